@@ -1,0 +1,63 @@
+# gpubtree: an ordered index for PostgreSQL, mirrored in GPU memory.
+#
+#   make                build; the CUDA object too where nvcc is found
+#   make CUDA=no        build without it
+#   make install
+#   make installcheck   regression tests against a running server
+#   make demo, make test
+
+EXTENSION = gpubtree
+MODULE_big = gpubtree
+DATA = sql/gpubtree--0.1.0.sql
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(srcdir)src/*.c $(srcdir)src/*/*.c)))
+DOCS = README.md
+
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/gpubtree--%,$(wildcard sql/*.sql))))
+REGRESS_OPTS = --load-extension=gpubtree
+
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
+
+EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o)
+
+PG_CONFIG ?= pg_config
+
+# The CUDA object, a library of its own that only the GPU service loads
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA ?= $(if $(NVCC),yes,no)
+ifeq ($(CUDA),yes)
+all: gpubtree_cuda.so
+install: install-cuda
+uninstall: uninstall-cuda
+endif
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+HEADERS_ALL = $(wildcard src/*.h src/*/*.h cuda/*.cuh)
+$(OBJS): $(HEADERS_ALL)
+
+# Machine code for Turing to Hopper, and PTX for what comes after
+CUDA_ARCHS ?= 75 80 86 89 90
+NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -Werror all-warnings \
+	-Isrc $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
+CUDA_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard cuda/*.cu)))
+
+cuda/%.o: cuda/%.cu $(HEADERS_ALL)
+	$(NVCC) $(NVCC_FLAGS) -dc -o $@ $<
+
+gpubtree_cuda.so: $(CUDA_OBJS)
+	$(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static -o $@ $^
+
+.PHONY: install-cuda uninstall-cuda demo test
+install-cuda: gpubtree_cuda.so
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
+	$(INSTALL_SHLIB) gpubtree_cuda.so '$(DESTDIR)$(pkglibdir)/'
+uninstall-cuda:
+	rm -f '$(DESTDIR)$(pkglibdir)/gpubtree_cuda.so'
+
+demo:
+	sh test/demo
+test:
+	sh test/all

@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate.h
+ *	  What a range aggregate asks for, its running state, and how one entry
+ *	  is added to it.
+ *
+ * Plain C for both compilers, like layout.h: the CPU engine, the host device and
+ * the CUDA kernels accumulate with the same functions.  Column 0 is the key,
+ * column c > 0 is INCLUDE column c - 1.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_H
+#define GPB_AGGREGATE_H
+
+#include "layout.h"
+#include "float_sum.h"
+
+#define GPB_MAX_COLUMNS		(GPB_MAX_INCLUDE + 1)
+
+/* What is wanted of one column */
+#define GPB_WANT_COUNT		0x01	/* non-NULL values */
+#define GPB_WANT_SUM		0x02	/* integers: 128 bits; float8: exact sum */
+#define GPB_WANT_MINMAX		0x04
+
+typedef struct GpbAggregateSpec
+{
+	GpbLayout	layout;
+	GpbRange	range;
+	bool		ignore_dead_hints;	/* began in recovery: hints are not ours */
+	uint8		want[GPB_MAX_COLUMNS];	/* GPB_WANT_* of each column */
+	uint64		epoch;			/* leaves imaged later are not clean */
+	uint32		heap_blocks;	/* heap blocks the visibility bits cover */
+} GpbAggregateSpec;
+
+/*
+ * Running state of one column.  min and max compare as ordered integers:
+ * integer columns as they are, float8 through gpb_float_order.  Both are
+ * meaningless while count is 0.
+ */
+typedef struct GpbColumnState
+{
+	int64		count;			/* non-NULL values seen */
+	uint64		sum_low;		/* two's complement 128-bit sum */
+	int64		sum_high;
+	int64		min;
+	int64		max;
+} GpbColumnState;
+
+typedef struct GpbAggregateState
+{
+	int64		entries;		/* entries counted, NULL or not */
+	GpbColumnState column[GPB_MAX_COLUMNS];
+} GpbAggregateState;
+
+/*
+ * float8 bits to an integer in PostgreSQL's float8 order: -inf .. inf, all NaNs equal
+ * and last.  -0 and 0 are equal there; both map to 0.
+ */
+GPB_FN int64
+gpb_float_order(int64 bits)
+{
+	uint64		magnitude = (uint64) bits & ~((uint64) 1 << 63);
+
+	if (magnitude > ((uint64) 0x7FF << 52))
+		return (int64) 0x7FFFFFFFFFFFFFFF;
+	return bits < 0 ? -(int64) magnitude : (int64) magnitude;
+}
+
+/* The inverse: bits of the float8 that gpb_float_order mapped. */
+GPB_FN int64
+gpb_float_unorder(int64 order)
+{
+	if (order == (int64) 0x7FFFFFFFFFFFFFFF)
+		return (int64) ((uint64) 0x7FF8 << 48);
+	return order < 0 ? (int64) ((uint64) (-order) | ((uint64) 1 << 63)) : order;
+}
+
+GPB_FN void
+gpb_column_state_init(GpbColumnState *state)
+{
+	state->count = 0;
+	state->sum_low = 0;
+	state->sum_high = 0;
+	state->min = (int64) 0x7FFFFFFFFFFFFFFF;
+	state->max = -(int64) 0x7FFFFFFFFFFFFFFF - 1;
+}
+
+/* Add one non-NULL integer, or one float8 as gpb_float_order gave it. */
+GPB_FN void
+gpb_column_state_add(GpbColumnState *state, int64 value)
+{
+	uint64		low = state->sum_low + (uint64) value;
+
+	state->sum_high += (value >> 63) + (low < state->sum_low);
+	state->sum_low = low;
+	state->count++;
+	if (value < state->min)
+		state->min = value;
+	if (value > state->max)
+		state->max = value;
+}
+
+GPB_FN void
+gpb_column_state_merge(GpbColumnState *into, const GpbColumnState *from)
+{
+	uint64		low = into->sum_low + from->sum_low;
+
+	into->sum_high += from->sum_high + (low < into->sum_low);
+	into->sum_low = low;
+	into->count += from->count;
+	if (from->min < into->min)
+		into->min = from->min;
+	if (from->max > into->max)
+		into->max = from->max;
+}
+
+/*
+ * Visibility bits as PostgreSQL's visibility map stores them, page headers
+ * stripped: two bits for each heap block, the lower one "all visible".
+ * Blocks at or beyond heap_blocks are not all-visible.
+ */
+#define GPB_HEAPBLOCKS_PER_BYTE 4
+
+GPB_FN bool
+gpb_heap_all_visible(const uint8 *map, uint32 heap_blocks, uint32 block)
+{
+	if (block >= heap_blocks)
+		return false;
+	return (map[block / GPB_HEAPBLOCKS_PER_BYTE] >> (2 * (block % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
+}
+
+/*
+ * An entry that must be checked in the heap: 8 bytes of key, then the row as on
+ * the leaf (row_width bytes), the whole padded to 8.
+ */
+GPB_FN int
+gpb_heap_entry_width(int row_width)
+{
+	return (8 + row_width + 7) & ~7;
+}
+
+/*
+ * A piece of the range that the device could not answer: the CPU takes [range.lo,
+ * range.hi) from the real tree, starting at block and moving right.
+ */
+typedef struct GpbUncleanLeaf
+{
+	GpbRange	range;			/* already clipped to the asked range */
+	uint32		block;			/* the leaf that covered it in the image */
+	uint32		pad;
+} GpbUncleanLeaf;
+
+#endif							/* GPB_AGGREGATE_H */

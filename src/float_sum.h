@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * float_sum.h
+ *	  Exact, order-independent sums of float8.
+ *
+ * A float8 is an integer of 53 bits times a power of two.  The sum is kept as a
+ * fixed-point number wide enough for every finite float8, in signed bins of
+ * 64 bits that overlap by 32: bin b has weight 2^(32 b - 1074).  A value is cut into
+ * three 32-bit pieces, each added to its bin, so a bin takes 2^31 additions before
+ * it could overflow; gpb_float_sum_normalize carries well before that.  Since integer
+ * addition is associative, the sum does not depend on the order of entries, the number
+ * of threads, or the engine: host, CUDA and CPU give the same bits.  The idea is
+ * Kulisch's long accumulator; the cut into bins follows Collange et al.,
+ * "Numerical reproducibility for the parallel reduction" (2015).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_FLOAT_SUM_H
+#define GPB_FLOAT_SUM_H
+
+#include "layout.h"
+
+#define GPB_FLOAT_BINS		68
+
+typedef struct GpbFloatSum
+{
+	int64		bin[GPB_FLOAT_BINS];
+	int64		nans;			/* values that were not finite */
+	int64		positive_infinities;
+	int64		negative_infinities;
+	int64		pending;		/* additions since the last normalize */
+} GpbFloatSum;
+
+/* One finite value's contribution: piece[i] is added to bin[first + i]. */
+typedef struct GpbFloatPieces
+{
+	int			first;
+	int64		piece[3];
+} GpbFloatPieces;
+
+/* Bits of a finite float8; its exponent field must not be 0x7FF. */
+GPB_FN GpbFloatPieces
+gpb_float_cut(int64 bits)
+{
+	GpbFloatPieces out;
+	int			exponent = (int) ((uint64) bits >> 52) & 0x7FF;
+	uint64		mantissa = (uint64) bits & (((uint64) 1 << 52) - 1);
+	int			shift;
+	uint64		low,
+				high;
+
+	if (exponent == 0)
+		exponent = 1;			/* subnormal: same weight, no hidden bit */
+	else
+		mantissa |= (uint64) 1 << 52;
+	/* value = mantissa * 2^(exponent - 1 - 1074) */
+	out.first = (exponent - 1) / 32;
+	shift = (exponent - 1) % 32;
+	low = mantissa << shift;
+	high = shift == 0 ? 0 : mantissa >> (64 - shift);
+	out.piece[0] = (int64) (low & 0xFFFFFFFF);
+	out.piece[1] = (int64) (low >> 32);
+	out.piece[2] = (int64) high;
+	if (bits < 0)
+	{
+		out.piece[0] = -out.piece[0];
+		out.piece[1] = -out.piece[1];
+		out.piece[2] = -out.piece[2];
+	}
+	return out;
+}
+
+GPB_FN bool
+gpb_float_is_finite(int64 bits)
+{
+	return (((uint64) bits >> 52) & 0x7FF) != 0x7FF;
+}
+
+GPB_FN void
+gpb_float_sum_init(GpbFloatSum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+}
+
+/* Carry so that every bin but the last is in [0, 2^32); the last keeps the sign. */
+GPB_FN void
+gpb_float_sum_normalize(GpbFloatSum *sum)
+{
+	int64		carry = 0;
+	int			i;
+
+	for (i = 0; i < GPB_FLOAT_BINS - 1; i++)
+	{
+		int64		v = sum->bin[i] + carry;
+
+		carry = v >> 32;		/* floor */
+		sum->bin[i] = v & 0xFFFFFFFF;
+	}
+	sum->bin[GPB_FLOAT_BINS - 1] += carry;
+	sum->pending = 0;
+}
+
+/* Count a value that is NaN or infinite. */
+GPB_FN void
+gpb_float_sum_add_special(GpbFloatSum *sum, int64 bits)
+{
+	if (((uint64) bits & (((uint64) 1 << 52) - 1)) != 0)
+		sum->nans++;
+	else if (bits < 0)
+		sum->negative_infinities++;
+	else
+		sum->positive_infinities++;
+}
+
+GPB_FN void
+gpb_float_sum_add(GpbFloatSum *sum, int64 bits)
+{
+	GpbFloatPieces p;
+
+	if (!gpb_float_is_finite(bits))
+	{
+		gpb_float_sum_add_special(sum, bits);
+		return;
+	}
+	p = gpb_float_cut(bits);
+	sum->bin[p.first] += p.piece[0];
+	sum->bin[p.first + 1] += p.piece[1];
+	sum->bin[p.first + 2] += p.piece[2];
+	if (++sum->pending >= (int64) 1 << 30)
+		gpb_float_sum_normalize(sum);
+}
+
+/* Both must be normalized. */
+GPB_FN void
+gpb_float_sum_merge(GpbFloatSum *into, const GpbFloatSum *from)
+{
+	int			i;
+
+	for (i = 0; i < GPB_FLOAT_BINS; i++)
+		into->bin[i] += from->bin[i];
+	into->nans += from->nans;
+	into->positive_infinities += from->positive_infinities;
+	into->negative_infinities += from->negative_infinities;
+	gpb_float_sum_normalize(into);
+}
+
+#endif							/* GPB_FLOAT_SUM_H */

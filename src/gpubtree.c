@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpubtree.c
+ *	  Loading: settings, hooks, resource manager, shared memory, worker.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+
+#include "exec/exec.h"
+#include "index/index.h"
+#include "mirror/mirror.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+static shmem_request_hook_type previous_shmem_request_hook = NULL;
+static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
+
+static void
+gpb_shmem_request(void)
+{
+	if (previous_shmem_request_hook)
+		previous_shmem_request_hook();
+	gpb_mirror_request_shmem();
+}
+
+static void
+gpb_shmem_startup(void)
+{
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+	gpb_mirror_init_shmem();
+}
+
+/*
+ * Entry point of the library.  The WAL resource manager and the shared memory of the
+ * mirror must exist before the first index page is read, so the library
+ * refuses to be loaded at any time but server start.
+ */
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("gpubtree must be loaded through shared_preload_libraries"),
+				 errhint("Add gpubtree to shared_preload_libraries in postgresql.conf and restart the server.")));
+
+	gpb_register_rmgr();
+	gpb_init_options();
+	gpb_mirror_define_settings();
+	gpb_exec_init();
+	MarkGUCPrefixReserved("gpubtree");
+
+	previous_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = gpb_shmem_request;
+	previous_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = gpb_shmem_startup;
+	gpb_mirror_register_service();
+}

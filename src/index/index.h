@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * index.h
+ *	  The index wing: pages, search, insert, build, scan, vacuum, WAL, check.
+ *
+ * Lock terms: "share" and "exclusive" are buffer content locks; every lock comes
+ * with a pin.  src/README states the invariants.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_INDEX_H
+#define GPB_INDEX_H
+
+#include "postgres.h"
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/itup.h"
+#include "access/relscan.h"
+#include "access/sdir.h"
+#include "access/xlogreader.h"
+#include "lib/stringinfo.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "utils/relcache.h"
+
+#include "../layout.h"
+
+#define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
+#define GPB_INNER_FILLFACTOR	70
+#define GPB_MIN_FILLFACTOR		10
+
+/* Support functions of an operator class */
+#define GPB_COMPARE_PROC		1	/* as btree's: int4 cmp(left, right) */
+#define GPB_NPROC				1
+
+/* ---- settings.c / options ---- */
+typedef struct GpbOptions
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int			fillfactor;
+} GpbOptions;
+
+/* One entry in memory */
+typedef struct GpbEntry
+{
+	uint64		key;
+	char		row[GPB_MAX_ROW_WIDTH] pg_attribute_aligned(8);
+} GpbEntry;
+
+/* ---- key.c: types, encoding, ranges ---- */
+
+/*
+ * The layout of an index, from its tuple descriptor and column options; cached in
+ * the relcache entry.  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the
+ * types allowed, for a type we cannot hold.
+ */
+extern const GpbLayout *gpb_layout(Relation index);
+
+/* Build the entry for index values as aminsert and the build callback get them. */
+extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
+						   const bool *isnull, ItemPointer tid, GpbEntry *entry);
+
+/* Datum of the key / INCLUDE column c of an entry; *isnull set. attno is 1-based index column. */
+extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
+							 const char *row, int attno, bool *isnull);
+
+/* Normalized key of a non-NULL Datum of the key type. */
+extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
+
+/* All entries with non-NULL keys; all with NULL keys. */
+extern GpbRange gpb_range_not_null(const GpbLayout *layout);
+extern GpbRange gpb_range_null(const GpbLayout *layout);
+
+/*
+ * Narrow *range to the entries that satisfy "key OP value", OP a btree strategy, value non-NULL
+ * of type "type" (any member of the key's operator family; InvalidOid: the key's own).  A value outside
+ * the key type's range narrows to nothing or not at all.  An empty range has
+ * !gpb_bound_less(lo, hi).
+ */
+extern void gpb_range_narrow(Relation index, const GpbLayout *layout,
+							 StrategyNumber strategy, Oid type, Datum value,
+							 GpbRange *range);
+
+/* ---- page.c: reading, checking, changing a page ---- */
+
+extern void gpb_page_init(Page page, uint16 level, uint16 flags, int key_width, int row_width);
+extern void gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root, uint32 level);
+
+static inline GpbPageSpecial *
+gpb_special(Page page)
+{
+	return (GpbPageSpecial *) ((char *) page + GPB_SPECIAL_OFFSET);
+}
+
+/*
+ * NULL if the page is a sound tree page of this layout, else what is wrong with it (a constant
+ * string).  Bounds only, O(1): enough that no reader of it leaves the page.
+ */
+extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
+
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED, naming index and block, unless the page is sound.
+ */
+extern void gpb_page_require(Relation index, BlockNumber block, Page page,
+							 const GpbLayout *layout);
+extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
+
+/* Insert n consecutive entries at position; keys and rows as on a page of this width. */
+extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
+/* Keep only the first n entries. */
+extern void gpb_page_truncate(Page page, int n);
+/* Remove the entries at the n ascending positions. */
+extern void gpb_page_delete(Page page, const uint16 *positions, int n);
+/* Entries [from, to) of source appended to target. */
+extern void gpb_page_append(Page target, Page source, int from, int to);
+
+/*
+ * Read, lock (BUFFER_LOCK_SHARE / EXCLUSIVE) and check a tree page.
+ */
+extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
+					   const GpbLayout *layout);
+/* A new, locked (exclusive), pinned buffer at the end of the relation; page not yet initialized. */
+extern Buffer gpb_extend(Relation index);
+/* Read the metapage (copied out under share lock, checked). */
+extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
+
+/* ---- search.c ---- */
+
+/* Where a descent passed: one inner page of each level, root first. */
+typedef struct GpbStack
+{
+	BlockNumber block;			/* inner page whose downlink was followed */
+	struct GpbStack *parent;
+} GpbStack;
+
+/*
+ * Descend to the leaf that covers bound and lock it in the mode given.  If
+ * stack is not NULL the path is returned there (palloc'd in the current context), for a writer,
+ * which also finishes incomplete splits that it meets.
+ */
+extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound,
+						 int lock, GpbStack **stack);
+/*
+ * From a locked page of any level move right until the page covers bound
+ * (bound < high key).  Same lock mode throughout; the returned buffer is locked.
+ */
+extern Buffer gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
+							 GpbBound bound, int lock);
+/* Leftmost / rightmost leaf (locked share). */
+extern Buffer gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost);
+/* Descend to the page at the given level that covers bound, writer's lock. */
+extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
+							   uint32 level, int lock);
+/* Root block and level, validated against the relcache's copy. */
+extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
+
+/* ---- insert.c, split.c ---- */
+extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
+					   ItemPointer heap_tid, Relation heap,
+					   IndexUniqueCheck check_unique, bool index_unchanged,
+					   IndexInfo *index_info);
+extern void gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap, const GpbEntry *entry);
+/* Complete a split whose left half (exclusively locked) is marked incomplete; releases it. */
+extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left, GpbStack *stack);
+
+/* ---- build.c ---- */
+extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
+extern void gpb_buildempty(Relation index);
+extern char *gpb_buildphasename(int64 phase);
+
+/* ---- scan.c ---- */
+extern IndexScanDesc gpb_beginscan(Relation index, int nkeys, int norderbys);
+extern void gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
+extern bool gpb_gettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+extern void gpb_endscan(IndexScanDesc scan);
+extern void gpb_markpos(IndexScanDesc scan);
+extern void gpb_restrpos(IndexScanDesc scan);
+extern bool gpb_canreturn(Relation index, int attno);
+
+/* ---- vacuum.c ---- */
+extern IndexBulkDeleteResult *gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+											 IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+
+/* ---- cost.c, validate.c, options.c ---- */
+extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
+							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
+							 double *correlation, double *pages);
+extern bool gpb_validate(Oid opclass);
+extern bytea *gpb_options(Datum reloptions, bool validate);
+extern void gpb_init_options(void);
+extern int	gpb_fillfactor(Relation index);
+
+/* ---- xlog.c ---- */
+extern void gpb_register_rmgr(void);
+
+#endif							/* GPB_INDEX_H */

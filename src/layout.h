@@ -1,0 +1,398 @@
+/*-------------------------------------------------------------------------
+ *
+ * layout.h
+ *	  The bytes of a gpubtree page, and the arithmetic on them.
+ *
+ * Plain C, free of PostgreSQL headers, accepted by the C compiler and by nvcc: the
+ * access method, the host device and the CUDA kernels all read pages through
+ * the functions below, so there is one definition of what a page means.
+ *
+ * A page, inner or leaf, is two arrays that grow toward each other, so that
+ * the free space stays one hole between pd_lower and pd_upper:
+ *
+ *	 +--------------+-----------------+--------+-----------------+---------+
+ *	 | page header  | key 0, key 1 ...|  hole  | ... row 1, row 0| special |
+ *	 +--------------+-----------------+--------+-----------------+---------+
+ *	 0              24                pd_lower pd_upper          pd_special
+ *
+ * Entry i is key i together with row i.  A key is a normalized key: an unsigned
+ * integer of 4 or 8 bytes whose integer order is the index's order (type,
+ * ASC/DESC and NULLS FIRST/LAST included).  A row starts with the 8-byte
+ * locator; on a leaf the INCLUDE values follow, on an inner page the child's
+ * block number.  An inner entry (key, tie, child) says: child holds entries
+ * at or after (key, tie).  The first entry of the leftmost inner page of a
+ * level is (0, 0), which is below every real entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_LAYOUT_H
+#define GPB_LAYOUT_H
+
+#ifndef C_H						/* PostgreSQL's c.h not included */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <stdbool.h>
+typedef uint8_t uint8;
+typedef uint16_t uint16;
+typedef uint32_t uint32;
+typedef unsigned long int uint64;
+typedef int16_t int16;
+typedef int32_t int32;
+typedef long int int64;
+#endif
+
+/* Functions of plain data: both compilers build them, for both sides. */
+#ifdef __CUDACC__
+#define GPB_FN static __host__ __device__ __forceinline__
+#else
+#define GPB_FN static inline __attribute__((always_inline, unused))
+#endif
+
+#define GPB_PAGE_SIZE		8192	/* must equal BLCKSZ; asserted in page.c */
+#define GPB_PAGE_HEADER		24	/* MAXALIGN(SizeOfPageHeaderData) */
+#define GPB_PD_LOWER		12	/* offsetof(PageHeaderData, pd_lower) */
+#define GPB_PD_UPPER		14
+#define GPB_PD_SPECIAL		16
+
+#define GPB_NO_BLOCK		((uint32) 0xFFFFFFFF)	/* InvalidBlockNumber */
+#define GPB_META_BLOCK		0
+#define GPB_FIRST_ROOT		1	/* an empty index has its root leaf here */
+
+#define GPB_PAGE_ID			0xFF9B	/* last two bytes of every page */
+#define GPB_META_MAGIC		0x67706274	/* "gpbt" */
+#define GPB_META_VERSION	1
+
+/* Special space of every page but the metapage's keys are meaningless there */
+typedef struct GpbPageSpecial
+{
+	uint64		high_key;		/* every entry of this page is below */
+	uint64		high_tie;		/* (high_key, high_tie); unset if rightmost */
+	uint32		left;			/* left sibling, or GPB_NO_BLOCK */
+	uint32		right;			/* right sibling; GPB_NO_BLOCK: rightmost */
+	uint16		level;			/* 0 is a leaf */
+	uint16		flags;			/* GPB_PAGE_* */
+	uint8		key_width;		/* bytes of a key: 4 or 8 */
+	uint8		row_width;		/* bytes of a row on this page */
+	uint16		page_id;		/* GPB_PAGE_ID */
+} GpbPageSpecial;
+
+#define GPB_PAGE_META				0x0001	/* the metapage */
+#define GPB_PAGE_INCOMPLETE_SPLIT	0x0002	/* right sibling's downlink missing */
+#define GPB_PAGE_HAS_DEAD			0x0004	/* hint: some entry is marked dead */
+#define GPB_PAGE_KNOWN_FLAGS		0x0007
+
+#define GPB_SPECIAL_OFFSET	(GPB_PAGE_SIZE - (int) sizeof(GpbPageSpecial))
+#define GPB_PAGE_SPACE		(GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER)
+
+/* The metapage's contents, at GPB_PAGE_HEADER */
+typedef struct GpbMeta
+{
+	uint32		magic;			/* GPB_META_MAGIC */
+	uint32		version;		/* GPB_META_VERSION */
+	uint32		root;			/* block of the root */
+	uint32		level;			/* its level; 0: the root is a leaf */
+	uint8		key_width;
+	uint8		row_width;		/* of leaves */
+	uint8		layout_flags;	/* GPB_LAYOUT_* */
+	uint8		key_kind;		/* GpbKind of the key */
+} GpbMeta;
+
+/*
+ * Locator: 64 bits that lie 4-byte aligned at the start of each row.
+ *
+ *	 0..15 heap offset number, 16..47 heap block, 48 order bit,
+ *	 49 dead hint, 50..63 one bit for each INCLUDE column that is NULL
+ *
+ * The order bit separates NULL keys from a non-NULL key with the same bits: with
+ * NULLS LAST, NULL keys are all-ones and carry the bit; with NULLS FIRST,
+ * NULL keys are all-zero and every *other* entry carries it.  So (key, tie),
+ * the tie being the locator with the other flags masked off, is a strict
+ * total order by integer comparison alone.
+ */
+#define GPB_LOC_ORDER_BIT	((uint64) 1 << 48)
+#define GPB_LOC_DEAD		((uint64) 1 << 49)
+#define GPB_LOC_NULL_SHIFT	50
+#define GPB_MAX_INCLUDE		14
+#define GPB_TIE_MASK		(((uint64) 1 << 49) - 1)
+#define GPB_TID_MASK		(((uint64) 1 << 48) - 1)
+
+#define GPB_LOCATOR_WIDTH	8
+#define GPB_INNER_ROW_WIDTH (GPB_LOCATOR_WIDTH + 4)
+#define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 8 * GPB_MAX_INCLUDE)
+
+/* How a column's bits are read.  date is INT4; timestamp(tz) is INT8. */
+typedef enum GpbKind
+{
+	GPB_KIND_INT2 = 1,
+	GPB_KIND_INT4 = 2,
+	GPB_KIND_INT8 = 3,
+	GPB_KIND_FLOAT8 = 4
+} GpbKind;
+
+#define GPB_LAYOUT_DESC			0x01	/* keys are complemented */
+#define GPB_LAYOUT_NULLS_FIRST	0x02
+
+/* What one index's leaves hold.  Derived from the catalog, fixed for life. */
+typedef struct GpbLayout
+{
+	uint8		key_width;		/* 4 or 8; int2 and int4 and date use 4 */
+	uint8		row_width;		/* of leaf rows, a multiple of 4 */
+	uint8		key_kind;		/* GpbKind */
+	uint8		flags;			/* GPB_LAYOUT_* */
+	uint8		ncolumns;		/* INCLUDE columns */
+	uint8		kind[GPB_MAX_INCLUDE];	/* GpbKind of each */
+	uint8		offset[GPB_MAX_INCLUDE];	/* byte offset within the row */
+} GpbLayout;
+
+/* A place in the index's order. Any 64-bit values; entries compare to it. */
+typedef struct GpbBound
+{
+	uint64		key;
+	uint64		tie;
+} GpbBound;
+
+/* Half-open: every entry e with lo <= e < hi. */
+typedef struct GpbRange
+{
+	GpbBound	lo;
+	GpbBound	hi;
+} GpbRange;
+
+#define GPB_BOUND_MIN	((GpbBound) {0, 0})
+#define GPB_BOUND_MAX	((GpbBound) {~(uint64) 0, ~(uint64) 0})	/* beyond all */
+
+/* -1, 0, 1 */
+GPB_FN int
+gpb_bound_cmp(GpbBound a, GpbBound b)
+{
+	if (a.key != b.key)
+		return a.key < b.key ? -1 : 1;
+	if (a.tie != b.tie)
+		return a.tie < b.tie ? -1 : 1;
+	return 0;
+}
+
+GPB_FN bool
+gpb_bound_less(GpbBound a, GpbBound b)
+{
+	return a.key < b.key || (a.key == b.key && a.tie < b.tie);
+}
+
+/* ---- page access; "page" is the address of GPB_PAGE_SIZE bytes ---- */
+
+GPB_FN const GpbPageSpecial *
+gpb_page_special(const void *page)
+{
+	return (const GpbPageSpecial *) ((const char *) page + GPB_SPECIAL_OFFSET);
+}
+
+GPB_FN uint16
+gpb_page_u16(const void *page, int offset)
+{
+	return *(const uint16 *) ((const char *) page + offset);
+}
+
+/* Number of entries, from pd_lower; the page must be a sound tree page. */
+GPB_FN int
+gpb_page_count(const void *page)
+{
+	return (gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER) /
+		gpb_page_special(page)->key_width;
+}
+
+/* Most entries that fit a page. */
+GPB_FN int
+gpb_page_capacity(int key_width, int row_width)
+{
+	return GPB_PAGE_SPACE / (key_width + row_width);
+}
+
+GPB_FN uint64
+gpb_page_key(const void *page, int key_width, int i)
+{
+	const char *p = (const char *) page + GPB_PAGE_HEADER + i * key_width;
+
+	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
+}
+
+GPB_FN const char *
+gpb_page_row(const void *page, int row_width, int i)
+{
+	return (const char *) page + GPB_SPECIAL_OFFSET - (i + 1) * row_width;
+}
+
+/* 64 bits that are only 4-byte aligned */
+GPB_FN uint64
+gpb_load64(const void *p)
+{
+	const uint32 *w = (const uint32 *) p;
+
+	return (uint64) w[0] | ((uint64) w[1] << 32);
+}
+
+GPB_FN uint64
+gpb_row_locator(const char *row)
+{
+	return gpb_load64(row);
+}
+
+GPB_FN uint32
+gpb_row_child(const char *row)
+{
+	return *(const uint32 *) (row + GPB_LOCATOR_WIDTH);
+}
+
+GPB_FN uint32
+gpb_locator_block(uint64 locator)
+{
+	return (uint32) (locator >> 16);
+}
+
+GPB_FN uint16
+gpb_locator_offset(uint64 locator)
+{
+	return (uint16) locator;
+}
+
+GPB_FN bool
+gpb_locator_is_null(uint64 locator, int layout_flags)
+{
+	bool		bit = (locator & GPB_LOC_ORDER_BIT) != 0;
+
+	return bit != ((layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0);
+}
+
+GPB_FN bool
+gpb_locator_column_is_null(uint64 locator, int column)
+{
+	return (locator >> (GPB_LOC_NULL_SHIFT + column)) & 1;
+}
+
+GPB_FN GpbBound
+gpb_page_bound(const void *page, int key_width, int row_width, int i)
+{
+	GpbBound	b;
+
+	b.key = gpb_page_key(page, key_width, i);
+	b.tie = gpb_row_locator(gpb_page_row(page, row_width, i)) & GPB_TIE_MASK;
+	return b;
+}
+
+/* The page's upper limit: its high key, or GPB_BOUND_MAX if rightmost. */
+GPB_FN GpbBound
+gpb_page_high(const void *page)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbBound	b;
+
+	if (special->right == GPB_NO_BLOCK)
+	{
+		b.key = ~(uint64) 0;
+		b.tie = ~(uint64) 0;
+		return b;
+	}
+	b.key = special->high_key;
+	b.tie = special->high_tie;
+	return b;
+}
+
+/*
+ * First position whose entry is at or after the bound; count if none is.
+ * Branch-free over the key array; ties are resolved on the rows only when the
+ * key itself occurs.
+ */
+GPB_FN int
+gpb_page_lower_bound(const void *page, int key_width, int row_width,
+					 int count, GpbBound bound)
+{
+	int			base = 0;
+	int			n = count;
+
+	if (count == 0)
+		return 0;
+	while (n > 1)
+	{
+		int			half = n / 2;
+
+		base += gpb_page_key(page, key_width, base + half - 1) < bound.key ? half : 0;
+		n -= half;
+	}
+	base += gpb_page_key(page, key_width, base) < bound.key;
+	/* base is the first key >= bound.key; settle ties, duplicates included */
+	if (base < count && gpb_page_key(page, key_width, base) == bound.key && bound.tie != 0)
+	{
+		int			lo = base;
+		int			hi = count;
+
+		while (lo < hi)
+		{
+			int			mid = (lo + hi) / 2;
+
+			if (gpb_bound_less(gpb_page_bound(page, key_width, row_width, mid), bound))
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		base = lo;
+	}
+	return base;
+}
+
+/* ---- values ---- */
+
+/*
+ * The key's value as a sign-extended integer (int2, int4, int8, days of a date,
+ * microseconds of a timestamp).  The key must not be NULL.
+ */
+GPB_FN int64
+gpb_key_value(uint64 key, int key_width, int layout_flags)
+{
+	if (key_width == 4)
+	{
+		uint32		k = (uint32) key;
+
+		if (layout_flags & GPB_LAYOUT_DESC)
+			k = ~k;
+		return (int64) (int32) (k ^ 0x80000000u);
+	}
+	if (layout_flags & GPB_LAYOUT_DESC)
+		key = ~key;
+	return (int64) (key ^ ((uint64) 1 << 63));
+}
+
+/* The normalized key of a value; the inverse of gpb_key_value. */
+GPB_FN uint64
+gpb_key_encode(int64 value, int key_width, int layout_flags)
+{
+	uint64		key;
+
+	if (key_width == 4)
+	{
+		uint32		k = (uint32) (int32) value ^ 0x80000000u;
+
+		return (layout_flags & GPB_LAYOUT_DESC) ? (uint32) ~k : k;
+	}
+	key = (uint64) value ^ ((uint64) 1 << 63);
+	return (layout_flags & GPB_LAYOUT_DESC) ? ~key : key;
+}
+
+/*
+ * An INCLUDE value's bits: integers sign-extended, float8 its IEEE bits.  The value must
+ * not be NULL.
+ */
+GPB_FN int64
+gpb_row_value(const char *row, int offset, int kind)
+{
+	switch (kind)
+	{
+		case GPB_KIND_INT2:
+			return *(const int16 *) (row + offset);
+		case GPB_KIND_INT4:
+			return *(const int32 *) (row + offset);
+		default:
+			return (int64) gpb_load64(row + offset);
+	}
+}
+
+#endif							/* GPB_LAYOUT_H */

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * mirror.h
+ *	  The mirror wing's face to the other wings.
+ *
+ * The index wing uses one small part: gpb_mirror_find, gpb_mirror_mark,
+ * gpb_mirror_forget.  The executor uses the rest.  See src/README for the rules
+ * (M1-M9) each function serves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_MIRROR_H
+#define GPB_MIRROR_H
+
+#include "postgres.h"
+#include "storage/block.h"
+#include "storage/relfilenode.h"
+#include "utils/relcache.h"
+
+#include "device.h"
+
+/* ---- load time (gpubtree.c) ---- */
+
+extern void gpb_mirror_define_settings(void);
+extern void gpb_mirror_request_shmem(void);	/* shmem_request_hook */
+extern void gpb_mirror_init_shmem(void);	/* shmem_startup_hook */
+extern void gpb_mirror_register_service(void);
+
+/* ---- for the index wing ---- */
+
+#define GPB_NOT_MIRRORED	(-1)
+
+/*
+ * The registry slot that mirrors this file, or GPB_NOT_MIRRORED.  To be called while
+ * holding the exclusive lock of a page about to change (rule M2).  Lock-free.  Never
+ * call it for a temporary relation.
+ */
+extern int	gpb_mirror_find(const RelFileNode *file);
+
+/*
+ * Mark a block of that mirror changed; slot may be GPB_NOT_MIRRORED.  Call it before the
+ * page's lock is released.  Lock-free, bounded, allocates nothing: fit for a critical section.
+ * A full barrier on both sides.
+ */
+extern void gpb_mirror_mark(int slot, BlockNumber block);
+
+/* Discard any mirror of this file: it is being built anew (rule M1). */
+extern void gpb_mirror_forget(const RelFileNode *file);
+
+/* ---- for the executor ---- */
+
+/* One backend's hold on a mirror; valid for one query execution. */
+typedef struct GpbMirrorRef
+{
+	int			slot;			/* registry slot */
+	uint64		generation;		/* of that slot: a reused slot does not match */
+	RelFileNode file;
+	Oid			index;
+} GpbMirrorRef;
+
+/* Is there a service with a device, and gpubtree.enabled on?  Cheap. */
+extern bool gpb_mirror_available(void);
+
+/*
+ * Attach to the mirror of an index, creating an empty one if there is none.
+ * The caller holds a lock on the index.  Returns false where there can be no
+ * mirror (no device, temporary relation, no room in the registry, ...).  Raises
+ * only on cancel.
+ */
+extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
+							  GpbMirrorRef *ref);
+
+/*
+ * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no
+ * buffer lock or LWLock while it waits; cancellable.  *blocks counts pages copied.  false: the
+ * mirror is lost or its memory exhausted; use the CPU path.  Raises
+ * ERRCODE_INDEX_CORRUPTED on a damaged page.
+ */
+extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
+							   const GpbMirrorRef *ref, uint64 *blocks);
+
+/* The epoch published for this mirror; 0 if it was lost (rule M5). */
+extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
+
+/*
+ * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free
+ * one); end gives it back and is safe after errors too: a slot abandoned by
+ * ERROR or FATAL is freed by the service when the device is done with it.
+ */
+typedef struct GpbRequest GpbRequest;
+
+extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref);	/* NULL: no service */
+extern void gpb_request_end(GpbRequest *request);
+
+/*
+ * Ship bytes of the visibility map (rule M5: read after the epoch).  Any
+ * length; sent in pieces of the slot's staging.
+ */
+extern bool gpb_request_visibility(GpbRequest *request, uint64 offset,
+								   const void *bits, uint64 n);
+
+/*
+ * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.
+ * false: nothing of the answer may be used, take the CPU path.
+ */
+extern bool gpb_request_aggregate(GpbRequest *request,
+								  const GpbAggregateSpec *spec,
+								  GpbAggregateResult *result,
+								  GpbFloatSum *sums);
+
+/* Copy out unclean leaves or heap entries of the finished aggregate. */
+extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what,
+							  uint64 first, uint64 n, void *into);
+
+/* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
+extern const char *gpb_mirror_engine_name(void);
+
+/* ---- settings ---- */
+
+extern bool gpb_enabled;		/* gpubtree.enabled */
+
+#endif							/* GPB_MIRROR_H */

@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "exec/exec.h"
+#include "hold.h"
 #include "index/index.h"
 #include "mirror/mirror.h"
 
@@ -57,6 +58,9 @@ _PG_init(void)
 	gpb_init_options();
 	gpb_mirror_define_settings();
 	gpb_exec_init();
+#ifdef GPB_HOLD_POINTS
+	gpb_hold_init();
+#endif
 	MarkGUCPrefixReserved("gpubtree");
 
 	previous_shmem_request_hook = shmem_request_hook;

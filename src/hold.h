@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * hold.h
+ *	  Points at which a test may hold a backend still.
+ *
+ * Compiled only with -DGPB_HOLD_POINTS (make GPB_CFLAGS=-DGPB_HOLD_POINTS); the tests that
+ * need an interleaving build so.  A session that has set
+ *		gpubtree.hold_point = 'name'
+ * takes and gives back the advisory lock (0, GPB_HOLD_LOCK) at the point of that name, and so waits for
+ * a session that holds it:
+ *		SELECT pg_advisory_lock(0, 7001);
+ * A heavyweight lock, so that the isolation tester sees the wait.  A point may lie under a buffer's
+ * content lock, never in a critical section.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_HOLD_H
+#define GPB_HOLD_H
+
+#ifdef GPB_HOLD_POINTS
+#define GPB_HOLD_LOCK	7001
+
+extern void gpb_hold_init(void);
+extern void gpb_hold(const char *point);
+
+#define GPB_HOLD(point) gpb_hold(point)
+#else
+#define GPB_HOLD(point) ((void) 0)
+#endif
+
+#endif							/* GPB_HOLD_H */

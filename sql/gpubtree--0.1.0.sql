@@ -1,0 +1,266 @@
+/* sql/gpubtree--0.1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION gpubtree" to load this file. \quit
+
+--
+-- The access method
+--
+
+CREATE FUNCTION gpubtree_handler(internal)
+RETURNS index_am_handler
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT;
+COMMENT ON FUNCTION gpubtree_handler(internal) IS
+	'handler of the index access method gpubtree';
+
+CREATE ACCESS METHOD gpubtree TYPE INDEX HANDLER gpubtree_handler;
+COMMENT ON ACCESS METHOD gpubtree IS
+	'ordered index that is mirrored in GPU memory';
+
+--
+-- Operator families.  Each holds every operator of the btree family of the same
+-- name: with fewer, the planner would no longer see the two families' "="
+-- as one, and plan unrelated queries worse.
+--
+
+CREATE OPERATOR FAMILY integer_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY integer_ops USING gpubtree IS
+	'smallint, integer and bigint, compared with each other';
+
+CREATE OPERATOR CLASS int2_ops
+	DEFAULT FOR TYPE int2 USING gpubtree FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btint2cmp (int2, int2);
+COMMENT ON OPERATOR CLASS int2_ops USING gpubtree IS
+	'int2 keys in ascending order';
+
+CREATE OPERATOR CLASS int4_ops
+	DEFAULT FOR TYPE int4 USING gpubtree FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btint4cmp (int4, int4);
+COMMENT ON OPERATOR CLASS int4_ops USING gpubtree IS
+	'int4 keys in ascending order';
+
+CREATE OPERATOR CLASS int8_ops
+	DEFAULT FOR TYPE int8 USING gpubtree FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btint8cmp (int8, int8);
+COMMENT ON OPERATOR CLASS int8_ops USING gpubtree IS
+	'int8 keys in ascending order';
+
+ALTER OPERATOR FAMILY integer_ops USING gpubtree ADD
+	OPERATOR 1 < (int2, int4),
+	OPERATOR 2 <= (int2, int4),
+	OPERATOR 3 = (int2, int4),
+	OPERATOR 4 >= (int2, int4),
+	OPERATOR 5 > (int2, int4),
+	FUNCTION 1 (int2, int4) btint24cmp (int2, int4),
+	OPERATOR 1 < (int2, int8),
+	OPERATOR 2 <= (int2, int8),
+	OPERATOR 3 = (int2, int8),
+	OPERATOR 4 >= (int2, int8),
+	OPERATOR 5 > (int2, int8),
+	FUNCTION 1 (int2, int8) btint28cmp (int2, int8),
+	OPERATOR 1 < (int4, int2),
+	OPERATOR 2 <= (int4, int2),
+	OPERATOR 3 = (int4, int2),
+	OPERATOR 4 >= (int4, int2),
+	OPERATOR 5 > (int4, int2),
+	FUNCTION 1 (int4, int2) btint42cmp (int4, int2),
+	OPERATOR 1 < (int4, int8),
+	OPERATOR 2 <= (int4, int8),
+	OPERATOR 3 = (int4, int8),
+	OPERATOR 4 >= (int4, int8),
+	OPERATOR 5 > (int4, int8),
+	FUNCTION 1 (int4, int8) btint48cmp (int4, int8),
+	OPERATOR 1 < (int8, int2),
+	OPERATOR 2 <= (int8, int2),
+	OPERATOR 3 = (int8, int2),
+	OPERATOR 4 >= (int8, int2),
+	OPERATOR 5 > (int8, int2),
+	FUNCTION 1 (int8, int2) btint82cmp (int8, int2),
+	OPERATOR 1 < (int8, int4),
+	OPERATOR 2 <= (int8, int4),
+	OPERATOR 3 = (int8, int4),
+	OPERATOR 4 >= (int8, int4),
+	OPERATOR 5 > (int8, int4),
+	FUNCTION 1 (int8, int4) btint84cmp (int8, int4);
+
+CREATE OPERATOR FAMILY datetime_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY datetime_ops USING gpubtree IS
+	'date, timestamp and timestamptz, compared with each other';
+
+CREATE OPERATOR CLASS date_ops
+	DEFAULT FOR TYPE date USING gpubtree FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 date_cmp (date, date);
+COMMENT ON OPERATOR CLASS date_ops USING gpubtree IS
+	'date keys in ascending order';
+
+CREATE OPERATOR CLASS timestamp_ops
+	DEFAULT FOR TYPE timestamp USING gpubtree FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 timestamp_cmp (timestamp, timestamp);
+COMMENT ON OPERATOR CLASS timestamp_ops USING gpubtree IS
+	'timestamp keys in ascending order';
+
+CREATE OPERATOR CLASS timestamptz_ops
+	DEFAULT FOR TYPE timestamptz USING gpubtree FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 timestamptz_cmp (timestamptz, timestamptz);
+COMMENT ON OPERATOR CLASS timestamptz_ops USING gpubtree IS
+	'timestamptz keys in ascending order';
+
+ALTER OPERATOR FAMILY datetime_ops USING gpubtree ADD
+	OPERATOR 1 < (date, timestamp),
+	OPERATOR 2 <= (date, timestamp),
+	OPERATOR 3 = (date, timestamp),
+	OPERATOR 4 >= (date, timestamp),
+	OPERATOR 5 > (date, timestamp),
+	FUNCTION 1 (date, timestamp) date_cmp_timestamp (date, timestamp),
+	OPERATOR 1 < (date, timestamptz),
+	OPERATOR 2 <= (date, timestamptz),
+	OPERATOR 3 = (date, timestamptz),
+	OPERATOR 4 >= (date, timestamptz),
+	OPERATOR 5 > (date, timestamptz),
+	FUNCTION 1 (date, timestamptz) date_cmp_timestamptz (date, timestamptz),
+	OPERATOR 1 < (timestamp, date),
+	OPERATOR 2 <= (timestamp, date),
+	OPERATOR 3 = (timestamp, date),
+	OPERATOR 4 >= (timestamp, date),
+	OPERATOR 5 > (timestamp, date),
+	FUNCTION 1 (timestamp, date) timestamp_cmp_date (timestamp, date),
+	OPERATOR 1 < (timestamp, timestamptz),
+	OPERATOR 2 <= (timestamp, timestamptz),
+	OPERATOR 3 = (timestamp, timestamptz),
+	OPERATOR 4 >= (timestamp, timestamptz),
+	OPERATOR 5 > (timestamp, timestamptz),
+	FUNCTION 1 (timestamp, timestamptz) timestamp_cmp_timestamptz (timestamp, timestamptz),
+	OPERATOR 1 < (timestamptz, date),
+	OPERATOR 2 <= (timestamptz, date),
+	OPERATOR 3 = (timestamptz, date),
+	OPERATOR 4 >= (timestamptz, date),
+	OPERATOR 5 > (timestamptz, date),
+	FUNCTION 1 (timestamptz, date) timestamptz_cmp_date (timestamptz, date),
+	OPERATOR 1 < (timestamptz, timestamp),
+	OPERATOR 2 <= (timestamptz, timestamp),
+	OPERATOR 3 = (timestamptz, timestamp),
+	OPERATOR 4 >= (timestamptz, timestamp),
+	OPERATOR 5 > (timestamptz, timestamp),
+	FUNCTION 1 (timestamptz, timestamp) timestamptz_cmp_timestamp (timestamptz, timestamp);
+
+--
+-- Checking an index
+--
+
+CREATE FUNCTION gpubtree_check(index regclass, heapallindexed boolean DEFAULT false)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_check(regclass, boolean) IS
+	'raise an error if the index is damaged or, on request, lacks an entry for a row';
+
+--
+-- Mirrors in device memory
+--
+
+CREATE FUNCTION gpubtree_refresh(index regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_refresh(regclass) IS
+	'bring the mirror of the index up to date; returns the number of blocks copied';
+
+CREATE FUNCTION gpubtree_drop_mirror(index regclass)
+RETURNS boolean
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_drop_mirror(regclass) IS
+	'discard the mirror of the index; returns whether there was one';
+
+CREATE FUNCTION gpubtree_mirrors(
+	OUT database oid,
+	OUT index oid,
+	OUT relfilenode oid,
+	OUT state text,
+	OUT blocks bigint,
+	OUT leaves bigint,
+	OUT memory_bytes bigint,
+	OUT changed_blocks bigint,
+	OUT epoch bigint,
+	OUT last_used timestamptz,
+	OUT refreshes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_mirrors() IS
+	'mirrors of all databases';
+
+CREATE VIEW gpubtree_mirrors AS
+	SELECT d.datname AS database,
+		CASE WHEN d.datname = current_database()
+			THEN m.index::regclass END AS index,
+		m.index AS index_oid,
+		m.relfilenode,
+		m.state,
+		m.blocks,
+		m.leaves,
+		m.memory_bytes,
+		m.changed_blocks,
+		m.epoch,
+		m.last_used,
+		m.refreshes
+	FROM gpubtree_mirrors() m
+		LEFT JOIN pg_catalog.pg_database d ON d.oid = m.database;
+COMMENT ON VIEW gpubtree_mirrors IS
+	'mirrors of all databases; index is null for those of another database';
+GRANT SELECT ON gpubtree_mirrors TO PUBLIC;
+
+CREATE FUNCTION gpubtree_device(
+	OUT device text,
+	OUT name text,
+	OUT ordinal integer,
+	OUT compute_capability text,
+	OUT multiprocessors integer,
+	OUT memory_total bigint,
+	OUT memory_used bigint,
+	OUT memory_limit bigint,
+	OUT mirrors integer,
+	OUT requests bigint,
+	OUT status text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_device() IS
+	'the device that serves mirrors';
+
+CREATE VIEW gpubtree_device AS
+	SELECT * FROM gpubtree_device();
+COMMENT ON VIEW gpubtree_device IS
+	'the device that serves mirrors';
+GRANT SELECT ON gpubtree_device TO PUBLIC;

@@ -1,0 +1,148 @@
+# Shared by test/all and test/demo; to be sourced, with $root set to the
+# repository's root.  POSIX sh.
+#
+# Nothing outside one temporary directory, $work, is written to: gpubtree is
+# compiled in a copy of the sources and installed into a copy of PostgreSQL, and
+# servers run from that copy, on sockets inside $work.
+
+PG_ORIGINAL=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
+
+die()
+{
+	echo "$0: $*" >&2
+	exit 1
+}
+
+# Servers refuse to run as root; everything that is not a build runs as $user.
+if [ "$(id -u)" != 0 ]; then
+	choose_user() { user=$(id -un); }
+	as_user() { "$@"; }
+else
+	choose_user()
+	{
+		user=postgres
+		id $user >/dev/null 2>&1 || user=nobody
+	}
+	as_user()
+	{
+		setpriv --reuid="$user" --regid="$(id -gn $user)" --clear-groups "$@"
+	}
+fi
+
+# $work: the temporary directory; $user may write to $work/run.  On exit, servers that
+# start_server started are stopped and the directory is removed.
+make_work()
+{
+	choose_user
+	work=$(mktemp -d "${TMPDIR:-/tmp}/gpubtree.XXXXXX")
+	chmod 755 "$work"
+	mkdir "$work/run"
+	[ "$(id -u)" != 0 ] || chown "$user:" "$work/run"
+	trap clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+clean_up()
+{
+	status=$?
+	trap - EXIT
+	for pid_file in "$work"/run/*/data/postmaster.pid; do
+		[ -e "$pid_file" ] || continue
+		server=${pid_file%/data/*}
+		stop_server "${server##*/}" immediate >/dev/null 2>&1 || true
+	done
+	if [ -n "${keep_work:-}" ]; then
+		echo "kept: $work"
+	else
+		rm -rf "$work"
+	fi
+	exit $status
+}
+
+# Is there an NVIDIA device, and a compiler for it?
+have_gpu() { [ -e /dev/nvidia0 ] || [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev/null 2>&1; }
+have_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
+have_cuda() { have_gpu && have_nvcc; }
+
+# The device's compute capability without the dot, so that only its code is compiled
+gpu_arch()
+{
+	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
+}
+
+# build NAME [CFLAGS]: compile a copy of the sources into $work/NAME/source and
+# install it into a private copy of PostgreSQL, $work/NAME/... (a copied PostgreSQL finds
+# its files beside its programs).
+build()
+{
+	destination=$work/$1
+	mkdir -p "$destination/source"
+	(cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' \
+		--exclude='*.bc' --exclude=./.gpu-host .) |
+		tar -C "$destination/source" -xf -
+	cuda=no
+	archs=
+	if have_cuda; then
+		cuda=yes
+		archs=$(gpu_arch)
+	fi
+	for directory in $("$PG_ORIGINAL" --bindir) $("$PG_ORIGINAL" --pkglibdir) \
+		$("$PG_ORIGINAL" --sharedir); do
+		mkdir -p "$destination$directory"
+		(cd "$directory" && tar -cf - --exclude=./bitcode --exclude='./llvmjit*' .) |
+			tar -C "$destination$directory" -xf -
+	done
+	make -s -C "$destination/source" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" \
+		with_llvm=no CUDA=$cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="${2:-}" &&
+		make -s -C "$destination/source" PG_CONFIG="$PG_ORIGINAL" with_llvm=no \
+			CUDA=$cuda DESTDIR="$destination" install || return 1
+	[ "$(id -u)" != 0 ] || chown -R "$user:" "$destination/source"
+}
+
+# start_server NAME BIN [SETTING...]: a server of its own in $work/run/NAME,
+# gpubtree preloaded.
+start_server()
+{
+	server=$work/run/$1
+	bin=$2
+	shift 2
+	if [ ! -d "$server/data" ]; then
+		as_user mkdir -p "$server"
+		as_user env LC_ALL=C "$bin/initdb" -D "$server/data" -A trust -U postgres \
+			--no-sync --no-instructions -E UTF8 >"$server.initdb" 2>&1 ||
+			{ cat "$server.initdb"; return 1; }
+		{
+			echo "unix_socket_directories = '$server'"
+			echo "listen_addresses = ''"
+			echo "shared_preload_libraries = 'gpubtree'"
+			echo "fsync = off"
+			echo "max_wal_size = 4GB"
+			echo "timezone = 'UTC'"
+		} >>"$server/data/postgresql.conf"
+	fi
+	echo "$bin" >"$server/bin"
+	: >"$server/data/test.conf"
+	for setting in "$@"; do
+		echo "$setting" >>"$server/data/test.conf"
+	done
+	grep -q test.conf "$server/data/postgresql.conf" ||
+		echo "include 'test.conf'" >>"$server/data/postgresql.conf"
+	as_user env LC_ALL=C "$bin/pg_ctl" -D "$server/data" -w -t 120 -l "$server/log" start \
+		>/dev/null || { cat "$server/log"; return 1; }
+}
+
+stop_server() # NAME [MODE]
+{
+	as_user env LC_ALL=C "$(cat "$work/run/$1/bin")/pg_ctl" -D "$work/run/$1/data" \
+		-m "${2:-fast}" -w stop >/dev/null
+}
+
+# on_server NAME COMMAND...: as $user, with the PG variables of that server
+on_server()
+{
+	server=$work/run/$1
+	shift
+	as_user env LC_ALL=C HOME="$work/run" PGHOST="$server" PGPORT=5432 PGUSER=postgres \
+		PGDATABASE=postgres PATH="$(cat "$server/bin"):$PATH" "$@"
+}

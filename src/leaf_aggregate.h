@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf_aggregate.h
+ *	  Aggregate the entries of one leaf page, on the CPU.
+ *
+ * Plain C, free of PostgreSQL headers: the CPU engine of the executor and the host
+ * device share the loop.  The caller chooses the positions and says what the
+ * visibility map has for each; entries that it cannot vouch for come back as
+ * positions to be checked in the heap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_LEAF_AGGREGATE_H
+#define GPB_LEAF_AGGREGATE_H
+
+#include "aggregate.h"
+
+/* No page holds more entries: 4-byte keys with a bare locator. */
+#define GPB_MAX_LEAF_ENTRIES \
+	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
+
+/* ---- columns ---- */
+
+/* GpbKind of a column: 0 is the key. */
+GPB_FN int
+gpb_column_kind(const GpbLayout *layout, int column)
+{
+	return column == 0 ? layout->key_kind : layout->kind[column - 1];
+}
+
+/* Does the column have a GpbFloatSum of its own? */
+GPB_FN bool
+gpb_column_has_float_sum(const GpbAggregateSpec *spec, int column)
+{
+	return (spec->want[column] & GPB_WANT_SUM) != 0 &&
+		gpb_column_kind(&spec->layout, column) == GPB_KIND_FLOAT8;
+}
+
+/* Position of the column's GpbFloatSum among those of the request. */
+GPB_FN int
+gpb_column_float_sum(const GpbAggregateSpec *spec, int column)
+{
+	int			n = 0;
+	int			c;
+
+	for (c = 0; c < column; c++)
+		n += gpb_column_has_float_sum(spec, c);
+	return n;
+}
+
+/* How many GpbFloatSum a request needs; one for each such column, in order. */
+GPB_FN int
+gpb_count_float_sums(const GpbAggregateSpec *spec)
+{
+	return gpb_column_float_sum(spec, spec->layout.ncolumns + 1);
+}
+
+GPB_FN void
+gpb_aggregate_state_init(GpbAggregateState *state)
+{
+	int			c;
+
+	state->entries = 0;
+	for (c = 0; c < GPB_MAX_COLUMNS; c++)
+		gpb_column_state_init(&state->column[c]);
+}
+
+/* Both over the same columns. */
+GPB_FN void
+gpb_aggregate_state_merge(GpbAggregateState *into, const GpbAggregateState *from)
+{
+	int			c;
+
+	into->entries += from->entries;
+	for (c = 0; c < GPB_MAX_COLUMNS; c++)
+	{
+		if (from->column[c].count > 0)
+			gpb_column_state_merge(&into->column[c], &from->column[c]);
+	}
+}
+
+/* ---- one entry ---- */
+
+/*
+ * Add one entry that is known to be visible.  sums as in
+ * GpbDeviceApi.aggregate_finish.
+ */
+GPB_FN void
+gpb_entry_aggregate(const GpbAggregateSpec *spec, uint64 key, const char *row,
+					GpbAggregateState *state, GpbFloatSum *sums)
+{
+	const GpbLayout *layout = &spec->layout;
+	uint64		locator = gpb_row_locator(row);
+	int			c;
+
+	state->entries++;
+	if (spec->want[0] && !gpb_locator_is_null(locator, layout->flags))
+		gpb_column_state_add(&state->column[0],
+							 gpb_key_value(key, layout->key_width, layout->flags));
+	for (c = 1; c <= layout->ncolumns; c++)
+	{
+		int64		value;
+
+		if (!spec->want[c] || gpb_locator_column_is_null(locator, c - 1))
+			continue;
+		value = gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]);
+		if (gpb_column_has_float_sum(spec, c))
+			gpb_float_sum_add(&sums[gpb_column_float_sum(spec, c)], value);
+		if (layout->kind[c - 1] == GPB_KIND_FLOAT8)
+			value = gpb_float_order(value);
+		gpb_column_state_add(&state->column[c], value);
+	}
+}
+
+/* ---- one leaf ---- */
+
+/*
+ * A column's part of a leaf: the values at the given positions, whose bits
+ * *null says are NULL or not.  The loops below are kept apart by what is
+ * wanted, so that each is a handful of instructions for an entry.
+ */
+typedef struct GpbLeafColumn
+{
+	const char *rows;			/* row 0; row i lies i * stride before it */
+	int			stride;
+	int			offset;
+	uint64		null_bit;		/* in the locator */
+} GpbLeafColumn;
+
+/*
+ * count, sum, min and max of an integer column.  KIND is a constant at each
+ * call, so that the switch in gpb_row_value disappears.
+ */
+GPB_FN void
+gpb_leaf_column_integers(const GpbLeafColumn *column, const uint16 *positions, int n,
+						 int kind, int want, GpbColumnState *state)
+{
+	int64		count = 0;
+	uint64		low = 0;		/* of int2 and int4 the whole sum */
+	int64		high = 0;
+	int64		min = state->min;
+	int64		max = state->max;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *row = column->rows - positions[i] * column->stride;
+		bool		valid = (gpb_row_locator(row) & column->null_bit) == 0;
+		int64		value = gpb_row_value(row, column->offset, kind);
+		int64		term = valid ? value : 0;
+
+		count += valid;
+		if (want & GPB_WANT_SUM)
+		{
+			low += (uint64) term;
+			if (kind == GPB_KIND_INT8)
+				high += (term >> 63) + (low < (uint64) term);
+		}
+		if (want & GPB_WANT_MINMAX)
+		{
+			min = valid && value < min ? value : min;
+			max = valid && value > max ? value : max;
+		}
+	}
+	if (kind != GPB_KIND_INT8)
+		high = (int64) low >> 63;
+	state->count += count;
+	state->sum_low += low;
+	state->sum_high += high + (state->sum_low < low);
+	state->min = min;
+	state->max = max;
+}
+
+/* The same for float8; sum is NULL if no sum is wanted. */
+GPB_FN void
+gpb_leaf_column_floats(const GpbLeafColumn *column, const uint16 *positions, int n,
+					   GpbColumnState *state, GpbFloatSum *sum)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *row = column->rows - positions[i] * column->stride;
+		int64		bits;
+		int64		order;
+
+		if (gpb_row_locator(row) & column->null_bit)
+			continue;
+		bits = gpb_row_value(row, column->offset, GPB_KIND_FLOAT8);
+		order = gpb_float_order(bits);
+		state->count++;
+		if (order < state->min)
+			state->min = order;
+		if (order > state->max)
+			state->max = order;
+		if (sum != NULL)
+			gpb_float_sum_add(sum, bits);
+	}
+}
+
+/* The key column: the same values, read from the key array. */
+GPB_FN void
+gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
+					 const uint16 *positions, int n, GpbColumnState *state)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			at = positions[i];
+		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, at));
+
+		if (gpb_locator_is_null(locator, layout->flags))
+			continue;
+		gpb_column_state_add(state,
+							 gpb_key_value(gpb_page_key(page, layout->key_width, at),
+										   layout->key_width, layout->flags));
+	}
+}
+
+GPB_FN void
+gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
+					 const uint16 *positions, int n,
+					 GpbColumnState *state, GpbFloatSum *sum)
+{
+	const GpbLayout *layout = &spec->layout;
+	GpbLeafColumn column;
+
+	column.rows = gpb_page_row(page, layout->row_width, 0);
+	column.stride = layout->row_width;
+	column.offset = layout->offset[c - 1];
+	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
+
+	switch (layout->kind[c - 1])
+	{
+		case GPB_KIND_INT2:
+			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT2,
+									 spec->want[c], state);
+			break;
+		case GPB_KIND_INT4:
+			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT4,
+									 spec->want[c], state);
+			break;
+		case GPB_KIND_INT8:
+			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT8,
+									 spec->want[c], state);
+			break;
+		default:
+			gpb_leaf_column_floats(&column, positions, n, state, sum);
+			break;
+	}
+}
+
+/*
+ * Aggregate the entries at positions [from, to) of a sound leaf page.
+ *
+ * visible[i - from] says whether entry i's heap block is all-visible (1) or not
+ * (0).  Entries that are are added to *state and *sums; the positions of the others
+ * go to *unknown, ascending, which has room for to - from of them; their number is returned.
+ * Entries hinted dead are left out of both, unless the spec ignores the hints.
+ */
+GPB_FN int
+gpb_leaf_aggregate(const void *page, const GpbAggregateSpec *spec, int from, int to,
+				   const uint8 *visible, GpbAggregateState *state,
+				   GpbFloatSum *sums, uint16 *unknown)
+{
+	const GpbLayout *layout = &spec->layout;
+	uint64		dead = spec->ignore_dead_hints ? 0 : GPB_LOC_DEAD;
+	uint16		counted[GPB_MAX_LEAF_ENTRIES];
+	int			ncounted = 0;
+	int			nunknown = 0;
+	int			c;
+	int			i;
+
+	for (i = from; i < to; i++)
+	{
+		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, i));
+		bool		alive = (locator & dead) == 0;
+
+		counted[ncounted] = (uint16) i;
+		unknown[nunknown] = (uint16) i;
+		ncounted += alive & visible[i - from];
+		nunknown += alive & !visible[i - from];
+	}
+
+	state->entries += ncounted;
+	if (spec->want[0])
+		gpb_leaf_column_keys(page, layout, counted, ncounted, &state->column[0]);
+	for (c = 1; c <= layout->ncolumns; c++)
+	{
+		GpbFloatSum *sum = NULL;
+
+		if (!spec->want[c])
+			continue;
+		if (gpb_column_has_float_sum(spec, c))
+			sum = &sums[gpb_column_float_sum(spec, c)];
+		gpb_leaf_column_rows(page, spec, c, counted, ncounted, &state->column[c], sum);
+	}
+	return nunknown;
+}
+
+#endif							/* GPB_LEAF_AGGREGATE_H */

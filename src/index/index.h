@@ -185,6 +185,20 @@ extern IndexBulkDeleteResult *gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDel
 											 IndexBulkDeleteCallback callback, void *state);
 extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
 
+/*
+ * Remove the entries at the n ascending positions of a leaf that has its cleanup
+ * lock; WAL-logged, and the mirror told.
+ */
+extern void gpb_delete_entries(Relation index, Buffer buffer,
+							   const uint16 *positions, int n);
+
+/* ---- check.c ---- */
+/*
+ * Raise a clear error unless the relation is a gpubtree index that the current user owns
+ * and whose pages this session can read.
+ */
+extern void gpb_require_own_index(Relation index);
+
 /* ---- cost.c, validate.c, options.c ---- */
 extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,

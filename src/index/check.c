@@ -1,0 +1,849 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.c
+ *	  gpubtree_check: is every promise of the tree kept?
+ *
+ * The checker takes AccessShareLock and runs beside writers without false
+ * alarms, because it compares only what cannot change while pages are never
+ * deleted: a page's level, its low bound (the separator it was split off with),
+ * and each (separator, child) pair ever written.  High keys and right links do change;
+ * they are compared under the locks of both pages.  src/README, "Checking".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "index.h"
+
+PG_FUNCTION_INFO_V1(gpubtree_check);
+
+typedef struct GpbCheck
+{
+	Relation	index;
+	const GpbLayout *layout;
+	BufferAccessStrategy strategy;
+	BlockNumber nblocks;		/* length when the check began */
+	BlockNumber length;			/* length when last looked */
+	uint8	   *seen;			/* one bit for each of nblocks blocks */
+	uint32		nlevels;		/* levels 0 .. nlevels - 1 are checked */
+} GpbCheck;
+
+/* One page of a walk along a level, left to right */
+typedef struct GpbCursor
+{
+	BlockNumber block;			/* InvalidBlockNumber: the level has ended */
+	uint32		level;
+	GpbBound	low;			/* the page's low bound: never changes */
+	bool		left_incomplete;	/* left sibling was INCOMPLETE_SPLIT */
+	PGAlignedBlock image;		/* the page as it was when reached */
+} GpbCursor;
+
+/* A parent's downlinks in order, over all pages of its level */
+typedef struct GpbDownlinks
+{
+	GpbCursor	cursor;
+	int			position;		/* of the current downlink in the image */
+	GpbBound	separator;		/* the current downlink */
+	BlockNumber child;
+} GpbDownlinks;
+
+/* The search for heap rows' entries */
+typedef struct GpbProbe
+{
+	GpbCheck   *check;
+	Relation	heap;
+	bool		have_leaf;		/* leaf holds the last one that was searched */
+	PGAlignedBlock leaf;
+} GpbProbe;
+
+/* ---- saying what is wrong ---- */
+
+static void damaged(GpbCheck *check, BlockNumber block, const char *what,
+					const char *detail,...) pg_attribute_noreturn() pg_attribute_printf(4, 5);
+
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED, naming index and block.
+ */
+static void
+damaged(GpbCheck *check, BlockNumber block, const char *what,
+		const char *detail,...)
+{
+	StringInfoData text;
+	va_list		args;
+	int			more;
+
+	initStringInfo(&text);
+	do
+	{
+		va_start(args, detail);
+		more = appendStringInfoVA(&text, detail, args);
+		va_end(args);
+		if (more > 0)
+			enlargeStringInfo(&text, more);
+	} while (more > 0);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged in block %u: %s",
+					RelationGetRelationName(check->index), block, what),
+			 errdetail_internal("%s", text.data),
+			 errtableconstraint(check->index,
+								RelationGetRelationName(check->index))));
+}
+
+/* "(key, tie)" as the pages have them, for details */
+static const char *
+bound_text(GpbBound bound)
+{
+	return psprintf("(%016llx, %u/%u%s)",
+					(unsigned long long) bound.key,
+					gpb_locator_block(bound.tie),
+					gpb_locator_offset(bound.tie),
+					(bound.tie & GPB_LOC_ORDER_BIT) ? "+" : "");
+}
+
+/* ---- reading ---- */
+
+/*
+ * Read and share-lock a tree page that "from" points to, and see that it is
+ * sound.
+ */
+static Buffer
+lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
+{
+	Buffer		buffer;
+	const char *fault;
+
+	if (block >= check->length)
+		check->length = RelationGetNumberOfBlocks(check->index);
+	if (block >= check->length || block == GPB_META_BLOCK)
+		damaged(check, from, "it points to a block that is no tree page",
+				"It points to block %u, and the index has %u blocks.",
+				block, check->length);
+
+	buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block, RBM_NORMAL,
+								check->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	fault = gpb_page_fault(BufferGetPage(buffer), check->layout);
+	if (fault != NULL)
+		damaged(check, block, fault, "Block %u points to it.", from);
+	return buffer;
+}
+
+/* Note that the block has been reached; each may be, once. */
+static void
+reach(GpbCheck *check, BlockNumber block)
+{
+	if (block >= check->nblocks)
+		return;					/* made since the check began */
+	if (check->seen[block / 8] & (1 << (block % 8)))
+		damaged(check, block, "it is reached twice",
+				"Two links lead to the page.");
+	check->seen[block / 8] |= 1 << (block % 8);
+}
+
+/* ---- one page ---- */
+
+static void
+check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
+{
+	const GpbLayout *layout = check->layout;
+	const char *row = gpb_page_row(cursor->image.data, layout->row_width, i);
+	uint64		locator = gpb_row_locator(row);
+	uint64		key = gpb_page_key(cursor->image.data, layout->key_width, i);
+	uint64		columns = ((uint64) 1 << layout->ncolumns) - 1;
+
+	if (gpb_locator_offset(locator) < FirstOffsetNumber ||
+		gpb_locator_offset(locator) > MaxOffsetNumber ||
+		gpb_locator_block(locator) == InvalidBlockNumber)
+		damaged(check, cursor->block, "an entry points to no possible row",
+				"Entry %d points to (%u,%u).", i,
+				gpb_locator_block(locator), gpb_locator_offset(locator));
+
+	if ((locator >> GPB_LOC_NULL_SHIFT) & ~columns)
+		damaged(check, cursor->block,
+				"an entry has null bits of columns that do not exist",
+				"Entry %d has locator %016llx; the index has %d INCLUDE columns.",
+				i, (unsigned long long) locator, layout->ncolumns);
+
+	if (gpb_locator_is_null(locator, layout->flags))
+	{
+		uint64		null_key = 0;
+
+		if (!(layout->flags & GPB_LAYOUT_NULLS_FIRST))
+			null_key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+		if (key != null_key)
+			damaged(check, cursor->block, "a null key is not in its usual form",
+					"Entry %d has key %016llx.", i, (unsigned long long) key);
+	}
+	else if (layout->key_kind == GPB_KIND_INT2)
+	{
+		int64		value = gpb_key_value(key, layout->key_width, layout->flags);
+
+		if (value < PG_INT16_MIN || value > PG_INT16_MAX)
+			damaged(check, cursor->block, "a key is beyond its type's range",
+					"Entry %d has key %lld.", i, (long long) value);
+	}
+}
+
+/* Inner entries are bounds and nothing else; the first one is the page's own. */
+static void
+check_inner_entry(GpbCheck *check, GpbCursor *cursor, int i)
+{
+	uint64		locator;
+
+	locator = gpb_row_locator(gpb_page_row(cursor->image.data,
+										   GPB_INNER_ROW_WIDTH, i));
+	if (locator & ~GPB_TIE_MASK)
+		damaged(check, cursor->block, "a separator carries flags",
+				"Entry %d has locator %016llx.",
+				i, (unsigned long long) locator);
+}
+
+/*
+ * All that can be said about the cursor's page by itself: bounds, flags, order,
+ * entries.
+ */
+static void
+check_image(GpbCheck *check, GpbCursor *cursor)
+{
+	const void *image = cursor->image.data;
+	const GpbPageSpecial *special = gpb_page_special(image);
+	int			key_width = check->layout->key_width;
+	bool		leaf = cursor->level == 0;
+	int			row_width = leaf ? check->layout->row_width : GPB_INNER_ROW_WIDTH;
+	int			count = gpb_page_count(image);
+	GpbBound	high = gpb_page_high(image);
+	GpbBound	previous = cursor->low;
+
+	if (special->flags & ~(GPB_PAGE_INCOMPLETE_SPLIT | GPB_PAGE_HAS_DEAD))
+		damaged(check, cursor->block, "it has flags that a tree page cannot have",
+				"Its flags are %04x.", special->flags);
+	if ((special->flags & GPB_PAGE_INCOMPLETE_SPLIT) &&
+		special->right == GPB_NO_BLOCK)
+		damaged(check, cursor->block,
+				"it is marked half split but has no right sibling",
+				"Its flags are %04x.", special->flags);
+	if (special->right != GPB_NO_BLOCK && (high.tie & ~GPB_TIE_MASK))
+		damaged(check, cursor->block, "its high key carries flags",
+				"Its high key has tie %016llx.", (unsigned long long) high.tie);
+	if (!gpb_bound_less(cursor->low, high))
+		damaged(check, cursor->block, "its high key is not above its low bound",
+				"Low bound %s, high key %s.",
+				bound_text(cursor->low), bound_text(high));
+
+	if (!leaf)
+	{
+		GpbBound	first;
+
+		if (count == 0)
+			damaged(check, cursor->block, "it is an inner page without entries",
+					"Its level is %u.", cursor->level);
+		first = gpb_page_bound(image, key_width, row_width, 0);
+		if (gpb_bound_cmp(first, cursor->low) != 0)
+			damaged(check, cursor->block,
+					"its first separator is not its low bound",
+					"Separator %s, low bound %s.",
+					bound_text(first), bound_text(cursor->low));
+	}
+
+	for (int i = 0; i < count; i++)
+	{
+		GpbBound	entry = gpb_page_bound(image, key_width, row_width, i);
+
+		if (i > 0 ? !gpb_bound_less(previous, entry)
+			: gpb_bound_less(entry, previous))
+			damaged(check, cursor->block, "its entries are out of order",
+					"Entry %d is %s, after %s.", i, bound_text(entry),
+					bound_text(previous));
+		if (leaf)
+			check_leaf_entry(check, cursor, i);
+		else
+			check_inner_entry(check, cursor, i);
+		previous = entry;
+	}
+	if (count > 0 && !gpb_bound_less(previous, high))
+		damaged(check, cursor->block, "an entry is not below the high key",
+				"Entry %d is %s, the high key %s.", count - 1,
+				bound_text(previous), bound_text(high));
+}
+
+/* ---- walking a level ---- */
+
+/* Take a locked page as the cursor's. */
+static void
+cursor_take(GpbCheck *check, GpbCursor *cursor, BlockNumber block,
+			Buffer buffer, BlockNumber left)
+{
+	const GpbPageSpecial *special = gpb_page_special(BufferGetPage(buffer));
+
+	cursor->block = block;
+	memcpy(cursor->image.data, BufferGetPage(buffer), BLCKSZ);
+	if (special->level != cursor->level)
+		damaged(check, block, "it is on the wrong level",
+				"It says level %u, where level %u is expected.",
+				special->level, cursor->level);
+	if (special->left != left)
+		damaged(check, block, "its left link is wrong",
+				"It points to block %u, but the left sibling is block %u.",
+				special->left, left);
+}
+
+/* Start at a level's leftmost page, which "from" points to. */
+static void
+cursor_begin(GpbCheck *check, GpbCursor *cursor, uint32 level,
+			 BlockNumber block, BlockNumber from)
+{
+	Buffer		buffer = lock_page(check, block, from);
+
+	cursor->level = level;
+	cursor->low = GPB_BOUND_MIN;
+	cursor->left_incomplete = false;
+	cursor_take(check, cursor, block, buffer, InvalidBlockNumber);
+	UnlockReleaseBuffer(buffer);
+	check_image(check, cursor);
+}
+
+/*
+ * Move right, with both pages locked, so that the two links and the bound between
+ * them are of one moment.  The page just left may have been split since its image was
+ * taken; then we come to its new sibling and meet some entries again.
+ */
+static void
+cursor_next(GpbCheck *check, GpbCursor *cursor)
+{
+	BlockNumber block = cursor->block;
+	GpbPageSpecial special;
+	Buffer		buffer;
+	Buffer		right;
+
+	CHECK_FOR_INTERRUPTS();
+
+	buffer = lock_page(check, block, block);
+	special = *gpb_page_special(BufferGetPage(buffer));
+	if (special.right == GPB_NO_BLOCK)
+	{
+		UnlockReleaseBuffer(buffer);
+		cursor->block = InvalidBlockNumber;
+		return;
+	}
+	if (special.right == block)
+		damaged(check, block, "it is its own right sibling",
+				"Its right link is %u.", special.right);
+
+	right = lock_page(check, special.right, block);
+	cursor->low = gpb_page_high(BufferGetPage(buffer));
+	cursor->left_incomplete = (special.flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0;
+	cursor_take(check, cursor, special.right, right, block);
+	UnlockReleaseBuffer(right);
+	UnlockReleaseBuffer(buffer);
+	check_image(check, cursor);
+}
+
+/* ---- downlinks ---- */
+
+static void
+downlinks_read(GpbCheck *check, GpbDownlinks *down)
+{
+	const void *image = down->cursor.image.data;
+
+	down->separator = gpb_page_bound(image, check->layout->key_width,
+									 GPB_INNER_ROW_WIDTH, down->position);
+	down->child = gpb_row_child(gpb_page_row(image, GPB_INNER_ROW_WIDTH,
+											 down->position));
+}
+
+/*
+ * Go to the next downlink.  If the parent was split since its image was taken,
+ * the image has given us all that moved to the new page, so pass over that.
+ * At the end the cursor's block is invalid.
+ */
+static void
+downlinks_next(GpbCheck *check, GpbDownlinks *down)
+{
+	GpbBound	last = down->separator;
+
+	do
+	{
+		down->position++;
+		while (down->position >= gpb_page_count(down->cursor.image.data))
+		{
+			cursor_next(check, &down->cursor);
+			if (down->cursor.block == InvalidBlockNumber)
+				return;
+			down->position = 0;
+		}
+		downlinks_read(check, down);
+	} while (!gpb_bound_less(last, down->separator));
+}
+
+/*
+ * The cursor's page had no downlink in the image of its parent level.  That is right if
+ * the split that made it is not finished, or was finished after the image was
+ * taken: then its downlink is there by now.
+ */
+static void
+require_downlink(GpbCheck *check, GpbCursor *cursor)
+{
+	GpbMeta		meta;
+	Buffer		buffer;
+	Page		page;
+	int			key_width = check->layout->key_width;
+	int			count;
+	int			position;
+	bool		found;
+
+	if (cursor->left_incomplete)
+		return;
+
+	gpb_read_meta(check->index, check->layout, &meta);
+	if (meta.level <= cursor->level)
+		damaged(check, cursor->block, "it has no downlink",
+				"It is on level %u, and the root on level %u.",
+				cursor->level, meta.level);
+
+	buffer = gpb_search_level(check->index, check->layout, cursor->low,
+							  cursor->level + 1, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	count = gpb_page_count(page);
+	position = gpb_page_lower_bound(page, key_width, GPB_INNER_ROW_WIDTH, count,
+									cursor->low);
+	found = position < count &&
+		gpb_bound_cmp(gpb_page_bound(page, key_width, GPB_INNER_ROW_WIDTH,
+									 position), cursor->low) == 0 &&
+		gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH,
+								   position)) == cursor->block;
+	UnlockReleaseBuffer(buffer);
+	if (!found)
+		damaged(check, cursor->block, "it has no downlink",
+				"Its low bound is %s.", bound_text(cursor->low));
+}
+
+/*
+ * Match the cursor's page with the current downlink, and step past that if it
+ * is the page's own.
+ *
+ * The parent's image is older than the page's: the current downlink was read before
+ * the cursor moved here.  So the page it leads to was already in the chain, and
+ * cannot be passed over.
+ */
+static void
+match_downlink(GpbCheck *check, GpbCursor *cursor, GpbDownlinks *down)
+{
+	int			order = -1;
+
+	if (down->cursor.block != InvalidBlockNumber)
+		order = gpb_bound_cmp(cursor->low, down->separator);
+
+	if (order > 0)
+		damaged(check, down->cursor.block,
+				"a downlink's separator is no page's low bound",
+				"Downlink %s to block %u, but the next page is block %u and begins at %s.",
+				bound_text(down->separator), down->child, cursor->block,
+				bound_text(cursor->low));
+	if (order < 0)
+	{
+		require_downlink(check, cursor);
+		return;
+	}
+	if (down->child != cursor->block)
+		damaged(check, down->cursor.block, "a downlink leads to the wrong page",
+				"Downlink %s leads to block %u, but block %u begins there.",
+				bound_text(down->separator), down->child, cursor->block);
+	downlinks_next(check, down);
+}
+
+/* ---- the tree ---- */
+
+/*
+ * Check one level from its leftmost page, against the level above (parent: that one's
+ * leftmost page) or, with parent invalid, as the root's level.  Returns the leftmost page of
+ * the level below.
+ */
+static BlockNumber
+check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
+			BlockNumber parent)
+{
+	GpbCursor  *cursor = palloc(sizeof(GpbCursor));
+	GpbDownlinks *down = palloc(sizeof(GpbDownlinks));
+	BlockNumber below = InvalidBlockNumber;
+
+	down->cursor.block = InvalidBlockNumber;
+	if (parent != InvalidBlockNumber)
+	{
+		cursor_begin(check, &down->cursor, level + 1, parent, parent);
+		down->position = 0;
+		downlinks_read(check, down);
+	}
+
+	cursor_begin(check, cursor, level, leftmost,
+				 parent != InvalidBlockNumber ? parent : GPB_META_BLOCK);
+	if (level > 0)
+		below = gpb_row_child(gpb_page_row(cursor->image.data,
+										   GPB_INNER_ROW_WIDTH, 0));
+
+	while (cursor->block != InvalidBlockNumber)
+	{
+		reach(check, cursor->block);
+		if (parent != InvalidBlockNumber)
+			match_downlink(check, cursor, down);
+		else if (cursor->block != leftmost)
+			require_downlink(check, cursor);
+		cursor_next(check, cursor);
+	}
+	if (down->cursor.block != InvalidBlockNumber)
+		damaged(check, down->cursor.block,
+				"a downlink's separator is no page's low bound",
+				"Downlink %s to block %u is beyond the last page of its level.",
+				bound_text(down->separator), down->child);
+
+	pfree(cursor);
+	pfree(down);
+	return below;
+}
+
+/*
+ * Check the levels from the root down to the topmost one that is checked already, if
+ * any.  Returns false if there was none to check.
+ */
+static bool
+check_upper_levels(GpbCheck *check)
+{
+	GpbMeta		meta;
+	BlockNumber leftmost;
+	BlockNumber parent = InvalidBlockNumber;
+
+	gpb_read_meta(check->index, check->layout, &meta);
+	if (meta.level + 1 <= check->nlevels)
+		return false;
+
+	leftmost = meta.root;
+	for (uint32 level = meta.level + 1; level-- > check->nlevels;)
+	{
+		BlockNumber below = check_level(check, level, leftmost, parent);
+
+		parent = leftmost;
+		leftmost = below;
+	}
+	check->nlevels = meta.level + 1;
+	return true;
+}
+
+/*
+ * Every block that was there when we began has been reached, but for those that a
+ * crash left all-zero, and for new roots.  Returns false if the tree has grown a
+ * level that is yet to be checked.
+ */
+static bool
+check_reached(GpbCheck *check)
+{
+	for (BlockNumber block = GPB_META_BLOCK + 1; block < check->nblocks; block++)
+	{
+		Buffer		buffer;
+		bool		is_new;
+		uint32		level;
+
+		if (check->seen[block / 8] & (1 << (block % 8)))
+			continue;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block,
+									RBM_NORMAL, check->strategy);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		is_new = PageIsNew(BufferGetPage(buffer));
+		level = gpb_page_special(BufferGetPage(buffer))->level;
+		UnlockReleaseBuffer(buffer);
+
+		if (is_new)
+			continue;
+		if (level >= check->nlevels && check_upper_levels(check))
+			return false;
+		damaged(check, block, "it cannot be reached from the root",
+				"The page says it is on level %u; %u levels are reached.",
+				level, check->nlevels);
+	}
+	return true;
+}
+
+static void
+check_tree(GpbCheck *check)
+{
+	/*
+	 * A page that a split was making when we looked at the length is
+	 * found, since its left sibling stayed locked all the while.
+	 */
+	check->nblocks = check->length = RelationGetNumberOfBlocks(check->index);
+	if (check->nblocks <= GPB_FIRST_ROOT)
+		damaged(check, GPB_META_BLOCK, "the file is too short",
+				"It has %u blocks.", check->nblocks);
+	check->seen = MemoryContextAllocHuge(CurrentMemoryContext,
+										 check->nblocks / 8 + 1);
+	memset(check->seen, 0, check->nblocks / 8 + 1);
+	check->nlevels = 0;
+
+	check_upper_levels(check);
+	while (!check_reached(check))
+		;
+	pfree(check->seen);
+}
+
+/* ---- heap rows ---- */
+
+/* Is the bound's place surely on the leaf image that we have? */
+static bool
+leaf_covers(GpbProbe *probe, GpbBound bound)
+{
+	const GpbLayout *layout = probe->check->layout;
+	const void *leaf = probe->leaf.data;
+
+	return probe->have_leaf &&
+		gpb_page_count(leaf) > 0 &&
+		!gpb_bound_less(bound, gpb_page_bound(leaf, layout->key_width,
+											  layout->row_width, 0)) &&
+		gpb_bound_less(bound, gpb_page_high(leaf));
+}
+
+/*
+ * Called for each heap row that our snapshot sees: its entry must be found by a
+ * search, with the same INCLUDE values.
+ *
+ * The image of a leaf found for an earlier row is good enough, however old: all
+ * rows of the snapshot had their entries before any image was taken, and nobody
+ * may remove them.
+ */
+static void
+probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	GpbProbe   *probe = (GpbProbe *) state;
+	const GpbLayout *layout = probe->check->layout;
+	const char *row;
+	uint64		locator;
+	uint64		found;
+	GpbEntry	entry;
+	GpbBound	bound;
+	int			count;
+	int			position;
+
+	CHECK_FOR_INTERRUPTS();
+
+	gpb_entry_form(layout, values, isnull, tid, &entry);
+	locator = gpb_row_locator(entry.row);
+	bound.key = entry.key;
+	bound.tie = locator & GPB_TIE_MASK;
+
+	if (!leaf_covers(probe, bound))
+	{
+		Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE,
+										NULL);
+
+		memcpy(probe->leaf.data, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		probe->have_leaf = true;
+	}
+
+	count = gpb_page_count(probe->leaf.data);
+	position = gpb_page_lower_bound(probe->leaf.data, layout->key_width,
+									layout->row_width, count, bound);
+	if (position >= count ||
+		gpb_bound_cmp(gpb_page_bound(probe->leaf.data, layout->key_width,
+									 layout->row_width, position), bound) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" lacks an entry for row (%u,%u) of table \"%s\"",
+						RelationGetRelationName(index),
+						ItemPointerGetBlockNumber(tid),
+						ItemPointerGetOffsetNumber(tid),
+						RelationGetRelationName(probe->heap)),
+				 errdetail_internal("The entry would be %s.",
+									bound_text(bound))));
+
+	row = gpb_page_row(probe->leaf.data, layout->row_width, position);
+	found = gpb_row_locator(row);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		bool		null = gpb_locator_column_is_null(locator, i);
+
+		if (null != gpb_locator_column_is_null(found, i) ||
+			(!null &&
+			 gpb_row_value(row, layout->offset[i], layout->kind[i]) !=
+			 gpb_row_value(entry.row, layout->offset[i], layout->kind[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("index \"%s\" has another value than row (%u,%u) of table \"%s\" in column %d",
+							RelationGetRelationName(index),
+							ItemPointerGetBlockNumber(tid),
+							ItemPointerGetOffsetNumber(tid),
+							RelationGetRelationName(probe->heap), i + 2)));
+	}
+}
+
+/*
+ * Every row that a new snapshot sees has its entry.
+ *
+ * An entry being a (key, row) pair, a search for it is exact; a Bloom filter
+ * over the entries, which needs no search, would overlook some missing ones,
+ * and more of them the larger the index.  It also shows that searches
+ * find what the leaves hold.
+ */
+static void
+check_heap(GpbCheck *check, Relation heap)
+{
+	IndexInfo  *info = BuildIndexInfo(check->index);
+	GpbProbe   *probe = palloc(sizeof(GpbProbe));
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+
+	/* An old transaction snapshot may see rows that this index never got */
+	if (IsolationUsesXactSnapshot() && check->index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(check->index->rd_indextuple->t_data),
+							   snapshot->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" cannot be checked against this transaction's snapshot",
+						RelationGetRelationName(check->index))));
+
+	probe->check = check;
+	probe->heap = heap;
+	probe->have_leaf = false;
+
+	/* As a concurrent build scans: the rows of an MVCC snapshot, no waiting */
+	info->ii_Concurrent = true;
+	info->ii_Unique = false;
+	info->ii_ExclusionOps = NULL;
+	info->ii_ExclusionProcs = NULL;
+	info->ii_ExclusionStrats = NULL;
+	table_index_build_scan(heap, check->index, info, true, false, probe_row,
+						   probe, table_beginscan_strat(heap, snapshot, 0, NULL,
+														true, true));
+	UnregisterSnapshot(snapshot);
+	pfree(probe);
+}
+
+/* ---- SQL ---- */
+
+/*
+ * Raise a clear error unless the relation is a gpubtree index that the current user owns
+ * and whose pages this session can read.
+ */
+void
+gpb_require_own_index(Relation index)
+{
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is partitioned",
+						RelationGetRelationName(index)),
+				 errhint("Name the index of a partition.")));
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		index->rd_indam->ambuild != gpb_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a gpubtree index",
+						RelationGetRelationName(index))));
+	if (!pg_class_ownercheck(RelationGetRelid(index), GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   RelationGetRelationName(index));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (RecoveryInProgress() &&
+		index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * Open an index by OID for a function of ours, its table first, lest we
+ * deadlock with those who lock in that order.
+ */
+static Relation
+open_index(Oid indexid, LOCKMODE lock, Relation *heap)
+{
+	Oid			heapid = IndexGetRelation(indexid, true);
+	Relation	index;
+
+	*heap = NULL;
+	if (!OidIsValid(heapid))
+	{
+		/* not an index; say what it is not */
+		index = relation_open(indexid, lock);
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a gpubtree index",
+						RelationGetRelationName(index))));
+	}
+	*heap = table_open(heapid, lock);
+	index = index_open(indexid, lock);
+	if (IndexGetRelation(indexid, true) != heapid)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("could not open the table of index \"%s\"",
+						RelationGetRelationName(index))));
+	gpb_require_own_index(index);
+	return index;
+}
+
+/*
+ * gpubtree_check(index regclass, heapallindexed boolean)
+ */
+Datum
+gpubtree_check(PG_FUNCTION_ARGS)
+{
+	Oid			indexid = PG_GETARG_OID(0);
+	bool		heapallindexed = PG_GETARG_BOOL(1);
+	Relation	heap;
+	GpbCheck	check;
+	Oid			userid;
+	int			sec_context;
+	int			nestlevel;
+
+	check.index = open_index(indexid, AccessShareLock, &heap);
+	if (!check.index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid",
+						RelationGetRelationName(check.index)),
+				 errhint("Drop it, or build it anew with REINDEX.")));
+
+	/* Functions of the index's expressions run as the table's owner */
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   sec_context | SECURITY_RESTRICTED_OPERATION);
+	nestlevel = NewGUCNestLevel();
+
+	check.layout = gpb_layout(check.index);
+	check.strategy = GetAccessStrategy(BAS_BULKREAD);
+	check_tree(&check);
+	if (heapallindexed)
+		check_heap(&check, heap);
+	FreeAccessStrategy(check.strategy);
+
+	AtEOXact_GUC(false, nestlevel);
+	SetUserIdAndSecContext(userid, sec_context);
+
+	index_close(check.index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	PG_RETURN_VOID();
+}

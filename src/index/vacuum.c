@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * vacuum.c
+ *	  ambulkdelete and amvacuumcleanup.
+ *
+ * Pages are neither deleted nor recycled: VACUUM removes entries, and that is
+ * all.  See src/README, "Vacuum".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/genam.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+#include "index.h"
+
+/* One pass over the index */
+typedef struct GpbVacuum
+{
+	IndexVacuumInfo *info;
+	IndexBulkDeleteResult *stats;
+	IndexBulkDeleteCallback callback;
+	void	   *callback_state;
+	const GpbLayout *layout;
+	uint16		positions[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH)];
+} GpbVacuum;
+
+/*
+ * Length of the index, no page of it being half made: whoever extends it
+ * holds the extension lock until the new page is exclusively locked, so we can
+ * take no such page for one that a crash left empty.
+ */
+static BlockNumber
+index_length(Relation index)
+{
+	bool		lock = !RELATION_IS_LOCAL(index);
+	BlockNumber nblocks;
+
+	if (lock)
+		LockRelationForExtension(index, ExclusiveLock);
+	nblocks = RelationGetNumberOfBlocks(index);
+	if (lock)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return nblocks;
+}
+
+/*
+ * Ask the callback about every entry of a leaf and remove those that it
+ * condemns.  The leaf has its cleanup lock on entry and exit.
+ */
+static void
+vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	int			row_width = vacuum->layout->row_width;
+	int			count = gpb_page_count(page);
+	int			ndelete = 0;
+
+	Assert(count <= lengthof(vacuum->positions));
+	for (int i = 0; i < count; i++)
+	{
+		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		ItemPointerData tid;
+
+		ItemPointerSet(&tid, gpb_locator_block(locator),
+					   gpb_locator_offset(locator));
+		if (vacuum->callback(&tid, vacuum->callback_state))
+			vacuum->positions[ndelete++] = i;
+	}
+
+	if (ndelete > 0)
+		gpb_delete_entries(vacuum->info->index, buffer, vacuum->positions,
+						   ndelete);
+	vacuum->stats->tuples_removed += ndelete;
+	vacuum->stats->num_index_tuples += count - ndelete;
+}
+
+/*
+ * Vacuum one block.  Every leaf is locked for cleanup, also when nothing on it
+ * is to go: a scan may hold a pin on this very page because it has yet to visit
+ * the heap, or look at the visibility map, for entries that have meanwhile moved
+ * right by a split, and that this pass removes there.
+ */
+static void
+vacuum_block(GpbVacuum *vacuum, BlockNumber block)
+{
+	Relation	index = vacuum->info->index;
+	Buffer		buffer;
+	Page		page;
+
+	vacuum_delay_point();
+
+	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								vacuum->info->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+
+	if (PageIsNew(page))
+	{
+		/* a crash came between extending the file and writing the page */
+		vacuum->stats->pages_deleted++;
+		UnlockReleaseBuffer(buffer);
+		return;
+	}
+	gpb_page_require(index, block, page, vacuum->layout);
+	if (gpb_page_special(page)->level > 0)
+	{
+		UnlockReleaseBuffer(buffer);
+		return;
+	}
+
+	/* once a leaf, always a leaf: trade the lock for the stronger one */
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBufferForCleanup(buffer);
+	gpb_page_require(index, block, page, vacuum->layout);
+	vacuum_leaf(vacuum, buffer);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Remove every entry whose heap tuple the callback condemns.
+ *
+ * Blocks are visited in physical order until the file has stopped growing.  A split
+ * moves entries to a new last block only, so an entry that was there when the pass
+ * began is met, at the latest, where a split put it.
+ */
+IndexBulkDeleteResult *
+gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			   IndexBulkDeleteCallback callback, void *state)
+{
+	GpbVacuum	vacuum;
+	BlockNumber block = GPB_META_BLOCK + 1;
+	BlockNumber nblocks;
+
+	if (stats == NULL)
+		stats = (IndexBulkDeleteResult *) palloc0(sizeof(*stats));
+
+	/* Of the index as it is; tuples_removed adds up over a VACUUM's passes */
+	stats->num_index_tuples = 0;
+	stats->pages_deleted = 0;
+	stats->estimated_count = false;
+
+	vacuum.info = info;
+	vacuum.stats = stats;
+	vacuum.callback = callback;
+	vacuum.callback_state = state;
+	vacuum.layout = gpb_layout(info->index);
+
+	for (;;)
+	{
+		nblocks = index_length(info->index);
+		if (info->report_progress)
+			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, nblocks);
+		if (block >= nblocks)
+			break;
+		for (; block < nblocks; block++)
+		{
+			vacuum_block(&vacuum, block);
+			if (info->report_progress)
+				pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, block);
+		}
+	}
+	stats->num_pages = nblocks;
+	return stats;
+}
+
+/*
+ * There is nothing to clean up, so an index that had no bulk deletion is not read at
+ * all: pg_class keeps its count of entries, which the planner scales by the
+ * index's size.
+ */
+IndexBulkDeleteResult *
+gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	if (info->analyze_only || stats == NULL)
+		return stats;
+
+	/* Entries that a split moved to the right were counted twice */
+	if (!info->estimated_count &&
+		stats->num_index_tuples > info->num_heap_tuples)
+		stats->num_index_tuples = info->num_heap_tuples;
+	return stats;
+}

@@ -52,9 +52,22 @@ typedef struct GpbEntry
 /* ---- key.c: types, encoding, ranges ---- */
 
 /*
+ * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation
+ * frees it, so nobody holds a pointer into it across a catalog access.
+ */
+typedef struct GpbRelCache
+{
+	GpbLayout	layout;
+	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
+	uint32		level;			/* of that root */
+} GpbRelCache;
+
+extern GpbRelCache *gpb_rel_cache(Relation index);
+
+/*
  * The layout of an index, from its tuple descriptor and column options; cached in
- * the relcache entry.  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the
- * types allowed, for a type we cannot hold.
+ * the relcache entry (copy it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED,
+ * naming the column and the types allowed, for a type we cannot hold.
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
@@ -82,6 +95,23 @@ extern GpbRange gpb_range_null(const GpbLayout *layout);
 extern void gpb_range_narrow(Relation index, const GpbLayout *layout,
 							 StrategyNumber strategy, Oid type, Datum value,
 							 GpbRange *range);
+
+/*
+ * The same in two steps, for many values of one type: everything that depends
+ * on the type alone is looked up once.
+ */
+typedef struct GpbComparison
+{
+	int			width;			/* 2, 4, 8: plain integers; 0: ask procedure */
+	FmgrInfo	procedure;		/* compares a key with a value */
+} GpbComparison;
+
+extern void gpb_comparison_init(Relation index, Oid type,
+								GpbComparison *comparison);
+extern void gpb_comparison_narrow(const GpbLayout *layout,
+								  GpbComparison *comparison,
+								  StrategyNumber strategy, Datum value,
+								  GpbRange *range);
 
 /* ---- page.c: reading, checking, changing a page ---- */
 
@@ -169,6 +199,23 @@ extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer lef
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
 extern void gpb_buildempty(Relation index);
 extern char *gpb_buildphasename(int64 phase);
+
+/* ---- scankey.c ---- */
+
+/* Disjoint ranges in index order, none empty. */
+typedef struct GpbRangeSet
+{
+	GpbRange   *ranges;
+	int			count;
+	int			capacity;
+} GpbRangeSet;
+
+/*
+ * The ranges of all entries that satisfy every key.  set->ranges is enlarged as
+ * needed, in the current memory context.
+ */
+extern void gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
+								 ScanKey keys, int nkeys, GpbRangeSet *set);
 
 /* ---- scan.c ---- */
 extern IndexScanDesc gpb_beginscan(Relation index, int nkeys, int norderbys);

@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * handler.c
+ *	  What the access method can do, and which function does it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/stratnum.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+
+#include "index.h"
+
+PG_FUNCTION_INFO_V1(gpubtree_handler);
+
+/*
+ * The handler of CREATE ACCESS METHOD.  Strategies are numbered as btree's:
+ * PostgreSQL reads "<" as number 1 of every ordered access method.
+ *
+ * Not unique: ON CONFLICT of PostgreSQL 15 fails on a table with a unique
+ * index of any access method but btree.
+ */
+Datum
+gpubtree_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	routine->amstrategies = BTMaxStrategyNumber;
+	routine->amsupport = GPB_NPROC;
+	routine->amoptsprocnum = 0;
+	routine->amcanorder = true;
+	routine->amcanorderbyop = false;
+	routine->amcanbackward = true;
+	routine->amcanunique = false;
+	routine->amcanmulticol = false;
+	routine->amoptionalkey = true;
+	routine->amsearcharray = true;
+	routine->amsearchnulls = true;
+	routine->amstorage = false;
+	routine->amclusterable = true;
+	routine->ampredlocks = true;
+	routine->amcanparallel = false;
+	routine->amcaninclude = true;
+	routine->amusemaintenanceworkmem = false;
+	routine->amparallelvacuumoptions =
+		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+	routine->amkeytype = InvalidOid;
+
+	routine->ambuild = gpb_build;
+	routine->ambuildempty = gpb_buildempty;
+	routine->aminsert = gpb_insert;
+	routine->ambulkdelete = gpb_bulkdelete;
+	routine->amvacuumcleanup = gpb_vacuumcleanup;
+	routine->amcanreturn = gpb_canreturn;
+	routine->amcostestimate = gpb_costestimate;
+	routine->amoptions = gpb_options;
+	routine->amproperty = NULL;
+	routine->ambuildphasename = gpb_buildphasename;
+	routine->amvalidate = gpb_validate;
+	routine->amadjustmembers = NULL;
+	routine->ambeginscan = gpb_beginscan;
+	routine->amrescan = gpb_rescan;
+	routine->amgettuple = gpb_gettuple;
+	routine->amgetbitmap = gpb_getbitmap;
+	routine->amendscan = gpb_endscan;
+	routine->ammarkpos = gpb_markpos;
+	routine->amrestrpos = gpb_restrpos;
+	routine->amestimateparallelscan = NULL;
+	routine->aminitparallelscan = NULL;
+	routine->amparallelrescan = NULL;
+
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,548 @@
+/*-------------------------------------------------------------------------
+ *
+ * key.c
+ *	  Types: the layout of an index, encoding and decoding of its columns,
+ *	  and conditions on the key as ranges of the index's order.
+ *
+ * Everything else in the index wing compares integers only; this file is where
+ * SQL values become those integers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/nbtree.h"
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "index.h"
+
+#ifndef USE_FLOAT8_BYVAL
+#error "gpubtree needs a 64-bit PostgreSQL"
+#endif
+
+#define GPB_KEY_TYPES \
+	"smallint, integer, bigint, date, timestamp without time zone, timestamp with time zone"
+#define GPB_INCLUDE_TYPES \
+	"smallint, integer, bigint, double precision, date, timestamp without time zone, timestamp with time zone"
+
+/* ---- layout ---- */
+
+/* How values of a type are held; 0 if they are not. */
+static int
+gpb_type_kind(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+			return GPB_KIND_INT2;
+		case INT4OID:
+		case DATEOID:
+			return GPB_KIND_INT4;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return GPB_KIND_INT8;
+		case FLOAT8OID:
+			return GPB_KIND_FLOAT8;
+		default:
+			return 0;
+	}
+}
+
+static int
+gpb_kind_width(int kind)
+{
+	return kind == GPB_KIND_INT2 ? 2 : kind == GPB_KIND_INT4 ? 4 : 8;
+}
+
+/* Raise: this index column has a type that we cannot hold. */
+static void
+gpb_type_refused(Relation index, int column, bool is_key)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 is_key ?
+			 errmsg("column \"%s\" of type %s cannot be the key of a gpubtree index",
+					NameStr(attribute->attname),
+					format_type_be(attribute->atttypid)) :
+			 errmsg("column \"%s\" of type %s cannot be an INCLUDE column of a gpubtree index",
+					NameStr(attribute->attname),
+					format_type_be(attribute->atttypid)),
+			 errdetail("Types allowed: %s.",
+					   is_key ? GPB_KEY_TYPES : GPB_INCLUDE_TYPES),
+			 errhint("Leave the column out of the index, or use an access method such as btree.")));
+}
+
+/* Fill in the part of the layout that the key column decides. */
+static void
+gpb_layout_key(Relation index, GpbLayout *layout)
+{
+	int16		indoption = index->rd_indoption[0];
+
+	layout->key_kind = gpb_type_kind(index->rd_opcintype[0]);
+	if (layout->key_kind == 0 || layout->key_kind == GPB_KIND_FLOAT8)
+		gpb_type_refused(index, 0, true);
+	layout->key_width = layout->key_kind == GPB_KIND_INT8 ? 8 : 4;
+	if (indoption & INDOPTION_DESC)
+		layout->flags |= GPB_LAYOUT_DESC;
+	if (indoption & INDOPTION_NULLS_FIRST)
+		layout->flags |= GPB_LAYOUT_NULLS_FIRST;
+}
+
+/*
+ * Lay out the INCLUDE columns behind the locator: first those of 4 and 8
+ * bytes, which want 4-byte alignment, then those of 2.
+ */
+static void
+gpb_layout_include(Relation index, GpbLayout *layout)
+{
+	TupleDesc	descriptor = RelationGetDescr(index);
+	int			offset = GPB_LOCATOR_WIDTH;
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	int			ncolumns = descriptor->natts - nkeys;
+
+	if (ncolumns > GPB_MAX_INCLUDE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a gpubtree index cannot have more than %d INCLUDE columns",
+						GPB_MAX_INCLUDE),
+				 errdetail("Column \"%s\" is one too many.",
+						   NameStr(TupleDescAttr(descriptor, nkeys + GPB_MAX_INCLUDE)->attname)),
+				 errhint("Leave columns out of the INCLUDE list.")));
+
+	layout->ncolumns = ncolumns;
+	for (int c = 0; c < ncolumns; c++)
+	{
+		layout->kind[c] =
+			gpb_type_kind(TupleDescAttr(descriptor, nkeys + c)->atttypid);
+		if (layout->kind[c] == 0)
+			gpb_type_refused(index, nkeys + c, false);
+		if (layout->kind[c] == GPB_KIND_INT2)
+			continue;
+		layout->offset[c] = offset;
+		offset += gpb_kind_width(layout->kind[c]);
+	}
+	for (int c = 0; c < ncolumns; c++)
+	{
+		if (layout->kind[c] != GPB_KIND_INT2)
+			continue;
+		layout->offset[c] = offset;
+		offset += 2;
+	}
+	layout->row_width = TYPEALIGN(4, offset);
+}
+
+/* Our part of the relation cache entry, made at first use. */
+GpbRelCache *
+gpb_rel_cache(Relation index)
+{
+	GpbRelCache cache;
+
+	if (index->rd_amcache != NULL)
+		return (GpbRelCache *) index->rd_amcache;
+
+	memset(&cache, 0, sizeof(cache));
+	gpb_layout_key(index, &cache.layout);
+	gpb_layout_include(index, &cache.layout);
+	cache.root = InvalidBlockNumber;
+
+	/* the look-ups above may have built the entry anew, so assign last */
+	if (index->rd_amcache == NULL)
+		index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(cache));
+	memcpy(index->rd_amcache, &cache, sizeof(cache));
+	return (GpbRelCache *) index->rd_amcache;
+}
+
+const GpbLayout *
+gpb_layout(Relation index)
+{
+	return &gpb_rel_cache(index)->layout;
+}
+
+/* ---- values ---- */
+
+/* A Datum's bits as a sign-extended integer; a float8's as they are. */
+static inline int64
+gpb_datum_value(int kind, Datum value)
+{
+	switch (kind)
+	{
+		case GPB_KIND_INT2:
+			return DatumGetInt16(value);
+		case GPB_KIND_INT4:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* The inverse.  Date and timestamp Datums are integers of the same width. */
+static inline Datum
+gpb_value_datum(int kind, int64 value)
+{
+	switch (kind)
+	{
+		case GPB_KIND_INT2:
+			return Int16GetDatum((int16) value);
+		case GPB_KIND_INT4:
+			return Int32GetDatum((int32) value);
+		default:
+			return Int64GetDatum(value);
+	}
+}
+
+uint64
+gpb_datum_key(const GpbLayout *layout, Datum value)
+{
+	return gpb_key_encode(gpb_datum_value(layout->key_kind, value),
+						  layout->key_width, layout->flags);
+}
+
+void
+gpb_entry_form(const GpbLayout *layout, const Datum *values,
+			   const bool *isnull, ItemPointer tid, GpbEntry *entry)
+{
+	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	uint64		locator;
+
+	locator = (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+	if (isnull[0] != nulls_first)
+		locator |= GPB_LOC_ORDER_BIT;
+
+	if (!isnull[0])
+		entry->key = gpb_datum_key(layout, values[0]);
+	else if (nulls_first)
+		entry->key = 0;
+	else
+		entry->key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+
+	/* padding and NULL columns are zero, so that equal entries are equal bytes */
+	memset(entry->row, 0, layout->row_width);
+	for (int c = 0; c < layout->ncolumns; c++)
+	{
+		int64		value;
+
+		if (isnull[c + 1])
+		{
+			locator |= (uint64) 1 << (GPB_LOC_NULL_SHIFT + c);
+			continue;
+		}
+		/* little-endian, so the low bytes come first whatever the width */
+		value = gpb_datum_value(layout->kind[c], values[c + 1]);
+		memcpy(entry->row + layout->offset[c], &value,
+			   gpb_kind_width(layout->kind[c]));
+	}
+	memcpy(entry->row, &locator, GPB_LOCATOR_WIDTH);
+}
+
+Datum
+gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
+				int attno, bool *isnull)
+{
+	uint64		locator = gpb_row_locator(row);
+	int			c = attno - 2;
+
+	if (attno == 1)
+	{
+		*isnull = gpb_locator_is_null(locator, layout->flags);
+		if (*isnull)
+			return (Datum) 0;
+		return gpb_value_datum(layout->key_kind,
+							   gpb_key_value(key, layout->key_width,
+											 layout->flags));
+	}
+	*isnull = gpb_locator_column_is_null(locator, c);
+	if (*isnull)
+		return (Datum) 0;
+	return gpb_value_datum(layout->kind[c],
+						   gpb_row_value(row, layout->offset[c],
+										 layout->kind[c]));
+}
+
+/* ---- ranges ---- */
+
+static inline void
+gpb_range_intersect(GpbRange *range, GpbBound lo, GpbBound hi)
+{
+	if (gpb_bound_less(range->lo, lo))
+		range->lo = lo;
+	if (gpb_bound_less(hi, range->hi))
+		range->hi = hi;
+}
+
+/* Where NULL keys and the others meet. */
+static GpbBound
+gpb_null_boundary(const GpbLayout *layout)
+{
+	GpbBound	bound;
+
+	bound.tie = GPB_LOC_ORDER_BIT;
+	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
+		bound.key = 0;
+	else
+		bound.key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	return bound;
+}
+
+GpbRange
+gpb_range_not_null(const GpbLayout *layout)
+{
+	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+
+	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
+		range.lo = gpb_null_boundary(layout);
+	else
+		range.hi = gpb_null_boundary(layout);
+	return range;
+}
+
+GpbRange
+gpb_range_null(const GpbLayout *layout)
+{
+	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+
+	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
+		range.hi = gpb_null_boundary(layout);
+	else
+		range.lo = gpb_null_boundary(layout);
+	return range;
+}
+
+/*
+ * A cut of the key type's values: into those below "value" and those at or above
+ * it.  With "beyond", every value is below.
+ */
+typedef struct GpbCut
+{
+	int64		value;
+	bool		beyond;
+} GpbCut;
+
+/* The place in the index's order where the two sides of a cut meet. */
+static GpbBound
+gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
+{
+	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
+	GpbBound	bound;
+
+	if (cut.beyond)
+		return desc ? GPB_BOUND_MIN : GPB_BOUND_MAX;
+	bound.key = gpb_key_encode(cut.value, layout->key_width, layout->flags);
+	bound.tie = 0;
+	if (desc)
+	{
+		/* the side at or above comes first: cut after the value's entries */
+		if (bound.key == PG_UINT64_MAX)
+			return GPB_BOUND_MAX;
+		bound.key++;
+	}
+	return bound;
+}
+
+/* Cuts before and after a plain integer, which may lie outside the key's type. */
+static void
+gpb_integer_cuts(const GpbLayout *layout, int64 value,
+				 GpbCut *before, GpbCut *after)
+{
+	int64		min = layout->key_width == 8 ? PG_INT64_MIN : PG_INT32_MIN;
+	int64		max = layout->key_width == 8 ? PG_INT64_MAX : PG_INT32_MAX;
+
+	before->beyond = value > max;
+	before->value = Max(value, min);
+	after->beyond = value >= max;
+	after->value = value < min ? min : value + (value < max);
+}
+
+/*
+ * Dates and timestamps by ordinal: 0 is -infinity, then every finite value the type
+ * has, then infinity.  Integers outside these are no values of the type,
+ * and comparing them would overflow.
+ */
+static uint64
+gpb_datetime_last(const GpbLayout *layout)
+{
+	if (layout->key_width == 8)
+		return (uint64) (END_TIMESTAMP - 1) - (uint64) MIN_TIMESTAMP + 2;
+	return (uint64) (DATE_END_JULIAN - 1 - DATETIME_MIN_JULIAN) + 2;
+}
+
+static int64
+gpb_datetime_value(const GpbLayout *layout, uint64 ordinal)
+{
+	if (ordinal == 0)
+		return layout->key_width == 8 ? DT_NOBEGIN : DATEVAL_NOBEGIN;
+	if (ordinal == gpb_datetime_last(layout))
+		return layout->key_width == 8 ? DT_NOEND : DATEVAL_NOEND;
+	if (layout->key_width == 8)
+		return (int64) ((uint64) MIN_TIMESTAMP + (ordinal - 1));
+	return (int64) (DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE) +
+		(int64) (ordinal - 1);
+}
+
+static int
+gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
+					 uint64 ordinal, Datum value)
+{
+	Datum		key = gpb_value_datum(layout->key_kind,
+									  gpb_datetime_value(layout, ordinal));
+
+	return DatumGetInt32(FunctionCall2(&comparison->procedure, key, value));
+}
+
+/*
+ * The first ordinal in [low, high) that is not below the value (or, with
+ * beyond_equal, is above it); high if there is none.
+ */
+static uint64
+gpb_datetime_search(const GpbLayout *layout, GpbComparison *comparison,
+					Datum value, bool beyond_equal, uint64 low, uint64 high)
+{
+	while (low < high)
+	{
+		uint64		middle = low + (high - low) / 2;
+		int			order = gpb_datetime_compare(layout, comparison,
+												 middle, value);
+
+		if (order < 0 || (order == 0 && beyond_equal))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Cuts before and after a value of another date or time type.  The operator
+ * family's own comparison decides, so infinities, values that overflow
+ * on conversion and the session's time zone mean what they mean to core.
+ */
+static void
+gpb_datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
+				  Datum value, GpbCut *before, GpbCut *after)
+{
+	uint64		end = gpb_datetime_last(layout) + 1;
+	uint64		first;
+	uint64		step = 1;
+	uint64		low;
+
+	first = gpb_datetime_search(layout, comparison, value, false, 0, end);
+	before->beyond = first == end;
+	before->value = before->beyond ? 0 : gpb_datetime_value(layout, first);
+
+	/* few keys equal one value: look for their end in growing steps */
+	low = first;
+	while (step < end - low &&
+		   gpb_datetime_compare(layout, comparison, low + step - 1, value) <= 0)
+	{
+		low += step;
+		step *= 2;
+	}
+	low = gpb_datetime_search(layout, comparison, value, true, low,
+							  low + Min(step, end - low));
+	after->beyond = low == end;
+	after->value = after->beyond ? 0 : gpb_datetime_value(layout, low);
+}
+
+/*
+ * Prepare to compare keys of the index with values of a type, any member of the
+ * key's operator family; InvalidOid is the key's own type.
+ */
+void
+gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
+{
+	Oid			key_type = index->rd_opcintype[0];
+	Oid			procedure;
+
+	comparison->width = 0;
+	if (!OidIsValid(type) || type == key_type)
+		comparison->width = gpb_kind_width(gpb_type_kind(key_type));
+	else if (type == INT2OID)
+		comparison->width = 2;
+	else if (type == INT4OID)
+		comparison->width = 4;
+	else if (type == INT8OID)
+		comparison->width = 8;
+	if (comparison->width != 0)
+		return;
+
+	procedure = get_opfamily_proc(index->rd_opfamily[0], key_type, type,
+								  GPB_COMPARE_PROC);
+	if (!OidIsValid(procedure))
+		elog(ERROR, "missing support function %d(%u,%u) in operator family %u of index \"%s\"",
+			 GPB_COMPARE_PROC, key_type, type, index->rd_opfamily[0],
+			 RelationGetRelationName(index));
+	fmgr_info(procedure, &comparison->procedure);
+}
+
+void
+gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
+					  StrategyNumber strategy, Datum value, GpbRange *range)
+{
+	GpbRange	not_null = gpb_range_not_null(layout);
+	GpbBound	before;			/* in the order of values */
+	GpbBound	after;
+	GpbCut		cut_before;
+	GpbCut		cut_after;
+
+	if (comparison->width == 2)
+		gpb_integer_cuts(layout, DatumGetInt16(value), &cut_before, &cut_after);
+	else if (comparison->width == 4)
+		gpb_integer_cuts(layout, DatumGetInt32(value), &cut_before, &cut_after);
+	else if (comparison->width == 8)
+		gpb_integer_cuts(layout, DatumGetInt64(value), &cut_before, &cut_after);
+	else
+		gpb_datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
+	before = gpb_cut_bound(layout, cut_before);
+	after = gpb_cut_bound(layout, cut_after);
+
+	/* a descending index has the greater values first */
+	if (layout->flags & GPB_LAYOUT_DESC)
+	{
+		GpbBound	swap = before;
+
+		before = after;
+		after = swap;
+		strategy = BTCommuteStrategyNumber(strategy);
+	}
+
+	gpb_range_intersect(range, not_null.lo, not_null.hi);
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			gpb_range_intersect(range, GPB_BOUND_MIN, before);
+			break;
+		case BTLessEqualStrategyNumber:
+			gpb_range_intersect(range, GPB_BOUND_MIN, after);
+			break;
+		case BTEqualStrategyNumber:
+			gpb_range_intersect(range, before, after);
+			break;
+		case BTGreaterEqualStrategyNumber:
+			gpb_range_intersect(range, before, GPB_BOUND_MAX);
+			break;
+		case BTGreaterStrategyNumber:
+			gpb_range_intersect(range, after, GPB_BOUND_MAX);
+			break;
+		default:
+			elog(ERROR, "unrecognized strategy number: %d", strategy);
+	}
+}
+
+void
+gpb_range_narrow(Relation index, const GpbLayout *layout,
+				 StrategyNumber strategy, Oid type, Datum value,
+				 GpbRange *range)
+{
+	GpbComparison comparison;
+
+	gpb_comparison_init(index, type, &comparison);
+	gpb_comparison_narrow(layout, &comparison, strategy, value, range);
+}

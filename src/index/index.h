@@ -60,6 +60,7 @@ typedef struct GpbRelCache
 	GpbLayout	layout;
 	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
 	uint32		level;			/* of that root */
+	BlockNumber blocks;			/* the file has at least so many */
 } GpbRelCache;
 
 extern GpbRelCache *gpb_rel_cache(Relation index);
@@ -137,7 +138,7 @@ extern void gpb_page_require(Relation index, BlockNumber block, Page page,
 							 const GpbLayout *layout);
 extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
 
-/* Insert n consecutive entries at position; keys and rows as on a page of this width. */
+/* Insert an entry at position; key and row as on a page of these widths, any alignment. */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
 /* Keep only the first n entries. */
 extern void gpb_page_truncate(Page page, int n);
@@ -151,6 +152,14 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
+/* The same in exchange for a pinned and unlocked buffer, or InvalidBuffer. */
+extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
+						   int lock, const GpbLayout *layout);
+/*
+ * Tell the mirror, if there is one, that a block changes (rule M2).  To be
+ * called under the block's exclusive lock, before it is released.
+ */
+extern void gpb_mark_changed(Relation index, BlockNumber block);
 /* A new, locked (exclusive), pinned buffer at the end of the relation; page not yet initialized. */
 extern Buffer gpb_extend(Relation index);
 /* Read the metapage (copied out under share lock, checked). */
@@ -158,42 +167,81 @@ extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta
 
 /* ---- search.c ---- */
 
-/* Where a descent passed: one inner page of each level, root first. */
+/* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
+#define GPB_MAX_LEVEL	15
+
+/* Where a writer's descent passed: one inner page of each level. */
 typedef struct GpbStack
 {
-	BlockNumber block;			/* inner page whose downlink was followed */
-	struct GpbStack *parent;
+	uint32		height;			/* level of the root, when it was visited */
+	BlockNumber block[GPB_MAX_LEVEL + 1];	/* by level; 0 is not used */
 } GpbStack;
 
 /*
- * Descend to the leaf that covers bound and lock it in the mode given.  If
- * stack is not NULL the path is returned there (palloc'd in the current context), for a writer,
- * which also finishes incomplete splits that it meets.
+ * Descend to the leaf that covers bound and lock it in the mode given.  A writer
+ * gives a stack, where the path is left, and finishes the incomplete splits it
+ * meets; a reader gives NULL.  Allocates nothing.
  */
 extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound,
-						 int lock, GpbStack **stack);
+						 int lock, GpbStack *stack);
 /*
  * From a locked page of any level move right until the page covers bound
  * (bound < high key).  Same lock mode throughout; the returned buffer is locked.
  */
 extern Buffer gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
 							 GpbBound bound, int lock);
+/*
+ * Read and lock the right sibling of a page of this level whose high key was low.
+ * Raises ERRCODE_INDEX_CORRUPTED if it can't be that: another level, entries or high
+ * key out of order.  So a walk to the right ends, whatever the links say.
+ */
+extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
+							 BlockNumber block, uint16 level, GpbBound low,
+							 int lock);
 /* Leftmost / rightmost leaf (locked share). */
 extern Buffer gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost);
-/* Descend to the page at the given level that covers bound, writer's lock. */
+/*
+ * Descend to the page at the given level that covers bound.  With
+ * BUFFER_LOCK_EXCLUSIVE also finish incomplete splits on the way.
+ */
 extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 							   uint32 level, int lock);
-/* Root block and level, validated against the relcache's copy. */
+/* Level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 
-/* ---- insert.c, split.c ---- */
+/* ---- insert.c ---- */
 extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
 					   ItemPointer heap_tid, Relation heap,
 					   IndexUniqueCheck check_unique, bool index_unchanged,
 					   IndexInfo *index_info);
 extern void gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap, const GpbEntry *entry);
+/*
+ * Put an entry on an exclusively locked page, splitting it if it is full, and release it.  On an
+ * inner page the entry is the missing downlink of child's right sibling: child, exclusively locked and
+ * marked incomplete, is released too; on a leaf child is InvalidBuffer.
+ */
+extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
+							   Buffer child, int position, uint64 key, const char *row,
+							   const GpbStack *stack);
+
+/* ---- split.c ---- */
+/* Split the page so that the entry gets in at position; as gpb_insert_on_page. */
+extern void gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
+					  int position, uint64 key, const char *row, const GpbStack *stack);
 /* Complete a split whose left half (exclusively locked) is marked incomplete; releases it. */
-extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left, GpbStack *stack);
+extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left, const GpbStack *stack);
+
+/* ---- delete.c ---- */
+/*
+ * Remove the entries at n ascending positions for VACUUM.  The buffer is a leaf under a
+ * cleanup lock, which is kept.
+ */
+extern void gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions, int n);
+/*
+ * Simple deletion: make room on an exclusively locked leaf by removing entries whose dead
+ * hint is set.  Returns the number removed; the lock is kept.
+ */
+extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap, Buffer buffer);
 
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
@@ -257,5 +305,7 @@ extern int	gpb_fillfactor(Relation index);
 
 /* ---- xlog.c ---- */
 extern void gpb_register_rmgr(void);
+/* Log that the index is being built anew, so that a standby drops its mirror (rule M1). */
+extern void gpb_xlog_log_forget(Relation index);
 
 #endif							/* GPB_INDEX_H */

@@ -1,0 +1,83 @@
+# Inserts, deletes, updates and VACUUM run beside aggregates; every aggregate equals a
+# sequential scan in the same snapshot, through the mirror and without it.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");
+gpb_compare_function($node);
+
+my @devices = ('host', 'off');
+push @devices, 'cuda' if ($ENV{GPB_CUDA} // 'no') eq 'yes';
+for my $device (@devices)
+{
+	my $comparisons = $device eq 'off' ? 1500 : 3000;
+	my $clients = 5;
+	my $each = int($comparisons / 3 * 6 / 5);
+
+	$node->append_conf('postgresql.conf', "gpubtree.device = '$device'\n");
+	$node->restart;
+	gpb_wait_for_service($node) unless $device eq 'off';
+	$node->safe_psql('postgres', <<'SQL');
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k bigint, v int, d float8, note int) WITH (fillfactor = 80);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+INSERT INTO t SELECT i, i % 1000, i % 100 FROM generate_series(1, 20000) i;
+CREATE TABLE IF NOT EXISTS compared (n bigint);
+TRUNCATE compared;
+VACUUM t;
+SQL
+	# Half of the transactions compare; the ranges are wide and narrow in turn.
+	$node->pgbench(
+		"-n -c $clients -t $each --random-seed=20261", 0,
+		[qr/processed: (\d+)\/\1/], [qr/^$/],
+		"$device: every aggregate equals the sequential scan",
+		{   'compare@50' => <<'SQL',
+\set a random(-10, 20000)
+\set w random(0, 2)
+\set b :a + case when :w = 0 then 50 when :w = 1 then 2000 else 30000 end
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare_range('t', :a, :b);
+COMMIT;
+INSERT INTO compared VALUES (1);
+SQL
+			'insert@14' => <<'SQL',
+\set a random(1, 20000)
+INSERT INTO t SELECT :a + i % 3, i, i FROM generate_series(1, 20) i;
+SQL
+			'delete@12' => <<'SQL',
+\set a random(1, 20000)
+DELETE FROM t WHERE k BETWEEN :a AND :a + 15;
+SQL
+			'move@8' => <<'SQL',
+\set a random(1, 20000)
+UPDATE t SET k = 20001 - k, v = v + 1 WHERE k BETWEEN :a AND :a + 3;
+SQL
+			'hot@6' => <<'SQL',
+\set a random(1, 20000)
+UPDATE t SET note = note + 1 WHERE k BETWEEN :a AND :a + 3;
+SQL
+			'abort@4' => <<'SQL',
+\set a random(1, 20000)
+BEGIN;
+INSERT INTO t SELECT :a, i, i FROM generate_series(1, 10) i;
+ROLLBACK;
+SQL
+			'vacuum@6' => <<'SQL' });
+VACUUM (INDEX_CLEANUP ON) t;
+SQL
+	my $compared = $node->safe_psql('postgres', 'SELECT count(*) FROM compared');
+	cmp_ok($compared, '>=', $comparisons * 0.8, "$device: $compared comparisons were made");
+	my $engine = gpb_engine($node, 'SELECT sum(v) FROM t WHERE k > 100', 'aggregate');
+	like($engine, $device eq 'off' ? qr/cpu/i : qr/$device/i, "$device: the engine was $engine");
+	my ($status, $out, $err) =
+	  $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
+	is($status, 0, "$device: the index is sound and complete") or diag($err);
+}
+
+done_testing();

@@ -1,0 +1,161 @@
+# What the TAP tests share: servers with gpubtree, forcing a plan, comparing answers,
+# and waiting for a backend at a hold point.
+package GpubtreeTest;
+
+use strict;
+use warnings;
+use JSON::PP;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Exporter 'import';
+
+our @EXPORT = qw(gpb_node gpb_compare_function gpb_engine gpb_plan_node
+  gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench);
+
+# A server with gpubtree preloaded and created, on the host device unless settings say otherwise.
+# Options: allows_streaming, extra settings in "settings" (text), start => 0.
+sub gpb_node
+{
+	my ($name, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(allows_streaming => $options{allows_streaming} // 0);
+	$node->append_conf('postgresql.conf', <<'CONF');
+shared_preload_libraries = 'gpubtree'
+gpubtree.device = 'host'
+log_min_messages = warning
+log_statement = none
+CONF
+	$node->append_conf('postgresql.conf', $options{settings})
+	  if defined $options{settings};
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION gpubtree');
+	return $node;
+}
+
+# Create answer(query, how) and compare_range(table, lo, hi).
+#
+# answer() runs "query" (one row) and returns the row as text; how is 'aggregate' (gpubtree's
+# node and nothing else) or 'seqscan'.  compare_range() computes both over a range
+# of the columns k, v, d in the caller's snapshot, and raises an error naming both if they
+# differ.
+sub gpb_compare_function
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION force(how text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('gpubtree.enable_aggregate',
+		CASE how WHEN 'aggregate' THEN 'on' ELSE 'off' END, true);
+	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	PERFORM set_config('enable_seqscan',
+		CASE how WHEN 'seqscan' THEN 'on' ELSE 'off' END, true);
+	PERFORM set_config('enable_indexscan', 'off', true);
+	PERFORM set_config('enable_indexonlyscan', 'off', true);
+	PERFORM set_config('enable_bitmapscan', 'off', true);
+	PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+END $$;
+
+CREATE FUNCTION answer(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	PERFORM force(how);
+	EXECUTE format('SELECT q::text FROM (%s) q', query) INTO result;
+	RETURN result;
+END $$;
+
+CREATE FUNCTION range_query(t text, lo bigint, hi bigint) RETURNS text
+LANGUAGE sql AS $$
+	SELECT format('SELECT count(*) AS n, count(v) AS nv, sum(v) AS sv, min(v) AS minv,
+		max(v) AS maxv, sum(k) AS sk, min(k) AS mink, max(k) AS maxk, sum(d) AS sd,
+		min(d) AS mind, max(d) AS maxd FROM %s WHERE k >= %s AND k < %s', t, lo, hi)
+$$;
+
+CREATE FUNCTION compare_range(t text, lo bigint, hi bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	query text := range_query(t, lo, hi);
+	ours text := answer(query, 'aggregate');
+	theirs text := answer(query, 'seqscan');
+BEGIN
+	IF ours IS DISTINCT FROM theirs THEN
+		RAISE EXCEPTION 'answers differ: % [%, %): gpubtree %, sequential scan %',
+			t, lo, hi, ours, theirs;
+	END IF;
+	RETURN ours;
+END $$;
+SQL
+}
+
+# The plan node that has an "Engine", as a hash, for a query run with EXPLAIN ANALYZE; undef
+# if gpubtree's node is not in the plan.  "how" as for answer().
+sub gpb_plan_node
+{
+	my ($node, $query, $how) = @_;
+	my $output = $node->safe_psql('postgres', "BEGIN;\n"
+		  . ($how ? "DO \$\$ BEGIN PERFORM force('$how'); END \$\$;\n" : '')
+		  . "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) $query;\nCOMMIT;");
+	my $plan = decode_json($output);
+	my @nodes = ($plan->[0]{Plan});
+
+	while (my $one = shift @nodes)
+	{
+		return $one if exists $one->{Engine};
+		push @nodes, @{ $one->{Plans} // [] };
+	}
+	return undef;
+}
+
+# Who answered: the "Engine" of gpb_plan_node, or '' if it was not gpubtree's node
+sub gpb_engine
+{
+	my $found = gpb_plan_node(@_);
+	return $found ? $found->{Engine} : '';
+}
+
+# Wait until some backend waits at a hold point.
+sub gpb_wait_for_hold
+{
+	my ($node) = @_;
+
+	$node->poll_query_until('postgres', <<'SQL') or die 'no backend came to the hold point';
+SELECT count(*) > 0 FROM pg_locks
+WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
+SQL
+}
+
+# Process id of the service, '' if it does not run
+sub gpb_service_pid
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'gpubtree%'");
+}
+
+# Wait until the service has a device.
+sub gpb_wait_for_service
+{
+	my ($node) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready'")
+	  or die 'the service has no device';
+}
+
+# pgbench in the background: returns IPC::Run's handle.  Its output goes to the test's log.
+sub gpb_start_pgbench
+{
+	my ($node, $script, @options) = @_;
+	my $file = $node->basedir . '/pgbench-' . $node->name . '-' . int(rand(1e9)) . '.sql';
+
+	append_to_file($file, $script);
+	my ($out, $err) = ('', '');
+	return IPC::Run::start(
+		[ 'pgbench', '-n', '-f', $file, @options, $node->connstr('postgres') ],
+		'<', \'', '>', \$out, '2>', \$err);
+}
+
+1;

@@ -1,0 +1,120 @@
+# Shared by the benchmark scripts; to be sourced.  They run against the server that PGHOST, PGPORT,
+# PGUSER and PGDATABASE name, as a superuser, with gpubtree preloaded, and use a schema
+# "bench" there, which stays (DROP SCHEMA bench CASCADE removes it).
+#
+# ROWS		rows of the large data set (default 50000000)
+# ROUNDS	how often each figure is taken; the median is printed (default 5)
+#
+# Both sides run in turn in one session, on one table with both indexes.  The index that is not
+# to be used is made invisible to the planner by marking it invalid: it is
+# maintained all the same.
+set -eu
+: "${ROWS:=50000000}" "${ROUNDS:=5}"
+bench=$(cd "$(dirname "$0")" && pwd)
+
+sql() { psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
+
+# ---- writing a psql script ----
+
+# time_it LABEL STATEMENT
+time_it() { printf '\\timing on\n\\echo @ %s\n%s;\n\\timing off\n' "$1" "$2"; }
+
+# use_index TABLE INDEX
+use_index()
+{
+	echo "UPDATE pg_index SET indisvalid = (indexrelid = '$2'::regclass)
+		WHERE indrelid = '$1'::regclass;"
+}
+
+# Both indexes again
+use_both()
+{
+	sql -c "UPDATE pg_index SET indisvalid = true WHERE indrelid = 'bench.big'::regclass"
+}
+
+# rounds COMMAND...: what the command writes, $ROUNDS times after one to warm up, whose
+# labels begin with "warm"
+rounds()
+{
+	"$@" | sed 's/^\\echo @ /\\echo @ warm-/'
+	i=0
+	while [ $i -lt "$ROUNDS" ]; do
+		"$@"
+		i=$((i + 1))
+	done
+}
+
+# Run a psql script from stdin; write "LABEL MEDIAN-ms" for each label to stdout.
+medians()
+{
+	script=$(mktemp)
+	{ echo '\o /dev/null'; cat; } >"$script"
+	sql -f "$script" >"$script.out"
+	rm -f "$script"
+	awk '
+		$1 == "@" { label = $2 }
+		$1 == "Time:" { n[label]++; ms[label, n[label]] = $2 }
+		END {
+			for (l in n) {
+				if (l ~ /^warm-/) continue
+				for (i = 2; i <= n[l]; i++)
+					for (j = i; j > 1 && ms[l, j] + 0 < ms[l, j - 1] + 0; j--) {
+						t = ms[l, j]; ms[l, j] = ms[l, j - 1]; ms[l, j - 1] = t
+					}
+				m = n[l] % 2 ? ms[l, (n[l] + 1) / 2] : (ms[l, n[l] / 2] + ms[l, n[l] / 2 + 1]) / 2
+				printf "%s %.3f\n", l, m
+			}
+		}' "$script.out" | sort
+	rm -f "$script.out"
+}
+
+# value LABEL FILE: one median
+value() { awk -v l="$1" '$1 == l { print $2 }' "$2"; }
+
+# ratio A B: A / B
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0 > 0) printf "%.3g", a / b; else print "-" }'; }
+
+# report WHAT MEASURED GOAL CONDITION: one line of the closing table; CONDITION is an awk expression of x,
+# the measured figure; the figure's unit stands in GOAL.
+report()
+{
+	met=$(awk -v x="$2" "BEGIN { print ($4) ? \"met\" : \"NOT MET\" }")
+	printf '%-58s %12s   %-22s %s\n' "$1" "$2" "$3" "$met"
+	if [ -n "${REPORT:-}" ]; then
+		printf '%-58s %12s   %-22s %s\n' "$1" "$2" "$3" "$met" >>"$REPORT"
+	fi
+}
+
+# The large data set, unless there is one of this size: bench.big (k bigint, v int), k = 1 .. ROWS in
+# the table's order, every page all-visible, with both indexes.  Build times are kept in bench.built.
+need_big()
+{
+	if [ "$(sql -c "SELECT to_regclass('bench.big') IS NOT NULL")" = t ]; then
+		if [ "$(sql -c 'SELECT rows FROM bench.size')" = "$ROWS" ]; then return; fi
+	fi
+	echo "loading $ROWS rows" >&2
+	sql <<SQL
+SET client_min_messages = warning;
+DROP SCHEMA IF EXISTS bench CASCADE;
+CREATE SCHEMA bench;
+CREATE EXTENSION IF NOT EXISTS gpubtree;
+CREATE EXTENSION IF NOT EXISTS pg_walinspect;
+CREATE TABLE bench.big WITH (autovacuum_enabled = off, parallel_workers = 15) AS
+	SELECT i AS k, (i % 1000)::int AS v FROM generate_series(1, $ROWS::bigint) i;
+VACUUM ANALYZE bench.big;
+CREATE TABLE bench.built (name text, ms numeric);
+DO \$\$
+DECLARE
+	started timestamptz := clock_timestamp();
+BEGIN
+	SET LOCAL max_parallel_maintenance_workers = 8;
+	CREATE INDEX big_nbtree ON bench.big (k) INCLUDE (v);
+	INSERT INTO bench.built VALUES ('nbtree', extract(epoch FROM clock_timestamp() - started) * 1000);
+	started := clock_timestamp();
+	CREATE INDEX big_gpubtree ON bench.big USING gpubtree (k) INCLUDE (v);
+	INSERT INTO bench.built VALUES ('gpubtree', extract(epoch FROM clock_timestamp() - started) * 1000);
+END \$\$;
+CHECKPOINT;
+CREATE TABLE bench.size AS SELECT $ROWS::bigint AS rows;
+SQL
+}

@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_exec.c
+ *	  The executor node of range aggregates.
+ *
+ * The node returns one row.  Its conditions become one range of the index's
+ * order, an engine aggregates the range, and the totals become the values of the
+ * scan tuple.  Which engine is decided at each execution, since plans are cached
+ * and devices come and go.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/genam.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "pgstat.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "../index/index.h"
+#include "../leaf_aggregate.h"
+#include "../mirror/mirror.h"
+#include "aggregate_node.h"
+
+static Node *gpb_create_aggregate_scan(CustomScan *plan);
+static void gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_aggregate(CustomScanState *css);
+static void gpb_end_aggregate(CustomScanState *css);
+static void gpb_rescan_aggregate(CustomScanState *css);
+
+const CustomScanMethods gpb_aggregate_scan_methods = {
+	.CustomName = "GpubtreeAggregate",
+	.CreateCustomScanState = gpb_create_aggregate_scan
+};
+
+static const CustomExecMethods gpb_aggregate_exec_methods = {
+	.CustomName = "GpubtreeAggregate",
+	.BeginCustomScan = gpb_begin_aggregate,
+	.ExecCustomScan = gpb_exec_aggregate,
+	.EndCustomScan = gpb_end_aggregate,
+	.ReScanCustomScan = gpb_rescan_aggregate,
+	.ExplainCustomScan = gpb_aggregate_explain
+};
+
+static Node *
+gpb_create_aggregate_scan(CustomScan *plan)
+{
+	GpbAggregateScan *scan;
+
+	scan = (GpbAggregateScan *) newNode(sizeof(GpbAggregateScan), T_CustomScanState);
+	scan->css.methods = &gpb_aggregate_exec_methods;
+	return (Node *) scan;
+}
+
+/* Range table index of the table: that of the key's Var, last in the scan tuple. */
+static Index
+gpb_scan_rti(CustomScan *plan)
+{
+	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
+
+	return castNode(Var, key->expr)->varno;
+}
+
+/* Take a condition of the plan apart. */
+static void
+gpb_init_condition(GpbAggregateScan *scan, Node *clause, GpbCondition *condition)
+{
+	memset(condition, 0, sizeof(*condition));
+	if (IsA(clause, NullTest))
+	{
+		condition->strategy = InvalidStrategy;
+		condition->is_null = ((NullTest *) clause)->nulltesttype == IS_NULL;
+	}
+	else
+	{
+		OpExpr	   *operation = castNode(OpExpr, clause);
+		int			strategy;
+		Oid			left;
+
+		get_op_opfamily_properties(operation->opno, scan->index->rd_opfamily[0],
+								   false, &strategy, &left, &condition->type);
+		condition->strategy = strategy;
+		condition->procedure = get_opcode(operation->opno);
+		condition->collation = operation->inputcollid;
+		condition->value = ExecInitExpr((Expr *) get_rightop((Expr *) operation),
+										&scan->css.ss.ps);
+	}
+}
+
+/*
+ * Both relations stay open to the end of the node, so that no command of this
+ * session can change them under it (rule M10).
+ */
+static void
+gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	Index		rti = gpb_scan_rti(plan);
+	ListCell   *lc;
+
+	scan->nitems = gpb_aggregate_private_items(plan->custom_private, &scan->items);
+	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->index = index_open(gpb_aggregate_private_index(plan->custom_private),
+							 exec_rt_fetch(rti, estate)->rellockmode);
+	scan->conditions = palloc(sizeof(GpbCondition) * list_length(plan->custom_exprs));
+	foreach(lc, plan->custom_exprs)
+		gpb_init_condition(scan, lfirst(lc), &scan->conditions[scan->nconditions++]);
+	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
+									   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- conditions ---- */
+
+/*
+ * Evaluate the conditions: the range that satisfies them all, and the same as scan
+ * keys.  false if none can, since an operand is NULL and the operators
+ * are strict.
+ */
+static bool
+gpb_evaluate_conditions(GpbAggregateScan *scan, const GpbLayout *layout,
+						GpbRange *range, ScanKey keys)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	int			i;
+
+	range->lo = GPB_BOUND_MIN;
+	range->hi = GPB_BOUND_MAX;
+	for (i = 0; i < scan->nconditions; i++)
+	{
+		GpbCondition *condition = &scan->conditions[i];
+		GpbRange	nulls;
+		Datum		value;
+		bool		isnull;
+
+		if (condition->strategy == InvalidStrategy)
+		{
+			nulls = condition->is_null ? gpb_range_null(layout) : gpb_range_not_null(layout);
+			ScanKeyEntryInitialize(&keys[i],
+								   SK_ISNULL | (condition->is_null ? SK_SEARCHNULL : SK_SEARCHNOTNULL),
+								   1, InvalidStrategy, InvalidOid, InvalidOid,
+								   InvalidOid, (Datum) 0);
+		}
+		else
+		{
+			nulls = gpb_range_not_null(layout);
+			value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
+			if (isnull)
+				return false;
+			gpb_range_narrow(scan->index, layout, condition->strategy,
+							 condition->type, value, range);
+			ScanKeyEntryInitialize(&keys[i], 0, 1, condition->strategy,
+								   condition->type, condition->collation,
+								   condition->procedure, value);
+		}
+		if (gpb_bound_less(range->lo, nulls.lo))
+			range->lo = nulls.lo;
+		if (gpb_bound_less(nulls.hi, range->hi))
+			range->hi = nulls.hi;
+	}
+	return gpb_bound_less(range->lo, range->hi);
+}
+
+/* What each column must be aggregated for. */
+static void
+gpb_set_wants(GpbAggregateScan *scan, GpbAggregateSpec *spec)
+{
+	int			i;
+
+	for (i = 0; i < scan->nitems; i++)
+	{
+		GpbAggregateItem *item = &scan->items[i];
+
+		switch (item->function)
+		{
+			case GPB_COUNT_ENTRIES:
+				break;
+			case GPB_COUNT_VALUES:
+				spec->want[item->column] |= GPB_WANT_COUNT;
+				break;
+			case GPB_SUM:
+			case GPB_AVG:
+				spec->want[item->column] |= GPB_WANT_COUNT | GPB_WANT_SUM;
+				break;
+			case GPB_MIN:
+			case GPB_MAX:
+				spec->want[item->column] |= GPB_WANT_COUNT | GPB_WANT_MINMAX;
+				break;
+		}
+	}
+}
+
+/* ---- engines ---- */
+
+void
+gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec)
+{
+	int			nsums = gpb_count_float_sums(spec);
+	int			i;
+
+	gpb_aggregate_state_init(&totals->state);
+	if (totals->sums == NULL)
+		totals->sums = palloc(sizeof(GpbFloatSum) * Max(nsums, 1));
+	for (i = 0; i < nsums; i++)
+		gpb_float_sum_init(&totals->sums[i]);
+}
+
+/* Entries that were added for a heap visit and not visited are forgotten. */
+void
+gpb_run_close(GpbAggregateRun *run)
+{
+	gpb_heap_visit_release(run);
+	gpb_visibility_cache_release(run);
+}
+
+/*
+ * Must core decide on visibility?  Under SERIALIZABLE it takes the predicate
+ * locks too; with old_snapshot_threshold rows may go that a snapshot can see;
+ * and the visibility map says nothing to snapshots other than plain MVCC ones
+ * (rules M5 and M8).
+ */
+static bool
+gpb_needs_plain_scan(Snapshot snapshot)
+{
+	return IsolationIsSerializable() ||
+		snapshot->snapshot_type != SNAPSHOT_MVCC ||
+		OldSnapshotThresholdActive();
+}
+
+/* Answer the range with the best engine there is; its name is returned. */
+static const char *
+gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
+{
+	if (gpb_needs_plain_scan(run->snapshot))
+	{
+		gpb_run_scan(run, keys, nkeys);
+		return "index scan";
+	}
+
+	pgstat_count_index_scan(run->index);
+	if (gpb_mirror_available())
+	{
+		GpbAggregateCounters before = *run->counters;
+
+		if (gpb_run_mirror(run))
+			return gpb_mirror_engine_name();
+		/* All or nothing: no part of a failed answer is used. */
+		gpb_run_close(run);
+		gpb_totals_init(&run->totals, &run->spec);
+		*run->counters = before;
+	}
+	gpb_run_cpu(run);
+	return "CPU";
+}
+
+/*
+ * Compute the answer and leave it in the scan tuple.  All memory, the values'
+ * included, is of the node's work context, which lives until the next
+ * execution.
+ */
+static void
+gpb_answer(GpbAggregateScan *scan)
+{
+	TupleTableSlot *slot = scan->css.ss.ss_ScanTupleSlot;
+	GpbAggregateRun run = {0};
+	MemoryContext caller;
+	ScanKey		keys;
+	int			i;
+
+	ExecClearTuple(slot);
+	MemoryContextReset(scan->work);
+	caller = MemoryContextSwitchTo(scan->work);
+
+	run.heap = scan->heap;
+	run.index = scan->index;
+	run.snapshot = scan->css.ss.ps.state->es_snapshot;
+	run.counters = &scan->counters;
+	/* A copy: the relcache may rebuild its own at any time. */
+	run.spec.layout = *gpb_layout(scan->index);
+	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
+	gpb_set_wants(scan, &run.spec);
+	gpb_totals_init(&run.totals, &run.spec);
+
+	keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
+	scan->engine = "none";
+	if (gpb_evaluate_conditions(scan, &run.spec.layout, &run.spec.range, keys))
+		scan->engine = gpb_run_engines(&run, keys, scan->nconditions);
+	gpb_run_close(&run);
+
+	for (i = 0; i < gpb_count_float_sums(&run.spec); i++)
+		gpb_float_sum_normalize(&run.totals.sums[i]);
+	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	for (i = 0; i < scan->nitems; i++)
+		slot->tts_values[i] = gpb_aggregate_final(&scan->items[i], &run.spec,
+												  &run.totals, &slot->tts_isnull[i]);
+	ExecStoreVirtualTuple(slot);
+	MemoryContextSwitchTo(caller);
+}
+
+/* ---- the node ---- */
+
+static TupleTableSlot *
+gpb_exec_aggregate(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+
+	if (scan->returned)
+		return NULL;
+	ResetExprContext(econtext);
+	if (!scan->answered)
+		gpb_answer(scan);
+	scan->answered = true;
+	scan->returned = true;
+
+	if (css->ss.ps.ps_ProjInfo == NULL)
+		return css->ss.ss_ScanTupleSlot;
+	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+/* The answer stays good unless a parameter of the conditions has changed. */
+static void
+gpb_rescan_aggregate(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+
+	if (css->ss.ps.chgParam != NULL)
+		scan->answered = false;
+	scan->returned = false;
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_aggregate(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+
+	if (scan->index != NULL)
+		index_close(scan->index, NoLock);
+}

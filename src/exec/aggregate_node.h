@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_node.h
+ *	  Inside the aggregate node: what planning hands to execution, and what the
+ *	  engines share.
+ *
+ *	  aggregate_plan.c		which queries, at what price; the plan node
+ *	  aggregate_exec.c		the executor node; which engine, at run time
+ *	  aggregate_mirror.c	engine: the device, and the CPU for what it leaves
+ *	  aggregate_cpu.c		engine: leaf pages in shared buffers
+ *	  aggregate_scan.c		engine: an ordinary index scan
+ *	  aggregate_heap.c		heap visits, for the first two
+ *	  aggregate_final.c		from running state to SQL values
+ *	  aggregate_explain.c	EXPLAIN
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_NODE_H
+#define GPB_AGGREGATE_NODE_H
+
+#include "postgres.h"
+#include "access/skey.h"
+#include "access/tableam.h"
+#include "commands/explain.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "../aggregate.h"
+
+/* Heap blocks that one page of the visibility map covers, and its bytes */
+#define GPB_VM_PAGE_BYTES	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define GPB_VM_PAGE_BLOCKS	(GPB_VM_PAGE_BYTES * GPB_HEAPBLOCKS_PER_BYTE)
+
+/* ---- settings (exec.c) ---- */
+
+extern bool gpb_enable_aggregate;	/* gpubtree.enable_aggregate */
+extern double gpb_setup_cost;	/* gpubtree.setup_cost */
+
+/* ---- what is asked for ---- */
+
+typedef enum GpbAggregateFunction
+{
+	GPB_COUNT_ENTRIES,			/* count(*) */
+	GPB_COUNT_VALUES,
+	GPB_SUM,
+	GPB_MIN,
+	GPB_MAX,
+	GPB_AVG
+} GpbAggregateFunction;
+
+/* One aggregate of the query */
+typedef struct GpbAggregateItem
+{
+	GpbAggregateFunction function;
+	int			column;			/* as in aggregate.h: 0 is the key */
+	Oid			type;			/* argument type; InvalidOid where any will do */
+} GpbAggregateItem;
+
+/*
+ * The plan node.  custom_scan_tlist holds the Aggrefs, in the order of the items, and
+ * after them a Var of the key column.  That column of the scan tuple is never filled: it gives
+ * custom_exprs, the index conditions "key OP expression" and "key IS [NOT]
+ * NULL", something to refer to, and after setrefs.c tells the range table entry.
+ * custom_private is what gpb_aggregate_private made.
+ */
+extern List *gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n);
+extern Oid	gpb_aggregate_private_index(List *private);
+extern int	gpb_aggregate_private_items(List *private, GpbAggregateItem **items);
+
+extern const CustomScanMethods gpb_aggregate_scan_methods;
+
+extern void gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+								   RelOptInfo *grouped_rel);
+
+/* ---- one execution ---- */
+
+/* Numbers for EXPLAIN ANALYZE, summed over all executions of the node */
+typedef struct GpbAggregateCounters
+{
+	uint64		device_entries;
+	uint64		heap_entries;
+	uint64		cpu_leaves;
+	uint64		refreshed_blocks;
+} GpbAggregateCounters;
+
+/* Running state, and one GpbFloatSum for each column that needs one */
+typedef struct GpbTotals
+{
+	GpbAggregateState state;
+	GpbFloatSum *sums;			/* gpb_count_float_sums(spec) of them */
+} GpbTotals;
+
+typedef struct GpbHeapVisit GpbHeapVisit;
+typedef struct GpbVisibilityCache GpbVisibilityCache;
+
+/*
+ * What the engines work on.  An engine adds to totals; the caller discards
+ * them if the engine gives up.
+ */
+typedef struct GpbAggregateRun
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;		/* registered, MVCC (but see aggregate_scan.c) */
+	GpbAggregateSpec spec;		/* range, wants, layout; epoch etc. by engine */
+	GpbTotals	totals;
+	GpbAggregateCounters *counters;
+	GpbHeapVisit *heap_visit;	/* NULL until first needed */
+	GpbVisibilityCache *visibility; /* NULL until first needed */
+} GpbAggregateRun;
+
+extern void gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec);
+
+/* Drop what the engines left open, on the way to success. */
+extern void gpb_run_close(GpbAggregateRun *run);
+
+/* aggregate_mirror.c: false, with totals in any state, if the CPU must answer */
+extern bool gpb_run_mirror(GpbAggregateRun *run);
+
+/* aggregate_cpu.c */
+extern void gpb_run_cpu(GpbAggregateRun *run);
+extern void gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range);
+extern void gpb_visibility_cache_release(GpbAggregateRun *run);
+
+/* aggregate_scan.c */
+extern void gpb_run_scan(GpbAggregateRun *run, ScanKey keys, int nkeys);
+
+/*
+ * aggregate_heap.c: entries whose visibility the heap must decide.  gpb_heap_add copies one entry
+ * and visits when enough are gathered; gpb_heap_visit visits n records laid out as
+ * gpb_heap_entry_width says; gpb_heap_flush visits what was added so far.  To be
+ * called without buffer locks.
+ */
+#define GPB_HEAP_BATCH		65536
+
+extern void gpb_heap_add(GpbAggregateRun *run, uint64 key, const char *row);
+extern void gpb_heap_flush(GpbAggregateRun *run);
+extern void gpb_heap_visit(GpbAggregateRun *run, const char *records, int n);
+extern void gpb_heap_visit_release(GpbAggregateRun *run);
+
+/* aggregate_final.c */
+extern Datum gpb_aggregate_final(const GpbAggregateItem *item,
+								 const GpbAggregateSpec *spec,
+								 const GpbTotals *totals, bool *isnull);
+
+/* ---- the executor node ---- */
+
+/* One index condition, ready to be evaluated */
+typedef struct GpbCondition
+{
+	StrategyNumber strategy;	/* InvalidStrategy: a NULL test */
+	bool		is_null;		/* NULL test: IS NULL, else IS NOT NULL */
+	Oid			type;			/* of the operator's right side */
+	RegProcedure procedure;		/* the operator's function */
+	Oid			collation;
+	ExprState  *value;			/* the right side */
+} GpbCondition;
+
+typedef struct GpbAggregateScan
+{
+	CustomScanState css;
+	Relation	heap;
+	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	int			nitems;
+	GpbAggregateItem *items;
+	int			nconditions;
+	GpbCondition *conditions;
+	MemoryContext work;			/* one execution's memory */
+	bool		answered;		/* the scan tuple holds the answer */
+	bool		returned;		/* and was handed out */
+	const char *engine;			/* of the last execution, for EXPLAIN */
+	GpbAggregateCounters counters;
+} GpbAggregateScan;
+
+extern void gpb_aggregate_explain(CustomScanState *css, List *ancestors,
+								  ExplainState *es);
+
+#endif							/* GPB_AGGREGATE_NODE_H */

@@ -1,0 +1,610 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_plan.c
+ *	  Planning of range aggregates: which queries, at what price.
+ *
+ * An ungrouped aggregate over one table becomes a CustomPath if one gpubtree index
+ * holds every aggregated column and its key range is all that the query
+ * restricts (rule M10).  Whatever does not fit is left to the ordinary plans.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "../index/index.h"
+#include "../mirror/mirror.h"
+#include "aggregate_node.h"
+
+static Plan *gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
+								CustomPath *path, List *tlist, List *clauses,
+								List *custom_plans);
+
+static const CustomPathMethods gpb_aggregate_path_methods = {
+	.CustomName = "GpubtreeAggregate",
+	.PlanCustomPath = gpb_plan_aggregate
+};
+
+/* Core's aggregates that we know, by the type of their argument */
+static const struct
+{
+	Oid			aggregate;
+	GpbAggregateFunction function;
+	Oid			type;
+}			gpb_aggregates[] = {
+	{F_SUM_INT2, GPB_SUM, INT2OID},
+	{F_SUM_INT4, GPB_SUM, INT4OID},
+	{F_SUM_INT8, GPB_SUM, INT8OID},
+	{F_SUM_FLOAT8, GPB_SUM, FLOAT8OID},
+	{F_AVG_INT2, GPB_AVG, INT2OID},
+	{F_AVG_INT4, GPB_AVG, INT4OID},
+	{F_AVG_INT8, GPB_AVG, INT8OID},
+	{F_AVG_FLOAT8, GPB_AVG, FLOAT8OID},
+	{F_MIN_INT2, GPB_MIN, INT2OID},
+	{F_MIN_INT4, GPB_MIN, INT4OID},
+	{F_MIN_INT8, GPB_MIN, INT8OID},
+	{F_MIN_FLOAT8, GPB_MIN, FLOAT8OID},
+	{F_MIN_DATE, GPB_MIN, DATEOID},
+	{F_MIN_TIMESTAMP, GPB_MIN, TIMESTAMPOID},
+	{F_MIN_TIMESTAMPTZ, GPB_MIN, TIMESTAMPTZOID},
+	{F_MAX_INT2, GPB_MAX, INT2OID},
+	{F_MAX_INT4, GPB_MAX, INT4OID},
+	{F_MAX_INT8, GPB_MAX, INT8OID},
+	{F_MAX_FLOAT8, GPB_MAX, FLOAT8OID},
+	{F_MAX_DATE, GPB_MAX, DATEOID},
+	{F_MAX_TIMESTAMP, GPB_MAX, TIMESTAMPOID},
+	{F_MAX_TIMESTAMPTZ, GPB_MAX, TIMESTAMPTZOID},
+};
+
+/* One way to answer the query: an index, with its conditions and aggregates */
+typedef struct GpbCandidate
+{
+	IndexOptInfo *index;
+	List	   *conditions;		/* normalized clauses, key on the left */
+	GpbAggregateItem *items;	/* one for each Aggref */
+	Cost		startup_cost;
+	Cost		total_cost;
+} GpbCandidate;
+
+/* ---- is the query of our kind? ---- */
+
+/*
+ * Plain SELECTs only, and not below a statement that may recheck rows by running
+ * plan trees again (EvalPlanQual).
+ */
+static bool
+gpb_query_is_plain(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+	PlannerInfo *parent;
+
+	if (parse->commandType != CMD_SELECT || !parse->hasAggs ||
+		parse->groupClause != NIL || parse->groupingSets != NIL ||
+		parse->havingQual != NULL || parse->hasWindowFuncs ||
+		parse->hasTargetSRFs)
+		return false;
+
+	for (parent = root; parent != NULL; parent = parent->parent_root)
+	{
+		CmdType		command = parent->parse->commandType;
+
+		if (command != CMD_SELECT && command != CMD_INSERT)
+			return false;
+		if (parent->parse->rowMarks != NIL || parent->rowMarks != NIL ||
+			parent->parse->onConflict != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* One ordinary table of the heap access method, without children or sampling. */
+static bool
+gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte;
+	Relation	heap;
+	bool		plain;
+
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
+		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
+		!bms_is_empty(rel->lateral_relids))
+		return false;
+	rte = planner_rt_fetch(rel->relid, root);
+	if (rte->inh || rte->tablesample != NULL ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
+		return false;
+
+	/* The planner holds a lock already. */
+	heap = table_open(rte->relid, NoLock);
+	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
+	table_close(heap, NoLock);
+	return plain;
+}
+
+/*
+ * Collect the distinct Aggrefs of the grouping target into *aggrefs.  false if the
+ * target needs anything else of the table.
+ */
+static bool
+gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
+{
+	List	   *nodes;
+	ListCell   *lc;
+
+	*aggrefs = NIL;
+	nodes = pull_var_clause((Node *) target->exprs,
+							PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, nodes)
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			return false;
+		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+	}
+	return *aggrefs != NIL;
+}
+
+/* ---- does an index hold what is asked for? ---- */
+
+/* Position of a table column among the index's columns, or -1. */
+static int
+gpb_index_column(IndexOptInfo *index, AttrNumber attno)
+{
+	int			c;
+
+	for (c = 0; c < index->ncolumns; c++)
+	{
+		if (index->indexkeys[c] == attno)
+			return c;
+	}
+	return -1;
+}
+
+/*
+ * The Var under an aggregate's argument, stepping over relabelings (a domain
+ * shown as its base type); NULL if it is anything else.
+ */
+static Var *
+gpb_argument_var(Expr *argument, Index relid)
+{
+	Var		   *var;
+
+	while (IsA(argument, RelabelType))
+		argument = ((RelabelType *) argument)->arg;
+	if (!IsA(argument, Var))
+		return NULL;
+	var = (Var *) argument;
+	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0)
+		return NULL;
+	return var;
+}
+
+/* Can the index answer this aggregate?  Fills *item if so. */
+static bool
+gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
+{
+	Expr	   *argument;
+	Var		   *var;
+	int			i;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup != 0 ||
+		aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		aggref->aggdirectargs != NIL || aggref->aggorder != NIL ||
+		aggref->aggdistinct != NIL || aggref->aggfilter != NULL)
+		return false;
+
+	item->column = 0;
+	item->type = InvalidOid;
+	item->function = GPB_COUNT_ENTRIES;
+	if (aggref->aggfnoid == F_COUNT_)
+		return true;
+
+	if (list_length(aggref->args) != 1)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+
+	/* count(1) is count(*) */
+	if (aggref->aggfnoid == F_COUNT_ANY && IsA(argument, Const))
+		return !((Const *) argument)->constisnull;
+
+	var = gpb_argument_var(argument, index->rel->relid);
+	if (var == NULL)
+		return false;
+	item->column = gpb_index_column(index, var->varattno);
+	if (item->column < 0)
+		return false;
+	if (aggref->aggfnoid == F_COUNT_ANY)
+	{
+		item->function = GPB_COUNT_VALUES;
+		return true;
+	}
+	for (i = 0; i < lengthof(gpb_aggregates); i++)
+	{
+		if (gpb_aggregates[i].aggregate != aggref->aggfnoid)
+			continue;
+		item->function = gpb_aggregates[i].function;
+		item->type = gpb_aggregates[i].type;
+		return getBaseType(var->vartype) == item->type;
+	}
+	return false;
+}
+
+/* Is this expression fixed while the index is scanned? */
+static bool
+gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid)
+{
+	return !bms_is_member(relid, pull_varnos(root, expression)) &&
+		!contain_volatile_functions(expression);
+}
+
+/*
+ * An operator clause as "key OP expression", commuted if need be; NULL if
+ * it is not one that the index understands.
+ */
+static Expr *
+gpb_match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
+{
+	Node	   *left;
+	Node	   *right;
+
+	if (list_length(clause->args) != 2)
+		return NULL;
+	left = (Node *) linitial(clause->args);
+	right = (Node *) lsecond(clause->args);
+
+	if (match_index_to_operand(left, 0, index) &&
+		gpb_is_bound_expression(root, right, index->rel->relid))
+	{
+		if (!op_in_opfamily(clause->opno, index->opfamily[0]))
+			return NULL;
+		return (Expr *) copyObject(clause);
+	}
+	if (match_index_to_operand(right, 0, index) &&
+		gpb_is_bound_expression(root, left, index->rel->relid))
+	{
+		Oid			commutator = get_commutator(clause->opno);
+
+		if (!OidIsValid(commutator) ||
+			!op_in_opfamily(commutator, index->opfamily[0]))
+			return NULL;
+		clause = copyObject(clause);
+		CommuteOpExpr(clause);
+		return (Expr *) clause;
+	}
+	return NULL;
+}
+
+/* A restriction as an index condition, or NULL if it cannot be one. */
+static Expr *
+gpb_match_restriction(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
+{
+	Expr	   *clause = rinfo->clause;
+
+	if (rinfo->pseudoconstant ||
+		!restriction_is_securely_promotable(rinfo, index->rel))
+		return NULL;
+	if (IsA(clause, OpExpr))
+		return gpb_match_opclause(root, (OpExpr *) clause, index);
+	if (IsA(clause, NullTest))
+	{
+		NullTest   *test = (NullTest *) clause;
+
+		if (!test->argisrow &&
+			match_index_to_operand((Node *) test->arg, 0, index))
+			return (Expr *) copyObject(test);
+	}
+	return NULL;
+}
+
+/*
+ * Match the whole query to one index: every restriction must be a range of its key,
+ * or be implied by its predicate (those are not in indrestrictinfo), and
+ * every aggregate must be over its columns.
+ */
+static bool
+gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
+				GpbCandidate *candidate)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	/* The cost function is how a planner node shows its access method. */
+	if (index->amcostestimate != gpb_costestimate)
+		return false;
+	if (index->hypothetical || index->indexkeys[0] == 0 ||
+		index->nkeycolumns != 1)
+		return false;
+	if (index->indpred != NIL && !index->predOK)
+		return false;
+
+	candidate->index = index;
+	candidate->conditions = NIL;
+	foreach(lc, index->indrestrictinfo)
+	{
+		Expr	   *condition;
+
+		condition = gpb_match_restriction(root, lfirst_node(RestrictInfo, lc), index);
+		if (condition == NULL)
+			return false;
+		candidate->conditions = lappend(candidate->conditions, condition);
+	}
+
+	candidate->items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
+	foreach(lc, aggrefs)
+	{
+		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index,
+							  &candidate->items[n++]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- price ---- */
+
+/*
+ * How far the heap's order follows the key's, as the access method estimates
+ * it: its cost function is asked about a scan of the whole index.
+ */
+static double
+gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
+{
+	IndexPath  *path = makeNode(IndexPath);
+	Cost		startup_cost;
+	Cost		total_cost;
+	Selectivity selectivity;
+	double		correlation;
+	double		pages;
+
+	path->path.pathtype = T_IndexOnlyScan;
+	path->path.parent = index->rel;
+	path->path.pathtarget = index->rel->reltarget;
+	path->indexinfo = index;
+	path->indexscandir = ForwardScanDirection;
+	index->amcostestimate(root, path, 1.0, &startup_cost, &total_cost,
+						  &selectivity, &correlation, &pages);
+	return correlation;
+}
+
+/*
+ * Heap pages are visited for entries on pages that are not all-visible, in TID
+ * order batch by batch, so each page once at most if the batch covers it;
+ * interpolated by correlation as the core does for index scans.
+ */
+static Cost
+gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
+{
+	RelOptInfo *rel = index->rel;
+	double		fraction = 1.0 - rel->allvisfrac;
+	double		random_page_cost;
+	double		seq_page_cost;
+	double		scattered;
+	double		clustered;
+	double		correlation;
+	double		share;
+
+	if (fraction <= 0.0 || rel->pages == 0)
+		return 0.0;
+	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
+
+	scattered = index_pages_fetched(entries, rel->pages, index->pages, root);
+	clustered = ceil(entries / Max(rel->tuples, 1.0) * rel->pages);
+	clustered = Min(clustered, scattered);
+	/* the more of the table a visit covers, the more it reads it in order */
+	share = sqrt(Min(scattered / rel->pages, 1.0));
+	correlation = gpb_index_correlation(root, index);
+	correlation *= correlation;
+
+	return fraction *
+		(correlation * clustered * seq_page_cost +
+		 (1.0 - correlation) * scattered *
+		 (random_page_cost - (random_page_cost - seq_page_cost) * share)) +
+		fraction * entries * cpu_tuple_cost;
+}
+
+/*
+ * Price of a candidate.  Reading entries costs a tenth of what an index scan is
+ * charged for them on the CPU, and next to nothing on a device; setup_cost is
+ * charged whatever the engine, so that plans do not depend on it for small
+ * queries.
+ */
+static void
+gpb_cost_candidate(PlannerInfo *root, GpbCandidate *candidate, PathTarget *target)
+{
+	IndexOptInfo *index = candidate->index;
+	RelOptInfo *rel = index->rel;
+	double		entries = clamp_row_est(rel->rows);
+	double		leaves;
+	double		random_page_cost;
+	double		seq_page_cost;
+	Cost		cost = gpb_setup_cost;
+	QualCost	bounds;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	cost_qual_eval(&bounds, candidate->conditions, root);
+	cost += bounds.startup + bounds.per_tuple;
+
+	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
+	leaves = Min(leaves, index->pages);
+	if (gpb_mirror_available())
+		cost += leaves * 0.1 * cpu_operator_cost +
+			rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
+	else
+		cost += random_page_cost + leaves * seq_page_cost +
+			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
+	cost += gpb_heap_cost(root, index, entries);
+
+	candidate->startup_cost = cost + target->cost.startup;
+	candidate->total_cost = candidate->startup_cost + target->cost.per_tuple;
+}
+
+/* ---- path and plan ---- */
+
+/* A Var of the index's key column. */
+static Var *
+gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
+						  index->indexkeys[0], &type, &typmod, &collation);
+	return makeVar(index->rel->relid, index->indexkeys[0], type, typmod, collation, 0);
+}
+
+/*
+ * The path's parent is the table, not the grouping relation: EXPLAIN can then name the
+ * table's columns, and all of its restrictions are ours anyway.
+ */
+static CustomPath *
+gpb_make_path(PlannerInfo *root, RelOptInfo *grouped_rel, List *aggrefs,
+			  const GpbCandidate *candidate)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = candidate->index->rel;
+	path->path.pathtarget = grouped_rel->reltarget;
+	path->path.parallel_safe = false;
+	path->path.rows = 1;
+	path->path.startup_cost = candidate->startup_cost;
+	path->path.total_cost = candidate->total_cost;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &gpb_aggregate_path_methods;
+	path->custom_private =
+		list_make4(aggrefs,
+				   gpb_key_var(root, candidate->index),
+				   candidate->conditions,
+				   gpb_aggregate_private(candidate->index->indexoid,
+										 candidate->items,
+										 list_length(aggrefs)));
+	return path;
+}
+
+/*
+ * Offer the cheapest way to answer an aggregate query from one gpubtree index,
+ * if there is any.
+ */
+void
+gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+					   RelOptInfo *grouped_rel)
+{
+	GpbCandidate best = {0};
+	List	   *aggrefs;
+	ListCell   *lc;
+
+	if (!gpb_enable_aggregate || !gpb_query_is_plain(root) ||
+		!gpb_rel_is_plain(root, input_rel) ||
+		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+		return;
+
+	foreach(lc, input_rel->indexlist)
+	{
+		GpbCandidate candidate;
+
+		if (!gpb_match_index(root, lfirst_node(IndexOptInfo, lc), aggrefs,
+							 &candidate))
+			continue;
+		gpb_cost_candidate(root, &candidate, grouped_rel->reltarget);
+		if (best.index == NULL || candidate.total_cost < best.total_cost)
+			best = candidate;
+	}
+	if (best.index != NULL)
+		add_path(grouped_rel,
+				 (Path *) gpb_make_path(root, grouped_rel, aggrefs, &best));
+}
+
+/* PlanCustomPath; see aggregate_node.h for what is where. */
+static Plan *
+gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+				   List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *columns = list_copy(linitial_node(List, path->custom_private));
+	List	   *scan_tlist = NIL;
+	ListCell   *lc;
+
+	columns = lappend(columns, lsecond(path->custom_private));
+	foreach(lc, columns)
+		scan_tlist = lappend(scan_tlist,
+							 makeTargetEntry(lfirst(lc),
+											 list_length(scan_tlist) + 1,
+											 NULL, false));
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_scan_tlist = scan_tlist;
+	scan->custom_exprs = lthird(path->custom_private);
+	scan->custom_private = lfourth(path->custom_private);
+	scan->methods = &gpb_aggregate_scan_methods;
+	return &scan->scan.plan;
+}
+
+/* ---- what travels in custom_private ---- */
+
+/*
+ * A list of the index's OID, the items' (function, column) pairs, and their
+ * argument types: integers and OIDs only, so that plans can be copied.
+ */
+List *
+gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n)
+{
+	List	   *functions = NIL;
+	List	   *types = NIL;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		functions = lappend_int(functions, items[i].function);
+		functions = lappend_int(functions, items[i].column);
+		types = lappend_oid(types, items[i].type);
+	}
+	return list_make3(list_make1_oid(index), functions, types);
+}
+
+Oid
+gpb_aggregate_private_index(List *private)
+{
+	return linitial_oid(linitial(private));
+}
+
+/* Number of items, which are palloc'd. */
+int
+gpb_aggregate_private_items(List *private, GpbAggregateItem **items)
+{
+	List	   *functions = lsecond(private);
+	List	   *types = lthird(private);
+	int			n = list_length(types);
+	int			i;
+
+	*items = palloc(sizeof(GpbAggregateItem) * n);
+	for (i = 0; i < n; i++)
+	{
+		(*items)[i].function = list_nth_int(functions, 2 * i);
+		(*items)[i].column = list_nth_int(functions, 2 * i + 1);
+		(*items)[i].type = list_nth_oid(types, i);
+	}
+	return n;
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * exec.c
+ *	  Load time of the planner/executor wing: settings and hooks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include <float.h>
+
+#include "optimizer/planner.h"
+#include "utils/guc.h"
+
+#include "aggregate_node.h"
+#include "exec.h"
+
+bool		gpb_enable_aggregate = true;
+double		gpb_setup_cost = 100.0;
+
+static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+
+/* Offer our paths for an upper relation, after everyone else's. */
+static void
+gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+					   RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+{
+	if (previous_create_upper_paths_hook)
+		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (stage == UPPERREL_GROUP_AGG)
+		gpb_aggregate_add_path(root, input_rel, output_rel);
+}
+
+void
+gpb_exec_init(void)
+{
+	DefineCustomBoolVariable("gpubtree.enable_aggregate",
+							 "Enables the planner's use of range aggregates over gpubtree indexes.",
+							 NULL, &gpb_enable_aggregate, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpubtree.setup_cost",
+							 "Sets the planner's estimate of the fixed cost of a range aggregate over a gpubtree index.",
+							 "Higher values leave more small queries to ordinary index scans.",
+							 &gpb_setup_cost, 100.0, 0.0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
+
+	previous_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = gpb_create_upper_paths;
+}

@@ -1,0 +1,82 @@
+# VACUUM does not remove entries of a leaf while a reader still has to judge their visibility:
+# it waits for the reader's pin.
+#
+# Guards: the pin an index-only scan keeps on its leaf; the pin of the CPU engine while it reads the
+# visibility map (rule M4); the cleanup lock that VACUUM takes on every leaf.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => "autovacuum = off\ngpubtree.device = 'off'\n");
+gpb_compare_function($node);
+
+# 300 entries on one leaf; every other row is dead to everybody, and its heap page not all-visible.
+sub prepare
+{
+	$node->safe_psql('postgres', <<'SQL');
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k bigint, v int) WITH (fillfactor = 10);
+INSERT INTO t SELECT i, 1 FROM generate_series(1, 300) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+SQL
+	$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 2 = 0');
+	return;
+}
+
+# Start VACUUM and wait until it waits for a pin; false if it finished instead.
+sub vacuum_waits
+{
+	my ($vacuum) = @_;
+
+	$vacuum->query_until(qr/started/, "\\echo started\nVACUUM t;\n\\echo vacuumed\n");
+	return $node->poll_query_until('postgres', <<'SQL');
+SELECT coalesce(bool_or(wait_event = 'BufferPin'), false)
+FROM pg_stat_activity WHERE query LIKE 'VACUUM t%'
+SQL
+}
+
+# An index-only scan behind a cursor
+prepare();
+my $reader = $node->background_psql('postgres');
+my $vacuum = $node->background_psql('postgres');
+$reader->query_safe("SET $_")
+  for ('gpubtree.enable_aggregate = off', 'enable_seqscan = off', 'enable_bitmapscan = off');
+$reader->query_safe('BEGIN');
+$reader->query_safe('DECLARE c CURSOR FOR SELECT k FROM t WHERE k > 0 ORDER BY k');
+is($reader->query_safe('FETCH 1 FROM c'), '1', 'cursor: the first row');
+ok(vacuum_waits($vacuum), 'cursor: VACUUM waits for the pin');
+is($reader->query_safe('FETCH 5 FROM c'), "3\n5\n7\n9\n11", 'cursor: no dead row appears');
+is($reader->query_safe('MOVE FORWARD ALL FROM c'), '', 'cursor: to the end');
+$reader->query_safe('COMMIT');
+$vacuum->query_safe('SELECT 1');
+$reader->quit;
+$vacuum->quit;
+
+# The aggregate's CPU engine, held between its reading of the leaf and of the visibility map
+prepare();
+$reader = $node->background_psql('postgres');
+$vacuum = $node->background_psql('postgres');
+my $holder = $node->background_psql('postgres');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$reader->query_safe("SET $_")
+  for ('gpubtree.setup_cost = 0', 'enable_seqscan = off', 'enable_indexscan = off',
+	'enable_indexonlyscan = off', 'enable_bitmapscan = off',
+	"gpubtree.hold_point = 'cpu-after-leaf'");
+$reader->query_until(qr/sent/, "\\echo sent\nSELECT count(*), sum(v) FROM t WHERE k > 0;\n");
+gpb_wait_for_hold($node);
+ok(vacuum_waits($vacuum), 'aggregate: VACUUM waits for the pin');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+like($reader->query('SELECT 1'), qr/^150\|150$/m, 'aggregate: no dead row is counted');
+$vacuum->query_safe('SELECT 1');
+is($node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
+$holder->quit;
+$reader->quit;
+$vacuum->quit;
+
+done_testing();

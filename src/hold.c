@@ -26,11 +26,25 @@ gpb_hold_init(void)
 							   GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+static bool
+gpb_at_point(const char *point)
+{
+	return gpb_hold_point != NULL && strcmp(gpb_hold_point, point) == 0;
+}
+
+/* Fail here if the session asked for it. */
+void
+gpb_fail(const char *point)
+{
+	if (gpb_at_point(point))
+		elog(ERROR, "failing at hold point \"%s\"", point);
+}
+
 /* Wait here if the session asked for it. */
 void
 gpb_hold(const char *point)
 {
-	if (gpb_hold_point == NULL || strcmp(gpb_hold_point, point) != 0)
+	if (!gpb_at_point(point))
 		return;
 	DirectFunctionCall2(pg_advisory_lock_int4, Int32GetDatum(0),
 						Int32GetDatum(GPB_HOLD_LOCK));

@@ -162,7 +162,34 @@ extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
 extern void gpb_mark_changed(Relation index, BlockNumber block);
 /* A new, locked (exclusive), pinned buffer at the end of the relation; page not yet initialized. */
 extern Buffer gpb_extend(Relation index);
-/* Read the metapage (copied out under share lock, checked). */
+/* The metapage, checked and locked; its contents. */
+extern Buffer gpb_lock_meta(Relation index, const GpbLayout *layout, int lock);
+
+static inline GpbMeta *
+gpb_meta(Page page)
+{
+	return (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
+}
+
+/* Is there room for one more entry? */
+static inline bool
+gpb_page_has_room(Page page)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+
+	return ((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower >=
+		special->key_width + special->row_width;
+}
+
+/* An inner row. */
+static inline void
+gpb_inner_row(char *row, uint64 tie, BlockNumber child)
+{
+	memcpy(row, &tie, sizeof(tie));
+	memcpy(row + GPB_LOCATOR_WIDTH, &child, sizeof(child));
+}
+
+/* The metapage copied out. */
 extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
 
 /* ---- search.c ---- */
@@ -206,6 +233,12 @@ extern Buffer gpb_search_edge(Relation index, const GpbLayout *layout, bool righ
  */
 extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 							   uint32 level, int lock);
+/*
+ * The parent of a page on the level below, for a writer that holds that page: the page
+ * its stack names, moved right to what covers bound; exclusively locked.
+ */
+extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
+							  uint32 level, const GpbStack *stack);
 /* Level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 
@@ -239,9 +272,11 @@ extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer lef
 extern void gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions, int n);
 /*
  * Simple deletion: make room on an exclusively locked leaf by removing entries whose dead
- * hint is set.  Returns the number removed; the lock is kept.
+ * hint is set.  coming is the heap block of the entry that wants the room.  Returns the number
+ * removed; the lock is kept.
  */
-extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap, Buffer buffer);
+extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
+							Buffer buffer, BlockNumber coming);
 
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);

@@ -11,10 +11,15 @@
  */
 #include "index.h"
 
+#include "storage/buf_internals.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "../mirror/mirror.h"
+
+#ifdef WORDS_BIGENDIAN
+#error "gpubtree's pages are little-endian"
+#endif
 
 StaticAssertDecl(GPB_PAGE_SIZE == BLCKSZ, "gpubtree needs 8 kB pages");
 StaticAssertDecl(GPB_PAGE_HEADER == MAXALIGN(SizeOfPageHeaderData),
@@ -76,7 +81,7 @@ gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 
 	gpb_page_init(page, 0, GPB_PAGE_META, layout->key_width,
 				  layout->row_width);
-	meta = (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
+	meta = gpb_meta(page);
 	meta->magic = GPB_META_MAGIC;
 	meta->version = GPB_META_VERSION;
 	meta->root = root;
@@ -276,12 +281,26 @@ gpb_require_block(Relation index, BlockNumber block)
 		gpb_corrupted(index, block, "a link leads beyond the end of the file");
 }
 
+/*
+ * Have we locked this page already?  A writer that holds pages would wait for
+ * itself, uninterruptibly, if a damaged link led back to one of them.
+ */
+static bool
+gpb_holds_lock(Buffer buffer)
+{
+	if (BufferIsLocal(buffer))
+		return false;
+	return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+}
+
 Buffer
 gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
 			 const GpbLayout *layout)
 {
 	gpb_require_block(index, block);
 	buffer = ReleaseAndReadBuffer(buffer, index, block);
+	if (unlikely(gpb_holds_lock(buffer)))
+		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
 	gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	return buffer;
@@ -321,7 +340,7 @@ gpb_extend(Relation index)
 static const char *
 gpb_meta_fault(Page page, const GpbLayout *layout)
 {
-	const GpbMeta *meta = (const GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
+	const GpbMeta *meta = gpb_meta(page);
 	const char *fault = gpb_frame_fault(page);
 
 	if (fault != NULL)
@@ -343,21 +362,27 @@ gpb_meta_fault(Page page, const GpbLayout *layout)
 	return NULL;
 }
 
-void
-gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta)
+Buffer
+gpb_lock_meta(Relation index, const GpbLayout *layout, int lock)
 {
 	Buffer		buffer;
-	Page		page;
 	const char *fault;
 
 	gpb_require_block(index, GPB_META_BLOCK);
 	buffer = ReadBuffer(index, GPB_META_BLOCK);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	fault = gpb_meta_fault(page, layout);
+	LockBuffer(buffer, lock);
+	fault = gpb_meta_fault(BufferGetPage(buffer), layout);
 	if (fault != NULL)
 		gpb_corrupted(index, GPB_META_BLOCK, fault);
-	memcpy(meta, (char *) page + GPB_PAGE_HEADER, sizeof(GpbMeta));
+	return buffer;
+}
+
+void
+gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta)
+{
+	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_SHARE);
+
+	*meta = *gpb_meta(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 }
 

@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * delete.c
+ *	  Removing entries from a leaf: for VACUUM, and to make room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index.h"
+
+#include "access/tableam.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "xlog.h"
+
+/*
+ * Remove entries and log it.  The leaf is locked exclusively; info is
+ * GPB_XLOG_VACUUM or GPB_XLOG_DELETE, of which only the latter has a
+ * horizon: the newest transaction whose tuples the entries pointed to.
+ */
+static void
+gpb_remove(Relation index, Buffer buffer, const uint16 *positions, int n,
+		   uint8 info, TransactionId horizon)
+{
+	Page		page = BufferGetPage(buffer);
+
+	gpb_mark_changed(index, BufferGetBlockNumber(buffer));
+
+	START_CRIT_SECTION();
+
+	gpb_page_delete(page, positions, n);
+	MarkBufferDirty(buffer);
+
+	if (RelationNeedsWAL(index))
+	{
+		xl_gpb_delete record;
+		XLogRecPtr	lsn;
+
+		record.latest_removed_xid = horizon;
+		XLogBeginInsert();
+		if (info == GPB_XLOG_DELETE)
+			XLogRegisterData((char *) &record, sizeof(record));
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) positions, n * sizeof(uint16));
+		lsn = XLogInsert(GPB_RMGR_ID, info);
+		PageSetLSN(page, lsn);
+	}
+
+	END_CRIT_SECTION();
+}
+
+/*
+ * No horizon is logged: VACUUM's heap pruning has logged conflicts for the
+ * tuples, and redo takes a cleanup lock as we did.
+ */
+void
+gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
+				   int n)
+{
+	gpb_remove(index, buffer, positions, n, GPB_XLOG_VACUUM,
+			   InvalidTransactionId);
+}
+
+static int
+gpb_compare_blocks(const void *a, const void *b)
+{
+	BlockNumber left = *(const BlockNumber *) a;
+	BlockNumber right = *(const BlockNumber *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+static int
+gpb_compare_ids(const void *a, const void *b)
+{
+	return ((const TM_IndexDelete *) a)->id - ((const TM_IndexDelete *) b)->id;
+}
+
+/*
+ * Sorted heap blocks of the entries marked dead, the block "coming" among
+ * them; returns how many.  0 if no entry is marked.
+ */
+static int
+gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
+				BlockNumber *blocks)
+{
+	int			count = gpb_page_count(page);
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+
+		if ((locator & GPB_LOC_DEAD) != 0)
+			blocks[n++] = gpb_locator_block(locator);
+	}
+	if (n == 0)
+		return 0;
+	blocks[n++] = coming;
+	qsort(blocks, n, sizeof(BlockNumber), gpb_compare_blocks);
+	return n;
+}
+
+/*
+ * Collect what the table shall judge: the entries marked dead, and, since
+ * their heap blocks get visited anyway, all others that point to those
+ * blocks.
+ */
+static void
+gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
+					   const BlockNumber *blocks, int nblocks,
+					   TM_IndexDeleteOp *op)
+{
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	int			i;
+
+	op->irel = index;
+	op->iblknum = BufferGetBlockNumber(buffer);
+	op->bottomup = false;
+	op->bottomupfreespace = 0;
+	op->ndeltids = 0;
+	for (i = 0; i < count; i++)
+	{
+		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		BlockNumber block = gpb_locator_block(locator);
+		TM_IndexDelete *candidate = &op->deltids[op->ndeltids];
+		TM_IndexStatus *status = &op->status[op->ndeltids];
+
+		if (bsearch(&block, blocks, nblocks, sizeof(BlockNumber),
+					gpb_compare_blocks) == NULL)
+			continue;
+		if (gpb_locator_offset(locator) == InvalidOffsetNumber)
+			gpb_corrupted(index, op->iblknum, "entry points to no heap tuple");
+
+		ItemPointerSet(&candidate->tid, block, gpb_locator_offset(locator));
+		candidate->id = op->ndeltids;
+		status->idxoffnum = i + 1;	/* the table wants offset numbers */
+		status->knowndeletable = (locator & GPB_LOC_DEAD) != 0;
+		status->promising = false;
+		status->freespace = 0;
+		op->ndeltids++;
+	}
+}
+
+/*
+ * Let the table judge the candidates, and remove what it condemns.  Returns the
+ * number removed.
+ */
+static int
+gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
+					 TM_IndexDeleteOp *op, uint16 *positions)
+{
+	TransactionId horizon = table_index_delete_tuples(heap, op);
+	int			n = 0;
+	int			i;
+
+	if (!XLogStandbyInfoActive() || !RelationNeedsWAL(index))
+		horizon = InvalidTransactionId;
+
+	/* the table has sorted them its own way */
+	qsort(op->deltids, op->ndeltids, sizeof(TM_IndexDelete), gpb_compare_ids);
+	for (i = 0; i < op->ndeltids; i++)
+	{
+		const TM_IndexStatus *status = &op->status[op->deltids[i].id];
+
+		if (status->knowndeletable)
+			positions[n++] = status->idxoffnum - 1;
+	}
+	if (n > 0)
+		gpb_remove(index, buffer, positions, n, GPB_XLOG_DELETE, horizon);
+	return n;
+}
+
+/*
+ * The marks themselves are asked, not the page's flag, which is no more than a
+ * hint: a look at each row costs less than a split.
+ */
+int
+gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
+				Buffer buffer, BlockNumber coming)
+{
+	BlockNumber blocks[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH) + 1];
+	int			count = gpb_page_count(BufferGetPage(buffer));
+	int			nblocks;
+	int			removed;
+	TM_IndexDeleteOp op;
+	uint16	   *positions;
+
+	nblocks = gpb_dead_blocks(BufferGetPage(buffer), layout->row_width,
+							  coming, blocks);
+	if (nblocks == 0)
+		return 0;
+
+	op.deltids = palloc(count * sizeof(TM_IndexDelete));
+	op.status = palloc(count * sizeof(TM_IndexStatus));
+	positions = palloc(count * sizeof(uint16));
+	gpb_collect_candidates(index, buffer, layout->row_width, blocks, nblocks,
+						   &op);
+	removed = gpb_judge_and_remove(index, heap, buffer, &op, positions);
+	pfree(positions);
+	pfree(op.status);
+	pfree(op.deltids);
+	return removed;
+}

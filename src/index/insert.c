@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * insert.c
+ *	  aminsert, and putting an entry on a page.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index.h"
+
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "xlog.h"
+
+/*
+ * The leaf that took this backend's last insert, if it is the rightmost one,
+ * covers bound and has room; exclusively locked.  Else InvalidBuffer.
+ *
+ * For keys that ascend this saves the descent (an idea of nbtree's).  If
+ * somebody else is on the page the descent costs less than the contention, so
+ * we don't wait.  Room is asked for because a split wants a stack.
+ */
+static Buffer
+gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
+{
+	BlockNumber block = RelationGetTargetBlock(index);
+	Buffer		buffer;
+
+	if (block == InvalidBlockNumber)
+		return InvalidBuffer;
+
+	buffer = ReadBuffer(index, block);
+	if (ConditionalLockBuffer(buffer))
+	{
+		Page		page = BufferGetPage(buffer);
+		const GpbPageSpecial *special = gpb_special(page);
+
+		gpb_page_require(index, block, page, layout);
+		/* an entry below bound on it proves that it covers bound */
+		if (special->level == 0 && special->right == GPB_NO_BLOCK &&
+			gpb_page_has_room(page) && gpb_page_count(page) > 0 &&
+			gpb_bound_less(gpb_page_bound(page, layout->key_width,
+										  layout->row_width, 0), bound))
+			return buffer;
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	ReleaseBuffer(buffer);
+	RelationSetTargetBlock(index, InvalidBlockNumber);
+	return InvalidBuffer;
+}
+
+/*
+ * Where the entry goes on its leaf.  Every entry is unique by its heap TID, so
+ * an equal one can only be a stranger, left over by damage.
+ */
+static int
+gpb_leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
+				  GpbBound bound)
+{
+	Page		page = BufferGetPage(leaf);
+	int			count = gpb_page_count(page);
+	int			position = gpb_page_lower_bound(page, layout->key_width,
+												layout->row_width, count,
+												bound);
+
+	if (position < count &&
+		gpb_bound_cmp(gpb_page_bound(page, layout->key_width,
+									 layout->row_width, position),
+					  bound) == 0)
+		gpb_corrupted(index, BufferGetBlockNumber(leaf),
+					  "there is an entry for a new heap tuple already");
+	return position;
+}
+
+/* WAL of one entry: the block data is position, key, row, and nothing else. */
+static XLogRecPtr
+gpb_log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
+			   const char *row)
+{
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	char		data[sizeof(position) + sizeof(key) + GPB_MAX_ROW_WIDTH];
+	int			length = 0;
+
+	memcpy(data, &position, sizeof(position));
+	length += sizeof(position);
+	memcpy(data + length, &key, special->key_width);
+	length += special->key_width;
+	memcpy(data + length, row, special->row_width);
+	length += special->row_width;
+
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	XLogRegisterBufData(0, data, length);
+	if (BufferIsValid(child))
+		XLogRegisterBuffer(1, child, REGBUF_STANDARD);
+	return XLogInsert(GPB_RMGR_ID, BufferIsValid(child) ?
+					  GPB_XLOG_INSERT_INNER : GPB_XLOG_INSERT_LEAF);
+}
+
+/* Put an entry on a page that has room; see gpb_insert_on_page. */
+static void
+gpb_insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
+					uint64 key, const char *row)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+
+	gpb_page_insert(page, position, &key, row);
+	MarkBufferDirty(buffer);
+	if (BufferIsValid(child))
+	{
+		gpb_special(BufferGetPage(child))->flags &= ~GPB_PAGE_INCOMPLETE_SPLIT;
+		MarkBufferDirty(child);
+	}
+
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn = gpb_log_insert(buffer, child, position, key, row);
+
+		PageSetLSN(page, lsn);
+		if (BufferIsValid(child))
+			PageSetLSN(BufferGetPage(child), lsn);
+	}
+
+	END_CRIT_SECTION();
+}
+
+void
+gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
+				   Buffer child, int position, uint64 key, const char *row,
+				   const GpbStack *stack)
+{
+	if (!gpb_page_has_room(BufferGetPage(buffer)))
+	{
+		gpb_split(index, layout, buffer, child, position, key, row, stack);
+		return;
+	}
+
+	if (BufferIsValid(child))	/* a leaf was marked before */
+		gpb_mark_changed(index, BufferGetBlockNumber(buffer));
+	gpb_insert_in_place(index, buffer, child, position, key, row);
+	if (BufferIsValid(child))
+		UnlockReleaseBuffer(child);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Insert an entry into the index.  heap is the table, wanted when dead entries
+ * make room.
+ */
+void
+gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
+				 const GpbEntry *entry)
+{
+	uint64		locator = gpb_row_locator(entry->row);
+	GpbBound	bound = {entry->key, locator & GPB_TIE_MASK};
+	GpbStack	stack;
+	Buffer		leaf;
+	BlockNumber block;
+	bool		rightmost;
+
+	stack.height = 0;
+	leaf = gpb_rightmost_leaf(index, layout, bound);
+	if (!BufferIsValid(leaf))
+		leaf = gpb_search(index, layout, bound, BUFFER_LOCK_EXCLUSIVE, &stack);
+	block = BufferGetBlockNumber(leaf);
+
+	/* In this order: rule M2.  A mark for an insert that fails does no harm. */
+	gpb_mark_changed(index, block);
+	pg_memory_barrier();
+	CheckForSerializableConflictIn(index, NULL, block);
+
+	if (!gpb_page_has_room(BufferGetPage(leaf)))
+		gpb_delete_dead(index, layout, heap, leaf, gpb_locator_block(locator));
+
+	/* the root leaf is found fast enough */
+	rightmost = gpb_special(BufferGetPage(leaf))->right == GPB_NO_BLOCK &&
+		gpb_special(BufferGetPage(leaf))->left != GPB_NO_BLOCK &&
+		gpb_page_has_room(BufferGetPage(leaf));
+
+	gpb_insert_on_page(index, layout, leaf, InvalidBuffer,
+					   gpb_leaf_position(index, layout, leaf, bound),
+					   entry->key, entry->row, &stack);
+	if (rightmost)
+		RelationSetTargetBlock(index, block);
+}
+
+/* aminsert */
+bool
+gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
+		   Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
+		   IndexInfo *index_info)
+{
+	GpbLayout	layout = *gpb_layout(index);
+	GpbEntry	entry;
+
+	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
+	gpb_insert_entry(index, &layout, heap, &entry);
+	return false;
+}

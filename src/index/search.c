@@ -1,0 +1,288 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.c
+ *	  Descending the tree, and moving right in it (Lehman and Yao).
+ *
+ * A descent holds one lock at a time.  Between a parent and its child, and
+ * between a page and its right sibling, nothing is locked, so the page reached
+ * may have been split meanwhile; what was wanted is then to its right, and a
+ * bound at or beyond the high key says so.  Pages are never deleted, so a link
+ * read at any time in the past leads to the target or to its left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+/* Does the page reach as far as the bound? */
+static inline bool
+gpb_page_covers(Page page, GpbBound bound)
+{
+	return gpb_special(page)->right == GPB_NO_BLOCK ||
+		gpb_bound_less(bound, gpb_page_high(page));
+}
+
+/*
+ * The root, locked share, in search of a page on the target level.
+ *
+ * The root remembered in the relcache is the root still if it is alone on its
+ * level: the root's split gives it a right sibling, for ever.  Pages below the
+ * target level are left alone, for the caller may have locked them.
+ */
+static Buffer
+gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
+{
+	GpbRelCache *cache = gpb_rel_cache(index);
+	const GpbPageSpecial *special;
+	GpbMeta		meta;
+	Buffer		buffer;
+
+	if (cache->root != InvalidBlockNumber && cache->level >= target)
+	{
+		buffer = gpb_read(index, cache->root, BUFFER_LOCK_SHARE, layout);
+		special = gpb_special(BufferGetPage(buffer));
+		if (special->level == cache->level &&
+			special->left == GPB_NO_BLOCK && special->right == GPB_NO_BLOCK)
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		cache->root = InvalidBlockNumber;
+	}
+
+	/* It may be split before we lock it, but it stays first on its level. */
+	gpb_read_meta(index, layout, &meta);
+	if (meta.level < target)
+		gpb_corrupted(index, GPB_META_BLOCK,
+					  "root is below the level of other pages");
+	buffer = gpb_read(index, meta.root, BUFFER_LOCK_SHARE, layout);
+	special = gpb_special(BufferGetPage(buffer));
+	if (special->level != meta.level || special->left != GPB_NO_BLOCK)
+		gpb_corrupted(index, meta.root, "the metapage's root is not a root");
+	cache->root = meta.root;
+	cache->level = meta.level;
+	return buffer;
+}
+
+Buffer
+gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber block,
+			   uint16 level, GpbBound low, int lock)
+{
+	Buffer		buffer = gpb_read(index, block, lock, layout);
+	Page		page = BufferGetPage(buffer);
+	const GpbPageSpecial *special = gpb_special(page);
+
+	if (special->level != level)
+		gpb_corrupted(index, block, "right sibling is on another level");
+	if (special->right != GPB_NO_BLOCK &&
+		!gpb_bound_less(low, gpb_page_high(page)))
+		gpb_corrupted(index, block,
+					  "high key is not above the left sibling's");
+	if (gpb_page_count(page) > 0 &&
+		gpb_bound_less(gpb_page_bound(page, special->key_width,
+									  special->row_width, 0), low))
+		gpb_corrupted(index, block,
+					  "first entry is below the left sibling's high key");
+	return buffer;
+}
+
+/* Exchange a locked page for its right sibling, in the same lock mode. */
+static Buffer
+gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
+{
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	BlockNumber right = special->right;
+	uint16		level = special->level;
+	GpbBound	low = gpb_page_high(BufferGetPage(buffer));
+
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	return gpb_read_right(index, layout, right, level, low, lock);
+}
+
+Buffer
+gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
+			   GpbBound bound, int lock)
+{
+	while (!gpb_page_covers(BufferGetPage(buffer), bound))
+		buffer = gpb_step_right(index, layout, buffer, lock);
+	return buffer;
+}
+
+/*
+ * A writer's gpb_move_right: no page marked with an incomplete split is passed
+ * or returned, the split is finished first.  So a page that a writer holds
+ * has its downlink, and so have all to its left.
+ */
+static Buffer
+gpb_move_right_finishing(Relation index, const GpbLayout *layout,
+						 Buffer buffer, GpbBound bound, int lock,
+						 const GpbStack *stack)
+{
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		BlockNumber block;
+
+		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0)
+		{
+			if (likely(gpb_page_covers(page, bound)))
+				return buffer;
+			buffer = gpb_step_right(index, layout, buffer, lock);
+			continue;
+		}
+
+		block = BufferGetBlockNumber(buffer);
+		if (lock != BUFFER_LOCK_EXCLUSIVE)
+		{
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		}
+		/* another writer may have been faster while we held no lock */
+		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
+			gpb_finish_split(index, layout, buffer, stack);
+		else
+			UnlockReleaseBuffer(buffer);
+		buffer = gpb_read(index, block, lock, layout);
+	}
+}
+
+/* The child of an inner page that leads to bound. */
+static BlockNumber
+gpb_child_for(Relation index, const GpbLayout *layout, Buffer buffer,
+			  GpbBound bound)
+{
+	Page		page = BufferGetPage(buffer);
+	int			width = layout->key_width;
+	int			count = gpb_page_count(page);
+	int			i;
+
+	/* the last separator at or before the bound */
+	i = gpb_page_lower_bound(page, width, GPB_INNER_ROW_WIDTH, count, bound);
+	if (i == count ||
+		gpb_bound_cmp(gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i),
+					  bound) != 0)
+		i--;
+	if (i < 0)
+		gpb_corrupted(index, BufferGetBlockNumber(buffer),
+					  "first separator is above what its parent promises");
+	return gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
+}
+
+/* Exchange a locked inner page for a child of the level below it. */
+static Buffer
+gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
+			  BlockNumber child, int lock)
+{
+	uint16		level = gpb_special(BufferGetPage(buffer))->level;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	buffer = gpb_exchange(index, buffer, child, lock, layout);
+	if (gpb_special(BufferGetPage(buffer))->level != level - 1)
+		gpb_corrupted(index, child, "child is not on the level below its parent");
+	return buffer;
+}
+
+/*
+ * Descend to the page of the target level that covers bound.  Pages above it are
+ * locked share, one at a time.  With a stack finishes incomplete splits and
+ * leaves the path there.
+ */
+static Buffer
+gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
+			uint32 target, int lock, GpbStack *stack)
+{
+	Buffer		buffer = gpb_read_root(index, layout, target);
+	uint32		level = gpb_special(BufferGetPage(buffer))->level;
+	int			held = BUFFER_LOCK_SHARE;
+
+	if (stack != NULL)
+		stack->height = level;
+
+	for (;;)
+	{
+		BlockNumber child;
+
+		if (level == target && held != lock)
+		{
+			/* a root; it may be split and so no root any more, all the same */
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			LockBuffer(buffer, lock);
+			held = lock;
+		}
+		if (stack != NULL)
+			buffer = gpb_move_right_finishing(index, layout, buffer, bound,
+											  held, stack);
+		else
+			buffer = gpb_move_right(index, layout, buffer, bound, held);
+		if (level == target)
+			return buffer;
+
+		child = gpb_child_for(index, layout, buffer, bound);
+		if (stack != NULL)
+			stack->block[level] = BufferGetBlockNumber(buffer);
+		level--;
+		held = level == target ? lock : BUFFER_LOCK_SHARE;
+		buffer = gpb_step_down(index, layout, buffer, child, held);
+	}
+}
+
+Buffer
+gpb_search(Relation index, const GpbLayout *layout, GpbBound bound, int lock,
+		   GpbStack *stack)
+{
+	return gpb_descend(index, layout, bound, 0, lock, stack);
+}
+
+/*
+ * May be called with pages of lower levels locked: it locks none of those.
+ */
+Buffer
+gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
+				 uint32 level, int lock)
+{
+	GpbStack	stack;
+
+	return gpb_descend(index, layout, bound, level, lock,
+					   lock == BUFFER_LOCK_EXCLUSIVE ? &stack : NULL);
+}
+
+/*
+ * The parent that a writer's stack names for a page of the level below, moved
+ * right to what covers bound; exclusively locked, its own split finished.
+ */
+Buffer
+gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
+				uint32 level, const GpbStack *stack)
+{
+	Buffer		buffer = gpb_read(index, stack->block[level],
+								  BUFFER_LOCK_EXCLUSIVE, layout);
+
+	Assert(level <= stack->height);
+	if (gpb_special(BufferGetPage(buffer))->level != level)
+		gpb_corrupted(index, stack->block[level],
+					  "page has changed its level");
+	return gpb_move_right_finishing(index, layout, buffer, bound,
+									BUFFER_LOCK_EXCLUSIVE, stack);
+}
+
+/*
+ * The outermost leaf.  It needs no special descent: no bound is below the first
+ * leaf's, none above the last one's.
+ */
+Buffer
+gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost)
+{
+	return gpb_descend(index, layout,
+					   rightmost ? GPB_BOUND_MAX : GPB_BOUND_MIN,
+					   0, BUFFER_LOCK_SHARE, NULL);
+}
+
+void
+gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
+{
+	Buffer		buffer = gpb_read_root(index, layout, 0);
+
+	*level = gpb_special(BufferGetPage(buffer))->level;
+	UnlockReleaseBuffer(buffer);
+}

@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * split.c
+ *	  Splitting a page, and telling its parent.
+ *
+ * A split is two records.  The first makes two pages of one, linked to each
+ * other, the left one marked INCOMPLETE_SPLIT; the tree is sound from then on,
+ * for a search moves right.  The second puts the right half's downlink into the
+ * parent and takes the mark away.  If an error or a crash comes between, the
+ * next writer that meets the mark does the second step.
+ *
+ * Locks are taken left to right and bottom up: both halves stay locked until the
+ * parent is, the left half until the downlink is in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index.h"
+
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "../hold.h"
+#include "xlog.h"
+
+/* What a split does to its page, decided beforehand */
+typedef struct GpbSplit
+{
+	int			kept;			/* old entries that stay on the left */
+	bool		on_left;		/* does the new entry go left? */
+	int			position;		/* of the new entry on its page */
+} GpbSplit;
+
+/*
+ * Where to split a full page into which an entry comes at position.
+ *
+ * All entries are of one size, so the middle is half of them.  At the end of
+ * the last page of a level keys likely ascend, and the left half won't be
+ * filled up any more: it keeps as much as the fillfactor says.
+ */
+static GpbSplit
+gpb_choose_split(Relation index, Page page, int position)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	int			count = gpb_page_count(page);
+	int			left = (count + 1) / 2; /* new entry included */
+	GpbSplit	split;
+
+	if (position == count && special->right == GPB_NO_BLOCK)
+	{
+		int			fillfactor = special->level == 0 ?
+		gpb_fillfactor(index) : GPB_INNER_FILLFACTOR;
+
+		left = gpb_page_capacity(special->key_width, special->row_width) *
+			fillfactor / 100;
+	}
+	/* either side gets at least one */
+	left = Max(1, Min(left, count));
+
+	split.on_left = position < left;
+	split.kept = split.on_left ? left - 1 : left;
+	split.position = split.on_left ? position : position - split.kept;
+	return split;
+}
+
+/* Lock the right sibling of a page about to be split, or about to be linked. */
+static Buffer
+gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
+{
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(left));
+	Buffer		sibling;
+
+	if (special->right == GPB_NO_BLOCK)
+		return InvalidBuffer;
+	sibling = gpb_read_right(index, layout, special->right, special->level,
+							 gpb_page_high(BufferGetPage(left)),
+							 BUFFER_LOCK_EXCLUSIVE);
+	if (gpb_special(BufferGetPage(sibling))->left != BufferGetBlockNumber(left))
+		gpb_corrupted(index, special->right,
+					  "left link does not lead back to the left sibling");
+	return sibling;
+}
+
+/*
+ * Make two pages of one.  right is an all-zero page.  In a critical section.
+ */
+static void
+gpb_divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
+		   uint64 key, const char *row)
+{
+	Page		lpage = BufferGetPage(left);
+	Page		rpage = BufferGetPage(right);
+	GpbPageSpecial *lspecial = gpb_special(lpage);
+	GpbPageSpecial *rspecial = gpb_special(rpage);
+	GpbBound	separator;
+
+	gpb_page_init(rpage, lspecial->level, lspecial->flags & GPB_PAGE_HAS_DEAD,
+				  lspecial->key_width, lspecial->row_width);
+	gpb_page_append(rpage, lpage, split->kept, gpb_page_count(lpage));
+	gpb_page_truncate(lpage, split->kept);
+	gpb_page_insert(split->on_left ? lpage : rpage, split->position, &key, row);
+
+	rspecial->high_key = lspecial->high_key;
+	rspecial->high_tie = lspecial->high_tie;
+	rspecial->right = lspecial->right;
+	rspecial->left = BufferGetBlockNumber(left);
+
+	separator = gpb_page_bound(rpage, rspecial->key_width, rspecial->row_width, 0);
+	lspecial->high_key = separator.key;
+	lspecial->high_tie = separator.tie;
+	lspecial->right = BufferGetBlockNumber(right);
+	lspecial->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
+
+	if (BufferIsValid(sibling))
+		gpb_special(BufferGetPage(sibling))->left = BufferGetBlockNumber(right);
+}
+
+/* WAL of a split that gpb_divide has done. */
+static XLogRecPtr
+gpb_log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
+			  const GpbSplit *split)
+{
+	Page		lpage = BufferGetPage(left);
+	Page		rpage = BufferGetPage(right);
+	const GpbPageSpecial *lspecial = gpb_special(lpage);
+	const GpbPageSpecial *rspecial = gpb_special(rpage);
+	PageHeader	rheader = (PageHeader) rpage;
+	xl_gpb_split record;
+
+	memset(&record, 0, sizeof(record));
+	record.high_key = lspecial->high_key;
+	record.high_tie = lspecial->high_tie;
+	record.right_high_key = rspecial->high_key;
+	record.right_high_tie = rspecial->high_tie;
+	record.level = lspecial->level;
+	record.kept = split->kept;
+	record.position = split->on_left ? split->position : GPB_NOT_ON_LEFT;
+	record.key_width = lspecial->key_width;
+	record.row_width = lspecial->row_width;
+
+	XLogBeginInsert();
+	XLogRegisterData((char *) &record, sizeof(record));
+
+	XLogRegisterBuffer(0, left, REGBUF_STANDARD);
+	if (split->on_left)
+	{
+		XLogRegisterBufData(0, (char *) lpage + GPB_PAGE_HEADER +
+							split->position * lspecial->key_width,
+							lspecial->key_width);
+		XLogRegisterBufData(0, (char *) gpb_page_row(lpage, lspecial->row_width,
+													 split->position),
+							lspecial->row_width);
+	}
+
+	XLogRegisterBuffer(1, right, REGBUF_WILL_INIT | REGBUF_STANDARD);
+	XLogRegisterBufData(1, (char *) rpage + GPB_PAGE_HEADER,
+						rheader->pd_lower - GPB_PAGE_HEADER);
+	XLogRegisterBufData(1, (char *) rpage + rheader->pd_upper,
+						GPB_SPECIAL_OFFSET - rheader->pd_upper);
+
+	if (BufferIsValid(sibling))
+		XLogRegisterBuffer(2, sibling, REGBUF_STANDARD);
+	if (BufferIsValid(child))
+		XLogRegisterBuffer(3, child, REGBUF_STANDARD);
+
+	return XLogInsert(GPB_RMGR_ID, GPB_XLOG_SPLIT);
+}
+
+static void
+gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,
+				  Buffer right, const GpbStack *stack);
+
+void
+gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
+		  int position, uint64 key, const char *row, const GpbStack *stack)
+{
+	Page		lpage = BufferGetPage(left);
+	GpbSplit	split = gpb_choose_split(index, lpage, position);
+	Buffer		sibling;
+	Buffer		right;
+
+	Assert((gpb_special(lpage)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0);
+
+	/* what may fail comes before the file grows: no page is left unused */
+	sibling = gpb_lock_sibling(index, layout, left);
+	right = gpb_extend(index);
+	gpb_mark_changed(index, BufferGetBlockNumber(left));
+	gpb_mark_changed(index, BufferGetBlockNumber(right));
+
+	START_CRIT_SECTION();
+
+	gpb_divide(left, right, sibling, &split, key, row);
+	MarkBufferDirty(left);
+	MarkBufferDirty(right);
+	if (BufferIsValid(sibling))
+		MarkBufferDirty(sibling);
+	if (BufferIsValid(child))
+	{
+		gpb_special(BufferGetPage(child))->flags &= ~GPB_PAGE_INCOMPLETE_SPLIT;
+		MarkBufferDirty(child);
+	}
+
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn = gpb_log_split(left, right, sibling, child, &split);
+
+		PageSetLSN(lpage, lsn);
+		PageSetLSN(BufferGetPage(right), lsn);
+		if (BufferIsValid(sibling))
+			PageSetLSN(BufferGetPage(sibling), lsn);
+		if (BufferIsValid(child))
+			PageSetLSN(BufferGetPage(child), lsn);
+	}
+
+	END_CRIT_SECTION();
+
+	if (BufferIsValid(child))
+		UnlockReleaseBuffer(child);
+	if (BufferIsValid(sibling))
+		UnlockReleaseBuffer(sibling);
+
+	if (gpb_special(lpage)->level == 0)
+		PredicateLockPageSplit(index, BufferGetBlockNumber(left),
+							   BufferGetBlockNumber(right));
+
+	GPB_HOLD("split-before-parent");
+	GPB_FAIL("fail-after-split");
+
+	gpb_insert_parent(index, layout, left, right, stack);
+}
+
+/* Two entries: minus infinity and the separator. */
+void
+gpb_fill_root(char *page, BlockNumber left, BlockNumber right, uint64 key,
+			  uint64 tie)
+{
+	uint64		lowest = 0;
+	char		row[GPB_INNER_ROW_WIDTH];
+
+	gpb_inner_row(row, 0, left);
+	gpb_page_insert((Page) page, 0, &lowest, row);
+	gpb_inner_row(row, tie, right);
+	gpb_page_insert((Page) page, 1, &key, row);
+}
+
+/* WAL of a new root. */
+static XLogRecPtr
+gpb_log_new_root(Buffer root, Buffer left, Buffer meta,
+				 xl_gpb_new_root *record)
+{
+	XLogBeginInsert();
+	XLogRegisterData((char *) record, sizeof(*record));
+	XLogRegisterBuffer(0, root, REGBUF_WILL_INIT | REGBUF_STANDARD);
+	XLogRegisterBuffer(1, left, REGBUF_STANDARD);
+	XLogRegisterBuffer(2, meta, REGBUF_WILL_INIT | REGBUF_STANDARD);
+	return XLogInsert(GPB_RMGR_ID, GPB_XLOG_NEW_ROOT);
+}
+
+/*
+ * If left, the left half of a split, was the root, put a new root above both
+ * halves, release them and return true.
+ *
+ * Nobody else can make that new root while we hold the left half, so the
+ * answer stays true whatever it is.
+ */
+static bool
+gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
+{
+	Page		lpage = BufferGetPage(left);
+	uint16		level = gpb_special(lpage)->level + 1;
+	GpbBound	separator = gpb_page_high(lpage);
+	Buffer		meta = gpb_lock_meta(index, layout, BUFFER_LOCK_EXCLUSIVE);
+	Page		mpage = BufferGetPage(meta);
+	xl_gpb_new_root record;
+	Buffer		root;
+	Page		rpage;
+
+	if (gpb_meta(mpage)->root != BufferGetBlockNumber(left))
+	{
+		UnlockReleaseBuffer(meta);
+		return false;
+	}
+	if (gpb_meta(mpage)->level + 1 != level)
+		gpb_corrupted(index, GPB_META_BLOCK, "level of the root is wrong");
+	if (level > GPB_MAX_LEVEL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("index \"%s\" cannot grow higher",
+						RelationGetRelationName(index))));
+
+	root = gpb_extend(index);
+	rpage = BufferGetPage(root);
+	gpb_mark_changed(index, BufferGetBlockNumber(root));
+	gpb_mark_changed(index, GPB_META_BLOCK);
+
+	memset(&record, 0, sizeof(record));
+	record.key = separator.key;
+	record.tie = separator.tie;
+	record.right = BufferGetBlockNumber(right);
+
+	START_CRIT_SECTION();
+
+	gpb_page_init(rpage, level, 0, layout->key_width, GPB_INNER_ROW_WIDTH);
+	gpb_fill_root(rpage, BufferGetBlockNumber(left), record.right,
+				  separator.key, separator.tie);
+	MarkBufferDirty(root);
+
+	gpb_meta(mpage)->root = BufferGetBlockNumber(root);
+	gpb_meta(mpage)->level = level;
+	MarkBufferDirty(meta);
+
+	gpb_special(lpage)->flags &= ~GPB_PAGE_INCOMPLETE_SPLIT;
+	MarkBufferDirty(left);
+
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		record.meta = *gpb_meta(mpage);
+		lsn = gpb_log_new_root(root, left, meta, &record);
+		PageSetLSN(rpage, lsn);
+		PageSetLSN(mpage, lsn);
+		PageSetLSN(lpage, lsn);
+	}
+
+	END_CRIT_SECTION();
+
+	UnlockReleaseBuffer(meta);
+	UnlockReleaseBuffer(root);
+	UnlockReleaseBuffer(right);
+	UnlockReleaseBuffer(left);
+	return true;
+}
+
+/*
+ * Second step of a split: both halves are exclusively locked on entry, the left one
+ * marked incomplete; released on exit.
+ *
+ * Where the stack ends too soon, the page was the root when we came by, or we
+ * came without a descent.  Then it is the root still, or we find the parent
+ * from the root anew.
+ */
+static void
+gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,
+				  Buffer right, const GpbStack *stack)
+{
+	GpbBound	separator = gpb_page_high(BufferGetPage(left));
+	uint32		level = gpb_special(BufferGetPage(left))->level + 1;
+	char		row[GPB_INNER_ROW_WIDTH];
+	Buffer		parent;
+	Page		page;
+	int			position;
+
+	if (level <= stack->height)
+		parent = gpb_read_parent(index, layout, separator, level, stack);
+	else if (gpb_grow(index, layout, left, right))
+		return;
+	else
+		parent = gpb_search_level(index, layout, separator, level,
+								  BUFFER_LOCK_EXCLUSIVE);
+
+	gpb_inner_row(row, separator.tie, BufferGetBlockNumber(right));
+	UnlockReleaseBuffer(right);
+
+	/*
+	 * The parent that covers the separator has the left half's downlink, which
+	 * is the last one below the separator.
+	 */
+	page = BufferGetPage(parent);
+	position = gpb_page_lower_bound(page, layout->key_width,
+									GPB_INNER_ROW_WIDTH, gpb_page_count(page),
+									separator);
+	if (position == 0 ||
+		gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, position - 1)) !=
+		BufferGetBlockNumber(left))
+		gpb_corrupted(index, BufferGetBlockNumber(parent),
+					  "downlink of a split page is not in its parent");
+	if (position < gpb_page_count(page) &&
+		gpb_bound_cmp(gpb_page_bound(page, layout->key_width,
+									 GPB_INNER_ROW_WIDTH, position),
+					  separator) == 0)
+		gpb_corrupted(index, BufferGetBlockNumber(parent),
+					  "separator of a split is in the parent already");
+
+	gpb_insert_on_page(index, layout, parent, left, position, separator.key,
+					   row, stack);
+}
+
+void
+gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left,
+				 const GpbStack *stack)
+{
+	Buffer		right;
+
+	Assert((gpb_special(BufferGetPage(left))->flags &
+			GPB_PAGE_INCOMPLETE_SPLIT) != 0);
+	elog(DEBUG1, "finishing incomplete split of block %u of index \"%s\"",
+		 BufferGetBlockNumber(left), RelationGetRelationName(index));
+
+	right = gpb_lock_sibling(index, layout, left);
+	gpb_insert_parent(index, layout, left, right, stack);
+}

@@ -1,0 +1,473 @@
+/*-------------------------------------------------------------------------
+ *
+ * xlog.c
+ *	  The WAL resource manager: redo, desc, identify, mask.
+ *
+ * Redo changes pages with the functions that changed them first, and marks them
+ * in the mirror as the primary does (rule M2), also where it finds a full-page
+ * image, which it restored, or a page that is newer than the record.  Blocks whose
+ * left link or flags alone change are not marked, here as there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index.h"
+
+#include "access/bufmask.h"
+#include "access/xlog_internal.h"
+#include "access/xloginsert.h"
+#include "access/xlogutils.h"
+#include "storage/standby.h"
+#include "utils/rel.h"
+
+#include "../mirror/mirror.h"
+#include "xlog.h"
+
+/*
+ * Mark the record's block in the mirror, its buffer being exclusively locked
+ * unless the file is gone.
+ */
+static void
+gpb_redo_mark(XLogReaderState *record, uint8 block_id)
+{
+	RelFileNode file;
+	ForkNumber	fork;
+	BlockNumber block;
+
+	XLogRecGetBlockTag(record, block_id, &file, &fork, &block);
+	if (fork == MAIN_FORKNUM)
+		gpb_mirror_mark(gpb_mirror_find(&file), block);
+}
+
+static void
+gpb_redo_release(Buffer buffer)
+{
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+}
+
+static void
+gpb_redo_done(XLogReaderState *record, Buffer buffer)
+{
+	PageSetLSN(BufferGetPage(buffer), record->EndRecPtr);
+	MarkBufferDirty(buffer);
+}
+
+/* The left half of a split whose downlink the record inserts. */
+static void
+gpb_redo_complete_split(XLogReaderState *record, uint8 block_id)
+{
+	Buffer		buffer;
+
+	if (XLogReadBufferForRedo(record, block_id, &buffer) == BLK_NEEDS_REDO)
+	{
+		gpb_special(BufferGetPage(buffer))->flags &= ~GPB_PAGE_INCOMPLETE_SPLIT;
+		gpb_redo_done(record, buffer);
+	}
+	gpb_redo_release(buffer);
+}
+
+static void
+gpb_redo_entry(Page page, uint16 position, const char *key, const char *row)
+{
+	if (position > gpb_page_count(page) || !gpb_page_has_room(page))
+		elog(PANIC, "gpubtree redo: no place for an entry at position %u",
+			 position);
+	gpb_page_insert(page, position, key, row);
+}
+
+/*
+ * The child first: between the two a writer would finish the split again, but
+ * there is none, and readers don't look at the mark.
+ */
+static void
+gpb_redo_insert(XLogReaderState *record, bool inner)
+{
+	Buffer		buffer;
+
+	if (inner)
+		gpb_redo_complete_split(record, 1);
+
+	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
+	{
+		Page		page = BufferGetPage(buffer);
+		const GpbPageSpecial *special = gpb_special(page);
+		Size		length;
+		char	   *data = XLogRecGetBlockData(record, 0, &length);
+		uint16		position;
+
+		if (length != sizeof(position) + special->key_width + special->row_width)
+			elog(PANIC, "gpubtree redo: entry of %zu bytes", length);
+		memcpy(&position, data, sizeof(position));
+		data += sizeof(position);
+		gpb_redo_entry(page, position, data, data + special->key_width);
+		gpb_redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		gpb_redo_mark(record, 0);
+	gpb_redo_release(buffer);
+}
+
+/* The new right half, built from the record alone; returned locked. */
+static Buffer
+gpb_redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
+{
+	Buffer		buffer = XLogInitBufferForRedo(record, 1);
+	Page		page = BufferGetPage(buffer);
+	GpbPageSpecial *special = gpb_special(page);
+	PageHeader	header = (PageHeader) page;
+	Size		length;
+	char	   *data = XLogRecGetBlockData(record, 1, &length);
+	int			count = length / (split->key_width + split->row_width);
+	BlockNumber left;
+	BlockNumber sibling;
+
+	XLogRecGetBlockTag(record, 0, NULL, NULL, &left);
+	if (!XLogRecGetBlockTagExtended(record, 2, NULL, NULL, &sibling, NULL))
+		sibling = GPB_NO_BLOCK;
+
+	gpb_page_init(page, split->level, 0, split->key_width, split->row_width);
+	special->left = left;
+	special->right = sibling;
+	special->high_key = split->right_high_key;
+	special->high_tie = split->right_high_tie;
+	header->pd_lower = GPB_PAGE_HEADER + count * split->key_width;
+	header->pd_upper = GPB_SPECIAL_OFFSET - count * split->row_width;
+	memcpy((char *) page + GPB_PAGE_HEADER, data, count * split->key_width);
+	memcpy((char *) page + header->pd_upper, data + count * split->key_width,
+		   count * split->row_width);
+	gpb_redo_done(record, buffer);
+	gpb_redo_mark(record, 1);
+	return buffer;
+}
+
+/* The left half, in place; returned locked. */
+static Buffer
+gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
+{
+	Buffer		buffer;
+
+	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
+	{
+		Page		page = BufferGetPage(buffer);
+		GpbPageSpecial *special = gpb_special(page);
+
+		if (split->kept > gpb_page_count(page))
+			elog(PANIC, "gpubtree redo: split keeps %u entries of %d",
+				 split->kept, gpb_page_count(page));
+		gpb_page_truncate(page, split->kept);
+		if (split->position != GPB_NOT_ON_LEFT)
+		{
+			char	   *data = XLogRecGetBlockData(record, 0, NULL);
+
+			gpb_redo_entry(page, split->position, data,
+						   data + split->key_width);
+		}
+		special->high_key = split->high_key;
+		special->high_tie = split->high_tie;
+		XLogRecGetBlockTag(record, 1, NULL, NULL, &special->right);
+		special->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
+		gpb_redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		gpb_redo_mark(record, 0);
+	return buffer;
+}
+
+/*
+ * All pages of the level stay locked until the last is done, so that a
+ * reader on a standby finds links in both directions as on the primary.
+ */
+static void
+gpb_redo_split(XLogReaderState *record)
+{
+	const xl_gpb_split *split = (xl_gpb_split *) XLogRecGetData(record);
+	Buffer		left;
+	Buffer		right;
+	Buffer		sibling = InvalidBuffer;
+
+	if (XLogRecHasBlockRef(record, 3))
+		gpb_redo_complete_split(record, 3);
+
+	left = gpb_redo_split_left(record, split);
+	right = gpb_redo_split_right(record, split);
+	if (XLogRecHasBlockRef(record, 2) &&
+		XLogReadBufferForRedo(record, 2, &sibling) == BLK_NEEDS_REDO)
+	{
+		XLogRecGetBlockTag(record, 1, NULL, NULL,
+						   &gpb_special(BufferGetPage(sibling))->left);
+		gpb_redo_done(record, sibling);
+	}
+
+	gpb_redo_release(sibling);
+	gpb_redo_release(right);
+	gpb_redo_release(left);
+}
+
+static void
+gpb_redo_new_root(XLogReaderState *record)
+{
+	const xl_gpb_new_root *data = (xl_gpb_new_root *) XLogRecGetData(record);
+	GpbLayout	layout;
+	Buffer		root;
+	Buffer		meta;
+	BlockNumber left;
+
+	gpb_redo_complete_split(record, 1);
+
+	XLogRecGetBlockTag(record, 1, NULL, NULL, &left);
+	root = XLogInitBufferForRedo(record, 0);
+	gpb_page_init(BufferGetPage(root), data->meta.level, 0,
+				  data->meta.key_width, GPB_INNER_ROW_WIDTH);
+	gpb_fill_root(BufferGetPage(root), left, data->right, data->key, data->tie);
+	gpb_redo_done(record, root);
+	gpb_redo_mark(record, 0);
+
+	memset(&layout, 0, sizeof(layout));
+	layout.key_width = data->meta.key_width;
+	layout.row_width = data->meta.row_width;
+	layout.flags = data->meta.layout_flags;
+	layout.key_kind = data->meta.key_kind;
+	meta = XLogInitBufferForRedo(record, 2);
+	gpb_meta_init(BufferGetPage(meta), &layout, data->meta.root,
+				  data->meta.level);
+	gpb_redo_done(record, meta);
+	gpb_redo_mark(record, 2);
+
+	UnlockReleaseBuffer(meta);
+	UnlockReleaseBuffer(root);
+}
+
+/* Removal of entries, under a cleanup lock if VACUUM had one. */
+static void
+gpb_redo_remove(XLogReaderState *record, bool cleanup)
+{
+	Buffer		buffer;
+
+	if (XLogReadBufferForRedoExtended(record, 0, RBM_NORMAL, cleanup,
+									  &buffer) == BLK_NEEDS_REDO)
+	{
+		Page		page = BufferGetPage(buffer);
+		Size		length;
+		uint16	   *positions = (uint16 *) XLogRecGetBlockData(record, 0,
+															   &length);
+		int			n = length / sizeof(uint16);
+
+		if (n == 0 || positions[n - 1] >= gpb_page_count(page))
+			elog(PANIC, "gpubtree redo: no entry to remove");
+		gpb_page_delete(page, positions, n);
+		gpb_redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		gpb_redo_mark(record, 0);
+	gpb_redo_release(buffer);
+}
+
+/*
+ * Snapshots that may want the entries give way before the page changes.
+ */
+static void
+gpb_redo_delete(XLogReaderState *record)
+{
+	const xl_gpb_delete *data = (xl_gpb_delete *) XLogRecGetData(record);
+
+	if (InHotStandby)
+	{
+		RelFileNode file;
+
+		XLogRecGetBlockTag(record, 0, &file, NULL, NULL);
+		ResolveRecoveryConflictWithSnapshot(data->latest_removed_xid, file);
+	}
+	gpb_redo_remove(record, false);
+}
+
+static void
+gpb_redo_forget(XLogReaderState *record)
+{
+	RelFileNode file;
+
+	memcpy(&file, XLogRecGetData(record), sizeof(file));
+	gpb_mirror_forget(&file);
+}
+
+static void
+gpb_redo(XLogReaderState *record)
+{
+	uint8		info = XLogRecGetInfo(record) & ~XLR_INFO_MASK;
+
+	switch (info)
+	{
+		case GPB_XLOG_INSERT_LEAF:
+			gpb_redo_insert(record, false);
+			break;
+		case GPB_XLOG_INSERT_INNER:
+			gpb_redo_insert(record, true);
+			break;
+		case GPB_XLOG_SPLIT:
+			gpb_redo_split(record);
+			break;
+		case GPB_XLOG_NEW_ROOT:
+			gpb_redo_new_root(record);
+			break;
+		case GPB_XLOG_VACUUM:
+			gpb_redo_remove(record, true);
+			break;
+		case GPB_XLOG_DELETE:
+			gpb_redo_delete(record);
+			break;
+		case GPB_XLOG_FORGET:
+			gpb_redo_forget(record);
+			break;
+		default:
+			elog(PANIC, "gpubtree redo: unknown record type %u", info);
+	}
+}
+
+/* An entry's position, unless an image took the block data's place. */
+static void
+gpb_desc_insert(StringInfo buf, XLogReaderState *record)
+{
+	Size		length;
+	char	   *data = XLogRecGetBlockData(record, 0, &length);
+	uint16		position;
+
+	if (data == NULL)
+		return;
+	memcpy(&position, data, sizeof(position));
+	appendStringInfo(buf, "position %u", position);
+}
+
+static void
+gpb_desc_remove(StringInfo buf, XLogReaderState *record)
+{
+	Size		length;
+
+	if (XLogRecGetBlockData(record, 0, &length) != NULL)
+		appendStringInfo(buf, "count %zu", length / sizeof(uint16));
+}
+
+static void
+gpb_desc(StringInfo buf, XLogReaderState *record)
+{
+	char	   *data = XLogRecGetData(record);
+
+	switch (XLogRecGetInfo(record) & ~XLR_INFO_MASK)
+	{
+		case GPB_XLOG_INSERT_LEAF:
+		case GPB_XLOG_INSERT_INNER:
+			gpb_desc_insert(buf, record);
+			break;
+		case GPB_XLOG_SPLIT:
+			{
+				xl_gpb_split *split = (xl_gpb_split *) data;
+
+				appendStringInfo(buf, "level %u, kept %u", split->level,
+								 split->kept);
+				if (split->position != GPB_NOT_ON_LEFT)
+					appendStringInfo(buf, ", new entry at %u",
+									 split->position);
+				break;
+			}
+		case GPB_XLOG_NEW_ROOT:
+			{
+				xl_gpb_new_root *root = (xl_gpb_new_root *) data;
+
+				appendStringInfo(buf, "root %u, level %u", root->meta.root,
+								 root->meta.level);
+				break;
+			}
+		case GPB_XLOG_DELETE:
+			appendStringInfo(buf, "latestRemovedXid %u, ",
+							 ((xl_gpb_delete *) data)->latest_removed_xid);
+			gpb_desc_remove(buf, record);
+			break;
+		case GPB_XLOG_VACUUM:
+			gpb_desc_remove(buf, record);
+			break;
+		case GPB_XLOG_FORGET:
+			{
+				RelFileNode file;
+
+				memcpy(&file, data, sizeof(file));
+				appendStringInfo(buf, "rel %u/%u/%u", file.spcNode,
+								 file.dbNode, file.relNode);
+				break;
+			}
+	}
+}
+
+static const char *
+gpb_identify(uint8 info)
+{
+	switch (info & ~XLR_INFO_MASK)
+	{
+		case GPB_XLOG_INSERT_LEAF:
+			return "INSERT_LEAF";
+		case GPB_XLOG_INSERT_INNER:
+			return "INSERT_INNER";
+		case GPB_XLOG_SPLIT:
+			return "SPLIT";
+		case GPB_XLOG_NEW_ROOT:
+			return "NEW_ROOT";
+		case GPB_XLOG_VACUUM:
+			return "VACUUM";
+		case GPB_XLOG_DELETE:
+			return "DELETE";
+		case GPB_XLOG_FORGET:
+			return "FORGET";
+	}
+	return NULL;
+}
+
+/*
+ * Make alike what redo need not reproduce: LSN and checksum, the hole, and dead hints,
+ * which are set without WAL, with the page flag that announces them.
+ */
+static void
+gpb_mask(char *pagedata, BlockNumber block)
+{
+	Page		page = (Page) pagedata;
+	GpbPageSpecial *special = gpb_special(page);
+	int			count;
+	int			i;
+
+	mask_page_lsn_and_checksum(page);
+	mask_unused_space(page);
+	if ((special->flags & GPB_PAGE_META) != 0 || special->level > 0)
+		return;
+
+	special->flags &= ~GPB_PAGE_HAS_DEAD;
+	count = gpb_page_count(page);
+	for (i = 0; i < count; i++)
+	{
+		char	   *row = (char *) gpb_page_row(page, special->row_width, i);
+		uint64		locator = gpb_row_locator(row) & ~GPB_LOC_DEAD;
+
+		memcpy(row, &locator, sizeof(locator));
+	}
+}
+
+static RmgrData gpb_rmgr = {
+	.rm_name = GPB_RMGR_NAME,
+	.rm_redo = gpb_redo,
+	.rm_desc = gpb_desc,
+	.rm_identify = gpb_identify,
+	.rm_mask = gpb_mask,
+};
+
+void
+gpb_register_rmgr(void)
+{
+	RegisterCustomRmgr(GPB_RMGR_ID, &gpb_rmgr);
+}
+
+void
+gpb_xlog_log_forget(Relation index)
+{
+	RelFileNode file = index->rd_node;
+
+	if (!RelationNeedsWAL(index))
+		return;
+	XLogBeginInsert();
+	XLogRegisterData((char *) &file, sizeof(file));
+	(void) XLogInsert(GPB_RMGR_ID, GPB_XLOG_FORGET);
+}

@@ -1,0 +1,69 @@
+# Dead hints that come to a standby in full-page images are not its own: a snapshot older than the
+# primary's horizon still sees those rows, by the mirror, the CPU engine and a scan.
+#
+# Guards: ignore_dead_hints (rule M4); the scan's test for a transaction that began in recovery.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");
+gpb_compare_function($primary);
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, note int);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+INSERT INTO t SELECT i, 1, i FROM generate_series(1, 200) i;
+SQL
+$primary->safe_psql('postgres', 'VACUUM ANALYZE t');
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', <<'CONF');
+hot_standby_feedback = off
+max_standby_streaming_delay = -1
+CONF
+$standby->start;
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+gpb_wait_for_service($standby);
+
+# The standby's snapshot is taken now.
+my $reader = $standby->background_psql('postgres');
+$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is($reader->query_safe('SELECT count(*) FROM t'), '200', 'the snapshot sees all rows');
+
+# Delete; let an index scan find the dead rows and set hints; ship the page whole.
+$primary->safe_psql('postgres', 'DELETE FROM t WHERE k <= 100');
+$primary->safe_psql('postgres', <<'SQL');
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET gpubtree.enable_aggregate = off;
+SELECT sum(note) FROM t WHERE k > 0;
+SELECT sum(note) FROM t WHERE k > 0;
+SQL
+$primary->safe_psql('postgres', 'CHECKPOINT');
+$primary->safe_psql('postgres', 'INSERT INTO t VALUES (150, 1, 1)');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+
+my $query = 'SELECT count(*) AS n, sum(v) AS s FROM t WHERE k BETWEEN 1 AND 200';
+for my $enabled ('on', 'off')
+{
+	$reader->query_safe("SET LOCAL gpubtree.enabled = $enabled");
+	is($reader->query_safe("SELECT answer('$query', 'aggregate')"),
+		'(200,200)', "mirror $enabled: the old snapshot counts the deleted rows");
+}
+$reader->query_safe('SET LOCAL gpubtree.enable_aggregate = off');
+$reader->query_safe('SET LOCAL enable_seqscan = off');
+$reader->query_safe("SET LOCAL $_ = on") for ('enable_indexscan', 'enable_indexonlyscan');
+is($reader->query_safe('SELECT count(*), sum(note) > 0 FROM t WHERE k BETWEEN 1 AND 200'),
+	'200|t', 'an index scan returns them');
+$reader->query_safe('COMMIT');
+is($standby->safe_psql('postgres', "SELECT answer('$query', 'aggregate')"),
+	'(101,101)', 'a new snapshot does not');
+$reader->quit;
+
+done_testing();

@@ -21,8 +21,8 @@
 
 #include "index.h"
 
-#ifndef USE_FLOAT8_BYVAL
-#error "gpubtree needs a 64-bit PostgreSQL"
+#if !defined(USE_FLOAT8_BYVAL) || defined(WORDS_BIGENDIAN)
+#error "gpubtree needs a 64-bit little-endian machine"
 #endif
 
 #define GPB_KEY_TYPES \

@@ -1,0 +1,497 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.c
+ *	  CREATE INDEX: scan the table, sort, load the tree bottom up.
+ *
+ * The sort is PostgreSQL's tuplesort over minimal tuples (key, tie, INCLUDE values):
+ * two bigint columns to sort by, compared inline without a call through fmgr,
+ * and the rest of the row as the bytes the leaf will hold.  Tuplesort keeps to
+ * maintenance_work_mem and spills.
+ *
+ * The tree is written once, page by page, outside shared buffers, with one
+ * unfinished page for each level.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/nbtree.h"
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+#include "index.h"
+#include "../mirror/mirror.h"
+
+#define GPB_PHASE_SCAN		2	/* 1 is PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE */
+#define GPB_PHASE_SORT		3
+#define GPB_PHASE_LOAD		4
+
+/*
+ * What is sorted.  The tie is shifted up so that the NULL bits of the INCLUDE columns fit
+ * below it, where they cannot decide the order: ties are unique.
+ */
+typedef struct GpbSortRow
+{
+	int64		key;			/* normalized key, as a signed integer */
+	int64		tie_and_nulls;
+	char		include[FLEXIBLE_ARRAY_MEMBER]; /* row bytes after the locator */
+} GpbSortRow;
+
+#define GPB_SIGN_BIT		((uint64) 1 << 63)
+#define GPB_SORT_TIE_SHIFT	GPB_MAX_INCLUDE
+
+StaticAssertDecl(49 + GPB_SORT_TIE_SHIFT <= 63, "a tie and the NULL bits must fit a bigint");
+
+typedef struct GpbSort
+{
+	const GpbLayout *layout;
+	Tuplesortstate *state;
+	TupleTableSlot *slot;
+	GpbSortRow *row;			/* inside the slot's tuple, filled in for each entry */
+	double		count;
+} GpbSort;
+
+/* A level of the tree, with the page that is being filled. */
+typedef struct GpbLevel
+{
+	PGAlignedBlock page;
+	BlockNumber block;
+	GpbBound	low;			/* separator before the page */
+	int			count;
+	int			limit;			/* entries to put on a page */
+} GpbLevel;
+
+typedef struct GpbLoad
+{
+	Relation	index;
+	GpbLayout	layout;
+	bool		use_wal;
+	BlockNumber allocated;		/* blocks given to pages so far */
+	BlockNumber extended;		/* blocks the file has */
+	int			nlevels;
+	GpbLevel   *level[GPB_MAX_LEVEL + 1];
+} GpbLoad;
+
+static void gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row);
+
+/* ---- sorting ---- */
+
+/* A tuple descriptor for GpbSortRow: its two columns, then the row in int4 pieces. */
+static TupleDesc
+gpb_sort_descriptor(const GpbLayout *layout)
+{
+	int			pieces = (layout->row_width - GPB_LOCATOR_WIDTH) / sizeof(int32);
+	TupleDesc	descriptor = CreateTemplateTupleDesc(2 + pieces);
+
+	TupleDescInitEntry(descriptor, 1, "key", INT8OID, -1, 0);
+	TupleDescInitEntry(descriptor, 2, "tie", INT8OID, -1, 0);
+	for (int i = 0; i < pieces; i++)
+		TupleDescInitEntry(descriptor, 3 + i, "row", INT4OID, -1, 0);
+	return descriptor;
+}
+
+static inline GpbSortRow *
+gpb_sort_row(MinimalTuple tuple)
+{
+	return (GpbSortRow *) ((char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET);
+}
+
+static void
+gpb_sort_begin(GpbSort *sort, const GpbLayout *layout)
+{
+	AttrNumber	columns[2] = {1, 2};
+	Oid			operators[2] = {Int8LessOperator, Int8LessOperator};
+	Oid			collations[2] = {InvalidOid, InvalidOid};
+	bool		nulls_first[2] = {false, false};
+	TupleDesc	descriptor = gpb_sort_descriptor(layout);
+	Datum		zeros[2 + GPB_MAX_ROW_WIDTH / sizeof(int32)] = {0};
+	bool		isnull[lengthof(zeros)] = {false};
+	MinimalTuple tuple = heap_form_minimal_tuple(descriptor, zeros, isnull);
+
+	sort->layout = layout;
+	sort->count = 0;
+	sort->state = tuplesort_begin_heap(descriptor, 2, columns, operators,
+									   collations, nulls_first,
+									   maintenance_work_mem, NULL,
+									   TUPLESORT_NONE);
+	sort->slot = MakeSingleTupleTableSlot(descriptor, &TTSOpsMinimalTuple);
+	ExecStoreMinimalTuple(tuple, sort->slot, true);
+	sort->row = gpb_sort_row(tuple);
+}
+
+static void
+gpb_sort_end(GpbSort *sort)
+{
+	tuplesort_end(sort->state);
+	ExecDropSingleTupleTableSlot(sort->slot);
+}
+
+/* Called for each tuple of the table, dead but still needed ones included. */
+static void
+gpb_build_callback(Relation index, ItemPointer tid, Datum *values,
+				   bool *isnull, bool tuple_is_alive, void *state)
+{
+	GpbSort    *sort = (GpbSort *) state;
+	const GpbLayout *layout = sort->layout;
+	GpbEntry	entry;
+	uint64		locator;
+
+	gpb_entry_form(layout, values, isnull, tid, &entry);
+	locator = gpb_row_locator(entry.row);
+	sort->row->key = (int64) (entry.key ^ GPB_SIGN_BIT);
+	sort->row->tie_and_nulls =
+		(int64) ((locator & GPB_TIE_MASK) << GPB_SORT_TIE_SHIFT |
+				 locator >> GPB_LOC_NULL_SHIFT);
+	memcpy(sort->row->include, entry.row + GPB_LOCATOR_WIDTH,
+		   layout->row_width - GPB_LOCATOR_WIDTH);
+	tuplesort_puttupleslot(sort->state, sort->slot);
+	sort->count++;
+}
+
+/* The next entry in order; false at the end. */
+static bool
+gpb_sort_next(GpbSort *sort, GpbEntry *entry)
+{
+	MinimalTuple tuple;
+	GpbSortRow *row;
+	uint64		locator;
+
+	if (!tuplesort_gettupleslot(sort->state, true, false, sort->slot, NULL))
+		return false;
+	tuple = ((MinimalTupleTableSlot *) sort->slot)->mintuple;
+	row = gpb_sort_row(tuple);
+	entry->key = (uint64) row->key ^ GPB_SIGN_BIT;
+	locator = (uint64) row->tie_and_nulls;
+	locator = locator >> GPB_SORT_TIE_SHIFT | locator << GPB_LOC_NULL_SHIFT;
+	memcpy(entry->row, &locator, GPB_LOCATOR_WIDTH);
+	memcpy(entry->row + GPB_LOCATOR_WIDTH, row->include,
+		   sort->layout->row_width - GPB_LOCATOR_WIDTH);
+	return true;
+}
+
+/* ---- writing pages ---- */
+
+/*
+ * Write a finished page.  Pages of the upper levels are finished after later
+ * blocks of the level below, so blocks skipped are first filled with
+ * zeroes, which is not logged.
+ */
+static void
+gpb_load_write(GpbLoad *load, BlockNumber block, Page page)
+{
+	SMgrRelation smgr = RelationGetSmgr(load->index);
+
+	if (load->use_wal)
+		log_newpage(&load->index->rd_node, MAIN_FORKNUM, block, page, true);
+
+	while (load->extended < block)
+	{
+		PGAlignedBlock zeroes;
+
+		memset(zeroes.data, 0, BLCKSZ);
+		smgrextend(smgr, MAIN_FORKNUM, load->extended++, zeroes.data, true);
+	}
+
+	PageSetChecksumInplace(page, block);
+	if (block == load->extended)
+	{
+		smgrextend(smgr, MAIN_FORKNUM, block, (char *) page, true);
+		load->extended++;
+	}
+	else
+		smgrwrite(smgr, MAIN_FORKNUM, block, (char *) page, true);
+}
+
+/* ---- the levels ---- */
+
+static inline int
+gpb_level_key_width(GpbLoad *load)
+{
+	return load->layout.key_width;
+}
+
+static inline int
+gpb_level_row_width(GpbLoad *load, int level)
+{
+	return level == 0 ? load->layout.row_width : GPB_INNER_ROW_WIDTH;
+}
+
+/* Begin a page of a level. */
+static void
+gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
+{
+	GpbLevel   *l = load->level[level];
+
+	gpb_page_init((Page) l->page.data, level, 0, gpb_level_key_width(load),
+				  gpb_level_row_width(load, level));
+	l->block = block;
+	l->low = low;
+	l->count = 0;
+}
+
+/* Add a level on top, with an empty page. */
+static void
+gpb_load_new_level(GpbLoad *load)
+{
+	int			level = load->nlevels;
+	int			fillfactor = GPB_INNER_FILLFACTOR;
+	int			capacity;
+
+	if (level == 0)
+		fillfactor = gpb_fillfactor(load->index);
+	if (level > GPB_MAX_LEVEL)
+		elog(ERROR, "index \"%s\" would have too many levels",
+			 RelationGetRelationName(load->index));
+	load->level[level] = palloc(sizeof(GpbLevel));
+	load->nlevels++;
+	capacity = gpb_page_capacity(gpb_level_key_width(load),
+								 gpb_level_row_width(load, level));
+	load->level[level]->limit = Max(capacity * fillfactor / 100, 2);
+	gpb_level_begin_page(load, level, load->allocated++, GPB_BOUND_MIN);
+}
+
+/* Give the page of a level its downlink in the level above. */
+static void
+gpb_load_downlink(GpbLoad *load, int level)
+{
+	GpbLevel   *l = load->level[level];
+	char		row[GPB_INNER_ROW_WIDTH];
+
+	if (level + 1 == load->nlevels)
+		gpb_load_new_level(load);
+	memcpy(row, &l->low.tie, GPB_LOCATOR_WIDTH);
+	memcpy(row + GPB_LOCATOR_WIDTH, &l->block, sizeof(BlockNumber));
+	gpb_load_add(load, level + 1, l->low, row);
+}
+
+/*
+ * The high key between a page's last entry and the next entry of its level.  On leaves
+ * the tie is left out where the keys alone tell the two apart: then a search
+ * for the key goes straight to the right page.
+ */
+static GpbBound
+gpb_load_separator(GpbLoad *load, int level, GpbBound next)
+{
+	GpbLevel   *l = load->level[level];
+	int			key_width = gpb_level_key_width(load);
+
+	if (level == 0 &&
+		gpb_page_key(l->page.data, key_width, l->count - 1) != next.key)
+		next.tie = 0;
+	return next;
+}
+
+/* The page of a level is full: write it, and begin its right sibling. */
+static void
+gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
+{
+	GpbLevel   *l = load->level[level];
+	GpbPageSpecial *special = gpb_special((Page) l->page.data);
+	GpbBound	separator = gpb_load_separator(load, level, next);
+	BlockNumber old = l->block;
+	BlockNumber new = load->allocated++;
+
+	CHECK_FOR_INTERRUPTS();
+	special->right = new;
+	special->high_key = separator.key;
+	special->high_tie = separator.tie;
+	gpb_load_downlink(load, level);
+	gpb_load_write(load, old, (Page) l->page.data);
+
+	gpb_level_begin_page(load, level, new, separator);
+	gpb_special((Page) l->page.data)->left = old;
+}
+
+/* Add an entry at the end of a level. */
+static void
+gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row)
+{
+	GpbLevel   *l = load->level[level];
+	uint32		narrow = (uint32) bound.key;
+
+	if (l->count >= l->limit)
+		gpb_load_next_page(load, level, bound);
+	gpb_page_insert((Page) l->page.data, l->count,
+					gpb_level_key_width(load) == 8 ?
+					(void *) &bound.key : (void *) &narrow, row);
+	l->count++;
+}
+
+/* Write the last page of each level, then the metapage, which makes it an index. */
+static void
+gpb_load_finish(GpbLoad *load)
+{
+	PGAlignedBlock meta;
+
+	/* a downlink may add a page to the level above, or that level */
+	for (int level = 0; level < load->nlevels; level++)
+	{
+		if (level + 1 < load->nlevels)
+			gpb_load_downlink(load, level);
+		gpb_load_write(load, load->level[level]->block,
+					   (Page) load->level[level]->page.data);
+	}
+
+	gpb_meta_init((Page) meta.data, &load->layout,
+				  load->level[load->nlevels - 1]->block, load->nlevels - 1);
+	gpb_load_write(load, GPB_META_BLOCK, (Page) meta.data);
+}
+
+/* Load the sorted entries into an empty file. */
+static void
+gpb_load_tree(Relation index, GpbSort *sort)
+{
+	GpbLoad		load;
+	GpbEntry	entry;
+	int64		done = 0;
+
+	memset(&load, 0, sizeof(load));
+	load.index = index;
+	load.layout = *sort->layout;
+	load.use_wal = RelationNeedsWAL(index);
+	load.allocated = GPB_FIRST_ROOT;
+	gpb_load_new_level(&load);	/* an empty index has its root too */
+
+	while (gpb_sort_next(sort, &entry))
+	{
+		GpbBound	bound;
+
+		bound.key = entry.key;
+		bound.tie = gpb_row_locator(entry.row) & GPB_TIE_MASK;
+		gpb_load_add(&load, 0, bound, entry.row);
+		if ((++done & 0xFF) == 0)
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	gpb_load_finish(&load);
+
+	/*
+	 * The pages did not pass through shared buffers, so a checkpoint that began after
+	 * they were logged knows nothing of them: sync them ourselves.  A file
+	 * that is not logged is synced at commit (wal_level = minimal) or need
+	 * not survive a crash.
+	 */
+	if (load.use_wal)
+		smgrimmedsync(RelationGetSmgr(index), MAIN_FORKNUM);
+	for (int level = 0; level < load.nlevels; level++)
+		pfree(load.level[level]);
+}
+
+/*
+ * Rule M1: whatever was mirrored under this file's identity is not this index,
+ * neither here nor on a standby.
+ */
+static void
+gpb_build_forget_mirror(Relation index)
+{
+	if (RelationUsesLocalBuffers(index))
+		return;
+	gpb_mirror_forget(&index->rd_node);
+	if (RelationNeedsWAL(index))
+		gpb_xlog_log_forget(index);
+}
+
+/* Progress: the table has been read, count entries are to be loaded. */
+static void
+gpb_progress_scanned(double count)
+{
+	const int	parameter[] = {
+		PROGRESS_CREATEIDX_TUPLES_TOTAL,
+		PROGRESS_SCAN_BLOCKS_TOTAL,
+		PROGRESS_SCAN_BLOCKS_DONE
+	};
+	const int64 value[] = {(int64) count, 0, 0};
+
+	pgstat_progress_update_multi_param(3, parameter, value);
+}
+
+/* ambuild */
+IndexBuildResult *
+gpb_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	GpbLayout	layout = *gpb_layout(index);
+	GpbSort		sort;
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+
+	gpb_sort_begin(&sort, &layout);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 gpb_build_callback, &sort,
+												 NULL);
+	gpb_progress_scanned(sort.count);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SORT);
+	tuplesort_performsort(sort.state);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
+	gpb_load_tree(index, &sort);
+	gpb_build_forget_mirror(index);
+
+	result->index_tuples = sort.count;
+	gpb_sort_end(&sort);
+	return result;
+}
+
+/* Write, log and sync one page of the init fork. */
+static void
+gpb_write_init_page(Relation index, BlockNumber block, Page page)
+{
+	SMgrRelation smgr = RelationGetSmgr(index);
+
+	/*
+	 * Logged even at wal_level = minimal: recovery may remove the file while it
+	 * replays the creation of a database or tablespace.
+	 */
+	PageSetChecksumInplace(page, block);
+	smgrextend(smgr, INIT_FORKNUM, block, (char *) page, true);
+	log_newpage(&smgr->smgr_rnode.node, INIT_FORKNUM, block, page, true);
+}
+
+/* ambuildempty: what an unlogged index is reset to after a crash. */
+void
+gpb_buildempty(Relation index)
+{
+	GpbLayout	layout = *gpb_layout(index);
+	PGAlignedBlock block;
+
+	gpb_meta_init((Page) block.data, &layout, GPB_FIRST_ROOT, 0);
+	gpb_write_init_page(index, GPB_META_BLOCK, (Page) block.data);
+	gpb_page_init((Page) block.data, 0, 0, layout.key_width, layout.row_width);
+	gpb_write_init_page(index, GPB_FIRST_ROOT, (Page) block.data);
+
+	/* for the same reason as in gpb_load_tree */
+	smgrimmedsync(RelationGetSmgr(index), INIT_FORKNUM);
+}
+
+/* ambuildphasename */
+char *
+gpb_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case GPB_PHASE_SCAN:
+			return "scanning table";
+		case GPB_PHASE_SORT:
+			return "sorting tuples";
+		case GPB_PHASE_LOAD:
+			return "loading tuples in tree";
+		default:
+			return NULL;
+	}
+}

@@ -1,0 +1,931 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  Ordered scans of the index, forward and backward, page at a time.
+ *
+ * A scan visits, in index order, the ranges that its keys amount to (scankey.c).
+ * On each leaf it finds by binary search the entries of every range
+ * that reaches the leaf, copies those under the share lock, unlocks, and returns
+ * them from the copy.
+ *
+ * The leaf's pin is kept while its entries are being returned, unless the
+ * snapshot is a plain MVCC one, the index is logged and the heap will be visited for
+ * each entry (nbtree's rule).  VACUUM needs a cleanup lock on the leaf before
+ * it removes an entry, so the pin keeps a heap line pointer from being reused,
+ * and a heap page from being set all-visible, between our reading the entry and
+ * the caller's acting on it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/relscan.h"
+#include "access/tupmacs.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "index.h"
+
+/* No more entries than this fit a leaf: the narrowest is a 4-byte key, no INCLUDE */
+#define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
+
+#define GPB_SMALL_COPY			512
+
+/*
+ * Entries copied from a leaf, laid out as on a page: keys up from the start,
+ * rows down from the end.
+ */
+typedef struct GpbCopy
+{
+	char	   *bytes;			/* small, or palloc'd at the first need */
+	int			size;
+	int			count;
+	char		small[GPB_SMALL_COPY] pg_attribute_aligned(8);
+} GpbCopy;
+
+/*
+ * A leaf as it was read.  Of the entries there, those in [lower, upper) that the keys
+ * want have been copied.
+ */
+typedef struct GpbPosition
+{
+	BlockNumber block;			/* InvalidBlockNumber: no position */
+	Buffer		buffer;			/* pinned, not locked; or InvalidBuffer */
+	BlockNumber left;			/* siblings when the leaf was read */
+	BlockNumber right;
+	XLogRecPtr	lsn;
+	GpbBound	lower;
+	GpbBound	upper;
+	GpbBound	high;			/* the leaf's high key */
+	bool		was_empty;		/* the leaf had no entries: lower is unknown */
+	int			range;			/* the last range read there */
+	int			entered;		/* range whose end lies at or right of the leaf */
+	int			item;			/* entry of the copy last returned */
+	GpbCopy		copy;
+} GpbPosition;
+
+/* How index-only scans make tuples: where the values lie, and a tuple to patch. */
+typedef struct GpbFormer
+{
+	Size		size;
+	int			ncolumns;
+	struct
+	{
+		uint16		to;			/* offset in the tuple */
+		uint8		from;		/* offset in the row; not used for the key */
+		uint8		width;
+	}			column[GPB_MAX_INCLUDE + 1];
+	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
+					  8 * (GPB_MAX_INCLUDE + 1)] pg_attribute_aligned(8);
+} GpbFormer;
+
+typedef struct GpbScan
+{
+	GpbLayout	layout;
+	bool		prepared;		/* ranges are those of the current keys */
+	bool		neighbours;		/* the next range tends to be on the next leaf */
+	bool		drop_pin;
+	int			marked_item;	/* mark is on the current leaf; -1: it is not */
+	int			nkilled;
+	uint16	   *killed;			/* items of the current copy found dead */
+	GpbFormer  *former;
+	GpbRangeSet set;
+	MemoryContext context;		/* of the ranges, when they are many */
+	GpbPosition current;
+	GpbPosition *mark;			/* allocated with the first mark */
+} GpbScan;
+
+/* ---- the copy ---- */
+
+static void
+gpb_copy_init(GpbCopy *copy)
+{
+	copy->bytes = copy->small;
+	copy->size = GPB_SMALL_COPY;
+	copy->count = 0;
+}
+
+static inline const char *
+gpb_copy_row(const GpbCopy *copy, int row_width, int i)
+{
+	return copy->bytes + copy->size - (i + 1) * row_width;
+}
+
+static inline uint64
+gpb_copy_key(const GpbCopy *copy, int key_width, int i)
+{
+	const char *p = copy->bytes + i * key_width;
+
+	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
+}
+
+/* Append n entries, given as on a page: lowest key, and the last row. */
+static inline void
+gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
+				const char *last_row, int n)
+{
+	int			count = copy->count;
+
+	memcpy(copy->bytes + count * layout->key_width, keys,
+		   n * layout->key_width);
+	copy->count = count + n;
+	memcpy(unconstify(char *, gpb_copy_row(copy, layout->row_width,
+										   copy->count - 1)),
+		   last_row, n * layout->row_width);
+}
+
+/* Make room for n more entries, in the memory context given. */
+static void
+gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
+				 MemoryContext context)
+{
+	int			count = copy->count;
+
+	if ((count + n) * (layout->key_width + layout->row_width) <= copy->size)
+		return;
+
+	/* what a page holds is enough for all that will be copied from one */
+	Assert(copy->bytes == copy->small);
+	copy->bytes = MemoryContextAlloc(context, BLCKSZ);
+	copy->size = BLCKSZ;
+	copy->count = 0;
+	if (count > 0)
+		gpb_copy_append(copy, layout, copy->small,
+						copy->small + GPB_SMALL_COPY - count * layout->row_width,
+						count);
+}
+
+/* ---- positions ---- */
+
+static inline bool
+gpb_position_is_valid(const GpbPosition *position)
+{
+	return position->block != InvalidBlockNumber;
+}
+
+static void
+gpb_position_init(GpbPosition *position)
+{
+	position->block = InvalidBlockNumber;
+	position->buffer = InvalidBuffer;
+	gpb_copy_init(&position->copy);
+}
+
+/* Forget a position, and its pin. */
+static void
+gpb_position_release(GpbPosition *position)
+{
+	if (BufferIsValid(position->buffer))
+		ReleaseBuffer(position->buffer);
+	position->buffer = InvalidBuffer;
+	position->block = InvalidBlockNumber;
+}
+
+/* Make target, which is released, equal to source, with a pin of its own. */
+static void
+gpb_position_assign(GpbScan *so, GpbPosition *target,
+					const GpbPosition *source)
+{
+	int			count = source->copy.count;
+
+	Assert(!gpb_position_is_valid(target));
+	target->copy.count = 0;
+	gpb_copy_reserve(&target->copy, &so->layout, count, so->context);
+	memcpy(target, source, offsetof(GpbPosition, copy));
+	if (count > 0)
+		gpb_copy_append(&target->copy, &so->layout, source->copy.bytes,
+						gpb_copy_row(&source->copy, so->layout.row_width,
+									 count - 1),
+						count);
+	if (BufferIsValid(target->buffer))
+		IncrBufferRefCount(target->buffer);
+}
+
+/* ---- dead hints ---- */
+
+/*
+ * Set the dead hint of one entry, if it is still on the page.  Hints are set
+ * under a share lock: the word that holds the bit is stored whole, and all who store it at
+ * the same time store the same bit.
+ */
+static bool
+gpb_set_dead(GpbScan *so, Page page, GpbBound entry)
+{
+	int			key_width = so->layout.key_width;
+	int			row_width = so->layout.row_width;
+	int			count = gpb_page_count(page);
+	int			i = gpb_page_lower_bound(page, key_width, row_width, count,
+										 entry);
+	uint32	   *word;
+
+	if (i >= count ||
+		gpb_bound_cmp(gpb_page_bound(page, key_width, row_width, i), entry) != 0)
+		return false;
+	word = (uint32 *) gpb_page_row(page, row_width, i) + 1;
+	if (*word & (uint32) (GPB_LOC_DEAD >> 32))
+		return false;
+	*word |= (uint32) (GPB_LOC_DEAD >> 32);
+	return true;
+}
+
+/*
+ * Set the hints of the entries that the caller found dead.  Without a pin held all the
+ * while an entry's TID may have been reused; an unchanged LSN proves that it was
+ * not, for the pin is dropped for logged indexes only.
+ */
+static void
+gpb_set_dead_hints(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	bool		pinned = BufferIsValid(position->buffer);
+	int			nkilled = so->nkilled;
+	bool		changed = false;
+	Buffer		buffer;
+	Page		page;
+
+	so->nkilled = 0;
+	if (pinned)
+	{
+		buffer = position->buffer;
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	}
+	else
+		buffer = gpb_read(scan->indexRelation, position->block,
+						  BUFFER_LOCK_SHARE, &so->layout);
+
+	page = BufferGetPage(buffer);
+	if (pinned || BufferGetLSNAtomic(buffer) == position->lsn)
+	{
+		for (int i = 0; i < nkilled; i++)
+		{
+			int			item = so->killed[i];
+			GpbBound	entry;
+
+			entry.key = gpb_copy_key(&position->copy, so->layout.key_width, item);
+			entry.tie = gpb_row_locator(gpb_copy_row(&position->copy,
+													 so->layout.row_width,
+													 item)) & GPB_TIE_MASK;
+			changed |= gpb_set_dead(so, page, entry);
+		}
+		if (changed)
+		{
+			gpb_special(page)->flags |= GPB_PAGE_HAS_DEAD;
+			MarkBufferDirtyHint(buffer, true);
+		}
+	}
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (!pinned)
+		ReleaseBuffer(buffer);
+}
+
+/* Remember that the entry last returned is dead to everybody. */
+static void
+gpb_remember_killed(GpbScan *so)
+{
+	if (so->killed == NULL)
+		so->killed = MemoryContextAlloc(so->context,
+										GPB_MAX_LEAF_ENTRIES * sizeof(uint16));
+	/* a scan that turns around may meet an entry again; drop what is too much */
+	if (so->nkilled < GPB_MAX_LEAF_ENTRIES)
+		so->killed[so->nkilled++] = so->current.item;
+}
+
+/* ---- reading leaves ---- */
+
+/* Leave the current leaf: set its hints, save it if it is marked, drop the pin. */
+static void
+gpb_scan_leave(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (!gpb_position_is_valid(&so->current))
+		return;
+	if (so->nkilled > 0)
+		gpb_set_dead_hints(scan);
+	if (so->marked_item >= 0)
+	{
+		gpb_position_assign(so, so->mark, &so->current);
+		so->mark->item = so->marked_item;
+		so->marked_item = -1;
+	}
+	gpb_position_release(&so->current);
+}
+
+/* First position in [from, count) at or after the bound; usually very near. */
+static inline int
+gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
+			   GpbBound bound)
+{
+	for (int i = from; i < count && i < from + 2; i++)
+	{
+		if (!gpb_bound_less(gpb_page_bound(page, layout->key_width,
+										   layout->row_width, i), bound))
+			return i;
+	}
+	if (count <= from + 2)
+		return count;
+	return gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+								count, bound);
+}
+
+/* Copy the entries of one range from a locked leaf. */
+static inline void
+gpb_scan_copy_range(GpbScan *so, Page page, int count, const GpbRange *range,
+					GpbBound high)
+{
+	const GpbLayout *layout = &so->layout;
+	int			from = gpb_page_lower_bound(page, layout->key_width,
+											layout->row_width, count,
+											range->lo);
+	int			to = count;
+
+	if (gpb_bound_less(range->hi, high))
+		to = gpb_page_upper(page, layout, from, count, range->hi);
+	if (from >= to)
+		return;
+	gpb_copy_reserve(&so->current.copy, layout, to - from, so->context);
+	gpb_copy_append(&so->current.copy, layout,
+					(char *) page + GPB_PAGE_HEADER + from * layout->key_width,
+					gpb_page_row(page, layout->row_width, to - 1), to - from);
+}
+
+/*
+ * Read a leaf, locked share, that has been stepped onto from a scan going in this
+ * direction, with "range" the first of the ranges that may be there (backward: the last);
+ * unlock it, and drop the pin if that is allowed.  Afterwards the current position is on
+ * the leaf, before its first item (after its last).
+ */
+static void
+gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
+				   ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	Page		page = BufferGetPage(buffer);
+	const GpbPageSpecial *special = gpb_special(page);
+	const GpbRange *ranges = so->set.ranges;
+	int			count = gpb_page_count(page);
+	GpbBound	high = gpb_page_high(page);
+	bool		forward = ScanDirectionIsForward(direction);
+	int			first = range;
+	int			last = range;
+
+	TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation, page);
+
+	position->block = BufferGetBlockNumber(buffer);
+	position->buffer = buffer;
+	position->left = special->left;
+	position->right = special->right;
+	position->lsn = BufferGetLSNAtomic(buffer);
+	position->high = high;
+	position->was_empty = count == 0;
+	position->lower = high;
+	if (count > 0)
+		position->lower = gpb_page_bound(page, so->layout.key_width,
+										 so->layout.row_width, 0);
+	position->upper = high;
+	position->copy.count = 0;
+	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
+
+	/* ranges on the other side of "range" were read before; they may reach here */
+	if (forward)
+	{
+		while (last + 1 < so->set.count &&
+			   gpb_bound_less(ranges[last + 1].lo, high))
+			last++;
+		if (gpb_bound_less(position->lower, ranges[first].lo))
+			position->lower = ranges[first].lo;
+	}
+	else
+	{
+		while (first > 0 && count > 0 &&
+			   gpb_bound_less(position->lower, ranges[first - 1].hi))
+			first--;
+		if (gpb_bound_less(ranges[last].hi, high))
+			position->upper = ranges[last].hi;
+	}
+
+	if (count > 0)
+	{
+		for (int r = first; r <= last; r++)
+			gpb_scan_copy_range(so, page, count, &ranges[r], high);
+	}
+	position->range = forward ? last : first;
+	position->item = forward ? -1 : position->copy.count;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (so->drop_pin)
+	{
+		ReleaseBuffer(buffer);
+		position->buffer = InvalidBuffer;
+	}
+}
+
+/* Descend to where a range begins (backward: ends), and read that leaf. */
+static void
+gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	bool		forward = ScanDirectionIsForward(direction);
+	GpbBound	bound = forward ? so->set.ranges[range].lo :
+	so->set.ranges[range].hi;
+	Buffer		buffer;
+
+	buffer = gpb_search(scan->indexRelation, &so->layout, bound,
+						BUFFER_LOCK_SHARE, NULL);
+	gpb_scan_read_leaf(scan, buffer, range, direction);
+	so->current.entered = forward ? -1 : range;
+}
+
+/*
+ * Read the leaf right of the current one, as it was linked when that was read:
+ * if that has been split since, what moved to the new page has been read.
+ * The caller has left the current leaf.
+ */
+static void
+gpb_scan_step_right(IndexScanDesc scan, int range)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	Buffer		buffer;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = gpb_read_right(scan->indexRelation, &so->layout,
+							so->current.right, 0, so->current.high,
+							BUFFER_LOCK_SHARE);
+	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
+	so->current.entered = -1;
+}
+
+/*
+ * Lock share the leaf left of one that was read earlier.  The left link of then
+ * leads to its left sibling, or to a page that has been split since; then the sibling is
+ * to the right of that page and points to ours.  Pages are never deleted, so
+ * there always is one.
+ *
+ * Every page met must lie below the leaf we come from, and each right of the one
+ * before, so that no damaged link leads us in circles.
+ */
+static Buffer
+gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	Relation	index = scan->indexRelation;
+	Buffer		buffer;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = gpb_read(index, from->left, BUFFER_LOCK_SHARE, &so->layout);
+	if (gpb_special(BufferGetPage(buffer))->level != 0)
+		gpb_corrupted(index, from->left, "left sibling is on another level");
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		BlockNumber block = BufferGetBlockNumber(buffer);
+		BlockNumber right = gpb_special(page)->right;
+		GpbBound	high = gpb_page_high(page);
+
+		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, from->high))
+			gpb_corrupted(index, block, "left sibling is not below its right sibling");
+		if (right == from->block)
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		buffer = gpb_read_right(index, &so->layout, right, 0, high,
+								BUFFER_LOCK_SHARE);
+	}
+}
+
+/* Read the leaf left of the current one, which the caller has left. */
+static void
+gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	Buffer		buffer = gpb_scan_lock_left(scan, from);
+
+	gpb_scan_read_leaf(scan, buffer, range, BackwardScanDirection);
+	so->current.entered = range;
+}
+
+/*
+ * Go on to the next leaf that may hold wanted entries.  Returns false, without a
+ * position, if there is none.
+ */
+static bool
+gpb_scan_next_leaf(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	GpbRange   *ranges = so->set.ranges;
+	GpbBound	upper = position->upper;
+	BlockNumber right = position->right;
+	int			range = position->range;
+	bool		to_page_end = !gpb_bound_less(upper, position->high);
+
+	gpb_scan_leave(scan);
+
+	while (range < so->set.count && !gpb_bound_less(upper, ranges[range].hi))
+		range++;
+	if (range >= so->set.count)
+		return false;
+
+	if (gpb_bound_less(ranges[range].lo, upper))
+		gpb_scan_step_right(scan, range);
+	else if (so->neighbours && to_page_end && right != GPB_NO_BLOCK)
+	{
+		/* if the range is not there, nothing is copied, and we come back */
+		gpb_scan_step_right(scan, range);
+		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
+	}
+	else
+	{
+		gpb_scan_descend(scan, range, ForwardScanDirection);
+		so->neighbours = so->current.block == right;
+	}
+	return true;
+}
+
+/*
+ * The same to the left.  A leaf's lower end is not stored on it, so after a descent for
+ * the end of a range we only know that the range's entries are there or
+ * further left.
+ */
+static bool
+gpb_scan_previous_leaf(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	GpbRange   *ranges = so->set.ranges;
+	GpbBound	lower = position->lower;
+	GpbPosition from;
+	int			range = position->range;
+	bool		walk;
+
+	memcpy(&from, position, offsetof(GpbPosition, copy));
+	gpb_scan_leave(scan);
+
+	if (from.was_empty)
+		walk = true;
+	else
+	{
+		while (range >= 0 && !gpb_bound_less(ranges[range].lo, lower))
+			range--;
+		if (range < 0)
+			return false;
+		walk = gpb_bound_less(lower, ranges[range].hi) ||
+			from.entered == range;
+	}
+
+	if (!walk)
+		gpb_scan_descend(scan, range, BackwardScanDirection);
+	else if (from.left == GPB_NO_BLOCK)
+		return false;
+	else
+		gpb_scan_step_left(scan, &from, range);
+	return true;
+}
+
+/* Turn the scan keys into ranges, and begin at the first or last of them. */
+static bool
+gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (!so->prepared)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		gpb_ranges_from_keys(scan->indexRelation, &so->layout, scan->keyData,
+							 scan->numberOfKeys, &so->set);
+		MemoryContextSwitchTo(old);
+		so->prepared = true;
+	}
+
+	pgstat_count_index_scan(scan->indexRelation);
+	if (so->set.count == 0)
+		return false;
+	so->drop_pin = !scan->xs_want_itup &&
+		IsMVCCSnapshot(scan->xs_snapshot) &&
+		RelationNeedsWAL(scan->indexRelation);
+	so->neighbours = false;
+	gpb_scan_descend(scan,
+					 ScanDirectionIsForward(direction) ? 0 : so->set.count - 1,
+					 direction);
+	return true;
+}
+
+/* ---- index-only tuples ---- */
+
+/*
+ * Prepare to make index tuples.  The tuple without NULLs has every value at a fixed place,
+ * so it is formed once and patched for each entry.
+ */
+static GpbFormer *
+gpb_former_create(GpbScan *so, TupleDesc descriptor)
+{
+	GpbFormer  *former = MemoryContextAllocZero(so->context, sizeof(GpbFormer));
+	Size		offset = MAXALIGN(sizeof(IndexTupleData));
+
+	former->ncolumns = descriptor->natts;
+	for (int c = 0; c < descriptor->natts; c++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
+
+		offset = att_align_nominal(offset, attribute->attalign);
+		former->column[c].to = offset;
+		former->column[c].width = attribute->attlen;
+		former->column[c].from = c == 0 ? 0 : so->layout.offset[c - 1];
+		offset += attribute->attlen;
+	}
+	former->size = MAXALIGN(offset);
+	Assert(former->size <= sizeof(former->tuple));
+	return former;
+}
+
+/* The tuple of an entry with some NULL. */
+static void
+gpb_form_with_nulls(GpbScan *so, TupleDesc descriptor, uint64 key,
+					const char *row)
+{
+	GpbFormer  *former = so->former;
+	Datum		values[GPB_MAX_INCLUDE + 1];
+	bool		isnull[GPB_MAX_INCLUDE + 1];
+	IndexTuple	tuple;
+
+	for (int c = 0; c < former->ncolumns; c++)
+		values[c] = gpb_entry_datum(&so->layout, key, row, c + 1, &isnull[c]);
+	tuple = index_form_tuple(descriptor, values, isnull);
+	Assert(IndexTupleSize(tuple) <= sizeof(former->tuple));
+	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
+	pfree(tuple);
+}
+
+/* Set xs_itup, valid till the next entry is returned. */
+static void
+gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	uint64		locator = gpb_row_locator(row);
+	GpbFormer  *former = so->former;
+	IndexTuple	tuple;
+	int64		value;
+
+	if (former == NULL)
+		former = so->former = gpb_former_create(so, scan->xs_itupdesc);
+	tuple = (IndexTuple) former->tuple;
+
+	if (gpb_locator_is_null(locator, so->layout.flags) ||
+		(locator >> GPB_LOC_NULL_SHIFT) != 0)
+		gpb_form_with_nulls(so, scan->xs_itupdesc, key, row);
+	else
+	{
+		/* little-endian, so a narrower value is the first bytes of the wide */
+		value = gpb_key_value(key, so->layout.key_width, so->layout.flags);
+		tuple->t_info = former->size;
+		memcpy(former->tuple + former->column[0].to, &value,
+			   former->column[0].width);
+		for (int c = 1; c < former->ncolumns; c++)
+			memcpy(former->tuple + former->column[c].to,
+				   row + former->column[c].from, former->column[c].width);
+	}
+	tuple->t_tid = scan->xs_heaptid;
+	scan->xs_itup = tuple;
+}
+
+/* ---- returning entries ---- */
+
+static inline bool
+gpb_is_dead(IndexScanDesc scan, uint64 locator)
+{
+	return (locator & GPB_LOC_DEAD) != 0 && scan->ignore_killed_tuples;
+}
+
+static inline void
+gpb_locator_tid(uint64 locator, ItemPointer tid)
+{
+	ItemPointerSet(tid, gpb_locator_block(locator),
+				   gpb_locator_offset(locator));
+}
+
+/*
+ * Step to the next entry of the current leaf's copy that is not known dead, and return it
+ * to the caller; false if there is none.
+ */
+static inline bool
+gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	int			step = ScanDirectionIsForward(direction) ? 1 : -1;
+	int			item = position->item;
+
+	while ((item += step) >= 0 && item < position->copy.count)
+	{
+		const char *row = gpb_copy_row(&position->copy, so->layout.row_width,
+									   item);
+		uint64		locator = gpb_row_locator(row);
+
+		if (gpb_is_dead(scan, locator))
+			continue;
+		position->item = item;
+		gpb_locator_tid(locator, &scan->xs_heaptid);
+		if (scan->xs_want_itup)
+			gpb_scan_form_tuple(scan,
+								gpb_copy_key(&position->copy,
+											 so->layout.key_width, item),
+								row);
+		return true;
+	}
+	position->item = item;
+	return false;
+}
+
+/*
+ * amgettuple.  After false the scan has no position, and the next call begins
+ * anew from the end that its direction names.
+ */
+bool
+gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	bool		forward = ScanDirectionIsForward(direction);
+	bool		found;
+
+	Assert(!ScanDirectionIsNoMovement(direction));
+	scan->xs_recheck = false;	/* entries hold the key itself */
+
+	if (!gpb_position_is_valid(&so->current))
+		found = gpb_scan_first_leaf(scan, direction);
+	else
+	{
+		if (scan->kill_prior_tuple)
+			gpb_remember_killed(so);
+		found = true;
+	}
+
+	while (found)
+	{
+		if (gpb_scan_next_item(scan, direction))
+			return true;
+		found = forward ? gpb_scan_next_leaf(scan) :
+			gpb_scan_previous_leaf(scan);
+	}
+	return false;
+}
+
+/* amgetbitmap */
+int64
+gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbCopy    *copy = &so->current.copy;
+	ItemPointerData tids[GPB_MAX_LEAF_ENTRIES];
+	int64		total = 0;
+	bool		found = gpb_scan_first_leaf(scan, ForwardScanDirection);
+
+	while (found)
+	{
+		int			ntids = 0;
+
+		for (int i = 0; i < copy->count; i++)
+		{
+			uint64		locator = gpb_row_locator(gpb_copy_row(copy,
+															   so->layout.row_width,
+															   i));
+
+			if (!gpb_is_dead(scan, locator))
+				gpb_locator_tid(locator, &tids[ntids++]);
+		}
+		if (ntids > 0)
+			tbm_add_tuples(tbm, tids, ntids, false);
+		total += ntids;
+		found = gpb_scan_next_leaf(scan);
+	}
+	return total;
+}
+
+/* ---- beginning, ending, marking ---- */
+
+/* ambeginscan */
+IndexScanDesc
+gpb_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	GpbScan    *so = palloc(sizeof(GpbScan));
+
+	Assert(norderbys == 0);
+	so->layout = *gpb_layout(index);
+	so->prepared = false;
+	so->neighbours = false;
+	so->drop_pin = false;
+	so->marked_item = -1;
+	so->nkilled = 0;
+	so->killed = NULL;
+	so->former = NULL;
+	so->set.ranges = NULL;
+	so->set.count = 0;
+	so->set.capacity = 0;
+	so->context = CurrentMemoryContext;
+	gpb_position_init(&so->current);
+	so->mark = NULL;
+
+	scan->xs_itupdesc = RelationGetDescr(index);
+	scan->opaque = so;
+	return scan;
+}
+
+/* Forget the current position and the mark. */
+static void
+gpb_scan_reset(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	so->marked_item = -1;
+	gpb_scan_leave(scan);
+	if (so->mark)
+		gpb_position_release(so->mark);
+}
+
+/* amrescan */
+void
+gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+		   ScanKey orderbys, int norderbys)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	gpb_scan_reset(scan);
+	if (keys && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	so->prepared = false;
+}
+
+/* amendscan */
+void
+gpb_endscan(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	gpb_scan_reset(scan);
+	if (so->set.ranges)
+		pfree(so->set.ranges);
+	if (so->killed)
+		pfree(so->killed);
+	if (so->former)
+		pfree(so->former);
+	if (so->mark)
+	{
+		if (so->mark->copy.bytes != so->mark->copy.small)
+			pfree(so->mark->copy.bytes);
+		pfree(so->mark);
+	}
+	if (so->current.copy.bytes != so->current.copy.small)
+		pfree(so->current.copy.bytes);
+	pfree(so);
+}
+
+/*
+ * ammarkpos.  While the scan stays on the leaf the mark is a number; the leaf is
+ * copied when the scan leaves it.
+ */
+void
+gpb_markpos(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (so->mark == NULL)
+	{
+		so->mark = MemoryContextAlloc(so->context, sizeof(GpbPosition));
+		gpb_position_init(so->mark);
+	}
+	gpb_position_release(so->mark);
+	so->marked_item = gpb_position_is_valid(&so->current) ?
+		so->current.item : -1;
+}
+
+/* amrestrpos */
+void
+gpb_restrpos(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (so->marked_item >= 0)
+	{
+		so->current.item = so->marked_item;
+		return;
+	}
+	gpb_scan_leave(scan);
+	if (so->mark && gpb_position_is_valid(so->mark))
+		gpb_position_assign(so, &so->current, so->mark);
+}
+
+/* amcanreturn: entries hold the values of every column. */
+bool
+gpb_canreturn(Relation index, int attno)
+{
+	return true;
+}

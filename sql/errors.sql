@@ -1,0 +1,68 @@
+--
+-- What is refused, and in which words
+--
+CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, r float4, d float8, i interval,
+	arr int4[], m money, o oid, tm time);
+CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
+CREATE TYPE mood AS ENUM ('sad', 'glad');
+CREATE TABLE u (s small, m mood);
+
+-- unique, in each spelling
+CREATE UNIQUE INDEX ON t USING gpubtree (k);
+CREATE UNIQUE INDEX CONCURRENTLY t_u ON t USING gpubtree (k);
+
+-- more than one key column
+CREATE INDEX ON t USING gpubtree (k, a);
+
+-- key types without an operator class
+CREATE INDEX ON t USING gpubtree (n);
+CREATE INDEX ON t USING gpubtree (x);
+CREATE INDEX ON t USING gpubtree (r);
+CREATE INDEX ON t USING gpubtree (d);
+CREATE INDEX ON t USING gpubtree (i);
+CREATE INDEX ON t USING gpubtree (arr);
+CREATE INDEX ON t USING gpubtree (m);
+CREATE INDEX ON t USING gpubtree (o);
+CREATE INDEX ON t USING gpubtree (tm);
+CREATE INDEX ON t USING gpubtree ((k::numeric));
+CREATE INDEX ON u USING gpubtree (m);
+
+-- a class for another type, and one that does not exist
+CREATE INDEX ON t USING gpubtree (k int8_ops);
+CREATE INDEX ON t USING gpubtree (k no_such_ops);
+
+-- a domain over a type we hold is that type
+CREATE INDEX u_s ON u USING gpubtree (s);
+INSERT INTO u SELECT i FROM generate_series(1, 99) i;
+SELECT gpubtree_check('u_s', true);
+INSERT INTO u VALUES (100);
+
+-- a class of somebody else's making for a type we do not hold
+CREATE OPERATOR CLASS text_lame_ops FOR TYPE text USING gpubtree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 bttextcmp(text, text);
+CREATE INDEX ON t USING gpubtree (x text_lame_ops);
+DROP OPERATOR FAMILY text_lame_ops USING gpubtree;
+
+-- storage parameters
+CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = 9);
+CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = 101);
+CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = many);
+CREATE INDEX ON t USING gpubtree (k) WITH (deduplicate_items = off);
+CREATE INDEX t_k ON t USING gpubtree (k) WITH (fillfactor = 10);
+ALTER INDEX t_k SET (fillfactor = 5);
+ALTER INDEX t_k SET (no_such_parameter = 5);
+
+-- a collation has no meaning here
+CREATE INDEX ON t USING gpubtree (k COLLATE "C");
+
+-- constraints that need a unique index
+ALTER TABLE t ADD CONSTRAINT t_key UNIQUE USING INDEX t_k;
+ALTER TABLE t REPLICA IDENTITY USING INDEX t_k;
+
+-- the handler is not for users
+SELECT gpubtree_handler(NULL);
+
+DROP TABLE t, u;
+DROP DOMAIN small;
+DROP TYPE mood;

@@ -1,0 +1,106 @@
+--
+-- Operator families: complete as btree's, and valid
+--
+
+-- amvalidate of every class
+SELECT opcname, amvalidate(c.oid) AS valid, opcdefault
+FROM pg_opclass c
+	JOIN pg_am a ON a.oid = opcmethod
+WHERE amname = 'gpubtree'
+ORDER BY opcname;
+
+-- the access method itself
+SELECT amname, amtype, amhandler FROM pg_am WHERE amname = 'gpubtree';
+SELECT p AS property, pg_indexam_has_property(a.oid, p)
+FROM pg_am a,
+	unnest(ARRAY['can_order', 'can_unique', 'can_multi_col', 'can_exclude',
+		'can_include']) p
+WHERE amname = 'gpubtree';
+
+-- members of each family, ours beside btree's of the same name
+CREATE TEMP VIEW operators AS
+SELECT amname, opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
+FROM pg_amop
+	JOIN pg_opfamily f ON f.oid = amopfamily
+	JOIN pg_am a ON a.oid = opfmethod;
+CREATE TEMP VIEW comparisons AS
+SELECT amname, opfname, amproclefttype, amprocrighttype, amproc
+FROM pg_amproc
+	JOIN pg_opfamily f ON f.oid = amprocfamily
+	JOIN pg_am a ON a.oid = opfmethod
+WHERE amprocnum = 1;
+
+SELECT opfname,
+	(SELECT count(*) FROM operators o
+		WHERE o.amname = 'gpubtree' AND o.opfname = f.opfname) AS operators,
+	(SELECT count(*) FROM comparisons c
+		WHERE c.amname = 'gpubtree' AND c.opfname = f.opfname) AS comparisons
+FROM pg_opfamily f
+	JOIN pg_am a ON a.oid = opfmethod
+WHERE amname = 'gpubtree'
+ORDER BY opfname;
+
+-- missing: what btree has and we have not; surplus: the reverse.  No rows.
+SELECT 'missing' AS what, opfname, amoplefttype::regtype, amoprighttype::regtype,
+	amopstrategy, amopopr::regoperator
+FROM (
+	SELECT opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
+	FROM operators
+	WHERE amname = 'btree'
+		AND opfname IN (SELECT opfname FROM operators WHERE amname = 'gpubtree')
+	EXCEPT
+	SELECT opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
+	FROM operators
+	WHERE amname = 'gpubtree') x
+UNION ALL
+SELECT 'surplus', opfname, amoplefttype::regtype, amoprighttype::regtype,
+	amopstrategy, amopopr::regoperator
+FROM (
+	SELECT opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
+	FROM operators
+	WHERE amname = 'gpubtree'
+	EXCEPT
+	SELECT opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
+	FROM operators
+	WHERE amname = 'btree') x;
+SELECT 'missing' AS what, opfname, amproclefttype::regtype, amprocrighttype::regtype, amproc
+FROM (
+	SELECT opfname, amproclefttype, amprocrighttype, amproc
+	FROM comparisons
+	WHERE amname = 'btree'
+		AND opfname IN (SELECT opfname FROM comparisons WHERE amname = 'gpubtree')
+	EXCEPT
+	SELECT opfname, amproclefttype, amprocrighttype, amproc
+	FROM comparisons
+	WHERE amname = 'gpubtree') x
+UNION ALL
+SELECT 'surplus', opfname, amproclefttype::regtype, amprocrighttype::regtype, amproc
+FROM (
+	SELECT opfname, amproclefttype, amprocrighttype, amproc
+	FROM comparisons
+	WHERE amname = 'gpubtree'
+	EXCEPT
+	SELECT opfname, amproclefttype, amprocrighttype, amproc
+	FROM comparisons
+	WHERE amname = 'btree') x;
+
+-- every object of the extension has a comment: no rows
+SELECT pg_describe_object(classid, objid, objsubid) AS uncommented
+FROM pg_depend d
+WHERE refclassid = 'pg_extension'::regclass
+	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpubtree')
+	AND deptype = 'e'
+	AND obj_description(objid, classid::regclass::name) IS NULL;
+
+-- amvalidate finds what is wrong with a class of somebody else's making
+CREATE OPERATOR FAMILY lame_ops USING gpubtree;
+CREATE OPERATOR CLASS lame_ops FOR TYPE int4 USING gpubtree FAMILY lame_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 5 >;
+ALTER OPERATOR FAMILY lame_ops USING gpubtree ADD
+	OPERATOR 1 < (int4, int8);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'lame_ops';
+DROP OPERATOR FAMILY lame_ops USING gpubtree CASCADE;
+DROP VIEW operators, comparisons;

@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(gpubtree_check);
 typedef struct GpbCheck
 {
 	Relation	index;
-	const GpbLayout *layout;
+	GpbLayout	layout;			/* a copy: the relcache may free its own */
 	BufferAccessStrategy strategy;
 	BlockNumber nblocks;		/* length when the check began */
 	BlockNumber length;			/* length when last looked */
@@ -143,7 +143,7 @@ lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
 	buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block, RBM_NORMAL,
 								check->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	fault = gpb_page_fault(BufferGetPage(buffer), check->layout);
+	fault = gpb_page_fault(BufferGetPage(buffer), &check->layout);
 	if (fault != NULL)
 		damaged(check, block, fault, "Block %u points to it.", from);
 	return buffer;
@@ -166,7 +166,7 @@ reach(GpbCheck *check, BlockNumber block)
 static void
 check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 {
-	const GpbLayout *layout = check->layout;
+	const GpbLayout *layout = &check->layout;
 	const char *row = gpb_page_row(cursor->image.data, layout->row_width, i);
 	uint64		locator = gpb_row_locator(row);
 	uint64		key = gpb_page_key(cursor->image.data, layout->key_width, i);
@@ -228,9 +228,9 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 {
 	const void *image = cursor->image.data;
 	const GpbPageSpecial *special = gpb_page_special(image);
-	int			key_width = check->layout->key_width;
+	int			key_width = check->layout.key_width;
 	bool		leaf = cursor->level == 0;
-	int			row_width = leaf ? check->layout->row_width : GPB_INNER_ROW_WIDTH;
+	int			row_width = leaf ? check->layout.row_width : GPB_INNER_ROW_WIDTH;
 	int			count = gpb_page_count(image);
 	GpbBound	high = gpb_page_high(image);
 	GpbBound	previous = cursor->low;
@@ -366,7 +366,7 @@ downlinks_read(GpbCheck *check, GpbDownlinks *down)
 {
 	const void *image = down->cursor.image.data;
 
-	down->separator = gpb_page_bound(image, check->layout->key_width,
+	down->separator = gpb_page_bound(image, check->layout.key_width,
 									 GPB_INNER_ROW_WIDTH, down->position);
 	down->child = gpb_row_child(gpb_page_row(image, GPB_INNER_ROW_WIDTH,
 											 down->position));
@@ -407,7 +407,7 @@ require_downlink(GpbCheck *check, GpbCursor *cursor)
 	GpbMeta		meta;
 	Buffer		buffer;
 	Page		page;
-	int			key_width = check->layout->key_width;
+	int			key_width = check->layout.key_width;
 	int			count;
 	int			position;
 	bool		found;
@@ -415,13 +415,13 @@ require_downlink(GpbCheck *check, GpbCursor *cursor)
 	if (cursor->left_incomplete)
 		return;
 
-	gpb_read_meta(check->index, check->layout, &meta);
+	gpb_read_meta(check->index, &check->layout, &meta);
 	if (meta.level <= cursor->level)
 		damaged(check, cursor->block, "it has no downlink",
 				"It is on level %u, and the root on level %u.",
 				cursor->level, meta.level);
 
-	buffer = gpb_search_level(check->index, check->layout, cursor->low,
+	buffer = gpb_search_level(check->index, &check->layout, cursor->low,
 							  cursor->level + 1, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 	count = gpb_page_count(page);
@@ -532,7 +532,7 @@ check_upper_levels(GpbCheck *check)
 	BlockNumber leftmost;
 	BlockNumber parent = InvalidBlockNumber;
 
-	gpb_read_meta(check->index, check->layout, &meta);
+	gpb_read_meta(check->index, &check->layout, &meta);
 	if (meta.level + 1 <= check->nlevels)
 		return false;
 
@@ -612,7 +612,7 @@ check_tree(GpbCheck *check)
 static bool
 leaf_covers(GpbProbe *probe, GpbBound bound)
 {
-	const GpbLayout *layout = probe->check->layout;
+	const GpbLayout *layout = &probe->check->layout;
 	const void *leaf = probe->leaf.data;
 
 	return probe->have_leaf &&
@@ -635,7 +635,7 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	GpbProbe   *probe = (GpbProbe *) state;
-	const GpbLayout *layout = probe->check->layout;
+	const GpbLayout *layout = &probe->check->layout;
 	const char *row;
 	uint64		locator;
 	uint64		found;
@@ -833,7 +833,7 @@ gpubtree_check(PG_FUNCTION_ARGS)
 						   sec_context | SECURITY_RESTRICTED_OPERATION);
 	nestlevel = NewGUCNestLevel();
 
-	check.layout = gpb_layout(check.index);
+	check.layout = *gpb_layout(check.index);
 	check.strategy = GetAccessStrategy(BAS_BULKREAD);
 	check_tree(&check);
 	if (heapallindexed)

@@ -27,7 +27,7 @@ typedef struct GpbVacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
-	const GpbLayout *layout;
+	GpbLayout	layout;			/* a copy: the relcache may free its own */
 	uint16		positions[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH)];
 } GpbVacuum;
 
@@ -58,7 +58,7 @@ static void
 vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	int			row_width = vacuum->layout->row_width;
+	int			row_width = vacuum->layout.row_width;
 	int			count = gpb_page_count(page);
 	int			ndelete = 0;
 
@@ -108,7 +108,7 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 		UnlockReleaseBuffer(buffer);
 		return;
 	}
-	gpb_page_require(index, block, page, vacuum->layout);
+	gpb_page_require(index, block, page, &vacuum->layout);
 	if (gpb_page_special(page)->level > 0)
 	{
 		UnlockReleaseBuffer(buffer);
@@ -118,7 +118,7 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 	/* once a leaf, always a leaf: trade the lock for the stronger one */
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBufferForCleanup(buffer);
-	gpb_page_require(index, block, page, vacuum->layout);
+	gpb_page_require(index, block, page, &vacuum->layout);
 	vacuum_leaf(vacuum, buffer);
 	UnlockReleaseBuffer(buffer);
 }
@@ -150,7 +150,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.stats = stats;
 	vacuum.callback = callback;
 	vacuum.callback_state = state;
-	vacuum.layout = gpb_layout(info->index);
+	vacuum.layout = *gpb_layout(info->index);
 
 	for (;;)
 	{

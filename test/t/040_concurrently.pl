@@ -14,6 +14,7 @@ gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+CREATE INDEX t_second ON t USING gpubtree (k);
 INSERT INTO t SELECT i, i, i FROM generate_series(1, 1000) i;
 SQL
 
@@ -36,10 +37,12 @@ SELECT pg_try_advisory_lock(42)::integer AS mine \gset
 \if :mine
 	REINDEX INDEX CONCURRENTLY t_k;
 	SELECT gpubtree_check('t_k', true);
-	DROP INDEX CONCURRENTLY IF EXISTS t_second;
+	DROP INDEX CONCURRENTLY t_second;
 	CREATE INDEX CONCURRENTLY t_second ON t USING gpubtree (k DESC) INCLUDE (v);
 	SELECT gpubtree_check('t_second', true);
+	BEGIN ISOLATION LEVEL REPEATABLE READ;
 	SELECT compare_range('t', 0, 100000);
+	COMMIT;
 	SELECT pg_advisory_unlock(42);
 \endif
 SQL

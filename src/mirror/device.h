@@ -111,7 +111,10 @@ typedef struct GpbDeviceApi
 								  uint32 nblocks, const uint32 *blocks,
 								  const uint32 *counts, uint32 root_leaf);
 
-	/* Bytes [offset, offset + n) of the channel's visibility bits. */
+	/*
+	 * Bytes [offset, offset + n) of the channel's visibility bits.  The source may be reused when
+	 * the call returns.
+	 */
 	GpbDeviceStatus (*set_visibility) (GpbDevice *device, int channel,
 									   uint64 offset, const void *bits, uint64 n);
 

@@ -1,0 +1,625 @@
+/*-------------------------------------------------------------------------
+ *
+ * request.c
+ *	  Request slots: how a backend asks the service, and how both survive each
+ *	  other.
+ *
+ * A slot and its staging belong to the backend while CLAIMED or DONE, and to the service from
+ * SUBMITTED until it sets DONE.  A backend that leaves in between (cancel, exit, service gone) marks
+ * the slot ABANDONED; only the service frees it then, when nothing reads or
+ * writes the staging any more (rules M3, M9).
+ *
+ *	 FREE -> CLAIMED -> SUBMITTED -> RUNNING -> DONE -> CLAIMED ... -> FREE
+ *						    \-----------+--> ABANDONED -> FREE (service)
+ *
+ * A request names the incarnation of the service that it is meant for.  A service
+ * refuses requests meant for its predecessor, and at its start frees what the predecessor
+ * had: by then the postmaster has reaped that process, and with it the
+ * transfers of its device.
+ *
+ * What a backend holds is tied to its resource owner, so ERROR, FATAL and subtransaction
+ * abort all give it back in one place, gpb_request_release_owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "shared.h"
+
+#include "miscadmin.h"
+#include "../hold.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+/* Safety net: how long a waiter sleeps before it looks at the service again */
+#define GPB_WAIT_MS		1000
+
+/* Slots and staging: one page-aligned region, which the service registers */
+typedef struct GpbSlotArray
+{
+	int			count;
+	Size		staging_size;
+	GpbRequestSlot *slots;		/* each padded to GPB_SLOT_STRIDE */
+	char	   *staging;
+} GpbSlotArray;
+
+#define GPB_SLOT_STRIDE CACHELINEALIGN(sizeof(GpbRequestSlot))
+#define GPB_REGION_ALIGN	((Size) BLCKSZ)
+
+static GpbSlotArray gpb_slots[GPB_SLOT_CLASSES];
+static char *gpb_region = NULL;
+static Size gpb_region_size = 0;
+
+/* ---- shared memory ---- */
+
+static void
+gpb_slots_measure(void)
+{
+	int			class;
+
+	gpb_slots[GPB_QUERY_SLOT].count = gpb_query_slots;
+	gpb_slots[GPB_QUERY_SLOT].staging_size =
+		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024);
+	gpb_slots[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
+	/* one page more, so that the pages of a transfer are a round number */
+	gpb_slots[GPB_REFRESH_SLOT].staging_size =
+		gpb_slots[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
+
+	gpb_region_size = 0;
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+		gpb_region_size = add_size(gpb_region_size,
+								   mul_size(gpb_slots[class].count,
+											add_size(gpb_slots[class].staging_size,
+													 GPB_SLOT_STRIDE)));
+	gpb_region_size = TYPEALIGN(GPB_REGION_ALIGN, gpb_region_size);
+}
+
+Size
+gpb_requests_shmem_size(void)
+{
+	gpb_slots_measure();
+	return add_size(gpb_region_size, GPB_REGION_ALIGN);
+}
+
+static void
+gpb_slot_init(GpbRequestSlot *slot)
+{
+	memset(slot, 0, sizeof(*slot));
+	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
+}
+
+/* Staging first: it keeps the region's page alignment. */
+void
+gpb_requests_init_shmem(void)
+{
+	bool		found;
+	char	   *p;
+	int			class;
+	int			i;
+
+	p = ShmemInitStruct("gpubtree requests", gpb_requests_shmem_size(), &found);
+	p = (char *) TYPEALIGN(GPB_REGION_ALIGN, p);
+	gpb_region = p;
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		gpb_slots[class].staging = p;
+		p += gpb_slots[class].count * gpb_slots[class].staging_size;
+	}
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		gpb_slots[class].slots = (GpbRequestSlot *) p;
+		p += gpb_slots[class].count * GPB_SLOT_STRIDE;
+	}
+	if (found)
+		return;
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		for (i = 0; i < gpb_slots[class].count; i++)
+			gpb_slot_init(gpb_slot_at(class, i));
+	}
+}
+
+void
+gpb_requests_region(void **base, Size *size)
+{
+	*base = gpb_region;
+	*size = gpb_region_size;
+}
+
+int
+gpb_slot_count(GpbSlotClass class)
+{
+	return gpb_slots[class].count;
+}
+
+GpbRequestSlot *
+gpb_slot_at(GpbSlotClass class, int number)
+{
+	return (GpbRequestSlot *) ((char *) gpb_slots[class].slots + number * GPB_SLOT_STRIDE);
+}
+
+char *
+gpb_slot_staging(GpbSlotClass class, int number)
+{
+	return gpb_slots[class].staging + number * gpb_slots[class].staging_size;
+}
+
+Size
+gpb_slot_staging_size(GpbSlotClass class)
+{
+	return gpb_slots[class].staging_size;
+}
+
+/* ---- both sides ---- */
+
+static void
+gpb_wake_process(uint32 pgprocno)
+{
+	SetLatch(&ProcGlobal->allProcs[pgprocno].procLatch);
+}
+
+/* Ask the service to look around.  Any process, also in recovery. */
+void
+gpb_wake_service(void)
+{
+	uint32		service;
+
+	pg_memory_barrier();
+	service = pg_atomic_read_u32(&gpb_shared->service_pgprocno);
+	if (service != 0)
+		gpb_wake_process(service - 1);
+}
+
+static bool
+gpb_slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&slot->state, &expected, to);
+}
+
+void
+gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
+{
+	pg_memory_barrier();
+	pg_atomic_write_u32(&slot->state, GPB_SLOT_FREE);
+	pg_memory_barrier();
+	ConditionVariableSignal(&gpb_shared->slot_cv[class]);
+}
+
+/* ---- the service's side ---- */
+
+/*
+ * Answer a running request and wake its backend, or free the slot if the
+ * backend has gone.
+ */
+void
+gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
+{
+	uint32		pgprocno = slot->pgprocno;
+
+	slot->ok = ok;
+	slot->answered_generation = slot->generation;
+	if (gpb_slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
+		gpb_wake_process(pgprocno);
+	else
+		gpb_slot_free(class, slot);
+}
+
+/*
+ * At the start of a service: free what its predecessor left, whose process and
+ * device context no longer exist.  A backend that still waits gets a refusal.
+ */
+void
+gpb_slots_reclaim(void)
+{
+	int			class;
+	int			i;
+
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		for (i = 0; i < gpb_slots[class].count; i++)
+		{
+			GpbRequestSlot *slot = gpb_slot_at(class, i);
+
+			if (gpb_slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING) ||
+				pg_atomic_read_u32(&slot->state) == GPB_SLOT_RUNNING)
+				gpb_slot_answer(class, slot, false);
+			else if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_ABANDONED)
+				gpb_slot_free(class, slot);
+		}
+	}
+}
+
+/* The service is going: let every waiter look at its incarnation. */
+void
+gpb_slots_wake_all(void)
+{
+	int			class;
+	int			i;
+
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		for (i = 0; i < gpb_slots[class].count; i++)
+		{
+			GpbRequestSlot *slot = gpb_slot_at(class, i);
+			uint32		state = pg_atomic_read_u32(&slot->state);
+
+			if (state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING)
+				gpb_wake_process(slot->pgprocno);
+		}
+		ConditionVariableBroadcast(&gpb_shared->slot_cv[class]);
+	}
+	ConditionVariableBroadcast(&gpb_shared->freed_cv);
+}
+
+/* ---- what this backend holds ---- */
+
+typedef struct GpbOwnership
+{
+	int			slot;
+	ResourceOwner owner;
+	struct GpbOwnership *next;
+} GpbOwnership;
+
+static GpbRequest *gpb_held = NULL;
+static GpbOwnership *gpb_owned = NULL;
+static bool gpb_release_registered = false;
+
+/* Give a slot back whatever its state.  Raises nothing. */
+static void
+gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot)
+{
+	for (;;)
+	{
+		uint32		state = pg_atomic_read_u32(&slot->state);
+
+		if (state == GPB_SLOT_CLAIMED || state == GPB_SLOT_DONE)
+		{
+			gpb_slot_free(class, slot);
+			return;
+		}
+		Assert(state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING);
+		if (gpb_slot_change(slot, state, GPB_SLOT_ABANDONED))
+		{
+			gpb_wake_service();
+			return;
+		}
+	}
+}
+
+static void
+gpb_request_forget(GpbRequest *request)
+{
+	GpbRequest **link = &gpb_held;
+
+	while (*link != request)
+		link = &(*link)->next;
+	*link = request->next;
+	gpb_slot_give_back(request->class, request->slot);
+	pfree(request);
+}
+
+/*
+ * A resource owner goes: give back what was taken under it.  Requests before
+ * ownerships: the next owner of a refresh must find our uploads done or abandoned
+ * (see service.c, gpb_serve_refreshes).
+ */
+static void
+gpb_request_release_owner(ResourceReleasePhase phase, bool commit, bool top, void *arg)
+{
+	GpbRequest *request = gpb_held;
+	GpbOwnership **link = &gpb_owned;
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	while (request != NULL)
+	{
+		GpbRequest *next = request->next;
+
+		if (request->owner == CurrentResourceOwner)
+			gpb_request_forget(request);
+		request = next;
+	}
+	while (*link != NULL)
+	{
+		GpbOwnership *ownership = *link;
+
+		if (ownership->owner != CurrentResourceOwner)
+		{
+			link = &ownership->next;
+			continue;
+		}
+		*link = ownership->next;
+		gpb_disown(ownership->slot);
+		pfree(ownership);
+	}
+}
+
+static void
+gpb_register_release(void)
+{
+	if (!gpb_release_registered)
+		RegisterResourceReleaseCallback(gpb_request_release_owner, NULL);
+	gpb_release_registered = true;
+}
+
+/* Take ownership of a mirror's refresh, to be given back on any exit. */
+void
+gpb_hold_ownership(int slot)
+{
+	GpbOwnership *ownership;
+
+	gpb_register_release();
+	ownership = MemoryContextAlloc(TopMemoryContext, sizeof(GpbOwnership));
+	ownership->slot = slot;
+	ownership->owner = CurrentResourceOwner;
+	PG_TRY();
+	{
+		gpb_own(slot);
+	}
+	PG_CATCH();
+	{
+		pfree(ownership);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	ownership->next = gpb_owned;
+	gpb_owned = ownership;
+}
+
+void
+gpb_drop_ownership(int slot)
+{
+	GpbOwnership **link = &gpb_owned;
+	GpbOwnership *ownership;
+
+	while ((*link)->slot != slot)
+		link = &(*link)->next;
+	ownership = *link;
+	*link = ownership->next;
+	gpb_disown(slot);
+	pfree(ownership);
+}
+
+/* ---- the backend's side ---- */
+
+static GpbRequestSlot *
+gpb_slot_try_claim(GpbSlotClass class, int *number)
+{
+	int			i;
+
+	for (i = 0; i < gpb_slots[class].count; i++)
+	{
+		GpbRequestSlot *slot = gpb_slot_at(class, i);
+
+		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE &&
+			gpb_slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
+		{
+			*number = i;
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+static GpbRequestSlot *
+gpb_slot_claim(GpbSlotClass class, bool wait, int *number)
+{
+	GpbRequestSlot *slot = gpb_slot_try_claim(class, number);
+	ConditionVariable *cv = &gpb_shared->slot_cv[class];
+
+	if (slot != NULL || !wait)
+		return slot;
+	ConditionVariablePrepareToSleep(cv);
+	while (pg_atomic_read_u64(&gpb_shared->available) != 0 &&
+		   (slot = gpb_slot_try_claim(class, number)) == NULL)
+		ConditionVariableTimedSleep(cv, GPB_WAIT_MS, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	return slot;
+}
+
+/*
+ * Claim a slot for requests about ref.  NULL: no service, or none free and told not to
+ * wait.  Cancellable; no LWLock held.
+ */
+GpbRequest *
+gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
+{
+	uint64		incarnation = pg_atomic_read_u64(&gpb_shared->available);
+	GpbRequest *request;
+	GpbRequestSlot *slot;
+	int			number;
+
+	if (incarnation == 0)
+		return NULL;
+	gpb_register_release();
+	request = MemoryContextAllocZero(TopMemoryContext, sizeof(GpbRequest));
+	PG_TRY();
+	{
+		slot = gpb_slot_claim(class, wait, &number);
+	}
+	PG_CATCH();
+	{
+		pfree(request);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (slot == NULL)
+	{
+		pfree(request);
+		return NULL;
+	}
+	slot->pgprocno = MyProc->pgprocno;
+	slot->generation++;
+	slot->incarnation = incarnation;
+	request->class = class;
+	request->number = number;
+	request->slot = slot;
+	request->staging = gpb_slot_staging(class, number);
+	request->generation = slot->generation;
+	request->incarnation = incarnation;
+	request->ref = *ref;
+	request->owner = CurrentResourceOwner;
+	request->next = gpb_held;
+	gpb_held = request;
+	return request;
+}
+
+/* Hand the filled slot to the service. */
+void
+gpb_request_submit(GpbRequest *request)
+{
+	GpbRequestSlot *slot = request->slot;
+
+	Assert(!request->pending && !request->lost);
+	slot->mirror = request->ref.slot;
+	slot->mirror_generation = request->ref.generation;
+	slot->ok = false;
+	request->pending = true;
+	pg_memory_barrier();
+	pg_atomic_write_u32(&slot->state, GPB_SLOT_SUBMITTED);
+	gpb_wake_service();
+}
+
+/* Is the service that the request was made for still there? */
+static bool
+gpb_request_served(const GpbRequest *request)
+{
+	return pg_atomic_read_u64(&gpb_shared->available) == request->incarnation;
+}
+
+/*
+ * Wait for the answer.  False: there is none to be used.  If the service went away the request is
+ * lost for good.  Cancellable; the caller holds no buffer lock, pin or LWLock.
+ */
+bool
+gpb_request_wait(GpbRequest *request)
+{
+	GpbRequestSlot *slot = request->slot;
+
+	Assert(request->pending);
+	for (;;)
+	{
+		bool		served = gpb_request_served(request);
+
+		pg_memory_barrier();
+		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_DONE)
+			break;
+		if (!served)
+		{
+			request->lost = true;
+			return false;		/* gpb_request_end abandons the slot */
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 GPB_WAIT_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pg_memory_barrier();
+	request->pending = false;
+	pg_atomic_write_u32(&slot->state, GPB_SLOT_CLAIMED);
+	if (!slot->ok || slot->answered_generation != request->generation ||
+		slot->incarnation != request->incarnation)
+		request->lost = true;
+	return !request->lost;
+}
+
+static bool
+gpb_request_run(GpbRequest *request)
+{
+	if (request->lost)
+		return false;
+	gpb_request_submit(request);
+	return gpb_request_wait(request);
+}
+
+/*
+ * A backend that already holds a query slot (one query, several nodes) does not wait for
+ * another: two such backends could wait for each other.
+ */
+GpbRequest *
+gpb_request_begin(const GpbMirrorRef *ref)
+{
+	GpbRequest *held;
+
+	for (held = gpb_held; held != NULL; held = held->next)
+	{
+		if (held->class == GPB_QUERY_SLOT)
+			break;
+	}
+	return gpb_request_claim(GPB_QUERY_SLOT, ref, held == NULL);
+}
+
+void
+gpb_request_end(GpbRequest *request)
+{
+	if (request != NULL)
+		gpb_request_forget(request);
+}
+
+bool
+gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n)
+{
+	uint64		piece = gpb_slot_staging_size(GPB_QUERY_SLOT);
+	uint64		done;
+
+	for (done = 0; done < n; done += piece)
+	{
+		piece = Min(piece, n - done);
+		if (request->lost)
+			return false;
+		memcpy(request->staging, (const char *) bits + done, piece);
+		request->slot->op = GPB_OP_VISIBILITY;
+		request->slot->offset = offset + done;
+		request->slot->n = piece;
+		if (!gpb_request_run(request))
+			return false;
+	}
+	return !request->lost;
+}
+
+bool
+gpb_request_aggregate(GpbRequest *request, const GpbAggregateSpec *spec,
+					  GpbAggregateResult *result, GpbFloatSum *sums)
+{
+	GpbRequestSlot *slot = request->slot;
+
+	if (request->lost)
+		return false;
+	slot->op = GPB_OP_AGGREGATE;
+	slot->spec = *spec;
+	GPB_HOLD("aggregate-before-submit");
+	if (!gpb_request_run(request))
+		return false;
+	*result = slot->result;
+	if (sums != NULL)
+		memcpy(sums, slot->sums, gpb_count_float_sums(spec) * sizeof(GpbFloatSum));
+	return true;
+}
+
+bool
+gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n, void *into)
+{
+	GpbRequestSlot *slot = request->slot;
+	uint64		width = what == GPB_FETCH_UNCLEAN ? sizeof(GpbUncleanLeaf) :
+	gpb_heap_entry_width(slot->spec.layout.row_width);
+	uint64		piece = gpb_slot_staging_size(GPB_QUERY_SLOT) / width;
+	uint64		done;
+
+	for (done = 0; done < n; done += piece)
+	{
+		piece = Min(piece, n - done);
+		if (request->lost)
+			return false;
+		slot->op = GPB_OP_FETCH;
+		slot->what = what;
+		slot->offset = first + done;
+		slot->n = piece;
+		if (!gpb_request_run(request))
+			return false;
+		memcpy((char *) into + done * width, request->staging, piece * width);
+	}
+	return true;
+}

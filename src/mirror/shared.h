@@ -1,0 +1,313 @@
+/*-------------------------------------------------------------------------
+ *
+ * shared.h
+ *	  What the backends and the service share; private to the mirror wing.
+ *
+ * All of it lies in PostgreSQL's shared memory, is sized by settings fixed at server
+ * start, and is empty again after a crash restart.  Lock order: buffer content locks
+ * first, then the registry lock, and nothing after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SHARED_H
+#define GPB_SHARED_H
+
+#include "../compat.h"
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+#include "mirror.h"
+#include "../leaf_aggregate.h"
+
+#define GPB_MIRRORS			64	/* registry slots */
+#define GPB_SEGMENT_BLOCKS	65536	/* blocks that one map segment covers */
+#define GPB_SEGMENT_WORDS	(GPB_SEGMENT_BLOCKS / 32)
+#define GPB_REFUSALS		16	/* indexes remembered as too large */
+
+/* ---- the changed map ---- */
+
+/* One bit a block in each; rules M2 and M3 */
+typedef struct GpbSegment
+{
+	pg_atomic_uint32 changed[GPB_SEGMENT_WORDS];
+	pg_atomic_uint32 in_flight[GPB_SEGMENT_WORDS];
+} GpbSegment;
+
+/* ---- the registry ---- */
+
+typedef enum GpbMirrorState
+{
+	GPB_MIRROR_FREE = 0,
+	GPB_MIRROR_LIVE,
+	GPB_MIRROR_DISCARDED		/* not to be used; the service frees it */
+} GpbMirrorState;
+
+/* What a mirror is the mirror of (rule M1) */
+typedef struct GpbIdentity
+{
+	RelFileNode file;
+	Oid			index;
+	TransactionId database_xmin;	/* raw xmin of the pg_database row */
+} GpbIdentity;
+
+/*
+ * A registry slot.  identity and layout change under the exclusive registry lock while the slot
+ * is free; state too, but is read without it.  Segments are
+ * added by the owner of the refresh and taken away by the service, both under the exclusive
+ * lock and only while they hold "owner".
+ */
+typedef struct GpbMirrorSlot
+{
+	GpbIdentity identity;
+	GpbLayout	layout;
+	pg_atomic_uint32 state;		/* GpbMirrorState */
+	pg_atomic_uint64 generation;	/* one more for each mirror in the slot */
+	pg_atomic_uint32 owner;		/* who refreshes: pgprocno + 1, or 0 */
+	ConditionVariable owner_cv;
+	pg_atomic_uint32 nsegments;
+	pg_atomic_uint32 nblocks;	/* of the index at the last refresh */
+	pg_atomic_uint64 epoch;		/* published (rule M5); 0: never refreshed */
+	pg_atomic_uint64 last_used; /* TimestampTz */
+	pg_atomic_uint64 refreshes; /* that copied something */
+	pg_atomic_uint64 leaves;	/* in the inner image */
+	pg_atomic_uint64 memory;	/* bytes on the device */
+} GpbMirrorSlot;
+
+/* An index for which the device had no memory */
+typedef struct GpbRefusal
+{
+	GpbIdentity identity;
+	TimestampTz until;
+} GpbRefusal;
+
+/* ---- requests ---- */
+
+typedef enum GpbSlotState
+{
+	GPB_SLOT_FREE = 0,
+	GPB_SLOT_CLAIMED,			/* the backend's: it may write slot and staging */
+	GPB_SLOT_SUBMITTED,			/* the service's from here ... */
+	GPB_SLOT_RUNNING,
+	GPB_SLOT_DONE,				/* ... to here: the backend's again */
+	GPB_SLOT_ABANDONED			/* its backend is gone; the service frees it */
+} GpbSlotState;
+
+/* Refreshes have slots of their own, so that queries cannot starve them. */
+typedef enum GpbSlotClass
+{
+	GPB_QUERY_SLOT = 0,
+	GPB_REFRESH_SLOT,
+	GPB_SLOT_CLASSES
+} GpbSlotClass;
+
+typedef enum GpbOperation
+{
+	GPB_OP_VISIBILITY,			/* staging: n bytes of the map from offset */
+	GPB_OP_AGGREGATE,			/* spec -> result, sums */
+	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
+	GPB_OP_UPLOAD				/* staging: n block numbers; pages */
+} GpbOperation;
+
+typedef struct GpbRequestSlot
+{
+	pg_atomic_uint32 state;		/* GpbSlotState */
+	uint32		pgprocno;		/* whom to wake */
+	uint64		generation;		/* of the claim */
+	uint64		incarnation;	/* service that the request is meant for */
+
+	/* request */
+	GpbOperation op;
+	int			mirror;
+	uint64		mirror_generation;
+	uint64		offset;
+	uint64		n;
+	GpbFetchWhat what;
+	uint64		epoch;			/* upload: stamp of the pages */
+	bool		last;			/* upload: the refresh's last chunk */
+	GpbAggregateSpec spec;
+
+	/* answer */
+	bool		ok;
+	uint64		answered_generation;
+	GpbAggregateResult result;
+	GpbFloatSum sums[GPB_MAX_INCLUDE];
+} GpbRequestSlot;
+
+/* ---- the whole ---- */
+
+typedef struct GpbShared
+{
+	LWLock	   *registry_lock;
+
+	/* the service; available is its incarnation while it serves, else 0 */
+	pg_atomic_uint64 incarnation;
+	pg_atomic_uint64 available;
+	pg_atomic_uint32 service_pgprocno;	/* plus 1; 0: no service process */
+	pg_atomic_uint64 requests;	/* aggregates answered */
+	pg_atomic_uint32 discards;	/* counts reasons for the service to look for
+								 * mirrors to free */
+	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
+
+	/* under registry_lock */
+	GpbDeviceInfo device;
+	char		device_kind[16];	/* "cuda", "host", "none" */
+	char		status[128];
+	GpbRefusal	refused[GPB_REFUSALS];
+	int			next_refusal;
+
+	ConditionVariable freed_cv; /* registry slots and segments were freed */
+	ConditionVariable slot_cv[GPB_SLOT_CLASSES];	/* request slots were freed */
+
+	/* lock-free look-up: tags of live mirrors in slots below tag_limit */
+	pg_atomic_uint32 tag_limit;
+	pg_atomic_uint64 tags[GPB_MIRRORS];
+
+	GpbMirrorSlot mirrors[GPB_MIRRORS];
+} GpbShared;
+
+extern GpbShared *gpb_shared;
+
+/* ---- settings.c ---- */
+
+typedef enum GpbDeviceChoice
+{
+	GPB_CHOOSE_AUTO,
+	GPB_CHOOSE_CUDA,
+	GPB_CHOOSE_HOST,
+	GPB_CHOOSE_OFF
+} GpbDeviceChoice;
+
+extern int	gpb_device_choice;
+extern int	gpb_cuda_device;
+extern int	gpb_memory_limit;	/* kB */
+extern int	gpb_query_slots;
+extern int	gpb_refresh_slots;
+extern int	gpb_staging_size;	/* kB */
+extern int	gpb_max_mirrored_blocks;
+
+/* ---- changed_map.c ---- */
+
+extern Size gpb_map_shmem_size(void);
+extern void gpb_map_init_shmem(void);
+extern GpbSegment *gpb_map_segment(int slot, uint32 number);
+extern uint32 gpb_map_segments_for(BlockNumber nblocks);
+extern uint32 gpb_map_segments_total(void);
+
+/* The registry lock must be held exclusively. */
+extern bool gpb_map_grow(int slot, uint32 nsegments);
+extern void gpb_map_release(int slot);
+
+extern bool gpb_map_is_clean(int slot, BlockNumber nblocks);
+extern uint64 gpb_map_count(int slot, BlockNumber nblocks);
+extern uint32 gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo);
+extern void gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo);
+extern void gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
+
+#define gpb_map_words(nblocks) (((nblocks) + 31) / 32)
+
+/* ---- registry.c ---- */
+
+/* Serves a live mirror of that generation? */
+static inline bool
+gpb_mirror_is_live(int slot, uint64 generation)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+
+	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
+		pg_atomic_read_u64(&mirror->generation) == generation;
+}
+
+extern void gpb_registry_init(void);
+extern void gpb_identity_of(Relation index, GpbIdentity *identity);
+extern int	gpb_registry_lookup(const GpbIdentity *identity);
+extern void gpb_registry_discard(int slot);
+extern bool gpb_registry_drop(const RelFileNode *file);
+extern bool gpb_registry_grow(int slot, BlockNumber nblocks);
+extern int	gpb_registry_least_used(int except);
+extern bool gpb_registry_free_one(int except);
+extern void gpb_registry_refuse(const GpbIdentity *identity);
+extern void gpb_registry_forgive(const GpbIdentity *identity);
+extern bool gpb_own_try(int slot);
+extern void gpb_own(int slot);
+extern void gpb_disown(int slot);
+
+/* ---- request.c ---- */
+
+extern Size gpb_requests_shmem_size(void);
+extern void gpb_requests_init_shmem(void);
+extern void gpb_requests_region(void **base, Size *size);
+extern int	gpb_slot_count(GpbSlotClass class);
+extern GpbRequestSlot *gpb_slot_at(GpbSlotClass class, int number);
+extern char *gpb_slot_staging(GpbSlotClass class, int number);
+extern Size gpb_slot_staging_size(GpbSlotClass class);
+extern void gpb_slots_reclaim(void);
+extern void gpb_slots_wake_all(void);
+extern void gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok);
+extern void gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot);
+extern void gpb_wake_service(void);
+
+/*
+ * Backend side, for refresh.c: claim (waiting if told to; else NULL when none is
+ * free), submit, wait for the answer, give back.
+ */
+struct GpbRequest
+{
+	GpbSlotClass class;
+	int			number;
+	GpbRequestSlot *slot;
+	char	   *staging;
+	uint64		generation;
+	uint64		incarnation;
+	bool		pending;		/* submitted, answer not taken yet */
+	bool		lost;			/* its service is gone, or it failed */
+	GpbMirrorRef ref;
+	ResourceOwner owner;
+	struct GpbRequest *next;
+};
+
+extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait);
+extern void gpb_request_submit(GpbRequest *request);
+extern bool gpb_request_wait(GpbRequest *request);
+extern void gpb_hold_ownership(int slot);
+extern void gpb_drop_ownership(int slot);
+
+/* Staging of a refresh slot: block numbers in the first page, then pages */
+#define GPB_UPLOAD_PAGES \
+	((int) Min(gpb_slot_staging_size(GPB_REFRESH_SLOT) / BLCKSZ - 1, \
+			   BLCKSZ / sizeof(uint32)))
+
+/* ---- inner.c (service only) ---- */
+
+typedef struct GpbInner GpbInner;
+
+extern GpbInner *gpb_inner_create(const GpbLayout *layout);
+extern void gpb_inner_destroy(GpbInner *inner);
+extern void gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page);
+
+typedef enum GpbInnerOutcome
+{
+	GPB_INNER_SAME,				/* nothing changed, or no chain: keep the old */
+	GPB_INNER_NEW
+} GpbInnerOutcome;
+
+typedef struct GpbInnerChain
+{
+	uint32		nblocks;
+	uint32	   *blocks;			/* palloc'd */
+	uint32	   *counts;
+	uint32		root_leaf;
+	uint64		leaves;
+} GpbInnerChain;
+
+extern GpbInnerOutcome gpb_inner_chain(GpbInner *inner, GpbInnerChain *chain);
+
+/* ---- service.c ---- */
+
+extern PGDLLEXPORT void gpb_service_main(Datum arg);
+
+#endif							/* GPB_SHARED_H */

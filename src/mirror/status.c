@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * status.c
+ *	  The mirror as users see it: SQL functions, the engine's name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "shared.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "../index/index.h"
+
+PG_FUNCTION_INFO_V1(gpubtree_refresh);
+PG_FUNCTION_INFO_V1(gpubtree_drop_mirror);
+PG_FUNCTION_INFO_V1(gpubtree_mirrors);
+PG_FUNCTION_INFO_V1(gpubtree_device);
+
+/*
+ * Open a gpubtree index that the current user owns, with AccessShareLock.
+ * Raises ERRCODE_WRONG_OBJECT_TYPE or ERRCODE_INSUFFICIENT_PRIVILEGE.
+ */
+static Relation
+gpb_open_owned_index(Oid oid)
+{
+	Relation	index = relation_open(oid, AccessShareLock);
+
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		index->rd_rel->relam != get_index_am_oid("gpubtree", false))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a gpubtree index", RelationGetRelationName(index))));
+	if (!pg_class_ownercheck(oid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+	return index;
+}
+
+/*
+ * gpubtree_refresh(index): bring the mirror up to date, or make one.  Returns the
+ * number of blocks copied; NULL where there can be no mirror.
+ */
+Datum
+gpubtree_refresh(PG_FUNCTION_ARGS)
+{
+	Relation	index = gpb_open_owned_index(PG_GETARG_OID(0));
+	const GpbLayout *layout = gpb_layout(index);
+	GpbIdentity identity;
+	GpbMirrorRef ref;
+	uint64		blocks = 0;
+	bool		done = false;
+
+	if (gpb_mirror_available())
+	{
+		gpb_identity_of(index, &identity);
+		gpb_registry_forgive(&identity);
+		done = gpb_mirror_attach(index, layout, &ref) &&
+			gpb_mirror_refresh(index, layout, &ref, &blocks);
+	}
+	relation_close(index, AccessShareLock);
+	if (!done)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) blocks);
+}
+
+/* gpubtree_drop_mirror(index): discard the mirror; was there one? */
+Datum
+gpubtree_drop_mirror(PG_FUNCTION_ARGS)
+{
+	Relation	index = gpb_open_owned_index(PG_GETARG_OID(0));
+	bool		dropped = index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
+	gpb_registry_drop(&index->rd_node);
+
+	relation_close(index, AccessShareLock);
+	PG_RETURN_BOOL(dropped);
+}
+
+/* What gpubtree_mirrors() shows of one slot; copied under the lock. */
+typedef struct GpbMirrorStatus
+{
+	GpbIdentity identity;
+	uint32		state;
+	uint32		nblocks;
+	uint64		leaves;
+	uint64		memory;
+	uint64		changed;
+	uint64		epoch;
+	TimestampTz last_used;
+	uint64		refreshes;
+} GpbMirrorStatus;
+
+static void
+gpb_mirror_status(int slot, GpbMirrorStatus *status)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+
+	status->identity = mirror->identity;
+	status->state = pg_atomic_read_u32(&mirror->state);
+	status->nblocks = pg_atomic_read_u32(&mirror->nblocks);
+	status->leaves = pg_atomic_read_u64(&mirror->leaves);
+	status->memory = pg_atomic_read_u64(&mirror->memory);
+	status->changed = gpb_map_count(slot, status->nblocks);
+	status->epoch = pg_atomic_read_u64(&mirror->epoch);
+	status->last_used = (TimestampTz) pg_atomic_read_u64(&mirror->last_used);
+	status->refreshes = pg_atomic_read_u64(&mirror->refreshes);
+}
+
+static const char *
+gpb_state_name(const GpbMirrorStatus *status)
+{
+	if (status->state == GPB_MIRROR_DISCARDED)
+		return "discarded";
+	return status->epoch == 0 ? "empty" : "ready";
+}
+
+Datum
+gpubtree_mirrors(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			slot;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (slot = 0; gpb_shared != NULL && slot < GPB_MIRRORS; slot++)
+	{
+		GpbMirrorStatus status;
+		Datum		values[11];
+		bool		nulls[11] = {false};
+
+		LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+		gpb_mirror_status(slot, &status);
+		LWLockRelease(gpb_shared->registry_lock);
+		if (status.state == GPB_MIRROR_FREE)
+			continue;
+		values[0] = ObjectIdGetDatum(status.identity.file.dbNode);
+		values[1] = ObjectIdGetDatum(status.identity.index);
+		values[2] = ObjectIdGetDatum(status.identity.file.relNode);
+		values[3] = CStringGetTextDatum(gpb_state_name(&status));
+		values[4] = Int64GetDatum(status.nblocks);
+		values[5] = Int64GetDatum((int64) status.leaves);
+		values[6] = Int64GetDatum((int64) status.memory);
+		values[7] = Int64GetDatum((int64) status.changed);
+		values[8] = Int64GetDatum((int64) status.epoch);
+		values[9] = TimestampTzGetDatum(status.last_used);
+		values[10] = Int64GetDatum((int64) status.refreshes);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Live mirrors.  Registry lock held. */
+static int
+gpb_count_mirrors(void)
+{
+	int			n = 0;
+	int			slot;
+
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+		n += pg_atomic_read_u32(&gpb_shared->mirrors[slot].state) == GPB_MIRROR_LIVE;
+	return n;
+}
+
+/* One row, whether there is a device or not. */
+Datum
+gpubtree_device(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	GpbDeviceInfo info;
+	char		kind[sizeof(gpb_shared->device_kind)] = "none";
+	char		status[sizeof(gpb_shared->status)] = "not loaded at server start";
+	bool		present = false;
+	int			mirrors = 0;
+	uint64		requests = 0;
+	Datum		values[11];
+	bool		nulls[11] = {false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	memset(&info, 0, sizeof(info));
+	if (gpb_shared != NULL)
+	{
+		present = pg_atomic_read_u64(&gpb_shared->available) != 0;
+		requests = pg_atomic_read_u64(&gpb_shared->requests);
+		LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+		info = gpb_shared->device;
+		strlcpy(status, gpb_shared->status, sizeof(status));
+		if (present)
+			strlcpy(kind, gpb_shared->device_kind, sizeof(kind));
+		mirrors = gpb_count_mirrors();
+		LWLockRelease(gpb_shared->registry_lock);
+		if (pg_atomic_read_u32(&gpb_shared->service_pgprocno) == 0)
+			strlcpy(status, "no service", sizeof(status));
+	}
+	values[0] = CStringGetTextDatum(kind);
+	values[1] = CStringGetTextDatum(info.name);
+	values[2] = Int32GetDatum(info.ordinal);
+	values[3] = CStringGetTextDatum(psprintf("%d.%d", info.compute_major, info.compute_minor));
+	values[4] = Int32GetDatum(info.multiprocessors);
+	values[5] = Int64GetDatum((int64) info.memory_total);
+	values[6] = Int64GetDatum((int64) info.memory_used);
+	values[7] = Int64GetDatum((int64) info.memory_limit);
+	values[8] = Int32GetDatum(mirrors);
+	values[9] = Int64GetDatum((int64) requests);
+	values[10] = CStringGetTextDatum(status);
+	nulls[1] = !present;
+	nulls[2] = nulls[3] = nulls[4] = strcmp(kind, "cuda") != 0;
+	nulls[5] = nulls[6] = nulls[7] = !present;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}
+
+/* The result is valid until the next call. */
+const char *
+gpb_mirror_engine_name(void)
+{
+	static char name[128];
+
+	if (gpb_shared == NULL || pg_atomic_read_u64(&gpb_shared->available) == 0)
+		return "no device";
+	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+	if (strcmp(gpb_shared->device_kind, "cuda") == 0)
+		snprintf(name, sizeof(name), "CUDA device %d (%s)", gpb_shared->device.ordinal,
+				 gpb_shared->device.name);
+	else
+		snprintf(name, sizeof(name), "%s device", gpb_shared->device_kind);
+	LWLockRelease(gpb_shared->registry_lock);
+	return name;
+}

@@ -60,8 +60,6 @@ CREATE INDEX ON t USING gpubtree (k COLLATE "C");
 ALTER TABLE t ADD CONSTRAINT t_key UNIQUE USING INDEX t_k;
 ALTER TABLE t REPLICA IDENTITY USING INDEX t_k;
 
--- the handler is not for users
-SELECT gpubtree_handler(NULL);
 
 DROP TABLE t, u;
 DROP DOMAIN small;

@@ -115,10 +115,25 @@ gpb_entry_aggregate(const GpbAggregateSpec *spec, uint64 key, const char *row,
 /* ---- one leaf ---- */
 
 /*
- * A column's part of a leaf: the values at the given positions, whose bits
- * *null says are NULL or not.  The loops below are kept apart by what is
- * wanted, so that each is a handful of instructions for an entry.
+ * The entries of a leaf that count: n of them, at the positions given or, where
+ * "at" is NULL, one after the other from "first".  On a table that was vacuumed the latter is
+ * nearly every leaf, so each loop below exists twice: "contiguous" is a
+ * constant wherever it is passed.
  */
+typedef struct GpbLeafPick
+{
+	const uint16 *at;
+	int			first;
+	int			n;
+} GpbLeafPick;
+
+GPB_FN int
+gpb_pick_position(const GpbLeafPick *pick, int i, bool contiguous)
+{
+	return contiguous ? pick->first + i : pick->at[i];
+}
+
+/* Where a column's values lie */
 typedef struct GpbLeafColumn
 {
 	const char *rows;			/* row 0; row i lies i * stride before it */
@@ -127,13 +142,10 @@ typedef struct GpbLeafColumn
 	uint64		null_bit;		/* in the locator */
 } GpbLeafColumn;
 
-/*
- * count, sum, min and max of an integer column.  KIND is a constant at each
- * call, so that the switch in gpb_row_value disappears.
- */
+/* count, sum, min and max of an integer column; kind and want are constants. */
 GPB_FN void
-gpb_leaf_column_integers(const GpbLeafColumn *column, const uint16 *positions, int n,
-						 int kind, int want, GpbColumnState *state)
+gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
+						 bool contiguous, int kind, int want, GpbColumnState *state)
 {
 	int64		count = 0;
 	uint64		low = 0;		/* of int2 and int4 the whole sum */
@@ -142,9 +154,10 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const uint16 *positions, i
 	int64		max = state->max;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < pick->n; i++)
 	{
-		const char *row = column->rows - positions[i] * column->stride;
+		const char *row = column->rows -
+			gpb_pick_position(pick, i, contiguous) * column->stride;
 		bool		valid = (gpb_row_locator(row) & column->null_bit) == 0;
 		int64		value = gpb_row_value(row, column->offset, kind);
 		int64		term = valid ? value : 0;
@@ -171,16 +184,33 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const uint16 *positions, i
 	state->max = max;
 }
 
-/* The same for float8; sum is NULL if no sum is wanted. */
+/* The same, the loop chosen by what is wanted and how the entries lie. */
 GPB_FN void
-gpb_leaf_column_floats(const GpbLeafColumn *column, const uint16 *positions, int n,
+gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
+					 int kind, int want, GpbColumnState *state)
+{
+	const int	all = GPB_WANT_SUM | GPB_WANT_MINMAX;
+
+	if (pick->at != NULL)
+		gpb_leaf_column_integers(column, pick, false, kind, all, state);
+	else if ((want & GPB_WANT_MINMAX) == 0)
+		gpb_leaf_column_integers(column, pick, true, kind, GPB_WANT_SUM, state);
+	else
+		gpb_leaf_column_integers(column, pick, true, kind, all, state);
+}
+
+/* float8; sum is NULL if no sum is wanted. */
+GPB_FN void
+gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 					   GpbColumnState *state, GpbFloatSum *sum)
 {
+	bool		contiguous = pick->at == NULL;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < pick->n; i++)
 	{
-		const char *row = column->rows - positions[i] * column->stride;
+		const char *row = column->rows -
+			gpb_pick_position(pick, i, contiguous) * column->stride;
 		int64		bits;
 		int64		order;
 
@@ -198,16 +228,17 @@ gpb_leaf_column_floats(const GpbLeafColumn *column, const uint16 *positions, int
 	}
 }
 
-/* The key column: the same values, read from the key array. */
+/* The key column, from the key array. */
 GPB_FN void
 gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
-					 const uint16 *positions, int n, GpbColumnState *state)
+					 const GpbLeafPick *pick, GpbColumnState *state)
 {
+	bool		contiguous = pick->at == NULL;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < pick->n; i++)
 	{
-		int			at = positions[i];
+		int			at = gpb_pick_position(pick, i, contiguous);
 		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, at));
 
 		if (gpb_locator_is_null(locator, layout->flags))
@@ -218,12 +249,14 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 	}
 }
 
+/* INCLUDE column c - 1. */
 GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
-					 const uint16 *positions, int n,
-					 GpbColumnState *state, GpbFloatSum *sum)
+					 const GpbLeafPick *pick, GpbColumnState *state,
+					 GpbFloatSum *sum)
 {
 	const GpbLayout *layout = &spec->layout;
+	int			want = spec->want[c];
 	GpbLeafColumn column;
 
 	column.rows = gpb_page_row(page, layout->row_width, 0);
@@ -234,20 +267,40 @@ gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
 	switch (layout->kind[c - 1])
 	{
 		case GPB_KIND_INT2:
-			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT2,
-									 spec->want[c], state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT2, want, state);
 			break;
 		case GPB_KIND_INT4:
-			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT4,
-									 spec->want[c], state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT4, want, state);
 			break;
 		case GPB_KIND_INT8:
-			gpb_leaf_column_integers(&column, positions, n, GPB_KIND_INT8,
-									 spec->want[c], state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT8, want, state);
 			break;
 		default:
-			gpb_leaf_column_floats(&column, positions, n, state, sum);
+			gpb_leaf_column_floats(&column, pick, state, sum);
 			break;
+	}
+}
+
+/* Add the picked entries of a leaf. */
+GPB_FN void
+gpb_leaf_add(const void *page, const GpbAggregateSpec *spec, const GpbLeafPick *pick,
+			 GpbAggregateState *state, GpbFloatSum *sums)
+{
+	const GpbLayout *layout = &spec->layout;
+	int			c;
+
+	state->entries += pick->n;
+	if (spec->want[0])
+		gpb_leaf_column_keys(page, layout, pick, &state->column[0]);
+	for (c = 1; c <= layout->ncolumns; c++)
+	{
+		GpbFloatSum *sum = NULL;
+
+		if (!spec->want[c])
+			continue;
+		if (gpb_column_has_float_sum(spec, c))
+			sum = &sums[gpb_column_float_sum(spec, c)];
+		gpb_leaf_column_rows(page, spec, c, pick, &state->column[c], sum);
 	}
 }
 
@@ -257,45 +310,41 @@ gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
  * visible[i - from] says whether entry i's heap block is all-visible (1) or not
  * (0).  Entries that are are added to *state and *sums; the positions of the others
  * go to *unknown, ascending, which has room for to - from of them; their number is returned.
- * Entries hinted dead are left out of both, unless the spec ignores the hints.
+ * Entries hinted dead are left out of both, unless the spec ignores the hints.  (A hint
+ * on a page without GPB_PAGE_HAS_DEAD may be overlooked: it saves a visit, no more.)
  */
 GPB_FN int
 gpb_leaf_aggregate(const void *page, const GpbAggregateSpec *spec, int from, int to,
 				   const uint8 *visible, GpbAggregateState *state,
 				   GpbFloatSum *sums, uint16 *unknown)
 {
-	const GpbLayout *layout = &spec->layout;
-	uint64		dead = spec->ignore_dead_hints ? 0 : GPB_LOC_DEAD;
+	bool		hints = !spec->ignore_dead_hints &&
+		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0;
 	uint16		counted[GPB_MAX_LEAF_ENTRIES];
-	int			ncounted = 0;
+	GpbLeafPick pick = {NULL, from, to - from};
 	int			nunknown = 0;
-	int			c;
 	int			i;
 
-	for (i = from; i < to; i++)
+	if (from >= to)
+		return 0;
+	if (hints || memchr(visible, 0, to - from) != NULL)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, i));
-		bool		alive = (locator & dead) == 0;
+		uint64		dead = hints ? GPB_LOC_DEAD : 0;
 
-		counted[ncounted] = (uint16) i;
-		unknown[nunknown] = (uint16) i;
-		ncounted += alive & visible[i - from];
-		nunknown += alive & !visible[i - from];
+		pick.at = counted;
+		pick.n = 0;
+		for (i = from; i < to; i++)
+		{
+			const char *row = gpb_page_row(page, spec->layout.row_width, i);
+			bool		alive = (gpb_row_locator(row) & dead) == 0;
+
+			counted[pick.n] = (uint16) i;
+			unknown[nunknown] = (uint16) i;
+			pick.n += alive & visible[i - from];
+			nunknown += alive & !visible[i - from];
+		}
 	}
-
-	state->entries += ncounted;
-	if (spec->want[0])
-		gpb_leaf_column_keys(page, layout, counted, ncounted, &state->column[0]);
-	for (c = 1; c <= layout->ncolumns; c++)
-	{
-		GpbFloatSum *sum = NULL;
-
-		if (!spec->want[c])
-			continue;
-		if (gpb_column_has_float_sum(spec, c))
-			sum = &sums[gpb_column_float_sum(spec, c)];
-		gpb_leaf_column_rows(page, spec, c, counted, ncounted, &state->column[c], sum);
-	}
+	gpb_leaf_add(page, spec, &pick, state, sums);
 	return nunknown;
 }
 

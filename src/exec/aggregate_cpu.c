@@ -34,8 +34,11 @@ typedef struct GpbVisibilitySlot
 {
 	uint32		page;			/* number of the map page + 1; 0: empty */
 	Buffer		buffer;			/* pinned, or InvalidBuffer */
-	const volatile uint8 *bits;	/* NULL: all zero */
+	const volatile uint8 *bits;
 } GpbVisibilitySlot;
+
+/* Stands for a map page that does not exist */
+static const uint8 gpb_no_bits[GPB_VM_PAGE_BYTES];
 
 struct GpbVisibilityCache
 {
@@ -60,43 +63,70 @@ gpb_visibility_cache_release(GpbAggregateRun *run)
 	pfree(cache);
 }
 
-/* Pin the map page that covers heap block "block" into its slot. */
-static void
-gpb_visibility_load(Relation heap, GpbVisibilitySlot *slot, BlockNumber block)
+/* The pinned map page that covers heap block "block", pinning it if need be. */
+static inline GpbVisibilitySlot *
+gpb_visibility_slot(GpbAggregateRun *run, BlockNumber block)
 {
+	uint32		page = block / GPB_VM_PAGE_BLOCKS;
+	GpbVisibilitySlot *slot = &run->visibility->slot[page % GPB_VISIBILITY_SLOTS];
+
+	if (likely(slot->page == page + 1))
+		return slot;
 	/* releases the page that the slot holds now, if it is another */
-	(void) visibilitymap_get_status(heap, block, &slot->buffer);
-	slot->page = block / GPB_VM_PAGE_BLOCKS + 1;
-	slot->bits = NULL;
+	(void) visibilitymap_get_status(run->heap, block, &slot->buffer);
+	slot->page = page + 1;
+	slot->bits = gpb_no_bits;
 	if (BufferIsValid(slot->buffer))
 		slot->bits = (const uint8 *) PageGetContents(BufferGetPage(slot->buffer));
+	return slot;
+}
+
+static inline BlockNumber
+gpb_leaf_heap_block(const char *page, int row_width, int i)
+{
+	return gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
+}
+
+static inline uint8
+gpb_visibility_bit(const volatile uint8 *bits, uint32 at)
+{
+	return (bits[at / GPB_HEAPBLOCKS_PER_BYTE] >>
+			(2 * (at % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
 }
 
 /*
- * Set visible[i - from] for entries [from, to) of a leaf.  As in core, the map is read
- * without a lock: what matters is only that the bit was set at some moment
- * after the leaf was read.
+ * Set visible[i - from] for entries [from, to) of a leaf; there is at least one.  As in
+ * core, the map is read without a lock: what matters is only that the bit was
+ * set at some moment after the leaf was read.
+ *
+ * Most leaves point to heap blocks of one map page, so the first loop runs as
+ * far as that is so.
  */
 static void
 gpb_read_visibility(GpbAggregateRun *run, const char *page, int from, int to,
 					uint8 *visible)
 {
 	int			row_width = run->spec.layout.row_width;
-	GpbVisibilityCache *cache = run->visibility;
+	BlockNumber first = gpb_leaf_heap_block(page, row_width, from);
+	BlockNumber base = first - first % GPB_VM_PAGE_BLOCKS;
+	const volatile uint8 *bits = gpb_visibility_slot(run, first)->bits;
 	int			i;
 
 	for (i = from; i < to; i++)
 	{
-		BlockNumber block = gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
-		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
-		uint32		at = block % GPB_VM_PAGE_BLOCKS;
-		GpbVisibilitySlot *slot = &cache->slot[map_page % GPB_VISIBILITY_SLOTS];
+		uint32		at = gpb_leaf_heap_block(page, row_width, i) - base;
 
-		if (unlikely(slot->page != map_page + 1))
-			gpb_visibility_load(run->heap, slot, block);
-		visible[i - from] = slot->bits == NULL ? 0 :
-			(slot->bits[at / GPB_HEAPBLOCKS_PER_BYTE] >>
-			 (2 * (at % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
+		if (at >= GPB_VM_PAGE_BLOCKS)
+			break;
+		visible[i - from] = gpb_visibility_bit(bits, at);
+	}
+	for (; i < to; i++)
+	{
+		BlockNumber block = gpb_leaf_heap_block(page, row_width, i);
+
+		visible[i - from] =
+			gpb_visibility_bit(gpb_visibility_slot(run, block)->bits,
+							   block % GPB_VM_PAGE_BLOCKS);
 	}
 }
 

@@ -665,6 +665,18 @@ gpb_form_with_nulls(GpbScan *so, TupleDesc descriptor, uint64 key,
 	pfree(tuple);
 }
 
+/* Copy a value of 2, 4 or 8 bytes, without a call for a width known only at run time. */
+static inline void
+gpb_copy_value(char *to, const char *from, int width)
+{
+	if (width == 8)
+		memcpy(to, from, 8);
+	else if (width == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, 2);
+}
+
 /* Set xs_itup, valid till the next entry is returned. */
 static void
 gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
@@ -687,11 +699,12 @@ gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
 		/* little-endian, so a narrower value is the first bytes of the wide */
 		value = gpb_key_value(key, so->layout.key_width, so->layout.flags);
 		tuple->t_info = former->size;
-		memcpy(former->tuple + former->column[0].to, &value,
-			   former->column[0].width);
+		gpb_copy_value(former->tuple + former->column[0].to,
+					   (const char *) &value, former->column[0].width);
 		for (int c = 1; c < former->ncolumns; c++)
-			memcpy(former->tuple + former->column[c].to,
-				   row + former->column[c].from, former->column[c].width);
+			gpb_copy_value(former->tuple + former->column[c].to,
+						   row + former->column[c].from,
+						   former->column[c].width);
 	}
 	tuple->t_tid = scan->xs_heaptid;
 	scan->xs_itup = tuple;

@@ -447,17 +447,17 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 /*
  * Read the leaf right of the current one, as it was linked when that was read:
  * if that has been split since, what moved to the new page has been read.
- * The caller has left the current leaf.
+ * The caller has left that leaf, block from.
  */
 static void
-gpb_scan_step_right(IndexScanDesc scan, int range)
+gpb_scan_step_right(IndexScanDesc scan, BlockNumber from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
 	buffer = gpb_read_right(scan->indexRelation, &so->layout,
-							so->current.right, 0, so->current.high,
+							from, so->current.right, 0, so->current.high,
 							BUFFER_LOCK_SHARE);
 	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	so->current.entered = -1;
@@ -496,7 +496,7 @@ gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 			return buffer;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, &so->layout, right, 0, high,
+		buffer = gpb_read_right(index, &so->layout, block, right, 0, high,
 								BUFFER_LOCK_SHARE);
 	}
 }
@@ -523,6 +523,7 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 	GpbPosition *position = &so->current;
 	GpbRange   *ranges = so->set.ranges;
 	GpbBound	upper = position->upper;
+	BlockNumber from = position->block;
 	BlockNumber right = position->right;
 	int			range = position->range;
 	bool		to_page_end = !gpb_bound_less(upper, position->high);
@@ -535,11 +536,11 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 		return false;
 
 	if (gpb_bound_less(ranges[range].lo, upper))
-		gpb_scan_step_right(scan, range);
+		gpb_scan_step_right(scan, from, range);
 	else if (so->neighbours && to_page_end && right != GPB_NO_BLOCK)
 	{
 		/* if the range is not there, nothing is copied, and we come back */
-		gpb_scan_step_right(scan, range);
+		gpb_scan_step_right(scan, from, range);
 		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
 	}
 	else

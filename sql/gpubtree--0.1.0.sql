@@ -252,8 +252,7 @@ CREATE FUNCTION gpubtree_device(
 	OUT memory_limit bigint,
 	OUT mirrors integer,
 	OUT requests bigint,
-	OUT status text,
-	OUT pid integer)
+	OUT status text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;

@@ -87,6 +87,12 @@ gpb_heap_visible(GpbAggregateRun *run, GpbHeapVisit *visit, uint64 locator)
 	bool		call_again = false;
 	bool		found;
 
+	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is corrupted: entry points to no heap tuple",
+						RelationGetRelationName(run->index))));
+
 	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
 	found = table_index_fetch_tuple(visit->fetch, &tid, run->snapshot, visit->slot,
 									&call_again, NULL);

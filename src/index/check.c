@@ -21,6 +21,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "access/xlogrecovery.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
@@ -44,7 +45,6 @@ typedef struct GpbCheck
 	BlockNumber nblocks;		/* length when the check began */
 	BlockNumber length;			/* length when last looked */
 	uint8	   *seen;			/* one bit for each of nblocks blocks */
-	uint32		nlevels;		/* levels 0 .. nlevels - 1 are checked */
 } GpbCheck;
 
 /* One page of a walk along a level, left to right */
@@ -80,9 +80,7 @@ typedef struct GpbProbe
 static void damaged(GpbCheck *check, BlockNumber block, const char *what,
 					const char *detail,...) pg_attribute_noreturn() pg_attribute_printf(4, 5);
 
-/*
- * Raise ERRCODE_INDEX_CORRUPTED, naming index and block.
- */
+/* gpb_corrupted with the values that are wrong */
 static void
 damaged(GpbCheck *check, BlockNumber block, const char *what,
 		const char *detail,...)
@@ -103,11 +101,10 @@ damaged(GpbCheck *check, BlockNumber block, const char *what,
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is damaged in block %u: %s",
+			 errmsg("index \"%s\" is corrupted at block %u: %s",
 					RelationGetRelationName(check->index), block, what),
 			 errdetail_internal("%s", text.data),
-			 errtableconstraint(check->index,
-								RelationGetRelationName(check->index))));
+			 errhint("REINDEX rebuilds the index from its table.")));
 }
 
 /* "(key, tie)" as the pages have them, for details */
@@ -125,7 +122,7 @@ bound_text(GpbBound bound)
 
 /*
  * Read and share-lock a tree page that "from" points to, and see that it is
- * sound.
+ * sound.  Without "from" the page is known to exist.
  */
 static Buffer
 lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
@@ -133,6 +130,9 @@ lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
 	Buffer		buffer;
 	const char *fault;
 
+	if (block == from)
+		damaged(check, block, "a link leads from the page to itself",
+				"The index has %u blocks.", check->length);
 	if (block >= check->length)
 		check->length = RelationGetNumberOfBlocks(check->index);
 	if (block >= check->length || block == GPB_META_BLOCK)
@@ -140,12 +140,19 @@ lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
 				"It points to block %u, and the index has %u blocks.",
 				block, check->length);
 
-	buffer = gpb_pin(check->index, InvalidBuffer, block, check->strategy);
+	buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block, RBM_NORMAL,
+								check->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	fault = gpb_page_fault(BufferGetPage(buffer), &check->layout);
 	if (fault != NULL)
-		damaged(check, block, fault, "Block %u points to it.", from);
+		gpb_corrupted(check->index, block, fault);
 	return buffer;
+}
+
+static bool
+was_seen(GpbCheck *check, BlockNumber block)
+{
+	return (check->seen[block / 8] & (1 << (block % 8))) != 0;
 }
 
 /* Note that the block has been reached; each may be, once. */
@@ -154,7 +161,7 @@ reach(GpbCheck *check, BlockNumber block)
 {
 	if (block >= check->nblocks)
 		return;					/* made since the check began */
-	if (check->seen[block / 8] & (1 << (block % 8)))
+	if (was_seen(check, block))
 		damaged(check, block, "it is reached twice",
 				"Two links lead to the page.");
 	check->seen[block / 8] |= 1 << (block % 8);
@@ -219,8 +226,8 @@ check_inner_entry(GpbCheck *check, GpbCursor *cursor, int i)
 }
 
 /*
- * All that can be said about the cursor's page by itself: bounds, flags, order,
- * entries.
+ * All that can be said about the cursor's page by itself, beyond what
+ * gpb_page_fault has: bounds, order, entries.
  */
 static void
 check_image(GpbCheck *check, GpbCursor *cursor)
@@ -234,14 +241,6 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 	GpbBound	high = gpb_page_high(image);
 	GpbBound	previous = cursor->low;
 
-	if (special->flags & ~(GPB_PAGE_INCOMPLETE_SPLIT | GPB_PAGE_HAS_DEAD))
-		damaged(check, cursor->block, "it has flags that a tree page cannot have",
-				"Its flags are %04x.", special->flags);
-	if ((special->flags & GPB_PAGE_INCOMPLETE_SPLIT) &&
-		special->right == GPB_NO_BLOCK)
-		damaged(check, cursor->block,
-				"it is marked half split but has no right sibling",
-				"Its flags are %04x.", special->flags);
 	if (special->right != GPB_NO_BLOCK && (high.tie & ~GPB_TIE_MASK))
 		damaged(check, cursor->block, "its high key carries flags",
 				"Its high key has tie %016llx.", (unsigned long long) high.tie);
@@ -254,9 +253,6 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 	{
 		GpbBound	first;
 
-		if (count == 0)
-			damaged(check, cursor->block, "it is an inner page without entries",
-					"Its level is %u.", cursor->level);
 		first = gpb_page_bound(image, key_width, row_width, 0);
 		if (gpb_bound_cmp(first, cursor->low) != 0)
 			damaged(check, cursor->block,
@@ -337,7 +333,7 @@ cursor_next(GpbCheck *check, GpbCursor *cursor)
 
 	CHECK_FOR_INTERRUPTS();
 
-	buffer = lock_page(check, block, block);
+	buffer = lock_page(check, block, InvalidBlockNumber);
 	special = *gpb_page_special(BufferGetPage(buffer));
 	if (special.right == GPB_NO_BLOCK)
 	{
@@ -345,9 +341,6 @@ cursor_next(GpbCheck *check, GpbCursor *cursor)
 		cursor->block = InvalidBlockNumber;
 		return;
 	}
-	if (special.right == block)
-		damaged(check, block, "it is its own right sibling",
-				"Its right link is %u.", special.right);
 
 	right = lock_page(check, special.right, block);
 	cursor->low = gpb_page_high(BufferGetPage(buffer));
@@ -395,30 +388,21 @@ downlinks_next(GpbCheck *check, GpbDownlinks *down)
 	} while (!gpb_bound_less(last, down->separator));
 }
 
-/*
- * The cursor's page had no downlink in the image of its parent level.  That is right if
- * the split that made it is not finished, or was finished after the image was
- * taken: then its downlink is there by now.
- */
-static void
-require_downlink(GpbCheck *check, GpbCursor *cursor)
+/* Is the downlink of the cursor's page in the tree now? */
+static bool
+find_downlink(GpbCheck *check, GpbCursor *cursor)
 {
+	int			key_width = check->layout.key_width;
 	GpbMeta		meta;
 	Buffer		buffer;
 	Page		page;
-	int			key_width = check->layout.key_width;
 	int			count;
 	int			position;
 	bool		found;
 
-	if (cursor->left_incomplete)
-		return;
-
 	gpb_read_meta(check->index, &check->layout, &meta);
 	if (meta.level <= cursor->level)
-		damaged(check, cursor->block, "it has no downlink",
-				"It is on level %u, and the root on level %u.",
-				cursor->level, meta.level);
+		return false;
 
 	buffer = gpb_search_level(check->index, &check->layout, cursor->low,
 							  cursor->level + 1, BUFFER_LOCK_SHARE);
@@ -432,9 +416,45 @@ require_downlink(GpbCheck *check, GpbCursor *cursor)
 		gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH,
 								   position)) == cursor->block;
 	UnlockReleaseBuffer(buffer);
-	if (!found)
-		damaged(check, cursor->block, "it has no downlink",
-				"Its low bound is %s.", bound_text(cursor->low));
+	return found;
+}
+
+/*
+ * Wait until the record that is being replayed, if any, is replayed.  No lock is
+ * held.
+ */
+static void
+wait_for_replay(void)
+{
+	XLogRecPtr	replaying = GetCurrentReplayRecPtr(NULL);
+
+	while (GetXLogReplayRecPtr(NULL) < replaying)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(1000L);
+	}
+}
+
+/*
+ * The cursor's page had no downlink in the image of its parent level.  That is right if
+ * the split that made it is not finished, or was finished after the image was
+ * taken: then its downlink is there by now.  (Replay takes the mark from
+ * the left sibling first, and puts the downlink in afterwards.)
+ */
+static void
+require_downlink(GpbCheck *check, GpbCursor *cursor)
+{
+	if (cursor->left_incomplete || find_downlink(check, cursor))
+		return;
+	if (RecoveryInProgress())
+	{
+		wait_for_replay();
+		if (find_downlink(check, cursor))
+			return;
+	}
+	damaged(check, cursor->block, "it has no downlink",
+			"It is on level %u, its low bound is %s.",
+			cursor->level, bound_text(cursor->low));
 }
 
 /*
@@ -468,6 +488,10 @@ match_downlink(GpbCheck *check, GpbCursor *cursor, GpbDownlinks *down)
 		damaged(check, down->cursor.block, "a downlink leads to the wrong page",
 				"Downlink %s leads to block %u, but block %u begins there.",
 				bound_text(down->separator), down->child, cursor->block);
+	if (cursor->left_incomplete)
+		damaged(check, cursor->block,
+				"it has a downlink, though its left sibling is marked half split",
+				"Its low bound is %s.", bound_text(cursor->low));
 	downlinks_next(check, down);
 }
 
@@ -489,7 +513,8 @@ check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
 	down->cursor.block = InvalidBlockNumber;
 	if (parent != InvalidBlockNumber)
 	{
-		cursor_begin(check, &down->cursor, level + 1, parent, parent);
+		cursor_begin(check, &down->cursor, level + 1, parent,
+					 InvalidBlockNumber);
 		down->position = 0;
 		downlinks_read(check, down);
 	}
@@ -521,86 +546,101 @@ check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
 }
 
 /*
- * Check the levels from the root down to the topmost one that is checked already, if
- * any.  Returns false if there was none to check.
+ * Is this page, which the walk did not come to, linked to what the walk did come
+ * to, or the root?  During recovery there may be one such page: when we looked
+ * at the file's length, replay had made it, but not yet linked it.
  */
 static bool
-check_upper_levels(GpbCheck *check)
+linked_since(GpbCheck *check, BlockNumber block)
+{
+	int			attempts;
+
+	for (attempts = 0; attempts < 100; attempts++)
+	{
+		Buffer		buffer = lock_page(check, block, InvalidBlockNumber);
+		BlockNumber left = gpb_page_special(BufferGetPage(buffer))->left;
+		BlockNumber right;
+		GpbMeta		meta;
+
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		if (left == GPB_NO_BLOCK)
+		{
+			gpb_read_meta(check->index, &check->layout, &meta);
+			return meta.root == block;
+		}
+		if (left < check->nblocks && !was_seen(check, left))
+			return false;
+
+		buffer = lock_page(check, left, block);
+		right = gpb_page_special(BufferGetPage(buffer))->right;
+		UnlockReleaseBuffer(buffer);
+		if (right == block)
+			return true;
+		/* if a new page has come between the two, look again */
+		if (right < check->nblocks)
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Every block that was there when we began has been reached, but for those that a
+ * crash, or an error, has left all-zero.
+ */
+static void
+check_reached(GpbCheck *check)
+{
+	BlockNumber block;
+
+	for (block = GPB_META_BLOCK + 1; block < check->nblocks; block++)
+	{
+		Buffer		buffer;
+		bool		is_new;
+
+		if (was_seen(check, block))
+			continue;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block,
+									RBM_NORMAL, check->strategy);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		is_new = PageIsNew(BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		if (!is_new && !linked_since(check, block))
+			damaged(check, block, "it cannot be reached from the root",
+					"The index had %u blocks.", check->nblocks);
+	}
+}
+
+/* Check the tree, level by level from the root down. */
+static void
+check_tree(GpbCheck *check)
 {
 	GpbMeta		meta;
 	BlockNumber leftmost;
 	BlockNumber parent = InvalidBlockNumber;
+	uint32		level;
+
+	/*
+	 * A page that a split is making now will be found: its left sibling, or the
+	 * metapage, is locked until the new page is linked.
+	 */
+	check->nblocks = check->length = RelationGetNumberOfBlocks(check->index);
+	check->seen = MemoryContextAllocHuge(CurrentMemoryContext,
+										 check->nblocks / 8 + 1);
+	memset(check->seen, 0, check->nblocks / 8 + 1);
 
 	gpb_read_meta(check->index, &check->layout, &meta);
-	if (meta.level + 1 <= check->nlevels)
-		return false;
-
 	leftmost = meta.root;
-	for (uint32 level = meta.level + 1; level-- > check->nlevels;)
+	for (level = meta.level + 1; level-- > 0;)
 	{
 		BlockNumber below = check_level(check, level, leftmost, parent);
 
 		parent = leftmost;
 		leftmost = below;
 	}
-	check->nlevels = meta.level + 1;
-	return true;
-}
-
-/*
- * Every block that was there when we began has been reached, but for those that a
- * crash left all-zero, and for new roots.  Returns false if the tree has grown a
- * level that is yet to be checked.
- */
-static bool
-check_reached(GpbCheck *check)
-{
-	for (BlockNumber block = GPB_META_BLOCK + 1; block < check->nblocks; block++)
-	{
-		Buffer		buffer;
-		bool		is_new;
-		uint32		level;
-
-		if (check->seen[block / 8] & (1 << (block % 8)))
-			continue;
-
-		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_pin(check->index, InvalidBuffer, block, check->strategy);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		is_new = PageIsNew(BufferGetPage(buffer));
-		level = gpb_page_special(BufferGetPage(buffer))->level;
-		UnlockReleaseBuffer(buffer);
-
-		if (is_new)
-			continue;
-		if (level >= check->nlevels && check_upper_levels(check))
-			return false;
-		damaged(check, block, "it cannot be reached from the root",
-				"The page says it is on level %u; %u levels are reached.",
-				level, check->nlevels);
-	}
-	return true;
-}
-
-static void
-check_tree(GpbCheck *check)
-{
-	/*
-	 * A page that a split was making when we looked at the length is
-	 * found, since its left sibling stayed locked all the while.
-	 */
-	check->nblocks = check->length = RelationGetNumberOfBlocks(check->index);
-	if (check->nblocks <= GPB_FIRST_ROOT)
-		damaged(check, GPB_META_BLOCK, "the file is too short",
-				"It has %u blocks.", check->nblocks);
-	check->seen = MemoryContextAllocHuge(CurrentMemoryContext,
-										 check->nblocks / 8 + 1);
-	memset(check->seen, 0, check->nblocks / 8 + 1);
-	check->nlevels = 0;
-
-	check_upper_levels(check);
-	while (!check_reached(check))
-		;
+	check_reached(check);
 	pfree(check->seen);
 }
 

@@ -31,7 +31,7 @@ gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 	if (block == InvalidBlockNumber)
 		return InvalidBuffer;
 
-	buffer = gpb_pin(index, InvalidBuffer, block, NULL);
+	buffer = ReadBuffer(index, block);
 	if (ConditionalLockBuffer(buffer))
 	{
 		Page		page = BufferGetPage(buffer);

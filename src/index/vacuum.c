@@ -68,6 +68,9 @@ vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
 		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
 		ItemPointerData tid;
 
+		if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
+			gpb_corrupted(vacuum->info->index, BufferGetBlockNumber(buffer),
+						  "entry points to no heap tuple");
 		ItemPointerSet(&tid, gpb_locator_block(locator),
 					   gpb_locator_offset(locator));
 		if (vacuum->callback(&tid, vacuum->callback_state))
@@ -96,7 +99,8 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 
 	vacuum_delay_point();
 
-	buffer = gpb_pin(index, InvalidBuffer, block, vacuum->info->strategy);
+	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								vacuum->info->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 

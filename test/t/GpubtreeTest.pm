@@ -126,14 +126,13 @@ WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
 }
 
-# Process id of the service, '' if it does not run.  It has no database connection, so
-# pg_stat_activity does not show it.
+# Process id of the service, '' if it does not run
 sub gpb_service_pid
 {
 	my ($node) = @_;
 
 	return $node->safe_psql('postgres',
-		"SELECT pid FROM gpubtree_device WHERE pid IS NOT NULL");
+		"SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'gpubtree%'");
 }
 
 # Wait until the service has a device.

@@ -1,0 +1,479 @@
+# Damage to pages of the index: gpubtree_check says what is wrong and where; scans say it, or give
+# the right answer; nothing crashes or hangs, whatever is done to the table.
+#
+# GPB_SEED	repeats a run; the seed is printed
+# GPB_FUZZ	number of indexes with random bits flipped (default 25)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $seed = $ENV{GPB_SEED} // time % 1_000_000_007;
+srand($seed);
+note "GPB_SEED=$seed";
+
+# ---- the index file, as src/layout.h describes it ----
+
+use constant { PAGE => 8192, HEADER => 24, SPECIAL => 8192 - 32, NONE => 0xFFFFFFFF };
+my %special = (    # field => [offset in the special space, pack template]
+	high_key => [ 0, 'Q<' ],
+	high_tie => [ 8, 'Q<' ],
+	left => [ 16, 'L<' ],
+	right => [ 20, 'L<' ],
+	level => [ 24, 'S<' ],
+	flags => [ 26, 'S<' ],
+	key_width => [ 28, 'C' ],
+	row_width => [ 29, 'C' ],
+	page_id => [ 30, 'S<' ]);
+my %size = ('Q<' => 8, 'L<' => 4, 'S<' => 2, 'C' => 1);
+
+# The file that is being damaged
+my $bytes;
+
+sub get
+{
+	my ($block, $offset, $template) = @_;
+	return unpack($template, substr($bytes, $block * PAGE + $offset, $size{$template}));
+}
+
+sub put
+{
+	my ($block, $offset, $template, $value) = @_;
+	substr($bytes, $block * PAGE + $offset, $size{$template}) = pack($template, $value);
+}
+
+sub field
+{
+	my ($block, $name) = @_;
+	return get($block, SPECIAL + $special{$name}[0], $special{$name}[1]);
+}
+
+sub set_field
+{
+	my ($block, $name, $value) = @_;
+	put($block, SPECIAL + $special{$name}[0], $special{$name}[1], $value);
+}
+
+sub blocks { return length($bytes) / PAGE }
+sub root { return get(0, HEADER + 8, 'L<') }
+sub entries { my ($block) = @_; return (get($block, 12, 'S<') - HEADER) / 8 }
+sub key_place { my ($block, $i) = @_; return HEADER + 8 * $i }
+sub row_place { my ($block, $i) = @_; return SPECIAL - ($i + 1) * field($block, 'row_width') }
+
+sub child
+{
+	my ($block, $i) = @_;
+	return get($block, row_place($block, $i) + 8, 'L<');
+}
+
+# The n-th page of a level, from the left
+sub page_at
+{
+	my ($level, $n) = @_;
+	my $block = root();
+
+	$block = child($block, 0) while field($block, 'level') > $level;
+	$block = field($block, 'right') for 1 .. $n;
+	return $block;
+}
+
+sub leaf { return page_at(0, $_[0]) }
+sub inner { return page_at(1, $_[0]) }
+sub zero { substr($bytes, $_[0] * PAGE, PAGE) = "\0" x PAGE }
+
+# What core says of rows that cannot be, and of sums of keys that should not be
+my $unusable = qr/^XX000: could not open file .* previous segment is only|^XX000: tuple offset out of range|^22003: /;
+
+# ---- the damages ----
+
+# name => [what it does, what the checker says, what else scans may do].  A scan may be
+# "wrong" where no reader of single pages can see the damage.
+my $core = qr/^XX001: invalid page in block/;    # the buffer manager has seen it first
+my %damages = (
+	leaf_zeroed => [ sub { zero(leaf(7)) }, qr/not initialized/ ],
+	first_leaf_zeroed => [ sub { zero(leaf(0)) }, qr/not initialized/ ],
+	inner_zeroed => [ sub { zero(inner(1)) }, qr/not initialized/ ],
+	root_zeroed => [ sub { zero(root()) }, qr/not initialized/ ],
+	meta_zeroed => [ sub { zero(0) }, qr/at block 0: page is not initialized/ ],
+	meta_magic => [ sub { put(0, HEADER, 'L<', 0xDEADBEEF) }, qr/at block 0: not a metapage/ ],
+	meta_version => [ sub { put(0, HEADER + 4, 'L<', 99) }, qr/at block 0: unknown version/ ],
+	meta_widths => [ sub { put(0, HEADER + 16, 'C', 4) }, qr/at block 0: the metapage describes/ ],
+	root_beyond => [ sub { put(0, HEADER + 8, 'L<', 100000) }, qr/at block 0: .*no tree page/ ],
+	root_none => [ sub { put(0, HEADER + 8, 'L<', NONE) }, qr/at block 0: root is out of range/ ],
+	root_is_leaf => [ sub { put(0, HEADER + 8, 'L<', leaf(3)) }, qr/wrong level/ ],
+	root_is_inner => [
+		sub { put(0, HEADER + 8, 'L<', inner(0)); put(0, HEADER + 12, 'L<', 1) },
+		qr/has no downlink/ ],
+	root_level => [ sub { put(0, HEADER + 12, 'L<', 1) }, qr/wrong level/ ],
+	root_level_huge => [ sub { put(0, HEADER + 12, 'L<', 4000000000) }, qr/root is out of range/ ],
+	page_id => [ sub { set_field(leaf(5), 'page_id', 0xFF80) }, qr/not a gpubtree page/ ],
+	pd_lower_absurd => [ sub { put(leaf(5), 12, 'S<', 8190) }, $core ],
+	pd_lower_zero => [ sub { put(leaf(5), 12, 'S<', 0) }, qr/free space|invalid page/ ],
+	pd_lower_odd => [ sub { put(leaf(5), 12, 'S<', get(leaf(5), 12, 'S<') - 3) }, qr/numbers of keys/ ],
+	pd_lower_short => [ sub { put(leaf(5), 12, 'S<', get(leaf(5), 12, 'S<') - 8) }, qr/numbers of keys/ ],
+	pd_upper_short => [ sub { put(inner(0), 14, 'S<', get(inner(0), 14, 'S<') + 12) }, qr/numbers of keys/ ],
+	pd_special => [ sub { put(leaf(5), 16, 'S<', 8000) }, qr/not a gpubtree page|invalid page/ ],
+	key_width_zero => [ sub { set_field(leaf(5), 'key_width', 0) }, qr/widths/ ],
+	row_width_zero => [ sub { set_field(inner(0), 'row_width', 0) }, qr/widths/ ],
+	flags_unknown => [ sub { set_field(leaf(5), 'flags', 0x8000) }, qr/unknown flags/ ],
+	flags_meta => [ sub { set_field(leaf(5), 'flags', 1) }, qr/metapage where/ ],
+	flags_incomplete => [ sub { set_field(leaf(5), 'flags', 2) }, qr/has a downlink, though/ ],
+	flags_incomplete_last => [
+		sub { my ($b) = grep { field($_, 'level') == 0 && field($_, 'right') == NONE } 1 .. blocks() - 1;
+			set_field($b, 'flags', 2) },
+		qr/split without a right half/ ],
+	leaf_level => [ sub { set_field(leaf(5), 'level', 1); }, qr/widths|wrong level/ ],
+	inner_level => [ sub { set_field(inner(0), 'level', 2); }, qr/wrong level/ ],
+	level_huge => [ sub { set_field(inner(0), 'level', 60000); }, qr/level is out of range/ ],
+	right_self => [ sub { set_field(leaf(5), 'right', leaf(5)) }, qr/link leads from the page to itself|own sibling/ ],
+	right_cycle => [ sub { set_field(leaf(9), 'right', leaf(4)) }, qr/left link is wrong/ ],
+	right_cycle_inner => [ sub { set_field(inner(1), 'right', inner(0)) }, qr/left link is wrong|high key is not above/ ],
+	right_beyond => [ sub { set_field(leaf(5), 'right', 77777) }, qr/no tree page/ ],
+	right_meta => [ sub { set_field(leaf(5), 'right', 0) }, qr/link to the metapage/ ],
+	right_inner => [ sub { set_field(leaf(5), 'right', inner(1)) }, qr/wrong level/ ],
+	right_skips => [ sub { set_field(leaf(5), 'right', leaf(7)) }, qr/left link is wrong/, 'wrong' ],
+	right_none => [ sub { set_field(leaf(5), 'right', NONE) }, qr/no page|beyond the last page/, 'wrong' ],
+	left_wrong => [ sub { set_field(leaf(5), 'left', leaf(2)) }, qr/left link is wrong/ ],
+	left_none => [ sub { set_field(leaf(5), 'left', NONE) }, qr/left link is wrong/, 'wrong' ],
+	left_self => [ sub { set_field(leaf(5), 'left', leaf(5)) }, qr/left link is wrong|own sibling/ ],
+	left_beyond => [ sub { set_field(leaf(5), 'left', 88888) }, qr/left link is wrong/ ],
+	left_cycle => [ sub { set_field(leaf(5), 'left', leaf(8)) }, qr/left link is wrong/ ],
+	high_key_low => [ sub { set_field(leaf(5), 'high_key', 1) }, qr/high key is not above/, 'wrong' ],
+	high_key_lower => [
+		sub { set_field(leaf(5), 'high_key', get(leaf(5), key_place(leaf(5), 4), 'Q<')) },
+		qr/not below the high key/, 'wrong' ],
+	high_key_higher => [
+		sub { set_field(leaf(5), 'high_key', get(leaf(6), key_place(leaf(6), 4), 'Q<')) },
+		qr/out of order|no downlink|low bound/, 'wrong' ],
+	high_tie => [ sub { set_field(leaf(5), 'high_tie', 1 << 60) }, qr/high key carries flags/, 'wrong' ],
+	key_flip_high => [
+		sub { my $b = leaf(5); put($b, key_place($b, 3), 'Q<', get($b, key_place($b, 3), 'Q<') ^ 1 << 62) },
+		qr/out of order/, 'wrong' ],
+	key_flip_low => [
+		sub { my $b = leaf(5); put($b, key_place($b, 3), 'Q<', get($b, key_place($b, 3), 'Q<') ^ 2) },
+		qr/out of order|lacks an entry/, 'wrong' ],
+	key_flip_inner => [
+		sub { my $b = inner(0); put($b, key_place($b, 50), 'Q<', get($b, key_place($b, 50), 'Q<') ^ 2) },
+		qr/out of order|no page's low bound|no downlink/, 'wrong' ],
+	first_separator => [
+		sub { my $b = inner(1); put($b, key_place($b, 0), 'Q<', get($b, key_place($b, 0), 'Q<') + 1) },
+		qr/first separator is not its low bound/, 'wrong' ],
+	entries_swapped => [
+		sub {
+			my $b = leaf(5);
+			my ($x, $y) = map { get($b, key_place($b, $_), 'Q<') } 2, 6;
+			put($b, key_place($b, 2), 'Q<', $y);
+			put($b, key_place($b, 6), 'Q<', $x);
+		},
+		qr/out of order/, 'wrong' ],
+	rows_swapped => [
+		sub {
+			my $b = leaf(5);
+			my $n = field($b, 'row_width');
+			my ($p, $q) = map { $b * PAGE + row_place($b, $_) } 2, 6;
+			my $x = substr($bytes, $p, $n);
+			substr($bytes, $p, $n) = substr($bytes, $q, $n);
+			substr($bytes, $q, $n) = $x;
+		},
+		qr/lacks an entry|out of order/, 'wrong' ],
+	offset_zero => [ sub { my $b = leaf(5); put($b, row_place($b, 3), 'S<', 0) }, qr/no possible row/, 'wrong' ],
+	offset_huge => [ sub { my $b = leaf(5); put($b, row_place($b, 3), 'S<', 60000) }, qr/no possible row/, 'wrong' ],
+	heap_block => [
+		sub { my $b = leaf(5); put($b, row_place($b, 3) + 2, 'L<', 5000000) },
+		qr/lacks an entry|out of order/, 'wrong' ],
+	null_bits => [ sub { my $b = leaf(5); put($b, row_place($b, 3) + 6, 'S<', 0xFF00) }, qr/columns that do not exist/, 'wrong' ],
+	null_key => [ sub { my $b = leaf(5); put($b, row_place($b, 3) + 6, 'S<', 1) }, qr/out of order|usual form/, 'wrong' ],
+	include_value => [
+		sub { my $b = leaf(5); put($b, row_place($b, 3) + 8, 'L<', 123456789) },
+		qr/has another value than row .* in column 2/, 'wrong' ],
+	separator_flags => [
+		sub { my $b = inner(0); put($b, row_place($b, 3) + 6, 'S<', 2) },
+		qr/separator carries flags/ ],
+	child_left => [
+		sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', child($b, 10)) },
+		qr/leads to the wrong page/ ],
+	child_right => [
+		sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', child($b, 40)) },
+		qr/leads to the wrong page/, 'wrong' ],
+	child_meta => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', 0) }, qr/leads to the wrong page/ ],
+	child_root => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', root()) }, qr/leads to the wrong page/ ],
+	child_beyond => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', 99999) }, qr/leads to the wrong page/ ],
+	first_child_beyond => [ sub { my $b = inner(0); put($b, row_place($b, 0) + 8, 'L<', 99999) }, qr/no tree page/ ],
+	first_child_wrong => [
+		sub { my $b = inner(0); put($b, row_place($b, 0) + 8, 'L<', leaf(3)) },
+		qr/left link is wrong/, 'wrong' ],
+	inner_children_swapped => [
+		sub {
+			my $b = root();
+			my ($x, $y) = (child($b, 0), child($b, 1));
+			put($b, row_place($b, 0) + 8, 'L<', $y);
+			put($b, row_place($b, 1) + 8, 'L<', $x);
+		},
+		qr/left link is wrong/, 'wrong' ],
+	leaf_emptied => [
+		sub { my $b = leaf(5); put($b, 12, 'S<', HEADER); put($b, 14, 'S<', SPECIAL) },
+		qr/lacks an entry for row/, 'wrong' ],
+	leaf_one_lost => [
+		sub {
+			my $b = leaf(5);
+			put($b, 12, 'S<', get($b, 12, 'S<') - 8);
+			put($b, 14, 'S<', get($b, 14, 'S<') + field($b, 'row_width'));
+		},
+		qr/lacks an entry for row/, 'wrong' ],
+	inner_emptied => [
+		sub { my $b = inner(0); put($b, 12, 'S<', HEADER); put($b, 14, 'S<', SPECIAL) },
+		qr/inner page without entries/ ],
+	downlink_lost => [
+		sub {
+			my $b = inner(1);
+			put($b, 12, 'S<', get($b, 12, 'S<') - 8);
+			put($b, 14, 'S<', get($b, 14, 'S<') + 12);
+		},
+		qr/it has no downlink/ ],
+	leaves_exchanged => [
+		sub {
+			my ($p, $q) = map { leaf($_) * PAGE } 5, 9;
+			my $x = substr($bytes, $p, PAGE);
+			substr($bytes, $p, PAGE) = substr($bytes, $q, PAGE);
+			substr($bytes, $q, PAGE) = $x;
+		},
+		qr/left link is wrong|own sibling|order/, 'wrong' ],
+	leaf_old_copy => [
+		sub { substr($bytes, leaf(5) * PAGE, PAGE) = substr($bytes, leaf(6) * PAGE, PAGE) },
+		qr/left link is wrong|own sibling/, 'wrong' ],
+	orphan => [ sub { $bytes .= substr($bytes, leaf(5) * PAGE, PAGE) }, qr/cannot be reached/ ],
+	file_cut => [ sub { $bytes = substr($bytes, 0, PAGE * int(blocks() * 3 / 4)) }, qr/no tree page/ ],
+	file_empty => [ sub { $bytes = '' }, qr/at block 0: a link leads beyond the end/ ],
+	file_meta_only => [ sub { $bytes = substr($bytes, 0, PAGE) }, qr/at block 0: .*no tree page/ ],
+	garbage => [
+		sub { substr($bytes, leaf(5) * PAGE, PAGE) = join('', map { chr(int(rand(256))) } 1 .. PAGE) },
+		qr/^XX00[12]/ ],
+	garbage_kept_header => [
+		sub {
+			substr($bytes, leaf(5) * PAGE + HEADER, SPECIAL - HEADER) =
+			  join('', map { chr(int(rand(256))) } 1 .. SPECIAL - HEADER);
+		},
+		qr/^XX002/, 'wrong' ]);
+
+# What is no damage: a page that a crash left behind
+my %harmless = (
+	none => sub { },
+	zero_page_at_end => sub { $bytes .= "\0" x PAGE });
+
+# Flipped bits anywhere: only that nothing crashes
+my @fuzz = map { "fuzz_$_" } 1 .. ($ENV{GPB_FUZZ} // 25);
+
+sub fuzz
+{
+	foreach (1 .. 1 + int(rand(6)))
+	{
+		my $at = chance_page() * PAGE
+		  + (rand() < 0.5 ? int(rand(PAGE)) : rand() < 0.5 ? int(rand(HEADER)) : SPECIAL + int(rand(32)));
+		substr($bytes, $at, 1) = chr(ord(substr($bytes, $at, 1)) ^ (1 << int(rand(8))));
+	}
+}
+
+# Any page, but those high in the tree more often
+sub chance_page
+{
+	return rand() < 0.2 ? 0 : rand() < 0.3 ? root() : rand() < 0.4 ? inner(0) : int(rand(blocks()));
+}
+
+# ---- the tables, all alike ----
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+client_min_messages = error
+log_min_messages = warning
+log_min_error_statement = panic
+max_parallel_workers_per_gather = 0
+jit = off
+CONF
+my @tables = (sort(keys %damages), sort(keys %harmless), @fuzz);
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	PERFORM set_config('statement_timeout', '20s', true);
+	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
+	PERFORM set_config('enable_indexonlyscan', (how = 'index_only')::text, true);
+	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
+	PERFORM set_config('gpubtree.enable_aggregate', (how = 'aggregate')::text, true);
+	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	EXECUTE query INTO answer;
+	RETURN coalesce(answer, 'none');
+EXCEPTION WHEN others THEN
+	RETURN sqlstate || ': ' || sqlerrm;
+END $$;
+
+-- queries and ways to run them; $t stands for the table
+CREATE TABLE queries (n serial, how text, query text);
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only', 'bitmap']) how,
+	unnest(ARRAY[
+		'SELECT count(*) || '' '' || coalesce(sum(k * 3 + coalesce(a, 1)), 0) FROM (SELECT k, a FROM $t WHERE k >= -5) q OFFSET 0',
+		'SELECT count(*) FROM (SELECT k FROM $t WHERE k IS NULL) q OFFSET 0',
+		'SELECT string_agg(k || ''/'' || coalesce(a, 0), '','' ORDER BY k) FROM $t WHERE k BETWEEN 700 AND 800',
+		'SELECT string_agg(k::text, '','' ORDER BY k) FROM $t WHERE k = ANY (ARRAY[3, 140, 141, 150, 160, 300, 301, 750, 9000, 15001, 33333])',
+		'SELECT max(k) FROM (SELECT k FROM $t WHERE k < 20000) q OFFSET 0']) query;
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only']) how,
+	unnest(ARRAY[
+		'SELECT string_agg(k::text, '','') FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k LIMIT 2000) q',
+		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k DESC) q',
+		'SELECT min(k) FROM $t',
+		'SELECT max(k) FROM $t']) query;
+INSERT INTO queries (how, query)
+SELECT 'aggregate', query
+FROM unnest(ARRAY[
+	'SELECT count(*) || '' '' || sum(k) || '' '' || count(a) || '' '' || sum(a) FROM $t WHERE k >= -5',
+	'SELECT count(*) || '' '' || min(k) || '' '' || max(a) FROM $t WHERE k BETWEEN 100 AND 900',
+	'SELECT count(*) FROM $t']) query;
+SQL
+
+foreach my $table (@tables)
+{
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE $table (k int8, a int4, b int8, c float8, d timestamp, e int8, f int8, g int8);
+INSERT INTO $table SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE (i * 7919::int8) % 20011 END,
+	nullif(i % 9, 0), i, i, NULL, i, i, i FROM generate_series(1, 5000) i;
+CREATE INDEX ${table}_k ON $table USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g)
+	WITH (fillfactor = 10);
+VACUUM ANALYZE $table;
+SQL
+}
+my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } @tables;
+my %right = map { split(/=/, $_, 2) } split(/\n/,
+	$node->safe_psql('postgres',
+		q{SELECT n || '=' || attempt(replace(query, '$t', 'none'), 'seqscan') FROM queries}));
+
+# ---- do the damage ----
+
+$node->stop;
+foreach my $table (@tables)
+{
+	my $file = $node->data_dir . '/' . $path{$table};
+
+	$bytes = slurp_file($file);
+	die "the index is not three levels high" unless field(root(), 'level') == 2;
+	if ($damages{$table}) { $damages{$table}[0]->() }
+	elsif ($harmless{$table}) { $harmless{$table}->() }
+	else { fuzz() }
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close($handle) or die "$file: $!";
+}
+$node->start;
+
+# ---- look at it ----
+
+my $timeout = 120;
+
+# Run statements; stops the test if the server has died or does not answer.
+sub run_sql
+{
+	my ($sql, $what) = @_;
+	my $timed_out = 0;
+	my ($rc, $out, $err) = $node->psql('postgres', $sql,
+		timeout => $timeout, timed_out => \$timed_out,
+		extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
+
+	BAIL_OUT("$what: no answer") if $timed_out;
+	BAIL_OUT("$what: the server died: $err") if $rc == 2;
+	return ($out, $err);
+}
+
+sub check_says
+{
+	my ($table) = @_;
+	my ($out) = run_sql("SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')",
+		"check of $table");
+	return $out;
+}
+
+# Everything that scans say, but for the right answers and for damage reports
+sub scans_say
+{
+	my ($table, $may_be_wrong) = @_;
+	my ($out, $err) = run_sql(
+		"SELECT n || '=' || attempt(replace(query, '\$t', '$table'), how) FROM queries ORDER BY n",
+		"scans of $table");
+	my @odd = $err eq '' ? () : ($err);
+	my $answers = 0;
+
+	foreach my $line (split(/\n/, $out))
+	{
+		my ($n, $answer) = split(/=/, $line, 2);
+
+		$answers++;
+		next if $answer eq $right{$n};
+		next if $answer =~ /^XX00[12]: /;
+		# A wrong key or row may also be one that core cannot use.
+		next if $may_be_wrong && ($answer !~ /^[0-9A-Z]{5}: / || $answer =~ $unusable);
+		push @odd, "query $n: " . substr($answer, 0, 200);
+	}
+	push @odd, "only $answers answers" if $answers < keys %right;
+	return join("\n", @odd);
+}
+
+# Changes may succeed, or report damage.
+sub changes_say
+{
+	my ($table) = @_;
+	my ($out, $err) = run_sql(<<"SQL", "changes of $table");
+SET statement_timeout = '20s';
+INSERT INTO $table (k, a) SELECT i % 20011, 1 FROM generate_series(1, 20000, 41) i;
+DELETE FROM $table WHERE b % 3 = 0;
+UPDATE $table SET k = k + 1 WHERE b % 7 = 0;
+VACUUM (INDEX_CLEANUP ON) $table;
+INSERT INTO $table (k) SELECT 777 FROM generate_series(1, 500) i;
+INSERT INTO $table (k) SELECT i FROM generate_series(1, 5000, 5) i;
+REINDEX INDEX ${table}_k;
+SELECT gpubtree_check('${table}_k', true);
+SQL
+	# without ON_ERROR_STOP psql goes on; each error is one line
+	my @odd = grep { !/XX00[12]/ } split(/\n/, $err);
+	return join("\n", @odd);
+}
+
+foreach my $table (sort keys %harmless)
+{
+	is(check_says($table), '', "$table: checked");
+	is(scans_say($table), '', "$table: scans answer");
+	is(changes_say($table), '', "$table: changes and VACUUM pass");
+}
+
+foreach my $table (sort keys %damages)
+{
+	my (undef, $says, $may_be_wrong) = @{ $damages{$table} };
+
+	my $said = check_says($table);
+	like($said, $says, "$table: checker");
+	like($said, qr/^XX002: index "${table}_k" |^XX001: invalid page in block \d+ of relation/,
+		"$table: names index and block, or row");
+	is(scans_say($table, $may_be_wrong), '', "$table: scans");
+	is(changes_say($table), '', "$table: changes, VACUUM, REINDEX");
+}
+
+foreach my $table (@fuzz)
+{
+	my $said = check_says($table);
+	note "$table: $said";
+	like($said, qr/^$|^XX00[12]: /, "$table: checker");
+	is(scans_say($table, 1), '', "$table: scans");
+	is(changes_say($table), '', "$table: changes, VACUUM, REINDEX");
+}
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+done_testing();

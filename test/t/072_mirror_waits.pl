@@ -1,0 +1,90 @@
+# Waiting for a refresh or for the service can be cancelled, and loses no change.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+gpubtree.query_slots = 1
+gpubtree.refresh_slots = 1
+CONF
+gpb_compare_function($node);
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8);
+INSERT INTO t SELECT i, i % 10, i % 7 FROM generate_series(1, 30000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+SQL
+$node->safe_psql('postgres', 'VACUUM ANALYZE t');
+gpb_wait_for_service($node);
+
+sub compare
+{
+	my ($name) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT compare_range('t', 1, 1000000)");
+
+	is($status, 0, "$name: the right answer") or diag($err);
+	is( $node->safe_psql('postgres', 'SELECT min(changed_blocks), max(changed_blocks) FROM gpubtree_mirrors()'),
+		'0|0', "$name: nothing is left changed or in flight");
+}
+
+compare('at first');
+my $holder = $node->background_psql('postgres');
+
+# A refresher cancelled after the move, and after a partial copy: the next one does it all again.
+# Meanwhile another waits for the ownership, and is cancelled too.
+for my $point ('refresh-after-move', 'refresh-before-copy', 'refresh-before-publish')
+{
+	for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+	{
+		my ($out, $err) = ('', '');
+
+		$node->safe_psql('postgres', 'INSERT INTO t SELECT i * 7, 1, 1 FROM generate_series(1, 4000) i');
+		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+		my $refresher = IPC::Run::start(
+			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
+				"SET gpubtree.hold_point = '$point'", '-c', 'SELECT gpubtree_refresh(\'t_k\')' ],
+			'<', \'', '>', \$out, '2>', \$err);
+		gpb_wait_for_hold($node);
+		my $waiting = $node->safe_psql('postgres',
+			'SELECT pid FROM pg_locks WHERE locktype = \'advisory\' AND objid = 7001 AND NOT granted');
+
+		my ($code, $waiter_out, $waiter_err) = $node->psql('postgres',
+			"SET statement_timeout = 300; SELECT gpubtree_refresh('t_k')");
+		like($waiter_err, qr/statement timeout/, "$point: a second refresh waits, cancellably");
+
+		$node->safe_psql('postgres', "SELECT $end($waiting)");
+		$refresher->finish;
+		like($err, qr/canceling statement|terminating connection/, "$point: $end reaches the refresh");
+		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+		my $again = $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
+		cmp_ok($again, '>', 0, "$point, $end: what it left is copied again");
+		compare("$point, $end");
+	}
+}
+
+# The only query slot is taken: waiting for it can be cancelled, and ends when it is given back.
+my $first = $node->background_psql('postgres');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$first->query_safe("SET gpubtree.hold_point = 'aggregate-before-submit'");
+$first->query_safe('SET gpubtree.setup_cost = 0');
+$first->query_safe("SET $_ = off")
+  for ('enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan');
+$first->query_until(qr/sent/, "\\echo sent\nSELECT 'rows ' || count(*) FROM t WHERE k > 0;\n");
+gpb_wait_for_hold($node);
+my ($code, $out, $err) = $node->psql('postgres',
+	"SET statement_timeout = 300; SELECT compare_range('t', 1, 1000000)");
+like($err, qr/statement timeout/, 'waiting for a query slot can be cancelled');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+my $rows = $first->query('SELECT 1');
+like($rows, qr/rows \d+/, 'who held it goes on');
+compare('afterwards');
+$first->quit;
+$holder->quit;
+
+done_testing();

@@ -12,6 +12,9 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");
 gpb_compare_function($node);
 
+my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+note("seed: $seed (set GPB_SEED to repeat it)");
+
 my @devices = ('host', 'off');
 push @devices, 'cuda' if ($ENV{GPB_CUDA} // 'no') eq 'yes';
 for my $device (@devices)
@@ -34,10 +37,10 @@ VACUUM t;
 SQL
 	# Half of the transactions compare; the ranges are wide and narrow in turn.
 	$node->pgbench(
-		"-n -c $clients -t $each --random-seed=20261", 0,
-		[qr/processed: (\d+)\/\1/], [qr/^$/],
+		"-n -c $clients -t $each --random-seed=$seed", 0,
+		[qr/processed: (\d+)\/\1/], [qr/^pgbench: setting random seed to \d+$/],
 		"$device: every aggregate equals the sequential scan",
-		{   'compare@50' => <<'SQL',
+		{   "$device-compare\@50" => <<'SQL',
 \set a random(-10, 20000)
 \set w random(0, 2)
 \set b :a + case when :w = 0 then 50 when :w = 1 then 2000 else 30000 end
@@ -46,29 +49,29 @@ SELECT compare_range('t', :a, :b);
 COMMIT;
 INSERT INTO compared VALUES (1);
 SQL
-			'insert@14' => <<'SQL',
+			"$device-insert\@14" => <<'SQL',
 \set a random(1, 20000)
 INSERT INTO t SELECT :a + i % 3, i, i FROM generate_series(1, 20) i;
 SQL
-			'delete@12' => <<'SQL',
+			"$device-delete\@12" => <<'SQL',
 \set a random(1, 20000)
 DELETE FROM t WHERE k BETWEEN :a AND :a + 15;
 SQL
-			'move@8' => <<'SQL',
+			"$device-move\@8" => <<'SQL',
 \set a random(1, 20000)
 UPDATE t SET k = 20001 - k, v = v + 1 WHERE k BETWEEN :a AND :a + 3;
 SQL
-			'hot@6' => <<'SQL',
+			"$device-hot\@6" => <<'SQL',
 \set a random(1, 20000)
 UPDATE t SET note = note + 1 WHERE k BETWEEN :a AND :a + 3;
 SQL
-			'abort@4' => <<'SQL',
+			"$device-abort\@4" => <<'SQL',
 \set a random(1, 20000)
 BEGIN;
 INSERT INTO t SELECT :a, i, i FROM generate_series(1, 10) i;
 ROLLBACK;
 SQL
-			'vacuum@6' => <<'SQL' });
+			"$device-vacuum\@6" => <<'SQL' });
 VACUUM (INDEX_CLEANUP ON) t;
 SQL
 	my $compared = $node->safe_psql('postgres', 'SELECT count(*) FROM compared');

@@ -298,28 +298,48 @@ gpb_page_high(const void *page)
 }
 
 /*
- * First position whose entry is at or after the bound; count if none is.
- * Branch-free over the key array; ties are resolved on the rows only when the
- * key itself occurs.
+ * First of n keys, or n, that is not below "key"; key_width is a constant at each
+ * call.
+ *
+ * What costs here is waiting for cache lines, so each step compares with seven
+ * keys whose loads do not depend on each other, instead of three times with one
+ * (the k-ary search of Schlegel et al., DaMoN 2009).  No branch depends on a
+ * key.
+ */
+GPB_FN int
+gpb_keys_lower_bound(const void *page, int key_width, int n, uint64 key)
+{
+	int			base = 0;
+	int			below = 0;
+	int			i;
+
+	while (n > 16)
+	{
+		int			step = n / 8;
+		int			passed = 0;
+
+		for (i = 1; i < 8; i++)
+			passed += gpb_page_key(page, key_width, base + i * step - 1) < key;
+		base += passed * step;
+		n = passed == 7 ? n - 7 * step : step;
+	}
+	for (i = 0; i < n; i++)
+		below += gpb_page_key(page, key_width, base + i) < key;
+	return base + below;
+}
+
+/*
+ * First position whose entry is at or after the bound; count if none is.  Ties
+ * are resolved on the rows, only when the key itself occurs.
  */
 GPB_FN int
 gpb_page_lower_bound(const void *page, int key_width, int row_width,
 					 int count, GpbBound bound)
 {
-	int			base = 0;
-	int			n = count;
+	int			base = key_width == 8 ?
+		gpb_keys_lower_bound(page, 8, count, bound.key) :
+		gpb_keys_lower_bound(page, 4, count, bound.key);
 
-	if (count == 0)
-		return 0;
-	while (n > 1)
-	{
-		int			half = n / 2;
-
-		base += gpb_page_key(page, key_width, base + half - 1) < bound.key ? half : 0;
-		n -= half;
-	}
-	base += gpb_page_key(page, key_width, base) < bound.key;
-	/* base is the first key >= bound.key; settle ties, duplicates included */
 	if (base < count && gpb_page_key(page, key_width, base) == bound.key && bound.tie != 0)
 	{
 		int			lo = base;

@@ -252,7 +252,8 @@ CREATE FUNCTION gpubtree_device(
 	OUT memory_limit bigint,
 	OUT mirrors integer,
 	OUT requests bigint,
-	OUT status text)
+	OUT status text,
+	OUT pid integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;

@@ -196,7 +196,6 @@ void
 gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 {
 	const GpbLayout *layout = &run->spec.layout;
-	GpbBound	low = range.lo;
 	char	   *copy;
 	Buffer		buffer;
 
@@ -215,15 +214,11 @@ gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 
 		gpb_cpu_leaf(run, &range, buffer, copy);
 		CHECK_FOR_INTERRUPTS();
-		if (special->level != 0)
-			gpb_corrupted(run->index, block, "not a leaf");
 		high = gpb_page_high(copy);
-		if (!gpb_bound_less(low, high))
-			gpb_corrupted(run->index, block, "high key out of order");
 		if (special->right == GPB_NO_BLOCK || !gpb_bound_less(high, range.hi))
 			break;
-		low = high;
-		buffer = gpb_read(run->index, special->right, BUFFER_LOCK_SHARE, layout);
+		buffer = gpb_read_right(run->index, layout, block, special->right, 0,
+								high, BUFFER_LOCK_SHARE);
 	}
 	pfree(copy);
 }

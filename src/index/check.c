@@ -140,8 +140,7 @@ lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
 				"It points to block %u, and the index has %u blocks.",
 				block, check->length);
 
-	buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block, RBM_NORMAL,
-								check->strategy);
+	buffer = gpb_pin(check->index, InvalidBuffer, block, check->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	fault = gpb_page_fault(BufferGetPage(buffer), &check->layout);
 	if (fault != NULL)
@@ -602,8 +601,7 @@ check_reached(GpbCheck *check)
 			continue;
 
 		CHECK_FOR_INTERRUPTS();
-		buffer = ReadBufferExtended(check->index, MAIN_FORKNUM, block,
-									RBM_NORMAL, check->strategy);
+		buffer = gpb_pin(check->index, InvalidBuffer, block, check->strategy);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		is_new = PageIsNew(BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);

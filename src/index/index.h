@@ -152,6 +152,13 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
+/*
+ * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor
+ * the page checked by us.  A page that PostgreSQL itself finds invalid raises
+ * ERRCODE_INDEX_CORRUPTED, with a context that names index and block.  strategy may be NULL.
+ */
+extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
+					  BufferAccessStrategy strategy);
 /* The same in exchange for a pinned and unlocked buffer, or InvalidBuffer. */
 extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
 						   int lock, const GpbLayout *layout);
@@ -218,13 +225,17 @@ extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound
 extern Buffer gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
 							 GpbBound bound, int lock);
 /*
- * Read and lock the right sibling of a page of this level whose high key was low.
- * Raises ERRCODE_INDEX_CORRUPTED if it can't be that: another level, entries or high
- * key out of order.  So a walk to the right ends, whatever the links say.
+ * Read and lock the right sibling of a page of this level that had, when its right link was
+ * read, the high key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it
+ * can't be that: another level, entries or high key out of order, no link back.  So a walk to the
+ * right ends, and passes nothing over, whatever the links say.  No other page of the level
+ * may be locked.
  */
 extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
-							 BlockNumber block, uint16 level, GpbBound low,
-							 int lock);
+							 BlockNumber left, BlockNumber block, uint16 level,
+							 GpbBound low, int lock);
+/* Of that all but the link back, for a locked page. */
+extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
 /* Leftmost / rightmost leaf (locked share). */
 extern Buffer gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost);
 /*

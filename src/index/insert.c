@@ -31,7 +31,7 @@ gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 	if (block == InvalidBlockNumber)
 		return InvalidBuffer;
 
-	buffer = ReadBuffer(index, block);
+	buffer = gpb_pin(index, InvalidBuffer, block, NULL);
 	if (ConditionalLockBuffer(buffer))
 	{
 		Page		page = BufferGetPage(buffer);

@@ -32,6 +32,13 @@ StaticAssertDecl(sizeof(GpbPageSpecial) == MAXALIGN(sizeof(GpbPageSpecial)),
 				 "special space alignment");
 StaticAssertDecl(GPB_NO_BLOCK == InvalidBlockNumber, "no block");
 
+/* What gpb_pin is about to read */
+typedef struct GpbPin
+{
+	Relation	index;
+	BlockNumber block;
+} GpbPin;
+
 static inline char *
 gpb_key_place(Page page, int key_width, int i)
 {
@@ -293,12 +300,46 @@ gpb_holds_lock(Buffer buffer)
 	return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
 }
 
+/* PostgreSQL's own check of a page comes first; here it means the same to us. */
+static void
+gpb_pin_error(void *arg)
+{
+	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
+		errcode(ERRCODE_INDEX_CORRUPTED);
+	errcontext("reading block %u of index \"%s\"",
+			   ((GpbPin *) arg)->block,
+			   RelationGetRelationName(((GpbPin *) arg)->index));
+}
+
+Buffer
+gpb_pin(Relation index, Buffer buffer, BlockNumber block,
+		BufferAccessStrategy strategy)
+{
+	GpbPin		pin = {index, block};
+	ErrorContextCallback context;
+
+	context.callback = gpb_pin_error;
+	context.arg = &pin;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+	if (strategy == NULL)
+		buffer = ReleaseAndReadBuffer(buffer, index, block);
+	else
+	{
+		Assert(!BufferIsValid(buffer));
+		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+									strategy);
+	}
+	error_context_stack = context.previous;
+	return buffer;
+}
+
 Buffer
 gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
 			 const GpbLayout *layout)
 {
 	gpb_require_block(index, block);
-	buffer = ReleaseAndReadBuffer(buffer, index, block);
+	buffer = gpb_pin(index, buffer, block, NULL);
 	if (unlikely(gpb_holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
@@ -369,7 +410,7 @@ gpb_lock_meta(Relation index, const GpbLayout *layout, int lock)
 	const char *fault;
 
 	gpb_require_block(index, GPB_META_BLOCK);
-	buffer = ReadBuffer(index, GPB_META_BLOCK);
+	buffer = gpb_pin(index, InvalidBuffer, GPB_META_BLOCK, NULL);
 	LockBuffer(buffer, lock);
 	fault = gpb_meta_fault(BufferGetPage(buffer), layout);
 	if (fault != NULL)

@@ -447,17 +447,17 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 /*
  * Read the leaf right of the current one, as it was linked when that was read:
  * if that has been split since, what moved to the new page has been read.
- * The caller has left the current leaf.
+ * The caller has left that leaf, block from.
  */
 static void
-gpb_scan_step_right(IndexScanDesc scan, int range)
+gpb_scan_step_right(IndexScanDesc scan, BlockNumber from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
 	buffer = gpb_read_right(scan->indexRelation, &so->layout,
-							so->current.right, 0, so->current.high,
+							from, so->current.right, 0, so->current.high,
 							BUFFER_LOCK_SHARE);
 	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	so->current.entered = -1;
@@ -496,7 +496,7 @@ gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 			return buffer;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, &so->layout, right, 0, high,
+		buffer = gpb_read_right(index, &so->layout, block, right, 0, high,
 								BUFFER_LOCK_SHARE);
 	}
 }
@@ -523,6 +523,7 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 	GpbPosition *position = &so->current;
 	GpbRange   *ranges = so->set.ranges;
 	GpbBound	upper = position->upper;
+	BlockNumber from = position->block;
 	BlockNumber right = position->right;
 	int			range = position->range;
 	bool		to_page_end = !gpb_bound_less(upper, position->high);
@@ -535,11 +536,11 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 		return false;
 
 	if (gpb_bound_less(ranges[range].lo, upper))
-		gpb_scan_step_right(scan, range);
+		gpb_scan_step_right(scan, from, range);
 	else if (so->neighbours && to_page_end && right != GPB_NO_BLOCK)
 	{
 		/* if the range is not there, nothing is copied, and we come back */
-		gpb_scan_step_right(scan, range);
+		gpb_scan_step_right(scan, from, range);
 		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
 	}
 	else
@@ -665,6 +666,18 @@ gpb_form_with_nulls(GpbScan *so, TupleDesc descriptor, uint64 key,
 	pfree(tuple);
 }
 
+/* Copy a value of 2, 4 or 8 bytes, without a call for a width known only at run time. */
+static inline void
+gpb_copy_value(char *to, const char *from, int width)
+{
+	if (width == 8)
+		memcpy(to, from, 8);
+	else if (width == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, 2);
+}
+
 /* Set xs_itup, valid till the next entry is returned. */
 static void
 gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
@@ -687,11 +700,12 @@ gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
 		/* little-endian, so a narrower value is the first bytes of the wide */
 		value = gpb_key_value(key, so->layout.key_width, so->layout.flags);
 		tuple->t_info = former->size;
-		memcpy(former->tuple + former->column[0].to, &value,
-			   former->column[0].width);
+		gpb_copy_value(former->tuple + former->column[0].to,
+					   (const char *) &value, former->column[0].width);
 		for (int c = 1; c < former->ncolumns; c++)
-			memcpy(former->tuple + former->column[c].to,
-				   row + former->column[c].from, former->column[c].width);
+			gpb_copy_value(former->tuple + former->column[c].to,
+						   row + former->column[c].from,
+						   former->column[c].width);
 	}
 	tuple->t_tid = scan->xs_heaptid;
 	scan->xs_itup = tuple;

@@ -64,13 +64,12 @@ gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
 	return buffer;
 }
 
-Buffer
-gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber block,
-			   uint16 level, GpbBound low, int lock)
+void
+gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low)
 {
-	Buffer		buffer = gpb_read(index, block, lock, layout);
 	Page		page = BufferGetPage(buffer);
 	const GpbPageSpecial *special = gpb_special(page);
+	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	if (special->level != level)
 		gpb_corrupted(index, block, "right sibling is on another level");
@@ -83,6 +82,39 @@ gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber block,
 									  special->row_width, 0), low))
 		gpb_corrupted(index, block,
 					  "first entry is below the left sibling's high key");
+}
+
+/*
+ * The right sibling's left link leads elsewhere.  That is so if the left page
+ * has been split meanwhile, and then its right link has changed as well.
+ */
+static void
+gpb_require_split(Relation index, const GpbLayout *layout, BlockNumber left,
+				  BlockNumber right)
+{
+	Buffer		buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
+
+	if (gpb_special(BufferGetPage(buffer))->right == right)
+		gpb_corrupted(index, right,
+					  "left link does not lead back to the left sibling");
+	UnlockReleaseBuffer(buffer);
+}
+
+Buffer
+gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
+			   BlockNumber block, uint16 level, GpbBound low, int lock)
+{
+	Buffer		buffer = gpb_read(index, block, lock, layout);
+
+	if (unlikely(gpb_special(BufferGetPage(buffer))->left != left))
+	{
+		/* no two locks: the left page would come second */
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		gpb_require_split(index, layout, left, block);
+		LockBuffer(buffer, lock);
+		gpb_page_require(index, block, BufferGetPage(buffer), layout);
+	}
+	gpb_require_right(index, buffer, level, low);
 	return buffer;
 }
 
@@ -91,13 +123,14 @@ static Buffer
 gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	BlockNumber left = BufferGetBlockNumber(buffer);
 	BlockNumber right = special->right;
 	uint16		level = special->level;
 	GpbBound	low = gpb_page_high(BufferGetPage(buffer));
 
 	UnlockReleaseBuffer(buffer);
 	CHECK_FOR_INTERRUPTS();
-	return gpb_read_right(index, layout, right, level, low, lock);
+	return gpb_read_right(index, layout, left, right, level, low, lock);
 }
 
 Buffer

@@ -64,7 +64,10 @@ gpb_choose_split(Relation index, Page page, int position)
 	return split;
 }
 
-/* Lock the right sibling of a page about to be split, or about to be linked. */
+/*
+ * Lock the right sibling of a locked page, if it has one.  Its left link must
+ * lead back, as nobody can split the left page.
+ */
 static Buffer
 gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
 {
@@ -73,9 +76,9 @@ gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
 
 	if (special->right == GPB_NO_BLOCK)
 		return InvalidBuffer;
-	sibling = gpb_read_right(index, layout, special->right, special->level,
-							 gpb_page_high(BufferGetPage(left)),
-							 BUFFER_LOCK_EXCLUSIVE);
+	sibling = gpb_read(index, special->right, BUFFER_LOCK_EXCLUSIVE, layout);
+	gpb_require_right(index, sibling, special->level,
+					  gpb_page_high(BufferGetPage(left)));
 	if (gpb_special(BufferGetPage(sibling))->left != BufferGetBlockNumber(left))
 		gpb_corrupted(index, special->right,
 					  "left link does not lead back to the left sibling");

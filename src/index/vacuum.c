@@ -99,8 +99,7 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 
 	vacuum_delay_point();
 
-	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-								vacuum->info->strategy);
+	buffer = gpb_pin(index, InvalidBuffer, block, vacuum->info->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 

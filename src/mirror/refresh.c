@@ -127,8 +127,8 @@ static void
 gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
 {
 	char	   *staging = refresh->request[refresh->filling]->staging;
-	Buffer		buffer = ReadBufferExtended(refresh->index, MAIN_FORKNUM, block,
-											RBM_NORMAL, refresh->strategy);
+	Buffer		buffer = gpb_pin(refresh->index, InvalidBuffer, block,
+								 refresh->strategy);
 	Page		page;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

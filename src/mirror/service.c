@@ -145,7 +145,6 @@ gpb_open_device(void)
 	if (gpb_api->register_region(gpb_device, region, size) != GPB_DEVICE_OK)
 		ereport(LOG, (errmsg("gpubtree transfers without registered memory: %s",
 							 gpb_api->last_error(gpb_device))));
-	gpb_set_status(gpb_api->name, "ready");
 	return true;
 }
 
@@ -571,6 +570,7 @@ gpb_service_begin(void)
 	gpb_incarnation = pg_atomic_add_fetch_u64(&gpb_shared->incarnation, 1);
 	pg_atomic_write_u32(&gpb_shared->service_pgprocno, MyProc->pgprocno + 1);
 	before_shmem_exit(gpb_service_exit, (Datum) 0);
+	gpb_set_status("none", "starting");
 
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
@@ -640,6 +640,7 @@ gpb_service_main(Datum arg)
 	{
 		pg_memory_barrier();
 		pg_atomic_write_u64(&gpb_shared->available, gpb_incarnation);
+		gpb_set_status(gpb_api->name, "ready");
 	}
 	for (;;)
 	{

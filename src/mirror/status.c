@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -182,8 +183,9 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	bool		present = false;
 	int			mirrors = 0;
 	uint64		requests = 0;
-	Datum		values[11];
-	bool		nulls[11] = {false};
+	uint32		service = 0;
+	Datum		values[12];
+	bool		nulls[12] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	memset(&info, 0, sizeof(info));
@@ -198,7 +200,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 			strlcpy(kind, gpb_shared->device_kind, sizeof(kind));
 		mirrors = gpb_count_mirrors();
 		LWLockRelease(gpb_shared->registry_lock);
-		if (pg_atomic_read_u32(&gpb_shared->service_pgprocno) == 0)
+		service = pg_atomic_read_u32(&gpb_shared->service_pgprocno);
+		if (service == 0)
 			strlcpy(status, "no service", sizeof(status));
 	}
 	values[0] = CStringGetTextDatum(kind);
@@ -212,9 +215,11 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[8] = Int32GetDatum(mirrors);
 	values[9] = Int64GetDatum((int64) requests);
 	values[10] = CStringGetTextDatum(status);
+	values[11] = Int32GetDatum(service == 0 ? 0 : ProcGlobal->allProcs[service - 1].pid);
 	nulls[1] = !present;
 	nulls[2] = nulls[3] = nulls[4] = strcmp(kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !present;
+	nulls[11] = service == 0;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

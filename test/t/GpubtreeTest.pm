@@ -126,13 +126,14 @@ WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
 }
 
-# Process id of the service, '' if it does not run
+# Process id of the service, '' if it does not run.  It has no database connection, so
+# pg_stat_activity does not show it.
 sub gpb_service_pid
 {
 	my ($node) = @_;
 
 	return $node->safe_psql('postgres',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'gpubtree%'");
+		"SELECT pid FROM gpubtree_device WHERE pid IS NOT NULL");
 }
 
 # Wait until the service has a device.

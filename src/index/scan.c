@@ -335,25 +335,35 @@ gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
 								count, bound);
 }
 
-/* Copy the entries of one range from a locked leaf. */
-static inline void
-gpb_scan_copy_range(GpbScan *so, Page page, int count, const GpbRange *range,
-					GpbBound high)
+/*
+ * Copy the entries of one range from a locked leaf.  They lie at or after position
+ * "start", where the range before ended: on a page whose keys are out of
+ * order two ranges might claim the same entries, and overflow the copy.  Returns where
+ * the range ends.
+ */
+static inline int
+gpb_scan_copy_range(IndexScanDesc scan, Page page, int start, int count,
+					const GpbRange *range, GpbBound high)
 {
+	GpbScan    *so = (GpbScan *) scan->opaque;
 	const GpbLayout *layout = &so->layout;
 	int			from = gpb_page_lower_bound(page, layout->key_width,
 											layout->row_width, count,
 											range->lo);
 	int			to = count;
 
+	if (unlikely(from < start))
+		gpb_corrupted(scan->indexRelation, so->current.block,
+					  "entries are out of order");
 	if (gpb_bound_less(range->hi, high))
 		to = gpb_page_upper(page, layout, from, count, range->hi);
 	if (from >= to)
-		return;
+		return from;
 	gpb_copy_reserve(&so->current.copy, layout, to - from, so->context);
 	gpb_copy_append(&so->current.copy, layout,
 					(char *) page + GPB_PAGE_HEADER + from * layout->key_width,
 					gpb_page_row(page, layout->row_width, to - 1), to - from);
+	return to;
 }
 
 /*
@@ -414,8 +424,11 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 
 	if (count > 0)
 	{
+		int			start = 0;
+
 		for (int r = first; r <= last; r++)
-			gpb_scan_copy_range(so, page, count, &ranges[r], high);
+			start = gpb_scan_copy_range(scan, page, start, count, &ranges[r],
+										high);
 	}
 	position->range = forward ? last : first;
 	position->item = forward ? -1 : position->copy.count;
@@ -445,20 +458,18 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 }
 
 /*
- * Read the leaf right of the current one, as it was linked when that was read:
- * if that has been split since, what moved to the new page has been read.
- * The caller has left that leaf, block from.
+ * Read the leaf right of one, as it was linked when that was read: if that has
+ * been split since, what moved to the new page has been read.
  */
 static void
-gpb_scan_step_right(IndexScanDesc scan, BlockNumber from, int range)
+gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
-	buffer = gpb_read_right(scan->indexRelation, &so->layout,
-							from, so->current.right, 0, so->current.high,
-							BUFFER_LOCK_SHARE);
+	buffer = gpb_read_right(scan->indexRelation, &so->layout, from->block,
+							from->right, 0, from->high, BUFFER_LOCK_SHARE);
 	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	so->current.entered = -1;
 }
@@ -501,7 +512,7 @@ gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 	}
 }
 
-/* Read the leaf left of the current one, which the caller has left. */
+/* Read the leaf left of one. */
 static void
 gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 {
@@ -520,33 +531,33 @@ static bool
 gpb_scan_next_leaf(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	GpbPosition *position = &so->current;
 	GpbRange   *ranges = so->set.ranges;
-	GpbBound	upper = position->upper;
-	BlockNumber from = position->block;
-	BlockNumber right = position->right;
-	int			range = position->range;
-	bool		to_page_end = !gpb_bound_less(upper, position->high);
+	GpbPosition from;
+	int			range = so->current.range;
+	bool		to_page_end;
 
+	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	gpb_scan_leave(scan);
 
-	while (range < so->set.count && !gpb_bound_less(upper, ranges[range].hi))
+	while (range < so->set.count &&
+		   !gpb_bound_less(from.upper, ranges[range].hi))
 		range++;
 	if (range >= so->set.count)
 		return false;
 
-	if (gpb_bound_less(ranges[range].lo, upper))
-		gpb_scan_step_right(scan, from, range);
-	else if (so->neighbours && to_page_end && right != GPB_NO_BLOCK)
+	to_page_end = !gpb_bound_less(from.upper, from.high);
+	if (gpb_bound_less(ranges[range].lo, from.upper))
+		gpb_scan_step_right(scan, &from, range);
+	else if (so->neighbours && to_page_end && from.right != GPB_NO_BLOCK)
 	{
 		/* if the range is not there, nothing is copied, and we come back */
-		gpb_scan_step_right(scan, from, range);
+		gpb_scan_step_right(scan, &from, range);
 		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
 	}
 	else
 	{
 		gpb_scan_descend(scan, range, ForwardScanDirection);
-		so->neighbours = so->current.block == right;
+		so->neighbours = so->current.block == from.right;
 	}
 	return true;
 }
@@ -560,25 +571,23 @@ static bool
 gpb_scan_previous_leaf(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	GpbPosition *position = &so->current;
 	GpbRange   *ranges = so->set.ranges;
-	GpbBound	lower = position->lower;
 	GpbPosition from;
-	int			range = position->range;
+	int			range = so->current.range;
 	bool		walk;
 
-	memcpy(&from, position, offsetof(GpbPosition, copy));
+	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	gpb_scan_leave(scan);
 
 	if (from.was_empty)
 		walk = true;
 	else
 	{
-		while (range >= 0 && !gpb_bound_less(ranges[range].lo, lower))
+		while (range >= 0 && !gpb_bound_less(ranges[range].lo, from.lower))
 			range--;
 		if (range < 0)
 			return false;
-		walk = gpb_bound_less(lower, ranges[range].hi) ||
+		walk = gpb_bound_less(from.lower, ranges[range].hi) ||
 			from.entered == range;
 	}
 

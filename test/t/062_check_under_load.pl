@@ -1,0 +1,94 @@
+# gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
+# vacuum; nor on a standby that replays all that.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $seconds = $ENV{GPB_SECONDS} // 15;
+
+my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
+autovacuum = off
+max_connections = 30
+hot_standby_feedback = on
+max_standby_streaming_delay = -1
+checkpoint_timeout = 1h
+max_wal_size = 4GB
+CONF
+
+# Wide entries, so that there are many pages and inner ones split, too
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k int8, a int8, b int8, c int8, d int8, e int8, f int8, g int8);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
+CREATE INDEX t_desc ON t USING gpubtree (k DESC) INCLUDE (a, b, c, d, e, f, g)
+	WITH (fillfactor = 10);
+SQL
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+$primary->wait_for_catchup($standby);
+
+my ($out, $err) = ('', '');
+my $script = $primary->basedir . '/check-standby.sql';
+append_to_file($script, <<'SQL');
+SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
+SQL
+my $checks = IPC::Run::start(
+	[ 'pgbench', '-n', '-c', 2, '-T', $seconds, '-f', $script, $standby->connstr('postgres') ],
+	'>', \$out, '2>', \$err);
+
+$primary->pgbench(
+	"-n -c 8 -T $seconds", 0,
+	[qr/number of failed transactions: 0/], [qr/^$/],
+	'checks on the primary',
+	{   'random@5' => <<'SQL',
+\set k random(1, 1000000)
+INSERT INTO t SELECT :k + i * 37 % 1000, i, i, i, i, i, i, i FROM generate_series(1, 50) i;
+SQL
+		'ascending@3' => <<'SQL',
+INSERT INTO t SELECT extract(epoch FROM clock_timestamp()) * 1000000 + i, i
+FROM generate_series(1, 30) i;
+SQL
+		'same@1' => <<'SQL',
+INSERT INTO t SELECT 500000, i FROM generate_series(1, 30) i;
+SQL
+		'nulls@1' => <<'SQL',
+INSERT INTO t SELECT NULL, i FROM generate_series(1, 10) i;
+SQL
+		'delete@1' => <<'SQL',
+\set k random(1, 1000000)
+DELETE FROM t WHERE k BETWEEN :k AND :k + 3000;
+SQL
+		'vacuum@1' => <<'SQL',
+VACUUM (INDEX_CLEANUP ON) t;
+SELECT pg_sleep(0.1);
+SQL
+		'check@3' => <<'SQL' });
+SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
+SQL
+
+$checks->finish;
+like($out, qr/number of transactions actually processed: [1-9]/, 'the standby was checked');
+unlike($err, qr/ERROR/, 'checks on the standby');
+note $out;
+
+$primary->wait_for_catchup($standby);
+foreach my $node ($primary, $standby)
+{
+	is( $node->safe_psql(
+			'postgres',
+			"SELECT gpubtree_check('t_k', true) || 'x' || gpubtree_check('t_desc', true)"),
+		'x', $node->name . ': sound in the end');
+}
+my $pages = $primary->safe_psql('postgres',
+	"SELECT pg_relation_size('t_desc') / current_setting('block_size')::int");
+cmp_ok($pages, '>', 450, 'there were splits of inner pages');
+
+$standby->stop;
+$primary->stop;
+done_testing();

@@ -230,12 +230,21 @@ gpb_should_retry(GpbDeviceStatus status, int slot)
 	return status == GPB_DEVICE_NO_MEMORY && gpb_make_room(slot);
 }
 
-/* The device has no memory for this one, with all others gone. */
+/*
+ * The device has no memory for this one.  Unless others stand in its way, which are just
+ * being refreshed, it need not be tried again soon.
+ */
 static void
 gpb_give_up(int slot)
 {
+	bool		alone = true;
+	int			i;
+
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
-	gpb_registry_refuse(&gpb_shared->mirrors[slot].identity);
+	for (i = 0; i < GPB_MIRRORS; i++)
+		alone = alone && (i == slot || gpb_served[i].mirror == NULL);
+	if (alone)
+		gpb_registry_refuse(&gpb_shared->mirrors[slot].identity);
 	gpb_registry_discard(slot);
 	LWLockRelease(gpb_shared->registry_lock);
 	ereport(LOG, (errmsg("gpubtree has no device memory for a mirror of index %u",

@@ -9,7 +9,6 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-# The map's pool has 5 segments: each index needs at least one.
 my $node = gpb_node('main', settings => "autovacuum = off\n");
 $node->safe_psql('postgres', <<'SQL');
 DO $$ BEGIN
@@ -36,6 +35,7 @@ is( $node->safe_psql('postgres', q{SELECT count(*) FROM gpubtree_mirrors()
 my $copied = $node->safe_psql('postgres', q{SELECT gpubtree_refresh('t70_k')});
 is($copied, '0', 'the last one is still there');
 
+# Five segments in the map's pool: each index needs at least one.
 $node->append_conf('postgresql.conf', "gpubtree.max_mirrored_blocks = 262145\n");
 $node->restart;
 gpb_wait_for_service($node);

@@ -92,6 +92,21 @@ WHERE refclassid = 'pg_extension'::regclass
 	AND deptype = 'e'
 	AND obj_description(objid, classid::regclass::name) IS NULL;
 
+-- the extension can live in any schema, and move
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION gpubtree SET SCHEMA elsewhere;
+CREATE TABLE t AS SELECT i AS k FROM generate_series(1, 100) i;
+CREATE INDEX t_k ON t USING gpubtree (k elsewhere.int4_ops);
+CREATE INDEX t_default ON t USING gpubtree (k);
+SELECT elsewhere.gpubtree_check('t_k', true), elsewhere.gpubtree_check('t_default', true);
+SELECT count(*) >= 0 AS mirrors FROM elsewhere.gpubtree_mirrors;
+SET search_path = '';
+SELECT count(*) FROM public.t WHERE k BETWEEN 10 AND 20;
+RESET search_path;
+ALTER EXTENSION gpubtree SET SCHEMA public;
+DROP SCHEMA elsewhere;
+DROP TABLE t;
+
 -- amvalidate finds what is wrong with a class of somebody else's making
 CREATE OPERATOR FAMILY lame_ops USING gpubtree;
 CREATE OPERATOR CLASS lame_ops FOR TYPE int4 USING gpubtree FAMILY lame_ops AS

@@ -203,9 +203,9 @@ sub condition
 my %modes = (
 	rows => [qw(index index_only bitmap)],
 	ordered => [qw(index index_only)],
-	aggregate => [qw(index index_only bitmap aggregate aggregate)],
+	aggregate => [qw(index index_only bitmap mirror mirror cpu cpu)],
 	join => [qw(merge loop)],
-	correlated => [qw(index index_only aggregate)],
+	correlated => [qw(index index_only mirror cpu)],
 	cursor => [qw(index index_only)]);
 
 sub columns
@@ -314,11 +314,13 @@ my %settings = (
 	index => 'enable_indexscan enable_nestloop enable_hashjoin',
 	index_only => 'enable_indexscan enable_indexonlyscan enable_nestloop enable_hashjoin',
 	bitmap => 'enable_bitmapscan enable_nestloop enable_hashjoin',
-	aggregate => 'gpubtree.enable_aggregate enable_nestloop',
+	mirror => 'gpubtree.enable_aggregate gpubtree.enabled enable_nestloop',
+	cpu => 'gpubtree.enable_aggregate enable_nestloop',
 	merge => 'enable_indexscan enable_indexonlyscan enable_mergejoin',
 	loop => 'enable_indexscan enable_indexonlyscan enable_nestloop');
 my @switches = qw(enable_seqscan enable_sort enable_hashjoin enable_nestloop enable_mergejoin
-  enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate);
+  enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate
+  gpubtree.enabled);
 
 sub mode_sql
 {
@@ -370,8 +372,12 @@ sub count_plan
 {
 	my ($mode, $query) = @_;
 	my $plan = $session->query_safe("BEGIN;\n" . mode_sql($mode)
-		  . "EXPLAIN (COSTS OFF) $query;\nCOMMIT;");
+		  . "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query;\nCOMMIT;");
 
+	while ($plan =~ /^\s+(Engine: .*)/mg)
+	{
+		$plans{$1}++;
+	}
 	while ($plan =~ /^[\s>-]*([A-Z][A-Za-z ]*?)(?: using | on | \(|$)/mg)
 	{
 		$plans{$1}++;
@@ -605,7 +611,8 @@ note "$queries queries; plans sampled: "
 if ($rounds >= 12 && $mismatches == 0)
 {
 	foreach my $plan ('Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Merge Join',
-		'Nested Loop', 'Custom Scan')
+		'Nested Loop', 'Custom Scan', 'Engine: CPU',
+		$device eq 'off' ? () : 'Engine: ' . ($device eq 'cuda' ? 'CUDA' : $device))
 	{
 		ok((grep { index($_, $plan) == 0 } keys %plans) > 0, "some plans had: $plan");
 	}

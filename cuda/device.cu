@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * device.cu
+ *	  Opening and closing the cuda device, its memory, its errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device.cuh"
+#include "tuning.cuh"
+
+/* ---- status ---- */
+
+GpbDeviceStatus
+gpb_check(GpbDevice *device, cudaError_t error, const char *what)
+{
+	if (error == cudaSuccess)
+		return GPB_DEVICE_OK;
+	snprintf(device->error, sizeof(device->error), "%s: %s (%s)", what,
+			 cudaGetErrorString(error), cudaGetErrorName(error));
+	if (error == cudaErrorMemoryAllocation)
+	{
+		(void) cudaGetLastError();
+		return GPB_DEVICE_NO_MEMORY;
+	}
+	device->lost = true;
+	return GPB_DEVICE_LOST;
+}
+
+GpbDeviceStatus
+gpb_refuse(GpbDevice *device, const char *format, ...)
+{
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(device->error, sizeof(device->error), format, args);
+	va_end(args);
+	return GPB_DEVICE_NO_MEMORY;
+}
+
+static const char *
+last_error(GpbDevice *device)
+{
+	return device->error;
+}
+
+/* ---- memory ---- */
+
+#define GPB_ALLOCATION_UNIT 512 /* cudaMalloc's alignment */
+
+static size_t
+allocation_size(size_t size)
+{
+	return (size + GPB_ALLOCATION_UNIT - 1) & ~(size_t) (GPB_ALLOCATION_UNIT - 1);
+}
+
+GpbDeviceStatus
+gpb_device_alloc(GpbDevice *device, size_t size, void **data)
+{
+	size = allocation_size(size);
+	*data = NULL;
+	if (size > device->info.memory_limit ||
+		device->info.memory_used > device->info.memory_limit - size)
+		return gpb_refuse(device,
+						  "%llu bytes of device memory in use, %llu more wanted, %llu allowed",
+						  (unsigned long long) device->info.memory_used,
+						  (unsigned long long) size,
+						  (unsigned long long) device->info.memory_limit);
+	GPB_TRY_CUDA(device, cudaMalloc(data, size));
+	device->info.memory_used += size;
+	return GPB_DEVICE_OK;
+}
+
+void
+gpb_device_free(GpbDevice *device, void *data, size_t size)
+{
+	if (data == NULL)
+		return;
+	device->info.memory_used -= allocation_size(size);
+	if (device->lost)
+		return;					/* the memory went with the context */
+	if (gpb_check(device, cudaStreamSynchronize(device->stream), "cudaStreamSynchronize") ||
+		gpb_check(device, cudaStreamSynchronize(device->fetch_stream), "cudaStreamSynchronize"))
+		return;
+	(void) gpb_check(device, cudaFree(data), "cudaFree");
+}
+
+void
+gpb_buffer_free(GpbDevice *device, GpbBuffer *buffer)
+{
+	gpb_device_free(device, buffer->data, buffer->size);
+	buffer->data = NULL;
+	buffer->size = 0;
+}
+
+GpbDeviceStatus
+gpb_buffer_reserve(GpbDevice *device, GpbBuffer *buffer, size_t size)
+{
+	if (size <= buffer->size)
+		return GPB_DEVICE_OK;
+	gpb_buffer_free(device, buffer);
+	size += size / 4;			/* it grew once, it will again */
+	GPB_TRY(gpb_device_alloc(device, size, &buffer->data));
+	buffer->size = size;
+	return GPB_DEVICE_OK;
+}
+
+void
+gpb_pinned_free(GpbDevice *device, GpbPinned *pinned)
+{
+	if (pinned->data != NULL && !device->lost)
+		(void) gpb_check(device, cudaFreeHost(pinned->data), "cudaFreeHost");
+	pinned->data = NULL;
+	pinned->size = 0;
+}
+
+GpbDeviceStatus
+gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
+{
+	GpbPinned	larger;
+
+	if (size <= pinned->size)
+		return GPB_DEVICE_OK;
+	larger.size = size + size / 4;
+	GPB_TRY_CUDA(device, cudaHostAlloc(&larger.data, larger.size, cudaHostAllocDefault));
+	memset((char *) larger.data + pinned->size, 0, larger.size - pinned->size);
+	if (pinned->data != NULL)
+	{
+		memcpy(larger.data, pinned->data, pinned->size);
+		/* a transfer may be reading the old one */
+		if (gpb_check(device, cudaStreamSynchronize(device->stream), "cudaStreamSynchronize"))
+			return GPB_DEVICE_LOST;
+		gpb_pinned_free(device, pinned);
+	}
+	*pinned = larger;
+	return GPB_DEVICE_OK;
+}
+
+/* ---- opening ---- */
+
+static GpbDeviceStatus
+read_properties(GpbDevice *device, int ordinal, uint64 memory_limit)
+{
+	cudaDeviceProp properties;
+	size_t		free_bytes;
+	size_t		total_bytes;
+
+	GPB_TRY_CUDA(device, cudaSetDevice(ordinal));
+	GPB_TRY_CUDA(device, cudaGetDeviceProperties(&properties, ordinal));
+	GPB_TRY_CUDA(device, cudaMemGetInfo(&free_bytes, &total_bytes));
+	snprintf(device->info.name, sizeof(device->info.name), "%.63s", properties.name);
+	device->info.ordinal = ordinal;
+	device->info.compute_major = properties.major;
+	device->info.compute_minor = properties.minor;
+	device->info.multiprocessors = properties.multiProcessorCount;
+	device->info.memory_total = total_bytes;
+	device->info.memory_limit = memory_limit ? memory_limit : free_bytes / 5 * 4;
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
+create_channels(GpbDevice *device, int channels)
+{
+	size_t		bytes = channels * sizeof(GpbAnswer);
+	int			i;
+
+	device->channel = (GpbChannel *) calloc(channels, sizeof(GpbChannel));
+	if (device->channel == NULL)
+		return gpb_refuse(device, "out of memory");
+	device->nchannels = channels;
+	GPB_TRY(gpb_device_alloc(device, bytes, (void **) &device->answers));
+	GPB_TRY_CUDA(device, cudaHostAlloc((void **) &device->answers_host, bytes,
+									   cudaHostAllocDefault));
+	for (i = 0; i < channels; i++)
+	{
+		GpbChannel *channel = &device->channel[i];
+
+		channel->answer = &device->answers[i];
+		channel->answer_host = &device->answers_host[i];
+		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->done,
+													  cudaEventDisableTiming));
+		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->sorted,
+													  cudaEventDisableTiming));
+	}
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
+set_up(GpbDevice *device, int ordinal, uint64 memory_limit, int channels)
+{
+	GPB_TRY(read_properties(device, ordinal, memory_limit));
+	GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
+	GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&device->fetch_stream,
+												   cudaStreamNonBlocking));
+	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&device->uploaded, cudaEventDisableTiming));
+	GPB_TRY_CUDA(device, cudaEventRecord(device->uploaded, device->stream));
+	GPB_TRY(create_channels(device, channels));
+	device->variant = GPB_LEAF_VARIANT;
+	return gpb_leaves_plan(device);
+}
+
+static void
+free_channel(GpbDevice *device, GpbChannel *channel)
+{
+	gpb_pinned_free(device, &channel->visible_host);
+	gpb_pinned_free(device, &channel->changed_host);
+	gpb_buffer_free(device, &channel->input);
+	gpb_buffer_free(device, &channel->heap.order);
+	gpb_buffer_free(device, &channel->heap.record);
+	gpb_buffer_free(device, &channel->heap.sorted);
+	gpb_buffer_free(device, &channel->unclean.order);
+	gpb_buffer_free(device, &channel->unclean.record);
+	gpb_buffer_free(device, &channel->unclean.sorted);
+	if (channel->done != NULL)
+		(void) cudaEventDestroy(channel->done);
+	if (channel->sorted != NULL)
+		(void) cudaEventDestroy(channel->sorted);
+}
+
+/*
+ * Mirrors must have been destroyed.  Statuses no longer matter: what cannot be
+ * given back goes with the process.
+ */
+static void
+close_device(GpbDevice *device)
+{
+	int			i;
+
+	if (device->stream != NULL)
+		(void) cudaStreamSynchronize(device->stream);
+	for (i = 0; i < device->nchannels; i++)
+		free_channel(device, &device->channel[i]);
+	gpb_buffer_free(device, &device->staging);
+	gpb_buffer_free(device, &device->scratch);
+	gpb_device_free(device, device->answers, device->nchannels * sizeof(GpbAnswer));
+	if (device->answers_host != NULL)
+		(void) cudaFreeHost(device->answers_host);
+	if (device->region != NULL)
+		(void) cudaHostUnregister(device->region);
+	if (device->uploaded != NULL)
+		(void) cudaEventDestroy(device->uploaded);
+	if (device->fetch_stream != NULL)
+		(void) cudaStreamDestroy(device->fetch_stream);
+	if (device->stream != NULL)
+		(void) cudaStreamDestroy(device->stream);
+	(void) cudaGetLastError();
+	free(device->channel);
+	free(device);
+}
+
+static GpbDeviceStatus
+open_device(int ordinal, uint64 memory_limit, int channels, GpbDevice **opened,
+			const char **message)
+{
+	static char reason[256];
+	GpbDevice  *device = (GpbDevice *) calloc(1, sizeof(GpbDevice));
+	GpbDeviceStatus status;
+
+	*opened = NULL;
+	*message = reason;
+	if (device == NULL)
+	{
+		snprintf(reason, sizeof(reason), "out of memory");
+		return GPB_DEVICE_NO_MEMORY;
+	}
+	status = set_up(device, ordinal, memory_limit, channels);
+	if (status != GPB_DEVICE_OK)
+	{
+		memcpy(reason, device->error, sizeof(reason));
+		close_device(device);
+		return status;
+	}
+	*opened = device;
+	return GPB_DEVICE_OK;
+}
+
+static void
+describe(GpbDevice *device, GpbDeviceInfo *info)
+{
+	*info = device->info;
+}
+
+/*
+ * Refusal by the operating system or the driver (a locked-memory limit, say) is
+ * not the loss of the device, whatever its code; so it is not put to gpb_check.
+ */
+static GpbDeviceStatus
+register_region(GpbDevice *device, void *base, size_t size)
+{
+	cudaError_t error;
+
+	GPB_ENTER(device);
+	error = cudaHostRegister(base, size, cudaHostRegisterDefault);
+	if (error != cudaSuccess)
+	{
+		(void) cudaGetLastError();
+		return gpb_refuse(device, "cudaHostRegister: %s", cudaGetErrorString(error));
+	}
+	device->region = base;
+	return GPB_DEVICE_OK;
+}
+
+/* ---- the table ---- */
+
+static const GpbDeviceApi api = {
+	GPB_DEVICE_ABI,
+	"cuda",
+	open_device,
+	close_device,
+	describe,
+	last_error,
+	register_region,
+	gpb_cuda_mirror_create,
+	gpb_cuda_mirror_destroy,
+	gpb_cuda_mirror_bytes,
+	gpb_cuda_upload,
+	gpb_cuda_upload_wait,
+	gpb_cuda_set_inner,
+	gpb_cuda_set_visibility,
+	gpb_cuda_aggregate_launch,
+	gpb_cuda_aggregate_finish,
+	gpb_cuda_fetch
+};
+
+#define GPB_EXPORT extern "C" __attribute__((visibility("default")))
+
+GPB_EXPORT const GpbDeviceApi *gpb_cuda_device(void);
+GPB_EXPORT bool gpb_cuda_choose_variant(GpbDevice *device, int variant);
+
+const GpbDeviceApi *
+gpb_cuda_device(void)
+{
+	return &api;
+}
+
+/*
+ * For the benchmark: use another of the leaf kernels from now on.  false: there is
+ * none of that number.
+ */
+bool
+gpb_cuda_choose_variant(GpbDevice *device, int variant)
+{
+	if (variant < 0 || variant >= GPB_LEAF_VARIANTS)
+		return false;
+	device->variant = variant;
+	return true;
+}

@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * device.cuh
+ *	  The cuda device: its memory, its stream, its status.
+ *
+ * Everything a kernel reads or writes passes through one stream, so work happens in the
+ * order in which it was submitted.  That alone gives rule M3: an image, the
+ * inner image or a channel's input submitted after a kernel is written after
+ * that kernel ended.  Memory is freed only after the streams ran dry
+ * (gpb_device_free).  A second stream carries results to the host; it only reads what
+ * a channel's finished aggregate left, which nothing overwrites before that channel's
+ * next launch.
+ *
+ * No exception leaves these files and nothing aborts: a process attached to shared
+ * memory must not die by a signal.  Hence malloc and status codes, no containers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_DEVICE_CUH
+#define GPB_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include "mirror/device.h"
+
+#include "job.cuh"
+
+/* A piece of device memory, counted against the limit */
+struct GpbBuffer
+{
+	void	   *data;
+	size_t		size;
+};
+
+/* A piece of host memory fit for direct transfer */
+struct GpbPinned
+{
+	void	   *data;
+	size_t		size;
+};
+
+/* One list that an aggregate leaves behind: as found, and in order */
+struct GpbListMemory
+{
+	GpbBuffer	order;			/* uint64: what to sort by */
+	GpbBuffer	record;
+	GpbBuffer	sorted;
+	const void *result;			/* the records in order */
+	uint32		width;			/* bytes of a record */
+};
+
+enum GpbChannelState
+{
+	GPB_CHANNEL_IDLE,
+	GPB_CHANNEL_LAUNCHED,		/* kernels submitted, outcome unknown */
+	GPB_CHANNEL_FINISHED		/* answer and lists are complete */
+};
+
+struct GpbChannel
+{
+	GpbChannelState state;
+	GpbDeviceStatus outcome;	/* of a finished aggregate */
+	GpbDeviceMirror *mirror;
+	GpbAggregateSpec spec;
+	uint32		nsums;			/* GpbFloatSum in the answer */
+	bool		all_unclean;	/* there was no inner image: one record, no kernel */
+
+	/* pinned copies of the input, and where it goes: visibility bits, changed
+	 * bits, summary */
+	GpbPinned	visible_host;
+	GpbPinned	changed_host;
+	GpbBuffer	input;
+	uint64		visible_bytes;	/* of visible_host, ever set */
+	uint32		changed_blocks;
+	size_t		changed_offset;
+
+	GpbAnswer  *answer;			/* on the device */
+	GpbAnswer  *answer_host;	/* pinned */
+	GpbListMemory heap;
+	GpbListMemory unclean;
+	cudaEvent_t done;			/* the answer has arrived */
+	cudaEvent_t sorted;			/* the lists are in order */
+};
+
+struct GpbDevice
+{
+	GpbDeviceInfo info;			/* memory_used is kept here */
+	bool		lost;
+	char		error[256];
+
+	cudaStream_t stream;
+	cudaStream_t fetch_stream;
+	cudaEvent_t uploaded;
+
+	void	   *region;			/* registered host memory, or NULL */
+
+	int			nchannels;
+	GpbChannel *channel;
+	GpbAnswer  *answers;		/* on the device, one for each channel */
+	GpbAnswer  *answers_host;
+
+	GpbBuffer	staging;		/* scattered pages on their way */
+	GpbBuffer	scratch;		/* inner pages' places; sort */
+	int			variant;		/* GpbLeafVariant */
+	GpbLeafGrids grids;
+};
+
+/*
+ * The one place that looks at a CUDA status.  Running out of memory is the request's
+ * failure and is cleared; anything else has cost us the context, and every later
+ * call fails too.
+ */
+GpbDeviceStatus gpb_check(GpbDevice *device, cudaError_t error, const char *what);
+
+/* Fail a request for a reason of our own. */
+GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#define GPB_TRY(call) \
+	do { \
+		GpbDeviceStatus status_ = (call); \
+		if (status_ != GPB_DEVICE_OK) \
+			return status_; \
+	} while (0)
+
+#define GPB_TRY_CUDA(device, call) GPB_TRY(gpb_check(device, call, #call))
+
+/* Every call of the interface starts here: a lost device stays lost. */
+#define GPB_ENTER(device) \
+	do { \
+		if ((device)->lost) \
+			return GPB_DEVICE_LOST; \
+	} while (0)
+
+/* Device memory, within the limit.  Freeing waits for both streams (rule M3). */
+GpbDeviceStatus gpb_device_alloc(GpbDevice *device, size_t size, void **data);
+void		gpb_device_free(GpbDevice *device, void *data, size_t size);
+
+/* At least size bytes, contents undefined; a buffer that fails to grow is empty. */
+GpbDeviceStatus gpb_buffer_reserve(GpbDevice *device, GpbBuffer *buffer, size_t size);
+void		gpb_buffer_free(GpbDevice *device, GpbBuffer *buffer);
+
+/* At least size bytes, contents kept, new bytes zero. */
+GpbDeviceStatus gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size);
+void		gpb_pinned_free(GpbDevice *device, GpbPinned *pinned);
+
+/* Submit a kernel; the status is that of the submission. */
+template <typename... Parameters, typename... Arguments>
+GpbDeviceStatus
+gpb_launch(GpbDevice *device, const char *what, uint32 blocks, uint32 threads,
+		   void (*kernel) (Parameters...), Arguments... arguments)
+{
+	cudaLaunchConfig_t config = {};
+
+	config.gridDim = dim3(blocks);
+	config.blockDim = dim3(threads);
+	config.stream = device->stream;
+	return gpb_check(device, cudaLaunchKernelEx(&config, kernel, arguments...), what);
+}
+
+/* ---- mirror.cu ---- */
+
+struct GpbSlab;
+
+struct GpbDeviceMirror
+{
+	GpbLayout	layout;
+	uint64		bytes;			/* of device memory */
+
+	uint32		nchunks;		/* that the directory can name */
+	uint32		present;		/* chunks that exist */
+	GpbChunk   *chunk;			/* the directory's copy on the host */
+	uint64	   *imaged;			/* a bit for each block of those chunks */
+	GpbBuffer	directory;
+	GpbSlab    *slabs;
+
+	GpbBuffer	inner;			/* keys, ties, children */
+	uint32		inner_capacity;
+	uint32		nseparators;	/* 0: no inner image yet */
+};
+
+GpbDeviceStatus gpb_cuda_mirror_create(GpbDevice *device, const GpbLayout *layout,
+									   GpbDeviceMirror **mirror);
+void		gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror);
+uint64		gpb_cuda_mirror_bytes(GpbDeviceMirror *mirror);
+GpbDeviceStatus gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n,
+								const uint32 *blocks, const void *pages, uint64 epoch);
+GpbDeviceStatus gpb_cuda_upload_wait(GpbDevice *device);
+bool		gpb_mirror_has_image(const GpbDeviceMirror *mirror, uint32 block);
+GpbImages	gpb_mirror_images(const GpbDeviceMirror *mirror);
+
+/* ---- inner.cu ---- */
+
+GpbDeviceStatus gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror,
+								   uint32 nblocks, const uint32 *blocks,
+								   const uint32 *counts, uint32 root_leaf);
+GpbSeparators gpb_mirror_separators(const GpbDeviceMirror *mirror);
+
+/* ---- aggregate.cu ---- */
+
+GpbDeviceStatus gpb_cuda_set_visibility(GpbDevice *device, int channel, uint64 offset,
+										const void *bits, uint64 n);
+GpbDeviceStatus gpb_cuda_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror,
+										  int channel, const GpbAggregateSpec *spec,
+										  const uint32 *changed, uint32 nblocks);
+GpbDeviceStatus gpb_cuda_aggregate_finish(GpbDevice *device, int channel,
+										  GpbAggregateResult *result, GpbFloatSum *sums);
+GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
+							   uint64 first, uint64 n, void *into);
+
+/* Bring a launched aggregate to its end, whatever that is. */
+GpbDeviceStatus gpb_channel_complete(GpbDevice *device, GpbChannel *channel);
+
+/* ---- leaves.cu ---- */
+
+/* How many blocks fill this device, for each kernel of the variant. */
+GpbDeviceStatus gpb_leaves_plan(GpbDevice *device);
+GpbDeviceStatus gpb_leaves_launch(GpbDevice *device, const GpbLeafJob *job, bool float_sum);
+
+/* ---- sort.cu ---- */
+
+/* The n first records of the list, into list->sorted by order[]. */
+GpbDeviceStatus gpb_list_sort(GpbDevice *device, GpbListMemory *list, uint64 n,
+							  int order_bits);
+
+#endif							/* GPB_DEVICE_CUH */

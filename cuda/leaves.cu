@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaves.cu
+ *	  The kernels that aggregate leaves, and the choice among them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device.cuh"
+#include "rows.cuh"
+
+/*
+ * Read the leaves that this warp's lanes judged, number at + lane each, in the way of
+ * the variant.  The leaves at the ends of the range are clipped to it.
+ */
+template <int VARIANT, int ROW_WIDTH, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end, char *stage,
+			GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	uint32		leaves = __ballot_sync(GPB_ALL_LANES, judged.page != NULL);
+	uint32		clipped = __ballot_sync(GPB_ALL_LANES, judged.page != NULL && at_end);
+
+	tally->leaves += __popc(leaves);
+	leaves &= ~clipped;
+	for (; clipped != 0; clipped &= clipped - 1)
+		gpb_walk_rows<true>(job, gpb_leaf_of_lane(judged, __ffs(clipped) - 1), tally, sum);
+
+	if constexpr (VARIANT == GPB_LEAF_STAGED)
+		gpb_walk_staged(job, judged, leaves, stage, tally, sum);
+	else
+	{
+		for (; leaves != 0; leaves &= leaves - 1)
+		{
+			GpbLeafView leaf = gpb_leaf_of_lane(judged, __ffs(leaves) - 1);
+
+			if constexpr (VARIANT == GPB_LEAF_QUADS)
+				gpb_walk_quads<ROW_WIDTH>(job, leaf, tally, sum);
+			else
+				gpb_walk_rows<false>(job, leaf, tally, sum);
+		}
+	}
+}
+
+/* Leaves that a warp takes at once: few if there are few, so that all warps have some */
+static __device__ __forceinline__ uint32
+leaves_at_once(uint32 leaves, uint32 warps)
+{
+	uint32		share = (leaves + warps - 1) / warps;
+
+	return share < GPB_LEAVES_AT_ONCE ? share : GPB_LEAVES_AT_ONCE;
+}
+
+/*
+ * One pass over the range, all leaves of it.  The grid is as large as the device;
+ * warps are numbered across blocks first, so that a short range is spread over
+ * all multiprocessors.
+ */
+template <int VARIANT, int ROW_WIDTH, int N, bool FLOAT_SUM>
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS, N == 1 && !FLOAT_SUM ? GPB_LEAF_BLOCKS : GPB_LEAF_BLOCKS_WIDE)
+aggregate_leaves(const __grid_constant__ GpbLeafJob job)
+{
+	constexpr int stage_bytes = VARIANT == GPB_LEAF_STAGED ? 2 * GPB_STAGE_BYTES : 16;
+	__shared__ GpbBlockTally<N> block;
+	__shared__ __align__(16) char stage[GPB_LEAF_WARPS][stage_bytes];
+	GpbTally<N, FLOAT_SUM> tally;
+	uint32		warp = threadIdx.x / GPB_WARP;
+	uint32		first = job.answer->first;
+	uint32		end = job.answer->end;
+	uint32		warps = gridDim.x * GPB_LEAF_WARPS;
+	uint32		group = leaves_at_once(end - first, warps);
+	uint64		at = first + (uint64) (warp * gridDim.x + blockIdx.x) * group;
+
+	if (blockIdx.x * (uint64) group >= end - first)
+		return;					/* nothing for any warp of this block */
+	gpb_tally_init(&tally);
+	if (FLOAT_SUM)
+		gpb_block_sum_init(&block.sum);
+
+	for (; at < end; at += (uint64) warps * group)
+	{
+		uint64		mine = at + gpb_lane();
+		bool		judge = mine - at < group && mine < end;
+		GpbLeafView judged = {NULL, 0};
+
+		if (judge)
+			judged = gpb_judge_leaf(&job, (uint32) mine);
+		if (job.first_pass)
+			gpb_append_unclean(&job, (uint32) mine, judge && judged.page == NULL);
+		read_leaves<VARIANT, ROW_WIDTH>(&job, judged, mine == first || mine + 1 == end,
+										stage[warp], &tally, &block.sum);
+	}
+	gpb_tally_finish(&tally, &block, &job);
+}
+
+/* ---- the choice ---- */
+
+typedef void (*LeafKernel) (GpbLeafJob);
+
+#define GPB_LEAF_FORMS		3	/* one column, two columns, a float8 sum */
+#define GPB_QUAD_WIDTHS		3	/* row widths that have kernels of their own */
+
+#define KERNELS(variant, row_width) \
+	aggregate_leaves<variant, row_width, 1, false>, \
+	aggregate_leaves<variant, row_width, 2, false>, \
+	aggregate_leaves<variant, row_width, 1, true>
+
+static const LeafKernel kernels[GPB_LEAF_KERNELS] = {
+	KERNELS(GPB_LEAF_ROWS, 0),
+	KERNELS(GPB_LEAF_STAGED, 0),
+	KERNELS(GPB_LEAF_QUADS, 8),
+	KERNELS(GPB_LEAF_QUADS, 12),
+	KERNELS(GPB_LEAF_QUADS, 16)
+};
+
+/* Rows too wide for registers are read row by row. */
+static int
+choose_kernel(int variant, const GpbLeafJob *job, bool float_sum)
+{
+	int			form = float_sum ? 2 : job->column[1].want != 0 ? 1 : 0;
+	int			width = job->row_width / 4 - 2;
+
+	if (variant == GPB_LEAF_STAGED)
+		return GPB_LEAF_FORMS + form;
+	if (variant == GPB_LEAF_QUADS && width < GPB_QUAD_WIDTHS)
+		return (2 + width) * GPB_LEAF_FORMS + form;
+	return form;
+}
+
+/* This also loads the kernels, which else the first query would wait for. */
+GpbDeviceStatus
+gpb_leaves_plan(GpbDevice *device)
+{
+	int			i;
+
+	for (i = 0; i < GPB_LEAF_KERNELS; i++)
+	{
+		int			blocks = 0;
+
+		GPB_TRY_CUDA(device,
+					 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[i],
+																   GPB_LEAF_THREADS, 0));
+		device->grids.blocks[i] = (uint32) ((blocks > 0 ? blocks : 1) *
+											device->info.multiprocessors);
+	}
+	return GPB_DEVICE_OK;
+}
+
+GpbDeviceStatus
+gpb_leaves_launch(GpbDevice *device, const GpbLeafJob *job, bool float_sum)
+{
+	int			i = choose_kernel(device->variant, job, float_sum);
+
+	return gpb_launch(device, "aggregate_leaves", device->grids.blocks[i], GPB_LEAF_THREADS,
+					  kernels[i], *job);
+}

@@ -1,0 +1,474 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.cuh
+ *	  How a warp reads the rows of a clean leaf, and what it does with an entry.
+ *
+ * Three ways to read, one way to take what was read.  A walk is called by all
+ * lanes of a warp with the same leaf.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_ROWS_CUH
+#define GPB_ROWS_CUH
+
+#include <cuda_pipeline_primitives.h>
+
+#include "tally.cuh"
+
+/* What a pass needs of one entry; a value is meaningless where its column is NULL. */
+template <int N>
+struct GpbEntryValues
+{
+	uint64		locator;
+	int64		value[N];
+};
+
+static __device__ __forceinline__ int
+gpb_lane(void)
+{
+	return threadIdx.x % GPB_WARP;
+}
+
+/* ---- appending to the lists ---- */
+
+/*
+ * A place in a list for each lane that wants one; the whole warp calls.  A place may
+ * lie beyond the capacity: then it is counted and nothing is to be written.
+ */
+static __device__ __forceinline__ uint64
+gpb_append(uint64 *count, bool wanted)
+{
+	uint32		lanes = __ballot_sync(GPB_ALL_LANES, wanted);
+	uint32		before = lanes & ((1u << gpb_lane()) - 1);
+	unsigned long long first = 0;
+
+	if (lanes == 0)
+		return 0;
+	if (gpb_lane() == 0)
+		first = atomicAdd((unsigned long long *) count, (unsigned long long) __popc(lanes));
+	first = __shfl_sync(GPB_ALL_LANES, first, 0);
+	return first + __popc(before);
+}
+
+/* Entry i of the page as a heap record; rows are whole words. */
+static __device__ void
+gpb_write_heap_entry(const GpbLeafJob *job, const char *page, int i, uint64 place)
+{
+	int			width = gpb_heap_entry_width(job->row_width);
+	const uint32 *row = (const uint32 *) gpb_page_row(page, job->row_width, i);
+	char	   *record = job->heap.record + place * width;
+	uint32	   *into = (uint32 *) (record + 8);
+	int			words = (width - 8) / 4;
+
+	job->heap.order[place] = gpb_load64(row) & GPB_TID_MASK;
+	*(uint64 *) record = gpb_page_key(page, job->key_width, i);
+	for (int w = 0; w < words; w++)
+		into[w] = w * 4 < job->row_width ? row[w] : 0;
+}
+
+/*
+ * List entries of the page: those first + u * step whose bit u is set in the lane's mask.
+ * The whole warp calls.  Out of line, for it is rare, or else memory is the limit.
+ */
+static __device__ __noinline__ void
+gpb_append_heap(const GpbLeafJob *job, const char *page, int first, int step, uint32 wanted)
+{
+	for (int u = 0; __any_sync(GPB_ALL_LANES, (wanted >> u) != 0); u++)
+	{
+		bool		this_one = (wanted >> u) & 1;
+		uint64		place = gpb_append(&job->answer->nheap, this_one);
+
+		if (this_one && place < job->heap.capacity)
+			gpb_write_heap_entry(job, page, first + u * step, place);
+	}
+}
+
+static __device__ __forceinline__ void
+gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
+{
+	uint64		place = gpb_append(&job->answer->nunclean, wanted);
+
+	if (wanted && place < job->unclean.capacity)
+	{
+		job->unclean.order[place] = i;
+		((GpbUncleanLeaf *) job->unclean.record)[place] = gpb_unclean_leaf(job, i);
+	}
+}
+
+/* ---- taking entries ---- */
+
+/*
+ * U entries of each lane: entry u is number first + u * step of the page, if bit u of
+ * present is set.  Those of all-visible heap blocks are tallied, the others listed.
+ */
+template <int U, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry,
+		 int first, int step, uint32 present, GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	uint32		summary[U];
+	uint32		seen = 0;
+
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		uint32		block = gpb_locator_block(entry[u].locator);
+
+		if (entry[u].locator & job->dead_mask)
+			present &= ~(1u << u);
+		summary[u] = 0;
+		if ((present >> u & 1) && block < job->heap_blocks)
+			summary[u] = job->all_visible[block / GPB_SUMMARY_BLOCKS / 32];
+	}
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		uint32		block = gpb_locator_block(entry[u].locator);
+
+		if ((summary[u] >> (block / GPB_SUMMARY_BLOCKS % 32)) & 1)
+			seen |= 1u << u;
+		else if ((present >> u & 1) &&
+				 gpb_heap_all_visible(job->visible, job->heap_blocks, block))
+			seen |= 1u << u;
+	}
+	tally->entries += __popc(seen);
+
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+#pragma unroll
+		for (int c = 0; c < N; c++)
+		{
+			const GpbPassColumn *column = &job->column[c];
+			uint64		null = (entry[u].locator ^ column->null_flip) & column->null_mask;
+
+			if (column->want && (seen >> u & 1) && null == 0)
+				gpb_tally_value(tally, sum, c, column, entry[u].value[c]);
+		}
+	}
+
+	if (job->first_pass && __any_sync(GPB_ALL_LANES, present != seen))
+		gpb_append_heap(job, page, first, step, present & ~seen);
+}
+
+/* ---- a row in memory ---- */
+
+template <int N>
+static __device__ __forceinline__ void
+gpb_fetch_entry(const GpbLeafJob *job, const char *page, const char *row, int i,
+				GpbEntryValues<N> *entry)
+{
+	entry->locator = gpb_row_locator(row);
+#pragma unroll
+	for (int c = 0; c < N; c++)
+	{
+		const GpbPassColumn *column = &job->column[c];
+
+		entry->value[c] = 0;
+		if (!column->want)
+			continue;
+		if (column->index == 0)
+			entry->value[c] = gpb_key_value(gpb_page_key(page, job->key_width, i),
+											job->key_width, job->layout_flags);
+		else
+			entry->value[c] = gpb_row_value(row, column->offset, column->kind);
+	}
+}
+
+/* Is entry i of the page in the range? */
+static __device__ __forceinline__ bool
+gpb_in_range(const GpbLeafJob *job, const char *page, int i)
+{
+	GpbBound	bound = gpb_page_bound(page, job->key_width, job->row_width, i);
+
+	return !gpb_bound_less(bound, job->range.lo) && gpb_bound_less(bound, job->range.hi);
+}
+
+/*
+ * Each lane a row.  With CLIP entries are compared with the range: so is done for
+ * the two leaves at its ends, which saves the dependent steps of a search.
+ */
+template <bool CLIP, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
+			  GpbFloatSum *sum)
+{
+	const int	U = CLIP ? 1 : GPB_ROWS_IN_FLIGHT;
+
+	for (int base = 0; base < leaf.count; base += U * GPB_WARP)
+	{
+		GpbEntryValues<N> entry[U];
+		int			first = base + gpb_lane();
+		uint32		present = 0;
+
+#pragma unroll
+		for (int u = 0; u < U; u++)
+		{
+			int			i = first + u * GPB_WARP;
+
+			entry[u].locator = 0;
+			if (i >= leaf.count || (CLIP && !gpb_in_range(job, leaf.page, i)))
+				continue;
+			present |= 1u << u;
+			gpb_fetch_entry(job, leaf.page, gpb_page_row(leaf.page, job->row_width, i), i,
+							&entry[u]);
+		}
+		gpb_take<U>(job, leaf.page, entry, first, GPB_WARP, present, tally, sum);
+	}
+}
+
+/* ---- four rows in registers ---- */
+
+#define GPB_QUAD	4
+
+/*
+ * Word w of a row of W words.  Registers cannot be indexed by a variable; the row has few
+ * words and w is the same for all lanes, so it is chosen among them.
+ */
+template <int W>
+static __device__ __forceinline__ uint32
+gpb_row_word(const uint32 *row, int w)
+{
+	uint32		word = 0;
+
+#pragma unroll
+	for (int k = GPB_LOCATOR_WIDTH / 4; k < W; k++)
+		word = w == k ? row[k] : word;
+	return word;
+}
+
+template <int W>
+static __device__ __forceinline__ int64
+gpb_row_register_value(const uint32 *row, const GpbPassColumn *column)
+{
+	int			w = column->offset / 4;
+	uint32		low = gpb_row_word<W>(row, w);
+
+	switch (column->kind)
+	{
+		case GPB_KIND_INT2:
+			return (int16) (low >> (column->offset % 4 * 8));
+		case GPB_KIND_INT4:
+			return (int32) low;
+		default:
+			return (int64) (low | (uint64) gpb_row_word<W>(row, w + 1) << 32);
+	}
+}
+
+/*
+ * Rows 4j .. 4j + 3 of a page, W words each.  Rows grow down from an address that 16
+ * divides, so four of them begin and end at such addresses; row 4j is the highest.
+ */
+template <int W>
+struct GpbQuad
+{
+	uint4		vector[W];
+
+	__device__ __forceinline__ void
+	load(const char *page, int j)
+	{
+		const uint4 *from = (const uint4 *)
+			(page + GPB_SPECIAL_OFFSET - (j + 1) * (int) sizeof(vector));
+
+#pragma unroll
+		for (int v = 0; v < W; v++)
+			vector[v] = __ldcs(from + v);
+	}
+
+	/* words of row 4j + k, copied to registers of their own */
+	__device__ __forceinline__ void
+	row(int k, uint32 *words) const
+	{
+#pragma unroll
+		for (int w = 0; w < W; w++)
+		{
+			int			at = (GPB_QUAD - 1 - k) * W + w;
+			uint4		four = vector[at / 4];
+
+			words[w] = at % 4 == 0 ? four.x : at % 4 == 1 ? four.y :
+				at % 4 == 2 ? four.z : four.w;
+		}
+	}
+};
+
+template <int W, int N>
+static __device__ __forceinline__ void
+gpb_quad_entry(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, int k, int i,
+			   GpbEntryValues<N> *entry)
+{
+	uint32		row[W];
+
+	quad.row(k, row);
+	entry->locator = row[0] | (uint64) row[1] << 32;
+#pragma unroll
+	for (int c = 0; c < N; c++)
+	{
+		const GpbPassColumn *column = &job->column[c];
+
+		entry->value[c] = 0;
+		if (!column->want)
+			continue;
+		if (column->index == 0)
+			entry->value[c] = gpb_key_value(gpb_page_key(page, job->key_width, i),
+											job->key_width, job->layout_flags);
+		else
+			entry->value[c] = gpb_row_register_value<W>(row, column);
+	}
+}
+
+/*
+ * Each lane four rows of ROW_WIDTH bytes, a warp 128.  The last quad may begin in the
+ * hole or among the keys, never outside the page.
+ */
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
+			   GpbFloatSum *sum)
+{
+	for (int base = 0; base < leaf.count; base += GPB_QUAD * GPB_WARP)
+	{
+		GpbEntryValues<N> entry[GPB_QUAD];
+		GpbQuad<ROW_WIDTH / 4> quad = {};
+		int			first = base + GPB_QUAD * gpb_lane();
+		uint32		present = 0;
+
+		if (first < leaf.count)
+			quad.load(leaf.page, first / GPB_QUAD);
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+		{
+			entry[k].locator = 0;
+			if (first + k >= leaf.count)
+				continue;
+			present |= 1u << k;
+			gpb_quad_entry(job, leaf.page, quad, k, first + k, &entry[k]);
+		}
+		gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum);
+	}
+}
+
+/* ---- rows through shared memory ---- */
+
+/* What a warp copies ahead: a piece of a leaf's rows */
+struct GpbPiece
+{
+	int			leaf;			/* lane that judged it; GPB_WARP: none left */
+	int			first;			/* row */
+};
+
+/* Rows of a full piece: as many quads as fit, so that pieces begin at 16-byte addresses */
+static __device__ __forceinline__ int
+gpb_piece_rows(const GpbLeafJob *job)
+{
+	return GPB_STAGE_BYTES / job->row_width / GPB_QUAD * GPB_QUAD;
+}
+
+static __device__ __forceinline__ GpbLeafView
+gpb_leaf_of_lane(GpbLeafView leaf, int lane)
+{
+	GpbLeafView out;
+
+	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) leaf.page, lane);
+	out.count = __shfl_sync(GPB_ALL_LANES, leaf.count, lane);
+	return out;
+}
+
+static __device__ __forceinline__ GpbPiece
+gpb_first_piece(uint32 leaves)
+{
+	GpbPiece	piece;
+
+	piece.leaf = leaves ? __ffs(leaves) - 1 : GPB_WARP;
+	piece.first = 0;
+	return piece;
+}
+
+/* leaves: the lanes whose leaves are to be read */
+static __device__ __forceinline__ GpbPiece
+gpb_next_piece(const GpbLeafJob *job, GpbPiece piece, int count, uint32 leaves)
+{
+	piece.first += gpb_piece_rows(job);
+	if (piece.first >= count)
+		return gpb_first_piece(leaves & ~((2u << piece.leaf) - 1));
+	return piece;
+}
+
+/* Rows of the piece, rounded up to whole quads */
+static __device__ __forceinline__ int
+gpb_staged_rows(const GpbLeafJob *job, GpbPiece piece, int count)
+{
+	int			rows = (count - piece.first + GPB_QUAD - 1) / GPB_QUAD * GPB_QUAD;
+
+	return min(rows, gpb_piece_rows(job));
+}
+
+static __device__ __forceinline__ void
+gpb_copy_piece(const GpbLeafJob *job, GpbLeafView leaf, GpbPiece piece, char *stage)
+{
+	int			rows = gpb_staged_rows(job, piece, leaf.count);
+	int			bytes = rows * job->row_width;
+	const char *from = leaf.page + GPB_SPECIAL_OFFSET - (piece.first + rows) * job->row_width;
+
+	for (int b = gpb_lane() * 16; b < bytes; b += GPB_WARP * 16)
+		__pipeline_memcpy_async(stage + b, from + b, 16);
+}
+
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_take_piece(const GpbLeafJob *job, GpbLeafView leaf, GpbPiece piece, const char *stage,
+			   GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	int			rows = gpb_staged_rows(job, piece, leaf.count);
+
+	for (int base = 0; base < rows; base += GPB_WARP)
+	{
+		GpbEntryValues<N> entry;
+		int			within = base + gpb_lane();
+		int			at = piece.first + within;
+		bool		present = within < rows && at < leaf.count;
+
+		entry.locator = 0;
+		if (present)
+			gpb_fetch_entry(job, leaf.page, stage + (rows - 1 - within) * job->row_width, at,
+							&entry);
+		gpb_take<1>(job, leaf.page, &entry, at, 1, present, tally, sum);
+	}
+}
+
+/*
+ * All leaves in "leaves" (judged one a lane), each piece copied while the one before it is
+ * worked on.  stage: 2 * GPB_STAGE_BYTES of the warp's own.
+ */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_walk_staged(const GpbLeafJob *job, GpbLeafView judged, uint32 leaves, char *stage,
+				GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	GpbPiece	piece = gpb_first_piece(leaves);
+	GpbLeafView leaf;
+	int			half = 0;
+
+	if (piece.leaf == GPB_WARP)
+		return;
+	leaf = gpb_leaf_of_lane(judged, piece.leaf);
+	gpb_copy_piece(job, leaf, piece, stage);
+	__pipeline_commit();
+	while (piece.leaf != GPB_WARP)
+	{
+		GpbPiece	next = gpb_next_piece(job, piece, leaf.count, leaves);
+		GpbLeafView next_leaf = gpb_leaf_of_lane(judged, next.leaf % GPB_WARP);
+
+		if (next.leaf != GPB_WARP)
+			gpb_copy_piece(job, next_leaf, next, stage + (half ^ 1) * GPB_STAGE_BYTES);
+		__pipeline_commit();
+		__pipeline_wait_prior(1);
+		__syncwarp();
+		gpb_take_piece(job, leaf, piece, stage + half * GPB_STAGE_BYTES, tally, sum);
+		__syncwarp();
+		piece = next;
+		leaf = next_leaf;
+		half ^= 1;
+	}
+}
+
+#endif							/* GPB_ROWS_CUH */

@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.cuh
+ *	  Functions of plain data: a step of the search among separators, the judging
+ *	  of a leaf, the visibility of a heap block.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SEARCH_CUH
+#define GPB_SEARCH_CUH
+
+#include "job.cuh"
+
+#define GPB_WARP			32
+#define GPB_ALL_LANES		0xFFFFFFFFu
+
+/* ---- 33-ary search: n sorted candidates, the answer one of n + 1 places ---- */
+
+/* Distance of the 32 probes that leave the least to the next step */
+GPB_FN uint32
+gpb_probe_stride(uint32 n)
+{
+	return (uint32) (((uint64) n + 1 + GPB_WARP) / (GPB_WARP + 1));
+}
+
+/* The candidate that a lane looks at; none if it is n or beyond. */
+GPB_FN uint64
+gpb_probe(uint32 stride, int lane)
+{
+	return (uint64) (lane + 1) * stride - 1;
+}
+
+/* Is separator i below the bound, or, if or_equal, at it? */
+GPB_FN bool
+gpb_separator_below(const GpbSeparators *separators, uint32 i, GpbBound bound, bool or_equal)
+{
+	GpbBound	separator;
+
+	separator.key = separators->key[i];
+	separator.tie = separators->tie[i];
+	return or_equal ? !gpb_bound_less(bound, separator) : gpb_bound_less(separator, bound);
+}
+
+/* The limit of leaf i: the next separator. */
+GPB_FN GpbBound
+gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
+{
+	GpbBound	limit;
+
+	limit.key = limit.tie = ~(uint64) 0;
+	if (i + 1 < separators->n)
+	{
+		limit.key = separators->key[i + 1];
+		limit.tie = separators->tie[i + 1];
+	}
+	return limit;
+}
+
+/* ---- judging a leaf (rule M4) ---- */
+
+/*
+ * Entries of the page if it is a sound leaf of these widths that ends exactly at
+ * limit, else -1.  All fields are read before any is tested: they arrive together.
+ */
+GPB_FN int
+gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound limit)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbBound	high = gpb_page_high(page);
+	int			used = (int) gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER;
+	int			count = key_width == 8 ? used / 8 : used / 4;
+	bool		sound = (special->page_id == GPB_PAGE_ID) &
+		(special->level == 0) &
+		((special->flags & (GPB_PAGE_META | (uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
+		(special->key_width == key_width) &
+		(special->row_width == row_width) &
+		(used >= 0) &
+		(count * key_width == used) &
+		(count * (key_width + row_width) <= GPB_PAGE_SPACE);
+
+	return sound & (high.key == limit.key) & (high.tie == limit.tie) ? count : -1;
+}
+
+/* The image of a block that may be used: not changed, not newer than the request. */
+GPB_FN const char *
+gpb_unchanged_image(const GpbLeafJob *job, uint32 block)
+{
+	uint32		number = block / GPB_CHUNK_PAGES;
+	uint32		at = block % GPB_CHUNK_PAGES;
+
+	if (block >= job->changed_blocks || number >= job->images.nchunks ||
+		((job->changed[block / 32] >> (block % 32)) & 1) != 0 ||
+		job->images.chunk[number].page == NULL ||
+		job->images.chunk[number].stamp[at] > job->epoch)
+		return NULL;
+	return job->images.chunk[number].page + (size_t) at * GPB_PAGE_SIZE;
+}
+
+/* A leaf as a warp is about to read it */
+struct GpbLeafView
+{
+	const char *page;			/* NULL: not to be read */
+	int			count;
+};
+
+/* The leaf of separator i, with page NULL if it is not clean. */
+GPB_FN GpbLeafView
+gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
+{
+	GpbLeafView leaf;
+
+	leaf.count = 0;
+	leaf.page = gpb_unchanged_image(job, job->separators.child[i]);
+	if (leaf.page == NULL)
+		return leaf;
+	leaf.count = gpb_page_leaf_count(leaf.page, job->key_width, job->row_width,
+									 gpb_leaf_limit(&job->separators, i));
+	if (leaf.count < 0)
+		leaf.page = NULL;
+	return leaf;
+}
+
+/* What the CPU has to do in place of leaf i. */
+GPB_FN GpbUncleanLeaf
+gpb_unclean_leaf(const GpbLeafJob *job, uint32 i)
+{
+	GpbUncleanLeaf leaf;
+	GpbBound	low;
+
+	low.key = job->separators.key[i];
+	low.tie = job->separators.tie[i];
+	leaf.range.lo = gpb_bound_less(low, job->range.lo) ? job->range.lo : low;
+	leaf.range.hi = gpb_leaf_limit(&job->separators, i);
+	if (gpb_bound_less(job->range.hi, leaf.range.hi))
+		leaf.range.hi = job->range.hi;
+	leaf.block = job->separators.child[i];
+	leaf.pad = 0;
+	return leaf;
+}
+
+/* ---- visibility ---- */
+
+GPB_FN bool
+gpb_block_all_visible(const GpbLeafJob *job, uint32 block)
+{
+	uint32		group = block / GPB_SUMMARY_BLOCKS;
+
+	if (block >= job->heap_blocks)
+		return false;
+	if ((job->all_visible[group / 32] >> (group % 32)) & 1)
+		return true;
+	return gpb_heap_all_visible(job->visible, job->heap_blocks, block);
+}
+
+/* Is every block of the summary's bit "group" all-visible?  The map must be so long. */
+GPB_FN bool
+gpb_group_all_visible(const uint8 *map, uint32 group)
+{
+	const uint64 *words = (const uint64 *) (map + (size_t) group * GPB_SUMMARY_BYTES);
+	uint64		all = words[0] & words[1] & words[2] & words[3];
+
+	return (all & 0x5555555555555555ul) == 0x5555555555555555ul;
+}
+
+#endif							/* GPB_SEARCH_CUH */

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuda_runtime.h
+ *	  As much of CUDA as cuda/ uses, on the CPU, for its tests.
+ *
+ * A compiler that finds this file in place of CUDA's own makes an ordinary library of
+ * cuda/: each thread of a block is a fiber, a warp's collective operations are
+ * meetings of its 32 fibers, and "device memory" comes from malloc, so that the address
+ * sanitizer sees every kernel's every access.  It is stricter than a GPU where it
+ * can be: lanes that meet in different operations, or not at all, end the
+ * program; memory starts as garbage; and work submitted to a stream is done as late as
+ * possible, when something waits for it, so that memory given up or overwritten too
+ * early shows.  Speed is no aim.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_EMULATED_CUDA_RUNTIME_H
+#define GPB_EMULATED_CUDA_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <functional>
+
+/* ---- the language ---- */
+
+#define __CUDACC__
+#define __host__
+#define __device__
+#define __global__
+#define __shared__		static
+#define __grid_constant__
+#define __forceinline__ inline
+#define __noinline__	__attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n)	__attribute__((aligned(n)))
+
+struct dim3
+{
+	unsigned	x,
+				y,
+				z;
+	dim3(unsigned x_ = 1): x(x_), y(1), z(1) {}
+};
+
+struct alignas(16) uint4
+{
+	uint32_t	x,
+				y,
+				z,
+				w;
+};
+
+/* Of the fiber that runs */
+extern dim3 threadIdx;
+extern dim3 blockIdx;
+extern dim3 blockDim;
+extern dim3 gridDim;
+
+/* ---- within a warp and a block ---- */
+
+/* All 32 lanes come with the same operation; each leaves a value and sees all. */
+const uint64_t *emulated_meet(int operation, uint32_t mask, uint64_t value);
+void		emulated_part(void);
+void		__syncthreads(void);
+
+static inline void
+__syncwarp(uint32_t mask = 0xFFFFFFFFu)
+{
+	emulated_meet(1, mask, 0);
+	emulated_part();
+}
+
+template <typename T>
+static inline T
+emulated_take(int operation, uint32_t mask, T value, unsigned from)
+{
+	uint64_t	bits = 0;
+	T			result;
+
+	memcpy(&bits, &value, sizeof(T));
+	bits = emulated_meet(operation, mask, bits)[from % 32];
+	memcpy(&result, &bits, sizeof(T));
+	emulated_part();
+	return result;
+}
+
+template <typename T>
+static inline T
+__shfl_sync(uint32_t mask, T value, int lane)
+{
+	return emulated_take(2, mask, value, lane);
+}
+
+template <typename T>
+static inline T
+__shfl_xor_sync(uint32_t mask, T value, int lanes)
+{
+	return emulated_take(3, mask, value, (threadIdx.x % 32) ^ lanes);
+}
+
+static inline uint32_t
+__ballot_sync(uint32_t mask, bool vote)
+{
+	const uint64_t *votes = emulated_meet(4, mask, vote);
+	uint32_t	result = 0;
+
+	for (int lane = 0; lane < 32; lane++)
+		result |= (uint32_t) votes[lane] << lane;
+	emulated_part();
+	return result;
+}
+
+static inline int
+__any_sync(uint32_t mask, bool vote)
+{
+	return __ballot_sync(mask, vote) != 0;
+}
+
+static inline int __popc(uint32_t x) { return __builtin_popcount(x); }
+static inline int __ffs(uint32_t x) { return __builtin_ffs((int) x); }
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline uint4 __ldcs(const uint4 *from) { return *from; }
+
+template <typename T>
+static inline T
+atomicAdd(T *into, T value)
+{
+	T			before = *into;
+
+	*into = before + value;
+	return before;
+}
+
+static inline void
+atomicMin(long long *into, long long value)
+{
+	*into = value < *into ? value : *into;
+}
+
+static inline void
+atomicMax(long long *into, long long value)
+{
+	*into = value > *into ? value : *into;
+}
+
+/* ---- the runtime ---- */
+
+enum cudaError_t
+{
+	cudaSuccess = 0,
+	cudaErrorMemoryAllocation = 2,
+	cudaErrorInvalidDevice = 101,
+	cudaErrorHostMemoryAlreadyRegistered = 712
+};
+
+enum cudaMemcpyKind
+{
+	cudaMemcpyHostToDevice = 1,
+	cudaMemcpyDeviceToHost = 2
+};
+
+#define cudaHostAllocDefault		0
+#define cudaHostRegisterDefault		0
+#define cudaEventDisableTiming		2
+#define cudaStreamNonBlocking		1
+
+typedef struct EmulatedStream *cudaStream_t;
+typedef struct EmulatedEvent *cudaEvent_t;
+
+struct cudaDeviceProp
+{
+	char		name[256];
+	int			major;
+	int			minor;
+	int			multiProcessorCount;
+};
+
+struct cudaLaunchConfig_t
+{
+	dim3		gridDim;
+	dim3		blockDim;
+	size_t		dynamicSmemBytes;
+	cudaStream_t stream;
+};
+
+cudaError_t cudaSetDevice(int ordinal);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int ordinal);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
+cudaError_t cudaGetLastError(void);
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+cudaError_t cudaMalloc(void **data, size_t size);
+cudaError_t cudaFree(void *data);
+cudaError_t cudaHostAlloc(void **data, size_t size, unsigned flags);
+cudaError_t cudaFreeHost(void *data);
+cudaError_t cudaHostRegister(void *base, size_t size, unsigned flags);
+cudaError_t cudaHostUnregister(void *base);
+cudaError_t cudaMemcpyAsync(void *into, const void *from, size_t size, cudaMemcpyKind kind,
+							cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *into, int value, size_t size, cudaStream_t stream);
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+
+void		emulated_submit(cudaStream_t stream, std::function<void()> work);
+void		emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel);
+
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t
+cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel) (Parameters...),
+				   Arguments... arguments)
+{
+	unsigned	blocks = config->gridDim.x;
+	unsigned	threads = config->blockDim.x;
+
+	emulated_submit(config->stream, [=]()
+	{
+		emulated_grid(blocks, threads, [=]() { kernel(arguments...); });
+	});
+	return cudaSuccess;
+}
+
+template <typename Kernel>
+static inline cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t)
+{
+	*blocks = 2;
+	return cudaSuccess;
+}
+
+#endif							/* GPB_EMULATED_CUDA_RUNTIME_H */

@@ -1,0 +1,448 @@
+/*-------------------------------------------------------------------------
+ *
+ * emulator.cc
+ *	  Fibers, streams and memory of the emulated CUDA; see cuda_runtime.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuda_runtime.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <deque>
+#include <map>
+#include <vector>
+
+dim3		threadIdx;
+dim3		blockIdx;
+dim3		blockDim;
+dim3		gridDim;
+
+static void
+fail(const char *what)
+{
+	fprintf(stderr, "emulated CUDA: %s (block %u, thread %u)\n", what, blockIdx.x, threadIdx.x);
+	fflush(stderr);
+	_exit(3);
+}
+
+/* ---- fibers ---- */
+
+#define STACK_BYTES		(128 * 1024)
+#define MOST_THREADS	1024
+
+struct Meeting
+{
+	unsigned	size;
+	unsigned	arrived;
+	unsigned	departed;
+	uint64_t	number;			/* of completed meetings */
+	int			operation;
+	uint64_t	value[32];
+};
+
+struct Fiber
+{
+	ucontext_t	context;		/* to enter it first */
+	jmp_buf		place;			/* where it was left */
+	char	   *stack;
+	bool		started;
+	bool		done;
+};
+
+static Fiber fibers[MOST_THREADS];
+static jmp_buf scheduler;
+static Meeting warps[MOST_THREADS / 32];
+static Meeting whole_block;
+static const std::function<void()> *running;
+static uint64_t progress;
+
+static void
+yield_fiber(void)
+{
+	unsigned	me = threadIdx.x;
+
+	if (_setjmp(fibers[me].place) == 0)
+		_longjmp(scheduler, 1);
+	threadIdx.x = me;
+}
+
+static void
+arrive(Meeting *meeting, int operation)
+{
+	uint64_t	number = meeting->number;
+
+	if (meeting->arrived == 0)
+		meeting->operation = operation;
+	else if (meeting->operation != operation)
+		fail("lanes of a warp meet in different operations");
+	progress++;
+	if (++meeting->arrived == meeting->size)
+	{
+		meeting->arrived = 0;
+		meeting->number++;
+		return;
+	}
+	while (meeting->number == number)
+		yield_fiber();
+}
+
+const uint64_t *
+emulated_meet(int operation, uint32_t mask, uint64_t value)
+{
+	Meeting    *warp = &warps[threadIdx.x / 32];
+
+	if (mask != 0xFFFFFFFFu)
+		fail("not all lanes are named");
+	warp->value[threadIdx.x % 32] = value;
+	arrive(warp, operation);
+	return warp->value;
+}
+
+/* Nobody may leave a new value before all have read the old ones. */
+void
+emulated_part(void)
+{
+	arrive(&warps[threadIdx.x / 32], -1);
+}
+
+void
+__syncthreads(void)
+{
+	arrive(&whole_block, 0);
+}
+
+static void
+fiber_main(void)
+{
+	(*running)();
+	fibers[threadIdx.x].done = true;
+	progress++;
+	_longjmp(scheduler, 1);
+}
+
+static void
+start_fiber(Fiber *fiber)
+{
+	if (fiber->stack == NULL)
+		fiber->stack = (char *) malloc(STACK_BYTES);
+	getcontext(&fiber->context);
+	fiber->context.uc_stack.ss_sp = fiber->stack;
+	fiber->context.uc_stack.ss_size = STACK_BYTES;
+	fiber->context.uc_link = NULL;
+	fiber->started = false;
+	fiber->done = false;
+	makecontext(&fiber->context, fiber_main, 0);
+}
+
+/* Run a fiber until it yields or ends.  No system call, unlike swapcontext. */
+static void
+enter_fiber(Fiber *fiber)
+{
+	if (_setjmp(scheduler) != 0)
+		return;
+	if (fiber->started)
+		_longjmp(fiber->place, 1);
+	fiber->started = true;
+	setcontext(&fiber->context);
+}
+
+/* Returns how many fibers still run.  Lanes take turns in no helpful order. */
+static unsigned
+run_round(unsigned threads, unsigned round)
+{
+	unsigned	alive = 0;
+
+	for (unsigned i = 0; i < threads; i++)
+	{
+		unsigned	t = (i * 7 + round * 13) % threads;
+
+		/* 7 and any power of two have no common divisor; else in order */
+		if (threads % 7 == 0)
+			t = i;
+		if (fibers[t].done)
+			continue;
+		threadIdx.x = t;
+		enter_fiber(&fibers[t]);
+		alive += !fibers[t].done;
+	}
+	return alive;
+}
+
+static void
+run_block(unsigned threads)
+{
+	unsigned	round = 0;
+
+	for (unsigned w = 0; w < (threads + 31) / 32; w++)
+	{
+		warps[w].size = threads - w * 32 < 32 ? threads - w * 32 : 32;
+		warps[w].arrived = 0;
+	}
+	whole_block.size = threads;
+	whole_block.arrived = 0;
+	for (unsigned t = 0; t < threads; t++)
+		start_fiber(&fibers[t]);
+	for (;;)
+	{
+		uint64_t	before = progress;
+
+		if (run_round(threads, round++) == 0)
+			return;
+		if (progress == before)
+			fail("some lanes wait for others that never come");
+	}
+}
+
+void
+emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel)
+{
+	running = &kernel;
+	gridDim.x = blocks;
+	blockDim.x = threads;
+	/* the last block first: nothing may depend on the order */
+	for (unsigned b = blocks; b-- > 0;)
+	{
+		blockIdx.x = b;
+		run_block(threads);
+	}
+}
+
+/* ---- streams ---- */
+
+struct EmulatedStream
+{
+	std::deque<std::function<void()>> work;
+};
+
+struct EmulatedEvent
+{
+	EmulatedStream *stream = nullptr;	/* that it was last recorded in */
+	uint64_t	recorded = 0;
+	uint64_t	reached = 0;
+};
+
+void
+emulated_submit(cudaStream_t stream, std::function<void()> work)
+{
+	stream->work.push_back(std::move(work));
+}
+
+static void
+run_next(EmulatedStream *stream)
+{
+	std::function<void()> work = std::move(stream->work.front());
+
+	stream->work.pop_front();
+	work();
+}
+
+static void
+run_until(EmulatedEvent *event, uint64_t number)
+{
+	while (event->reached < number)
+		run_next(event->stream);
+}
+
+cudaError_t
+cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+	*stream = new EmulatedStream;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaStreamSynchronize(cudaStream_t stream)
+{
+	while (!stream->work.empty())
+		run_next(stream);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaStreamDestroy(cudaStream_t stream)
+{
+	cudaStreamSynchronize(stream);
+	delete stream;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+	*event = new EmulatedEvent;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaEventDestroy(cudaEvent_t event)
+{
+	delete event;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+	uint64_t	number = ++event->recorded;
+
+	event->stream = stream;
+	emulated_submit(stream, [=]() { event->reached = number; });
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaEventSynchronize(cudaEvent_t event)
+{
+	run_until(event, event->recorded);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+	uint64_t	number = event->recorded;
+
+	emulated_submit(stream, [=]() { run_until(event, number); });
+	return cudaSuccess;
+}
+
+/* ---- memory ---- */
+
+/* Host memory fit for direct transfer: read when the transfer happens */
+static std::map<const char *, size_t> pinned;
+
+static bool
+is_pinned(const void *data, size_t size)
+{
+	auto		after = pinned.upper_bound((const char *) data);
+
+	if (after == pinned.begin())
+		return false;
+	--after;
+	return (const char *) data + size <= after->first + after->second;
+}
+
+cudaError_t
+cudaMalloc(void **data, size_t size)
+{
+	*data = aligned_alloc(256, (size + 255) / 256 * 256);
+	if (*data == NULL)
+		return cudaErrorMemoryAllocation;
+	/* enough to be noticed; the rest of a large piece is left to the system */
+	memset(*data, 0xA5, size < 65536 ? size : 65536);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaFree(void *data)
+{
+	free(data);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaHostAlloc(void **data, size_t size, unsigned)
+{
+	*data = malloc(size);
+	if (*data == NULL)
+		return cudaErrorMemoryAllocation;
+	memset(*data, 0xA5, size);
+	pinned[(const char *) *data] = size;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaFreeHost(void *data)
+{
+	pinned.erase((const char *) data);
+	free(data);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaHostRegister(void *base, size_t size, unsigned)
+{
+	if (is_pinned(base, size))
+		return cudaErrorHostMemoryAlreadyRegistered;
+	pinned[(const char *) base] = size;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaHostUnregister(void *base)
+{
+	pinned.erase((const char *) base);
+	return cudaSuccess;
+}
+
+/* A copy to pageable memory returns when it is done, as CUDA's does. */
+cudaError_t
+cudaMemcpyAsync(void *into, const void *from, size_t size, cudaMemcpyKind kind,
+				cudaStream_t stream)
+{
+	if (kind == cudaMemcpyHostToDevice && !is_pinned(from, size))
+	{
+		std::vector<char> kept((const char *) from, (const char *) from + size);
+
+		emulated_submit(stream, [=]() { memcpy(into, kept.data(), size); });
+		return cudaSuccess;
+	}
+	emulated_submit(stream, [=]() { memcpy(into, from, size); });
+	if (kind == cudaMemcpyDeviceToHost && !is_pinned(into, size))
+		cudaStreamSynchronize(stream);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaMemsetAsync(void *into, int value, size_t size, cudaStream_t stream)
+{
+	emulated_submit(stream, [=]() { memset(into, value, size); });
+	return cudaSuccess;
+}
+
+/* ---- the rest ---- */
+
+cudaError_t
+cudaSetDevice(int ordinal)
+{
+	return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t
+cudaGetDeviceProperties(cudaDeviceProp *properties, int)
+{
+	memset(properties, 0, sizeof(*properties));
+	snprintf(properties->name, sizeof(properties->name), "emulated");
+	properties->multiProcessorCount = 2;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+	*free_bytes = *total = (size_t) 4 << 30;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaGetLastError(void)
+{
+	return cudaSuccess;
+}
+
+const char *
+cudaGetErrorName(cudaError_t)
+{
+	return "cudaError";
+}
+
+const char *
+cudaGetErrorString(cudaError_t error)
+{
+	return error == cudaErrorMemoryAllocation ? "out of memory" : "emulated error";
+}

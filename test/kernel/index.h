@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * index.h
+ *	  An index in memory, as pages and as a model, and what a device should
+ *	  answer about it.
+ *
+ * The model keeps each entry's values as they were before encoding, so that nothing
+ * it says depends on the functions under test.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_TEST_INDEX_H
+#define GPB_TEST_INDEX_H
+
+#include "mirror/device.h"
+
+/* ---- randomness, from a seed that is printed ---- */
+
+extern uint64 test_random(void);
+extern void test_seed(uint64 seed);
+
+/* In [0, n) */
+static inline uint64
+test_below(uint64 n)
+{
+	return test_random() % n;
+}
+
+/* True once in n times */
+static inline bool
+test_once_in(uint64 n)
+{
+	return test_below(n) == 0;
+}
+
+/* ---- entries ---- */
+
+typedef struct TestEntry
+{
+	GpbBound	bound;			/* normalized key, tie */
+	uint32		heap_block;
+	uint16		heap_offset;
+	bool		dead;			/* carries the hint */
+	bool		key_is_null;
+	int64		key;			/* the value */
+	bool		is_null[GPB_MAX_INCLUDE];
+	int64		value[GPB_MAX_INCLUDE]; /* sign-extended, or a float8's bits */
+} TestEntry;
+
+/* One part of the key space, as the inner image has it */
+typedef struct TestLeaf
+{
+	GpbBound	low;
+	GpbBound	high;
+	uint32		block;
+	uint32		first;			/* entries [first, first + count) */
+	uint32		count;
+	bool		unclean;		/* expected not to be answered by the device */
+} TestLeaf;
+
+typedef struct TestIndex
+{
+	GpbLayout	layout;
+	TestEntry  *entry;			/* in order */
+	uint32		nentries;
+	TestLeaf   *leaf;			/* in order */
+	uint32		nleaves;
+	uint32		ninner;			/* level-1 pages; 0: the leaf is the root */
+	uint32	   *inner_block;	/* in order */
+	uint32	   *inner_count;
+	uint32		nblocks;
+	uint32		spare;			/* a block that nothing uses */
+	char	   *pages;			/* of all blocks; those unused are zero */
+} TestIndex;
+
+/* Row width and offsets for these INCLUDE kinds */
+extern GpbLayout test_layout(int key_width, int flags, int ncolumns, const int *kinds);
+
+/* Knobs of the generator; zero means a moderate choice. */
+typedef struct TestShape
+{
+	GpbLayout	layout;
+	uint32		nentries;
+	uint32		leaf_entries;	/* most on a leaf; 0: as fit */
+	uint32		inner_entries;	/* most on a level-1 page; 0: as fit */
+	uint64		distinct_keys;	/* 0: about as many as entries */
+	uint32		heap_blocks;	/* entries point to blocks below this */
+	uint32		null_keys;		/* one in so many; 0: none */
+	uint32		null_values;
+	uint32		dead;			/* carry the hint, one in so many; 0: none */
+	uint32		empty_leaves;	/* one in so many; 0: none */
+	bool		heap_order;		/* locators ascend with the keys */
+	bool		block_order;	/* leaves lie in order of their keys */
+	int64		(*value) (int column, uint32 i);	/* NULL: random */
+} TestShape;
+
+extern TestIndex *test_index_create(const TestShape *shape);
+extern void test_index_free(TestIndex *index);
+
+static inline char *
+test_page(const TestIndex *index, uint32 block)
+{
+	return index->pages + (size_t) block * GPB_PAGE_SIZE;
+}
+
+/* Write a leaf of the model as its page.  right: GPB_NO_BLOCK if rightmost. */
+extern void test_write_leaf(TestIndex *index, uint32 i);
+
+/* Cut leaf i in two as a split does before its parent knows. */
+extern void test_split_unfinished(TestIndex *index, uint32 i, uint32 new_block);
+
+/* ---- what an aggregate should be ---- */
+
+#define TEST_LIMBS	72
+
+/* An exact sum, two's complement in units of 2^-1074 */
+typedef struct TestFloatSum
+{
+	uint32		limb[TEST_LIMBS];
+	int64		nans;
+	int64		positive_infinities;
+	int64		negative_infinities;
+} TestFloatSum;
+
+typedef struct TestAnswer
+{
+	int64		entries;
+	int64		count[GPB_MAX_COLUMNS];
+	__int128	sum[GPB_MAX_COLUMNS];
+	int64		min[GPB_MAX_COLUMNS];	/* float8: as gpb_float_order has them */
+	int64		max[GPB_MAX_COLUMNS];
+	TestFloatSum float_sum[GPB_MAX_COLUMNS];
+	uint64		leaves;
+	uint64		nheap;
+	uint32	   *heap;			/* entry numbers */
+	uint64		nunclean;
+	GpbUncleanLeaf *unclean;
+} TestAnswer;
+
+/* visible has heap_blocks' bits as the visibility map has them. */
+extern TestAnswer *test_expect(const TestIndex *index, const GpbAggregateSpec *spec,
+							   const uint8 *visible);
+extern void test_answer_free(TestAnswer *answer);
+
+extern bool test_float_sum_equal(const TestFloatSum *expected, const GpbFloatSum *sum);
+
+/* Row bytes of an entry, as on its leaf */
+extern void test_row(const TestIndex *index, uint32 i, char *row);
+
+#endif							/* GPB_TEST_INDEX_H */

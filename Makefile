@@ -18,7 +18,8 @@ REGRESS_OPTS = --load-extension=gpubtree
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
-EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o)
+EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
+	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench
 
 PG_CONFIG ?= pg_config
 
@@ -39,16 +40,39 @@ $(OBJS): $(HEADERS_ALL)
 
 # Machine code for Turing to Hopper, and PTX for what comes after
 CUDA_ARCHS ?= 75 80 86 89 90
-NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -Werror all-warnings \
-	-Isrc $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Werror all-warnings \
+	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Isrc \
+	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 CUDA_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard cuda/*.cu)))
 
 cuda/%.o: cuda/%.cu $(HEADERS_ALL)
-	$(NVCC) $(NVCC_FLAGS) -dc -o $@ $<
+	$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
 gpubtree_cuda.so: $(CUDA_OBJS)
-	$(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static -o $@ $^
+	$(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
+		-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL -o $@ $^
+
+# Tests and benchmark of the devices; neither needs PostgreSQL
+TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
+TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) src/mirror/host_device.c
+
+test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
+
+test/bench/device_bench: test/bench/device_bench.c src/mirror/host_device.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
+
+# The CUDA sources as an ordinary library, see test/kernel/emulator
+EMULATED_FLAGS = -std=c++17 -O1 -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \
+	-Wno-unknown-pragmas -Wno-attributes -Werror -Itest/kernel/emulator -Isrc $(EMULATED_EXTRA)
+EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(sort $(wildcard cuda/*.cu)))
+
+test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulator/*.h)
+	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<
+
+test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
+	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^
 
 .PHONY: install-cuda uninstall-cuda demo test
 install-cuda: gpubtree_cuda.so

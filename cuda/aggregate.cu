@@ -283,7 +283,7 @@ gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void
 	GPB_ENTER(device);
 	GPB_TRY(gpb_pinned_reserve(device, &channel->visible_host, offset + n));
 	memcpy((char *) channel->visible_host.data + offset, bits, n);
-	if (offset + n > channel->visible_bytes)
+	if (offset == 0 || offset + n > channel->visible_bytes)
 		channel->visible_bytes = offset + n;
 	return GPB_DEVICE_OK;
 }

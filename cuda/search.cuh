@@ -58,29 +58,6 @@ gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
 
 /* ---- judging a leaf (rule M4) ---- */
 
-/*
- * Entries of the page if it is a sound leaf of these widths that ends exactly at
- * limit, else -1.  All fields are read before any is tested: they arrive together.
- */
-GPB_FN int
-gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound limit)
-{
-	const GpbPageSpecial *special = gpb_page_special(page);
-	GpbBound	high = gpb_page_high(page);
-	int			used = (int) gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER;
-	int			count = key_width == 8 ? used / 8 : used / 4;
-	bool		sound = (special->page_id == GPB_PAGE_ID) &
-		(special->level == 0) &
-		((special->flags & (GPB_PAGE_META | (uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
-		(special->key_width == key_width) &
-		(special->row_width == row_width) &
-		(used >= 0) &
-		(count * key_width == used) &
-		(count * (key_width + row_width) <= GPB_PAGE_SPACE);
-
-	return sound & (high.key == limit.key) & (high.tie == limit.tie) ? count : -1;
-}
-
 /* The image of a block that may be used: not changed, not newer than the request. */
 GPB_FN const char *
 gpb_unchanged_image(const GpbLeafJob *job, uint32 block)

@@ -122,7 +122,8 @@ typedef struct GpbDeviceApi
 	 * Start an aggregate over the mirror.  changed has one bit for each of
 	 * nblocks blocks (bit b % 32 of word b / 32); a leaf whose bit is set, whose block is at or
 	 * beyond nblocks, that has no image or one with a stamp above spec->epoch, or whose high key
-	 * is not the next separator, is unclean (rule M4).  The call copies spec and changed
+	 * is not the next separator, is unclean (rule M4).  Without an inner image the whole range
+	 * is one unclean piece at GPB_NO_BLOCK.  The call copies spec and changed
 	 * before it returns.
 	 */
 	GpbDeviceStatus (*aggregate_launch) (GpbDevice *device,

@@ -12,12 +12,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "device.h"
 #include "../leaf_aggregate.h"
+
+#define Max(a, b)	((a) > (b) ? (a) : (b))
+#define Min(a, b)	((a) < (b) ? (a) : (b))
 
 /* Blocks whose image pointers and stamps are allocated together */
 #define GPB_HOST_CHUNK	1024
@@ -158,7 +161,7 @@ static void
 gpb_host_describe(GpbDevice *device, GpbDeviceInfo *info)
 {
 	memset(info, 0, sizeof(*info));
-	strlcpy(info->name, "host", sizeof(info->name));
+	snprintf(info->name, sizeof(info->name), "host");
 	info->memory_total = device->memory_total;
 	info->memory_used = device->memory_used;
 	info->memory_limit = device->memory_limit;
@@ -312,7 +315,16 @@ gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	uint32		i;
 
 	for (i = 0; i < nblocks; i++)
+	{
+		const GpbHostImage *image = gpb_host_image(mirror, blocks[i]);
+
+		if (image == NULL || image->page == NULL)
+		{
+			device->error = "inner page without an image";
+			return GPB_DEVICE_NO_MEMORY;
+		}
 		n += counts[i];
+	}
 	separators = gpb_host_alloc(device, n * sizeof(GpbSeparator));
 	if (separators == NULL)
 		return GPB_DEVICE_NO_MEMORY;
@@ -368,7 +380,6 @@ gpb_host_clean_leaf(const GpbHostLaunch *launch, uint32 block, GpbBound high)
 {
 	const GpbLayout *layout = &launch->mirror->layout;
 	const GpbHostImage *image;
-	const GpbPageSpecial *special;
 
 	if (block >= launch->nblocks ||
 		((launch->changed[block / 32] >> (block % 32)) & 1) != 0)
@@ -376,10 +387,7 @@ gpb_host_clean_leaf(const GpbHostLaunch *launch, uint32 block, GpbBound high)
 	image = gpb_host_image(launch->mirror, block);
 	if (image == NULL || image->page == NULL || image->stamp > launch->spec->epoch)
 		return NULL;
-	special = gpb_page_special(image->page);
-	if (special->page_id != GPB_PAGE_ID || special->level != 0 ||
-		special->key_width != layout->key_width || special->row_width != layout->row_width ||
-		gpb_bound_cmp(gpb_page_high(image->page), high) != 0)
+	if (gpb_page_leaf_count(image->page, layout->key_width, layout->row_width, high) < 0)
 		return NULL;
 	return image->page;
 }
@@ -538,7 +546,9 @@ gpb_host_aggregate(GpbHostLaunch *launch)
 	channel->result.leaves = 0;
 	channel->unclean.used = 0;
 	channel->heap.used = 0;
-	if (gpb_bound_less(range->lo, range->hi))
+	if (gpb_bound_less(range->lo, range->hi) && mirror->nseparators == 0)
+		status = gpb_host_unclean(launch, *range, GPB_NO_BLOCK);
+	else if (gpb_bound_less(range->lo, range->hi))
 	{
 		for (s = gpb_host_find_separator(mirror, range->lo);
 			 status == GPB_DEVICE_OK && s < mirror->nseparators &&

@@ -281,6 +281,8 @@ test_write_leaf(TestIndex *index, uint32 i)
 	}
 	for (k = 0; k < leaf->count; k++)
 	{
+		if (index->entry[leaf->first + k].dead)
+			special->flags |= GPB_PAGE_HAS_DEAD;
 		put_key(page, layout->key_width, (int) k, index->entry[leaf->first + k].bound.key);
 		test_row(index, leaf->first + k,
 				 page + GPB_SPECIAL_OFFSET - ((int) k + 1) * layout->row_width);

@@ -17,12 +17,6 @@
 
 #include "harness.h"
 
-#ifdef GPB_TEST_HOST_DEVICE
-static const GpbDeviceApi *const host = &gpb_host_device;
-#else
-static const GpbDeviceApi *const host = NULL;
-#endif
-
 static const GpbDeviceApi *
 load_device(const char *name)
 {
@@ -30,7 +24,7 @@ load_device(const char *name)
 	GpbDeviceEntry entry;
 
 	if (strcmp(name, "host") == 0)
-		return host;
+		return &gpb_host_device;
 	library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (library == NULL)
 	{

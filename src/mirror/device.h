@@ -113,7 +113,7 @@ typedef struct GpbDeviceApi
 
 	/*
 	 * Bytes [offset, offset + n) of the channel's visibility bits.  The source may be reused when
-	 * the call returns.
+	 * the call returns.  Offset 0 begins anew: bytes not set since then count as not visible.
 	 */
 	GpbDeviceStatus (*set_visibility) (GpbDevice *device, int channel,
 									   uint64 offset, const void *bits, uint64 n);

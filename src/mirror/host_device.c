@@ -62,6 +62,7 @@ typedef struct GpbHostChannel
 	GpbHostBuffer heap;
 	GpbAggregateResult result;
 	GpbFloatSum sums[GPB_MAX_INCLUDE];
+	int			nsums;			/* that the request asked for */
 	GpbDeviceStatus status;
 } GpbHostChannel;
 
@@ -573,6 +574,7 @@ gpb_host_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channe
 	launch.device = device;
 	launch.mirror = mirror;
 	launch.channel = &device->channels[channel];
+	launch.channel->nsums = gpb_count_float_sums(spec);
 	launch.spec = spec;
 	launch.changed = changed;
 	launch.nblocks = nblocks;
@@ -589,8 +591,8 @@ gpb_host_aggregate_finish(GpbDevice *device, int channel, GpbAggregateResult *re
 	GpbHostChannel *c = &device->channels[channel];
 
 	*result = c->result;
-	if (sums != NULL)
-		memcpy(sums, c->sums, sizeof(c->sums));
+	if (c->nsums > 0)
+		memcpy(sums, c->sums, c->nsums * sizeof(GpbFloatSum));
 	return c->status;
 }
 

@@ -317,6 +317,8 @@ compare_state(const GpbAggregateSpec *spec, const GpbAggregateResult *result,
 			  "column %d: float8 sum differs", c);
 		n++;
 	}
+	CHECK(n == GPB_MAX_INCLUDE || sums[n].pending == 0x7777777777777777l,
+		  "more sums written than asked for");
 }
 
 /* A record may stand for one leaf or for several that adjoin. */

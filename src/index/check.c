@@ -14,24 +14,17 @@
 #include "../compat.h"
 
 #include "access/genam.h"
-#include "access/heapam.h"
-#include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "access/transam.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/index.h"
-#include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #include "index.h"
 
@@ -65,15 +58,6 @@ typedef struct GpbDownlinks
 	GpbBound	separator;		/* the current downlink */
 	BlockNumber child;
 } GpbDownlinks;
-
-/* The search for heap rows' entries */
-typedef struct GpbProbe
-{
-	GpbCheck   *check;
-	Relation	heap;
-	bool		have_leaf;		/* leaf holds the last one that was searched */
-	PGAlignedBlock leaf;
-} GpbProbe;
 
 /* ---- saying what is wrong ---- */
 
@@ -642,138 +626,6 @@ check_tree(GpbCheck *check)
 	pfree(check->seen);
 }
 
-/* ---- heap rows ---- */
-
-/* Is the bound's place surely on the leaf image that we have? */
-static bool
-leaf_covers(GpbProbe *probe, GpbBound bound)
-{
-	const GpbLayout *layout = &probe->check->layout;
-	const void *leaf = probe->leaf.data;
-
-	return probe->have_leaf &&
-		gpb_page_count(leaf) > 0 &&
-		!gpb_bound_less(bound, gpb_page_bound(leaf, layout->key_width,
-											  layout->row_width, 0)) &&
-		gpb_bound_less(bound, gpb_page_high(leaf));
-}
-
-/*
- * Called for each heap row that our snapshot sees: its entry must be found by a
- * search, with the same INCLUDE values.
- *
- * The image of a leaf found for an earlier row is good enough, however old: all
- * rows of the snapshot had their entries before any image was taken, and nobody
- * may remove them.
- */
-static void
-probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-		  bool alive, void *state)
-{
-	GpbProbe   *probe = (GpbProbe *) state;
-	const GpbLayout *layout = &probe->check->layout;
-	const char *row;
-	uint64		locator;
-	uint64		found;
-	GpbEntry	entry;
-	GpbBound	bound;
-	int			count;
-	int			position;
-
-	CHECK_FOR_INTERRUPTS();
-
-	gpb_entry_form(layout, values, isnull, tid, &entry);
-	locator = gpb_row_locator(entry.row);
-	bound.key = entry.key;
-	bound.tie = locator & GPB_TIE_MASK;
-
-	if (!leaf_covers(probe, bound))
-	{
-		Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE,
-										NULL);
-
-		memcpy(probe->leaf.data, BufferGetPage(buffer), BLCKSZ);
-		UnlockReleaseBuffer(buffer);
-		probe->have_leaf = true;
-	}
-
-	count = gpb_page_count(probe->leaf.data);
-	position = gpb_page_lower_bound(probe->leaf.data, layout->key_width,
-									layout->row_width, count, bound);
-	if (position >= count ||
-		gpb_bound_cmp(gpb_page_bound(probe->leaf.data, layout->key_width,
-									 layout->row_width, position), bound) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" lacks an entry for row (%u,%u) of table \"%s\"",
-						RelationGetRelationName(index),
-						ItemPointerGetBlockNumber(tid),
-						ItemPointerGetOffsetNumber(tid),
-						RelationGetRelationName(probe->heap)),
-				 errdetail_internal("The entry would be %s.",
-									bound_text(bound))));
-
-	row = gpb_page_row(probe->leaf.data, layout->row_width, position);
-	found = gpb_row_locator(row);
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		bool		null = gpb_locator_column_is_null(locator, i);
-
-		if (null != gpb_locator_column_is_null(found, i) ||
-			(!null &&
-			 gpb_row_value(row, layout->offset[i], layout->kind[i]) !=
-			 gpb_row_value(entry.row, layout->offset[i], layout->kind[i])))
-			ereport(ERROR,
-					(errcode(ERRCODE_INDEX_CORRUPTED),
-					 errmsg("index \"%s\" has another value than row (%u,%u) of table \"%s\" in column %d",
-							RelationGetRelationName(index),
-							ItemPointerGetBlockNumber(tid),
-							ItemPointerGetOffsetNumber(tid),
-							RelationGetRelationName(probe->heap), i + 2)));
-	}
-}
-
-/*
- * Every row that a new snapshot sees has its entry.
- *
- * An entry being a (key, row) pair, a search for it is exact; a Bloom filter
- * over the entries, which needs no search, would overlook some missing ones,
- * and more of them the larger the index.  It also shows that searches
- * find what the leaves hold.
- */
-static void
-check_heap(GpbCheck *check, Relation heap)
-{
-	IndexInfo  *info = BuildIndexInfo(check->index);
-	GpbProbe   *probe = palloc(sizeof(GpbProbe));
-	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-
-	/* An old transaction snapshot may see rows that this index never got */
-	if (IsolationUsesXactSnapshot() && check->index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(check->index->rd_indextuple->t_data),
-							   snapshot->xmin))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("index \"%s\" cannot be checked against this transaction's snapshot",
-						RelationGetRelationName(check->index))));
-
-	probe->check = check;
-	probe->heap = heap;
-	probe->have_leaf = false;
-
-	/* As a concurrent build scans: the rows of an MVCC snapshot, no waiting */
-	info->ii_Concurrent = true;
-	info->ii_Unique = false;
-	info->ii_ExclusionOps = NULL;
-	info->ii_ExclusionProcs = NULL;
-	info->ii_ExclusionStrats = NULL;
-	table_index_build_scan(heap, check->index, info, true, false, probe_row,
-						   probe, table_beginscan_strat(heap, snapshot, 0, NULL,
-														true, true));
-	UnregisterSnapshot(snapshot);
-	pfree(probe);
-}
-
 /* ---- SQL ---- */
 
 /*
@@ -873,7 +725,7 @@ gpubtree_check(PG_FUNCTION_ARGS)
 	check.strategy = GetAccessStrategy(BAS_BULKREAD);
 	check_tree(&check);
 	if (heapallindexed)
-		check_heap(&check, heap);
+		gpb_check_heap(check.index, heap);
 	FreeAccessStrategy(check.strategy);
 
 	AtEOXact_GUC(false, nestlevel);

@@ -340,6 +340,13 @@ extern void gpb_delete_entries(Relation index, Buffer buffer,
  */
 extern void gpb_require_own_index(Relation index);
 
+/* ---- check_heap.c ---- */
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED unless each row of the table that a new snapshot sees has its
+ * entry, with the same INCLUDE values.
+ */
+extern void gpb_check_heap(Relation index, Relation heap);
+
 /* ---- cost.c, validate.c, options.c ---- */
 extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,

@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * check_heap.c
+ *	  gpubtree_check's second half: has every row its entry?
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "index.h"
+
+/* The search for rows' entries */
+typedef struct GpbProbe
+{
+	GpbLayout	layout;
+	Relation	heap;
+	bool		have_leaf;		/* leaf holds the last one that was searched */
+	PGAlignedBlock leaf;
+} GpbProbe;
+
+/* Is the bound's place surely on the leaf image that we have? */
+static bool
+leaf_covers(GpbProbe *probe, GpbBound bound)
+{
+	const GpbLayout *layout = &probe->layout;
+	const void *leaf = probe->leaf.data;
+
+	return probe->have_leaf &&
+		gpb_page_count(leaf) > 0 &&
+		!gpb_bound_less(bound, gpb_page_bound(leaf, layout->key_width,
+											  layout->row_width, 0)) &&
+		gpb_bound_less(bound, gpb_page_high(leaf));
+}
+
+/*
+ * Called for each heap row that our snapshot sees: its entry must be found by a
+ * search, with the same INCLUDE values.
+ *
+ * The image of a leaf found for an earlier row is good enough, however old: all
+ * rows of the snapshot had their entries before any image was taken, and nobody
+ * may remove them.
+ */
+static void
+probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	GpbProbe   *probe = (GpbProbe *) state;
+	const GpbLayout *layout = &probe->layout;
+	const char *row;
+	uint64		locator;
+	uint64		found;
+	GpbEntry	entry;
+	GpbBound	bound;
+	int			count;
+	int			position;
+
+	CHECK_FOR_INTERRUPTS();
+
+	gpb_entry_form(layout, values, isnull, tid, &entry);
+	locator = gpb_row_locator(entry.row);
+	bound.key = entry.key;
+	bound.tie = locator & GPB_TIE_MASK;
+
+	if (!leaf_covers(probe, bound))
+	{
+		Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE,
+										NULL);
+
+		memcpy(probe->leaf.data, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		probe->have_leaf = true;
+	}
+
+	count = gpb_page_count(probe->leaf.data);
+	position = gpb_page_lower_bound(probe->leaf.data, layout->key_width,
+									layout->row_width, count, bound);
+	if (position >= count ||
+		gpb_bound_cmp(gpb_page_bound(probe->leaf.data, layout->key_width,
+									 layout->row_width, position), bound) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" lacks an entry for row (%u,%u) of table \"%s\"",
+						RelationGetRelationName(index),
+						ItemPointerGetBlockNumber(tid),
+						ItemPointerGetOffsetNumber(tid),
+						RelationGetRelationName(probe->heap)),
+				 errdetail("The entry's key would be %016llx.",
+						   (unsigned long long) bound.key)));
+
+	row = gpb_page_row(probe->leaf.data, layout->row_width, position);
+	found = gpb_row_locator(row);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		bool		null = gpb_locator_column_is_null(locator, i);
+
+		if (null != gpb_locator_column_is_null(found, i) ||
+			(!null &&
+			 gpb_row_value(row, layout->offset[i], layout->kind[i]) !=
+			 gpb_row_value(entry.row, layout->offset[i], layout->kind[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("index \"%s\" has another value than row (%u,%u) of table \"%s\" in column %d",
+							RelationGetRelationName(index),
+							ItemPointerGetBlockNumber(tid),
+							ItemPointerGetOffsetNumber(tid),
+							RelationGetRelationName(probe->heap), i + 2)));
+	}
+}
+
+/*
+ * Every row that a new snapshot sees has its entry.
+ *
+ * An entry being a (key, row) pair, a search for it is exact; a Bloom filter
+ * over the entries, which needs no search, would overlook some missing ones,
+ * and more of them the larger the index.  It also shows that searches
+ * find what the leaves hold.
+ */
+void
+gpb_check_heap(Relation index, Relation heap)
+{
+	IndexInfo  *info = BuildIndexInfo(index);
+	GpbProbe   *probe = palloc(sizeof(GpbProbe));
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+
+	/* An old transaction snapshot may see rows that this index never got */
+	if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   snapshot->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" cannot be checked against this transaction's snapshot",
+						RelationGetRelationName(index))));
+
+	probe->layout = *gpb_layout(index);
+	probe->heap = heap;
+	probe->have_leaf = false;
+
+	/* As a concurrent build scans: the rows of an MVCC snapshot, no waiting */
+	info->ii_Concurrent = true;
+	info->ii_Unique = false;
+	info->ii_ExclusionOps = NULL;
+	info->ii_ExclusionProcs = NULL;
+	info->ii_ExclusionStrats = NULL;
+	table_index_build_scan(heap, index, info, true, false, probe_row,
+						   probe, table_beginscan_strat(heap, snapshot, 0, NULL,
+														true, true));
+	UnregisterSnapshot(snapshot);
+	pfree(probe);
+}

@@ -33,8 +33,8 @@ read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end, char *stage,
 		{
 			GpbLeafView leaf = gpb_leaf_of_lane(judged, __ffs(leaves) - 1);
 
-			if constexpr (VARIANT == GPB_LEAF_QUADS)
-				gpb_walk_quads<ROW_WIDTH>(job, leaf, tally, sum);
+			if constexpr (VARIANT == GPB_LEAF_QUADS || VARIANT == GPB_LEAF_QUADS_AHEAD)
+				gpb_walk_quads<ROW_WIDTH, VARIANT == GPB_LEAF_QUADS_AHEAD>(job, leaf, tally, sum);
 			else
 				gpb_walk_rows<false>(job, leaf, tally, sum);
 		}
@@ -50,13 +50,23 @@ leaves_at_once(uint32 leaves, uint32 warps)
 	return share < GPB_LEAVES_AT_ONCE ? share : GPB_LEAVES_AT_ONCE;
 }
 
+/* Blocks that a multiprocessor should hold: registers are cut to that. */
+static constexpr int
+leaf_blocks(int variant, int columns, bool float_sum)
+{
+	return float_sum ? GPB_LEAF_BLOCKS_FLOAT :
+		columns > 1 || variant == GPB_LEAF_QUADS_AHEAD ? GPB_LEAF_BLOCKS_WIDE :
+		GPB_LEAF_BLOCKS;
+}
+
 /*
  * One pass over the range, all leaves of it.  The grid is as large as the device;
  * warps are numbered across blocks first, so that a short range is spread over
  * all multiprocessors.
  */
 template <int VARIANT, int ROW_WIDTH, int N, bool FLOAT_SUM>
-static __global__ void __launch_bounds__(GPB_LEAF_THREADS, N == 1 && !FLOAT_SUM ? GPB_LEAF_BLOCKS : GPB_LEAF_BLOCKS_WIDE)
+static __global__ void
+__launch_bounds__(GPB_LEAF_THREADS, leaf_blocks(VARIANT, N, FLOAT_SUM))
 aggregate_leaves(const __grid_constant__ GpbLeafJob job)
 {
 	constexpr int stage_bytes = VARIANT == GPB_LEAF_STAGED ? 2 * GPB_STAGE_BYTES : 16;
@@ -109,7 +119,10 @@ static const LeafKernel kernels[GPB_LEAF_KERNELS] = {
 	KERNELS(GPB_LEAF_STAGED, 0),
 	KERNELS(GPB_LEAF_QUADS, 8),
 	KERNELS(GPB_LEAF_QUADS, 12),
-	KERNELS(GPB_LEAF_QUADS, 16)
+	KERNELS(GPB_LEAF_QUADS, 16),
+	KERNELS(GPB_LEAF_QUADS_AHEAD, 8),
+	KERNELS(GPB_LEAF_QUADS_AHEAD, 12),
+	KERNELS(GPB_LEAF_QUADS_AHEAD, 16)
 };
 
 /* Rows too wide for registers are read row by row. */
@@ -121,9 +134,11 @@ choose_kernel(int variant, const GpbLeafJob *job, bool float_sum)
 
 	if (variant == GPB_LEAF_STAGED)
 		return GPB_LEAF_FORMS + form;
-	if (variant == GPB_LEAF_QUADS && width < GPB_QUAD_WIDTHS)
-		return (2 + width) * GPB_LEAF_FORMS + form;
-	return form;
+	if (variant == GPB_LEAF_ROWS || width >= GPB_QUAD_WIDTHS)
+		return form;
+	if (variant == GPB_LEAF_QUADS_AHEAD)
+		width += GPB_QUAD_WIDTHS;
+	return (2 + width) * GPB_LEAF_FORMS + form;
 }
 
 /* This also loads the kernels, which else the first query would wait for. */

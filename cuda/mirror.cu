@@ -304,6 +304,17 @@ upload_run(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 block, uint3
 }
 
 static GpbDeviceStatus
+reserve_staging(GpbDevice *device)
+{
+	size_t		size = (size_t) GPB_SCATTER_PAGES * GPB_PAGE_SIZE;
+
+	if (device->staging.data == NULL)
+		GPB_TRY(gpb_device_alloc(device, size, &device->staging.data));
+	device->staging.size = size;
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
 upload_scattered(GpbDevice *device, const GpbDeviceMirror *mirror, const uint32 *blocks,
 				 uint32 n, const char *pages, uint64 epoch)
 {
@@ -376,8 +387,7 @@ gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	/* All memory first: a request that fails for want of it changes no image. */
 	for (i = 0; i < n; i++)
 		GPB_TRY(make_place(device, mirror, blocks[i]));
-	GPB_TRY(gpb_buffer_reserve(device, &device->staging,
-							   (size_t) GPB_SCATTER_PAGES * GPB_PAGE_SIZE));
+	GPB_TRY(reserve_staging(device));
 	GPB_TRY(upload_pages(device, mirror, (uint32) n, blocks, (const char *) pages, epoch));
 	note_images(mirror, blocks, (uint32) n);
 	return gpb_check(device, cudaEventRecord(device->uploaded, device->stream),

@@ -3,7 +3,7 @@
  * rows.cuh
  *	  How a warp reads the rows of a clean leaf, and what it does with an entry.
  *
- * Three ways to read, one way to take what was read.  A walk is called by all
+ * Several ways to read, one way to take what was read.  A walk is called by all
  * lanes of a warp with the same leaf.
  *
  *-------------------------------------------------------------------------
@@ -316,34 +316,66 @@ gpb_quad_entry(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, 
 	}
 }
 
+/* The quad, by the lane whose first row is "first"; nothing where there are no rows. */
+template <int W>
+static __device__ __forceinline__ GpbQuad<W>
+gpb_load_quad(GpbLeafView leaf, int first)
+{
+	GpbQuad<W>	quad = {};
+
+	if (first < leaf.count)
+		quad.load(leaf.page, first / GPB_QUAD);
+	return quad;
+}
+
+template <int W, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, const GpbQuad<W> &quad, int first,
+			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	GpbEntryValues<N> entry[GPB_QUAD];
+	uint32		present = 0;
+
+#pragma unroll
+	for (int k = 0; k < GPB_QUAD; k++)
+	{
+		entry[k].locator = 0;
+		if (first + k >= leaf.count)
+			continue;
+		present |= 1u << k;
+		gpb_quad_entry(job, leaf.page, quad, k, first + k, &entry[k]);
+	}
+	gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum);
+}
+
 /*
  * Each lane four rows of ROW_WIDTH bytes, a warp 128.  The last quad may begin in the
- * hole or among the keys, never outside the page.
+ * hole or among the keys, never outside the page.  With AHEAD the next quad is on
+ * its way while one is worked on.
  */
-template <int ROW_WIDTH, int N, bool FLOAT_SUM>
+template <int ROW_WIDTH, bool AHEAD, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
 gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
 			   GpbFloatSum *sum)
 {
-	for (int base = 0; base < leaf.count; base += GPB_QUAD * GPB_WARP)
-	{
-		GpbEntryValues<N> entry[GPB_QUAD];
-		GpbQuad<ROW_WIDTH / 4> quad = {};
-		int			first = base + GPB_QUAD * gpb_lane();
-		uint32		present = 0;
+	constexpr int W = ROW_WIDTH / 4;
+	constexpr int step = GPB_QUAD * GPB_WARP;
+	int			first = GPB_QUAD * gpb_lane();
+	GpbQuad<W>	quad = {};
 
-		if (first < leaf.count)
-			quad.load(leaf.page, first / GPB_QUAD);
-#pragma unroll
-		for (int k = 0; k < GPB_QUAD; k++)
+	if (AHEAD)
+		quad = gpb_load_quad<W>(leaf, first);
+	for (int base = 0; base < leaf.count; base += step, first += step)
+	{
+		if (AHEAD)
 		{
-			entry[k].locator = 0;
-			if (first + k >= leaf.count)
-				continue;
-			present |= 1u << k;
-			gpb_quad_entry(job, leaf.page, quad, k, first + k, &entry[k]);
+			GpbQuad<W>	next = gpb_load_quad<W>(leaf, first + step);
+
+			gpb_take_quad(job, leaf, quad, first, tally, sum);
+			quad = next;
 		}
-		gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum);
+		else
+			gpb_take_quad(job, leaf, gpb_load_quad<W>(leaf, first), first, tally, sum);
 	}
 }
 

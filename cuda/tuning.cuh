@@ -17,12 +17,13 @@
 
 /*
  * Threads of a block of the leaf kernels; blocks that a multiprocessor should hold, fewer
- * where two columns or a float8 sum want more registers.
+ * where two columns, a float8 sum or rows read ahead want more registers.
  */
 #define GPB_LEAF_THREADS		256
 #define GPB_LEAF_WARPS			(GPB_LEAF_THREADS / 32)
 #define GPB_LEAF_BLOCKS			4
 #define GPB_LEAF_BLOCKS_WIDE	3
+#define GPB_LEAF_BLOCKS_FLOAT	2
 
 /*
  * Rows that a lane has in flight.  A row is worked on long after it was asked for, so

@@ -469,7 +469,7 @@ aggregates(Index *index, const char *variant)
 static void
 run_index(const char *name, uint64 nentries, bool floats, bool heap_order)
 {
-	static const char *const variants[] = {"rows", "quads", "staged"};
+	static const char *const variants[] = {"rows", "quads", "staged", "quads ahead"};
 	Index		index;
 	int			v;
 
@@ -480,7 +480,7 @@ run_index(const char *name, uint64 nentries, bool floats, bool heap_order)
 	else
 	{
 		for (v = 0; choose_variant(device, v); v++)
-			aggregates(&index, v < 3 ? variants[v] : "?");
+			aggregates(&index, v < 4 ? variants[v] : "?");
 	}
 	api->mirror_destroy(device, index.mirror);
 	free(index.pages);

@@ -918,9 +918,11 @@ channels_in_flight(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		shape.layout = test_layout(i % 2 ? 4 : 8, i, i == 3 ? 5 : i, i == 3 ? mixed : one_int8);
-		if (i == 2)
-			shape.layout = test_layout(8, i, 2, (int[]) {GPB_KIND_FLOAT8, GPB_KIND_FLOAT8});
+		static const int floats[] = {GPB_KIND_FLOAT8, GPB_KIND_FLOAT8};
+		static const int *const kinds[] = {NULL, one_int8, floats, mixed};
+		static const int ncolumns[] = {0, 1, 2, 5};
+
+		shape.layout = test_layout(i % 2 ? 4 : 8, i, ncolumns[i], kinds[i]);
 		mirror[i] = filled(&shape);
 		test_random_visible(mirror[i], 1 + (uint64) i);
 	}

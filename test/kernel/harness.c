@@ -278,7 +278,7 @@ compare_column(const GpbAggregateSpec *spec, int c, const GpbColumnState *state,
 			   const TestAnswer *expected)
 {
 	bool		is_float = c > 0 && spec->layout.kind[c - 1] == GPB_KIND_FLOAT8;
-	__int128	sum = ((__int128) state->sum_high << 64) | state->sum_low;
+	__int128	sum = (__int128) (((unsigned __int128) state->sum_high << 64) | state->sum_low);
 
 	if (spec->want[c] == 0)
 		return;

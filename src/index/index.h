@@ -360,5 +360,7 @@ extern int	gpb_fillfactor(Relation index);
 extern void gpb_register_rmgr(void);
 /* Log that the index is being built anew, so that a standby drops its mirror (rule M1). */
 extern void gpb_xlog_log_forget(Relation index);
+/* Log that every leaf of the index was locked for cleanup, so that a standby waits for its scans. */
+extern void gpb_xlog_log_vacuum_pass(Relation index);
 
 #endif							/* GPB_INDEX_H */

@@ -131,6 +131,10 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
  * Blocks are visited in physical order until the file has stopped growing.  A split
  * moves entries to a new last block only, so an entry that was there when the pass
  * began is met, at the latest, where a split put it.
+ *
+ * The record at the end is for scans on a standby.  An entry that they copied may
+ * have left their leaf before this pass removed it, by a split or by simple deletion; the redo
+ * of the removal then waits for another leaf's pins, or for none.
  */
 IndexBulkDeleteResult *
 gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -168,6 +172,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, block);
 		}
 	}
+	gpb_xlog_log_vacuum_pass(info->index);
 	stats->num_pages = nblocks;
 	return stats;
 }

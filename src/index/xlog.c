@@ -16,6 +16,7 @@
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
 #include "access/xlogutils.h"
+#include "storage/buf_internals.h"
 #include "storage/standby.h"
 #include "utils/rel.h"
 
@@ -280,6 +281,60 @@ gpb_redo_delete(XLogReaderState *record)
 	gpb_redo_remove(record, false);
 }
 
+/*
+ * The block of the file that a shared buffer holds, if anybody has pinned the
+ * buffer; else InvalidBlockNumber.
+ */
+static BlockNumber
+gpb_pinned_block(int buffer_id, const RelFileNode *file)
+{
+	BufferDesc *descriptor = GetBufferDescriptor(buffer_id);
+	BlockNumber block = InvalidBlockNumber;
+	uint32		state;
+
+	/* a buffer that somebody has pinned keeps its tag, so look before locking */
+	if (!RelFileNodeEquals(descriptor->tag.rnode, *file))
+		return InvalidBlockNumber;
+
+	state = LockBufHdr(descriptor);
+	if (RelFileNodeEquals(descriptor->tag.rnode, *file) &&
+		descriptor->tag.forkNum == MAIN_FORKNUM &&
+		(state & BM_VALID) != 0 && BUF_STATE_GET_REFCOUNT(state) > 0)
+		block = descriptor->tag.blockNum;
+	UnlockBufHdr(descriptor, state);
+	return block;
+}
+
+/*
+ * Wait, as VACUUM did, for every scan that has a leaf pinned.  The entries that VACUUM
+ * removed are gone from all pages by now, so scans that come later don't
+ * matter, and of those that came earlier each has its page in shared buffers: no
+ * page need be read.
+ */
+static void
+gpb_redo_vacuum_pass(XLogReaderState *record)
+{
+	RelFileNode file;
+
+	if (!InHotStandby)
+		return;
+	memcpy(&file, XLogRecGetData(record), sizeof(file));
+	for (int i = 0; i < NBuffers; i++)
+	{
+		BlockNumber block = gpb_pinned_block(i, &file);
+		Buffer		buffer;
+
+		if (block == InvalidBlockNumber)
+			continue;
+		buffer = XLogReadBufferExtended(file, MAIN_FORKNUM, block, RBM_NORMAL,
+										InvalidBuffer);
+		if (!BufferIsValid(buffer))
+			continue;
+		LockBufferForCleanup(buffer);
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
 static void
 gpb_redo_forget(XLogReaderState *record)
 {
@@ -316,6 +371,9 @@ gpb_redo(XLogReaderState *record)
 			break;
 		case GPB_XLOG_FORGET:
 			gpb_redo_forget(record);
+			break;
+		case GPB_XLOG_VACUUM_PASS:
+			gpb_redo_vacuum_pass(record);
 			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
@@ -384,6 +442,7 @@ gpb_desc(StringInfo buf, XLogReaderState *record)
 			gpb_desc_remove(buf, record);
 			break;
 		case GPB_XLOG_FORGET:
+		case GPB_XLOG_VACUUM_PASS:
 			{
 				RelFileNode file;
 
@@ -414,6 +473,8 @@ gpb_identify(uint8 info)
 			return "DELETE";
 		case GPB_XLOG_FORGET:
 			return "FORGET";
+		case GPB_XLOG_VACUUM_PASS:
+			return "VACUUM_PASS";
 	}
 	return NULL;
 }
@@ -460,14 +521,27 @@ gpb_register_rmgr(void)
 	RegisterCustomRmgr(GPB_RMGR_ID, &gpb_rmgr);
 }
 
-void
-gpb_xlog_log_forget(Relation index)
+/* A record that says something of the index's file as a whole */
+static void
+gpb_xlog_log_file(Relation index, uint8 info)
 {
 	RelFileNode file = index->rd_node;
 
-	if (!RelationNeedsWAL(index))
-		return;
 	XLogBeginInsert();
 	XLogRegisterData((char *) &file, sizeof(file));
-	(void) XLogInsert(GPB_RMGR_ID, GPB_XLOG_FORGET);
+	(void) XLogInsert(GPB_RMGR_ID, info);
+}
+
+void
+gpb_xlog_log_forget(Relation index)
+{
+	if (RelationNeedsWAL(index))
+		gpb_xlog_log_file(index, GPB_XLOG_FORGET);
+}
+
+void
+gpb_xlog_log_vacuum_pass(Relation index)
+{
+	if (RelationNeedsWAL(index) && XLogStandbyInfoActive())
+		gpb_xlog_log_file(index, GPB_XLOG_VACUUM_PASS);
 }

@@ -78,6 +78,12 @@ typedef struct xl_gpb_delete
 /* No block; main data is the RelFileNode of the index being built anew. */
 #define GPB_XLOG_FORGET			0x60
 
+/*
+ * No block; main data is the RelFileNode of an index whose every leaf VACUUM has locked for
+ * cleanup.  Logged at the end of the pass, before any row of the table is recycled.
+ */
+#define GPB_XLOG_VACUUM_PASS	0x70
+
 /* A new root's two entries; the page is empty. */
 extern void gpb_fill_root(char *page, BlockNumber left, BlockNumber right,
 						  uint64 key, uint64 tie);

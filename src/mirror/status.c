@@ -49,7 +49,7 @@ Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)
 {
 	Relation	index = gpb_open_owned_index(PG_GETARG_OID(0));
-	const GpbLayout *layout = gpb_layout(index);
+	GpbLayout	layout = *gpb_layout(index);	/* the relcache may free its own */
 	GpbIdentity identity;
 	GpbMirrorRef ref;
 	uint64		blocks = 0;
@@ -59,8 +59,8 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	{
 		gpb_identity_of(index, &identity);
 		gpb_registry_forgive(&identity);
-		done = gpb_mirror_attach(index, layout, &ref) &&
-			gpb_mirror_refresh(index, layout, &ref, &blocks);
+		done = gpb_mirror_attach(index, &layout, &ref) &&
+			gpb_mirror_refresh(index, &layout, &ref, &blocks);
 	}
 	relation_close(index, AccessShareLock);
 	if (!done)

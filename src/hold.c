@@ -11,19 +11,30 @@
 
 #ifdef GPB_HOLD_POINTS
 
+#include <limits.h>
+#include <unistd.h>
+
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/pmsignal.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 
 static char *gpb_hold_point = NULL;
+static int	gpb_hold_lock = GPB_HOLD_LOCK;
 
 void
 gpb_hold_init(void)
 {
 	DefineCustomStringVariable("gpubtree.hold_point",
-							   "Names the point at which this session waits for the advisory lock (0, 7001).",
+							   "Names the point at which this session waits for an advisory lock.",
 							   NULL, &gpb_hold_point, "", PGC_USERSET,
 							   GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.hold_lock",
+							"Number of the advisory lock that is waited for.",
+							NULL, &gpb_hold_lock, GPB_HOLD_LOCK, 0, INT_MAX, PGC_USERSET,
+							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 static bool
@@ -47,9 +58,30 @@ gpb_hold(const char *point)
 	if (!gpb_at_point(point))
 		return;
 	DirectFunctionCall2(pg_advisory_lock_int4, Int32GetDatum(0),
-						Int32GetDatum(GPB_HOLD_LOCK));
+						Int32GetDatum(gpb_hold_lock));
 	DirectFunctionCall2(pg_advisory_unlock_int4, Int32GetDatum(0),
-						Int32GetDatum(GPB_HOLD_LOCK));
+						Int32GetDatum(gpb_hold_lock));
+}
+
+/* Wait here, in the service, if a file asks for it. */
+void
+gpb_hold_service(const char *point)
+{
+	char		hold[MAXPGPATH];
+	char		held[MAXPGPATH];
+	FILE	   *file;
+
+	snprintf(hold, sizeof(hold), "gpubtree_hold.%s", point);
+	if (access(hold, F_OK) != 0)
+		return;
+	snprintf(held, sizeof(held), "gpubtree_held.%s", point);
+	file = AllocateFile(held, PG_BINARY_W);
+	if (file == NULL)
+		elog(ERROR, "could not create file \"%s\": %m", held);
+	FreeFile(file);
+	while (access(hold, F_OK) == 0 && PostmasterIsAlive())
+		pg_usleep(10000L);
+	unlink(held);
 }
 
 #endif							/* GPB_HOLD_POINTS */

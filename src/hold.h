@@ -9,9 +9,14 @@
  * takes and gives back the advisory lock (0, GPB_HOLD_LOCK) at the point of that name, and so waits for
  * a session that holds it:
  *		SELECT pg_advisory_lock(0, 7001);
+ * gpubtree.hold_lock names another lock, for a second session to be held apart from the first.
  * At a point written GPB_FAIL it raises an error instead, as a full disk might.
  * A heavyweight lock, so that the isolation tester sees the wait.  A point may lie under a buffer's
  * content lock, never in a critical section.
+ *
+ * The service has no locks to wait for.  At its point it waits, if the data directory has a
+ * file gpubtree_hold.NAME, until that file is removed, and shows that it does by
+ * a file gpubtree_held.NAME.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,12 +29,15 @@
 extern void gpb_hold_init(void);
 extern void gpb_hold(const char *point);
 extern void gpb_fail(const char *point);
+extern void gpb_hold_service(const char *point);
 
 #define GPB_HOLD(point) gpb_hold(point)
 #define GPB_FAIL(point) gpb_fail(point)
+#define GPB_HOLD_SERVICE(point) gpb_hold_service(point)
 #else
 #define GPB_HOLD(point) ((void) 0)
 #define GPB_FAIL(point) ((void) 0)
+#define GPB_HOLD_SERVICE(point) ((void) 0)
 #endif
 
 #endif							/* GPB_HOLD_H */

@@ -26,6 +26,8 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
+#include "../hold.h"
+
 typedef struct GpbMap
 {
 	uint32		total;			/* segments in the pool */
@@ -271,6 +273,7 @@ gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo)
 		{
 			pg_atomic_fetch_or_u32(&segment->in_flight[w], bits);
 			pg_memory_barrier();
+			GPB_HOLD("refresh-in-move");
 			pg_atomic_fetch_and_u32(&segment->changed[w], ~bits);
 		}
 		todo[i] = mask & pg_atomic_read_u32(&segment->in_flight[w]);
@@ -302,5 +305,6 @@ gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits)
 	memset(bits, 0xFF, gpb_map_words(nblocks) * sizeof(uint32));
 	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] = pg_atomic_read_u32(&segment->changed[w]));
 	pg_memory_barrier();
+	GPB_HOLD_SERVICE("map-read");
 	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] |= pg_atomic_read_u32(&segment->in_flight[w]));
 }

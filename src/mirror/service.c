@@ -30,6 +30,8 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "../hold.h"
+
 /* After work, how long to look for more before sleeping */
 #define GPB_SPIN_US		50
 
@@ -218,16 +220,9 @@ gpb_make_room(int except)
 		return false;
 	ereport(DEBUG1, (errmsg_internal("gpubtree gives up the mirror of index %u to make room",
 									 gpb_shared->mirrors[victim].identity.index)));
+	GPB_HOLD_SERVICE("make-room");
 	gpb_reap_discarded();
 	return true;
-}
-
-/* Did the call fail for want of memory that could be found? */
-static bool
-gpb_should_retry(GpbDeviceStatus status, int slot)
-{
-	gpb_device_check(status);
-	return status == GPB_DEVICE_NO_MEMORY && gpb_make_room(slot);
 }
 
 /*
@@ -263,6 +258,18 @@ gpb_request_is_valid(const GpbRequestSlot *slot)
 		gpb_mirror_is_live(slot->mirror, slot->mirror_generation);
 }
 
+/*
+ * Did the call fail for want of memory that could be found?  Making room frees all that was
+ * discarded meanwhile, which may include the request's own mirror.
+ */
+static bool
+gpb_should_retry(GpbDeviceStatus status, const GpbRequestSlot *slot)
+{
+	gpb_device_check(status);
+	return status == GPB_DEVICE_NO_MEMORY && gpb_make_room(slot->mirror) &&
+		gpb_request_is_valid(slot);
+}
+
 /* The device's side of the request's mirror, made now if need be; NULL: no memory. */
 static GpbServed *
 gpb_served_for(const GpbRequestSlot *slot)
@@ -277,7 +284,7 @@ gpb_served_for(const GpbRequestSlot *slot)
 	do
 	{
 		status = gpb_api->mirror_create(gpb_device, layout, &served->mirror);
-	} while (gpb_should_retry(status, slot->mirror));
+	} while (gpb_should_retry(status, slot));
 	if (status != GPB_DEVICE_OK)
 	{
 		served->mirror = NULL;
@@ -303,7 +310,7 @@ gpb_serve_inner(const GpbRequestSlot *slot, GpbServed *served)
 	{
 		status = gpb_api->set_inner(gpb_device, served->mirror, chain.nblocks,
 									chain.blocks, chain.counts, chain.root_leaf);
-	} while (gpb_should_retry(status, slot->mirror));
+	} while (gpb_should_retry(status, slot));
 	if (status == GPB_DEVICE_OK)
 	{
 		served->has_inner = true;
@@ -340,7 +347,7 @@ gpb_serve_upload(GpbRequestSlot *slot, const char *staging)
 										 pages, slot->epoch);
 				if (status == GPB_DEVICE_OK)
 					status = gpb_api->upload_wait(gpb_device);
-			} while (gpb_should_retry(status, slot->mirror));
+			} while (gpb_should_retry(status, slot));
 		}
 		if (status == GPB_DEVICE_OK)
 		{
@@ -352,7 +359,8 @@ gpb_serve_upload(GpbRequestSlot *slot, const char *staging)
 	}
 	if (status != GPB_DEVICE_OK)
 	{
-		gpb_give_up(slot->mirror);
+		if (gpb_request_is_valid(slot))
+			gpb_give_up(slot->mirror);
 		return false;
 	}
 	if (slot->last)
@@ -376,6 +384,7 @@ gpb_serve_refreshes(void)
 	bool		worked = false;
 	int			i;
 
+	GPB_HOLD_SERVICE("refreshes");
 	for (i = 0; i < gpb_slot_count(GPB_REFRESH_SLOT); i++)
 	{
 		GpbRequestSlot *slot = gpb_slot_at(GPB_REFRESH_SLOT, i);

@@ -212,14 +212,19 @@ extern void gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
 
 /* ---- registry.c ---- */
 
-/* Serves a live mirror of that generation? */
+/*
+ * Serves a live mirror of that generation?  The state first: a later mirror of the slot
+ * raised the generation before it became live.
+ */
 static inline bool
 gpb_mirror_is_live(int slot, uint64 generation)
 {
 	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
 
-	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
-		pg_atomic_read_u64(&mirror->generation) == generation;
+	if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE)
+		return false;
+	pg_read_barrier();
+	return pg_atomic_read_u64(&mirror->generation) == generation;
 }
 
 extern void gpb_registry_init(void);
@@ -227,6 +232,7 @@ extern void gpb_identity_of(Relation index, GpbIdentity *identity);
 extern int	gpb_registry_lookup(const GpbIdentity *identity);
 extern void gpb_registry_discard(int slot);
 extern bool gpb_registry_drop(const RelFileNode *file);
+extern void gpb_registry_drop_database(Oid database);
 extern bool gpb_registry_grow(int slot, BlockNumber nblocks);
 extern int	gpb_registry_least_used(int except);
 extern bool gpb_registry_free_one(int except);

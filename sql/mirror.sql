@@ -61,6 +61,31 @@ SELECT gpubtree_refresh('mirrored_small_k') > 1 IS NOT DISTINCT FROM
 SELECT coalesce(sum(leaves) > 1, NOT has_device()) AS has_inner
 FROM gpubtree_mirrors WHERE index_oid = 'mirrored_small_k'::regclass;
 
+-- gone with the index, when the transaction commits
+CREATE INDEX mirrored_v ON mirrored USING gpubtree (v);
+SELECT gpubtree_refresh('mirrored_v') IS NOT NULL = has_device() AS refreshed;
+SELECT 'mirrored_v'::regclass::oid AS dropped \gset
+BEGIN;
+DROP INDEX mirrored_v;
+ROLLBACK;
+SELECT count(*) = has_device()::int AS kept FROM gpubtree_mirrors
+WHERE index_oid = :dropped AND state = 'ready';
+BEGIN;
+SAVEPOINT s;
+DROP INDEX mirrored_v;
+RELEASE s;
+COMMIT;
+SELECT count(*) FROM gpubtree_mirrors WHERE index_oid = :dropped AND state <> 'discarded';
+
+-- a new file: the old one's mirror gives way when the new one's is made
+REINDEX INDEX mirrored_small_k;
+SELECT gpubtree_refresh('mirrored_small_k') > 1 IS NOT DISTINCT FROM
+	CASE WHEN has_device() THEN true END AS refreshed;
+SELECT count(*) = has_device()::int AS one, bool_and(relfilenode = pg_relation_filenode('mirrored_small_k'))
+	IS DISTINCT FROM false AS of_the_new_file
+FROM gpubtree_mirrors
+WHERE index_oid = 'mirrored_small_k'::regclass AND state <> 'discarded';
+
 -- other relations; other users
 SELECT gpubtree_refresh('mirrored_b');
 SELECT gpubtree_refresh('mirrored');

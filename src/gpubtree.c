@@ -68,4 +68,5 @@ _PG_init(void)
 	previous_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = gpb_shmem_startup;
 	gpb_mirror_register_service();
+	gpb_mirror_watch_drops();
 }

@@ -25,6 +25,7 @@ extern void gpb_mirror_define_settings(void);
 extern void gpb_mirror_request_shmem(void);	/* shmem_request_hook */
 extern void gpb_mirror_init_shmem(void);	/* shmem_startup_hook */
 extern void gpb_mirror_register_service(void);
+extern void gpb_mirror_watch_drops(void);	/* object_access_hook */
 
 /* ---- for the index wing ---- */
 

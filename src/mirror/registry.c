@@ -204,6 +204,21 @@ gpb_registry_drop(const RelFileNode *file)
 	return slot != GPB_NOT_MIRRORED;
 }
 
+/* Discard the mirrors of a database. */
+void
+gpb_registry_drop_database(Oid database)
+{
+	int			slot;
+
+	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		if (gpb_shared->mirrors[slot].identity.file.dbNode == database)
+			gpb_registry_discard(slot);
+	}
+	LWLockRelease(gpb_shared->registry_lock);
+}
+
 void
 gpb_mirror_forget(const RelFileNode *file)
 {
@@ -367,9 +382,29 @@ gpb_registry_create(const GpbIdentity *identity, const GpbLayout *layout,
 }
 
 /*
- * Find the mirror or make one.  A mirror of the same file but of another identity is
- * not this index's: discard it.  No LWLock held on entry or exit.
+ * Discard what stands in the place of an index's mirror: one of its file under another
+ * identity, or of another file with the same tag; and, to free their memory, those of files that the
+ * index had before (REINDEX and TRUNCATE give it another).  Registry lock held
+ * exclusively.
  */
+static void
+gpb_registry_discard_former(const GpbIdentity *identity)
+{
+	int			slot = gpb_mirror_find(&identity->file);
+
+	if (slot != GPB_NOT_MIRRORED)
+		gpb_registry_discard(slot);
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		const GpbIdentity *former = &gpb_shared->mirrors[slot].identity;
+
+		if (former->index == identity->index &&
+			former->file.dbNode == identity->file.dbNode)
+			gpb_registry_discard(slot);
+	}
+}
+
+/* Find the mirror or make one.  No LWLock held on entry or exit. */
 static GpbAttach
 gpb_registry_attach(const GpbIdentity *identity, const GpbLayout *layout,
 					BlockNumber nblocks, GpbMirrorRef *ref)
@@ -384,12 +419,7 @@ gpb_registry_attach(const GpbIdentity *identity, const GpbLayout *layout,
 		gpb_registry_refer(slot, ref);
 	else
 	{
-		slot = gpb_mirror_find(&identity->file);
-		if (slot != GPB_NOT_MIRRORED)
-		{
-			/* another identity, or another file with the same tag */
-			gpb_registry_discard(slot);
-		}
+		gpb_registry_discard_former(identity);
 		refusal = gpb_refusal_of(identity);
 		if (refusal != NULL && refusal->until > GetCurrentTimestamp())
 			outcome = GPB_ATTACH_REFUSED;

@@ -30,11 +30,18 @@ sub check
 	like(gpb_engine($node, $query, 'aggregate'), qr/host/, "$after: through the mirror");
 }
 
+# How many mirrors there are, but for those that the service is freeing
+sub mirrors
+{
+	return $node->safe_psql('postgres', q{SELECT count(*) FROM gpubtree_mirrors() WHERE state <> 'discarded'});
+}
+
 my $fill = 'INSERT INTO t SELECT i, i % 10, i % 7 FROM generate_series(1, 20000) i';
 
 check('at first');
 $node->safe_psql('postgres', "TRUNCATE t; $fill");
 check('TRUNCATE');
+is(mirrors(), '1', 'TRUNCATE: the former file has no mirror');
 $node->safe_psql('postgres', "BEGIN; TRUNCATE t; $fill; ROLLBACK");
 check('TRUNCATE rolled back');
 $node->safe_psql('postgres', "BEGIN; TRUNCATE t; $fill; TRUNCATE t; INSERT INTO t VALUES (5, 5, 5); COMMIT");
@@ -43,6 +50,7 @@ $node->safe_psql('postgres', "BEGIN; $fill; COMMIT");
 $node->safe_psql('postgres', 'REINDEX INDEX t_k');
 check('REINDEX');
 $node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY t_k');
+is(mirrors(), '0', 'REINDEX CONCURRENTLY: the mirror of the index that it dropped is gone');
 check('REINDEX CONCURRENTLY');
 $node->safe_psql('postgres', 'ALTER INDEX t_k SET TABLESPACE elsewhere');
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k % 3 = 0');
@@ -54,7 +62,8 @@ $node->safe_psql('postgres', 'VACUUM FULL t');
 check('VACUUM FULL');
 $node->safe_psql('postgres', 'ALTER TABLE t ALTER v TYPE bigint');
 check('a column of another type');
-$node->safe_psql('postgres', 'DROP INDEX t_k');
+$node->safe_psql('postgres', 'DROP INDEX CONCURRENTLY t_k');
+is(mirrors(), '0', 'DROP INDEX CONCURRENTLY: no mirror');
 $node->safe_psql('postgres', 'CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d)');
 check('DROP and CREATE INDEX');
 
@@ -76,6 +85,32 @@ SELECT count(*), sum(v) FROM w WHERE k > 0;
 COMMIT;
 SQL
 is($in_place, "t\n20000|200010000\n0|", 'truncated in place');
+
+# Mirrors go with their table, and with their database.
+$node->safe_psql('postgres', 'DROP TABLE w');
+is(mirrors(), '1', 'DROP TABLE: only the mirror of the other table is left');
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', <<'SQL');
+CREATE EXTENSION gpubtree;
+CREATE TABLE w AS SELECT generate_series(1, 1000) AS k;
+CREATE INDEX w_k ON w USING gpubtree (k);
+SELECT gpubtree_refresh('w_k');
+SQL
+is(mirrors(), '2', 'a mirror of another database');
+$node->safe_psql('postgres', 'DROP DATABASE other');
+is(mirrors(), '1', 'DROP DATABASE: gone with it');
+
+# The relcache entry of an index may be built anew at any moment of a refresh.
+SKIP:
+{
+	skip 'this server cannot discard caches at every opportunity', 2
+	  if $node->safe_psql('postgres',
+		q{SELECT max_val FROM pg_settings WHERE name = 'debug_discard_caches'}) eq '0';
+	$node->safe_psql('postgres', q{SELECT gpubtree_drop_mirror('t_k')});
+	cmp_ok($node->safe_psql('postgres', q{SET debug_discard_caches = 1; SELECT gpubtree_refresh('t_k')}),
+		'>', 1, 'refreshed without caches');
+	check('without caches');
+}
 
 # A temporary index never has a mirror.
 is( $node->safe_psql('postgres', <<'SQL'), "0\nt", 'temporary: no mirror');

@@ -37,8 +37,9 @@ gpb_hold_init(void)
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-static bool
-gpb_at_point(const char *point)
+/* Did the session ask for this point? */
+bool
+gpb_hold_wanted(const char *point)
 {
 	return gpb_hold_point != NULL && strcmp(gpb_hold_point, point) == 0;
 }
@@ -47,7 +48,7 @@ gpb_at_point(const char *point)
 void
 gpb_fail(const char *point)
 {
-	if (gpb_at_point(point))
+	if (gpb_hold_wanted(point))
 		elog(ERROR, "failing at hold point \"%s\"", point);
 }
 
@@ -55,7 +56,7 @@ gpb_fail(const char *point)
 void
 gpb_hold(const char *point)
 {
-	if (!gpb_at_point(point))
+	if (!gpb_hold_wanted(point))
 		return;
 	DirectFunctionCall2(pg_advisory_lock_int4, Int32GetDatum(0),
 						Int32GetDatum(gpb_hold_lock));

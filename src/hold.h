@@ -30,14 +30,17 @@ extern void gpb_hold_init(void);
 extern void gpb_hold(const char *point);
 extern void gpb_fail(const char *point);
 extern void gpb_hold_service(const char *point);
+extern bool gpb_hold_wanted(const char *point);
 
 #define GPB_HOLD(point) gpb_hold(point)
 #define GPB_FAIL(point) gpb_fail(point)
 #define GPB_HOLD_SERVICE(point) gpb_hold_service(point)
+#define GPB_HOLD_WANTED(point) gpb_hold_wanted(point)
 #else
 #define GPB_HOLD(point) ((void) 0)
 #define GPB_FAIL(point) ((void) 0)
 #define GPB_HOLD_SERVICE(point) ((void) 0)
+#define GPB_HOLD_WANTED(point) false
 #endif
 
 #endif							/* GPB_HOLD_H */

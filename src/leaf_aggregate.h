@@ -308,7 +308,7 @@ gpb_leaf_add(const void *page, const GpbAggregateSpec *spec, const GpbLeafPick *
  * Aggregate the entries at positions [from, to) of a sound leaf page.
  *
  * visible[i - from] says whether entry i's heap block is all-visible (1) or not
- * (0).  Entries that are are added to *state and *sums; the positions of the others
+ * (0); NULL stands for all ones.  Entries that are are added to *state and *sums; the positions of the others
  * go to *unknown, ascending, which has room for to - from of them; their number is returned.
  * Entries hinted dead are left out of both, unless the spec ignores the hints.  (A hint
  * on a page without GPB_PAGE_HAS_DEAD may be overlooked: it saves a visit, no more.)
@@ -327,7 +327,7 @@ gpb_leaf_aggregate(const void *page, const GpbAggregateSpec *spec, int from, int
 
 	if (from >= to)
 		return 0;
-	if (hints || memchr(visible, 0, to - from) != NULL)
+	if (hints || (visible != NULL && memchr(visible, 0, to - from) != NULL))
 	{
 		uint64		dead = hints ? GPB_LOC_DEAD : 0;
 
@@ -337,11 +337,12 @@ gpb_leaf_aggregate(const void *page, const GpbAggregateSpec *spec, int from, int
 		{
 			const char *row = gpb_page_row(page, spec->layout.row_width, i);
 			bool		alive = (gpb_row_locator(row) & dead) == 0;
+			bool		known = visible == NULL || visible[i - from];
 
 			counted[pick.n] = (uint16) i;
 			unknown[nunknown] = (uint16) i;
-			pick.n += alive & visible[i - from];
-			nunknown += alive & !visible[i - from];
+			pick.n += alive & known;
+			nunknown += alive & !known;
 		}
 	}
 	gpb_leaf_add(page, spec, &pick, state, sums);

@@ -3,11 +3,11 @@
  * aggregate_cpu.c
  *	  Engine: aggregate leaf pages in shared buffers, page at a time.
  *
- * A leaf is copied under its share lock; its pin is kept until the visibility map has
- * been read for its entries.  VACUUM needs the cleanup lock of a leaf to
- * remove an entry, and removes it before it recycles the tuple and before it
- * can set the heap page all-visible: so an all-visible bit read after the leaf and
- * under its pin speaks about the tuples that the entries still point to.
+ * A leaf whose entries all count is aggregated under its share lock.  Any other is copied under
+ * that lock; its pin is kept until the visibility map has been read for its entries.  VACUUM
+ * needs the cleanup lock of a leaf to remove an entry, and removes it before it recycles the
+ * tuple and before it can set the heap page all-visible: so an all-visible bit read after
+ * the leaf and under its pin speaks about the tuples that the entries still point to.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,6 +29,9 @@
  * exist (yet) is held as zero bits, which only costs heap visits.
  */
 #define GPB_VISIBILITY_SLOTS	64	/* a power of two; 16 GB of heap */
+
+/* Bytes that one prefetch brings */
+#define GPB_CACHE_LINE	64
 
 typedef struct GpbVisibilitySlot
 {
@@ -142,15 +145,104 @@ gpb_copy_leaf(char *copy, const char *page)
 }
 
 /*
- * Aggregate the entries of one leaf that lie in the range.  The leaf is pinned and
- * share-locked on entry and released on return; copy is a page of working memory
- * that holds the leaf's contents then.
+ * The positions [*from, *to) of a leaf's entries that lie in the range.  Keys are looked at only
+ * on the leaves at its ends: a range that starts at minus infinity is one that
+ * started on a leaf before.
  */
 static void
-gpb_cpu_leaf(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, char *copy)
+gpb_leaf_span(const GpbLayout *layout, const char *page, const GpbRange *range,
+			  int *from, int *to)
+{
+	*to = gpb_page_count(page);
+	*from = 0;
+	if (gpb_bound_less(GPB_BOUND_MIN, range->lo))
+		*from = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+									 *to, range->lo);
+	if (gpb_bound_less(range->hi, gpb_page_high(page)))
+		*to = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+								   *to, range->hi);
+}
+
+/*
+ * Ask for the cache lines of rows [from, to) at once.  The loops that follow would wait for
+ * them a few at a time.
+ */
+static void
+gpb_prefetch_rows(const char *page, int row_width, int from, int to)
+{
+	const char *line = gpb_page_row(page, row_width, to - 1);
+	const char *end = gpb_page_row(page, row_width, from) + row_width;
+
+	for (; line < end; line += GPB_CACHE_LINE)
+		__builtin_prefetch(line);
+}
+
+/*
+ * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned
+ * already?  False if one of them is not.
+ */
+static bool
+gpb_all_visible(GpbAggregateRun *run, const char *page, int from, int to)
+{
+	int			row_width = run->spec.layout.row_width;
+	const char *row = gpb_page_row(page, row_width, from);
+	BlockNumber last = InvalidBlockNumber;
+	int			i;
+
+	for (i = from; i < to; i++, row -= row_width)
+	{
+		BlockNumber block = gpb_locator_block(gpb_row_locator(row));
+		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
+		const GpbVisibilitySlot *slot;
+
+		/* neighbours in a table loaded in key order share their block */
+		if (block == last)
+			continue;
+		slot = &run->visibility->slot[map_page % GPB_VISIBILITY_SLOTS];
+		if (slot->page != map_page + 1 ||
+			!gpb_visibility_bit(slot->bits, block % GPB_VM_PAGE_BLOCKS))
+			return false;
+		last = block;
+	}
+	return true;
+}
+
+/*
+ * Aggregate a leaf where it lies, if each of its entries in the range counts and to know that
+ * takes no I/O: then it is faster than copying.  False, with nothing done, if not.  The leaf is
+ * pinned and share-locked on entry and return, so the map is read while nothing can leave or
+ * enter the leaf.
+ */
+static bool
+gpb_cpu_leaf_in_place(GpbAggregateRun *run, const GpbRange *range, const char *page)
+{
+	uint16		unknown[1];
+	int			from;
+	int			to;
+
+	if (GPB_HOLD_WANTED("cpu-after-leaf") ||
+		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0)
+		return false;
+	gpb_leaf_span(&run->spec.layout, page, range, &from, &to);
+	gpb_prefetch_rows(page, run->spec.layout.row_width, from, to);
+	if (from < to && !gpb_all_visible(run, page, from, to))
+		return false;
+	(void) gpb_leaf_aggregate(page, &run->spec, from, to, NULL,
+							  &run->totals.state, run->totals.sums, unknown);
+	if (from < to)
+		pgstat_count_index_tuples(run->index, to - from);
+	return true;
+}
+
+/*
+ * Aggregate a leaf from a copy.  It is pinned and share-locked on entry; on return it is
+ * unlocked, and its pin, which VACUUM must wait for, is dropped, since the map has been
+ * read.
+ */
+static void
+gpb_cpu_leaf_copied(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, char *copy)
 {
 	const GpbLayout *layout = &run->spec.layout;
-	Page		page = BufferGetPage(buffer);
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];
 	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
 	int			nunknown;
@@ -158,21 +250,14 @@ gpb_cpu_leaf(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, char *c
 	int			to;
 	int			i;
 
-	TestForOldSnapshot(run->snapshot, run->index, page);
-	gpb_copy_leaf(copy, page);
+	gpb_copy_leaf(copy, BufferGetPage(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("cpu-after-leaf");
 
-	to = gpb_page_count(copy);
-	from = gpb_page_lower_bound(copy, layout->key_width, layout->row_width,
-								to, range->lo);
-	if (gpb_bound_less(range->hi, gpb_page_high(copy)))
-		to = gpb_page_lower_bound(copy, layout->key_width, layout->row_width,
-								  to, range->hi);
+	gpb_leaf_span(layout, copy, range, &from, &to);
 	if (from < to)
 		gpb_read_visibility(run, copy, from, to, visible);
 	ReleaseBuffer(buffer);
-	run->counters->cpu_leaves++;
 	if (from >= to)
 		return;
 
@@ -185,9 +270,31 @@ gpb_cpu_leaf(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, char *c
 }
 
 /*
+ * Aggregate the entries of one leaf that lie in the range.  The leaf is pinned and
+ * share-locked on entry and released on return; copy is a page of working memory
+ * that has the leaf's special space then.
+ */
+static void
+gpb_cpu_leaf(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, char *copy)
+{
+	Page		page = BufferGetPage(buffer);
+
+	TestForOldSnapshot(run->snapshot, run->index, page);
+	run->counters->cpu_leaves++;
+	if (gpb_cpu_leaf_in_place(run, range, page))
+	{
+		memcpy(copy + GPB_SPECIAL_OFFSET, page + GPB_SPECIAL_OFFSET,
+			   sizeof(GpbPageSpecial));
+		UnlockReleaseBuffer(buffer);
+	}
+	else
+		gpb_cpu_leaf_copied(run, range, buffer, copy);
+}
+
+/*
  * Aggregate a range from the real tree, moving right from the leaf that covers
- * its lower bound.  A leaf's right link is that of its copy: a split since then
- * put entries of the copy there, never later ones.  Entries left for the heap may
+ * its lower bound.  A leaf's right link is as it was when the leaf was read: a split since then
+ * put entries of it there, never later ones.  Entries left for the heap may
  * not have been visited yet on return.  No locks or pins on leaves are held on entry
  * or on return.  Raises ERRCODE_INDEX_CORRUPTED if the leaves are out of order, so that a
  * damaged right link cannot lead round in a circle.
@@ -217,6 +324,7 @@ gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 		high = gpb_page_high(copy);
 		if (special->right == GPB_NO_BLOCK || !gpb_bound_less(high, range.hi))
 			break;
+		range.lo = GPB_BOUND_MIN;
 		buffer = gpb_read_right(run->index, layout, block, special->right, 0,
 								high, BUFFER_LOCK_SHARE);
 	}

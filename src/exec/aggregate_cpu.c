@@ -305,6 +305,7 @@ gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 	const GpbLayout *layout = &run->spec.layout;
 	char	   *copy;
 	Buffer		buffer;
+	bool		walked = false;
 
 	if (!gpb_bound_less(range.lo, range.hi))
 		return;
@@ -322,11 +323,14 @@ gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 		gpb_cpu_leaf(run, &range, buffer, copy);
 		CHECK_FOR_INTERRUPTS();
 		high = gpb_page_high(copy);
+		if (special->right == GPB_NO_BLOCK && walked)
+			gpb_require_last(run->index, layout, block);
 		if (special->right == GPB_NO_BLOCK || !gpb_bound_less(high, range.hi))
 			break;
 		range.lo = GPB_BOUND_MIN;
 		buffer = gpb_read_right(run->index, layout, block, special->right, 0,
 								high, BUFFER_LOCK_SHARE);
+		walked = true;
 	}
 	pfree(copy);
 }

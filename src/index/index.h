@@ -250,6 +250,12 @@ extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound
  */
 extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 							  uint32 level, const GpbStack *stack);
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was
+ * read, was the last one.  For walks that came there by right links: a descent would have
+ * noticed.  No page may be locked.
+ */
+extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block);
 /* Level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 

@@ -170,6 +170,11 @@ gpb_page_require(Relation index, BlockNumber block, Page page,
 	if (unlikely(gpb_special(page)->right == block ||
 				 gpb_special(page)->left == block))
 		gpb_corrupted(index, block, "page is its own sibling");
+
+	/* the first leaf was the first root, and splits put new pages to the right */
+	if (unlikely(gpb_special(page)->level == 0 &&
+				 (gpb_special(page)->left == GPB_NO_BLOCK) != (block == GPB_FIRST_ROOT)))
+		gpb_corrupted(index, block, "left link is missing, or one too many");
 }
 
 /* Raise ERRCODE_INDEX_CORRUPTED. */

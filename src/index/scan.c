@@ -63,6 +63,7 @@ typedef struct GpbPosition
 	GpbBound	upper;
 	GpbBound	high;			/* the leaf's high key */
 	bool		was_empty;		/* the leaf had no entries: lower is unknown */
+	bool		walked;			/* reached by a right link */
 	int			range;			/* the last range read there */
 	int			entered;		/* range whose end lies at or right of the leaf */
 	int			item;			/* entry of the copy last returned */
@@ -455,6 +456,7 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 						BUFFER_LOCK_SHARE, NULL);
 	gpb_scan_read_leaf(scan, buffer, range, direction);
 	so->current.entered = forward ? -1 : range;
+	so->current.walked = false;
 }
 
 /*
@@ -472,6 +474,7 @@ gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 							from->right, 0, from->high, BUFFER_LOCK_SHARE);
 	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	so->current.entered = -1;
+	so->current.walked = true;
 }
 
 /*
@@ -521,6 +524,7 @@ gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 
 	gpb_scan_read_leaf(scan, buffer, range, BackwardScanDirection);
 	so->current.entered = range;
+	so->current.walked = false;
 }
 
 /*
@@ -538,6 +542,8 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	gpb_scan_leave(scan);
+	if (from.right == GPB_NO_BLOCK && from.walked)
+		gpb_require_last(scan->indexRelation, &so->layout, from.block);
 
 	while (range < so->set.count &&
 		   !gpb_bound_less(from.upper, ranges[range].hi))

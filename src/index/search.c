@@ -180,10 +180,13 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
 	}
 }
 
-/* The child of an inner page that leads to bound. */
+/*
+ * The child of an inner page that leads to bound; *range is from its separator to
+ * the next one.
+ */
 static BlockNumber
 gpb_child_for(Relation index, const GpbLayout *layout, Buffer buffer,
-			  GpbBound bound)
+			  GpbBound bound, GpbRange *range)
 {
 	Page		page = BufferGetPage(buffer);
 	int			width = layout->key_width;
@@ -199,20 +202,34 @@ gpb_child_for(Relation index, const GpbLayout *layout, Buffer buffer,
 	if (i < 0)
 		gpb_corrupted(index, BufferGetBlockNumber(buffer),
 					  "first separator is above what its parent promises");
+	range->lo = gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i);
+	range->hi = i + 1 < count ?
+		gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i + 1) :
+		gpb_page_high(page);
 	return gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
 }
 
-/* Exchange a locked inner page for a child of the level below it. */
+/*
+ * Exchange a locked inner page for a child of the level below it.  The child began
+ * and ended with the range when the parent was read; if it was split since, it ends
+ * earlier.  Any other page of the level lies all to one side of the range, and what is
+ * between might be missed.
+ */
 static Buffer
 gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
-			  BlockNumber child, int lock)
+			  BlockNumber child, GpbRange range, int lock)
 {
+	GpbBound	high;
 	uint16		level = gpb_special(BufferGetPage(buffer))->level;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	buffer = gpb_exchange(index, buffer, child, lock, layout);
 	if (gpb_special(BufferGetPage(buffer))->level != level - 1)
 		gpb_corrupted(index, child, "child is not on the level below its parent");
+	high = gpb_page_high(BufferGetPage(buffer));
+	if (!gpb_bound_less(range.lo, high) || gpb_bound_less(range.hi, high))
+		gpb_corrupted(index, child,
+					  "high key is not between the separators of the parent");
 	return buffer;
 }
 
@@ -235,6 +252,7 @@ gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 	for (;;)
 	{
 		BlockNumber child;
+		GpbRange	range;
 
 		if (level == target && held != lock)
 		{
@@ -251,12 +269,12 @@ gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 		if (level == target)
 			return buffer;
 
-		child = gpb_child_for(index, layout, buffer, bound);
+		child = gpb_child_for(index, layout, buffer, bound, &range);
 		if (stack != NULL)
 			stack->block[level] = BufferGetBlockNumber(buffer);
 		level--;
 		held = level == target ? lock : BUFFER_LOCK_SHARE;
-		buffer = gpb_step_down(index, layout, buffer, child, held);
+		buffer = gpb_step_down(index, layout, buffer, child, range, held);
 	}
 }
 
@@ -309,6 +327,23 @@ gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost)
 	return gpb_descend(index, layout,
 					   rightmost ? GPB_BOUND_MAX : GPB_BOUND_MIN,
 					   0, BUFFER_LOCK_SHARE, NULL);
+}
+
+void
+gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
+{
+	Buffer		buffer = gpb_search_edge(index, layout, true);
+	bool		last = BufferGetBlockNumber(buffer) == block;
+
+	UnlockReleaseBuffer(buffer);
+	if (last)
+		return;
+
+	/* it has been split meanwhile, or it never was the last */
+	buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	if (gpb_special(BufferGetPage(buffer))->right == GPB_NO_BLOCK)
+		gpb_corrupted(index, block, "right link is missing");
+	UnlockReleaseBuffer(buffer);
 }
 
 void

@@ -135,20 +135,20 @@ my %damages = (
 	right_beyond => [ sub { set_field(leaf(5), 'right', 77777) }, qr/no tree page/ ],
 	right_meta => [ sub { set_field(leaf(5), 'right', 0) }, qr/link to the metapage/ ],
 	right_inner => [ sub { set_field(leaf(5), 'right', inner(1)) }, qr/wrong level/ ],
-	right_skips => [ sub { set_field(leaf(5), 'right', leaf(7)) }, qr/left link is wrong/, 'wrong' ],
-	right_none => [ sub { set_field(leaf(5), 'right', NONE) }, qr/no page|beyond the last page/, 'wrong' ],
+	right_skips => [ sub { set_field(leaf(5), 'right', leaf(7)) }, qr/left link is wrong/ ],
+	right_none => [ sub { set_field(leaf(5), 'right', NONE) }, qr/no page|beyond the last page/ ],
 	left_wrong => [ sub { set_field(leaf(5), 'left', leaf(2)) }, qr/left link is wrong/ ],
-	left_none => [ sub { set_field(leaf(5), 'left', NONE) }, qr/left link is wrong/, 'wrong' ],
+	left_none => [ sub { set_field(leaf(5), 'left', NONE) }, qr/left link is wrong/ ],
 	left_self => [ sub { set_field(leaf(5), 'left', leaf(5)) }, qr/left link is wrong|own sibling/ ],
 	left_beyond => [ sub { set_field(leaf(5), 'left', 88888) }, qr/left link is wrong/ ],
 	left_cycle => [ sub { set_field(leaf(5), 'left', leaf(8)) }, qr/left link is wrong/ ],
-	high_key_low => [ sub { set_field(leaf(5), 'high_key', 1) }, qr/high key is not above/, 'wrong' ],
+	high_key_low => [ sub { set_field(leaf(5), 'high_key', 1) }, qr/high key is not above/ ],
 	high_key_lower => [
 		sub { set_field(leaf(5), 'high_key', get(leaf(5), key_place(leaf(5), 4), 'Q<')) },
 		qr/not below the high key/, 'wrong' ],
 	high_key_higher => [
 		sub { set_field(leaf(5), 'high_key', get(leaf(6), key_place(leaf(6), 4), 'Q<')) },
-		qr/out of order|no downlink|low bound/, 'wrong' ],
+		qr/out of order|no downlink|low bound/ ],
 	high_tie => [ sub { set_field(leaf(5), 'high_tie', 1 << 60) }, qr/high key carries flags/, 'wrong' ],
 	key_flip_high => [
 		sub { my $b = leaf(5); put($b, key_place($b, 3), 'Q<', get($b, key_place($b, 3), 'Q<') ^ 1 << 62) },
@@ -198,14 +198,20 @@ my %damages = (
 		qr/leads to the wrong page/ ],
 	child_right => [
 		sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', child($b, 40)) },
-		qr/leads to the wrong page/, 'wrong' ],
+		qr/leads to the wrong page/ ],
+	child_next => [
+		sub { my $b = inner(1); put($b, row_place($b, 20) + 8, 'L<', child($b, 21)) },
+		qr/leads to the wrong page/ ],
+	last_child_right => [
+		sub { my $b = inner(0); put($b, row_place($b, entries($b) - 1) + 8, 'L<', child(inner(1), 0)) },
+		qr/leads to the wrong page/ ],
 	child_meta => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', 0) }, qr/leads to the wrong page/ ],
 	child_root => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', root()) }, qr/leads to the wrong page/ ],
 	child_beyond => [ sub { my $b = inner(0); put($b, row_place($b, 30) + 8, 'L<', 99999) }, qr/leads to the wrong page/ ],
 	first_child_beyond => [ sub { my $b = inner(0); put($b, row_place($b, 0) + 8, 'L<', 99999) }, qr/no tree page/ ],
 	first_child_wrong => [
 		sub { my $b = inner(0); put($b, row_place($b, 0) + 8, 'L<', leaf(3)) },
-		qr/left link is wrong/, 'wrong' ],
+		qr/left link is wrong/ ],
 	inner_children_swapped => [
 		sub {
 			my $b = root();
@@ -213,7 +219,7 @@ my %damages = (
 			put($b, row_place($b, 0) + 8, 'L<', $y);
 			put($b, row_place($b, 1) + 8, 'L<', $x);
 		},
-		qr/left link is wrong/, 'wrong' ],
+		qr/left link is wrong/ ],
 	leaf_emptied => [
 		sub { my $b = leaf(5); put($b, 12, 'S<', HEADER); put($b, 14, 'S<', SPECIAL) },
 		qr/lacks an entry for row/, 'wrong' ],
@@ -241,7 +247,7 @@ my %damages = (
 			substr($bytes, $p, PAGE) = substr($bytes, $q, PAGE);
 			substr($bytes, $q, PAGE) = $x;
 		},
-		qr/left link is wrong|own sibling|order/, 'wrong' ],
+		qr/left link is wrong|own sibling|order/ ],
 	leaf_old_copy => [
 		sub { substr($bytes, leaf(5) * PAGE, PAGE) = substr($bytes, leaf(6) * PAGE, PAGE) },
 		qr/left link is wrong|own sibling/, 'wrong' ],

@@ -1,5 +1,6 @@
 # gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
-# vacuum; nor on a standby that replays all that.
+# vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each page with
+# what led to it.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -38,12 +39,29 @@ my $script = $primary->basedir . '/check-standby.sql';
 append_to_file($script, <<'SQL');
 SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
 SQL
+my $scans = <<'SQL';
+\set k random(1, 1000000)
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET enable_bitmapscan = off;
+SET gpubtree.setup_cost = 0;
+SELECT count(k) FROM (SELECT k FROM t ORDER BY k OFFSET 0) q;
+SELECT count(k) FROM (SELECT k FROM t ORDER BY k DESC OFFSET 0) q;
+SELECT count(k) FROM (SELECT k FROM t WHERE k > :k ORDER BY k LIMIT 1000) q;
+SELECT count(k) FROM (SELECT k FROM t WHERE k = ANY (ARRAY[:k - 5000, :k, :k + 1, :k + 5000]) ORDER BY k DESC OFFSET 0) q;
+SELECT count(*), sum(k) FROM t WHERE k > :k;
+SET gpubtree.enabled = off;
+SELECT count(*), sum(k) FROM t WHERE k > :k;
+RESET ALL;
+SQL
+my $scan_script = $primary->basedir . '/scan-standby.sql';
+append_to_file($scan_script, $scans);
 my $checks = IPC::Run::start(
-	[ 'pgbench', '-n', '-c', 2, '-T', $seconds, '-f', $script, $standby->connstr('postgres') ],
+	[ 'pgbench', '-n', '-c', 4, '-T', $seconds, '-f', $script, '-f', $scan_script, $standby->connstr('postgres') ],
 	'>', \$out, '2>', \$err);
 
 $primary->pgbench(
-	"-n -c 8 -T $seconds", 0,
+	"-n -c 10 -T $seconds", 0,
 	[qr/number of failed transactions: 0/], [qr/^$/],
 	'checks on the primary',
 	{   'random@5' => <<'SQL',
@@ -68,6 +86,7 @@ SQL
 VACUUM (INDEX_CLEANUP ON) t;
 SELECT pg_sleep(0.1);
 SQL
+		'scan@3' => $scans,
 		'check@3' => <<'SQL' });
 SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
 SQL

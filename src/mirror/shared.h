@@ -25,7 +25,11 @@
 #include "../leaf_aggregate.h"
 
 #define GPB_MIRRORS			64	/* registry slots */
+#ifndef GPB_HOLD_POINTS
 #define GPB_SEGMENT_BLOCKS	65536	/* blocks that one map segment covers */
+#else
+#define GPB_SEGMENT_BLOCKS	1024	/* so that tests' indexes have several */
+#endif
 #define GPB_SEGMENT_WORDS	(GPB_SEGMENT_BLOCKS / 32)
 #define GPB_REFUSALS		16	/* indexes remembered as too large */
 

@@ -138,11 +138,13 @@ stop_server() # NAME [MODE]
 		-m "${2:-fast}" -w stop >/dev/null
 }
 
-# on_server NAME COMMAND...: as $user, with the PG variables of that server
+# on_server NAME COMMAND...: as $user, with the PG variables of that server, in a directory that
+# $user may enter
 on_server()
-{
+(
 	server=$work/run/$1
 	shift
+	cd "$server"
 	as_user env LC_ALL=C HOME="$work/run" PGHOST="$server" PGPORT=5432 PGUSER=postgres \
 		PGDATABASE=postgres PATH="$(cat "$server/bin"):$PATH" "$@"
-}
+)

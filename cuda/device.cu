@@ -337,14 +337,14 @@ gpb_cuda_device(void)
 }
 
 /*
- * For the benchmark: use another of the leaf kernels from now on.  false: there is
- * none of that number.
+ * For tests and the benchmark: read leaves in another way (GpbLeafVariant) from now on.
+ * false: there is none of that number.
  */
 bool
 gpb_cuda_choose_variant(GpbDevice *device, int variant)
 {
 	if (variant < 0 || variant >= GPB_LEAF_VARIANTS)
 		return false;
-	device->variant = variant;
+	device->variant = (GpbLeafVariant) variant;
 	return true;
 }

@@ -101,7 +101,7 @@ struct GpbDevice
 
 	GpbBuffer	staging;		/* scattered pages on their way */
 	GpbBuffer	scratch;		/* inner pages' places; sort */
-	int			variant;		/* GpbLeafVariant */
+	GpbLeafVariant variant;
 	GpbLeafGrids grids;
 };
 
@@ -213,7 +213,7 @@ GpbDeviceStatus gpb_channel_complete(GpbDevice *device, GpbChannel *channel);
 
 /* ---- leaves.cu ---- */
 
-/* How many blocks fill this device, for each kernel of the variant. */
+/* How many blocks fill this device, for each of the kernels. */
 GpbDeviceStatus gpb_leaves_plan(GpbDevice *device);
 GpbDeviceStatus gpb_leaves_launch(GpbDevice *device, const GpbLeafJob *job, bool float_sum);
 

@@ -128,13 +128,11 @@ enum GpbLeafVariant
 {
 	GPB_LEAF_ROWS,				/* each lane a row, words as needed */
 	GPB_LEAF_QUADS,				/* each lane four rows, 16 bytes at a time */
-	GPB_LEAF_STAGED,			/* through shared memory, copied ahead */
-	GPB_LEAF_QUADS_AHEAD,		/* as quads, the next four asked for beforehand */
 	GPB_LEAF_VARIANTS
 };
 
 /* Blocks that fill the device, for each leaf kernel in the order of leaves.cu */
-#define GPB_LEAF_KERNELS	24
+#define GPB_LEAF_KERNELS	12
 
 struct GpbLeafGrids
 {

@@ -8,13 +8,15 @@
 #include "device.cuh"
 #include "rows.cuh"
 
+#define GPB_ANY_WIDTH		0	/* for ROW_WIDTH: rows one by one, of whatever width */
+
 /*
- * Read the leaves that this warp's lanes judged, number at + lane each, in the way of
- * the variant.  The leaves at the ends of the range are clipped to it.
+ * Read the leaves that this warp's lanes judged, number at + lane each.  The leaves at
+ * the ends of the range are clipped to it.
  */
-template <int VARIANT, int ROW_WIDTH, int N, bool FLOAT_SUM>
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end, char *stage,
+read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end,
 			GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
 	uint32		leaves = __ballot_sync(GPB_ALL_LANES, judged.page != NULL);
@@ -25,19 +27,14 @@ read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end, char *stage,
 	for (; clipped != 0; clipped &= clipped - 1)
 		gpb_walk_rows<true>(job, gpb_leaf_of_lane(judged, __ffs(clipped) - 1), tally, sum);
 
-	if constexpr (VARIANT == GPB_LEAF_STAGED)
-		gpb_walk_staged(job, judged, leaves, stage, tally, sum);
-	else
+	for (; leaves != 0; leaves &= leaves - 1)
 	{
-		for (; leaves != 0; leaves &= leaves - 1)
-		{
-			GpbLeafView leaf = gpb_leaf_of_lane(judged, __ffs(leaves) - 1);
+		GpbLeafView leaf = gpb_leaf_of_lane(judged, __ffs(leaves) - 1);
 
-			if constexpr (VARIANT == GPB_LEAF_QUADS || VARIANT == GPB_LEAF_QUADS_AHEAD)
-				gpb_walk_quads<ROW_WIDTH, VARIANT == GPB_LEAF_QUADS_AHEAD>(job, leaf, tally, sum);
-			else
-				gpb_walk_rows<false>(job, leaf, tally, sum);
-		}
+		if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
+			gpb_walk_rows<false>(job, leaf, tally, sum);
+		else
+			gpb_walk_quads<ROW_WIDTH>(job, leaf, tally, sum);
 	}
 }
 
@@ -52,11 +49,10 @@ leaves_at_once(uint32 leaves, uint32 warps)
 
 /* Blocks that a multiprocessor should hold: registers are cut to that. */
 static constexpr int
-leaf_blocks(int variant, int columns, bool float_sum)
+leaf_blocks(int columns, bool float_sum)
 {
 	return float_sum ? GPB_LEAF_BLOCKS_FLOAT :
-		columns > 1 || variant == GPB_LEAF_QUADS_AHEAD ? GPB_LEAF_BLOCKS_WIDE :
-		GPB_LEAF_BLOCKS;
+		columns > 1 ? GPB_LEAF_BLOCKS_WIDE : GPB_LEAF_BLOCKS;
 }
 
 /*
@@ -64,14 +60,12 @@ leaf_blocks(int variant, int columns, bool float_sum)
  * warps are numbered across blocks first, so that a short range is spread over
  * all multiprocessors.
  */
-template <int VARIANT, int ROW_WIDTH, int N, bool FLOAT_SUM>
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
 static __global__ void
-__launch_bounds__(GPB_LEAF_THREADS, leaf_blocks(VARIANT, N, FLOAT_SUM))
+__launch_bounds__(GPB_LEAF_THREADS, leaf_blocks(N, FLOAT_SUM))
 aggregate_leaves(const __grid_constant__ GpbLeafJob job)
 {
-	constexpr int stage_bytes = VARIANT == GPB_LEAF_STAGED ? 2 * GPB_STAGE_BYTES : 16;
 	__shared__ GpbBlockTally<N> block;
-	__shared__ __align__(16) char stage[GPB_LEAF_WARPS][stage_bytes];
 	GpbTally<N, FLOAT_SUM> tally;
 	uint32		warp = threadIdx.x / GPB_WARP;
 	uint32		first = job.answer->first;
@@ -96,8 +90,8 @@ aggregate_leaves(const __grid_constant__ GpbLeafJob job)
 			judged = gpb_judge_leaf(&job, (uint32) mine);
 		if (job.first_pass)
 			gpb_append_unclean(&job, (uint32) mine, judge && judged.page == NULL);
-		read_leaves<VARIANT, ROW_WIDTH>(&job, judged, mine == first || mine + 1 == end,
-										stage[warp], &tally, &block.sum);
+		read_leaves<ROW_WIDTH>(&job, judged, mine == first || mine + 1 == end, &tally,
+							   &block.sum);
 	}
 	gpb_tally_finish(&tally, &block, &job);
 }
@@ -107,38 +101,28 @@ aggregate_leaves(const __grid_constant__ GpbLeafJob job)
 typedef void (*LeafKernel) (GpbLeafJob);
 
 #define GPB_LEAF_FORMS		3	/* one column, two columns, a float8 sum */
-#define GPB_QUAD_WIDTHS		3	/* row widths that have kernels of their own */
 
-#define KERNELS(variant, row_width) \
-	aggregate_leaves<variant, row_width, 1, false>, \
-	aggregate_leaves<variant, row_width, 2, false>, \
-	aggregate_leaves<variant, row_width, 1, true>
+#define KERNELS(row_width) \
+	aggregate_leaves<row_width, 1, false>, \
+	aggregate_leaves<row_width, 2, false>, \
+	aggregate_leaves<row_width, 1, true>
 
 static const LeafKernel kernels[GPB_LEAF_KERNELS] = {
-	KERNELS(GPB_LEAF_ROWS, 0),
-	KERNELS(GPB_LEAF_STAGED, 0),
-	KERNELS(GPB_LEAF_QUADS, 8),
-	KERNELS(GPB_LEAF_QUADS, 12),
-	KERNELS(GPB_LEAF_QUADS, 16),
-	KERNELS(GPB_LEAF_QUADS_AHEAD, 8),
-	KERNELS(GPB_LEAF_QUADS_AHEAD, 12),
-	KERNELS(GPB_LEAF_QUADS_AHEAD, 16)
+	KERNELS(GPB_ANY_WIDTH),
+	KERNELS(8),
+	KERNELS(12),
+	KERNELS(16)
 };
 
-/* Rows too wide for registers are read row by row. */
+/* Rows too wide for registers are read one by one whatever the variant. */
 static int
-choose_kernel(int variant, const GpbLeafJob *job, bool float_sum)
+choose_kernel(GpbLeafVariant variant, const GpbLeafJob *job, bool float_sum)
 {
 	int			form = float_sum ? 2 : job->column[1].want != 0 ? 1 : 0;
-	int			width = job->row_width / 4 - 2;
 
-	if (variant == GPB_LEAF_STAGED)
-		return GPB_LEAF_FORMS + form;
-	if (variant == GPB_LEAF_ROWS || width >= GPB_QUAD_WIDTHS)
+	if (variant == GPB_LEAF_ROWS || job->row_width > 16)
 		return form;
-	if (variant == GPB_LEAF_QUADS_AHEAD)
-		width += GPB_QUAD_WIDTHS;
-	return (2 + width) * GPB_LEAF_FORMS + form;
+	return (job->row_width / 4 - 1) * GPB_LEAF_FORMS + form;
 }
 
 /* This also loads the kernels, which else the first query would wait for. */

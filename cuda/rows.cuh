@@ -3,15 +3,13 @@
  * rows.cuh
  *	  How a warp reads the rows of a clean leaf, and what it does with an entry.
  *
- * Several ways to read, one way to take what was read.  A walk is called by all
+ * Two ways to read, one way to take what was read.  A walk is called by all
  * lanes of a warp with the same leaf.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_ROWS_CUH
 #define GPB_ROWS_CUH
-
-#include <cuda_pipeline_primitives.h>
 
 #include "tally.cuh"
 
@@ -27,6 +25,16 @@ static __device__ __forceinline__ int
 gpb_lane(void)
 {
 	return threadIdx.x % GPB_WARP;
+}
+
+static __device__ __forceinline__ GpbLeafView
+gpb_leaf_of_lane(GpbLeafView leaf, int lane)
+{
+	GpbLeafView out;
+
+	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) leaf.page, lane);
+	out.count = __shfl_sync(GPB_ALL_LANES, leaf.count, lane);
+	return out;
 }
 
 /* ---- appending to the lists ---- */
@@ -316,26 +324,18 @@ gpb_quad_entry(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, 
 	}
 }
 
-/* The quad, by the lane whose first row is "first"; nothing where there are no rows. */
-template <int W>
-static __device__ __forceinline__ GpbQuad<W>
-gpb_load_quad(GpbLeafView leaf, int first)
-{
-	GpbQuad<W>	quad = {};
-
-	if (first < leaf.count)
-		quad.load(leaf.page, first / GPB_QUAD);
-	return quad;
-}
-
+/* The lane's quad, whose first row is "first"; there may be no row there. */
 template <int W, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, const GpbQuad<W> &quad, int first,
-			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int first, GpbTally<N, FLOAT_SUM> *tally,
+			  GpbFloatSum *sum)
 {
+	GpbQuad<W>	quad = {};
 	GpbEntryValues<N> entry[GPB_QUAD];
 	uint32		present = 0;
 
+	if (first < leaf.count)
+		quad.load(leaf.page, first / GPB_QUAD);
 #pragma unroll
 	for (int k = 0; k < GPB_QUAD; k++)
 	{
@@ -350,157 +350,18 @@ gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, const GpbQuad<W> &quad, i
 
 /*
  * Each lane four rows of ROW_WIDTH bytes, a warp 128.  The last quad may begin in the
- * hole or among the keys, never outside the page.  With AHEAD the next quad is on
- * its way while one is worked on.
+ * hole or among the keys, never outside the page.
  */
-template <int ROW_WIDTH, bool AHEAD, int N, bool FLOAT_SUM>
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
 gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
 			   GpbFloatSum *sum)
 {
-	constexpr int W = ROW_WIDTH / 4;
 	constexpr int step = GPB_QUAD * GPB_WARP;
 	int			first = GPB_QUAD * gpb_lane();
-	GpbQuad<W>	quad = {};
 
-	if (AHEAD)
-		quad = gpb_load_quad<W>(leaf, first);
 	for (int base = 0; base < leaf.count; base += step, first += step)
-	{
-		if (AHEAD)
-		{
-			GpbQuad<W>	next = gpb_load_quad<W>(leaf, first + step);
-
-			gpb_take_quad(job, leaf, quad, first, tally, sum);
-			quad = next;
-		}
-		else
-			gpb_take_quad(job, leaf, gpb_load_quad<W>(leaf, first), first, tally, sum);
-	}
-}
-
-/* ---- rows through shared memory ---- */
-
-/* What a warp copies ahead: a piece of a leaf's rows */
-struct GpbPiece
-{
-	int			leaf;			/* lane that judged it; GPB_WARP: none left */
-	int			first;			/* row */
-};
-
-/* Rows of a full piece: as many quads as fit, so that pieces begin at 16-byte addresses */
-static __device__ __forceinline__ int
-gpb_piece_rows(const GpbLeafJob *job)
-{
-	return GPB_STAGE_BYTES / job->row_width / GPB_QUAD * GPB_QUAD;
-}
-
-static __device__ __forceinline__ GpbLeafView
-gpb_leaf_of_lane(GpbLeafView leaf, int lane)
-{
-	GpbLeafView out;
-
-	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) leaf.page, lane);
-	out.count = __shfl_sync(GPB_ALL_LANES, leaf.count, lane);
-	return out;
-}
-
-static __device__ __forceinline__ GpbPiece
-gpb_first_piece(uint32 leaves)
-{
-	GpbPiece	piece;
-
-	piece.leaf = leaves ? __ffs(leaves) - 1 : GPB_WARP;
-	piece.first = 0;
-	return piece;
-}
-
-/* leaves: the lanes whose leaves are to be read */
-static __device__ __forceinline__ GpbPiece
-gpb_next_piece(const GpbLeafJob *job, GpbPiece piece, int count, uint32 leaves)
-{
-	piece.first += gpb_piece_rows(job);
-	if (piece.first >= count)
-		return gpb_first_piece(leaves & ~((2u << piece.leaf) - 1));
-	return piece;
-}
-
-/* Rows of the piece, rounded up to whole quads */
-static __device__ __forceinline__ int
-gpb_staged_rows(const GpbLeafJob *job, GpbPiece piece, int count)
-{
-	int			rows = (count - piece.first + GPB_QUAD - 1) / GPB_QUAD * GPB_QUAD;
-
-	return min(rows, gpb_piece_rows(job));
-}
-
-static __device__ __forceinline__ void
-gpb_copy_piece(const GpbLeafJob *job, GpbLeafView leaf, GpbPiece piece, char *stage)
-{
-	int			rows = gpb_staged_rows(job, piece, leaf.count);
-	int			bytes = rows * job->row_width;
-	const char *from = leaf.page + GPB_SPECIAL_OFFSET - (piece.first + rows) * job->row_width;
-
-	for (int b = gpb_lane() * 16; b < bytes; b += GPB_WARP * 16)
-		__pipeline_memcpy_async(stage + b, from + b, 16);
-}
-
-template <int N, bool FLOAT_SUM>
-static __device__ __forceinline__ void
-gpb_take_piece(const GpbLeafJob *job, GpbLeafView leaf, GpbPiece piece, const char *stage,
-			   GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
-{
-	int			rows = gpb_staged_rows(job, piece, leaf.count);
-
-	for (int base = 0; base < rows; base += GPB_WARP)
-	{
-		GpbEntryValues<N> entry;
-		int			within = base + gpb_lane();
-		int			at = piece.first + within;
-		bool		present = within < rows && at < leaf.count;
-
-		entry.locator = 0;
-		if (present)
-			gpb_fetch_entry(job, leaf.page, stage + (rows - 1 - within) * job->row_width, at,
-							&entry);
-		gpb_take<1>(job, leaf.page, &entry, at, 1, present, tally, sum);
-	}
-}
-
-/*
- * All leaves in "leaves" (judged one a lane), each piece copied while the one before it is
- * worked on.  stage: 2 * GPB_STAGE_BYTES of the warp's own.
- */
-template <int N, bool FLOAT_SUM>
-static __device__ __forceinline__ void
-gpb_walk_staged(const GpbLeafJob *job, GpbLeafView judged, uint32 leaves, char *stage,
-				GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
-{
-	GpbPiece	piece = gpb_first_piece(leaves);
-	GpbLeafView leaf;
-	int			half = 0;
-
-	if (piece.leaf == GPB_WARP)
-		return;
-	leaf = gpb_leaf_of_lane(judged, piece.leaf);
-	gpb_copy_piece(job, leaf, piece, stage);
-	__pipeline_commit();
-	while (piece.leaf != GPB_WARP)
-	{
-		GpbPiece	next = gpb_next_piece(job, piece, leaf.count, leaves);
-		GpbLeafView next_leaf = gpb_leaf_of_lane(judged, next.leaf % GPB_WARP);
-
-		if (next.leaf != GPB_WARP)
-			gpb_copy_piece(job, next_leaf, next, stage + (half ^ 1) * GPB_STAGE_BYTES);
-		__pipeline_commit();
-		__pipeline_wait_prior(1);
-		__syncwarp();
-		gpb_take_piece(job, leaf, piece, stage + half * GPB_STAGE_BYTES, tally, sum);
-		__syncwarp();
-		piece = next;
-		leaf = next_leaf;
-		half ^= 1;
-	}
+		gpb_take_quad<ROW_WIDTH / 4>(job, leaf, first, tally, sum);
 }
 
 #endif							/* GPB_ROWS_CUH */

@@ -6,7 +6,7 @@
  * usage: kernel_test host|LIBRARY [seed [test...]]
  *
  * LIBRARY is gpubtree_cuda.so, or the same compiled for the emulated CUDA.
- * Each variant of its leaf kernels runs all tests.
+ * All tests run with each of its ways to read leaves (GpbLeafVariant).
  *
  *-------------------------------------------------------------------------
  */
@@ -80,7 +80,7 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	test_close(&test_device);
 }
 
-/* Has the library that many variants? */
+/* Has the library a variant of that number?  The host device has none but 0. */
 static bool
 has_variant(const GpbDeviceApi *api, int variant)
 {

@@ -153,6 +153,10 @@ CLUSTER built USING built_order;
 SELECT bool_and(c > before IS NOT FALSE) FROM (SELECT c, lag(c) OVER (ORDER BY ctid) AS before FROM built) b;
 SELECT gpubtree_check('built_order', true);
 
+-- Phases, as pg_stat_progress_create_index names them
+SELECT n, pg_indexam_progress_phasename(oid, n) AS phase
+FROM pg_am, generate_series(1, 6) n WHERE amname = 'gpubtree' ORDER BY n;
+
 -- What is refused
 CREATE TABLE refused (k int, t text, n numeric, r real, b bool);
 CREATE INDEX ON refused USING gpubtree (t);

@@ -1,0 +1,58 @@
+# With old_snapshot_threshold, VACUUM may remove rows that a snapshot can still see, and then makes
+# their pages all-visible: the aggregate leaves every row to core, which raises an error
+# rather than lose them (rule M5).
+use strict;
+use warnings;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+old_snapshot_threshold = 0
+CONF
+gpb_compare_function($node);
+gpb_wait_for_service($node);
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+INSERT INTO t SELECT i, i, i FROM generate_series(1, 10000) i;
+SQL
+$node->safe_psql('postgres', 'VACUUM t');
+
+like(gpb_engine($node, 'SELECT sum(v) FROM t WHERE k > 100', 'aggregate'),
+	qr/index scan/, 'the engine is an ordinary index scan');
+is( $node->safe_psql('postgres', "SELECT compare_range('t', 100, 9000) IS NOT NULL"),
+	't', "its answer is the sequential scan's");
+
+# A snapshot is taken, rows that it sees are removed for good, and it asks again.
+my ($in, $out) = ('', '');
+my $session = IPC::Run::start(
+	[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=0', '-d', $node->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout(180));
+my $ask = "SELECT 'answer', answer(range_query('t', 1, 10001), 'aggregate');\n";
+$in .= "BEGIN ISOLATION LEVEL REPEATABLE READ;\n$ask";
+$session->pump until $out =~ /answer\|/;
+like($out, qr/answer\|\(10000,/, 'the snapshot sees all rows');
+$out = '';
+
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 2 = 0');
+# the threshold counts in whole minutes, but 0 takes effect after the next transactions
+for (1 .. 3)
+{
+	$node->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k = 1');
+	sleep(2);
+}
+$node->safe_psql('postgres', 'VACUUM t');
+$in .= "$ask\\echo done\n";
+$session->pump until $out =~ /done/;
+like($out, qr/snapshot too old|answer\|\(10000,/,
+	'asked again: an error, or all rows still');
+$in .= "ROLLBACK;\n\\q\n";
+$session->finish;
+
+done_testing();

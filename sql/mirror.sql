@@ -86,6 +86,17 @@ SELECT count(*) = has_device()::int AS one, bool_and(relfilenode = pg_relation_f
 FROM gpubtree_mirrors
 WHERE index_oid = 'mirrored_small_k'::regclass AND state <> 'discarded';
 
+-- the old file's mirror can be dropped without making the new one's, and goes with
+-- the index
+REINDEX INDEX mirrored_small_k;
+SELECT gpubtree_drop_mirror('mirrored_small_k') = has_device() AS dropped_former;
+SELECT gpubtree_drop_mirror('mirrored_small_k');
+SELECT gpubtree_refresh('mirrored_small_k') IS NOT NULL = has_device() AS refreshed;
+TRUNCATE mirrored_small;
+SELECT 'mirrored_small_k'::regclass::oid AS dropped \gset
+DROP INDEX mirrored_small_k;
+SELECT count(*) FROM gpubtree_mirrors WHERE index_oid = :dropped AND state <> 'discarded';
+
 -- other relations; other users
 SELECT gpubtree_refresh('mirrored_b');
 SELECT gpubtree_refresh('mirrored');

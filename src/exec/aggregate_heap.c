@@ -91,7 +91,8 @@ gpb_heap_visible(GpbAggregateRun *run, GpbHeapVisit *visit, uint64 locator)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" is corrupted: entry points to no heap tuple",
-						RelationGetRelationName(run->index))));
+						RelationGetRelationName(run->index)),
+				 errhint("REINDEX rebuilds the index from its table.")));
 
 	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
 	found = table_index_fetch_tuple(visit->fetch, &tid, run->snapshot, visit->slot,

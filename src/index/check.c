@@ -646,14 +646,16 @@ gpb_require_own_index(Relation index)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a gpubtree index",
-						RelationGetRelationName(index))));
+						RelationGetRelationName(index)),
+				 errhint("Name an index that was created USING gpubtree.")));
 	if (!pg_class_ownercheck(RelationGetRelid(index), GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
 					   RelationGetRelationName(index));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary indexes of other sessions")));
+				 errmsg("cannot access temporary index \"%s\" of another session",
+						RelationGetRelationName(index))));
 	if (RecoveryInProgress() &&
 		index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		ereport(ERROR,
@@ -680,7 +682,8 @@ open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a gpubtree index",
-						RelationGetRelationName(index))));
+						RelationGetRelationName(index)),
+				 errhint("Name an index that was created USING gpubtree.")));
 	}
 	*heap = table_open(heapid, lock);
 	index = index_open(indexid, lock);

@@ -24,42 +24,45 @@
 
 static object_access_hook_type previous_object_access_hook = NULL;
 
-/*
- * RelFileNodes to give up when the transaction commits; relNode 0 stands for all of the
- * database.  In TopTransactionContext.
- */
+/* What is dropped: an index, or a whole database (index 0) */
+typedef struct GpbDropped
+{
+	Oid			database;
+	Oid			index;
+} GpbDropped;
+
+/* To be given up when the transaction commits; in TopTransactionContext */
 static List *gpb_dropped = NIL;
 
 static void
-gpb_note_drop(const RelFileNode *file)
+gpb_note_drop(Oid database, Oid index)
 {
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-	RelFileNode *copy = palloc(sizeof(RelFileNode));
+	GpbDropped *dropped = palloc(sizeof(GpbDropped));
 
-	*copy = *file;
-	gpb_dropped = lappend(gpb_dropped, copy);
+	dropped->database = database;
+	dropped->index = index;
+	gpb_dropped = lappend(gpb_dropped, dropped);
 	MemoryContextSwitchTo(caller);
 }
 
-/* The relation's row is still there, and it is locked. */
+/*
+ * The relation's row is still there, and it is locked.  Mirrors go by the index, not by
+ * its file: there may be one of a file that it had before.
+ */
 static void
 gpb_relation_dropped(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Form_pg_class class;
-	RelFileNode file;
 
 	if (!HeapTupleIsValid(tuple))
 		return;
 	class = (Form_pg_class) GETSTRUCT(tuple);
-	file.spcNode = OidIsValid(class->reltablespace) ?
-		class->reltablespace : MyDatabaseTableSpace;
-	file.dbNode = MyDatabaseId;
-	file.relNode = class->relfilenode;
 	if (class->relkind == RELKIND_INDEX &&
 		class->relpersistence != RELPERSISTENCE_TEMP &&
-		gpb_mirror_find(&file) != GPB_NOT_MIRRORED)
-		gpb_note_drop(&file);
+		gpb_registry_has_index(MyDatabaseId, relation))
+		gpb_note_drop(MyDatabaseId, relation);
 	ReleaseSysCache(tuple);
 }
 
@@ -73,11 +76,7 @@ gpb_object_access(ObjectAccessType access, Oid class, Oid object, int column, vo
 	if (class == RelationRelationId)
 		gpb_relation_dropped(object);
 	else if (class == DatabaseRelationId)
-	{
-		RelFileNode file = {0, object, 0};
-
-		gpb_note_drop(&file);
-	}
+		gpb_note_drop(object, InvalidOid);
 }
 
 /* At commit the locks are still held: nobody has attached again. */
@@ -91,12 +90,12 @@ gpb_drops_at_end(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 			foreach(lc, gpb_dropped)
 			{
-				const RelFileNode *file = lfirst(lc);
+				const GpbDropped *dropped = lfirst(lc);
 
-				if (OidIsValid(file->relNode))
-					gpb_registry_drop(file);
+				if (OidIsValid(dropped->index))
+					gpb_registry_drop_index(dropped->database, dropped->index);
 				else
-					gpb_registry_drop_database(file->dbNode);
+					gpb_registry_drop_database(dropped->database);
 			}
 			gpb_dropped = NIL;
 			break;

@@ -189,19 +189,68 @@ gpb_registry_discard(int slot)
 }
 
 /* Discard the mirror of a file, if there is one. */
-bool
-gpb_registry_drop(const RelFileNode *file)
+void
+gpb_mirror_forget(const RelFileNode *file)
 {
 	int			slot;
 
-	if (gpb_shared == NULL || gpb_mirror_find(file) == GPB_NOT_MIRRORED)
-		return false;
+	if (gpb_mirror_find(file) == GPB_NOT_MIRRORED)
+		return;
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
 	slot = gpb_mirror_find(file);
 	if (slot != GPB_NOT_MIRRORED)
 		gpb_registry_discard(slot);
 	LWLockRelease(gpb_shared->registry_lock);
-	return slot != GPB_NOT_MIRRORED;
+}
+
+/* Is there a live mirror of this index in this slot?  Registry lock held. */
+static bool
+gpb_slot_is_of_index(int slot, Oid database, Oid index)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+
+	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
+		mirror->identity.index == index && mirror->identity.file.dbNode == database;
+}
+
+/* Is there a mirror of any file that the index has or had? */
+bool
+gpb_registry_has_index(Oid database, Oid index)
+{
+	bool		found = false;
+	int			slot;
+
+	if (gpb_shared == NULL || pg_atomic_read_u32(&gpb_shared->tag_limit) == 0)
+		return false;
+	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+	for (slot = 0; slot < GPB_MIRRORS && !found; slot++)
+		found = gpb_slot_is_of_index(slot, database, index);
+	LWLockRelease(gpb_shared->registry_lock);
+	return found;
+}
+
+/*
+ * Discard the mirrors of the files that the index has and had; was there one?  No LWLock
+ * held on entry or exit.
+ */
+bool
+gpb_registry_drop_index(Oid database, Oid index)
+{
+	bool		found = false;
+	int			slot;
+
+	if (!gpb_registry_has_index(database, index))
+		return false;
+	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		if (!gpb_slot_is_of_index(slot, database, index))
+			continue;
+		gpb_registry_discard(slot);
+		found = true;
+	}
+	LWLockRelease(gpb_shared->registry_lock);
+	return found;
 }
 
 /* Discard the mirrors of a database. */
@@ -217,12 +266,6 @@ gpb_registry_drop_database(Oid database)
 			gpb_registry_discard(slot);
 	}
 	LWLockRelease(gpb_shared->registry_lock);
-}
-
-void
-gpb_mirror_forget(const RelFileNode *file)
-{
-	gpb_registry_drop(file);
 }
 
 /*
@@ -396,10 +439,7 @@ gpb_registry_discard_former(const GpbIdentity *identity)
 		gpb_registry_discard(slot);
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
-		const GpbIdentity *former = &gpb_shared->mirrors[slot].identity;
-
-		if (former->index == identity->index &&
-			former->file.dbNode == identity->file.dbNode)
+		if (gpb_slot_is_of_index(slot, identity->file.dbNode, identity->index))
 			gpb_registry_discard(slot);
 	}
 }

@@ -242,10 +242,11 @@ gpb_give_up(int slot)
 		gpb_registry_refuse(&gpb_shared->mirrors[slot].identity);
 	gpb_registry_discard(slot);
 	LWLockRelease(gpb_shared->registry_lock);
-	ereport(LOG, (errmsg("gpubtree has no device memory for a mirror of index %u",
-						 gpb_shared->mirrors[slot].identity.index),
+	ereport(LOG, (errmsg("gpubtree has no device memory for the mirror of index %u of database %u",
+						 gpb_shared->mirrors[slot].identity.index,
+						 gpb_shared->mirrors[slot].identity.file.dbNode),
 				  errdetail("%s", gpb_api->last_error(gpb_device)),
-				  errhint("gpubtree.memory_limit bounds it.")));
+				  errhint("Raise gpubtree.memory_limit, or drop mirrors with gpubtree_drop_mirror().")));
 	gpb_reap_discarded();
 }
 
@@ -659,6 +660,9 @@ gpb_service_main(Datum arg)
 		pg_memory_barrier();
 		pg_atomic_write_u64(&gpb_shared->available, gpb_incarnation);
 		gpb_set_status(gpb_api->name, "ready");
+		ereport(LOG, (errmsg("gpubtree uses %s, " UINT64_FORMAT " MB for mirrors",
+							 gpb_mirror_engine_name(),
+							 gpb_shared->device.memory_limit / (1024 * 1024))));
 	}
 	for (;;)
 	{

@@ -68,13 +68,15 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) blocks);
 }
 
-/* gpubtree_drop_mirror(index): discard the mirror; was there one? */
+/*
+ * gpubtree_drop_mirror(index): discard its mirror, also one of a file that the index
+ * had before; was there one?
+ */
 Datum
 gpubtree_drop_mirror(PG_FUNCTION_ARGS)
 {
 	Relation	index = gpb_open_owned_index(PG_GETARG_OID(0));
-	bool		dropped = index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
-	gpb_registry_drop(&index->rd_node);
+	bool		dropped = gpb_registry_drop_index(MyDatabaseId, RelationGetRelid(index));
 
 	relation_close(index, AccessShareLock);
 	PG_RETURN_BOOL(dropped);

@@ -201,7 +201,7 @@ gpb_set_wants(GpbAggregateScan *scan, GpbAggregateSpec *spec)
 
 /* ---- engines ---- */
 
-void
+static void
 gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec)
 {
 	int			nsums = gpb_count_float_sums(spec);
@@ -214,8 +214,11 @@ gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec)
 		gpb_float_sum_init(&totals->sums[i]);
 }
 
-/* Entries that were added for a heap visit and not visited are forgotten. */
-void
+/*
+ * Drop what an engine left open.  Entries that were added for a heap visit and not
+ * visited are forgotten.
+ */
+static void
 gpb_run_close(GpbAggregateRun *run)
 {
 	gpb_heap_visit_release(run);

@@ -115,11 +115,6 @@ typedef struct GpbAggregateRun
 	GpbVisibilityCache *visibility; /* NULL until first needed */
 } GpbAggregateRun;
 
-extern void gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec);
-
-/* Drop what the engines left open, on the way to success. */
-extern void gpb_run_close(GpbAggregateRun *run);
-
 /* aggregate_mirror.c: false, with totals in any state, if the CPU must answer */
 extern bool gpb_run_mirror(GpbAggregateRun *run);
 

@@ -80,9 +80,6 @@ extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
 							 const char *row, int attno, bool *isnull);
 
-/* Normalized key of a non-NULL Datum of the key type. */
-extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
-
 /* All entries with non-NULL keys; all with NULL keys. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
@@ -219,12 +216,6 @@ typedef struct GpbStack
 extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound,
 						 int lock, GpbStack *stack);
 /*
- * From a locked page of any level move right until the page covers bound
- * (bound < high key).  Same lock mode throughout; the returned buffer is locked.
- */
-extern Buffer gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
-							 GpbBound bound, int lock);
-/*
  * Read and lock the right sibling of a page of this level that had, when its right link was
  * read, the high key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it
  * can't be that: another level, entries or high key out of order, no link back.  So a walk to the
@@ -236,8 +227,6 @@ extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
 							 GpbBound low, int lock);
 /* Of that all but the link back, for a locked page. */
 extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
-/* Leftmost / rightmost leaf (locked share). */
-extern Buffer gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost);
 /*
  * Descend to the page at the given level that covers bound.  With
  * BUFFER_LOCK_EXCLUSIVE also finish incomplete splits on the way.
@@ -264,7 +253,6 @@ extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
 					   ItemPointer heap_tid, Relation heap,
 					   IndexUniqueCheck check_unique, bool index_unchanged,
 					   IndexInfo *index_info);
-extern void gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap, const GpbEntry *entry);
 /*
  * Put an entry on an exclusively locked page, splitting it if it is full, and release it.  On an
  * inner page the entry is the missing downlink of child's right sibling: child, exclusively locked and

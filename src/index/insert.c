@@ -151,7 +151,7 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
  * Insert an entry into the index.  heap is the table, wanted when dead entries
  * make room.
  */
-void
+static void
 gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 				 const GpbEntry *entry)
 {

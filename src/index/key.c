@@ -198,7 +198,8 @@ gpb_value_datum(int kind, int64 value)
 	}
 }
 
-uint64
+/* Normalized key of a non-NULL Datum of the key type. */
+static uint64
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
 	return gpb_key_encode(gpb_datum_value(layout->key_kind, value),

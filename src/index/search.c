@@ -133,7 +133,11 @@ gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 	return gpb_read_right(index, layout, left, right, level, low, lock);
 }
 
-Buffer
+/*
+ * From a locked page of any level move right until the page covers bound
+ * (bound < high key).  Same lock mode throughout; the returned buffer is locked.
+ */
+static Buffer
 gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
 			   GpbBound bound, int lock)
 {
@@ -317,22 +321,12 @@ gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 									BUFFER_LOCK_EXCLUSIVE, stack);
 }
 
-/*
- * The outermost leaf.  It needs no special descent: no bound is below the first
- * leaf's, none above the last one's.
- */
-Buffer
-gpb_search_edge(Relation index, const GpbLayout *layout, bool rightmost)
-{
-	return gpb_descend(index, layout,
-					   rightmost ? GPB_BOUND_MAX : GPB_BOUND_MIN,
-					   0, BUFFER_LOCK_SHARE, NULL);
-}
-
 void
 gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
 {
-	Buffer		buffer = gpb_search_edge(index, layout, true);
+	/* no bound is beyond the last leaf */
+	Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MAX,
+									BUFFER_LOCK_SHARE, NULL);
 	bool		last = BufferGetBlockNumber(buffer) == block;
 
 	UnlockReleaseBuffer(buffer);

@@ -7,8 +7,8 @@
  *
  * Plain C, free of PostgreSQL headers.  All calls are made by one thread of the
  * service process.  Addresses are host memory unless said otherwise.  A
- * device orders its work: what is uploaded after an aggregate was launched is not
- * seen by it, and nothing a launched aggregate may read is overwritten or
+ * device orders its work: what is uploaded after a request was launched is not
+ * seen by it, and nothing a launched request may read is overwritten or
  * freed before it ended (rule M3).
  *
  *-------------------------------------------------------------------------
@@ -17,8 +17,10 @@
 #define GPB_DEVICE_H
 
 #include "../aggregate.h"
+#include "../ranges.h"
+#include "../search.h"
 
-#define GPB_DEVICE_ABI		1
+#define GPB_DEVICE_ABI		2
 
 typedef enum GpbDeviceStatus
 {
@@ -54,7 +56,10 @@ typedef struct GpbAggregateResult
 typedef enum GpbFetchWhat
 {
 	GPB_FETCH_UNCLEAN,			/* GpbUncleanLeaf records, in key order */
-	GPB_FETCH_HEAP				/* heap entries, see gpb_heap_entry_width */
+	GPB_FETCH_HEAP,				/* heap entries, see gpb_heap_entry_width */
+	GPB_FETCH_ANSWERS,			/* of ranges, see gpb_range_answer_width */
+	GPB_FETCH_PIECES,			/* of ranges: GpbUncleanPiece records */
+	GPB_FETCH_ENTRIES			/* of ranges, see gpb_range_entry_width */
 } GpbFetchWhat;
 
 /*
@@ -142,6 +147,37 @@ typedef struct GpbDeviceApi
 	/* Copy records [first, first + n) of the channel's finished aggregate. */
 	GpbDeviceStatus (*fetch) (GpbDevice *device, int channel, GpbFetchWhat what,
 							  uint64 first, uint64 n, void *into);
+
+	/*
+	 * Start a batch of searches in the mirror's inner image; spec is copied, the
+	 * arrays of its pieces are the device's until finish.  changed as for
+	 * aggregate_launch; needed only for positions, else may be NULL.  Fails
+	 * without an inner image.  Stale separators are harmless (rule M7).
+	 */
+	GpbDeviceStatus (*search_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
+									  int channel, const GpbSearchSpec *spec,
+									  const uint32 *changed, uint32 nblocks);
+	/* Wait for it; the results are in the pieces' arrays. */
+	GpbDeviceStatus (*search_finish) (GpbDevice *device, int channel);
+
+	/*
+	 * Start a batch of ranges; ranges are n GpbKeyRange, or n uint64 keys if
+	 * spec->points, the device's until finish.  changed, clean leaves and lists as
+	 * for aggregate_launch.
+	 */
+	GpbDeviceStatus (*ranges_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
+									  int channel, const GpbRangesSpec *spec,
+									  const void *ranges, const uint32 *changed,
+									  uint32 nblocks);
+	/* Wait for it; answers and lists are fetched. */
+	GpbDeviceStatus (*ranges_finish) (GpbDevice *device, int channel,
+									  GpbRangesResult *result);
+
+	/*
+	 * Has what was launched last on the channel ended, so that its finish will not wait?  A
+	 * device without threads of its own does a bounded part of the work here.
+	 */
+	GpbDeviceStatus (*poll) (GpbDevice *device, int channel, bool *ended);
 } GpbDeviceApi;
 
 /* The host device, in this library. */

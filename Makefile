@@ -54,12 +54,13 @@ gpubtree_cuda.so: $(CUDA_OBJS)
 
 # Tests and benchmark of the devices; neither needs PostgreSQL
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
-TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) src/mirror/host_device.c
+HOST_DEVICE = $(wildcard src/mirror/host_*.c)
+TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
-test/bench/device_bench: test/bench/device_bench.c src/mirror/host_device.c $(HEADERS_ALL)
+test/bench/device_bench: test/bench/device_bench.c $(HOST_DEVICE) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
 # The CUDA sources as an ordinary library, see test/kernel/emulator

@@ -74,6 +74,21 @@ gpb_device_alloc(GpbDevice *device, size_t size, void **data)
 	return GPB_DEVICE_OK;
 }
 
+static GpbDeviceStatus
+await_streams(GpbDevice *device)
+{
+	int			i;
+
+	GPB_TRY_CUDA(device, cudaStreamSynchronize(device->stream));
+	GPB_TRY_CUDA(device, cudaStreamSynchronize(device->fetch_stream));
+	for (i = 0; i < device->nchannels; i++)
+	{
+		if (device->channel[i].reading)
+			GPB_TRY_CUDA(device, cudaStreamSynchronize(device->channel[i].stream));
+	}
+	return GPB_DEVICE_OK;
+}
+
 void
 gpb_device_free(GpbDevice *device, void *data, size_t size)
 {
@@ -82,8 +97,7 @@ gpb_device_free(GpbDevice *device, void *data, size_t size)
 	device->info.memory_used -= allocation_size(size);
 	if (device->lost)
 		return;					/* the memory went with the context */
-	if (gpb_check(device, cudaStreamSynchronize(device->stream), "cudaStreamSynchronize") ||
-		gpb_check(device, cudaStreamSynchronize(device->fetch_stream), "cudaStreamSynchronize"))
+	if (await_streams(device) != GPB_DEVICE_OK)
 		return;
 	(void) gpb_check(device, cudaFree(data), "cudaFree");
 }
@@ -139,6 +153,45 @@ gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
 	return GPB_DEVICE_OK;
 }
 
+/* ---- readers and writers of mirrors (rule M3) ---- */
+
+GpbDeviceStatus
+gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
+{
+	return gpb_check(device, cudaStreamWaitEvent(channel->stream, device->uploaded, 0),
+					 "cudaStreamWaitEvent");
+}
+
+GpbDeviceStatus
+gpb_reader_end(GpbDevice *device, GpbChannel *channel)
+{
+	channel->reading = true;
+	return gpb_check(device, cudaEventRecord(channel->read, channel->stream),
+					 "cudaEventRecord");
+}
+
+GpbDeviceStatus
+gpb_writer_begin(GpbDevice *device)
+{
+	int			i;
+
+	for (i = 0; i < device->nchannels; i++)
+	{
+		GpbChannel *channel = &device->channel[i];
+
+		if (channel->reading)
+			GPB_TRY_CUDA(device, cudaStreamWaitEvent(device->stream, channel->read, 0));
+	}
+	return GPB_DEVICE_OK;
+}
+
+GpbDeviceStatus
+gpb_writer_end(GpbDevice *device)
+{
+	return gpb_check(device, cudaEventRecord(device->uploaded, device->stream),
+					 "cudaEventRecord");
+}
+
 /* ---- opening ---- */
 
 static GpbDeviceStatus
@@ -184,6 +237,10 @@ create_channels(GpbDevice *device, int channels)
 													  cudaEventDisableTiming));
 		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->sorted,
 													  cudaEventDisableTiming));
+		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->read,
+													  cudaEventDisableTiming));
+		GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&channel->stream,
+													   cudaStreamNonBlocking));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -218,6 +275,10 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 		(void) cudaEventDestroy(channel->done);
 	if (channel->sorted != NULL)
 		(void) cudaEventDestroy(channel->sorted);
+	if (channel->read != NULL)
+		(void) cudaEventDestroy(channel->read);
+	if (channel->stream != NULL)
+		(void) cudaStreamDestroy(channel->stream);
 }
 
 /*
@@ -229,8 +290,8 @@ close_device(GpbDevice *device)
 {
 	int			i;
 
-	if (device->stream != NULL)
-		(void) cudaStreamSynchronize(device->stream);
+	if (device->stream != NULL && device->fetch_stream != NULL)
+		(void) await_streams(device);
 	for (i = 0; i < device->nchannels; i++)
 		free_channel(device, &device->channel[i]);
 	gpb_buffer_free(device, &device->staging);
@@ -322,7 +383,12 @@ static const GpbDeviceApi api = {
 	gpb_cuda_set_visibility,
 	gpb_cuda_aggregate_launch,
 	gpb_cuda_aggregate_finish,
-	gpb_cuda_fetch
+	gpb_cuda_fetch,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL
 };
 
 #define GPB_EXPORT extern "C" __attribute__((visibility("default")))

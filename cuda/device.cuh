@@ -3,13 +3,15 @@
  * device.cuh
  *	  The cuda device: its memory, its stream, its status.
  *
- * Everything a kernel reads or writes passes through one stream, so work happens in the
- * order in which it was submitted.  That alone gives rule M3: an image, the
- * inner image or a channel's input submitted after a kernel is written after
- * that kernel ended.  Memory is freed only after the streams ran dry
- * (gpb_device_free).  A second stream carries results to the host; it only reads what
- * a channel's finished aggregate left, which nothing overwrites before that channel's
- * next launch.
+ * Whatever writes to a mirror passes through one stream, and aggregates with it, so that
+ * happens in the order in which it was submitted.  Searches and ranges run on their
+ * channel's own stream, so that a large one does not hold up a small one: they wait
+ * for the writes submitted before them (gpb_reader_begin), and a write waits for them
+ * (gpb_writer_begin).  Together that is rule M3: an image, the inner image or a
+ * channel's input submitted after a kernel is written after that kernel ended.  Memory
+ * is freed only after the streams ran dry (gpb_device_free).  One more stream carries
+ * lists to the host; it only reads what a channel's finished request left, which
+ * nothing overwrites before that channel's next launch.
  *
  * No exception leaves these files and nothing aborts: a process attached to shared
  * memory must not die by a signal.  Hence malloc and status codes, no containers.
@@ -56,6 +58,9 @@ enum GpbChannelState
 	GPB_CHANNEL_FINISHED		/* answer and lists are complete */
 };
 
+struct GpbSearchWork;
+struct GpbRangesWork;
+
 struct GpbChannel
 {
 	GpbChannelState state;
@@ -80,6 +85,13 @@ struct GpbChannel
 	GpbListMemory unclean;
 	cudaEvent_t done;			/* the answer has arrived */
 	cudaEvent_t sorted;			/* the lists are in order */
+
+	/* searches and ranges */
+	cudaStream_t stream;
+	cudaEvent_t read;			/* what was submitted to stream last has ended */
+	bool		reading;		/* a writer has yet to wait for it */
+	GpbSearchWork *search;		/* search.cu's; NULL until the first */
+	GpbRangesWork *ranges;		/* ranges.cu's */
 };
 
 struct GpbDevice
@@ -90,7 +102,7 @@ struct GpbDevice
 
 	cudaStream_t stream;
 	cudaStream_t fetch_stream;
-	cudaEvent_t uploaded;
+	cudaEvent_t uploaded;		/* the last write to a mirror */
 
 	void	   *region;			/* registered host memory, or NULL */
 
@@ -132,7 +144,16 @@ GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
 			return GPB_DEVICE_LOST; \
 	} while (0)
 
-/* Device memory, within the limit.  Freeing waits for both streams (rule M3). */
+/*
+ * Around what a channel's stream reads of a mirror; and before anything is submitted to
+ * the device's stream that writes to one, and after.
+ */
+GpbDeviceStatus gpb_reader_begin(GpbDevice *device, GpbChannel *channel);
+GpbDeviceStatus gpb_reader_end(GpbDevice *device, GpbChannel *channel);
+GpbDeviceStatus gpb_writer_begin(GpbDevice *device);
+GpbDeviceStatus gpb_writer_end(GpbDevice *device);
+
+/* Device memory, within the limit.  Freeing waits for all streams (rule M3). */
 GpbDeviceStatus gpb_device_alloc(GpbDevice *device, size_t size, void **data);
 void		gpb_device_free(GpbDevice *device, void *data, size_t size);
 
@@ -144,18 +165,26 @@ void		gpb_buffer_free(GpbDevice *device, GpbBuffer *buffer);
 GpbDeviceStatus gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size);
 void		gpb_pinned_free(GpbDevice *device, GpbPinned *pinned);
 
-/* Submit a kernel; the status is that of the submission. */
+/* Submit a kernel to a stream; the status is that of the submission. */
 template <typename... Parameters, typename... Arguments>
 GpbDeviceStatus
-gpb_launch(GpbDevice *device, const char *what, uint32 blocks, uint32 threads,
-		   void (*kernel) (Parameters...), Arguments... arguments)
+gpb_launch_on(GpbDevice *device, cudaStream_t stream, const char *what, uint32 blocks,
+			  uint32 threads, void (*kernel) (Parameters...), Arguments... arguments)
 {
 	cudaLaunchConfig_t config = {};
 
 	config.gridDim = dim3(blocks);
 	config.blockDim = dim3(threads);
-	config.stream = device->stream;
+	config.stream = stream;
 	return gpb_check(device, cudaLaunchKernelEx(&config, kernel, arguments...), what);
+}
+
+template <typename... Parameters, typename... Arguments>
+GpbDeviceStatus
+gpb_launch(GpbDevice *device, const char *what, uint32 blocks, uint32 threads,
+		   void (*kernel) (Parameters...), Arguments... arguments)
+{
+	return gpb_launch_on(device, device->stream, what, blocks, threads, kernel, arguments...);
 }
 
 /* ---- mirror.cu ---- */

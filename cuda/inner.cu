@@ -166,8 +166,12 @@ gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	uint32	   *list;
 
 	GPB_ENTER(device);
+	GPB_TRY(gpb_writer_begin(device));
 	if (nblocks == 0)
-		return set_one_leaf(device, mirror, root_leaf);
+	{
+		GPB_TRY(set_one_leaf(device, mirror, root_leaf));
+		return gpb_writer_end(device);
+	}
 
 	list = (uint32 *) malloc((2 * (size_t) nblocks + 1) * sizeof(uint32));
 	if (list == NULL)
@@ -178,5 +182,6 @@ gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	else
 		status = gpb_refuse(device, "inner page without an image, or of impossible size");
 	free(list);
-	return status;
+	GPB_TRY(status);
+	return gpb_writer_end(device);
 }

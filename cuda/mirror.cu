@@ -388,10 +388,10 @@ gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	for (i = 0; i < n; i++)
 		GPB_TRY(make_place(device, mirror, blocks[i]));
 	GPB_TRY(reserve_staging(device));
+	GPB_TRY(gpb_writer_begin(device));
 	GPB_TRY(upload_pages(device, mirror, (uint32) n, blocks, (const char *) pages, epoch));
 	note_images(mirror, blocks, (uint32) n);
-	return gpb_check(device, cudaEventRecord(device->uploaded, device->stream),
-					 "cudaEventRecord");
+	return gpb_writer_end(device);
 }
 
 GpbDeviceStatus

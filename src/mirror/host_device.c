@@ -16,69 +16,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "host_device.h"
 #include "../leaf_aggregate.h"
-
-#define Max(a, b)	((a) > (b) ? (a) : (b))
-#define Min(a, b)	((a) < (b) ? (a) : (b))
-
-/* Blocks whose image pointers and stamps are allocated together */
-#define GPB_HOST_CHUNK	1024
-
-typedef struct GpbHostImage
-{
-	char	   *page;			/* NULL: no image */
-	uint64		stamp;
-} GpbHostImage;
-
-typedef struct GpbSeparator
-{
-	GpbBound	low;
-	uint32		leaf;
-} GpbSeparator;
-
-struct GpbDeviceMirror
-{
-	GpbLayout	layout;
-	uint32		nchunks;
-	GpbHostImage **chunks;		/* NULL where no block has an image */
-	uint64		nseparators;
-	GpbSeparator *separators;
-	uint64		bytes;
-};
-
-/* One growing array */
-typedef struct GpbHostBuffer
-{
-	char	   *data;
-	uint64		used;
-	uint64		size;
-} GpbHostBuffer;
-
-typedef struct GpbHostChannel
-{
-	GpbHostBuffer visibility;
-	GpbHostBuffer unclean;
-	GpbHostBuffer heap;
-	GpbAggregateResult result;
-	GpbFloatSum sums[GPB_MAX_INCLUDE];
-	int			nsums;			/* that the request asked for */
-	GpbDeviceStatus status;
-} GpbHostChannel;
-
-struct GpbDevice
-{
-	uint64		memory_total;
-	uint64		memory_limit;
-	uint64		memory_used;
-	int			nchannels;
-	GpbHostChannel *channels;
-	const char *error;
-};
 
 /* ---- memory ---- */
 
-static void *
+void *
 gpb_host_alloc(GpbDevice *device, uint64 size)
 {
 	void	   *p;
@@ -93,7 +36,7 @@ gpb_host_alloc(GpbDevice *device, uint64 size)
 	return p;
 }
 
-static void
+void
 gpb_host_free(GpbDevice *device, void *p, uint64 size)
 {
 	if (p == NULL)
@@ -103,7 +46,7 @@ gpb_host_free(GpbDevice *device, void *p, uint64 size)
 }
 
 /* Room for size bytes in all; what is there stays. */
-static GpbDeviceStatus
+GpbDeviceStatus
 gpb_host_reserve(GpbDevice *device, GpbHostBuffer *buffer, uint64 size)
 {
 	uint64		grown = Max(buffer->size * 2, 8192);
@@ -375,18 +318,17 @@ typedef struct GpbHostLaunch
 	uint32		heap_blocks;	/* that visibility bits were given for */
 } GpbHostLaunch;
 
-/* Rule M4: the leaf's image if it is clean for this launch, else NULL. */
-static const char *
-gpb_host_clean_leaf(const GpbHostLaunch *launch, uint32 block, GpbBound high)
+const char *
+gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 block, GpbBound high, uint64 epoch,
+					const uint32 *changed, uint32 nblocks)
 {
-	const GpbLayout *layout = &launch->mirror->layout;
+	const GpbLayout *layout = &mirror->layout;
 	const GpbHostImage *image;
 
-	if (block >= launch->nblocks ||
-		((launch->changed[block / 32] >> (block % 32)) & 1) != 0)
+	if (block >= nblocks || ((changed[block / 32] >> (block % 32)) & 1) != 0)
 		return NULL;
-	image = gpb_host_image(launch->mirror, block);
-	if (image == NULL || image->page == NULL || image->stamp > launch->spec->epoch)
+	image = gpb_host_image(mirror, block);
+	if (image == NULL || image->page == NULL || image->stamp > epoch)
 		return NULL;
 	if (gpb_page_leaf_count(image->page, layout->key_width, layout->row_width, high) < 0)
 		return NULL;
@@ -499,9 +441,10 @@ gpb_host_piece(GpbHostLaunch *launch, uint64 s)
 	const GpbDeviceMirror *mirror = launch->mirror;
 	const GpbSeparator *separator = &mirror->separators[s];
 	const GpbLayout *layout = &mirror->layout;
-	GpbBound	high = s + 1 < mirror->nseparators ? separator[1].low : GPB_BOUND_MAX;
+	GpbBound	high = gpb_host_leaf_limit(mirror, s);
 	GpbRange	piece = launch->spec->range;
-	const char *page = gpb_host_clean_leaf(launch, separator->leaf, high);
+	const char *page = gpb_host_clean_leaf(mirror, separator->leaf, high, launch->spec->epoch,
+										   launch->changed, launch->nblocks);
 	int			count;
 
 	if (gpb_bound_less(piece.lo, separator->low))

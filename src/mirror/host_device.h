@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_device.h
+ *	  The host device's own structures; private to host_*.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_HOST_DEVICE_H
+#define GPB_HOST_DEVICE_H
+
+#include "device.h"
+
+#define Max(a, b)	((a) > (b) ? (a) : (b))
+#define Min(a, b)	((a) < (b) ? (a) : (b))
+
+/* Blocks whose image pointers and stamps are allocated together */
+#define GPB_HOST_CHUNK	1024
+
+typedef struct GpbHostImage
+{
+	char	   *page;			/* NULL: no image */
+	uint64		stamp;
+} GpbHostImage;
+
+typedef struct GpbSeparator
+{
+	GpbBound	low;
+	uint32		leaf;
+} GpbSeparator;
+
+struct GpbDeviceMirror
+{
+	GpbLayout	layout;
+	uint32		nchunks;
+	GpbHostImage **chunks;		/* NULL where no block has an image */
+	uint64		nseparators;
+	GpbSeparator *separators;
+	uint64		bytes;
+};
+
+/* One growing array */
+typedef struct GpbHostBuffer
+{
+	char	   *data;
+	uint64		used;
+	uint64		size;
+} GpbHostBuffer;
+
+typedef struct GpbHostChannel
+{
+	GpbHostBuffer visibility;
+	GpbHostBuffer unclean;
+	GpbHostBuffer heap;
+	GpbAggregateResult result;
+	GpbFloatSum sums[GPB_MAX_INCLUDE];
+	int			nsums;			/* that the request asked for */
+	GpbDeviceStatus status;
+	struct GpbHostSearch *search;	/* host_search.c's, NULL until the first */
+	struct GpbHostRanges *ranges;	/* host_ranges.c's */
+} GpbHostChannel;
+
+struct GpbDevice
+{
+	uint64		memory_total;
+	uint64		memory_limit;
+	uint64		memory_used;
+	int			nchannels;
+	GpbHostChannel *channels;
+	const char *error;
+};
+
+/* NULL: beyond the limit, and device->error says so.  Memory is zeroed. */
+extern void *gpb_host_alloc(GpbDevice *device, uint64 size);
+extern void gpb_host_free(GpbDevice *device, void *p, uint64 size);
+
+/* Room for size bytes in all; what is there stays. */
+extern GpbDeviceStatus gpb_host_reserve(GpbDevice *device, GpbHostBuffer *buffer, uint64 size);
+
+/*
+ * Rule M4: a block's image if it is clean, that is not marked in changed (a bit for
+ * each of nblocks blocks), not stamped above epoch, and ending at high; else NULL.
+ */
+extern const char *gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 block,
+									   GpbBound high, uint64 epoch, const uint32 *changed,
+									   uint32 nblocks);
+
+/* Where the leaf of separator i ends: the next separator. */
+static inline GpbBound
+gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
+{
+	return i + 1 < mirror->nseparators ? mirror->separators[i + 1].low : GPB_BOUND_MAX;
+}
+
+#endif							/* GPB_HOST_DEVICE_H */

@@ -338,7 +338,7 @@ answer_at_once(GpbChannel *channel)
 {
 	bool		empty = !gpb_bound_less(channel->spec.range.lo, channel->spec.range.hi);
 
-	channel->all_unclean = !empty && channel->mirror->nseparators == 0;
+	channel->all_unclean = !empty && channel->mirror->tree.n == 0;
 	if (!empty && !channel->all_unclean)
 		return false;
 	memset(channel->answer_host, 0, sizeof(GpbAnswer));

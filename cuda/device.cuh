@@ -25,7 +25,7 @@
 
 #include "mirror/device.h"
 
-#include "job.cuh"
+#include "tree.cuh"
 
 /* A piece of device memory, counted against the limit */
 struct GpbBuffer
@@ -190,6 +190,17 @@ gpb_launch(GpbDevice *device, const char *what, uint32 blocks, uint32 threads,
 /* ---- mirror.cu ---- */
 
 struct GpbSlab;
+struct GpbPlacedPage;
+
+/* The tree over the separators, see tree.cuh */
+struct GpbTreeMemory
+{
+	GpbBuffer	memory;
+	uint32		capacity;		/* separators there is room for */
+	uint32		n;				/* separators; 0: no inner image yet */
+	uint32		npages;			/* level-1 pages it was made from, in key order */
+	GpbPlacedPage *page;
+};
 
 struct GpbDeviceMirror
 {
@@ -200,12 +211,11 @@ struct GpbDeviceMirror
 	uint32		present;		/* chunks that exist */
 	GpbChunk   *chunk;			/* the directory's copy on the host */
 	uint64	   *imaged;			/* a bit for each block of those chunks */
+	uint64	   *fresh;			/* likewise: imaged since the tree took it */
 	GpbBuffer	directory;
 	GpbSlab    *slabs;
 
-	GpbBuffer	inner;			/* keys, ties, children */
-	uint32		inner_capacity;
-	uint32		nseparators;	/* 0: no inner image yet */
+	GpbTreeMemory tree;
 };
 
 GpbDeviceStatus gpb_cuda_mirror_create(GpbDevice *device, const GpbLayout *layout,
@@ -216,14 +226,18 @@ GpbDeviceStatus gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int 
 								const uint32 *blocks, const void *pages, uint64 epoch);
 GpbDeviceStatus gpb_cuda_upload_wait(GpbDevice *device);
 bool		gpb_mirror_has_image(const GpbDeviceMirror *mirror, uint32 block);
+bool		gpb_mirror_is_fresh(const GpbDeviceMirror *mirror, uint32 block);
+void		gpb_mirror_not_fresh(GpbDeviceMirror *mirror, uint32 block);
 GpbImages	gpb_mirror_images(const GpbDeviceMirror *mirror);
 
-/* ---- inner.cu ---- */
+/* ---- tree.cu ---- */
 
 GpbDeviceStatus gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror,
 								   uint32 nblocks, const uint32 *blocks,
 								   const uint32 *counts, uint32 root_leaf);
 GpbSeparators gpb_mirror_separators(const GpbDeviceMirror *mirror);
+GpbTree		gpb_mirror_tree(const GpbDeviceMirror *mirror);
+void		gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror);
 
 /* ---- aggregate.cu ---- */
 

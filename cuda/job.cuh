@@ -31,13 +31,17 @@ struct GpbImages
 
 /* ---- the inner image ---- */
 
-/* Separator i is (key[i], tie[i]); its leaf ends where separator i + 1 begins. */
+/*
+ * Separator i is (key, tie[i]), its key as wide as the index's; its leaf, child[i], ends
+ * where separator i + 1 begins.  See tree.cuh.
+ */
 struct GpbSeparators
 {
-	const uint64 *key;
+	const void *key;
 	const uint64 *tie;
 	const uint32 *child;
 	uint32		n;
+	uint8		key_width;
 };
 
 /* ---- an aggregate ---- */

@@ -97,6 +97,7 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
 	GpbBuffer	directory = {NULL, nchunks * sizeof(GpbChunk)};
 	GpbChunk   *chunk;
 	uint64	   *imaged;
+	uint64	   *fresh;
 	uint32		added = nchunks - mirror->nchunks;
 
 	chunk = (GpbChunk *) realloc(mirror->chunk, nchunks * sizeof(GpbChunk));
@@ -108,8 +109,15 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
 	if (imaged == NULL)
 		return gpb_refuse(device, "out of memory");
 	mirror->imaged = imaged;
+	fresh = (uint64 *) realloc(mirror->fresh,
+							   (size_t) nchunks * GPB_CHUNK_WORDS * sizeof(uint64));
+	if (fresh == NULL)
+		return gpb_refuse(device, "out of memory");
+	mirror->fresh = fresh;
 	memset(chunk + mirror->nchunks, 0, added * sizeof(GpbChunk));
 	memset(imaged + (size_t) mirror->nchunks * GPB_CHUNK_WORDS, 0,
+		   (size_t) added * GPB_CHUNK_WORDS * sizeof(uint64));
+	memset(fresh + (size_t) mirror->nchunks * GPB_CHUNK_WORDS, 0,
 		   (size_t) added * GPB_CHUNK_WORDS * sizeof(uint64));
 
 	GPB_TRY(gpb_device_alloc(device, directory.size, &directory.data));
@@ -220,9 +228,10 @@ gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 		free(slab);
 	}
 	gpb_buffer_free(device, &mirror->directory);
-	gpb_buffer_free(device, &mirror->inner);
+	gpb_tree_free(device, mirror);
 	free(mirror->chunk);
 	free(mirror->imaged);
+	free(mirror->fresh);
 	free(mirror);
 }
 
@@ -250,13 +259,31 @@ gpb_mirror_has_image(const GpbDeviceMirror *mirror, uint32 block)
 	return (mirror->imaged[block / 64] >> (block % 64)) & 1;
 }
 
+/* The block must have an image.  Has it got a new one since the tree took it? */
+bool
+gpb_mirror_is_fresh(const GpbDeviceMirror *mirror, uint32 block)
+{
+	return (mirror->fresh[block / 64] >> (block % 64)) & 1;
+}
+
+void
+gpb_mirror_not_fresh(GpbDeviceMirror *mirror, uint32 block)
+{
+	mirror->fresh[block / 64] &= ~((uint64) 1 << (block % 64));
+}
+
 static void
 note_images(GpbDeviceMirror *mirror, const uint32 *blocks, uint32 n)
 {
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		mirror->imaged[blocks[i] / 64] |= (uint64) 1 << (blocks[i] % 64);
+	{
+		uint64		bit = (uint64) 1 << (blocks[i] % 64);
+
+		mirror->imaged[blocks[i] / 64] |= bit;
+		mirror->fresh[blocks[i] / 64] |= bit;
+	}
 }
 
 /* ---- upload ---- */

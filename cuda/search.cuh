@@ -30,14 +30,24 @@ gpb_probe(uint32 stride, int lane)
 	return (uint64) (lane + 1) * stride - 1;
 }
 
+/* Keys of up to 8 bytes, which is all that leaves can have. */
+GPB_FN GpbBound
+gpb_separator(const GpbSeparators *separators, uint32 i)
+{
+	GpbBound	separator;
+
+	separator.key = separators->key_width == 8 ? ((const uint64 *) separators->key)[i] :
+		((const uint32 *) separators->key)[i];
+	separator.tie = separators->tie[i];
+	return separator;
+}
+
 /* Is separator i below the bound, or, if or_equal, at it? */
 GPB_FN bool
 gpb_separator_below(const GpbSeparators *separators, uint32 i, GpbBound bound, bool or_equal)
 {
-	GpbBound	separator;
+	GpbBound	separator = gpb_separator(separators, i);
 
-	separator.key = separators->key[i];
-	separator.tie = separators->tie[i];
 	return or_equal ? !gpb_bound_less(bound, separator) : gpb_bound_less(separator, bound);
 }
 
@@ -49,10 +59,7 @@ gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
 
 	limit.key = limit.tie = ~(uint64) 0;
 	if (i + 1 < separators->n)
-	{
-		limit.key = separators->key[i + 1];
-		limit.tie = separators->tie[i + 1];
-	}
+		limit = gpb_separator(separators, i + 1);
 	return limit;
 }
 
@@ -102,10 +109,8 @@ GPB_FN GpbUncleanLeaf
 gpb_unclean_leaf(const GpbLeafJob *job, uint32 i)
 {
 	GpbUncleanLeaf leaf;
-	GpbBound	low;
+	GpbBound	low = gpb_separator(&job->separators, i);
 
-	low.key = job->separators.key[i];
-	low.tie = job->separators.tie[i];
 	leaf.range.lo = gpb_bound_less(low, job->range.lo) ? job->range.lo : low;
 	leaf.range.hi = gpb_leaf_limit(&job->separators, i);
 	if (gpb_bound_less(job->range.hi, leaf.range.hi))

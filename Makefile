@@ -18,7 +18,7 @@ PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench
+	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/unit/keys_test
 
 PG_CONFIG ?= pg_config
 
@@ -62,6 +62,10 @@ test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/
 
 test/bench/device_bench: test/bench/device_bench.c $(HOST_DEVICE) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
+
+# Plain C functions, see test/unit
+test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 # The CUDA sources as an ordinary library, see test/kernel/emulator
 EMULATED_FLAGS = -std=c++17 -O1 -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \

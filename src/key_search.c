@@ -1,0 +1,458 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_search.c
+ *	  Search among the keys of one page: AVX-512, AVX2, plain C.
+ *
+ * One key is searched as in gpb_keys_lower_bound: each step compares with as many
+ * keys, evenly spaced, as one instruction takes, and the last few keys are compared all
+ * at once.  Many keys are searched by halving, one key to a lane: the number of steps
+ * depends on the number of keys on the page alone, so lanes never diverge, and the loads of a
+ * step do not wait for each other (the idea of Kim et al., FAST, SIGMOD 2010, and of group
+ * prefetching, Chen et al., ICDE 2004).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "key_search.h"
+
+/* Searches that advance in step in plain C */
+#define GPB_SEARCH_GROUP	8
+
+typedef struct GpbKeySearcher
+{
+	const char *name;
+	int			(*below4) (const void *page, int n, uint64 key);
+	int			(*below8) (const void *page, int n, uint64 key);
+	void		(*many4) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
+	void		(*many8) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
+} GpbKeySearcher;
+
+/* ---- plain C ---- */
+
+static int
+gpb_below4_plain(const void *page, int n, uint64 key)
+{
+	return gpb_keys_lower_bound(page, 4, n, key);
+}
+
+static int
+gpb_below8_plain(const void *page, int n, uint64 key)
+{
+	return gpb_keys_lower_bound(page, 8, n, key);
+}
+
+/* key_width is a constant at each call. */
+GPB_FN void
+gpb_many_plain(const void *page, int key_width, int n, const uint64 *keys, int nkeys,
+			   uint16 *below)
+{
+	int			first;
+	int			i;
+
+	for (first = 0; first + GPB_SEARCH_GROUP <= nkeys; first += GPB_SEARCH_GROUP)
+	{
+		int			base[GPB_SEARCH_GROUP] = {0};
+		int			left = n;
+
+		while (left > 1)
+		{
+			int			half = left / 2;
+
+			for (i = 0; i < GPB_SEARCH_GROUP; i++)
+				base[i] += gpb_page_key(page, key_width, base[i] + half - 1) <
+					keys[first + i] ? half : 0;
+			left -= half;
+		}
+		for (i = 0; i < GPB_SEARCH_GROUP; i++)
+			below[first + i] = (uint16) (base[i] + (left > 0 &&
+													gpb_page_key(page, key_width, base[i]) <
+													keys[first + i]));
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) gpb_keys_lower_bound(page, key_width, n, keys[first]);
+}
+
+static void
+gpb_many4_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	gpb_many_plain(page, 4, n, keys, nkeys, below);
+}
+
+static void
+gpb_many8_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	gpb_many_plain(page, 8, n, keys, nkeys, below);
+}
+
+static const GpbKeySearcher gpb_searcher_plain = {
+	"plain", gpb_below4_plain, gpb_below8_plain, gpb_many4_plain, gpb_many8_plain
+};
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define GPB_HAVE_X86_FORMS
+
+#include <immintrin.h>
+
+#define GPB_TARGET_AVX2		__attribute__((target("avx2")))
+#define GPB_TARGET_AVX512	__attribute__((target("avx512f,avx2,popcnt")))
+
+/* 32 keys at most: fewer are compared all at once */
+#define GPB_LINEAR_KEYS		32
+
+/* ---- AVX2 ---- */
+
+/*
+ * AVX2 compares signed integers only: both sides get their sign bit flipped.  Its gather is
+ * no faster than plain loads, so one key's search narrows with those.
+ */
+
+static GPB_TARGET_AVX2 int
+gpb_below4_avx2(const void *page, int n, uint64 key)
+{
+	const int  *keys = (const int *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m256i sign = _mm256_set1_epi32((int) 0x80000000u);
+	const __m256i k = _mm256_xor_si256(_mm256_set1_epi32((int) (uint32) key), sign);
+	__m256i		below = _mm256_setzero_si256();
+	int			base = 0;
+	int			lanes[8];
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS)
+	{
+		int			step = n / 8;
+		int			passed = 0;
+
+		for (i = 1; i < 8; i++)
+			passed += (uint32) keys[base + i * step - 1] < (uint32) key;
+		base += passed * step;
+		n = passed == 7 ? n - 7 * step : step;
+	}
+	for (i = 0; i + 8 <= n; i += 8)
+	{
+		__m256i		v = _mm256_loadu_si256((const __m256i *) (keys + base + i));
+
+		below = _mm256_sub_epi32(below, _mm256_cmpgt_epi32(k, _mm256_xor_si256(v, sign)));
+	}
+	_mm256_storeu_si256((__m256i *) lanes, below);
+	for (; i < n; i++)
+		lanes[i % 8] += (uint32) keys[base + i] < (uint32) key;
+	for (i = 0; i < 8; i++)
+		base += lanes[i];
+	return base;
+}
+
+static GPB_TARGET_AVX2 int
+gpb_below8_avx2(const void *page, int n, uint64 key)
+{
+	const uint64 *keys = (const uint64 *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
+	const __m256i k = _mm256_xor_si256(_mm256_set1_epi64x((long long) key), sign);
+	__m256i		below = _mm256_setzero_si256();
+	int			base = 0;
+	int64		lanes[4];
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS)
+	{
+		int			step = n / 8;
+		int			passed = 0;
+
+		for (i = 1; i < 8; i++)
+			passed += keys[base + i * step - 1] < key;
+		base += passed * step;
+		n = passed == 7 ? n - 7 * step : step;
+	}
+	for (i = 0; i + 4 <= n; i += 4)
+	{
+		__m256i		v = _mm256_loadu_si256((const __m256i *) (keys + base + i));
+
+		below = _mm256_sub_epi64(below, _mm256_cmpgt_epi64(k, _mm256_xor_si256(v, sign)));
+	}
+	_mm256_storeu_si256((__m256i *) lanes, below);
+	for (; i < n; i++)
+		lanes[i % 4] += keys[base + i] < key;
+	return base + (int) (lanes[0] + lanes[1] + lanes[2] + lanes[3]);
+}
+
+static GPB_TARGET_AVX2 void
+gpb_many4_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	const int  *all = (const int *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m256i sign = _mm256_set1_epi32((int) 0x80000000u);
+	int			first;
+	int			i;
+
+	for (first = 0; first + 8 <= nkeys; first += 8)
+	{
+		uint32		wanted[8];
+		uint32		found[8];
+		__m256i		base = _mm256_setzero_si256();
+		__m256i		k;
+		int			left = n;
+
+		for (i = 0; i < 8; i++)
+			wanted[i] = (uint32) keys[first + i];
+		k = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) wanted), sign);
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			__m256i		v = _mm256_i32gather_epi32(all + half - 1, base, 4);
+			__m256i		less = _mm256_cmpgt_epi32(k, _mm256_xor_si256(v, sign));
+
+			base = _mm256_add_epi32(base, _mm256_and_si256(less, _mm256_set1_epi32(half)));
+			left -= half;
+		}
+		_mm256_storeu_si256((__m256i *) found, base);
+		for (i = 0; i < 8; i++)
+			below[first + i] = (uint16) found[i];
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) gpb_below4_avx2(page, n, keys[first]);
+}
+
+static GPB_TARGET_AVX2 void
+gpb_many8_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	const long long *all = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
+	int			first;
+	int			i;
+
+	for (first = 0; first + 8 <= nkeys; first += 8)
+	{
+		__m256i		base[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+		__m256i		k[2];
+		uint64		found[8];
+		int			left = n;
+
+		for (i = 0; i < 2; i++)
+			k[i] = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) (keys + first + 4 * i)),
+									sign);
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			const __m256i skip = _mm256_set1_epi64x(half);
+
+			for (i = 0; i < 2; i++)
+			{
+				__m256i		v = _mm256_i64gather_epi64(all + half - 1, base[i], 8);
+				__m256i		less = _mm256_cmpgt_epi64(k[i], _mm256_xor_si256(v, sign));
+
+				base[i] = _mm256_add_epi64(base[i], _mm256_and_si256(less, skip));
+			}
+			left -= half;
+		}
+		for (i = 0; i < 2; i++)
+			_mm256_storeu_si256((__m256i *) (found + 4 * i), base[i]);
+		for (i = 0; i < 8; i++)
+			below[first + i] = (uint16) found[i];
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) gpb_below8_avx2(page, n, keys[first]);
+}
+
+static const GpbKeySearcher gpb_searcher_avx2 = {
+	"AVX2", gpb_below4_avx2, gpb_below8_avx2, gpb_many4_avx2, gpb_many8_avx2
+};
+
+/* ---- AVX-512 ---- */
+
+static GPB_TARGET_AVX512 int
+gpb_below4_avx512(const void *page, int n, uint64 key)
+{
+	const int  *keys = (const int *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m512i k = _mm512_set1_epi32((int) (uint32) key);
+	const __m512i parts = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+	int			base = 0;
+	int			passed = 0;
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS)
+	{
+		int			step = n / 17;
+		__m512i		at = _mm512_mullo_epi32(parts, _mm512_set1_epi32(step));
+		__m512i		v = _mm512_i32gather_epi32(at, keys + base - 1, 4);
+
+		passed = __builtin_popcount(_mm512_cmplt_epu32_mask(v, k));
+		base += passed * step;
+		n = passed == 16 ? n - 16 * step : step;
+	}
+	passed = 0;
+	for (i = 0; i < n; i += 16)
+	{
+		__mmask16	valid = n - i >= 16 ? 0xFFFF : (__mmask16) ((1u << (n - i)) - 1);
+		__m512i		v = _mm512_maskz_loadu_epi32(valid, keys + base + i);
+
+		passed += __builtin_popcount(_mm512_mask_cmplt_epu32_mask(valid, v, k));
+	}
+	return base + passed;
+}
+
+static GPB_TARGET_AVX512 int
+gpb_below8_avx512(const void *page, int n, uint64 key)
+{
+	const long long *keys = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
+	const __m512i k = _mm512_set1_epi64((long long) key);
+	int			base = 0;
+	int			passed = 0;
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS)
+	{
+		long long	step = n / 9;
+		__m512i		at = _mm512_setr_epi64(step, 2 * step, 3 * step, 4 * step,
+										   5 * step, 6 * step, 7 * step, 8 * step);
+		__m512i		v = _mm512_i64gather_epi64(at, keys + base - 1, 8);
+
+		passed = __builtin_popcount(_mm512_cmplt_epu64_mask(v, k));
+		base += passed * (int) step;
+		n = passed == 8 ? n - 8 * (int) step : (int) step;
+	}
+	passed = 0;
+	for (i = 0; i < n; i += 8)
+	{
+		__mmask8	valid = n - i >= 8 ? 0xFF : (__mmask8) ((1u << (n - i)) - 1);
+		__m512i		v = _mm512_maskz_loadu_epi64(valid, keys + base + i);
+
+		passed += __builtin_popcount(_mm512_mask_cmplt_epu64_mask(valid, v, k));
+	}
+	return base + passed;
+}
+
+static GPB_TARGET_AVX512 void
+gpb_many4_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	const int  *all = (const int *) ((const char *) page + GPB_PAGE_HEADER);
+	int			first;
+
+	for (first = 0; first + 16 <= nkeys; first += 16)
+	{
+		__m256i		low = _mm512_cvtepi64_epi32(_mm512_loadu_si512(keys + first));
+		__m256i		high = _mm512_cvtepi64_epi32(_mm512_loadu_si512(keys + first + 8));
+		__m512i		k = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+		__m512i		base = _mm512_setzero_si512();
+		int			left = n;
+
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			__m512i		v = _mm512_i32gather_epi32(base, all + half - 1, 4);
+
+			base = _mm512_mask_add_epi32(base, _mm512_cmplt_epu32_mask(v, k), base,
+										 _mm512_set1_epi32(half));
+			left -= half;
+		}
+		_mm256_storeu_si256((__m256i *) (below + first), _mm512_cvtepi32_epi16(base));
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) gpb_below4_avx512(page, n, keys[first]);
+}
+
+static GPB_TARGET_AVX512 void
+gpb_many8_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+{
+	const long long *all = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
+	int			first;
+
+	for (first = 0; first + 8 <= nkeys; first += 8)
+	{
+		__m512i		k = _mm512_loadu_si512(keys + first);
+		__m512i		base = _mm512_setzero_si512();
+		int			left = n;
+
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			__m512i		v = _mm512_i64gather_epi64(base, all + half - 1, 8);
+
+			base = _mm512_mask_add_epi64(base, _mm512_cmplt_epu64_mask(v, k), base,
+										 _mm512_set1_epi64(half));
+			left -= half;
+		}
+		_mm_storeu_si128((__m128i *) (below + first), _mm512_cvtepi64_epi16(base));
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) gpb_below8_avx512(page, n, keys[first]);
+}
+
+static const GpbKeySearcher gpb_searcher_avx512 = {
+	"AVX-512", gpb_below4_avx512, gpb_below8_avx512, gpb_many4_avx512, gpb_many8_avx512
+};
+#endif							/* x86-64 */
+
+/* ---- the choice ---- */
+
+/* NULL until first needed */
+static const GpbKeySearcher *gpb_searcher = NULL;
+
+bool
+gpb_key_search_force(GpbKeySearchForm form)
+{
+	switch (form)
+	{
+#ifdef GPB_HAVE_X86_FORMS
+		case GPB_KEY_SEARCH_AVX512:
+			if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx2") ||
+				!__builtin_cpu_supports("popcnt"))
+				return false;
+			gpb_searcher = &gpb_searcher_avx512;
+			return true;
+		case GPB_KEY_SEARCH_AVX2:
+			if (!__builtin_cpu_supports("avx2"))
+				return false;
+			gpb_searcher = &gpb_searcher_avx2;
+			return true;
+#endif
+		case GPB_KEY_SEARCH_PLAIN:
+			gpb_searcher = &gpb_searcher_plain;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static inline const GpbKeySearcher *
+gpb_choose_searcher(void)
+{
+	int			form = GPB_KEY_SEARCH_AVX512;
+
+	if (__builtin_expect(gpb_searcher == NULL, 0))
+	{
+		while (!gpb_key_search_force((GpbKeySearchForm) form))
+			form--;
+	}
+	return gpb_searcher;
+}
+
+const char *
+gpb_key_search_name(void)
+{
+	return gpb_choose_searcher()->name;
+}
+
+int
+gpb_page_keys_below(const void *page, int key_width, int n, uint64 key)
+{
+	const GpbKeySearcher *searcher = gpb_choose_searcher();
+
+	return key_width == 8 ? searcher->below8(page, n, key) : searcher->below4(page, n, key);
+}
+
+int
+gpb_page_keys_upto(const void *page, int key_width, int n, uint64 key)
+{
+	uint64		last = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+
+	return key == last ? n : gpb_page_keys_below(page, key_width, n, key + 1);
+}
+
+void
+gpb_page_keys_below_many(const void *page, int key_width, int n, const uint64 *keys,
+						 int nkeys, uint16 *below)
+{
+	const GpbKeySearcher *searcher = gpb_choose_searcher();
+
+	if (key_width == 8)
+		searcher->many8(page, n, keys, nkeys, below);
+	else
+		searcher->many4(page, n, keys, nkeys, below);
+}

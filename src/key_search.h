@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_search.h
+ *	  Search among the keys of one page, with the widest instructions that
+ *	  this CPU has.
+ *
+ * Plain C, free of PostgreSQL headers.  Each search exists in three forms,
+ * AVX-512, AVX2 and plain C; which one runs is decided at the first call by
+ * what the CPU reports, so a library built anywhere runs anywhere.  All forms
+ * return the same.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_KEY_SEARCH_H
+#define GPB_KEY_SEARCH_H
+
+#include "layout.h"
+
+typedef enum GpbKeySearchForm
+{
+	GPB_KEY_SEARCH_PLAIN,
+	GPB_KEY_SEARCH_AVX2,
+	GPB_KEY_SEARCH_AVX512
+} GpbKeySearchForm;
+
+/*
+ * How many of the page's n ascending keys are below "key".  n may be any number
+ * that the page can hold; a key of a 4-byte index fits 4 bytes.
+ */
+extern int	gpb_page_keys_below(const void *page, int key_width, int n, uint64 key);
+
+/* How many are at or below it. */
+extern int	gpb_page_keys_upto(const void *page, int key_width, int n, uint64 key);
+
+/*
+ * The same for many keys in any order: below[i] is how many of the page's keys
+ * are below keys[i].  Several searches advance in step, so that they wait for
+ * memory together.
+ */
+extern void gpb_page_keys_below_many(const void *page, int key_width, int n,
+									 const uint64 *keys, int nkeys, uint16 *below);
+
+/* The form in use: "AVX-512", "AVX2", "plain". */
+extern const char *gpb_key_search_name(void);
+
+/* For tests: use this form from now on; false if the CPU, or the build, lacks it. */
+extern bool gpb_key_search_force(GpbKeySearchForm form);
+
+#endif							/* GPB_KEY_SEARCH_H */

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_sort.h
+ *	  Sort normalized keys, each with its number.
+ *
+ * Plain C, free of PostgreSQL headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_KEY_SORT_H
+#define GPB_KEY_SORT_H
+
+#include "layout.h"
+
+/* A key of a batch and its number there */
+typedef struct GpbNumberedKey
+{
+	uint64		key;
+	uint32		number;
+} GpbNumberedKey;
+
+/*
+ * Sort n of them by key, ascending; equal keys keep their order.  spare has room for n as
+ * well.  Returns where the sorted ones are: keys or spare.
+ */
+extern GpbNumberedKey *gpb_sort_keys(GpbNumberedKey *keys, GpbNumberedKey *spare, uint32 n);
+
+#endif							/* GPB_KEY_SORT_H */

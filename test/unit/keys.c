@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * keys.c
+ *	  Tests of key_search.c and key_sort.c: every form that this CPU has
+ *	  against a count of all keys; sorting against a check of its promises.
+ *
+ * usage: keys_test [seed]; ends with "N passed, N failed".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../../src/key_search.h"
+#include "../../src/key_sort.h"
+
+#define MOST_KEYS	1024
+
+static uint64 state;
+static int	passed = 0;
+static int	failed = 0;
+
+/* xorshift64* */
+static uint64
+next_random(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545F4914F6CDD1DUL;
+}
+
+static void
+verdict(bool ok, const char *what)
+{
+	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
+	if (ok)
+		passed++;
+	else
+		failed++;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A key with so many random bits, and now and then an extreme one */
+static uint64
+random_key(int key_width, int bits)
+{
+	uint64		last = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	uint64		mask = bits == 64 ? ~(uint64) 0 : ((uint64) 1 << bits) - 1;
+
+	switch (next_random() % 32)
+	{
+		case 0:
+			return 0;
+		case 1:
+			return last;
+		case 2:
+			return last / 2 + next_random() % 2;	/* the sign bit's two sides */
+		default:
+			return next_random() & mask & last;
+	}
+}
+
+/* A page with n ascending keys; what follows them is noise that a search must not see. */
+static void
+make_page(char *page, int key_width, int n, int bits)
+{
+	uint64		keys[MOST_KEYS];
+	int			i;
+
+	for (i = 0; i < GPB_PAGE_SIZE; i++)
+		page[i] = (char) next_random();
+	for (i = 0; i < n; i++)
+		keys[i] = random_key(key_width, bits);
+	qsort(keys, n, sizeof(uint64), compare_keys);
+	for (i = 0; i < n; i++)
+		memcpy(page + GPB_PAGE_HEADER + i * key_width, &keys[i], key_width);
+}
+
+/* Compare all searches on one page with plain counting. */
+static bool
+check_page(const char *page, int key_width, int n, const uint64 *keys, int nkeys)
+{
+	uint16		below[MOST_KEYS + 1];
+	bool		ok = true;
+	int			i;
+	int			j;
+
+	below[nkeys] = 0xABCD;
+	gpb_page_keys_below_many(page, key_width, n, keys, nkeys, below);
+	for (i = 0; i < nkeys; i++)
+	{
+		int			less = 0;
+		int			upto = 0;
+
+		for (j = 0; j < n; j++)
+		{
+			less += gpb_page_key(page, key_width, j) < keys[i];
+			upto += gpb_page_key(page, key_width, j) <= keys[i];
+		}
+		ok &= below[i] == less;
+		ok &= gpb_page_keys_below(page, key_width, n, keys[i]) == less;
+		ok &= gpb_page_keys_upto(page, key_width, n, keys[i]) == upto;
+	}
+	return ok & (below[nkeys] == 0xABCD);
+}
+
+static void
+test_form(GpbKeySearchForm form, int key_width)
+{
+	static const int bits[] = {1, 4, 10, 33, 64};
+	static char page[GPB_PAGE_SIZE] __attribute__((aligned(64)));
+	char		what[64];
+	bool		ok = true;
+	int			most = gpb_page_capacity(key_width, GPB_LOCATOR_WIDTH);
+	int			n;
+
+	if (!gpb_key_search_force(form))
+	{
+		printf("       form %d: not on this CPU\n", (int) form);
+		return;
+	}
+	for (n = 0; n <= most; n++)
+	{
+		int			nbits = bits[n % 5];
+		uint64		keys[64];
+		int			nkeys = (int) (next_random() % 64);
+		int			i;
+
+		make_page(page, key_width, n, nbits);
+		for (i = 0; i < nkeys; i++)
+			keys[i] = n > 0 && i % 2 ? gpb_page_key(page, key_width, next_random() % n) :
+				random_key(key_width, nbits);
+		ok &= check_page(page, key_width, n, keys, nkeys);
+	}
+	snprintf(what, sizeof(what), "%s, %d-byte keys, 0 to %d on a page",
+			 gpb_key_search_name(), key_width, most);
+	verdict(ok, what);
+}
+
+static void
+test_sort(uint32 n, int bits, bool ascending)
+{
+	GpbNumberedKey *keys = malloc((n + 1) * sizeof(GpbNumberedKey));
+	GpbNumberedKey *spare = malloc((n + 1) * sizeof(GpbNumberedKey));
+	uint64	   *original = malloc((n + 1) * sizeof(uint64));
+	GpbNumberedKey *sorted;
+	char		what[64];
+	bool		ok = true;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		original[i] = random_key(8, bits);
+	if (ascending)
+		qsort(original, n, sizeof(uint64), compare_keys);
+	for (i = 0; i < n; i++)
+	{
+		keys[i].key = original[i];
+		keys[i].number = i;
+	}
+	sorted = gpb_sort_keys(keys, spare, n);
+	ok &= sorted == keys || sorted == spare;
+	ok &= !ascending || sorted == keys;
+
+	/* ascending, equal keys by number: then every number occurs once */
+	for (i = 0; i < n; i++)
+	{
+		ok &= sorted[i].number < n && sorted[i].key == original[sorted[i].number];
+		ok &= i == 0 || sorted[i - 1].key < sorted[i].key ||
+			(sorted[i - 1].key == sorted[i].key && sorted[i - 1].number < sorted[i].number);
+	}
+	snprintf(what, sizeof(what), "sort of %u keys of %d bits%s", n, bits,
+			 ascending ? ", ascending" : "");
+	verdict(ok, what);
+	free(keys);
+	free(spare);
+	free(original);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const uint32 sizes[] = {0, 1, 2, 3, 255, 256, 257, 1000, 100000};
+	uint64		seed = argc > 1 ? strtoul(argv[1], NULL, 10) : (uint64) time(NULL);
+	int			form;
+	int			i;
+
+	printf("seed %lu\n", seed);
+	state = seed * 2 + 1;
+	for (form = GPB_KEY_SEARCH_PLAIN; form <= GPB_KEY_SEARCH_AVX512; form++)
+	{
+		test_form((GpbKeySearchForm) form, 4);
+		test_form((GpbKeySearchForm) form, 8);
+	}
+	for (i = 0; i < (int) (sizeof(sizes) / sizeof(sizes[0])); i++)
+	{
+		test_sort(sizes[i], 64, false);
+		test_sort(sizes[i], 9, false);
+		test_sort(sizes[i], 40, true);
+	}
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed > 0;
+}

@@ -6,7 +6,8 @@
  * Every line of the protocol between backends, service and device runs with it on
  * a machine without a GPU, and its answers are the reference for the kernels'.
  * Aggregates are computed when launched, so "at launch" and "before the
- * next upload" hold by themselves.
+ * next upload" hold by themselves; searches (host_search.c) are settled before what they read
+ * changes.
  *
  * Free of PostgreSQL calls: memory is malloc's and bounded by memory_limit.
  *
@@ -144,6 +145,7 @@ gpb_host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 	uint32		c;
 	int			i;
 
+	gpb_host_search_settle(device, mirror, false);
 	for (c = 0; c < mirror->nchunks; c++)
 	{
 		if (mirror->chunks[c] == NULL)
@@ -210,6 +212,7 @@ gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 {
 	int			i;
 
+	gpb_host_search_settle(device, mirror, true);
 	for (i = 0; i < n; i++)
 	{
 		GpbHostImage *image = gpb_host_image_for(device, mirror, blocks[i]);
@@ -282,6 +285,7 @@ gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	}
 	separators[0].low.key = 0;
 	separators[0].low.tie = 0;
+	gpb_host_search_settle(device, mirror, false);
 	gpb_host_free(device, mirror->separators, mirror->nseparators * sizeof(GpbSeparator));
 	mirror->bytes += (n - mirror->nseparators) * sizeof(GpbSeparator);
 	mirror->separators = separators;
@@ -553,6 +557,14 @@ gpb_host_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 first, 
 	return GPB_DEVICE_OK;
 }
 
+/* Aggregates have ended when they are launched. */
+static GpbDeviceStatus
+gpb_host_poll(GpbDevice *device, int channel, bool *ended)
+{
+	*ended = gpb_host_search_poll(device, channel);
+	return GPB_DEVICE_OK;
+}
+
 const GpbDeviceApi gpb_host_device = {
 	.abi = GPB_DEVICE_ABI,
 	.name = "host",
@@ -571,4 +583,7 @@ const GpbDeviceApi gpb_host_device = {
 	.aggregate_launch = gpb_host_aggregate_launch,
 	.aggregate_finish = gpb_host_aggregate_finish,
 	.fetch = gpb_host_fetch,
+	.search_launch = gpb_host_search_launch,
+	.search_finish = gpb_host_search_finish,
+	.poll = gpb_host_poll,
 };

@@ -84,6 +84,19 @@ extern const char *gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 blo
 									   GpbBound high, uint64 epoch, const uint32 *changed,
 									   uint32 nblocks);
 
+/* host_search.c: as GpbDeviceApi has them; poll does a bounded part and says whether all is done. */
+extern GpbDeviceStatus gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror,
+											  int channel, const GpbSearchSpec *spec,
+											  const uint32 *changed, uint32 nblocks);
+extern GpbDeviceStatus gpb_host_search_finish(GpbDevice *device, int channel);
+extern bool gpb_host_search_poll(GpbDevice *device, int channel);
+/*
+ * Bring launched searches in the mirror to their end, before its inner image, or with images_only
+ * just leaf images, are changed (rule M3).
+ */
+extern void gpb_host_search_settle(GpbDevice *device, const GpbDeviceMirror *mirror,
+								   bool images_only);
+
 /* Where the leaf of separator i ends: the next separator. */
 static inline GpbBound
 gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)

@@ -24,6 +24,7 @@ typedef struct TestDevice
 extern TestDevice test_device;
 extern int	test_variant;		/* of the leaf kernels */
 extern bool (*test_choose_variant) (GpbDevice *, int);
+extern bool test_emulated;		/* threads are fibers: large batches take too long */
 
 extern void test_open(TestDevice *device, const GpbDeviceApi *api, uint64 memory_limit);
 extern void test_close(TestDevice *device);
@@ -92,5 +93,7 @@ typedef struct TestCase
 
 extern const TestCase test_cases[];
 extern const int test_ncases;
+extern const TestCase test_search_cases[];	/* of a device that searches */
+extern const int test_nsearch_cases;
 
 #endif							/* GPB_TEST_HARNESS_H */

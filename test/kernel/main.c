@@ -25,6 +25,7 @@ load_device(const char *name)
 
 	if (strcmp(name, "host") == 0)
 		return &gpb_host_device;
+	test_emulated = strstr(name, "emulated") != NULL;
 	library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (library == NULL)
 	{
@@ -67,16 +68,27 @@ run_case(const TestCase *test, uint64 seed)
 }
 
 static void
-run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int *failed)
+run_list(const TestCase *cases, int n, uint64 seed, char **chosen, int *passed, int *failed)
 {
 	int			i;
 
-	test_open(&test_device, api, 0);
-	for (i = 0; i < test_ncases; i++)
+	for (i = 0; i < n; i++)
 	{
-		if (is_chosen(test_cases[i].name, chosen))
-			++*(run_case(&test_cases[i], seed) ? passed : failed);
+		if (is_chosen(cases[i].name, chosen))
+			++*(run_case(&cases[i], seed) ? passed : failed);
 	}
+}
+
+static void
+run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int *failed)
+{
+	test_open(&test_device, api, 0);
+	run_list(test_cases, test_ncases, seed, chosen, passed, failed);
+	if (api->search_launch != NULL)
+		run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
+	else
+		printf("device \"%s\" has no search_launch: %d tests of searches not run\n", api->name,
+			   test_nsearch_cases);
 	test_close(&test_device);
 }
 

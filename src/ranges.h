@@ -38,7 +38,8 @@ typedef struct GpbRangesSpec
 /*
  * A range's answer, of entries that need no visit to the heap, packed: int64 entries; then of
  * the column, as want has them: int64 count (GPB_WANT_COUNT), uint64 and int64
- * of the 128-bit sum (GPB_WANT_SUM), int64 min and max (GPB_WANT_MINMAX).
+ * of the 128-bit sum (GPB_WANT_SUM), int64 min and max (GPB_WANT_MINMAX), which compare
+ * as in GpbColumnState; min > max if the column had no value.
  */
 GPB_FN int
 gpb_range_answer_width(uint8 want)
@@ -87,7 +88,8 @@ gpb_range_entry_width(int row_width)
 typedef struct GpbRangesResult
 {
 	uint64		leaves;			/* leaf visits by the device */
-	uint64		unclean;		/* GpbUncleanPiece records to fetch, by number */
+	uint64		unclean;		/* GpbUncleanPiece records to fetch, by number, then
+								 * key order; one for each leaf of each range */
 	uint64		entries;		/* range entries to fetch: without list_entries those to
 								 * be checked in the heap, sorted by TID; with it all, sorted by
 								 * number of the range, then key order */

@@ -6,8 +6,8 @@
  * Every line of the protocol between backends, service and device runs with it on
  * a machine without a GPU, and its answers are the reference for the kernels'.
  * Aggregates are computed when launched, so "at launch" and "before the
- * next upload" hold by themselves; searches (host_search.c) are settled before what they read
- * changes.
+ * next upload" hold by themselves; searches (host_search.c) and ranges (host_ranges.c) are settled before
+ * what they read changes.
  *
  * Free of PostgreSQL calls: memory is malloc's and bounded by memory_limit.
  *
@@ -98,6 +98,10 @@ gpb_host_open(int ordinal, uint64 memory_limit, int channels,
 static void
 gpb_host_close(GpbDevice *device)
 {
+	int			i;
+
+	for (i = 0; i < device->nchannels; i++)
+		gpb_host_ranges_free(device, &device->channels[i]);
 	free(device->channels);
 	free(device);
 }
@@ -146,6 +150,7 @@ gpb_host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 	int			i;
 
 	gpb_host_search_settle(device, mirror, false);
+	gpb_host_ranges_settle(device, mirror, -1);
 	for (c = 0; c < mirror->nchunks; c++)
 	{
 		if (mirror->chunks[c] == NULL)
@@ -213,6 +218,7 @@ gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	int			i;
 
 	gpb_host_search_settle(device, mirror, true);
+	gpb_host_ranges_settle(device, mirror, -1);
 	for (i = 0; i < n; i++)
 	{
 		GpbHostImage *image = gpb_host_image_for(device, mirror, blocks[i]);
@@ -261,6 +267,7 @@ gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	GpbSeparator *separators;
 	uint32		i;
 
+	gpb_host_ranges_settle(device, mirror, -1);
 	for (i = 0; i < nblocks; i++)
 	{
 		const GpbHostImage *image = gpb_host_image(mirror, blocks[i]);
@@ -301,6 +308,7 @@ gpb_host_set_visibility(GpbDevice *device, int channel, uint64 offset, const voi
 {
 	GpbHostBuffer *buffer = &device->channels[channel].visibility;
 
+	gpb_host_ranges_settle(device, NULL, channel);
 	if (offset == 0)
 		buffer->used = 0;
 	if (gpb_host_reserve(device, buffer, offset + n) != GPB_DEVICE_OK)
@@ -362,13 +370,12 @@ gpb_host_unclean(GpbHostLaunch *launch, GpbRange piece, uint32 block)
 	return GPB_DEVICE_OK;
 }
 
-/* Is each entry's heap block all-visible?  Asked once for a run of equal blocks. */
-static void
-gpb_host_look_up_visibility(const GpbHostLaunch *launch, const char *page, int from, int to,
-							uint8 *visible)
+/* A run of equal blocks is looked up once. */
+void
+gpb_host_look_up_visibility(const GpbHostChannel *channel, uint32 heap_blocks, const char *page,
+							int row_width, int from, int to, uint8 *visible)
 {
-	const uint8 *map = (const uint8 *) launch->channel->visibility.data;
-	int			row_width = launch->mirror->layout.row_width;
+	const uint8 *map = (const uint8 *) channel->visibility.data;
 	uint64		last_block = ~(uint64) 0;
 	uint8		last = 0;
 	int			i;
@@ -380,10 +387,17 @@ gpb_host_look_up_visibility(const GpbHostLaunch *launch, const char *page, int f
 		if (block != last_block)
 		{
 			last_block = block;
-			last = gpb_heap_all_visible(map, launch->heap_blocks, block);
+			last = gpb_heap_all_visible(map, heap_blocks, block);
 		}
 		visible[i - from] = last;
 	}
+}
+
+uint32
+gpb_host_covered_blocks(const GpbHostChannel *channel, uint32 heap_blocks)
+{
+	return (uint32) Min((uint64) heap_blocks,
+						channel->visibility.used * GPB_HEAPBLOCKS_PER_BYTE);
 }
 
 /* Entries [from, to) of a clean leaf. */
@@ -399,7 +413,8 @@ gpb_host_leaf(GpbHostLaunch *launch, const char *page, int from, int to)
 	int			nunknown;
 	int			i;
 
-	gpb_host_look_up_visibility(launch, page, from, to, visible);
+	gpb_host_look_up_visibility(channel, launch->heap_blocks, page, layout->row_width, from, to,
+								visible);
 	nunknown = gpb_leaf_aggregate(page, launch->spec, from, to, visible,
 								  &channel->result.state, channel->sums, unknown);
 	if (gpb_host_reserve(launch->device, heap,
@@ -419,8 +434,7 @@ gpb_host_leaf(GpbHostLaunch *launch, const char *page, int from, int to)
 	return GPB_DEVICE_OK;
 }
 
-/* Last separator at or before the bound. */
-static uint64
+uint64
 gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound)
 {
 	uint64		lo = 0;
@@ -525,8 +539,8 @@ gpb_host_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channe
 	launch.spec = spec;
 	launch.changed = changed;
 	launch.nblocks = nblocks;
-	launch.heap_blocks = (uint32) Min((uint64) spec->heap_blocks,
-									  launch.channel->visibility.used * GPB_HEAPBLOCKS_PER_BYTE);
+	launch.heap_blocks = gpb_host_covered_blocks(launch.channel, spec->heap_blocks);
+	gpb_host_ranges_abandon(launch.channel);
 	launch.channel->status = gpb_host_aggregate(&launch);
 	return GPB_DEVICE_OK;
 }
@@ -551,6 +565,8 @@ gpb_host_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 first, 
 	GpbHostBuffer *buffer = what == GPB_FETCH_UNCLEAN ? &c->unclean : &c->heap;
 	uint64		records = what == GPB_FETCH_UNCLEAN ? c->result.unclean : c->result.heap;
 
+	if (what > GPB_FETCH_HEAP)
+		return gpb_host_ranges_fetch(device, c, what, first, n, into);
 	if (n > 0)
 		memcpy(into, buffer->data + first * (buffer->used / records),
 			   n * (buffer->used / records));
@@ -561,7 +577,7 @@ gpb_host_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 first, 
 static GpbDeviceStatus
 gpb_host_poll(GpbDevice *device, int channel, bool *ended)
 {
-	*ended = gpb_host_search_poll(device, channel);
+	*ended = gpb_host_search_poll(device, channel) && gpb_host_ranges_poll(device, channel);
 	return GPB_DEVICE_OK;
 }
 
@@ -585,5 +601,7 @@ const GpbDeviceApi gpb_host_device = {
 	.fetch = gpb_host_fetch,
 	.search_launch = gpb_host_search_launch,
 	.search_finish = gpb_host_search_finish,
+	.ranges_launch = gpb_host_ranges_launch,
+	.ranges_finish = gpb_host_ranges_finish,
 	.poll = gpb_host_poll,
 };

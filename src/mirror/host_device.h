@@ -104,4 +104,39 @@ gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
 	return i + 1 < mirror->nseparators ? mirror->separators[i + 1].low : GPB_BOUND_MAX;
 }
 
+/* Last separator at or before the bound; there must be one. */
+extern uint64 gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound);
+
+/* Of heap_blocks those that the channel was given visibility bits for */
+extern uint32 gpb_host_covered_blocks(const GpbHostChannel *channel, uint32 heap_blocks);
+
+/* Is the heap block of each entry from .. to - 1 all-visible?  visible[0] is of "from". */
+extern void gpb_host_look_up_visibility(const GpbHostChannel *channel, uint32 heap_blocks,
+										const char *page, int row_width, int from, int to,
+										uint8 *visible);
+
+/* ---- host_ranges.c ---- */
+
+extern GpbDeviceStatus gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror,
+											  int channel, const GpbRangesSpec *spec,
+											  const void *ranges, const uint32 *changed,
+											  uint32 nblocks);
+extern GpbDeviceStatus gpb_host_ranges_finish(GpbDevice *device, int channel,
+											  GpbRangesResult *result);
+extern GpbDeviceStatus gpb_host_ranges_fetch(GpbDevice *device, GpbHostChannel *channel,
+											 GpbFetchWhat what, uint64 first, uint64 n,
+											 void *into);
+/* A bounded part of the work; true when nothing is left. */
+extern bool gpb_host_ranges_poll(GpbDevice *device, int channel);
+/* Nobody wants them: another request is launched on the channel. */
+extern void gpb_host_ranges_abandon(GpbHostChannel *channel);
+
+/*
+ * Before a mirror (or NULL) or a channel's input (or -1) changes: what was launched and reads it is
+ * brought to its end.
+ */
+extern void gpb_host_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror,
+								   int channel);
+extern void gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel);
+
 #endif							/* GPB_HOST_DEVICE_H */

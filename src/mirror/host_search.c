@@ -417,6 +417,7 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 		device->error = "no inner image";
 		return GPB_DEVICE_NO_MEMORY;
 	}
+	gpb_host_ranges_abandon(&device->channels[channel]);
 	search->mirror = mirror;
 	search->spec = *spec;
 	search->nblocks = nblocks;

@@ -95,5 +95,7 @@ extern const TestCase test_cases[];
 extern const int test_ncases;
 extern const TestCase test_search_cases[];	/* of a device that searches */
 extern const int test_nsearch_cases;
+extern const TestCase test_ranges_cases[];	/* of a device that answers ranges */
+extern const int test_nranges_cases;
 
 #endif							/* GPB_TEST_HARNESS_H */

@@ -89,6 +89,11 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	else
 		printf("device \"%s\" has no search_launch: %d tests of searches not run\n", api->name,
 			   test_nsearch_cases);
+	if (api->ranges_launch != NULL)
+		run_list(test_ranges_cases, test_nranges_cases, seed, chosen, passed, failed);
+	else
+		printf("device \"%s\" has no ranges_launch: %d tests of ranges not run\n", api->name,
+			   test_nranges_cases);
 	test_close(&test_device);
 }
 

@@ -186,6 +186,27 @@ COMMENT ON FUNCTION gpubtree_check(regclass, boolean) IS
 	'raise an error if the index is damaged or, on request, lacks an entry for a row';
 
 --
+-- Batched look-ups
+--
+
+CREATE FUNCTION gpubtree_probe(
+	index regclass,
+	keys anyarray,
+	engine text DEFAULT 'auto',
+	OUT keys bigint,
+	OUT matches bigint,
+	OUT sum numeric,
+	OUT leaves bigint,
+	OUT heap_fetches bigint,
+	OUT engine text,
+	OUT milliseconds double precision)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_probe(regclass, anyarray, text) IS
+	'search the index for all keys of an array as one batch; count what is found, and sum the first INCLUDE column';
+
+--
 -- Mirrors in device memory
 --
 

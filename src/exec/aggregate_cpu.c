@@ -4,16 +4,13 @@
  *	  Engine: aggregate leaf pages in shared buffers, page at a time.
  *
  * A leaf whose entries all count is aggregated under its share lock.  Any other is copied under
- * that lock; its pin is kept until the visibility map has been read for its entries.  VACUUM
- * needs the cleanup lock of a leaf to remove an entry, and removes it before it recycles the
- * tuple and before it can set the heap page all-visible: so an all-visible bit read after
- * the leaf and under its pin speaks about the tuples that the entries still point to.
+ * that lock; its pin is kept until the visibility map has been read for its entries (see
+ * visibility.h).
  *
  *-------------------------------------------------------------------------
  */
 #include "../compat.h"
 
-#include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
@@ -24,124 +21,17 @@
 #include "../leaf_aggregate.h"
 #include "aggregate_node.h"
 
-/*
- * Pinned pages of the visibility map, direct-mapped.  A page that does not
- * exist (yet) is held as zero bits, which only costs heap visits.
- */
-#define GPB_VISIBILITY_SLOTS	64	/* a power of two; 16 GB of heap */
-
 /* Bytes that one prefetch brings */
 #define GPB_CACHE_LINE	64
-
-typedef struct GpbVisibilitySlot
-{
-	uint32		page;			/* number of the map page + 1; 0: empty */
-	Buffer		buffer;			/* pinned, or InvalidBuffer */
-	const volatile uint8 *bits;
-} GpbVisibilitySlot;
-
-/* Stands for a map page that does not exist */
-static const uint8 gpb_no_bits[GPB_VM_PAGE_BYTES];
-
-struct GpbVisibilityCache
-{
-	GpbVisibilitySlot slot[GPB_VISIBILITY_SLOTS];
-};
 
 /* Drop the run's pins on the map, if any. */
 void
 gpb_visibility_cache_release(GpbAggregateRun *run)
 {
-	GpbVisibilityCache *cache = run->visibility;
-	int			i;
+	GpbVisibility *visibility = run->visibility;
 
-	if (cache == NULL)
-		return;
 	run->visibility = NULL;
-	for (i = 0; i < GPB_VISIBILITY_SLOTS; i++)
-	{
-		if (BufferIsValid(cache->slot[i].buffer))
-			ReleaseBuffer(cache->slot[i].buffer);
-	}
-	pfree(cache);
-}
-
-/* The pinned map page that covers heap block "block", pinning it if need be. */
-static inline GpbVisibilitySlot *
-gpb_visibility_slot(GpbAggregateRun *run, BlockNumber block)
-{
-	uint32		page = block / GPB_VM_PAGE_BLOCKS;
-	GpbVisibilitySlot *slot = &run->visibility->slot[page % GPB_VISIBILITY_SLOTS];
-
-	if (likely(slot->page == page + 1))
-		return slot;
-	/* releases the page that the slot holds now, if it is another */
-	(void) visibilitymap_get_status(run->heap, block, &slot->buffer);
-	slot->page = page + 1;
-	slot->bits = gpb_no_bits;
-	if (BufferIsValid(slot->buffer))
-		slot->bits = (const uint8 *) PageGetContents(BufferGetPage(slot->buffer));
-	return slot;
-}
-
-static inline BlockNumber
-gpb_leaf_heap_block(const char *page, int row_width, int i)
-{
-	return gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
-}
-
-static inline uint8
-gpb_visibility_bit(const volatile uint8 *bits, uint32 at)
-{
-	return (bits[at / GPB_HEAPBLOCKS_PER_BYTE] >>
-			(2 * (at % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
-}
-
-/*
- * Set visible[i - from] for entries [from, to) of a leaf; there is at least one.  As in
- * core, the map is read without a lock: what matters is only that the bit was
- * set at some moment after the leaf was read.
- *
- * Most leaves point to heap blocks of one map page, so the first loop runs as
- * far as that is so.
- */
-static void
-gpb_read_visibility(GpbAggregateRun *run, const char *page, int from, int to,
-					uint8 *visible)
-{
-	int			row_width = run->spec.layout.row_width;
-	BlockNumber first = gpb_leaf_heap_block(page, row_width, from);
-	BlockNumber base = first - first % GPB_VM_PAGE_BLOCKS;
-	const volatile uint8 *bits = gpb_visibility_slot(run, first)->bits;
-	int			i;
-
-	for (i = from; i < to; i++)
-	{
-		uint32		at = gpb_leaf_heap_block(page, row_width, i) - base;
-
-		if (at >= GPB_VM_PAGE_BLOCKS)
-			break;
-		visible[i - from] = gpb_visibility_bit(bits, at);
-	}
-	for (; i < to; i++)
-	{
-		BlockNumber block = gpb_leaf_heap_block(page, row_width, i);
-
-		visible[i - from] =
-			gpb_visibility_bit(gpb_visibility_slot(run, block)->bits,
-							   block % GPB_VM_PAGE_BLOCKS);
-	}
-}
-
-/* Copy what a leaf holds: the hole between keys and rows is left out. */
-static void
-gpb_copy_leaf(char *copy, const char *page)
-{
-	int			lower = gpb_page_u16(page, GPB_PD_LOWER);
-	int			upper = gpb_page_u16(page, GPB_PD_UPPER);
-
-	memcpy(copy, page, lower);
-	memcpy(copy + upper, page + upper, BLCKSZ - upper);
+	gpb_visibility_end(visibility);
 }
 
 /*
@@ -178,36 +68,6 @@ gpb_prefetch_rows(const char *page, int row_width, int from, int to)
 }
 
 /*
- * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned
- * already?  False if one of them is not.
- */
-static bool
-gpb_all_visible(GpbAggregateRun *run, const char *page, int from, int to)
-{
-	int			row_width = run->spec.layout.row_width;
-	const char *row = gpb_page_row(page, row_width, from);
-	BlockNumber last = InvalidBlockNumber;
-	int			i;
-
-	for (i = from; i < to; i++, row -= row_width)
-	{
-		BlockNumber block = gpb_locator_block(gpb_row_locator(row));
-		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
-		const GpbVisibilitySlot *slot;
-
-		/* neighbours in a table loaded in key order share their block */
-		if (block == last)
-			continue;
-		slot = &run->visibility->slot[map_page % GPB_VISIBILITY_SLOTS];
-		if (slot->page != map_page + 1 ||
-			!gpb_visibility_bit(slot->bits, block % GPB_VM_PAGE_BLOCKS))
-			return false;
-		last = block;
-	}
-	return true;
-}
-
-/*
  * Aggregate a leaf where it lies, if each of its entries in the range counts and to know that
  * takes no I/O: then it is faster than copying.  False, with nothing done, if not.  The leaf is
  * pinned and share-locked on entry and return, so the map is read while nothing can leave or
@@ -225,7 +85,8 @@ gpb_cpu_leaf_in_place(GpbAggregateRun *run, const GpbRange *range, const char *p
 		return false;
 	gpb_leaf_span(&run->spec.layout, page, range, &from, &to);
 	gpb_prefetch_rows(page, run->spec.layout.row_width, from, to);
-	if (from < to && !gpb_all_visible(run, page, from, to))
+	if (from < to && !gpb_visibility_all_pinned(run->visibility, page,
+												run->spec.layout.row_width, from, to))
 		return false;
 	(void) gpb_leaf_aggregate(page, &run->spec, from, to, NULL,
 							  &run->totals.state, run->totals.sums, unknown);
@@ -256,7 +117,7 @@ gpb_cpu_leaf_copied(GpbAggregateRun *run, const GpbRange *range, Buffer buffer, 
 
 	gpb_leaf_span(layout, copy, range, &from, &to);
 	if (from < to)
-		gpb_read_visibility(run, copy, from, to, visible);
+		gpb_visibility_read(run->visibility, copy, layout->row_width, from, to, visible);
 	ReleaseBuffer(buffer);
 	if (from >= to)
 		return;
@@ -310,7 +171,7 @@ gpb_run_cpu_range(GpbAggregateRun *run, GpbRange range)
 	if (!gpb_bound_less(range.lo, range.hi))
 		return;
 	if (run->visibility == NULL)
-		run->visibility = palloc0(sizeof(GpbVisibilityCache));
+		run->visibility = gpb_visibility_begin(run->heap);
 	copy = palloc(BLCKSZ);
 
 	buffer = gpb_search(run->index, layout, range.lo, BUFFER_LOCK_SHARE, NULL);

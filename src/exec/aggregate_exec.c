@@ -225,20 +225,6 @@ gpb_run_close(GpbAggregateRun *run)
 	gpb_visibility_cache_release(run);
 }
 
-/*
- * Must core decide on visibility?  Under SERIALIZABLE it takes the predicate
- * locks too; with old_snapshot_threshold rows may go that a snapshot can see;
- * and the visibility map says nothing to snapshots other than plain MVCC ones
- * (rules M5 and M8).
- */
-static bool
-gpb_needs_plain_scan(Snapshot snapshot)
-{
-	return IsolationIsSerializable() ||
-		snapshot->snapshot_type != SNAPSHOT_MVCC ||
-		OldSnapshotThresholdActive();
-}
-
 /* Answer the range with the best engine there is; its name is returned. */
 static const char *
 gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)

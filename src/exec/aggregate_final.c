@@ -18,8 +18,7 @@
 #include "../leaf_aggregate.h"
 #include "aggregate_node.h"
 
-/* A two's complement 128-bit integer as numeric. */
-static Numeric
+Numeric
 gpb_int128_numeric(uint64 low, int64 high)
 {
 	char		digits[48];

@@ -27,15 +27,13 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
-#include "storage/bufpage.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
 #include "../aggregate.h"
-
-/* Heap blocks that one page of the visibility map covers, and its bytes */
-#define GPB_VM_PAGE_BYTES	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
-#define GPB_VM_PAGE_BLOCKS	(GPB_VM_PAGE_BYTES * GPB_HEAPBLOCKS_PER_BYTE)
+#include "heap_visit.h"
+#include "visibility.h"
 
 /* ---- settings (exec.c) ---- */
 
@@ -96,9 +94,6 @@ typedef struct GpbTotals
 	GpbFloatSum *sums;			/* gpb_count_float_sums(spec) of them */
 } GpbTotals;
 
-typedef struct GpbHeapVisit GpbHeapVisit;
-typedef struct GpbVisibilityCache GpbVisibilityCache;
-
 /*
  * What the engines work on.  An engine adds to totals; the caller discards
  * them if the engine gives up.
@@ -112,7 +107,7 @@ typedef struct GpbAggregateRun
 	GpbTotals	totals;
 	GpbAggregateCounters *counters;
 	GpbHeapVisit *heap_visit;	/* NULL until first needed */
-	GpbVisibilityCache *visibility; /* NULL until first needed */
+	GpbVisibility *visibility; /* NULL until first needed */
 } GpbAggregateRun;
 
 /* aggregate_mirror.c: false, with totals in any state, if the CPU must answer */
@@ -132,17 +127,16 @@ extern void gpb_run_scan(GpbAggregateRun *run, ScanKey keys, int nkeys);
  * gpb_heap_entry_width says; gpb_heap_flush visits what was added so far.  To be
  * called without buffer locks.
  */
-#define GPB_HEAP_BATCH		65536
-
 extern void gpb_heap_add(GpbAggregateRun *run, uint64 key, const char *row);
 extern void gpb_heap_flush(GpbAggregateRun *run);
-extern void gpb_heap_visit(GpbAggregateRun *run, const char *records, int n);
+extern void gpb_heap_visit(GpbAggregateRun *run, char *records, int n);
 extern void gpb_heap_visit_release(GpbAggregateRun *run);
 
-/* aggregate_final.c */
+/* aggregate_final.c; the second: a two's complement 128-bit integer as numeric */
 extern Datum gpb_aggregate_final(const GpbAggregateItem *item,
 								 const GpbAggregateSpec *spec,
 								 const GpbTotals *totals, bool *isnull);
+extern Numeric gpb_int128_numeric(uint64 low, int64 high);
 
 /* ---- the executor node ---- */
 

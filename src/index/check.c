@@ -628,12 +628,8 @@ check_tree(GpbCheck *check)
 
 /* ---- SQL ---- */
 
-/*
- * Raise a clear error unless the relation is a gpubtree index that the current user owns
- * and whose pages this session can read.
- */
 void
-gpb_require_own_index(Relation index)
+gpb_require_readable_index(Relation index)
 {
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
@@ -648,28 +644,32 @@ gpb_require_own_index(Relation index)
 				 errmsg("\"%s\" is not a gpubtree index",
 						RelationGetRelationName(index)),
 				 errhint("Name an index that was created USING gpubtree.")));
-	if (!pg_class_ownercheck(RelationGetRelid(index), GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
-					   RelationGetRelationName(index));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary index \"%s\" of another session",
-						RelationGetRelationName(index))));
+						RelationGetRelationName(index)),
+				 errhint("Only the session that created it can read it.")));
 	if (RecoveryInProgress() &&
 		index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access unlogged index \"%s\" during recovery",
-						RelationGetRelationName(index))));
+						RelationGetRelationName(index)),
+				 errhint("Unlogged indexes are empty on a standby; ask the primary.")));
 }
 
-/*
- * Open an index by OID for a function of ours, its table first, lest we
- * deadlock with those who lock in that order.
- */
-static Relation
-open_index(Oid indexid, LOCKMODE lock, Relation *heap)
+void
+gpb_require_own_index(Relation index)
+{
+	gpb_require_readable_index(index);
+	if (!pg_class_ownercheck(RelationGetRelid(index), GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   RelationGetRelationName(index));
+}
+
+Relation
+gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 {
 	Oid			heapid = IndexGetRelation(indexid, true);
 	Relation	index;
@@ -692,7 +692,7 @@ open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("could not open the table of index \"%s\"",
 						RelationGetRelationName(index))));
-	gpb_require_own_index(index);
+	gpb_require_readable_index(index);
 	return index;
 }
 
@@ -710,7 +710,8 @@ gpubtree_check(PG_FUNCTION_ARGS)
 	int			sec_context;
 	int			nestlevel;
 
-	check.index = open_index(indexid, AccessShareLock, &heap);
+	check.index = gpb_open_index(indexid, AccessShareLock, &heap);
+	gpb_require_own_index(check.index);
 	if (!check.index->rd_index->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

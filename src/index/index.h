@@ -80,6 +80,11 @@ extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
 							 const char *row, int attno, bool *isnull);
 
+/* Normalized key of a non-NULL Datum of the key's type. */
+extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
+/* The inverse; the key must be one of the type's. */
+extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
+
 /* All entries with non-NULL keys; all with NULL keys. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
@@ -144,6 +149,8 @@ extern void gpb_page_delete(Page page, const uint16 *positions, int n);
 /* Entries [from, to) of source appended to target. */
 extern void gpb_page_append(Page target, Page source, int from, int to);
 
+/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
+extern void gpb_require_block(Relation index, BlockNumber block);
 /*
  * Read, lock (BUFFER_LOCK_SHARE / EXCLUSIVE) and check a tree page.
  */
@@ -239,6 +246,31 @@ extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound
  */
 extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 							  uint32 level, const GpbStack *stack);
+/* Does the page reach as far as the bound? */
+static inline bool
+gpb_page_covers(Page page, GpbBound bound)
+{
+	return gpb_special(page)->right == GPB_NO_BLOCK ||
+		gpb_bound_less(bound, gpb_page_high(page));
+}
+
+/*
+ * Which child of an inner page leads to bound: position of the last separator at or before
+ * it, -1 if there is none.
+ */
+extern int	gpb_child_position(const GpbLayout *layout, const void *page, GpbBound bound);
+/*
+ * That child's block; *range is from its separator to the next one.  page is block's page, or a
+ * copy of it.  Raises ERRCODE_INDEX_CORRUPTED for position -1.
+ */
+extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
+								const void *page, int position, GpbRange *range);
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended
+ * with the range when its parent was read; if it was split since, it ends earlier.  Any other page of the
+ * level lies all to one side of the range, and what is between might be missed.
+ */
+extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range);
 /*
  * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was
  * read, was the last one.  For walks that came there by right links: a descent would have
@@ -329,10 +361,16 @@ extern void gpb_delete_entries(Relation index, Buffer buffer,
 
 /* ---- check.c ---- */
 /*
- * Raise a clear error unless the relation is a gpubtree index that the current user owns
- * and whose pages this session can read.
+ * Raise a clear error unless the relation is a gpubtree index whose pages this session can read;
+ * and that the current user owns.
  */
+extern void gpb_require_readable_index(Relation index);
 extern void gpb_require_own_index(Relation index);
+/*
+ * Open a gpubtree index whose pages this session can read, by OID, for a function of ours; its table
+ * first, lest we deadlock with those who lock in that order.
+ */
+extern Relation gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap);
 
 /* ---- check_heap.c ---- */
 /*

@@ -198,12 +198,18 @@ gpb_value_datum(int kind, int64 value)
 	}
 }
 
-/* Normalized key of a non-NULL Datum of the key type. */
-static uint64
+uint64
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
 	return gpb_key_encode(gpb_datum_value(layout->key_kind, value),
 						  layout->key_width, layout->flags);
+}
+
+Datum
+gpb_key_datum(const GpbLayout *layout, uint64 key)
+{
+	return gpb_value_datum(layout->key_kind,
+						   gpb_key_value(key, layout->key_width, layout->flags));
 }
 
 void
@@ -256,9 +262,7 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 		*isnull = gpb_locator_is_null(locator, layout->flags);
 		if (*isnull)
 			return (Datum) 0;
-		return gpb_value_datum(layout->key_kind,
-							   gpb_key_value(key, layout->key_width,
-											 layout->flags));
+		return gpb_key_datum(layout, key);
 	}
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)

@@ -281,7 +281,7 @@ gpb_page_append(Page target, Page source, int from, int to)
  * system call, so that is done only when the block is new to us; the file of a
  * relcache entry never shrinks.
  */
-static void
+void
 gpb_require_block(Relation index, BlockNumber block)
 {
 	GpbRelCache *cache = gpb_rel_cache(index);

@@ -16,14 +16,6 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-/* Does the page reach as far as the bound? */
-static inline bool
-gpb_page_covers(Page page, GpbBound bound)
-{
-	return gpb_special(page)->right == GPB_NO_BLOCK ||
-		gpb_bound_less(bound, gpb_page_high(page));
-}
-
 /*
  * The root, locked share, in search of a page on the target level.
  *
@@ -184,56 +176,64 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
 	}
 }
 
-/*
- * The child of an inner page that leads to bound; *range is from its separator to
- * the next one.
- */
-static BlockNumber
-gpb_child_for(Relation index, const GpbLayout *layout, Buffer buffer,
-			  GpbBound bound, GpbRange *range)
+int
+gpb_child_position(const GpbLayout *layout, const void *page, GpbBound bound)
 {
-	Page		page = BufferGetPage(buffer);
 	int			width = layout->key_width;
 	int			count = gpb_page_count(page);
 	int			i;
 
-	/* the last separator at or before the bound */
 	i = gpb_page_lower_bound(page, width, GPB_INNER_ROW_WIDTH, count, bound);
 	if (i == count ||
 		gpb_bound_cmp(gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i),
 					  bound) != 0)
 		i--;
-	if (i < 0)
-		gpb_corrupted(index, BufferGetBlockNumber(buffer),
-					  "first separator is above what its parent promises");
-	range->lo = gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i);
-	range->hi = i + 1 < count ?
-		gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, i + 1) :
-		gpb_page_high(page);
-	return gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
+	return i;
 }
 
-/*
- * Exchange a locked inner page for a child of the level below it.  The child began
- * and ended with the range when the parent was read; if it was split since, it ends
- * earlier.  Any other page of the level lies all to one side of the range, and what is
- * between might be missed.
- */
-static Buffer
-gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
-			  BlockNumber child, GpbRange range, int lock)
+BlockNumber
+gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
+			 const void *page, int position, GpbRange *range)
 {
-	GpbBound	high;
-	uint16		level = gpb_special(BufferGetPage(buffer))->level;
+	int			width = layout->key_width;
 
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	buffer = gpb_exchange(index, buffer, child, lock, layout);
-	if (gpb_special(BufferGetPage(buffer))->level != level - 1)
+	if (position < 0)
+		gpb_corrupted(index, block,
+					  "first separator is above what its parent promises");
+	range->lo = gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, position);
+	range->hi = position + 1 < gpb_page_count(page) ?
+		gpb_page_bound(page, width, GPB_INNER_ROW_WIDTH, position + 1) :
+		gpb_page_high(page);
+	return gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, position));
+}
+
+void
+gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range)
+{
+	BlockNumber child = BufferGetBlockNumber(buffer);
+	GpbBound	high;
+
+	if (gpb_special(BufferGetPage(buffer))->level != level)
 		gpb_corrupted(index, child, "child is not on the level below its parent");
 	high = gpb_page_high(BufferGetPage(buffer));
 	if (!gpb_bound_less(range.lo, high) || gpb_bound_less(range.hi, high))
 		gpb_corrupted(index, child,
 					  "high key is not between the separators of the parent");
+}
+
+/*
+ * Exchange a locked inner page for a child of the level below it, which began and ended
+ * with the range when the parent was read.
+ */
+static Buffer
+gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
+			  BlockNumber child, GpbRange range, int lock)
+{
+	uint16		level = gpb_special(BufferGetPage(buffer))->level;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	buffer = gpb_exchange(index, buffer, child, lock, layout);
+	gpb_require_child(index, buffer, level - 1, range);
 	return buffer;
 }
 
@@ -273,7 +273,10 @@ gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 		if (level == target)
 			return buffer;
 
-		child = gpb_child_for(index, layout, buffer, bound, &range);
+		child = gpb_child_at(index, layout, BufferGetBlockNumber(buffer),
+							 BufferGetPage(buffer),
+							 gpb_child_position(layout, BufferGetPage(buffer), bound),
+							 &range);
 		if (stack != NULL)
 			stack->block[level] = BufferGetBlockNumber(buffer);
 		level--;

@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *	  A batch of key ranges, answered from a gpubtree index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "../index/index.h"
+#include "batch_engine.h"
+
+/* ---- entries ---- */
+
+/* Put an entry at a place for a range entry. */
+static inline void
+gpb_match_form(const GpbBatch *batch, char *record, uint32 number, uint32 flags,
+			   uint64 key, const char *row)
+{
+	((uint32 *) record)[0] = number;
+	((uint32 *) record)[1] = flags;
+	*(uint64 *) (record + 8) = key;
+	memcpy(record + 16, row, batch->spec.layout.row_width);
+}
+
+/* Aggregate one entry. */
+static inline void
+gpb_batch_count(GpbBatch *batch, uint32 number, uint64 key, const char *row)
+{
+	const GpbLayout *layout = &batch->spec.layout;
+	GpbRangeAnswer *answer = gpb_batch_answer(batch, number);
+	int			c = batch->want.column;
+
+	answer->entries++;
+	if (batch->want.want == 0)
+		return;
+	if (c == 0)
+		gpb_column_state_add(&answer->column,
+							 gpb_key_value(key, layout->key_width, layout->flags));
+	else if (!gpb_locator_column_is_null(gpb_row_locator(row), c - 1))
+	{
+		int64		value = gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]);
+
+		if (layout->kind[c - 1] == GPB_KIND_FLOAT8)
+			value = gpb_float_order(value);
+		gpb_column_state_add(&answer->column, value);
+	}
+}
+
+static inline char *
+gpb_match_place(GpbBatch *batch)
+{
+	Assert(batch->nmatches < batch->most_matches);
+	return batch->matches + (size_t) batch->nmatches++ * batch->match_width;
+}
+
+void
+gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
+{
+	if (batch->want.list)
+		gpb_match_form(batch, gpb_match_place(batch), i,
+					   batch->want.heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
+	else
+		gpb_batch_count(batch, i, key, row);
+}
+
+/* The heap has decided: the row is visible. */
+static void
+gpb_batch_row_visible(void *arg, char *record, TupleTableSlot *slot)
+{
+	GpbBatch   *batch = (GpbBatch *) arg;
+
+	if (batch->want.list)
+		((uint32 *) record)[1] |= GPB_RANGE_ENTRY_VISIBLE;
+	else
+		gpb_batch_count(batch, *(uint32 *) record, *(uint64 *) (record + 8), record + 16);
+}
+
+static GpbHeapVisit *
+gpb_batch_visit(GpbBatch *batch)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	if (batch->visit == NULL)
+		batch->visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot,
+									   batch->spec.layout.row_width, true,
+									   gpb_batch_row_visible, batch);
+	MemoryContextSwitchTo(caller);
+	return batch->visit;
+}
+
+void
+gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
+{
+	char	   *record;
+
+	if (batch->want.list)
+	{
+		record = gpb_match_place(batch);
+		batch->nunknown++;
+	}
+	else
+		record = gpb_visit_add(gpb_batch_visit(batch));
+	gpb_match_form(batch, record, i, 0, key, row);
+}
+
+/* Keep the counter of entries checked in the heap up to date. */
+static void
+gpb_batch_count_visits(GpbBatch *batch)
+{
+	uint64		visited = batch->visit == NULL ? 0 : gpb_visit_count(batch->visit);
+
+	batch->counters.heap_fetches += visited - batch->visited;
+	batch->visited = visited;
+}
+
+/* ---- the object ---- */
+
+static void
+gpb_answer_init(GpbRangeAnswer *answer)
+{
+	answer->entries = 0;
+	gpb_column_state_init(&answer->column);
+}
+
+GpbBatch *
+gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
+				const GpbBatchWant *want, GpbEngine engine)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree batch",
+												  ALLOCSET_DEFAULT_SIZES);
+	GpbBatch   *batch = MemoryContextAllocZero(context, sizeof(GpbBatch));
+
+	Assert(!want->heap_rows || want->list);
+	batch->context = context;
+	batch->heap = heap;
+	batch->index = index;
+	batch->snapshot = snapshot;
+	batch->want = *want;
+	/* a copy: the relcache may rebuild its own at any time */
+	batch->spec.layout = *gpb_layout(index);
+	batch->spec.ignore_dead_hints = TransactionStartedDuringRecovery();
+	batch->spec.want[want->column] = want->want;
+	batch->memory = work_mem * (Size) 1024;
+	batch->match_width = gpb_range_entry_width(batch->spec.layout.row_width);
+	batch->counters.engine = "none";
+	gpb_answer_init(&batch->total);
+	return batch;
+}
+
+/* Close the engine of a run. */
+static void
+gpb_batch_stop(GpbBatch *batch)
+{
+	if (batch->engine != NULL)
+		batch->engine->end(batch);
+	batch->engine = NULL;
+}
+
+/* Which engine is right for this run (rule M8: not known before) */
+static const GpbBatchEngine *
+gpb_batch_choose(const GpbBatch *batch)
+{
+	return gpb_needs_plain_scan(batch->snapshot) ? &gpb_batch_scan : &gpb_batch_cpu;
+}
+
+void
+gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answers)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+	uint32		i;
+
+	Assert(answers == NULL || !batch->want.list);
+	gpb_batch_stop(batch);
+	batch->input = input;
+	batch->n = n;
+	batch->answers = answers;
+	gpb_answer_init(&batch->total);
+	for (i = 0; answers != NULL && i < n; i++)
+		gpb_answer_init(&answers[i]);
+
+	batch->engine = gpb_batch_choose(batch);
+	batch->counters.engine = batch->engine->name;
+	batch->counters.runs++;
+	batch->counters.ranges += n;
+	batch->engine->start(batch);
+	if (!batch->want.list)
+	{
+		(void) batch->engine->fill(batch);
+		gpb_batch_stop(batch);
+		if (batch->visit != NULL)
+			gpb_visit_flush(batch->visit);
+		gpb_batch_count_visits(batch);
+		for (i = 0; answers != NULL && i < n; i++)
+			batch->counters.matches += answers[i].entries;
+		batch->counters.matches += batch->total.entries;
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+const GpbRangeAnswer *
+gpb_batch_total(const GpbBatch *batch)
+{
+	return &batch->total;
+}
+
+/* Drop from the list what the heap did not show to be visible. */
+static void
+gpb_batch_drop_invisible(GpbBatch *batch)
+{
+	uint64		kept = 0;
+	uint64		i;
+
+	for (i = 0; i < batch->nmatches; i++)
+	{
+		char	   *record = batch->matches + (size_t) i * batch->match_width;
+
+		if ((((uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) == 0)
+			continue;
+		if (kept != i)
+			memcpy(batch->matches + (size_t) kept * batch->match_width, record,
+				   batch->match_width);
+		kept++;
+	}
+	batch->nmatches = kept;
+}
+
+/* Half of the memory is the list's, the other half the sorted input's. */
+static void
+gpb_batch_make_list(GpbBatch *batch)
+{
+	batch->most_matches = Max(batch->memory / 2 / batch->match_width, 1024);
+	batch->matches = MemoryContextAllocHuge(batch->context,
+											batch->most_matches * batch->match_width);
+}
+
+char *
+gpb_batch_matches(GpbBatch *batch, uint64 *n)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	Assert(batch->want.list);
+	if (batch->matches == NULL)
+		gpb_batch_make_list(batch);
+	batch->nmatches = 0;
+	while (batch->nmatches == 0 && batch->engine != NULL)
+	{
+		batch->nunknown = 0;
+		if (batch->engine->fill(batch))
+			gpb_batch_stop(batch);
+		if (batch->nunknown > 0)
+		{
+			gpb_visit_records(gpb_batch_visit(batch), batch->matches, batch->nmatches);
+			gpb_batch_count_visits(batch);
+			gpb_batch_drop_invisible(batch);
+		}
+	}
+	MemoryContextSwitchTo(caller);
+	batch->counters.matches += batch->nmatches;
+	*n = batch->nmatches;
+	return batch->nmatches > 0 ? batch->matches : NULL;
+}
+
+const GpbBatchCounters *
+gpb_batch_counters(const GpbBatch *batch)
+{
+	return &batch->counters;
+}
+
+void
+gpb_batch_end(GpbBatch *batch)
+{
+	gpb_batch_stop(batch);
+	gpb_visit_end(batch->visit);
+	MemoryContextDelete(batch->context);
+}

@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_visit.c
+ *	  Heap visits: entries whose visibility the heap must decide (rule M6).
+ *
+ * Entries are gathered, sorted by TID and looked up with the snapshot, so that a heap
+ * page is visited once for all of its entries in a batch, and pages to come are
+ * prefetched as a bitmap scan's are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/tableam.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "heap_visit.h"
+
+/*
+ * What is sorted: the TID in the upper 48 bits, the record's number below.
+ */
+#define ST_SORT gpb_sort_visits
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+StaticAssertDecl(GPB_HEAP_BATCH <= 65536, "numbers of records fit 16 bits");
+
+struct GpbHeapVisit
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	GpbVisitCallback callback;
+	void	   *arg;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	bool		ranged;
+	int			width;			/* bytes of a record */
+	int			locator;		/* where its locator lies */
+	int			ahead;			/* blocks to prefetch */
+	int			most;			/* records that are gathered */
+	uint64		visited;
+	char	   *records;		/* added and not yet visited */
+	int			nrecords;
+	int			capacity;
+	uint64	   *order;			/* GPB_HEAP_BATCH places */
+};
+
+#define GPB_HEAP_INITIAL	1024	/* records there is room for at first */
+
+GpbHeapVisit *
+gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
+				bool ranged, GpbVisitCallback callback, void *arg)
+{
+	GpbHeapVisit *visit = palloc0(sizeof(GpbHeapVisit));
+
+	visit->heap = heap;
+	visit->index = index;
+	visit->snapshot = snapshot;
+	visit->callback = callback;
+	visit->arg = arg;
+	visit->fetch = table_index_fetch_begin(heap);
+	visit->slot = table_slot_create(heap, NULL);
+	visit->ranged = ranged;
+	visit->width = ranged ? gpb_range_entry_width(row_width) : gpb_heap_entry_width(row_width);
+	visit->locator = ranged ? 16 : 8;
+	visit->most = Min(GPB_HEAP_BATCH, Max(GPB_HEAP_INITIAL,
+										 work_mem * (Size) 1024 / 4 / visit->width));
+	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
+	return visit;
+}
+
+void
+gpb_visit_end(GpbHeapVisit *visit)
+{
+	if (visit == NULL)
+		return;
+	table_index_fetch_end(visit->fetch);
+	ExecDropSingleTupleTableSlot(visit->slot);
+	if (visit->records != NULL)
+		pfree(visit->records);
+	if (visit->order != NULL)
+		pfree(visit->order);
+	pfree(visit);
+}
+
+/* Leave the row at this TID that the snapshot sees in the slot; false if it sees none. */
+static bool
+gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
+{
+	ItemPointerData tid;
+	bool		call_again = false;
+
+	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is corrupted: entry points to no heap tuple",
+						RelationGetRelationName(visit->index)),
+				 errhint("REINDEX rebuilds the index from its table.")));
+
+	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
+	return table_index_fetch_tuple(visit->fetch, &tid, visit->snapshot, visit->slot,
+								   &call_again, NULL);
+}
+
+/* Sort the records that need a visit by TID into visit->order; their number is returned. */
+static int
+gpb_order_visits(GpbHeapVisit *visit, const char *records, int n)
+{
+	int			norder = 0;
+	int			i;
+
+	if (visit->order == NULL)
+		visit->order = palloc(sizeof(uint64) * GPB_HEAP_BATCH);
+	for (i = 0; i < n; i++)
+	{
+		const char *record = records + (size_t) i * visit->width;
+		uint64		tid = gpb_row_locator(record + visit->locator) & GPB_TID_MASK;
+
+		if (visit->ranged && (((const uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) != 0)
+			continue;
+		visit->order[norder++] = tid << 16 | i;
+	}
+	gpb_sort_visits(visit->order, norder);
+	return norder;
+}
+
+/* The heap block of the i-th visit */
+static inline BlockNumber
+gpb_visit_block(const GpbHeapVisit *visit, int i)
+{
+	return (BlockNumber) (visit->order[i] >> 32);
+}
+
+/*
+ * Prefetch until so many distinct blocks after that of visit i are on their way; *next is the
+ * first visit whose block was not asked for, *pending how many were and are not reached.
+ */
+static void
+gpb_prefetch_visits(GpbHeapVisit *visit, int n, int *next, int *pending)
+{
+	while (*next < n && *pending < visit->ahead)
+	{
+		BlockNumber block = gpb_visit_block(visit, *next);
+
+		(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM, block);
+		(*pending)++;
+		while (*next < n && gpb_visit_block(visit, *next) == block)
+			(*next)++;
+	}
+}
+
+/* Visit at most GPB_HEAP_BATCH records. */
+static void
+gpb_visit_batch(GpbHeapVisit *visit, char *records, int n)
+{
+	int			norder = gpb_order_visits(visit, records, n);
+	int			next = 0;
+	int			pending = 0;
+	int			i;
+
+	for (i = 0; i < norder; i++)
+	{
+		char	   *record = records + (size_t) (visit->order[i] & 0xFFFF) * visit->width;
+
+		CHECK_FOR_INTERRUPTS();
+		if (visit->ahead > 0 &&
+			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
+		{
+			pending -= i > 0;
+			gpb_prefetch_visits(visit, norder, &next, &pending);
+		}
+		if (!gpb_fetch_visible(visit, gpb_row_locator(record + visit->locator)))
+			continue;
+		visit->callback(visit->arg, record, visit->slot);
+		ExecClearTuple(visit->slot);
+		pgstat_count_heap_fetch(visit->index);
+	}
+	ExecClearTuple(visit->slot);
+	table_index_fetch_reset(visit->fetch);
+	visit->visited += norder;
+}
+
+void
+gpb_visit_records(GpbHeapVisit *visit, char *records, uint64 n)
+{
+	while (n > 0)
+	{
+		int			batch = (int) Min(n, GPB_HEAP_BATCH);
+
+		gpb_visit_batch(visit, records, batch);
+		records += (size_t) batch * visit->width;
+		n -= batch;
+	}
+}
+
+char *
+gpb_visit_add(GpbHeapVisit *visit)
+{
+	if (visit->records == NULL)
+	{
+		visit->capacity = GPB_HEAP_INITIAL;
+		visit->records = palloc((Size) visit->capacity * visit->width);
+	}
+	else if (visit->nrecords == visit->most)
+		gpb_visit_flush(visit);
+	else if (visit->nrecords == visit->capacity)
+	{
+		visit->capacity = Min(2 * visit->capacity, visit->most);
+		visit->records = repalloc(visit->records,
+								  (Size) visit->capacity * visit->width);
+	}
+	return visit->records + (size_t) visit->nrecords++ * visit->width;
+}
+
+void
+gpb_visit_flush(GpbHeapVisit *visit)
+{
+	if (visit->nrecords > 0)
+		gpb_visit_batch(visit, visit->records, visit->nrecords);
+	visit->nrecords = 0;
+}
+
+uint64
+gpb_visit_count(const GpbHeapVisit *visit)
+{
+	return visit->visited;
+}

@@ -1,0 +1,204 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  gpubtree_probe: a batch of keys from SQL, for measuring and testing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "../index/index.h"
+#include "aggregate_node.h"
+#include "batch.h"
+
+PG_FUNCTION_INFO_V1(gpubtree_probe);
+
+static GpbEngine
+gpb_engine_from_name(const char *name)
+{
+	if (strcmp(name, "auto") == 0)
+		return GPB_ENGINE_AUTO;
+	if (strcmp(name, "cpu") == 0)
+		return GPB_ENGINE_CPU;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized engine: \"%s\"", name),
+			 errhint("Engines are \"auto\" and \"cpu\".")));
+}
+
+/*
+ * The answers tell what is in the table, and no query's rewriter has seen to it that the user may
+ * know: the right to read all columns is needed, and no policy may hide rows.
+ */
+static void
+gpb_require_select(Relation heap)
+{
+	Oid			relid = RelationGetRelid(heap);
+	AclResult	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, get_relkind_objtype(heap->rd_rel->relkind),
+					   RelationGetRelationName(heap));
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot probe an index of table \"%s\", which has row-level security",
+						RelationGetRelationName(heap)),
+				 errhint("Write a query instead: its policies are applied.")));
+}
+
+/* May this transaction use the index for an answer (rule M10)? */
+static void
+gpb_require_usable(Relation heap, Relation index)
+{
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+				 errhint("Drop it, or build it anew with REINDEX.")));
+	if (index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   TransactionXmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be used by this transaction yet",
+						RelationGetRelationName(index)),
+				 errhint("Transactions that are older than the index must end first; then start another one.")));
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" is not of the access method heap",
+						RelationGetRelationName(heap)),
+				 errhint("Write a query instead.")));
+}
+
+/* The normalized keys of the array's elements; *n is the number of those that are not NULL. */
+static uint64 *
+gpb_array_keys(Relation index, ArrayType *array, uint32 *n)
+{
+	Oid			type = ARR_ELEMTYPE(array);
+	const GpbLayout layout = *gpb_layout(index);
+	uint64	   *keys;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			nelements;
+	int16		length;
+	bool		by_value;
+	char		align;
+	int			i;
+
+	if (getBaseType(type) != index->rd_opcintype[0])
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("keys are of type %s, those of index \"%s\" of type %s",
+						format_type_be(type), RelationGetRelationName(index),
+						format_type_be(index->rd_opcintype[0])),
+				 errhint("Cast the array to %s[].", format_type_be(index->rd_opcintype[0]))));
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("keys must be a one-dimensional array"),
+				 errhint("array_agg(k) over unnest(keys) makes one.")));
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &nelements);
+	keys = palloc(sizeof(uint64) * Max(nelements, 1));
+	*n = 0;
+	for (i = 0; i < nelements; i++)
+	{
+		if (!nulls[i])
+			keys[(*n)++] = gpb_datum_key(&layout, elements[i]);
+	}
+	pfree(elements);
+	pfree(nulls);
+	return keys;
+}
+
+/* Sum the first INCLUDE column if its type is an integer. */
+static void
+gpb_probe_want(Relation index, GpbBatchWant *want)
+{
+	memset(want, 0, sizeof(*want));
+	want->points = true;
+	if (gpb_layout(index)->ncolumns == 0)
+		return;
+	switch (getBaseType(TupleDescAttr(RelationGetDescr(index), 1)->atttypid))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			want->column = 1;
+			want->want = GPB_WANT_COUNT | GPB_WANT_SUM;
+	}
+}
+
+/*
+ * gpubtree_probe(index regclass, keys anyarray, engine text): search for all keys as one
+ * batch; one row of what was found and what it took.
+ */
+Datum
+gpubtree_probe(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index = gpb_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	GpbEngine	engine = gpb_engine_from_name(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	const GpbBatchCounters *counters;
+	const GpbRangeAnswer *total;
+	GpbBatchWant want;
+	GpbBatch   *batch;
+	TupleDesc	descriptor;
+	instr_time	start;
+	instr_time	time;
+	uint64	   *keys;
+	uint32		n;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	gpb_require_select(heap);
+	gpb_require_usable(heap, index);
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	keys = gpb_array_keys(index, array, &n);
+	gpb_probe_want(index, &want);
+
+	INSTR_TIME_SET_CURRENT(start);
+	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want, engine);
+	gpb_batch_run(batch, keys, n, NULL);
+	INSTR_TIME_SET_CURRENT(time);
+	INSTR_TIME_SUBTRACT(time, start);
+
+	total = gpb_batch_total(batch);
+	counters = gpb_batch_counters(batch);
+	values[0] = Int64GetDatum(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+	values[1] = Int64GetDatum(total->entries);
+	nulls[2] = total->column.count == 0;
+	values[2] = nulls[2] ? (Datum) 0 :
+		NumericGetDatum(gpb_int128_numeric(total->column.sum_low, total->column.sum_high));
+	values[3] = Int64GetDatum((int64) counters->walk.leaves);
+	values[4] = Int64GetDatum((int64) counters->heap_fetches);
+	values[5] = CStringGetTextDatum(counters->engine);
+	values[6] = Float8GetDatum(INSTR_TIME_GET_MILLISEC(time));
+
+	gpb_batch_end(batch);
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls)));
+}

@@ -1,0 +1,610 @@
+/*-------------------------------------------------------------------------
+ *
+ * walk.c
+ *	  Find the entries of many key ranges, leaf by leaf in key order.
+ *
+ * The leaf of a range that begins is looked up in a copy of the page of level 1 above it; one descent
+ * serves all ranges below that page.  Such a copy may be old, as may leaves that the caller
+ * knows from a mirror: they lead to the leaf wanted or to its left, and right links
+ * do the rest (Lehman and Yao; rule M7).
+ *
+ * What costs here is waiting for memory.  So leaves to come are asked for ahead of
+ * time, first the buffer's header and the ends of the page, then the keys that a search of it reads
+ * first, and all keys of one leaf are searched in step (Chen et al., Improving hash join
+ * performance through prefetching, ICDE 2004; HB+-tree, SIGMOD 2016).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "walk.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/buf_internals.h"
+#include "utils/rel.h"
+
+#include "../hold.h"
+#include "../key_search.h"
+
+/* Ranges whose leaves are looked up at a time */
+#define GPB_WALK_WINDOW		256
+
+/* Leaves that are asked for ahead, and the distance at which their keys are */
+#define GPB_WALK_AHEAD		8	/* a power of two */
+#define GPB_WALK_KEYS_AHEAD 4
+
+/* Right links followed in search of one key before a descent is the shorter way */
+#define GPB_WALK_STEPS		4
+
+/* Keys searched in step, and entries compared one by one for the end of a single key */
+#define GPB_WALK_GROUP		64
+#define GPB_WALK_EQUAL		8
+
+/* Bytes that one prefetch brings */
+#define GPB_CACHE_LINE		64
+
+/* A leaf that was asked for */
+typedef struct GpbWalkAhead
+{
+	BlockNumber block;
+	Buffer		buffer;			/* where it was then; not pinned */
+} GpbWalkAhead;
+
+struct GpbWalk
+{
+	Relation	index;
+	GpbLayout	layout;
+	GpbWalkCounters *counters;
+
+	/* the ranges */
+	const GpbNumberedKey *lows;
+	const GpbKeyRange *ranges;
+	const uint32 *leaves;
+	uint32		n;
+	uint32		next;			/* the first that has not begun, of lows */
+
+	/* those that reach beyond the last leaf visited: places in lows */
+	uint32	   *active;
+	uint32		nactive;
+	uint32		active_room;
+	uint32		active_at;		/* next to be done on this leaf */
+	uint32		active_end;		/* those from here on began on this leaf */
+	uint32		active_kept;	/* done, and reaching beyond this leaf */
+
+	/* the last leaf visited, as it was then */
+	BlockNumber block;			/* InvalidBlockNumber: none yet */
+	BlockNumber right;
+	GpbBound	high;
+	bool		by_link;		/* come to by a right link */
+	BlockNumber target;			/* where the search for it began */
+
+	/* a page of level 1, and the children for lows [window, window_end) */
+	BlockNumber image_block;	/* InvalidBlockNumber: none */
+	PGAlignedBlock image;
+	uint32		window;
+	uint32		window_end;
+	uint16		child[GPB_WALK_WINDOW];
+
+	/* leaves asked for ahead, the last of them for lows[ahead_at - 1] */
+	uint32		ahead_at;
+	uint32		nahead;
+	GpbWalkAhead ahead[GPB_WALK_AHEAD];
+	uint32		nvisited;		/* of those asked for */
+
+	GpbWalkHit	hits[GPB_WALK_HITS];
+};
+
+GpbWalk *
+gpb_walk_begin(Relation index, const GpbLayout *layout, GpbWalkCounters *counters)
+{
+	GpbWalk    *walk = palloc0(sizeof(GpbWalk));
+
+	walk->index = index;
+	walk->layout = *layout;
+	walk->counters = counters;
+	walk->active_room = 64;
+	walk->active = palloc(sizeof(uint32) * walk->active_room);
+	return walk;
+}
+
+void
+gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ranges,
+			   const uint32 *leaves, uint32 n)
+{
+	walk->lows = lows;
+	walk->ranges = ranges;
+	walk->leaves = leaves;
+	walk->n = n;
+	walk->next = 0;
+	walk->nactive = 0;
+	walk->block = InvalidBlockNumber;
+	walk->target = InvalidBlockNumber;
+	walk->image_block = InvalidBlockNumber;
+	walk->window = walk->window_end = 0;
+	walk->ahead_at = walk->nahead = walk->nvisited = 0;
+	walk->active_at = walk->active_end = 0;
+}
+
+void
+gpb_walk_end(GpbWalk *walk)
+{
+	pfree(walk->active);
+	pfree(walk);
+}
+
+/* ---- the ranges ---- */
+
+/* The closed interval that is i-th in lows. */
+static inline GpbKeyRange
+gpb_walk_keys(const GpbWalk *walk, uint32 i)
+{
+	GpbKeyRange keys;
+
+	if (walk->ranges != NULL)
+		return walk->ranges[walk->lows[i].number];
+	keys.lo = keys.hi = walk->lows[i].key;
+	return keys;
+}
+
+static inline GpbRange
+gpb_walk_range(const GpbWalk *walk, uint32 i)
+{
+	return gpb_key_range(gpb_walk_keys(walk, i), walk->layout.flags);
+}
+
+/* Remember that the range reaches beyond this leaf. */
+static void
+gpb_walk_keep(GpbWalk *walk, uint32 i)
+{
+	if (walk->nactive == walk->active_room)
+	{
+		walk->active_room *= 2;
+		walk->active = repalloc_huge(walk->active, sizeof(uint32) * walk->active_room);
+	}
+	walk->active[walk->nactive++] = i;
+}
+
+/* ---- which leaf ---- */
+
+/*
+ * Look up the children for the ranges from the next one on, as far as the image of level 1
+ * reaches; it covers that one.
+ */
+static void
+gpb_walk_fill_window(GpbWalk *walk)
+{
+	const char *page = walk->image.data;
+	int			width = walk->layout.key_width;
+	int			count = gpb_page_count(page);
+	GpbBound	high = gpb_page_high(page);
+	uint64		keys[GPB_WALK_WINDOW];
+	int			n = 0;
+	int			i;
+
+	while (n < GPB_WALK_WINDOW && walk->next + n < walk->n &&
+		   gpb_bound_less(gpb_walk_range(walk, walk->next + n).lo, high))
+	{
+		keys[n] = walk->lows[walk->next + n].key;
+		n++;
+	}
+	gpb_page_keys_below_many(page, width, count, keys, n, walk->child);
+	for (i = 0; i < n; i++)
+	{
+		int			position = walk->child[i];
+
+		/* a separator with this very key: its tie decides */
+		if (position < count && gpb_page_key(page, width, position) == keys[i])
+			position = gpb_child_position(&walk->layout, page,
+										  gpb_walk_range(walk, walk->next + i).lo) + 1;
+		if (position == 0)
+			gpb_corrupted(walk->index, walk->image_block,
+						  "first separator is above what its parent promises");
+		walk->child[i] = position - 1;
+	}
+	walk->window = walk->next;
+	walk->window_end = walk->next + n;
+}
+
+/*
+ * Look up where the next range begins; false if the tree is one leaf.  Reads a page of level 1 if that
+ * at hand does not cover it.
+ */
+static bool
+gpb_walk_look_up(GpbWalk *walk)
+{
+	GpbBound	bound = gpb_walk_range(walk, walk->next).lo;
+	Buffer		buffer;
+	uint32		level;
+
+	if (walk->next < walk->window_end)
+		return true;
+	if (walk->image_block == InvalidBlockNumber ||
+		!gpb_page_covers(walk->image.data, bound))
+	{
+		gpb_root_level(walk->index, &walk->layout, &level);
+		if (level == 0)
+			return false;
+		buffer = gpb_search_level(walk->index, &walk->layout, bound, 1,
+								  BUFFER_LOCK_SHARE);
+		memcpy(walk->image.data, BufferGetPage(buffer), BLCKSZ);
+		walk->image_block = BufferGetBlockNumber(buffer);
+		UnlockReleaseBuffer(buffer);
+		walk->counters->descents++;
+	}
+	gpb_walk_fill_window(walk);
+	return true;
+}
+
+/* The leaf that was looked up for the i-th range, which is in the window. */
+static inline BlockNumber
+gpb_walk_child(const GpbWalk *walk, uint32 i)
+{
+	return gpb_row_child(gpb_page_row(walk->image.data, GPB_INNER_ROW_WIDTH,
+									  walk->child[i - walk->window]));
+}
+
+/* ---- asking for leaves ahead of time ---- */
+
+/*
+ * Bring the keys to the CPU's cache that a search of the leaf compares with first.  The page is
+ * neither pinned nor locked: it may be any page by now, which makes the prefetch useless,
+ * no more.
+ */
+static void
+gpb_prefetch_keys(const GpbWalk *walk, Buffer buffer)
+{
+	const char *page = BufferGetPage(buffer);
+	int			used = gpb_page_u16(page, GPB_PD_LOWER);
+	int			i;
+
+	used = Min(used, GPB_SPECIAL_OFFSET);
+	for (i = 1; i < 9; i++)
+		__builtin_prefetch(page + GPB_PAGE_HEADER + i * (used - GPB_PAGE_HEADER) / 9);
+}
+
+/* Ask for a leaf: from the disk if need be, else to the CPU's cache. */
+static void
+gpb_walk_ask(GpbWalk *walk, BlockNumber block)
+{
+	GpbWalkAhead *ahead = &walk->ahead[walk->nahead++ % GPB_WALK_AHEAD];
+
+	gpb_require_block(walk->index, block);
+	ahead->block = block;
+	ahead->buffer = PrefetchBuffer(walk->index, MAIN_FORKNUM, block).recent_buffer;
+	if (BufferIsValid(ahead->buffer) && !BufferIsLocal(ahead->buffer))
+	{
+		__builtin_prefetch(GetBufferDescriptor(ahead->buffer - 1));
+		__builtin_prefetch(BufferGetPage(ahead->buffer));
+		__builtin_prefetch((char *) BufferGetPage(ahead->buffer) + GPB_SPECIAL_OFFSET);
+	}
+	else
+		ahead->buffer = InvalidBuffer;
+}
+
+/* Ask for the leaves of the ranges after the next one, as far as they are known. */
+static void
+gpb_walk_prefetch(GpbWalk *walk)
+{
+	uint32		end = walk->leaves != NULL ? walk->n : walk->window_end;
+	uint32		i = Max(walk->ahead_at, walk->next);
+
+	for (; i < end && walk->nahead - walk->nvisited < GPB_WALK_AHEAD; i++)
+	{
+		BlockNumber block = walk->leaves != NULL ? walk->leaves[i] : gpb_walk_child(walk, i);
+
+		if (walk->nahead == 0 ||
+			walk->ahead[(walk->nahead - 1) % GPB_WALK_AHEAD].block != block)
+			gpb_walk_ask(walk, block);
+	}
+	walk->ahead_at = i;
+	if (walk->nahead - walk->nvisited > GPB_WALK_KEYS_AHEAD)
+	{
+		Buffer		buffer = walk->ahead[(walk->nvisited + GPB_WALK_KEYS_AHEAD) %
+										 GPB_WALK_AHEAD].buffer;
+
+		if (BufferIsValid(buffer))
+			gpb_prefetch_keys(walk, buffer);
+	}
+}
+
+/*
+ * Read and lock a leaf, from the buffer where it was when it was asked for, if it is there
+ * still: that spares another look-up.
+ */
+static Buffer
+gpb_walk_read(GpbWalk *walk, BlockNumber block)
+{
+	while (walk->nvisited < walk->nahead)
+	{
+		GpbWalkAhead *ahead = &walk->ahead[walk->nvisited++ % GPB_WALK_AHEAD];
+
+		if (ahead->block != block)
+			continue;			/* passed by: its ranges were met on the way */
+		if (BufferIsValid(ahead->buffer) &&
+			ReadRecentBuffer(walk->index->rd_node, MAIN_FORKNUM, block, ahead->buffer))
+		{
+			pgstat_count_buffer_read(walk->index);
+			pgstat_count_buffer_hit(walk->index);
+			LockBuffer(ahead->buffer, BUFFER_LOCK_SHARE);
+			gpb_page_require(walk->index, block, BufferGetPage(ahead->buffer),
+							 &walk->layout);
+			return ahead->buffer;
+		}
+		break;
+	}
+	return gpb_read(walk->index, block, BUFFER_LOCK_SHARE, &walk->layout);
+}
+
+/* ---- going to a leaf ---- */
+
+/* From the last leaf, which is not locked, to its right sibling. */
+static Buffer
+gpb_walk_right(GpbWalk *walk)
+{
+	walk->counters->right_moves++;
+	return gpb_read_right(walk->index, &walk->layout, walk->block, walk->right, 0,
+						  walk->high, BUFFER_LOCK_SHARE);
+}
+
+/* Take note of a locked leaf that the walk has come to. */
+static void
+gpb_walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
+{
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+
+	walk->block = BufferGetBlockNumber(buffer);
+	walk->right = special->right;
+	walk->high = gpb_page_high(BufferGetPage(buffer));
+	walk->by_link = by_link;
+	walk->counters->leaves++;
+}
+
+/* Descend to the leaf where the next range begins.  What was looked up is too old to be of use. */
+static Buffer
+gpb_walk_descend(GpbWalk *walk, GpbBound bound)
+{
+	walk->image_block = InvalidBlockNumber;
+	walk->window_end = walk->window;
+	walk->counters->descents++;
+	return gpb_search(walk->index, &walk->layout, bound, BUFFER_LOCK_SHARE, NULL);
+}
+
+/*
+ * Might the range begin to the left of this leaf?  A leaf does not store where it begins, but an
+ * entry at or before the bound proves that it begins before it.  A caller's leaf is not
+ * checked against separators, so this guards against a wrong one.
+ */
+static bool
+gpb_walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
+{
+	return gpb_special(page)->left != GPB_NO_BLOCK &&
+		(gpb_page_count(page) == 0 ||
+		 gpb_bound_less(bound, gpb_page_bound(page, walk->layout.key_width,
+											  walk->layout.row_width, 0)));
+}
+
+/*
+ * Read the leaf that was looked up for the next range, or, if that is where the search for
+ * the last leaf began, the right sibling of the last leaf: all ranges that begin before that were
+ * met.
+ */
+static Buffer
+gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
+{
+	BlockNumber target;
+	GpbRange	range;
+	Buffer		buffer;
+
+	*by_link = false;
+	if (walk->leaves != NULL)
+		target = walk->leaves[walk->next];
+	else if (gpb_walk_look_up(walk))
+		target = gpb_child_at(walk->index, &walk->layout, walk->image_block,
+							  walk->image.data, walk->child[walk->next - walk->window],
+							  &range);
+	else
+		return gpb_walk_descend(walk, bound);
+
+	gpb_walk_prefetch(walk);
+	if (target == walk->target && walk->block != InvalidBlockNumber)
+	{
+		*by_link = true;
+		return gpb_walk_right(walk);
+	}
+	walk->target = target;
+	buffer = gpb_walk_read(walk, target);
+	if (walk->leaves == NULL)
+		gpb_require_child(walk->index, buffer, 0, range);
+	else if (gpb_special(BufferGetPage(buffer))->level != 0)
+		gpb_corrupted(walk->index, target, "leaf expected on another level");
+	else if (gpb_walk_doubtful(walk, BufferGetPage(buffer), bound))
+	{
+		UnlockReleaseBuffer(buffer);
+		buffer = gpb_walk_descend(walk, bound);
+	}
+	return buffer;
+}
+
+/* Go to the leaf that covers the beginning of the next range. */
+static Buffer
+gpb_walk_find(GpbWalk *walk)
+{
+	GpbBound	bound = gpb_walk_range(walk, walk->next).lo;
+	bool		by_link;
+	Buffer		buffer = gpb_walk_read_target(walk, bound, &by_link);
+	bool		descended = false;
+	int			steps = 0;
+
+	gpb_walk_arrive(walk, buffer, by_link);
+	while (!gpb_page_covers(BufferGetPage(buffer), bound))
+	{
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		by_link = descended || steps++ < GPB_WALK_STEPS;
+		descended |= !by_link;
+		buffer = by_link ? gpb_walk_right(walk) : gpb_walk_descend(walk, bound);
+		gpb_walk_arrive(walk, buffer, by_link);
+	}
+	return buffer;
+}
+
+bool
+gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
+{
+	CHECK_FOR_INTERRUPTS();
+	GPB_HOLD("walk-before-leaf");
+
+	if (walk->block != InvalidBlockNumber && walk->right == GPB_NO_BLOCK)
+	{
+		if (walk->by_link)
+			gpb_require_last(walk->index, &walk->layout, walk->block);
+		return false;			/* all ranges begin before the end */
+	}
+	if (walk->nactive > 0)
+	{
+		*buffer = gpb_walk_right(walk);
+		gpb_walk_arrive(walk, *buffer, true);
+	}
+	else
+	{
+		while (walk->next < walk->n &&
+			   gpb_walk_keys(walk, walk->next).lo > gpb_walk_keys(walk, walk->next).hi)
+			walk->next++;
+		if (walk->next == walk->n)
+			return false;
+		*buffer = gpb_walk_find(walk);
+	}
+	walk->active_at = 0;
+	walk->active_kept = 0;
+	walk->active_end = walk->nactive;
+	return true;
+}
+
+/* ---- hits ---- */
+
+/* Is "key" one that entries with NULL keys share?  Then ties tell them apart. */
+static inline bool
+gpb_walk_null_key(const GpbWalk *walk, uint64 key)
+{
+	if (walk->layout.flags & GPB_LAYOUT_NULLS_FIRST)
+		return key == 0;
+	return key == (walk->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX);
+}
+
+/* First position that lies at or after the bound, the end of a closed range at "key". */
+static int
+gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
+					  uint64 key, GpbBound bound)
+{
+	int			width = walk->layout.key_width;
+	int			to = from;
+
+	if (gpb_walk_null_key(walk, key))
+		return gpb_page_lower_bound(page, width, walk->layout.row_width, count, bound);
+
+	/* nearly always a range's end is near */
+	while (to < count && to < from + GPB_WALK_EQUAL && gpb_page_key(page, width, to) <= key)
+		to++;
+	return to < from + GPB_WALK_EQUAL ? to : gpb_page_keys_upto(page, width, count, key);
+}
+
+static inline int
+gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
+{
+	if (from >= to)
+		return nhits;
+	walk->hits[nhits].number = walk->lows[i].number;
+	walk->hits[nhits].from = from;
+	walk->hits[nhits].to = to;
+	return nhits + 1;
+}
+
+/* Hits of ranges that began on leaves before. */
+static int
+gpb_walk_active_hits(GpbWalk *walk, const char *page, int count)
+{
+	int			nhits = 0;
+
+	while (walk->active_at < walk->active_end && nhits < GPB_WALK_HITS)
+	{
+		uint32		i = walk->active[walk->active_at++];
+		GpbBound	end = gpb_walk_range(walk, i).hi;
+		int			to = count;
+
+		if (gpb_bound_less(walk->high, end))
+			walk->active[walk->active_kept++] = i;
+		else
+			to = gpb_walk_end_position(walk, page, count, 0,
+									   gpb_walk_keys(walk, i).hi, end);
+		nhits = gpb_walk_hit(walk, nhits, i, 0, to);
+	}
+	if (walk->active_at == walk->active_end)
+		walk->nactive = walk->active_at = walk->active_end = walk->active_kept;
+	return nhits;
+}
+
+/*
+ * Hits of at most "most" ranges that begin on this leaf, added to the nhits that there are;
+ * *met is how many ranges that was.
+ */
+static int
+gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
+{
+	int			width = walk->layout.key_width;
+	uint64		keys[GPB_WALK_GROUP];
+	uint16		below[GPB_WALK_GROUP];
+	int			n = 0;
+	int			k;
+
+	while (n < most && walk->next + n < walk->n &&
+		   gpb_bound_less(gpb_walk_range(walk, walk->next + n).lo, walk->high))
+	{
+		keys[n] = walk->lows[walk->next + n].key;
+		n++;
+	}
+	*met = n;
+	if (n == 0)
+		return nhits;
+	gpb_page_keys_below_many(page, width, count, keys, n, below);
+	for (k = 0; k < n; k++)
+	{
+		uint32		i = walk->next + k;
+		GpbKeyRange closed = gpb_walk_keys(walk, i);
+		GpbRange	range = gpb_key_range(closed, walk->layout.flags);
+		int			from = below[k];
+		int			to = count;
+
+		if (closed.lo > closed.hi)
+			continue;
+		if (gpb_walk_null_key(walk, closed.lo))
+			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count, range.lo);
+		if (gpb_bound_less(walk->high, range.hi))
+			gpb_walk_keep(walk, i);
+		else
+			to = gpb_walk_end_position(walk, page, count, from, closed.hi, range.hi);
+		nhits = gpb_walk_hit(walk, nhits, i, from, to);
+	}
+	walk->next += n;
+	return nhits;
+}
+
+/*
+ * Ranges that began before come first: those that begin here are added to the same list, and
+ * must not be met twice.
+ */
+int
+gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits)
+{
+	int			count = gpb_page_count(page);
+	int			nhits = 0;
+	int			met = GPB_WALK_GROUP;
+
+	*hits = walk->hits;
+	if (walk->active_at < walk->active_end)
+		nhits = gpb_walk_active_hits(walk, page, count);
+	if (walk->active_at < walk->active_end)
+		return nhits;
+	while (met > 0 && nhits < GPB_WALK_HITS)
+		nhits = gpb_walk_new_hits(walk, page, count,
+								  Min(GPB_WALK_GROUP, GPB_WALK_HITS - nhits), nhits, &met);
+	return nhits;
+}

@@ -113,6 +113,83 @@ extern bool gpb_request_aggregate(GpbRequest *request,
 extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what,
 							  uint64 first, uint64 n, void *into);
 
+/*
+ * A batch: many searches or ranges in one request, or several such requests one after the other.  Keys
+ * and results lie in staging that the device reads and writes, so nothing is copied
+ * between backend and device.  As with an aggregate, false from any function means that
+ * nothing of the answer may be used: take the CPU path.
+ *
+ * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
+ * for one) abandons the batch: the service frees slot and staging when the device has
+ * done with them.  Two batches may be held at once, one being filled or read while the device has the
+ * other.
+ */
+typedef struct GpbRequest GpbMirrorBatch;
+
+/*
+ * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits, cancellably,
+ * for a slot and for staging, unless the backend already holds a batch or an aggregate request: then
+ * NULL if there is none.  NULL too without a service.  No buffer lock, pin or
+ * LWLock may be held (rule M9).
+ */
+extern GpbMirrorBatch *gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes);
+extern char *gpb_mirror_batch_staging(const GpbMirrorBatch *batch, Size *size);	/* aligned to 8 kB */
+/* Give both back; safe in every state.  NULL is allowed. */
+extern void gpb_mirror_batch_end(GpbMirrorBatch *batch);
+
+/* Most keys of a search in another order than INPUT; also the bucket that larger ones are cut into. */
+#define GPB_BATCH_BUCKET	((uint32) 1 << 20)
+
+/* A batch of searches: see search.h.  Without positions it needs no refresh (rule M7). */
+typedef struct GpbBatchSearch
+{
+	GpbSearchBound bound;
+	GpbSearchOrder order;
+	bool		ascending;		/* keys are known to ascend */
+	bool		positions;		/* wanted; needs the epoch */
+	uint32		n;
+	uint64		epoch;			/* gpb_mirror_epoch(), read beforehand (rule M5) */
+} GpbBatchSearch;
+
+/*
+ * Where keys and results of a search lie in staging: keys at its start, then the arrays of search->n
+ * elements that it asks for.  Returns the bytes needed.
+ */
+extern Size gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *staging,
+									 GpbSearchPiece *arrays);
+/* The largest n for which such a search fits that many bytes. */
+extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_width, Size bytes);
+
+/* Search for the n keys that lie in staging; wait; the results are where gpb_mirror_batch_arrange says. */
+extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
+
+/*
+ * Ship the visibility map for ranges: n bytes from its beginning (rule M5: read after the epoch).  Goes
+ * through staging and overwrites it, so before the ranges are put there.
+ */
+extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, const void *bits, uint64 n);
+/* Run the ranges, or keys if spec->points, at the start of staging; wait. */
+extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
+									GpbRangesResult *result);
+/*
+ * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES) to
+ * staging, at that many bytes from its start; wait.
+ */
+extern bool gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
+								   Size offset);
+
+/*
+ * The same in two steps: submit, then, before anything else is done with the batch, wait.  submit
+ * does not wait; after a submit that returned false, wait returns false too.
+ */
+extern bool gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
+extern bool gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec);
+extern bool gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
+										  Size offset);
+extern bool gpb_mirror_batch_wait(GpbMirrorBatch *batch);
+/* Of the last ranges waited for. */
+extern void gpb_mirror_batch_ranges_result(const GpbMirrorBatch *batch, GpbRangesResult *result);
+
 /* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
 extern const char *gpb_mirror_engine_name(void);
 

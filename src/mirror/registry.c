@@ -44,11 +44,18 @@ gpb_registry_init(void)
 	pg_atomic_init_u64(&gpb_shared->available, 0);
 	pg_atomic_init_u32(&gpb_shared->service_pgprocno, 0);
 	pg_atomic_init_u64(&gpb_shared->requests, 0);
+	pg_atomic_init_u64(&gpb_shared->batches, 0);
+	pg_atomic_init_u64(&gpb_shared->batch_keys, 0);
+	pg_atomic_init_u64(&gpb_shared->batch_ranges, 0);
+	pg_atomic_init_u64(&gpb_shared->launches, 0);
+	pg_atomic_init_u64(&gpb_shared->joined, 0);
+	pg_atomic_init_u64(&gpb_shared->failed_over, 0);
 	pg_atomic_init_u32(&gpb_shared->discards, 0);
 	pg_atomic_init_u64(&gpb_shared->epoch, 0);
 	strlcpy(gpb_shared->device_kind, "none", sizeof(gpb_shared->device_kind));
 	strlcpy(gpb_shared->status, "starting", sizeof(gpb_shared->status));
 	ConditionVariableInit(&gpb_shared->freed_cv);
+	ConditionVariableInit(&gpb_shared->pool_cv);
 	for (i = 0; i < GPB_SLOT_CLASSES; i++)
 		ConditionVariableInit(&gpb_shared->slot_cv[i]);
 	pg_atomic_init_u32(&gpb_shared->tag_limit, 0);

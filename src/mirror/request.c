@@ -17,6 +17,9 @@
  * had: by then the postmaster has reaped that process, and with it the
  * transfers of its device.
  *
+ * A batch slot's staging, units of the pool, goes with the slot: whoever frees the slot frees them, and
+ * nobody else.  So units have the slot's life cycle and no other.
+ *
  * What a backend holds is tied to its resource owner, so ERROR, FATAL and subtransaction
  * abort all give it back in one place, gpb_request_release_owner.
  *
@@ -65,8 +68,10 @@ gpb_slots_measure(void)
 	/* one page more, so that the pages of a transfer are a round number */
 	gpb_slots[GPB_REFRESH_SLOT].staging_size =
 		gpb_slots[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
+	gpb_slots[GPB_BATCH_SLOT].count = gpb_batch_slots;
+	gpb_slots[GPB_BATCH_SLOT].staging_size = 0;
 
-	gpb_region_size = 0;
+	gpb_region_size = gpb_pool_size();
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 		gpb_region_size = add_size(gpb_region_size,
 								   mul_size(gpb_slots[class].count,
@@ -89,7 +94,7 @@ gpb_slot_init(GpbRequestSlot *slot)
 	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
 }
 
-/* Staging first: it keeps the region's page alignment. */
+/* Staging and pool first: they keep the region's page alignment. */
 void
 gpb_requests_init_shmem(void)
 {
@@ -106,6 +111,8 @@ gpb_requests_init_shmem(void)
 		gpb_slots[class].staging = p;
 		p += gpb_slots[class].count * gpb_slots[class].staging_size;
 	}
+	gpb_pool_init_shmem(p);
+	p += gpb_pool_size();
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
 		gpb_slots[class].slots = (GpbRequestSlot *) p;
@@ -179,9 +186,12 @@ gpb_slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
 	return pg_atomic_compare_exchange_u32(&slot->state, &expected, to);
 }
 
+/* By whom it belongs to.  No LWLock held. */
 void
 gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
 {
+	if (slot->nunits > 0)
+		gpb_pool_give_back(slot);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_FREE);
 	pg_memory_barrier();
@@ -458,6 +468,7 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 	request->number = number;
 	request->slot = slot;
 	request->staging = gpb_slot_staging(class, number);
+	request->staging_size = gpb_slot_staging_size(class);
 	request->generation = slot->generation;
 	request->incarnation = incarnation;
 	request->ref = *ref;
@@ -536,20 +547,27 @@ gpb_request_run(GpbRequest *request)
 }
 
 /*
- * A backend that already holds a query slot (one query, several nodes) does not wait for
- * another: two such backends could wait for each other.
+ * May this backend wait for a slot, or for units?  Not if it already holds a query or batch slot (one
+ * query with several nodes, double buffering): two such backends could wait for each other.  A
+ * refresh's slots are no reason: who holds one waits for none of these.
  */
-GpbRequest *
-gpb_request_begin(const GpbMirrorRef *ref)
+bool
+gpb_request_may_wait(void)
 {
 	GpbRequest *held;
 
 	for (held = gpb_held; held != NULL; held = held->next)
 	{
-		if (held->class == GPB_QUERY_SLOT)
-			break;
+		if (held->class != GPB_REFRESH_SLOT)
+			return false;
 	}
-	return gpb_request_claim(GPB_QUERY_SLOT, ref, held == NULL);
+	return true;
+}
+
+GpbRequest *
+gpb_request_begin(const GpbMirrorRef *ref)
+{
+	return gpb_request_claim(GPB_QUERY_SLOT, ref, gpb_request_may_wait());
 }
 
 void
@@ -562,7 +580,7 @@ gpb_request_end(GpbRequest *request)
 bool
 gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n)
 {
-	uint64		piece = gpb_slot_staging_size(GPB_QUERY_SLOT);
+	uint64		piece = request->staging_size;
 	uint64		done;
 
 	for (done = 0; done < n; done += piece)
@@ -605,7 +623,7 @@ gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n
 	GpbRequestSlot *slot = request->slot;
 	uint64		width = what == GPB_FETCH_UNCLEAN ? sizeof(GpbUncleanLeaf) :
 	gpb_heap_entry_width(slot->spec.layout.row_width);
-	uint64		piece = gpb_slot_staging_size(GPB_QUERY_SLOT) / width;
+	uint64		piece = request->staging_size / width;
 	uint64		done;
 
 	for (done = 0; done < n; done += piece)
@@ -617,6 +635,7 @@ gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n
 		slot->what = what;
 		slot->offset = first + done;
 		slot->n = piece;
+		slot->into = 0;
 		if (!gpb_request_run(request))
 			return false;
 		memcpy((char *) into + done * width, request->staging, piece * width);

@@ -5,7 +5,7 @@
  *
  * One process, one thread, no database connection, no transactions, no
  * shared buffers (rule M9).  It takes refreshes one by one in the order it finds them,
- * launches all aggregates it finds before it waits for the first, and sleeps
+ * launches all queries it finds and looks whether any has ended (service_query.c), and sleeps
  * when there is nothing to do.
  *
  * A device that is lost takes the service with it: one log line, exit status
@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "service.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -44,18 +44,11 @@ typedef struct GpbServed
 	bool		has_inner;
 } GpbServed;
 
-/* What a channel's last aggregate left to fetch */
-typedef struct GpbChannel
-{
-	uint64		unclean;
-	uint64		heap;
-} GpbChannel;
+const GpbDeviceApi *gpb_api = NULL;
+GpbDevice  *gpb_device = NULL;
+uint64		gpb_incarnation = 0;
 
-static const GpbDeviceApi *gpb_api = NULL;
-static GpbDevice *gpb_device = NULL;
-static uint64 gpb_incarnation = 0;
 static GpbServed gpb_served[GPB_MIRRORS];
-static GpbChannel *gpb_channels = NULL;
 static uint32 gpb_discards_seen = 0;
 
 /* settings the device was opened with */
@@ -131,7 +124,7 @@ gpb_open_device(void)
 		gpb_api = gpb_load_cuda(&why);
 	if (gpb_api == NULL ||
 		gpb_api->open(gpb_device_choice == GPB_CHOOSE_HOST ? 0 : gpb_cuda_device,
-					  (uint64) gpb_memory_limit * 1024, gpb_slot_count(GPB_QUERY_SLOT),
+					  (uint64) gpb_memory_limit * 1024, gpb_channels_needed(),
 					  &gpb_device, &why) != GPB_DEVICE_OK)
 	{
 		char		status[sizeof(gpb_shared->status)];
@@ -154,7 +147,7 @@ gpb_open_device(void)
  * OK or not; a lost device ends the service.  Its waiting backends notice and
  * go on without it.
  */
-static void
+void
 gpb_device_check(GpbDeviceStatus status)
 {
 	if (status != GPB_DEVICE_LOST)
@@ -177,7 +170,8 @@ gpb_served_destroy(GpbServed *served)
 }
 
 /*
- * Free what was discarded.  The device's part at once: nothing is running, and launches refuse it.
+ * Free what was discarded.  The device's part at once: launches refuse it, and the device waits for
+ * what it still runs (rule M3).
  * The registry slot and its segments only when nobody owns a refresh of it; the
  * owner tells us when it is done.
  */
@@ -251,7 +245,7 @@ gpb_give_up(int slot)
 }
 
 /* Does the request concern a live mirror, and us? */
-static bool
+bool
 gpb_request_is_valid(const GpbRequestSlot *slot)
 {
 	return slot->incarnation == gpb_incarnation &&
@@ -294,6 +288,20 @@ gpb_served_for(const GpbRequestSlot *slot)
 	served->inner = gpb_inner_create(layout);
 	served->generation = slot->mirror_generation;
 	return served;
+}
+
+/* The device's mirror that a query asks for, if it can be searched; else NULL. */
+GpbDeviceMirror *
+gpb_searchable_mirror(const GpbRequestSlot *slot)
+{
+	const GpbServed *served;
+
+	if (!gpb_request_is_valid(slot))
+		return NULL;
+	served = &gpb_served[slot->mirror];
+	if (served->generation != slot->mirror_generation || !served->has_inner)
+		return NULL;
+	return served->mirror;
 }
 
 /* ---- refreshes ---- */
@@ -406,152 +414,7 @@ gpb_serve_refreshes(void)
 	return worked;
 }
 
-/* ---- queries ---- */
-
-/*
- * Launch an aggregate.  The order is rule M4's "read at launch": the changed map first (changed,
- * barrier, in-flight), then whether the mirror is still live.  If it is, it was while the map was read, so every
- * writer up to then found its tag and left its mark.
- */
-static bool
-gpb_launch(int channel, GpbRequestSlot *slot)
-{
-	static uint32 *bits = NULL;
-	static uint32 bits_size = 0;
-	GpbServed  *served;
-	BlockNumber nblocks;
-	GpbDeviceStatus status;
-
-	gpb_channels[channel].unclean = 0;
-	gpb_channels[channel].heap = 0;
-	if (!gpb_request_is_valid(slot))
-		return false;
-	served = &gpb_served[slot->mirror];
-	if (served->mirror == NULL || served->generation != slot->mirror_generation ||
-		!served->has_inner)
-		return false;
-
-	nblocks = pg_atomic_read_u32(&gpb_shared->mirrors[slot->mirror].nblocks);
-	if (gpb_map_words(nblocks) > bits_size)
-	{
-		if (bits != NULL)
-			pfree(bits);
-		bits_size = gpb_map_words(nblocks);
-		bits = MemoryContextAllocHuge(TopMemoryContext, (Size) bits_size * sizeof(uint32));
-	}
-	gpb_map_read(slot->mirror, nblocks, bits);
-	pg_memory_barrier();
-	if (!gpb_mirror_is_live(slot->mirror, slot->mirror_generation))
-		return false;
-	status = gpb_api->aggregate_launch(gpb_device, served->mirror, channel, &slot->spec,
-									   bits, nblocks);
-	gpb_device_check(status);
-	return status == GPB_DEVICE_OK;
-}
-
-static bool
-gpb_finish(int channel, GpbRequestSlot *slot)
-{
-	GpbDeviceStatus status = gpb_api->aggregate_finish(gpb_device, channel, &slot->result,
-													   slot->sums);
-
-	gpb_device_check(status);
-	if (status != GPB_DEVICE_OK)
-		return false;
-	gpb_channels[channel].unclean = slot->result.unclean;
-	gpb_channels[channel].heap = slot->result.heap;
-	pg_atomic_fetch_add_u64(&gpb_shared->requests, 1);
-	return true;
-}
-
-static bool
-gpb_serve_visibility(int channel, GpbRequestSlot *slot, const char *staging)
-{
-	GpbDeviceStatus status;
-
-	if (slot->incarnation != gpb_incarnation ||
-		slot->n > gpb_slot_staging_size(GPB_QUERY_SLOT))
-		return false;
-	status = gpb_api->set_visibility(gpb_device, channel, slot->offset, staging, slot->n);
-	gpb_device_check(status);
-	return status == GPB_DEVICE_OK;
-}
-
-static bool
-gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging)
-{
-	uint64		have = slot->what == GPB_FETCH_UNCLEAN ?
-	gpb_channels[channel].unclean : gpb_channels[channel].heap;
-	GpbDeviceStatus status;
-
-	if (slot->incarnation != gpb_incarnation ||
-		slot->offset > have || slot->n > have - slot->offset)
-		return false;
-	status = gpb_api->fetch(gpb_device, channel, slot->what, slot->offset, slot->n, staging);
-	gpb_device_check(status);
-	return status == GPB_DEVICE_OK;
-}
-
-/* Everything but an aggregate, which is launched: *launched set. */
-static bool
-gpb_serve_query(int channel, GpbRequestSlot *slot, bool *launched)
-{
-	char	   *staging = gpb_slot_staging(GPB_QUERY_SLOT, channel);
-
-	*launched = false;
-	switch (slot->op)
-	{
-		case GPB_OP_VISIBILITY:
-			return gpb_serve_visibility(channel, slot, staging);
-		case GPB_OP_FETCH:
-			return gpb_serve_fetch(channel, slot, staging);
-		case GPB_OP_AGGREGATE:
-			*launched = gpb_launch(channel, slot);
-			return *launched;
-		default:
-			return false;
-	}
-}
-
-/* All aggregates found are launched before the first is waited for. */
-static bool
-gpb_serve_queries(void)
-{
-	bool		worked = false;
-	bool		launched[256];	/* gpubtree.query_slots' maximum */
-	int			n = gpb_slot_count(GPB_QUERY_SLOT);
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, i);
-		uint32		expected = GPB_SLOT_SUBMITTED;
-		uint32		state = pg_atomic_read_u32(&slot->state);
-
-		launched[i] = false;
-		if (state == GPB_SLOT_ABANDONED)
-			gpb_slot_free(GPB_QUERY_SLOT, slot);
-		else if (state == GPB_SLOT_SUBMITTED &&
-				 pg_atomic_compare_exchange_u32(&slot->state, &expected, GPB_SLOT_RUNNING))
-		{
-			bool		ok = gpb_serve_query(i, slot, &launched[i]);
-
-			if (!launched[i])
-				gpb_slot_answer(GPB_QUERY_SLOT, slot, ok);
-			worked = true;
-		}
-	}
-	for (i = 0; i < n; i++)
-	{
-		if (launched[i])
-		{
-			GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, i);
-
-			gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_finish(i, slot));
-		}
-	}
-	return worked;
-}
+/* ---- a look around ---- */
 
 static bool
 gpb_serve_round(void)
@@ -597,8 +460,7 @@ gpb_service_begin(void)
 	LWLockRelease(gpb_shared->registry_lock);
 	gpb_reap_discarded();
 	gpb_slots_reclaim();
-	gpb_channels = MemoryContextAllocZero(TopMemoryContext,
-										  gpb_slot_count(GPB_QUERY_SLOT) * sizeof(GpbChannel));
+	gpb_queries_init();
 }
 
 /* Signals and settings.  The device's settings need a new process. */

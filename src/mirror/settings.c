@@ -23,6 +23,8 @@ int			gpb_memory_limit = 0;
 int			gpb_query_slots = 16;
 int			gpb_refresh_slots = 4;
 int			gpb_staging_size = 1024;
+int			gpb_batch_slots = 64;
+int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
 
 GpbShared  *gpb_shared = NULL;
@@ -72,6 +74,15 @@ gpb_mirror_define_settings(void)
 							"Shared memory of each query slot; a refresh slot has twice as much.",
 							NULL, &gpb_staging_size, 1024, 64, 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.batch_slots",
+							"Batches of searches and ranges that the service has at the same time.",
+							NULL, &gpb_batch_slots, 64, 1, 1024, PGC_POSTMASTER, 0,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.batch_memory",
+							"Shared memory for keys and results of all batches together.",
+							"It is handed out in pieces of 64 kB.",
+							&gpb_batch_memory, 64 * 1024, 64, 64 * 1024 * 1024, PGC_POSTMASTER,
+							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.max_mirrored_blocks",
 							"Blocks of all mirrored indexes together that changes are tracked for.",
 							"Each takes two bits of shared memory; rounded up to 65536 for each index.",
@@ -86,7 +97,8 @@ gpb_mirror_request_shmem(void)
 	RequestAddinShmemSpace(MAXALIGN(sizeof(GpbShared)));
 	RequestAddinShmemSpace(gpb_map_shmem_size());
 	RequestAddinShmemSpace(gpb_requests_shmem_size());
-	RequestNamedLWLockTranche(GPB_TRANCHE, 1);
+	RequestAddinShmemSpace(gpb_pool_shmem_size());
+	RequestNamedLWLockTranche(GPB_TRANCHE, 2);
 }
 
 void
@@ -99,7 +111,8 @@ gpb_mirror_init_shmem(void)
 	if (!found)
 	{
 		memset(gpb_shared, 0, sizeof(GpbShared));
-		gpb_shared->registry_lock = &(GetNamedLWLockTranche(GPB_TRANCHE))->lock;
+		gpb_shared->registry_lock = &(GetNamedLWLockTranche(GPB_TRANCHE))[0].lock;
+		gpb_shared->pool_lock = &(GetNamedLWLockTranche(GPB_TRANCHE))[1].lock;
 		gpb_registry_init();
 	}
 	gpb_map_init_shmem();

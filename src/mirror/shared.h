@@ -5,7 +5,7 @@
  *
  * All of it lies in PostgreSQL's shared memory, is sized by settings fixed at server
  * start, and is empty again after a crash restart.  Lock order: buffer content locks
- * first, then the registry lock, and nothing after it.
+ * first, then the registry lock or the pool lock, and nothing after either.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,11 +101,15 @@ typedef enum GpbSlotState
 	GPB_SLOT_ABANDONED			/* its backend is gone; the service frees it */
 } GpbSlotState;
 
-/* Refreshes have slots of their own, so that queries cannot starve them. */
+/*
+ * Refreshes have slots of their own, so that queries cannot starve them.  Batch slots have no staging of
+ * their own but a run of units of the pool.
+ */
 typedef enum GpbSlotClass
 {
 	GPB_QUERY_SLOT = 0,
 	GPB_REFRESH_SLOT,
+	GPB_BATCH_SLOT,
 	GPB_SLOT_CLASSES
 } GpbSlotClass;
 
@@ -114,7 +118,9 @@ typedef enum GpbOperation
 	GPB_OP_VISIBILITY,			/* staging: n bytes of the map from offset */
 	GPB_OP_AGGREGATE,			/* spec -> result, sums */
 	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
-	GPB_OP_UPLOAD				/* staging: n block numbers; pages */
+	GPB_OP_UPLOAD,				/* staging: n block numbers; pages */
+	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_mirror_batch_arrange */
+	GPB_OP_RANGES				/* staging: ranges -> ranges_result */
 } GpbOperation;
 
 typedef struct GpbRequestSlot
@@ -134,25 +140,52 @@ typedef struct GpbRequestSlot
 	uint64		epoch;			/* upload: stamp of the pages */
 	bool		last;			/* upload: the refresh's last chunk */
 	GpbAggregateSpec spec;
+	GpbBatchSearch search;
+	GpbRangesSpec ranges;
+	uint64		into;			/* fetch: offset of the records in staging */
+
+	/* batch slot: its units; changed under the pool lock alone */
+	uint32		first_unit;
+	uint32		nunits;			/* 0: none */
 
 	/* answer */
 	bool		ok;
 	uint64		answered_generation;
 	GpbAggregateResult result;
 	GpbFloatSum sums[GPB_MAX_INCLUDE];
+	GpbRangesResult ranges_result;
 } GpbRequestSlot;
+
+/* ---- the pool: staging of batches ---- */
+
+#define GPB_POOL_UNIT	((Size) 64 * 1024)
+
+/* Under the pool lock, but for nfree, which is read without it for show */
+typedef struct GpbPool
+{
+	uint32		nunits;
+	uint32		nfree;
+	bool		taken[FLEXIBLE_ARRAY_MEMBER];
+} GpbPool;
 
 /* ---- the whole ---- */
 
 typedef struct GpbShared
 {
 	LWLock	   *registry_lock;
+	LWLock	   *pool_lock;
 
 	/* the service; available is its incarnation while it serves, else 0 */
 	pg_atomic_uint64 incarnation;
 	pg_atomic_uint64 available;
 	pg_atomic_uint32 service_pgprocno;	/* plus 1; 0: no service process */
 	pg_atomic_uint64 requests;	/* aggregates answered */
+	pg_atomic_uint64 batches;	/* searches and ranges answered ... */
+	pg_atomic_uint64 batch_keys;	/* ... their keys ... */
+	pg_atomic_uint64 batch_ranges;	/* ... and ranges */
+	pg_atomic_uint64 launches;	/* of searches and ranges on the device ... */
+	pg_atomic_uint64 joined;	/* ... of those, for several requests at once */
+	pg_atomic_uint64 failed_over;	/* requests of all kinds without an answer */
 	pg_atomic_uint32 discards;	/* counts reasons for the service to look for
 								 * mirrors to free */
 	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
@@ -166,6 +199,7 @@ typedef struct GpbShared
 
 	ConditionVariable freed_cv; /* registry slots and segments were freed */
 	ConditionVariable slot_cv[GPB_SLOT_CLASSES];	/* request slots were freed */
+	ConditionVariable pool_cv;	/* units were freed */
 
 	/* lock-free look-up: tags of live mirrors in slots below tag_limit */
 	pg_atomic_uint32 tag_limit;
@@ -192,6 +226,8 @@ extern int	gpb_memory_limit;	/* kB */
 extern int	gpb_query_slots;
 extern int	gpb_refresh_slots;
 extern int	gpb_staging_size;	/* kB */
+extern int	gpb_batch_slots;
+extern int	gpb_batch_memory;	/* kB */
 extern int	gpb_max_mirrored_blocks;
 
 /* ---- changed_map.c ---- */
@@ -262,8 +298,20 @@ extern void gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok);
 extern void gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot);
 extern void gpb_wake_service(void);
 
+/* ---- pool.c ---- */
+
+extern Size gpb_pool_size(void);
+extern Size gpb_pool_shmem_size(void);
+extern void gpb_pool_init_shmem(char *memory);
+extern char *gpb_pool_staging(const GpbRequestSlot *slot);
+extern bool gpb_pool_take(GpbRequestSlot *slot, Size bytes);
+extern void gpb_pool_give_back(GpbRequestSlot *slot);
+extern void gpb_pool_status(uint32 *nunits, uint32 *nfree);
+
+/* ---- request.c, the backend's side ---- */
+
 /*
- * Backend side, for refresh.c: claim (waiting if told to; else NULL when none is
+ * For refresh.c and batch.c: claim (waiting if told to; else NULL when none is
  * free), submit, wait for the answer, give back.
  */
 struct GpbRequest
@@ -272,6 +320,7 @@ struct GpbRequest
 	int			number;
 	GpbRequestSlot *slot;
 	char	   *staging;
+	Size		staging_size;
 	uint64		generation;
 	uint64		incarnation;
 	bool		pending;		/* submitted, answer not taken yet */
@@ -284,6 +333,7 @@ struct GpbRequest
 extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait);
 extern void gpb_request_submit(GpbRequest *request);
 extern bool gpb_request_wait(GpbRequest *request);
+extern bool gpb_request_may_wait(void);
 extern void gpb_hold_ownership(int slot);
 extern void gpb_drop_ownership(int slot);
 

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * pool.c
+ *	  The staging of batches: shared memory handed out in runs of units.
+ *
+ * The pool is part of the region that the service registers with its device.  A batch slot has one
+ * run of adjoining units or none, and the run goes when the slot is freed, by whoever
+ * frees it (request.c); so no unit is lost with a backend or a service.
+ *
+ * The pool lock is taken for a scan of the map and no longer.  It comes after all other locks, and
+ * nothing is taken after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "shared.h"
+
+#include "storage/shmem.h"
+
+static GpbPool *gpb_pool = NULL;
+static char *gpb_pool_memory = NULL;
+
+static uint32
+gpb_pool_units(void)
+{
+	return (uint32) ((Size) gpb_batch_memory * 1024 / GPB_POOL_UNIT);
+}
+
+/* Bytes of the units themselves, which lie in the requests' region. */
+Size
+gpb_pool_size(void)
+{
+	return mul_size(gpb_pool_units(), GPB_POOL_UNIT);
+}
+
+/* Bytes of the map of them. */
+Size
+gpb_pool_shmem_size(void)
+{
+	return MAXALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
+}
+
+/* memory: gpb_pool_size() bytes of the region */
+void
+gpb_pool_init_shmem(char *memory)
+{
+	bool		found;
+
+	gpb_pool = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
+	gpb_pool_memory = memory;
+	if (found)
+		return;
+	memset(gpb_pool, 0, gpb_pool_shmem_size());
+	gpb_pool->nunits = gpb_pool_units();
+	gpb_pool->nfree = gpb_pool->nunits;
+}
+
+char *
+gpb_pool_staging(const GpbRequestSlot *slot)
+{
+	return gpb_pool_memory + slot->first_unit * GPB_POOL_UNIT;
+}
+
+/* The first run of free units that is long enough, else the longest.  Returns its length. */
+static uint32
+gpb_pool_find_run(uint32 wanted, uint32 *first)
+{
+	uint32		best = 0;
+	uint32		length = 0;
+	uint32		i;
+
+	for (i = 0; i < gpb_pool->nunits && best < wanted; i++)
+	{
+		length = gpb_pool->taken[i] ? 0 : length + 1;
+		if (length > best)
+		{
+			best = length;
+			*first = i + 1 - length;
+		}
+	}
+	return best;
+}
+
+/*
+ * Give the slot units for that many bytes, or fewer, so that half of what is free stays so for
+ * others.  False: none is free.  The slot is the caller's and has no units.
+ */
+bool
+gpb_pool_take(GpbRequestSlot *slot, Size bytes)
+{
+	Size		asked = Max((bytes + GPB_POOL_UNIT - 1) / GPB_POOL_UNIT, 1);
+	uint32		wanted;
+	uint32		n;
+
+	Assert(slot->nunits == 0);
+	LWLockAcquire(gpb_shared->pool_lock, LW_EXCLUSIVE);
+	wanted = (uint32) Min(asked, (Size) Max(gpb_pool->nfree / 2, 1));
+	n = gpb_pool_find_run(wanted, &slot->first_unit);
+	memset(&gpb_pool->taken[slot->first_unit], true, n);
+	gpb_pool->nfree -= n;
+	slot->nunits = n;
+	LWLockRelease(gpb_shared->pool_lock);
+	return n > 0;
+}
+
+/* Take the slot's units away.  Nobody reads or writes them any more. */
+void
+gpb_pool_give_back(GpbRequestSlot *slot)
+{
+	LWLockAcquire(gpb_shared->pool_lock, LW_EXCLUSIVE);
+	memset(&gpb_pool->taken[slot->first_unit], false, slot->nunits);
+	gpb_pool->nfree += slot->nunits;
+	slot->nunits = 0;
+	LWLockRelease(gpb_shared->pool_lock);
+	ConditionVariableBroadcast(&gpb_shared->pool_cv);
+}
+
+void
+gpb_pool_status(uint32 *nunits, uint32 *nfree)
+{
+	LWLockAcquire(gpb_shared->pool_lock, LW_SHARED);
+	*nunits = gpb_pool->nunits;
+	*nfree = gpb_pool->nfree;
+	LWLockRelease(gpb_shared->pool_lock);
+}

@@ -286,3 +286,41 @@ CREATE VIEW gpubtree_device AS
 COMMENT ON VIEW gpubtree_device IS
 	'the device that serves mirrors';
 GRANT SELECT ON gpubtree_device TO PUBLIC;
+
+CREATE FUNCTION gpubtree_batches(
+	OUT batches bigint,
+	OUT keys bigint,
+	OUT ranges bigint,
+	OUT launches bigint,
+	OUT joined_launches bigint,
+	OUT failed_over bigint,
+	OUT slots integer,
+	OUT slots_free integer,
+	OUT memory_bytes bigint,
+	OUT memory_free bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_batches() IS
+	'batches of searches and ranges since the server started, and what is free for more';
+
+CREATE VIEW gpubtree_batches AS
+	SELECT * FROM gpubtree_batches();
+COMMENT ON VIEW gpubtree_batches IS
+	'batches of searches and ranges since the server started, and what is free for more';
+GRANT SELECT ON gpubtree_batches TO PUBLIC;
+
+CREATE FUNCTION gpubtree_request_timing(
+	index regclass,
+	keys integer,
+	requests integer,
+	result_order text DEFAULT 'input',
+	OUT keys_per_second double precision,
+	OUT median_us double precision,
+	OUT p99_us double precision,
+	OUT max_us double precision)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION gpubtree_request_timing(regclass, integer, integer, text) IS
+	'send batches of random keys to the service and measure how long each takes';

@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(gpubtree_refresh);
 PG_FUNCTION_INFO_V1(gpubtree_drop_mirror);
 PG_FUNCTION_INFO_V1(gpubtree_mirrors);
 PG_FUNCTION_INFO_V1(gpubtree_device);
+PG_FUNCTION_INFO_V1(gpubtree_batches);
 
 /*
  * Open a gpubtree index that the current user owns, with AccessShareLock.
@@ -214,6 +215,46 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	nulls[2] = nulls[3] = nulls[4] = strcmp(kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !present;
 	nulls[11] = service == 0;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}
+
+/* Batch slots that nobody holds */
+static int
+gpb_count_free_batch_slots(void)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < gpb_slot_count(GPB_BATCH_SLOT); i++)
+		n += pg_atomic_read_u32(&gpb_slot_at(GPB_BATCH_SLOT, i)->state) == GPB_SLOT_FREE;
+	return n;
+}
+
+/* One row: what was sent to the service in batches, and what there is to send more. */
+Datum
+gpubtree_batches(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	uint32		nunits;
+	uint32		nfree;
+	Datum		values[10];
+	bool		nulls[10] = {false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (gpb_shared == NULL)
+		return (Datum) 0;
+	gpb_pool_status(&nunits, &nfree);
+	values[0] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batches));
+	values[1] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batch_keys));
+	values[2] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batch_ranges));
+	values[3] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->launches));
+	values[4] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->joined));
+	values[5] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->failed_over));
+	values[6] = Int32GetDatum(gpb_slot_count(GPB_BATCH_SLOT));
+	values[7] = Int32GetDatum(gpb_count_free_batch_slots());
+	values[8] = Int64GetDatum((int64) (nunits * GPB_POOL_UNIT));
+	values[9] = Int64GetDatum((int64) (nfree * GPB_POOL_UNIT));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

@@ -1,0 +1,340 @@
+/*-------------------------------------------------------------------------
+ *
+ * request_timing.c
+ *	  gpubtree_request_timing: how long searches take through the service.
+ *
+ * One backend sends batches of random keys, one after the other, as an executor node would, and
+ * notes for each the time from submit to the moment it sees the results.  A sample of the results is compared with
+ * the tree.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "common/pg_prng.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "../index/index.h"
+#include "../mirror/mirror.h"
+
+#define GPB_MOST_REQUESTS	10000000
+#define GPB_SAMPLE			500		/* results compared with the tree */
+/* A sample's leaf lies this many leaves or fewer left of where its key is now, in spite of splits */
+#define GPB_SPLITS_ALLOWED	64
+
+PG_FUNCTION_INFO_V1(gpubtree_request_timing);
+
+/* ---- arguments ---- */
+
+static GpbSearchOrder
+gpb_order_named(const char *name)
+{
+	if (strcmp(name, "input") == 0)
+		return GPB_ORDER_INPUT;
+	if (strcmp(name, "near") == 0)
+		return GPB_ORDER_NEAR;
+	if (strcmp(name, "key") == 0)
+		return GPB_ORDER_KEY;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized order \"%s\"", name),
+			 errhint("The orders are \"input\", \"near\" and \"key\".")));
+}
+
+/* Raise an error unless it is a gpubtree index whose pages can be read and mirrored. */
+static void
+gpb_require_mirrorable(Relation index)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != gpb_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a gpubtree index", RelationGetRelationName(index)),
+				 errhint("Name an index that was created USING gpubtree.")));
+	if (index->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
+		(index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress()))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" cannot be mirrored", RelationGetRelationName(index)),
+				 errhint("Name an index of a permanent table.")));
+}
+
+static void
+gpb_raise_no_answer(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the gpubtree service gave no answer"),
+			 errhint("The view gpubtree_device and the server's log tell whether the device is ready and has memory; then try again.")));
+}
+
+/* Attach and refresh, or say why there is nothing to measure. */
+static void
+gpb_require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	uint64		blocks;
+
+	if (!gpb_mirror_available())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("there is no device to measure"),
+				 errhint("The view gpubtree_device says why. gpubtree.enabled must be on; gpubtree.device = 'host' needs no GPU.")));
+	if (!gpb_mirror_attach(index, layout, ref) ||
+		!gpb_mirror_refresh(index, layout, ref, &blocks))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" has no mirror", RelationGetRelationName(index)),
+				 errhint("It may be larger than gpubtree.memory_limit, or not valid; gpubtree_refresh() tries again at once.")));
+}
+
+/* Staging for the search, all of it at once. */
+static GpbMirrorBatch *
+gpb_require_staging(const GpbMirrorRef *ref, const GpbBatchSearch *search, int key_width,
+					GpbSearchPiece *arrays)
+{
+	Size		bytes = gpb_mirror_batch_arrange(search, key_width, NULL, arrays);
+	GpbMirrorBatch   *batch = gpb_mirror_batch_begin(ref, bytes);
+	char	   *staging;
+	Size		size;
+
+	if (batch == NULL)
+		gpb_raise_no_answer();
+	staging = gpb_mirror_batch_staging(batch, &size);
+	if (size < bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("%u keys and their results need %zu kB of shared memory, %zu kB can be had",
+						search->n, bytes / 1024, size / 1024),
+				 errhint("Raise gpubtree.batch_memory (a request gets half of what is free), or ask for fewer keys.")));
+	gpb_mirror_batch_arrange(search, key_width, staging, arrays);
+	return batch;
+}
+
+/* ---- keys ---- */
+
+/* The first or last key that is not NULL on the leaf that covers bound; "otherwise" if there is none. */
+static uint64
+gpb_key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
+			   uint64 otherwise)
+{
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		int			at = last ? count - 1 - i : i;
+		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, at));
+
+		if (gpb_locator_is_null(locator, layout->flags))
+			continue;
+		otherwise = gpb_page_key(page, layout->key_width, at);
+		break;
+	}
+	UnlockReleaseBuffer(buffer);
+	return otherwise;
+}
+
+/* Random keys between the smallest and the largest of the index. */
+static void
+gpb_fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
+{
+	uint64		largest = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	uint64		lo = gpb_key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
+	uint64		hi = gpb_key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
+	pg_prng_state prng;
+	uint32		i;
+
+	pg_prng_seed(&prng, (uint64) MyProcPid * 1000003 + n);
+	for (i = 0; i < n; i++)
+	{
+		uint64		key = pg_prng_uint64_range(&prng, Min(lo, hi), hi);
+
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (layout->key_width == 8)
+			((uint64 *) keys)[i] = key;
+		else
+			((uint32 *) keys)[i] = (uint32) key;
+	}
+}
+
+/* ---- checking ---- */
+
+/*
+ * Does the leaf lead to the key: is it the leaf that a descent comes to, or to the left of that by a few right
+ * links (rule M7)?
+ */
+static bool
+gpb_leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)
+{
+	GpbBound	bound = {key, 0};
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+	BlockNumber target = BufferGetBlockNumber(buffer);
+	BlockNumber block = leaf;
+	int			steps;
+
+	UnlockReleaseBuffer(buffer);
+	if (leaf == GPB_META_BLOCK || leaf >= RelationGetNumberOfBlocks(index))
+		return false;
+	buffer = gpb_read(index, leaf, BUFFER_LOCK_SHARE, layout);
+	for (steps = 0; block != target && steps < GPB_SPLITS_ALLOWED; steps++)
+	{
+		const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+		GpbBound	high = gpb_page_high(BufferGetPage(buffer));
+		BlockNumber left = block;
+
+		if (special->level != 0 || gpb_bound_less(bound, high))
+			break;
+		block = special->right;
+		UnlockReleaseBuffer(buffer);
+		buffer = gpb_read_right(index, layout, left, block, 0, high, BUFFER_LOCK_SHARE);
+	}
+	UnlockReleaseBuffer(buffer);
+	return block == target;
+}
+
+/* Raise an error unless a sample of the results is right. */
+static void
+gpb_check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *arrays)
+{
+	uint32		step = Max(arrays->n / GPB_SAMPLE, 1);
+	uint32		i;
+
+	for (i = 0; i < arrays->n; i += step)
+	{
+		uint32		place = arrays->permutation != NULL ? arrays->permutation[i] : i;
+		uint64		key = place >= arrays->n ? 0 : layout->key_width == 8 ?
+		((const uint64 *) arrays->keys)[place] : ((const uint32 *) arrays->keys)[place];
+
+		CHECK_FOR_INTERRUPTS();
+		if (place >= arrays->n || !gpb_leads_to(index, layout, arrays->leaf[i], key))
+			elog(ERROR, "index \"%s\": result %u, block %u, is not the leaf of its key " UINT64_FORMAT,
+				 RelationGetRelationName(index), i, arrays->leaf[i], key);
+	}
+}
+
+/* ---- measuring ---- */
+
+/*
+ * One request.  Returns microseconds.  The first and last result are made useless before, and must
+ * have been written after.
+ */
+static double
+gpb_time_request(GpbMirrorBatch *batch, const GpbBatchSearch *search, const GpbSearchPiece *arrays)
+{
+	volatile uint32 *leaf = arrays->leaf;
+	instr_time	start,
+				end;
+
+	leaf[0] = GPB_NO_BLOCK;
+	leaf[search->n - 1] = GPB_NO_BLOCK;
+	INSTR_TIME_SET_CURRENT(start);
+	if (!gpb_mirror_batch_search(batch, search))
+		gpb_raise_no_answer();
+	if (leaf[0] == GPB_NO_BLOCK || leaf[search->n - 1] == GPB_NO_BLOCK)
+		elog(ERROR, "a search of %u keys was answered without its results", search->n);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	return INSTR_TIME_GET_DOUBLE(end) * 1e6;
+}
+
+static int
+gpb_compare_times(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The value that a fraction of the n sorted ones does not exceed */
+static double
+gpb_quantile(const double *sorted, int n, double fraction)
+{
+	int			rank = (int) ceil(fraction * n);
+
+	return sorted[Max(rank, 1) - 1];
+}
+
+/*
+ * gpubtree_request_timing(index, keys, requests, result_order): keys a second, and the median, 99th
+ * percentile and maximum of a request's microseconds.
+ */
+Datum
+gpubtree_request_timing(PG_FUNCTION_ARGS)
+{
+	int			nkeys = PG_GETARG_INT32(1);
+	int			nrequests = PG_GETARG_INT32(2);
+	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .n = (uint32) nkeys};
+	Relation	index;
+	GpbLayout	layout;
+	GpbMirrorRef ref;
+	GpbMirrorBatch   *batch;
+	GpbSearchPiece arrays;
+	double	   *times;
+	double		total = 0;
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+	int			i;
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to measure the gpubtree service"),
+				 errhint("Superusers and members of pg_monitor may.")));
+	search.order = gpb_order_named(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	if (nkeys < 1 || (search.order != GPB_ORDER_INPUT && nkeys > GPB_BATCH_BUCKET))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a request of %d keys cannot be made", nkeys),
+				 errhint("In input order it takes 1 key or more, in other orders 1 to %u.",
+						 GPB_BATCH_BUCKET)));
+	if (nrequests < 1 || nrequests > GPB_MOST_REQUESTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d requests cannot be measured", nrequests),
+				 errhint("Ask for 1 to %d.", GPB_MOST_REQUESTS)));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	gpb_require_mirrorable(index);
+	layout = *gpb_layout(index);	/* the relcache may free its own */
+	gpb_require_mirror(index, &layout, &ref);
+	batch = gpb_require_staging(&ref, &search, layout.key_width, &arrays);
+	gpb_fill_keys(index, &layout, (void *) arrays.keys, arrays.n);
+
+	times = MemoryContextAllocHuge(CurrentMemoryContext, nrequests * sizeof(double));
+	for (i = 0; i < nrequests; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		times[i] = gpb_time_request(batch, &search, &arrays);
+		total += times[i];
+	}
+	gpb_check_sample(index, &layout, &arrays);
+	gpb_mirror_batch_end(batch);
+	relation_close(index, AccessShareLock);
+
+	qsort(times, nrequests, sizeof(double), gpb_compare_times);
+	values[0] = Float8GetDatum((double) nkeys * nrequests / (total / 1e6));
+	values[1] = Float8GetDatum(gpb_quantile(times, nrequests, 0.5));
+	values[2] = Float8GetDatum(gpb_quantile(times, nrequests, 0.99));
+	values[3] = Float8GetDatum(times[nrequests - 1]);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}

@@ -1,0 +1,364 @@
+# Batches of searches through the service: right beside writers, small ones joined, large ones cut so
+# that small ones need not wait, and nothing is leaked or hangs when a backend or the service goes in the middle.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+gpubtree.batch_slots = 8
+gpubtree.batch_memory = 320MB
+CONF
+my $data = $node->data_dir;
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k int);
+INSERT INTO t SELECT (i::bigint * 7919 % 100003)::int FROM generate_series(1, 100000) i;
+CREATE INDEX t_k ON t USING gpubtree (k);
+CREATE TABLE wide (k bigint);
+INSERT INTO wide SELECT i FROM generate_series(1, 50000) i;
+INSERT INTO wide SELECT 20000 FROM generate_series(1, 5000) i;
+CREATE INDEX wide_k ON wide USING gpubtree (k DESC);
+SQL
+gpb_wait_for_service($node);
+
+# keys and requests that fill 8 buckets of which two are on the device at a time
+my $large = "SELECT * FROM gpubtree_request_timing('t_k', 8 * 1024 * 1024, 1)";
+
+# ---- helpers ----
+
+sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
+sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
+sub is_held { return -e "$data/gpubtree_held.$_[0]" }
+
+# Wait until the condition holds.
+sub wait_until
+{
+	my ($what, $condition) = @_;
+
+	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if $condition->();
+		Time::HiRes::usleep(10_000);
+	}
+	die "waited in vain: $what";
+}
+
+sub wait_for_service_at
+{
+	my ($point) = @_;
+
+	wait_until("the service at $point", sub { is_held($point) });
+}
+
+# Wait until that many sessions of this name wait for the service.
+sub wait_for_requests
+{
+	my ($name, $n) = @_;
+
+	$node->poll_query_until('postgres', <<"SQL") or die "$name does not wait for the service";
+SELECT count(*) = $n FROM pg_stat_activity
+WHERE application_name = '$name' AND wait_event_type = 'Extension'
+SQL
+}
+
+# A session in the background that runs one statement, and is held at a point if one is named
+sub start
+{
+	my ($name, $sql, $point) = @_;
+	my %session = (out => '', err => '');
+	my @settings = map { ('-c', "SET $_") } ("application_name = '$name'",
+		$point ? "gpubtree.hold_point = '$point'" : ());
+
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @settings, '-c', $sql ],
+		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	return \%session;
+}
+
+# Its errors; '' if it succeeded
+sub finish
+{
+	my ($session) = @_;
+
+	$session->{run}->finish;
+	return $session->{err};
+}
+
+sub counters
+{
+	my %counter;
+	my @names = ('batches', 'keys', 'launches', 'joined_launches', 'failed_over');
+
+	@counter{@names} = split /\|/,
+	  $node->safe_psql('postgres', 'SELECT ' . join(', ', @names) . ' FROM gpubtree_batches');
+	return \%counter;
+}
+
+sub all_is_free
+{
+	my ($name) = @_;
+
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: every slot and all memory is free again")
+	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
+}
+
+sub serves
+{
+	my ($name) = @_;
+
+	is($node->safe_psql('postgres', "SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 3000, 2)"),
+		't', "$name: the next request is answered");
+}
+
+# ---- what a request may be; the function compares a sample of the results with the tree ----
+
+for my $index ('t_k', 'wide_k')
+{
+	for my $order ('input', 'near', 'key')
+	{
+		for my $keys (1, 2, 1000, 65536, 65537, 1048576)
+		{
+			is( $node->safe_psql('postgres', <<"SQL"), 't', "$index: $keys keys in order $order");
+SELECT keys_per_second > 0 AND 0 < median_us AND median_us <= p99_us AND p99_us <= max_us
+FROM gpubtree_request_timing('$index', $keys, 1, '$order')
+SQL
+		}
+	}
+}
+my $before = counters();
+$node->safe_psql('postgres', $large);
+$node->safe_psql('postgres', "SELECT gpubtree_request_timing('t_k', 100, 10)");
+my $after = counters();
+is($after->{launches} - $before->{launches}, 18, 'a large request is cut into 8 launches');
+is($after->{batches} - $before->{batches}, 11, 'requests are counted');
+is($after->{keys} - $before->{keys}, 8 * 1024 * 1024 + 1000, 'keys are counted');
+is($after->{failed_over}, 0, 'none failed over');
+all_is_free('at first');
+
+# ---- joined ----
+
+$before = counters();
+hold_service('batches');
+my @small = map { start('small', "SELECT gpubtree_request_timing('t_k', 1000 * $_, 1)") } (1 .. 6);
+push @small, map { start('small', "SELECT gpubtree_request_timing('wide_k', 1000 * $_, 1)") } (1 .. 2);
+wait_for_requests('small', 8);
+release_service('batches');
+is(join('', map { finish($_) } @small), '', 'requests of 8 backends found in one look are answered');
+$after = counters();
+is($after->{launches} - $before->{launches}, 2, 'with one launch for each index');
+is($after->{joined_launches} - $before->{joined_launches}, 2, 'both counted as joined');
+is($after->{batches} - $before->{batches}, 8, 'as 8 requests');
+
+# ---- a large request does not starve small ones ----
+
+# It is held whenever it has launched a bucket, until the small one has its answer.
+hold_service('bucket');
+my $big = start('big', $large);
+wait_for_service_at('bucket');
+my $little = start('little', "SELECT gpubtree_request_timing('t_k', 1000, 1)");
+wait_for_requests('little', 1);
+my $buckets = 0;
+wait_until(
+	'the small request',
+	sub {
+		$little->{run}->pump_nb;
+		return 1 if $little->{out} ne '' || $little->{err} ne '' || !$little->{run}->pumpable;
+		if (is_held('bucket'))
+		{
+			release_service('bucket');
+			wait_until('the service to go on', sub { !is_held('bucket') });
+			hold_service('bucket');
+			$buckets++;
+		}
+		return 0;
+	});
+like($little->{out}, qr/^\(/, 'a small request submitted after a large one is answered');
+is( $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'big' AND state = 'active' AND wait_event_type = 'Extension'"),
+	1, 'before the large one');
+cmp_ok($buckets, '<=', 3, 'within two buckets of it');
+release_service('bucket');
+is(finish($little) . finish($big), '', 'the large one is answered too');
+all_is_free('after both');
+
+# ---- a backend goes in the middle ----
+
+my $holder = $node->background_psql('postgres');
+
+for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my $gone = qr/canceling statement|terminating connection/;
+	my $stop = "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'";
+	my $leaver;
+
+	# submitted, not yet seen by the service
+	hold_service('batches');
+	$leaver = start('leaver', $large);
+	wait_for_requests('leaver', 1);
+	wait_for_service_at('batches');
+	$node->safe_psql('postgres', $stop);
+	like(finish($leaver), $gone, "$end reaches a backend whose request was not seen yet");
+	is($node->safe_psql('postgres', 'SELECT slots - slots_free, memory_free < memory_bytes FROM gpubtree_batches'),
+		'1|t', 'its slot and staging are the service\'s until it has seen that');
+	release_service('batches');
+	all_is_free("$end before the service saw the request");
+
+	# two buckets on the device, six to come
+	$before = counters();
+	hold_service('bucket');
+	$leaver = start('leaver', $large);
+	wait_for_service_at('bucket');
+	$node->safe_psql('postgres', $stop);
+	like(finish($leaver), $gone, "$end reaches a backend whose request is on the device");
+	is($node->safe_psql('postgres', 'SELECT slots - slots_free FROM gpubtree_batches'),
+		1, 'its slot is the service\'s until the device has ended');
+	release_service('bucket');
+	all_is_free("$end while the device has two buckets");
+	$after = counters();
+	cmp_ok($after->{launches} - $before->{launches}, '<=', 2, 'the buckets to come are dropped');
+
+	# the backend's own
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$leaver = start('leaver', $large, 'batch-before-submit');
+	gpb_wait_for_hold($node);
+	$node->safe_psql('postgres', $stop);
+	like(finish($leaver), $gone, "$end reaches a backend that has submitted nothing");
+	all_is_free("$end before the submit");
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	serves($end);
+}
+
+# ---- all slots are taken: waiting for one can be cancelled, and ends when one is given back ----
+
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my @holders = map {
+	start('taker', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit')
+} (1 .. 8);
+$node->poll_query_until('postgres', 'SELECT slots_free = 0 FROM gpubtree_batches') or die;
+my ($code, $out, $err) = $node->psql('postgres',
+	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
+like($err, qr/statement timeout/, 'waiting for a batch slot can be cancelled');
+my $waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
+wait_for_requests('waiter', 1);
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(join('', map { finish($_) } @holders, $waiter), '', 'and ends when slots are given back');
+all_is_free('after a wait for slots');
+
+# ---- the service goes in the middle ----
+
+my $no_answer = qr/^$|gave no answer|no device to measure|has no mirror/;
+
+for my $point ('batches', 'bucket')
+{
+	my $pid = gpb_service_pid($node);
+
+	hold_service($point);
+	my @request = map { start('request', $large) } (1 .. 2);
+	wait_for_requests('request', 2);
+	wait_for_service_at($point);
+	kill 'TERM', $pid;
+	release_service($point);
+	like(finish($_), $no_answer, "$point: answered, or told that there is no answer") for @request;
+	$node->poll_query_until('postgres',
+		"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid")
+	  or die 'the service did not come back';
+	all_is_free("$point: after the service");
+	serves("$point: after the service");
+}
+
+# ---- 8 backends beside a writer that splits pages, the service restarting now and then ----
+
+my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '1', '-T', '10');
+INSERT INTO t SELECT (random() * 100000)::int FROM generate_series(1, 300);
+INSERT INTO wide SELECT (random() * 50000)::int FROM generate_series(1, 300);
+SQL
+my $leaves = "SELECT sum(pg_relation_size(i)) FROM unnest('{t_k,wide_k}'::regclass[]) i";
+my $size = $node->safe_psql('postgres', $leaves);
+my @readers = map {
+	gpb_start_pgbench($node, <<"SQL", '-c', '4', '-T', '8');
+\\set keys random(1, 5000)
+\\set many random(1, 20)
+SELECT gpubtree_request_timing('t_k', :keys, 10);
+SELECT gpubtree_request_timing('wide_k', :keys, 10, '$_');
+SELECT gpubtree_request_timing('t_k', :keys * :many * 5, 1, '$_');
+SQL
+} ('near', 'key');
+$_->finish for @readers;
+ok(!(grep { $_->result } @readers), 'results of 8 backends at once are right while pages split');
+$writer->finish;
+ok(!$writer->result, 'the writer is not disturbed');
+cmp_ok($node->safe_psql('postgres', $leaves), '>', $size, 'pages were split');
+cmp_ok(counters()->{joined_launches}, '>', $after->{joined_launches}, 'requests were joined');
+all_is_free('after 8 backends');
+
+my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4', '-T', '8');
+DO $$ BEGIN
+	PERFORM gpubtree_request_timing('t_k', 20000, 20);
+EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
+END $$;
+SQL
+for (1 .. 5)
+{
+	my $pid = gpb_service_pid($node);
+	kill 'TERM', $pid if $pid ne '';
+	Time::HiRes::usleep(1_300_000);
+}
+$load->finish;
+ok(!$load->result, 'no request hangs or is answered wrongly while the service restarts');
+gpb_wait_for_service($node);
+all_is_free('after restarts');
+serves('after restarts');
+$holder->quit;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
+	'no process crashed');
+$node->stop;
+
+# ---- one unit of staging for all, and a device with little memory ----
+
+$node = gpb_node('small', settings => <<'CONF');
+autovacuum = off
+gpubtree.batch_memory = 64kB
+gpubtree.memory_limit = 24MB
+CONF
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k int);
+INSERT INTO t SELECT i FROM generate_series(1, 50000) i;
+CREATE INDEX t_k ON t USING gpubtree (k);
+SQL
+gpb_wait_for_service($node);
+$holder = $node->background_psql('postgres');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $taker = start('taker', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit');
+gpb_wait_for_hold($node);
+($code, $out, $err) = $node->psql('postgres',
+	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
+like($err, qr/statement timeout/, 'waiting for staging can be cancelled');
+$waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
+wait_for_requests('waiter', 1);
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(finish($taker) . finish($waiter), '', 'and ends when staging is given back');
+all_is_free('after a wait for staging');
+$holder->quit;
+($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 100000, 1)");
+like($err, qr/need 781 kB of shared memory, 64 kB can be had/, 'too many keys for the staging are refused');
+all_is_free('after a refusal');
+
+$node->append_conf('postgresql.conf', 'gpubtree.batch_memory = 64MB');
+$node->restart;
+gpb_wait_for_service($node);
+($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 1048576, 1, 'key')");
+like($err, qr/gave no answer/, 'a request for which the device has no memory fails over');
+is(counters()->{failed_over}, 1, 'and is counted');
+all_is_free('after no memory');
+serves('after no memory');
+
+done_testing();

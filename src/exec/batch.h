@@ -11,6 +11,7 @@
  *	  batch_cpu.c	engine: leaf pages in shared buffers
  *	  batch_scan.c	engine: an ordinary index scan for each range
  *	  batch_engine.h	what they share
+ *	  batch_test.c	all of it for tests, where hold points are compiled in
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +59,7 @@ typedef struct GpbBatchCounters
 	GpbWalkCounters walk;		/* leaves that the CPU visited */
 	uint64		heap_fetches;	/* entries checked in the heap */
 	uint64		matches;		/* entries aggregated or listed */
-	uint64		fallbacks;		/* runs that an engine gave up */
+	uint64		fallbacks;		/* times that an engine gave up, and another went on */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;

@@ -40,6 +40,7 @@ typedef struct GpbBatchCpu
 	uint32		bunch;			/* ranges that are sorted together */
 	GpbNumberedKey *keys;
 	GpbNumberedKey *spare;
+	uint32	   *leaves;			/* NULL unless find_leaves is set */
 
 	/* the leaf at hand: hits that are not all added, if the list was full */
 	const GpbWalkHit *hits;
@@ -66,6 +67,9 @@ gpb_batch_cpu_start(GpbBatch *batch)
 									   sizeof(GpbNumberedKey) * cpu->bunch);
 	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
 										sizeof(GpbNumberedKey) * cpu->bunch);
+	if (batch->find_leaves != NULL)
+		cpu->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
+											 sizeof(uint32) * cpu->bunch);
 	pgstat_count_index_scan(batch->index);
 }
 
@@ -79,6 +83,8 @@ gpb_batch_cpu_end(GpbBatch *batch)
 	gpb_walk_end(cpu->walk);
 	pfree(cpu->keys);
 	pfree(cpu->spare);
+	if (cpu->leaves != NULL)
+		pfree(cpu->leaves);
 	pfree(cpu);
 }
 
@@ -88,6 +94,7 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbBatchCpu *cpu)
 {
 	uint32		n = Min(cpu->bunch, batch->n - cpu->next);
 	GpbNumberedKey *sorted;
+	bool		found = false;
 	uint32		i;
 
 	if (n == 0)
@@ -99,9 +106,14 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbBatchCpu *cpu)
 	}
 	cpu->next += n;
 	sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
+	if (batch->find_leaves != NULL)
+	{
+		found = batch->find_leaves(batch, sorted, n, cpu->leaves);
+		batch->counters.fallbacks += !found;
+	}
 	gpb_walk_start(cpu->walk, sorted,
 				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input,
-				   NULL, n);
+				   found ? cpu->leaves : NULL, n);
 	return true;
 }
 

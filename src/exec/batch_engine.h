@@ -37,6 +37,14 @@ typedef struct GpbBatchEngine
 extern const GpbBatchEngine gpb_batch_cpu;
 extern const GpbBatchEngine gpb_batch_scan;
 
+/*
+ * Leaves for n keys from elsewhere than the tree, such as a device that mirrors inner pages: for each
+ * key, where a range that begins there begins, or to the left of that (rule M7).  false: not to be
+ * had, look in the tree.
+ */
+typedef bool (*GpbFindLeaves) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n,
+							   uint32 *leaves);
+
 struct GpbBatch
 {
 	Relation	heap;
@@ -54,6 +62,8 @@ struct GpbBatch
 	uint32		n;
 	GpbRangeAnswer *answers;	/* NULL: all to total */
 	GpbRangeAnswer total;
+
+	GpbFindLeaves find_leaves;	/* for the engine "CPU"; NULL: it looks in the tree */
 
 	/* the list */
 	char	   *matches;

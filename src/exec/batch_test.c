@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_test.c
+ *	  gpubtree_test_batch: a batch of ranges from SQL, in every way there is.
+ *
+ * For tests alone: compiled with the hold points, and declared by the tests that use it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#ifdef GPB_HOLD_POINTS
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "../hold.h"
+#include "../index/index.h"
+#include "batch_engine.h"
+
+PG_FUNCTION_INFO_V1(gpubtree_test_batch);
+
+/* One call's output */
+typedef struct GpbBatchTest
+{
+	ReturnSetInfo *result;
+	const GpbLayout *layout;
+} GpbBatchTest;
+
+/* Rows of the result: number, key, first INCLUDE column (also as a sum), entries, TID. */
+static void
+gpb_test_row(GpbBatchTest *test, uint32 number, const int64 *key, const int64 *value,
+			 int64 entries, ItemPointer tid)
+{
+	Datum		values[5];
+	bool		nulls[5] = {false, key == NULL, value == NULL, false, tid == NULL};
+
+	values[0] = Int32GetDatum((int32) number + 1);
+	values[1] = Int64GetDatum(key == NULL ? 0 : *key);
+	values[2] = Int64GetDatum(value == NULL ? 0 : *value);
+	values[3] = Int64GetDatum(entries);
+	values[4] = PointerGetDatum(tid);
+	tuplestore_putvalues(test->result->setResult, test->result->setDesc, values, nulls);
+}
+
+/* A range entry as a row. */
+static void
+gpb_test_entry(GpbBatchTest *test, const char *record, ItemPointer tid)
+{
+	const GpbLayout *layout = test->layout;
+	const char *row = record + 16;
+	int64		key = gpb_key_value(*(const uint64 *) (record + 8), layout->key_width, layout->flags);
+	int64		value = gpb_row_value(row, layout->offset[0], layout->kind[0]);
+
+	gpb_test_row(test, *(const uint32 *) record, &key,
+				 gpb_locator_column_is_null(gpb_row_locator(row), 0) ? NULL : &value, 1, tid);
+}
+
+static void
+gpb_test_visible(void *arg, char *record, TupleTableSlot *slot)
+{
+	gpb_test_entry((GpbBatchTest *) arg, record, &slot->tts_tid);
+}
+
+/* Leaves as they are now, which is before the hold point. */
+static bool
+gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		GpbKeyRange keys = {sorted[i].key, sorted[i].key};
+		Buffer		buffer = gpb_search(batch->index, &batch->spec.layout,
+										gpb_key_range(keys, batch->spec.layout.flags).lo,
+										BUFFER_LOCK_SHARE, NULL);
+
+		leaves[i] = BufferGetBlockNumber(buffer);
+		UnlockReleaseBuffer(buffer);
+	}
+	GPB_HOLD("batch-leaves-known");
+	return true;
+}
+
+static bool
+gpb_test_find_no_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+{
+	return false;
+}
+
+/* Every key the leftmost leaf: as old as can be. */
+static bool
+gpb_test_find_first_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		leaves[i] = GPB_FIRST_ROOT;
+	return true;
+}
+
+/* Every key the rightmost leaf, which is wrong: to be noticed. */
+static bool
+gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+{
+	Buffer		buffer = gpb_search(batch->index, &batch->spec.layout, GPB_BOUND_MAX,
+									BUFFER_LOCK_SHARE, NULL);
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		leaves[i] = BufferGetBlockNumber(buffer);
+	UnlockReleaseBuffer(buffer);
+	return true;
+}
+
+/* Ranges from two arrays of the key's type; hi is NULL for keys. */
+static void *
+gpb_test_input(const GpbLayout *layout, Relation index, ArrayType *lo, ArrayType *hi, uint32 *n)
+{
+	Datum	   *values[2];
+	bool	   *nulls;
+	int			count[2] = {0, 0};
+	int			width = layout->key_kind == GPB_KIND_INT2 ? 2 : layout->key_width;
+	char		align = width == 2 ? TYPALIGN_SHORT : width == 4 ? TYPALIGN_INT : TYPALIGN_DOUBLE;
+	uint64	   *keys;
+	int			i;
+
+	deconstruct_array(lo, ARR_ELEMTYPE(lo), width, true, align, &values[0], &nulls, &count[0]);
+	keys = palloc(sizeof(uint64) * 2 * Max(count[0], 1));
+	*n = count[0];
+	if (hi == NULL)
+	{
+		for (i = 0; i < count[0]; i++)
+			keys[i] = gpb_datum_key(layout, values[0][i]);
+		return keys;
+	}
+	deconstruct_array(hi, ARR_ELEMTYPE(hi), width, true, align, &values[1], &nulls, &count[1]);
+	for (i = 0; i < count[0]; i++)
+	{
+		uint64		a = gpb_datum_key(layout, values[0][i]);
+		uint64		b = gpb_datum_key(layout, values[1][i]);
+		bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
+
+		keys[2 * i] = desc ? b : a;
+		keys[2 * i + 1] = desc ? a : b;
+	}
+	return keys;
+}
+
+/*
+ * gpubtree_test_batch(index regclass, lo anyarray, hi anyarray, mode text): mode is "aggregate",
+ * "list" or "rows" (the caller visits the heap), and after a space may say "old", "first", "last" or
+ * "no": leaves from elsewhere.
+ */
+Datum
+gpubtree_test_batch(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index = gpb_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	GpbLayout	layout = *gpb_layout(index);
+	char	   *mode = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	GpbBatchTest test = {(ReturnSetInfo *) fcinfo->resultinfo, &layout};
+	GpbBatchWant want = {0};
+	GpbBatch   *batch;
+	void	   *input;
+	uint32		n;
+	uint32		i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	want.points = PG_ARGISNULL(2);
+	want.list = strncmp(mode, "aggregate", 9) != 0;
+	want.heap_rows = strncmp(mode, "rows", 4) == 0;
+	if (!want.list)
+	{
+		want.column = 1;
+		want.want = GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX;
+	}
+	input = gpb_test_input(&layout, index, PG_GETARG_ARRAYTYPE_P(1),
+						   want.points ? NULL : PG_GETARG_ARRAYTYPE_P(2), &n);
+	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want, GPB_ENGINE_AUTO);
+	if (strstr(mode, " old"))
+		batch->find_leaves = gpb_test_find_leaves;
+	else if (strstr(mode, " first"))
+		batch->find_leaves = gpb_test_find_first_leaf;
+	else if (strstr(mode, " last"))
+		batch->find_leaves = gpb_test_find_last_leaf;
+	else if (strstr(mode, " no"))
+		batch->find_leaves = gpb_test_find_no_leaves;
+
+	if (!want.list)
+	{
+		GpbRangeAnswer *answers = palloc(sizeof(GpbRangeAnswer) * Max(n, 1));
+
+		gpb_batch_run(batch, input, n, answers);
+		for (i = 0; i < n; i++)
+		{
+			int64		sum = (int64) answers[i].column.sum_low;
+
+			gpb_test_row(&test, i, NULL, answers[i].column.count > 0 ? &sum : NULL,
+						 answers[i].entries, NULL);
+		}
+	}
+	else
+	{
+		GpbHeapVisit *visit = gpb_visit_begin(heap, index, GetActiveSnapshot(), layout.row_width,
+											  true, gpb_test_visible, &test);
+		char	   *records;
+		uint64		nrecords;
+
+		gpb_batch_run(batch, input, n, NULL);
+		while ((records = gpb_batch_matches(batch, &nrecords)) != NULL)
+		{
+			uint64		r;
+
+			if (want.heap_rows)
+				gpb_visit_records(visit, records, nrecords);
+			for (r = 0; r < nrecords && !want.heap_rows; r++)
+				gpb_test_entry(&test, records + r * gpb_range_entry_width(layout.row_width), NULL);
+		}
+		gpb_visit_end(visit);
+	}
+	gpb_batch_end(batch);
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return (Datum) 0;
+}
+
+#endif							/* GPB_HOLD_POINTS */

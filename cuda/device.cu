@@ -83,8 +83,9 @@ await_streams(GpbDevice *device)
 	GPB_TRY_CUDA(device, cudaStreamSynchronize(device->fetch_stream));
 	for (i = 0; i < device->nchannels; i++)
 	{
-		if (device->channel[i].reading)
+		if (device->channel[i].stream != NULL)
 			GPB_TRY_CUDA(device, cudaStreamSynchronize(device->channel[i].stream));
+		GPB_TRY(gpb_search_await(device, &device->channel[i]));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -155,9 +156,20 @@ gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
 
 /* ---- readers and writers of mirrors (rule M3) ---- */
 
+/* Each call of the driver is a microsecond of a small request: none for a write long past. */
 GpbDeviceStatus
 gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 {
+	cudaError_t error;
+
+	if (!device->writing)
+		return GPB_DEVICE_OK;
+	error = cudaEventQuery(device->uploaded);
+	if (error != cudaErrorNotReady)
+	{
+		device->writing = false;
+		return gpb_check(device, error, "cudaEventQuery");
+	}
 	return gpb_check(device, cudaStreamWaitEvent(channel->stream, device->uploaded, 0),
 					 "cudaStreamWaitEvent");
 }
@@ -188,6 +200,7 @@ gpb_writer_begin(GpbDevice *device)
 GpbDeviceStatus
 gpb_writer_end(GpbDevice *device)
 {
+	device->writing = true;
 	return gpb_check(device, cudaEventRecord(device->uploaded, device->stream),
 					 "cudaEventRecord");
 }
@@ -262,6 +275,7 @@ set_up(GpbDevice *device, int ordinal, uint64 memory_limit, int channels)
 static void
 free_channel(GpbDevice *device, GpbChannel *channel)
 {
+	gpb_search_free(device, channel);
 	gpb_pinned_free(device, &channel->visible_host);
 	gpb_pinned_free(device, &channel->changed_host);
 	gpb_buffer_free(device, &channel->input);
@@ -279,6 +293,7 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 		(void) cudaEventDestroy(channel->read);
 	if (channel->stream != NULL)
 		(void) cudaStreamDestroy(channel->stream);
+	channel->stream = NULL;
 }
 
 /*
@@ -361,6 +376,7 @@ register_region(GpbDevice *device, void *base, size_t size)
 		return gpb_refuse(device, "cudaHostRegister: %s", cudaGetErrorString(error));
 	}
 	device->region = base;
+	device->region_size = size;
 	return GPB_DEVICE_OK;
 }
 
@@ -384,11 +400,11 @@ static const GpbDeviceApi api = {
 	gpb_cuda_aggregate_launch,
 	gpb_cuda_aggregate_finish,
 	gpb_cuda_fetch,
+	gpb_cuda_search_launch,
+	gpb_cuda_search_finish,
 	NULL,
 	NULL,
-	NULL,
-	NULL,
-	NULL
+	gpb_cuda_poll
 };
 
 #define GPB_EXPORT extern "C" __attribute__((visibility("default")))

@@ -103,8 +103,10 @@ struct GpbDevice
 	cudaStream_t stream;
 	cudaStream_t fetch_stream;
 	cudaEvent_t uploaded;		/* the last write to a mirror */
+	bool		writing;		/* it was not seen to have ended */
 
 	void	   *region;			/* registered host memory, or NULL */
+	size_t		region_size;
 
 	int			nchannels;
 	GpbChannel *channel;
@@ -115,6 +117,7 @@ struct GpbDevice
 	GpbBuffer	scratch;		/* inner pages' places; sort */
 	GpbLeafVariant variant;
 	GpbLeafGrids grids;
+	uint32		bucket_keys;	/* of searches; 0: as planned */
 };
 
 /*
@@ -191,6 +194,7 @@ gpb_launch(GpbDevice *device, const char *what, uint32 blocks, uint32 threads,
 
 struct GpbSlab;
 struct GpbPlacedPage;
+struct GpbTreeProfile;
 
 /* The tree over the separators, see tree.cuh */
 struct GpbTreeMemory
@@ -200,6 +204,7 @@ struct GpbTreeMemory
 	uint32		n;				/* separators; 0: no inner image yet */
 	uint32		npages;			/* level-1 pages it was made from, in key order */
 	GpbPlacedPage *page;
+	GpbTreeProfile *profile;	/* pinned; complete when device->uploaded has ended */
 };
 
 struct GpbDeviceMirror
@@ -253,6 +258,16 @@ GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what
 
 /* Bring a launched aggregate to its end, whatever that is. */
 GpbDeviceStatus gpb_channel_complete(GpbDevice *device, GpbChannel *channel);
+
+/* ---- search.cu ---- */
+
+GpbDeviceStatus gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
+									   const GpbSearchSpec *spec, const uint32 *changed,
+									   uint32 nblocks);
+GpbDeviceStatus gpb_cuda_search_finish(GpbDevice *device, int channel);
+GpbDeviceStatus gpb_cuda_poll(GpbDevice *device, int channel, bool *ended);
+GpbDeviceStatus gpb_search_await(GpbDevice *device, GpbChannel *channel);
+void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
 
 /* ---- leaves.cu ---- */
 

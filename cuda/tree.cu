@@ -17,7 +17,7 @@
  */
 #include <stdlib.h>
 
-#include "device.cuh"
+#include "batch.cuh"
 
 /* ---- kernels ---- */
 
@@ -215,6 +215,9 @@ gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror)
 	gpb_buffer_free(device, &mirror->tree.memory);
 	free(mirror->tree.page);
 	mirror->tree.page = NULL;
+	if (mirror->tree.profile != NULL && !device->lost)
+		(void) gpb_check(device, cudaFreeHost(mirror->tree.profile), "cudaFreeHost");
+	mirror->tree.profile = NULL;
 }
 
 /* ---- what has to be written ---- */
@@ -384,15 +387,27 @@ set_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks, const uint
 	return status;
 }
 
+static GpbDeviceStatus
+profile_tree(GpbDevice *device, const GpbDeviceMirror *mirror)
+{
+	GpbTree		tree = gpb_mirror_tree(mirror);
+
+	return gpb_profile_launch(device, device->stream, &tree, mirror->tree.profile);
+}
+
 GpbDeviceStatus
 gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 				   const uint32 *blocks, const uint32 *counts, uint32 root_leaf)
 {
 	GPB_ENTER(device);
+	if (mirror->tree.profile == NULL)
+		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &mirror->tree.profile,
+										   sizeof(GpbTreeProfile), cudaHostAllocDefault));
 	GPB_TRY(gpb_writer_begin(device));
 	if (nblocks == 0)
 		GPB_TRY(set_one_leaf(device, mirror, root_leaf));
 	else
 		GPB_TRY(set_pages(device, mirror, nblocks, blocks, counts));
+	GPB_TRY(profile_tree(device, mirror));
 	return gpb_writer_end(device);
 }

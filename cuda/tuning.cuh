@@ -67,4 +67,50 @@
 #define GPB_HEAP_CAPACITY		16384
 #define GPB_UNCLEAN_CAPACITY	4096
 
+/* ---- batched search ---- */
+
+/* Threads of a tile, keys that each has, and bytes of the tree in shared memory */
+#define GPB_TILE_THREADS		256
+#define GPB_TILE_KEYS			16
+#define GPB_TILE_PIECE_BYTES	24576
+#define GPB_TILE_BLOCKS			1
+
+#define GPB_GROUP_THREADS		128
+
+/*
+ * The model that chooses the size of groups: a level's wait for its lines, in steps; keys of
+ * a warp, each in a line of its own, that double a step.
+ */
+#define GPB_LEVEL_STEPS			6
+#define GPB_KEYS_A_STEP			32
+
+/* Keys of a batch up to which groups search them, where they lie */
+#define GPB_DIRECT_KEYS			65536
+
+/* Keys up to which groups search them where they are not sorted */
+#define GPB_GROUPED_KEYS		262144
+
+/* Keys that are worth sorting, where nothing is known of their order */
+#define GPB_SORT_KEYS			1048576
+
+/* Keys sorted at once; more are done in turns, in bounded memory. */
+#define GPB_SORT_AT_ONCE		((uint32) 1 << 27)
+
+/* Keys of the tree that a tile of sorted keys should not have to look at more than */
+#define GPB_SORTED_SPAN_BITS	10
+
+/* Results that are put back in input order within shared memory */
+#define GPB_WINDOW_BITS			13
+
+/* Up to so many results, the L2 cache holds them all and they are put back one by one. */
+#define GPB_SCATTERED_KEYS		((uint32) 1 << 21)
+
+/*
+ * Keys that are brought to the device, searched and taken back at once (HB+-tree's M), and
+ * lanes that do so in turn
+ */
+#define GPB_BUCKET_KEYS			((uint32) 1 << 19)
+#define GPB_BUCKET_LEAST		((uint32) 1 << 17)
+#define GPB_LANES				4
+
 #endif							/* GPB_TUNING_CUH */

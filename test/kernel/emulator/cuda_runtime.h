@@ -119,6 +119,8 @@ __any_sync(uint32_t mask, bool vote)
 }
 
 static inline int __popc(uint32_t x) { return __builtin_popcount(x); }
+static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned) x); }
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long) x); }
 static inline int __ffs(uint32_t x) { return __builtin_ffs((int) x); }
 static inline int min(int a, int b) { return a < b ? a : b; }
 static inline uint4 __ldcs(const uint4 *from) { return *from; }
@@ -152,6 +154,7 @@ enum cudaError_t
 	cudaSuccess = 0,
 	cudaErrorMemoryAllocation = 2,
 	cudaErrorInvalidDevice = 101,
+	cudaErrorNotReady = 600,
 	cudaErrorHostMemoryAlreadyRegistered = 712
 };
 
@@ -210,6 +213,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 
 void		emulated_submit(cudaStream_t stream, std::function<void()> work);
 void		emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel);

@@ -241,11 +241,12 @@ run_next(EmulatedStream *stream)
 	work();
 }
 
+/* Until the event's record of that number, made in that stream, has been reached */
 static void
-run_until(EmulatedEvent *event, uint64_t number)
+run_until(EmulatedEvent *event, EmulatedStream *stream, uint64_t number)
 {
 	while (event->reached < number)
-		run_next(event->stream);
+		run_next(stream);
 }
 
 cudaError_t
@@ -298,16 +299,26 @@ cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t
 cudaEventSynchronize(cudaEvent_t event)
 {
-	run_until(event, event->recorded);
+	run_until(event, event->stream, event->recorded);
 	return cudaSuccess;
+}
+
+/* Whoever asks again and again sees an end: each time one piece of work is done. */
+cudaError_t
+cudaEventQuery(cudaEvent_t event)
+{
+	if (event->reached < event->recorded)
+		run_next(event->stream);
+	return event->reached < event->recorded ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t
 cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
 	uint64_t	number = event->recorded;
+	EmulatedStream *recorder = event->stream;
 
-	emulated_submit(stream, [=]() { run_until(event, number); });
+	emulated_submit(stream, [=]() { run_until(event, recorder, number); });
 	return cudaSuccess;
 }
 

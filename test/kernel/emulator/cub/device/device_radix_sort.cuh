@@ -24,7 +24,7 @@ struct DeviceRadixSort
 		}
 		emulated_submit(stream, [=]()
 		{
-			Key			mask = end_bit < 64 ? ((Key) 1 << end_bit) - 1 : ~(Key) 0;
+			Key			mask = end_bit < (int) sizeof(Key) * 8 ? ((Key) 1 << end_bit) - 1 : ~(Key) 0;
 			std::vector<unsigned> order(n);
 
 			for (unsigned i = 0; i < n; i++)

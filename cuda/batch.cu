@@ -1,0 +1,197 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.cu
+ *	  A batch of searches in device memory: sorted or not, by groups or by tiles.
+ *
+ * Sorting pays for many keys without order in a tree that the caches do not hold.
+ * How much order there is, a look at some tiles tells (gpb_sample_launch); few keys
+ * are not worth even that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+
+#include "batch_run.cuh"
+#include "tuning.cuh"
+
+/* ---- lanes ---- */
+
+void
+gpb_lane_close(GpbDevice *device, GpbLane *lane)
+{
+	gpb_sort_memory_free(device, &lane->sort);
+	gpb_buffer_free(device, &lane->keys);
+	gpb_buffer_free(device, &lane->slots);
+	gpb_buffer_free(device, &lane->leaves);
+	gpb_buffer_free(device, &lane->positions);
+	gpb_buffer_free(device, &lane->permutation);
+	if (lane->sample != NULL)
+		(void) cudaFreeHost(lane->sample);
+	lane->sample = NULL;
+}
+
+/* ---- the plan ---- */
+
+/* The profile of the mirror's tree, waiting for it if it is that new */
+GpbDeviceStatus
+gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
+				   const GpbTreeProfile **profile)
+{
+	*profile = mirror->tree.profile;
+	if (!device->writing)
+		return GPB_DEVICE_OK;
+	return gpb_check(device, cudaEventSynchronize(device->uploaded), "profiling a tree");
+}
+
+/* Is a batch of n keys to be sorted before it is searched? */
+static GpbDeviceStatus
+decide_sort(GpbDevice *device, GpbLane *lane, const GpbBatch *batch, bool *sort)
+{
+	uint32		tile = GPB_TILE_THREADS * GPB_TILE_KEYS;
+
+	*sort = batch->sorting == GPB_SORT_ALWAYS;
+	if (batch->sorting != GPB_SORT_MAY || batch->n < GPB_SORT_KEYS || batch->n < tile)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_sample_launch(device, lane->stream, &batch->tree, batch->keys, batch->n,
+							  lane->sample));
+	GPB_TRY_CUDA(device, cudaStreamSynchronize(lane->stream));
+	*sort = gpb_sample_says_sort(lane->sample);
+	return GPB_DEVICE_OK;
+}
+
+static GpbBatchJob
+make_job(const GpbBatch *batch, const void *keys, uint32 n, uint32 *result)
+{
+	GpbBatchJob job;
+
+	memset(&job, 0, sizeof(job));
+	job.tree = batch->tree;
+	job.or_equal = batch->or_equal;
+	job.slots = batch->slots;
+	job.npieces = 1;
+	job.piece[0].keys = keys;
+	job.piece[0].result = result;
+	job.piece[0].n = n;
+	return job;
+}
+
+/* ---- in input order ---- */
+
+static GpbDeviceStatus
+search_unsorted(GpbDevice *device, GpbLane *lane, const GpbBatch *batch)
+{
+	GpbBatchJob job = make_job(batch, batch->keys, batch->n, batch->result);
+
+	if (batch->group != 0)
+		return gpb_groups_launch(device, lane->stream, &job, batch->group);
+	if (batch->n <= GPB_GROUPED_KEYS)
+		return gpb_groups_launch(device, lane->stream, &job, gpb_choose_group(batch->profile));
+	return gpb_tiles_launch(device, lane->stream, &job);
+}
+
+static GpbSortPlan
+plan_sort(const GpbBatch *batch)
+{
+	GpbSortPlan plan = gpb_sort_plan(batch->profile, batch->tree.n[0], batch->tree.key_width);
+
+	if (batch->sort_bits > 0)
+		plan.first_bit = plan.end_bit > batch->sort_bits ? plan.end_bit - batch->sort_bits : 0;
+	return plan;
+}
+
+/* Some of the batch's keys sorted and searched, results back where their keys were */
+static GpbDeviceStatus
+search_and_restore(GpbDevice *device, GpbLane *lane, const GpbBatch *batch,
+				   const GpbSortPlan *plan, uint32 first, uint32 n)
+{
+	const char *keys = (const char *) batch->keys + (size_t) first * batch->tree.key_width;
+	bool		direct = n <= GPB_SCATTERED_KEYS;
+	uint32	   *order;
+	GpbBatchJob job;
+
+	GPB_TRY(gpb_buffer_reserve(device, &lane->sort.order, (size_t) n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &lane->slots, (size_t) n * sizeof(uint32)));
+	order = (uint32 *) lane->sort.order.data;
+	GPB_TRY(gpb_sort_keys(device, lane->stream, &lane->sort, plan, batch->tree.key_width, keys, 0,
+						  n, order));
+	job = make_job(batch, lane->sort.keys.data, n,
+				   direct ? batch->result + first : (uint32 *) lane->slots.data);
+	job.base = plan->clamp ? plan->low : 0;
+	job.place = direct ? order : NULL;
+	GPB_TRY(gpb_tiles_launch(device, lane->stream, &job));
+	if (direct)
+		return GPB_DEVICE_OK;
+	return gpb_restore_order(device, lane->stream, &lane->sort, order,
+							 (uint32 *) lane->slots.data, n, batch->result + first);
+}
+
+static GpbDeviceStatus
+search_in_input_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch)
+{
+	GpbSortPlan plan;
+	bool		sort;
+	uint32		n;
+
+	GPB_TRY(decide_sort(device, lane, batch, &sort));
+	batch->sorted = sort;
+	if (!sort)
+		return search_unsorted(device, lane, batch);
+	plan = plan_sort(batch);
+	for (uint32 first = 0; first < batch->n; first += n)
+	{
+		n = batch->n - first < GPB_SORT_AT_ONCE ? batch->n - first : GPB_SORT_AT_ONCE;
+		GPB_TRY(search_and_restore(device, lane, batch, &plan, first, n));
+	}
+	return GPB_DEVICE_OK;
+}
+
+/* ---- in sorted order ---- */
+
+static GpbDeviceStatus
+search_in_sorted_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool whole)
+{
+	bool		sort = true;
+	GpbSortPlan plan = whole ? gpb_sort_plan_whole(batch->tree.key_width) : plan_sort(batch);
+	uint32		n;
+
+	if (whole && batch->n > GPB_SORT_AT_ONCE)
+		return gpb_refuse(device, "%u keys are too many to be put in order at once", batch->n);
+	if (batch->sorting == GPB_SORT_NEVER)
+		sort = false;
+	else if (!whole)
+		GPB_TRY(decide_sort(device, lane, batch, &sort));
+	batch->sorted = sort;
+	if (!sort)
+	{
+		GPB_TRY(search_unsorted(device, lane, batch));
+		return gpb_number_keys(device, lane->stream, 0, batch->n, batch->permutation);
+	}
+	for (uint32 first = 0; first < batch->n; first += n)
+	{
+		const char *keys = (const char *) batch->keys + (size_t) first * batch->tree.key_width;
+		GpbBatchJob job;
+
+		n = batch->n - first < GPB_SORT_AT_ONCE ? batch->n - first : GPB_SORT_AT_ONCE;
+		GPB_TRY(gpb_sort_keys(device, lane->stream, &lane->sort, &plan, batch->tree.key_width,
+							  keys, first, n, batch->permutation + first));
+		job = make_job(batch, lane->sort.keys.data, n, batch->result + first);
+		job.base = plan.clamp ? plan.low : 0;
+		GPB_TRY(gpb_tiles_launch(device, lane->stream, &job));
+	}
+	batch->base = plan.clamp ? plan.low : 0;
+	return GPB_DEVICE_OK;
+}
+
+/*
+ * Search the batch on the lane's stream.  On return batch->sorted tells whether results are in
+ * the order of lane->sort.keys (with more than GPB_SORT_AT_ONCE keys, the last of them).
+ */
+GpbDeviceStatus
+gpb_batch_run(GpbDevice *device, GpbLane *lane, GpbBatch *batch)
+{
+	if (batch->n == 0)
+		return GPB_DEVICE_OK;
+	if (batch->order == GPB_ORDER_INPUT)
+		return search_in_input_order(device, lane, batch);
+	return search_in_sorted_order(device, lane, batch, batch->order == GPB_ORDER_KEY);
+}

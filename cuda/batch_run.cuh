@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_run.cuh
+ *	  A batch of searches in device memory; see batch.cu.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_BATCH_RUN_CUH
+#define GPB_BATCH_RUN_CUH
+
+#include "psa.cuh"
+
+/* A stream with the memory of what runs on it */
+struct GpbLane
+{
+	cudaStream_t stream;
+	GpbBuffer	keys;			/* a bucket's, brought from the host */
+	GpbBuffer	slots;
+	GpbBuffer	leaves;
+	GpbBuffer	positions;
+	GpbBuffer	permutation;
+	GpbSortMemory sort;
+	GpbBatchSample *sample;		/* pinned */
+};
+
+enum GpbSorting
+{
+	GPB_SORT_MAY,				/* if it seems to pay */
+	GPB_SORT_NEVER,
+	GPB_SORT_ALWAYS
+};
+
+/* Arrays are in device memory. */
+struct GpbBatch
+{
+	GpbTree		tree;
+	const GpbTreeProfile *profile;
+	const void *keys;
+	uint32		n;
+	GpbSearchOrder order;
+	bool		or_equal;		/* last separator <= key, not < key */
+	bool		slots;			/* results are numbers of separators, not blocks */
+	GpbSorting	sorting;
+	int			sort_bits;		/* 0: as planned */
+	int			group;			/* lanes of a group; 0: as planned */
+	uint32	   *result;
+	uint32	   *permutation;	/* not in input order */
+
+	/* told by gpb_batch_run */
+	bool		sorted;
+	uint128		base;			/* sorted keys are distances from it */
+};
+
+void		gpb_lane_close(GpbDevice *device, GpbLane *lane);
+GpbDeviceStatus gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
+								   const GpbTreeProfile **profile);
+GpbDeviceStatus gpb_batch_run(GpbDevice *device, GpbLane *lane, GpbBatch *batch);
+
+#endif							/* GPB_BATCH_RUN_CUH */

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * positions.cu
+ *	  Batched search, from the leaf to the position in it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "positions.cuh"
+
+#define GPB_POSITION_THREADS	128
+
+/* First of the entries of the leaf whose key is not below the key */
+static __device__ __forceinline__ uint32
+lower_bound(const GpbLeafJob *job, GpbLeafView leaf, uint64 key)
+{
+	return job->key_width == 8 ? gpb_keys_lower_bound(leaf.page, 8, leaf.count, key) :
+		gpb_keys_lower_bound(leaf.page, 4, leaf.count, key);
+}
+
+/* The same, or, if after, first whose key is above it */
+static __device__ __forceinline__ uint32
+find_position(const GpbLeafJob *job, GpbLeafView leaf, uint64 key, bool after)
+{
+	uint64		most = job->key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFFul;
+
+	if (after && key == most)
+		return leaf.count;
+	return lower_bound(job, leaf, after ? key + 1 : key);
+}
+
+/*
+ * A thread a key.  slot is where the search of the key begins; with EQUAL it goes on to the
+ * right while the leaf has nothing at or above the key.
+ */
+static __global__ void __launch_bounds__(GPB_POSITION_THREADS)
+find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)
+{
+	uint32		i = blockIdx.x * GPB_POSITION_THREADS + threadIdx.x;
+	uint32		slot;
+	uint64		key;
+	uint32		position = GPB_POSITION_UNCLEAN;
+	GpbLeafView leaf;
+
+	if (i >= batch.n)
+		return;
+	slot = batch.slot[i];
+	key = job.key_width == 8 ? ((const uint64 *) batch.keys)[i] :
+		((const uint32 *) batch.keys)[i];
+	key += batch.base;
+	leaf = gpb_judge_leaf(&job, slot);
+	if (leaf.page != NULL)
+		position = find_position(&job, leaf, key, batch.bound == GPB_SEARCH_UPPER);
+	if (batch.bound == GPB_SEARCH_EQUAL)
+	{
+		while (leaf.page != NULL && position == (uint32) leaf.count &&
+			   slot + 1 < job.separators.n && gpb_separator(&job.separators, slot + 1).key <= key)
+		{
+			leaf = gpb_judge_leaf(&job, ++slot);
+			position = leaf.page != NULL ? find_position(&job, leaf, key, false) :
+				GPB_POSITION_UNCLEAN;
+		}
+		if (leaf.page != NULL &&
+			(position == (uint32) leaf.count ||
+			 gpb_page_key(leaf.page, job.key_width, (int) position) != key))
+			position = GPB_POSITION_NONE;
+	}
+	batch.leaf[i] = job.separators.child[slot];
+	batch.position[i] = (uint16_t) position;
+}
+
+GpbDeviceStatus
+gpb_positions_launch(GpbDevice *device, cudaStream_t stream, const GpbLeafJob *job,
+					 const GpbPositions *positions)
+{
+	uint32		blocks = (uint32) (((uint64) positions->n + GPB_POSITION_THREADS - 1) /
+								   GPB_POSITION_THREADS);
+
+	return gpb_launch_on(device, stream, "find_positions", blocks, GPB_POSITION_THREADS,
+						 find_positions, *job, *positions);
+}

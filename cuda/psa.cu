@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * psa.cu
+ *	  Partially sorted aggregation: a batch sorted by a few bits, searched, and put
+ *	  back in order.
+ *
+ * Harmonia's Equation 2 sorts by as many of the top bits, N = log2(T / K), as bring
+ * together the keys that meet in one memory line of K keys, T being the size of the
+ * tree.  Here they have to meet in what a tile holds in shared memory, so K is
+ * a thousand keys and N smaller.  And keys of a type seldom fill its range, so the
+ * bits are those of the distance from the smallest key of the tree.
+ *
+ * Results go back to input order in two steps, since writing one by one all over a large
+ * array costs twice the rest: first sorted into windows by the top bits of their
+ * place, then put in order within a window, in shared memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <cub/device/device_radix_sort.cuh>
+
+#include "psa.cuh"
+#include "tuning.cuh"
+
+#define GPB_PSA_THREADS		256
+
+/* ---- kernels ---- */
+
+/* number[i] = first + i */
+static __global__ void __launch_bounds__(GPB_PSA_THREADS)
+number_keys(uint32 *number, uint32 first, uint32 n)
+{
+	uint32		i = blockIdx.x * GPB_PSA_THREADS + threadIdx.x;
+
+	if (i < n)
+		number[i] = first + i;
+}
+
+/*
+ * What keys are above low.  Those below low or above high lead to where low and high do, and
+ * count as these.
+ */
+template <typename Key>
+static __global__ void __launch_bounds__(GPB_PSA_THREADS)
+clamp_keys(const Key *keys, Key *clamped, uint32 n, Key low, Key high)
+{
+	uint32		i = blockIdx.x * GPB_PSA_THREADS + threadIdx.x;
+
+	if (i < n)
+		clamped[i] = (keys[i] < low ? low : keys[i] > high ? high : keys[i]) - low;
+}
+
+static __global__ void __launch_bounds__(GPB_PSA_THREADS)
+offset_numbers(uint32 *number, uint32 n, uint32 offset)
+{
+	uint32		i = blockIdx.x * GPB_PSA_THREADS + threadIdx.x;
+
+	if (i < n)
+		number[i] += offset;
+}
+
+/*
+ * result[place[i]] = value[i], where the places of each window are those of its results, in any
+ * order.
+ */
+static __global__ void __launch_bounds__(GPB_PSA_THREADS)
+order_window(const uint32 *place, const uint32 *value, uint32 *result, uint32 n)
+{
+	__shared__ uint32 window[1 << GPB_WINDOW_BITS];
+	uint32		first = blockIdx.x << GPB_WINDOW_BITS;
+	uint32		most = n - first;
+	uint32		i;
+
+	most = most < 1 << GPB_WINDOW_BITS ? most : 1 << GPB_WINDOW_BITS;
+#pragma unroll 8
+	for (i = threadIdx.x; i < most; i += GPB_PSA_THREADS)
+		window[place[first + i] - first] = value[first + i];
+	__syncthreads();
+#pragma unroll 8
+	for (i = threadIdx.x; i < most; i += GPB_PSA_THREADS)
+		result[first + i] = window[i];
+}
+
+/*
+ * The level of the tree whose piece would fit, for tiles here and there in the batch: how
+ * much the keys are together already.  A block takes a tile.
+ */
+template <typename Key>
+static __global__ void __launch_bounds__(GPB_PSA_THREADS)
+sample_tiles(const __grid_constant__ GpbTree tree, const Key *keys, uint32 n,
+			 GpbBatchSample *sample)
+{
+	__shared__ Key lows[GPB_PSA_THREADS / GPB_WARP];
+	__shared__ Key highs[GPB_PSA_THREADS / GPB_WARP];
+	uint32		tile = GPB_TILE_THREADS * GPB_TILE_KEYS;
+	uint32		first = (uint32) ((uint64) (n - tile) * blockIdx.x / GPB_SAMPLED_TILES);
+	Key			low = gpb_key_max<Key>();
+	Key			high = 0;
+
+#pragma unroll 4
+	for (uint32 i = threadIdx.x; i < tile; i += GPB_PSA_THREADS)
+	{
+		Key			key = keys[first + i];
+
+		low = key < low ? key : low;
+		high = key > high ? key : high;
+	}
+	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	{
+		Key			other_low = gpb_shuffle_xor(low, lanes);
+		Key			other_high = gpb_shuffle_xor(high, lanes);
+
+		low = other_low < low ? other_low : low;
+		high = other_high > high ? other_high : high;
+	}
+	if (threadIdx.x % GPB_WARP == 0)
+	{
+		lows[threadIdx.x / GPB_WARP] = low;
+		highs[threadIdx.x / GPB_WARP] = high;
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		uint32		from;
+		uint32		to;
+		int			level = 0;
+
+		for (int warp = 1; warp < GPB_PSA_THREADS / GPB_WARP; warp++)
+		{
+			low = lows[warp] < low ? lows[warp] : low;
+			high = highs[warp] > high ? highs[warp] : high;
+		}
+		from = gpb_tree_descend<Key>(&tree, tree.top + 1, 0, low);
+		to = gpb_tree_descend<Key>(&tree, tree.top + 1, 0, high);
+		for (; level < tree.top && to - from > GPB_TILE_PIECE_BYTES / sizeof(Key); level++)
+		{
+			from /= gpb_fanout<Key>;
+			to /= gpb_fanout<Key>;
+		}
+		sample->level[blockIdx.x] = level;
+	}
+}
+
+/* ---- planning ---- */
+
+static uint128
+wide(const uint64 *words)
+{
+	return (uint128) words[1] << 64 | words[0];
+}
+
+static int
+bit_length(uint128 value)
+{
+	int			bits = 0;
+
+	for (; value != 0; value >>= 1)
+		bits++;
+	return bits;
+}
+
+/*
+ * How to sort a batch for a tree.  Every 8 bits are one more pass over the keys.  Where keys
+ * are brought to the tree's range, those outside keep their answers: one less than the
+ * smallest separator, and one more than the greatest.
+ */
+GpbSortPlan
+gpb_sort_plan(const GpbTreeProfile *profile, uint32 nseparators, int key_width)
+{
+	uint128		most = ~(uint128) 0 >> (128 - 8 * key_width);
+	uint128		low = wide(profile->low);
+	uint128		high = wide(profile->high);
+	int			bits = bit_length(nseparators - 1) - GPB_SORTED_SPAN_BITS;
+	GpbSortPlan plan;
+
+	plan.low = low > 0 ? low - 1 : 0;
+	plan.high = high < most ? high + 1 : most;
+	plan.end_bit = bit_length(plan.high - plan.low);
+	plan.clamp = plan.end_bit < 8 * key_width;
+	bits = bits <= 8 ? 8 : 16;
+	plan.first_bit = plan.end_bit > bits ? plan.end_bit - bits : 0;
+	return plan;
+}
+
+bool
+gpb_sample_says_sort(const GpbBatchSample *sample)
+{
+	uint32		levels = 0;
+
+	for (int i = 0; i < GPB_SAMPLED_TILES; i++)
+		levels += sample->level[i];
+	return levels > GPB_SAMPLED_TILES;
+}
+
+/* ---- sorting ---- */
+
+void
+gpb_sort_memory_free(GpbDevice *device, GpbSortMemory *memory)
+{
+	gpb_buffer_free(device, &memory->keys);
+	gpb_buffer_free(device, &memory->clamped);
+	gpb_buffer_free(device, &memory->numbers);
+	gpb_buffer_free(device, &memory->order);
+	gpb_buffer_free(device, &memory->results);
+	gpb_buffer_free(device, &memory->temporary);
+	memset(memory, 0, sizeof(*memory));
+}
+
+static uint32
+blocks_for(uint32 n)
+{
+	return (uint32) (((uint64) n + GPB_PSA_THREADS - 1) / GPB_PSA_THREADS);
+}
+
+/* See that numbers[i] = i for i < n. */
+static GpbDeviceStatus
+number_up_to(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, uint32 n)
+{
+	if (n * sizeof(uint32) > memory->numbers.size)
+		memory->numbered = 0;
+	GPB_TRY(gpb_buffer_reserve(device, &memory->numbers, n * sizeof(uint32)));
+	if (n <= memory->numbered)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_launch_on(device, stream, "number_keys", blocks_for(n - memory->numbered),
+						  GPB_PSA_THREADS, number_keys,
+						  (uint32 *) memory->numbers.data + memory->numbered,
+						  memory->numbered, n - memory->numbered));
+	memory->numbered = n;
+	return GPB_DEVICE_OK;
+}
+
+/* CUB's sort, its temporary memory included */
+template <typename Key>
+static GpbDeviceStatus
+sort_pairs(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary, const Key *keys,
+		   Key *sorted, const uint32 *values, uint32 *sorted_values, uint32 n, int first_bit,
+		   int end_bit)
+{
+	size_t		size = 0;
+
+	GPB_TRY(gpb_check(device,
+					  cub::DeviceRadixSort::SortPairs(NULL, size, keys, sorted, values,
+													  sorted_values, n, first_bit, end_bit,
+													  stream),
+					  "planning a sort"));
+	GPB_TRY(gpb_buffer_reserve(device, temporary, size));
+	size = temporary->size;
+	return gpb_check(device,
+					 cub::DeviceRadixSort::SortPairs(temporary->data, size, keys, sorted,
+													 values, sorted_values, n, first_bit,
+													 end_bit, stream),
+					 "sorting keys");
+}
+
+template <typename Key>
+static GpbDeviceStatus
+sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, const GpbSortPlan *plan,
+		  const Key *keys, uint32 first, uint32 n, uint32 *order)
+{
+	GPB_TRY(gpb_buffer_reserve(device, &memory->keys, n * sizeof(Key)));
+	GPB_TRY(number_up_to(device, stream, memory, n));
+	if (plan->clamp)
+	{
+		GPB_TRY(gpb_buffer_reserve(device, &memory->clamped, n * sizeof(Key)));
+		GPB_TRY(gpb_launch_on(device, stream, "clamp_keys", blocks_for(n), GPB_PSA_THREADS,
+							  clamp_keys<Key>, keys, (Key *) memory->clamped.data, n,
+							  (Key) plan->low, (Key) plan->high));
+		keys = (const Key *) memory->clamped.data;
+	}
+	GPB_TRY(sort_pairs<Key>(device, stream, &memory->temporary, keys,
+							(Key *) memory->keys.data, (const uint32 *) memory->numbers.data,
+							order, n, plan->first_bit, plan->end_bit));
+	if (first == 0)
+		return GPB_DEVICE_OK;
+	return gpb_launch_on(device, stream, "offset_numbers", blocks_for(n), GPB_PSA_THREADS,
+						 offset_numbers, order, n, first);
+}
+
+/* order[i] = first + i */
+GpbDeviceStatus
+gpb_number_keys(GpbDevice *device, cudaStream_t stream, uint32 first, uint32 n, uint32 *order)
+{
+	return gpb_launch_on(device, stream, "number_keys", blocks_for(n), GPB_PSA_THREADS,
+						 number_keys, order, first, n);
+}
+
+/* A plan that puts keys in ascending order. */
+GpbSortPlan
+gpb_sort_plan_whole(int key_width)
+{
+	GpbSortPlan plan;
+
+	memset(&plan, 0, sizeof(plan));
+	plan.end_bit = 8 * key_width;
+	return plan;
+}
+
+/*
+ * Sort n keys as planned, into memory->keys; order[i] is which key went to i, plus
+ * first.  n is at most GPB_SORT_AT_ONCE.  With plan->clamp what is sorted are distances
+ * from plan->low.
+ */
+GpbDeviceStatus
+gpb_sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,
+			  const GpbSortPlan *plan, int key_width, const void *keys, uint32 first, uint32 n,
+			  uint32 *order)
+{
+	GPB_BY_KEY_WIDTH(key_width,
+					 return sort_keys<Key>(device, stream, memory, plan, (const Key *) keys,
+										   first, n, order));
+}
+
+/* result[order[i]] = value[i] for n values; order is a permutation. */
+GpbDeviceStatus
+gpb_restore_order(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, uint32 *order,
+				  uint32 *value, uint32 n, uint32 *result)
+{
+	int			bits = bit_length(n - 1);
+	uint32		windows = (uint32) (((uint64) n + (1 << GPB_WINDOW_BITS) - 1) >> GPB_WINDOW_BITS);
+
+	if (windows > 1)
+	{
+		uint32	   *windowed;
+
+		GPB_TRY(gpb_buffer_reserve(device, &memory->results, 2 * (size_t) n * sizeof(uint32)));
+		windowed = (uint32 *) memory->results.data;
+		GPB_TRY(sort_pairs<uint32>(device, stream, &memory->temporary, order, windowed, value,
+								   windowed + n, n, GPB_WINDOW_BITS, bits));
+		order = windowed;
+		value = windowed + n;
+	}
+	return gpb_launch_on(device, stream, "order_window", windows, GPB_PSA_THREADS, order_window,
+						 (const uint32 *) order, (const uint32 *) value, result, n);
+}
+
+/* Look at the order of n keys, at least as many as a tile has; sample is pinned memory. */
+GpbDeviceStatus
+gpb_sample_launch(GpbDevice *device, cudaStream_t stream, const GpbTree *tree, const void *keys,
+				  uint32 n, GpbBatchSample *sample)
+{
+	GPB_BY_KEY_WIDTH(tree->key_width,
+					 return gpb_launch_on(device, stream, "sample_tiles", GPB_SAMPLED_TILES,
+										  GPB_PSA_THREADS, sample_tiles<Key>, *tree,
+										  (const Key *) keys, n, sample));
+}

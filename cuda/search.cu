@@ -1,0 +1,464 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.cu
+ *	  A batch of searches from host memory, from the request to the results in it.
+ *
+ * Few keys are read where they lie, in host memory, and their results written there: one
+ * kernel and no transfer.  Many are taken in buckets by a few lanes in turn, so that the
+ * transfer of one bucket, the search of another and the way back of a third
+ * overlap (HB+-tree's pipelining and double buffering; Shahvarani and Jacobsen, SIGMOD
+ * 2016).
+ *
+ *		lane 0	| keys in | search | leaves out |         | keys in | ...
+ *		lane 1	          | keys in | search | leaves out |
+ *
+ * Nothing here waits, but for the look at the order of a batch that may be worth
+ * sorting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+
+#include "batch_run.cuh"
+#include "positions.cuh"
+#include "resident.h"
+#include "tuning.cuh"
+
+struct GpbSearchWork
+{
+	bool		launched;
+	GpbDeviceStatus outcome;	/* of the submission */
+	GpbLane		lane[GPB_LANES];	/* the first on the channel's own stream */
+	cudaEvent_t forked;			/* the other lanes may begin */
+	cudaEvent_t joined[GPB_LANES];	/* a lane has ended */
+	GpbPinned	changed_host;
+	GpbBuffer	changed;
+};
+
+/* One launch */
+struct SearchRun
+{
+	GpbDevice  *device;
+	GpbDeviceMirror *mirror;
+	GpbSearchWork *work;
+	const GpbSearchSpec *spec;
+	const GpbTreeProfile *profile;
+	uint32		nblocks;		/* of the changed map */
+	uint32		turn;			/* buckets so far */
+};
+
+/* ---- the work's memory ---- */
+
+static GpbDeviceStatus
+open_work(GpbDevice *device, GpbChannel *channel)
+{
+	GpbSearchWork *work;
+
+	if (channel->search != NULL)
+		return GPB_DEVICE_OK;
+	work = (GpbSearchWork *) calloc(1, sizeof(GpbSearchWork));
+	if (work == NULL)
+		return gpb_refuse(device, "out of memory");
+	channel->search = work;
+	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->forked, cudaEventDisableTiming));
+	for (int i = 0; i < GPB_LANES; i++)
+	{
+		work->lane[i].stream = channel->stream;
+		if (i > 0)
+			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&work->lane[i].stream,
+														   cudaStreamNonBlocking));
+		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->joined[i], cudaEventDisableTiming));
+		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &work->lane[i].sample,
+										   sizeof(GpbBatchSample), cudaHostAllocDefault));
+	}
+	return GPB_DEVICE_OK;
+}
+
+void
+gpb_search_free(GpbDevice *device, GpbChannel *channel)
+{
+	GpbSearchWork *work = channel->search;
+
+	if (work == NULL)
+		return;
+	gpb_pinned_free(device, &work->changed_host);
+	gpb_buffer_free(device, &work->changed);
+	for (int i = 0; i < GPB_LANES; i++)
+		gpb_lane_close(device, &work->lane[i]);
+	channel->search = NULL;
+	for (int i = 0; i < GPB_LANES; i++)
+	{
+		if (work->joined[i] != NULL)
+			(void) cudaEventDestroy(work->joined[i]);
+		if (i > 0 && work->lane[i].stream != NULL)
+			(void) cudaStreamDestroy(work->lane[i].stream);
+	}
+	if (work->forked != NULL)
+		(void) cudaEventDestroy(work->forked);
+	free(work);
+}
+
+/* Wait for what the other lanes than the channel's own stream have; then memory may be freed. */
+GpbDeviceStatus
+gpb_search_await(GpbDevice *device, GpbChannel *channel)
+{
+	for (int i = 1; channel->search != NULL && i < GPB_LANES; i++)
+	{
+		if (channel->search->lane[i].stream != NULL)
+			GPB_TRY_CUDA(device, cudaStreamSynchronize(channel->search->lane[i].stream));
+	}
+	return GPB_DEVICE_OK;
+}
+
+/* ---- few keys ---- */
+
+static bool
+in_region(const GpbDevice *device, const void *p, size_t size)
+{
+	const char *base = (const char *) device->region;
+
+	return base != NULL && (const char *) p >= base &&
+		(const char *) p + size <= base + device->region_size;
+}
+
+/* May the keys be searched where they lie? */
+static bool
+is_direct(const GpbDevice *device, const GpbSearchSpec *spec, int key_width, uint64 total)
+{
+	uint32		i;
+
+	if (spec->order != GPB_ORDER_INPUT || total > GPB_DIRECT_KEYS)
+		return false;
+	for (i = 0; i < spec->npieces; i++)
+	{
+		const GpbSearchPiece *piece = &spec->piece[i];
+
+		if (piece->position != NULL ||
+			!in_region(device, piece->keys, (size_t) piece->n * key_width) ||
+			!in_region(device, piece->leaf, (size_t) piece->n * sizeof(uint32)))
+			return false;
+	}
+	return true;
+}
+
+static GpbDeviceStatus
+search_direct(const SearchRun *run)
+{
+	const GpbSearchSpec *spec = run->spec;
+	GpbBatchJob job;
+
+	memset(&job, 0, sizeof(job));
+	job.tree = gpb_mirror_tree(run->mirror);
+	job.or_equal = spec->bound == GPB_SEARCH_UPPER;
+	for (uint32 i = 0; i < spec->npieces; i++)
+	{
+		if (spec->piece[i].n == 0)
+			continue;
+		job.piece[job.npieces].keys = spec->piece[i].keys;
+		job.piece[job.npieces].result = spec->piece[i].leaf;
+		job.piece[job.npieces].n = spec->piece[i].n;
+		job.npieces++;
+	}
+	return gpb_groups_launch(run->device, run->work->lane[0].stream, &job,
+							 gpb_choose_group(run->profile));
+}
+
+/* ---- buckets ---- */
+
+static GpbDeviceStatus
+copy_in(GpbDevice *device, GpbLane *lane, void *into, const void *from, size_t size)
+{
+	return gpb_check(device,
+					 cudaMemcpyAsync(into, from, size, cudaMemcpyHostToDevice, lane->stream),
+					 "copying keys");
+}
+
+static GpbDeviceStatus
+copy_out(GpbDevice *device, GpbLane *lane, void *into, const void *from, size_t size)
+{
+	return gpb_check(device,
+					 cudaMemcpyAsync(into, from, size, cudaMemcpyDeviceToHost, lane->stream),
+					 "copying results");
+}
+
+static GpbDeviceStatus
+reserve_lane(GpbDevice *device, GpbLane *lane, size_t n, int key_width)
+{
+	GPB_TRY(gpb_buffer_reserve(device, &lane->keys, n * key_width));
+	GPB_TRY(gpb_buffer_reserve(device, &lane->slots, n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &lane->leaves, n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &lane->positions, n * sizeof(uint16_t)));
+	return gpb_buffer_reserve(device, &lane->permutation, n * sizeof(uint32));
+}
+
+static GpbDeviceStatus
+find_positions(const SearchRun *run, GpbLane *lane, const GpbBatch *batch)
+{
+	GpbLeafJob	job;
+	GpbPositions positions;
+
+	memset(&job, 0, sizeof(job));
+	job.epoch = run->spec->epoch;
+	job.separators = gpb_mirror_separators(run->mirror);
+	job.images = gpb_mirror_images(run->mirror);
+	job.changed = (const uint32 *) run->work->changed.data;
+	job.changed_blocks = run->nblocks;
+	job.key_width = run->mirror->layout.key_width;
+	job.row_width = run->mirror->layout.row_width;
+	job.layout_flags = run->mirror->layout.flags;
+
+	memset(&positions, 0, sizeof(positions));
+	positions.keys = batch->order != GPB_ORDER_INPUT && batch->sorted ? lane->sort.keys.data :
+		batch->keys;
+	positions.base = (uint64) batch->base;
+	positions.slot = batch->result;
+	positions.leaf = (uint32 *) lane->leaves.data;
+	positions.position = (uint16_t *) lane->positions.data;
+	positions.n = batch->n;
+	positions.bound = run->spec->bound;
+	return gpb_positions_launch(run->device, lane->stream, &job, &positions);
+}
+
+/* Keys first .. first + n of the piece, through one lane */
+static GpbDeviceStatus
+search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n)
+{
+	GpbDevice  *device = run->device;
+	GpbLane    *lane = &run->work->lane[run->turn++ % GPB_LANES];
+	int			width = run->mirror->layout.key_width;
+	GpbBatch	batch;
+
+	GPB_TRY(reserve_lane(device, lane, n, width));
+	memset(&batch, 0, sizeof(batch));
+	batch.tree = gpb_mirror_tree(run->mirror);
+	batch.profile = run->profile;
+	batch.keys = lane->keys.data;
+	batch.n = n;
+	batch.order = run->spec->order;
+	batch.or_equal = run->spec->bound == GPB_SEARCH_UPPER;
+	batch.slots = piece->position != NULL;
+	/* in input order the transfer takes longer than the search of keys as they come */
+	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
+		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : GPB_SORT_MAY;
+	batch.result = (uint32 *) (batch.slots ? lane->slots.data : lane->leaves.data);
+	batch.permutation = (uint32 *) lane->permutation.data;
+
+	GPB_TRY(copy_in(device, lane, lane->keys.data,
+					(const char *) piece->keys + (size_t) first * width, (size_t) n * width));
+	GPB_TRY(gpb_batch_run(device, lane, &batch));
+	if (piece->position != NULL)
+	{
+		GPB_TRY(find_positions(run, lane, &batch));
+		GPB_TRY(copy_out(device, lane, piece->position + first, lane->positions.data,
+						 (size_t) n * sizeof(uint16_t)));
+	}
+	if (batch.order != GPB_ORDER_INPUT)
+		GPB_TRY(copy_out(device, lane, piece->permutation + first, lane->permutation.data,
+						 (size_t) n * sizeof(uint32)));
+	return copy_out(device, lane, piece->leaf + first, lane->leaves.data,
+					(size_t) n * sizeof(uint32));
+}
+
+/*
+ * Keys of a bucket: few enough that the first is soon under way and the last soon back, and
+ * enough that what a bucket costs by itself does not matter.
+ */
+static uint32
+bucket_keys(const GpbDevice *device, uint32 n)
+{
+	uint32		keys = n / (2 * GPB_LANES);
+
+	if (device->bucket_keys != 0)
+		return device->bucket_keys;
+	if (keys < GPB_BUCKET_LEAST)
+		return GPB_BUCKET_LEAST;
+	return keys < GPB_BUCKET_KEYS ? keys : GPB_BUCKET_KEYS;
+}
+
+/* Results in sorted order belong to the whole piece, and so it is one bucket. */
+static GpbDeviceStatus
+search_piece(SearchRun *run, const GpbSearchPiece *piece)
+{
+	uint32		most = run->spec->order == GPB_ORDER_INPUT ? bucket_keys(run->device, piece->n) :
+		GPB_SORT_AT_ONCE;
+	uint32		n;
+
+	if (run->spec->order != GPB_ORDER_INPUT && piece->n > most)
+		return gpb_refuse(run->device, "%u keys are too many to be put in order at once",
+						  piece->n);
+	for (uint32 first = 0; first < piece->n; first += n)
+	{
+		n = piece->n - first < most ? piece->n - first : most;
+		GPB_TRY(search_bucket(run, piece, first, n));
+	}
+	return GPB_DEVICE_OK;
+}
+
+/* ---- launching ---- */
+
+static GpbDeviceStatus
+submit_changed(SearchRun *run, const uint32 *changed)
+{
+	GpbSearchWork *work = run->work;
+	size_t		size = ((size_t) run->nblocks + 31) / 32 * sizeof(uint32);
+
+	if (size == 0)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_pinned_reserve(run->device, &work->changed_host, size));
+	GPB_TRY(gpb_buffer_reserve(run->device, &work->changed, size));
+	memcpy(work->changed_host.data, changed, size);
+	return copy_in(run->device, &work->lane[0], work->changed.data, work->changed_host.data,
+				   size);
+}
+
+/* The other lanes begin where the first is now. */
+static GpbDeviceStatus
+fork_lanes(GpbDevice *device, GpbSearchWork *work)
+{
+	GPB_TRY_CUDA(device, cudaEventRecord(work->forked, work->lane[0].stream));
+	for (int i = 1; i < GPB_LANES; i++)
+		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->lane[i].stream, work->forked, 0));
+	return GPB_DEVICE_OK;
+}
+
+/* The first lane goes on when all others have come to where they are now. */
+static GpbDeviceStatus
+join_lanes(GpbDevice *device, GpbSearchWork *work)
+{
+	for (int i = 1; i < GPB_LANES; i++)
+	{
+		GPB_TRY_CUDA(device, cudaEventRecord(work->joined[i], work->lane[i].stream));
+		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->lane[0].stream, work->joined[i], 0));
+	}
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
+submit_pieces(SearchRun *run, const uint32 *changed)
+{
+	GpbSearchWork *work = run->work;
+	uint64		total = 0;
+	GpbDeviceStatus status = GPB_DEVICE_OK;
+	uint32		i;
+
+	for (i = 0; i < run->spec->npieces; i++)
+		total += run->spec->piece[i].n;
+	if (total == 0)
+		return GPB_DEVICE_OK;
+	if (is_direct(run->device, run->spec, run->mirror->layout.key_width, total))
+		return search_direct(run);
+	if (run->spec->piece[0].position != NULL)
+		GPB_TRY(submit_changed(run, changed));
+	GPB_TRY(fork_lanes(run->device, work));
+	for (i = 0; i < run->spec->npieces && status == GPB_DEVICE_OK; i++)
+		status = search_piece(run, &run->spec->piece[i]);
+	/* also when it failed: what was submitted must end before the arrays are given up */
+	GPB_TRY(join_lanes(run->device, work));
+	return status;
+}
+
+GpbDeviceStatus
+gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
+					   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
+{
+	GpbChannel *channel = &device->channel[number];
+	SearchRun	run;
+
+	GPB_ENTER(device);
+	if (mirror->tree.n == 0)
+		return gpb_refuse(device, "no inner image");
+	if (spec->npieces > GPB_SEARCH_PIECES ||
+		(spec->npieces > 1 && spec->order != GPB_ORDER_INPUT))
+		return gpb_refuse(device, "too many pieces in a batch of searches");
+	GPB_TRY(open_work(device, channel));
+	memset(&run, 0, sizeof(run));
+	run.device = device;
+	run.mirror = mirror;
+	run.work = channel->search;
+	run.spec = spec;
+	run.nblocks = nblocks;
+	GPB_TRY(gpb_mirror_profile(device, mirror, &run.profile));
+	GPB_TRY(gpb_reader_begin(device, channel));
+	run.work->outcome = submit_pieces(&run, changed);
+	run.work->launched = true;
+	GPB_TRY(gpb_reader_end(device, channel));
+	if (run.work->outcome != GPB_DEVICE_OK)
+		return gpb_cuda_search_finish(device, number);
+	return GPB_DEVICE_OK;
+}
+
+GpbDeviceStatus
+gpb_cuda_search_finish(GpbDevice *device, int number)
+{
+	GpbChannel *channel = &device->channel[number];
+
+	GPB_ENTER(device);
+	if (channel->search == NULL || !channel->search->launched)
+		return gpb_refuse(device, "no search was launched on channel %d", number);
+	channel->search->launched = false;
+	GPB_TRY_CUDA(device, cudaEventSynchronize(channel->read));
+	return channel->search->outcome;
+}
+
+GpbDeviceStatus
+gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
+{
+	GpbChannel *channel = &device->channel[number];
+	cudaError_t error = cudaSuccess;
+
+	GPB_ENTER(device);
+	if (channel->reading)
+		error = cudaEventQuery(channel->read);
+	if (error == cudaSuccess && channel->state == GPB_CHANNEL_LAUNCHED)
+		error = cudaEventQuery(channel->done);
+	*ended = error != cudaErrorNotReady;
+	return error == cudaErrorNotReady ? GPB_DEVICE_OK :
+		gpb_check(device, error, "cudaEventQuery");
+}
+
+/* ---- for the benchmark and tests ---- */
+
+/* Keys of a bucket from now on; 0: as planned. */
+extern "C" __attribute__((visibility("default")))
+void
+gpb_cuda_choose_bucket(GpbDevice *device, uint32 keys)
+{
+	device->bucket_keys = keys;
+}
+
+/*
+ * A batch in device memory, on channel 0 of the mirror's device, which has nothing else under
+ * way; submitted to the channel's stream, which is returned.  batch->tree and profile are
+ * filled in here.
+ */
+extern "C" __attribute__((visibility("default")))
+GpbDeviceStatus
+gpb_cuda_search_resident(GpbDevice *device, GpbDeviceMirror *mirror, GpbResidentBatch *resident)
+{
+	GpbChannel *channel = &device->channel[0];
+	GpbBatch	batch;
+	GpbDeviceStatus status;
+
+	GPB_ENTER(device);
+	GPB_TRY(open_work(device, channel));
+	memset(&batch, 0, sizeof(batch));
+	GPB_TRY(gpb_mirror_profile(device, mirror, &batch.profile));
+	batch.tree = gpb_mirror_tree(mirror);
+	batch.keys = resident->keys;
+	batch.n = resident->n;
+	batch.order = (GpbSearchOrder) resident->order;
+	batch.or_equal = resident->bound == GPB_SEARCH_UPPER;
+	batch.slots = resident->slots;
+	batch.sorting = (GpbSorting) resident->sorting;
+	batch.sort_bits = resident->sort_bits;
+	batch.group = resident->group;
+	batch.result = resident->result;
+	batch.permutation = resident->permutation;
+	GPB_TRY(gpb_reader_begin(device, channel));
+	status = gpb_batch_run(device, &channel->search->lane[0], &batch);
+	GPB_TRY(gpb_reader_end(device, channel));
+	resident->sorted = batch.sorted;
+	resident->chosen_group = gpb_choose_group(batch.profile);
+	resident->stream = (void *) channel->stream;
+	return status;
+}

@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * tiles.cu
+ *	  Batched search, a tile of keys to a thread block.
+ *
+ * The answers of a tile lie between those of its smallest and greatest key.  That piece of
+ * a level of the tree is copied to shared memory, and every key of the tile is
+ * searched in it: of the lowest level, if the piece of it fits, and then that is all;
+ * else of the lowest that does fit, and each thread goes on down by itself.  So the
+ * more alike the keys of a tile are, the less of the tree is read, and all
+ * of it in whole lines.  Sorted keys, and keys sorted by their top bits alone
+ * (psa.cu), end in shared memory; random keys find the top of the tree there, which is
+ * Harmonia's use of the fastest memory.
+ *
+ * In shared memory a table takes each key to the few that share its next bits: on keys
+ * about evenly spread one or two comparisons are left, on others a binary search.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "batch.cuh"
+#include "tuning.cuh"
+
+/* ---- the piece in shared memory ---- */
+
+#define GPB_TABLE_BITS		11
+#define GPB_TABLE_SIZE		(1 << GPB_TABLE_BITS)
+
+template <typename Key>
+static constexpr uint32 piece_keys = GPB_TILE_PIECE_BYTES / sizeof(Key);
+
+template <typename Key>
+struct TilePiece
+{
+	union
+	{
+		Key			key[piece_keys<Key>];
+		uint32		child[GPB_TILE_PIECE_BYTES / sizeof(uint32)];
+	};
+	uint16_t	table[GPB_TABLE_SIZE + 1];	/* keys of the piece in buckets below */
+	Key			low[GPB_TILE_THREADS / GPB_WARP];
+	Key			high[GPB_TILE_THREADS / GPB_WARP];
+	uint32		first[GPB_TREE_LEVELS]; /* where, on each level, the smallest key */
+	uint32		last[GPB_TREE_LEVELS];	/* and the greatest lead */
+};
+
+/* Smallest and greatest key of the tile to low[0] and high[0] */
+template <typename Key>
+static __device__ __forceinline__ void
+reduce_limits(TilePiece<Key> *piece, Key low, Key high)
+{
+	int			warp = threadIdx.x / GPB_WARP;
+	int			lane = threadIdx.x % GPB_WARP;
+
+	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	{
+		Key			other_low = gpb_shuffle_xor(low, lanes);
+		Key			other_high = gpb_shuffle_xor(high, lanes);
+
+		low = other_low < low ? other_low : low;
+		high = other_high > high ? other_high : high;
+	}
+	if (lane == 0)
+	{
+		piece->low[warp] = low;
+		piece->high[warp] = high;
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		for (warp = 1; warp < GPB_TILE_THREADS / GPB_WARP; warp++)
+			low = piece->low[warp] < low ? piece->low[warp] : low;
+		piece->low[0] = low;
+	}
+	if (threadIdx.x == GPB_WARP)
+	{
+		for (warp = 0; warp < GPB_TILE_THREADS / GPB_WARP; warp++)
+			high = piece->high[warp] > high ? piece->high[warp] : high;
+		piece->high[0] = high;
+	}
+}
+
+/* One warp: on each level the last key below the key; a node at a time, a lane each. */
+template <typename Key>
+static __device__ __forceinline__ void
+descend_by_warp(const GpbTree *tree, Key key, uint32 *path)
+{
+	int			lane = threadIdx.x % GPB_WARP;
+	uint32		at = 0;
+
+	for (int level = tree->top; level >= 0; level--)
+	{
+		uint32		first = at * gpb_fanout<Key>;
+		bool		below = lane < (int) gpb_fanout<Key> && first + lane < tree->n[level] &&
+			gpb_tree_keys<Key>(tree, level)[first + lane] < key;
+		int			passed = __popc(__ballot_sync(GPB_ALL_LANES, below));
+
+		at = first + (passed > 0 ? passed - 1 : 0);
+		if (lane == 0)
+			path[level] = at;
+	}
+}
+
+/*
+ * The bucket of a key between the tile's limits.  A damaged index may have keys that do not
+ * ascend: then answers are wrong, but nothing outside the piece is touched.
+ */
+template <typename Key>
+static __device__ __forceinline__ uint32
+bucket_of(Key key, Key low, int shift)
+{
+	Key			bucket = (key - low) >> shift;
+
+	return bucket < GPB_TABLE_SIZE ? (uint32) bucket : GPB_TABLE_SIZE - 1;
+}
+
+/*
+ * Keys first + 1 .. first + n of the level to shared memory, and the table.  Answers lie in
+ * first .. first + n, and those keys between the tile's limits, the greatest excluded.
+ */
+template <typename Key>
+static __device__ __forceinline__ void
+load_piece(TilePiece<Key> *piece, const Key *keys, uint32 n, Key low, int shift)
+{
+	uint32		i;
+
+	for (i = threadIdx.x; i < n; i += GPB_TILE_THREADS)
+		piece->key[i] = keys[i];
+	__syncthreads();
+	for (i = threadIdx.x; i <= n; i += GPB_TILE_THREADS)
+	{
+		uint32		bucket = i > 0 ? bucket_of(piece->key[i - 1], low, shift) + 1 : 0;
+		uint32		end = i < n ? bucket_of(piece->key[i], low, shift) : GPB_TABLE_SIZE;
+
+		for (; bucket <= end; bucket++)
+			piece->table[bucket] = (uint16_t) i;
+	}
+	__syncthreads();
+}
+
+/* How many of the piece's keys are below the key */
+template <typename Key>
+static __device__ __forceinline__ uint32
+count_in_piece(const TilePiece<Key> *piece, uint32 n, Key key, Key low, int shift)
+{
+	uint32		bucket = bucket_of(key, low, shift);
+	uint32		from = piece->table[bucket];
+	uint32		to = piece->table[bucket + 1];
+
+	to = to < n ? to : n;
+	while (from < to)
+	{
+		uint32		middle = (from + to) / 2;
+
+		if (piece->key[middle] < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/*
+ * Slots to leaf blocks.  Those of the piece, where they are many fewer than the tile's keys, go
+ * through shared memory in whole lines.  The whole block calls.
+ */
+template <typename Key, int KEYS>
+static __device__ __forceinline__ void
+children_of(TilePiece<Key> *piece, const GpbTree *tree, uint32 at, int level, uint32 n,
+			uint32 *found)
+{
+	bool		staged = level == 0 && n < KEYS * GPB_TILE_THREADS &&
+		n < sizeof(piece->child) / sizeof(uint32);
+
+	if (staged)
+	{
+		__syncthreads();		/* keys have been read */
+		for (uint32 i = threadIdx.x; i <= n; i += GPB_TILE_THREADS)
+			piece->child[i] = tree->child[at + i];
+		__syncthreads();
+	}
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
+		found[j] = staged && found[j] - at <= n ? piece->child[found[j] - at] :
+			tree->child[found[j]];
+}
+
+/* ---- the kernel ---- */
+
+template <typename Key, int KEYS>
+static __global__ void __launch_bounds__(GPB_TILE_THREADS, GPB_TILE_BLOCKS)
+search_tiles(const __grid_constant__ GpbBatchJob job)
+{
+	__shared__ TilePiece<Key> shared;
+	const GpbBatchPiece *piece = gpb_piece_of_tile(&job, blockIdx.x);
+	uint32		first = (blockIdx.x - piece->first_tile) * (GPB_TILE_THREADS * KEYS) + threadIdx.x;
+	Key			key[KEYS];
+	uint32		found[KEYS];
+	uint32		all = 0;
+	Key			low = gpb_key_max<Key>();
+	Key			high = 0;
+
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
+	{
+		uint32		i = first + j * GPB_TILE_THREADS;
+		bool		beyond = false;
+
+		/* past the end the last key again, so that there is always one */
+		key[j] = gpb_batch_key<Key>(&job, piece, i < piece->n ? i : piece->n - 1, &beyond);
+		all |= (uint32) beyond << j;
+		low = key[j] < low ? key[j] : low;
+		high = key[j] > high ? key[j] : high;
+	}
+	reduce_limits(&shared, low, high);
+	if (threadIdx.x < GPB_WARP)
+	{
+		__syncwarp();
+		descend_by_warp(&job.tree, shared.low[0], shared.first);
+	}
+	else if (threadIdx.x < 2 * GPB_WARP)
+	{
+		__syncwarp();
+		descend_by_warp(&job.tree, shared.high[0], shared.last);
+	}
+	__syncthreads();
+
+	int			level = 0;
+	uint32		at;
+	uint32		n;
+	int			shift;
+
+	while (level < job.tree.top && shared.last[level] - shared.first[level] > piece_keys<Key>)
+		level++;
+	low = shared.low[0];
+	shift = gpb_bit_length((Key) (shared.high[0] - low)) - GPB_TABLE_BITS;
+	shift = shift > 0 ? shift : 0;
+	at = shared.first[level];
+	n = shared.last[level] - at;
+	n = n <= piece_keys<Key> ? n : 0;
+	load_piece(&shared, gpb_tree_keys<Key>(&job.tree, level) + at + 1, n, low, shift);
+
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
+		found[j] = at + count_in_piece(&shared, n, key[j], low, shift);
+	if (level > 0)
+	{
+#pragma unroll
+		for (int j = 0; j < KEYS; j++)
+			found[j] = gpb_tree_descend(&job.tree, level, found[j], key[j]);
+	}
+	if (all != 0)
+	{
+#pragma unroll
+		for (int j = 0; j < KEYS; j++)
+			found[j] = (all >> j) & 1 ? job.tree.n[0] - 1 : found[j];
+	}
+	if (!job.slots)
+		children_of<Key, KEYS>(&shared, &job.tree, at, level, n, found);
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
+	{
+		uint32		i = first + j * GPB_TILE_THREADS;
+
+		if (i < piece->n)
+			gpb_store_result(&job, piece, i, found[j]);
+	}
+}
+
+/* ---- host ---- */
+
+/* Keys in registers: fewer where they are wide */
+template <typename Key>
+static constexpr int tile_keys = sizeof(Key) == 16 ? GPB_TILE_KEYS / 2 : GPB_TILE_KEYS;
+
+template <typename Key>
+static GpbDeviceStatus
+launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+{
+	uint64		n = 0;
+
+	for (uint32 i = 0; i < job->npieces; i++)
+		n += job->piece[i].n;
+	/* small tiles while there would else be too few for the device */
+	if (n < (uint64) device->info.multiprocessors * GPB_TILE_THREADS * tile_keys<Key>)
+	{
+		gpb_cut_tiles(job, GPB_TILE_THREADS * 2);
+		return gpb_launch_on(device, stream, "search_tiles", job->ntiles, GPB_TILE_THREADS,
+							 search_tiles<Key, 2>, *job);
+	}
+	gpb_cut_tiles(job, GPB_TILE_THREADS * tile_keys<Key>);
+	return gpb_launch_on(device, stream, "search_tiles", job->ntiles, GPB_TILE_THREADS,
+						 search_tiles<Key, tile_keys<Key> >, *job);
+}
+
+/* Search, whatever the order of the keys; no piece may be empty. */
+GpbDeviceStatus
+gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+{
+	GPB_BY_KEY_WIDTH(job->tree.key_width, return launch<Key>(device, stream, job));
+}

@@ -155,9 +155,9 @@ gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search)
 /* ---- ranges ---- */
 
 bool
-gpb_mirror_batch_visibility(GpbMirrorBatch *batch, const void *bits, uint64 n)
+gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits, uint64 n)
 {
-	return gpb_request_visibility(batch, 0, bits, n);
+	return gpb_request_visibility(batch, offset, bits, n);
 }
 
 bool

@@ -164,10 +164,11 @@ extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_wi
 extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 
 /*
- * Ship the visibility map for ranges: n bytes from its beginning (rule M5: read after the epoch).  Goes
- * through staging and overwrites it, so before the ranges are put there.
+ * Ship bytes of the visibility map for ranges (rule M5: read after the epoch), as
+ * gpb_request_visibility does.  They go through staging and overwrite it, so before the ranges are put there.
  */
-extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, const void *bits, uint64 n);
+extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits,
+										uint64 n);
 /* Run the ranges, or keys if spec->points, at the start of staging; wait. */
 extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
 									GpbRangesResult *result);

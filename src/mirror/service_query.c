@@ -216,10 +216,11 @@ gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 
 /* ---- one request ---- */
 
+/* Requests whose backends have gone did not fail over. */
 static bool
-gpb_count_answer(bool ok)
+gpb_count_answer(GpbRequestSlot *slot, bool ok)
 {
-	if (!ok)
+	if (!ok && pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED)
 		pg_atomic_fetch_add_u64(&gpb_shared->failed_over, 1);
 	return ok;
 }
@@ -236,7 +237,7 @@ gpb_answer_batch(int number, bool ok)
 		pg_atomic_fetch_add_u64(&gpb_shared->batch_ranges, slot->ranges.n);
 	if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
 		pg_atomic_fetch_add_u64(&gpb_shared->batches, 1);
-	gpb_slot_answer(GPB_BATCH_SLOT, slot, gpb_count_answer(ok));
+	gpb_slot_answer(GPB_BATCH_SLOT, slot, gpb_count_answer(slot, ok));
 }
 
 static void
@@ -264,7 +265,7 @@ gpb_serve_query(int channel, GpbRequestSlot *slot)
 		default:
 			break;
 	}
-	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(ok));
+	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, ok));
 }
 
 static void
@@ -384,7 +385,7 @@ gpb_land_aggregate(int channel, GpbRequestSlot *slot)
 		lists->records[GPB_FETCH_HEAP] = slot->result.heap;
 		pg_atomic_fetch_add_u64(&gpb_shared->requests, 1);
 	}
-	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(status == GPB_DEVICE_OK));
+	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, status == GPB_DEVICE_OK));
 }
 
 static void

@@ -225,6 +225,7 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	all_is_free("$end while the device has two buckets");
 	$after = counters();
 	cmp_ok($after->{launches} - $before->{launches}, '<=', 2, 'the buckets to come are dropped');
+	is($after->{failed_over}, $before->{failed_over}, 'which is not failing over');
 
 	# the backend's own
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');

@@ -1,0 +1,348 @@
+/*-------------------------------------------------------------------------
+ *
+ * mirror_batch_test.c
+ *	  Batches through the service, for the TAP tests: positions and ranges.
+ *
+ * Compiled only with the hold points; a test declares the functions itself.  Each compares with, or
+ * completes from, the real tree, as an executor node would.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#ifdef GPB_HOLD_POINTS
+
+#include "access/relation.h"
+#include "access/visibilitymap.h"
+#include "catalog/index.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "../hold.h"
+#include "../index/index.h"
+#include "../mirror/mirror.h"
+
+PG_FUNCTION_INFO_V1(gpb_test_positions);
+PG_FUNCTION_INFO_V1(gpb_test_ranges);
+
+/* A place in the tree */
+typedef struct GpbTestPlace
+{
+	BlockNumber leaf;			/* InvalidBlockNumber: beyond all entries */
+	int			position;
+	uint64		key;
+} GpbTestPlace;
+
+static void
+gpb_test_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	uint64		blocks;
+
+	if (!gpb_mirror_attach(index, layout, ref) || !gpb_mirror_refresh(index, layout, ref, &blocks))
+		elog(ERROR, "no mirror");
+}
+
+static GpbMirrorBatch *
+gpb_test_begin(const GpbMirrorRef *ref, Size bytes, char **staging)
+{
+	GpbMirrorBatch *batch = gpb_mirror_batch_begin(ref, bytes);
+	Size		size;
+
+	if (batch == NULL)
+		elog(ERROR, "no batch");
+	*staging = gpb_mirror_batch_staging(batch, &size);
+	if (size < bytes)
+		elog(ERROR, "%zu bytes of staging instead of %zu", size, bytes);
+	return batch;
+}
+
+static void
+gpb_test_require(bool answered)
+{
+	if (!answered)
+		elog(ERROR, "no answer");
+}
+
+/* From a leaf and position to the entry there, which may be on a leaf further right. */
+static GpbTestPlace
+gpb_test_place(Relation index, const GpbLayout *layout, BlockNumber leaf, int position)
+{
+	Buffer		buffer = gpb_read(index, leaf, BUFFER_LOCK_SHARE, layout);
+	GpbTestPlace place = {leaf, position, 0};
+
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		GpbBound	high = gpb_page_high(page);
+		BlockNumber left = place.leaf;
+
+		if (place.position < gpb_page_count(page))
+		{
+			place.key = gpb_page_key(page, layout->key_width, place.position);
+			break;
+		}
+		place.position = 0;
+		place.leaf = gpb_special(page)->right;
+		if (place.leaf == GPB_NO_BLOCK)
+			break;
+		UnlockReleaseBuffer(buffer);
+		buffer = gpb_read_right(index, layout, left, place.leaf, 0, high, BUFFER_LOCK_SHARE);
+	}
+	UnlockReleaseBuffer(buffer);
+	return place;
+}
+
+/* First entry at or after the bound. */
+static GpbTestPlace
+gpb_test_find(Relation index, const GpbLayout *layout, GpbBound bound)
+{
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	BlockNumber leaf = BufferGetBlockNumber(buffer);
+	int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+												gpb_page_count(page), bound);
+
+	UnlockReleaseBuffer(buffer);
+	return gpb_test_place(index, layout, leaf, position);
+}
+
+/* Is the position what the tree says?  Nobody else writes meanwhile. */
+static void
+gpb_test_check_position(Relation index, const GpbLayout *layout, GpbSearchBound bound,
+						uint64 key, BlockNumber leaf, uint16 position)
+{
+	GpbBound	begin = {key, bound == GPB_SEARCH_UPPER ? PG_UINT64_MAX : 0};
+	GpbTestPlace expected = gpb_test_find(index, layout, begin);
+	GpbTestPlace found;
+
+	if (position == GPB_POSITION_NONE)
+	{
+		if (bound != GPB_SEARCH_EQUAL ||
+			(expected.leaf != GPB_NO_BLOCK && expected.key == key))
+			elog(ERROR, "key " UINT64_FORMAT " not found", key);
+		return;
+	}
+	found = gpb_test_place(index, layout, leaf, position);
+	if (found.leaf != expected.leaf || found.position != expected.position ||
+		(bound == GPB_SEARCH_EQUAL && found.key != key))
+		elog(ERROR, "key " UINT64_FORMAT " at %u, %d; expected %u, %d", key, found.leaf,
+			 found.position, expected.leaf, expected.position);
+}
+
+/*
+ * gpb_test_positions(index, n, bound, largest) -> number of keys whose leaf was not clean.  Search
+ * for n keys in order KEY, random ones up to the value "largest"; check all positions.
+ */
+Datum
+gpb_test_positions(PG_FUNCTION_ARGS)
+{
+	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	GpbLayout	layout = *gpb_layout(index);
+	GpbBatchSearch search = {.bound = (GpbSearchBound) PG_GETARG_INT32(2),
+		.order = GPB_ORDER_KEY, .positions = true, .n = (uint32) PG_GETARG_INT32(1)};
+	GpbMirrorRef ref;
+	GpbMirrorBatch *batch;
+	GpbSearchPiece arrays;
+	pg_prng_state prng;
+	char	   *staging;
+	int64		unclean = 0;
+	uint32		i;
+
+	gpb_test_attach(index, &layout, &ref);
+	search.epoch = gpb_mirror_epoch(&ref);
+	batch = gpb_test_begin(&ref, gpb_mirror_batch_arrange(&search, layout.key_width, NULL, &arrays),
+						   &staging);
+	gpb_mirror_batch_arrange(&search, layout.key_width, staging, &arrays);
+	pg_prng_seed(&prng, 1);
+	for (i = 0; i < search.n; i++)
+	{
+		uint64		key = gpb_key_encode((int64) pg_prng_uint64_range(&prng, 0, PG_GETARG_INT64(3)),
+										 layout.key_width, layout.flags);
+
+		memcpy((char *) arrays.keys + (Size) i * layout.key_width, &key, layout.key_width);
+	}
+	gpb_test_require(gpb_mirror_batch_search(batch, &search));
+	for (i = 0; i < search.n; i++)
+	{
+		uint64		key = 0;
+
+		memcpy(&key, (const char *) arrays.keys + (Size) arrays.permutation[i] * layout.key_width,
+			   layout.key_width);
+		if (arrays.position[i] == GPB_POSITION_UNCLEAN)
+			unclean++;
+		else
+			gpb_test_check_position(index, &layout, search.bound, key, arrays.leaf[i],
+									arrays.position[i]);
+	}
+	gpb_mirror_batch_end(batch);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_INT64(unclean);
+}
+
+/* ---- ranges ---- */
+
+/* Entries of the tree in a range */
+static int64
+gpb_test_count(Relation index, const GpbLayout *layout, GpbRange range)
+{
+	GpbTestPlace place = gpb_test_find(index, layout, range.lo);
+	GpbTestPlace end = gpb_test_find(index, layout, range.hi);
+	int64		n = 0;
+
+	while (place.leaf != end.leaf || place.position != end.position)
+	{
+		n++;
+		place = gpb_test_place(index, layout, place.leaf, place.position + 1);
+	}
+	return n;
+}
+
+/* The whole visibility map, a page at a time */
+static void
+gpb_test_ship_visibility(GpbMirrorBatch *batch, Relation heap, uint32 *heap_blocks)
+{
+	Buffer		pin = InvalidBuffer;
+	uint8		bits[1024];
+	BlockNumber block;
+
+	*heap_blocks = RelationGetNumberOfBlocks(heap);
+	for (block = 0; block < *heap_blocks; block++)
+	{
+		if (block % 4 == 0)
+			bits[block / 4 % sizeof(bits)] = 0;
+		bits[block / 4 % sizeof(bits)] |= visibilitymap_get_status(heap, block, &pin) << (block % 4 * 2);
+		if (block % (4 * sizeof(bits)) == 4 * sizeof(bits) - 1 || block + 1 == *heap_blocks)
+			gpb_test_require(gpb_mirror_batch_visibility(batch,
+														 block / 4 / sizeof(bits) * sizeof(bits), bits,
+														 block / 4 % sizeof(bits) + 1));
+	}
+	if (BufferIsValid(pin))
+		ReleaseBuffer(pin);
+}
+
+/* One batch's share of the ranges */
+typedef struct GpbTestRanges
+{
+	GpbMirrorBatch *batch;
+	char	   *staging;
+	GpbRangesSpec spec;
+	GpbKeyRange *ranges;
+	int64	   *counts;			/* result */
+	int64	   *totals;			/* of all: from answers, pieces, entries */
+} GpbTestRanges;
+
+static void
+gpb_test_submit_ranges(GpbTestRanges *part, Relation heap)
+{
+	gpb_test_ship_visibility(part->batch, heap, &part->spec.heap_blocks);
+	memcpy(part->staging, part->ranges, part->spec.n * sizeof(GpbKeyRange));
+	gpb_test_require(gpb_mirror_batch_submit_ranges(part->batch, &part->spec));
+}
+
+/* Fetch what the device has, a record at a place behind the ranges, and add it up. */
+static void
+gpb_test_take_ranges(GpbTestRanges *part, Relation index)
+{
+	const GpbLayout *layout = &part->spec.layout;
+	Size		offset = part->spec.n * sizeof(GpbKeyRange);
+	GpbRangesResult result;
+	uint64		i;
+
+	gpb_test_require(gpb_mirror_batch_wait(part->batch));
+	gpb_mirror_batch_ranges_result(part->batch, &result);
+	if (!part->spec.list_entries)
+		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ANSWERS, 0, part->spec.n,
+												offset));
+	for (i = 0; i < part->spec.n && !part->spec.list_entries; i++)
+	{
+		int64		entries = *(int64 *) (part->staging + offset +
+										  i * gpb_range_answer_width(part->spec.want));
+
+		part->counts[i] += entries;
+		part->totals[0] += entries;
+	}
+	for (i = 0; i < result.unclean; i++)
+	{
+		GpbUncleanPiece *piece = (GpbUncleanPiece *) (part->staging + offset);
+		int64		entries;
+
+		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_PIECES, i, 1, offset));
+		entries = gpb_test_count(index, layout, piece->range);
+		part->counts[piece->number] += entries;
+		part->totals[1] += entries;
+	}
+	for (i = 0; i < result.entries; i++)
+	{
+		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ENTRIES, i, 1, offset));
+		part->counts[*(uint32 *) (part->staging + offset)]++;
+		part->totals[2]++;
+	}
+	/* one record too many is refused, and with it the batch */
+	if (gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ENTRIES, result.entries, 1, offset))
+		elog(ERROR, "a record that is not there was fetched");
+}
+
+/*
+ * gpb_test_ranges(index, lo bigint[], hi bigint[], list) -> entries of each range, then how many of all came from
+ * answers, unclean pieces, single entries.  Two batches, each with half of the ranges, are in flight together.
+ */
+Datum
+gpb_test_ranges(PG_FUNCTION_ARGS)
+{
+	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation	heap = relation_open(IndexGetRelation(RelationGetRelid(index), false), AccessShareLock);
+	GpbLayout	layout = *gpb_layout(index);
+	Datum	   *bound[2];
+	GpbTestRanges part[2];
+	GpbKeyRange *ranges;
+	GpbMirrorRef ref;
+	int64	   *counts;
+	Datum	   *values;
+	uint64		epoch;
+	int			n;
+	int			i;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), INT8OID, 8, true, 'd', &bound[0], NULL, &n);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, 8, true, 'd', &bound[1], NULL, &n);
+	ranges = palloc(n * sizeof(GpbKeyRange));
+	counts = palloc0((n + 3) * sizeof(int64));
+	for (i = 0; i < n; i++)
+	{
+		ranges[i].lo = gpb_key_encode(DatumGetInt64(bound[0][i]), layout.key_width, layout.flags);
+		ranges[i].hi = gpb_key_encode(DatumGetInt64(bound[1][i]), layout.key_width, layout.flags);
+	}
+	gpb_test_attach(index, &layout, &ref);
+	epoch = gpb_mirror_epoch(&ref);
+	memset(part, 0, sizeof(part));
+	for (i = 0; i < 2; i++)
+	{
+		part[i].spec.layout = layout;
+		part[i].spec.n = i == 0 ? n / 2 : n - n / 2;
+		part[i].spec.list_entries = PG_GETARG_BOOL(3);
+		part[i].spec.epoch = epoch;
+		part[i].ranges = ranges + (i == 0 ? 0 : n / 2);
+		part[i].counts = counts + (i == 0 ? 0 : n / 2);
+		part[i].totals = counts + n;
+		part[i].batch = gpb_test_begin(&ref, n * (sizeof(GpbKeyRange) + 64) + 1024, &part[i].staging);
+		gpb_test_submit_ranges(&part[i], heap);
+	}
+	for (i = 0; i < 2; i++)
+	{
+		gpb_test_take_ranges(&part[i], index);
+		gpb_mirror_batch_end(part[i].batch);
+	}
+	relation_close(heap, AccessShareLock);
+	relation_close(index, AccessShareLock);
+	values = palloc((n + 3) * sizeof(Datum));
+	for (i = 0; i < n + 3; i++)
+		values[i] = Int64GetDatum(counts[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, n + 3, INT8OID, 8, true, 'd'));
+}
+
+#endif							/* GPB_HOLD_POINTS */

@@ -45,17 +45,16 @@ gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
 
 /* Is a batch of n keys to be sorted before it is searched? */
 static GpbDeviceStatus
-decide_sort(GpbDevice *device, GpbLane *lane, const GpbBatch *batch, bool *sort)
+decide_sort(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool *sort)
 {
-	uint32		tile = GPB_TILE_THREADS * GPB_TILE_KEYS;
-
 	*sort = batch->sorting == GPB_SORT_ALWAYS;
-	if (batch->sorting != GPB_SORT_MAY || batch->n < GPB_SORT_KEYS || batch->n < tile)
+	if (batch->sorting != GPB_SORT_MAY || batch->n < GPB_SORT_KEYS)
 		return GPB_DEVICE_OK;
 	GPB_TRY(gpb_sample_launch(device, lane->stream, &batch->tree, batch->keys, batch->n,
 							  lane->sample));
 	GPB_TRY_CUDA(device, cudaStreamSynchronize(lane->stream));
 	*sort = gpb_sample_says_sort(lane->sample);
+	batch->together = !*sort;
 	return GPB_DEVICE_OK;
 }
 
@@ -84,9 +83,9 @@ search_unsorted(GpbDevice *device, GpbLane *lane, const GpbBatch *batch)
 
 	if (batch->group != 0)
 		return gpb_groups_launch(device, lane->stream, &job, batch->group);
-	if (batch->n <= GPB_GROUPED_KEYS)
+	if (batch->n <= GPB_GROUPED_KEYS && !batch->together)
 		return gpb_groups_launch(device, lane->stream, &job, gpb_choose_group(batch->profile));
-	return gpb_tiles_launch(device, lane->stream, &job);
+	return gpb_tiles_launch(device, lane->stream, &job, batch->together);
 }
 
 static GpbSortPlan
@@ -118,7 +117,7 @@ search_and_restore(GpbDevice *device, GpbLane *lane, const GpbBatch *batch,
 				   direct ? batch->result + first : (uint32 *) lane->slots.data);
 	job.base = plan->clamp ? plan->low : 0;
 	job.place = direct ? order : NULL;
-	GPB_TRY(gpb_tiles_launch(device, lane->stream, &job));
+	GPB_TRY(gpb_tiles_launch(device, lane->stream, &job, true));
 	if (direct)
 		return GPB_DEVICE_OK;
 	return gpb_restore_order(device, lane->stream, &lane->sort, order,
@@ -176,7 +175,7 @@ search_in_sorted_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool w
 							  keys, first, n, batch->permutation + first));
 		job = make_job(batch, lane->sort.keys.data, n, batch->result + first);
 		job.base = plan.clamp ? plan.low : 0;
-		GPB_TRY(gpb_tiles_launch(device, lane->stream, &job));
+		GPB_TRY(gpb_tiles_launch(device, lane->stream, &job, true));
 	}
 	batch->base = plan.clamp ? plan.low : 0;
 	return GPB_DEVICE_OK;

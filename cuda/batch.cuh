@@ -160,7 +160,8 @@ gpb_cut_tiles(GpbBatchJob *job, uint32 keys)
 
 /* ---- tiles.cu ---- */
 
-GpbDeviceStatus gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job);
+GpbDeviceStatus gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job,
+								 bool sorted);
 
 /* ---- groups.cu ---- */
 

@@ -40,6 +40,7 @@ struct GpbBatch
 	GpbSearchOrder order;
 	bool		or_equal;		/* last separator <= key, not < key */
 	bool		slots;			/* results are numbers of separators, not blocks */
+	bool		together;		/* keys are known to have their like near them */
 	GpbSorting	sorting;
 	int			sort_bits;		/* 0: as planned */
 	int			group;			/* lanes of a group; 0: as planned */

@@ -91,7 +91,7 @@ sample_tiles(const __grid_constant__ GpbTree tree, const Key *keys, uint32 n,
 {
 	__shared__ Key lows[GPB_PSA_THREADS / GPB_WARP];
 	__shared__ Key highs[GPB_PSA_THREADS / GPB_WARP];
-	uint32		tile = GPB_TILE_THREADS * GPB_TILE_KEYS;
+	uint32		tile = GPB_TILE_THREADS * GPB_SORTED_KEYS;
 	uint32		first = (uint32) ((uint64) (n - tile) * blockIdx.x / GPB_SAMPLED_TILES);
 	Key			low = gpb_key_max<Key>();
 	Key			high = 0;

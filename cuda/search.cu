@@ -237,6 +237,7 @@ search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 
 	batch.order = run->spec->order;
 	batch.or_equal = run->spec->bound == GPB_SEARCH_UPPER;
 	batch.slots = piece->position != NULL;
+	batch.together = run->spec->ascending;
 	/* in input order the transfer takes longer than the search of keys as they come */
 	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
 		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : GPB_SORT_MAY;
@@ -259,36 +260,37 @@ search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 
 					(size_t) n * sizeof(uint32));
 }
 
-/*
- * Keys of a bucket: few enough that the first is soon under way and the last soon back, and
- * enough that what a bucket costs by itself does not matter.
- */
+/* Keys of the next bucket of a piece of which n are left, see tuning.cuh */
 static uint32
 bucket_keys(const GpbDevice *device, uint32 n)
 {
-	uint32		keys = n / (2 * GPB_LANES);
+	uint32		keys = n / 4;
 
 	if (device->bucket_keys != 0)
-		return device->bucket_keys;
-	if (keys < GPB_BUCKET_LEAST)
-		return GPB_BUCKET_LEAST;
-	return keys < GPB_BUCKET_KEYS ? keys : GPB_BUCKET_KEYS;
+		keys = device->bucket_keys;
+	else if (keys < GPB_BUCKET_LEAST)
+		keys = GPB_BUCKET_LEAST;
+	else if (keys > GPB_BUCKET_KEYS)
+		keys = GPB_BUCKET_KEYS;
+	return n < keys ? n : keys;
 }
 
 /* Results in sorted order belong to the whole piece, and so it is one bucket. */
 static GpbDeviceStatus
 search_piece(SearchRun *run, const GpbSearchPiece *piece)
 {
-	uint32		most = run->spec->order == GPB_ORDER_INPUT ? bucket_keys(run->device, piece->n) :
-		GPB_SORT_AT_ONCE;
 	uint32		n;
 
-	if (run->spec->order != GPB_ORDER_INPUT && piece->n > most)
-		return gpb_refuse(run->device, "%u keys are too many to be put in order at once",
-						  piece->n);
+	if (run->spec->order != GPB_ORDER_INPUT)
+	{
+		if (piece->n > GPB_SORT_AT_ONCE)
+			return gpb_refuse(run->device, "%u keys are too many to be put in order at once",
+							  piece->n);
+		return search_bucket(run, piece, 0, piece->n);
+	}
 	for (uint32 first = 0; first < piece->n; first += n)
 	{
-		n = piece->n - first < most ? piece->n - first : most;
+		n = bucket_keys(run->device, piece->n - first);
 		GPB_TRY(search_bucket(run, piece, first, n));
 	}
 	return GPB_DEVICE_OK;

@@ -137,26 +137,49 @@ load_piece(TilePiece<Key> *piece, const Key *keys, uint32 n, Key low, int shift)
 	__syncthreads();
 }
 
-/* How many of the piece's keys are below the key */
-template <typename Key>
-static __device__ __forceinline__ uint32
-count_in_piece(const TilePiece<Key> *piece, uint32 n, Key key, Key low, int shift)
+/*
+ * How many of the piece's n keys are below each key, to found[].  The searches of a thread go on
+ * side by side, so that their loads do not wait for each other: "open" has the bounds of
+ * each, the lower one in the low half.
+ */
+template <typename Key, int KEYS>
+static __device__ __forceinline__ void
+count_in_piece(const TilePiece<Key> *piece, uint32 n, const Key *key, Key low, int shift,
+			   uint32 *found)
 {
-	uint32		bucket = bucket_of(key, low, shift);
-	uint32		from = piece->table[bucket];
-	uint32		to = piece->table[bucket + 1];
+	uint32		open[KEYS];
+	bool		more;
 
-	to = to < n ? to : n;
-	while (from < to)
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
 	{
-		uint32		middle = (from + to) / 2;
+		uint32		bucket = bucket_of(key[j], low, shift);
+		uint32		to = piece->table[bucket + 1];
 
-		if (piece->key[middle] < key)
-			from = middle + 1;
-		else
-			to = middle;
+		open[j] = piece->table[bucket] | (to < n ? to : n) << 16;
 	}
-	return from;
+	do
+	{
+		more = false;
+#pragma unroll
+		for (int j = 0; j < KEYS; j++)
+		{
+			uint32		from = open[j] & 0xFFFF;
+			uint32		to = open[j] >> 16;
+
+			if (from < to)
+			{
+				uint32		middle = (from + to) / 2;
+
+				open[j] = piece->key[middle] < key[j] ? (middle + 1) | to << 16 :
+					from | middle << 16;
+				more = true;
+			}
+		}
+	} while (more);
+#pragma unroll
+	for (int j = 0; j < KEYS; j++)
+		found[j] = open[j] & 0xFFFF;
 }
 
 /*
@@ -186,8 +209,8 @@ children_of(TilePiece<Key> *piece, const GpbTree *tree, uint32 at, int level, ui
 
 /* ---- the kernel ---- */
 
-template <typename Key, int KEYS>
-static __global__ void __launch_bounds__(GPB_TILE_THREADS, GPB_TILE_BLOCKS)
+template <typename Key, int KEYS, int BLOCKS>
+static __global__ void __launch_bounds__(GPB_TILE_THREADS, BLOCKS)
 search_tiles(const __grid_constant__ GpbBatchJob job)
 {
 	__shared__ TilePiece<Key> shared;
@@ -239,9 +262,10 @@ search_tiles(const __grid_constant__ GpbBatchJob job)
 	n = n <= piece_keys<Key> ? n : 0;
 	load_piece(&shared, gpb_tree_keys<Key>(&job.tree, level) + at + 1, n, low, shift);
 
+	count_in_piece<Key, KEYS>(&shared, n, key, low, shift, found);
 #pragma unroll
 	for (int j = 0; j < KEYS; j++)
-		found[j] = at + count_in_piece(&shared, n, key[j], low, shift);
+		found[j] += at;
 	if (level > 0)
 	{
 #pragma unroll
@@ -268,33 +292,40 @@ search_tiles(const __grid_constant__ GpbBatchJob job)
 
 /* ---- host ---- */
 
-/* Keys in registers: fewer where they are wide */
-template <typename Key>
-static constexpr int tile_keys = sizeof(Key) == 16 ? GPB_TILE_KEYS / 2 : GPB_TILE_KEYS;
+template <typename Key, int KEYS, int BLOCKS>
+static GpbDeviceStatus
+launch_tiles(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+{
+	gpb_cut_tiles(job, GPB_TILE_THREADS * KEYS);
+	return gpb_launch_on(device, stream, "search_tiles", job->ntiles, GPB_TILE_THREADS,
+						 search_tiles<Key, KEYS, BLOCKS>, *job);
+}
 
 template <typename Key>
 static GpbDeviceStatus
-launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
 {
+	const uint32 filled = device->info.multiprocessors * GPB_TILE_THREADS;
 	uint64		n = 0;
 
 	for (uint32 i = 0; i < job->npieces; i++)
 		n += job->piece[i].n;
 	/* small tiles while there would else be too few for the device */
-	if (n < (uint64) device->info.multiprocessors * GPB_TILE_THREADS * tile_keys<Key>)
-	{
-		gpb_cut_tiles(job, GPB_TILE_THREADS * 2);
-		return gpb_launch_on(device, stream, "search_tiles", job->ntiles, GPB_TILE_THREADS,
-							 search_tiles<Key, 2>, *job);
-	}
-	gpb_cut_tiles(job, GPB_TILE_THREADS * tile_keys<Key>);
-	return gpb_launch_on(device, stream, "search_tiles", job->ntiles, GPB_TILE_THREADS,
-						 search_tiles<Key, tile_keys<Key> >, *job);
+	if (n < (uint64) filled * GPB_SORTED_KEYS)
+		return launch_tiles<Key, 2, 1>(device, stream, job);
+	/* wide keys fill the registers sooner */
+	if (sorted || sizeof(Key) == 16)
+		return launch_tiles<Key, GPB_SORTED_KEYS, sizeof(Key) == 16 ? 2 : GPB_SORTED_BLOCKS>
+			(device, stream, job);
+	return launch_tiles<Key, GPB_RANDOM_KEYS, GPB_RANDOM_BLOCKS>(device, stream, job);
 }
 
-/* Search, whatever the order of the keys; no piece may be empty. */
+/*
+ * Search, whatever the order of the keys; sorted says that neighbours are near each other.  No
+ * piece may be empty.
+ */
 GpbDeviceStatus
-gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
 {
-	GPB_BY_KEY_WIDTH(job->tree.key_width, return launch<Key>(device, stream, job));
+	GPB_BY_KEY_WIDTH(job->tree.key_width, return launch<Key>(device, stream, job, sorted));
 }

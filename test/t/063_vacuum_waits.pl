@@ -1,8 +1,8 @@
 # VACUUM does not remove entries of a leaf while a reader still has to judge their visibility:
 # it waits for the reader's pin.
 #
-# Guards: the pin an index-only scan keeps on its leaf; the pin of the CPU engine while it reads the
-# visibility map (rule M4); the cleanup lock that VACUUM takes on every leaf.
+# Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates and of
+# batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes on every leaf.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -73,6 +73,26 @@ gpb_wait_for_hold($node);
 ok(vacuum_waits($vacuum), 'aggregate: VACUUM waits for the pin');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 like($reader->query('SELECT 1'), qr/^150\|150$/m, 'aggregate: no dead row is counted');
+$vacuum->query_safe('SELECT 1');
+$holder->quit;
+$reader->quit;
+$vacuum->quit;
+
+# A batch of keys, held likewise
+prepare();
+$reader = $node->background_psql('postgres');
+$vacuum = $node->background_psql('postgres');
+$holder = $node->background_psql('postgres');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$reader->query_safe("SET gpubtree.hold_point = 'batch-after-leaf'");
+$reader->query_until(qr/sent/, <<'SQL');
+\echo sent
+SELECT matches, sum FROM gpubtree_probe('t_k', (SELECT array_agg(i::bigint) FROM generate_series(1, 60) i));
+SQL
+gpb_wait_for_hold($node);
+ok(vacuum_waits($vacuum), 'batch: VACUUM waits for the pin');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+like($reader->query('SELECT 1'), qr/^30\|30$/m, 'batch: no dead row is counted');
 $vacuum->query_safe('SELECT 1');
 is($node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 $holder->quit;

@@ -77,18 +77,6 @@ clear_answer(GpbAnswer *answer, uint32 nsums, uint32 thread, uint32 threads)
 		word[i] = 0;
 }
 
-/* A bit for each whole group of heap blocks: 32 lanes make a word. */
-static __device__ void
-summarize_visibility(const GpbLeafJob *job, uint32 *summary, uint32 group)
-{
-	bool		whole = group < job->heap_blocks / GPB_SUMMARY_BLOCKS;
-	bool		all = whole && gpb_group_all_visible(job->visible, group);
-	uint32		word = __ballot_sync(GPB_ALL_LANES, all);
-
-	if (group % 32 == 0 && group / 32 < gpb_summary_words(job->heap_blocks))
-		summary[group / 32] = word;
-}
-
 /*
  * Block 0: the leaves of the range, and an empty answer.  Other blocks: the summary
  * of the visibility bits.
@@ -97,8 +85,8 @@ static __global__ void __launch_bounds__(GPB_PREPARE_THREADS)
 prepare_aggregate(const __grid_constant__ GpbLeafJob job, uint32 *summary)
 {
 	if (blockIdx.x > 0)
-		summarize_visibility(&job, summary,
-							 (blockIdx.x - 1) * GPB_PREPARE_THREADS + threadIdx.x);
+		gpb_summarize_visibility(&job, summary,
+								 (blockIdx.x - 1) * GPB_PREPARE_THREADS + threadIdx.x);
 	else if (threadIdx.x < 2 * GPB_WARP)
 		find_leaves(&job);
 	else
@@ -126,15 +114,14 @@ count_float_sums(const GpbAggregateSpec *spec)
 	return n;
 }
 
-static GpbPassColumn
-pass_column(const GpbAggregateSpec *spec, int c, uint32 sum)
+GpbPassColumn
+gpb_pass_column(const GpbLayout *layout, int c, uint8 want, uint32 sum)
 {
-	const GpbLayout *layout = &spec->layout;
 	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 	GpbPassColumn column;
 
 	column.index = (uint8) c;
-	column.want = spec->want[c];
+	column.want = want;
 	column.kind = c == 0 ? layout->key_kind : layout->kind[c - 1];
 	column.offset = c == 0 ? 0 : layout->offset[c - 1];
 	column.sum = sum;
@@ -166,7 +153,7 @@ run_passes(GpbDevice *device, GpbLeafJob *job, const GpbAggregateSpec *spec)
 	{
 		if (spec->want[c] == 0 || is_float_sum(spec, c))
 			continue;
-		job->column[n++] = pass_column(spec, c, 0);
+		job->column[n++] = gpb_pass_column(&spec->layout, c, spec->want[c], 0);
 		if (n < GPB_PASS_COLUMNS)
 			continue;
 		GPB_TRY(run_pass(device, job, false));
@@ -178,58 +165,18 @@ run_passes(GpbDevice *device, GpbLeafJob *job, const GpbAggregateSpec *spec)
 	{
 		if (!is_float_sum(spec, c))
 			continue;
-		job->column[0] = pass_column(spec, c, sum++);
+		job->column[0] = gpb_pass_column(&spec->layout, c, spec->want[c], sum++);
 		GPB_TRY(run_pass(device, job, true));
 	}
 	return job->first_pass ? run_pass(device, job, false) : GPB_DEVICE_OK;
 }
 
-/* ---- lists ---- */
-
-static uint64
-list_capacity(const GpbListMemory *list)
-{
-	uint64		orders = list->order.size / sizeof(uint64);
-	uint64		records = list->width ? list->record.size / list->width : 0;
-
-	return orders < records ? orders : records;
-}
-
-static GpbDeviceStatus
-reserve_list(GpbDevice *device, GpbListMemory *list, uint64 capacity, uint32 width)
-{
-	list->width = width;
-	if (capacity <= list_capacity(list))
-		return GPB_DEVICE_OK;
-	GPB_TRY(gpb_buffer_reserve(device, &list->order, capacity * sizeof(uint64)));
-	return gpb_buffer_reserve(device, &list->record, capacity * width);
-}
-
-static GpbList
-list_view(const GpbListMemory *memory)
-{
-	GpbList		list;
-
-	list.order = (uint64 *) memory->order.data;
-	list.record = (char *) memory->record.data;
-	list.capacity = list_capacity(memory);
-	return list;
-}
-
 /* ---- submitting ---- */
-
-/* Where the summary lies in the channel's input: behind what was transferred */
-static size_t
-summary_offset(const GpbChannel *channel)
-{
-	return channel->changed_offset + (channel->changed_blocks + 31) / 32 * sizeof(uint32);
-}
 
 static GpbLeafJob
 make_job(const GpbChannel *channel)
 {
 	const GpbAggregateSpec *spec = &channel->spec;
-	const char *input = (const char *) channel->input.data;
 	GpbLeafJob	job;
 
 	memset(&job, 0, sizeof(job));
@@ -238,14 +185,10 @@ make_job(const GpbChannel *channel)
 	job.dead_mask = spec->ignore_dead_hints ? 0 : GPB_LOC_DEAD;
 	job.separators = gpb_mirror_separators(channel->mirror);
 	job.images = gpb_mirror_images(channel->mirror);
-	job.changed = (const uint32 *) (input + channel->changed_offset);
-	job.visible = (const uint8 *) input;
-	job.all_visible = (const uint32 *) (input + summary_offset(channel));
+	gpb_input_show(&channel->input, &job);
 	job.answer = channel->answer;
-	job.heap = list_view(&channel->heap);
-	job.unclean = list_view(&channel->unclean);
-	job.changed_blocks = channel->changed_blocks;
-	job.heap_blocks = spec->heap_blocks;
+	job.heap = gpb_list_view(&channel->heap);
+	job.unclean = gpb_list_view(&channel->unclean);
 	job.nsums = channel->nsums;
 	job.key_width = spec->layout.key_width;
 	job.row_width = spec->layout.row_width;
@@ -273,64 +216,6 @@ submit(GpbDevice *device, GpbChannel *channel)
 }
 
 /* ---- launching ---- */
-
-/* Only into the channel's pinned copy: it goes to the device with the launch. */
-GpbDeviceStatus
-gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void *bits, uint64 n)
-{
-	GpbChannel *channel = &device->channel[number];
-
-	GPB_ENTER(device);
-	GPB_TRY(gpb_pinned_reserve(device, &channel->visible_host, offset + n));
-	memcpy((char *) channel->visible_host.data + offset, bits, n);
-	if (offset == 0 || offset + n > channel->visible_bytes)
-		channel->visible_bytes = offset + n;
-	return GPB_DEVICE_OK;
-}
-
-/* Heap blocks that the request has visibility bits for: bits never set do not count. */
-static uint32
-covered_heap_blocks(const GpbChannel *channel, uint32 heap_blocks)
-{
-	uint64		covered = channel->visible_bytes * GPB_HEAPBLOCKS_PER_BYTE;
-
-	return heap_blocks < covered ? heap_blocks : (uint32) covered;
-}
-
-static GpbDeviceStatus
-copy_input(GpbDevice *device, GpbChannel *channel, size_t offset, const void *from, size_t n)
-{
-	if (n == 0)
-		return GPB_DEVICE_OK;
-	return gpb_check(device,
-					 cudaMemcpyAsync((char *) channel->input.data + offset, from, n,
-									 cudaMemcpyHostToDevice, device->stream),
-					 "copying input");
-}
-
-/*
- * Visibility and changed bits to the device.  The pinned copies are the channel's
- * until the aggregate has finished.
- */
-static GpbDeviceStatus
-submit_input(GpbDevice *device, GpbChannel *channel, const uint32 *changed)
-{
-	uint32		heap_blocks = channel->spec.heap_blocks;
-	size_t		visible = ((size_t) heap_blocks + GPB_HEAPBLOCKS_PER_BYTE - 1) /
-		GPB_HEAPBLOCKS_PER_BYTE;
-	size_t		words = ((size_t) channel->changed_blocks + 31) / 32;
-
-	channel->changed_offset = (visible + 15) & ~(size_t) 15;
-	GPB_TRY(gpb_pinned_reserve(device, &channel->changed_host, words * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &channel->input,
-							   summary_offset(channel) +
-							   gpb_summary_words(heap_blocks) * sizeof(uint32)));
-	if (words > 0)
-		memcpy(channel->changed_host.data, changed, words * sizeof(uint32));
-	GPB_TRY(copy_input(device, channel, 0, channel->visible_host.data, visible));
-	return copy_input(device, channel, channel->changed_offset, channel->changed_host.data,
-					  words * sizeof(uint32));
-}
 
 /* Does the channel have an answer without asking the device? */
 static bool
@@ -361,8 +246,6 @@ gpb_cuda_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number
 	channel->state = GPB_CHANNEL_IDLE;
 	channel->mirror = mirror;
 	channel->spec = *spec;
-	channel->spec.heap_blocks = covered_heap_blocks(channel, spec->heap_blocks);
-	channel->changed_blocks = nblocks;
 	channel->nsums = count_float_sums(spec);
 	if (answer_at_once(channel))
 	{
@@ -370,11 +253,12 @@ gpb_cuda_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number
 		channel->state = GPB_CHANNEL_FINISHED;
 		return GPB_DEVICE_OK;
 	}
-	GPB_TRY(reserve_list(device, &channel->heap, GPB_HEAP_CAPACITY,
+	GPB_TRY(gpb_list_reserve(device, &channel->heap, GPB_HEAP_CAPACITY,
 						 gpb_heap_entry_width(spec->layout.row_width)));
-	GPB_TRY(reserve_list(device, &channel->unclean, GPB_UNCLEAN_CAPACITY,
+	GPB_TRY(gpb_list_reserve(device, &channel->unclean, GPB_UNCLEAN_CAPACITY,
 						 sizeof(GpbUncleanLeaf)));
-	GPB_TRY(submit_input(device, channel, changed));
+	GPB_TRY(gpb_input_submit(device, device->stream, channel, &channel->input,
+							 spec->heap_blocks, changed, nblocks));
 	GPB_TRY(submit(device, channel));
 	channel->state = GPB_CHANNEL_LAUNCHED;
 	return GPB_DEVICE_OK;
@@ -389,8 +273,8 @@ await_answer(GpbDevice *device, GpbChannel *channel, bool *whole)
 	const GpbAnswer *answer = channel->answer_host;
 
 	GPB_TRY_CUDA(device, cudaEventSynchronize(channel->done));
-	*whole = answer->nheap <= list_capacity(&channel->heap) &&
-		answer->nunclean <= list_capacity(&channel->unclean);
+	*whole = answer->nheap <= gpb_list_capacity(&channel->heap) &&
+		answer->nunclean <= gpb_list_capacity(&channel->unclean);
 	return GPB_DEVICE_OK;
 }
 
@@ -403,14 +287,14 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 	GPB_TRY(await_answer(device, channel, &whole));
 	while (!whole)
 	{
-		GPB_TRY(reserve_list(device, &channel->heap, answer->nheap, channel->heap.width));
-		GPB_TRY(reserve_list(device, &channel->unclean, answer->nunclean,
+		GPB_TRY(gpb_list_reserve(device, &channel->heap, answer->nheap, channel->heap.width));
+		GPB_TRY(gpb_list_reserve(device, &channel->unclean, answer->nunclean,
 							 channel->unclean.width));
 		GPB_TRY(submit(device, channel));
 		GPB_TRY(await_answer(device, channel, &whole));
 	}
-	GPB_TRY(gpb_list_sort(device, &channel->heap, answer->nheap, 48));
-	GPB_TRY(gpb_list_sort(device, &channel->unclean, answer->nunclean, 32));
+	GPB_TRY(gpb_list_sort(device, device->stream, &device->scratch, &channel->heap, answer->nheap, 48));
+	GPB_TRY(gpb_list_sort(device, device->stream, &device->scratch, &channel->unclean, answer->nunclean, 32));
 	return gpb_check(device, cudaEventRecord(channel->sorted, device->stream),
 					 "cudaEventRecord");
 }
@@ -478,6 +362,8 @@ gpb_cuda_fetch(GpbDevice *device, int number, GpbFetchWhat what, uint64 first, u
 	uint64		count = what == GPB_FETCH_HEAP ? answer->nheap : answer->nunclean;
 
 	GPB_ENTER(device);
+	if (what > GPB_FETCH_HEAP)
+		return gpb_ranges_fetch(device, number, what, first, n, into);
 	if (channel->state != GPB_CHANNEL_FINISHED || channel->outcome != GPB_DEVICE_OK ||
 		first > count || n > count - first)
 		return gpb_refuse(device, "no such records on channel %d", number);

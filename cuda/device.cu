@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "device.cuh"
+#include "ranges.cuh"
 #include "tuning.cuh"
 
 /* ---- status ---- */
@@ -45,6 +46,17 @@ static const char *
 last_error(GpbDevice *device)
 {
 	return device->error;
+}
+
+/* "Not ready" must not stay the last error: CUB would take it for that of its kernels. */
+cudaError_t
+gpb_query(cudaEvent_t event)
+{
+	cudaError_t error = cudaEventQuery(event);
+
+	if (error == cudaErrorNotReady)
+		(void) cudaGetLastError();
+	return error;
 }
 
 /* ---- memory ---- */
@@ -146,7 +158,7 @@ gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
 	{
 		memcpy(larger.data, pinned->data, pinned->size);
 		/* a transfer may be reading the old one */
-		if (gpb_check(device, cudaStreamSynchronize(device->stream), "cudaStreamSynchronize"))
+		if (await_streams(device) != GPB_DEVICE_OK)
 			return GPB_DEVICE_LOST;
 		gpb_pinned_free(device, pinned);
 	}
@@ -164,7 +176,7 @@ gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 
 	if (!device->writing)
 		return GPB_DEVICE_OK;
-	error = cudaEventQuery(device->uploaded);
+	error = gpb_query(device->uploaded);
 	if (error != cudaErrorNotReady)
 	{
 		device->writing = false;
@@ -269,7 +281,8 @@ set_up(GpbDevice *device, int ordinal, uint64 memory_limit, int channels)
 	GPB_TRY_CUDA(device, cudaEventRecord(device->uploaded, device->stream));
 	GPB_TRY(create_channels(device, channels));
 	device->variant = GPB_LEAF_VARIANT;
-	return gpb_leaves_plan(device);
+	GPB_TRY(gpb_leaves_plan(device));
+	return gpb_ranges_plan(device);
 }
 
 static void
@@ -277,14 +290,10 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 {
 	gpb_search_free(device, channel);
 	gpb_pinned_free(device, &channel->visible_host);
-	gpb_pinned_free(device, &channel->changed_host);
-	gpb_buffer_free(device, &channel->input);
-	gpb_buffer_free(device, &channel->heap.order);
-	gpb_buffer_free(device, &channel->heap.record);
-	gpb_buffer_free(device, &channel->heap.sorted);
-	gpb_buffer_free(device, &channel->unclean.order);
-	gpb_buffer_free(device, &channel->unclean.record);
-	gpb_buffer_free(device, &channel->unclean.sorted);
+	gpb_input_free(device, &channel->input);
+	gpb_list_free(device, &channel->heap);
+	gpb_list_free(device, &channel->unclean);
+	gpb_ranges_free(device, channel);
 	if (channel->done != NULL)
 		(void) cudaEventDestroy(channel->done);
 	if (channel->sorted != NULL)
@@ -402,8 +411,8 @@ static const GpbDeviceApi api = {
 	gpb_cuda_fetch,
 	gpb_cuda_search_launch,
 	gpb_cuda_search_finish,
-	NULL,
-	NULL,
+	gpb_cuda_ranges_launch,
+	gpb_cuda_ranges_finish,
 	gpb_cuda_poll
 };
 
@@ -411,6 +420,8 @@ static const GpbDeviceApi api = {
 
 GPB_EXPORT const GpbDeviceApi *gpb_cuda_device(void);
 GPB_EXPORT bool gpb_cuda_choose_variant(GpbDevice *device, int variant);
+GPB_EXPORT GpbDeviceStatus gpb_cuda_time_ranges(GpbDevice *device, int channel, int rounds,
+												float *ms);
 
 const GpbDeviceApi *
 gpb_cuda_device(void)
@@ -429,4 +440,15 @@ gpb_cuda_choose_variant(GpbDevice *device, int variant)
 		return false;
 	device->variant = (GpbLeafVariant) variant;
 	return true;
+}
+
+/*
+ * For the benchmark: run the kernels of the ranges that were finished on the channel so many
+ * times more, their input lying on the device.  Milliseconds for each.
+ */
+GpbDeviceStatus
+gpb_cuda_time_ranges(GpbDevice *device, int channel, int rounds, float *ms)
+{
+	GPB_ENTER(device);
+	return gpb_ranges_time(device, channel, rounds, ms);
 }

@@ -41,7 +41,21 @@ struct GpbPinned
 	size_t		size;
 };
 
-/* One list that an aggregate leaves behind: as found, and in order */
+/*
+ * What a request is given beside its spec: visibility bits, then changed bits, then the summary
+ * of the former, which the device makes.
+ */
+struct GpbInput
+{
+	GpbPinned	changed_host;	/* pinned copy of the changed bits */
+	GpbBuffer	memory;
+	size_t		changed_offset;
+	size_t		summary_offset;
+	uint32		changed_blocks;
+	uint32		heap_blocks;
+};
+
+/* One list that a request leaves behind: as found, and in order */
 struct GpbListMemory
 {
 	GpbBuffer	order;			/* uint64: what to sort by */
@@ -70,14 +84,9 @@ struct GpbChannel
 	uint32		nsums;			/* GpbFloatSum in the answer */
 	bool		all_unclean;	/* there was no inner image: one record, no kernel */
 
-	/* pinned copies of the input, and where it goes: visibility bits, changed
-	 * bits, summary */
-	GpbPinned	visible_host;
-	GpbPinned	changed_host;
-	GpbBuffer	input;
-	uint64		visible_bytes;	/* of visible_host, ever set */
-	uint32		changed_blocks;
-	size_t		changed_offset;
+	GpbPinned	visible_host;	/* visibility bits of the next request */
+	uint64		visible_bytes;	/* of them, ever set */
+	GpbInput	input;			/* of the aggregate */
 
 	GpbAnswer  *answer;			/* on the device */
 	GpbAnswer  *answer_host;	/* pinned */
@@ -118,6 +127,7 @@ struct GpbDevice
 	GpbLeafVariant variant;
 	GpbLeafGrids grids;
 	uint32		bucket_keys;	/* of searches; 0: as planned */
+	uint32		ranges_blocks[GPB_RANGES_KERNELS];	/* that fill the device */
 };
 
 /*
@@ -126,6 +136,9 @@ struct GpbDevice
  * call fails too.
  */
 GpbDeviceStatus gpb_check(GpbDevice *device, cudaError_t error, const char *what);
+
+/* cudaEventQuery, which leaves no error behind. */
+cudaError_t gpb_query(cudaEvent_t event);
 
 /* Fail a request for a reason of our own. */
 GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
@@ -244,10 +257,23 @@ GpbSeparators gpb_mirror_separators(const GpbDeviceMirror *mirror);
 GpbTree		gpb_mirror_tree(const GpbDeviceMirror *mirror);
 void		gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror);
 
-/* ---- aggregate.cu ---- */
+/* ---- input.cu ---- */
 
 GpbDeviceStatus gpb_cuda_set_visibility(GpbDevice *device, int channel, uint64 offset,
 										const void *bits, uint64 n);
+/*
+ * Submit the channel's visibility bits and a copy of the changed bits to the stream.  The pinned
+ * copies are the request's until the transfers have ended.
+ */
+GpbDeviceStatus gpb_input_submit(GpbDevice *device, cudaStream_t stream,
+								 const GpbChannel *channel, GpbInput *input,
+								 uint32 heap_blocks, const uint32 *changed, uint32 nblocks);
+/* Where a kernel finds it. */
+void		gpb_input_show(const GpbInput *input, GpbLeafJob *job);
+void		gpb_input_free(GpbDevice *device, GpbInput *input);
+
+/* ---- aggregate.cu ---- */
+
 GpbDeviceStatus gpb_cuda_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror,
 										  int channel, const GpbAggregateSpec *spec,
 										  const uint32 *changed, uint32 nblocks);
@@ -255,6 +281,9 @@ GpbDeviceStatus gpb_cuda_aggregate_finish(GpbDevice *device, int channel,
 										  GpbAggregateResult *result, GpbFloatSum *sums);
 GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
 							   uint64 first, uint64 n, void *into);
+
+/* Column c as a pass sees it; sum is its place among the float8 sums. */
+GpbPassColumn gpb_pass_column(const GpbLayout *layout, int c, uint8 want, uint32 sum);
 
 /* Bring a launched aggregate to its end, whatever that is. */
 GpbDeviceStatus gpb_channel_complete(GpbDevice *device, GpbChannel *channel);
@@ -275,10 +304,36 @@ void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_leaves_plan(GpbDevice *device);
 GpbDeviceStatus gpb_leaves_launch(GpbDevice *device, const GpbLeafJob *job, bool float_sum);
 
-/* ---- sort.cu ---- */
+/* ---- ranges.cu ---- */
 
-/* The n first records of the list, into list->sorted by order[]. */
-GpbDeviceStatus gpb_list_sort(GpbDevice *device, GpbListMemory *list, uint64 n,
-							  int order_bits);
+GpbDeviceStatus gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
+									   const GpbRangesSpec *spec, const void *ranges,
+									   const uint32 *changed, uint32 nblocks);
+GpbDeviceStatus gpb_cuda_ranges_finish(GpbDevice *device, int channel,
+									   GpbRangesResult *result);
+GpbDeviceStatus gpb_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
+								 uint64 first, uint64 n, void *into);
+/* Until the channel's visibility bits were read by ranges launched on it. */
+GpbDeviceStatus gpb_ranges_await_input(GpbDevice *device, GpbChannel *channel);
+/* Before the mirror goes: ranges that might have to run again over it do so now. */
+void		gpb_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror);
+void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);
+GpbDeviceStatus gpb_ranges_time(GpbDevice *device, int channel, int rounds, float *ms);
+
+/* ---- list.cu ---- */
+
+/* Records that there is room for; room for so many; and the list as kernels see it. */
+uint64		gpb_list_capacity(const GpbListMemory *list);
+GpbDeviceStatus gpb_list_reserve(GpbDevice *device, GpbListMemory *list, uint64 capacity,
+								 uint32 width);
+GpbList		gpb_list_view(const GpbListMemory *list);
+void		gpb_list_free(GpbDevice *device, GpbListMemory *list);
+
+/*
+ * The n first records of the list, by order[], are in list->result once the stream has come so
+ * far.  scratch is the stream's.
+ */
+GpbDeviceStatus gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *scratch,
+							  GpbListMemory *list, uint64 n, int order_bits);
 
 #endif							/* GPB_DEVICE_CUH */

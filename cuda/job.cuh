@@ -143,4 +143,7 @@ struct GpbLeafGrids
 	uint32		blocks[GPB_LEAF_KERNELS];
 };
 
+/* Kernels of batches of ranges whose grid fills the device, in the order of ranges_kernels.cu */
+#define GPB_RANGES_KERNELS	6
+
 #endif							/* GPB_JOB_CUH */

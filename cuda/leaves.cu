@@ -21,20 +21,22 @@ read_leaves(const GpbLeafJob *job, GpbLeafView judged, bool at_end,
 {
 	uint32		leaves = __ballot_sync(GPB_ALL_LANES, judged.page != NULL);
 	uint32		clipped = __ballot_sync(GPB_ALL_LANES, judged.page != NULL && at_end);
+	GpbHeapLister list = {job};
 
 	tally->leaves += __popc(leaves);
 	leaves &= ~clipped;
 	for (; clipped != 0; clipped &= clipped - 1)
-		gpb_walk_rows<true>(job, gpb_leaf_of_lane(judged, __ffs(clipped) - 1), tally, sum);
+		gpb_walk_rows<true>(job, gpb_leaf_of_lane(judged, __ffs(clipped) - 1), 0, tally, sum,
+							list);
 
 	for (; leaves != 0; leaves &= leaves - 1)
 	{
 		GpbLeafView leaf = gpb_leaf_of_lane(judged, __ffs(leaves) - 1);
 
 		if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
-			gpb_walk_rows<false>(job, leaf, tally, sum);
+			gpb_walk_rows<false>(job, leaf, 0, tally, sum, list);
 		else
-			gpb_walk_quads<ROW_WIDTH>(job, leaf, tally, sum);
+			gpb_walk_quads<ROW_WIDTH>(job, leaf, 0, tally, sum, list);
 	}
 }
 

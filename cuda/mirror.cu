@@ -221,6 +221,7 @@ gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 		if (channel->state == GPB_CHANNEL_LAUNCHED && channel->mirror == mirror)
 			(void) gpb_channel_complete(device, channel);
 	}
+	gpb_ranges_settle(device, mirror);
 	while ((slab = mirror->slabs) != NULL)
 	{
 		mirror->slabs = slab->next;

@@ -91,6 +91,18 @@ gpb_append_heap(const GpbLeafJob *job, const char *page, int first, int step, ui
 	}
 }
 
+/* What gpb_take does with entries that must be looked at in the heap; of an aggregate */
+struct GpbHeapLister
+{
+	const GpbLeafJob *job;
+
+	__device__ __forceinline__ void
+	operator()(const char *page, int first, int step, uint32 wanted) const
+	{
+		gpb_append_heap(job, page, first, step, wanted);
+	}
+};
+
 static __device__ __forceinline__ void
 gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
 {
@@ -107,12 +119,14 @@ gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
 
 /*
  * U entries of each lane: entry u is number first + u * step of the page, if bit u of
- * present is set.  Those of all-visible heap blocks are tallied, the others listed.
+ * present is set.  Those of all-visible heap blocks are tallied, the others listed.  The whole
+ * warp calls, its lanes with pages of their own or with the same.
  */
-template <int U, int N, bool FLOAT_SUM>
+template <int U, int N, bool FLOAT_SUM, typename Lister>
 static __device__ __forceinline__ void
 gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry,
-		 int first, int step, uint32 present, GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+		 int first, int step, uint32 present, GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum,
+		 Lister list)
 {
 	uint32		summary[U];
 	uint32		seen = 0;
@@ -156,7 +170,7 @@ gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry
 	}
 
 	if (job->first_pass && __any_sync(GPB_ALL_LANES, present != seen))
-		gpb_append_heap(job, page, first, step, present & ~seen);
+		list(page, first, step, present & ~seen);
 }
 
 /* ---- a row in memory ---- */
@@ -193,17 +207,17 @@ gpb_in_range(const GpbLeafJob *job, const char *page, int i)
 }
 
 /*
- * Each lane a row.  With CLIP entries are compared with the range: so is done for
- * the two leaves at its ends, which saves the dependent steps of a search.
+ * Each lane a row, from row "from" on.  With CLIP entries are compared with the range: so is
+ * done for the two leaves at its ends, which saves the dependent steps of a search.
  */
-template <bool CLIP, int N, bool FLOAT_SUM>
+template <bool CLIP, int N, bool FLOAT_SUM, typename Lister>
 static __device__ __forceinline__ void
-gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
-			  GpbFloatSum *sum)
+gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, int from, GpbTally<N, FLOAT_SUM> *tally,
+			  GpbFloatSum *sum, Lister list)
 {
 	const int	U = CLIP ? 1 : GPB_ROWS_IN_FLIGHT;
 
-	for (int base = 0; base < leaf.count; base += U * GPB_WARP)
+	for (int base = from; base < leaf.count; base += U * GPB_WARP)
 	{
 		GpbEntryValues<N> entry[U];
 		int			first = base + gpb_lane();
@@ -221,7 +235,7 @@ gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *t
 			gpb_fetch_entry(job, leaf.page, gpb_page_row(leaf.page, job->row_width, i), i,
 							&entry[u]);
 		}
-		gpb_take<U>(job, leaf.page, entry, first, GPB_WARP, present, tally, sum);
+		gpb_take<U>(job, leaf.page, entry, first, GPB_WARP, present, tally, sum, list);
 	}
 }
 
@@ -324,11 +338,11 @@ gpb_quad_entry(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, 
 	}
 }
 
-/* The lane's quad, whose first row is "first"; there may be no row there. */
-template <int W, int N, bool FLOAT_SUM>
+/* The lane's quad, whose first row is "first"; there may be no row there, or before "from". */
+template <int W, int N, bool FLOAT_SUM, typename Lister>
 static __device__ __forceinline__ void
-gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int first, GpbTally<N, FLOAT_SUM> *tally,
-			  GpbFloatSum *sum)
+gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int from, int first,
+			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum, Lister list)
 {
 	GpbQuad<W>	quad = {};
 	GpbEntryValues<N> entry[GPB_QUAD];
@@ -340,28 +354,30 @@ gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int first, GpbTally<N, FL
 	for (int k = 0; k < GPB_QUAD; k++)
 	{
 		entry[k].locator = 0;
-		if (first + k >= leaf.count)
+		if ((uint32) (first + k - from) >= (uint32) (leaf.count - from))
 			continue;
 		present |= 1u << k;
 		gpb_quad_entry(job, leaf.page, quad, k, first + k, &entry[k]);
 	}
-	gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum);
+	gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum, list);
 }
 
 /*
- * Each lane four rows of ROW_WIDTH bytes, a warp 128.  The last quad may begin in the
- * hole or among the keys, never outside the page.
+ * Each lane four rows of ROW_WIDTH bytes, a warp 128, from row "from" on, which must be below the
+ * count unless both are 0.  The last quad may begin in the hole or among the keys, never
+ * outside the page.
  */
-template <int ROW_WIDTH, int N, bool FLOAT_SUM>
+template <int ROW_WIDTH, int N, bool FLOAT_SUM, typename Lister>
 static __device__ __forceinline__ void
-gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, GpbTally<N, FLOAT_SUM> *tally,
-			   GpbFloatSum *sum)
+gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, int from, GpbTally<N, FLOAT_SUM> *tally,
+			   GpbFloatSum *sum, Lister list)
 {
 	constexpr int step = GPB_QUAD * GPB_WARP;
-	int			first = GPB_QUAD * gpb_lane();
+	int			base = from / GPB_QUAD * GPB_QUAD;
+	int			first = base + GPB_QUAD * gpb_lane();
 
-	for (int base = 0; base < leaf.count; base += step, first += step)
-		gpb_take_quad<ROW_WIDTH / 4>(job, leaf, first, tally, sum);
+	for (; base < leaf.count; base += step, first += step)
+		gpb_take_quad<ROW_WIDTH / 4>(job, leaf, from, first, tally, sum, list);
 }
 
 #endif							/* GPB_ROWS_CUH */

@@ -410,9 +410,9 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 
 	GPB_ENTER(device);
 	if (channel->reading)
-		error = cudaEventQuery(channel->read);
+		error = gpb_query(channel->read);
 	if (error == cudaSuccess && channel->state == GPB_CHANNEL_LAUNCHED)
-		error = cudaEventQuery(channel->done);
+		error = gpb_query(channel->done);
 	*ended = error != cudaErrorNotReady;
 	return error == cudaErrorNotReady ? GPB_DEVICE_OK :
 		gpb_check(device, error, "cudaEventQuery");

@@ -9,7 +9,7 @@
 #ifndef GPB_SEARCH_CUH
 #define GPB_SEARCH_CUH
 
-#include "job.cuh"
+#include "tree.cuh"
 
 #define GPB_WARP			32
 #define GPB_ALL_LANES		0xFFFFFFFFu
@@ -61,6 +61,46 @@ gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
 	if (i + 1 < separators->n)
 		limit = gpb_separator(separators, i + 1);
 	return limit;
+}
+
+/*
+ * The last separator from "at" on that is below the bound, or, if or_equal, at it; separator
+ * "at" must be, or be the first of all.  By one thread.
+ */
+GPB_FN uint32
+gpb_gallop_separators(const GpbSeparators *separators, uint32 at, GpbBound bound, bool or_equal)
+{
+	uint64		step = 1;
+	uint64		end;
+
+	while (at + step < separators->n &&
+		   gpb_separator_below(separators, (uint32) (at + step), bound, or_equal))
+	{
+		at += (uint32) step;
+		step *= 2;
+	}
+	end = at + step < separators->n ? at + step : separators->n;
+	while (end - at > 1)
+	{
+		uint32		mid = (uint32) (at + (end - at) / 2);
+
+		if (gpb_separator_below(separators, mid, bound, or_equal))
+			at = mid;
+		else
+			end = mid;
+	}
+	return at;
+}
+
+/* The last separator at or below the bound: by the tree to its key, then on by its tie. */
+GPB_FN uint32
+gpb_last_separator(const GpbTree *tree, const GpbSeparators *separators, GpbBound bound)
+{
+	uint32		at = separators->key_width == 8 ?
+		gpb_tree_descend<uint64>(tree, tree->top, 0, bound.key) :
+		gpb_tree_descend<uint32>(tree, tree->top, 0, (uint32) bound.key);
+
+	return gpb_gallop_separators(separators, at, bound, true);
 }
 
 /* ---- judging a leaf (rule M4) ---- */
@@ -143,5 +183,24 @@ gpb_group_all_visible(const uint8 *map, uint32 group)
 
 	return (all & 0x5555555555555555ul) == 0x5555555555555555ul;
 }
+
+#ifdef __CUDACC__
+
+/*
+ * A bit for each whole group of heap blocks: 32 lanes make a word.  The whole warp calls,
+ * each lane for a group.
+ */
+static __device__ __forceinline__ void
+gpb_summarize_visibility(const GpbLeafJob *job, uint32 *summary, uint32 group)
+{
+	bool		whole = group < job->heap_blocks / GPB_SUMMARY_BLOCKS;
+	bool		all = whole && gpb_group_all_visible(job->visible, group);
+	uint32		word = __ballot_sync(GPB_ALL_LANES, all);
+
+	if (group % 32 == 0 && group / 32 < gpb_summary_words(job->heap_blocks))
+		summary[group / 32] = word;
+}
+
+#endif							/* __CUDACC__ */
 
 #endif							/* GPB_SEARCH_CUH */

@@ -152,19 +152,28 @@ gpb_shuffle_xor(int64 value, int lanes)
 	return __shfl_xor_sync(GPB_ALL_LANES, (long long) value, lanes);
 }
 
+/* Of each LANES neighbouring lanes all get the sum; the whole warp calls. */
+template <int LANES>
 static __device__ __forceinline__ int64
-gpb_warp_sum(int64 value)
+gpb_lanes_sum(int64 value)
 {
-	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
 		value += gpb_shuffle_xor(value, lanes);
 	return value;
 }
 
-/* All lanes get the merged state. */
-static __device__ __forceinline__ GpbColumnState
-gpb_warp_merge(GpbColumnState state)
+static __device__ __forceinline__ int64
+gpb_warp_sum(int64 value)
 {
-	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	return gpb_lanes_sum<GPB_WARP>(value);
+}
+
+/* Likewise the merged state */
+template <int LANES>
+static __device__ __forceinline__ GpbColumnState
+gpb_lanes_merge(GpbColumnState state)
+{
+	for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
 	{
 		GpbColumnState other;
 
@@ -178,11 +187,17 @@ gpb_warp_merge(GpbColumnState state)
 	return state;
 }
 
+static __device__ __forceinline__ GpbColumnState
+gpb_warp_merge(GpbColumnState state)
+{
+	return gpb_lanes_merge<GPB_WARP>(state);
+}
+
 /*
  * Add the windows of all lanes to the block's sum.  Lanes with the same base are
  * added up first: shared memory adds 64 bits one lane at a time.
  */
-static __device__ void
+static __device__ inline void
 gpb_warp_flush_windows(GpbFloatWindow *window, GpbFloatSum *sum)
 {
 	for (;;)
@@ -220,7 +235,7 @@ struct GpbBlockTally
 	GpbFloatSum sum;			/* unused without a float8 sum */
 };
 
-static __device__ void
+static __device__ inline void
 gpb_block_sum_init(GpbFloatSum *sum)
 {
 	int64	   *word = (int64 *) sum;
@@ -235,7 +250,7 @@ gpb_block_sum_init(GpbFloatSum *sum)
  * first: so a bin of the answer could take 2^31 blocks, and a bin of a block 2^31 values.
  * The grid fills the device, so each block has a small share of what its memory holds.
  */
-static __device__ void
+static __device__ inline void
 gpb_block_sum_merge(GpbFloatSum *sum, GpbFloatSum *into)
 {
 	if (threadIdx.x == 0)

@@ -67,6 +67,13 @@
 #define GPB_HEAP_CAPACITY		16384
 #define GPB_UNCLEAN_CAPACITY	4096
 
+/* ---- batched ranges ---- */
+
+/* Room for a list at first, and for items of a batch that lists entries */
+#define GPB_RANGE_ENTRY_CAPACITY	16384
+#define GPB_RANGE_PIECE_CAPACITY	4096
+#define GPB_RANGE_ITEM_CAPACITY		4096
+
 /* ---- batched search ---- */
 
 /*

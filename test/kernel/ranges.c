@@ -1200,14 +1200,14 @@ batch_long_lists(void)
 	shape.leaf_entries = 3;
 	mirror = filled(&shape);
 	test_random_visible(mirror, 1);
-	ask_random(mirror, 100, 2000);
+	ask_random(mirror, 60, 2000);
 	for (i = 0; i < mirror->index->nleaves; i++)
 	{
 		mirror->index->leaf[i].unclean = i % 2;
 		if (i % 2)
 			test_mark_changed(mirror, mirror->index->leaf[i].block);
 	}
-	ask_random(mirror, 100, 2000);
+	ask_random(mirror, 60, 2000);
 	test_mirror_free(mirror);
 }
 

@@ -166,6 +166,7 @@ enum cudaMemcpyKind
 
 #define cudaHostAllocDefault		0
 #define cudaHostRegisterDefault		0
+#define cudaEventDefault			0
 #define cudaEventDisableTiming		2
 #define cudaStreamNonBlocking		1
 
@@ -192,6 +193,7 @@ cudaError_t cudaSetDevice(int ordinal);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int ordinal);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
 cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
@@ -214,6 +216,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 
 void		emulated_submit(cudaStream_t stream, std::function<void()> work);
 void		emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel);

@@ -39,7 +39,7 @@ struct DeviceRadixSort
 				values_out[i] = values_in[order[i]];
 			}
 		});
-		return cudaSuccess;
+		return cudaPeekAtLastError();
 	}
 };
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * sort.cu
- *	  Put an aggregate's lists in order, on the device.
+ * list.cu
+ *	  The lists that requests leave behind: their memory, and their order.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +31,47 @@ gather_records(const uint64 *record, const uint32 *number, uint64 *result, uint3
 		result[at] = record[(uint64) number[at / words] * words + at % words];
 }
 
-/* ---- host ---- */
+/* ---- memory ---- */
+
+uint64
+gpb_list_capacity(const GpbListMemory *list)
+{
+	uint64		orders = list->order.size / sizeof(uint64);
+	uint64		records = list->width ? list->record.size / list->width : 0;
+
+	return orders < records ? orders : records;
+}
+
+GpbDeviceStatus
+gpb_list_reserve(GpbDevice *device, GpbListMemory *list, uint64 capacity, uint32 width)
+{
+	list->width = width;
+	if (capacity <= gpb_list_capacity(list))
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_buffer_reserve(device, &list->order, capacity * sizeof(uint64)));
+	return gpb_buffer_reserve(device, &list->record, capacity * width);
+}
+
+GpbList
+gpb_list_view(const GpbListMemory *memory)
+{
+	GpbList		list;
+
+	list.order = (uint64 *) memory->order.data;
+	list.record = (char *) memory->record.data;
+	list.capacity = gpb_list_capacity(memory);
+	return list;
+}
+
+void
+gpb_list_free(GpbDevice *device, GpbListMemory *list)
+{
+	gpb_buffer_free(device, &list->order);
+	gpb_buffer_free(device, &list->record);
+	gpb_buffer_free(device, &list->sorted);
+}
+
+/* ---- order ---- */
 
 /* The scratch memory of a sort */
 struct SortScratch
@@ -59,7 +99,8 @@ sort_pairs(const SortScratch *scratch, size_t *size, const uint64 *order, uint32
 }
 
 static GpbDeviceStatus
-reserve_scratch(GpbDevice *device, SortScratch *scratch, uint32 n, int bits)
+reserve_scratch(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, SortScratch *scratch,
+				uint32 n, int bits)
 {
 	size_t		orders = aligned(n * sizeof(uint64));
 	size_t		numbers = aligned(n * sizeof(uint32));
@@ -67,11 +108,10 @@ reserve_scratch(GpbDevice *device, SortScratch *scratch, uint32 n, int bits)
 
 	memset(scratch, 0, sizeof(*scratch));
 	GPB_TRY(gpb_check(device, sort_pairs(scratch, &scratch->temporary_size, NULL, n, bits,
-										 device->stream),
+										 stream),
 					  "planning a sort"));
-	GPB_TRY(gpb_buffer_reserve(device, &device->scratch,
-							   orders + 2 * numbers + scratch->temporary_size));
-	memory = (char *) device->scratch.data;
+	GPB_TRY(gpb_buffer_reserve(device, buffer, orders + 2 * numbers + scratch->temporary_size));
+	memory = (char *) buffer->data;
 	scratch->order = (uint64 *) memory;
 	scratch->unsorted = (uint32 *) (memory + orders);
 	scratch->sorted = (uint32 *) (memory + orders + numbers);
@@ -80,7 +120,8 @@ reserve_scratch(GpbDevice *device, SortScratch *scratch, uint32 n, int bits)
 }
 
 GpbDeviceStatus
-gpb_list_sort(GpbDevice *device, GpbListMemory *list, uint64 n, int order_bits)
+gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, GpbListMemory *list,
+			  uint64 n, int order_bits)
 {
 	SortScratch scratch;
 	uint32		words = list->width / sizeof(uint64);
@@ -90,18 +131,18 @@ gpb_list_sort(GpbDevice *device, GpbListMemory *list, uint64 n, int order_bits)
 		return GPB_DEVICE_OK;
 	if (n > 0x7FFFFFFF)
 		return gpb_refuse(device, "%llu records are too many to sort", (unsigned long long) n);
-	GPB_TRY(reserve_scratch(device, &scratch, (uint32) n, order_bits));
+	GPB_TRY(reserve_scratch(device, stream, buffer, &scratch, (uint32) n, order_bits));
 	GPB_TRY(gpb_buffer_reserve(device, &list->sorted, n * list->width));
 	list->result = list->sorted.data;
 
-	GPB_TRY(gpb_launch(device, "number_records", (uint32) ((n + 255) / 256), 256,
-					   number_records, scratch.unsorted, (uint32) n));
+	GPB_TRY(gpb_launch_on(device, stream, "number_records", (uint32) ((n + 255) / 256), 256,
+						  number_records, scratch.unsorted, (uint32) n));
 	GPB_TRY(gpb_check(device, sort_pairs(&scratch, &scratch.temporary_size,
 										 (const uint64 *) list->order.data, (uint32) n,
-										 order_bits, device->stream),
+										 order_bits, stream),
 					  "sorting records"));
-	return gpb_launch(device, "gather_records", (uint32) ((n * words + 255) / 256), 256,
-					  gather_records, (const uint64 *) list->record.data,
-					  (const uint32 *) scratch.sorted, (uint64 *) list->sorted.data, words,
-					  n * words);
+	return gpb_launch_on(device, stream, "gather_records",
+						 (uint32) ((n * words + 255) / 256), 256, gather_records,
+						 (const uint64 *) list->record.data, (const uint32 *) scratch.sorted,
+						 (uint64 *) list->sorted.data, words, n * words);
 }

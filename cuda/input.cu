@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.cu
+ *	  What requests are given beside their spec: visibility and changed bits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device.cuh"
+
+/* Only into the channel's pinned copy: it goes to the device with the launch. */
+GpbDeviceStatus
+gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void *bits, uint64 n)
+{
+	GpbChannel *channel = &device->channel[number];
+
+	GPB_ENTER(device);
+	GPB_TRY(gpb_ranges_await_input(device, channel));
+	GPB_TRY(gpb_pinned_reserve(device, &channel->visible_host, offset + n));
+	memcpy((char *) channel->visible_host.data + offset, bits, n);
+	if (offset == 0 || offset + n > channel->visible_bytes)
+		channel->visible_bytes = offset + n;
+	return GPB_DEVICE_OK;
+}
+
+/* Heap blocks that the request has visibility bits for: bits never set do not count. */
+static uint32
+covered_heap_blocks(const GpbChannel *channel, uint32 heap_blocks)
+{
+	uint64		covered = channel->visible_bytes * GPB_HEAPBLOCKS_PER_BYTE;
+
+	return heap_blocks < covered ? heap_blocks : (uint32) covered;
+}
+
+static GpbDeviceStatus
+copy_input(GpbDevice *device, cudaStream_t stream, GpbInput *input, size_t offset,
+		   const void *from, size_t n)
+{
+	if (n == 0)
+		return GPB_DEVICE_OK;
+	return gpb_check(device,
+					 cudaMemcpyAsync((char *) input->memory.data + offset, from, n,
+									 cudaMemcpyHostToDevice, stream),
+					 "copying input");
+}
+
+GpbDeviceStatus
+gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *channel,
+				 GpbInput *input, uint32 heap_blocks, const uint32 *changed, uint32 nblocks)
+{
+	uint32		covered = covered_heap_blocks(channel, heap_blocks);
+	size_t		visible = ((size_t) covered + GPB_HEAPBLOCKS_PER_BYTE - 1) /
+		GPB_HEAPBLOCKS_PER_BYTE;
+	size_t		words = ((size_t) nblocks + 31) / 32;
+
+	input->heap_blocks = covered;
+	input->changed_blocks = nblocks;
+	input->changed_offset = (visible + 15) & ~(size_t) 15;
+	input->summary_offset = input->changed_offset + words * sizeof(uint32);
+	GPB_TRY(gpb_pinned_reserve(device, &input->changed_host, words * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &input->memory,
+							   input->summary_offset +
+							   gpb_summary_words(covered) * sizeof(uint32)));
+	if (words > 0)
+		memcpy(input->changed_host.data, changed, words * sizeof(uint32));
+	GPB_TRY(copy_input(device, stream, input, 0, channel->visible_host.data, visible));
+	return copy_input(device, stream, input, input->changed_offset, input->changed_host.data,
+					  words * sizeof(uint32));
+}
+
+void
+gpb_input_show(const GpbInput *input, GpbLeafJob *job)
+{
+	const char *memory = (const char *) input->memory.data;
+
+	job->visible = (const uint8 *) memory;
+	job->changed = (const uint32 *) (memory + input->changed_offset);
+	job->all_visible = (const uint32 *) (memory + input->summary_offset);
+	job->changed_blocks = input->changed_blocks;
+	job->heap_blocks = input->heap_blocks;
+}
+
+void
+gpb_input_free(GpbDevice *device, GpbInput *input)
+{
+	gpb_pinned_free(device, &input->changed_host);
+	gpb_buffer_free(device, &input->memory);
+}

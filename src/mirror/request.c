@@ -28,15 +28,22 @@
 #include "shared.h"
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "../hold.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
+#include "storage/s_lock.h"
 #include "storage/shmem.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 /* Safety net: how long a waiter sleeps before it looks at the service again */
 #define GPB_WAIT_MS		1000
+/*
+ * How long it looks before it sleeps.  A small request is answered within this, and to be put to sleep
+ * and woken costs both sides more.
+ */
+#define GPB_LOOK_US		30
 
 /* Slots and staging: one page-aligned region, which the service registers */
 typedef struct GpbSlotArray
@@ -501,6 +508,24 @@ gpb_request_served(const GpbRequest *request)
 	return pg_atomic_read_u64(&gpb_shared->available) == request->incarnation;
 }
 
+/* Look for the answer for a short while, without sleeping. */
+static void
+gpb_request_look(const GpbRequest *request)
+{
+	instr_time	start,
+				now;
+
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE || InterruptPending)
+			return;
+		SPIN_DELAY();
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+	} while (INSTR_TIME_GET_MICROSEC(now) < GPB_LOOK_US);
+}
+
 /*
  * Wait for the answer.  False: there is none to be used.  If the service went away the request is
  * lost for good.  Cancellable; the caller holds no buffer lock, pin or LWLock.
@@ -511,6 +536,7 @@ gpb_request_wait(GpbRequest *request)
 	GpbRequestSlot *slot = request->slot;
 
 	Assert(request->pending);
+	gpb_request_look(request);
 	for (;;)
 	{
 		bool		served = gpb_request_served(request);

@@ -22,7 +22,6 @@
 #include "storage/buf_internals.h"
 #include "utils/rel.h"
 
-#include "../hold.h"
 #include "../key_search.h"
 
 /* Ranges whose leaves are looked up at a time */
@@ -451,7 +450,6 @@ bool
 gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 {
 	CHECK_FOR_INTERRUPTS();
-	GPB_HOLD("walk-before-leaf");
 
 	if (walk->block != InvalidBlockNumber && walk->right == GPB_NO_BLOCK)
 	{

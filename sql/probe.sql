@@ -4,7 +4,7 @@
 
 -- Compare with a join that uses no gpubtree index; say how much was found.
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
 	n bigint; s numeric; en bigint; es numeric; en_keys bigint;
 BEGIN
@@ -136,6 +136,16 @@ INSERT INTO t SELECT i, i FROM generate_series(1, 200) i;
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(100 + i % 3)::text FROM generate_series(1, 5000) i));
 VACUUM t;
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(100 + i % 3)::text FROM generate_series(1, 5000) i));
+
+-- as many keys that a leaf, then an emptied one, does not have
+SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(150 + i)::text FROM generate_series(1, 5000) i));
+DELETE FROM t;
+VACUUM t;
+SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(i)::text FROM generate_series(1, 5000) i));
+INSERT INTO t SELECT i, i FROM generate_series(1, 5000) i;
+DELETE FROM t WHERE k BETWEEN 1000 AND 4000;
+VACUUM t;
+SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(i)::text FROM generate_series(1, 5000) i));
 
 -- many keys: in order, in reverse, at random; more than are sorted at a time
 TRUNCATE t;

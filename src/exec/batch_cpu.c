@@ -45,6 +45,7 @@ typedef struct GpbBatchCpu
 	/* the leaf at hand: hits that are not all added, if the list was full */
 	const GpbWalkHit *hits;
 	int			nhits;
+	bool		more;			/* the walk has further ones */
 	int			hit;			/* next one */
 	int			at;				/* next entry of it, if that has begun */
 	uint64		dead;			/* GPB_LOC_DEAD if hints count on this leaf */
@@ -61,7 +62,9 @@ gpb_batch_cpu_start(GpbBatch *batch)
 	batch->state = cpu;
 	cpu->walk = gpb_walk_begin(batch->index, &batch->spec.layout, &batch->counters.walk);
 	cpu->visibility = gpb_visibility_begin(batch->heap);
-	cpu->bunch = Max(batch->memory / 2 / (2 * sizeof(GpbNumberedKey)), GPB_LEAST_BUNCH);
+	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
+	cpu->bunch = Max(batch->memory / 4 * (batch->want.list ? 2 : 3) / (2 * sizeof(GpbNumberedKey)),
+					 GPB_LEAST_BUNCH);
 	cpu->bunch = Min(cpu->bunch, Max(batch->n, 1));
 	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(GpbNumberedKey) * cpu->bunch);
@@ -179,7 +182,7 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbBatchCpu *cpu, const char *page, int
 	int			at;
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
-		cpu->nhits == GPB_WALK_HITS || entries > GPB_IN_PLACE_ENTRIES ||
+		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
 		(batch->want.list && batch->nmatches + entries > batch->most_matches) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
 		(!batch->want.heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
@@ -215,7 +218,7 @@ gpb_batch_copy_hits(const GpbBatch *batch, GpbBatchCpu *cpu, const char *page, i
 	char	   *copy = cpu->copy.data;
 	int			i;
 
-	if (cpu->nhits == GPB_WALK_HITS || entries > gpb_page_count(page) / 4)
+	if (cpu->more || entries > gpb_page_count(page) / 4)
 	{
 		gpb_copy_leaf(copy, page);
 		return;
@@ -241,7 +244,7 @@ gpb_batch_read_visibility(const GpbBatch *batch, GpbBatchCpu *cpu, int count, in
 	int			row_width = batch->spec.layout.row_width;
 	int			i;
 
-	if (cpu->nhits == GPB_WALK_HITS || entries > count)
+	if (count > 0 && (cpu->more || entries > count))
 	{
 		gpb_visibility_read(cpu->visibility, cpu->copy.data, row_width, 0, count, cpu->visible);
 		return;
@@ -290,7 +293,7 @@ gpb_batch_add_copied(GpbBatch *batch, GpbBatchCpu *cpu, uint32 number, int at)
 static bool
 gpb_batch_drain(GpbBatch *batch, GpbBatchCpu *cpu)
 {
-	while (cpu->nhits > 0)
+	for (;;)
 	{
 		for (; cpu->hit < cpu->nhits; cpu->hit++)
 		{
@@ -305,11 +308,11 @@ gpb_batch_drain(GpbBatch *batch, GpbBatchCpu *cpu)
 			cpu->at = 0;
 			CHECK_FOR_INTERRUPTS();
 		}
-		cpu->nhits = cpu->nhits < GPB_WALK_HITS ? 0 :
-			gpb_walk_hits(cpu->walk, cpu->copy.data, &cpu->hits);
-		cpu->hit = 0;
+		cpu->nhits = cpu->hit = 0;
+		if (!cpu->more)
+			return true;
+		cpu->nhits = gpb_walk_hits(cpu->walk, cpu->copy.data, &cpu->hits, &cpu->more);
 	}
-	return true;
 }
 
 /*
@@ -322,7 +325,7 @@ gpb_batch_leaf(GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer)
 	Page		page = BufferGetPage(buffer);
 	int			entries;
 
-	cpu->nhits = gpb_walk_hits(cpu->walk, page, &cpu->hits);
+	cpu->nhits = gpb_walk_hits(cpu->walk, page, &cpu->hits, &cpu->more);
 	cpu->hit = 0;
 	cpu->at = 0;
 	cpu->dead = 0;
@@ -332,7 +335,7 @@ gpb_batch_leaf(GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer)
 	entries = gpb_batch_hit_entries(cpu, page, batch->spec.layout.row_width);
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
-	if (entries == 0 || gpb_batch_leaf_in_place(batch, cpu, page, entries))
+	if ((entries == 0 && !cpu->more) || gpb_batch_leaf_in_place(batch, cpu, page, entries))
 		UnlockReleaseBuffer(buffer);
 	else
 		gpb_batch_leaf_copied(batch, cpu, buffer, entries);

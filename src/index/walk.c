@@ -516,13 +516,13 @@ gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
 	return nhits + 1;
 }
 
-/* Hits of ranges that began on leaves before. */
+/* Hits of at most *most ranges that began on leaves before; *most is lowered by their number. */
 static int
-gpb_walk_active_hits(GpbWalk *walk, const char *page, int count)
+gpb_walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 {
 	int			nhits = 0;
 
-	while (walk->active_at < walk->active_end && nhits < GPB_WALK_HITS)
+	for (; walk->active_at < walk->active_end && *most > 0; (*most)--)
 	{
 		uint32		i = walk->active[walk->active_at++];
 		GpbBound	end = gpb_walk_range(walk, i).hi;
@@ -540,6 +540,13 @@ gpb_walk_active_hits(GpbWalk *walk, const char *page, int count)
 	return nhits;
 }
 
+/* Does range i, that has not begun, begin on this leaf?  Those before it have or do. */
+static inline bool
+gpb_walk_begins(const GpbWalk *walk, uint32 i)
+{
+	return i < walk->n && gpb_bound_less(gpb_walk_range(walk, i).lo, walk->high);
+}
+
 /*
  * Hits of at most "most" ranges that begin on this leaf, added to the nhits that there are;
  * *met is how many ranges that was.
@@ -548,20 +555,17 @@ static int
 gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
 {
 	int			width = walk->layout.key_width;
-	uint64		keys[GPB_WALK_GROUP];
+	uint64		keys[GPB_WALK_GROUP] = {0};
 	uint16		below[GPB_WALK_GROUP];
 	int			n = 0;
 	int			k;
 
-	while (n < most && walk->next + n < walk->n &&
-		   gpb_bound_less(gpb_walk_range(walk, walk->next + n).lo, walk->high))
+	while (n < most && gpb_walk_begins(walk, walk->next + n))
 	{
 		keys[n] = walk->lows[walk->next + n].key;
 		n++;
 	}
 	*met = n;
-	if (n == 0)
-		return nhits;
 	gpb_page_keys_below_many(page, width, count, keys, n, below);
 	for (k = 0; k < n; k++)
 	{
@@ -590,19 +594,22 @@ gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhit
  * must not be met twice.
  */
 int
-gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits)
+gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more)
 {
 	int			count = gpb_page_count(page);
+	int			most = GPB_WALK_HITS;
 	int			nhits = 0;
-	int			met = GPB_WALK_GROUP;
 
 	*hits = walk->hits;
 	if (walk->active_at < walk->active_end)
-		nhits = gpb_walk_active_hits(walk, page, count);
-	if (walk->active_at < walk->active_end)
-		return nhits;
-	while (met > 0 && nhits < GPB_WALK_HITS)
-		nhits = gpb_walk_new_hits(walk, page, count,
-								  Min(GPB_WALK_GROUP, GPB_WALK_HITS - nhits), nhits, &met);
+		nhits = gpb_walk_active_hits(walk, page, count, &most);
+	while (most > 0 && walk->active_at == walk->active_end && gpb_walk_begins(walk, walk->next))
+	{
+		int			met;
+
+		nhits = gpb_walk_new_hits(walk, page, count, Min(GPB_WALK_GROUP, most), nhits, &met);
+		most -= met;
+	}
+	*more = walk->active_at < walk->active_end || gpb_walk_begins(walk, walk->next);
 	return nhits;
 }

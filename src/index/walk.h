@@ -25,7 +25,7 @@ typedef struct GpbWalkHit
 	uint16		to;
 } GpbWalkHit;
 
-/* Hits that are given at a time at most */
+/* Ranges that are looked at, and so hits that are given, at a time at most */
 #define GPB_WALK_HITS	1024
 
 typedef struct GpbWalkCounters
@@ -62,12 +62,11 @@ extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
 extern bool gpb_walk_leaf(GpbWalk *walk, Buffer *buffer);
 
 /*
- * The next hits on that leaf, at most GPB_WALK_HITS; 0 once there are no more.  page is the
+ * The next hits on that leaf, of at most GPB_WALK_HITS ranges; their number is returned.  page is the
  * locked leaf or a copy of it, as it was when gpb_walk_leaf returned it.  The hits stay valid until the
- * next call.  To be called until it returns less than GPB_WALK_HITS, before the next
- * gpb_walk_leaf.
+ * next call.  *more: to be called again, before the next gpb_walk_leaf.
  */
-extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits);
+extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more);
 
 extern void gpb_walk_end(GpbWalk *walk);
 

@@ -226,7 +226,8 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 
 /*
  * At the start of a service: free what its predecessor left, whose process and
- * device context no longer exist.  A backend that still waits gets a refusal.
+ * device context no longer exist.  A backend that still waits gets a refusal.  A service without a device
+ * does so whenever it is woken: a request made for its predecessor may be submitted late.
  */
 void
 gpb_slots_reclaim(void)

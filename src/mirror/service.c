@@ -533,7 +533,11 @@ gpb_service_main(Datum arg)
 		if (serving && gpb_serve_round())
 			gpb_serve_until_idle();
 		else if (!serving)
+		{
+			/* no device: nothing is answered, and nothing given back may lie there */
 			gpb_reap_discarded();
+			gpb_slots_reclaim();
+		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
 						 PG_WAIT_EXTENSION);
 	}

@@ -29,9 +29,13 @@ typedef struct GpbFlight
 	int			number[GPB_SEARCH_PIECES];	/* of the query slot, or of batch slots */
 } GpbFlight;
 
-/* What a channel's last aggregate or ranges left to fetch, by GpbFetchWhat */
+/*
+ * What a channel's last aggregate or ranges left to fetch, by GpbFetchWhat; for those alone who asked
+ * for it.
+ */
 typedef struct GpbLists
 {
+	uint64		generation;		/* of the slot's claim */
 	uint64		records[GPB_FETCH_ENTRIES + 1];
 	int			width[GPB_FETCH_ENTRIES + 1];	/* bytes of a record */
 } GpbLists;
@@ -138,6 +142,7 @@ gpb_launch_aggregate(int channel, GpbRequestSlot *slot)
 	GpbDeviceStatus status;
 
 	memset(lists, 0, sizeof(*lists));
+	lists->generation = slot->generation;
 	if (mirror == NULL)
 		return false;
 	changed = gpb_read_changed(slot, &nblocks);
@@ -163,6 +168,7 @@ gpb_launch_ranges(int channel, GpbRequestSlot *slot, int number)
 	GpbDeviceStatus status;
 
 	memset(lists, 0, sizeof(*lists));
+	lists->generation = slot->generation;
 	if (mirror == NULL || gpb_api->ranges_launch == NULL ||
 		(uint64) spec->n * width > slot->nunits * GPB_POOL_UNIT)
 		return false;
@@ -202,7 +208,8 @@ gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 	GpbDeviceStatus status;
 	uint64		have;
 
-	if (slot->incarnation != gpb_incarnation || (uint32) slot->what > GPB_FETCH_ENTRIES)
+	if (slot->incarnation != gpb_incarnation || slot->generation != lists->generation ||
+		(uint32) slot->what > GPB_FETCH_ENTRIES)
 		return false;
 	have = lists->records[slot->what];
 	if (slot->offset > have || slot->n > have - slot->offset || slot->into > size ||

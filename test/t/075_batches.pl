@@ -318,6 +318,18 @@ ok(!$load->result, 'no request hangs or is answered wrongly while the service re
 gpb_wait_for_service($node);
 all_is_free('after restarts');
 serves('after restarts');
+
+# ---- the device goes before a request is submitted ----
+
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $late = start('late', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit');
+gpb_wait_for_hold($node);
+$node->append_conf('postgresql.conf', "gpubtree.device = 'off'");
+$node->reload;
+$node->poll_query_until('postgres', "SELECT status LIKE 'no device%' FROM gpubtree_device") or die;
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+like(finish($late), qr/gave no answer/, 'a request submitted after the device has gone gets no answer');
+all_is_free('without a device');
 $holder->quit;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
 	'no process crashed');

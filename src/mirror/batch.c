@@ -84,7 +84,6 @@ gpb_mirror_batch_submit(GpbMirrorBatch *batch, GpbOperation op)
 	batch->slot->op = op;
 	GPB_HOLD("batch-before-submit");
 	gpb_request_submit(batch);
-	GPB_HOLD("batch-after-submit");
 	return true;
 }
 

@@ -18,7 +18,7 @@ PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/unit/keys_test
+	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/unit/keys_test
 
 PG_CONFIG ?= pg_config
 
@@ -60,7 +60,8 @@ TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
-test/bench/device_bench: test/bench/device_bench.c $(HOST_DEVICE) $(HEADERS_ALL)
+test/bench/device_bench test/bench/ranges_bench: %: %.c test/bench/device_index.h $(HOST_DEVICE) \
+		$(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
 # Plain C functions, see test/unit

@@ -355,7 +355,7 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 		GPB_TRY(end_reading(device, channel, submit_kernels(device, channel)));
 		GPB_TRY(await_counts(device, channel, &whole));
 	}
-	return end_reading(device, channel, sort_lists(device, channel));
+	return sort_lists(device, channel);
 }
 
 static GpbDeviceStatus

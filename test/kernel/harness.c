@@ -14,6 +14,7 @@
 TestDevice	test_device;
 int			test_variant;
 bool		(*test_choose_variant) (GpbDevice *, int);
+void	   *test_library;
 bool		test_emulated;
 int			test_failures;
 

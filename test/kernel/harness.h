@@ -24,6 +24,7 @@ typedef struct TestDevice
 extern TestDevice test_device;
 extern int	test_variant;		/* of the leaf kernels */
 extern bool (*test_choose_variant) (GpbDevice *, int);
+extern void *test_library;		/* the device's, for dlsym; NULL for the host */
 extern bool test_emulated;		/* threads are fibers: large batches take too long */
 
 extern void test_open(TestDevice *device, const GpbDeviceApi *api, uint64 memory_limit);
@@ -95,6 +96,8 @@ extern const TestCase test_cases[];
 extern const int test_ncases;
 extern const TestCase test_search_cases[];	/* of a device that searches */
 extern const int test_nsearch_cases;
+extern const TestCase test_tree_cases[];	/* likewise */
+extern const int test_ntree_cases;
 extern const TestCase test_ranges_cases[];	/* of a device that answers ranges */
 extern const int test_nranges_cases;
 

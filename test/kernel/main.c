@@ -6,7 +6,8 @@
  * usage: kernel_test host|LIBRARY [seed [test...]]
  *
  * LIBRARY is gpubtree_cuda.so, or the same compiled for the emulated CUDA.
- * All tests run with each of its ways to read leaves (GpbLeafVariant).
+ * All tests run with each of its ways to read leaves (GpbLeafVariant), but for those of
+ * the tree, where no leaf is read.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,20 +21,19 @@
 static const GpbDeviceApi *
 load_device(const char *name)
 {
-	void	   *library;
 	GpbDeviceEntry entry;
 
 	if (strcmp(name, "host") == 0)
 		return &gpb_host_device;
 	test_emulated = strstr(name, "emulated") != NULL;
-	library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	if (library == NULL)
+	test_library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (test_library == NULL)
 	{
 		printf("%s\n", dlerror());
 		return NULL;
 	}
-	*(void **) &entry = dlsym(library, GPB_CUDA_ENTRY);
-	*(void **) &test_choose_variant = dlsym(library, "gpb_cuda_choose_variant");
+	*(void **) &entry = dlsym(test_library, GPB_CUDA_ENTRY);
+	*(void **) &test_choose_variant = dlsym(test_library, "gpb_cuda_choose_variant");
 	return entry != NULL ? entry() : NULL;
 }
 
@@ -85,10 +85,14 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	test_open(&test_device, api, 0);
 	run_list(test_cases, test_ncases, seed, chosen, passed, failed);
 	if (api->search_launch != NULL)
+	{
 		run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
+		if (test_variant == 0)
+			run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
+	}
 	else
 		printf("device \"%s\" has no search_launch: %d tests of searches not run\n", api->name,
-			   test_nsearch_cases);
+			   test_nsearch_cases + test_ntree_cases);
 	if (api->ranges_launch != NULL)
 		run_list(test_ranges_cases, test_nranges_cases, seed, chosen, passed, failed);
 	else

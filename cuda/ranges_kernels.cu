@@ -753,6 +753,9 @@ static GpbDeviceStatus
 run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job, void *scan,
 		  size_t scan_size)
 {
+	/* the sum runs over all items there is room for */
+	GPB_TRY_CUDA(device, cudaMemsetAsync(job->live, 0, job->item_capacity * sizeof(uint64),
+										 stream));
 	GPB_TRY(run_on_all(device, stream, GPB_LONG_KERNELS, job));
 	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
 										 stream), "prefix sum of entries"));

@@ -174,6 +174,12 @@ gpb_sort_plan(const GpbTreeProfile *profile, uint32 nseparators, int key_width)
 
 	plan.low = low > 0 ? low - 1 : 0;
 	plan.high = high < most ? high + 1 : most;
+	if (plan.high < plan.low)
+	{
+		/* damaged, keys do not ascend: no limits, and no more bits than a key has */
+		plan.low = 0;
+		plan.high = most;
+	}
 	plan.end_bit = bit_length(plan.high - plan.low);
 	plan.clamp = plan.end_bit < 8 * key_width;
 	bits = bits <= 8 ? 8 : 16;

@@ -152,6 +152,7 @@ atomicMax(long long *into, long long value)
 enum cudaError_t
 {
 	cudaSuccess = 0,
+	cudaErrorInvalidValue = 1,
 	cudaErrorMemoryAllocation = 2,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNotReady = 600,

@@ -22,6 +22,9 @@ struct DeviceRadixSort
 			size = 1;
 			return cudaSuccess;
 		}
+		/* CUB has no passes for bits that a key has not */
+		if (first_bit < 0 || first_bit > end_bit || end_bit > (int) sizeof(Key) * 8)
+			return cudaErrorInvalidValue;
 		emulated_submit(stream, [=]()
 		{
 			Key			mask = end_bit < (int) sizeof(Key) * 8 ? ((Key) 1 << end_bit) - 1 : ~(Key) 0;

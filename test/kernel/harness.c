@@ -30,6 +30,7 @@ test_fail(const char *file, int line, const char *format, ...)
 	vprintf(format, args);
 	va_end(args);
 	printf("\n");
+	fflush(stdout);
 }
 
 /* ---- the device ---- */

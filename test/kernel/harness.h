@@ -98,6 +98,8 @@ extern const TestCase test_search_cases[];	/* of a device that searches */
 extern const int test_nsearch_cases;
 extern const TestCase test_tree_cases[];	/* likewise */
 extern const int test_ntree_cases;
+extern const TestCase test_ways_cases[];
+extern const int test_nways_cases;
 extern const TestCase test_ranges_cases[];	/* of a device that answers ranges */
 extern const int test_nranges_cases;
 

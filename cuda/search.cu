@@ -50,21 +50,16 @@ struct SearchRun
 /* ---- the work's memory ---- */
 
 static GpbDeviceStatus
-open_work(GpbDevice *device, GpbChannel *channel)
+open_lanes(GpbDevice *device, GpbChannel *channel)
 {
-	GpbSearchWork *work;
+	GpbSearchWork *work = channel->search;
 
-	if (channel->search != NULL)
-		return GPB_DEVICE_OK;
-	work = (GpbSearchWork *) calloc(1, sizeof(GpbSearchWork));
-	if (work == NULL)
-		return gpb_refuse(device, "out of memory");
-	channel->search = work;
 	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->forked, cudaEventDisableTiming));
 	for (int i = 0; i < GPB_LANES; i++)
 	{
-		work->lane[i].stream = channel->stream;
-		if (i > 0)
+		if (i == 0)
+			work->lane[i].stream = channel->stream;
+		else
 			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&work->lane[i].stream,
 														   cudaStreamNonBlocking));
 		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->joined[i], cudaEventDisableTiming));
@@ -96,6 +91,23 @@ gpb_search_free(GpbDevice *device, GpbChannel *channel)
 	if (work->forked != NULL)
 		(void) cudaEventDestroy(work->forked);
 	free(work);
+}
+
+/* All of the work, or none. */
+static GpbDeviceStatus
+open_work(GpbDevice *device, GpbChannel *channel)
+{
+	GpbDeviceStatus status;
+
+	if (channel->search != NULL)
+		return GPB_DEVICE_OK;
+	channel->search = (GpbSearchWork *) calloc(1, sizeof(GpbSearchWork));
+	if (channel->search == NULL)
+		return gpb_refuse(device, "out of memory");
+	status = open_lanes(device, channel);
+	if (status != GPB_DEVICE_OK)
+		gpb_search_free(device, channel);
+	return status;
 }
 
 /* Wait for what the other lanes than the channel's own stream have; then memory may be freed. */
@@ -323,9 +335,8 @@ fork_lanes(GpbDevice *device, GpbSearchWork *work)
 	return GPB_DEVICE_OK;
 }
 
-/* The first lane goes on when all others have come to where they are now. */
 static GpbDeviceStatus
-join_lanes(GpbDevice *device, GpbSearchWork *work)
+submit_join(GpbDevice *device, GpbSearchWork *work)
 {
 	for (int i = 1; i < GPB_LANES; i++)
 	{
@@ -335,12 +346,27 @@ join_lanes(GpbDevice *device, GpbSearchWork *work)
 	return GPB_DEVICE_OK;
 }
 
+/*
+ * The first lane goes on when all others have come to where they are now.  If that cannot be
+ * submitted, they have come there on return.
+ */
 static GpbDeviceStatus
-submit_pieces(SearchRun *run, const uint32 *changed)
+join_lanes(GpbDevice *device, GpbChannel *channel)
+{
+	GpbDeviceStatus status = submit_join(device, channel->search);
+
+	if (status == GPB_DEVICE_NO_MEMORY)
+		GPB_TRY(gpb_search_await(device, channel));
+	return status;
+}
+
+static GpbDeviceStatus
+submit_pieces(SearchRun *run, GpbChannel *channel, const uint32 *changed)
 {
 	GpbSearchWork *work = run->work;
 	uint64		total = 0;
 	GpbDeviceStatus status = GPB_DEVICE_OK;
+	GpbDeviceStatus joined;
 	uint32		i;
 
 	for (i = 0; i < run->spec->npieces; i++)
@@ -355,8 +381,8 @@ submit_pieces(SearchRun *run, const uint32 *changed)
 	for (i = 0; i < run->spec->npieces && status == GPB_DEVICE_OK; i++)
 		status = search_piece(run, &run->spec->piece[i]);
 	/* also when it failed: what was submitted must end before the arrays are given up */
-	GPB_TRY(join_lanes(run->device, work));
-	return status;
+	joined = join_lanes(run->device, channel);
+	return status != GPB_DEVICE_OK ? status : joined;
 }
 
 GpbDeviceStatus
@@ -365,6 +391,7 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 {
 	GpbChannel *channel = &device->channel[number];
 	SearchRun	run;
+	GpbDeviceStatus ended;
 
 	GPB_ENTER(device);
 	if (mirror->tree.n == 0)
@@ -381,9 +408,11 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	run.nblocks = nblocks;
 	GPB_TRY(gpb_mirror_profile(device, mirror, &run.profile));
 	GPB_TRY(gpb_reader_begin(device, channel));
-	run.work->outcome = submit_pieces(&run, changed);
+	run.work->outcome = submit_pieces(&run, channel, changed);
 	run.work->launched = true;
-	GPB_TRY(gpb_reader_end(device, channel));
+	ended = gpb_reader_end(device, channel);
+	if (run.work->outcome == GPB_DEVICE_OK)
+		run.work->outcome = ended;
 	if (run.work->outcome != GPB_DEVICE_OK)
 		return gpb_cuda_search_finish(device, number);
 	return GPB_DEVICE_OK;

@@ -179,19 +179,34 @@ gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 	error = gpb_query(device->uploaded);
 	if (error != cudaErrorNotReady)
 	{
+		GPB_TRY(gpb_check(device, error, "cudaEventQuery"));
 		device->writing = false;
-		return gpb_check(device, error, "cudaEventQuery");
+		return GPB_DEVICE_OK;
 	}
 	return gpb_check(device, cudaStreamWaitEvent(channel->stream, device->uploaded, 0),
 					 "cudaStreamWaitEvent");
+}
+
+/*
+ * Have the event tell when the stream's work so far has ended.  If it can't, the call fails, and
+ * the work has ended: it must not go on unseen behind a request that failed.
+ */
+static GpbDeviceStatus
+record_or_wait(GpbDevice *device, cudaEvent_t event, cudaStream_t stream)
+{
+	GpbDeviceStatus status = gpb_check(device, cudaEventRecord(event, stream),
+									   "cudaEventRecord");
+
+	if (status == GPB_DEVICE_NO_MEMORY)
+		GPB_TRY_CUDA(device, cudaStreamSynchronize(stream));
+	return status;
 }
 
 GpbDeviceStatus
 gpb_reader_end(GpbDevice *device, GpbChannel *channel)
 {
 	channel->reading = true;
-	return gpb_check(device, cudaEventRecord(channel->read, channel->stream),
-					 "cudaEventRecord");
+	return record_or_wait(device, channel->read, channel->stream);
 }
 
 GpbDeviceStatus
@@ -213,8 +228,7 @@ GpbDeviceStatus
 gpb_writer_end(GpbDevice *device)
 {
 	device->writing = true;
-	return gpb_check(device, cudaEventRecord(device->uploaded, device->stream),
-					 "cudaEventRecord");
+	return record_or_wait(device, device->uploaded, device->stream);
 }
 
 /* ---- opening ---- */

@@ -162,7 +162,8 @@ GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
 
 /*
  * Around what a channel's stream reads of a mirror; and before anything is submitted to
- * the device's stream that writes to one, and after.
+ * the device's stream that writes to one, and after.  What has begun is ended also when
+ * something between fails.
  */
 GpbDeviceStatus gpb_reader_begin(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_reader_end(GpbDevice *device, GpbChannel *channel);

@@ -99,6 +99,7 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
 	uint64	   *imaged;
 	uint64	   *fresh;
 	uint32		added = nchunks - mirror->nchunks;
+	GpbDeviceStatus status;
 
 	chunk = (GpbChunk *) realloc(mirror->chunk, nchunks * sizeof(GpbChunk));
 	if (chunk == NULL)
@@ -121,14 +122,20 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
 		   (size_t) added * GPB_CHUNK_WORDS * sizeof(uint64));
 
 	GPB_TRY(gpb_device_alloc(device, directory.size, &directory.data));
+	status = gpb_check(device,
+					   cudaMemcpyAsync(directory.data, chunk, directory.size,
+									   cudaMemcpyHostToDevice, device->stream),
+					   "copying the directory");
+	if (status != GPB_DEVICE_OK)
+	{
+		gpb_buffer_free(device, &directory);
+		return status;
+	}
 	mirror->bytes += directory.size - mirror->directory.size;
 	gpb_buffer_free(device, &mirror->directory);
 	mirror->directory = directory;
 	mirror->nchunks = nchunks;
-	return gpb_check(device,
-					 cudaMemcpyAsync(directory.data, chunk, directory.size,
-									 cudaMemcpyHostToDevice, device->stream),
-					 "copying the directory");
+	return GPB_DEVICE_OK;
 }
 
 /* Consecutive chunks from "first" on, up to "most", that do not exist yet */
@@ -142,7 +149,20 @@ missing_chunks(const GpbDeviceMirror *mirror, uint32 first, uint32 most)
 	return n;
 }
 
-/* Allocate n chunks, none of which has an image. */
+/* The stamps of n new chunks, and where all is, to the device */
+static GpbDeviceStatus
+submit_chunks(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
+{
+	GPB_TRY_CUDA(device, cudaMemsetAsync(mirror->chunk[first].stamp, 0xFF,
+										 n * GPB_CHUNK_STAMPS, device->stream));
+	return gpb_check(device,
+					 cudaMemcpyAsync((GpbChunk *) mirror->directory.data + first,
+									 mirror->chunk + first, n * sizeof(GpbChunk),
+									 cudaMemcpyHostToDevice, device->stream),
+					 "copying the directory");
+}
+
+/* Allocate n chunks, none of which has an image; all, or none. */
 static GpbDeviceStatus
 add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 {
@@ -160,23 +180,25 @@ add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 		free(slab);
 		return status;
 	}
-	slab->next = mirror->slabs;
-	mirror->slabs = slab;
-	mirror->bytes += slab->size;
-	mirror->present += n;
-
 	stamps = (char *) slab->data + n * GPB_CHUNK_BYTES;
 	for (i = 0; i < n; i++)
 	{
 		mirror->chunk[first + i].page = (char *) slab->data + i * GPB_CHUNK_BYTES;
 		mirror->chunk[first + i].stamp = (uint64 *) (stamps + i * GPB_CHUNK_STAMPS);
 	}
-	GPB_TRY_CUDA(device, cudaMemsetAsync(stamps, 0xFF, n * GPB_CHUNK_STAMPS, device->stream));
-	return gpb_check(device,
-					 cudaMemcpyAsync((GpbChunk *) mirror->directory.data + first,
-									 mirror->chunk + first, n * sizeof(GpbChunk),
-									 cudaMemcpyHostToDevice, device->stream),
-					 "copying the directory");
+	status = submit_chunks(device, mirror, first, n);
+	if (status != GPB_DEVICE_OK)
+	{
+		memset(&mirror->chunk[first], 0, n * sizeof(GpbChunk));
+		gpb_device_free(device, slab->data, slab->size);
+		free(slab);
+		return status;
+	}
+	slab->next = mirror->slabs;
+	mirror->slabs = slab;
+	mirror->bytes += slab->size;
+	mirror->present += n;
+	return GPB_DEVICE_OK;
 }
 
 /*
@@ -405,21 +427,34 @@ upload_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 
 	return flush_runs(device, mirror, &runs, epoch);
 }
 
+/* All memory first: a request that fails for want of it changes no image. */
+static GpbDeviceStatus
+make_places(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 *blocks)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		GPB_TRY(make_place(device, mirror, blocks[i]));
+	return reserve_staging(device);
+}
+
 GpbDeviceStatus
 gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 *blocks,
 				const void *pages, uint64 epoch)
 {
-	int			i;
+	GpbDeviceStatus status;
+	GpbDeviceStatus ended;
 
 	GPB_ENTER(device);
-	/* All memory first: a request that fails for want of it changes no image. */
-	for (i = 0; i < n; i++)
-		GPB_TRY(make_place(device, mirror, blocks[i]));
-	GPB_TRY(reserve_staging(device));
+	/* the directory is written, too, even where memory for the pages is wanting then */
 	GPB_TRY(gpb_writer_begin(device));
-	GPB_TRY(upload_pages(device, mirror, (uint32) n, blocks, (const char *) pages, epoch));
-	note_images(mirror, blocks, (uint32) n);
-	return gpb_writer_end(device);
+	status = make_places(device, mirror, (uint32) n, blocks);
+	if (status == GPB_DEVICE_OK)
+		status = upload_pages(device, mirror, (uint32) n, blocks, (const char *) pages, epoch);
+	if (status == GPB_DEVICE_OK)
+		note_images(mirror, blocks, (uint32) n);
+	ended = gpb_writer_end(device);
+	return status != GPB_DEVICE_OK ? status : ended;
 }
 
 GpbDeviceStatus

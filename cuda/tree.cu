@@ -395,19 +395,40 @@ profile_tree(GpbDevice *device, const GpbDeviceMirror *mirror)
 	return gpb_profile_launch(device, device->stream, &tree, mirror->tree.profile);
 }
 
+/* The tree is written.  Without a profile of it there is none: searches rely on its limits. */
+static GpbDeviceStatus
+finish_tree(GpbDevice *device, GpbDeviceMirror *mirror)
+{
+	GpbDeviceStatus status = profile_tree(device, mirror);
+	GpbDeviceStatus ended = gpb_writer_end(device);
+
+	if (status == GPB_DEVICE_OK)
+		status = ended;
+	if (status != GPB_DEVICE_OK)
+	{
+		mirror->tree.n = 0;
+		mirror->tree.npages = 0;
+	}
+	return status;
+}
+
 GpbDeviceStatus
 gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 				   const uint32 *blocks, const uint32 *counts, uint32 root_leaf)
 {
+	GpbDeviceStatus status;
+
 	GPB_ENTER(device);
 	if (mirror->tree.profile == NULL)
 		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &mirror->tree.profile,
 										   sizeof(GpbTreeProfile), cudaHostAllocDefault));
 	GPB_TRY(gpb_writer_begin(device));
 	if (nblocks == 0)
-		GPB_TRY(set_one_leaf(device, mirror, root_leaf));
+		status = set_one_leaf(device, mirror, root_leaf);
 	else
-		GPB_TRY(set_pages(device, mirror, nblocks, blocks, counts));
-	GPB_TRY(profile_tree(device, mirror));
-	return gpb_writer_end(device);
+		status = set_pages(device, mirror, nblocks, blocks, counts);
+	if (status == GPB_DEVICE_OK)
+		return finish_tree(device, mirror);
+	(void) gpb_writer_end(device);
+	return status;
 }

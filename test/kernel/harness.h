@@ -100,6 +100,8 @@ extern const TestCase test_tree_cases[];	/* likewise */
 extern const int test_ntree_cases;
 extern const TestCase test_ways_cases[];
 extern const int test_nways_cases;
+extern const TestCase test_failures_cases[];
+extern const int test_nfailures_cases;
 extern const TestCase test_ranges_cases[];	/* of a device that answers ranges */
 extern const int test_nranges_cases;
 

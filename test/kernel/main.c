@@ -91,11 +91,13 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 		{
 			run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
 			run_list(test_ways_cases, test_nways_cases, seed, chosen, passed, failed);
+			run_list(test_failures_cases, test_nfailures_cases, seed, chosen, passed, failed);
 		}
 	}
 	else
 		printf("device \"%s\" has no search_launch: %d tests of searches not run\n", api->name,
-			   test_nsearch_cases + test_ntree_cases + test_nways_cases);
+			   test_nsearch_cases + test_ntree_cases + test_nways_cases +
+			   test_nfailures_cases);
 	if (api->ranges_launch != NULL)
 		run_list(test_ranges_cases, test_nranges_cases, seed, chosen, passed, failed);
 	else

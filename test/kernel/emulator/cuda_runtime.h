@@ -156,7 +156,8 @@ enum cudaError_t
 	cudaErrorMemoryAllocation = 2,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNotReady = 600,
-	cudaErrorHostMemoryAlreadyRegistered = 712
+	cudaErrorHostMemoryAlreadyRegistered = 712,
+	cudaErrorLaunchFailure = 719
 };
 
 enum cudaMemcpyKind
@@ -219,6 +220,19 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 
+/*
+ * The n-th CUDA call from now on, of those that can, fails: for want of memory, as any call
+ * that submits or allocates may; or with an error that stays, of which any call
+ * may tell.  0: none does, and an error that stayed is forgotten.  For tests, by dlsym.
+ */
+extern "C" __attribute__((visibility("default"))) void emulated_fail(int n, bool lost);
+/* Has it? */
+extern "C" __attribute__((visibility("default"))) bool emulated_has_failed(void);
+/* Allocations, streams and events that were not given back */
+extern "C" __attribute__((visibility("default"))) long emulated_live(void);
+
+cudaError_t emulated_begin_submission(void);
+
 void		emulated_submit(cudaStream_t stream, std::function<void()> work);
 void		emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel);
 
@@ -229,7 +243,10 @@ cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel) (Parameters.
 {
 	unsigned	blocks = config->gridDim.x;
 	unsigned	threads = config->blockDim.x;
+	cudaError_t error = emulated_begin_submission();
 
+	if (error != cudaSuccess)
+		return error;
 	emulated_submit(config->stream, [=]()
 	{
 		emulated_grid(blocks, threads, [=]() { kernel(arguments...); });

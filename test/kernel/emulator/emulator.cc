@@ -212,6 +212,61 @@ emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &ke
 	}
 }
 
+/* ---- failures on demand ---- */
+
+static int	calls_to_failure;
+static bool failure_stays;
+static bool failed;
+static bool lost;
+static long live;
+
+void
+emulated_fail(int n, bool stays)
+{
+	calls_to_failure = n;
+	failure_stays = stays;
+	failed = false;
+	lost = false;
+}
+
+bool
+emulated_has_failed(void)
+{
+	return failed;
+}
+
+long
+emulated_live(void)
+{
+	return live;
+}
+
+/* Every call that may tell of an error begins so. */
+static cudaError_t
+begin_call(bool wants_memory)
+{
+	if (lost)
+		return cudaErrorLaunchFailure;
+	if (calls_to_failure == 0 || (!failure_stays && !wants_memory) || --calls_to_failure > 0)
+		return cudaSuccess;
+	failed = true;
+	lost = failure_stays;
+	return lost ? cudaErrorLaunchFailure : cudaErrorMemoryAllocation;
+}
+
+cudaError_t
+emulated_begin_submission(void)
+{
+	return begin_call(true);
+}
+
+#define BEGIN_CALL(wants_memory) \
+	do { \
+		cudaError_t error_ = begin_call(wants_memory); \
+		if (error_ != cudaSuccess) \
+			return error_; \
+	} while (0)
+
 /* ---- streams ---- */
 
 struct EmulatedStream
@@ -252,13 +307,16 @@ run_until(EmulatedEvent *event, EmulatedStream *stream, uint64_t number)
 cudaError_t
 cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
+	BEGIN_CALL(true);
 	*stream = new EmulatedStream;
+	live++;
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaStreamSynchronize(cudaStream_t stream)
 {
+	BEGIN_CALL(false);
 	while (!stream->work.empty())
 		run_next(stream);
 	return cudaSuccess;
@@ -267,15 +325,20 @@ cudaStreamSynchronize(cudaStream_t stream)
 cudaError_t
 cudaStreamDestroy(cudaStream_t stream)
 {
+	if (lost)
+		return cudaErrorLaunchFailure;
 	cudaStreamSynchronize(stream);
 	delete stream;
+	live--;
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+	BEGIN_CALL(true);
 	*event = new EmulatedEvent;
+	live++;
 	return cudaSuccess;
 }
 
@@ -283,14 +346,17 @@ cudaError_t
 cudaEventDestroy(cudaEvent_t event)
 {
 	delete event;
+	live--;
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-	uint64_t	number = ++event->recorded;
+	uint64_t	number;
 
+	BEGIN_CALL(true);
+	number = ++event->recorded;
 	event->stream = stream;
 	emulated_submit(stream, [=]() { event->reached = number; });
 	return cudaSuccess;
@@ -299,6 +365,7 @@ cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t
 cudaEventSynchronize(cudaEvent_t event)
 {
+	BEGIN_CALL(false);
 	run_until(event, event->stream, event->recorded);
 	return cudaSuccess;
 }
@@ -310,6 +377,7 @@ static cudaError_t last_error = cudaSuccess;
 cudaError_t
 cudaEventQuery(cudaEvent_t event)
 {
+	BEGIN_CALL(false);
 	if (event->reached < event->recorded)
 		run_next(event->stream);
 	if (event->reached == event->recorded)
@@ -334,6 +402,7 @@ cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 	uint64_t	number = event->recorded;
 	EmulatedStream *recorder = event->stream;
 
+	BEGIN_CALL(true);
 	emulated_submit(stream, [=]() { run_until(event, recorder, number); });
 	return cudaSuccess;
 }
@@ -357,9 +426,11 @@ is_pinned(const void *data, size_t size)
 cudaError_t
 cudaMalloc(void **data, size_t size)
 {
+	BEGIN_CALL(true);
 	*data = aligned_alloc(256, (size + 255) / 256 * 256);
 	if (*data == NULL)
 		return cudaErrorMemoryAllocation;
+	live++;
 	/* enough to be noticed; the rest of a large piece is left to the system */
 	memset(*data, 0xA5, size < 65536 ? size : 65536);
 	return cudaSuccess;
@@ -368,6 +439,9 @@ cudaMalloc(void **data, size_t size)
 cudaError_t
 cudaFree(void *data)
 {
+	if (lost)
+		return cudaErrorLaunchFailure;
+	live -= data != NULL;
 	free(data);
 	return cudaSuccess;
 }
@@ -375,9 +449,11 @@ cudaFree(void *data)
 cudaError_t
 cudaHostAlloc(void **data, size_t size, unsigned)
 {
+	BEGIN_CALL(true);
 	*data = malloc(size);
 	if (*data == NULL)
 		return cudaErrorMemoryAllocation;
+	live++;
 	memset(*data, 0xA5, size);
 	pinned[(const char *) *data] = size;
 	return cudaSuccess;
@@ -386,6 +462,7 @@ cudaHostAlloc(void **data, size_t size, unsigned)
 cudaError_t
 cudaFreeHost(void *data)
 {
+	live -= data != NULL;
 	pinned.erase((const char *) data);
 	free(data);
 	return cudaSuccess;
@@ -412,6 +489,7 @@ cudaError_t
 cudaMemcpyAsync(void *into, const void *from, size_t size, cudaMemcpyKind kind,
 				cudaStream_t stream)
 {
+	BEGIN_CALL(true);
 	if (kind == cudaMemcpyHostToDevice && !is_pinned(from, size))
 	{
 		std::vector<char> kept((const char *) from, (const char *) from + size);
@@ -428,6 +506,7 @@ cudaMemcpyAsync(void *into, const void *from, size_t size, cudaMemcpyKind kind,
 cudaError_t
 cudaMemsetAsync(void *into, int value, size_t size, cudaStream_t stream)
 {
+	BEGIN_CALL(true);
 	emulated_submit(stream, [=]() { memset(into, value, size); });
 	return cudaSuccess;
 }

@@ -25,6 +25,10 @@ struct DeviceRadixSort
 		/* CUB has no passes for bits that a key has not */
 		if (first_bit < 0 || first_bit > end_bit || end_bit > (int) sizeof(Key) * 8)
 			return cudaErrorInvalidValue;
+		cudaError_t error = emulated_begin_submission();
+
+		if (error != cudaSuccess)
+			return error;
 		emulated_submit(stream, [=]()
 		{
 			Key			mask = end_bit < (int) sizeof(Key) * 8 ? ((Key) 1 << end_bit) - 1 : ~(Key) 0;

@@ -1,0 +1,333 @@
+/*-------------------------------------------------------------------------
+ *
+ * failures.c
+ *	  Each CUDA call of an upload, a set_inner, a search fails in its turn, in the
+ *	  emulated device.
+ *
+ * For want of memory: then the call of the interface says so, nothing that it
+ * submitted goes on behind its back, and the device is as well as before.  Or with
+ * an error that stays: then the device is lost, and closes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../cuda/resident.h"
+#include "separators.h"
+
+#define KEYS			400
+#define UNTOUCHED		0x77777777
+#define FAR_BLOCK		60000		/* beyond the directory of a small mirror */
+
+static void (*fail_call) (int n, bool lost);
+static bool (*has_failed) (void);
+static long (*live) (void);
+static GpbChooseBucket choose_bucket;
+
+/* What fails, for messages */
+static const char *what;
+static int	call;
+
+/* What one search reads and writes */
+typedef struct Look
+{
+	GpbSearchSpec spec;
+	TestKey		key[KEYS];
+	char		keys[KEYS * 16];
+	uint32		leaf[KEYS];
+	uint16		position[KEYS];
+	uint32		permutation[KEYS];
+	uint32		changed[2 * TEST_INNER_PAGES / 32];
+} Look;
+
+static bool
+load_symbols(void)
+{
+	if (!test_emulated || test_library == NULL)
+		return false;
+	*(void **) &fail_call = dlsym(test_library, "emulated_fail");
+	*(void **) &has_failed = dlsym(test_library, "emulated_has_failed");
+	*(void **) &live = dlsym(test_library, "emulated_live");
+	*(void **) &choose_bucket = dlsym(test_library, GPB_BUCKET_ENTRY);
+	CHECK(fail_call && has_failed && live && choose_bucket, "no emulated_fail");
+	return test_failures == 0;
+}
+
+/* ---- what may fail ---- */
+
+/* Of a tree that stands; each is one call, or a launch and its finish */
+typedef GpbDeviceStatus (*Operation) (TestTree *tree, Look *look);
+
+static void
+fill_look(const TestTree *tree, Look *look, GpbSearchOrder order, bool positions)
+{
+	GpbSearchPiece *piece = &look->spec.piece[0];
+	uint32		i;
+
+	memset(look, 0, sizeof(*look));
+	memset(look->leaf, 0x77, sizeof(look->leaf));
+	memset(look->position, 0x77, sizeof(look->position));
+	memset(look->permutation, 0x77, sizeof(look->permutation));
+	for (i = 0; i < KEYS; i++)
+	{
+		look->key[i] = (tree->flat[test_below(tree->n)].key + test_below(3)) &
+			test_key_max(tree->width);
+		test_put_key(look->keys, tree->width, i, look->key[i]);
+	}
+	look->spec.order = order;
+	look->spec.epoch = tree->epoch;
+	look->spec.npieces = 1;
+	piece->n = KEYS;
+	piece->keys = look->keys;
+	piece->leaf = look->leaf;
+	piece->position = positions ? look->position : NULL;
+	piece->permutation = order != GPB_ORDER_INPUT ? look->permutation : NULL;
+}
+
+static GpbDeviceStatus
+search(TestTree *tree, Look *look, GpbSearchOrder order, bool positions)
+{
+	GpbDeviceStatus status;
+	uint32		i;
+
+	fill_look(tree, look, order, positions);
+	status = test_device.api->search_launch(test_device.device, tree->mirror, 1, &look->spec,
+											positions ? look->changed : NULL,
+											positions ? 2 * TEST_INNER_PAGES : 0);
+	if (status == GPB_DEVICE_OK)
+		status = test_device.api->search_finish(test_device.device, 1);
+	for (i = 0; i < KEYS && status == GPB_DEVICE_OK; i++)
+	{
+		uint32		place = order != GPB_ORDER_INPUT ? look->permutation[i] : i;
+		uint32		slot = test_tree_find(tree, GPB_SEARCH_LOWER, look->key[place % KEYS]);
+
+		CHECK(look->leaf[i] == tree->flat[slot].child, "%s, call %d: leaf %u, expected %u",
+			  what, call, look->leaf[i], tree->flat[slot].child);
+		CHECK(!positions || look->position[i] == GPB_POSITION_UNCLEAN, "a position: %u",
+			  look->position[i]);
+	}
+	if (status == GPB_DEVICE_OK)
+		return status;
+	/* given up: what is written from now on is written where others are */
+	memset(look->leaf, 0x77, sizeof(look->leaf));
+	memset(look->position, 0x77, sizeof(look->position));
+	memset(look->permutation, 0x77, sizeof(look->permutation));
+	return status;
+}
+
+static GpbDeviceStatus
+search_buckets(TestTree *tree, Look *look)
+{
+	return search(tree, look, GPB_ORDER_INPUT, false);
+}
+
+static GpbDeviceStatus
+search_positions(TestTree *tree, Look *look)
+{
+	return search(tree, look, GPB_ORDER_INPUT, true);
+}
+
+static GpbDeviceStatus
+search_near(TestTree *tree, Look *look)
+{
+	return search(tree, look, GPB_ORDER_NEAR, false);
+}
+
+static GpbDeviceStatus
+search_sorted(TestTree *tree, Look *look)
+{
+	return search(tree, look, GPB_ORDER_KEY, true);
+}
+
+/* Right after a page was changed: the search waits for the write. */
+static GpbDeviceStatus
+search_after_upload(TestTree *tree, Look *look)
+{
+	uint32		block = tree->page[0].block;
+	char	   *page = malloc(GPB_PAGE_SIZE);
+	GpbDeviceStatus status;
+
+	test_tree_write_page(tree, 0, page);
+	status = test_device.api->upload(test_device.device, tree->mirror, 1, &block, page,
+									 tree->epoch);
+	memset(page, 0xFF, GPB_PAGE_SIZE);
+	free(page);
+	return status == GPB_DEVICE_OK ? search(tree, look, GPB_ORDER_INPUT, true) : status;
+}
+
+static GpbDeviceStatus
+refresh_page(TestTree *tree, Look *look)
+{
+	test_page_redraw(tree, 1, tree->page[1].count);
+	return test_tree_sync(tree);
+}
+
+static GpbDeviceStatus
+grow_tree(TestTree *tree, Look *look)
+{
+	test_tree_fill(tree, 5000, 0);
+	return test_tree_sync(tree);
+}
+
+static GpbDeviceStatus
+make_one_leaf(TestTree *tree, Look *look)
+{
+	test_tree_fill(tree, 0, 0);
+	return test_tree_sync(tree);
+}
+
+/* The directory grows, and what reads it then finds it whole. */
+static GpbDeviceStatus
+upload_far(TestTree *tree, Look *look)
+{
+	uint32		block = FAR_BLOCK;
+	char	   *page = calloc(1, GPB_PAGE_SIZE);
+	GpbDeviceStatus status = test_device.api->upload(test_device.device, tree->mirror, 1,
+													 &block, page, tree->epoch);
+
+	free(page);
+	return status;
+}
+
+static const struct
+{
+	const char *name;
+	Operation	run;
+}			operations[] = {
+	{"search_buckets", search_buckets},
+	{"search_positions", search_positions},
+	{"search_near", search_near},
+	{"search_sorted", search_sorted},
+	{"search_after_upload", search_after_upload},
+	{"refresh_page", refresh_page},
+	{"grow_tree", grow_tree},
+	{"make_one_leaf", make_one_leaf},
+	{"upload_far", upload_far}
+};
+
+#define OPERATIONS	((int) (sizeof(operations) / sizeof(operations[0])))
+
+/* ---- failing ---- */
+
+/* Everything works, or, before the tree is made again, says that there is none. */
+static void
+check_well(TestTree *tree)
+{
+	Look	   *look = malloc(sizeof(Look));
+	GpbDeviceStatus status = search_positions(tree, look);
+
+	CHECK(status == GPB_DEVICE_OK || status == GPB_DEVICE_NO_MEMORY,
+		  "%s, call %d: a search then: status %d", what, call, status);
+	CHECK_OK(upload_far(tree, look));
+	CHECK_OK(test_tree_sync(tree));
+	CHECK_OK(search_buckets(tree, look));
+	CHECK_OK(search_near(tree, look));
+	free(look);
+}
+
+static void
+check_untouched(const Look *look)
+{
+	uint32		i;
+
+	for (i = 0; i < KEYS; i++)
+		CHECK(look->leaf[i] == UNTOUCHED && look->permutation[i] == UNTOUCHED,
+			  "%s, call %d: written to after it had failed", what, call);
+}
+
+static void
+check_lost(TestTree *tree)
+{
+	Look	   *look = malloc(sizeof(Look));
+
+	CHECK(search_buckets(tree, look) == GPB_DEVICE_LOST, "%s, call %d: it lives", what, call);
+	CHECK(test_tree_sync(tree) == GPB_DEVICE_LOST, "%s, call %d: it lives", what, call);
+	free(look);
+}
+
+/* Call n of the operation fails.  False: it has not as many. */
+static bool
+fail_once(int operation, int n, bool lost)
+{
+	TestDevice	whole = test_device;
+	long		live_before = live();
+	Look	   *look = calloc(1, sizeof(Look));
+	GpbDeviceStatus status;
+	TestTree   *tree;
+	bool		failed;
+
+	what = operations[operation].name;
+	call = n;
+	test_open(&test_device, whole.api, 0);
+	choose_bucket(test_device.device, 70);
+	tree = test_tree_create(8, TEST_SPREAD_WHOLE);
+	test_tree_fill(tree, 300, 30);
+	CHECK_OK(test_tree_sync(tree));
+	fail_call(n, lost);
+	status = operations[operation].run(tree, look);
+	failed = has_failed();
+	if (!lost)
+		fail_call(0, false);
+	CHECK(status == (!failed ? GPB_DEVICE_OK : lost ? GPB_DEVICE_LOST : GPB_DEVICE_NO_MEMORY),
+		  "%s, call %d failed (%d): status %d", what, call, failed, status);
+	if (failed && lost)
+		check_lost(tree);
+	else if (failed)
+	{
+		check_well(tree);
+		if (look->spec.npieces > 0)
+			check_untouched(look);
+	}
+	test_tree_free(tree);
+	test_close(&test_device);
+	fail_call(0, false);
+	if (!lost)
+		CHECK(live() == live_before, "%s, call %d: %ld things left behind", what, call,
+			  live() - live_before);
+	test_device = whole;
+	free(look);
+	return failed;
+}
+
+static void
+fail_every_call(bool lost)
+{
+	int			operation;
+
+	if (!load_symbols())
+		return;
+	for (operation = 0; operation < OPERATIONS; operation++)
+	{
+		int			n = 1;
+
+		while (fail_once(operation, n, lost) && test_failures == 0)
+			n++;
+		CHECK(n > 3, "%s makes %d calls only", operations[operation].name, n - 1);
+	}
+}
+
+/* ---- the tests ---- */
+
+static void
+failures_of_memory(void)
+{
+	fail_every_call(false);
+}
+
+static void
+failures_for_good(void)
+{
+	fail_every_call(true);
+}
+
+/* ---- the list ---- */
+
+#define CASE(name) {#name, name}
+
+const TestCase test_failures_cases[] = {
+	CASE(failures_of_memory),
+	CASE(failures_for_good)
+};
+const int	test_nfailures_cases = sizeof(test_failures_cases) / sizeof(test_failures_cases[0]);

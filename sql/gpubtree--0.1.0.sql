@@ -199,6 +199,9 @@ CREATE FUNCTION gpubtree_probe(
 	OUT leaves bigint,
 	OUT heap_fetches bigint,
 	OUT engine text,
+	OUT batches bigint,
+	OUT unclean bigint,
+	OUT fallbacks bigint,
 	OUT milliseconds double precision)
 RETURNS record
 AS 'MODULE_PATHNAME'

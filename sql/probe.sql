@@ -2,19 +2,22 @@
 -- gpubtree_probe: a batch of keys gives what a join with them does
 --
 
--- Compare with a join that uses no gpubtree index; say how much was found.
+-- Compare with a join that uses no gpubtree index, on the CPU and on the device (if there is none, the CPU stands in); say
+-- how much was found.
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
-	n bigint; s numeric; en bigint; es numeric; en_keys bigint;
+	engine text; n bigint; s numeric; en bigint; es numeric; en_keys bigint;
 BEGIN
-	EXECUTE format('SELECT matches, sum, keys FROM gpubtree_probe(%L, $1::%s[])', idx, key_type)
-		INTO n, s, en_keys USING keys;
 	EXECUTE format('SELECT count(*), sum(v) FROM unnest($1::%s[]) x JOIN %s t ON t.k + 0 = x + 0',
 		key_type, tab) INTO en, es USING keys;
-	IF (n, s) IS DISTINCT FROM (en, es) THEN
-		RAISE EXCEPTION '%: batch %, %; join %, %', idx, n, s, en, es;
-	END IF;
+	FOREACH engine IN ARRAY '{cpu,device}'::text[] LOOP
+		EXECUTE format('SELECT matches, sum, keys FROM gpubtree_probe(%L, $1::%s[], %L)', idx, key_type, engine)
+			INTO n, s, en_keys USING keys;
+		IF (n, s) IS DISTINCT FROM (en, es) THEN
+			RAISE EXCEPTION '%, %: batch %, %; join %, %', idx, engine, n, s, en, es;
+		END IF;
+	END LOOP;
 	RETURN format('%s keys, %s matches, sum %s', en_keys, n, coalesce(s::text, 'null'));
 END $$;
 
@@ -22,15 +25,17 @@ END $$;
 CREATE FUNCTION compare_time(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
-	n bigint; s numeric; en bigint; es numeric;
+	engine text; n bigint; s numeric; en bigint; es numeric;
 BEGIN
-	EXECUTE format('SELECT matches, sum FROM gpubtree_probe(%L, $1::%s[])', idx, key_type)
-		INTO n, s USING keys;
 	EXECUTE format('SELECT count(*), sum(v) FROM unnest($1::%s[]) x JOIN %s t ON t.k::text = x::text',
 		key_type, tab) INTO en, es USING keys;
-	IF (n, s) IS DISTINCT FROM (en, es) THEN
-		RAISE EXCEPTION '%: batch %, %; join %, %', idx, n, s, en, es;
-	END IF;
+	FOREACH engine IN ARRAY '{cpu,device}'::text[] LOOP
+		EXECUTE format('SELECT matches, sum FROM gpubtree_probe(%L, $1::%s[], %L)', idx, key_type, engine)
+			INTO n, s USING keys;
+		IF (n, s) IS DISTINCT FROM (en, es) THEN
+			RAISE EXCEPTION '%, %: batch %, %; join %, %', idx, engine, n, s, en, es;
+		END IF;
+	END LOOP;
 	RETURN format('%s matches, sum %s', n, coalesce(s::text, 'null'));
 END $$;
 
@@ -165,6 +170,9 @@ SELECT heap_fetches FROM gpubtree_probe('t_k', (SELECT array_agg(r) FROM keys));
 DELETE FROM t WHERE k % 10 = 0;
 UPDATE t SET k = k + 1 WHERE k % 10 = 2;
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(r)::text FROM keys));
+-- heap visits are the same, whoever answers
+SELECT count(DISTINCT heap_fetches) FROM unnest('{cpu,device}'::text[]) e,
+	LATERAL gpubtree_probe('t_k', (SELECT array_agg(r) FROM keys), e);
 -- dead hints
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

@@ -19,69 +19,16 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "port/atomics.h"
-#include "storage/bufmgr.h"
-#include "storage/smgr.h"
 
 #include "../hold.h"
 #include "../leaf_aggregate.h"
 #include "../mirror/mirror.h"
 #include "aggregate_node.h"
-
-/* Pages of the visibility map that are shipped at a time */
-#define GPB_VM_BATCH		32
+#include "mirror_reader.h"
 
 /* Records fetched at a time */
 #define GPB_UNCLEAN_BATCH	1024
 #define GPB_HEAP_FETCH		16384
-
-/* ---- the visibility map ---- */
-
-/* Copy one page of the map, without its header; no lock, as core reads it. */
-static void
-gpb_copy_map_page(Relation heap, BlockNumber page, char *into)
-{
-	Buffer		buffer;
-
-	buffer = ReadBufferExtended(heap, VISIBILITYMAP_FORKNUM, page,
-								RBM_ZERO_ON_ERROR, NULL);
-	memcpy(into, PageGetContents(BufferGetPage(buffer)), GPB_VM_PAGE_BYTES);
-	ReleaseBuffer(buffer);
-}
-
-/*
- * Read the whole visibility map and ship it.  What lies beyond its last page
- * counts as not all-visible: *heap_blocks says where that is.  No pin is held
- * while waiting for the service (rule M9).
- */
-static bool
-gpb_ship_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
-{
-	SMgrRelation smgr = RelationGetSmgr(heap);
-	BlockNumber pages = 0;
-	BlockNumber page;
-	char	   *bits;
-	bool		shipped = true;
-
-	if (smgrexists(smgr, VISIBILITYMAP_FORKNUM))
-		pages = smgrnblocks(smgr, VISIBILITYMAP_FORKNUM);
-	*heap_blocks = (uint32) Min((uint64) pages * GPB_VM_PAGE_BLOCKS,
-								(uint64) MaxBlockNumber);
-
-	bits = palloc((Size) GPB_VM_BATCH * GPB_VM_PAGE_BYTES);
-	for (page = 0; page < pages && shipped; page += GPB_VM_BATCH)
-	{
-		int			n = Min(GPB_VM_BATCH, pages - page);
-		int			i;
-
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < n; i++)
-			gpb_copy_map_page(heap, page + i, bits + (Size) i * GPB_VM_PAGE_BYTES);
-		shipped = gpb_request_visibility(request, (uint64) page * GPB_VM_PAGE_BYTES,
-										 bits, (uint64) n * GPB_VM_PAGE_BYTES);
-	}
-	pfree(bits);
-	return shipped;
-}
 
 /* ---- what the device leaves over ---- */
 
@@ -171,7 +118,7 @@ gpb_answer_request(GpbAggregateRun *run, GpbRequest *request)
 	GpbFloatSum *sums = palloc(sizeof(GpbFloatSum) * Max(nsums, 1));
 	GpbAggregateResult result;
 
-	if (!gpb_ship_visibility(request, run->heap, &run->spec.heap_blocks))
+	if (!gpb_reader_visibility(request, run->heap, &run->spec.heap_blocks))
 		return false;
 	GPB_HOLD("aggregate-after-visibility-map");
 	pg_memory_barrier();
@@ -198,10 +145,7 @@ gpb_run_mirror(GpbAggregateRun *run)
 	uint64		blocks = 0;
 	volatile bool answered = false;
 
-	if (!gpb_mirror_attach(run->index, &run->spec.layout, &ref))
-		return false;
-	pg_memory_barrier();
-	if (!gpb_mirror_refresh(run->index, &run->spec.layout, &ref, &blocks))
+	if (!gpb_reader_refresh(run->index, &run->spec.layout, &ref, &blocks))
 		return false;
 	run->counters->refreshed_blocks += blocks;
 	GPB_HOLD("aggregate-after-refresh");
@@ -211,9 +155,7 @@ gpb_run_mirror(GpbAggregateRun *run)
 		return false;
 	PG_TRY();
 	{
-		pg_memory_barrier();
-		run->spec.epoch = gpb_mirror_epoch(&ref);
-		pg_memory_barrier();
+		run->spec.epoch = gpb_reader_epoch(&ref);
 		if (run->spec.epoch != 0)
 			answered = gpb_answer_request(run, request);
 	}

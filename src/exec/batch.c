@@ -8,11 +8,14 @@
 #include "../compat.h"
 
 #include "access/xact.h"
+#include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "../index/index.h"
+#include "../mirror/mirror.h"
 #include "batch_engine.h"
 
 /* ---- entries ---- */
@@ -146,7 +149,8 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->spec.layout = *gpb_layout(index);
 	batch->spec.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->spec.want[want->column] = want->want;
-	batch->memory = work_mem * (Size) 1024;
+	batch->memory = get_hash_memory_limit();
+	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->spec.layout.row_width);
 	batch->counters.engine = "none";
 	gpb_answer_init(&batch->total);
@@ -166,7 +170,46 @@ gpb_batch_stop(GpbBatch *batch)
 static const GpbBatchEngine *
 gpb_batch_choose(const GpbBatch *batch)
 {
-	return gpb_needs_plain_scan(batch->snapshot) ? &gpb_batch_scan : &gpb_batch_cpu;
+	if (gpb_needs_plain_scan(batch->snapshot))
+		return &gpb_batch_scan;
+	if (batch->n == 0 || batch->find_leaves != NULL || batch->wish == GPB_ENGINE_CPU ||
+		!gpb_mirror_available())
+		return &gpb_batch_cpu;
+	return batch->wish == GPB_ENGINE_DEVICE || gpb_batch_device_pays(batch->n) ?
+		&gpb_batch_device : &gpb_batch_cpu;
+}
+
+/* Nothing has been aggregated yet. */
+static void
+gpb_batch_init_answers(GpbBatch *batch)
+{
+	uint32		i;
+
+	gpb_answer_init(&batch->total);
+	for (i = 0; batch->answers != NULL && i < batch->n; i++)
+		gpb_answer_init(&batch->answers[i]);
+}
+
+/* Entries that were gathered for a heap visit and not visited are forgotten. */
+void
+gpb_batch_fall_back(GpbBatch *batch, uint32 first)
+{
+	Assert(batch->want.list || first == 0);
+	gpb_batch_stop(batch);
+	if (!batch->want.list)
+	{
+		gpb_batch_count_visits(batch);
+		gpb_visit_end(batch->visit);
+		batch->visit = NULL;
+		batch->visited = 0;
+		gpb_batch_init_answers(batch);
+	}
+	gpb_batch_list_reset(batch, 0, 0);
+	batch->first = first;
+	batch->counters.fallbacks++;
+	batch->engine = &gpb_batch_cpu;
+	batch->counters.engine = batch->engine->name;
+	batch->engine->start(batch);
 }
 
 void
@@ -179,15 +222,16 @@ gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answ
 	gpb_batch_stop(batch);
 	batch->input = input;
 	batch->n = n;
+	batch->first = 0;
 	batch->answers = answers;
-	gpb_answer_init(&batch->total);
-	for (i = 0; answers != NULL && i < n; i++)
-		gpb_answer_init(&answers[i]);
+	gpb_batch_init_answers(batch);
 
 	batch->engine = gpb_batch_choose(batch);
 	batch->counters.engine = batch->engine->name;
 	batch->counters.runs++;
 	batch->counters.ranges += n;
+	if (batch->engine != &gpb_batch_scan)
+		pgstat_count_index_scan(batch->index);
 	batch->engine->start(batch);
 	if (!batch->want.list)
 	{

@@ -9,6 +9,7 @@
  *
  *	  batch.c		the object: input, results, the choice of an engine
  *	  batch_cpu.c	engine: leaf pages in shared buffers
+ *	  batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves over
  *	  batch_scan.c	engine: an ordinary index scan for each range
  *	  batch_engine.h	what they share
  *	  batch_test.c	all of it for tests, where hold points are compiled in
@@ -47,7 +48,8 @@ typedef struct GpbRangeAnswer
 typedef enum GpbEngine
 {
 	GPB_ENGINE_AUTO,
-	GPB_ENGINE_CPU
+	GPB_ENGINE_CPU,
+	GPB_ENGINE_DEVICE			/* however small the batch; the CPU if there is no device */
 } GpbEngine;
 
 /* Numbers for EXPLAIN, summed over all runs */
@@ -59,15 +61,21 @@ typedef struct GpbBatchCounters
 	GpbWalkCounters walk;		/* leaves that the CPU visited */
 	uint64		heap_fetches;	/* entries checked in the heap */
 	uint64		matches;		/* entries aggregated or listed */
+	uint64		requests;		/* batches sent to the device ... */
+	uint64		unclean;		/* ... and pieces of ranges that it left to the CPU */
+	uint64		refreshed_blocks;	/* sent to the mirror beforehand */
 	uint64		fallbacks;		/* times that an engine gave up, and another went on */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;
 
+extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
+
 /*
  * A batch over one index of a heap table.  The snapshot is registered, or active, to the end; both
  * relations are open and locked, by AccessShareLock at least, to the end.  All memory is of a child of
- * the current context; about work_mem of it at most, but for answers, which are the caller's.
+ * the current context; about hash_mem (work_mem times hash_mem_multiplier) of it at most, but for answers, which are the caller's.
+ * With a device, staging in shared memory comes to that, while gpb_batch_run or gpb_batch_matches runs.
  */
 extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 								 const GpbBatchWant *want, GpbEngine engine);
@@ -92,6 +100,9 @@ extern const GpbRangeAnswer *gpb_batch_total(const GpbBatch *batch);
 extern char *gpb_batch_matches(GpbBatch *batch, uint64 *n);
 
 extern const GpbBatchCounters *gpb_batch_counters(const GpbBatch *batch);
+
+/* Does a batch of n ranges pay for the device's fixed costs? */
+extern bool gpb_batch_device_pays(double n);
 
 /* Close what is open and free.  After an error, the transaction's end does. */
 extern void gpb_batch_end(GpbBatch *batch);

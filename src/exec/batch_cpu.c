@@ -8,6 +8,9 @@
  * any other the entries are copied, and its pin is kept until the visibility map has been read for them
  * (visibility.h).
  *
+ * Another engine has ranges of the input, or pieces of them that it left over, answered here too
+ * (gpb_cpu_answer_ranges, gpb_cpu_answer_pieces).
+ *
  *-------------------------------------------------------------------------
  */
 #include "../compat.h"
@@ -27,19 +30,28 @@
 /* Spans from this length on are aggregated a column at a time */
 #define GPB_WIDE_SPAN			16
 
+/* Pieces in the order of a walk */
+#define ST_SORT gpb_sort_pieces
+#define ST_ELEMENT_TYPE GpbUncleanPiece
+#define ST_COMPARE(a, b) gpb_bound_cmp((a)->range.lo, (b)->range.lo)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 /* The least number of ranges that are sorted together, whatever work_mem */
 #define GPB_LEAST_BUNCH			1024
 
-typedef struct GpbBatchCpu
+struct GpbCpuAnswer
 {
 	GpbWalk    *walk;
 	GpbVisibility *visibility;
 
-	/* the input from here on is not sorted yet */
+	/* the input from next to end is not sorted yet */
 	uint32		next;
+	uint32		end;
 	uint32		bunch;			/* ranges that are sorted together */
 	GpbNumberedKey *keys;
-	GpbNumberedKey *spare;
+	GpbNumberedKey *spare;		/* NULL for pieces */
 	uint32	   *leaves;			/* NULL unless find_leaves is set */
 
 	/* the leaf at hand: hits that are not all added, if the list was full */
@@ -51,41 +63,67 @@ typedef struct GpbBatchCpu
 	uint64		dead;			/* GPB_LOC_DEAD if hints count on this leaf */
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];
 	PGAlignedBlock copy;
-} GpbBatchCpu;
+};
 
-static void
-gpb_batch_cpu_start(GpbBatch *batch)
+/* ---- begin and end ---- */
+
+/* With nothing to answer yet, and room for n sorted keys */
+static GpbCpuAnswer *
+gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
 {
-	GpbBatchCpu *cpu = palloc(sizeof(GpbBatchCpu));
+	GpbCpuAnswer *cpu = palloc(sizeof(GpbCpuAnswer));
 
-	memset(cpu, 0, offsetof(GpbBatchCpu, visible));
-	batch->state = cpu;
+	memset(cpu, 0, offsetof(GpbCpuAnswer, visible));
 	cpu->walk = gpb_walk_begin(batch->index, &batch->spec.layout, &batch->counters.walk);
 	cpu->visibility = gpb_visibility_begin(batch->heap);
-	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
-	cpu->bunch = Max(batch->memory / 4 * (batch->want.list ? 2 : 3) / (2 * sizeof(GpbNumberedKey)),
-					 GPB_LEAST_BUNCH);
-	cpu->bunch = Min(cpu->bunch, Max(batch->n, 1));
-	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(GpbNumberedKey) * cpu->bunch);
-	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
-										sizeof(GpbNumberedKey) * cpu->bunch);
-	if (batch->find_leaves != NULL)
-		cpu->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(uint32) * cpu->bunch);
-	pgstat_count_index_scan(batch->index);
+	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbNumberedKey) * n);
+	return cpu;
 }
 
-static void
-gpb_batch_cpu_end(GpbBatch *batch)
+GpbCpuAnswer *
+gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 {
-	GpbBatchCpu *cpu = (GpbBatchCpu *) batch->state;
+	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
+	Size		memory = batch->memory / 4 * (batch->want.list ? 2 : 3);
+	uint32		bunch = (uint32) Min(Max(memory / (2 * sizeof(GpbNumberedKey)), GPB_LEAST_BUNCH),
+									 Max(end - first, 1));
+	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, bunch);
 
-	batch->state = NULL;
+	cpu->next = first;
+	cpu->end = end;
+	cpu->bunch = bunch;
+	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
+										sizeof(GpbNumberedKey) * bunch);
+	if (batch->find_leaves != NULL)
+		cpu->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
+											 sizeof(uint32) * bunch);
+	return cpu;
+}
+
+GpbCpuAnswer *
+gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n)
+{
+	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, Max(n, 1));
+	uint32		i;
+
+	gpb_sort_pieces(pieces, n);
+	for (i = 0; i < n; i++)
+	{
+		cpu->keys[i].key = pieces[i].range.lo.key;
+		cpu->keys[i].number = pieces[i].number;
+	}
+	gpb_walk_start_pieces(cpu->walk, cpu->keys, pieces, n);
+	return cpu;
+}
+
+void
+gpb_cpu_answer_end(GpbCpuAnswer *cpu)
+{
 	gpb_visibility_end(cpu->visibility);
 	gpb_walk_end(cpu->walk);
 	pfree(cpu->keys);
-	pfree(cpu->spare);
+	if (cpu->spare != NULL)
+		pfree(cpu->spare);
 	if (cpu->leaves != NULL)
 		pfree(cpu->leaves);
 	pfree(cpu);
@@ -93,9 +131,9 @@ gpb_batch_cpu_end(GpbBatch *batch)
 
 /* Sort the next ranges and begin a walk of them; false if there are none. */
 static bool
-gpb_batch_next_bunch(GpbBatch *batch, GpbBatchCpu *cpu)
+gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
-	uint32		n = Min(cpu->bunch, batch->n - cpu->next);
+	uint32		n = Min(cpu->bunch, cpu->end - cpu->next);
 	GpbNumberedKey *sorted;
 	bool		found = false;
 	uint32		i;
@@ -124,7 +162,7 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbBatchCpu *cpu)
 
 /* Entries that the hits have together; their rows are asked for. */
 static int
-gpb_batch_hit_entries(const GpbBatchCpu *cpu, const char *page, int row_width)
+gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
 	int			entries = 0;
 	int			i;
@@ -139,7 +177,7 @@ gpb_batch_hit_entries(const GpbBatchCpu *cpu, const char *page, int row_width)
 
 /* Are all entries of the hits on all-visible heap pages, as far as is known without I/O? */
 static bool
-gpb_batch_hits_visible(const GpbBatchCpu *cpu, const char *page, int row_width)
+gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
 	int			i;
 
@@ -175,7 +213,7 @@ gpb_batch_add_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
  * return, so the map is read while nothing can leave or enter the leaf.
  */
 static bool
-gpb_batch_leaf_in_place(GpbBatch *batch, GpbBatchCpu *cpu, const char *page, int entries)
+gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
 	const GpbLayout *layout = &batch->spec.layout;
 	int			i;
@@ -212,7 +250,7 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbBatchCpu *cpu, const char *page, int
  * where the walk is to find more hits on it.
  */
 static void
-gpb_batch_copy_hits(const GpbBatch *batch, GpbBatchCpu *cpu, const char *page, int entries)
+gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
 	const GpbLayout *layout = &batch->spec.layout;
 	char	   *copy = cpu->copy.data;
@@ -239,7 +277,7 @@ gpb_batch_copy_hits(const GpbBatch *batch, GpbBatchCpu *cpu, const char *page, i
  * to come, all.
  */
 static void
-gpb_batch_read_visibility(const GpbBatch *batch, GpbBatchCpu *cpu, int count, int entries)
+gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
 {
 	int			row_width = batch->spec.layout.row_width;
 	int			i;
@@ -260,7 +298,7 @@ gpb_batch_read_visibility(const GpbBatch *batch, GpbBatchCpu *cpu, int count, in
  * read.
  */
 static void
-gpb_batch_leaf_copied(const GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer, int entries)
+gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
 {
 	const char *page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
@@ -275,7 +313,7 @@ gpb_batch_leaf_copied(const GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer, in
 
 /* Add entry "at" of the copied leaf. */
 static inline void
-gpb_batch_add_copied(GpbBatch *batch, GpbBatchCpu *cpu, uint32 number, int at)
+gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
 	const GpbLayout *layout = &batch->spec.layout;
 	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
@@ -291,7 +329,7 @@ gpb_batch_add_copied(GpbBatch *batch, GpbBatchCpu *cpu, uint32 number, int at)
 
 /* Add what is left of the copied leaf; false if the list is full before that. */
 static bool
-gpb_batch_drain(GpbBatch *batch, GpbBatchCpu *cpu)
+gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	for (;;)
 	{
@@ -320,7 +358,7 @@ gpb_batch_drain(GpbBatch *batch, GpbBatchCpu *cpu)
  * those that the list has no room for are left for gpb_batch_drain.
  */
 static void
-gpb_batch_leaf(GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer)
+gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
 	int			entries;
@@ -341,11 +379,9 @@ gpb_batch_leaf(GpbBatch *batch, GpbBatchCpu *cpu, Buffer buffer)
 		gpb_batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
-static bool
-gpb_batch_cpu_fill(GpbBatch *batch)
+bool
+gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
-	GpbBatchCpu *cpu = (GpbBatchCpu *) batch->state;
-
 	for (;;)
 	{
 		Buffer		buffer;
@@ -357,6 +393,29 @@ gpb_batch_cpu_fill(GpbBatch *batch)
 		else if (!gpb_batch_next_bunch(batch, cpu))
 			return true;
 	}
+}
+
+/* ---- the engine ---- */
+
+static void
+gpb_batch_cpu_start(GpbBatch *batch)
+{
+	batch->state = gpb_cpu_answer_ranges(batch, batch->first, batch->n);
+}
+
+static bool
+gpb_batch_cpu_fill(GpbBatch *batch)
+{
+	return gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
+}
+
+static void
+gpb_batch_cpu_end(GpbBatch *batch)
+{
+	GpbCpuAnswer *cpu = (GpbCpuAnswer *) batch->state;
+
+	batch->state = NULL;
+	gpb_cpu_answer_end(cpu);
 }
 
 const GpbBatchEngine gpb_batch_cpu = {

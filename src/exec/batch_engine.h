@@ -35,6 +35,7 @@ typedef struct GpbBatchEngine
 } GpbBatchEngine;
 
 extern const GpbBatchEngine gpb_batch_cpu;
+extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
 
 /*
@@ -53,13 +54,17 @@ struct GpbBatch
 	GpbBatchWant want;
 	GpbAggregateSpec spec;		/* layout, wanted column, dead hints */
 	MemoryContext context;
-	Size		memory;			/* bytes of work_mem */
+	GpbEngine	wish;
+	Size		memory;			/* bytes that it may take, about */
 	GpbBatchCounters counters;
+	char		device_name[128];	/* what counters.engine points to, if a device answers */
 
 	/* the run */
 	const GpbBatchEngine *engine;	/* NULL: none, or it has ended */
 	const void *input;
 	uint32		n;
+	uint32		first;			/* list: ranges before this one were handed out, by an engine that gave
+								 * up afterwards */
 	GpbRangeAnswer *answers;	/* NULL: all to total */
 	GpbRangeAnswer total;
 
@@ -77,6 +82,32 @@ struct GpbBatch
 	void	   *state;			/* the engine's; NULL when it has ended */
 };
 
+/* ---- batch_cpu.c, for other engines ---- */
+
+/*
+ * A part of the batch that the CPU answers: ranges [first, end) of the input, or n pieces that a device left over
+ * (rule M4), with the ranges' numbers in the input; these are sorted here and belong to the answer until
+ * its end.  It keeps pins on the visibility map, so end it before waiting for the service (rule M9).
+ */
+typedef struct GpbCpuAnswer GpbCpuAnswer;
+
+extern GpbCpuAnswer *gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end);
+extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n);
+/* As the engine's fill */
+extern bool gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
+extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
+
+/* Bytes that n pieces and their answering take */
+#define GPB_PIECE_MEMORY	(sizeof(GpbUncleanPiece) + sizeof(GpbNumberedKey))
+
+/* ---- batch.c, for engines ---- */
+
+/*
+ * The engine at work gives up: go on with the CPU engine, from range "first" on.  All or nothing (rule M4): an aggregate begins
+ * anew, first is 0; of a list, whose part at hand is dropped, the parts handed out before stay.
+ */
+extern void gpb_batch_fall_back(GpbBatch *batch, uint32 first);
+
 /* The range number i of the input */
 static inline GpbKeyRange
 gpb_batch_range(const GpbBatch *batch, uint32 i)
@@ -87,6 +118,14 @@ gpb_batch_range(const GpbBatch *batch, uint32 i)
 		return ((const GpbKeyRange *) batch->input)[i];
 	keys.lo = keys.hi = ((const uint64 *) batch->input)[i];
 	return keys;
+}
+
+/* Count the list back to n entries, of which so many must be checked in the heap. */
+static inline void
+gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
+{
+	batch->nmatches = n;
+	batch->nunknown = nunknown;
 }
 
 /* Where entries of range i are aggregated */

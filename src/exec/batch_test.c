@@ -157,8 +157,8 @@ gpb_test_input(const GpbLayout *layout, Relation index, ArrayType *lo, ArrayType
 
 /*
  * gpubtree_test_batch(index regclass, lo anyarray, hi anyarray, mode text): mode is "aggregate",
- * "list" or "rows" (the caller visits the heap), and after a space may say "old", "first", "last" or
- * "no": leaves from elsewhere.
+ * "list" or "rows" (the caller visits the heap), and after a space may say "device", or "old", "first", "last" or
+ * "no": the CPU, with leaves from elsewhere.
  */
 Datum
 gpubtree_test_batch(PG_FUNCTION_ARGS)
@@ -185,7 +185,8 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	}
 	input = gpb_test_input(&layout, index, PG_GETARG_ARRAYTYPE_P(1),
 						   want.points ? NULL : PG_GETARG_ARRAYTYPE_P(2), &n);
-	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want, GPB_ENGINE_AUTO);
+	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
+							strstr(mode, " device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
 	if (strstr(mode, " old"))
 		batch->find_leaves = gpb_test_find_leaves;
 	else if (strstr(mode, " first"))

@@ -13,10 +13,12 @@
 #include "utils/guc.h"
 
 #include "aggregate_node.h"
+#include "batch.h"
 #include "exec.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
+double		gpb_batch_setup_cost = 100.0;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
@@ -42,6 +44,12 @@ gpb_exec_init(void)
 							 "Sets the planner's estimate of the fixed cost of a range aggregate over a gpubtree index.",
 							 "Higher values leave more small queries to ordinary index scans.",
 							 &gpb_setup_cost, 100.0, 0.0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomRealVariable("gpubtree.batch_setup_cost",
+							 "Sets the estimate of the fixed cost of answering a batch of keys or ranges on a device.",
+							 "Higher values leave larger batches to the CPU.",
+							 &gpb_batch_setup_cost, 100.0, 0.0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);

@@ -38,10 +38,12 @@ gpb_engine_from_name(const char *name)
 		return GPB_ENGINE_AUTO;
 	if (strcmp(name, "cpu") == 0)
 		return GPB_ENGINE_CPU;
+	if (strcmp(name, "device") == 0)
+		return GPB_ENGINE_DEVICE;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized engine: \"%s\"", name),
-			 errhint("Engines are \"auto\" and \"cpu\".")));
+			 errhint("Engines are \"auto\", \"cpu\" and \"device\".")));
 }
 
 /*
@@ -169,8 +171,8 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	instr_time	time;
 	uint64	   *keys;
 	uint32		n;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	Datum		values[10];
+	bool		nulls[10] = {false};
 
 	gpb_require_select(heap);
 	gpb_require_usable(heap, index);
@@ -195,7 +197,10 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	values[3] = Int64GetDatum((int64) counters->walk.leaves);
 	values[4] = Int64GetDatum((int64) counters->heap_fetches);
 	values[5] = CStringGetTextDatum(counters->engine);
-	values[6] = Float8GetDatum(INSTR_TIME_GET_MILLISEC(time));
+	values[6] = Int64GetDatum((int64) counters->requests);
+	values[7] = Int64GetDatum((int64) counters->unclean);
+	values[8] = Int64GetDatum((int64) counters->fallbacks);
+	values[9] = Float8GetDatum(INSTR_TIME_GET_MILLISEC(time));
 
 	gpb_batch_end(batch);
 	index_close(index, AccessShareLock);

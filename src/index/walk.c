@@ -57,6 +57,7 @@ struct GpbWalk
 	/* the ranges */
 	const GpbNumberedKey *lows;
 	const GpbKeyRange *ranges;
+	const GpbUncleanPiece *pieces;	/* by place in lows; NULL unless they are walked */
 	const uint32 *leaves;
 	uint32		n;
 	uint32		next;			/* the first that has not begun, of lows */
@@ -111,6 +112,7 @@ gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ran
 {
 	walk->lows = lows;
 	walk->ranges = ranges;
+	walk->pieces = NULL;
 	walk->leaves = leaves;
 	walk->n = n;
 	walk->next = 0;
@@ -124,6 +126,14 @@ gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ran
 }
 
 void
+gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows, const GpbUncleanPiece *pieces,
+					  uint32 n)
+{
+	gpb_walk_start(walk, lows, NULL, NULL, n);
+	walk->pieces = pieces;
+}
+
+void
 gpb_walk_end(GpbWalk *walk)
 {
 	pfree(walk->active);
@@ -132,12 +142,18 @@ gpb_walk_end(GpbWalk *walk)
 
 /* ---- the ranges ---- */
 
-/* The closed interval that is i-th in lows. */
+/* The closed interval that is i-th in lows; of a piece, the keys of its two bounds. */
 static inline GpbKeyRange
 gpb_walk_keys(const GpbWalk *walk, uint32 i)
 {
 	GpbKeyRange keys;
 
+	if (walk->pieces != NULL)
+	{
+		keys.lo = walk->pieces[i].range.lo.key;
+		keys.hi = walk->pieces[i].range.hi.key;
+		return keys;
+	}
 	if (walk->ranges != NULL)
 		return walk->ranges[walk->lows[i].number];
 	keys.lo = keys.hi = walk->lows[i].key;
@@ -147,6 +163,8 @@ gpb_walk_keys(const GpbWalk *walk, uint32 i)
 static inline GpbRange
 gpb_walk_range(const GpbWalk *walk, uint32 i)
 {
+	if (walk->pieces != NULL)
+		return walk->pieces[i].range;
 	return gpb_key_range(gpb_walk_keys(walk, i), walk->layout.flags);
 }
 
@@ -479,16 +497,21 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 
 /* ---- hits ---- */
 
-/* Is "key" one that entries with NULL keys share?  Then ties tell them apart. */
+/*
+ * Do ties decide which entries with this key a range has?  Where it ends in between them, as a piece may, and for the
+ * key that entries with NULL keys share.
+ */
 static inline bool
-gpb_walk_null_key(const GpbWalk *walk, uint64 key)
+gpb_walk_ties_decide(const GpbWalk *walk, uint64 key)
 {
+	if (walk->pieces != NULL)
+		return true;
 	if (walk->layout.flags & GPB_LAYOUT_NULLS_FIRST)
 		return key == 0;
 	return key == (walk->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX);
 }
 
-/* First position that lies at or after the bound, the end of a closed range at "key". */
+/* First position that lies at or after the bound, the end of a range at "key". */
 static int
 gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
 					  uint64 key, GpbBound bound)
@@ -496,7 +519,7 @@ gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from
 	int			width = walk->layout.key_width;
 	int			to = from;
 
-	if (gpb_walk_null_key(walk, key))
+	if (gpb_walk_ties_decide(walk, key))
 		return gpb_page_lower_bound(page, width, walk->layout.row_width, count, bound);
 
 	/* nearly always a range's end is near */
@@ -571,13 +594,13 @@ gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhit
 	{
 		uint32		i = walk->next + k;
 		GpbKeyRange closed = gpb_walk_keys(walk, i);
-		GpbRange	range = gpb_key_range(closed, walk->layout.flags);
+		GpbRange	range = gpb_walk_range(walk, i);
 		int			from = below[k];
 		int			to = count;
 
 		if (closed.lo > closed.hi)
 			continue;
-		if (gpb_walk_null_key(walk, closed.lo))
+		if (gpb_walk_ties_decide(walk, closed.lo))
 			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count, range.lo);
 		if (gpb_bound_less(walk->high, range.hi))
 			gpb_walk_keep(walk, i);

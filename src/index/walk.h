@@ -55,6 +55,14 @@ extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
 						   const GpbKeyRange *ranges, const uint32 *leaves, uint32 n);
 
 /*
+ * The same for n pieces of ranges that another engine left over, half-open ranges of (key, tie): lows has for each
+ * piece the key where it begins and the range's number, pieces the pieces themselves in the same
+ * order, ascending by (key, tie).
+ */
+extern void gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows,
+								  const GpbUncleanPiece *pieces, uint32 n);
+
+/*
  * Go to the next leaf, pinned and locked share; the caller releases it before the next
  * call.  false: there are no more.  Ranges may turn out to have nothing on the leaf.  No page may be
  * locked.  Raises ERRCODE_INDEX_CORRUPTED on a damaged page or link.

@@ -1,8 +1,9 @@
 # A batch of ranges or keys gives what a join gives in the same snapshot: aggregated, listed, or
-# listed for visits to the heap; with leaves looked up in the tree or known from elsewhere, however
-# old; in little memory; beside writers and VACUUM.
+# listed for visits to the heap; by the CPU, with leaves looked up in the tree or known from elsewhere, however
+# old, and by a device; in little memory; beside writers and VACUUM.
 #
-# Guards: the walk's active ranges, bunches and full lists; rule M7 for leaves that were split since.
+# Guards: the walk's active ranges, bunches and full lists; rule M7 for leaves that were split since; rules M4 to M6 for
+# the device's buckets and what they leave over.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -13,9 +14,10 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $device = ($ENV{GPB_CUDA} // 'no') eq 'yes' ? 'auto' : 'host';
+my $node = gpb_node('main', settings => <<CONF);
 autovacuum = off
-gpubtree.device = 'off'
+gpubtree.device = '$device'
 max_connections = 30
 CONF
 my $seed = $ENV{GPB_SEED} // int(rand(1e9));
@@ -90,8 +92,9 @@ SQL
 my @modes;
 for my $mode ('aggregate', 'list', 'rows')
 {
-	push @modes, "$mode$_" for ('', ' old', ' first', ' last', ' no');
+	push @modes, "$mode$_" for ('', ' old', ' first', ' last', ' no', ' device');
 }
+gpb_wait_for_service($node);
 for my $kind (['bigint', 'ASC'], ['int', 'DESC'], ['smallint', 'NULLS FIRST'])
 {
 	prepare(@$kind);
@@ -128,7 +131,7 @@ SQL
 	my ($status, $out, $err) = $node->psql('postgres', join("\n",
 		"SELECT setseed(0.1);",
 		"SET default_transaction_isolation = 'serializable';",
-		"SELECT compare_batch('smallint', r.lo, r.hi, '{aggregate,list,rows}')",
+		"SELECT compare_batch('smallint', r.lo, r.hi, '{aggregate,list,rows,aggregate device}')",
 		"FROM random_ranges(50, 20) r;"));
 	is($err, '', 'serializable: every batch equals the join');
 }
@@ -170,7 +173,8 @@ $node->pgbench(
 	{   'compare@40' => <<'SQL',
 \set shape random(0, 2)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT compare_batch('bigint', r.lo, r.hi, '{aggregate,list,rows,aggregate old,list old}')
+SELECT compare_batch('bigint', r.lo, r.hi,
+	'{aggregate,list,rows,aggregate old,list old,aggregate device,list device,rows device}')
 FROM random_ranges(30, (:shape * :shape * 20)::int) r;
 COMMIT;
 INSERT INTO compared VALUES (1);
@@ -196,5 +200,9 @@ VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;
 SQL
 my $compared = $node->safe_psql('postgres', 'SELECT count(*) FROM compared');
 cmp_ok($compared, '>=', 300, "beside writers: $compared comparisons were made");
+my ($ranges, $failed) = split /\|/,
+  $node->safe_psql('postgres', 'SELECT ranges, failed_over FROM gpubtree_batches');
+cmp_ok($ranges, '>', 50000, "the device was sent $ranges ranges");
+is($failed, '0', 'and no request failed');
 
 done_testing();

@@ -271,7 +271,9 @@ tree_levels(void)
 
 		for (power = fanout; power <= 5000; power *= fanout)
 		{
-			TestTree   *tree = test_tree_create(*width, TEST_SPREAD_WHOLE);
+			/* keys below and above what memory has before it is written */
+			TestTree   *tree = test_tree_create(*width, test_once_in(2) ? TEST_SPREAD_WHOLE :
+												TEST_SPREAD_MIDDLE);
 			int			step;
 
 			test_tree_fill(tree, power - 2, power < 200 ? 10 : 80);

@@ -123,6 +123,7 @@ gpb_pass_column(const GpbLayout *layout, int c, uint8 want, uint32 sum)
 	column.index = (uint8) c;
 	column.want = want;
 	column.kind = c == 0 ? layout->key_kind : layout->kind[c - 1];
+	column.is_narrow = column.kind == GPB_KIND_INT2 || column.kind == GPB_KIND_INT4;
 	column.offset = c == 0 ? 0 : layout->offset[c - 1];
 	column.sum = sum;
 	column.null_mask = c == 0 ? GPB_LOC_ORDER_BIT : (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);

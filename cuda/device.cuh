@@ -53,6 +53,7 @@ struct GpbInput
 	size_t		summary_offset;
 	uint32		changed_blocks;
 	uint32		heap_blocks;
+	uint32		visible_below;	/* see GpbLeafJob */
 };
 
 /* One list that a request leaves behind: as found, and in order */

@@ -31,6 +31,28 @@ covered_heap_blocks(const GpbChannel *channel, uint32 heap_blocks)
 	return heap_blocks < covered ? heap_blocks : (uint32) covered;
 }
 
+/*
+ * How many heap blocks from the first on are all-visible without a gap.  After VACUUM that is
+ * mostly the table, and entries that point there need no look at the bits at all.
+ */
+static uint32
+count_visible_run(const uint8 *bits, uint32 heap_blocks)
+{
+	uint32		block = 0;
+
+	for (; block + 32 <= heap_blocks; block += 32)
+	{
+		uint64		word;
+
+		memcpy(&word, bits + block / GPB_HEAPBLOCKS_PER_BYTE, sizeof(word));
+		if ((word & 0x5555555555555555ul) != 0x5555555555555555ul)
+			break;
+	}
+	while (block < heap_blocks && gpb_heap_all_visible(bits, heap_blocks, block))
+		block++;
+	return block;
+}
+
 static GpbDeviceStatus
 copy_input(GpbDevice *device, cudaStream_t stream, GpbInput *input, size_t offset,
 		   const void *from, size_t n)
@@ -53,6 +75,8 @@ gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *chann
 	size_t		words = ((size_t) nblocks + 31) / 32;
 
 	input->heap_blocks = covered;
+	input->visible_below = count_visible_run((const uint8 *) channel->visible_host.data,
+											 covered);
 	input->changed_blocks = nblocks;
 	input->changed_offset = (visible + 15) & ~(size_t) 15;
 	input->summary_offset = input->changed_offset + words * sizeof(uint32);
@@ -77,6 +101,7 @@ gpb_input_show(const GpbInput *input, GpbLeafJob *job)
 	job->all_visible = (const uint32 *) (memory + input->summary_offset);
 	job->changed_blocks = input->changed_blocks;
 	job->heap_blocks = input->heap_blocks;
+	job->visible_below = input->visible_below;
 }
 
 void

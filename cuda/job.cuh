@@ -74,6 +74,7 @@ struct GpbPassColumn
 	uint8		want;
 	uint8		kind;			/* GpbKind */
 	uint8		offset;			/* within the row */
+	bool		is_narrow;		/* an integer of at most 4 bytes */
 	uint32		sum;			/* in GpbAnswer.sum, of a float8 sum */
 	uint64		null_mask;		/* NULL: (locator ^ null_flip) & null_mask */
 	uint64		null_flip;
@@ -101,6 +102,7 @@ struct GpbLeafJob
 	GpbList		unclean;
 	uint32		changed_blocks;
 	uint32		heap_blocks;
+	uint32		visible_below;	/* all heap blocks below are all-visible */
 	uint32		nsums;
 	uint8		key_width;
 	uint8		row_width;

@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "device.cuh"
+#include "batch_run.cuh"
 #include "ranges.cuh"
 #include "tuning.cuh"
 
@@ -31,7 +31,9 @@ struct GpbRangesWork
 	GpbBuffer	live;
 	GpbBuffer	answers;
 	GpbBuffer	scan;
-	GpbBuffer	scratch;		/* of sorting */
+	GpbBuffer	scratch;		/* of sorting lists */
+	GpbSortMemory sort;			/* of many ranges */
+	const GpbTreeProfile *profile;
 	GpbBuffer	counts;
 	GpbPinned	counts_host;
 	GpbListMemory entries;
@@ -94,6 +96,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_buffer_free(device, &work->live);
 	gpb_buffer_free(device, &work->answers);
 	gpb_buffer_free(device, &work->scan);
+	gpb_sort_memory_free(device, &work->sort);
 	gpb_buffer_free(device, &work->scratch);
 	gpb_buffer_free(device, &work->counts);
 	gpb_pinned_free(device, &work->counts_host);
@@ -130,7 +133,15 @@ reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pie
 	return gpb_buffer_reserve(device, &work->scan, scan_size);
 }
 
-/* All memory but the input's, before anything is submitted */
+/* Are the ranges many enough to be sorted?  Lists are in the order of the ranges. */
+static bool
+is_ordered(const GpbRangesWork *work)
+{
+	return !work->spec.list_entries && work->spec.n >= GPB_ORDERED_RANGES &&
+		work->spec.n <= GPB_SORT_AT_ONCE && work->mirror->tree.n > 1;
+}
+
+/* All memory but the input's and CUB's, before anything is submitted */
 static GpbDeviceStatus
 reserve_work(GpbDevice *device, GpbRangesWork *work)
 {
@@ -144,6 +155,12 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 							   n * (spec->points ? sizeof(uint64) : sizeof(GpbKeyRange))));
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
+	if (is_ordered(work))
+	{
+		GPB_TRY(gpb_mirror_profile(device, work->mirror, &work->profile));
+		GPB_TRY(gpb_buffer_reserve(device, &work->sort.clamped, n * sizeof(uint64)));
+		GPB_TRY(gpb_buffer_reserve(device, &work->sort.order, n * sizeof(uint32)));
+	}
 	if (!spec->list_entries)
 		GPB_TRY(gpb_buffer_reserve(device, &work->answers,
 								   n * gpb_range_answer_width(spec->want)));
@@ -197,6 +214,11 @@ submit_kernels(GpbDevice *device, GpbChannel *channel)
 	GpbRangesJob job = make_job(work);
 
 	GPB_TRY(gpb_reader_begin(device, channel));
+	if (is_ordered(work))
+	{
+		GPB_TRY(gpb_ranges_order(device, channel->stream, &job, work->profile, &work->sort));
+		job.order = (const uint32 *) work->sort.order.data;
+	}
 	GPB_TRY(gpb_ranges_run(device, channel->stream, &job, work->scan.data, work->scan.size));
 	return gpb_check(device,
 					 cudaMemcpyAsync(work->counts_host.data, work->counts.data,

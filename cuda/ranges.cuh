@@ -52,6 +52,8 @@ struct GpbRangesJob : GpbLeafJob
 	uint32		n;
 	bool		points;
 	bool		list_entries;
+	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
+								 * numbered.  Arrays of ranges, but answers, follow it. */
 	GpbRangesCounts *counts;
 	int64	   *answers;
 	uint32		words;			/* of an answer */
@@ -63,7 +65,12 @@ struct GpbRangesJob : GpbLeafJob
 };
 
 struct GpbDevice;
+struct GpbSortMemory;
+struct GpbTreeProfile;
 
+/* Find job->order; sort has room for it and for n keys in "clamped". */
+GpbDeviceStatus gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+								 const GpbTreeProfile *profile, GpbSortMemory *sort);
 /* All kernels of a batch, in order.  scan has room for the prefix sums, see below. */
 GpbDeviceStatus gpb_ranges_run(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 							   void *scan, size_t scan_size);

@@ -3,10 +3,11 @@
  * ranges_kernels.cu
  *	  The kernels of a batch of ranges; see ranges.cuh.
  *
+ *		(sort)		many ranges by their lower bounds, see order_ranges
  *		prepare		the summary of the visibility bits; counts at zero
  *		locate		a thread for each range: its first leaf; within it, the rows
  *		(prefix sum of items)
- *		short		eight lanes for each range of one leaf
+ *		short		four lanes for each range of one leaf
  *		long		the items of all others, a run of them for each warp
  *
  * or, where entries are listed, after the prefix sum:
@@ -20,12 +21,20 @@
 #include <cub/device/device_scan.cuh>
 
 #include "device.cuh"
+#include "psa.cuh"
 #include "ranges.cuh"
 #include "rows.cuh"
 
 #define GPB_ANY_WIDTH		0	/* for ROW_WIDTH: rows one by one, of whatever width */
 
 /* ---- a range, and its bounds in a leaf ---- */
+
+/* The number of the range that is i-th in the order in which they are done */
+static __device__ __forceinline__ uint32
+number_of(const GpbRangesJob *job, uint32 i)
+{
+	return job->order != NULL ? job->order[i] : i;
+}
 
 static __device__ __forceinline__ GpbRange
 range_of(const GpbRangesJob *job, uint32 number)
@@ -261,6 +270,24 @@ append_piece(const GpbRangesJob *job, uint32 number, uint32 separator, bool want
 	}
 }
 
+/* ---- sort ---- */
+
+/* Where each range begins, from the tree's smallest key on */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+lower_bounds(const __grid_constant__ GpbRangesJob job, uint64 base, uint64 most, uint64 *lower)
+{
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+
+	if (i < job.n)
+	{
+		uint64		key = job.points ? ((const uint64 *) job.ranges)[i] :
+			((const GpbKeyRange *) job.ranges)[i].lo;
+
+		key = key < base ? base : key > most ? most : key;
+		lower[i] = key - base;
+	}
+}
+
 /* ---- prepare ---- */
 
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
@@ -325,23 +352,25 @@ static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
 locate_ranges(const __grid_constant__ GpbRangesJob job)
 {
 	__shared__ uint32 leaves;
-	uint32		number = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+	uint32		number = 0;
 	Located		located = {};
 
 	if (threadIdx.x == 0)
 		leaves = 0;
 	__syncthreads();
-	if (number < job.n)
+	if (i < job.n)
 	{
+		number = number_of(&job, i);
 		locate_range(&job, number, &located);
-		located.place.number = number;
 		if (located.place.from == located.place.to)
-			located.place.page = NULL;
-		job.first[number] = located.first;
-		job.items[number] = located.items;
+			located.place = {};	/* no quad of it is to be read */
+		located.place.number = number;
+		job.first[i] = located.first;
+		job.items[i] = located.items;
 		if (!job.list_entries)
 		{
-			job.place[number] = located.place;
+			job.place[i] = located.place;
 			if (located.place.page == NULL)
 				store_empty_answer(&job, number);
 		}
@@ -358,52 +387,81 @@ locate_ranges(const __grid_constant__ GpbRangesJob job)
 
 /* ---- short ---- */
 
-#define GPB_RANGE_LANES		8	/* for a range of one leaf, and for an item to be listed */
+#define GPB_RANGE_LANES		8	/* for an item to be listed */
+#define GPB_SHORT_LANES		4	/* for a range of one leaf */
 
-static __global__ void __launch_bounds__(GPB_LEAF_THREADS, GPB_LEAF_BLOCKS)
+/* The sum of what the lanes of a range have, and no more of it than is wanted */
+static __device__ __forceinline__ GpbColumnState
+merge_short(const GpbRangesJob *job, const GpbRunning *running)
+{
+	GpbColumnState state;
+
+	if (job->column[0].want & GPB_WANT_MINMAX)
+		return gpb_lanes_merge<GPB_SHORT_LANES>(gpb_running_state(running));
+	state = gpb_running_state(running);
+	for (int lanes = GPB_SHORT_LANES / 2; lanes > 0; lanes /= 2)
+	{
+		uint64		low = (uint64) gpb_shuffle_xor((int64) state.sum_low, lanes);
+		int32		high = __shfl_xor_sync(GPB_ALL_LANES, (int32) state.sum_high, lanes);
+
+		state.count += __shfl_xor_sync(GPB_ALL_LANES, (uint32) state.count, lanes);
+		state.sum_low += low;
+		state.sum_high += high + (state.sum_low < low);
+	}
+	return state;
+}
+
+/* Four lanes for each range of one leaf, a quad each at a time where rows are narrow */
+template <int ROW_WIDTH>
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
 aggregate_short_ranges(const __grid_constant__ GpbRangesJob job)
 {
-	const int	U = GPB_ROWS_IN_FLIGHT;
-	uint32		number = (uint32) ((blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x) /
-								   GPB_RANGE_LANES);
-	int			lane = threadIdx.x % GPB_RANGE_LANES;
+	uint32		i = (uint32) ((blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x) /
+							  GPB_SHORT_LANES);
+	int			lane = threadIdx.x % GPB_SHORT_LANES;
 	GpbRangePlace place = {};
 	GpbTally<1, false> tally;
-	RangeLister list = {&job, number};
+	uint32		entries;
+	GpbColumnState state;
 
 	gpb_tally_init(&tally);
-	if (number < job.n)
-		place = job.place[number];
+	if (i < job.n)
+		place = job.place[i];
+
+	RangeLister list = {&job, place.number};
+	GpbLeafView leaf = {place.page, place.to};
+
 	/* lanes whose range is done go along with the others of their warp */
-	for (int base = place.from; __any_sync(GPB_ALL_LANES, base < place.to);
-		 base += U * GPB_RANGE_LANES)
+	if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
 	{
-		GpbEntryValues<1> entry[U];
-		int			first = base + lane;
-		uint32		present = 0;
-
-#pragma unroll
-		for (int u = 0; u < U; u++)
+		for (int first = place.from + lane; __any_sync(GPB_ALL_LANES, first < place.to);
+			 first += GPB_SHORT_LANES)
 		{
-			int			i = first + u * GPB_RANGE_LANES;
+			GpbEntryValues<1> entry;
+			bool		present = first < place.to;
 
-			entry[u].locator = 0;
-			if (i >= place.to)
-				continue;
-			present |= 1u << u;
-			gpb_fetch_entry(&job, place.page, gpb_page_row(place.page, job.row_width, i), i,
-							&entry[u]);
+			entry.locator = 0;
+			entry.value[0] = 0;
+			if (present)
+				gpb_fetch_entry(&job, place.page,
+								gpb_page_row(place.page, job.row_width, first), first, &entry);
+			gpb_take<1>(&job, place.page, &entry, first, 1, (uint32) present, &tally,
+						(GpbFloatSum *) NULL, list);
 		}
-		gpb_take<U>(&job, place.page, entry, first, GPB_RANGE_LANES, present, &tally,
-					(GpbFloatSum *) NULL, list);
 	}
-
-	int64		entries = gpb_lanes_sum<GPB_RANGE_LANES>(tally.entries);
-	GpbColumnState state =
-		gpb_lanes_merge<GPB_RANGE_LANES>(gpb_running_state(&tally.column[0]));
-
+	else
+	{
+		for (int first = (place.from / GPB_QUAD + lane) * GPB_QUAD;
+			 __any_sync(GPB_ALL_LANES, first < place.to); first += GPB_QUAD * GPB_SHORT_LANES)
+			gpb_take_quad<ROW_WIDTH / 4>(&job, leaf, place.from, first, &tally,
+										 (GpbFloatSum *) NULL, list);
+	}
+	entries = tally.entries;
+	for (int lanes = GPB_SHORT_LANES / 2; lanes > 0; lanes /= 2)
+		entries += __shfl_xor_sync(GPB_ALL_LANES, entries, lanes);
+	state = merge_short(&job, &tally.column[0]);
 	if (place.page != NULL && lane == 0)
-		store_answer(&job, number, entries, &state);
+		store_answer(&job, place.number, entries, &state);
 }
 
 /* ---- items ---- */
@@ -428,7 +486,7 @@ items_of_warp(uint64 total)
 	return run;
 }
 
-/* The range that an item is of; it is range "from" or a later one. */
+/* Which range in order an item is of; it is the one at "from" or a later one. */
 static __device__ __forceinline__ uint32
 range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
 {
@@ -453,22 +511,25 @@ range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
 	return from;
 }
 
-/* An item's rows, in *place; false: the leaf is not clean.  *separator becomes the leaf's. */
+/*
+ * The rows of an item of the i-th range, in *place; false: the leaf is not clean.  *separator
+ * becomes the leaf's.
+ */
 static __device__ __forceinline__ bool
-place_item(const GpbRangesJob *job, uint64 item, uint32 number, uint32 *separator,
+place_item(const GpbRangesJob *job, uint64 item, uint32 i, uint32 *separator,
 		   GpbRangePlace *place)
 {
-	uint64		before = number > 0 ? job->items[number - 1] : 0;
+	uint64		before = i > 0 ? job->items[i - 1] : 0;
 	bool		begins = item == before;
-	bool		ends = item + 1 == job->items[number];
+	bool		ends = item + 1 == job->items[i];
 	GpbLeafView leaf;
 
-	*separator = job->first[number] + (uint32) (item - before);
+	*separator = job->first[i] + (uint32) (item - before);
 	leaf = gpb_judge_leaf(job, *separator);
 	if (leaf.page == NULL)
 		return false;
-	place->number = number;
-	find_rows(job, leaf, range_of(job, number), begins, ends, place);
+	place->number = number_of(job, i);
+	find_rows(job, leaf, range_of(job, place->number), begins, ends, place);
 	return true;
 }
 
@@ -512,7 +573,7 @@ aggregate_long_ranges(const __grid_constant__ GpbRangesJob job)
 	GpbTally<1, false> tally;
 	RangeLister list = {&job, 0};
 	uint64		leaves = 0;
-	uint32		number = 0;		/* of this lane's item */
+	uint32		i = 0;			/* this lane's item is of the i-th range */
 
 	if (run.at >= run.end)
 		return;
@@ -521,17 +582,17 @@ aggregate_long_ranges(const __grid_constant__ GpbRangesJob job)
 	{
 		uint64		mine = run.at + gpb_lane();
 		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
-		uint32		from = __shfl_sync(GPB_ALL_LANES, number, 0);
+		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
 		bool		clean = false;
 
 		if (here)
 		{
-			number = range_of_item(&job, mine, from);
-			clean = place_item(&job, mine, number, &separator, &place);
+			i = range_of_item(&job, mine, from);
+			clean = place_item(&job, mine, i, &separator, &place);
 		}
-		append_piece(&job, number, separator, here && !clean);
+		append_piece(&job, here ? number_of(&job, i) : 0, separator, here && !clean);
 		leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
 		for (uint32 todo = __ballot_sync(GPB_ALL_LANES, place.from < place.to); todo != 0;
 			 todo &= todo - 1)
@@ -583,13 +644,13 @@ place_items(const __grid_constant__ GpbRangesJob job)
 	uint64		total = job.items[job.n - 1];
 	ItemRun		run = items_of_warp(total < job.item_capacity ? total : job.item_capacity);
 	uint64		leaves = 0;
-	uint32		number = 0;
+	uint32		i = 0;
 
 	for (; run.at < run.end; run.at += GPB_WARP)
 	{
 		uint64		mine = run.at + gpb_lane();
 		bool		here = mine < run.end;
-		uint32		from = __shfl_sync(GPB_ALL_LANES, number, 0);
+		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
 		bool		clean = false;
@@ -597,10 +658,10 @@ place_items(const __grid_constant__ GpbRangesJob job)
 
 		if (here)
 		{
-			number = range_of_item(&job, mine, from);
-			clean = place_item(&job, mine, number, &separator, &place);
+			i = range_of_item(&job, mine, from);
+			clean = place_item(&job, mine, i, &separator, &place);
 		}
-		append_piece(&job, number, separator, here && !clean);
+		append_piece(&job, here ? number_of(&job, i) : 0, separator, here && !clean);
 		leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
 		live = (uint32) (place.to - place.from);
 		for (uint32 hinted = __ballot_sync(GPB_ALL_LANES, clean && job.dead_mask != 0 &&
@@ -737,16 +798,24 @@ run_on_all(GpbDevice *device, cudaStream_t stream, int kernel, const GpbRangesJo
 						 GPB_LEAF_THREADS, kernels[kernel], *job);
 }
 
+static const RangesKernel short_kernels[GPB_LONG_KERNELS] = {
+	aggregate_short_ranges<GPB_ANY_WIDTH>,
+	aggregate_short_ranges<8>,
+	aggregate_short_ranges<12>,
+	aggregate_short_ranges<16>
+};
+
 static GpbDeviceStatus
 run_aggregates(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
 {
-	uint32		lanes_blocks = (uint32) (((uint64) job->n * GPB_RANGE_LANES +
-										  GPB_LEAF_THREADS - 1) / GPB_LEAF_THREADS);
+	uint32		blocks = (uint32) (((uint64) job->n * GPB_SHORT_LANES + GPB_LEAF_THREADS - 1) /
+								   GPB_LEAF_THREADS);
 	bool		by_rows = device->variant == GPB_LEAF_ROWS || job->row_width > 16;
+	int			kernel = by_rows ? 0 : job->row_width / 4 - 1;
 
-	GPB_TRY(gpb_launch_on(device, stream, "aggregate_short_ranges", lanes_blocks,
-						  GPB_LEAF_THREADS, aggregate_short_ranges, *job));
-	return run_on_all(device, stream, by_rows ? 0 : job->row_width / 4 - 1, job);
+	GPB_TRY(gpb_launch_on(device, stream, "aggregate_short_ranges", blocks, GPB_LEAF_THREADS,
+						  short_kernels[kernel], *job));
+	return run_on_all(device, stream, kernel, job);
 }
 
 static GpbDeviceStatus
@@ -760,6 +829,27 @@ run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job, void 
 	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
 										 stream), "prefix sum of entries"));
 	return run_on_all(device, stream, GPB_LONG_KERNELS + 1, job);
+}
+
+/*
+ * The order in which the ranges are done: near each other where they lie so, by the top bits
+ * of their lower bounds, as keys that are searched for.
+ */
+GpbDeviceStatus
+gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				 const GpbTreeProfile *profile, GpbSortMemory *sort)
+{
+	GpbSortPlan plan = gpb_sort_plan(profile, job->separators.n, sizeof(uint64));
+	uint32		blocks = (uint32) (((uint64) job->n + GPB_LEAF_THREADS - 1) / GPB_LEAF_THREADS);
+	uint64	   *lower = (uint64 *) sort->clamped.data;
+
+	GPB_TRY(gpb_launch_on(device, stream, "lower_bounds", blocks, GPB_LEAF_THREADS, lower_bounds,
+						  *job, (uint64) plan.low, (uint64) plan.high, lower));
+	/* two passes even if one would do for tiles: neighbours should share leaves */
+	plan.first_bit = plan.end_bit > 16 ? plan.end_bit - 16 : 0;
+	plan.clamp = false;
+	return gpb_sort_keys(device, stream, sort, &plan, sizeof(uint64), lower, 0, job->n,
+						 (uint32 *) sort->order.data);
 }
 
 GpbDeviceStatus

@@ -117,6 +117,37 @@ gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
 
 /* ---- taking entries ---- */
 
+/* Which of the wanted entries' heap blocks are all-visible, by the bits */
+template <int U, int N>
+static __device__ __forceinline__ uint32
+gpb_look_up_visibility(const GpbLeafJob *job, const GpbEntryValues<N> *entry, uint32 wanted)
+{
+	uint32		summary[U];
+	uint32		seen = 0;
+
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		uint32		block = gpb_locator_block(entry[u].locator);
+
+		summary[u] = 0;
+		if ((wanted >> u & 1) && block < job->heap_blocks)
+			summary[u] = job->all_visible[block / GPB_SUMMARY_BLOCKS / 32];
+	}
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		uint32		block = gpb_locator_block(entry[u].locator);
+
+		if ((summary[u] >> (block / GPB_SUMMARY_BLOCKS % 32)) & 1)
+			seen |= 1u << u;
+		else if ((wanted >> u & 1) &&
+				 gpb_heap_all_visible(job->visible, job->heap_blocks, block))
+			seen |= 1u << u;
+	}
+	return seen;
+}
+
 /*
  * U entries of each lane: entry u is number first + u * step of the page, if bit u of
  * present is set.  Those of all-visible heap blocks are tallied, the others listed.  The whole
@@ -128,45 +159,38 @@ gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry
 		 int first, int step, uint32 present, GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum,
 		 Lister list)
 {
-	uint32		summary[U];
 	uint32		seen = 0;
 
 #pragma unroll
 	for (int u = 0; u < U; u++)
 	{
-		uint32		block = gpb_locator_block(entry[u].locator);
+		bool		near = gpb_locator_block(entry[u].locator) < job->visible_below;
 
 		if (entry[u].locator & job->dead_mask)
 			present &= ~(1u << u);
-		summary[u] = 0;
-		if ((present >> u & 1) && block < job->heap_blocks)
-			summary[u] = job->all_visible[block / GPB_SUMMARY_BLOCKS / 32];
+		seen |= (uint32) near << u;
 	}
-#pragma unroll
-	for (int u = 0; u < U; u++)
-	{
-		uint32		block = gpb_locator_block(entry[u].locator);
-
-		if ((summary[u] >> (block / GPB_SUMMARY_BLOCKS % 32)) & 1)
-			seen |= 1u << u;
-		else if ((present >> u & 1) &&
-				 gpb_heap_all_visible(job->visible, job->heap_blocks, block))
-			seen |= 1u << u;
-	}
+	seen &= present;
+	if (__any_sync(GPB_ALL_LANES, present != seen))
+		seen |= gpb_look_up_visibility<U, N>(job, entry, present & ~seen);
 	tally->entries += __popc(seen);
 
 #pragma unroll
-	for (int u = 0; u < U; u++)
+	for (int c = 0; c < N; c++)
 	{
+		const GpbPassColumn *column = &job->column[c];
+		uint32		valid = 0;
+
+		if (!column->want)
+			continue;
 #pragma unroll
-		for (int c = 0; c < N; c++)
+		for (int u = 0; u < U; u++)
 		{
-			const GpbPassColumn *column = &job->column[c];
 			uint64		null = (entry[u].locator ^ column->null_flip) & column->null_mask;
 
-			if (column->want && (seen >> u & 1) && null == 0)
-				gpb_tally_value(tally, sum, c, column, entry[u].value[c]);
+			valid |= (uint32) (null == 0) << u;
 		}
+		gpb_tally_values<U>(tally, sum, c, column, entry, seen & valid);
 	}
 
 	if (job->first_pass && __any_sync(GPB_ALL_LANES, present != seen))
@@ -259,24 +283,6 @@ gpb_row_word(const uint32 *row, int w)
 	return word;
 }
 
-template <int W>
-static __device__ __forceinline__ int64
-gpb_row_register_value(const uint32 *row, const GpbPassColumn *column)
-{
-	int			w = column->offset / 4;
-	uint32		low = gpb_row_word<W>(row, w);
-
-	switch (column->kind)
-	{
-		case GPB_KIND_INT2:
-			return (int16) (low >> (column->offset % 4 * 8));
-		case GPB_KIND_INT4:
-			return (int32) low;
-		default:
-			return (int64) (low | (uint64) gpb_row_word<W>(row, w + 1) << 32);
-	}
-}
-
 /*
  * Rows 4j .. 4j + 3 of a page, W words each.  Rows grow down from an address that 16
  * divides, so four of them begin and end at such addresses; row 4j is the highest.
@@ -313,28 +319,87 @@ struct GpbQuad
 	}
 };
 
+/*
+ * Values of an INCLUDE column in the four rows, to entry[k].value[c].  The kind is the same for
+ * all lanes and rows, so it is looked at once.
+ */
 template <int W, int N>
 static __device__ __forceinline__ void
-gpb_quad_entry(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, int k, int i,
-			   GpbEntryValues<N> *entry)
+gpb_quad_column(const GpbQuad<W> &quad, const GpbPassColumn *column, int c,
+				GpbEntryValues<N> *entry)
 {
+	int			w = column->offset / 4;
+	uint32		low[GPB_QUAD];
 	uint32		row[W];
 
-	quad.row(k, row);
-	entry->locator = row[0] | (uint64) row[1] << 32;
+#pragma unroll
+	for (int k = 0; k < GPB_QUAD; k++)
+	{
+		quad.row(k, row);
+		low[k] = gpb_row_word<W>(row, w);
+	}
+	if (column->kind == GPB_KIND_INT4)
+	{
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+			entry[k].value[c] = (int32) low[k];
+	}
+	else if (column->kind == GPB_KIND_INT2)
+	{
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+			entry[k].value[c] = (int16) (low[k] >> (column->offset % 4 * 8));
+	}
+	else
+	{
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+		{
+			quad.row(k, row);
+			entry[k].value[c] = (int64) (low[k] | (uint64) gpb_row_word<W>(row, w + 1) << 32);
+		}
+	}
+}
+
+/*
+ * The four rows, the first of which is number "first" of the page and of which those in present
+ * are there
+ */
+template <int W, int N>
+static __device__ __forceinline__ void
+gpb_quad_entries(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, int first,
+				 uint32 present, GpbEntryValues<N> *entry)
+{
+#pragma unroll
+	for (int k = 0; k < GPB_QUAD; k++)
+	{
+		uint32		row[W];
+
+		quad.row(k, row);
+		entry[k].locator = row[0] | (uint64) row[1] << 32;
+	}
 #pragma unroll
 	for (int c = 0; c < N; c++)
 	{
 		const GpbPassColumn *column = &job->column[c];
 
-		entry->value[c] = 0;
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+			entry[k].value[c] = 0;
 		if (!column->want)
 			continue;
-		if (column->index == 0)
-			entry->value[c] = gpb_key_value(gpb_page_key(page, job->key_width, i),
-											job->key_width, job->layout_flags);
-		else
-			entry->value[c] = gpb_row_register_value<W>(row, column);
+		if (column->index != 0)
+		{
+			gpb_quad_column<W>(quad, column, c, entry);
+			continue;
+		}
+#pragma unroll
+		for (int k = 0; k < GPB_QUAD; k++)
+		{
+			if (present >> k & 1)
+				entry[k].value[c] = gpb_key_value(gpb_page_key(page, job->key_width, first + k),
+												  job->key_width, job->layout_flags);
+		}
 	}
 }
 
@@ -352,13 +417,8 @@ gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int from, int first,
 		quad.load(leaf.page, first / GPB_QUAD);
 #pragma unroll
 	for (int k = 0; k < GPB_QUAD; k++)
-	{
-		entry[k].locator = 0;
-		if ((uint32) (first + k - from) >= (uint32) (leaf.count - from))
-			continue;
-		present |= 1u << k;
-		gpb_quad_entry(job, leaf.page, quad, k, first + k, &entry[k]);
-	}
+		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
+	gpb_quad_entries<W, N>(job, leaf.page, quad, first, present, entry);
 	gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum, list);
 }
 

@@ -97,8 +97,8 @@ GPB_FN uint32
 gpb_last_separator(const GpbTree *tree, const GpbSeparators *separators, GpbBound bound)
 {
 	uint32		at = separators->key_width == 8 ?
-		gpb_tree_descend<uint64>(tree, tree->top, 0, bound.key) :
-		gpb_tree_descend<uint32>(tree, tree->top, 0, (uint32) bound.key);
+		gpb_tree_descend<uint64>(tree, tree->top + 1, 0, bound.key) :
+		gpb_tree_descend<uint32>(tree, tree->top + 1, 0, (uint32) bound.key);
 
 	return gpb_gallop_separators(separators, at, bound, true);
 }

@@ -38,19 +38,17 @@ gpb_running_init(GpbRunning *running)
 }
 
 GPB_FN void
-gpb_running_add(GpbRunning *running, int want, int64 value)
+gpb_running_sum(GpbRunning *running, int64 value)
 {
-	running->count++;
-	if (want & GPB_WANT_SUM)
-	{
-		running->low += (uint64) value;
-		running->high += (int32) (value >> 63) + (running->low < (uint64) value);
-	}
-	if (want & GPB_WANT_MINMAX)
-	{
-		running->min = value < running->min ? value : running->min;
-		running->max = value > running->max ? value : running->max;
-	}
+	running->low += (uint64) value;
+	running->high += (int32) (value >> 63) + (running->low < (uint64) value);
+}
+
+GPB_FN void
+gpb_running_minmax(GpbRunning *running, int64 value)
+{
+	running->min = value < running->min ? value : running->min;
+	running->max = value > running->max ? value : running->max;
 }
 
 GPB_FN GpbColumnState
@@ -319,22 +317,54 @@ gpb_tally_float(GpbFloatWindow *window, GpbFloatSum *sum, int64 bits)
 	gpb_window_add(window, &pieces);
 }
 
-/* One value of column c, not NULL, of a visible entry */
-template <int N, bool FLOAT_SUM>
+/*
+ * Values of column c: those entry[u].value[c] whose bit u is set.  Sums of values of up to 4
+ * bytes are formed in 64 bits before they go to the 96 of the lane.
+ */
+template <int U, int N, bool FLOAT_SUM, typename Entry>
 static __device__ __forceinline__ void
-gpb_tally_value(GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum, int c,
-				const GpbPassColumn *column, int64 value)
+gpb_tally_values(GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum, int c,
+				 const GpbPassColumn *column, const Entry *entry, uint32 valid)
 {
+	GpbRunning *running = &tally->column[c];
+	bool		is_float = FLOAT_SUM || column->kind == GPB_KIND_FLOAT8;
+
+	running->count += __popc(valid);
 	if (FLOAT_SUM)
 	{
-		gpb_tally_float(&tally->window, sum, value);
-		gpb_running_add(&tally->column[c], column->want & GPB_WANT_MINMAX,
-						gpb_float_order(value));
-		return;
+#pragma unroll
+		for (int u = 0; u < U; u++)
+		{
+			if (valid >> u & 1)
+				gpb_tally_float(&tally->window, sum, entry[u].value[c]);
+		}
 	}
-	if (column->kind == GPB_KIND_FLOAT8)
-		value = gpb_float_order(value);
-	gpb_running_add(&tally->column[c], column->want, value);
+	else if ((column->want & GPB_WANT_SUM) && column->is_narrow)
+	{
+		int64		narrow = 0;
+
+#pragma unroll
+		for (int u = 0; u < U; u++)
+			narrow += valid >> u & 1 ? entry[u].value[c] : 0;
+		gpb_running_sum(running, narrow);
+	}
+	else if (column->want & GPB_WANT_SUM)
+	{
+#pragma unroll
+		for (int u = 0; u < U; u++)
+			gpb_running_sum(running, valid >> u & 1 ? entry[u].value[c] : 0);
+	}
+	if (column->want & GPB_WANT_MINMAX)
+	{
+#pragma unroll
+		for (int u = 0; u < U; u++)
+		{
+			int64		value = entry[u].value[c];
+
+			if (valid >> u & 1)
+				gpb_running_minmax(running, is_float ? gpb_float_order(value) : value);
+		}
+	}
 }
 
 /* ---- from lanes to the answer ---- */

@@ -77,7 +77,8 @@ gpb_tree_keys(const GpbTree *tree, int level)
 }
 
 /*
- * Down from key "at" of "level": the last separator below the key, by one thread.  Within a
+ * Down from key "at" of "level", or from above the root (level top + 1, key 0): the last
+ * separator below the key, by one thread.  Within a
  * node a binary search, whose loads but the first find the line in the nearest cache.
  */
 template <typename Key>

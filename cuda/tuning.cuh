@@ -117,6 +117,9 @@
 /* Keys of the tree that a tile of sorted keys should not have to look at more than */
 #define GPB_SORTED_SPAN_BITS	10
 
+/* Ranges that are worth being sorted before they are answered */
+#define GPB_ORDERED_RANGES		32768
+
 /* Results that are put back in input order within shared memory */
 #define GPB_WINDOW_BITS			13
 

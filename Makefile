@@ -18,7 +18,7 @@ PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/unit/keys_test
+	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test
 
 PG_CONFIG ?= pg_config
 
@@ -34,7 +34,7 @@ endif
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-HEADERS_ALL = $(wildcard src/*.h src/*/*.h cuda/*.cuh)
+HEADERS_ALL = $(wildcard src/*.h src/*/*.h cuda/*.cuh cuda/*.h)
 $(OBJS): $(HEADERS_ALL)
 
 # Machine code for Turing to Hopper, and PTX for what comes after
@@ -63,6 +63,10 @@ test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/
 test/bench/device_bench test/bench/ranges_bench: %: %.c test/bench/device_index.h $(HOST_DEVICE) \
 		$(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
+
+# The search engine's kernels beside thrust; needs nvcc and, to run, a GPU
+test/bench/search_bench: test/bench/search_bench.cu $(HEADERS_ALL)
+	$(NVCC) -std=c++17 -O3 -arch=native -Isrc -o $@ $< -ldl
 
 # Plain C functions, see test/unit
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)

@@ -3,7 +3,7 @@
  * search_bench.cu
  *	  The search engine's kernels, measured beside thrust and a sorted array.
  *
- * usage: search_bench LIBRARY [what] [log2 of keys]...
+ * usage: search_bench LIBRARY [all|engine|bits|groups|refresh|host] [log2 of keys]...
  *
  * Builds trees over 2^20 .. 2^27 separators (or as told) of each key width, from level-1
  * pages as an index has them, and searches them for keys of several distributions
@@ -121,10 +121,10 @@ key_at(double place, double within)
 {
 	uint64		top = (uint64) (place * 18014398509481984.0) << 10 | (uint64) (within * 1024);
 
-	if (sizeof(Key) == 16)
-		return (Key) top << (sizeof(Key) * 8 - 64) |
-			(Key) (within * 9007199254740992.0) << (sizeof(Key) * 8 - 117);
-	return (Key) (top >> (64 - sizeof(Key) * 8));
+	if constexpr (sizeof(Key) == 16)
+		return (Key) top << 64 | (Key) (within * 9007199254740992.0) << 11;
+	else
+		return (Key) (top >> (64 - sizeof(Key) * 8));
 }
 
 /* Keys of the tree ascend: key i of n is drawn from the i-th of n equal parts. */

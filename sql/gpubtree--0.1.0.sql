@@ -202,7 +202,11 @@ CREATE FUNCTION gpubtree_probe(
 	OUT batches bigint,
 	OUT unclean bigint,
 	OUT fallbacks bigint,
-	OUT milliseconds double precision)
+	OUT milliseconds double precision,
+	OUT right_moves bigint,
+	OUT device_keys bigint,
+	OUT cpu_keys bigint,
+	OUT cpu_share double precision)
 RETURNS record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -238,7 +242,10 @@ CREATE FUNCTION gpubtree_mirrors(
 	OUT changed_blocks bigint,
 	OUT epoch bigint,
 	OUT last_used timestamptz,
-	OUT refreshes bigint)
+	OUT refreshes bigint,
+	OUT mode text,
+	OUT stale_moves bigint,
+	OUT cpu_share double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -258,7 +265,10 @@ CREATE VIEW gpubtree_mirrors AS
 		m.changed_blocks,
 		m.epoch,
 		m.last_used,
-		m.refreshes
+		m.refreshes,
+		m.mode,
+		m.stale_moves,
+		m.cpu_share
 	FROM gpubtree_mirrors() m
 		LEFT JOIN pg_catalog.pg_database d ON d.oid = m.database;
 COMMENT ON VIEW gpubtree_mirrors IS

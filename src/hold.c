@@ -85,4 +85,24 @@ gpb_hold_service(const char *point)
 	unlink(held);
 }
 
+/* Sleep here, in the service, if a file says how long. */
+void
+gpb_slow_service(const char *point, uint64 n)
+{
+	char		slow[MAXPGPATH];
+	FILE	   *file;
+	long		ns = 0;
+
+	snprintf(slow, sizeof(slow), "gpubtree_slow.%s", point);
+	if (access(slow, F_OK) != 0)
+		return;
+	file = AllocateFile(slow, PG_BINARY_R);
+	if (file != NULL)
+	{
+		if (fscanf(file, "%ld", &ns) == 1 && ns > 0)
+			pg_usleep((long) (n * ns / 1000));
+		FreeFile(file);
+	}
+}
+
 #endif							/* GPB_HOLD_POINTS */

@@ -19,6 +19,8 @@
  * a file gpubtree_held.NAME.
  *
  *-------------------------------------------------------------------------
+ * At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file gpubtree_slow.NAME, it sleeps the
+ * nanoseconds written there for each of n things.
  */
 #ifndef GPB_HOLD_H
 #define GPB_HOLD_H
@@ -31,16 +33,19 @@ extern void gpb_hold(const char *point);
 extern void gpb_fail(const char *point);
 extern void gpb_hold_service(const char *point);
 extern bool gpb_hold_wanted(const char *point);
+extern void gpb_slow_service(const char *point, uint64 n);
 
 #define GPB_HOLD(point) gpb_hold(point)
 #define GPB_FAIL(point) gpb_fail(point)
 #define GPB_HOLD_SERVICE(point) gpb_hold_service(point)
 #define GPB_HOLD_WANTED(point) gpb_hold_wanted(point)
+#define GPB_SLOW_SERVICE(point, n) gpb_slow_service(point, n)
 #else
 #define GPB_HOLD(point) ((void) 0)
 #define GPB_FAIL(point) ((void) 0)
 #define GPB_HOLD_SERVICE(point) ((void) 0)
 #define GPB_HOLD_WANTED(point) false
+#define GPB_SLOW_SERVICE(point, n) ((void) 0)
 #endif
 
 #endif							/* GPB_HOLD_H */

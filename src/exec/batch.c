@@ -18,6 +18,9 @@
 #include "../mirror/mirror.h"
 #include "batch_engine.h"
 
+/* Below this many keys a batch is not worth a request for their leaves, unless that is asked for */
+#define GPB_INNER_LEAST_KEYS	16384
+
 /* ---- entries ---- */
 
 /* Put an entry at a place for a range entry. */
@@ -172,11 +175,28 @@ gpb_batch_choose(const GpbBatch *batch)
 {
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
-	if (batch->n == 0 || batch->find_leaves != NULL || batch->wish == GPB_ENGINE_CPU ||
-		!gpb_mirror_available())
+	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
+		batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
 		return &gpb_batch_cpu;
-	return batch->wish == GPB_ENGINE_DEVICE || gpb_batch_device_pays(batch->n) ?
+	if (batch->wish == GPB_ENGINE_DEVICE)
+		return &gpb_batch_device;
+	return gpb_batch_device_pays(batch->n) && !gpb_mirror_is_inner_only(batch->index) ?
 		&gpb_batch_device : &gpb_batch_cpu;
+}
+
+/*
+ * Where the engine "CPU" gets its leaves from in this run.  A mirror of inner nodes is asked where one was asked for,
+ * and of itself where there can be no mirror of all pages and the keys are enough for requests to pay.
+ */
+static void
+gpb_batch_choose_finder(GpbBatch *batch)
+{
+	if (batch->engine != &gpb_batch_cpu || batch->n == 0)
+		return;
+	if (batch->wish == GPB_ENGINE_INNER ||
+		(batch->wish == GPB_ENGINE_AUTO && batch->finder == NULL &&
+		 batch->n >= GPB_INNER_LEAST_KEYS && gpb_mirror_is_inner_only(batch->index)))
+		(void) gpb_batch_inner_begin(batch);
 }
 
 /* Nothing has been aggregated yet. */
@@ -220,6 +240,8 @@ gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answ
 
 	Assert(answers == NULL || !batch->want.list);
 	gpb_batch_stop(batch);
+	if (batch->finder == &gpb_batch_inner)
+		batch->finder = NULL;
 	batch->input = input;
 	batch->n = n;
 	batch->first = 0;
@@ -228,6 +250,7 @@ gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answ
 
 	batch->engine = gpb_batch_choose(batch);
 	batch->counters.engine = batch->engine->name;
+	gpb_batch_choose_finder(batch);
 	batch->counters.runs++;
 	batch->counters.ranges += n;
 	if (batch->engine != &gpb_batch_scan)

@@ -10,6 +10,7 @@
  *	  batch.c		the object: input, results, the choice of an engine
  *	  batch_cpu.c	engine: leaf pages in shared buffers
  *	  batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves over
+ *	  batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	  batch_scan.c	engine: an ordinary index scan for each range
  *	  batch_engine.h	what they share
  *	  batch_test.c	all of it for tests, where hold points are compiled in
@@ -49,7 +50,8 @@ typedef enum GpbEngine
 {
 	GPB_ENGINE_AUTO,
 	GPB_ENGINE_CPU,
-	GPB_ENGINE_DEVICE			/* however small the batch; the CPU if there is no device */
+	GPB_ENGINE_DEVICE,			/* however small the batch; the CPU if there is no device */
+	GPB_ENGINE_INNER			/* the CPU, with leaves from the mirrored inner nodes if there are any */
 } GpbEngine;
 
 /* Numbers for EXPLAIN, summed over all runs */
@@ -65,6 +67,8 @@ typedef struct GpbBatchCounters
 	uint64		unclean;		/* ... and pieces of ranges that it left to the CPU */
 	uint64		refreshed_blocks;	/* sent to the mirror beforehand */
 	uint64		fallbacks;		/* times that an engine gave up, and another went on */
+	uint64		device_keys;	/* whose leaves a mirror of the inner nodes told */
+	double		cpu_share;		/* of the others' part in each bucket, at last: 0 to 1 */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;

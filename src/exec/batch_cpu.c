@@ -52,7 +52,11 @@ struct GpbCpuAnswer
 	uint32		bunch;			/* ranges that are sorted together */
 	GpbNumberedKey *keys;
 	GpbNumberedKey *spare;		/* NULL for pieces */
-	uint32	   *leaves;			/* NULL unless find_leaves is set */
+
+	/* the bunch, and where the next walk begins in it */
+	GpbNumberedKey *sorted;		/* keys or spare */
+	uint32		nsorted;
+	uint32		at_sorted;
 
 	/* the leaf at hand: hits that are not all added, if the list was full */
 	const GpbWalkHit *hits;
@@ -94,9 +98,6 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->bunch = bunch;
 	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
 										sizeof(GpbNumberedKey) * bunch);
-	if (batch->find_leaves != NULL)
-		cpu->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(uint32) * bunch);
 	return cpu;
 }
 
@@ -124,18 +125,14 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 	pfree(cpu->keys);
 	if (cpu->spare != NULL)
 		pfree(cpu->spare);
-	if (cpu->leaves != NULL)
-		pfree(cpu->leaves);
 	pfree(cpu);
 }
 
-/* Sort the next ranges and begin a walk of them; false if there are none. */
+/* Sort the next ranges; false if there are none. */
 static bool
 gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	uint32		n = Min(cpu->bunch, cpu->end - cpu->next);
-	GpbNumberedKey *sorted;
-	bool		found = false;
 	uint32		i;
 
 	if (n == 0)
@@ -146,15 +143,33 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 		cpu->keys[i].number = cpu->next + i;
 	}
 	cpu->next += n;
-	sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
-	if (batch->find_leaves != NULL)
+	cpu->sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
+	cpu->nsorted = n;
+	cpu->at_sorted = 0;
+	return true;
+}
+
+/*
+ * Begin a walk of the next ranges: all of a bunch, or those whose leaves are known.  False if there are none.  No
+ * pin is held, not even of the visibility map, while a device may be waited for (rule M9).
+ */
+static bool
+gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	const uint32 *leaves = NULL;
+	uint32		n;
+
+	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_bunch(batch, cpu))
+		return false;
+	n = cpu->nsorted - cpu->at_sorted;
+	if (batch->finder != NULL)
 	{
-		found = batch->find_leaves(batch, sorted, n, cpu->leaves);
-		batch->counters.fallbacks += !found;
+		gpb_visibility_release(cpu->visibility);
+		n = batch->finder->find(batch, cpu->sorted, cpu->nsorted, cpu->at_sorted, &leaves);
 	}
-	gpb_walk_start(cpu->walk, sorted,
-				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input,
-				   found ? cpu->leaves : NULL, n);
+	gpb_walk_start(cpu->walk, cpu->sorted + cpu->at_sorted,
+				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input, leaves, n);
+	cpu->at_sorted += n;
 	return true;
 }
 
@@ -390,7 +405,7 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 			return false;
 		if (gpb_walk_leaf(cpu->walk, &buffer))
 			gpb_batch_leaf(batch, cpu, buffer);
-		else if (!gpb_batch_next_bunch(batch, cpu))
+		else if (!gpb_batch_next_walk(batch, cpu))
 			return true;
 	}
 }
@@ -406,7 +421,11 @@ gpb_batch_cpu_start(GpbBatch *batch)
 static bool
 gpb_batch_cpu_fill(GpbBatch *batch)
 {
-	return gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
+	bool		done = gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
+
+	if (batch->finder != NULL && batch->finder->pause != NULL)
+		batch->finder->pause(batch);
+	return done;
 }
 
 static void

@@ -39,12 +39,30 @@ extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
 
 /*
- * Leaves for n keys from elsewhere than the tree, such as a device that mirrors inner pages: for each
- * key, where a range that begins there begins, or to the left of that (rule M7).  false: not to be
- * had, look in the tree.
+ * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the engine "CPU".  Keys
+ * are asked for a bunch at a time, sorted, and within it from left to right.
  */
-typedef bool (*GpbFindLeaves) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n,
-							   uint32 *leaves);
+typedef struct GpbLeafFinder
+{
+	/*
+	 * Leaves for the keys from sorted[at] on, at < n: for how many is returned, at least one.  *leaves has for
+	 * each of them where a range that begins there begins, or to the left of that (rule M7), until the
+	 * next call; NULL: look in the tree.  No lock and no pin is held by the caller.
+	 */
+	uint32		(*find) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+						 const uint32 **leaves);
+
+	/*
+	 * The caller's turn, for as long as it likes, or the end of the run: hold nothing that others may wait
+	 * for.  *leaves stays.  May be NULL.
+	 */
+	void		(*pause) (GpbBatch *batch);
+} GpbLeafFinder;
+
+/* batch_inner.c: the mirror of the inner nodes */
+extern const GpbLeafFinder gpb_batch_inner;
+/* Take leaves from there in this run; false, with nothing changed, if there is none. */
+extern bool gpb_batch_inner_begin(GpbBatch *batch);
 
 struct GpbBatch
 {
@@ -68,7 +86,8 @@ struct GpbBatch
 	GpbRangeAnswer *answers;	/* NULL: all to total */
 	GpbRangeAnswer total;
 
-	GpbFindLeaves find_leaves;	/* for the engine "CPU"; NULL: it looks in the tree */
+	const GpbLeafFinder *finder;	/* for the engine "CPU"; NULL: it looks in the tree */
+	void	   *finder_state;
 
 	/* the list */
 	char	   *matches;

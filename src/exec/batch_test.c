@@ -71,12 +71,15 @@ gpb_test_visible(void *arg, char *record, TupleTableSlot *slot)
 }
 
 /* Leaves as they are now, which is before the hold point. */
-static bool
-gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+static uint32
+gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+					 const uint32 **found)
 {
+	uint32	   *leaves = palloc(n * sizeof(uint32));
 	uint32		i;
 
-	for (i = 0; i < n; i++)
+	*found = leaves + at;
+	for (i = at; i < n; i++)
 	{
 		GpbKeyRange keys = {sorted[i].key, sorted[i].key};
 		Buffer		buffer = gpb_search(batch->index, &batch->spec.layout,
@@ -87,30 +90,37 @@ gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, ui
 		UnlockReleaseBuffer(buffer);
 	}
 	GPB_HOLD("batch-leaves-known");
-	return true;
+	return n - at;
 }
 
-static bool
-gpb_test_find_no_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+/* None, for a few keys at a time. */
+static uint32
+gpb_test_find_no_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+						const uint32 **found)
 {
-	return false;
+	return Min(n - at, 7);
 }
 
 /* Every key the leftmost leaf: as old as can be. */
-static bool
-gpb_test_find_first_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+static uint32
+gpb_test_find_first_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+						 const uint32 **found)
 {
+	uint32	   *leaves = palloc(n * sizeof(uint32));
 	uint32		i;
 
 	for (i = 0; i < n; i++)
 		leaves[i] = GPB_FIRST_ROOT;
-	return true;
+	*found = leaves;
+	return n - at;
 }
 
 /* Every key the rightmost leaf, which is wrong: to be noticed. */
-static bool
-gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 *leaves)
+static uint32
+gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+						 const uint32 **found)
 {
+	uint32	   *leaves = palloc(n * sizeof(uint32));
 	Buffer		buffer = gpb_search(batch->index, &batch->spec.layout, GPB_BOUND_MAX,
 									BUFFER_LOCK_SHARE, NULL);
 	uint32		i;
@@ -118,8 +128,14 @@ gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n,
 	for (i = 0; i < n; i++)
 		leaves[i] = BufferGetBlockNumber(buffer);
 	UnlockReleaseBuffer(buffer);
-	return true;
+	*found = leaves;
+	return n - at;
 }
+
+static const GpbLeafFinder gpb_test_old = {gpb_test_find_leaves, NULL};
+static const GpbLeafFinder gpb_test_none = {gpb_test_find_no_leaves, NULL};
+static const GpbLeafFinder gpb_test_first = {gpb_test_find_first_leaf, NULL};
+static const GpbLeafFinder gpb_test_last = {gpb_test_find_last_leaf, NULL};
 
 /* Ranges from two arrays of the key's type; hi is NULL for keys. */
 static void *
@@ -157,8 +173,8 @@ gpb_test_input(const GpbLayout *layout, Relation index, ArrayType *lo, ArrayType
 
 /*
  * gpubtree_test_batch(index regclass, lo anyarray, hi anyarray, mode text): mode is "aggregate",
- * "list" or "rows" (the caller visits the heap), and after a space may say "device", or "old", "first", "last" or
- * "no": the CPU, with leaves from elsewhere.
+ * "list" or "rows" (the caller visits the heap), and after a space may say "device", or "old", "first", "last",
+ * "no" or "inner": the CPU, with leaves from elsewhere.
  */
 Datum
 gpubtree_test_batch(PG_FUNCTION_ARGS)
@@ -186,15 +202,16 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	input = gpb_test_input(&layout, index, PG_GETARG_ARRAYTYPE_P(1),
 						   want.points ? NULL : PG_GETARG_ARRAYTYPE_P(2), &n);
 	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
-							strstr(mode, " device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
+							strstr(mode, " device") ? GPB_ENGINE_DEVICE :
+							strstr(mode, " inner") ? GPB_ENGINE_INNER : GPB_ENGINE_CPU);
 	if (strstr(mode, " old"))
-		batch->find_leaves = gpb_test_find_leaves;
+		batch->finder = &gpb_test_old;
 	else if (strstr(mode, " first"))
-		batch->find_leaves = gpb_test_find_first_leaf;
+		batch->finder = &gpb_test_first;
 	else if (strstr(mode, " last"))
-		batch->find_leaves = gpb_test_find_last_leaf;
+		batch->finder = &gpb_test_last;
 	else if (strstr(mode, " no"))
-		batch->find_leaves = gpb_test_find_no_leaves;
+		batch->finder = &gpb_test_none;
 
 	if (!want.list)
 	{

@@ -40,10 +40,12 @@ gpb_engine_from_name(const char *name)
 		return GPB_ENGINE_CPU;
 	if (strcmp(name, "device") == 0)
 		return GPB_ENGINE_DEVICE;
+	if (strcmp(name, "inner") == 0)
+		return GPB_ENGINE_INNER;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized engine: \"%s\"", name),
-			 errhint("Engines are \"auto\", \"cpu\" and \"device\".")));
+			 errhint("Engines are \"auto\", \"cpu\", \"device\" and \"inner\".")));
 }
 
 /*
@@ -171,8 +173,8 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	instr_time	time;
 	uint64	   *keys;
 	uint32		n;
-	Datum		values[10];
-	bool		nulls[10] = {false};
+	Datum		values[14];
+	bool		nulls[14] = {false};
 
 	gpb_require_select(heap);
 	gpb_require_usable(heap, index);
@@ -201,6 +203,10 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	values[7] = Int64GetDatum((int64) counters->unclean);
 	values[8] = Int64GetDatum((int64) counters->fallbacks);
 	values[9] = Float8GetDatum(INSTR_TIME_GET_MILLISEC(time));
+	values[10] = Int64GetDatum((int64) counters->walk.right_moves);
+	values[11] = Int64GetDatum((int64) counters->device_keys);
+	values[12] = Int64GetDatum((int64) (counters->ranges - counters->device_keys));
+	values[13] = Float8GetDatum(counters->cpu_share);
 
 	gpb_batch_end(batch);
 	index_close(index, AccessShareLock);

@@ -46,17 +46,24 @@ gpb_visibility_begin(Relation heap)
 }
 
 void
-gpb_visibility_end(GpbVisibility *visibility)
+gpb_visibility_release(GpbVisibility *visibility)
 {
 	int			i;
 
-	if (visibility == NULL)
-		return;
 	for (i = 0; i < GPB_VISIBILITY_SLOTS; i++)
 	{
 		if (BufferIsValid(visibility->slot[i].buffer))
 			ReleaseBuffer(visibility->slot[i].buffer);
 	}
+	memset(visibility->slot, 0, sizeof(visibility->slot));
+}
+
+void
+gpb_visibility_end(GpbVisibility *visibility)
+{
+	if (visibility == NULL)
+		return;
+	gpb_visibility_release(visibility);
 	pfree(visibility);
 }
 

@@ -28,6 +28,8 @@
 typedef struct GpbVisibility GpbVisibility;
 
 extern GpbVisibility *gpb_visibility_begin(Relation heap);
+/* Drop the pins. */
+extern void gpb_visibility_release(GpbVisibility *visibility);
 /* Drop the pins and free it; NULL is allowed. */
 extern void gpb_visibility_end(GpbVisibility *visibility);
 

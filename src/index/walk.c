@@ -452,11 +452,13 @@ gpb_walk_find(GpbWalk *walk)
 	int			steps = 0;
 
 	gpb_walk_arrive(walk, buffer, by_link);
+	walk->counters->stale_moves += by_link;
 	while (!gpb_page_covers(BufferGetPage(buffer), bound))
 	{
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		by_link = descended || steps++ < GPB_WALK_STEPS;
+		walk->counters->stale_moves += by_link;
 		descended |= !by_link;
 		buffer = by_link ? gpb_walk_right(walk) : gpb_walk_descend(walk, bound);
 		gpb_walk_arrive(walk, buffer, by_link);

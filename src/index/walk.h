@@ -32,6 +32,8 @@ typedef struct GpbWalkCounters
 {
 	uint64		leaves;			/* visits of leaves */
 	uint64		right_moves;	/* of those, come to by a right link */
+	uint64		stale_moves;	/* right moves because a range began to the right of where it was
+								 * looked up */
 	uint64		descents;		/* from the root, to a leaf or to level 1 */
 } GpbWalkCounters;
 

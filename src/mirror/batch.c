@@ -93,6 +93,14 @@ gpb_mirror_batch_wait(GpbMirrorBatch *batch)
 	return batch->pending && gpb_request_wait(batch);
 }
 
+void
+gpb_mirror_batch_times(const GpbMirrorBatch *batch, instr_time *submitted, instr_time *answered)
+{
+	Assert(!batch->pending);
+	*submitted = batch->slot->submitted;
+	*answered = batch->slot->answered;
+}
+
 /* ---- searches ---- */
 
 /* Put an array of n elements behind what is there. */

@@ -296,6 +296,40 @@ gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
 }
 
 /*
+ * Rule M3's move for a single block; false: it is neither changed nor in flight.  One that has no
+ * segment counts as changed.  Needs ownership.
+ */
+bool
+gpb_map_take(int slot, BlockNumber block)
+{
+	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	uint32		w = block % GPB_SEGMENT_BLOCKS / 32;
+	uint32		bit = (uint32) 1 << (block % 32);
+
+	if (segment == NULL)
+		return true;
+	if ((pg_atomic_read_u32(&segment->changed[w]) & bit) != 0)
+	{
+		pg_atomic_fetch_or_u32(&segment->in_flight[w], bit);
+		pg_memory_barrier();
+		pg_atomic_fetch_and_u32(&segment->changed[w], ~bit);
+	}
+	return (pg_atomic_read_u32(&segment->in_flight[w]) & bit) != 0;
+}
+
+/* The block taken has its image.  Needs ownership. */
+void
+gpb_map_put(int slot, BlockNumber block)
+{
+	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+
+	pg_memory_barrier();
+	if (segment != NULL)
+		pg_atomic_fetch_and_u32(&segment->in_flight[block % GPB_SEGMENT_BLOCKS / 32],
+								~((uint32) 1 << (block % 32)));
+}
+
+/*
  * The bits that make a leaf unclean at this moment: changed, full barrier,
  * in-flight.  bits has gpb_map_words(nblocks) words.
  */

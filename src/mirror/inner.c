@@ -25,8 +25,9 @@
 typedef struct GpbInnerPage
 {
 	uint32		block;			/* hash key */
+	uint32		image;			/* its number on the device */
 	uint32		right;
-	uint32		count;
+	uint32		count;			/* 0: not noted yet */
 	GpbBound	low;			/* its first separator */
 	GpbBound	high;
 } GpbInnerPage;
@@ -36,13 +37,15 @@ struct GpbInner
 	GpbLayout	layout;
 	MemoryContext context;
 	HTAB	   *pages;
+	bool		dense;			/* images are numbered, see gpb_inner_image */
 	uint32		leftmost;		/* level-1 page, or GPB_NO_BLOCK */
 	GpbMeta		meta;			/* magic 0: not seen yet */
 	bool		dirty;			/* changed since the last chain */
 };
 
+/* dense: of an inner-only mirror */
 GpbInner *
-gpb_inner_create(const GpbLayout *layout)
+gpb_inner_create(const GpbLayout *layout, bool dense)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "gpubtree inner pages",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -53,6 +56,7 @@ gpb_inner_create(const GpbLayout *layout)
 	control.entrysize = sizeof(GpbInnerPage);
 	control.hcxt = context;
 	inner->layout = *layout;
+	inner->dense = dense;
 	inner->context = context;
 	inner->pages = hash_create("gpubtree inner pages", 256, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -64,6 +68,34 @@ void
 gpb_inner_destroy(GpbInner *inner)
 {
 	MemoryContextDelete(inner->context);
+}
+
+/* The page's entry, made now if need be */
+static GpbInnerPage *
+gpb_inner_page(GpbInner *inner, BlockNumber block)
+{
+	bool		found;
+	GpbInnerPage *page = hash_search(inner->pages, &block, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		page->count = 0;
+		page->image = inner->dense ? (uint32) hash_get_num_entries(inner->pages) : block;
+	}
+	return page;
+}
+
+/*
+ * Under which block number the device has the image of a page of an inner-only mirror: of level 1, or the metapage.  A device keeps room for
+ * images of neighbouring blocks together; here only a block in some hundreds has one, so these
+ * are numbered in the order in which they came, and the device sees an index of these pages alone.
+ */
+uint32
+gpb_inner_image(GpbInner *inner, BlockNumber block)
+{
+	if (block == GPB_META_BLOCK)
+		return block;
+	return gpb_inner_page(inner, block)->image;
 }
 
 /* Look at a page on its way to the device. */
@@ -81,7 +113,7 @@ gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page)
 	}
 	if (special->level != 1)
 		return;
-	entry = hash_search(inner->pages, &block, HASH_ENTER, NULL);
+	entry = gpb_inner_page(inner, block);
 	entry->right = special->right;
 	entry->count = gpb_page_count(page);
 	entry->high = gpb_page_high(page);
@@ -108,7 +140,7 @@ gpb_inner_walk(GpbInner *inner, GpbInnerChain *chain)
 		if (page == NULL || page->count == 0 || chain->nblocks >= limit ||
 			gpb_bound_cmp(page->low, low) != 0)
 			return false;
-		chain->blocks[chain->nblocks] = block;
+		chain->blocks[chain->nblocks] = page->image;
 		chain->counts[chain->nblocks] = page->count;
 		chain->nblocks++;
 		chain->leaves += page->count;

@@ -13,10 +13,12 @@
 #define GPB_MIRROR_H
 
 #include "postgres.h"
+#include "portability/instr_time.h"
 #include "storage/block.h"
 #include "storage/relfilenode.h"
 #include "utils/relcache.h"
 
+#include "balance.h"
 #include "device.h"
 
 /* ---- load time (gpubtree.c) ---- */
@@ -57,19 +59,31 @@ typedef struct GpbMirrorRef
 	uint64		generation;		/* of that slot: a reused slot does not match */
 	RelFileNode file;
 	Oid			index;
+	bool		inner_only;		/* level 1 alone: serves searches without positions */
 } GpbMirrorRef;
 
 /* Is there a service with a device, and gpubtree.enabled on?  Cheap. */
 extern bool gpb_mirror_available(void);
 
 /*
- * Attach to the mirror of an index, creating an empty one if there is none.
- * The caller holds a lock on the index.  Returns false where there can be no
- * mirror (no device, temporary relation, no room in the registry, ...).  Raises
- * only on cancel.
+ * Attach to the mirror of all pages of an index, creating an empty one if there is none.
+ * The caller holds a lock on the index.  Returns false where there can be no such
+ * mirror (no device, temporary relation, larger than the memory granted, no room in the registry, ...).
+ * Raises only on cancel.
  */
 extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
 							  GpbMirrorRef *ref);
+
+/*
+ * The same for searches without positions, which a mirror of the inner nodes alone serves as well.  One that
+ * is there is taken as it is; where there is none, or one of all pages that has grown too large, the
+ * index's size decides which kind is made.
+ */
+extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
+									 GpbMirrorRef *ref);
+
+/* Is the index too large for all of its pages to be mirrored, with a device that has its inner nodes? */
+extern bool gpb_mirror_is_inner_only(Relation index);
 
 /*
  * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no
@@ -79,6 +93,24 @@ extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
  */
 extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
 							   const GpbMirrorRef *ref, uint64 *blocks);
+
+/*
+ * Bring the separators up to date if the mirror has none yet, or if that costs no more than what searches
+ * have paid for their age (see refresh_inner.c): rule M7 asks for no more.  Otherwise as
+ * gpb_mirror_refresh.
+ */
+extern bool gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout,
+										  const GpbMirrorRef *ref, uint64 *blocks);
+/* Right links were followed from leaves that a search in this mirror gave. */
+extern void gpb_mirror_note_stale(const GpbMirrorRef *ref, uint64 moves);
+
+/*
+ * What the CPU and the device are to share in this mirror's searches, and what came of it: the times that
+ * each took for the same keys, with the balance as it was then.
+ */
+extern GpbBalance gpb_mirror_balance(const GpbMirrorRef *ref);
+extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, double device_us,
+									  double cpu_us);
 
 /* The epoch published for this mirror; 0 if it was lost (rule M5). */
 extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
@@ -188,6 +220,9 @@ extern bool gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRange
 extern bool gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
 										  Size offset);
 extern bool gpb_mirror_batch_wait(GpbMirrorBatch *batch);
+/* Between which moments the service had the last request waited for */
+extern void gpb_mirror_batch_times(const GpbMirrorBatch *batch, instr_time *submitted,
+								   instr_time *answered);
 /* Of the last ranges waited for. */
 extern void gpb_mirror_batch_ranges_result(const GpbMirrorBatch *batch, GpbRangesResult *result);
 

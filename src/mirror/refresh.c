@@ -30,37 +30,16 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "refresh.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "../hold.h"
 #include "../index/index.h"
-
-/* Transfers of one refresh under way: one is filled while the other is sent */
-#define GPB_REFRESH_DEPTH	2
-
-typedef struct GpbRefresh
-{
-	Relation	index;
-	const GpbLayout *layout;
-	const GpbMirrorRef *ref;
-	BlockNumber nblocks;
-	uint32	   *todo;			/* bitmap of the blocks to copy */
-	uint32		ntodo;
-	uint64		stamp;
-	BufferAccessStrategy strategy;
-
-	GpbRequest *request[GPB_REFRESH_DEPTH];
-	int			nrequests;
-	int			filling;		/* which of them */
-	int			npages;			/* in its staging */
-} GpbRefresh;
 
 /* ---- chunks ---- */
 
@@ -97,13 +76,16 @@ gpb_refresh_send(GpbRefresh *refresh, bool last)
 }
 
 /*
- * The staging is full: send it, and go on with the other one, once it is free.
+ * See that the staging has room for a page: if it is full send it, and go on with the other one, once it is
+ * free.  No page may be locked.  False: give up.
  */
-static bool
-gpb_refresh_next_chunk(GpbRefresh *refresh)
+bool
+gpb_refresh_room(GpbRefresh *refresh)
 {
 	GpbRequest *request;
 
+	if (refresh->npages < GPB_UPLOAD_PAGES)
+		return true;
 	gpb_refresh_send(refresh, false);
 	if (refresh->nrequests < GPB_REFRESH_DEPTH)
 	{
@@ -117,6 +99,17 @@ gpb_refresh_next_chunk(GpbRefresh *refresh)
 	return !request->pending || gpb_request_wait(request);
 }
 
+char *
+gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
+{
+	char	   *staging = refresh->request[refresh->filling]->staging;
+	char	   *copy = staging + BLCKSZ + (Size) refresh->npages * BLCKSZ;
+
+	((uint32 *) staging)[refresh->npages++] = block;
+	memcpy(copy, page, BLCKSZ);
+	return copy;
+}
+
 /*
  * Copy one page into the staging being filled.  A page never initialized (a crash between
  * extension and first use) gets no image, and so is never clean; pages above
@@ -126,7 +119,6 @@ gpb_refresh_next_chunk(GpbRefresh *refresh)
 static void
 gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
 {
-	char	   *staging = refresh->request[refresh->filling]->staging;
 	Buffer		buffer = gpb_pin(refresh->index, InvalidBuffer, block,
 								 refresh->strategy);
 	Page		page;
@@ -138,18 +130,14 @@ gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
 		if (block != GPB_META_BLOCK)
 			gpb_page_require(refresh->index, block, page, refresh->layout);
 		if (block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1)
-		{
-			((uint32 *) staging)[refresh->npages] = block;
-			memcpy(staging + BLCKSZ + (Size) refresh->npages * BLCKSZ, page, BLCKSZ);
-			refresh->npages++;
-		}
+			(void) gpb_refresh_put(refresh, block, page);
 	}
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Steps 3 and 4. */
+/* Step 3. */
 static bool
-gpb_refresh_copy_all(GpbRefresh *refresh)
+gpb_refresh_copy_changed(GpbRefresh *refresh)
 {
 	uint32		nwords = gpb_map_words(refresh->nblocks);
 	uint32		w;
@@ -163,12 +151,22 @@ gpb_refresh_copy_all(GpbRefresh *refresh)
 			BlockNumber block = w * 32 + pg_rightmost_one_pos32(bits);
 
 			bits &= bits - 1;
-			if (refresh->npages == GPB_UPLOAD_PAGES && !gpb_refresh_next_chunk(refresh))
+			if (!gpb_refresh_room(refresh))
 				return false;
 			CHECK_FOR_INTERRUPTS();
 			gpb_refresh_copy(refresh, block);
 		}
 	}
+	return true;
+}
+
+/* Steps 3 and 4. */
+static bool
+gpb_refresh_copy_all(GpbRefresh *refresh)
+{
+	if (!(refresh->ref->inner_only ? gpb_refresh_copy_inner(refresh) :
+		  gpb_refresh_copy_changed(refresh)))
+		return false;
 	/* The last chunk also asks for the inner image: all others first. */
 	if (!gpb_refresh_drain(refresh))
 		return false;
@@ -196,9 +194,13 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
 	bool		ok;
 
-	refresh->todo = MemoryContextAllocHuge(CurrentMemoryContext,
-										   gpb_map_words(refresh->nblocks) * sizeof(uint32));
-	refresh->ntodo = gpb_map_move(slot, refresh->nblocks, refresh->todo);
+	if (!refresh->ref->inner_only)
+	{
+		refresh->todo = MemoryContextAllocHuge(CurrentMemoryContext,
+											   gpb_map_words(refresh->nblocks) * sizeof(uint32));
+		refresh->ntodo = gpb_map_move(slot, refresh->nblocks, refresh->todo);
+	}
+	/* else they are moved one by one, as they are copied */
 	GPB_HOLD("refresh-after-move");
 	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_shared->epoch, 1);
 	refresh->strategy = gpb_refresh_strategy(refresh->ntodo);
@@ -216,35 +218,47 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 		pg_atomic_write_u64(&mirror->epoch, refresh->stamp);
 		pg_atomic_write_u32(&mirror->nblocks, refresh->nblocks);
 		pg_memory_barrier();
-		gpb_map_clear_in_flight(slot, refresh->nblocks, refresh->todo);
+		if (refresh->ref->inner_only)
+			gpb_refresh_inner_done(refresh);
+		else
+			gpb_map_clear_in_flight(slot, refresh->nblocks, refresh->todo);
+		pg_atomic_write_u64(&mirror->stale_moves, 0);
 		pg_atomic_fetch_add_u64(&mirror->refreshes, 1);
 	}
 	while (refresh->nrequests > 0)
 		gpb_request_end(refresh->request[--refresh->nrequests]);
 	if (refresh->strategy != NULL)
 		FreeAccessStrategy(refresh->strategy);
-	pfree(refresh->todo);
+	if (refresh->todo != NULL)
+		pfree(refresh->todo);
+	if (refresh->taken != NULL)
+		pfree(refresh->taken);
 	return ok;
 }
 
 /*
- * Was the mirror ever refreshed, and has nothing changed since?
+ * Was the mirror ever refreshed, and has nothing changed since?  Of an inner-only one no bits tell that, since
+ * those of leaves stay set.
  */
 static bool
-gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks)
+gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separators)
 {
-	return gpb_map_is_clean(ref->slot, nblocks) && gpb_mirror_epoch(ref) != 0;
+	if (separators)
+		return gpb_mirror_epoch(ref) != 0 && !gpb_separators_are_due(ref, nblocks);
+	return !ref->inner_only && gpb_map_is_clean(ref->slot, nblocks) &&
+		gpb_mirror_epoch(ref) != 0;
 }
 
-bool
-gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
-				   uint64 *blocks)
+/* separators: of use are these alone, and no more up to date than pays */
+static bool
+gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
+					  bool separators, uint64 *blocks)
 {
 	GpbRefresh	refresh;
 	bool		ok;
 
 	*blocks = 0;
-	if (gpb_refresh_is_needless(ref, RelationGetNumberOfBlocks(index)))
+	if (gpb_refresh_is_needless(ref, RelationGetNumberOfBlocks(index), separators))
 		return true;
 
 	memset(&refresh, 0, sizeof(refresh));
@@ -256,7 +270,7 @@ gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *
 	refresh.nblocks = RelationGetNumberOfBlocks(index);
 	if (!gpb_mirror_is_live(ref->slot, ref->generation))
 		ok = false;
-	else if (gpb_refresh_is_needless(ref, refresh.nblocks))
+	else if (gpb_refresh_is_needless(ref, refresh.nblocks, separators))
 		ok = true;				/* the one before us did it */
 	else
 		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
@@ -264,4 +278,18 @@ gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *
 	gpb_drop_ownership(ref->slot);
 	*blocks = refresh.ntodo;
 	return ok;
+}
+
+bool
+gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
+				   uint64 *blocks)
+{
+	return gpb_refresh_as_needed(index, layout, ref, false, blocks);
+}
+
+bool
+gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
+							  uint64 *blocks)
+{
+	return gpb_refresh_as_needed(index, layout, ref, true, blocks);
 }

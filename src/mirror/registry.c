@@ -31,8 +31,12 @@
 
 /* How long attach waits for the service to free a slot or segments */
 #define GPB_FREE_WAIT_MS	1000
-/* How long an index that found no memory is not tried again */
+/*
+ * How long an index that found no memory is not tried again: the first time, and at most, since it
+ * doubles each time
+ */
 #define GPB_REFUSAL_MS		60000
+#define GPB_LONGEST_REFUSAL_MS	(64 * GPB_REFUSAL_MS)
 
 /* Fill in the registry; its memory is zeroed. */
 void
@@ -65,6 +69,7 @@ gpb_registry_init(void)
 
 		pg_atomic_init_u64(&gpb_shared->tags[i], 0);
 		pg_atomic_init_u32(&mirror->state, GPB_MIRROR_FREE);
+		pg_atomic_init_u32(&mirror->mode, GPB_MIRROR_FULL);
 		pg_atomic_init_u64(&mirror->generation, 0);
 		pg_atomic_init_u32(&mirror->owner, 0);
 		ConditionVariableInit(&mirror->owner_cv);
@@ -75,6 +80,9 @@ gpb_registry_init(void)
 		pg_atomic_init_u64(&mirror->refreshes, 0);
 		pg_atomic_init_u64(&mirror->leaves, 0);
 		pg_atomic_init_u64(&mirror->memory, 0);
+		pg_atomic_init_u32(&mirror->inner_blocks, 0);
+		pg_atomic_init_u64(&mirror->stale_moves, 0);
+		pg_atomic_init_u64(&mirror->balance, 0);
 	}
 }
 
@@ -331,7 +339,7 @@ gpb_refusal_of(const GpbIdentity *identity)
 
 	for (i = 0; i < GPB_REFUSALS; i++)
 	{
-		if (gpb_shared->refused[i].until != 0 &&
+		if (gpb_shared->refused[i].failures != 0 &&
 			gpb_identity_equal(&gpb_shared->refused[i].identity, identity))
 			return &gpb_shared->refused[i];
 	}
@@ -339,21 +347,35 @@ gpb_refusal_of(const GpbIdentity *identity)
 }
 
 /*
- * Do not try to mirror this index again soon: the pages would be copied for
+ * Do not try to mirror this index again soon in this way: the pages would be copied for
  * nothing.  Registry lock held exclusively.
  */
 void
-gpb_registry_refuse(const GpbIdentity *identity)
+gpb_registry_refuse(const GpbIdentity *identity, GpbMirrorMode mode)
 {
 	GpbRefusal *refusal = gpb_refusal_of(identity);
+	int64		ms;
 
 	if (refusal == NULL)
 	{
 		refusal = &gpb_shared->refused[gpb_shared->next_refusal];
 		gpb_shared->next_refusal = (gpb_shared->next_refusal + 1) % GPB_REFUSALS;
+		memset(refusal, 0, sizeof(*refusal));
+		refusal->identity = *identity;
 	}
-	refusal->identity = *identity;
-	refusal->until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), GPB_REFUSAL_MS);
+	ms = Min((int64) GPB_REFUSAL_MS << Min(refusal->failures, 16), GPB_LONGEST_REFUSAL_MS);
+	refusal->failures++;
+	refusal->until[mode] = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ms);
+}
+
+/* Is it not to be tried again yet?  Registry lock held. */
+static bool
+gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode)
+{
+	const GpbRefusal *refusal = gpb_refusal_of(identity);
+
+	return refusal != NULL && refusal->until[mode] != 0 &&
+		refusal->until[mode] > GetCurrentTimestamp();
 }
 
 /* Someone asked for it: try again. */
@@ -365,11 +387,18 @@ gpb_registry_forgive(const GpbIdentity *identity)
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
 	refusal = gpb_refusal_of(identity);
 	if (refusal != NULL)
-		refusal->until = 0;
+		memset(refusal, 0, sizeof(*refusal));
 	LWLockRelease(gpb_shared->registry_lock);
 }
 
 /* ---- attach ---- */
+
+/* What a mirror is wanted for */
+typedef enum GpbMirrorUse
+{
+	GPB_USE_PAGES,
+	GPB_USE_SEPARATORS			/* those of level 1 are enough */
+} GpbMirrorUse;
 
 typedef enum GpbAttach
 {
@@ -377,6 +406,35 @@ typedef enum GpbAttach
 	GPB_ATTACH_REFUSED,
 	GPB_ATTACH_FULL				/* no slot or no segment is free */
 } GpbAttach;
+
+/*
+ * How an index of that size is to be mirrored: all of it, unless that is more than is allowed or than the
+ * device's memory, or was tried in vain.  Registry lock held.
+ */
+static GpbMirrorMode
+gpb_mode_for(const GpbIdentity *identity, BlockNumber nblocks)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = gpb_shared->device.memory_limit;
+
+	if ((gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
+		(memory > 0 && bytes > memory) || gpb_is_refused(identity, GPB_MIRROR_FULL))
+		return GPB_MIRROR_INNER_ONLY;
+	return GPB_MIRROR_FULL;
+}
+
+/*
+ * May the mirror in the slot serve this use?  One of all pages may not where it has become too large.  One
+ * of inner nodes serves searches also where by now there would be memory for more: who needs
+ * more makes it.
+ */
+static bool
+gpb_slot_serves(int slot, GpbMirrorMode mode, GpbMirrorUse use)
+{
+	if (pg_atomic_read_u32(&gpb_shared->mirrors[slot].mode) == GPB_MIRROR_FULL)
+		return mode == GPB_MIRROR_FULL;
+	return use == GPB_USE_SEPARATORS;
+}
 
 static void
 gpb_registry_refer(int slot, GpbMirrorRef *ref)
@@ -387,6 +445,7 @@ gpb_registry_refer(int slot, GpbMirrorRef *ref)
 	ref->generation = pg_atomic_read_u64(&mirror->generation);
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;
+	ref->inner_only = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_INNER_ONLY;
 	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
 }
 
@@ -396,7 +455,7 @@ gpb_registry_refer(int slot, GpbMirrorRef *ref)
  */
 static GpbAttach
 gpb_registry_create(const GpbIdentity *identity, const GpbLayout *layout,
-					BlockNumber nblocks, GpbMirrorRef *ref)
+					GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
 {
 	int			slot;
 	GpbMirrorSlot *mirror;
@@ -414,11 +473,15 @@ gpb_registry_create(const GpbIdentity *identity, const GpbLayout *layout,
 
 	mirror->identity = *identity;
 	mirror->layout = *layout;
+	pg_atomic_write_u32(&mirror->mode, mode);
 	pg_atomic_write_u32(&mirror->nblocks, 0);
 	pg_atomic_write_u64(&mirror->epoch, 0);
 	pg_atomic_write_u64(&mirror->refreshes, 0);
 	pg_atomic_write_u64(&mirror->leaves, 0);
 	pg_atomic_write_u64(&mirror->memory, 0);
+	pg_atomic_write_u32(&mirror->inner_blocks, 0);
+	pg_atomic_write_u64(&mirror->stale_moves, 0);
+	pg_atomic_write_u64(&mirror->balance, 0);
 	pg_atomic_fetch_add_u64(&mirror->generation, 1);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&mirror->state, GPB_MIRROR_LIVE);
@@ -451,44 +514,58 @@ gpb_registry_discard_former(const GpbIdentity *identity)
 	}
 }
 
-/* Find the mirror or make one.  No LWLock held on entry or exit. */
+/*
+ * Find the mirror or make one; a mirror changes its mode by being discarded and made anew.  No LWLock held on entry or
+ * exit.
+ */
 static GpbAttach
 gpb_registry_attach(const GpbIdentity *identity, const GpbLayout *layout,
-					BlockNumber nblocks, GpbMirrorRef *ref)
+					BlockNumber nblocks, GpbMirrorUse use, GpbMirrorRef *ref)
 {
 	GpbAttach	outcome = GPB_ATTACHED;
-	GpbRefusal *refusal;
+	GpbMirrorMode mode;
 	int			slot;
 
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
+	mode = gpb_mode_for(identity, nblocks);
 	slot = gpb_registry_lookup(identity);
-	if (slot != GPB_NOT_MIRRORED)
+	if (slot != GPB_NOT_MIRRORED && gpb_slot_serves(slot, mode, use))
 		gpb_registry_refer(slot, ref);
+	else if (use == GPB_USE_PAGES && mode == GPB_MIRROR_INNER_ONLY)
+	{
+		/* leave one of the inner nodes to those whom it serves */
+		if (slot == GPB_NOT_MIRRORED || !gpb_slot_serves(slot, mode, GPB_USE_SEPARATORS))
+			gpb_registry_discard_former(identity);
+		outcome = GPB_ATTACH_REFUSED;
+	}
 	else
 	{
 		gpb_registry_discard_former(identity);
-		refusal = gpb_refusal_of(identity);
-		if (refusal != NULL && refusal->until > GetCurrentTimestamp())
+		if (gpb_is_refused(identity, mode))
 			outcome = GPB_ATTACH_REFUSED;
 		else
-			outcome = gpb_registry_create(identity, layout, nblocks, ref);
+			outcome = gpb_registry_create(identity, layout, mode, nblocks, ref);
 	}
 	LWLockRelease(gpb_shared->registry_lock);
 	return outcome;
 }
 
-/* The common case: it is there.  Shared lock only. */
+/* The common case: it is there, and as it should be.  Shared lock only. */
 static bool
-gpb_registry_attach_present(const GpbIdentity *identity, GpbMirrorRef *ref)
+gpb_registry_attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse use,
+							GpbMirrorRef *ref)
 {
 	int			slot;
+	bool		serves;
 
 	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
 	slot = gpb_registry_lookup(identity);
-	if (slot != GPB_NOT_MIRRORED)
+	serves = slot != GPB_NOT_MIRRORED &&
+		gpb_slot_serves(slot, gpb_mode_for(identity, nblocks), use);
+	if (serves)
 		gpb_registry_refer(slot, ref);
 	LWLockRelease(gpb_shared->registry_lock);
-	return slot != GPB_NOT_MIRRORED;
+	return serves;
 }
 
 bool
@@ -498,8 +575,9 @@ gpb_mirror_available(void)
 		pg_atomic_read_u64(&gpb_shared->available) != 0;
 }
 
-bool
-gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+static bool
+gpb_mirror_attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
+					  GpbMirrorRef *ref)
 {
 	GpbIdentity identity;
 	BlockNumber nblocks;
@@ -508,15 +586,15 @@ gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 	if (!gpb_mirror_available() || !gpb_may_mirror(index))
 		return false;
 	gpb_identity_of(index, &identity);
-	if (gpb_registry_attach_present(&identity, ref))
+	nblocks = RelationGetNumberOfBlocks(index);
+	if (gpb_registry_attach_present(&identity, nblocks, use, ref))
 		return true;
 
-	nblocks = RelationGetNumberOfBlocks(index);
 	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total())
 		return false;
 	for (attempt = 0; attempt < GPB_MIRRORS; attempt++)
 	{
-		GpbAttach	outcome = gpb_registry_attach(&identity, layout, nblocks, ref);
+		GpbAttach	outcome = gpb_registry_attach(&identity, layout, nblocks, use, ref);
 
 		if (outcome != GPB_ATTACH_FULL)
 			return outcome == GPB_ATTACHED;
@@ -524,6 +602,71 @@ gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 			return false;
 	}
 	return false;
+}
+
+bool
+gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	return gpb_mirror_attach_for(index, layout, GPB_USE_PAGES, ref);
+}
+
+bool
+gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	return gpb_mirror_attach_for(index, layout, GPB_USE_SEPARATORS, ref);
+}
+
+bool
+gpb_mirror_is_inner_only(Relation index)
+{
+	GpbIdentity identity;
+	BlockNumber nblocks;
+	GpbMirrorMode mode;
+
+	if (!gpb_mirror_available() || !gpb_may_mirror(index))
+		return false;
+	gpb_identity_of(index, &identity);
+	nblocks = RelationGetNumberOfBlocks(index);
+	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+	mode = gpb_mode_for(&identity, nblocks);
+	LWLockRelease(gpb_shared->registry_lock);
+	return mode == GPB_MIRROR_INNER_ONLY;
+}
+
+/* ---- what searches in a mirror learn ---- */
+
+void
+gpb_mirror_note_stale(const GpbMirrorRef *ref, uint64 moves)
+{
+	if (moves > 0)
+		pg_atomic_fetch_add_u64(&gpb_shared->mirrors[ref->slot].stale_moves, moves);
+}
+
+StaticAssertDecl(sizeof(GpbBalance) == sizeof(uint64), "a balance is read and written at once");
+
+GpbBalance
+gpb_mirror_balance(const GpbMirrorRef *ref)
+{
+	uint64		word = pg_atomic_read_u64(&gpb_shared->mirrors[ref->slot].balance);
+	GpbBalance	balance;
+
+	memcpy(&balance, &word, sizeof(balance));
+	return balance;
+}
+
+/* A sample that was taken with a balance which is no longer is dropped. */
+void
+gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, double device_us,
+						  double cpu_us)
+{
+	GpbBalance	next = gpb_balance_next(then, device_us, cpu_us);
+	uint64		from;
+	uint64		to;
+
+	memcpy(&from, &then, sizeof(from));
+	memcpy(&to, &next, sizeof(to));
+	if (gpb_mirror_is_live(ref->slot, ref->generation))
+		(void) pg_atomic_compare_exchange_u64(&gpb_shared->mirrors[ref->slot].balance, &from, to);
 }
 
 /*

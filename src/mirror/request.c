@@ -216,6 +216,7 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 {
 	uint32		pgprocno = slot->pgprocno;
 
+	INSTR_TIME_SET_CURRENT(slot->answered);
 	slot->ok = ok;
 	slot->answered_generation = slot->generation;
 	if (gpb_slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
@@ -497,6 +498,7 @@ gpb_request_submit(GpbRequest *request)
 	slot->mirror_generation = request->ref.generation;
 	slot->ok = false;
 	request->pending = true;
+	INSTR_TIME_SET_CURRENT(slot->submitted);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_SUBMITTED);
 	gpb_wake_service();

@@ -159,6 +159,12 @@ gpb_device_check(GpbDeviceStatus status)
 
 /* ---- mirrors ---- */
 
+static bool
+gpb_is_inner_only(int slot)
+{
+	return pg_atomic_read_u32(&gpb_shared->mirrors[slot].mode) == GPB_MIRROR_INNER_ONLY;
+}
+
 static void
 gpb_served_destroy(GpbServed *served)
 {
@@ -221,22 +227,26 @@ gpb_make_room(int except)
 
 /*
  * The device has no memory for this one.  Unless others stand in its way, which are just
- * being refreshed, it need not be tried again soon.
+ * being refreshed, it need not be tried again soon; until then a mirror of its inner nodes takes its place.
  */
 static void
 gpb_give_up(int slot)
 {
 	bool		alone = true;
+	GpbMirrorMode mode;
 	int			i;
 
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
 		alone = alone && (i == slot || gpb_served[i].mirror == NULL);
+	mode = pg_atomic_read_u32(&gpb_shared->mirrors[slot].mode);
 	if (alone)
-		gpb_registry_refuse(&gpb_shared->mirrors[slot].identity);
+		gpb_registry_refuse(&gpb_shared->mirrors[slot].identity, mode);
 	gpb_registry_discard(slot);
 	LWLockRelease(gpb_shared->registry_lock);
-	ereport(LOG, (errmsg("gpubtree has no device memory for the mirror of index %u of database %u",
+	ereport(LOG, (errmsg(mode == GPB_MIRROR_FULL ?
+						 "gpubtree has no device memory for the mirror of index %u of database %u" :
+						 "gpubtree has no device memory for the inner nodes of index %u of database %u",
 						 gpb_shared->mirrors[slot].identity.index,
 						 gpb_shared->mirrors[slot].identity.file.dbNode),
 				  errdetail("%s", gpb_api->last_error(gpb_device)),
@@ -285,7 +295,7 @@ gpb_served_for(const GpbRequestSlot *slot)
 		served->mirror = NULL;
 		return NULL;
 	}
-	served->inner = gpb_inner_create(layout);
+	served->inner = gpb_inner_create(layout, gpb_is_inner_only(slot->mirror));
 	served->generation = slot->mirror_generation;
 	return served;
 }
@@ -302,6 +312,15 @@ gpb_searchable_mirror(const GpbRequestSlot *slot)
 	if (served->generation != slot->mirror_generation || !served->has_inner)
 		return NULL;
 	return served->mirror;
+}
+
+/* The same, if it has images of leaves; else NULL. */
+GpbDeviceMirror *
+gpb_full_mirror(const GpbRequestSlot *slot)
+{
+	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
+
+	return mirror == NULL || gpb_is_inner_only(slot->mirror) ? NULL : mirror;
 }
 
 /* ---- refreshes ---- */
@@ -338,6 +357,7 @@ gpb_serve_upload(GpbRequestSlot *slot, const char *staging)
 {
 	const uint32 *blocks = (const uint32 *) staging;
 	const char *pages = staging + BLCKSZ;
+	uint32		images[BLCKSZ / sizeof(uint32)];
 	GpbDeviceStatus status = GPB_DEVICE_NO_MEMORY;
 	GpbServed  *served;
 	uint64		i;
@@ -348,11 +368,14 @@ gpb_serve_upload(GpbRequestSlot *slot, const char *staging)
 	if (served != NULL)
 	{
 		status = GPB_DEVICE_OK;
+		for (i = 0; i < slot->n; i++)
+			images[i] = gpb_is_inner_only(slot->mirror) ?
+				gpb_inner_image(served->inner, blocks[i]) : blocks[i];
 		if (slot->n > 0)
 		{
 			do
 			{
-				status = gpb_api->upload(gpb_device, served->mirror, (int) slot->n, blocks,
+				status = gpb_api->upload(gpb_device, served->mirror, (int) slot->n, images,
 										 pages, slot->epoch);
 				if (status == GPB_DEVICE_OK)
 					status = gpb_api->upload_wait(gpb_device);
@@ -457,6 +480,8 @@ gpb_service_begin(void)
 	LWLockAcquire(gpb_shared->registry_lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
 		gpb_registry_discard(i);
+	/* another device, or other settings of it */
+	memset(gpb_shared->refused, 0, sizeof(gpb_shared->refused));
 	LWLockRelease(gpb_shared->registry_lock);
 	gpb_reap_discarded();
 	gpb_slots_reclaim();

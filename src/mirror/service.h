@@ -23,6 +23,7 @@ extern uint64 gpb_incarnation;
 extern void gpb_device_check(GpbDeviceStatus status);
 extern bool gpb_request_is_valid(const GpbRequestSlot *slot);
 extern GpbDeviceMirror *gpb_searchable_mirror(const GpbRequestSlot *slot);
+extern GpbDeviceMirror *gpb_full_mirror(const GpbRequestSlot *slot);
 
 /* ---- service_query.c ---- */
 

@@ -135,7 +135,7 @@ gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
 static bool
 gpb_launch_aggregate(int channel, GpbRequestSlot *slot)
 {
-	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
+	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
 	GpbLists   *lists = &gpb_lists[channel];
 	const uint32 *changed;
 	uint32		nblocks;
@@ -160,7 +160,7 @@ static bool
 gpb_launch_ranges(int channel, GpbRequestSlot *slot, int number)
 {
 	const GpbRangesSpec *spec = &slot->ranges;
-	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
+	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
 	GpbLists   *lists = &gpb_lists[channel];
 	Size		width = spec->points ? sizeof(uint64) : sizeof(GpbKeyRange);
 	const uint32 *changed;

@@ -98,7 +98,8 @@ gpb_search_submitted(int number)
 	memset(search, 0, sizeof(*search));
 	search->active = true;
 	gpb_nactive++;
-	if (gpb_searchable_mirror(slot) == NULL || gpb_api->search_launch == NULL ||
+	if ((slot->search.positions ? gpb_full_mirror(slot) : gpb_searchable_mirror(slot)) == NULL ||
+		gpb_api->search_launch == NULL ||
 		!gpb_search_arrange(slot, &search->arrays))
 		search->failed = true;
 	if (search->failed || search->arrays.n == 0)
@@ -135,6 +136,8 @@ gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, in
 	gpb_device_check(status);
 	if (status != GPB_DEVICE_OK)
 		return false;
+	for (i = 0; i < (int) spec->npieces; i++)
+		GPB_SLOW_SERVICE("search", spec->piece[i].n);
 	for (i = 0; i < n; i++)
 		gpb_searches[numbers[i]].flying++;
 	gpb_take_off(GPB_SEARCH_FLIGHT, channel, numbers, n);

@@ -26,6 +26,7 @@ int			gpb_staging_size = 1024;
 int			gpb_batch_slots = 64;
 int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
+int			gpb_max_mirror_size = 0;
 
 GpbShared  *gpb_shared = NULL;
 
@@ -61,6 +62,11 @@ gpb_mirror_define_settings(void)
 							"Device memory that mirrors may take.",
 							"0 is four fifths of what is free when the service starts.",
 							&gpb_memory_limit, 0, 0, INT_MAX, PGC_SIGHUP,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.max_mirror_size",
+							"Largest index of which all pages are mirrored.",
+							"Of a larger one only inner nodes are; 0 is as large as the device's memory allows.",
+							&gpb_max_mirror_size, 0, 0, INT_MAX, PGC_SUSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.query_slots",
 							"Queries that the service answers at the same time.",

@@ -51,6 +51,13 @@ typedef enum GpbMirrorState
 	GPB_MIRROR_DISCARDED		/* not to be used; the service frees it */
 } GpbMirrorState;
 
+/* What of an index is mirrored; as long as a mirror lives */
+typedef enum GpbMirrorMode
+{
+	GPB_MIRROR_FULL = 0,		/* all pages */
+	GPB_MIRROR_INNER_ONLY		/* those of level 1 */
+} GpbMirrorMode;
+
 /* What a mirror is the mirror of (rule M1) */
 typedef struct GpbIdentity
 {
@@ -70,6 +77,7 @@ typedef struct GpbMirrorSlot
 	GpbIdentity identity;
 	GpbLayout	layout;
 	pg_atomic_uint32 state;		/* GpbMirrorState */
+	pg_atomic_uint32 mode;		/* GpbMirrorMode */
 	pg_atomic_uint64 generation;	/* one more for each mirror in the slot */
 	pg_atomic_uint32 owner;		/* who refreshes: pgprocno + 1, or 0 */
 	ConditionVariable owner_cv;
@@ -80,13 +88,17 @@ typedef struct GpbMirrorSlot
 	pg_atomic_uint64 refreshes; /* that copied something */
 	pg_atomic_uint64 leaves;	/* in the inner image */
 	pg_atomic_uint64 memory;	/* bytes on the device */
+	pg_atomic_uint32 inner_blocks;	/* level-1 pages at the last refresh, if inner-only */
+	pg_atomic_uint64 stale_moves;	/* since then, see refresh_inner.c */
+	pg_atomic_uint64 balance;	/* GpbBalance */
 } GpbMirrorSlot;
 
 /* An index for which the device had no memory */
 typedef struct GpbRefusal
 {
 	GpbIdentity identity;
-	TimestampTz until;
+	TimestampTz until[2];		/* by GpbMirrorMode */
+	int			failures;		/* one after the other */
 } GpbRefusal;
 
 /* ---- requests ---- */
@@ -148,7 +160,10 @@ typedef struct GpbRequestSlot
 	uint32		first_unit;
 	uint32		nunits;			/* 0: none */
 
+	instr_time	submitted;
+
 	/* answer */
+	instr_time	answered;
 	bool		ok;
 	uint64		answered_generation;
 	GpbAggregateResult result;
@@ -229,6 +244,7 @@ extern int	gpb_staging_size;	/* kB */
 extern int	gpb_batch_slots;
 extern int	gpb_batch_memory;	/* kB */
 extern int	gpb_max_mirrored_blocks;
+extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
 
 /* ---- changed_map.c ---- */
 
@@ -246,6 +262,8 @@ extern bool gpb_map_is_clean(int slot, BlockNumber nblocks);
 extern uint64 gpb_map_count(int slot, BlockNumber nblocks);
 extern uint32 gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo);
 extern void gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo);
+extern bool gpb_map_take(int slot, BlockNumber block);
+extern void gpb_map_put(int slot, BlockNumber block);
 extern void gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
 
 #define gpb_map_words(nblocks) (((nblocks) + 31) / 32)
@@ -277,7 +295,7 @@ extern void gpb_registry_drop_database(Oid database);
 extern bool gpb_registry_grow(int slot, BlockNumber nblocks);
 extern int	gpb_registry_least_used(int except);
 extern bool gpb_registry_free_one(int except);
-extern void gpb_registry_refuse(const GpbIdentity *identity);
+extern void gpb_registry_refuse(const GpbIdentity *identity, GpbMirrorMode mode);
 extern void gpb_registry_forgive(const GpbIdentity *identity);
 extern bool gpb_own_try(int slot);
 extern void gpb_own(int slot);
@@ -346,9 +364,10 @@ extern void gpb_drop_ownership(int slot);
 
 typedef struct GpbInner GpbInner;
 
-extern GpbInner *gpb_inner_create(const GpbLayout *layout);
+extern GpbInner *gpb_inner_create(const GpbLayout *layout, bool dense);
 extern void gpb_inner_destroy(GpbInner *inner);
 extern void gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page);
+extern uint32 gpb_inner_image(GpbInner *inner, BlockNumber block);
 
 typedef enum GpbInnerOutcome
 {
@@ -359,7 +378,7 @@ typedef enum GpbInnerOutcome
 typedef struct GpbInnerChain
 {
 	uint32		nblocks;
-	uint32	   *blocks;			/* palloc'd */
+	uint32	   *blocks;			/* images on the device; palloc'd */
 	uint32	   *counts;
 	uint32		root_leaf;
 	uint64		leaves;

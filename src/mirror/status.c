@@ -60,7 +60,8 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	{
 		gpb_identity_of(index, &identity);
 		gpb_registry_forgive(&identity);
-		done = gpb_mirror_attach(index, &layout, &ref) &&
+		done = (gpb_mirror_attach(index, &layout, &ref) ||
+				gpb_mirror_attach_search(index, &layout, &ref)) &&
 			gpb_mirror_refresh(index, &layout, &ref, &blocks);
 	}
 	relation_close(index, AccessShareLock);
@@ -88,6 +89,7 @@ typedef struct GpbMirrorStatus
 {
 	GpbIdentity identity;
 	uint32		state;
+	uint32		mode;
 	uint32		nblocks;
 	uint64		leaves;
 	uint64		memory;
@@ -95,15 +97,19 @@ typedef struct GpbMirrorStatus
 	uint64		epoch;
 	TimestampTz last_used;
 	uint64		refreshes;
+	uint64		stale_moves;
+	GpbBalance	balance;
 } GpbMirrorStatus;
 
 static void
 gpb_mirror_status(int slot, GpbMirrorStatus *status)
 {
 	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	GpbMirrorRef ref;
 
 	status->identity = mirror->identity;
 	status->state = pg_atomic_read_u32(&mirror->state);
+	status->mode = pg_atomic_read_u32(&mirror->mode);
 	status->nblocks = pg_atomic_read_u32(&mirror->nblocks);
 	status->leaves = pg_atomic_read_u64(&mirror->leaves);
 	status->memory = pg_atomic_read_u64(&mirror->memory);
@@ -111,6 +117,9 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 	status->epoch = pg_atomic_read_u64(&mirror->epoch);
 	status->last_used = (TimestampTz) pg_atomic_read_u64(&mirror->last_used);
 	status->refreshes = pg_atomic_read_u64(&mirror->refreshes);
+	status->stale_moves = pg_atomic_read_u64(&mirror->stale_moves);
+	ref.slot = slot;
+	status->balance = gpb_mirror_balance(&ref);
 }
 
 static const char *
@@ -131,8 +140,8 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 	for (slot = 0; gpb_shared != NULL && slot < GPB_MIRRORS; slot++)
 	{
 		GpbMirrorStatus status;
-		Datum		values[11];
-		bool		nulls[11] = {false};
+		Datum		values[14];
+		bool		nulls[14] = {false};
 
 		LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
 		gpb_mirror_status(slot, &status);
@@ -147,9 +156,13 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 		values[5] = Int64GetDatum((int64) status.leaves);
 		values[6] = Int64GetDatum((int64) status.memory);
 		values[7] = Int64GetDatum((int64) status.changed);
+		nulls[7] = status.mode == GPB_MIRROR_INNER_ONLY;	/* those of leaves do not matter */
 		values[8] = Int64GetDatum((int64) status.epoch);
 		values[9] = TimestampTzGetDatum(status.last_used);
 		values[10] = Int64GetDatum((int64) status.refreshes);
+		values[11] = CStringGetTextDatum(status.mode == GPB_MIRROR_FULL ? "full" : "inner-only");
+		values[12] = Int64GetDatum((int64) status.stale_moves);
+		values[13] = Float8GetDatum((double) status.balance.share / GPB_SHARE_ALL);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

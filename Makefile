@@ -18,7 +18,7 @@ PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test
+	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
 
 PG_CONFIG ?= pg_config
 
@@ -70,6 +70,9 @@ test/bench/search_bench: test/bench/search_bench.cu $(HEADERS_ALL)
 
 # Plain C functions, see test/unit
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
+
+test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 # The CUDA sources as an ordinary library, see test/kernel/emulator

@@ -240,6 +240,7 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 
 			if (want.heap_rows)
 				gpb_visit_records(visit, records, nrecords);
+			GPB_HOLD("batch-part-taken");
 			for (r = 0; r < nrecords && !want.heap_rows; r++)
 				gpb_test_entry(&test, records + r * gpb_range_entry_width(layout.row_width), NULL);
 		}

@@ -30,6 +30,7 @@
 
 PG_FUNCTION_INFO_V1(gpb_test_positions);
 PG_FUNCTION_INFO_V1(gpb_test_ranges);
+PG_FUNCTION_INFO_V1(gpb_test_refused);
 
 /* A place in the tree */
 typedef struct GpbTestPlace
@@ -183,6 +184,49 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 	gpb_mirror_batch_end(batch);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_INT64(unclean);
+}
+
+/*
+ * gpb_test_refused(index): does the service itself refuse positions, ranges and aggregates in the mirror that is
+ * there for searches, and answer a search?
+ */
+Datum
+gpb_test_refused(PG_FUNCTION_ARGS)
+{
+	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	GpbLayout	layout = *gpb_layout(index);
+	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .n = 1};
+	GpbRangesSpec ranges = {.layout = layout, .n = 1};
+	GpbAggregateSpec spec = {.layout = layout};
+	GpbRangesResult ranges_result;
+	GpbAggregateResult result;
+	GpbMirrorBatch *batch;
+	GpbRequest *request;
+	GpbMirrorRef ref;
+	char	   *staging;
+	bool		refused = true;
+	int			what;
+
+	if (!gpb_mirror_attach_search(index, &layout, &ref))
+		elog(ERROR, "no mirror");
+	for (what = 0; what < 3; what++)
+	{
+		batch = gpb_test_begin(&ref, 1024, &staging);
+		memset(staging, 0, 1024);
+		search.positions = what == 1;
+		search.epoch = ranges.epoch = gpb_mirror_epoch(&ref);
+		if (what < 2)
+			refused = refused && gpb_mirror_batch_search(batch, &search) == (what == 0);
+		else
+			refused = refused && !gpb_mirror_batch_ranges(batch, &ranges, &ranges_result);
+		gpb_mirror_batch_end(batch);
+	}
+	request = gpb_request_begin(&ref);
+	spec.epoch = search.epoch;
+	refused = refused && !gpb_request_aggregate(request, &spec, &result, NULL);
+	gpb_request_end(request);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_BOOL(refused);
 }
 
 /* ---- ranges ---- */

@@ -43,8 +43,8 @@ gpb_open_owned_index(Oid oid)
 }
 
 /*
- * gpubtree_refresh(index): bring the mirror up to date, or make one.  Returns the
- * number of blocks copied; NULL where there can be no mirror.
+ * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has the
+ * memory, else of the inner nodes.  Returns the number of blocks copied; NULL where there can be no mirror.
  */
 Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)
@@ -60,9 +60,10 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	{
 		gpb_identity_of(index, &identity);
 		gpb_registry_forgive(&identity);
-		done = (gpb_mirror_attach(index, &layout, &ref) ||
-				gpb_mirror_attach_search(index, &layout, &ref)) &&
-			gpb_mirror_refresh(index, &layout, &ref, &blocks);
+		done = (gpb_mirror_attach(index, &layout, &ref) &&
+				gpb_mirror_refresh(index, &layout, &ref, &blocks)) ||
+			(gpb_mirror_attach_search(index, &layout, &ref) &&
+			 gpb_mirror_refresh(index, &layout, &ref, &blocks));
 	}
 	relation_close(index, AccessShareLock);
 	if (!done)

@@ -67,8 +67,9 @@ typedef struct GpbBatchCounters
 	uint64		unclean;		/* ... and pieces of ranges that it left to the CPU */
 	uint64		refreshed_blocks;	/* sent to the mirror beforehand */
 	uint64		fallbacks;		/* times that an engine gave up, and another went on */
-	uint64		device_keys;	/* whose leaves a mirror of the inner nodes told */
-	double		cpu_share;		/* of the others' part in each bucket, at last: 0 to 1 */
+	uint64		device_keys;	/* walked with leaves that a mirror of the inner nodes told ... */
+	uint64		cpu_keys;		/* ... and with leaves looked up in the tree */
+	double		cpu_share;		/* part of each bucket that the latter have, at last: 0 to 1 */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;

@@ -167,6 +167,8 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 		gpb_visibility_release(cpu->visibility);
 		n = batch->finder->find(batch, cpu->sorted, cpu->nsorted, cpu->at_sorted, &leaves);
 	}
+	if (leaves == NULL)
+		batch->counters.cpu_keys += n;
 	gpb_walk_start(cpu->walk, cpu->sorted + cpu->at_sorted,
 				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input, leaves, n);
 	cpu->at_sorted += n;

@@ -205,7 +205,7 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	values[9] = Float8GetDatum(INSTR_TIME_GET_MILLISEC(time));
 	values[10] = Int64GetDatum((int64) counters->walk.right_moves);
 	values[11] = Int64GetDatum((int64) counters->device_keys);
-	values[12] = Int64GetDatum((int64) (counters->ranges - counters->device_keys));
+	values[12] = Int64GetDatum((int64) counters->cpu_keys);
 	values[13] = Float8GetDatum(counters->cpu_share);
 
 	gpb_batch_end(batch);

@@ -141,8 +141,8 @@ $leaves = mirror('leaves');
 
 # steps to the right without a split are natural, and no reason either
 $refreshes = mirror('refreshes');
-probe('much walking', 100000, 'inner') for (1 .. 3);
-cmp_ok(mirror('stale_moves'), '>', 500, 'keys that begin a leaf are looked for to the left of it');
+value("SELECT gpubtree_probe('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 290000::bigint) i), 'inner')");
+cmp_ok(mirror('stale_moves'), '>', 20, 'keys that begin a leaf are looked for to the left of it');
 is(mirror('refreshes'), $refreshes, 'which no refresh would help');
 
 # splits all over, of level 1 too: searches pay until a refresh is the cheaper way
@@ -244,7 +244,8 @@ for my $point ('refresh-before-copy', 'refresh-before-publish')
 }
 cmp_ok(value("SELECT gpubtree_refresh('t_k')"), '>', 1, 'what was in flight is copied again');
 
-# Old leaves while they are split and emptied
+# Old leaves while they are split
+$matches = value($probe);
 my $session = start_held('inner-leaves-known', $probe);
 $node->safe_psql('postgres', 'INSERT INTO t SELECT i * 10 + 5, i, i FROM generate_series(1, 200000) i');
 $node->safe_psql('postgres', 'VACUUM t');
@@ -346,7 +347,7 @@ for my $limit ('40kB', '80kB', '120kB')
 	$node->append_conf('postgresql.conf', "gpubtree.memory_limit = '$limit'");
 	$node->restart;
 	gpb_wait_for_service($node);
-	cmp_ok(probe("$limit of memory", 50000, 'inner'), '>', 0, "$limit: the CPU does it all");
+	is(probe("$limit of memory", 50000, 'inner'), '0', "$limit: the CPU does it all");
 	is(value("SELECT gpubtree_refresh('t_k') IS NULL"), 't', "$limit: there is no mirror");
 	all_is_free($limit);
 }

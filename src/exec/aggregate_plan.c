@@ -37,6 +37,7 @@
 #include "../index/index.h"
 #include "../mirror/mirror.h"
 #include "aggregate_node.h"
+#include "plan_rules.h"
 
 static Plan *gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 								CustomPath *path, List *tlist, List *clauses,
@@ -90,57 +91,16 @@ typedef struct GpbCandidate
 
 /* ---- is the query of our kind? ---- */
 
-/*
- * Plain SELECTs only, and not below a statement that may recheck rows by running
- * plan trees again (EvalPlanQual).
- */
+/* Is it one row of aggregates of a query that our nodes may run in? */
 static bool
 gpb_query_is_plain(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
-	PlannerInfo *parent;
 
-	if (parse->commandType != CMD_SELECT || !parse->hasAggs ||
-		parse->groupClause != NIL || parse->groupingSets != NIL ||
-		parse->havingQual != NULL || parse->hasWindowFuncs ||
-		parse->hasTargetSRFs)
-		return false;
-
-	for (parent = root; parent != NULL; parent = parent->parent_root)
-	{
-		CmdType		command = parent->parse->commandType;
-
-		if (command != CMD_SELECT && command != CMD_INSERT)
-			return false;
-		if (parent->parse->rowMarks != NIL || parent->rowMarks != NIL ||
-			parent->parse->onConflict != NULL)
-			return false;
-	}
-	return true;
-}
-
-/* One ordinary table of the heap access method, without children or sampling. */
-static bool
-gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte;
-	Relation	heap;
-	bool		plain;
-
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
-		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
-		!bms_is_empty(rel->lateral_relids))
-		return false;
-	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->inh || rte->tablesample != NULL ||
-		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
-		return false;
-
-	/* The planner holds a lock already. */
-	heap = table_open(rte->relid, NoLock);
-	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
-	table_close(heap, NoLock);
-	return plain;
+	return parse->commandType == CMD_SELECT && parse->hasAggs &&
+		parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->havingQual == NULL && !parse->hasWindowFuncs &&
+		!parse->hasTargetSRFs && gpb_query_allows_nodes(root);
 }
 
 /*
@@ -166,20 +126,6 @@ gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
 }
 
 /* ---- does an index hold what is asked for? ---- */
-
-/* Position of a table column among the index's columns, or -1. */
-static int
-gpb_index_column(IndexOptInfo *index, AttrNumber attno)
-{
-	int			c;
-
-	for (c = 0; c < index->ncolumns; c++)
-	{
-		if (index->indexkeys[c] == attno)
-			return c;
-	}
-	return -1;
-}
 
 /*
  * The Var under an aggregate's argument, stepping over relabelings (a domain
@@ -329,13 +275,7 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 	ListCell   *lc;
 	int			n = 0;
 
-	/* The cost function is how a planner node shows its access method. */
-	if (index->amcostestimate != gpb_costestimate)
-		return false;
-	if (index->hypothetical || index->indexkeys[0] == 0 ||
-		index->nkeycolumns != 1)
-		return false;
-	if (index->indpred != NIL && !index->predOK)
+	if (!gpb_index_is_usable(index))
 		return false;
 
 	candidate->index = index;
@@ -361,66 +301,6 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 }
 
 /* ---- price ---- */
-
-/*
- * How far the heap's order follows the key's, as the access method estimates
- * it: its cost function is asked about a scan of the whole index.
- */
-static double
-gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
-{
-	IndexPath  *path = makeNode(IndexPath);
-	Cost		startup_cost;
-	Cost		total_cost;
-	Selectivity selectivity;
-	double		correlation;
-	double		pages;
-
-	path->path.pathtype = T_IndexOnlyScan;
-	path->path.parent = index->rel;
-	path->path.pathtarget = index->rel->reltarget;
-	path->indexinfo = index;
-	path->indexscandir = ForwardScanDirection;
-	index->amcostestimate(root, path, 1.0, &startup_cost, &total_cost,
-						  &selectivity, &correlation, &pages);
-	return correlation;
-}
-
-/*
- * Heap pages are visited for entries on pages that are not all-visible, in TID
- * order batch by batch, so each page once at most if the batch covers it;
- * interpolated by correlation as the core does for index scans.
- */
-static Cost
-gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
-{
-	RelOptInfo *rel = index->rel;
-	double		fraction = 1.0 - rel->allvisfrac;
-	double		random_page_cost;
-	double		seq_page_cost;
-	double		scattered;
-	double		clustered;
-	double		correlation;
-	double		share;
-
-	if (fraction <= 0.0 || rel->pages == 0)
-		return 0.0;
-	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
-
-	scattered = index_pages_fetched(entries, rel->pages, index->pages, root);
-	clustered = ceil(entries / Max(rel->tuples, 1.0) * rel->pages);
-	clustered = Min(clustered, scattered);
-	/* the more of the table a visit covers, the more it reads it in order */
-	share = sqrt(Min(scattered / rel->pages, 1.0));
-	correlation = gpb_index_correlation(root, index);
-	correlation *= correlation;
-
-	return fraction *
-		(correlation * clustered * seq_page_cost +
-		 (1.0 - correlation) * scattered *
-		 (random_page_cost - (random_page_cost - seq_page_cost) * share)) +
-		fraction * entries * cpu_tuple_cost;
-}
 
 /*
  * Price of a candidate.  Reading entries costs a tenth of what an index scan is
@@ -452,26 +332,13 @@ gpb_cost_candidate(PlannerInfo *root, GpbCandidate *candidate, PathTarget *targe
 	else
 		cost += random_page_cost + leaves * seq_page_cost +
 			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
-	cost += gpb_heap_cost(root, index, entries);
+	cost += gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac);
 
 	candidate->startup_cost = cost + target->cost.startup;
 	candidate->total_cost = candidate->startup_cost + target->cost.per_tuple;
 }
 
 /* ---- path and plan ---- */
-
-/* A Var of the index's key column. */
-static Var *
-gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
-{
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-
-	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
-						  index->indexkeys[0], &type, &typmod, &collation);
-	return makeVar(index->rel->relid, index->indexkeys[0], type, typmod, collation, 0);
-}
 
 /*
  * The path's parent is the table, not the grouping relation: EXPLAIN can then name the

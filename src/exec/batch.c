@@ -152,7 +152,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->spec.layout = *gpb_layout(index);
 	batch->spec.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->spec.want[want->column] = want->want;
-	batch->memory = get_hash_memory_limit();
+	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->spec.layout.row_width);
 	batch->counters.engine = "none";
@@ -331,6 +331,12 @@ gpb_batch_matches(GpbBatch *batch, uint64 *n)
 	batch->counters.matches += batch->nmatches;
 	*n = batch->nmatches;
 	return batch->nmatches > 0 ? batch->matches : NULL;
+}
+
+bool
+gpb_batch_at_end(const GpbBatch *batch)
+{
+	return batch->engine == NULL;
 }
 
 const GpbBatchCounters *

@@ -37,6 +37,8 @@ typedef struct GpbBatchWant
 								 * caller visits the heap for each; see gpb_visit_begin */
 	uint8		column;			/* aggregate: of this column, as in aggregate.h */
 	uint8		want;			/* GPB_WANT_* of it, 0 for none; no sum of a float8 */
+	Size		memory;			/* bytes to work in; 0: hash_mem (work_mem times
+								 * hash_mem_multiplier) */
 } GpbBatchWant;
 
 /* The aggregate over one range, or over all */
@@ -79,7 +81,7 @@ extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
 /*
  * A batch over one index of a heap table.  The snapshot is registered, or active, to the end; both
  * relations are open and locked, by AccessShareLock at least, to the end.  All memory is of a child of
- * the current context; about hash_mem (work_mem times hash_mem_multiplier) of it at most, but for answers, which are the caller's.
+ * the current context; about as much as is wanted of it at most, but for answers, which are the caller's.
  * With a device, staging in shared memory comes to that, while gpb_batch_run or gpb_batch_matches runs.
  */
 extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
@@ -103,6 +105,9 @@ extern const GpbRangeAnswer *gpb_batch_total(const GpbBatch *batch);
  * entries come about in the order of keys, never in that of the ranges' numbers: sort them if that matters.
  */
 extern char *gpb_batch_matches(GpbBatch *batch, uint64 *n);
+
+/* Was the list handed out to its end?  If not, there may be another part. */
+extern bool gpb_batch_at_end(const GpbBatch *batch);
 
 extern const GpbBatchCounters *gpb_batch_counters(const GpbBatch *batch);
 

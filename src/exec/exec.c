@@ -9,18 +9,22 @@
 
 #include <float.h>
 
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 
 #include "aggregate_node.h"
 #include "batch.h"
 #include "exec.h"
+#include "join_node.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
 double		gpb_batch_setup_cost = 100.0;
+bool		gpb_enable_batchjoin = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
@@ -31,6 +35,16 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	if (stage == UPPERREL_GROUP_AGG)
 		gpb_aggregate_add_path(root, input_rel, output_rel);
+}
+
+/* Offer our paths for a join, after everyone else's. */
+static void
+gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (previous_join_pathlist_hook)
+		previous_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpb_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
 void
@@ -50,10 +64,16 @@ gpb_exec_init(void)
 							 "Sets the estimate of the fixed cost of answering a batch of keys or ranges on a device.",
 							 "Higher values leave larger batches to the CPU.",
 							 &gpb_batch_setup_cost, 100.0, 0.0, DBL_MAX,
+	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
+							 "Enables the planner's use of batched joins over gpubtree indexes.",
+							 NULL, &gpb_enable_batchjoin, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
+	RegisterCustomScanMethods(&gpb_join_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;
+	previous_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = gpb_join_pathlist;
 }

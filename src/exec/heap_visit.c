@@ -16,6 +16,7 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/itemptr.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
 
@@ -51,7 +52,15 @@ struct GpbHeapVisit
 	char	   *records;		/* added and not yet visited */
 	int			nrecords;
 	int			capacity;
-	uint64	   *order;			/* GPB_HEAP_BATCH places */
+
+	/* what was started with */
+	char	   *started;
+	uint64	   *order;			/* TIDs of the records, and their numbers, as they are visited */
+	int			order_capacity;
+	int			norder;
+	int			at;				/* next one */
+	int			prefetched;		/* first one whose block was not asked for */
+	int			pending;		/* blocks that were asked for and are not reached */
 };
 
 #define GPB_HEAP_INITIAL	1024	/* records there is room for at first */
@@ -83,6 +92,7 @@ gpb_visit_end(GpbHeapVisit *visit)
 {
 	if (visit == NULL)
 		return;
+	gpb_visit_stop(visit);
 	table_index_fetch_end(visit->fetch);
 	ExecDropSingleTupleTableSlot(visit->slot);
 	if (visit->records != NULL)
@@ -111,15 +121,32 @@ gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
 								   &call_again, NULL);
 }
 
-/* Sort the records that need a visit by TID into visit->order; their number is returned. */
-static int
-gpb_order_visits(GpbHeapVisit *visit, const char *records, int n)
+/* Room for n visits in visit->order, in the visits' own memory. */
+static void
+gpb_visit_reserve(GpbHeapVisit *visit, int n)
 {
-	int			norder = 0;
+	int			capacity = Max(visit->order_capacity, GPB_HEAP_INITIAL);
+
+	if (n <= visit->order_capacity)
+		return;
+	while (capacity < n)
+		capacity *= 2;
+	if (visit->order != NULL)
+		pfree(visit->order);
+	visit->order = MemoryContextAlloc(GetMemoryChunkContext(visit),
+									  sizeof(uint64) * capacity);
+	visit->order_capacity = capacity;
+}
+
+void
+gpb_visit_start(GpbHeapVisit *visit, char *records, int n, bool in_order)
+{
 	int			i;
 
-	if (visit->order == NULL)
-		visit->order = palloc(sizeof(uint64) * GPB_HEAP_BATCH);
+	Assert(n <= GPB_HEAP_BATCH);
+	gpb_visit_stop(visit);
+	gpb_visit_reserve(visit, n);
+	visit->started = records;
 	for (i = 0; i < n; i++)
 	{
 		const char *record = records + (size_t) i * visit->width;
@@ -127,10 +154,24 @@ gpb_order_visits(GpbHeapVisit *visit, const char *records, int n)
 
 		if (visit->ranged && (((const uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) != 0)
 			continue;
-		visit->order[norder++] = tid << 16 | i;
+		visit->order[visit->norder++] = tid << 16 | i;
 	}
-	gpb_sort_visits(visit->order, norder);
-	return norder;
+	if (!in_order)
+		gpb_sort_visits(visit->order, visit->norder);
+}
+
+void
+gpb_visit_stop(GpbHeapVisit *visit)
+{
+	if (visit->norder > 0)
+	{
+		ExecClearTuple(visit->slot);
+		table_index_fetch_reset(visit->fetch);
+	}
+	visit->norder = 0;
+	visit->at = 0;
+	visit->prefetched = 0;
+	visit->pending = 0;
 }
 
 /* The heap block of the i-th visit */
@@ -140,53 +181,60 @@ gpb_visit_block(const GpbHeapVisit *visit, int i)
 	return (BlockNumber) (visit->order[i] >> 32);
 }
 
-/*
- * Prefetch until so many distinct blocks after that of visit i are on their way; *next is the
- * first visit whose block was not asked for, *pending how many were and are not reached.
- */
+/* Coming to a block: see to it that as many blocks after it as are wanted are on their way. */
 static void
-gpb_prefetch_visits(GpbHeapVisit *visit, int n, int *next, int *pending)
+gpb_prefetch_visits(GpbHeapVisit *visit)
 {
-	while (*next < n && *pending < visit->ahead)
+	visit->pending -= visit->at > 0;
+	while (visit->prefetched < visit->norder && visit->pending < visit->ahead)
 	{
-		BlockNumber block = gpb_visit_block(visit, *next);
+		BlockNumber block = gpb_visit_block(visit, visit->prefetched);
 
 		(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM, block);
-		(*pending)++;
-		while (*next < n && gpb_visit_block(visit, *next) == block)
-			(*next)++;
+		visit->pending++;
+		while (visit->prefetched < visit->norder &&
+			   gpb_visit_block(visit, visit->prefetched) == block)
+			visit->prefetched++;
 	}
+}
+
+char *
+gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot **slot)
+{
+	ExecClearTuple(visit->slot);
+	while (visit->at < visit->norder)
+	{
+		int			i = visit->at;
+		char	   *record = visit->started + (size_t) (visit->order[i] & 0xFFFF) * visit->width;
+
+		CHECK_FOR_INTERRUPTS();
+		if (visit->ahead > 0 &&
+			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
+			gpb_prefetch_visits(visit);
+		visit->at++;
+		if (skip != NULL && skip(arg, record))
+			continue;
+		visit->visited++;
+		if (!gpb_fetch_visible(visit, gpb_row_locator(record + visit->locator)))
+			continue;
+		pgstat_count_heap_fetch(visit->index);
+		*slot = visit->slot;
+		return record;
+	}
+	gpb_visit_stop(visit);
+	return NULL;
 }
 
 /* Visit at most GPB_HEAP_BATCH records. */
 static void
 gpb_visit_batch(GpbHeapVisit *visit, char *records, int n)
 {
-	int			norder = gpb_order_visits(visit, records, n);
-	int			next = 0;
-	int			pending = 0;
-	int			i;
+	TupleTableSlot *slot;
+	char	   *record;
 
-	for (i = 0; i < norder; i++)
-	{
-		char	   *record = records + (size_t) (visit->order[i] & 0xFFFF) * visit->width;
-
-		CHECK_FOR_INTERRUPTS();
-		if (visit->ahead > 0 &&
-			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
-		{
-			pending -= i > 0;
-			gpb_prefetch_visits(visit, norder, &next, &pending);
-		}
-		if (!gpb_fetch_visible(visit, gpb_row_locator(record + visit->locator)))
-			continue;
-		visit->callback(visit->arg, record, visit->slot);
-		ExecClearTuple(visit->slot);
-		pgstat_count_heap_fetch(visit->index);
-	}
-	ExecClearTuple(visit->slot);
-	table_index_fetch_reset(visit->fetch);
-	visit->visited += norder;
+	gpb_visit_start(visit, records, n, false);
+	while ((record = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
+		visit->callback(visit->arg, record, slot);
 }
 
 void

@@ -38,8 +38,23 @@ typedef struct GpbHeapVisit GpbHeapVisit;
 extern GpbHeapVisit *gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot,
 									 int row_width, bool ranged,
 									 GpbVisitCallback callback, void *arg);
-/* Close what visits opened, and free; records that were added are forgotten.  NULL is allowed. */
+/* Close what visits opened, and free; records that were added or started with are forgotten.  NULL is allowed. */
 extern void gpb_visit_end(GpbHeapVisit *visit);
+
+/*
+ * The same, the caller asking for one row after the other.  Start with at most GPB_HEAP_BATCH records, which
+ * live until they were visited; each call of next returns the next one whose row the snapshot sees,
+ * with the row in *slot until the call after that (it holds a pin), or NULL when all were visited.
+ * in_order: in the records' order instead of that of TIDs.  skip, if not NULL, says of a record
+ * that it need not be visited any more.  No buffer lock may be held.
+ */
+typedef bool (*GpbVisitSkip) (void *arg, const char *record);
+
+extern void gpb_visit_start(GpbHeapVisit *visit, char *records, int n, bool in_order);
+extern char *gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg,
+							TupleTableSlot **slot);
+/* Forget what was started and not visited; the row's pin is dropped. */
+extern void gpb_visit_stop(GpbHeapVisit *visit);
 
 /* Visit n records that lie one after the other.  No buffer lock may be held. */
 extern void gpb_visit_records(GpbHeapVisit *visit, char *records, uint64 n);

@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_cost.c
+ *	  The price of a batched index join.
+ *
+ * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap page read
+ * at random.  A batch pays once to be set up, little for a row, and for each
+ * distinct page once, in the file's order.  So few outer rows are cheaper in a nested loop, and where the
+ * two meet is decided by the constants here; test/bench/join_sweep compares the
+ * choice with what is fastest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/spccache.h"
+
+#include "join_node.h"
+
+/* All in units of cpu_operator_cost */
+#define GPB_JOIN_START_COST		2000	/* to begin: contexts, index, arrays */
+#define GPB_JOIN_RUN_COST		1000	/* to set a batch up */
+#define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
+#define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
+#define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
+#define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
+
+/* How the outer rows come in batches */
+typedef struct GpbJoinBatches
+{
+	double		first;			/* rows of the first */
+	double		largest;
+	double		count;
+} GpbJoinBatches;
+
+/*
+ * Batches grow from small to what memory holds; most rows are in batches of the
+ * largest size.
+ */
+static void
+gpb_estimate_batches(const GpbJoinInput *input, GpbJoinBatches *batches)
+{
+	double		rows = input->outer_rows;
+	PathTarget *target = input->outer->pathtarget;
+	double		most = gpb_join_memory() /
+		(double) (gpb_join_row_bytes(list_length(target->exprs)) + target->width);
+	double		size = GPB_JOIN_FIRST_BATCH;
+
+	most = Max(Min(most, GPB_JOIN_MOST_ROWS), GPB_JOIN_FIRST_BATCH);
+	batches->first = Min(rows, GPB_JOIN_FIRST_BATCH);
+	batches->largest = batches->first;
+	batches->count = 0;
+	while (rows > 0 && size < most)
+	{
+		batches->largest = Min(rows, size);
+		batches->count++;
+		rows -= batches->largest;
+		size *= GPB_JOIN_GROWTH;
+	}
+	if (rows > 0)
+	{
+		batches->largest = Max(batches->largest, Min(rows, most));
+		batches->count += ceil(rows / most);
+	}
+}
+
+/* Distinct pages of "pages" that n visits at random touch. */
+static double
+gpb_distinct_pages(double n, double pages)
+{
+	return pages <= 1 ? Min(n, 1) : pages * (1.0 - exp(-n / pages));
+}
+
+/*
+ * Pages read for n visits at random to a file, in batches of so many that are each in the file's order:
+ * as many as core would say, less those that a batch visits more than once; each cheaper than a page read at
+ * random, as in a bitmap scan.
+ */
+static Cost
+gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
+			   double n, double batch)
+{
+	double		random_page_cost;
+	double		seq_page_cost;
+	double		fetched;
+	double		distinct;
+
+	if (n <= 0 || pages <= 0)
+		return 0.0;
+	get_tablespace_page_costs(tablespace, &random_page_cost, &seq_page_cost);
+	batch = Min(Max(batch, 1.0), n);
+	distinct = gpb_distinct_pages(batch, pages);
+	fetched = index_pages_fetched(n, (BlockNumber) pages, index_pages, root);
+	fetched = Min(fetched, ceil(n / batch * distinct));
+	return fetched * (random_page_cost -
+					  (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
+}
+
+/* Price of the inner side for so many outer rows in batches of a size. */
+static Cost
+gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
+{
+	IndexOptInfo *index = input->index;
+	RelOptInfo *rel = index->rel;
+	double		share = input->outer_rows > 0 ? rows / input->outer_rows : 0.0;
+	double		matches = input->matches * share;
+	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
+	double		leaves;
+	double		visits;
+	Cost		cost;
+
+	batch = Max(Min(batch, rows), 1.0);
+	/* a key's entries may fill several leaves */
+	leaves = gpb_distinct_pages(batch, index->pages) * rows / batch + matches / entries_per_leaf;
+	cost = cpu_operator_cost *
+		(GPB_JOIN_ROW_COST * rows + GPB_JOIN_LEAF_COST * leaves + GPB_JOIN_MATCH_COST * matches);
+	if (input->in_order)
+		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *
+			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
+	cost += gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
+						   rows + matches / entries_per_leaf, batch);
+
+	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
+	cost += gpb_pages_cost(root, rel->reltablespace, rel->pages, index->pages,
+						   ceil(visits), batch * visits / Max(rows, 1.0));
+	cost += visits * cpu_tuple_cost;
+	return cost;
+}
+
+/* Price of a whole path: startup is up to the first batch's first row. */
+void
+gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
+			  Cost *startup_cost, Cost *total_cost)
+{
+	GpbJoinBatches batches;
+	Path	   *outer = input->outer;
+	QualCost	filters;
+	Cost		startup = cpu_operator_cost * (GPB_JOIN_START_COST + GPB_JOIN_RUN_COST);
+	Cost		outer_run = outer->total_cost - outer->startup_cost;
+	double		first_share;
+	Cost		total;
+
+	gpb_estimate_batches(input, &batches);
+	cost_qual_eval(&filters, input->filters, root);
+	startup += filters.startup + input->target->cost.startup;
+
+	total = startup + cpu_operator_cost * GPB_JOIN_RUN_COST * Max(batches.count - 1, 0) +
+		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +
+		input->matches * filters.per_tuple +
+		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);
+
+	first_share = batches.first / Max(input->outer_rows, 1.0);
+	*startup_cost = outer->startup_cost + startup + outer_run * first_share +
+		gpb_inner_cost(root, input, batches.first, batches.first);
+	*total_cost = outer->total_cost + Max(total, *startup_cost - outer->startup_cost);
+}

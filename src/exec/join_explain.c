@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_explain.c
+ *	  EXPLAIN of batched index joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "commands/explain.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "join_node.h"
+#include "node_explain.h"
+
+static const char *
+gpb_join_type_name(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_INNER:
+			return "Inner";
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			elog(ERROR, "unrecognized join type: %d", (int) jointype);
+	}
+}
+
+/* Rows that a condition refused, of all loops, where there is such a condition. */
+static void
+gpb_explain_removed(const char *label, List *clauses, uint64 removed, ExplainState *es)
+{
+	if (clauses != NIL && (es->format != EXPLAIN_FORMAT_TEXT || removed > 0))
+		ExplainPropertyInteger(label, NULL, (int64) removed, es);
+}
+
+void
+gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbJoinScan *join = (GpbJoinScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbBatchCounters none = {0};
+	const GpbBatchCounters *counters = &none;
+
+	ExplainPropertyText("Join Type", gpb_join_type_name(join->plan.jointype), es);
+	gpb_explain_index(join->plan.index, es);
+	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses("Inner Filter", plan, lthird(plan->custom_exprs), ancestors, es);
+	if (es->analyze)
+		gpb_explain_removed("Rows Removed by Inner Filter", lthird(plan->custom_exprs),
+							join->inner_removed, es);
+	gpb_explain_clauses("Join Filter", plan, lsecond(plan->custom_exprs), ancestors, es);
+	if (es->analyze)
+		gpb_explain_removed("Rows Removed by Join Filter", lsecond(plan->custom_exprs),
+							join->match_removed, es);
+	ExplainPropertyText("Inner Columns", join->plan.index_only ? "Index" : "Table", es);
+	ExplainPropertyText("Output Order", join->plan.in_order ? "Outer" : "Any", es);
+	if (!es->analyze)
+		return;
+
+	if (join->batch != NULL)
+		counters = gpb_batch_counters(join->batch);
+	ExplainPropertyText("Engine", counters->engine ? counters->engine : "none", es);
+	ExplainPropertyInteger("Batches", NULL, (int64) counters->runs, es);
+	ExplainPropertyInteger("Keys", NULL, (int64) counters->ranges, es);
+	ExplainPropertyInteger("Matches", NULL, (int64) counters->matches, es);
+	ExplainPropertyInteger("Heap Fetches", NULL,
+						   (int64) (counters->heap_fetches +
+									(join->visit != NULL ? gpb_visit_count(join->visit) : 0)), es);
+	ExplainPropertyInteger("Leaves Done by CPU", NULL, (int64) counters->walk.leaves, es);
+	ExplainPropertyInteger("Fallbacks", NULL, (int64) counters->fallbacks, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
+		ExplainPropertyInteger("Batches Halved", NULL, (int64) join->redone, es);
+}

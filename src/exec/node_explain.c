@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * node_explain.c
+ *	  What EXPLAIN shows of every node of ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "node_explain.h"
+
+void
+gpb_explain_index(Oid index, ExplainState *es)
+{
+	char	   *name = get_rel_name(index);
+
+	if (name == NULL)
+		elog(ERROR, "cache lookup failed for index %u", index);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Index Name", name, es);
+	else if (es->verbose)
+		ExplainPropertyText("Index",
+							quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(index)),
+													   name), es);
+	else
+		ExplainPropertyText("Index", quote_identifier(name), es);
+}
+
+void
+gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
+					List *ancestors, ExplainState *es)
+{
+	List	   *context;
+
+	if (clauses == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	ExplainPropertyText(label,
+						deparse_expression((Node *) make_ands_explicit(clauses), context,
+										   es->verbose || plan->custom_plans != NIL, false), es);
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * node_explain.h
+ *	  What EXPLAIN shows of every node of ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_NODE_EXPLAIN_H
+#define GPB_NODE_EXPLAIN_H
+
+#include "postgres.h"
+#include "commands/explain.h"
+#include "nodes/plannodes.h"
+
+/* The index, with its schema if VERBOSE. */
+extern void gpb_explain_index(Oid index, ExplainState *es);
+
+/*
+ * A conjunction of clauses over the node's scan tuple, columns with their tables' names if it is a join;
+ * nothing if there are none.
+ */
+extern void gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
+								List *ancestors, ExplainState *es);
+
+#endif							/* GPB_NODE_EXPLAIN_H */

@@ -64,6 +64,7 @@ gpb_exec_init(void)
 							 "Sets the estimate of the fixed cost of answering a batch of keys or ranges on a device.",
 							 "Higher values leave larger batches to the CPU.",
 							 &gpb_batch_setup_cost, 100.0, 0.0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
 							 "Enables the planner's use of batched joins over gpubtree indexes.",
 							 NULL, &gpb_enable_batchjoin, true,

@@ -17,8 +17,8 @@
 
 #include "postgres.h"
 #include "commands/explain.h"
-#include "executor/nodeHash.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"

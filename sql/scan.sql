@@ -2,6 +2,8 @@
 -- Scans: every kind of condition and of scan, each beside a btree index on a
 -- copy of the same table.
 --
+-- batched joins are for join.sql
+SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
 SET max_parallel_workers_per_gather = 0;

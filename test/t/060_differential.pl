@@ -204,7 +204,7 @@ my %modes = (
 	rows => [qw(index index_only bitmap)],
 	ordered => [qw(index index_only)],
 	aggregate => [qw(index index_only bitmap mirror mirror cpu cpu)],
-	join => [qw(merge loop)],
+	join => [qw(merge loop batch)],
 	correlated => [qw(index index_only mirror cpu)],
 	cursor => [qw(index index_only)]);
 
@@ -317,10 +317,11 @@ my %settings = (
 	mirror => 'gpubtree.enable_aggregate gpubtree.enabled enable_nestloop',
 	cpu => 'gpubtree.enable_aggregate enable_nestloop',
 	merge => 'enable_indexscan enable_indexonlyscan enable_mergejoin',
-	loop => 'enable_indexscan enable_indexonlyscan enable_nestloop');
+	loop => 'enable_indexscan enable_indexonlyscan enable_nestloop',
+	batch => 'gpubtree.enable_batchjoin gpubtree.enabled enable_seqscan');
 my @switches = qw(enable_seqscan enable_sort enable_hashjoin enable_nestloop enable_mergejoin
   enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate
-  gpubtree.enabled);
+  gpubtree.enable_batchjoin gpubtree.enabled);
 
 sub mode_sql
 {

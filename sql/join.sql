@@ -1,0 +1,196 @@
+--
+-- Batched joins: the plans, the answers, and what is left to ordinary plans.
+-- Nothing printed here depends on the device.
+--
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE goods (k integer, price integer, stock bigint, name text);
+INSERT INTO goods SELECT CASE WHEN n % 40 <> 0 THEN n / 2 END, n % 100, n, 'good ' || n
+	FROM generate_series(1, 8000) n;
+CREATE INDEX goods_k ON goods USING gpubtree (k) INCLUDE (price);
+CREATE TABLE orders (id integer PRIMARY KEY, good bigint, amount integer);
+INSERT INTO orders SELECT n, CASE WHEN n % 30 <> 0 THEN (n * 7919) % 6000 END, n % 50
+	FROM generate_series(1, 1000) n;
+VACUUM ANALYZE goods;
+VACUUM ANALYZE orders;
+
+-- The tables are small: price core's joins out, so that ours is used wherever it can be.
+CREATE FUNCTION prefer_ours() RETURNS void LANGUAGE sql AS $$
+	SELECT set_config(name, 'off', false)
+	FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name
+$$;
+SELECT prefer_ours();
+
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line LIKE '%GpubtreeJoin%') FROM plan(query) line
+$$;
+
+-- Rows as one text, and the same from core's joins
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), ''-'') FROM (%s) q', query)
+		INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
+	SET gpubtree.enable_batchjoin = off SET enable_hashjoin = on SET enable_nestloop = on
+AS $$
+	SELECT answer(query)
+$$;
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+BEGIN
+	IF NOT is_ours(query) THEN
+		RETURN 'ordinary plan: ' || query;
+	ELSIF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
+END $$;
+
+--
+-- Plans of each kind
+--
+EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good;
+EXPLAIN (COSTS OFF) SELECT o.id, g.name FROM orders o LEFT JOIN goods g
+	ON o.good = g.k AND g.price < o.amount AND g.stock > 10 WHERE g.name IS NULL OR g.price > 3;
+EXPLAIN (COSTS OFF) SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good);
+EXPLAIN (COSTS OFF) SELECT o.id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good);
+EXPLAIN (COSTS OFF) SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM orders);
+-- in the outer order, without a sort
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
+RESET enable_sort;
+-- what is counted; the engine depends on the device, the leaves on the page layout
+CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line !~ 'Engine|Leaves|Fallbacks' THEN
+			RETURN NEXT line;
+		END IF;
+	END LOOP;
+END $$;
+SELECT * FROM counts('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 50');
+SELECT * FROM counts('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount');
+-- the same keys in other formats
+CREATE FUNCTION keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT key || CASE WHEN json_typeof(value) = 'number' OR key IN ('Engine') THEN '' ELSE ': ' || value END
+		FROM json_each(plan->0->'Plan') WHERE key NOT IN ('Plans');
+END $$;
+SELECT * FROM keys('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount WHERE g.stock > 5');
+
+--
+-- Answers
+--
+SELECT compare(query) FROM unnest(ARRAY[
+	'SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT o.*, g.* FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT o.*, g.* FROM orders o LEFT JOIN goods g ON g.k = o.good',
+	'SELECT o.id, g.name FROM orders o LEFT JOIN goods g ON o.good = g.k AND g.price < o.amount WHERE g.name IS NULL OR g.price > 3',
+	'SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good AND g.price > o.amount)',
+	'SELECT o.id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good)',
+	'SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM orders)',
+	'SELECT o.id, a.price, b.name FROM orders o JOIN goods a ON a.k = o.good JOIN goods b ON b.k = a.price',
+	'SELECT o.id, (SELECT sum(g.price) FROM orders i JOIN goods g ON g.k = i.good WHERE i.amount = o.id) FROM orders o WHERE id < 20',
+	-- an expression as the outer key
+	'SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good + 1'
+]) query;
+
+--
+-- Left to ordinary plans
+--
+SELECT compare(query) FROM unnest(ARRAY[
+	-- no equality, or none with the key
+	'SELECT o.id FROM orders o JOIN goods g ON g.k > o.good WHERE o.id < 3',
+	'SELECT o.id FROM orders o JOIN goods g ON g.price = o.amount',
+	'SELECT o.id FROM orders o JOIN goods g ON g.k = o.good::numeric',
+	-- what may change from row to row
+	'SELECT o.id FROM orders o JOIN goods g ON g.k = o.good + (random() * 0)::int',
+	-- the key and a row of both sides
+	'SELECT o.id FROM orders o FULL JOIN goods g ON g.k = o.good',
+	'SELECT g FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT g.ctid FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT g.k FROM orders o JOIN goods g TABLESAMPLE SYSTEM (100) ON g.k = o.good'
+]) query;
+SELECT is_ours('SELECT g.k FROM orders o JOIN goods g ON g.k = o.good FOR UPDATE OF o') AS row_marks,
+	is_ours('UPDATE goods g SET price = 1 FROM orders o WHERE g.k = o.good') AS update,
+	is_ours('INSERT INTO orders SELECT 0, g.k FROM orders o JOIN goods g ON g.k = o.good') AS insert,
+	is_ours('INSERT INTO orders SELECT 0, g.k FROM orders o JOIN goods g ON g.k = o.good ON CONFLICT (id) DO UPDATE SET amount = 0') AS upsert;
+SET gpubtree.enable_batchjoin = off;
+SELECT is_ours('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good') AS switched_off;
+RESET gpubtree.enable_batchjoin;
+
+-- partial indexes: only where the query implies the predicate
+CREATE TABLE part (k bigint, v integer);
+INSERT INTO part SELECT n % 500, n % 7 FROM generate_series(1, 3000) n;
+CREATE INDEX part_k ON part USING gpubtree (k) WHERE v > 3;
+VACUUM ANALYZE part;
+SELECT compare('SELECT o.id, p.k FROM orders o JOIN part p ON p.k = o.good WHERE p.v > 3');
+SELECT compare('SELECT o.id, p.k FROM orders o JOIN part p ON p.k = o.good WHERE p.v > 2');
+
+-- a table with children
+CREATE TABLE family (k bigint, v integer);
+CREATE TABLE child () INHERITS (family);
+INSERT INTO family SELECT n, n FROM generate_series(1, 1000) n;
+INSERT INTO child SELECT n, n FROM generate_series(1, 1000) n;
+CREATE INDEX family_k ON family USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE family;
+SELECT compare('SELECT o.id, f.v FROM orders o JOIN family f ON f.k = o.good');
+SELECT compare('SELECT o.id, f.v FROM orders o JOIN ONLY family f ON f.k = o.good');
+
+-- a row-level security policy, and a function in the clause that would tell what it saw
+CREATE ROLE regress_gpubtree_reader;
+CREATE FUNCTION tell(bigint) RETURNS bigint LANGUAGE plpgsql COST 0.0001 AS $$
+BEGIN
+	RAISE WARNING 'saw %', $1;
+	RETURN $1;
+END $$;
+CREATE TABLE secret (k bigint, v integer);
+INSERT INTO secret SELECT n, n % 3 FROM generate_series(1, 9) n;
+CREATE INDEX secret_k ON secret USING gpubtree (k) INCLUDE (v);
+ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible ON secret USING (v = 1);
+GRANT SELECT ON secret, orders TO regress_gpubtree_reader;
+VACUUM ANALYZE secret;
+SET ROLE regress_gpubtree_reader;
+EXPLAIN (COSTS OFF) SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
+SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
+RESET ROLE;
+
+--
+-- The planner's own choice: few outer rows stay with a nested loop, many do not
+--
+CREATE TABLE big (k bigint, v integer);
+INSERT INTO big SELECT n, n FROM generate_series(1, 200000) n;
+CREATE INDEX big_k ON big USING gpubtree (k) INCLUDE (v);
+CREATE TABLE probes (k bigint);
+INSERT INTO probes SELECT (n * 7919) % 200000 FROM generate_series(1, 5000) n;
+VACUUM ANALYZE big;
+VACUUM ANALYZE probes;
+SET enable_hashjoin = on;
+SET enable_mergejoin = on;
+SET enable_nestloop = on;
+SELECT is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k)') AS many,
+	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 10) p JOIN big b USING (k)') AS ten,
+	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 1) p JOIN big b USING (k)') AS one,
+	is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k) LIMIT 1') AS limit_1;
+
+DROP OWNED BY regress_gpubtree_reader;
+DROP ROLE regress_gpubtree_reader;
+DROP TABLE goods, orders, part, family, child, secret, big, probes;
+DROP FUNCTION prefer_ours, plan, is_ours, answer, plain_answer, compare, counts, keys, tell;

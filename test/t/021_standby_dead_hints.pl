@@ -1,5 +1,5 @@
 # Dead hints that come to a standby in full-page images are not its own: a snapshot older than the
-# primary's horizon still sees those rows, by the mirror, the CPU engine and a scan.
+# primary's horizon still sees those rows, by the mirror, the CPU engine, batches and a scan.
 #
 # Guards: ignore_dead_hints (rule M4); the scan's test for a transaction that began in recovery.
 use strict;
@@ -56,6 +56,15 @@ for my $enabled ('on', 'off')
 	$reader->query_safe("SET LOCAL gpubtree.enabled = $enabled");
 	is($reader->query_safe("SELECT answer('$query', 'aggregate')"),
 		'(100,100)', "mirror $enabled: the old snapshot counts the deleted rows");
+}
+for my $engine ('cpu', 'device')
+{
+	my $probe = "SELECT matches, sum, engine FROM gpubtree_probe('t_k',
+		(SELECT array_agg(i) FROM generate_series(1::bigint, 100) i), '$engine')";
+	my $name = $engine eq 'cpu' ? 'CPU' : 'host device';
+
+	$reader->query_safe('SET LOCAL gpubtree.enabled = on');
+	is($reader->query_safe($probe), "100|100|$name", "a batch, $engine: so does it");
 }
 $reader->query_safe('SET LOCAL gpubtree.enable_aggregate = off');
 $reader->query_safe('SET LOCAL enable_seqscan = off');

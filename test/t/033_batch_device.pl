@@ -1,0 +1,291 @@
+# Batches on the device: leaves that change between any two of a reader's steps are left to the CPU, a mirror lost in the
+# middle leaves the batch to it, and a backend that goes in the middle leaves no slot or staging taken.
+#
+# Guards: the order of the steps (rule M5), the pieces' exact bounds (M4), entries fetched from the heap (M6), all or
+# nothing, and what is given back (M9).
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $data = $node->data_dir;
+
+# answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says: ranges that overlap, keys that
+# occur on many leaves, empty ones.  answer('keys') is gpubtree_probe's, with its counters in the table counters.
+my $reset = <<'SQL';
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k bigint, v int);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+INSERT INTO t SELECT i % 5000, i % 100 FROM generate_series(1, 15000) i;
+INSERT INTO t SELECT 2500, i FROM generate_series(1, 2000) i;
+SQL
+$node->safe_psql('postgres', $reset);
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION batch(index regclass, lo anyarray, hi anyarray, mode text,
+	OUT number int, OUT k bigint, OUT v bigint, OUT entries bigint, OUT tid tid)
+RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
+CREATE TABLE range AS
+	SELECT i AS n, (i * 7919) % 5000::bigint AS lo,
+		(i * 7919) % 5000::bigint + CASE WHEN i % 50 = 0 THEN 700 ELSE (i % 23) - 1 END AS hi
+	FROM generate_series(1, 300) i;
+CREATE FUNCTION answer(mode text) RETURNS text LANGUAGE sql AS $$
+	SELECT count(*) || ' ' || md5(string_agg(b::text, ' ' ORDER BY number, b.k, b.v, tid)) FROM
+		batch('t_k', (SELECT array_agg(lo ORDER BY n) FROM range), (SELECT array_agg(hi ORDER BY n) FROM range), mode) b
+$$;
+CREATE FUNCTION expected(mode text) RETURNS text LANGUAGE sql
+SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off AS $$
+	WITH e AS MATERIALIZED (SELECT n::int AS n, t.k, t.v::bigint AS v, t.ctid AS tid FROM range JOIN t ON t.k BETWEEN lo AND hi),
+	b AS (
+		SELECT n::int AS number, NULL::bigint AS k, sum(e.v)::bigint AS v, count(e.n) AS entries, NULL::tid AS tid
+		FROM range LEFT JOIN e USING (n) WHERE mode = 'aggregate' GROUP BY n
+		UNION ALL
+		SELECT n, k, v, 1, CASE WHEN mode = 'rows' THEN tid END FROM e WHERE mode <> 'aggregate')
+	SELECT count(*) || ' ' || md5(string_agg(b::text, ' ' ORDER BY number, b.k, b.v, tid)) FROM b
+$$;
+CREATE FUNCTION probe(OUT answer text, OUT counters text) LANGUAGE sql AS $$
+	SELECT matches || ' ' || sum, engine || ' ' || (batches > 0) || ' ' || (unclean > 0) || ' ' || fallbacks || ' ' || (heap_fetches > 0)
+	FROM gpubtree_probe('t_k', (SELECT array_agg(i * 3 % 5003) FROM generate_series(1::bigint, 3000) i), 'device')
+$$;
+CREATE FUNCTION probe_expected() RETURNS text LANGUAGE sql AS $$
+	SELECT count(*) || ' ' || sum(v) FROM t JOIN generate_series(1::bigint, 3000) i ON t.k = i * 3 % 5003
+$$;
+SQL
+gpb_wait_for_service($node);
+
+# A transaction with a snapshot, then $sql held at a point while each of @$meanwhile is done; returns what $sql gave and
+# $expected gives in the same snapshot.
+sub held
+{
+	my ($point, $sql, $expected, @meanwhile) = @_;
+	my $reader = $node->background_psql('postgres');
+	my $holder = $node->background_psql('postgres');
+
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	my $right = $reader->query_safe($expected);
+	$reader->query_safe("SET gpubtree.hold_point = '$point'");
+	$reader->query_until(qr/asked/, "\\echo asked\n$sql;\n\\echo answered\n");
+	gpb_wait_for_hold($node);
+	for my $step (@meanwhile)
+	{
+		ref $step ? $step->() : $node->safe_psql('postgres', $step);
+	}
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	my $answer = $reader->query_until(qr/answered/, "\n");
+	$answer =~ s/\n?answered\n?//;
+	$reader->query_safe('COMMIT');
+	$reader->quit;
+	$holder->quit;
+	return ($answer, $right);
+}
+
+sub all_is_free
+{
+	my ($name) = @_;
+
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: every slot and all memory is free")
+	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
+	return;
+}
+
+# ---- leaves that change between the steps ----
+
+my $split = 'INSERT INTO t SELECT 500 + i % 3000, 1 FROM generate_series(1, 8000) i';
+my $delete = 'DELETE FROM t WHERE k BETWEEN 300 AND 3000';
+my $move = 'UPDATE t SET k = k + 1, v = v + 1 WHERE k BETWEEN 1000 AND 2600';
+# it does not wait for readers to go before it truncates the table
+my $vacuum = 'VACUUM (TRUNCATE off) t';
+my $refresh = "SELECT gpubtree_refresh('t_k')";
+my %change = (
+	'splits' => [$split],
+	'splits, seen by another refresh' => [ $split, $refresh ],
+	'deletes' => [$delete],
+	'moves and splits' => [ $move, $split ],
+	'a vacuum of rows that were dead' => [$vacuum],
+	'a vacuum, TIDs used again, all-visible' => [ $vacuum, $split, $vacuum ],
+	'a vacuum, TIDs used again, another refresh' => [ $vacuum, $split, $vacuum, $refresh ]);
+
+for my $what (sort keys %change)
+{
+	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-bucket-taken')
+	{
+		for my $mode ('aggregate', 'list', 'rows')
+		{
+			$node->safe_psql('postgres', $reset);
+			$node->safe_psql('postgres', 'VACUUM t') if $what !~ /vacuum/;
+			$node->safe_psql('postgres', $delete) if $what =~ /vacuum/;
+			my ($answer, $right) = held($point, "SELECT answer('$mode device')", "SELECT expected('$mode')",
+				@{ $change{$what} });
+			is($answer, $right, "$what, $point: the $mode is the snapshot's");
+		}
+	}
+}
+$node->safe_psql('postgres', $reset);
+$node->safe_psql('postgres', 'VACUUM t');
+my ($answer, $right) = held('batch-after-refresh', 'SELECT * FROM probe()', 'SELECT probe_expected()', $split);
+is($answer, "$right|host device true true 0 true", 'the device answered, left pieces and entries to be checked');
+is($node->safe_psql('postgres', 'SELECT counters FROM probe()'), 'host device true false 0 true', 'refreshed: no pieces');
+$node->safe_psql('postgres', 'VACUUM t');
+is($node->safe_psql('postgres', 'SELECT counters FROM probe()'), 'host device true false 0 false', 'vacuumed: no heap visits');
+
+# ---- which engine ----
+
+my $keys = sub { "(SELECT array_agg(i) FROM generate_series(1::bigint, $_[0]) i)" };
+my $engine = sub
+{
+	my ($n, $wish, $settings) = @_;
+	return $node->safe_psql('postgres', ($settings // '') . ";SELECT engine FROM gpubtree_probe('t_k', " . $keys->($n) . ", '$wish')");
+};
+is($engine->(4999, 'auto'), 'CPU', 'a batch that does not pay for the device');
+is($engine->(5000, 'auto'), 'host device', 'one that does');
+is($engine->(10, 'auto', 'SET gpubtree.batch_setup_cost = 0'), 'host device', 'or may');
+is($engine->(10, 'device'), 'host device', 'however small, if it is told to');
+is($engine->(50000, 'cpu'), 'CPU', 'however large, if it is told to');
+is($engine->(50000, 'device', 'SET gpubtree.enabled = off'), 'CPU', 'not if devices are off');
+is($engine->(50000, 'device', "SET default_transaction_isolation = 'serializable'"), 'index scan', 'serializable: core judges');
+
+# ---- the mirror is lost in the middle ----
+
+sub restart_service
+{
+	my $pid = gpb_service_pid($node);
+
+	kill 'TERM', $pid;
+	$node->poll_query_until('postgres',
+		"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid")
+	  or die 'the service did not come back';
+	return;
+}
+
+my %loss = (
+	'the mirror is dropped' => ["SELECT gpubtree_drop_mirror('t_k')"],
+	'the mirror is dropped and made anew' => [ "SELECT gpubtree_drop_mirror('t_k')", $split, $refresh ],
+	'the service restarts' => [ $split, \&restart_service ],
+	'the index is built anew by another' => [ $split, \&restart_service, $refresh ]);
+
+for my $what (sort keys %loss)
+{
+	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-bucket-taken')
+	{
+		$node->safe_psql('postgres', $reset);
+		my ($probe, $probe_right) = held($point, 'SELECT * FROM probe()', 'SELECT probe_expected()', @{ $loss{$what} });
+		like($probe, qr/^\Q$probe_right\E\|CPU (true|false) false 1 true$/,
+			"$what, $point: the CPU answers, all of it");
+		for my $mode ('aggregate', 'list', 'rows')
+		{
+			my ($out, $expected) = held($point, "SELECT answer('$mode device')", "SELECT expected('$mode')", @{ $loss{$what} });
+			is($out, $expected, "$what, $point: the $mode is right");
+		}
+		all_is_free("$what, $point");
+	}
+}
+
+# ---- the backend goes in the middle ----
+
+my $holder = $node->background_psql('postgres');
+for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	for my $point ('batch-after-visibility-map', 'batch-before-submit', 'batch-bucket-taken')
+	{
+		my ($out, $err) = ('', '');
+
+		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+		my $leaver = IPC::Run::start(
+			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'leaver'",
+			  '-c', "SET gpubtree.hold_point = '$point'", '-c', 'SELECT * FROM probe()' ],
+			'<', \'', '>', \$out, '2>', \$err);
+		gpb_wait_for_hold($node);
+		is($node->safe_psql('postgres', 'SELECT slots > slots_free AND memory_bytes > memory_free FROM gpubtree_batches'),
+			't', "$end, $point: it had a slot and staging");
+		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'");
+		$leaver->finish;
+		like($err, qr/canceling statement|terminating connection/, "$end, $point: it is gone");
+		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+		all_is_free("$end, $point");
+	}
+
+	# two buckets with the service
+	append_to_file("$data/gpubtree_hold.batches", '');
+	my ($out, $err) = ('', '');
+	my $leaver = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'leaver'",
+		  '-c', 'SELECT * FROM probe()' ], '<', \'', '>', \$out, '2>', \$err);
+	$node->poll_query_until('postgres', <<'SQL') or die;
+SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'leaver' AND wait_event_type = 'Extension'
+SQL
+	$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'");
+	$leaver->finish;
+	like($err, qr/canceling statement|terminating connection/, "$end reaches a backend that waits for the service");
+	unlink "$data/gpubtree_hold.batches" or die "$!";
+	all_is_free("$end while it waits");
+}
+
+# A subtransaction that fails gives back, too, and the transaction goes on.
+$node->safe_psql('postgres', <<'SQL');
+SET statement_timeout = '20s';
+DO $$
+DECLARE
+	n int;
+BEGIN
+	FOR i IN 1 .. 100 LOOP
+		BEGIN
+			PERFORM answer('aggregate device'), 1 / (i % 2);
+		EXCEPTION WHEN division_by_zero THEN NULL;
+		END;
+	END LOOP;
+END $$;
+SQL
+all_is_free('after failed subtransactions');
+
+# ---- a cursor on a list holds nothing between its parts ----
+
+my $cursor = $node->background_psql('postgres');
+$cursor->query_safe("SET work_mem = '64kB'");
+$cursor->query_safe('BEGIN');
+$cursor->query_safe("DECLARE c CURSOR FOR SELECT * FROM batch('t_k', '{0}'::bigint[], '{5000}'::bigint[], 'list device')");
+$cursor->query_safe('FETCH 10 FROM c');
+all_is_free('a cursor is open');
+$cursor->query_safe('COMMIT');
+$cursor->quit;
+$holder->quit;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+$node->stop;
+
+# ---- one slot and one unit of staging for all ----
+
+$node = gpb_node('small', settings => <<'CONF');
+autovacuum = off
+gpubtree.batch_slots = 1
+gpubtree.batch_memory = 64kB
+CONF
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+INSERT INTO t SELECT i, i FROM generate_series(1, 30000) i;
+SQL
+gpb_wait_for_service($node);
+my $query = "SELECT matches, sum, batches > 100, fallbacks, engine FROM gpubtree_probe('t_k',
+	(SELECT array_agg(i) FROM generate_series(1::bigint, 40000) i), 'device')";
+is($node->safe_psql('postgres', $query), '30000|450015000|t|0|host device',
+	'one slot: buckets one after the other');
+$node->safe_psql('postgres', 'VACUUM t');
+my @readers = map {
+	gpb_start_pgbench($node, <<'SQL', '-c', '4', '-t', '5')
+SELECT 1 / (matches = 30000 AND sum = 450015000 AND fallbacks = 0)::int AS right_answer
+FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(1::bigint, 40000) i), 'device');
+SQL
+} (1 .. 2);
+$_->finish for @readers;
+ok(!(grep { $_->result } @readers), 'eight backends wait for it in turn');
+all_is_free('after eight backends');
+
+done_testing();

@@ -276,7 +276,7 @@ search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 
 static uint32
 bucket_keys(const GpbDevice *device, uint32 n)
 {
-	uint32		keys = n / 4;
+	uint32		keys = n / 2;
 
 	if (device->bucket_keys != 0)
 		keys = device->bucket_keys;

@@ -113,6 +113,21 @@ bucket_of(Key key, Key low, int shift)
 	return bucket < GPB_TABLE_SIZE ? (uint32) bucket : GPB_TABLE_SIZE - 1;
 }
 
+/* In words of 64 bits: shifts of 128 by a variable are slow. */
+static __device__ __forceinline__ uint32
+bucket_of(uint128 key, uint128 low, int shift)
+{
+	uint128		distance = key - low;
+	uint64		high = (uint64) (distance >> 64);
+
+	if (shift >= 64)
+		return bucket_of(high, (uint64) 0, shift - 64);
+	if ((high >> shift) != 0)
+		return GPB_TABLE_SIZE - 1;
+	return bucket_of((uint64) distance >> shift | (shift > 0 ? high << (64 - shift) : 0),
+					 (uint64) 0, 0);
+}
+
 /*
  * Keys first + 1 .. first + n of the level to shared memory, and the table.  Answers lie in
  * first .. first + n, and those keys between the tile's limits, the greatest excluded.
@@ -313,11 +328,11 @@ launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
 	/* small tiles while there would else be too few for the device */
 	if (n < (uint64) filled * GPB_SORTED_KEYS)
 		return launch_tiles<Key, 2, 1>(device, stream, job);
+	if (sorted)
+		return launch_tiles<Key, GPB_SORTED_KEYS, GPB_SORTED_BLOCKS>(device, stream, job);
 	/* wide keys fill the registers sooner */
-	if (sorted || sizeof(Key) == 16)
-		return launch_tiles<Key, GPB_SORTED_KEYS, sizeof(Key) == 16 ? 2 : GPB_SORTED_BLOCKS>
-			(device, stream, job);
-	return launch_tiles<Key, GPB_RANDOM_KEYS, GPB_RANDOM_BLOCKS>(device, stream, job);
+	return launch_tiles<Key, sizeof(Key) == 16 ? GPB_RANDOM_KEYS / 2 : GPB_RANDOM_KEYS,
+		GPB_RANDOM_BLOCKS>(device, stream, job);
 }
 
 /*

@@ -94,6 +94,20 @@ BEGIN
 END $$;
 SELECT * FROM keys('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount WHERE g.stock > 5');
 
+-- the outer order, and more matches than memory holds: half of the keys at a time
+SET work_mem = '64kB';
+SET enable_sort = off;
+CREATE TABLE many (k bigint, v integer);
+INSERT INTO many SELECT n % 20, n FROM generate_series(1, 4000) n;
+CREATE INDEX many_k ON many USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE many;
+SELECT * FROM counts('SELECT o.id, m.v FROM orders o JOIN many m ON m.k = o.amount ORDER BY o.id');
+SELECT count(*), count(*) FILTER (WHERE id < last) AS out_of_order
+FROM (SELECT id, lag(id) OVER () AS last
+	FROM (SELECT o.id, m.v FROM orders o LEFT JOIN many m ON m.k = o.amount ORDER BY o.id OFFSET 0) j) l;
+RESET work_mem;
+RESET enable_sort;
+
 --
 -- Answers
 --
@@ -109,6 +123,33 @@ SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT o.id, (SELECT sum(g.price) FROM orders i JOIN goods g ON g.k = i.good WHERE i.amount = o.id) FROM orders o WHERE id < 20',
 	-- an expression as the outer key
 	'SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good + 1'
+]) query;
+
+--
+-- Joins under aggregates
+--
+CREATE FUNCTION is_aggregated(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line LIKE '%GpubtreeJoinAggregate%') FROM plan(query) line
+$$;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(g.price) + 1 AS more FROM orders o JOIN goods g ON g.k = o.good WHERE o.amount > 3;
+SELECT * FROM counts('SELECT count(*), sum(g.price) FROM orders o JOIN goods g ON g.k = o.good WHERE o.amount > 3');
+SELECT compare(query), is_aggregated(query) FROM unnest(ARRAY[
+	'SELECT count(*), count(g.price), sum(g.price), avg(g.price), min(g.price), max(g.price) FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT count(*), sum(g.k), max(g.k) FROM orders o JOIN goods g ON o.good + 1 = g.k',
+	'SELECT count(*), sum(g.price) FROM orders o JOIN orders p USING (id) JOIN goods g ON g.k = o.good WHERE p.amount < 7',
+	'SELECT count(*), sum(g.price) FROM orders o JOIN goods g ON g.k = o.good WHERE o.id < 0',
+	'SELECT o.id, (SELECT sum(g.price) FROM orders i JOIN goods g ON g.k = i.good WHERE i.amount = o.id) FROM orders o WHERE id < 20'
+]) query;
+-- joined rows are needed
+SELECT is_aggregated(query), query FROM unnest(ARRAY[
+	'SELECT sum(g.price), sum(g.k) FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT sum(g.stock) FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT sum(o.amount) FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT count(DISTINCT g.price) FROM orders o JOIN goods g ON g.k = o.good',
+	'SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 3',
+	'SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount',
+	'SELECT count(*) FROM orders o LEFT JOIN goods g ON g.k = o.good',
+	'SELECT o.amount, count(*) FROM orders o JOIN goods g ON g.k = o.good GROUP BY 1'
 ]) query;
 
 --
@@ -192,5 +233,5 @@ SELECT is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k)') AS many,
 
 DROP OWNED BY regress_gpubtree_reader;
 DROP ROLE regress_gpubtree_reader;
-DROP TABLE goods, orders, part, family, child, secret, big, probes;
-DROP FUNCTION prefer_ours, plan, is_ours, answer, plain_answer, compare, counts, keys, tell;
+DROP TABLE goods, orders, many, part, family, child, secret, big, probes;
+DROP FUNCTION prefer_ours, plan, is_ours, answer, plain_answer, compare, is_aggregated, counts, keys, tell;

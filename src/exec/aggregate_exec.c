@@ -170,15 +170,14 @@ gpb_evaluate_conditions(GpbAggregateScan *scan, const GpbLayout *layout,
 	return gpb_bound_less(range->lo, range->hi);
 }
 
-/* What each column must be aggregated for. */
-static void
-gpb_set_wants(GpbAggregateScan *scan, GpbAggregateSpec *spec)
+void
+gpb_aggregate_wants(const GpbAggregateItem *items, int n, GpbAggregateSpec *spec)
 {
 	int			i;
 
-	for (i = 0; i < scan->nitems; i++)
+	for (i = 0; i < n; i++)
 	{
-		GpbAggregateItem *item = &scan->items[i];
+		const GpbAggregateItem *item = &items[i];
 
 		switch (item->function)
 		{
@@ -276,7 +275,7 @@ gpb_answer(GpbAggregateScan *scan)
 	/* A copy: the relcache may rebuild its own at any time. */
 	run.spec.layout = *gpb_layout(scan->index);
 	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	gpb_set_wants(scan, &run.spec);
+	gpb_aggregate_wants(scan->items, scan->nitems, &run.spec);
 	gpb_totals_init(&run.totals, &run.spec);
 
 	keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));

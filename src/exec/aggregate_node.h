@@ -76,7 +76,20 @@ extern const CustomScanMethods gpb_aggregate_scan_methods;
 extern void gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 								   RelOptInfo *grouped_rel);
 
+/* Is the query one row of aggregates, of a query that our nodes may run in? */
+extern bool gpb_query_is_plain(PlannerInfo *root);
+/*
+ * Collect the distinct Aggrefs of the grouping target into *aggrefs.  false if the
+ * target needs anything else of the tables.
+ */
+extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
+/* Can the index answer this aggregate?  Fills *item if so. */
+extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
+
 /* ---- one execution ---- */
+
+/* Fill in what each column must be aggregated for (aggregate_exec.c). */
+extern void gpb_aggregate_wants(const GpbAggregateItem *items, int n, GpbAggregateSpec *spec);
 
 /* Numbers for EXPLAIN ANALYZE, summed over all executions of the node */
 typedef struct GpbAggregateCounters

@@ -91,8 +91,7 @@ typedef struct GpbCandidate
 
 /* ---- is the query of our kind? ---- */
 
-/* Is it one row of aggregates of a query that our nodes may run in? */
-static bool
+bool
 gpb_query_is_plain(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
@@ -103,11 +102,7 @@ gpb_query_is_plain(PlannerInfo *root)
 		!parse->hasTargetSRFs && gpb_query_allows_nodes(root);
 }
 
-/*
- * Collect the distinct Aggrefs of the grouping target into *aggrefs.  false if the
- * target needs anything else of the table.
- */
-static bool
+bool
 gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
 {
 	List	   *nodes;
@@ -146,8 +141,7 @@ gpb_argument_var(Expr *argument, Index relid)
 	return var;
 }
 
-/* Can the index answer this aggregate?  Fills *item if so. */
-static bool
+bool
 gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 {
 	Expr	   *argument;

@@ -16,7 +16,7 @@
 #include "aggregate_node.h"
 #include "batch.h"
 #include "exec.h"
-#include "join_node.h"
+#include "join_aggregate.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
@@ -34,7 +34,10 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	if (stage == UPPERREL_GROUP_AGG)
+	{
 		gpb_aggregate_add_path(root, input_rel, output_rel);
+		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
+	}
 }
 
 /* Offer our paths for a join, after everyone else's. */
@@ -72,6 +75,7 @@ gpb_exec_init(void)
 
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_scan_methods);
+	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

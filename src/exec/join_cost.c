@@ -27,6 +27,7 @@
 #define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
+#define GPB_JOIN_COUNT_COST		1	/* to aggregate an entry instead */
 #define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
 
 /* How the outer rows come in batches */
@@ -117,7 +118,8 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	/* a key's entries may fill several leaves */
 	leaves = gpb_distinct_pages(batch, index->pages) * rows / batch + matches / entries_per_leaf;
 	cost = cpu_operator_cost *
-		(GPB_JOIN_ROW_COST * rows + GPB_JOIN_LEAF_COST * leaves + GPB_JOIN_MATCH_COST * matches);
+		(GPB_JOIN_ROW_COST * rows + GPB_JOIN_LEAF_COST * leaves +
+		 (input->aggregated ? GPB_JOIN_COUNT_COST : GPB_JOIN_MATCH_COST) * matches);
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));

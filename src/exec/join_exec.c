@@ -19,8 +19,6 @@
 #include "access/genam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "join_node.h"
@@ -57,21 +55,6 @@ gpb_create_join_scan(CustomScan *plan)
 
 /* ---- begin ---- */
 
-/* Prepare to make keys of the outer expression, the right side of the clause. */
-static void
-gpb_init_key(GpbJoinScan *join, List *clauses)
-{
-	Expr	   *expression = (Expr *) get_rightop(linitial(clauses));
-
-	join->layout = *gpb_layout(join->index);
-	gpb_comparison_init(join->index, join->plan.value_type, &join->comparison);
-	join->points = join->comparison.width != 0;
-	if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)
-		join->key_column = ((Var *) expression)->varattno;
-	else
-		join->key = ExecInitExpr(expression, &join->css.ss.ps);
-}
-
 /*
  * Both relations stay open to the end of the node, so that no command of this
  * session can change them under it (rule M10).
@@ -96,7 +79,8 @@ gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
 
 	join->context = CurrentMemoryContext;
 	join->index = index_open(join->plan.index, exec_rt_fetch(rti, estate)->rellockmode);
-	gpb_init_key(join, linitial(plan->custom_exprs));
+	gpb_keys_init(&join->keys, join->index, join->plan.value_type,
+				  linitial(linitial(plan->custom_exprs)), &css->ss.ps);
 	for (i = 0; i < join->plan.ninner && !join->plan.index_only; i++)
 		join->last_inner = Max(join->last_inner, join->plan.inner[i]);
 	join->wants_unmatched = join->plan.jointype == JOIN_LEFT ||
@@ -109,48 +93,21 @@ gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- a batch of outer rows ---- */
 
-/* Make room for the keys and marks of so many rows; what was there is lost. */
+/* Make room for the marks of so many rows; what was there is lost. */
 static void
-gpb_reserve_keys(GpbJoinScan *join, uint32 n)
+gpb_reserve_marks(GpbJoinScan *join, uint32 n)
 {
-	Size		width = join->points ? sizeof(uint64) : sizeof(GpbKeyRange);
-
 	if (n <= join->capacity)
 		return;
 	if (join->capacity > 0)
 	{
-		pfree(join->keys);
 		pfree(join->key_row);
 		pfree(join->matched);
 	}
 	join->capacity = 0;
-	join->keys = MemoryContextAllocHuge(join->context, n * width);
 	join->key_row = MemoryContextAllocHuge(join->context, n * sizeof(uint32));
 	join->matched = MemoryContextAllocHuge(join->context, n * sizeof(bool));
 	join->capacity = n;
-}
-
-/*
- * The closed interval of keys that a range between two values' places is; false if it
- * is empty.  With NULLS LAST the greatest key and NULL keys share their bits, see layout.h.
- */
-static bool
-gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
-{
-	uint64		most = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
-
-	if (!gpb_bound_less(range->lo, range->hi))
-		return false;
-	keys->lo = range->lo.key;
-	keys->hi = range->hi.key;
-	if (range->hi.tie == 0)
-	{
-		if (keys->hi == 0)
-			return false;
-		keys->hi--;
-	}
-	keys->hi = Min(keys->hi, most);
-	return keys->lo <= keys->hi;
 }
 
 /*
@@ -161,28 +118,20 @@ static void
 gpb_add_key(GpbJoinScan *join, uint32 row)
 {
 	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
-	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-	GpbKeyRange keys;
+	GpbJoinKeys *keys = &join->keys;
 	Datum		value;
 	bool		isnull;
 
-	if (join->key_column != 0)
+	if (keys->column != 0)
 	{
-		value = tuple->tts_values[join->key_column - 1];
-		isnull = tuple->tts_isnull[join->key_column - 1];
+		value = tuple->tts_values[keys->column - 1];
+		isnull = tuple->tts_isnull[keys->column - 1];
 	}
 	else
-		value = ExecEvalExprSwitchContext(join->key, join->css.ss.ps.ps_ExprContext, &isnull);
-	if (isnull)
-		return;
-	gpb_comparison_narrow(&join->layout, &join->comparison, BTEqualStrategyNumber, value, &range);
-	if (!gpb_closed_range(&join->layout, &range, &keys))
-		return;
-	if (join->points)
-		((uint64 *) join->keys)[join->nkeys] = keys.lo;
-	else
-		((GpbKeyRange *) join->keys)[join->nkeys] = keys;
-	join->key_row[join->nkeys++] = row;
+		value = ExecEvalExprSwitchContext(keys->expression, join->css.ss.ps.ps_ExprContext,
+										  &isnull);
+	if (!isnull && gpb_keys_add(keys, value))
+		join->key_row[keys->n - 1] = row;
 }
 
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
@@ -250,8 +199,8 @@ gpb_load_batch(GpbJoinScan *join)
 	limit = gpb_next_limit(join);
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);
-	gpb_reserve_keys(join, limit);
-	join->nkeys = 0;
+	gpb_keys_clear(&join->keys, limit);
+	gpb_reserve_marks(join, limit);
 	join->loaded_row = -1;
 	gpb_load_nulls(join);
 	ExecStoreVirtualTuple(tuple);
@@ -270,7 +219,7 @@ gpb_load_batch(GpbJoinScan *join)
 		gpb_outer_add(join->rows, slot);
 		gpb_load_row(join, row);
 		gpb_add_key(join, row);
-		if (join->key_column == 0)
+		if (join->keys.column == 0)
 			ResetExprContext(econtext);
 	}
 	join->first = join->end = 0;
@@ -290,7 +239,7 @@ gpb_join_batch(GpbJoinScan *join)
 	if (join->batch != NULL)
 		return join->batch;
 	caller = MemoryContextSwitchTo(join->context);
-	want.points = join->points;
+	want.points = join->keys.points;
 	want.list = true;
 	want.heap_rows = !join->plan.index_only;
 	want.memory = gpb_join_memory();
@@ -299,7 +248,7 @@ gpb_join_batch(GpbJoinScan *join)
 	if (!join->plan.index_only)
 		join->visit = gpb_visit_begin(join->heap, join->index,
 									  join->css.ss.ps.state->es_snapshot,
-									  join->layout.row_width, true, NULL, NULL);
+									  join->keys.layout.row_width, true, NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return join->batch;
 }
@@ -308,10 +257,8 @@ gpb_join_batch(GpbJoinScan *join)
 static void
 gpb_ask(GpbJoinScan *join)
 {
-	char	   *keys = join->keys;
-
-	keys += join->first * (join->points ? sizeof(uint64) : sizeof(GpbKeyRange));
-	gpb_batch_run(gpb_join_batch(join), keys, join->end - join->first, NULL);
+	gpb_batch_run(gpb_join_batch(join), join->keys.keys + join->first * join->keys.width,
+				  join->end - join->first, NULL);
 }
 
 static int
@@ -327,7 +274,7 @@ gpb_compare_numbers(const void *a, const void *b)
 static bool
 gpb_next_part(GpbJoinScan *join)
 {
-	int			width = gpb_range_entry_width(join->layout.row_width);
+	int			width = gpb_range_entry_width(join->keys.layout.row_width);
 
 	for (;;)
 	{
@@ -341,9 +288,9 @@ gpb_next_part(GpbJoinScan *join)
 		{
 			/* the window is done; the next one */
 			join->first = join->end;
-			if (join->first == join->nkeys)
+			if (join->first == join->keys.n)
 				return false;
-			join->end += Min(join->window, join->nkeys - join->first);
+			join->end += Min(join->window, join->keys.n - join->first);
 			gpb_ask(join);
 			continue;
 		}
@@ -351,10 +298,13 @@ gpb_next_part(GpbJoinScan *join)
 			return true;
 		if (gpb_batch_at_end(join->batch))
 		{
+			/* the list had half of the batch's memory */
+			if (join->nrecords * width < gpb_join_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
+				join->window *= 2;
 			pg_qsort(join->records, join->nrecords, width, gpb_compare_numbers);
 			return true;
 		}
-		/* too many for the memory: ask for half of the keys, now and later */
+		/* too many for the memory: ask for half of the keys, until they turn out to have few matches */
 		join->window = (join->end - join->first) / 2;
 		join->end = join->first + join->window;
 		join->redone++;
@@ -388,7 +338,7 @@ gpb_record_decided(void *arg, const char *record)
 static bool
 gpb_next_record(GpbJoinScan *join)
 {
-	int			width = gpb_range_entry_width(join->layout.row_width);
+	int			width = gpb_range_entry_width(join->keys.layout.row_width);
 
 	for (;;)
 	{
@@ -436,7 +386,7 @@ gpb_load_inner(GpbJoinScan *join)
 		uint64		key = *(const uint64 *) (join->record + 8);
 
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_datum(&join->layout, key, join->record + 16,
+			values[i] = gpb_entry_datum(&join->keys.layout, key, join->record + 16,
 										join->plan.inner[i], &isnull[i]);
 		return;
 	}
@@ -586,7 +536,7 @@ gpb_rescan_join(CustomScanState *css)
 		gpb_visit_stop(join->visit);
 	join->visiting = false;
 	join->records = NULL;
-	join->first = join->end = join->nkeys = 0;
+	join->first = join->end = join->keys.n = 0;
 	join->limit = GPB_JOIN_FIRST_BATCH;
 	join->outer_done = false;
 	join->phase = GPB_JOIN_LOAD;

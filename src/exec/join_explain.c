@@ -8,11 +8,6 @@
 #include "../compat.h"
 
 #include "commands/explain.h"
-#include "nodes/makefuncs.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
-
 #include "join_node.h"
 #include "node_explain.h"
 
@@ -47,8 +42,6 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	GpbBatchCounters none = {0};
-	const GpbBatchCounters *counters = &none;
 
 	ExplainPropertyText("Join Type", gpb_join_type_name(join->plan.jointype), es);
 	gpb_explain_index(join->plan.index, es);
@@ -66,17 +59,7 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 
-	if (join->batch != NULL)
-		counters = gpb_batch_counters(join->batch);
-	ExplainPropertyText("Engine", counters->engine ? counters->engine : "none", es);
-	ExplainPropertyInteger("Batches", NULL, (int64) counters->runs, es);
-	ExplainPropertyInteger("Keys", NULL, (int64) counters->ranges, es);
-	ExplainPropertyInteger("Matches", NULL, (int64) counters->matches, es);
-	ExplainPropertyInteger("Heap Fetches", NULL,
-						   (int64) (counters->heap_fetches +
-									(join->visit != NULL ? gpb_visit_count(join->visit) : 0)), es);
-	ExplainPropertyInteger("Leaves Done by CPU", NULL, (int64) counters->walk.leaves, es);
-	ExplainPropertyInteger("Fallbacks", NULL, (int64) counters->fallbacks, es);
+	gpb_explain_batch(join->batch, join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
 		ExplainPropertyInteger("Batches Halved", NULL, (int64) join->redone, es);
 }

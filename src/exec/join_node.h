@@ -4,10 +4,14 @@
  *	  Inside the join node: what planning hands to execution, and what the
  *	  files share.
  *
- *	  join_plan.c		which joins; the plan node
+ *	  join_match.c		can an index do a join?
+ *	  join_plan.c		by which paths; the plan node
  *	  join_cost.c		at what price
  *	  join_exec.c		the executor node
  *	  join_outer.c		the outer rows of one batch
+ *	  join_keys.c		the keys of one batch
+ *	  join_aggregate_plan.c	joins under aggregates: which, and the plan node
+ *	  join_aggregate_exec.c	the executor node of these
  *	  join_explain.c	EXPLAIN
  *
  *-------------------------------------------------------------------------
@@ -92,6 +96,36 @@ extern void gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInf
 							   RelOptInfo *innerrel, JoinType jointype,
 							   JoinPathExtraData *extra);
 
+/* ---- planning: can an index do a join? (join_match.c) ---- */
+
+/* One way to do a join: an index and what it is asked for */
+typedef struct GpbJoinCandidate
+{
+	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
+	RelOptInfo *joinrel;
+	RelOptInfo *outerrel;
+	RelOptInfo *innerrel;
+	List	   *restrictlist;
+	SpecialJoinInfo *sjinfo;
+	Relids		param_source_rels;	/* as in JoinPathExtraData */
+
+	/* found by gpb_match_join_index */
+	IndexOptInfo *index;
+	List	   *columns;		/* Vars of the inner table that are needed, the key last */
+	List	   *filters;		/* RestrictInfos of the inner table that the index does not imply */
+	RestrictInfo *equality;		/* the clause that the index answers */
+	OpExpr	   *condition;		/* the same as "key = outer expression" */
+	Oid			value_type;
+	bool		index_only;
+	double		selectivity;	/* of the equality, of all pairs of rows */
+} GpbJoinCandidate;
+
+/* May there be a batched join with this inner table, in this query? */
+extern bool gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel);
+/* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
+extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
+								 IndexOptInfo *index);
+
 /* ---- price (join_cost.c) ---- */
 
 typedef struct GpbJoinInput
@@ -101,6 +135,7 @@ typedef struct GpbJoinInput
 	double		outer_rows;
 	double		rows;			/* that come out */
 	double		matches;		/* index entries found */
+	bool		aggregated;		/* matches are counted, not handed out */
 	bool		index_only;
 	bool		in_order;
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */
@@ -109,6 +144,33 @@ typedef struct GpbJoinInput
 
 extern void gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
 						  Cost *startup_cost, Cost *total_cost);
+
+/* ---- keys (join_keys.c) ---- */
+
+/* The keys of one batch, as gpb_batch_run takes them */
+typedef struct GpbJoinKeys
+{
+	GpbLayout	layout;
+	GpbComparison comparison;
+	bool		points;			/* equal means one key, not a range of them */
+	Size		width;			/* of a uint64 if points, else of a GpbKeyRange */
+	AttrNumber	column;			/* of the scan tuple, if the outer expression is that, or 0 */
+	ExprState  *expression;		/* else */
+	MemoryContext context;
+	char	   *keys;
+	uint32		n;
+	uint32		capacity;
+} GpbJoinKeys;
+
+/* condition is "key = outer expression", the key's operand of value_type. */
+extern void gpb_keys_init(GpbJoinKeys *keys, Relation index, Oid value_type,
+						  OpExpr *condition, PlanState *ps);
+/* Forget all keys; there is room for so many then. */
+extern void gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity);
+/* Make room for twice as many keys, but for no more than "most"; those that there are stay. */
+extern void gpb_keys_grow(GpbJoinKeys *keys, uint32 most);
+/* Add the key, or keys, that equal a value, for which there must be room; false if none can. */
+extern bool gpb_keys_add(GpbJoinKeys *keys, Datum value);
 
 /* ---- outer rows (join_outer.c) ---- */
 
@@ -146,25 +208,19 @@ typedef struct GpbJoinScan
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	MemoryContext context;		/* the node's */
-	GpbLayout	layout;
-	GpbComparison comparison;
-	bool		points;			/* equal means one key, not a range of them */
-	AttrNumber	key_column;		/* of the scan tuple, if the outer expression is that, or 0 */
-	ExprState  *key;			/* else */
 	ExprState  *match_qual;
 	ExprState  *inner_qual;
 	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_unmatched;	/* LEFT and ANTI */
 
-	/* a batch: keys of the rows whose key is not NULL, in the rows' order */
+	/* a batch: outer rows, and keys of those whose key is not NULL, in the rows' order */
 	GpbOuterRows *rows;
 	bool		outer_done;		/* the outer plan has no more */
 	uint32		limit;			/* rows of the next batch at most */
-	void	   *keys;			/* uint64 if points, else GpbKeyRange */
-	uint32	   *key_row;		/* row of each */
-	bool	   *matched;		/* of each row, if the join cares */
-	uint32		capacity;		/* rows there is room for in these three */
-	uint32		nkeys;
+	GpbJoinKeys keys;
+	uint32	   *key_row;		/* row of each key */
+	bool	   *matched;		/* of each row: a match of it passed */
+	uint32		capacity;		/* rows there is room for in these two */
 
 	/* keys [first, end) have been asked for; window: how many at a time */
 	uint32		first;

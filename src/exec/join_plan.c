@@ -10,19 +10,13 @@
  */
 #include "../compat.h"
 
-#include "access/nbtree.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
-#include "../index/index.h"
 #include "join_node.h"
 #include "plan_rules.h"
 
@@ -33,169 +27,6 @@ static const CustomPathMethods gpb_join_path_methods = {
 	.CustomName = "GpubtreeJoin",
 	.PlanCustomPath = gpb_plan_join
 };
-
-/* One way to do a join: an index and what it is asked for */
-typedef struct GpbJoinCandidate
-{
-	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
-	RelOptInfo *joinrel;
-	RelOptInfo *outerrel;
-	RelOptInfo *innerrel;
-	JoinPathExtraData *extra;
-	IndexOptInfo *index;
-	List	   *columns;		/* Vars of the inner table that are needed, the key last */
-	List	   *filters;		/* RestrictInfos of the inner table that the index does not imply */
-	RestrictInfo *equality;		/* the clause that the index answers */
-	OpExpr	   *condition;		/* the same as "key = outer expression" */
-	Oid			value_type;
-	bool		index_only;
-	double		selectivity;	/* of the equality, of all pairs of rows */
-} GpbJoinCandidate;
-
-/* ---- is there a way? ---- */
-
-/*
- * The clause as "key = outer expression", if it is an equality of the index's family between
- * the key and an expression of the outer side alone; else NULL.
- */
-static OpExpr *
-gpb_match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
-{
-	IndexOptInfo *index = candidate->index;
-	OpExpr	   *clause = (OpExpr *) rinfo->clause;
-	Oid			operator;
-	Node	   *value;
-	int			strategy;
-	Oid			left;
-	bool		commute = false;
-
-	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 || rinfo->pseudoconstant)
-		return NULL;
-	if (bms_is_subset(rinfo->right_relids, candidate->outerrel->relids) &&
-		match_index_to_operand(linitial(clause->args), 0, index))
-	{
-		operator = clause->opno;
-		value = lsecond(clause->args);
-	}
-	else if (bms_is_subset(rinfo->left_relids, candidate->outerrel->relids) &&
-			 match_index_to_operand(lsecond(clause->args), 0, index))
-	{
-		commute = true;
-		operator = get_commutator(clause->opno);
-		value = linitial(clause->args);
-	}
-	else
-		return NULL;
-
-	if (!OidIsValid(operator) || !op_in_opfamily(operator, index->opfamily[0]) ||
-		contain_volatile_functions(value) || contain_subplans(value))
-		return NULL;
-	get_op_opfamily_properties(operator, index->opfamily[0], false, &strategy, &left,
-							   &candidate->value_type);
-	if (strategy != BTEqualStrategyNumber)
-		return NULL;
-	if (commute)
-	{
-		clause = copyObject(clause);
-		CommuteOpExpr(clause);
-	}
-	return clause;
-}
-
-/*
- * Find the clause that the index is to answer.  In an outer join it must be one of the join's own, and
- * never one that might tell what it saw ahead of a row-level security policy.
- */
-static bool
-gpb_find_equality(GpbJoinCandidate *candidate, List *restrictlist)
-{
-	ListCell   *lc;
-
-	foreach(lc, restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (IS_OUTER_JOIN(candidate->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
-			continue;
-		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
-			continue;
-		candidate->condition = gpb_match_equality(candidate, rinfo);
-		if (candidate->condition == NULL)
-			continue;
-		candidate->equality = rinfo;
-		return true;
-	}
-	return false;
-}
-
-/*
- * The inner columns that the join, what is above it, and the filters need; the key last.  False if
- * they need anything but plain columns.
- */
-static bool
-gpb_inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
-{
-	Var		   *key = gpb_key_var(root, candidate->index);
-	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
-	ListCell   *lc;
-
-	needed = list_concat(needed, pull_var_clause((Node *) extract_actual_clauses(candidate->filters, false),
-												 PVC_INCLUDE_PLACEHOLDERS));
-	candidate->columns = NIL;
-	foreach(lc, needed)
-	{
-		Var		   *var = (Var *) lfirst(lc);
-
-		if (!IsA(var, Var) || var->varno != candidate->innerrel->relid || var->varattno <= 0)
-			return false;
-		if (!equal(var, key))
-			candidate->columns = list_append_unique(candidate->columns, var);
-	}
-	candidate->columns = lappend(candidate->columns, key);
-	return true;
-}
-
-/* Has the index all of these columns, and gives them back? */
-static bool
-gpb_index_has_columns(IndexOptInfo *index, List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
-
-		if (c < 0 || !index->canreturn[c])
-			return false;
-	}
-	return true;
-}
-
-/* How many of all pairs of an outer and an inner row the equality lets pass */
-static double
-gpb_equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
-{
-	SpecialJoinInfo inner = *candidate->extra->sjinfo;
-
-	inner.jointype = JOIN_INNER;
-	return clause_selectivity(root, (Node *) candidate->equality, 0, JOIN_INNER, &inner);
-}
-
-/* Fill in the candidate for an index; false if it cannot do this join. */
-static bool
-gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInfo *index)
-{
-	candidate->index = index;
-	candidate->filters = index->indrestrictinfo;
-	if (!gpb_index_is_usable(index) ||
-		!gpb_find_equality(candidate, candidate->extra->restrictlist) ||
-		!gpb_inner_columns(root, candidate))
-		return false;
-	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
-	candidate->selectivity = gpb_equality_selectivity(root, candidate);
-	return true;
-}
 
 /* ---- paths ---- */
 
@@ -255,7 +86,7 @@ gpb_outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *requ
 	if (bms_is_empty(*required))
 		return true;
 	return !bms_overlap(*required, candidate->innerrel->relids) &&
-		bms_overlap(*required, candidate->extra->param_source_rels);
+		bms_overlap(*required, candidate->param_source_rels);
 }
 
 /* Make the path with one outer path; NULL if the two do not fit. */
@@ -264,11 +95,11 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
 	CustomPath *path = makeNode(CustomPath);
 	RelOptInfo *joinrel = candidate->joinrel;
-	List	   *restrictlist = list_copy(candidate->extra->restrictlist);
+	List	   *restrictlist = list_copy(candidate->restrictlist);
 	List	   *match;
 	List	   *result;
 	Relids		required;
-	GpbJoinInput input;
+	GpbJoinInput input = {0};
 
 	if (!gpb_outer_path_fits(candidate, outer, &required))
 		return NULL;
@@ -277,7 +108,7 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	path->path.pathtarget = joinrel->reltarget;
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  candidate->innerrel->cheapest_total_path,
-													  candidate->extra->sjinfo,
+													  candidate->sjinfo,
 													  required, &restrictlist);
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
@@ -363,8 +194,7 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	Path	   *unique = NULL;
 	ListCell   *lc;
 
-	if (!gpb_enable_batchjoin || OldSnapshotThresholdActive() ||
-		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, innerrel) ||
+	if (!gpb_enable_batchjoin || !gpb_join_is_possible(root, innerrel) ||
 		innerrel->cheapest_total_path == NULL ||
 		!bms_is_empty(PATH_REQ_OUTER(innerrel->cheapest_total_path)))
 		return;
@@ -380,17 +210,13 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_SEMI &&
 		jointype != JOIN_ANTI)
 		return;
-	foreach(lc, extra->restrictlist)
-	{
-		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
-			return;
-	}
-
 	candidate.jointype = jointype;
 	candidate.joinrel = joinrel;
 	candidate.outerrel = outerrel;
 	candidate.innerrel = innerrel;
-	candidate.extra = extra;
+	candidate.restrictlist = extra->restrictlist;
+	candidate.sjinfo = extra->sjinfo;
+	candidate.param_source_rels = extra->param_source_rels;
 	foreach(lc, innerrel->indexlist)
 	{
 		if (gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))

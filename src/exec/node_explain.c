@@ -44,3 +44,20 @@ gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 						deparse_expression((Node *) make_ands_explicit(clauses), context,
 										   es->verbose || plan->custom_plans != NIL, false), es);
 }
+
+void
+gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
+{
+	GpbBatchCounters none = {.engine = "none"};
+	const GpbBatchCounters *counters = batch == NULL ? &none : gpb_batch_counters(batch);
+
+	ExplainPropertyText("Engine", counters->engine, es);
+	ExplainPropertyInteger("Batches", NULL, (int64) counters->runs, es);
+	ExplainPropertyInteger("Keys", NULL, (int64) counters->ranges, es);
+	ExplainPropertyInteger("Matches", NULL, (int64) counters->matches, es);
+	ExplainPropertyInteger("Heap Fetches", NULL,
+						   (int64) (counters->heap_fetches + heap_fetches), es);
+	ExplainPropertyInteger("Leaves Done by CPU", NULL, (int64) counters->walk.leaves, es);
+	ExplainPropertyInteger("Blocks Refreshed", NULL, (int64) counters->refreshed_blocks, es);
+	ExplainPropertyInteger("Fallbacks", NULL, (int64) counters->fallbacks, es);
+}

@@ -12,6 +12,8 @@
 #include "commands/explain.h"
 #include "nodes/plannodes.h"
 
+#include "batch.h"
+
 /* The index, with its schema if VERBOSE. */
 extern void gpb_explain_index(Oid index, ExplainState *es);
 
@@ -21,5 +23,8 @@ extern void gpb_explain_index(Oid index, ExplainState *es);
  */
 extern void gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 								List *ancestors, ExplainState *es);
+
+/* What a batch has counted, NULL if there was none, and the heap visits that the node itself made. */
+extern void gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es);
 
 #endif							/* GPB_NODE_EXPLAIN_H */

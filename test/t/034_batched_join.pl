@@ -1,6 +1,6 @@
 # A batched join gives what core's joins give in the same snapshot, row by row: every kind of join, keys
 # of every type and across types, NULLs and duplicates on both sides, extra clauses and filters, several such
-# joins, LIMIT, order, rescans, cursors, parallel plans, little and much memory.
+# joins, LIMIT, order, rescans, cursors, parallel plans, little and much memory; and so do joins under aggregates.
 #
 # Guards: join_exec.c's batches, windows and unmatched rows; join_plan.c's parting of the clauses.
 #
@@ -106,7 +106,7 @@ sub create_tables
 	$domain = pick(20, 400, 400, 5000);
 	my $family = $type{$keytype}{columns}[0] eq 'a';
 	my $rows = pick(0, 1, 40, 1000, 3000);
-	my $inner = $domain == 20 ? pick(0, 200) : pick(0, 500, 4000);
+	my $inner = $domain == 20 ? pick(0, 200, 600) : pick(0, 500, 4000);
 	my $sql = "SELECT setseed(" . rand() . ");\n" . inner_sql('t', $inner)
 	  . inner_sql('u', pick(100, 2000));
 	my @values = map { "CASE WHEN random() > 0.1 THEN " . $type{$_}{value}->(number()) . ' END' }
@@ -196,6 +196,13 @@ sub random_query
 		sub { ('ordered', "SELECT p.id FROM p WHERE EXISTS (SELECT 1 FROM t WHERE " . on('t') . ") ORDER BY p.$order LIMIT $limit") },
 		sub { ('ordered', "SELECT p.id FROM p WHERE NOT EXISTS (SELECT 1 FROM t WHERE " . on('t') . ") ORDER BY p.$order LIMIT $limit") },
 		sub { ('ordered', 'SELECT count(*) FROM (SELECT 1 FROM p JOIN t ON ' . on('t') . " LIMIT $limit) x") },
+		sub { ('ordered', 'SELECT p.id FROM p ' . pick('', 'LEFT') . ' JOIN t ON ' . equality('t', $key) . " ORDER BY p.$order") },
+		# one row of aggregates: joined rows are not made at all
+		sub { ('aggregate', 'SELECT count(*), ' . pick('sum(t.v), avg(t.v), min(t.v), count(t.v)', 'max(t.k), min(t.k), count(t.k)', 'count(1)',
+			'sum(t.w), max(t.w)', 'sum(t.v), sum(t.w)') . ' FROM p JOIN t ON ' . equality('t', $key) . " WHERE $filter") },
+		sub { ('aggregate', 'SELECT count(*), sum(t.v) FROM p JOIN p x USING (id) JOIN t ON ' . equality('t', $key)
+			. ' WHERE ' . pick('x.g < 4', 't.w IS NOT NULL', 'EXISTS (SELECT 1 FROM u WHERE u.id = p.id)', 'EXISTS (SELECT 1 FROM u WHERE u.k = t.k)')) },
+		sub { ('aggregate', 'SELECT o, (SELECT sum(t.v) FROM p JOIN t ON ' . equality('t', $key) . ' WHERE p.g = o) FROM generate_series(0, 5) o') },
 		# rescans: with a parameter, without one, and beside a lateral reference
 		sub { ('rows', 'SELECT o, (SELECT count(*) FROM p JOIN t ON ' . on('t') . ' WHERE p.g = o), '
 				  . '(SELECT sum(p.n) FROM p LEFT JOIN t ON ' . on('t') . ' AND t.v > o WHERE p.g < 2) FROM generate_series(0, 5) o') },
@@ -256,6 +263,7 @@ sub compare_query
 
 	$queries++;
 	$plans{"$kind, ours"}++ if $plan =~ /GpubtreeJoin/;
+	$plans{'join aggregate'}++ if $plan =~ /GpubtreeJoinAggregate/;
 	$plans{"$1 join"}++ while $plan =~ /Join Type: (\w+)/g;
 	$plans{"columns of the $1"}++ while $plan =~ /Inner Columns: (\w+)/g;
 	$plans{"order $1"}++ while $plan =~ /Output Order: (\w+)/g;
@@ -283,7 +291,8 @@ diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 if ($rounds >= 24 && $mismatches == 0)
 {
 	foreach my $plan ('Inner join', 'Left join', 'Semi join', 'Anti join', 'columns of the Index',
-		'columns of the Table', 'order Outer', 'order Any', 'parallel', 'several', 'cursor, ours', 'ordered, ours')
+		'columns of the Table', 'order Outer', 'order Any', 'parallel', 'several', 'cursor, ours', 'ordered, ours',
+		'join aggregate')
 	{
 		cmp_ok($plans{$plan} // 0, '>', 5, "plans with: $plan");
 	}

@@ -1,0 +1,83 @@
+# CPU and device share the work of searches in inner nodes so that neither waits: what is found with a slow and with a fast
+# device, and that it is kept for each mirror.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+work_mem = 64MB
+gpubtree.max_mirror_size = 100kB
+CONF
+my $slow = $node->data_dir . '/gpubtree_slow.search';
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int);
+INSERT INTO t SELECT i, i % 1000 FROM generate_series(1, 200000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+CREATE INDEX t_d ON t USING gpubtree (k DESC) INCLUDE (v);
+CREATE TABLE keys AS SELECT array_agg(i::bigint * 7919 % 200000 + 1) AS a FROM generate_series(1, 400000) i;
+VACUUM ANALYZE t;
+SQL
+gpb_wait_for_service($node);
+
+# One probe of 400,000 keys: 25 buckets.  Returns its counters; all keys are found whoever looks.
+sub probe
+{
+	my ($index) = @_;
+	my %probe;
+
+	@probe{ 'matches', 'device', 'cpu', 'share' } = split /\|/, $node->safe_psql('postgres',
+		"SELECT matches, device_keys, cpu_keys, cpu_share FROM keys, gpubtree_probe('$index', a, 'inner')");
+	is($probe{matches}, '400000', 'all keys are found');
+	is($probe{device} + $probe{cpu}, 400000, 'each by CPU or device');
+	ok($probe{share} >= 0 && $probe{share} <= 1, "the CPU's share is $probe{share}");
+	return \%probe;
+}
+
+sub share
+{
+	return $node->safe_psql('postgres', "SELECT cpu_share FROM gpubtree_mirrors WHERE index = '$_[0]'::regclass");
+}
+
+# A device that takes far longer for a key than the CPU does: the CPU takes most of them.
+append_to_file($slow, '5000');
+my $probe = probe('t_k');
+cmp_ok($probe->{share}, '>=', 0.5, 'after a few buckets a slow device gets half of the keys at most');
+my $first = $probe->{cpu};
+probe('t_k') for (1 .. 2);
+$probe = probe('t_k');
+cmp_ok($probe->{share}, '>', 0.8, 'in the end a small part');
+cmp_ok($probe->{share}, '<', 1, 'but never nothing');
+cmp_ok($probe->{cpu}, '>', $first, 'so the CPU does more than at first');
+is(share('t_k'), $probe->{share}, 'the view shows it');
+
+# It is the mirror's, and the next session's.
+my $found = share('t_k');
+$probe = probe('t_k');
+is($probe->{share}, $found, 'the next session goes on with it');
+cmp_ok($probe->{cpu}, '>', 0.7 * 400000, 'from its first bucket');
+unlink $slow or die;
+is(share('t_d') || 0, 0, 'another index knows nothing of it');
+
+# A device that takes no time worth mentioning, a CPU that does
+$node->safe_psql('postgres', "SELECT gpubtree_drop_mirror('t_k')");
+$probe = probe('t_k');
+cmp_ok(share('t_k'), '<', $found, 'a new mirror finds its own balance');
+
+# Many at once, whose samples meet
+append_to_file($slow, '300');
+my @load = map {
+	gpb_start_pgbench($node, <<'SQL', '-c', '3', '-T', '5')
+SELECT matches = 400000 OR 1 / (matches - matches) > 0 FROM keys, gpubtree_probe('t_k', a, 'inner');
+SQL
+} (1);
+$_->finish for @load;
+ok(!$load[0]->result, 'all sessions find all keys');
+ok(share('t_k') >= 0 && share('t_k') <= 1, 'and the share is one: ' . share('t_k'));
+
+done_testing();

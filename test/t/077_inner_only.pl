@@ -150,6 +150,9 @@ $node->safe_psql('postgres', 'INSERT INTO t SELECT (random() * 3000000)::bigint,
 probe('many splits', 100000, 'inner') for (1 .. 2);
 is(mirror('refreshes'), $refreshes + 1, 'one refresh came of itself');
 cmp_ok(mirror('leaves'), '>', $leaves * 3 / 2, 'and the new leaves are known');
+# pages that lie far apart in the index lie together on the device: one table of 1,024 images, of 16 kB
+is(mirror('blocks > 2048 AND memory_bytes < leaves * 24 + (blocks - leaves) * 8192 + 20000'), 't',
+	'there is room on the device for pages of level 1 alone');
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
 $leaves = mirror('leaves');
 

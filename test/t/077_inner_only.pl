@@ -33,7 +33,8 @@ RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
 -- both.  Returns how many leaves the device found.
 CREATE FUNCTION compare_probe(n int, most bigint, engine text) RETURNS bigint
 LANGUAGE plpgsql SET enable_nestloop = off SET enable_indexscan = off SET enable_bitmapscan = off
-SET enable_indexonlyscan = off SET max_parallel_workers_per_gather = 0 SET gpubtree.enable_aggregate = off AS $$
+SET enable_indexonlyscan = off SET max_parallel_workers_per_gather = 0 SET gpubtree.enable_aggregate = off
+SET gpubtree.enable_batchjoin = off AS $$
 DECLARE
 	a bigint[] := (SELECT coalesce(array_agg((random() * most)::bigint), '{}') FROM generate_series(1, n));
 	found record;

@@ -39,6 +39,7 @@ sub same_answers
 		is($out, $primary->safe_psql('postgres', $call), "$what: and the primary's");
 	}
 	is($standby->safe_psql('postgres', <<'SQL'), 'host device', "$what: a batch of keys gives what a join does");
+SET gpubtree.enable_batchjoin = off;
 SELECT CASE WHEN (matches, sum) IS NOT DISTINCT FROM (n, s) AND fallbacks = 0 THEN engine ELSE p::text END
 FROM (SELECT array_agg(i * 7 % 31000) AS wanted FROM generate_series(1::bigint, 5000) i) x,
 	gpubtree_probe('t_k', wanted, 'device') p,

@@ -32,7 +32,7 @@ RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
 
 CREATE FUNCTION compare_batch(key_type text, lo bigint[], hi bigint[], modes text[]) RETURNS bigint
 LANGUAGE plpgsql SET enable_indexscan = off SET enable_indexonlyscan = off
-SET enable_bitmapscan = off SET enable_material = off AS $$
+SET enable_bitmapscan = off SET enable_material = off SET gpubtree.enable_batchjoin = off AS $$
 DECLARE
 	mode text;
 	wanted text;

@@ -8,21 +8,21 @@
  *		test/bench/device_bench ./gpubtree_cuda.so 50 50
  *
  * Milliseconds from the call to the answer, for 10 and 45 million entries of 20 bytes
- * (float8: 24), medians of 50, by the way in which a warp reads the rows of a leaf:
+ * (float8: 24) in random heap order, medians of 50, by the way in which a warp reads
+ * the rows of a leaf:
  *
- *									rows		quads		staged		quads ahead
- *	count(*)						.067 .181	.068 .185	.088 .284	.085 .187
- *	count(*), sum(int4)				.092 .303	.084 .256	.106 .352	.102 .251
- *	min(key), max(key), sum(int4)	.205 .500	.187 .456	.249 .617	.182 .452
- *	count(*), sum(float8)			.167 .613	.155 .575	.152 .562	.149 .542
+ *									rows		quads
+ *	count(*)						.073 .172	.064 .164
+ *	count(*), sum(int4)				.091 .271	.069 .173
+ *	min(key), max(key), sum(int4)	.190 .449	.135 .323
+ *	count(*), sum(float8)			.158 .575	.128 .430
  *	sum(int4), 1 % of heap blocks not all-visible, their entries listed:
- *		entries in heap order		.195 .466	.187 .423	.212 .520	.218 .448
- *		in random order				.229 .617	.244 .801	.247 .694	.295 .806
+ *									.227 .607	.241 .782
  *
- * Rows and quads are GpbLeafVariant's.  "Staged" copied rows to shared memory ahead of
- * their use, "quads ahead" loaded the next quad while it worked on one: neither gained
- * enough to be kept.  An aggregate of few entries takes .03 to .04 ms, the upload of
- * 1,000 scattered pages .2 ms, and a first load runs at 42 to 46 GB/s.
+ * Rows and quads are GpbLeafVariant's.  Rows copied to shared memory ahead of their use, and
+ * the next quad loaded while one is worked on, gained too little to be kept.  An
+ * aggregate of few entries takes .03 to .04 ms, the upload of 1,000 scattered pages
+ * .2 ms, and a first load runs at 42 to 46 GB/s.
  *
  *-------------------------------------------------------------------------
  */

@@ -105,6 +105,7 @@ SELECT * FROM counts('SELECT o.id, m.v FROM orders o JOIN many m ON m.k = o.amou
 SELECT count(*), count(*) FILTER (WHERE id < last) AS out_of_order
 FROM (SELECT id, lag(id) OVER () AS last
 	FROM (SELECT o.id, m.v FROM orders o LEFT JOIN many m ON m.k = o.amount ORDER BY o.id OFFSET 0) j) l;
+SELECT compare('SELECT o.id, m.v FROM orders o LEFT JOIN many m ON m.k = o.amount ORDER BY o.id');
 RESET work_mem;
 RESET enable_sort;
 

@@ -110,30 +110,6 @@ gpb_reserve_marks(GpbJoinScan *join, uint32 n)
 	join->capacity = n;
 }
 
-/*
- * Add the key of the outer row that the scan tuple has, number "row" of its batch.  A NULL, and a
- * value that no key can equal, have no key.
- */
-static void
-gpb_add_key(GpbJoinScan *join, uint32 row)
-{
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
-	GpbJoinKeys *keys = &join->keys;
-	Datum		value;
-	bool		isnull;
-
-	if (keys->column != 0)
-	{
-		value = tuple->tts_values[keys->column - 1];
-		isnull = tuple->tts_isnull[keys->column - 1];
-	}
-	else
-		value = ExecEvalExprSwitchContext(keys->expression, join->css.ss.ps.ps_ExprContext,
-										  &isnull);
-	if (!isnull && gpb_keys_add(keys, value))
-		join->key_row[keys->n - 1] = row;
-}
-
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
 static inline void
 gpb_load_row(GpbJoinScan *join, uint32 row)
@@ -144,6 +120,30 @@ gpb_load_row(GpbJoinScan *join, uint32 row)
 		return;
 	gpb_outer_get(join->rows, row, tuple->tts_values, tuple->tts_isnull);
 	join->loaded_row = row;
+}
+
+/*
+ * Add the key of the outer row in the slot, number "row" of its batch.  A NULL, and a
+ * value that no key can equal, have no key.
+ */
+static void
+gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
+{
+	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	GpbJoinKeys *keys = &join->keys;
+	Datum		value;
+	bool		isnull;
+
+	if (keys->column != 0)
+		value = slot_getattr(slot, keys->column, &isnull);
+	else
+	{
+		ResetExprContext(econtext);
+		gpb_load_row(join, row);
+		value = ExecEvalExprSwitchContext(keys->expression, econtext, &isnull);
+	}
+	if (!isnull && gpb_keys_add(keys, value))
+		join->key_row[keys->n - 1] = row;
 }
 
 /* Take the scan tuple back from a node above that made its values its own. */
@@ -217,10 +217,7 @@ gpb_load_batch(GpbJoinScan *join)
 			break;
 		}
 		gpb_outer_add(join->rows, slot);
-		gpb_load_row(join, row);
-		gpb_add_key(join, row);
-		if (join->keys.column == 0)
-			ResetExprContext(econtext);
+		gpb_add_key(join, slot, row);
 	}
 	join->first = join->end = 0;
 	join->unmatched = 0;
@@ -441,10 +438,13 @@ gpb_join_match(GpbJoinScan *join)
 {
 	if (gpb_row_decided(join, join->row))
 		return NULL;
-	gpb_load_row(join, join->row);
-	gpb_load_inner(join);
-	if (!gpb_match_passes(join))
-		return NULL;
+	if (join->plan.jointype != JOIN_ANTI || join->inner_qual != NULL || join->match_qual != NULL)
+	{
+		gpb_load_row(join, join->row);
+		gpb_load_inner(join);
+		if (!gpb_match_passes(join))
+			return NULL;
+	}
 	join->matched[join->row] = true;
 	if (join->plan.jointype == JOIN_ANTI)
 		return NULL;

@@ -272,25 +272,24 @@ search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 
 					(size_t) n * sizeof(uint32));
 }
 
-/* Keys of the next bucket of a piece of which n are left, see tuning.cuh */
+/* Keys of the buckets of a piece of n, see tuning.cuh */
 static uint32
 bucket_keys(const GpbDevice *device, uint32 n)
 {
-	uint32		keys = n / 2;
+	uint32		keys = n / GPB_BUCKETS;
 
 	if (device->bucket_keys != 0)
-		keys = device->bucket_keys;
-	else if (keys < GPB_BUCKET_LEAST)
-		keys = GPB_BUCKET_LEAST;
-	else if (keys > GPB_BUCKET_KEYS)
-		keys = GPB_BUCKET_KEYS;
-	return n < keys ? n : keys;
+		return device->bucket_keys;
+	if (keys < GPB_BUCKET_LEAST)
+		return GPB_BUCKET_LEAST;
+	return keys < GPB_BUCKET_KEYS ? keys : GPB_BUCKET_KEYS;
 }
 
 /* Results in sorted order belong to the whole piece, and so it is one bucket. */
 static GpbDeviceStatus
 search_piece(SearchRun *run, const GpbSearchPiece *piece)
 {
+	uint32		most = bucket_keys(run->device, piece->n);
 	uint32		n;
 
 	if (run->spec->order != GPB_ORDER_INPUT)
@@ -302,7 +301,7 @@ search_piece(SearchRun *run, const GpbSearchPiece *piece)
 	}
 	for (uint32 first = 0; first < piece->n; first += n)
 	{
-		n = bucket_keys(run->device, piece->n - first);
+		n = piece->n - first < most ? piece->n - first : most;
 		GPB_TRY(search_bucket(run, piece, first, n));
 	}
 	return GPB_DEVICE_OK;

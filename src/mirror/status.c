@@ -62,7 +62,8 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 		gpb_registry_forgive(&identity);
 		done = (gpb_mirror_attach(index, &layout, &ref) &&
 				gpb_mirror_refresh(index, &layout, &ref, &blocks)) ||
-			(gpb_mirror_attach_search(index, &layout, &ref) &&
+			(gpb_mirror_is_inner_only(index) &&
+			 gpb_mirror_attach_search(index, &layout, &ref) &&
 			 gpb_mirror_refresh(index, &layout, &ref, &blocks));
 	}
 	relation_close(index, AccessShareLock);

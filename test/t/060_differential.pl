@@ -611,7 +611,7 @@ note "$queries queries; plans sampled: "
 # The comparison means nothing if the index was not used.
 if ($rounds >= 12 && $mismatches == 0)
 {
-	foreach my $plan ('Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Merge Join',
+	foreach my $plan ('Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Merge',
 		'Nested Loop', 'Custom Scan', 'Engine: CPU',
 		$device eq 'off' ? () : 'Engine: ' . ($device eq 'cuda' ? 'CUDA' : $device))
 	{

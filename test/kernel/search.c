@@ -5,7 +5,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#define _GNU_SOURCE				/* memfd_create */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -502,6 +505,86 @@ search_large_batch(void)
 	test_mirror_free(mirror);
 }
 
+/* As many keys as a batch can have, and as come again; fewer where threads are fibers */
+#define MOST_KEYS		(test_emulated ? 50000u : 0x7FFFFFFFu)
+#define PERIOD			((uint32) 1 << (test_emulated ? 12 : 20))
+
+/*
+ * An array of MOST_KEYS elements of 4 bytes in the memory of two periods: one that comes again and
+ * again, at *body, and the last, at *tail, which is the array's end.
+ */
+static uint32 *
+repeated_array(uint32 **body, uint32 **tail)
+{
+	size_t		bytes = (size_t) PERIOD * sizeof(uint32);
+	size_t		periods = MOST_KEYS / PERIOD + 1;
+	int			file = memfd_create("keys", 0);
+	char	   *array = mmap(NULL, periods * bytes, PROT_NONE,
+							 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool		ok = file >= 0 && array != MAP_FAILED && ftruncate(file, 2 * bytes) == 0;
+	size_t		i;
+
+	for (i = 0; ok && i < periods; i++)
+		ok = mmap(array + i * bytes, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+				  i + 1 < periods ? 0 : bytes) != MAP_FAILED;
+	close(file);
+	CHECK(ok, "no address space for %u keys", MOST_KEYS);
+	*body = (uint32 *) array;
+	*tail = (uint32 *) (array + (periods - 1) * bytes);
+	return ok ? (uint32 *) array : NULL;
+}
+
+static void
+search_leaves(TestMirror *mirror, uint32 *keys, uint32 *leaves, uint32 n)
+{
+	GpbSearchSpec spec;
+
+	memset(&spec, 0, sizeof(spec));
+	spec.bound = GPB_SEARCH_LOWER;
+	spec.npieces = 1;
+	spec.piece[0].keys = keys;
+	spec.piece[0].leaf = leaves;
+	spec.piece[0].n = n;
+	CHECK_OK(test_device.api->search_launch(test_device.device, mirror->mirror, 0, &spec, NULL, 0));
+	CHECK_OK(test_device.api->search_finish(test_device.device, 0));
+}
+
+/* A small batch of the same keys says what to expect. */
+static void
+search_most_keys(void)
+{
+	TestShape	shape = search_shape(200);
+	TestMirror *mirror;
+	uint32	   *body[2];
+	uint32	   *tail[2];
+	uint32	   *keys = repeated_array(&body[0], &tail[0]);
+	uint32	   *leaves = repeated_array(&body[1], &tail[1]);
+	uint32	   *expected = malloc(2 * (size_t) PERIOD * sizeof(uint32));
+	uint32		last = MOST_KEYS % PERIOD;	/* elements of the tail */
+	uint32		wrong = 0;
+	uint32		i;
+
+	if (keys == NULL || leaves == NULL)
+		return;
+	shape.layout = test_layout(4, 0, 1, one_int4);
+	mirror = search_mirror(&shape);
+	for (i = 0; i < PERIOD; i++)
+	{
+		body[0][i] = (uint32) test_random();
+		tail[0][i] = (uint32) test_random();
+	}
+	search_leaves(mirror, body[0], expected, PERIOD);
+	search_leaves(mirror, tail[0], expected + PERIOD, last);
+	search_leaves(mirror, keys, leaves, MOST_KEYS);
+	for (i = 0; i < PERIOD; i++)
+		wrong += body[1][i] != expected[i] || (i < last && tail[1][i] != expected[PERIOD + i]);
+	CHECK(wrong == 0, "%u of %u leaves are wrong", wrong, 2 * PERIOD);
+	free(expected);
+	munmap(keys, (size_t) (MOST_KEYS / PERIOD + 1) * PERIOD * sizeof(uint32));
+	munmap(leaves, (size_t) (MOST_KEYS / PERIOD + 1) * PERIOD * sizeof(uint32));
+	test_mirror_free(mirror);
+}
+
 static void
 search_few_keys(void)
 {
@@ -872,6 +955,7 @@ const TestCase test_search_cases[] = {
 	CASE(search_key_orders),
 	CASE(search_layouts),
 	CASE(search_large_batch),
+	CASE(search_most_keys),
 	CASE(search_few_keys),
 	CASE(search_pieces),
 	CASE(search_one_leaf),

@@ -74,6 +74,26 @@ value() { awk -v l="$1" '$1 == l { print $2 }' "$2"; }
 # ratio A B: A / B
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0 > 0) printf "%.3g", a / b; else print "-" }'; }
 
+# Core's ways to join, each alone: only METHOD, one of hashjoin, nestloop, mergejoin, or none
+only()
+{
+	for method in hashjoin nestloop mergejoin; do
+		echo "SET enable_$method = $([ "$method" = "$1" ] && echo on || echo off);"
+	done
+}
+
+# Settings that make core choose parallel plans wherever it can, with so many workers: parallel WORKERS
+parallel()
+{
+	cat <<SETTINGS
+SET max_parallel_workers_per_gather = $1;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET min_parallel_index_scan_size = 0;
+SETTINGS
+}
+
 # report WHAT MEASURED GOAL CONDITION: one line of the closing table; CONDITION is an awk expression of x,
 # the measured figure; the figure's unit stands in GOAL.
 report()

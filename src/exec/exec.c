@@ -17,11 +17,13 @@
 #include "batch.h"
 #include "exec.h"
 #include "join_aggregate.h"
+#include "range_aggregate.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
 double		gpb_batch_setup_cost = 100.0;
 bool		gpb_enable_batchjoin = true;
+bool		gpb_enable_rangeaggregate = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
@@ -72,10 +74,15 @@ gpb_exec_init(void)
 							 "Enables the planner's use of batched joins over gpubtree indexes.",
 							 NULL, &gpb_enable_batchjoin, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_rangeaggregate",
+							 "Enables the planner's use of batches of ranges for aggregates of each outer row or group.",
+							 NULL, &gpb_enable_rangeaggregate, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
+	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

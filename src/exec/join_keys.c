@@ -53,11 +53,8 @@ gpb_keys_grow(GpbJoinKeys *keys, uint32 most)
 	keys->capacity = capacity;
 }
 
-/*
- * The closed interval of keys that a range between two values' places is; false if it
- * is empty.  With NULLS LAST the greatest key and NULL keys share their bits, see layout.h.
- */
-static bool
+/* With NULLS LAST the greatest key and NULL keys share their bits, see layout.h. */
+bool
 gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
 {
 	uint64		most = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;

@@ -46,11 +46,8 @@ gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 }
 
 void
-gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
+gpb_explain_counters(const GpbBatchCounters *counters, uint64 heap_fetches, ExplainState *es)
 {
-	GpbBatchCounters none = {.engine = "none"};
-	const GpbBatchCounters *counters = batch == NULL ? &none : gpb_batch_counters(batch);
-
 	ExplainPropertyText("Engine", counters->engine, es);
 	ExplainPropertyInteger("Batches", NULL, (int64) counters->runs, es);
 	ExplainPropertyInteger("Keys", NULL, (int64) counters->ranges, es);
@@ -60,4 +57,12 @@ gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
 	ExplainPropertyInteger("Leaves Done by CPU", NULL, (int64) counters->walk.leaves, es);
 	ExplainPropertyInteger("Blocks Refreshed", NULL, (int64) counters->refreshed_blocks, es);
 	ExplainPropertyInteger("Fallbacks", NULL, (int64) counters->fallbacks, es);
+}
+
+void
+gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
+{
+	GpbBatchCounters none = {.engine = "none"};
+
+	gpb_explain_counters(batch == NULL ? &none : gpb_batch_counters(batch), heap_fetches, es);
 }

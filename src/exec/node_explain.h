@@ -24,7 +24,12 @@ extern void gpb_explain_index(Oid index, ExplainState *es);
 extern void gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 								List *ancestors, ExplainState *es);
 
-/* What a batch has counted, NULL if there was none, and the heap visits that the node itself made. */
+/*
+ * What was counted, by a batch, which is NULL if there was none, or by several; and the heap visits that the node itself
+ * made.
+ */
+extern void gpb_explain_counters(const GpbBatchCounters *counters, uint64 heap_fetches,
+								 ExplainState *es);
 extern void gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es);
 
 #endif							/* GPB_NODE_EXPLAIN_H */

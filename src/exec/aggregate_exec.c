@@ -13,13 +13,10 @@
 #include "../compat.h"
 
 #include "access/genam.h"
-#include "access/skey.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
 #include "pgstat.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -67,32 +64,6 @@ gpb_scan_rti(CustomScan *plan)
 	return castNode(Var, key->expr)->varno;
 }
 
-/* Take a condition of the plan apart. */
-static void
-gpb_init_condition(GpbAggregateScan *scan, Node *clause, GpbCondition *condition)
-{
-	memset(condition, 0, sizeof(*condition));
-	if (IsA(clause, NullTest))
-	{
-		condition->strategy = InvalidStrategy;
-		condition->is_null = ((NullTest *) clause)->nulltesttype == IS_NULL;
-	}
-	else
-	{
-		OpExpr	   *operation = castNode(OpExpr, clause);
-		int			strategy;
-		Oid			left;
-
-		get_op_opfamily_properties(operation->opno, scan->index->rd_opfamily[0],
-								   false, &strategy, &left, &condition->type);
-		condition->strategy = strategy;
-		condition->procedure = get_opcode(operation->opno);
-		condition->collation = operation->inputcollid;
-		condition->value = ExecInitExpr((Expr *) get_rightop((Expr *) operation),
-										&scan->css.ss.ps);
-	}
-}
-
 /*
  * Both relations stay open to the end of the node, so that no command of this
  * session can change them under it (rule M10).
@@ -103,7 +74,6 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	Index		rti = gpb_scan_rti(plan);
-	ListCell   *lc;
 
 	scan->nitems = gpb_aggregate_private_items(plan->custom_private, &scan->items);
 	scan->heap = ExecGetRangeTableRelation(estate, rti);
@@ -112,63 +82,13 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	scan->index = index_open(gpb_aggregate_private_index(plan->custom_private),
 							 exec_rt_fetch(rti, estate)->rellockmode);
-	scan->conditions = palloc(sizeof(GpbCondition) * list_length(plan->custom_exprs));
-	foreach(lc, plan->custom_exprs)
-		gpb_init_condition(scan, lfirst(lc), &scan->conditions[scan->nconditions++]);
+	scan->nconditions = list_length(plan->custom_exprs);
+	scan->conditions = gpb_conditions_init(scan->index, plan->custom_exprs, &css->ss.ps);
 	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 									   ALLOCSET_DEFAULT_SIZES);
 }
 
-/* ---- conditions ---- */
-
-/*
- * Evaluate the conditions: the range that satisfies them all, and the same as scan
- * keys.  false if none can, since an operand is NULL and the operators
- * are strict.
- */
-static bool
-gpb_evaluate_conditions(GpbAggregateScan *scan, const GpbLayout *layout,
-						GpbRange *range, ScanKey keys)
-{
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
-	int			i;
-
-	range->lo = GPB_BOUND_MIN;
-	range->hi = GPB_BOUND_MAX;
-	for (i = 0; i < scan->nconditions; i++)
-	{
-		GpbCondition *condition = &scan->conditions[i];
-		GpbRange	nulls;
-		Datum		value;
-		bool		isnull;
-
-		if (condition->strategy == InvalidStrategy)
-		{
-			nulls = condition->is_null ? gpb_range_null(layout) : gpb_range_not_null(layout);
-			ScanKeyEntryInitialize(&keys[i],
-								   SK_ISNULL | (condition->is_null ? SK_SEARCHNULL : SK_SEARCHNOTNULL),
-								   1, InvalidStrategy, InvalidOid, InvalidOid,
-								   InvalidOid, (Datum) 0);
-		}
-		else
-		{
-			nulls = gpb_range_not_null(layout);
-			value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
-			if (isnull)
-				return false;
-			gpb_range_narrow(scan->index, layout, condition->strategy,
-							 condition->type, value, range);
-			ScanKeyEntryInitialize(&keys[i], 0, 1, condition->strategy,
-								   condition->type, condition->collation,
-								   condition->procedure, value);
-		}
-		if (gpb_bound_less(range->lo, nulls.lo))
-			range->lo = nulls.lo;
-		if (gpb_bound_less(nulls.hi, range->hi))
-			range->hi = nulls.hi;
-	}
-	return gpb_bound_less(range->lo, range->hi);
-}
+/* ---- wants ---- */
 
 void
 gpb_aggregate_wants(const GpbAggregateItem *items, int n, GpbAggregateSpec *spec)
@@ -280,7 +200,9 @@ gpb_answer(GpbAggregateScan *scan)
 
 	keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
 	scan->engine = "none";
-	if (gpb_evaluate_conditions(scan, &run.spec.layout, &run.spec.range, keys))
+	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index,
+								&run.spec.layout, scan->css.ss.ps.ps_ExprContext,
+								&run.spec.range, keys))
 		scan->engine = gpb_run_engines(&run, keys, scan->nconditions);
 	gpb_run_close(&run);
 

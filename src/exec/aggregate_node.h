@@ -33,6 +33,7 @@
 
 #include "../aggregate.h"
 #include "heap_visit.h"
+#include "key_conditions.h"
 #include "visibility.h"
 
 /* ---- settings (exec.c) ---- */
@@ -152,17 +153,6 @@ extern Datum gpb_aggregate_final(const GpbAggregateItem *item,
 extern Numeric gpb_int128_numeric(uint64 low, int64 high);
 
 /* ---- the executor node ---- */
-
-/* One index condition, ready to be evaluated */
-typedef struct GpbCondition
-{
-	StrategyNumber strategy;	/* InvalidStrategy: a NULL test */
-	bool		is_null;		/* NULL test: IS NULL, else IS NOT NULL */
-	Oid			type;			/* of the operator's right side */
-	RegProcedure procedure;		/* the operator's function */
-	Oid			collation;
-	ExprState  *value;			/* the right side */
-} GpbCondition;
 
 typedef struct GpbAggregateScan
 {

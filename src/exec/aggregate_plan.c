@@ -11,32 +11,20 @@
  */
 #include "../compat.h"
 
-#include <math.h>
-
-#include "access/heapam.h"
-#include "access/stratnum.h"
-#include "access/table.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/spccache.h"
 
 #include "../index/index.h"
-#include "../mirror/mirror.h"
 #include "aggregate_node.h"
+#include "key_conditions.h"
 #include "plan_rules.h"
 
 static Plan *gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
@@ -190,73 +178,6 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 	return false;
 }
 
-/* Is this expression fixed while the index is scanned? */
-static bool
-gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid)
-{
-	return !bms_is_member(relid, pull_varnos(root, expression)) &&
-		!contain_volatile_functions(expression);
-}
-
-/*
- * An operator clause as "key OP expression", commuted if need be; NULL if
- * it is not one that the index understands.
- */
-static Expr *
-gpb_match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
-{
-	Node	   *left;
-	Node	   *right;
-
-	if (list_length(clause->args) != 2)
-		return NULL;
-	left = (Node *) linitial(clause->args);
-	right = (Node *) lsecond(clause->args);
-
-	if (match_index_to_operand(left, 0, index) &&
-		gpb_is_bound_expression(root, right, index->rel->relid))
-	{
-		if (!op_in_opfamily(clause->opno, index->opfamily[0]))
-			return NULL;
-		return (Expr *) copyObject(clause);
-	}
-	if (match_index_to_operand(right, 0, index) &&
-		gpb_is_bound_expression(root, left, index->rel->relid))
-	{
-		Oid			commutator = get_commutator(clause->opno);
-
-		if (!OidIsValid(commutator) ||
-			!op_in_opfamily(commutator, index->opfamily[0]))
-			return NULL;
-		clause = copyObject(clause);
-		CommuteOpExpr(clause);
-		return (Expr *) clause;
-	}
-	return NULL;
-}
-
-/* A restriction as an index condition, or NULL if it cannot be one. */
-static Expr *
-gpb_match_restriction(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
-{
-	Expr	   *clause = rinfo->clause;
-
-	if (rinfo->pseudoconstant ||
-		!restriction_is_securely_promotable(rinfo, index->rel))
-		return NULL;
-	if (IsA(clause, OpExpr))
-		return gpb_match_opclause(root, (OpExpr *) clause, index);
-	if (IsA(clause, NullTest))
-	{
-		NullTest   *test = (NullTest *) clause;
-
-		if (!test->argisrow &&
-			match_index_to_operand((Node *) test->arg, 0, index))
-			return (Expr *) copyObject(test);
-	}
-	return NULL;
-}
-
 /*
  * Match the whole query to one index: every restriction must be a range of its key,
  * or be implied by its predicate (those are not in indrestrictinfo), and
@@ -273,16 +194,8 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 		return false;
 
 	candidate->index = index;
-	candidate->conditions = NIL;
-	foreach(lc, index->indrestrictinfo)
-	{
-		Expr	   *condition;
-
-		condition = gpb_match_restriction(root, lfirst_node(RestrictInfo, lc), index);
-		if (condition == NULL)
-			return false;
-		candidate->conditions = lappend(candidate->conditions, condition);
-	}
+	if (!gpb_match_conditions(root, index, &candidate->conditions))
+		return false;
 
 	candidate->items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
 	foreach(lc, aggrefs)
@@ -297,36 +210,19 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 /* ---- price ---- */
 
 /*
- * Price of a candidate.  Reading entries costs a tenth of what an index scan is
- * charged for them on the CPU, and next to nothing on a device; setup_cost is
- * charged whatever the engine, so that plans do not depend on it for small
+ * Price of a candidate.  setup_cost is charged whatever the engine, so that plans do not depend on it for small
  * queries.
  */
 static void
 gpb_cost_candidate(PlannerInfo *root, GpbCandidate *candidate, PathTarget *target)
 {
 	IndexOptInfo *index = candidate->index;
-	RelOptInfo *rel = index->rel;
-	double		entries = clamp_row_est(rel->rows);
-	double		leaves;
-	double		random_page_cost;
-	double		seq_page_cost;
 	Cost		cost = gpb_setup_cost;
 	QualCost	bounds;
 
-	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
 	cost_qual_eval(&bounds, candidate->conditions, root);
 	cost += bounds.startup + bounds.per_tuple;
-
-	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
-	leaves = Min(leaves, index->pages);
-	if (gpb_mirror_available())
-		cost += leaves * 0.1 * cpu_operator_cost +
-			rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
-	else
-		cost += random_page_cost + leaves * seq_page_cost +
-			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
-	cost += gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac);
+	cost += gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
 
 	candidate->startup_cost = cost + target->cost.startup;
 	candidate->total_cost = candidate->startup_cost + target->cost.per_tuple;

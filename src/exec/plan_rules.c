@@ -22,7 +22,9 @@
 #include "utils/spccache.h"
 
 #include "../index/index.h"
+#include "../mirror/mirror.h"
 #include "plan_rules.h"
+#include "visibility.h"
 
 /* ---- queries ---- */
 
@@ -157,4 +159,29 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 		 (1.0 - correlation) * scattered *
 		 (random_page_cost - (random_page_cost - seq_page_cost) * share)) +
 		fraction * entries * cpu_tuple_cost;
+}
+
+/*
+ * Reading entries costs a tenth of what an index scan is charged for them on the CPU, and next to nothing on a
+ * device.
+ */
+Cost
+gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
+{
+	RelOptInfo *rel = index->rel;
+	double		leaves;
+	double		random_page_cost;
+	double		seq_page_cost;
+	Cost		cost;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
+	leaves = Min(leaves, index->pages);
+	if (gpb_mirror_available())
+		cost = leaves * 0.1 * cpu_operator_cost +
+			rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
+	else
+		cost = random_page_cost + leaves * seq_page_cost +
+			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
+	return cost + gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac);
 }

@@ -36,4 +36,7 @@ extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 extern Cost gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
 						  double fraction);
 
+/* Price of aggregating so many entries of the index where they lie, heap visits included. */
+extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+
 #endif							/* GPB_PLAN_RULES_H */

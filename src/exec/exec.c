@@ -39,6 +39,7 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	{
 		gpb_aggregate_add_path(root, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
+		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 	}
 }
 

@@ -33,12 +33,8 @@ static const CustomPathMethods gpb_join_aggregate_path_methods = {
 
 /* ---- is the join of our kind? ---- */
 
-/*
- * Is the table joined to all the others by inner joins alone?  Then it can be the last to be joined,
- * if core found a way to join the others by themselves.
- */
-static bool
-gpb_joined_inner(PlannerInfo *root, RelOptInfo *innerrel)
+bool
+gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own)
 {
 	ListCell   *lc;
 
@@ -46,6 +42,8 @@ gpb_joined_inner(PlannerInfo *root, RelOptInfo *innerrel)
 	{
 		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
 
+		if (sjinfo == own)
+			continue;
 		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) ||
 			bms_is_member(innerrel->relid, sjinfo->min_lefthand) ||
 			(sjinfo->jointype == JOIN_FULL &&
@@ -55,8 +53,24 @@ gpb_joined_inner(PlannerInfo *root, RelOptInfo *innerrel)
 	return true;
 }
 
-/* The clauses that join the two sides, as core would apply them to this join. */
-static List *
+RelOptInfo *
+gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel)
+{
+	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
+	RelOptInfo *outerrel;
+
+	if (bms_membership(others) == BMS_MULTIPLE)
+		outerrel = find_join_rel(root, others);
+	else
+		outerrel = find_base_rel(root, bms_singleton_member(others));
+	if (outerrel == NULL || outerrel->cheapest_total_path == NULL ||
+		IS_DUMMY_REL(outerrel) || !bms_is_empty(outerrel->lateral_relids) ||
+		!bms_is_empty(PATH_REQ_OUTER(outerrel->cheapest_total_path)))
+		return NULL;
+	return outerrel;
+}
+
+List *
 gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 				 RelOptInfo *innerrel)
 {
@@ -159,19 +173,13 @@ gpb_add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 {
 	GpbJoinCandidate candidate = {0};
 	SpecialJoinInfo sjinfo = {.type = T_SpecialJoinInfo};
-	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
 	RelOptInfo *outerrel;
 	ListCell   *lc;
 
-	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_inner(root, innerrel))
+	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, NULL))
 		return;
-	if (bms_membership(others) == BMS_MULTIPLE)
-		outerrel = find_join_rel(root, others);
-	else
-		outerrel = find_base_rel(root, bms_singleton_member(others));
-	if (outerrel == NULL || outerrel->cheapest_total_path == NULL ||
-		IS_DUMMY_REL(outerrel) || !bms_is_empty(outerrel->lateral_relids) ||
-		!bms_is_empty(PATH_REQ_OUTER(outerrel->cheapest_total_path)))
+	outerrel = gpb_find_outer_side(root, joinrel, innerrel);
+	if (outerrel == NULL)
 		return;
 
 	sjinfo.min_lefthand = sjinfo.syn_lefthand = outerrel->relids;

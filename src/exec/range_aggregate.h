@@ -92,6 +92,12 @@ extern void gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Pat
 									 Cost *startup_cost, Cost *total_cost);
 
 
+/* ---- planning of joins that are grouped by the outer side (range_aggregate_plan.c) ---- */
+
+/* Offer our paths for the grouping of a join; to be called from create_upper_paths_hook. */
+extern void gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
+										  RelOptInfo *grouped_rel);
+
 /* ---- the executor node ---- */
 
 typedef struct GpbRangeAggregateScan

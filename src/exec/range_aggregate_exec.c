@@ -243,11 +243,14 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 	return row > 0;
 }
 
-/* Keep the open group's first row, and the first row to compare with, while the batch that they are of goes. */
+/*
+ * Keep the open group's first row, and the first row to compare with, while the batch that they are of goes.  What was kept
+ * when an earlier batch went stays where it is.
+ */
 static void
 gpb_keep_first(GpbRangeAggregateScan *scan)
 {
-	if (scan->group_open)
+	if (scan->group_open && TupIsNull(scan->kept))
 		ExecCopySlot(scan->kept, scan->css.ss.ss_ScanTupleSlot);
 	if (!TupIsNull(scan->first))
 		ExecMaterializeSlot(scan->first);
@@ -307,6 +310,8 @@ static inline void
 gpb_open_group(GpbRangeAggregateScan *scan, uint32 row)
 {
 	gpb_load_row(scan, row);
+	if (scan->kept != NULL)
+		ExecClearTuple(scan->kept);
 	gpb_range_group_init(&scan->state);
 	scan->group_open = true;
 }

@@ -146,6 +146,7 @@ gpb_make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	input.index = candidate->index;
 	input.outer = outer;
 	input.outer_rows = outer->rows;
+	input.keys = gpb_join_distinct_keys(root, candidate->condition, outer->rows);
 	input.rows = 1;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.aggregated = true;

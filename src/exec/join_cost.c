@@ -5,9 +5,9 @@
  *
  * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap page read
  * at random.  A batch pays once to be set up, little for a row, and for each
- * distinct page once, in the file's order.  So few outer rows are cheaper in a nested loop, and where the
- * two meet is decided by the constants here; test/bench/join_sweep compares the
- * choice with what is fastest.
+ * distinct page once, in the file's order; on a device it reads no pages of the index at all.  So few outer
+ * rows are cheaper in a nested loop, and where the two meet is decided by the constants here;
+ * test/bench/join_sweep compares the choice with what is fastest.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +15,13 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "../mirror/mirror.h"
 #include "join_node.h"
 
 /* All in units of cpu_operator_cost */
@@ -26,6 +29,7 @@
 #define GPB_JOIN_RUN_COST		1000	/* to set a batch up */
 #define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
+#define GPB_JOIN_DEVICE_COST	1	/* to have a key searched by the device */
 #define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
 #define GPB_JOIN_COUNT_COST		1	/* to aggregate an entry instead */
 #define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
@@ -101,6 +105,43 @@ gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pag
 					  (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
 }
 
+/* Will batches of so many keys be answered by a device that mirrors the whole index? */
+static bool
+gpb_batch_on_device(const GpbJoinInput *input, double batch)
+{
+	Relation	index;
+	bool		all_pages;
+
+	if (!gpb_mirror_available() || !gpb_batch_device_pays(batch))
+		return false;
+	/* the planner holds a lock already */
+	index = index_open(input->index->indexoid, NoLock);
+	all_pages = !gpb_mirror_is_inner_only(index);
+	index_close(index, NoLock);
+	return all_pages;
+}
+
+/* Finding the entries of so many outer rows, in batches of a size, and reading the leaves. */
+static Cost
+gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double matches,
+				double batch)
+{
+	IndexOptInfo *index = input->index;
+	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
+	/* equal keys are on the same pages */
+	double		distinct = input->keys > 0 ? Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
+	double		leaves;
+
+	if (gpb_batch_on_device(input, batch))
+		return cpu_operator_cost * GPB_JOIN_DEVICE_COST * rows;
+	/* a key's entries may fill several leaves */
+	leaves = gpb_distinct_pages(batch * distinct, index->pages) * rows / batch +
+		matches / entries_per_leaf;
+	return cpu_operator_cost * GPB_JOIN_LEAF_COST * leaves +
+		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
+					   rows * distinct + matches / entries_per_leaf, batch * distinct);
+}
+
 /* Price of the inner side for so many outer rows in batches of a size. */
 static Cost
 gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
@@ -109,28 +150,29 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	RelOptInfo *rel = index->rel;
 	double		share = input->outer_rows > 0 ? rows / input->outer_rows : 0.0;
 	double		matches = input->matches * share;
-	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
-	double		leaves;
 	double		visits;
 	Cost		cost;
 
 	batch = Max(Min(batch, rows), 1.0);
-	/* a key's entries may fill several leaves */
-	leaves = gpb_distinct_pages(batch, index->pages) * rows / batch + matches / entries_per_leaf;
 	cost = cpu_operator_cost *
-		(GPB_JOIN_ROW_COST * rows + GPB_JOIN_LEAF_COST * leaves +
-		 (input->aggregated ? GPB_JOIN_COUNT_COST : GPB_JOIN_MATCH_COST) * matches);
+		(GPB_JOIN_ROW_COST * rows +
+		 (input->aggregated ? GPB_JOIN_COUNT_COST : GPB_JOIN_MATCH_COST) * matches) +
+		gpb_leaves_cost(root, input, rows, matches, batch);
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
-	cost += gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
-						   rows + matches / entries_per_leaf, batch);
 
 	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
 	cost += gpb_pages_cost(root, rel->reltablespace, rel->pages, index->pages,
 						   ceil(visits), batch * visits / Max(rows, 1.0));
 	cost += visits * cpu_tuple_cost;
 	return cost;
+}
+
+double
+gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows)
+{
+	return estimate_num_groups(root, list_make1(lsecond(condition->args)), outer_rows, NULL, NULL);
 }
 
 /* Price of a whole path: startup is up to the first batch's first row. */

@@ -133,6 +133,7 @@ typedef struct GpbJoinInput
 	IndexOptInfo *index;
 	Path	   *outer;
 	double		outer_rows;
+	double		keys;			/* distinct values of the outer rows; 0: as many as rows */
 	double		rows;			/* that come out */
 	double		matches;		/* index entries found */
 	bool		aggregated;		/* matches are counted, not handed out */
@@ -142,6 +143,8 @@ typedef struct GpbJoinInput
 	PathTarget *target;
 } GpbJoinInput;
 
+/* How many values "key = outer expression" is asked for by so many outer rows */
+extern double gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows);
 extern void gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
 						  Cost *startup_cost, Cost *total_cost);
 

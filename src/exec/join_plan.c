@@ -119,6 +119,7 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.index = candidate->index;
 	input.outer = outer;
 	input.outer_rows = outer->rows;
+	input.keys = gpb_join_distinct_keys(root, candidate->condition, outer->rows);
 	input.rows = path->path.rows;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.index_only = candidate->index_only;

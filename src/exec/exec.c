@@ -18,12 +18,14 @@
 #include "exec.h"
 #include "join_aggregate.h"
 #include "range_aggregate.h"
+#include "rank_find.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
 double		gpb_batch_setup_cost = 100.0;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_rangeaggregate = true;
+bool		gpb_enable_rank = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
@@ -41,6 +43,8 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 	}
+	else if (stage == UPPERREL_FINAL)
+		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
 }
 
 /* Offer our paths for a join, after everyone else's. */
@@ -80,10 +84,16 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_rangeaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
+	DefineCustomBoolVariable("gpubtree.enable_rank",
+							 "Enables the planner's use of counting in gpubtree indexes to find the row of a rank.",
+							 NULL, &gpb_enable_rank, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
+	RegisterCustomScanMethods(&gpb_rank_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_exec.c
+ *	  The executor node of ORDER BY with OFFSET.
+ *
+ * At the first row the node finds the place of rank OFFSET (rank_find.h), makes its first key the parameter from which the child, core's
+ * scan of the index, starts, skips the few rows before the rank, and hands out what comes then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/genam.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "../index/index.h"
+#include "join_node.h"
+#include "key_conditions.h"
+#include "node_explain.h"
+#include "rank_find.h"
+
+typedef struct GpbRankScan
+{
+	CustomScanState css;
+	PlanState  *child;
+	Relation	heap;
+	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	bool		backward;		/* through the index */
+	int			start;			/* the parameter */
+	int			nconditions;
+	GpbCondition *conditions;
+	ExprState  *offset;
+	MemoryContext context;		/* the node's */
+	GpbRankFinder *finder;		/* NULL until first needed */
+
+	bool		placed;			/* the place below is that of OFFSET */
+	bool		empty;			/* there are not so many rows */
+	int64		skip;			/* rows that the child returns first and nobody wants */
+	bool		started;		/* the child has skipped them */
+	uint64		skipped;		/* rows that were counted instead of read, for EXPLAIN */
+} GpbRankScan;
+
+static Node *gpb_create_rank_scan(CustomScan *plan);
+static void gpb_begin_rank(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_rank(CustomScanState *css);
+static void gpb_end_rank(CustomScanState *css);
+static void gpb_rescan_rank(CustomScanState *css);
+static void gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es);
+
+const CustomScanMethods gpb_rank_scan_methods = {
+	.CustomName = "GpubtreeRank",
+	.CreateCustomScanState = gpb_create_rank_scan
+};
+
+static const CustomExecMethods gpb_rank_exec_methods = {
+	.CustomName = "GpubtreeRank",
+	.BeginCustomScan = gpb_begin_rank,
+	.ExecCustomScan = gpb_exec_rank,
+	.EndCustomScan = gpb_end_rank,
+	.ReScanCustomScan = gpb_rescan_rank,
+	.ExplainCustomScan = gpb_explain_rank
+};
+
+static Node *
+gpb_create_rank_scan(CustomScan *plan)
+{
+	GpbRankScan *scan;
+
+	scan = (GpbRankScan *) newNode(sizeof(GpbRankScan), T_CustomScanState);
+	scan->css.methods = &gpb_rank_exec_methods;
+	return (Node *) scan;
+}
+
+/* ---- begin and end ---- */
+
+/* The list with the right side of its last condition replaced */
+static void
+gpb_show_start(List *conditions, int number)
+{
+	OpExpr	   *condition = llast_node(OpExpr, conditions);
+	Const	   *hidden = lsecond_node(Const, condition->args);
+	Param	   *start = makeNode(Param);
+
+	start->paramkind = PARAM_EXEC;
+	start->paramid = number;
+	start->paramtype = hidden->consttype;
+	start->paramtypmod = -1;
+	start->location = -1;
+	lsecond(condition->args) = start;
+}
+
+/* A copy of the child's plan, for plans are not to be changed, that starts at our parameter. */
+static Plan *
+gpb_child_plan(Plan *plan, int start)
+{
+	plan = copyObject(plan);
+	if (IsA(plan, IndexOnlyScan))
+	{
+		gpb_show_start(((IndexOnlyScan *) plan)->indexqual, start);
+		gpb_show_start(((IndexOnlyScan *) plan)->recheckqual, start);
+	}
+	else
+	{
+		gpb_show_start(castNode(IndexScan, plan)->indexqual, start);
+		gpb_show_start(((IndexScan *) plan)->indexqualorig, start);
+	}
+	return plan;
+}
+
+/* Both relations stay open to the end of the node (rule M10). */
+static void
+gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
+	Index		rti = castNode(Var, key->expr)->varno;
+	List	   *conditions = linitial(plan->custom_exprs);
+
+	scan->backward = linitial_int(lsecond(plan->custom_private));
+	scan->start = lsecond_int(lsecond(plan->custom_private));
+	scan->child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans), scan->start),
+							   estate, eflags);
+	css->custom_ps = list_make1(scan->child);
+	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->index = index_open(linitial_oid(linitial(plan->custom_private)),
+							 exec_rt_fetch(rti, estate)->rellockmode);
+	scan->nconditions = list_length(conditions);
+	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
+	scan->offset = ExecInitExpr(lsecond(plan->custom_exprs), &css->ss.ps);
+	scan->context = CurrentMemoryContext;
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+
+	if (scan->finder != NULL)
+		gpb_rank_end(scan->finder);
+	ExecEndNode(scan->child);
+	if (scan->index != NULL)
+		index_close(scan->index, NoLock);
+}
+
+/* ---- the place ---- */
+
+/* The keys that satisfy all conditions; false if none can. */
+static bool
+gpb_rank_range(GpbRankScan *scan, GpbKeyRange *keys)
+{
+	GpbLayout	layout = *gpb_layout(scan->index);
+	GpbRange	not_null = gpb_range_not_null(&layout);
+	GpbRange	range;
+
+	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &layout,
+								 scan->css.ss.ps.ps_ExprContext, &range, NULL))
+		return false;
+	if (gpb_bound_less(range.lo, not_null.lo))
+		range.lo = not_null.lo;
+	if (gpb_bound_less(not_null.hi, range.hi))
+		range.hi = not_null.hi;
+	return gpb_closed_range(&layout, &range, keys);
+}
+
+/* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
+static int64
+gpb_rank_offset(GpbRankScan *scan)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->css.ss.ps.ps_ExprContext,
+												  &isnull);
+
+	return isnull ? 0 : Max(DatumGetInt64(value), 0);
+}
+
+/* Make a key the child's first.  Keys of a smallint index are wider than the type; a bound may be beyond it. */
+static void
+gpb_set_start(GpbRankScan *scan, uint64 key)
+{
+	GpbLayout	layout = *gpb_layout(scan->index);
+	ParamExecData *start = &scan->css.ss.ps.state->es_param_exec_vals[scan->start];
+
+	if (layout.key_kind == GPB_KIND_INT2)
+	{
+		int64		value = gpb_key_value(key, layout.key_width, layout.flags);
+
+		value = Max(Min(value, PG_INT16_MAX), PG_INT16_MIN);
+		key = gpb_key_encode(value, layout.key_width, layout.flags);
+	}
+	start->execPlan = NULL;
+	start->value = gpb_key_datum(&layout, key);
+	start->isnull = false;
+}
+
+/* Find where OFFSET is, with the snapshot that the child will use. */
+static void
+gpb_find_place(GpbRankScan *scan)
+{
+	int64		offset = gpb_rank_offset(scan);
+	GpbKeyRange keys;
+	GpbRankPlace place;
+
+	scan->placed = true;
+	scan->skip = offset;
+	scan->empty = !gpb_rank_range(scan, &keys);
+	if (scan->empty)
+		return;
+	place.keys = keys;
+	if (offset > 0)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(scan->context);
+
+		if (scan->finder == NULL)
+			scan->finder = gpb_rank_begin(scan->heap, scan->index,
+										  scan->css.ss.ps.state->es_snapshot, scan->backward);
+		gpb_rank_set_range(scan->finder, keys);
+		scan->empty = !gpb_rank_find(scan->finder, offset, &place);
+		MemoryContextSwitchTo(caller);
+		if (scan->empty)
+			return;
+		scan->skip = place.rank;
+	}
+	gpb_set_start(scan, scan->backward ? place.keys.hi : place.keys.lo);
+}
+
+/* ---- the node ---- */
+
+/* Start the child at the place; false if there is no row. */
+static bool
+gpb_start_child(GpbRankScan *scan)
+{
+	int64		i;
+
+	if (!scan->placed)
+	{
+		gpb_find_place(scan);
+		if (!scan->empty)
+			scan->skipped += gpb_rank_offset(scan) - scan->skip;
+	}
+	if (scan->empty)
+		return false;
+	scan->started = true;
+	ExecReScan(scan->child);
+	for (i = 0; i < scan->skip; i++)
+	{
+		TupleTableSlot *row = ExecProcNode(scan->child);
+
+		if (TupIsNull(row))
+			return false;
+	}
+	return true;
+}
+
+static TupleTableSlot *
+gpb_exec_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+	TupleTableSlot *row;
+	int			natts;
+
+	ResetExprContext(econtext);
+	if (!scan->started && !gpb_start_child(scan))
+		return NULL;
+	row = ExecProcNode(scan->child);
+	if (TupIsNull(row))
+		return NULL;
+
+	/* the key's column, the last, is not filled */
+	natts = row->tts_tupleDescriptor->natts;
+	slot_getallattrs(row);
+	ExecClearTuple(tuple);
+	memcpy(tuple->tts_values, row->tts_values, natts * sizeof(Datum));
+	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
+	tuple->tts_isnull[natts] = true;
+	ExecStoreVirtualTuple(tuple);
+	econtext->ecxt_scantuple = tuple;
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+/* The place stays good unless a parameter, of the child or of ours, has changed. */
+static void
+gpb_rescan_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+
+	scan->started = false;
+	if (css->ss.ps.chgParam == NULL)
+		return;
+	scan->placed = false;
+	UpdateChangedParamSet(scan->child, css->ss.ps.chgParam);
+}
+
+static void
+gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbBatchCounters counters = {.engine = "none"};
+
+	gpb_explain_index(linitial_oid(linitial(plan->custom_private)), es);
+	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses("Offset", plan, list_make1(lsecond(plan->custom_exprs)), ancestors, es);
+	if (!es->analyze)
+		return;
+	if (scan->finder != NULL)
+		gpb_rank_counters(scan->finder, &counters);
+	ExplainPropertyInteger("Rows Skipped by Counting", NULL, (int64) scan->skipped, es);
+	gpb_explain_counters(&counters, 0, es);
+}

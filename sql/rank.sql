@@ -1,0 +1,247 @@
+--
+-- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
+--
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+-- The tables are small: ours is used wherever it can be.
+SET gpubtree.setup_cost = 0;
+
+CREATE TABLE scores (k integer NOT NULL, v integer, name text);
+INSERT INTO scores SELECT (n * 7919) % 12000, n % 100, 'player ' || n FROM generate_series(1, 20000) n;
+CREATE INDEX scores_k ON scores USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE scores;
+-- neither visible everywhere nor to everyone
+UPDATE scores SET v = v + 1 WHERE k % 50 = 0;
+DELETE FROM scores WHERE k BETWEEN 3000 AND 3999;
+
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line LIKE '%Gpubtree%') FROM plan(query) line
+$$;
+-- Rows in their order as one text, and the same without our nodes: equal keys come in the order of an index scan
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query)
+		INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
+	SET gpubtree.enable_rank = off SET enable_sort = off SET enable_bitmapscan = off
+AS $$
+	SELECT answer(query)
+$$;
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+BEGIN
+	IF NOT is_ours(query) THEN
+		RETURN 'ordinary plan: ' || query;
+	ELSIF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
+END $$;
+
+--
+-- Plans
+--
+SELECT * FROM plan('SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
+SELECT * FROM plan('SELECT name, v + 1 FROM scores WHERE k >= 100 AND 11000 > k ORDER BY k DESC OFFSET 9000');
+SELECT k, v FROM scores ORDER BY k, v OFFSET 9000 LIMIT 3;
+SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3;
+-- JSON has the same keys
+CREATE FUNCTION json_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan' -> 'Plans' -> 0)
+		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
+END $$;
+SELECT * FROM json_keys('SELECT k FROM scores WHERE k > 5 ORDER BY k OFFSET 9000 LIMIT 3');
+
+--
+-- Answers
+--
+SELECT compare(format('SELECT %s FROM scores WHERE %s ORDER BY k %s OFFSET %s LIMIT %s', columns, condition, direction, n, m))
+FROM unnest('{"k, v","name, k","''x'', v + 1"}'::text[]) columns,
+	unnest('{true,k >= 2500,k < 5000 AND k > 10}'::text[]) condition,
+	unnest('{ASC,DESC}'::text[]) direction,
+	unnest('{1000,3665,6650,18332,18333,9223372036854775807}'::bigint[]) n,
+	unnest('{3,0,"NULL"}'::text[]) m
+GROUP BY 1 ORDER BY 1;
+-- a whole row, a system column, a resjunk column, no column at all
+SELECT compare('SELECT s FROM scores s ORDER BY k OFFSET 5000 LIMIT 5');
+SELECT compare('SELECT ctid FROM scores ORDER BY k OFFSET 5000 LIMIT 5');
+SELECT compare('SELECT v FROM scores ORDER BY k OFFSET 5000 LIMIT 5');
+SELECT compare('SELECT FROM scores ORDER BY k OFFSET 5000 LIMIT 5');
+SELECT compare('SELECT k, (SELECT max(s.v) FROM scores s WHERE s.k = scores.k) FROM scores ORDER BY k OFFSET 5000 LIMIT 5');
+-- conditions that no row satisfies, at offsets that the plan does not know
+SET plan_cache_mode = force_generic_plan;
+PREPARE few(bigint, bigint) AS SELECT k, v FROM scores WHERE k >= $1 ORDER BY k DESC OFFSET $2;
+EXPLAIN (COSTS OFF) EXECUTE few(11999, 1);
+EXECUTE few(11999, 1);
+EXECUTE few(11998, 1);
+EXECUTE few(20000, 0);
+EXECUTE few(20000, 5);
+EXECUTE few(9223372036854775807, 5);
+EXECUTE few(NULL, 5);
+EXECUTE few(-9223372036854775808, 18331);
+DEALLOCATE few;
+RESET plan_cache_mode;
+-- OFFSET from outside
+SELECT compare('SELECT k FROM scores ORDER BY k OFFSET (SELECT count(*) / 2 FROM scores) LIMIT 2');
+SELECT compare('SELECT a, x.* FROM generate_series(0, 20000, 3000) a, LATERAL (SELECT k, v FROM scores ORDER BY k OFFSET a LIMIT 2) x');
+SELECT compare('SELECT a, (SELECT name FROM scores WHERE k > a ORDER BY k OFFSET 1000 LIMIT 1) FROM generate_series(0, 20000, 3000) a');
+SELECT compare('SELECT a, (SELECT k FROM scores WHERE k > 5 ORDER BY k OFFSET 1000 LIMIT 1) + a FROM generate_series(0, 3) a');
+-- rescans without a change
+SET enable_material = off;
+SELECT compare('SELECT a, x.* FROM generate_series(0, 3) a LEFT JOIN (SELECT k, v FROM scores ORDER BY k OFFSET 1000 LIMIT 2) x ON v > a');
+RESET enable_material;
+
+--
+-- Prepared statements, and core's errors
+--
+PREPARE page(bigint, bigint) AS SELECT k, v FROM scores WHERE k <> 0 AND k > 3 ORDER BY k OFFSET $1 LIMIT $2;
+EXPLAIN (COSTS OFF) EXECUTE page(9000, 3);
+DEALLOCATE page;
+PREPARE page(bigint, bigint) AS SELECT k FROM scores WHERE k > 3 ORDER BY k OFFSET $1 LIMIT $2;
+EXECUTE page(9000, 3);
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE page(9000, 3);
+EXECUTE page(9000, 3);
+EXECUTE page(NULL, 3);
+EXECUTE page(0, 3);
+EXECUTE page(18320, NULL);
+EXECUTE page(9000, 0);
+DO $$
+DECLARE
+	n bigint;
+	m bigint;
+BEGIN
+	FOREACH n IN ARRAY '{-1,5}'::bigint[] LOOP
+		FOREACH m IN ARRAY '{-1,0,5}'::bigint[] LOOP
+			BEGIN
+				PERFORM k FROM scores ORDER BY k OFFSET n LIMIT m;
+				RAISE INFO '% %: no error', n, m;
+			EXCEPTION WHEN OTHERS THEN
+				RAISE INFO '% %: % %', n, m, SQLSTATE, SQLERRM;
+			END;
+		END LOOP;
+	END LOOP;
+END $$;
+RESET plan_cache_mode;
+-- a plan goes with its index
+BEGIN;
+DROP INDEX scores_k;
+EXECUTE page(9000, 1);
+ROLLBACK;
+EXECUTE page(9000, 1);
+DEALLOCATE page;
+
+--
+-- Cursors
+--
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT k FROM scores ORDER BY k OFFSET 10000;
+FETCH 2 FROM c;
+FETCH BACKWARD 1 FROM c;
+FETCH LAST FROM c;
+FETCH RELATIVE -2 FROM c;
+CLOSE c;
+COMMIT;
+
+--
+-- Not ours: what would be wrong, or is too little
+--
+SELECT is_ours(query), query FROM unnest('{
+	SELECT k FROM scores ORDER BY k OFFSET 0 LIMIT 3,
+	SELECT k FROM scores ORDER BY k LIMIT 3,
+	SELECT k FROM scores ORDER BY k OFFSET NULL LIMIT 3,
+	SELECT k FROM scores ORDER BY v OFFSET 9000 LIMIT 3,
+	SELECT k FROM scores ORDER BY k NULLS FIRST OFFSET 9000 LIMIT 3,
+	SELECT k FROM scores ORDER BY k OFFSET 9000 FETCH FIRST 3 ROWS WITH TIES,
+	SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3 FOR UPDATE,
+	SELECT k FROM scores WHERE v > 3 ORDER BY k OFFSET 9000 LIMIT 3,
+	SELECT k FROM scores WHERE k <> 3 ORDER BY k OFFSET 9000 LIMIT 3,
+	SELECT DISTINCT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3,
+	"SELECT k, random() FROM scores ORDER BY k OFFSET 9000 LIMIT 3",
+	"SELECT k, generate_series(1, 2) FROM scores ORDER BY k OFFSET 9000 LIMIT 3",
+	"SELECT k, count(*) FROM scores GROUP BY k ORDER BY k OFFSET 9000 LIMIT 3",
+	"SELECT k, row_number() OVER (ORDER BY k) FROM scores ORDER BY k OFFSET 9000 LIMIT 3",
+	SELECT k FROM scores ORDER BY k OFFSET (random() * 9000)::bigint LIMIT 3,
+	SELECT s.k FROM scores s JOIN scores t USING (k) ORDER BY s.k OFFSET 9000 LIMIT 3
+}'::text[]) query;
+SET gpubtree.enable_rank = off;
+SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
+RESET gpubtree.enable_rank;
+-- small offsets, at the usual price, are core's
+RESET gpubtree.setup_cost;
+SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 1000 LIMIT 3'), is_ours('SELECT k FROM scores ORDER BY k OFFSET 15000 LIMIT 3');
+SET gpubtree.setup_cost = 0;
+
+-- NULL keys: only where they are excluded
+ALTER TABLE scores ALTER k DROP NOT NULL;
+INSERT INTO scores (v) SELECT n FROM generate_series(1, 500) n;
+SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
+SELECT compare('SELECT k, v FROM scores WHERE k IS NOT NULL ORDER BY k OFFSET 18330 LIMIT 9');
+SELECT compare('SELECT k, v FROM scores WHERE k < 12345 ORDER BY k DESC OFFSET 18330 LIMIT 9');
+SELECT is_ours('SELECT k FROM scores WHERE k IS NULL ORDER BY k OFFSET 9 LIMIT 3');
+-- partial indexes, also where what excludes NULLs is the predicate
+CREATE INDEX scores_high ON scores USING gpubtree (k) WHERE k > 6000;
+SELECT compare('SELECT k, v FROM scores WHERE k > 6000 ORDER BY k OFFSET 9900 LIMIT 9');
+DROP INDEX scores_high;
+
+--
+-- Types, orders
+--
+CREATE DOMAIN small AS smallint;
+CREATE TABLE orders (i2 smallint NOT NULL, i8 bigint NOT NULL, d date NOT NULL, t timestamp NOT NULL, z timestamptz NOT NULL, dom small NOT NULL);
+INSERT INTO orders SELECT n % 30000, n * 1000000007::bigint, date '2020-01-01' + n / 10, timestamp '2020-01-01' + n * interval '1 minute',
+	timestamptz '2020-01-01' + n * interval '1 second', n % 100
+FROM generate_series(1, 5000) n;
+INSERT INTO orders VALUES (32767, 9223372036854775807, 'infinity', 'infinity', 'infinity', 32767),
+	(-32768, -9223372036854775808, '-infinity', '-infinity', '-infinity', -32768);
+DO $$
+DECLARE
+	c text;
+BEGIN
+	FOREACH c IN ARRAY '{i2,i8,d,t,z,dom}'::text[] LOOP
+		EXECUTE format('CREATE INDEX ON orders USING gpubtree (%s %s)', c, CASE WHEN c < 'f' THEN 'DESC' ELSE '' END);
+	END LOOP;
+END $$;
+VACUUM ANALYZE orders;
+SELECT compare(format('SELECT %s FROM orders ORDER BY %1$s %s OFFSET %s LIMIT 4', c, direction, n))
+FROM unnest('{i2,i8,d,t,z,dom}'::text[]) c, unnest('{ASC,DESC}'::text[]) direction, unnest('{500,2500,4999,5001}'::int[]) n
+GROUP BY 1 ORDER BY 1;
+-- across types
+SELECT compare('SELECT i2 FROM orders WHERE i2 > -40000 AND i2 < 3000::bigint ORDER BY i2 OFFSET 1000 LIMIT 5');
+SELECT compare('SELECT d FROM orders WHERE d >= timestamp ''2020-02-01 12:00'' ORDER BY d OFFSET 1000 LIMIT 5');
+
+--
+-- Row-level security: what a policy leaves to be tested is not skipped over
+--
+CREATE ROLE gpubtree_rank_reader;
+GRANT SELECT ON scores TO gpubtree_rank_reader;
+ALTER TABLE scores ENABLE ROW LEVEL SECURITY;
+CREATE POLICY low ON scores USING (k < 5000);
+SET ROLE gpubtree_rank_reader;
+EXPLAIN (COSTS OFF) SELECT k FROM scores ORDER BY k OFFSET 5000 LIMIT 3;
+SELECT k FROM scores ORDER BY k OFFSET 5000 LIMIT 3;
+RESET ROLE;
+DROP POLICY low ON scores;
+CREATE POLICY even ON scores USING (v % 2 = 0);
+SET ROLE gpubtree_rank_reader;
+EXPLAIN (COSTS OFF) SELECT k FROM scores WHERE k > 0 ORDER BY k OFFSET 5000 LIMIT 3;
+RESET ROLE;
+
+DROP TABLE scores, orders;
+DROP DOMAIN small;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, json_keys;
+DROP ROLE gpubtree_rank_reader;

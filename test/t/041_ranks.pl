@@ -1,0 +1,267 @@
+# ORDER BY with OFFSET gives, row by row, what core's scan of the same index gives in the same snapshot, and
+# percentile_disc what core's aggregate gives: keys of every type, both orders of the index and of the query, conditions on the
+# key, long runs of equal keys, rows deleted, updated and not visible to everyone, offsets at both ends and beyond,
+# prepared statements, rescans, cursors; and a REPEATABLE READ transaction sees the same page twice while others write.
+#
+# Guards: rank_cuts.c's parts (without gaps, none twice), rank_find.c's counting as far as needed, rank_exec.c's start and rescans.
+#
+# GPB_SEED		repeats a run; the seed is printed
+# GPB_ROUNDS	number of tables (default 16)
+# GPB_DEVICE	gpubtree.device (default: host, then off)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+my $rounds = $ENV{GPB_ROUNDS} // 16;
+my @devices = $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : qw(host off);
+srand($seed);
+note "GPB_SEED=$seed GPB_ROUNDS=$rounds";
+
+# thousands of statements would bury what the log should show
+{
+	no warnings 'redefine', 'once';
+	*PostgreSQL::Test::BackgroundPsql::note = sub { };
+}
+
+my $node = gpb_node('main', settings => <<"CONF");
+autovacuum = off
+timezone = 'America/New_York'
+fsync = off
+jit = off
+client_min_messages = warning
+max_parallel_workers_per_gather = 0
+CONF
+my $session;
+
+sub chance { return rand() < $_[0] }
+sub pick { return $_[ int(rand(@_)) ] }
+sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+
+# ---- tables ----
+
+my %type = (
+	int2 => sub { "(($_[0]) - 100)::int2" },
+	int4 => sub { "(($_[0]) - 100)::int4" },
+	int8 => sub { "(($_[0]) - 100)::int8 * 1000000007" },
+	date => sub { "date '2024-11-01' + ($_[0])::int4" },
+	timestamp => sub { "timestamp '2024-11-01' + ($_[0]) * interval '12 hours'" },
+	timestamptz => sub { "timestamptz '2024-11-01' + ($_[0]) * interval '12 hours'" },
+	small => sub { "(($_[0]) - 100)::small" });
+my ($keytype, $domain, $rows, $not_null, @orders);
+
+sub create_table
+{
+	my ($large) = @_;
+	my $null = $not_null ? 0 : pick(0.05, 0.3);
+	@orders = @{ pick([ 'ASC NULLS LAST', 'DESC NULLS FIRST' ], [ 'ASC NULLS FIRST', 'DESC NULLS LAST' ]) };
+	my $order = pick(@orders);
+	# wide entries and empty leaves make a high tree of few rows
+	my $include = pick('', 'INCLUDE (v)', 'INCLUDE (w, v)', 'INCLUDE (v, w, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11)');
+	my $fill = pick(10, 10, 90);
+	($include, $fill) = ('INCLUDE (w, v)', 10) if $large;
+	my $partial = !$not_null && chance(0.3) ? 'WHERE k IS NOT NULL' : '';
+	# half of the keys anywhere, the others crowded at one end: parts of different size
+	my $number = chance(0.3) ? "floor(pow(random(), 4) * $domain)::int4" : "floor(random() * $domain)::int4";
+	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) $include WITH (fillfactor = $fill) $partial;\n";
+	my $load = <<"SQL";
+INSERT INTO t (k, v, w, s) SELECT
+	CASE WHEN random() >= $null THEN @{[ $type{$keytype}->($number) ]} END,
+	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END,
+	CASE WHEN random() > 0.1 THEN floor(random() * 1000)::int8 END, 'row ' || i
+FROM generate_series(1, $rows) i;
+SQL
+	my $sql = "SELECT setseed(" . rand() . ");\nDROP TABLE IF EXISTS t;\n"
+	  . "CREATE TABLE t (id serial, k $keytype " . ($not_null ? 'NOT NULL' : '') . ", v int4, w int8, s text, "
+	  . join(', ', map { "c$_ int8" } 1 .. 11) . ") WITH (fillfactor = 70);\n"
+	  . (chance(0.5) && !$large ? $index . $load : $load . $index);
+	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
+	$sql .= pick(
+		"UPDATE t SET s = 'hot' WHERE id % 7 = 0;\n",
+		"UPDATE t SET v = v + 1, w = NULL WHERE id % 5 = 0;\n",
+		"DELETE FROM t WHERE id % 3 = 0;\n",
+		"DELETE FROM t WHERE id < $rows * 0.8;\n",
+		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.7);
+	$sql .= "ANALYZE t;\n";
+	$session->query_safe($sql);
+	return;
+}
+
+# ---- queries ----
+
+sub value { return $type{$keytype}->(between(-5, $domain + 5)) }
+
+# Conditions that leave NULL keys out, unless there are none
+sub condition
+{
+	my $conditions = join(' AND ', map { pick('k >= ', 'k <= ', 'k > ', 'k < ') . value() } 1 .. pick(0, 1, 1, 2));
+
+	$conditions = 'k = ' . value() if chance(0.05);
+	$conditions = 'k IS NOT NULL' if $conditions eq '' && !$not_null;
+	return $conditions eq '' ? '' : "WHERE $conditions";
+}
+
+sub offset
+{
+	return pick(0, 1, between(0, 300), between(0, $rows), between(0, $rows), between(0, $rows), abs($rows - between(0, 5)), $rows * 2,
+		'(SELECT count(*) / 2 FROM t)', '9223372036854775807');
+}
+
+sub limit { return pick(0, 1, 3, 50, 50, 1000, 'NULL', 'ALL') }
+sub direction { return pick(@orders) }
+sub columns { return pick('k', 'v', 'k, v', 'id, k, s', 't', "'x', v + 1, k", 'ctid') }
+
+sub page
+{
+	my ($offset, $limit, $condition) = @_;
+	return 'SELECT ' . columns() . " FROM t " . ($condition // condition()) . " ORDER BY k " . direction() . " OFFSET $offset LIMIT $limit";
+}
+
+# (kind, SQL): "rows" are queries, others statements
+sub random_query
+{
+	return pick(
+		(sub { ('rows', page(offset(), limit())) }) x 4,
+		sub {
+			my $plan = pick(qw(force_generic_plan force_custom_plan));
+			return ('prepared', "SET LOCAL plan_cache_mode = $plan;\nPREPARE p(int8, int8) AS " . page('$1', '$2') . ";\n"
+				. join('', map { my ($n, $m) = (pick(0, 'NULL', 1, between(0, $rows), abs($rows - 1)), pick(0, 1, 20, 'NULL'));
+					"EXECUTE p($n, $m);\n" } 1 .. 6) . "DEALLOCATE p;\n");
+		},
+		sub { ('rows', 'SELECT o, x.* FROM generate_series(0, ' . $rows . ', ' . int($rows / 7 + 1) . ') o, LATERAL ('
+			. page('o', pick(1, 5)) . ') x') },
+		sub { ('rows', 'SELECT o, (SELECT k FROM t WHERE id IS NOT NULL' . ($not_null ? '' : ' AND k IS NOT NULL')
+			. ' ORDER BY k ' . direction() . ' OFFSET o + ' . int($rows / 3) . ' LIMIT 1) FROM generate_series(0, 3) o') },
+		sub { ('rows', 'SELECT o, x.* FROM generate_series(0, 3) o LEFT JOIN (' . page(int($rows / 2), 5) . ') x ON true') },
+		sub { ('rows', 'SELECT count(*) FROM (' . page(offset(), limit()) . ') x') },
+		sub {
+			('cursor', "DECLARE c SCROLL CURSOR FOR " . page(offset(), 'ALL') . ";\n"
+				. join('', map { 'FETCH ' . pick('FORWARD 3', 'FORWARD 50', 'BACKWARD 2', 'BACKWARD 40', 'FIRST', 'PRIOR') . " FROM c;\n" } 1 .. 8)
+				. "CLOSE c;\n");
+		})->();
+}
+
+# ---- running a query ----
+
+# ours: small offsets are ours too where the planner cannot know them; stock: core's scan of the same index, which has the
+# same order of equal keys
+sub mode_sql
+{
+	my ($mode) = @_;
+	my $sql = 'SET LOCAL gpubtree.enable_rank = ' . ($mode eq 'ours' ? 'on' : 'off') . ";\nSET LOCAL gpubtree.setup_cost = 0;\n";
+
+	$sql .= "SET LOCAL $_ = off;\n" foreach qw(enable_seqscan enable_bitmapscan enable_sort enable_material);
+	$sql .= "SET LOCAL enable_indexonlyscan = off;\n" if $mode eq 'ours' && chance(0.2);
+	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";
+	return $sql;
+}
+
+sub answer_sql
+{
+	my ($kind, $query) = @_;
+	return $kind eq 'rows' ? "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" : $query;
+}
+
+my $queries = 0;
+my $mismatches = 0;
+my %plans;
+
+sub compare_query
+{
+	my ($kind, $query) = random_query();
+	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
+	my $ours = mode_sql('ours');
+	my $explain = $kind eq 'rows' ? "EXPLAIN (COSTS OFF) $query;\n" : $query =~ /(?:FOR|AS) (SELECT .*?);/s ? "EXPLAIN (COSTS OFF) "
+	  . ($1 =~ s/\$\d/1000/gr) . ";\n" : '';
+	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\n"
+		  . mode_sql('stock') . answer_sql($kind, $query)
+		  . "\\echo ====\n$ours" . answer_sql($kind, $query)
+		  . "\\echo ====\n${explain}COMMIT;");
+	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
+
+	$queries++;
+	$plans{$kind}++ if $plan =~ /GpubtreeRank/;
+	$plans{backward}++ if $plan =~ /GpubtreeRank.*Backward/s;
+	$plans{'index only'}++ if $plan =~ /GpubtreeRank.*Index Only/s;
+	$plans{'serializable'}++ if $plan =~ /GpubtreeRank/ && $isolation eq 'SERIALIZABLE';
+	return if $theirs eq $mine;
+	diag "differs ($isolation): $query\n$ours\nstock: $theirs\nours: $mine\n$plan" if $mismatches++ < 3;
+	return;
+}
+
+# ---- a page seen twice ----
+
+# One process moves rows about; a reader's page, and its row of each rank, stay as they are.
+sub compare_beside_writers
+{
+	my ($device) = @_;
+	my $differences = 0;
+	@orders = ('ASC', 'DESC');
+
+	$session->query_safe("DROP TABLE IF EXISTS t;\nCREATE TABLE t (id serial, k int8 NOT NULL, v int4);\n"
+		. "INSERT INTO t (k, v) SELECT random() * 1e6, i FROM generate_series(1, 20000) i;\n"
+		. "CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v) WITH (fillfactor = 20);\nVACUUM ANALYZE t;\n");
+	my $writers = gpb_start_pgbench($node, "\\set n random(1, 20000)\n\\set k random(0, 1000000)\n"
+		. "UPDATE t SET k = :k WHERE id = :n;\nINSERT INTO t (k, v) VALUES (:k, 0);\nDELETE FROM t WHERE k BETWEEN :k AND :k + 50;\n",
+		'-c', 2, '-T', 6);
+	foreach my $round (1 .. 12)
+	{
+		my $offset = between(2000, 15000);
+		my $query = "SELECT k, v FROM t ORDER BY k " . direction() . " OFFSET $offset LIMIT 20";
+		my $answer = "SELECT md5(string_agg(q::text, ';')) FROM ($query) q;\n";
+		my $output = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql('ours') . $answer
+			. "SELECT pg_sleep(0.1);\n$answer" . mode_sql('stock') . $answer . 'COMMIT;');
+		my @lines = grep { length } split(/\n/, $output);
+
+		next if $lines[0] eq $lines[1] && $lines[0] eq $lines[2];
+		$differences++;
+		diag "$query: $output";
+	}
+	$writers->finish;
+	is($differences, 0, "$device: the same page twice, beside writers");
+	is($node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true)"), '', "$device: the index is sound");
+	return;
+}
+
+# ---- all of it ----
+
+foreach my $device (@devices)
+{
+	$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
+	$node->restart;
+	gpb_wait_for_service($node) if $device ne 'off';
+	$session = $node->background_psql('postgres');
+	$session->set_query_timer_restart();
+	$session->query_safe('DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS small; CREATE DOMAIN small AS smallint;');
+	foreach my $round (1 .. $rounds)
+	{
+		my $before = $mismatches;
+
+		$keytype = pick(sort keys %type);
+		$domain = $round == 1 ? 30000 : pick(3, 20, 400, 5000, 30000);
+		$rows = $round == 1 ? 40000 : pick(0, 1, 300, 3000, 6000);
+		$not_null = chance(0.6);
+		create_table($round == 1);
+		compare_query() foreach (1 .. 40);
+		is($mismatches - $before, 0, "$device, round $round: ranks of $keytype keys agree");
+		last if $mismatches > 10;
+	}
+	compare_beside_writers($device);
+	$session->quit;
+}
+note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
+diag "seed was GPB_SEED=$seed" if $mismatches > 0;
+
+# The comparison means nothing if the node was not used.
+if ($rounds >= 16 && $mismatches == 0)
+{
+	cmp_ok($plans{$_} // 0, '>', 5, "plans with: $_")
+	  foreach ('rows', 'prepared', 'cursor', 'backward', 'index only', 'serializable');
+}
+$node->stop;
+done_testing();

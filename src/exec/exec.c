@@ -17,6 +17,7 @@
 #include "batch.h"
 #include "exec.h"
 #include "join_aggregate.h"
+#include "lateral.h"
 #include "range_aggregate.h"
 #include "rank_find.h"
 
@@ -29,6 +30,17 @@ bool		gpb_enable_rank = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
+static planner_hook_type previous_planner_hook = NULL;
+
+/* Before a query is planned, by whoever plans it. */
+static PlannedStmt *
+gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	gpb_lateral_rewrite(parse);
+	if (previous_planner_hook)
+		return previous_planner_hook(parse, query_string, cursor_options, params);
+	return standard_planner(parse, query_string, cursor_options, params);
+}
 
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
@@ -55,6 +67,7 @@ gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (previous_join_pathlist_hook)
 		previous_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpb_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
+	gpb_lateral_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
 void
@@ -99,4 +112,6 @@ gpb_exec_init(void)
 	create_upper_paths_hook = gpb_create_upper_paths;
 	previous_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = gpb_join_pathlist;
+	previous_planner_hook = planner_hook;
+	planner_hook = gpb_planner;
 }

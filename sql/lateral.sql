@@ -1,0 +1,184 @@
+-- Aggregates over a range for each outer row: LATERAL subqueries, and scalar subqueries that become such
+SET gpubtree.setup_cost = 100;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE lat_t (k int8, v int4, f float8, s text);
+INSERT INTO lat_t SELECT i % 10000, i % 100, i / 4.0, 'x' FROM generate_series(1, 100000) i;
+INSERT INTO lat_t SELECT NULL, i, i, 'null' FROM generate_series(1, 10) i;
+CREATE INDEX lat_t_k ON lat_t USING gpubtree (k) INCLUDE (v);
+CREATE TABLE lat_bins (id int4 PRIMARY KEY, lo int8, hi int8, g int4);
+INSERT INTO lat_bins SELECT i, i * 7 % 9000, i * 7 % 9000 + 50, i % 5 FROM generate_series(1, 2000) i;
+INSERT INTO lat_bins VALUES (2001, NULL, 10, 1), (2002, 10, NULL, 2), (2003, 100, 10, 3),
+	(2004, -9223372036854775808, 9223372036854775807, 4);
+VACUUM ANALYZE lat_t, lat_bins;
+
+-- what each form gives, as a digest, with the node and without it
+CREATE FUNCTION lat_same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	stock text;
+	plan text;
+	used boolean := false;
+	digest text := format('SELECT count(*) || '' rows '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text COLLATE "C")), '''') FROM (%s) q', query);
+BEGIN
+	SET LOCAL gpubtree.enable_rangeaggregate = on;
+	FOR plan IN EXECUTE 'EXPLAIN ' || digest LOOP
+		used := used OR plan LIKE '%GpubtreeRangeAggregate%';
+	END LOOP;
+	EXECUTE digest INTO ours;
+	SET LOCAL gpubtree.enable_rangeaggregate = off;
+	EXECUTE digest INTO stock;
+	SET LOCAL gpubtree.enable_rangeaggregate = on;
+	RETURN format('%s, %s, %s', substring(ours FROM '^\d+ rows'),
+		CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END,
+		CASE WHEN used THEN 'batch' ELSE 'no batch' END);
+END $$;
+
+-- the three ways to write a LATERAL subquery
+EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b
+	CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s;
+EXPLAIN (COSTS OFF) SELECT b.id, s.n FROM lat_bins b
+	LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true;
+EXPLAIN (COSTS OFF) SELECT b.id, s.n FROM lat_bins b,
+	LATERAL (SELECT min(v) AS n FROM lat_t t WHERE b.lo <= t.k AND t.k < b.lo + 10) s WHERE b.g = 3;
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*), sum(v), avg(v), min(v), max(k) FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s');
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*), sum(v) FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true');
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b, LATERAL (SELECT count(v), min(v) FROM lat_t t WHERE b.lo <= t.k AND t.k < b.lo + 10) s WHERE b.g = 3');
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b, LATERAL (SELECT count(*), count(1), count(t.k) FROM lat_t t WHERE t.k = b.lo) s');
+
+-- scalar subqueries, several over one range
+EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
+	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;
+SELECT lat_same('SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n, coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b');
+EXPLAIN (COSTS OFF) SELECT b.id, (SELECT max(v) - min(v) + b.g FROM lat_t WHERE k > b.lo AND k <= b.hi),
+	(SELECT count(*) FROM lat_t WHERE k = b.hi) FROM lat_bins b ORDER BY b.id DESC;
+SELECT lat_same('SELECT b.id, (SELECT max(v) - min(v) + b.g FROM lat_t WHERE k > b.lo AND k <= b.hi), (SELECT count(*) FROM lat_t WHERE k = b.hi) FROM lat_bins b');
+EXPLAIN (COSTS OFF) SELECT g, sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b GROUP BY g;
+SELECT lat_same('SELECT g, sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b GROUP BY g');
+EXPLAIN (COSTS OFF) SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY 1;
+SELECT lat_same('SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b');
+
+-- off, nothing is rewritten
+SET gpubtree.enable_rangeaggregate = off;
+EXPLAIN (COSTS OFF) SELECT b.id, s.n FROM lat_bins b
+	CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s;
+EXPLAIN (COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b;
+RESET gpubtree.enable_rangeaggregate;
+
+-- the rows themselves
+SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n, s.*
+	FROM lat_bins b CROSS JOIN LATERAL (SELECT sum(v), min(k) FROM lat_t t WHERE t.k > b.lo AND t.k < b.hi) s
+	WHERE b.id % 500 = 1 OR b.id > 2000 ORDER BY b.id;
+
+-- views, WITH, set operations, joins around
+CREATE VIEW lat_view AS SELECT b.id, b.g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n FROM lat_bins b;
+SELECT lat_same('SELECT * FROM lat_view');
+SELECT lat_same('SELECT id FROM lat_view');
+SELECT lat_same('SELECT g, sum(n) FROM lat_view GROUP BY g');
+SELECT lat_same('SELECT n, count(*) FROM lat_view GROUP BY n');
+SELECT lat_same('SELECT * FROM lat_view WHERE n > 510');
+SELECT lat_same('SELECT b.id, w.n FROM lat_bins b LEFT JOIN lat_view w ON w.id = b.id + 1000');
+SELECT lat_same('SELECT b.id, w.n FROM lat_bins b JOIN lat_view w USING (id) JOIN lat_bins c ON c.id = b.id + 3');
+SELECT lat_same('WITH w AS (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT * FROM w');
+SELECT lat_same('WITH w AS MATERIALIZED (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT w.n, x.n FROM w JOIN w x ON w.id = x.id + 1');
+SELECT lat_same('SELECT (SELECT count(*) FROM lat_t WHERE k < b.hi AND k > b.lo) FROM lat_bins b UNION ALL SELECT (SELECT max(v) FROM lat_t WHERE k < b.hi AND k > b.lo) FROM lat_bins b');
+CREATE VIEW lat_barrier WITH (security_barrier) AS SELECT * FROM lat_view;
+SELECT lat_same('SELECT * FROM lat_barrier');
+CREATE TABLE lat_result AS SELECT * FROM lat_view;
+INSERT INTO lat_result SELECT id, g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b;
+SELECT count(*), count(DISTINCT (id, g, n)) FROM lat_result;
+EXPLAIN (COSTS OFF) INSERT INTO lat_result SELECT id, g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b;
+
+-- where the subquery may not be evaluated for each row, or rows may be rechecked, it stays
+SELECT lat_same(q) FROM (VALUES
+	('SELECT CASE WHEN g = 1 THEN (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) END FROM lat_bins b'),
+	('SELECT coalesce(g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b'),
+	('SELECT g = 1 AND (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 500 FROM lat_bins b'),
+	('SELECT nullif(g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY id LIMIT 10'),
+	('SELECT n FROM lat_view ORDER BY id LIMIT 10'),
+	('SELECT id FROM lat_bins b WHERE (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 510'),
+	('SELECT sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FILTER (WHERE g = 1) FROM lat_bins b'),
+	('SELECT b.g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.g AND b.g + 3) FROM lat_bins b GROUP BY g'),
+	('SELECT DISTINCT ON (g) g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY g, id'),
+	('SELECT rank() OVER (ORDER BY id), (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b'),
+	('SELECT generate_series(1, 2), (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b'),
+	-- not a range of the index alone, or not its columns
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi AND v > 3) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi OR k = 3) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT max(s) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT sum(v + 1) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(DISTINCT v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT sum(v) FILTER (WHERE v > 3) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi GROUP BY v LIMIT 1) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 500) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi AND b.g > 2) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN 10 AND 20) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k < b.lo * random()) IS NULL FROM lat_bins b WHERE id < 20'),
+	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s ON s.n > 510'),
+	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s WHERE s.n > b.g + 500'),
+	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi LIMIT 0) s')) q(q);
+EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b FOR UPDATE;
+EXPLAIN (COSTS OFF) UPDATE lat_bins b SET g = (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi);
+-- few rows are core's affair
+EXPLAIN (COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id = 3;
+
+-- a value that may fail is not computed for rows that a join removes
+SELECT (SELECT count(*) FROM lat_t WHERE k < 10 / c.g) FROM lat_bins b JOIN lat_bins c ON c.id = b.id WHERE b.g <> 0 AND c.id < 5;
+EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM lat_t WHERE k < 10 / c.g) FROM lat_bins b JOIN lat_bins c ON c.id = b.id WHERE b.g <> 0;
+
+-- permissions are those of the tables in the subquery
+CREATE ROLE regress_gpb_lateral;
+GRANT SELECT ON lat_bins, lat_view TO regress_gpb_lateral;
+SET ROLE regress_gpb_lateral;
+SELECT count(n) FROM (SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n FROM lat_bins b) s;
+SELECT count(n) FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s;
+SELECT count(n) FROM lat_view;
+RESET ROLE;
+GRANT SELECT (k) ON lat_t TO regress_gpb_lateral;
+SET ROLE regress_gpb_lateral;
+SELECT count(n) FROM (SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n FROM lat_bins b) s;
+SELECT count(n) FROM (SELECT (SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n FROM lat_bins b) s;
+SELECT count(n) + count(m) FROM (SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n, (SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS m FROM lat_bins b) s;
+SELECT count(n) FROM lat_bins b CROSS JOIN LATERAL (SELECT sum(v) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s;
+RESET ROLE;
+GRANT SELECT ON lat_t TO regress_gpb_lateral;
+ALTER TABLE lat_t ENABLE ROW LEVEL SECURITY;
+CREATE POLICY lat_policy ON lat_t USING (v < 50);
+SET ROLE regress_gpb_lateral;
+SELECT sum(n) FROM (SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n FROM lat_bins b) s;
+SELECT sum(n) FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s;
+RESET ROLE;
+SELECT sum(n) FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s;
+ALTER TABLE lat_t DISABLE ROW LEVEL SECURITY;
+DROP POLICY lat_policy ON lat_t;
+
+-- cached plans follow what happens to the table and the index, and hold their locks
+SET plan_cache_mode = force_generic_plan;
+PREPARE lat_p(int8) AS SELECT sum(n) FROM (SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.lo + $1) AS n FROM lat_bins b) s;
+EXPLAIN (COSTS OFF) EXECUTE lat_p(10);
+EXECUTE lat_p(10);
+EXECUTE lat_p(20);
+EXECUTE lat_p(NULL);
+BEGIN;
+EXECUTE lat_p(10);
+SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('lat_t'::regclass, 'lat_bins'::regclass) ORDER BY 1;
+COMMIT;
+DROP INDEX lat_t_k;
+EXPLAIN (COSTS OFF) EXECUTE lat_p(10);
+CREATE INDEX lat_t_k ON lat_t USING gpubtree (k) INCLUDE (v);
+EXECUTE lat_p(10);
+DROP VIEW lat_barrier, lat_view;
+ALTER TABLE lat_t ALTER k TYPE int4;
+ANALYZE lat_t;
+EXPLAIN (COSTS OFF) EXECUTE lat_p(10);
+EXECUTE lat_p(10);
+REVOKE SELECT ON lat_t FROM regress_gpb_lateral;
+SET ROLE regress_gpb_lateral;
+EXECUTE lat_p(10);
+RESET ROLE;
+RESET plan_cache_mode;
+
+DROP TABLE lat_t, lat_bins, lat_result;
+DROP FUNCTION lat_same;
+DROP ROLE regress_gpb_lateral;

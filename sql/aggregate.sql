@@ -12,6 +12,8 @@ SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
+-- for each outer row: see lateral.sql
+SET gpubtree.enable_rangeaggregate = off;
 
 -- The plan of a query, one line for each node or property.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -205,7 +205,7 @@ my %modes = (
 	ordered => [qw(index index_only)],
 	aggregate => [qw(index index_only bitmap mirror mirror cpu cpu)],
 	join => [qw(merge loop batch)],
-	correlated => [qw(index index_only mirror cpu)],
+	correlated => [qw(index index_only mirror cpu ranges)],
 	cursor => [qw(index index_only)]);
 
 sub columns
@@ -318,10 +318,11 @@ my %settings = (
 	cpu => 'gpubtree.enable_aggregate enable_nestloop',
 	merge => 'enable_indexscan enable_indexonlyscan enable_mergejoin',
 	loop => 'enable_indexscan enable_indexonlyscan enable_nestloop',
-	batch => 'gpubtree.enable_batchjoin gpubtree.enabled enable_seqscan');
+	batch => 'gpubtree.enable_batchjoin gpubtree.enabled enable_seqscan',
+	ranges => 'gpubtree.enable_rangeaggregate gpubtree.enabled enable_seqscan');
 my @switches = qw(enable_seqscan enable_sort enable_hashjoin enable_nestloop enable_mergejoin
   enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate
-  gpubtree.enable_batchjoin gpubtree.enabled);
+  gpubtree.enable_batchjoin gpubtree.enable_rangeaggregate gpubtree.enabled);
 
 sub mode_sql
 {

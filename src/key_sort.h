@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_sort.h
- *	  Sort normalized keys, each with its number.
+ *	  Sort normalized keys, each with its number or alone.
  *
  * Plain C, free of PostgreSQL headers.
  *
@@ -24,5 +24,11 @@ typedef struct GpbNumberedKey
  * well.  Returns where the sorted ones are: keys or spare.
  */
 extern GpbNumberedKey *gpb_sort_keys(GpbNumberedKey *keys, GpbNumberedKey *spare, uint32 n);
+
+/* The same of keys without numbers. */
+extern uint64 *gpb_sort_plain_keys(uint64 *keys, uint64 *spare, uint32 n);
+
+/* Of ascending keys keep each once; how many remain is returned. */
+extern uint32 gpb_unique_keys(uint64 *keys, uint32 n);
 
 #endif							/* GPB_KEY_SORT_H */

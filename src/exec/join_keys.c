@@ -53,26 +53,6 @@ gpb_keys_grow(GpbJoinKeys *keys, uint32 most)
 	keys->capacity = capacity;
 }
 
-/* With NULLS LAST the greatest key and NULL keys share their bits, see layout.h. */
-bool
-gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
-{
-	uint64		most = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
-
-	if (!gpb_bound_less(range->lo, range->hi))
-		return false;
-	keys->lo = range->lo.key;
-	keys->hi = range->hi.key;
-	if (range->hi.tie == 0)
-	{
-		if (keys->hi == 0)
-			return false;
-		keys->hi--;
-	}
-	keys->hi = Min(keys->hi, most);
-	return keys->lo <= keys->hi;
-}
-
 bool
 gpb_keys_add(GpbJoinKeys *keys, Datum value)
 {

@@ -174,12 +174,6 @@ extern void gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity);
 extern void gpb_keys_grow(GpbJoinKeys *keys, uint32 most);
 /* Add the key, or keys, that equal a value, for which there must be room; false if none can. */
 extern bool gpb_keys_add(GpbJoinKeys *keys, Datum value);
-/*
- * The closed interval of keys that a range between two values' places, as gpb_comparison_narrow makes it, is;
- * false if it is empty.
- */
-extern bool gpb_closed_range(const GpbLayout *layout, const GpbRange *range,
-							 GpbKeyRange *keys);
 
 /* ---- outer rows (join_outer.c) ---- */
 

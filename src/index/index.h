@@ -26,6 +26,7 @@
 #include "utils/relcache.h"
 
 #include "../layout.h"
+#include "../ranges.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
 #define GPB_INNER_FILLFACTOR	70
@@ -88,6 +89,12 @@ extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
 /* All entries with non-NULL keys; all with NULL keys. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
+/*
+ * The closed interval of keys that a range between two values' places, as gpb_comparison_narrow makes it, is;
+ * false if it is empty.
+ */
+extern bool gpb_closed_range(const GpbLayout *layout, const GpbRange *range,
+							 GpbKeyRange *keys);
 
 /*
  * Narrow *range to the entries that satisfy "key OP value", OP a btree strategy, value non-NULL

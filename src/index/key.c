@@ -321,6 +321,26 @@ gpb_range_null(const GpbLayout *layout)
 	return range;
 }
 
+/* With NULLS LAST the greatest key and NULL keys share their bits, see layout.h. */
+bool
+gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
+{
+	uint64		most = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+
+	if (!gpb_bound_less(range->lo, range->hi))
+		return false;
+	keys->lo = range->lo.key;
+	keys->hi = range->hi.key;
+	if (range->hi.tie == 0)
+	{
+		if (keys->hi == 0)
+			return false;
+		keys->hi--;
+	}
+	keys->hi = Min(keys->hi, most);
+	return keys->lo <= keys->hi;
+}
+
 /*
  * A cut of the key type's values: into those below "value" and those at or above
  * it.  With "beyond", every value is below.

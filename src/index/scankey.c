@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "array_keys.h"
 #include "index.h"
 
 /* A function to sort ranges, made from PostgreSQL's template */
@@ -112,13 +113,45 @@ gpb_ranges_normalize(GpbRangeSet *set)
 	set->count = kept;
 }
 
+/* "key = ANY (array)": the keys that equal an element.  Neighbours among them make one range. */
+static void
+gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
+{
+	GpbRange	not_null = gpb_range_not_null(layout);
+	GpbComparison comparison;
+	GpbArrayKeys keys;
+
+	gpb_comparison_init(index, key->sk_subtype, &comparison);
+	gpb_array_keys(layout, &comparison, key->sk_argument, &keys);
+	gpb_ranges_reserve(set, keys.n);
+	set->count = 0;
+	for (uint32 i = 0; i < keys.n; i++)
+	{
+		uint64		lo = keys.points ? keys.keys[i] : keys.ranges[i].lo;
+		uint64		hi = keys.points ? keys.keys[i] : keys.ranges[i].hi;
+		GpbRange   *range = &set->ranges[Max(set->count - 1, 0)];
+
+		if (set->count == 0 || range->hi.key != lo)
+		{
+			range = &set->ranges[set->count++];
+			range->lo = (GpbBound) {lo, 0};
+		}
+		range->hi = hi == PG_UINT64_MAX ? GPB_BOUND_MAX : (GpbBound) {hi + 1, 0};
+	}
+	if (set->count > 0)
+	{
+		gpb_range_clip(&set->ranges[0], &not_null);
+		gpb_range_clip(&set->ranges[set->count - 1], &not_null);
+	}
+	gpb_array_keys_free(&keys);
+}
+
 /*
- * The union of "key OP element" over the elements of an array.  Five
- * operators, one rule: the ranges of "= ANY" stay apart, those of "< ANY" and
- * its like are nested and unite to the loosest.
+ * The union of "key OP element" over the elements of an array, for the other operators: their ranges are nested and
+ * unite to the loosest.
  */
 static void
-gpb_ranges_of_array(Relation index, const GpbLayout *layout, ScanKey key,
+gpb_ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
 					GpbRangeSet *set)
 {
 	GpbComparison comparison;
@@ -142,6 +175,16 @@ gpb_ranges_of_array(Relation index, const GpbLayout *layout, ScanKey key,
 	}
 	pfree(elements);
 	gpb_ranges_normalize(set);
+}
+
+/* The ranges of a key that compares with an array */
+static void
+gpb_ranges_of_key(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
+{
+	if (key->sk_strategy == BTEqualStrategyNumber)
+		gpb_ranges_of_equality(index, layout, key, set);
+	else
+		gpb_ranges_of_inequality(index, layout, key, set);
 }
 
 /* set becomes the ranges common to both; a merge of two sorted lists. */
@@ -231,10 +274,10 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		if (!(keys[i].sk_flags & SK_SEARCHARRAY))
 			continue;
 		if (seen++ == 0)
-			gpb_ranges_of_array(index, layout, &keys[i], set);
+			gpb_ranges_of_key(index, layout, &keys[i], set);
 		else
 		{
-			gpb_ranges_of_array(index, layout, &keys[i], &other);
+			gpb_ranges_of_key(index, layout, &keys[i], &other);
 			gpb_ranges_intersect(set, &other);
 			if (other.ranges)
 				pfree(other.ranges);

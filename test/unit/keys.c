@@ -186,6 +186,39 @@ test_sort(uint32 n, int bits, bool ascending)
 	free(original);
 }
 
+/* Keys alone: the same keys, ascending, and each once */
+static void
+test_plain_sort(uint32 n, int bits)
+{
+	uint64	   *keys = malloc((n + 1) * sizeof(uint64));
+	uint64	   *spare = malloc((n + 1) * sizeof(uint64));
+	uint64	   *expected = malloc((n + 1) * sizeof(uint64));
+	uint64	   *sorted;
+	char		what[64];
+	bool		ok = true;
+	uint32		unique = 0;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		keys[i] = expected[i] = random_key(8, bits);
+	qsort(expected, n, sizeof(uint64), compare_keys);
+	sorted = gpb_sort_plain_keys(keys, spare, n);
+	ok &= sorted == keys || sorted == spare;
+	ok &= memcmp(sorted, expected, n * sizeof(uint64)) == 0;
+	for (i = 0; i < n; i++)
+	{
+		if (i == 0 || expected[i] != expected[i - 1])
+			expected[unique++] = expected[i];
+	}
+	ok &= gpb_unique_keys(sorted, n) == unique;
+	ok &= memcmp(sorted, expected, unique * sizeof(uint64)) == 0;
+	snprintf(what, sizeof(what), "plain sort of %u keys of %d bits, each once", n, bits);
+	verdict(ok, what);
+	free(keys);
+	free(spare);
+	free(expected);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -206,6 +239,8 @@ main(int argc, char **argv)
 		test_sort(sizes[i], 64, false);
 		test_sort(sizes[i], 9, false);
 		test_sort(sizes[i], 40, true);
+		test_plain_sort(sizes[i], 64);
+		test_plain_sort(sizes[i], 9);
 	}
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed > 0;

@@ -1,0 +1,295 @@
+/*-------------------------------------------------------------------------
+ *
+ * array_keys.c
+ *	  The keys that equal an element of an array.
+ *
+ * Arrays have up to millions of elements.  Integers, and values of the key's own type, are read from the
+ * array's data as they lie there and encoded in one loop, without a Datum or a function call for each; what
+ * may equal several keys is located by the operator family's comparison (key.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include "access/stratnum.h"
+#include "access/tupmacs.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "../key_sort.h"
+#include "array_keys.h"
+
+/* Elements between two looks for a cancel */
+#define GPB_ELEMENTS_AT_ONCE	65536
+
+/* A function to sort closed ranges, made from PostgreSQL's template */
+#define ST_SORT gpb_sort_closed_ranges
+#define ST_ELEMENT_TYPE GpbKeyRange
+#define ST_COMPARE(a, b) ((a)->lo < (b)->lo ? -1 : (a)->lo > (b)->lo)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* ---- elements ---- */
+
+/* The values of an array, without its NULLs: n of a fixed width, one behind the other */
+typedef struct GpbElements
+{
+	ArrayType  *array;
+	const char *data;
+	int			width;
+	uint32		n;
+} GpbElements;
+
+/* How many of the first n bits of a bitmap are set */
+static uint32
+gpb_count_bits(const bits8 *bitmap, uint32 n)
+{
+	uint32		count = pg_popcount((const char *) bitmap, n / 8);
+
+	for (uint32 i = n / 8 * 8; i < n; i++)
+		count += (bitmap[i / 8] >> (i % 8)) & 1;
+	return count;
+}
+
+static void
+gpb_elements_open(Datum value, GpbElements *elements)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+	if (!by_value || length < 2)
+		elog(ERROR, "array of type %u cannot be compared with a gpubtree index's key",
+			 ARR_ELEMTYPE(array));
+	elements->array = array;
+	elements->data = ARR_DATA_PTR(array);
+	elements->width = length;
+	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	/* NULL elements take no room */
+	if (ARR_HASNULL(array))
+		elements->n = gpb_count_bits(ARR_NULLBITMAP(array), elements->n);
+}
+
+static void
+gpb_elements_close(GpbElements *elements, Datum value)
+{
+	if ((Pointer) elements->array != DatumGetPointer(value))
+		pfree(elements->array);
+}
+
+/* ---- encoding ---- */
+
+/*
+ * Encode n integers of a width, known where this is compiled into a loop of its own; those that the key's type does
+ * not have are left out.  How many keys there are is returned.
+ */
+static pg_attribute_always_inline uint32
+gpb_encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
+{
+	int			key_width = layout->key_width;
+	int			flags = layout->flags;
+	int64		min = key_width == 8 ? PG_INT64_MIN : PG_INT32_MIN;
+	int64		max = key_width == 8 ? PG_INT64_MAX : PG_INT32_MAX;
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		int64		value;
+
+		if (width == 2)
+			value = ((const int16 *) data)[i];
+		else if (width == 4)
+			value = ((const int32 *) data)[i];
+		else
+			value = ((const int64 *) data)[i];
+		keys[kept] = gpb_key_encode(value, key_width, flags);
+		kept += value >= min && value <= max;
+	}
+	return kept;
+}
+
+/* The keys of elements that equal one key each, in their order */
+static uint32
+gpb_encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *keys)
+{
+	uint32		kept = 0;
+	uint32		at;
+	uint32		n;
+
+	for (at = 0; at < elements->n; at += n)
+	{
+		const char *data = elements->data + (Size) at * elements->width;
+
+		CHECK_FOR_INTERRUPTS();
+		n = Min(elements->n - at, GPB_ELEMENTS_AT_ONCE);
+		if (elements->width == 2)
+			kept += gpb_encode_integers(layout, data, 2, n, keys + kept);
+		else if (elements->width == 4)
+			kept += gpb_encode_integers(layout, data, 4, n, keys + kept);
+		else
+			kept += gpb_encode_integers(layout, data, 8, n, keys + kept);
+	}
+	return kept;
+}
+
+static void
+gpb_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
+{
+	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+
+	set->n = gpb_encode_elements(layout, elements, keys);
+	set->keys = gpb_sort_plain_keys(keys, spare, set->n);
+	pfree(set->keys == keys ? spare : keys);
+	set->n = gpb_unique_keys(set->keys, set->n);
+}
+
+/* ---- ranges ---- */
+
+/* Sort the ranges and unite those that overlap. */
+static void
+gpb_unite_ranges(GpbArrayKeys *set)
+{
+	uint32		kept = 0;
+
+	gpb_sort_closed_ranges(set->ranges, set->n);
+	for (uint32 i = 0; i < set->n; i++)
+	{
+		GpbKeyRange range = set->ranges[i];
+
+		if (kept > 0 && range.lo <= set->ranges[kept - 1].hi)
+			set->ranges[kept - 1].hi = Max(set->ranges[kept - 1].hi, range.hi);
+		else
+			set->ranges[kept++] = range;
+	}
+	set->n = kept;
+}
+
+static void
+gpb_range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
+			   GpbArrayKeys *set)
+{
+	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+										 sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
+	for (uint32 i = 0; i < elements->n; i++)
+	{
+		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+		Datum		value = fetch_att(elements->data + (Size) i * elements->width, true,
+									  elements->width);
+
+		gpb_comparison_narrow(layout, comparison, BTEqualStrategyNumber, value, &range);
+		set->n += gpb_closed_range(layout, &range, &set->ranges[set->n]);
+		if ((i & 0xFFF) == 0xFFF)
+			CHECK_FOR_INTERRUPTS();
+	}
+	gpb_unite_ranges(set);
+}
+
+void
+gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array, GpbArrayKeys *set)
+{
+	GpbElements elements;
+
+	memset(set, 0, sizeof(*set));
+	set->points = gpb_comparison_is_point(comparison);
+	gpb_elements_open(array, &elements);
+	if (set->points)
+	{
+		if (elements.width != comparison->width)
+			elog(ERROR, "array of type %u has elements of %d bytes instead of %d",
+				 ARR_ELEMTYPE(elements.array), elements.width, comparison->width);
+		gpb_point_keys(layout, &elements, set);
+	}
+	else
+		gpb_range_keys(layout, comparison, &elements, set);
+	gpb_elements_close(&elements, array);
+}
+
+void
+gpb_array_keys_free(GpbArrayKeys *set)
+{
+	if (set->keys != NULL)
+		pfree(set->keys);
+	if (set->ranges != NULL)
+		pfree(set->ranges);
+	memset(set, 0, sizeof(*set));
+}
+
+/* ---- conjunctions ---- */
+
+static inline GpbKeyRange
+gpb_array_range(const GpbArrayKeys *set, uint32 i)
+{
+	GpbKeyRange range;
+
+	if (!set->points)
+		return set->ranges[i];
+	range.lo = range.hi = set->keys[i];
+	return range;
+}
+
+/* The i-th range of what the set becomes; what was there has been read. */
+static inline void
+gpb_array_put(GpbArrayKeys *set, uint32 i, GpbKeyRange range)
+{
+	if (set->points)
+		set->keys[i] = range.lo;
+	else
+		set->ranges[i] = range;
+}
+
+/* A merge of two sorted, disjoint lists: each step but the last uses up a range of one. */
+void
+gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
+{
+	GpbArrayKeys result = {0};
+	uint32		i = 0;
+	uint32		j = 0;
+
+	result.points = set->points || other->points;
+	if (result.points)
+		result.keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint64) *
+											 ((Size) set->n + other->n + 1));
+	else
+		result.ranges = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKeyRange) *
+											   ((Size) set->n + other->n + 1));
+	while (i < set->n && j < other->n)
+	{
+		GpbKeyRange a = gpb_array_range(set, i);
+		GpbKeyRange b = gpb_array_range(other, j);
+		GpbKeyRange common = {Max(a.lo, b.lo), Min(a.hi, b.hi)};
+
+		if (common.lo <= common.hi)
+			gpb_array_put(&result, result.n++, common);
+		if (a.hi < b.hi)
+			i++;
+		else
+			j++;
+	}
+	gpb_array_keys_free(set);
+	*set = result;
+}
+
+void
+gpb_array_keys_clip(GpbArrayKeys *set, GpbKeyRange by)
+{
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < set->n; i++)
+	{
+		GpbKeyRange range = gpb_array_range(set, i);
+
+		range.lo = Max(range.lo, by.lo);
+		range.hi = Min(range.hi, by.hi);
+		if (range.lo <= range.hi)
+			gpb_array_put(set, kept++, range);
+	}
+	set->n = kept;
+}

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_sort_template.h
+ *	  A sort of elements by a 64-bit key, to be included once for each kind of element.
+ *
+ * A radix sort, a byte at a time from the lowest, that leaves out the bytes in which all
+ * keys agree: a pass moves each element once, and its order does not depend on branches.  Few
+ * keys are merged instead, for whom the counting would cost more.
+ *
+ * Before inclusion:
+ *	  GPB_SORT			name of the function
+ *	  GPB_ELEMENT		type of what is sorted
+ *	  GPB_ELEMENT_KEY(e)	key of an element
+ * All three are undefined afterwards.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define GPB_SORT_JOIN_(a, b) a##b
+#define GPB_SORT_JOIN(a, b) GPB_SORT_JOIN_(a, b)
+#define GPB_SORT_LOOK GPB_SORT_JOIN(GPB_SORT, _look)
+#define GPB_SORT_MERGE GPB_SORT_JOIN(GPB_SORT, _merge)
+
+/* Do the keys ascend already?  If not, *differ has the bits in which some key differs from the first. */
+static bool
+GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, uint64 *differ)
+{
+	uint32		i = 1;
+
+	while (i < n && GPB_ELEMENT_KEY(elements[i]) >= GPB_ELEMENT_KEY(elements[i - 1]))
+		i++;
+	if (i >= n)
+		return true;
+	*differ = 0;
+	for (i = 1; i < n; i++)
+		*differ |= GPB_ELEMENT_KEY(elements[i]) ^ GPB_ELEMENT_KEY(elements[0]);
+	return false;
+}
+
+/* Sort runs of doubling length; n is small. */
+static GPB_ELEMENT *
+GPB_SORT_MERGE(GPB_ELEMENT *from, GPB_ELEMENT *to, uint32 n)
+{
+	uint32		run;
+
+	for (run = 1; run < n; run *= 2)
+	{
+		GPB_ELEMENT *swap = from;
+		uint32		first;
+
+		for (first = 0; first < n; first += 2 * run)
+		{
+			uint32		middle = first + run < n ? first + run : n;
+			uint32		end = first + 2 * run < n ? first + 2 * run : n;
+			uint32		a = first;
+			uint32		b = middle;
+			uint32		i;
+
+			for (i = first; i < end; i++)
+				to[i] = b >= end ||
+					(a < middle && GPB_ELEMENT_KEY(from[a]) <= GPB_ELEMENT_KEY(from[b])) ?
+					from[a++] : from[b++];
+		}
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+GPB_ELEMENT *
+GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
+{
+	uint32		count[GPB_KEY_BYTES][256];
+	int			shift[GPB_KEY_BYTES];
+	int			passes = 0;
+	uint64		differ;
+	uint32		i;
+	int			p;
+
+	if (GPB_SORT_LOOK(elements, n, &differ))
+		return elements;
+	if (n < GPB_RADIX_LEAST)
+		return GPB_SORT_MERGE(elements, spare, n);
+
+	for (p = 0; p < GPB_KEY_BYTES; p++)
+	{
+		if (((differ >> (8 * p)) & 0xFF) != 0)
+			shift[passes++] = 8 * p;
+	}
+	memset(count, 0, sizeof(count[0]) * passes);
+	for (i = 0; i < n; i++)
+	{
+		for (p = 0; p < passes; p++)
+			count[p][(GPB_ELEMENT_KEY(elements[i]) >> shift[p]) & 0xFF]++;
+	}
+	for (p = 0; p < passes; p++)
+	{
+		GPB_ELEMENT *swap = elements;
+		uint32		at = 0;
+
+		for (i = 0; i < 256; i++)
+		{
+			uint32		here = count[p][i];
+
+			count[p][i] = at;
+			at += here;
+		}
+		for (i = 0; i < n; i++)
+			spare[count[p][(GPB_ELEMENT_KEY(elements[i]) >> shift[p]) & 0xFF]++] = elements[i];
+		elements = spare;
+		spare = swap;
+	}
+	return elements;
+}
+
+#undef GPB_SORT
+#undef GPB_ELEMENT
+#undef GPB_ELEMENT_KEY
+#undef GPB_SORT_JOIN_
+#undef GPB_SORT_JOIN
+#undef GPB_SORT_LOOK
+#undef GPB_SORT_MERGE

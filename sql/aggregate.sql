@@ -339,7 +339,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT count(*) FROM readings WHERE k <> 5',
 	'SELECT count(*) FROM readings WHERE k > i',
 	'SELECT count(*) FROM readings WHERE k + 1 > 5',
-	'SELECT count(*) FROM readings WHERE k = ANY (ARRAY[1, 2, 3])',
+	'SELECT count(*) FROM readings WHERE k < ANY (ARRAY[1, 2, 3])',
 	'SELECT count(*) FROM readings WHERE k > 5.5',
 	'SELECT count(*) FROM readings WHERE k > volatile_bound()',
 	'SELECT count(*) FROM readings WHERE k > 5 AND random() < 2',

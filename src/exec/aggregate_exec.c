@@ -82,8 +82,13 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	scan->index = index_open(gpb_aggregate_private_index(plan->custom_private),
 							 exec_rt_fetch(rti, estate)->rellockmode);
-	scan->nconditions = list_length(plan->custom_exprs);
-	scan->conditions = gpb_conditions_init(scan->index, plan->custom_exprs, &css->ss.ps);
+	scan->nconditions = list_length(linitial(plan->custom_exprs));
+	scan->conditions = gpb_conditions_init(scan->index, linitial(plan->custom_exprs),
+										   &css->ss.ps);
+	if (lsecond(plan->custom_exprs) != NIL)
+		scan->arrays = gpb_arrays_begin(scan->heap, scan->index, estate->es_snapshot,
+										scan->items, scan->nitems,
+										lsecond(plan->custom_exprs), &css->ss.ps);
 	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 									   ALLOCSET_DEFAULT_SIZES);
 }
@@ -203,7 +208,12 @@ gpb_answer(GpbAggregateScan *scan)
 	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index,
 								&run.spec.layout, scan->css.ss.ps.ps_ExprContext,
 								&run.spec.range, keys))
-		scan->engine = gpb_run_engines(&run, keys, scan->nconditions);
+	{
+		if (scan->arrays != NULL)
+			gpb_arrays_run(scan->arrays, &run.spec.range, &run.totals.state);
+		else
+			scan->engine = gpb_run_engines(&run, keys, scan->nconditions);
+	}
 	gpb_run_close(&run);
 
 	for (i = 0; i < gpb_count_float_sums(&run.spec); i++)
@@ -255,6 +265,8 @@ gpb_end_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
+	if (scan->arrays != NULL)
+		gpb_arrays_end(scan->arrays);
 	if (scan->index != NULL)
 		index_close(scan->index, NoLock);
 }

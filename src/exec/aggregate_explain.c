@@ -22,9 +22,16 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
 	gpb_explain_index(gpb_aggregate_private_index(plan->custom_private), es);
-	gpb_explain_clauses("Index Cond", plan, plan->custom_exprs, ancestors, es);
+	gpb_explain_clauses("Index Cond", plan,
+						list_concat_copy(linitial(plan->custom_exprs), lsecond(plan->custom_exprs)),
+						ancestors, es);
 	if (!es->analyze)
 		return;
+	if (scan->arrays != NULL)
+	{
+		gpb_arrays_explain(scan->arrays, es);
+		return;
+	}
 	ExplainPropertyText("Engine", scan->engine ? scan->engine : "none", es);
 	ExplainPropertyInteger("Entries Counted on Device", NULL,
 						   scan->counters.device_entries, es);

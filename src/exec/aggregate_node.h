@@ -10,6 +10,7 @@
  *	  aggregate_cpu.c		engine: leaf pages in shared buffers
  *	  aggregate_scan.c		engine: an ordinary index scan
  *	  aggregate_heap.c		heap visits, for the first two
+ *	  aggregate_array.c		arrays of keys: which, at what price, and the batches that answer them
  *	  aggregate_final.c		from running state to SQL values
  *	  aggregate_explain.c	EXPLAIN
  *
@@ -64,8 +65,8 @@ typedef struct GpbAggregateItem
 /*
  * The plan node.  custom_scan_tlist holds the Aggrefs, in the order of the items, and
  * after them a Var of the key column.  That column of the scan tuple is never filled: it gives
- * custom_exprs, the index conditions "key OP expression" and "key IS [NOT]
- * NULL", something to refer to, and after setrefs.c tells the range table entry.
+ * custom_exprs, a list of the index conditions "key OP expression" and "key IS [NOT]
+ * NULL" and one of those with an array, "key = ANY (expression)", something to refer to, and after setrefs.c tells the range table entry.
  * custom_private is what gpb_aggregate_private made.
  */
 extern List *gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n);
@@ -154,6 +155,29 @@ extern Numeric gpb_int128_numeric(uint64 low, int64 high);
 
 /* ---- the executor node ---- */
 
+/*
+ * aggregate_array.c, planning.  A restriction as a condition with an array, or NULL if it is not one; the price of
+ * conditions with arrays.
+ */
+extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
+									   IndexOptInfo *index);
+extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
+						   const GpbAggregateItem *items, int nitems);
+
+/*
+ * aggregate_array.c, run time.  The clauses "arrays" are taken apart; all memory is of the current context and a child of it, but
+ * for what a run needs.  A run evaluates them and adds the entries of their keys, within the range that the other conditions
+ * leave, to a group.
+ */
+typedef struct GpbArrayScan GpbArrayScan;
+
+extern GpbArrayScan *gpb_arrays_begin(Relation heap, Relation index, Snapshot snapshot,
+									  const GpbAggregateItem *items, int nitems,
+									  List *arrays, PlanState *ps);
+extern void gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbAggregateState *group);
+extern void gpb_arrays_explain(const GpbArrayScan *scan, ExplainState *es);
+extern void gpb_arrays_end(GpbArrayScan *scan);
+
 typedef struct GpbAggregateScan
 {
 	CustomScanState css;
@@ -163,6 +187,7 @@ typedef struct GpbAggregateScan
 	GpbAggregateItem *items;
 	int			nconditions;
 	GpbCondition *conditions;
+	GpbArrayScan *arrays;		/* "key = ANY (array)"; NULL if there are none */
 	MemoryContext work;			/* one execution's memory */
 	bool		answered;		/* the scan tuple holds the answer */
 	bool		returned;		/* and was handed out */

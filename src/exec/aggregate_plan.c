@@ -26,6 +26,7 @@
 #include "aggregate_node.h"
 #include "key_conditions.h"
 #include "plan_rules.h"
+#include "range_totals.h"
 
 static Plan *gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 								CustomPath *path, List *tlist, List *clauses,
@@ -72,6 +73,8 @@ typedef struct GpbCandidate
 {
 	IndexOptInfo *index;
 	List	   *conditions;		/* normalized clauses, key on the left */
+	List	   *arrays;			/* those with an array, "key = ANY (array)" */
+	int			nitems;
 	GpbAggregateItem *items;	/* one for each Aggref */
 	Cost		startup_cost;
 	Cost		total_cost;
@@ -179,7 +182,7 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 }
 
 /*
- * Match the whole query to one index: every restriction must be a range of its key,
+ * Match the whole query to one index: every restriction must be a range of its key, or an array of keys,
  * or be implied by its predicate (those are not in indrestrictinfo), and
  * every aggregate must be over its columns.
  */
@@ -194,9 +197,24 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 		return false;
 
 	candidate->index = index;
-	if (!gpb_match_conditions(root, index, &candidate->conditions))
-		return false;
+	candidate->conditions = candidate->arrays = NIL;
+	foreach(lc, index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Expr	   *condition = gpb_match_condition(root, rinfo, index);
+		Expr	   *array = condition == NULL ? gpb_match_array_condition(root, rinfo, index) : NULL;
 
+		if (condition != NULL)
+			candidate->conditions = lappend(candidate->conditions, condition);
+		else if (array != NULL)
+			candidate->arrays = lappend(candidate->arrays, array);
+		else
+			return false;
+	}
+
+	candidate->nitems = list_length(aggrefs);
+	if (candidate->arrays != NIL)
+		return gpb_match_range_aggrefs(index, aggrefs, &candidate->items);
 	candidate->items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
 	foreach(lc, aggrefs)
 	{
@@ -211,18 +229,22 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
 
 /*
  * Price of a candidate.  setup_cost is charged whatever the engine, so that plans do not depend on it for small
- * queries.
+ * queries; a batch of keys is set up for less, and goes to a device only if that pays.
  */
 static void
 gpb_cost_candidate(PlannerInfo *root, GpbCandidate *candidate, PathTarget *target)
 {
 	IndexOptInfo *index = candidate->index;
-	Cost		cost = gpb_setup_cost;
+	Cost		cost;
 	QualCost	bounds;
 
 	cost_qual_eval(&bounds, candidate->conditions, root);
-	cost += bounds.startup + bounds.per_tuple;
-	cost += gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
+	cost = bounds.startup + bounds.per_tuple;
+	if (candidate->arrays != NIL)
+		cost += gpb_array_cost(root, index, candidate->arrays, candidate->items,
+							   candidate->nitems);
+	else
+		cost += gpb_setup_cost + gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
 
 	candidate->startup_cost = cost + target->cost.startup;
 	candidate->total_cost = candidate->startup_cost + target->cost.per_tuple;
@@ -252,7 +274,7 @@ gpb_make_path(PlannerInfo *root, RelOptInfo *grouped_rel, List *aggrefs,
 	path->custom_private =
 		list_make4(aggrefs,
 				   gpb_key_var(root, candidate->index),
-				   candidate->conditions,
+				   list_make2(candidate->conditions, candidate->arrays),
 				   gpb_aggregate_private(candidate->index->indexoid,
 										 candidate->items,
 										 list_length(aggrefs)));

@@ -130,20 +130,19 @@ gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, doubl
 	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
 	/* equal keys are on the same pages */
 	double		distinct = input->keys > 0 ? Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
+	/* a key's entries, beyond its first, may fill further leaves */
+	double		further = Max(matches - rows, 0) / entries_per_leaf;
 	double		leaves;
 
 	if (gpb_batch_on_device(input, batch))
 		return cpu_operator_cost * GPB_JOIN_DEVICE_COST * rows;
-	/* a key's entries may fill several leaves */
-	leaves = gpb_distinct_pages(batch * distinct, index->pages) * rows / batch +
-		matches / entries_per_leaf;
+	leaves = gpb_distinct_pages(batch * distinct, index->pages) * rows / batch + further;
 	return cpu_operator_cost * GPB_JOIN_LEAF_COST * leaves +
 		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
-					   rows * distinct + matches / entries_per_leaf, batch * distinct);
+					   rows * distinct + further, batch * distinct);
 }
 
-/* Price of the inner side for so many outer rows in batches of a size. */
-static Cost
+Cost
 gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
 {
 	IndexOptInfo *index = input->index;

@@ -147,6 +147,12 @@ typedef struct GpbJoinInput
 extern double gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows);
 extern void gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
 						  Cost *startup_cost, Cost *total_cost);
+/*
+ * Of that the inner side's part, for so many of the outer rows in batches of a size, without what a batch costs to
+ * set up.  It does not look at the outer path.
+ */
+extern Cost gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows,
+						   double batch);
 
 /* ---- keys (join_keys.c) ---- */
 

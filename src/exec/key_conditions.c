@@ -20,8 +20,7 @@
 
 /* ---- planning ---- */
 
-/* Is this expression fixed while the index is scanned? */
-static bool
+bool
 gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid)
 {
 	return !bms_is_member(relid, pull_varnos(root, expression)) &&

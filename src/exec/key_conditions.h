@@ -18,6 +18,9 @@
 
 /* ---- planning ---- */
 
+/* Is this expression fixed while the index is scanned? */
+extern bool gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid);
+
 /*
  * A restriction as an index condition, "key OP expression" or "key IS [NOT] NULL", or NULL if it cannot be one.
  */

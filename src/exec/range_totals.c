@@ -131,6 +131,26 @@ gpb_range_totals_run(GpbRangeTotals *totals, const void *input, uint32 n)
 	}
 }
 
+void
+gpb_range_totals_sum(GpbRangeTotals *totals, const void *input, uint32 n,
+					 GpbAggregateState *group)
+{
+	int			c;
+
+	for (c = 0; c < totals->ncolumns; c++)
+	{
+		const GpbColumnBatch *column = &totals->columns[c];
+		const GpbRangeAnswer *total;
+
+		gpb_batch_run(column->batch, input, n, NULL);
+		total = gpb_batch_total(column->batch);
+		if (c == 0)
+			group->entries += total->entries;
+		if (total->column.count > 0)
+			gpb_column_state_merge(&group->column[column->column], &total->column);
+	}
+}
+
 Size
 gpb_range_totals_width(const GpbRangeTotals *totals)
 {

@@ -39,6 +39,10 @@ extern GpbRangeTotals *gpb_range_totals_begin(Relation heap, Relation index, Sna
 /* Answer n ranges; input as for gpb_batch_run.  Answers are good until the next run. */
 extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *input, uint32 n);
 
+/* Add one total over all of n disjoint ranges to a group, without an answer for each. */
+extern void gpb_range_totals_sum(GpbRangeTotals *totals, const void *input, uint32 n,
+								 GpbAggregateState *group);
+
 /* Bytes of answers for each range of a run */
 extern Size gpb_range_totals_width(const GpbRangeTotals *totals);
 

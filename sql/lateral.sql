@@ -46,6 +46,12 @@ SELECT lat_same('SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT coun
 SELECT lat_same('SELECT b.id, s.* FROM lat_bins b, LATERAL (SELECT count(v), min(v) FROM lat_t t WHERE b.lo <= t.k AND t.k < b.lo + 10) s WHERE b.g = 3');
 SELECT lat_same('SELECT b.id, s.* FROM lat_bins b, LATERAL (SELECT count(*), count(1), count(t.k) FROM lat_t t WHERE t.k = b.lo) s');
 
+-- expressions over the aggregates are computed above
+EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL
+	(SELECT count(*) AS n, coalesce(sum(v), 0) AS total, max(v) - min(v) + b.g AS spread FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true;
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(v), 0) AS total, max(v) - min(v) + b.g AS spread, b.hi FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true');
+SELECT lat_same('SELECT b.id, c.id, s.* FROM lat_bins b LEFT JOIN lat_bins c ON c.id = b.g + 1998 LEFT JOIN LATERAL (SELECT count(*) + 1 AS n FROM lat_t t WHERE t.k >= c.lo AND t.k < b.hi) s ON true');
+
 -- scalar subqueries, several over one range
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
 	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;
@@ -97,6 +103,8 @@ SELECT lat_same(q) FROM (VALUES
 	('SELECT nullif(g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY id LIMIT 10'),
 	('SELECT n FROM lat_view ORDER BY id LIMIT 10'),
+	('SELECT n FROM (SELECT id, n FROM lat_view WHERE g = 1 UNION ALL SELECT id, n FROM lat_view WHERE g = 2) u LIMIT 0'),
+	('WITH w AS MATERIALIZED (SELECT n FROM lat_view) SELECT * FROM w LIMIT 0'),
 	('SELECT id FROM lat_bins b WHERE (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 510'),
 	('SELECT sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FILTER (WHERE g = 1) FROM lat_bins b'),
 	('SELECT b.g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.g AND b.g + 3) FROM lat_bins b GROUP BY g'),

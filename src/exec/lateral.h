@@ -24,7 +24,7 @@ extern void gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOpt
 
 /*
  * Make LATERAL subqueries of a query's scalar subqueries, in place, wherever that gives the same rows and each is evaluated once a
- * row in either form; to be called before the query is planned.  Queries without such a subquery are left as they are.
+ * row in either form; to be called before the query is planned.  Queries without a subquery of our kind are left as they are.
  */
 extern void gpb_lateral_rewrite(Query *query);
 
@@ -44,5 +44,11 @@ typedef struct GpbLateralFrom
  * it must stay as it is.
  */
 extern Node *gpb_lateral_replace(GpbLateralFrom *from, SubLink *sublink);
+
+/*
+ * If the subquery is LATERAL and a batch of ranges can answer its aggregates, part them from the expressions over them.  The
+ * entry is changed in place.
+ */
+extern void gpb_lateral_part(RangeTblEntry *rte);
 
 #endif							/* GPB_LATERAL_H */

@@ -230,15 +230,6 @@ gpb_walk_aggregates(GpbLevel *level, Bitmapset *used)
 
 /* ---- queries within the query ---- */
 
-/* Will the query be planned by itself?  Then all of its columns are evaluated, whatever is done with them. */
-static bool
-gpb_is_planned_alone(Query *query)
-{
-	return gpb_is_grouped(query) || query->hasWindowFuncs || query->distinctClause != NIL ||
-		query->setOperations != NULL || query->limitCount != NULL ||
-		query->limitOffset != NULL;
-}
-
 static bool
 gpb_is_union_all(Node *setop)
 {
@@ -250,6 +241,14 @@ gpb_is_union_all(Node *setop)
 		gpb_is_union_all(operation->larg) && gpb_is_union_all(operation->rarg);
 }
 
+/* Does the query read all of its rows before it returns one?  Then what is done with its columns does not matter. */
+static bool
+gpb_reads_all_first(Query *query)
+{
+	return gpb_is_grouped(query) || query->distinctClause != NIL ||
+		(query->setOperations != NULL && !gpb_is_union_all(query->setOperations));
+}
+
 /* Columns of a subquery in FROM, or of what a set operation is over, that are evaluated for each row */
 static Bitmapset *
 gpb_subquery_columns(GpbLevel *level, Bitmapset *used, Index rti, Query *subquery)
@@ -258,33 +257,32 @@ gpb_subquery_columns(GpbLevel *level, Bitmapset *used, Index rti, Query *subquer
 
 	if (query->setOperations != NULL && gpb_is_union_all(query->setOperations))
 		return query->limitCount == NULL && query->limitOffset == NULL ? used : NULL;
-	if (query->setOperations != NULL || gpb_is_planned_alone(subquery))
+	if (query->setOperations != NULL || gpb_reads_all_first(subquery))
 		return bms_make_singleton(GPB_ALL_COLUMNS);
 	return level->used[rti];
 }
 
-/* The same of a WITH query */
+/* The same of a WITH query: if it is not merged into this one, none of its columns is left out. */
 static Bitmapset *
 gpb_cte_columns(GpbLevel *level, CommonTableExpr *cte)
 {
+	bool		merged = cte->ctematerialized == CTEMaterializeNever ||
+		(cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount == 1);
 	Bitmapset  *columns = NULL;
 	Index		rti = 0;
 	ListCell   *lc;
 
-	if (gpb_is_planned_alone((Query *) cte->ctequery) ||
-		cte->ctematerialized == CTEMaterializeAlways ||
-		(cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount != 1))
+	if (gpb_reads_all_first((Query *) cte->ctequery))
 		return bms_make_singleton(GPB_ALL_COLUMNS);
 	foreach(lc, level->from.query->rtable)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		rti++;
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == 0 &&
+		if (++rti <= level->n && rte->rtekind == RTE_CTE && rte->ctelevelsup == 0 &&
 			strcmp(rte->ctename, cte->ctename) == 0)
 			columns = bms_add_members(columns, level->used[rti]);
 	}
-	return columns;
+	return merged || columns == NULL ? columns : bms_make_singleton(GPB_ALL_COLUMNS);
 }
 
 static void
@@ -333,16 +331,18 @@ gpb_rewrite_query(Query *query, Bitmapset *used)
 	{
 		RangeTblEntry *rte = list_nth_node(RangeTblEntry, query->rtable, i - 1);
 
-		if (rte->rtekind == RTE_SUBQUERY)
-			gpb_rewrite_query(rte->subquery,
-							  gpb_subquery_columns(&level, used, i, rte->subquery));
+		if (rte->rtekind != RTE_SUBQUERY)
+			continue;
+		gpb_rewrite_query(rte->subquery,
+						  gpb_subquery_columns(&level, used, i, rte->subquery));
+		gpb_lateral_part(rte);
 	}
 	gpb_rewrite_ctes(&level);
 }
 
-/* Is there any subquery in an expression, of this query or one in its FROM or WITH? */
+/* Is there any subquery in an expression, or one that is LATERAL and aggregates, in this query or one in its FROM or WITH? */
 static bool
-gpb_has_sublinks(Query *query)
+gpb_has_candidates(Query *query)
 {
 	ListCell   *lc;
 
@@ -353,12 +353,13 @@ gpb_has_sublinks(Query *query)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		if (rte->rtekind == RTE_SUBQUERY && gpb_has_sublinks(rte->subquery))
+		if (rte->rtekind == RTE_SUBQUERY &&
+			((rte->lateral && rte->subquery->hasAggs) || gpb_has_candidates(rte->subquery)))
 			return true;
 	}
 	foreach(lc, query->cteList)
 	{
-		if (gpb_has_sublinks(castNode(Query, lfirst_node(CommonTableExpr, lc)->ctequery)))
+		if (gpb_has_candidates(castNode(Query, lfirst_node(CommonTableExpr, lc)->ctequery)))
 			return true;
 	}
 	return false;
@@ -368,6 +369,6 @@ void
 gpb_lateral_rewrite(Query *query)
 {
 	if (gpb_enable_rangeaggregate && !OldSnapshotThresholdActive() &&
-		gpb_has_sublinks(query))
+		gpb_has_candidates(query))
 		gpb_rewrite_query(query, bms_make_singleton(GPB_ALL_COLUMNS));
 }

@@ -15,6 +15,9 @@
  * the same functions as here, but here only on what can be seen in the parse tree: what slips through
  * becomes a nested loop, which runs the subquery once for each row, as before.
  *
+ * A LATERAL subquery that was written as such is parted in the same way, if it has more than bare aggregates: into an
+ * inner one of these, and expressions over it, which core merges into the query around.
+ *
  *-------------------------------------------------------------------------
  */
 #include "../compat.h"
@@ -51,8 +54,8 @@ gpb_sublink_table(Query *query)
 		query->havingQual != NULL || query->distinctClause != NIL ||
 		query->sortClause != NIL || query->limitCount != NULL ||
 		query->limitOffset != NULL || query->rowMarks != NIL || query->setOperations != NULL ||
-		list_length(query->targetList) != 1 || list_length(query->rtable) != 1 ||
-		list_length(query->jointree->fromlist) != 1)
+		list_length(query->rtable) != 1 || list_length(query->jointree->fromlist) != 1 ||
+		contain_volatile_functions(query->jointree->quals))
 		return NULL;
 	reference = linitial(query->jointree->fromlist);
 	if (!IsA(reference, RangeTblRef))
@@ -342,32 +345,79 @@ gpb_lateral_column_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_lateral_column_mutator, argument);
 }
 
+/*
+ * May a query that a batch of ranges can answer be made of the subquery?  joined: it is to be run for rows for which it would not
+ * have been run otherwise.
+ */
+static bool
+gpb_may_be_lateral(Query *subquery, bool joined)
+{
+	RangeTblEntry *table = gpb_sublink_table(subquery);
+	List	   *aggrefs = NIL;
+
+	return table != NULL &&
+		!gpb_collect_sublink_aggrefs((Node *) subquery->targetList, &aggrefs) &&
+		aggrefs != NIL &&
+		gpb_table_has_index(table, gpb_flatten_ands(subquery->jointree->quals), aggrefs, joined);
+}
+
 Node *
 gpb_lateral_replace(GpbLateralFrom *from, SubLink *sublink)
 {
 	Query	   *subquery = (Query *) sublink->subselect;
-	RangeTblEntry *table;
 	Node	   *expression;
-	List	   *aggrefs = NIL;
 	GpbLateralColumns columns;
 
-	if (sublink->subLinkType != EXPR_SUBLINK || !IsA(subquery, Query))
+	if (sublink->subLinkType != EXPR_SUBLINK || !IsA(subquery, Query) ||
+		list_length(subquery->targetList) != 1 ||
+		!gpb_may_be_lateral(subquery, gpb_joins_rows(from->query)))
 		return NULL;
-	table = gpb_sublink_table(subquery);
-	if (table == NULL)
-		return NULL;
-	expression = (Node *) linitial_node(TargetEntry, subquery->targetList)->expr;
-	if (gpb_collect_sublink_aggrefs(expression, &aggrefs) || aggrefs == NIL ||
-		!gpb_table_has_index(table, gpb_flatten_ands(subquery->jointree->quals), aggrefs,
-							 gpb_joins_rows(from->query)))
-		return NULL;
-
 	columns.rti = gpb_find_lateral(from, subquery);
 	if (columns.rti == 0)
 		return NULL;
 	columns.rte = list_nth_node(RangeTblEntry, from->query->rtable, columns.rti - 1);
+	expression = (Node *) linitial_node(TargetEntry, subquery->targetList)->expr;
 	expression = gpb_lateral_column_mutator(expression, &columns);
-	/* outer rows' columns, which the new ones do not look like: they are of level 0 already */
+	/* columns of the outer row, which were one level up; the new ones are of this level already */
 	IncrementVarSublevelsUp(expression, -1, 1);
 	return expression;
+}
+
+/* ---- subqueries that are LATERAL already ---- */
+
+static bool
+gpb_has_bare_aggregates(Query *subquery)
+{
+	ListCell   *lc;
+
+	foreach(lc, subquery->targetList)
+	{
+		if (!IsA(lfirst_node(TargetEntry, lc)->expr, Aggref))
+			return false;
+	}
+	return true;
+}
+
+void
+gpb_lateral_part(RangeTblEntry *rte)
+{
+	Query	   *subquery = rte->subquery;
+	Query	   *above;
+	GpbLateralColumns columns;
+
+	if (!rte->lateral || rte->security_barrier || !subquery->hasAggs ||
+		gpb_has_bare_aggregates(subquery) || !gpb_may_be_lateral(subquery, false))
+		return;
+	above = makeNode(Query);
+	above->commandType = CMD_SELECT;
+	above->querySource = subquery->querySource;
+	above->canSetTag = subquery->canSetTag;
+	above->jointree = makeFromExpr(NIL, NULL);
+	columns.rti = gpb_append_lateral(above, subquery);
+	columns.rte = list_nth_node(RangeTblEntry, above->rtable, columns.rti - 1);
+	/* the outer row is one level further up */
+	IncrementVarSublevelsUp((Node *) columns.rte->subquery, 1, 1);
+	above->targetList = (List *) gpb_lateral_column_mutator((Node *) subquery->targetList,
+															&columns);
+	rte->subquery = above;
 }

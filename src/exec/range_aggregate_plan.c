@@ -69,9 +69,8 @@ gpb_query_is_grouped(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
-	return parse->commandType == CMD_SELECT && parse->hasAggs &&
-		parse->groupClause != NIL && parse->groupingSets == NIL &&
-		!parse->hasTargetSRFs && !root->hasPseudoConstantQuals &&
+	return parse->commandType == CMD_SELECT && parse->groupClause != NIL &&
+		parse->groupingSets == NIL && !parse->hasTargetSRFs && !root->hasPseudoConstantQuals &&
 		grouping_is_sortable(parse->groupClause) && gpb_query_allows_nodes(root);
 }
 
@@ -83,8 +82,8 @@ gpb_is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, N
 }
 
 /*
- * Collect the distinct aggregates of what the grouping computes and of HAVING; false if these need anything else that is not
- * of the outer side.
+ * Collect the distinct aggregates of what the grouping computes and of HAVING, if there are any; false if these need anything
+ * else that is not of the outer side.
  */
 static bool
 gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
@@ -105,7 +104,7 @@ gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
 				 !gpb_is_outer_expression(root, candidate, node))
 			return false;
 	}
-	return candidate->aggrefs != NIL;
+	return true;
 }
 
 /* Collect the expressions that the query groups by, all of the outer side, and their operators. */
@@ -303,6 +302,20 @@ gpb_add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Pat
 	return (Path *) create_projection_path(root, candidate->outerrel, outer, target);
 }
 
+/*
+ * The order that is promised of what comes out, as far as anybody wants it: between paths of about the same price one in any order
+ * wins, and an outer order is not for nothing.
+ */
+static List *
+gpb_result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
+{
+	if (candidate->plan.ngroup > 0)
+		return root->group_pathkeys;
+	if (pathkeys_contained_in(root->sort_pathkeys, outer->pathkeys))
+		return root->sort_pathkeys;
+	return NIL;
+}
+
 /* Make the path over an outer path that is in the order that the node needs. */
 static CustomPath *
 gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
@@ -317,7 +330,7 @@ gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 	path->path.pathtarget = candidate->grouped_rel->reltarget;
 	path->path.parallel_safe = false;
 	path->path.rows = rows;
-	path->path.pathkeys = plan->ngroup == 0 ? outer->pathkeys : root->group_pathkeys;
+	path->path.pathkeys = gpb_result_order(root, candidate, outer);
 	gpb_range_aggregate_cost(root, index, outer, plan->items, plan->nitems,
 							 candidate->entries, rows, path->path.pathtarget,
 							 &path->path.startup_cost, &path->path.total_cost);

@@ -194,7 +194,10 @@ gpb_range_group_final(const GpbRangeTotals *totals, const GpbAggregateState *gro
 	GpbTotals	state;
 	int			i;
 
-	state.state = *group;
+	/* only what the items look at: this runs for each row that comes out */
+	state.state.entries = group->entries;
+	for (i = 0; i < totals->ncolumns; i++)
+		state.state.column[totals->columns[i].column] = group->column[totals->columns[i].column];
 	state.sums = NULL;
 	for (i = 0; i < totals->nitems; i++)
 		values[i] = gpb_aggregate_final(&totals->items[i], &totals->spec, &state, &isnull[i]);

@@ -199,6 +199,71 @@ SELECT compare('SELECT k, v FROM scores WHERE k > 6000 ORDER BY k OFFSET 9900 LI
 DROP INDEX scores_high;
 
 --
+-- percentile_disc
+--
+VACUUM ANALYZE scores;
+DELETE FROM scores WHERE k BETWEEN 9000 AND 9020;
+SELECT * FROM plan('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k BETWEEN 100 AND 9000');
+SELECT * FROM plan('SELECT count(*), percentile_disc(0.1) WITHIN GROUP (ORDER BY k DESC) + 1 FROM scores WHERE k > 0');
+CREATE FUNCTION json_percentile_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan')
+		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
+END $$;
+SELECT * FROM json_percentile_keys('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
+SELECT compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM scores %s', fraction, direction, condition))
+FROM unnest('{0,1,0.5,1e-300,0.99999,NULL::float8,"''{0.75,0.5,0.25,0.5}''::float8[]","''{{0,NULL},{1,0.1}}''::float8[]","''[3:4]={0.3,0.6}''::float8[]","''{}''::float8[]",NULL::float8[]}'::text[]) fraction,
+	unnest('{ASC,DESC,"NULLS FIRST"}'::text[]) direction,
+	unnest('{"",WHERE k >= 2500,WHERE k < 5000 AND k > 10,WHERE k IS NULL}'::text[]) condition
+GROUP BY 1 ORDER BY 1;
+-- beside other aggregates, and in expressions
+SELECT compare('SELECT count(*), sum(v), avg(k), min(v), percentile_disc(0.3) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 100');
+SELECT compare('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY k) - percentile_disc(0.1) WITHIN GROUP (ORDER BY k), max(k) FROM scores WHERE k IS NOT NULL');
+SELECT compare('SELECT count(v), percentile_disc(''{0.3}''::float8[]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 2000');
+-- rescans, fractions from outside
+SELECT compare('SELECT a, (SELECT percentile_disc(a / 10.0) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > a * 100) FROM generate_series(0, 10) a');
+SET plan_cache_mode = force_generic_plan;
+PREPARE percentile(float8, bigint) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > $2;
+EXPLAIN (COSTS OFF) EXECUTE percentile(0.5, 5);
+EXECUTE percentile(0.5, 5);
+EXECUTE percentile(NULL, 5);
+EXECUTE percentile(0.5, 50000);
+EXECUTE percentile(0.5, NULL);
+-- core's errors: for a single fraction also without rows
+EXECUTE percentile(1.5, 5);
+\set VERBOSITY sqlstate
+EXECUTE percentile(1.5, 5);
+EXECUTE percentile(-0.1, 50000);
+EXECUTE percentile('NaN', NULL);
+SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
+SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 50000;
+SET gpubtree.enable_rank = off;
+SELECT percentile_disc(1.5::float8) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
+RESET gpubtree.enable_rank;
+\set VERBOSITY default
+DEALLOCATE percentile;
+RESET plan_cache_mode;
+-- not ours
+SELECT is_ours(query), query FROM unnest('{
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY v) FROM scores WHERE k > 5,
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k + 1) FROM scores WHERE k > 5,
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FILTER (WHERE v > 3) FROM scores WHERE k > 5,
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE v > 5,
+	SELECT percentile_disc(random()) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5,
+	SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5,
+	"SELECT count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores",
+	"SELECT mode() WITHIN GROUP (ORDER BY k), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5",
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores GROUP BY v,
+	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores HAVING count(*) > 5
+}'::text[]) query;
+SET gpubtree.enable_rank = off;
+SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
+RESET gpubtree.enable_rank;
+
+--
 -- Types, orders
 --
 CREATE DOMAIN small AS smallint;
@@ -220,6 +285,10 @@ VACUUM ANALYZE orders;
 SELECT compare(format('SELECT %s FROM orders ORDER BY %1$s %s OFFSET %s LIMIT 4', c, direction, n))
 FROM unnest('{i2,i8,d,t,z,dom}'::text[]) c, unnest('{ASC,DESC}'::text[]) direction, unnest('{500,2500,4999,5001}'::int[]) n
 GROUP BY 1 ORDER BY 1;
+SELECT compare(format('SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY %s %s), percentile_disc(''{0,0.6,1}''::float8[]) WITHIN GROUP (ORDER BY %1$s %2$s) FROM orders', c, direction))
+FROM unnest('{i2,i8,d,t,z,dom}'::text[]) c, unnest('{ASC,DESC}'::text[]) direction
+GROUP BY 1 ORDER BY 1;
+SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY dom), pg_typeof(percentile_disc('{0.4}'::float8[]) WITHIN GROUP (ORDER BY dom)) FROM orders;
 -- across types
 SELECT compare('SELECT i2 FROM orders WHERE i2 > -40000 AND i2 < 3000::bigint ORDER BY i2 OFFSET 1000 LIMIT 5');
 SELECT compare('SELECT d FROM orders WHERE d >= timestamp ''2020-02-01 12:00'' ORDER BY d OFFSET 1000 LIMIT 5');
@@ -243,5 +312,5 @@ RESET ROLE;
 
 DROP TABLE scores, orders;
 DROP DOMAIN small;
-DROP FUNCTION plan, is_ours, answer, plain_answer, compare, json_keys;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, json_keys, json_percentile_keys;
 DROP ROLE gpubtree_rank_reader;

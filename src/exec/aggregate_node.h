@@ -85,6 +85,8 @@ extern bool gpb_query_is_plain(PlannerInfo *root);
  * target needs anything else of the tables.
  */
 extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
+/* The Var of the table that an aggregate's argument is; NULL if it is anything else. */
+extern Var *gpb_argument_var(Expr *argument, Index relid);
 /* Can the index answer this aggregate?  Fills *item if so. */
 extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
 

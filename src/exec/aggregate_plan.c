@@ -113,11 +113,8 @@ gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
 
 /* ---- does an index hold what is asked for? ---- */
 
-/*
- * The Var under an aggregate's argument, stepping over relabelings (a domain
- * shown as its base type); NULL if it is anything else.
- */
-static Var *
+/* Steps over relabelings (a domain shown as its base type). */
+Var *
 gpb_argument_var(Expr *argument, Index relid)
 {
 	Var		   *var;

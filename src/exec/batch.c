@@ -346,6 +346,22 @@ gpb_batch_counters(const GpbBatch *batch)
 }
 
 void
+gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
+{
+	if (counters->runs == 0)
+		counters->engine = more->engine;
+	counters->runs += more->runs;
+	counters->ranges += more->ranges;
+	counters->matches += more->matches;
+	counters->heap_fetches += more->heap_fetches;
+	counters->walk.leaves += more->walk.leaves;
+	counters->requests += more->requests;
+	counters->unclean += more->unclean;
+	counters->refreshed_blocks += more->refreshed_blocks;
+	counters->fallbacks += more->fallbacks;
+}
+
+void
 gpb_batch_end(GpbBatch *batch)
 {
 	gpb_batch_stop(batch);

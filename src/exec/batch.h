@@ -114,6 +114,12 @@ extern const GpbBatchCounters *gpb_batch_counters(const GpbBatch *batch);
 /* Does a batch of n ranges pay for the device's fixed costs? */
 extern bool gpb_batch_device_pays(double n);
 
+/* The engine for a batch of ranges that are few and have many entries: so many in all */
+extern GpbEngine gpb_batch_engine_for(Relation index, double entries);
+
+/* Add the numbers of another batch; the engine stays, unless there was none. */
+extern void gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more);
+
 /* Close what is open and free.  After an error, the transaction's end does. */
 extern void gpb_batch_end(GpbBatch *batch);
 

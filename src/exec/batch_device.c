@@ -59,11 +59,19 @@
  * fixed cost: a look for changed pages, the visibility map, and a request's way to the service and back.
  */
 #define GPB_RANGE_GAIN		0.02
+#define GPB_ENTRY_GAIN		0.0015
 
 bool
 gpb_batch_device_pays(double n)
 {
 	return n * GPB_RANGE_GAIN >= gpb_batch_setup_cost;
+}
+
+GpbEngine
+gpb_batch_engine_for(Relation index, double entries)
+{
+	return entries * GPB_ENTRY_GAIN >= gpb_batch_setup_cost && gpb_mirror_available() &&
+		!gpb_mirror_is_inner_only(index) ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU;
 }
 
 /* ---- state ---- */

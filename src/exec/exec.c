@@ -53,6 +53,7 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	{
 		gpb_aggregate_add_path(root, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
+		gpb_percentile_add_path(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 	}
 	else if (stage == UPPERREL_FINAL)
@@ -107,6 +108,7 @@ gpb_exec_init(void)
 	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_rank_scan_methods);
+	RegisterCustomScanMethods(&gpb_percentile_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "../index/index.h"
+#include "join_node.h"
 #include "key_conditions.h"
 
 /* ---- planning ---- */
@@ -189,4 +190,21 @@ gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 			range->hi = nulls.hi;
 	}
 	return gpb_bound_less(range->lo, range->hi);
+}
+
+bool
+gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
+						 ExprContext *econtext, GpbKeyRange *keys)
+{
+	GpbLayout	layout = *gpb_layout(index);
+	GpbRange	not_null = gpb_range_not_null(&layout);
+	GpbRange	range;
+
+	if (!gpb_conditions_evaluate(conditions, n, index, &layout, econtext, &range, NULL))
+		return false;
+	if (gpb_bound_less(range.lo, not_null.lo))
+		range.lo = not_null.lo;
+	if (gpb_bound_less(not_null.hi, range.hi))
+		range.hi = not_null.hi;
+	return gpb_closed_range(&layout, &range, keys);
 }

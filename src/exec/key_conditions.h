@@ -15,6 +15,7 @@
 #include "utils/rel.h"
 
 #include "../layout.h"
+#include "../ranges.h"
 
 /* ---- planning ---- */
 
@@ -55,5 +56,9 @@ extern GpbCondition *gpb_conditions_init(Relation index, List *clauses, PlanStat
 extern bool gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 									const GpbLayout *layout, ExprContext *econtext,
 									GpbRange *range, ScanKey keys);
+
+/* The closed range of non-NULL keys that satisfy the conditions; false if there are none. */
+extern bool gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
+									 ExprContext *econtext, GpbKeyRange *keys);
 
 #endif							/* GPB_KEY_CONDITIONS_H */

@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 #include "../index/index.h"
-#include "join_node.h"
 #include "key_conditions.h"
 #include "node_explain.h"
 #include "rank_find.h"
@@ -152,24 +151,6 @@ gpb_end_rank(CustomScanState *css)
 
 /* ---- the place ---- */
 
-/* The keys that satisfy all conditions; false if none can. */
-static bool
-gpb_rank_range(GpbRankScan *scan, GpbKeyRange *keys)
-{
-	GpbLayout	layout = *gpb_layout(scan->index);
-	GpbRange	not_null = gpb_range_not_null(&layout);
-	GpbRange	range;
-
-	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &layout,
-								 scan->css.ss.ps.ps_ExprContext, &range, NULL))
-		return false;
-	if (gpb_bound_less(range.lo, not_null.lo))
-		range.lo = not_null.lo;
-	if (gpb_bound_less(not_null.hi, range.hi))
-		range.hi = not_null.hi;
-	return gpb_closed_range(&layout, &range, keys);
-}
-
 /* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
 static int64
 gpb_rank_offset(GpbRankScan *scan)
@@ -210,7 +191,8 @@ gpb_find_place(GpbRankScan *scan)
 
 	scan->placed = true;
 	scan->skip = offset;
-	scan->empty = !gpb_rank_range(scan, &keys);
+	scan->empty = !gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
+											scan->css.ss.ps.ps_ExprContext, &keys);
 	if (scan->empty)
 		return;
 	place.keys = keys;

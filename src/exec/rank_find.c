@@ -16,14 +16,10 @@
 #include "utils/rel.h"
 
 #include "../index/index.h"
-#include "../mirror/mirror.h"
 #include "rank_find.h"
 
 /* With so few visible entries left a further round costs more than what it saves. */
 #define GPB_RANK_FEW_ENTRIES	128
-
-/* What an entry costs the CPU more than a device, in the planner's units, see batch_device.c */
-#define GPB_RANK_ENTRY_GAIN		0.0015
 
 /* Count so much more than what should be enough. */
 #define GPB_RANK_MARGIN			1.1
@@ -120,15 +116,12 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 	MemoryContextSwitchTo(caller);
 }
 
-/*
- * The batch that counts so many entries.  Whether a device pays depends here on the entries, not on the number of
- * ranges: each of these has many.
- */
+/* The batch that counts so many entries */
 static GpbBatch *
 gpb_rank_batch(GpbRankFinder *finder, double entries)
 {
-	bool		device = gpb_mirror_available() && !gpb_mirror_is_inner_only(finder->index) &&
-		entries * GPB_RANK_ENTRY_GAIN >= gpb_batch_setup_cost;
+	GpbEngine	engine = gpb_batch_engine_for(finder->index, entries);
+	bool		device = engine == GPB_ENGINE_DEVICE;
 
 	if (finder->count[device] == NULL)
 	{
@@ -136,7 +129,7 @@ gpb_rank_batch(GpbRankFinder *finder, double entries)
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
 		finder->count[device] = gpb_batch_begin(finder->heap, finder->index, finder->snapshot,
-												&want, device ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
+												&want, engine);
 		MemoryContextSwitchTo(caller);
 	}
 	return finder->count[device];
@@ -311,20 +304,8 @@ gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 	counters->engine = "none";
 	for (i = 0; i < lengthof(batches); i++)
 	{
-		const GpbBatchCounters *more;
-
-		if (batches[i] == NULL)
-			continue;
-		more = gpb_batch_counters(batches[i]);
-		if (counters->runs == 0)
-			counters->engine = more->engine;
-		counters->runs += more->runs;
-		counters->ranges += more->ranges;
-		counters->matches += more->matches;
-		counters->heap_fetches += more->heap_fetches;
-		counters->walk.leaves += more->walk.leaves;
-		counters->refreshed_blocks += more->refreshed_blocks;
-		counters->fallbacks += more->fallbacks;
+		if (batches[i] != NULL)
+			gpb_batch_counters_add(counters, gpb_batch_counters(batches[i]));
 	}
 }
 

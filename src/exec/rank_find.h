@@ -11,6 +11,8 @@
  *	  rank_find.c		counting and choosing
  *	  rank_plan.c		node GpubtreeRank, ORDER BY with OFFSET: which queries, at what price
  *	  rank_exec.c		its executor
+ *	  percentile_plan.c	node GpubtreePercentile, percentile_disc: which queries, at what price
+ *	  percentile_exec.c	its executor
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +28,7 @@
 
 #include "../layout.h"
 #include "../ranges.h"
+#include "aggregate_node.h"
 #include "batch.h"
 
 /* ---- settings (exec.c) ---- */
@@ -89,8 +92,13 @@ extern void gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *cou
 
 extern void gpb_rank_end(GpbRankFinder *finder);
 
-/* Price of finding a rank among so many entries of an index (rank_plan.c) */
+/* ---- planning (rank_plan.c) ---- */
+
+/* Price of finding a rank among so many entries of an index */
 extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+
+/* Has no row that the query wants of the table a NULL key? */
+extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
 
 /* ---- the node GpubtreeRank (rank_plan.c, rank_exec.c) ---- */
 
@@ -106,5 +114,38 @@ extern const CustomScanMethods gpb_rank_scan_methods;
 /* Offer our path for a query's final rows. */
 extern void gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel,
 							  const FinalPathExtraData *extra);
+
+/* ---- the node GpubtreePercentile (percentile_plan.c, percentile_exec.c) ---- */
+
+/* One percentile_disc */
+typedef struct GpbPercentile
+{
+	bool		many;			/* an array of fractions, and of values */
+	bool		descending;
+	Oid			type;			/* of a value */
+} GpbPercentile;
+
+/*
+ * custom_scan_tlist: the Aggrefs, percentiles last, then a Var of the key, never filled, for the conditions to refer to.
+ * custom_exprs: the list of the conditions on the key, then the list of the percentiles' fractions.
+ * custom_private: of the other aggregates as gpb_aggregate_private makes it; of percentiles, as gpb_percentile_private does.
+ */
+extern const CustomScanMethods gpb_percentile_scan_methods;
+
+/* Is this aggregate, over keys none of which is NULL, the number of rows? */
+static inline bool
+gpb_item_counts_rows(const GpbAggregateItem *item)
+{
+	return item->function == GPB_COUNT_ENTRIES ||
+		(item->function == GPB_COUNT_VALUES && item->column == 0);
+}
+
+extern List *gpb_percentile_private(const GpbPercentile *percentiles, int n);
+/* Number of percentiles, which are palloc'd */
+extern int	gpb_percentile_read_private(List *private, GpbPercentile **percentiles);
+
+/* Offer our path for a query's aggregates. */
+extern void gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *grouped_rel);
 
 #endif							/* GPB_RANK_FIND_H */

@@ -89,8 +89,8 @@ gpb_rank_rel(PlannerInfo *root)
 
 /* ---- does an index have the order, and nothing but rows wanted? ---- */
 
-/* Has no row wanted a NULL key?  A condition on the key, also one that the index's predicate implies, sees to that. */
-static bool
+/* A condition on the key, also one that the index's predicate implies, may see to it. */
+bool
 gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
 {
 	RelOptInfo *rel = index->rel;

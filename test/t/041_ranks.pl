@@ -122,6 +122,18 @@ sub page
 	return 'SELECT ' . columns() . " FROM t " . ($condition // condition()) . " ORDER BY k " . direction() . " OFFSET $offset LIMIT $limit";
 }
 
+# Aggregates, the first a percentile; NULL keys do not count for it, and for others only where there are none
+sub percentiles
+{
+	my ($fraction) = @_;
+	my $k = 'WITHIN GROUP (ORDER BY k ' . pick('', 'DESC', 'NULLS FIRST') . ')';
+	my $one = 'percentile_disc(' . ($fraction // pick(0, 1, 0.5, rand(), 1e-9, 'NULL::float8')) . ") $k";
+	my $many = 'percentile_disc(' . pick("ARRAY[0.25, 0.5, 0.75]", "ARRAY[[1, NULL], [0.5, 0.1]]", "'{}'::float8[]", "'[5:6]={0,1}'::float8[]", 'NULL::float8[]') . ") $k";
+
+	return pick($one, "$one, $many", "$one, count(*), max(k)", "$one, sum(v), count(v), sum(w), $many",
+		"$one, " . "coalesce($one, " . value() . ')');
+}
+
 # (kind, SQL): "rows" are queries, others statements
 sub random_query
 {
@@ -139,6 +151,12 @@ sub random_query
 			. ' ORDER BY k ' . direction() . ' OFFSET o + ' . int($rows / 3) . ' LIMIT 1) FROM generate_series(0, 3) o') },
 		sub { ('rows', 'SELECT o, x.* FROM generate_series(0, 3) o LEFT JOIN (' . page(int($rows / 2), 5) . ') x ON true') },
 		sub { ('rows', 'SELECT count(*) FROM (' . page(offset(), limit()) . ') x') },
+		(sub { ('percentile', 'SELECT ' . percentiles() . ' FROM t ' . condition()) }) x 3,
+		sub { ('percentile', 'SELECT ' . percentiles() . ' FROM t') },
+		sub { ('percentile', 'SELECT o, (SELECT percentile_disc(o / 7.0) WITHIN GROUP (ORDER BY k) FROM t WHERE k < ' . value()
+			. ') FROM generate_series(0, 7) o') },
+		sub { ('percentiles', "SET LOCAL plan_cache_mode = force_generic_plan;\nPREPARE p(float8) AS SELECT " . percentiles('$1') . ' FROM t '
+			. condition() . ";\n" . join('', map { 'EXECUTE p(' . pick(0, 0.3, 0.5, 'NULL', 1) . ");\n" } 1 .. 4) . "DEALLOCATE p;\n") },
 		sub {
 			('cursor', "DECLARE c SCROLL CURSOR FOR " . page(offset(), 'ALL') . ";\n"
 				. join('', map { 'FETCH ' . pick('FORWARD 3', 'FORWARD 50', 'BACKWARD 2', 'BACKWARD 40', 'FIRST', 'PRIOR') . " FROM c;\n" } 1 .. 8)
@@ -164,7 +182,7 @@ sub mode_sql
 sub answer_sql
 {
 	my ($kind, $query) = @_;
-	return $kind eq 'rows' ? "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" : $query;
+	return $query =~ /^SELECT/ ? "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" : $query;
 }
 
 my $queries = 0;
@@ -176,7 +194,7 @@ sub compare_query
 	my ($kind, $query) = random_query();
 	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
 	my $ours = mode_sql('ours');
-	my $explain = $kind eq 'rows' ? "EXPLAIN (COSTS OFF) $query;\n" : $query =~ /(?:FOR|AS) (SELECT .*?);/s ? "EXPLAIN (COSTS OFF) "
+	my $explain = $query =~ /^SELECT/ ? "EXPLAIN (COSTS OFF) $query;\n" : $query =~ /(?:FOR|AS) (SELECT .*?);/s ? "EXPLAIN (COSTS OFF) "
 	  . ($1 =~ s/\$\d/1000/gr) . ";\n" : '';
 	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\n"
 		  . mode_sql('stock') . answer_sql($kind, $query)
@@ -185,7 +203,7 @@ sub compare_query
 	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
 
 	$queries++;
-	$plans{$kind}++ if $plan =~ /GpubtreeRank/;
+	$plans{$kind}++ if $plan =~ /GpubtreeRank|GpubtreePercentile/;
 	$plans{backward}++ if $plan =~ /GpubtreeRank.*Backward/s;
 	$plans{'index only'}++ if $plan =~ /GpubtreeRank.*Index Only/s;
 	$plans{'serializable'}++ if $plan =~ /GpubtreeRank/ && $isolation eq 'SERIALIZABLE';
@@ -213,7 +231,7 @@ sub compare_beside_writers
 	{
 		my $offset = between(2000, 15000);
 		my $query = "SELECT k, v FROM t ORDER BY k " . direction() . " OFFSET $offset LIMIT 20";
-		my $answer = "SELECT md5(string_agg(q::text, ';')) FROM ($query) q;\n";
+		my $answer = "SELECT md5(string_agg(q::text, ';')), (SELECT percentile_disc('{0.1,0.5}'::float8[]) WITHIN GROUP (ORDER BY k) FROM t) FROM ($query) q;\n";
 		my $output = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql('ours') . $answer
 			. "SELECT pg_sleep(0.1);\n$answer" . mode_sql('stock') . $answer . 'COMMIT;');
 		my @lines = grep { length } split(/\n/, $output);
@@ -261,7 +279,7 @@ diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 if ($rounds >= 16 && $mismatches == 0)
 {
 	cmp_ok($plans{$_} // 0, '>', 5, "plans with: $_")
-	  foreach ('rows', 'prepared', 'cursor', 'backward', 'index only', 'serializable');
+	  foreach ('rows', 'prepared', 'percentile', 'percentiles', 'cursor', 'backward', 'index only', 'serializable');
 }
 $node->stop;
 done_testing();

@@ -52,6 +52,13 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL
 SELECT lat_same('SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(v), 0) AS total, max(v) - min(v) + b.g AS spread, b.hi FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true');
 SELECT lat_same('SELECT b.id, c.id, s.* FROM lat_bins b LEFT JOIN lat_bins c ON c.id = b.g + 1998 LEFT JOIN LATERAL (SELECT count(*) + 1 AS n FROM lat_t t WHERE t.k >= c.lo AND t.k < b.hi) s ON true');
 
+-- conditions on the result are tested on what comes out
+EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b
+	CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s
+	WHERE s.n > 500 AND s.total % 5 = b.g;
+SELECT lat_same('SELECT b.id, s.n, s.total FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s WHERE s.n > 500 AND s.total % 5 = b.g');
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi HAVING count(*) > 500 + b.g) s JOIN lat_bins c ON c.id = s.n');
+
 -- scalar subqueries, several over one range
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
 	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;
@@ -124,7 +131,8 @@ SELECT lat_same(q) FROM (VALUES
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN 10 AND 20) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k < b.lo * random()) IS NULL FROM lat_bins b WHERE id < 20'),
 	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s ON s.n > 510'),
-	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s WHERE s.n > b.g + 500'),
+	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING max(v) > 98) s'),
+	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 510) s ON true'),
 	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi LIMIT 0) s')) q(q);
 EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b FOR UPDATE;
 EXPLAIN (COSTS OFF) UPDATE lat_bins b SET g = (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi);

@@ -80,6 +80,8 @@ extern void gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 
 /* Is the query one row of aggregates, of a query that our nodes may run in? */
 extern bool gpb_query_is_plain(PlannerInfo *root);
+/* The same, or no row, if HAVING says so? */
+extern bool gpb_query_is_one_row(PlannerInfo *root);
 /*
  * Collect the distinct Aggrefs of the grouping target into *aggrefs.  false if the
  * target needs anything else of the tables.

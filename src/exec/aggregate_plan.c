@@ -83,14 +83,19 @@ typedef struct GpbCandidate
 /* ---- is the query of our kind? ---- */
 
 bool
-gpb_query_is_plain(PlannerInfo *root)
+gpb_query_is_one_row(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
 	return parse->commandType == CMD_SELECT && parse->hasAggs &&
 		parse->groupClause == NIL && parse->groupingSets == NIL &&
-		parse->havingQual == NULL && !parse->hasWindowFuncs &&
-		!parse->hasTargetSRFs && gpb_query_allows_nodes(root);
+		!parse->hasWindowFuncs && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
+}
+
+bool
+gpb_query_is_plain(PlannerInfo *root)
+{
+	return root->parse->havingQual == NULL && gpb_query_is_one_row(root);
 }
 
 bool

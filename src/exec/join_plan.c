@@ -30,29 +30,6 @@ static const CustomPathMethods gpb_join_path_methods = {
 
 /* ---- paths ---- */
 
-/* Clauses of a list, those of less security first, else in their order. */
-static List *
-gpb_secure_order(List *rinfos)
-{
-	List	   *clauses = NIL;
-	Index		level = 0;
-	Index		most = 0;
-	ListCell   *lc;
-
-	for (level = 0; level <= most; level++)
-	{
-		foreach(lc, rinfos)
-		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-			most = Max(most, rinfo->security_level);
-			if (rinfo->security_level == level)
-				clauses = lappend(clauses, rinfo->clause);
-		}
-	}
-	return clauses;
-}
-
 /*
  * Part what is left of the join's clauses: those that decide about a match, and those that are
  * tested on the rows that come out.

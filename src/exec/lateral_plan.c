@@ -14,6 +14,7 @@
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -42,13 +43,14 @@ typedef struct GpbLateralCandidate
 	double		entries;		/* in the range of one outer row */
 	List	   *values;			/* what the key is compared with, over the outer row */
 	List	   *results;		/* Vars of the subquery that are needed */
+	List	   *having;			/* its HAVING, over the results and the outer row */
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
 
 /* ---- is the subquery of our kind? ---- */
 
 /*
- * The table of a subquery that is one row of aggregates over it and nothing else; NULL if it is
+ * The table of a subquery that is one row of aggregates over it, but for HAVING; NULL if it is
  * anything else.
  */
 static RelOptInfo *
@@ -58,7 +60,7 @@ gpb_lateral_table(PlannerInfo *subroot)
 	RelOptInfo *rel;
 	int			relid;
 
-	if (!gpb_query_is_plain(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
+	if (!gpb_query_is_one_row(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
 		parse->setOperations != NULL || parse->distinctClause != NIL ||
 		parse->limitCount != NULL || parse->limitOffset != NULL ||
 		subroot->init_plans != NIL || subroot->hasPseudoConstantQuals)
@@ -147,6 +149,37 @@ gpb_outer_value_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_outer_value_mutator, context);
 }
 
+/* ---- HAVING ---- */
+
+/* The aggregates that we have, and where they are */
+typedef struct GpbHavingResults
+{
+	List	   *aggrefs;
+	List	   *results;
+	bool		missing;		/* found another */
+} GpbHavingResults;
+
+/* The expression with the results in place of aggregates */
+static Node *
+gpb_having_mutator(Node *node, void *argument)
+{
+	GpbHavingResults *context = argument;
+
+	if (node != NULL && IsA(node, Aggref))
+	{
+		ListCell   *lc;
+
+		foreach(lc, context->aggrefs)
+		{
+			if (equal(lfirst(lc), node))
+				return copyObject(list_nth(context->results, foreach_current_index(lc)));
+		}
+		context->missing = true;
+		return node;
+	}
+	return expression_tree_mutator(node, gpb_having_mutator, context);
+}
+
 /* ---- does an index hold what is asked for? ---- */
 
 /* Is it "key IS NOT NULL"?  Comparisons with the key imply that. */
@@ -197,6 +230,7 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 						IndexOptInfo *index, GpbLateralCandidate *candidate)
 {
 	GpbOuterValues outer = {root, innerrel->subplan_params, outerrel->relids, false};
+	GpbHavingResults having = {0};
 	GpbRangeAggregatePlan *plan = &candidate->plan;
 	List	   *aggrefs;
 
@@ -207,12 +241,16 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 		!gpb_match_range_aggrefs(index, aggrefs, &plan->items))
 		return false;
 	candidate->values = (List *) gpb_outer_value_mutator((Node *) candidate->values, &outer);
+	having.aggrefs = aggrefs;
+	having.results = candidate->results;
+	candidate->having = (List *) gpb_having_mutator(innerrel->subroot->parse->havingQual, &having);
+	candidate->having = (List *) gpb_outer_value_mutator((Node *) candidate->having, &outer);
 	candidate->index = index;
 	candidate->entries = clamp_row_est(index->rel->rows);
 	plan->index = index->indexoid;
 	plan->nitems = list_length(aggrefs);
 	plan->keep_empty = true;
-	return !outer.elsewhere;
+	return !outer.elsewhere && !having.missing;
 }
 
 /* ---- paths ---- */
@@ -238,7 +276,8 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 					 const GpbLateralCandidate *candidate, Path *outer)
 {
 	CustomPath *path;
-	List	   *clauses = NIL;
+	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
+	QualCost	qual_cost;
 	Relids		required;
 
 	if (!gpb_lateral_outer_fits(innerrel, extra, outer, &required))
@@ -250,8 +289,7 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  innerrel->cheapest_total_path,
 													  extra->sjinfo, required, &clauses);
-	if (clauses != NIL)
-		return;
+	clauses = list_concat(list_copy(candidate->having), gpb_secure_order(clauses));
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.parallel_safe = false;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
@@ -260,18 +298,29 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 							 candidate->plan.nitems, candidate->entries, path->path.rows,
 							 path->path.pathtarget, &path->path.startup_cost,
 							 &path->path.total_cost);
+	cost_qual_eval(&qual_cost, clauses, root);
+	path->path.startup_cost += qual_cost.startup;
+	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &gpb_lateral_path_methods;
 	path->custom_paths = list_make1(outer);
-	path->custom_private = list_make4(list_make1_int(innerrel->relid), candidate->results,
+	path->custom_private = list_make5(list_make1_int(innerrel->relid), candidate->results,
 									  candidate->values,
-									  gpb_range_aggregate_private(&candidate->plan));
+									  gpb_range_aggregate_private(&candidate->plan), clauses);
 	add_path(joinrel, (Path *) path);
 }
 
+/* Are there conditions on the subquery's row, or on the joined one, that core tests in this join or below it? */
+static bool
+gpb_lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
+{
+	return extra->restrictlist != NIL || innerrel->baserestrictinfo != NIL ||
+		innerrel->subroot->parse->havingQual != NULL;
+}
+
 /*
- * The join has no clause, so each outer row comes out with the subquery's one row: an inner join and a left
- * join are the same.
+ * Without conditions each outer row comes out with the subquery's one row, and an inner join and a left join are the same.  With them
+ * it must be an inner join, and they are tested on what comes out.
  */
 void
 gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -286,9 +335,9 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		!bms_is_subset(innerrel->lateral_relids, outerrel->relids) ||
 		(jointype != JOIN_INNER && jointype != JOIN_LEFT) ||
 		joinrel->reloptkind != RELOPT_JOINREL ||
-		extra->restrictlist != NIL || innerrel->baserestrictinfo != NIL ||
 		innerrel->subroot == NULL || IS_DUMMY_REL(innerrel) || IS_DUMMY_REL(outerrel) ||
-		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive())
+		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive() ||
+		(jointype == JOIN_LEFT && gpb_lateral_has_clauses(innerrel, extra)))
 		return;
 	table = gpb_lateral_table(innerrel->subroot);
 	if (table == NULL)
@@ -335,7 +384,8 @@ gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tli
 	GpbRangeAggregatePlan plan;
 
 	gpb_range_aggregate_read_private(lfourth(path->custom_private), &plan);
-	return gpb_make_range_aggregate(path, tlist, NIL, linitial(custom_plans),
+	return gpb_make_range_aggregate(path, tlist, list_nth(path->custom_private, 4),
+									linitial(custom_plans),
 									list_make1(gpb_unrun_subquery(relid)),
 									lsecond(path->custom_private),
 									lthird(path->custom_private), &plan);

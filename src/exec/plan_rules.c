@@ -44,6 +44,30 @@ gpb_query_allows_nodes(PlannerInfo *root)
 	return true;
 }
 
+/* ---- clauses ---- */
+
+List *
+gpb_secure_order(List *rinfos)
+{
+	List	   *clauses = NIL;
+	Index		level = 0;
+	Index		most = 0;
+	ListCell   *lc;
+
+	for (level = 0; level <= most; level++)
+	{
+		foreach(lc, rinfos)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+			most = Max(most, rinfo->security_level);
+			if (rinfo->security_level == level)
+				clauses = lappend(clauses, rinfo->clause);
+		}
+	}
+	return clauses;
+}
+
 /* ---- tables and indexes ---- */
 
 bool

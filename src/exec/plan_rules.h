@@ -17,6 +17,9 @@
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 
+/* Clauses of a list of RestrictInfos, those of less security first, else in their order. */
+extern List *gpb_secure_order(List *rinfos);
+
 /* One ordinary table of the heap access method, without children, sampling or lateral references. */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 

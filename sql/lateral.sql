@@ -66,8 +66,11 @@ SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT cou
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
 	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;
 SELECT lat_same('SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n, coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b');
+-- which comes first is decided by the price, which a device changes
+SET gpubtree.batch_setup_cost = 1000000;
 EXPLAIN (COSTS OFF) SELECT b.id, (SELECT max(v) - min(v) + b.g FROM lat_t WHERE k > b.lo AND k <= b.hi),
 	(SELECT count(*) FROM lat_t WHERE k = b.hi) FROM lat_bins b ORDER BY b.id DESC;
+RESET gpubtree.batch_setup_cost;
 SELECT lat_same('SELECT b.id, (SELECT max(v) - min(v) + b.g FROM lat_t WHERE k > b.lo AND k <= b.hi), (SELECT count(*) FROM lat_t WHERE k = b.hi) FROM lat_bins b');
 EXPLAIN (COSTS OFF) SELECT g, sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b GROUP BY g;
 SELECT lat_same('SELECT (SELECT count(*) FROM lat_t WHERE b.id <= k AND k < b.id + 3) FROM lat_bins b');

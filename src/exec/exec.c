@@ -23,7 +23,7 @@
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
-double		gpb_batch_setup_cost = 100.0;
+double		gpb_batch_setup_cost = 20.0;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_rangeaggregate = true;
 bool		gpb_enable_rank = true;
@@ -87,7 +87,7 @@ gpb_exec_init(void)
 	DefineCustomRealVariable("gpubtree.batch_setup_cost",
 							 "Sets the estimate of the fixed cost of answering a batch of keys or ranges on a device.",
 							 "Higher values leave larger batches to the CPU.",
-							 &gpb_batch_setup_cost, 100.0, 0.0, DBL_MAX,
+							 &gpb_batch_setup_cost, 20.0, 0.0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
 							 "Enables the planner's use of batched joins over gpubtree indexes.",

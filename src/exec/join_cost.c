@@ -30,8 +30,9 @@
 #define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_JOIN_DEVICE_COST	1	/* to have a key searched by the device */
+#define GPB_JOIN_DEVICE_LEAF_COST 0.1	/* to have a leaf aggregated by it, as gpb_count_cost has it */
 #define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
-#define GPB_JOIN_COUNT_COST		1	/* to aggregate an entry instead */
+#define GPB_JOIN_COUNT_COST		0.6	/* to aggregate an entry instead, as gpb_count_cost has it */
 #define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
 
 /* How the outer rows come in batches */
@@ -132,14 +133,26 @@ gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, doubl
 	double		distinct = input->keys > 0 ? Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
 	/* a key's entries, beyond its first, may fill further leaves */
 	double		further = Max(matches - rows, 0) / entries_per_leaf;
-	double		leaves;
+	/* of leaves, and in each batch; there a leaf that several ranges share is read once */
+	double		visits = rows * distinct + further;
+	double		batch_visits = visits * batch / Max(rows, 1.0);
+	double		leaves = gpb_distinct_pages(batch_visits, index->pages) * rows / batch;
 
 	if (gpb_batch_on_device(input, batch))
-		return cpu_operator_cost * GPB_JOIN_DEVICE_COST * rows;
-	leaves = gpb_distinct_pages(batch * distinct, index->pages) * rows / batch + further;
+		return cpu_operator_cost * (GPB_JOIN_DEVICE_COST * rows +
+									GPB_JOIN_DEVICE_LEAF_COST * further);
 	return cpu_operator_cost * GPB_JOIN_LEAF_COST * leaves +
 		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
-					   rows * distinct + further, batch * distinct);
+					   visits, batch_visits);
+}
+
+/* Price of a match: the device aggregates without the CPU. */
+static double
+gpb_match_cost(const GpbJoinInput *input, double batch)
+{
+	if (!input->aggregated)
+		return GPB_JOIN_MATCH_COST;
+	return gpb_batch_on_device(input, batch) ? 0.0 : GPB_JOIN_COUNT_COST;
 }
 
 Cost
@@ -153,9 +166,7 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	Cost		cost;
 
 	batch = Max(Min(batch, rows), 1.0);
-	cost = cpu_operator_cost *
-		(GPB_JOIN_ROW_COST * rows +
-		 (input->aggregated ? GPB_JOIN_COUNT_COST : GPB_JOIN_MATCH_COST) * matches) +
+	cost = cpu_operator_cost * (GPB_JOIN_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
 		gpb_leaves_cost(root, input, rows, matches, batch);
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *

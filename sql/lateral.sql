@@ -148,8 +148,22 @@ EXPLAIN (COSTS OFF) UPDATE lat_bins b SET g = (SELECT count(*) FROM lat_t WHERE 
 EXPLAIN (COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id = 3;
 
 -- a value that may fail is not computed for rows that a join removes
-SELECT (SELECT count(*) FROM lat_t WHERE k < 10 / c.g) FROM lat_bins b JOIN lat_bins c ON c.id = b.id WHERE b.g <> 0 AND c.id < 5;
-EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM lat_t WHERE k < 10 / c.g) FROM lat_bins b JOIN lat_bins c ON c.id = b.id WHERE b.g <> 0;
+CREATE VIEW lat_fail AS SELECT id, g, (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) AS n FROM lat_bins c;
+CREATE TABLE lat_few AS SELECT id FROM lat_bins WHERE g <> 0 AND id < 1900;
+ANALYZE lat_few;
+SELECT lat_same(q) FROM (VALUES
+	('SELECT (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) FROM lat_few b JOIN lat_bins c ON c.id = b.id'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) FROM lat_few b, lat_bins c WHERE c.id = b.id'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) FROM lat_bins c WHERE EXISTS (SELECT 1 FROM lat_few b WHERE c.id = b.id)'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) FROM (SELECT c.* FROM lat_few b, lat_bins c WHERE c.id = b.id) c'),
+	('SELECT n FROM lat_fail f JOIN lat_few b ON f.id = b.id'),
+	('SELECT n FROM lat_fail f WHERE f.id IN (SELECT b.id FROM lat_few b)'),
+	('WITH f AS (SELECT * FROM lat_fail) SELECT n FROM f, lat_few b WHERE f.id = b.id'),
+	-- here nothing is joined, and conditions come first
+	('SELECT (SELECT count(*) FROM lat_t WHERE k >= c.lo AND k < c.lo + 100 / c.g) FROM lat_bins c WHERE g <> 0'),
+	('SELECT n FROM lat_fail WHERE g <> 0')) q(q);
+DROP VIEW lat_fail;
+DROP TABLE lat_few;
 
 -- permissions are those of the tables in the subquery
 CREATE ROLE regress_gpb_lateral;

@@ -34,6 +34,7 @@ extern void gpb_lateral_rewrite(Query *query);
 typedef struct GpbLateralFrom
 {
 	Query	   *query;
+	bool		joined;			/* rows of it may be joined away before its target list is evaluated */
 	List	   *keys;			/* of each: the subquery without targets, to find its equals */
 	List	   *rtis;			/* and its place in the range table */
 	int			room;			/* how many more there may be */

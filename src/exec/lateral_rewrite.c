@@ -19,6 +19,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/prep.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/snapmgr.h"
 
 #include "lateral.h"
@@ -38,7 +39,7 @@ typedef struct GpbLevel
 	bool		replaces;		/* replace scalar subqueries, else only look for columns */
 } GpbLevel;
 
-static void gpb_rewrite_query(Query *query, Bitmapset *used);
+static void gpb_rewrite_query(Query *query, Bitmapset *used, bool joined);
 static Node *gpb_each_row_mutator(Node *node, void *argument);
 
 /* ---- expressions that are evaluated for each row ---- */
@@ -167,6 +168,34 @@ gpb_sees_each_row(Query *query)
 		 (query->limitCount == NULL && query->limitOffset == NULL));
 }
 
+/* Does the query join what is in its FROM list, perhaps with what is in its conditions? */
+static bool
+gpb_joins(Query *query)
+{
+	List	   *from = query->jointree->fromlist;
+
+	return list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef)) ||
+		checkExprHasSubLink(query->jointree->quals);
+}
+
+/* Is one of its members a query, which may join in its turn? */
+static bool
+gpb_reads_subquery(Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->jointree->fromlist)
+	{
+		Node	   *member = lfirst(lc);
+
+		if (IsA(member, RangeTblRef) &&
+			list_nth_node(RangeTblEntry, query->rtable,
+						  ((RangeTblRef *) member)->rtindex - 1)->rtekind == RTE_SUBQUERY)
+			return true;
+	}
+	return false;
+}
+
 /*
  * How many LATERAL subqueries the query may get: no more than core would join without limits to
  * the order that it looks at.
@@ -286,7 +315,7 @@ gpb_cte_columns(GpbLevel *level, CommonTableExpr *cte)
 }
 
 static void
-gpb_rewrite_ctes(GpbLevel *level)
+gpb_rewrite_ctes(GpbLevel *level, bool joined)
 {
 	ListCell   *lc;
 
@@ -295,13 +324,17 @@ gpb_rewrite_ctes(GpbLevel *level)
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
 		if (!cte->cterecursive && cte->cterefcount > 0)
-			gpb_rewrite_query(castNode(Query, cte->ctequery), gpb_cte_columns(level, cte));
+			gpb_rewrite_query(castNode(Query, cte->ctequery), gpb_cte_columns(level, cte),
+							  joined);
 	}
 }
 
-/* Rewrite a query of which these columns are evaluated for each row. */
+/*
+ * Rewrite a query of which these columns are evaluated for each row.  joined: the query around joins those rows with others,
+ * and may drop some before it comes to the columns.
+ */
 static void
-gpb_rewrite_query(Query *query, Bitmapset *used)
+gpb_rewrite_query(Query *query, Bitmapset *used, bool joined)
 {
 	GpbLevel	level = {0};
 	int			i;
@@ -311,7 +344,9 @@ gpb_rewrite_query(Query *query, Bitmapset *used)
 	if (query->rowMarks != NIL || query->onConflict != NULL ||
 		(query->commandType != CMD_SELECT && query->commandType != CMD_INSERT))
 		return;
+	joined |= gpb_joins(query);
 	level.from.query = query;
+	level.from.joined = joined || gpb_reads_subquery(query);
 	level.n = list_length(query->rtable);
 	level.used = palloc0(sizeof(Bitmapset *) * (level.n + 1));
 	if (query->commandType == CMD_INSERT)
@@ -334,10 +369,10 @@ gpb_rewrite_query(Query *query, Bitmapset *used)
 		if (rte->rtekind != RTE_SUBQUERY)
 			continue;
 		gpb_rewrite_query(rte->subquery,
-						  gpb_subquery_columns(&level, used, i, rte->subquery));
+						  gpb_subquery_columns(&level, used, i, rte->subquery), joined);
 		gpb_lateral_part(rte);
 	}
-	gpb_rewrite_ctes(&level);
+	gpb_rewrite_ctes(&level, joined);
 }
 
 /* Is there any subquery in an expression, or one that is LATERAL and aggregates, in this query or one in its FROM or WITH? */
@@ -370,5 +405,5 @@ gpb_lateral_rewrite(Query *query)
 {
 	if (gpb_enable_rangeaggregate && !OldSnapshotThresholdActive() &&
 		gpb_has_candidates(query))
-		gpb_rewrite_query(query, bms_make_singleton(GPB_ALL_COLUMNS));
+		gpb_rewrite_query(query, bms_make_singleton(GPB_ALL_COLUMNS), false);
 }

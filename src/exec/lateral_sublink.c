@@ -229,18 +229,6 @@ gpb_flatten_ands(Node *quals)
 	return clauses;
 }
 
-/* Does the query join rows, so that some might not come to its target list? */
-static bool
-gpb_joins_rows(Query *query)
-{
-	Node	   *only = linitial(query->jointree->fromlist);
-
-	if (!IsA(only, RangeTblRef))
-		return true;
-	return list_nth_node(RangeTblEntry, query->rtable,
-						 ((RangeTblRef *) only)->rtindex - 1)->rtekind == RTE_SUBQUERY;
-}
-
 /* ---- the FROM list ---- */
 
 /* What must be equal for two subqueries to read the same rows */
@@ -370,7 +358,7 @@ gpb_lateral_replace(GpbLateralFrom *from, SubLink *sublink)
 
 	if (sublink->subLinkType != EXPR_SUBLINK || !IsA(subquery, Query) ||
 		list_length(subquery->targetList) != 1 ||
-		!gpb_may_be_lateral(subquery, gpb_joins_rows(from->query)))
+		!gpb_may_be_lateral(subquery, from->joined))
 		return NULL;
 	columns.rti = gpb_find_lateral(from, subquery);
 	if (columns.rti == 0)

@@ -35,6 +35,10 @@ timezone = 'America/New_York'
 fsync = off
 jit = off
 client_min_messages = warning
+min_parallel_table_scan_size = 0
+min_parallel_index_scan_size = 0
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
 max_parallel_workers_per_gather = 0
 CONF
 gpb_wait_for_service($node) if $device ne 'off';
@@ -236,9 +240,11 @@ sub mode_sql
 	my $ours = $mode eq 'ours';
 	my $sql = 'SET LOCAL work_mem = \'' . ($ours ? pick(qw(64kB 256kB 4MB)) : '4MB') . "';\n";
 	$sql .= 'SET LOCAL gpubtree.enable_rangeaggregate = ' . ($ours ? 'on' : 'off') . ";\n";
-	$sql .= 'SET LOCAL enable_nestloop = ' . ($ours ? 'off' : 'on') . ";\n";
+	# now and then a nested loop over what scalar subqueries became
+	$sql .= 'SET LOCAL enable_nestloop = ' . ($ours && chance(0.9) ? 'off' : 'on') . ";\n";
 	$sql .= 'SET LOCAL enable_sort = ' . ($ours && chance(0.5) ? 'off' : 'on') . ";\n";
 	$sql .= 'SET LOCAL gpubtree.enabled = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
+	$sql .= 'SET LOCAL max_parallel_workers_per_gather = ' . ($ours && chance(0.2) ? 2 : 0) . ";\n";
 	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";
 	return $sql;
 }

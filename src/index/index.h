@@ -164,6 +164,16 @@ extern void gpb_require_block(Relation index, BlockNumber block);
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
 /*
+ * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends to the CPU's cache.  The buffer where
+ * it is now, not pinned, or InvalidBuffer, is returned: then the keys that a search compares with first can be asked for, a little later,
+ * and the page be read without a look-up, if it is there still.  Raises ERRCODE_INDEX_CORRUPTED for a block beyond the file's end.
+ */
+extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
+extern void gpb_ask_for_keys(Buffer recent);
+/* As gpb_read with a share lock. */
+extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
+								 const GpbLayout *layout);
+/*
  * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor
  * the page checked by us.  A page that PostgreSQL itself finds invalid raises
  * ERRCODE_INDEX_CORRUPTED, with a context that names index and block.  strategy may be NULL.

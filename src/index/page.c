@@ -11,6 +11,7 @@
  */
 #include "index.h"
 
+#include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -356,6 +357,53 @@ Buffer
 gpb_read(Relation index, BlockNumber block, int lock, const GpbLayout *layout)
 {
 	return gpb_exchange(index, InvalidBuffer, block, lock, layout);
+}
+
+/* ---- pages asked for ahead of time ---- */
+
+Buffer
+gpb_ask_for_page(Relation index, BlockNumber block)
+{
+	Buffer		buffer;
+
+	gpb_require_block(index, block);
+	buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
+	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
+		return InvalidBuffer;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
+	__builtin_prefetch(BufferGetPage(buffer));
+	__builtin_prefetch((char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET);
+	return buffer;
+}
+
+/* The page is neither pinned nor locked: it may be any page by now, which makes the prefetch useless, no more. */
+void
+gpb_ask_for_keys(Buffer recent)
+{
+	const char *page;
+	int			used;
+	int			i;
+
+	if (!BufferIsValid(recent))
+		return;
+	page = BufferGetPage(recent);
+	used = Min(gpb_page_u16(page, GPB_PD_LOWER), GPB_SPECIAL_OFFSET);
+	for (i = 1; i < 9; i++)
+		__builtin_prefetch(page + GPB_PAGE_HEADER + i * (used - GPB_PAGE_HEADER) / 9);
+}
+
+/* The buffer where the page was is tried first: that spares another look-up. */
+Buffer
+gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent, const GpbLayout *layout)
+{
+	if (!BufferIsValid(recent) ||
+		!ReadRecentBuffer(index->rd_node, MAIN_FORKNUM, block, recent))
+		return gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	pgstat_count_buffer_read(index);
+	pgstat_count_buffer_hit(index);
+	LockBuffer(recent, BUFFER_LOCK_SHARE);
+	gpb_page_require(index, block, BufferGetPage(recent), layout);
+	return recent;
 }
 
 /*

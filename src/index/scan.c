@@ -20,7 +20,6 @@
 #include "../compat.h"
 
 #include "access/relscan.h"
-#include "access/tupmacs.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -29,24 +28,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "index.h"
+#include "leaf_queue.h"
+#include "scan_copy.h"
+#include "scan_tuple.h"
 
 /* No more entries than this fit a leaf: the narrowest is a 4-byte key, no INCLUDE */
 #define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
-
-#define GPB_SMALL_COPY			512
-
-/*
- * Entries copied from a leaf, laid out as on a page: keys up from the start,
- * rows down from the end.
- */
-typedef struct GpbCopy
-{
-	char	   *bytes;			/* small, or palloc'd at the first need */
-	int			size;
-	int			count;
-	char		small[GPB_SMALL_COPY] pg_attribute_aligned(8);
-} GpbCopy;
 
 /*
  * A leaf as it was read.  Of the entries there, those in [lower, upper) that the keys
@@ -70,21 +57,6 @@ typedef struct GpbPosition
 	GpbCopy		copy;
 } GpbPosition;
 
-/* How index-only scans make tuples: where the values lie, and a tuple to patch. */
-typedef struct GpbFormer
-{
-	Size		size;
-	int			ncolumns;
-	struct
-	{
-		uint16		to;			/* offset in the tuple */
-		uint8		from;		/* offset in the row; not used for the key */
-		uint8		width;
-	}			column[GPB_MAX_INCLUDE + 1];
-	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
-					  8 * (GPB_MAX_INCLUDE + 1)] pg_attribute_aligned(8);
-} GpbFormer;
-
 typedef struct GpbScan
 {
 	GpbLayout	layout;
@@ -96,70 +68,12 @@ typedef struct GpbScan
 	uint16	   *killed;			/* items of the current copy found dead */
 	GpbFormer  *former;
 	GpbRangeSet set;
+	GpbLeafQueue *queue;		/* for many ranges; made at the first need */
+	bool		queued;			/* it is about the current ranges */
 	MemoryContext context;		/* of the ranges, when they are many */
 	GpbPosition current;
 	GpbPosition *mark;			/* allocated with the first mark */
 } GpbScan;
-
-/* ---- the copy ---- */
-
-static void
-gpb_copy_init(GpbCopy *copy)
-{
-	copy->bytes = copy->small;
-	copy->size = GPB_SMALL_COPY;
-	copy->count = 0;
-}
-
-static inline const char *
-gpb_copy_row(const GpbCopy *copy, int row_width, int i)
-{
-	return copy->bytes + copy->size - (i + 1) * row_width;
-}
-
-static inline uint64
-gpb_copy_key(const GpbCopy *copy, int key_width, int i)
-{
-	const char *p = copy->bytes + i * key_width;
-
-	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
-}
-
-/* Append n entries, given as on a page: lowest key, and the last row. */
-static inline void
-gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
-				const char *last_row, int n)
-{
-	int			count = copy->count;
-
-	memcpy(copy->bytes + count * layout->key_width, keys,
-		   n * layout->key_width);
-	copy->count = count + n;
-	memcpy(unconstify(char *, gpb_copy_row(copy, layout->row_width,
-										   copy->count - 1)),
-		   last_row, n * layout->row_width);
-}
-
-/* Make room for n more entries, in the memory context given. */
-static void
-gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
-				 MemoryContext context)
-{
-	int			count = copy->count;
-
-	if ((count + n) * (layout->key_width + layout->row_width) <= copy->size)
-		return;
-
-	/* what a page holds is enough for all that will be copied from one */
-	Assert(copy->bytes == copy->small);
-	copy->bytes = MemoryContextAlloc(context, BLCKSZ);
-	copy->size = BLCKSZ;
-	copy->count = 0;
-	if (count > 0)
-		gpb_copy_append(copy, layout, copy->small,
-						copy->small + GPB_SMALL_COPY - count * layout->row_width,
-						count);
-}
 
 /* ---- positions ---- */
 
@@ -192,17 +106,9 @@ static void
 gpb_position_assign(GpbScan *so, GpbPosition *target,
 					const GpbPosition *source)
 {
-	int			count = source->copy.count;
-
 	Assert(!gpb_position_is_valid(target));
-	target->copy.count = 0;
-	gpb_copy_reserve(&target->copy, &so->layout, count, so->context);
+	gpb_copy_assign(&target->copy, &source->copy, &so->layout, so->context);
 	memcpy(target, source, offsetof(GpbPosition, copy));
-	if (count > 0)
-		gpb_copy_append(&target->copy, &so->layout, source->copy.bytes,
-						gpb_copy_row(&source->copy, so->layout.row_width,
-									 count - 1),
-						count);
 	if (BufferIsValid(target->buffer))
 		IncrBufferRefCount(target->buffer);
 }
@@ -319,54 +225,6 @@ gpb_scan_leave(IndexScanDesc scan)
 	gpb_position_release(&so->current);
 }
 
-/* First position in [from, count) at or after the bound; usually very near. */
-static inline int
-gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
-			   GpbBound bound)
-{
-	for (int i = from; i < count && i < from + 2; i++)
-	{
-		if (!gpb_bound_less(gpb_page_bound(page, layout->key_width,
-										   layout->row_width, i), bound))
-			return i;
-	}
-	if (count <= from + 2)
-		return count;
-	return gpb_page_lower_bound(page, layout->key_width, layout->row_width,
-								count, bound);
-}
-
-/*
- * Copy the entries of one range from a locked leaf.  They lie at or after position
- * "start", where the range before ended: on a page whose keys are out of
- * order two ranges might claim the same entries, and overflow the copy.  Returns where
- * the range ends.
- */
-static inline int
-gpb_scan_copy_range(IndexScanDesc scan, Page page, int start, int count,
-					const GpbRange *range, GpbBound high)
-{
-	GpbScan    *so = (GpbScan *) scan->opaque;
-	const GpbLayout *layout = &so->layout;
-	int			from = gpb_page_lower_bound(page, layout->key_width,
-											layout->row_width, count,
-											range->lo);
-	int			to = count;
-
-	if (unlikely(from < start))
-		gpb_corrupted(scan->indexRelation, so->current.block,
-					  "entries are out of order");
-	if (gpb_bound_less(range->hi, high))
-		to = gpb_page_upper(page, layout, from, count, range->hi);
-	if (from >= to)
-		return from;
-	gpb_copy_reserve(&so->current.copy, layout, to - from, so->context);
-	gpb_copy_append(&so->current.copy, layout,
-					(char *) page + GPB_PAGE_HEADER + from * layout->key_width,
-					gpb_page_row(page, layout->row_width, to - 1), to - from);
-	return to;
-}
-
 /*
  * Read a leaf, locked share, that has been stepped onto from a scan going in this
  * direction, with "range" the first of the ranges that may be there (backward: the last);
@@ -423,14 +281,9 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 			position->upper = ranges[last].hi;
 	}
 
-	if (count > 0)
-	{
-		int			start = 0;
-
-		for (int r = first; r <= last; r++)
-			start = gpb_scan_copy_range(scan, page, start, count, &ranges[r],
-										high);
-	}
+	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, high, &ranges[first],
+						 &ranges[last], so->queued))
+		gpb_corrupted(scan->indexRelation, position->block, "entries are out of order");
 	position->range = forward ? last : first;
 	position->item = forward ? -1 : position->copy.count;
 
@@ -442,7 +295,26 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	}
 }
 
-/* Descend to where a range begins (backward: ends), and read that leaf. */
+/* The leaf where a range begins (backward: ends), of many ranges; locked share. */
+static Buffer
+gpb_scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (so->queue == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		so->queue = gpb_leaf_queue_create(scan->indexRelation, &so->layout);
+		MemoryContextSwitchTo(old);
+	}
+	if (!so->queued || gpb_leaf_queue_direction(so->queue) != direction)
+		gpb_leaf_queue_start(so->queue, &so->set, direction);
+	so->queued = true;
+	return gpb_leaf_queue_find(so->queue, range);
+}
+
+/* Find the leaf where a range begins (backward: ends), and read it. */
 static void
 gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 {
@@ -452,8 +324,11 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 	so->set.ranges[range].hi;
 	Buffer		buffer;
 
-	buffer = gpb_search(scan->indexRelation, &so->layout, bound,
-						BUFFER_LOCK_SHARE, NULL);
+	if (so->set.count < GPB_QUEUE_LEAST_RANGES)
+		buffer = gpb_search(scan->indexRelation, &so->layout, bound,
+							BUFFER_LOCK_SHARE, NULL);
+	else
+		buffer = gpb_scan_queued_leaf(scan, range, direction);
 	gpb_scan_read_leaf(scan, buffer, range, direction);
 	so->current.entered = forward ? -1 : range;
 	so->current.walked = false;
@@ -563,7 +438,9 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 	else
 	{
 		gpb_scan_descend(scan, range, ForwardScanDirection);
-		so->neighbours = so->current.block == from.right;
+		/* the queue knows which leaf is next, and has asked for it */
+		so->neighbours = so->current.block == from.right &&
+			so->set.count < GPB_QUEUE_LEAST_RANGES;
 	}
 	return true;
 }
@@ -620,6 +497,7 @@ gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 							 scan->numberOfKeys, &so->set);
 		MemoryContextSwitchTo(old);
 		so->prepared = true;
+		so->queued = false;
 	}
 
 	pgstat_count_index_scan(scan->indexRelation);
@@ -633,97 +511,6 @@ gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 					 ScanDirectionIsForward(direction) ? 0 : so->set.count - 1,
 					 direction);
 	return true;
-}
-
-/* ---- index-only tuples ---- */
-
-/*
- * Prepare to make index tuples.  The tuple without NULLs has every value at a fixed place,
- * so it is formed once and patched for each entry.
- */
-static GpbFormer *
-gpb_former_create(GpbScan *so, TupleDesc descriptor)
-{
-	GpbFormer  *former = MemoryContextAllocZero(so->context, sizeof(GpbFormer));
-	Size		offset = MAXALIGN(sizeof(IndexTupleData));
-
-	former->ncolumns = descriptor->natts;
-	for (int c = 0; c < descriptor->natts; c++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
-
-		offset = att_align_nominal(offset, attribute->attalign);
-		former->column[c].to = offset;
-		former->column[c].width = attribute->attlen;
-		former->column[c].from = c == 0 ? 0 : so->layout.offset[c - 1];
-		offset += attribute->attlen;
-	}
-	former->size = MAXALIGN(offset);
-	Assert(former->size <= sizeof(former->tuple));
-	return former;
-}
-
-/* The tuple of an entry with some NULL. */
-static void
-gpb_form_with_nulls(GpbScan *so, TupleDesc descriptor, uint64 key,
-					const char *row)
-{
-	GpbFormer  *former = so->former;
-	Datum		values[GPB_MAX_INCLUDE + 1];
-	bool		isnull[GPB_MAX_INCLUDE + 1];
-	IndexTuple	tuple;
-
-	for (int c = 0; c < former->ncolumns; c++)
-		values[c] = gpb_entry_datum(&so->layout, key, row, c + 1, &isnull[c]);
-	tuple = index_form_tuple(descriptor, values, isnull);
-	Assert(IndexTupleSize(tuple) <= sizeof(former->tuple));
-	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
-	pfree(tuple);
-}
-
-/* Copy a value of 2, 4 or 8 bytes, without a call for a width known only at run time. */
-static inline void
-gpb_copy_value(char *to, const char *from, int width)
-{
-	if (width == 8)
-		memcpy(to, from, 8);
-	else if (width == 4)
-		memcpy(to, from, 4);
-	else
-		memcpy(to, from, 2);
-}
-
-/* Set xs_itup, valid till the next entry is returned. */
-static void
-gpb_scan_form_tuple(IndexScanDesc scan, uint64 key, const char *row)
-{
-	GpbScan    *so = (GpbScan *) scan->opaque;
-	uint64		locator = gpb_row_locator(row);
-	GpbFormer  *former = so->former;
-	IndexTuple	tuple;
-	int64		value;
-
-	if (former == NULL)
-		former = so->former = gpb_former_create(so, scan->xs_itupdesc);
-	tuple = (IndexTuple) former->tuple;
-
-	if (gpb_locator_is_null(locator, so->layout.flags) ||
-		(locator >> GPB_LOC_NULL_SHIFT) != 0)
-		gpb_form_with_nulls(so, scan->xs_itupdesc, key, row);
-	else
-	{
-		/* little-endian, so a narrower value is the first bytes of the wide */
-		value = gpb_key_value(key, so->layout.key_width, so->layout.flags);
-		tuple->t_info = former->size;
-		gpb_copy_value(former->tuple + former->column[0].to,
-					   (const char *) &value, former->column[0].width);
-		for (int c = 1; c < former->ncolumns; c++)
-			gpb_copy_value(former->tuple + former->column[c].to,
-						   row + former->column[c].from,
-						   former->column[c].width);
-	}
-	tuple->t_tid = scan->xs_heaptid;
-	scan->xs_itup = tuple;
 }
 
 /* ---- returning entries ---- */
@@ -744,6 +531,19 @@ gpb_locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 					  "entry points to no heap tuple");
 	ItemPointerSet(tid, gpb_locator_block(locator),
 				   gpb_locator_offset(locator));
+}
+
+/* Set xs_itup to an entry of the current leaf, valid till the next entry is returned. */
+static inline void
+gpb_scan_form_tuple(IndexScanDesc scan, int item, const char *row)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+
+	if (so->former == NULL)
+		so->former = gpb_former_create(&so->layout, scan->xs_itupdesc, so->context);
+	scan->xs_itup = gpb_former_tuple(so->former,
+									 gpb_copy_key(&so->current.copy, so->layout.key_width, item),
+									 row, &scan->xs_heaptid);
 }
 
 /*
@@ -769,10 +569,7 @@ gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
 		position->item = item;
 		gpb_locator_tid(scan, locator, &scan->xs_heaptid);
 		if (scan->xs_want_itup)
-			gpb_scan_form_tuple(scan,
-								gpb_copy_key(&position->copy,
-											 so->layout.key_width, item),
-								row);
+			gpb_scan_form_tuple(scan, item, row);
 		return true;
 	}
 	position->item = item;
@@ -864,6 +661,8 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	so->set.ranges = NULL;
 	so->set.count = 0;
 	so->set.capacity = 0;
+	so->queue = NULL;
+	so->queued = false;
 	so->context = CurrentMemoryContext;
 	gpb_position_init(&so->current);
 	so->mark = NULL;
@@ -907,18 +706,18 @@ gpb_endscan(IndexScanDesc scan)
 	gpb_scan_reset(scan);
 	if (so->set.ranges)
 		pfree(so->set.ranges);
+	if (so->queue)
+		pfree(so->queue);
 	if (so->killed)
 		pfree(so->killed);
 	if (so->former)
 		pfree(so->former);
 	if (so->mark)
 	{
-		if (so->mark->copy.bytes != so->mark->copy.small)
-			pfree(so->mark->copy.bytes);
+		gpb_copy_free(&so->mark->copy);
 		pfree(so->mark);
 	}
-	if (so->current.copy.bytes != so->current.copy.small)
-		pfree(so->current.copy.bytes);
+	gpb_copy_free(&so->current.copy);
 	pfree(so);
 }
 

@@ -284,6 +284,8 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		}
 	}
 
+	if (gpb_bound_cmp(range.lo, GPB_BOUND_MIN) == 0 && gpb_bound_cmp(range.hi, GPB_BOUND_MAX) == 0)
+		return;
 	for (int i = 0; i < set->count; i++)
 	{
 		gpb_range_clip(&set->ranges[i], &range);

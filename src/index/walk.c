@@ -18,8 +18,6 @@
 #include "walk.h"
 
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/buf_internals.h"
 #include "utils/rel.h"
 
 #include "../key_search.h"
@@ -261,40 +259,13 @@ gpb_walk_child(const GpbWalk *walk, uint32 i)
 
 /* ---- asking for leaves ahead of time ---- */
 
-/*
- * Bring the keys to the CPU's cache that a search of the leaf compares with first.  The page is
- * neither pinned nor locked: it may be any page by now, which makes the prefetch useless,
- * no more.
- */
-static void
-gpb_prefetch_keys(const GpbWalk *walk, Buffer buffer)
-{
-	const char *page = BufferGetPage(buffer);
-	int			used = gpb_page_u16(page, GPB_PD_LOWER);
-	int			i;
-
-	used = Min(used, GPB_SPECIAL_OFFSET);
-	for (i = 1; i < 9; i++)
-		__builtin_prefetch(page + GPB_PAGE_HEADER + i * (used - GPB_PAGE_HEADER) / 9);
-}
-
-/* Ask for a leaf: from the disk if need be, else to the CPU's cache. */
 static void
 gpb_walk_ask(GpbWalk *walk, BlockNumber block)
 {
 	GpbWalkAhead *ahead = &walk->ahead[walk->nahead++ % GPB_WALK_AHEAD];
 
-	gpb_require_block(walk->index, block);
 	ahead->block = block;
-	ahead->buffer = PrefetchBuffer(walk->index, MAIN_FORKNUM, block).recent_buffer;
-	if (BufferIsValid(ahead->buffer) && !BufferIsLocal(ahead->buffer))
-	{
-		__builtin_prefetch(GetBufferDescriptor(ahead->buffer - 1));
-		__builtin_prefetch(BufferGetPage(ahead->buffer));
-		__builtin_prefetch((char *) BufferGetPage(ahead->buffer) + GPB_SPECIAL_OFFSET);
-	}
-	else
-		ahead->buffer = InvalidBuffer;
+	ahead->buffer = gpb_ask_for_page(walk->index, block);
 }
 
 /* Ask for the leaves of the ranges after the next one, as far as they are known. */
@@ -314,19 +285,11 @@ gpb_walk_prefetch(GpbWalk *walk)
 	}
 	walk->ahead_at = i;
 	if (walk->nahead - walk->nvisited > GPB_WALK_KEYS_AHEAD)
-	{
-		Buffer		buffer = walk->ahead[(walk->nvisited + GPB_WALK_KEYS_AHEAD) %
-										 GPB_WALK_AHEAD].buffer;
-
-		if (BufferIsValid(buffer))
-			gpb_prefetch_keys(walk, buffer);
-	}
+		gpb_ask_for_keys(walk->ahead[(walk->nvisited + GPB_WALK_KEYS_AHEAD) %
+									 GPB_WALK_AHEAD].buffer);
 }
 
-/*
- * Read and lock a leaf, from the buffer where it was when it was asked for, if it is there
- * still: that spares another look-up.
- */
+/* Read and lock a leaf, with what is known from asking for it. */
 static Buffer
 gpb_walk_read(GpbWalk *walk, BlockNumber block)
 {
@@ -334,19 +297,9 @@ gpb_walk_read(GpbWalk *walk, BlockNumber block)
 	{
 		GpbWalkAhead *ahead = &walk->ahead[walk->nvisited++ % GPB_WALK_AHEAD];
 
-		if (ahead->block != block)
-			continue;			/* passed by: its ranges were met on the way */
-		if (BufferIsValid(ahead->buffer) &&
-			ReadRecentBuffer(walk->index->rd_node, MAIN_FORKNUM, block, ahead->buffer))
-		{
-			pgstat_count_buffer_read(walk->index);
-			pgstat_count_buffer_hit(walk->index);
-			LockBuffer(ahead->buffer, BUFFER_LOCK_SHARE);
-			gpb_page_require(walk->index, block, BufferGetPage(ahead->buffer),
-							 &walk->layout);
-			return ahead->buffer;
-		}
-		break;
+		/* others were passed by: their ranges were met on the way */
+		if (ahead->block == block)
+			return gpb_read_asked_for(walk->index, block, ahead->buffer, &walk->layout);
 	}
 	return gpb_read(walk->index, block, BUFFER_LOCK_SHARE, &walk->layout);
 }

@@ -50,7 +50,7 @@ sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
 
 # How the number in $_[0] becomes a value of each type
 my %value = (
-	int2 => sub { "(($_[0]) - 100)::int2" },
+	int2 => sub { "((($_[0])::int8 % 30000) - 100)::int2" },
 	int4 => sub { "(($_[0]) - 100)::int4" },
 	int8 => sub { "(($_[0]) - 100)::int8" },
 	date => sub { "date '2024-10-01' + ($_[0])::int4" },

@@ -1,0 +1,312 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf_queue.c
+ *	  The leaves where the ranges of a scan begin, asked for ahead of time.
+ *
+ * One copy of a page of level 1 tells the leaves of all ranges below it, in either direction.  Each leaf is looked up
+ * once, whatever ranges are on it: the next one in the queue is that of the first range beyond it.
+ * Leaves in the queue are asked for, from the disk or to the CPU's cache.
+ *
+ * The copy may be old.  It then leads to the leaf wanted or to its left (rule M7), and right links do the rest or, after a few
+ * of them, a descent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaf_queue.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+/* Leaves in the queue, at most; at first there is one, then twice as many each time: a scan may end early */
+#define GPB_QUEUE_AHEAD			8	/* a power of two */
+/* At which distance the keys of a leaf are asked for */
+#define GPB_QUEUE_KEYS_AHEAD	3
+
+/* Right links followed in search of a bound before a descent is the shorter way */
+#define GPB_QUEUE_STEPS			4
+
+/*
+ * A page of level 1 is copied if it has leaves for so many ranges beyond the one wanted, which is then not the only one that the
+ * copy serves.
+ */
+#define GPB_QUEUE_WORTH			2
+
+typedef struct GpbQueuedLeaf
+{
+	int			range;			/* begins there */
+	int			position;		/* of the leaf's separator, in the copy */
+	BlockNumber block;
+	Buffer		recent;			/* where the leaf was when it was asked for */
+} GpbQueuedLeaf;
+
+struct GpbLeafQueue
+{
+	Relation	index;
+	const GpbLayout *layout;
+	const GpbRangeSet *set;
+	bool		forward;
+
+	BlockNumber parent;			/* whose copy this is; InvalidBlockNumber: there is none */
+	PGAlignedBlock image;
+
+	/* leaves [head, tail), of the copy; the next to be looked up is that of range "next" */
+	uint32		head;
+	uint32		tail;
+	uint32		most;			/* in the queue */
+	int			next;
+	GpbQueuedLeaf leaf[GPB_QUEUE_AHEAD];
+};
+
+GpbLeafQueue *
+gpb_leaf_queue_create(Relation index, const GpbLayout *layout)
+{
+	GpbLeafQueue *queue = palloc(sizeof(GpbLeafQueue));
+
+	queue->index = index;
+	queue->layout = layout;
+	queue->set = NULL;
+	queue->forward = true;
+	return queue;
+}
+
+void
+gpb_leaf_queue_start(GpbLeafQueue *queue, const GpbRangeSet *set, ScanDirection direction)
+{
+	queue->set = set;
+	queue->forward = ScanDirectionIsForward(direction);
+	queue->parent = InvalidBlockNumber;
+	queue->head = queue->tail = 0;
+	queue->most = 1;
+}
+
+ScanDirection
+gpb_leaf_queue_direction(const GpbLeafQueue *queue)
+{
+	return queue->forward ? ForwardScanDirection : BackwardScanDirection;
+}
+
+/* ---- ranges ---- */
+
+static inline GpbBound
+gpb_queue_bound(const GpbLeafQueue *queue, int range)
+{
+	return queue->forward ? queue->set->ranges[range].lo : queue->set->ranges[range].hi;
+}
+
+/* The range so many further on; may be none. */
+static inline int
+gpb_queue_further(const GpbLeafQueue *queue, int range, int by)
+{
+	return queue->forward ? range + by : range - by;
+}
+
+static inline bool
+gpb_queue_has(const GpbLeafQueue *queue, int range)
+{
+	return range >= 0 && range < queue->set->count;
+}
+
+/* Does the range begin beyond this leaf, of the keys given? */
+static inline bool
+gpb_queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
+{
+	return queue->forward ? !gpb_bound_less(queue->set->ranges[range].lo, leaf->hi) :
+		!gpb_bound_less(leaf->lo, queue->set->ranges[range].hi);
+}
+
+/* The first range after one that begins beyond its leaf; it may be none.  Usually it is near. */
+static int
+gpb_queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
+{
+	int			on = 0;			/* so many further on is on the leaf */
+	int			beyond = 1;		/* and this far not, or not known to be */
+
+	while (gpb_queue_has(queue, gpb_queue_further(queue, range, beyond)) &&
+		   !gpb_queue_beyond(queue, gpb_queue_further(queue, range, beyond), leaf))
+	{
+		on = beyond;
+		beyond *= 2;
+	}
+	while (beyond - on > 1)
+	{
+		int			middle = on + (beyond - on) / 2;
+		int			there = gpb_queue_further(queue, range, middle);
+
+		if (!gpb_queue_has(queue, there) || gpb_queue_beyond(queue, there, leaf))
+			beyond = middle;
+		else
+			on = middle;
+	}
+	return gpb_queue_further(queue, range, beyond);
+}
+
+/* ---- the queue ---- */
+
+/* Which child of the copy covers where the range begins; -1: none. */
+static inline int
+gpb_queue_child(GpbLeafQueue *queue, int range)
+{
+	GpbBound	bound = gpb_queue_bound(queue, range);
+
+	if (queue->parent == InvalidBlockNumber ||
+		!gpb_page_covers(queue->image.data, bound))
+		return -1;
+	return gpb_child_position(queue->layout, queue->image.data, bound);
+}
+
+/* Look up leaves, and ask for them, until the queue is full or the copy has no more. */
+static void
+gpb_queue_fill(GpbLeafQueue *queue)
+{
+	while (queue->tail - queue->head < queue->most && gpb_queue_has(queue, queue->next))
+	{
+		GpbQueuedLeaf *leaf = &queue->leaf[queue->tail % GPB_QUEUE_AHEAD];
+		GpbRange	keys;
+
+		leaf->position = gpb_queue_child(queue, queue->next);
+		if (leaf->position < 0)
+			return;
+		leaf->range = queue->next;
+		leaf->block = gpb_child_at(queue->index, queue->layout, queue->parent,
+								   queue->image.data, leaf->position, &keys);
+		leaf->recent = gpb_ask_for_page(queue->index, leaf->block);
+		queue->tail++;
+		queue->next = gpb_queue_skip(queue, leaf->range, &keys);
+	}
+}
+
+/* Is the range one that was passed by, seen from another? */
+static inline bool
+gpb_queue_before(const GpbLeafQueue *queue, int a, int b)
+{
+	return queue->forward ? a < b : a > b;
+}
+
+/*
+ * Make the range's leaf the head of the queue, where the copy tells it; else false.  Leaves before it are dropped; leaves
+ * after it stay, unless it is none of those that were looked up.
+ */
+static bool
+gpb_queue_seek(GpbLeafQueue *queue, int range)
+{
+	while (queue->head < queue->tail &&
+		   gpb_queue_before(queue, queue->leaf[queue->head % GPB_QUEUE_AHEAD].range, range))
+		queue->head++;
+	if (queue->head == queue->tail ||
+		queue->leaf[queue->head % GPB_QUEUE_AHEAD].range != range)
+	{
+		queue->head = queue->tail;
+		queue->next = range;
+	}
+	gpb_queue_fill(queue);
+	return queue->head < queue->tail;
+}
+
+/* ---- finding a leaf ---- */
+
+/* Exchange a locked leaf, that the child was when its parent was read, for the one that covers the bound. */
+static Buffer
+gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
+{
+	int			steps = 0;
+
+	while (!gpb_page_covers(BufferGetPage(buffer), bound))
+	{
+		BlockNumber block = BufferGetBlockNumber(buffer);
+		BlockNumber right = gpb_special(BufferGetPage(buffer))->right;
+		GpbBound	high = gpb_page_high(BufferGetPage(buffer));
+
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		if (++steps > GPB_QUEUE_STEPS)
+		{
+			/* the copy is too old to be of use */
+			queue->parent = InvalidBlockNumber;
+			queue->head = queue->tail;
+			return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
+		}
+		buffer = gpb_read_right(queue->index, queue->layout, block, right, 0, high,
+								BUFFER_LOCK_SHARE);
+	}
+	return buffer;
+}
+
+/* The leaf at the head of the queue, which it leaves */
+static Buffer
+gpb_queue_take(GpbLeafQueue *queue)
+{
+	GpbQueuedLeaf *leaf = &queue->leaf[queue->head % GPB_QUEUE_AHEAD];
+	GpbRange	keys;
+	Buffer		buffer;
+
+	if (queue->tail - queue->head > GPB_QUEUE_KEYS_AHEAD)
+		gpb_ask_for_keys(queue->leaf[(queue->head + GPB_QUEUE_KEYS_AHEAD) %
+									 GPB_QUEUE_AHEAD].recent);
+	queue->head++;
+	queue->most = Min(queue->most * 2, GPB_QUEUE_AHEAD);
+	(void) gpb_child_at(queue->index, queue->layout, queue->parent, queue->image.data,
+						leaf->position, &keys);
+	buffer = gpb_read_asked_for(queue->index, leaf->block, leaf->recent, queue->layout);
+	gpb_require_child(queue->index, buffer, 0, keys);
+	return gpb_queue_move_right(queue, buffer, gpb_queue_bound(queue, leaf->range));
+}
+
+/* Is there a level 1?  A tree never gets lower, so an old answer will do. */
+static bool
+gpb_queue_has_parents(const GpbLeafQueue *queue)
+{
+	const GpbRelCache *cache = gpb_rel_cache(queue->index);
+	uint32		level;
+
+	if (cache->root != InvalidBlockNumber && cache->level > 0)
+		return true;
+	gpb_root_level(queue->index, queue->layout, &level);
+	return level > 0;
+}
+
+/*
+ * Descend for a range whose leaf the copy does not tell, and take a copy of the level-1 page met, if that has
+ * the leaves of further ranges.
+ */
+static Buffer
+gpb_queue_descend(GpbLeafQueue *queue, int range)
+{
+	GpbBound	bound = gpb_queue_bound(queue, range);
+	int			further = gpb_queue_further(queue, range, GPB_QUEUE_WORTH);
+	Buffer		buffer;
+	Page		page;
+	BlockNumber child;
+	GpbRange	keys;
+
+	if (!gpb_queue_has(queue, further) || !gpb_queue_has_parents(queue))
+		return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
+
+	buffer = gpb_search_level(queue->index, queue->layout, bound, 1, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	further = gpb_page_covers(page, gpb_queue_bound(queue, further)) ?
+		gpb_child_position(queue->layout, page, gpb_queue_bound(queue, further)) : -1;
+	if (further >= 0)
+	{
+		queue->parent = BufferGetBlockNumber(buffer);
+		memcpy(queue->image.data, page, BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		if (!gpb_queue_seek(queue, range))
+			gpb_corrupted(queue->index, queue->parent,
+						  "first separator is above what its parent promises");
+		return gpb_queue_take(queue);
+	}
+	child = gpb_child_at(queue->index, queue->layout, BufferGetBlockNumber(buffer), page,
+						 gpb_child_position(queue->layout, page, bound), &keys);
+	UnlockReleaseBuffer(buffer);
+	buffer = gpb_read(queue->index, child, BUFFER_LOCK_SHARE, queue->layout);
+	gpb_require_child(queue->index, buffer, 0, keys);
+	return gpb_queue_move_right(queue, buffer, bound);
+}
+
+Buffer
+gpb_leaf_queue_find(GpbLeafQueue *queue, int range)
+{
+	if (gpb_queue_seek(queue, range))
+		return gpb_queue_take(queue);
+	return gpb_queue_descend(queue, range);
+}

@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_copy.c
+ *	  The entries of a leaf that a scan wants, copied from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scan_copy.h"
+
+#include "utils/memutils.h"
+
+#include "../key_search.h"
+
+/* Ranges that are searched in step, and entries compared one by one for the end of one */
+#define GPB_SCAN_GROUP			64
+#define GPB_SCAN_EQUAL			8
+
+/* Append n entries, given as on a page: lowest key, and the last row. */
+static inline void
+gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
+				const char *last_row, int n)
+{
+	int			count = copy->count;
+
+	memcpy(copy->bytes + count * layout->key_width, keys,
+		   n * layout->key_width);
+	copy->count = count + n;
+	memcpy(unconstify(char *, gpb_copy_row(copy, layout->row_width,
+										   copy->count - 1)),
+		   last_row, n * layout->row_width);
+}
+
+/* Make room for n more entries, in the memory context given. */
+static void
+gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
+				 MemoryContext context)
+{
+	int			count = copy->count;
+
+	if ((count + n) * (layout->key_width + layout->row_width) <= copy->size)
+		return;
+
+	/* what a page holds is enough for all that will be copied from one */
+	Assert(copy->bytes == copy->small);
+	copy->bytes = MemoryContextAlloc(context, BLCKSZ);
+	copy->size = BLCKSZ;
+	copy->count = 0;
+	if (count > 0)
+		gpb_copy_append(copy, layout, copy->small,
+						copy->small + GPB_SMALL_COPY - count * layout->row_width,
+						count);
+}
+
+void
+gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
+				MemoryContext context)
+{
+	target->count = 0;
+	gpb_copy_reserve(target, layout, source->count, context);
+	if (source->count > 0)
+		gpb_copy_append(target, layout, source->bytes,
+						gpb_copy_row(source, layout->row_width, source->count - 1),
+						source->count);
+}
+
+/* ---- ranges of a leaf ---- */
+
+/* First position in [from, count) at or after the bound; usually very near. */
+static inline int
+gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
+			   GpbBound bound)
+{
+	int			width = layout->key_width;
+	int			to = from;
+
+	if (bound.tie != 0)
+		return gpb_page_lower_bound(page, width, layout->row_width, count, bound);
+
+	/* the keys alone decide */
+	while (to < count && to < from + GPB_SCAN_EQUAL && gpb_page_key(page, width, to) < bound.key)
+		to++;
+	if (to < from + GPB_SCAN_EQUAL)
+		return to;
+	if (width == 4 && bound.key > PG_UINT32_MAX)
+		return count;
+	return gpb_page_keys_below(page, width, count, bound.key);
+}
+
+/*
+ * Where n ranges begin on a page, searched in step; their rows are asked for.  Keys of arrays, which there are several of,
+ * fit the width of the key.
+ */
+static void
+gpb_search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
+				  uint16 *from)
+{
+	uint64		keys[GPB_SCAN_GROUP];
+
+	for (int i = 0; i < n; i++)
+		keys[i] = ranges[i].lo.key;
+	gpb_page_keys_below_many(page, layout->key_width, count, keys, n, from);
+	for (int i = 0; i < n; i++)
+	{
+		/* among entries that share the NULL keys' bits ties decide */
+		if (unlikely(ranges[i].lo.tie != 0))
+			from[i] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+										   ranges[i].lo);
+		__builtin_prefetch(gpb_page_row(page, layout->row_width, Min(from[i], count - 1)));
+	}
+}
+
+bool
+gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page,
+				GpbBound high, const GpbRange *first, const GpbRange *last, bool in_step)
+{
+	int			count = gpb_page_count(page);
+	int			start = 0;		/* where the range before ended */
+	int			n;
+
+	for (; count > 0 && first <= last; first += n)
+	{
+		uint16		from[GPB_SCAN_GROUP];
+
+		n = in_step ? Min(last - first + 1, GPB_SCAN_GROUP) : 1;
+		if (in_step)
+			gpb_search_ranges(layout, page, count, first, n, from);
+		else
+			from[0] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+										   first->lo);
+		for (int i = 0; i < n; i++)
+		{
+			int			to = count;
+
+			/* two ranges might claim the same entries, and overflow the copy */
+			if (unlikely(from[i] < start))
+				return false;
+			if (gpb_bound_less(first[i].hi, high))
+				to = gpb_page_upper(page, layout, from[i], count, first[i].hi);
+			start = Max(from[i], to);
+			if (from[i] >= to)
+				continue;
+			gpb_copy_reserve(copy, layout, to - from[i], context);
+			gpb_copy_append(copy, layout,
+							(char *) page + GPB_PAGE_HEADER + from[i] * layout->key_width,
+							gpb_page_row(page, layout->row_width, to - 1), to - from[i]);
+		}
+	}
+	return true;
+}

@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_copy.h
+ *	  The entries of a leaf that a scan wants, copied from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SCAN_COPY_H
+#define GPB_SCAN_COPY_H
+
+#include "index.h"
+
+#define GPB_SMALL_COPY			512
+
+/*
+ * Entries copied from a leaf, laid out as on a page: keys up from the start,
+ * rows down from the end.
+ */
+typedef struct GpbCopy
+{
+	char	   *bytes;			/* small, or palloc'd at the first need */
+	int			size;
+	int			count;
+	char		small[GPB_SMALL_COPY] pg_attribute_aligned(8);
+} GpbCopy;
+
+static inline void
+gpb_copy_init(GpbCopy *copy)
+{
+	copy->bytes = copy->small;
+	copy->size = GPB_SMALL_COPY;
+	copy->count = 0;
+}
+
+static inline void
+gpb_copy_free(GpbCopy *copy)
+{
+	if (copy->bytes != copy->small)
+		pfree(copy->bytes);
+}
+
+static inline const char *
+gpb_copy_row(const GpbCopy *copy, int row_width, int i)
+{
+	return copy->bytes + copy->size - (i + 1) * row_width;
+}
+
+static inline uint64
+gpb_copy_key(const GpbCopy *copy, int key_width, int i)
+{
+	const char *p = copy->bytes + i * key_width;
+
+	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
+}
+
+/* Make target, which has none, have the same entries as source; memory is of the context given. */
+extern void gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
+							MemoryContext context);
+
+/*
+ * Add the entries that ranges [first, last] have on a locked leaf with this high key; no range ends before the leaf begins.
+ * in_step: search for several ranges at a time, by the keys that gpb_ask_for_keys brings.  Memory is of the
+ * context given.  false, with part of them added: the leaf's entries are out of order.
+ */
+extern bool gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context,
+							Page page, GpbBound high, const GpbRange *first,
+							const GpbRange *last, bool in_step);
+
+#endif							/* GPB_SCAN_COPY_H */

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_tuple.c
+ *	  The index tuples that index-only scans return.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scan_tuple.h"
+
+#include "access/tupmacs.h"
+#include "utils/memutils.h"
+
+/* Where the values lie, and a tuple to patch */
+struct GpbFormer
+{
+	const GpbLayout *layout;
+	TupleDesc	descriptor;
+	Size		size;
+	int			ncolumns;
+	struct
+	{
+		uint16		to;			/* offset in the tuple */
+		uint8		from;		/* offset in the row; not used for the key */
+		uint8		width;
+	}			column[GPB_MAX_INCLUDE + 1];
+	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
+					  8 * (GPB_MAX_INCLUDE + 1)] pg_attribute_aligned(8);
+};
+
+/*
+ * The tuple without NULLs has every value at a fixed place,
+ * so it is formed once and patched for each entry.
+ */
+GpbFormer *
+gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext context)
+{
+	GpbFormer  *former = MemoryContextAllocZero(context, sizeof(GpbFormer));
+	Size		offset = MAXALIGN(sizeof(IndexTupleData));
+
+	former->layout = layout;
+	former->descriptor = descriptor;
+	former->ncolumns = descriptor->natts;
+	for (int c = 0; c < descriptor->natts; c++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
+
+		offset = att_align_nominal(offset, attribute->attalign);
+		former->column[c].to = offset;
+		former->column[c].width = attribute->attlen;
+		former->column[c].from = c == 0 ? 0 : layout->offset[c - 1];
+		offset += attribute->attlen;
+	}
+	former->size = MAXALIGN(offset);
+	Assert(former->size <= sizeof(former->tuple));
+	return former;
+}
+
+/* The tuple of an entry with some NULL. */
+static void
+gpb_form_with_nulls(GpbFormer *former, uint64 key, const char *row)
+{
+	Datum		values[GPB_MAX_INCLUDE + 1];
+	bool		isnull[GPB_MAX_INCLUDE + 1];
+	IndexTuple	tuple;
+
+	for (int c = 0; c < former->ncolumns; c++)
+		values[c] = gpb_entry_datum(former->layout, key, row, c + 1, &isnull[c]);
+	tuple = index_form_tuple(former->descriptor, values, isnull);
+	Assert(IndexTupleSize(tuple) <= sizeof(former->tuple));
+	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
+	pfree(tuple);
+}
+
+/* Copy a value of 2, 4 or 8 bytes, without a call for a width known only at run time. */
+static inline void
+gpb_copy_value(char *to, const char *from, int width)
+{
+	if (width == 8)
+		memcpy(to, from, 8);
+	else if (width == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, 2);
+}
+
+IndexTuple
+gpb_former_tuple(GpbFormer *former, uint64 key, const char *row, ItemPointer tid)
+{
+	const GpbLayout *layout = former->layout;
+	uint64		locator = gpb_row_locator(row);
+	IndexTuple	tuple = (IndexTuple) former->tuple;
+	int64		value;
+
+	if (gpb_locator_is_null(locator, layout->flags) || (locator >> GPB_LOC_NULL_SHIFT) != 0)
+		gpb_form_with_nulls(former, key, row);
+	else
+	{
+		/* little-endian, so a narrower value is the first bytes of the wide */
+		value = gpb_key_value(key, layout->key_width, layout->flags);
+		tuple->t_info = former->size;
+		gpb_copy_value(former->tuple + former->column[0].to,
+					   (const char *) &value, former->column[0].width);
+		for (int c = 1; c < former->ncolumns; c++)
+			gpb_copy_value(former->tuple + former->column[c].to,
+						   row + former->column[c].from,
+						   former->column[c].width);
+	}
+	tuple->t_tid = *tid;
+	return tuple;
+}

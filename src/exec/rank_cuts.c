@@ -21,7 +21,7 @@
 #include "rank_find.h"
 
 /* With fewer separators of a level in the range, the next level is read: so many pages of it at most, and one */
-#define GPB_RANK_LEAST_SEPARATORS	64
+#define GPB_RANK_LEAST_SEPARATORS	(GPB_RANK_PARTS / 32)
 
 /* Separators' keys within a range: ascending, none twice */
 typedef struct GpbSeparators
@@ -96,23 +96,78 @@ gpb_thin_separators(GpbSeparators *separators, uint32 most)
 	return (double) n / most;
 }
 
-/* Add [lo, hi] in so many parts of about equal width in keys. */
-static void
-gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint32 pieces)
+/*
+ * The first key of the range that the index has, about, or the last.  Only to divide what lies between: whatever is there by
+ * the time that it is counted belongs to the range.
+ */
+static uint64
+gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
 {
-	uint64		width = hi - lo;
+	GpbRange	bounds = gpb_key_range(range, layout->flags);
+	GpbBound	bound = last ? bounds.hi : bounds.lo;
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	int			i = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, bound);
+	uint64		key;
+
+	if (last)
+		key = i > 0 ? gpb_page_key(page, layout->key_width, i - 1) : range.hi;
+	else
+		key = i < count ? gpb_page_key(page, layout->key_width, i) : gpb_page_high(page).key;
+	UnlockReleaseBuffer(buffer);
+	return Min(Max(key, range.lo), range.hi);
+}
+
+/*
+ * Add [lo, hi] in so many parts: [inner_lo, inner_hi], which is within, in parts of about equal width in keys, and what is
+ * outside it with the first and the last of them.
+ */
+static void
+gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
+			  uint32 pieces)
+{
+	uint64		width = (inner_hi - inner_lo) / pieces;
 	uint32		i;
 
-	if (width < pieces)
+	if (inner_lo > inner_hi || width == 0)
 		pieces = 1;
 	for (i = 1; i <= pieces; i++)
 	{
 		GpbKeyRange *part = &cuts->parts[cuts->n++];
 
 		part->lo = lo;
-		part->hi = i == pieces ? hi : lo + width / pieces;
+		part->hi = i == pieces ? hi : inner_lo + i * width;
 		lo = part->hi + 1;
 	}
+}
+
+/* Cut the range at the separators, and what is between them into so many parts. */
+static void
+gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
+					  const GpbSeparators *separators, uint32 pieces, GpbRankCuts *cuts)
+{
+	uint64		lo = range.lo;
+	uint64		first = range.lo;
+	uint64		last = range.hi;
+	uint32		i;
+
+	if (pieces > 1)
+	{
+		/* what is asked for may reach far beyond what there is */
+		first = gpb_outermost_key(index, layout, range, false);
+		last = gpb_outermost_key(index, layout, range, true);
+	}
+	cuts->parts = palloc(sizeof(GpbKeyRange) * (separators->n + 1) * pieces);
+	cuts->n = 0;
+	for (i = 0; i < separators->n; i++)
+	{
+		uint64		hi = separators->keys[i] - 1;
+
+		gpb_add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
+		lo = hi + 1;
+	}
+	gpb_add_parts(cuts, lo, range.hi, Max(lo, first), last, pieces);
 }
 
 void
@@ -123,8 +178,6 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 	uint32		pieces = 1;
 	uint32		level = 0;
 	uint32		root_level;
-	uint64		lo = range.lo;
-	uint32		i;
 
 	gpb_root_level(index, layout, &root_level);
 	if (range.lo < range.hi && root_level > 0)
@@ -153,14 +206,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 	if (level > 1)
 		pieces = Max(GPB_RANK_PARTS / (separators.n + 1), 1);
 	cuts->leaves = leaves / pieces;
-	cuts->parts = palloc(sizeof(GpbKeyRange) * (separators.n + 1) * pieces);
-	cuts->n = 0;
-	for (i = 0; i < separators.n; i++)
-	{
-		gpb_add_parts(cuts, lo, separators.keys[i] - 1, pieces);
-		lo = separators.keys[i];
-	}
-	gpb_add_parts(cuts, lo, range.hi, pieces);
+	gpb_cut_at_separators(index, layout, range, &separators, pieces, cuts);
 	if (separators.keys != NULL)
 		pfree(separators.keys);
 }

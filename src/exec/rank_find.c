@@ -24,6 +24,9 @@
 /* Count so much more than what should be enough. */
 #define GPB_RANK_MARGIN			1.1
 
+/* If that was too little, at most so many times what was counted */
+#define GPB_RANK_GROWTH			4.0
+
 /* A range in parts, in the order of ranks */
 typedef struct GpbRankParts
 {
@@ -146,7 +149,8 @@ gpb_rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
 
 /*
  * Count on, as far as it should take to come to so many more entries; seen is how many there are in the parts counted
- * before, which tell better than the catalog what a part has.
+ * before, which tell better than the catalog what a part has.  Each time at least as far as before, and not much farther: the
+ * parts to come may have more.
  */
 static void
 gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, double more)
@@ -157,8 +161,8 @@ gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, doub
 	if (parts->counted > 0)
 		parts->entries = Max(seen / (double) parts->counted, 1.0);
 	wanted = ceil(more * GPB_RANK_MARGIN / Max(parts->entries, 1.0)) + 1;
-	/* each time twice as far, whatever is expected */
-	wanted = Max(wanted, parts->counted);
+	if (parts->counted > 0)
+		wanted = Max(Min(wanted, parts->counted * GPB_RANK_GROWTH), parts->counted);
 	gpb_rank_count_parts(finder, parts, wanted < left ? (uint32) wanted : left);
 }
 

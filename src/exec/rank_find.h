@@ -37,8 +37,12 @@ extern bool gpb_enable_rank;	/* gpubtree.enable_rank */
 
 /* ---- where to cut (rank_cuts.c) ---- */
 
-/* About as many parts as one round counts, and the most */
+/* About as many parts as one round counts, and the most.  Tests get by with little data. */
+#ifdef GPB_HOLD_POINTS
+#define GPB_RANK_PARTS		48
+#else
 #define GPB_RANK_PARTS		2048
+#endif
 #define GPB_RANK_MOST_PARTS (2 * GPB_RANK_PARTS)
 
 /* A range of keys in parts, ascending, without gaps */

@@ -175,6 +175,20 @@ gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
 	return "CPU";
 }
 
+const char *
+gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys)
+{
+	const char *engine;
+	int			i;
+
+	gpb_totals_init(&run->totals, &run->spec);
+	engine = gpb_run_engines(run, keys, nkeys);
+	gpb_run_close(run);
+	for (i = 0; i < gpb_count_float_sums(&run->spec); i++)
+		gpb_float_sum_normalize(&run->totals.sums[i]);
+	return engine;
+}
+
 /*
  * Compute the answer and leave it in the scan tuple.  All memory, the values'
  * included, is of the node's work context, which lives until the next
@@ -212,12 +226,9 @@ gpb_answer(GpbAggregateScan *scan)
 		if (scan->arrays != NULL)
 			gpb_arrays_run(scan->arrays, &run.spec.range, &run.totals.state);
 		else
-			scan->engine = gpb_run_engines(&run, keys, scan->nconditions);
+			scan->engine = gpb_aggregate_range(&run, keys, scan->nconditions);
 	}
-	gpb_run_close(&run);
 
-	for (i = 0; i < gpb_count_float_sums(&run.spec); i++)
-		gpb_float_sum_normalize(&run.totals.sums[i]);
 	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
 	for (i = 0; i < scan->nitems; i++)
 		slot->tts_values[i] = gpb_aggregate_final(&scan->items[i], &run.spec,

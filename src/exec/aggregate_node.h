@@ -129,6 +129,12 @@ typedef struct GpbAggregateRun
 	GpbVisibility *visibility; /* NULL until first needed */
 } GpbAggregateRun;
 
+/*
+ * aggregate_exec.c: compute the totals of the run's range, with the best engine there is; its name is returned.  The
+ * same conditions as scan keys.  Everything but totals and counters is filled in; memory is of the current context.
+ */
+extern const char *gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys);
+
 /* aggregate_mirror.c: false, with totals in any state, if the CPU must answer */
 extern bool gpb_run_mirror(GpbAggregateRun *run);
 

@@ -15,6 +15,7 @@
 
 #include "aggregate_node.h"
 #include "batch.h"
+#include "bucket_node.h"
 #include "exec.h"
 #include "join_aggregate.h"
 #include "lateral.h"
@@ -27,6 +28,7 @@ double		gpb_batch_setup_cost = 20.0;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_rangeaggregate = true;
 bool		gpb_enable_rank = true;
+bool		gpb_enable_bucketaggregate = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
@@ -55,6 +57,7 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_percentile_add_path(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
+		gpb_bucket_aggregate_add_path(root, input_rel, output_rel);
 	}
 	else if (stage == UPPERREL_FINAL)
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
@@ -102,6 +105,10 @@ gpb_exec_init(void)
 							 "Enables the planner's use of counting in gpubtree indexes to find the row of a rank.",
 							 NULL, &gpb_enable_rank, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_bucketaggregate",
+							 "Enables the planner's use of batches of ranges for aggregates grouped by a function of the key, such as date_trunc.",
+							 NULL, &gpb_enable_bucketaggregate, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_scan_methods);
@@ -109,6 +116,7 @@ gpb_exec_init(void)
 	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_rank_scan_methods);
 	RegisterCustomScanMethods(&gpb_percentile_scan_methods);
+	RegisterCustomScanMethods(&gpb_bucket_aggregate_scan_methods);
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

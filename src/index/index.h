@@ -294,6 +294,11 @@ extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRa
  * noticed.  No page may be locked.
  */
 extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block);
+/*
+ * The first entry at or after the bound, dead or not; false if there is none.  No page may be locked.
+ */
+extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound,
+							GpbBound *entry);
 /* Level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 

@@ -343,6 +343,37 @@ gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
 	UnlockReleaseBuffer(buffer);
 }
 
+bool
+gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound *entry)
+{
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		int			count = gpb_page_count(page);
+		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+													count, bound);
+
+		if (position < count)
+		{
+			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position);
+			UnlockReleaseBuffer(buffer);
+			return true;
+		}
+		if (gpb_special(page)->right == GPB_NO_BLOCK)
+		{
+			/* the descent came to a leaf that covers the bound, but a step to the right may have been a link's */
+			BlockNumber block = BufferGetBlockNumber(buffer);
+
+			UnlockReleaseBuffer(buffer);
+			gpb_require_last(index, layout, block);
+			return false;
+		}
+		buffer = gpb_step_right(index, layout, buffer, BUFFER_LOCK_SHARE);
+	}
+}
+
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_cost.c
+ *	  How many buckets there are, and the price of aggregating them.
+ *
+ * A bucket costs a descent, a few calls of its function and a range in a batch, whatever it holds; an entry costs a
+ * fraction of what an index scan is charged for it.  So a plan is worth having where buckets hold many entries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "bucket_node.h"
+#include "join_node.h"
+#include "plan_rules.h"
+
+/* All in units of cpu_operator_cost */
+#define GPB_BUCKET_START_COST	3000	/* to begin: contexts, index, the zone's changes */
+#define GPB_BUCKET_COST			400		/* to find a bucket, answer its range and make its row */
+
+/* A key's value as an integer */
+static double
+gpb_key_number(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+		case DATEOID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* How far apart the least and the greatest key are, by the histogram; 0 if there is none. */
+static double
+gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
+{
+	VariableStatData vardata;
+	AttStatsSlot slot;
+	double		span = 0.0;
+
+	examine_variable(root, (Node *) gpb_key_var(root, index), 0, &vardata);
+	if (HeapTupleIsValid(vardata.statsTuple) &&
+		get_attstatsslot(&slot, vardata.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						 ATTSTATSSLOT_VALUES))
+	{
+		if (slot.nvalues > 1)
+			span = gpb_key_number(index->opcintype[0], slot.values[slot.nvalues - 1]) -
+				gpb_key_number(index->opcintype[0], slot.values[0]);
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(vardata);
+	return span;
+}
+
+/*
+ * Core takes a function of a column to have as many results as the column has values.  Where the width of a bucket is known there
+ * are no more than fit into the part of the histogram that the conditions leave.
+ */
+double
+gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, double width)
+{
+	double		rows = clamp_row_est(index->rel->rows);
+	double		buckets = estimate_num_groups(root, list_make1(bucket), rows, NULL, NULL);
+	double		span;
+
+	if (width > 0.0)
+	{
+		span = gpb_key_span(root, index) * Min(rows / Max(index->rel->tuples, 1.0), 1.0);
+		if (span > 0.0)
+			buckets = Min(buckets, ceil(span / width) + 1.0);
+	}
+	return clamp_row_est(Min(buckets, rows));
+}
+
+/* Columns that the aggregates are over: the index is asked as many times. */
+static int
+gpb_count_columns(const GpbAggregateItem *items, int nitems)
+{
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < nitems; i++)
+	{
+		if (items[i].function != GPB_COUNT_ENTRIES)
+			columns = bms_add_member(columns, items[i].column);
+	}
+	return Max(bms_num_members(columns), 1);
+}
+
+void
+gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
+				const GpbAggregateItem *items, int nitems, double buckets,
+				PathTarget *target, List *having, Cost *startup_cost, Cost *total_cost)
+{
+	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
+	int			columns = gpb_count_columns(items, nitems);
+	Cost		run;
+	QualCost	cost;
+
+	cost_qual_eval(&cost, conditions, root);
+	startup += cost.startup + cost.per_tuple;
+	cost_qual_eval(&cost, having, root);
+	startup += cost.startup;
+	run = buckets * (columns * GPB_BUCKET_COST * cpu_operator_cost + cost.per_tuple +
+					 cpu_tuple_cost + target->cost.per_tuple) +
+		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
+
+	*startup_cost = startup + run * Min(GPB_JOIN_FIRST_BATCH / buckets, 1.0);
+	*total_cost = startup + run;
+}

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_zone.h
+ *	  Time zones, and when their offsets change.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_BUCKET_ZONE_H
+#define GPB_BUCKET_ZONE_H
+
+#include "postgres.h"
+#include "datatype/timestamp.h"
+#include "pgtime.h"
+
+/*
+ * The zone that date_trunc and AT TIME ZONE mean by a name; NULL if they would raise an error, or if it
+ * is an abbreviation whose offset changes with time.
+ */
+extern pg_tz *gpb_zone_by_name(const text *name);
+
+/* When the offset, or only its name, changes after "from", up to "to", ascending; their number.  The array is palloc'd. */
+extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, TimestampTz **changes);
+
+/*
+ * Do the zone's offsets lie within a day of each other, and of a day's fraction from UTC?  So it is for the zones of the world; a POSIX
+ * specification can have others.
+ */
+extern bool gpb_zone_is_usual(pg_tz *zone);
+
+#endif							/* GPB_BUCKET_ZONE_H */

@@ -16,8 +16,10 @@
 #include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/timestamp.h"
 
 #include "bucket_node.h"
 #include "join_node.h"
@@ -25,7 +27,11 @@
 
 /* All in units of cpu_operator_cost */
 #define GPB_BUCKET_START_COST	3000	/* to begin: contexts, index, the zone's changes */
-#define GPB_BUCKET_COST			400		/* to find a bucket, answer its range and make its row */
+#define GPB_BUCKET_COST			200		/* to find a bucket, answer its range and make its row */
+#define GPB_BUCKET_COLUMN_COST	80		/* to answer it for a further column */
+
+/* Entries of a bucket where the function's arguments are not known until run time */
+#define GPB_UNKNOWN_BUCKET		20.0
 
 /* A key's value as an integer */
 static double
@@ -43,10 +49,26 @@ gpb_key_number(Oid type, Datum value)
 	}
 }
 
-/* How far apart the least and the greatest key are, by the histogram; 0 if there is none. */
+static bool
+gpb_key_is_finite(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case DATEOID:
+			return !DATE_NOT_FINITE(DatumGetDateADT(value));
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value));
+		default:
+			return true;
+	}
+}
+
+/* How far apart the least and the greatest finite key are, by the histogram; 0 if there is none. */
 static double
 gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
 {
+	Oid			type = index->opcintype[0];
 	VariableStatData vardata;
 	AttStatsSlot slot;
 	double		span = 0.0;
@@ -56,9 +78,16 @@ gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
 		get_attstatsslot(&slot, vardata.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
 						 ATTSTATSSLOT_VALUES))
 	{
-		if (slot.nvalues > 1)
-			span = gpb_key_number(index->opcintype[0], slot.values[slot.nvalues - 1]) -
-				gpb_key_number(index->opcintype[0], slot.values[0]);
+		int			first = 0;
+		int			last = slot.nvalues - 1;
+
+		while (first < last && !gpb_key_is_finite(type, slot.values[first]))
+			first++;
+		while (last > first && !gpb_key_is_finite(type, slot.values[last]))
+			last--;
+		if (first < last)
+			span = gpb_key_number(type, slot.values[last]) -
+				gpb_key_number(type, slot.values[first]);
 		free_attstatsslot(&slot);
 	}
 	ReleaseVariableStats(vardata);
@@ -82,22 +111,9 @@ gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, doubl
 		if (span > 0.0)
 			buckets = Min(buckets, ceil(span / width) + 1.0);
 	}
+	else
+		buckets = Min(buckets, ceil(rows / GPB_UNKNOWN_BUCKET));
 	return clamp_row_est(Min(buckets, rows));
-}
-
-/* Columns that the aggregates are over: the index is asked as many times. */
-static int
-gpb_count_columns(const GpbAggregateItem *items, int nitems)
-{
-	Bitmapset  *columns = NULL;
-	int			i;
-
-	for (i = 0; i < nitems; i++)
-	{
-		if (items[i].function != GPB_COUNT_ENTRIES)
-			columns = bms_add_member(columns, items[i].column);
-	}
-	return Max(bms_num_members(columns), 1);
 }
 
 void
@@ -106,7 +122,7 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
 				PathTarget *target, List *having, Cost *startup_cost, Cost *total_cost)
 {
 	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
-	int			columns = gpb_count_columns(items, nitems);
+	int			columns = gpb_count_item_columns(items, nitems);
 	Cost		run;
 	QualCost	cost;
 
@@ -114,8 +130,8 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
 	startup += cost.startup + cost.per_tuple;
 	cost_qual_eval(&cost, having, root);
 	startup += cost.startup;
-	run = buckets * (columns * GPB_BUCKET_COST * cpu_operator_cost + cost.per_tuple +
-					 cpu_tuple_cost + target->cost.per_tuple) +
+	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) * cpu_operator_cost +
+					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
 		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
 
 	*startup_cost = startup + run * Min(GPB_JOIN_FIRST_BATCH / buckets, 1.0);

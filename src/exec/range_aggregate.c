@@ -181,21 +181,6 @@ gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
 
 /* ---- price ---- */
 
-/* Columns that the aggregates are over: the index is asked as many times. */
-static int
-gpb_count_item_columns(const GpbAggregateItem *items, int nitems)
-{
-	Bitmapset  *columns = NULL;
-	int			i;
-
-	for (i = 0; i < nitems; i++)
-	{
-		if (items[i].function != GPB_COUNT_ENTRIES)
-			columns = bms_add_member(columns, items[i].column);
-	}
-	return Max(bms_num_members(columns), 1);
-}
-
 void
 gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 						 const GpbAggregateItem *items, int nitems, double entries,

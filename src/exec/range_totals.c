@@ -56,6 +56,20 @@ gpb_match_range_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **i
 	return true;
 }
 
+int
+gpb_count_item_columns(const GpbAggregateItem *items, int nitems)
+{
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < nitems; i++)
+	{
+		if (items[i].function != GPB_COUNT_ENTRIES)
+			columns = bms_add_member(columns, items[i].column);
+	}
+	return Max(bms_num_members(columns), 1);
+}
+
 /* ---- begin and end ---- */
 
 GpbRangeTotals *

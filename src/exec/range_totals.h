@@ -26,6 +26,9 @@
 extern bool gpb_match_range_aggrefs(IndexOptInfo *index, List *aggrefs,
 									GpbAggregateItem **items);
 
+/* Columns that the aggregates are over: the index is asked as many times. */
+extern int	gpb_count_item_columns(const GpbAggregateItem *items, int nitems);
+
 typedef struct GpbRangeTotals GpbRangeTotals;
 
 /*

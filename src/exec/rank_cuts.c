@@ -52,8 +52,8 @@ static int
 gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
 					GpbSeparators *separators)
 {
-	GpbBound	low = {range.lo, 0};
-	Buffer		buffer = gpb_search_level(index, layout, low, level, BUFFER_LOCK_SHARE);
+	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
+	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
 	int			first = gpb_page_count(BufferGetPage(buffer));
 
 	separators->n = 0;
@@ -62,10 +62,10 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 		Page		page = BufferGetPage(buffer);
 		BlockNumber block = BufferGetBlockNumber(buffer);
 		BlockNumber right = gpb_special(page)->right;
+		GpbBound	high = gpb_page_high(page);
 		int			count = gpb_page_count(page);
 		int			i;
 
-		low = gpb_page_high(page);
 		for (i = 0; i < count; i++)
 		{
 			uint64		key = gpb_page_key(page, layout->key_width, i);
@@ -74,10 +74,10 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 				gpb_separators_add(separators, key);
 		}
 		UnlockReleaseBuffer(buffer);
-		if (right == GPB_NO_BLOCK || low.key > range.hi)
+		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, bounds.hi))
 			return first;
 		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, layout, block, right, level, low, BUFFER_LOCK_SHARE);
+		buffer = gpb_read_right(index, layout, block, right, level, high, BUFFER_LOCK_SHARE);
 	}
 }
 

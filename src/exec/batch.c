@@ -169,6 +169,20 @@ gpb_batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
+/*
+ * Does this run pay for the device's fixed costs?  Ranges to be aggregated are taken to hold as many entries as those
+ * of the runs before: how many these are is often beyond the planner, and decides more than the number of the ranges.
+ */
+static bool
+gpb_batch_pays(const GpbBatch *batch)
+{
+	double		entries = 0;
+
+	if (!batch->want.list && batch->counters.ranges > 0)
+		entries = batch->n * ((double) batch->counters.matches / batch->counters.ranges);
+	return gpb_batch_aggregate_pays(batch->n, entries);
+}
+
 /* Which engine is right for this run (rule M8: not known before) */
 static const GpbBatchEngine *
 gpb_batch_choose(const GpbBatch *batch)
@@ -180,7 +194,7 @@ gpb_batch_choose(const GpbBatch *batch)
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE)
 		return &gpb_batch_device;
-	return gpb_batch_device_pays(batch->n) && !gpb_mirror_is_inner_only(batch->index) ?
+	return gpb_batch_pays(batch) && !gpb_mirror_is_inner_only(batch->index) ?
 		&gpb_batch_device : &gpb_batch_cpu;
 }
 

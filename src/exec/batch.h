@@ -114,6 +114,9 @@ extern const GpbBatchCounters *gpb_batch_counters(const GpbBatch *batch);
 /* Does a batch of n ranges pay for the device's fixed costs? */
 extern bool gpb_batch_device_pays(double n);
 
+/* The same if the entries, so many in all ranges together, are aggregated. */
+extern bool gpb_batch_aggregate_pays(double n, double entries);
+
 /* The engine for a batch of ranges that are few and have many entries: so many in all */
 extern GpbEngine gpb_batch_engine_for(Relation index, double entries);
 

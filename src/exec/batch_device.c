@@ -53,18 +53,24 @@
 /*
  * ---- what it costs ----
  *
- * What a range costs the CPU engine more than the device, in the planner's units, where an entry that the
- * CPU aggregates costs 0.0015 (aggregate_plan.c): a walk to a leaf that is in shared buffers
- * but not in the CPU's cache takes the time of about a dozen.  gpubtree.batch_setup_cost is the device's
- * fixed cost: a look for changed pages, the visibility map, and a request's way to the service and back.
+ * What the CPU engine pays more than the device for a range, and for an entry that is aggregated, in units of
+ * gpubtree.batch_setup_cost, which is the device's fixed cost: a look for changed pages, the visibility map, and a
+ * request's way to the service and back.  A range is a walk to a leaf that may not be in the CPU's cache,
+ * an entry a few nanoseconds: as many as take the time of a request make up for it.
  */
 #define GPB_RANGE_GAIN		0.02
-#define GPB_ENTRY_GAIN		0.0015
+#define GPB_ENTRY_GAIN		0.0002
 
 bool
 gpb_batch_device_pays(double n)
 {
 	return n * GPB_RANGE_GAIN >= gpb_batch_setup_cost;
+}
+
+bool
+gpb_batch_aggregate_pays(double n, double entries)
+{
+	return n * GPB_RANGE_GAIN + entries * GPB_ENTRY_GAIN >= gpb_batch_setup_cost;
 }
 
 GpbEngine

@@ -1,7 +1,8 @@
 # key = ANY (array) gives what a sequential scan gives in the same snapshot: under aggregates, where all keys are one batch, and
 # in index scans, index-only scans and bitmap scans, in both directions, with LIMIT, through cursors that turn around and
 # merge joins that go back to a mark; for every type of key and of element, NULLs, duplicates, empty and huge arrays, several arrays,
-# other conditions, literals, parameters and subqueries; at rest and beside writers and VACUUM.
+# other conditions, literals, parameters and subqueries; at rest, beside writers and VACUUM, and through cursors that wait while the
+# leaves to come are split.
 #
 # Guards: array_keys.c; aggregate_array.c; the scan's way from one range to the next (scan.c).
 #
@@ -346,6 +347,35 @@ $_->finish foreach ($writers, $vacuum);
 cmp_ok($compared, '>', 10, "beside writers: $compared snapshots were compared");
 is($mismatches, 0, 'beside writers all ways agree');
 is($node->safe_psql('postgres', "SELECT gpubtree_check('busy_k', true)"), '', 'the index is sound');
+
+# ---- cursors that wait while every leaf is split ----
+
+foreach my $mode ('index', 'index-only')
+{
+	foreach my $order ('', 'DESC')
+	{
+		$node->safe_psql('postgres', <<'SQL');
+DROP TABLE IF EXISTS idle;
+CREATE TABLE idle (k int4);
+INSERT INTO idle SELECT i * 20 FROM generate_series(0, 9999) i;
+CREATE INDEX idle_k ON idle USING gpubtree (k) WITH (fillfactor = 100);
+VACUUM ANALYZE idle;
+SQL
+		my @expected = map { $_ * 60 } 0 .. 3333;
+		@expected = reverse @expected if $order;
+		my $rows = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql($mode)
+			  . "SET LOCAL statement_timeout = '60s';\n"
+			  . "DECLARE c SCROLL CURSOR FOR SELECT k FROM idle WHERE k = ANY (ARRAY(SELECT generate_series(0, 200000, 60))) ORDER BY k $order;\n"
+			  . 'FETCH 800 FROM c;');
+		# the pages that an index-only scan has pinned make a VACUUM wait
+		$node->safe_psql('postgres', 'INSERT INTO idle SELECT i * 20 + j FROM generate_series(0, 9999) i, generate_series(1, 19) j;'
+			  . ($mode eq 'index' ? 'VACUUM idle;' : ''));
+		$rows .= "\n" . $session->query_safe("FETCH ALL FROM c;");
+		my $back = $session->query_safe("FETCH BACKWARD ALL FROM c;\nCOMMIT;");
+		is(join(' ', split(/\s+/, $rows)), join(' ', @expected), "$mode scan $order: all rows, once, though every leaf was split");
+		is(join(' ', split(/\s+/, $back)), join(' ', reverse @expected), "$mode scan $order: and back");
+	}
+}
 
 diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 $session->quit;

@@ -71,6 +71,7 @@ gpb_begin_bucket_expressions(GpbBucketScan *scan, CustomScan *plan)
 	scan->keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
 	scan->function = gpb_bucket_function_begin(lsecond(plan->custom_private),
 											   scan->index->rd_opcintype[0]);
+	gpb_bucket_function_check_rights(scan->function);
 	scan->narguments = list_length(arguments);
 	Assert(scan->narguments == gpb_bucket_function_arguments(scan->function));
 	scan->arguments = palloc(sizeof(ExprState *) * scan->narguments);

@@ -273,10 +273,7 @@ gpb_bucket_function_begin(List *functions, Oid key_type)
 	{
 		GpbBucketStep *step = &function->step[foreach_current_index(lc)];
 		Oid			procedure = lfirst_oid(lc);
-		AclResult	allowed = pg_proc_aclcheck(procedure, GetUserId(), ACL_EXECUTE);
 
-		if (allowed != ACLCHECK_OK)
-			aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(procedure));
 		step->type = gpb_step_type(procedure);
 		Assert(step->type != NULL);
 		fmgr_info(procedure, &step->procedure);
@@ -285,6 +282,21 @@ gpb_bucket_function_begin(List *functions, Oid key_type)
 								 NULL, NULL);
 	}
 	return function;
+}
+
+void
+gpb_bucket_function_check_rights(const GpbBucketFunction *function)
+{
+	int			i;
+
+	for (i = 0; i < function->nsteps; i++)
+	{
+		Oid			procedure = function->step[i].type->function;
+		AclResult	allowed = pg_proc_aclcheck(procedure, GetUserId(), ACL_EXECUTE);
+
+		if (allowed != ACLCHECK_OK)
+			aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(procedure));
+	}
 }
 
 int

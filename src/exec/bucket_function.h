@@ -46,8 +46,11 @@ typedef struct GpbBucketOrder
 	double		width;			/* of a bucket, about, in units of the key; 0 if unknown */
 } GpbBucketOrder;
 
-/* Memory is of the current context.  Raises an error if the user may not call one of the functions. */
+/* Memory is of the current context. */
 extern GpbBucketFunction *gpb_bucket_function_begin(List *functions, Oid key_type);
+
+/* Raise an error if the user may not call one of the functions, as the executor does when it begins. */
+extern void gpb_bucket_function_check_rights(const GpbBucketFunction *function);
 
 /* Number of arguments besides keys */
 extern int	gpb_bucket_function_arguments(const GpbBucketFunction *function);

@@ -59,8 +59,10 @@ CREATE FUNCTION offset_of(at timestamptz, zone text) RETURNS interval LANGUAGE s
 	SELECT (at AT TIME ZONE zone) - (at AT TIME ZONE 'UTC')
 $$;
 CREATE TABLE zones (zone text PRIMARY KEY, changes timestamptz[]);
-CREATE FUNCTION change_of(name text) RETURNS timestamptz LANGUAGE sql AS $$
-	SELECT coalesce(changes[1 + floor(random() * cardinality(changes))], '2000-01-01') FROM zones WHERE zone = name
+-- one of a few changes, so that there are many keys around each
+CREATE FUNCTION change_of(name text, which int) RETURNS timestamptz LANGUAGE sql AS $$
+	SELECT coalesce(changes[1 + mod(which + 7 * floor(random() * 6)::int, greatest(cardinality(changes), 1))], '2000-01-01')
+	FROM zones WHERE zone = name
 $$;
 SQL
 
@@ -89,6 +91,7 @@ SQL
 
 my $keytype;
 my $spread;
+my $which_changes;
 
 # A distribution of keys
 sub value_sql
@@ -97,13 +100,13 @@ sub value_sql
 	return pick("($n - $spread / 2)::$keytype", "($n / 10 * 7 - 50)::$keytype") if $keytype =~ /^int/;
 	return pick(
 		"(date '2020-01-01' + ($n)::int4)", "(date '0020-01-01 BC' + ($n * 5)::int4)",
-		"(change_of('$zone')::date + floor(random() * 7)::int4 - 3)")
+		"(change_of('$zone', $which_changes)::date + floor(random() * 7)::int4 - 3)")
 	  if $keytype eq 'date';
 	return pick(
 		"($keytype '2021-02-20' + $n * interval '1 minute')", "($keytype '2021-02-20' + $n * interval '7.13 seconds')",
 		"($keytype '1960-01-01' + $n * interval '13 hours 7 minutes')", "($keytype '0005-01-01 BC' + $n * interval '3 days')")
 	  if $keytype eq 'timestamp' || chance(0.3);
-	return "(change_of('$zone') + floor(random() * 2880) * interval '1 minute' - interval '12 hours')";
+	return "(change_of('$zone', $which_changes) + floor(random() * 2880) * interval '1 minute' - interval '12 hours')";
 }
 
 my %far = (
@@ -118,6 +121,7 @@ sub create_table
 {
 	$keytype = pick(qw(int2 int4 int8 date timestamp timestamp timestamptz timestamptz timestamptz));
 	$spread = pick(30, 3000, 20000, 20000);
+	$which_changes = between(0, 300);
 	choose_zone();
 	my $rows = pick(0, 1, 50, 1500, 4000);
 	my $null = pick(0, 0, 0.02, 0.5);
@@ -135,8 +139,8 @@ SQL
 	  . (chance(0.5) ? $index . $load : $load . $index);
 	foreach my $far (@{ $far{$keytype} })
 	{
-		$sql .= "INSERT INTO t SELECT $far, n, n FROM generate_series(1, 3) n;\n" if chance(0.15);
-		$sql .= "INSERT INTO t VALUES ($far, 1, 1);\nDELETE FROM t WHERE k = $far;\n" if chance(0.15);
+		$sql .= "INSERT INTO t SELECT $far, n, n FROM generate_series(1, 3) n;\n" if chance(0.06);
+		$sql .= "INSERT INTO t VALUES ($far, 1, 1);\nDELETE FROM t WHERE k = $far;\n" if chance(0.06);
 	}
 	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
 	$sql .= pick("UPDATE t SET v = v + 1 WHERE w % 5 = 0;\n", "DELETE FROM t WHERE w % 3 = 0;\n",

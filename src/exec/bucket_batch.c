@@ -15,28 +15,13 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "../mirror/mirror.h"
 #include "bucket_node.h"
 #include "join_node.h"
 
 /* ---- memory ---- */
-
-/*
- * A bucket is a whole range of entries.  So where the entries are many the device is worth its fixed costs, even for few
- * ranges.
- */
-static GpbEngine
-gpb_bucket_engine(GpbBucketScan *scan)
-{
-	double		price = 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost) * scan->entries;
-
-	return price > gpb_batch_setup_cost && gpb_mirror_available() &&
-		!gpb_mirror_is_inner_only(scan->index) ? GPB_ENGINE_DEVICE : GPB_ENGINE_AUTO;
-}
 
 GpbRangeTotals *
 gpb_bucket_totals(GpbBucketScan *scan)
@@ -50,7 +35,7 @@ gpb_bucket_totals(GpbBucketScan *scan)
 	batches->totals = gpb_range_totals_begin(scan->heap, scan->index,
 											 scan->css.ss.ps.state->es_snapshot, scan->items,
 											 scan->nitems, false, gpb_join_memory(),
-											 gpb_bucket_engine(scan));
+											 gpb_batch_engine_for(scan->index, scan->entries));
 	MemoryContextSwitchTo(caller);
 	return batches->totals;
 }

@@ -141,6 +141,9 @@ SELECT compare(query), is_aggregated(query) FROM unnest(ARRAY[
 	'SELECT count(*), sum(g.price) FROM orders o JOIN goods g ON g.k = o.good WHERE o.id < 0',
 	'SELECT o.id, (SELECT sum(g.price) FROM orders i JOIN goods g ON g.k = i.good WHERE i.amount = o.id) FROM orders o WHERE id < 20'
 ]) query;
+SET gpubtree.enable_joinaggregate = off;
+SELECT is_aggregated('SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good') AS switched_off;
+RESET gpubtree.enable_joinaggregate;
 -- joined rows are needed
 SELECT is_aggregated(query), query FROM unnest(ARRAY[
 	'SELECT sum(g.price), sum(g.k) FROM orders o JOIN goods g ON g.k = o.good',

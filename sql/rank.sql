@@ -31,7 +31,7 @@ BEGIN
 	RETURN result;
 END $$;
 CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_rank = off SET enable_sort = off SET enable_bitmapscan = off
+	SET gpubtree.enable_rank = off SET gpubtree.enable_percentile = off SET enable_sort = off SET enable_bitmapscan = off
 AS $$
 	SELECT answer(query)
 $$;
@@ -240,9 +240,9 @@ EXECUTE percentile(-0.1, 50000);
 EXECUTE percentile('NaN', NULL);
 SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
 SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 50000;
-SET gpubtree.enable_rank = off;
+SET gpubtree.enable_percentile = off;
 SELECT percentile_disc(1.5::float8) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
-RESET gpubtree.enable_rank;
+RESET gpubtree.enable_percentile;
 \set VERBOSITY default
 DEALLOCATE percentile;
 RESET plan_cache_mode;
@@ -259,9 +259,9 @@ SELECT is_ours(query), query FROM unnest('{
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores GROUP BY v,
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores HAVING count(*) > 5
 }'::text[]) query;
-SET gpubtree.enable_rank = off;
+SET gpubtree.enable_percentile = off;
 SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
-RESET gpubtree.enable_rank;
+RESET gpubtree.enable_percentile;
 
 --
 -- Types, orders

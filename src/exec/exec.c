@@ -26,8 +26,10 @@ bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
 double		gpb_batch_setup_cost = 20.0;
 bool		gpb_enable_batchjoin = true;
+bool		gpb_enable_joinaggregate = true;
 bool		gpb_enable_rangeaggregate = true;
 bool		gpb_enable_rank = true;
+bool		gpb_enable_percentile = true;
 bool		gpb_enable_bucketaggregate = true;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
@@ -96,6 +98,11 @@ gpb_exec_init(void)
 							 "Enables the planner's use of batched joins over gpubtree indexes.",
 							 NULL, &gpb_enable_batchjoin, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_joinaggregate",
+							 "Enables the planner's use of aggregates over batched joins, without joined rows.",
+							 "Batched joins and range aggregates must be enabled too.",
+							 &gpb_enable_joinaggregate, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_rangeaggregate",
 							 "Enables the planner's use of batches of ranges for aggregates of each outer row or group.",
 							 NULL, &gpb_enable_rangeaggregate, true,
@@ -104,6 +111,10 @@ gpb_exec_init(void)
 	DefineCustomBoolVariable("gpubtree.enable_rank",
 							 "Enables the planner's use of counting in gpubtree indexes to find the row of a rank.",
 							 NULL, &gpb_enable_rank, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_percentile",
+							 "Enables the planner's use of counting in gpubtree indexes for percentile_disc.",
+							 NULL, &gpb_enable_percentile, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_bucketaggregate",
 							 "Enables the planner's use of batches of ranges for aggregates grouped by a function of the key, such as date_trunc.",

@@ -215,7 +215,7 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 	List	   *aggrefs;
 	int			relid = -1;
 
-	if (!gpb_enable_batchjoin || !gpb_enable_aggregate ||
+	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
 		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))

@@ -35,6 +35,7 @@
 /* ---- settings (exec.c) ---- */
 
 extern bool gpb_enable_batchjoin;	/* gpubtree.enable_batchjoin */
+extern bool gpb_enable_joinaggregate;	/* gpubtree.enable_joinaggregate */
 
 /* ---- batches ---- */
 

@@ -166,7 +166,7 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 	List	   *fractions;
 	ListCell   *lc;
 
-	if (!gpb_enable_rank || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
+	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
 		return;
 	gpb_part_aggrefs(aggrefs, &others, &percentiles, &fractions);

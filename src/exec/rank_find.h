@@ -34,6 +34,7 @@
 /* ---- settings (exec.c) ---- */
 
 extern bool gpb_enable_rank;	/* gpubtree.enable_rank */
+extern bool gpb_enable_percentile;	/* gpubtree.enable_percentile */
 
 /* ---- where to cut (rank_cuts.c) ---- */
 

@@ -173,8 +173,9 @@ sub random_query
 sub mode_sql
 {
 	my ($mode) = @_;
-	my $sql = 'SET LOCAL gpubtree.enable_rank = ' . ($mode eq 'ours' ? 'on' : 'off') . ";\nSET LOCAL gpubtree.setup_cost = 0;\n";
+	my $sql = "SET LOCAL gpubtree.setup_cost = 0;\n";
 
+	$sql .= "SET LOCAL gpubtree.enable_$_ = " . ($mode eq 'ours' ? 'on' : 'off') . ";\n" foreach qw(rank percentile);
 	$sql .= "SET LOCAL $_ = off;\n" foreach qw(enable_seqscan enable_bitmapscan enable_sort enable_material);
 	$sql .= "SET LOCAL enable_indexonlyscan = off;\n" if $mode eq 'ours' && chance(0.2);
 	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";

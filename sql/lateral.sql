@@ -37,6 +37,19 @@ BEGIN
 		CASE WHEN used THEN 'batch' ELSE 'no batch' END);
 END $$;
 
+-- values that may fail are not computed for rows that a join, which may be hidden, drops, nor where a function does without them
+CREATE TABLE lat_some AS SELECT id FROM lat_bins, generate_series(1, 5) WHERE g <> 0 AND id < 2000;
+ANALYZE lat_some;
+CREATE FUNCTION lat_joined() RETURNS SETOF lat_bins LANGUAGE sql STABLE AS 'SELECT b.* FROM lat_bins b JOIN lat_some USING (id)';
+CREATE FUNCTION lat_pick(boolean, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 END';
+SELECT lat_same('WITH b AS (SELECT b.* FROM lat_bins b JOIN lat_some USING (id)) SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM b');
+SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_joined() b');
+SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_bins b WHERE random() < 0');
+SELECT lat_same('SELECT sum(lat_pick(g <> 0, (SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g))) FROM lat_bins b');
+SELECT lat_same('SELECT z.* FROM lat_bins o, LATERAL (SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < 100 / o.g)) AS n FROM lat_bins b JOIN lat_some s ON s.id = b.id + 100000) z WHERE o.id = 5');
+DROP FUNCTION lat_joined, lat_pick;
+DROP TABLE lat_some;
+
 -- the three ways to write a LATERAL subquery
 EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b
 	CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s;

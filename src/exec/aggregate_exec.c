@@ -15,8 +15,13 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -76,6 +81,7 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	Index		rti = gpb_scan_rti(plan);
 
 	scan->nitems = gpb_aggregate_private_items(plan->custom_private, &scan->items);
+	gpb_require_aggregates(scan->items, scan->nitems);
 	scan->heap = ExecGetRangeTableRelation(estate, rti);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -91,6 +97,27 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 										lsecond(plan->custom_exprs), &css->ss.ps);
 	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 									   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- rights ---- */
+
+void
+gpb_require_aggregate(Oid aggregate)
+{
+	AclResult	allowed = pg_proc_aclcheck(aggregate, GetUserId(), ACL_EXECUTE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_AGGREGATE, get_func_name(aggregate));
+	InvokeFunctionExecuteHook(aggregate);
+}
+
+void
+gpb_require_aggregates(const GpbAggregateItem *items, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		gpb_require_aggregate(items[i].aggregate);
 }
 
 /* ---- wants ---- */

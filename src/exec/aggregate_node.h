@@ -60,6 +60,7 @@ typedef struct GpbAggregateItem
 	GpbAggregateFunction function;
 	int			column;			/* as in aggregate.h: 0 is the key */
 	Oid			type;			/* argument type; InvalidOid where any will do */
+	Oid			aggregate;		/* the SQL function that it stands for */
 } GpbAggregateItem;
 
 /*
@@ -72,6 +73,13 @@ typedef struct GpbAggregateItem
 extern List *gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n);
 extern Oid	gpb_aggregate_private_index(List *private);
 extern int	gpb_aggregate_private_items(List *private, GpbAggregateItem **items);
+
+/*
+ * Raise an error unless the current user may execute the aggregate, or those of the items, as core's Agg does when it begins; to be
+ * called when a node begins, under EXPLAIN too.
+ */
+extern void gpb_require_aggregate(Oid aggregate);
+extern void gpb_require_aggregates(const GpbAggregateItem *items, int n);
 
 extern const CustomScanMethods gpb_aggregate_scan_methods;
 

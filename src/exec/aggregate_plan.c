@@ -147,6 +147,7 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 		aggref->aggdistinct != NIL || aggref->aggfilter != NULL)
 		return false;
 
+	item->aggregate = aggref->aggfnoid;
 	item->column = 0;
 	item->type = InvalidOid;
 	item->function = GPB_COUNT_ENTRIES;
@@ -346,8 +347,8 @@ gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 /* ---- what travels in custom_private ---- */
 
 /*
- * A list of the index's OID, the items' (function, column) pairs, and their
- * argument types: integers and OIDs only, so that plans can be copied.
+ * A list of the index's OID, the items' (function, column) pairs, and their (argument type, aggregate)
+ * pairs: integers and OIDs only, so that plans can be copied.
  */
 List *
 gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n)
@@ -361,6 +362,7 @@ gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n)
 		functions = lappend_int(functions, items[i].function);
 		functions = lappend_int(functions, items[i].column);
 		types = lappend_oid(types, items[i].type);
+		types = lappend_oid(types, items[i].aggregate);
 	}
 	return list_make3(list_make1_oid(index), functions, types);
 }
@@ -377,7 +379,7 @@ gpb_aggregate_private_items(List *private, GpbAggregateItem **items)
 {
 	List	   *functions = lsecond(private);
 	List	   *types = lthird(private);
-	int			n = list_length(types);
+	int			n = list_length(types) / 2;
 	int			i;
 
 	*items = palloc(sizeof(GpbAggregateItem) * n);
@@ -385,7 +387,8 @@ gpb_aggregate_private_items(List *private, GpbAggregateItem **items)
 	{
 		(*items)[i].function = list_nth_int(functions, 2 * i);
 		(*items)[i].column = list_nth_int(functions, 2 * i + 1);
-		(*items)[i].type = list_nth_oid(types, i);
+		(*items)[i].type = list_nth_oid(types, 2 * i);
+		(*items)[i].aggregate = list_nth_oid(types, 2 * i + 1);
 	}
 	return n;
 }

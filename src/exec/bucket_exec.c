@@ -90,6 +90,7 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	Index		rti = castNode(Var, key->expr)->varno;
 
 	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
+	gpb_require_aggregates(scan->items, scan->nitems);
 	scan->heap = ExecGetRangeTableRelation(estate, rti);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;

@@ -87,12 +87,13 @@ gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	scan->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	css->custom_ps = list_make1(scan->outer);
+	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
+	gpb_require_aggregates(scan->items, scan->nitems);
 	scan->heap = ExecGetRangeTableRelation(estate, rti);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->nouter = linitial_int(lthird(plan->custom_private));
-	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
 	scan->index = index_open(gpb_aggregate_private_index(aggregates),
 							 exec_rt_fetch(rti, estate)->rellockmode);
 	gpb_keys_init(&scan->keys, scan->index, linitial_oid(lsecond(plan->custom_private)),

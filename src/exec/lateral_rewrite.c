@@ -12,6 +12,9 @@
  */
 #include "../compat.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
@@ -21,6 +24,7 @@
 #include "optimizer/prep.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "lateral.h"
 #include "range_aggregate.h"
@@ -43,6 +47,20 @@ static void gpb_rewrite_query(Query *query, Bitmapset *used, bool joined);
 static Node *gpb_each_row_mutator(Node *node, void *argument);
 
 /* ---- expressions that are evaluated for each row ---- */
+
+/* Is the function written in SQL?  When it is planned its body may take its place, where an argument need not be evaluated. */
+static bool
+gpb_is_sql_function(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		is_sql;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	is_sql = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId;
+	ReleaseSysCache(tuple);
+	return is_sql;
+}
 
 /* Remember a column of one of the query's own subqueries, seen through joins. */
 static void
@@ -101,11 +119,18 @@ gpb_each_row_mutator(Node *node, void *argument)
 			if (((BoolExpr *) node)->boolop != NOT_EXPR)
 				return node;
 			break;
+		case T_FuncExpr:
+			if (gpb_is_sql_function(((FuncExpr *) node)->funcid))
+				return node;
+			break;
+		case T_OpExpr:
+			set_opfuncid((OpExpr *) node);
+			if (gpb_is_sql_function(((OpExpr *) node)->opfuncid))
+				return node;
+			break;
 		case T_List:
 		case T_TargetEntry:
-		case T_FuncExpr:
 		case T_NamedArgExpr:
-		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_ScalarArrayOpExpr:
 		case T_RelabelType:
@@ -168,14 +193,34 @@ gpb_sees_each_row(Query *query)
 		 (query->limitCount == NULL && query->limitOffset == NULL));
 }
 
-/* Does the query join what is in its FROM list, perhaps with what is in its conditions? */
+/*
+ * Does the query join what is in its FROM list, perhaps with what is in its conditions?  A volatile condition counts as a
+ * join: without Vars it is tested above all that is in the FROM list.
+ */
 static bool
 gpb_joins(Query *query)
 {
 	List	   *from = query->jointree->fromlist;
 
 	return list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef)) ||
-		checkExprHasSubLink(query->jointree->quals);
+		checkExprHasSubLink(query->jointree->quals) ||
+		contain_volatile_functions(query->jointree->quals);
+}
+
+/* Does this function in FROM become a query when it is planned? */
+static bool
+gpb_is_inlined(RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->functions)
+	{
+		Node	   *function = lfirst_node(RangeTblFunction, lc)->funcexpr;
+
+		if (IsA(function, FuncExpr) && gpb_is_sql_function(((FuncExpr *) function)->funcid))
+			return true;
+	}
+	return false;
 }
 
 /* Is one of its members a query, which may join in its turn? */
@@ -187,10 +232,13 @@ gpb_reads_subquery(Query *query)
 	foreach(lc, query->jointree->fromlist)
 	{
 		Node	   *member = lfirst(lc);
+		RangeTblEntry *rte;
 
-		if (IsA(member, RangeTblRef) &&
-			list_nth_node(RangeTblEntry, query->rtable,
-						  ((RangeTblRef *) member)->rtindex - 1)->rtekind == RTE_SUBQUERY)
+		if (!IsA(member, RangeTblRef))
+			continue;
+		rte = list_nth_node(RangeTblEntry, query->rtable, ((RangeTblRef *) member)->rtindex - 1);
+		if (rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_CTE ||
+			(rte->rtekind == RTE_FUNCTION && gpb_is_inlined(rte)))
 			return true;
 	}
 	return false;

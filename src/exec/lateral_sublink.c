@@ -128,9 +128,41 @@ gpb_sketch_index(Relation index)
 	return sketch;
 }
 
+/* A function that may raise an error: one that is not leakproof */
+static bool
+gpb_function_may_fail(Oid function, void *argument)
+{
+	return !get_func_leakproof(function);
+}
+
+/* Is there anything in the expression but columns, constants, parameters, and functions of them that cannot fail? */
+static bool
+gpb_expression_may_fail(Node *node, void *argument)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_FuncExpr:
+		case T_OpExpr:
+			break;
+		default:
+			return true;
+	}
+	if (check_functions_in_node(node, gpb_function_may_fail, argument))
+		return true;
+	return expression_tree_walker(node, gpb_expression_may_fail, argument);
+}
+
 /*
- * Could evaluating the clause's outer value raise an error?  Where rows are joined, a LATERAL subquery may be run for a row that a
- * scalar one never comes to, so it must not.
+ * Could evaluating what the clause compares the key with raise an error?  Where rows are joined, a LATERAL subquery may be run for a row
+ * that a scalar one never comes to, so it must not.
  */
 static bool
 gpb_value_may_fail(Expr *clause)
@@ -141,11 +173,7 @@ gpb_value_may_fail(Expr *clause)
 	{
 		Node	   *value = lfirst(lc);
 
-		if (contain_vars_of_level(value, 0))
-			continue;
-		value = copyObject(value);
-		IncrementVarSublevelsUp(value, -1, 1);
-		if (contain_leaked_vars(value))
+		if (!contain_vars_of_level(value, 0) && gpb_expression_may_fail(value, NULL))
 			return true;
 	}
 	return false;
@@ -176,7 +204,7 @@ gpb_sketch_has_conditions(IndexOptInfo *index, List *clauses, bool joined)
 				return false;
 			continue;
 		}
-		if (outer && joined && gpb_value_may_fail(clause))
+		if (joined && gpb_value_may_fail(clause))
 			return false;
 		correlated |= outer;
 	}

@@ -91,6 +91,13 @@ gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 
 	scan->counters.engine = "none";
 	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	foreach(lc, plan->custom_scan_tlist)
+	{
+		Expr	   *expression = lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(expression, Aggref))
+			gpb_require_aggregate(((Aggref *) expression)->aggfnoid);
+	}
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 

@@ -83,6 +83,7 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
 	gpb_range_aggregate_read_private(plan->custom_private, &scan->plan);
+	gpb_require_aggregates(scan->plan.items, scan->plan.nitems);
 	scan->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	css->custom_ps = list_make1(scan->outer);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)

@@ -1,0 +1,59 @@
+-- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
+CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
+INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
+CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
+CREATE TABLE gpb_b AS SELECT i AS id, i::bigint AS lo, i::bigint + 50 AS hi FROM generate_series(1, 1900) i;
+VACUUM ANALYZE gpb_t, gpb_b;
+CREATE ROLE regress_gpb_rights;
+GRANT SELECT ON gpb_t, gpb_b TO regress_gpb_rights;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+SET enable_sort = off;
+SET enable_hashagg = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SET cpu_tuple_cost = 1;
+
+-- node of each query, and what its EXPLAIN and its execution raise
+CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query;
+	RETURN 'allowed';
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN SQLERRM;
+END $$;
+CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Gpubtree' THEN RETURN substring(line FROM 'Gpubtree\w+'); END IF;
+	END LOOP;
+	RETURN NULL;
+END $$;
+CREATE TABLE queries (n serial, query text);
+INSERT INTO queries (query) VALUES
+	('SELECT sum(v) FROM gpb_t WHERE k > 5'),
+	('SELECT sum(v) FROM gpb_t WHERE k = ANY (''{1,2,3,4,5,6,7,8,9,10,11,12}'')'),
+	('SELECT k / 1000, sum(v) FROM gpb_t GROUP BY 1'),
+	('SELECT sum(v) FROM gpb_b b JOIN gpb_t t ON t.k = b.lo'),
+	('SELECT b.id, sum(v) FROM gpb_b b JOIN gpb_t t ON t.k BETWEEN b.lo AND b.hi GROUP BY 1'),
+	('SELECT b.id, s.* FROM gpb_b b CROSS JOIN LATERAL (SELECT sum(v) FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) s'),
+	('SELECT b.id, (SELECT sum(v) FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) FROM gpb_b b'),
+	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM gpb_t'),
+	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM gpb_t WHERE k > 5');
+GRANT SELECT ON queries TO regress_gpb_rights;
+SELECT n, node_of(query) FROM queries ORDER BY n;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION sum(integer), percentile_disc(float8, anyelement) FROM PUBLIC;
+SET LOCAL ROLE regress_gpb_rights;
+SELECT n, attempt(query) FROM queries ORDER BY n;
+SELECT n, attempt('EXPLAIN ' || query) FROM queries ORDER BY n;
+-- others are allowed still
+SELECT attempt('SELECT max(v) FROM gpb_t WHERE k > 5');
+ROLLBACK;
+
+DROP TABLE queries, gpb_t, gpb_b;
+DROP FUNCTION attempt, node_of;
+DROP ROLE regress_gpb_rights;

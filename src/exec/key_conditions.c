@@ -103,6 +103,15 @@ gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions)
 	return true;
 }
 
+bool
+gpb_is_key_not_null(IndexOptInfo *index, Expr *clause)
+{
+	NullTest   *test = (NullTest *) clause;
+
+	return IsA(clause, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
+		match_index_to_operand((Node *) test->arg, 0, index);
+}
+
 /* ---- run time ---- */
 
 /* Take a condition of the plan apart. */

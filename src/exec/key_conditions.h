@@ -33,6 +33,9 @@ extern Expr *gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOp
  */
 extern bool gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions);
 
+/* Is the clause "key IS NOT NULL", which every comparison with the key implies? */
+extern bool gpb_is_key_not_null(IndexOptInfo *index, Expr *clause);
+
 /* ---- run time ---- */
 
 /* One index condition, ready to be evaluated */

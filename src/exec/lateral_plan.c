@@ -182,16 +182,6 @@ gpb_having_mutator(Node *node, void *argument)
 
 /* ---- does an index hold what is asked for? ---- */
 
-/* Is it "key IS NOT NULL"?  Comparisons with the key imply that. */
-static bool
-gpb_is_key_not_null(Expr *clause, IndexOptInfo *index)
-{
-	NullTest   *test = (NullTest *) clause;
-
-	return IsA(clause, NullTest) && !test->argisrow && test->nulltesttype == IS_NOT_NULL &&
-		match_index_to_operand((Node *) test->arg, 0, index);
-}
-
 /*
  * Make conditions of the table's restrictions, all that the index does not imply; values are the subquery's.  None may be
  * one that might tell what it saw ahead of a row-level security policy.
@@ -213,7 +203,7 @@ gpb_lateral_conditions(PlannerInfo *subroot, IndexOptInfo *index, GpbLateralCand
 
 		if (!restriction_is_securely_promotable(rinfo, index->rel))
 			return false;
-		if (gpb_is_key_not_null(rinfo->clause, index))
+		if (gpb_is_key_not_null(index, rinfo->clause))
 			continue;
 		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
 									   &plan->conditions[plan->nconditions], &value))

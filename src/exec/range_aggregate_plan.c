@@ -211,16 +211,6 @@ gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *conditi
 	candidate->values = lappend(candidate->values, value);
 }
 
-/* "key IS NOT NULL", which every condition on the key implies */
-static bool
-gpb_is_key_not_null(IndexOptInfo *index, Expr *clause)
-{
-	NullTest   *test = (NullTest *) clause;
-
-	return IsA(clause, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
-		match_index_to_operand((Node *) test->arg, 0, index);
-}
-
 /*
  * Turn clauses into conditions of the candidate's plan; false if one cannot be, or might tell what it saw ahead of a
  * row-level security policy, or belongs above the outer join.

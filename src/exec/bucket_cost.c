@@ -33,22 +33,6 @@
 /* Entries of a bucket where the function's arguments are not known until run time */
 #define GPB_UNKNOWN_BUCKET		20.0
 
-/* A key's value as an integer */
-static double
-gpb_key_number(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-		case DATEOID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static bool
 gpb_key_is_finite(Oid type, Datum value)
 {
@@ -86,8 +70,8 @@ gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
 		while (last > first && !gpb_key_is_finite(type, slot.values[last]))
 			last--;
 		if (first < last)
-			span = gpb_key_number(type, slot.values[last]) -
-				gpb_key_number(type, slot.values[first]);
+			span = (double) gpb_datum_integer(type, slot.values[last]) -
+				(double) gpb_datum_integer(type, slot.values[first]);
 		free_attstatsslot(&slot);
 	}
 	ReleaseVariableStats(vardata);

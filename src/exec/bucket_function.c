@@ -327,7 +327,7 @@ gpb_integer_datum(Oid type, int64 value)
 	}
 }
 
-static int64
+int64
 gpb_datum_integer(Oid type, Datum value)
 {
 	switch (type)

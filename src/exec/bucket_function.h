@@ -49,6 +49,9 @@ typedef struct GpbBucketOrder
 /* Memory is of the current context. */
 extern GpbBucketFunction *gpb_bucket_function_begin(List *functions, Oid key_type);
 
+/* A value of an integer, date or timestamp type as an integer */
+extern int64 gpb_datum_integer(Oid type, Datum value);
+
 /* Raise an error if the user may not call one of the functions, as the executor does when it begins. */
 extern void gpb_bucket_function_check_rights(const GpbBucketFunction *function);
 

@@ -17,6 +17,7 @@
 #include "batch.h"
 #include "bucket_node.h"
 #include "exec.h"
+#include "index_ends.h"
 #include "join_aggregate.h"
 #include "lateral.h"
 #include "range_aggregate.h"
@@ -135,4 +136,5 @@ gpb_exec_init(void)
 	set_join_pathlist_hook = gpb_join_pathlist;
 	previous_planner_hook = planner_hook;
 	planner_hook = gpb_planner;
+	gpb_index_ends_init();
 }

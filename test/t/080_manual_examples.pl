@@ -1,0 +1,138 @@
+# The examples of README.md and of doc/ run as printed, one after the other in a fresh database for each
+# file, and EXPLAIN prints what the text shows.
+#
+# An example is a fenced block marked sql.  If its last statement is an EXPLAIN, a fenced block
+# without a mark that follows it at once is the output.  There "…" stands for any text, a line "…" for any lines, every number for any number
+# (figures are of other machines and larger tables), and the engine for any engine.
+#
+# Under the manual's heading "Queries" every query is an example of what a node of ours does.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+# The examples of a file: [line, statements, output or undef, section]
+sub examples
+{
+	my ($file) = @_;
+	my @examples;
+	my ($mark, $start, $text);
+	my $before = '';
+	my $section = '';
+
+	open(my $handle, '<', $file) or die "$file: $!";
+	while (my $line = <$handle>)
+	{
+		if (!defined $mark)
+		{
+			if ($line =~ /^```(\w*)$/)
+			{
+				($mark, $start, $text) = ($1, $., '');
+			}
+			elsif ($line =~ /\S/)
+			{
+				$section = $1 if $line =~ /^## (.*)/;
+				$before = '';
+			}
+		}
+		elsif ($line =~ /^```$/)
+		{
+			push @examples, [ $start, $text, undef, $section ] if $mark eq 'sql';
+			$examples[-1][2] = $text if $mark eq '' && $before eq 'sql';
+			$before = $mark;
+			undef $mark;
+		}
+		else
+		{
+			$text .= $line;
+		}
+	}
+	die "$file: a block that begins in line $start does not end" if defined $mark;
+	return @examples;
+}
+
+# A line as it is compared, as a regular expression if "…" may stand for anything
+sub comparable
+{
+	my ($line) = @_;
+
+	$line =~ s/^ //;
+	$line =~ s/\s+$//;
+	$line =~ s/\d[\d,]*(\.\d+)?/#/g;
+	$line =~ s/\bEngine: .*/Engine: #/;
+	return $line;
+}
+
+# Do the lines printed match those of the text?
+sub matches
+{
+	my ($expected, $printed) = @_;
+	my $pattern = '';
+
+	for my $line (@$expected)
+	{
+		if ($line eq '…')
+		{
+			$pattern .= '(?:.*\n)*?';
+			next;
+		}
+		$pattern .= join('.*', map { quotemeta } split(/…/, $line, -1)) . '\n';
+	}
+	return join('', map { "$_\n" } @$printed) =~ /\A$pattern\z/;
+}
+
+my $root = "$FindBin::RealBin/../..";
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+timezone = 'UTC'
+max_parallel_workers_per_gather = 0
+CONF
+my $nexamples = 0;
+my $noutputs = 0;
+
+gpb_wait_for_service($node);
+$node->safe_psql('postgres', 'DROP EXTENSION gpubtree');
+for my $file ('README.md', glob("$root/doc/*.md"))
+{
+	my $path = $file =~ m{/} ? $file : "$root/$file";
+	my ($name) = $path =~ m{([^/]+)$};
+	my ($database) = $name =~ /^([\w-]+)/;
+
+	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
+	# The manual's "CREATE EXTENSION" is its first example; other texts but README suppose it.
+	$node->safe_psql($database, 'CREATE EXTENSION gpubtree')
+	  unless $name eq 'manual.md' || $name eq 'README.md';
+	for my $example (examples($path))
+	{
+		my ($line, $statements, $output, $section) = @$example;
+		my ($out, $err) = ('', '');
+
+		$node->psql($database, $statements, stdout => \$out, stderr => \$err);
+		$nexamples++;
+		unlike($err, qr/ERROR|FATAL/, "$name line $line runs");
+		if ($section eq 'Queries')
+		{
+			for my $query (split(/;[^\n]*\n/, $statements))
+			{
+				next unless $query =~ /^\s*(SELECT|INSERT)/;
+				like($node->safe_psql($database, "EXPLAIN $query"), qr/Custom Scan \(Gpubtree/,
+					"$name line $line: a node of ours is in the plan of $query");
+			}
+		}
+		next unless defined $output && $statements =~ /^EXPLAIN\b[^;]*;\s*\z/m;
+
+		my @expected = map { comparable($_) } grep { /\S/ } split(/\n/, $output);
+		my @printed = map { comparable(" $_") } grep { !/^(Planning|Execution) Time:/ } split(/\n/, $out);
+		$noutputs++;
+		ok(matches(\@expected, \@printed), "$name line $line prints what is shown")
+		  or diag("shown:\n", map({ "$_\n" } @expected), "printed:\n", $out);
+	}
+}
+cmp_ok($nexamples, '>=', 15, 'examples were found');
+cmp_ok($noutputs, '>=', 6, 'outputs were compared');
+
+done_testing();

@@ -5,16 +5,16 @@
  *
  * The histogram of a column ends where the table ended when it was analyzed.  For a condition that
  * falls into the first or last part of it, core asks an index for the least or greatest key that
- * there is now (get_actual_variable_range in selfuncs.c), so that rows which came since are counted.
+ * there is now (get_actual_variable_range in selfuncs.c), so that rows which came since count.
  * Up to PostgreSQL 17 it asks indexes of the access method btree alone.  All that it does with one
  * is an index-only scan through the general interface, which any ordered index answers.
  *
  * So each gpubtree index gets a second entry in the planner's list of the table's indexes, one that
- * is called a btree and offers core nothing but its ends: no key column that a clause could match, no
- * column to return, no kind of scan, so no path is made from it.  Core decides when the ends are
+ * is called a btree and offers core nothing but its ends: no key column that a clause could match,
+ * no column to return, no kind of scan, so no path is made from it.  Core decides when the ends are
  * worth reading, who may know them, which entries count (those not known dead to everyone) and when
- * to give up (after a hundred heap pages without one), and reads them at no other time: a look-up of
- * one key, for which core reads no ends, reads none here either.
+ * to give up (after a hundred heap pages without one), and reads them at no other time: a look-up
+ * of one key, for which core reads no ends, reads none here either.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,8 @@ static get_relation_info_hook_type previous_get_relation_info_hook = NULL;
 
 /*
  * A copy of the index's description that serves to read its ends and for nothing else.  Core reads
- * these of its fields: the first element of indexkeys (with indexprs), indexcollations, sortopfamily
- * and reverse_sort, all shared with the original.
+ * these of its fields: the first element of indexkeys (with indexprs), indexcollations,
+ * sortopfamily and reverse_sort, all shared with the original.
  */
 static IndexOptInfo *
 gpb_ends_of(IndexOptInfo *index)

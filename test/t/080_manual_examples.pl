@@ -29,7 +29,7 @@ sub examples
 	{
 		if (!defined $mark)
 		{
-			if ($line =~ /^```(\w*)$/)
+			if ($line =~ /^\s*```(\w*)$/)
 			{
 				($mark, $start, $text) = ($1, $., '');
 			}
@@ -39,7 +39,7 @@ sub examples
 				$before = '';
 			}
 		}
-		elsif ($line =~ /^```$/)
+		elsif ($line =~ /^\s*```$/)
 		{
 			push @examples, [ $start, $text, undef, $section ] if $mark eq 'sql';
 			$examples[-1][2] = $text if $mark eq '' && $before eq 'sql';

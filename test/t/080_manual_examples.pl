@@ -1,9 +1,10 @@
-# The examples of README.md and of doc/ run as printed, one after the other in a fresh database for each
-# file, and EXPLAIN prints what the text shows.
+# The examples of README.md and of doc/ run as printed, one after the other in a fresh database for
+# each file, and EXPLAIN prints what the text shows.
 #
 # An example is a fenced block marked sql.  If its last statement is an EXPLAIN, a fenced block
-# without a mark that follows it at once is the output.  There "…" stands for any text, a line "…" for any lines, every number for any number
-# (figures are of other machines and larger tables), and the engine for any engine.
+# without a mark that follows it at once is the output.  There "…" stands for any text, a line "…"
+# for any lines, every number for any number (figures are of other machines and larger tables), and
+# the engine for any engine.
 #
 # Under the manual's heading "Queries" every query is an example of what a node of ours does.
 use strict;
@@ -55,7 +56,7 @@ sub examples
 	return @examples;
 }
 
-# A line as it is compared, as a regular expression if "…" may stand for anything
+# A line as it is compared: all numbers, and all engines, are alike.
 sub comparable
 {
 	my ($line) = @_;
@@ -126,7 +127,8 @@ for my $file ('README.md', glob("$root/doc/*.md"))
 		next unless defined $output && $statements =~ /^EXPLAIN\b[^;]*;\s*\z/m;
 
 		my @expected = map { comparable($_) } grep { /\S/ } split(/\n/, $output);
-		my @printed = map { comparable(" $_") } grep { !/^(Planning|Execution) Time:/ } split(/\n/, $out);
+		my @printed = map { comparable(" $_") }
+		  grep { !/^(Planning|Execution) Time:/ } split(/\n/, $out);
 		$noutputs++;
 		ok(matches(\@expected, \@printed), "$name line $line prints what is shown")
 		  or diag("shown:\n", map({ "$_\n" } @expected), "printed:\n", $out);

@@ -1,4 +1,4 @@
--- Aggregates over a range for each outer row: LATERAL subqueries, and scalar subqueries that become such
+-- Aggregates over a range for each outer row: LATERAL and scalar subqueries
 SET gpubtree.setup_cost = 100;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -25,13 +25,16 @@ DECLARE
 	digest text := format('SELECT count(*) || '' rows '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text COLLATE "C")), '''') FROM (%s) q', query);
 BEGIN
 	SET LOCAL gpubtree.enable_rangeaggregate = on;
+	SET LOCAL gpubtree.enable_subquery = on;
 	FOR plan IN EXECUTE 'EXPLAIN ' || digest LOOP
-		used := used OR plan LIKE '%GpubtreeRangeAggregate%';
+		used := used OR plan ~ 'Gpubtree(RangeAggregate|Subquery)';
 	END LOOP;
 	EXECUTE digest INTO ours;
 	SET LOCAL gpubtree.enable_rangeaggregate = off;
+	SET LOCAL gpubtree.enable_subquery = off;
 	EXECUTE digest INTO stock;
 	SET LOCAL gpubtree.enable_rangeaggregate = on;
+	SET LOCAL gpubtree.enable_subquery = on;
 	RETURN format('%s, %s, %s', substring(ours FROM '^\d+ rows'),
 		CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END,
 		CASE WHEN used THEN 'batch' ELSE 'no batch' END);
@@ -75,6 +78,25 @@ EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b
 SELECT lat_same('SELECT b.id, s.n, s.total FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s WHERE s.n > 500 AND s.total % 5 = b.g');
 SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi HAVING count(*) > 500 + b.g) s JOIN lat_bins c ON c.id = s.n');
 
+-- conditions on columns that nobody returns, on the whole row, and two columns that are the same aggregate
+SELECT lat_same(q) FROM (VALUES
+	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n = 5'),
+	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n > 15000'),
+	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.* IS NOT NULL'),
+	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n NOT IN (SELECT id FROM lat_bins c WHERE c.g = 3)'),
+	('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) AS m, sum(v) AS s FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE s.m > 10 AND s.n < 600'),
+	('SELECT b.id, n, m, m + n AS x FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) AS m, sum(v) AS s FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s')) q(q);
+CREATE VIEW lat_parted AS SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true;
+SELECT lat_same('SELECT id, m FROM lat_parted WHERE n = 5');
+SELECT lat_same('SELECT id FROM lat_parted WHERE n > m');
+DROP VIEW lat_parted;
+
+-- HAVING comes before columns are computed
+EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.x FROM lat_bins b
+	CROSS JOIN LATERAL (SELECT 100 / (count(*) - 510) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 510 OR sum(v) < b.g) s;
+SELECT lat_same('SELECT b.id, s.x FROM lat_bins b CROSS JOIN LATERAL (SELECT 100 / (count(*) - 510) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 510 OR sum(v) < b.g) s');
+SELECT lat_same('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING coalesce(sum(v), 0) > 15000 AND max(v) > 3) s');
+
 -- scalar subqueries, several over one range
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
 	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;
@@ -91,12 +113,14 @@ SELECT lat_same('SELECT g, sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo 
 EXPLAIN (COSTS OFF) SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY 1;
 SELECT lat_same('SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b');
 
--- off, nothing is rewritten
+-- off, core's plans
 SET gpubtree.enable_rangeaggregate = off;
+SET gpubtree.enable_subquery = off;
 EXPLAIN (COSTS OFF) SELECT b.id, s.n FROM lat_bins b
 	CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s;
 EXPLAIN (COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b;
 RESET gpubtree.enable_rangeaggregate;
+RESET gpubtree.enable_subquery;
 
 -- the rows themselves
 SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n, s.*

@@ -40,7 +40,7 @@ INSERT INTO queries (query) VALUES
 	('SELECT sum(v) FROM gpb_b b JOIN gpb_t t ON t.k = b.lo'),
 	('SELECT b.id, sum(v) FROM gpb_b b JOIN gpb_t t ON t.k BETWEEN b.lo AND b.hi GROUP BY 1'),
 	('SELECT b.id, s.* FROM gpb_b b CROSS JOIN LATERAL (SELECT sum(v) FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) s'),
-	('SELECT b.id, (SELECT sum(v) FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) FROM gpb_b b'),
+	('SELECT b.id, s.n FROM gpb_b b CROSS JOIN LATERAL (SELECT sum(v) + count(*) AS n FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) s'),
 	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM gpb_t'),
 	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM gpb_t WHERE k > 5');
 GRANT SELECT ON queries TO regress_gpb_rights;

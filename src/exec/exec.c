@@ -22,6 +22,7 @@
 #include "lateral.h"
 #include "range_aggregate.h"
 #include "rank_find.h"
+#include "subquery.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;
@@ -29,6 +30,7 @@ double		gpb_batch_setup_cost = 20.0;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_joinaggregate = true;
 bool		gpb_enable_rangeaggregate = true;
+bool		gpb_enable_subquery = true;
 bool		gpb_enable_rank = true;
 bool		gpb_enable_percentile = true;
 bool		gpb_enable_bucketaggregate = true;
@@ -37,14 +39,28 @@ static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
-/* Before a query is planned, by whoever plans it. */
+/* Plan a statement as it stands; then see which of its scalar subqueries batches can answer. */
 static PlannedStmt *
 gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
-	gpb_lateral_rewrite(parse);
-	if (previous_planner_hook)
-		return previous_planner_hook(parse, query_string, cursor_options, params);
-	return standard_planner(parse, query_string, cursor_options, params);
+	List	   *outer = gpb_subqueries_begin();
+	List	   *volatile candidates = NIL;
+	PlannedStmt *volatile statement = NULL;
+
+	PG_TRY();
+	{
+		if (previous_planner_hook)
+			statement = previous_planner_hook(parse, query_string, cursor_options, params);
+		else
+			statement = standard_planner(parse, query_string, cursor_options, params);
+	}
+	PG_FINALLY();
+	{
+		candidates = gpb_subqueries_end(outer);
+	}
+	PG_END_TRY();
+	gpb_subqueries_place(statement, candidates, cursor_options);
+	return statement;
 }
 
 /* Offer our paths for an upper relation, after everyone else's. */
@@ -61,6 +77,7 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_percentile_add_path(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_bucket_aggregate_add_path(root, input_rel, output_rel);
+		gpb_subqueries_consider(root);
 	}
 	else if (stage == UPPERREL_FINAL)
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
@@ -109,6 +126,10 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_rangeaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
+	DefineCustomBoolVariable("gpubtree.enable_subquery",
+							 "Enables the planner's use of batches of ranges for scalar subqueries that aggregate a range for each row.",
+							 NULL, &gpb_enable_subquery, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_rank",
 							 "Enables the planner's use of counting in gpubtree indexes to find the row of a rank.",
 							 NULL, &gpb_enable_rank, true,
@@ -126,6 +147,7 @@ gpb_exec_init(void)
 	RegisterCustomScanMethods(&gpb_join_scan_methods);
 	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
 	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
+	RegisterCustomScanMethods(&gpb_subquery_scan_methods);
 	RegisterCustomScanMethods(&gpb_rank_scan_methods);
 	RegisterCustomScanMethods(&gpb_percentile_scan_methods);
 	RegisterCustomScanMethods(&gpb_bucket_aggregate_scan_methods);

@@ -26,7 +26,7 @@
 
 #include "lateral.h"
 #include "plan_rules.h"
-#include "range_aggregate.h"
+#include "subquery.h"
 
 static Plan *gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 							  List *tlist, List *clauses, List *custom_plans);
@@ -42,62 +42,122 @@ typedef struct GpbLateralCandidate
 	IndexOptInfo *index;
 	double		entries;		/* in the range of one outer row */
 	List	   *values;			/* what the key is compared with, over the outer row */
-	List	   *results;		/* Vars of the subquery that are needed */
-	List	   *having;			/* its HAVING, over the results and the outer row */
+	List	   *results;		/* Vars of the subquery: of each item, then of each computed column */
+	List	   *computed;		/* what computes those, over items' Vars and the outer row */
+	List	   *having;			/* its HAVING, over items' Vars and the outer row */
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
 
-/* ---- is the subquery of our kind? ---- */
-
-/*
- * The table of a subquery that is one row of aggregates over it, but for HAVING; NULL if it is
- * anything else.
- */
-static RelOptInfo *
-gpb_lateral_table(PlannerInfo *subroot)
+/* Columns of the subquery that are needed, parted into aggregates and what is computed from these */
+typedef struct GpbLateralColumns
 {
-	Query	   *parse = subroot->parse;
-	RelOptInfo *rel;
-	int			relid;
+	List	   *aggrefs;		/* distinct */
+	List	   *items;			/* a Var for each */
+	List	   *columns;		/* Vars of the columns that are not items */
+	List	   *expressions;	/* and what they are, over the items and the subquery's Params */
+} GpbLateralColumns;
 
-	if (!gpb_query_is_one_row(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
-		parse->setOperations != NULL || parse->distinctClause != NIL ||
-		parse->limitCount != NULL || parse->limitOffset != NULL ||
-		subroot->init_plans != NIL || subroot->hasPseudoConstantQuals)
-		return NULL;
-	if (!bms_get_singleton_member(subroot->all_baserels, &relid))
-		return NULL;
-	rel = find_base_rel(subroot, relid);
-	return gpb_rel_is_plain(subroot, rel) ? rel : NULL;
+/* ---- columns of the subquery ---- */
+
+/* The expression with the items' Vars in place of aggregates; all must be there. */
+static Node *
+gpb_item_mutator(Node *node, void *argument)
+{
+	GpbLateralColumns *columns = argument;
+
+	if (node != NULL && IsA(node, Aggref))
+	{
+		ListCell   *lc;
+
+		foreach(lc, columns->aggrefs)
+		{
+			if (equal(lfirst(lc), node))
+				return copyObject(list_nth(columns->items, foreach_current_index(lc)));
+		}
+		elog(ERROR, "aggregate %u of a subquery is not among its aggregates",
+			 ((Aggref *) node)->aggfnoid);
+	}
+	return expression_tree_mutator(node, gpb_item_mutator, argument);
+}
+
+/* The subquery's Vars that are needed above, or by conditions that are tested at this join or below it */
+static List *
+gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
+{
+	List	   *needed = list_copy(innerrel->reltarget->exprs);
+	List	   *vars = NIL;
+	ListCell   *lc;
+
+	needed = list_concat(needed, get_actual_clauses(innerrel->baserestrictinfo));
+	needed = list_concat(needed, extract_actual_clauses(restrictlist, false));
+	foreach(lc, pull_var_clause((Node *) needed, PVC_RECURSE_PLACEHOLDERS))
+	{
+		/* what an expression above us needs of the outer rows is in their plan */
+		if (lfirst_node(Var, lc)->varno == innerrel->relid)
+			vars = list_append_unique(vars, lfirst(lc));
+	}
+	return vars;
 }
 
 /*
- * Collect the subquery's columns that are needed above, as Vars, with the aggregates that they are; false if one of them is not an
- * aggregate, or if there are none.
+ * The Var of an aggregate: of a column that is just that, if there is one, else one with a number beyond the subquery's columns,
+ * which nothing but computed columns can refer to.
  */
-static bool
-gpb_lateral_results(RelOptInfo *innerrel, List **results, List **aggrefs)
+static Var *
+gpb_lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
 {
-	List	   *vars = pull_var_clause((Node *) innerrel->reltarget->exprs,
-									   PVC_RECURSE_PLACEHOLDERS);
+	List	   *targets = innerrel->subroot->processed_tlist;
+	AttrNumber	column = list_length(targets) + 1 + number;
 	ListCell   *lc;
 
-	*results = *aggrefs = NIL;
+	foreach(lc, targets)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, aggref))
+			column = lfirst_node(TargetEntry, lc)->resno;
+	}
+	return makeVar(innerrel->relid, column, exprType((Node *) aggref),
+				   exprTypmod((Node *) aggref), exprCollation((Node *) aggref), 0);
+}
+
+/* What the subquery's column is, NULL if the Var is of its whole row */
+static Node *
+gpb_lateral_target(RelOptInfo *innerrel, Var *var)
+{
+	if (var->varattno <= 0)
+		return NULL;
+	return (Node *) get_tle_by_resno(innerrel->subroot->processed_tlist, var->varattno)->expr;
+}
+
+/* Fill in the columns of the subquery that are needed; false if there is one that cannot be computed outside of it. */
+static bool
+gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns *columns)
+{
+	List	   *vars = gpb_lateral_vars(innerrel, restrictlist);
+	ListCell   *lc;
+
+	memset(columns, 0, sizeof(*columns));
 	foreach(lc, vars)
 	{
-		Var		   *var = lfirst_node(Var, lc);
-		TargetEntry *target;
+		Node	   *target = gpb_lateral_target(innerrel, lfirst(lc));
 
-		/* what an expression above us needs of the outer rows is in their plan */
-		if (var->varno != innerrel->relid || list_member(*results, var))
-			continue;
-		target = get_tle_by_resno(innerrel->subroot->processed_tlist, var->varattno);
-		if (target == NULL || !IsA(target->expr, Aggref))
+		if (target == NULL || !gpb_subquery_aggrefs(target, &columns->aggrefs))
 			return false;
-		*results = lappend(*results, var);
-		*aggrefs = lappend(*aggrefs, target->expr);
 	}
-	return *results != NIL;
+	foreach(lc, columns->aggrefs)
+		columns->items = lappend(columns->items,
+								 gpb_lateral_item(innerrel, lfirst(lc),
+												  foreach_current_index(lc)));
+	foreach(lc, vars)
+	{
+		/* two columns may be the same aggregate: one of them is the item */
+		if (list_member(columns->items, lfirst(lc)))
+			continue;
+		columns->columns = lappend(columns->columns, lfirst(lc));
+		columns->expressions = lappend(columns->expressions,
+									   gpb_lateral_target(innerrel, lfirst(lc)));
+	}
+	columns->expressions = (List *) gpb_item_mutator((Node *) columns->expressions, columns);
+	return true;
 }
 
 /* ---- parameters of the subquery ---- */
@@ -149,98 +209,55 @@ gpb_outer_value_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_outer_value_mutator, context);
 }
 
-/* ---- HAVING ---- */
-
-/* The aggregates that we have, and where they are */
-typedef struct GpbHavingResults
-{
-	List	   *aggrefs;
-	List	   *results;
-	bool		missing;		/* found another */
-} GpbHavingResults;
-
-/* The expression with the results in place of aggregates */
-static Node *
-gpb_having_mutator(Node *node, void *argument)
-{
-	GpbHavingResults *context = argument;
-
-	if (node != NULL && IsA(node, Aggref))
-	{
-		ListCell   *lc;
-
-		foreach(lc, context->aggrefs)
-		{
-			if (equal(lfirst(lc), node))
-				return copyObject(list_nth(context->results, foreach_current_index(lc)));
-		}
-		context->missing = true;
-		return node;
-	}
-	return expression_tree_mutator(node, gpb_having_mutator, context);
-}
-
 /* ---- does an index hold what is asked for? ---- */
 
-/*
- * Make conditions of the table's restrictions, all that the index does not imply; values are the subquery's.  None may be
- * one that might tell what it saw ahead of a row-level security policy.
- */
+/* HAVING over the items; false if it needs anything else. */
 static bool
-gpb_lateral_conditions(PlannerInfo *subroot, IndexOptInfo *index, GpbLateralCandidate *candidate)
+gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
 {
-	GpbRangeAggregatePlan *plan = &candidate->plan;
 	ListCell   *lc;
 
-	candidate->values = NIL;
-	plan->nconditions = 0;
-	plan->conditions = palloc(sizeof(GpbRangeCondition) *
-							  (list_length(index->indrestrictinfo) + 1));
-	foreach(lc, index->indrestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *value;
-
-		if (!restriction_is_securely_promotable(rinfo, index->rel))
-			return false;
-		if (gpb_is_key_not_null(index, rinfo->clause))
-			continue;
-		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
-									   &plan->conditions[plan->nconditions], &value))
-			return false;
-		plan->nconditions++;
-		candidate->values = lappend(candidate->values, value);
-	}
-	return plan->nconditions > 0;
+	*having = (List *) innerrel->subroot->parse->havingQual;
+	if (!gpb_subquery_aggrefs((Node *) *having, &columns->aggrefs))
+		return false;
+	for_each_from(lc, columns->aggrefs, list_length(columns->items))
+		columns->items = lappend(columns->items,
+								 gpb_lateral_item(innerrel, lfirst(lc),
+												  foreach_current_index(lc)));
+	*having = (List *) gpb_item_mutator((Node *) *having, columns);
+	return true;
 }
 
 /* Fill in the candidate for an index of the subquery's table; false if it cannot answer the subquery. */
 static bool
 gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
-						IndexOptInfo *index, GpbLateralCandidate *candidate)
+						List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
 {
 	GpbOuterValues outer = {root, innerrel->subplan_params, outerrel->relids, false};
-	GpbHavingResults having = {0};
 	GpbRangeAggregatePlan *plan = &candidate->plan;
-	List	   *aggrefs;
+	GpbLateralColumns columns;
+	GpbSubqueryMatch match;
 
 	memset(candidate, 0, sizeof(*candidate));
-	if (!gpb_index_is_usable(index) ||
-		!gpb_lateral_conditions(innerrel->subroot, index, candidate) ||
-		!gpb_lateral_results(innerrel, &candidate->results, &aggrefs) ||
-		!gpb_match_range_aggrefs(index, aggrefs, &plan->items))
+	if (!gpb_lateral_columns(innerrel, restrictlist, &columns) ||
+		!gpb_lateral_having(innerrel, &columns, &candidate->having) || columns.aggrefs == NIL ||
+		!gpb_match_subquery(innerrel->subroot, index, columns.aggrefs, &match))
 		return false;
-	candidate->values = (List *) gpb_outer_value_mutator((Node *) candidate->values, &outer);
-	having.aggrefs = aggrefs;
-	having.results = candidate->results;
-	candidate->having = (List *) gpb_having_mutator(innerrel->subroot->parse->havingQual, &having);
-	candidate->having = (List *) gpb_outer_value_mutator((Node *) candidate->having, &outer);
 	candidate->index = index;
-	candidate->entries = clamp_row_est(index->rel->rows);
+	candidate->entries = match.entries;
+	candidate->values = (List *) gpb_outer_value_mutator((Node *) match.values, &outer);
+	candidate->having = (List *) gpb_outer_value_mutator((Node *) candidate->having, &outer);
+	candidate->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
+	candidate->results = list_concat_copy(columns.items, columns.columns);
 	plan->index = index->indexoid;
-	plan->nitems = list_length(aggrefs);
+	plan->nitems = match.nitems;
+	plan->items = match.items;
+	plan->ncomputed = list_length(candidate->computed);
+	plan->nhaving = list_length(candidate->having);
+	plan->nconditions = match.nconditions;
+	plan->conditions = match.conditions;
 	plan->keep_empty = true;
-	return !outer.elsewhere && !having.missing;
+	return !outer.elsewhere;
 }
 
 /* ---- paths ---- */
@@ -267,6 +284,8 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 {
 	CustomPath *path;
 	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
+	List	   *exprs = list_concat(list_concat_copy(candidate->values, candidate->computed),
+									list_copy(candidate->having));
 	QualCost	qual_cost;
 	Relids		required;
 
@@ -279,7 +298,7 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  innerrel->cheapest_total_path,
 													  extra->sjinfo, required, &clauses);
-	clauses = list_concat(list_copy(candidate->having), gpb_secure_order(clauses));
+	clauses = gpb_secure_order(clauses);
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.parallel_safe = false;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
@@ -288,14 +307,14 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 							 candidate->plan.nitems, candidate->entries, path->path.rows,
 							 path->path.pathtarget, &path->path.startup_cost,
 							 &path->path.total_cost);
-	cost_qual_eval(&qual_cost, clauses, root);
+	cost_qual_eval(&qual_cost, list_concat_copy(candidate->having, clauses), root);
 	path->path.startup_cost += qual_cost.startup;
 	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &gpb_lateral_path_methods;
 	path->custom_paths = list_make1(outer);
 	path->custom_private = list_make5(list_make1_int(innerrel->relid), candidate->results,
-									  candidate->values,
+									  exprs,
 									  gpb_range_aggregate_private(&candidate->plan), clauses);
 	add_path(joinrel, (Path *) path);
 }
@@ -329,7 +348,7 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive() ||
 		(jointype == JOIN_LEFT && gpb_lateral_has_clauses(innerrel, extra)))
 		return;
-	table = gpb_lateral_table(innerrel->subroot);
+	table = gpb_subquery_table(innerrel->subroot);
 	if (table == NULL)
 		return;
 	foreach(lc, table->indexlist)
@@ -337,8 +356,8 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		GpbLateralCandidate candidate;
 		ListCell   *outer;
 
-		if (!gpb_match_lateral_index(root, outerrel, innerrel, lfirst_node(IndexOptInfo, lc),
-									 &candidate))
+		if (!gpb_match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
+									 lfirst_node(IndexOptInfo, lc), &candidate))
 			continue;
 		foreach(outer, outerrel->pathlist)
 			gpb_add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,

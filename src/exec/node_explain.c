@@ -7,6 +7,7 @@
  */
 #include "../compat.h"
 
+#include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -43,6 +44,26 @@ gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 	ExplainPropertyText(label,
 						deparse_expression((Node *) make_ands_explicit(clauses), context,
 										   es->verbose || plan->custom_plans != NIL, false), es);
+}
+
+void
+gpb_explain_range_conditions(Oid index, int nconditions, const GpbRangeCondition *conditions,
+							 List *values, CustomScan *plan, List *ancestors, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	const char *key = quote_identifier(get_attname(index, 1, false));
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < nconditions; i++)
+		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "", key,
+						 get_opname(conditions[i].operator),
+						 deparse_expression(list_nth(values, i), context, true, false));
+	if (nconditions > 1)
+		ExplainPropertyText("Index Cond", psprintf("(%s)", text.data), es);
+	else
+		ExplainPropertyText("Index Cond", text.data, es);
 }
 
 void

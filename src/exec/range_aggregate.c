@@ -45,7 +45,8 @@ gpb_range_aggregate_private(const GpbRangeAggregatePlan *plan)
 	}
 	return list_make4(gpb_aggregate_private(plan->index, plan->items, plan->nitems),
 					  list_make2(operators, strategies), list_make2(equalities, columns),
-					  list_make3_int(plan->nouter, plan->keep_empty, plan->empty_count));
+					  list_make5_int(plan->nouter, plan->ncomputed, plan->nhaving,
+									 plan->keep_empty, plan->empty_count));
 }
 
 /* Take the conditions' two lists apart. */
@@ -96,21 +97,23 @@ gpb_range_aggregate_read_private(List *private, GpbRangeAggregatePlan *plan)
 	gpb_read_conditions(lsecond(private), plan);
 	gpb_read_group(lthird(private), plan);
 	plan->nouter = linitial_int(numbers);
-	plan->keep_empty = lsecond_int(numbers);
-	plan->empty_count = lthird_int(numbers);
+	plan->ncomputed = lsecond_int(numbers);
+	plan->nhaving = lthird_int(numbers);
+	plan->keep_empty = lfourth_int(numbers);
+	plan->empty_count = list_nth_int(numbers, 4);
 }
 
 /* ---- the plan node ---- */
 
 Plan *
 gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer, List *unrun,
-						 List *results, List *values, GpbRangeAggregatePlan *plan)
+						 List *results, List *exprs, GpbRangeAggregatePlan *plan)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	ListCell   *lc;
 
-	Assert(list_length(results) == plan->nitems);
-	Assert(list_length(values) == plan->nconditions);
+	Assert(list_length(results) == plan->nitems + plan->ncomputed);
+	Assert(list_length(exprs) == plan->nconditions + plan->ncomputed + plan->nhaving);
 	plan->nouter = list_length(outer->targetlist);
 	foreach(lc, outer->targetlist)
 		scan->custom_scan_tlist =
@@ -128,7 +131,7 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_plans = lcons(outer, unrun);
-	scan->custom_exprs = values;
+	scan->custom_exprs = exprs;
 	scan->custom_private = gpb_range_aggregate_private(plan);
 	scan->methods = &gpb_range_aggregate_scan_methods;
 	return &scan->scan.plan;

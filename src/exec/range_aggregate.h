@@ -35,9 +35,12 @@ extern bool gpb_enable_rangeaggregate;	/* gpubtree.enable_rangeaggregate */
  *
  * custom_plans: the outer plan; any others are never run, they only bring their part of the range table with
  * them into the statement, and so its locks and permissions.
- * custom_scan_tlist: the columns of the outer plan in its order, then an expression for each item's result, which the
- * target list above refers to: an Aggref, or a Var of the subquery that the node stands for.
- * custom_exprs: the value of each condition, over the outer columns.
+ * custom_scan_tlist: the columns of the outer plan in its order, then an expression for each item, which the target
+ * list above refers to: an Aggref, or a Var of the subquery that the node stands for; then a Var of that subquery for each of its
+ * columns that is computed from items and outer columns.  An item that is no column of the subquery has a Var
+ * with a number beyond its columns, which only such computations refer to.
+ * custom_exprs: the value of each condition, over the outer columns; then the computed columns, over those and items; then the
+ * subquery's HAVING, over the same, which is tested before columns are computed.
  * custom_private: as gpb_range_aggregate_private makes it.
  * plan.qual is tested on what comes out.
  *
@@ -49,6 +52,8 @@ typedef struct GpbRangeAggregatePlan
 	int			nouter;			/* columns of the outer plan */
 	int			nitems;
 	GpbAggregateItem *items;
+	int			ncomputed;		/* columns of the subquery that are computed from items */
+	int			nhaving;		/* the subquery's HAVING: conditions on items */
 	int			nconditions;	/* at least one */
 	GpbRangeCondition *conditions;
 	int			ngroup;			/* 0: each outer row is a group */
@@ -67,11 +72,11 @@ extern void gpb_range_aggregate_read_private(List *private, GpbRangeAggregatePla
 extern const CustomScanMethods gpb_range_aggregate_scan_methods;
 
 /*
- * Make the plan node; plan->nouter is filled in.  results: the expression for each item's result; values: of each
- * condition; unrun: plans that are never run.
+ * Make the plan node; plan->nouter is filled in.  results: expressions for the items, then for the computed columns; exprs: as
+ * custom_exprs; unrun: plans that are never run.
  */
 extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
-									  List *unrun, List *results, List *values,
+									  List *unrun, List *results, List *exprs,
 									  GpbRangeAggregatePlan *plan);
 
 /* ---- planning: what all forms share (range_aggregate.c) ---- */
@@ -110,6 +115,8 @@ typedef struct GpbRangeAggregateScan
 	MemoryContext context;		/* the node's */
 	GpbRangeValues *values;
 	GpbRangeTotals *totals;		/* NULL until the first batch */
+	ExprState **computed;
+	ExprState  *having;
 
 	/* a batch of outer rows, and the ranges of those that have one, in the rows' order */
 	GpbOuterRows *rows;

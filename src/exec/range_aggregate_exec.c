@@ -72,6 +72,21 @@ gpb_begin_groups(GpbRangeAggregateScan *scan)
 											  &scan->css.ss.ps);
 }
 
+/* Prepare the columns that are computed from items, and the conditions on these. */
+static void
+gpb_begin_computed(GpbRangeAggregateScan *scan, List *exprs)
+{
+	int			i;
+
+	scan->computed = palloc(sizeof(ExprState *) * scan->plan.ncomputed);
+	for (i = 0; i < scan->plan.ncomputed; i++)
+		scan->computed[i] = ExecInitExpr(list_nth(exprs, scan->plan.nconditions + i),
+										 &scan->css.ss.ps);
+	scan->having = ExecInitQual(list_copy_tail(exprs,
+											   scan->plan.nconditions + scan->plan.ncomputed),
+								&scan->css.ss.ps);
+}
+
 /*
  * Both relations stay open to the end of the node, so that no command of this
  * session can change them under it (rule M10).  The table is in the range table of the statement, which is locked.
@@ -93,8 +108,11 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	scan->heap = table_open(IndexGetRelation(scan->plan.index, false), NoLock);
 	scan->index = index_open(scan->plan.index, AccessShareLock);
 	scan->values = gpb_range_values_begin(scan->index, scan->plan.nconditions,
-										  scan->plan.conditions, plan->custom_exprs,
+										  scan->plan.conditions,
+										  list_copy_head(plan->custom_exprs,
+														 scan->plan.nconditions),
 										  &css->ss.ps);
+	gpb_begin_computed(scan, plan->custom_exprs);
 	scan->rows = gpb_outer_begin(ExecGetResultType(scan->outer));
 	scan->limit = GPB_JOIN_FIRST_BATCH;
 	gpb_begin_groups(scan);
@@ -157,7 +175,8 @@ gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
 
 	ExecClearTuple(tuple);
 	gpb_outer_get(scan->rows, row, tuple->tts_values, tuple->tts_isnull);
-	memset(tuple->tts_isnull + scan->plan.nouter, true, scan->plan.nitems * sizeof(bool));
+	memset(tuple->tts_isnull + scan->plan.nouter, true,
+		   (scan->plan.nitems + scan->plan.ncomputed) * sizeof(bool));
 	ExecStoreVirtualTuple(tuple);
 }
 
@@ -367,6 +386,19 @@ gpb_next_group(GpbRangeAggregateScan *scan)
 
 /* ---- the node ---- */
 
+/* Fill in the columns of the scan tuple that are computed from its items. */
+static void
+gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
+{
+	int			first = scan->plan.nouter + scan->plan.nitems;
+	int			i;
+
+	for (i = 0; i < scan->plan.ncomputed; i++)
+		tuple->tts_values[first + i] =
+			ExecEvalExprSwitchContext(scan->computed[i], scan->css.ss.ps.ps_ExprContext,
+									  &tuple->tts_isnull[first + i]);
+}
+
 /* The open group as it comes out of the node; NULL if it does not. */
 static TupleTableSlot *
 gpb_group_result(GpbRangeAggregateScan *scan)
@@ -383,6 +415,12 @@ gpb_group_result(GpbRangeAggregateScan *scan)
 						  tuple->tts_isnull + scan->plan.nouter);
 	MemoryContextSwitchTo(caller);
 	econtext->ecxt_scantuple = tuple;
+	if (!ExecQual(scan->having, econtext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	gpb_compute_columns(scan, tuple);
 	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
 	{
 		InstrCountFiltered1(ps, 1);

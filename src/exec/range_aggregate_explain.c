@@ -8,41 +8,13 @@
 #include "../compat.h"
 
 #include "commands/explain.h"
-#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "node_explain.h"
 #include "range_aggregate.h"
-
-/*
- * The conditions as one expression.  They are put together from their parts, since the plan has no Var of the
- * table.
- */
-static void
-gpb_explain_conditions(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
-					   ExplainState *es)
-{
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
-	const char *key = quote_identifier(get_attname(plan->index, 1, false));
-	StringInfoData text;
-	int			i;
-
-	initStringInfo(&text);
-	for (i = 0; i < plan->nconditions; i++)
-	{
-		char	   *value = deparse_expression(list_nth(scan->custom_exprs, i), context, true,
-											   false);
-
-		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "", key,
-						 get_opname(plan->conditions[i].operator), value);
-	}
-	if (plan->nconditions > 1)
-		ExplainPropertyText("Index Cond", psprintf("(%s)", text.data), es);
-	else
-		ExplainPropertyText("Index Cond", text.data, es);
-}
 
 /* The columns that make a group, as the outer plan has them */
 static void
@@ -65,15 +37,59 @@ gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *anc
 		ExplainPropertyList("Group Key", columns, es);
 }
 
+/* ---- HAVING ---- */
+
+/* An item as EXPLAIN shows it: "sum(fare)" */
+static char *
+gpb_item_text(const GpbRangeAggregatePlan *plan, const GpbAggregateItem *item)
+{
+	char	   *name = get_func_name(item->aggregate);
+
+	if (item->function == GPB_COUNT_ENTRIES)
+		return psprintf("%s(*)", name);
+	return psprintf("%s(%s)", name,
+					quote_identifier(get_attname(plan->index, item->column + 1, false)));
+}
+
+/*
+ * The expression with SubPlans, which are shown by the name they are given, in place of items: not every item is a column
+ * that could be shown.
+ */
+static Node *
+gpb_show_items_mutator(Node *node, void *argument)
+{
+	const GpbRangeAggregatePlan *plan = argument;
+
+	if (node != NULL && IsA(node, Var) && ((Var *) node)->varattno > plan->nouter)
+	{
+		SubPlan    *shown = makeNode(SubPlan);
+		Var		   *var = (Var *) node;
+
+		shown->subLinkType = EXPR_SUBLINK;
+		shown->plan_name = gpb_item_text(plan, &plan->items[var->varattno - plan->nouter - 1]);
+		shown->firstColType = var->vartype;
+		shown->firstColTypmod = var->vartypmod;
+		shown->firstColCollation = var->varcollid;
+		return (Node *) shown;
+	}
+	return expression_tree_mutator(node, gpb_show_items_mutator, argument);
+}
+
 void
 gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *having;
 
 	gpb_explain_group(&scan->plan, plan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
-	gpb_explain_conditions(&scan->plan, plan, ancestors, es);
+	gpb_explain_range_conditions(scan->plan.index, scan->plan.nconditions, scan->plan.conditions,
+								 list_copy_head(plan->custom_exprs, scan->plan.nconditions),
+								 plan, ancestors, es);
+	having = list_copy_tail(plan->custom_exprs, scan->plan.nconditions + scan->plan.ncomputed);
+	having = (List *) gpb_show_items_mutator((Node *) having, &scan->plan);
+	gpb_explain_clauses("Having", plan, having, ancestors, es);
 	ExplainPropertyText("Groups", scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;

@@ -2,7 +2,8 @@
 # snapshot: ranges of every form, keys of every type and across types, NULLs, inverted ranges, several subqueries in a
 # query, expressions around them, views, WITH, joins, grouping, order, rescans, cursors, generic plans, little memory.
 #
-# Guards: lateral_rewrite.c's places, lateral_sublink.c's new subqueries, lateral_plan.c's values and results.
+# Guards: lateral_plan.c's values and columns; of scalar subqueries, subquery_place.c's columns and expressions,
+# subquery_tree.c's readings, subquery_exec.c.
 #
 # GPB_SEED		repeats a run; the seed is printed
 # GPB_ROUNDS	number of tables (default 20)
@@ -193,9 +194,18 @@ sub random_query
 		sub { my $range = range('p'); ('rows', "SELECT id, (SELECT count(*) FROM t WHERE $range), coalesce((SELECT sum(v) FROM t WHERE $range), 0), (SELECT max(k) FROM t WHERE $range) FROM p") },
 		sub { ('rows', "SELECT p.id, s.x, s.y FROM p $join " . lateral('p') . " s $on WHERE $filter") },
 		sub { ('rows', "SELECT p.id, s.y, u.x FROM p $join " . lateral('p') . " s $on $join " . lateral('p') . " u $on WHERE $filter") },
-		sub { ('rows', "SELECT p.id, s.x FROM p $join " . lateral('p') . " s $on WHERE " . pick('s.y > p.n', 's.y > 3', 's.y IS NOT NULL', 's.x IS NULL AND s.y = p.g')) },
+		sub { ('rows', "SELECT p.id, s.x FROM p $join " . lateral('p') . " s $on WHERE " . pick('s.y > p.n', 's.y > 3', 's.y IS NOT NULL', 's.x IS NULL AND s.y = p.g', 's.* IS NOT NULL', 's.y NOT IN (SELECT n FROM p q WHERE q.g = 3)')) },
 		sub { ('rows', 'SELECT p.id, s.x FROM p CROSS JOIN LATERAL (SELECT count(*) AS n, sum(t.v) AS x FROM t WHERE ' . range('p') . ' HAVING ' . pick('count(*) > 3', 'sum(t.v) > p.n * 10', 'count(*) > 2 AND p.g < 4', 'p.g < 4') . ') s') },
 		sub { ('rows', 'SELECT p.id, q.id, s.x FROM p CROSS JOIN LATERAL (SELECT count(*) AS n, sum(t.v) AS x FROM t WHERE ' . range('p') . ') s JOIN p q ON q.id = s.n') },
+		sub { ('rows', 'SELECT p.id FROM p WHERE ' . scalar_subquery() . pick(' IS NULL', ' IS NOT NULL') . pick('', " AND $filter", ' AND ' . scalar_subquery() . ' IS NOT NULL')) },
+		sub { ('rows', 'SELECT p.g, count(*) FROM p GROUP BY p.g HAVING (SELECT count(*) FROM t WHERE t.k >= min(p.b1) AND t.k < max(p.b2)) ' . pick('> 3', '>= count(*)')) },
+		sub { ('rows', 'SELECT p.g, (SELECT sum(t.v) FROM t WHERE t.k >= min(p.b1) AND t.k < max(p.b2)), max(p.n) FROM p GROUP BY p.g') },
+		sub { ('rows', 'SELECT p.g, sum((SELECT count(*) FROM t WHERE ' . range('p') . ')) FROM p JOIN p q USING (id) GROUP BY ' . pick('p.g', 'ROLLUP (p.g)')) },
+		sub { ('rows', 'SELECT p.id, rank() OVER (ORDER BY p.id), ' . scalar_subquery() . " FROM p WHERE $filter") },
+		sub { ('rows', 'SELECT DISTINCT ON (p.g) p.g, ' . scalar_subquery() . ' FROM p ORDER BY p.g, p.id') },
+		sub { ('rows', 'SELECT p.id, q.x FROM p JOIN LATERAL (SELECT ' . scalar_subquery('p') . ' AS x OFFSET 0) q ON true WHERE p.id < 50') },
+		sub { ('rows', 'SELECT p.id, ' . scalar_subquery() . ' FROM p WHERE p.id IN (SELECT q.n FROM p q) AND ' . scalar_subquery() . ' IS NOT NULL') },
+		sub { ('rows', 'SELECT p.id, (WITH w AS (SELECT q.id, ' . scalar_subquery('q') . ' AS x FROM p q WHERE q.g = p.g) SELECT max(x::text) FROM w) FROM p WHERE p.id < 40') },
 		sub { ('rows', 'SELECT id, x FROM seen WHERE ' . pick('x IS NOT NULL', 'y IS NULL', 'x IS NOT NULL AND g = 3')) },
 		sub { ('rows', 'SELECT p.id, s.x FROM p LEFT JOIN LATERAL ' . lateral('p') . ' s ON s.y > p.n') },
 		sub { ('rows', "SELECT p.id, q.id, s.y FROM p JOIN p q ON q.id = p.n $join " . lateral('p', 'q') . " s $on") },
@@ -217,7 +227,8 @@ sub random_query
 		sub { ('rows', 'SELECT id, x FROM (SELECT p.id, p.g, ' . scalar_subquery() . ' AS x FROM p OFFSET 0) s WHERE g > 2') },
 		sub { ('ordered', 'SELECT p.id, ' . scalar_subquery() . ' FROM p ORDER BY p.id ' . pick('', 'DESC')) },
 		sub { ('ordered', 'SELECT p.id, s.y FROM p LEFT JOIN LATERAL ' . lateral('p') . " s ON true ORDER BY p.id LIMIT $limit") },
-		sub { ('ordered', 'SELECT p.id, ' . scalar_subquery() . " FROM p ORDER BY p.id LIMIT $limit") },
+		sub { ('ordered', 'SELECT p.id, ' . scalar_subquery() . " FROM p ORDER BY p.id LIMIT $limit OFFSET " . between(0, 20)) },
+		sub { ('ordered', 'SELECT p.id, ' . scalar_subquery() . " FROM p WHERE " . scalar_subquery() . " IS NOT NULL ORDER BY p.id LIMIT $limit") },
 		sub { ('ordered', 'SELECT id, x FROM seen ORDER BY id' . pick('', ' LIMIT 5')) },
 		sub { ('ordered', 'SELECT p.id FROM p ORDER BY ' . scalar_subquery() . ', p.id') },
 		# rescans, with a parameter of the subquery around in the outer plan or in the range
@@ -239,9 +250,11 @@ sub mode_sql
 	my ($mode) = @_;
 	my $ours = $mode eq 'ours';
 	my $sql = 'SET LOCAL work_mem = \'' . ($ours ? pick(qw(64kB 256kB 4MB)) : '4MB') . "';\n";
-	$sql .= 'SET LOCAL gpubtree.enable_rangeaggregate = ' . ($ours ? 'on' : 'off') . ";\n";
-	# now and then a nested loop over what scalar subqueries became
+	$sql .= "SET LOCAL gpubtree.$_ = " . ($ours ? 'on' : 'off') . ";\n" foreach qw(enable_rangeaggregate enable_subquery);
+	# core's nested loops are priced out of LATERAL queries
 	$sql .= 'SET LOCAL enable_nestloop = ' . ($ours && chance(0.9) ? 'off' : 'on') . ";\n";
+	# core's SubPlans, too
+	$sql .= 'SET LOCAL cpu_index_tuple_cost = ' . ($ours && chance(0.8) ? '10' : '0.005') . ";\n";
 	$sql .= 'SET LOCAL enable_sort = ' . ($ours && chance(0.5) ? 'off' : 'on') . ";\n";
 	$sql .= 'SET LOCAL gpubtree.enabled = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
 	$sql .= 'SET LOCAL max_parallel_workers_per_gather = ' . ($ours && chance(0.2) ? 2 : 0) . ";\n";
@@ -285,9 +298,9 @@ sub compare_query
 	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
 
 	$queries++;
-	$plans{"$kind, ours"}++ if $plan =~ /GpubtreeRangeAggregate/;
-	$plans{'not ours'}++ if $plan !~ /GpubtreeRangeAggregate/;
-	$plans{'several'}++ if $plan =~ /GpubtreeRangeAggregate.*GpubtreeRangeAggregate/s;
+	$plans{"$kind, ours"}++ if $plan =~ /Gpubtree(?:RangeAggregate|Subquery)/;
+	$plans{'not ours'}++ if $plan !~ /Gpubtree(?:RangeAggregate|Subquery)/;
+	$plans{'several'}++ if $plan =~ /Gpubtree(?:RangeAggregate|Subquery).*(?:Gpubtree(?:RangeAggregate|Subquery)|Answers.*Answers)/s;
 	return if $theirs eq $mine;
 	diag "differs ($isolation): $query\n$ours\nstock: $theirs\nours: $mine\n$plan" if $mismatches++ < 3;
 	return;

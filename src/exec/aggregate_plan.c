@@ -25,6 +25,7 @@
 #include "../index/index.h"
 #include "aggregate_node.h"
 #include "key_conditions.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 #include "range_totals.h"
 
@@ -341,6 +342,9 @@ gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = lthird(path->custom_private);
 	scan->custom_private = lfourth(path->custom_private);
 	scan->methods = &gpb_aggregate_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_conditions(path, scan, lsecond(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
 	return &scan->scan.plan;
 }
 

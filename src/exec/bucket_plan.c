@@ -21,6 +21,7 @@
 #include "utils/typcache.h"
 
 #include "bucket_node.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 
 static Plan *gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -267,5 +268,9 @@ gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = lthird(path->custom_private);
 	scan->custom_private = list_nth(path->custom_private, 4);
 	scan->methods = &gpb_bucket_aggregate_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, lsecond(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
+						  list_length(columns) - 1);
 	return &scan->scan.plan;
 }

@@ -21,6 +21,7 @@
 
 #include "../leaf_aggregate.h"
 #include "join_aggregate.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 
 static Plan *gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -260,5 +261,8 @@ gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 									  list_nth(path->custom_private, 4),
 									  list_make1_int(list_length(outer->targetlist)));
 	scan->methods = &gpb_join_aggregate_scan_methods;
+	gpb_check_conditions(path, scan, scan->custom_exprs, 1, list_length(outer->targetlist));
+	gpb_check_expressions(path, scan, tlist, list_length(outer->targetlist) + 1,
+						  list_length(columns) - 1);
 	return &scan->scan.plan;
 }

@@ -18,6 +18,7 @@
 #include "optimizer/restrictinfo.h"
 
 #include "join_node.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 
 static Plan *gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -269,6 +270,12 @@ gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = lfourth(path->custom_private);
 	scan->custom_private = gpb_join_private(&plan);
 	scan->methods = &gpb_join_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, plan.nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(lsecond(scan->custom_exprs),
+													   lthird(scan->custom_exprs)),
+						  1, list_length(scan_tlist));
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
+						  list_length(scan_tlist));
 	return &scan->scan.plan;
 }
 

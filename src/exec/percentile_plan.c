@@ -23,6 +23,7 @@
 
 #include "../index/index.h"
 #include "key_conditions.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 #include "range_totals.h"
 #include "rank_find.h"
@@ -207,6 +208,9 @@ gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *
 	scan->custom_exprs = lthird(path->custom_private);
 	scan->custom_private = lfourth(path->custom_private);
 	scan->methods = &gpb_percentile_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, lsecond(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
 	return &scan->scan.plan;
 }
 

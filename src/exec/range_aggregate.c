@@ -14,6 +14,7 @@
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
+#include "plan_check.h"
 #include "range_aggregate.h"
 
 /* ---- what travels in custom_private ---- */
@@ -134,6 +135,9 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	scan->custom_exprs = exprs;
 	scan->custom_private = gpb_range_aggregate_private(plan);
 	scan->methods = &gpb_range_aggregate_scan_methods;
+	gpb_check_expressions(path, scan, values, 1, plan->nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1,
+						  list_length(scan->custom_scan_tlist));
 	return &scan->scan.plan;
 }
 

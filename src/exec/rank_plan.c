@@ -30,6 +30,7 @@
 
 #include "../index/index.h"
 #include "aggregate_node.h"
+#include "plan_check.h"
 #include "plan_rules.h"
 #include "rank_find.h"
 
@@ -225,6 +226,21 @@ gpb_offset_rows(const FinalPathExtraData *extra, double rows)
 }
 
 /*
+ * What the scan returns: the columns that the query's target list needs, and no expression, which setrefs.c might find in the
+ * conditions or in OFFSET (rule M13).  The node evaluates the target list itself.
+ */
+static PathTarget *
+gpb_child_target(PlannerInfo *root)
+{
+	PathTarget *target = create_empty_pathtarget();
+
+	add_new_columns_to_pathtarget(target,
+								  pull_var_clause((Node *) root->upper_targets[UPPERREL_FINAL]->exprs,
+												  PVC_RECURSE_PLACEHOLDERS));
+	return set_pathtarget_cost_width(root, target);
+}
+
+/*
  * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the price of what is left of
  * them.
  */
@@ -239,7 +255,7 @@ gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direct
 							  root->sort_pathkeys, direction,
 							  gpb_rank_is_index_only(root, index), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
-												   root->upper_targets[UPPERREL_FINAL]);
+												   gpb_child_target(root));
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses,
 								  gpb_start_clause(root, index, direction, start));
@@ -255,6 +271,7 @@ static CustomPath *
 gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
 {
 	CustomPath *path = makeNode(CustomPath);
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	ScanDirection direction;
 	List	   *conditions;
 	IndexPath  *child;
@@ -279,7 +296,7 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = index->rel;
-	path->path.pathtarget = child->path.pathtarget;
+	path->path.pathtarget = target;
 	path->path.parallel_safe = false;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->path.rows;
@@ -288,6 +305,8 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 		(child->path.total_cost - child->path.startup_cost);
 	path->path.total_cost = path->path.startup_cost + child->path.total_cost -
 		child->path.startup_cost;
+	path->path.startup_cost += target->cost.startup;
+	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	path->methods = &gpb_rank_path_methods;
 	path->custom_paths = list_make1(child);
 	path->custom_private =
@@ -392,5 +411,8 @@ gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->custom_exprs = lsecond(path->custom_private);
 	scan->custom_private = list_make2(lthird(path->custom_private), lfourth(path->custom_private));
 	scan->methods = &gpb_rank_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, list_make1(lsecond(scan->custom_exprs)), 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
 	return &scan->scan.plan;
 }

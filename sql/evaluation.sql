@@ -35,10 +35,10 @@ CREATE FUNCTION plain_result(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
 BEGIN
-	PERFORM set_config(name, 'off', true) FROM pg_settings WHERE name LIKE 'gpubtree.enable%';
+	PERFORM set_config('gpubtree.enabled', 'off', true);
 	PERFORM set_config(name, 'on', true) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 	answer := result(statement);
-	PERFORM set_config(name, 'on', true) FROM pg_settings WHERE name LIKE 'gpubtree.enable%';
+	PERFORM set_config('gpubtree.enabled', 'on', true);
 	PERFORM set_config(name, 'off', true) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 	RETURN answer;
 END $$;

@@ -222,7 +222,7 @@ RETURNS bigint
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION gpubtree_refresh(regclass) IS
-	'bring the mirror of the index up to date; returns the number of blocks copied';
+	'bring the mirror of the index up to date; returns the number of blocks copied, null with a notice if there is no mirror';
 
 CREATE FUNCTION gpubtree_drop_mirror(index regclass)
 RETURNS boolean
@@ -287,7 +287,9 @@ CREATE FUNCTION gpubtree_device(
 	OUT mirrors integer,
 	OUT requests bigint,
 	OUT status text,
-	OUT pid integer)
+	OUT pid integer,
+	OUT cpu_requests bigint,
+	OUT stats_reset timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -310,18 +312,30 @@ CREATE FUNCTION gpubtree_batches(
 	OUT slots integer,
 	OUT slots_free integer,
 	OUT memory_bytes bigint,
-	OUT memory_free bigint)
+	OUT memory_free bigint,
+	OUT cpu_batches bigint,
+	OUT cpu_keys bigint,
+	OUT cpu_ranges bigint,
+	OUT stats_reset timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION gpubtree_batches() IS
-	'batches of searches and ranges since the server started, and what is free for more';
+	'batches of keys and ranges since the last reset, and what is free for more';
 
 CREATE VIEW gpubtree_batches AS
 	SELECT * FROM gpubtree_batches();
 COMMENT ON VIEW gpubtree_batches IS
-	'batches of searches and ranges since the server started, and what is free for more';
+	'batches of keys and ranges since the last reset, and what is free for more';
 GRANT SELECT ON gpubtree_batches TO PUBLIC;
+
+CREATE FUNCTION gpubtree_stat_reset()
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_stat_reset() IS
+	'set the counters of gpubtree_device and gpubtree_batches to zero';
+REVOKE ALL ON FUNCTION gpubtree_stat_reset() FROM PUBLIC;
 
 CREATE FUNCTION gpubtree_request_timing(
 	index regclass,

@@ -69,7 +69,9 @@ CREATE TABLE t (k bigint, v int);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
 INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;
 VACUUM ANALYZE t;
+SET client_min_messages = warning;
 SELECT gpubtree_refresh('t_k') BETWEEN 1 AND 3 IS NOT DISTINCT FROM CASE WHEN has_device() THEN true END AS few_pages;
+RESET client_min_messages;
 SELECT count(*) = has_device()::int AS shown, coalesce(bool_and(mode = 'inner-only' AND changed_blocks IS NULL AND
 	leaves > 40 AND stale_moves = 0 AND cpu_share BETWEEN 0 AND 1), true) AS as_expected
 FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready';
@@ -86,9 +88,9 @@ FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready';
 SELECT compare('t_k', 't', 'bigint', '{1,2,3,20000,20001}');
 
 -- no mirror wanted at all
-SET gpubtree.enabled = off;
+SET gpubtree.enable_device = off;
 SELECT matches, sum, engine, device_keys, cpu_keys FROM gpubtree_probe('t_k', '{1,2,3}'::bigint[], 'inner');
-RESET gpubtree.enabled;
+RESET gpubtree.enable_device;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT matches, sum, engine FROM gpubtree_probe('t_k', '{1,2,3}'::bigint[], 'inner');
 COMMIT;

@@ -1,6 +1,9 @@
 -- Mirrors: what the functions and views show, and who may call them. The same
 -- with every device: without one, there is no mirror, and that is no error.
 
+-- why there is no mirror is told in switches.sql
+SET client_min_messages = warning;
+
 -- wait for the service to have opened its device, or to know that it has none
 DO $$ BEGIN
 	FOR i IN 1 .. 300 LOOP

@@ -182,6 +182,7 @@ gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
 {
 	if (gpb_needs_plain_scan(run->snapshot))
 	{
+		gpb_count_cpu_aggregate();
 		gpb_run_scan(run, keys, nkeys);
 		return "index scan";
 	}
@@ -198,6 +199,7 @@ gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
 		gpb_totals_init(&run->totals, &run->spec);
 		*run->counters = before;
 	}
+	gpb_count_cpu_aggregate();
 	gpb_run_cpu(run);
 	return "CPU";
 }

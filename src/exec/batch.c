@@ -243,6 +243,7 @@ gpb_batch_fall_back(GpbBatch *batch, uint32 first)
 	batch->counters.fallbacks++;
 	batch->engine = &gpb_batch_cpu;
 	batch->counters.engine = batch->engine->name;
+	gpb_count_cpu_batch(batch->want.points, batch->n - first);
 	batch->engine->start(batch);
 }
 
@@ -267,6 +268,8 @@ gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answ
 	gpb_batch_choose_finder(batch);
 	batch->counters.runs++;
 	batch->counters.ranges += n;
+	if (batch->engine != &gpb_batch_device && n > 0)
+		gpb_count_cpu_batch(batch->want.points, n);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
 	batch->engine->start(batch);

@@ -13,6 +13,7 @@
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 
+#include "../mirror/mirror.h"
 #include "aggregate_node.h"
 #include "batch.h"
 #include "bucket_node.h"
@@ -70,6 +71,8 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 {
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (!gpb_enabled)
+		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
 		gpb_aggregate_add_path(root, input_rel, output_rel);
@@ -90,6 +93,8 @@ gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	if (previous_join_pathlist_hook)
 		previous_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!gpb_enabled)
+		return;
 	gpb_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpb_lateral_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }

@@ -91,7 +91,7 @@ gpb_require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("there is no device to measure"),
-				 errhint("The view gpubtree_device says why. gpubtree.enabled must be on; gpubtree.device = 'host' needs no GPU.")));
+				 errhint("The view gpubtree_device says why. gpubtree.enabled and gpubtree.enable_device must be on; gpubtree.device = 'host' needs no GPU.")));
 	if (!gpb_mirror_attach_search(index, layout, ref) ||
 		!gpb_mirror_refresh(index, layout, ref, &blocks))
 		ereport(ERROR,

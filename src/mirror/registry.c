@@ -47,13 +47,7 @@ gpb_registry_init(void)
 	pg_atomic_init_u64(&gpb_shared->incarnation, 0);
 	pg_atomic_init_u64(&gpb_shared->available, 0);
 	pg_atomic_init_u32(&gpb_shared->service_pgprocno, 0);
-	pg_atomic_init_u64(&gpb_shared->requests, 0);
-	pg_atomic_init_u64(&gpb_shared->batches, 0);
-	pg_atomic_init_u64(&gpb_shared->batch_keys, 0);
-	pg_atomic_init_u64(&gpb_shared->batch_ranges, 0);
-	pg_atomic_init_u64(&gpb_shared->launches, 0);
-	pg_atomic_init_u64(&gpb_shared->joined, 0);
-	pg_atomic_init_u64(&gpb_shared->failed_over, 0);
+	gpb_statistics_init();
 	pg_atomic_init_u32(&gpb_shared->discards, 0);
 	pg_atomic_init_u64(&gpb_shared->epoch, 0);
 	strlcpy(gpb_shared->device_kind, "none", sizeof(gpb_shared->device_kind));
@@ -171,7 +165,7 @@ gpb_registry_lookup(const GpbIdentity *identity)
  * Only files that every change of a page is announced for: of a valid index, because a
  * build writes pages without marking them; not temporary (rule M1).
  */
-static bool
+bool
 gpb_may_mirror(Relation index)
 {
 	return index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
@@ -378,6 +372,19 @@ gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode)
 		refusal->until[mode] > GetCurrentTimestamp();
 }
 
+/* Was there no memory for it on the device, in any way, so that it is not to be tried again yet? */
+bool
+gpb_registry_is_refused(const GpbIdentity *identity)
+{
+	bool		refused;
+
+	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+	refused = gpb_is_refused(identity, GPB_MIRROR_FULL) ||
+		gpb_is_refused(identity, GPB_MIRROR_INNER_ONLY);
+	LWLockRelease(gpb_shared->registry_lock);
+	return refused;
+}
+
 /* Someone asked for it: try again. */
 void
 gpb_registry_forgive(const GpbIdentity *identity)
@@ -571,7 +578,7 @@ gpb_registry_attach_present(const GpbIdentity *identity, BlockNumber nblocks, Gp
 bool
 gpb_mirror_available(void)
 {
-	return gpb_enabled && gpb_shared != NULL &&
+	return gpb_enabled && gpb_enable_device && gpb_shared != NULL &&
 		pg_atomic_read_u64(&gpb_shared->available) != 0;
 }
 

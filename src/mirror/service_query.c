@@ -103,9 +103,9 @@ gpb_take_off(GpbFlightKind kind, int channel, const int *numbers, int n)
 	gpb_nflying++;
 	if (kind == GPB_AGGREGATE_FLIGHT)
 		return;
-	pg_atomic_fetch_add_u64(&gpb_shared->launches, 1);
+	pg_atomic_fetch_add_u64(&gpb_shared->statistics.launches, 1);
 	if (n > 1)
-		pg_atomic_fetch_add_u64(&gpb_shared->joined, 1);
+		pg_atomic_fetch_add_u64(&gpb_shared->statistics.joined, 1);
 }
 
 /*
@@ -228,22 +228,24 @@ static bool
 gpb_count_answer(GpbRequestSlot *slot, bool ok)
 {
 	if (!ok && pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED)
-		pg_atomic_fetch_add_u64(&gpb_shared->failed_over, 1);
+		pg_atomic_fetch_add_u64(&gpb_shared->statistics.failed_over, 1);
 	return ok;
 }
 
-/* Answer a batch slot, counting what it asked for. */
+/* Answer a batch slot, counting what it asked for: keys of searches, and keys or ranges that were to be aggregated or listed. */
 void
 gpb_answer_batch(int number, bool ok)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbStatistics *statistics = &gpb_shared->statistics;
 
 	if (ok && slot->op == GPB_OP_SEARCH)
-		pg_atomic_fetch_add_u64(&gpb_shared->batch_keys, slot->search.n);
+		pg_atomic_fetch_add_u64(&statistics->keys, slot->search.n);
 	if (ok && slot->op == GPB_OP_RANGES)
-		pg_atomic_fetch_add_u64(&gpb_shared->batch_ranges, slot->ranges.n);
+		pg_atomic_fetch_add_u64(slot->ranges.points ? &statistics->keys : &statistics->ranges,
+								slot->ranges.n);
 	if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
-		pg_atomic_fetch_add_u64(&gpb_shared->batches, 1);
+		pg_atomic_fetch_add_u64(&statistics->batches, 1);
 	gpb_slot_answer(GPB_BATCH_SLOT, slot, gpb_count_answer(slot, ok));
 }
 
@@ -390,7 +392,7 @@ gpb_land_aggregate(int channel, GpbRequestSlot *slot)
 	{
 		lists->records[GPB_FETCH_UNCLEAN] = slot->result.unclean;
 		lists->records[GPB_FETCH_HEAP] = slot->result.heap;
-		pg_atomic_fetch_add_u64(&gpb_shared->requests, 1);
+		pg_atomic_fetch_add_u64(&gpb_shared->statistics.requests, 1);
 	}
 	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, status == GPB_DEVICE_OK));
 }

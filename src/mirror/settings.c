@@ -15,8 +15,10 @@
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 bool		gpb_enabled = true;
+bool		gpb_enable_device = true;
 int			gpb_device_choice = GPB_CHOOSE_AUTO;
 int			gpb_cuda_device = 0;
 int			gpb_memory_limit = 0;
@@ -40,13 +42,29 @@ static const struct config_enum_entry gpb_device_choices[] = {
 
 #define GPB_TRANCHE "gpubtree_registry"
 
+/*
+ * Plans that this session has cached were made for the other value: all are made anew before they are executed again.  This touches
+ * nothing but memory of this process, and so may be done at any time, also when a transaction's end brings the old value back.
+ */
+static void
+gpb_assign_enabled(bool value, void *extra)
+{
+	if (value != gpb_enabled)
+		ResetPlanCache();
+}
+
 void
 gpb_mirror_define_settings(void)
 {
 	DefineCustomBoolVariable("gpubtree.enabled",
-							 "Lets queries use mirrors of gpubtree indexes.",
-							 "Without it, they read the index itself.",
-							 &gpb_enabled, true, PGC_USERSET, 0,
+							 "Enables whatever queries can do with gpubtree indexes beyond ordinary index scans.",
+							 "Without it, plans have no nodes of gpubtree, and the device is not used.",
+							 &gpb_enabled, true, PGC_USERSET, GUC_EXPLAIN,
+							 NULL, gpb_assign_enabled, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_device",
+							 "Enables the use of the device that mirrors gpubtree indexes.",
+							 "Without it, the CPU answers from the index itself.",
+							 &gpb_enable_device, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpubtree.device",
 							 "Selects the device that holds mirrors.",

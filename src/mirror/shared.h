@@ -183,6 +183,29 @@ typedef struct GpbPool
 	bool		taken[FLEXIBLE_ARRAY_MEMBER];
 } GpbPool;
 
+/* ---- statistics ---- */
+
+/* Counters since the last reset; nothing depends on them. */
+typedef struct GpbStatistics
+{
+	/* the device's, counted by the service */
+	pg_atomic_uint64 requests;	/* aggregates answered */
+	pg_atomic_uint64 batches;	/* batches answered ... */
+	pg_atomic_uint64 keys;		/* ... their keys ... */
+	pg_atomic_uint64 ranges;	/* ... and ranges */
+	pg_atomic_uint64 launches;	/* of batches on the device ... */
+	pg_atomic_uint64 joined;	/* ... of those, for several requests at once */
+	pg_atomic_uint64 failed_over;	/* requests of all kinds without an answer */
+
+	/* those of all other engines, counted by the backends */
+	pg_atomic_uint64 cpu_requests;
+	pg_atomic_uint64 cpu_batches;
+	pg_atomic_uint64 cpu_keys;
+	pg_atomic_uint64 cpu_ranges;
+
+	pg_atomic_uint64 reset;		/* TimestampTz of the last reset, or of the server's start */
+} GpbStatistics;
+
 /* ---- the whole ---- */
 
 typedef struct GpbShared
@@ -194,13 +217,7 @@ typedef struct GpbShared
 	pg_atomic_uint64 incarnation;
 	pg_atomic_uint64 available;
 	pg_atomic_uint32 service_pgprocno;	/* plus 1; 0: no service process */
-	pg_atomic_uint64 requests;	/* aggregates answered */
-	pg_atomic_uint64 batches;	/* searches and ranges answered ... */
-	pg_atomic_uint64 batch_keys;	/* ... their keys ... */
-	pg_atomic_uint64 batch_ranges;	/* ... and ranges */
-	pg_atomic_uint64 launches;	/* of searches and ranges on the device ... */
-	pg_atomic_uint64 joined;	/* ... of those, for several requests at once */
-	pg_atomic_uint64 failed_over;	/* requests of all kinds without an answer */
+	GpbStatistics statistics;
 	pg_atomic_uint32 discards;	/* counts reasons for the service to look for
 								 * mirrors to free */
 	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
@@ -245,6 +262,10 @@ extern int	gpb_batch_slots;
 extern int	gpb_batch_memory;	/* kB */
 extern int	gpb_max_mirrored_blocks;
 extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
+
+/* ---- statistics.c ---- */
+
+extern void gpb_statistics_init(void);
 
 /* ---- changed_map.c ---- */
 
@@ -296,6 +317,8 @@ extern bool gpb_registry_grow(int slot, BlockNumber nblocks);
 extern int	gpb_registry_least_used(int except);
 extern bool gpb_registry_free_one(int except);
 extern void gpb_registry_refuse(const GpbIdentity *identity, GpbMirrorMode mode);
+extern bool gpb_registry_is_refused(const GpbIdentity *identity);
+extern bool gpb_may_mirror(Relation index);
 extern void gpb_registry_forgive(const GpbIdentity *identity);
 extern bool gpb_own_try(int slot);
 extern void gpb_own(int slot);

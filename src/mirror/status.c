@@ -42,9 +42,59 @@ gpb_open_owned_index(Oid oid)
 	return index;
 }
 
+/* Tell the user why an index has no mirror that is up to date, as far as that can be seen now. */
+static void
+gpb_report_no_mirror(Relation index)
+{
+	char		device_status[sizeof(gpb_shared->status)];
+	uint64		most_blocks;
+	GpbIdentity identity;
+	const char *reason;
+	const char *hint = NULL;
+
+	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
+	strlcpy(device_status, gpb_shared->status, sizeof(device_status));
+	LWLockRelease(gpb_shared->registry_lock);
+	most_blocks = (uint64) gpb_map_segments_total() * GPB_SEGMENT_BLOCKS;
+	gpb_identity_of(index, &identity);
+
+	if (!gpb_enabled)
+		reason = "gpubtree.enabled is off.";
+	else if (!gpb_enable_device)
+		reason = "gpubtree.enable_device is off.";
+	else if (index->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		reason = "Indexes of temporary tables are not mirrored.";
+	else if (!gpb_may_mirror(index))
+	{
+		reason = "The index is not valid.";
+		hint = "Build it anew with REINDEX.";
+	}
+	else if (pg_atomic_read_u64(&gpb_shared->available) == 0)
+		reason = psprintf("The status of the device is \"%s\".", device_status);
+	else if (RelationGetNumberOfBlocks(index) > most_blocks)
+	{
+		reason = psprintf("The index has %u blocks, and changes of " UINT64_FORMAT " are tracked at most.",
+						  RelationGetNumberOfBlocks(index), most_blocks);
+		hint = "Raise gpubtree.max_mirrored_blocks, which needs a restart.";
+	}
+	else if (gpb_registry_is_refused(&identity))
+	{
+		reason = "The device has no memory for it.";
+		hint = "Raise gpubtree.memory_limit.";
+	}
+	else
+		reason = "The device did not answer, or other mirrors are in use.";
+
+	ereport(NOTICE,
+			(errmsg("index \"%s\" was not mirrored", RelationGetRelationName(index)),
+			 errdetail_internal("%s", reason),
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
 /*
  * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has the
- * memory, else of the inner nodes.  Returns the number of blocks copied; NULL where there can be no mirror.
+ * memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE that says why, if there is no
+ * mirror.
  */
 Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)
@@ -66,6 +116,8 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 			 gpb_mirror_attach_search(index, &layout, &ref) &&
 			 gpb_mirror_refresh(index, &layout, &ref, &blocks));
 	}
+	if (!done && gpb_shared != NULL)
+		gpb_report_no_mirror(index);
 	relation_close(index, AccessShareLock);
 	if (!done)
 		PG_RETURN_NULL();
@@ -193,16 +245,20 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	bool		present = false;
 	int			mirrors = 0;
 	uint64		requests = 0;
+	uint64		cpu_requests = 0;
+	TimestampTz reset = 0;
 	uint32		service = 0;
-	Datum		values[12];
-	bool		nulls[12] = {false};
+	Datum		values[14];
+	bool		nulls[14] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	memset(&info, 0, sizeof(info));
 	if (gpb_shared != NULL)
 	{
 		present = pg_atomic_read_u64(&gpb_shared->available) != 0;
-		requests = pg_atomic_read_u64(&gpb_shared->requests);
+		requests = pg_atomic_read_u64(&gpb_shared->statistics.requests);
+		cpu_requests = pg_atomic_read_u64(&gpb_shared->statistics.cpu_requests);
+		reset = (TimestampTz) pg_atomic_read_u64(&gpb_shared->statistics.reset);
 		LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
 		info = gpb_shared->device;
 		strlcpy(status, gpb_shared->status, sizeof(status));
@@ -226,10 +282,13 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[9] = Int64GetDatum((int64) requests);
 	values[10] = CStringGetTextDatum(status);
 	values[11] = Int32GetDatum(service == 0 ? 0 : ProcGlobal->allProcs[service - 1].pid);
+	values[12] = Int64GetDatum((int64) cpu_requests);
+	values[13] = TimestampTzGetDatum(reset);
 	nulls[1] = !present;
 	nulls[2] = nulls[3] = nulls[4] = strcmp(kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !present;
 	nulls[11] = service == 0;
+	nulls[13] = gpb_shared == NULL;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }
@@ -246,30 +305,36 @@ gpb_count_free_batch_slots(void)
 	return n;
 }
 
-/* One row: what was sent to the service in batches, and what there is to send more. */
+/* One row: the batches that were answered, by the device and by the CPU, and what there is to send more. */
 Datum
 gpubtree_batches(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint32		nunits;
 	uint32		nfree;
-	Datum		values[10];
-	bool		nulls[10] = {false};
+	GpbStatistics *statistics;
+	Datum		values[14];
+	bool		nulls[14] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (gpb_shared == NULL)
 		return (Datum) 0;
+	statistics = &gpb_shared->statistics;
 	gpb_pool_status(&nunits, &nfree);
-	values[0] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batches));
-	values[1] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batch_keys));
-	values[2] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->batch_ranges));
-	values[3] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->launches));
-	values[4] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->joined));
-	values[5] = Int64GetDatum((int64) pg_atomic_read_u64(&gpb_shared->failed_over));
+	values[0] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->batches));
+	values[1] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->keys));
+	values[2] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->ranges));
+	values[3] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->launches));
+	values[4] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->joined));
+	values[5] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->failed_over));
 	values[6] = Int32GetDatum(gpb_slot_count(GPB_BATCH_SLOT));
 	values[7] = Int32GetDatum(gpb_count_free_batch_slots());
 	values[8] = Int64GetDatum((int64) (nunits * GPB_POOL_UNIT));
 	values[9] = Int64GetDatum((int64) (nfree * GPB_POOL_UNIT));
+	values[10] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->cpu_batches));
+	values[11] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->cpu_keys));
+	values[12] = Int64GetDatum((int64) pg_atomic_read_u64(&statistics->cpu_ranges));
+	values[13] = TimestampTzGetDatum((TimestampTz) pg_atomic_read_u64(&statistics->reset));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

@@ -53,7 +53,7 @@ $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 my $query = 'SELECT count(*) AS n, sum(v) AS s FROM t WHERE k BETWEEN 1 AND 100';
 for my $enabled ('on', 'off')
 {
-	$reader->query_safe("SET LOCAL gpubtree.enabled = $enabled");
+	$reader->query_safe("SET LOCAL gpubtree.enable_device = $enabled");
 	is($reader->query_safe("SELECT answer('$query', 'aggregate')"),
 		'(100,100)', "mirror $enabled: the old snapshot counts the deleted rows");
 }
@@ -63,7 +63,7 @@ for my $engine ('cpu', 'device')
 		(SELECT array_agg(i) FROM generate_series(1::bigint, 100) i), '$engine')";
 	my $name = $engine eq 'cpu' ? 'CPU' : 'host device';
 
-	$reader->query_safe('SET LOCAL gpubtree.enabled = on');
+	$reader->query_safe('SET LOCAL gpubtree.enable_device = on');
 	is($reader->query_safe($probe), "100|100|$name", "a batch, $engine: so does it");
 }
 $reader->query_safe('SET LOCAL gpubtree.enable_aggregate = off');

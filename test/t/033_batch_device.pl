@@ -151,7 +151,7 @@ is($engine->(1000, 'auto'), 'host device', 'one that does');
 is($engine->(10, 'auto', 'SET gpubtree.batch_setup_cost = 0'), 'host device', 'or may');
 is($engine->(10, 'device'), 'host device', 'however small, if it is told to');
 is($engine->(50000, 'cpu'), 'CPU', 'however large, if it is told to');
-is($engine->(50000, 'device', 'SET gpubtree.enabled = off'), 'CPU', 'not if devices are off');
+is($engine->(50000, 'device', 'SET gpubtree.enable_device = off'), 'CPU', 'not if devices are off');
 is($engine->(50000, 'device', "SET default_transaction_isolation = 'serializable'"), 'index scan', 'serializable: core judges');
 
 # ---- the mirror is lost in the middle ----

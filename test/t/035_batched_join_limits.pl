@@ -118,7 +118,7 @@ for my $device (0, 1)
 	{
 		my $held = $node->safe_psql('postgres', <<"SQL");
 SET work_mem = '1MB';
-SET gpubtree.enabled = @{[ $device ? 'on' : 'off' ]};
+SET gpubtree.enable_device = @{[ $device ? 'on' : 'off' ]};
 SELECT max(CASE WHEN id % 10000 = 0 THEN held('gpubtree%') END)
 FROM (SELECT w.id, w.s, l.v FROM wide w $kind large l USING (k) OFFSET 0) j;
 SQL
@@ -169,7 +169,7 @@ my $cancelled = 0;
 my $slowest = 0;
 for my $enabled ('off', 'on')
 {
-	$session->query("SET gpubtree.enabled = $enabled");
+	$session->query("SET gpubtree.enable_device = $enabled");
 	for my $query (
 		'SELECT count(*), sum(l.v), sum(length(w.s)) FROM wide w CROSS JOIN wide x JOIN large l ON l.k = x.k',
 		'SELECT count(*), sum(l.v) FROM wide w CROSS JOIN generate_series(1, 100) g JOIN large l ON l.k = w.k + g',

@@ -217,7 +217,7 @@ sub mode_sql
 	$sql .= "SET LOCAL $_ = " . ($mode eq 'stock' ? 'on' : 'off') . ";\n"
 	  foreach qw(enable_hashjoin enable_nestloop enable_sort enable_material gpubtree.enable_batchjoin);
 	$sql .= "SET LOCAL work_mem = '" . pick(qw(64kB 256kB 4MB)) . "';\n";
-	$sql .= "SET LOCAL gpubtree.enabled = " . pick('on', 'off') . ";\n";
+	$sql .= "SET LOCAL gpubtree.enable_device = " . pick('on', 'off') . ";\n";
 	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";
 	return $sql;
 }

@@ -265,7 +265,7 @@ sub mode_sql
 		$sql .= "SET LOCAL $join = " . ($ours && $join ne 'enable_seqscan' || !$ours && chance(0.1) ? 'off' : 'on') . ";\n";
 	}
 	$sql .= 'SET LOCAL enable_sort = ' . ($ours && chance(0.3) ? 'off' : 'on') . ";\n";
-	$sql .= 'SET LOCAL gpubtree.enabled = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
+	$sql .= 'SET LOCAL gpubtree.enable_device = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
 	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";
 	return $sql;
 }

@@ -128,7 +128,7 @@ for my $device (0, 1)
 SET work_mem = '1MB';
 SET enable_sort = off;
 SET enable_hashagg = off;
-SET gpubtree.enabled = @{[ $device ? 'on' : 'off' ]};
+SET gpubtree.enable_device = @{[ $device ? 'on' : 'off' ]};
 SELECT max(CASE WHEN n % 10000 = 0 THEN held('gpubtree%') END), max(CASE WHEN n % 10000 = 0 THEN held('ExecutorState') END), sum(c)
 FROM ($query OFFSET 0) j;
 SQL
@@ -180,7 +180,7 @@ my $cancelled = 0;
 my $slowest = 0;
 for my $enabled ('off', 'on')
 {
-	$session->query("SET gpubtree.enabled = $enabled; SET enable_nestloop = on; SET gpubtree.enable_batchjoin = on");
+	$session->query("SET gpubtree.enable_device = $enabled; SET enable_nestloop = on; SET gpubtree.enable_batchjoin = on");
 	for my $query (
 		'SELECT sum(c), max(v) FROM (SELECT w.id + g, count(*) c, sum(l.v) v FROM wide w CROSS JOIN generate_series(1, 100) g JOIN large l ON l.k >= w.lo + g AND l.k < w.lo + g + 1000 GROUP BY w.id + g OFFSET 0) q',
 		'SELECT sum(c), max(v) FROM (SELECT w.id, count(*) c, sum(l.v) v FROM wide w JOIN large l ON l.k >= w.lo GROUP BY w.id OFFSET 0) q',

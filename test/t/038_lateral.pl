@@ -256,7 +256,7 @@ sub mode_sql
 	# core's SubPlans, too
 	$sql .= 'SET LOCAL cpu_index_tuple_cost = ' . ($ours && chance(0.8) ? '10' : '0.005') . ";\n";
 	$sql .= 'SET LOCAL enable_sort = ' . ($ours && chance(0.5) ? 'off' : 'on') . ";\n";
-	$sql .= 'SET LOCAL gpubtree.enabled = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
+	$sql .= 'SET LOCAL gpubtree.enable_device = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
 	$sql .= 'SET LOCAL max_parallel_workers_per_gather = ' . ($ours && chance(0.2) ? 2 : 0) . ";\n";
 	$sql .= "SET LOCAL gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\n";
 	return $sql;

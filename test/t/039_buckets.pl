@@ -280,7 +280,7 @@ sub mode_sql
 	my ($ours) = @_;
 	my $sql = "SET gpubtree.enable_bucketaggregate = " . ($ours ? 'on' : 'off') . ";\n";
 	$sql .= "SET $_ = " . ($ours ? 'off' : 'on') . ";\n" foreach qw(enable_hashagg enable_sort);
-	$sql .= 'SET gpubtree.enabled = ' . (chance(0.6) ? 'on' : 'off') . ";\n";
+	$sql .= 'SET gpubtree.enable_device = ' . (chance(0.6) ? 'on' : 'off') . ";\n";
 	$sql .= 'SET gpubtree.batch_setup_cost = ' . pick(0, 0, 100) . ";\nSET work_mem = '" . pick(qw(64kB 4MB)) . "';\n";
 	return $sql;
 }

@@ -52,7 +52,7 @@ for my $enabled ('off', 'on')
 		my $plan = $node->safe_psql('postgres', "EXPLAIN (COSTS OFF) SELECT o.s FROM $from");
 		like($plan, qr/GpubtreeJoin\)/, "$kind: batched") if $enabled eq 'off';
 		my ($rows, $before, $most) = split /\|/, $node->safe_psql('postgres', <<"SQL");
-SET gpubtree.enabled = $enabled;
+SET gpubtree.enable_device = $enabled;
 WITH before AS MATERIALIZED (SELECT own_memory() AS bytes)
 SELECT count(*), min(b.bytes), max(CASE WHEN j.id % 20000 = 0 THEN own_memory() END)
 FROM before b, (SELECT o.id, o.s FROM $from OFFSET 0) j;
@@ -64,7 +64,7 @@ SQL
 			sprintf('%s, enabled %s: %.1f MB', $kind, $enabled, $more / 1024 / 1024));
 	}
 	my $sums = $node->safe_psql('postgres', <<"SQL");
-SET gpubtree.enabled = $enabled;
+SET gpubtree.enable_device = $enabled;
 SELECT count(*), sum(i.v) FROM $outer JOIN inside i USING (k);
 SQL
 	is($sums, '5000000|2497500000', "under aggregates, enabled $enabled");

@@ -314,15 +314,15 @@ my %settings = (
 	index => 'enable_indexscan enable_nestloop enable_hashjoin',
 	index_only => 'enable_indexscan enable_indexonlyscan enable_nestloop enable_hashjoin',
 	bitmap => 'enable_bitmapscan enable_nestloop enable_hashjoin',
-	mirror => 'gpubtree.enable_aggregate gpubtree.enabled enable_nestloop',
+	mirror => 'gpubtree.enable_aggregate gpubtree.enable_device enable_nestloop',
 	cpu => 'gpubtree.enable_aggregate enable_nestloop',
 	merge => 'enable_indexscan enable_indexonlyscan enable_mergejoin',
 	loop => 'enable_indexscan enable_indexonlyscan enable_nestloop',
-	batch => 'gpubtree.enable_batchjoin gpubtree.enabled enable_seqscan',
-	ranges => 'gpubtree.enable_rangeaggregate gpubtree.enabled enable_seqscan');
+	batch => 'gpubtree.enable_batchjoin gpubtree.enable_device enable_seqscan',
+	ranges => 'gpubtree.enable_rangeaggregate gpubtree.enable_device enable_seqscan');
 my @switches = qw(enable_seqscan enable_sort enable_hashjoin enable_nestloop enable_mergejoin
   enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate
-  gpubtree.enable_batchjoin gpubtree.enable_rangeaggregate gpubtree.enabled);
+  gpubtree.enable_batchjoin gpubtree.enable_rangeaggregate gpubtree.enable_device);
 
 sub mode_sql
 {

@@ -50,7 +50,7 @@ SELECT count(k) FROM (SELECT k FROM t ORDER BY k DESC OFFSET 0) q;
 SELECT count(k) FROM (SELECT k FROM t WHERE k > :k ORDER BY k LIMIT 1000) q;
 SELECT count(k) FROM (SELECT k FROM t WHERE k = ANY (ARRAY[:k - 5000, :k, :k + 1, :k + 5000]) ORDER BY k DESC OFFSET 0) q;
 SELECT count(*), sum(k) FROM t WHERE k > :k;
-SET gpubtree.enabled = off;
+SET gpubtree.enable_device = off;
 SELECT count(*), sum(k) FROM t WHERE k > :k;
 RESET ALL;
 SQL

@@ -54,7 +54,7 @@ like(engine('d'), qr/host/, 'through the mirror');
 my $file = $node->safe_psql('d', "SELECT pg_relation_filenode('t_k')");
 
 $node->safe_psql('postgres', 'ALTER DATABASE d SET TABLESPACE elsewhere');
-$node->safe_psql('d', 'SET gpubtree.enabled = off; INSERT INTO t SELECT i, 1 FROM generate_series(20001, 30000) i');
+$node->safe_psql('d', 'SET gpubtree.enable_device = off; INSERT INTO t SELECT i, 1 FROM generate_series(20001, 30000) i');
 $node->safe_psql('postgres', 'ALTER DATABASE d SET TABLESPACE pg_default');
 is($node->safe_psql('d', "SELECT pg_relation_filenode('t_k')"), $file, 'the file is called as before');
 is($node->safe_psql('d', "$force $count"), '30000|30000', 'what was inserted elsewhere is counted');
@@ -69,7 +69,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE copy OID 70001 TEMPLATE template_d
 is($node->safe_psql('copy', "$force $count"), '20000|20000', 'a copy, mirrored');
 like(engine('copy'), qr/host/, 'through the mirror');
 $node->safe_psql('postgres', 'DROP DATABASE copy');
-$node->safe_psql('template_d', 'SET gpubtree.enabled = off; INSERT INTO t SELECT i, 1 FROM generate_series(30001, 35000) i');
+$node->safe_psql('template_d', 'SET gpubtree.enable_device = off; INSERT INTO t SELECT i, 1 FROM generate_series(30001, 35000) i');
 $node->safe_psql('postgres', 'CREATE DATABASE copy OID 70001 TEMPLATE template_d');
 is($node->safe_psql('copy', "SELECT oid FROM pg_database WHERE datname = 'copy'"), '70001',
 	'the same database OID');

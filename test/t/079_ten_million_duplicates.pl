@@ -43,7 +43,7 @@ is($node->safe_psql('postgres', 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 
 
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k = 7 AND ctid < \'(100,0)\'');
 my $left = $node->safe_psql('postgres',
-	'SET enable_indexscan = off; SET enable_bitmapscan = off; SET gpubtree.enabled = off;
+	'SET enable_indexscan = off; SET enable_bitmapscan = off; SET gpubtree.enable_device = off;
 	 SELECT count(*) FROM t WHERE k = 7');
 cmp_ok($left, '<', $rows, 'some are gone');
 $expected = (2 * $left + 2) . '|' . (2 * $left + 110);

@@ -64,3 +64,43 @@ ALTER TABLE t REPLICA IDENTITY USING INDEX t_k;
 DROP TABLE t, u;
 DROP DOMAIN small;
 DROP TYPE mood;
+
+-- A materialized view without data is refused by our nodes as by core's.
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET gpubtree.setup_cost = 0;
+CREATE TABLE rows (k bigint NOT NULL, v integer);
+INSERT INTO rows SELECT n, n FROM generate_series(1, 2000) n;
+CREATE MATERIALIZED VIEW unpopulated AS SELECT * FROM rows WITH DATA;
+CREATE INDEX unpopulated_k ON unpopulated USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE rows, unpopulated;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,enable_seqscan}'::text[]) name;
+SET plan_cache_mode = force_generic_plan;
+PREPARE aggregate AS SELECT count(*), sum(v) FROM unpopulated WHERE k > 5;
+PREPARE percentile AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM unpopulated;
+PREPARE bucket AS SELECT k / 100, count(*) FROM unpopulated GROUP BY k / 100;
+PREPARE joined AS SELECT r.k, u.v FROM rows r JOIN unpopulated u USING (k);
+PREPARE join_aggregate AS SELECT count(*), sum(u.v) FROM rows r JOIN unpopulated u USING (k);
+PREPARE range_aggregate AS SELECT r.k, s.n FROM rows r, LATERAL (SELECT count(*) AS n FROM unpopulated u WHERE u.k > r.k) s;
+CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	found text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) EXECUTE ' || statement LOOP
+		found := coalesce(found, substring(line FROM 'Gpubtree\w+'));
+	END LOOP;
+	RETURN found;
+END $$;
+SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;
+REFRESH MATERIALIZED VIEW unpopulated WITH NO DATA;
+SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;
+EXECUTE aggregate;
+EXECUTE percentile;
+EXECUTE bucket;
+EXECUTE joined;
+EXECUTE join_aggregate;
+EXECUTE range_aggregate;
+DEALLOCATE ALL;
+DROP FUNCTION node;
+DROP TABLE rows CASCADE;

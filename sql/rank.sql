@@ -309,8 +309,40 @@ CREATE POLICY even ON scores USING (v % 2 = 0);
 SET ROLE gpubtree_rank_reader;
 EXPLAIN (COSTS OFF) SELECT k FROM scores WHERE k > 0 ORDER BY k OFFSET 5000 LIMIT 3;
 RESET ROLE;
+ALTER TABLE scores DISABLE ROW LEVEL SECURITY;
 
-DROP TABLE scores, orders;
+--
+-- UPDATE ... WHERE CURRENT OF a cursor over ranks, by an index-only scan and by an index scan
+--
+CREATE TABLE place (k integer NOT NULL, v integer, note text);
+INSERT INTO place SELECT n, n, '' FROM generate_series(1, 9000) n;
+CREATE INDEX place_k ON place USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE place;
+BEGIN;
+SELECT is_ours('SELECT k FROM place ORDER BY k OFFSET 6000 LIMIT 3'), is_ours('SELECT k, note FROM place ORDER BY k DESC OFFSET 6000');
+DECLARE narrow CURSOR FOR SELECT k FROM place ORDER BY k OFFSET 6000 LIMIT 3;
+UPDATE place SET note = 'too early' WHERE CURRENT OF narrow;
+ROLLBACK;
+BEGIN;
+DECLARE narrow CURSOR FOR SELECT k FROM place ORDER BY k OFFSET 6000 LIMIT 3;
+FETCH 2 FROM narrow;
+UPDATE place SET note = 'second' WHERE CURRENT OF narrow;
+DECLARE whole CURSOR FOR SELECT k, note FROM place ORDER BY k DESC OFFSET 6000;
+FETCH 1 FROM whole;
+UPDATE place SET note = 'first' WHERE CURRENT OF whole;
+FETCH 1 FROM whole;
+DELETE FROM place WHERE CURRENT OF whole;
+SELECT k, v, note FROM place WHERE note <> '' ORDER BY k;
+SELECT count(*), sum(k) FROM place;
+COMMIT;
+-- and over other nodes of ours, where core refuses too
+BEGIN;
+DECLARE one CURSOR FOR SELECT count(*) FROM place WHERE k > 5;
+FETCH 1 FROM one;
+UPDATE place SET note = 'none' WHERE CURRENT OF one;
+ROLLBACK;
+
+DROP TABLE scores, orders, place;
 DROP DOMAIN small;
 DROP FUNCTION plan, is_ours, answer, plain_answer, compare, json_keys, json_percentile_keys;
 DROP ROLE gpubtree_rank_reader;

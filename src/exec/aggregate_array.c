@@ -243,5 +243,5 @@ gpb_arrays_explain(const GpbArrayScan *scan, ExplainState *es)
 
 	if (scan->totals != NULL)
 		gpb_range_totals_counters(scan->totals, &counters);
-	gpb_explain_counters(&counters, 0, es);
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, 0, es);
 }

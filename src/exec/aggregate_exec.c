@@ -29,6 +29,7 @@
 #include "../leaf_aggregate.h"
 #include "../mirror/mirror.h"
 #include "aggregate_node.h"
+#include "node_table.h"
 
 static Node *gpb_create_aggregate_scan(CustomScan *plan);
 static void gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags);
@@ -60,15 +61,6 @@ gpb_create_aggregate_scan(CustomScan *plan)
 	return (Node *) scan;
 }
 
-/* Range table index of the table: that of the key's Var, last in the scan tuple. */
-static Index
-gpb_scan_rti(CustomScan *plan)
-{
-	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
-
-	return castNode(Var, key->expr)->varno;
-}
-
 /*
  * Both relations stay open to the end of the node, so that no command of this
  * session can change them under it (rule M10).
@@ -78,16 +70,15 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	Index		rti = gpb_scan_rti(plan);
 
 	scan->nitems = gpb_aggregate_private_items(plan->custom_private, &scan->items);
 	gpb_require_aggregates(scan->items, scan->nitems);
-	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	scan->heap = gpb_scanned_table(css);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->index = index_open(gpb_aggregate_private_index(plan->custom_private),
-							 exec_rt_fetch(rti, estate)->rellockmode);
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
 	scan->nconditions = list_length(linitial(plan->custom_exprs));
 	scan->conditions = gpb_conditions_init(scan->index, linitial(plan->custom_exprs),
 										   &css->ss.ps);
@@ -198,6 +189,7 @@ gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
 		gpb_run_close(run);
 		gpb_totals_init(&run->totals, &run->spec);
 		*run->counters = before;
+		run->counters->fallbacks++;
 	}
 	gpb_count_cpu_aggregate();
 	gpb_run_cpu(run);
@@ -213,6 +205,7 @@ gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys)
 	gpb_totals_init(&run->totals, &run->spec);
 	engine = gpb_run_engines(run, keys, nkeys);
 	gpb_run_close(run);
+	run->counters->matches += run->totals.state.entries;
 	for (i = 0; i < gpb_count_float_sums(&run->spec); i++)
 		gpb_float_sum_normalize(&run->totals.sums[i]);
 	return engine;

@@ -20,9 +20,10 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbBatchCounters counters = {0};
 
 	gpb_explain_index(gpb_aggregate_private_index(plan->custom_private), es);
-	gpb_explain_clauses("Index Cond", plan,
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan,
 						list_concat_copy(linitial(plan->custom_exprs), lsecond(plan->custom_exprs)),
 						ancestors, es);
 	if (!es->analyze)
@@ -32,13 +33,11 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		gpb_arrays_explain(scan->arrays, es);
 		return;
 	}
-	ExplainPropertyText("Engine", scan->engine ? scan->engine : "none", es);
-	ExplainPropertyInteger("Entries Counted on Device", NULL,
-						   scan->counters.device_entries, es);
-	ExplainPropertyInteger("Entries Checked in Heap", NULL,
-						   scan->counters.heap_entries, es);
-	ExplainPropertyInteger("Leaves Done by CPU", NULL,
-						   scan->counters.cpu_leaves, es);
-	ExplainPropertyInteger("Blocks Refreshed", NULL,
-						   scan->counters.refreshed_blocks, es);
+	counters.engine = scan->engine != NULL ? scan->engine : "none";
+	counters.matches = scan->counters.matches;
+	counters.heap_fetches = scan->counters.heap_entries;
+	counters.walk.leaves = scan->counters.cpu_leaves;
+	counters.refreshed_blocks = scan->counters.refreshed_blocks;
+	counters.fallbacks = scan->counters.fallbacks;
+	gpb_explain_counters(NULL, &counters, 0, es);
 }

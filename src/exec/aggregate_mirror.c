@@ -104,7 +104,6 @@ gpb_add_device(GpbAggregateRun *run, const GpbAggregateResult *result,
 		gpb_float_sum_normalize(&run->totals.sums[i]);
 		gpb_float_sum_merge(&run->totals.sums[i], &sums[i]);
 	}
-	run->counters->device_entries += result->state.entries;
 	pgstat_count_index_tuples(run->index, result->state.entries + result->heap);
 }
 

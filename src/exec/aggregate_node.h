@@ -67,7 +67,7 @@ typedef struct GpbAggregateItem
  * The plan node.  custom_scan_tlist holds the Aggrefs, in the order of the items, and
  * after them a Var of the key column.  That column of the scan tuple is never filled: it gives
  * custom_exprs, a list of the index conditions "key OP expression" and "key IS [NOT]
- * NULL" and one of those with an array, "key = ANY (expression)", something to refer to, and after setrefs.c tells the range table entry.
+ * NULL" and one of those with an array, "key = ANY (expression)", something to refer to.  scanrelid is the table.
  * custom_private is what gpb_aggregate_private made.
  */
 extern List *gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n);
@@ -108,10 +108,11 @@ extern void gpb_aggregate_wants(const GpbAggregateItem *items, int n, GpbAggrega
 /* Numbers for EXPLAIN ANALYZE, summed over all executions of the node */
 typedef struct GpbAggregateCounters
 {
-	uint64		device_entries;
+	uint64		matches;		/* entries aggregated */
 	uint64		heap_entries;
 	uint64		cpu_leaves;
 	uint64		refreshed_blocks;
+	uint64		fallbacks;		/* times that the device gave up, and the CPU began anew */
 } GpbAggregateCounters;
 
 /* Running state, and one GpbFloatSum for each column that needs one */

@@ -336,7 +336,7 @@ gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 											 NULL, false));
 
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = 0;
+	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_scan_tlist = scan_tlist;
 	scan->custom_exprs = lthird(path->custom_private);

@@ -23,6 +23,7 @@
 #include "bucket_node.h"
 #include "join_node.h"
 #include "node_explain.h"
+#include "node_table.h"
 
 static Node *gpb_create_bucket_aggregate(CustomScan *plan);
 static void gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags);
@@ -86,17 +87,15 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	List	   *aggregates = linitial(plan->custom_private);
-	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
-	Index		rti = castNode(Var, key->expr)->varno;
 
 	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
 	gpb_require_aggregates(scan->items, scan->nitems);
-	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	scan->heap = gpb_scanned_table(css);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->index = index_open(gpb_aggregate_private_index(aggregates),
-							 exec_rt_fetch(rti, estate)->rellockmode);
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
 	/* a copy: the relcache may rebuild its own at any time */
 	scan->layout = *gpb_layout(scan->index);
 	scan->entries = linitial_int(lthird(plan->custom_private));
@@ -206,7 +205,6 @@ gpb_null_group(GpbBucketScan *scan)
 	scan->null_engine = gpb_aggregate_range(&run, scan->keys, scan->nkeys);
 	MemoryContextSwitchTo(caller);
 	scan->state = run.totals.state;
-	scan->null_matches += scan->state.entries;
 	scan->group_null = true;
 	return scan->state.entries > 0;
 }
@@ -365,7 +363,7 @@ gpb_explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
 	int			place = list_length(plan->custom_scan_tlist) - 2;
 	TargetEntry *bucket = list_nth_node(TargetEntry, plan->custom_scan_tlist, place);
 
-	ExplainPropertyList("Group Key",
+	ExplainPropertyList(GPB_LABEL_GROUP_KEY,
 						list_make1(deparse_expression((Node *) bucket->expr, context,
 													  list_length(es->rtable) > 1 || es->verbose,
 													  true)), es);
@@ -380,7 +378,7 @@ gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState
 
 	gpb_explain_bucket(plan, ancestors, es);
 	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
-	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->batches.totals != NULL)
@@ -388,9 +386,10 @@ gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState
 	else if (scan->null_engine != NULL)
 		counters.engine = scan->null_engine;
 	/* the group of NULL's are with the others */
-	counters.matches += scan->null_matches;
+	counters.matches += scan->null_counters.matches;
 	counters.walk.leaves += scan->null_counters.cpu_leaves;
 	counters.refreshed_blocks += scan->null_counters.refreshed_blocks;
-	gpb_explain_counters(&counters, scan->null_counters.heap_entries, es);
-	ExplainPropertyInteger("Ranges Sorted", NULL, (int64) scan->batches.nsorted, es);
+	counters.fallbacks += scan->null_counters.fallbacks;
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, scan->null_counters.heap_entries, es);
+	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 }

@@ -146,7 +146,6 @@ struct GpbBucketScan
 
 	/* of the group of NULL, for EXPLAIN */
 	const char *null_engine;
-	uint64		null_matches;
 	GpbAggregateCounters null_counters;
 };
 

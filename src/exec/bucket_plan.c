@@ -263,7 +263,7 @@ gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 									false));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = lfourth(path->custom_private);
-	scan->scan.scanrelid = 0;
+	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_exprs = lthird(path->custom_private);
 	scan->custom_private = list_nth(path->custom_private, 4);

@@ -89,7 +89,7 @@ gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 	css->custom_ps = list_make1(scan->outer);
 	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
 	gpb_require_aggregates(scan->items, scan->nitems);
-	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	scan->heap = ExecOpenScanRelation(estate, rti, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
@@ -269,8 +269,9 @@ gpb_explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
-	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
-	gpb_explain_clauses("Index Cond", plan, plan->custom_exprs, ancestors, es);
+	gpb_explain_inner_index(gpb_aggregate_private_index(linitial(plan->custom_private)),
+							gpb_inner_alias(plan, es), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, plan->custom_exprs, ancestors, es);
 	if (es->analyze)
-		gpb_explain_batch(scan->batch, 0, es);
+		gpb_explain_batch(GPB_LABEL_KEYS, scan->batch, 0, es);
 }

@@ -73,7 +73,7 @@ gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
 	css->custom_ps = list_make1(join->outer);
 	join->match_qual = ExecInitQual(lsecond(plan->custom_exprs), &css->ss.ps);
 	join->inner_qual = ExecInitQual(lthird(plan->custom_exprs), &css->ss.ps);
-	join->heap = ExecGetRangeTableRelation(estate, rti);
+	join->heap = ExecOpenScanRelation(estate, rti, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 

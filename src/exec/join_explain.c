@@ -43,23 +43,23 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
-	ExplainPropertyText("Join Type", gpb_join_type_name(join->plan.jointype), es);
-	gpb_explain_index(join->plan.index, es);
-	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
-	gpb_explain_clauses("Inner Filter", plan, lthird(plan->custom_exprs), ancestors, es);
+	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, gpb_join_type_name(join->plan.jointype), es);
+	gpb_explain_inner_index(join->plan.index, gpb_inner_alias(plan, es), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, plan, lthird(plan->custom_exprs), ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed("Rows Removed by Inner Filter", lthird(plan->custom_exprs),
+		gpb_explain_removed(GPB_LABEL_INNER_REMOVED, lthird(plan->custom_exprs),
 							join->inner_removed, es);
-	gpb_explain_clauses("Join Filter", plan, lsecond(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_JOIN_FILTER, plan, lsecond(plan->custom_exprs), ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed("Rows Removed by Join Filter", lsecond(plan->custom_exprs),
+		gpb_explain_removed(GPB_LABEL_JOIN_REMOVED, lsecond(plan->custom_exprs),
 							join->match_removed, es);
-	ExplainPropertyText("Inner Columns", join->plan.index_only ? "Index" : "Table", es);
-	ExplainPropertyText("Output Order", join->plan.in_order ? "Outer" : "Any", es);
+	ExplainPropertyText(GPB_LABEL_INNER_COLUMNS, join->plan.index_only ? "Index" : "Table", es);
+	ExplainPropertyText(GPB_LABEL_OUTPUT_ORDER, join->plan.in_order ? "Outer" : "Any", es);
 	if (!es->analyze)
 		return;
 
-	gpb_explain_batch(join->batch, join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
+	gpb_explain_batch(GPB_LABEL_KEYS, join->batch, join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
-		ExplainPropertyInteger("Batches Halved", NULL, (int64) join->redone, es);
+		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) join->redone, es);
 }

@@ -250,6 +250,7 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 	candidate->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
 	candidate->results = list_concat_copy(columns.items, columns.columns);
 	plan->index = index->indexoid;
+	plan->alias = match.alias;
 	plan->nitems = match.nitems;
 	plan->items = match.items;
 	plan->ncomputed = list_length(candidate->computed);

@@ -14,9 +14,16 @@
 
 #include "batch.h"
 #include "range_conditions.h"
+#include "explain_labels.h"
 
-/* The index, with its schema if VERBOSE. */
+/* The index of a node that scans one table, which core shows; with its schema if VERBOSE. */
 extern void gpb_explain_index(Oid index, ExplainState *es);
+
+/* The index of a node that joins its table, and the table with its alias; NULL is the table's name. */
+extern void gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es);
+
+/* The alias of the table whose key is the last column of the scan tuple, as core shows it */
+extern const char *gpb_inner_alias(CustomScan *plan, ExplainState *es);
 
 /*
  * A conjunction of clauses over the node's scan tuple, columns with their tables' names if it is a join;
@@ -35,10 +42,11 @@ extern void gpb_explain_range_conditions(Oid index, int nconditions,
 
 /*
  * What was counted, by a batch, which is NULL if there was none, or by several; and the heap visits that the node itself
- * made.
+ * made.  "inputs" is the label of the batches' keys or ranges; NULL where there are no batches.
  */
-extern void gpb_explain_counters(const GpbBatchCounters *counters, uint64 heap_fetches,
-								 ExplainState *es);
-extern void gpb_explain_batch(GpbBatch *batch, uint64 heap_fetches, ExplainState *es);
+extern void gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters,
+								 uint64 heap_fetches, ExplainState *es);
+extern void gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches,
+							  ExplainState *es);
 
 #endif							/* GPB_NODE_EXPLAIN_H */

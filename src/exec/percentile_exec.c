@@ -24,6 +24,7 @@
 #include "../index/index.h"
 #include "key_conditions.h"
 #include "node_explain.h"
+#include "node_table.h"
 #include "range_totals.h"
 #include "rank_find.h"
 
@@ -83,14 +84,12 @@ gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
-	Index		rti = castNode(Var, key->expr)->varno;
 	List	   *aggregates = linitial(plan->custom_private);
 	List	   *conditions = linitial(plan->custom_exprs);
 	ListCell   *lc;
 
 	scan->counters.engine = "none";
-	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	scan->heap = gpb_scanned_table(css);
 	foreach(lc, plan->custom_scan_tlist)
 	{
 		Expr	   *expression = lfirst_node(TargetEntry, lc)->expr;
@@ -105,7 +104,7 @@ gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	scan->npercentiles = gpb_percentile_read_private(lsecond(plan->custom_private),
 													 &scan->percentiles);
 	scan->index = index_open(gpb_aggregate_private_index(aggregates),
-							 exec_rt_fetch(rti, estate)->rellockmode);
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
 	scan->nconditions = list_length(conditions);
 	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
 	scan->fractions = palloc(sizeof(ExprState *) * scan->npercentiles);
@@ -351,7 +350,7 @@ gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
 	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
-	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
 	if (es->analyze)
-		gpb_explain_counters(&scan->counters, 0, es);
+		gpb_explain_counters(GPB_LABEL_RANGES, &scan->counters, 0, es);
 }

@@ -202,7 +202,7 @@ gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *
 							 makeTargetEntry(lfirst(lc), list_length(scan_tlist) + 1,
 											 NULL, false));
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = 0;
+	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_scan_tlist = scan_tlist;
 	scan->custom_exprs = lthird(path->custom_private);

@@ -21,7 +21,7 @@
 
 /*
  * Four lists: what gpb_aggregate_private made; OIDs and integers of the conditions; the same of
- * the group columns; numbers.  OIDs and integers only, so that plans can be copied.
+ * the group columns; numbers; and the alias, empty if there is none.  So plans can be copied.
  */
 List *
 gpb_range_aggregate_private(const GpbRangeAggregatePlan *plan)
@@ -44,10 +44,11 @@ gpb_range_aggregate_private(const GpbRangeAggregatePlan *plan)
 		equalities = lappend_oid(equalities, plan->group_collation[i]);
 		columns = lappend_int(columns, plan->group[i]);
 	}
-	return list_make4(gpb_aggregate_private(plan->index, plan->items, plan->nitems),
+	return list_make5(gpb_aggregate_private(plan->index, plan->items, plan->nitems),
 					  list_make2(operators, strategies), list_make2(equalities, columns),
 					  list_make5_int(plan->nouter, plan->ncomputed, plan->nhaving,
-									 plan->keep_empty, plan->empty_count));
+									 plan->keep_empty, plan->empty_count),
+					  makeString(pstrdup(plan->alias != NULL ? plan->alias : "")));
 }
 
 /* Take the conditions' two lists apart. */
@@ -102,6 +103,9 @@ gpb_range_aggregate_read_private(List *private, GpbRangeAggregatePlan *plan)
 	plan->nhaving = lthird_int(numbers);
 	plan->keep_empty = lfourth_int(numbers);
 	plan->empty_count = list_nth_int(numbers, 4);
+	plan->alias = strVal(list_nth(private, 4));
+	if (plan->alias[0] == '\0')
+		plan->alias = NULL;
 }
 
 /* ---- the plan node ---- */

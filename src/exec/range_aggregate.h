@@ -49,6 +49,7 @@ extern bool gpb_enable_rangeaggregate;	/* gpubtree.enable_rangeaggregate */
 typedef struct GpbRangeAggregatePlan
 {
 	Oid			index;
+	const char *alias;			/* of the table, for EXPLAIN; NULL: the table's name */
 	int			nouter;			/* columns of the outer plan */
 	int			nitems;
 	GpbAggregateItem *items;

@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "node_table.h"
 #include "range_aggregate.h"
 
 static Node *gpb_create_range_aggregate(CustomScan *plan);
@@ -106,6 +107,7 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	scan->context = CurrentMemoryContext;
 	scan->heap = table_open(IndexGetRelation(scan->plan.index, false), NoLock);
+	gpb_require_data(scan->heap, eflags);
 	scan->index = index_open(scan->plan.index, AccessShareLock);
 	scan->values = gpb_range_values_begin(scan->index, scan->plan.nconditions,
 										  scan->plan.conditions,

@@ -34,7 +34,7 @@ gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *anc
 													  false));
 	}
 	if (columns != NIL)
-		ExplainPropertyList("Group Key", columns, es);
+		ExplainPropertyList(GPB_LABEL_GROUP_KEY, columns, es);
 }
 
 /* ---- HAVING ---- */
@@ -83,23 +83,23 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	List	   *having;
 
 	gpb_explain_group(&scan->plan, plan, ancestors, es);
-	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_inner_index(scan->plan.index, scan->plan.alias, es);
 	gpb_explain_range_conditions(scan->plan.index, scan->plan.nconditions, scan->plan.conditions,
 								 list_copy_head(plan->custom_exprs, scan->plan.nconditions),
 								 plan, ancestors, es);
 	having = list_copy_tail(plan->custom_exprs, scan->plan.nconditions + scan->plan.ncomputed);
 	having = (List *) gpb_show_items_mutator((Node *) having, &scan->plan);
-	gpb_explain_clauses("Having", plan, having, ancestors, es);
-	ExplainPropertyText("Groups", scan->plan.keep_empty ? "All" : "Not Empty", es);
+	gpb_explain_clauses(GPB_LABEL_HAVING, plan, having, ancestors, es);
+	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;
 	if (scan->totals == NULL)
-		gpb_explain_batch(NULL, 0, es);
+		gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
 	else
 	{
 		GpbBatchCounters counters;
 
 		gpb_range_totals_counters(scan->totals, &counters);
-		gpb_explain_counters(&counters, 0, es);
+		gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 	}
 }

@@ -412,6 +412,7 @@ gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
+	candidate.plan.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
 	if (gpb_groups_are_unique(root, &candidate))

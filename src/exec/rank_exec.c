@@ -11,6 +11,7 @@
 #include "../compat.h"
 
 #include "access/genam.h"
+#include "access/relscan.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
@@ -115,8 +116,6 @@ gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
-	Index		rti = castNode(Var, key->expr)->varno;
 	List	   *conditions = linitial(plan->custom_exprs);
 
 	scan->backward = linitial_int(lsecond(plan->custom_private));
@@ -124,12 +123,13 @@ gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
 	scan->child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans), scan->start),
 							   estate, eflags);
 	css->custom_ps = list_make1(scan->child);
-	scan->heap = ExecGetRangeTableRelation(estate, rti);
+	/* it stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
+	scan->heap = css->ss.ss_currentRelation;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->index = index_open(linitial_oid(linitial(plan->custom_private)),
-							 exec_rt_fetch(rti, estate)->rellockmode);
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
 	scan->nconditions = list_length(conditions);
 	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
 	scan->offset = ExecInitExpr(lsecond(plan->custom_exprs), &css->ss.ps);
@@ -241,6 +241,15 @@ gpb_start_child(GpbRankScan *scan)
 	return true;
 }
 
+/* Where the child's current row is in the table, for WHERE CURRENT OF */
+static ItemPointer
+gpb_child_tid(PlanState *child)
+{
+	if (IsA(child, IndexOnlyScanState))
+		return &((IndexOnlyScanState *) child)->ioss_ScanDesc->xs_heaptid;
+	return &castNode(IndexScanState, child)->ss.ss_ScanTupleSlot->tts_tid;
+}
+
 static TupleTableSlot *
 gpb_exec_rank(CustomScanState *css)
 {
@@ -265,6 +274,8 @@ gpb_exec_rank(CustomScanState *css)
 	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
 	tuple->tts_isnull[natts] = true;
 	ExecStoreVirtualTuple(tuple);
+	tuple->tts_tid = *gpb_child_tid(scan->child);
+	tuple->tts_tableOid = RelationGetRelid(scan->heap);
 	econtext->ecxt_scantuple = tuple;
 	return ExecProject(css->ss.ps.ps_ProjInfo);
 }
@@ -290,12 +301,12 @@ gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbBatchCounters counters = {.engine = "none"};
 
 	gpb_explain_index(linitial_oid(linitial(plan->custom_private)), es);
-	gpb_explain_clauses("Index Cond", plan, linitial(plan->custom_exprs), ancestors, es);
-	gpb_explain_clauses("Offset", plan, list_make1(lsecond(plan->custom_exprs)), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_OFFSET, plan, list_make1(lsecond(plan->custom_exprs)), ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->finder != NULL)
 		gpb_rank_counters(scan->finder, &counters);
-	ExplainPropertyInteger("Rows Skipped by Counting", NULL, (int64) scan->skipped, es);
-	gpb_explain_counters(&counters, 0, es);
+	ExplainPropertyInteger(GPB_LABEL_ROWS_SKIPPED, NULL, (int64) scan->skipped, es);
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }

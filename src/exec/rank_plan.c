@@ -404,7 +404,7 @@ gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 											   list_length(columns) + 1, NULL, false));
 
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = 0;
+	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = columns;

@@ -163,7 +163,7 @@ sub outer_rows
 
 	while (my $one = shift @nodes)
 	{
-		return ($one->{Keys}, $one->{Plans}[0]{'Actual Rows'}) if exists $one->{Keys};
+		return ($one->{Ranges}, $one->{Plans}[0]{'Actual Rows'}) if exists $one->{Ranges};
 		push @nodes, @{ $one->{Plans} // [] };
 	}
 	return (-1, -1);

@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain_labels.h
+ *	  The lines that EXPLAIN shows of nodes of ours: one name for one thing.
+ *
+ * Where core has a name for it, that is used.  doc/manual.md explains each (Monitoring).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_EXPLAIN_LABELS_H
+#define GPB_EXPLAIN_LABELS_H
+
+/* ---- the table and the index; core's, but for "Index" in text ---- */
+
+#define GPB_LABEL_INDEX				"Index"
+#define GPB_LABEL_INDEX_NAME		"Index Name"
+#define GPB_LABEL_RELATION_NAME		"Relation Name"
+#define GPB_LABEL_SCHEMA			"Schema"
+#define GPB_LABEL_ALIAS				"Alias"
+
+/* ---- what is asked for ---- */
+
+#define GPB_LABEL_JOIN_TYPE			"Join Type"
+#define GPB_LABEL_GROUP_KEY			"Group Key"
+#define GPB_LABEL_INDEX_COND		"Index Cond"
+#define GPB_LABEL_INNER_FILTER		"Inner Filter"
+#define GPB_LABEL_INNER_REMOVED		"Rows Removed by Inner Filter"
+#define GPB_LABEL_JOIN_FILTER		"Join Filter"
+#define GPB_LABEL_JOIN_REMOVED		"Rows Removed by Join Filter"
+#define GPB_LABEL_OFFSET			"Offset"
+
+/* ---- how it is done ---- */
+
+#define GPB_LABEL_INNER_COLUMNS		"Inner Columns"
+#define GPB_LABEL_OUTPUT_ORDER		"Output Order"
+#define GPB_LABEL_GROUPS			"Groups"
+
+/* ---- with ANALYZE: what was done, by whom ---- */
+
+#define GPB_LABEL_ENGINE			"Engine"
+#define GPB_LABEL_BATCHES			"Batches"
+#define GPB_LABEL_KEYS				"Keys"
+#define GPB_LABEL_RANGES			"Ranges"
+#define GPB_LABEL_MATCHES			"Matches"
+#define GPB_LABEL_HEAP_FETCHES		"Heap Fetches"
+#define GPB_LABEL_CPU_LEAVES		"Leaves Done by CPU"
+#define GPB_LABEL_REFRESHED			"Blocks Refreshed"
+#define GPB_LABEL_FALLBACKS			"Fallbacks"
+#define GPB_LABEL_BATCHES_HALVED	"Batches Halved"
+#define GPB_LABEL_RANGES_SORTED		"Ranges Sorted"
+#define GPB_LABEL_ROWS_SKIPPED		"Rows Skipped by Counting"
+
+#endif							/* GPB_EXPLAIN_LABELS_H */

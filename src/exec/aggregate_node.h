@@ -66,8 +66,8 @@ typedef struct GpbAggregateItem
 /*
  * The plan node.  custom_scan_tlist holds the Aggrefs, in the order of the items, and
  * after them a Var of the key column.  That column of the scan tuple is never filled: it gives
- * custom_exprs, a list of the index conditions "key OP expression" and "key IS [NOT]
- * NULL" and one of those with an array, "key = ANY (expression)", something to refer to.  scanrelid is the table.
+ * custom_exprs, a list of the index conditions "key OP expression" and "key IS [NOT] NULL" and one
+ * of those with an array, "key = ANY (expression)", something to refer to.  scanrelid is the table.
  * custom_private is what gpb_aggregate_private made.
  */
 extern List *gpb_aggregate_private(Oid index, const GpbAggregateItem *items, int n);

@@ -59,7 +59,8 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 
-	gpb_explain_batch(GPB_LABEL_KEYS, join->batch, join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
+	gpb_explain_batch(GPB_LABEL_KEYS, join->batch,
+					  join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
 		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) join->redone, es);
 }

@@ -19,7 +19,9 @@
 /* The index of a node that scans one table, which core shows; with its schema if VERBOSE. */
 extern void gpb_explain_index(Oid index, ExplainState *es);
 
-/* The index of a node that joins its table, and the table with its alias; NULL is the table's name. */
+/*
+ * The index of a node that joins its table, and the table with its alias; NULL is the table's name.
+ */
 extern void gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es);
 
 /* The alias of the table whose key is the last column of the scan tuple, as core shows it */

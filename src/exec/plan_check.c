@@ -13,7 +13,10 @@
 
 #include "plan_check.h"
 
-/* The columns that are filled when an expression is evaluated, and what is needed to find references to others */
+/*
+ * The columns that are filled when an expression is evaluated, and what is needed to find
+ * references to others
+ */
 typedef struct GpbPlanCheck
 {
 	List	   *columns;		/* custom_scan_tlist */
@@ -23,7 +26,10 @@ typedef struct GpbPlanCheck
 	const char *name;			/* of the node */
 } GpbPlanCheck;
 
-/* The column that setrefs.c puts in the place of an expression, 0 if it does not; see search_indexed_tlist_for_var there. */
+/*
+ * The column that setrefs.c puts in the place of an expression, 0 if it does not; see
+ * search_indexed_tlist_for_var there.
+ */
 static int
 gpb_matching_column(const GpbPlanCheck *check, Expr *expression)
 {
@@ -50,8 +56,9 @@ gpb_matching_column(const GpbPlanCheck *check, Expr *expression)
 }
 
 /*
- * Raises the error.  Of a path with parameters, Vars of other relations become Params when its plan has been made; what a
- * PlaceHolderVar will look like then is not known here, so its insides are not looked at.
+ * Raises the error.  Of a path with parameters, Vars of other relations become Params when its plan
+ * has been made; what a PlaceHolderVar will look like then is not known here, so its insides are
+ * not looked at.
  */
 static bool
 gpb_check_walker(Node *node, void *argument)

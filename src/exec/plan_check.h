@@ -3,9 +3,10 @@
  * plan_check.h
  *	  Which columns of the scan tuple the expressions of a plan node may refer to.
  *
- * setrefs.c replaces whatever equals an entry of custom_scan_tlist by a reference to that column of the scan tuple, in the target
- * list, the qual and custom_exprs alike.  So an expression that a node evaluates before it has filled the column must not equal the
- * entry, nor contain what does (rule M13).  Each node says, when its plan is made, which columns are filled by the time when it
+ * setrefs.c replaces whatever equals an entry of custom_scan_tlist by a reference to that column of
+ * the scan tuple, in the target list, the qual and custom_exprs alike.  So an expression that a
+ * node evaluates before it has filled the column must not equal the entry, nor contain what does
+ * (rule M13).  Each node says, when its plan is made, which columns are filled by the time when it
  * evaluates what.
  *
  *-------------------------------------------------------------------------
@@ -18,15 +19,17 @@
 #include "nodes/plannodes.h"
 
 /*
- * Raise an error if setrefs.c would turn any part of the expressions into a reference to a column of the scan tuple that is not among
- * those from "first" to "last", counted from 1 on; with last = 0 to any column.  The plan's custom_scan_tlist must be there.
+ * Raise an error if setrefs.c would turn any part of the expressions into a reference to a column
+ * of the scan tuple that is not among those from "first" to "last", counted from 1 on; with last =
+ * 0 to any column.  The plan's custom_scan_tlist must be there.
  */
 extern void gpb_check_expressions(const CustomPath *path, const CustomScan *scan,
 								  List *expressions, int first, int last);
 
 /*
- * The same for index conditions, "key OP value", "key OP ANY (value)" and "key IS [NOT] NULL", of which a node evaluates the
- * values alone.  No condition as a whole may become a reference: the node takes it apart.
+ * The same for index conditions, "key OP value", "key OP ANY (value)" and "key IS [NOT] NULL", of
+ * which a node evaluates the values alone.  No condition as a whole may become a reference: the
+ * node takes it apart.
  */
 extern void gpb_check_conditions(const CustomPath *path, const CustomScan *scan,
 								 List *conditions, int first, int last);

@@ -302,7 +302,8 @@ gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	gpb_explain_index(linitial_oid(linitial(plan->custom_private)), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_OFFSET, plan, list_make1(lsecond(plan->custom_exprs)), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_OFFSET, plan, list_make1(lsecond(plan->custom_exprs)),
+						ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->finder != NULL)

@@ -108,10 +108,13 @@ extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
 /* ---- the node GpubtreeRank (rank_plan.c, rank_exec.c) ---- */
 
 /*
- * custom_plans: core's scan of the index, or index-only scan, of the rows wanted; the last of its index conditions is
- * "key >= NULL" ("<=" if it goes to smaller keys), whose right side the node replaces by a parameter of its own.
- * custom_scan_tlist: the child's columns, which are Vars, then a Var of the key, never filled, for the conditions to refer to.
- * custom_exprs: the list of the conditions on the key, then OFFSET: all evaluated before the first row.
+ * custom_plans: core's scan of the index, or index-only scan, of the rows wanted; the last of its
+ * index conditions is "key >= NULL" ("<=" if it goes to smaller keys), whose right side the node
+ * replaces by a parameter of its own.
+ * custom_scan_tlist: the child's columns, which are Vars, then a Var of the key, never filled, for
+ * the conditions to refer to.
+ * custom_exprs: the list of the conditions on the key, then OFFSET: all evaluated before the first
+ * row.
  * custom_private: OID of the index; whether the scan goes backward, and the parameter's number.
  */
 extern const CustomScanMethods gpb_rank_scan_methods;

@@ -226,17 +226,18 @@ gpb_offset_rows(const FinalPathExtraData *extra, double rows)
 }
 
 /*
- * What the scan returns: the columns that the query's target list needs, and no expression, which setrefs.c might find in the
- * conditions or in OFFSET (rule M13).  The node evaluates the target list itself.
+ * What the scan returns: the columns that the query's target list needs, and no expression, which
+ * setrefs.c might find in the conditions or in OFFSET (rule M13).  The node evaluates the target
+ * list itself.
  */
 static PathTarget *
 gpb_child_target(PlannerInfo *root)
 {
 	PathTarget *target = create_empty_pathtarget();
+	List	   *exprs = root->upper_targets[UPPERREL_FINAL]->exprs;
 
-	add_new_columns_to_pathtarget(target,
-								  pull_var_clause((Node *) root->upper_targets[UPPERREL_FINAL]->exprs,
-												  PVC_RECURSE_PLACEHOLDERS));
+	add_new_columns_to_pathtarget(target, pull_var_clause((Node *) exprs,
+														  PVC_RECURSE_PLACEHOLDERS));
 	return set_pathtarget_cost_width(root, target);
 }
 

@@ -62,7 +62,10 @@ typedef struct GpbMirrorRef
 	bool		inner_only;		/* level 1 alone: serves searches without positions */
 } GpbMirrorRef;
 
-/* Is there a service with a device, and do gpubtree.enabled and gpubtree.enable_device let this session use it?  Cheap. */
+/*
+ * Is there a service with a device, and do gpubtree.enabled and gpubtree.enable_device let this
+ * session use it?  Cheap.
+ */
 extern bool gpb_mirror_available(void);
 
 /*
@@ -236,7 +239,10 @@ extern bool gpb_enable_device;	/* gpubtree.enable_device: the device may be used
 
 /* ---- statistics (statistics.c) ---- */
 
-/* Count a range aggregate that another engine than the device answered, or a batch of n keys (points) or ranges. */
+/*
+ * Count a range aggregate that another engine than the device answered, or a batch of n keys
+ * (points) or ranges.
+ */
 extern void gpb_count_cpu_aggregate(void);
 extern void gpb_count_cpu_batch(bool points, uint32 n);
 

@@ -232,7 +232,10 @@ gpb_count_answer(GpbRequestSlot *slot, bool ok)
 	return ok;
 }
 
-/* Answer a batch slot, counting what it asked for: keys of searches, and keys or ranges that were to be aggregated or listed. */
+/*
+ * Answer a batch slot, counting what it asked for: keys of searches, and keys or ranges that were
+ * to be aggregated or listed.
+ */
 void
 gpb_answer_batch(int number, bool ok)
 {

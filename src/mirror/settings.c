@@ -43,8 +43,9 @@ static const struct config_enum_entry gpb_device_choices[] = {
 #define GPB_TRANCHE "gpubtree_registry"
 
 /*
- * Plans that this session has cached were made for the other value: all are made anew before they are executed again.  This touches
- * nothing but memory of this process, and so may be done at any time, also when a transaction's end brings the old value back.
+ * Plans that this session has cached were made for the other value: all are made anew before they
+ * are executed again.  This touches nothing but memory of this process, and so may be done at any
+ * time, also when a transaction's end brings the old value back.
  */
 static void
 gpb_assign_enabled(bool value, void *extra)

@@ -53,8 +53,8 @@ gpb_count_cpu_batch(bool points, uint32 n)
 }
 
 /*
- * gpubtree_stat_reset(): set all counters of gpubtree_device and gpubtree_batches to zero.  What is counted at the same moment
- * may be lost, or be left in one counter alone.
+ * gpubtree_stat_reset(): set all counters of gpubtree_device and gpubtree_batches to zero.  What is
+ * counted at the same moment may be lost, or be left in one counter alone.
  */
 Datum
 gpubtree_stat_reset(PG_FUNCTION_ARGS)

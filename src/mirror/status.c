@@ -92,9 +92,9 @@ gpb_report_no_mirror(Relation index)
 }
 
 /*
- * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has the
- * memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE that says why, if there is no
- * mirror.
+ * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has
+ * the memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE
+ * that says why, if there is no mirror.
  */
 Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)
@@ -305,7 +305,10 @@ gpb_count_free_batch_slots(void)
 	return n;
 }
 
-/* One row: the batches that were answered, by the device and by the CPU, and what there is to send more. */
+/*
+ * One row: the batches that were answered, by the device and by the CPU, and what there is to send
+ * more.
+ */
 Datum
 gpubtree_batches(PG_FUNCTION_ARGS)
 {

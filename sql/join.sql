@@ -93,6 +93,10 @@ BEGIN
 		FROM json_each(plan->0->'Plan') WHERE key NOT IN ('Plans');
 END $$;
 SELECT * FROM keys('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount WHERE g.stock > 5');
+-- which of two tables of one name: alias and schema; an alias that core makes unique
+EXPLAIN (VERBOSE, COSTS OFF) SELECT goods.id, "Other".name FROM orders goods JOIN goods AS "Other" ON "Other".k = goods.amount;
+EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT count(*) FROM orders o JOIN goods inner_side ON inner_side.k = o.good;
+EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good) FROM goods g WHERE g.k = 1;
 
 -- the outer order, and more matches than memory holds: half of the keys at a time
 SET work_mem = '64kB';

@@ -46,7 +46,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ '(Engine|Batches|Keys|Matches|Heap Fetches|Leaves Done by CPU|Blocks Refreshed|Fallbacks):' THEN
+		IF line !~ '(Engine|Batches|Ranges|Matches|Heap Fetches|Leaves Done by CPU|Blocks Refreshed|Fallbacks):' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;

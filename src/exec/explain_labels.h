@@ -28,6 +28,8 @@
 #define GPB_LABEL_JOIN_FILTER		"Join Filter"
 #define GPB_LABEL_JOIN_REMOVED		"Rows Removed by Join Filter"
 #define GPB_LABEL_OFFSET			"Offset"
+#define GPB_LABEL_HAVING			"Having"
+#define GPB_LABEL_ANSWERS			"Answers"
 
 /* ---- how it is done ---- */
 

@@ -13,8 +13,8 @@
 #include "nodes/plannodes.h"
 
 #include "batch.h"
-#include "range_conditions.h"
 #include "explain_labels.h"
+#include "range_conditions.h"
 
 /* The index of a node that scans one table, which core shows; with its schema if VERBOSE. */
 extern void gpb_explain_index(Oid index, ExplainState *es);

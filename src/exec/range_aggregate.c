@@ -139,7 +139,9 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	scan->custom_exprs = exprs;
 	scan->custom_private = gpb_range_aggregate_private(plan);
 	scan->methods = &gpb_range_aggregate_scan_methods;
-	gpb_check_expressions(path, scan, values, 1, plan->nouter);
+	gpb_check_expressions(path, scan, list_copy_head(exprs, plan->nconditions), 1, plan->nouter);
+	gpb_check_expressions(path, scan, list_copy_tail(exprs, plan->nconditions), 1,
+						  plan->nouter + plan->nitems);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1,
 						  list_length(scan->custom_scan_tlist));
 	return &scan->scan.plan;

@@ -30,6 +30,7 @@ extern bool gpb_enable_subquery;	/* gpubtree.enable_subquery */
 typedef struct GpbSubqueryMatch
 {
 	IndexOptInfo *index;
+	char	   *alias;			/* of the table */
 	double		entries;		/* in the range of one outer row */
 	List	   *values;			/* what the key is compared with, over Params */
 	int			nconditions;
@@ -118,6 +119,7 @@ extern bool gpb_may_fail(Node *expression);
 typedef struct GpbSubqueryRange
 {
 	Oid			index;
+	const char *alias;			/* of the table, for EXPLAIN */
 	int			nconditions;
 	GpbRangeCondition *conditions;
 	int			nitems;

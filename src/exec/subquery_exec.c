@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "../mirror/mirror.h"
 #include "subquery.h"
 #include "visibility.h"
 
@@ -200,7 +201,8 @@ begin_reading(GpbSubqueryScan *scan)
 static bool
 engine_may_answer(GpbSubqueryScan *scan)
 {
-	return gpb_enable_subquery && !gpb_needs_plain_scan(scan->css.ss.ps.state->es_snapshot);
+	return gpb_enabled && gpb_enable_subquery &&
+		!gpb_needs_plain_scan(scan->css.ss.ps.state->es_snapshot);
 }
 
 /* Bytes of a row that is passed by value, with its ranges and their answers */

@@ -41,8 +41,8 @@ explain_range(GpbSubqueryScan *state, int range, int first_value, List *ancestor
 	for (i = 0; i < plan->nconditions; i++)
 		values = lappend(values, list_nth(linitial(scan->custom_exprs), first_value + i));
 	ExplainOpenGroup("Range", NULL, true, es);
-	ExplainPropertyList("Answers", answered_subplans(&state->plan, scan, range), es);
-	gpb_explain_index(plan->index, es);
+	ExplainPropertyList(GPB_LABEL_ANSWERS, answered_subplans(&state->plan, scan, range), es);
+	gpb_explain_inner_index(plan->index, plan->alias, es);
 	gpb_explain_range_conditions(plan->index, plan->nconditions, plan->conditions, values, scan,
 								 ancestors, es);
 	if (es->analyze)
@@ -50,13 +50,13 @@ explain_range(GpbSubqueryScan *state, int range, int first_value, List *ancestor
 		GpbRangeTotals *totals = state->ranges[range].totals;
 
 		if (totals == NULL)
-			gpb_explain_batch(NULL, 0, es);
+			gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
 		else
 		{
 			GpbBatchCounters counters;
 
 			gpb_range_totals_counters(totals, &counters);
-			gpb_explain_counters(&counters, 0, es);
+			gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 		}
 	}
 	ExplainCloseGroup("Range", NULL, true, es);
@@ -69,11 +69,11 @@ gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	int			first_value = 0;
 	int			i;
 
-	ExplainOpenGroup("Ranges", "Ranges", false, es);
+	ExplainOpenGroup("Subqueries", "Subqueries", false, es);
 	for (i = 0; i < state->plan.nranges; i++)
 	{
 		explain_range(state, i, first_value, ancestors, es);
 		first_value += state->plan.ranges[i].nconditions;
 	}
-	ExplainCloseGroup("Ranges", "Ranges", false, es);
+	ExplainCloseGroup("Subqueries", "Subqueries", false, es);
 }

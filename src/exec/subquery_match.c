@@ -12,6 +12,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 
 #include "plan_rules.h"
 #include "subquery.h"
@@ -86,6 +87,7 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 {
 	memset(match, 0, sizeof(*match));
 	match->index = index;
+	match->alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
 	match->entries = clamp_row_est(index->rel->rows);
 	match->nitems = list_length(aggrefs);
 	return gpb_index_is_usable(index) && match_conditions(subroot, match) &&

@@ -11,7 +11,7 @@
 
 /*
  * A list of the ranges, each as gpb_range_aggregate_private makes it; the ranges of the results; the number of
- * columns.  OIDs and integers only, so that plans can be copied.
+ * columns.  OIDs, integers and names only, so that plans can be copied.
  */
 List *
 gpb_subquery_private(const GpbSubqueryPlan *plan)
@@ -25,6 +25,7 @@ gpb_subquery_private(const GpbSubqueryPlan *plan)
 		GpbRangeAggregatePlan range = {0};
 
 		range.index = plan->ranges[i].index;
+		range.alias = plan->ranges[i].alias;
 		range.nitems = plan->ranges[i].nitems;
 		range.items = plan->ranges[i].items;
 		range.nconditions = plan->ranges[i].nconditions;
@@ -52,6 +53,7 @@ gpb_subquery_read_private(List *private, GpbSubqueryPlan *plan)
 
 		gpb_range_aggregate_read_private(list_nth(ranges, i), &range);
 		plan->ranges[i].index = range.index;
+		plan->ranges[i].alias = range.alias;
 		plan->ranges[i].nitems = range.nitems;
 		plan->ranges[i].items = range.items;
 		plan->ranges[i].nconditions = range.nconditions;

@@ -464,6 +464,7 @@ make_ranges(List *choices, GpbSubqueryPlan *plan, List **values, List **types)
 		{
 			plan->nranges++;
 			range->index = match->index->indexoid;
+			range->alias = match->alias;
 			range->nconditions = match->nconditions;
 			range->conditions = match->conditions;
 			*values = lappend(*values, own);

@@ -99,14 +99,16 @@ gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
 	GpbBucketRange *range = &scan->batches.ranges[i];
 
 	if (range->empty)
-		elog(ERROR, "entries of index \"%s\" were not found by a descent",
-			 RelationGetRelationName(scan->index));
+		gpb_corrupted_index(scan->index, "a descent did not find entries that a walk found");
 	if (!range->known)
 	{
+		int			level = gpb_bucket_function_enter(scan->function);
+
 		range->result = gpb_bucket_of(scan->function,
 									  gpb_key_value(range->key, scan->layout.key_width,
 													scan->layout.flags));
 		range->known = true;
+		gpb_bucket_function_leave(level);
 	}
 	return range->result;
 }
@@ -211,20 +213,25 @@ gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range, const GpbBucket
 {
 	GpbBucketBatches *batches = &scan->batches;
 
+	int			level = gpb_bucket_function_enter(scan->function);
+
 	gpb_bucket_batches_stop(scan);
 	gpb_cut_begin(&batches->cut, scan->index, &scan->layout, scan->function, order, range);
+	gpb_bucket_function_leave(level);
 }
 
 bool
 gpb_bucket_batch_next(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
+	int			level = gpb_bucket_function_enter(scan->function);
+	bool		found;
 
-	if (batches->cut.mode == GPB_CUT_IN_ORDER)
-		return gpb_cut_batch(scan);
-	if (batches->sort == NULL)
+	if (batches->cut.mode != GPB_CUT_IN_ORDER && batches->sort == NULL)
 		gpb_sort_ranges(scan);
-	return gpb_sorted_batch(scan);
+	found = batches->cut.mode == GPB_CUT_IN_ORDER ? gpb_cut_batch(scan) : gpb_sorted_batch(scan);
+	gpb_bucket_function_leave(level);
+	return found;
 }
 
 void

@@ -101,18 +101,20 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	scan->entries = linitial_int(lthird(plan->custom_private));
 	gpb_begin_bucket_expressions(scan, plan);
 	gpb_bucket_batches_begin(scan);
+	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
+											 ALLOCSET_SMALL_SIZES);
 	scan->execution = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket aggregate",
 											ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- what is to be answered ---- */
 
-/* Evaluate the function's other arguments; they live as long as the execution. */
+/* Evaluate the function's other arguments; they live until the next evaluation. */
 static const GpbBucketOrder *
 gpb_set_bucket_arguments(GpbBucketScan *scan)
 {
 	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
-	MemoryContext caller = MemoryContextSwitchTo(scan->execution);
+	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
 	Datum	   *values = palloc(sizeof(Datum) * scan->narguments);
 	bool	   *isnull = palloc(sizeof(bool) * scan->narguments);
 	const GpbBucketOrder *order;
@@ -144,42 +146,53 @@ gpb_intersection(GpbRange a, GpbRange b)
 	return a;
 }
 
-/* Evaluate conditions and arguments, and part the range into what is not NULL and what is. */
+/*
+ * Evaluate conditions and arguments, and part the range into what is not NULL and what is.  On this, and on the settings of
+ * the session as they are now, depend all groups (rule M12).
+ */
 static void
-gpb_start_buckets(GpbBucketScan *scan)
+gpb_evaluate_buckets(GpbBucketScan *scan)
 {
-	const GpbBucketOrder *order;
 	GpbRange	range;
 	GpbRange	not_null;
-	GpbKeyRange keys;
 
-	scan->phase = GPB_BUCKET_END;
-	scan->group_open = false;
-	scan->any_result = false;
-	scan->next = 0;
-	MemoryContextReset(scan->execution);
-	gpb_bucket_batches_stop(scan);
+	MemoryContextReset(scan->evaluation);
+	scan->has_ranges = false;
+	scan->has_null = false;
 	scan->nkeys = scan->nconditions;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
 	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &scan->layout,
 								 scan->css.ss.ps.ps_ExprContext, &range, scan->keys))
 		return;
 
-	order = gpb_set_bucket_arguments(scan);
-	scan->phase = GPB_BUCKET_NULL_FIRST;
-	scan->has_ranges = false;
-	scan->has_null = order->null;
+	scan->order = gpb_set_bucket_arguments(scan);
+	scan->has_null = scan->order->null;
 	scan->null_range = range;
-	if (order->null)
+	if (scan->order->null)
 		return;
 	scan->null_range = gpb_intersection(range, gpb_range_null(&scan->layout));
 	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
 	if (scan->has_null)
 		gpb_add_null_key(scan);
 	not_null = gpb_intersection(range, gpb_range_not_null(&scan->layout));
-	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &keys);
+	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
+}
+
+/* Begin with the first group. */
+static void
+gpb_start_buckets(GpbBucketScan *scan)
+{
+	scan->group_open = false;
+	scan->any_result = false;
+	scan->next = 0;
+	MemoryContextReset(scan->execution);
+	gpb_bucket_batches_stop(scan);
+	if (!scan->evaluated)
+		gpb_evaluate_buckets(scan);
+	scan->evaluated = true;
+	scan->phase = GPB_BUCKET_NULL_FIRST;
 	if (scan->has_ranges)
-		gpb_bucket_batches_start(scan, keys, order);
+		gpb_bucket_batches_start(scan, scan->range, scan->order);
 }
 
 /* ---- groups ---- */
@@ -215,8 +228,7 @@ gpb_open_group(GpbBucketScan *scan, int64 result)
 {
 	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
 							 result >= scan->group_result : result <= scan->group_result))
-		elog(ERROR, "buckets of index \"%s\" are out of order",
-			 RelationGetRelationName(scan->index));
+		gpb_corrupted_index(scan->index, "keys of buckets are out of order");
 	scan->any_result = true;
 	scan->group_result = result;
 	scan->group_null = false;
@@ -330,12 +342,17 @@ gpb_exec_bucket_aggregate(CustomScanState *css)
 	return ps->ps_ProjInfo == NULL ? css->ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
 }
 
-/* Everything is evaluated anew, and batches begin small again. */
+/*
+ * Batches begin small again.  What was evaluated stays good unless a parameter has changed, as core's hash tables of groups
+ * do.
+ */
 static void
 gpb_rescan_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
+	if (css->ss.ps.chgParam != NULL)
+		scan->evaluated = false;
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	gpb_bucket_batches_stop(scan);
 	scan->phase = GPB_BUCKET_START;

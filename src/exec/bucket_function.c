@@ -246,6 +246,7 @@ struct GpbBucketFunction
 	int			ncalls;
 	MemoryContext arguments;	/* what depends on the arguments */
 	GpbBucketOrder order;
+	GpbZoneSettings settings;	/* when the arguments were set, if order.zone */
 	int			nzones;			/* that steps are in */
 	pg_tz	   *zone[GPB_MOST_STEPS];
 	bool		boundaries_known;
@@ -553,10 +554,24 @@ gpb_bucket_function_set(GpbBucketFunction *function, const Datum *values, const 
 		return order;
 
 	caller = MemoryContextSwitchTo(function->arguments);
+	if (order->zone)
+		gpb_zone_settings_save(&function->settings);
 	if (gpb_steps_are_safe(function))
 		gpb_set_interval(function);
 	MemoryContextSwitchTo(caller);
 	return order;
+}
+
+int
+gpb_bucket_function_enter(const GpbBucketFunction *function)
+{
+	return function->order.zone ? gpb_zone_settings_enter(&function->settings) : 0;
+}
+
+void
+gpb_bucket_function_leave(int level)
+{
+	gpb_zone_settings_leave(level);
 }
 
 /* ---- boundaries ---- */

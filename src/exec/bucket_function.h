@@ -59,12 +59,22 @@ extern void gpb_bucket_function_check_rights(const GpbBucketFunction *function);
 extern int	gpb_bucket_function_arguments(const GpbBucketFunction *function);
 
 /*
- * Set the arguments; values are not copied.  The order of the function with them is good until the next call.
+ * Set the arguments; values are not copied.  Settings of the session count as they are now.  The order of the function with them is good until the next call.
  */
 extern const GpbBucketOrder *gpb_bucket_function_set(GpbBucketFunction *function,
 													 const Datum *values, const bool *isnull);
 
-/* The function of a key, no argument being NULL.  Raises what the SQL expression would. */
+/*
+ * The functions read the session's time zone.  Between these two calls, which nest, it is what it was when the arguments were set
+ * (rule M12); after an error, the transaction's end is the second.
+ */
+extern int	gpb_bucket_function_enter(const GpbBucketFunction *function);
+extern void gpb_bucket_function_leave(int level);
+
+/*
+ * The function of a key, no argument being NULL, with the session's settings as they are now.  Raises what the SQL expression
+ * would.
+ */
 extern int64 gpb_bucket_of(GpbBucketFunction *function, int64 key);
 /* As a Datum of the result's type */
 extern Datum gpb_bucket_datum(const GpbBucketFunction *function, int64 result);

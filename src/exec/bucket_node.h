@@ -102,7 +102,7 @@ extern void gpb_bucket_batches_end(GpbBucketScan *scan);
 
 typedef enum GpbBucketPhase
 {
-	GPB_BUCKET_START,			/* conditions and arguments are to be evaluated */
+	GPB_BUCKET_START,			/* nothing has been looked for yet */
 	GPB_BUCKET_NULL_FIRST,		/* the group of NULL is next, if there is one */
 	GPB_BUCKET_RANGES,			/* then the group of NULL, if it comes last */
 	GPB_BUCKET_END
@@ -117,7 +117,7 @@ struct GpbBucketScan
 	int			nitems;
 	GpbAggregateItem *items;
 	double		entries;		/* about so many, as planned */
-	MemoryContext execution;	/* one execution's: the arguments */
+	MemoryContext execution;	/* one execution's */
 
 	int			nconditions;
 	GpbCondition *conditions;
@@ -129,13 +129,19 @@ struct GpbBucketScan
 	int			narguments;
 	ExprState **arguments;
 
+	/* what conditions and arguments were evaluated to */
+	bool		evaluated;
+	MemoryContext evaluation;	/* of the arguments */
+	const GpbBucketOrder *order;
+	bool		has_ranges;		/* the conditions admit keys whose result may not be NULL: ... */
+	GpbKeyRange range;			/* ... these */
+	bool		has_null;		/* the conditions admit keys whose result is NULL: ... */
+	GpbRange	null_range;		/* ... these */
+
 	/* where we are */
 	GpbBucketPhase phase;
 	GpbBucketBatches batches;
 	uint32		next;			/* range of the batch */
-	bool		has_ranges;		/* the conditions admit keys whose result may not be NULL */
-	bool		has_null;		/* and these, whose result is NULL */
-	GpbRange	null_range;
 
 	/* the group at hand */
 	bool		group_open;

@@ -10,6 +10,7 @@
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
+#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "bucket_zone.h"
@@ -89,4 +90,44 @@ gpb_zone_is_usual(pg_tz *zone)
 	}
 	return most - least <= SECS_PER_DAY &&
 		least >= -GPB_MOST_OFFSET && most <= GPB_MOST_OFFSET;
+}
+
+/* ---- settings of the session ---- */
+
+#define GPB_ZONE_SETTING			"TimeZone"
+#define GPB_ABBREVIATIONS_SETTING	"timezone_abbreviations"
+
+/* Returned where the session's settings are the saved ones; levels of settings begin with 1. */
+#define GPB_NO_LEVEL	0
+
+void
+gpb_zone_settings_save(GpbZoneSettings *settings)
+{
+	settings->zone = session_timezone;
+	settings->zone_name = pstrdup(GetConfigOption(GPB_ZONE_SETTING, false, false));
+	settings->abbreviations = pstrdup(GetConfigOption(GPB_ABBREVIATIONS_SETTING, false, false));
+}
+
+int
+gpb_zone_settings_enter(const GpbZoneSettings *settings)
+{
+	int			level;
+
+	if (session_timezone == settings->zone &&
+		strcmp(GetConfigOption(GPB_ABBREVIATIONS_SETTING, false, false),
+			   settings->abbreviations) == 0)
+		return GPB_NO_LEVEL;
+	level = NewGUCNestLevel();
+	(void) set_config_option(GPB_ZONE_SETTING, settings->zone_name, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option(GPB_ABBREVIATIONS_SETTING, settings->abbreviations, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return level;
+}
+
+void
+gpb_zone_settings_leave(int level)
+{
+	if (level != GPB_NO_LEVEL)
+		AtEOXact_GUC(true, level);
 }

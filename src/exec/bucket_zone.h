@@ -27,4 +27,25 @@ extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, Times
  */
 extern bool gpb_zone_is_usual(pg_tz *zone);
 
+/*
+ * The settings of a session that say what an instant is in local time (rule M12): TimeZone, and timezone_abbreviations, which say
+ * what some names of zones mean.
+ */
+typedef struct GpbZoneSettings
+{
+	pg_tz	   *zone;
+	char	   *zone_name;
+	char	   *abbreviations;
+} GpbZoneSettings;
+
+/* Save the settings as they are now; strings are of the current context. */
+extern void gpb_zone_settings_save(GpbZoneSettings *settings);
+
+/*
+ * Let the saved settings be the session's until gpb_zone_settings_leave() gets what this returns, or until an error is raised: then
+ * the end of the subtransaction restores the session's own, as it does for a function with a SET clause.
+ */
+extern int	gpb_zone_settings_enter(const GpbZoneSettings *settings);
+extern void gpb_zone_settings_leave(int level);
+
 #endif							/* GPB_BUCKET_ZONE_H */

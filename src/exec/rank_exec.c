@@ -36,7 +36,9 @@ typedef struct GpbRankScan
 	MemoryContext context;		/* the node's */
 	GpbRankFinder *finder;		/* NULL until first needed */
 
-	bool		placed;			/* the place below is that of OFFSET */
+	bool		placed;			/* the place below is that of OFFSET in the range */
+	int64		rank;			/* OFFSET */
+	GpbKeyRange range;
 	bool		empty;			/* there are not so many rows */
 	int64		skip;			/* rows that the child returns first and nobody wants */
 	bool		started;		/* the child has skipped them */
@@ -181,35 +183,51 @@ gpb_set_start(GpbRankScan *scan, uint64 key)
 	start->isnull = false;
 }
 
-/* Find where OFFSET is, with the snapshot that the child will use. */
+/* Find where a rank above 0 is in a range, with the snapshot that the child will use; false if there are not so many rows. */
+static bool
+gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
+{
+	MemoryContext caller = MemoryContextSwitchTo(scan->context);
+	bool		found;
+
+	if (scan->finder == NULL)
+		scan->finder = gpb_rank_begin(scan->heap, scan->index,
+									  scan->css.ss.ps.state->es_snapshot, scan->backward);
+	gpb_rank_set_range(scan->finder, range);
+	found = gpb_rank_find(scan->finder, rank, place);
+	MemoryContextSwitchTo(caller);
+	return found;
+}
+
+/*
+ * Place the child's start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as the child's own are, so that both see
+ * the same settings of the session (rule M12); a place that is known stays if they come to the same.
+ */
 static void
 gpb_find_place(GpbRankScan *scan)
 {
-	int64		offset = gpb_rank_offset(scan);
-	GpbKeyRange keys;
-	GpbRankPlace place;
+	int64		rank = gpb_rank_offset(scan);
+	GpbKeyRange range;
+	GpbRankPlace place = {.rank = 0};
 
+	if (!gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
+								  scan->css.ss.ps.ps_ExprContext, &range))
+	{
+		/* no key */
+		range.lo = 1;
+		range.hi = 0;
+	}
+	if (scan->placed && rank == scan->rank &&
+		range.lo == scan->range.lo && range.hi == scan->range.hi)
+		return;
 	scan->placed = true;
-	scan->skip = offset;
-	scan->empty = !gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
-											scan->css.ss.ps.ps_ExprContext, &keys);
+	scan->rank = rank;
+	scan->range = place.keys = range;
+	scan->empty = range.lo > range.hi || (rank > 0 && !gpb_find_rank(scan, rank, range, &place));
 	if (scan->empty)
 		return;
-	place.keys = keys;
-	if (offset > 0)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(scan->context);
-
-		if (scan->finder == NULL)
-			scan->finder = gpb_rank_begin(scan->heap, scan->index,
-										  scan->css.ss.ps.state->es_snapshot, scan->backward);
-		gpb_rank_set_range(scan->finder, keys);
-		scan->empty = !gpb_rank_find(scan->finder, offset, &place);
-		MemoryContextSwitchTo(caller);
-		if (scan->empty)
-			return;
-		scan->skip = place.rank;
-	}
+	scan->skip = place.rank;
+	scan->skipped += rank - place.rank;
 	gpb_set_start(scan, scan->backward ? place.keys.hi : place.keys.lo);
 }
 
@@ -221,12 +239,7 @@ gpb_start_child(GpbRankScan *scan)
 {
 	int64		i;
 
-	if (!scan->placed)
-	{
-		gpb_find_place(scan);
-		if (!scan->empty)
-			scan->skipped += gpb_rank_offset(scan) - scan->skip;
-	}
+	gpb_find_place(scan);
 	if (scan->empty)
 		return false;
 	scan->started = true;
@@ -280,17 +293,14 @@ gpb_exec_rank(CustomScanState *css)
 	return ExecProject(css->ss.ps.ps_ProjInfo);
 }
 
-/* The place stays good unless a parameter, of the child or of ours, has changed. */
 static void
 gpb_rescan_rank(CustomScanState *css)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 
 	scan->started = false;
-	if (css->ss.ps.chgParam == NULL)
-		return;
-	scan->placed = false;
-	UpdateChangedParamSet(scan->child, css->ss.ps.chgParam);
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(scan->child, css->ss.ps.chgParam);
 }
 
 static void

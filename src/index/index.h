@@ -146,6 +146,8 @@ extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
 extern void gpb_page_require(Relation index, BlockNumber block, Page page,
 							 const GpbLayout *layout);
 extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
+/* Likewise, where several pages together are wrong, or it is not known which of them is */
+extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_noreturn();
 
 /* Insert an entry at position; key and row as on a page of these widths, any alignment. */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
@@ -295,7 +297,8 @@ extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRa
  */
 extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block);
 /*
- * The first entry at or after the bound, dead or not; false if there is none.  No page may be locked.
+ * The first entry at or after the bound, dead or not; false if there is none.  No page may be locked.  The entry is not below
+ * the bound, whatever the page holds: raises ERRCODE_INDEX_CORRUPTED if a search led to such a one.
  */
 extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound,
 							GpbBound *entry);

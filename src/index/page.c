@@ -189,6 +189,15 @@ gpb_corrupted(Relation index, BlockNumber block, const char *what)
 			 errhint("REINDEX rebuilds the index from its table.")));
 }
 
+void
+gpb_corrupted_index(Relation index, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted: %s", RelationGetRelationName(index), what),
+			 errhint("REINDEX rebuilds the index from its table.")));
+}
+
 /* The page must have room for one more entry. */
 void
 gpb_page_insert(Page page, int position, const void *key, const void *row)

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/spccache.h"
 
+#include "../index/index.h"
 #include "heap_visit.h"
 
 /*
@@ -110,11 +111,7 @@ gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
 	bool		call_again = false;
 
 	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is corrupted: entry points to no heap tuple",
-						RelationGetRelationName(visit->index)),
-				 errhint("REINDEX rebuilds the index from its table.")));
+		gpb_corrupted_index(visit->index, "entry points to no heap tuple");
 
 	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
 	return table_index_fetch_tuple(visit->fetch, &tid, visit->snapshot, visit->slot,

@@ -46,7 +46,8 @@ gpb_separators_add(GpbSeparators *separators, uint64 key)
 
 /*
  * Collect the keys of the separators on one level that are in the range, but for its first key.  Returns the number of entries of the
- * first page, which is the root's on its level.
+ * first page, which is the root's on its level.  Raises ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts
+ * would overlap.
  */
 static int
 gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
@@ -55,6 +56,7 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
 	int			first = gpb_page_count(BufferGetPage(buffer));
+	uint64		last = 0;
 
 	separators->n = 0;
 	for (;;)
@@ -70,6 +72,9 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 		{
 			uint64		key = gpb_page_key(page, layout->key_width, i);
 
+			if (key < last)
+				gpb_corrupted(index, block, "entries are out of order");
+			last = key;
 			if (key > range.lo && key <= range.hi)
 				gpb_separators_add(separators, key);
 		}

@@ -208,8 +208,7 @@ gpb_rank_total(GpbRankFinder *finder)
 static void
 gpb_rank_lost(const GpbRankFinder *finder)
 {
-	elog(ERROR, "visible entries of index \"%s\" were not counted the same twice",
-		 RelationGetRelationName(finder->index));
+	gpb_corrupted_index(finder->index, "visible entries were not counted the same twice");
 }
 
 bool

@@ -358,6 +358,9 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 		if (position < count)
 		{
 			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position);
+			/* callers go on after the entry, and must not meet it again */
+			if (gpb_bound_less(*entry, bound) || !gpb_bound_less(*entry, gpb_page_high(page)))
+				gpb_corrupted(index, BufferGetBlockNumber(buffer), "entries are out of order");
 			UnlockReleaseBuffer(buffer);
 			return true;
 		}

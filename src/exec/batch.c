@@ -58,10 +58,30 @@ gpb_batch_count(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 	}
 }
 
+/* Matches that there is room for at first */
+#define GPB_LIST_INITIAL	1024
+
+void
+gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
+{
+	uint64		room;
+
+	Assert(n <= batch->most_matches);
+	if (n <= batch->room)
+		return;
+	room = Min(Max(n, 2 * batch->room), batch->most_matches);
+	batch->matches = batch->matches == NULL ?
+		MemoryContextAllocHuge(batch->context, room * batch->match_width) :
+		repalloc_huge(batch->matches, room * batch->match_width);
+	batch->room = room;
+}
+
 static inline char *
 gpb_match_place(GpbBatch *batch)
 {
 	Assert(batch->nmatches < batch->most_matches);
+	if (unlikely(batch->nmatches == batch->room))
+		gpb_batch_list_reserve(batch, batch->nmatches + 1);
 	return batch->matches + (size_t) batch->nmatches++ * batch->match_width;
 }
 
@@ -155,6 +175,8 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->spec.layout.row_width);
+	/* half of the memory is the list's, the other half the sorted input's */
+	batch->most_matches = Max(batch->memory / 2 / batch->match_width, GPB_LIST_INITIAL);
 	batch->counters.engine = "none";
 	gpb_answer_init(&batch->total);
 	return batch;
@@ -314,24 +336,14 @@ gpb_batch_drop_invisible(GpbBatch *batch)
 	batch->nmatches = kept;
 }
 
-/* Half of the memory is the list's, the other half the sorted input's. */
-static void
-gpb_batch_make_list(GpbBatch *batch)
-{
-	batch->most_matches = Max(batch->memory / 2 / batch->match_width, 1024);
-	batch->matches = MemoryContextAllocHuge(batch->context,
-											batch->most_matches * batch->match_width);
-}
-
 char *
 gpb_batch_matches(GpbBatch *batch, uint64 *n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
 	Assert(batch->want.list);
-	if (batch->matches == NULL)
-		gpb_batch_make_list(batch);
 	batch->nmatches = 0;
+	gpb_batch_list_reserve(batch, GPB_LIST_INITIAL);
 	while (batch->nmatches == 0 && batch->engine != NULL)
 	{
 		batch->nunknown = 0;

@@ -225,8 +225,8 @@ gpb_batch_add_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 }
 
 /*
- * Add the hits of a leaf where it lies, if each of their entries counts and to know that
- * takes no I/O.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
+ * Add the hits of a leaf where it lies, if each of their entries counts, to know that
+ * takes no I/O, and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
  * return, so the map is read while nothing can leave or enter the leaf.
  */
 static bool
@@ -238,7 +238,7 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
-		(batch->want.list && batch->nmatches + entries > batch->most_matches) ||
+		(batch->want.list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
 		(!batch->want.heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
 		return false;

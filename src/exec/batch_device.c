@@ -108,7 +108,8 @@ typedef struct GpbBatchDevice
 
 	GpbUncleanPiece *pieces;	/* gathered, to be walked; NULL until first needed */
 	uint32		npieces;
-	uint32		most_pieces;
+	uint32		piece_room;		/* that there is memory for ... */
+	uint32		most_pieces;	/* ... and may be */
 
 	/* a session */
 	GpbMirrorRef ref;
@@ -419,13 +420,14 @@ gpb_device_heap_entries(GpbBatch *batch, GpbDeviceLane *lane, uint64 entries)
 	return true;
 }
 
-/* Entries of a bucket to the list, which has room for them. */
+/* Entries of a bucket to the list, which may have so many. */
 static bool
 gpb_device_list(GpbBatch *batch, GpbDeviceLane *lane, uint64 entries)
 {
 	uint64		done;
 	uint64		n;
 
+	gpb_batch_list_reserve(batch, batch->nmatches + entries);
 	for (done = 0; done < entries; done += n)
 	{
 		char	   *record = batch->matches + batch->nmatches * batch->match_width;
@@ -471,6 +473,21 @@ gpb_device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
 	return done;
 }
 
+/* Make room for n more pieces, or as many as are gathered at most. */
+static void
+gpb_device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
+{
+	uint32		room = (uint32) Min(device->npieces + n, device->most_pieces);
+
+	if (room <= device->piece_room)
+		return;
+	room = (uint32) Min(Max((uint64) room, 2 * (uint64) device->piece_room), device->most_pieces);
+	device->pieces = device->pieces == NULL ?
+		MemoryContextAllocHuge(batch->context, room * sizeof(GpbUncleanPiece)) :
+		repalloc_huge(device->pieces, room * sizeof(GpbUncleanPiece));
+	device->piece_room = room;
+}
+
 /* Gather the pieces of a bucket; whenever there are many, answer them. */
 static GpbBucketOutcome
 gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbDeviceLane *lane, uint64 pieces)
@@ -478,9 +495,7 @@ gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbDeviceLane *lane, 
 	uint64		done;
 	uint64		n;
 
-	if (pieces > 0 && device->pieces == NULL)
-		device->pieces = MemoryContextAllocHuge(batch->context, device->most_pieces *
-												sizeof(GpbUncleanPiece));
+	gpb_device_reserve_pieces(batch, device, pieces);
 	for (done = 0; done < pieces; done += n)
 	{
 		uint64		i;

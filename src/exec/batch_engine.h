@@ -94,7 +94,8 @@ struct GpbBatch
 	int			match_width;
 	uint64		nmatches;
 	uint64		nunknown;		/* of those, to be checked in the heap */
-	uint64		most_matches;
+	uint64		room;			/* for so many matches there is memory ... */
+	uint64		most_matches;	/* ... and may be for so many */
 
 	GpbHeapVisit *visit;		/* NULL until first needed */
 	uint64		visited;		/* its count when last looked at */
@@ -147,11 +148,21 @@ gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 	batch->nunknown = nunknown;
 }
 
+/* Make room for n matches, which the list may have. */
+extern void gpb_batch_list_reserve(GpbBatch *batch, uint64 n);
+
 /* Where entries of range i are aggregated */
 static inline GpbRangeAnswer *
 gpb_batch_answer(GpbBatch *batch, uint32 i)
 {
 	return batch->answers != NULL ? &batch->answers[i] : &batch->total;
+}
+
+/* Can n more matches be added without memory for them being allocated? */
+static inline bool
+gpb_batch_list_has_room(const GpbBatch *batch, uint64 n)
+{
+	return batch->nmatches + n <= batch->room;
 }
 
 static inline bool
@@ -162,7 +173,7 @@ gpb_batch_list_full(const GpbBatch *batch)
 
 /*
  * Add an entry of range i: one that is visible, or, if heap_rows is wanted, may be; a list must
- * not be full.
+ * not be full.  The list grows as need be: where a buffer is locked, only after gpb_batch_list_has_room().
  */
 extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row);
 /*

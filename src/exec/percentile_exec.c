@@ -4,7 +4,7 @@
  *	  The executor node of percentile_disc, and of other aggregates beside it.
  *
  * The node returns one row.  The visible entries of the range are counted part by part (rank_find.h), which gives their number and so each
- * percentile's rank; the parts that hold these ranks are searched further.
+ * percentile's rank; the parts that hold these ranks are searched further, for the ranks of all percentiles together.
  *
  *-------------------------------------------------------------------------
  */
@@ -114,7 +114,41 @@ gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 									   ALLOCSET_DEFAULT_SIZES);
 }
 
-/* ---- one percentile ---- */
+/* ---- which ranks are wanted ---- */
+
+/* One fraction's rank, and where its key goes */
+typedef struct GpbWantedRank
+{
+	int64		rank;
+	uint64		place;
+} GpbWantedRank;
+
+#define ST_SORT gpb_sort_wanted
+#define ST_ELEMENT_TYPE GpbWantedRank
+#define ST_COMPARE(a, b) ((a)->rank < (b)->rank ? -1 : (a)->rank > (b)->rank)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The ranks of all percentiles of one execution, in the order of percentiles and fractions; keys likewise, when they are found */
+typedef struct GpbWantedRanks
+{
+	int64		total;			/* rows */
+	bool		descending;		/* the index is */
+	GpbWantedRank *wanted;
+	uint64	   *keys;
+	uint64		n;
+	uint64		room;
+} GpbWantedRanks;
+
+/* What a percentile is to return, but for the keys */
+typedef struct GpbPercentileForm
+{
+	bool		isnull;
+	ArrayType  *fractions;		/* of many */
+	bool	   *nulls;
+	int			n;
+} GpbPercentileForm;
 
 /* Raise what core raises. */
 static void
@@ -127,73 +161,117 @@ gpb_require_fraction(float8 fraction)
 }
 
 /*
- * The key of the first row, in the percentile's order, of which at least this fraction of all rows is there or before.
- * There are "total" rows, at least one.
+ * Want the first row, in the percentile's order, of which at least this fraction of all rows, which are at least one, is
+ * there or before.
  */
-static Datum
-gpb_percentile_value(GpbPercentileScan *scan, GpbRankFinder *finder, int64 total,
-					 bool descending, float8 fraction)
+static void
+gpb_want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
 {
-	GpbLayout	layout = *gpb_layout(scan->index);
-	int64		rank = Max((int64) ceil(fraction * total), 1) - 1;
-	GpbRankPlace place;
+	int64		rank = Max((int64) ceil(fraction * ranks->total), 1) - 1;
 
-	if (descending != ((layout.flags & GPB_LAYOUT_DESC) != 0))
-		rank = total - 1 - rank;
-	if (!gpb_rank_find(finder, rank, &place))
-		elog(ERROR, "rank " INT64_FORMAT " of " INT64_FORMAT " in index \"%s\" was not found",
-			 rank, total, RelationGetRelationName(scan->index));
-	return gpb_key_datum(&layout, gpb_rank_key(finder, &place));
+	if (ranks->n == ranks->room)
+	{
+		ranks->room = Max(2 * ranks->room, 64);
+		ranks->wanted = ranks->wanted == NULL ?
+			palloc(sizeof(GpbWantedRank) * ranks->room) :
+			repalloc_huge(ranks->wanted, sizeof(GpbWantedRank) * ranks->room);
+	}
+	if (descending != ranks->descending)
+		rank = ranks->total - 1 - rank;
+	ranks->wanted[ranks->n].rank = rank;
+	ranks->wanted[ranks->n].place = ranks->n;
+	ranks->n++;
 }
 
 /* percentile_disc(fraction); errors come before the question whether there are rows, as in core. */
-static Datum
-gpb_one_percentile(GpbPercentileScan *scan, GpbRankFinder *finder, int64 total,
-				   const GpbPercentile *percentile, Datum fraction, bool *isnull)
+static void
+gpb_want_one(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum fraction,
+			 GpbPercentileForm *form)
 {
 	gpb_require_fraction(DatumGetFloat8(fraction));
-	*isnull = total == 0;
-	if (*isnull)
-		return (Datum) 0;
-	return gpb_percentile_value(scan, finder, total, percentile->descending,
-								DatumGetFloat8(fraction));
+	form->isnull = ranks->total == 0;
+	if (!form->isnull)
+		gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(fraction));
 }
 
 /* percentile_disc(array): the result has the array's form, and NULL where that has. */
-static Datum
-gpb_many_percentiles(GpbPercentileScan *scan, GpbRankFinder *finder, int64 total,
-					 const GpbPercentile *percentile, Datum array, bool *isnull)
+static void
+gpb_want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum array,
+			  GpbPercentileForm *form)
 {
-	ArrayType  *fractions = DatumGetArrayTypeP(array);
 	Datum	   *values;
-	bool	   *nulls;
+	int			i;
+
+	form->isnull = ranks->total == 0;
+	if (form->isnull)
+		return;
+	form->fractions = DatumGetArrayTypeP(array);
+	deconstruct_array(form->fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &values, &form->nulls, &form->n);
+	for (i = 0; i < form->n; i++)
+	{
+		if (!form->nulls[i])
+			gpb_require_fraction(DatumGetFloat8(values[i]));
+	}
+	for (i = 0; i < form->n; i++)
+	{
+		if (!form->nulls[i])
+			gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(values[i]));
+	}
+	pfree(values);
+}
+
+/* ---- keys ---- */
+
+/* Find the keys of all ranks together. */
+static void
+gpb_find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
+{
+	MemoryContext context = CurrentMemoryContext;
+	int64	   *sorted;
+	uint64	   *found;
+	uint64		i;
+
+	if (ranks->n == 0)
+		return;
+	sorted = MemoryContextAllocHuge(context, sizeof(int64) * ranks->n);
+	found = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
+	ranks->keys = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
+	gpb_sort_wanted(ranks->wanted, ranks->n);
+	for (i = 0; i < ranks->n; i++)
+		sorted[i] = ranks->wanted[i].rank;
+	gpb_rank_keys(finder, sorted, ranks->n, found);
+	for (i = 0; i < ranks->n; i++)
+		ranks->keys[ranks->wanted[i].place] = found[i];
+	pfree(sorted);
+	pfree(found);
+}
+
+/* The value of a percentile whose keys begin at *keys, which moves beyond them. */
+static Datum
+gpb_percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
+					 const GpbPercentileForm *form, const uint64 **keys)
+{
+	Datum	   *values;
 	int16		length;
 	bool		by_value;
 	char		align;
-	int			n;
 	int			i;
 
-	*isnull = total == 0;
-	if (*isnull)
-		return (Datum) 0;
-	deconstruct_array(fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &values, &nulls, &n);
-	if (n == 0)
+	if (!percentile->many)
+		return gpb_key_datum(layout, *(*keys)++);
+	if (form->n == 0)
 		return PointerGetDatum(construct_empty_array(percentile->type));
-	for (i = 0; i < n; i++)
+	values = palloc0(sizeof(Datum) * form->n);
+	for (i = 0; i < form->n; i++)
 	{
-		if (!nulls[i])
-			gpb_require_fraction(DatumGetFloat8(values[i]));
-	}
-	for (i = 0; i < n; i++)
-	{
-		if (!nulls[i])
-			values[i] = gpb_percentile_value(scan, finder, total, percentile->descending,
-											 DatumGetFloat8(values[i]));
+		if (!form->nulls[i])
+			values[i] = gpb_key_datum(layout, *(*keys)++);
 	}
 	get_typlenbyvalalign(percentile->type, &length, &by_value, &align);
-	return PointerGetDatum(construct_md_array(values, nulls, ARR_NDIM(fractions),
-											  ARR_DIMS(fractions), ARR_LBOUND(fractions),
+	return PointerGetDatum(construct_md_array(values, form->nulls, ARR_NDIM(form->fractions),
+											  ARR_DIMS(form->fractions),
+											  ARR_LBOUND(form->fractions),
 											  percentile->type, length, by_value, align));
 }
 
@@ -208,37 +286,59 @@ gpb_keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
 	scan->counters.engine = scan->engine;
 }
 
+/* Evaluate the fractions: errors are those of the first percentile that has one. */
+static GpbPercentileForm *
+gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	GpbPercentileForm *forms = palloc0(sizeof(GpbPercentileForm) * scan->npercentiles);
+	int			i;
+
+	for (i = 0; i < scan->npercentiles; i++)
+	{
+		GpbPercentileForm *form = &forms[i];
+		Datum		fraction = ExecEvalExprSwitchContext(scan->fractions[i], econtext,
+														 &form->isnull);
+
+		if (!form->isnull)
+			(scan->percentiles[i].many ? gpb_want_many : gpb_want_one)
+				(ranks, &scan->percentiles[i], fraction, form);
+	}
+	return forms;
+}
+
 /* The percentiles, into the scan tuple's arrays; keys is NULL if no key satisfies the conditions.  Returns the rows' number. */
 static int64
 gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
 					   bool *isnull)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	GpbLayout	layout = *gpb_layout(scan->index);
+	GpbWantedRanks ranks = {.descending = (layout.flags & GPB_LAYOUT_DESC) != 0};
+	GpbPercentileForm *forms;
 	GpbRankFinder *finder;
 	GpbBatchCounters counters;
-	int64		total = 0;
+	const uint64 *next;
 	int			i;
 
 	finder = gpb_rank_begin(scan->heap, scan->index, scan->css.ss.ps.state->es_snapshot, false);
 	if (keys != NULL)
 	{
 		gpb_rank_set_range(finder, *keys);
-		total = gpb_rank_total(finder);
+		ranks.total = gpb_rank_total(finder);
 	}
+	forms = gpb_want_percentiles(scan, &ranks);
+	gpb_find_wanted(&ranks, finder);
+	next = ranks.keys;
 	for (i = 0; i < scan->npercentiles; i++)
 	{
-		const GpbPercentile *percentile = &scan->percentiles[i];
-		Datum		fraction = ExecEvalExprSwitchContext(scan->fractions[i], econtext, &isnull[i]);
-
-		if (isnull[i])
-			continue;
-		values[i] = (percentile->many ? gpb_many_percentiles : gpb_one_percentile)
-			(scan, finder, total, percentile, fraction, &isnull[i]);
+		isnull[i] = forms[i].isnull;
+		if (!isnull[i])
+			values[i] = gpb_percentile_value(&layout, &scan->percentiles[i], &forms[i], &next);
 	}
 	gpb_rank_counters(finder, &counters);
 	gpb_keep_counters(scan, &counters);
 	gpb_rank_end(finder);
-	return total;
+	return ranks.total;
 }
 
 /* The other aggregates over the same entries: their number is known, and tells which engine is right for the rest. */

@@ -3,8 +3,9 @@
  * rank_find.c
  *	  The key of a rank: where, in the order of an index, the n-th visible entry is.
  *
- * Parts are counted in the order of ranks, and only as far as the rank is expected to be, and then further: a small
- * rank of a large range costs little.
+ * For one rank, parts are counted in the order of ranks, and only as far as the rank is expected to be, and then further: a small
+ * rank of a large range costs little.  For many ranks all parts are counted, those that hold one are cut and counted together, and
+ * the entries of what is then left are listed, so that no leaf is read more than a few times, however many ranks there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +13,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -242,24 +244,108 @@ gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
 	return i >= 0;
 }
 
-static int
-gpb_compare_keys(const void *a, const void *b)
-{
-	uint64		left = *(const uint64 *) a;
-	uint64		right = *(const uint64 *) b;
+/* ---- keys of many ranks ---- */
 
-	return left < right ? -1 : left > right;
+/* Entries of a range of keys, with ranks [next, end) of those that are searched among them */
+typedef struct GpbRankSpan
+{
+	GpbKeyRange keys;
+	int64		before;			/* visible entries before it */
+	int64		entries;		/* visible entries that it has */
+	uint64		next;			/* the lowest rank whose key is not found */
+	uint64		end;
+	int64		seen;			/* entries that were listed ... */
+	uint64		last;			/* ... and the last of them */
+} GpbRankSpan;
+
+typedef struct GpbRankSpans
+{
+	GpbRankSpan *spans;
+	uint32		n;
+	uint32		room;
+	int64		entries;		/* of all */
+} GpbRankSpans;
+
+/* A search for the keys of ascending ranks */
+typedef struct GpbRankSearch
+{
+	GpbRankFinder *finder;
+	const int64 *ranks;
+	uint64	   *keys;
+	int64		dense;			/* with so many entries for each rank, or fewer, all are listed */
+	GpbRankSpans coarse;		/* to be cut */
+	GpbRankSpans fine;			/* to be listed */
+} GpbRankSearch;
+
+/* Parts that are counted together, about */
+#define GPB_RANK_TOGETHER		65536
+
+/* Entries that are listed together, about */
+#define GPB_RANK_LISTED			1000000
+
+/*
+ * If ranks hit one leaf in so many, all entries are listed: to count the leaves first, so as to list only those that are hit, would
+ * read them all and save no more than a part of the listing.
+ */
+#define GPB_RANK_SPARSE			8
+
+static void
+gpb_rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
+{
+	if (spans->n == spans->room)
+	{
+		spans->room = Max(2 * spans->room, 256);
+		spans->spans = spans->spans == NULL ?
+			palloc(sizeof(GpbRankSpan) * spans->room) :
+			repalloc_huge(spans->spans, sizeof(GpbRankSpan) * spans->room);
+	}
+	spans->spans[spans->n++] = *span;
+	spans->entries += span->entries;
 }
 
-/* The keys at a place, ascending; palloc'd in the round's context */
-static uint64 *
-gpb_rank_list(GpbRankFinder *finder, const GpbRankPlace *place)
+/* Is it time to list the span's entries, since they are few, or many of their leaves have a rank? */
+static bool
+gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
 {
-	uint64	   *keys = MemoryContextAllocHuge(finder->round, sizeof(uint64) * place->entries);
-	int64		filled = 0;
-	char	   *records;
-	uint64		n;
+	return span->entries <= GPB_RANK_FEW_ENTRIES ||
+		span->entries / search->dense <= (int64) (span->end - span->next);
+}
 
+/*
+ * Give the ranks that were in a span to the parts it was cut into, which were counted.  Keys of parts that are one key
+ * are known.
+ */
+static void
+gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
+				const GpbRangeAnswer *answers, uint32 n)
+{
+	GpbRankSpan part = {.before = span.before, .end = span.next};
+	uint32		i;
+
+	for (i = 0; i < n && part.end < span.end; i++)
+	{
+		part.keys = parts[i];
+		part.entries = answers[i].entries;
+		part.next = part.end;
+		while (part.end < span.end && search->ranks[part.end] < part.before + part.entries)
+			part.end++;
+		if (part.keys.lo == part.keys.hi)
+		{
+			while (part.next < part.end)
+				search->keys[part.next++] = part.keys.lo;
+		}
+		if (part.next < part.end)
+			gpb_rank_push(gpb_rank_is_fine(search, &part) ? &search->fine : &search->coarse, &part);
+		part.before += part.entries;
+	}
+	/* one snapshot sees the same entries each time */
+	if (part.end < span.end)
+		gpb_rank_lost(search->finder);
+}
+
+static GpbBatch *
+gpb_rank_list_batch(GpbRankFinder *finder)
+{
 	if (finder->list == NULL)
 	{
 		GpbBatchWant want = {.list = true};
@@ -269,30 +355,119 @@ gpb_rank_list(GpbRankFinder *finder, const GpbRankPlace *place)
 									   GPB_ENGINE_CPU);
 		MemoryContextSwitchTo(caller);
 	}
-	gpb_batch_run(finder->list, &place->keys, 1, NULL);
-	while ((records = gpb_batch_matches(finder->list, &n)) != NULL)
-	{
-		int			width = gpb_range_entry_width(finder->layout.row_width);
-		uint64		i;
-
-		for (i = 0; i < n && filled < place->entries; i++)
-			keys[filled++] = *(uint64 *) (records + i * width + 8);
-	}
-	if (filled != place->entries)
-		gpb_rank_lost(finder);
-	qsort(keys, filled, sizeof(uint64), gpb_compare_keys);
-	return keys;
+	return finder->list;
 }
 
-uint64
-gpb_rank_key(GpbRankFinder *finder, const GpbRankPlace *place)
+/* The next entry of a span, which come in the order of keys */
+static inline void
+gpb_rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
 {
-	uint64	   *keys;
+	if (key < span->last)
+		gpb_rank_lost(search->finder);
+	while (span->next < span->end && search->ranks[span->next] - span->before == span->seen)
+		search->keys[span->next++] = key;
+	span->seen++;
+	span->last = key;
+}
 
-	if (place->keys.lo == place->keys.hi)
-		return place->keys.lo;
-	keys = gpb_rank_list(finder, place);
-	return keys[finder->from_end ? place->entries - 1 - place->rank : place->rank];
+/* List the fine spans and find the keys of their ranks. */
+static void
+gpb_rank_list_spans(GpbRankSearch *search)
+{
+	GpbRankSpans *fine = &search->fine;
+	int			width = gpb_range_entry_width(search->finder->layout.row_width);
+	GpbBatch   *batch = gpb_rank_list_batch(search->finder);
+	GpbKeyRange *ranges;
+	char	   *records;
+	uint64		n;
+	uint64		i;
+
+	ranges = MemoryContextAllocHuge(search->finder->round, sizeof(GpbKeyRange) * fine->n);
+	for (i = 0; i < fine->n; i++)
+		ranges[i] = fine->spans[i].keys;
+	gpb_batch_run(batch, ranges, fine->n, NULL);
+	while ((records = gpb_batch_matches(batch, &n)) != NULL)
+	{
+		for (i = 0; i < n; i++, records += width)
+			gpb_rank_see(search, &fine->spans[*(uint32 *) records], *(uint64 *) (records + 8));
+	}
+	for (i = 0; i < fine->n; i++)
+	{
+		if (fine->spans[i].seen != fine->spans[i].entries)
+			gpb_rank_lost(search->finder);
+	}
+	pfree(ranges);
+	fine->n = 0;
+	fine->entries = 0;
+}
+
+/* Cut coarse spans, as many as give parts enough to be counted together, and give their ranks to the parts. */
+static void
+gpb_rank_cut_spans(GpbRankSearch *search)
+{
+	GpbRankFinder *finder = search->finder;
+	GpbRankSpans *coarse = &search->coarse;
+	GpbRankSpans cut = {0};
+	uint32	   *ends = palloc(sizeof(uint32) * coarse->n); /* of each span's parts */
+	GpbKeyRange *parts = palloc(sizeof(GpbKeyRange) *
+								(GPB_RANK_TOGETHER + GPB_RANK_MOST_PARTS));
+	GpbRangeAnswer *answers;
+	uint32		n = 0;
+	uint32		i;
+
+	while (coarse->n > 0 && n < GPB_RANK_TOGETHER)
+	{
+		GpbRankSpan *span = &coarse->spans[--coarse->n];
+		GpbRankCuts cuts;
+
+		CHECK_FOR_INTERRUPTS();
+		coarse->entries -= span->entries;
+		gpb_rank_cut(finder->index, &finder->layout, span->keys, &cuts);
+		if (cuts.n == 1)
+			gpb_rank_push(&search->fine, span);
+		else
+		{
+			memcpy(parts + n, cuts.parts, sizeof(GpbKeyRange) * cuts.n);
+			n += cuts.n;
+			ends[cut.n] = n;
+			gpb_rank_push(&cut, span);
+		}
+		pfree(cuts.parts);
+	}
+	answers = palloc(sizeof(GpbRangeAnswer) * Max(n, 1));
+	if (n > 0)
+		gpb_batch_run(gpb_rank_batch(finder, cut.entries), parts, n, answers);
+	for (i = 0, n = 0; i < cut.n; n = ends[i++])
+		gpb_rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
+	pfree(ends);
+	pfree(parts);
+	pfree(answers);
+	if (cut.spans != NULL)
+		pfree(cut.spans);
+}
+
+void
+gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
+{
+	const GpbRankParts *range = &finder->range;
+	GpbRankSpan all = {.end = n};
+	GpbRankSearch search = {.finder = finder, .ranks = ranks, .keys = keys};
+	MemoryContext caller;
+
+	Assert(!finder->from_end);
+	MemoryContextReset(finder->round);
+	caller = MemoryContextSwitchTo(finder->round);
+	(void) gpb_rank_total(finder);
+	search.dense = Max((int64) (gpb_entries_per_leaf(finder) * GPB_RANK_SPARSE), 1);
+	gpb_rank_spread(&search, all, range->parts, range->answers, range->n);
+	while (search.coarse.n > 0 || search.fine.n > 0)
+	{
+		if (search.coarse.n == 0 || search.fine.entries >= GPB_RANK_LISTED)
+			gpb_rank_list_spans(&search);
+		else
+			gpb_rank_cut_spans(&search);
+	}
+	MemoryContextSwitchTo(caller);
 }
 
 /* ---- counters and end ---- */

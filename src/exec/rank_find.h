@@ -89,8 +89,11 @@ extern int64 gpb_rank_total(GpbRankFinder *finder);
 /* Find the place of a rank; false if there are not so many visible entries. */
 extern bool gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place);
 
-/* The key at a place that was found */
-extern uint64 gpb_rank_key(GpbRankFinder *finder, const GpbRankPlace *place);
+/*
+ * Find the keys of n ranks at once: keys[i] is that of ranks[i].  Ranks ascend, may repeat, and are all below gpb_rank_total().  Not
+ * for ranks from_end.
+ */
+extern void gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys);
 
 /* What all batches counted; engine is that of the largest part of the work. */
 extern void gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters);

@@ -124,13 +124,22 @@ sub page
 	return 'SELECT ' . columns() . " FROM t " . ($condition // condition()) . " ORDER BY k " . direction() . " OFFSET $offset LIMIT $limit";
 }
 
+# An array of many fractions, in disorder, some twice and some NULL
+sub many_fractions
+{
+	my $n = pick(30, 300, 2000);
+	my $divisor = pick(2000, 20000);
+
+	return "ARRAY(SELECT CASE WHEN i % 17 <> 5 THEN (i * 7919 % 1500) / $divisor.0 END FROM generate_series(1, $n) i)";
+}
+
 # Aggregates, the first a percentile; NULL keys do not count for it, and for others only where there are none
 sub percentiles
 {
 	my ($fraction) = @_;
 	my $k = 'WITHIN GROUP (ORDER BY k ' . pick('', 'DESC', 'NULLS FIRST') . ')';
 	my $one = 'percentile_disc(' . ($fraction // pick(0, 1, 0.5, rand(), 1e-9, 'NULL::float8')) . ") $k";
-	my $many = 'percentile_disc(' . pick("ARRAY[0.25, 0.5, 0.75]", "ARRAY[[1, NULL], [0.5, 0.1]]", "'{}'::float8[]", "'[5:6]={0,1}'::float8[]", 'NULL::float8[]') . ") $k";
+	my $many = 'percentile_disc(' . pick("ARRAY[0.25, 0.5, 0.75]", "ARRAY[[1, NULL], [0.5, 0.1]]", "'{}'::float8[]", "'[5:6]={0,1}'::float8[]", 'NULL::float8[]', many_fractions(), many_fractions()) . ") $k";
 
 	return pick($one, "$one, $many", "$one, count(*), max(k)", "$one, sum(v), count(v), sum(w), $many",
 		"$one, " . "coalesce($one, " . value() . ')');

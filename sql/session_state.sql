@@ -93,6 +93,12 @@ SELECT compare('date_trunc(''day'', at)', 'old_visit', 'timezone', 'Asia/Tokyo')
 SELECT compare('at::date', 'old_visit', 'timezone', 'Pacific/Apia');
 SELECT compare('date_trunc(''week'', d)', 'day_visit', 'timezone', 'Asia/Tokyo');
 
+-- zones that have no name
+SET TIME ZONE INTERVAL '+05:30' HOUR TO MINUTE;
+SELECT compare('date_trunc(''day'', at)', 'visit', 'timezone', 'Asia/Tokyo');
+SET timezone = 'AAA+5BBB,M3.2.0/0:01,M11.1.0/0:01';
+SELECT compare('date_trunc(''day'', at)', 'visit', 'timezone', 'Asia/Tokyo');
+
 -- where the offset's change puts buckets in disorder
 SET timezone = 'America/St_Johns';
 CREATE TABLE fall_back (at timestamptz NOT NULL, v integer);

@@ -59,7 +59,7 @@ FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k B
 	unnest(ARRAY['ARRAY(SELECT i / 20000.0 FROM generate_series(0, 20000) i)', 'ARRAY(SELECT i / 9e6 FROM generate_series(3000, 0, -1) i)',
 		'ARRAY(SELECT CASE WHEN i % 3 > 0 THEN (i * 7919 % 1000) / 1000.0 END FROM generate_series(1, 2000) i)']) fractions,
 	unnest(ARRAY['', 'DESC']) direction
-ORDER BY source, fractions, direction;
+ORDER BY source COLLATE "C", fractions COLLATE "C", direction COLLATE "C";
 -- all percentiles of a query are found together
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[[0.1, NULL], [1, 0]]) WITHIN GROUP (ORDER BY k DESC),
 	percentile_disc(NULL::float8) WITHIN GROUP (ORDER BY k), percentile_disc(''{}''::float8[]) WITHIN GROUP (ORDER BY k),

@@ -88,7 +88,8 @@ END $$;
 
 SELECT bucket, zone, compare(bucket, 'visit', 'timezone', zone)
 FROM unnest(ARRAY['date_trunc(''day'', at)', 'date_trunc(''week'', at)', 'at::date', 'date_trunc(''day'', at, ''Asia/Kolkata'')',
-	'date_bin(''2 days'', at, timestamptz ''2020-01-01 UTC'')']) bucket, unnest(ARRAY['Asia/Tokyo', 'UTC', 'XYZ+11:30']) zone;
+	'date_bin(''2 days'', at, timestamptz ''2020-01-01 UTC'')']) bucket, unnest(ARRAY['Asia/Tokyo', 'UTC', 'XYZ+11:30']) zone
+ORDER BY zone COLLATE "C", bucket COLLATE "C";
 SELECT compare('date_trunc(''day'', at)', 'old_visit', 'timezone', 'Asia/Tokyo');
 SELECT compare('at::date', 'old_visit', 'timezone', 'Pacific/Apia');
 SELECT compare('date_trunc(''week'', d)', 'day_visit', 'timezone', 'Asia/Tokyo');

@@ -349,7 +349,7 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound lim
 		(count * key_width == used) &
 		(count * (key_width + row_width) <= GPB_PAGE_SPACE);
 
-	return sound & (high.key == limit.key) & (high.tie == limit.tie) ? count : -1;
+	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
 }
 
 /*

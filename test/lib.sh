@@ -60,6 +60,38 @@ clean_up()
 	exit $status
 }
 
+# seeds TEST: the environment of each run of that random test, one a line; see test/seeds.  GPB_SEED
+# in the environment overrules it.
+seeds()
+{
+	if [ -n "${GPB_SEED:-}" ]; then
+		echo "GPB_SEED=$GPB_SEED"
+		return
+	fi
+	echo "GPB_SEED=1"
+	sed -n "s/ *#.*//; s/^$1[[:space:]][[:space:]]*\([0-9]\)/GPB_SEED=\1/p" "$root/test/seeds"
+}
+
+# seed_numbers TEST: the seeds alone, "random" being made up
+seed_numbers()
+{
+	seeds "$1" | while read -r seed variables; do
+		seed=${seed#GPB_SEED=}
+		[ "$seed" != random ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+		echo "$seed"
+	done
+}
+
+# sum_counts PROGRAMS: pass on what that many programs print, but sum up their last lines,
+# "N passed, N failed"; one that died printed no such line.
+sum_counts()
+{
+	awk -v programs="$1" '
+		/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; programs--; next }
+		{ print }
+		END { failed += programs; print passed + 0 " passed, " failed " failed"; exit failed > 0 }'
+}
+
 # Is there an NVIDIA device, and a compiler for it?
 have_gpu() { [ -e /dev/nvidia0 ] || [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev/null 2>&1; }
 have_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }

@@ -88,8 +88,8 @@ INSERT INTO t SELECT :a + i, i, i FROM generate_series(1, 50) i;
 DELETE FROM t WHERE k BETWEEN :a - 20 AND :a + 20;
 SQL
 $standby->pgbench(
-	'-n -c 2 -t 60', 0,
-	[qr/processed: 120\/120/], [qr/^$/],
+	'-n -c 2 -t 60 --random-seed=' . gpb_seed(), 0,
+	[qr/processed: 120\/120/], [qr/^pgbench: setting random seed to \d+$/],
 	'the standby answers while it replays',
 	{   'read_standby' => <<'SQL' });
 \set a random(1, 40000)

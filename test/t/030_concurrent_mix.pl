@@ -12,8 +12,7 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");
 gpb_compare_function($node);
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
-note("seed: $seed (set GPB_SEED to repeat it)");
+my $seed = gpb_seed();
 
 my @devices = ('host', 'off');
 push @devices, 'cuda' if ($ENV{GPB_CUDA} // 'no') eq 'yes';

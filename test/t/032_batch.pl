@@ -20,8 +20,7 @@ autovacuum = off
 gpubtree.device = '$device'
 max_connections = 30
 CONF
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
-note("seed: $seed (set GPB_SEED to repeat it)");
+my $seed = gpb_seed();
 
 # compare_batch() runs a batch over t in each mode and raises an error if a nested loop over the
 # table gives anything else; returns the number of entries.
@@ -111,7 +110,7 @@ SELECT count(v) FROM t WHERE k BETWEEN 900 AND 3500;
 SQL
 		for my $memory ('64kB', '4MB')
 		{
-			my $sql = "SELECT setseed(" . ($seed % 1000) / 1000 . ");\nSET work_mem = '$memory';\n";
+			my $sql = gpb_setseed() . "SET work_mem = '$memory';\n";
 			for my $shape ('0, 0', '20, 0', '300, 0', '1, 50', '100, 5', '40, 300')
 			{
 				$sql .= "SELECT compare_batch('$kind->[0]', r.lo, r.hi, '{" . join(',', @modes)

@@ -4,7 +4,7 @@
 #
 # Guards: join_exec.c's batches, windows and unmatched rows; join_plan.c's parting of the clauses.
 #
-# GPB_SEED		repeats a run; the seed is printed
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 24)
 # GPB_DEVICE	gpubtree.device (default host)
 use strict;
@@ -16,11 +16,9 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 24;
 my $device = $ENV{GPB_DEVICE} // 'host';
-srand($seed);
-note "GPB_SEED=$seed GPB_ROUNDS=$rounds GPB_DEVICE=$device";
 
 # thousands of statements would bury what the log should show
 {
@@ -285,7 +283,6 @@ foreach my $round (1 .. $rounds)
 }
 $session->quit;
 note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 
 # The comparison means nothing if the node was not used.
 if ($rounds >= 24 && $mismatches == 0)

@@ -6,7 +6,7 @@
 #
 # Guards: array_keys.c; aggregate_array.c; the scan's way from one range to the next (scan.c).
 #
-# GPB_SEED		repeats a run; the seed is printed
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 24)
 # GPB_DEVICE	gpubtree.device (default host)
 use strict;
@@ -18,11 +18,9 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 24;
 my $device = $ENV{GPB_DEVICE} // 'host';
-srand($seed);
-note "GPB_SEED=$seed GPB_ROUNDS=$rounds GPB_DEVICE=$device";
 
 # thousands of statements would bury what the log should show
 {
@@ -377,7 +375,6 @@ SQL
 	}
 }
 
-diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 $session->quit;
 $node->stop;
 done_testing();

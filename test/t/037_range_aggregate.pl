@@ -6,7 +6,7 @@
 # Guards: range_aggregate_exec.c's batches and groups; range_aggregate_plan.c's choice of clauses, its unique
 # groups and its sorting.
 #
-# GPB_SEED		repeats a run; the seed is printed
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 16)
 # GPB_DEVICE	gpubtree.device (default: host, then off)
 use strict;
@@ -18,11 +18,9 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 16;
 my @devices = defined $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : ('host', 'off');
-srand($seed);
-note "GPB_SEED=$seed GPB_ROUNDS=$rounds devices=@devices";
 
 # thousands of statements would bury what the log should show
 {
@@ -336,7 +334,6 @@ foreach my $device (@devices)
 	$session->quit;
 }
 note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 
 # The comparison means nothing if the node was not used.
 if ($rounds >= 16 && $mismatches == 0)

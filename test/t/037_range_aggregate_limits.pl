@@ -24,14 +24,13 @@ enable_nestloop = off
 gpubtree.enable_batchjoin = off
 gpubtree.batch_setup_cost = 0
 CONF
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
-note("seed: $seed (set GPB_SEED to repeat it)");
+my $seed = gpb_seed();
 gpb_wait_for_service($node);
 
 # ---- beside writers ----
 
 # compare_ranges() runs each query by ours and by core's plans, in the caller's snapshot
-$node->safe_psql('postgres', <<'SQL');
+$node->safe_psql('postgres', gpb_setseed() . <<'SQL');
 CREATE TABLE t (k bigint, v int, note int) WITH (fillfactor = 70);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
 INSERT INTO t SELECT (random() * 2000)::int, i % 100 FROM generate_series(1, 4000) i;

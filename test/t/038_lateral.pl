@@ -5,7 +5,7 @@
 # Guards: lateral_plan.c's values and columns; of scalar subqueries, subquery_place.c's columns and expressions,
 # subquery_tree.c's readings, subquery_exec.c.
 #
-# GPB_SEED		repeats a run; the seed is printed
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 20)
 # GPB_DEVICE	gpubtree.device (default host)
 use strict;
@@ -17,11 +17,9 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 20;
 my $device = $ENV{GPB_DEVICE} // 'host';
-srand($seed);
-note "GPB_SEED=$seed GPB_ROUNDS=$rounds GPB_DEVICE=$device";
 
 # thousands of statements would bury what the log should show
 {
@@ -317,7 +315,6 @@ foreach my $round (1 .. $rounds)
 }
 $session->quit;
 note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 
 # The comparison means nothing if the node was not used.
 if ($rounds >= 20 && $mismatches == 0)

@@ -21,8 +21,8 @@ SQL
 
 # Only one session at a time may build; the others write on.
 $node->pgbench(
-	'-n -c 5 -t 300', 0,
-	[qr/processed: 1500\/1500/], [qr/^$/],
+	'-n -c 5 -t 300 --random-seed=' . gpb_seed(), 0,
+	[qr/processed: 1500\/1500/], [qr/^pgbench: setting random seed to \d+$/],
 	'build and check under load',
 	{   'write' => <<'SQL',
 \set a random(1, 5000)

@@ -5,7 +5,7 @@
 #
 # Guards: rank_cuts.c's parts (without gaps, none twice), rank_find.c's counting as far as needed, rank_exec.c's start and rescans.
 #
-# GPB_SEED		repeats a run; the seed is printed
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 12)
 # GPB_DEVICE	gpubtree.device (default: host, then off)
 use strict;
@@ -18,11 +18,9 @@ use JSON::PP;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // int(rand(1e9));
+gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 12;
 my @devices = $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : qw(host off);
-srand($seed);
-note "GPB_SEED=$seed GPB_ROUNDS=$rounds";
 
 # thousands of statements would bury what the log should show
 {
@@ -312,7 +310,6 @@ foreach my $device (@devices)
 	$session->quit;
 }
 note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-diag "seed was GPB_SEED=$seed" if $mismatches > 0;
 
 # The comparison means nothing if the node was not used.
 if ($rounds >= 12 && $mismatches == 0)

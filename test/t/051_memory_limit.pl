@@ -49,8 +49,8 @@ is( $node->safe_psql('postgres',
 
 # All at once
 $node->pgbench(
-	'-n -c 5 -t 40', 0,
-	[qr/processed: 200\/200/], [qr/^$/],
+	'-n -c 5 -t 40 --random-seed=' . gpb_seed(), 0,
+	[qr/processed: 200\/200/], [qr/^pgbench: setting random seed to \d+$/],
 	'many sessions contend for the memory',
 	{   'contend' => <<'SQL' });
 \set i random(1, 6)

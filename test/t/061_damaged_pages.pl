@@ -1,7 +1,7 @@
 # Damage to pages of the index: gpubtree_check says what is wrong and where; scans say it, or give
 # the right answer; nothing crashes or hangs, whatever is done to the table.
 #
-# GPB_SEED	another seed than 1, or "random"; it is printed
+# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with random bits flipped (default 25)
 use strict;
 use warnings;
@@ -13,10 +13,7 @@ use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // 1;
-$seed = int(rand(1_000_000_007)) if $seed eq 'random';
-srand($seed);
-note "GPB_SEED=$seed";
+gpb_seed();
 
 # May this answer be one to a locator or key that damage has made up?  Core says that the table has no such block, or the block no such
 # row, and that sums of keys are out of range.  Of the index's own file it never complains but with XX002, and of the table's only where

@@ -37,7 +37,8 @@ $primary->wait_for_catchup($standby);
 my ($out, $err) = ('', '');
 my $script = $primary->basedir . '/check-standby.sql';
 append_to_file($script, <<'SQL');
-SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
+\set of_ten random(0, 9)
+SELECT gpubtree_check('t_k', :of_ten < 3), gpubtree_check('t_desc', :of_ten = 9);
 SQL
 my $scans = <<'SQL';
 \set k random(1, 1000000)
@@ -57,12 +58,12 @@ SQL
 my $scan_script = $primary->basedir . '/scan-standby.sql';
 append_to_file($scan_script, $scans);
 my $checks = IPC::Run::start(
-	[ 'pgbench', '-n', '-c', 4, '-T', $seconds, '-f', $script, '-f', $scan_script, $standby->connstr('postgres') ],
+	[   'pgbench', '-n', '-c', 4, '-T', $seconds, '--random-seed=' . gpb_seed(), '-f', $script, '-f', $scan_script, $standby->connstr('postgres') ],
 	'>', \$out, '2>', \$err);
 
 $primary->pgbench(
-	"-n -c 10 -T $seconds", 0,
-	[qr/number of failed transactions: 0/], [qr/^$/],
+	"-n -c 10 -T $seconds --random-seed=" . gpb_seed(), 0,
+	[qr/number of failed transactions: 0/], [qr/^pgbench: setting random seed to \d+$/],
 	'checks on the primary',
 	{   'random@5' => <<'SQL',
 \set k random(1, 1000000)
@@ -88,7 +89,8 @@ SELECT pg_sleep(0.1);
 SQL
 		'scan@3' => $scans,
 		'check@3' => <<'SQL' });
-SELECT gpubtree_check('t_k', random() < 0.3), gpubtree_check('t_desc', random() < 0.1);
+\set of_ten random(0, 9)
+SELECT gpubtree_check('t_k', :of_ten < 3), gpubtree_check('t_desc', :of_ten = 9);
 SQL
 
 $checks->finish;

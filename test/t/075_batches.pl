@@ -279,6 +279,8 @@ for my $point ('batches', 'bucket')
 # ---- 8 backends beside a writer that splits pages, the service restarting now and then ----
 
 my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '1', '-T', '10');
+\set seed random(0, 1000000)
+SELECT setseed(:seed / 1000000.0);
 INSERT INTO t SELECT (random() * 100000)::int FROM generate_series(1, 300);
 INSERT INTO wide SELECT (random() * 50000)::int FROM generate_series(1, 300);
 SQL

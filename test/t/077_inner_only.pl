@@ -72,7 +72,7 @@ sub probe
 {
 	my ($name, $keys, $engine, $server) = @_;
 	my ($status, $out, $err) = ($server // $node)->psql('postgres',
-		"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT compare_probe($keys, 4000000, '$engine'); COMMIT");
+		gpb_setseed() . "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT compare_probe($keys, 4000000, '$engine'); COMMIT");
 
 	is($status, 0, "$name: a probe finds what a join does") or diag($err);
 	return $out;
@@ -147,7 +147,7 @@ cmp_ok(mirror('stale_moves'), '>', 20, 'keys that begin a leaf are looked for to
 is(mirror('refreshes'), $refreshes, 'which no refresh would help');
 
 # splits all over, of level 1 too: searches pay until a refresh is the cheaper way
-$node->safe_psql('postgres', 'INSERT INTO t SELECT (random() * 3000000)::bigint, i, i FROM generate_series(1, 400000) i');
+$node->safe_psql('postgres', gpb_setseed() . 'INSERT INTO t SELECT (random() * 3000000)::bigint, i, i FROM generate_series(1, 400000) i');
 probe('many splits', 100000, 'inner') for (1 .. 2);
 is(mirror('refreshes'), $refreshes + 1, 'one refresh came of itself');
 cmp_ok(mirror('leaves'), '>', $leaves * 3 / 2, 'and the new leaves are known');
@@ -269,6 +269,8 @@ $holder->quit;
 # ---- writers, refreshes, readers and a service that comes and goes ----
 
 my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '2', '-T', '8');
+\set seed random(0, 1000000)
+SELECT setseed(:seed / 1000000.0);
 INSERT INTO t SELECT (random() * 4000000)::bigint, i, i FROM generate_series(1, 500) i;
 SQL
 my $refresher = gpb_start_pgbench($node, <<'SQL', '-c', '2', '-T', '8');
@@ -276,6 +278,8 @@ SELECT gpubtree_refresh('t_k');
 SQL
 my $reader = gpb_start_pgbench($node, <<'SQL', '-c', '3', '-T', '8');
 \set n random(1, 40000)
+\set seed random(0, 1000000)
+SELECT setseed(:seed / 1000000.0);
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare_probe(:n, 4000000, 'inner');
 COMMIT;
@@ -306,7 +310,7 @@ $standby->start;
 gpb_wait_for_service($standby);
 cmp_ok(probe('standby', 50000, 'inner', $standby), '>', 0, 'a standby has a mirror of its own');
 is($standby->safe_psql('postgres', 'SELECT mode FROM gpubtree_mirrors'), 'inner-only', 'of inner nodes');
-$node->safe_psql('postgres', 'INSERT INTO t SELECT (random() * 4000000)::bigint, i, i FROM generate_series(1, 200000) i');
+$node->safe_psql('postgres', gpb_setseed() . 'INSERT INTO t SELECT (random() * 4000000)::bigint, i, i FROM generate_series(1, 200000) i');
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 probe('standby, old separators', 50000, 'inner', $standby);
 $standby->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");

@@ -1,16 +1,57 @@
-# What the TAP tests share: servers with gpubtree, forcing a plan, comparing answers,
+# What the TAP tests share: servers with gpubtree, seeds, forcing a plan, comparing answers,
 # and waiting for a backend at a hold point.
 package GpubtreeTest;
 
 use strict;
 use warnings;
+use File::Basename;
 use JSON::PP;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Test::More;
 use Exporter 'import';
 
-our @EXPORT = qw(gpb_node gpb_compare_function gpb_engine gpb_plan_node
+our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
   gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench);
+
+# The test's seed: GPB_SEED from the environment, a new one if that says "random", else 1 (test/all
+# runs a test with 1 and then with each of its seeds in test/seeds).  The first call seeds Perl's
+# rand() with it and prints it.  A test that fails says at its end how to repeat it.
+my $seed;
+
+sub gpb_seed
+{
+	return $seed if defined $seed;
+	$seed = $ENV{GPB_SEED} // 1;
+	$seed = int(rand(1e9)) if $seed eq 'random';
+	die "GPB_SEED=$seed: neither a number nor \"random\"" if $seed !~ /^\d+$/;
+	srand($seed);
+	note how_to_repeat();
+	return $seed;
+}
+
+# The command that runs this test with the same seed and variables
+sub how_to_repeat
+{
+	my %variables = (%ENV, GPB_SEED => $seed, TAP => basename($0, '.pl'));
+	my @names = grep { exists $variables{$_} } qw(GPB_SEED GPB_ROUNDS GPB_DEVICE GPB_FUZZ GPB_SECONDS TAP);
+
+	return join(' ', 'repeat with:', (map { "$_=$variables{$_}" } @names), 'sh test/all tap');
+}
+
+END
+{
+	my $failed = $? != 0 || !Test::More->builder->is_passing;
+	diag(how_to_repeat()) if $failed && defined $seed;
+}
+
+# SQL that seeds the server's random(), for the session that runs it; other values each time, which
+# the test's seed determines
+sub gpb_setseed
+{
+	gpb_seed();
+	return 'DO $$ BEGIN PERFORM setseed(' . rand() . "); END \$\$;\n";
+}
 
 # A server with gpubtree preloaded and created, on the host device unless settings say otherwise.
 # Options: allows_streaming, extra settings in "settings" (text), start => 0.
@@ -146,16 +187,20 @@ sub gpb_wait_for_service
 	  or die 'the service has no device';
 }
 
-# pgbench in the background: returns IPC::Run's handle.  Its output goes to the test's log.
+# pgbench in the background, with the test's seed: returns IPC::Run's handle.  Its output goes to
+# the test's log.
+my $scripts = 0;
+
 sub gpb_start_pgbench
 {
 	my ($node, $script, @options) = @_;
-	my $file = $node->basedir . '/pgbench-' . $node->name . '-' . int(rand(1e9)) . '.sql';
+	my $file = $node->basedir . '/pgbench-' . $node->name . '-' . ++$scripts . '.sql';
 
 	append_to_file($file, $script);
 	my ($out, $err) = ('', '');
 	return IPC::Run::start(
-		[ 'pgbench', '-n', '-f', $file, @options, $node->connstr('postgres') ],
+		[   'pgbench', '-n', '-f', $file, '--random-seed=' . gpb_seed(),
+			@options, $node->connstr('postgres') ],
 		'<', \'', '>', \$out, '2>', \$err);
 }
 

@@ -12,7 +12,10 @@ DATA = sql/gpubtree--0.1.0.sql
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(srcdir)src/*.c $(srcdir)src/*/*.c)))
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/gpubtree--%,$(wildcard sql/*.sql))))
-REGRESS_OPTS = --load-extension=gpubtree
+REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8
+# Sessions of the tests have the settings that expected/ depends on, not the server's.
+REGRESS_SETTINGS := $(shell sed -n 's/^\([a-z_.]*\) = /-c \1=/p' test/installcheck.conf)
+installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)

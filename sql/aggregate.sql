@@ -301,6 +301,7 @@ SELECT is_chosen('SELECT count(*), sum(v) FROM many WHERE k BETWEEN 100 AND 300'
 
 -- statistics
 BEGIN;
+SET LOCAL track_counts = on;
 SELECT pg_stat_get_xact_numscans('readings_k'::regclass) AS scans,
 	pg_stat_get_xact_tuples_returned('readings_k'::regclass) AS entries \gset
 SELECT count(*), count(i) FROM readings WHERE k BETWEEN 100 AND 900;

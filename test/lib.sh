@@ -103,12 +103,14 @@ gpu_arch()
 	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
 }
 
-# build NAME [CFLAGS]: compile a copy of the sources into $work/NAME/source and
+# build NAME [CFLAGS...]: compile a copy of the sources into $work/NAME/source and
 # install it into a private copy of PostgreSQL, $work/NAME/... (a copied PostgreSQL finds
 # its files beside its programs).
 build()
 {
 	destination=$work/$1
+	shift
+	flags=$*
 	mkdir -p "$destination/source"
 	(cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' \
 		--exclude='*.bc' --exclude=./.gpu-host .) |
@@ -126,7 +128,7 @@ build()
 			tar -C "$destination$directory" -xf -
 	done
 	make -s -C "$destination/source" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" \
-		with_llvm=no CUDA=$cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="${2:-}" &&
+		with_llvm=no CUDA=$cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="$flags" &&
 		make -s -C "$destination/source" PG_CONFIG="$PG_ORIGINAL" with_llvm=no \
 			CUDA=$cuda DESTDIR="$destination" install || return 1
 	[ "$(id -u)" != 0 ] || chown -R "$user:" "$destination/source"

@@ -9,7 +9,7 @@
 EXTENSION = gpubtree
 MODULE_big = gpubtree
 DATA = sql/gpubtree--0.1.0.sql
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(srcdir)src/*.c $(srcdir)src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(srcdir)src/*.c $(srcdir)src/*/*.c))) $(GPB_OBJS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/gpubtree--%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8

@@ -3,7 +3,7 @@
 #
 # Guards: gpb_first_entry (search.c), rank_cuts.c, and the errors of bucket_exec.c, bucket_batch.c and rank_find.c.
 #
-# GPB_SEED	another seed than 1, or "random"; it is printed
+# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
 use strict;
 use warnings;
@@ -15,10 +15,7 @@ use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 
-my $seed = $ENV{GPB_SEED} // 1;
-$seed = int(rand(1_000_000_007)) if $seed eq 'random';
-srand($seed);
-note "GPB_SEED=$seed";
+gpb_seed();
 
 # ---- damages: name => [where, the wrong key] ----
 

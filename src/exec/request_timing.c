@@ -313,7 +313,7 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	index = gpb_open_named(PG_GETARG_OID(0), AccessShareLock);
 	gpb_require_mirrorable(index);
 	layout = *gpb_layout(index);	/* the relcache may free its own */
 	gpb_require_mirror(index, &layout, &ref);

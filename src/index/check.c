@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../compat.h"
+#include "../hold.h"
 
 #include "access/genam.h"
 #include "access/relation.h"
@@ -669,25 +670,32 @@ gpb_require_own_index(Relation index)
 }
 
 Relation
+gpb_open_named(Oid oid, LOCKMODE lock)
+{
+	Relation	relation = try_relation_open(oid, lock);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("index with OID %u does not exist", oid),
+				 errhint("If it was dropped, or replaced by REINDEX CONCURRENTLY, name it anew.")));
+	return relation;
+}
+
+Relation
 gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 {
 	Oid			heapid = IndexGetRelation(indexid, true);
 	Relation	index;
 
-	*heap = NULL;
+	GPB_HOLD("open-index");
+	/* if the table has gone so has the index, which says so */
+	*heap = OidIsValid(heapid) ? try_relation_open(heapid, lock) : NULL;
+	index = gpb_open_named(indexid, lock);
+	/* not an index; say what it is not */
 	if (!OidIsValid(heapid))
-	{
-		/* not an index; say what it is not */
-		index = relation_open(indexid, lock);
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a gpubtree index",
-						RelationGetRelationName(index)),
-				 errhint("Name an index that was created USING gpubtree.")));
-	}
-	*heap = table_open(heapid, lock);
-	index = index_open(indexid, lock);
-	if (IndexGetRelation(indexid, true) != heapid)
+		gpb_require_readable_index(index);
+	if (*heap == NULL || IndexGetRelation(indexid, true) != heapid)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("could not open the table of index \"%s\"",

@@ -392,8 +392,13 @@ extern void gpb_delete_entries(Relation index, Buffer buffer,
 extern void gpb_require_readable_index(Relation index);
 extern void gpb_require_own_index(Relation index);
 /*
+ * Open the relation that a caller of a function of ours has named as an index.  Raises
+ * ERRCODE_UNDEFINED_TABLE if it is gone, as it may be if it was dropped since the caller looked it up.
+ */
+extern Relation gpb_open_named(Oid oid, LOCKMODE lock);
+/*
  * Open a gpubtree index whose pages this session can read, by OID, for a function of ours; its table
- * first, lest we deadlock with those who lock in that order.
+ * first, lest we deadlock with those who lock in that order.  Errors as gpb_open_named().
  */
 extern Relation gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap);
 

@@ -31,12 +31,12 @@ PG_FUNCTION_INFO_V1(gpubtree_batches);
 
 /*
  * Open a gpubtree index that the current user owns, with AccessShareLock.
- * Raises ERRCODE_WRONG_OBJECT_TYPE or ERRCODE_INSUFFICIENT_PRIVILEGE.
+ * Raises ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE or ERRCODE_INSUFFICIENT_PRIVILEGE.
  */
 static Relation
 gpb_open_owned_index(Oid oid)
 {
-	Relation	index = relation_open(oid, AccessShareLock);
+	Relation	index = gpb_open_named(oid, AccessShareLock);
 
 	gpb_require_own_index(index);
 	return index;

@@ -224,12 +224,19 @@ gpb_slot_is_of_index(int slot, Oid database, Oid index)
 
 /* Is there a mirror of any file that the index has or had? */
 bool
+gpb_registry_was_used(void)
+{
+	return gpb_shared != NULL && pg_atomic_read_u32(&gpb_shared->tag_limit) > 0;
+}
+
+/* Is there a mirror of any file that the index has or had? */
+static bool
 gpb_registry_has_index(Oid database, Oid index)
 {
 	bool		found = false;
 	int			slot;
 
-	if (gpb_shared == NULL || pg_atomic_read_u32(&gpb_shared->tag_limit) == 0)
+	if (!gpb_registry_was_used())
 		return false;
 	LWLockAcquire(gpb_shared->registry_lock, LW_SHARED);
 	for (slot = 0; slot < GPB_MIRRORS && !found; slot++)

@@ -310,7 +310,7 @@ extern void gpb_registry_init(void);
 extern void gpb_identity_of(Relation index, GpbIdentity *identity);
 extern int	gpb_registry_lookup(const GpbIdentity *identity);
 extern void gpb_registry_discard(int slot);
-extern bool gpb_registry_has_index(Oid database, Oid index);
+extern bool gpb_registry_was_used(void);
 extern bool gpb_registry_drop_index(Oid database, Oid index);
 extern void gpb_registry_drop_database(Oid database);
 extern bool gpb_registry_grow(int slot, BlockNumber nblocks);

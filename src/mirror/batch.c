@@ -15,8 +15,6 @@
 #include "miscadmin.h"
 #include "utils/wait_event.h"
 
-/* Safety net: how long a waiter sleeps before it looks at the service again */
-#define GPB_POOL_WAIT_MS	1000
 /* Each array of a batch begins at a multiple of this: whole cache lines for the device */
 #define GPB_ARRAY_ALIGN		128
 
@@ -25,19 +23,22 @@
 /*
  * Units for the slot.  One that waits here holds a slot but no units, and one that holds units waits
  * for nothing but the service; so there is no circle.  False: none, and told not to wait, or the service is
- * gone.
+ * gone or hangs.
  */
 static bool
 gpb_mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
 {
 	bool		taken = gpb_pool_take(batch->slot, bytes);
+	GpbServiceWait service;
 
 	if (taken || !wait)
 		return taken;
 	ConditionVariablePrepareToSleep(&gpb_shared->pool_cv);
+	gpb_service_wait_begin(&service);
 	while (pg_atomic_read_u64(&gpb_shared->available) == batch->incarnation &&
-		   !(taken = gpb_pool_take(batch->slot, bytes)))
-		ConditionVariableTimedSleep(&gpb_shared->pool_cv, GPB_POOL_WAIT_MS, PG_WAIT_EXTENSION);
+		   !gpb_service_hangs(&service) && !(taken = gpb_pool_take(batch->slot, bytes)))
+		ConditionVariableTimedSleep(&gpb_shared->pool_cv, gpb_service_wait_ms(&service),
+									PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	return taken;
 }

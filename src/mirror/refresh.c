@@ -265,7 +265,8 @@ gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRe
 	refresh.index = index;
 	refresh.layout = layout;
 	refresh.ref = ref;
-	gpb_hold_ownership(ref->slot);
+	if (!gpb_hold_ownership(ref->slot))
+		return false;
 	/* a live mirror of ours cannot be freed while we own it */
 	refresh.nblocks = RelationGetNumberOfBlocks(index);
 	if (!gpb_mirror_is_live(ref->slot, ref->generation))

@@ -29,8 +29,6 @@
 #include "utils/syscache.h"
 #include "utils/wait_event.h"
 
-/* How long attach waits for the service to free a slot or segments */
-#define GPB_FREE_WAIT_MS	1000
 /*
  * How long an index that found no memory is not tried again: the first time, and at most, since it
  * doubles each time
@@ -47,6 +45,8 @@ gpb_registry_init(void)
 	pg_atomic_init_u64(&gpb_shared->incarnation, 0);
 	pg_atomic_init_u64(&gpb_shared->available, 0);
 	pg_atomic_init_u32(&gpb_shared->service_pgprocno, 0);
+	pg_atomic_init_u64(&gpb_shared->heartbeats, 1);
+	pg_atomic_init_u64(&gpb_shared->hung_at, 0);
 	gpb_statistics_init();
 	pg_atomic_init_u32(&gpb_shared->discards, 0);
 	pg_atomic_init_u64(&gpb_shared->epoch, 0);
@@ -222,7 +222,7 @@ gpb_slot_is_of_index(int slot, Oid database, Oid index)
 		mirror->identity.index == index && mirror->identity.file.dbNode == database;
 }
 
-/* Is there a mirror of any file that the index has or had? */
+/* Has there ever been a mirror?  Cheap. */
 bool
 gpb_registry_was_used(void)
 {
@@ -310,12 +310,13 @@ gpb_registry_least_used(int except)
 }
 
 /*
- * Discard the least recently used mirror and wait, not for ever, until the service has
- * freed something.  No LWLock held.  False: nothing could be discarded.
+ * Discard the least recently used mirror and wait until the service has freed something, is gone or
+ * hangs.  No LWLock held.  False: nothing could be discarded.
  */
 bool
 gpb_registry_free_one(int except)
 {
+	GpbServiceWait wait;
 	int			victim;
 
 	ConditionVariablePrepareToSleep(&gpb_shared->freed_cv);
@@ -324,9 +325,12 @@ gpb_registry_free_one(int except)
 	if (victim != GPB_NOT_MIRRORED)
 		gpb_registry_discard(victim);
 	LWLockRelease(gpb_shared->registry_lock);
-	if (victim != GPB_NOT_MIRRORED)
-		ConditionVariableTimedSleep(&gpb_shared->freed_cv, GPB_FREE_WAIT_MS,
-									PG_WAIT_EXTENSION);
+	gpb_service_wait_begin(&wait);
+	/* the sleep returns false if it was ended by the service */
+	while (victim != GPB_NOT_MIRRORED && gpb_mirror_available() && !gpb_service_hangs(&wait) &&
+		   ConditionVariableTimedSleep(&gpb_shared->freed_cv, gpb_service_wait_ms(&wait),
+									   PG_WAIT_EXTENSION))
+		 /* it is not done yet */ ;
 	ConditionVariableCancelSleep();
 	return victim != GPB_NOT_MIRRORED;
 }
@@ -586,7 +590,7 @@ bool
 gpb_mirror_available(void)
 {
 	return gpb_enabled && gpb_enable_device && gpb_shared != NULL &&
-		pg_atomic_read_u64(&gpb_shared->available) != 0;
+		pg_atomic_read_u64(&gpb_shared->available) != 0 && gpb_service_answers();
 }
 
 static bool
@@ -737,18 +741,25 @@ gpb_own_try(int slot)
 										  MyProc->pgprocno + 1);
 }
 
-/* Wait for ownership; cancellable; no LWLock held. */
-void
+/*
+ * Wait for ownership; cancellable; no LWLock held.  False: the service hangs, which the owner may be, or be
+ * waiting for.
+ */
+bool
 gpb_own(int slot)
 {
 	ConditionVariable *cv = &gpb_shared->mirrors[slot].owner_cv;
+	GpbServiceWait wait;
+	bool		owned;
 
 	if (gpb_own_try(slot))
-		return;
+		return true;
 	ConditionVariablePrepareToSleep(cv);
-	while (!gpb_own_try(slot))
-		ConditionVariableTimedSleep(cv, 1000, PG_WAIT_EXTENSION);
+	gpb_service_wait_begin(&wait);
+	while (!(owned = gpb_own_try(slot)) && !gpb_service_hangs(&wait))
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&wait), PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
+	return owned;
 }
 
 void

@@ -5,8 +5,8 @@
  *	  other.
  *
  * A slot and its staging belong to the backend while CLAIMED or DONE, and to the service from
- * SUBMITTED until it sets DONE.  A backend that leaves in between (cancel, exit, service gone) marks
- * the slot ABANDONED; only the service frees it then, when nothing reads or
+ * SUBMITTED until it sets DONE.  A backend that leaves in between (cancel, exit, service gone or hanging)
+ * marks the slot ABANDONED; only the service frees it then, when nothing reads or
  * writes the staging any more (rules M3, M9).
  *
  *	 FREE -> CLAIMED -> SUBMITTED -> RUNNING -> DONE -> CLAIMED ... -> FREE
@@ -37,13 +37,13 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-/* Safety net: how long a waiter sleeps before it looks at the service again */
-#define GPB_WAIT_MS		1000
 /*
  * How long it looks before it sleeps.  A small request is answered within this, and to be put to sleep
  * and woken costs both sides more.
  */
 #define GPB_LOOK_US		30
+/* And how long it sleeps before it asks for a heartbeat, for which the service must be woken, in milliseconds */
+#define GPB_FIRST_SLEEP_MS	100
 
 /* Slots and staging: one page-aligned region, which the service registers */
 typedef struct GpbSlotArray
@@ -364,11 +364,15 @@ gpb_register_release(void)
 	gpb_release_registered = true;
 }
 
-/* Take ownership of a mirror's refresh, to be given back on any exit. */
-void
+/*
+ * Take ownership of a mirror's refresh, to be given back on any exit.  False: the service hangs, and
+ * somebody else has it.
+ */
+bool
 gpb_hold_ownership(int slot)
 {
 	GpbOwnership *ownership;
+	bool		owned;
 
 	gpb_register_release();
 	ownership = MemoryContextAlloc(TopMemoryContext, sizeof(GpbOwnership));
@@ -376,7 +380,7 @@ gpb_hold_ownership(int slot)
 	ownership->owner = CurrentResourceOwner;
 	PG_TRY();
 	{
-		gpb_own(slot);
+		owned = gpb_own(slot);
 	}
 	PG_CATCH();
 	{
@@ -384,8 +388,14 @@ gpb_hold_ownership(int slot)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	if (!owned)
+	{
+		pfree(ownership);
+		return false;
+	}
 	ownership->next = gpb_owned;
 	gpb_owned = ownership;
+	return true;
 }
 
 void
@@ -428,19 +438,21 @@ gpb_slot_claim(GpbSlotClass class, bool wait, int *number)
 {
 	GpbRequestSlot *slot = gpb_slot_try_claim(class, number);
 	ConditionVariable *cv = &gpb_shared->slot_cv[class];
+	GpbServiceWait service;
 
 	if (slot != NULL || !wait)
 		return slot;
 	ConditionVariablePrepareToSleep(cv);
-	while (pg_atomic_read_u64(&gpb_shared->available) != 0 &&
+	gpb_service_wait_begin(&service);
+	while (pg_atomic_read_u64(&gpb_shared->available) != 0 && !gpb_service_hangs(&service) &&
 		   (slot = gpb_slot_try_claim(class, number)) == NULL)
-		ConditionVariableTimedSleep(cv, GPB_WAIT_MS, PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	return slot;
 }
 
 /*
- * Claim a slot for requests about ref.  NULL: no service, or none free and told not to
+ * Claim a slot for requests about ref.  NULL: no service, one that hangs, or no slot free and told not to
  * wait.  Cancellable; no LWLock held.
  */
 GpbRequest *
@@ -451,7 +463,7 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 	GpbRequestSlot *slot;
 	int			number;
 
-	if (incarnation == 0)
+	if (incarnation == 0 || !gpb_service_answers())
 		return NULL;
 	gpb_register_release();
 	request = MemoryContextAllocZero(TopMemoryContext, sizeof(GpbRequest));
@@ -511,8 +523,8 @@ gpb_request_served(const GpbRequest *request)
 	return pg_atomic_read_u64(&gpb_shared->available) == request->incarnation;
 }
 
-/* Look for the answer for a short while, without sleeping. */
-static void
+/* Look for the answer for a short while, without sleeping.  Is it there? */
+static bool
 gpb_request_look(const GpbRequest *request)
 {
 	instr_time	start,
@@ -521,17 +533,56 @@ gpb_request_look(const GpbRequest *request)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE || InterruptPending)
-			return;
+		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE)
+			return true;
+		if (InterruptPending)
+			break;
 		SPIN_DELAY();
 		INSTR_TIME_SET_CURRENT(now);
 		INSTR_TIME_SUBTRACT(now, start);
 	} while (INSTR_TIME_GET_MICROSEC(now) < GPB_LOOK_US);
+	return false;
 }
 
 /*
- * Wait for the answer.  False: there is none to be used.  If the service went away the request is
- * lost for good.  Cancellable; the caller holds no buffer lock, pin or LWLock.
+ * Sleep until the answer is there.  False: the service is gone, or hangs.  Whether it does is asked before
+ * the slot is looked at, so that an answer given at the last moment is found.
+ */
+static bool
+gpb_request_sleep(const GpbRequest *request)
+{
+	GpbServiceWait wait;
+	bool		slept = false;
+	bool		waiting = false;
+
+	for (;;)
+	{
+		bool		served = gpb_request_served(request) &&
+			(waiting ? !gpb_service_hangs(&wait) : gpb_service_answers());
+
+		pg_memory_barrier();
+		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE)
+			return true;
+		if (!served)
+			return false;
+		if (slept && !waiting)
+		{
+			gpb_service_wait_begin(&wait);
+			waiting = true;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 waiting ? gpb_service_wait_ms(&wait) : GPB_FIRST_SLEEP_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		slept = true;
+	}
+}
+
+/*
+ * Wait for the answer.  False: there is none to be used.  If the service went away or hangs the request is
+ * lost for good: it stays pending, and gpb_request_end abandons the slot.  Cancellable; the
+ * caller holds no buffer lock, pin or LWLock.
  */
 bool
 gpb_request_wait(GpbRequest *request)
@@ -539,23 +590,13 @@ gpb_request_wait(GpbRequest *request)
 	GpbRequestSlot *slot = request->slot;
 
 	Assert(request->pending);
-	gpb_request_look(request);
-	for (;;)
+	if (request->lost)
+		return false;
+	if (!gpb_request_look(request) && !gpb_request_sleep(request))
 	{
-		bool		served = gpb_request_served(request);
-
-		pg_memory_barrier();
-		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_DONE)
-			break;
-		if (!served)
-		{
-			request->lost = true;
-			return false;		/* gpb_request_end abandons the slot */
-		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 GPB_WAIT_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		request->lost = true;
+		pg_atomic_fetch_add_u64(&gpb_shared->statistics.failed_over, 1);
+		return false;
 	}
 	pg_memory_barrier();
 	request->pending = false;

@@ -222,6 +222,7 @@ gpb_make_room(int except)
 									 gpb_shared->mirrors[victim].identity.index)));
 	GPB_HOLD_SERVICE("make-room");
 	gpb_reap_discarded();
+	gpb_heartbeat();
 	return true;
 }
 
@@ -362,6 +363,7 @@ gpb_serve_upload(GpbRequestSlot *slot, const char *staging)
 	GpbServed  *served;
 	uint64		i;
 
+	GPB_HOLD_SERVICE("upload");
 	if (!gpb_request_is_valid(slot) || slot->n > GPB_UPLOAD_PAGES)
 		return false;
 	served = gpb_served_for(slot);
@@ -431,6 +433,7 @@ gpb_serve_refreshes(void)
 			bool		ok = gpb_serve_upload(slot, gpb_slot_staging(GPB_REFRESH_SLOT, i));
 
 			gpb_slot_answer(GPB_REFRESH_SLOT, slot, ok);
+			gpb_heartbeat();
 			worked = true;
 		}
 	}
@@ -445,6 +448,7 @@ gpb_serve_round(void)
 	uint32		discards = pg_atomic_read_u32(&gpb_shared->discards);
 	bool		worked;
 
+	gpb_heartbeat();
 	if (discards != gpb_discards_seen)
 	{
 		gpb_discards_seen = discards;
@@ -473,6 +477,7 @@ gpb_service_begin(void)
 	int			i;
 
 	gpb_incarnation = pg_atomic_add_fetch_u64(&gpb_shared->incarnation, 1);
+	gpb_heartbeat();
 	pg_atomic_write_u32(&gpb_shared->service_pgprocno, MyProc->pgprocno + 1);
 	before_shmem_exit(gpb_service_exit, (Datum) 0);
 	gpb_set_status("none", "starting");
@@ -554,6 +559,7 @@ gpb_service_main(Datum arg)
 	for (;;)
 	{
 		ResetLatch(MyLatch);
+		gpb_heartbeat();
 		gpb_service_interrupts();
 		if (serving && gpb_serve_round())
 			gpb_serve_until_idle();

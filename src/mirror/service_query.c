@@ -340,6 +340,7 @@ gpb_look_at_queries(void)
 		if (!gpb_take_submitted(GPB_QUERY_SLOT, slot, !gpb_channel_is_free(i)))
 			continue;
 		gpb_serve_query(i, slot);
+		gpb_heartbeat();
 		worked = true;
 	}
 	return worked;
@@ -365,6 +366,7 @@ gpb_look_at_batches(void)
 		if (!gpb_take_submitted(GPB_BATCH_SLOT, slot, busy))
 			continue;
 		gpb_serve_batch(number, slot);
+		gpb_heartbeat();
 		worked = true;
 	}
 	return gpb_launch_searches() || worked;
@@ -453,8 +455,11 @@ gpb_poll_flights(void)
 
 	for (channel = 0; channel < n && gpb_nflying > 0; channel++)
 	{
-		if (gpb_flights[channel].kind != GPB_NO_FLIGHT && gpb_has_ended(channel))
+		if (gpb_flights[channel].kind == GPB_NO_FLIGHT)
+			continue;
+		if (gpb_has_ended(channel))
 			gpb_land(channel);
+		gpb_heartbeat();
 	}
 }
 

@@ -269,6 +269,7 @@ gpb_launch_turn(void)
 		if (channel < 0)
 			continue;
 		gpb_launch_bucket(number, channel);
+		gpb_heartbeat();
 		gpb_next_turn = (number + 1) % n;
 		launched = true;
 	}

@@ -29,6 +29,7 @@ int			gpb_batch_slots = 64;
 int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
 int			gpb_max_mirror_size = 0;
+int			gpb_request_timeout = 10000;
 
 GpbShared  *gpb_shared = NULL;
 
@@ -87,6 +88,12 @@ gpb_mirror_define_settings(void)
 							"Of a larger one only inner nodes are; 0 is as large as the device's memory allows.",
 							&gpb_max_mirror_size, 0, 0, INT_MAX, PGC_SUSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
+	/* of the server: what one backend finds, all go by */
+	DefineCustomIntVariable("gpubtree.request_timeout",
+							"Time without a sign of life from the service after which queries do without it.",
+							"0 waits without end.",
+							&gpb_request_timeout, 10000, 0, INT_MAX, PGC_SIGHUP,
+							GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.query_slots",
 							"Queries that the service answers at the same time.",
 							NULL, &gpb_query_slots, 16, 1, 256, PGC_POSTMASTER, 0,

@@ -217,7 +217,9 @@ typedef struct GpbShared
 	pg_atomic_uint64 incarnation;
 	pg_atomic_uint64 available;
 	pg_atomic_uint32 service_pgprocno;	/* plus 1; 0: no service process */
+	pg_atomic_uint64 hung_at;	/* heartbeats when it was last found hanging; 0: never */
 	GpbStatistics statistics;
+	pg_atomic_uint64 heartbeats;	/* signs of life; apart from what backends read (heartbeat.c) */
 	pg_atomic_uint32 discards;	/* counts reasons for the service to look for
 								 * mirrors to free */
 	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
@@ -262,6 +264,7 @@ extern int	gpb_batch_slots;
 extern int	gpb_batch_memory;	/* kB */
 extern int	gpb_max_mirrored_blocks;
 extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
+extern int	gpb_request_timeout;	/* ms; 0: none */
 
 /* ---- statistics.c ---- */
 
@@ -321,8 +324,24 @@ extern bool gpb_registry_is_refused(const GpbIdentity *identity);
 extern bool gpb_may_mirror(Relation index);
 extern void gpb_registry_forgive(const GpbIdentity *identity);
 extern bool gpb_own_try(int slot);
-extern void gpb_own(int slot);
+extern bool gpb_own(int slot);
 extern void gpb_disown(int slot);
+
+/* ---- heartbeat.c ---- */
+
+/* A backend's wait for the service */
+typedef struct GpbServiceWait
+{
+	uint64		heartbeat;		/* the last one seen ... */
+	double		silent_ms;		/* ... and how long there has been no other */
+	instr_time	looked;			/* when that was last looked at */
+} GpbServiceWait;
+
+extern void gpb_heartbeat(void);
+extern bool gpb_service_answers(void);
+extern void gpb_service_wait_begin(GpbServiceWait *wait);
+extern long gpb_service_wait_ms(const GpbServiceWait *wait);
+extern bool gpb_service_hangs(GpbServiceWait *wait);
 
 /* ---- request.c ---- */
 
@@ -375,7 +394,7 @@ extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref
 extern void gpb_request_submit(GpbRequest *request);
 extern bool gpb_request_wait(GpbRequest *request);
 extern bool gpb_request_may_wait(void);
-extern void gpb_hold_ownership(int slot);
+extern bool gpb_hold_ownership(int slot);
 extern void gpb_drop_ownership(int slot);
 
 /* Staging of a refresh slot: block numbers in the first page, then pages */

@@ -71,6 +71,11 @@ gpb_report_no_mirror(Relation index)
 	}
 	else if (pg_atomic_read_u64(&gpb_shared->available) == 0)
 		reason = psprintf("The status of the device is \"%s\".", device_status);
+	else if (!gpb_service_answers())
+	{
+		reason = "The GPU service does not answer.";
+		hint = "The server's log says since when.";
+	}
 	else if (RelationGetNumberOfBlocks(index) > most_blocks)
 	{
 		reason = psprintf("The index has %u blocks, and changes of " UINT64_FORMAT " are tracked at most.",
@@ -269,6 +274,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 		service = pg_atomic_read_u32(&gpb_shared->service_pgprocno);
 		if (service == 0)
 			strlcpy(status, "no service", sizeof(status));
+		else if (!gpb_service_answers())
+			strlcpy(status, "not answering", sizeof(status));
 	}
 	values[0] = CStringGetTextDatum(kind);
 	values[1] = CStringGetTextDatum(info.name);

@@ -66,6 +66,8 @@ shared_preload_libraries = 'gpubtree'
 gpubtree.device = 'host'
 log_min_messages = warning
 log_statement = none
+# tests hold the service still, and the machine may be slow: that is not a service that hangs
+gpubtree.request_timeout = '10min'
 CONF
 	$node->append_conf('postgresql.conf', $options{settings})
 	  if defined $options{settings};

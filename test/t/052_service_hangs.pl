@@ -1,0 +1,312 @@
+# A service that hangs is waited for no longer than gpubtree.request_timeout, by everyone and at every point; queries
+# answer all the same, the log has one line, and when the service moves again nothing is lost.  A service that is
+# merely busy, or idle, does not hang.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes qw(time usleep);
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $timeout = 2;
+# What a query may take beside the wait, on a machine with much else to do
+my $slack = 8;
+
+my $node = gpb_node('main', settings => <<"CONF");
+autovacuum = off
+gpubtree.request_timeout = '${timeout}s'
+gpubtree.query_slots = 3
+gpubtree.refresh_slots = 2
+gpubtree.batch_memory = 160MB
+CONF
+my $data = $node->data_dir;
+gpb_compare_function($node);
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8);
+INSERT INTO t SELECT i, i % 10, i % 7 FROM generate_series(1, 30000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+CREATE FUNCTION probe(engine text) RETURNS text LANGUAGE sql AS $$
+	SELECT matches || '|' || sum FROM gpubtree_probe('t_k',
+		(SELECT array_agg(i::bigint * 3) FROM generate_series(1, 5000) i), engine)
+$$;
+CREATE FUNCTION probed_right(engine text) RETURNS text LANGUAGE sql AS $$
+	SELECT 'rows ' || (probe(engine) = (SELECT count(*) || '|' || sum(v) FROM t WHERE k % 3 = 0 AND k BETWEEN 3 AND 15000))
+$$;
+SQL
+$node->safe_psql('postgres', 'VACUUM ANALYZE t');
+gpb_wait_for_service($node);
+
+my $query = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 1 AND 1000000';
+my $compare = "SELECT 'rows ' || compare_range('t', 1, 1000000)";
+my $change = 'INSERT INTO t SELECT i * 7, 1, 1 FROM generate_series(1, 4000) i; DELETE FROM t WHERE k % 97 = 5';
+
+# ---- helpers ----
+
+my $stopped = 0;
+
+sub stop_service
+{
+	$stopped = gpb_service_pid($node);
+	kill 'STOP', $stopped;
+}
+
+sub continue_service
+{
+	kill 'CONT', $stopped;
+	$stopped = 0;
+}
+
+# A stopped process would keep the server from stopping.
+END { kill 'CONT', $stopped if $stopped }
+
+sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
+sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
+
+sub wait_until
+{
+	my ($what, $condition) = @_;
+
+	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if $condition->();
+		usleep(10_000);
+	}
+	die "waited in vain: $what";
+}
+
+# For sessions to come
+sub set_timeout
+{
+	my ($value) = @_;
+
+	$node->append_conf('postgresql.conf', "gpubtree.request_timeout = '$value'");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT current_setting('gpubtree.request_timeout') = '$value'")
+	  or die 'not reloaded';
+}
+
+# A session in the background that runs one statement, in one snapshot; its settings are "name = value".
+sub start
+{
+	my ($sql, @settings) = @_;
+	my %session = (out => '', err => '', began => time);
+
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), (map { ('-c', "SET $_") } "default_transaction_isolation = 'repeatable read'", @settings), '-c', $sql ],
+		'<', \'', '>', \$session{out}, '2>', \$session{err}, IPC::Run::timeout(6 * ($timeout + $slack)));
+	return \%session;
+}
+
+# How long the statement took, in seconds, with the session's start
+sub finish
+{
+	my ($session) = @_;
+
+	$session->{run}->finish;
+	return time - $session->{began};
+}
+
+# The sessions end in time, without errors, and those that count rows count right.
+sub end_in_time
+{
+	my ($name, @sessions) = @_;
+	my @seconds = map { finish($_) } @sessions;
+
+	is(join('', map { $_->{err} } @sessions), '', "$name: no errors");
+	is(scalar(grep { $_->{out} =~ /rows f/ } @sessions), 0, "$name: right answers");
+	my ($longest) = sort { $b <=> $a } @seconds;
+	cmp_ok($longest, '<', $timeout + $slack, "$name: nobody waited much longer than the timeout");
+}
+
+# Lines of the log about services that hang, and that move again
+sub log_lines
+{
+	my $log = slurp_file($node->logfile);
+	my @hang = $log =~ /gpubtree service \(process \d+\) has not answered for/g;
+	my @moves = $log =~ /gpubtree service answers again/g;
+
+	return scalar(@hang) . ' ' . scalar(@moves);
+}
+
+my $hangs = 0;
+
+# The hang just now was found once, and is known.
+sub is_known_to_hang
+{
+	my ($name) = @_;
+
+	$hangs++;
+	is(log_lines(), $hangs . ' ' . ($hangs - 1), "$name: one line in the log");
+	is($node->safe_psql('postgres', 'SELECT status FROM gpubtree_device'), 'not answering', "$name: the status");
+}
+
+# The service moves again: it answers, with every slot, and no change was lost.
+sub recovers
+{
+	my ($name) = @_;
+
+	gpb_wait_for_service($node);
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: batch slots and memory are free again")
+	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
+	is(log_lines(), "$hangs $hangs", "$name: the log says that it moves");
+	# more sessions than there are slots of either kind
+	end_in_time("$name: many sessions", map { start($compare) } 1 .. 4);
+	cmp_ok($node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')"), '>=', 0, "$name: refreshed");
+	like(gpb_engine($node, $query, 'aggregate'), qr/host/, "$name: the mirror answers");
+	is( $node->safe_psql('postgres', "SELECT max(changed_blocks) FROM gpubtree_mirrors()"),
+		'0', "$name: nothing is left changed or in flight");
+	is($node->safe_psql('postgres', "SELECT probed_right('device')"), 'rows true', "$name: batches");
+}
+
+# ---- stopped while it is idle; everyone finds it ----
+
+end_in_time('at first', start($compare));
+for my $way ('continued', 'told to exit')
+{
+	$node->safe_psql('postgres', $change);
+	stop_service();
+	end_in_time("stopped, $way",
+		(map { start($compare) } 1 .. 4),
+		start("SELECT gpubtree_refresh('t_k')"),
+		start("SELECT probed_right('device')"), start("SELECT probed_right('inner')"));
+	is_known_to_hang("stopped, $way");
+
+	my $began = time;
+	$node->safe_psql('postgres', $compare) for (1 .. $slack);
+	$node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
+	cmp_ok(time - $began, '<', $timeout * $slack, "stopped, $way: later queries do not wait");
+	is(gpb_engine($node, $query, 'aggregate'), 'CPU', "stopped, $way: the CPU answers");
+	$node->safe_psql('postgres', $change);
+
+	kill 'TERM', $stopped if $way eq 'told to exit';
+	continue_service();
+	recovers("stopped, $way");
+}
+
+# ---- stopped in the middle of its work, and then going on with what was abandoned ----
+
+# While it hangs, rows change that its work concerns.
+for my $point ('map-read', 'refreshes', 'upload', 'batches')
+{
+	$node->safe_psql('postgres', $change);
+	$node->safe_psql('postgres', 'VACUUM t');
+	hold_service($point);
+	my @sessions = (start($compare), start("SELECT probed_right('device')"));
+	wait_until("the service at $point", sub { -e "$data/gpubtree_held.$point" });
+	$node->safe_psql('postgres', $change);
+	end_in_time("held at $point", @sessions, start($compare));
+	is_known_to_hang("held at $point");
+	$node->safe_psql('postgres', $change);
+	$node->safe_psql('postgres', 'VACUUM t');
+	end_in_time("held at $point, later", start($compare));
+	release_service($point);
+	recovers("held at $point");
+}
+
+# It moves on for a step, and hangs again: that is found anew.
+hold_service('batches');
+end_in_time('a first hang', start($compare));
+is_known_to_hang('a first hang');
+hold_service('refreshes');
+release_service('batches');
+wait_until('the service at refreshes', sub { -e "$data/gpubtree_held.refreshes" });
+$node->safe_psql('postgres', $change);
+end_in_time('a second hang', start($compare), start("SELECT gpubtree_refresh('t_k')"));
+is_known_to_hang('a second hang');
+release_service('refreshes');
+recovers('a second hang');
+
+# ---- what does not hang ----
+
+# Buckets of somebody else's large request: two that are launched together take longer than the timeout
+set_timeout('4s');
+append_to_file("$data/gpubtree_slow.search", '2500');
+my $large = start("SELECT median_us > 4e6 FROM gpubtree_request_timing('t_k', 3 * 1024 * 1024, 1)");
+$node->poll_query_until('postgres', 'SELECT slots_free < slots FROM gpubtree_batches')
+  or die $large->{err};
+my $small = start("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 100000, 3)");
+finish($_) for ($large, $small);
+is("$large->{out}$large->{err}", "t\n", 'a request may take longer than the timeout');
+is("$small->{out}$small->{err}", "t\n", 'and others may wait behind it');
+unlink "$data/gpubtree_slow.search";
+set_timeout("${timeout}s");
+is(log_lines(), "$hangs $hangs", 'a busy service does not hang');
+
+# Service and backend stopped together, as when a container is paused
+my $reader = $node->background_psql('postgres');
+my $pid = $reader->query_safe('SELECT pg_backend_pid()');
+stop_service();
+$reader->query_until(qr/sent/, "\\echo sent\n$compare;\n");
+usleep(200_000);
+kill 'STOP', $pid;
+usleep(1_000_000 * 2 * $timeout);
+kill 'CONT', $pid;
+usleep(100_000);
+continue_service();
+unlike($reader->query('SELECT 1'), qr/rows f|ERROR/, 'stopped together: the right answer');
+$reader->quit;
+is(log_lines(), "$hangs $hangs", 'a service that was stopped together with its backends does not hang');
+
+# ---- waits for what other sessions hold ----
+
+$node->append_conf('postgresql.conf', <<'CONF');
+gpubtree.query_slots = 1
+gpubtree.refresh_slots = 1
+gpubtree.batch_memory = 64kB
+CONF
+$node->restart;
+gpb_wait_for_service($node);
+my $holder = $node->background_psql('postgres');
+
+for my $held (
+	[ 'the query slot', 'aggregate-before-submit', $compare, $compare ],
+	[ 'all units', 'batch-before-submit', "SELECT probed_right('device')", "SELECT probed_right('device')" ],
+	[ 'the refresh', 'refresh-after-move', "$compare", "SELECT gpubtree_refresh('t_k')" ],
+	[ 'the refresh and its slot', 'refresh-before-publish', $compare, $compare ])
+{
+	my ($what, $point, $first, $second) = @$held;
+
+	$node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
+	$node->safe_psql('postgres', $change) if $what =~ /refresh/;
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $has = start($first, "gpubtree.hold_point = '$point'");
+	gpb_wait_for_hold($node);
+
+	# The service is idle; that is no hang, and who waits can be cancelled.
+	my $lines = log_lines();
+	my $waits = start($second, 'statement_timeout = ' . 1500 * $timeout);
+	finish($waits);
+	like($waits->{err}, qr/statement timeout/, "another session has $what: waiting does not end by itself");
+	is(log_lines(), $lines, "another session has $what: the service does not hang");
+
+	stop_service();
+	end_in_time("another session has $what", start($second));
+	$hangs = (split / /, $lines)[0];
+	is_known_to_hang("another session has $what");
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	$has->{began} = time;
+	end_in_time("the session that has $what", $has);
+	continue_service();
+	recovers("another session has $what");
+}
+$holder->quit;
+
+# ---- 0 waits without end ----
+
+set_timeout('0');
+stop_service();
+my $waits = start($compare, 'statement_timeout = ' . 2000 * $timeout);
+finish($waits);
+like($waits->{err}, qr/statement timeout/, 'request_timeout = 0 waits without end, cancellably');
+is(log_lines(), "$hangs $hangs", 'request_timeout = 0: nothing in the log');
+continue_service();
+end_in_time('request_timeout = 0', start($compare));
+
+unlike(slurp_file($node->logfile), qr/PANIC|server process .* was terminated by signal/, 'no process crashed');
+done_testing();

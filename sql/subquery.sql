@@ -137,15 +137,90 @@ SELECT sub_same('SELECT s.n FROM generate_series(1, 3) o, LATERAL (SELECT sum((S
 SELECT sub_same('SELECT (SELECT sum((SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi + o)) FROM sub_b WHERE g = o) FROM generate_series(1, 3) o');
 SELECT sub_same('SELECT id, (SELECT max(v) FROM sub_t WHERE k BETWEEN lo AND (SELECT max(hi) FROM sub_b)) FROM sub_b WHERE id < 40');
 
--- cursors: those that scroll keep the rows; where nobody reads ahead of the client by more than a batch
+-- a window's run condition refers to the target list by number, and ends the reading
+SELECT sub_same(q) FROM (VALUES
+	('SELECT id, n FROM (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) AS n, row_number() OVER (ORDER BY id) AS rn FROM sub_b) s WHERE rn <= 1000 AND n IS NOT NULL'),
+	('SELECT * FROM (SELECT n, row_number() OVER () AS rn FROM (SELECT (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100 / (1000 - id)) AS n FROM sub_b OFFSET 0) q) s WHERE rn <= 300')) q(q);
+-- rows are not read where an error might be met that core does not meet: several parts below a LIMIT, an empty
+-- inner side, bounds that core's scan does not evaluate, values of a subquery that returns too many rows
+CREATE TABLE sub_empty (k int8, v int4);
+CREATE INDEX ON sub_empty USING gpubtree (k) INCLUDE (v);
+SET cpu_index_tuple_cost = 10;
+SELECT sub_same(q) FROM (VALUES
+	('SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b UNION ALL SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 1000 / (1500 - id)) FROM sub_b LIMIT 1000 OFFSET 2000'),
+	('SELECT s.* FROM (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100 / (2 - id)) AS n FROM sub_b OFFSET 0) s WHERE EXISTS (SELECT 1 FROM sub_t f WHERE f.k = s.id AND f.v + f.k > 100000000)'),
+	('SELECT (SELECT count(*) FROM sub_empty WHERE k < 100 / g) FROM sub_b'),
+	('SELECT (SELECT (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100 / (5 - id)) FROM sub_b)'),
+	('SELECT sum(x) FROM sub_few f JOIN (SELECT id, (SELECT count(*) FROM sub_t WHERE k = id) AS n, sum(1000 / (1990 - id)) AS x FROM sub_b GROUP BY id ORDER BY id OFFSET 0) s USING (id) WHERE n >= 0')) q(q);
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SELECT sub_same('SELECT sum(x) FROM sub_few f JOIN (SELECT id, (SELECT count(*) FROM sub_t WHERE k = id) AS n, sum(1000 / (1990 - id)) AS x FROM sub_b GROUP BY id ORDER BY id OFFSET 0) s USING (id) WHERE n >= 0');
+SELECT sub_same('SELECT count(*) FROM sub_few f JOIN (SELECT b.id, (SELECT count(*) FROM sub_t WHERE k = b.id) AS n FROM sub_b b, LATERAL generate_series(1, 1000 / (1990 - b.id)) x(id) ORDER BY b.id OFFSET 0) s ON s.id = f.id');
+RESET enable_hashjoin;
+RESET enable_nestloop;
+DROP TABLE sub_empty;
+RESET cpu_index_tuple_cost;
+
+-- whoever wants few rows gets no error of those behind
+CREATE FUNCTION sub_first() RETURNS int8 LANGUAGE sql VOLATILE AS
+	'SELECT (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100000 / (500 - id)) FROM sub_b ORDER BY id';
+SELECT sub_first();
+DO $$
+DECLARE
+	n int8;
+	r record;
+BEGIN
+	SELECT (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100000 / (500 - id)) INTO n FROM sub_b ORDER BY id;
+	RAISE NOTICE 'first %', n;
+	FOR r IN SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND 100000 / (500 - id)) AS n FROM sub_b ORDER BY id LOOP
+		EXIT WHEN r.id = 440;
+	END LOOP;
+	RAISE NOTICE '%', r;
+END $$;
+DROP FUNCTION sub_first();
+
+-- volatile functions are called in core's order
+CREATE SEQUENCE sub_s;
+CREATE FUNCTION sub_next(int) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN nextval('sub_s'); END $$;
+CREATE FUNCTION sub_counted(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	stock text;
+BEGIN
+	PERFORM setval('sub_s', 1);
+	ours := sub_digest(query);
+	SET LOCAL gpubtree.enable_subquery = off;
+	PERFORM setval('sub_s', 1);
+	stock := sub_digest(query);
+	SET LOCAL gpubtree.enable_subquery = on;
+	RETURN CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END;
+END $$;
+SELECT sub_counted(q) FROM (VALUES
+	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b'),
+	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b WHERE (SELECT nextval(''sub_s'') + lo * 0 OFFSET 0) > 0'),
+	('SELECT f - nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b, LATERAL sub_next(id) f'),
+	('SELECT g, sum(nextval(''sub_s'')), nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN min(lo) AND max(hi)) FROM (SELECT * FROM sub_b ORDER BY id) b GROUP BY id, g'),
+	('SELECT id, sum(nextval(''sub_s'')) OVER (ORDER BY id) - sum(nextval(''sub_s'')) OVER (ORDER BY id), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b')) q(q);
+DROP FUNCTION sub_counted, sub_next;
+DROP SEQUENCE sub_s;
+
+-- cursors do what they did: WHERE CURRENT OF, and backward where core's plan can; the rows are kept for that
 BEGIN;
-DECLARE c SCROLL CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY id;
+DECLARE c CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b;
 FETCH 2 FROM c;
-FETCH LAST FROM c;
+UPDATE sub_b SET g = -1 WHERE CURRENT OF c;
+SELECT id FROM sub_b WHERE g = -1;
 FETCH PRIOR FROM c;
+CLOSE c;
+DECLARE c CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY g, id;
+FETCH 2 FROM c;
+FETCH PRIOR FROM c;
+FETCH LAST FROM c;
 FETCH ABSOLUTE 41 FROM c;
-EXPLAIN (VERBOSE, COSTS OFF) DECLARE d SCROLL CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY id;
-COMMIT;
+EXPLAIN (VERBOSE, COSTS OFF) DECLARE d SCROLL CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY g, id;
+EXPLAIN (COSTS OFF) DECLARE d NO SCROLL CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY g, id;
+EXPLAIN (COSTS OFF) DECLARE d SCROLL CURSOR FOR SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b ORDER BY id;
+ROLLBACK;
 
 -- a plan that was made before the switch was turned, and serializable transactions, run the stock SubPlans
 SET plan_cache_mode = force_generic_plan;

@@ -164,4 +164,5 @@ gpb_exec_init(void)
 	previous_planner_hook = planner_hook;
 	planner_hook = gpb_planner;
 	gpb_index_ends_init();
+	gpb_subquery_run_init();
 }

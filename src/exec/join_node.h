@@ -189,6 +189,10 @@ typedef struct GpbOuterRows GpbOuterRows;
 
 /* All memory is of a child of the current context. */
 extern GpbOuterRows *gpb_outer_begin(TupleDesc descriptor);
+/* Keep these columns alone, counted from 1 on; the others are NULL. */
+extern void gpb_outer_want(GpbOuterRows *rows, const Bitmapset *columns);
+/* Forget all rows, and give back the memory that they take. */
+extern void gpb_outer_release(GpbOuterRows *rows);
 /* Forget all rows; there is room for so many then. */
 extern void gpb_outer_clear(GpbOuterRows *rows, uint32 capacity);
 /* Keep a copy of the row, for which there must be room. */

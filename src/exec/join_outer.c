@@ -23,7 +23,8 @@ struct GpbOuterRows
 	MemoryContext copies;		/* values passed by reference */
 	TupleDesc	descriptor;
 	int			natts;
-	bool		by_value;		/* all of them */
+	bool	   *wanted;			/* columns that are kept; NULL: all */
+	bool		by_value;		/* all that are kept */
 	Datum	   *values;			/* natts of each row */
 	bool	   *isnull;
 	uint32		n;
@@ -49,6 +50,32 @@ gpb_outer_begin(TupleDesc descriptor)
 	for (i = 0; i < rows->natts; i++)
 		rows->by_value &= TupleDescAttr(descriptor, i)->attbyval;
 	return rows;
+}
+
+/* Columns are kept from the next row on. */
+void
+gpb_outer_want(GpbOuterRows *rows, const Bitmapset *columns)
+{
+	int			i;
+
+	rows->wanted = MemoryContextAlloc(rows->context, rows->natts * sizeof(bool) + 1);
+	rows->by_value = true;
+	for (i = 0; i < rows->natts; i++)
+	{
+		rows->wanted[i] = bms_is_member(i + 1, columns);
+		rows->by_value &= !rows->wanted[i] || TupleDescAttr(rows->descriptor, i)->attbyval;
+	}
+}
+
+void
+gpb_outer_release(GpbOuterRows *rows)
+{
+	gpb_outer_clear(rows, 0);
+	if (rows->capacity == 0)
+		return;
+	pfree(rows->values);
+	pfree(rows->isnull);
+	rows->capacity = 0;
 }
 
 void
@@ -86,6 +113,8 @@ gpb_outer_add(GpbOuterRows *rows, TupleTableSlot *slot)
 	rows->n++;
 	memcpy(values, slot->tts_values, rows->natts * sizeof(Datum));
 	memcpy(isnull, slot->tts_isnull, rows->natts * sizeof(bool));
+	for (i = 0; rows->wanted != NULL && i < rows->natts; i++)
+		isnull[i] |= !rows->wanted[i];
 	if (rows->by_value)
 		return;
 

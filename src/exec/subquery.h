@@ -9,6 +9,7 @@
  *	  subquery_tree.c		what the finished plan's nodes read of their children
  *	  subquery_node.c		the plan node GpubtreeSubquery
  *	  subquery_exec.c		the executor node
+ *	  subquery_run.c		how many rows the client reads of a statement
  *	  subquery_explain.c	EXPLAIN
  *
  *-------------------------------------------------------------------------
@@ -106,12 +107,20 @@ typedef struct GpbPlanChild
 extern List *gpb_plan_children(Plan *plan, GpbReading reading);
 
 /*
- * Does the node, its target list apart, or a node below it evaluate an expression for its rows that passes the test?
+ * Does the node, or a plan below it or behind its SubPlans, evaluate an expression for its rows that passes the test?  Of the
+ * node's own target list only the leaves count, which it hands up.  What is not known passes.
  */
-extern bool gpb_plan_evaluates(Plan *plan, bool (*test) (Node *));
+extern bool gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves,
+							   bool (*test) (Node *));
 
 /* Might evaluating the expression raise an error?  A test for gpb_plan_evaluates(), too. */
 extern bool gpb_may_fail(Node *expression);
+
+/*
+ * Does the plan of a subquery that aggregates a range evaluate all bounds each time that it is run?  An index scan
+ * does; a sequential scan evaluates none for an empty table.
+ */
+extern bool gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan);
 
 /* ---- the plan node (subquery_node.c) ---- */
 
@@ -138,6 +147,8 @@ typedef struct GpbSubqueryRange
  */
 typedef struct GpbSubqueryPlan
 {
+	bool		may_fail;		/* may reading a row ahead, or finding its ranges, raise an error? */
+	bool		on_top;			/* does each row that the statement returns take at least one row of the node? */
 	int			ncolumns;		/* of the child */
 	int			nranges;
 	GpbSubqueryRange *ranges;
@@ -182,6 +193,7 @@ typedef struct GpbSubqueryScan
 	bool		begun;			/* since the last rescan */
 
 	/* a batch of rows */
+	Bitmapset  *wanted;			/* columns of the child that anything refers to, from 1 on */
 	GpbOuterRows *rows;
 	bool		answered;		/* by the engine, else by the SubPlans */
 	bool		child_done;
@@ -191,5 +203,14 @@ typedef struct GpbSubqueryScan
 } GpbSubqueryScan;
 
 extern void gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es);
+
+/* ---- how much the client reads (subquery_run.c) ---- */
+
+/* Load time: watch how many rows each run of the executor is to return. */
+extern void gpb_subquery_run_init(void);
+/*
+ * How many more rows the executor's current run is to return of the statement whose state this is; UINT64_MAX if all.
+ */
+extern uint64 gpb_rows_wanted(EState *estate);
 
 #endif							/* GPB_SUBQUERY_H */

@@ -17,11 +17,15 @@
 #include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "../mirror/mirror.h"
 #include "subquery.h"
 #include "visibility.h"
+
+/* Where no more rows may be read, batches are left alone. */
+#define GPB_SUBQUERY_LEAST_BATCH	8
 
 static Node *create_subquery(CustomScan *plan);
 static void begin_subquery(CustomScanState *css, EState *estate, int eflags);
@@ -112,6 +116,19 @@ begin_ranges(GpbSubqueryScan *scan, List *values)
 	}
 }
 
+/* Collect the columns of the scan tuple that an expression refers to. */
+static bool
+wanted_walker(Node *node, void *argument)
+{
+	Bitmapset **wanted = argument;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+		*wanted = bms_add_member(*wanted, ((Var *) node)->varattno);
+	return expression_tree_walker(node, wanted_walker, argument);
+}
+
 static void
 begin_subquery(CustomScanState *css, EState *estate, int eflags)
 {
@@ -135,7 +152,11 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 		scan->bound_offset = ExecInitExpr(linitial(bound), &css->ss.ps);
 		scan->bound_count = ExecInitExpr(lsecond(bound), &css->ss.ps);
 	}
+	(void) wanted_walker((Node *) plan->scan.plan.targetlist, &scan->wanted);
+	(void) wanted_walker((Node *) plan->scan.plan.qual, &scan->wanted);
+	(void) wanted_walker((Node *) plan->custom_exprs, &scan->wanted);
 	scan->rows = gpb_outer_begin(ExecGetResultType(outerPlanState(css)));
+	gpb_outer_want(scan->rows, scan->wanted);
 	scan->limit = GPB_JOIN_FIRST_BATCH;
 }
 
@@ -197,11 +218,26 @@ begin_reading(GpbSubqueryScan *scan)
 
 /* ---- a batch of rows ---- */
 
-/* May the engine answer now?  Otherwise the SubPlans do. */
+/*
+ * How many rows may be read ahead.  Where that may fail, none that the client may not want: each row that it is given
+ * takes one of ours at least if the node is on top, and otherwise nothing is known.
+ */
+static uint64
+rows_to_read(GpbSubqueryScan *scan)
+{
+	uint64		wanted = gpb_rows_wanted(scan->css.ss.ps.state);
+
+	if (!scan->plan.may_fail || wanted == PG_UINT64_MAX)
+		return PG_UINT64_MAX;
+	return scan->plan.on_top ? Max(wanted, 1) : 1;
+}
+
+/* May the engine answer now?  Otherwise the SubPlans do: also where a batch would be too small to pay. */
 static bool
 engine_may_answer(GpbSubqueryScan *scan)
 {
 	return gpb_enabled && gpb_enable_subquery &&
+		rows_to_read(scan) >= GPB_SUBQUERY_LEAST_BATCH &&
 		!gpb_needs_plain_scan(scan->css.ss.ps.state->es_snapshot);
 }
 
@@ -242,6 +278,29 @@ reserve_rows(GpbSubqueryScan *scan, uint32 n)
 		range->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
 	}
 	scan->capacity = n;
+}
+
+/* Give back what a batch takes: a plan may have many nodes, of one partition each, that are done one after the other. */
+static void
+release_rows(GpbSubqueryScan *scan)
+{
+	int			i;
+
+	ExecClearTuple(scan->css.ss.ss_ScanTupleSlot);
+	gpb_outer_release(scan->rows);
+	scan->next = 0;
+	if (scan->capacity == 0)
+		return;
+	for (i = 0; i < scan->plan.nranges; i++)
+	{
+		GpbSubqueryRangeState *range = &scan->ranges[i];
+
+		pfree(range->ranges);
+		pfree(range->row_range);
+		if (range->totals != NULL)
+			gpb_range_totals_run(range->totals, NULL, 0);
+	}
+	scan->capacity = 0;
 }
 
 /* Put a row into the scan tuple; items and results are NULL. */
@@ -301,6 +360,7 @@ next_limit(GpbSubqueryScan *scan)
 	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
 	if (scan->bounded && scan->bound >= 0)
 		most = Min(most, Max(scan->bound, 1));
+	most = Min(most, rows_to_read(scan));
 	return Min(scan->limit, most);
 }
 
@@ -344,7 +404,10 @@ load_batch(GpbSubqueryScan *scan)
 	int			i;
 
 	if (scan->child_done)
+	{
+		release_rows(scan);
 		return false;
+	}
 	if (!scan->begun)
 		begin_reading(scan);
 	scan->answered = engine_may_answer(scan);

@@ -10,8 +10,8 @@
 #include "subquery.h"
 
 /*
- * A list of the ranges, each as gpb_range_aggregate_private makes it; the ranges of the results; the number of
- * columns.  OIDs, integers and names only, so that plans can be copied.
+ * A list of the ranges, each as gpb_range_aggregate_private makes it; the ranges of the results;
+ * numbers.  OIDs, integers and names only, so that plans can be copied.
  */
 List *
 gpb_subquery_private(const GpbSubqueryPlan *plan)
@@ -34,7 +34,8 @@ gpb_subquery_private(const GpbSubqueryPlan *plan)
 	}
 	for (i = 0; i < plan->nresults; i++)
 		results = lappend_int(results, plan->result_range[i]);
-	return list_make3(ranges, results, list_make1_int(plan->ncolumns));
+	return list_make3(ranges, results,
+					  list_make3_int(plan->may_fail, plan->on_top, plan->ncolumns));
 }
 
 void
@@ -44,7 +45,9 @@ gpb_subquery_read_private(List *private, GpbSubqueryPlan *plan)
 	List	   *results = lsecond(private);
 	int			i;
 
-	plan->ncolumns = linitial_int(lthird(private));
+	plan->may_fail = linitial_int(lthird(private));
+	plan->on_top = lsecond_int(lthird(private));
+	plan->ncolumns = lthird_int(lthird(private));
 	plan->nranges = list_length(ranges);
 	plan->ranges = palloc(sizeof(GpbSubqueryRange) * plan->nranges);
 	for (i = 0; i < plan->nranges; i++)

@@ -50,7 +50,16 @@ typedef struct Placing
 	GpbSubqueryCandidate **of_plan; /* by plan_id */
 	Bitmapset  *partly_read;	/* plan_ids of WITH queries that somebody does not read to the end */
 	Cost		saved;			/* in the plan that is being walked */
+	bool		placed;			/* any node */
 } Placing;
+
+/* What is known of who reads a plan node's rows */
+typedef struct Reader
+{
+	GpbReading	reading;
+	Limit	   *limit;			/* the Limit above, if reading is GPB_READ_BOUNDED */
+	bool		on_top;			/* does each row that the statement returns take at least one of these? */
+} Reader;
 
 /* A SubPlan that a batch is to answer */
 typedef struct Choice
@@ -68,6 +77,8 @@ typedef struct EachRow
 	Placing    *placing;
 	Path	   *rows;			/* that it is evaluated for, as a price */
 	bool		careful;		/* some may be read that core does not come to: nothing of them may fail */
+	bool		may_fail;		/* bounds of a choice, or what is evaluated below, may */
+	bool		on_top;			/* as in Reader */
 	List	   *choices;
 	Cost		stock;			/* what core's evaluation of them costs */
 	AttrNumber	first_result;	/* 0: collect choices; else put their results in place, from this column on */
@@ -95,6 +106,24 @@ batch_cost(const GpbSubqueryCandidate *candidate, const GpbSubqueryMatch *match,
 	return total_cost;
 }
 
+/* May finding the bounds of the SubPlan's range raise an error? */
+static bool
+bounds_may_fail(const SubPlan *subplan, const GpbSubqueryMatch *match)
+{
+	return gpb_may_fail((Node *) subplan->args) || gpb_may_fail((Node *) match->values);
+}
+
+/* May they be found for each row? */
+static bool
+bounds_are_safe(EachRow *each, const SubPlan *subplan, const GpbSubqueryMatch *match)
+{
+	PlannedStmt *statement = each->placing->statement;
+
+	return !bounds_may_fail(subplan, match) ||
+		(!each->careful &&
+		 gpb_evaluates_bounds(statement, list_nth(statement->subplans, subplan->plan_id - 1)));
+}
+
 /* The cheapest match of the SubPlan, if it is a candidate and that pays; NULL otherwise. */
 static Choice *
 choose(EachRow *each, SubPlan *subplan)
@@ -106,8 +135,7 @@ choose(EachRow *each, SubPlan *subplan)
 
 	if (candidate == NULL || subplan->subLinkType != EXPR_SUBLINK || subplan->useHashTable ||
 		subplan->parParam == NIL || contain_subplans((Node *) subplan->args) ||
-		contain_volatile_functions((Node *) subplan->args) ||
-		(each->careful && gpb_may_fail((Node *) subplan->args)))
+		contain_volatile_functions((Node *) subplan->args))
 		return NULL;
 	foreach(lc, candidate->matches)
 	{
@@ -115,7 +143,7 @@ choose(EachRow *each, SubPlan *subplan)
 		Cost		startup_cost;
 		Cost		cost = batch_cost(candidate, match, each->rows, &startup_cost);
 
-		if (cost >= best || (each->careful && gpb_may_fail((Node *) match->values)))
+		if (cost >= best || !bounds_are_safe(each, subplan, match))
 			continue;
 		best = cost;
 		if (choice == NULL)
@@ -159,6 +187,7 @@ each_row_subplan(EachRow *each, SubPlan *subplan)
 		if (choice == NULL)
 			return (Node *) subplan;
 		each->choices = lappend(each->choices, choice);
+		each->may_fail |= bounds_may_fail(subplan, choice->match);
 	}
 	each->stock += stock_cost(subplan, each->rows->rows);
 	return (Node *) subplan;
@@ -271,15 +300,17 @@ aggregated_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, aggregated_mutator, argument);
 }
 
-/* Collect the choices of an expression that is evaluated for these rows. */
-static void
-collect(EachRow *each, Placing *placing, Path *rows, bool careful, void *expression)
+/* Collect the choices of an expression that is evaluated for these rows; *each says how else it is. */
+static EachRow
+collect(const EachRow *like, Path *rows, void *expression)
 {
-	memset(each, 0, sizeof(*each));
-	each->placing = placing;
-	each->rows = rows;
-	each->careful = careful;
-	(void) each_row_mutator(expression, each);
+	EachRow		each = *like;
+
+	each.rows = rows;
+	each.choices = NIL;
+	each.stock = 0;
+	(void) each_row_mutator(expression, &each);
+	return each;
 }
 
 /* ---- columns that a plan node hands up ---- */
@@ -577,6 +608,8 @@ make_subquery_node(EachRow *each, Plan *child, List *targetlist, List *qual, Lim
 	ListCell   *lc;
 	int			i;
 
+	plan.may_fail = each->may_fail;
+	plan.on_top = each->on_top;
 	plan.ncolumns = list_length(child->targetlist);
 	plan.nresults = list_length(each->choices);
 	plan.result_range = palloc(sizeof(int) * plan.nresults);
@@ -626,6 +659,7 @@ make_subquery_node(EachRow *each, Plan *child, List *targetlist, List *qual, Lim
 	scan->scan.plan.startup_cost = child->startup_cost + all_startup_cost;
 	scan->scan.plan.total_cost = Max(child->total_cost - each->stock + cost,
 									 scan->scan.plan.startup_cost);
+	each->placing->placed = true;
 	each->placing->saved += child->total_cost - scan->scan.plan.total_cost;
 	child->total_cost = Max(child->total_cost - each->stock, child->startup_cost);
 	return &scan->scan.plan;
@@ -658,10 +692,12 @@ hands_up_columns(Plan *plan)
 		case T_HashJoin:
 		case T_Agg:
 		case T_Group:
-		case T_WindowAgg:
 		case T_Gather:
 		case T_GatherMerge:
 			return true;
+		case T_WindowAgg:
+			/* a run condition refers to the target list by number */
+			return ((WindowAgg *) plan)->runCondition == NIL;
 		case T_Result:
 			return plan->lefttree != NULL;
 		case T_CustomScan:
@@ -706,16 +742,14 @@ rows_read(Plan *plan, Limit *limit)
 
 /* Place in the list of the first condition for which a batch pays, or the list's length; rows: how many reach it */
 static int
-first_batched_qual(Placing *placing, Plan *plan, List *quals, int from, double rows,
-				   bool careful)
+first_batched_qual(const EachRow *like, Plan *plan, List *quals, int from, double rows)
 {
 	int			i;
 
 	for (i = from; i < list_length(quals); i++)
 	{
-		EachRow		each;
+		EachRow		each = collect(like, rows_of(plan, rows), list_nth(quals, i));
 
-		collect(&each, placing, rows_of(plan, rows), careful, list_nth(quals, i));
 		if (each.choices != NIL)
 			break;
 	}
@@ -734,37 +768,62 @@ sublist(List *list, int from, int to)
 }
 
 /*
+ * May a node read rows of the plan node ahead, which hands up these leaves?  Fills in what is known of them in *like,
+ * from which choices are collected.
+ */
+static bool
+may_read_ahead(Placing *placing, Plan *plan, List *leaves, const Reader *reader, EachRow *like)
+{
+	PlannedStmt *statement = placing->statement;
+
+	memset(like, 0, sizeof(*like));
+	like->placing = placing;
+	like->careful = reader->reading == GPB_READ_MOST;
+	like->on_top = reader->on_top;
+	like->may_fail = gpb_plan_evaluates(statement, plan, leaves, gpb_may_fail);
+	return !gpb_plan_evaluates(statement, plan, leaves, contain_volatile_functions) &&
+		!(like->careful && like->may_fail);
+}
+
+/*
  * Put nodes above a plan node that evaluates subqueries in its conditions or its target list: one for each condition
  * with such, so that what rows fail before is not asked for them, and one for the target list.
  */
 static Plan *
-place_above(Placing *placing, Plan *plan, GpbReading reading, Limit *limit)
+place_above(Placing *placing, Plan *plan, const Reader *reader)
 {
 	List	   *quals = plan->qual;
 	List	   *targets = plan->targetlist;
 	List	   *leaves = NIL;
 	List	   *moved;
-	ListCell   *lc;
-	double		rows = rows_read(plan, limit);
+	List	   *moved_targets;
+	double		rows = rows_read(plan, reader->limit);
 	double		qual_rows = rows / GPB_SUBQUERY_SELECTIVITY;
-	bool		careful = reading == GPB_READ_MOST;
 	int			next = list_length(quals);
 	Plan	   *child = plan;
-	EachRow		each;
+	EachRow		like = {.placing = placing};
 	EachRow		target_each;
+	ListCell   *lc;
 
-	if (!hands_up_columns(plan) || gpb_plan_evaluates(plan, contain_volatile_functions) ||
-		(careful && gpb_plan_evaluates(plan, gpb_may_fail)))
+	/* most plan nodes have no subquery at all: that is found out first */
+	if (!hands_up_columns(plan) ||
+		(collect(&like, rows_of(plan, rows), targets).choices == NIL &&
+		 first_batched_qual(&like, plan, quals, 0, qual_rows) == list_length(quals)))
+		return plan;
+	moved_targets = (List *) leaf_mutator((Node *) targets, &leaves);
+	(void) leaf_mutator((Node *) quals, &leaves);
+	if (!may_read_ahead(placing, plan, leaves, reader, &like))
 		return plan;
 	/* with conditions above, it is not known how many rows are read */
-	if (limit == NULL)
-		next = first_batched_qual(placing, plan, quals, 0, qual_rows, careful);
-	collect(&target_each, placing, rows_of(plan, rows), careful, targets);
+	if (reader->limit == NULL)
+		next = first_batched_qual(&like, plan, quals, 0, qual_rows);
+	target_each = collect(&like, rows_of(plan, rows), targets);
 	if (next == list_length(quals) && target_each.choices == NIL)
 		return plan;
 
+	leaves = NIL;
 	moved = (List *) leaf_mutator((Node *) sublist(quals, next, list_length(quals)), &leaves);
-	targets = (List *) leaf_mutator((Node *) targets, &leaves);
+	moved_targets = (List *) leaf_mutator((Node *) targets, &leaves);
 	plan->qual = sublist(quals, 0, next);
 	plan->targetlist = NIL;
 	foreach(lc, leaves)
@@ -772,46 +831,91 @@ place_above(Placing *placing, Plan *plan, GpbReading reading, Limit *limit)
 
 	for (next = 0; next < list_length(moved);)
 	{
-		int			end = first_batched_qual(placing, child, moved, next + 1, qual_rows,
-										 careful);
+		int			end = first_batched_qual(&like, child, moved, next + 1, qual_rows);
 		bool		last = end == list_length(moved) && target_each.choices == NIL;
 		List	   *stage = sublist(moved, next, end);
-
 		/* of the conditions that come with it none has a batch, so only the first is asked for each row */
-		collect(&each, placing, rows_of(child, qual_rows), careful, linitial(stage));
+		EachRow		each = collect(&like, rows_of(child, qual_rows), linitial(stage));
+
 		child = make_subquery_node(&each, child,
-								   last ? targets : column_targets(child->targetlist, OUTER_VAR),
+								   last ? moved_targets : column_targets(child->targetlist,
+																		 OUTER_VAR),
 								   stage, NULL);
 		next = end;
 	}
 	if (target_each.choices != NIL)
 	{
-		collect(&each, placing, rows_of(child, rows), careful, targets);
-		child = make_subquery_node(&each, child, targets, NIL, limit);
+		EachRow		each = collect(&like, rows_of(child, rows), moved_targets);
+
+		child = make_subquery_node(&each, child, moved_targets, NIL, reader->limit);
 	}
 	return child;
+}
+
+/* ---- below an Agg ---- */
+
+/* Collect the columns of its child that an Agg refers to, by number. */
+static bool
+agg_columns_walker(Node *node, void *argument)
+{
+	Bitmapset **columns = argument;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varno == OUTER_VAR)
+		*columns = bms_add_member(*columns, ((Var *) node)->varattno);
+	return expression_tree_walker(node, agg_columns_walker, argument);
+}
+
+/* The child's columns, with NULLs for those that the Agg does not refer to, and the results behind them */
+static List *
+agg_child_targets(Agg *agg, Plan *child, List *choices)
+{
+	List	   *targets = column_targets(child->targetlist, OUTER_VAR);
+	Bitmapset  *columns = NULL;
+	ListCell   *lc;
+	int			i;
+
+	(void) agg_columns_walker((Node *) agg->plan.targetlist, &columns);
+	(void) agg_columns_walker((Node *) agg->plan.qual, &columns);
+	for (i = 0; i < agg->numCols; i++)
+		columns = bms_add_member(columns, agg->grpColIdx[i]);
+	foreach(lc, targets)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (!bms_is_member(target->resno, columns))
+			target->expr = (Expr *) makeNullConst(exprType((Node *) target->expr),
+												  exprTypmod((Node *) target->expr),
+												  exprCollation((Node *) target->expr));
+	}
+	foreach(lc, choices)
+		targets = append_target(targets, (Node *) ((Choice *) lfirst(lc))->subplan);
+	return targets;
 }
 
 /*
  * Put a node between an Agg and its child, of which it reads so much, if arguments of aggregates are subqueries.
  */
 static void
-place_below_agg(Placing *placing, Agg *agg, GpbReading reading)
+place_below_agg(Placing *placing, Agg *agg, const Reader *reader)
 {
 	Plan	   *child = agg->plan.lefttree;
-	EachRow		each = {0};
-	List	   *targets;
+	List	   *columns = NIL;
+	EachRow		each = {.placing = placing};
 	ListCell   *lc;
 
-	if (reading == GPB_READ_SOME || agg->groupingSets != NIL || agg->chain != NIL ||
-		gpb_plan_evaluates(child, contain_volatile_functions) ||
-		contain_volatile_functions((Node *) child->targetlist))
+	if (reader->reading == GPB_READ_SOME || agg->groupingSets != NIL || agg->chain != NIL)
 		return;
-	each.careful = reading == GPB_READ_MOST;
-	if (each.careful && (gpb_plan_evaluates(child, gpb_may_fail) ||
-						 gpb_may_fail((Node *) child->targetlist)))
+	each.rows = rows_of(child, child->plan_rows);
+	(void) aggregated_mutator((Node *) agg->plan.targetlist, &each);
+	(void) aggregated_mutator((Node *) agg->plan.qual, &each);
+	if (each.choices == NIL)
 		return;
-	each.placing = placing;
+	foreach(lc, child->targetlist)
+		columns = lappend(columns, lfirst_node(TargetEntry, lc)->expr);
+	if (!may_read_ahead(placing, child, columns, reader, &each))
+		return;
 	each.rows = rows_of(child, child->plan_rows);
 	(void) aggregated_mutator((Node *) agg->plan.targetlist, &each);
 	(void) aggregated_mutator((Node *) agg->plan.qual, &each);
@@ -823,12 +927,11 @@ place_below_agg(Placing *placing, Agg *agg, GpbReading reading)
 	each.varno = OUTER_VAR;
 	agg->plan.targetlist = (List *) aggregated_mutator((Node *) agg->plan.targetlist, &each);
 	agg->plan.qual = (List *) aggregated_mutator((Node *) agg->plan.qual, &each);
-	targets = column_targets(child->targetlist, OUTER_VAR);
-	foreach(lc, each.choices)
-		targets = append_target(targets, (Node *) ((Choice *) lfirst(lc))->subplan);
 	/* it is the Agg's price that has the SubPlans in it */
 	child->total_cost += each.stock;
-	agg->plan.lefttree = make_subquery_node(&each, child, targets, NIL, NULL);
+	agg->plan.lefttree = make_subquery_node(&each, child,
+											agg_child_targets(agg, child, each.choices), NIL,
+											NULL);
 }
 
 /* ---- the walk ---- */
@@ -842,32 +945,68 @@ note_cte(Placing *placing, Plan *plan, GpbReading reading)
 											  ((CteScan *) plan)->ctePlanId);
 }
 
-/*
- * The plan with nodes placed in it.  limit: the Limit above, if reading is GPB_READ_BOUNDED.
- */
-static Plan *
-place(Placing *placing, Plan *plan, GpbReading reading, Limit *limit)
+/* Does the plan node return no more rows than it reads of its child? */
+static bool
+hands_on_rows(Plan *plan)
 {
-	Cost		saved_before = placing->saved;
-	GpbPlanChild *child = NULL;
+	return IsA(plan, Result) || IsA(plan, SubqueryScan) || IsA(plan, Append) ||
+		IsA(plan, Unique) || IsA(plan, Material);
+}
+
+/* What a plan node pays of what its child saves: a Limit pays for the rows that it reads. */
+static Cost
+saved_above(Plan *plan, Cost saved)
+{
+	Plan	   *child = plan->lefttree;
+
+	if (!IsA(plan, Limit) || child->plan_rows < 1)
+		return saved;
+	return saved * Min(rows_read(child, (Limit *) plan) / child->plan_rows, 1.0);
+}
+
+static Plan *place(Placing *placing, Plan *plan, const Reader *reader);
+
+/* Place nodes below a plan node; returns who read the last child. */
+static Reader
+place_in_children(Placing *placing, Plan *plan, const Reader *reader)
+{
+	Reader		child_reader = {GPB_READ_SOME, NULL, false};
 	ListCell   *lc;
 
-	check_stack_depth();
-	note_cte(placing, plan, reading);
-	foreach(lc, gpb_plan_children(plan, reading))
+	foreach(lc, gpb_plan_children(plan, reader->reading))
 	{
-		child = lfirst(lc);
-		*child->plan = place(placing, *child->plan, child->reading,
-							 child->reading != GPB_READ_BOUNDED ? NULL :
-							 IsA(plan, Limit) ? (Limit *) plan : limit);
+		GpbPlanChild *child = lfirst(lc);
+
+		child_reader.reading = child->reading;
+		child_reader.limit = child->reading != GPB_READ_BOUNDED ? NULL :
+			IsA(plan, Limit) ? (Limit *) plan : reader->limit;
+		child_reader.on_top = reader->on_top && hands_on_rows(plan);
+		*child->plan = place(placing, *child->plan, &child_reader);
 	}
-	if (IsA(plan, Agg) && child != NULL)
-		place_below_agg(placing, (Agg *) plan, child->reading);
-	plan->total_cost -= placing->saved - saved_before;
+	return child_reader;
+}
+
+/* The plan with nodes placed in it */
+static Plan *
+place(Placing *placing, Plan *plan, const Reader *reader)
+{
+	Cost		saved_before = placing->saved;
+	Cost		saved;
+	Reader		child_reader;
+
+	check_stack_depth();
+	note_cte(placing, plan, reader->reading);
+	child_reader = place_in_children(placing, plan, reader);
+	if (IsA(plan, Agg))
+		place_below_agg(placing, (Agg *) plan, &child_reader);
+	saved = saved_above(plan, placing->saved - saved_before);
+	saved = Min(saved, plan->total_cost);
+	plan->total_cost -= saved;
 	plan->startup_cost = Min(plan->startup_cost, plan->total_cost);
-	if (reading == GPB_READ_SOME)
+	placing->saved = saved_before + saved;
+	if (reader->reading == GPB_READ_SOME)
 		return plan;
-	return place_above(placing, plan, reading, limit);
+	return place_above(placing, plan, reader);
 }
 
 /* Statements in which rows may be rechecked by running plan trees again, or are changed while they are read */
@@ -946,18 +1085,18 @@ place_in_subplans(Placing *placing)
 	for (id = list_length(subplans); id > 0; id--)
 	{
 		SubPlan    *subplan = init_plans[id];
-		GpbReading	reading = GPB_READ_SOME;
+		Reader		reader = {GPB_READ_SOME, NULL, false};
 		Cost		saved_before;
 
 		lc = list_nth_cell(subplans, id - 1);
 		if (lfirst(lc) == NULL)
 			continue;
-		/* EXISTS stops at a row; others go to the end, but for errors */
-		if (subplan != NULL && subplan->subLinkType != EXISTS_SUBLINK &&
-			!bms_is_member(id, placing->partly_read))
-			reading = GPB_READ_ALL;
+		/* those that give one value stop at the first row, or the second, which is an error */
+		if (subplan != NULL && !bms_is_member(id, placing->partly_read) &&
+			(subplan->subLinkType == CTE_SUBLINK || subplan->subLinkType == ARRAY_SUBLINK))
+			reader.reading = GPB_READ_ALL;
 		saved_before = placing->saved;
-		lfirst(lc) = place(placing, lfirst(lc), reading, NULL);
+		lfirst(lc) = place(placing, lfirst(lc), &reader);
 		/* it runs once, and core has added its price to that of the plan it belongs to */
 		if (subplan != NULL)
 			placing->statement->planTree->total_cost -= placing->saved - saved_before;
@@ -992,21 +1131,76 @@ materialized(Placing *placing, Plan *plan)
 	return material;
 }
 
+/* ---- cursors ---- */
+
+/*
+ * May UPDATE or DELETE WHERE CURRENT OF a cursor find the row's scan in the plan?  As search_plan_tree() in core looks
+ * for it, but without looking at the table.
+ */
+static bool
+shows_current_row(Plan *plan)
+{
+	ListCell   *lc;
+	List	   *children = NIL;
+
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+		case T_ForeignScan:
+		case T_CustomScan:
+			return true;
+		case T_Append:
+			children = ((Append *) plan)->appendplans;
+			break;
+		case T_MergeAppend:
+			children = ((MergeAppend *) plan)->mergeplans;
+			break;
+		case T_Result:
+		case T_Limit:
+			return plan->lefttree != NULL && shows_current_row(plan->lefttree);
+		case T_SubqueryScan:
+			return shows_current_row(((SubqueryScan *) plan)->subplan);
+		default:
+			return false;
+	}
+	foreach(lc, children)
+	{
+		if (shows_current_row(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+/* Options of all cursors that a user can name; FAST_PLAN is that of DECLARE and of OPEN. */
+#define NAMED_CURSOR	(CURSOR_OPT_FAST_PLAN | CURSOR_OPT_SCROLL | CURSOR_OPT_HOLD)
+
 void
 gpb_subqueries_place(PlannedStmt *statement, List *candidates, int cursor_options)
 {
 	Placing		placing = {0};
+	Reader		client = {GPB_READ_ALL, NULL, true};
+	bool		moves_back;
 
 	placing.statement = statement;
 	if (candidates == NIL || !statement_allows_nodes(statement) ||
+		((cursor_options & NAMED_CURSOR) != 0 && shows_current_row(statement->planTree)) ||
 		!find_candidates(&placing, candidates))
 		return;
-	statement->planTree = place(&placing, statement->planTree, GPB_READ_ALL, NULL);
+	/* what moves back without our nodes must do so with them */
+	moves_back = (cursor_options & NAMED_CURSOR) != 0 &&
+		(cursor_options & CURSOR_OPT_NO_SCROLL) == 0 &&
+		ExecSupportsBackwardScan(statement->planTree);
+	statement->planTree = place(&placing, statement->planTree, &client);
 	place_in_subplans(&placing);
-	if (placing.saved <= 0)
+	if (!placing.placed)
 		return;
-	if ((cursor_options & CURSOR_OPT_SCROLL) != 0 &&
-		!ExecSupportsBackwardScan(statement->planTree))
+	if (moves_back && !ExecSupportsBackwardScan(statement->planTree))
 		statement->planTree = materialized(&placing, statement->planTree);
 	reconsider_jit(statement);
 }

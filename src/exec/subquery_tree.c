@@ -18,6 +18,9 @@
 
 #include "subquery.h"
 
+/* How the names of all our nodes begin */
+#define GPB_NODE_PREFIX		"Gpubtree"
+
 /* What is read of rows that may be dropped, or multiplied, before the Limit above counts them */
 static GpbReading
 unbounded(GpbReading reading)
@@ -92,9 +95,9 @@ inner_reading(Join *join, GpbReading reading)
 	return unbounded(reading);
 }
 
-/* A merge join stops where either side ends. */
+/* What is read of a side of a join that stops where the other side ends */
 static GpbReading
-merged_reading(GpbReading reading)
+probably_all(GpbReading reading)
 {
 	return reading == GPB_READ_ALL ? GPB_READ_MOST : unbounded(reading);
 }
@@ -119,9 +122,14 @@ gpb_plan_children(Plan *plan, GpbReading reading)
 		case T_ForeignScan:
 			return NIL;
 		case T_Append:
-			return add_children(NIL, ((Append *) plan)->appendplans, reading);
+			/* the Limit counts the rows of all children together */
+			return add_children(NIL, ((Append *) plan)->appendplans, unbounded(reading));
 		case T_MergeAppend:
-			return add_children(NIL, ((MergeAppend *) plan)->mergeplans, reading);
+			return add_children(NIL, ((MergeAppend *) plan)->mergeplans, unbounded(reading));
+		case T_BitmapAnd:
+			return add_children(NIL, ((BitmapAnd *) plan)->bitmapplans, unbounded(reading));
+		case T_BitmapOr:
+			return add_children(NIL, ((BitmapOr *) plan)->bitmapplans, unbounded(reading));
 		case T_SubqueryScan:
 			return add_child(NIL, &((SubqueryScan *) plan)->subplan,
 							 plan->qual == NIL ? reading : unbounded(reading));
@@ -148,14 +156,19 @@ gpb_plan_children(Plan *plan, GpbReading reading)
 		case T_NestLoop:
 			children = add_child(NIL, &plan->lefttree, unbounded(reading));
 			return add_child(children, &plan->righttree, inner_reading((Join *) plan, reading));
+		case T_WindowAgg:
+			return add_child(NIL, &plan->lefttree,
+							 ((WindowAgg *) plan)->runCondition != NIL ? GPB_READ_SOME :
+							 unbounded(reading));
 		case T_HashJoin:
-			children = add_child(NIL, &plan->lefttree, unbounded(reading));
+			/* it may read one outer row before it finds that there is no inner one */
+			children = add_child(NIL, &plan->lefttree, probably_all(reading));
 			return add_child(children, &plan->righttree, GPB_READ_ALL);
 		case T_MergeJoin:
-			children = add_child(NIL, &plan->lefttree, merged_reading(reading));
+			children = add_child(NIL, &plan->lefttree, probably_all(reading));
 			return add_child(children, &plan->righttree,
 							 keeps_place((MergeJoin *) plan) ? GPB_READ_SOME :
-							 merged_reading(reading));
+							 probably_all(reading));
 		default:
 			children = add_child(NIL, &plan->lefttree, unbounded(reading));
 			return add_child(children, &plan->righttree, unbounded(reading));
@@ -206,34 +219,221 @@ gpb_may_fail(Node *expression)
 	return may_fail_walker(expression, NULL);
 }
 
-/* Does the node itself, when it reads or joins rows? */
+/*
+ * Add the expressions that the node evaluates for rows that it reads, its target list apart; false if they are
+ * not known.
+ */
 static bool
-node_evaluates(Plan *plan, bool (*test) (Node *))
+node_expressions(Plan *plan, List **expressions)
 {
-	if (test((Node *) plan->qual))
+	*expressions = list_make1(plan->qual);
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SubqueryScan:
+		case T_CteScan:
+		case T_NamedTuplestoreScan:
+		case T_WorkTableScan:
+		case T_Result:
+		case T_ProjectSet:
+		case T_Append:
+		case T_MergeAppend:
+		case T_RecursiveUnion:
+		case T_BitmapAnd:
+		case T_BitmapOr:
+		case T_Gather:
+		case T_GatherMerge:
+		case T_Material:
+		case T_Sort:
+		case T_IncrementalSort:
+		case T_Group:
+		case T_Agg:
+		case T_Unique:
+		case T_SetOp:
+		case T_LockRows:
+		case T_Limit:
+			return true;
+		case T_SampleScan:
+			*expressions = lappend(*expressions, ((SampleScan *) plan)->tablesample);
+			return true;
+		case T_IndexScan:
+			*expressions = lappend(*expressions, ((IndexScan *) plan)->indexqualorig);
+			*expressions = lappend(*expressions, ((IndexScan *) plan)->indexorderbyorig);
+			return true;
+		case T_IndexOnlyScan:
+			*expressions = lappend(*expressions, ((IndexOnlyScan *) plan)->indexqual);
+			*expressions = lappend(*expressions, ((IndexOnlyScan *) plan)->indexorderby);
+			return true;
+		case T_BitmapIndexScan:
+			*expressions = lappend(*expressions, ((BitmapIndexScan *) plan)->indexqualorig);
+			return true;
+		case T_BitmapHeapScan:
+			*expressions = lappend(*expressions, ((BitmapHeapScan *) plan)->bitmapqualorig);
+			return true;
+		case T_TidScan:
+			*expressions = lappend(*expressions, ((TidScan *) plan)->tidquals);
+			return true;
+		case T_TidRangeScan:
+			*expressions = lappend(*expressions, ((TidRangeScan *) plan)->tidrangequals);
+			return true;
+		case T_FunctionScan:
+			*expressions = lappend(*expressions, ((FunctionScan *) plan)->functions);
+			return true;
+		case T_TableFuncScan:
+			*expressions = lappend(*expressions, ((TableFuncScan *) plan)->tablefunc);
+			return true;
+		case T_ValuesScan:
+			*expressions = lappend(*expressions, ((ValuesScan *) plan)->values_lists);
+			return true;
+		case T_NestLoop:
+			*expressions = lappend(*expressions, ((Join *) plan)->joinqual);
+			return true;
+		case T_MergeJoin:
+			*expressions = lappend(*expressions, ((Join *) plan)->joinqual);
+			*expressions = lappend(*expressions, ((MergeJoin *) plan)->mergeclauses);
+			return true;
+		case T_HashJoin:
+			*expressions = lappend(*expressions, ((Join *) plan)->joinqual);
+			*expressions = lappend(*expressions, ((HashJoin *) plan)->hashclauses);
+			*expressions = lappend(*expressions, ((HashJoin *) plan)->hashkeys);
+			return true;
+		case T_Hash:
+			*expressions = lappend(*expressions, ((Hash *) plan)->hashkeys);
+			return true;
+		case T_Memoize:
+			*expressions = lappend(*expressions, ((Memoize *) plan)->param_exprs);
+			return true;
+		case T_WindowAgg:
+			*expressions = lappend(*expressions, ((WindowAgg *) plan)->startOffset);
+			*expressions = lappend(*expressions, ((WindowAgg *) plan)->endOffset);
+			return ((WindowAgg *) plan)->runCondition == NIL;
+		case T_CustomScan:
+			*expressions = lappend(*expressions, ((CustomScan *) plan)->custom_exprs);
+			return strncmp(((CustomScan *) plan)->methods->CustomName, GPB_NODE_PREFIX,
+						   strlen(GPB_NODE_PREFIX)) == 0;
+		default:
+			return false;
+	}
+}
+
+/* Looking for an expression in a part of a statement's plan */
+typedef struct Looking
+{
+	PlannedStmt *statement;
+	bool		(*test) (Node *);
+} Looking;
+
+static bool evaluates_below(Looking *looking, Plan *plan);
+
+/* Does the plan of a SubPlan or of a WITH query evaluate one, for its rows or for what it returns? */
+static bool
+subplan_evaluates(Looking *looking, int plan_id)
+{
+	Plan	   *plan = list_nth(looking->statement->subplans, plan_id - 1);
+
+	return plan == NULL || looking->test((Node *) plan->targetlist) ||
+		evaluates_below(looking, plan);
+}
+
+/* Does a SubPlan in the expression? */
+static bool
+subplan_walker(Node *node, void *argument)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) && subplan_evaluates(argument, ((SubPlan *) node)->plan_id))
 		return true;
-	if (IsA(plan, NestLoop) || IsA(plan, MergeJoin) || IsA(plan, HashJoin))
-		return test((Node *) ((Join *) plan)->joinqual);
+	return expression_tree_walker(node, subplan_walker, argument);
+}
+
+static bool
+expression_passes(Looking *looking, Node *expression)
+{
+	return looking->test(expression) || subplan_walker(expression, looking);
+}
+
+/* Does the plan, its target list apart? */
+static bool
+evaluates_below(Looking *looking, Plan *plan)
+{
+	List	   *children;
+	List	   *expressions;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (!node_expressions(plan, &expressions))
+		return true;
+	foreach(lc, expressions)
+	{
+		if (expression_passes(looking, lfirst(lc)))
+			return true;
+	}
+	if (IsA(plan, CteScan) && subplan_evaluates(looking, ((CteScan *) plan)->ctePlanId))
+		return true;
+	children = gpb_plan_children(plan, GPB_READ_SOME);
+	if (IsA(plan, Gather) || IsA(plan, GatherMerge))
+		children = add_child(NIL, &plan->lefttree, GPB_READ_SOME);
+	foreach(lc, children)
+	{
+		Plan	   *child = *((GpbPlanChild *) lfirst(lc))->plan;
+
+		if (expression_passes(looking, (Node *) child->targetlist) ||
+			evaluates_below(looking, child))
+			return true;
+	}
 	return false;
 }
 
 bool
-gpb_plan_evaluates(Plan *plan, bool (*test) (Node *))
+gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves, bool (*test) (Node *))
+{
+	Looking		looking = {statement, test};
+	ListCell   *lc;
+
+	foreach(lc, leaves)
+	{
+		if (!IsA(lfirst(lc), Var) && expression_passes(&looking, lfirst(lc)))
+			return true;
+	}
+	return evaluates_below(&looking, plan);
+}
+
+/* ---- what a subquery's own plan evaluates ---- */
+
+bool
+gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 {
 	ListCell   *lc;
 
 	check_stack_depth();
-	if (node_evaluates(plan, test))
-		return true;
-	if (IsA(plan, Gather) || IsA(plan, GatherMerge))
-		return test((Node *) plan->lefttree->targetlist) ||
-			gpb_plan_evaluates(plan->lefttree, test);
-	foreach(lc, gpb_plan_children(plan, GPB_READ_SOME))
+	switch (nodeTag(plan))
 	{
-		Plan	   *child = *((GpbPlanChild *) lfirst(lc))->plan;
-
-		if (test((Node *) child->targetlist) || gpb_plan_evaluates(child, test))
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+			return plan->qual == NIL;
+		case T_BitmapIndexScan:
 			return true;
+		case T_CustomScan:
+			/* range aggregates of ours find the range first */
+			return ((CustomScan *) plan)->methods == &gpb_aggregate_scan_methods;
+		case T_BitmapHeapScan:
+		case T_Agg:
+		case T_Limit:
+			return plan->qual == NIL && gpb_evaluates_bounds(statement, plan->lefttree);
+		case T_Result:
+			/* the least or greatest key, from an index each */
+			if (plan->initPlan == NIL)
+				return false;
+			foreach(lc, plan->initPlan)
+			{
+				int			plan_id = lfirst_node(SubPlan, lc)->plan_id;
+
+				if (!gpb_evaluates_bounds(statement,
+										  list_nth(statement->subplans, plan_id - 1)))
+					return false;
+			}
+			return true;
+		default:
+			return false;
 	}
-	return false;
 }

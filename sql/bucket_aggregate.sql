@@ -182,6 +182,53 @@ INSERT INTO far VALUES ('4713-01-01 BC', 1);
 SELECT answer('SELECT date_trunc(''millennium'', k) AS b, count(*), sum(v) FROM far GROUP BY 1 ORDER BY 1');
 SELECT plain_answer('SELECT date_trunc(''millennium'', k) AS b, count(*), sum(v) FROM far GROUP BY 1 ORDER BY 1');
 SELECT compare('SELECT date_trunc(''decade'', k) AS b, count(*), sum(v) FROM far WHERE k > ''4000-01-01 BC'' GROUP BY 1 ORDER BY 1');
+-- A NULL argument makes every result NULL, but functions below it are called all the same
+CREATE TABLE distant (d date, v integer);
+INSERT INTO distant SELECT date '2020-01-01' + n / 10, n FROM generate_series(1, 5000) n;
+INSERT INTO distant VALUES (NULL, 1), ('infinity', 2), ('-infinity', 3), ('0001-01-01 BC', 4), ('150000-01-01', 5);
+CREATE INDEX distant_d ON distant USING gpubtree (d) INCLUDE (v);
+VACUUM ANALYZE distant;
+SET plan_cache_mode = force_generic_plan;
+PREPARE by_zone(text, text) AS
+	SELECT date_trunc($1, d::timestamptz, $2) AS b, count(*), sum(v) FROM distant GROUP BY 1;
+PREPARE by_bin(interval, timestamp) AS
+	SELECT date_bin($1, d::timestamp, $2)::date AS b, count(*), sum(v) FROM distant GROUP BY 1;
+PREPARE by_two(integer, integer) AS SELECT k / $1 / $2 AS b, count(*), sum(v) FROM num GROUP BY 1;
+PREPARE by_far_unit(text) AS SELECT date_trunc($1, k)::date AS b, count(*) FROM far GROUP BY 1;
+EXPLAIN (COSTS OFF) EXECUTE by_zone(NULL, 'UTC');
+EXECUTE by_zone(NULL, 'UTC');
+EXECUTE by_zone('day', NULL);
+-- the keys far away are asked, all others are one range
+SELECT counts('EXECUTE by_bin(NULL, ''2020-01-01'')');
+EXECUTE by_bin('1 day', NULL);
+-- below the NULL nothing is called
+EXECUTE by_far_unit(NULL);
+EXECUTE by_two(NULL, 0);
+EXECUTE by_two(0, NULL);
+EXECUTE by_two(-7, NULL);
+-- an entry that nobody sees raises nothing, one that is seen does
+BEGIN;
+INSERT INTO distant VALUES ('5874897-12-31', 6);
+ROLLBACK;
+EXECUTE by_zone('day', NULL);
+EXECUTE by_bin(NULL, '2020-01-01');
+INSERT INTO distant VALUES ('5874897-12-31', 6);
+EXECUTE by_zone(NULL, 'UTC');
+EXECUTE by_zone('day', NULL);
+EXECUTE by_bin('1 day', NULL);
+EXECUTE by_bin(NULL, NULL);
+SET gpubtree.enable_bucketaggregate = off;
+EXECUTE by_bin(NULL, NULL);
+RESET gpubtree.enable_bucketaggregate;
+-- arguments are evaluated if there is a row
+PREPARE by_quotient(integer, integer) AS
+	SELECT k / (1 / $1) AS b, count(*), sum(v) FROM num WHERE k >= $2 GROUP BY 1;
+EXPLAIN (COSTS OFF) EXECUTE by_quotient(0, 100000);
+EXECUTE by_quotient(0, 100000);
+EXECUTE by_quotient(0, 3900);
+EXECUTE by_quotient(1, 3999);
+DEALLOCATE ALL;
+RESET plan_cache_mode;
 
 --
 -- Rescans, cursors
@@ -260,5 +307,5 @@ GRANT EXECUTE ON FUNCTION date_trunc(text, timestamptz) TO public;
 DROP OWNED BY bucket_reader;
 DROP ROLE bucket_reader;
 DROP VIEW recent;
-DROP TABLE trip, num, daily, newfoundland, far;
+DROP TABLE trip, num, daily, newfoundland, far, distant;
 DROP FUNCTION plan, is_ours, answer, plain_answer, compare, counts;

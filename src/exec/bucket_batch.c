@@ -82,13 +82,22 @@ static bool
 gpb_cut_batch(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
+	GpbKeyRange keys;
+	GpbBucketRange range;
 
-	gpb_reserve_ranges(scan);
-	while (batches->n < batches->limit &&
-		   gpb_cut_next(&batches->cut, &batches->keys[batches->n], &batches->ranges[batches->n]))
-		batches->n++;
-	if (batches->n == 0)
+	batches->n = 0;
+	/* mostly no key is unsafe, and then there is nothing to make ready */
+	if (!gpb_cut_next(&batches->cut, &keys, &range))
 		return false;
+	gpb_reserve_ranges(scan);
+	batches->keys[0] = keys;
+	batches->ranges[0] = range;
+	for (batches->n = 1; batches->n < batches->limit; batches->n++)
+	{
+		if (!gpb_cut_next(&batches->cut, &batches->keys[batches->n],
+						  &batches->ranges[batches->n]))
+			break;
+	}
 	gpb_answer_ranges(scan);
 	return true;
 }
@@ -227,9 +236,9 @@ gpb_bucket_batch_next(GpbBucketScan *scan)
 	int			level = gpb_bucket_function_enter(scan->function);
 	bool		found;
 
-	if (batches->cut.mode != GPB_CUT_IN_ORDER && batches->sort == NULL)
+	if (batches->cut.mode == GPB_CUT_SORTED && batches->sort == NULL)
 		gpb_sort_ranges(scan);
-	found = batches->cut.mode == GPB_CUT_IN_ORDER ? gpb_cut_batch(scan) : gpb_sorted_batch(scan);
+	found = batches->cut.mode == GPB_CUT_SORTED ? gpb_sorted_batch(scan) : gpb_cut_batch(scan);
 	gpb_bucket_function_leave(level);
 	return found;
 }

@@ -132,18 +132,18 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 	cut->next = range.lo;
 	cut->end = range.hi;
 	cut->safe_first = 1;
+	cut->mode = order->null ? GPB_CUT_UNSAFE : GPB_CUT_SORTED;
 	if (order->safe_lo > order->safe_hi)
-	{
-		cut->mode = GPB_CUT_SORTED;
 		return;
-	}
 	cut->safe_first = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_hi : order->safe_lo);
 	cut->safe_last = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_lo : order->safe_hi);
+	if (order->null)
+		return;
 	if (order->zone)
 		cut->boundaries = gpb_bucket_boundaries(function, &cut->nboundaries);
-	if (gpb_cut_leaves_interval(cut, &first, &found) ||
-		(found && gpb_cut_is_safe(cut, first) && !gpb_cut_rises(cut, first)))
-		cut->mode = GPB_CUT_SORTED;
+	if (!gpb_cut_leaves_interval(cut, &first, &found) &&
+		!(found && gpb_cut_is_safe(cut, first) && !gpb_cut_rises(cut, first)))
+		cut->mode = GPB_CUT_IN_ORDER;
 }
 
 /* ---- the end of a bucket ---- */
@@ -253,6 +253,28 @@ gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
 	return end;
 }
 
+/* The next key outside the safe interval that has an entry, as a range; false if there are no more. */
+static bool
+gpb_cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
+{
+	uint64		key;
+
+	if (!gpb_cut_first(cut, cut->next, &key) ||
+		(gpb_cut_is_safe(cut, key) &&
+		 (cut->safe_last >= cut->end || !gpb_cut_first(cut, cut->safe_last + 1, &key))))
+	{
+		cut->done = true;
+		return false;
+	}
+	memset(range, 0, sizeof(*range));
+	range->key = key;
+	keys->lo = key;
+	keys->hi = key;
+	cut->done = key >= cut->end;
+	cut->next = key + 1;
+	return true;
+}
+
 bool
 gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 {
@@ -261,6 +283,8 @@ gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 	CHECK_FOR_INTERRUPTS();
 	if (cut->done)
 		return false;
+	if (cut->mode == GPB_CUT_UNSAFE)
+		return gpb_cut_next_unsafe(cut, keys, range);
 	memset(range, 0, sizeof(*range));
 	keys->lo = cut->next;
 	if (!gpb_cut_first(cut, cut->next, &range->key))

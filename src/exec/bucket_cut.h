@@ -22,7 +22,8 @@
 typedef enum GpbCutMode
 {
 	GPB_CUT_IN_ORDER,			/* results come in order */
-	GPB_CUT_SORTED				/* they may not: their ranges are to be sorted by the function's results */
+	GPB_CUT_SORTED,				/* they may not: their ranges are to be sorted by the function's results */
+	GPB_CUT_UNSAFE				/* results are NULL: only of keys outside the safe interval is it asked whether they raise an error */
 } GpbCutMode;
 
 typedef struct GpbBucketCut
@@ -56,7 +57,7 @@ typedef struct GpbBucketRange
 } GpbBucketRange;
 
 /*
- * Begin to cut.  The function has its arguments, none of them NULL.  The snapshot that the ranges are for was taken before: entries that it sees are
+ * Begin to cut.  The function has its arguments, and is not silent.  The snapshot that the ranges are for was taken before: entries that it sees are
  * met, others may be.  Looks whether results come in order.
  */
 extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
@@ -65,7 +66,7 @@ extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *la
 
 /*
  * The next range; false if there are no more.  Together they cover the whole range without gaps, so that whoever reads
- * them all takes every predicate lock that a scan of it would.  The function has one result for all keys of a range
+ * them all takes every predicate lock that a scan of it would; but with GPB_CUT_UNSAFE the safe interval is left out.  The function has one result for all keys of a range
  * that have an entry, for a range has many keys only where nothing is raised for any of them; whether it raises
  * an error for others is seen when it is asked.
  */

@@ -5,13 +5,16 @@
  *
  * Conditions become one range of the index's order.  Keys that are not NULL are cut into the ranges of buckets and answered a batch at a
  * time; ranges next to each other with equal results are one group.  Keys that are NULL, or all if an argument
- * of the function is, make the group of NULL: one range aggregate, which comes where the index has its NULLs.
+ * of the function is, make the group of NULL: one range aggregate, which comes where the index has its NULLs.  In SQL the
+ * functions below the one with the NULL argument are called all the same, and may raise an error: date_trunc(NULL, k::timestamp)
+ * does for a date k beyond the type's range.  So keys outside the safe interval of these functions are asked first.
  *
  *-------------------------------------------------------------------------
  */
 #include "../compat.h"
 
 #include "access/genam.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -24,6 +27,7 @@
 #include "join_node.h"
 #include "node_explain.h"
 #include "node_table.h"
+#include "subquery.h"
 
 static Node *gpb_create_bucket_aggregate(CustomScan *plan);
 static void gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags);
@@ -78,6 +82,7 @@ gpb_begin_bucket_expressions(GpbBucketScan *scan, CustomScan *plan)
 	scan->arguments = palloc(sizeof(ExprState *) * scan->narguments);
 	foreach(lc, arguments)
 		scan->arguments[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &scan->css.ss.ps);
+	scan->arguments_may_fail = gpb_may_fail((Node *) arguments);
 }
 
 /* Both relations stay open to the end of the node (rule M10). */
@@ -108,6 +113,22 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 }
 
 /* ---- what is to be answered ---- */
+
+/* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
+static bool
+gpb_bucket_has_row(GpbBucketScan *scan)
+{
+	TupleTableSlot *slot = table_slot_create(scan->heap, NULL);
+	IndexScanDesc rows = index_beginscan(scan->heap, scan->index,
+										 scan->css.ss.ps.state->es_snapshot, scan->nkeys, 0);
+	bool		found;
+
+	index_rescan(rows, scan->keys, scan->nkeys, NULL, 0);
+	found = index_getnext_slot(rows, ForwardScanDirection, slot);
+	index_endscan(rows);
+	ExecDropSingleTupleTableSlot(slot);
+	return found;
+}
 
 /* Evaluate the function's other arguments; they live until the next evaluation. */
 static const GpbBucketOrder *
@@ -159,22 +180,29 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 	MemoryContextReset(scan->evaluation);
 	scan->has_ranges = false;
 	scan->has_null = false;
+	scan->asks_null_keys = false;
 	scan->nkeys = scan->nconditions;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
 	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &scan->layout,
 								 scan->css.ss.ps.ps_ExprContext, &range, scan->keys))
 		return;
+	if (scan->arguments_may_fail && !gpb_bucket_has_row(scan))
+		return;
 
 	scan->order = gpb_set_bucket_arguments(scan);
 	scan->has_null = scan->order->null;
 	scan->null_range = range;
+	not_null = gpb_intersection(range, gpb_range_not_null(&scan->layout));
 	if (scan->order->null)
+	{
+		scan->asks_null_keys = !scan->order->silent &&
+			gpb_closed_range(&scan->layout, &not_null, &scan->range);
 		return;
+	}
 	scan->null_range = gpb_intersection(range, gpb_range_null(&scan->layout));
 	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
 	if (scan->has_null)
 		gpb_add_null_key(scan);
-	not_null = gpb_intersection(range, gpb_range_not_null(&scan->layout));
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }
 
@@ -197,6 +225,25 @@ gpb_start_buckets(GpbBucketScan *scan)
 
 /* ---- groups ---- */
 
+/* Raise what the functions below a NULL argument raise for a key that has a visible entry. */
+static void
+gpb_ask_null_keys(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	uint32		i;
+
+	gpb_bucket_batches_start(scan, scan->range, scan->order);
+	while (gpb_bucket_batch_next(scan))
+	{
+		for (i = 0; i < batches->n; i++)
+		{
+			if (gpb_range_totals_entries(batches->totals, i) > 0)
+				(void) gpb_bucket_batch_result(scan, i);
+		}
+	}
+	gpb_bucket_batches_stop(scan);
+}
+
 /* The group of NULL, if it has an entry */
 static bool
 gpb_null_group(GpbBucketScan *scan)
@@ -206,6 +253,8 @@ gpb_null_group(GpbBucketScan *scan)
 
 	if (!scan->has_null)
 		return false;
+	if (scan->asks_null_keys)
+		gpb_ask_null_keys(scan);
 	caller = MemoryContextSwitchTo(scan->execution);
 	run.heap = scan->heap;
 	run.index = scan->index;

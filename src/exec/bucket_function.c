@@ -242,6 +242,7 @@ struct GpbBucketFunction
 	Oid			key_type;
 	int			nsteps;
 	GpbBucketStep step[GPB_MOST_STEPS];
+	int			ncalled;		/* steps that are called: those before the first that has NULL, which is strict */
 	MemoryContext calls;		/* what calls leave behind; reset now and then */
 	int			ncalls;
 	MemoryContext arguments;	/* what depends on the arguments */
@@ -352,8 +353,9 @@ gpb_bucket_of(GpbBucketFunction *function, int64 key)
 
 	if (++function->ncalls % GPB_CALLS_BETWEEN == 0)
 		MemoryContextReset(function->calls);
+	Assert(function->ncalled > 0);
 	caller = MemoryContextSwitchTo(function->calls);
-	for (i = 0; i < function->nsteps; i++)
+	for (i = 0; i < function->ncalled; i++)
 	{
 		GpbBucketStep *step = &function->step[i];
 
@@ -365,7 +367,7 @@ gpb_bucket_of(GpbBucketFunction *function, int64 key)
 			elog(ERROR, "function %u returned NULL", step->type->function);
 	}
 	MemoryContextSwitchTo(caller);
-	return gpb_datum_integer(function->step[function->nsteps - 1].type->result_type, value);
+	return gpb_datum_integer(function->step[function->ncalled - 1].type->result_type, value);
 }
 
 Datum
@@ -455,7 +457,7 @@ gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double 
 	return false;
 }
 
-/* Is the order of all steps known?  Fills in the width of a bucket, and the zones. */
+/* Is the order of all steps that are called known?  Fills in the width of a bucket, and the zones. */
 static bool
 gpb_steps_are_safe(GpbBucketFunction *function)
 {
@@ -464,7 +466,7 @@ gpb_steps_are_safe(GpbBucketFunction *function)
 	int			i;
 
 	function->nzones = 0;
-	for (i = 0; i < function->nsteps; i++)
+	for (i = 0; i < function->ncalled; i++)
 	{
 		const GpbBucketStep *step = &function->step[i];
 		double		length;
@@ -487,12 +489,12 @@ gpb_steps_are_safe(GpbBucketFunction *function)
 	return true;
 }
 
-/* The safe interval and the infinities of a key type, the steps being safe. */
+/* The safe interval of a key type, the steps being safe.  Without results there are no boundaries to look at. */
 static void
 gpb_set_interval(GpbBucketFunction *function)
 {
 	GpbBucketOrder *order = &function->order;
-	int64		last = order->zone ? GPB_SAFE_ZONE_DAY : GPB_SAFE_LAST_DAY;
+	int64		last = order->zone && !order->null ? GPB_SAFE_ZONE_DAY : GPB_SAFE_LAST_DAY;
 
 	switch (function->key_type)
 	{
@@ -535,6 +537,7 @@ gpb_bucket_function_set(GpbBucketFunction *function, const Datum *values, const 
 		function->key_type == TIMESTAMPOID || function->key_type == TIMESTAMPTZOID;
 	order->least_infinity = function->key_type == DATEOID ? DATEVAL_NOBEGIN : DT_NOBEGIN;
 	order->most_infinity = function->key_type == DATEOID ? DATEVAL_NOEND : DT_NOEND;
+	function->ncalled = function->nsteps;
 	for (i = 0; i < function->nsteps; i++)
 	{
 		const GpbBucketStep *step = &function->step[i];
@@ -546,11 +549,16 @@ gpb_bucket_function_set(GpbBucketFunction *function, const Datum *values, const 
 				continue;
 			step->call->args[a].value = values[n];
 			step->call->args[a].isnull = isnull[n];
-			order->null |= isnull[n++];
+			if (isnull[n++])
+			{
+				order->null = true;
+				function->ncalled = Min(function->ncalled, i);
+			}
 		}
 		order->zone |= step->type->zone != GPB_NO_ZONE;
 	}
-	if (order->null)
+	order->silent = function->ncalled == 0;
+	if (order->silent)
 		return order;
 
 	caller = MemoryContextSwitchTo(function->arguments);

@@ -36,7 +36,8 @@ typedef struct GpbBucketFunction GpbBucketFunction;
 /* Values of the key are integers: its own, days of a date or microseconds of a timestamp; so are results. */
 typedef struct GpbBucketOrder
 {
-	bool		null;			/* an argument is NULL, and so is each result; the rest is not set */
+	bool		null;			/* an argument is NULL, and so is each result ... */
+	bool		silent;			/* ... and nothing is raised for any key; the rest is not set */
 	int64		safe_lo;		/* the safe interval; empty if lo > hi */
 	int64		safe_hi;
 	int64		least_infinity; /* keys that are infinite; the type's least and greatest integer ... */
@@ -72,8 +73,8 @@ extern int	gpb_bucket_function_enter(const GpbBucketFunction *function);
 extern void gpb_bucket_function_leave(int level);
 
 /*
- * The function of a key, no argument being NULL, with the session's settings as they are now.  Raises what the SQL expression
- * would.
+ * The function of a key, with the session's settings as they are now.  Raises what the SQL expression would.  If an argument is
+ * NULL, the functions before the one that has it are called, as in SQL, and what they make of the key is returned.
  */
 extern int64 gpb_bucket_of(GpbBucketFunction *function, int64 key);
 /* As a Datum of the result's type */

@@ -87,7 +87,7 @@ typedef struct GpbBucketScan GpbBucketScan;
 extern void gpb_bucket_batches_begin(GpbBucketScan *scan);
 /* What answers them, made when first asked for */
 extern GpbRangeTotals *gpb_bucket_totals(GpbBucketScan *scan);
-/* Begin with a range of keys, none of them NULL, the function having arguments of this order; forget what there was. */
+/* Begin with a range of keys, none of them NULL, the function having arguments of this order, which is not silent; forget what there was. */
 extern void gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range,
 									 const GpbBucketOrder *order);
 /* The next batch, answered; false if there are no more ranges. */
@@ -128,15 +128,17 @@ struct GpbBucketScan
 	GpbBucketFunction *function;
 	int			narguments;
 	ExprState **arguments;
+	bool		arguments_may_fail; /* evaluating one may raise an error, so there must be a row first */
 
 	/* what conditions and arguments were evaluated to */
 	bool		evaluated;
 	MemoryContext evaluation;	/* of the arguments */
 	const GpbBucketOrder *order;
 	bool		has_ranges;		/* the conditions admit keys whose result may not be NULL: ... */
-	GpbKeyRange range;			/* ... these */
+	GpbKeyRange range;			/* ... these; or those that an error may be raised for */
 	bool		has_null;		/* the conditions admit keys whose result is NULL: ... */
 	GpbRange	null_range;		/* ... these */
+	bool		asks_null_keys; /* for keys in "range" an error may be raised though their result is NULL */
 
 	/* where we are */
 	GpbBucketPhase phase;

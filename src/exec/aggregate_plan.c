@@ -248,7 +248,7 @@ gpb_cost_candidate(PlannerInfo *root, GpbCandidate *candidate, PathTarget *targe
 		cost += gpb_array_cost(root, index, candidate->arrays, candidate->items,
 							   candidate->nitems);
 	else
-		cost += gpb_setup_cost + gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
+		cost += gpb_setup_cost + gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false);
 
 	candidate->startup_cost = cost + target->cost.startup;
 	candidate->total_cost = candidate->startup_cost + target->cost.per_tuple;

@@ -116,7 +116,7 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
 	startup += cost.startup;
 	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) * cpu_operator_cost +
 					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
-		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows));
+		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false);
 
 	*startup_cost = startup + run * Min(GPB_JOIN_FIRST_BATCH / buckets, 1.0);
 	*total_cost = startup + run;

@@ -16,6 +16,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/prep.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
 #include "utils/typcache.h"
@@ -212,11 +213,41 @@ gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	return path;
 }
 
+/*
+ * Would core's hashing, if it is what core would do, be cheaper than our path were it known how few buckets there are?  Core may take them to be as many
+ * as there are keys, and then hashing looks dearer than it is.
+ */
+static bool
+gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,
+					   double buckets)
+{
+	AggPath    *best = NULL;
+	AggClauseCosts aggregates = {0};
+	Path	   *rows;
+	Path		hashed = {0};
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->path.total_cost)
+			best = lfirst(lc);
+	}
+	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
+		best->aggsplit != AGGSPLIT_SIMPLE || buckets > best->numGroups)
+		return false;
+	rows = best->subpath;
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
+	cost_agg(&hashed, root, AGG_HASHED, &aggregates, 1, buckets, NIL, rows->startup_cost,
+			 rows->total_cost, rows->rows, rows->pathtarget->width);
+	return hashed.total_cost < path->path.total_cost;
+}
+
 void
 gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
 	GpbBucketCandidate candidate = {0};
 	CustomPath *best = NULL;
+	double		buckets = 0.0;
 	ListCell   *lc;
 
 	if (!gpb_enable_bucketaggregate || !gpb_query_is_bucketed(root) ||
@@ -238,9 +269,13 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		/* one that is in the order asked for may be worth more than it costs */
 		if (best == NULL || path->path.total_cost < best->path.total_cost ||
 			(best->path.pathkeys == NIL && path->path.pathkeys != NIL))
+		{
 			best = path;
+			buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket,
+										   candidate.width);
+		}
 	}
-	if (best != NULL)
+	if (best != NULL && !gpb_hashing_is_cheaper(root, grouped_rel, best, buckets))
 		add_path(grouped_rel, (Path *) best);
 }
 

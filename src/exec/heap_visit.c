@@ -66,6 +66,12 @@ struct GpbHeapVisit
 
 #define GPB_HEAP_INITIAL	1024	/* records there is room for at first */
 
+int
+gpb_visit_batch_size(int width)
+{
+	return Min(GPB_HEAP_BATCH, Max(GPB_HEAP_INITIAL, work_mem * (Size) 1024 / 4 / width));
+}
+
 GpbHeapVisit *
 gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
 				bool ranged, GpbVisitCallback callback, void *arg)
@@ -82,8 +88,7 @@ gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
 	visit->ranged = ranged;
 	visit->width = ranged ? gpb_range_entry_width(row_width) : gpb_heap_entry_width(row_width);
 	visit->locator = ranged ? 16 : 8;
-	visit->most = Min(GPB_HEAP_BATCH, Max(GPB_HEAP_INITIAL,
-										 work_mem * (Size) 1024 / 4 / visit->width));
+	visit->most = gpb_visit_batch_size(visit->width);
 	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
 	return visit;
 }

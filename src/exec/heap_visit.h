@@ -30,6 +30,9 @@ typedef void (*GpbVisitCallback) (void *arg, char *record, TupleTableSlot *slot)
 
 typedef struct GpbHeapVisit GpbHeapVisit;
 
+/* Records of so many bytes that are gathered before they are visited */
+extern int	gpb_visit_batch_size(int width);
+
 /*
  * Prepare visits to a table.  Records are heap entries of an aggregate (see
  * gpb_heap_entry_width) or, if ranged, range entries (see gpb_range_entry_width): of the latter

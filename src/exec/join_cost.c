@@ -23,6 +23,7 @@
 
 #include "../mirror/mirror.h"
 #include "join_node.h"
+#include "plan_rules.h"
 
 /* All in units of cpu_operator_cost */
 #define GPB_JOIN_START_COST		2000	/* to begin: contexts, index, arrays */
@@ -72,13 +73,6 @@ gpb_estimate_batches(const GpbJoinInput *input, GpbJoinBatches *batches)
 		batches->largest = Max(batches->largest, Min(rows, most));
 		batches->count += ceil(rows / most);
 	}
-}
-
-/* Distinct pages of "pages" that n visits at random touch. */
-static double
-gpb_distinct_pages(double n, double pages)
-{
-	return pages <= 1 ? Min(n, 1) : pages * (1.0 - exp(-n / pages));
 }
 
 /*
@@ -155,6 +149,24 @@ gpb_match_cost(const GpbJoinInput *input, double batch)
 	return gpb_batch_on_device(input, batch) ? 0.0 : GPB_JOIN_COUNT_COST;
 }
 
+/*
+ * Heap pages that so many visits come to, as visits that are alone on their page: each, or where the heap follows the key, the
+ * part of the range's pages that is not all-visible.  Interpolated by correlation.
+ */
+static double
+gpb_visited_pages(PlannerInfo *root, const GpbJoinInput *input, double rows, double visits)
+{
+	RelOptInfo *rel = input->index->rel;
+	double		correlation;
+	double		together;
+
+	if (!input->index_only || visits <= rows)
+		return visits;
+	correlation = gpb_index_correlation(root, input->index);
+	together = rows + visits / Max(rel->tuples, 1.0) * rel->pages;
+	return visits - correlation * correlation * Max(visits - together, 0.0);
+}
+
 Cost
 gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
 {
@@ -163,6 +175,7 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	double		share = input->outer_rows > 0 ? rows / input->outer_rows : 0.0;
 	double		matches = input->matches * share;
 	double		visits;
+	double		pages;
 	Cost		cost;
 
 	batch = Max(Min(batch, rows), 1.0);
@@ -173,9 +186,14 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
 
 	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
+	pages = gpb_visited_pages(root, input, rows, visits);
 	cost += gpb_pages_cost(root, rel->reltablespace, rel->pages, index->pages,
-						   ceil(visits), batch * visits / Max(rows, 1.0));
-	cost += visits * cpu_tuple_cost;
+						   ceil(pages), batch * pages / Max(rows, 1.0));
+	/* ranges that hold many entries may go to the device, however few they are */
+	if (input->index_only)
+		cost += gpb_visit_cost(root, index, visits, gpb_mirror_available(), false);
+	else
+		cost += visits * cpu_tuple_cost;
 	return cost;
 }
 

@@ -90,24 +90,26 @@ gpb_match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percent
 
 /*
  * Price: the rank, found in all entries, whose parts all percentiles share, and the other aggregates but the number of rows, for
- * which entries are read once for each column.
+ * which entries are read once for each column.  An array of fractions may have a rank in every part: then all are read again.
  */
 static Cost
 gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
-					const GpbAggregateItem *items, int nitems)
+					const GpbAggregateItem *items, int nitems, bool many)
 {
 	double		entries = clamp_row_est(index->rel->rows);
-	Cost		cost = gpb_rank_cost(root, index, entries);
+	Cost		cost = gpb_rank_cost(root, index, entries, false);
 	QualCost	bounds;
 	bool		seen[GPB_MAX_COLUMNS] = {false};
 	int			i;
 
 	cost_qual_eval(&bounds, conditions, root);
 	cost += bounds.startup + bounds.per_tuple;
+	if (many)
+		cost += gpb_count_cost(root, index, entries, false);
 	for (i = 0; i < nitems; i++)
 	{
 		if (!seen[items[i].column] && !gpb_item_counts_rows(&items[i]))
-			cost += gpb_count_cost(root, index, entries);
+			cost += gpb_count_cost(root, index, entries, false);
 		seen[items[i].column] |= !gpb_item_counts_rows(&items[i]);
 	}
 	return cost;
@@ -123,6 +125,7 @@ gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInf
 	GpbAggregateItem *items;
 	List	   *conditions;
 	CustomPath *path;
+	bool		many = false;
 	ListCell   *lc;
 
 	if (!gpb_index_is_usable(index) || !gpb_match_conditions(root, index, &conditions) ||
@@ -136,6 +139,7 @@ gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInf
 		if (!gpb_match_percentile(lfirst_node(Aggref, lc), index,
 								  &parsed[foreach_current_index(lc)]))
 			return NULL;
+		many |= parsed[foreach_current_index(lc)].many;
 	}
 
 	path = makeNode(CustomPath);
@@ -145,7 +149,8 @@ gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInf
 	path->path.parallel_safe = false;
 	path->path.rows = 1;
 	path->path.startup_cost = target->cost.startup +
-		gpb_percentile_cost(root, index, conditions, items, list_length(others));
+		gpb_percentile_cost(root, index, conditions, items, list_length(others),
+							many);
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &gpb_percentile_path_methods;

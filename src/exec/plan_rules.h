@@ -32,14 +32,21 @@ extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 /* A Var of the index's key column. */
 extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 
-/*
- * Price of heap visits for the fraction of so many index entries that need one, in TID
- * order batch by batch, so each page once at most if the batch covers it.
- */
-extern Cost gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
-						  double fraction);
+/* Price of the CPU time of so many heap visits, each to a page that others visit too; beside_index_scan as below. */
+extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
+						   bool beside_index_scan);
 
-/* Price of aggregating so many entries of the index where they lie, heap visits included. */
-extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+/* How far the heap's order follows the key's: -1 to 1 */
+extern double gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index);
+
+/* Distinct pages of "pages" that n visits at random touch */
+extern double gpb_distinct_pages(double n, double pages);
+
+/*
+ * The price of aggregating so many entries of the index where they lie, heap visits included.  beside_index_scan: nothing else is likely to
+ * answer the query but a scan of the index by core, whose price leaves out what it takes to wait for memory; so does ours then.
+ */
+extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
+						   bool beside_index_scan);
 
 #endif							/* GPB_PLAN_RULES_H */

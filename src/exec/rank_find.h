@@ -102,8 +102,9 @@ extern void gpb_rank_end(GpbRankFinder *finder);
 
 /* ---- planning (rank_plan.c) ---- */
 
-/* Price of finding a rank among so many entries of an index */
-extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+/* Price of finding a rank among so many entries of an index, where only a scan of the index could do it, too, or others (plan_rules.h) */
+extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
+						  bool beside_index_scan);
 
 /* Has no row that the query wants of the table a NULL key? */
 extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);

@@ -205,13 +205,13 @@ gpb_start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction
 /* ---- price ---- */
 
 Cost
-gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
+gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
 {
 	double		leaves = entries / Max(index->tuples, 1.0) * index->pages;
 
 	return gpb_setup_cost +
 		Min(leaves + 1, GPB_RANK_PARTS) * GPB_RANK_PART_COST * cpu_operator_cost +
-		gpb_count_cost(root, index, entries);
+		gpb_count_cost(root, index, entries, beside_index_scan);
 }
 
 /* ---- path ---- */
@@ -301,7 +301,7 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 	path->path.parallel_safe = false;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->path.rows;
-	path->path.startup_cost = child->path.startup_cost + gpb_rank_cost(root, index, skipped) +
+	path->path.startup_cost = child->path.startup_cost + gpb_rank_cost(root, index, skipped, true) +
 		Min(GPB_RANK_SKIPPED_ROWS / Max(child->path.rows, 1.0), 1.0) *
 		(child->path.total_cost - child->path.startup_cost);
 	path->path.total_cost = path->path.startup_cost + child->path.total_cost -

@@ -3,10 +3,11 @@
  * lateral_plan.c
  *	  Planning of LATERAL subqueries that aggregate a range of an index for each outer row.
  *
- * In a join with such a subquery core runs the subquery once for each outer row.  Where it is one row of aggregates
- * over one table, and all that it asks of the table are conditions on an index's key, a batch of outer rows is
- * a batch of ranges.  The subquery was planned before the join is: what it compares the key with is in the
- * subquery's plan a parameter, and here an expression over the outer row again.
+ * In a join with such a subquery core runs the subquery once for each outer row.  Where it is one
+ * row of aggregates over one table, and all that it asks of the table are conditions on an index's
+ * key, a batch of outer rows is a batch of ranges.  The subquery was planned before the join is:
+ * what it compares the key with is in the subquery's plan a parameter, and here an expression over
+ * the outer row again.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +49,9 @@ typedef struct GpbLateralCandidate
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
 
-/* Columns of the subquery that are needed, parted into aggregates and what is computed from these */
+/*
+ * Columns of the subquery that are needed, parted into aggregates and what is computed from these
+ */
 typedef struct GpbLateralColumns
 {
 	List	   *aggrefs;		/* distinct */
@@ -80,7 +83,10 @@ gpb_item_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_item_mutator, argument);
 }
 
-/* The subquery's Vars that are needed above, or by conditions that are tested at this join or below it */
+/*
+ * The subquery's Vars that are needed above, or by conditions that are tested at this join or below
+ * it
+ */
 static List *
 gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
 {
@@ -100,8 +106,8 @@ gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
 }
 
 /*
- * The Var of an aggregate: of a column that is just that, if there is one, else one with a number beyond the subquery's columns,
- * which nothing but computed columns can refer to.
+ * The Var of an aggregate: of a column that is just that, if there is one, else one with a number
+ * beyond the subquery's columns, which nothing but computed columns can refer to.
  */
 static Var *
 gpb_lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
@@ -128,7 +134,10 @@ gpb_lateral_target(RelOptInfo *innerrel, Var *var)
 	return (Node *) get_tle_by_resno(innerrel->subroot->processed_tlist, var->varattno)->expr;
 }
 
-/* Fill in the columns of the subquery that are needed; false if there is one that cannot be computed outside of it. */
+/*
+ * Fill in the columns of the subquery that are needed; false if there is one that cannot be
+ * computed outside of it.
+ */
 static bool
 gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns *columns)
 {
@@ -183,8 +192,8 @@ gpb_outer_has(GpbOuterValues *context, Node *item)
 }
 
 /*
- * The expression with what the parameters stand for.  Those that the subquery does not have from this query level are from
- * levels above: they keep their value while the join runs, and stay.
+ * The expression with what the parameters stand for.  Those that the subquery does not have from
+ * this query level are from levels above: they keep their value while the join runs, and stay.
  */
 static Node *
 gpb_outer_value_mutator(Node *node, void *argument)
@@ -228,7 +237,10 @@ gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **havi
 	return true;
 }
 
-/* Fill in the candidate for an index of the subquery's table; false if it cannot answer the subquery. */
+/*
+ * Fill in the candidate for an index of the subquery's table; false if it cannot answer the
+ * subquery.
+ */
 static bool
 gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
 						List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
@@ -275,8 +287,8 @@ gpb_lateral_outer_fits(RelOptInfo *innerrel, JoinPathExtraData *extra, Path *out
 }
 
 /*
- * Offer the path over one outer path, whose order is kept.  The result is in no parallel plan: the node opens the table under the
- * statement's lock, which a worker does not have.
+ * Offer the path over one outer path, whose order is kept.  The result is in no parallel plan: the
+ * node opens the table under the statement's lock, which a worker does not have.
  */
 static void
 gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
@@ -320,7 +332,10 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 	add_path(joinrel, (Path *) path);
 }
 
-/* Are there conditions on the subquery's row, or on the joined one, that core tests in this join or below it? */
+/*
+ * Are there conditions on the subquery's row, or on the joined one, that core tests in this join or
+ * below it?
+ */
 static bool
 gpb_lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
@@ -329,8 +344,9 @@ gpb_lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
 }
 
 /*
- * Without conditions each outer row comes out with the subquery's one row, and an inner join and a left join are the same.  With them
- * it must be an inner join, and they are tested on what comes out.
+ * Without conditions each outer row comes out with the subquery's one row, and an inner join and a
+ * left join are the same.  With them it must be an inner join, and they are tested on what comes
+ * out.
  */
 void
 gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -369,9 +385,10 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 /* ---- plan ---- */
 
 /*
- * A plan of the subquery that never runs.  When setrefs.c comes to it, it adds the subquery's range table entries to the
- * statement's, with their permissions and, for cached plans, their locks and dependencies.  It is none of
- * the subquery's own plans, since those have parameters that only a nested loop may set.
+ * A plan of the subquery that never runs.  When setrefs.c comes to it, it adds the subquery's range
+ * table entries to the statement's, with their permissions and, for cached plans, their locks and
+ * dependencies.  It is none of the subquery's own plans, since those have parameters that only a
+ * nested loop may set.
  */
 static Plan *
 gpb_unrun_subquery(Index relid)

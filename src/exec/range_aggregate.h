@@ -27,21 +27,22 @@ extern bool gpb_enable_rangeaggregate;	/* gpubtree.enable_rangeaggregate */
 /* ---- the plan node ---- */
 
 /*
- * What the node promises.  For each outer row there is a range: the entries of the index that satisfy
- * "key OP value" for all conditions, none if a value is NULL.  Without group columns each outer row makes a group; with them
- * the outer rows come sorted by these, and those that are next to each other and equal in all of them
- * (NULLs being equal) make a group.  Each group comes out once, in the outer order: the values of its first outer row, and the
- * aggregates over the entries that the snapshot sees in its rows' ranges, counted once for each row.
+ * What the node promises.  For each outer row there is a range: the entries of the index that
+ * satisfy "key OP value" for all conditions, none if a value is NULL.  Without group columns each
+ * outer row makes a group; with them the outer rows come sorted by these, and those that are next
+ * to each other and equal in all of them (NULLs being equal) make a group.  Each group comes out
+ * once, in the outer order: the values of its first outer row, and the aggregates over the entries
+ * that the snapshot sees in its rows' ranges, counted once for each row.
  *
- * custom_plans: the outer plan; any others are never run, they only bring their part of the range table with
- * them into the statement, and so its locks and permissions.
- * custom_scan_tlist: the columns of the outer plan in its order, then an expression for each item, which the target
- * list above refers to: an Aggref, or a Var of the subquery that the node stands for; then a Var of that subquery for each of its
- * columns that is computed from items and outer columns.  An item that is no column of the subquery has a Var
- * with a number beyond its columns, which only such computations refer to.
- * custom_exprs: the value of each condition, over the outer columns; then the computed columns, over those and items; then the
- * subquery's HAVING, over the same, which is tested before columns are computed.
- * custom_private: as gpb_range_aggregate_private makes it.
+ * custom_plans: the outer plan; any others are never run, they only bring their part of the range
+ * table with them into the statement, and so its locks and permissions. custom_scan_tlist: the
+ * columns of the outer plan in its order, then an expression for each item, which the target list
+ * above refers to: an Aggref, or a Var of the subquery that the node stands for; then a Var of that
+ * subquery for each of its columns that is computed from items and outer columns.  An item that is
+ * no column of the subquery has a Var with a number beyond its columns, which only such
+ * computations refer to. custom_exprs: the value of each condition, over the outer columns; then
+ * the computed columns, over those and items; then the subquery's HAVING, over the same, which is
+ * tested before columns are computed. custom_private: as gpb_range_aggregate_private makes it.
  * plan.qual is tested on what comes out.
  *
  * The table must be in the statement's range table, for it is opened without a lock.
@@ -73,8 +74,8 @@ extern void gpb_range_aggregate_read_private(List *private, GpbRangeAggregatePla
 extern const CustomScanMethods gpb_range_aggregate_scan_methods;
 
 /*
- * Make the plan node; plan->nouter is filled in.  results: expressions for the items, then for the computed columns; exprs: as
- * custom_exprs; unrun: plans that are never run.
+ * Make the plan node; plan->nouter is filled in.  results: expressions for the items, then for the
+ * computed columns; exprs: as custom_exprs; unrun: plans that are never run.
  */
 extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 									  List *unrun, List *results, List *exprs,
@@ -83,14 +84,16 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
 /* ---- planning: what all forms share (range_aggregate.c) ---- */
 
 /*
- * The clause as "key OP value", commuted if need be: fills in *condition, and *value, which may have any Vars but the index's
- * table's, Params, and nothing volatile and no subplan.  false if the index cannot answer it.
+ * The clause as "key OP value", commuted if need be: fills in *condition, and *value, which may
+ * have any Vars but the index's table's, Params, and nothing volatile and no subplan.  false if the
+ * index cannot answer it.
  */
 extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
 									  GpbRangeCondition *condition, Expr **value);
 
 /*
- * Price of the node over an outer path, whose rows each have so many entries in their range on average; rows come out.
+ * Price of the node over an outer path, whose rows each have so many entries in their range on
+ * average; rows come out.
  */
 extern void gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 									 const GpbAggregateItem *items, int nitems,

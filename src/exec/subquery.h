@@ -5,9 +5,11 @@
  *
  *	  subquery_match.c		which subqueries an index can answer; LATERAL ones use it too (lateral_plan.c)
  *	  subquery_plan.c		the planner's hooks: what is remembered while a statement is planned
- *	  subquery_place.c		where the finished plan evaluates such scalar subqueries, and the node above
+ *	  subquery_place.c		where the finished plan evaluates such scalar subqueries: nodes go above
+ *	  subquery_choose.c		which of them batches answer
+ *	  subquery_make.c		the node, and what becomes of expressions
  *	  subquery_tree.c		what the finished plan's nodes read of their children
- *	  subquery_node.c		the plan node GpubtreeSubquery
+ *	  subquery_node.c		what travels in the plan node
  *	  subquery_exec.c		the executor node
  *	  subquery_run.c		how many rows the client reads of a statement
  *	  subquery_explain.c	EXPLAIN
@@ -41,14 +43,15 @@ typedef struct GpbSubqueryMatch
 } GpbSubqueryMatch;
 
 /*
- * The table of a subquery that is one row of aggregates over it, but for HAVING; NULL if it is anything else.  To be
- * called when the subquery's paths are made, or later.
+ * The table of a subquery that is one row of aggregates over it, but for HAVING; NULL if it is
+ * anything else.  To be called when the subquery's paths are made, or later.
  */
 extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot);
 
 /*
- * Collect the distinct Aggrefs of an expression of the subquery's target list in *aggrefs, which may have some
- * already; false if it needs anything of the table beside these, or must not be computed outside the subquery.
+ * Collect the distinct Aggrefs of an expression of the subquery's target list in *aggrefs, which
+ * may have some already; false if it needs anything of the table beside these, or must not be
+ * computed outside the subquery.
  */
 extern bool gpb_subquery_aggrefs(Node *expression, List **aggrefs);
 
@@ -68,8 +71,8 @@ typedef struct GpbSubqueryCandidate
 } GpbSubqueryCandidate;
 
 /*
- * Bracket the planning of a statement: remember the candidates met until the end.  Calls nest.  Begin returns what
- * end must be given, in an error too.
+ * Bracket the planning of a statement: remember the candidates met until the end.  Calls nest.
+ * Begin returns what end must be given, in an error too.
  */
 extern List *gpb_subqueries_begin(void);
 extern List *gpb_subqueries_end(List *outer);	/* returns the candidates */
@@ -77,8 +80,8 @@ extern List *gpb_subqueries_end(List *outer);	/* returns the candidates */
 extern void gpb_subqueries_consider(PlannerInfo *root);
 
 /*
- * Put nodes of ours into a finished plan, wherever it evaluates one of the candidates for each row and a batch is the
- * cheaper way.  cursor_options are the planner's.
+ * Put nodes of ours into a finished plan, wherever it evaluates one of the candidates for each row
+ * and a batch is the cheaper way.  cursor_options are the planner's.
  */
 extern void gpb_subqueries_place(PlannedStmt *statement, List *candidates, int cursor_options);
 
@@ -101,14 +104,15 @@ typedef struct GpbPlanChild
 } GpbPlanChild;
 
 /*
- * The children of a node whose own rows are read so, as a List of GpbPlanChild.  Those below Gather are left out: they run
- * in workers.
+ * The children of a node whose own rows are read so, as a List of GpbPlanChild.  Those below Gather
+ * are left out: they run in workers.
  */
 extern List *gpb_plan_children(Plan *plan, GpbReading reading);
 
 /*
- * Does the node, or a plan below it or behind its SubPlans, evaluate an expression for its rows that passes the test?  Of the
- * node's own target list only the leaves count, which it hands up.  What is not known passes.
+ * Does the node, or a plan below it or behind its SubPlans, evaluate an expression for its rows
+ * that passes the test?  Of the node's own target list only the leaves count, which it hands up.
+ * What is not known passes.
  */
 extern bool gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves,
 							   bool (*test) (Node *));
@@ -117,8 +121,8 @@ extern bool gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves,
 extern bool gpb_may_fail(Node *expression);
 
 /*
- * Does the plan of a subquery that aggregates a range evaluate all bounds each time that it is run?  An index scan
- * does; a sequential scan evaluates none for an empty table.
+ * Does the plan of a subquery that aggregates a range evaluate all bounds each time that it is run?
+ * An index scan does; a sequential scan evaluates none for an empty table.
  */
 extern bool gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan);
 
@@ -136,14 +140,15 @@ typedef struct GpbSubqueryRange
 } GpbSubqueryRange;
 
 /*
- * What the node promises.  It returns each row of its child that passes plan.qual, projected.  The target list and plan.qual refer to
- * the scan tuple: the child's columns, then the items of the ranges, range by range, then the results of the subqueries.
- * A subquery's result is what its target expression makes of the items or, where there is no batch, of its SubPlan.
+ * What the node promises.  It returns each row of its child that passes plan.qual, projected.  The
+ * target list and plan.qual refer to the scan tuple: the child's columns, then the items of the
+ * ranges, range by range, then the results of the subqueries. A subquery's result is what its
+ * target expression makes of the items or, where there is no batch, of its SubPlan.
  *
- * lefttree: the child.
- * custom_scan_tlist: as the scan tuple.  For the items typed NULLs, which nothing shows; for the results the SubPlans, for EXPLAIN.
- * custom_exprs: four lists: the values of each range's conditions, range by range; the target expressions; the SubPlans; the
- * offset and count of the Limit above, which may be NULL, if the node reads no more than that, else nothing.
+ * lefttree: the child. custom_scan_tlist: as the scan tuple.  For the items typed NULLs, which
+ * nothing shows; for the results the SubPlans, for EXPLAIN. custom_exprs: four lists: the values of
+ * each range's conditions, range by range; the target expressions; the SubPlans; the offset and
+ * count of the Limit above, which may be NULL, if the node reads no more than that, else nothing.
  */
 typedef struct GpbSubqueryPlan
 {
@@ -209,7 +214,8 @@ extern void gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainS
 /* Load time: watch how many rows each run of the executor is to return. */
 extern void gpb_subquery_run_init(void);
 /*
- * How many more rows the executor's current run is to return of the statement whose state this is; UINT64_MAX if all.
+ * How many more rows the executor's current run is to return of the statement whose state this is;
+ * UINT64_MAX if all.
  */
 extern uint64 gpb_rows_wanted(EState *estate);
 

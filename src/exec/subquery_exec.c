@@ -3,10 +3,10 @@
  * subquery_exec.c
  *	  The executor node that answers scalar subqueries in batches.
  *
- * Rows of the child are read a batch at a time, with their ranges, and these are answered together (range_totals.h).  Then
- * each row comes out with the subqueries' results.  Where the engine may not answer (rule M8, or the node was
- * switched off since the statement was planned), rows are read one by one, and the stock SubPlans
- * compute the results.
+ * Rows of the child are read a batch at a time, with their ranges, and these are answered together
+ * (range_totals.h).  Then each row comes out with the subqueries' results.  Where the engine may
+ * not answer (rule M8, or the node was switched off since the statement was planned), rows are read
+ * one by one, and the stock SubPlans compute the results.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,8 +60,8 @@ create_subquery(CustomScan *plan)
 /* ---- begin ---- */
 
 /*
- * Prepare the results.  SubPlans must be prepared under EXPLAIN, too, which shows those that a node has.  A target that is an
- * item needs no expression.
+ * Prepare the results.  SubPlans must be prepared under EXPLAIN, too, which shows those that a node
+ * has.  A target that is an item needs no expression.
  */
 static void
 begin_results(GpbSubqueryScan *scan, List *targets, List *subplans)
@@ -86,8 +86,8 @@ begin_results(GpbSubqueryScan *scan, List *targets, List *subplans)
 }
 
 /*
- * The relations stay open to the end of the node, so that no command of this session can change them under it (rule
- * M10).  The tables are in the range table of the statement, which is locked.
+ * The relations stay open to the end of the node, so that no command of this session can change
+ * them under it (rule M10).  The tables are in the range table of the statement, which is locked.
  */
 static void
 begin_ranges(GpbSubqueryScan *scan, List *values)
@@ -160,7 +160,10 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 	scan->limit = GPB_JOIN_FIRST_BATCH;
 }
 
-/* A range's totals; answers are kept for all rows of a batch, so what they take must be known when rows are read. */
+/*
+ * A range's totals; answers are kept for all rows of a batch, so what they take must be known when
+ * rows are read.
+ */
 static GpbRangeTotals *
 range_totals(GpbSubqueryScan *scan, int i)
 {
@@ -197,8 +200,8 @@ evaluate_count(GpbSubqueryScan *scan, ExprState *count, int64 missing)
 }
 
 /*
- * Before the first row is read: how many there will be.  The Limit has looked at its numbers by then, and raised an error
- * about negative ones.  Who is below may be glad to know the bound, too.
+ * Before the first row is read: how many there will be.  The Limit has looked at its numbers by
+ * then, and raised an error about negative ones.  Who is below may be glad to know the bound, too.
  */
 static void
 begin_reading(GpbSubqueryScan *scan)
@@ -219,8 +222,9 @@ begin_reading(GpbSubqueryScan *scan)
 /* ---- a batch of rows ---- */
 
 /*
- * How many rows may be read ahead.  Where that may fail, none that the client may not want: each row that it is given
- * takes one of ours at least if the node is on top, and otherwise nothing is known.
+ * How many rows may be read ahead.  Where that may fail, none that the client may not want: each
+ * row that it is given takes one of ours at least if the node is on top, and otherwise nothing is
+ * known.
  */
 static uint64
 rows_to_read(GpbSubqueryScan *scan)
@@ -232,7 +236,10 @@ rows_to_read(GpbSubqueryScan *scan)
 	return scan->plan.on_top ? Max(wanted, 1) : 1;
 }
 
-/* May the engine answer now?  Otherwise the SubPlans do: also where a batch would be too small to pay. */
+/*
+ * May the engine answer now?  Otherwise the SubPlans do: also where a batch would be too small to
+ * pay.
+ */
 static bool
 engine_may_answer(GpbSubqueryScan *scan)
 {
@@ -280,7 +287,10 @@ reserve_rows(GpbSubqueryScan *scan, uint32 n)
 	scan->capacity = n;
 }
 
-/* Give back what a batch takes: a plan may have many nodes, of one partition each, that are done one after the other. */
+/*
+ * Give back what a batch takes: a plan may have many nodes, of one partition each, that are done
+ * one after the other.
+ */
 static void
 release_rows(GpbSubqueryScan *scan)
 {
@@ -346,8 +356,8 @@ add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
 }
 
 /*
- * Rows of the next batch at most: more than of the last, as far as memory goes, and none that a Limit above will not
- * want.
+ * Rows of the next batch at most: more than of the last, as far as memory goes, and none that a
+ * Limit above will not want.
  */
 static uint32
 next_limit(GpbSubqueryScan *scan)

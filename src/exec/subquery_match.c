@@ -52,8 +52,8 @@ gpb_subquery_aggrefs(Node *expression, List **aggrefs)
 }
 
 /*
- * Make conditions of the table's restrictions, all that the index does not imply.  None may be one that might tell what
- * it saw ahead of a row-level security policy.
+ * Make conditions of the table's restrictions, all that the index does not imply.  None may be one
+ * that might tell what it saw ahead of a row-level security policy.
  */
 static bool
 match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)

@@ -3,9 +3,10 @@
  * subquery_plan.c
  *	  What is remembered of scalar subqueries while a statement is planned.
  *
- * Core plans the statement as it stands.  Each subquery passes through the planner by itself, and there it is matched with
- * the indexes of its table: predicates, policies and inheritance are all decided by then.  Who evaluates the
- * subquery, and for which rows, shows only in the finished plan, to which subquery_place.c takes the candidates.
+ * Core plans the statement as it stands.  Each subquery passes through the planner by itself, and
+ * there it is matched with the indexes of its table: predicates, policies and inheritance are all
+ * decided by then.  Who evaluates the subquery, and for which rows, shows only in the finished
+ * plan, to which subquery_place.c takes the candidates.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,10 @@
 
 #include "subquery.h"
 
-/* Candidates of the statement that is being planned; planning may run statements, which are planned in turn. */
+/*
+ * Candidates of the statement that is being planned; planning may run statements, which are planned
+ * in turn.
+ */
 static List *current_candidates = NIL;
 
 List *

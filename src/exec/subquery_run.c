@@ -3,8 +3,9 @@
  * subquery_run.c
  *	  How many rows are read of a statement by whoever runs it.
  *
- * FETCH, a client's fetch size, a function in SQL, INTO and loops of PL/pgSQL run the executor for some rows at a time,
- * and may never come back for more.  A node that must not read a row that nobody wants asks here.
+ * FETCH, a client's fetch size, a function in SQL, INTO and loops of PL/pgSQL run the executor for
+ * some rows at a time, and may never come back for more.  A node that must not read a row that
+ * nobody wants asks here.
  *
  *-------------------------------------------------------------------------
  */

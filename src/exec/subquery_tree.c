@@ -3,8 +3,9 @@
  * subquery_tree.c
  *	  What the nodes of a finished plan read of their children.
  *
- * A node that reads rows ahead must not read any that nobody would have read: what is evaluated for them might raise
- * an error, and would cost something.  So it must be known of each node whether its reader goes on to the end.
+ * A node that reads rows ahead must not read any that nobody would have read: what is evaluated for
+ * them might raise an error, and would cost something.  So it must be known of each node whether
+ * its reader goes on to the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -71,8 +72,8 @@ limit_reading(Limit *limit, GpbReading reading)
 }
 
 /*
- * Children of a CustomScan.  Nodes of ours that take any plan for a child read it as their own rows are read; what others read
- * is not known.
+ * Children of a CustomScan.  Nodes of ours that take any plan for a child read it as their own rows
+ * are read; what others read is not known.
  */
 static List *
 custom_children(CustomScan *scan, GpbReading reading)
@@ -220,8 +221,8 @@ gpb_may_fail(Node *expression)
 }
 
 /*
- * Add the expressions that the node evaluates for rows that it reads, its target list apart; false if they are
- * not known.
+ * Add the expressions that the node evaluates for rows that it reads, its target list apart; false
+ * if they are not known.
  */
 static bool
 node_expressions(Plan *plan, List **expressions)
@@ -325,7 +326,9 @@ typedef struct Looking
 
 static bool evaluates_below(Looking *looking, Plan *plan);
 
-/* Does the plan of a SubPlan or of a WITH query evaluate one, for its rows or for what it returns? */
+/*
+ * Does the plan of a SubPlan or of a WITH query evaluate one, for its rows or for what it returns?
+ */
 static bool
 subplan_evaluates(Looking *looking, int plan_id)
 {

@@ -97,6 +97,11 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.x FROM lat_bins b
 SELECT lat_same('SELECT b.id, s.x FROM lat_bins b CROSS JOIN LATERAL (SELECT 100 / (count(*) - 510) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 510 OR sum(v) < b.g) s');
 SELECT lat_same('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING coalesce(sum(v), 0) > 15000 AND max(v) > 3) s');
 
+-- conditions are tested in core's order, cheaper ones first
+SELECT lat_same(q) FROM (VALUES
+	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING 1 / (count(*) - 510) > 0 AND count(*) < 0) s'),
+	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE 1 / (n - 510 + 0 * b.id) > 0 AND n + b.id < 0')) q(q);
+
 -- scalar subqueries, several over one range
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
 	coalesce((SELECT sum(v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi), 0) AS total FROM lat_bins b;

@@ -178,6 +178,16 @@ BEGIN
 	RAISE NOTICE '%', r;
 END $$;
 DROP FUNCTION sub_first();
+-- an InitPlan runs when its value is first needed, which may be in a row that nobody wants
+CREATE FUNCTION sub_first() RETURNS int8 LANGUAGE sql VOLATILE AS
+	'SELECT (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b WHERE id < 20 OR lo < (SELECT 1 / (count(*) - 2000) FROM sub_b)';
+SELECT sub_first();
+DROP FUNCTION sub_first();
+-- the least key's InitPlan, and with it the bounds, is evaluated only if the subquery's expression comes to it
+SELECT sub_same(q) FROM (VALUES
+	('SELECT count(m) FROM (SELECT (SELECT coalesce(b.g::int8, min(k)) FROM sub_t WHERE k > 100 / g) AS m FROM sub_b b OFFSET 0) q'),
+	('SELECT count(m) FROM (SELECT (SELECT CASE WHEN b.g > 0 THEN min(k) END FROM sub_t WHERE k > 100 / g) AS m FROM sub_b b OFFSET 0) q'),
+	('SELECT count(m) FROM (SELECT (SELECT min(k) + 1 FROM sub_t WHERE k > 100 / g) AS m FROM sub_b b WHERE g > 0 OFFSET 0) q')) q(q);
 
 -- volatile functions are called in core's order
 CREATE SEQUENCE sub_s;

@@ -113,9 +113,9 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 		list_make5(list_make3_int(candidate->jointype, candidate->index_only, input.in_order),
 				   list_make2_oid(candidate->index->indexoid, candidate->value_type),
 				   candidate->columns,
-				   list_make3(list_make1(candidate->condition), gpb_secure_order(match),
-							  gpb_secure_order(candidate->filters)),
-				   gpb_secure_order(result));
+				   list_make3(list_make1(candidate->condition), gpb_order_clauses(root, match),
+							  gpb_order_clauses(root, candidate->filters)),
+				   gpb_order_clauses(root, result));
 	return path;
 }
 

@@ -233,6 +233,7 @@ gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **havi
 		columns->items = lappend(columns->items,
 								 gpb_lateral_item(innerrel, lfirst(lc),
 												  foreach_current_index(lc)));
+	*having = gpb_order_clauses(innerrel->subroot, *having);
 	*having = (List *) gpb_item_mutator((Node *) *having, columns);
 	return true;
 }
@@ -311,7 +312,7 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  innerrel->cheapest_total_path,
 													  extra->sjinfo, required, &clauses);
-	clauses = gpb_secure_order(clauses);
+	clauses = gpb_order_clauses(root, clauses);
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.parallel_safe = false;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);

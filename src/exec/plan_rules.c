@@ -47,26 +47,55 @@ gpb_query_allows_nodes(PlannerInfo *root)
 
 /* ---- clauses ---- */
 
-List *
-gpb_secure_order(List *rinfos)
+/* What a clause's place is decided by */
+typedef struct GpbClauseRank
 {
-	List	   *clauses = NIL;
-	Index		level = 0;
-	Index		most = 0;
+	Index		security_level;
+	Cost		cost;			/* of a test */
+} GpbClauseRank;
+
+/* A leakproof clause that is cheap may come ahead of its level, as in core. */
+static GpbClauseRank
+gpb_rank_clause(PlannerInfo *root, Node *clause)
+{
+	GpbClauseRank rank = {0};
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, clause, root);
+	rank.cost = cost.per_tuple;
+	if (IsA(clause, RestrictInfo) &&
+		!(((RestrictInfo *) clause)->leakproof && rank.cost < 10 * cpu_operator_cost))
+		rank.security_level = ((RestrictInfo *) clause)->security_level;
+	return rank;
+}
+
+List *
+gpb_order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	GpbClauseRank *ranks = palloc(sizeof(GpbClauseRank) * (n + 1));
+	List	   *ordered = NIL;
 	ListCell   *lc;
 
-	for (level = 0; level <= most; level++)
+	foreach(lc, clauses)
 	{
-		foreach(lc, rinfos)
-		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = lfirst(lc);
+		GpbClauseRank rank = gpb_rank_clause(root, clause);
+		int			place = list_length(ordered);
 
-			most = Max(most, rinfo->security_level);
-			if (rinfo->security_level == level)
-				clauses = lappend(clauses, rinfo->clause);
+		while (place > 0 && (ranks[place - 1].security_level > rank.security_level ||
+							 (ranks[place - 1].security_level == rank.security_level &&
+							  ranks[place - 1].cost > rank.cost)))
+		{
+			ranks[place] = ranks[place - 1];
+			place--;
 		}
+		ranks[place] = rank;
+		if (IsA(clause, RestrictInfo))
+			clause = (Node *) ((RestrictInfo *) clause)->clause;
+		ordered = list_insert_nth(ordered, place, clause);
 	}
-	return clauses;
+	return ordered;
 }
 
 /* ---- tables and indexes ---- */

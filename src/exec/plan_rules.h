@@ -17,8 +17,11 @@
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 
-/* Clauses of a list of RestrictInfos, those of less security first, else in their order. */
-extern List *gpb_secure_order(List *rinfos);
+/*
+ * Clauses in the order in which core would test them: those of less security first, then cheaper ones, else as they
+ * stand.  Members of the list are RestrictInfos or bare clauses.
+ */
+extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
 
 /* One ordinary table of the heap access method, without children, sampling or lateral references. */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);

@@ -338,13 +338,55 @@ subplan_evaluates(Looking *looking, int plan_id)
 		evaluates_below(looking, plan);
 }
 
-/* Does a SubPlan in the expression? */
+/* The InitPlan, at or below the plan node, that sets the Param; 0 if there is none. */
+static int
+find_init_plan(Plan *plan, int param)
+{
+	List	   *children = gpb_plan_children(plan, GPB_READ_SOME);
+	ListCell   *lc;
+	int			plan_id = 0;
+
+	check_stack_depth();
+	foreach(lc, plan->initPlan)
+	{
+		if (list_member_int(lfirst_node(SubPlan, lc)->setParam, param))
+			return lfirst_node(SubPlan, lc)->plan_id;
+	}
+	if (IsA(plan, Gather) || IsA(plan, GatherMerge))
+		children = add_child(NIL, &plan->lefttree, GPB_READ_SOME);
+	foreach(lc, children)
+	{
+		if (plan_id == 0)
+			plan_id = find_init_plan(*((GpbPlanChild *) lfirst(lc))->plan, param);
+	}
+	return plan_id;
+}
+
+/* Does the InitPlan that sets the Param?  It runs when the Param is first needed. */
+static bool
+param_evaluates(Looking *looking, int param)
+{
+	int			plan_id = find_init_plan(looking->statement->planTree, param);
+	ListCell   *lc;
+
+	foreach(lc, looking->statement->subplans)
+	{
+		if (plan_id == 0 && lfirst(lc) != NULL)
+			plan_id = find_init_plan(lfirst(lc), param);
+	}
+	return plan_id > 0 && subplan_evaluates(looking, plan_id);
+}
+
+/* Does a SubPlan in the expression, or an InitPlan whose value it uses? */
 static bool
 subplan_walker(Node *node, void *argument)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, SubPlan) && subplan_evaluates(argument, ((SubPlan *) node)->plan_id))
+		return true;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		param_evaluates(argument, ((Param *) node)->paramid))
 		return true;
 	return expression_tree_walker(node, subplan_walker, argument);
 }
@@ -403,6 +445,52 @@ gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves, bool (*test
 
 /* ---- what a subquery's own plan evaluates ---- */
 
+/* Does the expression, whenever it is evaluated, use a value that an InitPlan of the node sets? */
+static bool
+always_uses_init_plan(Plan *plan, Node *node)
+{
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Param:
+			foreach(lc, plan->initPlan)
+			{
+				if (((Param *) node)->paramkind == PARAM_EXEC &&
+					list_member_int(lfirst_node(SubPlan, lc)->setParam,
+									((Param *) node)->paramid))
+					return true;
+			}
+			return false;
+		case T_RelabelType:
+			return always_uses_init_plan(plan, (Node *) ((RelabelType *) node)->arg);
+		case T_NullTest:
+			return always_uses_init_plan(plan, (Node *) ((NullTest *) node)->arg);
+		case T_CoalesceExpr:
+			return always_uses_init_plan(plan, linitial(((CoalesceExpr *) node)->args));
+		case T_FuncExpr:
+			args = ((FuncExpr *) node)->args;
+			break;
+		case T_OpExpr:
+			args = ((OpExpr *) node)->args;
+			break;
+		case T_MinMaxExpr:
+			args = ((MinMaxExpr *) node)->args;
+			break;
+		default:
+			return false;
+	}
+	foreach(lc, args)
+	{
+		if (always_uses_init_plan(plan, lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
 bool
 gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 {
@@ -424,8 +512,10 @@ gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 		case T_Limit:
 			return plan->qual == NIL && gpb_evaluates_bounds(statement, plan->lefttree);
 		case T_Result:
-			/* the least or greatest key, from an index each */
-			if (plan->initPlan == NIL)
+			/* the least or greatest keys, each from an index: their bounds are the same */
+			if (plan->targetlist == NIL ||
+				!always_uses_init_plan(plan, (Node *) linitial_node(TargetEntry,
+																	plan->targetlist)->expr))
 				return false;
 			foreach(lc, plan->initPlan)
 			{

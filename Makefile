@@ -9,7 +9,7 @@
 EXTENSION = gpubtree
 MODULE_big = gpubtree
 DATA = sql/gpubtree--0.1.0.sql
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(srcdir)src/*.c $(srcdir)src/*/*.c))) $(GPB_OBJS)
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(foreach d,* */* */*/*,$(srcdir)src/$(d).c)))) $(GPB_OBJS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/gpubtree--%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8
@@ -17,10 +17,12 @@ REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8
 REGRESS_SETTINGS := $(shell sed -n 's/^\([a-z_.]*\) = /-c \1=/p' test/installcheck.conf)
 installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 
-PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+# Sources name headers from src on, and objects depend on the headers that they include.
+PG_CPPFLAGS = -Isrc
+PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
-EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.o) test/kernel/kernel_test test/kernel/emulated.so \
+EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
 
 PG_CONFIG ?= pg_config
@@ -37,8 +39,10 @@ endif
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-HEADERS_ALL = $(wildcard src/*.h src/*/*.h cuda/*.cuh cuda/*.h)
-$(OBJS): $(HEADERS_ALL)
+-include $(OBJS:.o=.d) $(patsubst %.cu,%.d,$(wildcard cuda/*.cu))
+
+# For what is compiled in one step from many sources
+HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h)
 
 # Machine code for Turing to Hopper, and PTX for what comes after
 CUDA_ARCHS ?= 75 80 86 89 90
@@ -48,8 +52,8 @@ NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Werror all-warnings \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 CUDA_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard cuda/*.cu)))
 
-cuda/%.o: cuda/%.cu $(HEADERS_ALL)
-	$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
+cuda/%.o: cuda/%.cu
+	$(NVCC) $(NVCC_FLAGS) -MMD -MP -c -o $@ $<
 
 gpubtree_cuda.so: $(CUDA_OBJS)
 	$(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
@@ -57,7 +61,7 @@ gpubtree_cuda.so: $(CUDA_OBJS)
 
 # Tests and benchmark of the devices; neither needs PostgreSQL
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
-HOST_DEVICE = $(wildcard src/mirror/host_*.c)
+HOST_DEVICE = $(wildcard src/device/host/*.c)
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)

@@ -23,7 +23,7 @@
 
 #include <cuda_runtime.h>
 
-#include "mirror/device.h"
+#include "device/device.h"
 
 #include "tree.cuh"
 

@@ -22,7 +22,7 @@
 #ifndef GPB_RANGES_CUH
 #define GPB_RANGES_CUH
 
-#include "mirror/device.h"
+#include "device/device.h"
 
 #include "tree.cuh"
 

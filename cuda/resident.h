@@ -8,7 +8,7 @@
 #ifndef GPB_RESIDENT_H
 #define GPB_RESIDENT_H
 
-#include "mirror/device.h"
+#include "device/device.h"
 
 typedef struct GpbResidentBatch
 {

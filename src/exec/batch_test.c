@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #ifdef GPB_HOLD_POINTS
 
@@ -22,9 +22,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "../hold.h"
-#include "../index/index.h"
-#include "batch_engine.h"
+#include "hold.h"
+#include "index/index.h"
+#include "engine/batch_engine.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_test_batch);
 

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include <float.h>
 
@@ -13,17 +13,17 @@
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 
-#include "../mirror/mirror.h"
-#include "aggregate_node.h"
-#include "batch.h"
-#include "bucket_node.h"
-#include "exec.h"
-#include "index_ends.h"
-#include "join_aggregate.h"
-#include "lateral.h"
-#include "range_aggregate.h"
-#include "rank_find.h"
-#include "subquery.h"
+#include "mirror/mirror.h"
+#include "exec/aggregate/aggregate_node.h"
+#include "engine/batch.h"
+#include "exec/bucket/bucket_node.h"
+#include "exec/exec.h"
+#include "exec/common/index_ends.h"
+#include "exec/join/join_aggregate.h"
+#include "exec/range/lateral.h"
+#include "exec/range/range_aggregate.h"
+#include "exec/rank/rank_find.h"
+#include "exec/subquery/subquery.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 100.0;

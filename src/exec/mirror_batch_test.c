@@ -24,9 +24,9 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "../hold.h"
-#include "../index/index.h"
-#include "../mirror/mirror.h"
+#include "hold.h"
+#include "index/index.h"
+#include "mirror/mirror.h"
 
 PG_FUNCTION_INFO_V1(gpb_test_positions);
 PG_FUNCTION_INFO_V1(gpb_test_ranges);

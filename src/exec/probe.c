@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -25,9 +25,9 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-#include "../index/index.h"
-#include "aggregate_node.h"
-#include "batch.h"
+#include "index/index.h"
+#include "exec/aggregate/aggregate_node.h"
+#include "engine/batch.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_probe);
 

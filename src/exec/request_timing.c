@@ -28,8 +28,8 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "../index/index.h"
-#include "../mirror/mirror.h"
+#include "index/index.h"
+#include "mirror/mirror.h"
 
 #define GPB_MOST_REQUESTS	10000000
 #define GPB_SAMPLE			500		/* results compared with the tree */

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/stratnum.h"
 #include "access/tupmacs.h"
@@ -17,8 +17,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-#include "../key_sort.h"
-#include "array_keys.h"
+#include "key_sort.h"
+#include "index/array_keys.h"
 
 /* Elements between two looks for a cancel */
 #define GPB_ELEMENTS_AT_ONCE	65536

@@ -10,7 +10,7 @@
 #ifndef GPB_ARRAY_KEYS_H
 #define GPB_ARRAY_KEYS_H
 
-#include "index.h"
+#include "index/index.h"
 
 /*
  * A set of non-NULL keys, in index order: single keys, or, where values of another type than the key's may equal several of

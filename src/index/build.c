@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/nbtree.h"
 #include "access/tableam.h"
@@ -29,8 +29,8 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
-#include "index.h"
-#include "../mirror/mirror.h"
+#include "index/index.h"
+#include "mirror/mirror.h"
 
 #define GPB_PHASE_SCAN		2	/* 1 is PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE */
 #define GPB_PHASE_SORT		3

@@ -11,8 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
-#include "../hold.h"
+#include "compat.h"
+#include "hold.h"
 
 #include "access/genam.h"
 #include "access/relation.h"
@@ -27,7 +27,7 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-#include "index.h"
+#include "index/index.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_check);
 

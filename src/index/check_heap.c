@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "access/tableam.h"
@@ -16,7 +16,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "index.h"
+#include "index/index.h"
 
 /* The search for rows' entries */
 typedef struct GpbProbe

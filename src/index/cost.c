@@ -5,13 +5,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/genam.h"
 #include "storage/lockdefs.h"
 #include "utils/index_selfuncs.h"
 
-#include "index.h"
+#include "index/index.h"
 
 /*
  * amcostestimate.  A descent, a leaf and an entry cost here what they cost in a btree of the

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "access/tableam.h"
 #include "access/xlog.h"
@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "xlog.h"
+#include "index/xlog.h"
 
 /*
  * Remove entries and log it.  The leaf is locked exclusively; info is

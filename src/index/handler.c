@@ -5,13 +5,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/stratnum.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
 
-#include "index.h"
+#include "index/index.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_handler);
 

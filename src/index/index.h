@@ -25,8 +25,8 @@
 #include "storage/bufpage.h"
 #include "utils/relcache.h"
 
-#include "../layout.h"
-#include "../ranges.h"
+#include "layout.h"
+#include "ranges.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
 #define GPB_INNER_FILLFACTOR	70

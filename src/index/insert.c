@@ -5,14 +5,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "xlog.h"
+#include "index/xlog.h"
 
 /*
  * The leaf that took this backend's last insert, if it is the rightmost one,

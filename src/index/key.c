@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/nbtree.h"
 #include "catalog/pg_type.h"
@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "index.h"
+#include "index/index.h"
 
 #if !defined(USE_FLOAT8_BYVAL) || defined(WORDS_BIGENDIAN)
 #error "gpubtree needs a 64-bit little-endian machine"

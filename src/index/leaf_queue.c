@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "leaf_queue.h"
+#include "index/leaf_queue.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"

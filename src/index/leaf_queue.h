@@ -8,7 +8,7 @@
 #ifndef GPB_LEAF_QUEUE_H
 #define GPB_LEAF_QUEUE_H
 
-#include "index.h"
+#include "index/index.h"
 
 /* Scans of fewer ranges descend for each. */
 #define GPB_QUEUE_LEAST_RANGES	16

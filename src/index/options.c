@@ -5,12 +5,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/reloptions.h"
 #include "utils/rel.h"
 
-#include "index.h"
+#include "index/index.h"
 
 static relopt_kind gpb_relopt_kind;
 

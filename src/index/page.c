@@ -9,14 +9,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
-#include "../mirror/mirror.h"
+#include "mirror/mirror.h"
 
 #ifdef WORDS_BIGENDIAN
 #error "gpubtree's pages are little-endian"

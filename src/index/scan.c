@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/relscan.h"
 #include "miscadmin.h"
@@ -28,9 +28,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "leaf_queue.h"
-#include "scan_copy.h"
-#include "scan_tuple.h"
+#include "index/leaf_queue.h"
+#include "index/scan_copy.h"
+#include "index/scan_tuple.h"
 
 /* No more entries than this fit a leaf: the narrowest is a 4-byte key, no INCLUDE */
 #define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))

@@ -5,11 +5,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan_copy.h"
+#include "index/scan_copy.h"
 
 #include "utils/memutils.h"
 
-#include "../key_search.h"
+#include "key_search.h"
 
 /* Ranges that are searched in step, and entries compared one by one for the end of one */
 #define GPB_SCAN_GROUP			64

@@ -8,7 +8,7 @@
 #ifndef GPB_SCAN_COPY_H
 #define GPB_SCAN_COPY_H
 
-#include "index.h"
+#include "index/index.h"
 
 #define GPB_SMALL_COPY			512
 

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan_tuple.h"
+#include "index/scan_tuple.h"
 
 #include "access/tupmacs.h"
 #include "utils/memutils.h"

@@ -8,7 +8,7 @@
 #ifndef GPB_SCAN_TUPLE_H
 #define GPB_SCAN_TUPLE_H
 
-#include "index.h"
+#include "index/index.h"
 
 typedef struct GpbFormer GpbFormer;
 

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/skey.h"
 #include "access/stratnum.h"
@@ -19,8 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "array_keys.h"
-#include "index.h"
+#include "index/array_keys.h"
+#include "index/index.h"
 
 /* A function to sort ranges, made from PostgreSQL's template */
 #define ST_SORT gpb_sort_ranges

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"

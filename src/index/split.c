@@ -14,15 +14,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "../hold.h"
-#include "xlog.h"
+#include "hold.h"
+#include "index/xlog.h"
 
 /* What a split does to its page, decided beforehand */
 typedef struct GpbSplit

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/genam.h"
 #include "commands/progress.h"
@@ -18,7 +18,7 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
-#include "index.h"
+#include "index/index.h"
 
 /* One pass over the index */
 typedef struct GpbVacuum

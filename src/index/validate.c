@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../compat.h"
+#include "compat.h"
 
 #include "access/amvalidate.h"
 #include "access/htup_details.h"
@@ -23,7 +23,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "index.h"
+#include "index/index.h"
 
 /* All strategies, all support functions, as bits of an OpFamilyOpFuncGroup */
 #define GPB_ALL_STRATEGIES \

@@ -15,12 +15,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "walk.h"
+#include "index/walk.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "../key_search.h"
+#include "key_search.h"
 
 /* Ranges whose leaves are looked up at a time */
 #define GPB_WALK_WINDOW		256

@@ -12,10 +12,10 @@
 #ifndef GPB_WALK_H
 #define GPB_WALK_H
 
-#include "index.h"
+#include "index/index.h"
 
-#include "../key_sort.h"
-#include "../ranges.h"
+#include "key_sort.h"
+#include "ranges.h"
 
 /* Entries [from, to) of a leaf belong to a range; there is at least one. */
 typedef struct GpbWalkHit

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index.h"
+#include "index/index.h"
 
 #include "access/bufmask.h"
 #include "access/xlog_internal.h"
@@ -20,8 +20,8 @@
 #include "storage/standby.h"
 #include "utils/rel.h"
 
-#include "../mirror/mirror.h"
-#include "xlog.h"
+#include "mirror/mirror.h"
+#include "index/xlog.h"
 
 /*
  * Mark the record's block in the mirror, its buffer being exclusively locked

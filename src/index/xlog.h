@@ -14,7 +14,7 @@
 #include "access/rmgr.h"
 #include "storage/block.h"
 
-#include "../layout.h"
+#include "layout.h"
 
 /* The one home of the resource manager's number */
 #define GPB_RMGR_ID			RM_EXPERIMENTAL_ID

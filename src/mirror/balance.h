@@ -19,7 +19,7 @@
 #ifndef GPB_BALANCE_H
 #define GPB_BALANCE_H
 
-#include "../layout.h"
+#include "layout.h"
 
 #define GPB_SHARE_ALL		1024	/* the share that is all keys */
 #define GPB_BALANCE_FIRST	2	/* the first step of the binary search, which ends at ... */

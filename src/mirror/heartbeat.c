@@ -24,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "mirror/shared.h"
 
 #include "miscadmin.h"
 #include "storage/proc.h"

@@ -18,8 +18,8 @@
 #include "storage/relfilenode.h"
 #include "utils/relcache.h"
 
-#include "balance.h"
-#include "device.h"
+#include "mirror/balance.h"
+#include "device/device.h"
 
 /* ---- load time (gpubtree.c) ---- */
 

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "mirror/shared.h"
 
 #include "storage/shmem.h"
 

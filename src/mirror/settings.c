@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "mirror/shared.h"
 
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"

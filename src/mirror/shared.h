@@ -12,7 +12,7 @@
 #ifndef GPB_SHARED_H
 #define GPB_SHARED_H
 
-#include "../compat.h"
+#include "compat.h"
 
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -21,8 +21,8 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "mirror.h"
-#include "../leaf_aggregate.h"
+#include "mirror/mirror.h"
+#include "leaf_aggregate.h"
 
 #define GPB_MIRRORS			64	/* registry slots */
 #ifndef GPB_HOLD_POINTS

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared.h"
+#include "mirror/shared.h"
 
 #include "fmgr.h"
 #include "utils/timestamp.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mirror/device.h"
+#include "device/device.h"
 
 #define CHANNELS		32
 #define HEAP_ROWS		185		/* of a heap block */

@@ -12,7 +12,7 @@
 #ifndef GPB_TEST_INDEX_H
 #define GPB_TEST_INDEX_H
 
-#include "mirror/device.h"
+#include "device/device.h"
 
 /* ---- randomness, from a seed that is printed ---- */
 

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "../../src/mirror/balance.h"
+#include "mirror/balance.h"
 
 static int	passed = 0;
 static int	failed = 0;

@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * host_search.c
+ *	  The host device's batches of searches.
+ *
+ * A launch takes the request down; poll does a step of it, at most
+ * GPB_HOST_STEP keys, and finish does what is left.  So the service can turn to other
+ * requests between two steps, as it does between two kernels.
+ *
+ *	 order NEAR or KEY:  COLLECT -> (COUNT -> MOVE) for each digit -> LOOK_UP
+ *	 order INPUT, or keys known to ascend:						    LOOK_UP
+ *
+ * Sorting is a radix sort of (key, place) from the lowest digit up to the highest bit in
+ * which keys differ; NEAR sorts by the highest digit alone (the partially sorted aggregation
+ * of Yan et al., PPoPP 2019, with a fixed number of bits).
+ *
+ * Looking up: where keys ascend, the separators are galloped through (Bentley and
+ * Yao, 1976); else GPB_HOST_GROUP binary searches go on side by side, each asking for its
+ * next cache line before the others' turn (the software pipelining of HB+-tree, Shahvarani and
+ * Jacobsen, SIGMOD 2016).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device/host/host_device.h"
+
+#define GPB_HOST_STEP	65536	/* keys that a step handles at most */
+#define GPB_HOST_GROUP	16		/* searches side by side */
+#define GPB_DIGIT_BITS	11
+#define GPB_DIGITS		(1 << GPB_DIGIT_BITS)
+
+typedef enum GpbHostPhase
+{
+	GPB_HOST_ENDED = 0,
+	GPB_HOST_COLLECT,			/* copy keys, find the bits that differ */
+	GPB_HOST_COUNT,				/* how many keys have each digit */
+	GPB_HOST_MOVE,				/* to where the digit's keys begin */
+	GPB_HOST_LOOK_UP
+} GpbHostPhase;
+
+typedef struct GpbHostKey
+{
+	uint64		key;
+	uint32		place;			/* in the piece */
+} GpbHostKey;
+
+/* A channel's batch */
+typedef struct GpbHostSearch
+{
+	GpbHostPhase phase;
+	const GpbDeviceMirror *mirror;
+	GpbSearchSpec spec;
+	GpbHostBuffer changed;		/* copy of the map, for positions */
+	uint32		nblocks;
+	uint32		piece;			/* where the phase has come to */
+	uint32		at;
+
+	/* sorting; of the only piece */
+	GpbHostKey *sorted;			/* NULL: in the order of input */
+	GpbHostKey *spare;
+	uint64		sort_bytes;		/* of each */
+	uint64		differing;		/* bits that are not the same in all keys */
+	int			shift;			/* of the digit */
+	uint32		start[GPB_DIGITS];
+
+	/* galloping */
+	uint64		last;			/* separator of the key before */
+	uint64		last_key;
+} GpbHostSearch;
+
+static uint64
+gpb_host_key(const void *keys, int width, uint32 i)
+{
+	return width == 8 ? ((const uint64 *) keys)[i] : ((const uint32 *) keys)[i];
+}
+
+/* ---- one key ---- */
+
+/* Does a leaf that begins with this separator key lie left of, or at, where the search begins? */
+static inline bool
+gpb_host_begins_before(uint64 separator, uint64 key, bool upper)
+{
+	return (separator < key) | (upper & (separator == key));
+}
+
+/* Last separator that begins before, from "from" on, of which that is known or which is 0. */
+static uint64
+gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
+{
+	const GpbSeparator *separators = mirror->separators;
+	uint64		step = 1;
+	uint64		end;
+
+	while (from + step < mirror->nseparators &&
+		   gpb_host_begins_before(separators[from + step].low.key, key, upper))
+	{
+		from += step;
+		step *= 2;
+	}
+	end = Min(from + step, mirror->nseparators);
+	while (end - from > 1)
+	{
+		uint64		mid = from + (end - from) / 2;
+
+		if (gpb_host_begins_before(separators[mid].low.key, key, upper))
+			from = mid;
+		else
+			end = mid;
+	}
+	return from;
+}
+
+/* The same for n keys at once, n <= GPB_HOST_GROUP, from the first separator on. */
+static void
+gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
+					  uint64 *found)
+{
+	const GpbSeparator *separators = mirror->separators;
+	uint64		length = mirror->nseparators;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		found[i] = 0;
+	while (length > 1)
+	{
+		uint64		half = length / 2;
+
+		length -= half;
+		for (i = 0; i < n; i++)
+		{
+			if (gpb_host_begins_before(separators[found[i] + half].low.key, key[i], upper))
+				found[i] += half;
+			__builtin_prefetch(&separators[found[i] + length / 2].low.key);
+		}
+	}
+}
+
+/* First position whose key is not below, or with UPPER is above, the key. */
+static int
+gpb_host_position_in(const char *page, int key_width, int count, uint64 key, bool upper)
+{
+	uint64		largest = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+
+	if (upper && key == largest)
+		return count;
+	key += upper;
+	return key_width == 8 ? gpb_keys_lower_bound(page, 8, count, key) :
+		gpb_keys_lower_bound(page, 4, count, key);
+}
+
+/*
+ * The key's position, beginning at separator s, as search.h defines it.  *leaf becomes the leaf
+ * that it is in, or that is unclean.
+ */
+static uint16
+gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
+{
+	const GpbDeviceMirror *mirror = search->mirror;
+	int			width = mirror->layout.key_width;
+	bool		equal = search->spec.bound == GPB_SEARCH_EQUAL;
+
+	for (;; s++)
+	{
+		const char *page;
+		int			count;
+		int			position;
+
+		*leaf = mirror->separators[s].leaf;
+		page = gpb_host_clean_leaf(mirror, *leaf, gpb_host_leaf_limit(mirror, s),
+								   search->spec.epoch,
+								   (const uint32 *) search->changed.data, search->nblocks);
+		if (page == NULL)
+			return GPB_POSITION_UNCLEAN;
+		count = gpb_page_count(page);
+		position = gpb_host_position_in(page, width, count, key,
+										search->spec.bound == GPB_SEARCH_UPPER);
+		if (!equal)
+			return (uint16) position;
+		if (position < count)
+			return gpb_page_key(page, width, position) == key ? (uint16) position :
+				GPB_POSITION_NONE;
+		if (s + 1 == mirror->nseparators || mirror->separators[s + 1].low.key > key)
+			return GPB_POSITION_NONE;
+	}
+}
+
+/* ---- steps ---- */
+
+/* Go on to another phase, from the beginning of the keys. */
+static void
+gpb_host_enter(GpbHostSearch *search, GpbHostPhase phase)
+{
+	search->phase = phase;
+	search->piece = 0;
+	search->at = 0;
+}
+
+/* The next digit to sort by, if there is one. */
+static void
+gpb_host_next_digit(GpbHostSearch *search, int shift)
+{
+	search->shift = shift;
+	if (shift < 64 && (search->differing >> shift) != 0)
+	{
+		memset(search->start, 0, sizeof(search->start));
+		gpb_host_enter(search, GPB_HOST_COUNT);
+	}
+	else
+		gpb_host_enter(search, GPB_HOST_LOOK_UP);
+}
+
+static void
+gpb_host_collect(GpbHostSearch *search, uint32 end)
+{
+	const GpbSearchPiece *piece = &search->spec.piece[0];
+	int			width = search->mirror->layout.key_width;
+	uint64		first = gpb_host_key(piece->keys, width, 0);
+	int			top;
+
+	for (; search->at < end; search->at++)
+	{
+		GpbHostKey *into = &search->sorted[search->at];
+
+		into->key = gpb_host_key(piece->keys, width, search->at);
+		into->place = search->at;
+		search->differing |= into->key ^ first;
+	}
+	if (end < piece->n)
+		return;
+	top = search->differing == 0 ? 0 : 64 - __builtin_clzl(search->differing);
+	gpb_host_next_digit(search, search->spec.order == GPB_ORDER_KEY ? 0 :
+						Max(top - GPB_DIGIT_BITS, 0));
+}
+
+static uint32
+gpb_host_digit(const GpbHostSearch *search, uint64 key)
+{
+	return (uint32) (key >> search->shift) & (GPB_DIGITS - 1);
+}
+
+static void
+gpb_host_count(GpbHostSearch *search, uint32 end)
+{
+	uint32		sum = 0;
+	int			digit;
+
+	for (; search->at < end; search->at++)
+		search->start[gpb_host_digit(search, search->sorted[search->at].key)]++;
+	if (end < search->spec.piece[0].n)
+		return;
+	for (digit = 0; digit < GPB_DIGITS; digit++)
+	{
+		uint32		count = search->start[digit];
+
+		search->start[digit] = sum;
+		sum += count;
+	}
+	gpb_host_enter(search, GPB_HOST_MOVE);
+}
+
+static void
+gpb_host_move(GpbHostSearch *search, uint32 end)
+{
+	GpbHostKey *sorted = search->spare;
+
+	for (; search->at < end; search->at++)
+	{
+		const GpbHostKey *key = &search->sorted[search->at];
+
+		search->spare[search->start[gpb_host_digit(search, key->key)]++] = *key;
+	}
+	if (end < search->spec.piece[0].n)
+		return;
+	search->spare = search->sorted;
+	search->sorted = sorted;
+	gpb_host_next_digit(search, search->shift + GPB_DIGIT_BITS);
+}
+
+/* Results [at, at + n) of a piece, n <= GPB_HOST_GROUP. */
+static void
+gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, int n)
+{
+	const GpbDeviceMirror *mirror = search->mirror;
+	int			width = mirror->layout.key_width;
+	bool		upper = search->spec.bound == GPB_SEARCH_UPPER;
+	uint64		key[GPB_HOST_GROUP];
+	uint64		found[GPB_HOST_GROUP];
+	int			i;
+
+	for (i = 0; i < n; i++)
+		key[i] = search->sorted != NULL ? search->sorted[at + i].key :
+			gpb_host_key(piece->keys, width, at + i);
+	if (search->spec.ascending || search->spec.order == GPB_ORDER_KEY)
+	{
+		for (i = 0; i < n; i++)
+		{
+			if (key[i] < search->last_key)
+				search->last = 0;
+			search->last = gpb_host_gallop(mirror, search->last, key[i], upper);
+			search->last_key = key[i];
+			found[i] = search->last;
+		}
+	}
+	else
+		gpb_host_search_group(mirror, key, n, upper, found);
+	for (i = 0; i < n; i++)
+	{
+		uint32	   *leaf = &piece->leaf[at + i];
+
+		*leaf = mirror->separators[found[i]].leaf;
+		if (piece->position != NULL)
+			piece->position[at + i] = gpb_host_position(search, found[i], key[i], leaf);
+		if (search->spec.order != GPB_ORDER_INPUT)
+			piece->permutation[at + i] = search->sorted != NULL ?
+				search->sorted[at + i].place : at + i;
+	}
+}
+
+/* Up to "budget" keys, of several pieces if they are small. */
+static void
+gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
+{
+	while (search->piece < search->spec.npieces && budget > 0)
+	{
+		const GpbSearchPiece *piece = &search->spec.piece[search->piece];
+		uint32		n = Min(Min(piece->n - search->at, budget), GPB_HOST_GROUP);
+
+		if (search->at == piece->n)
+		{
+			search->piece++;
+			search->at = 0;
+			continue;
+		}
+		gpb_host_look_up(search, piece, search->at, (int) n);
+		search->at += n;
+		budget -= n;
+	}
+}
+
+static void
+gpb_host_end(GpbDevice *device, GpbHostSearch *search)
+{
+	gpb_host_free(device, search->sorted, search->sort_bytes);
+	gpb_host_free(device, search->spare, search->sort_bytes);
+	search->sorted = NULL;
+	search->spare = NULL;
+	search->phase = GPB_HOST_ENDED;
+}
+
+static void
+gpb_host_step(GpbDevice *device, GpbHostSearch *search)
+{
+	uint32		n = search->spec.piece[0].n;
+	uint32		end = n - search->at > GPB_HOST_STEP ? search->at + GPB_HOST_STEP : n;
+
+	switch (search->phase)
+	{
+		case GPB_HOST_COLLECT:
+			gpb_host_collect(search, end);
+			break;
+		case GPB_HOST_COUNT:
+			gpb_host_count(search, end);
+			break;
+		case GPB_HOST_MOVE:
+			gpb_host_move(search, end);
+			break;
+		case GPB_HOST_LOOK_UP:
+			gpb_host_look_up_step(search, GPB_HOST_STEP);
+			if (search->piece == search->spec.npieces)
+				gpb_host_end(device, search);
+			break;
+		case GPB_HOST_ENDED:
+			break;
+	}
+}
+
+/* ---- the interface ---- */
+
+/* Memory for sorting the only piece. */
+static GpbDeviceStatus
+gpb_host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
+{
+	search->sort_bytes = (uint64) search->spec.piece[0].n * sizeof(GpbHostKey);
+	search->sorted = gpb_host_alloc(device, search->sort_bytes);
+	search->spare = gpb_host_alloc(device, search->sort_bytes);
+	if (search->sorted != NULL && search->spare != NULL)
+		return GPB_DEVICE_OK;
+	gpb_host_end(device, search);
+	return GPB_DEVICE_NO_MEMORY;
+}
+
+/* The channel's search, idle; what it did before is dropped.  NULL: no memory. */
+static GpbHostSearch *
+gpb_host_search_of(GpbDevice *device, int channel)
+{
+	GpbHostChannel *c = &device->channels[channel];
+
+	if (c->search == NULL)
+		c->search = gpb_host_alloc(device, sizeof(GpbHostSearch));
+	else
+		gpb_host_end(device, c->search);
+	return c->search;
+}
+
+GpbDeviceStatus
+gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
+					   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
+{
+	GpbHostSearch *search = gpb_host_search_of(device, channel);
+	bool		sort = spec->order != GPB_ORDER_INPUT && !spec->ascending &&
+		spec->npieces > 0 && spec->piece[0].n > 0;
+	uint64		bytes = ((uint64) nblocks + 31) / 32 * sizeof(uint32);
+
+	if (search == NULL)
+		return GPB_DEVICE_NO_MEMORY;
+	if (mirror->nseparators == 0)
+	{
+		device->error = "no inner image";
+		return GPB_DEVICE_NO_MEMORY;
+	}
+	gpb_host_ranges_abandon(&device->channels[channel]);
+	search->mirror = mirror;
+	search->spec = *spec;
+	search->nblocks = nblocks;
+	search->last = 0;
+	search->last_key = 0;
+	search->differing = 0;
+	if (spec->npieces > 0 && spec->piece[0].position != NULL)
+	{
+		if (gpb_host_reserve(device, &search->changed, bytes) != GPB_DEVICE_OK)
+			return GPB_DEVICE_NO_MEMORY;
+		memcpy(search->changed.data, changed, bytes);
+	}
+	if (sort && gpb_host_prepare_sort(device, search) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	gpb_host_enter(search, sort ? GPB_HOST_COLLECT : GPB_HOST_LOOK_UP);
+	return GPB_DEVICE_OK;
+}
+
+static void
+gpb_host_run_to_end(GpbDevice *device, GpbHostSearch *search)
+{
+	while (search->phase != GPB_HOST_ENDED)
+		gpb_host_step(device, search);
+}
+
+GpbDeviceStatus
+gpb_host_search_finish(GpbDevice *device, int channel)
+{
+	GpbHostSearch *search = device->channels[channel].search;
+
+	if (search != NULL)
+		gpb_host_run_to_end(device, search);
+	return GPB_DEVICE_OK;
+}
+
+bool
+gpb_host_search_poll(GpbDevice *device, int channel)
+{
+	GpbHostSearch *search = device->channels[channel].search;
+
+	if (search == NULL)
+		return true;
+	gpb_host_step(device, search);
+	return search->phase == GPB_HOST_ENDED;
+}
+
+void
+gpb_host_search_settle(GpbDevice *device, const GpbDeviceMirror *mirror, bool images_only)
+{
+	int			i;
+
+	for (i = 0; i < device->nchannels; i++)
+	{
+		GpbHostSearch *search = device->channels[i].search;
+
+		if (search == NULL || search->phase == GPB_HOST_ENDED || search->mirror != mirror)
+			continue;
+		if (!images_only || search->spec.piece[0].position != NULL)
+			gpb_host_run_to_end(device, search);
+	}
+}

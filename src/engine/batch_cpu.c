@@ -1,0 +1,447 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_cpu.c
+ *	  Engine: a batch answered from leaf pages in shared buffers.
+ *
+ * The input is sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A leaf
+ * whose entries in the ranges are all on all-visible heap pages is read where it lies; of
+ * any other the entries are copied, and its pin is kept until the visibility map has been read for them
+ * (visibility.h).
+ *
+ * Another engine has ranges of the input, or pieces of them that it left over, answered here too
+ * (gpb_cpu_answer_ranges, gpb_cpu_answer_pieces).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "hold.h"
+#include "index/walk.h"
+#include "engine/batch_engine.h"
+
+/* Entries that are read under a leaf's lock at most, since that cannot be cancelled */
+#define GPB_IN_PLACE_ENTRIES	4096
+
+/* Spans from this length on are aggregated a column at a time */
+#define GPB_WIDE_SPAN			16
+
+/* Pieces in the order of a walk */
+#define ST_SORT gpb_sort_pieces
+#define ST_ELEMENT_TYPE GpbUncleanPiece
+#define ST_COMPARE(a, b) gpb_bound_cmp((a)->range.lo, (b)->range.lo)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The least number of ranges that are sorted together, whatever work_mem */
+#define GPB_LEAST_BUNCH			1024
+
+struct GpbCpuAnswer
+{
+	GpbWalk    *walk;
+	GpbVisibility *visibility;
+
+	/* the input from next to end is not sorted yet */
+	uint32		next;
+	uint32		end;
+	uint32		bunch;			/* ranges that are sorted together */
+	GpbNumberedKey *keys;
+	GpbNumberedKey *spare;		/* NULL for pieces */
+
+	/* the bunch, and where the next walk begins in it */
+	GpbNumberedKey *sorted;		/* keys or spare */
+	uint32		nsorted;
+	uint32		at_sorted;
+
+	/* the leaf at hand: hits that are not all added, if the list was full */
+	const GpbWalkHit *hits;
+	int			nhits;
+	bool		more;			/* the walk has further ones */
+	int			hit;			/* next one */
+	int			at;				/* next entry of it, if that has begun */
+	uint64		dead;			/* GPB_LOC_DEAD if hints count on this leaf */
+	uint8		visible[GPB_MAX_LEAF_ENTRIES];
+	PGAlignedBlock copy;
+};
+
+/* ---- begin and end ---- */
+
+/* With nothing to answer yet, and room for n sorted keys */
+static GpbCpuAnswer *
+gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
+{
+	GpbCpuAnswer *cpu = palloc(sizeof(GpbCpuAnswer));
+
+	memset(cpu, 0, offsetof(GpbCpuAnswer, visible));
+	cpu->walk = gpb_walk_begin(batch->index, &batch->spec.layout, &batch->counters.walk);
+	cpu->visibility = gpb_visibility_begin(batch->heap);
+	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbNumberedKey) * n);
+	return cpu;
+}
+
+GpbCpuAnswer *
+gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
+{
+	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
+	Size		memory = batch->memory / 4 * (batch->want.list ? 2 : 3);
+	uint32		bunch = (uint32) Min(Max(memory / (2 * sizeof(GpbNumberedKey)), GPB_LEAST_BUNCH),
+									 Max(end - first, 1));
+	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, bunch);
+
+	cpu->next = first;
+	cpu->end = end;
+	cpu->bunch = bunch;
+	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
+										sizeof(GpbNumberedKey) * bunch);
+	return cpu;
+}
+
+GpbCpuAnswer *
+gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n)
+{
+	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, Max(n, 1));
+	uint32		i;
+
+	gpb_sort_pieces(pieces, n);
+	for (i = 0; i < n; i++)
+	{
+		cpu->keys[i].key = pieces[i].range.lo.key;
+		cpu->keys[i].number = pieces[i].number;
+	}
+	gpb_walk_start_pieces(cpu->walk, cpu->keys, pieces, n);
+	return cpu;
+}
+
+void
+gpb_cpu_answer_end(GpbCpuAnswer *cpu)
+{
+	gpb_visibility_end(cpu->visibility);
+	gpb_walk_end(cpu->walk);
+	pfree(cpu->keys);
+	if (cpu->spare != NULL)
+		pfree(cpu->spare);
+	pfree(cpu);
+}
+
+/* Sort the next ranges; false if there are none. */
+static bool
+gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	uint32		n = Min(cpu->bunch, cpu->end - cpu->next);
+	uint32		i;
+
+	if (n == 0)
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		cpu->keys[i].key = gpb_batch_range(batch, cpu->next + i).lo;
+		cpu->keys[i].number = cpu->next + i;
+	}
+	cpu->next += n;
+	cpu->sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
+	cpu->nsorted = n;
+	cpu->at_sorted = 0;
+	return true;
+}
+
+/*
+ * Begin a walk of the next ranges: all of a bunch, or those whose leaves are known.  False if there are none.  No
+ * pin is held, not even of the visibility map, while a device may be waited for (rule M9).
+ */
+static bool
+gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	const uint32 *leaves = NULL;
+	uint32		n;
+
+	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_bunch(batch, cpu))
+		return false;
+	n = cpu->nsorted - cpu->at_sorted;
+	if (batch->finder != NULL)
+	{
+		gpb_visibility_release(cpu->visibility);
+		n = batch->finder->find(batch, cpu->sorted, cpu->nsorted, cpu->at_sorted, &leaves);
+	}
+	if (leaves == NULL)
+		batch->counters.cpu_keys += n;
+	gpb_walk_start(cpu->walk, cpu->sorted + cpu->at_sorted,
+				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input, leaves, n);
+	cpu->at_sorted += n;
+	return true;
+}
+
+/* ---- a leaf in place ---- */
+
+/* Entries that the hits have together; their rows are asked for. */
+static int
+gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
+{
+	int			entries = 0;
+	int			i;
+
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		__builtin_prefetch(gpb_page_row(page, row_width, cpu->hits[i].from));
+		entries += cpu->hits[i].to - cpu->hits[i].from;
+	}
+	return entries;
+}
+
+/* Are all entries of the hits on all-visible heap pages, as far as is known without I/O? */
+static bool
+gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
+{
+	int			i;
+
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		if (!gpb_visibility_all_pinned(cpu->visibility, page, row_width,
+									   cpu->hits[i].from, cpu->hits[i].to))
+			return false;
+	}
+	return true;
+}
+
+/* Aggregate a long span of visible entries, a column at a time. */
+static void
+gpb_batch_add_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+{
+	GpbRangeAnswer *answer = gpb_batch_answer(batch, hit->number);
+	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
+
+	answer->entries += pick.n;
+	if (batch->want.want == 0)
+		return;
+	if (batch->want.column == 0)
+		gpb_leaf_column_keys(page, &batch->spec.layout, &pick, &answer->column);
+	else
+		gpb_leaf_column_rows(page, &batch->spec, batch->want.column, &pick,
+							 &answer->column, NULL);
+}
+
+/*
+ * Add the hits of a leaf where it lies, if each of their entries counts, to know that
+ * takes no I/O, and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
+ * return, so the map is read while nothing can leave or enter the leaf.
+ */
+static bool
+gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+{
+	const GpbLayout *layout = &batch->spec.layout;
+	int			i;
+	int			at;
+
+	if (GPB_HOLD_WANTED("batch-after-leaf") ||
+		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
+		(batch->want.list && !gpb_batch_list_has_room(batch, entries)) ||
+		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
+		(!batch->want.heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
+		return false;
+
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		const GpbWalkHit *hit = &cpu->hits[i];
+
+		if (!batch->want.list && hit->to - hit->from >= GPB_WIDE_SPAN)
+		{
+			gpb_batch_add_span(batch, page, hit);
+			continue;
+		}
+		for (at = hit->from; at < hit->to; at++)
+			gpb_batch_add_visible(batch, hit->number, gpb_page_key(page, layout->key_width, at),
+								  gpb_page_row(page, layout->row_width, at));
+	}
+	cpu->nhits = 0;
+	return true;
+}
+
+/* ---- a leaf from a copy ---- */
+
+/*
+ * Copy the entries of the hits, each to its place; or all of the leaf, where that is about as much, or
+ * where the walk is to find more hits on it.
+ */
+static void
+gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+{
+	const GpbLayout *layout = &batch->spec.layout;
+	char	   *copy = cpu->copy.data;
+	int			i;
+
+	if (cpu->more || entries > gpb_page_count(page) / 4)
+	{
+		gpb_copy_leaf(copy, page);
+		return;
+	}
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		int			n = cpu->hits[i].to - cpu->hits[i].from;
+		int			key = GPB_PAGE_HEADER + cpu->hits[i].from * layout->key_width;
+		int			row = GPB_SPECIAL_OFFSET - cpu->hits[i].to * layout->row_width;
+
+		memcpy(copy + key, page + key, n * layout->key_width);
+		memcpy(copy + row, page + row, n * layout->row_width);
+	}
+}
+
+/*
+ * Read the visibility map for the entries that were copied: those of the hits, or, if more hits are
+ * to come, all.
+ */
+static void
+gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
+{
+	int			row_width = batch->spec.layout.row_width;
+	int			i;
+
+	if (count > 0 && (cpu->more || entries > count))
+	{
+		gpb_visibility_read(cpu->visibility, cpu->copy.data, row_width, 0, count, cpu->visible);
+		return;
+	}
+	for (i = 0; i < cpu->nhits; i++)
+		gpb_visibility_read(cpu->visibility, cpu->copy.data, row_width, cpu->hits[i].from,
+							cpu->hits[i].to, cpu->visible + cpu->hits[i].from);
+}
+
+/*
+ * Copy what the hits have on a leaf and learn what is visible.  It is pinned and share-locked on entry;
+ * on return it is unlocked, and its pin, which VACUUM must wait for, is dropped, since the map has been
+ * read.
+ */
+static void
+gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
+{
+	const char *page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+
+	gpb_batch_copy_hits(batch, cpu, page, entries);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	GPB_HOLD("batch-after-leaf");
+	if (!batch->want.heap_rows)
+		gpb_batch_read_visibility(batch, cpu, count, entries);
+	ReleaseBuffer(buffer);
+}
+
+/* Add entry "at" of the copied leaf. */
+static inline void
+gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
+{
+	const GpbLayout *layout = &batch->spec.layout;
+	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
+	uint64		key = gpb_page_key(cpu->copy.data, layout->key_width, at);
+
+	if (gpb_row_locator(row) & cpu->dead)
+		return;
+	if (batch->want.heap_rows || cpu->visible[at])
+		gpb_batch_add_visible(batch, number, key, row);
+	else
+		gpb_batch_add_unknown(batch, number, key, row);
+}
+
+/* Add what is left of the copied leaf; false if the list is full before that. */
+static bool
+gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	for (;;)
+	{
+		for (; cpu->hit < cpu->nhits; cpu->hit++)
+		{
+			const GpbWalkHit *hit = &cpu->hits[cpu->hit];
+
+			for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
+			{
+				if (gpb_batch_list_full(batch))
+					return false;
+				gpb_batch_add_copied(batch, cpu, hit->number, cpu->at);
+			}
+			cpu->at = 0;
+			CHECK_FOR_INTERRUPTS();
+		}
+		cpu->nhits = cpu->hit = 0;
+		if (!cpu->more)
+			return true;
+		cpu->nhits = gpb_walk_hits(cpu->walk, cpu->copy.data, &cpu->hits, &cpu->more);
+	}
+}
+
+/*
+ * Add the entries of a leaf, pinned and share-locked on entry and released on return;
+ * those that the list has no room for are left for gpb_batch_drain.
+ */
+static void
+gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	int			entries;
+
+	cpu->nhits = gpb_walk_hits(cpu->walk, page, &cpu->hits, &cpu->more);
+	cpu->hit = 0;
+	cpu->at = 0;
+	cpu->dead = 0;
+	if ((gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 &&
+		!batch->spec.ignore_dead_hints)
+		cpu->dead = GPB_LOC_DEAD;
+	entries = gpb_batch_hit_entries(cpu, page, batch->spec.layout.row_width);
+	if (entries > 0)
+		pgstat_count_index_tuples(batch->index, entries);
+	if ((entries == 0 && !cpu->more) || gpb_batch_leaf_in_place(batch, cpu, page, entries))
+		UnlockReleaseBuffer(buffer);
+	else
+		gpb_batch_leaf_copied(batch, cpu, buffer, entries);
+}
+
+bool
+gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	for (;;)
+	{
+		Buffer		buffer;
+
+		if (!gpb_batch_drain(batch, cpu) || gpb_batch_list_full(batch))
+			return false;
+		if (gpb_walk_leaf(cpu->walk, &buffer))
+			gpb_batch_leaf(batch, cpu, buffer);
+		else if (!gpb_batch_next_walk(batch, cpu))
+			return true;
+	}
+}
+
+/* ---- the engine ---- */
+
+static void
+gpb_batch_cpu_start(GpbBatch *batch)
+{
+	batch->state = gpb_cpu_answer_ranges(batch, batch->first, batch->n);
+}
+
+static bool
+gpb_batch_cpu_fill(GpbBatch *batch)
+{
+	bool		done = gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
+
+	if (batch->finder != NULL && batch->finder->pause != NULL)
+		batch->finder->pause(batch);
+	return done;
+}
+
+static void
+gpb_batch_cpu_end(GpbBatch *batch)
+{
+	GpbCpuAnswer *cpu = (GpbCpuAnswer *) batch->state;
+
+	batch->state = NULL;
+	gpb_cpu_answer_end(cpu);
+}
+
+const GpbBatchEngine gpb_batch_cpu = {
+	.name = "CPU",
+	.start = gpb_batch_cpu_start,
+	.fill = gpb_batch_cpu_fill,
+	.end = gpb_batch_cpu_end
+};

@@ -1,0 +1,366 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_inner.c
+ *	  Leaves of a batch's keys from a mirror of the inner nodes; the CPU goes on from there.
+ *
+ * HB+-tree's division of work (Shahvarani and Jacobsen, SIGMOD 2016): the device finds the leaf of each key,
+ * the CPU finishes in shared buffers.  The sorted keys go in buckets of GPB_INNER_BUCKET.  While the walk is at
+ * the leaves of one bucket the next two are with the service, in staging of their own, so that
+ * transfer, device and CPU work at the same time:
+ *
+ *	 staging 1	| bucket 0 |          | bucket 2     |             | bucket 4 ...
+ *	 staging 2	    | bucket 1 |           | bucket 3    |             | bucket 5 ...
+ *	 walk				   | bucket 0 | bucket 1 | bucket 2 | bucket 3 ...
+ *
+ * The first part of a bucket may be the CPU's alone, which then looks its leaves up in the tree: as large a part
+ * as balances the two sides (mirror/balance.h), and none where the device is the faster one.
+ *
+ * Requests are held while the walk goes on, and given back whenever the caller has its turn; a batch that
+ * is not answered leaves the rest of the keys to the tree.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+
+#include "hold.h"
+#include "mirror/mirror.h"
+#include "engine/batch_engine.h"
+
+/*
+ * Keys of a bucket.  Large enough that what a request costs is nothing beside its keys, small enough that the
+ * first bucket, for which the walk has to wait, is soon there; see doc/design.md for how it was measured.  Another one
+ * is compiled in by make GPB_CFLAGS=-DGPB_INNER_BUCKET=...
+ */
+#ifndef GPB_INNER_BUCKET
+#define GPB_INNER_BUCKET	16384
+#endif
+
+/* Buckets that are with the service at the same time */
+#define GPB_INNER_FLYING	2
+
+/* Full buckets whose times make a sample for the balance */
+#define GPB_INNER_SAMPLE	4
+
+/* A bucket, and the request for its second part */
+typedef struct GpbInnerBucket
+{
+	GpbMirrorBatch *request;	/* NULL: not held */
+	uint32		most;			/* keys that fit its staging */
+	uint32		cpu_end;		/* keys sorted[.. cpu_end) are the CPU's, ... */
+	uint32		end;			/* ... those up to here the device's */
+	bool		full;
+	GpbSearchPiece arrays;
+} GpbInnerBucket;
+
+typedef struct GpbInnerFinder
+{
+	GpbMirrorRef ref;
+	bool		failed;			/* nothing more is asked for in this run */
+	int			nheld;			/* requests, the first of bucket[] */
+	GpbInnerBucket bucket[GPB_INNER_FLYING];
+	int			first;			/* of the buckets sent, the one with the lowest keys */
+	int			nsent;
+	uint32		sent;			/* keys up to here are in buckets */
+	uint32	   *leaves;			/* of the bucket that is walked */
+	uint64		stale_before;	/* counter when it was handed out ... */
+	bool		walking;		/* ... if it was */
+
+	/* times of this sample: in us, over nsampled buckets */
+	GpbBalance	balance;		/* with which it is taken */
+	int			nsampled;
+	double		device_us;
+	double		cpu_us;
+	int			untimed;		/* buckets to come that do not count */
+	instr_time	handed_out;
+	instr_time	answered;		/* when the one before was answered */
+
+	char		name[160];
+} GpbInnerFinder;
+
+/* ---- requests ---- */
+
+static int
+gpb_inner_width(const GpbBatch *batch)
+{
+	return batch->spec.layout.key_width;
+}
+
+/* What is asked of the device for n keys */
+static GpbBatchSearch
+gpb_inner_search(uint32 n)
+{
+	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .order = GPB_ORDER_INPUT,
+	.ascending = true, .n = n};
+
+	return search;
+}
+
+/* Take as many requests as there are to be had; none is an error. */
+static void
+gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
+{
+	GpbBatchSearch search = gpb_inner_search(GPB_INNER_BUCKET);
+	int			width = gpb_inner_width(batch);
+
+	while (finder->nheld < GPB_INNER_FLYING)
+	{
+		GpbInnerBucket *bucket = &finder->bucket[finder->nheld];
+		Size		size;
+
+		bucket->request = gpb_mirror_batch_begin(&finder->ref,
+												 gpb_mirror_batch_arrange(&search, width, NULL,
+																		  &bucket->arrays));
+		if (bucket->request == NULL)
+			break;
+		(void) gpb_mirror_batch_staging(bucket->request, &size);
+		bucket->most = Min(gpb_mirror_batch_capacity(&search, width, size), GPB_INNER_BUCKET);
+		finder->nheld++;
+	}
+}
+
+/* Give all requests back, those in flight too. */
+static void
+gpb_inner_let_go(GpbInnerFinder *finder)
+{
+	while (finder->nheld > 0)
+	{
+		GpbInnerBucket *bucket = &finder->bucket[--finder->nheld];
+
+		gpb_mirror_batch_end(bucket->request);
+		bucket->request = NULL;
+	}
+	finder->nsent = 0;
+}
+
+/* Put the device's keys of the bucket into staging and send them.  False: the service is lost. */
+static bool
+gpb_inner_send(const GpbBatch *batch, GpbInnerBucket *bucket, const GpbNumberedKey *sorted)
+{
+	GpbBatchSearch search = gpb_inner_search(bucket->end - bucket->cpu_end);
+	int			width = gpb_inner_width(batch);
+	const GpbNumberedKey *from = sorted + bucket->cpu_end;
+	Size		size;
+	uint32		i;
+
+	gpb_mirror_batch_arrange(&search, width, gpb_mirror_batch_staging(bucket->request, &size),
+							 &bucket->arrays);
+	if (width == 8)
+	{
+		uint64	   *keys = (uint64 *) bucket->arrays.keys;
+
+		for (i = 0; i < search.n; i++)
+			keys[i] = from[i].key;
+	}
+	else
+	{
+		uint32	   *keys = (uint32 *) bucket->arrays.keys;
+
+		for (i = 0; i < search.n; i++)
+			keys[i] = (uint32) from[i].key;
+	}
+	return gpb_mirror_batch_submit_search(bucket->request, &search);
+}
+
+/* Cut buckets from the keys that are not in one, as long as there are free requests.  False: lost. */
+static bool
+gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
+						uint32 n)
+{
+	while (finder->nsent < finder->nheld && finder->sent < n)
+	{
+		GpbInnerBucket *bucket = &finder->bucket[(finder->first + finder->nsent) % finder->nheld];
+		uint32		keys = Min(bucket->most, n - finder->sent);
+
+		bucket->full = keys == bucket->most;
+		bucket->cpu_end = finder->sent +
+			(uint32) ((uint64) keys * finder->balance.share / GPB_SHARE_ALL);
+		bucket->end = finder->sent + keys;
+		finder->sent = bucket->end;
+		finder->nsent++;
+		if (!gpb_inner_send(batch, bucket, sorted))
+			return false;
+	}
+	return true;
+}
+
+/* ---- balance ---- */
+
+static double
+gpb_microseconds(instr_time from, instr_time to)
+{
+	INSTR_TIME_SUBTRACT(to, from);
+	return INSTR_TIME_GET_DOUBLE(to) * 1e6;
+}
+
+/* Begin a sample, with the balance as it is now, after that many buckets. */
+static void
+gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
+{
+	finder->balance = gpb_mirror_balance(&finder->ref);
+	finder->untimed = untimed;
+	finder->nsampled = 0;
+	finder->device_us = finder->cpu_us = 0;
+}
+
+/*
+ * A bucket has been waited for.  The device's time for it is from when it was sent, or the one before was
+ * answered, to its answer; the CPU's is what went by since the last one was handed out, less
+ * the waiting.  Only buckets in full flow count.
+ */
+static void
+gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerBucket *bucket, double waited_us)
+{
+	instr_time	submitted;
+	instr_time	answered;
+	instr_time	now;
+
+	gpb_mirror_batch_times(bucket->request, &submitted, &answered);
+	INSTR_TIME_SET_CURRENT(now);
+	if (finder->untimed > 0)
+		finder->untimed--;
+	else if (bucket->full)
+	{
+		finder->cpu_us += gpb_microseconds(finder->handed_out, now) - waited_us;
+		finder->device_us += Min(gpb_microseconds(submitted, answered),
+								 gpb_microseconds(finder->answered, answered));
+		finder->nsampled++;
+	}
+	finder->handed_out = now;
+	finder->answered = answered;
+	if (finder->nsampled == GPB_INNER_SAMPLE)
+	{
+		gpb_mirror_balance_sample(&finder->ref, finder->balance, finder->device_us, finder->cpu_us);
+		/* those that are under way have the former share */
+		gpb_inner_begin_sample(finder, GPB_INNER_FLYING);
+	}
+	batch->counters.cpu_share = (double) finder->balance.share / GPB_SHARE_ALL;
+}
+
+/* ---- the finder ---- */
+
+/* Steps to the right on the way from leaves that were handed out */
+static void
+gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
+{
+	if (finder->walking)
+		gpb_mirror_note_stale(&finder->ref, batch->counters.walk.stale_moves - finder->stale_before);
+	finder->walking = false;
+}
+
+/* Wait for the first bucket that was sent and take its leaves out of staging, which can then be used anew. */
+static bool
+gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
+{
+	GpbInnerBucket *bucket = &finder->bucket[finder->first];
+	uint32		n = bucket->end - bucket->cpu_end;
+	instr_time	before;
+	instr_time	after;
+
+	INSTR_TIME_SET_CURRENT(before);
+	if (!gpb_mirror_batch_wait(bucket->request))
+		return false;
+	INSTR_TIME_SET_CURRENT(after);
+	gpb_inner_time(batch, finder, bucket, gpb_microseconds(before, after));
+	memcpy(finder->leaves, bucket->arrays.leaf, n * sizeof(uint32));
+	batch->counters.device_keys += n;
+	batch->counters.requests++;
+	finder->first = (finder->first + 1) % finder->nheld;
+	finder->nsent--;
+	return true;
+}
+
+/* The service does not answer: the tree will do, for all keys that are left. */
+static uint32
+gpb_inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
+{
+	gpb_inner_let_go(finder);
+	finder->failed = true;
+	batch->counters.fallbacks++;
+	return left;
+}
+
+static uint32
+gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+			   const uint32 **leaves)
+{
+	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
+	const GpbInnerBucket *bucket;
+	uint32		end;
+
+	*leaves = NULL;
+	gpb_inner_note_stale(batch, finder);
+	if (finder->failed)
+		return n - at;
+	if (finder->nsent == 0)
+	{
+		/* a new bunch, or after a pause */
+		finder->sent = at;
+		finder->first = 0;
+		gpb_inner_hold(batch, finder);
+		if (finder->nheld == 0)
+			return gpb_inner_fail(batch, finder, n - at);
+		gpb_inner_begin_sample(finder, 1);
+	}
+	if (!gpb_inner_fill_pipeline(batch, finder, sorted, n))
+		return gpb_inner_fail(batch, finder, n - at);
+
+	bucket = &finder->bucket[finder->first];
+	if (at < bucket->cpu_end)
+		return bucket->cpu_end - at;
+	end = bucket->end;
+	GPB_HOLD("inner-before-wait");
+	if (!gpb_inner_receive(batch, finder) ||
+		!gpb_inner_fill_pipeline(batch, finder, sorted, n))
+		return gpb_inner_fail(batch, finder, n - at);
+	GPB_HOLD("inner-leaves-known");
+	*leaves = finder->leaves;
+	finder->walking = true;
+	finder->stale_before = batch->counters.walk.stale_moves;
+	return end - at;
+}
+
+static void
+gpb_inner_pause(GpbBatch *batch)
+{
+	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
+
+	gpb_inner_note_stale(batch, finder);
+	gpb_inner_let_go(finder);
+}
+
+const GpbLeafFinder gpb_batch_inner = {
+	.find = gpb_inner_find,
+	.pause = gpb_inner_pause
+};
+
+bool
+gpb_batch_inner_begin(GpbBatch *batch)
+{
+	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
+	GpbMirrorRef ref;
+	uint64		blocks;
+
+	if (!gpb_mirror_attach_search(batch->index, &batch->spec.layout, &ref) ||
+		!gpb_mirror_refresh_separators(batch->index, &batch->spec.layout, &ref, &blocks))
+	{
+		batch->counters.fallbacks++;
+		return false;
+	}
+	if (finder == NULL)
+	{
+		finder = MemoryContextAllocZero(batch->context, sizeof(GpbInnerFinder));
+		finder->leaves = MemoryContextAlloc(batch->context, GPB_INNER_BUCKET * sizeof(uint32));
+		batch->finder_state = finder;
+	}
+	finder->ref = ref;
+	finder->failed = false;
+	finder->walking = false;
+	snprintf(finder->name, sizeof(finder->name), "CPU, inner nodes on %s",
+			 gpb_mirror_engine_name());
+	batch->finder = &gpb_batch_inner;
+	batch->counters.engine = finder->name;
+	return true;
+}

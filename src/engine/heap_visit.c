@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_visit.c
+ *	  Heap visits: entries whose visibility the heap must decide (rule M6).
+ *
+ * Entries are gathered, sorted by TID and looked up with the snapshot, so that a heap
+ * page is visited once for all of its entries in a batch, and pages to come are
+ * prefetched as a bitmap scan's are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/tableam.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/itemptr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "index/index.h"
+#include "engine/heap_visit.h"
+
+/*
+ * What is sorted: the TID in the upper 48 bits, the record's number below.
+ */
+#define ST_SORT gpb_sort_visits
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+StaticAssertDecl(GPB_HEAP_BATCH <= 65536, "numbers of records fit 16 bits");
+
+struct GpbHeapVisit
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	GpbVisitCallback callback;
+	void	   *arg;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	bool		ranged;
+	int			width;			/* bytes of a record */
+	int			locator;		/* where its locator lies */
+	int			ahead;			/* blocks to prefetch */
+	int			most;			/* records that are gathered */
+	uint64		visited;
+	char	   *records;		/* added and not yet visited */
+	int			nrecords;
+	int			capacity;
+
+	/* what was started with */
+	char	   *started;
+	uint64	   *order;			/* TIDs of the records, and their numbers, as they are visited */
+	int			order_capacity;
+	int			norder;
+	int			at;				/* next one */
+	int			prefetched;		/* first one whose block was not asked for */
+	int			pending;		/* blocks that were asked for and are not reached */
+};
+
+#define GPB_HEAP_INITIAL	1024	/* records there is room for at first */
+
+int
+gpb_visit_batch_size(int width)
+{
+	return Min(GPB_HEAP_BATCH, Max(GPB_HEAP_INITIAL, work_mem * (Size) 1024 / 4 / width));
+}
+
+GpbHeapVisit *
+gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
+				bool ranged, GpbVisitCallback callback, void *arg)
+{
+	GpbHeapVisit *visit = palloc0(sizeof(GpbHeapVisit));
+
+	visit->heap = heap;
+	visit->index = index;
+	visit->snapshot = snapshot;
+	visit->callback = callback;
+	visit->arg = arg;
+	visit->fetch = table_index_fetch_begin(heap);
+	visit->slot = table_slot_create(heap, NULL);
+	visit->ranged = ranged;
+	visit->width = ranged ? gpb_range_entry_width(row_width) : gpb_heap_entry_width(row_width);
+	visit->locator = ranged ? 16 : 8;
+	visit->most = gpb_visit_batch_size(visit->width);
+	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
+	return visit;
+}
+
+void
+gpb_visit_end(GpbHeapVisit *visit)
+{
+	if (visit == NULL)
+		return;
+	gpb_visit_stop(visit);
+	table_index_fetch_end(visit->fetch);
+	ExecDropSingleTupleTableSlot(visit->slot);
+	if (visit->records != NULL)
+		pfree(visit->records);
+	if (visit->order != NULL)
+		pfree(visit->order);
+	pfree(visit);
+}
+
+/* Leave the row at this TID that the snapshot sees in the slot; false if it sees none. */
+static bool
+gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
+{
+	ItemPointerData tid;
+	bool		call_again = false;
+
+	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
+		gpb_corrupted_index(visit->index, "entry points to no heap tuple");
+
+	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
+	return table_index_fetch_tuple(visit->fetch, &tid, visit->snapshot, visit->slot,
+								   &call_again, NULL);
+}
+
+/* Room for n visits in visit->order, in the visits' own memory. */
+static void
+gpb_visit_reserve(GpbHeapVisit *visit, int n)
+{
+	int			capacity = Max(visit->order_capacity, GPB_HEAP_INITIAL);
+
+	if (n <= visit->order_capacity)
+		return;
+	while (capacity < n)
+		capacity *= 2;
+	if (visit->order != NULL)
+		pfree(visit->order);
+	visit->order = MemoryContextAlloc(GetMemoryChunkContext(visit),
+									  sizeof(uint64) * capacity);
+	visit->order_capacity = capacity;
+}
+
+void
+gpb_visit_start(GpbHeapVisit *visit, char *records, int n, bool in_order)
+{
+	int			i;
+
+	Assert(n <= GPB_HEAP_BATCH);
+	gpb_visit_stop(visit);
+	gpb_visit_reserve(visit, n);
+	visit->started = records;
+	for (i = 0; i < n; i++)
+	{
+		const char *record = records + (size_t) i * visit->width;
+		uint64		tid = gpb_row_locator(record + visit->locator) & GPB_TID_MASK;
+
+		if (visit->ranged && (((const uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) != 0)
+			continue;
+		visit->order[visit->norder++] = tid << 16 | i;
+	}
+	if (!in_order)
+		gpb_sort_visits(visit->order, visit->norder);
+}
+
+void
+gpb_visit_stop(GpbHeapVisit *visit)
+{
+	if (visit->norder > 0)
+	{
+		ExecClearTuple(visit->slot);
+		table_index_fetch_reset(visit->fetch);
+	}
+	visit->norder = 0;
+	visit->at = 0;
+	visit->prefetched = 0;
+	visit->pending = 0;
+}
+
+/* The heap block of the i-th visit */
+static inline BlockNumber
+gpb_visit_block(const GpbHeapVisit *visit, int i)
+{
+	return (BlockNumber) (visit->order[i] >> 32);
+}
+
+/* Coming to a block: see to it that as many blocks after it as are wanted are on their way. */
+static void
+gpb_prefetch_visits(GpbHeapVisit *visit)
+{
+	visit->pending -= visit->at > 0;
+	while (visit->prefetched < visit->norder && visit->pending < visit->ahead)
+	{
+		BlockNumber block = gpb_visit_block(visit, visit->prefetched);
+
+		(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM, block);
+		visit->pending++;
+		while (visit->prefetched < visit->norder &&
+			   gpb_visit_block(visit, visit->prefetched) == block)
+			visit->prefetched++;
+	}
+}
+
+char *
+gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot **slot)
+{
+	ExecClearTuple(visit->slot);
+	while (visit->at < visit->norder)
+	{
+		int			i = visit->at;
+		char	   *record = visit->started + (size_t) (visit->order[i] & 0xFFFF) * visit->width;
+
+		CHECK_FOR_INTERRUPTS();
+		if (visit->ahead > 0 &&
+			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
+			gpb_prefetch_visits(visit);
+		visit->at++;
+		if (skip != NULL && skip(arg, record))
+			continue;
+		visit->visited++;
+		if (!gpb_fetch_visible(visit, gpb_row_locator(record + visit->locator)))
+			continue;
+		pgstat_count_heap_fetch(visit->index);
+		*slot = visit->slot;
+		return record;
+	}
+	gpb_visit_stop(visit);
+	return NULL;
+}
+
+/* Visit at most GPB_HEAP_BATCH records. */
+static void
+gpb_visit_batch(GpbHeapVisit *visit, char *records, int n)
+{
+	TupleTableSlot *slot;
+	char	   *record;
+
+	gpb_visit_start(visit, records, n, false);
+	while ((record = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
+		visit->callback(visit->arg, record, slot);
+}
+
+void
+gpb_visit_records(GpbHeapVisit *visit, char *records, uint64 n)
+{
+	while (n > 0)
+	{
+		int			batch = (int) Min(n, GPB_HEAP_BATCH);
+
+		gpb_visit_batch(visit, records, batch);
+		records += (size_t) batch * visit->width;
+		n -= batch;
+	}
+}
+
+char *
+gpb_visit_add(GpbHeapVisit *visit)
+{
+	if (visit->records == NULL)
+	{
+		visit->capacity = GPB_HEAP_INITIAL;
+		visit->records = palloc((Size) visit->capacity * visit->width);
+	}
+	else if (visit->nrecords == visit->most)
+		gpb_visit_flush(visit);
+	else if (visit->nrecords == visit->capacity)
+	{
+		visit->capacity = Min(2 * visit->capacity, visit->most);
+		visit->records = repalloc(visit->records,
+								  (Size) visit->capacity * visit->width);
+	}
+	return visit->records + (size_t) visit->nrecords++ * visit->width;
+}
+
+void
+gpb_visit_flush(GpbHeapVisit *visit)
+{
+	if (visit->nrecords > 0)
+		gpb_visit_batch(visit, visit->records, visit->nrecords);
+	visit->nrecords = 0;
+}
+
+uint64
+gpb_visit_count(const GpbHeapVisit *visit)
+{
+	return visit->visited;
+}

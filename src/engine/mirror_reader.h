@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * mirror_reader.h
+ *	  The order of a reader of a mirror (rule M5), step by step.
+ *
+ * Snapshot, refresh, epoch, visibility map, submit, with a full barrier between each.  The caller
+ * holds a registered MVCC snapshot, then takes the steps in the order in which they stand here.  Each
+ * may say that the mirror cannot be had: then the CPU answers.  No buffer lock, pin or LWLock may
+ * be held (rule M9).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_MIRROR_READER_H
+#define GPB_MIRROR_READER_H
+
+#include "mirror/mirror.h"
+
+/* Attach to the mirror of the index and bring it up to date; *blocks counts pages copied. */
+extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirrorRef *ref,
+							   uint64 *blocks);
+
+/* The epoch that goes with the request; 0: the mirror was lost. */
+extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
+
+/*
+ * Read the whole visibility map and ship it with the request, an aggregate's or a batch.  What lies beyond
+ * its last page counts as not all-visible: *heap_blocks says where that is.
+ */
+extern bool gpb_reader_visibility(struct GpbRequest *request, Relation heap, uint32 *heap_blocks);
+
+#endif							/* GPB_MIRROR_READER_H */

@@ -1,0 +1,267 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_batch.c
+ *	  Batches of the ranges of buckets, sorted first where results do not come in order.
+ *
+ * Mostly the function's results come in the order of the index, and ranges are answered as they are cut.  If not (an offset of a time
+ * zone that falls back over a bucket's end, a divisor that is negative, keys near the end of their type) all ranges are answered once to know which
+ * of them have a visible entry, for only of these the function may be asked; those are sorted by result, and
+ * answered again in that order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "exec/bucket/bucket_node.h"
+#include "exec/join/join_node.h"
+
+/* ---- memory ---- */
+
+GpbRangeTotals *
+gpb_bucket_totals(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	MemoryContext caller;
+
+	if (batches->totals != NULL)
+		return batches->totals;
+	caller = MemoryContextSwitchTo(batches->context);
+	batches->totals = gpb_range_totals_begin(scan->heap, scan->index,
+											 scan->css.ss.ps.state->es_snapshot, scan->items,
+											 scan->nitems, false, gpb_join_memory(),
+											 gpb_batch_engine_for(scan->index, scan->entries));
+	MemoryContextSwitchTo(caller);
+	return batches->totals;
+}
+
+/* Make room for the next batch, which may be larger than the last as far as memory goes; what was there is lost. */
+static void
+gpb_reserve_ranges(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	Size		width = sizeof(GpbKeyRange) + sizeof(GpbBucketRange) +
+	gpb_range_totals_width(gpb_bucket_totals(scan));
+	Size		most = Max(gpb_join_memory() / width, GPB_JOIN_FIRST_BATCH);
+
+	batches->limit = Min(batches->limit, Min(most, GPB_JOIN_MOST_ROWS));
+	batches->n = 0;
+	if (batches->limit <= batches->capacity)
+		return;
+	if (batches->capacity > 0)
+	{
+		pfree(batches->keys);
+		pfree(batches->ranges);
+	}
+	batches->capacity = 0;
+	batches->keys = MemoryContextAllocHuge(batches->context,
+										   sizeof(GpbKeyRange) * batches->limit);
+	batches->ranges = MemoryContextAllocHuge(batches->context,
+											 sizeof(GpbBucketRange) * batches->limit);
+	batches->capacity = batches->limit;
+}
+
+/* ---- cutting and answering ---- */
+
+static void
+gpb_answer_ranges(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+
+	gpb_range_totals_run(batches->totals, batches->keys, batches->n);
+	batches->limit = (uint32) Min((uint64) batches->limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
+}
+
+/* The next batch as it is cut; false if there is none. */
+static bool
+gpb_cut_batch(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	GpbKeyRange keys;
+	GpbBucketRange range;
+
+	batches->n = 0;
+	/* mostly no key is unsafe, and then there is nothing to make ready */
+	if (!gpb_cut_next(&batches->cut, &keys, &range))
+		return false;
+	gpb_reserve_ranges(scan);
+	batches->keys[0] = keys;
+	batches->ranges[0] = range;
+	for (batches->n = 1; batches->n < batches->limit; batches->n++)
+	{
+		if (!gpb_cut_next(&batches->cut, &batches->keys[batches->n],
+						  &batches->ranges[batches->n]))
+			break;
+	}
+	gpb_answer_ranges(scan);
+	return true;
+}
+
+int64
+gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
+{
+	GpbBucketRange *range = &scan->batches.ranges[i];
+
+	if (range->empty)
+		gpb_corrupted_index(scan->index, "a descent did not find entries that a walk found");
+	if (!range->known)
+	{
+		int			level = gpb_bucket_function_enter(scan->function);
+
+		range->result = gpb_bucket_of(scan->function,
+									  gpb_key_value(range->key, scan->layout.key_width,
+													scan->layout.flags));
+		range->known = true;
+		gpb_bucket_function_leave(level);
+	}
+	return range->result;
+}
+
+/* ---- sorting ---- */
+
+/* Columns of what is sorted: result, first and last key */
+#define GPB_SORT_COLUMNS	3
+
+void
+gpb_bucket_batches_begin(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	EState	   *estate = scan->css.ss.ps.state;
+	TupleDesc	descriptor = CreateTemplateTupleDesc(GPB_SORT_COLUMNS);
+
+	TupleDescInitEntry(descriptor, 1, "result", INT8OID, -1, 0);
+	TupleDescInitEntry(descriptor, 2, "first", INT8OID, -1, 0);
+	TupleDescInitEntry(descriptor, 3, "last", INT8OID, -1, 0);
+	batches->context = CurrentMemoryContext;
+	batches->to_sort = ExecInitExtraTupleSlot(estate, descriptor, &TTSOpsVirtual);
+	batches->sorted = ExecInitExtraTupleSlot(estate, descriptor, &TTSOpsMinimalTuple);
+}
+
+/* Sort the ranges of the batch that have an entry. */
+static void
+gpb_sort_batch(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	TupleTableSlot *slot = batches->to_sort;
+	uint32		i;
+
+	for (i = 0; i < batches->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (gpb_range_totals_entries(batches->totals, i) == 0)
+			continue;
+		ExecClearTuple(slot);
+		slot->tts_values[0] = Int64GetDatum(gpb_bucket_batch_result(scan, i));
+		slot->tts_values[1] = UInt64GetDatum(batches->keys[i].lo);
+		slot->tts_values[2] = UInt64GetDatum(batches->keys[i].hi);
+		memset(slot->tts_isnull, false, GPB_SORT_COLUMNS * sizeof(bool));
+		ExecStoreVirtualTuple(slot);
+		tuplesort_puttupleslot(batches->sort, slot);
+		batches->nsorted++;
+	}
+}
+
+/* Cut and answer all ranges, and sort those that have an entry in the order that the node promises. */
+static void
+gpb_sort_ranges(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	AttrNumber	column = 1;
+	TypeCacheEntry *type = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			operator = (scan->layout.flags & GPB_LAYOUT_DESC) ? type->gt_opr : type->lt_opr;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+	MemoryContext caller = MemoryContextSwitchTo(batches->context);
+
+	batches->sort = tuplesort_begin_heap(batches->sorted->tts_tupleDescriptor, 1, &column,
+										 &operator, &collation, &nulls_first, work_mem, NULL,
+										 TUPLESORT_NONE);
+	MemoryContextSwitchTo(caller);
+	while (gpb_cut_batch(scan))
+		gpb_sort_batch(scan);
+	tuplesort_performsort(batches->sort);
+	batches->limit = GPB_JOIN_FIRST_BATCH;
+}
+
+/* The next batch in sorted order; false if there is none. */
+static bool
+gpb_sorted_batch(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	TupleTableSlot *slot = batches->sorted;
+
+	gpb_reserve_ranges(scan);
+	while (batches->n < batches->limit &&
+		   tuplesort_gettupleslot(batches->sort, true, false, slot, NULL))
+	{
+		GpbBucketRange *range = &batches->ranges[batches->n];
+		GpbKeyRange *keys = &batches->keys[batches->n++];
+
+		slot_getallattrs(slot);
+		memset(range, 0, sizeof(*range));
+		range->known = true;
+		range->result = DatumGetInt64(slot->tts_values[0]);
+		keys->lo = DatumGetUInt64(slot->tts_values[1]);
+		keys->hi = DatumGetUInt64(slot->tts_values[2]);
+	}
+	if (batches->n == 0)
+		return false;
+	gpb_answer_ranges(scan);
+	return true;
+}
+
+/* ---- the object ---- */
+
+void
+gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range, const GpbBucketOrder *order)
+{
+	GpbBucketBatches *batches = &scan->batches;
+
+	int			level = gpb_bucket_function_enter(scan->function);
+
+	gpb_bucket_batches_stop(scan);
+	gpb_cut_begin(&batches->cut, scan->index, &scan->layout, scan->function, order, range);
+	gpb_bucket_function_leave(level);
+}
+
+bool
+gpb_bucket_batch_next(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	int			level = gpb_bucket_function_enter(scan->function);
+	bool		found;
+
+	if (batches->cut.mode == GPB_CUT_SORTED && batches->sort == NULL)
+		gpb_sort_ranges(scan);
+	found = batches->cut.mode == GPB_CUT_SORTED ? gpb_sorted_batch(scan) : gpb_cut_batch(scan);
+	gpb_bucket_function_leave(level);
+	return found;
+}
+
+void
+gpb_bucket_batches_stop(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+
+	if (batches->sort != NULL)
+	{
+		ExecClearTuple(batches->sorted);
+		tuplesort_end(batches->sort);
+		batches->sort = NULL;
+	}
+	batches->n = 0;
+	batches->limit = GPB_JOIN_FIRST_BATCH;
+}
+
+void
+gpb_bucket_batches_end(GpbBucketScan *scan)
+{
+	gpb_bucket_batches_stop(scan);
+	if (scan->batches.totals != NULL)
+		gpb_range_totals_end(scan->batches.totals);
+}

@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_cut.c
+ *	  Cutting a range of keys into the buckets of a function.
+ *
+ * From the first entry on, a bucket's end is looked for by asking the function itself: first where the bucket would end if it
+ * were as wide as the last one, which is two calls, else in growing steps and then by halves.  The function is
+ * monotone in between, so equal results at both ends mean equal results all the way.  Then a descent leads to the
+ * next entry: empty stretches cost nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+
+#include "exec/bucket/bucket_cut.h"
+
+/* ---- keys and values ---- */
+
+static inline int64
+gpb_cut_value(const GpbBucketCut *cut, uint64 key)
+{
+	return gpb_key_value(key, cut->layout.key_width, cut->layout.flags);
+}
+
+static inline uint64
+gpb_cut_key(const GpbBucketCut *cut, int64 value)
+{
+	return gpb_key_encode(value, cut->layout.key_width, cut->layout.flags);
+}
+
+static inline int64
+gpb_cut_result(const GpbBucketCut *cut, uint64 key)
+{
+	return gpb_bucket_of(cut->function, gpb_cut_value(cut, key));
+}
+
+static inline bool
+gpb_cut_is_safe(const GpbBucketCut *cut, uint64 key)
+{
+	return key >= cut->safe_first && key <= cut->safe_last;
+}
+
+/* The first entry at or after a key, up to the end; false if there is none. */
+static bool
+gpb_cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
+{
+	GpbKeyRange keys = {from, cut->end};
+	GpbRange	range = gpb_key_range(keys, cut->layout.flags);
+	GpbBound	entry;
+
+	if (from > cut->end ||
+		!gpb_first_entry(cut->index, &cut->layout, range.lo, &entry) ||
+		!gpb_bound_less(entry, range.hi))
+		return false;
+	*key = entry.key;
+	return true;
+}
+
+/* ---- do results come in order? ---- */
+
+/* Is there an entry outside the safe interval whose key is finite?  *first is the first finite one. */
+static bool
+gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
+{
+	const GpbBucketOrder *order = cut->order;
+	uint64		least = gpb_cut_key(cut, order->least_infinity);
+	uint64		most = gpb_cut_key(cut, order->most_infinity);
+	uint64		key;
+
+	if (cut->layout.flags & GPB_LAYOUT_DESC)
+	{
+		uint64		swap = least;
+
+		least = most;
+		most = swap;
+	}
+	*found = gpb_cut_first(cut, cut->next, first);
+	if (*found && order->infinities && *first == least)
+		*found = gpb_cut_first(cut, least + 1, first);
+	if (!*found || (order->infinities && *first == most))
+		return false;
+	if (!gpb_cut_is_safe(cut, *first))
+		return true;
+	if (cut->safe_last >= cut->end || !gpb_cut_first(cut, cut->safe_last + 1, &key))
+		return false;
+	return !order->infinities || key != most;
+}
+
+/*
+ * Between boundaries results do not fall, so they come in order if they do not fall at any boundary.  It is enough
+ * to look at those between the first entry and the end.
+ */
+static bool
+gpb_cut_rises(const GpbBucketCut *cut, uint64 first)
+{
+	int64		from = gpb_cut_value(cut, first);
+	int64		to = gpb_cut_value(cut, Min(cut->end, cut->safe_last));
+	int			i;
+
+	if (from > to)
+	{
+		int64		swap = from;
+
+		from = to;
+		to = swap;
+	}
+	for (i = 0; i < cut->nboundaries; i++)
+	{
+		int64		at = cut->boundaries[i];
+
+		if (at > from && at <= to &&
+			gpb_bucket_of(cut->function, at - 1) > gpb_bucket_of(cut->function, at))
+			return false;
+	}
+	return true;
+}
+
+void
+gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
+			  GpbBucketFunction *function, const GpbBucketOrder *order, GpbKeyRange range)
+{
+	uint64		first;
+	bool		found;
+
+	memset(cut, 0, sizeof(*cut));
+	cut->index = index;
+	cut->layout = *layout;
+	cut->function = function;
+	cut->order = order;
+	cut->next = range.lo;
+	cut->end = range.hi;
+	cut->safe_first = 1;
+	cut->mode = order->null ? GPB_CUT_UNSAFE : GPB_CUT_SORTED;
+	if (order->safe_lo > order->safe_hi)
+		return;
+	cut->safe_first = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_hi : order->safe_lo);
+	cut->safe_last = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_lo : order->safe_hi);
+	if (order->null)
+		return;
+	if (order->zone)
+		cut->boundaries = gpb_bucket_boundaries(function, &cut->nboundaries);
+	if (!gpb_cut_leaves_interval(cut, &first, &found) &&
+		!(found && gpb_cut_is_safe(cut, first) && !gpb_cut_rises(cut, first)))
+		cut->mode = GPB_CUT_IN_ORDER;
+}
+
+/* ---- the end of a bucket ---- */
+
+/* The last key before which the function may begin anew, at or after a safe key */
+static uint64
+gpb_cut_piece_end(const GpbBucketCut *cut, uint64 key)
+{
+	int64		value = gpb_cut_value(cut, key);
+	int			low = 0;
+	int			high = cut->nboundaries;
+
+	/* the first boundary above the value */
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (cut->boundaries[middle] <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (cut->layout.flags & GPB_LAYOUT_DESC)
+		return low > 0 ? gpb_cut_key(cut, cut->boundaries[low - 1]) : cut->safe_last;
+	return low < cut->nboundaries ? gpb_cut_key(cut, cut->boundaries[low] - 1) : cut->safe_last;
+}
+
+/*
+ * The last key up to "most" for which the function has the result that it has for "good"; for "bad", the key after it or
+ * a later one, it has another.
+ */
+static uint64
+gpb_cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
+{
+	while (bad - good > 1)
+	{
+		uint64		middle = good + (bad - good) / 2;
+
+		if (gpb_cut_result(cut, middle) == result)
+			good = middle;
+		else
+			bad = middle;
+	}
+	return good;
+}
+
+/*
+ * The last key up to "most" with the result of "key", looked for from "guess" on, which is between the two.
+ */
+static uint64
+gpb_cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, int64 result)
+{
+	uint64		good = guess;
+	uint64		step = 1;
+
+	if (guess > key && gpb_cut_result(cut, guess) != result)
+		return gpb_cut_halve(cut, key, guess, result);
+	while (good < most)
+	{
+		uint64		next = good + Min(step, most - good);
+
+		if (gpb_cut_result(cut, next) != result)
+			return gpb_cut_halve(cut, good, next, result);
+		good = next;
+		step *= 2;
+	}
+	return good;
+}
+
+/* Where the bucket of a key ends if all are as wide as the last one; at most "most" */
+static uint64
+gpb_cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
+{
+	uint64		past;
+
+	if (cut->width == 0 || key <= cut->bucket_end)
+		return key;
+	past = (key - cut->bucket_end) % cut->width;
+	if (past == 0)
+		return key;
+	return key + Min(cut->width - past, most - key);
+}
+
+/*
+ * The end of a safe key's bucket, at most "most".  Learns how wide buckets are: from the last one if there is
+ * nothing between the two, else from the next one.
+ */
+static uint64
+gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
+{
+	uint64		guess = gpb_cut_guess(cut, key, most);
+	uint64		end = gpb_cut_search(cut, key, guess, most, result);
+
+	if (end == most)
+		return end;
+	if (cut->width == 0)
+	{
+		uint64		next = gpb_cut_search(cut, end + 1, end + 1, most,
+										  gpb_cut_result(cut, end + 1));
+
+		if (next < most)
+			cut->width = next - end;
+	}
+	else if (end != guess && gpb_cut_result(cut, cut->bucket_end + 1) == result)
+		cut->width = end - cut->bucket_end;
+	cut->bucket_end = end;
+	return end;
+}
+
+/* The next key outside the safe interval that has an entry, as a range; false if there are no more. */
+static bool
+gpb_cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
+{
+	uint64		key;
+
+	if (!gpb_cut_first(cut, cut->next, &key) ||
+		(gpb_cut_is_safe(cut, key) &&
+		 (cut->safe_last >= cut->end || !gpb_cut_first(cut, cut->safe_last + 1, &key))))
+	{
+		cut->done = true;
+		return false;
+	}
+	memset(range, 0, sizeof(*range));
+	range->key = key;
+	keys->lo = key;
+	keys->hi = key;
+	cut->done = key >= cut->end;
+	cut->next = key + 1;
+	return true;
+}
+
+bool
+gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
+{
+	uint64		most;
+
+	CHECK_FOR_INTERRUPTS();
+	if (cut->done)
+		return false;
+	if (cut->mode == GPB_CUT_UNSAFE)
+		return gpb_cut_next_unsafe(cut, keys, range);
+	memset(range, 0, sizeof(*range));
+	keys->lo = cut->next;
+	if (!gpb_cut_first(cut, cut->next, &range->key))
+	{
+		keys->hi = cut->end;
+		range->empty = true;
+	}
+	else if (!gpb_cut_is_safe(cut, range->key))
+		keys->hi = range->key;
+	else
+	{
+		most = Min(cut->end, cut->safe_last);
+		if (cut->mode == GPB_CUT_SORTED && cut->nboundaries > 0)
+			most = Min(most, gpb_cut_piece_end(cut, range->key));
+		range->known = true;
+		range->result = gpb_cut_result(cut, range->key);
+		keys->hi = gpb_cut_bucket_end(cut, range->key, most, range->result);
+		range->complete = cut->mode == GPB_CUT_IN_ORDER;
+	}
+	cut->done = keys->hi >= cut->end;
+	cut->next = keys->hi + 1;
+	return true;
+}

@@ -1,0 +1,461 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_exec.c
+ *	  The executor node of aggregates by buckets of a key.
+ *
+ * Conditions become one range of the index's order.  Keys that are not NULL are cut into the ranges of buckets and answered a batch at a
+ * time; ranges next to each other with equal results are one group.  Keys that are NULL, or all if an argument
+ * of the function is, make the group of NULL: one range aggregate, which comes where the index has its NULLs.  In SQL the
+ * functions below the one with the NULL argument are called all the same, and may raise an error: date_trunc(NULL, k::timestamp)
+ * does for a date k beyond the type's range.  So keys outside the safe interval of these functions are asked first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "index/index.h"
+#include "leaf_aggregate.h"
+#include "exec/bucket/bucket_node.h"
+#include "exec/join/join_node.h"
+#include "exec/common/node_explain.h"
+#include "exec/common/node_table.h"
+#include "exec/subquery/subquery.h"
+
+static Node *gpb_create_bucket_aggregate(CustomScan *plan);
+static void gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_bucket_aggregate(CustomScanState *css);
+static void gpb_end_bucket_aggregate(CustomScanState *css);
+static void gpb_rescan_bucket_aggregate(CustomScanState *css);
+static void gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors,
+										 ExplainState *es);
+
+const CustomScanMethods gpb_bucket_aggregate_scan_methods = {
+	.CustomName = "GpubtreeBucketAggregate",
+	.CreateCustomScanState = gpb_create_bucket_aggregate
+};
+
+static const CustomExecMethods gpb_bucket_aggregate_exec_methods = {
+	.CustomName = "GpubtreeBucketAggregate",
+	.BeginCustomScan = gpb_begin_bucket_aggregate,
+	.ExecCustomScan = gpb_exec_bucket_aggregate,
+	.EndCustomScan = gpb_end_bucket_aggregate,
+	.ReScanCustomScan = gpb_rescan_bucket_aggregate,
+	.ExplainCustomScan = gpb_explain_bucket_aggregate
+};
+
+static Node *
+gpb_create_bucket_aggregate(CustomScan *plan)
+{
+	GpbBucketScan *scan;
+
+	scan = (GpbBucketScan *) newNode(sizeof(GpbBucketScan), T_CustomScanState);
+	scan->css.methods = &gpb_bucket_aggregate_exec_methods;
+	return (Node *) scan;
+}
+
+/* ---- begin ---- */
+
+/* Prepare the conditions and the function, for an open index. */
+static void
+gpb_begin_bucket_expressions(GpbBucketScan *scan, CustomScan *plan)
+{
+	List	   *conditions = linitial(plan->custom_exprs);
+	List	   *arguments = lsecond(plan->custom_exprs);
+	ListCell   *lc;
+
+	scan->nconditions = list_length(conditions);
+	scan->conditions = gpb_conditions_init(scan->index, conditions, &scan->css.ss.ps);
+	scan->keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
+	scan->function = gpb_bucket_function_begin(lsecond(plan->custom_private),
+											   scan->index->rd_opcintype[0]);
+	gpb_bucket_function_check_rights(scan->function);
+	scan->narguments = list_length(arguments);
+	Assert(scan->narguments == gpb_bucket_function_arguments(scan->function));
+	scan->arguments = palloc(sizeof(ExprState *) * scan->narguments);
+	foreach(lc, arguments)
+		scan->arguments[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &scan->css.ss.ps);
+	scan->arguments_may_fail = gpb_may_fail((Node *) arguments);
+}
+
+/* Both relations stay open to the end of the node (rule M10). */
+static void
+gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *aggregates = linitial(plan->custom_private);
+
+	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
+	gpb_require_aggregates(scan->items, scan->nitems);
+	scan->heap = gpb_scanned_table(css);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->index = index_open(gpb_aggregate_private_index(aggregates),
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
+	/* a copy: the relcache may rebuild its own at any time */
+	scan->layout = *gpb_layout(scan->index);
+	scan->entries = linitial_int(lthird(plan->custom_private));
+	gpb_begin_bucket_expressions(scan, plan);
+	gpb_bucket_batches_begin(scan);
+	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
+											 ALLOCSET_SMALL_SIZES);
+	scan->execution = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket aggregate",
+											ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- what is to be answered ---- */
+
+/* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
+static bool
+gpb_bucket_has_row(GpbBucketScan *scan)
+{
+	TupleTableSlot *slot = table_slot_create(scan->heap, NULL);
+	IndexScanDesc rows = index_beginscan(scan->heap, scan->index,
+										 scan->css.ss.ps.state->es_snapshot, scan->nkeys, 0);
+	bool		found;
+
+	index_rescan(rows, scan->keys, scan->nkeys, NULL, 0);
+	found = index_getnext_slot(rows, ForwardScanDirection, slot);
+	index_endscan(rows);
+	ExecDropSingleTupleTableSlot(slot);
+	return found;
+}
+
+/* Evaluate the function's other arguments; they live until the next evaluation. */
+static const GpbBucketOrder *
+gpb_set_bucket_arguments(GpbBucketScan *scan)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
+	Datum	   *values = palloc(sizeof(Datum) * scan->narguments);
+	bool	   *isnull = palloc(sizeof(bool) * scan->narguments);
+	const GpbBucketOrder *order;
+	int			i;
+
+	/* not in the per-tuple memory, which goes with each group */
+	for (i = 0; i < scan->narguments; i++)
+		values[i] = ExecEvalExpr(scan->arguments[i], econtext, &isnull[i]);
+	order = gpb_bucket_function_set(scan->function, values, isnull);
+	MemoryContextSwitchTo(caller);
+	return order;
+}
+
+/* Add to the scan keys that the key is NULL. */
+static void
+gpb_add_null_key(GpbBucketScan *scan)
+{
+	ScanKeyEntryInitialize(&scan->keys[scan->nkeys++], SK_ISNULL | SK_SEARCHNULL, 1,
+						   InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, (Datum) 0);
+}
+
+static inline GpbRange
+gpb_intersection(GpbRange a, GpbRange b)
+{
+	if (gpb_bound_less(a.lo, b.lo))
+		a.lo = b.lo;
+	if (gpb_bound_less(b.hi, a.hi))
+		a.hi = b.hi;
+	return a;
+}
+
+/*
+ * Evaluate conditions and arguments, and part the range into what is not NULL and what is.  On this, and on the settings of
+ * the session as they are now, depend all groups (rule M12).
+ */
+static void
+gpb_evaluate_buckets(GpbBucketScan *scan)
+{
+	GpbRange	range;
+	GpbRange	not_null;
+
+	MemoryContextReset(scan->evaluation);
+	scan->has_ranges = false;
+	scan->has_null = false;
+	scan->asks_null_keys = false;
+	scan->nkeys = scan->nconditions;
+	/* what the scan keys have is passed by value, so it may go with this row's memory */
+	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &scan->layout,
+								 scan->css.ss.ps.ps_ExprContext, &range, scan->keys))
+		return;
+	if (scan->arguments_may_fail && !gpb_bucket_has_row(scan))
+		return;
+
+	scan->order = gpb_set_bucket_arguments(scan);
+	scan->has_null = scan->order->null;
+	scan->null_range = range;
+	not_null = gpb_intersection(range, gpb_range_not_null(&scan->layout));
+	if (scan->order->null)
+	{
+		scan->asks_null_keys = !scan->order->silent &&
+			gpb_closed_range(&scan->layout, &not_null, &scan->range);
+		return;
+	}
+	scan->null_range = gpb_intersection(range, gpb_range_null(&scan->layout));
+	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
+	if (scan->has_null)
+		gpb_add_null_key(scan);
+	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
+}
+
+/* Begin with the first group. */
+static void
+gpb_start_buckets(GpbBucketScan *scan)
+{
+	scan->group_open = false;
+	scan->any_result = false;
+	scan->next = 0;
+	MemoryContextReset(scan->execution);
+	gpb_bucket_batches_stop(scan);
+	if (!scan->evaluated)
+		gpb_evaluate_buckets(scan);
+	scan->evaluated = true;
+	scan->phase = GPB_BUCKET_NULL_FIRST;
+	if (scan->has_ranges)
+		gpb_bucket_batches_start(scan, scan->range, scan->order);
+}
+
+/* ---- groups ---- */
+
+/* Raise what the functions below a NULL argument raise for a key that has a visible entry. */
+static void
+gpb_ask_null_keys(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	uint32		i;
+
+	gpb_bucket_batches_start(scan, scan->range, scan->order);
+	while (gpb_bucket_batch_next(scan))
+	{
+		for (i = 0; i < batches->n; i++)
+		{
+			if (gpb_range_totals_entries(batches->totals, i) > 0)
+				(void) gpb_bucket_batch_result(scan, i);
+		}
+	}
+	gpb_bucket_batches_stop(scan);
+}
+
+/* The group of NULL, if it has an entry */
+static bool
+gpb_null_group(GpbBucketScan *scan)
+{
+	GpbAggregateRun run = {0};
+	MemoryContext caller;
+
+	if (!scan->has_null)
+		return false;
+	if (scan->asks_null_keys)
+		gpb_ask_null_keys(scan);
+	caller = MemoryContextSwitchTo(scan->execution);
+	run.heap = scan->heap;
+	run.index = scan->index;
+	run.snapshot = scan->css.ss.ps.state->es_snapshot;
+	run.counters = &scan->null_counters;
+	run.spec.layout = scan->layout;
+	run.spec.range = scan->null_range;
+	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
+	gpb_aggregate_wants(scan->items, scan->nitems, &run.spec);
+	scan->null_engine = gpb_aggregate_range(&run, scan->keys, scan->nkeys);
+	MemoryContextSwitchTo(caller);
+	scan->state = run.totals.state;
+	scan->group_null = true;
+	return scan->state.entries > 0;
+}
+
+/* Open a group with a result, which must come after the last one's. */
+static void
+gpb_open_group(GpbBucketScan *scan, int64 result)
+{
+	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
+							 result >= scan->group_result : result <= scan->group_result))
+		gpb_corrupted_index(scan->index, "keys of buckets are out of order");
+	scan->any_result = true;
+	scan->group_result = result;
+	scan->group_null = false;
+	scan->group_open = true;
+	gpb_range_group_init(&scan->state);
+}
+
+/* The next group of ranges; false if there are no more. */
+static bool
+gpb_range_group(GpbBucketScan *scan)
+{
+	GpbBucketBatches *batches = &scan->batches;
+
+	scan->group_open = false;
+	for (;;)
+	{
+		int64		result;
+
+		if (scan->next == batches->n)
+		{
+			scan->next = 0;
+			if (!gpb_bucket_batch_next(scan))
+				return scan->group_open;
+		}
+		if (gpb_range_totals_entries(batches->totals, scan->next) == 0)
+		{
+			scan->next++;
+			continue;
+		}
+		result = gpb_bucket_batch_result(scan, scan->next);
+		if (!scan->group_open)
+			gpb_open_group(scan, result);
+		else if (result != scan->group_result)
+			return true;
+		gpb_range_group_add(batches->totals, scan->next, &scan->state);
+		if (batches->ranges[scan->next++].complete)
+			return true;
+	}
+}
+
+/* The next group, in "state"; false if there are no more. */
+static bool
+gpb_next_bucket(GpbBucketScan *scan)
+{
+	bool		nulls_first = (scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+
+	switch (scan->phase)
+	{
+		case GPB_BUCKET_START:
+			gpb_start_buckets(scan);
+			return gpb_next_bucket(scan);
+		case GPB_BUCKET_NULL_FIRST:
+			scan->phase = GPB_BUCKET_RANGES;
+			if (nulls_first && gpb_null_group(scan))
+				return true;
+			/* FALLTHROUGH */
+		case GPB_BUCKET_RANGES:
+			if (scan->has_ranges && gpb_range_group(scan))
+				return true;
+			scan->phase = GPB_BUCKET_END;
+			return !nulls_first && gpb_null_group(scan);
+		case GPB_BUCKET_END:
+			return false;
+	}
+	return false;
+}
+
+/* ---- the node ---- */
+
+/* Values of the aggregates, which are in the current context, and the group's key, into the scan tuple */
+static void
+gpb_fill_bucket_tuple(GpbBucketScan *scan)
+{
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(tuple);
+	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
+	gpb_range_group_final(gpb_bucket_totals(scan), &scan->state, tuple->tts_values,
+						  tuple->tts_isnull);
+	if (!scan->group_null)
+	{
+		tuple->tts_values[scan->nitems] = gpb_bucket_datum(scan->function, scan->group_result);
+		tuple->tts_isnull[scan->nitems] = false;
+	}
+	ExecStoreVirtualTuple(tuple);
+}
+
+static TupleTableSlot *
+gpb_exec_bucket_aggregate(CustomScanState *css)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+	PlanState  *ps = &css->ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+
+	for (;;)
+	{
+		MemoryContext caller;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		if (!gpb_next_bucket(scan))
+			return NULL;
+		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		gpb_fill_bucket_tuple(scan);
+		MemoryContextSwitchTo(caller);
+		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
+		if (ps->qual == NULL || ExecQual(ps->qual, econtext))
+			break;
+		InstrCountFiltered1(ps, 1);
+	}
+	return ps->ps_ProjInfo == NULL ? css->ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
+}
+
+/*
+ * Batches begin small again.  What was evaluated stays good unless a parameter has changed, as core's hash tables of groups
+ * do.
+ */
+static void
+gpb_rescan_bucket_aggregate(CustomScanState *css)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+
+	if (css->ss.ps.chgParam != NULL)
+		scan->evaluated = false;
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_bucket_batches_stop(scan);
+	scan->phase = GPB_BUCKET_START;
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_bucket_aggregate(CustomScanState *css)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+
+	if (scan->index == NULL)
+		return;
+	gpb_bucket_batches_end(scan);
+	index_close(scan->index, NoLock);
+}
+
+/* ---- EXPLAIN ---- */
+
+/* As core shows what an aggregate is grouped by */
+static void
+gpb_explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	int			place = list_length(plan->custom_scan_tlist) - 2;
+	TargetEntry *bucket = list_nth_node(TargetEntry, plan->custom_scan_tlist, place);
+
+	ExplainPropertyList(GPB_LABEL_GROUP_KEY,
+						list_make1(deparse_expression((Node *) bucket->expr, context,
+													  list_length(es->rtable) > 1 || es->verbose,
+													  true)), es);
+}
+
+static void
+gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbBatchCounters counters = {.engine = "none"};
+
+	gpb_explain_bucket(plan, ancestors, es);
+	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	if (!es->analyze)
+		return;
+	if (scan->batches.totals != NULL)
+		gpb_range_totals_counters(scan->batches.totals, &counters);
+	else if (scan->null_engine != NULL)
+		counters.engine = scan->null_engine;
+	/* the group of NULL's are with the others */
+	counters.matches += scan->null_counters.matches;
+	counters.walk.leaves += scan->null_counters.cpu_leaves;
+	counters.refreshed_blocks += scan->null_counters.refreshed_blocks;
+	counters.fallbacks += scan->null_counters.fallbacks;
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, scan->null_counters.heap_entries, es);
+	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
+}

@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_plan.c
+ *	  Planning of aggregates by buckets of a key: which queries, and the plan node.
+ *
+ * A query of one table that is grouped by one bucket function of a gpubtree index's key (bucket_function.h) becomes a
+ * CustomPath if that index holds every aggregated column and its key range is all that the query restricts (rule M10).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/stratnum.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/prep.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+#include "utils/typcache.h"
+
+#include "exec/bucket/bucket_node.h"
+#include "exec/common/plan_check.h"
+#include "exec/common/plan_rules.h"
+
+static Plan *gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+									   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gpb_bucket_aggregate_path_methods = {
+	.CustomName = "GpubtreeBucketAggregate",
+	.PlanCustomPath = gpb_plan_bucket_aggregate
+};
+
+/* What the query asks of an index, and how one answers */
+typedef struct GpbBucketCandidate
+{
+	Expr	   *bucket;			/* what is grouped by */
+	List	   *aggrefs;
+	IndexOptInfo *index;
+	List	   *conditions;
+	List	   *functions;
+	List	   *arguments;
+	GpbAggregateItem *items;
+	double		width;			/* of a bucket, 0 if unknown */
+} GpbBucketCandidate;
+
+/* ---- is the query of our kind? ---- */
+
+static bool
+gpb_query_is_bucketed(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->commandType == CMD_SELECT && list_length(parse->groupClause) == 1 &&
+		parse->groupingSets == NIL && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
+}
+
+/*
+ * The expression that is grouped by, if its equality is the one of its type's default order, which the node's
+ * groups are made by; else NULL.
+ */
+static Expr *
+gpb_group_expression(PlannerInfo *root, PathTarget *target)
+{
+	SortGroupClause *group = linitial_node(SortGroupClause, root->parse->groupClause);
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		Expr	   *expression = lfirst(lc);
+		TypeCacheEntry *type;
+
+		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) != group->tleSortGroupRef)
+			continue;
+		type = lookup_type_cache(exprType((Node *) expression), TYPECACHE_EQ_OPR);
+		return type->eq_opr == group->eqop ? expression : NULL;
+	}
+	return NULL;
+}
+
+/* Collect Aggrefs; true, which ends the walk, if anything else is needed but the bucket itself. */
+static bool
+gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
+{
+	if (node == NULL || equal(node, candidate->bucket))
+		return false;
+	if (IsA(node, Aggref))
+	{
+		candidate->aggrefs = list_append_unique(candidate->aggrefs, node);
+		return false;
+	}
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
+		return true;
+	return expression_tree_walker(node, gpb_collect_walker, candidate);
+}
+
+/* ---- does an index hold what is asked for? ---- */
+
+/*
+ * With constants for arguments, is the order of the function known?  Else ordinary plans raise what it raises, or do better than sorting.
+ * Fills in the width.  Arguments that are not constants are seen at run time.
+ */
+static bool
+gpb_bucket_is_promising(GpbBucketCandidate *candidate)
+{
+	int			n = list_length(candidate->arguments);
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	bool	   *isnull = palloc(sizeof(bool) * n);
+	const GpbBucketOrder *order;
+	ListCell   *lc;
+
+	candidate->width = 0.0;
+	foreach(lc, candidate->arguments)
+	{
+		Const	   *argument = (Const *) lfirst(lc);
+
+		if (!IsA(argument, Const))
+			return true;
+		values[foreach_current_index(lc)] = argument->constvalue;
+		isnull[foreach_current_index(lc)] = argument->constisnull;
+	}
+	order = gpb_bucket_function_set(gpb_bucket_function_begin(candidate->functions,
+															  candidate->index->opcintype[0]),
+									values, isnull);
+	candidate->width = order->width;
+	return !order->null && order->safe_lo <= order->safe_hi;
+}
+
+/* Match the whole query to one index. */
+static bool
+gpb_match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *candidate)
+{
+	if (!gpb_index_is_usable(index) ||
+		!gpb_match_bucket_function(root, index, candidate->bucket, &candidate->functions,
+								   &candidate->arguments) ||
+		!gpb_match_conditions(root, index, &candidate->conditions) ||
+		!gpb_match_range_aggrefs(index, candidate->aggrefs, &candidate->items))
+		return false;
+	candidate->index = index;
+	return gpb_bucket_is_promising(candidate);
+}
+
+/* ---- path ---- */
+
+/* Can the key be NULL, as far as index and conditions say? */
+static bool
+gpb_bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
+{
+	ListCell   *lc;
+
+	foreach(lc, candidate->conditions)
+	{
+		if (!IsA(lfirst(lc), NullTest) ||
+			((NullTest *) lfirst(lc))->nulltesttype == IS_NOT_NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The order of the groups, if the query can use it: that of the index, since the function rises with the key.
+ */
+static List *
+gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
+{
+	IndexOptInfo *index = candidate->index;
+	PathKey    *pathkey;
+
+	if (list_length(root->group_pathkeys) != 1)
+		return NIL;
+	pathkey = linitial_node(PathKey, root->group_pathkeys);
+	if (pathkey->pk_strategy != (index->reverse_sort[0] ? BTGreaterStrategyNumber : BTLessStrategyNumber))
+		return NIL;
+	if (pathkey->pk_nulls_first != index->nulls_first[0] &&
+		gpb_bucket_may_be_null(root, candidate))
+		return NIL;
+	return root->group_pathkeys;
+}
+
+static CustomPath *
+gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
+					 const GpbBucketCandidate *candidate)
+{
+	CustomPath *path = makeNode(CustomPath);
+	IndexOptInfo *index = candidate->index;
+	List	   *having = (List *) root->parse->havingQual;
+	int			nitems = list_length(candidate->aggrefs);
+	double		entries = Min(clamp_row_est(index->rel->rows), (double) PG_INT32_MAX);
+	double		buckets = gpb_estimate_buckets(root, index, candidate->bucket, candidate->width);
+
+	path->path.pathtype = T_CustomScan;
+	/* the table, for EXPLAIN can then name its columns */
+	path->path.parent = index->rel;
+	path->path.pathtarget = grouped_rel->reltarget;
+	path->path.parallel_safe = false;
+	path->path.rows = clamp_row_est(buckets * clauselist_selectivity(root, having, 0,
+																	 JOIN_INNER, NULL));
+	path->path.pathkeys = gpb_bucket_pathkeys(root, candidate);
+	gpb_bucket_cost(root, index, candidate->conditions, candidate->items, nitems, buckets,
+					grouped_rel->reltarget, having, &path->path.startup_cost,
+					&path->path.total_cost);
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &gpb_bucket_aggregate_path_methods;
+	path->custom_private =
+		list_make5(lappend(list_copy(candidate->aggrefs), candidate->bucket),
+				   gpb_key_var(root, index),
+				   list_make2(candidate->conditions, candidate->arguments),
+				   having,
+				   list_make3(gpb_aggregate_private(index->indexoid, candidate->items, nitems),
+							  candidate->functions, list_make1_int((int) entries)));
+	return path;
+}
+
+/*
+ * Would core's hashing, if it is what core would do, be cheaper than our path were it known how few buckets there are?  Core may take them to be as many
+ * as there are keys, and then hashing looks dearer than it is.
+ */
+static bool
+gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,
+					   double buckets)
+{
+	AggPath    *best = NULL;
+	AggClauseCosts aggregates = {0};
+	Path	   *rows;
+	Path		hashed = {0};
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->path.total_cost)
+			best = lfirst(lc);
+	}
+	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
+		best->aggsplit != AGGSPLIT_SIMPLE || buckets > best->numGroups)
+		return false;
+	rows = best->subpath;
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
+	cost_agg(&hashed, root, AGG_HASHED, &aggregates, 1, buckets, NIL, rows->startup_cost,
+			 rows->total_cost, rows->rows, rows->pathtarget->width);
+	return hashed.total_cost < path->path.total_cost;
+}
+
+void
+gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	GpbBucketCandidate candidate = {0};
+	CustomPath *best = NULL;
+	double		buckets = 0.0;
+	ListCell   *lc;
+
+	if (!gpb_enable_bucketaggregate || !gpb_query_is_bucketed(root) ||
+		!gpb_rel_is_plain(root, input_rel))
+		return;
+	candidate.bucket = gpb_group_expression(root, grouped_rel->reltarget);
+	if (candidate.bucket == NULL ||
+		gpb_collect_walker((Node *) grouped_rel->reltarget->exprs, &candidate) ||
+		gpb_collect_walker(root->parse->havingQual, &candidate))
+		return;
+
+	foreach(lc, input_rel->indexlist)
+	{
+		CustomPath *path;
+
+		if (!gpb_match_bucket_index(root, lfirst_node(IndexOptInfo, lc), &candidate))
+			continue;
+		path = gpb_make_bucket_path(root, grouped_rel, &candidate);
+		/* one that is in the order asked for may be worth more than it costs */
+		if (best == NULL || path->path.total_cost < best->path.total_cost ||
+			(best->path.pathkeys == NIL && path->path.pathkeys != NIL))
+		{
+			best = path;
+			buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket,
+										   candidate.width);
+		}
+	}
+	if (best != NULL && !gpb_hashing_is_cheaper(root, grouped_rel, best, buckets))
+		add_path(grouped_rel, (Path *) best);
+}
+
+/* ---- plan ---- */
+
+/* PlanCustomPath; see bucket_node.h for what is where. */
+static Plan *
+gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *columns = lappend(list_copy(linitial(path->custom_private)),
+								  lsecond(path->custom_private));
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		scan->custom_scan_tlist =
+			lappend(scan->custom_scan_tlist,
+					makeTargetEntry(lfirst(lc), list_length(scan->custom_scan_tlist) + 1, NULL,
+									false));
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = lfourth(path->custom_private);
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_exprs = lthird(path->custom_private);
+	scan->custom_private = list_nth(path->custom_private, 4);
+	scan->methods = &gpb_bucket_aggregate_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, lsecond(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
+						  list_length(columns) - 1);
+	return &scan->scan.plan;
+}

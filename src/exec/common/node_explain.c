@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * node_explain.c
+ *	  What EXPLAIN shows of every node of ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/index.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "exec/common/node_explain.h"
+
+/* The index as the text format shows it, with its schema if VERBOSE */
+static char *
+gpb_index_text(Oid index, ExplainState *es)
+{
+	char	   *name = get_rel_name(index);
+
+	if (name == NULL)
+		elog(ERROR, "cache lookup failed for index %u", index);
+	if (!es->verbose)
+		return pstrdup(quote_identifier(name));
+	return quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(index)), name);
+}
+
+void
+gpb_explain_index(Oid index, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText(GPB_LABEL_INDEX, gpb_index_text(index, es), es);
+	else
+		ExplainPropertyText(GPB_LABEL_INDEX_NAME, get_rel_name(index), es);
+}
+
+const char *
+gpb_inner_alias(CustomScan *plan, ExplainState *es)
+{
+	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
+	Index		rti = castNode(Var, key->expr)->varno;
+	char	   *alias = list_nth(es->rtable_names, rti - 1);
+
+	return alias != NULL ? alias : rt_fetch(rti, es->rtable)->eref->aliasname;
+}
+
+void
+gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
+{
+	Oid			table = IndexGetRelation(index, false);
+	char	   *name = get_rel_name(table);
+	char	   *schema = get_namespace_name_or_temp(get_rel_namespace(table));
+	StringInfoData text;
+
+	if (alias == NULL)
+		alias = name;
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		gpb_explain_index(index, es);
+		ExplainPropertyText(GPB_LABEL_RELATION_NAME, name, es);
+		if (es->verbose)
+			ExplainPropertyText(GPB_LABEL_SCHEMA, schema, es);
+		ExplainPropertyText(GPB_LABEL_ALIAS, alias, es);
+		return;
+	}
+	initStringInfo(&text);
+	appendStringInfo(&text, "%s on %s", gpb_index_text(index, es),
+					 es->verbose ? quote_qualified_identifier(schema, name) :
+					 quote_identifier(name));
+	if (strcmp(alias, name) != 0)
+		appendStringInfo(&text, " %s", quote_identifier(alias));
+	ExplainPropertyText(GPB_LABEL_INDEX, text.data, es);
+}
+
+void
+gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
+					List *ancestors, ExplainState *es)
+{
+	List	   *context;
+
+	if (clauses == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	ExplainPropertyText(label,
+						deparse_expression((Node *) make_ands_explicit(clauses), context,
+										   es->verbose || plan->scan.scanrelid == 0, false), es);
+}
+
+void
+gpb_explain_range_conditions(Oid index, int nconditions, const GpbRangeCondition *conditions,
+							 List *values, CustomScan *plan, List *ancestors, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	const char *key = quote_identifier(get_attname(index, 1, false));
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < nconditions; i++)
+		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "", key,
+						 get_opname(conditions[i].operator),
+						 deparse_expression(list_nth(values, i), context, true, false));
+	if (nconditions > 1)
+		ExplainPropertyText(GPB_LABEL_INDEX_COND, psprintf("(%s)", text.data), es);
+	else
+		ExplainPropertyText(GPB_LABEL_INDEX_COND, text.data, es);
+}
+
+void
+gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint64 heap_fetches,
+					 ExplainState *es)
+{
+	ExplainPropertyText(GPB_LABEL_ENGINE, counters->engine, es);
+	if (inputs != NULL)
+	{
+		ExplainPropertyInteger(GPB_LABEL_BATCHES, NULL, (int64) counters->runs, es);
+		ExplainPropertyInteger(inputs, NULL, (int64) counters->ranges, es);
+	}
+	ExplainPropertyInteger(GPB_LABEL_MATCHES, NULL, (int64) counters->matches, es);
+	ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
+						   (int64) (counters->heap_fetches + heap_fetches), es);
+	ExplainPropertyInteger(GPB_LABEL_CPU_LEAVES, NULL, (int64) counters->walk.leaves, es);
+	ExplainPropertyInteger(GPB_LABEL_REFRESHED, NULL, (int64) counters->refreshed_blocks, es);
+	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);
+}
+
+void
+gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
+{
+	GpbBatchCounters none = {.engine = "none"};
+
+	gpb_explain_counters(inputs, batch == NULL ? &none : gpb_batch_counters(batch), heap_fetches,
+						 es);
+}

@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_outer.c
+ *	  The outer rows of one batch of a join.
+ *
+ * Rows are kept deformed, as arrays of Datums, since each is looked at about once and in any
+ * order: forming and deforming tuples would cost more than the batch's search.  Only values that are
+ * not passed by value are copied elsewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/tupdesc.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "exec/join/join_node.h"
+
+struct GpbOuterRows
+{
+	MemoryContext context;
+	MemoryContext copies;		/* values passed by reference */
+	TupleDesc	descriptor;
+	int			natts;
+	bool	   *wanted;			/* columns that are kept; NULL: all */
+	bool		by_value;		/* all that are kept */
+	Datum	   *values;			/* natts of each row */
+	bool	   *isnull;
+	uint32		n;
+	uint32		capacity;
+	Size		copied;			/* bytes in copies */
+};
+
+GpbOuterRows *
+gpb_outer_begin(TupleDesc descriptor)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "gpubtree join rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	GpbOuterRows *rows = MemoryContextAllocZero(context, sizeof(GpbOuterRows));
+	int			i;
+
+	rows->context = context;
+	rows->copies = AllocSetContextCreate(context, "gpubtree join values",
+										 ALLOCSET_DEFAULT_SIZES);
+	rows->descriptor = descriptor;
+	rows->natts = descriptor->natts;
+	rows->by_value = true;
+	for (i = 0; i < rows->natts; i++)
+		rows->by_value &= TupleDescAttr(descriptor, i)->attbyval;
+	return rows;
+}
+
+/* Columns are kept from the next row on. */
+void
+gpb_outer_want(GpbOuterRows *rows, const Bitmapset *columns)
+{
+	int			i;
+
+	rows->wanted = MemoryContextAlloc(rows->context, rows->natts * sizeof(bool) + 1);
+	rows->by_value = true;
+	for (i = 0; i < rows->natts; i++)
+	{
+		rows->wanted[i] = bms_is_member(i + 1, columns);
+		rows->by_value &= !rows->wanted[i] || TupleDescAttr(rows->descriptor, i)->attbyval;
+	}
+}
+
+void
+gpb_outer_release(GpbOuterRows *rows)
+{
+	gpb_outer_clear(rows, 0);
+	if (rows->capacity == 0)
+		return;
+	pfree(rows->values);
+	pfree(rows->isnull);
+	rows->capacity = 0;
+}
+
+void
+gpb_outer_clear(GpbOuterRows *rows, uint32 capacity)
+{
+	Size		cells = (Size) capacity * Max(rows->natts, 1);
+
+	rows->n = 0;
+	rows->copied = 0;
+	MemoryContextReset(rows->copies);
+	if (capacity <= rows->capacity)
+		return;
+	if (rows->capacity > 0)
+	{
+		pfree(rows->values);
+		pfree(rows->isnull);
+	}
+	rows->values = MemoryContextAllocHuge(rows->context, cells * sizeof(Datum));
+	rows->isnull = MemoryContextAllocHuge(rows->context, cells * sizeof(bool));
+	rows->capacity = capacity;
+}
+
+void
+gpb_outer_add(GpbOuterRows *rows, TupleTableSlot *slot)
+{
+	Datum	   *values;
+	bool	   *isnull;
+	MemoryContext caller;
+	int			i;
+
+	Assert(rows->n < rows->capacity);
+	slot_getallattrs(slot);
+	values = rows->values + (Size) rows->n * rows->natts;
+	isnull = rows->isnull + (Size) rows->n * rows->natts;
+	rows->n++;
+	memcpy(values, slot->tts_values, rows->natts * sizeof(Datum));
+	memcpy(isnull, slot->tts_isnull, rows->natts * sizeof(bool));
+	for (i = 0; rows->wanted != NULL && i < rows->natts; i++)
+		isnull[i] |= !rows->wanted[i];
+	if (rows->by_value)
+		return;
+
+	caller = MemoryContextSwitchTo(rows->copies);
+	for (i = 0; i < rows->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(rows->descriptor, i);
+
+		if (attribute->attbyval || isnull[i])
+			continue;
+		values[i] = datumCopy(values[i], false, attribute->attlen);
+		rows->copied += GetMemoryChunkSpace(DatumGetPointer(values[i]));
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+void
+gpb_outer_get(const GpbOuterRows *rows, uint32 row, Datum *values, bool *isnull)
+{
+	memcpy(values, rows->values + (Size) row * rows->natts, rows->natts * sizeof(Datum));
+	memcpy(isnull, rows->isnull + (Size) row * rows->natts, rows->natts * sizeof(bool));
+}
+
+uint32
+gpb_outer_count(const GpbOuterRows *rows)
+{
+	return rows->n;
+}
+
+Size
+gpb_outer_copied(const GpbOuterRows *rows)
+{
+	return rows->copied;
+}
+
+void
+gpb_outer_end(GpbOuterRows *rows)
+{
+	MemoryContextDelete(rows->context);
+}

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_check.c
+ *	  Which columns of the scan tuple the expressions of a plan node may refer to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
+
+#include "exec/common/plan_check.h"
+
+/*
+ * The columns that are filled when an expression is evaluated, and what is needed to find
+ * references to others
+ */
+typedef struct GpbPlanCheck
+{
+	List	   *columns;		/* custom_scan_tlist */
+	Relids		parameters;		/* relations whose columns will be parameters */
+	int			first;
+	int			last;
+	const char *name;			/* of the node */
+} GpbPlanCheck;
+
+/*
+ * The column that setrefs.c puts in the place of an expression, 0 if it does not; see
+ * search_indexed_tlist_for_var there.
+ */
+static int
+gpb_matching_column(const GpbPlanCheck *check, Expr *expression)
+{
+	TargetEntry *entry = NULL;
+	ListCell   *lc;
+
+	if (IsA(expression, Const))
+		return 0;
+	if (!IsA(expression, Var))
+		entry = tlist_member(expression, check->columns);
+	foreach(lc, check->columns)
+	{
+		Var		   *column = (Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(expression, Var) && IsA(column, Var) &&
+			column->varno == ((Var *) expression)->varno &&
+			column->varattno == ((Var *) expression)->varattno)
+		{
+			entry = lfirst_node(TargetEntry, lc);
+			break;
+		}
+	}
+	return entry == NULL ? 0 : entry->resno;
+}
+
+/*
+ * Raises the error.  Of a path with parameters, Vars of other relations become Params when its plan
+ * has been made; what a PlaceHolderVar will look like then is not known here, so its insides are
+ * not looked at.
+ */
+static bool
+gpb_check_walker(Node *node, void *argument)
+{
+	const GpbPlanCheck *check = argument;
+	int			column;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, List))
+		return expression_tree_walker(node, gpb_check_walker, argument);
+	column = gpb_matching_column(check, (Expr *) node);
+	if (column != 0 && (column < check->first || column > check->last))
+		elog(ERROR, "expression of %s would be taken from column %d of its scan tuple before that is filled",
+			 check->name, column);
+	if (column != 0 ||
+		(IsA(node, PlaceHolderVar) && !bms_is_empty(check->parameters)))
+		return false;
+	if (IsA(node, Var) && !bms_is_member(((Var *) node)->varno, check->parameters))
+		elog(ERROR, "scan tuple of %s lacks column %d of relation %d", check->name,
+			 ((Var *) node)->varattno, ((Var *) node)->varno);
+	return expression_tree_walker(node, gpb_check_walker, argument);
+}
+
+static void
+gpb_check_init(GpbPlanCheck *check, const CustomPath *path, const CustomScan *scan, int first,
+			   int last)
+{
+	check->columns = scan->custom_scan_tlist;
+	check->parameters = PATH_REQ_OUTER(&path->path);
+	check->first = first;
+	check->last = last;
+	check->name = path->methods->CustomName;
+}
+
+void
+gpb_check_expressions(const CustomPath *path, const CustomScan *scan, List *expressions,
+					  int first, int last)
+{
+	GpbPlanCheck check;
+
+	gpb_check_init(&check, path, scan, first, last);
+	(void) gpb_check_walker((Node *) expressions, &check);
+}
+
+void
+gpb_check_conditions(const CustomPath *path, const CustomScan *scan, List *conditions,
+					 int first, int last)
+{
+	GpbPlanCheck check;
+	ListCell   *lc;
+
+	gpb_check_init(&check, path, scan, first, last);
+	foreach(lc, conditions)
+	{
+		Node	   *condition = lfirst(lc);
+
+		if (gpb_matching_column(&check, (Expr *) condition) != 0)
+			elog(ERROR, "index condition of %s would be taken from its scan tuple", check.name);
+		if (IsA(condition, OpExpr))
+			(void) gpb_check_walker(lsecond(((OpExpr *) condition)->args), &check);
+		else if (IsA(condition, ScalarArrayOpExpr))
+			(void) gpb_check_walker(lsecond(((ScalarArrayOpExpr *) condition)->args), &check);
+		else
+			(void) castNode(NullTest, condition);
+	}
+}

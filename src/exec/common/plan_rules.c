@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_rules.c
+ *	  What the planning of every node of ours asks: may a node of ours run in this query, over
+ *	  this table, with this index (rule M10); and what heap visits cost.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "index/index.h"
+#include "mirror/mirror.h"
+#include "engine/heap_visit.h"
+#include "exec/common/plan_rules.h"
+#include "engine/visibility.h"
+
+/* ---- queries ---- */
+
+bool
+gpb_query_allows_nodes(PlannerInfo *root)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		CmdType		command = root->parse->commandType;
+
+		if (command != CMD_SELECT && command != CMD_INSERT)
+			return false;
+		if (root->parse->rowMarks != NIL || root->rowMarks != NIL ||
+			root->parse->onConflict != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* ---- clauses ---- */
+
+/* What a clause's place is decided by */
+typedef struct GpbClauseRank
+{
+	Index		security_level;
+	Cost		cost;			/* of a test */
+} GpbClauseRank;
+
+/* A leakproof clause that is cheap may come ahead of its level, as in core. */
+static GpbClauseRank
+gpb_rank_clause(PlannerInfo *root, Node *clause)
+{
+	GpbClauseRank rank = {0};
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, clause, root);
+	rank.cost = cost.per_tuple;
+	if (IsA(clause, RestrictInfo) &&
+		!(((RestrictInfo *) clause)->leakproof && rank.cost < 10 * cpu_operator_cost))
+		rank.security_level = ((RestrictInfo *) clause)->security_level;
+	return rank;
+}
+
+List *
+gpb_order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	GpbClauseRank *ranks = palloc(sizeof(GpbClauseRank) * (n + 1));
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Node	   *clause = lfirst(lc);
+		GpbClauseRank rank = gpb_rank_clause(root, clause);
+		int			place = list_length(ordered);
+
+		while (place > 0 && (ranks[place - 1].security_level > rank.security_level ||
+							 (ranks[place - 1].security_level == rank.security_level &&
+							  ranks[place - 1].cost > rank.cost)))
+		{
+			ranks[place] = ranks[place - 1];
+			place--;
+		}
+		ranks[place] = rank;
+		if (IsA(clause, RestrictInfo))
+			clause = (Node *) ((RestrictInfo *) clause)->clause;
+		ordered = list_insert_nth(ordered, place, clause);
+	}
+	return ordered;
+}
+
+/* ---- tables and indexes ---- */
+
+bool
+gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte;
+	Relation	heap;
+	bool		plain;
+
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
+		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
+		!bms_is_empty(rel->lateral_relids))
+		return false;
+	rte = planner_rt_fetch(rel->relid, root);
+	if (rte->inh || rte->tablesample != NULL ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
+		return false;
+
+	/* The planner holds a lock already. */
+	heap = table_open(rte->relid, NoLock);
+	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
+	table_close(heap, NoLock);
+	return plain;
+}
+
+bool
+gpb_index_is_usable(IndexOptInfo *index)
+{
+	/*
+	 * The cost function is how a planner node shows its access method.  Entries that are there for
+	 * an index's ends (index_ends.c) have no key column.
+	 */
+	return index->amcostestimate == gpb_costestimate &&
+		!index->hypothetical && index->indexkeys[0] != 0 &&
+		index->nkeycolumns == 1 &&
+		(index->indpred == NIL || index->predOK);
+}
+
+int
+gpb_index_column(IndexOptInfo *index, AttrNumber attno)
+{
+	int			c;
+
+	for (c = 0; c < index->ncolumns; c++)
+	{
+		if (index->indexkeys[c] == attno)
+			return c;
+	}
+	return -1;
+}
+
+Var *
+gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
+						  index->indexkeys[0], &type, &typmod, &collation);
+	return makeVar(index->rel->relid, index->indexkeys[0], type, typmod, collation, 0);
+}
+
+/* ---- costs ---- */
+
+/* The access method's cost function is asked about a scan of the whole index. */
+double
+gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
+{
+	IndexPath  *path = makeNode(IndexPath);
+	Cost		startup_cost;
+	Cost		total_cost;
+	Selectivity selectivity;
+	double		correlation;
+	double		pages;
+
+	path->path.pathtype = T_IndexOnlyScan;
+	path->path.parent = index->rel;
+	path->path.pathtarget = index->rel->reltarget;
+	path->indexinfo = index;
+	path->indexscandir = ForwardScanDirection;
+	index->amcostestimate(root, path, 1.0, &startup_cost, &total_cost,
+						  &selectivity, &correlation, &pages);
+	return correlation;
+}
+
+double
+gpb_distinct_pages(double n, double pages)
+{
+	return pages <= 1 ? Min(n, 1) : pages * (1.0 - exp(-n / pages));
+}
+
+/*
+ * CPU time of heap visits, in units of cpu_tuple_cost.  Measured with all pages in memory (rows of 80 bytes; 10,000 and
+ * 1 M of them, in heap order and at random), where core's sequential scan with two aggregates took 0.06 us a row, which is priced
+ * at 0.025: a visit took 0.11 us in the order of the heap, which is what it takes in core's index-only scan; up to 0.1 more for sorting, if it did not come in that
+ * order, as from a device; and 0.4 for a page that an earlier batch had visited already.
+ */
+#define GPB_VISIT_COST		3.0		/* to see a row */
+#define GPB_VISIT_SORT_COST	0.15	/* times log2 of a batch: to sort a visit */
+#define GPB_PAGE_AGAIN_COST	18.0	/* to find and lock a page again, whose rows have left the CPU's caches */
+
+/*
+ * Pages of a table that the CPU's caches hold.  Core's price for an index scan of a larger one leaves out what it takes to wait for
+ * memory, row by row, where the heap does not follow the key: more than all that a visit of ours takes beyond the price of a row.
+ */
+#define GPB_CACHED_PAGES	1024.0
+
+/* Heap visits that are gathered and sorted together (heap_visit.c) */
+static double
+gpb_visits_together(IndexOptInfo *index)
+{
+	return gpb_visit_batch_size(gpb_heap_entry_width(sizeof(uint64) * index->ncolumns));
+}
+
+Cost
+gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
+			   bool beside_index_scan)
+{
+	double		correlation = gpb_index_correlation(root, index);
+	double		disorder = 1.0 - correlation * correlation;
+	double		together = Max(Min(visits, gpb_visits_together(index)), 2.0);
+	double		beyond;			/* what a visit costs beyond core's price for a row */
+
+	beyond = GPB_VISIT_COST - 1.0 + GPB_VISIT_SORT_COST * log2(together) * (on_device ? 1.0 : disorder);
+	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
+		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
+	return visits * (1.0 + beyond) * cpu_tuple_cost;
+}
+
+/*
+ * Pages that so many heap visits at random come to again, since the visits of a batch are in the order of the heap, but not
+ * all of them are.  Pages that are not all-visible are the fraction of the table's.
+ */
+static double
+gpb_pages_again(IndexOptInfo *index, double visits, double fraction)
+{
+	double		pages = ceil(index->rel->pages * fraction);
+	double		batch = gpb_visits_together(index);
+
+	if (visits <= batch)
+		return 0.0;
+	return visits / batch * gpb_distinct_pages(batch, pages) - gpb_distinct_pages(visits, pages);
+}
+
+/*
+ * Price of heap visits for the fraction of so many index entries that need one, in TID
+ * order batch by batch, so each page is read once at most if the batch covers it.  Interpolated by correlation as core
+ * does for index scans.  The CPU time of a visit that is alone on its page is in the page's price.
+ */
+static Cost
+gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
+			  bool beside_index_scan)
+{
+	RelOptInfo *rel = index->rel;
+	double		random_page_cost;
+	double		seq_page_cost;
+	double		scattered;
+	double		clustered;
+	double		correlation;
+	double		share;
+	double		shared_page;
+	Cost		cost;
+
+	if (fraction <= 0.0 || rel->pages == 0)
+		return 0.0;
+	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
+
+	scattered = index_pages_fetched(entries, rel->pages, index->pages, root);
+	clustered = ceil(entries / Max(rel->tuples, 1.0) * rel->pages);
+	clustered = Min(clustered, scattered);
+	/* the more of the table a visit covers, the more it reads it in order */
+	share = sqrt(Min(scattered / rel->pages, 1.0));
+	correlation = gpb_index_correlation(root, index);
+	correlation *= correlation;
+
+	cost = fraction *
+		(correlation * clustered * seq_page_cost +
+		 (1.0 - correlation) * scattered *
+		 (random_page_cost - (random_page_cost - seq_page_cost) * share));
+
+	shared_page = fraction * Max(entries - correlation * clustered -
+								 (1.0 - correlation) * scattered, 0.0);
+	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
+		gpb_visit_cost(root, index, shared_page, gpb_mirror_available(), beside_index_scan);
+	if (!beside_index_scan)
+		cost += (1.0 - correlation) * gpb_pages_again(index, fraction * entries, fraction) *
+			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;
+	return cost;
+}
+
+/*
+ * Reading entries costs a tenth of what an index scan is charged for them on the CPU, and next to nothing on a
+ * device.
+ */
+Cost
+gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+{
+	RelOptInfo *rel = index->rel;
+	double		leaves;
+	double		random_page_cost;
+	double		seq_page_cost;
+	Cost		cost;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
+	leaves = Min(leaves, index->pages);
+	if (gpb_mirror_available())
+		cost = leaves * 0.1 * cpu_operator_cost +
+			rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
+	else
+		cost = random_page_cost + leaves * seq_page_cost +
+			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
+	return cost + gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac, beside_index_scan);
+}

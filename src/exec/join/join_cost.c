@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_cost.c
+ *	  The price of a batched index join.
+ *
+ * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap page read
+ * at random.  A batch pays once to be set up, little for a row, and for each
+ * distinct page once, in the file's order; on a device it reads no pages of the index at all.  So few outer
+ * rows are cheaper in a nested loop, and where the two meet is decided by the constants here;
+ * test/bench/join_sweep compares the choice with what is fastest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
+#include "utils/spccache.h"
+
+#include "mirror/mirror.h"
+#include "exec/join/join_node.h"
+#include "exec/common/plan_rules.h"
+
+/* All in units of cpu_operator_cost */
+#define GPB_JOIN_START_COST		2000	/* to begin: contexts, index, arrays */
+#define GPB_JOIN_RUN_COST		1000	/* to set a batch up */
+#define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
+#define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
+#define GPB_JOIN_DEVICE_COST	1	/* to have a key searched by the device */
+#define GPB_JOIN_DEVICE_LEAF_COST 0.1	/* to have a leaf aggregated by it, as gpb_count_cost has it */
+#define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
+#define GPB_JOIN_COUNT_COST		0.6	/* to aggregate an entry instead, as gpb_count_cost has it */
+#define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
+
+/* How the outer rows come in batches */
+typedef struct GpbJoinBatches
+{
+	double		first;			/* rows of the first */
+	double		largest;
+	double		count;
+} GpbJoinBatches;
+
+/*
+ * Batches grow from small to what memory holds; most rows are in batches of the
+ * largest size.
+ */
+static void
+gpb_estimate_batches(const GpbJoinInput *input, GpbJoinBatches *batches)
+{
+	double		rows = input->outer_rows;
+	PathTarget *target = input->outer->pathtarget;
+	double		most = gpb_join_memory() /
+		(double) (gpb_join_row_bytes(list_length(target->exprs)) + target->width);
+	double		size = GPB_JOIN_FIRST_BATCH;
+
+	most = Max(Min(most, GPB_JOIN_MOST_ROWS), GPB_JOIN_FIRST_BATCH);
+	batches->first = Min(rows, GPB_JOIN_FIRST_BATCH);
+	batches->largest = batches->first;
+	batches->count = 0;
+	while (rows > 0 && size < most)
+	{
+		batches->largest = Min(rows, size);
+		batches->count++;
+		rows -= batches->largest;
+		size *= GPB_JOIN_GROWTH;
+	}
+	if (rows > 0)
+	{
+		batches->largest = Max(batches->largest, Min(rows, most));
+		batches->count += ceil(rows / most);
+	}
+}
+
+/*
+ * Pages read for n visits at random to a file, in batches of so many that are each in the file's order:
+ * as many as core would say, less those that a batch visits more than once; each cheaper than a page read at
+ * random, as in a bitmap scan.
+ */
+static Cost
+gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
+			   double n, double batch)
+{
+	double		random_page_cost;
+	double		seq_page_cost;
+	double		fetched;
+	double		distinct;
+
+	if (n <= 0 || pages <= 0)
+		return 0.0;
+	get_tablespace_page_costs(tablespace, &random_page_cost, &seq_page_cost);
+	batch = Min(Max(batch, 1.0), n);
+	distinct = gpb_distinct_pages(batch, pages);
+	fetched = index_pages_fetched(n, (BlockNumber) pages, index_pages, root);
+	fetched = Min(fetched, ceil(n / batch * distinct));
+	return fetched * (random_page_cost -
+					  (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
+}
+
+/* Will batches of so many keys be answered by a device that mirrors the whole index? */
+static bool
+gpb_batch_on_device(const GpbJoinInput *input, double batch)
+{
+	Relation	index;
+	bool		all_pages;
+
+	if (!gpb_mirror_available() || !gpb_batch_device_pays(batch))
+		return false;
+	/* the planner holds a lock already */
+	index = index_open(input->index->indexoid, NoLock);
+	all_pages = !gpb_mirror_is_inner_only(index);
+	index_close(index, NoLock);
+	return all_pages;
+}
+
+/* Finding the entries of so many outer rows, in batches of a size, and reading the leaves. */
+static Cost
+gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double matches,
+				double batch)
+{
+	IndexOptInfo *index = input->index;
+	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
+	/* equal keys are on the same pages */
+	double		distinct = input->keys > 0 ? Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
+	/* a key's entries, beyond its first, may fill further leaves */
+	double		further = Max(matches - rows, 0) / entries_per_leaf;
+	/* of leaves, and in each batch; there a leaf that several ranges share is read once */
+	double		visits = rows * distinct + further;
+	double		batch_visits = visits * batch / Max(rows, 1.0);
+	double		leaves = gpb_distinct_pages(batch_visits, index->pages) * rows / batch;
+
+	if (gpb_batch_on_device(input, batch))
+		return cpu_operator_cost * (GPB_JOIN_DEVICE_COST * rows +
+									GPB_JOIN_DEVICE_LEAF_COST * further);
+	return cpu_operator_cost * GPB_JOIN_LEAF_COST * leaves +
+		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
+					   visits, batch_visits);
+}
+
+/* Price of a match: the device aggregates without the CPU. */
+static double
+gpb_match_cost(const GpbJoinInput *input, double batch)
+{
+	if (!input->aggregated)
+		return GPB_JOIN_MATCH_COST;
+	return gpb_batch_on_device(input, batch) ? 0.0 : GPB_JOIN_COUNT_COST;
+}
+
+/*
+ * Heap pages that so many visits come to, as visits that are alone on their page: each, or where the heap follows the key, the
+ * part of the range's pages that is not all-visible.  Interpolated by correlation.
+ */
+static double
+gpb_visited_pages(PlannerInfo *root, const GpbJoinInput *input, double rows, double visits)
+{
+	RelOptInfo *rel = input->index->rel;
+	double		correlation;
+	double		together;
+
+	if (!input->index_only || visits <= rows)
+		return visits;
+	correlation = gpb_index_correlation(root, input->index);
+	together = rows + visits / Max(rel->tuples, 1.0) * rel->pages;
+	return visits - correlation * correlation * Max(visits - together, 0.0);
+}
+
+Cost
+gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
+{
+	IndexOptInfo *index = input->index;
+	RelOptInfo *rel = index->rel;
+	double		share = input->outer_rows > 0 ? rows / input->outer_rows : 0.0;
+	double		matches = input->matches * share;
+	double		visits;
+	double		pages;
+	Cost		cost;
+
+	batch = Max(Min(batch, rows), 1.0);
+	cost = cpu_operator_cost * (GPB_JOIN_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
+		gpb_leaves_cost(root, input, rows, matches, batch);
+	if (input->in_order)
+		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *
+			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
+
+	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
+	pages = gpb_visited_pages(root, input, rows, visits);
+	cost += gpb_pages_cost(root, rel->reltablespace, rel->pages, index->pages,
+						   ceil(pages), batch * pages / Max(rows, 1.0));
+	/* ranges that hold many entries may go to the device, however few they are */
+	if (input->index_only)
+		cost += gpb_visit_cost(root, index, visits, gpb_mirror_available(), false);
+	else
+		cost += visits * cpu_tuple_cost;
+	return cost;
+}
+
+double
+gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows)
+{
+	return estimate_num_groups(root, list_make1(lsecond(condition->args)), outer_rows, NULL, NULL);
+}
+
+/* Price of a whole path: startup is up to the first batch's first row. */
+void
+gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
+			  Cost *startup_cost, Cost *total_cost)
+{
+	GpbJoinBatches batches;
+	Path	   *outer = input->outer;
+	QualCost	filters;
+	Cost		startup = cpu_operator_cost * (GPB_JOIN_START_COST + GPB_JOIN_RUN_COST);
+	Cost		outer_run = outer->total_cost - outer->startup_cost;
+	double		first_share;
+	Cost		total;
+
+	gpb_estimate_batches(input, &batches);
+	cost_qual_eval(&filters, input->filters, root);
+	startup += filters.startup + input->target->cost.startup;
+
+	total = startup + cpu_operator_cost * GPB_JOIN_RUN_COST * Max(batches.count - 1, 0) +
+		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +
+		input->matches * filters.per_tuple +
+		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);
+
+	first_share = batches.first / Max(input->outer_rows, 1.0);
+	*startup_cost = outer->startup_cost + startup + outer_run * first_share +
+		gpb_inner_cost(root, input, batches.first, batches.first);
+	*total_cost = outer->total_cost + Max(total, *startup_cost - outer->startup_cost);
+}

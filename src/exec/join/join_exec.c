@@ -1,0 +1,564 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_exec.c
+ *	  The executor node of batched index joins.
+ *
+ * Outer rows are read a batch at a time, and the keys of a batch searched together (batch.h).  Each index
+ * entry found is a match: the outer row's values and the entry's, or those of the row that it
+ * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a match
+ * come last of their batch or, if the outer order was promised, in their place.
+ *
+ * In the outer order a list must be complete before its first entry can be used; if memory does
+ * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
+ * and may come in parts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "exec/join/join_node.h"
+
+static Node *gpb_create_join_scan(CustomScan *plan);
+static void gpb_begin_join(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_join(CustomScanState *css);
+static void gpb_end_join(CustomScanState *css);
+static void gpb_rescan_join(CustomScanState *css);
+
+const CustomScanMethods gpb_join_scan_methods = {
+	.CustomName = "GpubtreeJoin",
+	.CreateCustomScanState = gpb_create_join_scan
+};
+
+static const CustomExecMethods gpb_join_exec_methods = {
+	.CustomName = "GpubtreeJoin",
+	.BeginCustomScan = gpb_begin_join,
+	.ExecCustomScan = gpb_exec_join,
+	.EndCustomScan = gpb_end_join,
+	.ReScanCustomScan = gpb_rescan_join,
+	.ExplainCustomScan = gpb_join_explain
+};
+
+static Node *
+gpb_create_join_scan(CustomScan *plan)
+{
+	GpbJoinScan *join;
+
+	join = (GpbJoinScan *) newNode(sizeof(GpbJoinScan), T_CustomScanState);
+	join->css.methods = &gpb_join_exec_methods;
+	return (Node *) join;
+}
+
+/* ---- begin ---- */
+
+/*
+ * Both relations stay open to the end of the node, so that no command of this
+ * session can change them under it (rule M10).
+ */
+static void
+gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbJoinScan *join = (GpbJoinScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
+	Index		rti = castNode(Var, key->expr)->varno;
+	int			i;
+
+	gpb_join_read_private(plan->custom_private, &join->plan);
+	join->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	css->custom_ps = list_make1(join->outer);
+	join->match_qual = ExecInitQual(lsecond(plan->custom_exprs), &css->ss.ps);
+	join->inner_qual = ExecInitQual(lthird(plan->custom_exprs), &css->ss.ps);
+	join->heap = ExecOpenScanRelation(estate, rti, eflags);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	join->context = CurrentMemoryContext;
+	join->index = index_open(join->plan.index, exec_rt_fetch(rti, estate)->rellockmode);
+	gpb_keys_init(&join->keys, join->index, join->plan.value_type,
+				  linitial(linitial(plan->custom_exprs)), &css->ss.ps);
+	for (i = 0; i < join->plan.ninner && !join->plan.index_only; i++)
+		join->last_inner = Max(join->last_inner, join->plan.inner[i]);
+	join->wants_unmatched = join->plan.jointype == JOIN_LEFT ||
+		join->plan.jointype == JOIN_ANTI;
+	join->rows = gpb_outer_begin(ExecGetResultType(join->outer));
+	join->limit = GPB_JOIN_FIRST_BATCH;
+	join->window = PG_UINT32_MAX;
+	join->loaded_row = -1;
+}
+
+/* ---- a batch of outer rows ---- */
+
+/* Make room for the marks of so many rows; what was there is lost. */
+static void
+gpb_reserve_marks(GpbJoinScan *join, uint32 n)
+{
+	if (n <= join->capacity)
+		return;
+	if (join->capacity > 0)
+	{
+		pfree(join->key_row);
+		pfree(join->matched);
+	}
+	join->capacity = 0;
+	join->key_row = MemoryContextAllocHuge(join->context, n * sizeof(uint32));
+	join->matched = MemoryContextAllocHuge(join->context, n * sizeof(bool));
+	join->capacity = n;
+}
+
+/* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
+static inline void
+gpb_load_row(GpbJoinScan *join, uint32 row)
+{
+	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+
+	if (join->loaded_row == row)
+		return;
+	gpb_outer_get(join->rows, row, tuple->tts_values, tuple->tts_isnull);
+	join->loaded_row = row;
+}
+
+/*
+ * Add the key of the outer row in the slot, number "row" of its batch.  A NULL, and a
+ * value that no key can equal, have no key.
+ */
+static void
+gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
+{
+	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	GpbJoinKeys *keys = &join->keys;
+	Datum		value;
+	bool		isnull;
+
+	if (keys->column != 0)
+		value = slot_getattr(slot, keys->column, &isnull);
+	else
+	{
+		ResetExprContext(econtext);
+		gpb_load_row(join, row);
+		value = ExecEvalExprSwitchContext(keys->expression, econtext, &isnull);
+	}
+	if (!isnull && gpb_keys_add(keys, value))
+		join->key_row[keys->n - 1] = row;
+}
+
+/* Take the scan tuple back from a node above that made its values its own. */
+static inline void
+gpb_renew_tuple(GpbJoinScan *join)
+{
+	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+
+	if (!TTS_SHOULDFREE(tuple))
+		return;
+	ExecClearTuple(tuple);
+	ExecStoreVirtualTuple(tuple);
+	join->loaded_row = -1;
+}
+
+/* Fill the scan tuple's inner columns with NULLs. */
+static void
+gpb_load_nulls(GpbJoinScan *join)
+{
+	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+
+	memset(tuple->tts_values + join->plan.nouter, 0, join->plan.ninner * sizeof(Datum));
+	memset(tuple->tts_isnull + join->plan.nouter, true, join->plan.ninner * sizeof(bool));
+}
+
+/* Rows of the next batch at most: more than of the last, as far as memory goes. */
+static uint32
+gpb_next_limit(GpbJoinScan *join)
+{
+	Size		most = gpb_join_memory() / gpb_join_row_bytes(join->plan.nouter);
+	uint32		limit = join->limit;
+
+	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
+	limit = Min(limit, most);
+	join->limit = Min((uint64) limit * GPB_JOIN_GROWTH, most);
+	return limit;
+}
+
+/*
+ * Read the next batch of outer rows, each with its key if it has one; false if there are
+ * none.
+ */
+static bool
+gpb_load_batch(GpbJoinScan *join)
+{
+	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	uint32		limit;
+	uint32		row;
+
+	if (join->outer_done)
+		return false;
+	limit = gpb_next_limit(join);
+	ExecClearTuple(tuple);
+	gpb_outer_clear(join->rows, limit);
+	gpb_keys_clear(&join->keys, limit);
+	gpb_reserve_marks(join, limit);
+	join->loaded_row = -1;
+	gpb_load_nulls(join);
+	ExecStoreVirtualTuple(tuple);
+	econtext->ecxt_scantuple = tuple;
+
+	while ((row = gpb_outer_count(join->rows)) < limit &&
+		   gpb_outer_copied(join->rows) < gpb_join_memory())
+	{
+		TupleTableSlot *slot = ExecProcNode(join->outer);
+
+		if (TupIsNull(slot))
+		{
+			join->outer_done = true;
+			break;
+		}
+		gpb_outer_add(join->rows, slot);
+		gpb_add_key(join, slot, row);
+	}
+	join->first = join->end = 0;
+	join->unmatched = 0;
+	memset(join->matched, 0, gpb_outer_count(join->rows) * sizeof(bool));
+	return gpb_outer_count(join->rows) > 0;
+}
+
+/* ---- matches of a batch ---- */
+
+static GpbBatch *
+gpb_join_batch(GpbJoinScan *join)
+{
+	GpbBatchWant want = {0};
+	MemoryContext caller;
+
+	if (join->batch != NULL)
+		return join->batch;
+	caller = MemoryContextSwitchTo(join->context);
+	want.points = join->keys.points;
+	want.list = true;
+	want.heap_rows = !join->plan.index_only;
+	want.memory = gpb_join_memory();
+	join->batch = gpb_batch_begin(join->heap, join->index, join->css.ss.ps.state->es_snapshot,
+								  &want, GPB_ENGINE_AUTO);
+	if (!join->plan.index_only)
+		join->visit = gpb_visit_begin(join->heap, join->index,
+									  join->css.ss.ps.state->es_snapshot,
+									  join->keys.layout.row_width, true, NULL, NULL);
+	MemoryContextSwitchTo(caller);
+	return join->batch;
+}
+
+/* Ask for keys [first, end). */
+static void
+gpb_ask(GpbJoinScan *join)
+{
+	gpb_batch_run(gpb_join_batch(join), join->keys.keys + join->first * join->keys.width,
+				  join->end - join->first, NULL);
+}
+
+static int
+gpb_compare_numbers(const void *a, const void *b)
+{
+	uint32		i = *(const uint32 *) a;
+	uint32		j = *(const uint32 *) b;
+
+	return i < j ? -1 : i > j;
+}
+
+/* Get the next part of the list, the first of a new window of keys if need be; false: no more. */
+static bool
+gpb_next_part(GpbJoinScan *join)
+{
+	int			width = gpb_range_entry_width(join->keys.layout.row_width);
+
+	for (;;)
+	{
+		join->records = NULL;
+		if (join->first < join->end)
+		{
+			join->records = gpb_batch_matches(join->batch, &join->nrecords);
+			join->next = 0;
+		}
+		if (join->records == NULL)
+		{
+			/* the window is done; the next one */
+			join->first = join->end;
+			if (join->first == join->keys.n)
+				return false;
+			join->end += Min(join->window, join->keys.n - join->first);
+			gpb_ask(join);
+			continue;
+		}
+		if (!join->plan.in_order || join->end - join->first == 1)
+			return true;
+		if (gpb_batch_at_end(join->batch))
+		{
+			/* the list had half of the batch's memory */
+			if (join->nrecords * width < gpb_join_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
+				join->window *= 2;
+			pg_qsort(join->records, join->nrecords, width, gpb_compare_numbers);
+			return true;
+		}
+		/* too many for the memory: ask for half of the keys, until they turn out to have few matches */
+		join->window = (join->end - join->first) / 2;
+		join->end = join->first + join->window;
+		join->redone++;
+		gpb_ask(join);
+	}
+}
+
+static inline uint32
+gpb_record_row(const GpbJoinScan *join, const char *record)
+{
+	return join->key_row[join->first + *(const uint32 *) record];
+}
+
+/* Is the outer row done with, so that no further match of it matters? */
+static inline bool
+gpb_row_decided(const GpbJoinScan *join, uint32 row)
+{
+	return (join->plan.jointype == JOIN_SEMI || join->plan.jointype == JOIN_ANTI) &&
+		join->matched[row];
+}
+
+static bool
+gpb_record_decided(void *arg, const char *record)
+{
+	GpbJoinScan *join = (GpbJoinScan *) arg;
+
+	return gpb_row_decided(join, gpb_record_row(join, record));
+}
+
+/* The next entry of the list whose inner row is there; false at the list's end. */
+static bool
+gpb_next_record(GpbJoinScan *join)
+{
+	int			width = gpb_range_entry_width(join->keys.layout.row_width);
+
+	for (;;)
+	{
+		if (join->visiting)
+		{
+			join->record = gpb_visit_next(join->visit, gpb_record_decided, join,
+										  &join->inner_slot);
+			if (join->record != NULL)
+				return true;
+			join->visiting = false;
+		}
+		if (join->records == NULL || join->next == join->nrecords)
+		{
+			if (!gpb_next_part(join))
+				return false;
+		}
+		if (join->plan.index_only)
+		{
+			join->record = join->records + join->next++ * width;
+			return true;
+		}
+		else
+		{
+			int			n = Min(join->nrecords - join->next, GPB_HEAP_BATCH);
+
+			gpb_visit_start(join->visit, join->records + join->next * width, n,
+							join->plan.in_order);
+			join->next += n;
+			join->visiting = true;
+		}
+	}
+}
+
+/* Put the inner columns of the match at hand into the scan tuple. */
+static inline void
+gpb_load_inner(GpbJoinScan *join)
+{
+	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	Datum	   *values = tuple->tts_values + join->plan.nouter;
+	bool	   *isnull = tuple->tts_isnull + join->plan.nouter;
+	int			i;
+
+	if (join->plan.index_only)
+	{
+		uint64		key = *(const uint64 *) (join->record + 8);
+
+		for (i = 0; i < join->plan.ninner; i++)
+			values[i] = gpb_entry_datum(&join->keys.layout, key, join->record + 16,
+										join->plan.inner[i], &isnull[i]);
+		return;
+	}
+	slot_getsomeattrs(join->inner_slot, join->last_inner);
+	for (i = 0; i < join->plan.ninner; i++)
+	{
+		values[i] = join->inner_slot->tts_values[join->plan.inner[i] - 1];
+		isnull[i] = join->inner_slot->tts_isnull[join->plan.inner[i] - 1];
+	}
+}
+
+/* ---- the node ---- */
+
+/* The scan tuple as it comes out of the node; NULL if the plan's condition refuses it. */
+static TupleTableSlot *
+gpb_join_result(GpbJoinScan *join)
+{
+	PlanState  *ps = &join->css.ss.ps;
+
+	if (ps->qual != NULL && !ExecQual(ps->qual, ps->ps_ExprContext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	if (ps->ps_ProjInfo == NULL)
+		return join->css.ss.ss_ScanTupleSlot;
+	return ExecProject(ps->ps_ProjInfo);
+}
+
+/* Does the match at hand, put into the scan tuple, pass the conditions of the join? */
+static bool
+gpb_match_passes(GpbJoinScan *join)
+{
+	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+
+	if (join->inner_qual != NULL && !ExecQual(join->inner_qual, econtext))
+	{
+		join->inner_removed++;
+		return false;
+	}
+	if (join->match_qual != NULL && !ExecQual(join->match_qual, econtext))
+	{
+		join->match_removed++;
+		return false;
+	}
+	return true;
+}
+
+/* Deal with the match at hand; the row that comes out, or NULL. */
+static TupleTableSlot *
+gpb_join_match(GpbJoinScan *join)
+{
+	if (gpb_row_decided(join, join->row))
+		return NULL;
+	if (join->plan.jointype != JOIN_ANTI || join->inner_qual != NULL || join->match_qual != NULL)
+	{
+		gpb_load_row(join, join->row);
+		gpb_load_inner(join);
+		if (!gpb_match_passes(join))
+			return NULL;
+	}
+	join->matched[join->row] = true;
+	if (join->plan.jointype == JOIN_ANTI)
+		return NULL;
+	return gpb_join_result(join);
+}
+
+/* Go on to the rows before "end" that have no match, and then to another phase. */
+static void
+gpb_join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
+{
+	join->phase = GPB_JOIN_UNMATCHED;
+	join->unmatched_end = end;
+	join->after_unmatched = after;
+}
+
+/* The next of them as it comes out, or NULL: then the phase may be another. */
+static TupleTableSlot *
+gpb_next_unmatched(GpbJoinScan *join)
+{
+	if (!join->wants_unmatched || join->unmatched >= join->unmatched_end)
+	{
+		join->unmatched = Max(join->unmatched, join->unmatched_end);
+		join->phase = join->after_unmatched;
+		return NULL;
+	}
+	if (join->matched[join->unmatched++])
+		return NULL;
+	gpb_load_row(join, join->unmatched - 1);
+	gpb_load_nulls(join);
+	return gpb_join_result(join);
+}
+
+/* Find the next match, and what comes before it. */
+static void
+gpb_join_next(GpbJoinScan *join)
+{
+	if (!gpb_next_record(join))
+		gpb_join_unmatched(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+	else
+	{
+		join->row = gpb_record_row(join, join->record);
+		if (join->plan.in_order)
+			gpb_join_unmatched(join, join->row, GPB_JOIN_MATCH);
+		else
+			join->phase = GPB_JOIN_MATCH;
+	}
+}
+
+static TupleTableSlot *
+gpb_exec_join(CustomScanState *css)
+{
+	GpbJoinScan *join = (GpbJoinScan *) css;
+	TupleTableSlot *result = NULL;
+
+	gpb_renew_tuple(join);
+	while (result == NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(css->ss.ps.ps_ExprContext);
+		switch (join->phase)
+		{
+			case GPB_JOIN_LOAD:
+				if (!gpb_load_batch(join))
+					return NULL;
+				join->phase = GPB_JOIN_NEXT;
+				break;
+			case GPB_JOIN_NEXT:
+				gpb_join_next(join);
+				break;
+			case GPB_JOIN_UNMATCHED:
+				result = gpb_next_unmatched(join);
+				break;
+			case GPB_JOIN_MATCH:
+				join->phase = GPB_JOIN_NEXT;
+				result = gpb_join_match(join);
+				break;
+		}
+	}
+	return result;
+}
+
+/* What was read and not used is forgotten; batches begin small again. */
+static void
+gpb_rescan_join(CustomScanState *css)
+{
+	GpbJoinScan *join = (GpbJoinScan *) css;
+
+	if (join->visit != NULL)
+		gpb_visit_stop(join->visit);
+	join->visiting = false;
+	join->records = NULL;
+	join->first = join->end = join->keys.n = 0;
+	join->limit = GPB_JOIN_FIRST_BATCH;
+	join->outer_done = false;
+	join->phase = GPB_JOIN_LOAD;
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(join->outer, css->ss.ps.chgParam);
+	if (join->outer->chgParam == NULL)
+		ExecReScan(join->outer);
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_join(CustomScanState *css)
+{
+	GpbJoinScan *join = (GpbJoinScan *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_visit_end(join->visit);
+	if (join->batch != NULL)
+		gpb_batch_end(join->batch);
+	if (join->rows != NULL)
+		gpb_outer_end(join->rows);
+	ExecEndNode(join->outer);
+	if (join->index != NULL)
+		index_close(join->index, NoLock);
+}

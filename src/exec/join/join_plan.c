@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_plan.c
+ *	  Planning of batched index joins: which joins, by which paths.
+ *
+ * A join of anything with one table on an equality with the key of a gpubtree index gets a CustomPath
+ * for each such index and each outer path worth having, beside core's paths (rule M10).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+
+#include "exec/join/join_node.h"
+#include "exec/common/plan_check.h"
+#include "exec/common/plan_rules.h"
+
+static Plan *gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gpb_join_path_methods = {
+	.CustomName = "GpubtreeJoin",
+	.PlanCustomPath = gpb_plan_join
+};
+
+/* ---- paths ---- */
+
+/*
+ * Part what is left of the join's clauses: those that decide about a match, and those that are
+ * tested on the rows that come out.
+ */
+static void
+gpb_part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
+				 List **match, List **result)
+{
+	ListCell   *lc;
+
+	*match = *result = NIL;
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo == candidate->equality)
+			continue;
+		if (IS_OUTER_JOIN(candidate->jointype) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			*result = lappend(*result, rinfo);
+		else
+			*match = lappend(*match, rinfo);
+	}
+}
+
+/* May the outer path be joined to the inner table?  *required is what its parameters come from. */
+static bool
+gpb_outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required)
+{
+	*required = PATH_REQ_OUTER(outer);
+	if (bms_is_empty(*required))
+		return true;
+	return !bms_overlap(*required, candidate->innerrel->relids) &&
+		bms_overlap(*required, candidate->param_source_rels);
+}
+
+/* Make the path with one outer path; NULL if the two do not fit. */
+static CustomPath *
+gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
+{
+	CustomPath *path = makeNode(CustomPath);
+	RelOptInfo *joinrel = candidate->joinrel;
+	List	   *restrictlist = list_copy(candidate->restrictlist);
+	List	   *match;
+	List	   *result;
+	Relids		required;
+	GpbJoinInput input = {0};
+
+	if (!gpb_outer_path_fits(candidate, outer, &required))
+		return NULL;
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
+													  candidate->innerrel->cheapest_total_path,
+													  candidate->sjinfo,
+													  required, &restrictlist);
+	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
+	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
+	path->path.pathkeys = build_join_pathkeys(root, joinrel, candidate->jointype,
+											  outer->pathkeys);
+	gpb_part_clauses(candidate, restrictlist, &match, &result);
+
+	input.index = candidate->index;
+	input.outer = outer;
+	input.outer_rows = outer->rows;
+	input.keys = gpb_join_distinct_keys(root, candidate->condition, outer->rows);
+	input.rows = path->path.rows;
+	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.index_only = candidate->index_only;
+	input.in_order = path->path.pathkeys != NIL;
+	input.filters = list_concat_copy(candidate->filters, match);
+	input.target = path->path.pathtarget;
+	gpb_join_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &gpb_join_path_methods;
+	path->custom_paths = list_make1(outer);
+	path->custom_private =
+		list_make5(list_make3_int(candidate->jointype, candidate->index_only, input.in_order),
+				   list_make2_oid(candidate->index->indexoid, candidate->value_type),
+				   candidate->columns,
+				   list_make3(list_make1(candidate->condition), gpb_order_clauses(root, match),
+							  gpb_order_clauses(root, candidate->filters)),
+				   gpb_order_clauses(root, result));
+	return path;
+}
+
+/* The same over a partial outer path: each process joins its share of the outer rows. */
+static void
+gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
+{
+	CustomPath *path = gpb_make_join_path(root, candidate, outer);
+	double		share = outer->rows / Max(candidate->outerrel->rows, 1.0);
+
+	if (path == NULL || !path->path.parallel_safe || path->path.param_info != NULL)
+		return;
+	path->path.rows = clamp_row_est(path->path.rows * Min(share, 1.0));
+	path->path.parallel_workers = outer->parallel_workers;
+	add_partial_path(candidate->joinrel, (Path *) path);
+}
+
+/* Offer the index's paths. */
+static void
+gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
+{
+	ListCell   *lc;
+
+	if (unique != NULL)
+	{
+		CustomPath *path = gpb_make_join_path(root, candidate, unique);
+
+		if (path != NULL)
+			add_path(candidate->joinrel, (Path *) path);
+		return;
+	}
+	foreach(lc, candidate->outerrel->pathlist)
+	{
+		CustomPath *path = gpb_make_join_path(root, candidate, lfirst(lc));
+
+		if (path != NULL)
+			add_path(candidate->joinrel, (Path *) path);
+	}
+	if (!candidate->joinrel->consider_parallel ||
+		!bms_is_empty(candidate->joinrel->lateral_relids))
+		return;
+	foreach(lc, candidate->outerrel->partial_pathlist)
+		gpb_add_partial_path(root, candidate, lfirst(lc));
+}
+
+/*
+ * Offer the batched joins of the outer relation with the inner table, for each index that can
+ * do it.
+ */
+void
+gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	GpbJoinCandidate candidate = {0};
+	Path	   *unique = NULL;
+	ListCell   *lc;
+
+	if (!gpb_enable_batchjoin || !gpb_join_is_possible(root, innerrel) ||
+		innerrel->cheapest_total_path == NULL ||
+		!bms_is_empty(PATH_REQ_OUTER(innerrel->cheapest_total_path)))
+		return;
+	if (jointype == JOIN_UNIQUE_OUTER)
+	{
+		/* the inner side of IN, without duplicates, as the outer side */
+		unique = (Path *) create_unique_path(root, outerrel, outerrel->cheapest_total_path,
+											 extra->sjinfo);
+		if (unique == NULL)
+			return;
+		jointype = JOIN_INNER;
+	}
+	if (jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_SEMI &&
+		jointype != JOIN_ANTI)
+		return;
+	candidate.jointype = jointype;
+	candidate.joinrel = joinrel;
+	candidate.outerrel = outerrel;
+	candidate.innerrel = innerrel;
+	candidate.restrictlist = extra->restrictlist;
+	candidate.sjinfo = extra->sjinfo;
+	candidate.param_source_rels = extra->param_source_rels;
+	foreach(lc, innerrel->indexlist)
+	{
+		if (gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
+			gpb_add_index_paths(root, &candidate, unique);
+	}
+}
+
+/* ---- plan ---- */
+
+/* Where each inner column comes from: a column of the index, or of the table. */
+static AttrNumber *
+gpb_column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
+{
+	AttrNumber *sources = palloc(sizeof(AttrNumber) * list_length(columns));
+	RelOptInfo *rel = find_base_rel(root, linitial_node(Var, columns)->varno);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+		ListCell   *other;
+
+		sources[foreach_current_index(lc)] = attno;
+		foreach(other, rel->indexlist)
+		{
+			IndexOptInfo *info = lfirst_node(IndexOptInfo, other);
+
+			if (index_only && info->indexoid == index)
+				sources[foreach_current_index(lc)] = gpb_index_column(info, attno) + 1;
+		}
+	}
+	return sources;
+}
+
+/* PlanCustomPath; see join_node.h for what is where. */
+static Plan *
+gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+			  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *numbers = linitial(path->custom_private);
+	List	   *oids = lsecond(path->custom_private);
+	List	   *columns = lthird(path->custom_private);
+	List	   *scan_tlist = NIL;
+	GpbJoinPlan plan;
+	ListCell   *lc;
+
+	plan.jointype = linitial_int(numbers);
+	plan.index_only = lsecond_int(numbers);
+	plan.in_order = lthird_int(numbers);
+	plan.index = linitial_oid(oids);
+	plan.value_type = lsecond_oid(oids);
+	plan.nouter = list_length(((Plan *) linitial(custom_plans))->targetlist);
+	plan.ninner = list_length(columns);
+	plan.inner = gpb_column_sources(root, plan.index, plan.index_only, columns);
+
+	foreach(lc, ((Plan *) linitial(custom_plans))->targetlist)
+		scan_tlist = lappend(scan_tlist,
+							 makeTargetEntry(lfirst_node(TargetEntry, lc)->expr,
+											 list_length(scan_tlist) + 1, NULL, false));
+	foreach(lc, columns)
+		scan_tlist = lappend(scan_tlist,
+							 makeTargetEntry(lfirst(lc), list_length(scan_tlist) + 1,
+											 NULL, false));
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = list_nth(path->custom_private, 4);
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = scan_tlist;
+	scan->custom_exprs = lfourth(path->custom_private);
+	scan->custom_private = gpb_join_private(&plan);
+	scan->methods = &gpb_join_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, plan.nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(lsecond(scan->custom_exprs),
+													   lthird(scan->custom_exprs)),
+						  1, list_length(scan_tlist));
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
+						  list_length(scan_tlist));
+	return &scan->scan.plan;
+}
+
+/* ---- what travels in custom_private ---- */
+
+/* Two lists, of OIDs and of integers, so that plans can be copied and sent to workers. */
+List *
+gpb_join_private(const GpbJoinPlan *plan)
+{
+	List	   *numbers = list_make4_int(plan->jointype, plan->index_only, plan->in_order,
+										 plan->nouter);
+	int			i;
+
+	for (i = 0; i < plan->ninner; i++)
+		numbers = lappend_int(numbers, plan->inner[i]);
+	return list_make2(list_make2_oid(plan->index, plan->value_type), numbers);
+}
+
+/* The inverse; plan->inner is palloc'd. */
+void
+gpb_join_read_private(List *private, GpbJoinPlan *plan)
+{
+	List	   *oids = linitial(private);
+	List	   *numbers = lsecond(private);
+	int			i;
+
+	plan->index = linitial_oid(oids);
+	plan->value_type = lsecond_oid(oids);
+	plan->jointype = list_nth_int(numbers, 0);
+	plan->index_only = list_nth_int(numbers, 1);
+	plan->in_order = list_nth_int(numbers, 2);
+	plan->nouter = list_nth_int(numbers, 3);
+	plan->ninner = list_length(numbers) - 4;
+	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);
+	for (i = 0; i < plan->ninner; i++)
+		plan->inner[i] = list_nth_int(numbers, 4 + i);
+}

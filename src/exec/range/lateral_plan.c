@@ -1,0 +1,420 @@
+/*-------------------------------------------------------------------------
+ *
+ * lateral_plan.c
+ *	  Planning of LATERAL subqueries that aggregate a range of an index for each outer row.
+ *
+ * In a join with such a subquery core runs the subquery once for each outer row.  Where it is one
+ * row of aggregates over one table, and all that it asks of the table are conditions on an index's
+ * key, a batch of outer rows is a batch of ranges.  The subquery was planned before the join is:
+ * what it compares the key with is in the subquery's plan a parameter, and here an expression over
+ * the outer row again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/placeholder.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/snapmgr.h"
+
+#include "exec/range/lateral.h"
+#include "exec/common/plan_rules.h"
+#include "exec/subquery/subquery.h"
+
+static Plan *gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+							  List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gpb_lateral_path_methods = {
+	.CustomName = "GpubtreeRangeAggregate",
+	.PlanCustomPath = gpb_plan_lateral
+};
+
+/* One way to answer the subquery: an index, with its conditions and aggregates */
+typedef struct GpbLateralCandidate
+{
+	IndexOptInfo *index;
+	double		entries;		/* in the range of one outer row */
+	List	   *values;			/* what the key is compared with, over the outer row */
+	List	   *results;		/* Vars of the subquery: of each item, then of each computed column */
+	List	   *computed;		/* what computes those, over items' Vars and the outer row */
+	List	   *having;			/* its HAVING, over items' Vars and the outer row */
+	GpbRangeAggregatePlan plan;
+} GpbLateralCandidate;
+
+/*
+ * Columns of the subquery that are needed, parted into aggregates and what is computed from these
+ */
+typedef struct GpbLateralColumns
+{
+	List	   *aggrefs;		/* distinct */
+	List	   *items;			/* a Var for each */
+	List	   *columns;		/* Vars of the columns that are not items */
+	List	   *expressions;	/* and what they are, over the items and the subquery's Params */
+} GpbLateralColumns;
+
+/* ---- columns of the subquery ---- */
+
+/* The expression with the items' Vars in place of aggregates; all must be there. */
+static Node *
+gpb_item_mutator(Node *node, void *argument)
+{
+	GpbLateralColumns *columns = argument;
+
+	if (node != NULL && IsA(node, Aggref))
+	{
+		ListCell   *lc;
+
+		foreach(lc, columns->aggrefs)
+		{
+			if (equal(lfirst(lc), node))
+				return copyObject(list_nth(columns->items, foreach_current_index(lc)));
+		}
+		elog(ERROR, "aggregate %u of a subquery is not among its aggregates",
+			 ((Aggref *) node)->aggfnoid);
+	}
+	return expression_tree_mutator(node, gpb_item_mutator, argument);
+}
+
+/*
+ * The subquery's Vars that are needed above, or by conditions that are tested at this join or below
+ * it
+ */
+static List *
+gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
+{
+	List	   *needed = list_copy(innerrel->reltarget->exprs);
+	List	   *vars = NIL;
+	ListCell   *lc;
+
+	needed = list_concat(needed, get_actual_clauses(innerrel->baserestrictinfo));
+	needed = list_concat(needed, extract_actual_clauses(restrictlist, false));
+	foreach(lc, pull_var_clause((Node *) needed, PVC_RECURSE_PLACEHOLDERS))
+	{
+		/* what an expression above us needs of the outer rows is in their plan */
+		if (lfirst_node(Var, lc)->varno == innerrel->relid)
+			vars = list_append_unique(vars, lfirst(lc));
+	}
+	return vars;
+}
+
+/*
+ * The Var of an aggregate: of a column that is just that, if there is one, else one with a number
+ * beyond the subquery's columns, which nothing but computed columns can refer to.
+ */
+static Var *
+gpb_lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
+{
+	List	   *targets = innerrel->subroot->processed_tlist;
+	AttrNumber	column = list_length(targets) + 1 + number;
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, aggref))
+			column = lfirst_node(TargetEntry, lc)->resno;
+	}
+	return makeVar(innerrel->relid, column, exprType((Node *) aggref),
+				   exprTypmod((Node *) aggref), exprCollation((Node *) aggref), 0);
+}
+
+/* What the subquery's column is, NULL if the Var is of its whole row */
+static Node *
+gpb_lateral_target(RelOptInfo *innerrel, Var *var)
+{
+	if (var->varattno <= 0)
+		return NULL;
+	return (Node *) get_tle_by_resno(innerrel->subroot->processed_tlist, var->varattno)->expr;
+}
+
+/*
+ * Fill in the columns of the subquery that are needed; false if there is one that cannot be
+ * computed outside of it.
+ */
+static bool
+gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns *columns)
+{
+	List	   *vars = gpb_lateral_vars(innerrel, restrictlist);
+	ListCell   *lc;
+
+	memset(columns, 0, sizeof(*columns));
+	foreach(lc, vars)
+	{
+		Node	   *target = gpb_lateral_target(innerrel, lfirst(lc));
+
+		if (target == NULL || !gpb_subquery_aggrefs(target, &columns->aggrefs))
+			return false;
+	}
+	foreach(lc, columns->aggrefs)
+		columns->items = lappend(columns->items,
+								 gpb_lateral_item(innerrel, lfirst(lc),
+												  foreach_current_index(lc)));
+	foreach(lc, vars)
+	{
+		/* two columns may be the same aggregate: one of them is the item */
+		if (list_member(columns->items, lfirst(lc)))
+			continue;
+		columns->columns = lappend(columns->columns, lfirst(lc));
+		columns->expressions = lappend(columns->expressions,
+									   gpb_lateral_target(innerrel, lfirst(lc)));
+	}
+	columns->expressions = (List *) gpb_item_mutator((Node *) columns->expressions, columns);
+	return true;
+}
+
+/* ---- parameters of the subquery ---- */
+
+typedef struct GpbOuterValues
+{
+	PlannerInfo *root;
+	List	   *params;			/* PlannerParamItems of the subquery */
+	Relids		outer;			/* the outer relation */
+	bool		elsewhere;		/* found one that comes from another */
+} GpbOuterValues;
+
+/* Does the outer plan have the value of a parameter? */
+static bool
+gpb_outer_has(GpbOuterValues *context, Node *item)
+{
+	if (IsA(item, Var))
+		return bms_is_member(((Var *) item)->varno, context->outer);
+	if (IsA(item, PlaceHolderVar))
+		return bms_is_subset(find_placeholder_info(context->root, (PlaceHolderVar *) item,
+												   false)->ph_eval_at, context->outer);
+	return false;
+}
+
+/*
+ * The expression with what the parameters stand for.  Those that the subquery does not have from
+ * this query level are from levels above: they keep their value while the join runs, and stay.
+ */
+static Node *
+gpb_outer_value_mutator(Node *node, void *argument)
+{
+	GpbOuterValues *context = argument;
+
+	if (node != NULL && IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+	{
+		ListCell   *lc;
+
+		foreach(lc, context->params)
+		{
+			PlannerParamItem *item = lfirst_node(PlannerParamItem, lc);
+
+			if (item->paramId != ((Param *) node)->paramid)
+				continue;
+			if (!gpb_outer_has(context, item->item))
+				context->elsewhere = true;
+			return copyObject(item->item);
+		}
+	}
+	return expression_tree_mutator(node, gpb_outer_value_mutator, context);
+}
+
+/* ---- does an index hold what is asked for? ---- */
+
+/* HAVING over the items; false if it needs anything else. */
+static bool
+gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
+{
+	ListCell   *lc;
+
+	*having = (List *) innerrel->subroot->parse->havingQual;
+	if (!gpb_subquery_aggrefs((Node *) *having, &columns->aggrefs))
+		return false;
+	for_each_from(lc, columns->aggrefs, list_length(columns->items))
+		columns->items = lappend(columns->items,
+								 gpb_lateral_item(innerrel, lfirst(lc),
+												  foreach_current_index(lc)));
+	*having = gpb_order_clauses(innerrel->subroot, *having);
+	*having = (List *) gpb_item_mutator((Node *) *having, columns);
+	return true;
+}
+
+/*
+ * Fill in the candidate for an index of the subquery's table; false if it cannot answer the
+ * subquery.
+ */
+static bool
+gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
+						List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
+{
+	GpbOuterValues outer = {root, innerrel->subplan_params, outerrel->relids, false};
+	GpbRangeAggregatePlan *plan = &candidate->plan;
+	GpbLateralColumns columns;
+	GpbSubqueryMatch match;
+
+	memset(candidate, 0, sizeof(*candidate));
+	if (!gpb_lateral_columns(innerrel, restrictlist, &columns) ||
+		!gpb_lateral_having(innerrel, &columns, &candidate->having) || columns.aggrefs == NIL ||
+		!gpb_match_subquery(innerrel->subroot, index, columns.aggrefs, &match))
+		return false;
+	candidate->index = index;
+	candidate->entries = match.entries;
+	candidate->values = (List *) gpb_outer_value_mutator((Node *) match.values, &outer);
+	candidate->having = (List *) gpb_outer_value_mutator((Node *) candidate->having, &outer);
+	candidate->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
+	candidate->results = list_concat_copy(columns.items, columns.columns);
+	plan->index = index->indexoid;
+	plan->alias = match.alias;
+	plan->nitems = match.nitems;
+	plan->items = match.items;
+	plan->ncomputed = list_length(candidate->computed);
+	plan->nhaving = list_length(candidate->having);
+	plan->nconditions = match.nconditions;
+	plan->conditions = match.conditions;
+	plan->keep_empty = true;
+	return !outer.elsewhere;
+}
+
+/* ---- paths ---- */
+
+/* May the outer path be joined to the subquery?  *required is what its parameters come from. */
+static bool
+gpb_lateral_outer_fits(RelOptInfo *innerrel, JoinPathExtraData *extra, Path *outer,
+					   Relids *required)
+{
+	*required = PATH_REQ_OUTER(outer);
+	return bms_is_empty(*required) ||
+		(!bms_overlap(*required, innerrel->relids) &&
+		 bms_overlap(*required, extra->param_source_rels));
+}
+
+/*
+ * Offer the path over one outer path, whose order is kept.  The result is in no parallel plan: the
+ * node opens the table under the statement's lock, which a worker does not have.
+ */
+static void
+gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
+					 JoinType jointype, JoinPathExtraData *extra,
+					 const GpbLateralCandidate *candidate, Path *outer)
+{
+	CustomPath *path;
+	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
+	List	   *exprs = list_concat(list_concat_copy(candidate->values, candidate->computed),
+									list_copy(candidate->having));
+	QualCost	qual_cost;
+	Relids		required;
+
+	if (!gpb_lateral_outer_fits(innerrel, extra, outer, &required))
+		return;
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
+													  innerrel->cheapest_total_path,
+													  extra->sjinfo, required, &clauses);
+	clauses = gpb_order_clauses(root, clauses);
+	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
+	path->path.parallel_safe = false;
+	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
+	/* the subquery's planner is who knows the table's size */
+	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, candidate->plan.items,
+							 candidate->plan.nitems, candidate->entries, path->path.rows,
+							 path->path.pathtarget, &path->path.startup_cost,
+							 &path->path.total_cost);
+	cost_qual_eval(&qual_cost, list_concat_copy(candidate->having, clauses), root);
+	path->path.startup_cost += qual_cost.startup;
+	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &gpb_lateral_path_methods;
+	path->custom_paths = list_make1(outer);
+	path->custom_private = list_make5(list_make1_int(innerrel->relid), candidate->results,
+									  exprs,
+									  gpb_range_aggregate_private(&candidate->plan), clauses);
+	add_path(joinrel, (Path *) path);
+}
+
+/*
+ * Are there conditions on the subquery's row, or on the joined one, that core tests in this join or
+ * below it?
+ */
+static bool
+gpb_lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
+{
+	return extra->restrictlist != NIL || innerrel->baserestrictinfo != NIL ||
+		innerrel->subroot->parse->havingQual != NULL;
+}
+
+/*
+ * Without conditions each outer row comes out with the subquery's one row, and an inner join and a
+ * left join are the same.  With them it must be an inner join, and they are tested on what comes
+ * out.
+ */
+void
+gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	RelOptInfo *table;
+	ListCell   *lc;
+
+	if (!gpb_enable_rangeaggregate ||
+		innerrel->reloptkind != RELOPT_BASEREL || innerrel->rtekind != RTE_SUBQUERY ||
+		bms_is_empty(innerrel->lateral_relids) ||
+		!bms_is_subset(innerrel->lateral_relids, outerrel->relids) ||
+		(jointype != JOIN_INNER && jointype != JOIN_LEFT) ||
+		joinrel->reloptkind != RELOPT_JOINREL ||
+		innerrel->subroot == NULL || IS_DUMMY_REL(innerrel) || IS_DUMMY_REL(outerrel) ||
+		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive() ||
+		(jointype == JOIN_LEFT && gpb_lateral_has_clauses(innerrel, extra)))
+		return;
+	table = gpb_subquery_table(innerrel->subroot);
+	if (table == NULL)
+		return;
+	foreach(lc, table->indexlist)
+	{
+		GpbLateralCandidate candidate;
+		ListCell   *outer;
+
+		if (!gpb_match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
+									 lfirst_node(IndexOptInfo, lc), &candidate))
+			continue;
+		foreach(outer, outerrel->pathlist)
+			gpb_add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,
+								 lfirst(outer));
+	}
+}
+
+/* ---- plan ---- */
+
+/*
+ * A plan of the subquery that never runs.  When setrefs.c comes to it, it adds the subquery's range
+ * table entries to the statement's, with their permissions and, for cached plans, their locks and
+ * dependencies.  It is none of the subquery's own plans, since those have parameters that only a
+ * nested loop may set.
+ */
+static Plan *
+gpb_unrun_subquery(Index relid)
+{
+	SubqueryScan *scan = makeNode(SubqueryScan);
+	Result	   *nothing = makeNode(Result);
+
+	nothing->resconstantqual = (Node *) list_make1(makeBoolConst(false, false));
+	scan->scan.scanrelid = relid;
+	scan->subplan = (Plan *) nothing;
+	return (Plan *) scan;
+}
+
+/* PlanCustomPath */
+static Plan *
+gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+				 List *clauses, List *custom_plans)
+{
+	Index		relid = linitial_int(linitial(path->custom_private));
+	GpbRangeAggregatePlan plan;
+
+	gpb_range_aggregate_read_private(lfourth(path->custom_private), &plan);
+	return gpb_make_range_aggregate(path, tlist, list_nth(path->custom_private, 4),
+									linitial(custom_plans),
+									list_make1(gpb_unrun_subquery(relid)),
+									lsecond(path->custom_private),
+									lthird(path->custom_private), &plan);
+}

@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_aggregate_exec.c
+ *	  The executor node of aggregates over each of many ranges.
+ *
+ * Outer rows are read a batch at a time, and the ranges of a batch aggregated together (range_totals.h).  Then
+ * each outer row comes out with what its range has, or each group of rows with what its rows' ranges have
+ * together.  A group may go on in the next batch: the scan tuple keeps its first row meanwhile.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "exec/common/node_table.h"
+#include "exec/range/range_aggregate.h"
+
+static Node *gpb_create_range_aggregate(CustomScan *plan);
+static void gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_range_aggregate(CustomScanState *css);
+static void gpb_end_range_aggregate(CustomScanState *css);
+static void gpb_rescan_range_aggregate(CustomScanState *css);
+
+const CustomScanMethods gpb_range_aggregate_scan_methods = {
+	.CustomName = "GpubtreeRangeAggregate",
+	.CreateCustomScanState = gpb_create_range_aggregate
+};
+
+static const CustomExecMethods gpb_range_aggregate_exec_methods = {
+	.CustomName = "GpubtreeRangeAggregate",
+	.BeginCustomScan = gpb_begin_range_aggregate,
+	.ExecCustomScan = gpb_exec_range_aggregate,
+	.EndCustomScan = gpb_end_range_aggregate,
+	.ReScanCustomScan = gpb_rescan_range_aggregate,
+	.ExplainCustomScan = gpb_range_aggregate_explain
+};
+
+static Node *
+gpb_create_range_aggregate(CustomScan *plan)
+{
+	GpbRangeAggregateScan *scan;
+
+	scan = (GpbRangeAggregateScan *) newNode(sizeof(GpbRangeAggregateScan),
+											 T_CustomScanState);
+	scan->css.methods = &gpb_range_aggregate_exec_methods;
+	return (Node *) scan;
+}
+
+/* ---- begin ---- */
+
+/* Prepare to compare outer rows by the group columns. */
+static void
+gpb_begin_groups(GpbRangeAggregateScan *scan)
+{
+	const GpbRangeAggregatePlan *plan = &scan->plan;
+	TupleDesc	descriptor = ExecGetResultType(scan->outer);
+
+	if (plan->ngroup == 0)
+		return;
+	scan->first = ExecInitExtraTupleSlot(scan->css.ss.ps.state, descriptor, &TTSOpsVirtual);
+	scan->kept = ExecInitExtraTupleSlot(scan->css.ss.ps.state,
+										scan->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+										&TTSOpsVirtual);
+	scan->same_group = execTuplesMatchPrepare(descriptor, plan->ngroup, plan->group,
+											  plan->group_operator, plan->group_collation,
+											  &scan->css.ss.ps);
+}
+
+/* Prepare the columns that are computed from items, and the conditions on these. */
+static void
+gpb_begin_computed(GpbRangeAggregateScan *scan, List *exprs)
+{
+	int			i;
+
+	scan->computed = palloc(sizeof(ExprState *) * scan->plan.ncomputed);
+	for (i = 0; i < scan->plan.ncomputed; i++)
+		scan->computed[i] = ExecInitExpr(list_nth(exprs, scan->plan.nconditions + i),
+										 &scan->css.ss.ps);
+	scan->having = ExecInitQual(list_copy_tail(exprs,
+											   scan->plan.nconditions + scan->plan.ncomputed),
+								&scan->css.ss.ps);
+}
+
+/*
+ * Both relations stay open to the end of the node, so that no command of this
+ * session can change them under it (rule M10).  The table is in the range table of the statement, which is locked.
+ */
+static void
+gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+
+	gpb_range_aggregate_read_private(plan->custom_private, &scan->plan);
+	gpb_require_aggregates(scan->plan.items, scan->plan.nitems);
+	scan->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	css->custom_ps = list_make1(scan->outer);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->context = CurrentMemoryContext;
+	scan->heap = table_open(IndexGetRelation(scan->plan.index, false), NoLock);
+	gpb_require_data(scan->heap, eflags);
+	scan->index = index_open(scan->plan.index, AccessShareLock);
+	scan->values = gpb_range_values_begin(scan->index, scan->plan.nconditions,
+										  scan->plan.conditions,
+										  list_copy_head(plan->custom_exprs,
+														 scan->plan.nconditions),
+										  &css->ss.ps);
+	gpb_begin_computed(scan, plan->custom_exprs);
+	scan->rows = gpb_outer_begin(ExecGetResultType(scan->outer));
+	scan->limit = GPB_JOIN_FIRST_BATCH;
+	gpb_begin_groups(scan);
+}
+
+/* Answers are kept for all rows of a batch, so what they take must be known when rows are read. */
+static GpbRangeTotals *
+gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
+{
+	MemoryContext caller;
+
+	if (scan->totals != NULL)
+		return scan->totals;
+	caller = MemoryContextSwitchTo(scan->context);
+	scan->totals = gpb_range_totals_begin(scan->heap, scan->index,
+										  scan->css.ss.ps.state->es_snapshot,
+										  scan->plan.items, scan->plan.nitems,
+										  gpb_range_values_are_points(scan->values),
+										  gpb_join_memory(), GPB_ENGINE_AUTO);
+	MemoryContextSwitchTo(caller);
+	return scan->totals;
+}
+
+/* ---- a batch of outer rows ---- */
+
+/* Bytes of an outer row that is passed by value, with its range and its answer */
+static Size
+gpb_range_row_bytes(GpbRangeAggregateScan *scan)
+{
+	return gpb_join_row_bytes(scan->plan.nouter) +
+		gpb_range_totals_width(gpb_range_aggregate_totals(scan));
+}
+
+/* Make room for so many rows; what was there is lost. */
+static void
+gpb_reserve_rows(GpbRangeAggregateScan *scan, uint32 n)
+{
+	gpb_outer_clear(scan->rows, n);
+	if (n <= scan->capacity)
+		return;
+	if (scan->capacity > 0)
+	{
+		pfree(scan->ranges);
+		pfree(scan->row_range);
+		pfree(scan->starts_group);
+	}
+	scan->capacity = 0;
+	scan->ranges = MemoryContextAllocHuge(scan->context,
+										  n * gpb_range_values_width(scan->values));
+	scan->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
+	scan->starts_group = MemoryContextAllocHuge(scan->context, n * sizeof(bool));
+	scan->capacity = n;
+}
+
+/* Put an outer row into the scan tuple; the results are NULL. */
+static inline void
+gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
+{
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(tuple);
+	gpb_outer_get(scan->rows, row, tuple->tts_values, tuple->tts_isnull);
+	memset(tuple->tts_isnull + scan->plan.nouter, true,
+		   (scan->plan.nitems + scan->plan.ncomputed) * sizeof(bool));
+	ExecStoreVirtualTuple(tuple);
+}
+
+/* The outer row in the slot, number "row" of its batch: add its range, if it has one. */
+static inline void
+gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+
+	if (!gpb_range_values_are_columns(scan->values))
+	{
+		ResetExprContext(econtext);
+		gpb_load_row(scan, row);
+		econtext->ecxt_scantuple = scan->css.ss.ss_ScanTupleSlot;
+	}
+	if (gpb_range_of_row(scan->values, econtext, slot,
+						 scan->ranges + scan->nranges * gpb_range_values_width(scan->values)))
+		scan->row_range[row] = scan->nranges++;
+	else
+		scan->row_range[row] = GPB_NO_RANGE;
+}
+
+/* Is the outer row in the slot, number "row" of its batch, the first of a group? */
+static bool
+gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+
+	if (!TupIsNull(scan->first))
+	{
+		bool		same;
+
+		econtext->ecxt_innertuple = scan->first;
+		econtext->ecxt_outertuple = slot;
+		same = ExecQual(scan->same_group, econtext);
+		ResetExprContext(econtext);
+		if (same)
+			return false;
+	}
+	ExecClearTuple(scan->first);
+	gpb_outer_get(scan->rows, row, scan->first->tts_values, scan->first->tts_isnull);
+	ExecStoreVirtualTuple(scan->first);
+	return true;
+}
+
+/* Rows of the next batch at most: more than of the last, as far as memory goes. */
+static uint32
+gpb_next_limit(GpbRangeAggregateScan *scan)
+{
+	Size		most = gpb_join_memory() / gpb_range_row_bytes(scan);
+
+	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
+	return Min(scan->limit, most);
+}
+
+/* Read outer rows, each with its range if it has one, until the batch is full; false if there are none. */
+static bool
+gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
+{
+	Size		row_bytes = gpb_range_row_bytes(scan);
+	Size		memory = gpb_join_memory();
+	uint32		row;
+
+	for (row = 0; row < limit; row++)
+	{
+		TupleTableSlot *slot;
+
+		if (row > 0 && row * row_bytes + gpb_outer_copied(scan->rows) > memory)
+			break;
+		slot = ExecProcNode(scan->outer);
+		if (TupIsNull(slot))
+		{
+			scan->outer_done = true;
+			break;
+		}
+		gpb_outer_add(scan->rows, slot);
+		if (scan->same_group != NULL)
+			scan->starts_group[row] = gpb_row_starts_group(scan, slot, row);
+		gpb_add_range(scan, slot, row);
+	}
+	/* a batch that was cut short by memory is not followed by a larger one */
+	if (row == limit)
+		scan->limit = (uint32) Min((uint64) limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
+	return row > 0;
+}
+
+/*
+ * Keep the open group's first row, and the first row to compare with, while the batch that they are of goes.  What was kept
+ * when an earlier batch went stays where it is.
+ */
+static void
+gpb_keep_first(GpbRangeAggregateScan *scan)
+{
+	if (scan->group_open && TupIsNull(scan->kept))
+		ExecCopySlot(scan->kept, scan->css.ss.ss_ScanTupleSlot);
+	if (!TupIsNull(scan->first))
+		ExecMaterializeSlot(scan->first);
+}
+
+/* Put the open group's first row into the scan tuple again; its values stay where they were kept. */
+static void
+gpb_restore_first(GpbRangeAggregateScan *scan)
+{
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	int			natts = tuple->tts_tupleDescriptor->natts;
+
+	if (!scan->group_open)
+		return;
+	ExecClearTuple(tuple);
+	memcpy(tuple->tts_values, scan->kept->tts_values, natts * sizeof(Datum));
+	memcpy(tuple->tts_isnull, scan->kept->tts_isnull, natts * sizeof(bool));
+	ExecStoreVirtualTuple(tuple);
+}
+
+/* Give back what was kept. */
+static void
+gpb_forget_first(GpbRangeAggregateScan *scan)
+{
+	if (scan->first == NULL)
+		return;
+	ExecClearTuple(scan->first);
+	ExecClearTuple(scan->kept);
+}
+
+/* Read the next batch of outer rows and aggregate their ranges; false if there are no rows. */
+static bool
+gpb_load_batch(GpbRangeAggregateScan *scan)
+{
+	uint32		limit;
+	bool		more;
+
+	if (scan->outer_done)
+		return false;
+	limit = gpb_next_limit(scan);
+	if (scan->same_group != NULL)
+		gpb_keep_first(scan);
+	gpb_reserve_rows(scan, limit);
+	scan->nranges = 0;
+	scan->next = 0;
+	more = gpb_read_rows(scan, limit);
+	gpb_restore_first(scan);
+	if (more)
+		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
+	return more;
+}
+
+/* ---- groups ---- */
+
+/* Begin a group with an outer row. */
+static inline void
+gpb_open_group(GpbRangeAggregateScan *scan, uint32 row)
+{
+	gpb_load_row(scan, row);
+	if (scan->kept != NULL)
+		ExecClearTuple(scan->kept);
+	gpb_range_group_init(&scan->state);
+	scan->group_open = true;
+}
+
+/* Add what an outer row's range has to the open group. */
+static inline void
+gpb_add_to_group(GpbRangeAggregateScan *scan, uint32 row)
+{
+	uint32		range = scan->row_range[row];
+
+	if (range != GPB_NO_RANGE && gpb_range_totals_entries(scan->totals, range) > 0)
+		gpb_range_group_add(scan->totals, range, &scan->state);
+	else
+		scan->state.entries += scan->plan.empty_count;
+}
+
+/* Add rows to the open group until another begins; false if the outer rows end, or the batch does. */
+static bool
+gpb_fill_group(GpbRangeAggregateScan *scan)
+{
+	uint32		n = gpb_outer_count(scan->rows);
+
+	while (scan->next < n)
+	{
+		if (!scan->group_open)
+			gpb_open_group(scan, scan->next);
+		else if (scan->same_group == NULL || scan->starts_group[scan->next])
+			return true;
+		gpb_add_to_group(scan, scan->next++);
+	}
+	return false;
+}
+
+/*
+ * The next group, its first row in the scan tuple and what was added up in "state"; false if there are no
+ * more.
+ */
+static bool
+gpb_next_group(GpbRangeAggregateScan *scan)
+{
+	scan->group_open = false;
+	while (!gpb_fill_group(scan))
+	{
+		/* without group columns a row is done with its batch */
+		if (scan->group_open && (scan->same_group == NULL || scan->outer_done))
+			return true;
+		if (!gpb_load_batch(scan))
+			return scan->group_open;
+	}
+	return true;
+}
+
+/* ---- the node ---- */
+
+/* Fill in the columns of the scan tuple that are computed from its items. */
+static void
+gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
+{
+	int			first = scan->plan.nouter + scan->plan.nitems;
+	int			i;
+
+	for (i = 0; i < scan->plan.ncomputed; i++)
+		tuple->tts_values[first + i] =
+			ExecEvalExprSwitchContext(scan->computed[i], scan->css.ss.ps.ps_ExprContext,
+									  &tuple->tts_isnull[first + i]);
+}
+
+/* The open group as it comes out of the node; NULL if it does not. */
+static TupleTableSlot *
+gpb_group_result(GpbRangeAggregateScan *scan)
+{
+	PlanState  *ps = &scan->css.ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	MemoryContext caller;
+
+	if (scan->state.entries == 0 && !scan->plan.keep_empty)
+		return NULL;
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	gpb_range_group_final(scan->totals, &scan->state, tuple->tts_values + scan->plan.nouter,
+						  tuple->tts_isnull + scan->plan.nouter);
+	MemoryContextSwitchTo(caller);
+	econtext->ecxt_scantuple = tuple;
+	if (!ExecQual(scan->having, econtext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	gpb_compute_columns(scan, tuple);
+	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
+}
+
+static TupleTableSlot *
+gpb_exec_range_aggregate(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	TupleTableSlot *result = NULL;
+
+	while (result == NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(css->ss.ps.ps_ExprContext);
+		if (!gpb_next_group(scan))
+			return NULL;
+		result = gpb_group_result(scan);
+	}
+	return result;
+}
+
+/* What was read and not used is forgotten; batches begin small again. */
+static void
+gpb_rescan_range_aggregate(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_forget_first(scan);
+	gpb_outer_clear(scan->rows, 0);
+	scan->next = 0;
+	scan->group_open = false;
+	scan->limit = GPB_JOIN_FIRST_BATCH;
+	scan->outer_done = false;
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(scan->outer, css->ss.ps.chgParam);
+	if (scan->outer->chgParam == NULL)
+		ExecReScan(scan->outer);
+}
+
+/* Locks are kept to the end of the transaction. */
+static void
+gpb_end_range_aggregate(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_forget_first(scan);
+	if (scan->totals != NULL)
+		gpb_range_totals_end(scan->totals);
+	if (scan->rows != NULL)
+		gpb_outer_end(scan->rows);
+	ExecEndNode(scan->outer);
+	if (scan->index != NULL)
+		index_close(scan->index, NoLock);
+	if (scan->heap != NULL)
+		table_close(scan->heap, NoLock);
+}

@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_aggregate_explain.c
+ *	  EXPLAIN of aggregates over each of many ranges.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "commands/explain.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "exec/common/node_explain.h"
+#include "exec/range/range_aggregate.h"
+
+/* The columns that make a group, as the outer plan has them */
+static void
+gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
+				  ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
+	List	   *columns = NIL;
+	int			i;
+
+	for (i = 0; i < plan->ngroup; i++)
+	{
+		TargetEntry *column = list_nth_node(TargetEntry, scan->custom_scan_tlist,
+											plan->group[i] - 1);
+
+		columns = lappend(columns, deparse_expression((Node *) column->expr, context, true,
+													  false));
+	}
+	if (columns != NIL)
+		ExplainPropertyList(GPB_LABEL_GROUP_KEY, columns, es);
+}
+
+/* ---- HAVING ---- */
+
+/* An item as EXPLAIN shows it: "sum(fare)" */
+static char *
+gpb_item_text(const GpbRangeAggregatePlan *plan, const GpbAggregateItem *item)
+{
+	char	   *name = get_func_name(item->aggregate);
+
+	if (item->function == GPB_COUNT_ENTRIES)
+		return psprintf("%s(*)", name);
+	return psprintf("%s(%s)", name,
+					quote_identifier(get_attname(plan->index, item->column + 1, false)));
+}
+
+/*
+ * The expression with SubPlans, which are shown by the name they are given, in place of items: not every item is a column
+ * that could be shown.
+ */
+static Node *
+gpb_show_items_mutator(Node *node, void *argument)
+{
+	const GpbRangeAggregatePlan *plan = argument;
+
+	if (node != NULL && IsA(node, Var) && ((Var *) node)->varattno > plan->nouter)
+	{
+		SubPlan    *shown = makeNode(SubPlan);
+		Var		   *var = (Var *) node;
+
+		shown->subLinkType = EXPR_SUBLINK;
+		shown->plan_name = gpb_item_text(plan, &plan->items[var->varattno - plan->nouter - 1]);
+		shown->firstColType = var->vartype;
+		shown->firstColTypmod = var->vartypmod;
+		shown->firstColCollation = var->varcollid;
+		return (Node *) shown;
+	}
+	return expression_tree_mutator(node, gpb_show_items_mutator, argument);
+}
+
+void
+gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *having;
+
+	gpb_explain_group(&scan->plan, plan, ancestors, es);
+	gpb_explain_inner_index(scan->plan.index, scan->plan.alias, es);
+	gpb_explain_range_conditions(scan->plan.index, scan->plan.nconditions, scan->plan.conditions,
+								 list_copy_head(plan->custom_exprs, scan->plan.nconditions),
+								 plan, ancestors, es);
+	having = list_copy_tail(plan->custom_exprs, scan->plan.nconditions + scan->plan.ncomputed);
+	having = (List *) gpb_show_items_mutator((Node *) having, &scan->plan);
+	gpb_explain_clauses(GPB_LABEL_HAVING, plan, having, ancestors, es);
+	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
+	if (!es->analyze)
+		return;
+	if (scan->totals == NULL)
+		gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
+	else
+	{
+		GpbBatchCounters counters;
+
+		gpb_range_totals_counters(scan->totals, &counters);
+		gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
+	}
+}

@@ -1,0 +1,472 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_aggregate_plan.c
+ *	  Planning of joins with one table that are grouped by the other side.
+ *
+ *	  SELECT b.id, count(*), sum(t.v) FROM bins b JOIN t ON t.k >= b.lo AND t.k < b.hi GROUP BY b.id
+ *
+ * needs no joined row, if an index has all that the query wants of the table: what each outer row's range holds is
+ * one answer of a batch, and those of a group are added up.  The outer rows come sorted by the
+ * group columns, unless these are unique, so that each row is a group of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_attribute.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+
+#include "exec/join/join_aggregate.h"
+#include "exec/common/plan_rules.h"
+#include "exec/range/range_aggregate.h"
+
+static Plan *gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+									  List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gpb_range_aggregate_path_methods = {
+	.CustomName = "GpubtreeRangeAggregate",
+	.PlanCustomPath = gpb_plan_range_aggregate
+};
+
+/* One way to answer the query: a table to be joined last, and an index of it */
+typedef struct GpbRangeCandidate
+{
+	RelOptInfo *joinrel;
+	RelOptInfo *grouped_rel;
+	RelOptInfo *outerrel;
+	RelOptInfo *innerrel;
+	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
+	List	   *clauses;		/* RestrictInfos that join the two */
+	List	   *groups;			/* expressions that are grouped by */
+	List	   *having;			/* conditions on the groups */
+	bool		unique;			/* no two outer rows are in one group */
+
+	/* found by gpb_match_range_index */
+	List	   *aggrefs;
+	List	   *values;			/* of the plan's conditions */
+	double		entries;		/* in one outer row's range */
+	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
+} GpbRangeCandidate;
+
+/* ---- is the query of our kind? ---- */
+
+/* A grouped query without what core computes along with the groups, or before them. */
+static bool
+gpb_query_is_grouped(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->commandType == CMD_SELECT && parse->groupClause != NIL &&
+		parse->groupingSets == NIL && !parse->hasTargetSRFs && !root->hasPseudoConstantQuals &&
+		grouping_is_sortable(parse->groupClause) && gpb_query_allows_nodes(root);
+}
+
+/* Does the expression need nothing but the outer side? */
+static bool
+gpb_is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, Node *expression)
+{
+	return bms_is_subset(pull_varnos(root, expression), candidate->outerrel->relids);
+}
+
+/*
+ * Collect the distinct aggregates of what the grouping computes and of HAVING, if there are any; false if these need anything
+ * else that is not of the outer side.
+ */
+static bool
+gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
+{
+	List	   *needed = list_concat_copy(candidate->grouped_rel->reltarget->exprs,
+										  candidate->having);
+	ListCell   *lc;
+
+	candidate->aggrefs = NIL;
+	foreach(lc, pull_var_clause((Node *) needed,
+								PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		Node	   *node = lfirst(lc);
+
+		if (IsA(node, Aggref))
+			candidate->aggrefs = list_append_unique(candidate->aggrefs, node);
+		else if ((!IsA(node, Var) && !IsA(node, PlaceHolderVar)) ||
+				 !gpb_is_outer_expression(root, candidate, node))
+			return false;
+	}
+	return true;
+}
+
+/* Collect the expressions that the query groups by, all of the outer side, and their operators. */
+static bool
+gpb_collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
+{
+	GpbRangeAggregatePlan *plan = &candidate->plan;
+	int			n = list_length(root->parse->groupClause);
+	ListCell   *lc;
+
+	plan->group = palloc0(sizeof(AttrNumber) * n);
+	plan->group_operator = palloc(sizeof(Oid) * n);
+	plan->group_collation = palloc(sizeof(Oid) * n);
+	foreach(lc, root->parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+		if (!gpb_is_outer_expression(root, candidate, expression) ||
+			contain_volatile_functions(expression) || contain_subplans(expression))
+			return false;
+		plan->group_operator[plan->ngroup] = clause->eqop;
+		plan->group_collation[plan->ngroup] = exprCollation(expression);
+		plan->ngroup++;
+		candidate->groups = lappend(candidate->groups, expression);
+	}
+	return true;
+}
+
+/* ---- are the groups unique? ---- */
+
+/* Is there a group for each value, by the index's operator, of this column of it? */
+static bool
+gpb_column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *index, int column)
+{
+	const GpbRangeAggregatePlan *plan = &candidate->plan;
+	ListCell   *lc;
+
+	foreach(lc, candidate->groups)
+	{
+		Var		   *var = (Var *) lfirst(lc);
+		int			i = foreach_current_index(lc);
+
+		if (IsA(var, Var) && var->varno == index->rel->relid &&
+			var->varattno == index->indexkeys[column] &&
+			plan->group_collation[i] == index->indexcollations[column] &&
+			get_op_opfamily_strategy(plan->group_operator[i], index->opfamily[column]) == BTEqualStrategyNumber)
+			return true;
+	}
+	return false;
+}
+
+/* May the column be NULL? */
+static bool
+gpb_column_is_nullable(Oid table, AttrNumber column)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
+	bool		nullable;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u", column, table);
+	nullable = !((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return nullable;
+}
+
+/*
+ * Is the outer side one table, with a unique index all of whose columns are grouped by?  NULLs make one group, but are many rows to a
+ * unique index; so no column may be NULL.
+ */
+static bool
+gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
+{
+	RelOptInfo *rel = candidate->outerrel;
+	ListCell   *lc;
+
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
+		planner_rt_fetch(rel->relid, root)->inh)
+		return false;
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		Oid			table = planner_rt_fetch(rel->relid, root)->relid;
+		bool		unique = index->unique && index->immediate &&
+			(index->indpred == NIL || index->predOK);
+		int			c;
+
+		for (c = 0; unique && c < index->nkeycolumns; c++)
+			unique = gpb_column_is_grouped(candidate, index, c) &&
+				!gpb_column_is_nullable(table, index->indexkeys[c]);
+		if (unique)
+			return true;
+	}
+	return false;
+}
+
+/* ---- does an index answer it? ---- */
+
+/* Add a condition to the candidate's. */
+static void
+gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, Expr *value)
+{
+	candidate->plan.conditions[candidate->plan.nconditions++] = *condition;
+	candidate->values = lappend(candidate->values, value);
+}
+
+/*
+ * Turn clauses into conditions of the candidate's plan; false if one cannot be, or might tell what it saw ahead of a
+ * row-level security policy, or belongs above the outer join.
+ */
+static bool
+gpb_add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
+				List *rinfos, bool joining)
+{
+	ListCell   *lc;
+
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		GpbRangeCondition condition;
+		Expr	   *value;
+
+		if (rinfo->pseudoconstant ||
+			!restriction_is_securely_promotable(rinfo, candidate->innerrel) ||
+			(joining && candidate->left &&
+			 RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids)))
+			return false;
+		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
+			continue;
+		if (!gpb_match_range_condition(root, index, rinfo->clause, &condition, &value))
+			return false;
+		gpb_add_condition(candidate, &condition, value);
+	}
+	return true;
+}
+
+/* Fill in the candidate for an index of its table; false if it cannot answer the query. */
+static bool
+gpb_match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+{
+	GpbRangeAggregatePlan *plan = &candidate->plan;
+
+	if (!gpb_index_is_usable(index))
+		return false;
+	plan->index = index->indexoid;
+	plan->nconditions = 0;
+	plan->conditions = palloc(sizeof(GpbRangeCondition) *
+							  (list_length(candidate->clauses) +
+							   list_length(index->indrestrictinfo)));
+	candidate->values = NIL;
+	if (!gpb_add_clauses(root, candidate, index, candidate->clauses, true) ||
+		!gpb_add_clauses(root, candidate, index, index->indrestrictinfo, false) ||
+		!gpb_match_range_aggrefs(index, candidate->aggrefs, &plan->items))
+		return false;
+	plan->nitems = list_length(candidate->aggrefs);
+	candidate->entries = index->tuples *
+		clauselist_selectivity(root, list_concat_copy(candidate->clauses,
+													  index->indrestrictinfo),
+							   candidate->innerrel->relid, JOIN_INNER, NULL);
+	return true;
+}
+
+/* ---- paths ---- */
+
+/* The outer path with the group expressions among its columns */
+static Path *
+gpb_add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
+{
+	PathTarget *target = copy_pathtarget(outer->pathtarget);
+	bool		added = false;
+	ListCell   *lc;
+
+	foreach(lc, candidate->groups)
+	{
+		Expr	   *expression = lfirst(lc);
+
+		if (list_member(target->exprs, expression))
+			continue;
+		add_column_to_pathtarget(target, expression, 0);
+		added = true;
+	}
+	if (!added)
+		return outer;
+	set_pathtarget_cost_width(root, target);
+	return (Path *) create_projection_path(root, candidate->outerrel, outer, target);
+}
+
+/*
+ * The order that is promised of what comes out, as far as anybody wants it: between paths of about the same price one in any order
+ * wins, and an outer order is not for nothing.
+ */
+static List *
+gpb_result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
+{
+	if (candidate->plan.ngroup > 0)
+		return root->group_pathkeys;
+	if (pathkeys_contained_in(root->sort_pathkeys, outer->pathkeys))
+		return root->sort_pathkeys;
+	return NIL;
+}
+
+/* Make the path over an outer path that is in the order that the node needs. */
+static CustomPath *
+gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
+							  IndexOptInfo *index, Path *outer, double rows)
+{
+	CustomPath *path = makeNode(CustomPath);
+	const GpbRangeAggregatePlan *plan = &candidate->plan;
+	QualCost	having;
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = candidate->joinrel;
+	path->path.pathtarget = candidate->grouped_rel->reltarget;
+	path->path.parallel_safe = false;
+	path->path.rows = rows;
+	path->path.pathkeys = gpb_result_order(root, candidate, outer);
+	gpb_range_aggregate_cost(root, index, outer, plan->items, plan->nitems,
+							 candidate->entries, rows, path->path.pathtarget,
+							 &path->path.startup_cost, &path->path.total_cost);
+	cost_qual_eval(&having, candidate->having, root);
+	path->path.startup_cost += having.startup;
+	path->path.total_cost += having.startup + having.per_tuple * rows;
+
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &gpb_range_aggregate_path_methods;
+	path->custom_paths = list_make1(outer);
+	path->custom_private = list_make5(candidate->aggrefs, candidate->values,
+									  candidate->plan.ngroup == 0 ? NIL : candidate->groups,
+									  candidate->having,
+									  gpb_range_aggregate_private(plan));
+	return path;
+}
+
+/* Offer the paths for an index: over each outer path that is in order, and over the cheapest, sorted. */
+static void
+gpb_add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+{
+	RelOptInfo *outerrel = candidate->outerrel;
+	bool		sorted = false;
+	double		rows;
+	ListCell   *lc;
+
+	rows = estimate_num_groups(root, candidate->groups, outerrel->rows, NULL, NULL);
+	foreach(lc, outerrel->pathlist)
+	{
+		Path	   *outer = lfirst(lc);
+
+		if (!bms_is_empty(PATH_REQ_OUTER(outer)) ||
+			(candidate->plan.ngroup > 0 &&
+			 !pathkeys_contained_in(root->group_pathkeys, outer->pathkeys)))
+			continue;
+		sorted |= outer == outerrel->cheapest_total_path;
+		if (candidate->plan.ngroup > 0)
+			outer = gpb_add_group_columns(root, candidate, outer);
+		add_path(candidate->grouped_rel,
+				 (Path *) gpb_make_range_aggregate_path(root, candidate, index, outer, rows));
+	}
+	if (!sorted)
+	{
+		Path	   *outer = gpb_add_group_columns(root, candidate,
+												  outerrel->cheapest_total_path);
+
+		outer = (Path *) create_sort_path(root, outerrel, outer, root->group_pathkeys, -1.0);
+		add_path(candidate->grouped_rel,
+				 (Path *) gpb_make_range_aggregate_path(root, candidate, index, outer, rows));
+	}
+}
+
+/* The outer join whose nullable side is the table alone, or NULL */
+static SpecialJoinInfo *
+gpb_find_left_join(PlannerInfo *root, RelOptInfo *innerrel)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype == JOIN_LEFT && bms_equal(sjinfo->syn_righthand, innerrel->relids))
+			return sjinfo;
+	}
+	return NULL;
+}
+
+/* Offer the paths in which one table is the inner one. */
+static void
+gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
+					RelOptInfo *innerrel, List *having)
+{
+	GpbRangeCandidate candidate = {0};
+	SpecialJoinInfo *left = gpb_find_left_join(root, innerrel);
+	ListCell   *lc;
+
+	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, left))
+		return;
+	candidate.joinrel = joinrel;
+	candidate.grouped_rel = grouped_rel;
+	candidate.innerrel = innerrel;
+	candidate.outerrel = gpb_find_outer_side(root, joinrel, innerrel);
+	candidate.left = left != NULL;
+	candidate.having = having;
+	if (candidate.outerrel == NULL || !gpb_collect_group_aggrefs(root, &candidate) ||
+		!gpb_collect_groups(root, &candidate))
+		return;
+	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
+	if (candidate.clauses == NIL)
+		return;
+	candidate.plan.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
+	candidate.plan.keep_empty = candidate.left;
+	candidate.plan.empty_count = candidate.left ? 1 : 0;
+	if (gpb_groups_are_unique(root, &candidate))
+		candidate.plan.ngroup = 0;
+
+	foreach(lc, innerrel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_match_range_index(root, &candidate, index))
+			gpb_add_range_index_paths(root, &candidate, index);
+	}
+}
+
+void
+gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
+							  RelOptInfo *grouped_rel)
+{
+	int			relid = -1;
+
+	if (!gpb_enable_rangeaggregate || input_rel->reloptkind != RELOPT_JOINREL ||
+		IS_DUMMY_REL(input_rel) || !gpb_query_is_grouped(root))
+		return;
+	while ((relid = bms_next_member(input_rel->relids, relid)) >= 0)
+	{
+		RelOptInfo *innerrel = find_base_rel(root, relid);
+
+		gpb_add_range_table(root, input_rel, grouped_rel, innerrel,
+							(List *) root->parse->havingQual);
+	}
+}
+
+/* ---- plan ---- */
+
+/* PlanCustomPath: now the outer plan tells where the group columns are. */
+static Plan *
+gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						 List *tlist, List *clauses, List *custom_plans)
+{
+	Plan	   *outer = linitial(custom_plans);
+	List	   *groups = lthird(path->custom_private);
+	GpbRangeAggregatePlan plan;
+	ListCell   *lc;
+
+	gpb_range_aggregate_read_private(list_nth(path->custom_private, 4), &plan);
+	foreach(lc, groups)
+	{
+		TargetEntry *column = tlist_member(lfirst(lc), outer->targetlist);
+
+		if (column == NULL)
+			elog(ERROR, "group column not found among those of the outer plan");
+		plan.group[foreach_current_index(lc)] = column->resno;
+	}
+	return gpb_make_range_aggregate(path, tlist, lfourth(path->custom_private), outer, NIL,
+									linitial(path->custom_private),
+									lsecond(path->custom_private), &plan);
+}

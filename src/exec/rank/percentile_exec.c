@@ -1,0 +1,456 @@
+/*-------------------------------------------------------------------------
+ *
+ * percentile_exec.c
+ *	  The executor node of percentile_disc, and of other aggregates beside it.
+ *
+ * The node returns one row.  The visible entries of the range are counted part by part (rank_find.h), which gives their number and so each
+ * percentile's rank; the parts that hold these ranks are searched further, for the ranks of all percentiles together.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "catalog/pg_type.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "utils/array.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "index/index.h"
+#include "exec/common/key_conditions.h"
+#include "exec/common/node_explain.h"
+#include "exec/common/node_table.h"
+#include "engine/range_totals.h"
+#include "exec/rank/rank_find.h"
+
+typedef struct GpbPercentileScan
+{
+	CustomScanState css;
+	Relation	heap;
+	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	int			nitems;			/* other aggregates */
+	GpbAggregateItem *items;
+	int			npercentiles;
+	GpbPercentile *percentiles;
+	ExprState **fractions;		/* of each percentile */
+	int			nconditions;
+	GpbCondition *conditions;
+	MemoryContext work;			/* one execution's memory */
+	bool		answered;		/* the scan tuple holds the answer */
+	bool		returned;		/* and was handed out */
+	GpbBatchCounters counters;	/* of all executions */
+	char		engine[128];	/* what counters.engine points to: batches are gone by then */
+} GpbPercentileScan;
+
+static Node *gpb_create_percentile_scan(CustomScan *plan);
+static void gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_percentile(CustomScanState *css);
+static void gpb_end_percentile(CustomScanState *css);
+static void gpb_rescan_percentile(CustomScanState *css);
+static void gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es);
+
+const CustomScanMethods gpb_percentile_scan_methods = {
+	.CustomName = "GpubtreePercentile",
+	.CreateCustomScanState = gpb_create_percentile_scan
+};
+
+static const CustomExecMethods gpb_percentile_exec_methods = {
+	.CustomName = "GpubtreePercentile",
+	.BeginCustomScan = gpb_begin_percentile,
+	.ExecCustomScan = gpb_exec_percentile,
+	.EndCustomScan = gpb_end_percentile,
+	.ReScanCustomScan = gpb_rescan_percentile,
+	.ExplainCustomScan = gpb_explain_percentile
+};
+
+static Node *
+gpb_create_percentile_scan(CustomScan *plan)
+{
+	GpbPercentileScan *scan;
+
+	scan = (GpbPercentileScan *) newNode(sizeof(GpbPercentileScan), T_CustomScanState);
+	scan->css.methods = &gpb_percentile_exec_methods;
+	return (Node *) scan;
+}
+
+/* Both relations stay open to the end of the node (rule M10). */
+static void
+gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *aggregates = linitial(plan->custom_private);
+	List	   *conditions = linitial(plan->custom_exprs);
+	ListCell   *lc;
+
+	scan->counters.engine = "none";
+	scan->heap = gpb_scanned_table(css);
+	foreach(lc, plan->custom_scan_tlist)
+	{
+		Expr	   *expression = lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(expression, Aggref))
+			gpb_require_aggregate(((Aggref *) expression)->aggfnoid);
+	}
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
+	scan->npercentiles = gpb_percentile_read_private(lsecond(plan->custom_private),
+													 &scan->percentiles);
+	scan->index = index_open(gpb_aggregate_private_index(aggregates),
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
+	scan->nconditions = list_length(conditions);
+	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
+	scan->fractions = palloc(sizeof(ExprState *) * scan->npercentiles);
+	foreach(lc, lsecond_node(List, plan->custom_exprs))
+		scan->fractions[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &css->ss.ps);
+	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree percentile",
+									   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- which ranks are wanted ---- */
+
+/* One fraction's rank, and where its key goes */
+typedef struct GpbWantedRank
+{
+	int64		rank;
+	uint64		place;
+} GpbWantedRank;
+
+#define ST_SORT gpb_sort_wanted
+#define ST_ELEMENT_TYPE GpbWantedRank
+#define ST_COMPARE(a, b) ((a)->rank < (b)->rank ? -1 : (a)->rank > (b)->rank)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The ranks of all percentiles of one execution, in the order of percentiles and fractions; keys likewise, when they are found */
+typedef struct GpbWantedRanks
+{
+	int64		total;			/* rows */
+	bool		descending;		/* the index is */
+	GpbWantedRank *wanted;
+	uint64	   *keys;
+	uint64		n;
+	uint64		room;
+} GpbWantedRanks;
+
+/* What a percentile is to return, but for the keys */
+typedef struct GpbPercentileForm
+{
+	bool		isnull;
+	ArrayType  *fractions;		/* of many */
+	bool	   *nulls;
+	int			n;
+} GpbPercentileForm;
+
+/* Raise what core raises. */
+static void
+gpb_require_fraction(float8 fraction)
+{
+	if (fraction < 0 || fraction > 1 || isnan(fraction))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("percentile value %g is not between 0 and 1", fraction)));
+}
+
+/*
+ * Want the first row, in the percentile's order, of which at least this fraction of all rows, which are at least one, is
+ * there or before.
+ */
+static void
+gpb_want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
+{
+	int64		rank = Max((int64) ceil(fraction * ranks->total), 1) - 1;
+
+	if (ranks->n == ranks->room)
+	{
+		ranks->room = Max(2 * ranks->room, 64);
+		ranks->wanted = ranks->wanted == NULL ?
+			palloc(sizeof(GpbWantedRank) * ranks->room) :
+			repalloc_huge(ranks->wanted, sizeof(GpbWantedRank) * ranks->room);
+	}
+	if (descending != ranks->descending)
+		rank = ranks->total - 1 - rank;
+	ranks->wanted[ranks->n].rank = rank;
+	ranks->wanted[ranks->n].place = ranks->n;
+	ranks->n++;
+}
+
+/* percentile_disc(fraction); errors come before the question whether there are rows, as in core. */
+static void
+gpb_want_one(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum fraction,
+			 GpbPercentileForm *form)
+{
+	gpb_require_fraction(DatumGetFloat8(fraction));
+	form->isnull = ranks->total == 0;
+	if (!form->isnull)
+		gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(fraction));
+}
+
+/* percentile_disc(array): the result has the array's form, and NULL where that has. */
+static void
+gpb_want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum array,
+			  GpbPercentileForm *form)
+{
+	Datum	   *values;
+	int			i;
+
+	form->isnull = ranks->total == 0;
+	if (form->isnull)
+		return;
+	form->fractions = DatumGetArrayTypeP(array);
+	deconstruct_array(form->fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &values, &form->nulls, &form->n);
+	for (i = 0; i < form->n; i++)
+	{
+		if (!form->nulls[i])
+			gpb_require_fraction(DatumGetFloat8(values[i]));
+	}
+	for (i = 0; i < form->n; i++)
+	{
+		if (!form->nulls[i])
+			gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(values[i]));
+	}
+	pfree(values);
+}
+
+/* ---- keys ---- */
+
+/* Find the keys of all ranks together. */
+static void
+gpb_find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
+{
+	MemoryContext context = CurrentMemoryContext;
+	int64	   *sorted;
+	uint64	   *found;
+	uint64		i;
+
+	if (ranks->n == 0)
+		return;
+	sorted = MemoryContextAllocHuge(context, sizeof(int64) * ranks->n);
+	found = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
+	ranks->keys = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
+	gpb_sort_wanted(ranks->wanted, ranks->n);
+	for (i = 0; i < ranks->n; i++)
+		sorted[i] = ranks->wanted[i].rank;
+	gpb_rank_keys(finder, sorted, ranks->n, found);
+	for (i = 0; i < ranks->n; i++)
+		ranks->keys[ranks->wanted[i].place] = found[i];
+	pfree(sorted);
+	pfree(found);
+}
+
+/* The value of a percentile whose keys begin at *keys, which moves beyond them. */
+static Datum
+gpb_percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
+					 const GpbPercentileForm *form, const uint64 **keys)
+{
+	Datum	   *values;
+	int16		length;
+	bool		by_value;
+	char		align;
+	int			i;
+
+	if (!percentile->many)
+		return gpb_key_datum(layout, *(*keys)++);
+	if (form->n == 0)
+		return PointerGetDatum(construct_empty_array(percentile->type));
+	values = palloc0(sizeof(Datum) * form->n);
+	for (i = 0; i < form->n; i++)
+	{
+		if (!form->nulls[i])
+			values[i] = gpb_key_datum(layout, *(*keys)++);
+	}
+	get_typlenbyvalalign(percentile->type, &length, &by_value, &align);
+	return PointerGetDatum(construct_md_array(values, form->nulls, ARR_NDIM(form->fractions),
+											  ARR_DIMS(form->fractions),
+											  ARR_LBOUND(form->fractions),
+											  percentile->type, length, by_value, align));
+}
+
+/* ---- the answer ---- */
+
+static void
+gpb_keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
+{
+	gpb_batch_counters_add(&scan->counters, counters);
+	if (scan->counters.engine != scan->engine)
+		strlcpy(scan->engine, scan->counters.engine, sizeof(scan->engine));
+	scan->counters.engine = scan->engine;
+}
+
+/* Evaluate the fractions: errors are those of the first percentile that has one. */
+static GpbPercentileForm *
+gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	GpbPercentileForm *forms = palloc0(sizeof(GpbPercentileForm) * scan->npercentiles);
+	int			i;
+
+	for (i = 0; i < scan->npercentiles; i++)
+	{
+		GpbPercentileForm *form = &forms[i];
+		Datum		fraction = ExecEvalExprSwitchContext(scan->fractions[i], econtext,
+														 &form->isnull);
+
+		if (!form->isnull)
+			(scan->percentiles[i].many ? gpb_want_many : gpb_want_one)
+				(ranks, &scan->percentiles[i], fraction, form);
+	}
+	return forms;
+}
+
+/* The percentiles, into the scan tuple's arrays; keys is NULL if no key satisfies the conditions.  Returns the rows' number. */
+static int64
+gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
+					   bool *isnull)
+{
+	GpbLayout	layout = *gpb_layout(scan->index);
+	GpbWantedRanks ranks = {.descending = (layout.flags & GPB_LAYOUT_DESC) != 0};
+	GpbPercentileForm *forms;
+	GpbRankFinder *finder;
+	GpbBatchCounters counters;
+	const uint64 *next;
+	int			i;
+
+	finder = gpb_rank_begin(scan->heap, scan->index, scan->css.ss.ps.state->es_snapshot, false);
+	if (keys != NULL)
+	{
+		gpb_rank_set_range(finder, *keys);
+		ranks.total = gpb_rank_total(finder);
+	}
+	forms = gpb_want_percentiles(scan, &ranks);
+	gpb_find_wanted(&ranks, finder);
+	next = ranks.keys;
+	for (i = 0; i < scan->npercentiles; i++)
+	{
+		isnull[i] = forms[i].isnull;
+		if (!isnull[i])
+			values[i] = gpb_percentile_value(&layout, &scan->percentiles[i], &forms[i], &next);
+	}
+	gpb_rank_counters(finder, &counters);
+	gpb_keep_counters(scan, &counters);
+	gpb_rank_end(finder);
+	return ranks.total;
+}
+
+/* The other aggregates over the same entries: their number is known, and tells which engine is right for the rest. */
+static void
+gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
+				  bool *isnull)
+{
+	GpbRangeTotals *totals;
+	GpbAggregateState group;
+	GpbBatchCounters counters;
+	bool		counts = true;
+	int			i;
+
+	if (scan->nitems == 0)
+		return;
+	for (i = 0; i < scan->nitems; i++)
+		counts &= gpb_item_counts_rows(&scan->items[i]);
+	totals = gpb_range_totals_begin(scan->heap, scan->index,
+									scan->css.ss.ps.state->es_snapshot, scan->items,
+									scan->nitems, false, 0,
+									gpb_batch_engine_for(scan->index, total));
+	gpb_range_group_init(&group);
+	if (counts)
+		group.entries = group.column[0].count = total;
+	else if (keys != NULL)
+	{
+		gpb_range_totals_run(totals, keys, 1);
+		gpb_range_group_add(totals, 0, &group);
+	}
+	gpb_range_group_final(totals, &group, values, isnull);
+	gpb_range_totals_counters(totals, &counters);
+	gpb_keep_counters(scan, &counters);
+	gpb_range_totals_end(totals);
+}
+
+/*
+ * Compute the answer and leave it in the scan tuple.  All memory, the values'
+ * included, is of the node's work context, which lives until the next
+ * execution.
+ */
+static void
+gpb_answer_all(GpbPercentileScan *scan)
+{
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	MemoryContext caller;
+	GpbKeyRange range;
+	const GpbKeyRange *keys = NULL;
+	int64		total;
+
+	ExecClearTuple(tuple);
+	MemoryContextReset(scan->work);
+	caller = MemoryContextSwitchTo(scan->work);
+	memset(tuple->tts_isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
+	if (gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
+								 scan->css.ss.ps.ps_ExprContext, &range))
+		keys = &range;
+	total = gpb_answer_percentiles(scan, keys, tuple->tts_values + scan->nitems,
+								   tuple->tts_isnull + scan->nitems);
+	gpb_answer_others(scan, keys, total, tuple->tts_values, tuple->tts_isnull);
+	ExecStoreVirtualTuple(tuple);
+	MemoryContextSwitchTo(caller);
+}
+
+/* ---- the node ---- */
+
+static TupleTableSlot *
+gpb_exec_percentile(CustomScanState *css)
+{
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+
+	if (scan->returned)
+		return NULL;
+	ResetExprContext(econtext);
+	if (!scan->answered)
+		gpb_answer_all(scan);
+	scan->answered = true;
+	scan->returned = true;
+	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
+	/* the key's column, the last, is never wanted */
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+/* The answer stays good unless a parameter has changed. */
+static void
+gpb_rescan_percentile(CustomScanState *css)
+{
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+
+	if (css->ss.ps.chgParam != NULL)
+		scan->answered = false;
+	scan->returned = false;
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_percentile(CustomScanState *css)
+{
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+
+	if (scan->index != NULL)
+		index_close(scan->index, NoLock);
+}
+
+static void
+gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+
+	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	if (es->analyze)
+		gpb_explain_counters(GPB_LABEL_RANGES, &scan->counters, 0, es);
+}

@@ -1,0 +1,217 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_cuts.c
+ *	  Cutting a range of keys into parts of about as many entries each.
+ *
+ * The separators of one level of inner pages have about as many entries between neighbours.  The level is the highest that has enough
+ * of them in the range, so that few pages are read; gaps that are still wide are divided evenly by their keys.  A part may
+ * so be larger than others: then its ranks take longer to find, no more.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "index/index.h"
+#include "exec/rank/rank_find.h"
+
+/* With fewer separators of a level in the range, the next level is read: so many pages of it at most, and one */
+#define GPB_RANK_LEAST_SEPARATORS	(GPB_RANK_PARTS / 32)
+
+/* Separators' keys within a range: ascending, none twice */
+typedef struct GpbSeparators
+{
+	uint64	   *keys;
+	uint32		n;
+	uint32		capacity;
+} GpbSeparators;
+
+static void
+gpb_separators_add(GpbSeparators *separators, uint64 key)
+{
+	if (separators->n > 0 && separators->keys[separators->n - 1] == key)
+		return;
+	if (separators->n == separators->capacity)
+	{
+		separators->capacity *= 2;
+		separators->keys = repalloc(separators->keys, sizeof(uint64) * separators->capacity);
+	}
+	separators->keys[separators->n++] = key;
+}
+
+/*
+ * Collect the keys of the separators on one level that are in the range, but for its first key.  Returns the number of entries of the
+ * first page, which is the root's on its level.  Raises ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts
+ * would overlap.
+ */
+static int
+gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
+					GpbSeparators *separators)
+{
+	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
+	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
+	int			first = gpb_page_count(BufferGetPage(buffer));
+	uint64		last = 0;
+
+	separators->n = 0;
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		BlockNumber block = BufferGetBlockNumber(buffer);
+		BlockNumber right = gpb_special(page)->right;
+		GpbBound	high = gpb_page_high(page);
+		int			count = gpb_page_count(page);
+		int			i;
+
+		for (i = 0; i < count; i++)
+		{
+			uint64		key = gpb_page_key(page, layout->key_width, i);
+
+			if (key < last)
+				gpb_corrupted(index, block, "entries are out of order");
+			last = key;
+			if (key > range.lo && key <= range.hi)
+				gpb_separators_add(separators, key);
+		}
+		UnlockReleaseBuffer(buffer);
+		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, bounds.hi))
+			return first;
+		CHECK_FOR_INTERRUPTS();
+		buffer = gpb_read_right(index, layout, block, right, level, high, BUFFER_LOCK_SHARE);
+	}
+}
+
+/* Leave out separators, evenly, until there are no more than so many. */
+static double
+gpb_thin_separators(GpbSeparators *separators, uint32 most)
+{
+	uint32		n = separators->n;
+	uint32		i;
+
+	if (n <= most)
+		return 1.0;
+	for (i = 0; i < most; i++)
+		separators->keys[i] = separators->keys[(uint64) i * n / most];
+	separators->n = most;
+	return (double) n / most;
+}
+
+/*
+ * The first key of the range that the index has, about, or the last.  Only to divide what lies between: whatever is there by
+ * the time that it is counted belongs to the range.
+ */
+static uint64
+gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
+{
+	GpbRange	bounds = gpb_key_range(range, layout->flags);
+	GpbBound	bound = last ? bounds.hi : bounds.lo;
+	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	int			i = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, bound);
+	uint64		key;
+
+	if (last)
+		key = i > 0 ? gpb_page_key(page, layout->key_width, i - 1) : range.hi;
+	else
+		key = i < count ? gpb_page_key(page, layout->key_width, i) : gpb_page_high(page).key;
+	UnlockReleaseBuffer(buffer);
+	return Min(Max(key, range.lo), range.hi);
+}
+
+/*
+ * Add [lo, hi] in so many parts: [inner_lo, inner_hi], which is within, in parts of about equal width in keys, and what is
+ * outside it with the first and the last of them.
+ */
+static void
+gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
+			  uint32 pieces)
+{
+	uint64		width = (inner_hi - inner_lo) / pieces;
+	uint32		i;
+
+	if (inner_lo > inner_hi || width == 0)
+		pieces = 1;
+	for (i = 1; i <= pieces; i++)
+	{
+		GpbKeyRange *part = &cuts->parts[cuts->n++];
+
+		part->lo = lo;
+		part->hi = i == pieces ? hi : inner_lo + i * width;
+		lo = part->hi + 1;
+	}
+}
+
+/* Cut the range at the separators, and what is between them into so many parts. */
+static void
+gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
+					  const GpbSeparators *separators, uint32 pieces, GpbRankCuts *cuts)
+{
+	uint64		lo = range.lo;
+	uint64		first = range.lo;
+	uint64		last = range.hi;
+	uint32		i;
+
+	if (pieces > 1)
+	{
+		/* what is asked for may reach far beyond what there is */
+		first = gpb_outermost_key(index, layout, range, false);
+		last = gpb_outermost_key(index, layout, range, true);
+	}
+	cuts->parts = palloc(sizeof(GpbKeyRange) * (separators->n + 1) * pieces);
+	cuts->n = 0;
+	for (i = 0; i < separators->n; i++)
+	{
+		uint64		hi = separators->keys[i] - 1;
+
+		gpb_add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
+		lo = hi + 1;
+	}
+	gpb_add_parts(cuts, lo, range.hi, Max(lo, first), last, pieces);
+}
+
+void
+gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRankCuts *cuts)
+{
+	GpbSeparators separators = {0};
+	double		leaves = 1.0;	/* below a separator of the level read */
+	uint32		pieces = 1;
+	uint32		level = 0;
+	uint32		root_level;
+
+	gpb_root_level(index, layout, &root_level);
+	if (range.lo < range.hi && root_level > 0)
+	{
+		double		fan_out = 1.0;
+
+		separators.capacity = 1024;
+		separators.keys = palloc(sizeof(uint64) * separators.capacity);
+		for (level = root_level; level > 0; level--)
+		{
+			int			count = gpb_read_separators(index, layout, range, level, &separators);
+
+			if (level == root_level && level > 1)
+			{
+				double		below = RelationGetNumberOfBlocks(index) / (double) Max(count, 1);
+
+				fan_out = Max(pow(below, 1.0 / (level - 1)), 1.0);
+			}
+			if (level == 1 || separators.n >= GPB_RANK_LEAST_SEPARATORS)
+				break;
+		}
+		leaves = pow(fan_out, level - 1);
+	}
+
+	leaves *= gpb_thin_separators(&separators, GPB_RANK_MOST_PARTS - 1);
+	if (level > 1)
+		pieces = Max(GPB_RANK_PARTS / (separators.n + 1), 1);
+	cuts->leaves = leaves / pieces;
+	gpb_cut_at_separators(index, layout, range, &separators, pieces, cuts);
+	if (separators.keys != NULL)
+		pfree(separators.keys);
+}

@@ -1,0 +1,323 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_exec.c
+ *	  The executor node of ORDER BY with OFFSET.
+ *
+ * At the first row the node finds the place of rank OFFSET (rank_find.h), makes its first key the parameter from which the child, core's
+ * scan of the index, starts, skips the few rows before the rank, and hands out what comes then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "index/index.h"
+#include "exec/common/key_conditions.h"
+#include "exec/common/node_explain.h"
+#include "exec/rank/rank_find.h"
+
+typedef struct GpbRankScan
+{
+	CustomScanState css;
+	PlanState  *child;
+	Relation	heap;
+	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	bool		backward;		/* through the index */
+	int			start;			/* the parameter */
+	int			nconditions;
+	GpbCondition *conditions;
+	ExprState  *offset;
+	MemoryContext context;		/* the node's */
+	GpbRankFinder *finder;		/* NULL until first needed */
+
+	bool		placed;			/* the place below is that of OFFSET in the range */
+	int64		rank;			/* OFFSET */
+	GpbKeyRange range;
+	bool		empty;			/* there are not so many rows */
+	int64		skip;			/* rows that the child returns first and nobody wants */
+	bool		started;		/* the child has skipped them */
+	uint64		skipped;		/* rows that were counted instead of read, for EXPLAIN */
+} GpbRankScan;
+
+static Node *gpb_create_rank_scan(CustomScan *plan);
+static void gpb_begin_rank(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *gpb_exec_rank(CustomScanState *css);
+static void gpb_end_rank(CustomScanState *css);
+static void gpb_rescan_rank(CustomScanState *css);
+static void gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es);
+
+const CustomScanMethods gpb_rank_scan_methods = {
+	.CustomName = "GpubtreeRank",
+	.CreateCustomScanState = gpb_create_rank_scan
+};
+
+static const CustomExecMethods gpb_rank_exec_methods = {
+	.CustomName = "GpubtreeRank",
+	.BeginCustomScan = gpb_begin_rank,
+	.ExecCustomScan = gpb_exec_rank,
+	.EndCustomScan = gpb_end_rank,
+	.ReScanCustomScan = gpb_rescan_rank,
+	.ExplainCustomScan = gpb_explain_rank
+};
+
+static Node *
+gpb_create_rank_scan(CustomScan *plan)
+{
+	GpbRankScan *scan;
+
+	scan = (GpbRankScan *) newNode(sizeof(GpbRankScan), T_CustomScanState);
+	scan->css.methods = &gpb_rank_exec_methods;
+	return (Node *) scan;
+}
+
+/* ---- begin and end ---- */
+
+/* The list with the right side of its last condition replaced */
+static void
+gpb_show_start(List *conditions, int number)
+{
+	OpExpr	   *condition = llast_node(OpExpr, conditions);
+	Const	   *hidden = lsecond_node(Const, condition->args);
+	Param	   *start = makeNode(Param);
+
+	start->paramkind = PARAM_EXEC;
+	start->paramid = number;
+	start->paramtype = hidden->consttype;
+	start->paramtypmod = -1;
+	start->location = -1;
+	lsecond(condition->args) = start;
+}
+
+/* A copy of the child's plan, for plans are not to be changed, that starts at our parameter. */
+static Plan *
+gpb_child_plan(Plan *plan, int start)
+{
+	plan = copyObject(plan);
+	if (IsA(plan, IndexOnlyScan))
+	{
+		gpb_show_start(((IndexOnlyScan *) plan)->indexqual, start);
+		gpb_show_start(((IndexOnlyScan *) plan)->recheckqual, start);
+	}
+	else
+	{
+		gpb_show_start(castNode(IndexScan, plan)->indexqual, start);
+		gpb_show_start(((IndexScan *) plan)->indexqualorig, start);
+	}
+	return plan;
+}
+
+/* Both relations stay open to the end of the node (rule M10). */
+static void
+gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *conditions = linitial(plan->custom_exprs);
+
+	scan->backward = linitial_int(lsecond(plan->custom_private));
+	scan->start = lsecond_int(lsecond(plan->custom_private));
+	scan->child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans), scan->start),
+							   estate, eflags);
+	css->custom_ps = list_make1(scan->child);
+	/* it stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
+	scan->heap = css->ss.ss_currentRelation;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->index = index_open(linitial_oid(linitial(plan->custom_private)),
+							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
+	scan->nconditions = list_length(conditions);
+	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
+	scan->offset = ExecInitExpr(lsecond(plan->custom_exprs), &css->ss.ps);
+	scan->context = CurrentMemoryContext;
+}
+
+/* The executor closes the table; locks are kept to the end of the transaction. */
+static void
+gpb_end_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+
+	if (scan->finder != NULL)
+		gpb_rank_end(scan->finder);
+	ExecEndNode(scan->child);
+	if (scan->index != NULL)
+		index_close(scan->index, NoLock);
+}
+
+/* ---- the place ---- */
+
+/* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
+static int64
+gpb_rank_offset(GpbRankScan *scan)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->css.ss.ps.ps_ExprContext,
+												  &isnull);
+
+	return isnull ? 0 : Max(DatumGetInt64(value), 0);
+}
+
+/* Make a key the child's first.  Keys of a smallint index are wider than the type; a bound may be beyond it. */
+static void
+gpb_set_start(GpbRankScan *scan, uint64 key)
+{
+	GpbLayout	layout = *gpb_layout(scan->index);
+	ParamExecData *start = &scan->css.ss.ps.state->es_param_exec_vals[scan->start];
+
+	if (layout.key_kind == GPB_KIND_INT2)
+	{
+		int64		value = gpb_key_value(key, layout.key_width, layout.flags);
+
+		value = Max(Min(value, PG_INT16_MAX), PG_INT16_MIN);
+		key = gpb_key_encode(value, layout.key_width, layout.flags);
+	}
+	start->execPlan = NULL;
+	start->value = gpb_key_datum(&layout, key);
+	start->isnull = false;
+}
+
+/* Find where a rank above 0 is in a range, with the snapshot that the child will use; false if there are not so many rows. */
+static bool
+gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
+{
+	MemoryContext caller = MemoryContextSwitchTo(scan->context);
+	bool		found;
+
+	if (scan->finder == NULL)
+		scan->finder = gpb_rank_begin(scan->heap, scan->index,
+									  scan->css.ss.ps.state->es_snapshot, scan->backward);
+	gpb_rank_set_range(scan->finder, range);
+	found = gpb_rank_find(scan->finder, rank, place);
+	MemoryContextSwitchTo(caller);
+	return found;
+}
+
+/*
+ * Place the child's start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as the child's own are, so that both see
+ * the same settings of the session (rule M12); a place that is known stays if they come to the same.
+ */
+static void
+gpb_find_place(GpbRankScan *scan)
+{
+	int64		rank = gpb_rank_offset(scan);
+	GpbKeyRange range;
+	GpbRankPlace place = {.rank = 0};
+
+	if (!gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
+								  scan->css.ss.ps.ps_ExprContext, &range))
+	{
+		/* no key */
+		range.lo = 1;
+		range.hi = 0;
+	}
+	if (scan->placed && rank == scan->rank &&
+		range.lo == scan->range.lo && range.hi == scan->range.hi)
+		return;
+	scan->placed = true;
+	scan->rank = rank;
+	scan->range = place.keys = range;
+	scan->empty = range.lo > range.hi || (rank > 0 && !gpb_find_rank(scan, rank, range, &place));
+	if (scan->empty)
+		return;
+	scan->skip = place.rank;
+	scan->skipped += rank - place.rank;
+	gpb_set_start(scan, scan->backward ? place.keys.hi : place.keys.lo);
+}
+
+/* ---- the node ---- */
+
+/* Start the child at the place; false if there is no row. */
+static bool
+gpb_start_child(GpbRankScan *scan)
+{
+	int64		i;
+
+	gpb_find_place(scan);
+	if (scan->empty)
+		return false;
+	scan->started = true;
+	ExecReScan(scan->child);
+	for (i = 0; i < scan->skip; i++)
+	{
+		TupleTableSlot *row = ExecProcNode(scan->child);
+
+		if (TupIsNull(row))
+			return false;
+	}
+	return true;
+}
+
+/* Where the child's current row is in the table, for WHERE CURRENT OF */
+static ItemPointer
+gpb_child_tid(PlanState *child)
+{
+	if (IsA(child, IndexOnlyScanState))
+		return &((IndexOnlyScanState *) child)->ioss_ScanDesc->xs_heaptid;
+	return &castNode(IndexScanState, child)->ss.ss_ScanTupleSlot->tts_tid;
+}
+
+static TupleTableSlot *
+gpb_exec_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+	TupleTableSlot *row;
+	int			natts;
+
+	ResetExprContext(econtext);
+	if (!scan->started && !gpb_start_child(scan))
+		return NULL;
+	row = ExecProcNode(scan->child);
+	if (TupIsNull(row))
+		return NULL;
+
+	/* the key's column, the last, is not filled */
+	natts = row->tts_tupleDescriptor->natts;
+	slot_getallattrs(row);
+	ExecClearTuple(tuple);
+	memcpy(tuple->tts_values, row->tts_values, natts * sizeof(Datum));
+	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
+	tuple->tts_isnull[natts] = true;
+	ExecStoreVirtualTuple(tuple);
+	tuple->tts_tid = *gpb_child_tid(scan->child);
+	tuple->tts_tableOid = RelationGetRelid(scan->heap);
+	econtext->ecxt_scantuple = tuple;
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+static void
+gpb_rescan_rank(CustomScanState *css)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+
+	scan->started = false;
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(scan->child, css->ss.ps.chgParam);
+}
+
+static void
+gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbRankScan *scan = (GpbRankScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbBatchCounters counters = {.engine = "none"};
+
+	gpb_explain_index(linitial_oid(linitial(plan->custom_private)), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_OFFSET, plan, list_make1(lsecond(plan->custom_exprs)),
+						ancestors, es);
+	if (!es->analyze)
+		return;
+	if (scan->finder != NULL)
+		gpb_rank_counters(scan->finder, &counters);
+	ExplainPropertyInteger(GPB_LABEL_ROWS_SKIPPED, NULL, (int64) scan->skipped, es);
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
+}

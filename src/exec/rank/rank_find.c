@@ -1,0 +1,503 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_find.c
+ *	  The key of a rank: where, in the order of an index, the n-th visible entry is.
+ *
+ * For one rank, parts are counted in the order of ranks, and only as far as the rank is expected to be, and then further: a small
+ * rank of a large range costs little.  For many ranks all parts are counted, those that hold one are cut and counted together, and
+ * the entries of what is then left are listed, so that no leaf is read more than a few times, however many ranks there are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index/index.h"
+#include "exec/rank/rank_find.h"
+
+/* With so few visible entries left a further round costs more than what it saves. */
+#define GPB_RANK_FEW_ENTRIES	128
+
+/* Count so much more than what should be enough. */
+#define GPB_RANK_MARGIN			1.1
+
+/* If that was too little, at most so many times what was counted */
+#define GPB_RANK_GROWTH			4.0
+
+/* A range in parts, in the order of ranks */
+typedef struct GpbRankParts
+{
+	GpbKeyRange *parts;
+	GpbRangeAnswer *answers;
+	uint32		n;
+	uint32		counted;		/* parts with an answer */
+	double		entries;		/* that a part has, about */
+} GpbRankParts;
+
+struct GpbRankFinder
+{
+	MemoryContext context;
+	MemoryContext work;			/* the range's */
+	MemoryContext round;		/* of one search */
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	GpbLayout	layout;
+	bool		from_end;
+	GpbRankParts range;
+	GpbBatch   *count[2];		/* by the CPU, by the device; NULL until first needed */
+	GpbBatch   *list;			/* likewise */
+};
+
+GpbRankFinder *
+gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, bool from_end)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree rank",
+												  ALLOCSET_DEFAULT_SIZES);
+	GpbRankFinder *finder = MemoryContextAllocZero(context, sizeof(GpbRankFinder));
+
+	finder->context = context;
+	finder->work = AllocSetContextCreate(context, "gpubtree rank range",
+										 ALLOCSET_DEFAULT_SIZES);
+	finder->round = AllocSetContextCreate(context, "gpubtree rank round",
+										  ALLOCSET_DEFAULT_SIZES);
+	finder->heap = heap;
+	finder->index = index;
+	finder->snapshot = snapshot;
+	finder->layout = *gpb_layout(index);
+	finder->from_end = from_end;
+	return finder;
+}
+
+/* ---- parts ---- */
+
+/* Visible entries of a leaf, as far as the catalog knows */
+static double
+gpb_entries_per_leaf(const GpbRankFinder *finder)
+{
+	double		capacity = gpb_page_capacity(finder->layout.key_width, finder->layout.row_width);
+	double		tuples = finder->index->rd_rel->reltuples;
+
+	if (tuples <= 0)
+		return capacity * 0.7;
+	return Max(Min(tuples / Max(RelationGetNumberOfBlocks(finder->index), 1), capacity), 1.0);
+}
+
+/* Cut a range; memory is of the current context. */
+static void
+gpb_rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *parts)
+{
+	GpbRankCuts cuts;
+	uint32		i;
+
+	gpb_rank_cut(finder->index, &finder->layout, range, &cuts);
+	parts->parts = cuts.parts;
+	parts->n = cuts.n;
+	parts->counted = 0;
+	parts->entries = cuts.leaves * gpb_entries_per_leaf(finder);
+	parts->answers = palloc(sizeof(GpbRangeAnswer) * cuts.n);
+	for (i = 0; finder->from_end && i < cuts.n / 2; i++)
+	{
+		GpbKeyRange swap = parts->parts[i];
+
+		parts->parts[i] = parts->parts[cuts.n - 1 - i];
+		parts->parts[cuts.n - 1 - i] = swap;
+	}
+}
+
+void
+gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
+{
+	MemoryContext caller;
+
+	MemoryContextReset(finder->work);
+	caller = MemoryContextSwitchTo(finder->work);
+	gpb_rank_parts_init(finder, range, &finder->range);
+	MemoryContextSwitchTo(caller);
+}
+
+/* The batch that counts so many entries */
+static GpbBatch *
+gpb_rank_batch(GpbRankFinder *finder, double entries)
+{
+	GpbEngine	engine = gpb_batch_engine_for(finder->index, entries);
+	bool		device = engine == GPB_ENGINE_DEVICE;
+
+	if (finder->count[device] == NULL)
+	{
+		GpbBatchWant want = {0};
+		MemoryContext caller = MemoryContextSwitchTo(finder->context);
+
+		finder->count[device] = gpb_batch_begin(finder->heap, finder->index, finder->snapshot,
+												&want, engine);
+		MemoryContextSwitchTo(caller);
+	}
+	return finder->count[device];
+}
+
+/* Count the next n parts. */
+static void
+gpb_rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
+{
+	gpb_batch_run(gpb_rank_batch(finder, n * parts->entries), parts->parts + parts->counted, n,
+				  parts->answers + parts->counted);
+	parts->counted += n;
+}
+
+/*
+ * Count on, as far as it should take to come to so many more entries; seen is how many there are in the parts counted
+ * before, which tell better than the catalog what a part has.  Each time at least as far as before, and not much farther: the
+ * parts to come may have more.
+ */
+static void
+gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, double more)
+{
+	uint32		left = parts->n - parts->counted;
+	double		wanted;
+
+	if (parts->counted > 0)
+		parts->entries = Max(seen / (double) parts->counted, 1.0);
+	wanted = ceil(more * GPB_RANK_MARGIN / Max(parts->entries, 1.0)) + 1;
+	if (parts->counted > 0)
+		wanted = Max(Min(wanted, parts->counted * GPB_RANK_GROWTH), parts->counted);
+	gpb_rank_count_parts(finder, parts, wanted < left ? (uint32) wanted : left);
+}
+
+/*
+ * The part that has a rank, which becomes the rank within it; -1 if there are not so many entries.
+ */
+static int64
+gpb_rank_part(GpbRankFinder *finder, GpbRankParts *parts, int64 *rank)
+{
+	int64		seen = 0;
+	uint32		i;
+
+	for (i = 0; i < parts->n; i++)
+	{
+		if (i == parts->counted)
+			gpb_rank_count_more(finder, parts, seen, (double) (*rank - seen) + 1);
+		if (*rank - seen < parts->answers[i].entries)
+		{
+			*rank -= seen;
+			return i;
+		}
+		seen += parts->answers[i].entries;
+	}
+	return -1;
+}
+
+/* ---- ranks ---- */
+
+int64
+gpb_rank_total(GpbRankFinder *finder)
+{
+	GpbRankParts *parts = &finder->range;
+	int64		total = 0;
+	uint32		i;
+
+	if (parts->counted < parts->n)
+		gpb_rank_count_parts(finder, parts, parts->n - parts->counted);
+	for (i = 0; i < parts->n; i++)
+		total += parts->answers[i].entries;
+	return total;
+}
+
+static void
+gpb_rank_lost(const GpbRankFinder *finder)
+{
+	gpb_corrupted_index(finder->index, "visible entries were not counted the same twice");
+}
+
+bool
+gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
+{
+	GpbRankParts *parts = &finder->range;
+	GpbRankParts next;
+	MemoryContext caller;
+	int64		i;
+
+	MemoryContextReset(finder->round);
+	caller = MemoryContextSwitchTo(finder->round);
+	i = gpb_rank_part(finder, parts, &rank);
+	while (i >= 0)
+	{
+		place->keys = parts->parts[i];
+		place->rank = rank;
+		place->entries = parts->answers[i].entries;
+		if (place->entries <= GPB_RANK_FEW_ENTRIES || place->keys.lo == place->keys.hi)
+			break;
+		gpb_rank_parts_init(finder, place->keys, &next);
+		if (next.n == 1)
+			break;
+		parts = &next;
+		i = gpb_rank_part(finder, parts, &rank);
+		/* one snapshot sees the same entries each time */
+		if (i < 0)
+			gpb_rank_lost(finder);
+	}
+	MemoryContextSwitchTo(caller);
+	return i >= 0;
+}
+
+/* ---- keys of many ranks ---- */
+
+/* Entries of a range of keys, with ranks [next, end) of those that are searched among them */
+typedef struct GpbRankSpan
+{
+	GpbKeyRange keys;
+	int64		before;			/* visible entries before it */
+	int64		entries;		/* visible entries that it has */
+	uint64		next;			/* the lowest rank whose key is not found */
+	uint64		end;
+	int64		seen;			/* entries that were listed ... */
+	uint64		last;			/* ... and the last of them */
+} GpbRankSpan;
+
+typedef struct GpbRankSpans
+{
+	GpbRankSpan *spans;
+	uint32		n;
+	uint32		room;
+	int64		entries;		/* of all */
+} GpbRankSpans;
+
+/* A search for the keys of ascending ranks */
+typedef struct GpbRankSearch
+{
+	GpbRankFinder *finder;
+	const int64 *ranks;
+	uint64	   *keys;
+	int64		dense;			/* with so many entries for each rank, or fewer, all are listed */
+	GpbRankSpans coarse;		/* to be cut */
+	GpbRankSpans fine;			/* to be listed */
+} GpbRankSearch;
+
+/* Parts that are counted together, about */
+#define GPB_RANK_TOGETHER		65536
+
+/* Entries that are listed together, about */
+#define GPB_RANK_LISTED			1000000
+
+/*
+ * If ranks hit one leaf in so many, all entries are listed: to count the leaves first, so as to list only those that are hit, would
+ * read them all and save no more than a part of the listing.
+ */
+#define GPB_RANK_SPARSE			8
+
+static void
+gpb_rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
+{
+	if (spans->n == spans->room)
+	{
+		spans->room = Max(2 * spans->room, 256);
+		spans->spans = spans->spans == NULL ?
+			palloc(sizeof(GpbRankSpan) * spans->room) :
+			repalloc_huge(spans->spans, sizeof(GpbRankSpan) * spans->room);
+	}
+	spans->spans[spans->n++] = *span;
+	spans->entries += span->entries;
+}
+
+/* Is it time to list the span's entries, since they are few, or many of their leaves have a rank? */
+static bool
+gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
+{
+	return span->entries <= GPB_RANK_FEW_ENTRIES ||
+		span->entries / search->dense <= (int64) (span->end - span->next);
+}
+
+/*
+ * Give the ranks that were in a span to the parts it was cut into, which were counted.  Keys of parts that are one key
+ * are known.
+ */
+static void
+gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
+				const GpbRangeAnswer *answers, uint32 n)
+{
+	GpbRankSpan part = {.before = span.before, .end = span.next};
+	uint32		i;
+
+	for (i = 0; i < n && part.end < span.end; i++)
+	{
+		part.keys = parts[i];
+		part.entries = answers[i].entries;
+		part.next = part.end;
+		while (part.end < span.end && search->ranks[part.end] < part.before + part.entries)
+			part.end++;
+		if (part.keys.lo == part.keys.hi)
+		{
+			while (part.next < part.end)
+				search->keys[part.next++] = part.keys.lo;
+		}
+		if (part.next < part.end)
+			gpb_rank_push(gpb_rank_is_fine(search, &part) ? &search->fine : &search->coarse, &part);
+		part.before += part.entries;
+	}
+	/* one snapshot sees the same entries each time */
+	if (part.end < span.end)
+		gpb_rank_lost(search->finder);
+}
+
+static GpbBatch *
+gpb_rank_list_batch(GpbRankFinder *finder)
+{
+	if (finder->list == NULL)
+	{
+		GpbBatchWant want = {.list = true};
+		MemoryContext caller = MemoryContextSwitchTo(finder->context);
+
+		finder->list = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
+									   GPB_ENGINE_CPU);
+		MemoryContextSwitchTo(caller);
+	}
+	return finder->list;
+}
+
+/* The next entry of a span, which come in the order of keys */
+static inline void
+gpb_rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
+{
+	if (key < span->last)
+		gpb_rank_lost(search->finder);
+	while (span->next < span->end && search->ranks[span->next] - span->before == span->seen)
+		search->keys[span->next++] = key;
+	span->seen++;
+	span->last = key;
+}
+
+/* List the fine spans and find the keys of their ranks. */
+static void
+gpb_rank_list_spans(GpbRankSearch *search)
+{
+	GpbRankSpans *fine = &search->fine;
+	int			width = gpb_range_entry_width(search->finder->layout.row_width);
+	GpbBatch   *batch = gpb_rank_list_batch(search->finder);
+	GpbKeyRange *ranges;
+	char	   *records;
+	uint64		n;
+	uint64		i;
+
+	ranges = MemoryContextAllocHuge(search->finder->round, sizeof(GpbKeyRange) * fine->n);
+	for (i = 0; i < fine->n; i++)
+		ranges[i] = fine->spans[i].keys;
+	gpb_batch_run(batch, ranges, fine->n, NULL);
+	while ((records = gpb_batch_matches(batch, &n)) != NULL)
+	{
+		for (i = 0; i < n; i++, records += width)
+			gpb_rank_see(search, &fine->spans[*(uint32 *) records], *(uint64 *) (records + 8));
+	}
+	for (i = 0; i < fine->n; i++)
+	{
+		if (fine->spans[i].seen != fine->spans[i].entries)
+			gpb_rank_lost(search->finder);
+	}
+	pfree(ranges);
+	fine->n = 0;
+	fine->entries = 0;
+}
+
+/* Cut coarse spans, as many as give parts enough to be counted together, and give their ranks to the parts. */
+static void
+gpb_rank_cut_spans(GpbRankSearch *search)
+{
+	GpbRankFinder *finder = search->finder;
+	GpbRankSpans *coarse = &search->coarse;
+	GpbRankSpans cut = {0};
+	uint32	   *ends = palloc(sizeof(uint32) * coarse->n); /* of each span's parts */
+	GpbKeyRange *parts = palloc(sizeof(GpbKeyRange) *
+								(GPB_RANK_TOGETHER + GPB_RANK_MOST_PARTS));
+	GpbRangeAnswer *answers;
+	uint32		n = 0;
+	uint32		i;
+
+	while (coarse->n > 0 && n < GPB_RANK_TOGETHER)
+	{
+		GpbRankSpan *span = &coarse->spans[--coarse->n];
+		GpbRankCuts cuts;
+
+		CHECK_FOR_INTERRUPTS();
+		coarse->entries -= span->entries;
+		gpb_rank_cut(finder->index, &finder->layout, span->keys, &cuts);
+		if (cuts.n == 1)
+			gpb_rank_push(&search->fine, span);
+		else
+		{
+			memcpy(parts + n, cuts.parts, sizeof(GpbKeyRange) * cuts.n);
+			n += cuts.n;
+			ends[cut.n] = n;
+			gpb_rank_push(&cut, span);
+		}
+		pfree(cuts.parts);
+	}
+	answers = palloc(sizeof(GpbRangeAnswer) * Max(n, 1));
+	if (n > 0)
+		gpb_batch_run(gpb_rank_batch(finder, cut.entries), parts, n, answers);
+	for (i = 0, n = 0; i < cut.n; n = ends[i++])
+		gpb_rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
+	pfree(ends);
+	pfree(parts);
+	pfree(answers);
+	if (cut.spans != NULL)
+		pfree(cut.spans);
+}
+
+void
+gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
+{
+	const GpbRankParts *range = &finder->range;
+	GpbRankSpan all = {.end = n};
+	GpbRankSearch search = {.finder = finder, .ranks = ranks, .keys = keys};
+	MemoryContext caller;
+
+	Assert(!finder->from_end);
+	MemoryContextReset(finder->round);
+	caller = MemoryContextSwitchTo(finder->round);
+	(void) gpb_rank_total(finder);
+	search.dense = Max((int64) (gpb_entries_per_leaf(finder) * GPB_RANK_SPARSE), 1);
+	gpb_rank_spread(&search, all, range->parts, range->answers, range->n);
+	while (search.coarse.n > 0 || search.fine.n > 0)
+	{
+		if (search.coarse.n == 0 || search.fine.entries >= GPB_RANK_LISTED)
+			gpb_rank_list_spans(&search);
+		else
+			gpb_rank_cut_spans(&search);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+/* ---- counters and end ---- */
+
+void
+gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
+{
+	const GpbBatch *batches[] = {finder->count[1], finder->count[0], finder->list};
+	int			i;
+
+	memset(counters, 0, sizeof(*counters));
+	counters->engine = "none";
+	for (i = 0; i < lengthof(batches); i++)
+	{
+		if (batches[i] != NULL)
+			gpb_batch_counters_add(counters, gpb_batch_counters(batches[i]));
+	}
+}
+
+void
+gpb_rank_end(GpbRankFinder *finder)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(finder->count); i++)
+	{
+		if (finder->count[i] != NULL)
+			gpb_batch_end(finder->count[i]);
+	}
+	if (finder->list != NULL)
+		gpb_batch_end(finder->list);
+	MemoryContextDelete(finder->context);
+}

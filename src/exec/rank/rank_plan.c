@@ -1,0 +1,419 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_plan.c
+ *	  Planning of ORDER BY with OFFSET: which queries, at what price.
+ *
+ * The rows of one table in the order of a gpubtree index, from the n-th on: the key of rank n is found by counting, and core's own
+ * scan of the index starts there.  So all that is asked of the rows is that scan's affair (rule M10).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paramassign.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "index/index.h"
+#include "exec/aggregate/aggregate_node.h"
+#include "exec/common/plan_check.h"
+#include "exec/common/plan_rules.h"
+#include "exec/rank/rank_find.h"
+
+/* To cut off a part, and count its entries beside what they cost one by one: in units of cpu_operator_cost */
+#define GPB_RANK_PART_COST	8
+
+/* Rows that are skipped one by one, on average */
+#define GPB_RANK_SKIPPED_ROWS	100
+
+static Plan *gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods gpb_rank_path_methods = {
+	.CustomName = "GpubtreeRank",
+	.PlanCustomPath = gpb_plan_rank
+};
+
+/* ---- is the query of our kind? ---- */
+
+/* May OFFSET be evaluated ahead of the rows, and is it not known to be too small? */
+static bool
+gpb_offset_is_usable(Node *offset)
+{
+	if (offset == NULL)
+		return false;
+	if (IsA(offset, Const))
+		return !((Const *) offset)->constisnull &&
+			DatumGetInt64(((Const *) offset)->constvalue) > 0;
+	return !contain_volatile_functions(offset) && !contain_subplans(offset);
+}
+
+/*
+ * The table whose rows, and nothing else of it, the query returns; NULL if it is not of that kind.  Core evaluates the target list
+ * for rows that OFFSET skips as well: we do not, so it must have no effects.
+ */
+static RelOptInfo *
+gpb_rank_rel(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+	RelOptInfo *rel;
+	int			relid;
+
+	if (parse->commandType != CMD_SELECT || parse->hasAggs || parse->hasWindowFuncs ||
+		parse->hasTargetSRFs || parse->groupClause != NIL || parse->groupingSets != NIL ||
+		parse->havingQual != NULL || parse->distinctClause != NIL ||
+		parse->setOperations != NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
+		!gpb_offset_is_usable(parse->limitOffset) ||
+		list_length(root->sort_pathkeys) != 1 || !gpb_query_allows_nodes(root) ||
+		!bms_get_singleton_member(root->all_baserels, &relid))
+		return NULL;
+	rel = find_base_rel(root, relid);
+	if (!gpb_rel_is_plain(root, rel) ||
+		contain_volatile_functions((Node *) root->upper_targets[UPPERREL_FINAL]->exprs))
+		return NULL;
+	return rel;
+}
+
+/* ---- does an index have the order, and nothing but rows wanted? ---- */
+
+/* A condition on the key, also one that the index's predicate implies, may see to it. */
+bool
+gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
+{
+	RelOptInfo *rel = index->rel;
+	Relation	heap;
+	bool		not_null;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		Expr	   *condition = gpb_match_condition(root, lfirst_node(RestrictInfo, lc), index);
+
+		if (condition != NULL &&
+			!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL))
+			return true;
+	}
+	/* the planner holds a lock already */
+	heap = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	not_null = TupleDescAttr(RelationGetDescr(heap), index->indexkeys[0] - 1)->attnotnull;
+	table_close(heap, NoLock);
+	return not_null;
+}
+
+/* Direction in which the index has the order of the query; NoMovementScanDirection if it does not */
+static ScanDirection
+gpb_rank_direction(PlannerInfo *root, IndexOptInfo *index)
+{
+	if (pathkeys_contained_in(root->sort_pathkeys,
+							  build_index_pathkeys(root, index, ForwardScanDirection)))
+		return ForwardScanDirection;
+	if (pathkeys_contained_in(root->sort_pathkeys,
+							  build_index_pathkeys(root, index, BackwardScanDirection)))
+		return BackwardScanDirection;
+	return NoMovementScanDirection;
+}
+
+/* Has the index all columns that the target list needs, and gives them back? */
+static bool
+gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
+{
+	Bitmapset  *columns = NULL;
+	int			member = -1;
+
+	if (!enable_indexonlyscan || !index->canreturn[0])
+		return false;
+	pull_varattnos((Node *) index->rel->reltarget->exprs, index->rel->relid, &columns);
+	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid, &columns);
+	while ((member = bms_next_member(columns, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+		int			c = attno > 0 ? gpb_index_column(index, attno) : -1;
+
+		if (c < 0 || !index->canreturn[c])
+			return false;
+	}
+	return true;
+}
+
+/* Core's own form of the conditions */
+static List *
+gpb_index_clauses(PlannerInfo *root, IndexOptInfo *index)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		IndexClause *clause = makeNode(IndexClause);
+		RestrictInfo *qual = rinfo;
+
+		/* the key is on the left */
+		if (IsA(rinfo->clause, OpExpr) &&
+			!match_index_to_operand(linitial(((OpExpr *) rinfo->clause)->args), 0, index))
+			qual = commute_restrictinfo(rinfo, get_commutator(((OpExpr *) rinfo->clause)->opno));
+		clause->rinfo = rinfo;
+		clause->indexquals = list_make1(qual);
+		clauses = lappend(clauses, clause);
+	}
+	return clauses;
+}
+
+/*
+ * The condition that makes the scan start at a key: the parameter's value, at or after which rows are in the scan's
+ * direction.
+ */
+static IndexClause *
+gpb_start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start)
+{
+	bool		upward = ScanDirectionIsForward(direction) != index->reverse_sort[0];
+	Oid			type = index->opcintype[0];
+	Oid			operator = get_opfamily_member(index->opfamily[0], type, type,
+											   upward ? BTGreaterEqualStrategyNumber :
+											   BTLessEqualStrategyNumber);
+	Expr	   *key = (Expr *) gpb_key_var(root, index);
+	IndexClause *clause = makeNode(IndexClause);
+	Expr	   *condition;
+
+	if (!OidIsValid(operator))
+		elog(ERROR, "missing comparison of type %u in operator family %u", type,
+			 index->opfamily[0]);
+	if (exprType((Node *) key) != type)
+		key = (Expr *) makeRelabelType(key, type, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+	condition = make_opclause(operator, BOOLOID, false, key, (Expr *) start, InvalidOid,
+							  InvalidOid);
+	set_opfuncid((OpExpr *) condition);
+	clause->rinfo = make_simple_restrictinfo(root, condition);
+	clause->indexquals = list_make1(clause->rinfo);
+	return clause;
+}
+
+/* ---- price ---- */
+
+Cost
+gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+{
+	double		leaves = entries / Max(index->tuples, 1.0) * index->pages;
+
+	return gpb_setup_cost +
+		Min(leaves + 1, GPB_RANK_PARTS) * GPB_RANK_PART_COST * cpu_operator_cost +
+		gpb_count_cost(root, index, entries, beside_index_scan);
+}
+
+/* ---- path ---- */
+
+/* The rows before the n-th, as core estimates them */
+static double
+gpb_offset_rows(const FinalPathExtraData *extra, double rows)
+{
+	if (extra->offset_est < 0)
+		return clamp_row_est(rows * 0.10);
+	return Min((double) extra->offset_est, rows);
+}
+
+/*
+ * What the scan returns: the columns that the query's target list needs, and no expression, which
+ * setrefs.c might find in the conditions or in OFFSET (rule M13).  The node evaluates the target
+ * list itself.
+ */
+static PathTarget *
+gpb_child_target(PlannerInfo *root)
+{
+	PathTarget *target = create_empty_pathtarget();
+	List	   *exprs = root->upper_targets[UPPERREL_FINAL]->exprs;
+
+	add_new_columns_to_pathtarget(target, pull_var_clause((Node *) exprs,
+														  PVC_RECURSE_PLACEHOLDERS));
+	return set_pathtarget_cost_width(root, target);
+}
+
+/*
+ * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the price of what is left of
+ * them.
+ */
+static IndexPath *
+gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
+					double skipped)
+{
+	IndexPath  *child;
+	double		share;
+
+	child = create_index_path(root, index, gpb_index_clauses(root, index), NIL, NIL,
+							  root->sort_pathkeys, direction,
+							  gpb_rank_is_index_only(root, index), NULL, 1.0, false);
+	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
+												   gpb_child_target(root));
+	Assert(IsA(child, IndexPath));
+	child->indexclauses = lappend(child->indexclauses,
+								  gpb_start_clause(root, index, direction, start));
+	share = 1.0 - Min(skipped / Max(child->path.rows, 1.0), 1.0);
+	child->path.total_cost = child->path.startup_cost +
+		share * (child->path.total_cost - child->path.startup_cost);
+	child->path.rows = clamp_row_est(child->path.rows * share);
+	return child;
+}
+
+/* The path for one index; NULL if it cannot do this query. */
+static CustomPath *
+gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
+{
+	CustomPath *path = makeNode(CustomPath);
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	ScanDirection direction;
+	List	   *conditions;
+	IndexPath  *child;
+	Param	   *start;
+	double		skipped;
+
+	if (!gpb_index_is_usable(index))
+		return NULL;
+	direction = gpb_rank_direction(root, index);
+	if (ScanDirectionIsNoMovement(direction) ||
+		!gpb_match_conditions(root, index, &conditions) || !gpb_key_is_not_null(root, index))
+		return NULL;
+
+	start = makeNode(Param);
+	start->paramkind = PARAM_EXEC;
+	start->paramid = assign_special_exec_param(root);
+	start->paramtype = index->opcintype[0];
+	start->paramtypmod = -1;
+	start->location = -1;
+	skipped = gpb_offset_rows(extra, clamp_row_est(index->rel->rows));
+	child = gpb_make_child_path(root, index, direction, start, skipped);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = index->rel;
+	path->path.pathtarget = target;
+	path->path.parallel_safe = false;
+	path->path.pathkeys = root->sort_pathkeys;
+	path->path.rows = child->path.rows;
+	path->path.startup_cost = child->path.startup_cost + gpb_rank_cost(root, index, skipped, true) +
+		Min(GPB_RANK_SKIPPED_ROWS / Max(child->path.rows, 1.0), 1.0) *
+		(child->path.total_cost - child->path.startup_cost);
+	path->path.total_cost = path->path.startup_cost + child->path.total_cost -
+		child->path.startup_cost;
+	path->path.startup_cost += target->cost.startup;
+	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
+	path->methods = &gpb_rank_path_methods;
+	path->custom_paths = list_make1(child);
+	path->custom_private =
+		list_make4(gpb_key_var(root, index), list_make2(conditions, root->parse->limitOffset),
+				   list_make1_oid(index->indexoid),
+				   list_make2_int(ScanDirectionIsBackward(direction), start->paramid));
+	return path;
+}
+
+/*
+ * What core's Limit node is to do about OFFSET: raise its error if that is negative, ahead of LIMIT's, and skip nothing.
+ */
+static Node *
+gpb_offset_check(Node *offset)
+{
+	MinMaxExpr *least;
+
+	if (IsA(offset, Const))
+		return NULL;
+	least = makeNode(MinMaxExpr);
+	least->minmaxtype = INT8OID;
+	least->op = IS_LEAST;
+	least->args = list_make2(copyObject(offset),
+							 makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+									   Int64GetDatum(0), false, FLOAT8PASSBYVAL));
+	least->location = -1;
+	return (Node *) least;
+}
+
+void
+gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtraData *extra)
+{
+	Query	   *parse = root->parse;
+	CustomPath *best = NULL;
+	RelOptInfo *rel;
+	ListCell   *lc;
+
+	if (!gpb_enable_rank || !extra->limit_needed)
+		return;
+	rel = gpb_rank_rel(root);
+	if (rel == NULL)
+		return;
+	foreach(lc, rel->indexlist)
+	{
+		CustomPath *path = gpb_make_rank_path(root, lfirst_node(IndexOptInfo, lc), extra);
+
+		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
+			best = path;
+	}
+	if (best != NULL)
+		add_path(final_rel, (Path *)
+				 create_limit_path(root, final_rel, (Path *) best,
+								   gpb_offset_check(parse->limitOffset), parse->limitCount,
+								   parse->limitOption, 0, extra->count_est));
+}
+
+/* ---- plan ---- */
+
+/*
+ * The parameter is ours to set: it must not be taken for one that something above supplies, which core would look for.  So the plan
+ * has a NULL in its place, until execution.
+ */
+static void
+gpb_hide_start(List *conditions)
+{
+	OpExpr	   *condition = llast_node(OpExpr, conditions);
+	Param	   *start = lsecond_node(Param, condition->args);
+
+	lsecond(condition->args) = makeNullConst(start->paramtype, -1, InvalidOid);
+}
+
+/* PlanCustomPath; see rank_find.h for what is where. */
+static Plan *
+gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			  List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *child = linitial(custom_plans);
+	List	   *columns = copyObject(child->targetlist);
+	ListCell   *lc;
+
+	if (IsA(child, IndexOnlyScan))
+	{
+		gpb_hide_start(((IndexOnlyScan *) child)->indexqual);
+		gpb_hide_start(((IndexOnlyScan *) child)->recheckqual);
+	}
+	else
+	{
+		gpb_hide_start(castNode(IndexScan, child)->indexqual);
+		gpb_hide_start(((IndexScan *) child)->indexqualorig);
+	}
+	foreach(lc, columns)
+		lfirst_node(TargetEntry, lc)->resjunk = false;
+	columns = lappend(columns, makeTargetEntry(linitial(path->custom_private),
+											   list_length(columns) + 1, NULL, false));
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = columns;
+	scan->custom_exprs = lsecond(path->custom_private);
+	scan->custom_private = list_make2(lthird(path->custom_private), lfourth(path->custom_private));
+	scan->methods = &gpb_rank_scan_methods;
+	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
+	gpb_check_expressions(path, scan, list_make1(lsecond(scan->custom_exprs)), 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
+	return &scan->scan.plan;
+}

@@ -1,0 +1,566 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery_exec.c
+ *	  The executor node that answers scalar subqueries in batches.
+ *
+ * Rows of the child are read a batch at a time, with their ranges, and these are answered together
+ * (range_totals.h).  Then each row comes out with the subqueries' results.  Where the engine may
+ * not answer (rule M8, or the node was switched off since the statement was planned), rows are read
+ * one by one, and the stock SubPlans compute the results.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "mirror/mirror.h"
+#include "exec/subquery/subquery.h"
+#include "engine/visibility.h"
+
+/* Where no more rows may be read, batches are left alone. */
+#define GPB_SUBQUERY_LEAST_BATCH	8
+
+static Node *create_subquery(CustomScan *plan);
+static void begin_subquery(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *exec_subquery(CustomScanState *css);
+static void end_subquery(CustomScanState *css);
+static void rescan_subquery(CustomScanState *css);
+
+const CustomScanMethods gpb_subquery_scan_methods = {
+	.CustomName = "GpubtreeSubquery",
+	.CreateCustomScanState = create_subquery
+};
+
+static const CustomExecMethods subquery_exec_methods = {
+	.CustomName = "GpubtreeSubquery",
+	.BeginCustomScan = begin_subquery,
+	.ExecCustomScan = exec_subquery,
+	.EndCustomScan = end_subquery,
+	.ReScanCustomScan = rescan_subquery,
+	.ExplainCustomScan = gpb_subquery_explain
+};
+
+static Node *
+create_subquery(CustomScan *plan)
+{
+	GpbSubqueryScan *scan;
+
+	scan = (GpbSubqueryScan *) newNode(sizeof(GpbSubqueryScan), T_CustomScanState);
+	scan->css.methods = &subquery_exec_methods;
+	return (Node *) scan;
+}
+
+/* ---- begin ---- */
+
+/*
+ * Prepare the results.  SubPlans must be prepared under EXPLAIN, too, which shows those that a node
+ * has.  A target that is an item needs no expression.
+ */
+static void
+begin_results(GpbSubqueryScan *scan, List *targets, List *subplans)
+{
+	PlanState  *ps = &scan->css.ss.ps;
+	int			first_item = scan->plan.ncolumns + 1;
+	int			i;
+
+	scan->targets = palloc(sizeof(ExprState *) * scan->plan.nresults);
+	scan->target_item = palloc(sizeof(int) * scan->plan.nresults);
+	scan->subplans = palloc(sizeof(ExprState *) * scan->plan.nresults);
+	for (i = 0; i < scan->plan.nresults; i++)
+	{
+		Expr	   *target = list_nth(targets, i);
+
+		scan->targets[i] = ExecInitExpr(target, ps);
+		scan->target_item[i] = -1;
+		if (IsA(target, Var) && ((Var *) target)->varattno >= first_item)
+			scan->target_item[i] = ((Var *) target)->varattno - 1;
+		scan->subplans[i] = ExecInitExpr(list_nth(subplans, i), ps);
+	}
+}
+
+/*
+ * The relations stay open to the end of the node, so that no command of this session can change
+ * them under it (rule M10).  The tables are in the range table of the statement, which is locked.
+ */
+static void
+begin_ranges(GpbSubqueryScan *scan, List *values)
+{
+	int			place = scan->plan.ncolumns;
+	int			first = 0;
+	int			i;
+
+	scan->ranges = palloc0(sizeof(GpbSubqueryRangeState) * scan->plan.nranges);
+	for (i = 0; i < scan->plan.nranges; i++)
+	{
+		const GpbSubqueryRange *range = &scan->plan.ranges[i];
+		GpbSubqueryRangeState *state = &scan->ranges[i];
+		List	   *own = NIL;
+		int			c;
+
+		for (c = 0; c < range->nconditions; c++)
+			own = lappend(own, list_nth(values, first + c));
+		first += range->nconditions;
+		state->first_item = place;
+		place += range->nitems;
+		state->heap = table_open(IndexGetRelation(range->index, false), NoLock);
+		state->index = index_open(range->index, AccessShareLock);
+		state->values = gpb_range_values_begin(state->index, range->nconditions,
+											   range->conditions, own, &scan->css.ss.ps);
+	}
+}
+
+/* Collect the columns of the scan tuple that an expression refers to. */
+static bool
+wanted_walker(Node *node, void *argument)
+{
+	Bitmapset **wanted = argument;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+		*wanted = bms_add_member(*wanted, ((Var *) node)->varattno);
+	return expression_tree_walker(node, wanted_walker, argument);
+}
+
+static void
+begin_subquery(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbSubqueryScan *scan = (GpbSubqueryScan *) css;
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *bound = lfourth(plan->custom_exprs);
+
+	/* it reads forward only, and goes back to the beginning by reading anew */
+	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	gpb_subquery_read_private(plan->custom_private, &scan->plan);
+	outerPlanState(css) = ExecInitNode(outerPlan(plan), estate, eflags);
+	begin_results(scan, lsecond(plan->custom_exprs), lthird(plan->custom_exprs));
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	scan->context = CurrentMemoryContext;
+	begin_ranges(scan, linitial(plan->custom_exprs));
+	if (bound != NIL)
+	{
+		scan->bounded = true;
+		scan->bound_offset = ExecInitExpr(linitial(bound), &css->ss.ps);
+		scan->bound_count = ExecInitExpr(lsecond(bound), &css->ss.ps);
+	}
+	(void) wanted_walker((Node *) plan->scan.plan.targetlist, &scan->wanted);
+	(void) wanted_walker((Node *) plan->scan.plan.qual, &scan->wanted);
+	(void) wanted_walker((Node *) plan->custom_exprs, &scan->wanted);
+	scan->rows = gpb_outer_begin(ExecGetResultType(outerPlanState(css)));
+	gpb_outer_want(scan->rows, scan->wanted);
+	scan->limit = GPB_JOIN_FIRST_BATCH;
+}
+
+/*
+ * A range's totals; answers are kept for all rows of a batch, so what they take must be known when
+ * rows are read.
+ */
+static GpbRangeTotals *
+range_totals(GpbSubqueryScan *scan, int i)
+{
+	const GpbSubqueryRange *range = &scan->plan.ranges[i];
+	GpbSubqueryRangeState *state = &scan->ranges[i];
+	MemoryContext caller;
+
+	if (state->totals != NULL)
+		return state->totals;
+	caller = MemoryContextSwitchTo(scan->context);
+	state->totals = gpb_range_totals_begin(state->heap, state->index,
+										   scan->css.ss.ps.state->es_snapshot,
+										   range->items, range->nitems,
+										   gpb_range_values_are_points(state->values),
+										   gpb_join_memory() / scan->plan.nranges,
+										   GPB_ENGINE_AUTO);
+	MemoryContextSwitchTo(caller);
+	return state->totals;
+}
+
+/* ---- the Limit above ---- */
+
+/* The value of a count or an offset, or what stands for NULL */
+static int64
+evaluate_count(GpbSubqueryScan *scan, ExprState *count, int64 missing)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (count == NULL)
+		return missing;
+	value = ExecEvalExprSwitchContext(count, scan->css.ss.ps.ps_ExprContext, &isnull);
+	return isnull ? missing : DatumGetInt64(value);
+}
+
+/*
+ * Before the first row is read: how many there will be.  The Limit has looked at its numbers by
+ * then, and raised an error about negative ones.  Who is below may be glad to know the bound, too.
+ */
+static void
+begin_reading(GpbSubqueryScan *scan)
+{
+	int64		count;
+	int64		offset;
+
+	scan->begun = true;
+	if (!scan->bounded)
+		return;
+	count = evaluate_count(scan, scan->bound_count, -1);
+	offset = evaluate_count(scan, scan->bound_offset, 0);
+	if (count < 0 || pg_add_s64_overflow(count, Max(offset, 0), &scan->bound))
+		scan->bound = -1;
+	ExecSetTupleBound(scan->bound, outerPlanState(scan));
+}
+
+/* ---- a batch of rows ---- */
+
+/*
+ * How many rows may be read ahead.  Where that may fail, none that the client may not want: each
+ * row that it is given takes one of ours at least if the node is on top, and otherwise nothing is
+ * known.
+ */
+static uint64
+rows_to_read(GpbSubqueryScan *scan)
+{
+	uint64		wanted = gpb_rows_wanted(scan->css.ss.ps.state);
+
+	if (!scan->plan.may_fail || wanted == PG_UINT64_MAX)
+		return PG_UINT64_MAX;
+	return scan->plan.on_top ? Max(wanted, 1) : 1;
+}
+
+/*
+ * May the engine answer now?  Otherwise the SubPlans do: also where a batch would be too small to
+ * pay.
+ */
+static bool
+engine_may_answer(GpbSubqueryScan *scan)
+{
+	return gpb_enabled && gpb_enable_subquery &&
+		rows_to_read(scan) >= GPB_SUBQUERY_LEAST_BATCH &&
+		!gpb_needs_plain_scan(scan->css.ss.ps.state->es_snapshot);
+}
+
+/* Bytes of a row that is passed by value, with its ranges and their answers */
+static Size
+row_bytes(GpbSubqueryScan *scan)
+{
+	Size		bytes = gpb_join_row_bytes(scan->plan.ncolumns);
+	int			i;
+
+	for (i = 0; i < scan->plan.nranges; i++)
+		bytes += sizeof(GpbKeyRange) + sizeof(uint32) +
+			gpb_range_totals_width(range_totals(scan, i));
+	return bytes;
+}
+
+/* Make room for so many rows; what was there is lost. */
+static void
+reserve_rows(GpbSubqueryScan *scan, uint32 n)
+{
+	int			i;
+
+	gpb_outer_clear(scan->rows, n);
+	scan->next = 0;
+	if (n <= scan->capacity)
+		return;
+	for (i = 0; i < scan->plan.nranges; i++)
+	{
+		GpbSubqueryRangeState *range = &scan->ranges[i];
+
+		if (scan->capacity > 0)
+		{
+			pfree(range->ranges);
+			pfree(range->row_range);
+		}
+		range->ranges = MemoryContextAllocHuge(scan->context,
+											   n * gpb_range_values_width(range->values));
+		range->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
+	}
+	scan->capacity = n;
+}
+
+/*
+ * Give back what a batch takes: a plan may have many nodes, of one partition each, that are done
+ * one after the other.
+ */
+static void
+release_rows(GpbSubqueryScan *scan)
+{
+	int			i;
+
+	ExecClearTuple(scan->css.ss.ss_ScanTupleSlot);
+	gpb_outer_release(scan->rows);
+	scan->next = 0;
+	if (scan->capacity == 0)
+		return;
+	for (i = 0; i < scan->plan.nranges; i++)
+	{
+		GpbSubqueryRangeState *range = &scan->ranges[i];
+
+		pfree(range->ranges);
+		pfree(range->row_range);
+		if (range->totals != NULL)
+			gpb_range_totals_run(range->totals, NULL, 0);
+	}
+	scan->capacity = 0;
+}
+
+/* Put a row into the scan tuple; items and results are NULL. */
+static inline void
+load_row(GpbSubqueryScan *scan, uint32 row)
+{
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	int			columns = scan->plan.ncolumns;
+
+	ExecClearTuple(tuple);
+	gpb_outer_get(scan->rows, row, tuple->tts_values, tuple->tts_isnull);
+	memset(tuple->tts_isnull + columns, true,
+		   (tuple->tts_tupleDescriptor->natts - columns) * sizeof(bool));
+	ExecStoreVirtualTuple(tuple);
+}
+
+/* The row in the slot, number "row" of its batch: note its ranges. */
+static inline void
+add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	bool		loaded = false;
+	int			i;
+
+	for (i = 0; i < scan->plan.nranges; i++)
+	{
+		GpbSubqueryRangeState *range = &scan->ranges[i];
+
+		if (!loaded && !gpb_range_values_are_columns(range->values))
+		{
+			ResetExprContext(econtext);
+			load_row(scan, row);
+			econtext->ecxt_scantuple = scan->css.ss.ss_ScanTupleSlot;
+			loaded = true;
+		}
+		if (gpb_range_of_row(range->values, econtext, slot,
+							 range->ranges +
+							 range->n * gpb_range_values_width(range->values)))
+			range->row_range[row] = range->n++;
+		else
+			range->row_range[row] = GPB_NO_RANGE;
+	}
+}
+
+/*
+ * Rows of the next batch at most: more than of the last, as far as memory goes, and none that a
+ * Limit above will not want.
+ */
+static uint32
+next_limit(GpbSubqueryScan *scan)
+{
+	Size		most;
+
+	if (!scan->answered)
+		return 1;
+	most = gpb_join_memory() / row_bytes(scan);
+	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
+	if (scan->bounded && scan->bound >= 0)
+		most = Min(most, Max(scan->bound, 1));
+	most = Min(most, rows_to_read(scan));
+	return Min(scan->limit, most);
+}
+
+/* Read rows, each with its ranges, until the batch is full; false if there are none. */
+static bool
+read_rows(GpbSubqueryScan *scan, uint32 limit)
+{
+	Size		bytes = scan->answered ? row_bytes(scan) : 0;
+	Size		memory = gpb_join_memory();
+	uint32		row;
+
+	for (row = 0; row < limit; row++)
+	{
+		TupleTableSlot *slot;
+
+		if (row > 0 && row * bytes + gpb_outer_copied(scan->rows) > memory)
+			break;
+		slot = ExecProcNode(outerPlanState(scan));
+		if (TupIsNull(slot))
+		{
+			scan->child_done = true;
+			break;
+		}
+		gpb_outer_add(scan->rows, slot);
+		if (scan->answered)
+			add_ranges(scan, slot, row);
+	}
+	/* a batch that was cut short by memory is not followed by a larger one */
+	if (scan->answered && row == limit)
+		scan->limit = (uint32) Min((uint64) limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
+	if (scan->bounded && scan->bound >= 0)
+		scan->bound = Max(scan->bound - row, 0);
+	return row > 0;
+}
+
+/* Read the next batch of rows and answer their ranges; false if there are no rows. */
+static bool
+load_batch(GpbSubqueryScan *scan)
+{
+	uint32		limit;
+	int			i;
+
+	if (scan->child_done)
+	{
+		release_rows(scan);
+		return false;
+	}
+	if (!scan->begun)
+		begin_reading(scan);
+	scan->answered = engine_may_answer(scan);
+	limit = next_limit(scan);
+	reserve_rows(scan, limit);
+	for (i = 0; i < scan->plan.nranges; i++)
+		scan->ranges[i].n = 0;
+	if (!read_rows(scan, limit))
+		return false;
+	for (i = 0; scan->answered && i < scan->plan.nranges; i++)
+		gpb_range_totals_run(scan->ranges[i].totals, scan->ranges[i].ranges, scan->ranges[i].n);
+	return true;
+}
+
+/* ---- results ---- */
+
+/* Put the items of a row's range into the scan tuple. */
+static inline void
+load_items(GpbSubqueryRangeState *range, uint32 row, TupleTableSlot *tuple)
+{
+	GpbAggregateState state;
+	uint32		number = range->row_range[row];
+
+	gpb_range_group_init(&state);
+	if (number != GPB_NO_RANGE)
+		gpb_range_group_add(range->totals, number, &state);
+	gpb_range_group_final(range->totals, &state, tuple->tts_values + range->first_item,
+						  tuple->tts_isnull + range->first_item);
+}
+
+/* The results that the engine has answered */
+static void
+answer_results(GpbSubqueryScan *scan, uint32 row, TupleTableSlot *tuple, ExprContext *econtext)
+{
+	int			first = tuple->tts_tupleDescriptor->natts - scan->plan.nresults;
+	int			i;
+
+	for (i = 0; i < scan->plan.nranges; i++)
+		load_items(&scan->ranges[i], row, tuple);
+	for (i = 0; i < scan->plan.nresults; i++)
+	{
+		int			item = scan->target_item[i];
+
+		if (item >= 0)
+		{
+			tuple->tts_values[first + i] = tuple->tts_values[item];
+			tuple->tts_isnull[first + i] = tuple->tts_isnull[item];
+		}
+		else
+			tuple->tts_values[first + i] = ExecEvalExpr(scan->targets[i], econtext,
+														&tuple->tts_isnull[first + i]);
+	}
+}
+
+/* The results that the SubPlans compute */
+static void
+run_subplans(GpbSubqueryScan *scan, TupleTableSlot *tuple, ExprContext *econtext)
+{
+	int			first = tuple->tts_tupleDescriptor->natts - scan->plan.nresults;
+	int			i;
+
+	for (i = 0; i < scan->plan.nresults; i++)
+		tuple->tts_values[first + i] = ExecEvalExpr(scan->subplans[i], econtext,
+													&tuple->tts_isnull[first + i]);
+}
+
+/* The row as it comes out of the node; NULL if it does not. */
+static TupleTableSlot *
+row_result(GpbSubqueryScan *scan, uint32 row)
+{
+	PlanState  *ps = &scan->css.ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	MemoryContext caller;
+
+	load_row(scan, row);
+	econtext->ecxt_scantuple = tuple;
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	if (scan->answered)
+		answer_results(scan, row, tuple, econtext);
+	else
+		run_subplans(scan, tuple, econtext);
+	MemoryContextSwitchTo(caller);
+	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
+}
+
+static TupleTableSlot *
+exec_subquery(CustomScanState *css)
+{
+	GpbSubqueryScan *scan = (GpbSubqueryScan *) css;
+	TupleTableSlot *result = NULL;
+
+	while (result == NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(css->ss.ps.ps_ExprContext);
+		if (scan->next >= gpb_outer_count(scan->rows) && !load_batch(scan))
+			return NULL;
+		result = row_result(scan, scan->next++);
+	}
+	return result;
+}
+
+/* ---- rescan and end ---- */
+
+/* What was read and not used is forgotten; batches begin small again. */
+static void
+rescan_subquery(CustomScanState *css)
+{
+	GpbSubqueryScan *scan = (GpbSubqueryScan *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_outer_clear(scan->rows, 0);
+	scan->next = 0;
+	scan->limit = GPB_JOIN_FIRST_BATCH;
+	scan->child_done = false;
+	scan->begun = false;
+	/* ExecReScan has told the child which parameters have changed */
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+/* Locks are kept to the end of the transaction. */
+static void
+end_subquery(CustomScanState *css)
+{
+	GpbSubqueryScan *scan = (GpbSubqueryScan *) css;
+	int			i;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	for (i = 0; scan->ranges != NULL && i < scan->plan.nranges; i++)
+	{
+		if (scan->ranges[i].totals != NULL)
+			gpb_range_totals_end(scan->ranges[i].totals);
+		index_close(scan->ranges[i].index, NoLock);
+		table_close(scan->ranges[i].heap, NoLock);
+	}
+	if (scan->rows != NULL)
+		gpb_outer_end(scan->rows);
+	ExecEndNode(outerPlanState(css));
+}

@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery_match.c
+ *	  Which subqueries an index can answer: one row of aggregates over one table, of which nothing is asked but
+ *	  conditions on the index's key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "optimizer/optimizer.h"
+#include "optimizer/clauses.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+
+#include "exec/common/plan_rules.h"
+#include "exec/subquery/subquery.h"
+
+RelOptInfo *
+gpb_subquery_table(PlannerInfo *subroot)
+{
+	Query	   *parse = subroot->parse;
+	RelOptInfo *rel;
+	int			relid;
+
+	if (!gpb_query_is_one_row(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
+		parse->setOperations != NULL || parse->distinctClause != NIL ||
+		parse->limitCount != NULL || parse->limitOffset != NULL ||
+		subroot->init_plans != NIL || subroot->hasPseudoConstantQuals)
+		return NULL;
+	if (!bms_get_singleton_member(subroot->all_baserels, &relid))
+		return NULL;
+	rel = find_base_rel(subroot, relid);
+	return gpb_rel_is_plain(subroot, rel) ? rel : NULL;
+}
+
+bool
+gpb_subquery_aggrefs(Node *expression, List **aggrefs)
+{
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expression) || contain_subplans(expression))
+		return false;
+	foreach(lc, pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			return false;
+		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+	}
+	return true;
+}
+
+/*
+ * Make conditions of the table's restrictions, all that the index does not imply.  None may be one
+ * that might tell what it saw ahead of a row-level security policy.
+ */
+static bool
+match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)
+{
+	IndexOptInfo *index = match->index;
+	ListCell   *lc;
+
+	match->conditions = palloc(sizeof(GpbRangeCondition) *
+							   (list_length(index->indrestrictinfo) + 1));
+	foreach(lc, index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Expr	   *value;
+
+		if (!restriction_is_securely_promotable(rinfo, index->rel))
+			return false;
+		if (gpb_is_key_not_null(index, rinfo->clause))
+			continue;
+		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
+									   &match->conditions[match->nconditions], &value))
+			return false;
+		match->nconditions++;
+		match->values = lappend(match->values, value);
+	}
+	return match->nconditions > 0;
+}
+
+bool
+gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
+				   GpbSubqueryMatch *match)
+{
+	memset(match, 0, sizeof(*match));
+	match->index = index;
+	match->alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
+	match->entries = clamp_row_est(index->rel->rows);
+	match->nitems = list_length(aggrefs);
+	return gpb_index_is_usable(index) && match_conditions(subroot, match) &&
+		gpb_match_range_aggrefs(index, aggrefs, &match->items);
+}

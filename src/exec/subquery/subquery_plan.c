@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery_plan.c
+ *	  What is remembered of scalar subqueries while a statement is planned.
+ *
+ * Core plans the statement as it stands.  Each subquery passes through the planner by itself, and
+ * there it is matched with the indexes of its table: predicates, policies and inheritance are all
+ * decided by then.  Who evaluates the subquery, and for which rows, shows only in the finished
+ * plan, to which subquery_place.c takes the candidates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "utils/snapmgr.h"
+
+#include "exec/subquery/subquery.h"
+
+/*
+ * Candidates of the statement that is being planned; planning may run statements, which are planned
+ * in turn.
+ */
+static List *current_candidates = NIL;
+
+List *
+gpb_subqueries_begin(void)
+{
+	List	   *outer = current_candidates;
+
+	current_candidates = NIL;
+	return outer;
+}
+
+List *
+gpb_subqueries_end(List *outer)
+{
+	List	   *candidates = current_candidates;
+
+	current_candidates = outer;
+	return candidates;
+}
+
+void
+gpb_subqueries_consider(PlannerInfo *root)
+{
+	GpbSubqueryCandidate *candidate;
+	RelOptInfo *table;
+	Node	   *target;
+	List	   *aggrefs = NIL;
+	List	   *matches = NIL;
+	ListCell   *lc;
+
+	if (!gpb_enable_subquery || root->parent_root == NULL || OldSnapshotThresholdActive() ||
+		root->parse->havingQual != NULL || list_length(root->processed_tlist) != 1)
+		return;
+	table = gpb_subquery_table(root);
+	if (table == NULL)
+		return;
+	target = (Node *) linitial_node(TargetEntry, root->processed_tlist)->expr;
+	if (!gpb_subquery_aggrefs(target, &aggrefs) || aggrefs == NIL)
+		return;
+	foreach(lc, table->indexlist)
+	{
+		GpbSubqueryMatch match;
+
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &match))
+			continue;
+		match.values = copyObject(match.values);
+		matches = lappend(matches, memcpy(palloc(sizeof(match)), &match, sizeof(match)));
+	}
+	if (matches == NIL)
+		return;
+	candidate = palloc(sizeof(GpbSubqueryCandidate));
+	candidate->subroot = root;
+	candidate->aggrefs = copyObject(aggrefs);
+	candidate->target = copyObject(target);
+	candidate->matches = matches;
+	current_candidates = lappend(current_candidates, candidate);
+}

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * drop.c
+ *	  Gives up the mirrors of files and databases that are dropped.
+ *
+ * This frees memory; exactness does not need it, since nobody finds the mirror of
+ * a file that is gone (rule M1).
+ *
+ * A file goes when the transaction commits that dropped or replaced it, or when the transaction or
+ * subtransaction ends in an abort that made it: which may have been mirrored meanwhile, by itself alone.  PostgreSQL
+ * keeps the list of these files (smgrGetPendingDeletes), and it is read while the locks are still held,
+ * so nobody attaches again.
+ *
+ * Once a transaction is prepared, no code of ours runs in its end.  So its PREPARE gives up the mirrors of
+ * the files that go if it commits and of those that go if it is rolled back.  Nobody else can
+ * use either until then: the former are locked, and nobody sees the latter.  Those that stay are mirrored anew on demand.
+ *
+ * What is not noticed stays until its memory or slot is needed: a drop by WAL replay (an aborted
+ * transaction's files have no mirror on a standby, since nobody there has seen them).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/shared.h"
+
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_database.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+static object_access_hook_type previous_object_access_hook = NULL;
+
+/* OIDs of databases that go when the transaction commits; in TopTransactionContext */
+static List *gpb_dropped_databases = NIL;
+
+/* ---- databases ---- */
+
+static void
+gpb_object_access(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
+{
+	MemoryContext caller;
+
+	if (previous_object_access_hook)
+		previous_object_access_hook(access, class, object, column, arg);
+	if (access != OAT_DROP || class != DatabaseRelationId)
+		return;
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	gpb_dropped_databases = lappend_oid(gpb_dropped_databases, object);
+	MemoryContextSwitchTo(caller);
+}
+
+static void
+gpb_databases_go(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, gpb_dropped_databases)
+		gpb_registry_drop_database(lfirst_oid(lc));
+}
+
+/* ---- files ---- */
+
+/*
+ * Give up the mirrors of the files that go with the current transaction or subtransaction: if it commits, or
+ * if it aborts.  Called where an error would be fatal; what it allocates, the list, PostgreSQL
+ * allocates itself at the same places.
+ */
+static void
+gpb_files_go(bool commit)
+{
+	RelFileNode *files;
+	int			n;
+	int			i;
+
+	if (!gpb_registry_was_used())
+		return;
+	n = smgrGetPendingDeletes(commit, &files);
+	for (i = 0; i < n; i++)
+		gpb_mirror_forget(&files[i]);
+	if (files != NULL)
+		pfree(files);
+}
+
+/* ---- ends of transactions ---- */
+
+static void
+gpb_drops_at_end(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_COMMIT:
+			gpb_files_go(true);
+			gpb_databases_go();
+			break;
+		case XACT_EVENT_ABORT:
+			gpb_files_go(false);
+			break;
+		case XACT_EVENT_PREPARE:
+			gpb_files_go(true);
+			gpb_files_go(false);
+			break;
+		default:
+			return;
+	}
+	gpb_dropped_databases = NIL;
+}
+
+/* What a subtransaction dropped is decided when its parents end; what it made goes if it aborts. */
+static void
+gpb_drops_at_subabort(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		gpb_files_go(false);
+}
+
+void
+gpb_mirror_watch_drops(void)
+{
+	previous_object_access_hook = object_access_hook;
+	object_access_hook = gpb_object_access;
+	RegisterXactCallback(gpb_drops_at_end, NULL);
+	RegisterSubXactCallback(gpb_drops_at_subabort, NULL);
+}

@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * refresh.h
+ *	  What the two kinds of refresh share; private to refresh*.c.
+ *
+ *	refresh.c		the steps of a refresh; all changed pages
+ *	refresh_inner.c	the changed pages of level 1 alone
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_REFRESH_H
+#define GPB_REFRESH_H
+
+#include "mirror/shared.h"
+
+#include "storage/bufmgr.h"
+
+/* Transfers of one refresh under way: one is filled while the other is sent */
+#define GPB_REFRESH_DEPTH	2
+
+typedef struct GpbRefresh
+{
+	Relation	index;
+	const GpbLayout *layout;
+	const GpbMirrorRef *ref;
+	BlockNumber nblocks;
+	uint32	   *todo;			/* bitmap of the blocks to copy; inner-only: NULL */
+	uint32		ntodo;			/* blocks copied */
+	uint64		stamp;
+	BufferAccessStrategy strategy;
+
+	/* inner-only */
+	uint32		inner_blocks;	/* pages of level 1 */
+	BlockNumber *taken;			/* blocks in flight */
+	uint32		ntaken;
+	uint32		taken_room;
+
+	GpbRequest *request[GPB_REFRESH_DEPTH];
+	int			nrequests;
+	int			filling;		/* which of them */
+	int			npages;			/* in its staging */
+} GpbRefresh;
+
+/* ---- refresh.c ---- */
+
+/* See that there is room for another page in staging; may wait for the service.  False: give up. */
+extern bool gpb_refresh_room(GpbRefresh *refresh);
+/* Put a page there, which is locked; returns the copy. */
+extern char *gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page);
+
+/* ---- refresh_inner.c ---- */
+
+extern bool gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks);
+extern bool gpb_refresh_copy_inner(GpbRefresh *refresh);
+extern void gpb_refresh_inner_done(GpbRefresh *refresh);
+
+#endif							/* GPB_REFRESH_H */

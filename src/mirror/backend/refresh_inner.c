@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * refresh_inner.c
+ *	  The refresh of a mirror that has the inner nodes alone: which pages, and when.
+ *
+ * Which pages.  Level 2 names all pages of level 1, and has one page for some hundreds of them: it is read
+ * whole.  Of the pages named those are copied that are marked changed (M2) or were in flight (M3); those
+ * that have split since level 2 learned of it lead by their right links to pages that it does not name yet,
+ * and these are copied too.  So each image's right link leads to a page that has an image, and the chain (inner.c) has no gap.
+ * Marks of leaves are neither looked at nor cleared: the bit of a block is moved when the block is about to be
+ * copied, so no block is ever counted as copied that was not.
+ *
+ * When.  Old separators are harmless (M7); each leaf split since costs the searches that come there a step to the
+ * right.  So it is a matter of renting or buying: as soon as the steps that were paid since the last
+ * refresh are as many as the pages that one would copy, it is made, and so never costs more than was
+ * lost before it.  And only if the file has grown: without a split no separator is new, and steps to the right come
+ * from elsewhere (a key that is its leaf's first is looked for one leaf to the left).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/backend/refresh.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "index/index.h"
+
+/* What a refresh costs whatever it copies, in pages */
+#define GPB_REFRESH_FIXED	16
+/* Pages of level 1 below one of level 2, roughly: for the price of reading level 2 */
+#define GPB_INNER_FANOUT	256
+
+/* Would a refresh pay?  nblocks: size of the index now */
+bool
+gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[ref->slot];
+	uint32		before = pg_atomic_read_u32(&mirror->nblocks);
+	uint64		moves = pg_atomic_read_u64(&mirror->stale_moves);
+	uint32		inner = pg_atomic_read_u32(&mirror->inner_blocks);
+	uint64		price = GPB_REFRESH_FIXED;
+
+	if (nblocks <= before || moves <= price)
+		return false;
+	if (ref->inner_only)
+		price += Min(nblocks - before, inner) + inner / GPB_INNER_FANOUT;
+	else
+		price += gpb_map_count(ref->slot, nblocks);
+	return moves > price;
+}
+
+static void
+gpb_note_taken(GpbRefresh *refresh, BlockNumber block)
+{
+	if (refresh->ntaken == refresh->taken_room)
+	{
+		refresh->taken_room = Max(2 * refresh->taken_room, 256);
+		refresh->taken = refresh->taken == NULL ?
+			palloc(refresh->taken_room * sizeof(BlockNumber)) :
+			repalloc_huge(refresh->taken, refresh->taken_room * sizeof(BlockNumber));
+	}
+	refresh->taken[refresh->ntaken++] = block;
+}
+
+/*
+ * Copy a page of level 1 that level 2 names, if it has changed, and the pages to its right up to
+ * the next one named (GPB_NO_BLOCK: it is the last).  Share lock on each while copying, one at a
+ * time.  False: give up.  Raises ERRCODE_INDEX_CORRUPTED.
+ */
+static bool
+gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
+{
+	int			slot = refresh->ref->slot;
+	BlockNumber left = GPB_NO_BLOCK;
+	GpbBound	low = GPB_BOUND_MIN;
+
+	refresh->inner_blocks++;
+	if (!gpb_map_take(slot, block))
+		return true;
+	while (block != next)
+	{
+		Buffer		buffer;
+		const char *copy;
+
+		CHECK_FOR_INTERRUPTS();
+		gpb_note_taken(refresh, block);
+		if (!gpb_refresh_room(refresh))
+			return false;
+		buffer = left == GPB_NO_BLOCK ?
+			gpb_read(refresh->index, block, BUFFER_LOCK_SHARE, refresh->layout) :
+			gpb_read_right(refresh->index, refresh->layout, left, block, 1, low,
+						   BUFFER_LOCK_SHARE);
+		if (gpb_special(BufferGetPage(buffer))->level != 1)
+			gpb_corrupted(refresh->index, block, "inner page expected on another level");
+		copy = gpb_refresh_put(refresh, block, BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		refresh->ntodo++;
+		left = block;
+		low = gpb_page_high(copy);
+		block = gpb_page_special(copy)->right;
+		if (block == GPB_NO_BLOCK)
+			break;
+		if (block != next)
+		{
+			(void) gpb_map_take(slot, block);
+			refresh->inner_blocks++;
+		}
+	}
+	return true;
+}
+
+/* The pages of level 1, named by level 2 from its leftmost page on. */
+static bool
+gpb_copy_below_level_two(GpbRefresh *refresh)
+{
+	PGAlignedBlock image;
+	BlockNumber block;
+	BlockNumber named = GPB_NO_BLOCK;	/* and not copied yet */
+	BlockNumber right;
+	Buffer		buffer = gpb_search_level(refresh->index, refresh->layout, GPB_BOUND_MIN, 2,
+										  BUFFER_LOCK_SHARE);
+
+	for (;;)
+	{
+		int			i;
+
+		memcpy(image.data, BufferGetPage(buffer), BLCKSZ);
+		block = BufferGetBlockNumber(buffer);
+		UnlockReleaseBuffer(buffer);
+		for (i = 0; i < gpb_page_count(image.data); i++)
+		{
+			BlockNumber child = gpb_row_child(gpb_page_row(image.data, GPB_INNER_ROW_WIDTH, i));
+
+			if (named != GPB_NO_BLOCK && !gpb_copy_level_one(refresh, named, child))
+				return false;
+			named = child;
+		}
+		right = gpb_page_special(image.data)->right;
+		if (right == GPB_NO_BLOCK)
+			break;
+		buffer = gpb_read_right(refresh->index, refresh->layout, block, right, 2,
+								gpb_page_high(image.data), BUFFER_LOCK_SHARE);
+	}
+	return named == GPB_NO_BLOCK || gpb_copy_level_one(refresh, named, GPB_NO_BLOCK);
+}
+
+/*
+ * Step 3 of a refresh (refresh.c): the metapage, which says where the tree begins, and the changed
+ * pages of level 1.
+ */
+bool
+gpb_refresh_copy_inner(GpbRefresh *refresh)
+{
+	Buffer		buffer = gpb_lock_meta(refresh->index, refresh->layout, BUFFER_LOCK_SHARE);
+	GpbMeta		meta;
+
+	memcpy(&meta, gpb_meta(gpb_refresh_put(refresh, GPB_META_BLOCK, BufferGetPage(buffer))),
+		   sizeof(meta));
+	UnlockReleaseBuffer(buffer);
+	refresh->ntodo++;
+	if (meta.level == 0)
+		return true;
+	/* a root stays the leftmost page of its level, whatever comes above it */
+	if (meta.level == 1)
+		return gpb_copy_level_one(refresh, meta.root, GPB_NO_BLOCK);
+	return gpb_copy_below_level_two(refresh);
+}
+
+/* Step 6: the blocks have their images. */
+void
+gpb_refresh_inner_done(GpbRefresh *refresh)
+{
+	uint32		i;
+
+	for (i = 0; i < refresh->ntaken; i++)
+		gpb_map_put(refresh->ref->slot, refresh->taken[i]);
+	pg_atomic_write_u32(&gpb_shared->mirrors[refresh->ref->slot].inner_blocks,
+						refresh->inner_blocks);
+}

@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * changed_map.c
+ *	  Which blocks of mirrored indexes differ from their images (rules M2, M3).
+ *
+ * Two bits for each block.  "changed" is set by whoever changes the page; "in
+ * flight" takes over while a refresh copies it.  A block is clean if neither is
+ * set.  The bits live in segments from one pool; a block in no segment counts
+ * as changed.
+ *
+ * The order that never lets both bits of a block that differs from its image appear clear: the
+ * refresh sets in-flight, full barrier, clears changed; the reader reads changed, full
+ * barrier, reads in-flight.  Atomic read-modify-write operations
+ * are full barriers in PostgreSQL.
+ *
+ * Segments change hands only while the mirror's refresh is owned by the one who
+ * gives or takes them (registry.c), so an owner may follow the segment table without a lock.
+ * Markers follow it without any right: the worst they do, holding a stale
+ * entry, is to set a bit of another mirror for nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/shared.h"
+
+#include "port/pg_bitutils.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#include "hold.h"
+
+typedef struct GpbMap
+{
+	uint32		total;			/* segments in the pool */
+	uint32		nfree;			/* under the registry lock, with free_list */
+	GpbSegment *segments;
+	uint32	   *free_list;		/* segment numbers */
+	pg_atomic_uint32 *table;	/* [GPB_MIRRORS][total]: number + 1, 0: none */
+} GpbMap;
+
+static GpbMap *gpb_map = NULL;
+
+uint32
+gpb_map_segments_for(BlockNumber nblocks)
+{
+	return (uint32) (((uint64) nblocks + GPB_SEGMENT_BLOCKS - 1) / GPB_SEGMENT_BLOCKS);
+}
+
+uint32
+gpb_map_segments_total(void)
+{
+	return gpb_map_segments_for((BlockNumber) gpb_max_mirrored_blocks);
+}
+
+Size
+gpb_map_shmem_size(void)
+{
+	Size		total = gpb_map_segments_total();
+	Size		size = MAXALIGN(sizeof(GpbMap)) + PG_CACHE_LINE_SIZE;
+
+	size = add_size(size, mul_size(total, sizeof(GpbSegment)));
+	size = add_size(size, MAXALIGN(mul_size(total, sizeof(uint32))));
+	size = add_size(size, mul_size(total * GPB_MIRRORS, sizeof(pg_atomic_uint32)));
+	return size;
+}
+
+/* Lay out the pool; called at server start, and in each process of EXEC_BACKEND. */
+void
+gpb_map_init_shmem(void)
+{
+	uint32		total = gpb_map_segments_total();
+	bool		found;
+	char	   *p = ShmemInitStruct("gpubtree changed map", gpb_map_shmem_size(), &found);
+	uint32		i;
+
+	gpb_map = (GpbMap *) p;
+	if (found)
+		return;
+	p = (char *) CACHELINEALIGN(p + sizeof(GpbMap));
+	gpb_map->total = total;
+	gpb_map->nfree = total;
+	gpb_map->segments = (GpbSegment *) p;
+	p += total * sizeof(GpbSegment);
+	gpb_map->free_list = (uint32 *) p;
+	p += MAXALIGN(total * sizeof(uint32));
+	gpb_map->table = (pg_atomic_uint32 *) p;
+	for (i = 0; i < total; i++)
+	{
+		int			w;
+
+		gpb_map->free_list[i] = total - 1 - i;
+		for (w = 0; w < GPB_SEGMENT_WORDS; w++)
+		{
+			pg_atomic_init_u32(&gpb_map->segments[i].changed[w], 0xFFFFFFFF);
+			pg_atomic_init_u32(&gpb_map->segments[i].in_flight[w], 0);
+		}
+	}
+	for (i = 0; i < total * GPB_MIRRORS; i++)
+		pg_atomic_init_u32(&gpb_map->table[i], 0);
+}
+
+/* Segment "number" of the mirror, or NULL.  Bounded whatever the arguments. */
+GpbSegment *
+gpb_map_segment(int slot, uint32 number)
+{
+	uint32		entry;
+
+	if (slot < 0 || slot >= GPB_MIRRORS || number >= gpb_map->total)
+		return NULL;
+	entry = pg_atomic_read_u32(&gpb_map->table[slot * gpb_map->total + number]);
+	return entry == 0 ? NULL : &gpb_map->segments[entry - 1];
+}
+
+/*
+ * See mirror.h.  The bit is read first, since a page that takes many inserts
+ * is marked many times between refreshes: whoever clears a bit that was found set here copies
+ * the page afterwards, and so waits for the lock that our caller holds.
+ */
+void
+gpb_mirror_mark(int slot, BlockNumber block)
+{
+	GpbSegment *segment;
+
+	if (slot == GPB_NOT_MIRRORED)
+		return;
+	pg_memory_barrier();
+	segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	if (segment != NULL)
+	{
+		uint32		within = block % GPB_SEGMENT_BLOCKS;
+		pg_atomic_uint32 *word = &segment->changed[within / 32];
+		uint32		bit = (uint32) 1 << (within % 32);
+
+		if ((pg_atomic_read_u32(word) & bit) == 0)
+			pg_atomic_fetch_or_u32(word, bit);
+	}
+	pg_memory_barrier();
+}
+
+/*
+ * Give the mirror segments up to nsegments, each with all bits set before it can be found (rule
+ * M2).  Needs the registry lock, exclusively, and the mirror's ownership or a
+ * mirror not yet published.  False, with nothing done, if the pool has too few.
+ */
+bool
+gpb_map_grow(int slot, uint32 nsegments)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	uint32		have = pg_atomic_read_u32(&mirror->nsegments);
+
+	Assert(LWLockHeldByMeInMode(gpb_shared->registry_lock, LW_EXCLUSIVE));
+	if (nsegments > gpb_map->total)
+		return false;
+	if (nsegments <= have)
+		return true;
+	if (nsegments - have > gpb_map->nfree)
+		return false;
+	for (; have < nsegments; have++)
+	{
+		uint32		number = gpb_map->free_list[--gpb_map->nfree];
+		GpbSegment *segment = &gpb_map->segments[number];
+		int			w;
+
+		for (w = 0; w < GPB_SEGMENT_WORDS; w++)
+		{
+			pg_atomic_write_u32(&segment->changed[w], 0xFFFFFFFF);
+			pg_atomic_write_u32(&segment->in_flight[w], 0);
+		}
+		pg_memory_barrier();
+		pg_atomic_write_u32(&gpb_map->table[slot * gpb_map->total + have], number + 1);
+	}
+	pg_atomic_write_u32(&mirror->nsegments, nsegments);
+	pg_memory_barrier();
+	return true;
+}
+
+/* Take all segments away.  Needs the registry lock, exclusively, and ownership. */
+void
+gpb_map_release(int slot)
+{
+	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	uint32		n = pg_atomic_read_u32(&mirror->nsegments);
+	uint32		i;
+
+	Assert(LWLockHeldByMeInMode(gpb_shared->registry_lock, LW_EXCLUSIVE));
+	for (i = 0; i < n; i++)
+	{
+		pg_atomic_uint32 *entry = &gpb_map->table[slot * gpb_map->total + i];
+
+		gpb_map->free_list[gpb_map->nfree++] = pg_atomic_read_u32(entry) - 1;
+		pg_atomic_write_u32(entry, 0);
+	}
+	pg_atomic_write_u32(&mirror->nsegments, 0);
+}
+
+/*
+ * Calls body for each word of the first nblocks blocks that has a segment: segment, w (word within it), i (word
+ * of the whole), mask (bits below nblocks).
+ */
+#define GPB_FOR_EACH_WORD(slot, nblocks, body) \
+	do { \
+		BlockNumber first_; \
+		for (first_ = 0; first_ < (nblocks); first_ += GPB_SEGMENT_BLOCKS) \
+		{ \
+			GpbSegment *segment = gpb_map_segment(slot, first_ / GPB_SEGMENT_BLOCKS); \
+			uint32		left_ = Min((nblocks) - first_, GPB_SEGMENT_BLOCKS); \
+			uint32		w; \
+			if (segment == NULL) \
+				break; \
+			for (w = 0; w < gpb_map_words(left_); w++) \
+			{ \
+				uint32		i = first_ / 32 + w; \
+				uint32		mask = gpb_word_mask(left_ - w * 32); \
+				body; \
+				(void) i; (void) mask; \
+			} \
+			if (first_ > MaxBlockNumber - GPB_SEGMENT_BLOCKS) \
+				break; \
+		} \
+	} while (0)
+
+static inline uint32
+gpb_word_mask(uint32 nbits)
+{
+	return nbits >= 32 ? 0xFFFFFFFF : ((uint32) 1 << nbits) - 1;
+}
+
+/* Is no block below nblocks changed or in flight? */
+bool
+gpb_map_is_clean(int slot, BlockNumber nblocks)
+{
+	uint32		any = 0;
+
+	if (pg_atomic_read_u32(&gpb_shared->mirrors[slot].nsegments) <
+		gpb_map_segments_for(nblocks))
+		return false;
+	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(&segment->changed[w]));
+	if (any)
+		return false;
+	pg_memory_barrier();
+	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(&segment->in_flight[w]));
+	return any == 0;
+}
+
+/* Blocks below nblocks that are changed or in flight, for display. */
+uint64
+gpb_map_count(int slot, BlockNumber nblocks)
+{
+	uint64		count = 0;
+
+	GPB_FOR_EACH_WORD(slot, nblocks,
+					  count += pg_popcount32(mask &
+											 (pg_atomic_read_u32(&segment->changed[w]) |
+											  pg_atomic_read_u32(&segment->in_flight[w]))));
+	return count;
+}
+
+/*
+ * Rule M3's move.  Afterwards todo (gpb_map_words(nblocks) words) has every block in flight,
+ * those that an earlier refresh left behind included; their number is returned.  Blocks at or beyond
+ * nblocks keep their bits.  Needs ownership.
+ */
+uint32
+gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo)
+{
+	uint32		count = 0;
+
+	memset(todo, 0, gpb_map_words(nblocks) * sizeof(uint32));
+	GPB_FOR_EACH_WORD(slot, nblocks,
+	{
+		uint32		bits = mask & pg_atomic_read_u32(&segment->changed[w]);
+
+		if (bits)
+		{
+			pg_atomic_fetch_or_u32(&segment->in_flight[w], bits);
+			pg_memory_barrier();
+			GPB_HOLD("refresh-in-move");
+			pg_atomic_fetch_and_u32(&segment->changed[w], ~bits);
+		}
+		todo[i] = mask & pg_atomic_read_u32(&segment->in_flight[w]);
+		count += pg_popcount32(todo[i]);
+	});
+	pg_memory_barrier();
+	return count;
+}
+
+/* The blocks of todo have their images.  Needs ownership. */
+void
+gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
+{
+	pg_memory_barrier();
+	GPB_FOR_EACH_WORD(slot, nblocks,
+	{
+		if (todo[i])
+			pg_atomic_fetch_and_u32(&segment->in_flight[w], ~todo[i]);
+	});
+}
+
+/*
+ * Rule M3's move for a single block; false: it is neither changed nor in flight.  One that has no
+ * segment counts as changed.  Needs ownership.
+ */
+bool
+gpb_map_take(int slot, BlockNumber block)
+{
+	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	uint32		w = block % GPB_SEGMENT_BLOCKS / 32;
+	uint32		bit = (uint32) 1 << (block % 32);
+
+	if (segment == NULL)
+		return true;
+	if ((pg_atomic_read_u32(&segment->changed[w]) & bit) != 0)
+	{
+		pg_atomic_fetch_or_u32(&segment->in_flight[w], bit);
+		pg_memory_barrier();
+		pg_atomic_fetch_and_u32(&segment->changed[w], ~bit);
+	}
+	return (pg_atomic_read_u32(&segment->in_flight[w]) & bit) != 0;
+}
+
+/* The block taken has its image.  Needs ownership. */
+void
+gpb_map_put(int slot, BlockNumber block)
+{
+	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+
+	pg_memory_barrier();
+	if (segment != NULL)
+		pg_atomic_fetch_and_u32(&segment->in_flight[block % GPB_SEGMENT_BLOCKS / 32],
+								~((uint32) 1 << (block % 32)));
+}
+
+/*
+ * The bits that make a leaf unclean at this moment: changed, full barrier,
+ * in-flight.  bits has gpb_map_words(nblocks) words.
+ */
+void
+gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits)
+{
+	memset(bits, 0xFF, gpb_map_words(nblocks) * sizeof(uint32));
+	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] = pg_atomic_read_u32(&segment->changed[w]));
+	pg_memory_barrier();
+	GPB_HOLD_SERVICE("map-read");
+	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] |= pg_atomic_read_u32(&segment->in_flight[w]));
+}

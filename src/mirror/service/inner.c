@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * inner.c
+ *	  The service's knowledge of an index's level 1, from the pages it uploads.
+ *
+ * The separators on level-1 pages, in key order, cut the key space into the pieces
+ * that the leaves answer (rule M4).  Images of level-1 pages may have been taken at different times;
+ * they still chain by their own right links, because a page's low bound never
+ * changes: the high key of each image is the low bound of the page that its
+ * right link names.  What a newer split has put between is simply not in the
+ * chain, and any subset of the separators that starts at minus infinity is an
+ * exact partition.  If the chain meets a page that has no image yet, the
+ * previous inner image stays: it, too, is an exact partition.
+ *
+ * Used by the service alone; no shared memory, no locks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/shared.h"
+
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+/* One level-1 page */
+typedef struct GpbInnerPage
+{
+	uint32		block;			/* hash key */
+	uint32		image;			/* its number on the device */
+	uint32		right;
+	uint32		count;			/* 0: not noted yet */
+	GpbBound	low;			/* its first separator */
+	GpbBound	high;
+} GpbInnerPage;
+
+struct GpbInner
+{
+	GpbLayout	layout;
+	MemoryContext context;
+	HTAB	   *pages;
+	bool		dense;			/* images are numbered, see gpb_inner_image */
+	uint32		leftmost;		/* level-1 page, or GPB_NO_BLOCK */
+	GpbMeta		meta;			/* magic 0: not seen yet */
+	bool		dirty;			/* changed since the last chain */
+};
+
+/* dense: of an inner-only mirror */
+GpbInner *
+gpb_inner_create(const GpbLayout *layout, bool dense)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "gpubtree inner pages",
+												  ALLOCSET_DEFAULT_SIZES);
+	GpbInner   *inner = MemoryContextAllocZero(context, sizeof(GpbInner));
+	HASHCTL		control;
+
+	control.keysize = sizeof(uint32);
+	control.entrysize = sizeof(GpbInnerPage);
+	control.hcxt = context;
+	inner->layout = *layout;
+	inner->dense = dense;
+	inner->context = context;
+	inner->pages = hash_create("gpubtree inner pages", 256, &control,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	inner->leftmost = GPB_NO_BLOCK;
+	return inner;
+}
+
+void
+gpb_inner_destroy(GpbInner *inner)
+{
+	MemoryContextDelete(inner->context);
+}
+
+/* The page's entry, made now if need be */
+static GpbInnerPage *
+gpb_inner_page(GpbInner *inner, BlockNumber block)
+{
+	bool		found;
+	GpbInnerPage *page = hash_search(inner->pages, &block, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		page->count = 0;
+		page->image = inner->dense ? (uint32) hash_get_num_entries(inner->pages) : block;
+	}
+	return page;
+}
+
+/*
+ * Under which block number the device has the image of a page of an inner-only mirror: of level 1, or the metapage.  A device keeps room for
+ * images of neighbouring blocks together; here only a block in some hundreds has one, so these
+ * are numbered in the order in which they came, and the device sees an index of these pages alone.
+ */
+uint32
+gpb_inner_image(GpbInner *inner, BlockNumber block)
+{
+	if (block == GPB_META_BLOCK)
+		return block;
+	return gpb_inner_page(inner, block)->image;
+}
+
+/* Look at a page on its way to the device. */
+void
+gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbInnerPage *entry;
+
+	if (block == GPB_META_BLOCK)
+	{
+		memcpy(&inner->meta, page + GPB_PAGE_HEADER, sizeof(GpbMeta));
+		inner->dirty = true;
+		return;
+	}
+	if (special->level != 1)
+		return;
+	entry = gpb_inner_page(inner, block);
+	entry->right = special->right;
+	entry->count = gpb_page_count(page);
+	entry->high = gpb_page_high(page);
+	entry->low = entry->count > 0 ?
+		gpb_page_bound(page, inner->layout.key_width, GPB_INNER_ROW_WIDTH, 0) :
+		entry->high;
+	if (special->left == GPB_NO_BLOCK)
+		inner->leftmost = block;
+	inner->dirty = true;
+}
+
+/* Follow the chain; false if it has a gap. */
+static bool
+gpb_inner_walk(GpbInner *inner, GpbInnerChain *chain)
+{
+	long		limit = hash_get_num_entries(inner->pages);
+	GpbBound	low = {0, 0};
+	uint32		block = inner->leftmost;
+
+	while (block != GPB_NO_BLOCK)
+	{
+		GpbInnerPage *page = hash_search(inner->pages, &block, HASH_FIND, NULL);
+
+		if (page == NULL || page->count == 0 || chain->nblocks >= limit ||
+			gpb_bound_cmp(page->low, low) != 0)
+			return false;
+		chain->blocks[chain->nblocks] = page->image;
+		chain->counts[chain->nblocks] = page->count;
+		chain->nblocks++;
+		chain->leaves += page->count;
+		low = page->high;
+		block = page->right;
+	}
+	return chain->nblocks > 0;
+}
+
+/*
+ * The chain as the images seen so far have it.  GPB_INNER_NEW: a new inner image is to be made of
+ * it; the arrays are the caller's to pfree.  A device that cannot take it loses the mirror, so
+ * nothing has to be undone.
+ */
+GpbInnerOutcome
+gpb_inner_chain(GpbInner *inner, GpbInnerChain *chain)
+{
+	long		limit = hash_get_num_entries(inner->pages) + 1;
+
+	memset(chain, 0, sizeof(*chain));
+	if (!inner->dirty || inner->meta.magic != GPB_META_MAGIC)
+		return GPB_INNER_SAME;
+	chain->blocks = palloc(limit * sizeof(uint32));
+	chain->counts = palloc(limit * sizeof(uint32));
+	if (inner->meta.level == 0)
+	{
+		chain->root_leaf = inner->meta.root;
+		chain->leaves = 1;
+	}
+	else if (!gpb_inner_walk(inner, chain))
+	{
+		pfree(chain->blocks);
+		pfree(chain->counts);
+		return GPB_INNER_SAME;
+	}
+	inner->dirty = false;
+	return GPB_INNER_NEW;
+}

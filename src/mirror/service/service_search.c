@@ -1,0 +1,303 @@
+/*-------------------------------------------------------------------------
+ *
+ * service_search.c
+ *	  The service's searches: small ones joined, large ones cut.
+ *
+ * Requests in input order without positions, of up to GPB_SMALL_SEARCH keys, that one look
+ * over the slots finds for one mirror and bound go to the device as one launch.
+ *
+ * Larger ones are cut into buckets of GPB_BATCH_BUCKET keys.  Two buckets of a request, and
+ * GPB_BUCKETS_FLYING of all requests, are on the device at a time; requests take turns bucket by
+ * bucket.  So what a small request waits for is bounded, however many keys others ask for.
+ * Before each bucket its request is looked at anew: one whose backend has gone is dropped.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/service/service.h"
+
+#include "hold.h"
+#include "utils/memutils.h"
+
+#define GPB_SMALL_SEARCH	65536	/* keys */
+#define GPB_BUCKETS_PER_REQUEST	2
+#define GPB_BUCKETS_FLYING	4
+
+/* A batch slot's search, from the moment it was found until it is answered */
+typedef struct GpbSearchState
+{
+	bool		active;
+	bool		failed;
+	bool		large;			/* counts against GPB_BUCKETS_FLYING */
+	uint32		next;			/* first key not launched yet */
+	int			flying;			/* launches on the device */
+	GpbSearchPiece arrays;		/* all of it */
+} GpbSearchState;
+
+static GpbSearchState *gpb_searches = NULL; /* by batch slot */
+static int *gpb_small = NULL;	/* found in this look, to be joined */
+static int	gpb_nsmall = 0;
+static int	gpb_nactive = 0;
+static int	gpb_buckets_flying = 0;
+static int	gpb_next_turn = 0;
+
+void
+gpb_searches_init(void)
+{
+	int			n = gpb_slot_count(GPB_BATCH_SLOT);
+
+	gpb_searches = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbSearchState));
+	gpb_small = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
+}
+
+/* Is the slot in use here, so that nobody else may free it? */
+bool
+gpb_search_has_slot(int number)
+{
+	return gpb_searches[number].active;
+}
+
+/* The whole search has been answered for, one way or the other. */
+static void
+gpb_search_end(int number)
+{
+	GpbSearchState *search = &gpb_searches[number];
+
+	search->active = false;
+	gpb_nactive--;
+	gpb_answer_batch(number, !search->failed);
+}
+
+/* Answer it if nothing of it flies and nothing is left to launch. */
+static void
+gpb_search_end_if_done(int number)
+{
+	GpbSearchState *search = &gpb_searches[number];
+
+	if (search->flying == 0 && (search->failed || search->next == search->arrays.n))
+		gpb_search_end(number);
+}
+
+/* Do the arrays that the request asks for fit its staging?  Finds them. */
+static bool
+gpb_search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
+{
+	Size		size = slot->nunits * GPB_POOL_UNIT;
+	int			key_width = gpb_shared->mirrors[slot->mirror].layout.key_width;
+
+	return (slot->search.order == GPB_ORDER_INPUT || slot->search.n <= GPB_BATCH_BUCKET) &&
+		gpb_mirror_batch_arrange(&slot->search, key_width, gpb_pool_staging(slot), arrays) <= size;
+}
+
+/* A request was found in a batch slot. */
+void
+gpb_search_submitted(int number)
+{
+	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbSearchState *search = &gpb_searches[number];
+
+	memset(search, 0, sizeof(*search));
+	search->active = true;
+	gpb_nactive++;
+	if ((slot->search.positions ? gpb_full_mirror(slot) : gpb_searchable_mirror(slot)) == NULL ||
+		gpb_api->search_launch == NULL ||
+		!gpb_search_arrange(slot, &search->arrays))
+		search->failed = true;
+	if (search->failed || search->arrays.n == 0)
+	{
+		gpb_search_end(number);
+		return;
+	}
+	search->large = search->arrays.n > GPB_SMALL_SEARCH;
+	if (!search->large && slot->search.order == GPB_ORDER_INPUT && !slot->search.positions)
+		gpb_small[gpb_nsmall++] = number;
+}
+
+/* ---- launching ---- */
+
+static bool
+gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
+{
+	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, numbers[0]);
+	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
+	const uint32 *changed = NULL;
+	uint32		nblocks = 0;
+	GpbDeviceStatus status;
+	int			i;
+
+	if (mirror == NULL)
+		return false;
+	if (spec->piece[0].position != NULL)
+	{
+		changed = gpb_read_changed(slot, &nblocks);
+		if (changed == NULL)
+			return false;
+	}
+	status = gpb_api->search_launch(gpb_device, mirror, channel, spec, changed, nblocks);
+	gpb_device_check(status);
+	if (status != GPB_DEVICE_OK)
+		return false;
+	for (i = 0; i < (int) spec->npieces; i++)
+		GPB_SLOW_SERVICE("search", spec->piece[i].n);
+	for (i = 0; i < n; i++)
+		gpb_searches[numbers[i]].flying++;
+	gpb_take_off(GPB_SEARCH_FLIGHT, channel, numbers, n);
+	return true;
+}
+
+/* May the two be one launch? */
+static bool
+gpb_can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
+{
+	return a->mirror == b->mirror && a->mirror_generation == b->mirror_generation &&
+		a->search.bound == b->search.bound;
+}
+
+/* Launch gpb_small[first] and those after it that can join, and take them out of the list. */
+static void
+gpb_launch_joined(int first)
+{
+	static GpbSearchSpec spec;
+	const GpbRequestSlot *leader = gpb_slot_at(GPB_BATCH_SLOT, gpb_small[first]);
+	int			numbers[GPB_SEARCH_PIECES];
+	int			left = first;
+	int			i;
+
+	spec.bound = leader->search.bound;
+	spec.order = GPB_ORDER_INPUT;
+	spec.ascending = true;
+	spec.epoch = 0;
+	spec.npieces = 0;
+	for (i = first; i < gpb_nsmall; i++)
+	{
+		int			number = gpb_small[i];
+		const GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+		GpbSearchState *search = &gpb_searches[number];
+
+		if (spec.npieces == GPB_SEARCH_PIECES || !gpb_can_join(leader, slot))
+		{
+			gpb_small[left++] = number;
+			continue;
+		}
+		spec.ascending = spec.ascending && slot->search.ascending;
+		search->next = search->arrays.n;
+		numbers[spec.npieces] = number;
+		spec.piece[spec.npieces++] = search->arrays;
+	}
+	gpb_nsmall = left;
+	if (gpb_search_launch(&spec, gpb_batch_channel(numbers[0]), numbers, (int) spec.npieces))
+		return;
+	for (i = 0; i < spec.npieces; i++)
+	{
+		gpb_searches[numbers[i]].failed = true;
+		gpb_search_end(numbers[i]);
+	}
+}
+
+/* The next bucket of a request's arrays. */
+static GpbSearchPiece
+gpb_next_bucket(const GpbSearchState *search, int key_width)
+{
+	const GpbSearchPiece *arrays = &search->arrays;
+	uint32		from = search->next;
+	GpbSearchPiece piece;
+
+	piece.n = Min(arrays->n - from, GPB_BATCH_BUCKET);
+	piece.keys = (const char *) arrays->keys + (Size) from * key_width;
+	piece.leaf = arrays->leaf + from;
+	piece.position = arrays->position != NULL ? arrays->position + from : NULL;
+	piece.permutation = arrays->permutation;	/* not in input order: there is one bucket */
+	return piece;
+}
+
+/*
+ * Launch one bucket of the request on the channel.  The request fails if the device
+ * cannot take it or its backend has gone.
+ */
+static void
+gpb_launch_bucket(int number, int channel)
+{
+	static GpbSearchSpec spec;
+	GpbSearchState *search = &gpb_searches[number];
+	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+
+	spec.bound = slot->search.bound;
+	spec.order = slot->search.order;
+	spec.ascending = slot->search.ascending;
+	spec.epoch = slot->search.epoch;
+	spec.npieces = 1;
+	spec.piece[0] = gpb_next_bucket(search, gpb_shared->mirrors[slot->mirror].layout.key_width);
+	if (pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED &&
+		gpb_search_launch(&spec, channel, &number, 1))
+	{
+		search->next += spec.piece[0].n;
+		gpb_buckets_flying += search->large;
+		GPB_HOLD_SERVICE("bucket");
+	}
+	else
+		search->failed = true;
+	gpb_search_end_if_done(number);
+}
+
+/* The channel for another bucket of the request; -1: it has to wait. */
+static int
+gpb_channel_for_bucket(int number)
+{
+	const GpbSearchState *search = &gpb_searches[number];
+
+	if (!search->active || search->failed || search->next == search->arrays.n ||
+		search->flying == GPB_BUCKETS_PER_REQUEST ||
+		(search->large && gpb_buckets_flying == GPB_BUCKETS_FLYING))
+		return -1;
+	return gpb_channel_is_free(gpb_batch_channel(number)) ? gpb_batch_channel(number) :
+		gpb_spare_channel();
+}
+
+/* One bucket of each request whose turn it is; false: nobody's. */
+static bool
+gpb_launch_turn(void)
+{
+	int			n = gpb_slot_count(GPB_BATCH_SLOT);
+	int			first = gpb_next_turn;
+	bool		launched = false;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			number = (first + i) % n;
+		int			channel = gpb_channel_for_bucket(number);
+
+		if (channel < 0)
+			continue;
+		gpb_launch_bucket(number, channel);
+		gpb_heartbeat();
+		gpb_next_turn = (number + 1) % n;
+		launched = true;
+	}
+	return launched;
+}
+
+/* Launch what can be launched now. */
+bool
+gpb_launch_searches(void)
+{
+	bool		launched = gpb_nsmall > 0;
+
+	while (gpb_nsmall > 0)
+		gpb_launch_joined(0);
+	while (gpb_nactive > 0 && gpb_launch_turn())
+		launched = true;
+	return launched;
+}
+
+/* A launch with this slot's keys has ended. */
+void
+gpb_search_landed(int number, bool ok)
+{
+	GpbSearchState *search = &gpb_searches[number];
+
+	search->flying--;
+	gpb_buckets_flying -= search->large;
+	if (!ok)
+		search->failed = true;
+	gpb_search_end_if_done(number);
+}

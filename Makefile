@@ -3,6 +3,7 @@
 #   make                build; the CUDA object too where nvcc is found
 #   make CUDA=no        build without it
 #   make install
+#   make install-test   the test module, see test/modules/gpubtree_test
 #   make installcheck   regression tests against a running server
 #   make demo, make test
 
@@ -23,7 +24,8 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
+	$(wildcard test/kernel/emulator/*.o) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
+	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
 
 PG_CONFIG ?= pg_config
 
@@ -34,6 +36,12 @@ ifeq ($(CUDA),yes)
 all: gpubtree_cuda.so
 install: install-cuda
 uninstall: uninstall-cuda
+endif
+
+# Who builds with hold points is about to test, and gets the test module with the rest.
+ifneq ($(findstring GPB_HOLD_POINTS,$(GPB_CFLAGS)),)
+all: test-module
+install: install-test
 endif
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -92,6 +100,13 @@ test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulat
 
 test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^
+
+# Functions for the TAP tests, in a module and an extension of their own
+.PHONY: test-module install-test
+test-module:
+	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)'
+install-test: test-module
+	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)' install
 
 .PHONY: install-cuda uninstall-cuda demo test
 install-cuda: gpubtree_cuda.so

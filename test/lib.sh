@@ -13,7 +13,7 @@ die()
 	exit 1
 }
 
-# Servers refuse to run as root; everything that is not a build runs as $user.
+# Servers refuse to run as root, so everything that is not a build runs as $user.
 if [ "$(id -u)" != 0 ]; then
 	choose_user() { user=$(id -un); }
 	as_user() { "$@"; }
@@ -60,8 +60,8 @@ clean_up()
 	exit $status
 }
 
-# seeds TEST: the environment of each run of that random test, one a line; see test/seeds.  GPB_SEED
-# in the environment overrules it.
+# seeds TEST: print the environment of each run of that random test, one a line; see test/seeds.
+# GPB_SEED in the environment overrules that file.
 seeds()
 {
 	if [ -n "${GPB_SEED:-}" ]; then
@@ -72,7 +72,7 @@ seeds()
 	sed -n "s/ *#.*//; s/^$1[[:space:]][[:space:]]*\([0-9]\)/GPB_SEED=\1/p" "$root/test/seeds"
 }
 
-# seed_numbers TEST: the seeds alone, "random" being made up
+# seed_numbers TEST: print the seeds alone; for "random" one is made up.
 seed_numbers()
 {
 	seeds "$1" | while read -r seed variables; do
@@ -82,8 +82,8 @@ seed_numbers()
 	done
 }
 
-# sum_counts PROGRAMS: pass on what that many programs print, but sum up their last lines,
-# "N passed, N failed"; one that died printed no such line.
+# sum_counts PROGRAMS: pass on what that many programs print, and sum up their last lines, "N
+# passed, N failed".  A program that printed no such line has died, and counts as a failure.
 sum_counts()
 {
 	awk -v programs="$1" '
@@ -92,12 +92,12 @@ sum_counts()
 		END { failed += programs; print passed + 0 " passed, " failed " failed"; exit failed > 0 }'
 }
 
-# Is there an NVIDIA device, and a compiler for it?
+# Functions that tell whether there is an NVIDIA device, a compiler for it, and both
 have_gpu() { [ -e /dev/nvidia0 ] || [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev/null 2>&1; }
 have_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
 have_cuda() { have_gpu && have_nvcc; }
 
-# The device's compute capability without the dot, so that only its code is compiled
+# Print the device's compute capability without the dot, so that only its code is compiled.
 gpu_arch()
 {
 	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
@@ -105,7 +105,8 @@ gpu_arch()
 
 # build NAME [CFLAGS...]: compile a copy of the sources into $work/NAME/source and
 # install it into a private copy of PostgreSQL, $work/NAME/... (a copied PostgreSQL finds
-# its files beside its programs).
+# its files beside its programs).  With -DGPB_HOLD_POINTS among the flags, the Makefile builds and
+# installs the test module too.
 build()
 {
 	destination=$work/$1
@@ -130,12 +131,11 @@ build()
 	make -s -C "$destination/source" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" \
 		with_llvm=no CUDA=$cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="$flags" &&
 		make -s -C "$destination/source" PG_CONFIG="$PG_ORIGINAL" with_llvm=no \
-			CUDA=$cuda DESTDIR="$destination" install || return 1
+			CUDA=$cuda GPB_CFLAGS="$flags" DESTDIR="$destination" install || return 1
 	[ "$(id -u)" != 0 ] || chown -R "$user:" "$destination/source"
 }
 
-# start_server NAME BIN [SETTING...]: a server of its own in $work/run/NAME,
-# gpubtree preloaded.
+# start_server NAME BIN [SETTING...]: start a server with gpubtree preloaded in $work/run/NAME.
 start_server()
 {
 	server=$work/run/$1
@@ -172,8 +172,8 @@ stop_server() # NAME [MODE]
 		-m "${2:-fast}" -w stop >/dev/null
 }
 
-# on_server NAME COMMAND...: as $user, with the PG variables of that server, in a directory that
-# $user may enter
+# on_server NAME COMMAND...: run the command as $user, with the PG variables of that server, in a
+# directory that $user may enter.
 on_server()
 (
 	server=$work/run/$1

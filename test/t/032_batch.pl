@@ -25,10 +25,7 @@ my $seed = gpb_seed();
 # compare_batch() runs a batch over t in each mode and raises an error if a nested loop over the
 # table gives anything else; returns the number of entries.
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION batch(index regclass, lo anyarray, hi anyarray, mode text,
-	OUT number int, OUT k bigint, OUT v bigint, OUT entries bigint, OUT tid tid)
-RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
-
+CREATE EXTENSION gpubtree_test;
 CREATE FUNCTION compare_batch(key_type text, lo bigint[], hi bigint[], modes text[]) RETURNS bigint
 LANGUAGE plpgsql SET enable_indexscan = off SET enable_indexonlyscan = off
 SET enable_bitmapscan = off SET enable_material = off SET gpubtree.enable_batchjoin = off AS $$
@@ -48,7 +45,7 @@ BEGIN
 				FROM generate_series(1, cardinality($1)) i LEFT JOIN entry e ON e.n = i GROUP BY i'
 			WHEN mode LIKE 'list%' THEN 'SELECT n, k, v, 1::bigint, NULL::tid FROM entry'
 			ELSE 'SELECT n, k, v, 1::bigint, tid FROM entry' END;
-		EXECUTE format('WITH got AS (SELECT * FROM batch(''t_k'', $1::%1$s[], $2::%1$s[], $3)),
+		EXECUTE format('WITH got AS (SELECT * FROM gpubtree_test_batch(''t_k'', $1::%1$s[], $2::%1$s[], $3)),
 			want AS (%2$s)
 			SELECT count(*) FROM (
 				(SELECT * FROM got EXCEPT ALL SELECT * FROM want) UNION ALL
@@ -146,7 +143,7 @@ $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 $reader->query_safe("SET gpubtree.hold_point = 'batch-leaves-known'");
 $reader->query_until(qr/asked/, <<'SQL');
 \echo asked
-SELECT sum(entries), sum(v) FROM batch('t_k',
+SELECT sum(entries), sum(v) FROM gpubtree_test_batch('t_k',
 	(SELECT array_agg(i * 20) FROM generate_series(0, 199) i)::bigint[] || 4000::bigint,
 	(SELECT array_agg(i * 20 + 19) FROM generate_series(0, 199) i)::bigint[] || 4000::bigint, 'aggregate old');
 \echo answered

@@ -1,8 +1,9 @@
-# Batches on the device: leaves that change between any two of a reader's steps are left to the CPU, a mirror lost in the
-# middle leaves the batch to it, and a backend that goes in the middle leaves no slot or staging taken.
+# Batches on the device: leaves that change between any two of a reader's steps are left to the
+# CPU, a mirror lost in the middle leaves the batch to it, and a backend that goes in the middle
+# leaves no slot or staging taken.
 #
-# Guards: the order of the steps (rule M5), the pieces' exact bounds (M4), entries fetched from the heap (M6), all or
-# nothing, and what is given back (M9).
+# Guards: the order of the steps (rule M5), the pieces' exact bounds (M4), entries fetched from the
+# heap (M6), all or nothing, and what is given back (M9).
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -17,8 +18,9 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => "autovacuum = off\n");
 my $data = $node->data_dir;
 
-# answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says: ranges that overlap, keys that
-# occur on many leaves, empty ones.  answer('keys') is gpubtree_probe's, with its counters in the table counters.
+# answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says:
+# ranges that overlap, keys that occur on many leaves, empty ones.  answer('keys') is
+# gpubtree_probe's, with its counters in the table counters.
 my $reset = <<'SQL';
 DROP TABLE IF EXISTS t;
 CREATE TABLE t (k bigint, v int);
@@ -28,16 +30,14 @@ INSERT INTO t SELECT 2500, i FROM generate_series(1, 2000) i;
 SQL
 $node->safe_psql('postgres', $reset);
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION batch(index regclass, lo anyarray, hi anyarray, mode text,
-	OUT number int, OUT k bigint, OUT v bigint, OUT entries bigint, OUT tid tid)
-RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
+CREATE EXTENSION gpubtree_test;
 CREATE TABLE range AS
 	SELECT i AS n, (i * 7919) % 5000::bigint AS lo,
 		(i * 7919) % 5000::bigint + CASE WHEN i % 50 = 0 THEN 700 ELSE (i % 23) - 1 END AS hi
 	FROM generate_series(1, 300) i;
 CREATE FUNCTION answer(mode text) RETURNS text LANGUAGE sql AS $$
 	SELECT count(*) || ' ' || md5(string_agg(b::text, ' ' ORDER BY number, b.k, b.v, tid)) FROM
-		batch('t_k', (SELECT array_agg(lo ORDER BY n) FROM range), (SELECT array_agg(hi ORDER BY n) FROM range), mode) b
+		gpubtree_test_batch('t_k', (SELECT array_agg(lo ORDER BY n) FROM range), (SELECT array_agg(hi ORDER BY n) FROM range), mode) b
 $$;
 CREATE FUNCTION expected(mode text) RETURNS text LANGUAGE sql
 SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
@@ -60,8 +60,8 @@ $$;
 SQL
 gpb_wait_for_service($node);
 
-# A transaction with a snapshot, then $sql held at a point while each of @$meanwhile is done; returns what $sql gave and
-# $expected gives in the same snapshot.
+# Take a snapshot in a transaction, hold $sql at a point while each of @$meanwhile is done, and
+# return what $sql gave and what $expected gives in the same snapshot.
 sub held
 {
 	my ($point, $sql, $expected, @meanwhile) = @_;
@@ -103,7 +103,7 @@ sub all_is_free
 my $split = 'INSERT INTO t SELECT 500 + i % 3000, 1 FROM generate_series(1, 8000) i';
 my $delete = 'DELETE FROM t WHERE k BETWEEN 300 AND 3000';
 my $move = 'UPDATE t SET k = k + 1, v = v + 1 WHERE k BETWEEN 1000 AND 2600';
-# it does not wait for readers to go before it truncates the table
+# VACUUM does not wait for readers to go before it truncates the table.
 my $vacuum = 'VACUUM (TRUNCATE off) t';
 my $refresh = "SELECT gpubtree_refresh('t_k')";
 my %change = (
@@ -177,7 +177,7 @@ for my $what (sort keys %loss)
 {
 	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-bucket-taken')
 	{
-		# all-visible, so that what the device has answered by then is in the totals
+		# All pages are all-visible, so that what the device has answered by then is in the totals.
 		$node->safe_psql('postgres', $reset);
 		$node->safe_psql('postgres', 'VACUUM t');
 		my ($probe, $probe_right) = held($point, 'SELECT * FROM probe()', 'SELECT probe_expected()', @{ $loss{$what} });
@@ -232,7 +232,7 @@ SQL
 	all_is_free("$end while it waits");
 }
 
-# A subtransaction that fails gives back, too, and the transaction goes on.
+# A subtransaction that fails gives its slots and staging back, too, and the transaction goes on.
 $node->safe_psql('postgres', <<'SQL');
 SET statement_timeout = '20s';
 DO $$
@@ -254,7 +254,7 @@ all_is_free('after failed subtransactions');
 my $cursor = $node->background_psql('postgres');
 $cursor->query_safe("SET work_mem = '64kB'");
 $cursor->query_safe('BEGIN');
-$cursor->query_safe("DECLARE c CURSOR FOR SELECT * FROM batch('t_k', '{0}'::bigint[], '{5000}'::bigint[], 'list device')");
+$cursor->query_safe("DECLARE c CURSOR FOR SELECT * FROM gpubtree_test_batch('t_k', '{0}'::bigint[], '{5000}'::bigint[], 'list device')");
 $cursor->query_safe('FETCH 10 FROM c');
 all_is_free('a cursor is open');
 $cursor->query_safe('COMMIT');

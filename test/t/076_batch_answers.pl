@@ -1,5 +1,5 @@
-# Positions and ranges in batches, through the service: what the device leaves over (leaves that are not clean,
-# entries not all-visible) is told, and with it each answer is that of the tree.
+# Positions and ranges in batches, through the service: what the device leaves over (leaves that
+# are not clean, entries not all-visible) is told, and with it each answer is that of the tree.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -12,10 +12,7 @@ use GpubtreeTest;
 
 my $node = gpb_node('main', settings => "autovacuum = off\n");
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION positions(regclass, int, int, bigint) RETURNS bigint
-	AS '$libdir/gpubtree', 'gpb_test_positions' LANGUAGE C;
-CREATE FUNCTION ranges(regclass, bigint[], bigint[], boolean) RETURNS bigint[]
-	AS '$libdir/gpubtree', 'gpb_test_ranges' LANGUAGE C;
+CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k bigint, v int);
 INSERT INTO t SELECT i, i FROM generate_series(1, 50000) i;
 INSERT INTO t SELECT 20000, i FROM generate_series(1, 3000) i;
@@ -31,8 +28,8 @@ CREATE TABLE range AS
 	FROM generate_series(1, 400) i;
 CREATE FUNCTION answers(index regclass, list boolean) RETURNS bigint[] LANGUAGE sql AS $$
 	SELECT CASE WHEN index = 't_down'::regclass
-		THEN ranges(index, array_agg(hi ORDER BY i), array_agg(lo ORDER BY i), list)
-		ELSE ranges(index, array_agg(lo ORDER BY i), array_agg(hi ORDER BY i), list) END FROM range
+		THEN gpubtree_test_ranges(index, array_agg(hi ORDER BY i), array_agg(lo ORDER BY i), list)
+		ELSE gpubtree_test_ranges(index, array_agg(lo ORDER BY i), array_agg(hi ORDER BY i), list) END FROM range
 $$;
 CREATE FUNCTION expected(t regclass) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -65,7 +62,7 @@ for my $index ('t_up', 't_down', 'narrow_k')
 {
 	for my $bound (0 .. 2)
 	{
-		is($node->safe_psql('postgres', "SELECT positions('$index', 20000, $bound, 52000)"),
+		is($node->safe_psql('postgres', "SELECT gpubtree_test_positions('$index', 20000, $bound, 52000)"),
 			0, "$index, bound $bound: positions are the tree's, every leaf being clean");
 	}
 	is_deeply([ check('at rest', $index, 'false') ], [ $all, 0, 0 ],
@@ -110,7 +107,7 @@ sub meanwhile
 for my $bound (0 .. 2)
 {
 	cmp_ok(meanwhile('INSERT INTO t SELECT 30000 + i, 3 FROM generate_series(1, 2000) i',
-			"SELECT positions('t_up', 20000, $bound, 52000)"),
+			"SELECT gpubtree_test_positions('t_up', 20000, $bound, 52000)"),
 		'>', 100, "bound $bound: keys of changed leaves are left to the CPU, the others have the tree's position");
 }
 my ($counts, @parts) = split /\|/, meanwhile(

@@ -1,8 +1,9 @@
-# Mirrors of the inner nodes alone: of an index larger than what is allowed, or than the device's memory.
-# Searches find their leaves there and the CPU finishes; everything else is answered without the mirror.
+# Mirrors of the inner nodes alone: of an index larger than what is allowed, or than the device's
+# memory. Searches find their leaves there and the CPU finishes; everything else is answered
+# without the mirror.
 #
-# Guards: rule M7 (old separators), which pages a refresh copies and when there is one, the change from one kind of mirror
-# to the other and back, requests given back whatever happens.
+# Guards: rule M7 (old separators), which pages a refresh copies and when there is one, the change
+# from one kind of mirror to the other and back, requests given back whatever happens.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -23,11 +24,7 @@ gpubtree.max_mirror_size = 1MB
 CONF
 gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION refused(index regclass) RETURNS boolean LANGUAGE C STRICT
-	AS '$libdir/gpubtree', 'gpb_test_refused';
-CREATE FUNCTION batch(index regclass, lo anyarray, hi anyarray, mode text,
-	OUT number int, OUT k bigint, OUT v bigint, OUT entries bigint, OUT tid tid)
-RETURNS SETOF record LANGUAGE C AS '$libdir/gpubtree', 'gpubtree_test_batch';
+CREATE EXTENSION gpubtree_test;
 
 -- Probe with n random keys and raise an error unless a join finds the same; to be called with a snapshot for
 -- both.  Returns how many leaves the device found.
@@ -67,7 +64,7 @@ sub mirror
 	return value("SELECT $columns FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready'");
 }
 
-# A probe in a snapshot of its own
+# Compare a probe with a join, in a snapshot of its own.
 sub probe
 {
 	my ($name, $keys, $engine, $server) = @_;
@@ -98,7 +95,7 @@ my $leaves = mirror('leaves');
 cmp_ok($leaves, '>', 700, 'all leaves are known');
 cmp_ok(mirror('memory_bytes'), '<', 300_000, 'in little memory');
 is(value(q{SELECT engine || ' ' || batches FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(1, 100000::bigint) i), 'inner')}),
-	'CPU, inner nodes on host device 7', 'the engine and its buckets are shown');
+	'CPU, inner nodes on host device 7', 'the engine and its chunks are shown');
 cmp_ok(probe('inner', 60000, 'inner'), '>', 0, 'the device finds leaves');
 cmp_ok(probe('auto', 60000, 'auto'), '>', 0, 'auto chooses it');
 is(probe('auto, few keys', 100, 'auto'), '0', 'but not for few keys');
@@ -108,20 +105,20 @@ is(probe('no keys', 0, 'inner'), '0', 'an empty one');
 unlike(gpb_engine($node, $count, 'aggregate'), qr/host/, 'an aggregate is the CPU\'s');
 is(value("SELECT compare_range('t', 5, 2000000) IS NOT NULL"), 't', 'and right');
 is(mirror('mode'), 'inner-only', 'which leaves the mirror as it is');
-is(value("SELECT refused('t_k')"), 't', 'the service refuses what needs leaf images');
+is(value("SELECT gpubtree_test_refused('t_k')"), 't', 'the service refuses what needs leaf images');
 is(value("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 3000, 2)"), 't', 'and takes searches');
 all_is_free('at first');
 
-# Ranges, lists, and lists in parts, for which the batch gives its requests back each time
+# Ranges, lists, and lists in parts are compared; between parts the batch gives its requests back.
 is(value(<<'SQL'), '0', 'ranges and lists in parts are those of the tree');
 SET work_mem = '64kB';
 CREATE TEMP TABLE r AS SELECT array_agg(i * 53 % 2900000) AS lo, array_agg(i * 53 % 2900000 + i % 300) AS hi
 	FROM generate_series(1::bigint, 40000) i;
 SELECT sum(n) FROM unnest('{aggregate,list,rows}'::text[]) m, r, LATERAL (
 	SELECT count(*) AS n FROM (
-		(SELECT * FROM batch('t_k', lo, hi, m || ' inner') EXCEPT ALL SELECT * FROM batch('t_k', lo, hi, m))
+		(SELECT * FROM gpubtree_test_batch('t_k', lo, hi, m || ' inner') EXCEPT ALL SELECT * FROM gpubtree_test_batch('t_k', lo, hi, m))
 		UNION ALL
-		(SELECT * FROM batch('t_k', lo, hi, m) EXCEPT ALL SELECT * FROM batch('t_k', lo, hi, m || ' inner'))) d) x
+		(SELECT * FROM gpubtree_test_batch('t_k', lo, hi, m) EXCEPT ALL SELECT * FROM gpubtree_test_batch('t_k', lo, hi, m || ' inner'))) d) x
 SQL
 
 # ---- refreshes ----
@@ -130,7 +127,7 @@ my $refreshes = mirror('refreshes');
 is(value("SELECT gpubtree_refresh('t_k')"), '1', 'with nothing changed the metapage is copied');
 $node->safe_psql('postgres', 'INSERT INTO t VALUES (15, 1, 1), (1000005, 1, 1)');
 is(value("SELECT gpubtree_refresh('t_k')"), '1', 'leaves that change are not level 1\'s concern');
-# below one page of level 1, in the middle
+# Rows come in below one page of level 1, in the middle of the index.
 $node->safe_psql('postgres', 'INSERT INTO t SELECT 1000000 + i % 1000, i, i FROM generate_series(1, 3000) i');
 $refreshes = mirror('refreshes');
 my $right = value(q{SELECT right_moves FROM gpubtree_probe('t_k', (SELECT array_agg(1000000::bigint + i) FROM generate_series(1, 10) i), 'inner')});
@@ -140,18 +137,19 @@ probe('old separators', 60000, 'inner');
 is(value("SELECT gpubtree_refresh('t_k')"), '2', 'a refresh copies the one page of level 1 that changed');
 $leaves = mirror('leaves');
 
-# steps to the right without a split are natural, and no reason either
+# Steps to the right without a split are natural, and no reason for a refresh.
 $refreshes = mirror('refreshes');
 value("SELECT gpubtree_probe('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 290000::bigint) i), 'inner')");
 cmp_ok(mirror('stale_moves'), '>', 20, 'keys that begin a leaf are looked for to the left of it');
 is(mirror('refreshes'), $refreshes, 'which no refresh would help');
 
-# splits all over, of level 1 too: searches pay until a refresh is the cheaper way
+# Pages split all over the index, of level 1 too: searches pay for it until a refresh is cheaper.
 $node->safe_psql('postgres', gpb_setseed() . 'INSERT INTO t SELECT (random() * 3000000)::bigint, i, i FROM generate_series(1, 400000) i');
 probe('many splits', 100000, 'inner') for (1 .. 2);
 is(mirror('refreshes'), $refreshes + 1, 'one refresh came of itself');
 cmp_ok(mirror('leaves'), '>', $leaves * 3 / 2, 'and the new leaves are known');
-# pages that lie far apart in the index lie together on the device: one table of 1,024 images, of 16 kB
+# Pages that lie far apart in the index lie together on the device, in one table of 1,024 images,
+# which takes 16 kB.
 is(mirror('blocks > 2048 AND memory_bytes < leaves * 24 + (blocks - leaves) * 8192 + 20000'), 't',
 	'there is room on the device for pages of level 1 alone');
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
@@ -159,7 +157,7 @@ $leaves = mirror('leaves');
 
 # ---- larger and smaller limits ----
 
-# The setting is looked at in each session; for all of them:
+# Each session looks at the setting, so it is changed for all of them.
 sub set_limit
 {
 	my ($limit) = @_;
@@ -176,7 +174,7 @@ like(gpb_engine($node, $count, 'aggregate'), qr/host/, 'an aggregate makes a mir
 is(mirror('mode'), 'full', 'which replaces the former');
 is(mirror('leaves'), $leaves, 'the inner nodes had been complete');
 cmp_ok(probe('all pages', 50000, 'inner'), '>', 0, 'searches use it as well');
-is(value("SELECT refused('t_k')"), 'f', 'and the service answers what needs leaf images');
+is(value("SELECT gpubtree_test_refused('t_k')"), 'f', 'and the service answers what needs leaf images');
 my $size = value("SELECT pg_relation_size('t_k') / 1024");
 set_limit(($size + 64) . 'kB');
 like(gpb_engine($node, $count, 'aggregate'), qr/host/, 'within the limit still');
@@ -248,7 +246,7 @@ for my $point ('refresh-before-copy', 'refresh-before-publish')
 }
 cmp_ok(value("SELECT gpubtree_refresh('t_k')"), '>', 1, 'what was in flight is copied again');
 
-# Old leaves while they are split
+# The device has found leaves, and they are split before the CPU reads them.
 $matches = value($probe);
 my $session = start_held('inner-leaves-known', $probe);
 $node->safe_psql('postgres', 'INSERT INTO t SELECT i * 10 + 5, i, i FROM generate_series(1, 200000) i');
@@ -259,7 +257,7 @@ is($session->{out}, "$matches\n", 'leaves split after the device found them are 
 
 # Between two parts of a list nothing is held.
 $session = start_held('batch-part-taken',
-	"SELECT count(*) FROM batch('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 100000::bigint) i), NULL, 'list inner')");
+	"SELECT count(*) FROM gpubtree_test_batch('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 100000::bigint) i), NULL, 'list inner')");
 is(value('SELECT slots - slots_free FROM gpubtree_batches'), '0', 'no request is held in the caller\'s turn');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 $session->{run}->finish;
@@ -323,7 +321,7 @@ unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminate
 
 # ---- memory ----
 
-# Exhausted before all pages are there: the estimate said that they would fit.
+# The memory is exhausted before all pages are there, though the estimate said that they would fit.
 $size = value("SELECT pg_relation_size('t_k') / 1024");
 $node->append_conf('postgresql.conf', 'gpubtree.max_mirror_size = 0');
 $node->append_conf('postgresql.conf', 'gpubtree.memory_limit = ' . ($size + 8) . 'kB');
@@ -340,7 +338,7 @@ unlike(slurp_file($node->logfile, $log), qr/no device memory/, 'nor logged');
 like(value("SELECT gpubtree_refresh('t_k')"), qr/^\d+$/, 'when told to it is tried, and the inner nodes refreshed');
 like(slurp_file($node->logfile, $log), qr/no device memory for the mirror of index/, 'in vain');
 
-# Far too large: not even tried.
+# An index that is far too large is not even tried.
 $node->append_conf('postgresql.conf', "gpubtree.memory_limit = '4MB'");
 $node->restart;
 gpb_wait_for_service($node);
@@ -349,7 +347,7 @@ unlike(gpb_engine($node, $count, 'aggregate'), qr/host/, 'far too large');
 cmp_ok(probe('far too large', 50000, 'inner'), '>', 0, 'for all but the inner nodes');
 unlike(slurp_file($node->logfile, $log), qr/no device memory/, 'which was plain from its size');
 
-# Exhausted while the tree over the separators is made
+# The memory is exhausted while the tree over the separators is made.
 for my $limit ('40kB', '80kB', '120kB')
 {
 	$node->append_conf('postgresql.conf', "gpubtree.memory_limit = '$limit'");

@@ -3,13 +3,9 @@
  * batch_test.c
  *	  gpubtree_test_batch: a batch of ranges from SQL, in every way there is.
  *
- * For tests alone: compiled with the hold points, and declared by the tests that use it.
- *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
-
-#ifdef GPB_HOLD_POINTS
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -25,6 +21,8 @@
 #include "hold.h"
 #include "index/index.h"
 #include "engine/batch_engine.h"
+
+PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(gpubtree_test_batch);
 
@@ -251,5 +249,3 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	table_close(heap, AccessShareLock);
 	return (Datum) 0;
 }
-
-#endif							/* GPB_HOLD_POINTS */

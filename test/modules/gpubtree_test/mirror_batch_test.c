@@ -3,14 +3,11 @@
  * mirror_batch_test.c
  *	  Batches through the service, for the TAP tests: positions and ranges.
  *
- * Compiled only with the hold points; a test declares the functions itself.  Each compares with, or
- * completes from, the real tree, as an executor node would.
+ * Each function compares with, or completes from, the real tree, as an executor node would.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#ifdef GPB_HOLD_POINTS
 
 #include "access/relation.h"
 #include "access/visibilitymap.h"
@@ -388,5 +385,3 @@ gpb_test_ranges(PG_FUNCTION_ARGS)
 		values[i] = Int64GetDatum(counts[i]);
 	PG_RETURN_ARRAYTYPE_P(construct_array(values, n + 3, INT8OID, 8, true, 'd'));
 }
-
-#endif							/* GPB_HOLD_POINTS */

@@ -1,0 +1,30 @@
+-- complain if the script is sourced in psql, rather than by CREATE EXTENSION
+\echo Use "CREATE EXTENSION gpubtree_test" to load this file. \quit
+
+-- batch_test.c: one batch of ranges, or of keys where hi is NULL.  The result has a row for each
+-- range (mode "aggregate") or for each entry.
+CREATE FUNCTION gpubtree_test_batch(index regclass, lo anyarray, hi anyarray, mode text,
+	OUT number integer, OUT k bigint, OUT v bigint, OUT entries bigint, OUT tid tid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C;
+
+-- mirror_batch_test.c: search for n random keys, and compare every position with the tree.  Returns
+-- how many keys are on leaves that the device could not answer for.
+CREATE FUNCTION gpubtree_test_positions(index regclass, n integer, bound integer, largest bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'gpb_test_positions'
+LANGUAGE C STRICT;
+
+-- mirror_batch_test.c: the number of entries of each range; then how many came from the device's
+-- answers, from unclean pieces, and from single entries.
+CREATE FUNCTION gpubtree_test_ranges(index regclass, lo bigint[], hi bigint[], list boolean)
+RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'gpb_test_ranges'
+LANGUAGE C STRICT;
+
+-- mirror_batch_test.c: does the service refuse what needs leaves, in a mirror of inner nodes alone?
+CREATE FUNCTION gpubtree_test_refused(index regclass)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'gpb_test_refused'
+LANGUAGE C STRICT;

@@ -1,9 +1,9 @@
 # A batch of ranges or keys gives what a join gives in the same snapshot: aggregated, listed, or
-# listed for visits to the heap; by the CPU, with leaves looked up in the tree or known from elsewhere, however
-# old, and by a device; in little memory; beside writers and VACUUM.
+# listed for visits to the heap; by the CPU, with leaves looked up in the tree or known from
+# elsewhere, however old, and by a device; in little memory; beside writers and VACUUM.
 #
-# Guards: the walk's active ranges, bunches and full lists; rule M7 for leaves that were split since; rules M4 to M6 for
-# the device's buckets and what they leave over.
+# Guards: the walk's active ranges, bunches and full lists; rule M7 for leaves that were split
+# since; rules M4 to M6 for the device's chunks and what they leave over.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -13,6 +13,7 @@ use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeLimits;
 
 my $device = ($ENV{GPB_CUDA} // 'no') eq 'yes' ? 'auto' : 'host';
 my $node = gpb_node('main', settings => <<CONF);
@@ -84,7 +85,7 @@ SQL
 	return;
 }
 
-# Every mode, over tables that were vacuumed, in part changed since, and with dead hints
+# Every mode is compared over tables that were vacuumed, changed in part since, and have dead hints.
 my @modes;
 for my $mode ('aggregate', 'list', 'rows')
 {
@@ -122,7 +123,7 @@ SQL
 	}
 }
 
-# Serializable: an index scan answers all modes
+# In a serializable transaction an index scan answers all modes.
 {
 	my ($status, $out, $err) = $node->psql('postgres', join("\n",
 		"SELECT setseed(0.1);",
@@ -132,7 +133,7 @@ SQL
 	is($err, '', 'serializable: every batch equals the join');
 }
 
-# Leaves that are split, emptied and filled again between the look-up and the walk
+# Leaves are split, emptied and filled again between the look-up and the walk.
 prepare('bigint', 'ASC');
 $node->safe_psql('postgres', 'VACUUM t');
 my $expected = $node->safe_psql('postgres',
@@ -159,14 +160,15 @@ like($answer, qr/^\Q$expected\E$/m, 'leaves that were split since: the answer is
 $reader->quit;
 $holder->quit;
 
-# Beside writers
+# Four clients compare batches with the join, write and vacuum.
 prepare('bigint', 'ASC');
 $node->safe_psql('postgres', 'CREATE TABLE compared (n bigint)');
 $node->pgbench(
 	"-n -c 4 -t 250 --random-seed=$seed", 0,
 	[qr/processed: (\d+)\/\1/], [qr/^pgbench: setting random seed to \d+$/],
 	'beside writers: every batch equals the join',
-	{   'compare@40' => <<'SQL',
+	{   gpb_writers(5000),
+		'compare@40' => <<'SQL' });
 \set shape random(0, 2)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare_batch('bigint', r.lo, r.hi,
@@ -174,25 +176,6 @@ SELECT compare_batch('bigint', r.lo, r.hi,
 FROM random_ranges(30, (:shape * :shape * 20)::int) r;
 COMMIT;
 INSERT INTO compared VALUES (1);
-SQL
-		'insert@20' => <<'SQL',
-\set a random(1, 5000)
-INSERT INTO t SELECT :a + i % 3, i FROM generate_series(1, 20) i;
-SQL
-		'delete@16' => <<'SQL',
-\set a random(1, 5000)
-DELETE FROM t WHERE k BETWEEN :a AND :a + 5;
-SQL
-		'move@12' => <<'SQL',
-\set a random(1, 5000)
-UPDATE t SET k = 5001 - k, v = v + 1 WHERE k BETWEEN :a AND :a + 2;
-SQL
-		'hot@6' => <<'SQL',
-\set a random(1, 5000)
-UPDATE t SET note = note + 1 WHERE k BETWEEN :a AND :a + 3;
-SQL
-		'vacuum@6' => <<'SQL' });
-VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;
 SQL
 my $compared = $node->safe_psql('postgres', 'SELECT count(*) FROM compared');
 cmp_ok($compared, '>=', 300, "beside writers: $compared comparisons were made");

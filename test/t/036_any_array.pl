@@ -1,8 +1,9 @@
-# key = ANY (array) gives what a sequential scan gives in the same snapshot: under aggregates, where all keys are one batch, and
-# in index scans, index-only scans and bitmap scans, in both directions, with LIMIT, through cursors that turn around and
-# merge joins that go back to a mark; for every type of key and of element, NULLs, duplicates, empty and huge arrays, several arrays,
-# other conditions, literals, parameters and subqueries; at rest, beside writers and VACUUM, and through cursors that wait while the
-# leaves to come are split.
+# key = ANY (array) gives what a sequential scan gives in the same snapshot: under aggregates,
+# where all keys are one batch, and in index scans, index-only scans and bitmap scans, in both
+# directions, with LIMIT, through cursors that turn around and merge joins that go back to a mark;
+# for every type of key and of element, NULLs, duplicates, empty and huge arrays, several arrays,
+# other conditions, literals, parameters and subqueries; at rest, beside writers and VACUUM, and
+# through cursors that wait while the leaves to come are split.
 #
 # Guards: array_keys.c; aggregate_array.c; the scan's way from one range to the next (scan.c).
 #
@@ -17,44 +18,18 @@ use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
-gpb_seed();
-my $rounds = $ENV{GPB_ROUNDS} // 24;
-my $device = $ENV{GPB_DEVICE} // 'host';
-
-# thousands of statements would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
-my $node = gpb_node('main', settings => <<"CONF");
-gpubtree.device = '$device'
-autovacuum = off
-timezone = 'America/New_York'
-fsync = off
-jit = off
-client_min_messages = warning
-max_parallel_workers_per_gather = 0
-CONF
-gpb_wait_for_service($node) if $device ne 'off';
-my $session = $node->background_psql('postgres');
-$session->set_query_timer_restart();
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+my $random = GpubtreeRandom->new(rounds => 24);
+my $node = $random->node;
+$random->use_device($_) foreach $random->devices;
 
 # ---- a table and arrays ----
 
-# How the number in $_[0] becomes a value of each type
+# Numbers of arrays may be too large for int2.
 my %value = (
-	int2 => sub { "((($_[0])::int8 % 30000) - 100)::int2" },
-	int4 => sub { "(($_[0]) - 100)::int4" },
-	int8 => sub { "(($_[0]) - 100)::int8" },
-	date => sub { "date '2024-10-01' + ($_[0])::int4" },
-	timestamp => sub { "timestamp '2024-10-01' + ($_[0]) * interval '6 hours'" },
-	timestamptz => sub { "timestamptz '2024-10-01' + ($_[0]) * interval '6 hours'" });
+	gpb_values(start => '2024-10-01', step => '6 hours'),
+	int2 => sub { "((($_[0])::int8 % 30000) - 100)::int2" });
 my %extremes = (
 	int2 => [ -32768, 32767 ],
 	int4 => [ -2147483648, 2147483647, 40000 ],
@@ -67,12 +42,13 @@ my @family;
 my $domain;
 my @arrays;						# of { type, text, id }
 
-# An array of random, of consecutive or of evenly spread values, stored under an id; some NULLs and extremes
+# Store an array of random, of consecutive or of evenly spread values under an id; some are NULL or
+# extremes of the type.
 sub array_sql
 {
 	my ($id) = @_;
 	my $type = pick(@family);
-	# a sequential scan compares with each element in turn, where the types differ slowly
+	# A sequential scan compares with each element in turn, and slowly where the types differ.
 	my $n = $type ne $keytype ? pick(0, 1, 2, 5, 30, 100) : $id == 9 && chance(0.3) ? 20000 : pick(0, 1, 2, 30, 300, 2000);
 	my $first = between(-20, $domain);
 	my $step = pick(1, 2, 7, 50);
@@ -91,15 +67,14 @@ sub create_table
 {
 	my $rows = pick(0, 3, 500, 6000, 6000);
 	my $null = pick(0, 0.05, 0.3);
-	my $order = pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
+	my $order = gpb_index_order();
 	my $include = pick('', 'INCLUDE (v)', 'INCLUDE (v, w, f)');
 	my $fill = pick('', 'WITH (fillfactor = 10)');
-	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) $include $fill;\n";
 	my $load;
 	my $sql;
 
 	$keytype = pick(sort keys %value);
-	@family = $keytype =~ /int/ ? qw(int2 int4 int8) : qw(date timestamp timestamptz);
+	@family = gpb_family($keytype);
 	$domain = pick(20, 400, 5000, 20000);
 	my $k = $value{$keytype}->("floor(random() * $domain)");
 	$load = <<"SQL";
@@ -113,24 +88,21 @@ SQL
 	{
 		$load .= "INSERT INTO t (k, v) VALUES ('$extreme', 7);\n" if chance(0.3);
 	}
-	$sql = "SELECT setseed(" . rand() . ");\n"
-	  . "DROP TABLE IF EXISTS t, arrays;\n"
-	  . "CREATE TABLE t (id serial, k $keytype, v int4, w int8, f float8) WITH (fillfactor = 70);\n"
-	  . (chance(0.5) ? $index . $load : $load . $index);
-	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
-	$sql .= pick(
-		"UPDATE t SET f = 1 WHERE id % 7 = 0;\n",
-		"UPDATE t SET v = v + 1, w = NULL WHERE id % 5 = 0;\n",
-		"DELETE FROM t WHERE id % 3 = 0;\n",
-		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.6);
+	$sql = "SELECT setseed(" . rand() . ");\nDROP TABLE IF EXISTS arrays;\n"
+	  . gpb_table_sql(
+		name => 't',
+		columns => "id serial, k $keytype, v int4, w int8, f float8",
+		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include $fill;\n",
+		load => $load,
+		hot => 'f = 1');
 
 	@arrays = ();
 	$sql .= "CREATE TABLE arrays (id int4, " . join(', ', map { "of_$_ ${_}[]" } @family) . ");\n"
 	  . join('', map { array_sql($_) } 0 .. 9);
-	$session->query_safe($sql);
+	$random->sql($sql);
 	foreach my $array (@arrays)
 	{
-		$array->{text} = $session->query_safe("SELECT coalesce(left(of_$array->{type}::text, 4000), 'NULL') FROM arrays WHERE id = $array->{id}");
+		$array->{text} = $random->sql("SELECT coalesce(left(of_$array->{type}::text, 4000), 'NULL') FROM arrays WHERE id = $array->{id}");
 		chomp $array->{text};
 	}
 	return;
@@ -138,8 +110,8 @@ SQL
 
 # ---- queries ----
 
-# The array of a condition: as a literal, from a subquery, or, if that is wanted, as the parameter; what is given for
-# that comes second.
+# The array of a condition: as a literal, from a subquery, or, if that is wanted, as the parameter
+# $1. For a parameter, its value and type are returned too.
 sub array_expression
 {
 	my ($parameter) = @_;
@@ -147,7 +119,7 @@ sub array_expression
 	my $type = $array->{type};
 	my $literal = $array->{text} eq 'NULL' ? "NULL::${type}[]" : "'$array->{text}'::${type}[]";
 
-	# what is long stays in the server: it would take psql longer than the query
+	# A long array stays in the server: as a literal it would take psql longer than the query.
 	my $short = length($literal) < 4000;
 	return ("\$1", $literal, $type) if $parameter && $short;
 	return ($literal) if $short && chance(0.5);
@@ -171,7 +143,7 @@ sub condition
 my @aggregates = ('count(*)', 'count(*), sum(v), avg(v), min(v), max(v), count(v)', 'sum(v), sum(w), count(k)',
 	'min(k), max(k)', 'min(f), max(f), count(f)', 'count(*), min(w), sum(v)');
 
-# (kind, SQL, parameter's type and value)
+# Return a query's kind, its SQL, and the value and type of its parameter, if it has one.
 sub random_query
 {
 	my ($array, $literal, $type) = array_expression(chance(0.3));
@@ -198,7 +170,8 @@ sub random_query
 
 my @paths = qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan);
 
-# stock: a sequential scan; aggregate: our node; else the kind of scan that is to be used
+# Settings.  Mode "stock" leaves core a sequential scan, "aggregate" our node; the others name the
+# kind of index scan.
 sub mode_sql
 {
 	my ($mode) = @_;
@@ -211,7 +184,7 @@ sub mode_sql
 
 	$sql .= "SET LOCAL $_ = " . ($_ eq ($on{$mode} // '') ? 'on' : 'off') . ";\n" foreach @paths;
 	$sql .= "SET LOCAL enable_indexscan = on;\n" if $mode eq 'index-only';
-	# merge joins go back to marks
+	# Merge joins are wanted, since they go back to marks.
 	$sql .= "SET LOCAL $_ = " . ($mode eq 'stock' ? 'on' : 'off') . ";\n"
 	  foreach qw(enable_hashjoin enable_nestloop enable_sort enable_material gpubtree.enable_batchjoin);
 	$sql .= "SET LOCAL work_mem = '" . pick(qw(64kB 256kB 4MB)) . "';\n";
@@ -223,17 +196,15 @@ sub mode_sql
 sub answer_sql
 {
 	my ($kind, $query, $literal, $type, @moves) = @_;
-	my $text = "SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x";
+	my $text = $kind eq 'aggregate' ? $query : gpb_digest_sql($query, $kind eq 'ordered');
 
-	$text = "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q" if $kind eq 'ordered';
-	$text = $query if $kind eq 'aggregate';
 	if ($kind eq 'cursor')
 	{
 		$query =~ s/\$1/$literal/g if defined $literal;
-		return "DECLARE c SCROLL CURSOR FOR $query;\n" . join('', map { "FETCH $_ FROM c;\n" } @moves) . "CLOSE c;\n";
+		return gpb_answer_sql($kind, $query, @moves);
 	}
 	return "$text;\n" unless defined $literal;
-	return "PREPARE p(${type}[]) AS $text;\nEXECUTE p($literal);\nEXECUTE p('{}');\nEXECUTE p($literal);\nDEALLOCATE p;\n";
+	return gpb_prepared_sql("${type}[]", $text, $literal, "'{}'", $literal);
 }
 
 sub explain_sql
@@ -244,59 +215,39 @@ sub explain_sql
 	return "PREPARE p(${type}[]) AS $query;\nEXPLAIN (COSTS OFF) EXECUTE p('{}');\nDEALLOCATE p;\n";
 }
 
-my $queries = 0;
-my $mismatches = 0;
-my %plans;
-
 sub compare_query
 {
 	my ($kind, $query, $literal, $type) = random_query();
 	my $mode = $kind eq 'aggregate' && chance(0.7) ? 'aggregate' : pick('index', 'index-only', 'bitmap');
-	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
-	my @moves = map { pick('FORWARD 3', 'FORWARD 50', 'FORWARD 1000', 'BACKWARD 2', 'BACKWARD 40', 'BACKWARD 1000', 'LAST', 'FIRST', 'PRIOR') } 1 .. 8;
-	my $ours = mode_sql($mode);
-	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\n"
-		  . 'SET LOCAL plan_cache_mode = ' . pick('force_generic_plan', 'force_custom_plan') . ";\n"
-		  . mode_sql('stock') . answer_sql($kind, $query, $literal, $type, @moves)
-		  . "\\echo ====\n$ours" . answer_sql($kind, $query, $literal, $type, @moves)
-		  . "\\echo ====\n"
-		  . explain_sql($query, $literal, $type) . 'COMMIT;');
-	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
+	my $isolation = gpb_isolation();
+	my $answer = answer_sql($kind, $query, $literal, $type, gpb_moves('FORWARD 1000', 'BACKWARD 1000'));
+	my $settings = mode_sql($mode);
+	my $plan = $random->compare(
+		query => $query,
+		mode => $mode,
+		isolation => $isolation,
+		stock => 'SET LOCAL plan_cache_mode = ' . pick('force_generic_plan', 'force_custom_plan') . ";\n"
+		  . mode_sql('stock') . $answer,
+		settings => $settings,
+		answer => $answer,
+		explain => explain_sql($query, $literal, $type));
 
-	$queries++;
-	$plans{'aggregate'}++ if $plan =~ /GpubtreeAggregate/;
-	$plans{'index only'}++ if $plan =~ /Index Only Scan/;
-	$plans{'index'}++ if $plan =~ /Index Scan using/;
-	$plans{'bitmap'}++ if $plan =~ /Bitmap Index Scan/;
-	$plans{'backward'}++ if $plan =~ /Scan Backward/;
-	$plans{'merge join'}++ if $plan =~ /Merge Join\n(?!.*Materialize).*Index/s;
-	$plans{'cursor, index'}++ if $kind eq 'cursor' && $plan =~ /^Index/;
-	$plans{'parameter'}++ if defined $literal && $plan =~ /ANY \(\$1\)/;
-	$plans{'subquery'}++ if $plan =~ /InitPlan/;
-	return if $theirs eq $mine;
-	diag "differs ($mode, $isolation): " . substr($query, 0, 2000) . "\n$ours\nstock: $theirs\nours: $mine\n" . substr($plan, 0, 3000)
-	  if $mismatches++ < 3;
+	$random->saw('aggregate') if $plan =~ /GpubtreeAggregate/;
+	$random->saw('index only') if $plan =~ /Index Only Scan/;
+	$random->saw('index') if $plan =~ /Index Scan using/;
+	$random->saw('bitmap') if $plan =~ /Bitmap Index Scan/;
+	$random->saw('backward') if $plan =~ /Scan Backward/;
+	$random->saw('merge join') if $plan =~ /Merge Join\n(?!.*Materialize).*Index/s;
+	$random->saw('cursor, index') if $kind eq 'cursor' && $plan =~ /^Index/;
+	$random->saw('parameter') if defined $literal && $plan =~ /ANY \(\$1\)/;
+	$random->saw('subquery') if $plan =~ /InitPlan/;
 	return;
 }
 
-foreach my $round (1 .. $rounds)
+foreach my $round (1 .. $random->rounds)
 {
-	my $before = $mismatches;
-
 	create_table();
-	compare_query() foreach (1 .. 80);
-	is($mismatches - $before, 0, "round $round: arrays with $keytype keys agree");
-	last if $mismatches > 10;
-}
-note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-
-# The comparison means nothing if the plans were not used.
-if ($rounds >= 24 && $mismatches == 0)
-{
-	foreach my $plan ('aggregate', 'index only', 'index', 'bitmap', 'backward', 'merge join', 'cursor, index', 'parameter', 'subquery')
-	{
-		cmp_ok($plans{$plan} // 0, '>', 20, "plans with: $plan");
-	}
+	last unless $random->round("round $round: arrays with $keytype keys agree", 80, \&compare_query);
 }
 
 # ---- beside writers ----
@@ -317,7 +268,7 @@ SQL
 my $vacuum = gpb_start_pgbench($node, "VACUUM busy;\n\\sleep 50 ms\n", '-c', '1', '-T', '6');
 my $compared = 0;
 my $until = time() + 5;
-while (time() < $until && $mismatches == 0)
+while (time() < $until && $random->mismatches == 0)
 {
 	my $step = pick(1, 3, 17, 200);
 	my $keys = 'SELECT generate_series(' . between(1, 5000) . ', ' . between(5000, 20000) . ", $step)::bigint";
@@ -327,8 +278,9 @@ while (time() < $until && $mismatches == 0)
 		return "SET LOCAL enable_sort = on;\nSELECT count(*), sum(v), min(k), max(k) FROM busy WHERE $where;\n"
 		  . "SELECT count(*), sum(v), md5(string_agg(k::text, ',')) FROM (SELECT k, v FROM busy WHERE $where ORDER BY k DESC) x;\n";
 	};
-	# core's hashed semi-join, since a sequential scan would compare with each element in turn
-	my $output = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n"
+	# Core's answer comes from a hashed semi-join, since a sequential scan would compare with each
+	# element in turn.
+	my $output = $random->sql("BEGIN ISOLATION LEVEL REPEATABLE READ;\n"
 		  . mode_sql('stock') . "SET LOCAL enable_hashjoin = on;\n" . $queries->("k IN ($keys)")
 		  . join('', map { "\\echo ====\n" . mode_sql($_) . $queries->("k = ANY (ARRAY($keys))") } @modes) . 'COMMIT;');
 	my ($stock, @ours) = split(/^====\n?/m, $output, -1);
@@ -338,12 +290,12 @@ while (time() < $until && $mismatches == 0)
 	{
 		chomp(my $a = $stock);
 		chomp(my $b = $ours[$i]);
-		diag "differs, $modes[$i]: $keys\nstock: $a\nours: $b" if $a ne $b && $mismatches++ < 3;
+		$random->mismatch("differs, $modes[$i]: $keys\nstock: $a\nours: $b") if $a ne $b;
 	}
 }
 $_->finish foreach ($writers, $vacuum);
 cmp_ok($compared, '>', 10, "beside writers: $compared snapshots were compared");
-is($mismatches, 0, 'beside writers all ways agree');
+is($random->mismatches, 0, 'beside writers all ways agree');
 is($node->safe_psql('postgres', "SELECT gpubtree_check('busy_k', true)"), '', 'the index is sound');
 
 # ---- cursors that wait while every leaf is split ----
@@ -361,20 +313,20 @@ VACUUM ANALYZE idle;
 SQL
 		my @expected = map { $_ * 60 } 0 .. 3333;
 		@expected = reverse @expected if $order;
-		my $rows = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql($mode)
+		my $rows = $random->sql("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql($mode)
 			  . "SET LOCAL statement_timeout = '60s';\n"
 			  . "DECLARE c SCROLL CURSOR FOR SELECT k FROM idle WHERE k = ANY (ARRAY(SELECT generate_series(0, 200000, 60))) ORDER BY k $order;\n"
 			  . 'FETCH 800 FROM c;');
-		# the pages that an index-only scan has pinned make a VACUUM wait
+		# Beside an index-only scan there is no VACUUM: it would wait for the page that the scan has
+		# pinned.
 		$node->safe_psql('postgres', 'INSERT INTO idle SELECT i * 20 + j FROM generate_series(0, 9999) i, generate_series(1, 19) j;'
 			  . ($mode eq 'index' ? 'VACUUM idle;' : ''));
-		$rows .= "\n" . $session->query_safe("FETCH ALL FROM c;");
-		my $back = $session->query_safe("FETCH BACKWARD ALL FROM c;\nCOMMIT;");
+		$rows .= "\n" . $random->sql("FETCH ALL FROM c;");
+		my $back = $random->sql("FETCH BACKWARD ALL FROM c;\nCOMMIT;");
 		is(join(' ', split(/\s+/, $rows)), join(' ', @expected), "$mode scan $order: all rows, once, though every leaf was split");
 		is(join(' ', split(/\s+/, $back)), join(' ', reverse @expected), "$mode scan $order: and back");
 	}
 }
 
-$session->quit;
-$node->stop;
-done_testing();
+$random->finish(20, 'aggregate', 'index only', 'index', 'bitmap', 'backward', 'merge join', 'cursor, index',
+	'parameter', 'subquery');

@@ -1,10 +1,11 @@
-# Aggregates over each of many ranges give what core gives in the same snapshot: joins that are grouped by the
-# outer side, with ranges that are empty, inverted, NULL, infinite, one-sided, overlapping and repeated, with
-# equality, of every type and across types; unique groups and others, groups of NULLs, HAVING, LIMIT, order, rescans,
-# cursors, prepared statements, little and much memory.
+# Aggregates over each of many ranges give what core gives in the same snapshot: joins that are
+# grouped by the outer side, with ranges that are empty, inverted, NULL, infinite, one-sided,
+# overlapping and repeated, with equality, of every type and across types; unique groups and
+# others, groups of NULLs, HAVING, LIMIT, order, rescans, cursors, prepared statements, little and
+# much memory.
 #
-# Guards: range_aggregate_exec.c's batches and groups; range_aggregate_plan.c's choice of clauses, its unique
-# groups and its sorting.
+# Guards: range_aggregate_exec.c's batches and groups; range_aggregate_plan.c's choice of clauses,
+# its unique groups and its sorting.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 16)
@@ -17,44 +18,18 @@ use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
-gpb_seed();
-my $rounds = $ENV{GPB_ROUNDS} // 16;
-my @devices = defined $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : ('host', 'off');
+my $random = GpubtreeRandom->new(rounds => 16, devices => [ 'host', 'off' ]);
 
-# thousands of statements would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
-my $node = gpb_node('main', settings => <<"CONF");
-gpubtree.device = '$devices[0]'
-autovacuum = off
-timezone = 'America/New_York'
-fsync = off
-jit = off
-client_min_messages = warning
-max_parallel_workers_per_gather = 0
-CONF
-my $session;
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+# Return at most n of the list, each once.
 sub some { my ($n, @list) = @_; my %seen; return grep { !$seen{$_}++ } map { pick(@list) } 1 .. $n }
 
 # ---- tables ----
 
-# t has an index on k; bins b has a lower and an upper bound of each type that k may be compared with: la to lc, ha to
-# hc; groups g and s, which may be NULL, and n.
-my %type = (
-	int2 => { value => sub { "(($_[0]) - 100)::int2" } },
-	int4 => { value => sub { "(($_[0]) - 100)::int4" } },
-	int8 => { value => sub { "(($_[0]) - 100)::int8" } },
-	date => { value => sub { "(date '2024-11-01' + ($_[0]))" } },
-	timestamp => { value => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '12 hours')" } },
-	timestamptz => { value => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '12 hours')" } });
+# t has an index on k; bins b have a lower and an upper bound of each type that k may be compared
+# with: la to lc, ha to hc; groups g and s, which may be NULL, and n.
+my %value = gpb_values();
 my $keytype;
 my $domain;
 my $integers;
@@ -65,12 +40,21 @@ sub inner_sql
 {
 	my ($rows) = @_;
 	my $null = pick(0, 0.05, 0.3);
-	my $order = pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
+	my $order = gpb_index_order();
 	my $include = pick('INCLUDE (v, w, f)', 'INCLUDE (w, v)', 'INCLUDE (v, w, d)');
 	my $partial = chance(0.15) ? 'WHERE w IS NOT NULL' : '';
-	my $value = $type{$keytype}{value}->(number());
-	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) $include $partial;\n";
-	my $load = <<"SQL";
+	my $value = $value{$keytype}->(number());
+	my $after = $integers
+	  ? "INSERT INTO t (k, v, w) SELECT x, 1, 2 FROM unnest(ARRAY[32767, -32768]) x;\n"
+	  : "INSERT INTO t (k, v, w) VALUES ('infinity', 1, 1), ('-infinity', 2, 2);\n";
+
+	return gpb_table_sql(
+		name => 't',
+		columns => "id serial, k $keytype, v int4, w int8, f float8, d timestamptz, s text",
+		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include $partial;\n",
+		after => $after,
+		hot => "s = 'hot'",
+		load => <<"SQL");
 INSERT INTO t (k, v, w, f, d) SELECT
 	CASE WHEN random() >= $null THEN $value END,
 	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END,
@@ -79,28 +63,15 @@ INSERT INTO t (k, v, w, f, d) SELECT
 	CASE WHEN random() > 0.1 THEN timestamptz '2024-11-01' + random() * interval '30 days' END
 FROM generate_series(1, $rows) i;
 SQL
-	my $sql = "DROP TABLE IF EXISTS t;\n"
-	  . "CREATE TABLE t (id serial, k $keytype, v int4, w int8, f float8, d timestamptz, s text) WITH (fillfactor = 70);\n"
-	  . (chance(0.5) ? $index . $load : $load . $index);
-	$sql .= $integers
-	  ? "INSERT INTO t (k, v, w) SELECT x, 1, 2 FROM unnest(ARRAY[32767, -32768]) x;\n"
-	  : "INSERT INTO t (k, v, w) VALUES ('infinity', 1, 1), ('-infinity', 2, 2);\n";
-	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
-	$sql .= pick(
-		"UPDATE t SET s = 'hot' WHERE id % 7 = 0;\n",
-		"UPDATE t SET v = v + 1, w = NULL WHERE id % 5 = 0;\n",
-		"DELETE FROM t WHERE id % 3 = 0;\n",
-		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.6);
-	return $sql;
 }
 
 sub create_tables
 {
-	$keytype = pick(sort keys %type);
+	$keytype = pick(sort keys %value);
 	$domain = pick(20, 400, 400, 5000);
 	$integers = $keytype =~ /^int/;
 	my $rows = pick(0, 1, 40, 300, 900);
-	my @types = $integers ? qw(int2 int4 int8) : qw(date timestamp timestamptz);
+	my @types = gpb_family($keytype);
 	my $key = pick('PRIMARY KEY', 'PRIMARY KEY', 'UNIQUE', 'NOT NULL');
 	my $length = pick(3, 20, $domain);
 	my @columns;
@@ -110,7 +81,7 @@ sub create_tables
 	{
 		my $letter = (qw(a b c))[$i];
 		push @columns, "l$letter $types[$i], h$letter $types[$i]";
-		push @values, map { 'CASE WHEN random() > 0.07 THEN ' . $type{ $types[$i] }{value}->($_) . ' END' }
+		push @values, map { 'CASE WHEN random() > 0.07 THEN ' . $value{ $types[$i] }->($_) . ' END' }
 		  ('x.lo', 'x.lo + floor(random() * 1.2 * ' . $length . ')::int4 - ' . int($length / 10));
 	}
 	my $sql = "SELECT setseed(" . rand() . ");\n" . inner_sql($domain == 20 ? pick(0, 200, 600) : pick(0, 500, 2500))
@@ -129,13 +100,13 @@ sub create_tables
 	$sql .= "CREATE TABLE x AS SELECT i AS id, i % 3 AS kind FROM generate_series(1, 600) i;\n";
 	$sql .= "ANALYZE b;\n" if chance(0.8);
 	$sql .= "ANALYZE x;\n" if chance(0.8);
-	$session->query_safe($sql);
+	$random->sql($sql);
 	return $key;
 }
 
 # ---- queries ----
 
-# One bound of a row, or what is computed from it
+# A bound of an outer row, or an expression computed from it
 sub bound
 {
 	my ($side) = @_;
@@ -143,7 +114,7 @@ sub bound
 	my $column = "b.$side" . (qw(a b c))[$i];
 
 	return $column if chance(0.75);
-	return "coalesce($column, " . $type{$keytype}{value}->(between(0, $domain)) . ')' if chance(0.5);
+	return "coalesce($column, " . $value{$keytype}->(between(0, $domain)) . ')' if chance(0.5);
 	return pick("least($column, 60)", "$column / 2", "greatest($column, b.g)") if $integers;
 	return $i == 0 ? "$column + 2" : "$column + interval '36 hours'";
 }
@@ -156,7 +127,7 @@ sub compare
 	return chance(0.7) ? "t.k $operator $value" : "$value $commuted{$operator} t.k";
 }
 
-# Clauses of the join: a range, one side of it, an equality, several of them
+# A join's clauses: a range, one side of a range, an equality, or several of these
 sub on
 {
 	my $clause = pick(
@@ -168,7 +139,7 @@ sub on
 		sub { compare('=', bound('l')) },
 		sub { compare('=', bound('l')) . ' AND ' . compare('<=', bound('h')) },
 		sub { join(' AND ', map { compare(pick('<', '<=', '>', '>='), bound(pick('l', 'h'))) } 1 .. 3) })->();
-	$clause .= ' AND ' . compare(pick('<', '>', '<=', '>=', '='), $type{$keytype}{value}->(between(0, $domain)))
+	$clause .= ' AND ' . compare(pick('<', '>', '<=', '>=', '='), $value{$keytype}->(between(0, $domain)))
 	  if chance(0.2);
 	$clause .= ' AND t.k IS NOT NULL' if chance(0.05);
 	$clause .= ' AND t.w IS NOT NULL' if chance(0.1);
@@ -188,7 +159,8 @@ sub having
 		'count(*) > (SELECT avg(kind) FROM x)', 'count(*) > 1 OR b_group.n IS NULL');
 }
 
-# A grouped join, and the numbers of its columns.  An aggregate may use "b_group.n": something that is grouped by.
+# Return a grouped join and the numbers of its columns.  An aggregate may use "b_group.n", which
+# stands for something that the query groups by.
 sub grouped
 {
 	my ($extra) = @_;
@@ -217,7 +189,8 @@ sub grouped
 		  . " GROUP BY $group$having", join(', ', 1 .. $outputs));
 }
 
-# (kind, SQL); "ordered" queries are compared in their order, "cursor" are statements, "prepared" have a parameter $1
+# Return a query's kind and its SQL.  "ordered" queries are compared in their order, the SQL of a
+# "cursor" is that of its query, and "prepared" queries have a parameter $1.
 sub random_query
 {
 	my ($query, $columns) = grouped();
@@ -232,10 +205,10 @@ sub random_query
 		sub { ('ordered', "$query ORDER BY " . $columns =~ s/(\d+)/$1 DESC/gr) },
 		sub { ('ordered', "SELECT count(*) FROM ($query LIMIT $limit) x") },
 		sub { ('rows', "SELECT *, count(*) OVER () FROM ($query) y") },
-		# rescans: of the outer side alone, and with a parameter in the conditions
+		# These rescan the outer side alone, or with a parameter in the conditions.
 		sub { ('rows', 'SELECT o, y.* FROM generate_series(0, 4) o CROSS JOIN LATERAL (' . (grouped('b.g = o'))[0] . ') y') },
 		sub {
-			my $value = $integers ? 'o' : $type{$keytype}{value}->('o * 20');
+			my $value = $integers ? 'o' : $value{$keytype}->('o * 20');
 			('rows', 'SELECT o, y.* FROM generate_series(0, 4) o CROSS JOIN LATERAL (SELECT b.g, count(*), sum(t.v) FROM b JOIN t ON '
 				  . on() . " AND t.k >= $value GROUP BY b.g) y") },
 		sub { ('rows', 'SELECT o, (SELECT sum(c) FROM (SELECT count(*) c FROM b ' . pick('', 'LEFT') . ' JOIN t ON ' . on()
@@ -246,7 +219,8 @@ sub random_query
 
 # ---- running a query ----
 
-# ours: core's joins are priced out, so that ours is taken where it can be; stock: without ours
+# Settings.  In mode "ours" core's joins are priced out, so that ours is taken where it can be; in
+# mode "stock" ours is switched off.
 sub mode_sql
 {
 	my ($mode) = @_;
@@ -272,77 +246,45 @@ sub answer_sql
 {
 	my ($kind, $query, @moves) = @_;
 
-	return "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" if $kind eq 'ordered';
-	return "DECLARE c SCROLL CURSOR FOR $query;\n" . join('', map { "FETCH $_ FROM c;\n" } @moves) . "CLOSE c;\n"
-	  if $kind eq 'cursor';
-	return "PREPARE q (int) AS SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x;\n"
-	  . "EXECUTE q (70);\nEXECUTE q (20);\nDEALLOCATE q;\n" if $kind eq 'prepared';
-	return "SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x;\n";
+	return gpb_prepared_sql('int', gpb_digest_sql($query), 70, 20) if $kind eq 'prepared';
+	return gpb_answer_sql($kind, $query, @moves);
 }
-
-my $queries = 0;
-my $mismatches = 0;
-my %plans;
 
 sub compare_query
 {
 	my ($kind, $query) = random_query();
-	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
-	my @moves = map { pick('FORWARD 3', 'FORWARD 50', 'BACKWARD 2', 'BACKWARD 40', 'LAST', 'FIRST', 'PRIOR') } 1 .. 8;
-	my $ours = mode_sql('ours');
-	my $explained = $query =~ s/\$1/50/gr;
-	my $output = $session->query("BEGIN ISOLATION LEVEL $isolation;\n"
-		  . mode_sql('stock') . answer_sql($kind, $query, @moves)
-		  . "\\echo ====\n$ours" . answer_sql($kind, $query, @moves)
-		  . "\\echo ====\n"
-		  . "EXPLAIN (COSTS OFF) $explained;\nROLLBACK;");
-	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
-	my $error = $session->{stderr};
+	my $isolation = gpb_isolation();
+	my $answer = answer_sql($kind, $query, gpb_moves());
+	my $settings = mode_sql('ours');
+	my $plan = $random->compare(
+		query => $query,
+		isolation => $isolation,
+		stock => mode_sql('stock') . $answer,
+		settings => $settings,
+		answer => $answer,
+		explain => 'EXPLAIN (COSTS OFF) ' . $query =~ s/\$1/50/gr . ";\n");
 
-	$session->{stderr} = '';
-	$queries++;
-	$plans{$kind}++ if $plan =~ /GpubtreeRangeAggregate/;
-	$plans{"groups $1"}++ while $plan =~ /Groups: (\w+)/g;
-	$plans{ $plan =~ /Group Key: .*\n +Index: / ? 'grouped' : 'unique' }++ if $plan =~ /GpubtreeRangeAggregate/;
-	$plans{equality}++ if $plan =~ /Index Cond: \(k = [^)]*\)/;
-	$plans{having}++ if $plan =~ /GpubtreeRangeAggregate\)\n +Filter/;
-	$plans{'no sort'}++ if $plan =~ /GpubtreeRangeAggregate(?!.*Sort)/s && $plan =~ /Group Key: .*\n +Index: /;
-	return if $theirs eq $mine && $error eq '';
-	diag "differs ($isolation): $query\n$ours\nstock: $theirs\nours: $mine\n$plan\n$error" if $mismatches++ < 3;
+	if ($plan =~ /GpubtreeRangeAggregate/)
+	{
+		$random->saw($kind);
+		$random->saw($plan =~ /Group Key: .*\n +Index: / ? 'grouped' : 'unique');
+	}
+	$random->saw("groups $1") while $plan =~ /Groups: (\w+)/g;
+	$random->saw('equality') if $plan =~ /Index Cond: \(k = [^)]*\)/;
+	$random->saw('having') if $plan =~ /GpubtreeRangeAggregate\)\n +Filter/;
+	$random->saw('no sort') if $plan =~ /GpubtreeRangeAggregate(?!.*Sort)/s && $plan =~ /Group Key: .*\n +Index: /;
 	return;
 }
 
-foreach my $device (@devices)
+foreach my $device ($random->devices)
 {
-	if ($device ne $devices[0])
+	$random->use_device($device);
+	foreach my $round (1 .. $random->rounds)
 	{
-		$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
-		$node->restart;
-	}
-	gpb_wait_for_service($node) if $device ne 'off';
-	$session = $node->background_psql('postgres', on_error_stop => 0);
-	$session->set_query_timer_restart();
-	foreach my $round (1 .. $rounds)
-	{
-		my $before = $mismatches;
 		my $key = create_tables();
 
-		compare_query() foreach (1 .. 60);
-		is($mismatches - $before, 0, "$device, round $round: $keytype keys, id $key: answers agree");
-		last if $mismatches > 10;
-	}
-	$session->quit;
-}
-note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-
-# The comparison means nothing if the node was not used.
-if ($rounds >= 16 && $mismatches == 0)
-{
-	foreach my $plan ('rows', 'ordered', 'prepared', 'cursor', 'groups All', 'groups Not', 'grouped', 'unique', 'equality',
-		'having', 'no sort')
-	{
-		cmp_ok($plans{$plan} // 0, '>', 5, "plans with: $plan");
+		last unless $random->round("$device, round $round: $keytype keys, id $key: answers agree", 60, \&compare_query);
 	}
 }
-$node->stop;
-done_testing();
+$random->finish(5, 'rows', 'ordered', 'prepared', 'cursor', 'groups All', 'groups Not', 'grouped', 'unique', 'equality',
+	'having', 'no sort');

@@ -1,9 +1,10 @@
-# Aggregates over a range for each outer row, as LATERAL and as scalar subqueries, give what core's plans give in the same
-# snapshot: ranges of every form, keys of every type and across types, NULLs, inverted ranges, several subqueries in a
-# query, expressions around them, views, WITH, joins, grouping, order, rescans, cursors, generic plans, little memory.
+# Aggregates over a range for each outer row, as LATERAL and as scalar subqueries, give what core's
+# plans give in the same snapshot: ranges of every form, keys of every type and across types,
+# NULLs, inverted ranges, several subqueries in a query, expressions around them, views, WITH,
+# joins, grouping, order, rescans, cursors, generic plans, little memory.
 #
-# Guards: lateral_plan.c's values and columns; of scalar subqueries, subquery_place.c's columns and expressions,
-# subquery_tree.c's readings, subquery_exec.c.
+# Guards: lateral_plan.c's values and columns; of scalar subqueries, subquery_place.c's columns and
+# expressions, subquery_tree.c's readings, subquery_exec.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 20)
@@ -16,85 +17,52 @@ use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
-gpb_seed();
-my $rounds = $ENV{GPB_ROUNDS} // 20;
-my $device = $ENV{GPB_DEVICE} // 'host';
-
-# thousands of statements would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
-my $node = gpb_node('main', settings => <<"CONF");
-gpubtree.device = '$device'
-autovacuum = off
-timezone = 'America/New_York'
-fsync = off
-jit = off
-client_min_messages = warning
+my $random = GpubtreeRandom->new(rounds => 20, settings => <<'CONF');
 min_parallel_table_scan_size = 0
 min_parallel_index_scan_size = 0
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
-max_parallel_workers_per_gather = 0
 CONF
-gpb_wait_for_service($node) if $device ne 'off';
-my $session = $node->background_psql('postgres');
-$session->set_query_timer_restart();
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+$random->use_device($_) foreach $random->devices;
 
 # ---- tables ----
 
-# The table t with an index on k, and the outer p with two columns of each type that t's key may be compared with; g is a
-# small number to group and correlate by.
-my %family = (int2 => 0, int4 => 0, int8 => 0, date => 1, timestamp => 1, timestamptz => 1);
-my @types = ([qw(int2 int4 int8)], [qw(date timestamp timestamptz)]);
-my %value = (
-	int2 => sub { "(($_[0]) - 100)::int2" },
-	int4 => sub { "(($_[0]) - 100)::int4" },
-	int8 => sub { "(($_[0]) - 100)::int8" },
-	date => sub { "(date '2024-11-01' + ($_[0]))" },
-	timestamp => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '12 hours')" },
-	timestamptz => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '12 hours')" });
+# The table t with an index on k, and the outer p with two columns of each type that t's key may be
+# compared with; the small number g is there to group and correlate by.
+my %value = gpb_values();
 my $keytype;
 my $domain;
 
 sub number { return "floor(random() * $domain)::int4" }
 
-# Columns are a1, a2 (of the first type of the family), b1, b2, c1, c2.
+# The names of p's columns: a1 and a2 are of the first type of the family, b1 and b2 of the second.
 sub outer_columns { return map { ("${_}1", "${_}2") } qw(a b c) }
 
 sub table_sql
 {
 	my $rows = pick(0, 300, 1000, 2000);
 	my $null = pick(0, 0.05, 0.3);
-	my $order = pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
+	my $order = gpb_index_order();
 	my $partial = chance(0.2) ? 'WHERE w IS NOT NULL' : '';
-	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) INCLUDE (v, w) $partial;\n";
-	my $load = "INSERT INTO t (k, v, w) SELECT CASE WHEN random() >= $null THEN "
-	  . $value{$keytype}->(number()) . " END, CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END, "
-	  . "CASE WHEN random() > 0.1 THEN floor(random() * 1e12)::int8 END FROM generate_series(1, $rows);\n";
-	my $sql = "DROP TABLE IF EXISTS t CASCADE;\nCREATE TABLE t (id serial, k $keytype, v int4, w int8) WITH (fillfactor = 70);\n"
-	  . (chance(0.5) ? $index . $load : $load . $index);
-	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
-	$sql .= pick("UPDATE t SET v = v + 1, w = NULL WHERE id % 5 = 0;\n", "DELETE FROM t WHERE id % 3 = 0;\n",
-		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.6);
-	return $sql;
+
+	return gpb_table_sql(
+		name => 't',
+		columns => "id serial, k $keytype, v int4, w int8",
+		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) INCLUDE (v, w) $partial;\n",
+		load => "INSERT INTO t (k, v, w) SELECT CASE WHEN random() >= $null THEN "
+		  . $value{$keytype}->(number()) . " END, CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END, "
+		  . "CASE WHEN random() > 0.1 THEN floor(random() * 1e12)::int8 END FROM generate_series(1, $rows);\n");
 }
 
 sub create_tables
 {
-	$keytype = pick(sort keys %family);
+	$keytype = pick(sort keys %value);
 	$domain = pick(20, 400, 400, 5000);
-	my @of = @{ $types[ $family{$keytype} ] };
+	my @of = gpb_family($keytype);
 	my $rows = pick(0, 1, 40, 200, 400);
 	my @columns = outer_columns();
-	my $i = 0;
 	my $sql = "SELECT setseed(" . rand() . ");\n" . table_sql()
 	  . "DROP TABLE IF EXISTS p CASCADE;\nCREATE TABLE p (id serial, "
 	  . join(', ', map { "$columns[$_] $of[$_ / 2]" } 0 .. 5) . ", g int4, n int4, s text);\n"
@@ -102,13 +70,13 @@ sub create_tables
 	  . join(', ', map { "CASE WHEN random() > 0.1 THEN " . $value{ $of[$_ / 2] }->(number()) . ' END' } 0 .. 5)
 	  . ", floor(random() * 8)::int4, floor(random() * 100)::int4, CASE WHEN random() > 0.1 THEN repeat('outer ', floor(random() * 30)::int4) END "
 	  . "FROM generate_series(1, $rows);\nCREATE INDEX p_id ON p (id);\n"
-	  . ($family{$keytype}
+	  . ($keytype !~ /^int/
 		? "INSERT INTO p (a1, a2, b1, b2, c1, c2, g, n) VALUES ('-infinity', 'infinity', '-infinity', 'infinity', '-infinity', 'infinity', 1, 1);\n"
 		: "INSERT INTO p (a1, a2, b1, b2, c1, c2, g, n) VALUES (-32768, 32767, -2147483648, 2147483000, -9223372036854775808, 9223372036854775000, 1, 1);\n");
 	$sql .= "ANALYZE p;\n" if chance(0.8);
 	$sql .= "CREATE VIEW seen AS SELECT p.*, " . scalar_subquery() . " AS x, " . scalar_subquery() . " AS y FROM p;\n"
 	  . "CREATE VIEW guarded WITH (security_barrier) AS SELECT id, g, " . scalar_subquery() . " AS x FROM p WHERE n > 10;\n";
-	$session->query_safe($sql);
+	$random->sql($sql);
 	return;
 }
 
@@ -119,7 +87,7 @@ sub bound
 {
 	my ($outer, $which) = @_;
 	my $column = "$outer." . pick(qw(a b c)) . ($which // pick(1, 2));
-	my $width = $family{$keytype} ? "interval '" . between(0, 40) . " days'" : between(0, 40);
+	my $width = $keytype !~ /^int/ ? "interval '" . between(0, 40) . " days'" : between(0, 40);
 	return $column if chance(0.6);
 	return "$column + $width" if chance(0.4) && !($column =~ /\.a/);
 	return "greatest($column, $outer.b1)" if chance(0.3) && $column =~ /\.b/;
@@ -178,7 +146,8 @@ sub lateral
 
 sub filter { return pick('p.n < 50', 'p.g = ' . between(0, 8), 'true', 'true', 'p.id % 3 <> 0') }
 
-# (kind, SQL); "ordered" queries are compared in their order, "cursor" are statements, "prepared" have a parameter $1
+# Return a query's kind and its SQL.  "ordered" queries are compared in their order, the SQL of a
+# "cursor" is that of its query, and "prepared" queries have a parameter $1.
 sub random_query
 {
 	my $filter = filter();
@@ -229,7 +198,8 @@ sub random_query
 		sub { ('ordered', 'SELECT p.id, ' . scalar_subquery() . " FROM p WHERE " . scalar_subquery() . " IS NOT NULL ORDER BY p.id LIMIT $limit") },
 		sub { ('ordered', 'SELECT id, x FROM seen ORDER BY id' . pick('', ' LIMIT 5')) },
 		sub { ('ordered', 'SELECT p.id FROM p ORDER BY ' . scalar_subquery() . ', p.id') },
-		# rescans, with a parameter of the subquery around in the outer plan or in the range
+		# These are rescanned with a parameter of the query around them, in the outer plan or in
+		# the range.
 		sub { ('rows', 'SELECT o, (SELECT count(x) FROM (SELECT ' . scalar_subquery() . ' AS x FROM p WHERE p.g = o) s) FROM generate_series(0, 5) o') },
 		sub { ('rows', 'SELECT o.id, s.* FROM p o CROSS JOIN LATERAL (SELECT q.id, ' . scalar_subquery('q', 'o') . ' FROM p q WHERE q.g = o.g AND q.id < 20) s WHERE o.id < 40') },
 		sub { ('rows', 'SELECT o.id, s.* FROM p o CROSS JOIN LATERAL (SELECT q.id, r.x FROM p q CROSS JOIN LATERAL ' . lateral('q', 'o') . ' r WHERE q.g = o.g AND q.id < 20 OFFSET 0) s WHERE o.id < 40') },
@@ -242,16 +212,17 @@ sub random_query
 
 # ---- running a query ----
 
-# ours: core's nested loops are priced out, so that ours is taken where it can be; stock: without ours
+# Settings.  In mode "ours" core's plans are priced out, so that ours is taken where it can be; in
+# mode "stock" ours is switched off.
 sub mode_sql
 {
 	my ($mode) = @_;
 	my $ours = $mode eq 'ours';
 	my $sql = 'SET LOCAL work_mem = \'' . ($ours ? pick(qw(64kB 256kB 4MB)) : '4MB') . "';\n";
 	$sql .= "SET LOCAL gpubtree.$_ = " . ($ours ? 'on' : 'off') . ";\n" foreach qw(enable_rangeaggregate enable_subquery);
-	# core's nested loops are priced out of LATERAL queries
+	# This prices out core's nested loops in LATERAL queries.
 	$sql .= 'SET LOCAL enable_nestloop = ' . ($ours && chance(0.9) ? 'off' : 'on') . ";\n";
-	# core's SubPlans, too
+	# This prices out core's SubPlans.
 	$sql .= 'SET LOCAL cpu_index_tuple_cost = ' . ($ours && chance(0.8) ? '10' : '0.005') . ";\n";
 	$sql .= 'SET LOCAL enable_sort = ' . ($ours && chance(0.5) ? 'off' : 'on') . ";\n";
 	$sql .= 'SET LOCAL gpubtree.enable_device = ' . (chance(0.5) ? 'on' : 'off') . ";\n";
@@ -264,65 +235,38 @@ sub answer_sql
 {
 	my ($kind, $query, @arguments) = @_;
 
-	return "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" if $kind eq 'ordered';
-	return "DECLARE c SCROLL CURSOR FOR $query;\n" . join('', map { "FETCH $_ FROM c;\n" } @arguments) . "CLOSE c;\n"
-	  if $kind eq 'cursor';
-	return "SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x;\n"
-	  if $kind eq 'rows';
-	return "PREPARE q ($keytype) AS SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x;\n"
-	  . 'SET LOCAL plan_cache_mode = ' . pick('force_generic_plan', 'force_custom_plan') . ";\n"
-	  . join('', map { "EXECUTE q ($_);\n" } @arguments) . "DEALLOCATE q;\n";
+	return 'SET LOCAL plan_cache_mode = ' . pick('force_generic_plan', 'force_custom_plan') . ";\n"
+	  . gpb_prepared_sql($keytype, gpb_digest_sql($query), @arguments) if $kind eq 'prepared';
+	return gpb_answer_sql($kind, $query, @arguments);
 }
-
-my $queries = 0;
-my $mismatches = 0;
-my %plans;
 
 sub compare_query
 {
 	my ($kind, $query) = random_query();
-	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
+	my $isolation = gpb_isolation();
 	my @arguments = $kind eq 'prepared'
 	  ? ($value{$keytype}->(between(0, $domain)), 'NULL', $value{$keytype}->(between(0, $domain)))
-	  : map { pick('FORWARD 3', 'FORWARD 50', 'BACKWARD 2', 'BACKWARD 40', 'LAST', 'FIRST', 'PRIOR') } 1 .. 8;
-	my $ours = mode_sql('ours');
-	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\n"
-		  . mode_sql('stock') . answer_sql($kind, $query, @arguments)
-		  . "\\echo ====\n$ours" . answer_sql($kind, $query, @arguments)
-		  . "\\echo ====\n"
-		  . ($kind eq 'prepared' ? "PREPARE q ($keytype) AS $query;\nEXPLAIN (COSTS OFF) EXECUTE q ($arguments[0]);\nDEALLOCATE q;\n"
-			: "EXPLAIN (COSTS OFF) $query;\n")
-		  . 'COMMIT;');
-	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
+	  : gpb_moves();
+	my $settings = mode_sql('ours');
+	my $plan = $random->compare(
+		query => $query,
+		isolation => $isolation,
+		stock => mode_sql('stock') . answer_sql($kind, $query, @arguments),
+		settings => $settings,
+		answer => answer_sql($kind, $query, @arguments),
+		explain => $kind eq 'prepared'
+		? "PREPARE q ($keytype) AS $query;\nEXPLAIN (COSTS OFF) EXECUTE q ($arguments[0]);\nDEALLOCATE q;\n"
+		: "EXPLAIN (COSTS OFF) $query;\n");
+	my $node = qr/Gpubtree(?:RangeAggregate|Subquery)/;
 
-	$queries++;
-	$plans{"$kind, ours"}++ if $plan =~ /Gpubtree(?:RangeAggregate|Subquery)/;
-	$plans{'not ours'}++ if $plan !~ /Gpubtree(?:RangeAggregate|Subquery)/;
-	$plans{'several'}++ if $plan =~ /Gpubtree(?:RangeAggregate|Subquery).*(?:Gpubtree(?:RangeAggregate|Subquery)|Answers.*Answers)/s;
-	return if $theirs eq $mine;
-	diag "differs ($isolation): $query\n$ours\nstock: $theirs\nours: $mine\n$plan" if $mismatches++ < 3;
+	$random->saw($plan =~ $node ? "$kind, ours" : 'not ours');
+	$random->saw('several') if $plan =~ /$node.*(?:$node|Answers.*Answers)/s;
 	return;
 }
 
-foreach my $round (1 .. $rounds)
+foreach my $round (1 .. $random->rounds)
 {
-	my $before = $mismatches;
-
 	create_tables();
-	compare_query() foreach (1 .. 80);
-	is($mismatches - $before, 0, "round $round: ranges of $keytype keys agree");
-	last if $mismatches > 10;
+	last unless $random->round("round $round: ranges of $keytype keys agree", 80, \&compare_query);
 }
-$session->quit;
-note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-
-# The comparison means nothing if the node was not used.
-if ($rounds >= 20 && $mismatches == 0)
-{
-	foreach my $plan ('rows, ours', 'ordered, ours', 'prepared, ours', 'cursor, ours', 'several')
-	{
-		cmp_ok($plans{$plan} // 0, '>', 20, "plans with: $plan");
-	}
-}
-$node->stop;
-done_testing();
+$random->finish(20, 'rows, ours', 'ordered, ours', 'prepared, ours', 'cursor, ours', 'several');

@@ -1,9 +1,11 @@
-# Aggregates by buckets of a key are what core makes of the same rows: every bucket function and unit, time zones with
-# all their changes, origins, negative numbers, keys of every type, infinite and out of the function's range, NULLs,
-# duplicates, gaps and deleted rows, descending indexes, HAVING, ORDER BY, LIMIT, parameters, views, rescans and cursors; and
-# where core raises an error there is one here.  And beside writers a snapshot stays what it is.
+# Aggregates by buckets of a key are what core makes of the same rows: every bucket function and
+# unit, time zones with all their changes, origins, negative numbers, keys of every type, infinite
+# and out of the function's range, NULLs, duplicates, gaps and deleted rows, descending indexes,
+# HAVING, ORDER BY, LIMIT, parameters, views, rescans and cursors; and where core raises an error
+# there is one here.  And beside writers a snapshot stays what it is.
 #
-# Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting, bucket_zone.c.
+# Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting,
+# bucket_zone.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)
@@ -16,33 +18,13 @@ use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
-my $seed = gpb_seed();
-my $rounds = $ENV{GPB_ROUNDS} // 16;
-my @devices = $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : qw(host off);
+my $random = GpubtreeRandom->new(rounds => 16, devices => [ 'host', 'off' ], settings => "timezone = 'UTC'\n");
+my $node = $random->node;
 
-# thousands of statements would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
-my $node = gpb_node('main', settings => <<"CONF");
-gpubtree.device = '$devices[0]'
-autovacuum = off
-fsync = off
-jit = off
-client_min_messages = warning
-max_parallel_workers_per_gather = 0
-CONF
-gpb_wait_for_service($node) if $devices[0] ne 'off';
-my $session;
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
-
-# Answers as one text, or that there was an error in the data: which row raises one first, and so which error it is, depends on the plan
+# answer() returns all rows as one text, or says that there was an error in the data: which row
+# raises an error first, and so which error it is, depends on the plan.
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -66,13 +48,14 @@ SQL
 
 # ---- zones ----
 
-# Those with changes over midnight, by half hours, by days, or of long ago; and any other
+# Zones whose offset changes over midnight, by half hours, by days, or changed long ago; and all
+# zones
 my @odd_zones = qw(America/St_Johns Australia/Lord_Howe Pacific/Apia America/Sao_Paulo Asia/Beirut Africa/Monrovia
   America/Havana Asia/Manila America/Scoresbysund Antarctica/Troll Europe/Berlin America/New_York Atlantic/Azores
   Asia/Kathmandu Africa/Cairo America/Juneau Europe/Dublin America/Godthab);
 my @all_zones = split(/\n/, $node->safe_psql('postgres',
 	q{SELECT name FROM pg_timezone_names WHERE name NOT LIKE 'posix/%' AND name NOT LIKE 'right/%' AND name <> 'localtime' ORDER BY name}));
-# not every system has the names of old
+# Not every system has the old names.
 my %is_known = map { $_ => 1 } @all_zones;
 @odd_zones = grep { $is_known{$_} } @odd_zones;
 cmp_ok(scalar(@odd_zones), '>=', 12, 'time zones with changes of many kinds');
@@ -81,7 +64,7 @@ my $zone;
 sub choose_zone
 {
 	$zone = pick(pick(@odd_zones), pick(@odd_zones), pick(@all_zones), 'XYZ-3:20', 'AAA+5BBB,M3.2.0/0:01,M11.1.0/0:01');
-	$session->query_safe(<<"SQL");
+	$random->sql(<<"SQL");
 INSERT INTO zones SELECT '$zone', coalesce(array_agg(d), '{}') FROM generate_series(timestamptz '1900-01-01 UTC', '2040-01-01 UTC', '1 day') d
 	WHERE offset_of(d, '$zone') <> offset_of(d + interval '1 day', '$zone')
 	HAVING NOT EXISTS (SELECT 1 FROM zones WHERE zone = '$zone');
@@ -95,7 +78,7 @@ my $keytype;
 my $spread;
 my $which_changes;
 
-# A distribution of keys
+# An expression whose values are distributed in one of several ways
 sub value_sql
 {
 	my $n = "floor(random() * $spread)::int8";
@@ -130,32 +113,41 @@ sub create_table
 	my $order = pick('', '', '', 'NULLS FIRST', 'DESC', 'DESC NULLS LAST');
 	my $include = pick('INCLUDE (v)', 'INCLUDE (v)', 'INCLUDE (w, v)');
 	my $values = 'CASE ' . join(' ', map { "WHEN random() < 0.5 THEN " . value_sql() } 1 .. between(1, 3)) . ' ELSE ' . value_sql() . ' END';
-	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) $include;\n";
 	my $load = <<"SQL";
 INSERT INTO t SELECT CASE WHEN random() >= $null THEN $values END,
 	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END, floor(random() * 1000000)::int8
 FROM generate_series(1, $rows) i;
 SQL
-	my $sql = "SET timezone = 'UTC';\nSELECT setseed(" . rand() . ");\nDROP TABLE IF EXISTS t CASCADE;\n"
-	  . "CREATE TABLE t (k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ", v int4, w int8) WITH (fillfactor = 60);\n"
-	  . (chance(0.5) ? $index . $load : $load . $index);
-	foreach my $far (@{ $far{$keytype} })
-	{
-		$sql .= "INSERT INTO t SELECT $far, n, n FROM generate_series(1, 3) n;\n" if chance(0.06);
-		$sql .= "INSERT INTO t VALUES ($far, 1, 1);\nDELETE FROM t WHERE k = $far;\n" if chance(0.06);
-	}
-	$sql .= "VACUUM ANALYZE t;\n" if chance(0.7);
-	$sql .= pick("UPDATE t SET v = v + 1 WHERE w % 5 = 0;\n", "DELETE FROM t WHERE w % 3 = 0;\n",
-		"DELETE FROM t WHERE k > (SELECT min(k) FROM t) AND k < (SELECT max(k) FROM t WHERE v < 50);\n",
-		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.6);
+	my $far_rows = sub {
+		my $rows = '';
+
+		foreach my $far (@{ $far{$keytype} })
+		{
+			$rows .= "INSERT INTO t SELECT $far, n, n FROM generate_series(1, 3) n;\n" if chance(0.06);
+			$rows .= "INSERT INTO t VALUES ($far, 1, 1);\nDELETE FROM t WHERE k = $far;\n" if chance(0.06);
+		}
+		return $rows;
+	};
+	my $sql = "SET timezone = 'UTC';\nSELECT setseed(" . rand() . ");\n"
+	  . gpb_table_sql(
+		name => 't',
+		columns => "k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ', v int4, w int8',
+		fillfactor => 60,
+		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include;\n",
+		load => $load,
+		after => $far_rows,
+		changes => [
+			"UPDATE t SET v = v + 1 WHERE w % 5 = 0;\n", "DELETE FROM t WHERE w % 3 = 0;\n",
+			"DELETE FROM t WHERE k > (SELECT min(k) FROM t) AND k < (SELECT max(k) FROM t WHERE v < 50);\n",
+			"BEGIN;\nDELETE FROM t;\nROLLBACK;\n" ]);
 	$sql .= "CREATE VIEW b AS SELECT k, v, w FROM t WHERE k IS NOT NULL;\n";
-	$session->query_safe($sql);
+	$random->sql($sql);
 	return;
 }
 
 # ---- queries ----
 
-# An argument: a constant, or now and then a parameter of a prepared statement
+# An argument of a bucket function: a constant, or now and then a parameter of a prepared statement
 my @parameters;
 
 sub argument
@@ -210,7 +202,8 @@ sub any_bucket
 		'k AT TIME ZONE ' . zone());
 }
 
-# One of them; parameters of the others are forgotten.
+# Return one bucket expression; any_bucket() has made several, and the parameters of the others are
+# forgotten.
 sub bucket
 {
 	my $bucket = any_bucket();
@@ -239,7 +232,8 @@ sub aggregates
 	return pick('count(*)', 'count(*), sum(v)', 'count(v), avg(v), max(v)', 'min(k), max(k), count(k)', 'sum(v), min(k)', 'max(v) - min(v) + 1, sum(v) * 2');
 }
 
-# (query, kind): of "errors late" errors may not be raised if few rows are wanted
+# Return a query and its kind.  Where few rows are wanted, core may end before it comes to the row
+# that raises an error: the kind is "errors late".
 sub random_query
 {
 	@parameters = ();
@@ -269,10 +263,6 @@ sub random_query
 
 # ---- running a query ----
 
-my $queries = 0;
-my $mismatches = 0;
-my %seen;
-
 sub mode_sql
 {
 	my ($ours) = @_;
@@ -286,7 +276,7 @@ sub mode_sql
 sub compare_query
 {
 	my ($query, $kind) = random_query();
-	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
+	my $isolation = gpb_isolation();
 	my $session_zone = chance(0.7) ? $zone : pick(@odd_zones);
 	my $run = "SELECT answer(\$query\$$query\$query\$);\n";
 	my $explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query;\n";
@@ -299,20 +289,21 @@ sub compare_query
 		$explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE p (" . join(', ', @parameters) . ");\n";
 	}
 	my $ours = mode_sql(1);
-	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\nSET LOCAL timezone = '$session_zone';\n" . mode_sql(0) . $prepare . $run
-		  . "\\echo ====\n$ours$prepare$run\\echo ====\nCOMMIT;");
-	my ($theirs, $mine) = split(/^====\n?/m, $output, -1);
+	my ($theirs, $mine, $errors) = $random->run_parts($isolation,
+		"SET LOCAL timezone = '$session_zone';\n" . mode_sql(0) . $prepare . $run, $ours . $prepare . $run);
 	my $error = $theirs =~ /^ERROR/;
-	my $plan = $error ? '' : $session->query_safe("SET timezone = '$session_zone';\n$ours$prepare$explain");
+	my $plan = $error ? '' : $random->sql("SET timezone = '$session_zone';\n$ours$prepare$explain");
 
-	$queries++;
-	$seen{errors}++ if $error;
-	$seen{'ours, ' . ($plan =~ /Ranges Sorted: 0/ ? 'in order' : 'sorted')}++ if $plan =~ /GpubtreeBucketAggregate/;
-	$seen{"ours of $keytype"}++ if $plan =~ /GpubtreeBucketAggregate/;
-	$seen{'no sort above'}++ if $plan =~ /^Custom Scan \(GpubtreeBucketAggregate/ && $query =~ /ORDER BY/;
-	$seen{parameters}++ if $plan =~ /GpubtreeBucketAggregate/ && @parameters;
-	return if $theirs eq $mine || ($error && $kind eq 'errors late');
-	diag "differs ($isolation, $keytype, $session_zone): $query (@parameters)\n$ours\nstock: $theirs\nours: $mine\n$plan" if $mismatches++ < 3;
+	$random->saw('errors') if $error;
+	if ($plan =~ /GpubtreeBucketAggregate/)
+	{
+		$random->saw('ours, ' . ($plan =~ /Ranges Sorted: 0/ ? 'in order' : 'sorted'));
+		$random->saw("ours of $keytype");
+		$random->saw('parameters') if @parameters;
+	}
+	$random->saw('no sort above') if $plan =~ /^Custom Scan \(GpubtreeBucketAggregate/ && $query =~ /ORDER BY/;
+	return if $errors eq '' && ($theirs eq $mine || ($error && $kind eq 'errors late'));
+	$random->mismatch("differs ($isolation, $keytype, $session_zone): $query (@parameters)\n$ours\nstock: $theirs\nours: $mine\n$plan\n$errors");
 	return;
 }
 
@@ -360,7 +351,7 @@ sub beside_writers
 	my ($device) = @_;
 
 	$node->pgbench(
-		"-n -c 4 -t 150 --random-seed=$seed", 0,
+		'-n -c 4 -t 150 --random-seed=' . $random->seed, 0,
 		[qr/processed: (\d+)\/\1/], [qr/^pgbench: setting random seed to \d+$/],
 		"device $device: buckets equal core's beside writers",
 		{   "$device-buckets\@50" => <<'SQL',
@@ -390,34 +381,14 @@ SQL
 	return;
 }
 
-foreach my $device (@devices)
+foreach my $device ($random->devices)
 {
-	if ($device ne $devices[0])
+	$random->use_device($device, 'reload');
+	foreach my $round (1 .. $random->rounds)
 	{
-		$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
-		$node->reload;
-	}
-	$session = $node->background_psql('postgres');
-	$session->set_query_timer_restart();
-	foreach my $round (1 .. $rounds)
-	{
-		my $before = $mismatches;
-
 		create_table();
-		compare_query() foreach (1 .. 50);
-		is($mismatches - $before, 0, "device $device, round $round: buckets of $keytype keys agree");
-		last if $mismatches > 10;
+		last unless $random->round("device $device, round $round: buckets of $keytype keys agree", 50, \&compare_query);
 	}
-	$session->quit;
 	beside_writers($device);
 }
-note "$queries queries: " . join(', ', map { "$_ $seen{$_}" } sort keys %seen);
-
-# The comparison means nothing if the node was not used.
-if ($rounds >= 16 && $mismatches == 0)
-{
-	cmp_ok($seen{$_} // 0, '>', 5, "queries with: $_")
-	  foreach ('ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors');
-}
-$node->stop;
-done_testing();
+$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors');

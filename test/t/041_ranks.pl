@@ -1,9 +1,11 @@
-# ORDER BY with OFFSET gives, row by row, what core's scan of the same index gives in the same snapshot, and
-# percentile_disc what core's aggregate gives: keys of every type, both orders of the index and of the query, conditions on the
-# key, long runs of equal keys, rows deleted, updated and not visible to everyone, offsets at both ends and beyond,
-# prepared statements, rescans, cursors; and a REPEATABLE READ transaction sees the same page twice while others write.
+# ORDER BY with OFFSET gives, row by row, what core's scan of the same index gives in the same
+# snapshot, and percentile_disc what core's aggregate gives: keys of every type, both orders of the
+# index and of the query, conditions on the key, long runs of equal keys, rows deleted, updated and
+# not visible to everyone, offsets at both ends and beyond, prepared statements, rescans, cursors;
+# and a REPEATABLE READ transaction sees the same page twice while others write.
 #
-# Guards: rank_cuts.c's parts (without gaps, none twice), rank_find.c's counting as far as needed, rank_exec.c's start and rescans.
+# Guards: rank_cuts.c's parts (without gaps, none twice), rank_find.c's counting as far as needed,
+# rank_exec.c's start and rescans.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 12)
@@ -17,40 +19,17 @@ use FindBin;
 use JSON::PP;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
-gpb_seed();
-my $rounds = $ENV{GPB_ROUNDS} // 12;
-my @devices = $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : qw(host off);
-
-# thousands of statements would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
-my $node = gpb_node('main', settings => <<"CONF");
-autovacuum = off
-timezone = 'America/New_York'
-fsync = off
-jit = off
-client_min_messages = warning
-max_parallel_workers_per_gather = 0
-CONF
-my $session;
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+my $random = GpubtreeRandom->new(rounds => 12, devices => [ 'host', 'off' ]);
+my $node = $random->node;
 
 # ---- tables ----
 
-my %type = (
-	int2 => sub { "(($_[0]) - 100)::int2" },
-	int4 => sub { "(($_[0]) - 100)::int4" },
+# Keys of int8 lie far apart; "small" is a domain over smallint.
+my %value = (
+	gpb_values(),
 	int8 => sub { "(($_[0]) - 100)::int8 * 1000000007" },
-	date => sub { "date '2024-11-01' + ($_[0])::int4" },
-	timestamp => sub { "timestamp '2024-11-01' + ($_[0]) * interval '12 hours'" },
-	timestamptz => sub { "timestamptz '2024-11-01' + ($_[0]) * interval '12 hours'" },
 	small => sub { "(($_[0]) - 100)::small" });
 my ($keytype, $domain, $rows, $not_null, $crowded, @orders);
 
@@ -60,41 +39,40 @@ sub create_table
 	my $null = $not_null ? 0 : pick(0.05, 0.3);
 	@orders = @{ pick([ 'ASC NULLS LAST', 'DESC NULLS FIRST' ], [ 'ASC NULLS FIRST', 'DESC NULLS LAST' ]) };
 	my $order = pick(@orders);
-	# wide entries and empty leaves make a high tree of few rows
+	# Wide entries and empty leaves make a high tree of few rows.
 	my $include = pick('', 'INCLUDE (v)', 'INCLUDE (w, v)', 'INCLUDE (v, w, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11)');
 	my $fill = pick(10, 10, 90);
 	($include, $fill) = ('INCLUDE (v, w, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11)', 10) if $large;
 	my $partial = !$not_null && chance(0.3) ? 'WHERE k IS NOT NULL' : '';
-	# keys anywhere, or crowded at one end: parts of different size
+	# Keys lie anywhere, or crowd at one end, so that parts of the index differ in size.
 	$crowded = chance(0.3);
 	my $number = $crowded ? "floor(pow(random(), 4) * $domain)::int4" : "floor(random() * $domain)::int4";
-	my $index = "CREATE INDEX t_k ON t USING gpubtree (k $order) $include WITH (fillfactor = $fill) $partial;\n";
 	my $load = <<"SQL";
 INSERT INTO t (k, v, w, s) SELECT
-	CASE WHEN random() >= $null THEN @{[ $type{$keytype}->($number) ]} END,
+	CASE WHEN random() >= $null THEN @{[ $value{$keytype}->($number) ]} END,
 	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END,
 	CASE WHEN random() > 0.1 THEN floor(random() * 1000)::int8 END, 'row ' || i
 FROM generate_series(1, $rows) i;
 SQL
-	my $sql = "SELECT setseed(" . rand() . ");\nDROP TABLE IF EXISTS t;\n"
-	  . "CREATE TABLE t (id serial, k $keytype " . ($not_null ? 'NOT NULL' : '') . ", v int4, w int8, s text, "
-	  . join(', ', map { "c$_ int8" } 1 .. 11) . ") WITH (fillfactor = 70);\n"
-	  . (chance(0.5) && !$large ? $index . $load : $load . $index);
-	$sql .= "VACUUM ANALYZE t;\n" if $large || chance(0.7);
-	$sql .= pick(
-		"UPDATE t SET s = 'hot' WHERE id % 7 = 0;\n",
-		"UPDATE t SET v = v + 1, w = NULL WHERE id % 5 = 0;\n",
-		"DELETE FROM t WHERE id % 3 = 0;\n",
-		"DELETE FROM t WHERE id < $rows * 0.8;\n",
-		"BEGIN;\nDELETE FROM t;\nROLLBACK;\n") if chance(0.7) && !$large;
+	my $sql = "SELECT setseed(" . rand() . ");\n"
+	  . gpb_table_sql(
+		name => 't',
+		columns => "id serial, k $keytype " . ($not_null ? 'NOT NULL' : '') . ', v int4, w int8, s text, '
+		  . join(', ', map { "c$_ int8" } 1 .. 11),
+		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include WITH (fillfactor = $fill) $partial;\n",
+		load => $load,
+		hot => "s = 'hot'",
+		more_changes => ["DELETE FROM t WHERE id < $rows * 0.8;\n"],
+		$large ? (index_first => 0, vacuumed => 1, changed => 0) : (changed => 0.7));
+
 	$sql .= "ANALYZE t;\n";
-	$session->query_safe($sql);
+	$random->sql($sql);
 	return;
 }
 
 # ---- queries ----
 
-sub value { return $type{$keytype}->(between(-5, $domain + 5)) }
+sub value { return $value{$keytype}->(between(-5, $domain + 5)) }
 
 # Conditions that leave NULL keys out, unless there are none
 sub condition
@@ -122,7 +100,7 @@ sub page
 	return 'SELECT ' . columns() . " FROM t " . ($condition // condition()) . " ORDER BY k " . direction() . " OFFSET $offset LIMIT $limit";
 }
 
-# An array of many fractions, in disorder, some twice and some NULL
+# An array of many fractions, in disorder, some of which occur twice and some of which are NULL
 sub many_fractions
 {
 	my $n = pick(30, 300, 2000);
@@ -131,7 +109,8 @@ sub many_fractions
 	return "ARRAY(SELECT CASE WHEN i % 17 <> 5 THEN (i * 7919 % 1500) / $divisor.0 END FROM generate_series(1, $n) i)";
 }
 
-# Aggregates, the first a percentile; NULL keys do not count for it, and for others only where there are none
+# Aggregates, the first of which is a percentile.  A percentile passes over NULL keys; where keys may
+# be NULL, our node does not take other aggregates beside it.
 sub percentiles
 {
 	my ($fraction) = @_;
@@ -143,7 +122,7 @@ sub percentiles
 		"$one, " . "coalesce($one, " . value() . ')');
 }
 
-# (kind, SQL): "rows" are queries, others statements
+# Return a kind and its SQL, which is one query or several statements.
 sub random_query
 {
 	return pick(
@@ -175,8 +154,8 @@ sub random_query
 
 # ---- running a query ----
 
-# ours: small offsets are ours too where the planner cannot know them; stock: core's scan of the same index, which has the
-# same order of equal keys
+# Settings.  In mode "ours" our node is taken even for small offsets; mode "stock" leaves core a
+# scan of the same index, which has the same order of equal keys.
 sub mode_sql
 {
 	my ($mode) = @_;
@@ -192,39 +171,35 @@ sub mode_sql
 sub answer_sql
 {
 	my ($kind, $query) = @_;
-	return $query =~ /^SELECT/ ? "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q;\n" : $query;
+	return $query =~ /^SELECT/ ? gpb_answer_sql('ordered', $query) : $query;
 }
-
-my $queries = 0;
-my $mismatches = 0;
-my %plans;
 
 sub compare_query
 {
 	my ($kind, $query) = random_query();
-	my $isolation = chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ';
-	my $ours = mode_sql('ours');
+	my $isolation = gpb_isolation();
+	my $settings = mode_sql('ours');
 	my $explain = $query =~ /^SELECT/ ? "EXPLAIN (COSTS OFF) $query;\n" : $query =~ /(?:FOR|AS) (SELECT .*?);/s ? "EXPLAIN (COSTS OFF) "
 	  . ($1 =~ s/\$\d/1000/gr) . ";\n" : '';
-	my $output = $session->query_safe("BEGIN ISOLATION LEVEL $isolation;\n"
-		  . mode_sql('stock') . answer_sql($kind, $query)
-		  . "\\echo ====\n$ours" . answer_sql($kind, $query)
-		  . "\\echo ====\n${explain}COMMIT;");
-	my ($theirs, $mine, $plan) = split(/^====\n?/m, $output, -1);
+	my $plan = $random->compare(
+		query => $query,
+		isolation => $isolation,
+		stock => mode_sql('stock') . answer_sql($kind, $query),
+		settings => $settings,
+		answer => answer_sql($kind, $query),
+		explain => $explain);
 
-	$queries++;
-	$plans{$kind}++ if $plan =~ /GpubtreeRank|GpubtreePercentile/;
-	$plans{backward}++ if $plan =~ /GpubtreeRank.*Backward/s;
-	$plans{'index only'}++ if $plan =~ /GpubtreeRank.*Index Only/s;
-	$plans{'serializable'}++ if $plan =~ /GpubtreeRank/ && $isolation eq 'SERIALIZABLE';
-	return if $theirs eq $mine;
-	diag "differs ($isolation): $query\n$ours\nstock: $theirs\nours: $mine\n$plan" if $mismatches++ < 3;
+	$random->saw($kind) if $plan =~ /GpubtreeRank|GpubtreePercentile/;
+	$random->saw('backward') if $plan =~ /GpubtreeRank.*Backward/s;
+	$random->saw('index only') if $plan =~ /GpubtreeRank.*Index Only/s;
+	$random->saw('serializable') if $plan =~ /GpubtreeRank/ && $isolation eq 'SERIALIZABLE';
 	return;
 }
 
 # ---- how much is counted and read ----
 
-# Of a table without long runs of equal keys: not much more is counted than the rows before the rank, and few are read.
+# In a table without long runs of equal keys, not many more rows are counted than lie before the
+# rank, and few are read.
 sub count_little
 {
 	my ($device) = @_;
@@ -234,7 +209,7 @@ sub count_little
 		foreach my $offset (300, 3000)
 		{
 			my $query = "SELECT k FROM t $condition ORDER BY k " . direction() . " OFFSET $offset LIMIT 10";
-			my $output = $session->query_safe("BEGIN;\n" . mode_sql('ours') . "SET LOCAL enable_indexonlyscan = on;\n"
+			my $output = $random->sql("BEGIN;\n" . mode_sql('ours') . "SET LOCAL enable_indexonlyscan = on;\n"
 				. "EXPLAIN (ANALYZE, COSTS OFF, FORMAT JSON) $query;\nCOMMIT;");
 			my $rank = decode_json($output)->[0]{Plan}{Plans}[0];
 
@@ -255,7 +230,7 @@ sub compare_beside_writers
 	my $differences = 0;
 	@orders = ('ASC', 'DESC');
 
-	$session->query_safe("DROP TABLE IF EXISTS t;\nCREATE TABLE t (id serial, k int8 NOT NULL, v int4);\n"
+	$random->sql("DROP TABLE IF EXISTS t;\nCREATE TABLE t (id serial, k int8 NOT NULL, v int4);\n"
 		. "INSERT INTO t (k, v) SELECT random() * 1e6, i FROM generate_series(1, 20000) i;\n"
 		. "CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v) WITH (fillfactor = 20);\nVACUUM ANALYZE t;\n");
 	count_little($device);
@@ -267,7 +242,7 @@ sub compare_beside_writers
 		my $offset = between(2000, 15000);
 		my $query = "SELECT k, v FROM t ORDER BY k " . direction() . " OFFSET $offset LIMIT 20";
 		my $answer = "SELECT md5(string_agg(q::text, ';')), (SELECT percentile_disc('{0.1,0.5}'::float8[]) WITHIN GROUP (ORDER BY k) FROM t) FROM ($query) q;\n";
-		my $output = $session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql('ours') . $answer
+		my $output = $random->sql("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . mode_sql('ours') . $answer
 			. "SELECT pg_sleep(0.1);\n$answer" . mode_sql('stock') . $answer . 'COMMIT;');
 		my @lines = grep { length } split(/\n/, $output);
 
@@ -283,39 +258,24 @@ sub compare_beside_writers
 
 # ---- all of it ----
 
-foreach my $device (@devices)
+foreach my $device ($random->devices)
 {
-	$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
-	$node->restart;
-	gpb_wait_for_service($node) if $device ne 'off';
-	$session = $node->background_psql('postgres');
-	$session->set_query_timer_restart();
-	$session->query_safe('DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS small; CREATE DOMAIN small AS smallint;');
-	foreach my $round (1 .. $rounds)
+	$random->use_device($device);
+	$random->sql('DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS small; CREATE DOMAIN small AS smallint;');
+	foreach my $round (1 .. $random->rounds)
 	{
-		my $before = $mismatches;
-
-		$keytype = pick(sort keys %type);
-		# the first has so many pages that the gaps between separators are divided by their keys
+		$keytype = pick(sort keys %value);
+		# The first table has so many pages that the gaps between separators are divided by their
+		# keys.
 		$domain = $round == 1 ? 30000 : pick(3, 20, 400, 5000, 30000);
 		$rows = $round == 1 ? 12000 : pick(0, 1, 300, 3000, 6000);
 		$not_null = $round == 1 || chance(0.6);
 		create_table($round == 1);
-		compare_query() foreach (1 .. ($round == 1 ? 20 : 50));
+		my $go_on = $random->round("$device, round $round: ranks of $keytype keys agree", $round == 1 ? 20 : 50, \&compare_query);
 		count_little("$device, $keytype") if $round == 1 && !$crowded;
-		is($mismatches - $before, 0, "$device, round $round: ranks of $keytype keys agree");
-		last if $mismatches > 10;
+		last unless $go_on;
 	}
 	compare_beside_writers($device);
-	$session->quit;
 }
-note "$queries queries; plans: " . join(', ', map { "$_ $plans{$_}" } sort keys %plans);
-
-# The comparison means nothing if the node was not used.
-if ($rounds >= 12 && $mismatches == 0)
-{
-	cmp_ok($plans{$_} // 0, '>', 5, "plans with: $_")
-	  foreach ('rows', 'lateral', 'rescan', 'prepared', 'percentile', 'percentiles', 'cursor', 'backward', 'index only', 'serializable');
-}
-$node->stop;
-done_testing();
+$random->finish(5, 'rows', 'lateral', 'rescan', 'prepared', 'percentile', 'percentiles', 'cursor', 'backward', 'index only',
+	'serializable');

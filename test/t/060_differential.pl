@@ -13,17 +13,13 @@ use Time::HiRes qw(time);
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use GpubtreeRandom;
 
 gpb_seed();
 my $rounds = $ENV{GPB_ROUNDS} // 40;
 my $device = $ENV{GPB_DEVICE} // 'host';
 
-# thousands of statements, twice over, would bury what the log should show
-{
-	no warnings 'redefine', 'once';
-	*PostgreSQL::Test::BackgroundPsql::note = sub { };
-}
-
+gpb_quiet_sessions();
 my $node = gpb_node(
 	'main',
 	settings => <<"CONF");
@@ -45,13 +41,8 @@ sub new_session
 	return $new;
 }
 
-# ---- random choices ----
-
-sub chance { return rand() < $_[0] }
-sub pick { return $_[ int(rand(@_)) ] }
-sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
-
-sub some    # each with probability one half
+# The arguments, each with probability one half
+sub some
 {
 	return grep { chance(0.5) } @_;
 }
@@ -142,7 +133,7 @@ sub range
 	return "k $lo " . literal() . " AND k $hi " . literal();
 }
 
-# A range that holds something, more often than not
+# A range that holds something more often than not
 sub narrow_range
 {
 	my $from = between(0, $domain);
@@ -350,7 +341,7 @@ sub prepared_sql
 	my @arguments;
 	my $prepared = digest_sql($kind, $query);
 
-	# every literal of a number or a bare string becomes $n
+	# Every literal of a number, and every infinity, becomes $n.
 	$prepared =~ s{\(\((-?\d+)\) - 30000\)::(int[248])}{
 		push @arguments, "(($1) - 30000)::$2"; '$' . @arguments}ge;
 	$prepared =~ s{\b(date|timestamptz|timestamp) ('[^']*infinity')}{
@@ -406,7 +397,8 @@ sub complain
 	diag $text;
 }
 
-# Run one random query in several modes and in one snapshot.  In "old" that snapshot is the session's.
+# Run one random query in several modes and in one snapshot.  In "old" that snapshot is the
+# session's.
 sub compare_query
 {
 	my ($old) = @_;
@@ -548,7 +540,7 @@ sub create_table
 	  . ");\n";
 	$sql .= chance(0.5) ? $load . $index : $index . $load;
 
-	# the outer side of joins, also of another type of the family
+	# The outer side of joins has a key of the same type or of another one of the family.
 	my $outer = pick(@{ $family{ $type{$keytype}{family} } });
 	my $key = $type{$outer}{sql}->("floor(random() * $domain)::int8");
 	$sql .= "CREATE TABLE s (n serial, k $outer);\n"
@@ -575,14 +567,14 @@ foreach my $round (1 .. $rounds)
 
 		if ($step == 2)
 		{
-			# A snapshot that will see none of what follows
+			# This session's snapshot will see none of what follows.
 			$old = new_session();
 			$old->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT count(*) FROM t;");
 		}
 		my $changes = join('', map { change_sql() } 1 .. between(1, 3));
 		my $upkeep = maintenance_sql();
 
-		# these would wait for the old snapshot's lock, or take away its rows
+		# These commands would wait for the old session's lock, or take away the rows that it sees.
 		$upkeep = "VACUUM t;\n"
 		  if $old && $upkeep =~ /FULL|CLUSTER|TRUNCATE|REINDEX/;
 		$upkeep = '' if $upkeep =~ /CLUSTER/ && $where ne '';

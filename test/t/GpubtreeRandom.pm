@@ -1,0 +1,307 @@
+# Random tables and queries, whose answers through gpubtree are compared with core's in one
+# snapshot: what 034 to 041 share.
+#
+# A script makes one GpubtreeRandom, which has the server, a session, and the count of mismatches.
+# The script itself says what its tables and queries are, and which settings lead to which plan:
+#
+#	my $random = GpubtreeRandom->new(rounds => 24);
+#	$random->use_device('host');
+#	foreach my $round (1 .. $random->rounds)
+#	{
+#		$random->sql(...);			# a new table
+#		last unless $random->round("round $round: ...", 60, sub { $random->compare(...) });
+#	}
+#	$random->finish(...);
+#
+# Every choice comes from Perl's rand(), which gpb_seed() seeds, so a seed repeats a run as long as
+# the same choices are made in the same order.  Whoever changes the order of the choices here
+# changes what the seeds of test/seeds lead to.
+package GpubtreeRandom;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use GpubtreeTest;
+use Exporter 'import';
+
+our @EXPORT = qw(chance pick between gpb_quiet_sessions gpb_values gpb_family gpb_index_order
+  gpb_table_sql gpb_isolation gpb_moves gpb_digest_sql gpb_answer_sql gpb_prepared_sql);
+
+# ---- choices ----
+
+# True with that probability
+sub chance { return rand() < $_[0] }
+
+# One of the arguments
+sub pick { return $_[ int(rand(@_)) ] }
+
+# An integer from lo to hi
+sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
+
+# ---- key types ----
+
+# For each key type the function that makes an SQL expression of the type from an SQL expression
+# for a number.  The numbers that tests use begin at 0; dates begin at "start", timestamps go on by
+# "step".
+sub gpb_values
+{
+	my (%options) = @_;
+	my $start = $options{start} // '2024-11-01';
+	my $step = $options{step} // '12 hours';
+
+	return (
+		int2 => sub { "(($_[0]) - 100)::int2" },
+		int4 => sub { "(($_[0]) - 100)::int4" },
+		int8 => sub { "(($_[0]) - 100)::int8" },
+		date => sub { "(date '$start' + ($_[0])::int4)" },
+		timestamp => sub { "(timestamp '$start' + ($_[0]) * interval '$step')" },
+		timestamptz => sub { "(timestamptz '$start' + ($_[0]) * interval '$step')" });
+}
+
+# The types that a key of this type may be compared with, its own among them
+sub gpb_family
+{
+	my ($type) = @_;
+	return $type =~ /^int/ ? qw(int2 int4 int8) : qw(date timestamp timestamptz);
+}
+
+# ---- tables ----
+
+# The order of an index's key
+sub gpb_index_order { return pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST') }
+
+# SQL that makes a table anew: builds its index before or after the rows come in, vacuums it or not,
+# and then changes some of the rows, or does not.  Options:
+#
+#	name, columns, fillfactor (default 70)
+#	index		the statement that creates the index
+#	load		statements that insert the rows
+#	after		more SQL for a table that has both, or a function that returns it
+#	changes		statements of which one may come last; by default they expect columns id, v and w
+#	hot			what a default change that leaves the index alone sets; none if this is missing
+#	more_changes	beside the default ones
+#	index_first, vacuumed, changed
+#				probabilities
+sub gpb_table_sql
+{
+	my (%table) = (fillfactor => 70, after => '', index_first => 0.5, vacuumed => 0.7, changed => 0.6, @_);
+	my $name = $table{name};
+	my @changes = @{ $table{changes} // [
+		($table{hot} ? "UPDATE $name SET $table{hot} WHERE id % 7 = 0;\n" : ()),
+		"UPDATE $name SET v = v + 1, w = NULL WHERE id % 5 = 0;\n",
+		"DELETE FROM $name WHERE id % 3 = 0;\n",
+		@{ $table{more_changes} // [] },
+		"BEGIN;\nDELETE FROM $name;\nROLLBACK;\n" ] };
+	my $sql = "DROP TABLE IF EXISTS $name CASCADE;\n"
+	  . "CREATE TABLE $name ($table{columns}) WITH (fillfactor = $table{fillfactor});\n"
+	  . (chance($table{index_first}) ? $table{index} . $table{load} : $table{load} . $table{index});
+
+	$sql .= ref $table{after} ? $table{after}->() : $table{after};
+	$sql .= "VACUUM ANALYZE $name;\n" if $table{vacuumed} == 1 || chance($table{vacuumed});
+	$sql .= pick(@changes) if chance($table{changed});
+	return $sql;
+}
+
+# ---- queries ----
+
+sub gpb_isolation { return chance(0.1) ? 'SERIALIZABLE' : 'REPEATABLE READ' }
+
+# What a cursor is moved by; more ways if given
+sub gpb_moves
+{
+	my @more = @_;
+	return map { pick('FORWARD 3', 'FORWARD 50', 'BACKWARD 2', 'BACKWARD 40', 'LAST', 'FIRST', 'PRIOR', @more) } 1 .. 8;
+}
+
+# A query of one line that stands for all rows of another: how many there are, and a digest of them,
+# in the order in which they come if "ordered".  No semicolon at the end.
+sub gpb_digest_sql
+{
+	my ($query, $ordered) = @_;
+
+	return "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($query) q" if $ordered;
+	return "SELECT count(*), md5(string_agg(r, ';' ORDER BY r COLLATE \"C\")) FROM (SELECT q::text AS r FROM ($query) q) x";
+}
+
+# Statements that show a query's answer.  Kinds: "rows", in any order; "ordered"; "cursor", which is
+# moved by the moves given.
+sub gpb_answer_sql
+{
+	my ($kind, $query, @moves) = @_;
+
+	return "DECLARE c SCROLL CURSOR FOR $query;\n" . join('', map { "FETCH $_ FROM c;\n" } @moves) . "CLOSE c;\n"
+	  if $kind eq 'cursor';
+	return gpb_digest_sql($query, $kind eq 'ordered') . ";\n";
+}
+
+# Statements that prepare a query with one parameter and execute it with each of the arguments
+sub gpb_prepared_sql
+{
+	my ($type, $query, @arguments) = @_;
+
+	return "PREPARE q ($type) AS $query;\n" . join('', map { "EXECUTE q ($_);\n" } @arguments) . "DEALLOCATE q;\n";
+}
+
+# ---- comparing ----
+
+# What sessions print for every statement would bury, in thousands of statements, what the log
+# should show.
+sub gpb_quiet_sessions
+{
+	no warnings 'redefine', 'once';
+	*PostgreSQL::Test::BackgroundPsql::note = sub { };
+	return;
+}
+
+# Options: rounds (GPB_ROUNDS overrules it); devices, an array (GPB_DEVICE overrules it);
+# settings, more lines for postgresql.conf.
+sub new
+{
+	my ($class, %options) = @_;
+	my $seed = gpb_seed();
+	my @devices = $ENV{GPB_DEVICE} ? ($ENV{GPB_DEVICE}) : @{ $options{devices} // ['host'] };
+	my $self = {
+		seed => $seed,
+		rounds => $ENV{GPB_ROUNDS} // $options{rounds},
+		all_rounds => $options{rounds},
+		devices => \@devices,
+		device => $devices[0],
+		queries => 0,
+		mismatches => 0,
+		seen => {} };
+
+	gpb_quiet_sessions();
+	# Tests have little data; with small chunks a request has several of them all the same.
+	$self->{node} = gpb_node('main', small_chunks => 1, settings => <<"CONF" . ($options{settings} // ''));
+gpubtree.device = '$devices[0]'
+autovacuum = off
+timezone = 'America/New_York'
+fsync = off
+jit = off
+client_min_messages = warning
+max_parallel_workers_per_gather = 0
+CONF
+	return bless $self, $class;
+}
+
+sub node { return $_[0]->{node} }
+sub rounds { return $_[0]->{rounds} }
+sub devices { return @{ $_[0]->{devices} } }
+sub mismatches { return $_[0]->{mismatches} }
+sub seed { return $_[0]->{seed} }
+
+# A new session with that device.  The server is restarted if it has another one; "how" may be
+# 'reload' instead.
+sub use_device
+{
+	my ($self, $device, $how) = @_;
+	my $node = $self->{node};
+
+	$self->{session}->quit if $self->{session};
+	if ($device ne $self->{device})
+	{
+		$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
+		($how // 'restart') eq 'reload' ? $node->reload : $node->restart;
+		$self->{device} = $device;
+	}
+	gpb_wait_for_service($node) if $device ne 'off';
+	# A session outlives a query that fails, which counts as a mismatch.
+	$self->{session} = $node->background_psql('postgres', on_error_stop => 0);
+	$self->{session}->set_query_timer_restart();
+	return;
+}
+
+# Run statements that must not fail.
+sub sql
+{
+	my ($self, $statements) = @_;
+	return $self->{session}->query_safe($statements);
+}
+
+# Run the parts of one transaction, and return the output of each, then the errors.
+sub run_parts
+{
+	my ($self, $isolation, @parts) = @_;
+	my $session = $self->{session};
+	my $output = $session->query("BEGIN ISOLATION LEVEL $isolation;\n" . join('', map { "$_\\echo ====\n" } @parts) . 'COMMIT;');
+	my $errors = $session->{stderr};
+
+	$session->{stderr} = '';
+	$session->query('DEALLOCATE ALL') if $errors ne '';
+	$self->{queries}++;
+	return ((split(/^====\n?/m, $output, -1))[ 0 .. $#parts ], $errors);
+}
+
+# Note that answers differ; the first few are shown.
+sub mismatch
+{
+	my ($self, $text) = @_;
+
+	diag $text if $self->{mismatches}++ < 3;
+	return;
+}
+
+# Answer a query by core's plans and by ours, in one snapshot, and return our plan.  Options:
+#
+#	query, isolation
+#	stock		settings for core's plans, and the statements that show the answer
+#	settings	those that lead to our plan
+#	answer		the statements again
+#	explain		the EXPLAIN
+#	mode		a word for the message, if there are several ways to our plan
+sub compare
+{
+	my ($self, %run) = @_;
+	my ($theirs, $ours, $plan, $errors) =
+	  $self->run_parts($run{isolation}, $run{stock}, $run{settings} . $run{answer}, $run{explain});
+
+	$self->mismatch('differs (' . join(', ', grep { defined } $run{mode}, $run{isolation}) . '): '
+		  . substr($run{query}, 0, 2000) . "\n$run{settings}\nstock: $theirs\nours: $ours\n" . substr($plan // '', 0, 3000)
+		  . "\n$errors")
+	  if $theirs ne $ours || $errors ne '';
+	return $plan // '';
+}
+
+# Count that something was seen, in a plan for example.
+sub saw
+{
+	my ($self, $what) = @_;
+	$self->{seen}{$what}++;
+	return;
+}
+
+# One assertion for n calls of the function, which compares; returns false if there have been so
+# many mismatches that going on would tell no more.
+sub round
+{
+	my ($self, $name, $n, $compare) = @_;
+	my $before = $self->{mismatches};
+
+	$compare->() foreach (1 .. $n);
+	is($self->{mismatches} - $before, 0, $name);
+	return $self->{mismatches} <= 10;
+}
+
+# The end of a test.  Comparisons mean nothing if the plans that are to be tested were not used:
+# each of those named must have been seen more than "least" times, unless the rounds were cut
+# short.
+sub finish
+{
+	my ($self, $least, @plans) = @_;
+	my $seen = $self->{seen};
+
+	$self->{session}->quit;
+	note "$self->{queries} queries; seen: " . join(', ', map { "$_ $seen->{$_}" } sort keys %$seen);
+	if ($self->{rounds} >= $self->{all_rounds} && $self->{mismatches} == 0)
+	{
+		cmp_ok($seen->{$_} // 0, '>', $least, "queries with: $_") foreach @plans;
+	}
+	$self->{node}->stop;
+	done_testing();
+	return;
+}
+
+1;

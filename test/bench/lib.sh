@@ -16,24 +16,24 @@ sql() { psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
 
 # ---- writing a psql script ----
 
-# time_it LABEL STATEMENT
+# time_it LABEL STATEMENT: write what times a statement under a label.
 time_it() { printf '\\timing on\n\\echo @ %s\n%s;\n\\timing off\n' "$1" "$2"; }
 
-# use_index TABLE INDEX
+# use_index TABLE INDEX: write what leaves the planner that index of the table alone.
 use_index()
 {
 	echo "UPDATE pg_index SET indisvalid = (indexrelid = '$2'::regclass)
 		WHERE indrelid = '$1'::regclass;"
 }
 
-# Both indexes again
+# Let the planner see both indexes of bench.big again.
 use_both()
 {
 	sql -c "UPDATE pg_index SET indisvalid = true WHERE indrelid = 'bench.big'::regclass"
 }
 
-# rounds COMMAND...: what the command writes, $ROUNDS times after one to warm up, whose
-# labels begin with "warm"
+# rounds COMMAND...: run the command, which writes a script, $ROUNDS times, after one round to warm
+# up, whose labels begin with "warm".
 rounds()
 {
 	"$@" | sed 's/^\\echo @ /\\echo @ warm-/'
@@ -68,13 +68,14 @@ medians()
 	rm -f "$script.out"
 }
 
-# value LABEL FILE: one median
+# value LABEL FILE: print one median.
 value() { awk -v l="$1" '$1 == l { print $2 }' "$2"; }
 
-# ratio A B: A / B
+# ratio A B: print A / B.
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0 > 0) printf "%.3g", a / b; else print "-" }'; }
 
-# Core's ways to join, each alone: only METHOD, one of hashjoin, nestloop, mergejoin, or none
+# only METHOD: write what leaves core that way to join alone; hashjoin, nestloop, mergejoin, or
+# none.
 only()
 {
 	for method in hashjoin nestloop mergejoin; do
@@ -82,7 +83,7 @@ only()
 	done
 }
 
-# Settings that make core choose parallel plans wherever it can, with so many workers: parallel WORKERS
+# parallel WORKERS: write settings with which core chooses parallel plans wherever it can.
 parallel()
 {
 	cat <<SETTINGS
@@ -94,8 +95,8 @@ SET min_parallel_index_scan_size = 0;
 SETTINGS
 }
 
-# report WHAT MEASURED GOAL CONDITION: one line of the closing table; CONDITION is an awk expression of x,
-# the measured figure; the figure's unit stands in GOAL.
+# report WHAT MEASURED GOAL CONDITION: print one line of the closing table.  CONDITION is an awk
+# expression of x, the measured figure; the figure's unit stands in GOAL.
 report()
 {
 	met=$(awk -v x="$2" "BEGIN { print ($4) ? \"met\" : \"NOT MET\" }")
@@ -105,8 +106,9 @@ report()
 	fi
 }
 
-# The large data set, unless there is one of this size: bench.big (k bigint, v int), k = 1 .. ROWS in
-# the table's order, every page all-visible, with both indexes.  Build times are kept in bench.built.
+# Load the large data set, unless there is one of this size: bench.big (k bigint, v int), k = 1 ..
+# ROWS in the table's order, every page all-visible, with both indexes.  Build times are kept in
+# bench.built.
 need_big()
 {
 	if [ "$(sql -c "SELECT to_regclass('bench.big') IS NOT NULL")" = t ]; then

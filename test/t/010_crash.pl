@@ -27,7 +27,7 @@ for my $round (1 .. $rounds)
 INSERT INTO t SELECT :a + i * 7, i, i FROM generate_series(1, :b) i;
 DELETE FROM t WHERE k BETWEEN :a AND :a + 100;
 SQL
-	# Crash at different depths of work, once with a checkpoint on the way.
+	# The server crashes after different amounts of work, once with a checkpoint before.
 	usleep(800_000);
 	$node->safe_psql('postgres', 'CHECKPOINT') if $round == 2;
 	usleep(500_000 * $round);

@@ -16,7 +16,7 @@ wal_skip_threshold = 0
 CONF
 gpb_compare_function($node);
 
-# Rows before and after the build, then a rewrite and a truncation in one transaction.
+# Rows come in before and after the build; then one transaction rewrites and truncates the table.
 $node->safe_psql('postgres', <<'SQL');
 BEGIN;
 CREATE TABLE a (k bigint, v int, d float8);

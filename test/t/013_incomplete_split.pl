@@ -28,7 +28,7 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
 SQL
 $node->safe_psql('postgres', 'VACUUM t');
 
-# Split leaves in several places, each left incomplete by an error just after it.
+# Leaves are split in several places, and an error just after each split leaves it incomplete.
 my $failed = 0;
 for my $place (500, 60_000, 100_000, 199_000)
 {
@@ -73,7 +73,7 @@ answers_right($node, 'after a crash');
 my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
 is($status, 0, 'the checker takes an incomplete split for what it is') or diag($err);
 
-# Whoever writes there next completes it.
+# The next session that writes there completes the split.
 for my $place (500, 60_000, 100_000, 199_000)
 {
 	$node->safe_psql('postgres',

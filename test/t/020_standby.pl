@@ -76,12 +76,12 @@ like(
 my $mirror = $standby->safe_psql('postgres', 'SELECT state, blocks > 10 FROM gpubtree_mirrors');
 like($mirror, qr/\|t$/, "the standby has a mirror ($mirror)");
 
-# The standby's restart: its mirror is rebuilt.
+# After the standby's restart its mirror is rebuilt.
 $standby->restart;
 gpb_wait_for_service($standby);
 same_answers('after the standby restarted');
 
-# Answers while replay goes on: each in one snapshot.
+# While replay goes on, each comparison is made in one snapshot.
 my $load = gpb_start_pgbench($primary, <<'SQL', '-c', '2', '-T', '6');
 \set a random(1, 40000)
 INSERT INTO t SELECT :a + i, i, i FROM generate_series(1, 50) i;

@@ -36,8 +36,8 @@ my $reader = $standby->background_psql('postgres');
 $reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
 is($reader->query_safe('SELECT count(*) FROM t'), '100', 'the snapshot sees all rows');
 
-# Few enough rows that no page is pruned: that would be a recovery conflict.
-# Delete; let an index scan find the dead rows and set hints; ship the page whole.
+# Rows are deleted, few enough that no page is pruned, since that would be a recovery
+# conflict.  Then an index scan finds the dead rows and sets hints, and the page is sent whole.
 $primary->safe_psql('postgres', 'DELETE FROM t WHERE k <= 50');
 $primary->safe_psql('postgres', <<'SQL');
 SET enable_seqscan = off;

@@ -1,7 +1,7 @@
-# On a standby too, an entry that a scan has copied outlives neither its row nor the row's invisibility:
-# VACUUM's redo waits for the scan's pin, even where the entry was removed from another leaf than
-# the scan's, or by simple deletion.  Without that, index-only scans find the row's page all-visible and
-# return deleted rows.
+# On a standby too, an entry that a scan has copied outlives neither its row nor the row's
+# invisibility: VACUUM's redo waits for the scan's pin, even where the entry was removed from
+# another leaf than the scan's, or by simple deletion.  Without that, index-only scans find the
+# row's page all-visible and return deleted rows.
 #
 # Guards: the record at the end of VACUUM's pass over an index.
 use strict;
@@ -33,7 +33,7 @@ sub scan_beside_vacuum
 {
 	my ($table, $move) = @_;
 
-	# One leaf; rows come and go on different pages of the table.
+	# The index has one leaf; rows come and go on different pages of the table.
 	$primary->safe_psql('postgres', <<"SQL");
 CREATE TABLE $table (k bigint, v int);
 INSERT INTO $table SELECT i * 10, 1 FROM generate_series(1, 400) i;
@@ -78,10 +78,11 @@ SQL
 	return;
 }
 
-# A split takes them to a leaf that nobody has pinned.
+# First move: a split takes the entries to a leaf that nobody has pinned.
 scan_beside_vacuum('moved', 'INSERT INTO moved SELECT 100 + i % 7, 2 FROM generate_series(1, 400) i');
 
-# A scan finds them dead, and simple deletion removes them; the leaf is not split.
+# Second move: a scan finds the entries dead, and simple deletion removes them; the leaf is not
+# split.
 scan_beside_vacuum('removed', <<'SQL');
 SET gpubtree.enable_aggregate = off;
 SET enable_seqscan = off;

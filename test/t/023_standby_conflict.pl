@@ -53,7 +53,7 @@ $primary->safe_psql('postgres', 'INSERT INTO t SELECT 75, 1 FROM generate_series
 is( $primary->safe_psql('postgres', "SELECT pg_relation_size('t_k') / current_setting('block_size')::int"),
 	'2', 'simple deletion made room');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-# its connection is gone: it was idle in its transaction
+# The reader was idle in its transaction, so the conflict has ended its connection.
 my $answer = eval { $reader->query_safe('SELECT sum(v) FROM t WHERE k > 0') } // '';
 is($answer, '', 'no answer for the old snapshot');
 like(slurp_file($standby->logfile), qr/conflict with recovery/, 'it was cancelled');

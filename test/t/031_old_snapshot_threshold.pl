@@ -29,7 +29,7 @@ like(gpb_engine($node, 'SELECT sum(v) FROM t WHERE k > 100', 'aggregate'),
 is( $node->safe_psql('postgres', "SELECT compare_range('t', 100, 9000) IS NOT NULL"),
 	't', "its answer is the sequential scan's");
 
-# A snapshot is taken, rows that it sees are removed for good, and it asks again.
+# A session takes a snapshot, rows that it sees are removed for good, and the session asks again.
 my ($in, $out) = ('', '');
 my $session = IPC::Run::start(
 	[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=0', '-d', $node->connstr('postgres') ],
@@ -41,7 +41,7 @@ like($out, qr/answer\|\(10000,/, 'the snapshot sees all rows');
 $out = '';
 
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k % 2 = 0');
-# the threshold counts in whole minutes, but 0 takes effect after the next transactions
+# The threshold counts in whole minutes, but 0 takes effect after the next transactions.
 for (1 .. 3)
 {
 	$node->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k = 1');

@@ -1,7 +1,9 @@
-# A batched join of ten million outer rows stays within hash_mem (work_mem here), plus what a backend has anyway and,
-# with a device, staging in shared memory: with joined rows, rows without a match, and under aggregates.
+# A batched join of ten million outer rows stays within hash_mem (work_mem here), plus what a
+# backend has anyway and, with a device, staging in shared memory: with joined rows, rows without a
+# match, and under aggregates.
 #
-# Guards: GPB_JOIN_MOST_ROWS and gpb_join_memory bound a batch, whatever the outer side is; nothing is kept from batch to batch.
+# Guards: GPB_JOIN_MOST_ROWS and gpb_join_memory bound a batch, whatever the outer side is; nothing
+# is kept from batch to batch.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -23,7 +25,7 @@ hash_mem_multiplier = 1
 CONF
 gpb_wait_for_service($node);
 
-# own_memory: what the process has for itself, in bytes: neither shared memory nor files
+# own_memory() returns the bytes that the process has for itself, without shared memory and files.
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE inside (k bigint, v int);
 INSERT INTO inside SELECT i * 2, i % 1000 FROM generate_series(1, 500000) i;
@@ -37,7 +39,8 @@ CREATE FUNCTION own_memory() RETURNS bigint LANGUAGE sql VOLATILE AS $$
 $$;
 SQL
 
-# ten million rows: 100 times "part", with keys 1 .. 1,000,000, half of which are there
+# The ten million outer rows are 100 times those of "part", with keys from 1 to 1,000,000, half of
+# which the inner table has.
 my $outer = '(SELECT p.id + 100000 * (g % 10) AS k, p.id, p.s FROM generate_series(1, 100) g, part p OFFSET 0) o';
 my %join = (
 	'inner join' => [ "$outer JOIN inside i USING (k)", 5_000_000 ],
@@ -59,7 +62,8 @@ FROM before b, (SELECT o.id, o.s FROM $from OFFSET 0) j;
 SQL
 		is($rows, $expected, "$kind, enabled $enabled: all rows");
 		my $more = $most - $before;
-		# work_mem of the node, the nested loop's Materialize, and what allocation leaves over
+		# The node and the nested loop's Materialize may take work_mem each; the rest is what
+		# allocation leaves over.
 		cmp_ok($more, '<', 2 * 8 * 1024 * 1024 + 6 * 1024 * 1024,
 			sprintf('%s, enabled %s: %.1f MB', $kind, $enabled, $more / 1024 / 1024));
 	}

@@ -47,7 +47,7 @@ is( $node->safe_psql('postgres',
 		'SELECT memory_used <= memory_limit, mirrors BETWEEN 1 AND 5 FROM gpubtree_device'),
 	't|t', 'the limit is kept');
 
-# All at once
+# All six indexes are queried at once.
 $node->pgbench(
 	'-n -c 5 -t 40 --random-seed=' . gpb_seed(), 0,
 	[qr/processed: 200\/200/], [qr/^pgbench: setting random seed to \d+$/],

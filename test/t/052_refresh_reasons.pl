@@ -1,5 +1,5 @@
-# gpubtree_refresh() says why there is no mirror: no device, no memory on it, too many blocks, a service that has gone.
-# (The reasons that need no server of their own are in sql/switches.sql.)
+# gpubtree_refresh() says why there is no mirror: no device, no memory on it, too many blocks, a
+# service that has gone. (The reasons that need no server of their own are in sql/switches.sql.)
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -19,7 +19,7 @@ INSERT INTO small SELECT i FROM generate_series(1, 10000) i;
 CREATE INDEX small_k ON small USING gpubtree (k);
 SQL
 
-# Restart with settings; then what a refresh of the index returns and says
+# Restart the server with these settings, and return what a refresh of the index returns and says.
 sub refresh_with
 {
 	my ($index, $ready, %settings) = @_;

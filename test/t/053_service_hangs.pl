@@ -1,6 +1,6 @@
-# A service that hangs is waited for no longer than gpubtree.request_timeout, by everyone and at every point; queries
-# answer all the same, the log has one line, and when the service moves again nothing is lost.  A service that is
-# merely busy, or idle, does not hang.
+# A service that hangs is waited for no longer than gpubtree.request_timeout, by everyone and at
+# every point; queries answer all the same, the log has one line, and when the service moves again
+# nothing is lost.  A service that is merely busy, or idle, does not hang.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -13,7 +13,7 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $timeout = 2;
-# What a query may take beside the wait, on a machine with much else to do
+# Seconds that a query may take beside the wait, on a machine with much else to do
 my $slack = 8;
 
 my $node = gpb_node('main', settings => <<"CONF");
@@ -78,7 +78,7 @@ sub wait_until
 	die "waited in vain: $what";
 }
 
-# For sessions to come
+# Change a setting for sessions to come.
 sub set_timeout
 {
 	my ($value) = @_;
@@ -89,7 +89,8 @@ sub set_timeout
 	  or die 'not reloaded';
 }
 
-# A session in the background that runs one statement, in one snapshot; its settings are "name = value".
+# A session in the background that runs one statement, in one snapshot; its settings are "name =
+# value".
 sub start
 {
 	my ($sql, @settings) = @_;
@@ -101,7 +102,7 @@ sub start
 	return \%session;
 }
 
-# How long the statement took, in seconds, with the session's start
+# The seconds that the statement took, the session's start included
 sub finish
 {
 	my ($session) = @_;
@@ -110,8 +111,8 @@ sub finish
 	return time - $session->{began};
 }
 
-# The sessions end in time, without errors, and those that count rows count right.  gpubtree_refresh()
-# may say why it did nothing.
+# The sessions end in time, without errors, and those that count rows count
+# right.  gpubtree_refresh() may say why it did nothing.
 sub end_in_time
 {
 	my ($name, @sessions) = @_;
@@ -158,7 +159,7 @@ sub recovers
 		"$name: batch slots and memory are free again")
 	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
 	is(log_lines(), "$hangs $hangs", "$name: the log says that it moves");
-	# more sessions than there are slots of either kind
+	# There are more sessions than slots of either kind.
 	end_in_time("$name: many sessions", map { start($compare) } 1 .. 4);
 	cmp_ok($node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')"), '>=', 0, "$name: refreshed");
 	like(gpb_engine($node, $query, 'aggregate'), qr/host/, "$name: the mirror answers");
@@ -212,7 +213,7 @@ for my $point ('map-read', 'refreshes', 'upload', 'batches')
 	recovers("held at $point");
 }
 
-# It moves on for a step, and hangs again: that is found anew.
+# The service moves on for a step and hangs again, which is found anew.
 hold_service('batches');
 end_in_time('a first hang', start($compare));
 is_known_to_hang('a first hang');
@@ -227,7 +228,8 @@ recovers('a second hang');
 
 # ---- what does not hang ----
 
-# Buckets of somebody else's large request: two that are launched together take longer than the timeout
+# A small request waits behind somebody else's large one, of whose chunks two that are launched
+# together take longer than the timeout.
 set_timeout('4s');
 append_to_file("$data/gpubtree_slow.search", '2500');
 my $large = start("SELECT median_us > 4e6 FROM gpubtree_request_timing('t_k', 3 * 1024 * 1024, 1)");
@@ -241,7 +243,7 @@ unlink "$data/gpubtree_slow.search";
 set_timeout("${timeout}s");
 is(log_lines(), "$hangs $hangs", 'a busy service does not hang');
 
-# Service and backend stopped together, as when a container is paused
+# Service and backend are stopped together, as when a container is paused.
 my $reader = $node->background_psql('postgres');
 my $pid = $reader->query_safe('SELECT pg_backend_pid()');
 stop_service();

@@ -15,9 +15,9 @@ use GpubtreeTest;
 
 gpb_seed();
 
-# May this answer be one to a locator or key that damage has made up?  Core says that the table has no such block, or the block no such
-# row, and that sums of keys are out of range.  Of the index's own file it never complains but with XX002, and of the table's only where
-# a locator can be wrong.
+# May this answer be one to a locator or key that damage has made up?  Core says that the table has
+# no such block, or the block no such row, and that sums of keys are out of range.  Of the index's
+# own file it never complains but with XX002, and of the table's only where a locator can be wrong.
 my %table_file;
 
 sub is_unusable
@@ -211,12 +211,12 @@ my %damages = (
 		},
 		qr/^XX002/, 'wrong' ]);
 
-# What is no damage: a page that a crash left behind
+# A page that a crash left behind is no damage.
 my %harmless = (
 	none => sub { },
 	zero_page_at_end => sub { $bytes .= "\0" x PAGE });
 
-# Flipped bits anywhere: only that nothing crashes
+# Bits are flipped anywhere; all that is asked is that nothing crashes.
 my @fuzz = map { "fuzz_$_" } 1 .. ($ENV{GPB_FUZZ} // 25);
 
 sub fuzz
@@ -229,7 +229,7 @@ sub fuzz
 	}
 }
 
-# Any page, but those high in the tree more often; which these are may be damaged already
+# Return any page, one high in the tree more often than others; the levels may be damaged already.
 sub chance_page
 {
 	my $sound = root() < blocks() && field(root(), 'level') == 2;
@@ -363,7 +363,7 @@ sub check_says
 	return $out;
 }
 
-# Everything that scans say, but for the right answers and for damage reports
+# Return everything that scans say, without the right answers and the reports of damage.
 sub scans_say
 {
 	my ($table, $may_be_wrong) = @_;
@@ -403,7 +403,7 @@ INSERT INTO $table (k) SELECT i FROM generate_series(1, 5000, 5) i;
 REINDEX INDEX ${table}_k;
 SELECT gpubtree_check('${table}_k', true);
 SQL
-	# without ON_ERROR_STOP psql goes on; the first line of each error has code and message
+	# Without ON_ERROR_STOP psql goes on; the first line of each error has code and message.
 	my @odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
 	@odd = grep { !is_unusable($table, $_) } @odd if $may_be_wrong;
 	return join("\n", @odd);

@@ -1,6 +1,6 @@
 # gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
-# vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each page with
-# what led to it.
+# vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each
+# page with what led to it.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -21,7 +21,7 @@ checkpoint_timeout = 1h
 max_wal_size = 4GB
 CONF
 
-# Wide entries, so that there are many pages and inner ones split, too
+# Entries are wide, so that there are many pages and inner pages split too.
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k int8, a int8, b int8, c int8, d int8, e int8, f int8, g int8);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);

@@ -1,8 +1,9 @@
 # VACUUM does not remove entries of a leaf while a reader still has to judge their visibility:
 # it waits for the reader's pin.
 #
-# Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates and of
-# batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes on every leaf.
+# Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates
+# and of batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes
+# on every leaf.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -16,7 +17,8 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => "autovacuum = off\ngpubtree.device = 'off'\n");
 gpb_compare_function($node);
 
-# 300 entries on one leaf; every other row is dead to everybody, and its heap page not all-visible.
+# One leaf has 300 entries; every other row is dead to everybody, and its heap page is not
+# all-visible.
 sub prepare
 {
 	$node->safe_psql('postgres', <<'SQL');
@@ -41,7 +43,7 @@ FROM pg_stat_activity WHERE query LIKE 'VACUUM t%'
 SQL
 }
 
-# An index-only scan behind a cursor
+# The first reader is an index-only scan behind a cursor.
 prepare();
 my $reader = $node->background_psql('postgres');
 my $vacuum = $node->background_psql('postgres');
@@ -58,7 +60,8 @@ $vacuum->query_safe('SELECT 1');
 $reader->quit;
 $vacuum->quit;
 
-# The aggregate's CPU engine, held between its reading of the leaf and of the visibility map
+# The second reader is the aggregate's CPU engine, held after it has read the leaf and before it
+# reads the visibility map.
 prepare();
 $reader = $node->background_psql('postgres');
 $vacuum = $node->background_psql('postgres');
@@ -78,7 +81,7 @@ $holder->quit;
 $reader->quit;
 $vacuum->quit;
 
-# A batch of keys, held likewise
+# The third reader is a batch of keys, held at the same moment.
 prepare();
 $reader = $node->background_psql('postgres');
 $vacuum = $node->background_psql('postgres');

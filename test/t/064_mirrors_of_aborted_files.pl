@@ -29,7 +29,7 @@ sub mirrors
 	return $node->safe_psql('postgres', q{SELECT count(*) FROM gpubtree_mirrors() WHERE state <> 'discarded'});
 }
 
-# After "commands", in whose course a mirror was made and used, there are "count" of them.
+# Run "commands", in whose course a mirror is made and used, and test that "count" mirrors are left.
 sub leaves
 {
 	my ($name, $commands, $count) = @_;
@@ -72,7 +72,8 @@ SELECT 'mirrored';
 SQL
 leaves('the session ends', "BEGIN; $create $use_t SELECT pg_terminate_backend(pg_backend_pid())", 0);
 
-# Commands that give an index another file: after an abort its former file is mirrored again, when it is used.
+# Commands that give an index another file: after an abort its former file is mirrored again, when
+# it is used.
 $node->safe_psql('postgres', 'CREATE INDEX u_plain ON u (k)');
 for my $command (
 	'REINDEX INDEX u_k',
@@ -89,7 +90,7 @@ leaves('REINDEX without use', "$use_u BEGIN; REINDEX INDEX u_k; ROLLBACK;", 1);
 leaves('REINDEX without use, committed', "$use_u REINDEX INDEX u_k;", 0);
 $node->safe_psql('postgres', 'DROP TABLE u');
 
-# Prepared transactions
+# Prepared transactions are committed and rolled back.
 leaves('PREPARE', "BEGIN; $create $use_t PREPARE TRANSACTION 'p'", 0);
 $node->safe_psql('postgres', "ROLLBACK PREPARED 'p'");
 is(mirrors(), 0, 'ROLLBACK PREPARED: none left');

@@ -1,7 +1,9 @@
-# One wrong key in an index, of a leaf or of an inner page: every node, and a scan of many ranges, ends, with an answer or with an error that says
-# index_corrupted.  No search for what comes next may come back to where it was.
+# One wrong key in an index, of a leaf or of an inner page: every node, and a scan of many ranges,
+# ends, with an answer or with an error that says index_corrupted.  No search for what comes next
+# may come back to where it was.
 #
-# Guards: gpb_first_entry (search.c), rank_cuts.c, and the errors of bucket_exec.c, bucket_batch.c and rank_find.c.
+# Guards: gpb_first_entry (search.c), rank_cuts.c, and the errors of bucket_exec.c, bucket_batch.c
+# and rank_find.c.
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
@@ -30,7 +32,7 @@ my %places = (
 	inner_last => sub { [ inner(1), entries(inner(1)) - 1 ] },
 	root => sub { [ root(), 1 ] });
 
-# Wrong keys, of the key that was there
+# Wrong keys, computed from the key that was there
 my %keys = (
 	zero => sub { 0 },
 	most => sub { 0xFFFFFFFFFFFFFFFF },
@@ -130,7 +132,7 @@ my %queries = (
 		'SELECT count(*), sum(s) FROM (SELECT o.id, sum(t.a) AS s FROM outers o JOIN $t t ON t.k BETWEEN $n(o.n) AND $n(o.n + 90) GROUP BY o.id OFFSET 0) q' ],
 	'Index Only Scan' => [
 		map { "SELECT count(*), min(n), max(n) FROM (SELECT row_number() OVER () AS n FROM \$t WHERE k = ANY (ARRAY(SELECT \$n(o.n) FROM outers o)) ORDER BY k $_ OFFSET 0) q" } 'ASC', 'DESC' ],
-	# no node, but batches all the same
+	# This function is no node, but runs batches all the same.
 	'' => ['SELECT matches, sum FROM gpubtree_probe(\'$t_k\', (SELECT array_agg($n(i)) FROM generate_series(-5, 21000) i))']);
 
 sub query_of
@@ -154,7 +156,8 @@ my $settings = join('', map { "SET $_;\n" } 'statement_timeout = 10000', 'enable
 	'enable_hashjoin = off', 'enable_mergejoin = off', 'enable_hashagg = off', 'gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0',
 	'timezone = "UTC"');
 
-# Core's own scan of the index is what GpubtreeRank is made of; where another node is wanted it is in the way.
+# Core's own scan of the index is what GpubtreeRank is made of; where another node is wanted it is
+# in the way.
 sub settings_for
 {
 	my ($wanted) = @_;
@@ -165,7 +168,8 @@ sub settings_for
 
 my @all = map { my $wanted = $_; map { [ $wanted, $_ ] } @{ $queries{$wanted} } } sort keys %queries;
 
-# The answer as a text, or SQLSTATE and message.  A statement that runs out of time is none of the "others".
+# The answer as a text, or SQLSTATE and message.  A statement that runs out of time is none of the
+# "others".
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -178,7 +182,7 @@ EXCEPTION WHEN others THEN
 END $$;
 SQL
 
-# Answers of all queries, in their order; a query without an answer ends the list.
+# Return the answers of all queries, in their order; a query without an answer ends the list.
 sub answers
 {
 	my ($table, $also) = @_;
@@ -222,8 +226,8 @@ foreach my $table (@tables)
 
 # ---- ask ----
 
-# Answers that are neither an answer nor a report of damage.  A key that no search can see to be wrong may lead to a wrong answer, and
-# a damaged timestamp be beyond its type.
+# Return what is neither a right answer nor a report of damage.  A key that no search can see to be
+# wrong may lead to a wrong answer, and a damaged timestamp may be beyond its type.
 sub odd
 {
 	my ($table, $answers) = @_;

@@ -46,7 +46,7 @@ sub engine
 	return $plan =~ /Engine: (.*)/ ? $1 : '';
 }
 
-# There and back
+# The database is moved to another tablespace and back.
 $node->safe_psql('postgres', 'CREATE DATABASE d');
 fill('d');
 is($node->safe_psql('d', "$force $count"), '20000|20000', 'before the move');
@@ -63,7 +63,7 @@ $node->safe_psql('d', 'DELETE FROM t WHERE k <= 10000');
 $node->safe_psql('d', 'VACUUM t');
 is($node->safe_psql('d', "$force $count"), '20000|20000', 'and its changes are followed');
 
-# The same OID, from a template whose files have the same numbers
+# Another database gets the same OID, from a template whose files have the same numbers.
 $node->safe_psql('postgres', 'CREATE DATABASE template_d TEMPLATE d');
 $node->safe_psql('postgres', 'CREATE DATABASE copy OID 70001 TEMPLATE template_d');
 is($node->safe_psql('copy', "$force $count"), '20000|20000', 'a copy, mirrored');

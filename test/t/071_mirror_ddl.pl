@@ -20,7 +20,7 @@ $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION ''");
 gpb_wait_for_service($node);
 my $query = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 1 AND 1000000';
 
-# The right answer, through the mirror
+# Test that the answer is right and came through the mirror.
 sub check
 {
 	my ($after) = @_;
@@ -67,7 +67,7 @@ is(mirrors(), '0', 'DROP INDEX CONCURRENTLY: no mirror');
 $node->safe_psql('postgres', 'CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d)');
 check('DROP and CREATE INDEX');
 
-# An index built anew in the file it has: made and truncated in one transaction.
+# An index that is made and truncated in one transaction is built anew in the file it has.
 my $in_place = $node->safe_psql('postgres', <<'SQL');
 SET gpubtree.setup_cost = 0;
 SET enable_seqscan = off;

@@ -1,5 +1,5 @@
-# Windows of a few instructions in the mirror's protocol, held open by test points in the service and
-# in the backend: no answer is wrong, whoever comes in between.
+# Windows of a few instructions in the mirror's protocol, held open by test points in the service
+# and in the backend: no answer is wrong, whoever comes in between.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -19,7 +19,7 @@ gpb_compare_function($node);
 gpb_wait_for_service($node);
 my $data = $node->data_dir;
 
-# The locks that a reader and a refresher wait for, and who holds them
+# The locks that a reader and a refresher wait for, and the sessions that hold them
 my %lock = (reader => 7001, refresher => 7002);
 my %holder = map { $_ => $node->background_psql('postgres') } keys %lock;
 
@@ -37,7 +37,7 @@ WHERE locktype = 'advisory' AND classid = 0 AND objid = $lock{$who} AND NOT gran
 SQL
 }
 
-# Hold the service at a point; wait until it is there; let it go.
+# Functions that hold the service at a point, wait until it is there, and let it go on
 sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
 sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
 
@@ -64,7 +64,7 @@ WHERE application_name = '$name' AND wait_event_type = 'Extension'
 SQL
 }
 
-# A session in the background that runs one statement, and is held at a point if one is named
+# Start a session in the background that runs one statement, and is held at a point if one is named.
 sub start
 {
 	my ($name, $who, $point, $sql) = @_;
@@ -90,7 +90,7 @@ sub finish
 	return $session->{out} . $session->{err};
 }
 
-# A table with its mirror up to date, half of whose entries point to rows dead to everybody
+# Make a table whose mirror is up to date and half of whose entries point to rows dead to everybody.
 sub make_table
 {
 	my ($t) = @_;
@@ -128,8 +128,8 @@ sub compare
 	compare('a', 'after the move');
 }
 
-# M3, the reader: changed before in flight.  The same, but the launch is held between its two looks, and
-# a whole move takes place there.
+# M3, the reader: changed before in flight.  A reader has refreshed, and VACUUM has been there; then
+# the launch is held between its two looks, and a whole move takes place.
 {
 	make_table('b');
 	lock_point($_) for keys %lock;
@@ -162,7 +162,7 @@ sub compare
 	compare('c', 'after the first refresh');
 }
 
-# M3: an upload whose refresh was cancelled does not land on top of the next one's.  The service scans
+# M3: an upload whose refresh was cancelled does not overwrite the next one's.  The service scans
 # its slots in order; "other" makes the cancelled one use the second, the next one the first.
 {
 	make_table('e');

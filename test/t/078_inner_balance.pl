@@ -1,5 +1,5 @@
-# CPU and device share the work of searches in inner nodes so that neither waits: what is found with a slow and with a fast
-# device, and that it is kept for each mirror.
+# CPU and device share the work of searches in inner nodes so that neither waits: what is found
+# with a slow and with a fast device, and that it is kept for each mirror.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -25,7 +25,8 @@ VACUUM ANALYZE t;
 SQL
 gpb_wait_for_service($node);
 
-# One probe of 400,000 keys: 25 buckets.  Returns its counters; all keys are found whoever looks.
+# Run one probe of 400,000 keys, which are 25 chunks, and return its counters; all keys are found,
+# whoever looks.
 sub probe
 {
 	my ($index) = @_;
@@ -44,10 +45,10 @@ sub share
 	return $node->safe_psql('postgres', "SELECT cpu_share FROM gpubtree_mirrors WHERE index = '$_[0]'::regclass");
 }
 
-# A device that takes far longer for a key than the CPU does: the CPU takes most of them.
+# Where the device takes far longer for a key than the CPU does, the CPU takes most of the keys.
 append_to_file($slow, '5000');
 my $probe = probe('t_k');
-cmp_ok($probe->{share}, '>=', 0.5, 'after a few buckets a slow device gets half of the keys at most');
+cmp_ok($probe->{share}, '>=', 0.5, 'after a few chunks a slow device gets half of the keys at most');
 my $first = $probe->{cpu};
 probe('t_k') for (1 .. 2);
 $probe = probe('t_k');
@@ -56,20 +57,20 @@ cmp_ok($probe->{share}, '<', 1, 'but never nothing');
 cmp_ok($probe->{cpu}, '>', $first, 'so the CPU does more than at first');
 is(share('t_k'), $probe->{share}, 'the view shows it');
 
-# It is the mirror's, and the next session's.
+# What was found belongs to the mirror, and the next session begins with it.
 my $found = share('t_k');
 $probe = probe('t_k');
 is($probe->{share}, $found, 'the next session goes on with it');
-cmp_ok($probe->{cpu}, '>', 0.7 * 400000, 'from its first bucket');
+cmp_ok($probe->{cpu}, '>', 0.7 * 400000, 'from its first chunk');
 unlink $slow or die;
 is(share('t_d') || 0, 0, 'another index knows nothing of it');
 
-# A device that takes no time worth mentioning, a CPU that does
+# Where the device takes no time worth mentioning, the device takes most of the keys.
 $node->safe_psql('postgres', "SELECT gpubtree_drop_mirror('t_k')");
 $probe = probe('t_k');
 cmp_ok(share('t_k'), '<', $found, 'a new mirror finds its own balance');
 
-# Many at once, whose samples meet
+# Many sessions probe at once, and their samples meet.
 append_to_file($slow, '300');
 my @load = map {
 	gpb_start_pgbench($node, <<'SQL', '-c', '3', '-T', '5')

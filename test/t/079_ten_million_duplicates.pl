@@ -1,5 +1,6 @@
-# One key ten million times, over tens of thousands of leaves: batches and aggregates count it on the device, on
-# the CPU, and with the inner nodes alone, and so they do when some of the rows have gone.
+# One key ten million times, over tens of thousands of leaves: batches and aggregates count it on
+# the device, on the CPU, and with the inner nodes alone, and so they do when some of the rows have
+# gone.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -28,7 +29,7 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
 VACUUM t;
 SQL
 
-# probe ENGINE: matches and sum for 5, 6, 7, 8 and 7 again
+# Probe with an engine for the keys 5, 6, 7, 8 and 7 again; return the matches and the sum.
 sub probe
 {
 	my ($engine) = @_;

@@ -28,13 +28,13 @@ my $answer = $old->safe_psql('postgres', $question);
 my $file = $old->safe_psql('postgres', "SELECT pg_relation_filenode('t_k')");
 $old->stop;
 
-# Everything that pg_upgrade printed and logged
+# Return everything that pg_upgrade printed and logged.
 sub upgrade
 {
 	my @command = (
 		'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir,
 		'-b', $bin, '-B', $bin, '-s', $new->host, '-p', $old->port, '-P', $new->port, @_);
-	# It writes files where it is started.
+	# pg_upgrade writes files where it is started.
 	chdir $PostgreSQL::Test::Utils::tmp_check or die;
 	my $output = '';
 	my $ok = IPC::Run::run(\@command, '>', \$output, '2>&1');

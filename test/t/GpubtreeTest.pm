@@ -45,8 +45,8 @@ END
 	diag(how_to_repeat()) if $failed && defined $seed;
 }
 
-# SQL that seeds the server's random(), for the session that runs it; other values each time, which
-# the test's seed determines
+# Return SQL that seeds the server's random() for the session that runs it.  The value differs each
+# time, and the test's seed determines it.
 sub gpb_setseed
 {
 	gpb_seed();
@@ -132,8 +132,8 @@ END $$;
 SQL
 }
 
-# The plan node that has an "Engine", as a hash, for a query run with EXPLAIN ANALYZE; undef
-# if gpubtree's node is not in the plan.  "how" as for answer().
+# Run a query with EXPLAIN ANALYZE and return, as a hash, the plan node that has an "Engine"; undef
+# if gpubtree's node is not in the plan.  "how" is as for answer().
 sub gpb_plan_node
 {
 	my ($node, $query, $how) = @_;
@@ -151,7 +151,7 @@ sub gpb_plan_node
 	return undef;
 }
 
-# Who answered: the "Engine" of gpb_plan_node, or '' if it was not gpubtree's node
+# Return who answered: the "Engine" of gpb_plan_node, or '' if it was not gpubtree's node.
 sub gpb_engine
 {
 	my $found = gpb_plan_node(@_);
@@ -169,8 +169,8 @@ WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
 }
 
-# Process id of the service, '' if it does not run.  It has no database connection, so
-# pg_stat_activity does not show it.
+# Return the service's process id, '' if it does not run.  The service has no database connection,
+# so pg_stat_activity does not show it.
 sub gpb_service_pid
 {
 	my ($node) = @_;
@@ -189,8 +189,7 @@ sub gpb_wait_for_service
 	  or die 'the service has no device';
 }
 
-# pgbench in the background, with the test's seed: returns IPC::Run's handle.  Its output goes to
-# the test's log.
+# Start pgbench in the background, with the test's seed, and return IPC::Run's handle.
 my $scripts = 0;
 
 sub gpb_start_pgbench

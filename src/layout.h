@@ -49,7 +49,7 @@ typedef long int int64;
 #define GPB_FN static inline __attribute__((always_inline, unused))
 #endif
 
-#define GPB_PAGE_SIZE		8192	/* must equal BLCKSZ; asserted in page.c */
+#define GPB_PAGE_SIZE		8192	/* must equal BLCKSZ; asserted in page_check.c */
 #define GPB_PAGE_HEADER		24	/* MAXALIGN(SizeOfPageHeaderData) */
 #define GPB_PD_LOWER		12	/* offsetof(PageHeaderData, pd_lower) */
 #define GPB_PD_UPPER		14

@@ -30,7 +30,7 @@
 #include "utils/tuplesort.h"
 
 #include "index/index.h"
-#include "mirror/mirror.h"
+#include "mirror/mark.h"
 
 #define GPB_PHASE_SCAN		2	/* 1 is PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE */
 #define GPB_PHASE_SORT		3
@@ -62,14 +62,14 @@ typedef struct GpbSort
 } GpbSort;
 
 /* A level of the tree, with the page that is being filled. */
-typedef struct GpbLevel
+typedef struct GpbBuildLevel
 {
 	PGAlignedBlock page;
 	BlockNumber block;
 	GpbBound	low;			/* separator before the page */
 	int			count;
 	int			limit;			/* entries to put on a page */
-} GpbLevel;
+} GpbBuildLevel;
 
 typedef struct GpbLoad
 {
@@ -79,7 +79,7 @@ typedef struct GpbLoad
 	BlockNumber allocated;		/* blocks given to pages so far */
 	BlockNumber extended;		/* blocks the file has */
 	int			nlevels;
-	GpbLevel   *level[GPB_MAX_LEVEL + 1];
+	GpbBuildLevel   *level[GPB_MAX_LEVEL + 1];
 } GpbLoad;
 
 static void gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row);
@@ -230,7 +230,7 @@ gpb_level_row_width(GpbLoad *load, int level)
 static void
 gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 {
-	GpbLevel   *l = load->level[level];
+	GpbBuildLevel   *l = load->level[level];
 
 	gpb_page_init((Page) l->page.data, level, 0, gpb_level_key_width(load),
 				  gpb_level_row_width(load, level));
@@ -252,7 +252,7 @@ gpb_load_new_level(GpbLoad *load)
 	if (level > GPB_MAX_LEVEL)
 		elog(ERROR, "index \"%s\" would have too many levels",
 			 RelationGetRelationName(load->index));
-	load->level[level] = palloc(sizeof(GpbLevel));
+	load->level[level] = palloc(sizeof(GpbBuildLevel));
 	load->nlevels++;
 	capacity = gpb_page_capacity(gpb_level_key_width(load),
 								 gpb_level_row_width(load, level));
@@ -264,7 +264,7 @@ gpb_load_new_level(GpbLoad *load)
 static void
 gpb_load_downlink(GpbLoad *load, int level)
 {
-	GpbLevel   *l = load->level[level];
+	GpbBuildLevel   *l = load->level[level];
 	char		row[GPB_INNER_ROW_WIDTH];
 
 	if (level + 1 == load->nlevels)
@@ -282,7 +282,7 @@ gpb_load_downlink(GpbLoad *load, int level)
 static GpbBound
 gpb_load_separator(GpbLoad *load, int level, GpbBound next)
 {
-	GpbLevel   *l = load->level[level];
+	GpbBuildLevel   *l = load->level[level];
 	int			key_width = gpb_level_key_width(load);
 
 	if (level == 0 &&
@@ -295,7 +295,7 @@ gpb_load_separator(GpbLoad *load, int level, GpbBound next)
 static void
 gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
 {
-	GpbLevel   *l = load->level[level];
+	GpbBuildLevel   *l = load->level[level];
 	GpbPageSpecial *special = gpb_special((Page) l->page.data);
 	GpbBound	separator = gpb_load_separator(load, level, next);
 	BlockNumber old = l->block;
@@ -316,7 +316,7 @@ gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
 static void
 gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row)
 {
-	GpbLevel   *l = load->level[level];
+	GpbBuildLevel   *l = load->level[level];
 	uint32		narrow = (uint32) bound.key;
 
 	if (l->count >= l->limit)

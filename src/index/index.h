@@ -25,7 +25,7 @@
 #include "storage/bufpage.h"
 #include "utils/relcache.h"
 
-#include "layout.h"
+#include "page/page.h"
 #include "ranges.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
@@ -50,28 +50,7 @@ typedef struct GpbEntry
 	char		row[GPB_MAX_ROW_WIDTH] pg_attribute_aligned(8);
 } GpbEntry;
 
-/* ---- key.c: types, encoding, ranges ---- */
-
-/*
- * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation
- * frees it, so nobody holds a pointer into it across a catalog access.
- */
-typedef struct GpbRelCache
-{
-	GpbLayout	layout;
-	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
-	uint32		level;			/* of that root */
-	BlockNumber blocks;			/* the file has at least so many */
-} GpbRelCache;
-
-extern GpbRelCache *gpb_rel_cache(Relation index);
-
-/*
- * The layout of an index, from its tuple descriptor and column options; cached in
- * the relcache entry (copy it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED,
- * naming the column and the types allowed, for a type we cannot hold.
- */
-extern const GpbLayout *gpb_layout(Relation index);
+/* ---- key.c: encoding, ranges ---- */
 
 /* Build the entry for index values as aminsert and the build callback get them. */
 extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
@@ -123,31 +102,10 @@ extern void gpb_comparison_narrow(const GpbLayout *layout,
 								  StrategyNumber strategy, Datum value,
 								  GpbRange *range);
 
-/* ---- page.c: reading, checking, changing a page ---- */
+/* ---- page.c: changing a page ---- */
 
 extern void gpb_page_init(Page page, uint16 level, uint16 flags, int key_width, int row_width);
 extern void gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root, uint32 level);
-
-static inline GpbPageSpecial *
-gpb_special(Page page)
-{
-	return (GpbPageSpecial *) ((char *) page + GPB_SPECIAL_OFFSET);
-}
-
-/*
- * NULL if the page is a sound tree page of this layout, else what is wrong with it (a constant
- * string).  Bounds only, O(1): enough that no reader of it leaves the page.
- */
-extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
-
-/*
- * Raise ERRCODE_INDEX_CORRUPTED, naming index and block, unless the page is sound.
- */
-extern void gpb_page_require(Relation index, BlockNumber block, Page page,
-							 const GpbLayout *layout);
-extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
-/* Likewise, where several pages together are wrong, or it is not known which of them is */
-extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_noreturn();
 
 /* Insert an entry at position; key and row as on a page of these widths, any alignment. */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
@@ -158,33 +116,6 @@ extern void gpb_page_delete(Page page, const uint16 *positions, int n);
 /* Entries [from, to) of source appended to target. */
 extern void gpb_page_append(Page target, Page source, int from, int to);
 
-/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
-extern void gpb_require_block(Relation index, BlockNumber block);
-/*
- * Read, lock (BUFFER_LOCK_SHARE / EXCLUSIVE) and check a tree page.
- */
-extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
-					   const GpbLayout *layout);
-/*
- * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends to the CPU's cache.  The buffer where
- * it is now, not pinned, or InvalidBuffer, is returned: then the keys that a search compares with first can be asked for, a little later,
- * and the page be read without a look-up, if it is there still.  Raises ERRCODE_INDEX_CORRUPTED for a block beyond the file's end.
- */
-extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
-extern void gpb_ask_for_keys(Buffer recent);
-/* As gpb_read with a share lock. */
-extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
-								 const GpbLayout *layout);
-/*
- * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor
- * the page checked by us.  A page that PostgreSQL itself finds invalid raises
- * ERRCODE_INDEX_CORRUPTED, with a context that names index and block.  strategy may be NULL.
- */
-extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
-					  BufferAccessStrategy strategy);
-/* The same in exchange for a pinned and unlocked buffer, or InvalidBuffer. */
-extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
-						   int lock, const GpbLayout *layout);
 /*
  * Tell the mirror, if there is one, that a block changes (rule M2).  To be
  * called under the block's exclusive lock, before it is released.
@@ -192,15 +123,6 @@ extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
 extern void gpb_mark_changed(Relation index, BlockNumber block);
 /* A new, locked (exclusive), pinned buffer at the end of the relation; page not yet initialized. */
 extern Buffer gpb_extend(Relation index);
-/* The metapage, checked and locked; its contents. */
-extern Buffer gpb_lock_meta(Relation index, const GpbLayout *layout, int lock);
-
-static inline GpbMeta *
-gpb_meta(Page page)
-{
-	return (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
-}
-
 /* Is there room for one more entry? */
 static inline bool
 gpb_page_has_room(Page page)
@@ -219,13 +141,7 @@ gpb_inner_row(char *row, uint64 tie, BlockNumber child)
 	memcpy(row + GPB_LOCATOR_WIDTH, &child, sizeof(child));
 }
 
-/* The metapage copied out. */
-extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
-
 /* ---- search.c ---- */
-
-/* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
-#define GPB_MAX_LEVEL	15
 
 /* Where a writer's descent passed: one inner page of each level. */
 typedef struct GpbStack
@@ -242,18 +158,6 @@ typedef struct GpbStack
 extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound,
 						 int lock, GpbStack *stack);
 /*
- * Read and lock the right sibling of a page of this level that had, when its right link was
- * read, the high key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it
- * can't be that: another level, entries or high key out of order, no link back.  So a walk to the
- * right ends, and passes nothing over, whatever the links say.  No other page of the level
- * may be locked.
- */
-extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
-							 BlockNumber left, BlockNumber block, uint16 level,
-							 GpbBound low, int lock);
-/* Of that all but the link back, for a locked page. */
-extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
-/*
  * Descend to the page at the given level that covers bound.  With
  * BUFFER_LOCK_EXCLUSIVE also finish incomplete splits on the way.
  */
@@ -265,31 +169,6 @@ extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound
  */
 extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 							  uint32 level, const GpbStack *stack);
-/* Does the page reach as far as the bound? */
-static inline bool
-gpb_page_covers(Page page, GpbBound bound)
-{
-	return gpb_special(page)->right == GPB_NO_BLOCK ||
-		gpb_bound_less(bound, gpb_page_high(page));
-}
-
-/*
- * Which child of an inner page leads to bound: position of the last separator at or before
- * it, -1 if there is none.
- */
-extern int	gpb_child_position(const GpbLayout *layout, const void *page, GpbBound bound);
-/*
- * That child's block; *range is from its separator to the next one.  page is block's page, or a
- * copy of it.  Raises ERRCODE_INDEX_CORRUPTED for position -1.
- */
-extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
-								const void *page, int position, GpbRange *range);
-/*
- * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended
- * with the range when its parent was read; if it was split since, it ends earlier.  Any other page of the
- * level lies all to one side of the range, and what is between might be missed.
- */
-extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range);
 /*
  * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was
  * read, was the last one.  For walks that came there by right links: a descent would have

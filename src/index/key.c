@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * key.c
- *	  Types: the layout of an index, encoding and decoding of its columns,
- *	  and conditions on the key as ranges of the index's order.
+ *	  Types: encoding and decoding of an index's columns, and conditions on the key as ranges of the
+ *	  index's order.
  *
  * Everything else in the index wing compares integers only; this file is where
  * SQL values become those integers.
@@ -25,152 +25,11 @@
 #error "gpubtree needs a 64-bit little-endian machine"
 #endif
 
-#define GPB_KEY_TYPES \
-	"smallint, integer, bigint, date, timestamp without time zone, timestamp with time zone"
-#define GPB_INCLUDE_TYPES \
-	"smallint, integer, bigint, double precision, date, timestamp without time zone, timestamp with time zone"
-
-/* ---- layout ---- */
-
-/* How values of a type are held; 0 if they are not. */
-static int
-gpb_type_kind(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-			return GPB_KIND_INT2;
-		case INT4OID:
-		case DATEOID:
-			return GPB_KIND_INT4;
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return GPB_KIND_INT8;
-		case FLOAT8OID:
-			return GPB_KIND_FLOAT8;
-		default:
-			return 0;
-	}
-}
-
-static int
-gpb_kind_width(int kind)
-{
-	return kind == GPB_KIND_INT2 ? 2 : kind == GPB_KIND_INT4 ? 4 : 8;
-}
-
-/* Raise: this index column has a type that we cannot hold. */
-static void
-gpb_type_refused(Relation index, int column, bool is_key)
-{
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 is_key ?
-			 errmsg("column \"%s\" of type %s cannot be the key of a gpubtree index",
-					NameStr(attribute->attname),
-					format_type_be(attribute->atttypid)) :
-			 errmsg("column \"%s\" of type %s cannot be an INCLUDE column of a gpubtree index",
-					NameStr(attribute->attname),
-					format_type_be(attribute->atttypid)),
-			 errdetail("Types allowed: %s.",
-					   is_key ? GPB_KEY_TYPES : GPB_INCLUDE_TYPES),
-			 errhint("Leave the column out of the index, or use an access method such as btree.")));
-}
-
-/* Fill in the part of the layout that the key column decides. */
-static void
-gpb_layout_key(Relation index, GpbLayout *layout)
-{
-	int16		indoption = index->rd_indoption[0];
-
-	layout->key_kind = gpb_type_kind(index->rd_opcintype[0]);
-	if (layout->key_kind == 0 || layout->key_kind == GPB_KIND_FLOAT8)
-		gpb_type_refused(index, 0, true);
-	layout->key_width = layout->key_kind == GPB_KIND_INT8 ? 8 : 4;
-	if (indoption & INDOPTION_DESC)
-		layout->flags |= GPB_LAYOUT_DESC;
-	if (indoption & INDOPTION_NULLS_FIRST)
-		layout->flags |= GPB_LAYOUT_NULLS_FIRST;
-}
-
-/*
- * Lay out the INCLUDE columns behind the locator: first those of 4 and 8
- * bytes, which want 4-byte alignment, then those of 2.
- */
-static void
-gpb_layout_include(Relation index, GpbLayout *layout)
-{
-	TupleDesc	descriptor = RelationGetDescr(index);
-	int			offset = GPB_LOCATOR_WIDTH;
-	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
-	int			ncolumns = descriptor->natts - nkeys;
-
-	if (ncolumns > GPB_MAX_INCLUDE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a gpubtree index cannot have more than %d INCLUDE columns",
-						GPB_MAX_INCLUDE),
-				 errdetail("Column \"%s\" is one too many.",
-						   NameStr(TupleDescAttr(descriptor, nkeys + GPB_MAX_INCLUDE)->attname)),
-				 errhint("Leave columns out of the INCLUDE list.")));
-
-	layout->ncolumns = ncolumns;
-	for (int c = 0; c < ncolumns; c++)
-	{
-		layout->kind[c] =
-			gpb_type_kind(TupleDescAttr(descriptor, nkeys + c)->atttypid);
-		if (layout->kind[c] == 0)
-			gpb_type_refused(index, nkeys + c, false);
-		if (layout->kind[c] == GPB_KIND_INT2)
-			continue;
-		layout->offset[c] = offset;
-		offset += gpb_kind_width(layout->kind[c]);
-	}
-	for (int c = 0; c < ncolumns; c++)
-	{
-		if (layout->kind[c] != GPB_KIND_INT2)
-			continue;
-		layout->offset[c] = offset;
-		offset += 2;
-	}
-	layout->row_width = TYPEALIGN(4, offset);
-}
-
-/* Our part of the relation cache entry, made at first use. */
-GpbRelCache *
-gpb_rel_cache(Relation index)
-{
-	GpbRelCache cache;
-
-	if (index->rd_amcache != NULL)
-		return (GpbRelCache *) index->rd_amcache;
-
-	memset(&cache, 0, sizeof(cache));
-	gpb_layout_key(index, &cache.layout);
-	gpb_layout_include(index, &cache.layout);
-	cache.root = InvalidBlockNumber;
-
-	/* the look-ups above may have built the entry anew, so assign last */
-	if (index->rd_amcache == NULL)
-		index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(cache));
-	memcpy(index->rd_amcache, &cache, sizeof(cache));
-	return (GpbRelCache *) index->rd_amcache;
-}
-
-const GpbLayout *
-gpb_layout(Relation index)
-{
-	return &gpb_rel_cache(index)->layout;
-}
-
 /* ---- values ---- */
 
 /* A Datum's bits as a sign-extended integer; a float8's as they are. */
 static inline int64
-gpb_datum_value(int kind, Datum value)
+gpb_column_value(int kind, Datum value)
 {
 	switch (kind)
 	{
@@ -185,7 +44,7 @@ gpb_datum_value(int kind, Datum value)
 
 /* The inverse.  Date and timestamp Datums are integers of the same width. */
 static inline Datum
-gpb_value_datum(int kind, int64 value)
+gpb_column_datum(int kind, int64 value)
 {
 	switch (kind)
 	{
@@ -201,14 +60,14 @@ gpb_value_datum(int kind, int64 value)
 uint64
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
-	return gpb_key_encode(gpb_datum_value(layout->key_kind, value),
+	return gpb_key_encode(gpb_column_value(layout->key_kind, value),
 						  layout->key_width, layout->flags);
 }
 
 Datum
 gpb_key_datum(const GpbLayout *layout, uint64 key)
 {
-	return gpb_value_datum(layout->key_kind,
+	return gpb_column_datum(layout->key_kind,
 						   gpb_key_value(key, layout->key_width, layout->flags));
 }
 
@@ -243,7 +102,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			continue;
 		}
 		/* little-endian, so the low bytes come first whatever the width */
-		value = gpb_datum_value(layout->kind[c], values[c + 1]);
+		value = gpb_column_value(layout->kind[c], values[c + 1]);
 		memcpy(entry->row + layout->offset[c], &value,
 			   gpb_kind_width(layout->kind[c]));
 	}
@@ -267,7 +126,7 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)
 		return (Datum) 0;
-	return gpb_value_datum(layout->kind[c],
+	return gpb_column_datum(layout->kind[c],
 						   gpb_row_value(row, layout->offset[c],
 										 layout->kind[c]));
 }
@@ -416,7 +275,7 @@ static int
 gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
 					 uint64 ordinal, Datum value)
 {
-	Datum		key = gpb_value_datum(layout->key_kind,
+	Datum		key = gpb_column_datum(layout->key_kind,
 									  gpb_datetime_value(layout, ordinal));
 
 	return DatumGetInt32(FunctionCall2(&comparison->procedure, key, value));

@@ -20,7 +20,7 @@
 #include "storage/standby.h"
 #include "utils/rel.h"
 
-#include "mirror/mirror.h"
+#include "mirror/mark.h"
 #include "index/xlog.h"
 
 /*

@@ -19,6 +19,7 @@
 #include "utils/relcache.h"
 
 #include "mirror/balance.h"
+#include "mirror/mark.h"
 #include "device/device.h"
 
 /* ---- load time (gpubtree.c) ---- */
@@ -28,27 +29,6 @@ extern void gpb_mirror_request_shmem(void);	/* shmem_request_hook */
 extern void gpb_mirror_init_shmem(void);	/* shmem_startup_hook */
 extern void gpb_mirror_register_service(void);
 extern void gpb_mirror_watch_drops(void);	/* object_access_hook */
-
-/* ---- for the index wing ---- */
-
-#define GPB_NOT_MIRRORED	(-1)
-
-/*
- * The registry slot that mirrors this file, or GPB_NOT_MIRRORED.  To be called while
- * holding the exclusive lock of a page about to change (rule M2).  Lock-free.  Never
- * call it for a temporary relation.
- */
-extern int	gpb_mirror_find(const RelFileNode *file);
-
-/*
- * Mark a block of that mirror changed; slot may be GPB_NOT_MIRRORED.  Call it before the
- * page's lock is released.  Lock-free, bounded, allocates nothing: fit for a critical section.
- * A full barrier on both sides.
- */
-extern void gpb_mirror_mark(int slot, BlockNumber block);
-
-/* Discard any mirror of this file: it is being built anew (rule M1). */
-extern void gpb_mirror_forget(const RelFileNode *file);
 
 /* ---- for the executor ---- */
 

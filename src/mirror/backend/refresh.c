@@ -39,7 +39,7 @@
 #include "utils/rel.h"
 
 #include "hold.h"
-#include "index/index.h"
+#include "page/page.h"
 
 /* ---- chunks ---- */
 

@@ -23,7 +23,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "index/index.h"
+#include "page/page.h"
 
 /* What a refresh costs whatever it copies, in pages */
 #define GPB_REFRESH_FIXED	16
@@ -109,16 +109,41 @@ gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 	return true;
 }
 
-/* The pages of level 1, named by level 2 from its leftmost page on. */
+/*
+ * The leftmost page of level 2, locked share: the root, or what the first downlinks below it lead to.  A root
+ * stays the leftmost page of its level, whatever comes above it.  Raises ERRCODE_INDEX_CORRUPTED.
+ */
+static Buffer
+leftmost_of_level_two(GpbRefresh *refresh, const GpbMeta *meta)
+{
+	const GpbLayout *layout = refresh->layout;
+	Buffer		buffer = gpb_read(refresh->index, meta->root, BUFFER_LOCK_SHARE, layout);
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	uint32		level;
+
+	if (special->level != meta->level || special->left != GPB_NO_BLOCK)
+		gpb_corrupted(refresh->index, meta->root, "the metapage's root is not a root");
+	for (level = meta->level; level > 2; level--)
+	{
+		Page		page = BufferGetPage(buffer);
+		GpbRange	range;
+		BlockNumber child = gpb_child_at(refresh->index, layout, BufferGetBlockNumber(buffer), page,
+										 gpb_child_position(layout, page, GPB_BOUND_MIN), &range);
+
+		buffer = gpb_step_down(refresh->index, layout, buffer, child, range, BUFFER_LOCK_SHARE);
+	}
+	return buffer;
+}
+
+/* Copy the pages of level 1 that level 2 names, from its leftmost page on. */
 static bool
-gpb_copy_below_level_two(GpbRefresh *refresh)
+gpb_copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 {
 	PGAlignedBlock image;
 	BlockNumber block;
 	BlockNumber named = GPB_NO_BLOCK;	/* and not copied yet */
 	BlockNumber right;
-	Buffer		buffer = gpb_search_level(refresh->index, refresh->layout, GPB_BOUND_MIN, 2,
-										  BUFFER_LOCK_SHARE);
+	Buffer		buffer = leftmost_of_level_two(refresh, meta);
 
 	for (;;)
 	{
@@ -160,10 +185,9 @@ gpb_refresh_copy_inner(GpbRefresh *refresh)
 	refresh->ntodo++;
 	if (meta.level == 0)
 		return true;
-	/* a root stays the leftmost page of its level, whatever comes above it */
 	if (meta.level == 1)
 		return gpb_copy_level_one(refresh, meta.root, GPB_NO_BLOCK);
-	return gpb_copy_below_level_two(refresh);
+	return gpb_copy_below_level_two(refresh, &meta);
 }
 
 /* Step 6: the blocks have their images. */

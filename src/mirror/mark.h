@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * mark.h
+ *	  What the index tells the mirror: this block changes, this file is built anew.
+ *
+ * The only header of the mirror that the index includes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_MARK_H
+#define GPB_MARK_H
+
+#include "postgres.h"
+#include "storage/block.h"
+#include "storage/relfilenode.h"
+
+#define GPB_NOT_MIRRORED	(-1)
+
+/*
+ * The registry slot that mirrors this file, or GPB_NOT_MIRRORED.  To be called while holding the exclusive
+ * lock of a page about to change (rule M2).  Lock-free.  Never call it for a temporary relation.
+ */
+extern int	gpb_mirror_find(const RelFileNode *file);
+
+/*
+ * Mark a block of the mirror in that slot changed; slot may be GPB_NOT_MIRRORED.  Call it before the page's
+ * lock is released.  Lock-free, bounded, allocates nothing: fit for a critical section.  A full barrier on
+ * both sides.
+ */
+extern void gpb_mirror_mark(int slot, BlockNumber block);
+
+/* Discard any mirror of this file: it is being built anew (rule M1). */
+extern void gpb_mirror_forget(const RelFileNode *file);
+
+#endif							/* GPB_MARK_H */

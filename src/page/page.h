@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.h
+ *	  Reading the pages of an index: layout, checks, locks, links.
+ *
+ *	rel_cache.c		the layout of an index, kept in its relcache entry
+ *	page_check.c	is a page sound?  Errors about pages that are not
+ *	page_read.c		pin, lock and check a page
+ *	page_link.c		follow a link to a sibling or a child
+ *
+ * The index and the mirror both read pages by these functions.  Who changes a page, and how, is the index's
+ * business (src/index).  "Share" and "exclusive" are buffer content locks; every lock comes with a pin.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PAGE_H
+#define GPB_PAGE_H
+
+#include "postgres.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "utils/relcache.h"
+
+#include "layout.h"
+
+/* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
+#define GPB_MAX_LEVEL	15
+
+static inline GpbPageSpecial *
+gpb_special(Page page)
+{
+	return (GpbPageSpecial *) ((char *) page + GPB_SPECIAL_OFFSET);
+}
+
+static inline GpbMeta *
+gpb_meta(Page page)
+{
+	return (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
+}
+
+/* Does the page reach as far as the bound? */
+static inline bool
+gpb_page_covers(Page page, GpbBound bound)
+{
+	return gpb_special(page)->right == GPB_NO_BLOCK ||
+		gpb_bound_less(bound, gpb_page_high(page));
+}
+
+/* ---- rel_cache.c ---- */
+
+/*
+ * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation frees it, so nobody holds a
+ * pointer into it across a catalog access.
+ */
+typedef struct GpbRelCache
+{
+	GpbLayout	layout;
+	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
+	uint32		level;			/* of that root */
+	BlockNumber blocks;			/* the file has at least so many */
+} GpbRelCache;
+
+extern GpbRelCache *gpb_rel_cache(Relation index);
+
+/*
+ * The layout of an index, from its tuple descriptor and column options; cached in the relcache entry (copy
+ * it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the types allowed, for a
+ * type we cannot hold.
+ */
+extern const GpbLayout *gpb_layout(Relation index);
+
+/* How values of a type are held (GpbKind), or 0 if they are not; and how many bytes a value takes. */
+extern int	gpb_type_kind(Oid type);
+extern int	gpb_kind_width(int kind);
+
+/* ---- page_check.c ---- */
+
+/*
+ * NULL if the page is a sound tree page of this layout, else what is wrong with it (a constant string).
+ * Tests bounds only, at constant cost: enough that no reader of the page leaves it.
+ */
+extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
+/* NULL if the page is the metapage of an index of this layout, else what is wrong with it. */
+extern const char *gpb_meta_fault(Page page, const GpbLayout *layout);
+
+/* Raise ERRCODE_INDEX_CORRUPTED, naming index and block, unless the tree page is sound. */
+extern void gpb_page_require(Relation index, BlockNumber block, Page page,
+							 const GpbLayout *layout);
+/* Raise ERRCODE_INDEX_CORRUPTED, naming index and block; "what" says what is wrong with it. */
+extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
+/* Raise ERRCODE_INDEX_CORRUPTED where several pages are wrong together, or it is unknown which one is. */
+extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_noreturn();
+
+/* ---- page_read.c ---- */
+
+/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
+extern void gpb_require_block(Relation index, BlockNumber block);
+/*
+ * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor the page checked by
+ * us.  A page that PostgreSQL itself finds invalid raises ERRCODE_INDEX_CORRUPTED, with a context that
+ * names index and block.  strategy may be NULL.
+ */
+extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
+					  BufferAccessStrategy strategy);
+/* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
+extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
+					   const GpbLayout *layout);
+/* Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer. */
+extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
+						   int lock, const GpbLayout *layout);
+/* Read, lock and check the metapage. */
+extern Buffer gpb_lock_meta(Relation index, const GpbLayout *layout, int lock);
+/* Copy the metapage's contents out. */
+extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
+
+/*
+ * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends to the
+ * CPU's cache.  Returns the buffer where it is now, not pinned, or InvalidBuffer.  With that buffer the
+ * keys that a search compares with first can be asked for, a little later, and the page be read without a
+ * look-up if it is there still.  Raises ERRCODE_INDEX_CORRUPTED for a block beyond the file's end.
+ */
+extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
+extern void gpb_ask_for_keys(Buffer recent);
+/* Read a page that was asked for, as gpb_read() does with a share lock. */
+extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
+								 const GpbLayout *layout);
+
+/* ---- page_link.c ---- */
+
+/*
+ * Read and lock the right sibling of a page of this level that had, when its right link was read, the high
+ * key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it can't be that: another level,
+ * entries or high key out of order, no link back.  So a walk to the right ends, and passes nothing over,
+ * whatever the links say.  No other page of the level may be locked.
+ */
+extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
+							 BlockNumber left, BlockNumber block, uint16 level,
+							 GpbBound low, int lock);
+/*
+ * Like gpb_read_right(), but for a page that the caller has locked, and without testing that it links back
+ * to the left one.
+ */
+extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
+/*
+ * Which child of an inner page leads to bound: the position of the last separator at or before it, or -1 if
+ * there is none.
+ */
+extern int	gpb_child_position(const GpbLayout *layout, const void *page, GpbBound bound);
+/*
+ * The block of the child at a position; *range is from its separator to the next one.  page is block's page,
+ * or a copy of it.  Raises ERRCODE_INDEX_CORRUPTED for position -1.
+ */
+extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
+								const void *page, int position, GpbRange *range);
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended with the range
+ * when its parent was read; if it was split since, it ends earlier.  Any other page of the level lies all
+ * to one side of the range, and what is between might be missed.
+ */
+extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range);
+/*
+ * Exchange a locked inner page for a child on the level below it, which began and ended with the range when
+ * the parent was read; lock is the child's.
+ */
+extern Buffer gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
+							BlockNumber child, GpbRange range, int lock);
+
+#endif							/* GPB_PAGE_H */

@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_check.c
+ *	  Is a page sound enough to be read?  And the errors about pages that are not.
+ *
+ * The checks are of constant cost and look at bytes alone: they make sure that no reader of the page leaves
+ * it.  The caller holds the page's lock, or the page is a copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+
+#include "page/page.h"
+
+#ifdef WORDS_BIGENDIAN
+#error "gpubtree's pages are little-endian"
+#endif
+
+StaticAssertDecl(GPB_PAGE_SIZE == BLCKSZ, "gpubtree needs 8 kB pages");
+StaticAssertDecl(GPB_PAGE_HEADER == MAXALIGN(SizeOfPageHeaderData),
+				 "page header size");
+StaticAssertDecl(GPB_PD_LOWER == offsetof(PageHeaderData, pd_lower) &&
+				 GPB_PD_UPPER == offsetof(PageHeaderData, pd_upper) &&
+				 GPB_PD_SPECIAL == offsetof(PageHeaderData, pd_special),
+				 "page header fields");
+StaticAssertDecl(GPB_NO_BLOCK == InvalidBlockNumber, "no block");
+StaticAssertDecl(sizeof(GpbPageSpecial) == MAXALIGN(sizeof(GpbPageSpecial)),
+				 "special space alignment");
+
+/* What every page of ours has, the metapage too; NULL or what is wrong. */
+static const char *
+gpb_frame_fault(const void *page)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	const PageHeaderData *header = (const PageHeaderData *) page;
+
+	if (header->pd_upper == 0)
+		return "page is not initialized";
+	if (header->pd_special != GPB_SPECIAL_OFFSET ||
+		header->pd_pagesize_version != (BLCKSZ | PG_PAGE_LAYOUT_VERSION) ||
+		special->page_id != GPB_PAGE_ID)
+		return "page is not a gpubtree page";
+	if ((special->flags & ~GPB_PAGE_KNOWN_FLAGS) != 0)
+		return "page has unknown flags";
+	return NULL;
+}
+
+/*
+ * What is wrong with a tree page, or NULL; see page.h.  gpb_page_require() checks the sibling links against the page's own
+ * block.
+ */
+const char *
+gpb_page_fault(const void *page, const GpbLayout *layout)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	const PageHeaderData *header = (const PageHeaderData *) page;
+	const char *fault = gpb_frame_fault(page);
+	int			row_width;
+	int			count;
+
+	if (fault != NULL)
+		return fault;
+	if ((special->flags & GPB_PAGE_META) != 0)
+		return "metapage where a tree page should be";
+	if (special->level > GPB_MAX_LEVEL)
+		return "level is out of range";
+	row_width = special->level == 0 ? layout->row_width : GPB_INNER_ROW_WIDTH;
+	if (special->key_width != layout->key_width ||
+		special->row_width != row_width)
+		return "widths of entries are not the index's";
+	if (header->pd_lower < GPB_PAGE_HEADER ||
+		header->pd_lower > header->pd_upper ||
+		header->pd_upper > GPB_SPECIAL_OFFSET)
+		return "bounds of the free space are out of range";
+	count = (header->pd_lower - GPB_PAGE_HEADER) / layout->key_width;
+	if (header->pd_lower != GPB_PAGE_HEADER + count * layout->key_width ||
+		header->pd_upper != GPB_SPECIAL_OFFSET - count * row_width)
+		return "numbers of keys and of rows differ";
+	if (special->level > 0 && count == 0)
+		return "inner page without entries";
+	if (special->left == GPB_META_BLOCK || special->right == GPB_META_BLOCK)
+		return "sibling link to the metapage";
+	if (special->right == GPB_NO_BLOCK &&
+		(special->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
+		return "split without a right half";
+	return NULL;
+}
+
+/* What is wrong with the metapage, or NULL. */
+const char *
+gpb_meta_fault(Page page, const GpbLayout *layout)
+{
+	const GpbMeta *meta = gpb_meta(page);
+	const char *fault = gpb_frame_fault(page);
+
+	if (fault != NULL)
+		return fault;
+	if ((gpb_special(page)->flags & GPB_PAGE_META) == 0 ||
+		((PageHeader) page)->pd_lower != GPB_PAGE_HEADER + sizeof(GpbMeta) ||
+		meta->magic != GPB_META_MAGIC)
+		return "not a metapage";
+	if (meta->version != GPB_META_VERSION)
+		return "unknown version of the index format";
+	if (meta->key_width != layout->key_width ||
+		meta->row_width != layout->row_width ||
+		meta->layout_flags != layout->flags ||
+		meta->key_kind != layout->key_kind)
+		return "the metapage describes other columns than the catalog";
+	if (meta->root == GPB_META_BLOCK || meta->root == GPB_NO_BLOCK ||
+		meta->level > GPB_MAX_LEVEL)
+		return "root is out of range";
+	return NULL;
+}
+
+void
+gpb_page_require(Relation index, BlockNumber block, Page page,
+				 const GpbLayout *layout)
+{
+	const char *fault = gpb_page_fault(page, layout);
+
+	if (unlikely(fault != NULL))
+		gpb_corrupted(index, block, fault);
+	if (unlikely(gpb_special(page)->right == block ||
+				 gpb_special(page)->left == block))
+		gpb_corrupted(index, block, "page is its own sibling");
+
+	/* the first leaf was the first root, and splits put new pages to the right */
+	if (unlikely(gpb_special(page)->level == 0 &&
+				 (gpb_special(page)->left == GPB_NO_BLOCK) != (block == GPB_FIRST_ROOT)))
+		gpb_corrupted(index, block, "left link is missing, or one too many");
+}
+
+/* Raise ERRCODE_INDEX_CORRUPTED. */
+void
+gpb_corrupted(Relation index, BlockNumber block, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted at block %u: %s",
+					RelationGetRelationName(index), block, what),
+			 errhint("REINDEX rebuilds the index from its table.")));
+}
+
+void
+gpb_corrupted_index(Relation index, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted: %s", RelationGetRelationName(index), what),
+			 errhint("REINDEX rebuilds the index from its table.")));
+}

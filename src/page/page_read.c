@@ -1,0 +1,174 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_read.c
+ *	  Pinning, locking and checking the pages of an index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pgstat.h"
+#include "storage/buf_internals.h"
+#include "utils/rel.h"
+
+#include "page/page.h"
+
+/* What gpb_pin is about to read */
+typedef struct GpbPin
+{
+	Relation	index;
+	BlockNumber block;
+} GpbPin;
+
+/*
+ * A damaged link may name any block.  Asking the file for its length costs a
+ * system call, so that is done only when the block is new to us; the file of a
+ * relcache entry never shrinks.
+ */
+void
+gpb_require_block(Relation index, BlockNumber block)
+{
+	GpbRelCache *cache = gpb_rel_cache(index);
+
+	if (likely(block < cache->blocks))
+		return;
+	cache->blocks = RelationGetNumberOfBlocks(index);
+	if (block >= cache->blocks)
+		gpb_corrupted(index, block, "a link leads beyond the end of the file");
+}
+
+/*
+ * Have we locked this page already?  A writer that holds pages would wait for
+ * itself, uninterruptibly, if a damaged link led back to one of them.
+ */
+static bool
+gpb_holds_lock(Buffer buffer)
+{
+	if (BufferIsLocal(buffer))
+		return false;
+	return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+}
+
+/* PostgreSQL's own check of a page comes first; here it means the same to us. */
+static void
+gpb_pin_error(void *arg)
+{
+	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
+		errcode(ERRCODE_INDEX_CORRUPTED);
+	errcontext("reading block %u of index \"%s\"",
+			   ((GpbPin *) arg)->block,
+			   RelationGetRelationName(((GpbPin *) arg)->index));
+}
+
+Buffer
+gpb_pin(Relation index, Buffer buffer, BlockNumber block,
+		BufferAccessStrategy strategy)
+{
+	GpbPin		pin = {index, block};
+	ErrorContextCallback context;
+
+	context.callback = gpb_pin_error;
+	context.arg = &pin;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+	if (strategy == NULL)
+		buffer = ReleaseAndReadBuffer(buffer, index, block);
+	else
+	{
+		Assert(!BufferIsValid(buffer));
+		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+									strategy);
+	}
+	error_context_stack = context.previous;
+	return buffer;
+}
+
+Buffer
+gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
+			 const GpbLayout *layout)
+{
+	gpb_require_block(index, block);
+	buffer = gpb_pin(index, buffer, block, NULL);
+	if (unlikely(gpb_holds_lock(buffer)))
+		gpb_corrupted(index, block, "links form a circle");
+	LockBuffer(buffer, lock);
+	gpb_page_require(index, block, BufferGetPage(buffer), layout);
+	return buffer;
+}
+
+Buffer
+gpb_read(Relation index, BlockNumber block, int lock, const GpbLayout *layout)
+{
+	return gpb_exchange(index, InvalidBuffer, block, lock, layout);
+}
+
+Buffer
+gpb_lock_meta(Relation index, const GpbLayout *layout, int lock)
+{
+	Buffer		buffer;
+	const char *fault;
+
+	gpb_require_block(index, GPB_META_BLOCK);
+	buffer = gpb_pin(index, InvalidBuffer, GPB_META_BLOCK, NULL);
+	LockBuffer(buffer, lock);
+	fault = gpb_meta_fault(BufferGetPage(buffer), layout);
+	if (fault != NULL)
+		gpb_corrupted(index, GPB_META_BLOCK, fault);
+	return buffer;
+}
+
+void
+gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta)
+{
+	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_SHARE);
+
+	*meta = *gpb_meta(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+}
+
+/* ---- pages asked for ahead of time ---- */
+
+Buffer
+gpb_ask_for_page(Relation index, BlockNumber block)
+{
+	Buffer		buffer;
+
+	gpb_require_block(index, block);
+	buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
+	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
+		return InvalidBuffer;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
+	__builtin_prefetch(BufferGetPage(buffer));
+	__builtin_prefetch((char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET);
+	return buffer;
+}
+
+/* The page is neither pinned nor locked: it may be any page by now, which makes the prefetch useless, no more. */
+void
+gpb_ask_for_keys(Buffer recent)
+{
+	const char *page;
+	int			used;
+	int			i;
+
+	if (!BufferIsValid(recent))
+		return;
+	page = BufferGetPage(recent);
+	used = Min(gpb_page_u16(page, GPB_PD_LOWER), GPB_SPECIAL_OFFSET);
+	for (i = 1; i < 9; i++)
+		__builtin_prefetch(page + GPB_PAGE_HEADER + i * (used - GPB_PAGE_HEADER) / 9);
+}
+
+/* The buffer where the page was is tried first: that spares another look-up. */
+Buffer
+gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent, const GpbLayout *layout)
+{
+	if (!BufferIsValid(recent) ||
+		!ReadRecentBuffer(index->rd_node, MAIN_FORKNUM, block, recent))
+		return gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	pgstat_count_buffer_read(index);
+	pgstat_count_buffer_hit(index);
+	LockBuffer(recent, BUFFER_LOCK_SHARE);
+	gpb_page_require(index, block, BufferGetPage(recent), layout);
+	return recent;
+}

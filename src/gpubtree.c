@@ -16,6 +16,7 @@
 #include "hold.h"
 #include "index/index.h"
 #include "mirror/mirror.h"
+#include "sql/sql.h"
 
 PG_MODULE_MAGIC;
 
@@ -68,5 +69,5 @@ _PG_init(void)
 	previous_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = gpb_shmem_startup;
 	gpb_mirror_register_service();
-	gpb_mirror_watch_drops();
+	gpb_watch_drops();
 }

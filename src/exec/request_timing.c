@@ -299,12 +299,12 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 				 errmsg("permission denied to measure the gpubtree service"),
 				 errhint("Superusers and members of pg_monitor may.")));
 	search.order = gpb_order_named(text_to_cstring(PG_GETARG_TEXT_PP(3)));
-	if (nkeys < 1 || (search.order != GPB_ORDER_INPUT && nkeys > GPB_BATCH_BUCKET))
+	if (nkeys < 1 || (search.order != GPB_ORDER_INPUT && nkeys > GPB_SEARCH_CHUNK))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a request of %d keys cannot be made", nkeys),
 				 errhint("In input order it takes 1 key or more, in other orders 1 to %u.",
-						 GPB_BATCH_BUCKET)));
+						 GPB_SEARCH_CHUNK)));
 	if (nrequests < 1 || nrequests > GPB_MOST_REQUESTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -9,7 +9,7 @@
  * it has not changed for gpubtree.request_timeout the service hangs, and the backend goes on without it.
  *
  * Work for others counts as a sign of life.  So a request may wait in a queue, a refresh may copy a huge index
- * and a search may have many buckets, for as long as each step of the service is shorter than the
+ * and a search may have many chunks, for as long as each step of the service is shorter than the
  * timeout; and a service that sleeps because there is nothing to do answers the wake-up.
  * What the device does in the background is not watched: a service that polls a launch is alive.
  *
@@ -24,10 +24,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/heartbeat.h"
 
-#include "miscadmin.h"
 #include "storage/proc.h"
+
+#include "mirror/mirror.h"
+#include "mirror/service_state.h"
+#include "mirror/settings.h"
 
 /* How long a waiter sleeps before it looks at the service again, in milliseconds */
 #define GPB_WAIT_MS		1000
@@ -41,11 +44,11 @@
 void
 gpb_heartbeat(void)
 {
-	uint64		last = pg_atomic_read_u64(&gpb_shared->heartbeats);
+	uint64		last = pg_atomic_read_u64(&gpb_service->heartbeats);
 
 	/* nobody else writes it while we serve */
-	pg_atomic_write_u64(&gpb_shared->heartbeats, last + 1);
-	if (pg_atomic_read_u64(&gpb_shared->hung_at) == last)
+	pg_atomic_write_u64(&gpb_service->heartbeats, last + 1);
+	if (pg_atomic_read_u64(&gpb_service->hung_at) == last)
 		ereport(LOG, (errmsg("gpubtree service answers again")));
 }
 
@@ -55,17 +58,17 @@ gpb_heartbeat(void)
 bool
 gpb_service_answers(void)
 {
-	uint64		hung_at = pg_atomic_read_u64(&gpb_shared->hung_at);
+	uint64		hung_at = pg_atomic_read_u64(&gpb_service->hung_at);
 
 	return gpb_request_timeout == 0 ||
-		hung_at != pg_atomic_read_u64(&gpb_shared->heartbeats);
+		hung_at != pg_atomic_read_u64(&gpb_service->heartbeats);
 }
 
 /* Begin to wait for the service: from here on it owes a heartbeat. */
 void
 gpb_service_wait_begin(GpbServiceWait *wait)
 {
-	wait->heartbeat = pg_atomic_read_u64(&gpb_shared->heartbeats);
+	wait->heartbeat = pg_atomic_read_u64(&gpb_service->heartbeats);
 	wait->silent_ms = 0;
 	INSTR_TIME_SET_CURRENT(wait->looked);
 	gpb_wake_service();
@@ -87,13 +90,13 @@ gpb_service_wait_ms(const GpbServiceWait *wait)
 static void
 gpb_service_mark_hung(const GpbServiceWait *wait)
 {
-	uint64		hung_at = pg_atomic_read_u64(&gpb_shared->hung_at);
-	uint32		service = pg_atomic_read_u32(&gpb_shared->service_pgprocno);
+	uint64		hung_at = pg_atomic_read_u64(&gpb_service->hung_at);
+	uint32		service = pg_atomic_read_u32(&gpb_service->pgprocno);
 
 	pg_memory_barrier();
 	if (service == 0 || hung_at == wait->heartbeat ||
-		pg_atomic_read_u64(&gpb_shared->heartbeats) != wait->heartbeat ||
-		!pg_atomic_compare_exchange_u64(&gpb_shared->hung_at, &hung_at, wait->heartbeat))
+		pg_atomic_read_u64(&gpb_service->heartbeats) != wait->heartbeat ||
+		!pg_atomic_compare_exchange_u64(&gpb_service->hung_at, &hung_at, wait->heartbeat))
 		return;
 	ereport(LOG,
 			(errmsg("gpubtree service (process %d) has not answered for %d ms",
@@ -116,7 +119,7 @@ gpb_service_hangs(GpbServiceWait *wait)
 
 	if (!gpb_service_answers())
 		return true;
-	if (pg_atomic_read_u64(&gpb_shared->heartbeats) != wait->heartbeat)
+	if (pg_atomic_read_u64(&gpb_service->heartbeats) != wait->heartbeat)
 	{
 		gpb_service_wait_begin(wait);
 		return false;
@@ -130,4 +133,11 @@ gpb_service_hangs(GpbServiceWait *wait)
 		return false;
 	gpb_service_mark_hung(wait);
 	return true;
+}
+
+bool
+gpb_mirror_available(void)
+{
+	return gpb_enabled && gpb_enable_device && gpb_service != NULL &&
+		pg_atomic_read_u64(&gpb_service->available) != 0 && gpb_service_answers();
 }

@@ -1,11 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * mirror.h
- *	  The mirror wing's face to the other wings.
+ *	  The mirror's face to the floors above.  src/README has the rules (M1-M9) that each function serves.
  *
- * The index wing uses one small part: gpb_mirror_find, gpb_mirror_mark,
- * gpb_mirror_forget.  The executor uses the rest.  See src/README for the rules
- * (M1-M9) each function serves.
+ * What the index wing uses is in mark.h, what shows the mirror to users in status.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +26,6 @@ extern void gpb_mirror_define_settings(void);
 extern void gpb_mirror_request_shmem(void);	/* shmem_request_hook */
 extern void gpb_mirror_init_shmem(void);	/* shmem_startup_hook */
 extern void gpb_mirror_register_service(void);
-extern void gpb_mirror_watch_drops(void);	/* object_access_hook */
 
 /* ---- for the executor ---- */
 
@@ -49,18 +46,17 @@ typedef struct GpbMirrorRef
 extern bool gpb_mirror_available(void);
 
 /*
- * Attach to the mirror of all pages of an index, creating an empty one if there is none.
- * The caller holds a lock on the index.  Returns false where there can be no such
- * mirror (no device, temporary relation, larger than the memory granted, no room in the registry, ...).
- * Raises only on cancel.
+ * Attach to the mirror of all pages of an index, creating an empty one if there is none.  The caller holds a
+ * lock on the index.  Returns false where there can be no such mirror (no device, temporary relation, larger
+ * than the memory granted, no room in the registry, ...).  Raises only on cancel.
  */
 extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
 							  GpbMirrorRef *ref);
 
 /*
- * The same for searches without positions, which a mirror of the inner nodes alone serves as well.  One that
- * is there is taken as it is; where there is none, or one of all pages that has grown too large, the
- * index's size decides which kind is made.
+ * Attach to the mirror of an index for searches without positions, which a mirror of the inner nodes alone
+ * serves as well.  A mirror that is there is taken as it is; where there is none, or one of all pages that
+ * has grown too large, the index's size decides which kind is made.  Otherwise as gpb_mirror_attach().
  */
 extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
 									 GpbMirrorRef *ref);
@@ -69,10 +65,23 @@ extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
 extern bool gpb_mirror_is_inner_only(Relation index);
 
 /*
- * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no
- * buffer lock or LWLock while it waits; cancellable.  *blocks counts pages copied.  false: the
- * mirror is lost or its memory exhausted; use the CPU path.  Raises
- * ERRCODE_INDEX_CORRUPTED on a damaged page.
+ * Try to mirror the index again even if the device had no memory for it lately: someone asked for it.
+ */
+extern void gpb_mirror_forgive(Relation index);
+
+/* Has there ever been a mirror?  Cheap. */
+extern bool gpb_mirror_was_used(void);
+/*
+ * Discard the mirrors of the files that an index has and had; was there one?  Discard the mirrors of a
+ * database.  No LWLock held on entry or exit.
+ */
+extern bool gpb_mirror_drop_index(Oid database, Oid index);
+extern void gpb_mirror_drop_database(Oid database);
+
+/*
+ * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no buffer lock or LWLock
+ * while it waits; cancellable.  *blocks counts pages copied.  Returns false if the mirror is lost or its
+ * memory exhausted: use the CPU path.  Raises ERRCODE_INDEX_CORRUPTED on a damaged page.
  */
 extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
 							   const GpbMirrorRef *ref, uint64 *blocks);
@@ -80,16 +89,16 @@ extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
 /*
  * Bring the separators up to date if the mirror has none yet, or if that costs no more than what searches
  * have paid for their age (see refresh_inner.c): rule M7 asks for no more.  Otherwise as
- * gpb_mirror_refresh.
+ * gpb_mirror_refresh().
  */
 extern bool gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout,
 										  const GpbMirrorRef *ref, uint64 *blocks);
-/* Right links were followed from leaves that a search in this mirror gave. */
+/* Note that so many right links were followed from leaves that a search in this mirror gave. */
 extern void gpb_mirror_note_stale(const GpbMirrorRef *ref, uint64 moves);
 
 /*
- * What the CPU and the device are to share in this mirror's searches, and what came of it: the times that
- * each took for the same keys, with the balance as it was then.
+ * How the CPU and the device are to share the keys of this mirror's searches; and a sample of what came of
+ * it: the times that each of them took for the keys of one chunk, with the balance that it was shared by.
  */
 extern GpbBalance gpb_mirror_balance(const GpbMirrorRef *ref);
 extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, double device_us,
@@ -99,25 +108,25 @@ extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, 
 extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
 
 /*
- * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free
- * one); end gives it back and is safe after errors too: a slot abandoned by
- * ERROR or FATAL is freed by the service when the device is done with it.
+ * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free one), and returns NULL
+ * without a service; end gives it back and is safe after errors too: a slot abandoned by ERROR or FATAL is
+ * freed by the service when the device is done with it.
  */
 typedef struct GpbRequest GpbRequest;
 
-extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref);	/* NULL: no service */
+extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref);
 extern void gpb_request_end(GpbRequest *request);
 
 /*
- * Ship bytes of the visibility map (rule M5: read after the epoch).  Any
- * length; sent in pieces of the slot's staging.
+ * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the size of
+ * the slot's staging.
  */
 extern bool gpb_request_visibility(GpbRequest *request, uint64 offset,
 								   const void *bits, uint64 n);
 
 /*
- * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.
- * false: nothing of the answer may be used, take the CPU path.
+ * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.  Returns false if nothing of the
+ * answer may be used: take the CPU path.
  */
 extern bool gpb_request_aggregate(GpbRequest *request,
 								  const GpbAggregateSpec *spec,
@@ -129,31 +138,34 @@ extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what,
 							  uint64 first, uint64 n, void *into);
 
 /*
- * A batch: many searches or ranges in one request, or several such requests one after the other.  Keys
- * and results lie in staging that the device reads and writes, so nothing is copied
- * between backend and device.  As with an aggregate, false from any function means that
- * nothing of the answer may be used: take the CPU path.
+ * A batch: many searches or ranges in one request, or several such requests one after the other.  Keys and
+ * results lie in staging that the device reads and writes, so nothing is copied between backend and device.
+ * As with an aggregate, false from any function means that nothing of the answer may be used: take the CPU
+ * path.
  *
- * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
- * for one) abandons the batch: the service frees slot and staging when the device has
- * done with them.  Two batches may be held at once, one being filled or read while the device has the
- * other.
+ * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel, for one)
+ * abandons the batch: the service frees slot and staging when the device has done with them.  Two batches may
+ * be held at once, one being filled or read while the device has the other.
  */
 typedef struct GpbRequest GpbMirrorBatch;
 
 /*
  * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits, cancellably,
- * for a slot and for staging, unless the backend already holds a batch or an aggregate request: then
- * NULL if there is none.  NULL too without a service.  No buffer lock, pin or
- * LWLock may be held (rule M9).
+ * for a slot and for staging; a backend that already holds a batch or an aggregate request does not wait, and
+ * gets NULL if there is none.  Returns NULL, too, without a service.  No buffer lock, pin or LWLock may be
+ * held (rule M9).
  */
 extern GpbMirrorBatch *gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes);
-extern char *gpb_mirror_batch_staging(const GpbMirrorBatch *batch, Size *size);	/* aligned to 8 kB */
-/* Give both back; safe in every state.  NULL is allowed. */
+/* The batch's staging, aligned to 8 kB, and its size. */
+extern char *gpb_mirror_batch_staging(const GpbMirrorBatch *batch, Size *size);
+/* Give slot and staging back; safe in every state.  batch may be NULL. */
 extern void gpb_mirror_batch_end(GpbMirrorBatch *batch);
 
-/* Most keys of a search in another order than INPUT; also the bucket that larger ones are cut into. */
-#define GPB_BATCH_BUCKET	((uint32) 1 << 20)
+/*
+ * Most keys of a search in another order than GPB_ORDER_INPUT.  The service cuts searches in input order that
+ * have more keys into chunks of so many.
+ */
+#define GPB_SEARCH_CHUNK	((uint32) 1 << 20)
 
 /* A batch of searches: see search.h.  Without positions it needs no refresh (rule M7). */
 typedef struct GpbBatchSearch
@@ -179,8 +191,8 @@ extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_wi
 extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 
 /*
- * Ship bytes of the visibility map for ranges (rule M5: read after the epoch), as
- * gpb_request_visibility does.  They go through staging and overwrite it, so before the ranges are put there.
+ * Send bytes of the visibility map for ranges (rule M5: read after the epoch), as gpb_request_visibility()
+ * does.  They go through staging and overwrite it, so this comes before the ranges are put there.
  */
 extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits,
 										uint64 n);
@@ -188,25 +200,25 @@ extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, co
 extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
 									GpbRangesResult *result);
 /*
- * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES) to
- * staging, at that many bytes from its start; wait.
+ * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES) to staging,
+ * "offset" bytes from its start; wait.
  */
 extern bool gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
 								   Size offset);
 
 /*
- * The same in two steps: submit, then, before anything else is done with the batch, wait.  submit
- * does not wait; after a submit that returned false, wait returns false too.
+ * Search, ranges and fetch in two steps: submit, then, before anything else is done with the batch, wait.
+ * submit does not wait; after a submit that returned false, wait returns false too.
  */
 extern bool gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 extern bool gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec);
-extern bool gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
-										  Size offset);
+extern bool gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first,
+										  uint64 n, Size offset);
 extern bool gpb_mirror_batch_wait(GpbMirrorBatch *batch);
-/* Between which moments the service had the last request waited for */
+/* When the last request waited for was submitted, and when the service answered it. */
 extern void gpb_mirror_batch_times(const GpbMirrorBatch *batch, instr_time *submitted,
 								   instr_time *answered);
-/* Of the last ranges waited for. */
+/* The result of the last ranges waited for. */
 extern void gpb_mirror_batch_ranges_result(const GpbMirrorBatch *batch, GpbRangesResult *result);
 
 /* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */

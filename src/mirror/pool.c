@@ -5,16 +5,28 @@
  *
  * The pool is part of the region that the service registers with its device.  A batch slot has one
  * run of adjoining units or none, and the run goes when the slot is freed, by whoever
- * frees it (request.c); so no unit is lost with a backend or a service.
+ * frees it (slots.c); so no unit is lost with a backend or a service.
  *
  * The pool lock is taken for a scan of the map and no longer.  It comes after all other locks, and
  * nothing is taken after it.
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/pool.h"
 
 #include "storage/shmem.h"
+
+#include "mirror/settings.h"
+
+/* The map of the units; under its lock */
+typedef struct GpbPool
+{
+	LWLock	   *lock;
+	ConditionVariable freed_cv;
+	uint32		nunits;
+	uint32		nfree;
+	bool		taken[FLEXIBLE_ARRAY_MEMBER];
+} GpbPool;
 
 static GpbPool *gpb_pool = NULL;
 static char *gpb_pool_memory = NULL;
@@ -32,26 +44,39 @@ gpb_pool_size(void)
 	return mul_size(gpb_pool_units(), GPB_POOL_UNIT);
 }
 
-/* Bytes of the map of them. */
+/* Bytes of the map of the units. */
 Size
 gpb_pool_shmem_size(void)
 {
 	return MAXALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
 }
 
-/* memory: gpb_pool_size() bytes of the region */
 void
-gpb_pool_init_shmem(char *memory)
+gpb_pool_init_shmem(LWLock *lock)
 {
 	bool		found;
 
 	gpb_pool = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
-	gpb_pool_memory = memory;
 	if (found)
 		return;
 	memset(gpb_pool, 0, gpb_pool_shmem_size());
+	gpb_pool->lock = lock;
+	ConditionVariableInit(&gpb_pool->freed_cv);
 	gpb_pool->nunits = gpb_pool_units();
 	gpb_pool->nfree = gpb_pool->nunits;
+}
+
+/* Where the units lie: gpb_pool_size() bytes of the region that the service registers (slots.c). */
+void
+gpb_pool_set_memory(char *memory)
+{
+	gpb_pool_memory = memory;
+}
+
+ConditionVariable *
+gpb_pool_freed_cv(void)
+{
+	return &gpb_pool->freed_cv;
 }
 
 char *
@@ -81,8 +106,8 @@ gpb_pool_find_run(uint32 wanted, uint32 *first)
 }
 
 /*
- * Give the slot units for that many bytes, or fewer, so that half of what is free stays so for
- * others.  False: none is free.  The slot is the caller's and has no units.
+ * Give the slot units for that many bytes, or fewer, so that half of what is free stays free for others.
+ * Returns false if none is free.  The slot is the caller's and has no units.
  */
 bool
 gpb_pool_take(GpbRequestSlot *slot, Size bytes)
@@ -92,13 +117,13 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	uint32		n;
 
 	Assert(slot->nunits == 0);
-	LWLockAcquire(gpb_shared->pool_lock, LW_EXCLUSIVE);
+	LWLockAcquire(gpb_pool->lock, LW_EXCLUSIVE);
 	wanted = (uint32) Min(asked, (Size) Max(gpb_pool->nfree / 2, 1));
 	n = gpb_pool_find_run(wanted, &slot->first_unit);
 	memset(&gpb_pool->taken[slot->first_unit], true, n);
 	gpb_pool->nfree -= n;
 	slot->nunits = n;
-	LWLockRelease(gpb_shared->pool_lock);
+	LWLockRelease(gpb_pool->lock);
 	return n > 0;
 }
 
@@ -106,19 +131,19 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 void
 gpb_pool_give_back(GpbRequestSlot *slot)
 {
-	LWLockAcquire(gpb_shared->pool_lock, LW_EXCLUSIVE);
+	LWLockAcquire(gpb_pool->lock, LW_EXCLUSIVE);
 	memset(&gpb_pool->taken[slot->first_unit], false, slot->nunits);
 	gpb_pool->nfree += slot->nunits;
 	slot->nunits = 0;
-	LWLockRelease(gpb_shared->pool_lock);
-	ConditionVariableBroadcast(&gpb_shared->pool_cv);
+	LWLockRelease(gpb_pool->lock);
+	ConditionVariableBroadcast(&gpb_pool->freed_cv);
 }
 
 void
 gpb_pool_status(uint32 *nunits, uint32 *nfree)
 {
-	LWLockAcquire(gpb_shared->pool_lock, LW_SHARED);
+	LWLockAcquire(gpb_pool->lock, LW_SHARED);
 	*nunits = gpb_pool->nunits;
 	*nfree = gpb_pool->nfree;
-	LWLockRelease(gpb_shared->pool_lock);
+	LWLockRelease(gpb_pool->lock);
 }

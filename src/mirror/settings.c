@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * settings.c
- *	  The mirror's settings, its shared memory and its worker, at server start.
+ *	  The mirror's settings.
  *
- * Sizes of shared memory are fixed at server start.  What concerns the device alone may
- * change on reload: the service then restarts itself.
+ * Sizes of shared memory are fixed at server start.  What concerns the device alone may change on reload: the
+ * service then restarts itself.
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/settings.h"
 
-#include "miscadmin.h"
-#include "postmaster/bgworker.h"
-#include "storage/ipc.h"
-#include "storage/shmem.h"
+#include <limits.h>
+
 #include "utils/guc.h"
 #include "utils/plancache.h"
+
+#include "mirror/mirror.h"
 
 bool		gpb_enabled = true;
 bool		gpb_enable_device = true;
@@ -31,7 +31,9 @@ int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
 int			gpb_max_mirror_size = 0;
 int			gpb_request_timeout = 10000;
 
-GpbShared  *gpb_shared = NULL;
+#ifdef GPB_HOLD_POINTS
+int			gpb_segment_blocks = GPB_USUAL_SEGMENT_BLOCKS;
+#endif
 
 static const struct config_enum_entry gpb_device_choices[] = {
 	{"auto", GPB_CHOOSE_AUTO, false},
@@ -40,8 +42,6 @@ static const struct config_enum_entry gpb_device_choices[] = {
 	{"off", GPB_CHOOSE_OFF, false},
 	{NULL, 0, false}
 };
-
-#define GPB_TRANCHE "gpubtree_registry"
 
 /*
  * Plans that this session has cached were made for the other value: all are made anew before they
@@ -55,9 +55,33 @@ gpb_assign_enabled(bool value, void *extra)
 		ResetPlanCache();
 }
 
+#ifdef GPB_HOLD_POINTS
+static bool
+check_segment_blocks(int *value, void **extra, GucSource source)
+{
+	GUC_check_errdetail("A segment covers whole words of 32 blocks.");
+	return *value % 32 == 0;
+}
+
+/* Comes first: the bounds of gpubtree.max_mirrored_blocks depend on it. */
+static void
+define_segment_blocks(void)
+{
+	DefineCustomIntVariable("gpubtree.segment_blocks",
+							"Blocks that one segment of the changed map covers.",
+							"Tests set it; only where hold points are compiled in.",
+							&gpb_segment_blocks, GPB_USUAL_SEGMENT_BLOCKS,
+							32, GPB_USUAL_SEGMENT_BLOCKS, PGC_POSTMASTER, GUC_NOT_IN_SAMPLE,
+							check_segment_blocks, NULL, NULL);
+}
+#endif
+
 void
 gpb_mirror_define_settings(void)
 {
+#ifdef GPB_HOLD_POINTS
+	define_segment_blocks();
+#endif
 	DefineCustomBoolVariable("gpubtree.enabled",
 							 "Enables whatever queries can do with gpubtree indexes beyond ordinary index scans.",
 							 "Without it, plans have no nodes of gpubtree, and the device is not used.",
@@ -119,55 +143,6 @@ gpb_mirror_define_settings(void)
 							"Blocks of all mirrored indexes together that changes are tracked for.",
 							"Each takes two bits of shared memory; rounded up to 65536 for each index.",
 							&gpb_max_mirrored_blocks, 16 * 1024 * 1024,
-							GPB_SEGMENT_BLOCKS, INT_MAX, PGC_POSTMASTER, 0,
+							(int) GPB_SEGMENT_BLOCKS, INT_MAX, PGC_POSTMASTER, 0,
 							NULL, NULL, NULL);
-}
-
-void
-gpb_mirror_request_shmem(void)
-{
-	RequestAddinShmemSpace(MAXALIGN(sizeof(GpbShared)));
-	RequestAddinShmemSpace(gpb_map_shmem_size());
-	RequestAddinShmemSpace(gpb_requests_shmem_size());
-	RequestAddinShmemSpace(gpb_pool_shmem_size());
-	RequestNamedLWLockTranche(GPB_TRANCHE, 2);
-}
-
-void
-gpb_mirror_init_shmem(void)
-{
-	bool		found;
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	gpb_shared = ShmemInitStruct("gpubtree mirrors", sizeof(GpbShared), &found);
-	if (!found)
-	{
-		memset(gpb_shared, 0, sizeof(GpbShared));
-		gpb_shared->registry_lock = &(GetNamedLWLockTranche(GPB_TRANCHE))[0].lock;
-		gpb_shared->pool_lock = &(GetNamedLWLockTranche(GPB_TRANCHE))[1].lock;
-		gpb_registry_init();
-	}
-	gpb_map_init_shmem();
-	gpb_requests_init_shmem();
-	LWLockRelease(AddinShmemInitLock);
-}
-
-/*
- * The service.  It starts with the server, before recovery ends, so that a
- * standby has it; it connects to no database (rule M9).
- */
-void
-gpb_mirror_register_service(void)
-{
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
-	worker.bgw_restart_time = 1;
-	strlcpy(worker.bgw_library_name, "gpubtree", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "gpb_service_main", BGW_MAXLEN);
-	strlcpy(worker.bgw_name, "gpubtree service", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "gpubtree service", BGW_MAXLEN);
-	RegisterBackgroundWorker(&worker);
 }

@@ -9,7 +9,7 @@
  *	   published with all bits set before: M2); let the map cover it;
  *	2. move: in-flight |= changed, barrier, clear those bits in changed;
  *	3. copy every block in flight into staging, each under its share lock, and hand
- *	   chunks to the service, stamped with a new value of the one counter;
+ *	   transfers to the service, stamped with a new value of the one counter;
  *	4. wait until the device has them, and the new inner image with them;
  *	5. publish the stamp as the mirror's epoch;
  *	6. clear the in-flight bits; give ownership back.
@@ -39,76 +39,10 @@
 #include "utils/rel.h"
 
 #include "hold.h"
+#include "mirror/backend/held.h"
+#include "mirror/map/changed_map.h"
+#include "mirror/map/eviction.h"
 #include "page/page.h"
-
-/* ---- chunks ---- */
-
-/* Wait for whatever of ours the service still has.  False: give up. */
-static bool
-gpb_refresh_drain(GpbRefresh *refresh)
-{
-	bool		ok = true;
-	int			i;
-
-	for (i = 0; i < refresh->nrequests; i++)
-	{
-		GpbRequest *request = refresh->request[i];
-
-		if (request->pending)
-			ok = gpb_request_wait(request) && ok;
-		ok = ok && !request->lost;
-	}
-	return ok;
-}
-
-/* Send the pages collected. */
-static void
-gpb_refresh_send(GpbRefresh *refresh, bool last)
-{
-	GpbRequest *request = refresh->request[refresh->filling];
-
-	request->slot->op = GPB_OP_UPLOAD;
-	request->slot->n = refresh->npages;
-	request->slot->epoch = refresh->stamp;
-	request->slot->last = last;
-	gpb_request_submit(request);
-	refresh->npages = 0;
-}
-
-/*
- * See that the staging has room for a page: if it is full send it, and go on with the other one, once it is
- * free.  No page may be locked.  False: give up.
- */
-bool
-gpb_refresh_room(GpbRefresh *refresh)
-{
-	GpbRequest *request;
-
-	if (refresh->npages < GPB_UPLOAD_PAGES)
-		return true;
-	gpb_refresh_send(refresh, false);
-	if (refresh->nrequests < GPB_REFRESH_DEPTH)
-	{
-		/* never wait for a second: another refresh may be doing the same */
-		request = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, false);
-		if (request != NULL)
-			refresh->request[refresh->nrequests++] = request;
-	}
-	refresh->filling = (refresh->filling + 1) % refresh->nrequests;
-	request = refresh->request[refresh->filling];
-	return !request->pending || gpb_request_wait(request);
-}
-
-char *
-gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
-{
-	char	   *staging = refresh->request[refresh->filling]->staging;
-	char	   *copy = staging + BLCKSZ + (Size) refresh->npages * BLCKSZ;
-
-	((uint32 *) staging)[refresh->npages++] = block;
-	memcpy(copy, page, BLCKSZ);
-	return copy;
-}
 
 /*
  * Copy one page into the staging being filled.  A page never initialized (a crash between
@@ -191,7 +125,7 @@ static bool
 gpb_refresh_move_and_copy(GpbRefresh *refresh)
 {
 	int			slot = refresh->ref->slot;
-	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 	bool		ok;
 
 	if (!refresh->ref->inner_only)
@@ -202,7 +136,7 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 	}
 	/* else they are moved one by one, as they are copied */
 	GPB_HOLD("refresh-after-move");
-	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_shared->epoch, 1);
+	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_registry->epoch, 1);
 	refresh->strategy = gpb_refresh_strategy(refresh->ntodo);
 	refresh->request[0] = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, true);
 	if (refresh->request[0] == NULL)
@@ -276,7 +210,7 @@ gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRe
 	else
 		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
 			gpb_refresh_move_and_copy(&refresh);
-	gpb_drop_ownership(ref->slot);
+	gpb_release_ownership(ref->slot);
 	*blocks = refresh.ntodo;
 	return ok;
 }

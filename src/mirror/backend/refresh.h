@@ -3,17 +3,21 @@
  * refresh.h
  *	  What the two kinds of refresh share; private to refresh*.c.
  *
- *	refresh.c		the steps of a refresh; all changed pages
- *	refresh_inner.c	the changed pages of level 1 alone
+ *	refresh.c			the steps of a refresh; all changed pages
+ *	refresh_inner.c		the changed pages of level 1 alone
+ *	refresh_transfer.c	pages into staging, full staging to the service
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_REFRESH_H
 #define GPB_REFRESH_H
 
-#include "mirror/shared.h"
+#include "compat.h"
 
 #include "storage/bufmgr.h"
+
+#include "mirror/backend/request.h"
+#include "mirror/map/registry.h"
 
 /* Transfers of one refresh under way: one is filled while the other is sent */
 #define GPB_REFRESH_DEPTH	2
@@ -41,12 +45,12 @@ typedef struct GpbRefresh
 	int			npages;			/* in its staging */
 } GpbRefresh;
 
-/* ---- refresh.c ---- */
+/* ---- refresh_transfer.c ---- */
 
-/* See that there is room for another page in staging; may wait for the service.  False: give up. */
 extern bool gpb_refresh_room(GpbRefresh *refresh);
-/* Put a page there, which is locked; returns the copy. */
 extern char *gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page);
+extern void gpb_refresh_send(GpbRefresh *refresh, bool last);
+extern bool gpb_refresh_drain(GpbRefresh *refresh);
 
 /* ---- refresh_inner.c ---- */
 

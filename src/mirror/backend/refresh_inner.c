@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "mirror/map/changed_map.h"
 #include "page/page.h"
 
 /* What a refresh costs whatever it copies, in pages */
@@ -34,7 +35,7 @@
 bool
 gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
 {
-	GpbMirrorSlot *mirror = &gpb_shared->mirrors[ref->slot];
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[ref->slot];
 	uint32		before = pg_atomic_read_u32(&mirror->nblocks);
 	uint64		moves = pg_atomic_read_u64(&mirror->stale_moves);
 	uint32		inner = pg_atomic_read_u32(&mirror->inner_blocks);
@@ -198,6 +199,6 @@ gpb_refresh_inner_done(GpbRefresh *refresh)
 
 	for (i = 0; i < refresh->ntaken; i++)
 		gpb_map_put(refresh->ref->slot, refresh->taken[i]);
-	pg_atomic_write_u32(&gpb_shared->mirrors[refresh->ref->slot].inner_blocks,
+	pg_atomic_write_u32(&gpb_registry->mirrors[refresh->ref->slot].inner_blocks,
 						refresh->inner_blocks);
 }

@@ -1,29 +1,29 @@
 /*-------------------------------------------------------------------------
  *
- * batch.c
+ * search_batch.c
  *	  Batches of searches and ranges: the backend's side.
  *
- * A batch is a request slot of its own class with staging from the pool (pool.c).  Slot and staging
- * change hands as all requests' do (request.c): the backend's while CLAIMED or DONE, the
- * service's in between.
+ * A batch is a request slot of its own class with staging from the pool (pool.c).  Slot and staging change hands
+ * as all requests' do (slots.c): they are the backend's while CLAIMED or DONE, and the service's in between.
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/backend/request.h"
 
-#include "hold.h"
-#include "miscadmin.h"
 #include "utils/wait_event.h"
 
-/* Each array of a batch begins at a multiple of this: whole cache lines for the device */
-#define GPB_ARRAY_ALIGN		128
+#include "hold.h"
+#include "mirror/backend/held.h"
+#include "mirror/heartbeat.h"
+#include "mirror/pool.h"
+#include "mirror/service_state.h"
 
 /* ---- begin and end ---- */
 
 /*
- * Units for the slot.  One that waits here holds a slot but no units, and one that holds units waits
- * for nothing but the service; so there is no circle.  False: none, and told not to wait, or the service is
- * gone or hangs.
+ * Take units for the batch's slot.  Who waits here holds a slot but no units, and who holds units waits for
+ * nothing but the service; so there is no circle.  Returns false if there are none and the caller does not
+ * wait, or the service is gone or hangs.
  */
 static bool
 gpb_mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
@@ -33,11 +33,11 @@ gpb_mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
 
 	if (taken || !wait)
 		return taken;
-	ConditionVariablePrepareToSleep(&gpb_shared->pool_cv);
+	ConditionVariablePrepareToSleep(gpb_pool_freed_cv());
 	gpb_service_wait_begin(&service);
-	while (pg_atomic_read_u64(&gpb_shared->available) == batch->incarnation &&
+	while (pg_atomic_read_u64(&gpb_service->available) == batch->incarnation &&
 		   !gpb_service_hangs(&service) && !(taken = gpb_pool_take(batch->slot, bytes)))
-		ConditionVariableTimedSleep(&gpb_shared->pool_cv, gpb_service_wait_ms(&service),
+		ConditionVariableTimedSleep(gpb_pool_freed_cv(), gpb_service_wait_ms(&service),
 									PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	return taken;
@@ -47,7 +47,7 @@ GpbMirrorBatch *
 gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes)
 {
 	bool		wait = gpb_request_may_wait();
-	GpbMirrorBatch   *batch = gpb_request_claim(GPB_BATCH_SLOT, ref, wait);
+	GpbMirrorBatch *batch = gpb_request_claim(GPB_BATCH_SLOT, ref, wait);
 
 	if (batch == NULL)
 		return NULL;
@@ -104,51 +104,11 @@ gpb_mirror_batch_times(const GpbMirrorBatch *batch, instr_time *submitted, instr
 
 /* ---- searches ---- */
 
-/* Put an array of n elements behind what is there. */
-static char *
-gpb_mirror_batch_array(char *staging, Size *used, uint32 n, Size width)
-{
-	char	   *array = staging + *used;
-
-	*used = TYPEALIGN(GPB_ARRAY_ALIGN, *used + n * width);
-	return array;
-}
-
-Size
-gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *staging,
-						 GpbSearchPiece *arrays)
-{
-	Size		used = 0;
-
-	arrays->n = search->n;
-	arrays->keys = gpb_mirror_batch_array(staging, &used, search->n, key_width);
-	arrays->leaf = (uint32 *) gpb_mirror_batch_array(staging, &used, search->n, sizeof(uint32));
-	arrays->position = NULL;
-	arrays->permutation = NULL;
-	if (search->positions)
-		arrays->position = (uint16 *) gpb_mirror_batch_array(staging, &used, search->n, sizeof(uint16));
-	if (search->order != GPB_ORDER_INPUT)
-		arrays->permutation = (uint32 *) gpb_mirror_batch_array(staging, &used, search->n, sizeof(uint32));
-	return used;
-}
-
-uint32
-gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_width, Size bytes)
-{
-	Size		width = key_width + sizeof(uint32) +
-	(search->positions ? sizeof(uint16) : 0) +
-	(search->order != GPB_ORDER_INPUT ? sizeof(uint32) : 0);
-	Size		most = search->order != GPB_ORDER_INPUT ? GPB_BATCH_BUCKET : PG_INT32_MAX;
-
-	bytes -= Min(bytes, 4 * GPB_ARRAY_ALIGN);
-	return (uint32) Min(bytes / width, most);
-}
-
-/* That the arrays fit is checked by the service, which knows the key's width from the mirror. */
+/* The service checks that the arrays fit: it knows the key's width from the mirror. */
 bool
 gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *search)
 {
-	if (search->order != GPB_ORDER_INPUT && search->n > GPB_BATCH_BUCKET)
+	if (search->order != GPB_ORDER_INPUT && search->n > GPB_SEARCH_CHUNK)
 		elog(ERROR, "a search of %u keys cannot be ordered", search->n);
 	batch->slot->search = *search;
 	return gpb_mirror_batch_submit(batch, GPB_OP_SEARCH);

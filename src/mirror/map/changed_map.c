@@ -20,24 +20,53 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/map/changed_map.h"
 
 #include "port/pg_bitutils.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
 #include "hold.h"
+#include "mirror/map/registry.h"
+#include "mirror/settings.h"
+
+/*
+ * A segment: one bit for each of GPB_SEGMENT_BLOCKS blocks that is changed, then one for each that is in
+ * flight (rules M2 and M3).
+ */
+typedef pg_atomic_uint32 GpbSegment;
+
+#define GPB_SEGMENT_WORDS	(GPB_SEGMENT_BLOCKS / 32)
 
 typedef struct GpbMap
 {
 	uint32		total;			/* segments in the pool */
 	uint32		nfree;			/* under the registry lock, with free_list */
-	GpbSegment *segments;
+	GpbSegment *segments;		/* total segments, one after the other */
 	uint32	   *free_list;		/* segment numbers */
 	pg_atomic_uint32 *table;	/* [GPB_MIRRORS][total]: number + 1, 0: none */
 } GpbMap;
 
 static GpbMap *gpb_map = NULL;
+
+/* The word of a segment that has the changed, or the in-flight, bits of blocks 32 * w and on. */
+static inline pg_atomic_uint32 *
+changed_word(GpbSegment *segment, uint32 w)
+{
+	return &segment[w];
+}
+
+static inline pg_atomic_uint32 *
+in_flight_word(GpbSegment *segment, uint32 w)
+{
+	return &segment[GPB_SEGMENT_WORDS + w];
+}
+
+static inline GpbSegment *
+segment_at(uint32 number)
+{
+	return gpb_map->segments + (Size) number * 2 * GPB_SEGMENT_WORDS;
+}
 
 uint32
 gpb_map_segments_for(BlockNumber nblocks)
@@ -57,7 +86,7 @@ gpb_map_shmem_size(void)
 	Size		total = gpb_map_segments_total();
 	Size		size = MAXALIGN(sizeof(GpbMap)) + PG_CACHE_LINE_SIZE;
 
-	size = add_size(size, mul_size(total, sizeof(GpbSegment)));
+	size = add_size(size, mul_size(total, 2 * GPB_SEGMENT_WORDS * sizeof(GpbSegment)));
 	size = add_size(size, MAXALIGN(mul_size(total, sizeof(uint32))));
 	size = add_size(size, mul_size(total * GPB_MIRRORS, sizeof(pg_atomic_uint32)));
 	return size;
@@ -79,7 +108,7 @@ gpb_map_init_shmem(void)
 	gpb_map->total = total;
 	gpb_map->nfree = total;
 	gpb_map->segments = (GpbSegment *) p;
-	p += total * sizeof(GpbSegment);
+	p += (Size) total * 2 * GPB_SEGMENT_WORDS * sizeof(GpbSegment);
 	gpb_map->free_list = (uint32 *) p;
 	p += MAXALIGN(total * sizeof(uint32));
 	gpb_map->table = (pg_atomic_uint32 *) p;
@@ -90,8 +119,8 @@ gpb_map_init_shmem(void)
 		gpb_map->free_list[i] = total - 1 - i;
 		for (w = 0; w < GPB_SEGMENT_WORDS; w++)
 		{
-			pg_atomic_init_u32(&gpb_map->segments[i].changed[w], 0xFFFFFFFF);
-			pg_atomic_init_u32(&gpb_map->segments[i].in_flight[w], 0);
+			pg_atomic_init_u32(changed_word(segment_at(i), w), 0xFFFFFFFF);
+			pg_atomic_init_u32(in_flight_word(segment_at(i), w), 0);
 		}
 	}
 	for (i = 0; i < total * GPB_MIRRORS; i++)
@@ -99,7 +128,7 @@ gpb_map_init_shmem(void)
 }
 
 /* Segment "number" of the mirror, or NULL.  Bounded whatever the arguments. */
-GpbSegment *
+static GpbSegment *
 gpb_map_segment(int slot, uint32 number)
 {
 	uint32		entry;
@@ -107,11 +136,11 @@ gpb_map_segment(int slot, uint32 number)
 	if (slot < 0 || slot >= GPB_MIRRORS || number >= gpb_map->total)
 		return NULL;
 	entry = pg_atomic_read_u32(&gpb_map->table[slot * gpb_map->total + number]);
-	return entry == 0 ? NULL : &gpb_map->segments[entry - 1];
+	return entry == 0 ? NULL : segment_at(entry - 1);
 }
 
 /*
- * See mirror.h.  The bit is read first, since a page that takes many inserts
+ * Mark a block changed, as mark.h says.  The bit is read first, since a page that takes many inserts
  * is marked many times between refreshes: whoever clears a bit that was found set here copies
  * the page afterwards, and so waits for the lock that our caller holds.
  */
@@ -127,7 +156,7 @@ gpb_mirror_mark(int slot, BlockNumber block)
 	if (segment != NULL)
 	{
 		uint32		within = block % GPB_SEGMENT_BLOCKS;
-		pg_atomic_uint32 *word = &segment->changed[within / 32];
+		pg_atomic_uint32 *word = changed_word(segment, within / 32);
 		uint32		bit = (uint32) 1 << (within % 32);
 
 		if ((pg_atomic_read_u32(word) & bit) == 0)
@@ -144,10 +173,10 @@ gpb_mirror_mark(int slot, BlockNumber block)
 bool
 gpb_map_grow(int slot, uint32 nsegments)
 {
-	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 	uint32		have = pg_atomic_read_u32(&mirror->nsegments);
 
-	Assert(LWLockHeldByMeInMode(gpb_shared->registry_lock, LW_EXCLUSIVE));
+	Assert(LWLockHeldByMeInMode(gpb_registry->lock, LW_EXCLUSIVE));
 	if (nsegments > gpb_map->total)
 		return false;
 	if (nsegments <= have)
@@ -157,13 +186,13 @@ gpb_map_grow(int slot, uint32 nsegments)
 	for (; have < nsegments; have++)
 	{
 		uint32		number = gpb_map->free_list[--gpb_map->nfree];
-		GpbSegment *segment = &gpb_map->segments[number];
+		GpbSegment *segment = segment_at(number);
 		int			w;
 
 		for (w = 0; w < GPB_SEGMENT_WORDS; w++)
 		{
-			pg_atomic_write_u32(&segment->changed[w], 0xFFFFFFFF);
-			pg_atomic_write_u32(&segment->in_flight[w], 0);
+			pg_atomic_write_u32(changed_word(segment, w), 0xFFFFFFFF);
+			pg_atomic_write_u32(in_flight_word(segment, w), 0);
 		}
 		pg_memory_barrier();
 		pg_atomic_write_u32(&gpb_map->table[slot * gpb_map->total + have], number + 1);
@@ -177,11 +206,11 @@ gpb_map_grow(int slot, uint32 nsegments)
 void
 gpb_map_release(int slot)
 {
-	GpbMirrorSlot *mirror = &gpb_shared->mirrors[slot];
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 	uint32		n = pg_atomic_read_u32(&mirror->nsegments);
 	uint32		i;
 
-	Assert(LWLockHeldByMeInMode(gpb_shared->registry_lock, LW_EXCLUSIVE));
+	Assert(LWLockHeldByMeInMode(gpb_registry->lock, LW_EXCLUSIVE));
 	for (i = 0; i < n; i++)
 	{
 		pg_atomic_uint32 *entry = &gpb_map->table[slot * gpb_map->total + i];
@@ -230,14 +259,14 @@ gpb_map_is_clean(int slot, BlockNumber nblocks)
 {
 	uint32		any = 0;
 
-	if (pg_atomic_read_u32(&gpb_shared->mirrors[slot].nsegments) <
+	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].nsegments) <
 		gpb_map_segments_for(nblocks))
 		return false;
-	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(&segment->changed[w]));
+	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(changed_word(segment, w)));
 	if (any)
 		return false;
 	pg_memory_barrier();
-	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(&segment->in_flight[w]));
+	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(in_flight_word(segment, w)));
 	return any == 0;
 }
 
@@ -249,8 +278,8 @@ gpb_map_count(int slot, BlockNumber nblocks)
 
 	GPB_FOR_EACH_WORD(slot, nblocks,
 					  count += pg_popcount32(mask &
-											 (pg_atomic_read_u32(&segment->changed[w]) |
-											  pg_atomic_read_u32(&segment->in_flight[w]))));
+											 (pg_atomic_read_u32(changed_word(segment, w)) |
+											  pg_atomic_read_u32(in_flight_word(segment, w)))));
 	return count;
 }
 
@@ -267,16 +296,16 @@ gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo)
 	memset(todo, 0, gpb_map_words(nblocks) * sizeof(uint32));
 	GPB_FOR_EACH_WORD(slot, nblocks,
 	{
-		uint32		bits = mask & pg_atomic_read_u32(&segment->changed[w]);
+		uint32		bits = mask & pg_atomic_read_u32(changed_word(segment, w));
 
 		if (bits)
 		{
-			pg_atomic_fetch_or_u32(&segment->in_flight[w], bits);
+			pg_atomic_fetch_or_u32(in_flight_word(segment, w), bits);
 			pg_memory_barrier();
 			GPB_HOLD("refresh-in-move");
-			pg_atomic_fetch_and_u32(&segment->changed[w], ~bits);
+			pg_atomic_fetch_and_u32(changed_word(segment, w), ~bits);
 		}
-		todo[i] = mask & pg_atomic_read_u32(&segment->in_flight[w]);
+		todo[i] = mask & pg_atomic_read_u32(in_flight_word(segment, w));
 		count += pg_popcount32(todo[i]);
 	});
 	pg_memory_barrier();
@@ -291,7 +320,7 @@ gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
 	GPB_FOR_EACH_WORD(slot, nblocks,
 	{
 		if (todo[i])
-			pg_atomic_fetch_and_u32(&segment->in_flight[w], ~todo[i]);
+			pg_atomic_fetch_and_u32(in_flight_word(segment, w), ~todo[i]);
 	});
 }
 
@@ -308,13 +337,13 @@ gpb_map_take(int slot, BlockNumber block)
 
 	if (segment == NULL)
 		return true;
-	if ((pg_atomic_read_u32(&segment->changed[w]) & bit) != 0)
+	if ((pg_atomic_read_u32(changed_word(segment, w)) & bit) != 0)
 	{
-		pg_atomic_fetch_or_u32(&segment->in_flight[w], bit);
+		pg_atomic_fetch_or_u32(in_flight_word(segment, w), bit);
 		pg_memory_barrier();
-		pg_atomic_fetch_and_u32(&segment->changed[w], ~bit);
+		pg_atomic_fetch_and_u32(changed_word(segment, w), ~bit);
 	}
-	return (pg_atomic_read_u32(&segment->in_flight[w]) & bit) != 0;
+	return (pg_atomic_read_u32(in_flight_word(segment, w)) & bit) != 0;
 }
 
 /* The block taken has its image.  Needs ownership. */
@@ -325,7 +354,7 @@ gpb_map_put(int slot, BlockNumber block)
 
 	pg_memory_barrier();
 	if (segment != NULL)
-		pg_atomic_fetch_and_u32(&segment->in_flight[block % GPB_SEGMENT_BLOCKS / 32],
+		pg_atomic_fetch_and_u32(in_flight_word(segment, block % GPB_SEGMENT_BLOCKS / 32),
 								~((uint32) 1 << (block % 32)));
 }
 
@@ -337,8 +366,8 @@ void
 gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits)
 {
 	memset(bits, 0xFF, gpb_map_words(nblocks) * sizeof(uint32));
-	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] = pg_atomic_read_u32(&segment->changed[w]));
+	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] = pg_atomic_read_u32(changed_word(segment, w)));
 	pg_memory_barrier();
 	GPB_HOLD_SERVICE("map-read");
-	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] |= pg_atomic_read_u32(&segment->in_flight[w]));
+	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] |= pg_atomic_read_u32(in_flight_word(segment, w)));
 }

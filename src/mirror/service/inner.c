@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "mirror/service/inner.h"
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -32,7 +32,7 @@ typedef struct GpbInnerPage
 	GpbBound	high;
 } GpbInnerPage;
 
-struct GpbInner
+struct GpbInnerPages
 {
 	GpbLayout	layout;
 	MemoryContext context;
@@ -44,12 +44,12 @@ struct GpbInner
 };
 
 /* dense: of an inner-only mirror */
-GpbInner *
+GpbInnerPages *
 gpb_inner_create(const GpbLayout *layout, bool dense)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "gpubtree inner pages",
 												  ALLOCSET_DEFAULT_SIZES);
-	GpbInner   *inner = MemoryContextAllocZero(context, sizeof(GpbInner));
+	GpbInnerPages   *inner = MemoryContextAllocZero(context, sizeof(GpbInnerPages));
 	HASHCTL		control;
 
 	control.keysize = sizeof(uint32);
@@ -65,14 +65,14 @@ gpb_inner_create(const GpbLayout *layout, bool dense)
 }
 
 void
-gpb_inner_destroy(GpbInner *inner)
+gpb_inner_destroy(GpbInnerPages *inner)
 {
 	MemoryContextDelete(inner->context);
 }
 
 /* The page's entry, made now if need be */
 static GpbInnerPage *
-gpb_inner_page(GpbInner *inner, BlockNumber block)
+gpb_inner_page(GpbInnerPages *inner, BlockNumber block)
 {
 	bool		found;
 	GpbInnerPage *page = hash_search(inner->pages, &block, HASH_ENTER, &found);
@@ -91,7 +91,7 @@ gpb_inner_page(GpbInner *inner, BlockNumber block)
  * are numbered in the order in which they came, and the device sees an index of these pages alone.
  */
 uint32
-gpb_inner_image(GpbInner *inner, BlockNumber block)
+gpb_inner_image(GpbInnerPages *inner, BlockNumber block)
 {
 	if (block == GPB_META_BLOCK)
 		return block;
@@ -100,7 +100,7 @@ gpb_inner_image(GpbInner *inner, BlockNumber block)
 
 /* Look at a page on its way to the device. */
 void
-gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page)
+gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 {
 	const GpbPageSpecial *special = gpb_page_special(page);
 	GpbInnerPage *entry;
@@ -127,7 +127,7 @@ gpb_inner_note(GpbInner *inner, BlockNumber block, const char *page)
 
 /* Follow the chain; false if it has a gap. */
 static bool
-gpb_inner_walk(GpbInner *inner, GpbInnerChain *chain)
+gpb_inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
 {
 	long		limit = hash_get_num_entries(inner->pages);
 	GpbBound	low = {0, 0};
@@ -156,7 +156,7 @@ gpb_inner_walk(GpbInner *inner, GpbInnerChain *chain)
  * nothing has to be undone.
  */
 GpbInnerOutcome
-gpb_inner_chain(GpbInner *inner, GpbInnerChain *chain)
+gpb_inner_chain(GpbInnerPages *inner, GpbInnerChain *chain)
 {
 	long		limit = hash_get_num_entries(inner->pages) + 1;
 

@@ -1,57 +1,44 @@
 /*-------------------------------------------------------------------------
  *
  * service.h
- *	  What the service's own files share; private to service*.c.
+ *	  What the service does, by file; private to the service.
  *
- *	service.c			the process: device, mirrors, refreshes, the loop
- *	service_query.c		queries: what is launched, polled, finished, fetched
- *	service_search.c	searches: joined if small, cut if large
+ *	start.c				at server start: shared memory, registering the worker
+ *	service.c			the process and its loop
+ *	service_device.c	choosing and opening the device
+ *	served.c			the mirrors on the device
+ *	service_refresh.c	refreshes: pages and inner images
+ *	inner.c				level 1 of an index, as the pages uploaded have it
+ *	service_query.c		queries: launched, polled, completed, fetched
+ *	service_search.c	searches: joined if small, cut into chunks if large
+ *	in_flight.c			channels, launches in flight, answers
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_SERVICE_H
 #define GPB_SERVICE_H
 
-#include "mirror/shared.h"
+#include "compat.h"
 
-extern const GpbDeviceApi *gpb_api;
-extern GpbDevice *gpb_device;
-extern uint64 gpb_incarnation;
+extern PGDLLEXPORT void gpb_service_main(Datum arg);
 
-/* ---- service.c ---- */
+/* ---- service_refresh.c ---- */
 
-extern void gpb_device_check(GpbDeviceStatus status);
-extern bool gpb_request_is_valid(const GpbRequestSlot *slot);
-extern GpbDeviceMirror *gpb_searchable_mirror(const GpbRequestSlot *slot);
-extern GpbDeviceMirror *gpb_full_mirror(const GpbRequestSlot *slot);
+extern bool gpb_serve_refreshes(void);
 
 /* ---- service_query.c ---- */
 
-typedef enum GpbFlightKind
-{
-	GPB_NO_FLIGHT = 0,
-	GPB_AGGREGATE_FLIGHT,
-	GPB_RANGES_FLIGHT,
-	GPB_SEARCH_FLIGHT
-} GpbFlightKind;
-
-extern int	gpb_channels_needed(void);
 extern void gpb_queries_init(void);
 extern bool gpb_serve_queries(void);
-
-extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
-extern int	gpb_batch_channel(int number);
-extern bool gpb_channel_is_free(int channel);
-extern int	gpb_spare_channel(void);
-extern void gpb_take_off(GpbFlightKind kind, int channel, const int *numbers, int n);
-extern void gpb_answer_batch(int number, bool ok);
 
 /* ---- service_search.c ---- */
 
 extern void gpb_searches_init(void);
+/* A search was found in a batch slot. */
 extern void gpb_search_submitted(int number);
 extern bool gpb_search_has_slot(int number);
 extern bool gpb_launch_searches(void);
-extern void gpb_search_landed(int number, bool ok);
+/* A launch with keys of a batch slot's search has ended. */
+extern void gpb_search_completed(int number, bool ok);
 
 #endif							/* GPB_SERVICE_H */

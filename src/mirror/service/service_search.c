@@ -1,43 +1,53 @@
 /*-------------------------------------------------------------------------
  *
  * service_search.c
- *	  The service's searches: small ones joined, large ones cut.
+ *	  The service's searches: small ones joined, large ones cut into chunks.
  *
- * Requests in input order without positions, of up to GPB_SMALL_SEARCH keys, that one look
- * over the slots finds for one mirror and bound go to the device as one launch.
+ * Requests in input order without positions, of up to GPB_SMALL_SEARCH keys, that one look over the slots finds
+ * for one mirror and bound go to the device as one launch.
  *
- * Larger ones are cut into buckets of GPB_BATCH_BUCKET keys.  Two buckets of a request, and
- * GPB_BUCKETS_FLYING of all requests, are on the device at a time; requests take turns bucket by
- * bucket.  So what a small request waits for is bounded, however many keys others ask for.
- * Before each bucket its request is looked at anew: one whose backend has gone is dropped.
+ * Larger ones are cut into chunks of GPB_SEARCH_CHUNK keys.  Two chunks of a request, and GPB_CHUNKS_IN_FLIGHT of
+ * all requests, are in flight at a time; requests take turns chunk by chunk.  So what a small request waits for
+ * is bounded, however many keys others ask for.  Before each chunk its request is looked at anew: one whose
+ * backend has gone is dropped.
  *
  *-------------------------------------------------------------------------
  */
 #include "mirror/service/service.h"
 
-#include "hold.h"
 #include "utils/memutils.h"
 
+#include "hold.h"
+#include "mirror/heartbeat.h"
+#include "mirror/map/registry.h"
+#include "mirror/pool.h"
+#include "mirror/service/in_flight.h"
+#include "mirror/service/served.h"
+#include "mirror/slots.h"
+
 #define GPB_SMALL_SEARCH	65536	/* keys */
-#define GPB_BUCKETS_PER_REQUEST	2
-#define GPB_BUCKETS_FLYING	4
+#define GPB_CHUNKS_PER_REQUEST	2
+
+#define GPB_CHUNKS_IN_FLIGHT	4
 
 /* A batch slot's search, from the moment it was found until it is answered */
 typedef struct GpbSearchState
 {
 	bool		active;
 	bool		failed;
-	bool		large;			/* counts against GPB_BUCKETS_FLYING */
+	bool		large;			/* counts against GPB_CHUNKS_IN_FLIGHT */
 	uint32		next;			/* first key not launched yet */
-	int			flying;			/* launches on the device */
+	int			in_flight;		/* its launches on the device */
 	GpbSearchPiece arrays;		/* all of it */
 } GpbSearchState;
 
 static GpbSearchState *gpb_searches = NULL; /* by batch slot */
-static int *gpb_small = NULL;	/* found in this look, to be joined */
+
+static int *gpb_small = NULL;	/* batch slots with small searches, found in this look and to be joined */
+
 static int	gpb_nsmall = 0;
 static int	gpb_nactive = 0;
-static int	gpb_buckets_flying = 0;
+static int	gpb_chunks_in_flight = 0;
 static int	gpb_next_turn = 0;
 
 void
@@ -49,14 +59,14 @@ gpb_searches_init(void)
 	gpb_small = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
 }
 
-/* Is the slot in use here, so that nobody else may free it? */
+/* Has the batch slot a search that is not answered yet, so that nobody may free the slot? */
 bool
 gpb_search_has_slot(int number)
 {
 	return gpb_searches[number].active;
 }
 
-/* The whole search has been answered for, one way or the other. */
+/* Answer the whole search: all its launches have ended, or it failed. */
 static void
 gpb_search_end(int number)
 {
@@ -67,24 +77,24 @@ gpb_search_end(int number)
 	gpb_answer_batch(number, !search->failed);
 }
 
-/* Answer it if nothing of it flies and nothing is left to launch. */
+/* Answer the search if nothing of it is in flight and nothing is left to launch. */
 static void
 gpb_search_end_if_done(int number)
 {
 	GpbSearchState *search = &gpb_searches[number];
 
-	if (search->flying == 0 && (search->failed || search->next == search->arrays.n))
+	if (search->in_flight == 0 && (search->failed || search->next == search->arrays.n))
 		gpb_search_end(number);
 }
 
-/* Do the arrays that the request asks for fit its staging?  Finds them. */
+/* Find the arrays that the request asks for.  Returns false if they do not fit its staging. */
 static bool
 gpb_search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
 {
 	Size		size = slot->nunits * GPB_POOL_UNIT;
-	int			key_width = gpb_shared->mirrors[slot->mirror].layout.key_width;
+	int			key_width = gpb_registry->mirrors[slot->mirror].layout.key_width;
 
-	return (slot->search.order == GPB_ORDER_INPUT || slot->search.n <= GPB_BATCH_BUCKET) &&
+	return (slot->search.order == GPB_ORDER_INPUT || slot->search.n <= GPB_SEARCH_CHUNK) &&
 		gpb_mirror_batch_arrange(&slot->search, key_width, gpb_pool_staging(slot), arrays) <= size;
 }
 
@@ -99,7 +109,6 @@ gpb_search_submitted(int number)
 	search->active = true;
 	gpb_nactive++;
 	if ((slot->search.positions ? gpb_full_mirror(slot) : gpb_searchable_mirror(slot)) == NULL ||
-		gpb_api->search_launch == NULL ||
 		!gpb_search_arrange(slot, &search->arrays))
 		search->failed = true;
 	if (search->failed || search->arrays.n == 0)
@@ -139,8 +148,8 @@ gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, in
 	for (i = 0; i < (int) spec->npieces; i++)
 		GPB_SLOW_SERVICE("search", spec->piece[i].n);
 	for (i = 0; i < n; i++)
-		gpb_searches[numbers[i]].flying++;
-	gpb_take_off(GPB_SEARCH_FLIGHT, channel, numbers, n);
+		gpb_searches[numbers[i]].in_flight++;
+	gpb_note_launch(GPB_SEARCH_LAUNCHED, channel, numbers, n);
 	return true;
 }
 
@@ -193,28 +202,28 @@ gpb_launch_joined(int first)
 	}
 }
 
-/* The next bucket of a request's arrays. */
+/* The next chunk of a request's arrays. */
 static GpbSearchPiece
-gpb_next_bucket(const GpbSearchState *search, int key_width)
+gpb_next_chunk(const GpbSearchState *search, int key_width)
 {
 	const GpbSearchPiece *arrays = &search->arrays;
 	uint32		from = search->next;
 	GpbSearchPiece piece;
 
-	piece.n = Min(arrays->n - from, GPB_BATCH_BUCKET);
+	piece.n = Min(arrays->n - from, GPB_SEARCH_CHUNK);
 	piece.keys = (const char *) arrays->keys + (Size) from * key_width;
 	piece.leaf = arrays->leaf + from;
 	piece.position = arrays->position != NULL ? arrays->position + from : NULL;
-	piece.permutation = arrays->permutation;	/* not in input order: there is one bucket */
+	piece.permutation = arrays->permutation;	/* with another order than that of the input there is one chunk */
 	return piece;
 }
 
 /*
- * Launch one bucket of the request on the channel.  The request fails if the device
+ * Launch one chunk of the request on the channel.  The request fails if the device
  * cannot take it or its backend has gone.
  */
 static void
-gpb_launch_bucket(int number, int channel)
+gpb_launch_chunk(int number, int channel)
 {
 	static GpbSearchSpec spec;
 	GpbSearchState *search = &gpb_searches[number];
@@ -225,34 +234,34 @@ gpb_launch_bucket(int number, int channel)
 	spec.ascending = slot->search.ascending;
 	spec.epoch = slot->search.epoch;
 	spec.npieces = 1;
-	spec.piece[0] = gpb_next_bucket(search, gpb_shared->mirrors[slot->mirror].layout.key_width);
+	spec.piece[0] = gpb_next_chunk(search, gpb_registry->mirrors[slot->mirror].layout.key_width);
 	if (pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED &&
 		gpb_search_launch(&spec, channel, &number, 1))
 	{
 		search->next += spec.piece[0].n;
-		gpb_buckets_flying += search->large;
-		GPB_HOLD_SERVICE("bucket");
+		gpb_chunks_in_flight += search->large;
+		GPB_HOLD_SERVICE("chunk");
 	}
 	else
 		search->failed = true;
 	gpb_search_end_if_done(number);
 }
 
-/* The channel for another bucket of the request; -1: it has to wait. */
+/* The channel for another chunk of the request; -1 if it has to wait. */
 static int
-gpb_channel_for_bucket(int number)
+gpb_channel_for_chunk(int number)
 {
 	const GpbSearchState *search = &gpb_searches[number];
 
 	if (!search->active || search->failed || search->next == search->arrays.n ||
-		search->flying == GPB_BUCKETS_PER_REQUEST ||
-		(search->large && gpb_buckets_flying == GPB_BUCKETS_FLYING))
+		search->in_flight == GPB_CHUNKS_PER_REQUEST ||
+		(search->large && gpb_chunks_in_flight == GPB_CHUNKS_IN_FLIGHT))
 		return -1;
 	return gpb_channel_is_free(gpb_batch_channel(number)) ? gpb_batch_channel(number) :
 		gpb_spare_channel();
 }
 
-/* One bucket of each request whose turn it is; false: nobody's. */
+/* Launch one chunk of each request whose turn it is.  Returns false if it was nobody's. */
 static bool
 gpb_launch_turn(void)
 {
@@ -264,11 +273,11 @@ gpb_launch_turn(void)
 	for (i = 0; i < n; i++)
 	{
 		int			number = (first + i) % n;
-		int			channel = gpb_channel_for_bucket(number);
+		int			channel = gpb_channel_for_chunk(number);
 
 		if (channel < 0)
 			continue;
-		gpb_launch_bucket(number, channel);
+		gpb_launch_chunk(number, channel);
 		gpb_heartbeat();
 		gpb_next_turn = (number + 1) % n;
 		launched = true;
@@ -291,12 +300,12 @@ gpb_launch_searches(void)
 
 /* A launch with this slot's keys has ended. */
 void
-gpb_search_landed(int number, bool ok)
+gpb_search_completed(int number, bool ok)
 {
 	GpbSearchState *search = &gpb_searches[number];
 
-	search->flying--;
-	gpb_buckets_flying -= search->large;
+	search->in_flight--;
+	gpb_chunks_in_flight -= search->large;
 	if (!ok)
 		search->failed = true;
 	gpb_search_end_if_done(number);

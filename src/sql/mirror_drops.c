@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * drop.c
+ * mirror_drops.c
  *	  Gives up the mirrors of files and databases that are dropped.
  *
  * This frees memory; exactness does not need it, since nobody finds the mirror of
@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "mirror/shared.h"
+#include "compat.h"
 
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
@@ -29,15 +29,18 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mirror/mirror.h"
+#include "sql/sql.h"
+
 static object_access_hook_type previous_object_access_hook = NULL;
 
 /* OIDs of databases that go when the transaction commits; in TopTransactionContext */
-static List *gpb_dropped_databases = NIL;
+static List *dropped_databases = NIL;
 
 /* ---- databases ---- */
 
 static void
-gpb_object_access(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
+note_dropped_database(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
 {
 	MemoryContext caller;
 
@@ -46,17 +49,17 @@ gpb_object_access(ObjectAccessType access, Oid class, Oid object, int column, vo
 	if (access != OAT_DROP || class != DatabaseRelationId)
 		return;
 	caller = MemoryContextSwitchTo(TopTransactionContext);
-	gpb_dropped_databases = lappend_oid(gpb_dropped_databases, object);
+	dropped_databases = lappend_oid(dropped_databases, object);
 	MemoryContextSwitchTo(caller);
 }
 
 static void
-gpb_databases_go(void)
+drop_databases(void)
 {
 	ListCell   *lc;
 
-	foreach(lc, gpb_dropped_databases)
-		gpb_registry_drop_database(lfirst_oid(lc));
+	foreach(lc, dropped_databases)
+		gpb_mirror_drop_database(lfirst_oid(lc));
 }
 
 /* ---- files ---- */
@@ -67,13 +70,13 @@ gpb_databases_go(void)
  * allocates itself at the same places.
  */
 static void
-gpb_files_go(bool commit)
+drop_files(bool commit)
 {
 	RelFileNode *files;
 	int			n;
 	int			i;
 
-	if (!gpb_registry_was_used())
+	if (!gpb_mirror_was_used())
 		return;
 	n = smgrGetPendingDeletes(commit, &files);
 	for (i = 0; i < n; i++)
@@ -85,40 +88,40 @@ gpb_files_go(bool commit)
 /* ---- ends of transactions ---- */
 
 static void
-gpb_drops_at_end(XactEvent event, void *arg)
+at_transaction_end(XactEvent event, void *arg)
 {
 	switch (event)
 	{
 		case XACT_EVENT_COMMIT:
-			gpb_files_go(true);
-			gpb_databases_go();
+			drop_files(true);
+			drop_databases();
 			break;
 		case XACT_EVENT_ABORT:
-			gpb_files_go(false);
+			drop_files(false);
 			break;
 		case XACT_EVENT_PREPARE:
-			gpb_files_go(true);
-			gpb_files_go(false);
+			drop_files(true);
+			drop_files(false);
 			break;
 		default:
 			return;
 	}
-	gpb_dropped_databases = NIL;
+	dropped_databases = NIL;
 }
 
 /* What a subtransaction dropped is decided when its parents end; what it made goes if it aborts. */
 static void
-gpb_drops_at_subabort(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
+at_subtransaction_end(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		gpb_files_go(false);
+		drop_files(false);
 }
 
 void
-gpb_mirror_watch_drops(void)
+gpb_watch_drops(void)
 {
 	previous_object_access_hook = object_access_hook;
-	object_access_hook = gpb_object_access;
-	RegisterXactCallback(gpb_drops_at_end, NULL);
-	RegisterSubXactCallback(gpb_drops_at_subabort, NULL);
+	object_access_hook = note_dropped_database;
+	RegisterXactCallback(at_transaction_end, NULL);
+	RegisterSubXactCallback(at_subtransaction_end, NULL);
 }

@@ -96,7 +96,7 @@ gpb_require_usable(Relation heap, Relation index)
 
 /* The normalized keys of the array's elements; *n is the number of those that are not NULL. */
 static uint64 *
-gpb_array_keys(Relation index, ArrayType *array, uint32 *n)
+keys_of_array(Relation index, ArrayType *array, uint32 *n)
 {
 	Oid			type = ARR_ELEMTYPE(array);
 	const GpbLayout layout = *gpb_layout(index);
@@ -180,7 +180,7 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	gpb_require_usable(heap, index);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	keys = gpb_array_keys(index, array, &n);
+	keys = keys_of_array(index, array, &n);
 	gpb_probe_want(index, &want);
 
 	INSTR_TIME_SET_CURRENT(start);

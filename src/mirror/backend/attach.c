@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * attach.c
+ *	  A backend finds the mirror of an index, or makes one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/backend/attach.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "mirror/service_state.h"
+#include "mirror/settings.h"
+#include "mirror/map/changed_map.h"
+#include "mirror/map/eviction.h"
+#include "mirror/map/refusals.h"
+
+/* What a mirror is wanted for */
+typedef enum GpbMirrorUse
+{
+	GPB_USE_PAGES,
+	GPB_USE_SEPARATORS			/* the pages of level 1 are enough */
+} GpbMirrorUse;
+
+typedef enum GpbAttach
+{
+	GPB_ATTACHED,
+	GPB_ATTACH_REFUSED,
+	GPB_ATTACH_FULL				/* no slot or no segment is free */
+} GpbAttach;
+
+/* ---- identity ---- */
+
+/*
+ * What a mirror of this index must have been made of (rule M1).  This is the mirror's one look at a catalog:
+ * the row of the session's database.  The caller is in a transaction and holds a lock on the index; no
+ * LWLock.
+ */
+void
+gpb_identity_of(Relation index, GpbIdentity *identity)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	memset(identity, 0, sizeof(*identity));
+	identity->file = index->rd_node;
+	identity->index = RelationGetRelid(index);
+	identity->database_xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * May the index be mirrored?  Only if every change of its pages is marked: it is valid, because a build
+ * writes pages without marking them, and it is not temporary (rule M1).
+ */
+bool
+gpb_may_mirror(Relation index)
+{
+	return index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
+		index->rd_index->indisvalid && index->rd_index->indisready &&
+		index->rd_index->indislive;
+}
+
+/* ---- how an index is mirrored ---- */
+
+/*
+ * How an index of that size is to be mirrored: all of it, unless that is more than is allowed or than the
+ * device's memory, or was tried in vain.  Registry lock held.
+ */
+static GpbMirrorMode
+mode_for(const GpbIdentity *identity, BlockNumber nblocks)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = gpb_device_memory_limit();
+
+	if ((gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
+		(memory > 0 && bytes > memory) || gpb_is_refused(identity, GPB_MIRROR_FULL))
+		return GPB_MIRROR_INNER_ONLY;
+	return GPB_MIRROR_FULL;
+}
+
+/*
+ * May the mirror in the slot serve this use?  A mirror of all pages may not where the index has become too
+ * large.  A mirror of the inner nodes serves searches also where by now there would be memory for all pages:
+ * who needs all pages makes it.
+ */
+static bool
+slot_serves(int slot, GpbMirrorMode mode, GpbMirrorUse use)
+{
+	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL)
+		return mode == GPB_MIRROR_FULL;
+	return use == GPB_USE_SEPARATORS;
+}
+
+/* ---- attach ---- */
+
+/* Fill in a reference to the live mirror in a slot, which is used now.  Registry lock held. */
+static void
+refer(int slot, GpbMirrorRef *ref)
+{
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+	ref->slot = slot;
+	ref->generation = pg_atomic_read_u64(&mirror->generation);
+	ref->file = mirror->identity.file;
+	ref->index = mirror->identity.index;
+	ref->inner_only = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_INNER_ONLY;
+	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
+}
+
+/*
+ * Make an empty mirror: first all bits are set, then it can be found (rule M2).  Registry lock held
+ * exclusively; no live mirror has this file's tag.
+ */
+static GpbAttach
+create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
+					GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
+{
+	int			slot;
+	GpbMirrorSlot *mirror;
+
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_FREE)
+			break;
+	}
+	if (slot == GPB_MIRRORS)
+		return GPB_ATTACH_FULL;
+	mirror = &gpb_registry->mirrors[slot];
+	if (!gpb_map_grow(slot, Max(gpb_map_segments_for(nblocks), 1)))
+		return GPB_ATTACH_FULL;
+
+	mirror->identity = *identity;
+	mirror->layout = *layout;
+	pg_atomic_write_u32(&mirror->mode, mode);
+	pg_atomic_write_u32(&mirror->nblocks, 0);
+	pg_atomic_write_u64(&mirror->epoch, 0);
+	pg_atomic_write_u64(&mirror->refreshes, 0);
+	pg_atomic_write_u64(&mirror->leaves, 0);
+	pg_atomic_write_u64(&mirror->memory, 0);
+	pg_atomic_write_u32(&mirror->inner_blocks, 0);
+	pg_atomic_write_u64(&mirror->stale_moves, 0);
+	pg_atomic_write_u64(&mirror->balance, 0);
+	gpb_registry_publish(slot);
+	refer(slot, ref);
+	return GPB_ATTACHED;
+}
+
+/*
+ * Find the mirror or make one; a mirror changes its mode by being discarded and made anew.  No LWLock held
+ * on entry or exit.
+ */
+static GpbAttach
+attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
+					BlockNumber nblocks, GpbMirrorUse use, GpbMirrorRef *ref)
+{
+	GpbAttach	outcome = GPB_ATTACHED;
+	GpbMirrorMode mode;
+	int			slot;
+
+	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
+	mode = mode_for(identity, nblocks);
+	slot = gpb_registry_lookup(identity);
+	if (slot != GPB_NOT_MIRRORED && slot_serves(slot, mode, use))
+		refer(slot, ref);
+	else if (use == GPB_USE_PAGES && mode == GPB_MIRROR_INNER_ONLY)
+	{
+		/* leave a mirror of the inner nodes to the searches that it serves */
+		if (slot == GPB_NOT_MIRRORED || !slot_serves(slot, mode, GPB_USE_SEPARATORS))
+			gpb_registry_discard_former(identity);
+		outcome = GPB_ATTACH_REFUSED;
+	}
+	else
+	{
+		gpb_registry_discard_former(identity);
+		if (gpb_is_refused(identity, mode))
+			outcome = GPB_ATTACH_REFUSED;
+		else
+			outcome = create_mirror(identity, layout, mode, nblocks, ref);
+	}
+	LWLockRelease(gpb_registry->lock);
+	return outcome;
+}
+
+/* Attach to a mirror that is there and serves this use: the common case, under a shared lock only. */
+static bool
+attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse use,
+							GpbMirrorRef *ref)
+{
+	int			slot;
+	bool		serves;
+
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	slot = gpb_registry_lookup(identity);
+	serves = slot != GPB_NOT_MIRRORED &&
+		slot_serves(slot, mode_for(identity, nblocks), use);
+	if (serves)
+		refer(slot, ref);
+	LWLockRelease(gpb_registry->lock);
+	return serves;
+}
+
+static bool
+attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
+					  GpbMirrorRef *ref)
+{
+	GpbIdentity identity;
+	BlockNumber nblocks;
+	int			attempt;
+
+	if (!gpb_mirror_available() || !gpb_may_mirror(index))
+		return false;
+	gpb_identity_of(index, &identity);
+	nblocks = RelationGetNumberOfBlocks(index);
+	if (attach_present(&identity, nblocks, use, ref))
+		return true;
+
+	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total())
+		return false;
+	for (attempt = 0; attempt < GPB_MIRRORS; attempt++)
+	{
+		GpbAttach	outcome = attach_or_create(&identity, layout, nblocks, use, ref);
+
+		if (outcome != GPB_ATTACH_FULL)
+			return outcome == GPB_ATTACHED;
+		if (!gpb_mirror_available() || !gpb_registry_free_one(GPB_NOT_MIRRORED))
+			return false;
+	}
+	return false;
+}
+
+bool
+gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	return attach_for(index, layout, GPB_USE_PAGES, ref);
+}
+
+bool
+gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+{
+	return attach_for(index, layout, GPB_USE_SEPARATORS, ref);
+}
+
+bool
+gpb_mirror_is_inner_only(Relation index)
+{
+	GpbIdentity identity;
+	BlockNumber nblocks;
+	GpbMirrorMode mode;
+
+	if (!gpb_mirror_available() || !gpb_may_mirror(index))
+		return false;
+	gpb_identity_of(index, &identity);
+	nblocks = RelationGetNumberOfBlocks(index);
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	mode = mode_for(&identity, nblocks);
+	LWLockRelease(gpb_registry->lock);
+	return mode == GPB_MIRROR_INNER_ONLY;
+}
+
+/* ---- refusals ---- */
+
+void
+gpb_mirror_forgive(Relation index)
+{
+	GpbIdentity identity;
+
+	gpb_identity_of(index, &identity);
+	gpb_forgive(&identity);
+}

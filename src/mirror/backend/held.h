@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * held.h
+ *	  What this backend holds of the mirror: request slots and ownerships; see held.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_HELD_H
+#define GPB_HELD_H
+
+#include "mirror/backend/request.h"
+
+/* To be called before anything is held, where an error does no harm. */
+extern void gpb_held_prepare(void);
+
+/* Note a request whose slot was claimed just now; give its slot back and free it. */
+extern void gpb_hold_request(GpbRequest *request);
+extern void gpb_release_request(GpbRequest *request);
+/* May this backend wait for a slot, or for units? */
+extern bool gpb_request_may_wait(void);
+
+/* Take ownership of a mirror's refresh; give it back. */
+extern bool gpb_hold_ownership(int slot);
+extern void gpb_release_ownership(int slot);
+
+#endif							/* GPB_HELD_H */

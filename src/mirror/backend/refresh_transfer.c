@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * refresh_transfer.c
+ *	  Transfers of a refresh: pages into staging, full staging to the service.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/backend/refresh.h"
+
+/* Wait for all transfers that the service still has.  Returns false if the refresh is to be given up. */
+bool
+gpb_refresh_drain(GpbRefresh *refresh)
+{
+	bool		ok = true;
+	int			i;
+
+	for (i = 0; i < refresh->nrequests; i++)
+	{
+		GpbRequest *request = refresh->request[i];
+
+		if (request->pending)
+			ok = gpb_request_wait(request) && ok;
+		ok = ok && !request->lost;
+	}
+	return ok;
+}
+
+/* Send the pages collected; last says that they are the refresh's last ones. */
+void
+gpb_refresh_send(GpbRefresh *refresh, bool last)
+{
+	GpbRequest *request = refresh->request[refresh->filling];
+
+	request->slot->op = GPB_OP_UPLOAD;
+	request->slot->n = refresh->npages;
+	request->slot->epoch = refresh->stamp;
+	request->slot->last = last;
+	gpb_request_submit(request);
+	refresh->npages = 0;
+}
+
+/*
+ * See that the staging has room for a page: if it is full send it, and go on with the other one, once it is
+ * free.  No page may be locked.  Returns false if the refresh is to be given up.
+ */
+bool
+gpb_refresh_room(GpbRefresh *refresh)
+{
+	GpbRequest *request;
+
+	if (refresh->npages < GPB_UPLOAD_PAGES)
+		return true;
+	gpb_refresh_send(refresh, false);
+	if (refresh->nrequests < GPB_REFRESH_DEPTH)
+	{
+		/* never wait for a second: another refresh may be doing the same */
+		request = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, false);
+		if (request != NULL)
+			refresh->request[refresh->nrequests++] = request;
+	}
+	refresh->filling = (refresh->filling + 1) % refresh->nrequests;
+	request = refresh->request[refresh->filling];
+	return !request->pending || gpb_request_wait(request);
+}
+
+/* Put a page, which is locked, into the staging being filled; returns the copy. */
+char *
+gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
+{
+	char	   *staging = refresh->request[refresh->filling]->staging;
+	char	   *copy = staging + BLCKSZ + (Size) refresh->npages * BLCKSZ;
+
+	((uint32 *) staging)[refresh->npages++] = block;
+	memcpy(copy, page, BLCKSZ);
+	return copy;
+}

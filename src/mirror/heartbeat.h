@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * heartbeat.h
+ *	  How long a backend waits for a service that shows no sign of life; see heartbeat.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_HEARTBEAT_H
+#define GPB_HEARTBEAT_H
+
+#include "compat.h"
+
+#include "portability/instr_time.h"
+
+/* A backend's wait for the service */
+typedef struct GpbServiceWait
+{
+	uint64		heartbeat;		/* the last one seen ... */
+	double		silent_ms;		/* ... and how long there has been no other */
+	instr_time	looked;			/* when that was last looked at */
+} GpbServiceWait;
+
+/* The service shows that it is alive. */
+extern void gpb_heartbeat(void);
+/* Has the service moved since a backend last found that it hangs?  Cheap. */
+extern bool gpb_service_answers(void);
+
+/*
+ * A backend that waits for the service begins a wait, sleeps at most gpb_service_wait_ms() at a time, and
+ * asks gpb_service_hangs() after each sleep.
+ */
+extern void gpb_service_wait_begin(GpbServiceWait *wait);
+extern long gpb_service_wait_ms(const GpbServiceWait *wait);
+extern bool gpb_service_hangs(GpbServiceWait *wait);
+
+#endif							/* GPB_HEARTBEAT_H */

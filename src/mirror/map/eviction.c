@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * eviction.c
+ *	  Which mirror makes room for another one: that used longest ago.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/map/eviction.h"
+
+#include "storage/condition_variable.h"
+#include "utils/wait_event.h"
+
+#include "mirror/heartbeat.h"
+#include "mirror/map/changed_map.h"
+
+/*
+ * The slot of the live mirror used longest ago, other than slot "except" and the mirrors that somebody is
+ * refreshing; GPB_NOT_MIRRORED if there is none.  Registry lock held.
+ */
+int
+gpb_registry_least_used(int except)
+{
+	int			best = GPB_NOT_MIRRORED;
+	int			i;
+
+	for (i = 0; i < GPB_MIRRORS; i++)
+	{
+		GpbMirrorSlot *mirror = &gpb_registry->mirrors[i];
+
+		if (i == except || pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE ||
+			pg_atomic_read_u32(&mirror->owner) != 0)
+			continue;
+		if (best == GPB_NOT_MIRRORED ||
+			pg_atomic_read_u64(&mirror->last_used) <
+			pg_atomic_read_u64(&gpb_registry->mirrors[best].last_used))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * Discard the least recently used mirror, other than that in slot "except", and wait until the service has
+ * freed something, is gone or hangs.  No LWLock held.  Returns false if nothing could be discarded.
+ */
+bool
+gpb_registry_free_one(int except)
+{
+	GpbServiceWait wait;
+	int			victim;
+
+	ConditionVariablePrepareToSleep(&gpb_registry->freed_cv);
+	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
+	victim = gpb_registry_least_used(except);
+	if (victim != GPB_NOT_MIRRORED)
+		gpb_registry_discard(victim);
+	LWLockRelease(gpb_registry->lock);
+	gpb_service_wait_begin(&wait);
+	/* the sleep returns false if it was ended by the service */
+	while (victim != GPB_NOT_MIRRORED && gpb_mirror_available() && !gpb_service_hangs(&wait) &&
+		   ConditionVariableTimedSleep(&gpb_registry->freed_cv, gpb_service_wait_ms(&wait),
+									   PG_WAIT_EXTENSION))
+		 /* it is not done yet */ ;
+	ConditionVariableCancelSleep();
+	return victim != GPB_NOT_MIRRORED;
+}
+
+/*
+ * Let the changed map cover nblocks of the mirror in a slot.  The caller owns the mirror's refresh and holds
+ * no LWLock.  Returns false if other mirrors cannot make room.
+ */
+bool
+gpb_registry_grow(int slot, BlockNumber nblocks)
+{
+	uint32		nsegments = gpb_map_segments_for(nblocks);
+	int			attempt;
+
+	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].nsegments) >= nsegments)
+		return true;
+	if (nsegments > gpb_map_segments_total())
+		return false;
+	for (attempt = 0; attempt < GPB_MIRRORS; attempt++)
+	{
+		bool		grown;
+
+		LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
+		grown = gpb_map_grow(slot, nsegments);
+		LWLockRelease(gpb_registry->lock);
+		if (grown)
+			return true;
+		if (!gpb_mirror_available() || !gpb_registry_free_one(slot))
+			return false;
+	}
+	return false;
+}

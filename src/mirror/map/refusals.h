@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * refusals.h
+ *	  Indexes for which the device had no memory; see refusals.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_REFUSALS_H
+#define GPB_REFUSALS_H
+
+#include "mirror/map/registry.h"
+
+extern Size gpb_refusals_size(void);
+extern void gpb_refusals_init_shmem(void);
+
+/* Do not try to mirror the index again soon in this way.  Registry lock held exclusively. */
+extern void gpb_refuse(const GpbIdentity *identity, GpbMirrorMode mode);
+/* Is the index not to be tried again yet in this way?  Registry lock held. */
+extern bool gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode);
+/* Forget that the index was refused.  Takes the registry lock. */
+extern void gpb_forgive(const GpbIdentity *identity);
+/* Forget all refusals.  Registry lock held exclusively. */
+extern void gpb_forgive_all(void);
+
+#endif							/* GPB_REFUSALS_H */

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * registry.h
+ *	  Which indexes are mirrored; see registry.c.
+ *
+ * The registry lies in shared memory and is empty again after a crash restart.  Lock order: buffer content
+ * locks first, then the registry lock, then the lock of service_state.h; nothing after that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_REGISTRY_H
+#define GPB_REGISTRY_H
+
+#include "compat.h"
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+
+#include "mirror/mirror.h"
+
+#define GPB_MIRRORS			64	/* registry slots */
+
+typedef enum GpbMirrorState
+{
+	GPB_MIRROR_FREE = 0,
+	GPB_MIRROR_LIVE,
+	GPB_MIRROR_DISCARDED		/* not to be used; the service frees it */
+} GpbMirrorState;
+
+/* What of an index is mirrored; as long as a mirror lives */
+typedef enum GpbMirrorMode
+{
+	GPB_MIRROR_FULL = 0,		/* all pages */
+	GPB_MIRROR_INNER_ONLY		/* the pages of level 1 */
+} GpbMirrorMode;
+
+/* What a mirror is the mirror of (rule M1) */
+typedef struct GpbIdentity
+{
+	RelFileNode file;
+	Oid			index;
+	TransactionId database_xmin;	/* raw xmin of the pg_database row */
+} GpbIdentity;
+
+/*
+ * A registry slot.  identity and layout change under the exclusive registry lock while the slot is free;
+ * state too, but is read without it.  Segments are added by the owner of the refresh and taken away by the
+ * service, both under the exclusive lock and only while they hold "owner".
+ */
+typedef struct GpbMirrorSlot
+{
+	GpbIdentity identity;
+	GpbLayout	layout;
+	pg_atomic_uint32 state;		/* GpbMirrorState */
+	pg_atomic_uint32 mode;		/* GpbMirrorMode */
+	pg_atomic_uint64 generation;	/* one more for each mirror in the slot */
+	pg_atomic_uint32 owner;		/* who refreshes: pgprocno + 1, or 0 */
+	ConditionVariable owner_cv;
+	pg_atomic_uint32 nsegments;
+	pg_atomic_uint32 nblocks;	/* of the index at the last refresh */
+	pg_atomic_uint64 epoch;		/* published (rule M5); 0: never refreshed */
+	pg_atomic_uint64 last_used; /* TimestampTz */
+	pg_atomic_uint64 refreshes; /* that copied something */
+	pg_atomic_uint64 leaves;	/* in the inner image */
+	pg_atomic_uint64 memory;	/* bytes on the device */
+	pg_atomic_uint32 inner_blocks;	/* level-1 pages at the last refresh, if inner-only */
+	pg_atomic_uint64 stale_moves;	/* since the last refresh, see refresh_inner.c */
+	pg_atomic_uint64 balance;	/* GpbBalance */
+} GpbMirrorSlot;
+
+typedef struct GpbRegistry
+{
+	LWLock	   *lock;
+	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
+	ConditionVariable freed_cv; /* registry slots and segments were freed */
+
+	/* lock-free look-up: tags of live mirrors in slots below tag_limit */
+	pg_atomic_uint32 tag_limit;
+	pg_atomic_uint64 tags[GPB_MIRRORS];
+
+	GpbMirrorSlot mirrors[GPB_MIRRORS];
+} GpbRegistry;
+
+extern GpbRegistry *gpb_registry;	/* NULL until shared memory is there */
+
+extern Size gpb_registry_size(void);
+extern void gpb_registry_init_shmem(LWLock *lock);
+
+/*
+ * Serves a live mirror of that generation in the slot?  The state is read first: a later mirror of the slot
+ * raised the generation before it became live.
+ */
+static inline bool
+gpb_mirror_is_live(int slot, uint64 generation)
+{
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+	if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE)
+		return false;
+	pg_read_barrier();
+	return pg_atomic_read_u64(&mirror->generation) == generation;
+}
+
+extern bool gpb_identity_equal(const GpbIdentity *a, const GpbIdentity *b);
+extern int	gpb_registry_lookup(const GpbIdentity *identity);
+extern void gpb_registry_publish(int slot);
+extern void gpb_registry_discard(int slot);
+extern void gpb_registry_discard_former(const GpbIdentity *identity);
+extern void gpb_announce_discard(void);
+
+#endif							/* GPB_REGISTRY_H */

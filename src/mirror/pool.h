@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * pool.h
+ *	  The staging of batches: shared memory handed out to batch slots in runs of units; see pool.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_POOL_H
+#define GPB_POOL_H
+
+#include "compat.h"
+
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+
+#include "mirror/request_slot.h"
+
+#define GPB_POOL_UNIT	((Size) 64 * 1024)
+
+extern Size gpb_pool_size(void);
+extern Size gpb_pool_shmem_size(void);
+extern void gpb_pool_init_shmem(LWLock *lock);
+extern void gpb_pool_set_memory(char *memory);
+
+/* Give a batch slot units; take them away. */
+extern bool gpb_pool_take(GpbRequestSlot *slot, Size bytes);
+extern void gpb_pool_give_back(GpbRequestSlot *slot);
+/* Where the slot's units lie. */
+extern char *gpb_pool_staging(const GpbRequestSlot *slot);
+/* Broadcast whenever units are given back. */
+extern ConditionVariable *gpb_pool_freed_cv(void);
+/* How many units there are, and how many nobody has. */
+extern void gpb_pool_status(uint32 *nunits, uint32 *nfree);
+
+#endif							/* GPB_POOL_H */

@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * request_slot.h
+ *	  A request as it lies in shared memory, between a backend and the service.
+ *
+ * slots.c says whose a slot is in which state.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_REQUEST_SLOT_H
+#define GPB_REQUEST_SLOT_H
+
+#include "compat.h"
+
+#include "port/atomics.h"
+#include "portability/instr_time.h"
+
+#include "mirror/mirror.h"
+
+typedef enum GpbSlotState
+{
+	GPB_SLOT_FREE = 0,
+	GPB_SLOT_CLAIMED,			/* the backend's: it may write slot and staging */
+	GPB_SLOT_SUBMITTED,			/* the service's from here ... */
+	GPB_SLOT_RUNNING,
+	GPB_SLOT_DONE,				/* ... to here: the backend's again */
+	GPB_SLOT_ABANDONED			/* its backend is gone; the service frees it */
+} GpbSlotState;
+
+/*
+ * Refreshes have slots of their own, so that queries cannot starve them.  Batch slots have no staging of
+ * their own but a run of units of the pool (pool.c).
+ */
+typedef enum GpbSlotClass
+{
+	GPB_QUERY_SLOT = 0,
+	GPB_REFRESH_SLOT,
+	GPB_BATCH_SLOT,
+	GPB_SLOT_CLASSES
+} GpbSlotClass;
+
+typedef enum GpbOperation
+{
+	GPB_OP_VISIBILITY,			/* staging: n bytes of the map from offset */
+	GPB_OP_AGGREGATE,			/* spec -> result, sums */
+	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
+	GPB_OP_UPLOAD,				/* staging: n block numbers; pages */
+	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_mirror_batch_arrange */
+	GPB_OP_RANGES				/* staging: ranges -> ranges_result */
+} GpbOperation;
+
+typedef struct GpbRequestSlot
+{
+	pg_atomic_uint32 state;		/* GpbSlotState */
+	uint32		pgprocno;		/* whom to wake */
+	uint64		generation;		/* of the claim */
+	uint64		incarnation;	/* service that the request is meant for */
+
+	/* request */
+	GpbOperation op;
+	int			mirror;
+	uint64		mirror_generation;
+	uint64		offset;
+	uint64		n;
+	GpbFetchWhat what;
+	uint64		epoch;			/* upload: stamp of the pages */
+	bool		last;			/* upload: the refresh's last transfer */
+	GpbAggregateSpec spec;
+	GpbBatchSearch search;
+	GpbRangesSpec ranges;
+	uint64		into;			/* fetch: offset of the records in staging */
+
+	/* batch slot: its units; changed under the pool lock alone */
+	uint32		first_unit;
+	uint32		nunits;			/* 0: none */
+
+	instr_time	submitted;
+
+	/* answer */
+	instr_time	answered;
+	bool		ok;
+	uint64		answered_generation;
+	GpbAggregateResult result;
+	GpbFloatSum sums[GPB_MAX_INCLUDE];
+	GpbRangesResult ranges_result;
+} GpbRequestSlot;
+
+#endif							/* GPB_REQUEST_SLOT_H */

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * in_flight.h
+ *	  Requests in flight: what the device was given and has not completed; see in_flight.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_IN_FLIGHT_H
+#define GPB_IN_FLIGHT_H
+
+#include "mirror/request_slot.h"
+
+#include "search.h"
+
+typedef enum GpbLaunchKind
+{
+	GPB_NOTHING_LAUNCHED = 0,
+	GPB_AGGREGATE_LAUNCHED,
+	GPB_RANGES_LAUNCHED,
+	GPB_SEARCH_LAUNCHED
+} GpbLaunchKind;
+
+/* What is in flight on a channel */
+typedef struct GpbLaunch
+{
+	GpbLaunchKind kind;
+	int			nslots;
+	int			number[GPB_SEARCH_PIECES];	/* of the query slot, or of batch slots */
+} GpbLaunch;
+
+extern int	gpb_channels_needed(void);
+extern void gpb_in_flight_init(void);
+
+/* The channel of a batch slot; of a query slot it is the slot's number. */
+extern int	gpb_batch_channel(int number);
+extern bool gpb_channel_is_free(int channel);
+/* A spare channel on which nothing is in flight, or -1 if there is none. */
+extern int	gpb_spare_channel(void);
+
+extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
+extern void gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n);
+extern bool gpb_any_in_flight(void);
+extern bool gpb_has_ended(int channel);
+extern GpbLaunch gpb_take_launch(int channel);
+
+extern bool gpb_count_answer(GpbRequestSlot *slot, bool ok);
+extern void gpb_answer_batch(int number, bool ok);
+
+#endif							/* GPB_IN_FLIGHT_H */

@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * service_device.c
+ *	  The service's device: choosing, opening, and what becomes of a lost one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/service/service_device.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+#include "miscadmin.h"
+#include "storage/ipc.h"
+
+#include "mirror/service_state.h"
+#include "mirror/settings.h"
+#include "mirror/slots.h"
+
+const GpbDeviceApi *gpb_api = NULL;
+
+GpbDevice  *gpb_device = NULL;
+
+/* settings the device was opened with */
+static int	gpb_opened_choice;
+static int	gpb_opened_ordinal;
+static int	gpb_opened_limit;
+
+/* The CUDA library's table, or NULL and why. */
+static const GpbDeviceApi *
+load_cuda(const char **why)
+{
+	static char message[MAXPGPATH + 256];
+	char		path[MAXPGPATH];
+	void	   *library;
+	GpbDeviceEntry entry;
+	const GpbDeviceApi *api;
+
+	snprintf(path, sizeof(path), "%s/gpubtree_cuda.so", pkglib_path);
+	if (access(path, F_OK) != 0)
+	{
+		*why = "gpubtree_cuda.so is not installed";
+		return NULL;
+	}
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (library == NULL)
+	{
+		strlcpy(message, dlerror(), sizeof(message));
+		*why = message;
+		return NULL;
+	}
+	entry = (GpbDeviceEntry) dlsym(library, GPB_CUDA_ENTRY);
+	api = entry != NULL ? entry() : NULL;
+	if (api == NULL || api->abi != GPB_DEVICE_ABI)
+	{
+		*why = "gpubtree_cuda.so is of another version";
+		return NULL;
+	}
+	return api;
+}
+
+void
+gpb_device_show(const char *status)
+{
+	GpbDeviceInfo info;
+
+	if (gpb_device == NULL)
+	{
+		gpb_publish_device("none", status, NULL);
+		return;
+	}
+	memset(&info, 0, sizeof(info));
+	gpb_api->describe(gpb_device, &info);
+	gpb_publish_device(gpb_api->name, status, &info);
+}
+
+bool
+gpb_open_device(int channels)
+{
+	const char *why = "gpubtree.device is off";
+	void	   *region;
+	Size		size;
+
+	gpb_opened_choice = gpb_device_choice;
+	gpb_opened_ordinal = gpb_cuda_device;
+	gpb_opened_limit = gpb_memory_limit;
+
+	if (gpb_device_choice == GPB_CHOOSE_HOST)
+		gpb_api = &gpb_host_device;
+	else if (gpb_device_choice != GPB_CHOOSE_OFF)
+		gpb_api = load_cuda(&why);
+	if (gpb_api == NULL ||
+		gpb_api->open(gpb_device_choice == GPB_CHOOSE_HOST ? 0 : gpb_cuda_device,
+					  (uint64) gpb_memory_limit * 1024, channels,
+					  &gpb_device, &why) != GPB_DEVICE_OK)
+	{
+		char		status[sizeof(gpb_service->status)];
+
+		gpb_device = NULL;
+		snprintf(status, sizeof(status), "no device: %s", why);
+		gpb_device_show(status);
+		if (gpb_device_choice != GPB_CHOOSE_OFF)
+			ereport(LOG, (errmsg("gpubtree runs without a device: %s", why)));
+		return false;
+	}
+	gpb_slots_region(&region, &size);
+	if (gpb_api->register_region(gpb_device, region, size) != GPB_DEVICE_OK)
+		ereport(LOG, (errmsg("gpubtree transfers without registered memory: %s",
+							 gpb_api->last_error(gpb_device))));
+	return true;
+}
+
+bool
+gpb_device_settings_changed(void)
+{
+	return gpb_device_choice != gpb_opened_choice || gpb_cuda_device != gpb_opened_ordinal ||
+		gpb_memory_limit != gpb_opened_limit;
+}
+
+void
+gpb_device_check(GpbDeviceStatus status)
+{
+	if (status != GPB_DEVICE_LOST)
+		return;
+	ereport(LOG, (errmsg("gpubtree device is lost: %s", gpb_api->last_error(gpb_device)),
+				  errdetail("All mirrors are given up; the service restarts.")));
+	proc_exit(1);
+}

@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * start.c
+ *	  The mirror at server start: its shared memory and its worker.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/mirror.h"
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#include "mirror/map/changed_map.h"
+#include "mirror/map/refusals.h"
+#include "mirror/map/registry.h"
+#include "mirror/pool.h"
+#include "mirror/service_state.h"
+#include "mirror/slots.h"
+#include "mirror/statistics.h"
+
+#define GPB_TRANCHE "gpubtree_registry"
+
+/* The locks of the tranche */
+enum
+{
+	REGISTRY_LOCK,
+	POOL_LOCK,
+	SERVICE_LOCK,
+	LOCKS
+};
+
+void
+gpb_mirror_request_shmem(void)
+{
+	RequestAddinShmemSpace(gpb_service_state_size());
+	RequestAddinShmemSpace(gpb_statistics_size());
+	RequestAddinShmemSpace(gpb_registry_size());
+	RequestAddinShmemSpace(gpb_refusals_size());
+	RequestAddinShmemSpace(gpb_map_shmem_size());
+	RequestAddinShmemSpace(gpb_slots_shmem_size());
+	RequestAddinShmemSpace(gpb_pool_shmem_size());
+	RequestNamedLWLockTranche(GPB_TRANCHE, LOCKS);
+}
+
+void
+gpb_mirror_init_shmem(void)
+{
+	LWLockPadded *locks = GetNamedLWLockTranche(GPB_TRANCHE);
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	gpb_service_state_init_shmem(&locks[SERVICE_LOCK].lock);
+	gpb_statistics_init_shmem();
+	gpb_refusals_init_shmem();
+	gpb_pool_init_shmem(&locks[POOL_LOCK].lock);
+	gpb_map_init_shmem();
+	gpb_slots_init_shmem();
+	gpb_registry_init_shmem(&locks[REGISTRY_LOCK].lock);
+	LWLockRelease(AddinShmemInitLock);
+}
+
+/*
+ * Register the service.  It starts with the server, before recovery ends, so that a standby has it; it
+ * connects to no database (rule M9).
+ */
+void
+gpb_mirror_register_service(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
+	worker.bgw_restart_time = 1;
+	strlcpy(worker.bgw_library_name, "gpubtree", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "gpb_service_main", BGW_MAXLEN);
+	strlcpy(worker.bgw_name, "gpubtree service", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "gpubtree service", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}

@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.h
+ *	  The mirror's settings; private to the mirror (mirror.h has those that the floors above read).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SETTINGS_H
+#define GPB_SETTINGS_H
+
+#include "compat.h"
+
+typedef enum GpbDeviceChoice
+{
+	GPB_CHOOSE_AUTO,
+	GPB_CHOOSE_CUDA,
+	GPB_CHOOSE_HOST,
+	GPB_CHOOSE_OFF
+} GpbDeviceChoice;
+
+extern int	gpb_device_choice;
+extern int	gpb_cuda_device;
+extern int	gpb_memory_limit;	/* kB */
+extern int	gpb_query_slots;
+extern int	gpb_refresh_slots;
+extern int	gpb_staging_size;	/* kB */
+extern int	gpb_batch_slots;
+extern int	gpb_batch_memory;	/* kB */
+extern int	gpb_max_mirrored_blocks;
+extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
+extern int	gpb_request_timeout;	/* ms; 0: none */
+
+/*
+ * Blocks that one segment of the changed map covers, and to a multiple of which each index's share of
+ * gpubtree.max_mirrored_blocks is rounded up.  Where hold points are compiled in, tests whose indexes are
+ * small set gpubtree.segment_blocks to have several segments for each.
+ */
+#define GPB_USUAL_SEGMENT_BLOCKS	65536
+#ifdef GPB_HOLD_POINTS
+extern int	gpb_segment_blocks;
+#define GPB_SEGMENT_BLOCKS	((uint32) gpb_segment_blocks)
+#else
+#define GPB_SEGMENT_BLOCKS	((uint32) GPB_USUAL_SEGMENT_BLOCKS)
+#endif
+
+#endif							/* GPB_SETTINGS_H */

@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * slots.c
+ *	  Request slots and their staging, and whose they are.
+ *
+ * A slot and its staging belong to the backend while CLAIMED or DONE, and to the service from SUBMITTED until it
+ * sets DONE.  A backend that leaves in between (cancel, exit, service gone or hanging) marks the slot ABANDONED;
+ * only the service frees it then, when nothing reads or writes the staging any more (rules M3, M9).
+ *
+ * 	 FREE -> CLAIMED -> SUBMITTED -> RUNNING -> DONE -> CLAIMED ... -> FREE
+ * 						    \-----------+--> ABANDONED -> FREE (service)
+ *
+ * A request names the incarnation of the service that it is meant for.  A service refuses requests meant for its
+ * predecessor, and at its start frees what the predecessor had: by then the postmaster has reaped that process,
+ * and with it the transfers of its device.
+ *
+ * A batch slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the units, and
+ * nobody else does.  So units have the slot's life cycle and no other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/slots.h"
+
+#include "storage/shmem.h"
+
+#include "mirror/pool.h"
+#include "mirror/service_state.h"
+#include "mirror/settings.h"
+
+/*
+ * The slots of a class.  Slots and staging of all classes, and the pool, are one page-aligned region, which
+ * the service registers with its device.
+ */
+typedef struct GpbSlotArray
+{
+	int			count;
+	Size		staging_size;
+	GpbRequestSlot *slots;		/* each padded to GPB_SLOT_STRIDE */
+	char	   *staging;
+} GpbSlotArray;
+
+#define GPB_SLOT_STRIDE CACHELINEALIGN(sizeof(GpbRequestSlot))
+#define GPB_REGION_ALIGN	((Size) BLCKSZ)
+
+static GpbSlotArray gpb_slots[GPB_SLOT_CLASSES];
+static char *gpb_region = NULL;
+static Size gpb_region_size = 0;
+static ConditionVariable *freed_cv = NULL;	/* by class; in shared memory */
+
+/* ---- shared memory ---- */
+
+static void
+gpb_slots_measure(void)
+{
+	int			class;
+
+	gpb_slots[GPB_QUERY_SLOT].count = gpb_query_slots;
+	gpb_slots[GPB_QUERY_SLOT].staging_size =
+		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024);
+	gpb_slots[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
+	/* one page more, so that the pages of a transfer are a round number */
+	gpb_slots[GPB_REFRESH_SLOT].staging_size =
+		gpb_slots[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
+	gpb_slots[GPB_BATCH_SLOT].count = gpb_batch_slots;
+	gpb_slots[GPB_BATCH_SLOT].staging_size = 0;
+
+	gpb_region_size = gpb_pool_size();
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+		gpb_region_size = add_size(gpb_region_size,
+								   mul_size(gpb_slots[class].count,
+											add_size(gpb_slots[class].staging_size,
+													 GPB_SLOT_STRIDE)));
+	gpb_region_size = TYPEALIGN(GPB_REGION_ALIGN, gpb_region_size);
+}
+
+Size
+gpb_slots_shmem_size(void)
+{
+	gpb_slots_measure();
+	return add_size(add_size(gpb_region_size, GPB_REGION_ALIGN),
+					MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable)));
+}
+
+static void
+gpb_slot_init(GpbRequestSlot *slot)
+{
+	memset(slot, 0, sizeof(*slot));
+	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
+}
+
+/* Lay out the region: staging and pool come first, which keeps them aligned to pages. */
+void
+gpb_slots_init_shmem(void)
+{
+	bool		found;
+	char	   *p;
+	int			class;
+	int			i;
+
+	p = ShmemInitStruct("gpubtree requests", gpb_slots_shmem_size(), &found);
+	freed_cv = (ConditionVariable *) p;
+	p += MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable));
+	p = (char *) TYPEALIGN(GPB_REGION_ALIGN, p);
+	gpb_region = p;
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		gpb_slots[class].staging = p;
+		p += gpb_slots[class].count * gpb_slots[class].staging_size;
+	}
+	gpb_pool_set_memory(p);
+	p += gpb_pool_size();
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		gpb_slots[class].slots = (GpbRequestSlot *) p;
+		p += gpb_slots[class].count * GPB_SLOT_STRIDE;
+	}
+	if (found)
+		return;
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		ConditionVariableInit(&freed_cv[class]);
+		for (i = 0; i < gpb_slots[class].count; i++)
+			gpb_slot_init(gpb_slot_at(class, i));
+	}
+}
+
+void
+gpb_slots_region(void **base, Size *size)
+{
+	*base = gpb_region;
+	*size = gpb_region_size;
+}
+
+int
+gpb_slot_count(GpbSlotClass class)
+{
+	return gpb_slots[class].count;
+}
+
+GpbRequestSlot *
+gpb_slot_at(GpbSlotClass class, int number)
+{
+	return (GpbRequestSlot *) ((char *) gpb_slots[class].slots + number * GPB_SLOT_STRIDE);
+}
+
+char *
+gpb_slot_staging(GpbSlotClass class, int number)
+{
+	return gpb_slots[class].staging + number * gpb_slots[class].staging_size;
+}
+
+Size
+gpb_slot_staging_size(GpbSlotClass class)
+{
+	return gpb_slots[class].staging_size;
+}
+
+ConditionVariable *
+gpb_slot_freed_cv(GpbSlotClass class)
+{
+	return &freed_cv[class];
+}
+
+/* ---- both sides ---- */
+
+static bool
+gpb_slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&slot->state, &expected, to);
+}
+
+/* Free a slot, with its units.  Called by whoever the slot belongs to; no LWLock held. */
+void
+gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
+{
+	if (slot->nunits > 0)
+		gpb_pool_give_back(slot);
+	pg_memory_barrier();
+	pg_atomic_write_u32(&slot->state, GPB_SLOT_FREE);
+	pg_memory_barrier();
+	ConditionVariableSignal(gpb_slot_freed_cv(class));
+}
+
+/* ---- the backend's side ---- */
+
+GpbRequestSlot *
+gpb_slot_try_claim(GpbSlotClass class, int *number)
+{
+	int			i;
+
+	for (i = 0; i < gpb_slots[class].count; i++)
+	{
+		GpbRequestSlot *slot = gpb_slot_at(class, i);
+
+		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE &&
+			gpb_slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
+		{
+			*number = i;
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+void
+gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot)
+{
+	for (;;)
+	{
+		uint32		state = pg_atomic_read_u32(&slot->state);
+
+		if (state == GPB_SLOT_CLAIMED || state == GPB_SLOT_DONE)
+		{
+			gpb_slot_free(class, slot);
+			return;
+		}
+		Assert(state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING);
+		if (gpb_slot_change(slot, state, GPB_SLOT_ABANDONED))
+		{
+			gpb_wake_service();
+			return;
+		}
+	}
+}
+
+/* ---- the service's side ---- */
+
+bool
+gpb_slot_take(GpbRequestSlot *slot)
+{
+	return pg_atomic_read_u32(&slot->state) == GPB_SLOT_SUBMITTED &&
+		gpb_slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING);
+}
+
+void
+gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
+{
+	uint32		pgprocno = slot->pgprocno;
+
+	INSTR_TIME_SET_CURRENT(slot->answered);
+	slot->ok = ok;
+	slot->answered_generation = slot->generation;
+	if (gpb_slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
+		gpb_wake_process(pgprocno);
+	else
+		gpb_slot_free(class, slot);
+}
+
+/*
+ * At the start of a service: free what its predecessor left, whose process and
+ * device context no longer exist.  A backend that still waits gets a refusal.  A service without a device
+ * does so whenever it is woken: a request made for its predecessor may be submitted late.
+ */
+void
+gpb_slots_reclaim(void)
+{
+	int			class;
+	int			i;
+
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		for (i = 0; i < gpb_slots[class].count; i++)
+		{
+			GpbRequestSlot *slot = gpb_slot_at(class, i);
+
+			if (gpb_slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING) ||
+				pg_atomic_read_u32(&slot->state) == GPB_SLOT_RUNNING)
+				gpb_slot_answer(class, slot, false);
+			else if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_ABANDONED)
+				gpb_slot_free(class, slot);
+		}
+	}
+}
+
+/* The service is going: let every waiter look at its incarnation. */
+void
+gpb_slots_wake_all(void)
+{
+	int			class;
+	int			i;
+
+	for (class = 0; class < GPB_SLOT_CLASSES; class++)
+	{
+		for (i = 0; i < gpb_slots[class].count; i++)
+		{
+			GpbRequestSlot *slot = gpb_slot_at(class, i);
+			uint32		state = pg_atomic_read_u32(&slot->state);
+
+			if (state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING)
+				gpb_wake_process(slot->pgprocno);
+		}
+		ConditionVariableBroadcast(gpb_slot_freed_cv(class));
+	}
+}

@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * slots.h
+ *	  Request slots and their staging: how a backend asks the service; see slots.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SLOTS_H
+#define GPB_SLOTS_H
+
+#include "compat.h"
+
+#include "storage/condition_variable.h"
+
+#include "mirror/request_slot.h"
+
+extern Size gpb_slots_shmem_size(void);
+extern void gpb_slots_init_shmem(void);
+
+/* The memory that slots and staging lie in, for the device to register. */
+extern void gpb_slots_region(void **base, Size *size);
+
+extern int	gpb_slot_count(GpbSlotClass class);
+extern GpbRequestSlot *gpb_slot_at(GpbSlotClass class, int number);
+/* Staging of a query or refresh slot; that of a batch slot is the pool's. */
+extern char *gpb_slot_staging(GpbSlotClass class, int number);
+extern Size gpb_slot_staging_size(GpbSlotClass class);
+/* Signalled whenever a slot of the class is freed. */
+extern ConditionVariable *gpb_slot_freed_cv(GpbSlotClass class);
+
+/* ---- the backend's side ---- */
+
+/* Claim a free slot; NULL if there is none. */
+extern GpbRequestSlot *gpb_slot_try_claim(GpbSlotClass class, int *number);
+/* Give a slot back, whatever its state.  Raises nothing. */
+extern void gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot);
+
+/* ---- the service's side ---- */
+
+/* Take a slot in which something was submitted.  False if nothing was. */
+extern bool gpb_slot_take(GpbRequestSlot *slot);
+/* Answer a running request and wake its backend, or free the slot if the backend has gone. */
+extern void gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok);
+/* Free a slot that an absent backend abandoned.  No LWLock held. */
+extern void gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot);
+extern void gpb_slots_reclaim(void);
+extern void gpb_slots_wake_all(void);
+
+/* ---- uploads ---- */
+
+/* Staging of a refresh slot: block numbers in the first page, then the pages. */
+#define GPB_UPLOAD_PAGES \
+	((int) Min(gpb_slot_staging_size(GPB_REFRESH_SLOT) / BLCKSZ - 1, \
+			   BLCKSZ / sizeof(uint32)))
+
+#endif							/* GPB_SLOTS_H */

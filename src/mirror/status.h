@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * status.h
+ *	  The mirror as users see it: copies of what the registry, the service and the slots hold.
+ *
+ * For the SQL functions (src/sql).  Nothing that is read here takes part in an answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_STATUS_H
+#define GPB_STATUS_H
+
+#include "compat.h"
+
+#include "utils/timestamp.h"
+
+#include "mirror/mirror.h"
+
+/* ---- mirrors ---- */
+
+typedef struct GpbMirrorStatus
+{
+	RelFileNode file;
+	Oid			index;
+	bool		discarded;		/* the service is about to free it */
+	bool		inner_only;
+	uint32		nblocks;
+	uint64		leaves;
+	uint64		memory;
+	uint64		changed;		/* blocks */
+	uint64		epoch;			/* 0: never refreshed */
+	TimestampTz last_used;
+	uint64		refreshes;
+	uint64		stale_moves;
+	double		cpu_share;		/* of a batch's keys: 0 to 1 */
+} GpbMirrorStatus;
+
+/* How many registry slots there are. */
+extern int	gpb_mirror_slots(void);
+/* What is in a registry slot; false if it is free. */
+extern bool gpb_mirror_status(int slot, GpbMirrorStatus *status);
+
+/* ---- the service and its device ---- */
+
+typedef struct GpbServiceStatus
+{
+	bool		loaded;			/* is there shared memory of ours? */
+	bool		present;		/* is there a device? */
+	GpbDeviceInfo device;
+	char		device_kind[16];	/* "cuda", "host", "none" */
+	char		status[128];
+	int			pid;			/* 0: no service */
+	int			mirrors;		/* live ones */
+} GpbServiceStatus;
+
+extern void gpb_service_status(GpbServiceStatus *status);
+
+/* ---- batch slots and staging ---- */
+
+typedef struct GpbBatchResources
+{
+	int			slots;
+	int			free_slots;
+	uint64		memory;			/* bytes */
+	uint64		free_memory;
+} GpbBatchResources;
+
+extern void gpb_batch_resources(GpbBatchResources *resources);
+
+/* ---- counters ---- */
+
+/* Counters since the last reset; see statistics.h. */
+typedef struct GpbCounters
+{
+	uint64		requests;
+	uint64		batches;
+	uint64		keys;
+	uint64		ranges;
+	uint64		launches;
+	uint64		joined;
+	uint64		failed_over;
+	uint64		cpu_requests;
+	uint64		cpu_batches;
+	uint64		cpu_keys;
+	uint64		cpu_ranges;
+	TimestampTz reset;
+} GpbCounters;
+
+/* Copy the counters; all are zero before there is shared memory. */
+extern void gpb_read_counters(GpbCounters *counters);
+/*
+ * Set all counters to zero.  What is counted at the same moment may be lost, or be left in one counter alone.
+ */
+extern void gpb_statistics_reset(void);
+
+/* ---- one index ---- */
+
+/*
+ * Why an index has no mirror that is up to date, as far as that can be seen now; *hint says what can be done,
+ * or is NULL.  Both are for users.
+ */
+extern const char *gpb_why_not_mirrored(Relation index, const char **hint);
+
+#endif							/* GPB_STATUS_H */

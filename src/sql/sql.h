@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * sql.h
+ *	  What stands between SQL and the wings below, beside the executor nodes.
+ *
+ *	mirror_functions.c	SQL functions that show and manage mirrors
+ *	mirror_drops.c		mirrors of files and databases that are dropped
+ *	probe.c				gpubtree_probe: a batch of keys from SQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SQL_H
+#define GPB_SQL_H
+
+/* Load time: give up the mirrors of what is dropped. */
+extern void gpb_watch_drops(void);
+
+#endif							/* GPB_SQL_H */

@@ -9,7 +9,8 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+# max_mirrored_blocks is rounded up to whole segments, which are made small for this.
+my $node = gpb_node('main', settings => "autovacuum = off\ngpubtree.segment_blocks = 1024\n");
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint);
 INSERT INTO t SELECT i FROM generate_series(1, 700000) i;

@@ -35,9 +35,8 @@ is( $node->safe_psql('postgres', q{SELECT count(*) FROM gpubtree_mirrors()
 my $copied = $node->safe_psql('postgres', q{SELECT gpubtree_refresh('t70_k')});
 is($copied, '0', 'the last one is still there');
 
-# Five segments of 1024 blocks (where hold points are compiled in) in the map's pool: each index needs at
-# least one.
-$node->append_conf('postgresql.conf', "gpubtree.max_mirrored_blocks = 4097\n");
+# Five segments of 1024 blocks in the map's pool: each index needs at least one.
+$node->append_conf('postgresql.conf', "gpubtree.segment_blocks = 1024\ngpubtree.max_mirrored_blocks = 4097\n");
 $node->restart;
 gpb_wait_for_service($node);
 is(refresh_all(), '70', 'with five map segments, too');

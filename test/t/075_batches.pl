@@ -28,7 +28,7 @@ CREATE INDEX wide_k ON wide USING gpubtree (k DESC);
 SQL
 gpb_wait_for_service($node);
 
-# keys and requests that fill 8 buckets of which two are on the device at a time
+# keys and requests that fill 8 chunks of which two are on the device at a time
 my $large = "SELECT * FROM gpubtree_request_timing('t_k', 8 * 1024 * 1024, 1)";
 
 # ---- helpers ----
@@ -160,24 +160,24 @@ is($after->{batches} - $before->{batches}, 8, 'as 8 requests');
 
 # ---- a large request does not starve small ones ----
 
-# It is held whenever it has launched a bucket, until the small one has its answer.
-hold_service('bucket');
+# It is held whenever it has launched a chunk, until the small one has its answer.
+hold_service('chunk');
 my $big = start('big', $large);
-wait_for_service_at('bucket');
+wait_for_service_at('chunk');
 my $little = start('little', "SELECT gpubtree_request_timing('t_k', 1000, 1)");
 wait_for_requests('little', 1);
-my $buckets = 0;
+my $chunks = 0;
 wait_until(
 	'the small request',
 	sub {
 		$little->{run}->pump_nb;
 		return 1 if $little->{out} ne '' || $little->{err} ne '' || !$little->{run}->pumpable;
-		if (is_held('bucket'))
+		if (is_held('chunk'))
 		{
-			release_service('bucket');
-			wait_until('the service to go on', sub { !is_held('bucket') });
-			hold_service('bucket');
-			$buckets++;
+			release_service('chunk');
+			wait_until('the service to go on', sub { !is_held('chunk') });
+			hold_service('chunk');
+			$chunks++;
 		}
 		return 0;
 	});
@@ -185,8 +185,8 @@ like($little->{out}, qr/^\(/, 'a small request submitted after a large one is an
 is( $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'big' AND state = 'active' AND wait_event_type = 'Extension'"),
 	1, 'before the large one');
-cmp_ok($buckets, '<=', 3, 'within two buckets of it');
-release_service('bucket');
+cmp_ok($chunks, '<=', 3, 'within two chunks of it');
+release_service('chunk');
 is(finish($little) . finish($big), '', 'the large one is answered too');
 all_is_free('after both');
 
@@ -212,19 +212,19 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	release_service('batches');
 	all_is_free("$end before the service saw the request");
 
-	# two buckets on the device, six to come
+	# two chunks on the device, six to come
 	$before = counters();
-	hold_service('bucket');
+	hold_service('chunk');
 	$leaver = start('leaver', $large);
-	wait_for_service_at('bucket');
+	wait_for_service_at('chunk');
 	$node->safe_psql('postgres', $stop);
 	like(finish($leaver), $gone, "$end reaches a backend whose request is on the device");
 	is($node->safe_psql('postgres', 'SELECT slots - slots_free FROM gpubtree_batches'),
 		1, 'its slot is the service\'s until the device has ended');
-	release_service('bucket');
-	all_is_free("$end while the device has two buckets");
+	release_service('chunk');
+	all_is_free("$end while the device has two chunks");
 	$after = counters();
-	cmp_ok($after->{launches} - $before->{launches}, '<=', 2, 'the buckets to come are dropped');
+	cmp_ok($after->{launches} - $before->{launches}, '<=', 2, 'the chunks to come are dropped');
 	is($after->{failed_over}, $before->{failed_over}, 'which is not failing over');
 
 	# the backend's own
@@ -258,7 +258,7 @@ all_is_free('after a wait for slots');
 
 my $no_answer = qr/^$|gave no answer|no device to measure|has no mirror/;
 
-for my $point ('batches', 'bucket')
+for my $point ('batches', 'chunk')
 {
 	my $pid = gpb_service_pid($node);
 

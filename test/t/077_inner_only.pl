@@ -15,6 +15,8 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');
+# several segments of the changed map
+gpubtree.segment_blocks = 1024
 autovacuum = off
 work_mem = 16MB
 max_wal_size = 4GB

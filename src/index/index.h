@@ -33,7 +33,7 @@
 #define GPB_MIN_FILLFACTOR		10
 
 /* Support functions of an operator class */
-#define GPB_COMPARE_PROC		1	/* as btree's: int4 cmp(left, right) */
+#define GPB_COMPARE_PROC		1	/* like btree's: int4 cmp(left, right) */
 #define GPB_NPROC				1
 
 /* ---- settings.c / options ---- */
@@ -56,38 +56,38 @@ typedef struct GpbEntry
 extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 						   const bool *isnull, ItemPointer tid, GpbEntry *entry);
 
-/* Datum of the key / INCLUDE column c of an entry; *isnull set. attno is 1-based index column. */
+/* The Datum of an entry's column: attno 1 is the key, the INCLUDE columns follow.  Sets *isnull. */
 extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
 							 const char *row, int attno, bool *isnull);
 
-/* Normalized key of a non-NULL Datum of the key's type. */
+/* The normalized key of a non-NULL Datum of the key's type. */
 extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
-/* The inverse; the key must be one of the type's. */
+/* The Datum of a normalized key, which must be the key of some value of the type. */
 extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
 
-/* All entries with non-NULL keys; all with NULL keys. */
+/* The range of all entries with non-NULL keys, and that of all entries with NULL keys. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
 /*
- * The closed interval of keys that a range between two values' places, as gpb_comparison_narrow makes it, is;
- * false if it is empty.
+ * The closed interval of keys that a range is, which must lie between two values' places as
+ * gpb_comparison_narrow() makes it.  Returns false if it is empty.
  */
 extern bool gpb_closed_range(const GpbLayout *layout, const GpbRange *range,
 							 GpbKeyRange *keys);
 
 /*
- * Narrow *range to the entries that satisfy "key OP value", OP a btree strategy, value non-NULL
- * of type "type" (any member of the key's operator family; InvalidOid: the key's own).  A value outside
- * the key type's range narrows to nothing or not at all.  An empty range has
- * !gpb_bound_less(lo, hi).
+ * Narrow *range to the entries that satisfy "key OP value": OP is a btree strategy, value is not
+ * NULL and of type "type", which is any member of the key's operator family, or InvalidOid for the
+ * key's own type.  A value outside the key type's range narrows to nothing or not at all.  An empty
+ * range has !gpb_bound_less(lo, hi).
  */
 extern void gpb_range_narrow(Relation index, const GpbLayout *layout,
 							 StrategyNumber strategy, Oid type, Datum value,
 							 GpbRange *range);
 
 /*
- * The same in two steps, for many values of one type: everything that depends
- * on the type alone is looked up once.
+ * gpb_range_narrow() in two steps, for many values of one type: init looks up once what depends on
+ * the type alone, narrow does the rest for each value.
  */
 typedef struct GpbComparison
 {
@@ -107,13 +107,13 @@ extern void gpb_comparison_narrow(const GpbLayout *layout,
 extern void gpb_page_init(Page page, uint16 level, uint16 flags, int key_width, int row_width);
 extern void gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root, uint32 level);
 
-/* Insert an entry at position; key and row as on a page of these widths, any alignment. */
+/* Insert an entry at position.  key and row are as on a page of these widths, at any alignment. */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
-/* Keep only the first n entries. */
+/* Keep only the first n entries of a page. */
 extern void gpb_page_truncate(Page page, int n);
-/* Remove the entries at the n ascending positions. */
+/* Remove the entries at n ascending positions of a page. */
 extern void gpb_page_delete(Page page, const uint16 *positions, int n);
-/* Entries [from, to) of source appended to target. */
+/* Append entries [from, to) of source to target. */
 extern void gpb_page_append(Page target, Page source, int from, int to);
 
 /*
@@ -121,9 +121,12 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  * called under the block's exclusive lock, before it is released.
  */
 extern void gpb_mark_changed(Relation index, BlockNumber block);
-/* A new, locked (exclusive), pinned buffer at the end of the relation; page not yet initialized. */
+/*
+ * Add a page to the end of the relation: returns its buffer, pinned and exclusively locked.  The
+ * page is not initialized yet.
+ */
 extern Buffer gpb_extend(Relation index);
-/* Is there room for one more entry? */
+/* Has the page room for one more entry? */
 static inline bool
 gpb_page_has_room(Page page)
 {
@@ -133,7 +136,7 @@ gpb_page_has_room(Page page)
 		special->key_width + special->row_width;
 }
 
-/* An inner row. */
+/* Write the row of an inner entry: row has room for GPB_INNER_ROW_WIDTH bytes. */
 static inline void
 gpb_inner_row(char *row, uint64 tie, BlockNumber child)
 {
@@ -164,24 +167,25 @@ extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound
 extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 							   uint32 level, int lock);
 /*
- * The parent of a page on the level below, for a writer that holds that page: the page
- * its stack names, moved right to what covers bound; exclusively locked.
+ * Read the parent of a page on the level below, for a writer that holds that page: the page that
+ * the writer's stack names, moved right to what covers bound.  Exclusively locked.
  */
 extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 							  uint32 level, const GpbStack *stack);
 /*
- * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was
- * read, was the last one.  For walks that came there by right links: a descent would have
- * noticed.  No page may be locked.
+ * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was read, was the
+ * last one.  Walks that came to the leaf by right links call this: a descent would have noticed.
+ * No page may be locked.
  */
 extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block);
 /*
- * The first entry at or after the bound, dead or not; false if there is none.  No page may be locked.  The entry is not below
- * the bound, whatever the page holds: raises ERRCODE_INDEX_CORRUPTED if a search led to such a one.
+ * Find the first entry at or after the bound, dead or not.  Returns false if there is none.  No
+ * page may be locked.  The entry is not below the bound, whatever the page holds: if a search led
+ * to one below it, this raises ERRCODE_INDEX_CORRUPTED.
  */
 extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound,
 							GpbBound *entry);
-/* Level of the root. */
+/* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 
 /* ---- insert.c ---- */
@@ -191,19 +195,25 @@ extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
 					   IndexInfo *index_info);
 /*
  * Put an entry on an exclusively locked page, splitting it if it is full, and release it.  On an
- * inner page the entry is the missing downlink of child's right sibling: child, exclusively locked and
- * marked incomplete, is released too; on a leaf child is InvalidBuffer.
+ * inner page the entry is the missing downlink of child's right sibling: child, exclusively locked
+ * and marked incomplete, is released too; on a leaf child is InvalidBuffer.
  */
 extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 							   Buffer child, int position, uint64 key, const char *row,
 							   const GpbStack *stack);
 
 /* ---- split.c ---- */
-/* Split the page so that the entry gets in at position; as gpb_insert_on_page. */
+/*
+ * Split the page so that the entry gets in at position.  Locks and arguments are as in
+ * gpb_insert_on_page().
+ */
 extern void gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 					  int position, uint64 key, const char *row, const GpbStack *stack);
-/* Complete a split whose left half (exclusively locked) is marked incomplete; releases it. */
-extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left, const GpbStack *stack);
+/*
+ * Complete a split whose left half is marked incomplete.  left is exclusively locked, and released.
+ */
+extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left,
+							 const GpbStack *stack);
 
 /* ---- delete.c ---- */
 /*
@@ -226,7 +236,7 @@ extern char *gpb_buildphasename(int64 phase);
 
 /* ---- scankey.c ---- */
 
-/* Disjoint ranges in index order, none empty. */
+/* A set of disjoint ranges in index order, none empty */
 typedef struct GpbRangeSet
 {
 	GpbRange   *ranges;
@@ -235,15 +245,16 @@ typedef struct GpbRangeSet
 } GpbRangeSet;
 
 /*
- * The ranges of all entries that satisfy every key.  set->ranges is enlarged as
- * needed, in the current memory context.
+ * Find the ranges of all entries that satisfy every key.  set->ranges is enlarged as needed, in the
+ * current memory context.
  */
 extern void gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 								 ScanKey keys, int nkeys, GpbRangeSet *set);
 
 /* ---- scan.c ---- */
 extern IndexScanDesc gpb_beginscan(Relation index, int nkeys, int norderbys);
-extern void gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
+extern void gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+					   int norderbys);
 extern bool gpb_gettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void gpb_endscan(IndexScanDesc scan);
@@ -254,30 +265,26 @@ extern bool gpb_canreturn(Relation index, int attno);
 /* ---- vacuum.c ---- */
 extern IndexBulkDeleteResult *gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 											 IndexBulkDeleteCallback callback, void *state);
-extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
-
-/*
- * Remove the entries at the n ascending positions of a leaf that has its cleanup
- * lock; WAL-logged, and the mirror told.
- */
-extern void gpb_delete_entries(Relation index, Buffer buffer,
-							   const uint16 *positions, int n);
+extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info,
+												IndexBulkDeleteResult *stats);
 
 /* ---- check.c ---- */
 /*
- * Raise a clear error unless the relation is a gpubtree index whose pages this session can read;
- * and that the current user owns.
+ * Raise an error that a user understands unless the relation is a gpubtree index whose pages this
+ * session can read (readable), or one that the current user owns as well (own).
  */
 extern void gpb_require_readable_index(Relation index);
 extern void gpb_require_own_index(Relation index);
 /*
  * Open the relation that a caller of a function of ours has named as an index.  Raises
- * ERRCODE_UNDEFINED_TABLE if it is gone, as it may be if it was dropped since the caller looked it up.
+ * ERRCODE_UNDEFINED_TABLE if it is gone, as it may be if it was dropped since the caller looked it
+ * up.
  */
 extern Relation gpb_open_named(Oid oid, LOCKMODE lock);
 /*
- * Open a gpubtree index whose pages this session can read, by OID, for a function of ours; its table
- * first, lest we deadlock with those who lock in that order.  Errors as gpb_open_named().
+ * Open a gpubtree index whose pages this session can read, by OID, for a function of ours; its
+ * table is locked first, lest we deadlock with those who lock in that order.  Raises what
+ * gpb_open_named() does.
  */
 extern Relation gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap);
 
@@ -301,7 +308,9 @@ extern int	gpb_fillfactor(Relation index);
 extern void gpb_register_rmgr(void);
 /* Log that the index is being built anew, so that a standby drops its mirror (rule M1). */
 extern void gpb_xlog_log_forget(Relation index);
-/* Log that every leaf of the index was locked for cleanup, so that a standby waits for its scans. */
+/*
+ * Log that every leaf of the index was locked for cleanup, so that a standby waits for its scans.
+ */
 extern void gpb_xlog_log_vacuum_pass(Relation index);
 
 #endif							/* GPB_INDEX_H */

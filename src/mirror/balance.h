@@ -3,14 +3,14 @@
  * balance.h
  *	  How a batch of searches is divided between CPU and device.
  *
- * HB+-tree's load balancing (Shahvarani and Jacobsen, SIGMOD 2016, section 5.5) for hosts where the device
- * is the slower side.  "share" is the part of each bucket's keys that the CPU takes all the way down, the
- * device the others; the paper's depth D is 0, see doc/design.md.
+ * HB+-tree's load balancing (Shahvarani and Jacobsen, SIGMOD 2016, section 5.5) for hosts where the
+ * device is the slower side.  "share" is the part of each chunk's keys that the CPU takes all the
+ * way down, the device the others; the paper's depth D is 0, see doc/design.md.
  *
- * The discovery algorithm (their Algorithm 1): all keys to the device first, and if it then takes no longer than
- * the CPU needs for the leaves, it stays so.  Else the share begins at one half and each sample moves it by
- * half as much as the one before, toward the side that waited.  After enough samples it begins anew, since
- * load changes.
+ * The discovery algorithm (their Algorithm 1): all keys to the device first, and if it then takes
+ * no longer than the CPU needs for the leaves, it stays so.  Else the share begins at one half and
+ * each sample moves it by half as much as the one before, toward the side that waited.  After
+ * enough samples it begins anew, since load changes.
  *
  * Plain C, free of PostgreSQL headers.
  *

@@ -4,23 +4,24 @@
  *	  How long a backend waits for a service that shows no sign of life.
  *
  * The service counts a heartbeat whenever it looks over the slots, and after each request that it
- * serves in such a look.  A backend that waits for the service, or for something that only
- * the service or another backend can give back, wakes the service and expects the count to change.  If
- * it has not changed for gpubtree.request_timeout the service hangs, and the backend goes on without it.
+ * serves in such a look.  A backend that waits for the service, or for something that only the
+ * service or another backend can give back, wakes the service and expects the count to change.  If
+ * it has not changed for gpubtree.request_timeout the service hangs, and the backend goes on
+ * without it.
  *
- * Work for others counts as a sign of life.  So a request may wait in a queue, a refresh may copy a huge index
- * and a search may have many chunks, for as long as each step of the service is shorter than the
- * timeout; and a service that sleeps because there is nothing to do answers the wake-up.
+ * Work for others counts as a sign of life.  So a request may wait in a queue, a refresh may copy a
+ * huge index and a search may have many chunks, for as long as each step of the service is shorter
+ * than the timeout; and a service that sleeps because there is nothing to do answers the wake-up.
  * What the device does in the background is not watched: a service that polls a launch is alive.
  *
  * The verdict is shared, so that later queries need not wait for it again: hung_at is the count at
  * which a backend found the service hanging, and the service hangs as long as the count is still
  * that.  Nobody has to take the verdict back; the next heartbeat does, whatever happens in
- * between.  The count never falls while shared memory lives, so each hang has its own hung_at, and the
- * backend that sets it writes the one line in the log.
+ * between.  The count never falls while shared memory lives, so each hang has its own hung_at, and
+ * the backend that sets it writes the one line in the log.
  *
- * A wrong verdict costs CPU answers until the next heartbeat, and nothing else: all that a backend left
- * with the service stays the service's (rule M9).
+ * A wrong verdict costs CPU answers until the next heartbeat, and nothing else: all that a backend
+ * left with the service stays the service's (rule M9).
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +55,7 @@ gpb_heartbeat(void)
 
 /* ---- the backends' side ---- */
 
-/* No backend has found that the service hangs, or it has moved since.  Cheap. */
+/* Is it so that no backend has found the service hanging, or that it has moved since? */
 bool
 gpb_service_answers(void)
 {
@@ -84,8 +85,9 @@ gpb_service_wait_ms(const GpbServiceWait *wait)
 }
 
 /*
- * Share the verdict.  hung_at is read before the count is looked at again: whoever has given a later
- * verdict meanwhile makes either the comparison or the exchange fail, and so it stays.
+ * Tell all backends that the service hangs.  hung_at is read before the count is looked at again:
+ * whoever has given a later verdict meanwhile makes either the comparison or the exchange fail, and
+ * so it stays.
  */
 static void
 gpb_service_mark_hung(const GpbServiceWait *wait)
@@ -108,8 +110,8 @@ gpb_service_mark_hung(const GpbServiceWait *wait)
 /*
  * Has the service shown no sign of life for too long?  To be asked after each sleep.
  *
- * A sleep counts for no more than it was to last: where backends and service were stopped together (a container
- * paused, a machine moved), the service gets the time to move first.
+ * A sleep counts for no more than it was to last: where backends and service were stopped together
+ * (a container paused, a machine moved), the service gets the time to move first.
  */
 bool
 gpb_service_hangs(GpbServiceWait *wait)

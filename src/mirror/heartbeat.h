@@ -26,8 +26,8 @@ extern void gpb_heartbeat(void);
 extern bool gpb_service_answers(void);
 
 /*
- * A backend that waits for the service begins a wait, sleeps at most gpb_service_wait_ms() at a time, and
- * asks gpb_service_hangs() after each sleep.
+ * A backend that waits for the service begins a wait, sleeps at most gpb_service_wait_ms() at a
+ * time, and asks gpb_service_hangs() after each sleep.
  */
 extern void gpb_service_wait_begin(GpbServiceWait *wait);
 extern long gpb_service_wait_ms(const GpbServiceWait *wait);

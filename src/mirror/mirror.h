@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * mirror.h
- *	  The mirror's face to the floors above.  src/README has the rules (M1-M9) that each function serves.
+ *	  The mirror's face to the floors above.
  *
- * What the index wing uses is in mark.h, what shows the mirror to users in status.h.
+ * src/README has the rules (M1 to M9) that each function serves.  What the index wing uses is in
+ * mark.h, what shows the mirror to users in status.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,49 +47,56 @@ typedef struct GpbMirrorRef
 extern bool gpb_mirror_available(void);
 
 /*
- * Attach to the mirror of all pages of an index, creating an empty one if there is none.  The caller holds a
- * lock on the index.  Returns false where there can be no such mirror (no device, temporary relation, larger
- * than the memory granted, no room in the registry, ...).  Raises only on cancel.
+ * Attach to the mirror of all pages of an index, creating an empty one if there is none.  The
+ * caller holds a lock on the index.  Returns false where there can be no such mirror (no device,
+ * temporary relation, larger than the memory granted, no room in the registry, ...).  Raises only
+ * on cancel.
  */
 extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
 							  GpbMirrorRef *ref);
 
 /*
- * Attach to the mirror of an index for searches without positions, which a mirror of the inner nodes alone
- * serves as well.  A mirror that is there is taken as it is; where there is none, or one of all pages that
- * has grown too large, the index's size decides which kind is made.  Otherwise as gpb_mirror_attach().
+ * Attach to the mirror of an index for searches without positions, which a mirror of the inner
+ * nodes alone serves as well.  A mirror that is there is taken as it is; where there is none, or
+ * one of all pages that has grown too large, the index's size decides which kind is made.
+ * Otherwise as gpb_mirror_attach().
  */
 extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
 									 GpbMirrorRef *ref);
 
-/* Is the index too large for all of its pages to be mirrored, with a device that has its inner nodes? */
+/*
+ * Is the index too large for all of its pages to be mirrored, with a device that has its inner
+ * nodes?
+ */
 extern bool gpb_mirror_is_inner_only(Relation index);
 
 /*
- * Try to mirror the index again even if the device had no memory for it lately: someone asked for it.
+ * Try to mirror the index again even if the device had no memory for it lately: someone asked for
+ * it.
  */
 extern void gpb_mirror_forgive(Relation index);
 
 /* Has there ever been a mirror?  Cheap. */
 extern bool gpb_mirror_was_used(void);
 /*
- * Discard the mirrors of the files that an index has and had; was there one?  Discard the mirrors of a
- * database.  No LWLock held on entry or exit.
+ * Discard the mirrors of the files that an index has and had; was there one?  Discard the mirrors
+ * of a database.  No LWLock held on entry or exit.
  */
 extern bool gpb_mirror_drop_index(Oid database, Oid index);
 extern void gpb_mirror_drop_database(Oid database);
 
 /*
- * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no buffer lock or LWLock
- * while it waits; cancellable.  *blocks counts pages copied.  Returns false if the mirror is lost or its
- * memory exhausted: use the CPU path.  Raises ERRCODE_INDEX_CORRUPTED on a damaged page.
+ * Bring the mirror up to date with the index as it is at the call (rule M3).  Holds no buffer lock
+ * or LWLock while it waits; cancellable.  *blocks counts pages copied.  Returns false if the mirror
+ * is lost or its memory exhausted: use the CPU path.  Raises ERRCODE_INDEX_CORRUPTED on a damaged
+ * page.
  */
 extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
 							   const GpbMirrorRef *ref, uint64 *blocks);
 
 /*
- * Bring the separators up to date if the mirror has none yet, or if that costs no more than what searches
- * have paid for their age (see refresh_inner.c): rule M7 asks for no more.  Otherwise as
+ * Bring the separators up to date if the mirror has none yet, or if that costs no more than what
+ * searches have paid for their age (see refresh_inner.c): rule M7 asks for no more.  Otherwise as
  * gpb_mirror_refresh().
  */
 extern bool gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout,
@@ -97,8 +105,9 @@ extern bool gpb_mirror_refresh_separators(Relation index, const GpbLayout *layou
 extern void gpb_mirror_note_stale(const GpbMirrorRef *ref, uint64 moves);
 
 /*
- * How the CPU and the device are to share the keys of this mirror's searches; and a sample of what came of
- * it: the times that each of them took for the keys of one chunk, with the balance that it was shared by.
+ * How the CPU and the device are to share the keys of this mirror's searches; and a sample of what
+ * came of it: the times that each of them took for the keys of one chunk, with the balance that it
+ * was shared by.
  */
 extern GpbBalance gpb_mirror_balance(const GpbMirrorRef *ref);
 extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, double device_us,
@@ -108,9 +117,9 @@ extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, 
 extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
 
 /*
- * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free one), and returns NULL
- * without a service; end gives it back and is safe after errors too: a slot abandoned by ERROR or FATAL is
- * freed by the service when the device is done with it.
+ * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free one), and
+ * returns NULL without a service; end gives it back and is safe after errors too: a slot abandoned
+ * by ERROR or FATAL is freed by the service when the device is done with it.
  */
 typedef struct GpbRequest GpbRequest;
 
@@ -118,15 +127,15 @@ extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref);
 extern void gpb_request_end(GpbRequest *request);
 
 /*
- * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the size of
- * the slot's staging.
+ * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the
+ * size of the slot's staging.
  */
 extern bool gpb_request_visibility(GpbRequest *request, uint64 offset,
 								   const void *bits, uint64 n);
 
 /*
- * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.  Returns false if nothing of the
- * answer may be used: take the CPU path.
+ * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.  Returns false if nothing
+ * of the answer may be used: take the CPU path.
  */
 extern bool gpb_request_aggregate(GpbRequest *request,
 								  const GpbAggregateSpec *spec,
@@ -138,22 +147,22 @@ extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what,
 							  uint64 first, uint64 n, void *into);
 
 /*
- * A batch: many searches or ranges in one request, or several such requests one after the other.  Keys and
- * results lie in staging that the device reads and writes, so nothing is copied between backend and device.
- * As with an aggregate, false from any function means that nothing of the answer may be used: take the CPU
- * path.
+ * A batch: many searches or ranges in one request, or several such requests one after the other.
+ * Keys and results lie in staging that the device reads and writes, so nothing is copied between
+ * backend and device.  As with an aggregate, false from any function means that nothing of the
+ * answer may be used: take the CPU path.
  *
- * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel, for one)
- * abandons the batch: the service frees slot and staging when the device has done with them.  Two batches may
- * be held at once, one being filled or read while the device has the other.
+ * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
+ * for one) abandons the batch: the service frees slot and staging when the device has done with
+ * them.  Two batches may be held at once, one being filled or read while the device has the other.
  */
 typedef struct GpbRequest GpbMirrorBatch;
 
 /*
- * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits, cancellably,
- * for a slot and for staging; a backend that already holds a batch or an aggregate request does not wait, and
- * gets NULL if there is none.  Returns NULL, too, without a service.  No buffer lock, pin or LWLock may be
- * held (rule M9).
+ * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits,
+ * cancellably, for a slot and for staging; a backend that already holds a batch or an aggregate
+ * request does not wait, and gets NULL if there is none.  Returns NULL, too, without a service.  No
+ * buffer lock, pin or LWLock may be held (rule M9).
  */
 extern GpbMirrorBatch *gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes);
 /* The batch's staging, aligned to 8 kB, and its size. */
@@ -162,8 +171,8 @@ extern char *gpb_mirror_batch_staging(const GpbMirrorBatch *batch, Size *size);
 extern void gpb_mirror_batch_end(GpbMirrorBatch *batch);
 
 /*
- * Most keys of a search in another order than GPB_ORDER_INPUT.  The service cuts searches in input order that
- * have more keys into chunks of so many.
+ * Most keys of a search in another order than GPB_ORDER_INPUT.  The service cuts searches in input
+ * order that have more keys into chunks of so many.
  */
 #define GPB_SEARCH_CHUNK	((uint32) 1 << 20)
 
@@ -179,20 +188,24 @@ typedef struct GpbBatchSearch
 } GpbBatchSearch;
 
 /*
- * Where keys and results of a search lie in staging: keys at its start, then the arrays of search->n
- * elements that it asks for.  Returns the bytes needed.
+ * Where keys and results of a search lie in staging: keys at its start, then the arrays of
+ * search->n elements that it asks for.  Returns the bytes needed.
  */
 extern Size gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *staging,
 									 GpbSearchPiece *arrays);
 /* The largest n for which such a search fits that many bytes. */
 extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_width, Size bytes);
 
-/* Search for the n keys that lie in staging; wait; the results are where gpb_mirror_batch_arrange says. */
+/*
+ * Search for the n keys that lie in staging; wait; the results are where gpb_mirror_batch_arrange
+ * says.
+ */
 extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 
 /*
- * Send bytes of the visibility map for ranges (rule M5: read after the epoch), as gpb_request_visibility()
- * does.  They go through staging and overwrite it, so this comes before the ranges are put there.
+ * Send bytes of the visibility map for ranges (rule M5: read after the epoch), as
+ * gpb_request_visibility() does.  They go through staging and overwrite it, so this comes before
+ * the ranges are put there.
  */
 extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits,
 										uint64 n);
@@ -200,15 +213,15 @@ extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, co
 extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
 									GpbRangesResult *result);
 /*
- * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES) to staging,
- * "offset" bytes from its start; wait.
+ * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES)
+ * to staging, "offset" bytes from its start; wait.
  */
 extern bool gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
 								   Size offset);
 
 /*
- * Search, ranges and fetch in two steps: submit, then, before anything else is done with the batch, wait.
- * submit does not wait; after a submit that returned false, wait returns false too.
+ * Search, ranges and fetch in two steps: submit, then, before anything else is done with the batch,
+ * wait. submit does not wait; after a submit that returned false, wait returns false too.
  */
 extern bool gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 extern bool gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec);
@@ -226,8 +239,10 @@ extern const char *gpb_mirror_engine_name(void);
 
 /* ---- settings ---- */
 
-extern bool gpb_enabled;		/* gpubtree.enabled: nodes of ours may be planned, and the device used */
-extern bool gpb_enable_device;	/* gpubtree.enable_device: the device may be used */
+/* gpubtree.enabled: nodes of ours may be planned, and the device used */
+extern bool gpb_enabled;
+/* gpubtree.enable_device: the device may be used */
+extern bool gpb_enable_device;
 
 /* ---- statistics (statistics.c) ---- */
 

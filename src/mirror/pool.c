@@ -18,7 +18,7 @@
 
 #include "mirror/settings.h"
 
-/* The map of the units; under its lock */
+/* The map of the units.  Its lock protects all of it. */
 typedef struct GpbPool
 {
 	LWLock	   *lock;
@@ -37,7 +37,7 @@ gpb_pool_units(void)
 	return (uint32) ((Size) gpb_batch_memory * 1024 / GPB_POOL_UNIT);
 }
 
-/* Bytes of the units themselves, which lie in the requests' region. */
+/* Bytes of the units themselves, which lie in the region of the request slots. */
 Size
 gpb_pool_size(void)
 {
@@ -85,7 +85,10 @@ gpb_pool_staging(const GpbRequestSlot *slot)
 	return gpb_pool_memory + slot->first_unit * GPB_POOL_UNIT;
 }
 
-/* The first run of free units that is long enough, else the longest.  Returns its length. */
+/*
+ * Find the first run of free units that is as long as wanted, else the longest run.  *first is
+ * where it begins; returns its length.
+ */
 static uint32
 gpb_pool_find_run(uint32 wanted, uint32 *first)
 {
@@ -106,8 +109,8 @@ gpb_pool_find_run(uint32 wanted, uint32 *first)
 }
 
 /*
- * Give the slot units for that many bytes, or fewer, so that half of what is free stays free for others.
- * Returns false if none is free.  The slot is the caller's and has no units.
+ * Give the slot units for that many bytes, or fewer, so that half of what is free stays free for
+ * others.  Returns false if none is free.  The slot is the caller's and has no units.
  */
 bool
 gpb_pool_take(GpbRequestSlot *slot, Size bytes)
@@ -127,7 +130,7 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	return n > 0;
 }
 
-/* Take the slot's units away.  Nobody reads or writes them any more. */
+/* Take the slot's units away.  Nobody may read or write them any more. */
 void
 gpb_pool_give_back(GpbRequestSlot *slot)
 {

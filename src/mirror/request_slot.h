@@ -28,8 +28,8 @@ typedef enum GpbSlotState
 } GpbSlotState;
 
 /*
- * Refreshes have slots of their own, so that queries cannot starve them.  Batch slots have no staging of
- * their own but a run of units of the pool (pool.c).
+ * Refreshes have slots of their own, so that queries cannot starve them.  Batch slots have no
+ * staging of their own but a run of units of the pool (pool.c).
  */
 typedef enum GpbSlotClass
 {

@@ -25,7 +25,8 @@ void
 gpb_service_state_init_shmem(LWLock *lock)
 {
 	bool		found;
-	GpbServiceState *service = ShmemInitStruct("gpubtree service", gpb_service_state_size(), &found);
+	GpbServiceState *service = ShmemInitStruct("gpubtree service", gpb_service_state_size(),
+											   &found);
 
 	if (!found)
 	{

@@ -3,8 +3,8 @@
  * service_state.h
  *	  What every process knows of the service: is there one, with which device, and how to wake it.
  *
- * Lies in shared memory.  Its lock is taken for a copy and no longer; it may be taken after the registry
- * lock, and nothing is taken after it.
+ * Lies in shared memory.  Its lock is taken for a copy and no longer; it may be taken after the
+ * registry lock, and nothing is taken after it.
  *
  *-------------------------------------------------------------------------
  */

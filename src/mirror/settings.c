@@ -3,8 +3,8 @@
  * settings.c
  *	  The mirror's settings.
  *
- * Sizes of shared memory are fixed at server start.  What concerns the device alone may change on reload: the
- * service then restarts itself.
+ * Sizes of shared memory are fixed at server start.  What concerns the device alone may change on
+ * reload: the service then restarts itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,9 +44,9 @@ static const struct config_enum_entry gpb_device_choices[] = {
 };
 
 /*
- * Plans that this session has cached were made for the other value: all are made anew before they
- * are executed again.  This touches nothing but memory of this process, and so may be done at any
- * time, also when a transaction's end brings the old value back.
+ * Plans that this session has cached were made for the other value: let all be made anew before
+ * they are executed again.  This touches nothing but memory of this process, and so may be done at
+ * any time, also when a transaction's end brings the old value back.
  */
 static void
 gpb_assign_enabled(bool value, void *extra)
@@ -63,7 +63,10 @@ check_segment_blocks(int *value, void **extra, GucSource source)
 	return *value % 32 == 0;
 }
 
-/* Comes first: the bounds of gpubtree.max_mirrored_blocks depend on it. */
+/*
+ * Define gpubtree.segment_blocks.  This comes first: the bounds of gpubtree.max_mirrored_blocks
+ * depend on it.
+ */
 static void
 define_segment_blocks(void)
 {
@@ -112,7 +115,7 @@ gpb_mirror_define_settings(void)
 							"Of a larger one only inner nodes are; 0 is as large as the device's memory allows.",
 							&gpb_max_mirror_size, 0, 0, INT_MAX, PGC_SUSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
-	/* of the server: what one backend finds, all go by */
+	/* a setting of the server, since all backends go by what one of them finds */
 	DefineCustomIntVariable("gpubtree.request_timeout",
 							"Time without a sign of life from the service after which queries do without it.",
 							"0 waits without end.",

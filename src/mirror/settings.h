@@ -31,9 +31,9 @@ extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
 extern int	gpb_request_timeout;	/* ms; 0: none */
 
 /*
- * Blocks that one segment of the changed map covers, and to a multiple of which each index's share of
- * gpubtree.max_mirrored_blocks is rounded up.  Where hold points are compiled in, tests whose indexes are
- * small set gpubtree.segment_blocks to have several segments for each.
+ * Blocks that one segment of the changed map covers, and to a multiple of which each index's share
+ * of gpubtree.max_mirrored_blocks is rounded up.  Where hold points are compiled in, tests whose
+ * indexes are small set gpubtree.segment_blocks to have several segments for each.
  */
 #define GPB_USUAL_SEGMENT_BLOCKS	65536
 #ifdef GPB_HOLD_POINTS

@@ -3,19 +3,20 @@
  * slots.c
  *	  Request slots and their staging, and whose they are.
  *
- * A slot and its staging belong to the backend while CLAIMED or DONE, and to the service from SUBMITTED until it
- * sets DONE.  A backend that leaves in between (cancel, exit, service gone or hanging) marks the slot ABANDONED;
- * only the service frees it then, when nothing reads or writes the staging any more (rules M3, M9).
+ * A slot and its staging belong to the backend while CLAIMED or DONE, and to the service from
+ * SUBMITTED until it sets DONE.  A backend that leaves in between (cancel, exit, service gone or
+ * hanging) marks the slot ABANDONED; only the service frees it then, when nothing reads or writes
+ * the staging any more (rules M3, M9).
  *
  * 	 FREE -> CLAIMED -> SUBMITTED -> RUNNING -> DONE -> CLAIMED ... -> FREE
  * 						    \-----------+--> ABANDONED -> FREE (service)
  *
- * A request names the incarnation of the service that it is meant for.  A service refuses requests meant for its
- * predecessor, and at its start frees what the predecessor had: by then the postmaster has reaped that process,
- * and with it the transfers of its device.
+ * A request names the incarnation of the service that it is meant for.  A service refuses requests
+ * meant for its predecessor, and at its start frees what the predecessor had: by then the
+ * postmaster has reaped that process, and with it the transfers of its device.
  *
- * A batch slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the units, and
- * nobody else does.  So units have the slot's life cycle and no other.
+ * A batch slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
+ * units, and nobody else does.  So units have the slot's life cycle and no other.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +29,8 @@
 #include "mirror/settings.h"
 
 /*
- * The slots of a class.  Slots and staging of all classes, and the pool, are one page-aligned region, which
- * the service registers with its device.
+ * The slots of a class.  Slots and staging of all classes, and the pool, are one page-aligned
+ * region, which the service registers with its device.
  */
 typedef struct GpbSlotArray
 {
@@ -58,7 +59,7 @@ gpb_slots_measure(void)
 	gpb_slots[GPB_QUERY_SLOT].staging_size =
 		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024);
 	gpb_slots[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
-	/* one page more, so that the pages of a transfer are a round number */
+	/* one page more for block numbers, so that the pages of a transfer are a round number */
 	gpb_slots[GPB_REFRESH_SLOT].staging_size =
 		gpb_slots[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
 	gpb_slots[GPB_BATCH_SLOT].count = gpb_batch_slots;
@@ -249,9 +250,9 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 }
 
 /*
- * At the start of a service: free what its predecessor left, whose process and
- * device context no longer exist.  A backend that still waits gets a refusal.  A service without a device
- * does so whenever it is woken: a request made for its predecessor may be submitted late.
+ * Free what an earlier service left, whose process and device context no longer exist; a backend
+ * that still waits for it gets a refusal.  A service does this at its start, and one without a
+ * device whenever it is woken: a request made for its predecessor may be submitted late.
  */
 void
 gpb_slots_reclaim(void)
@@ -274,7 +275,10 @@ gpb_slots_reclaim(void)
 	}
 }
 
-/* The service is going: let every waiter look at its incarnation. */
+/*
+ * Wake every backend that waits for the service, which is going: each looks whether its incarnation
+ * is still there.
+ */
 void
 gpb_slots_wake_all(void)
 {

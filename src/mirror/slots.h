@@ -37,7 +37,7 @@ extern void gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot);
 
 /* ---- the service's side ---- */
 
-/* Take a slot in which something was submitted.  False if nothing was. */
+/* Take a slot in which something was submitted.  Returns false if nothing was. */
 extern bool gpb_slot_take(GpbRequestSlot *slot);
 /* Answer a running request and wake its backend, or free the slot if the backend has gone. */
 extern void gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok);

@@ -89,15 +89,16 @@ typedef struct GpbCounters
 /* Copy the counters; all are zero before there is shared memory. */
 extern void gpb_read_counters(GpbCounters *counters);
 /*
- * Set all counters to zero.  What is counted at the same moment may be lost, or be left in one counter alone.
+ * Set all counters to zero.  What is counted at the same moment may be lost, or be left in one
+ * counter alone.
  */
 extern void gpb_statistics_reset(void);
 
 /* ---- one index ---- */
 
 /*
- * Why an index has no mirror that is up to date, as far as that can be seen now; *hint says what can be done,
- * or is NULL.  Both are for users.
+ * Why an index has no mirror that is up to date, as far as that can be seen now; *hint says what
+ * can be done, or is NULL.  Both are for users.
  */
 extern const char *gpb_why_not_mirrored(Relation index, const char **hint);
 

@@ -8,8 +8,9 @@
  *	page_read.c		pin, lock and check a page
  *	page_link.c		follow a link to a sibling or a child
  *
- * The index and the mirror both read pages by these functions.  Who changes a page, and how, is the index's
- * business (src/index).  "Share" and "exclusive" are buffer content locks; every lock comes with a pin.
+ * The index and the mirror both read pages by these functions.  Who changes a page, and how, is the
+ * index's business (src/index).  "Share" and "exclusive" are buffer content locks; every lock comes
+ * with a pin.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,8 +50,8 @@ gpb_page_covers(Page page, GpbBound bound)
 /* ---- rel_cache.c ---- */
 
 /*
- * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation frees it, so nobody holds a
- * pointer into it across a catalog access.
+ * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation frees it, so nobody
+ * holds a pointer into it across a catalog access.
  */
 typedef struct GpbRelCache
 {
@@ -63,21 +64,23 @@ typedef struct GpbRelCache
 extern GpbRelCache *gpb_rel_cache(Relation index);
 
 /*
- * The layout of an index, from its tuple descriptor and column options; cached in the relcache entry (copy
- * it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the types allowed, for a
- * type we cannot hold.
+ * The layout of an index, from its tuple descriptor and column options; cached in the relcache
+ * entry (copy it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the
+ * types allowed, for a type we cannot hold.
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
-/* How values of a type are held (GpbKind), or 0 if they are not; and how many bytes a value takes. */
+/*
+ * How values of a type are held (GpbKind), or 0 if they are not; and how many bytes a value takes.
+ */
 extern int	gpb_type_kind(Oid type);
 extern int	gpb_kind_width(int kind);
 
 /* ---- page_check.c ---- */
 
 /*
- * NULL if the page is a sound tree page of this layout, else what is wrong with it (a constant string).
- * Tests bounds only, at constant cost: enough that no reader of the page leaves it.
+ * NULL if the page is a sound tree page of this layout, else what is wrong with it (a constant
+ * string).  Tests bounds only, at constant cost: enough that no reader of the page leaves it.
  */
 extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
 /* NULL if the page is the metapage of an index of this layout, else what is wrong with it. */
@@ -87,8 +90,12 @@ extern const char *gpb_meta_fault(Page page, const GpbLayout *layout);
 extern void gpb_page_require(Relation index, BlockNumber block, Page page,
 							 const GpbLayout *layout);
 /* Raise ERRCODE_INDEX_CORRUPTED, naming index and block; "what" says what is wrong with it. */
-extern void gpb_corrupted(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
-/* Raise ERRCODE_INDEX_CORRUPTED where several pages are wrong together, or it is unknown which one is. */
+extern void gpb_corrupted(Relation index, BlockNumber block,
+						  const char *what) pg_attribute_noreturn();
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED where several pages are wrong together, or it is unknown which one
+ * is.
+ */
 extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_noreturn();
 
 /* ---- page_read.c ---- */
@@ -96,16 +103,18 @@ extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_n
 /* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
 extern void gpb_require_block(Relation index, BlockNumber block);
 /*
- * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor the page checked by
- * us.  A page that PostgreSQL itself finds invalid raises ERRCODE_INDEX_CORRUPTED, with a context that
- * names index and block.  strategy may be NULL.
+ * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor the page
+ * checked by us.  A page that PostgreSQL itself finds invalid raises ERRCODE_INDEX_CORRUPTED, with
+ * a context that names index and block.  strategy may be NULL.
  */
 extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 					  BufferAccessStrategy strategy);
 /* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
-/* Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer. */
+/*
+ * Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer.
+ */
 extern Buffer gpb_exchange(Relation index, Buffer buffer, BlockNumber block,
 						   int lock, const GpbLayout *layout);
 /* Read, lock and check the metapage. */
@@ -114,10 +123,11 @@ extern Buffer gpb_lock_meta(Relation index, const GpbLayout *layout, int lock);
 extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
 
 /*
- * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends to the
- * CPU's cache.  Returns the buffer where it is now, not pinned, or InvalidBuffer.  With that buffer the
- * keys that a search compares with first can be asked for, a little later, and the page be read without a
- * look-up if it is there still.  Raises ERRCODE_INDEX_CORRUPTED for a block beyond the file's end.
+ * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends
+ * to the CPU's cache.  Returns the buffer where it is now, not pinned, or InvalidBuffer.  With that
+ * buffer the keys that a search compares with first can be asked for, a little later, and the page
+ * be read without a look-up if it is there still.  Raises ERRCODE_INDEX_CORRUPTED for a block
+ * beyond the file's end.
  */
 extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
@@ -128,39 +138,39 @@ extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recen
 /* ---- page_link.c ---- */
 
 /*
- * Read and lock the right sibling of a page of this level that had, when its right link was read, the high
- * key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it can't be that: another level,
- * entries or high key out of order, no link back.  So a walk to the right ends, and passes nothing over,
- * whatever the links say.  No other page of the level may be locked.
+ * Read and lock the right sibling of a page of this level that had, when its right link was read,
+ * the high key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it can't be that:
+ * another level, entries or high key out of order, no link back.  So a walk to the right ends, and
+ * passes nothing over, whatever the links say.  No other page of the level may be locked.
  */
 extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
 							 BlockNumber left, BlockNumber block, uint16 level,
 							 GpbBound low, int lock);
 /*
- * Like gpb_read_right(), but for a page that the caller has locked, and without testing that it links back
- * to the left one.
+ * Like gpb_read_right(), but for a page that the caller has locked, and without testing that it
+ * links back to the left one.
  */
 extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
 /*
- * Which child of an inner page leads to bound: the position of the last separator at or before it, or -1 if
- * there is none.
+ * Which child of an inner page leads to bound: the position of the last separator at or before it,
+ * or -1 if there is none.
  */
 extern int	gpb_child_position(const GpbLayout *layout, const void *page, GpbBound bound);
 /*
- * The block of the child at a position; *range is from its separator to the next one.  page is block's page,
- * or a copy of it.  Raises ERRCODE_INDEX_CORRUPTED for position -1.
+ * The block of the child at a position; *range is from its separator to the next one.  page is
+ * block's page, or a copy of it.  Raises ERRCODE_INDEX_CORRUPTED for position -1.
  */
 extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
 								const void *page, int position, GpbRange *range);
 /*
- * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended with the range
- * when its parent was read; if it was split since, it ends earlier.  Any other page of the level lies all
- * to one side of the range, and what is between might be missed.
+ * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended with
+ * the range when its parent was read; if it was split since, it ends earlier.  Any other page of
+ * the level lies all to one side of the range, and what is between might be missed.
  */
 extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range);
 /*
- * Exchange a locked inner page for a child on the level below it, which began and ended with the range when
- * the parent was read; lock is the child's.
+ * Exchange a locked inner page for a child on the level below it, which began and ended with the
+ * range when the parent was read; lock is the child's.
  */
 extern Buffer gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
 							BlockNumber child, GpbRange range, int lock);

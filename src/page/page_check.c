@@ -3,8 +3,8 @@
  * page_check.c
  *	  Is a page sound enough to be read?  And the errors about pages that are not.
  *
- * The checks are of constant cost and look at bytes alone: they make sure that no reader of the page leaves
- * it.  The caller holds the page's lock, or the page is a copy.
+ * The checks are of constant cost and look at bytes alone: they make sure that no reader of the
+ * page leaves it.  The caller holds the page's lock, or the page is a copy.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,9 @@ StaticAssertDecl(GPB_NO_BLOCK == InvalidBlockNumber, "no block");
 StaticAssertDecl(sizeof(GpbPageSpecial) == MAXALIGN(sizeof(GpbPageSpecial)),
 				 "special space alignment");
 
-/* What every page of ours has, the metapage too; NULL or what is wrong. */
+/*
+ * What is wrong with the frame that every page of ours has, the metapage too; NULL if nothing is.
+ */
 static const char *
 gpb_frame_fault(const void *page)
 {
@@ -49,8 +51,8 @@ gpb_frame_fault(const void *page)
 }
 
 /*
- * What is wrong with a tree page, or NULL; see page.h.  gpb_page_require() checks the sibling links against the page's own
- * block.
+ * What is wrong with a tree page, or NULL; see page.h.  gpb_page_require() checks the sibling links
+ * against the page's own block.
  */
 const char *
 gpb_page_fault(const void *page, const GpbLayout *layout)
@@ -133,7 +135,7 @@ gpb_page_require(Relation index, BlockNumber block, Page page,
 		gpb_corrupted(index, block, "left link is missing, or one too many");
 }
 
-/* Raise ERRCODE_INDEX_CORRUPTED. */
+/* Every error about a damaged page is raised here, so that all name index and block. */
 void
 gpb_corrupted(Relation index, BlockNumber block, const char *what)
 {

@@ -3,8 +3,8 @@
  * page_link.c
  *	  Following a link to a sibling or a child, and checking what the link promises.
  *
- * Between the page that has the link and the page that it leads to nothing is locked, so either may have
- * been split meanwhile (src/README, "Pages" and "Concurrency").
+ * Between the page that has the link and the page that it leads to nothing is locked, so either may
+ * have been split meanwhile (src/README, "Pages" and "Concurrency").
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +33,9 @@ gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low)
 }
 
 /*
- * The right sibling's left link leads elsewhere.  That is so if the left page
- * has been split meanwhile, and then its right link has changed as well.
+ * Raise ERRCODE_INDEX_CORRUPTED if the left page still links to the right one, whose left link
+ * leads elsewhere.  If the left page has been split meanwhile, then its right link has changed as
+ * well.
  */
 static void
 gpb_require_split(Relation index, const GpbLayout *layout, BlockNumber left,
@@ -56,7 +57,7 @@ gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
 
 	if (unlikely(gpb_special(BufferGetPage(buffer))->left != left))
 	{
-		/* no two locks: the left page would come second */
+		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		gpb_require_split(index, layout, left, block);
 		LockBuffer(buffer, lock);
@@ -111,10 +112,7 @@ gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range)
 					  "high key is not between the separators of the parent");
 }
 
-/*
- * Exchange a locked inner page for a child of the level below it, which began and ended
- * with the range when the parent was read.
- */
+/* The child is locked after the parent is unlocked, so it may have been split meanwhile. */
 Buffer
 gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
 			  BlockNumber child, GpbRange range, int lock)

@@ -13,7 +13,7 @@
 
 #include "page/page.h"
 
-/* What gpb_pin is about to read */
+/* What gpb_pin() is about to read */
 typedef struct GpbPin
 {
 	Relation	index;
@@ -49,7 +49,10 @@ gpb_holds_lock(Buffer buffer)
 	return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
 }
 
-/* PostgreSQL's own check of a page comes first; here it means the same to us. */
+/*
+ * PostgreSQL's own check of a page comes before ours; if it fails, the index is corrupted to us,
+ * too.
+ */
 static void
 gpb_pin_error(void *arg)
 {
@@ -143,7 +146,10 @@ gpb_ask_for_page(Relation index, BlockNumber block)
 	return buffer;
 }
 
-/* The page is neither pinned nor locked: it may be any page by now, which makes the prefetch useless, no more. */
+/*
+ * The page is neither pinned nor locked: it may be any page by now, which makes the prefetch
+ * useless, no more.
+ */
 void
 gpb_ask_for_keys(Buffer recent)
 {

@@ -21,7 +21,7 @@
 #define GPB_INCLUDE_TYPES \
 	"smallint, integer, bigint, double precision, date, timestamp without time zone, timestamp with time zone"
 
-/* How values of a type are held; 0 if they are not. */
+/* How values of a type are held (GpbKind), or 0 if they are not. */
 int
 gpb_type_kind(Oid type)
 {
@@ -49,7 +49,7 @@ gpb_kind_width(int kind)
 	return kind == GPB_KIND_INT2 ? 2 : kind == GPB_KIND_INT4 ? 4 : 8;
 }
 
-/* Raise: this index column has a type that we cannot hold. */
+/* Raise ERRCODE_FEATURE_NOT_SUPPORTED: this index column has a type that we cannot hold. */
 static void
 gpb_type_refused(Relation index, int column, bool is_key)
 {
@@ -128,7 +128,7 @@ gpb_layout_include(Relation index, GpbLayout *layout)
 	layout->row_width = TYPEALIGN(4, offset);
 }
 
-/* Our part of the relation cache entry, made at first use. */
+/* Get our part of a relation cache entry, made at first use. */
 GpbRelCache *
 gpb_rel_cache(Relation index)
 {

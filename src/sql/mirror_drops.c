@@ -7,13 +7,14 @@
  * a file that is gone (rule M1).
  *
  * A file goes when the transaction commits that dropped or replaced it, or when the transaction or
- * subtransaction ends in an abort that made it: which may have been mirrored meanwhile, by itself alone.  PostgreSQL
- * keeps the list of these files (smgrGetPendingDeletes), and it is read while the locks are still held,
- * so nobody attaches again.
+ * subtransaction ends in an abort that made it: which may have been mirrored meanwhile, by itself
+ * alone.  PostgreSQL keeps the list of these files (smgrGetPendingDeletes), and it is read while
+ * the locks are still held, so nobody attaches again.
  *
- * Once a transaction is prepared, no code of ours runs in its end.  So its PREPARE gives up the mirrors of
- * the files that go if it commits and of those that go if it is rolled back.  Nobody else can
- * use either until then: the former are locked, and nobody sees the latter.  Those that stay are mirrored anew on demand.
+ * Once a transaction is prepared, no code of ours runs in its end.  So its PREPARE gives up the
+ * mirrors of the files that go if it commits and of those that go if it is rolled back.  Nobody
+ * else can use either until then: the former are locked, and nobody sees the latter.  Those that
+ * stay are mirrored anew on demand.
  *
  * What is not noticed stays until its memory or slot is needed: a drop by WAL replay (an aborted
  * transaction's files have no mirror on a standby, since nobody there has seen them).
@@ -65,9 +66,9 @@ drop_databases(void)
 /* ---- files ---- */
 
 /*
- * Give up the mirrors of the files that go with the current transaction or subtransaction: if it commits, or
- * if it aborts.  Called where an error would be fatal; what it allocates, the list, PostgreSQL
- * allocates itself at the same places.
+ * Give up the mirrors of the files that go with the current transaction or subtransaction: if it
+ * commits, or if it aborts.  Called where an error would be fatal; what it allocates, the list,
+ * PostgreSQL allocates itself at the same places.
  */
 static void
 drop_files(bool commit)
@@ -109,7 +110,10 @@ at_transaction_end(XactEvent event, void *arg)
 	dropped_databases = NIL;
 }
 
-/* What a subtransaction dropped is decided when its parents end; what it made goes if it aborts. */
+/*
+ * At the abort of a subtransaction: what it made goes.  What it dropped is decided when its parents
+ * end.
+ */
 static void
 at_subtransaction_end(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
 {

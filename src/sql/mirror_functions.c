@@ -26,8 +26,8 @@ PG_FUNCTION_INFO_V1(gpubtree_batches);
 PG_FUNCTION_INFO_V1(gpubtree_stat_reset);
 
 /*
- * Open a gpubtree index that the current user owns, with AccessShareLock.  Raises ERRCODE_UNDEFINED_TABLE,
- * ERRCODE_WRONG_OBJECT_TYPE or ERRCODE_INSUFFICIENT_PRIVILEGE.
+ * Open a gpubtree index that the current user owns, with AccessShareLock.  Raises
+ * ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE or ERRCODE_INSUFFICIENT_PRIVILEGE.
  */
 static Relation
 open_owned_index(Oid oid)
@@ -52,9 +52,9 @@ report_no_mirror(Relation index)
 }
 
 /*
- * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has the
- * memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE that says why,
- * if there is no mirror.
+ * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has
+ * the memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE
+ * that says why, if there is no mirror.
  */
 Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)
@@ -83,8 +83,8 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 }
 
 /*
- * gpubtree_drop_mirror(index): discard the mirror of an index, also of a file that the index had before; was
- * there one?
+ * gpubtree_drop_mirror(index): discard the mirror of an index, also of a file that the index had
+ * before; was there one?
  */
 Datum
 gpubtree_drop_mirror(PG_FUNCTION_ARGS)
@@ -157,7 +157,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[0] = CStringGetTextDatum(status.device_kind);
 	values[1] = CStringGetTextDatum(device->name);
 	values[2] = Int32GetDatum(device->ordinal);
-	values[3] = CStringGetTextDatum(psprintf("%d.%d", device->compute_major, device->compute_minor));
+	values[3] = CStringGetTextDatum(psprintf("%d.%d", device->compute_major,
+											 device->compute_minor));
 	values[4] = Int32GetDatum(device->multiprocessors);
 	values[5] = Int64GetDatum((int64) device->memory_total);
 	values[6] = Int64GetDatum((int64) device->memory_used);
@@ -178,8 +179,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 }
 
 /*
- * gpubtree_batches(): one row: the batches that were answered, by the device and by the CPU, and what there is
- * to send more.
+ * gpubtree_batches(): one row: the batches that were answered, by the device and by the CPU, and
+ * what there is to send more.
  */
 Datum
 gpubtree_batches(PG_FUNCTION_ARGS)

@@ -40,9 +40,9 @@ typedef enum GpbAttach
 /* ---- identity ---- */
 
 /*
- * What a mirror of this index must have been made of (rule M1).  This is the mirror's one look at a catalog:
- * the row of the session's database.  The caller is in a transaction and holds a lock on the index; no
- * LWLock.
+ * What a mirror of this index must have been made of (rule M1).  This is the mirror's one look at a
+ * catalog: the row of the session's database.  The caller is in a transaction and holds a lock on
+ * the index; no LWLock.
  */
 void
 gpb_identity_of(Relation index, GpbIdentity *identity)
@@ -59,8 +59,8 @@ gpb_identity_of(Relation index, GpbIdentity *identity)
 }
 
 /*
- * May the index be mirrored?  Only if every change of its pages is marked: it is valid, because a build
- * writes pages without marking them, and it is not temporary (rule M1).
+ * May the index be mirrored?  Only if every change of its pages is marked: it is valid, because a
+ * build writes pages without marking them, and it is not temporary (rule M1).
  */
 bool
 gpb_may_mirror(Relation index)
@@ -73,8 +73,8 @@ gpb_may_mirror(Relation index)
 /* ---- how an index is mirrored ---- */
 
 /*
- * How an index of that size is to be mirrored: all of it, unless that is more than is allowed or than the
- * device's memory, or was tried in vain.  Registry lock held.
+ * How an index of nblocks blocks is to be mirrored: all of it, unless that is more than is allowed
+ * or than the device's memory, or was tried in vain.  Registry lock held.
  */
 static GpbMirrorMode
 mode_for(const GpbIdentity *identity, BlockNumber nblocks)
@@ -89,9 +89,9 @@ mode_for(const GpbIdentity *identity, BlockNumber nblocks)
 }
 
 /*
- * May the mirror in the slot serve this use?  A mirror of all pages may not where the index has become too
- * large.  A mirror of the inner nodes serves searches also where by now there would be memory for all pages:
- * who needs all pages makes it.
+ * May the mirror in the slot serve this use?  A mirror of all pages may not where the index has
+ * become too large.  A mirror of the inner nodes serves searches also where by now there would be
+ * memory for all pages: who needs all pages makes it.
  */
 static bool
 slot_serves(int slot, GpbMirrorMode mode, GpbMirrorUse use)
@@ -156,8 +156,8 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 }
 
 /*
- * Find the mirror or make one; a mirror changes its mode by being discarded and made anew.  No LWLock held
- * on entry or exit.
+ * Find the mirror or make one; a mirror changes its mode by being discarded and made anew.  No
+ * LWLock held on entry or exit.
  */
 static GpbAttach
 attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
@@ -191,7 +191,9 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
 	return outcome;
 }
 
-/* Attach to a mirror that is there and serves this use: the common case, under a shared lock only. */
+/*
+ * Attach to a mirror that is there and serves this use: the common case, under a shared lock only.
+ */
 static bool
 attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse use,
 							GpbMirrorRef *ref)

@@ -10,7 +10,9 @@
 
 #include "mirror/map/registry.h"
 
+/* What a mirror of this index must have been made of (rule M1). */
 extern void gpb_identity_of(Relation index, GpbIdentity *identity);
+/* May the index be mirrored at all? */
 extern bool gpb_may_mirror(Relation index);
 
 #endif							/* GPB_ATTACH_H */

@@ -3,8 +3,8 @@
  * held.c
  *	  What this backend holds of the mirror: request slots and ownerships of refreshes.
  *
- * Each is tied to the resource owner under which it was taken.  So ERROR, FATAL and subtransaction abort all
- * give it back in one place, release_owner().
+ * Each is tied to the resource owner under which it was taken.  So ERROR, FATAL and subtransaction
+ * abort all give it back in one place, release_owner().
  *
  *-------------------------------------------------------------------------
  */
@@ -93,8 +93,8 @@ gpb_release_request(GpbRequest *request)
 }
 
 /*
- * May this backend wait for a slot, or for units?  Not if it already holds a query or batch slot (one
- * query with several nodes, double buffering): two such backends could wait for each other.  A
+ * May this backend wait for a slot, or for units?  Not if it already holds a query or batch slot
+ * (one query with several nodes, double buffering): two such backends could wait for each other.  A
  * refresh's slots are no reason: who holds one waits for none of these.
  */
 bool
@@ -113,8 +113,8 @@ gpb_request_may_wait(void)
 /* ---- ownerships ---- */
 
 /*
- * Take ownership of a mirror's refresh, to be given back on any exit.  Returns false if the service hangs and
- * somebody else has it.
+ * Take ownership of a mirror's refresh, to be given back on any exit.  Returns false if the service
+ * hangs and somebody else has it.
  */
 bool
 gpb_hold_ownership(int slot)

@@ -10,7 +10,10 @@
 
 #include "mirror/backend/request.h"
 
-/* To be called before anything is held, where an error does no harm. */
+/*
+ * Register what gives things back at the end of a resource owner.  To be called before anything is
+ * taken.
+ */
 extern void gpb_held_prepare(void);
 
 /* Note a request whose slot was claimed just now; give its slot back and free it. */

@@ -15,14 +15,13 @@
  *	6. clear the in-flight bits; give ownership back.
  *
  * Why the published epoch keeps Ti <= Ta (M5): a reader reads the epoch E before it reads the
- * visibility map (Ta), and trusts images stamped E or less.  E was published
- * in step 5 of the refresh that stamped E, after the last copy of its step 3 (Ti); earlier stamps of
- * this mirror belong to earlier refreshes, which ownership has put entirely before.  So every
- * image the reader trusts was copied before the epoch was published,
- * therefore before Ta.  A refresh running beside the reader has a higher stamp, whatever
- * of it the device already holds.  Publishing before step 6 means that a reader who finds no
- * bit set also finds the epoch that makes those images trusted; publishing
- * after step 4 means that it need not ask before they are usable.
+ * visibility map (Ta), and trusts images stamped E or less.  E was published in step 5 of the
+ * refresh that stamped E, after the last copy of its step 3 (Ti); earlier stamps of this mirror
+ * belong to earlier refreshes, which ownership has put entirely before.  So every image the reader
+ * trusts was copied before the epoch was published, therefore before Ta.  A refresh running beside
+ * the reader has a higher stamp, whatever of it the device already holds.  Publishing before step 6
+ * means that a reader who finds no bit set also finds the epoch that makes those images trusted;
+ * publishing after step 4 means that it need not ask before they are usable.
  *
  * A refresh that stops half way, by error or by exit, leaves its in-flight bits
  * set: the next one copies those blocks again (M3).  Its chunks not yet run are abandoned before
@@ -69,7 +68,10 @@ gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Step 3. */
+/*
+ * Step 3 for a mirror of all pages: copy every block in flight.  Returns false if the refresh is to
+ * be given up.
+ */
 static bool
 gpb_refresh_copy_changed(GpbRefresh *refresh)
 {
@@ -94,14 +96,17 @@ gpb_refresh_copy_changed(GpbRefresh *refresh)
 	return true;
 }
 
-/* Steps 3 and 4. */
+/*
+ * Steps 3 and 4: copy the blocks and wait until the device has them.  Returns false if the refresh
+ * is to be given up.
+ */
 static bool
 gpb_refresh_copy_all(GpbRefresh *refresh)
 {
 	if (!(refresh->ref->inner_only ? gpb_refresh_copy_inner(refresh) :
 		  gpb_refresh_copy_changed(refresh)))
 		return false;
-	/* The last chunk also asks for the inner image: all others first. */
+	/* the last transfer also asks for the inner image, so all others must have been taken */
 	if (!gpb_refresh_drain(refresh))
 		return false;
 	gpb_refresh_send(refresh, true);
@@ -111,8 +116,8 @@ gpb_refresh_copy_all(GpbRefresh *refresh)
 /* ---- the whole ---- */
 
 /*
- * Pages that are in shared buffers are used there whatever the strategy; the ring keeps
- * the others from pushing everything else out.
+ * The buffer access strategy for copying ntodo blocks, or NULL.  Pages that are in shared buffers
+ * are used there whatever the strategy; the ring keeps the others from pushing everything else out.
  */
 static BufferAccessStrategy
 gpb_refresh_strategy(uint32 ntodo)
@@ -120,7 +125,9 @@ gpb_refresh_strategy(uint32 ntodo)
 	return ntodo > (uint32) NBuffers / 4 ? GetAccessStrategy(BAS_BULKREAD) : NULL;
 }
 
-/* Steps 2 to 6, by the owner. */
+/*
+ * Steps 2 to 6.  The caller owns the mirror's refresh.  Returns false if the refresh was given up.
+ */
 static bool
 gpb_refresh_move_and_copy(GpbRefresh *refresh)
 {
@@ -134,7 +141,7 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 											   gpb_map_words(refresh->nblocks) * sizeof(uint32));
 		refresh->ntodo = gpb_map_move(slot, refresh->nblocks, refresh->todo);
 	}
-	/* else they are moved one by one, as they are copied */
+	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
 	GPB_HOLD("refresh-after-move");
 	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_registry->epoch, 1);
 	refresh->strategy = gpb_refresh_strategy(refresh->ntodo);
@@ -171,8 +178,9 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 }
 
 /*
- * Was the mirror ever refreshed, and has nothing changed since?  Of an inner-only one no bits tell that, since
- * those of leaves stay set.
+ * Is there nothing that a refresh would do?  A mirror of the inner nodes alone always needs one,
+ * since the bits of leaves stay set and tell nothing; separators says that only these are wanted,
+ * and no more up to date than pays.
  */
 static bool
 gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separators)
@@ -183,7 +191,10 @@ gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separ
 		gpb_mirror_epoch(ref) != 0;
 }
 
-/* separators: of use are these alone, and no more up to date than pays */
+/*
+ * Refresh a mirror if that is needed.  separators says that only these are wanted, and no more up
+ * to date than pays.  Returns false if the mirror is of no use.
+ */
 static bool
 gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 					  bool separators, uint64 *blocks)

@@ -47,14 +47,19 @@ typedef struct GpbRefresh
 
 /* ---- refresh_transfer.c ---- */
 
+/* See that there is room for another page in staging, sending what is there if need be. */
 extern bool gpb_refresh_room(GpbRefresh *refresh);
+/* Copy a locked page into staging; returns the copy. */
 extern char *gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page);
+/* Send the pages collected.  Wait until the service has taken all transfers. */
 extern void gpb_refresh_send(GpbRefresh *refresh, bool last);
 extern bool gpb_refresh_drain(GpbRefresh *refresh);
 
 /* ---- refresh_inner.c ---- */
 
+/* Would a refresh of the separators pay? */
 extern bool gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks);
+/* Steps 3 and 6 of a refresh, for a mirror of the inner nodes. */
 extern bool gpb_refresh_copy_inner(GpbRefresh *refresh);
 extern void gpb_refresh_inner_done(GpbRefresh *refresh);
 

@@ -3,18 +3,20 @@
  * refresh_inner.c
  *	  The refresh of a mirror that has the inner nodes alone: which pages, and when.
  *
- * Which pages.  Level 2 names all pages of level 1, and has one page for some hundreds of them: it is read
- * whole.  Of the pages named those are copied that are marked changed (M2) or were in flight (M3); those
- * that have split since level 2 learned of it lead by their right links to pages that it does not name yet,
- * and these are copied too.  So each image's right link leads to a page that has an image, and the chain (inner.c) has no gap.
- * Marks of leaves are neither looked at nor cleared: the bit of a block is moved when the block is about to be
- * copied, so no block is ever counted as copied that was not.
+ * Which pages.  Level 2 names all pages of level 1, and has one page for some hundreds of them: it
+ * is read whole.  Of the pages named those are copied that are marked changed (M2) or were in
+ * flight (M3); those that have split since level 2 learned of it lead by their right links to pages
+ * that it does not name yet, and these are copied too.  So each image's right link leads to a page
+ * that has an image, and the chain (inner.c) has no gap.  Marks of leaves are neither looked at nor
+ * cleared: the bit of a block is moved when the block is about to be copied, so no block is ever
+ * counted as copied that was not.
  *
- * When.  Old separators are harmless (M7); each leaf split since costs the searches that come there a step to the
- * right.  So it is a matter of renting or buying: as soon as the steps that were paid since the last
- * refresh are as many as the pages that one would copy, it is made, and so never costs more than was
- * lost before it.  And only if the file has grown: without a split no separator is new, and steps to the right come
- * from elsewhere (a key that is its leaf's first is looked for one leaf to the left).
+ * When.  Old separators are harmless (M7); each leaf split since costs the searches that come there
+ * a step to the right.  So it is a matter of renting or buying: as soon as the steps that were paid
+ * since the last refresh are as many as the pages that one would copy, it is made, and so never
+ * costs more than was lost before it.  And only if the file has grown: without a split no separator
+ * is new, and steps to the right come from elsewhere (a key that is its leaf's first is looked for
+ * one leaf to the left).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,12 +28,12 @@
 #include "mirror/map/changed_map.h"
 #include "page/page.h"
 
-/* What a refresh costs whatever it copies, in pages */
+/* What a refresh costs whatever it copies, counted in pages copied */
 #define GPB_REFRESH_FIXED	16
-/* Pages of level 1 below one of level 2, roughly: for the price of reading level 2 */
+/* Roughly how many pages of level 1 a page of level 2 names; tells what reading level 2 costs */
 #define GPB_INNER_FANOUT	256
 
-/* Would a refresh pay?  nblocks: size of the index now */
+/* Would a refresh pay, now that the index has nblocks blocks? */
 bool
 gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
 {
@@ -65,8 +67,9 @@ gpb_note_taken(GpbRefresh *refresh, BlockNumber block)
 
 /*
  * Copy a page of level 1 that level 2 names, if it has changed, and the pages to its right up to
- * the next one named (GPB_NO_BLOCK: it is the last).  Share lock on each while copying, one at a
- * time.  False: give up.  Raises ERRCODE_INDEX_CORRUPTED.
+ * the next page that level 2 names, or to the end if that is GPB_NO_BLOCK.  Share lock on each page
+ * while copying, one at a time.  Returns false if the refresh is to be given up.  Raises
+ * ERRCODE_INDEX_CORRUPTED.
  */
 static bool
 gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
@@ -111,8 +114,9 @@ gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 }
 
 /*
- * The leftmost page of level 2, locked share: the root, or what the first downlinks below it lead to.  A root
- * stays the leftmost page of its level, whatever comes above it.  Raises ERRCODE_INDEX_CORRUPTED.
+ * The leftmost page of level 2, locked share: the root, or what the first downlinks below it lead
+ * to.  A root stays the leftmost page of its level, whatever comes above it.  Raises
+ * ERRCODE_INDEX_CORRUPTED.
  */
 static Buffer
 leftmost_of_level_two(GpbRefresh *refresh, const GpbMeta *meta)
@@ -171,8 +175,9 @@ gpb_copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 }
 
 /*
- * Step 3 of a refresh (refresh.c): the metapage, which says where the tree begins, and the changed
- * pages of level 1.
+ * Step 3 of a refresh (refresh.c) for a mirror of the inner nodes: copy the metapage, which says
+ * where the tree begins, and the changed pages of level 1.  Returns false if the refresh is to be
+ * given up.
  */
 bool
 gpb_refresh_copy_inner(GpbRefresh *refresh)
@@ -191,7 +196,7 @@ gpb_refresh_copy_inner(GpbRefresh *refresh)
 	return gpb_copy_below_level_two(refresh, &meta);
 }
 
-/* Step 6: the blocks have their images. */
+/* Step 6: the blocks taken have their images, so they are no longer in flight. */
 void
 gpb_refresh_inner_done(GpbRefresh *refresh)
 {

@@ -7,7 +7,10 @@
  */
 #include "mirror/backend/refresh.h"
 
-/* Wait for all transfers that the service still has.  Returns false if the refresh is to be given up. */
+/*
+ * Wait for all transfers that the service still has.  Returns false if the refresh is to be given
+ * up.
+ */
 bool
 gpb_refresh_drain(GpbRefresh *refresh)
 {
@@ -40,8 +43,8 @@ gpb_refresh_send(GpbRefresh *refresh, bool last)
 }
 
 /*
- * See that the staging has room for a page: if it is full send it, and go on with the other one, once it is
- * free.  No page may be locked.  Returns false if the refresh is to be given up.
+ * See that the staging has room for a page: if it is full send it, and go on with the other one,
+ * once it is free.  No page may be locked.  Returns false if the refresh is to be given up.
  */
 bool
 gpb_refresh_room(GpbRefresh *refresh)

@@ -25,17 +25,23 @@
 #include "mirror/statistics.h"
 
 /*
- * How long a backend looks for the answer before it sleeps.  A small request is answered within this time,
- * and to be put to sleep and woken costs both sides more.
+ * How long a backend looks for the answer before it sleeps.  A small request is answered within
+ * this time, and to be put to sleep and woken costs both sides more.
  */
 #define GPB_LOOK_US		30
 
-/* How long it then sleeps before it asks for a heartbeat, for which the service must be woken; ms */
+/*
+ * How long, in ms, a backend then sleeps before it asks for a heartbeat, for which the service must
+ * be woken.
+ */
 #define GPB_FIRST_SLEEP_MS	100
 
 /* ---- claim ---- */
 
-/* A free slot of the class, or NULL: there is none and the caller does not wait, or no service. */
+/*
+ * Claim a free slot of the class.  Returns NULL if there is none and the caller does not wait, or
+ * if there is no service.
+ */
 static GpbRequestSlot *
 claim_slot(GpbSlotClass class, bool wait, int *number)
 {
@@ -156,8 +162,8 @@ look_for_answer(const GpbRequest *request)
 }
 
 /*
- * Sleep until the answer is there.  Returns false if the service is gone or hangs.  Whether it does is asked
- * before the slot is looked at, so that an answer given at the last moment is found.
+ * Sleep until the answer is there.  Returns false if the service is gone or hangs.  Whether it does
+ * is asked before the slot is looked at, so that an answer given at the last moment is found.
  */
 static bool
 sleep_for_answer(const GpbRequest *request)
@@ -191,9 +197,9 @@ sleep_for_answer(const GpbRequest *request)
 }
 
 /*
- * Wait for the answer.  Returns false if there is none to be used.  If the service went away or hangs the
- * request is lost for good: it stays pending, and gpb_request_end() abandons the slot.  Cancellable; the
- * caller holds no buffer lock, pin or LWLock.
+ * Wait for the answer.  Returns false if there is none to be used.  If the service went away or
+ * hangs the request is lost for good: it stays pending, and gpb_request_end() abandons the slot.
+ * Cancellable; the caller holds no buffer lock, pin or LWLock.
  */
 bool
 gpb_request_wait(GpbRequest *request)

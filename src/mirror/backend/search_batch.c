@@ -3,8 +3,9 @@
  * search_batch.c
  *	  Batches of searches and ranges: the backend's side.
  *
- * A batch is a request slot of its own class with staging from the pool (pool.c).  Slot and staging change hands
- * as all requests' do (slots.c): they are the backend's while CLAIMED or DONE, and the service's in between.
+ * A batch is a request slot of its own class with staging from the pool (pool.c).  Slot and staging
+ * change hands as all requests' do (slots.c): they are the backend's while CLAIMED or DONE, and the
+ * service's in between.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,9 +22,9 @@
 /* ---- begin and end ---- */
 
 /*
- * Take units for the batch's slot.  Who waits here holds a slot but no units, and who holds units waits for
- * nothing but the service; so there is no circle.  Returns false if there are none and the caller does not
- * wait, or the service is gone or hangs.
+ * Take units for the batch's slot.  Who waits here holds a slot but no units, and who holds units
+ * waits for nothing but the service; so there is no circle.  Returns false if there are none and
+ * the caller does not wait, or the service is gone or hangs.
  */
 static bool
 gpb_mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
@@ -152,7 +153,8 @@ gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec, GpbRan
 }
 
 bool
-gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n, Size offset)
+gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
+							  Size offset)
 {
 	GpbRequestSlot *slot = batch->slot;
 
@@ -164,7 +166,9 @@ gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 f
 }
 
 bool
-gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n, Size offset)
+gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
+					   Size offset)
 {
-	return gpb_mirror_batch_submit_fetch(batch, what, first, n, offset) && gpb_mirror_batch_wait(batch);
+	return gpb_mirror_batch_submit_fetch(batch, what, first, n, offset) &&
+		gpb_mirror_batch_wait(batch);
 }

@@ -26,7 +26,9 @@ gpb_mirror_balance(const GpbMirrorRef *ref)
 	return balance;
 }
 
-/* A sample is dropped if the balance that it was taken with is not the mirror's balance any more. */
+/*
+ * A sample is dropped if the balance that it was taken with is not the mirror's balance any more.
+ */
 void
 gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, double device_us,
 						  double cpu_us)

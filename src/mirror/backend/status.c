@@ -146,7 +146,10 @@ gpb_read_counters(GpbCounters *counters)
 
 /* ---- one index ---- */
 
-/* Was there no memory for the index on the device, in any way, so that it is not to be tried again yet? */
+/*
+ * Was there no memory for the index on the device, in any way, so that it is not to be tried again
+ * yet?
+ */
 static bool
 found_no_memory(Relation index)
 {
@@ -196,8 +199,8 @@ gpb_why_not_mirrored(Relation index, const char **hint)
 	if (blocks > most_blocks)
 	{
 		*hint = "Raise gpubtree.max_mirrored_blocks, which needs a restart.";
-		return psprintf("The index has %u blocks, and changes of " UINT64_FORMAT " are tracked at most.",
-						blocks, most_blocks);
+		return psprintf("The index has %u blocks, and changes of " UINT64_FORMAT
+						" are tracked at most.", blocks, most_blocks);
 	}
 	if (found_no_memory(index))
 	{

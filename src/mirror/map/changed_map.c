@@ -31,8 +31,8 @@
 #include "mirror/settings.h"
 
 /*
- * A segment: one bit for each of GPB_SEGMENT_BLOCKS blocks that is changed, then one for each that is in
- * flight (rules M2 and M3).
+ * A segment: one bit for each of GPB_SEGMENT_BLOCKS blocks that is changed, then one for each that
+ * is in flight (rules M2 and M3).
  */
 typedef pg_atomic_uint32 GpbSegment;
 
@@ -127,7 +127,10 @@ gpb_map_init_shmem(void)
 		pg_atomic_init_u32(&gpb_map->table[i], 0);
 }
 
-/* Segment "number" of the mirror, or NULL.  Bounded whatever the arguments. */
+/*
+ * Segment "number" of the mirror in a slot, or NULL.  Reads no memory but the table's, whatever the
+ * arguments.
+ */
 static GpbSegment *
 gpb_map_segment(int slot, uint32 number)
 {
@@ -140,9 +143,9 @@ gpb_map_segment(int slot, uint32 number)
 }
 
 /*
- * Mark a block changed, as mark.h says.  The bit is read first, since a page that takes many inserts
- * is marked many times between refreshes: whoever clears a bit that was found set here copies
- * the page afterwards, and so waits for the lock that our caller holds.
+ * Mark a block changed, as mark.h says.  The bit is read first, since a page that takes many
+ * inserts is marked many times between refreshes: whoever clears a bit that was found set here
+ * copies the page afterwards, and so waits for the lock that our caller holds.
  */
 void
 gpb_mirror_mark(int slot, BlockNumber block)
@@ -166,9 +169,9 @@ gpb_mirror_mark(int slot, BlockNumber block)
 }
 
 /*
- * Give the mirror segments up to nsegments, each with all bits set before it can be found (rule
- * M2).  Needs the registry lock, exclusively, and the mirror's ownership or a
- * mirror not yet published.  False, with nothing done, if the pool has too few.
+ * Give the mirror in a slot segments until it has nsegments, each with all bits set before it can
+ * be found (rule M2).  Needs the registry lock, exclusively, and the mirror's ownership or a mirror
+ * not yet published.  Returns false, with nothing done, if the pool has too few.
  */
 bool
 gpb_map_grow(int slot, uint32 nsegments)
@@ -202,7 +205,10 @@ gpb_map_grow(int slot, uint32 nsegments)
 	return true;
 }
 
-/* Take all segments away.  Needs the registry lock, exclusively, and ownership. */
+/*
+ * Take all segments of the mirror in a slot away.  Needs the registry lock, exclusively, and
+ * ownership.
+ */
 void
 gpb_map_release(int slot)
 {
@@ -222,8 +228,9 @@ gpb_map_release(int slot)
 }
 
 /*
- * Calls body for each word of the first nblocks blocks that has a segment: segment, w (word within it), i (word
- * of the whole), mask (bits below nblocks).
+ * Run body for each word of the first nblocks blocks that has a segment.  body may use segment, w
+ * (the word's number within it), i (its number in the whole map) and mask (the bits of blocks below
+ * nblocks).
  */
 #define GPB_FOR_EACH_WORD(slot, nblocks, body) \
 	do { \
@@ -270,7 +277,7 @@ gpb_map_is_clean(int slot, BlockNumber nblocks)
 	return any == 0;
 }
 
-/* Blocks below nblocks that are changed or in flight, for display. */
+/* Count the blocks below nblocks that are changed or in flight; for display. */
 uint64
 gpb_map_count(int slot, BlockNumber nblocks)
 {
@@ -284,8 +291,8 @@ gpb_map_count(int slot, BlockNumber nblocks)
 }
 
 /*
- * Rule M3's move.  Afterwards todo (gpb_map_words(nblocks) words) has every block in flight,
- * those that an earlier refresh left behind included; their number is returned.  Blocks at or beyond
+ * Do rule M3's move.  Afterwards todo (gpb_map_words(nblocks) words) has every block in flight,
+ * blocks that an earlier refresh left behind included; returns their number.  Blocks at or beyond
  * nblocks keep their bits.  Needs ownership.
  */
 uint32
@@ -312,7 +319,9 @@ gpb_map_move(int slot, BlockNumber nblocks, uint32 *todo)
 	return count;
 }
 
-/* The blocks of todo have their images.  Needs ownership. */
+/*
+ * Note that the blocks of todo have their images: they are no longer in flight.  Needs ownership.
+ */
 void
 gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
 {
@@ -325,8 +334,8 @@ gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
 }
 
 /*
- * Rule M3's move for a single block; false: it is neither changed nor in flight.  One that has no
- * segment counts as changed.  Needs ownership.
+ * Do rule M3's move for a single block.  Returns false if it is neither changed nor in flight.  A
+ * block that has no segment counts as changed.  Needs ownership.
  */
 bool
 gpb_map_take(int slot, BlockNumber block)
@@ -346,7 +355,7 @@ gpb_map_take(int slot, BlockNumber block)
 	return (pg_atomic_read_u32(in_flight_word(segment, w)) & bit) != 0;
 }
 
-/* The block taken has its image.  Needs ownership. */
+/* Note that a block taken has its image: it is no longer in flight.  Needs ownership. */
 void
 gpb_map_put(int slot, BlockNumber block)
 {
@@ -359,8 +368,8 @@ gpb_map_put(int slot, BlockNumber block)
 }
 
 /*
- * The bits that make a leaf unclean at this moment: changed, full barrier,
- * in-flight.  bits has gpb_map_words(nblocks) words.
+ * Read the bits that make a leaf unclean at this moment: changed, full barrier, in-flight.  bits
+ * has gpb_map_words(nblocks) words.
  */
 void
 gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits)

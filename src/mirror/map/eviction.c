@@ -14,8 +14,8 @@
 #include "mirror/map/changed_map.h"
 
 /*
- * The slot of the live mirror used longest ago, other than slot "except" and the mirrors that somebody is
- * refreshing; GPB_NOT_MIRRORED if there is none.  Registry lock held.
+ * The slot of the live mirror used longest ago, other than slot "except" and the mirrors that
+ * somebody is refreshing; GPB_NOT_MIRRORED if there is none.  Registry lock held.
  */
 int
 gpb_registry_least_used(int except)
@@ -39,8 +39,9 @@ gpb_registry_least_used(int except)
 }
 
 /*
- * Discard the least recently used mirror, other than that in slot "except", and wait until the service has
- * freed something, is gone or hangs.  No LWLock held.  Returns false if nothing could be discarded.
+ * Discard the least recently used mirror, other than that in slot "except", and wait until the
+ * service has freed something, is gone or hangs.  No LWLock held.  Returns false if nothing could
+ * be discarded.
  */
 bool
 gpb_registry_free_one(int except)
@@ -55,7 +56,7 @@ gpb_registry_free_one(int except)
 		gpb_registry_discard(victim);
 	LWLockRelease(gpb_registry->lock);
 	gpb_service_wait_begin(&wait);
-	/* the sleep returns false if it was ended by the service */
+	/* the sleep returns true if it timed out, false if the service ended it */
 	while (victim != GPB_NOT_MIRRORED && gpb_mirror_available() && !gpb_service_hangs(&wait) &&
 		   ConditionVariableTimedSleep(&gpb_registry->freed_cv, gpb_service_wait_ms(&wait),
 									   PG_WAIT_EXTENSION))
@@ -65,8 +66,8 @@ gpb_registry_free_one(int except)
 }
 
 /*
- * Let the changed map cover nblocks of the mirror in a slot.  The caller owns the mirror's refresh and holds
- * no LWLock.  Returns false if other mirrors cannot make room.
+ * Let the changed map cover nblocks of the mirror in a slot.  The caller owns the mirror's refresh
+ * and holds no LWLock.  Returns false if other mirrors cannot make room.
  */
 bool
 gpb_registry_grow(int slot, BlockNumber nblocks)

@@ -3,8 +3,8 @@
  * ownership.c
  *	  Ownership of a mirror's refresh: one refresh at a time (rule M3).
  *
- * An atomic, not an LWLock: the owner waits for the service and must stay cancellable.  The service takes
- * ownership, too, before it takes a discarded mirror's segments away.
+ * An atomic, not an LWLock: the owner waits for the service and must stay cancellable.  The service
+ * takes ownership, too, before it takes a discarded mirror's segments away.
  *
  *-------------------------------------------------------------------------
  */

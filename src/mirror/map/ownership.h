@@ -12,7 +12,7 @@
 
 /* Take ownership if nobody has it. */
 extern bool gpb_own_try(int slot);
-/* Take ownership, waiting for it.  False if the service hangs. */
+/* Take ownership, waiting for it.  Returns false if the service hangs. */
 extern bool gpb_own(int slot);
 /* Give it back. */
 extern void gpb_disown(int slot);

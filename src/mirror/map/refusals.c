@@ -3,7 +3,8 @@
  * refusals.c
  *	  Indexes for which the device had no memory, and until when they are not tried again.
  *
- * Without this their pages would be copied for nothing, again and again.  The registry lock protects it.
+ * Without this their pages would be copied for nothing, again and again.  The registry lock
+ * protects it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +16,8 @@
 #define GPB_REFUSALS		16	/* indexes remembered */
 
 /*
- * How long an index that found no memory is not tried again: the first time, and at most.  The time doubles
- * with each failure.
+ * How long an index that found no memory is not tried again: the first time, and at most.  The time
+ * doubles with each failure.
  */
 #define GPB_REFUSAL_MS		60000
 #define GPB_LONGEST_REFUSAL_MS	(64 * GPB_REFUSAL_MS)

@@ -3,13 +3,13 @@
  * registry.c
  *	  Which indexes are mirrored: slots, tags, identities, discarding.
  *
- * Life of a slot: FREE -> (a backend attaches, attach.c) LIVE -> (anyone) DISCARDED -> (the service, once
- * nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a new one has a new generation, and
- * the service refuses whoever still holds a reference to the old one.
+ * Life of a slot: FREE -> (a backend attaches, attach.c) LIVE -> (anyone) DISCARDED -> (the
+ * service, once nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a new one
+ * has a new generation, and the service refuses whoever still holds a reference to the old one.
  *
- * "live" state and tag go together: discarding clears the state first, so that a launch which finds the state
- * live *after* having read the changed map knows that all markers up to that reading had found the tag
- * (in_flight.c).
+ * "live" state and tag go together: discarding clears the state first, so that a launch which finds
+ * the state live *after* having read the changed map knows that all markers up to that reading had
+ * found the tag (in_flight.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -120,7 +120,7 @@ gpb_identity_equal(const GpbIdentity *a, const GpbIdentity *b)
 		a->database_xmin == b->database_xmin;
 }
 
-/* The live mirror of that identity, or GPB_NOT_MIRRORED.  Registry lock held. */
+/* The slot of the live mirror of that identity, or GPB_NOT_MIRRORED.  Registry lock held. */
 int
 gpb_registry_lookup(const GpbIdentity *identity)
 {
@@ -136,8 +136,9 @@ gpb_registry_lookup(const GpbIdentity *identity)
 /* ---- publish and discard ---- */
 
 /*
- * Publish the new mirror in a slot, whose fields are filled in and whose segments have all bits set: from
- * here on it can be found (rule M2).  Registry lock held exclusively; no live mirror has this file's tag.
+ * Publish the new mirror in a slot, whose fields are filled in and whose segments have all bits
+ * set: from here on it can be found (rule M2).  Registry lock held exclusively; no live mirror has
+ * this file's tag.
  */
 void
 gpb_registry_publish(int slot)
@@ -163,7 +164,7 @@ gpb_announce_discard(void)
 	gpb_wake_service();
 }
 
-/* Discard the mirror in a slot.  Registry lock held exclusively. */
+/* Discard the mirror in a slot, if it is live.  Registry lock held exclusively. */
 void
 gpb_registry_discard(int slot)
 {
@@ -266,9 +267,10 @@ gpb_mirror_drop_database(Oid database)
 }
 
 /*
- * Discard the mirrors that stand in the place of an index's mirror: a mirror of its file under another
- * identity, or of another file with an equal tag; and, to free their memory, the mirrors of files that the
- * index had before (REINDEX and TRUNCATE give it another one).  Registry lock held exclusively.
+ * Discard the mirrors that stand in the place of an index's mirror: a mirror of its file under
+ * another identity, or of another file with an equal tag; and, to free their memory, the mirrors of
+ * files that the index had before (REINDEX and TRUNCATE give it another one).  Registry lock held
+ * exclusively.
  */
 void
 gpb_registry_discard_former(const GpbIdentity *identity)

@@ -3,8 +3,9 @@
  * registry.h
  *	  Which indexes are mirrored; see registry.c.
  *
- * The registry lies in shared memory and is empty again after a crash restart.  Lock order: buffer content
- * locks first, then the registry lock, then the lock of service_state.h; nothing after that.
+ * The registry lies in shared memory and is empty again after a crash restart.  Lock order: buffer
+ * content locks first, then the registry lock, then the lock of service_state.h; nothing after
+ * that.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,9 +45,9 @@ typedef struct GpbIdentity
 } GpbIdentity;
 
 /*
- * A registry slot.  identity and layout change under the exclusive registry lock while the slot is free;
- * state too, but is read without it.  Segments are added by the owner of the refresh and taken away by the
- * service, both under the exclusive lock and only while they hold "owner".
+ * A registry slot.  identity and layout change under the exclusive registry lock while the slot is
+ * free; state too, but is read without it.  Segments are added by the owner of the refresh and
+ * taken away by the service, both under the exclusive lock and only while they hold "owner".
  */
 typedef struct GpbMirrorSlot
 {
@@ -88,8 +89,8 @@ extern Size gpb_registry_size(void);
 extern void gpb_registry_init_shmem(LWLock *lock);
 
 /*
- * Serves a live mirror of that generation in the slot?  The state is read first: a later mirror of the slot
- * raised the generation before it became live.
+ * Serves a live mirror of that generation in the slot?  The state is read first: a later mirror of
+ * the slot raised the generation before it became live.
  */
 static inline bool
 gpb_mirror_is_live(int slot, uint64 generation)
@@ -103,10 +104,16 @@ gpb_mirror_is_live(int slot, uint64 generation)
 }
 
 extern bool gpb_identity_equal(const GpbIdentity *a, const GpbIdentity *b);
+
+/* The slot of the live mirror of an identity, or GPB_NOT_MIRRORED.  Registry lock held. */
 extern int	gpb_registry_lookup(const GpbIdentity *identity);
+
+/* Publish a new mirror; discard a mirror.  Registry lock held exclusively. */
 extern void gpb_registry_publish(int slot);
 extern void gpb_registry_discard(int slot);
+/* Discard what stands in the place of an index's mirror.  Registry lock held exclusively. */
 extern void gpb_registry_discard_former(const GpbIdentity *identity);
+/* Tell the service that there may be mirrors to free. */
 extern void gpb_announce_discard(void);
 
 #endif							/* GPB_REGISTRY_H */

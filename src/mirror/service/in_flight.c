@@ -3,9 +3,9 @@
  * in_flight.c
  *	  Requests in flight: channels of the device, what was launched on them, and answers.
  *
- * Channels: one for each query slot, one for each batch slot (they keep visibility bits and lists between a
- * slot's requests), and a few spare ones for the second chunk of a large search.  At most one launch is in flight
- * on a channel.
+ * Channels: one for each query slot, one for each batch slot (they keep visibility bits and lists
+ * between a slot's requests), and a few spare ones for the second chunk of a large search.  At most
+ * one launch is in flight on a channel.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,9 +69,10 @@ gpb_spare_channel(void)
 /* ---- launches ---- */
 
 /*
- * Rule M4's "read at launch": the changed map first (changed, barrier, in-flight), then whether the mirror is
- * still live.  If it is, it was while the map was read, so every writer up to then found its tag and left its
- * mark.  Returns NULL if it is not.  The map is valid until the next call.
+ * Read what rule M4 wants "read at launch": the changed map first (changed, barrier, in-flight),
+ * then whether the mirror is still live.  If it is, it was live while the map was read, so every
+ * writer up to then found its tag and left its mark.  Returns NULL if the mirror is not live.  The
+ * map is valid until the next call.
  */
 const uint32 *
 gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
@@ -127,7 +128,10 @@ gpb_has_ended(int channel)
 	return ended;
 }
 
-/* Take what is in flight on a channel from it: it has ended and is about to be finished and answered. */
+/*
+ * Take what is in flight on a channel from it: it has ended and is about to be finished and
+ * answered.
+ */
 GpbLaunch
 gpb_take_launch(int channel)
 {
@@ -141,7 +145,10 @@ gpb_take_launch(int channel)
 
 /* ---- answers ---- */
 
-/* Count a request that failed, unless its backend has gone: that one did not fail over.  Returns ok. */
+/*
+ * Count a request that failed, unless its backend has gone: that one did not fail over.  Returns
+ * ok.
+ */
 bool
 gpb_count_answer(GpbRequestSlot *slot, bool ok)
 {

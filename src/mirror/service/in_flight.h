@@ -28,6 +28,7 @@ typedef struct GpbLaunch
 	int			number[GPB_SEARCH_PIECES];	/* of the query slot, or of batch slots */
 } GpbLaunch;
 
+/* How many channels the device is to be opened with. */
 extern int	gpb_channels_needed(void);
 extern void gpb_in_flight_init(void);
 
@@ -37,13 +38,22 @@ extern bool gpb_channel_is_free(int channel);
 /* A spare channel on which nothing is in flight, or -1 if there is none. */
 extern int	gpb_spare_channel(void);
 
+/*
+ * The changed map of the request's mirror, read as rule M4 wants it; NULL if the mirror is not
+ * live.
+ */
 extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
+
+/* A launch for n slots is in flight on a channel from here on ... */
 extern void gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n);
 extern bool gpb_any_in_flight(void);
+/* ... until it has ended and is taken from it. */
 extern bool gpb_has_ended(int channel);
 extern GpbLaunch gpb_take_launch(int channel);
 
+/* Count a request that failed, unless its backend has gone.  Returns ok. */
 extern bool gpb_count_answer(GpbRequestSlot *slot, bool ok);
+/* Answer a batch slot, and count what it asked for. */
 extern void gpb_answer_batch(int number, bool ok);
 
 #endif							/* GPB_IN_FLIGHT_H */

@@ -3,14 +3,13 @@
  * inner.c
  *	  The service's knowledge of an index's level 1, from the pages it uploads.
  *
- * The separators on level-1 pages, in key order, cut the key space into the pieces
- * that the leaves answer (rule M4).  Images of level-1 pages may have been taken at different times;
- * they still chain by their own right links, because a page's low bound never
- * changes: the high key of each image is the low bound of the page that its
- * right link names.  What a newer split has put between is simply not in the
- * chain, and any subset of the separators that starts at minus infinity is an
- * exact partition.  If the chain meets a page that has no image yet, the
- * previous inner image stays: it, too, is an exact partition.
+ * The separators on level-1 pages, in key order, cut the key space into the pieces that the leaves
+ * answer (rule M4).  Images of level-1 pages may have been taken at different times; they still
+ * chain by their own right links, because a page's low bound never changes: the high key of each
+ * image is the low bound of the page that its right link names.  What a newer split has put between
+ * is simply not in the chain, and any subset of the separators that starts at minus infinity is an
+ * exact partition.  If the chain meets a page that has no image yet, the previous inner image
+ * stays: it, too, is an exact partition.
  *
  * Used by the service alone; no shared memory, no locks.
  *
@@ -21,7 +20,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-/* One level-1 page */
+/* What is known of a page of level 1 */
 typedef struct GpbInnerPage
 {
 	uint32		block;			/* hash key */
@@ -43,7 +42,10 @@ struct GpbInnerPages
 	bool		dirty;			/* changed since the last chain */
 };
 
-/* dense: of an inner-only mirror */
+/*
+ * Begin to note pages of an index.  dense says that images are numbered in the order in which they
+ * come, as in a mirror of the inner nodes alone (see gpb_inner_image).
+ */
 GpbInnerPages *
 gpb_inner_create(const GpbLayout *layout, bool dense)
 {
@@ -70,7 +72,7 @@ gpb_inner_destroy(GpbInnerPages *inner)
 	MemoryContextDelete(inner->context);
 }
 
-/* The page's entry, made now if need be */
+/* The entry of a page of level 1, made now if need be. */
 static GpbInnerPage *
 gpb_inner_page(GpbInnerPages *inner, BlockNumber block)
 {
@@ -86,9 +88,11 @@ gpb_inner_page(GpbInnerPages *inner, BlockNumber block)
 }
 
 /*
- * Under which block number the device has the image of a page of an inner-only mirror: of level 1, or the metapage.  A device keeps room for
- * images of neighbouring blocks together; here only a block in some hundreds has one, so these
- * are numbered in the order in which they came, and the device sees an index of these pages alone.
+ * The block number under which the device has the image of a page.  A mirror of all pages keeps the
+ * index's numbers.  In a mirror of the inner nodes only a block in some hundreds has an image, and
+ * a device keeps room for images of neighbouring blocks together; so these pages are numbered in
+ * the order in which they came, and the device sees an index of them alone.  The metapage keeps its
+ * number.
  */
 uint32
 gpb_inner_image(GpbInnerPages *inner, BlockNumber block)
@@ -98,7 +102,7 @@ gpb_inner_image(GpbInnerPages *inner, BlockNumber block)
 	return gpb_inner_page(inner, block)->image;
 }
 
-/* Look at a page on its way to the device. */
+/* Note what a page on its way to the device says of level 1. */
 void
 gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 {
@@ -125,7 +129,7 @@ gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 	inner->dirty = true;
 }
 
-/* Follow the chain; false if it has a gap. */
+/* Follow the chain of level 1's pages and write it down.  Returns false if it has a gap. */
 static bool
 gpb_inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
 {
@@ -151,9 +155,9 @@ gpb_inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
 }
 
 /*
- * The chain as the images seen so far have it.  GPB_INNER_NEW: a new inner image is to be made of
- * it; the arrays are the caller's to pfree.  A device that cannot take it loses the mirror, so
- * nothing has to be undone.
+ * Get the chain of level 1 as the images seen so far have it.  GPB_INNER_NEW says that a new inner
+ * image is to be made of it; its arrays are the caller's to pfree.  A device that cannot take it
+ * loses the mirror, so nothing has to be undone.
  */
 GpbInnerOutcome
 gpb_inner_chain(GpbInnerPages *inner, GpbInnerChain *chain)

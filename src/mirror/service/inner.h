@@ -16,9 +16,12 @@
 
 typedef struct GpbInnerPages GpbInnerPages;
 
+/* What is known of level 1 of an index; dense says how images are numbered (gpb_inner_image). */
 extern GpbInnerPages *gpb_inner_create(const GpbLayout *layout, bool dense);
 extern void gpb_inner_destroy(GpbInnerPages *inner);
+/* Note what a page on its way to the device says. */
 extern void gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page);
+/* The block number under which the device has the image of a page. */
 extern uint32 gpb_inner_image(GpbInnerPages *inner, BlockNumber block);
 
 typedef enum GpbInnerOutcome
@@ -36,6 +39,7 @@ typedef struct GpbInnerChain
 	uint64		leaves;
 } GpbInnerChain;
 
+/* Get the chain of level 1, for a new inner image. */
 extern GpbInnerOutcome gpb_inner_chain(GpbInnerPages *inner, GpbInnerChain *chain);
 
 #endif							/* GPB_INNER_H */

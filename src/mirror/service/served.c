@@ -39,9 +39,9 @@ destroy(GpbServed *served)
 }
 
 /*
- * Free what was discarded.  The device's part is freed at once: launches refuse it, and the device waits for
- * what it still runs (rule M3).  The registry slot and its segments are freed only when nobody owns a refresh
- * of it; the owner tells us when it is done.
+ * Free what was discarded.  The device's part is freed at once: launches refuse it, and the device
+ * waits for what it still runs (rule M3).  The registry slot and its segments are freed only when
+ * nobody owns a refresh of it; the owner tells us when it is done.
  */
 void
 gpb_reap_discarded(void)
@@ -67,7 +67,10 @@ gpb_reap_discarded(void)
 	ConditionVariableBroadcast(&gpb_registry->freed_cv);
 }
 
-/* Make room on the device: give up the mirror used longest ago. */
+/*
+ * Make room on the device: give up the mirror used longest ago, other than that in slot "except".
+ * Returns false if there is none.
+ */
 static bool
 make_room(int except)
 {
@@ -89,8 +92,9 @@ make_room(int except)
 }
 
 /*
- * The device has no memory for the mirror in this slot.  Unless others stand in its way, which are being
- * refreshed, it need not be tried again soon; until then a mirror of its inner nodes takes its place.
+ * The device has no memory for the mirror in this slot.  Unless others stand in its way, which are
+ * being refreshed, it need not be tried again soon; until then a mirror of its inner nodes takes
+ * its place.
  */
 void
 gpb_give_up(int slot)
@@ -119,7 +123,7 @@ gpb_give_up(int slot)
 
 /* ---- finding and making ---- */
 
-/* Does the request concern a live mirror, and us? */
+/* Is the request meant for this service, and about a live mirror? */
 bool
 gpb_request_is_valid(const GpbRequestSlot *slot)
 {
@@ -179,7 +183,10 @@ gpb_searchable_mirror(const GpbRequestSlot *slot)
 	return served->mirror;
 }
 
-/* The device's mirror that a query asks for, if it can be searched and has images of leaves; else NULL. */
+/*
+ * The device's mirror that a query asks for, if it can be searched and has images of leaves; else
+ * NULL.
+ */
 GpbDeviceMirror *
 gpb_full_mirror(const GpbRequestSlot *slot)
 {

@@ -3,12 +3,13 @@
  * service.c
  *	  The background worker that owns the device and answers requests: the process and its loop.
  *
- * One process, one thread, no database connection, no transactions, no shared buffers (rule M9).  It takes
- * refreshes one by one in the order it finds them (service_refresh.c), launches all queries it finds and looks
- * whether any has ended (service_query.c), and sleeps when there is nothing to do.
+ * One process, one thread, no database connection, no transactions, no shared buffers (rule M9).
+ * It takes refreshes one by one in the order it finds them (service_refresh.c), launches all
+ * queries it finds and looks whether any has ended (service_query.c), and sleeps when there is
+ * nothing to do.
  *
- * A device that is lost takes the service with it: one log line, exit status 1, and the postmaster starts
- * another, which begins with no mirrors.
+ * A device that is lost takes the service with it: one log line, exit status 1, and the postmaster
+ * starts another, which begins with no mirrors.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +34,7 @@
 #include "mirror/service_state.h"
 #include "mirror/slots.h"
 
-/* After work, how long to look for more before sleeping */
+/* How long the service looks for more work before it sleeps, in microseconds */
 #define GPB_SPIN_US		50
 
 static uint32 gpb_discards_seen = 0;
@@ -59,7 +60,7 @@ serve_round(void)
 
 /* ---- the process ---- */
 
-/* Nobody serves any more; waiters must not sleep on. */
+/* At the exit of the service: nobody serves any more, and waiters must not sleep on. */
 static void
 service_exit(int code, Datum arg)
 {
@@ -70,7 +71,7 @@ service_exit(int code, Datum arg)
 	ConditionVariableBroadcast(&gpb_registry->freed_cv);
 }
 
-/* Become the service: what the one before left is freed first. */
+/* Become the service: first free what the service before this one left. */
 static void
 service_begin(void)
 {
@@ -85,7 +86,7 @@ service_begin(void)
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
 		gpb_registry_discard(i);
-	/* another device, or other settings of it */
+	/* the device may be another one, or have other settings */
 	gpb_forgive_all();
 	LWLockRelease(gpb_registry->lock);
 	gpb_reap_discarded();
@@ -93,7 +94,7 @@ service_begin(void)
 	gpb_queries_init();
 }
 
-/* Signals and settings.  The device's settings need a new process. */
+/* Look for signals and changed settings.  Changes of the device's settings need a new process. */
 static void
 service_interrupts(void)
 {
@@ -164,7 +165,7 @@ gpb_service_main(Datum arg)
 			serve_until_idle();
 		else if (!serving)
 		{
-			/* no device: nothing is answered, and nothing given back may lie there */
+			/* without a device nothing is answered, but what backends left is freed */
 			gpb_reap_discarded();
 			gpb_slots_reclaim();
 		}

@@ -20,12 +20,12 @@ const GpbDeviceApi *gpb_api = NULL;
 
 GpbDevice  *gpb_device = NULL;
 
-/* settings the device was opened with */
+/* The settings that the device was opened with */
 static int	gpb_opened_choice;
 static int	gpb_opened_ordinal;
 static int	gpb_opened_limit;
 
-/* The CUDA library's table, or NULL and why. */
+/* Load the CUDA library and return its table; or NULL, and *why says why. */
 static const GpbDeviceApi *
 load_cuda(const char **why)
 {

@@ -16,8 +16,8 @@ extern const GpbDeviceApi *gpb_api;
 extern GpbDevice *gpb_device;	/* NULL: none is open */
 
 /*
- * Open the device that gpubtree.device names.  Returns false if there is none: one log line, and the server
- * runs without mirrors.
+ * Open the device that gpubtree.device names.  Returns false if there is none: one log line, and
+ * the server runs without mirrors.
  */
 extern bool gpb_open_device(int channels);
 /* Have the settings that the device was opened with changed since? */
@@ -25,8 +25,8 @@ extern bool gpb_device_settings_changed(void);
 /* Show what there is to know of the device, and a status, to users. */
 extern void gpb_device_show(const char *status);
 /*
- * To be called with the status of each call to the device: a lost device ends the service, with one log line.
- * Its waiting backends notice and go on without it.
+ * To be called with the status of each call to the device: a lost device ends the service, with one
+ * log line.  Its waiting backends notice and go on without it.
  */
 extern void gpb_device_check(GpbDeviceStatus status);
 

@@ -3,10 +3,10 @@
  * service_query.c
  *	  The service's queries: aggregates, batches of ranges and of searches.
  *
- * Nothing here waits for the device.  A look over the slots launches what it finds; every look polls all that is
- * in flight (in_flight.c) and answers what has ended.  A slot whose backend has gone while the device works for
- * it stays ABANDONED until its launches have ended, because until then the device reads and writes its staging
- * (rule M3).
+ * Nothing here waits for the device.  A look over the slots launches what it finds; every look
+ * polls all that is in flight (in_flight.c) and answers what has ended.  A slot whose backend has
+ * gone while the device works for it stays ABANDONED until its launches have ended, because until
+ * then the device reads and writes its staging (rule M3).
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 #include "mirror/statistics.h"
 
 /*
- * What the last aggregate or ranges on a channel left to fetch, by GpbFetchWhat; only the slot's claim that
- * asked for it may fetch it.
+ * What the last aggregate or ranges on a channel left to fetch, by GpbFetchWhat; only the slot's
+ * claim that asked for it may fetch it.
  */
 typedef struct GpbLists
 {
@@ -199,8 +199,8 @@ gpb_serve_batch(int number, GpbRequestSlot *slot)
 /* ---- looking over the slots ---- */
 
 /*
- * Take the slot if something was submitted in it.  An abandoned slot for which nothing is in flight (it is
- * not busy) is freed; one for which something is, is freed by whoever answers it.
+ * Take the slot if something was submitted in it.  An abandoned slot for which nothing is in flight
+ * (it is not busy) is freed; one for which something is, is freed by whoever answers it.
  */
 static bool
 gpb_take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
@@ -229,7 +229,10 @@ gpb_look_at_queries(void)
 	return worked;
 }
 
-/* Each look begins one slot further, so that no slot is always the first. */
+/*
+ * Look once over the batch slots.  Each look begins one slot further, so that no slot is always the
+ * first.
+ */
 static bool
 gpb_look_at_batches(void)
 {
@@ -302,7 +305,7 @@ gpb_complete_searches(int channel, const GpbLaunch *launch)
 		gpb_search_completed(launch->number[i], status == GPB_DEVICE_OK);
 }
 
-/* Finish what has ended on the channel and answer. */
+/* Finish the launch that has ended on a channel, and answer its requests. */
 static void
 gpb_complete(int channel)
 {

@@ -15,7 +15,7 @@
 #include "mirror/service/served.h"
 #include "mirror/slots.h"
 
-/* Replace the inner image if level 1 has changed and chains. */
+/* Make a new inner image if level 1 has changed and its pages form a chain (inner.c). */
 static GpbDeviceStatus
 serve_inner(const GpbRequestSlot *slot, GpbServed *served)
 {
@@ -94,9 +94,9 @@ serve_upload(GpbRequestSlot *slot, const char *staging)
 }
 
 /*
- * Serve all refresh requests.  Each is carried out the moment it is found, and one abandoned before that
- * never.  So an upload left behind by a refresh that died cannot overwrite the next refresh's: the next owner
- * submits only after the former owner's requests were done or abandoned.
+ * Serve all refresh requests.  Each is carried out the moment it is found, and one abandoned before
+ * that never.  So an upload left behind by a refresh that died cannot overwrite the next refresh's:
+ * the next owner submits only after the former owner's requests were done or abandoned.
  */
 bool
 gpb_serve_refreshes(void)

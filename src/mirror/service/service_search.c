@@ -3,13 +3,13 @@
  * service_search.c
  *	  The service's searches: small ones joined, large ones cut into chunks.
  *
- * Requests in input order without positions, of up to GPB_SMALL_SEARCH keys, that one look over the slots finds
- * for one mirror and bound go to the device as one launch.
+ * Requests in input order without positions, of up to GPB_SMALL_SEARCH keys, that one look over the
+ * slots finds for one mirror and bound go to the device as one launch.
  *
- * Larger ones are cut into chunks of GPB_SEARCH_CHUNK keys.  Two chunks of a request, and GPB_CHUNKS_IN_FLIGHT of
- * all requests, are in flight at a time; requests take turns chunk by chunk.  So what a small request waits for
- * is bounded, however many keys others ask for.  Before each chunk its request is looked at anew: one whose
- * backend has gone is dropped.
+ * Larger ones are cut into chunks of GPB_SEARCH_CHUNK keys.  Two chunks of a request, and
+ * GPB_CHUNKS_IN_FLIGHT of all requests, are in flight at a time; requests take turns chunk by
+ * chunk.  So what a small request waits for is bounded, however many keys others ask for.  Before
+ * each chunk its request is looked at anew: one whose backend has gone is dropped.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ typedef struct GpbSearchState
 
 static GpbSearchState *gpb_searches = NULL; /* by batch slot */
 
-static int *gpb_small = NULL;	/* batch slots with small searches, found in this look and to be joined */
+static int *gpb_small = NULL;	/* batch slots whose small searches are to be joined */
 
 static int	gpb_nsmall = 0;
 static int	gpb_nactive = 0;
@@ -98,7 +98,7 @@ gpb_search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
 		gpb_mirror_batch_arrange(&slot->search, key_width, gpb_pool_staging(slot), arrays) <= size;
 }
 
-/* A request was found in a batch slot. */
+/* Begin the search that was found in a batch slot. */
 void
 gpb_search_submitted(int number)
 {
@@ -153,7 +153,7 @@ gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, in
 	return true;
 }
 
-/* May the two be one launch? */
+/* May searches of these two slots be one launch? */
 static bool
 gpb_can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
 {
@@ -161,7 +161,10 @@ gpb_can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
 		a->search.bound == b->search.bound;
 }
 
-/* Launch gpb_small[first] and those after it that can join, and take them out of the list. */
+/*
+ * Launch the small search at position "first" of the list together with the searches after it that
+ * can join it, and take all of them out of the list.
+ */
 static void
 gpb_launch_joined(int first)
 {
@@ -202,7 +205,7 @@ gpb_launch_joined(int first)
 	}
 }
 
-/* The next chunk of a request's arrays. */
+/* The part of a search's arrays that is its next chunk. */
 static GpbSearchPiece
 gpb_next_chunk(const GpbSearchState *search, int key_width)
 {
@@ -214,7 +217,8 @@ gpb_next_chunk(const GpbSearchState *search, int key_width)
 	piece.keys = (const char *) arrays->keys + (Size) from * key_width;
 	piece.leaf = arrays->leaf + from;
 	piece.position = arrays->position != NULL ? arrays->position + from : NULL;
-	piece.permutation = arrays->permutation;	/* with another order than that of the input there is one chunk */
+	/* with another order than that of the input there is one chunk */
+	piece.permutation = arrays->permutation;
 	return piece;
 }
 
@@ -285,7 +289,7 @@ gpb_launch_turn(void)
 	return launched;
 }
 
-/* Launch what can be launched now. */
+/* Launch all searches and chunks that can be launched now.  Returns false if there were none. */
 bool
 gpb_launch_searches(void)
 {
@@ -298,7 +302,9 @@ gpb_launch_searches(void)
 	return launched;
 }
 
-/* A launch with this slot's keys has ended. */
+/*
+ * Note that a launch with keys of a batch slot's search has ended; ok says that the device did it.
+ */
 void
 gpb_search_completed(int number, bool ok)
 {

@@ -62,8 +62,8 @@ gpb_mirror_init_shmem(void)
 }
 
 /*
- * Register the service.  It starts with the server, before recovery ends, so that a standby has it; it
- * connects to no database (rule M9).
+ * Register the service.  It starts with the server, before recovery ends, so that a standby has it;
+ * it connects to no database (rule M9).
  */
 void
 gpb_mirror_register_service(void)

@@ -90,7 +90,7 @@ gpb_service_wait_ms(const GpbServiceWait *wait)
  * so it stays.
  */
 static void
-gpb_service_mark_hung(const GpbServiceWait *wait)
+service_mark_hung(const GpbServiceWait *wait)
 {
 	uint64		hung_at = pg_atomic_read_u64(&gpb_service->hung_at);
 	uint32		service = pg_atomic_read_u32(&gpb_service->pgprocno);
@@ -133,7 +133,7 @@ gpb_service_hangs(GpbServiceWait *wait)
 	wait->silent_ms += Min(INSTR_TIME_GET_MILLISEC(slept), GPB_WAIT_MS);
 	if (gpb_request_timeout == 0 || wait->silent_ms < gpb_request_timeout)
 		return false;
-	gpb_service_mark_hung(wait);
+	service_mark_hung(wait);
 	return true;
 }
 

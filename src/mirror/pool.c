@@ -28,11 +28,11 @@ typedef struct GpbPool
 	bool		taken[FLEXIBLE_ARRAY_MEMBER];
 } GpbPool;
 
-static GpbPool *gpb_pool = NULL;
-static char *gpb_pool_memory = NULL;
+static GpbPool *pool = NULL;
+static char *pool_memory = NULL;
 
 static uint32
-gpb_pool_units(void)
+pool_units(void)
 {
 	return (uint32) ((Size) gpb_batch_memory * 1024 / GPB_POOL_UNIT);
 }
@@ -41,14 +41,14 @@ gpb_pool_units(void)
 Size
 gpb_pool_size(void)
 {
-	return mul_size(gpb_pool_units(), GPB_POOL_UNIT);
+	return mul_size(pool_units(), GPB_POOL_UNIT);
 }
 
 /* Bytes of the map of the units. */
 Size
 gpb_pool_shmem_size(void)
 {
-	return MAXALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
+	return MAXALIGN(add_size(offsetof(GpbPool, taken), pool_units() * sizeof(bool)));
 }
 
 void
@@ -56,33 +56,33 @@ gpb_pool_init_shmem(LWLock *lock)
 {
 	bool		found;
 
-	gpb_pool = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
+	pool = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
 	if (found)
 		return;
-	memset(gpb_pool, 0, gpb_pool_shmem_size());
-	gpb_pool->lock = lock;
-	ConditionVariableInit(&gpb_pool->freed_cv);
-	gpb_pool->nunits = gpb_pool_units();
-	gpb_pool->nfree = gpb_pool->nunits;
+	memset(pool, 0, gpb_pool_shmem_size());
+	pool->lock = lock;
+	ConditionVariableInit(&pool->freed_cv);
+	pool->nunits = pool_units();
+	pool->nfree = pool->nunits;
 }
 
 /* Where the units lie: gpb_pool_size() bytes of the region that the service registers (slots.c). */
 void
 gpb_pool_set_memory(char *memory)
 {
-	gpb_pool_memory = memory;
+	pool_memory = memory;
 }
 
 ConditionVariable *
 gpb_pool_freed_cv(void)
 {
-	return &gpb_pool->freed_cv;
+	return &pool->freed_cv;
 }
 
 char *
 gpb_pool_staging(const GpbRequestSlot *slot)
 {
-	return gpb_pool_memory + slot->first_unit * GPB_POOL_UNIT;
+	return pool_memory + slot->first_unit * GPB_POOL_UNIT;
 }
 
 /*
@@ -90,15 +90,15 @@ gpb_pool_staging(const GpbRequestSlot *slot)
  * where it begins; returns its length.
  */
 static uint32
-gpb_pool_find_run(uint32 wanted, uint32 *first)
+pool_find_run(uint32 wanted, uint32 *first)
 {
 	uint32		best = 0;
 	uint32		length = 0;
 	uint32		i;
 
-	for (i = 0; i < gpb_pool->nunits && best < wanted; i++)
+	for (i = 0; i < pool->nunits && best < wanted; i++)
 	{
-		length = gpb_pool->taken[i] ? 0 : length + 1;
+		length = pool->taken[i] ? 0 : length + 1;
 		if (length > best)
 		{
 			best = length;
@@ -120,13 +120,13 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	uint32		n;
 
 	Assert(slot->nunits == 0);
-	LWLockAcquire(gpb_pool->lock, LW_EXCLUSIVE);
-	wanted = (uint32) Min(asked, (Size) Max(gpb_pool->nfree / 2, 1));
-	n = gpb_pool_find_run(wanted, &slot->first_unit);
-	memset(&gpb_pool->taken[slot->first_unit], true, n);
-	gpb_pool->nfree -= n;
+	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
+	wanted = (uint32) Min(asked, (Size) Max(pool->nfree / 2, 1));
+	n = pool_find_run(wanted, &slot->first_unit);
+	memset(&pool->taken[slot->first_unit], true, n);
+	pool->nfree -= n;
 	slot->nunits = n;
-	LWLockRelease(gpb_pool->lock);
+	LWLockRelease(pool->lock);
 	return n > 0;
 }
 
@@ -134,19 +134,19 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 void
 gpb_pool_give_back(GpbRequestSlot *slot)
 {
-	LWLockAcquire(gpb_pool->lock, LW_EXCLUSIVE);
-	memset(&gpb_pool->taken[slot->first_unit], false, slot->nunits);
-	gpb_pool->nfree += slot->nunits;
+	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
+	memset(&pool->taken[slot->first_unit], false, slot->nunits);
+	pool->nfree += slot->nunits;
 	slot->nunits = 0;
-	LWLockRelease(gpb_pool->lock);
-	ConditionVariableBroadcast(&gpb_pool->freed_cv);
+	LWLockRelease(pool->lock);
+	ConditionVariableBroadcast(&pool->freed_cv);
 }
 
 void
 gpb_pool_status(uint32 *nunits, uint32 *nfree)
 {
-	LWLockAcquire(gpb_pool->lock, LW_SHARED);
-	*nunits = gpb_pool->nunits;
-	*nfree = gpb_pool->nfree;
-	LWLockRelease(gpb_pool->lock);
+	LWLockAcquire(pool->lock, LW_SHARED);
+	*nunits = pool->nunits;
+	*nfree = pool->nfree;
+	LWLockRelease(pool->lock);
 }

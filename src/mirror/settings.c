@@ -35,7 +35,7 @@ int			gpb_request_timeout = 10000;
 int			gpb_segment_blocks = GPB_USUAL_SEGMENT_BLOCKS;
 #endif
 
-static const struct config_enum_entry gpb_device_choices[] = {
+static const struct config_enum_entry device_choices[] = {
 	{"auto", GPB_CHOOSE_AUTO, false},
 	{"cuda", GPB_CHOOSE_CUDA, false},
 	{"host", GPB_CHOOSE_HOST, false},
@@ -49,7 +49,7 @@ static const struct config_enum_entry gpb_device_choices[] = {
  * any time, also when a transaction's end brings the old value back.
  */
 static void
-gpb_assign_enabled(bool value, void *extra)
+assign_enabled(bool value, void *extra)
 {
 	if (value != gpb_enabled)
 		ResetPlanCache();
@@ -89,7 +89,7 @@ gpb_mirror_define_settings(void)
 							 "Enables whatever queries can do with gpubtree indexes beyond ordinary index scans.",
 							 "Without it, plans have no nodes of gpubtree, and the device is not used.",
 							 &gpb_enabled, true, PGC_USERSET, GUC_EXPLAIN,
-							 NULL, gpb_assign_enabled, NULL);
+							 NULL, assign_enabled, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_device",
 							 "Enables the use of the device that mirrors gpubtree indexes.",
 							 "Without it, the CPU answers from the index itself.",
@@ -99,7 +99,7 @@ gpb_mirror_define_settings(void)
 							 "Selects the device that holds mirrors.",
 							 "auto is a CUDA device if there is one, else none; host keeps mirrors in the service's own memory.",
 							 &gpb_device_choice, GPB_CHOOSE_AUTO,
-							 gpb_device_choices, PGC_SIGHUP, 0,
+							 device_choices, PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.cuda_device",
 							"Number of the CUDA device.",

@@ -43,47 +43,47 @@ typedef struct GpbSlotArray
 #define GPB_SLOT_STRIDE CACHELINEALIGN(sizeof(GpbRequestSlot))
 #define GPB_REGION_ALIGN	((Size) BLCKSZ)
 
-static GpbSlotArray gpb_slots[GPB_SLOT_CLASSES];
-static char *gpb_region = NULL;
-static Size gpb_region_size = 0;
+static GpbSlotArray classes[GPB_SLOT_CLASSES];
+static char *region = NULL;
+static Size region_size = 0;
 static ConditionVariable *freed_cv = NULL;	/* by class; in shared memory */
 
 /* ---- shared memory ---- */
 
 static void
-gpb_slots_measure(void)
+slots_measure(void)
 {
 	int			class;
 
-	gpb_slots[GPB_QUERY_SLOT].count = gpb_query_slots;
-	gpb_slots[GPB_QUERY_SLOT].staging_size =
+	classes[GPB_QUERY_SLOT].count = gpb_query_slots;
+	classes[GPB_QUERY_SLOT].staging_size =
 		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024);
-	gpb_slots[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
+	classes[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
 	/* one page more for block numbers, so that the pages of a transfer are a round number */
-	gpb_slots[GPB_REFRESH_SLOT].staging_size =
-		gpb_slots[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
-	gpb_slots[GPB_BATCH_SLOT].count = gpb_batch_slots;
-	gpb_slots[GPB_BATCH_SLOT].staging_size = 0;
+	classes[GPB_REFRESH_SLOT].staging_size =
+		classes[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
+	classes[GPB_BATCH_SLOT].count = gpb_batch_slots;
+	classes[GPB_BATCH_SLOT].staging_size = 0;
 
-	gpb_region_size = gpb_pool_size();
+	region_size = gpb_pool_size();
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
-		gpb_region_size = add_size(gpb_region_size,
-								   mul_size(gpb_slots[class].count,
-											add_size(gpb_slots[class].staging_size,
-													 GPB_SLOT_STRIDE)));
-	gpb_region_size = TYPEALIGN(GPB_REGION_ALIGN, gpb_region_size);
+		region_size = add_size(region_size,
+							   mul_size(classes[class].count,
+										add_size(classes[class].staging_size,
+												 GPB_SLOT_STRIDE)));
+	region_size = TYPEALIGN(GPB_REGION_ALIGN, region_size);
 }
 
 Size
 gpb_slots_shmem_size(void)
 {
-	gpb_slots_measure();
-	return add_size(add_size(gpb_region_size, GPB_REGION_ALIGN),
+	slots_measure();
+	return add_size(add_size(region_size, GPB_REGION_ALIGN),
 					MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable)));
 }
 
 static void
-gpb_slot_init(GpbRequestSlot *slot)
+slot_init(GpbRequestSlot *slot)
 {
 	memset(slot, 0, sizeof(*slot));
 	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
@@ -102,58 +102,58 @@ gpb_slots_init_shmem(void)
 	freed_cv = (ConditionVariable *) p;
 	p += MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable));
 	p = (char *) TYPEALIGN(GPB_REGION_ALIGN, p);
-	gpb_region = p;
+	region = p;
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		gpb_slots[class].staging = p;
-		p += gpb_slots[class].count * gpb_slots[class].staging_size;
+		classes[class].staging = p;
+		p += classes[class].count * classes[class].staging_size;
 	}
 	gpb_pool_set_memory(p);
 	p += gpb_pool_size();
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		gpb_slots[class].slots = (GpbRequestSlot *) p;
-		p += gpb_slots[class].count * GPB_SLOT_STRIDE;
+		classes[class].slots = (GpbRequestSlot *) p;
+		p += classes[class].count * GPB_SLOT_STRIDE;
 	}
 	if (found)
 		return;
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
 		ConditionVariableInit(&freed_cv[class]);
-		for (i = 0; i < gpb_slots[class].count; i++)
-			gpb_slot_init(gpb_slot_at(class, i));
+		for (i = 0; i < classes[class].count; i++)
+			slot_init(gpb_slot_at(class, i));
 	}
 }
 
 void
 gpb_slots_region(void **base, Size *size)
 {
-	*base = gpb_region;
-	*size = gpb_region_size;
+	*base = region;
+	*size = region_size;
 }
 
 int
 gpb_slot_count(GpbSlotClass class)
 {
-	return gpb_slots[class].count;
+	return classes[class].count;
 }
 
 GpbRequestSlot *
 gpb_slot_at(GpbSlotClass class, int number)
 {
-	return (GpbRequestSlot *) ((char *) gpb_slots[class].slots + number * GPB_SLOT_STRIDE);
+	return (GpbRequestSlot *) ((char *) classes[class].slots + number * GPB_SLOT_STRIDE);
 }
 
 char *
 gpb_slot_staging(GpbSlotClass class, int number)
 {
-	return gpb_slots[class].staging + number * gpb_slots[class].staging_size;
+	return classes[class].staging + number * classes[class].staging_size;
 }
 
 Size
 gpb_slot_staging_size(GpbSlotClass class)
 {
-	return gpb_slots[class].staging_size;
+	return classes[class].staging_size;
 }
 
 ConditionVariable *
@@ -165,7 +165,7 @@ gpb_slot_freed_cv(GpbSlotClass class)
 /* ---- both sides ---- */
 
 static bool
-gpb_slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
+slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
 {
 	uint32		expected = from;
 
@@ -191,12 +191,12 @@ gpb_slot_try_claim(GpbSlotClass class, int *number)
 {
 	int			i;
 
-	for (i = 0; i < gpb_slots[class].count; i++)
+	for (i = 0; i < classes[class].count; i++)
 	{
 		GpbRequestSlot *slot = gpb_slot_at(class, i);
 
 		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE &&
-			gpb_slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
+			slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
 		{
 			*number = i;
 			return slot;
@@ -218,7 +218,7 @@ gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot)
 			return;
 		}
 		Assert(state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING);
-		if (gpb_slot_change(slot, state, GPB_SLOT_ABANDONED))
+		if (slot_change(slot, state, GPB_SLOT_ABANDONED))
 		{
 			gpb_wake_service();
 			return;
@@ -232,7 +232,7 @@ bool
 gpb_slot_take(GpbRequestSlot *slot)
 {
 	return pg_atomic_read_u32(&slot->state) == GPB_SLOT_SUBMITTED &&
-		gpb_slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING);
+		slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING);
 }
 
 void
@@ -243,7 +243,7 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 	INSTR_TIME_SET_CURRENT(slot->answered);
 	slot->ok = ok;
 	slot->answered_generation = slot->generation;
-	if (gpb_slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
+	if (slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
 		gpb_wake_process(pgprocno);
 	else
 		gpb_slot_free(class, slot);
@@ -262,11 +262,11 @@ gpb_slots_reclaim(void)
 
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		for (i = 0; i < gpb_slots[class].count; i++)
+		for (i = 0; i < classes[class].count; i++)
 		{
 			GpbRequestSlot *slot = gpb_slot_at(class, i);
 
-			if (gpb_slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING) ||
+			if (slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING) ||
 				pg_atomic_read_u32(&slot->state) == GPB_SLOT_RUNNING)
 				gpb_slot_answer(class, slot, false);
 			else if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_ABANDONED)
@@ -287,7 +287,7 @@ gpb_slots_wake_all(void)
 
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		for (i = 0; i < gpb_slots[class].count; i++)
+		for (i = 0; i < classes[class].count; i++)
 		{
 			GpbRequestSlot *slot = gpb_slot_at(class, i);
 			uint32		state = pg_atomic_read_u32(&slot->state);

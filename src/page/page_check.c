@@ -34,7 +34,7 @@ StaticAssertDecl(sizeof(GpbPageSpecial) == MAXALIGN(sizeof(GpbPageSpecial)),
  * What is wrong with the frame that every page of ours has, the metapage too; NULL if nothing is.
  */
 static const char *
-gpb_frame_fault(const void *page)
+frame_fault(const void *page)
 {
 	const GpbPageSpecial *special = gpb_page_special(page);
 	const PageHeaderData *header = (const PageHeaderData *) page;
@@ -59,7 +59,7 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 {
 	const GpbPageSpecial *special = gpb_page_special(page);
 	const PageHeaderData *header = (const PageHeaderData *) page;
-	const char *fault = gpb_frame_fault(page);
+	const char *fault = frame_fault(page);
 	int			row_width;
 	int			count;
 
@@ -96,7 +96,7 @@ const char *
 gpb_meta_fault(Page page, const GpbLayout *layout)
 {
 	const GpbMeta *meta = gpb_meta(page);
-	const char *fault = gpb_frame_fault(page);
+	const char *fault = frame_fault(page);
 
 	if (fault != NULL)
 		return fault;

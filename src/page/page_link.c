@@ -38,8 +38,8 @@ gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low)
  * well.
  */
 static void
-gpb_require_split(Relation index, const GpbLayout *layout, BlockNumber left,
-				  BlockNumber right)
+require_split(Relation index, const GpbLayout *layout, BlockNumber left,
+			  BlockNumber right)
 {
 	Buffer		buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
 
@@ -59,7 +59,7 @@ gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
 	{
 		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		gpb_require_split(index, layout, left, block);
+		require_split(index, layout, left, block);
 		LockBuffer(buffer, lock);
 		gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	}

@@ -42,7 +42,7 @@ gpb_require_block(Relation index, BlockNumber block)
  * itself, uninterruptibly, if a damaged link led back to one of them.
  */
 static bool
-gpb_holds_lock(Buffer buffer)
+holds_lock(Buffer buffer)
 {
 	if (BufferIsLocal(buffer))
 		return false;
@@ -54,7 +54,7 @@ gpb_holds_lock(Buffer buffer)
  * too.
  */
 static void
-gpb_pin_error(void *arg)
+pin_error(void *arg)
 {
 	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
 		errcode(ERRCODE_INDEX_CORRUPTED);
@@ -70,7 +70,7 @@ gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 	GpbPin		pin = {index, block};
 	ErrorContextCallback context;
 
-	context.callback = gpb_pin_error;
+	context.callback = pin_error;
 	context.arg = &pin;
 	context.previous = error_context_stack;
 	error_context_stack = &context;
@@ -92,7 +92,7 @@ gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
 {
 	gpb_require_block(index, block);
 	buffer = gpb_pin(index, buffer, block, NULL);
-	if (unlikely(gpb_holds_lock(buffer)))
+	if (unlikely(holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
 	gpb_page_require(index, block, BufferGetPage(buffer), layout);

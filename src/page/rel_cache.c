@@ -51,7 +51,7 @@ gpb_kind_width(int kind)
 
 /* Raise ERRCODE_FEATURE_NOT_SUPPORTED: this index column has a type that we cannot hold. */
 static void
-gpb_type_refused(Relation index, int column, bool is_key)
+type_refused(Relation index, int column, bool is_key)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
 
@@ -71,13 +71,13 @@ gpb_type_refused(Relation index, int column, bool is_key)
 
 /* Fill in the part of the layout that the key column decides. */
 static void
-gpb_layout_key(Relation index, GpbLayout *layout)
+layout_key(Relation index, GpbLayout *layout)
 {
 	int16		indoption = index->rd_indoption[0];
 
 	layout->key_kind = gpb_type_kind(index->rd_opcintype[0]);
 	if (layout->key_kind == 0 || layout->key_kind == GPB_KIND_FLOAT8)
-		gpb_type_refused(index, 0, true);
+		type_refused(index, 0, true);
 	layout->key_width = layout->key_kind == GPB_KIND_INT8 ? 8 : 4;
 	if (indoption & INDOPTION_DESC)
 		layout->flags |= GPB_LAYOUT_DESC;
@@ -90,7 +90,7 @@ gpb_layout_key(Relation index, GpbLayout *layout)
  * bytes, which want 4-byte alignment, then those of 2.
  */
 static void
-gpb_layout_include(Relation index, GpbLayout *layout)
+layout_include(Relation index, GpbLayout *layout)
 {
 	TupleDesc	descriptor = RelationGetDescr(index);
 	int			offset = GPB_LOCATOR_WIDTH;
@@ -112,7 +112,7 @@ gpb_layout_include(Relation index, GpbLayout *layout)
 		layout->kind[c] =
 			gpb_type_kind(TupleDescAttr(descriptor, nkeys + c)->atttypid);
 		if (layout->kind[c] == 0)
-			gpb_type_refused(index, nkeys + c, false);
+			type_refused(index, nkeys + c, false);
 		if (layout->kind[c] == GPB_KIND_INT2)
 			continue;
 		layout->offset[c] = offset;
@@ -138,8 +138,8 @@ gpb_rel_cache(Relation index)
 		return (GpbRelCache *) index->rd_amcache;
 
 	memset(&cache, 0, sizeof(cache));
-	gpb_layout_key(index, &cache.layout);
-	gpb_layout_include(index, &cache.layout);
+	layout_key(index, &cache.layout);
+	layout_include(index, &cache.layout);
 	cache.root = InvalidBlockNumber;
 
 	/* the look-ups above may have built the entry anew, so assign last */

@@ -32,7 +32,7 @@
 PG_FUNCTION_INFO_V1(gpubtree_probe);
 
 static GpbEngine
-gpb_engine_from_name(const char *name)
+engine_from_name(const char *name)
 {
 	if (strcmp(name, "auto") == 0)
 		return GPB_ENGINE_AUTO;
@@ -53,7 +53,7 @@ gpb_engine_from_name(const char *name)
  * know: the right to read all columns is needed, and no policy may hide rows.
  */
 static void
-gpb_require_select(Relation heap)
+require_select(Relation heap)
 {
 	Oid			relid = RelationGetRelid(heap);
 	AclResult	allowed = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
@@ -71,7 +71,7 @@ gpb_require_select(Relation heap)
 
 /* May this transaction use the index for an answer (rule M10)? */
 static void
-gpb_require_usable(Relation heap, Relation index)
+require_usable(Relation heap, Relation index)
 {
 	if (!index->rd_index->indisvalid)
 		ereport(ERROR,
@@ -137,7 +137,7 @@ keys_of_array(Relation index, ArrayType *array, uint32 *n)
 
 /* Sum the first INCLUDE column if its type is an integer. */
 static void
-gpb_probe_want(Relation index, GpbBatchWant *want)
+probe_want(Relation index, GpbBatchWant *want)
 {
 	memset(want, 0, sizeof(*want));
 	want->points = true;
@@ -163,7 +163,7 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	Relation	heap;
 	Relation	index = gpb_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
-	GpbEngine	engine = gpb_engine_from_name(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	GpbEngine	engine = engine_from_name(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	const GpbBatchCounters *counters;
 	const GpbRangeAnswer *total;
 	GpbBatchWant want;
@@ -176,12 +176,12 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	Datum		values[14];
 	bool		nulls[14] = {false};
 
-	gpb_require_select(heap);
-	gpb_require_usable(heap, index);
+	require_select(heap);
+	require_usable(heap, index);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	keys = keys_of_array(index, array, &n);
-	gpb_probe_want(index, &want);
+	probe_want(index, &want);
 
 	INSTR_TIME_SET_CURRENT(start);
 	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want, engine);

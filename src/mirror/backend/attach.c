@@ -123,7 +123,7 @@ refer(int slot, GpbMirrorRef *ref)
  */
 static GpbAttach
 create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
-					GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
+			  GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
 {
 	int			slot;
 	GpbMirrorSlot *mirror;
@@ -161,7 +161,7 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
  */
 static GpbAttach
 attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
-					BlockNumber nblocks, GpbMirrorUse use, GpbMirrorRef *ref)
+				 BlockNumber nblocks, GpbMirrorUse use, GpbMirrorRef *ref)
 {
 	GpbAttach	outcome = GPB_ATTACHED;
 	GpbMirrorMode mode;
@@ -196,7 +196,7 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
  */
 static bool
 attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse use,
-							GpbMirrorRef *ref)
+			   GpbMirrorRef *ref)
 {
 	int			slot;
 	bool		serves;
@@ -213,7 +213,7 @@ attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse us
 
 static bool
 attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
-					  GpbMirrorRef *ref)
+		   GpbMirrorRef *ref)
 {
 	GpbIdentity identity;
 	BlockNumber nblocks;

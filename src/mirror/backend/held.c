@@ -22,9 +22,9 @@ typedef struct GpbOwnership
 	struct GpbOwnership *next;
 } GpbOwnership;
 
-static GpbRequest *gpb_held = NULL;
-static GpbOwnership *gpb_owned = NULL;
-static bool gpb_release_registered = false;
+static GpbRequest *held_requests = NULL;
+static GpbOwnership *held_ownerships = NULL;
+static bool release_registered = false;
 
 /*
  * The current resource owner goes: give back what was taken under it.  Requests go before
@@ -34,8 +34,8 @@ static bool gpb_release_registered = false;
 static void
 release_owner(ResourceReleasePhase phase, bool commit, bool top, void *arg)
 {
-	GpbRequest *request = gpb_held;
-	GpbOwnership **link = &gpb_owned;
+	GpbRequest *request = held_requests;
+	GpbOwnership **link = &held_ownerships;
 
 	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
 		return;
@@ -65,9 +65,9 @@ release_owner(ResourceReleasePhase phase, bool commit, bool top, void *arg)
 void
 gpb_held_prepare(void)
 {
-	if (!gpb_release_registered)
+	if (!release_registered)
 		RegisterResourceReleaseCallback(release_owner, NULL);
-	gpb_release_registered = true;
+	release_registered = true;
 }
 
 /* ---- requests ---- */
@@ -76,14 +76,14 @@ void
 gpb_hold_request(GpbRequest *request)
 {
 	request->owner = CurrentResourceOwner;
-	request->next = gpb_held;
-	gpb_held = request;
+	request->next = held_requests;
+	held_requests = request;
 }
 
 void
 gpb_release_request(GpbRequest *request)
 {
-	GpbRequest **link = &gpb_held;
+	GpbRequest **link = &held_requests;
 
 	while (*link != request)
 		link = &(*link)->next;
@@ -102,7 +102,7 @@ gpb_request_may_wait(void)
 {
 	GpbRequest *held;
 
-	for (held = gpb_held; held != NULL; held = held->next)
+	for (held = held_requests; held != NULL; held = held->next)
 	{
 		if (held->class != GPB_REFRESH_SLOT)
 			return false;
@@ -141,15 +141,15 @@ gpb_hold_ownership(int slot)
 		pfree(ownership);
 		return false;
 	}
-	ownership->next = gpb_owned;
-	gpb_owned = ownership;
+	ownership->next = held_ownerships;
+	held_ownerships = ownership;
 	return true;
 }
 
 void
 gpb_release_ownership(int slot)
 {
-	GpbOwnership **link = &gpb_owned;
+	GpbOwnership **link = &held_ownerships;
 	GpbOwnership *ownership;
 
 	while ((*link)->slot != slot)

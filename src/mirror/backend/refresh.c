@@ -50,7 +50,7 @@
  * Raises ERRCODE_INDEX_CORRUPTED.
  */
 static void
-gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
+refresh_copy(GpbRefresh *refresh, BlockNumber block)
 {
 	Buffer		buffer = gpb_pin(refresh->index, InvalidBuffer, block,
 								 refresh->strategy);
@@ -73,7 +73,7 @@ gpb_refresh_copy(GpbRefresh *refresh, BlockNumber block)
  * be given up.
  */
 static bool
-gpb_refresh_copy_changed(GpbRefresh *refresh)
+refresh_copy_changed(GpbRefresh *refresh)
 {
 	uint32		nwords = gpb_map_words(refresh->nblocks);
 	uint32		w;
@@ -90,7 +90,7 @@ gpb_refresh_copy_changed(GpbRefresh *refresh)
 			if (!gpb_refresh_room(refresh))
 				return false;
 			CHECK_FOR_INTERRUPTS();
-			gpb_refresh_copy(refresh, block);
+			refresh_copy(refresh, block);
 		}
 	}
 	return true;
@@ -101,10 +101,10 @@ gpb_refresh_copy_changed(GpbRefresh *refresh)
  * is to be given up.
  */
 static bool
-gpb_refresh_copy_all(GpbRefresh *refresh)
+refresh_copy_all(GpbRefresh *refresh)
 {
 	if (!(refresh->ref->inner_only ? gpb_refresh_copy_inner(refresh) :
-		  gpb_refresh_copy_changed(refresh)))
+		  refresh_copy_changed(refresh)))
 		return false;
 	/* the last transfer also asks for the inner image, so all others must have been taken */
 	if (!gpb_refresh_drain(refresh))
@@ -120,7 +120,7 @@ gpb_refresh_copy_all(GpbRefresh *refresh)
  * are used there whatever the strategy; the ring keeps the others from pushing everything else out.
  */
 static BufferAccessStrategy
-gpb_refresh_strategy(uint32 ntodo)
+refresh_strategy(uint32 ntodo)
 {
 	return ntodo > (uint32) NBuffers / 4 ? GetAccessStrategy(BAS_BULKREAD) : NULL;
 }
@@ -129,7 +129,7 @@ gpb_refresh_strategy(uint32 ntodo)
  * Steps 2 to 6.  The caller owns the mirror's refresh.  Returns false if the refresh was given up.
  */
 static bool
-gpb_refresh_move_and_copy(GpbRefresh *refresh)
+refresh_move_and_copy(GpbRefresh *refresh)
 {
 	int			slot = refresh->ref->slot;
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
@@ -144,14 +144,14 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
 	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
 	GPB_HOLD("refresh-after-move");
 	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_registry->epoch, 1);
-	refresh->strategy = gpb_refresh_strategy(refresh->ntodo);
+	refresh->strategy = refresh_strategy(refresh->ntodo);
 	refresh->request[0] = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, true);
 	if (refresh->request[0] == NULL)
 		return false;
 	refresh->nrequests = 1;
 
 	GPB_HOLD("refresh-before-copy");
-	ok = gpb_refresh_copy_all(refresh);
+	ok = refresh_copy_all(refresh);
 	GPB_HOLD("refresh-before-publish");
 	if (ok)
 	{
@@ -183,7 +183,7 @@ gpb_refresh_move_and_copy(GpbRefresh *refresh)
  * and no more up to date than pays.
  */
 static bool
-gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separators)
+refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separators)
 {
 	if (separators)
 		return gpb_mirror_epoch(ref) != 0 && !gpb_separators_are_due(ref, nblocks);
@@ -196,14 +196,14 @@ gpb_refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separ
  * to date than pays.  Returns false if the mirror is of no use.
  */
 static bool
-gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
-					  bool separators, uint64 *blocks)
+refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
+				  bool separators, uint64 *blocks)
 {
 	GpbRefresh	refresh;
 	bool		ok;
 
 	*blocks = 0;
-	if (gpb_refresh_is_needless(ref, RelationGetNumberOfBlocks(index), separators))
+	if (refresh_is_needless(ref, RelationGetNumberOfBlocks(index), separators))
 		return true;
 
 	memset(&refresh, 0, sizeof(refresh));
@@ -216,11 +216,11 @@ gpb_refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRe
 	refresh.nblocks = RelationGetNumberOfBlocks(index);
 	if (!gpb_mirror_is_live(ref->slot, ref->generation))
 		ok = false;
-	else if (gpb_refresh_is_needless(ref, refresh.nblocks, separators))
+	else if (refresh_is_needless(ref, refresh.nblocks, separators))
 		ok = true;				/* the one before us did it */
 	else
 		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
-			gpb_refresh_move_and_copy(&refresh);
+			refresh_move_and_copy(&refresh);
 	gpb_release_ownership(ref->slot);
 	*blocks = refresh.ntodo;
 	return ok;
@@ -230,12 +230,12 @@ bool
 gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 				   uint64 *blocks)
 {
-	return gpb_refresh_as_needed(index, layout, ref, false, blocks);
+	return refresh_as_needed(index, layout, ref, false, blocks);
 }
 
 bool
 gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 							  uint64 *blocks)
 {
-	return gpb_refresh_as_needed(index, layout, ref, true, blocks);
+	return refresh_as_needed(index, layout, ref, true, blocks);
 }

@@ -53,7 +53,7 @@ gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
 }
 
 static void
-gpb_note_taken(GpbRefresh *refresh, BlockNumber block)
+note_taken(GpbRefresh *refresh, BlockNumber block)
 {
 	if (refresh->ntaken == refresh->taken_room)
 	{
@@ -72,7 +72,7 @@ gpb_note_taken(GpbRefresh *refresh, BlockNumber block)
  * ERRCODE_INDEX_CORRUPTED.
  */
 static bool
-gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
+copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 {
 	int			slot = refresh->ref->slot;
 	BlockNumber left = GPB_NO_BLOCK;
@@ -87,7 +87,7 @@ gpb_copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 		const char *copy;
 
 		CHECK_FOR_INTERRUPTS();
-		gpb_note_taken(refresh, block);
+		note_taken(refresh, block);
 		if (!gpb_refresh_room(refresh))
 			return false;
 		buffer = left == GPB_NO_BLOCK ?
@@ -142,7 +142,7 @@ leftmost_of_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 
 /* Copy the pages of level 1 that level 2 names, from its leftmost page on. */
 static bool
-gpb_copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
+copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 {
 	PGAlignedBlock image;
 	BlockNumber block;
@@ -161,7 +161,7 @@ gpb_copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 		{
 			BlockNumber child = gpb_row_child(gpb_page_row(image.data, GPB_INNER_ROW_WIDTH, i));
 
-			if (named != GPB_NO_BLOCK && !gpb_copy_level_one(refresh, named, child))
+			if (named != GPB_NO_BLOCK && !copy_level_one(refresh, named, child))
 				return false;
 			named = child;
 		}
@@ -171,7 +171,7 @@ gpb_copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 		buffer = gpb_read_right(refresh->index, refresh->layout, block, right, 2,
 								gpb_page_high(image.data), BUFFER_LOCK_SHARE);
 	}
-	return named == GPB_NO_BLOCK || gpb_copy_level_one(refresh, named, GPB_NO_BLOCK);
+	return named == GPB_NO_BLOCK || copy_level_one(refresh, named, GPB_NO_BLOCK);
 }
 
 /*
@@ -192,8 +192,8 @@ gpb_refresh_copy_inner(GpbRefresh *refresh)
 	if (meta.level == 0)
 		return true;
 	if (meta.level == 1)
-		return gpb_copy_level_one(refresh, meta.root, GPB_NO_BLOCK);
-	return gpb_copy_below_level_two(refresh, &meta);
+		return copy_level_one(refresh, meta.root, GPB_NO_BLOCK);
+	return copy_below_level_two(refresh, &meta);
 }
 
 /* Step 6: the blocks taken have their images, so they are no longer in flight. */

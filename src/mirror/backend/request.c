@@ -226,7 +226,7 @@ gpb_request_wait(GpbRequest *request)
 
 /* Submit the filled slot and wait for the answer, unless the request is lost. */
 static bool
-run(GpbRequest *request)
+submit_and_wait(GpbRequest *request)
 {
 	if (request->lost)
 		return false;
@@ -251,7 +251,7 @@ gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uin
 		request->slot->op = GPB_OP_VISIBILITY;
 		request->slot->offset = offset + done;
 		request->slot->n = piece;
-		if (!run(request))
+		if (!submit_and_wait(request))
 			return false;
 	}
 	return !request->lost;
@@ -268,7 +268,7 @@ gpb_request_aggregate(GpbRequest *request, const GpbAggregateSpec *spec,
 	slot->op = GPB_OP_AGGREGATE;
 	slot->spec = *spec;
 	GPB_HOLD("aggregate-before-submit");
-	if (!run(request))
+	if (!submit_and_wait(request))
 		return false;
 	*result = slot->result;
 	if (sums != NULL)
@@ -295,7 +295,7 @@ gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n
 		slot->offset = first + done;
 		slot->n = piece;
 		slot->into = 0;
-		if (!run(request))
+		if (!submit_and_wait(request))
 			return false;
 		memcpy((char *) into + done * width, request->staging, piece * width);
 	}

@@ -27,7 +27,7 @@
  * the caller does not wait, or the service is gone or hangs.
  */
 static bool
-gpb_mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
+mirror_batch_take_units(GpbMirrorBatch *batch, Size bytes, bool wait)
 {
 	bool		taken = gpb_pool_take(batch->slot, bytes);
 	GpbServiceWait service;
@@ -52,7 +52,7 @@ gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes)
 
 	if (batch == NULL)
 		return NULL;
-	if (!gpb_mirror_batch_take_units(batch, bytes, wait))
+	if (!mirror_batch_take_units(batch, bytes, wait))
 	{
 		gpb_request_end(batch);
 		return NULL;
@@ -79,7 +79,7 @@ gpb_mirror_batch_end(GpbMirrorBatch *batch)
 
 /* Hand the filled slot over, unless the batch is lost. */
 static bool
-gpb_mirror_batch_submit(GpbMirrorBatch *batch, GpbOperation op)
+mirror_batch_submit(GpbMirrorBatch *batch, GpbOperation op)
 {
 	if (batch->lost)
 		return false;
@@ -112,7 +112,7 @@ gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *sear
 	if (search->order != GPB_ORDER_INPUT && search->n > GPB_SEARCH_CHUNK)
 		elog(ERROR, "a search of %u keys cannot be ordered", search->n);
 	batch->slot->search = *search;
-	return gpb_mirror_batch_submit(batch, GPB_OP_SEARCH);
+	return mirror_batch_submit(batch, GPB_OP_SEARCH);
 }
 
 bool
@@ -133,7 +133,7 @@ bool
 gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec)
 {
 	batch->slot->ranges = *spec;
-	return gpb_mirror_batch_submit(batch, GPB_OP_RANGES);
+	return mirror_batch_submit(batch, GPB_OP_RANGES);
 }
 
 void
@@ -162,7 +162,7 @@ gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 f
 	slot->offset = first;
 	slot->n = n;
 	slot->into = offset;
-	return gpb_mirror_batch_submit(batch, GPB_OP_FETCH);
+	return mirror_batch_submit(batch, GPB_OP_FETCH);
 }
 
 bool

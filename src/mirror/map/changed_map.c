@@ -47,7 +47,7 @@ typedef struct GpbMap
 	pg_atomic_uint32 *table;	/* [GPB_MIRRORS][total]: number + 1, 0: none */
 } GpbMap;
 
-static GpbMap *gpb_map = NULL;
+static GpbMap *map = NULL;
 
 /* The word of a segment that has the changed, or the in-flight, bits of blocks 32 * w and on. */
 static inline pg_atomic_uint32 *
@@ -65,7 +65,7 @@ in_flight_word(GpbSegment *segment, uint32 w)
 static inline GpbSegment *
 segment_at(uint32 number)
 {
-	return gpb_map->segments + (Size) number * 2 * GPB_SEGMENT_WORDS;
+	return map->segments + (Size) number * 2 * GPB_SEGMENT_WORDS;
 }
 
 uint32
@@ -101,22 +101,22 @@ gpb_map_init_shmem(void)
 	char	   *p = ShmemInitStruct("gpubtree changed map", gpb_map_shmem_size(), &found);
 	uint32		i;
 
-	gpb_map = (GpbMap *) p;
+	map = (GpbMap *) p;
 	if (found)
 		return;
 	p = (char *) CACHELINEALIGN(p + sizeof(GpbMap));
-	gpb_map->total = total;
-	gpb_map->nfree = total;
-	gpb_map->segments = (GpbSegment *) p;
+	map->total = total;
+	map->nfree = total;
+	map->segments = (GpbSegment *) p;
 	p += (Size) total * 2 * GPB_SEGMENT_WORDS * sizeof(GpbSegment);
-	gpb_map->free_list = (uint32 *) p;
+	map->free_list = (uint32 *) p;
 	p += MAXALIGN(total * sizeof(uint32));
-	gpb_map->table = (pg_atomic_uint32 *) p;
+	map->table = (pg_atomic_uint32 *) p;
 	for (i = 0; i < total; i++)
 	{
 		int			w;
 
-		gpb_map->free_list[i] = total - 1 - i;
+		map->free_list[i] = total - 1 - i;
 		for (w = 0; w < GPB_SEGMENT_WORDS; w++)
 		{
 			pg_atomic_init_u32(changed_word(segment_at(i), w), 0xFFFFFFFF);
@@ -124,7 +124,7 @@ gpb_map_init_shmem(void)
 		}
 	}
 	for (i = 0; i < total * GPB_MIRRORS; i++)
-		pg_atomic_init_u32(&gpb_map->table[i], 0);
+		pg_atomic_init_u32(&map->table[i], 0);
 }
 
 /*
@@ -132,13 +132,13 @@ gpb_map_init_shmem(void)
  * arguments.
  */
 static GpbSegment *
-gpb_map_segment(int slot, uint32 number)
+map_segment(int slot, uint32 number)
 {
 	uint32		entry;
 
-	if (slot < 0 || slot >= GPB_MIRRORS || number >= gpb_map->total)
+	if (slot < 0 || slot >= GPB_MIRRORS || number >= map->total)
 		return NULL;
-	entry = pg_atomic_read_u32(&gpb_map->table[slot * gpb_map->total + number]);
+	entry = pg_atomic_read_u32(&map->table[slot * map->total + number]);
 	return entry == 0 ? NULL : segment_at(entry - 1);
 }
 
@@ -155,7 +155,7 @@ gpb_mirror_mark(int slot, BlockNumber block)
 	if (slot == GPB_NOT_MIRRORED)
 		return;
 	pg_memory_barrier();
-	segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	segment = map_segment(slot, block / GPB_SEGMENT_BLOCKS);
 	if (segment != NULL)
 	{
 		uint32		within = block % GPB_SEGMENT_BLOCKS;
@@ -180,15 +180,15 @@ gpb_map_grow(int slot, uint32 nsegments)
 	uint32		have = pg_atomic_read_u32(&mirror->nsegments);
 
 	Assert(LWLockHeldByMeInMode(gpb_registry->lock, LW_EXCLUSIVE));
-	if (nsegments > gpb_map->total)
+	if (nsegments > map->total)
 		return false;
 	if (nsegments <= have)
 		return true;
-	if (nsegments - have > gpb_map->nfree)
+	if (nsegments - have > map->nfree)
 		return false;
 	for (; have < nsegments; have++)
 	{
-		uint32		number = gpb_map->free_list[--gpb_map->nfree];
+		uint32		number = map->free_list[--map->nfree];
 		GpbSegment *segment = segment_at(number);
 		int			w;
 
@@ -198,7 +198,7 @@ gpb_map_grow(int slot, uint32 nsegments)
 			pg_atomic_write_u32(in_flight_word(segment, w), 0);
 		}
 		pg_memory_barrier();
-		pg_atomic_write_u32(&gpb_map->table[slot * gpb_map->total + have], number + 1);
+		pg_atomic_write_u32(&map->table[slot * map->total + have], number + 1);
 	}
 	pg_atomic_write_u32(&mirror->nsegments, nsegments);
 	pg_memory_barrier();
@@ -219,9 +219,9 @@ gpb_map_release(int slot)
 	Assert(LWLockHeldByMeInMode(gpb_registry->lock, LW_EXCLUSIVE));
 	for (i = 0; i < n; i++)
 	{
-		pg_atomic_uint32 *entry = &gpb_map->table[slot * gpb_map->total + i];
+		pg_atomic_uint32 *entry = &map->table[slot * map->total + i];
 
-		gpb_map->free_list[gpb_map->nfree++] = pg_atomic_read_u32(entry) - 1;
+		map->free_list[map->nfree++] = pg_atomic_read_u32(entry) - 1;
 		pg_atomic_write_u32(entry, 0);
 	}
 	pg_atomic_write_u32(&mirror->nsegments, 0);
@@ -237,7 +237,7 @@ gpb_map_release(int slot)
 		BlockNumber first_; \
 		for (first_ = 0; first_ < (nblocks); first_ += GPB_SEGMENT_BLOCKS) \
 		{ \
-			GpbSegment *segment = gpb_map_segment(slot, first_ / GPB_SEGMENT_BLOCKS); \
+			GpbSegment *segment = map_segment(slot, first_ / GPB_SEGMENT_BLOCKS); \
 			uint32		left_ = Min((nblocks) - first_, GPB_SEGMENT_BLOCKS); \
 			uint32		w; \
 			if (segment == NULL) \
@@ -245,7 +245,7 @@ gpb_map_release(int slot)
 			for (w = 0; w < gpb_map_words(left_); w++) \
 			{ \
 				uint32		i = first_ / 32 + w; \
-				uint32		mask = gpb_word_mask(left_ - w * 32); \
+				uint32		mask = word_mask(left_ - w * 32); \
 				body; \
 				(void) i; (void) mask; \
 			} \
@@ -255,7 +255,7 @@ gpb_map_release(int slot)
 	} while (0)
 
 static inline uint32
-gpb_word_mask(uint32 nbits)
+word_mask(uint32 nbits)
 {
 	return nbits >= 32 ? 0xFFFFFFFF : ((uint32) 1 << nbits) - 1;
 }
@@ -340,7 +340,7 @@ gpb_map_clear_in_flight(int slot, BlockNumber nblocks, const uint32 *todo)
 bool
 gpb_map_take(int slot, BlockNumber block)
 {
-	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	GpbSegment *segment = map_segment(slot, block / GPB_SEGMENT_BLOCKS);
 	uint32		w = block % GPB_SEGMENT_BLOCKS / 32;
 	uint32		bit = (uint32) 1 << (block % 32);
 
@@ -359,7 +359,7 @@ gpb_map_take(int slot, BlockNumber block)
 void
 gpb_map_put(int slot, BlockNumber block)
 {
-	GpbSegment *segment = gpb_map_segment(slot, block / GPB_SEGMENT_BLOCKS);
+	GpbSegment *segment = map_segment(slot, block / GPB_SEGMENT_BLOCKS);
 
 	pg_memory_barrier();
 	if (segment != NULL)

@@ -74,7 +74,7 @@ gpb_registry_init_shmem(LWLock *lock)
 
 /* Mix the bits of h; one to one: every bit of the result depends on every bit of h. */
 static inline uint64
-gpb_mix64(uint64 h)
+mix64(uint64 h)
 {
 	h = (h ^ (h >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
 	h = (h ^ (h >> 27)) * UINT64CONST(0x94D049BB133111EB);
@@ -83,11 +83,11 @@ gpb_mix64(uint64 h)
 
 /* The tag of a file: never 0, and no two live mirrors have one tag (see attach.c). */
 static uint64
-gpb_file_tag(const RelFileNode *file)
+file_tag(const RelFileNode *file)
 {
 	uint64		numbers = ((uint64) file->dbNode << 32) | file->relNode;
 
-	return gpb_mix64(numbers ^ gpb_mix64(file->spcNode)) | 1;
+	return mix64(numbers ^ mix64(file->spcNode)) | 1;
 }
 
 int
@@ -102,7 +102,7 @@ gpb_mirror_find(const RelFileNode *file)
 	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
 	if (limit == 0)
 		return GPB_NOT_MIRRORED;
-	tag = gpb_file_tag(file);
+	tag = file_tag(file);
 	for (i = 0; i < limit; i++)
 	{
 		if (pg_atomic_read_u64(&gpb_registry->tags[i]) == tag)
@@ -150,7 +150,7 @@ gpb_registry_publish(int slot)
 	pg_memory_barrier();
 	pg_atomic_write_u32(&mirror->state, GPB_MIRROR_LIVE);
 	pg_memory_barrier();
-	pg_atomic_write_u64(&gpb_registry->tags[slot], gpb_file_tag(&mirror->identity.file));
+	pg_atomic_write_u64(&gpb_registry->tags[slot], file_tag(&mirror->identity.file));
 	if (pg_atomic_read_u32(&gpb_registry->tag_limit) < slot + 1)
 		pg_atomic_write_u32(&gpb_registry->tag_limit, slot + 1);
 	pg_memory_barrier();
@@ -196,7 +196,7 @@ gpb_mirror_forget(const RelFileNode *file)
 
 /* Is there a live mirror of this index in this slot?  Registry lock held. */
 static bool
-gpb_slot_is_of_index(int slot, Oid database, Oid index)
+slot_is_of_index(int slot, Oid database, Oid index)
 {
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
@@ -213,7 +213,7 @@ gpb_mirror_was_used(void)
 
 /* Is there a mirror of any file that the index has or had? */
 static bool
-gpb_registry_has_index(Oid database, Oid index)
+registry_has_index(Oid database, Oid index)
 {
 	bool		found = false;
 	int			slot;
@@ -222,7 +222,7 @@ gpb_registry_has_index(Oid database, Oid index)
 		return false;
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	for (slot = 0; slot < GPB_MIRRORS && !found; slot++)
-		found = gpb_slot_is_of_index(slot, database, index);
+		found = slot_is_of_index(slot, database, index);
 	LWLockRelease(gpb_registry->lock);
 	return found;
 }
@@ -237,12 +237,12 @@ gpb_mirror_drop_index(Oid database, Oid index)
 	bool		found = false;
 	int			slot;
 
-	if (!gpb_registry_has_index(database, index))
+	if (!registry_has_index(database, index))
 		return false;
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
-		if (!gpb_slot_is_of_index(slot, database, index))
+		if (!slot_is_of_index(slot, database, index))
 			continue;
 		gpb_registry_discard(slot);
 		found = true;
@@ -281,7 +281,7 @@ gpb_registry_discard_former(const GpbIdentity *identity)
 		gpb_registry_discard(slot);
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
-		if (gpb_slot_is_of_index(slot, identity->file.dbNode, identity->index))
+		if (slot_is_of_index(slot, identity->file.dbNode, identity->index))
 			gpb_registry_discard(slot);
 	}
 }

@@ -21,9 +21,8 @@
 
 #define GPB_SPARE_CHANNELS	4
 
-static GpbLaunch *gpb_launches = NULL;	/* by channel */
-
-static int	gpb_nin_flight = 0;
+static GpbLaunch *launches = NULL;	/* by channel */
+static int	launches_in_flight = 0;
 
 /* ---- channels ---- */
 
@@ -36,8 +35,8 @@ gpb_channels_needed(void)
 void
 gpb_in_flight_init(void)
 {
-	gpb_launches = MemoryContextAllocZero(TopMemoryContext,
-										  gpb_channels_needed() * sizeof(GpbLaunch));
+	launches = MemoryContextAllocZero(TopMemoryContext,
+									  gpb_channels_needed() * sizeof(GpbLaunch));
 }
 
 int
@@ -49,7 +48,7 @@ gpb_batch_channel(int number)
 bool
 gpb_channel_is_free(int channel)
 {
-	return gpb_launches[channel].kind == GPB_NOTHING_LAUNCHED;
+	return launches[channel].kind == GPB_NOTHING_LAUNCHED;
 }
 
 int
@@ -97,13 +96,13 @@ gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
 void
 gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 {
-	GpbLaunch  *launch = &gpb_launches[channel];
+	GpbLaunch  *launch = &launches[channel];
 
 	Assert(launch->kind == GPB_NOTHING_LAUNCHED);
 	launch->kind = kind;
 	launch->nslots = n;
 	memcpy(launch->number, numbers, n * sizeof(int));
-	gpb_nin_flight++;
+	launches_in_flight++;
 	if (kind == GPB_AGGREGATE_LAUNCHED)
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
@@ -115,7 +114,7 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 bool
 gpb_any_in_flight(void)
 {
-	return gpb_nin_flight > 0;
+	return launches_in_flight > 0;
 }
 
 /* Has what is in flight on the channel ended, so that its finish does not wait? */
@@ -135,11 +134,11 @@ gpb_has_ended(int channel)
 GpbLaunch
 gpb_take_launch(int channel)
 {
-	GpbLaunch	launch = gpb_launches[channel];
+	GpbLaunch	launch = launches[channel];
 
 	Assert(launch.kind != GPB_NOTHING_LAUNCHED);
-	gpb_launches[channel].kind = GPB_NOTHING_LAUNCHED;
-	gpb_nin_flight--;
+	launches[channel].kind = GPB_NOTHING_LAUNCHED;
+	launches_in_flight--;
 	return launch;
 }
 

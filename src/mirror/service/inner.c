@@ -74,7 +74,7 @@ gpb_inner_destroy(GpbInnerPages *inner)
 
 /* The entry of a page of level 1, made now if need be. */
 static GpbInnerPage *
-gpb_inner_page(GpbInnerPages *inner, BlockNumber block)
+inner_page(GpbInnerPages *inner, BlockNumber block)
 {
 	bool		found;
 	GpbInnerPage *page = hash_search(inner->pages, &block, HASH_ENTER, &found);
@@ -99,7 +99,7 @@ gpb_inner_image(GpbInnerPages *inner, BlockNumber block)
 {
 	if (block == GPB_META_BLOCK)
 		return block;
-	return gpb_inner_page(inner, block)->image;
+	return inner_page(inner, block)->image;
 }
 
 /* Note what a page on its way to the device says of level 1. */
@@ -117,7 +117,7 @@ gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 	}
 	if (special->level != 1)
 		return;
-	entry = gpb_inner_page(inner, block);
+	entry = inner_page(inner, block);
 	entry->right = special->right;
 	entry->count = gpb_page_count(page);
 	entry->high = gpb_page_high(page);
@@ -131,7 +131,7 @@ gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 
 /* Follow the chain of level 1's pages and write it down.  Returns false if it has a gap. */
 static bool
-gpb_inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
+inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
 {
 	long		limit = hash_get_num_entries(inner->pages);
 	GpbBound	low = {0, 0};
@@ -174,7 +174,7 @@ gpb_inner_chain(GpbInnerPages *inner, GpbInnerChain *chain)
 		chain->root_leaf = inner->meta.root;
 		chain->leaves = 1;
 	}
-	else if (!gpb_inner_walk(inner, chain))
+	else if (!inner_walk(inner, chain))
 	{
 		pfree(chain->blocks);
 		pfree(chain->counts);

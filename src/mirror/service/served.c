@@ -18,7 +18,7 @@
 
 uint64		gpb_incarnation = 0;
 
-static GpbServed gpb_served[GPB_MIRRORS];
+static GpbServed served_mirrors[GPB_MIRRORS];
 
 bool
 gpb_is_inner_only(int slot)
@@ -54,7 +54,7 @@ gpb_reap_discarded(void)
 
 		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_DISCARDED)
 			continue;
-		destroy(&gpb_served[i]);
+		destroy(&served_mirrors[i]);
 		if (!gpb_own_try(i))
 			continue;
 		LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
@@ -105,7 +105,7 @@ gpb_give_up(int slot)
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
-		alone = alone && (i == slot || gpb_served[i].mirror == NULL);
+		alone = alone && (i == slot || served_mirrors[i].mirror == NULL);
 	mode = pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode);
 	if (alone)
 		gpb_refuse(&gpb_registry->mirrors[slot].identity, mode);
@@ -148,7 +148,7 @@ gpb_should_retry(GpbDeviceStatus status, const GpbRequestSlot *slot)
 GpbServed *
 gpb_served_for(const GpbRequestSlot *slot)
 {
-	GpbServed  *served = &gpb_served[slot->mirror];
+	GpbServed  *served = &served_mirrors[slot->mirror];
 	const GpbLayout *layout = &gpb_registry->mirrors[slot->mirror].layout;
 	GpbDeviceStatus status;
 
@@ -177,7 +177,7 @@ gpb_searchable_mirror(const GpbRequestSlot *slot)
 
 	if (!gpb_request_is_valid(slot))
 		return NULL;
-	served = &gpb_served[slot->mirror];
+	served = &served_mirrors[slot->mirror];
 	if (served->generation != slot->mirror_generation || !served->has_inner)
 		return NULL;
 	return served->mirror;

@@ -37,7 +37,7 @@
 /* How long the service looks for more work before it sleeps, in microseconds */
 #define GPB_SPIN_US		50
 
-static uint32 gpb_discards_seen = 0;
+static uint32 discards_seen = 0;
 
 /* ---- a look around ---- */
 
@@ -49,9 +49,9 @@ serve_round(void)
 	bool		worked;
 
 	gpb_heartbeat();
-	if (discards != gpb_discards_seen)
+	if (discards != discards_seen)
 	{
-		gpb_discards_seen = discards;
+		discards_seen = discards;
 		gpb_reap_discarded();
 	}
 	worked = gpb_serve_refreshes();

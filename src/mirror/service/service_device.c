@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <unistd.h>
+
 #include "miscadmin.h"
 #include "storage/ipc.h"
 
@@ -17,13 +18,12 @@
 #include "mirror/slots.h"
 
 const GpbDeviceApi *gpb_api = NULL;
-
 GpbDevice  *gpb_device = NULL;
 
 /* The settings that the device was opened with */
-static int	gpb_opened_choice;
-static int	gpb_opened_ordinal;
-static int	gpb_opened_limit;
+static int	opened_choice;
+static int	opened_ordinal;
+static int	opened_limit;
 
 /* Load the CUDA library and return its table; or NULL, and *why says why. */
 static const GpbDeviceApi *
@@ -80,9 +80,9 @@ gpb_open_device(int channels)
 	void	   *region;
 	Size		size;
 
-	gpb_opened_choice = gpb_device_choice;
-	gpb_opened_ordinal = gpb_cuda_device;
-	gpb_opened_limit = gpb_memory_limit;
+	opened_choice = gpb_device_choice;
+	opened_ordinal = gpb_cuda_device;
+	opened_limit = gpb_memory_limit;
 
 	if (gpb_device_choice == GPB_CHOOSE_HOST)
 		gpb_api = &gpb_host_device;
@@ -112,8 +112,8 @@ gpb_open_device(int channels)
 bool
 gpb_device_settings_changed(void)
 {
-	return gpb_device_choice != gpb_opened_choice || gpb_cuda_device != gpb_opened_ordinal ||
-		gpb_memory_limit != gpb_opened_limit;
+	return gpb_device_choice != opened_choice || gpb_cuda_device != opened_ordinal ||
+		gpb_memory_limit != opened_limit;
 }
 
 void

@@ -41,55 +41,55 @@ typedef struct GpbSearchState
 	GpbSearchPiece arrays;		/* all of it */
 } GpbSearchState;
 
-static GpbSearchState *gpb_searches = NULL; /* by batch slot */
+static GpbSearchState *searches = NULL; /* by batch slot */
 
-static int *gpb_small = NULL;	/* batch slots whose small searches are to be joined */
+static int *small = NULL;	/* batch slots whose small searches are to be joined */
 
-static int	gpb_nsmall = 0;
-static int	gpb_nactive = 0;
-static int	gpb_chunks_in_flight = 0;
-static int	gpb_next_turn = 0;
+static int	nsmall = 0;
+static int	nactive = 0;
+static int	chunks_in_flight = 0;
+static int	next_turn = 0;
 
 void
 gpb_searches_init(void)
 {
 	int			n = gpb_slot_count(GPB_BATCH_SLOT);
 
-	gpb_searches = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbSearchState));
-	gpb_small = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
+	searches = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbSearchState));
+	small = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
 }
 
 /* Has the batch slot a search that is not answered yet, so that nobody may free the slot? */
 bool
 gpb_search_has_slot(int number)
 {
-	return gpb_searches[number].active;
+	return searches[number].active;
 }
 
 /* Answer the whole search: all its launches have ended, or it failed. */
 static void
-gpb_search_end(int number)
+search_end(int number)
 {
-	GpbSearchState *search = &gpb_searches[number];
+	GpbSearchState *search = &searches[number];
 
 	search->active = false;
-	gpb_nactive--;
+	nactive--;
 	gpb_answer_batch(number, !search->failed);
 }
 
 /* Answer the search if nothing of it is in flight and nothing is left to launch. */
 static void
-gpb_search_end_if_done(int number)
+search_end_if_done(int number)
 {
-	GpbSearchState *search = &gpb_searches[number];
+	GpbSearchState *search = &searches[number];
 
 	if (search->in_flight == 0 && (search->failed || search->next == search->arrays.n))
-		gpb_search_end(number);
+		search_end(number);
 }
 
 /* Find the arrays that the request asks for.  Returns false if they do not fit its staging. */
 static bool
-gpb_search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
+search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
 {
 	Size		size = slot->nunits * GPB_POOL_UNIT;
 	int			key_width = gpb_registry->mirrors[slot->mirror].layout.key_width;
@@ -103,28 +103,28 @@ void
 gpb_search_submitted(int number)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
-	GpbSearchState *search = &gpb_searches[number];
+	GpbSearchState *search = &searches[number];
 
 	memset(search, 0, sizeof(*search));
 	search->active = true;
-	gpb_nactive++;
+	nactive++;
 	if ((slot->search.positions ? gpb_full_mirror(slot) : gpb_searchable_mirror(slot)) == NULL ||
-		!gpb_search_arrange(slot, &search->arrays))
+		!search_arrange(slot, &search->arrays))
 		search->failed = true;
 	if (search->failed || search->arrays.n == 0)
 	{
-		gpb_search_end(number);
+		search_end(number);
 		return;
 	}
 	search->large = search->arrays.n > GPB_SMALL_SEARCH;
 	if (!search->large && slot->search.order == GPB_ORDER_INPUT && !slot->search.positions)
-		gpb_small[gpb_nsmall++] = number;
+		small[nsmall++] = number;
 }
 
 /* ---- launching ---- */
 
 static bool
-gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
+search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, numbers[0]);
 	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
@@ -148,14 +148,14 @@ gpb_search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, in
 	for (i = 0; i < (int) spec->npieces; i++)
 		GPB_SLOW_SERVICE("search", spec->piece[i].n);
 	for (i = 0; i < n; i++)
-		gpb_searches[numbers[i]].in_flight++;
+		searches[numbers[i]].in_flight++;
 	gpb_note_launch(GPB_SEARCH_LAUNCHED, channel, numbers, n);
 	return true;
 }
 
 /* May searches of these two slots be one launch? */
 static bool
-gpb_can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
+can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
 {
 	return a->mirror == b->mirror && a->mirror_generation == b->mirror_generation &&
 		a->search.bound == b->search.bound;
@@ -166,10 +166,10 @@ gpb_can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
  * can join it, and take all of them out of the list.
  */
 static void
-gpb_launch_joined(int first)
+launch_joined(int first)
 {
 	static GpbSearchSpec spec;
-	const GpbRequestSlot *leader = gpb_slot_at(GPB_BATCH_SLOT, gpb_small[first]);
+	const GpbRequestSlot *leader = gpb_slot_at(GPB_BATCH_SLOT, small[first]);
 	int			numbers[GPB_SEARCH_PIECES];
 	int			left = first;
 	int			i;
@@ -179,15 +179,15 @@ gpb_launch_joined(int first)
 	spec.ascending = true;
 	spec.epoch = 0;
 	spec.npieces = 0;
-	for (i = first; i < gpb_nsmall; i++)
+	for (i = first; i < nsmall; i++)
 	{
-		int			number = gpb_small[i];
+		int			number = small[i];
 		const GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
-		GpbSearchState *search = &gpb_searches[number];
+		GpbSearchState *search = &searches[number];
 
-		if (spec.npieces == GPB_SEARCH_PIECES || !gpb_can_join(leader, slot))
+		if (spec.npieces == GPB_SEARCH_PIECES || !can_join(leader, slot))
 		{
-			gpb_small[left++] = number;
+			small[left++] = number;
 			continue;
 		}
 		spec.ascending = spec.ascending && slot->search.ascending;
@@ -195,19 +195,19 @@ gpb_launch_joined(int first)
 		numbers[spec.npieces] = number;
 		spec.piece[spec.npieces++] = search->arrays;
 	}
-	gpb_nsmall = left;
-	if (gpb_search_launch(&spec, gpb_batch_channel(numbers[0]), numbers, (int) spec.npieces))
+	nsmall = left;
+	if (search_launch(&spec, gpb_batch_channel(numbers[0]), numbers, (int) spec.npieces))
 		return;
 	for (i = 0; i < spec.npieces; i++)
 	{
-		gpb_searches[numbers[i]].failed = true;
-		gpb_search_end(numbers[i]);
+		searches[numbers[i]].failed = true;
+		search_end(numbers[i]);
 	}
 }
 
 /* The part of a search's arrays that is its next chunk. */
 static GpbSearchPiece
-gpb_next_chunk(const GpbSearchState *search, int key_width)
+next_chunk(const GpbSearchState *search, int key_width)
 {
 	const GpbSearchPiece *arrays = &search->arrays;
 	uint32		from = search->next;
@@ -227,10 +227,10 @@ gpb_next_chunk(const GpbSearchState *search, int key_width)
  * cannot take it or its backend has gone.
  */
 static void
-gpb_launch_chunk(int number, int channel)
+launch_chunk(int number, int channel)
 {
 	static GpbSearchSpec spec;
-	GpbSearchState *search = &gpb_searches[number];
+	GpbSearchState *search = &searches[number];
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
 
 	spec.bound = slot->search.bound;
@@ -238,28 +238,28 @@ gpb_launch_chunk(int number, int channel)
 	spec.ascending = slot->search.ascending;
 	spec.epoch = slot->search.epoch;
 	spec.npieces = 1;
-	spec.piece[0] = gpb_next_chunk(search, gpb_registry->mirrors[slot->mirror].layout.key_width);
+	spec.piece[0] = next_chunk(search, gpb_registry->mirrors[slot->mirror].layout.key_width);
 	if (pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED &&
-		gpb_search_launch(&spec, channel, &number, 1))
+		search_launch(&spec, channel, &number, 1))
 	{
 		search->next += spec.piece[0].n;
-		gpb_chunks_in_flight += search->large;
+		chunks_in_flight += search->large;
 		GPB_HOLD_SERVICE("chunk");
 	}
 	else
 		search->failed = true;
-	gpb_search_end_if_done(number);
+	search_end_if_done(number);
 }
 
 /* The channel for another chunk of the request; -1 if it has to wait. */
 static int
-gpb_channel_for_chunk(int number)
+channel_for_chunk(int number)
 {
-	const GpbSearchState *search = &gpb_searches[number];
+	const GpbSearchState *search = &searches[number];
 
 	if (!search->active || search->failed || search->next == search->arrays.n ||
 		search->in_flight == GPB_CHUNKS_PER_REQUEST ||
-		(search->large && gpb_chunks_in_flight == GPB_CHUNKS_IN_FLIGHT))
+		(search->large && chunks_in_flight == GPB_CHUNKS_IN_FLIGHT))
 		return -1;
 	return gpb_channel_is_free(gpb_batch_channel(number)) ? gpb_batch_channel(number) :
 		gpb_spare_channel();
@@ -267,23 +267,23 @@ gpb_channel_for_chunk(int number)
 
 /* Launch one chunk of each request whose turn it is.  Returns false if it was nobody's. */
 static bool
-gpb_launch_turn(void)
+launch_turn(void)
 {
 	int			n = gpb_slot_count(GPB_BATCH_SLOT);
-	int			first = gpb_next_turn;
+	int			first = next_turn;
 	bool		launched = false;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
 		int			number = (first + i) % n;
-		int			channel = gpb_channel_for_chunk(number);
+		int			channel = channel_for_chunk(number);
 
 		if (channel < 0)
 			continue;
-		gpb_launch_chunk(number, channel);
+		launch_chunk(number, channel);
 		gpb_heartbeat();
-		gpb_next_turn = (number + 1) % n;
+		next_turn = (number + 1) % n;
 		launched = true;
 	}
 	return launched;
@@ -293,11 +293,11 @@ gpb_launch_turn(void)
 bool
 gpb_launch_searches(void)
 {
-	bool		launched = gpb_nsmall > 0;
+	bool		launched = nsmall > 0;
 
-	while (gpb_nsmall > 0)
-		gpb_launch_joined(0);
-	while (gpb_nactive > 0 && gpb_launch_turn())
+	while (nsmall > 0)
+		launch_joined(0);
+	while (nactive > 0 && launch_turn())
 		launched = true;
 	return launched;
 }
@@ -308,11 +308,11 @@ gpb_launch_searches(void)
 void
 gpb_search_completed(int number, bool ok)
 {
-	GpbSearchState *search = &gpb_searches[number];
+	GpbSearchState *search = &searches[number];
 
 	search->in_flight--;
-	gpb_chunks_in_flight -= search->large;
+	chunks_in_flight -= search->large;
 	if (!ok)
 		search->failed = true;
-	gpb_search_end_if_done(number);
+	search_end_if_done(number);
 }

@@ -6,8 +6,8 @@
  * Compiled only with -DGPB_HOLD_POINTS (make GPB_CFLAGS=-DGPB_HOLD_POINTS); the tests that
  * need an interleaving build so.  A session that has set
  *		gpubtree.hold_point = 'name'
- * takes and gives back the advisory lock (0, GPB_HOLD_LOCK) at the point of that name, and so waits for
- * a session that holds it:
+ * takes and gives back the advisory lock (0, GPB_HOLD_LOCK) at the point of that name, and so waits
+ * for a session that holds it:
  *		SELECT pg_advisory_lock(0, 7001);
  * gpubtree.hold_lock names another lock, for a second session to be held apart from the first.
  * At a point written GPB_FAIL it raises an error instead, as a full disk might.
@@ -18,9 +18,14 @@
  * file gpubtree_hold.NAME, until that file is removed, and shows that it does by
  * a file gpubtree_held.NAME.
  *
+ * At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file gpubtree_slow.NAME, it
+ * sleeps the nanoseconds written there for each of n things.
+ *
+ * Hold points change no constant.  Where a test needs another value than production's, for instance
+ * small segments of the changed map, there is a setting that exists only where hold points are
+ * compiled in (gpubtree.segment_blocks, mirror/settings.h).
+ *
  *-------------------------------------------------------------------------
- * At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file gpubtree_slow.NAME, it sleeps the
- * nanoseconds written there for each of n things.
  */
 #ifndef GPB_HOLD_H
 #define GPB_HOLD_H

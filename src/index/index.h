@@ -36,7 +36,7 @@
 #define GPB_COMPARE_PROC		1	/* like btree's: int4 cmp(left, right) */
 #define GPB_NPROC				1
 
-/* ---- settings.c / options ---- */
+/* ---- options.c ---- */
 typedef struct GpbOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */

@@ -18,7 +18,6 @@
 #include "utils/relcache.h"
 
 #include "mirror/balance.h"
-#include "mirror/mark.h"
 #include "device/device.h"
 
 /* ---- load time (gpubtree.c) ---- */

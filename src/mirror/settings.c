@@ -59,8 +59,10 @@ assign_enabled(bool value, void *extra)
 static bool
 check_segment_blocks(int *value, void **extra, GucSource source)
 {
+	if (*value % 32 == 0)
+		return true;
 	GUC_check_errdetail("A segment covers whole words of 32 blocks.");
-	return *value % 32 == 0;
+	return false;
 }
 
 /*

@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mirror/mark.h"
 #include "mirror/mirror.h"
 #include "sql/sql.h"
 

@@ -24,8 +24,8 @@
  * publishing after step 4 means that it need not ask before they are usable.
  *
  * A refresh that stops half way, by error or by exit, leaves its in-flight bits
- * set: the next one copies those blocks again (M3).  Its chunks not yet run are abandoned before
- * its ownership ends (request.c), and the service drops them.
+ * set: the next one copies those blocks again (M3).  Its transfers not yet run are abandoned before
+ * its ownership ends (held.c), and the service drops them.
  *
  *-------------------------------------------------------------------------
  */

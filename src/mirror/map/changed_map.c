@@ -14,7 +14,7 @@
  * are full barriers in PostgreSQL.
  *
  * Segments change hands only while the mirror's refresh is owned by the one who
- * gives or takes them (registry.c), so an owner may follow the segment table without a lock.
+ * gives or takes them (ownership.c), so an owner may follow the segment table without a lock.
  * Markers follow it without any right: the worst they do, holding a stale
  * entry, is to set a bit of another mirror for nothing.
  *

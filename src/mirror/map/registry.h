@@ -18,6 +18,7 @@
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"
 
+#include "mirror/mark.h"
 #include "mirror/mirror.h"
 
 #define GPB_MIRRORS			64	/* registry slots */

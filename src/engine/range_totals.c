@@ -90,7 +90,7 @@ gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 	totals->items = palloc(sizeof(GpbAggregateItem) * nitems);
 	memcpy(totals->items, items, sizeof(GpbAggregateItem) * nitems);
 	totals->spec.layout = *gpb_layout(index);
-	gpb_aggregate_wants(items, nitems, &totals->spec);
+	gpb_aggregate_wants(items, nitems, totals->spec.want);
 
 	for (c = 0; c < GPB_MAX_COLUMNS; c++)
 	{

@@ -14,15 +14,18 @@
 #include "utils/guc.h"
 
 #include "mirror/mirror.h"
-#include "exec/aggregate/aggregate_node.h"
 #include "engine/batch.h"
+#include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/exec.h"
 #include "exec/common/index_ends.h"
+#include "exec/common/settings.h"
+#include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
+#include "exec/join/join_node.h"
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/rank/rank_find.h"
+#include "exec/rank/rank_node.h"
 #include "exec/subquery/subquery.h"
 
 bool		gpb_enable_aggregate = true;
@@ -40,7 +43,7 @@ static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
-/* Plan a statement as it stands; then see which of its scalar subqueries batches can answer. */
+/* Let the statement be planned as it stands; then see which of its scalar subqueries batches can answer. */
 static PlannedStmt *
 gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
@@ -99,9 +102,23 @@ gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	gpb_lateral_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
+/* Every kind of node, for core to find by its name */
+static const GpbNodeKind *const gpb_node_kinds[] = {
+	&gpb_aggregate_node,
+	&gpb_join_node,
+	&gpb_join_aggregate_node,
+	&gpb_range_aggregate_node,
+	&gpb_subquery_node,
+	&gpb_rank_node,
+	&gpb_percentile_node,
+	&gpb_bucket_aggregate_node
+};
+
 void
 gpb_exec_init(void)
 {
+	int			i;
+
 	DefineCustomBoolVariable("gpubtree.enable_aggregate",
 							 "Enables the planner's use of range aggregates over gpubtree indexes.",
 							 NULL, &gpb_enable_aggregate, true,
@@ -148,14 +165,15 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_bucketaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
-	RegisterCustomScanMethods(&gpb_aggregate_scan_methods);
-	RegisterCustomScanMethods(&gpb_join_scan_methods);
-	RegisterCustomScanMethods(&gpb_join_aggregate_scan_methods);
-	RegisterCustomScanMethods(&gpb_range_aggregate_scan_methods);
-	RegisterCustomScanMethods(&gpb_subquery_scan_methods);
-	RegisterCustomScanMethods(&gpb_rank_scan_methods);
-	RegisterCustomScanMethods(&gpb_percentile_scan_methods);
-	RegisterCustomScanMethods(&gpb_bucket_aggregate_scan_methods);
+	for (i = 0; i < lengthof(gpb_node_kinds); i++)
+		RegisterCustomScanMethods(&gpb_node_kinds[i]->scan);
+
+#ifdef GPB_HOLD_POINTS
+	DefineCustomIntVariable("gpubtree.rank_parts",
+							"Sets about how many parts of a range are counted together.",
+							NULL, &gpb_rank_parts, GPB_RANK_PARTS, 32, GPB_RANK_PARTS,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+#endif
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gpb_create_upper_paths;

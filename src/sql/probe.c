@@ -26,7 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/index.h"
-#include "exec/aggregate/aggregate_node.h"
+#include "exec/common/item_final.h"
 #include "engine/batch.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_probe);

@@ -22,10 +22,11 @@
 #include "utils/selfuncs.h"
 
 #include "index/array_keys.h"
-#include "exec/aggregate/aggregate_node.h"
-#include "exec/join/join_node.h"
-#include "exec/common/node_explain.h"
 #include "engine/range_totals.h"
+#include "exec/aggregate/aggregate_array.h"
+#include "exec/common/key_conditions.h"
+#include "exec/common/node_explain.h"
+#include "exec/common/outer_cost.h"
 
 /* One "key = ANY (array)" */
 typedef struct GpbArrayCondition
@@ -91,26 +92,11 @@ gpb_estimate_elements(List *arrays)
 	return clamp_row_est(least);
 }
 
-/* Columns that are aggregated, one at least: each takes a batch. */
-static int
-gpb_count_columns(const GpbAggregateItem *items, int n)
-{
-	Bitmapset  *columns = NULL;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (items[i].function != GPB_COUNT_ENTRIES)
-			columns = bms_add_member(columns, items[i].column);
-	}
-	return Max(bms_num_members(columns), 1);
-}
-
 Cost
 gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 			   const GpbAggregateItem *items, int nitems)
 {
-	GpbJoinInput input = {0};
+	GpbOuterInput input = {0};
 	int			ncolumns = gpb_count_columns(items, nitems);
 
 	/* the elements are what a join has as outer rows */

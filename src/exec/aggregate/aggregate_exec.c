@@ -12,133 +12,36 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_proc.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "index/index.h"
 #include "leaf_aggregate.h"
 #include "mirror/mirror.h"
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/common/node_table.h"
 
-static Node *gpb_create_aggregate_scan(CustomScan *plan);
-static void gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_aggregate(CustomScanState *css);
-static void gpb_end_aggregate(CustomScanState *css);
-static void gpb_rescan_aggregate(CustomScanState *css);
+/* ---- begin ---- */
 
-const CustomScanMethods gpb_aggregate_scan_methods = {
-	.CustomName = "GpubtreeAggregate",
-	.CreateCustomScanState = gpb_create_aggregate_scan
-};
-
-static const CustomExecMethods gpb_aggregate_exec_methods = {
-	.CustomName = "GpubtreeAggregate",
-	.BeginCustomScan = gpb_begin_aggregate,
-	.ExecCustomScan = gpb_exec_aggregate,
-	.EndCustomScan = gpb_end_aggregate,
-	.ReScanCustomScan = gpb_rescan_aggregate,
-	.ExplainCustomScan = gpb_aggregate_explain
-};
-
-static Node *
-gpb_create_aggregate_scan(CustomScan *plan)
-{
-	GpbAggregateScan *scan;
-
-	scan = (GpbAggregateScan *) newNode(sizeof(GpbAggregateScan), T_CustomScanState);
-	scan->css.methods = &gpb_aggregate_exec_methods;
-	return (Node *) scan;
-}
-
-/*
- * Both relations stay open to the end of the node, so that no command of this
- * session can change them under it (rule M10).
- */
 static void
 gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	GpbAggregatePlan *plan = &scan->plan;
 
-	scan->nitems = gpb_aggregate_private_items(plan->custom_private, &scan->items);
-	gpb_require_aggregates(scan->items, scan->nitems);
-	scan->heap = gpb_scanned_table(css);
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	gpb_aggregate_get(castNode(CustomScan, css->ss.ps.plan), plan);
+	gpb_require_aggregates(plan->items, plan->nitems);
+	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	scan->index = index_open(gpb_aggregate_private_index(plan->custom_private),
-							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
-	scan->nconditions = list_length(linitial(plan->custom_exprs));
-	scan->conditions = gpb_conditions_init(scan->index, linitial(plan->custom_exprs),
-										   &css->ss.ps);
-	if (lsecond(plan->custom_exprs) != NIL)
-		scan->arrays = gpb_arrays_begin(scan->heap, scan->index, estate->es_snapshot,
-										scan->items, scan->nitems,
-										lsecond(plan->custom_exprs), &css->ss.ps);
-	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
-									   ALLOCSET_DEFAULT_SIZES);
-}
-
-/* ---- rights ---- */
-
-void
-gpb_require_aggregate(Oid aggregate)
-{
-	AclResult	allowed = pg_proc_aclcheck(aggregate, GetUserId(), ACL_EXECUTE);
-
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_AGGREGATE, get_func_name(aggregate));
-	InvokeFunctionExecuteHook(aggregate);
-}
-
-void
-gpb_require_aggregates(const GpbAggregateItem *items, int n)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-		gpb_require_aggregate(items[i].aggregate);
-}
-
-/* ---- wants ---- */
-
-void
-gpb_aggregate_wants(const GpbAggregateItem *items, int n, GpbAggregateSpec *spec)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		const GpbAggregateItem *item = &items[i];
-
-		switch (item->function)
-		{
-			case GPB_COUNT_ENTRIES:
-				break;
-			case GPB_COUNT_VALUES:
-				spec->want[item->column] |= GPB_WANT_COUNT;
-				break;
-			case GPB_SUM:
-			case GPB_AVG:
-				spec->want[item->column] |= GPB_WANT_COUNT | GPB_WANT_SUM;
-				break;
-			case GPB_MIN:
-			case GPB_MAX:
-				spec->want[item->column] |= GPB_WANT_COUNT | GPB_WANT_MINMAX;
-				break;
-		}
-	}
+	scan->nconditions = list_length(plan->conditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, &css->ss.ps);
+	if (plan->arrays != NIL)
+		scan->arrays = gpb_arrays_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
+										plan->items, plan->nitems, plan->arrays, &css->ss.ps);
+	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
+											ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- engines ---- */
@@ -219,30 +122,30 @@ gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys)
 static void
 gpb_answer(GpbAggregateScan *scan)
 {
-	TupleTableSlot *slot = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *slot = scan->node.css.ss.ss_ScanTupleSlot;
 	GpbAggregateRun run = {0};
 	MemoryContext caller;
 	ScanKey		keys;
 	int			i;
 
 	ExecClearTuple(slot);
-	MemoryContextReset(scan->work);
-	caller = MemoryContextSwitchTo(scan->work);
+	MemoryContextReset(scan->node.work);
+	caller = MemoryContextSwitchTo(scan->node.work);
 
-	run.heap = scan->heap;
-	run.index = scan->index;
-	run.snapshot = scan->css.ss.ps.state->es_snapshot;
+	run.heap = scan->node.heap;
+	run.index = scan->node.index;
+	run.snapshot = scan->node.css.ss.ps.state->es_snapshot;
 	run.counters = &scan->counters;
 	/* A copy: the relcache may rebuild its own at any time. */
-	run.spec.layout = *gpb_layout(scan->index);
+	run.spec.layout = *gpb_layout(scan->node.index);
 	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	gpb_aggregate_wants(scan->items, scan->nitems, &run.spec);
+	gpb_aggregate_wants(scan->plan.items, scan->plan.nitems, run.spec.want);
 	gpb_totals_init(&run.totals, &run.spec);
 
 	keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
 	scan->engine = "none";
-	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index,
-								&run.spec.layout, scan->css.ss.ps.ps_ExprContext,
+	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
+								&run.spec.layout, scan->node.css.ss.ps.ps_ExprContext,
 								&run.spec.range, keys))
 	{
 		if (scan->arrays != NULL)
@@ -252,8 +155,8 @@ gpb_answer(GpbAggregateScan *scan)
 	}
 
 	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	for (i = 0; i < scan->nitems; i++)
-		slot->tts_values[i] = gpb_aggregate_final(&scan->items[i], &run.spec,
+	for (i = 0; i < scan->plan.nitems; i++)
+		slot->tts_values[i] = gpb_aggregate_final(&scan->plan.items[i], &run.spec,
 												  &run.totals, &slot->tts_isnull[i]);
 	ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(caller);
@@ -261,38 +164,13 @@ gpb_answer(GpbAggregateScan *scan)
 
 /* ---- the node ---- */
 
-static TupleTableSlot *
-gpb_exec_aggregate(CustomScanState *css)
-{
-	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	ExprContext *econtext = css->ss.ps.ps_ExprContext;
-
-	if (scan->returned)
-		return NULL;
-	ResetExprContext(econtext);
-	if (!scan->answered)
-		gpb_answer(scan);
-	scan->answered = true;
-	scan->returned = true;
-
-	if (css->ss.ps.ps_ProjInfo == NULL)
-		return css->ss.ss_ScanTupleSlot;
-	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-	return ExecProject(css->ss.ps.ps_ProjInfo);
-}
-
-/* The answer stays good unless a parameter of the conditions has changed. */
+/* ExecCustomScan leaves the answer to gpb_exec_one_row(). */
 static void
-gpb_rescan_aggregate(CustomScanState *css)
+gpb_answer_aggregate(CustomScanState *css)
 {
-	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-
-	if (css->ss.ps.chgParam != NULL)
-		scan->answered = false;
-	scan->returned = false;
+	gpb_answer((GpbAggregateScan *) css);
 }
 
-/* The executor closes the table; locks are kept to the end of the transaction. */
 static void
 gpb_end_aggregate(CustomScanState *css)
 {
@@ -300,6 +178,13 @@ gpb_end_aggregate(CustomScanState *css)
 
 	if (scan->arrays != NULL)
 		gpb_arrays_end(scan->arrays);
-	if (scan->index != NULL)
-		index_close(scan->index, NoLock);
+	gpb_close_node(&scan->node);
 }
+
+const GpbNodeKind gpb_aggregate_node = {
+	GPB_NODE_KIND("GpubtreeAggregate", GpbAggregateScan),
+	GPB_ONE_ROW(gpb_answer_aggregate),
+	.exec.BeginCustomScan = gpb_begin_aggregate,
+	.exec.EndCustomScan = gpb_end_aggregate,
+	.exec.ExplainCustomScan = gpb_aggregate_explain
+};

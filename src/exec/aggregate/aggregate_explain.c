@@ -19,12 +19,11 @@ void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	GpbBatchCounters counters = {0};
 
-	gpb_explain_index(gpb_aggregate_private_index(plan->custom_private), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan,
-						list_concat_copy(linitial(plan->custom_exprs), lsecond(plan->custom_exprs)),
+	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
+						list_concat_copy(scan->plan.conditions, scan->plan.arrays),
 						ancestors, es);
 	if (!es->analyze)
 		return;

@@ -19,7 +19,7 @@
 #include "utils/typcache.h"
 
 #include "exec/bucket/bucket_node.h"
-#include "exec/join/join_node.h"
+#include "exec/common/growth.h"
 
 /* ---- memory ---- */
 
@@ -32,10 +32,10 @@ gpb_bucket_totals(GpbBucketScan *scan)
 	if (batches->totals != NULL)
 		return batches->totals;
 	caller = MemoryContextSwitchTo(batches->context);
-	batches->totals = gpb_range_totals_begin(scan->heap, scan->index,
-											 scan->css.ss.ps.state->es_snapshot, scan->items,
-											 scan->nitems, false, gpb_join_memory(),
-											 gpb_batch_engine_for(scan->index, scan->entries));
+	batches->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+											 scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
+											 scan->plan.nitems, false, gpb_rows_memory(),
+											 gpb_batch_engine_for(scan->node.index, scan->plan.entries));
 	MemoryContextSwitchTo(caller);
 	return batches->totals;
 }
@@ -47,9 +47,8 @@ gpb_reserve_ranges(GpbBucketScan *scan)
 	GpbBucketBatches *batches = &scan->batches;
 	Size		width = sizeof(GpbKeyRange) + sizeof(GpbBucketRange) +
 	gpb_range_totals_width(gpb_bucket_totals(scan));
-	Size		most = Max(gpb_join_memory() / width, GPB_JOIN_FIRST_BATCH);
 
-	batches->limit = Min(batches->limit, Min(most, GPB_JOIN_MOST_ROWS));
+	batches->limit = Min(batches->limit, gpb_most_rows(width));
 	batches->n = 0;
 	if (batches->limit <= batches->capacity)
 		return;
@@ -74,7 +73,7 @@ gpb_answer_ranges(GpbBucketScan *scan)
 	GpbBucketBatches *batches = &scan->batches;
 
 	gpb_range_totals_run(batches->totals, batches->keys, batches->n);
-	batches->limit = (uint32) Min((uint64) batches->limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
+	batches->limit = gpb_grown_batch(batches->limit);
 }
 
 /* The next batch as it is cut; false if there is none. */
@@ -108,7 +107,7 @@ gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
 	GpbBucketRange *range = &scan->batches.ranges[i];
 
 	if (range->empty)
-		gpb_corrupted_index(scan->index, "a descent did not find entries that a walk found");
+		gpb_corrupted_index(scan->node.index, "a descent did not find entries that a walk found");
 	if (!range->known)
 	{
 		int			level = gpb_bucket_function_enter(scan->function);
@@ -131,7 +130,7 @@ void
 gpb_bucket_batches_begin(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
-	EState	   *estate = scan->css.ss.ps.state;
+	EState	   *estate = scan->node.css.ss.ps.state;
 	TupleDesc	descriptor = CreateTemplateTupleDesc(GPB_SORT_COLUMNS);
 
 	TupleDescInitEntry(descriptor, 1, "result", INT8OID, -1, 0);
@@ -185,7 +184,7 @@ gpb_sort_ranges(GpbBucketScan *scan)
 	while (gpb_cut_batch(scan))
 		gpb_sort_batch(scan);
 	tuplesort_performsort(batches->sort);
-	batches->limit = GPB_JOIN_FIRST_BATCH;
+	batches->limit = GPB_FIRST_BATCH;
 }
 
 /* The next batch in sorted order; false if there is none. */
@@ -225,7 +224,7 @@ gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range, const GpbBucket
 	int			level = gpb_bucket_function_enter(scan->function);
 
 	gpb_bucket_batches_stop(scan);
-	gpb_cut_begin(&batches->cut, scan->index, &scan->layout, scan->function, order, range);
+	gpb_cut_begin(&batches->cut, scan->node.index, &scan->layout, scan->function, order, range);
 	gpb_bucket_function_leave(level);
 }
 
@@ -255,7 +254,7 @@ gpb_bucket_batches_stop(GpbBucketScan *scan)
 		batches->sort = NULL;
 	}
 	batches->n = 0;
-	batches->limit = GPB_JOIN_FIRST_BATCH;
+	batches->limit = GPB_FIRST_BATCH;
 }
 
 void

@@ -22,7 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "exec/bucket/bucket_node.h"
-#include "exec/join/join_node.h"
+#include "exec/common/growth.h"
 #include "exec/common/plan_rules.h"
 
 /* All in units of cpu_operator_cost */
@@ -101,16 +101,16 @@ gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, doubl
 }
 
 void
-gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
-				const GpbAggregateItem *items, int nitems, double buckets,
-				PathTarget *target, List *having, Cost *startup_cost, Cost *total_cost)
+gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *plan,
+				double buckets, PathTarget *target, List *having,
+				Cost *startup_cost, Cost *total_cost)
 {
 	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
-	int			columns = gpb_count_item_columns(items, nitems);
+	int			columns = gpb_count_columns(plan->items, plan->nitems);
 	Cost		run;
 	QualCost	cost;
 
-	cost_qual_eval(&cost, conditions, root);
+	cost_qual_eval(&cost, plan->conditions, root);
 	startup += cost.startup + cost.per_tuple;
 	cost_qual_eval(&cost, having, root);
 	startup += cost.startup;
@@ -118,6 +118,6 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
 					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
 		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false);
 
-	*startup_cost = startup + run * Min(GPB_JOIN_FIRST_BATCH / buckets, 1.0);
+	*startup_cost = startup + run * Min(GPB_FIRST_BATCH / buckets, 1.0);
 	*total_cost = startup + run;
 }

@@ -24,87 +24,46 @@
 #include "index/index.h"
 #include "leaf_aggregate.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/join/join_node.h"
+#include "exec/common/expressions.h"
 #include "exec/common/node_explain.h"
-#include "exec/common/node_table.h"
-#include "exec/subquery/subquery.h"
-
-static Node *gpb_create_bucket_aggregate(CustomScan *plan);
-static void gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_bucket_aggregate(CustomScanState *css);
-static void gpb_end_bucket_aggregate(CustomScanState *css);
-static void gpb_rescan_bucket_aggregate(CustomScanState *css);
-static void gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors,
-										 ExplainState *es);
-
-const CustomScanMethods gpb_bucket_aggregate_scan_methods = {
-	.CustomName = "GpubtreeBucketAggregate",
-	.CreateCustomScanState = gpb_create_bucket_aggregate
-};
-
-static const CustomExecMethods gpb_bucket_aggregate_exec_methods = {
-	.CustomName = "GpubtreeBucketAggregate",
-	.BeginCustomScan = gpb_begin_bucket_aggregate,
-	.ExecCustomScan = gpb_exec_bucket_aggregate,
-	.EndCustomScan = gpb_end_bucket_aggregate,
-	.ReScanCustomScan = gpb_rescan_bucket_aggregate,
-	.ExplainCustomScan = gpb_explain_bucket_aggregate
-};
-
-static Node *
-gpb_create_bucket_aggregate(CustomScan *plan)
-{
-	GpbBucketScan *scan;
-
-	scan = (GpbBucketScan *) newNode(sizeof(GpbBucketScan), T_CustomScanState);
-	scan->css.methods = &gpb_bucket_aggregate_exec_methods;
-	return (Node *) scan;
-}
 
 /* ---- begin ---- */
 
 /* Prepare the conditions and the function, for an open index. */
 static void
-gpb_begin_bucket_expressions(GpbBucketScan *scan, CustomScan *plan)
+gpb_begin_bucket_expressions(GpbBucketScan *scan)
 {
-	List	   *conditions = linitial(plan->custom_exprs);
-	List	   *arguments = lsecond(plan->custom_exprs);
+	const GpbBucketPlan *plan = &scan->plan;
+	PlanState  *ps = &scan->node.css.ss.ps;
 	ListCell   *lc;
 
-	scan->nconditions = list_length(conditions);
-	scan->conditions = gpb_conditions_init(scan->index, conditions, &scan->css.ss.ps);
+	scan->nconditions = list_length(plan->conditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
 	scan->keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
-	scan->function = gpb_bucket_function_begin(lsecond(plan->custom_private),
-											   scan->index->rd_opcintype[0]);
+	scan->function = gpb_bucket_function_begin(plan->functions,
+											   scan->node.index->rd_opcintype[0]);
 	gpb_bucket_function_check_rights(scan->function);
-	scan->narguments = list_length(arguments);
+	scan->narguments = list_length(plan->arguments);
 	Assert(scan->narguments == gpb_bucket_function_arguments(scan->function));
 	scan->arguments = palloc(sizeof(ExprState *) * scan->narguments);
-	foreach(lc, arguments)
-		scan->arguments[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &scan->css.ss.ps);
-	scan->arguments_may_fail = gpb_may_fail((Node *) arguments);
+	foreach(lc, plan->arguments)
+		scan->arguments[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), ps);
+	scan->arguments_may_fail = gpb_may_fail((Node *) plan->arguments);
 }
 
-/* Both relations stay open to the end of the node (rule M10). */
 static void
 gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	List	   *aggregates = linitial(plan->custom_private);
 
-	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
-	gpb_require_aggregates(scan->items, scan->nitems);
-	scan->heap = gpb_scanned_table(css);
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	gpb_bucket_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
+	gpb_require_aggregates(scan->plan.items, scan->plan.nitems);
+	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
-	scan->index = index_open(gpb_aggregate_private_index(aggregates),
-							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
 	/* a copy: the relcache may rebuild its own at any time */
-	scan->layout = *gpb_layout(scan->index);
-	scan->entries = linitial_int(lthird(plan->custom_private));
-	gpb_begin_bucket_expressions(scan, plan);
+	scan->layout = *gpb_layout(scan->node.index);
+	gpb_begin_bucket_expressions(scan);
 	gpb_bucket_batches_begin(scan);
 	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
 											 ALLOCSET_SMALL_SIZES);
@@ -118,9 +77,9 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 static bool
 gpb_bucket_has_row(GpbBucketScan *scan)
 {
-	TupleTableSlot *slot = table_slot_create(scan->heap, NULL);
-	IndexScanDesc rows = index_beginscan(scan->heap, scan->index,
-										 scan->css.ss.ps.state->es_snapshot, scan->nkeys, 0);
+	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
+	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
+										 scan->node.css.ss.ps.state->es_snapshot, scan->nkeys, 0);
 	bool		found;
 
 	index_rescan(rows, scan->keys, scan->nkeys, NULL, 0);
@@ -134,7 +93,7 @@ gpb_bucket_has_row(GpbBucketScan *scan)
 static const GpbBucketOrder *
 gpb_set_bucket_arguments(GpbBucketScan *scan)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
 	Datum	   *values = palloc(sizeof(Datum) * scan->narguments);
 	bool	   *isnull = palloc(sizeof(bool) * scan->narguments);
@@ -183,8 +142,8 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 	scan->asks_null_keys = false;
 	scan->nkeys = scan->nconditions;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->index, &scan->layout,
-								 scan->css.ss.ps.ps_ExprContext, &range, scan->keys))
+	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index, &scan->layout,
+								 scan->node.css.ss.ps.ps_ExprContext, &range, scan->keys))
 		return;
 	if (scan->arguments_may_fail && !gpb_bucket_has_row(scan))
 		return;
@@ -256,14 +215,14 @@ gpb_null_group(GpbBucketScan *scan)
 	if (scan->asks_null_keys)
 		gpb_ask_null_keys(scan);
 	caller = MemoryContextSwitchTo(scan->execution);
-	run.heap = scan->heap;
-	run.index = scan->index;
-	run.snapshot = scan->css.ss.ps.state->es_snapshot;
+	run.heap = scan->node.heap;
+	run.index = scan->node.index;
+	run.snapshot = scan->node.css.ss.ps.state->es_snapshot;
 	run.counters = &scan->null_counters;
 	run.spec.layout = scan->layout;
 	run.spec.range = scan->null_range;
 	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	gpb_aggregate_wants(scan->items, scan->nitems, &run.spec);
+	gpb_aggregate_wants(scan->plan.items, scan->plan.nitems, run.spec.want);
 	scan->null_engine = gpb_aggregate_range(&run, scan->keys, scan->nkeys);
 	MemoryContextSwitchTo(caller);
 	scan->state = run.totals.state;
@@ -277,7 +236,7 @@ gpb_open_group(GpbBucketScan *scan, int64 result)
 {
 	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
 							 result >= scan->group_result : result <= scan->group_result))
-		gpb_corrupted_index(scan->index, "keys of buckets are out of order");
+		gpb_corrupted_index(scan->node.index, "keys of buckets are out of order");
 	scan->any_result = true;
 	scan->group_result = result;
 	scan->group_null = false;
@@ -351,7 +310,7 @@ gpb_next_bucket(GpbBucketScan *scan)
 static void
 gpb_fill_bucket_tuple(GpbBucketScan *scan)
 {
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(tuple);
 	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
@@ -359,8 +318,8 @@ gpb_fill_bucket_tuple(GpbBucketScan *scan)
 						  tuple->tts_isnull);
 	if (!scan->group_null)
 	{
-		tuple->tts_values[scan->nitems] = gpb_bucket_datum(scan->function, scan->group_result);
-		tuple->tts_isnull[scan->nitems] = false;
+		tuple->tts_values[scan->plan.nitems] = gpb_bucket_datum(scan->function, scan->group_result);
+		tuple->tts_isnull[scan->plan.nitems] = false;
 	}
 	ExecStoreVirtualTuple(tuple);
 }
@@ -407,21 +366,19 @@ gpb_rescan_bucket_aggregate(CustomScanState *css)
 	scan->phase = GPB_BUCKET_START;
 }
 
-/* The executor closes the table; locks are kept to the end of the transaction. */
 static void
 gpb_end_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
-	if (scan->index == NULL)
-		return;
-	gpb_bucket_batches_end(scan);
-	index_close(scan->index, NoLock);
+	if (scan->node.index != NULL)
+		gpb_bucket_batches_end(scan);
+	gpb_close_node(&scan->node);
 }
 
 /* ---- EXPLAIN ---- */
 
-/* As core shows what an aggregate is grouped by */
+/* Show the bucket function, as core shows what an aggregate is grouped by. */
 static void
 gpb_explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
 {
@@ -439,19 +396,18 @@ static void
 gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	GpbBatchCounters counters = {.engine = "none"};
 
-	gpb_explain_bucket(plan, ancestors, es);
-	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_bucket(castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->batches.totals != NULL)
 		gpb_range_totals_counters(scan->batches.totals, &counters);
 	else if (scan->null_engine != NULL)
 		counters.engine = scan->null_engine;
-	/* the group of NULL's are with the others */
+	/* what the group of NULL counted is shown with the rest */
 	counters.matches += scan->null_counters.matches;
 	counters.walk.leaves += scan->null_counters.cpu_leaves;
 	counters.refreshed_blocks += scan->null_counters.refreshed_blocks;
@@ -459,3 +415,12 @@ gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState
 	gpb_explain_counters(GPB_LABEL_RANGES, &counters, scan->null_counters.heap_entries, es);
 	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 }
+
+const GpbNodeKind gpb_bucket_aggregate_node = {
+	GPB_NODE_KIND("GpubtreeBucketAggregate", GpbBucketScan),
+	.exec.BeginCustomScan = gpb_begin_bucket_aggregate,
+	.exec.ExecCustomScan = gpb_exec_bucket_aggregate,
+	.exec.EndCustomScan = gpb_end_bucket_aggregate,
+	.exec.ReScanCustomScan = gpb_rescan_bucket_aggregate,
+	.exec.ExplainCustomScan = gpb_explain_bucket_aggregate
+};

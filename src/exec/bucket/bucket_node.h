@@ -1,15 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_node.h
- *	  Inside the node GpubtreeBucketAggregate: aggregates of one table's entries for each bucket of its key.
- *
- *	  bucket_function.c		functions that put keys into buckets, and the order of their results
- *	  bucket_zone.c			time zones
- *	  bucket_plan.c			which queries; the plan node
- *	  bucket_cost.c			how many buckets, at what price
- *	  bucket_cut.c			from a range of keys to the ranges of buckets
- *	  bucket_batch.c		batches of ranges, sorted first where results do not come in order
- *	  bucket_exec.c			the executor node
+ *	  Inside the node GpubtreeBucketAggregate; what the node does is in README.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,34 +9,40 @@
 #define GPB_BUCKET_NODE_H
 
 #include "postgres.h"
-#include "nodes/execnodes.h"
-#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 #include "utils/tuplesort.h"
 
-#include "exec/aggregate/aggregate_node.h"
+#include "engine/range_totals.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
-#include "engine/range_totals.h"
-
-/* ---- settings (exec.c) ---- */
-
-extern bool gpb_enable_bucketaggregate; /* gpubtree.enable_bucketaggregate */
+#include "exec/common/key_conditions.h"
+#include "exec/common/node_shell.h"
 
 /* ---- the plan node ---- */
 
 /*
- * What the node promises.  Each result that the bucket function has for the key of a row which the conditions admit and the snapshot sees
- * comes out once, with the aggregates over these rows; NULL is such a result.  They come in the order of the index: ascending or descending,
- * NULL first or last.  Errors are those that the function raises for keys of such rows.
- *
- * custom_scan_tlist: the Aggrefs in the order of the items, the bucket function as an expression, and the key's Var, which is
- * never filled.
- * custom_exprs: two lists, of the conditions "key OP expression" and "key IS [NOT] NULL", and of the function's other arguments.
- * custom_private: what gpb_aggregate_private made, the OIDs of the functions, and about how many entries there are.
- * plan.qual, HAVING, is tested on what comes out.
+ * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
+ * the bucket function's result and, never filled, the key column.  plan.qual, which is HAVING, is
+ * tested on what comes out.
  */
-extern const CustomScanMethods gpb_bucket_aggregate_scan_methods;
+typedef struct GpbBucketPlan
+{
+	Oid			index;
+	int			entries;		/* in the range of the conditions, about */
+	int			nitems;
+	GpbAggregateItem *items;
+	List	   *functions;		/* OIDs, as gpb_match_bucket_function() has them */
+	List	   *arguments;		/* of the functions, beside the key */
+	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
+} GpbBucketPlan;
+
+/* Put the fields into the plan node. */
+extern void gpb_bucket_put(const GpbBucketPlan *plan, CustomScan *scan);
+
+/* Get the fields of the plan node; items and functions are palloc'd. */
+extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
+
+extern const GpbNodeKind gpb_bucket_aggregate_node;
 
 /* Offer our path for the grouping of a table; to be called from create_upper_paths_hook. */
 extern void gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
@@ -52,14 +50,16 @@ extern void gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_r
 
 /* ---- planning (bucket_cost.c) ---- */
 
-/* How many buckets there are; width is of a bucket, in units of the key, 0 if unknown. */
+/*
+ * How many buckets the expression "bucket" has; width is about how many keys a bucket spans, or 0 if
+ * that is unknown.
+ */
 extern double gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket,
 								   double width);
 
-/* Price of the node with so many buckets and aggregates. */
-extern void gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
-							const GpbAggregateItem *items, int nitems, double buckets,
-							PathTarget *target, List *having,
+/* The price of the node when there are so many buckets */
+extern void gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *plan,
+							double buckets, PathTarget *target, List *having,
 							Cost *startup_cost, Cost *total_cost);
 
 /* ---- batches (bucket_batch.c) ---- */
@@ -83,19 +83,32 @@ typedef struct GpbBucketBatches
 
 typedef struct GpbBucketScan GpbBucketScan;
 
-/* Memory is of the current context. */
+/* Prepare the node's batches; memory is of the current context. */
 extern void gpb_bucket_batches_begin(GpbBucketScan *scan);
-/* What answers them, made when first asked for */
+
+/* What answers the node's batches; it is made when first asked for. */
 extern GpbRangeTotals *gpb_bucket_totals(GpbBucketScan *scan);
-/* Begin with a range of keys, none of them NULL, the function having arguments of this order, which is not silent; forget what there was. */
+
+/*
+ * Begin with a range of keys, none of them NULL; ranges of before are forgotten.  The function has
+ * its arguments, with this order, which is not silent.
+ */
 extern void gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range,
 									 const GpbBucketOrder *order);
-/* The next batch, answered; false if there are no more ranges. */
+
+/* Cut and answer the next batch of ranges; false if there are no more ranges. */
 extern bool gpb_bucket_batch_next(GpbBucketScan *scan);
-/* The function's result for a range that has a visible entry.  Raises what the function does. */
+
+/*
+ * The function's result for a range of the batch, counted from 0, that has a visible entry.  Raises
+ * what the function does.
+ */
 extern int64 gpb_bucket_batch_result(GpbBucketScan *scan, uint32 range);
-/* Forget ranges, and give back what they are sorted in. */
+
+/* Forget all ranges, and give back what they are sorted in. */
 extern void gpb_bucket_batches_stop(GpbBucketScan *scan);
+
+/* Stop, and end what answers the batches. */
 extern void gpb_bucket_batches_end(GpbBucketScan *scan);
 
 /* ---- the executor node ---- */
@@ -110,35 +123,34 @@ typedef enum GpbBucketPhase
 
 struct GpbBucketScan
 {
-	CustomScanState css;
-	Relation	heap;
-	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	GpbNode		node;
+	GpbBucketPlan plan;
 	GpbLayout	layout;
-	int			nitems;
-	GpbAggregateItem *items;
-	double		entries;		/* about so many, as planned */
 	MemoryContext execution;	/* one execution's */
 
 	int			nconditions;
 	GpbCondition *conditions;
-	ScanKey		keys;			/* the same for an index scan, with room for one more; the first nkeys are set */
+	ScanKey		keys;			/* the conditions as scan keys, with room for one more; the first
+								 * nkeys are set */
 	int			nkeys;
 
 	/* the function */
 	GpbBucketFunction *function;
 	int			narguments;
 	ExprState **arguments;
-	bool		arguments_may_fail; /* evaluating one may raise an error, so there must be a row first */
+	bool		arguments_may_fail; /* evaluating an argument may raise an error, so there must be a
+									 * row first */
 
 	/* what conditions and arguments were evaluated to */
 	bool		evaluated;
 	MemoryContext evaluation;	/* of the arguments */
 	const GpbBucketOrder *order;
-	bool		has_ranges;		/* the conditions admit keys whose result may not be NULL: ... */
-	GpbKeyRange range;			/* ... these; or those that an error may be raised for */
-	bool		has_null;		/* the conditions admit keys whose result is NULL: ... */
-	GpbRange	null_range;		/* ... these */
-	bool		asks_null_keys; /* for keys in "range" an error may be raised though their result is NULL */
+	bool		has_ranges;		/* do the conditions admit keys whose result may not be NULL? */
+	GpbKeyRange range;			/* the keys of has_ranges, or of asks_null_keys */
+	bool		has_null;		/* do the conditions admit keys whose result is NULL? */
+	GpbRange	null_range;		/* the keys of has_null */
+	bool		asks_null_keys; /* may an error be raised for keys in "range", though their result is
+								 * NULL? */
 
 	/* where we are */
 	GpbBucketPhase phase;
@@ -149,7 +161,7 @@ struct GpbBucketScan
 	bool		group_open;
 	bool		group_null;
 	int64		group_result;
-	bool		any_result;		/* group_result is that of the group at hand, or of the one before */
+	bool		any_result;		/* is group_result that of the group at hand, or of the one before? */
 	GpbAggregateState state;
 
 	/* of the group of NULL, for EXPLAIN */

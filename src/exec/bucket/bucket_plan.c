@@ -11,7 +11,6 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -24,6 +23,7 @@
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
 
 static Plan *gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 									   List *tlist, List *clauses, List *custom_plans);
@@ -39,12 +39,19 @@ typedef struct GpbBucketCandidate
 	Expr	   *bucket;			/* what is grouped by */
 	List	   *aggrefs;
 	IndexOptInfo *index;
-	List	   *conditions;
-	List	   *functions;
-	List	   *arguments;
-	GpbAggregateItem *items;
-	double		width;			/* of a bucket, 0 if unknown */
+	GpbBucketPlan plan;
+	double		width;			/* about how many keys a bucket spans; 0 if unknown */
 } GpbBucketCandidate;
+
+typedef struct GpbBucketPath
+{
+	CustomPath	path;
+	IndexOptInfo *index;
+	Expr	   *bucket;
+	List	   *aggrefs;		/* of the items */
+	List	   *having;
+	GpbBucketPlan plan;
+} GpbBucketPath;
 
 /* ---- is the query of our kind? ---- */
 
@@ -105,14 +112,14 @@ gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
 static bool
 gpb_bucket_is_promising(GpbBucketCandidate *candidate)
 {
-	int			n = list_length(candidate->arguments);
+	int			n = list_length(candidate->plan.arguments);
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	bool	   *isnull = palloc(sizeof(bool) * n);
 	const GpbBucketOrder *order;
 	ListCell   *lc;
 
 	candidate->width = 0.0;
-	foreach(lc, candidate->arguments)
+	foreach(lc, candidate->plan.arguments)
 	{
 		Const	   *argument = (Const *) lfirst(lc);
 
@@ -121,7 +128,7 @@ gpb_bucket_is_promising(GpbBucketCandidate *candidate)
 		values[foreach_current_index(lc)] = argument->constvalue;
 		isnull[foreach_current_index(lc)] = argument->constisnull;
 	}
-	order = gpb_bucket_function_set(gpb_bucket_function_begin(candidate->functions,
+	order = gpb_bucket_function_set(gpb_bucket_function_begin(candidate->plan.functions,
 															  candidate->index->opcintype[0]),
 									values, isnull);
 	candidate->width = order->width;
@@ -132,13 +139,18 @@ gpb_bucket_is_promising(GpbBucketCandidate *candidate)
 static bool
 gpb_match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *candidate)
 {
+	GpbBucketPlan *plan = &candidate->plan;
+
 	if (!gpb_index_is_usable(index) ||
-		!gpb_match_bucket_function(root, index, candidate->bucket, &candidate->functions,
-								   &candidate->arguments) ||
-		!gpb_match_conditions(root, index, &candidate->conditions) ||
-		!gpb_match_range_aggrefs(index, candidate->aggrefs, &candidate->items))
+		!gpb_match_bucket_function(root, index, candidate->bucket, &plan->functions,
+								   &plan->arguments) ||
+		!gpb_match_conditions(root, index, &plan->conditions) ||
+		!gpb_match_batch_aggrefs(index, candidate->aggrefs, &plan->items))
 		return false;
 	candidate->index = index;
+	plan->index = index->indexoid;
+	plan->nitems = list_length(candidate->aggrefs);
+	plan->entries = (int) Min(clamp_row_est(index->rel->rows), (double) PG_INT32_MAX);
 	return gpb_bucket_is_promising(candidate);
 }
 
@@ -150,7 +162,7 @@ gpb_bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
 {
 	ListCell   *lc;
 
-	foreach(lc, candidate->conditions)
+	foreach(lc, candidate->plan.conditions)
 	{
 		if (!IsA(lfirst(lc), NullTest) ||
 			((NullTest *) lfirst(lc))->nulltesttype == IS_NOT_NULL)
@@ -179,37 +191,27 @@ gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
 	return root->group_pathkeys;
 }
 
+/* The path's parent is the table, so that EXPLAIN can name the table's columns. */
 static CustomPath *
 gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-					 const GpbBucketCandidate *candidate)
+					 const GpbBucketCandidate *candidate, double buckets)
 {
-	CustomPath *path = makeNode(CustomPath);
 	IndexOptInfo *index = candidate->index;
 	List	   *having = (List *) root->parse->havingQual;
-	int			nitems = list_length(candidate->aggrefs);
-	double		entries = Min(clamp_row_est(index->rel->rows), (double) PG_INT32_MAX);
-	double		buckets = gpb_estimate_buckets(root, index, candidate->bucket, candidate->width);
+	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &gpb_bucket_aggregate_path_methods,
+									 index->rel, grouped_rel->reltarget);
+	GpbBucketPath *own = (GpbBucketPath *) path;
 
-	path->path.pathtype = T_CustomScan;
-	/* the table, for EXPLAIN can then name its columns */
-	path->path.parent = index->rel;
-	path->path.pathtarget = grouped_rel->reltarget;
-	path->path.parallel_safe = false;
 	path->path.rows = clamp_row_est(buckets * clauselist_selectivity(root, having, 0,
 																	 JOIN_INNER, NULL));
 	path->path.pathkeys = gpb_bucket_pathkeys(root, candidate);
-	gpb_bucket_cost(root, index, candidate->conditions, candidate->items, nitems, buckets,
-					grouped_rel->reltarget, having, &path->path.startup_cost,
-					&path->path.total_cost);
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_bucket_aggregate_path_methods;
-	path->custom_private =
-		list_make5(lappend(list_copy(candidate->aggrefs), candidate->bucket),
-				   gpb_key_var(root, index),
-				   list_make2(candidate->conditions, candidate->arguments),
-				   having,
-				   list_make3(gpb_aggregate_private(index->indexoid, candidate->items, nitems),
-							  candidate->functions, list_make1_int((int) entries)));
+	gpb_bucket_cost(root, index, &candidate->plan, buckets, grouped_rel->reltarget, having,
+					&path->path.startup_cost, &path->path.total_cost);
+	own->index = index;
+	own->bucket = candidate->bucket;
+	own->aggrefs = candidate->aggrefs;
+	own->having = having;
+	own->plan = candidate->plan;
 	return path;
 }
 
@@ -247,7 +249,7 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 {
 	GpbBucketCandidate candidate = {0};
 	CustomPath *best = NULL;
-	double		buckets = 0.0;
+	double		best_buckets = 0.0;
 	ListCell   *lc;
 
 	if (!gpb_enable_bucketaggregate || !gpb_query_is_bucketed(root) ||
@@ -262,50 +264,42 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 	foreach(lc, input_rel->indexlist)
 	{
 		CustomPath *path;
+		double		buckets;
 
 		if (!gpb_match_bucket_index(root, lfirst_node(IndexOptInfo, lc), &candidate))
 			continue;
-		path = gpb_make_bucket_path(root, grouped_rel, &candidate);
-		/* one that is in the order asked for may be worth more than it costs */
+		buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket, candidate.width);
+		path = gpb_make_bucket_path(root, grouped_rel, &candidate, buckets);
+		/* a path in the order asked for may be worth more than it costs */
 		if (best == NULL || path->path.total_cost < best->path.total_cost ||
 			(best->path.pathkeys == NIL && path->path.pathkeys != NIL))
 		{
 			best = path;
-			buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket,
-										   candidate.width);
+			best_buckets = buckets;
 		}
 	}
-	if (best != NULL && !gpb_hashing_is_cheaper(root, grouped_rel, best, buckets))
+	if (best != NULL && !gpb_hashing_is_cheaper(root, grouped_rel, best, best_buckets))
 		add_path(grouped_rel, (Path *) best);
 }
 
 /* ---- plan ---- */
 
-/* PlanCustomPath; see bucket_node.h for what is where. */
+/* PlanCustomPath */
 static Plan *
 gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						  List *tlist, List *clauses, List *custom_plans)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *columns = lappend(list_copy(linitial(path->custom_private)),
-								  lsecond(path->custom_private));
-	ListCell   *lc;
+	GpbBucketPath *own = (GpbBucketPath *) path;
+	GpbBucketPlan *plan = &own->plan;
+	List	   *columns = lappend(list_copy(own->aggrefs), own->bucket);
+	CustomScan *scan;
 
-	foreach(lc, columns)
-		scan->custom_scan_tlist =
-			lappend(scan->custom_scan_tlist,
-					makeTargetEntry(lfirst(lc), list_length(scan->custom_scan_tlist) + 1, NULL,
-									false));
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = lfourth(path->custom_private);
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_exprs = lthird(path->custom_private);
-	scan->custom_private = list_nth(path->custom_private, 4);
-	scan->methods = &gpb_bucket_aggregate_scan_methods;
-	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
-	gpb_check_expressions(path, scan, lsecond(scan->custom_exprs), 1, 0);
-	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
-						  list_length(columns) - 1);
+	columns = lappend(columns, gpb_key_var(root, own->index));
+	scan = gpb_make_node(&gpb_bucket_aggregate_node, path, rel->relid, tlist, own->having, NIL,
+						 columns);
+	gpb_bucket_put(plan, scan);
+	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
+	gpb_check_expressions(path, scan, plan->arguments, 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->having), 1, plan->nitems + 1);
 	return &scan->scan.plan;
 }

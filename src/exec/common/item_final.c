@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_final.c
+ * item_final.c
  *	  From running state to SQL values, with core's types, NULL rules and scales.
  *
  *-------------------------------------------------------------------------
@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "leaf_aggregate.h"
-#include "exec/aggregate/aggregate_node.h"
+#include "exec/common/item_final.h"
 
 Numeric
 gpb_int128_numeric(uint64 low, int64 high)

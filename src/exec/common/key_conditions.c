@@ -16,7 +16,6 @@
 #include "utils/lsyscache.h"
 
 #include "index/index.h"
-#include "exec/join/join_node.h"
 #include "exec/common/key_conditions.h"
 
 /* ---- planning ---- */
@@ -151,7 +150,7 @@ gpb_conditions_init(Relation index, List *clauses, PlanState *ps)
 	return conditions;
 }
 
-/* The same condition as a scan key; value is NULL for a NULL test. */
+/* Make a scan key of the condition, whose right side has this value; a NULL test has none. */
 static void
 gpb_condition_key(const GpbCondition *condition, Datum value, ScanKey key)
 {

@@ -17,7 +17,7 @@
 
 #include "exec/common/node_explain.h"
 
-/* The index as the text format shows it, with its schema if VERBOSE */
+/* The name of the index as the text format shows it, with its schema if VERBOSE */
 static char *
 gpb_index_text(Oid index, ExplainState *es)
 {
@@ -40,8 +40,9 @@ gpb_explain_index(Oid index, ExplainState *es)
 }
 
 const char *
-gpb_inner_alias(CustomScan *plan, ExplainState *es)
+gpb_inner_alias(CustomScanState *css, ExplainState *es)
 {
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
 	Index		rti = castNode(Var, key->expr)->varno;
 	char	   *alias = list_nth(es->rtable_names, rti - 1);
@@ -78,9 +79,10 @@ gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
 }
 
 void
-gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
+gpb_explain_clauses(const char *label, CustomScanState *css, List *clauses,
 					List *ancestors, ExplainState *es)
 {
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	List	   *context;
 
 	if (clauses == NIL)
@@ -92,20 +94,21 @@ gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
 }
 
 void
-gpb_explain_range_conditions(Oid index, int nconditions, const GpbRangeCondition *conditions,
-							 List *values, CustomScan *plan, List *ancestors, ExplainState *es)
+gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *css,
+					  List *ancestors, ExplainState *es)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	const char *key = quote_identifier(get_attname(index, 1, false));
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
+	const char *key = quote_identifier(get_attname(range->index, 1, false));
 	StringInfoData text;
 	int			i;
 
+	gpb_explain_inner_index(range->index, range->alias, es);
 	initStringInfo(&text);
-	for (i = 0; i < nconditions; i++)
+	for (i = 0; i < range->nconditions; i++)
 		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "", key,
-						 get_opname(conditions[i].operator),
+						 get_opname(range->conditions[i].operator),
 						 deparse_expression(list_nth(values, i), context, true, false));
-	if (nconditions > 1)
+	if (range->nconditions > 1)
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, psprintf("(%s)", text.data), es);
 	else
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, text.data, es);

@@ -10,44 +10,44 @@
 
 #include "postgres.h"
 #include "commands/explain.h"
-#include "nodes/plannodes.h"
+#include "nodes/execnodes.h"
 
 #include "engine/batch.h"
 #include "exec/common/explain_labels.h"
 #include "exec/common/range_conditions.h"
 
-/* The index of a node that scans one table, which core shows; with its schema if VERBOSE. */
+/* Show the index of a node that scans one table, which core shows. */
 extern void gpb_explain_index(Oid index, ExplainState *es);
 
-/*
- * The index of a node that joins its table, and the table with its alias; NULL is the table's name.
- */
+/* Show the index of a node that joins a table, and that table; alias NULL is the table's name. */
 extern void gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es);
 
-/* The alias of the table whose key is the last column of the scan tuple, as core shows it */
-extern const char *gpb_inner_alias(CustomScan *plan, ExplainState *es);
+/* The alias of the table whose key is the last column of the node's scan tuple, as core shows it */
+extern const char *gpb_inner_alias(CustomScanState *css, ExplainState *es);
 
 /*
- * A conjunction of clauses over the node's scan tuple, columns with their tables' names if it is a join;
- * nothing if there are none.
+ * Show the conjunction of clauses over the node's scan tuple under a label, with the names of tables
+ * if it is of a join; show nothing if there are no clauses.
  */
-extern void gpb_explain_clauses(const char *label, CustomScan *plan, List *clauses,
+extern void gpb_explain_clauses(const char *label, CustomScanState *css, List *clauses,
 								List *ancestors, ExplainState *es);
 
 /*
- * Conditions of a range as one expression, put together from their parts, since the plan has no Var of the index's table.  values: one for
- * each condition, over the node's scan tuple.
+ * Show the index, the table and the conditions of a range.  The conditions are put together from
+ * their parts, since the plan has no Var of the table.  values has one expression over the node's
+ * scan tuple for each.
  */
-extern void gpb_explain_range_conditions(Oid index, int nconditions,
-										 const GpbRangeCondition *conditions, List *values,
-										 CustomScan *plan, List *ancestors, ExplainState *es);
+extern void gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *css,
+								  List *ancestors, ExplainState *es);
 
 /*
- * What was counted, by a batch, which is NULL if there was none, or by several; and the heap visits that the node itself
- * made.  "inputs" is the label of the batches' keys or ranges; NULL where there are no batches.
+ * Show what batches counted, and the heap visits that the node itself made.  inputs is the label of
+ * the batches' keys or ranges; NULL where there are no batches.
  */
 extern void gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters,
 								 uint64 heap_fetches, ExplainState *es);
+
+/* Show what one batch counted as gpb_explain_counters() does; batch is NULL if there was none. */
 extern void gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches,
 							  ExplainState *es);
 

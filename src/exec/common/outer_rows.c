@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * join_outer.c
- *	  The outer rows of one batch of a join.
+ * outer_rows.c
+ *	  The rows of one batch that a node has read of its child.
  *
- * Rows are kept deformed, as arrays of Datums, since each is looked at about once and in any
- * order: forming and deforming tuples would cost more than the batch's search.  Only values that are
- * not passed by value are copied elsewhere.
+ * Rows are kept deformed, as arrays of Datums, since each is looked at about once and in any order:
+ * forming and deforming tuples would cost more than the batch's search.  Values that are not passed
+ * by value are copied to a memory context of their own.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
-#include "exec/join/join_node.h"
+#include "exec/common/outer_rows.h"
 
 struct GpbOuterRows
 {
@@ -52,7 +52,6 @@ gpb_outer_begin(TupleDesc descriptor)
 	return rows;
 }
 
-/* Columns are kept from the next row on. */
 void
 gpb_outer_want(GpbOuterRows *rows, const Bitmapset *columns)
 {

@@ -16,9 +16,12 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/spccache.h"
 
 #include "index/index.h"
@@ -159,6 +162,82 @@ gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
 	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
 						  index->indexkeys[0], &type, &typmod, &collation);
 	return makeVar(index->rel->relid, index->indexkeys[0], type, typmod, collation, 0);
+}
+
+/* ---- joins ---- */
+
+/*
+ * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody would
+ * notice (rule M5).
+ */
+bool
+gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
+{
+	return !OldSnapshotThresholdActive() && gpb_query_allows_nodes(root) &&
+		gpb_rel_is_plain(root, innerrel);
+}
+
+bool
+gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo == own)
+			continue;
+		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) ||
+			bms_is_member(innerrel->relid, sjinfo->min_lefthand) ||
+			(sjinfo->jointype == JOIN_FULL &&
+			 bms_is_member(innerrel->relid, sjinfo->syn_lefthand)))
+			return false;
+	}
+	return true;
+}
+
+RelOptInfo *
+gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel)
+{
+	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
+	RelOptInfo *outerrel;
+
+	if (bms_membership(others) == BMS_MULTIPLE)
+		outerrel = find_join_rel(root, others);
+	else
+		outerrel = find_base_rel(root, bms_singleton_member(others));
+	if (outerrel == NULL || outerrel->cheapest_total_path == NULL ||
+		IS_DUMMY_REL(outerrel) || !bms_is_empty(outerrel->lateral_relids) ||
+		!bms_is_empty(PATH_REQ_OUTER(outerrel->cheapest_total_path)))
+		return NULL;
+	return outerrel;
+}
+
+List *
+gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				 RelOptInfo *innerrel)
+{
+	List	   *clauses = generate_join_implied_equalities(root, joinrel->relids,
+														   outerrel->relids, innerrel);
+	ListCell   *lc;
+
+	foreach(lc, innerrel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
+			clauses = list_append_unique_ptr(clauses, rinfo);
+	}
+	/* clauses without a column of the table wait for this join all the same */
+	foreach(lc, outerrel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
+			clauses = list_append_unique_ptr(clauses, rinfo);
+	}
+	return clauses;
 }
 
 /* ---- costs ---- */

@@ -11,43 +11,75 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+/* ---- queries and clauses ---- */
+
 /*
- * SELECT, or INSERT ... SELECT, and not below a statement that may recheck rows by running plan
- * trees again (EvalPlanQual).
+ * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck rows
+ * by running plan trees again (EvalPlanQual)?
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 
 /*
- * Clauses in the order in which core would test them: those of less security first, then cheaper ones, else as they
- * stand.  Members of the list are RestrictInfos or bare clauses.
+ * The clauses, RestrictInfos or bare ones, as bare clauses in the order in which core would test
+ * them: by security level, then by cost, then as they stand.
  */
 extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
 
-/* One ordinary table of the heap access method, without children, sampling or lateral references. */
+/* ---- tables and indexes ---- */
+
+/*
+ * Is the relation one ordinary table of the heap access method, without children, sampling or
+ * lateral references?
+ */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 
-/* A gpubtree index on a plain column whose predicate, if it has one, the query implies? */
+/* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
 extern bool gpb_index_is_usable(IndexOptInfo *index);
 
-/* Position of a table column among the index's columns, or -1. */
+/* The position of a table column among the index's columns, or -1 if it is not there */
 extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 
-/* A Var of the index's key column. */
+/* A Var of the index's key column */
 extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 
-/* Price of the CPU time of so many heap visits, each to a page that others visit too; beside_index_scan as below. */
-extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
-						   bool beside_index_scan);
+/* ---- joins ---- */
 
-/* How far the heap's order follows the key's: -1 to 1 */
+/* May there be a batched join with this inner table, in this query? */
+extern bool gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel);
+
+/*
+ * Is the table joined to all others by inner joins alone, but for the outer join "own", which may be
+ * NULL?  Then it can be the last to be joined, if core found a way to join the others by themselves.
+ */
+extern bool gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own);
+
+/* All of the join but the inner table; NULL unless core can compute that by itself. */
+extern RelOptInfo *gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel,
+									   RelOptInfo *innerrel);
+
+/* The clauses, RestrictInfos, that join the two sides, as core would apply them to this join */
+extern List *gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+							  RelOptInfo *innerrel);
+
+/* ---- costs ---- */
+
+/* How far the order of the heap follows that of the key: from -1 to 1 */
 extern double gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index);
 
-/* Distinct pages of "pages" that n visits at random touch */
+/* How many of so many pages n visits at random touch */
 extern double gpb_distinct_pages(double n, double pages);
 
 /*
- * The price of aggregating so many entries of the index where they lie, heap visits included.  beside_index_scan: nothing else is likely to
- * answer the query but a scan of the index by core, whose price leaves out what it takes to wait for memory; so does ours then.
+ * The price of the CPU time of so many heap visits, each to a page that others visit too.
+ * beside_index_scan: the only other way to answer the query is likely to be core's scan of the
+ * index, whose price leaves out what it takes to wait for memory; then so does this one.
+ */
+extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
+						   bool beside_index_scan);
+
+/*
+ * The price of aggregating so many entries of the index where they lie, heap visits included;
+ * beside_index_scan is as for gpb_visit_cost().
  */
 extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
 						   bool beside_index_scan);

@@ -8,10 +8,97 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
 
 #include "index/index.h"
-#include "exec/join/join_node.h"
 #include "exec/common/range_conditions.h"
+
+/* ---- planning ---- */
+
+/* May this be what a key is compared with? */
+static bool
+gpb_is_range_value(PlannerInfo *root, Node *value, Index relid)
+{
+	return !bms_is_member(relid, pull_varnos(root, value)) &&
+		!contain_volatile_functions(value) && !contain_subplans(value);
+}
+
+bool
+gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
+						  GpbRangeCondition *condition, Expr **value)
+{
+	OpExpr	   *operation = (OpExpr *) clause;
+	Node	   *left;
+	Node	   *right;
+	int			strategy;
+	Oid			key_type;
+
+	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2)
+		return false;
+	left = linitial(operation->args);
+	right = lsecond(operation->args);
+	if (match_index_to_operand(left, 0, index))
+		condition->operator = operation->opno;
+	else if (match_index_to_operand(right, 0, index))
+	{
+		condition->operator = get_commutator(operation->opno);
+		right = left;
+	}
+	else
+		return false;
+
+	if (!OidIsValid(condition->operator) ||
+		!op_in_opfamily(condition->operator, index->opfamily[0]) ||
+		!gpb_is_range_value(root, right, index->rel->relid))
+		return false;
+	get_op_opfamily_properties(condition->operator, index->opfamily[0], false, &strategy,
+							   &key_type, &condition->value_type);
+	condition->strategy = strategy;
+	*value = (Expr *) right;
+	return true;
+}
+
+/* ---- what travels in the plan ---- */
+
+void
+gpb_put_row_range(List **private, const GpbRowRange *range)
+{
+	int			i;
+
+	gpb_put_oid(private, range->index);
+	gpb_put_text(private, range->alias);
+	gpb_put_int(private, range->nconditions);
+	for (i = 0; i < range->nconditions; i++)
+	{
+		gpb_put_oid(private, range->conditions[i].operator);
+		gpb_put_int(private, range->conditions[i].strategy);
+		gpb_put_oid(private, range->conditions[i].value_type);
+	}
+	gpb_put_items(private, range->items, range->nitems);
+}
+
+void
+gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
+{
+	int			i;
+
+	range->index = gpb_get_oid(reader);
+	range->alias = gpb_get_text(reader);
+	range->nconditions = gpb_get_int(reader);
+	range->conditions = palloc(sizeof(GpbRangeCondition) * range->nconditions);
+	for (i = 0; i < range->nconditions; i++)
+	{
+		range->conditions[i].operator = gpb_get_oid(reader);
+		range->conditions[i].strategy = gpb_get_int(reader);
+		range->conditions[i].value_type = gpb_get_oid(reader);
+	}
+	range->nitems = gpb_get_items(reader, &range->items);
+}
+
+/* ---- execution ---- */
 
 /* Where one condition's value comes from */
 typedef struct GpbRangeValue

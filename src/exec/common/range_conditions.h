@@ -11,9 +11,11 @@
 #include "postgres.h"
 #include "access/stratnum.h"
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
 #include "ranges.h"
+#include "exec/common/items.h"
 
 /* One condition on the key, an operator of the index's family with the key on its left */
 typedef struct GpbRangeCondition
@@ -23,25 +25,63 @@ typedef struct GpbRangeCondition
 	Oid			value_type;		/* right input type of the operator in the family */
 } GpbRangeCondition;
 
+/* What is asked of one table for each row: a range of an index's keys, and aggregates over it */
+typedef struct GpbRowRange
+{
+	Oid			index;
+	const char *alias;			/* of the table, for EXPLAIN; NULL: the table's name */
+	int			nconditions;	/* at least one */
+	GpbRangeCondition *conditions;
+	int			nitems;
+	GpbAggregateItem *items;
+} GpbRowRange;
+
+/* ---- planning ---- */
+
+/*
+ * Is the clause "key OP value", or that commuted?  Fills in *condition, and *value, an expression
+ * that is not volatile, has no subplan, and no Vars of the index's table.
+ */
+extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
+									  GpbRangeCondition *condition, Expr **value);
+
+/* ---- what travels in the plan ---- */
+
+/* Append the range to a plan's private list. */
+extern void gpb_put_row_range(List **private, const GpbRowRange *range);
+
+/* Get what gpb_put_row_range() appended; arrays are palloc'd. */
+extern void gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range);
+
+/* ---- execution ---- */
+
+/* The conditions of a range, ready to be evaluated for rows */
 typedef struct GpbRangeValues GpbRangeValues;
 
-/* The values are expressions over the node's scan tuple, one for each condition.  Memory is of the current context. */
+/* Stands for the number of a row's range in its batch if the row has no range. */
+#define GPB_NO_RANGE	PG_UINT32_MAX
+
+/*
+ * Prepare n conditions, whose values are expressions over the node's scan tuple, one for each.  All
+ * memory is of the current context.
+ */
 extern GpbRangeValues *gpb_range_values_begin(Relation index, int nconditions,
 											  const GpbRangeCondition *conditions,
 											  List *expressions, PlanState *ps);
 
-/*
- * Is each range one key?  Then a range of a batch is a uint64, else a GpbKeyRange.  Bytes of it.
- */
+/* Is each row's range one key?  Then it is a uint64 in a batch's input, otherwise a GpbKeyRange. */
 extern bool gpb_range_values_are_points(const GpbRangeValues *values);
+
+/* Bytes of a range in a batch's input */
 extern Size gpb_range_values_width(const GpbRangeValues *values);
 
-/* Are all values plain columns of the row, so that gpb_range_of_row needs no scan tuple? */
+/* Are all values plain columns of the row, so that gpb_range_of_row() needs no scan tuple? */
 extern bool gpb_range_values_are_columns(const GpbRangeValues *values);
 
 /*
- * The range of keys that satisfy all conditions, put at "range"; false if there are none.  The row's columns are in the
- * slot; unless the values are plain columns it is also in the expression context's scan tuple.
+ * Put the range of keys that satisfy all conditions at "range"; returns false if no key does.  The
+ * row's columns are in the slot and, unless the values are plain columns, in the expression
+ * context's scan tuple, too.
  */
 extern bool gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext,
 							 TupleTableSlot *slot, void *range);

@@ -11,18 +11,18 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
-#include "leaf_aggregate.h"
-#include "exec/join/join_aggregate.h"
+#include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
+#include "exec/join/join_aggregate.h"
+#include "exec/join/join_node.h"
 
 static Plan *gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 									 List *tlist, List *clauses, List *custom_plans);
@@ -32,98 +32,25 @@ static const CustomPathMethods gpb_join_aggregate_path_methods = {
 	.PlanCustomPath = gpb_plan_join_aggregate
 };
 
+typedef struct GpbJoinAggregatePath
+{
+	CustomPath	path;
+	IndexOptInfo *index;
+	List	   *aggrefs;		/* of the items */
+	GpbJoinAggregatePlan plan;	/* the outer plan's columns are not known yet */
+} GpbJoinAggregatePath;
+
 /* ---- is the join of our kind? ---- */
 
-bool
-gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
-	{
-		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
-		if (sjinfo == own)
-			continue;
-		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) ||
-			bms_is_member(innerrel->relid, sjinfo->min_lefthand) ||
-			(sjinfo->jointype == JOIN_FULL &&
-			 bms_is_member(innerrel->relid, sjinfo->syn_lefthand)))
-			return false;
-	}
-	return true;
-}
-
-RelOptInfo *
-gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel)
-{
-	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
-	RelOptInfo *outerrel;
-
-	if (bms_membership(others) == BMS_MULTIPLE)
-		outerrel = find_join_rel(root, others);
-	else
-		outerrel = find_base_rel(root, bms_singleton_member(others));
-	if (outerrel == NULL || outerrel->cheapest_total_path == NULL ||
-		IS_DUMMY_REL(outerrel) || !bms_is_empty(outerrel->lateral_relids) ||
-		!bms_is_empty(PATH_REQ_OUTER(outerrel->cheapest_total_path)))
-		return NULL;
-	return outerrel;
-}
-
-List *
-gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				 RelOptInfo *innerrel)
-{
-	List	   *clauses = generate_join_implied_equalities(root, joinrel->relids,
-														   outerrel->relids, innerrel);
-	ListCell   *lc;
-
-	foreach(lc, innerrel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
-			clauses = list_append_unique_ptr(clauses, rinfo);
-	}
-	/* those without a column of the table, which wait for it all the same */
-	foreach(lc, outerrel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
-			clauses = list_append_unique_ptr(clauses, rinfo);
-	}
-	return clauses;
-}
-
 /*
- * Fill in the plan's part about aggregates: all of them over one column of the index, and none
- * that needs a sum of double precision.
+ * Fill in *items, one for each of the Aggrefs.  Returns false unless all of them are over one column
+ * of the index, and none needs a sum of double precision.
  */
 static bool
 gpb_match_join_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **items)
 {
-	int			column = -1;
-	ListCell   *lc;
-
-	*items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
-	foreach(lc, aggrefs)
-	{
-		GpbAggregateItem *item = &(*items)[foreach_current_index(lc)];
-
-		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index, item))
-			return false;
-		if (item->function == GPB_COUNT_ENTRIES)
-			continue;
-		if (column >= 0 && item->column != column)
-			return false;
-		column = item->column;
-		if ((item->function == GPB_SUM || item->function == GPB_AVG) &&
-			item->type == FLOAT8OID)
-			return false;
-	}
-	return true;
+	return gpb_match_batch_aggrefs(index, aggrefs, items) &&
+		gpb_count_columns(*items, list_length(aggrefs)) == 1;
 }
 
 /* ---- path ---- */
@@ -134,14 +61,13 @@ gpb_make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 							 GpbJoinCandidate *candidate, List *aggrefs,
 							 GpbAggregateItem *items)
 {
-	CustomPath *path = makeNode(CustomPath);
+	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
+									 &gpb_join_aggregate_path_methods, candidate->joinrel,
+									 grouped_rel->reltarget);
+	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	Path	   *outer = candidate->outerrel->cheapest_total_path;
-	GpbJoinInput input = {0};
+	GpbOuterInput input = {0};
 
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = candidate->joinrel;
-	path->path.pathtarget = grouped_rel->reltarget;
-	path->path.parallel_safe = false;
 	path->path.rows = 1;
 
 	input.index = candidate->index;
@@ -153,18 +79,17 @@ gpb_make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	input.aggregated = true;
 	input.index_only = true;
 	input.target = path->path.pathtarget;
-	gpb_join_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
 	path->path.startup_cost = path->path.total_cost;
 
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_join_aggregate_path_methods;
 	path->custom_paths = list_make1(outer);
-	path->custom_private =
-		list_make5(aggrefs, gpb_key_var(root, candidate->index),
-				   list_make1(candidate->condition),
-				   gpb_aggregate_private(candidate->index->indexoid, items,
-										 list_length(aggrefs)),
-				   list_make1_oid(candidate->value_type));
+	own->index = candidate->index;
+	own->aggrefs = aggrefs;
+	own->plan.index = candidate->index->indexoid;
+	own->plan.value_type = candidate->value_type;
+	own->plan.nitems = list_length(aggrefs);
+	own->plan.items = items;
+	own->plan.condition = candidate->condition;
 	return path;
 }
 
@@ -231,38 +156,22 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 
 /* ---- plan ---- */
 
-/* PlanCustomPath; see join_aggregate.h for what is where. */
+/* PlanCustomPath */
 static Plan *
 gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	Plan	   *outer = linitial(custom_plans);
-	List	   *columns = NIL;
-	List	   *scan_tlist = NIL;
-	ListCell   *lc;
+	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
+	GpbJoinAggregatePlan *plan = &own->plan;
+	List	   *columns = gpb_plan_columns(linitial(custom_plans));
+	CustomScan *scan;
 
-	foreach(lc, outer->targetlist)
-		columns = lappend(columns, lfirst_node(TargetEntry, lc)->expr);
-	columns = list_concat(columns, linitial_node(List, path->custom_private));
-	columns = lappend(columns, lsecond(path->custom_private));
-	foreach(lc, columns)
-		scan_tlist = lappend(scan_tlist,
-							 makeTargetEntry(lfirst(lc), list_length(scan_tlist) + 1,
-											 NULL, false));
-
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = scan_tlist;
-	scan->custom_exprs = lthird(path->custom_private);
-	scan->custom_private = list_make3(lfourth(path->custom_private),
-									  list_nth(path->custom_private, 4),
-									  list_make1_int(list_length(outer->targetlist)));
-	scan->methods = &gpb_join_aggregate_scan_methods;
-	gpb_check_conditions(path, scan, scan->custom_exprs, 1, list_length(outer->targetlist));
-	gpb_check_expressions(path, scan, tlist, list_length(outer->targetlist) + 1,
-						  list_length(columns) - 1);
+	plan->nouter = list_length(columns);
+	columns = list_concat(columns, own->aggrefs);
+	columns = lappend(columns, gpb_key_var(root, own->index));
+	scan = gpb_make_node(&gpb_join_aggregate_node, path, 0, tlist, NIL, custom_plans, columns);
+	gpb_join_aggregate_put(plan, scan);
+	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
+	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->nitems);
 	return &scan->scan.plan;
 }

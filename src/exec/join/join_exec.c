@@ -16,77 +16,36 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/common/growth.h"
 #include "exec/join/join_node.h"
-
-static Node *gpb_create_join_scan(CustomScan *plan);
-static void gpb_begin_join(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_join(CustomScanState *css);
-static void gpb_end_join(CustomScanState *css);
-static void gpb_rescan_join(CustomScanState *css);
-
-const CustomScanMethods gpb_join_scan_methods = {
-	.CustomName = "GpubtreeJoin",
-	.CreateCustomScanState = gpb_create_join_scan
-};
-
-static const CustomExecMethods gpb_join_exec_methods = {
-	.CustomName = "GpubtreeJoin",
-	.BeginCustomScan = gpb_begin_join,
-	.ExecCustomScan = gpb_exec_join,
-	.EndCustomScan = gpb_end_join,
-	.ReScanCustomScan = gpb_rescan_join,
-	.ExplainCustomScan = gpb_join_explain
-};
-
-static Node *
-gpb_create_join_scan(CustomScan *plan)
-{
-	GpbJoinScan *join;
-
-	join = (GpbJoinScan *) newNode(sizeof(GpbJoinScan), T_CustomScanState);
-	join->css.methods = &gpb_join_exec_methods;
-	return (Node *) join;
-}
 
 /* ---- begin ---- */
 
-/*
- * Both relations stay open to the end of the node, so that no command of this
- * session can change them under it (rule M10).
- */
 static void
 gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	TargetEntry *key = llast_node(TargetEntry, plan->custom_scan_tlist);
-	Index		rti = castNode(Var, key->expr)->varno;
+	GpbJoinPlan *plan = &join->plan;
 	int			i;
 
-	gpb_join_read_private(plan->custom_private, &join->plan);
-	join->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
-	css->custom_ps = list_make1(join->outer);
-	join->match_qual = ExecInitQual(lsecond(plan->custom_exprs), &css->ss.ps);
-	join->inner_qual = ExecInitQual(lthird(plan->custom_exprs), &css->ss.ps);
-	join->heap = ExecOpenScanRelation(estate, rti, eflags);
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	gpb_join_get(castNode(CustomScan, css->ss.ps.plan), plan);
+	gpb_start_child(&join->node, eflags);
+	join->match_qual = ExecInitQual(plan->match, &css->ss.ps);
+	join->inner_qual = ExecInitQual(plan->filters, &css->ss.ps);
+	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
 
 	join->context = CurrentMemoryContext;
-	join->index = index_open(join->plan.index, exec_rt_fetch(rti, estate)->rellockmode);
-	gpb_keys_init(&join->keys, join->index, join->plan.value_type,
-				  linitial(linitial(plan->custom_exprs)), &css->ss.ps);
-	for (i = 0; i < join->plan.ninner && !join->plan.index_only; i++)
-		join->last_inner = Max(join->last_inner, join->plan.inner[i]);
-	join->wants_unmatched = join->plan.jointype == JOIN_LEFT ||
-		join->plan.jointype == JOIN_ANTI;
-	join->rows = gpb_outer_begin(ExecGetResultType(join->outer));
-	join->limit = GPB_JOIN_FIRST_BATCH;
+	gpb_keys_init(&join->keys, join->node.index, plan->value_type, plan->condition, &css->ss.ps);
+	for (i = 0; i < plan->ninner && !plan->index_only; i++)
+		join->last_inner = Max(join->last_inner, plan->inner[i]);
+	join->wants_unmatched = plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
+	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
+	join->limit = GPB_FIRST_BATCH;
 	join->window = PG_UINT32_MAX;
 	join->loaded_row = -1;
 }
@@ -114,7 +73,7 @@ gpb_reserve_marks(GpbJoinScan *join, uint32 n)
 static inline void
 gpb_load_row(GpbJoinScan *join, uint32 row)
 {
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
 	if (join->loaded_row == row)
 		return;
@@ -129,7 +88,7 @@ gpb_load_row(GpbJoinScan *join, uint32 row)
 static void
 gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 {
-	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 	GpbJoinKeys *keys = &join->keys;
 	Datum		value;
 	bool		isnull;
@@ -150,7 +109,7 @@ gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 static inline void
 gpb_renew_tuple(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
 	if (!TTS_SHOULDFREE(tuple))
 		return;
@@ -163,23 +122,10 @@ gpb_renew_tuple(GpbJoinScan *join)
 static void
 gpb_load_nulls(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
 	memset(tuple->tts_values + join->plan.nouter, 0, join->plan.ninner * sizeof(Datum));
 	memset(tuple->tts_isnull + join->plan.nouter, true, join->plan.ninner * sizeof(bool));
-}
-
-/* Rows of the next batch at most: more than of the last, as far as memory goes. */
-static uint32
-gpb_next_limit(GpbJoinScan *join)
-{
-	Size		most = gpb_join_memory() / gpb_join_row_bytes(join->plan.nouter);
-	uint32		limit = join->limit;
-
-	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
-	limit = Min(limit, most);
-	join->limit = Min((uint64) limit * GPB_JOIN_GROWTH, most);
-	return limit;
 }
 
 /*
@@ -189,14 +135,15 @@ gpb_next_limit(GpbJoinScan *join)
 static bool
 gpb_load_batch(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
-	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 	uint32		limit;
 	uint32		row;
 
 	if (join->outer_done)
 		return false;
-	limit = gpb_next_limit(join);
+	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter)));
+	join->limit = gpb_grown_batch(limit);
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);
 	gpb_keys_clear(&join->keys, limit);
@@ -207,9 +154,9 @@ gpb_load_batch(GpbJoinScan *join)
 	econtext->ecxt_scantuple = tuple;
 
 	while ((row = gpb_outer_count(join->rows)) < limit &&
-		   gpb_outer_copied(join->rows) < gpb_join_memory())
+		   gpb_outer_copied(join->rows) < gpb_rows_memory())
 	{
-		TupleTableSlot *slot = ExecProcNode(join->outer);
+		TupleTableSlot *slot = ExecProcNode(join->node.child);
 
 		if (TupIsNull(slot))
 		{
@@ -239,12 +186,12 @@ gpb_join_batch(GpbJoinScan *join)
 	want.points = join->keys.points;
 	want.list = true;
 	want.heap_rows = !join->plan.index_only;
-	want.memory = gpb_join_memory();
-	join->batch = gpb_batch_begin(join->heap, join->index, join->css.ss.ps.state->es_snapshot,
+	want.memory = gpb_rows_memory();
+	join->batch = gpb_batch_begin(join->node.heap, join->node.index, join->node.css.ss.ps.state->es_snapshot,
 								  &want, GPB_ENGINE_AUTO);
 	if (!join->plan.index_only)
-		join->visit = gpb_visit_begin(join->heap, join->index,
-									  join->css.ss.ps.state->es_snapshot,
+		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
+									  join->node.css.ss.ps.state->es_snapshot,
 									  join->keys.layout.row_width, true, NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return join->batch;
@@ -296,7 +243,7 @@ gpb_next_part(GpbJoinScan *join)
 		if (gpb_batch_at_end(join->batch))
 		{
 			/* the list had half of the batch's memory */
-			if (join->nrecords * width < gpb_join_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
+			if (join->nrecords * width < gpb_rows_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
 				join->window *= 2;
 			pg_qsort(join->records, join->nrecords, width, gpb_compare_numbers);
 			return true;
@@ -373,7 +320,7 @@ gpb_next_record(GpbJoinScan *join)
 static inline void
 gpb_load_inner(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	Datum	   *values = tuple->tts_values + join->plan.nouter;
 	bool	   *isnull = tuple->tts_isnull + join->plan.nouter;
 	int			i;
@@ -401,7 +348,7 @@ gpb_load_inner(GpbJoinScan *join)
 static TupleTableSlot *
 gpb_join_result(GpbJoinScan *join)
 {
-	PlanState  *ps = &join->css.ss.ps;
+	PlanState  *ps = &join->node.css.ss.ps;
 
 	if (ps->qual != NULL && !ExecQual(ps->qual, ps->ps_ExprContext))
 	{
@@ -409,7 +356,7 @@ gpb_join_result(GpbJoinScan *join)
 		return NULL;
 	}
 	if (ps->ps_ProjInfo == NULL)
-		return join->css.ss.ss_ScanTupleSlot;
+		return join->node.css.ss.ss_ScanTupleSlot;
 	return ExecProject(ps->ps_ProjInfo);
 }
 
@@ -417,7 +364,7 @@ gpb_join_result(GpbJoinScan *join)
 static bool
 gpb_match_passes(GpbJoinScan *join)
 {
-	ExprContext *econtext = join->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 
 	if (join->inner_qual != NULL && !ExecQual(join->inner_qual, econtext))
 	{
@@ -460,7 +407,7 @@ gpb_join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 	join->after_unmatched = after;
 }
 
-/* The next of them as it comes out, or NULL: then the phase may be another. */
+/* The next row without a match as it comes out, or NULL: then the phase may be another. */
 static TupleTableSlot *
 gpb_next_unmatched(GpbJoinScan *join)
 {
@@ -537,16 +484,12 @@ gpb_rescan_join(CustomScanState *css)
 	join->visiting = false;
 	join->records = NULL;
 	join->first = join->end = join->keys.n = 0;
-	join->limit = GPB_JOIN_FIRST_BATCH;
+	join->limit = GPB_FIRST_BATCH;
 	join->outer_done = false;
 	join->phase = GPB_JOIN_LOAD;
-	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(join->outer, css->ss.ps.chgParam);
-	if (join->outer->chgParam == NULL)
-		ExecReScan(join->outer);
+	gpb_rescan_child(&join->node);
 }
 
-/* The executor closes the table; locks are kept to the end of the transaction. */
 static void
 gpb_end_join(CustomScanState *css)
 {
@@ -558,7 +501,14 @@ gpb_end_join(CustomScanState *css)
 		gpb_batch_end(join->batch);
 	if (join->rows != NULL)
 		gpb_outer_end(join->rows);
-	ExecEndNode(join->outer);
-	if (join->index != NULL)
-		index_close(join->index, NoLock);
+	gpb_close_node(&join->node);
 }
+
+const GpbNodeKind gpb_join_node = {
+	GPB_NODE_KIND("GpubtreeJoin", GpbJoinScan),
+	.exec.BeginCustomScan = gpb_begin_join,
+	.exec.ExecCustomScan = gpb_exec_join,
+	.exec.EndCustomScan = gpb_end_join,
+	.exec.ReScanCustomScan = gpb_rescan_join,
+	.exec.ExplainCustomScan = gpb_join_explain
+};

@@ -29,7 +29,7 @@ gpb_join_type_name(JoinType jointype)
 	}
 }
 
-/* Rows that a condition refused, of all loops, where there is such a condition. */
+/* Show how many rows the clauses refused, in all loops, if there are any clauses. */
 static void
 gpb_explain_removed(const char *label, List *clauses, uint64 removed, ExplainState *es)
 {
@@ -41,21 +41,19 @@ void
 gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	const GpbJoinPlan *plan = &join->plan;
 
-	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, gpb_join_type_name(join->plan.jointype), es);
-	gpb_explain_inner_index(join->plan.index, gpb_inner_alias(plan, es), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, plan, lthird(plan->custom_exprs), ancestors, es);
+	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, gpb_join_type_name(plan->jointype), es);
+	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(plan->condition), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, css, plan->filters, ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed(GPB_LABEL_INNER_REMOVED, lthird(plan->custom_exprs),
-							join->inner_removed, es);
-	gpb_explain_clauses(GPB_LABEL_JOIN_FILTER, plan, lsecond(plan->custom_exprs), ancestors, es);
+		gpb_explain_removed(GPB_LABEL_INNER_REMOVED, plan->filters, join->inner_removed, es);
+	gpb_explain_clauses(GPB_LABEL_JOIN_FILTER, css, plan->match, ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed(GPB_LABEL_JOIN_REMOVED, lsecond(plan->custom_exprs),
-							join->match_removed, es);
-	ExplainPropertyText(GPB_LABEL_INNER_COLUMNS, join->plan.index_only ? "Index" : "Table", es);
-	ExplainPropertyText(GPB_LABEL_OUTPUT_ORDER, join->plan.in_order ? "Outer" : "Any", es);
+		gpb_explain_removed(GPB_LABEL_JOIN_REMOVED, plan->match, join->match_removed, es);
+	ExplainPropertyText(GPB_LABEL_INNER_COLUMNS, plan->index_only ? "Index" : "Table", es);
+	ExplainPropertyText(GPB_LABEL_OUTPUT_ORDER, plan->in_order ? "Outer" : "Any", es);
 	if (!es->analyze)
 		return;
 

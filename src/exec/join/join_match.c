@@ -15,21 +15,10 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
+#include "utils/selfuncs.h"
 
 #include "exec/join/join_node.h"
 #include "exec/common/plan_rules.h"
-
-/*
- * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody would
- * notice (rule M5).
- */
-bool
-gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
-{
-	return !OldSnapshotThresholdActive() && gpb_query_allows_nodes(root) &&
-		gpb_rel_is_plain(root, innerrel);
-}
 
 /*
  * The clause as "key = outer expression", if it is an equality of the index's family between
@@ -179,4 +168,10 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = gpb_equality_selectivity(root, candidate);
 	return true;
+}
+
+double
+gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows)
+{
+	return estimate_num_groups(root, list_make1(lsecond(condition->args)), outer_rows, NULL, NULL);
 }

@@ -10,16 +10,17 @@
  */
 #include "compat.h"
 
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
-#include "exec/join/join_node.h"
+#include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
+#include "exec/join/join_node.h"
 
 static Plan *gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						   List *tlist, List *clauses, List *custom_plans);
@@ -28,6 +29,14 @@ static const CustomPathMethods gpb_join_path_methods = {
 	.CustomName = "GpubtreeJoin",
 	.PlanCustomPath = gpb_plan_join
 };
+
+typedef struct GpbJoinPath
+{
+	CustomPath	path;
+	List	   *columns;		/* as in GpbJoinCandidate */
+	List	   *result;			/* clauses that are tested on rows that come out */
+	GpbJoinPlan plan;			/* the columns of both sides are not known yet */
+} GpbJoinPath;
 
 /* ---- paths ---- */
 
@@ -71,19 +80,18 @@ gpb_outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *requ
 static CustomPath *
 gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
-	CustomPath *path = makeNode(CustomPath);
 	RelOptInfo *joinrel = candidate->joinrel;
+	CustomPath *path;
+	GpbJoinPath *own;
 	List	   *restrictlist = list_copy(candidate->restrictlist);
 	List	   *match;
 	List	   *result;
 	Relids		required;
-	GpbJoinInput input = {0};
+	GpbOuterInput input = {0};
 
 	if (!gpb_outer_path_fits(candidate, outer, &required))
 		return NULL;
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = joinrel;
-	path->path.pathtarget = joinrel->reltarget;
+	path = gpb_make_path(sizeof(GpbJoinPath), &gpb_join_path_methods, joinrel, joinrel->reltarget);
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  candidate->innerrel->cheapest_total_path,
 													  candidate->sjinfo,
@@ -104,22 +112,24 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.in_order = path->path.pathkeys != NIL;
 	input.filters = list_concat_copy(candidate->filters, match);
 	input.target = path->path.pathtarget;
-	gpb_join_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
 
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_join_path_methods;
 	path->custom_paths = list_make1(outer);
-	path->custom_private =
-		list_make5(list_make3_int(candidate->jointype, candidate->index_only, input.in_order),
-				   list_make2_oid(candidate->index->indexoid, candidate->value_type),
-				   candidate->columns,
-				   list_make3(list_make1(candidate->condition), gpb_order_clauses(root, match),
-							  gpb_order_clauses(root, candidate->filters)),
-				   gpb_order_clauses(root, result));
+	own = (GpbJoinPath *) path;
+	own->columns = candidate->columns;
+	own->result = gpb_order_clauses(root, result);
+	own->plan.index = candidate->index->indexoid;
+	own->plan.value_type = candidate->value_type;
+	own->plan.jointype = candidate->jointype;
+	own->plan.index_only = candidate->index_only;
+	own->plan.in_order = input.in_order;
+	own->plan.condition = candidate->condition;
+	own->plan.match = gpb_order_clauses(root, match);
+	own->plan.filters = gpb_order_clauses(root, candidate->filters);
 	return path;
 }
 
-/* The same over a partial outer path: each process joins its share of the outer rows. */
+/* Offer the path with one partial outer path, of whose rows each process joins its share. */
 static void
 gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
@@ -133,7 +143,10 @@ gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer
 	add_partial_path(candidate->joinrel, (Path *) path);
 }
 
-/* Offer the index's paths. */
+/*
+ * Offer the paths of the candidate's index: with the path "unique" alone, or if that is NULL with each
+ * path of the outer side.
+ */
 static void
 gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
 {
@@ -230,86 +243,26 @@ gpb_column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
 	return sources;
 }
 
-/* PlanCustomPath; see join_node.h for what is where. */
+/* PlanCustomPath */
 static Plan *
 gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			  List *tlist, List *clauses, List *custom_plans)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *numbers = linitial(path->custom_private);
-	List	   *oids = lsecond(path->custom_private);
-	List	   *columns = lthird(path->custom_private);
-	List	   *scan_tlist = NIL;
-	GpbJoinPlan plan;
-	ListCell   *lc;
+	GpbJoinPath *own = (GpbJoinPath *) path;
+	GpbJoinPlan *plan = &own->plan;
+	List	   *columns = gpb_plan_columns(linitial(custom_plans));
+	CustomScan *scan;
+	int			ncolumns;
 
-	plan.jointype = linitial_int(numbers);
-	plan.index_only = lsecond_int(numbers);
-	plan.in_order = lthird_int(numbers);
-	plan.index = linitial_oid(oids);
-	plan.value_type = lsecond_oid(oids);
-	plan.nouter = list_length(((Plan *) linitial(custom_plans))->targetlist);
-	plan.ninner = list_length(columns);
-	plan.inner = gpb_column_sources(root, plan.index, plan.index_only, columns);
-
-	foreach(lc, ((Plan *) linitial(custom_plans))->targetlist)
-		scan_tlist = lappend(scan_tlist,
-							 makeTargetEntry(lfirst_node(TargetEntry, lc)->expr,
-											 list_length(scan_tlist) + 1, NULL, false));
-	foreach(lc, columns)
-		scan_tlist = lappend(scan_tlist,
-							 makeTargetEntry(lfirst(lc), list_length(scan_tlist) + 1,
-											 NULL, false));
-
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = list_nth(path->custom_private, 4);
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = scan_tlist;
-	scan->custom_exprs = lfourth(path->custom_private);
-	scan->custom_private = gpb_join_private(&plan);
-	scan->methods = &gpb_join_scan_methods;
-	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, plan.nouter);
-	gpb_check_expressions(path, scan, list_concat_copy(lsecond(scan->custom_exprs),
-													   lthird(scan->custom_exprs)),
-						  1, list_length(scan_tlist));
-	gpb_check_expressions(path, scan, list_concat_copy(tlist, scan->scan.plan.qual), 1,
-						  list_length(scan_tlist));
+	plan->nouter = list_length(columns);
+	plan->ninner = list_length(own->columns);
+	plan->inner = gpb_column_sources(root, plan->index, plan->index_only, own->columns);
+	columns = list_concat(columns, own->columns);
+	ncolumns = list_length(columns);
+	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);
+	gpb_join_put(plan, scan);
+	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);
 	return &scan->scan.plan;
-}
-
-/* ---- what travels in custom_private ---- */
-
-/* Two lists, of OIDs and of integers, so that plans can be copied and sent to workers. */
-List *
-gpb_join_private(const GpbJoinPlan *plan)
-{
-	List	   *numbers = list_make4_int(plan->jointype, plan->index_only, plan->in_order,
-										 plan->nouter);
-	int			i;
-
-	for (i = 0; i < plan->ninner; i++)
-		numbers = lappend_int(numbers, plan->inner[i]);
-	return list_make2(list_make2_oid(plan->index, plan->value_type), numbers);
-}
-
-/* The inverse; plan->inner is palloc'd. */
-void
-gpb_join_read_private(List *private, GpbJoinPlan *plan)
-{
-	List	   *oids = linitial(private);
-	List	   *numbers = lsecond(private);
-	int			i;
-
-	plan->index = linitial_oid(oids);
-	plan->value_type = lsecond_oid(oids);
-	plan->jointype = list_nth_int(numbers, 0);
-	plan->index_only = list_nth_int(numbers, 1);
-	plan->in_order = list_nth_int(numbers, 2);
-	plan->nouter = list_nth_int(numbers, 3);
-	plan->ninner = list_length(numbers) - 4;
-	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);
-	for (i = 0; i < plan->ninner; i++)
-		plan->inner[i] = list_nth_int(numbers, 4 + i);
 }

@@ -25,9 +25,11 @@
 #include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
-#include "exec/range/lateral.h"
 #include "exec/common/plan_rules.h"
-#include "exec/subquery/subquery.h"
+#include "exec/common/settings.h"
+#include "exec/common/subquery_match.h"
+#include "exec/range/lateral.h"
+#include "exec/range/range_aggregate.h"
 
 static Plan *gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 							  List *tlist, List *clauses, List *custom_plans);
@@ -42,12 +44,18 @@ typedef struct GpbLateralCandidate
 {
 	IndexOptInfo *index;
 	double		entries;		/* in the range of one outer row */
-	List	   *values;			/* what the key is compared with, over the outer row */
 	List	   *results;		/* Vars of the subquery: of each item, then of each computed column */
-	List	   *computed;		/* what computes those, over items' Vars and the outer row */
-	List	   *having;			/* its HAVING, over items' Vars and the outer row */
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
+
+typedef struct GpbLateralPath
+{
+	CustomPath	path;
+	Index		relid;			/* of the subquery */
+	List	   *clauses;		/* conditions on what comes out */
+	List	   *results;		/* as in GpbLateralCandidate */
+	GpbRangeAggregatePlan plan;
+} GpbLateralPath;
 
 /*
  * Columns of the subquery that are needed, parted into aggregates and what is computed from these
@@ -253,23 +261,16 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 
 	memset(candidate, 0, sizeof(*candidate));
 	if (!gpb_lateral_columns(innerrel, restrictlist, &columns) ||
-		!gpb_lateral_having(innerrel, &columns, &candidate->having) || columns.aggrefs == NIL ||
+		!gpb_lateral_having(innerrel, &columns, &plan->having) || columns.aggrefs == NIL ||
 		!gpb_match_subquery(innerrel->subroot, index, columns.aggrefs, &match))
 		return false;
 	candidate->index = index;
 	candidate->entries = match.entries;
-	candidate->values = (List *) gpb_outer_value_mutator((Node *) match.values, &outer);
-	candidate->having = (List *) gpb_outer_value_mutator((Node *) candidate->having, &outer);
-	candidate->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
 	candidate->results = list_concat_copy(columns.items, columns.columns);
-	plan->index = index->indexoid;
-	plan->alias = match.alias;
-	plan->nitems = match.nitems;
-	plan->items = match.items;
-	plan->ncomputed = list_length(candidate->computed);
-	plan->nhaving = list_length(candidate->having);
-	plan->nconditions = match.nconditions;
-	plan->conditions = match.conditions;
+	plan->range = match.range;
+	plan->values = (List *) gpb_outer_value_mutator((Node *) match.values, &outer);
+	plan->having = (List *) gpb_outer_value_mutator((Node *) plan->having, &outer);
+	plan->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
 	plan->keep_empty = true;
 	return !outer.elsewhere;
 }
@@ -296,40 +297,37 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 					 JoinType jointype, JoinPathExtraData *extra,
 					 const GpbLateralCandidate *candidate, Path *outer)
 {
-	CustomPath *path;
+	const GpbRangeAggregatePlan *plan = &candidate->plan;
 	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
-	List	   *exprs = list_concat(list_concat_copy(candidate->values, candidate->computed),
-									list_copy(candidate->having));
+	CustomPath *path;
+	GpbLateralPath *own;
 	QualCost	qual_cost;
 	Relids		required;
 
 	if (!gpb_lateral_outer_fits(innerrel, extra, outer, &required))
 		return;
-	path = makeNode(CustomPath);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = joinrel;
-	path->path.pathtarget = joinrel->reltarget;
+	path = gpb_make_path(sizeof(GpbLateralPath), &gpb_lateral_path_methods, joinrel,
+						 joinrel->reltarget);
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  innerrel->cheapest_total_path,
 													  extra->sjinfo, required, &clauses);
 	clauses = gpb_order_clauses(root, clauses);
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
-	path->path.parallel_safe = false;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, candidate->plan.items,
-							 candidate->plan.nitems, candidate->entries, path->path.rows,
+	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, plan->range.items,
+							 plan->range.nitems, candidate->entries, path->path.rows,
 							 path->path.pathtarget, &path->path.startup_cost,
 							 &path->path.total_cost);
-	cost_qual_eval(&qual_cost, list_concat_copy(candidate->having, clauses), root);
+	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
 	path->path.startup_cost += qual_cost.startup;
 	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_lateral_path_methods;
 	path->custom_paths = list_make1(outer);
-	path->custom_private = list_make5(list_make1_int(innerrel->relid), candidate->results,
-									  exprs,
-									  gpb_range_aggregate_private(&candidate->plan), clauses);
+	own = (GpbLateralPath *) path;
+	own->relid = innerrel->relid;
+	own->clauses = clauses;
+	own->results = candidate->results;
+	own->plan = *plan;
 	add_path(joinrel, (Path *) path);
 }
 
@@ -408,13 +406,9 @@ static Plan *
 gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 				 List *clauses, List *custom_plans)
 {
-	Index		relid = linitial_int(linitial(path->custom_private));
-	GpbRangeAggregatePlan plan;
+	GpbLateralPath *own = (GpbLateralPath *) path;
 
-	gpb_range_aggregate_read_private(lfourth(path->custom_private), &plan);
-	return gpb_make_range_aggregate(path, tlist, list_nth(path->custom_private, 4),
-									linitial(custom_plans),
-									list_make1(gpb_unrun_subquery(relid)),
-									lsecond(path->custom_private),
-									lthird(path->custom_private), &plan);
+	return gpb_make_range_aggregate(path, tlist, own->clauses, linitial(custom_plans),
+									list_make1(gpb_unrun_subquery(own->relid)), own->results,
+									&own->plan);
 }

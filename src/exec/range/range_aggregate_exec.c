@@ -11,47 +11,12 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
-#include "access/table.h"
-#include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "exec/common/node_table.h"
+#include "exec/common/growth.h"
 #include "exec/range/range_aggregate.h"
-
-static Node *gpb_create_range_aggregate(CustomScan *plan);
-static void gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_range_aggregate(CustomScanState *css);
-static void gpb_end_range_aggregate(CustomScanState *css);
-static void gpb_rescan_range_aggregate(CustomScanState *css);
-
-const CustomScanMethods gpb_range_aggregate_scan_methods = {
-	.CustomName = "GpubtreeRangeAggregate",
-	.CreateCustomScanState = gpb_create_range_aggregate
-};
-
-static const CustomExecMethods gpb_range_aggregate_exec_methods = {
-	.CustomName = "GpubtreeRangeAggregate",
-	.BeginCustomScan = gpb_begin_range_aggregate,
-	.ExecCustomScan = gpb_exec_range_aggregate,
-	.EndCustomScan = gpb_end_range_aggregate,
-	.ReScanCustomScan = gpb_rescan_range_aggregate,
-	.ExplainCustomScan = gpb_range_aggregate_explain
-};
-
-static Node *
-gpb_create_range_aggregate(CustomScan *plan)
-{
-	GpbRangeAggregateScan *scan;
-
-	scan = (GpbRangeAggregateScan *) newNode(sizeof(GpbRangeAggregateScan),
-											 T_CustomScanState);
-	scan->css.methods = &gpb_range_aggregate_exec_methods;
-	return (Node *) scan;
-}
 
 /* ---- begin ---- */
 
@@ -60,63 +25,53 @@ static void
 gpb_begin_groups(GpbRangeAggregateScan *scan)
 {
 	const GpbRangeAggregatePlan *plan = &scan->plan;
-	TupleDesc	descriptor = ExecGetResultType(scan->outer);
+	TupleDesc	descriptor = ExecGetResultType(scan->node.child);
 
 	if (plan->ngroup == 0)
 		return;
-	scan->first = ExecInitExtraTupleSlot(scan->css.ss.ps.state, descriptor, &TTSOpsVirtual);
-	scan->kept = ExecInitExtraTupleSlot(scan->css.ss.ps.state,
-										scan->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+	scan->first = ExecInitExtraTupleSlot(scan->node.css.ss.ps.state, descriptor, &TTSOpsVirtual);
+	scan->kept = ExecInitExtraTupleSlot(scan->node.css.ss.ps.state,
+										scan->node.css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
 										&TTSOpsVirtual);
 	scan->same_group = execTuplesMatchPrepare(descriptor, plan->ngroup, plan->group,
 											  plan->group_operator, plan->group_collation,
-											  &scan->css.ss.ps);
+											  &scan->node.css.ss.ps);
 }
 
-/* Prepare the columns that are computed from items, and the conditions on these. */
+/* Prepare the columns that are computed from items, and the conditions on items. */
 static void
-gpb_begin_computed(GpbRangeAggregateScan *scan, List *exprs)
+gpb_begin_computed(GpbRangeAggregateScan *scan)
 {
-	int			i;
+	ListCell   *lc;
 
-	scan->computed = palloc(sizeof(ExprState *) * scan->plan.ncomputed);
-	for (i = 0; i < scan->plan.ncomputed; i++)
-		scan->computed[i] = ExecInitExpr(list_nth(exprs, scan->plan.nconditions + i),
-										 &scan->css.ss.ps);
-	scan->having = ExecInitQual(list_copy_tail(exprs,
-											   scan->plan.nconditions + scan->plan.ncomputed),
-								&scan->css.ss.ps);
+	scan->ncomputed = list_length(scan->plan.computed);
+	scan->computed = palloc(sizeof(ExprState *) * scan->ncomputed);
+	foreach(lc, scan->plan.computed)
+		scan->computed[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc),
+																 &scan->node.css.ss.ps);
+	scan->having = ExecInitQual(scan->plan.having, &scan->node.css.ss.ps);
 }
 
-/*
- * Both relations stay open to the end of the node, so that no command of this
- * session can change them under it (rule M10).  The table is in the range table of the statement, which is locked.
- */
 static void
 gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	const GpbRowRange *range = &scan->plan.range;
 
-	gpb_range_aggregate_read_private(plan->custom_private, &scan->plan);
-	gpb_require_aggregates(scan->plan.items, scan->plan.nitems);
-	scan->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
-	css->custom_ps = list_make1(scan->outer);
+	gpb_range_aggregate_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
+	gpb_require_aggregates(range->items, range->nitems);
+	gpb_start_child(&scan->node, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->context = CurrentMemoryContext;
-	scan->heap = table_open(IndexGetRelation(scan->plan.index, false), NoLock);
-	gpb_require_data(scan->heap, eflags);
-	scan->index = index_open(scan->plan.index, AccessShareLock);
-	scan->values = gpb_range_values_begin(scan->index, scan->plan.nconditions,
-										  scan->plan.conditions,
-										  list_copy_head(plan->custom_exprs,
-														 scan->plan.nconditions),
-										  &css->ss.ps);
-	gpb_begin_computed(scan, plan->custom_exprs);
-	scan->rows = gpb_outer_begin(ExecGetResultType(scan->outer));
-	scan->limit = GPB_JOIN_FIRST_BATCH;
+	gpb_open_unnamed(range->index, eflags, &scan->node.heap, &scan->node.index);
+	scan->node.opened_heap = true;
+	scan->values = gpb_range_values_begin(scan->node.index, range->nconditions, range->conditions,
+										  scan->plan.values, &css->ss.ps);
+	gpb_begin_computed(scan);
+	scan->rows = gpb_outer_begin(ExecGetResultType(scan->node.child));
+	scan->limit = GPB_FIRST_BATCH;
 	gpb_begin_groups(scan);
 }
 
@@ -129,11 +84,11 @@ gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
 	if (scan->totals != NULL)
 		return scan->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	scan->totals = gpb_range_totals_begin(scan->heap, scan->index,
-										  scan->css.ss.ps.state->es_snapshot,
-										  scan->plan.items, scan->plan.nitems,
+	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+										  scan->node.css.ss.ps.state->es_snapshot,
+										  scan->plan.range.items, scan->plan.range.nitems,
 										  gpb_range_values_are_points(scan->values),
-										  gpb_join_memory(), GPB_ENGINE_AUTO);
+										  gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return scan->totals;
 }
@@ -144,7 +99,7 @@ gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
 static Size
 gpb_range_row_bytes(GpbRangeAggregateScan *scan)
 {
-	return gpb_join_row_bytes(scan->plan.nouter) +
+	return gpb_row_bytes(scan->plan.nouter) +
 		gpb_range_totals_width(gpb_range_aggregate_totals(scan));
 }
 
@@ -173,12 +128,12 @@ gpb_reserve_rows(GpbRangeAggregateScan *scan, uint32 n)
 static inline void
 gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
 {
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(tuple);
 	gpb_outer_get(scan->rows, row, tuple->tts_values, tuple->tts_isnull);
 	memset(tuple->tts_isnull + scan->plan.nouter, true,
-		   (scan->plan.nitems + scan->plan.ncomputed) * sizeof(bool));
+		   (scan->plan.range.nitems + scan->ncomputed) * sizeof(bool));
 	ExecStoreVirtualTuple(tuple);
 }
 
@@ -186,13 +141,13 @@ gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
 static inline void
 gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 
 	if (!gpb_range_values_are_columns(scan->values))
 	{
 		ResetExprContext(econtext);
 		gpb_load_row(scan, row);
-		econtext->ecxt_scantuple = scan->css.ss.ss_ScanTupleSlot;
+		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
 	}
 	if (gpb_range_of_row(scan->values, econtext, slot,
 						 scan->ranges + scan->nranges * gpb_range_values_width(scan->values)))
@@ -205,7 +160,7 @@ gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 static bool
 gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 
 	if (!TupIsNull(scan->first))
 	{
@@ -224,22 +179,12 @@ gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 r
 	return true;
 }
 
-/* Rows of the next batch at most: more than of the last, as far as memory goes. */
-static uint32
-gpb_next_limit(GpbRangeAggregateScan *scan)
-{
-	Size		most = gpb_join_memory() / gpb_range_row_bytes(scan);
-
-	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
-	return Min(scan->limit, most);
-}
-
 /* Read outer rows, each with its range if it has one, until the batch is full; false if there are none. */
 static bool
 gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 {
 	Size		row_bytes = gpb_range_row_bytes(scan);
-	Size		memory = gpb_join_memory();
+	Size		memory = gpb_rows_memory();
 	uint32		row;
 
 	for (row = 0; row < limit; row++)
@@ -248,7 +193,7 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 
 		if (row > 0 && row * row_bytes + gpb_outer_copied(scan->rows) > memory)
 			break;
-		slot = ExecProcNode(scan->outer);
+		slot = ExecProcNode(scan->node.child);
 		if (TupIsNull(slot))
 		{
 			scan->outer_done = true;
@@ -261,7 +206,7 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 	}
 	/* a batch that was cut short by memory is not followed by a larger one */
 	if (row == limit)
-		scan->limit = (uint32) Min((uint64) limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
+		scan->limit = gpb_grown_batch(limit);
 	return row > 0;
 }
 
@@ -273,7 +218,7 @@ static void
 gpb_keep_first(GpbRangeAggregateScan *scan)
 {
 	if (scan->group_open && TupIsNull(scan->kept))
-		ExecCopySlot(scan->kept, scan->css.ss.ss_ScanTupleSlot);
+		ExecCopySlot(scan->kept, scan->node.css.ss.ss_ScanTupleSlot);
 	if (!TupIsNull(scan->first))
 		ExecMaterializeSlot(scan->first);
 }
@@ -282,7 +227,7 @@ gpb_keep_first(GpbRangeAggregateScan *scan)
 static void
 gpb_restore_first(GpbRangeAggregateScan *scan)
 {
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	int			natts = tuple->tts_tupleDescriptor->natts;
 
 	if (!scan->group_open)
@@ -312,7 +257,7 @@ gpb_load_batch(GpbRangeAggregateScan *scan)
 
 	if (scan->outer_done)
 		return false;
-	limit = gpb_next_limit(scan);
+	limit = Min(scan->limit, gpb_most_rows(gpb_range_row_bytes(scan)));
 	if (scan->same_group != NULL)
 		gpb_keep_first(scan);
 	gpb_reserve_rows(scan, limit);
@@ -392,12 +337,12 @@ gpb_next_group(GpbRangeAggregateScan *scan)
 static void
 gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
 {
-	int			first = scan->plan.nouter + scan->plan.nitems;
+	int			first = scan->plan.nouter + scan->plan.range.nitems;
 	int			i;
 
-	for (i = 0; i < scan->plan.ncomputed; i++)
+	for (i = 0; i < scan->ncomputed; i++)
 		tuple->tts_values[first + i] =
-			ExecEvalExprSwitchContext(scan->computed[i], scan->css.ss.ps.ps_ExprContext,
+			ExecEvalExprSwitchContext(scan->computed[i], scan->node.css.ss.ps.ps_ExprContext,
 									  &tuple->tts_isnull[first + i]);
 }
 
@@ -405,9 +350,9 @@ gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
 static TupleTableSlot *
 gpb_group_result(GpbRangeAggregateScan *scan)
 {
-	PlanState  *ps = &scan->css.ss.ps;
+	PlanState  *ps = &scan->node.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	MemoryContext caller;
 
 	if (scan->state.entries == 0 && !scan->plan.keep_empty)
@@ -459,15 +404,11 @@ gpb_rescan_range_aggregate(CustomScanState *css)
 	gpb_outer_clear(scan->rows, 0);
 	scan->next = 0;
 	scan->group_open = false;
-	scan->limit = GPB_JOIN_FIRST_BATCH;
+	scan->limit = GPB_FIRST_BATCH;
 	scan->outer_done = false;
-	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(scan->outer, css->ss.ps.chgParam);
-	if (scan->outer->chgParam == NULL)
-		ExecReScan(scan->outer);
+	gpb_rescan_child(&scan->node);
 }
 
-/* Locks are kept to the end of the transaction. */
 static void
 gpb_end_range_aggregate(CustomScanState *css)
 {
@@ -479,9 +420,14 @@ gpb_end_range_aggregate(CustomScanState *css)
 		gpb_range_totals_end(scan->totals);
 	if (scan->rows != NULL)
 		gpb_outer_end(scan->rows);
-	ExecEndNode(scan->outer);
-	if (scan->index != NULL)
-		index_close(scan->index, NoLock);
-	if (scan->heap != NULL)
-		table_close(scan->heap, NoLock);
+	gpb_close_node(&scan->node);
 }
+
+const GpbNodeKind gpb_range_aggregate_node = {
+	GPB_NODE_KIND("GpubtreeRangeAggregate", GpbRangeAggregateScan),
+	.exec.BeginCustomScan = gpb_begin_range_aggregate,
+	.exec.ExecCustomScan = gpb_exec_range_aggregate,
+	.exec.EndCustomScan = gpb_end_range_aggregate,
+	.exec.ReScanCustomScan = gpb_rescan_range_aggregate,
+	.exec.ExplainCustomScan = gpb_range_aggregate_explain
+};

@@ -41,19 +41,19 @@ gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *anc
 
 /* An item as EXPLAIN shows it: "sum(fare)" */
 static char *
-gpb_item_text(const GpbRangeAggregatePlan *plan, const GpbAggregateItem *item)
+gpb_item_text(const GpbRowRange *range, const GpbAggregateItem *item)
 {
 	char	   *name = get_func_name(item->aggregate);
 
 	if (item->function == GPB_COUNT_ENTRIES)
 		return psprintf("%s(*)", name);
 	return psprintf("%s(%s)", name,
-					quote_identifier(get_attname(plan->index, item->column + 1, false)));
+					quote_identifier(get_attname(range->index, item->column + 1, false)));
 }
 
 /*
- * The expression with SubPlans, which are shown by the name they are given, in place of items: not every item is a column
- * that could be shown.
+ * The expression with SubPlans in place of items.  A SubPlan is shown by its name, whatever that is;
+ * an item need not be a column that could be shown.
  */
 static Node *
 gpb_show_items_mutator(Node *node, void *argument)
@@ -66,7 +66,8 @@ gpb_show_items_mutator(Node *node, void *argument)
 		Var		   *var = (Var *) node;
 
 		shown->subLinkType = EXPR_SUBLINK;
-		shown->plan_name = gpb_item_text(plan, &plan->items[var->varattno - plan->nouter - 1]);
+		shown->plan_name = gpb_item_text(&plan->range,
+										 &plan->range.items[var->varattno - plan->nouter - 1]);
 		shown->firstColType = var->vartype;
 		shown->firstColTypmod = var->vartypmod;
 		shown->firstColCollation = var->varcollid;
@@ -79,17 +80,12 @@ void
 gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	List	   *having;
+	Node	   *having;
 
-	gpb_explain_group(&scan->plan, plan, ancestors, es);
-	gpb_explain_inner_index(scan->plan.index, scan->plan.alias, es);
-	gpb_explain_range_conditions(scan->plan.index, scan->plan.nconditions, scan->plan.conditions,
-								 list_copy_head(plan->custom_exprs, scan->plan.nconditions),
-								 plan, ancestors, es);
-	having = list_copy_tail(plan->custom_exprs, scan->plan.nconditions + scan->plan.ncomputed);
-	having = (List *) gpb_show_items_mutator((Node *) having, &scan->plan);
-	gpb_explain_clauses(GPB_LABEL_HAVING, plan, having, ancestors, es);
+	gpb_explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
+	having = gpb_show_items_mutator((Node *) scan->plan.having, &scan->plan);
+	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
 	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;

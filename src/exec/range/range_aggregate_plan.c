@@ -29,8 +29,9 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#include "exec/join/join_aggregate.h"
+#include "exec/common/key_conditions.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
 #include "exec/range/range_aggregate.h"
 
 static Plan *gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -56,10 +57,18 @@ typedef struct GpbRangeCandidate
 
 	/* found by gpb_match_range_index */
 	List	   *aggrefs;
-	List	   *values;			/* of the plan's conditions */
 	double		entries;		/* in one outer row's range */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
 } GpbRangeCandidate;
+
+typedef struct GpbRangePath
+{
+	CustomPath	path;
+	List	   *aggrefs;		/* of the items */
+	List	   *groups;			/* expressions of the plan's group columns */
+	List	   *having;			/* conditions on the groups */
+	GpbRangeAggregatePlan plan;
+} GpbRangePath;
 
 /* ---- is the query of our kind? ---- */
 
@@ -115,7 +124,6 @@ gpb_collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
 	int			n = list_length(root->parse->groupClause);
 	ListCell   *lc;
 
-	plan->group = palloc0(sizeof(AttrNumber) * n);
 	plan->group_operator = palloc(sizeof(Oid) * n);
 	plan->group_collation = palloc(sizeof(Oid) * n);
 	foreach(lc, root->parse->groupClause)
@@ -207,8 +215,10 @@ gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 static void
 gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, Expr *value)
 {
-	candidate->plan.conditions[candidate->plan.nconditions++] = *condition;
-	candidate->values = lappend(candidate->values, value);
+	GpbRowRange *range = &candidate->plan.range;
+
+	range->conditions[range->nconditions++] = *condition;
+	candidate->plan.values = lappend(candidate->plan.values, value);
 }
 
 /*
@@ -245,21 +255,21 @@ gpb_add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *i
 static bool
 gpb_match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
 {
-	GpbRangeAggregatePlan *plan = &candidate->plan;
+	GpbRowRange *range = &candidate->plan.range;
 
 	if (!gpb_index_is_usable(index))
 		return false;
-	plan->index = index->indexoid;
-	plan->nconditions = 0;
-	plan->conditions = palloc(sizeof(GpbRangeCondition) *
+	range->index = index->indexoid;
+	range->nconditions = 0;
+	range->conditions = palloc(sizeof(GpbRangeCondition) *
 							  (list_length(candidate->clauses) +
 							   list_length(index->indrestrictinfo)));
-	candidate->values = NIL;
+	candidate->plan.values = NIL;
 	if (!gpb_add_clauses(root, candidate, index, candidate->clauses, true) ||
 		!gpb_add_clauses(root, candidate, index, index->indrestrictinfo, false) ||
-		!gpb_match_range_aggrefs(index, candidate->aggrefs, &plan->items))
+		!gpb_match_batch_aggrefs(index, candidate->aggrefs, &range->items))
 		return false;
-	plan->nitems = list_length(candidate->aggrefs);
+	range->nitems = list_length(candidate->aggrefs);
 	candidate->entries = index->tuples *
 		clauselist_selectivity(root, list_concat_copy(candidate->clauses,
 													  index->indrestrictinfo),
@@ -311,30 +321,26 @@ static CustomPath *
 gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 							  IndexOptInfo *index, Path *outer, double rows)
 {
-	CustomPath *path = makeNode(CustomPath);
-	const GpbRangeAggregatePlan *plan = &candidate->plan;
+	const GpbRowRange *range = &candidate->plan.range;
+	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &gpb_range_aggregate_path_methods,
+									 candidate->joinrel, candidate->grouped_rel->reltarget);
+	GpbRangePath *own = (GpbRangePath *) path;
 	QualCost	having;
 
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = candidate->joinrel;
-	path->path.pathtarget = candidate->grouped_rel->reltarget;
-	path->path.parallel_safe = false;
 	path->path.rows = rows;
 	path->path.pathkeys = gpb_result_order(root, candidate, outer);
-	gpb_range_aggregate_cost(root, index, outer, plan->items, plan->nitems,
+	gpb_range_aggregate_cost(root, index, outer, range->items, range->nitems,
 							 candidate->entries, rows, path->path.pathtarget,
 							 &path->path.startup_cost, &path->path.total_cost);
 	cost_qual_eval(&having, candidate->having, root);
 	path->path.startup_cost += having.startup;
 	path->path.total_cost += having.startup + having.per_tuple * rows;
 
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_range_aggregate_path_methods;
 	path->custom_paths = list_make1(outer);
-	path->custom_private = list_make5(candidate->aggrefs, candidate->values,
-									  candidate->plan.ngroup == 0 ? NIL : candidate->groups,
-									  candidate->having,
-									  gpb_range_aggregate_private(plan));
+	own->aggrefs = candidate->aggrefs;
+	own->groups = candidate->plan.ngroup == 0 ? NIL : candidate->groups;
+	own->having = candidate->having;
+	own->plan = candidate->plan;
 	return path;
 }
 
@@ -412,7 +418,7 @@ gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
-	candidate.plan.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
+	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
 	if (gpb_groups_are_unique(root, &candidate))
@@ -452,13 +458,13 @@ static Plan *
 gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						 List *tlist, List *clauses, List *custom_plans)
 {
+	GpbRangePath *own = (GpbRangePath *) path;
+	GpbRangeAggregatePlan plan = own->plan;
 	Plan	   *outer = linitial(custom_plans);
-	List	   *groups = lthird(path->custom_private);
-	GpbRangeAggregatePlan plan;
 	ListCell   *lc;
 
-	gpb_range_aggregate_read_private(list_nth(path->custom_private, 4), &plan);
-	foreach(lc, groups)
+	plan.group = palloc(sizeof(AttrNumber) * plan.ngroup);
+	foreach(lc, own->groups)
 	{
 		TargetEntry *column = tlist_member(lfirst(lc), outer->targetlist);
 
@@ -466,7 +472,5 @@ gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			elog(ERROR, "group column not found among those of the outer plan");
 		plan.group[foreach_current_index(lc)] = column->resno;
 	}
-	return gpb_make_range_aggregate(path, tlist, lfourth(path->custom_private), outer, NIL,
-									linitial(path->custom_private),
-									lsecond(path->custom_private), &plan);
+	return gpb_make_range_aggregate(path, tlist, own->having, outer, NIL, own->aggrefs, &plan);
 }

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
@@ -24,72 +23,30 @@
 #include "index/index.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
-#include "exec/common/node_table.h"
 #include "engine/range_totals.h"
 #include "exec/rank/rank_find.h"
+#include "exec/rank/rank_node.h"
 
 typedef struct GpbPercentileScan
 {
-	CustomScanState css;
-	Relation	heap;
-	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
-	int			nitems;			/* other aggregates */
-	GpbAggregateItem *items;
-	int			npercentiles;
-	GpbPercentile *percentiles;
+	GpbNode		node;
+	GpbPercentilePlan plan;
 	ExprState **fractions;		/* of each percentile */
 	int			nconditions;
 	GpbCondition *conditions;
-	MemoryContext work;			/* one execution's memory */
-	bool		answered;		/* the scan tuple holds the answer */
-	bool		returned;		/* and was handed out */
 	GpbBatchCounters counters;	/* of all executions */
 	char		engine[128];	/* what counters.engine points to: batches are gone by then */
 } GpbPercentileScan;
 
-static Node *gpb_create_percentile_scan(CustomScan *plan);
-static void gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_percentile(CustomScanState *css);
-static void gpb_end_percentile(CustomScanState *css);
-static void gpb_rescan_percentile(CustomScanState *css);
-static void gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es);
-
-const CustomScanMethods gpb_percentile_scan_methods = {
-	.CustomName = "GpubtreePercentile",
-	.CreateCustomScanState = gpb_create_percentile_scan
-};
-
-static const CustomExecMethods gpb_percentile_exec_methods = {
-	.CustomName = "GpubtreePercentile",
-	.BeginCustomScan = gpb_begin_percentile,
-	.ExecCustomScan = gpb_exec_percentile,
-	.EndCustomScan = gpb_end_percentile,
-	.ReScanCustomScan = gpb_rescan_percentile,
-	.ExplainCustomScan = gpb_explain_percentile
-};
-
-static Node *
-gpb_create_percentile_scan(CustomScan *plan)
-{
-	GpbPercentileScan *scan;
-
-	scan = (GpbPercentileScan *) newNode(sizeof(GpbPercentileScan), T_CustomScanState);
-	scan->css.methods = &gpb_percentile_exec_methods;
-	return (Node *) scan;
-}
-
-/* Both relations stay open to the end of the node (rule M10). */
 static void
 gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	List	   *aggregates = linitial(plan->custom_private);
-	List	   *conditions = linitial(plan->custom_exprs);
 	ListCell   *lc;
 
 	scan->counters.engine = "none";
-	scan->heap = gpb_scanned_table(css);
+	gpb_percentile_get(plan, &scan->plan);
 	foreach(lc, plan->custom_scan_tlist)
 	{
 		Expr	   *expression = lfirst_node(TargetEntry, lc)->expr;
@@ -97,21 +54,16 @@ gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
 		if (IsA(expression, Aggref))
 			gpb_require_aggregate(((Aggref *) expression)->aggfnoid);
 	}
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
-	scan->nitems = gpb_aggregate_private_items(aggregates, &scan->items);
-	scan->npercentiles = gpb_percentile_read_private(lsecond(plan->custom_private),
-													 &scan->percentiles);
-	scan->index = index_open(gpb_aggregate_private_index(aggregates),
-							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
-	scan->nconditions = list_length(conditions);
-	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
-	scan->fractions = palloc(sizeof(ExprState *) * scan->npercentiles);
-	foreach(lc, lsecond_node(List, plan->custom_exprs))
+	scan->nconditions = list_length(scan->plan.conditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, scan->plan.conditions, &css->ss.ps);
+	scan->fractions = palloc(sizeof(ExprState *) * scan->plan.npercentiles);
+	foreach(lc, scan->plan.fractions)
 		scan->fractions[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &css->ss.ps);
-	scan->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree percentile",
-									   ALLOCSET_DEFAULT_SIZES);
+	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree percentile",
+											ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- which ranks are wanted ---- */
@@ -290,19 +242,19 @@ gpb_keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
 static GpbPercentileForm *
 gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
-	GpbPercentileForm *forms = palloc0(sizeof(GpbPercentileForm) * scan->npercentiles);
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	GpbPercentileForm *forms = palloc0(sizeof(GpbPercentileForm) * scan->plan.npercentiles);
 	int			i;
 
-	for (i = 0; i < scan->npercentiles; i++)
+	for (i = 0; i < scan->plan.npercentiles; i++)
 	{
 		GpbPercentileForm *form = &forms[i];
 		Datum		fraction = ExecEvalExprSwitchContext(scan->fractions[i], econtext,
 														 &form->isnull);
 
 		if (!form->isnull)
-			(scan->percentiles[i].many ? gpb_want_many : gpb_want_one)
-				(ranks, &scan->percentiles[i], fraction, form);
+			(scan->plan.percentiles[i].many ? gpb_want_many : gpb_want_one)
+				(ranks, &scan->plan.percentiles[i], fraction, form);
 	}
 	return forms;
 }
@@ -312,7 +264,7 @@ static int64
 gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
 					   bool *isnull)
 {
-	GpbLayout	layout = *gpb_layout(scan->index);
+	GpbLayout	layout = *gpb_layout(scan->node.index);
 	GpbWantedRanks ranks = {.descending = (layout.flags & GPB_LAYOUT_DESC) != 0};
 	GpbPercentileForm *forms;
 	GpbRankFinder *finder;
@@ -320,7 +272,7 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
 	const uint64 *next;
 	int			i;
 
-	finder = gpb_rank_begin(scan->heap, scan->index, scan->css.ss.ps.state->es_snapshot, false);
+	finder = gpb_rank_begin(scan->node.heap, scan->node.index, scan->node.css.ss.ps.state->es_snapshot, false);
 	if (keys != NULL)
 	{
 		gpb_rank_set_range(finder, *keys);
@@ -329,11 +281,11 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
 	forms = gpb_want_percentiles(scan, &ranks);
 	gpb_find_wanted(&ranks, finder);
 	next = ranks.keys;
-	for (i = 0; i < scan->npercentiles; i++)
+	for (i = 0; i < scan->plan.npercentiles; i++)
 	{
 		isnull[i] = forms[i].isnull;
 		if (!isnull[i])
-			values[i] = gpb_percentile_value(&layout, &scan->percentiles[i], &forms[i], &next);
+			values[i] = gpb_percentile_value(&layout, &scan->plan.percentiles[i], &forms[i], &next);
 	}
 	gpb_rank_counters(finder, &counters);
 	gpb_keep_counters(scan, &counters);
@@ -352,14 +304,14 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
 	bool		counts = true;
 	int			i;
 
-	if (scan->nitems == 0)
+	if (scan->plan.nitems == 0)
 		return;
-	for (i = 0; i < scan->nitems; i++)
-		counts &= gpb_item_counts_rows(&scan->items[i]);
-	totals = gpb_range_totals_begin(scan->heap, scan->index,
-									scan->css.ss.ps.state->es_snapshot, scan->items,
-									scan->nitems, false, 0,
-									gpb_batch_engine_for(scan->index, total));
+	for (i = 0; i < scan->plan.nitems; i++)
+		counts &= gpb_item_counts_rows(&scan->plan.items[i]);
+	totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+									scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
+									scan->plan.nitems, false, 0,
+									gpb_batch_engine_for(scan->node.index, total));
 	gpb_range_group_init(&group);
 	if (counts)
 		group.entries = group.column[0].count = total;
@@ -375,28 +327,27 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
 }
 
 /*
- * Compute the answer and leave it in the scan tuple.  All memory, the values'
- * included, is of the node's work context, which lives until the next
- * execution.
+ * Put the answer into the scan tuple.  All memory, the values' included, is of the node's work
+ * context.
  */
 static void
-gpb_answer_all(GpbPercentileScan *scan)
+gpb_answer_all(CustomScanState *css)
 {
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	int			nitems = scan->plan.nitems;
 	MemoryContext caller;
 	GpbKeyRange range;
 	const GpbKeyRange *keys = NULL;
 	int64		total;
 
-	ExecClearTuple(tuple);
-	MemoryContextReset(scan->work);
-	caller = MemoryContextSwitchTo(scan->work);
-	memset(tuple->tts_isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
-	if (gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
-								 scan->css.ss.ps.ps_ExprContext, &range))
+	gpb_clear_answer(&scan->node);
+	caller = MemoryContextSwitchTo(scan->node.work);
+	if (gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->node.index,
+								 css->ss.ps.ps_ExprContext, &range))
 		keys = &range;
-	total = gpb_answer_percentiles(scan, keys, tuple->tts_values + scan->nitems,
-								   tuple->tts_isnull + scan->nitems);
+	total = gpb_answer_percentiles(scan, keys, tuple->tts_values + nitems,
+								   tuple->tts_isnull + nitems);
 	gpb_answer_others(scan, keys, total, tuple->tts_values, tuple->tts_isnull);
 	ExecStoreVirtualTuple(tuple);
 	MemoryContextSwitchTo(caller);
@@ -404,53 +355,27 @@ gpb_answer_all(GpbPercentileScan *scan)
 
 /* ---- the node ---- */
 
-static TupleTableSlot *
-gpb_exec_percentile(CustomScanState *css)
-{
-	GpbPercentileScan *scan = (GpbPercentileScan *) css;
-	ExprContext *econtext = css->ss.ps.ps_ExprContext;
-
-	if (scan->returned)
-		return NULL;
-	ResetExprContext(econtext);
-	if (!scan->answered)
-		gpb_answer_all(scan);
-	scan->answered = true;
-	scan->returned = true;
-	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-	/* the key's column, the last, is never wanted */
-	return ExecProject(css->ss.ps.ps_ProjInfo);
-}
-
-/* The answer stays good unless a parameter has changed. */
-static void
-gpb_rescan_percentile(CustomScanState *css)
-{
-	GpbPercentileScan *scan = (GpbPercentileScan *) css;
-
-	if (css->ss.ps.chgParam != NULL)
-		scan->answered = false;
-	scan->returned = false;
-}
-
-/* The executor closes the table; locks are kept to the end of the transaction. */
 static void
 gpb_end_percentile(CustomScanState *css)
 {
-	GpbPercentileScan *scan = (GpbPercentileScan *) css;
-
-	if (scan->index != NULL)
-		index_close(scan->index, NoLock);
+	gpb_close_node((GpbNode *) css);
 }
 
 static void
 gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 
-	gpb_explain_index(gpb_aggregate_private_index(linitial(plan->custom_private)), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
+	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (es->analyze)
 		gpb_explain_counters(GPB_LABEL_RANGES, &scan->counters, 0, es);
 }
+
+const GpbNodeKind gpb_percentile_node = {
+	GPB_NODE_KIND("GpubtreePercentile", GpbPercentileScan),
+	GPB_ONE_ROW(gpb_answer_all),
+	.exec.BeginCustomScan = gpb_begin_percentile,
+	.exec.EndCustomScan = gpb_end_percentile,
+	.exec.ExplainCustomScan = gpb_explain_percentile
+};

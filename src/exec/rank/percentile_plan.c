@@ -25,8 +25,8 @@
 #include "exec/common/key_conditions.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
-#include "engine/range_totals.h"
-#include "exec/rank/rank_find.h"
+#include "exec/common/settings.h"
+#include "exec/rank/rank_node.h"
 
 static Plan *gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								 List *tlist, List *clauses, List *custom_plans);
@@ -35,6 +35,14 @@ static const CustomPathMethods gpb_percentile_path_methods = {
 	.CustomName = "GpubtreePercentile",
 	.PlanCustomPath = gpb_plan_percentile
 };
+
+typedef struct GpbPercentilePath
+{
+	CustomPath	path;
+	IndexOptInfo *index;
+	List	   *aggrefs;		/* of the items, then of the percentiles */
+	GpbPercentilePlan plan;
+} GpbPercentilePath;
 
 static bool
 gpb_is_percentile(const Aggref *aggref)
@@ -93,24 +101,28 @@ gpb_match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percent
  * which entries are read once for each column.  An array of fractions may have a rank in every part: then all are read again.
  */
 static Cost
-gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, List *conditions,
-					const GpbAggregateItem *items, int nitems, bool many)
+gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
 {
 	double		entries = clamp_row_est(index->rel->rows);
 	Cost		cost = gpb_rank_cost(root, index, entries, false);
 	QualCost	bounds;
 	bool		seen[GPB_MAX_COLUMNS] = {false};
+	bool		many = false;
 	int			i;
 
-	cost_qual_eval(&bounds, conditions, root);
+	cost_qual_eval(&bounds, plan->conditions, root);
 	cost += bounds.startup + bounds.per_tuple;
+	for (i = 0; i < plan->npercentiles; i++)
+		many |= plan->percentiles[i].many;
 	if (many)
 		cost += gpb_count_cost(root, index, entries, false);
-	for (i = 0; i < nitems; i++)
+	for (i = 0; i < plan->nitems; i++)
 	{
-		if (!seen[items[i].column] && !gpb_item_counts_rows(&items[i]))
+		const GpbAggregateItem *item = &plan->items[i];
+
+		if (!seen[item->column] && !gpb_item_counts_rows(item))
 			cost += gpb_count_cost(root, index, entries, false);
-		seen[items[i].column] |= !gpb_item_counts_rows(&items[i]);
+		seen[item->column] |= !gpb_item_counts_rows(item);
 	}
 	return cost;
 }
@@ -120,16 +132,17 @@ static CustomPath *
 gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
 						 List *others, List *percentiles, List *fractions)
 {
-	GpbPercentile *parsed = palloc(sizeof(GpbPercentile) * list_length(percentiles));
 	PathTarget *target = grouped_rel->reltarget;
-	GpbAggregateItem *items;
-	List	   *conditions;
+	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
+	GpbPercentilePath *own;
 	CustomPath *path;
-	bool		many = false;
 	ListCell   *lc;
 
-	if (!gpb_index_is_usable(index) || !gpb_match_conditions(root, index, &conditions) ||
-		!gpb_match_range_aggrefs(index, others, &items))
+	plan.nitems = list_length(others);
+	plan.npercentiles = list_length(percentiles);
+	plan.percentiles = palloc(sizeof(GpbPercentile) * plan.npercentiles);
+	if (!gpb_index_is_usable(index) || !gpb_match_conditions(root, index, &plan.conditions) ||
+		!gpb_match_batch_aggrefs(index, others, &plan.items))
 		return NULL;
 	/* rows with a NULL key count for the others alone, and batches leave them out */
 	if (others != NIL && !gpb_key_is_not_null(root, index))
@@ -137,28 +150,19 @@ gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInf
 	foreach(lc, percentiles)
 	{
 		if (!gpb_match_percentile(lfirst_node(Aggref, lc), index,
-								  &parsed[foreach_current_index(lc)]))
+								  &plan.percentiles[foreach_current_index(lc)]))
 			return NULL;
-		many |= parsed[foreach_current_index(lc)].many;
 	}
 
-	path = makeNode(CustomPath);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = index->rel;
-	path->path.pathtarget = target;
-	path->path.parallel_safe = false;
+	path = gpb_make_path(sizeof(GpbPercentilePath), &gpb_percentile_path_methods, index->rel,
+						 target);
 	path->path.rows = 1;
-	path->path.startup_cost = target->cost.startup +
-		gpb_percentile_cost(root, index, conditions, items, list_length(others),
-							many);
+	path->path.startup_cost = target->cost.startup + gpb_percentile_cost(root, index, &plan);
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &gpb_percentile_path_methods;
-	path->custom_private =
-		list_make4(list_concat_copy(others, percentiles), gpb_key_var(root, index),
-				   list_make2(conditions, fractions),
-				   list_make2(gpb_aggregate_private(index->indexoid, items, list_length(others)),
-							  gpb_percentile_private(parsed, list_length(percentiles))));
+	own = (GpbPercentilePath *) path;
+	own->index = index;
+	own->aggrefs = list_concat_copy(others, percentiles);
+	own->plan = plan;
 	return path;
 }
 
@@ -191,67 +195,20 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 		add_path(grouped_rel, (Path *) best);
 }
 
-/* PlanCustomPath; see rank_find.h for what is where. */
+/* PlanCustomPath */
 static Plan *
 gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 					List *clauses, List *custom_plans)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *columns = lappend(list_copy(linitial_node(List, path->custom_private)),
-								  lsecond(path->custom_private));
-	List	   *scan_tlist = NIL;
-	ListCell   *lc;
+	GpbPercentilePath *own = (GpbPercentilePath *) path;
+	GpbPercentilePlan *plan = &own->plan;
+	List	   *columns = lappend(list_copy(own->aggrefs), gpb_key_var(root, own->index));
+	CustomScan *scan = gpb_make_node(&gpb_percentile_node, path, rel->relid, tlist, NIL, NIL,
+									 columns);
 
-	foreach(lc, columns)
-		scan_tlist = lappend(scan_tlist,
-							 makeTargetEntry(lfirst(lc), list_length(scan_tlist) + 1,
-											 NULL, false));
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_scan_tlist = scan_tlist;
-	scan->custom_exprs = lthird(path->custom_private);
-	scan->custom_private = lfourth(path->custom_private);
-	scan->methods = &gpb_percentile_scan_methods;
-	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
-	gpb_check_expressions(path, scan, lsecond(scan->custom_exprs), 1, 0);
-	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
+	gpb_percentile_put(plan, scan);
+	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
+	gpb_check_expressions(path, scan, plan->fractions, 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, list_length(own->aggrefs));
 	return &scan->scan.plan;
-}
-
-/* ---- what travels in custom_private ---- */
-
-/* A list of flags and one of types, so that plans can be copied. */
-List *
-gpb_percentile_private(const GpbPercentile *percentiles, int n)
-{
-	List	   *flags = NIL;
-	List	   *types = NIL;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		flags = lappend_int(flags, percentiles[i].many);
-		flags = lappend_int(flags, percentiles[i].descending);
-		types = lappend_oid(types, percentiles[i].type);
-	}
-	return list_make2(flags, types);
-}
-
-int
-gpb_percentile_read_private(List *private, GpbPercentile **percentiles)
-{
-	List	   *flags = linitial(private);
-	List	   *types = lsecond(private);
-	int			n = list_length(types);
-	int			i;
-
-	*percentiles = palloc(sizeof(GpbPercentile) * n);
-	for (i = 0; i < n; i++)
-	{
-		(*percentiles)[i].many = list_nth_int(flags, 2 * i);
-		(*percentiles)[i].descending = list_nth_int(flags, 2 * i + 1);
-		(*percentiles)[i].type = list_nth_oid(types, i);
-	}
-	return n;
 }

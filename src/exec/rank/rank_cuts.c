@@ -20,19 +20,24 @@
 #include "index/index.h"
 #include "exec/rank/rank_find.h"
 
-/* With fewer separators of a level in the range, the next level is read: so many pages of it at most, and one */
-#define GPB_RANK_LEAST_SEPARATORS	(GPB_RANK_PARTS / 32)
+int			gpb_rank_parts = GPB_RANK_PARTS;
+
+/*
+ * With fewer separators of a level in the range, the next level is read.  At most one page more than
+ * so many of it have a part in the range.
+ */
+#define GPB_RANK_LEAST_SEPARATORS	(gpb_rank_parts / 32)
 
 /* Separators' keys within a range: ascending, none twice */
-typedef struct GpbSeparators
+typedef struct GpbSeparatorKeys
 {
 	uint64	   *keys;
 	uint32		n;
 	uint32		capacity;
-} GpbSeparators;
+} GpbSeparatorKeys;
 
 static void
-gpb_separators_add(GpbSeparators *separators, uint64 key)
+gpb_separators_add(GpbSeparatorKeys *separators, uint64 key)
 {
 	if (separators->n > 0 && separators->keys[separators->n - 1] == key)
 		return;
@@ -51,7 +56,7 @@ gpb_separators_add(GpbSeparators *separators, uint64 key)
  */
 static int
 gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
-					GpbSeparators *separators)
+					GpbSeparatorKeys *separators)
 {
 	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
@@ -88,7 +93,7 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 
 /* Leave out separators, evenly, until there are no more than so many. */
 static double
-gpb_thin_separators(GpbSeparators *separators, uint32 most)
+gpb_thin_separators(GpbSeparatorKeys *separators, uint32 most)
 {
 	uint32		n = separators->n;
 	uint32		i;
@@ -150,7 +155,7 @@ gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 i
 /* Cut the range at the separators, and what is between them into so many parts. */
 static void
 gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
-					  const GpbSeparators *separators, uint32 pieces, GpbRankCuts *cuts)
+					  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)
 {
 	uint64		lo = range.lo;
 	uint64		first = range.lo;
@@ -178,7 +183,7 @@ gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range
 void
 gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRankCuts *cuts)
 {
-	GpbSeparators separators = {0};
+	GpbSeparatorKeys separators = {0};
 	double		leaves = 1.0;	/* below a separator of the level read */
 	uint32		pieces = 1;
 	uint32		level = 0;
@@ -209,7 +214,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 
 	leaves *= gpb_thin_separators(&separators, GPB_RANK_MOST_PARTS - 1);
 	if (level > 1)
-		pieces = Max(GPB_RANK_PARTS / (separators.n + 1), 1);
+		pieces = Max(gpb_rank_parts / (separators.n + 1), 1);
 	cuts->leaves = leaves / pieces;
 	gpb_cut_at_separators(index, layout, range, &separators, pieces, cuts);
 	if (separators.keys != NULL)

@@ -10,7 +10,6 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/relscan.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
@@ -21,15 +20,12 @@
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
 #include "exec/rank/rank_find.h"
+#include "exec/rank/rank_node.h"
 
 typedef struct GpbRankScan
 {
-	CustomScanState css;
-	PlanState  *child;
-	Relation	heap;
-	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
-	bool		backward;		/* through the index */
-	int			start;			/* the parameter */
+	GpbNode		node;
+	GpbRankPlan plan;
 	int			nconditions;
 	GpbCondition *conditions;
 	ExprState  *offset;
@@ -45,40 +41,9 @@ typedef struct GpbRankScan
 	uint64		skipped;		/* rows that were counted instead of read, for EXPLAIN */
 } GpbRankScan;
 
-static Node *gpb_create_rank_scan(CustomScan *plan);
-static void gpb_begin_rank(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *gpb_exec_rank(CustomScanState *css);
-static void gpb_end_rank(CustomScanState *css);
-static void gpb_rescan_rank(CustomScanState *css);
-static void gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es);
-
-const CustomScanMethods gpb_rank_scan_methods = {
-	.CustomName = "GpubtreeRank",
-	.CreateCustomScanState = gpb_create_rank_scan
-};
-
-static const CustomExecMethods gpb_rank_exec_methods = {
-	.CustomName = "GpubtreeRank",
-	.BeginCustomScan = gpb_begin_rank,
-	.ExecCustomScan = gpb_exec_rank,
-	.EndCustomScan = gpb_end_rank,
-	.ReScanCustomScan = gpb_rescan_rank,
-	.ExplainCustomScan = gpb_explain_rank
-};
-
-static Node *
-gpb_create_rank_scan(CustomScan *plan)
-{
-	GpbRankScan *scan;
-
-	scan = (GpbRankScan *) newNode(sizeof(GpbRankScan), T_CustomScanState);
-	scan->css.methods = &gpb_rank_exec_methods;
-	return (Node *) scan;
-}
-
 /* ---- begin and end ---- */
 
-/* The list with the right side of its last condition replaced */
+/* Replace the right side of the last condition by the parameter of this number. */
 static void
 gpb_show_start(List *conditions, int number)
 {
@@ -94,7 +59,7 @@ gpb_show_start(List *conditions, int number)
 	lsecond(condition->args) = start;
 }
 
-/* A copy of the child's plan, for plans are not to be changed, that starts at our parameter. */
+/* A copy of the child's plan that starts at our parameter; the plan itself is not to be changed. */
 static Plan *
 gpb_child_plan(Plan *plan, int start)
 {
@@ -112,33 +77,30 @@ gpb_child_plan(Plan *plan, int start)
 	return plan;
 }
 
-/* Both relations stay open to the end of the node (rule M10). */
 static void
 gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	List	   *conditions = linitial(plan->custom_exprs);
+	Relation	table = css->ss.ss_currentRelation;
+	bool		executed;
 
-	scan->backward = linitial_int(lsecond(plan->custom_private));
-	scan->start = lsecond_int(lsecond(plan->custom_private));
-	scan->child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans), scan->start),
-							   estate, eflags);
-	css->custom_ps = list_make1(scan->child);
-	/* it stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
-	scan->heap = css->ss.ss_currentRelation;
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	gpb_rank_get(plan, &scan->plan);
+	scan->node.child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans),
+												   scan->plan.start), estate, eflags);
+	css->custom_ps = list_make1(scan->node.child);
+	executed = gpb_open_scanned(&scan->node, scan->plan.index, eflags);
+	/* the table stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
+	css->ss.ss_currentRelation = table;
+	if (!executed)
 		return;
 
-	scan->index = index_open(linitial_oid(linitial(plan->custom_private)),
-							 exec_rt_fetch(plan->scan.scanrelid, estate)->rellockmode);
-	scan->nconditions = list_length(conditions);
-	scan->conditions = gpb_conditions_init(scan->index, conditions, &css->ss.ps);
-	scan->offset = ExecInitExpr(lsecond(plan->custom_exprs), &css->ss.ps);
+	scan->nconditions = list_length(scan->plan.conditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, scan->plan.conditions, &css->ss.ps);
+	scan->offset = ExecInitExpr(scan->plan.offset, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 }
 
-/* The executor closes the table; locks are kept to the end of the transaction. */
 static void
 gpb_end_rank(CustomScanState *css)
 {
@@ -146,9 +108,7 @@ gpb_end_rank(CustomScanState *css)
 
 	if (scan->finder != NULL)
 		gpb_rank_end(scan->finder);
-	ExecEndNode(scan->child);
-	if (scan->index != NULL)
-		index_close(scan->index, NoLock);
+	gpb_close_node(&scan->node);
 }
 
 /* ---- the place ---- */
@@ -158,7 +118,7 @@ static int64
 gpb_rank_offset(GpbRankScan *scan)
 {
 	bool		isnull;
-	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->css.ss.ps.ps_ExprContext,
+	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->node.css.ss.ps.ps_ExprContext,
 												  &isnull);
 
 	return isnull ? 0 : Max(DatumGetInt64(value), 0);
@@ -168,8 +128,8 @@ gpb_rank_offset(GpbRankScan *scan)
 static void
 gpb_set_start(GpbRankScan *scan, uint64 key)
 {
-	GpbLayout	layout = *gpb_layout(scan->index);
-	ParamExecData *start = &scan->css.ss.ps.state->es_param_exec_vals[scan->start];
+	GpbLayout	layout = *gpb_layout(scan->node.index);
+	ParamExecData *start = &scan->node.css.ss.ps.state->es_param_exec_vals[scan->plan.start];
 
 	if (layout.key_kind == GPB_KIND_INT2)
 	{
@@ -191,8 +151,8 @@ gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *pl
 	bool		found;
 
 	if (scan->finder == NULL)
-		scan->finder = gpb_rank_begin(scan->heap, scan->index,
-									  scan->css.ss.ps.state->es_snapshot, scan->backward);
+		scan->finder = gpb_rank_begin(scan->node.heap, scan->node.index,
+									  scan->node.css.ss.ps.state->es_snapshot, scan->plan.backward);
 	gpb_rank_set_range(scan->finder, range);
 	found = gpb_rank_find(scan->finder, rank, place);
 	MemoryContextSwitchTo(caller);
@@ -210,8 +170,8 @@ gpb_find_place(GpbRankScan *scan)
 	GpbKeyRange range;
 	GpbRankPlace place = {.rank = 0};
 
-	if (!gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->index,
-								  scan->css.ss.ps.ps_ExprContext, &range))
+	if (!gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->node.index,
+								  scan->node.css.ss.ps.ps_ExprContext, &range))
 	{
 		/* no key */
 		range.lo = 1;
@@ -228,14 +188,14 @@ gpb_find_place(GpbRankScan *scan)
 		return;
 	scan->skip = place.rank;
 	scan->skipped += rank - place.rank;
-	gpb_set_start(scan, scan->backward ? place.keys.hi : place.keys.lo);
+	gpb_set_start(scan, scan->plan.backward ? place.keys.hi : place.keys.lo);
 }
 
 /* ---- the node ---- */
 
 /* Start the child at the place; false if there is no row. */
 static bool
-gpb_start_child(GpbRankScan *scan)
+gpb_start_at_place(GpbRankScan *scan)
 {
 	int64		i;
 
@@ -243,10 +203,10 @@ gpb_start_child(GpbRankScan *scan)
 	if (scan->empty)
 		return false;
 	scan->started = true;
-	ExecReScan(scan->child);
+	ExecReScan(scan->node.child);
 	for (i = 0; i < scan->skip; i++)
 	{
-		TupleTableSlot *row = ExecProcNode(scan->child);
+		TupleTableSlot *row = ExecProcNode(scan->node.child);
 
 		if (TupIsNull(row))
 			return false;
@@ -273,9 +233,9 @@ gpb_exec_rank(CustomScanState *css)
 	int			natts;
 
 	ResetExprContext(econtext);
-	if (!scan->started && !gpb_start_child(scan))
+	if (!scan->started && !gpb_start_at_place(scan))
 		return NULL;
-	row = ExecProcNode(scan->child);
+	row = ExecProcNode(scan->node.child);
 	if (TupIsNull(row))
 		return NULL;
 
@@ -287,8 +247,8 @@ gpb_exec_rank(CustomScanState *css)
 	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
 	tuple->tts_isnull[natts] = true;
 	ExecStoreVirtualTuple(tuple);
-	tuple->tts_tid = *gpb_child_tid(scan->child);
-	tuple->tts_tableOid = RelationGetRelid(scan->heap);
+	tuple->tts_tid = *gpb_child_tid(scan->node.child);
+	tuple->tts_tableOid = RelationGetRelid(scan->node.heap);
 	econtext->ecxt_scantuple = tuple;
 	return ExecProject(css->ss.ps.ps_ProjInfo);
 }
@@ -300,20 +260,18 @@ gpb_rescan_rank(CustomScanState *css)
 
 	scan->started = false;
 	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(scan->child, css->ss.ps.chgParam);
+		UpdateChangedParamSet(scan->node.child, css->ss.ps.chgParam);
 }
 
 static void
 gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
-	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	GpbBatchCounters counters = {.engine = "none"};
 
-	gpb_explain_index(linitial_oid(linitial(plan->custom_private)), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, plan, linitial(plan->custom_exprs), ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_OFFSET, plan, list_make1(lsecond(plan->custom_exprs)),
-						ancestors, es);
+	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_OFFSET, css, list_make1(scan->plan.offset), ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->finder != NULL)
@@ -321,3 +279,12 @@ gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyInteger(GPB_LABEL_ROWS_SKIPPED, NULL, (int64) scan->skipped, es);
 	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }
+
+const GpbNodeKind gpb_rank_node = {
+	GPB_NODE_KIND("GpubtreeRank", GpbRankScan),
+	.exec.BeginCustomScan = gpb_begin_rank,
+	.exec.ExecCustomScan = gpb_exec_rank,
+	.exec.EndCustomScan = gpb_end_rank,
+	.exec.ReScanCustomScan = gpb_rescan_rank,
+	.exec.ExplainCustomScan = gpb_explain_rank
+};

@@ -29,10 +29,12 @@
 #include "utils/rel.h"
 
 #include "index/index.h"
-#include "exec/aggregate/aggregate_node.h"
+#include "exec/common/key_conditions.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
 #include "exec/rank/rank_find.h"
+#include "exec/rank/rank_node.h"
 
 /* To cut off a part, and count its entries beside what they cost one by one: in units of cpu_operator_cost */
 #define GPB_RANK_PART_COST	8
@@ -47,6 +49,13 @@ static const CustomPathMethods gpb_rank_path_methods = {
 	.CustomName = "GpubtreeRank",
 	.PlanCustomPath = gpb_plan_rank
 };
+
+typedef struct GpbRankPath
+{
+	CustomPath	path;
+	IndexOptInfo *index;
+	GpbRankPlan plan;
+} GpbRankPath;
 
 /* ---- is the query of our kind? ---- */
 
@@ -210,7 +219,7 @@ gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besid
 	double		leaves = entries / Max(index->tuples, 1.0) * index->pages;
 
 	return gpb_setup_cost +
-		Min(leaves + 1, GPB_RANK_PARTS) * GPB_RANK_PART_COST * cpu_operator_cost +
+		Min(leaves + 1, gpb_rank_parts) * GPB_RANK_PART_COST * cpu_operator_cost +
 		gpb_count_cost(root, index, entries, beside_index_scan);
 }
 
@@ -271,9 +280,10 @@ gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direct
 static CustomPath *
 gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
 {
-	CustomPath *path = makeNode(CustomPath);
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	ScanDirection direction;
+	CustomPath *path;
+	GpbRankPath *own;
 	List	   *conditions;
 	IndexPath  *child;
 	Param	   *start;
@@ -295,10 +305,8 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 	skipped = gpb_offset_rows(extra, clamp_row_est(index->rel->rows));
 	child = gpb_make_child_path(root, index, direction, start, skipped);
 
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = index->rel;
-	path->path.pathtarget = target;
-	path->path.parallel_safe = false;
+	path = gpb_make_path(sizeof(GpbRankPath), &gpb_rank_path_methods, index->rel, target);
+	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->path.rows;
 	path->path.startup_cost = child->path.startup_cost + gpb_rank_cost(root, index, skipped, true) +
@@ -308,12 +316,14 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 		child->path.startup_cost;
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
-	path->methods = &gpb_rank_path_methods;
 	path->custom_paths = list_make1(child);
-	path->custom_private =
-		list_make4(gpb_key_var(root, index), list_make2(conditions, root->parse->limitOffset),
-				   list_make1_oid(index->indexoid),
-				   list_make2_int(ScanDirectionIsBackward(direction), start->paramid));
+	own = (GpbRankPath *) path;
+	own->index = index;
+	own->plan.index = index->indexoid;
+	own->plan.backward = ScanDirectionIsBackward(direction);
+	own->plan.start = start->paramid;
+	own->plan.conditions = conditions;
+	own->plan.offset = (Expr *) root->parse->limitOffset;
 	return path;
 }
 
@@ -379,15 +389,17 @@ gpb_hide_start(List *conditions)
 	lsecond(condition->args) = makeNullConst(start->paramtype, -1, InvalidOid);
 }
 
-/* PlanCustomPath; see rank_find.h for what is where. */
+/* PlanCustomPath */
 static Plan *
 gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			  List *custom_plans)
 {
-	CustomScan *scan = makeNode(CustomScan);
+	GpbRankPath *own = (GpbRankPath *) path;
+	GpbRankPlan *plan = &own->plan;
 	Plan	   *child = linitial(custom_plans);
-	List	   *columns = copyObject(child->targetlist);
-	ListCell   *lc;
+	List	   *columns = gpb_plan_columns(child);
+	int			nfilled = list_length(columns);
+	CustomScan *scan;
 
 	if (IsA(child, IndexOnlyScan))
 	{
@@ -399,21 +411,11 @@ gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		gpb_hide_start(castNode(IndexScan, child)->indexqual);
 		gpb_hide_start(((IndexScan *) child)->indexqualorig);
 	}
-	foreach(lc, columns)
-		lfirst_node(TargetEntry, lc)->resjunk = false;
-	columns = lappend(columns, makeTargetEntry(linitial(path->custom_private),
-											   list_length(columns) + 1, NULL, false));
-
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = columns;
-	scan->custom_exprs = lsecond(path->custom_private);
-	scan->custom_private = list_make2(lthird(path->custom_private), lfourth(path->custom_private));
-	scan->methods = &gpb_rank_scan_methods;
-	gpb_check_conditions(path, scan, linitial(scan->custom_exprs), 1, 0);
-	gpb_check_expressions(path, scan, list_make1(lsecond(scan->custom_exprs)), 1, 0);
-	gpb_check_expressions(path, scan, tlist, 1, list_length(columns) - 1);
+	columns = lappend(columns, gpb_key_var(root, own->index));
+	scan = gpb_make_node(&gpb_rank_node, path, rel->relid, tlist, NIL, custom_plans, columns);
+	gpb_rank_put(plan, scan);
+	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
+	gpb_check_expressions(path, scan, list_make1(plan->offset), 1, 0);
+	gpb_check_expressions(path, scan, tlist, 1, nfilled);
 	return &scan->scan.plan;
 }

@@ -13,7 +13,10 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
+#include "exec/common/expressions.h"
+#include "exec/range/range_aggregate.h"
 #include "exec/subquery/subquery_place.h"
+#include "exec/subquery/subquery_tree.h"
 
 /* ---- which SubPlans pay ---- */
 
@@ -30,8 +33,8 @@ gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
 {
 	Cost		total_cost;
 
-	gpb_range_aggregate_cost(candidate->subroot, match->index, rows, match->items,
-							 match->nitems, match->entries, rows->rows, rows->pathtarget,
+	gpb_range_aggregate_cost(candidate->subroot, match->index, rows, match->range.items,
+							 match->range.nitems, match->entries, rows->rows, rows->pathtarget,
 							 startup_cost, &total_cost);
 	return total_cost;
 }
@@ -43,7 +46,7 @@ bounds_may_fail(const SubPlan *subplan, const GpbSubqueryMatch *match)
 	return gpb_may_fail((Node *) subplan->args) || gpb_may_fail((Node *) match->values);
 }
 
-/* May they be found for each row? */
+/* May the bounds of the SubPlan's range be found for each row? */
 static bool
 bounds_are_safe(GpbEachRow *each, const SubPlan *subplan, const GpbSubqueryMatch *match)
 {
@@ -60,7 +63,7 @@ choose(GpbEachRow *each, SubPlan *subplan)
 {
 	GpbSubqueryCandidate *candidate = each->placing->of_plan[subplan->plan_id];
 	Cost		best = stock_cost(subplan, each->rows->rows);
-	GpbChoice	   *choice = NULL;
+	GpbChoice  *choice = NULL;
 	ListCell   *lc;
 
 	if (candidate == NULL || subplan->subLinkType != EXPR_SUBLINK || subplan->useHashTable ||
@@ -100,7 +103,10 @@ find_choice(List *choices, SubPlan *subplan)
 
 /* ---- expressions that are evaluated for each row ---- */
 
-/* The SubPlan's result, or the SubPlan itself while choices are collected, or if it is none */
+/*
+ * What takes the SubPlan's place: its result, or the SubPlan itself while choices are collected, or
+ * where it is not one of the choices
+ */
 static Node *
 each_row_subplan(GpbEachRow *each, SubPlan *subplan)
 {
@@ -112,7 +118,7 @@ each_row_subplan(GpbEachRow *each, SubPlan *subplan)
 							 subplan->firstColTypmod, subplan->firstColCollation, 0);
 	if (place < 0)
 	{
-		GpbChoice	   *choice = choose(each, subplan);
+		GpbChoice  *choice = choose(each, subplan);
 
 		if (choice == NULL)
 			return (Node *) subplan;
@@ -123,7 +129,7 @@ each_row_subplan(GpbEachRow *each, SubPlan *subplan)
 	return (Node *) subplan;
 }
 
-/* A copy of the list, of which the first member alone is evaluated always */
+/* A copy of the list, with the first member alone changed, since the others may not be evaluated */
 static List *
 first_of_list(List *members, GpbEachRow *each)
 {
@@ -133,7 +139,10 @@ first_of_list(List *members, GpbEachRow *each)
 	return copy;
 }
 
-/* What is left out of AND, OR, COALESCE and CASE may not be evaluated. */
+/*
+ * A copy of AND, OR, COALESCE or CASE in which that alone is changed which is evaluated always: the
+ * first argument, or the first condition.
+ */
 static Node *
 each_row_first(Node *node, GpbEachRow *each)
 {
@@ -168,10 +177,6 @@ each_row_first(Node *node, GpbEachRow *each)
 	}
 }
 
-/*
- * The expression, with choices collected or put in place, where they are evaluated whenever the
- * expression is
- */
 Node *
 gpb_each_row_mutator(Node *node, void *argument)
 {
@@ -213,7 +218,6 @@ gpb_each_row_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_each_row_mutator, argument);
 }
 
-/* The same in arguments of aggregates: an aggregate sees each row, unless it has a filter. */
 Node *
 gpb_aggregated_mutator(Node *node, void *argument)
 {
@@ -231,13 +235,10 @@ gpb_aggregated_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, gpb_aggregated_mutator, argument);
 }
 
-/*
- * Collect the choices of an expression that is evaluated for these rows; *each says how else it is.
- */
 GpbEachRow
 gpb_collect_choices(const GpbEachRow *like, Path *rows, void *expression)
 {
-	GpbEachRow		each = *like;
+	GpbEachRow	each = *like;
 
 	each.rows = rows;
 	each.choices = NIL;

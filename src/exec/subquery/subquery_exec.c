@@ -14,48 +14,19 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "mirror/mirror.h"
-#include "exec/subquery/subquery.h"
 #include "engine/visibility.h"
+#include "exec/common/expressions.h"
+#include "exec/common/growth.h"
+#include "exec/common/settings.h"
+#include "exec/subquery/subquery.h"
 
 /* Where no more rows may be read, batches are left alone. */
 #define GPB_SUBQUERY_LEAST_BATCH	8
-
-static Node *create_subquery(CustomScan *plan);
-static void begin_subquery(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_subquery(CustomScanState *css);
-static void end_subquery(CustomScanState *css);
-static void rescan_subquery(CustomScanState *css);
-
-const CustomScanMethods gpb_subquery_scan_methods = {
-	.CustomName = "GpubtreeSubquery",
-	.CreateCustomScanState = create_subquery
-};
-
-static const CustomExecMethods subquery_exec_methods = {
-	.CustomName = "GpubtreeSubquery",
-	.BeginCustomScan = begin_subquery,
-	.ExecCustomScan = exec_subquery,
-	.EndCustomScan = end_subquery,
-	.ReScanCustomScan = rescan_subquery,
-	.ExplainCustomScan = gpb_subquery_explain
-};
-
-static Node *
-create_subquery(CustomScan *plan)
-{
-	GpbSubqueryScan *scan;
-
-	scan = (GpbSubqueryScan *) newNode(sizeof(GpbSubqueryScan), T_CustomScanState);
-	scan->css.methods = &subquery_exec_methods;
-	return (Node *) scan;
-}
 
 /* ---- begin ---- */
 
@@ -64,9 +35,9 @@ create_subquery(CustomScan *plan)
  * has.  A target that is an item needs no expression.
  */
 static void
-begin_results(GpbSubqueryScan *scan, List *targets, List *subplans)
+begin_results(GpbSubqueryScan *scan)
 {
-	PlanState  *ps = &scan->css.ss.ps;
+	PlanState  *ps = &scan->node.css.ss.ps;
 	int			first_item = scan->plan.ncolumns + 1;
 	int			i;
 
@@ -75,58 +46,36 @@ begin_results(GpbSubqueryScan *scan, List *targets, List *subplans)
 	scan->subplans = palloc(sizeof(ExprState *) * scan->plan.nresults);
 	for (i = 0; i < scan->plan.nresults; i++)
 	{
-		Expr	   *target = list_nth(targets, i);
+		Expr	   *target = list_nth(scan->plan.targets, i);
 
 		scan->targets[i] = ExecInitExpr(target, ps);
 		scan->target_item[i] = -1;
 		if (IsA(target, Var) && ((Var *) target)->varattno >= first_item)
 			scan->target_item[i] = ((Var *) target)->varattno - 1;
-		scan->subplans[i] = ExecInitExpr(list_nth(subplans, i), ps);
+		scan->subplans[i] = ExecInitExpr(list_nth(scan->plan.subplans, i), ps);
 	}
 }
 
-/*
- * The relations stay open to the end of the node, so that no command of this session can change
- * them under it (rule M10).  The tables are in the range table of the statement, which is locked.
- */
+/* The relations stay open to the end of the node, as gpb_open_scanned() has it. */
 static void
-begin_ranges(GpbSubqueryScan *scan, List *values)
+begin_ranges(GpbSubqueryScan *scan, int eflags)
 {
 	int			place = scan->plan.ncolumns;
-	int			first = 0;
 	int			i;
 
 	scan->ranges = palloc0(sizeof(GpbSubqueryRangeState) * scan->plan.nranges);
 	for (i = 0; i < scan->plan.nranges; i++)
 	{
-		const GpbSubqueryRange *range = &scan->plan.ranges[i];
+		const GpbRowRange *range = &scan->plan.ranges[i];
 		GpbSubqueryRangeState *state = &scan->ranges[i];
-		List	   *own = NIL;
-		int			c;
 
-		for (c = 0; c < range->nconditions; c++)
-			own = lappend(own, list_nth(values, first + c));
-		first += range->nconditions;
 		state->first_item = place;
 		place += range->nitems;
-		state->heap = table_open(IndexGetRelation(range->index, false), NoLock);
-		state->index = index_open(range->index, AccessShareLock);
+		gpb_open_unnamed(range->index, eflags, &state->heap, &state->index);
 		state->values = gpb_range_values_begin(state->index, range->nconditions,
-											   range->conditions, own, &scan->css.ss.ps);
+											   range->conditions, scan->plan.values[i],
+											   &scan->node.css.ss.ps);
 	}
-}
-
-/* Collect the columns of the scan tuple that an expression refers to. */
-static bool
-wanted_walker(Node *node, void *argument)
-{
-	Bitmapset **wanted = argument;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
-		*wanted = bms_add_member(*wanted, ((Var *) node)->varattno);
-	return expression_tree_walker(node, wanted_walker, argument);
 }
 
 static void
@@ -134,30 +83,25 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbSubqueryScan *scan = (GpbSubqueryScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
-	List	   *bound = lfourth(plan->custom_exprs);
 
 	/* it reads forward only, and goes back to the beginning by reading anew */
 	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	gpb_subquery_read_private(plan->custom_private, &scan->plan);
+	gpb_subquery_get(plan, &scan->plan);
 	outerPlanState(css) = ExecInitNode(outerPlan(plan), estate, eflags);
-	begin_results(scan, lsecond(plan->custom_exprs), lthird(plan->custom_exprs));
+	begin_results(scan);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->context = CurrentMemoryContext;
-	begin_ranges(scan, linitial(plan->custom_exprs));
-	if (bound != NIL)
-	{
-		scan->bounded = true;
-		scan->bound_offset = ExecInitExpr(linitial(bound), &css->ss.ps);
-		scan->bound_count = ExecInitExpr(lsecond(bound), &css->ss.ps);
-	}
-	(void) wanted_walker((Node *) plan->scan.plan.targetlist, &scan->wanted);
-	(void) wanted_walker((Node *) plan->scan.plan.qual, &scan->wanted);
-	(void) wanted_walker((Node *) plan->custom_exprs, &scan->wanted);
+	begin_ranges(scan, eflags);
+	scan->bound_offset = ExecInitExpr((Expr *) scan->plan.bound_offset, &css->ss.ps);
+	scan->bound_count = ExecInitExpr((Expr *) scan->plan.bound_count, &css->ss.ps);
+	scan->wanted = gpb_add_columns(NULL, (Node *) plan->scan.plan.targetlist, INDEX_VAR);
+	scan->wanted = gpb_add_columns(scan->wanted, (Node *) plan->scan.plan.qual, INDEX_VAR);
+	scan->wanted = gpb_add_columns(scan->wanted, (Node *) plan->custom_exprs, INDEX_VAR);
 	scan->rows = gpb_outer_begin(ExecGetResultType(outerPlanState(css)));
 	gpb_outer_want(scan->rows, scan->wanted);
-	scan->limit = GPB_JOIN_FIRST_BATCH;
+	scan->limit = GPB_FIRST_BATCH;
 }
 
 /*
@@ -167,7 +111,7 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 static GpbRangeTotals *
 range_totals(GpbSubqueryScan *scan, int i)
 {
-	const GpbSubqueryRange *range = &scan->plan.ranges[i];
+	const GpbRowRange *range = &scan->plan.ranges[i];
 	GpbSubqueryRangeState *state = &scan->ranges[i];
 	MemoryContext caller;
 
@@ -175,10 +119,10 @@ range_totals(GpbSubqueryScan *scan, int i)
 		return state->totals;
 	caller = MemoryContextSwitchTo(scan->context);
 	state->totals = gpb_range_totals_begin(state->heap, state->index,
-										   scan->css.ss.ps.state->es_snapshot,
+										   scan->node.css.ss.ps.state->es_snapshot,
 										   range->items, range->nitems,
 										   gpb_range_values_are_points(state->values),
-										   gpb_join_memory() / scan->plan.nranges,
+										   gpb_rows_memory() / scan->plan.nranges,
 										   GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return state->totals;
@@ -195,7 +139,7 @@ evaluate_count(GpbSubqueryScan *scan, ExprState *count, int64 missing)
 
 	if (count == NULL)
 		return missing;
-	value = ExecEvalExprSwitchContext(count, scan->css.ss.ps.ps_ExprContext, &isnull);
+	value = ExecEvalExprSwitchContext(count, scan->node.css.ss.ps.ps_ExprContext, &isnull);
 	return isnull ? missing : DatumGetInt64(value);
 }
 
@@ -210,7 +154,7 @@ begin_reading(GpbSubqueryScan *scan)
 	int64		offset;
 
 	scan->begun = true;
-	if (!scan->bounded)
+	if (!scan->plan.bounded)
 		return;
 	count = evaluate_count(scan, scan->bound_count, -1);
 	offset = evaluate_count(scan, scan->bound_offset, 0);
@@ -229,7 +173,7 @@ begin_reading(GpbSubqueryScan *scan)
 static uint64
 rows_to_read(GpbSubqueryScan *scan)
 {
-	uint64		wanted = gpb_rows_wanted(scan->css.ss.ps.state);
+	uint64		wanted = gpb_rows_wanted(scan->node.css.ss.ps.state);
 
 	if (!scan->plan.may_fail || wanted == PG_UINT64_MAX)
 		return PG_UINT64_MAX;
@@ -245,14 +189,14 @@ engine_may_answer(GpbSubqueryScan *scan)
 {
 	return gpb_enabled && gpb_enable_subquery &&
 		rows_to_read(scan) >= GPB_SUBQUERY_LEAST_BATCH &&
-		!gpb_needs_plain_scan(scan->css.ss.ps.state->es_snapshot);
+		!gpb_needs_plain_scan(scan->node.css.ss.ps.state->es_snapshot);
 }
 
 /* Bytes of a row that is passed by value, with its ranges and their answers */
 static Size
 row_bytes(GpbSubqueryScan *scan)
 {
-	Size		bytes = gpb_join_row_bytes(scan->plan.ncolumns);
+	Size		bytes = gpb_row_bytes(scan->plan.ncolumns);
 	int			i;
 
 	for (i = 0; i < scan->plan.nranges; i++)
@@ -296,7 +240,7 @@ release_rows(GpbSubqueryScan *scan)
 {
 	int			i;
 
-	ExecClearTuple(scan->css.ss.ss_ScanTupleSlot);
+	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
 	gpb_outer_release(scan->rows);
 	scan->next = 0;
 	if (scan->capacity == 0)
@@ -317,7 +261,7 @@ release_rows(GpbSubqueryScan *scan)
 static inline void
 load_row(GpbSubqueryScan *scan, uint32 row)
 {
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	int			columns = scan->plan.ncolumns;
 
 	ExecClearTuple(tuple);
@@ -331,7 +275,7 @@ load_row(GpbSubqueryScan *scan, uint32 row)
 static inline void
 add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
 {
-	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	bool		loaded = false;
 	int			i;
 
@@ -343,7 +287,7 @@ add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
 		{
 			ResetExprContext(econtext);
 			load_row(scan, row);
-			econtext->ecxt_scantuple = scan->css.ss.ss_ScanTupleSlot;
+			econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
 			loaded = true;
 		}
 		if (gpb_range_of_row(range->values, econtext, slot,
@@ -362,13 +306,12 @@ add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
 static uint32
 next_limit(GpbSubqueryScan *scan)
 {
-	Size		most;
+	uint64		most;
 
 	if (!scan->answered)
 		return 1;
-	most = gpb_join_memory() / row_bytes(scan);
-	most = Min(Max(most, GPB_JOIN_FIRST_BATCH), GPB_JOIN_MOST_ROWS);
-	if (scan->bounded && scan->bound >= 0)
+	most = gpb_most_rows(row_bytes(scan));
+	if (scan->plan.bounded && scan->bound >= 0)
 		most = Min(most, Max(scan->bound, 1));
 	most = Min(most, rows_to_read(scan));
 	return Min(scan->limit, most);
@@ -379,7 +322,7 @@ static bool
 read_rows(GpbSubqueryScan *scan, uint32 limit)
 {
 	Size		bytes = scan->answered ? row_bytes(scan) : 0;
-	Size		memory = gpb_join_memory();
+	Size		memory = gpb_rows_memory();
 	uint32		row;
 
 	for (row = 0; row < limit; row++)
@@ -400,8 +343,8 @@ read_rows(GpbSubqueryScan *scan, uint32 limit)
 	}
 	/* a batch that was cut short by memory is not followed by a larger one */
 	if (scan->answered && row == limit)
-		scan->limit = (uint32) Min((uint64) limit * GPB_JOIN_GROWTH, GPB_JOIN_MOST_ROWS);
-	if (scan->bounded && scan->bound >= 0)
+		scan->limit = gpb_grown_batch(limit);
+	if (scan->plan.bounded && scan->bound >= 0)
 		scan->bound = Max(scan->bound - row, 0);
 	return row > 0;
 }
@@ -488,9 +431,9 @@ run_subplans(GpbSubqueryScan *scan, TupleTableSlot *tuple, ExprContext *econtext
 static TupleTableSlot *
 row_result(GpbSubqueryScan *scan, uint32 row)
 {
-	PlanState  *ps = &scan->css.ss.ps;
+	PlanState  *ps = &scan->node.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
-	TupleTableSlot *tuple = scan->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	MemoryContext caller;
 
 	load_row(scan, row);
@@ -537,7 +480,7 @@ rescan_subquery(CustomScanState *css)
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	gpb_outer_clear(scan->rows, 0);
 	scan->next = 0;
-	scan->limit = GPB_JOIN_FIRST_BATCH;
+	scan->limit = GPB_FIRST_BATCH;
 	scan->child_done = false;
 	scan->begun = false;
 	/* ExecReScan has told the child which parameters have changed */
@@ -564,3 +507,12 @@ end_subquery(CustomScanState *css)
 		gpb_outer_end(scan->rows);
 	ExecEndNode(outerPlanState(css));
 }
+
+const GpbNodeKind gpb_subquery_node = {
+	GPB_NODE_KIND("GpubtreeSubquery", GpbSubqueryScan),
+	.exec.BeginCustomScan = begin_subquery,
+	.exec.ExecCustomScan = exec_subquery,
+	.exec.EndCustomScan = end_subquery,
+	.exec.ReScanCustomScan = rescan_subquery,
+	.exec.ExplainCustomScan = gpb_subquery_explain
+};

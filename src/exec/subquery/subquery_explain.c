@@ -7,14 +7,12 @@
  */
 #include "compat.h"
 
-#include "lib/stringinfo.h"
-
 #include "exec/common/node_explain.h"
 #include "exec/subquery/subquery.h"
 
 /* The SubPlans that a range answers */
 static List *
-answered_subplans(const GpbSubqueryPlan *plan, CustomScan *scan, int range)
+answered_subplans(const GpbSubqueryPlan *plan, int range)
 {
 	List	   *names = NIL;
 	int			i;
@@ -22,29 +20,19 @@ answered_subplans(const GpbSubqueryPlan *plan, CustomScan *scan, int range)
 	for (i = 0; i < plan->nresults; i++)
 	{
 		if (plan->result_range[i] == range)
-			names = lappend(names, list_nth_node(SubPlan, lthird(scan->custom_exprs),
-												 i)->plan_name);
+			names = lappend(names, list_nth_node(SubPlan, plan->subplans, i)->plan_name);
 	}
 	return names;
 }
 
-/* One range: whose it is, the index and the conditions */
+/* Show one range: the SubPlans that it answers, the index and the conditions. */
 static void
-explain_range(GpbSubqueryScan *state, int range, int first_value, List *ancestors,
-			  ExplainState *es)
+explain_range(GpbSubqueryScan *state, int range, List *ancestors, ExplainState *es)
 {
-	CustomScan *scan = castNode(CustomScan, state->css.ss.ps.plan);
-	const GpbSubqueryRange *plan = &state->plan.ranges[range];
-	List	   *values = NIL;
-	int			i;
-
-	for (i = 0; i < plan->nconditions; i++)
-		values = lappend(values, list_nth(linitial(scan->custom_exprs), first_value + i));
 	ExplainOpenGroup("Range", NULL, true, es);
-	ExplainPropertyList(GPB_LABEL_ANSWERS, answered_subplans(&state->plan, scan, range), es);
-	gpb_explain_inner_index(plan->index, plan->alias, es);
-	gpb_explain_range_conditions(plan->index, plan->nconditions, plan->conditions, values, scan,
-								 ancestors, es);
+	ExplainPropertyList(GPB_LABEL_ANSWERS, answered_subplans(&state->plan, range), es);
+	gpb_explain_row_range(&state->plan.ranges[range], state->plan.values[range],
+						  &state->node.css, ancestors, es);
 	if (es->analyze)
 	{
 		GpbRangeTotals *totals = state->ranges[range].totals;
@@ -66,14 +54,10 @@ void
 gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbSubqueryScan *state = (GpbSubqueryScan *) css;
-	int			first_value = 0;
 	int			i;
 
 	ExplainOpenGroup("Subqueries", "Subqueries", false, es);
 	for (i = 0; i < state->plan.nranges; i++)
-	{
-		explain_range(state, i, first_value, ancestors, es);
-		first_value += state->plan.ranges[i].nconditions;
-	}
+		explain_range(state, i, ancestors, es);
 	ExplainCloseGroup("Subqueries", "Subqueries", false, es);
 }

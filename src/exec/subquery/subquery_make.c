@@ -92,7 +92,7 @@ gpb_column_targets(List *targetlist, Index varno)
 
 typedef struct Substitution
 {
-	GpbChoice	   *choice;
+	GpbChoice  *choice;
 	AttrNumber	first_item;		/* of the choice's range, in the scan tuple */
 } Substitution;
 
@@ -104,7 +104,7 @@ static Node *
 substitute_mutator(Node *node, void *argument)
 {
 	Substitution *substitution = argument;
-	GpbChoice	   *choice = substitution->choice;
+	GpbChoice  *choice = substitution->choice;
 	ListCell   *lc;
 	ListCell   *id;
 
@@ -143,7 +143,7 @@ substitute_mutator(Node *node, void *argument)
  * items
  */
 static int
-add_item(GpbSubqueryRange *range, List **aggrefs, const GpbAggregateItem *item, Aggref *aggref)
+add_item(GpbRowRange *range, List **aggrefs, const GpbAggregateItem *item, Aggref *aggref)
 {
 	int			i;
 
@@ -159,73 +159,79 @@ add_item(GpbSubqueryRange *range, List **aggrefs, const GpbAggregateItem *item, 
 	return range->nitems++;
 }
 
-/* The value types are those of the operators. */
+/* Does the range have the match's conditions?  Equal operators have equal types of values. */
 static bool
-same_conditions(const GpbSubqueryRange *range, const GpbSubqueryMatch *match)
+same_conditions(const GpbRowRange *range, const GpbSubqueryMatch *match)
 {
 	int			i;
 
-	if (range->index != match->index->indexoid || range->nconditions != match->nconditions)
+	if (range->index != match->range.index || range->nconditions != match->range.nconditions)
 		return false;
-	for (i = 0; i < match->nconditions; i++)
+	for (i = 0; i < range->nconditions; i++)
 	{
-		if (range->conditions[i].operator != match->conditions[i].operator)
+		if (range->conditions[i].operator != match->range.conditions[i].operator)
 			return false;
 	}
 	return true;
 }
 
+/* Number of the plan's range that has the match's conditions with these values; -1 if there is none */
+static int
+find_range(const GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
+{
+	int			i;
+
+	for (i = 0; i < plan->nranges; i++)
+	{
+		if (same_conditions(&plan->ranges[i], match) && equal(plan->values[i], values))
+			return i;
+	}
+	return -1;
+}
+
+/* Add a range without items to the plan, for the match's conditions with these values. */
+static int
+add_range(GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
+{
+	GpbRowRange *range = &plan->ranges[plan->nranges];
+
+	*range = match->range;
+	range->nitems = 0;
+	plan->values[plan->nranges] = values;
+	return plan->nranges++;
+}
+
 /*
- * Give each choice its range, which it shares with those that ask for the same one.  values: a list
- * of each range's values; types: a list of each range's Aggrefs, in the order of its items.
+ * Give each choice its range, which it shares with choices that ask for an equal range.  aggrefs: a
+ * List for each range, of its items' Aggrefs.
  */
 static void
-make_ranges(List *choices, GpbSubqueryPlan *plan, List **values, List **types)
+make_ranges(List *choices, GpbSubqueryPlan *plan, List **aggrefs)
 {
 	ListCell   *lc;
 
-	plan->ranges = palloc0(sizeof(GpbSubqueryRange) * list_length(choices));
+	plan->ranges = palloc0(sizeof(GpbRowRange) * list_length(choices));
+	plan->values = palloc0(sizeof(List *) * list_length(choices));
 	foreach(lc, choices)
 	{
-		GpbChoice	   *choice = lfirst(lc);
+		GpbChoice  *choice = lfirst(lc);
 		GpbSubqueryMatch *match = choice->match;
 		Substitution substitution = {choice, 0};
-		List	   *own = (List *) substitute_mutator((Node *) match->values, &substitution);
-		GpbSubqueryRange *range;
-		ListCell   *cell;
+		List	   *values = (List *) substitute_mutator((Node *) match->values, &substitution);
 		int			i;
 
-		for (i = 0; i < plan->nranges; i++)
-		{
-			if (same_conditions(&plan->ranges[i], match) && equal(list_nth(*values, i), own))
-				break;
-		}
-		range = &plan->ranges[i];
-		if (i == plan->nranges)
-		{
-			plan->nranges++;
-			range->index = match->index->indexoid;
-			range->alias = match->alias;
-			range->nconditions = match->nconditions;
-			range->conditions = match->conditions;
-			*values = lappend(*values, own);
-			*types = lappend(*types, NIL);
-		}
-		choice->range = i;
-		choice->items = palloc(sizeof(int) * match->nitems);
-		cell = list_nth_cell(*types, i);
-		for (i = 0; i < match->nitems; i++)
-		{
-			List	   *aggrefs = lfirst(cell);
-
-			choice->items[i] = add_item(range, &aggrefs, &match->items[i],
+		choice->range = find_range(plan, match, values);
+		if (choice->range < 0)
+			choice->range = add_range(plan, match, values);
+		choice->items = palloc(sizeof(int) * match->range.nitems);
+		for (i = 0; i < match->range.nitems; i++)
+			choice->items[i] = add_item(&plan->ranges[choice->range], &aggrefs[choice->range],
+										&match->range.items[i],
 										list_nth(choice->candidate->aggrefs, i));
-			lfirst(cell) = aggrefs;
-		}
 	}
 }
 
-/* The scan tuple's place of a range's first item */
+/* The number of the scan tuple's column that a range's first item is in */
 static AttrNumber
 first_item_place(const GpbSubqueryPlan *plan, int range)
 {
@@ -244,26 +250,26 @@ gpb_append_target(List *targets, Node *expression)
 											false));
 }
 
-/* Describe the scan tuple. */
+/* A target list that describes the scan tuple; aggrefs is as for make_ranges(). */
 static List *
-scan_tuple_targets(Plan *child, List *types, List *subplans)
+scan_tuple_targets(Plan *child, const GpbSubqueryPlan *plan, List **aggrefs)
 {
 	List	   *targets = gpb_column_targets(child->targetlist, OUTER_VAR);
 	ListCell   *lc;
-	ListCell   *cell;
+	int			i;
 
-	foreach(lc, types)
+	for (i = 0; i < plan->nranges; i++)
 	{
-		foreach(cell, (List *) lfirst(lc))
+		foreach(lc, aggrefs[i])
 		{
-			Node	   *aggref = lfirst(cell);
+			Node	   *aggref = lfirst(lc);
 
 			targets = gpb_append_target(targets, (Node *) makeNullConst(exprType(aggref),
-																	 exprTypmod(aggref),
-																	 exprCollation(aggref)));
+																		exprTypmod(aggref),
+																		exprCollation(aggref)));
 		}
 	}
-	foreach(lc, subplans)
+	foreach(lc, plan->subplans)
 		targets = gpb_append_target(targets, copyObject(lfirst(lc)));
 	return targets;
 }
@@ -301,56 +307,80 @@ copy_plan_info(GpbPlacing *placing, Plan *node, Plan *child)
 	node->lefttree = child;
 }
 
-/*
- * Make the node above a child.  Target list and qual are over the child's columns, as OUTER_VAR,
- * with the choices in each->choices among them.  limit: the Limit that bounds what is read, or
- * NULL.
- */
+/* The price of answering the plan's ranges; *startup_cost is up to the first row. */
+static Cost
+ranges_cost(const GpbEachRow *each, const GpbSubqueryPlan *plan, Cost *startup_cost)
+{
+	Cost		cost = 0;
+	Cost		range_startup;
+	ListCell   *lc;
+	int			i;
+
+	*startup_cost = 0;
+	for (i = 0; i < plan->nranges; i++)
+	{
+		GpbChoice  *choice = NULL;
+
+		foreach(lc, each->choices)
+		{
+			if (((GpbChoice *) lfirst(lc))->range == i)
+				choice = lfirst(lc);
+		}
+		cost += gpb_subquery_batch_cost(choice->candidate, choice->match, each->rows,
+										&range_startup);
+		*startup_cost += range_startup;
+	}
+	return cost;
+}
+
+/* Fill in the plan's fields, with expressions over the scan tuple. */
+static void
+make_plan(const GpbEachRow *each, Plan *child, Limit *limit, GpbSubqueryPlan *plan,
+		  List **aggrefs)
+{
+	ListCell   *lc;
+	int			i;
+
+	plan->may_fail = each->may_fail;
+	plan->on_top = each->on_top;
+	plan->ncolumns = list_length(child->targetlist);
+	plan->nresults = list_length(each->choices);
+	plan->result_range = palloc(sizeof(int) * plan->nresults);
+	make_ranges(each->choices, plan, aggrefs);
+	foreach(lc, each->choices)
+	{
+		GpbChoice  *choice = lfirst(lc);
+		Substitution substitution = {choice, first_item_place(plan, choice->range)};
+
+		plan->result_range[foreach_current_index(lc)] = choice->range;
+		plan->targets = lappend(plan->targets,
+								substitute_mutator(choice->candidate->target, &substitution));
+		plan->subplans = lappend(plan->subplans, choice->subplan);
+	}
+	for (i = 0; i < plan->nranges; i++)
+		plan->values[i] = (List *) scan_tuple_mutator((Node *) plan->values[i], NULL);
+	plan->targets = (List *) scan_tuple_mutator((Node *) plan->targets, NULL);
+	plan->subplans = (List *) scan_tuple_mutator((Node *) plan->subplans, NULL);
+	if (limit != NULL)
+	{
+		plan->bounded = true;
+		plan->bound_offset = copyObject(limit->limitOffset);
+		plan->bound_count = copyObject(limit->limitCount);
+	}
+}
+
 Plan *
 gpb_make_subquery_node(GpbEachRow *each, Plan *child, List *targetlist, List *qual,
 					   Limit *limit)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	GpbSubqueryPlan plan = {0};
-	List	   *values = NIL;
-	List	   *types = NIL;
-	List	   *all_values = NIL;
-	List	   *targets = NIL;
-	List	   *subplans = NIL;
-	Cost		cost = 0;
+	List	  **aggrefs = palloc0(sizeof(List *) * list_length(each->choices));
 	Cost		startup_cost;
-	Cost		all_startup_cost = 0;
-	ListCell   *lc;
-	int			i;
+	Cost		cost;
 
-	plan.may_fail = each->may_fail;
-	plan.on_top = each->on_top;
-	plan.ncolumns = list_length(child->targetlist);
-	plan.nresults = list_length(each->choices);
-	plan.result_range = palloc(sizeof(int) * plan.nresults);
-	make_ranges(each->choices, &plan, &values, &types);
-	foreach(lc, each->choices)
-	{
-		GpbChoice	   *choice = lfirst(lc);
-		Substitution substitution = {choice, first_item_place(&plan, choice->range)};
-
-		plan.result_range[foreach_current_index(lc)] = choice->range;
-		targets = lappend(targets, substitute_mutator(choice->candidate->target, &substitution));
-		subplans = lappend(subplans, copyObject(choice->subplan));
-	}
-	for (i = 0; i < plan.nranges; i++)
-	{
-		GpbChoice	   *choice = NULL;
-
-		all_values = list_concat(all_values, list_nth(values, i));
-		foreach(lc, each->choices)
-		{
-			if (((GpbChoice *) lfirst(lc))->range == i)
-				choice = lfirst(lc);
-		}
-		cost += gpb_subquery_batch_cost(choice->candidate, choice->match, each->rows, &startup_cost);
-		all_startup_cost += startup_cost;
-	}
+	make_plan(each, child, limit, &plan, aggrefs);
+	cost = ranges_cost(each, &plan, &startup_cost);
 
 	each->first_result = first_item_place(&plan, plan.nranges);
 	each->varno = INDEX_VAR;
@@ -358,20 +388,14 @@ gpb_make_subquery_node(GpbEachRow *each, Plan *child, List *targetlist, List *qu
 	qual = (List *) gpb_each_row_mutator((Node *) qual, each);
 	scan->scan.plan.targetlist = (List *) scan_tuple_mutator((Node *) targetlist, NULL);
 	scan->scan.plan.qual = (List *) scan_tuple_mutator((Node *) qual, NULL);
-	subplans = (List *) scan_tuple_mutator((Node *) subplans, NULL);
 	copy_plan_info(each->placing, &scan->scan.plan, child);
-	scan->custom_scan_tlist = scan_tuple_targets(child, types, subplans);
-	scan->custom_exprs = list_make4(scan_tuple_mutator((Node *) all_values, NULL),
-									scan_tuple_mutator((Node *) targets, NULL), subplans,
-									limit == NULL ? NIL :
-									list_make2(copyObject(limit->limitOffset),
-											   copyObject(limit->limitCount)));
-	scan->custom_private = gpb_subquery_private(&plan);
+	scan->custom_scan_tlist = scan_tuple_targets(child, &plan, aggrefs);
+	gpb_subquery_put(&plan, scan);
 	scan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	scan->methods = &gpb_subquery_scan_methods;
+	scan->methods = &gpb_subquery_node.scan;
 
 	/* the child's price has the SubPlans in it */
-	scan->scan.plan.startup_cost = child->startup_cost + all_startup_cost;
+	scan->scan.plan.startup_cost = child->startup_cost + startup_cost;
 	scan->scan.plan.total_cost = Max(child->total_cost - each->stock + cost,
 									 scan->scan.plan.startup_cost);
 	each->placing->placed = true;

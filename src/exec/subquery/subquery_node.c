@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_node.c
- *	  The plan node GpubtreeSubquery: what travels in custom_private.
+ *	  The plan node GpubtreeSubquery: how its fields travel.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,61 +9,56 @@
 
 #include "exec/subquery/subquery.h"
 
-/*
- * A list of the ranges, each as gpb_range_aggregate_private makes it; the ranges of the results;
- * numbers.  OIDs, integers and names only, so that plans can be copied.
- */
-List *
-gpb_subquery_private(const GpbSubqueryPlan *plan)
+void
+gpb_subquery_put(const GpbSubqueryPlan *plan, CustomScan *scan)
 {
-	List	   *ranges = NIL;
-	List	   *results = NIL;
+	List	  **private = &scan->custom_private;
+	List	   *values = NIL;
 	int			i;
 
+	gpb_put_int(private, plan->may_fail);
+	gpb_put_int(private, plan->on_top);
+	gpb_put_int(private, plan->ncolumns);
+	gpb_put_int(private, plan->nranges);
 	for (i = 0; i < plan->nranges; i++)
 	{
-		GpbRangeAggregatePlan range = {0};
-
-		range.index = plan->ranges[i].index;
-		range.alias = plan->ranges[i].alias;
-		range.nitems = plan->ranges[i].nitems;
-		range.items = plan->ranges[i].items;
-		range.nconditions = plan->ranges[i].nconditions;
-		range.conditions = plan->ranges[i].conditions;
-		ranges = lappend(ranges, gpb_range_aggregate_private(&range));
+		gpb_put_row_range(private, &plan->ranges[i]);
+		values = lappend(values, plan->values[i]);
 	}
+	gpb_put_int(private, plan->nresults);
 	for (i = 0; i < plan->nresults; i++)
-		results = lappend_int(results, plan->result_range[i]);
-	return list_make3(ranges, results,
-					  list_make3_int(plan->may_fail, plan->on_top, plan->ncolumns));
+		gpb_put_int(private, plan->result_range[i]);
+	scan->custom_exprs = list_make4(values, plan->targets, plan->subplans,
+									plan->bounded ?
+									list_make2(plan->bound_offset, plan->bound_count) : NIL);
 }
 
 void
-gpb_subquery_read_private(List *private, GpbSubqueryPlan *plan)
+gpb_subquery_get(const CustomScan *scan, GpbSubqueryPlan *plan)
 {
-	List	   *ranges = linitial(private);
-	List	   *results = lsecond(private);
+	GpbPrivateReader reader = {scan->custom_private};
+	List	   *values = linitial(scan->custom_exprs);
+	List	   *bound = lfourth(scan->custom_exprs);
 	int			i;
 
-	plan->may_fail = linitial_int(lthird(private));
-	plan->on_top = lsecond_int(lthird(private));
-	plan->ncolumns = lthird_int(lthird(private));
-	plan->nranges = list_length(ranges);
-	plan->ranges = palloc(sizeof(GpbSubqueryRange) * plan->nranges);
+	plan->may_fail = gpb_get_int(&reader);
+	plan->on_top = gpb_get_int(&reader);
+	plan->ncolumns = gpb_get_int(&reader);
+	plan->nranges = gpb_get_int(&reader);
+	plan->ranges = palloc(sizeof(GpbRowRange) * plan->nranges);
+	plan->values = palloc(sizeof(List *) * plan->nranges);
 	for (i = 0; i < plan->nranges; i++)
 	{
-		GpbRangeAggregatePlan range;
-
-		gpb_range_aggregate_read_private(list_nth(ranges, i), &range);
-		plan->ranges[i].index = range.index;
-		plan->ranges[i].alias = range.alias;
-		plan->ranges[i].nitems = range.nitems;
-		plan->ranges[i].items = range.items;
-		plan->ranges[i].nconditions = range.nconditions;
-		plan->ranges[i].conditions = range.conditions;
+		gpb_get_row_range(&reader, &plan->ranges[i]);
+		plan->values[i] = list_nth(values, i);
 	}
-	plan->nresults = list_length(results);
+	plan->nresults = gpb_get_int(&reader);
 	plan->result_range = palloc(sizeof(int) * plan->nresults);
 	for (i = 0; i < plan->nresults; i++)
-		plan->result_range[i] = list_nth_int(results, i);
+		plan->result_range[i] = gpb_get_int(&reader);
+	plan->targets = lsecond(scan->custom_exprs);
+	plan->subplans = lthird(scan->custom_exprs);
+	plan->bounded = bound != NIL;
+	plan->bound_offset = plan->bounded ? linitial(bound) : NULL;
+	plan->bound_count = plan->bounded ? lsecond(bound) : NULL;
 }

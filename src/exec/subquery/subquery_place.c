@@ -34,7 +34,11 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/planmain.h"
 
+#include "exec/common/expressions.h"
+#include "exec/join/join_node.h"
+#include "exec/range/range_aggregate.h"
 #include "exec/subquery/subquery_place.h"
+#include "exec/subquery/subquery_tree.h"
 
 /*
  * Selectivity that is assumed of a condition on a subquery's result: core's guess for an inequality
@@ -89,8 +93,8 @@ hands_up_columns(Plan *plan)
 		case T_Result:
 			return plan->lefttree != NULL;
 		case T_CustomScan:
-			return ((CustomScan *) plan)->methods == &gpb_join_scan_methods ||
-				((CustomScan *) plan)->methods == &gpb_range_aggregate_scan_methods;
+			return ((CustomScan *) plan)->methods == &gpb_join_node.scan ||
+				((CustomScan *) plan)->methods == &gpb_range_aggregate_node.scan;
 		default:
 			return false;
 	}
@@ -139,7 +143,7 @@ first_batched_qual(const GpbEachRow *like, Plan *plan, List *quals, int from, do
 
 	for (i = from; i < list_length(quals); i++)
 	{
-		GpbEachRow		each = gpb_collect_choices(like, rows_of(plan, rows), list_nth(quals, i));
+		GpbEachRow	each = gpb_collect_choices(like, rows_of(plan, rows), list_nth(quals, i));
 
 		if (each.choices != NIL)
 			break;
@@ -193,8 +197,8 @@ place_above(GpbPlacing *placing, Plan *plan, const Reader *reader)
 	double		qual_rows = rows / GPB_SUBQUERY_SELECTIVITY;
 	int			next = list_length(quals);
 	Plan	   *child = plan;
-	GpbEachRow		like = {.placing = placing};
-	GpbEachRow		target_each;
+	GpbEachRow	like = {.placing = placing};
+	GpbEachRow	target_each;
 	ListCell   *lc;
 
 	/* most plan nodes have no subquery at all: that is found out first */
@@ -230,7 +234,7 @@ place_above(GpbPlacing *placing, Plan *plan, const Reader *reader)
 		 * of the conditions that come with it none has a batch, so only the first is asked for each
 		 * row
 		 */
-		GpbEachRow		each = gpb_collect_choices(&like, rows_of(child, qual_rows), linitial(stage));
+		GpbEachRow	each = gpb_collect_choices(&like, rows_of(child, qual_rows), linitial(stage));
 
 		child = gpb_make_subquery_node(&each, child,
 								   last ? moved_targets : gpb_column_targets(child->targetlist,
@@ -240,7 +244,7 @@ place_above(GpbPlacing *placing, Plan *plan, const Reader *reader)
 	}
 	if (target_each.choices != NIL)
 	{
-		GpbEachRow		each = gpb_collect_choices(&like, rows_of(child, rows), moved_targets);
+		GpbEachRow	each = gpb_collect_choices(&like, rows_of(child, rows), moved_targets);
 
 		child = gpb_make_subquery_node(&each, child, moved_targets, NIL, reader->limit);
 	}
@@ -248,19 +252,6 @@ place_above(GpbPlacing *placing, Plan *plan, const Reader *reader)
 }
 
 /* ---- below an Agg ---- */
-
-/* Collect the columns of its child that an Agg refers to, by number. */
-static bool
-agg_columns_walker(Node *node, void *argument)
-{
-	Bitmapset **columns = argument;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && ((Var *) node)->varno == OUTER_VAR)
-		*columns = bms_add_member(*columns, ((Var *) node)->varattno);
-	return expression_tree_walker(node, agg_columns_walker, argument);
-}
 
 /*
  * The child's columns, with NULLs for those that the Agg does not refer to, and the results behind
@@ -270,12 +261,12 @@ static List *
 agg_child_targets(Agg *agg, Plan *child, List *choices)
 {
 	List	   *targets = gpb_column_targets(child->targetlist, OUTER_VAR);
-	Bitmapset  *columns = NULL;
+	Bitmapset  *columns;
 	ListCell   *lc;
 	int			i;
 
-	(void) agg_columns_walker((Node *) agg->plan.targetlist, &columns);
-	(void) agg_columns_walker((Node *) agg->plan.qual, &columns);
+	columns = gpb_add_columns(NULL, (Node *) agg->plan.targetlist, OUTER_VAR);
+	columns = gpb_add_columns(columns, (Node *) agg->plan.qual, OUTER_VAR);
 	for (i = 0; i < agg->numCols; i++)
 		columns = bms_add_member(columns, agg->grpColIdx[i]);
 	foreach(lc, targets)
@@ -301,7 +292,7 @@ place_below_agg(GpbPlacing *placing, Agg *agg, const Reader *reader)
 {
 	Plan	   *child = agg->plan.lefttree;
 	List	   *columns = NIL;
-	GpbEachRow		each = {.placing = placing};
+	GpbEachRow	each = {.placing = placing};
 	ListCell   *lc;
 
 	if (reader->reading == GPB_READ_SOME || agg->groupingSets != NIL || agg->chain != NIL)
@@ -587,7 +578,7 @@ shows_current_row(Plan *plan)
 void
 gpb_subqueries_place(PlannedStmt *statement, List *candidates, int cursor_options)
 {
-	GpbPlacing		placing = {0};
+	GpbPlacing	placing = {0};
 	Reader		client = {GPB_READ_ALL, NULL, true};
 	bool		moves_back;
 

@@ -31,21 +31,23 @@ typedef struct GpbChoice
 	SubPlan    *subplan;
 	GpbSubqueryCandidate *candidate;
 	GpbSubqueryMatch *match;
-	int			range;			/* of the node's ranges */
-	int		   *items;			/* of that range's items, for each of the candidate's aggregates */
+	int			range;			/* which of the node's ranges */
+	int		   *items;			/* for each of the candidate's aggregates, which item of the range */
 } GpbChoice;
 
-/* Walking or changing what is evaluated for each row */
+/* A walk over what is evaluated for each of some rows, to collect choices or to put them in place */
 typedef struct GpbEachRow
 {
 	GpbPlacing *placing;
-	Path	   *rows;			/* that it is evaluated for, as a price */
-	bool		careful;		/* some may be read that core does not come to: nothing of them may fail */
-	bool		may_fail;		/* bounds of a choice, or what is evaluated below, may */
+	Path	   *rows;			/* the rows, as a path without a price */
+	bool		careful;		/* rows may be read that core does not come to: nothing that is
+								 * evaluated for them may fail */
+	bool		may_fail;		/* may bounds of a choice, or what is evaluated below, raise an error? */
 	bool		on_top;			/* as in GpbSubqueryPlan */
 	List	   *choices;
-	Cost		stock;			/* what core's evaluation of them costs */
-	AttrNumber	first_result;	/* 0: collect choices; else put their results in place, from this column on */
+	Cost		stock;			/* what core's evaluation of the choices costs */
+	AttrNumber	first_result;	/* 0: collect choices; else put their results in place, from this
+								 * column on */
 	Index		varno;			/* by which the results are referred to */
 } GpbEachRow;
 
@@ -58,15 +60,21 @@ typedef struct GpbEachRow
 extern GpbEachRow gpb_collect_choices(const GpbEachRow *like, Path *rows, void *expression);
 
 /*
- * The expression, with choices collected or put in place (GpbEachRow.first_result), where they are
+ * The expression, with choices collected or put in place (GpbEachRow.first_result) where they are
  * evaluated whenever the expression is.  The argument is a GpbEachRow.
  */
 extern Node *gpb_each_row_mutator(Node *node, void *argument);
 
-/* The same in arguments of aggregates: an aggregate sees each row, unless it has a filter. */
+/*
+ * The expression, with choices collected or put in place in the arguments of its aggregates that
+ * have no filter: such an aggregate sees each row.  The argument is a GpbEachRow.
+ */
 extern Node *gpb_aggregated_mutator(Node *node, void *argument);
 
-/* Price of answering the rows' ranges by a match; the rows have none. */
+/*
+ * The price of answering the ranges of these rows, which have no price of their own, by a match;
+ * *startup_cost is up to the first row.
+ */
 extern Cost gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
 									const GpbSubqueryMatch *match, Path *rows,
 									Cost *startup_cost);
@@ -79,8 +87,10 @@ extern Cost gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
  */
 extern Node *gpb_leaf_mutator(Node *node, void *argument);
 
-/* A target list of another's columns, from 1 on, referred to by varno */
+/* A target list of the columns of another, from 1 on, referred to by varno */
 extern List *gpb_column_targets(List *targetlist, Index varno);
+
+/* Append the expression to a target list. */
 extern List *gpb_append_target(List *targets, Node *expression);
 
 /*

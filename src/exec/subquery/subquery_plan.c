@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/snapmgr.h"
 
+#include "exec/common/settings.h"
 #include "exec/subquery/subquery.h"
 
 /*

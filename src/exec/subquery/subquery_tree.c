@@ -13,11 +13,13 @@
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 
+#include "exec/aggregate/aggregate_node.h"
+#include "exec/join/join_node.h"
+#include "exec/range/range_aggregate.h"
 #include "exec/subquery/subquery.h"
+#include "exec/subquery/subquery_tree.h"
 
 /* How the names of all our nodes begin */
 #define GPB_NODE_PREFIX		"Gpubtree"
@@ -78,10 +80,10 @@ limit_reading(Limit *limit, GpbReading reading)
 static List *
 custom_children(CustomScan *scan, GpbReading reading)
 {
-	if (scan->methods == &gpb_join_scan_methods ||
-		scan->methods == &gpb_range_aggregate_scan_methods)
+	if (scan->methods == &gpb_join_node.scan ||
+		scan->methods == &gpb_range_aggregate_node.scan)
 		return add_children(NIL, scan->custom_plans, unbounded(reading));
-	if (scan->methods == &gpb_subquery_scan_methods)
+	if (scan->methods == &gpb_subquery_node.scan)
 		return add_child(NIL, &scan->scan.plan.lefttree,
 						 scan->scan.plan.qual == NIL ? reading : unbounded(reading));
 	return add_children(NIL, scan->custom_plans, GPB_READ_SOME);
@@ -177,48 +179,6 @@ gpb_plan_children(Plan *plan, GpbReading reading)
 }
 
 /* ---- what they evaluate ---- */
-
-/* A function that may raise an error: one that is not leakproof */
-static bool
-function_may_fail(Oid function, void *argument)
-{
-	return !get_func_leakproof(function);
-}
-
-/* Is there anything but columns, constants, parameters, and functions of them that cannot fail? */
-static bool
-may_fail_walker(Node *node, void *argument)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_List:
-		case T_TargetEntry:
-		case T_Var:
-		case T_Const:
-		case T_Param:
-		case T_RelabelType:
-		case T_CollateExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_BoolExpr:
-		case T_FuncExpr:
-		case T_OpExpr:
-			break;
-		default:
-			return true;
-	}
-	if (check_functions_in_node(node, function_may_fail, argument))
-		return true;
-	return expression_tree_walker(node, may_fail_walker, argument);
-}
-
-bool
-gpb_may_fail(Node *expression)
-{
-	return may_fail_walker(expression, NULL);
-}
 
 /*
  * Add the expressions that the node evaluates for rows that it reads, its target list apart; false
@@ -506,7 +466,7 @@ gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 			return true;
 		case T_CustomScan:
 			/* range aggregates of ours find the range first */
-			return ((CustomScan *) plan)->methods == &gpb_aggregate_scan_methods;
+			return ((CustomScan *) plan)->methods == &gpb_aggregate_node.scan;
 		case T_BitmapHeapScan:
 		case T_Agg:
 		case T_Limit:

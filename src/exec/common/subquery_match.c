@@ -14,8 +14,9 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "exec/common/key_conditions.h"
 #include "exec/common/plan_rules.h"
-#include "exec/subquery/subquery.h"
+#include "exec/common/subquery_match.h"
 
 RelOptInfo *
 gpb_subquery_table(PlannerInfo *subroot)
@@ -59,9 +60,10 @@ static bool
 match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)
 {
 	IndexOptInfo *index = match->index;
+	GpbRowRange *range = &match->range;
 	ListCell   *lc;
 
-	match->conditions = palloc(sizeof(GpbRangeCondition) *
+	range->conditions = palloc(sizeof(GpbRangeCondition) *
 							   (list_length(index->indrestrictinfo) + 1));
 	foreach(lc, index->indrestrictinfo)
 	{
@@ -73,12 +75,12 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)
 		if (gpb_is_key_not_null(index, rinfo->clause))
 			continue;
 		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
-									   &match->conditions[match->nconditions], &value))
+									   &range->conditions[range->nconditions], &value))
 			return false;
-		match->nconditions++;
+		range->nconditions++;
 		match->values = lappend(match->values, value);
 	}
-	return match->nconditions > 0;
+	return range->nconditions > 0;
 }
 
 bool
@@ -87,9 +89,10 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 {
 	memset(match, 0, sizeof(*match));
 	match->index = index;
-	match->alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
+	match->range.index = index->indexoid;
+	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
 	match->entries = clamp_row_est(index->rel->rows);
-	match->nitems = list_length(aggrefs);
+	match->range.nitems = list_length(aggrefs);
 	return gpb_index_is_usable(index) && match_conditions(subroot, match) &&
-		gpb_match_range_aggrefs(index, aggrefs, &match->items);
+		gpb_match_batch_aggrefs(index, aggrefs, &match->range.items);
 }

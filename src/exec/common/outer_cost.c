@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * join_cost.c
- *	  The price of a batched index join.
+ * outer_cost.c
+ *	  The price of reading outer rows in batches and finding the index entries that each asks for.
  *
  * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap page read
  * at random.  A batch pays once to be set up, little for a row, and for each
@@ -22,43 +22,45 @@
 #include "utils/spccache.h"
 
 #include "mirror/mirror.h"
-#include "exec/join/join_node.h"
+#include "engine/batch.h"
+#include "exec/common/growth.h"
+#include "exec/common/outer_cost.h"
 #include "exec/common/plan_rules.h"
 
 /* All in units of cpu_operator_cost */
-#define GPB_JOIN_START_COST		2000	/* to begin: contexts, index, arrays */
-#define GPB_JOIN_RUN_COST		1000	/* to set a batch up */
-#define GPB_JOIN_ROW_COST		10	/* to keep an outer row, make its key and sort it */
-#define GPB_JOIN_LEAF_COST		60	/* to find a leaf and search it */
-#define GPB_JOIN_DEVICE_COST	1	/* to have a key searched by the device */
-#define GPB_JOIN_DEVICE_LEAF_COST 0.1	/* to have a leaf aggregated by it, as gpb_count_cost has it */
-#define GPB_JOIN_MATCH_COST		4	/* to list an entry and combine it with its outer row */
-#define GPB_JOIN_COUNT_COST		0.6	/* to aggregate an entry instead, as gpb_count_cost has it */
-#define GPB_JOIN_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
+#define GPB_OUTER_START_COST		2000	/* to begin: contexts, index, arrays */
+#define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
+#define GPB_OUTER_ROW_COST		10	/* to keep an outer row, make its key and sort it */
+#define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
+#define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */
+#define GPB_OUTER_DEVICE_LEAF_COST 0.1	/* to have a leaf aggregated by it, as gpb_count_cost has it */
+#define GPB_OUTER_MATCH_COST		4	/* to list an entry and combine it with its outer row */
+#define GPB_OUTER_COUNT_COST		0.6	/* to aggregate an entry instead, as gpb_count_cost has it */
+#define GPB_OUTER_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
 
 /* How the outer rows come in batches */
-typedef struct GpbJoinBatches
+typedef struct GpbOuterBatches
 {
 	double		first;			/* rows of the first */
 	double		largest;
 	double		count;
-} GpbJoinBatches;
+} GpbOuterBatches;
 
 /*
  * Batches grow from small to what memory holds; most rows are in batches of the
  * largest size.
  */
 static void
-gpb_estimate_batches(const GpbJoinInput *input, GpbJoinBatches *batches)
+gpb_estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
 {
 	double		rows = input->outer_rows;
 	PathTarget *target = input->outer->pathtarget;
-	double		most = gpb_join_memory() /
-		(double) (gpb_join_row_bytes(list_length(target->exprs)) + target->width);
-	double		size = GPB_JOIN_FIRST_BATCH;
+	double		most = gpb_rows_memory() /
+		(double) (gpb_row_bytes(list_length(target->exprs)) + target->width);
+	double		size = GPB_FIRST_BATCH;
 
-	most = Max(Min(most, GPB_JOIN_MOST_ROWS), GPB_JOIN_FIRST_BATCH);
-	batches->first = Min(rows, GPB_JOIN_FIRST_BATCH);
+	most = Max(Min(most, GPB_MOST_ROWS), GPB_FIRST_BATCH);
+	batches->first = Min(rows, GPB_FIRST_BATCH);
 	batches->largest = batches->first;
 	batches->count = 0;
 	while (rows > 0 && size < most)
@@ -66,7 +68,7 @@ gpb_estimate_batches(const GpbJoinInput *input, GpbJoinBatches *batches)
 		batches->largest = Min(rows, size);
 		batches->count++;
 		rows -= batches->largest;
-		size *= GPB_JOIN_GROWTH;
+		size *= GPB_BATCH_GROWTH;
 	}
 	if (rows > 0)
 	{
@@ -102,7 +104,7 @@ gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pag
 
 /* Will batches of so many keys be answered by a device that mirrors the whole index? */
 static bool
-gpb_batch_on_device(const GpbJoinInput *input, double batch)
+gpb_is_on_device(const GpbOuterInput *input, double batch)
 {
 	Relation	index;
 	bool		all_pages;
@@ -118,7 +120,7 @@ gpb_batch_on_device(const GpbJoinInput *input, double batch)
 
 /* Finding the entries of so many outer rows, in batches of a size, and reading the leaves. */
 static Cost
-gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double matches,
+gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double matches,
 				double batch)
 {
 	IndexOptInfo *index = input->index;
@@ -132,21 +134,21 @@ gpb_leaves_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, doubl
 	double		batch_visits = visits * batch / Max(rows, 1.0);
 	double		leaves = gpb_distinct_pages(batch_visits, index->pages) * rows / batch;
 
-	if (gpb_batch_on_device(input, batch))
-		return cpu_operator_cost * (GPB_JOIN_DEVICE_COST * rows +
-									GPB_JOIN_DEVICE_LEAF_COST * further);
-	return cpu_operator_cost * GPB_JOIN_LEAF_COST * leaves +
+	if (gpb_is_on_device(input, batch))
+		return cpu_operator_cost * (GPB_OUTER_DEVICE_COST * rows +
+									GPB_OUTER_DEVICE_LEAF_COST * further);
+	return cpu_operator_cost * GPB_OUTER_LEAF_COST * leaves +
 		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
 					   visits, batch_visits);
 }
 
 /* Price of a match: the device aggregates without the CPU. */
 static double
-gpb_match_cost(const GpbJoinInput *input, double batch)
+gpb_match_cost(const GpbOuterInput *input, double batch)
 {
 	if (!input->aggregated)
-		return GPB_JOIN_MATCH_COST;
-	return gpb_batch_on_device(input, batch) ? 0.0 : GPB_JOIN_COUNT_COST;
+		return GPB_OUTER_MATCH_COST;
+	return gpb_is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST;
 }
 
 /*
@@ -154,7 +156,7 @@ gpb_match_cost(const GpbJoinInput *input, double batch)
  * part of the range's pages that is not all-visible.  Interpolated by correlation.
  */
 static double
-gpb_visited_pages(PlannerInfo *root, const GpbJoinInput *input, double rows, double visits)
+gpb_visited_pages(PlannerInfo *root, const GpbOuterInput *input, double rows, double visits)
 {
 	RelOptInfo *rel = input->index->rel;
 	double		correlation;
@@ -168,7 +170,7 @@ gpb_visited_pages(PlannerInfo *root, const GpbJoinInput *input, double rows, dou
 }
 
 Cost
-gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double batch)
+gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double batch)
 {
 	IndexOptInfo *index = input->index;
 	RelOptInfo *rel = index->rel;
@@ -179,10 +181,10 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	Cost		cost;
 
 	batch = Max(Min(batch, rows), 1.0);
-	cost = cpu_operator_cost * (GPB_JOIN_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
+	cost = cpu_operator_cost * (GPB_OUTER_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
 		gpb_leaves_cost(root, input, rows, matches, batch);
 	if (input->in_order)
-		cost += cpu_operator_cost * GPB_JOIN_ORDER_COST * matches *
+		cost += cpu_operator_cost * GPB_OUTER_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
 
 	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
@@ -197,21 +199,14 @@ gpb_inner_cost(PlannerInfo *root, const GpbJoinInput *input, double rows, double
 	return cost;
 }
 
-double
-gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows)
-{
-	return estimate_num_groups(root, list_make1(lsecond(condition->args)), outer_rows, NULL, NULL);
-}
-
-/* Price of a whole path: startup is up to the first batch's first row. */
 void
-gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
+gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
 			  Cost *startup_cost, Cost *total_cost)
 {
-	GpbJoinBatches batches;
+	GpbOuterBatches batches;
 	Path	   *outer = input->outer;
 	QualCost	filters;
-	Cost		startup = cpu_operator_cost * (GPB_JOIN_START_COST + GPB_JOIN_RUN_COST);
+	Cost		startup = cpu_operator_cost * (GPB_OUTER_START_COST + GPB_OUTER_RUN_COST);
 	Cost		outer_run = outer->total_cost - outer->startup_cost;
 	double		first_share;
 	Cost		total;
@@ -220,7 +215,7 @@ gpb_join_cost(PlannerInfo *root, const GpbJoinInput *input,
 	cost_qual_eval(&filters, input->filters, root);
 	startup += filters.startup + input->target->cost.startup;
 
-	total = startup + cpu_operator_cost * GPB_JOIN_RUN_COST * Max(batches.count - 1, 0) +
+	total = startup + cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
 		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +
 		input->matches * filters.per_tuple +
 		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);

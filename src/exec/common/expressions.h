@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * expressions.h
+ *	  What an expression refers to, and whether evaluating it may raise an error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_EXPRESSIONS_H
+#define GPB_EXPRESSIONS_H
+
+#include "postgres.h"
+#include "nodes/bitmapset.h"
+#include "nodes/nodes.h"
+
+/*
+ * Might evaluating the expression raise an error?  No, if it has nothing but columns, constants,
+ * parameters, and leakproof functions of these.
+ */
+extern bool gpb_may_fail(Node *expression);
+
+/* Add the numbers of the columns that the expression refers to by varno to the set. */
+extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);
+
+#endif							/* GPB_EXPRESSIONS_H */

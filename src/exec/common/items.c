@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * items.c
+ *	  The aggregates of a query: which of them an index can answer, and in which form they travel
+ *	  from the planner to the executor.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "aggregate.h"
+#include "exec/common/items.h"
+#include "exec/common/plan_rules.h"
+
+/* Core's aggregates that we know, by the type of their argument */
+static const struct
+{
+	Oid			aggregate;
+	GpbAggregateFunction function;
+	Oid			type;
+}			gpb_aggregates[] = {
+	{F_SUM_INT2, GPB_SUM, INT2OID},
+	{F_SUM_INT4, GPB_SUM, INT4OID},
+	{F_SUM_INT8, GPB_SUM, INT8OID},
+	{F_SUM_FLOAT8, GPB_SUM, FLOAT8OID},
+	{F_AVG_INT2, GPB_AVG, INT2OID},
+	{F_AVG_INT4, GPB_AVG, INT4OID},
+	{F_AVG_INT8, GPB_AVG, INT8OID},
+	{F_AVG_FLOAT8, GPB_AVG, FLOAT8OID},
+	{F_MIN_INT2, GPB_MIN, INT2OID},
+	{F_MIN_INT4, GPB_MIN, INT4OID},
+	{F_MIN_INT8, GPB_MIN, INT8OID},
+	{F_MIN_FLOAT8, GPB_MIN, FLOAT8OID},
+	{F_MIN_DATE, GPB_MIN, DATEOID},
+	{F_MIN_TIMESTAMP, GPB_MIN, TIMESTAMPOID},
+	{F_MIN_TIMESTAMPTZ, GPB_MIN, TIMESTAMPTZOID},
+	{F_MAX_INT2, GPB_MAX, INT2OID},
+	{F_MAX_INT4, GPB_MAX, INT4OID},
+	{F_MAX_INT8, GPB_MAX, INT8OID},
+	{F_MAX_FLOAT8, GPB_MAX, FLOAT8OID},
+	{F_MAX_DATE, GPB_MAX, DATEOID},
+	{F_MAX_TIMESTAMP, GPB_MAX, TIMESTAMPOID},
+	{F_MAX_TIMESTAMPTZ, GPB_MAX, TIMESTAMPTZOID},
+};
+
+/* ---- which queries ---- */
+
+bool
+gpb_query_is_one_row(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->commandType == CMD_SELECT && parse->hasAggs &&
+		parse->groupClause == NIL && parse->groupingSets == NIL &&
+		!parse->hasWindowFuncs && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
+}
+
+bool
+gpb_query_is_plain(PlannerInfo *root)
+{
+	return root->parse->havingQual == NULL && gpb_query_is_one_row(root);
+}
+
+bool
+gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
+{
+	List	   *nodes;
+	ListCell   *lc;
+
+	*aggrefs = NIL;
+	nodes = pull_var_clause((Node *) target->exprs,
+							PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, nodes)
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			return false;
+		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+	}
+	return *aggrefs != NIL;
+}
+
+/* ---- does an index hold what is asked for? ---- */
+
+/* A domain column shown as its base type comes below relabelings, which are stepped over. */
+Var *
+gpb_argument_var(Expr *argument, Index relid)
+{
+	Var		   *var;
+
+	while (IsA(argument, RelabelType))
+		argument = ((RelabelType *) argument)->arg;
+	if (!IsA(argument, Var))
+		return NULL;
+	var = (Var *) argument;
+	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0)
+		return NULL;
+	return var;
+}
+
+bool
+gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
+{
+	Expr	   *argument;
+	Var		   *var;
+	int			i;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup != 0 ||
+		aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		aggref->aggdirectargs != NIL || aggref->aggorder != NIL ||
+		aggref->aggdistinct != NIL || aggref->aggfilter != NULL)
+		return false;
+
+	item->aggregate = aggref->aggfnoid;
+	item->column = 0;
+	item->type = InvalidOid;
+	item->function = GPB_COUNT_ENTRIES;
+	if (aggref->aggfnoid == F_COUNT_)
+		return true;
+
+	if (list_length(aggref->args) != 1)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+
+	/* count(1) is count(*) */
+	if (aggref->aggfnoid == F_COUNT_ANY && IsA(argument, Const))
+		return !((Const *) argument)->constisnull;
+
+	var = gpb_argument_var(argument, index->rel->relid);
+	if (var == NULL)
+		return false;
+	item->column = gpb_index_column(index, var->varattno);
+	if (item->column < 0)
+		return false;
+	if (aggref->aggfnoid == F_COUNT_ANY)
+	{
+		item->function = GPB_COUNT_VALUES;
+		return true;
+	}
+	for (i = 0; i < lengthof(gpb_aggregates); i++)
+	{
+		if (gpb_aggregates[i].aggregate != aggref->aggfnoid)
+			continue;
+		item->function = gpb_aggregates[i].function;
+		item->type = gpb_aggregates[i].type;
+		return getBaseType(var->vartype) == item->type;
+	}
+	return false;
+}
+
+/* Is the item a sum, or an average, of double precision? */
+static bool
+gpb_item_sums_floats(const GpbAggregateItem *item)
+{
+	return (item->function == GPB_SUM || item->function == GPB_AVG) && item->type == FLOAT8OID;
+}
+
+bool
+gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **items)
+{
+	ListCell   *lc;
+
+	*items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
+	foreach(lc, aggrefs)
+	{
+		GpbAggregateItem *item = &(*items)[foreach_current_index(lc)];
+
+		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index, item) || gpb_item_sums_floats(item))
+			return false;
+	}
+	return true;
+}
+
+int
+gpb_count_columns(const GpbAggregateItem *items, int n)
+{
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (items[i].function != GPB_COUNT_ENTRIES)
+			columns = bms_add_member(columns, items[i].column);
+	}
+	return Max(bms_num_members(columns), 1);
+}
+
+/* ---- what travels in the plan ---- */
+
+void
+gpb_put_items(List **private, const GpbAggregateItem *items, int n)
+{
+	int			i;
+
+	gpb_put_int(private, n);
+	for (i = 0; i < n; i++)
+	{
+		gpb_put_int(private, items[i].function);
+		gpb_put_int(private, items[i].column);
+		gpb_put_oid(private, items[i].type);
+		gpb_put_oid(private, items[i].aggregate);
+	}
+}
+
+int
+gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items)
+{
+	int			n = gpb_get_int(reader);
+	int			i;
+
+	*items = palloc(sizeof(GpbAggregateItem) * n);
+	for (i = 0; i < n; i++)
+	{
+		(*items)[i].function = gpb_get_int(reader);
+		(*items)[i].column = gpb_get_int(reader);
+		(*items)[i].type = gpb_get_oid(reader);
+		(*items)[i].aggregate = gpb_get_oid(reader);
+	}
+	return n;
+}
+
+/* ---- execution ---- */
+
+void
+gpb_require_aggregate(Oid aggregate)
+{
+	AclResult	allowed = pg_proc_aclcheck(aggregate, GetUserId(), ACL_EXECUTE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_AGGREGATE, get_func_name(aggregate));
+	InvokeFunctionExecuteHook(aggregate);
+}
+
+void
+gpb_require_aggregates(const GpbAggregateItem *items, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		gpb_require_aggregate(items[i].aggregate);
+}
+
+void
+gpb_aggregate_wants(const GpbAggregateItem *items, int n, uint8 *want)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const GpbAggregateItem *item = &items[i];
+
+		switch (item->function)
+		{
+			case GPB_COUNT_ENTRIES:
+				break;
+			case GPB_COUNT_VALUES:
+				want[item->column] |= GPB_WANT_COUNT;
+				break;
+			case GPB_SUM:
+			case GPB_AVG:
+				want[item->column] |= GPB_WANT_COUNT | GPB_WANT_SUM;
+				break;
+			case GPB_MIN:
+			case GPB_MAX:
+				want[item->column] |= GPB_WANT_COUNT | GPB_WANT_MINMAX;
+				break;
+		}
+	}
+}

@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * items.h
+ *	  The aggregates of a query: which of them an index can answer, and in which form they travel
+ *	  from the planner to the executor.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_ITEMS_H
+#define GPB_ITEMS_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/common/node_private.h"
+
+typedef enum GpbAggregateFunction
+{
+	GPB_COUNT_ENTRIES,			/* count(*) */
+	GPB_COUNT_VALUES,
+	GPB_SUM,
+	GPB_MIN,
+	GPB_MAX,
+	GPB_AVG
+} GpbAggregateFunction;
+
+/* One aggregate of the query */
+typedef struct GpbAggregateItem
+{
+	GpbAggregateFunction function;
+	int			column;			/* of the index; 0 is the key */
+	Oid			type;			/* argument type; InvalidOid where any will do */
+	Oid			aggregate;		/* the SQL function that the item stands for */
+} GpbAggregateItem;
+
+/* ---- planning: which queries ---- */
+
+/* Does the query return one row of aggregates, and no HAVING clause, and may our nodes run in it? */
+extern bool gpb_query_is_plain(PlannerInfo *root);
+
+/*
+ * Does the query return one row of aggregates, or none where HAVING rejects it, and may our nodes
+ * run in it?
+ */
+extern bool gpb_query_is_one_row(PlannerInfo *root);
+
+/*
+ * Collect the distinct Aggrefs of the grouping target into *aggrefs.  Returns false if the target
+ * needs anything else of the tables, or has no aggregate.
+ */
+extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
+
+/* ---- planning: does an index hold what is asked for? ---- */
+
+/* The column of table "relid" that an aggregate's argument is; NULL if it is anything else. */
+extern Var *gpb_argument_var(Expr *argument, Index relid);
+
+/* Can the index answer this aggregate?  Fills in *item if so. */
+extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
+
+/*
+ * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers
+ * all of them and none is a sum, or an average, of double precision, which batches of many ranges
+ * do not have.
+ */
+extern bool gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs,
+									GpbAggregateItem **items);
+
+/* The number of columns that the n items aggregate, at least one: each makes a batch dearer. */
+extern int	gpb_count_columns(const GpbAggregateItem *items, int n);
+
+/* Is this aggregate, over entries whose keys are not NULL, the number of rows? */
+static inline bool
+gpb_item_counts_rows(const GpbAggregateItem *item)
+{
+	return item->function == GPB_COUNT_ENTRIES ||
+		(item->function == GPB_COUNT_VALUES && item->column == 0);
+}
+
+/* ---- what travels in the plan ---- */
+
+/* Append the n items to a plan's private list. */
+extern void gpb_put_items(List **private, const GpbAggregateItem *items, int n);
+
+/* Read what gpb_put_items() appended.  Returns the number of items, which are palloc'd. */
+extern int	gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items);
+
+/* ---- execution ---- */
+
+/*
+ * Raise an error unless the current user may execute the aggregate, as core's Agg does when it
+ * begins; to be called when a node begins, under EXPLAIN too.
+ */
+extern void gpb_require_aggregate(Oid aggregate);
+
+/* Call gpb_require_aggregate() for the aggregates of n items. */
+extern void gpb_require_aggregates(const GpbAggregateItem *items, int n);
+
+/*
+ * Add to want[column], for each column of the index, the GPB_WANT_* that the n items need of it.
+ * The array has GPB_MAX_COLUMNS elements.
+ */
+extern void gpb_aggregate_wants(const GpbAggregateItem *items, int n, uint8 *want);
+
+#endif							/* GPB_ITEMS_H */

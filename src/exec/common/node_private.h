@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * node_private.h
+ *	  A plan node's private data as a List that core can copy, write and read.
+ *
+ * Core copies plans, sends them to parallel workers and keeps them in its cache, so what a node
+ * needs at execution must be a List of nodes that core knows.  Here it is one flat List of Integers
+ * and Strings.  Each kind of node has a struct of named fields and, side by side in one file, a
+ * function that puts the fields into the List and one that gets them out in the same order; nothing
+ * else looks into the List.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_NODE_PRIVATE_H
+#define GPB_NODE_PRIVATE_H
+
+#include "postgres.h"
+#include "nodes/pg_list.h"
+#include "nodes/value.h"
+
+/* Append a number, a boolean or a member of an enum to the list. */
+static inline void
+gpb_put_int(List **private, int value)
+{
+	*private = lappend(*private, makeInteger(value));
+}
+
+/* Append an OID to the list. */
+static inline void
+gpb_put_oid(List **private, Oid oid)
+{
+	gpb_put_int(private, (int) oid);
+}
+
+/* Append a copy of the text to the list; NULL becomes the empty text. */
+static inline void
+gpb_put_text(List **private, const char *text)
+{
+	*private = lappend(*private, makeString(pstrdup(text != NULL ? text : "")));
+}
+
+/* A position in a private list: what is got next */
+typedef struct GpbPrivateReader
+{
+	const List *private;
+	int			next;
+} GpbPrivateReader;
+
+/* Get what gpb_put_int() appended. */
+static inline int
+gpb_get_int(GpbPrivateReader *reader)
+{
+	return intVal(list_nth(reader->private, reader->next++));
+}
+
+/* Get what gpb_put_oid() appended. */
+static inline Oid
+gpb_get_oid(GpbPrivateReader *reader)
+{
+	return (Oid) gpb_get_int(reader);
+}
+
+/* Get what gpb_put_text() appended, which belongs to the plan; NULL if it is empty. */
+static inline const char *
+gpb_get_text(GpbPrivateReader *reader)
+{
+	const char *text = strVal(list_nth(reader->private, reader->next++));
+
+	return text[0] != '\0' ? text : NULL;
+}
+
+#endif							/* GPB_NODE_PRIVATE_H */

@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * node_shell.h
+ *	  What all nodes of ours have in common: the path, the plan node, and the executor node's
+ *	  relations, child, and the one row that some return.
+ *
+ * A kind of node is a constant GpbNodeKind.  Its executor state is a struct that begins with a
+ * GpbNode; its paths are structs that begin with a CustomPath, which core allows since it never
+ * copies paths.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_NODE_SHELL_H
+#define GPB_NODE_SHELL_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+#include "utils/rel.h"
+
+/* ---- planning ---- */
+
+/*
+ * A path of "size" bytes, which begins with a CustomPath and is zero beyond it, for rows of this
+ * target that replace those of "parent".  It is not parallel safe, and projects.
+ */
+extern CustomPath *gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent,
+								 PathTarget *target);
+
+/* A kind of node, as core's executor is told about it */
+typedef struct GpbNodeKind
+{
+	CustomScanMethods scan;		/* must be first: plan nodes point to it */
+	CustomExecMethods exec;
+	Size		state_size;		/* of the executor state, which begins with a GpbNode */
+	void		(*answer) (CustomScanState *css);	/* for gpb_exec_one_row() */
+} GpbNodeKind;
+
+/* The members of a GpbNodeKind that every kind needs: its name, and the type of its executor state */
+#define GPB_NODE_KIND(name, state) \
+	.scan = {.CustomName = (name), .CreateCustomScanState = gpb_create_node}, \
+	.exec.CustomName = (name), \
+	.state_size = sizeof(state)
+
+/* The members for a node that returns one row, which this function puts into the scan tuple */
+#define GPB_ONE_ROW(function) \
+	.exec.ExecCustomScan = gpb_exec_one_row, \
+	.exec.ReScanCustomScan = gpb_rescan_one_row, \
+	.answer = (function)
+
+/*
+ * Make the plan node of a path.  columns: the expressions that the scan tuple has, in its order.
+ * The scan tuple is of the table scanrelid or, if that is 0, of a join.  custom_exprs and
+ * custom_private are left to the caller.
+ */
+extern CustomScan *gpb_make_node(const GpbNodeKind *kind, const CustomPath *path, Index scanrelid,
+								 List *tlist, List *qual, List *plans, List *columns);
+
+/* The expressions that a plan returns */
+extern List *gpb_plan_columns(const Plan *plan);
+
+/* ---- the executor node ---- */
+
+/* What the executor state of every node begins with */
+typedef struct GpbNode
+{
+	CustomScanState css;
+	PlanState  *child;			/* the plan that the node runs, or NULL */
+	Relation	heap;
+	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
+	bool		opened_heap;	/* the table was opened here, not by the executor */
+
+	/* for nodes that return one row */
+	MemoryContext work;			/* one execution's memory, which the row is in */
+	bool		answered;		/* the scan tuple holds the answer */
+	bool		returned;		/* and was handed out */
+} GpbNode;
+
+/* CreateCustomScanState of every kind */
+extern Node *gpb_create_node(CustomScan *plan);
+
+/*
+ * Both relations stay open until gpb_close_node(), so that no command of this session can change
+ * them under the node (rule M10).  Each of the functions that open them returns false under EXPLAIN
+ * without ANALYZE, when the index stays closed and nothing is to be executed.
+ */
+
+/*
+ * Open the index of a node that scans one table (scanrelid is not 0), which the executor has opened
+ * and will close.  The node is no place where WHERE CURRENT OF could look for a row's TID, so the
+ * table is taken away from there.
+ */
+extern bool gpb_open_scanned(GpbNode *node, Oid index, int eflags);
+
+/*
+ * Open the index of a node that joins its child with one table, and that table: the last column of
+ * the scan tuple is a Var of it.
+ */
+extern bool gpb_open_joined(GpbNode *node, Oid index, int eflags);
+
+/*
+ * Open an index and its table, of which the plan node says nothing else, but which is in the
+ * statement's range table, and so locked.  The caller closes both.
+ */
+extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
+							 Relation *index_relation);
+
+/* Start the plan that the node runs, the first of custom_plans. */
+extern void gpb_start_child(GpbNode *node, int eflags);
+
+/* Let the child begin anew, and know which parameters have changed. */
+extern void gpb_rescan_child(GpbNode *node);
+
+/* End the child and close the relations; locks are kept to the end of the transaction. */
+extern void gpb_close_node(GpbNode *node);
+
+/* ---- nodes that return one row ---- */
+
+/*
+ * Empty the scan tuple, and the memory of the answer before.  All columns are NULL then; the caller
+ * stores the tuple when it has put in what is not.
+ */
+extern void gpb_clear_answer(GpbNode *node);
+
+/*
+ * ExecCustomScan: the one row, answered unless the answer at hand is still good, then no more.  The
+ * node makes node->work when it begins.
+ */
+extern TupleTableSlot *gpb_exec_one_row(CustomScanState *css);
+
+/* ReScanCustomScan: the answer stays good unless a parameter, also of the child, has changed. */
+extern void gpb_rescan_one_row(CustomScanState *css);
+
+#endif							/* GPB_NODE_SHELL_H */

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * outer_cost.h
+ *	  The price of reading outer rows in batches and finding the index entries that each asks for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_OUTER_COST_H
+#define GPB_OUTER_COST_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+/* What is known of the outer rows, and of the entries that they ask for */
+typedef struct GpbOuterInput
+{
+	IndexOptInfo *index;
+	Path	   *outer;
+	double		outer_rows;
+	double		keys;			/* distinct values of the outer rows; 0: as many as rows */
+	double		rows;			/* that come out */
+	double		matches;		/* index entries found */
+	bool		aggregated;		/* matches are counted, not handed out */
+	bool		index_only;
+	bool		in_order;
+	List	   *filters;		/* RestrictInfos that are evaluated for each match */
+	PathTarget *target;
+} GpbOuterInput;
+
+/* The price of a whole path; *startup_cost is up to the first row of the first batch. */
+extern void gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input, Cost *startup_cost,
+						   Cost *total_cost);
+
+/*
+ * The part of gpb_outer_cost() that finding the entries of "rows" outer rows has, in batches of
+ * "batch" rows, without what it costs to set a batch up.  It does not look at input->outer.
+ */
+extern Cost gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows,
+						   double batch);
+
+#endif							/* GPB_OUTER_COST_H */

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_node.c
+ *	  The plan nodes GpubtreeJoin and GpubtreeJoinAggregate: how their fields travel.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "exec/join/join_aggregate.h"
+#include "exec/join/join_node.h"
+
+void
+gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
+{
+	List	  **private = &scan->custom_private;
+	int			i;
+
+	scan->custom_exprs = list_make3(list_make1(plan->condition), plan->match, plan->filters);
+	gpb_put_oid(private, plan->index);
+	gpb_put_oid(private, plan->value_type);
+	gpb_put_int(private, plan->jointype);
+	gpb_put_int(private, plan->index_only);
+	gpb_put_int(private, plan->in_order);
+	gpb_put_int(private, plan->nouter);
+	gpb_put_int(private, plan->ninner);
+	for (i = 0; i < plan->ninner; i++)
+		gpb_put_int(private, plan->inner[i]);
+}
+
+void
+gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+	int			i;
+
+	plan->condition = linitial_node(OpExpr, linitial_node(List, scan->custom_exprs));
+	plan->match = lsecond(scan->custom_exprs);
+	plan->filters = lthird(scan->custom_exprs);
+	plan->index = gpb_get_oid(&reader);
+	plan->value_type = gpb_get_oid(&reader);
+	plan->jointype = gpb_get_int(&reader);
+	plan->index_only = gpb_get_int(&reader);
+	plan->in_order = gpb_get_int(&reader);
+	plan->nouter = gpb_get_int(&reader);
+	plan->ninner = gpb_get_int(&reader);
+	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);
+	for (i = 0; i < plan->ninner; i++)
+		plan->inner[i] = gpb_get_int(&reader);
+}
+
+void
+gpb_join_aggregate_put(const GpbJoinAggregatePlan *plan, CustomScan *scan)
+{
+	scan->custom_exprs = list_make1(plan->condition);
+	gpb_put_oid(&scan->custom_private, plan->index);
+	gpb_put_oid(&scan->custom_private, plan->value_type);
+	gpb_put_int(&scan->custom_private, plan->nouter);
+	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
+}
+
+void
+gpb_join_aggregate_get(const CustomScan *scan, GpbJoinAggregatePlan *plan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+
+	plan->condition = linitial_node(OpExpr, scan->custom_exprs);
+	plan->index = gpb_get_oid(&reader);
+	plan->value_type = gpb_get_oid(&reader);
+	plan->nouter = gpb_get_int(&reader);
+	plan->nitems = gpb_get_items(&reader, &plan->items);
+}

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_aggregate_node.c
+ *	  The plan node GpubtreeRangeAggregate, and what all ways to plan it share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "exec/common/outer_cost.h"
+#include "exec/common/plan_check.h"
+#include "exec/range/range_aggregate.h"
+
+/* ---- how its fields travel ---- */
+
+static void
+gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
+{
+	List	  **private = &scan->custom_private;
+	int			i;
+
+	scan->custom_exprs = list_make3(plan->values, plan->computed, plan->having);
+	gpb_put_row_range(private, &plan->range);
+	gpb_put_int(private, plan->nouter);
+	gpb_put_int(private, plan->ngroup);
+	for (i = 0; i < plan->ngroup; i++)
+	{
+		gpb_put_int(private, plan->group[i]);
+		gpb_put_oid(private, plan->group_operator[i]);
+		gpb_put_oid(private, plan->group_collation[i]);
+	}
+	gpb_put_int(private, plan->keep_empty);
+	gpb_put_int(private, plan->empty_count);
+}
+
+void
+gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+	int			i;
+
+	plan->values = linitial(scan->custom_exprs);
+	plan->computed = lsecond(scan->custom_exprs);
+	plan->having = lthird(scan->custom_exprs);
+	gpb_get_row_range(&reader, &plan->range);
+	plan->nouter = gpb_get_int(&reader);
+	plan->ngroup = gpb_get_int(&reader);
+	plan->group = palloc(sizeof(AttrNumber) * plan->ngroup);
+	plan->group_operator = palloc(sizeof(Oid) * plan->ngroup);
+	plan->group_collation = palloc(sizeof(Oid) * plan->ngroup);
+	for (i = 0; i < plan->ngroup; i++)
+	{
+		plan->group[i] = gpb_get_int(&reader);
+		plan->group_operator[i] = gpb_get_oid(&reader);
+		plan->group_collation[i] = gpb_get_oid(&reader);
+	}
+	plan->keep_empty = gpb_get_int(&reader);
+	plan->empty_count = gpb_get_int(&reader);
+}
+
+/* ---- the plan node ---- */
+
+Plan *
+gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer, List *unrun,
+						 List *results, GpbRangeAggregatePlan *plan)
+{
+	List	   *columns = gpb_plan_columns(outer);
+	CustomScan *scan;
+	int			nfilled;		/* columns that are filled when results are computed */
+
+	Assert(list_length(plan->values) == plan->range.nconditions);
+	Assert(list_length(results) == plan->range.nitems + list_length(plan->computed));
+	plan->nouter = list_length(columns);
+	columns = list_concat(columns, results);
+	nfilled = plan->nouter + plan->range.nitems;
+	scan = gpb_make_node(&gpb_range_aggregate_node, path, 0, tlist, qual, lcons(outer, unrun),
+						 columns);
+	gpb_range_aggregate_put(plan, scan);
+	gpb_check_expressions(path, scan, plan->values, 1, plan->nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1, list_length(columns));
+	return &scan->scan.plan;
+}
+
+/* ---- price ---- */
+
+void
+gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
+						 const GpbAggregateItem *items, int nitems, double entries,
+						 double rows, PathTarget *target, Cost *startup_cost, Cost *total_cost)
+{
+	GpbOuterInput input = {0};
+	Cost		inner;
+	Cost		first;
+	int			more = gpb_count_columns(items, nitems) - 1;
+
+	input.index = index;
+	input.outer = outer;
+	input.outer_rows = outer->rows;
+	input.rows = rows;
+	input.matches = outer->rows * entries;
+	input.aggregated = true;
+	input.index_only = true;
+	input.target = target;
+	gpb_outer_cost(root, &input, startup_cost, total_cost);
+
+	/* each further column costs as much again, but for the outer rows */
+	first = *startup_cost - outer->startup_cost;
+	inner = *total_cost - outer->total_cost;
+	*startup_cost += more * Max(first, 0);
+	*total_cost += more * Max(inner, 0);
+}

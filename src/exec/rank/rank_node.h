@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * rank_node.h
+ *	  The nodes GpubtreeRank and GpubtreePercentile; what they do is in README.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_RANK_NODE_H
+#define GPB_RANK_NODE_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/common/items.h"
+#include "exec/common/node_shell.h"
+
+/* ---- planning: what both share (rank_plan.c) ---- */
+
+/*
+ * The price of finding a rank among so many entries of an index; beside_index_scan is as for
+ * gpb_visit_cost().
+ */
+extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
+						  bool beside_index_scan);
+
+/* Is it known that no row which the query wants of the table has a NULL key? */
+extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
+
+/* ---- the node GpubtreeRank ---- */
+
+/*
+ * The fields of the plan node, which scans one table by way of its child: core's scan of the index,
+ * or index-only scan, for the rows wanted.  The last of the child's index conditions is
+ * "key >= NULL" ("<=" if it goes to smaller keys), whose right side the node replaces by a parameter
+ * of its own.  The scan tuple has the child's columns and, never filled, the key column.
+ */
+typedef struct GpbRankPlan
+{
+	Oid			index;
+	bool		backward;		/* does the child go backward through the index? */
+	int			start;			/* number of the parameter */
+	List	   *conditions;		/* on the key, and OFFSET: all evaluated before the first row */
+	Expr	   *offset;
+} GpbRankPlan;
+
+/* Put the fields into the plan node. */
+extern void gpb_rank_put(const GpbRankPlan *plan, CustomScan *scan);
+
+/* Get the fields of the plan node. */
+extern void gpb_rank_get(const CustomScan *scan, GpbRankPlan *plan);
+
+extern const GpbNodeKind gpb_rank_node;
+
+/* Offer our path for a query's final rows; to be called from create_upper_paths_hook. */
+extern void gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel,
+							  const FinalPathExtraData *extra);
+
+/* ---- the node GpubtreePercentile ---- */
+
+/* One percentile_disc */
+typedef struct GpbPercentile
+{
+	bool		many;			/* an array of fractions, and of values */
+	bool		descending;
+	Oid			type;			/* of a value */
+} GpbPercentile;
+
+/*
+ * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
+ * then of each percentile and, never filled, the key column.
+ */
+typedef struct GpbPercentilePlan
+{
+	Oid			index;
+	int			nitems;			/* other aggregates */
+	GpbAggregateItem *items;
+	int			npercentiles;
+	GpbPercentile *percentiles;
+	List	   *conditions;		/* on the key */
+	List	   *fractions;		/* of each percentile */
+} GpbPercentilePlan;
+
+/* Put the fields into the plan node. */
+extern void gpb_percentile_put(const GpbPercentilePlan *plan, CustomScan *scan);
+
+/* Get the fields of the plan node; arrays are palloc'd. */
+extern void gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan);
+
+extern const GpbNodeKind gpb_percentile_node;
+
+/* Offer our path for a query's aggregates; to be called from create_upper_paths_hook. */
+extern void gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *grouped_rel);
+
+#endif							/* GPB_RANK_NODE_H */

@@ -43,7 +43,10 @@ static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
-/* Let the statement be planned as it stands; then see which of its scalar subqueries batches can answer. */
+/*
+ * Let the statement be planned as it stands; then see which of its scalar subqueries batches can
+ * answer.
+ */
 static PlannedStmt *
 gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
@@ -124,13 +127,15 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_aggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomRealVariable("gpubtree.setup_cost",
-							 "Sets the planner's estimate of the fixed cost of a range aggregate over a gpubtree index.",
+							 "Sets the planner's estimate of the fixed cost of a range aggregate "
+							 "over a gpubtree index.",
 							 "Higher values leave more small queries to ordinary index scans.",
 							 &gpb_setup_cost, 100.0, 0.0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomRealVariable("gpubtree.batch_setup_cost",
-							 "Sets the estimate of the fixed cost of answering a batch of keys or ranges on a device.",
+							 "Sets the estimate of the fixed cost of answering a batch of keys or "
+							 "ranges on a device.",
 							 "Higher values leave larger batches to the CPU.",
 							 &gpb_batch_setup_cost, 20.0, 0.0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
@@ -139,29 +144,35 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_batchjoin, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_joinaggregate",
-							 "Enables the planner's use of aggregates over batched joins, without joined rows.",
+							 "Enables the planner's use of aggregates over batched joins, without "
+							 "joined rows.",
 							 "Batched joins and range aggregates must be enabled too.",
 							 &gpb_enable_joinaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_rangeaggregate",
-							 "Enables the planner's use of batches of ranges for aggregates of each outer row or group.",
+							 "Enables the planner's use of batches of ranges for aggregates of "
+							 "each outer row or group.",
 							 NULL, &gpb_enable_rangeaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("gpubtree.enable_subquery",
-							 "Enables the planner's use of batches of ranges for scalar subqueries that aggregate a range for each row.",
+							 "Enables the planner's use of batches of ranges for scalar "
+							 "subqueries that aggregate a range for each row.",
 							 NULL, &gpb_enable_subquery, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_rank",
-							 "Enables the planner's use of counting in gpubtree indexes to find the row of a rank.",
+							 "Enables the planner's use of counting in gpubtree indexes to find "
+							 "the row of a rank.",
 							 NULL, &gpb_enable_rank, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_percentile",
-							 "Enables the planner's use of counting in gpubtree indexes for percentile_disc.",
+							 "Enables the planner's use of counting in gpubtree indexes for "
+							 "percentile_disc.",
 							 NULL, &gpb_enable_percentile, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_bucketaggregate",
-							 "Enables the planner's use of batches of ranges for aggregates grouped by a function of the key, such as date_trunc.",
+							 "Enables the planner's use of batches of ranges for aggregates "
+							 "grouped by a function of the key, such as date_trunc.",
 							 NULL, &gpb_enable_bucketaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 

@@ -85,7 +85,8 @@ require_usable(Relation heap, Relation index)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" cannot be used by this transaction yet",
 						RelationGetRelationName(index)),
-				 errhint("Transactions that are older than the index must end first; then start another one.")));
+				 errhint("Transactions that are older than the index must end first; then start "
+						 "another one.")));
 	if (heap->rd_tableam != GetHeapamTableAmRoutine())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -154,12 +154,16 @@ sub random_query
 
 # ---- running a query ----
 
+# gpubtree.rank_parts: with the few rows here, ranges are cut more than once only into few parts
+my $few_parts = 48;
+my $rank_parts = $few_parts;
+
 # Settings.  In mode "ours" our node is taken even for small offsets; mode "stock" leaves core a
 # scan of the same index, which has the same order of equal keys.
 sub mode_sql
 {
 	my ($mode) = @_;
-	my $sql = "SET LOCAL gpubtree.setup_cost = 0;\n";
+	my $sql = "SET LOCAL gpubtree.setup_cost = 0;\nSET LOCAL gpubtree.rank_parts = $rank_parts;\n";
 
 	$sql .= "SET LOCAL gpubtree.enable_$_ = " . ($mode eq 'ours' ? 'on' : 'off') . ";\n" foreach qw(rank percentile);
 	$sql .= "SET LOCAL $_ = off;\n" foreach qw(enable_seqscan enable_bitmapscan enable_sort enable_material);
@@ -229,6 +233,7 @@ sub compare_beside_writers
 	my ($device) = @_;
 	my $differences = 0;
 	@orders = ('ASC', 'DESC');
+	$rank_parts = $few_parts;
 
 	$random->sql("DROP TABLE IF EXISTS t;\nCREATE TABLE t (id serial, k int8 NOT NULL, v int4);\n"
 		. "INSERT INTO t (k, v) SELECT random() * 1e6, i FROM generate_series(1, 20000) i;\n"
@@ -264,6 +269,7 @@ foreach my $device ($random->devices)
 	$random->sql('DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS small; CREATE DOMAIN small AS smallint;');
 	foreach my $round (1 .. $random->rounds)
 	{
+		$rank_parts = $round % 2 ? $few_parts : 2048;
 		$keytype = pick(sort keys %value);
 		# The first table has so many pages that the gaps between separators are divided by their
 		# keys.

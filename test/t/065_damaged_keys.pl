@@ -72,6 +72,7 @@ autovacuum = off
 fsync = off
 jit = off
 timezone = 'America/St_Johns'
+gpubtree.rank_parts = 48
 max_parallel_workers_per_gather = 0
 client_min_messages = error
 CONF

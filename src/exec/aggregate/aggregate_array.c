@@ -69,14 +69,15 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
 /*
  * ---- price ----
  *
- * Measured with all pages in memory (10 M rows, release build), a batch took 2.6 us for one key where the index-only scan took
- * 3.4, 7.5 and 7.6 for ten, 427 and 716 for a thousand.  Each further column takes a batch of its own, which looks all keys
- * up again, in pages that are in memory then.  In units of cpu_operator_cost:
+ * Measured with all pages in memory (10 M rows, release build), a batch took 2.6 us for one key
+ * where the index-only scan took 3.4, 7.5 and 7.6 for ten, 427 and 716 for a thousand.  Each
+ * further column takes a batch of its own, which looks all keys up again, in pages that are in
+ * memory then.  In units of cpu_operator_cost:
  */
 #define GPB_ARRAY_START_COST	300 /* to begin a batch */
 #define GPB_ARRAY_AGAIN_COST	100 /* to look a key up again and add its entries */
 
-/* Elements that the arrays have in common at most */
+/* How many elements the arrays have in common, at most */
 static double
 gpb_estimate_elements(List *arrays)
 {
@@ -162,8 +163,8 @@ gpb_arrays_end(GpbArrayScan *scan)
 /* ---- a run ---- */
 
 /*
- * The keys within the range that are in all arrays, in the current context.  false: there are none, for an array is
- * NULL, or nothing is left.
+ * Fill in the keys within the range that are in all arrays; memory is of the current context.
+ * Returns false if there are none, also because an array is NULL.
  */
 static bool
 gpb_arrays_keys(GpbArrayScan *scan, const GpbLayout *layout, GpbRange range, GpbArrayKeys *keys)

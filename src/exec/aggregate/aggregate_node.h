@@ -28,8 +28,8 @@
 /* ---- the plan node ---- */
 
 /*
- * The fields of the plan node.  Its scan tuple has the value of each item and, never filled, the key
- * column, to which the conditions refer.  It scans one table.
+ * The fields of the plan node.  Its scan tuple has the value of each item and, never filled, the
+ * key column, to which the conditions refer.  It scans one table.
  */
 typedef struct GpbAggregatePlan
 {
@@ -81,8 +81,9 @@ typedef struct GpbAggregateRun
 } GpbAggregateRun;
 
 /*
- * aggregate_exec.c: compute the totals of the run's range, with the best engine there is; its name is returned.  The
- * same conditions as scan keys.  Everything but totals and counters is filled in; memory is of the current context.
+ * aggregate_exec.c: compute the totals of the run's range, with the best engine there is; its name
+ * is returned.  The same conditions as scan keys.  Everything but totals and counters is filled in;
+ * memory is of the current context.
  */
 extern const char *gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys);
 

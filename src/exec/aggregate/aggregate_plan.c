@@ -42,9 +42,9 @@ typedef struct GpbAggregatePath
 /* ---- does an index hold what is asked for? ---- */
 
 /*
- * Match the whole query to one index: every restriction must be a range of its key, or an array of keys,
- * or be implied by its predicate (those are not in indrestrictinfo), and
- * every aggregate must be over its columns.
+ * Match the whole query to one index: every restriction must be a range of its key, or an array of
+ * keys, or be implied by its predicate (those are not in indrestrictinfo), and every aggregate must
+ * be over its columns.
  */
 static bool
 gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregatePlan *plan)
@@ -60,8 +60,10 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggreg
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Expr	   *condition = gpb_match_condition(root, rinfo, index);
-		Expr	   *array = condition == NULL ? gpb_match_array_condition(root, rinfo, index) : NULL;
+		Expr	   *array = NULL;
 
+		if (condition == NULL)
+			array = gpb_match_array_condition(root, rinfo, index);
 		if (condition != NULL)
 			plan->conditions = lappend(plan->conditions, condition);
 		else if (array != NULL)
@@ -86,9 +88,9 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggreg
 /* ---- price ---- */
 
 /*
- * The price of executing the plan node.  setup_cost is charged whatever the engine, so that plans do
- * not depend on it for small queries; a batch of keys is set up for less, and goes to a device only
- * if that pays.
+ * The price of executing the plan node.  setup_cost is charged whatever the engine, so that plans
+ * do not depend on it for small queries; a batch of keys is set up for less, and goes to a device
+ * only if that pays.
  */
 static Cost
 gpb_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)

@@ -3,10 +3,11 @@
  * bucket_batch.c
  *	  Batches of the ranges of buckets, sorted first where results do not come in order.
  *
- * Mostly the function's results come in the order of the index, and ranges are answered as they are cut.  If not (an offset of a time
- * zone that falls back over a bucket's end, a divisor that is negative, keys near the end of their type) all ranges are answered once to know which
- * of them have a visible entry, for only of these the function may be asked; those are sorted by result, and
- * answered again in that order.
+ * Mostly the function's results come in the order of the index, and ranges are answered as they are
+ * cut.  They may not: an offset of a time zone falls back over a bucket's end, a divisor is
+ * negative, keys are near the end of their type.  Then all ranges are answered once, to know which
+ * of them have a visible entry, for the function may be called for no other; and those are sorted
+ * by result, and answered again in that order.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,14 +34,19 @@ gpb_bucket_totals(GpbBucketScan *scan)
 		return batches->totals;
 	caller = MemoryContextSwitchTo(batches->context);
 	batches->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-											 scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
-											 scan->plan.nitems, false, gpb_rows_memory(),
-											 gpb_batch_engine_for(scan->node.index, scan->plan.entries));
+											 scan->node.css.ss.ps.state->es_snapshot,
+											 scan->plan.items, scan->plan.nitems, false,
+											 gpb_rows_memory(),
+											 gpb_batch_engine_for(scan->node.index,
+																  scan->plan.entries));
 	MemoryContextSwitchTo(caller);
 	return batches->totals;
 }
 
-/* Make room for the next batch, which may be larger than the last as far as memory goes; what was there is lost. */
+/*
+ * Make room for the next batch, which may be larger than the last, as far as memory goes.  The
+ * ranges of the last are lost.
+ */
 static void
 gpb_reserve_ranges(GpbBucketScan *scan)
 {
@@ -123,7 +129,7 @@ gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
 
 /* ---- sorting ---- */
 
-/* Columns of what is sorted: result, first and last key */
+/* What is sorted has three columns: a range's result, its first and its last key. */
 #define GPB_SORT_COLUMNS	3
 
 void
@@ -165,7 +171,9 @@ gpb_sort_batch(GpbBucketScan *scan)
 	}
 }
 
-/* Cut and answer all ranges, and sort those that have an entry in the order that the node promises. */
+/*
+ * Cut and answer all ranges, and sort those that have an entry in the order that the node promises.
+ */
 static void
 gpb_sort_ranges(GpbBucketScan *scan)
 {

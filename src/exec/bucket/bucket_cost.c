@@ -3,8 +3,9 @@
  * bucket_cost.c
  *	  How many buckets there are, and the price of aggregating them.
  *
- * A bucket costs a descent, a few calls of its function and a range in a batch, whatever it holds; an entry costs a
- * fraction of what an index scan is charged for it.  So a plan is worth having where buckets hold many entries.
+ * A bucket costs a descent, a few calls of its function and a range in a batch, whatever it holds;
+ * an entry costs a fraction of what an index scan is charged for it.  So a plan is worth having
+ * where buckets hold many entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,8 +80,9 @@ gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
- * Core takes a function of a column to have as many results as the column has values.  Where the width of a bucket is known there
- * are no more than fit into the part of the histogram that the conditions leave.
+ * Core takes a function of a column to have as many results as the column has values.  Where the
+ * width of a bucket is known there are no more than fit into the part of the histogram that the
+ * conditions leave.
  */
 double
 gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, double width)
@@ -114,7 +116,8 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *pla
 	startup += cost.startup + cost.per_tuple;
 	cost_qual_eval(&cost, having, root);
 	startup += cost.startup;
-	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) * cpu_operator_cost +
+	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) *
+					 cpu_operator_cost +
 					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
 		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false);
 

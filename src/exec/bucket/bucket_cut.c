@@ -3,10 +3,11 @@
  * bucket_cut.c
  *	  Cutting a range of keys into the buckets of a function.
  *
- * From the first entry on, a bucket's end is looked for by asking the function itself: first where the bucket would end if it
- * were as wide as the last one, which is two calls, else in growing steps and then by halves.  The function is
- * monotone in between, so equal results at both ends mean equal results all the way.  Then a descent leads to the
- * next entry: empty stretches cost nothing.
+ * From the first entry on, a bucket's end is looked for by asking the function itself: first where
+ * the bucket would end if it were as wide as the last one, which is two calls, else in growing
+ * steps and then by halves.  The function is monotone in between, so equal results at both ends
+ * mean equal results all the way.  Then a descent leads to the next entry: empty stretches cost
+ * nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,7 +61,9 @@ gpb_cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
 
 /* ---- do results come in order? ---- */
 
-/* Is there an entry outside the safe interval whose key is finite?  *first is the first finite one. */
+/*
+ * Is there an entry outside the safe interval whose key is finite?  *first is the first finite one.
+ */
 static bool
 gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 {
@@ -89,8 +92,8 @@ gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 }
 
 /*
- * Between boundaries results do not fall, so they come in order if they do not fall at any boundary.  It is enough
- * to look at those between the first entry and the end.
+ * Between boundaries results do not fall, so they come in order if they do not fall at any
+ * boundary.  It is enough to look at those between the first entry and the end.
  */
 static bool
 gpb_cut_rises(const GpbBucketCut *cut, uint64 first)
@@ -123,6 +126,7 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 {
 	uint64		first;
 	bool		found;
+	bool		descending;
 
 	memset(cut, 0, sizeof(*cut));
 	cut->index = index;
@@ -135,8 +139,9 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 	cut->mode = order->null ? GPB_CUT_UNSAFE : GPB_CUT_SORTED;
 	if (order->safe_lo > order->safe_hi)
 		return;
-	cut->safe_first = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_hi : order->safe_lo);
-	cut->safe_last = gpb_cut_key(cut, (layout->flags & GPB_LAYOUT_DESC) ? order->safe_lo : order->safe_hi);
+	descending = (layout->flags & GPB_LAYOUT_DESC) != 0;
+	cut->safe_first = gpb_cut_key(cut, descending ? order->safe_hi : order->safe_lo);
+	cut->safe_last = gpb_cut_key(cut, descending ? order->safe_lo : order->safe_hi);
 	if (order->null)
 		return;
 	if (order->zone)
@@ -172,8 +177,8 @@ gpb_cut_piece_end(const GpbBucketCut *cut, uint64 key)
 }
 
 /*
- * The last key up to "most" for which the function has the result that it has for "good"; for "bad", the key after it or
- * a later one, it has another.
+ * The last key up to "most" for which the function has the result that it has for "good"; for
+ * "bad", the key after it or a later one, it has another.
  */
 static uint64
 gpb_cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
@@ -191,7 +196,8 @@ gpb_cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
 }
 
 /*
- * The last key up to "most" with the result of "key", looked for from "guess" on, which is between the two.
+ * The last key up to "most" with the result of "key", looked for from "guess" on, which is between
+ * the two.
  */
 static uint64
 gpb_cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, int64 result)
@@ -213,7 +219,7 @@ gpb_cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, i
 	return good;
 }
 
-/* Where the bucket of a key ends if all are as wide as the last one; at most "most" */
+/* Where the key's bucket ends if all buckets are as wide as the last one; at most "most" */
 static uint64
 gpb_cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
 {
@@ -228,8 +234,8 @@ gpb_cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
 }
 
 /*
- * The end of a safe key's bucket, at most "most".  Learns how wide buckets are: from the last one if there is
- * nothing between the two, else from the next one.
+ * The end of a safe key's bucket, at most "most".  Learns how wide buckets are: from the last one
+ * if there is nothing between the two, else from the next one.
  */
 static uint64
 gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
@@ -253,7 +259,9 @@ gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
 	return end;
 }
 
-/* The next key outside the safe interval that has an entry, as a range; false if there are no more. */
+/*
+ * The next key outside the safe interval that has an entry, as a range; false if there are no more.
+ */
 static bool
 gpb_cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 {

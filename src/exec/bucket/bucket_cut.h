@@ -3,8 +3,8 @@
  * bucket_cut.h
  *	  Cutting a range of keys into the buckets of a function.
  *
- * All in the order of the index: ranges come by ascending normalized keys, so in a descending index those of greater
- * values come first.
+ * All is in the order of the index: ranges come by ascending normalized keys, so in a descending
+ * index ranges of greater values come first.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,9 +21,11 @@
 /* How the keys that are there must be cut */
 typedef enum GpbCutMode
 {
-	GPB_CUT_IN_ORDER,			/* results come in order */
-	GPB_CUT_SORTED,				/* they may not: their ranges are to be sorted by the function's results */
-	GPB_CUT_UNSAFE				/* results are NULL: only of keys outside the safe interval is it asked whether they raise an error */
+	GPB_CUT_IN_ORDER,			/* results come in the order of keys */
+	GPB_CUT_SORTED,				/* results may come in another order, so that ranges are to be
+								 * sorted by result */
+	GPB_CUT_UNSAFE				/* results are NULL, and only keys outside the safe interval are of
+								 * interest: an error may be raised for them */
 } GpbCutMode;
 
 typedef struct GpbBucketCut
@@ -41,7 +43,9 @@ typedef struct GpbBucketCut
 	const int64 *boundaries;
 	int			nboundaries;
 
-	/* the last end of a bucket that was found, and how many keys long the bucket was; 0: not known */
+	/*
+	 * the last end of a bucket that was found, and how many keys long the bucket was; 0: not known
+	 */
 	uint64		bucket_end;
 	uint64		width;
 } GpbBucketCut;
@@ -49,26 +53,30 @@ typedef struct GpbBucketCut
 /* One range of keys */
 typedef struct GpbBucketRange
 {
-	bool		empty;			/* there was no entry in it */
-	uint64		key;			/* else one that has an entry */
-	bool		known;			/* the function's result for it is known ... */
+	bool		empty;			/* no entry was found in it */
+	uint64		key;			/* a key that has an entry, unless it is empty */
+	bool		known;			/* is the function's result for that key known? */
 	int64		result;
-	bool		complete;		/* ... and no other key in the range to be cut has the same */
+	bool		complete;		/* is it known that no later range has the same result? */
 } GpbBucketRange;
 
 /*
- * Begin to cut.  The function has its arguments, and is not silent.  The snapshot that the ranges are for was taken before: entries that it sees are
- * met, others may be.  Looks whether results come in order.
+ * Begin to cut a range of keys, and look whether results come in order.  The function has its
+ * arguments, with this order, which is not silent.  The snapshot that the ranges are for was taken
+ * before: all entries that it sees are met, and others may be.
  */
 extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 						  GpbBucketFunction *function, const GpbBucketOrder *order,
 						  GpbKeyRange range);
 
 /*
- * The next range; false if there are no more.  Together they cover the whole range without gaps, so that whoever reads
- * them all takes every predicate lock that a scan of it would; but with GPB_CUT_UNSAFE the safe interval is left out.  The function has one result for all keys of a range
- * that have an entry, for a range has many keys only where nothing is raised for any of them; whether it raises
- * an error for others is seen when it is asked.
+ * Cut the next range, and fill in its keys and what is known of it; false if there are no more.
+ *
+ * Together the ranges cover the whole range without gaps, so that whoever reads them all takes
+ * every predicate lock that a scan of it would; but with GPB_CUT_UNSAFE the safe interval is left
+ * out.  The function has one result for all keys of a range that have an entry: a range has many
+ * keys only where no error is raised for any of them.  Whether one is raised for a range of one key
+ * shows when the function is called.
  */
 extern bool gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range);
 

@@ -3,11 +3,13 @@
  * bucket_exec.c
  *	  The executor node of aggregates by buckets of a key.
  *
- * Conditions become one range of the index's order.  Keys that are not NULL are cut into the ranges of buckets and answered a batch at a
- * time; ranges next to each other with equal results are one group.  Keys that are NULL, or all if an argument
- * of the function is, make the group of NULL: one range aggregate, which comes where the index has its NULLs.  In SQL the
- * functions below the one with the NULL argument are called all the same, and may raise an error: date_trunc(NULL, k::timestamp)
- * does for a date k beyond the type's range.  So keys outside the safe interval of these functions are asked first.
+ * Conditions become one range of the index's order.  Keys that are not NULL are cut into the ranges
+ * of buckets and answered a batch at a time; ranges next to each other with equal results are one
+ * group.  Keys that are NULL, or all if an argument of the function is, make the group of NULL: one
+ * range aggregate, which comes where the index has its NULLs.  In SQL the functions below the one
+ * with the NULL argument are called all the same, and may raise an error: date_trunc(NULL,
+ * k::timestamp) does for a date k beyond the type's range.  So keys outside the safe interval of
+ * these functions are asked first.
  *
  *-------------------------------------------------------------------------
  */
@@ -127,8 +129,9 @@ gpb_intersection(GpbRange a, GpbRange b)
 }
 
 /*
- * Evaluate conditions and arguments, and part the range into what is not NULL and what is.  On this, and on the settings of
- * the session as they are now, depend all groups (rule M12).
+ * Evaluate conditions and arguments, and part the range into keys whose result may not be NULL and
+ * keys whose result is.  All groups depend on this, and on the settings of the session as they are
+ * now (rule M12).
  */
 static void
 gpb_evaluate_buckets(GpbBucketScan *scan)
@@ -142,8 +145,9 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 	scan->asks_null_keys = false;
 	scan->nkeys = scan->nconditions;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index, &scan->layout,
-								 scan->node.css.ss.ps.ps_ExprContext, &range, scan->keys))
+	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
+								 &scan->layout, scan->node.css.ss.ps.ps_ExprContext, &range,
+								 scan->keys))
 		return;
 	if (scan->arguments_may_fail && !gpb_bucket_has_row(scan))
 		return;
@@ -203,7 +207,7 @@ gpb_ask_null_keys(GpbBucketScan *scan)
 	gpb_bucket_batches_stop(scan);
 }
 
-/* The group of NULL, if it has an entry */
+/* Open the group of NULL; false if it has no entry. */
 static bool
 gpb_null_group(GpbBucketScan *scan)
 {
@@ -230,9 +234,9 @@ gpb_null_group(GpbBucketScan *scan)
 	return scan->state.entries > 0;
 }
 
-/* Open a group with a result, which must come after the last one's. */
+/* Open the group with this result, which must come after the last group's. */
 static void
-gpb_open_group(GpbBucketScan *scan, int64 result)
+gpb_open_bucket(GpbBucketScan *scan, int64 result)
 {
 	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
 							 result >= scan->group_result : result <= scan->group_result))
@@ -244,7 +248,7 @@ gpb_open_group(GpbBucketScan *scan, int64 result)
 	gpb_range_group_init(&scan->state);
 }
 
-/* The next group of ranges; false if there are no more. */
+/* Make the next group of ranges, in "state"; false if there are no more. */
 static bool
 gpb_range_group(GpbBucketScan *scan)
 {
@@ -268,7 +272,7 @@ gpb_range_group(GpbBucketScan *scan)
 		}
 		result = gpb_bucket_batch_result(scan, scan->next);
 		if (!scan->group_open)
-			gpb_open_group(scan, result);
+			gpb_open_bucket(scan, result);
 		else if (result != scan->group_result)
 			return true;
 		gpb_range_group_add(batches->totals, scan->next, &scan->state);
@@ -277,9 +281,9 @@ gpb_range_group(GpbBucketScan *scan)
 	}
 }
 
-/* The next group, in "state"; false if there are no more. */
+/* Make the next group, in "state"; false if there are no more. */
 static bool
-gpb_next_bucket(GpbBucketScan *scan)
+gpb_next_bucket_group(GpbBucketScan *scan)
 {
 	bool		nulls_first = (scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 
@@ -287,7 +291,7 @@ gpb_next_bucket(GpbBucketScan *scan)
 	{
 		case GPB_BUCKET_START:
 			gpb_start_buckets(scan);
-			return gpb_next_bucket(scan);
+			return gpb_next_bucket_group(scan);
 		case GPB_BUCKET_NULL_FIRST:
 			scan->phase = GPB_BUCKET_RANGES;
 			if (nulls_first && gpb_null_group(scan))
@@ -306,7 +310,10 @@ gpb_next_bucket(GpbBucketScan *scan)
 
 /* ---- the node ---- */
 
-/* Values of the aggregates, which are in the current context, and the group's key, into the scan tuple */
+/*
+ * Put the values of the aggregates and the group's result into the scan tuple.  Memory is of the
+ * current context.
+ */
 static void
 gpb_fill_bucket_tuple(GpbBucketScan *scan)
 {
@@ -337,7 +344,7 @@ gpb_exec_bucket_aggregate(CustomScanState *css)
 
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		if (!gpb_next_bucket(scan))
+		if (!gpb_next_bucket_group(scan))
 			return NULL;
 		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		gpb_fill_bucket_tuple(scan);
@@ -351,8 +358,8 @@ gpb_exec_bucket_aggregate(CustomScanState *css)
 }
 
 /*
- * Batches begin small again.  What was evaluated stays good unless a parameter has changed, as core's hash tables of groups
- * do.
+ * Batches begin small again.  What was evaluated stays good unless a parameter has changed, as
+ * core's hash tables of groups do.
  */
 static void
 gpb_rescan_bucket_aggregate(CustomScanState *css)

@@ -41,9 +41,9 @@ typedef enum GpbBucketKind
 
 /* Where a function gets its time zone from */
 #define GPB_NO_ZONE			(-1)
-#define GPB_SESSION_ZONE	(-2)	/* else the number of its argument */
+#define GPB_SESSION_ZONE	(-2)	/* any other value is the number of its argument */
 
-/* Only functions of a signature of the server's own; all are strict. */
+/* One function of the server's own; all of them are strict. */
 typedef struct GpbBucketStepType
 {
 	Oid			function;
@@ -58,10 +58,13 @@ typedef struct GpbBucketStepType
 
 static const GpbBucketStepType gpb_step_types[] = {
 	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_BUCKET_TRUNC, TIMESTAMPOID, TIMESTAMPOID, 2, 1, GPB_NO_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 2, 1, GPB_SESSION_ZONE},
+	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 2, 1,
+		GPB_SESSION_ZONE},
 	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 3, 1, 2},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_BUCKET_BIN, TIMESTAMPOID, TIMESTAMPOID, 3, 1, GPB_NO_ZONE},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_BUCKET_BIN, TIMESTAMPTZOID, TIMESTAMPTZOID, 3, 1, GPB_NO_ZONE},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_BUCKET_BIN, TIMESTAMPOID, TIMESTAMPOID, 3, 1,
+		GPB_NO_ZONE},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_BUCKET_BIN, TIMESTAMPTZOID, TIMESTAMPTZOID, 3,
+		1, GPB_NO_ZONE},
 	{F_TIMEZONE_TEXT_TIMESTAMPTZ, GPB_BUCKET_SHIFT, TIMESTAMPTZOID, TIMESTAMPOID, 2, 1, 0},
 	{F_DATE_TIMESTAMP, GPB_BUCKET_DAY, TIMESTAMPOID, DATEOID, 1, 0, GPB_NO_ZONE},
 	{F_DATE_TIMESTAMPTZ, GPB_BUCKET_DAY, TIMESTAMPTZOID, DATEOID, 1, 0, GPB_SESSION_ZONE},
@@ -103,10 +106,11 @@ static const struct
 };
 
 /*
- * Ends of the safe interval, as days before and after 2000-01-01.  It begins with the year 2: from there on calendars are
- * simple, and nothing truncated falls out of the type's range.  It ends where the difference to an origin within it, and
- * the longest stride, cannot overflow: about the year 100000; and, where time zones matter, with the year
- * 2100, so that there are not too many boundaries to look at.
+ * Ends of the safe interval, as days before and after 2000-01-01.  It begins with the year 2: from
+ * there on calendars are simple, and nothing truncated falls out of the type's range.  It ends
+ * where the difference to an origin within it, and the longest stride, cannot overflow: about the
+ * year 100000; and, where time zones matter, with the year 2100, so that there are not too many
+ * boundaries to look at.
  */
 #define GPB_SAFE_FIRST_DAY	(-729754)	/* 0002-01-01 */
 #define GPB_SAFE_LAST_DAY	35000000
@@ -131,8 +135,9 @@ gpb_step_type(Oid function)
 /* ---- matching ---- */
 
 /*
- * Where the offset of a zone may begin a function anew, boundaries are keys only if the zone is applied to the key itself;
- * or if the key is a date, which first becomes midnight in the session's zone: then they are the days around.
+ * Where the offset of a zone may begin a function anew, boundaries are keys only if the zone is
+ * applied to the key itself; or if the key is a date, which first becomes midnight in the session's
+ * zone: then they are the days around.
  */
 static bool
 gpb_zones_are_followed(List *functions, Oid key_type)
@@ -152,7 +157,7 @@ gpb_zones_are_followed(List *functions, Oid key_type)
 	return true;
 }
 
-/* A call of a function in our list: its arguments, and what it is. */
+/* The step that the expression is, a call of a function in our list, with its arguments; or NULL */
 static const GpbBucketStepType *
 gpb_match_step(Expr *expression, List **arguments)
 {
@@ -175,7 +180,7 @@ gpb_match_step(Expr *expression, List **arguments)
 	return type != NULL && list_length(*arguments) == type->nargs ? type : NULL;
 }
 
-/* May this be an argument besides the key? */
+/* May the expression be an argument beside the key? */
 static bool
 gpb_is_fixed(PlannerInfo *root, Node *argument)
 {
@@ -183,7 +188,7 @@ gpb_is_fixed(PlannerInfo *root, Node *argument)
 		!contain_subplans(argument);
 }
 
-/* The column under relabelings (a domain shown as its base type) */
+/* Is the expression the key column, or under relabelings (a domain shown as its base type)? */
 static bool
 gpb_is_key(Expr *expression, IndexOptInfo *index)
 {
@@ -242,7 +247,8 @@ struct GpbBucketFunction
 	Oid			key_type;
 	int			nsteps;
 	GpbBucketStep step[GPB_MOST_STEPS];
-	int			ncalled;		/* steps that are called: those before the first that has NULL, which is strict */
+	int			ncalled;		/* steps that are called: those before the first with a NULL argument,
+								 * since steps are strict */
 	MemoryContext calls;		/* what calls leave behind; reset now and then */
 	int			ncalls;
 	MemoryContext arguments;	/* what depends on the arguments */
@@ -378,7 +384,7 @@ gpb_bucket_datum(const GpbBucketFunction *function, int64 result)
 
 /* ---- order ---- */
 
-/* Length of a unit of date_trunc, in microseconds; 0 if it has none such. */
+/* Length of a unit of date_trunc, in microseconds; 0 if date_trunc has no such unit. */
 static double
 gpb_unit_length(Datum units)
 {
@@ -397,7 +403,10 @@ gpb_unit_length(Datum units)
 	return 0.0;
 }
 
-/* Length of a stride of date_bin, in microseconds; 0 if the function would raise an error, or if it is very long. */
+/*
+ * Length of a stride of date_bin, in microseconds; 0 if the function would raise an error, or if it
+ * is very long.
+ */
 static int64
 gpb_stride_length(const Interval *stride)
 {
@@ -412,8 +421,8 @@ gpb_stride_length(const Interval *stride)
 }
 
 /*
- * Is the order of a step known, with its arguments?  *length is about how much it puts together: a factor if it divides,
- * else microseconds.
+ * Is the order of a step known, with its arguments?  *length is about how much it puts together: a
+ * factor if it divides, else microseconds.
  */
 static bool
 gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double *length)
@@ -457,7 +466,9 @@ gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double 
 	return false;
 }
 
-/* Is the order of all steps that are called known?  Fills in the width of a bucket, and the zones. */
+/*
+ * Is the order of all steps that are called known?  Fills in the width of a bucket, and the zones.
+ */
 static bool
 gpb_steps_are_safe(GpbBucketFunction *function)
 {
@@ -489,7 +500,10 @@ gpb_steps_are_safe(GpbBucketFunction *function)
 	return true;
 }
 
-/* The safe interval of a key type, the steps being safe.  Without results there are no boundaries to look at. */
+/*
+ * Fill in the safe interval for the type of the key, all steps being safe.  It may be longer where
+ * all results are NULL, since there are no boundaries to look at then.
+ */
 static void
 gpb_set_interval(GpbBucketFunction *function)
 {
@@ -594,8 +608,9 @@ gpb_compare_integers(const void *a, const void *b)
 }
 
 /*
- * A key that is an instant begins anew with each change of an offset.  One that is a date stands for its midnight, which
- * is within a day of it, whatever the zone, and the change may be in a zone of the next step: the days around are taken.
+ * A key that is an instant begins anew with each change of an offset.  One that is a date stands
+ * for its midnight, which is within a day of it, whatever the zone, and the change may be in a zone
+ * of the next step: the days around are taken.
  */
 static void
 gpb_add_boundaries(GpbBucketFunction *function, TimestampTz change)
@@ -605,7 +620,8 @@ gpb_add_boundaries(GpbBucketFunction *function, TimestampTz change)
 
 	if (function->key_type == DATEOID)
 	{
-		int64		day = (change - GPB_SAFE_FIRST_DAY * USECS_PER_DAY) / USECS_PER_DAY + GPB_SAFE_FIRST_DAY;
+		int64		day = (change - GPB_SAFE_FIRST_DAY * USECS_PER_DAY) / USECS_PER_DAY +
+		GPB_SAFE_FIRST_DAY;
 
 		first = day - 2;
 		last = day + 3;
@@ -639,7 +655,8 @@ gpb_bucket_boundaries(GpbBucketFunction *function, int *n)
 													GPB_SAFE_FIRST_DAY * USECS_PER_DAY,
 													(GPB_SAFE_ZONE_DAY + 2) * USECS_PER_DAY,
 													&changes);
-			Size		room = sizeof(int64) * Max(function->nboundaries + nchanges * GPB_CHANGE_BOUNDARIES, 1);
+			Size		room = sizeof(int64) *
+			Max(function->nboundaries + nchanges * GPB_CHANGE_BOUNDARIES, 1);
 
 			function->boundaries = function->boundaries == NULL ? palloc(room) :
 				repalloc(function->boundaries, room);

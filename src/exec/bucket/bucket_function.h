@@ -7,10 +7,10 @@
  * bucket_function.c lists, such as date_trunc('month', k)::date; all other arguments are
  * fixed while the index is read.
  *
- * What is promised of it, for the arguments of one execution: within its safe interval of keys it raises nothing, and it
- * does not fall as the key rises, but for the boundaries, which are keys where it may begin anew: where an offset of a time zone
- * changes.  Of keys outside the interval nothing is known but that the two infinities come first and
- * last.
+ * What is promised of it, for the arguments of one execution: for keys within its safe interval it
+ * raises no error, and its result does not fall as the key rises, but for the boundaries.  These
+ * are keys where it may begin anew, since an offset of a time zone changes.  Of keys outside the
+ * interval nothing is known but that the two infinities come first and last.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,9 @@
 /* ---- planning ---- */
 
 /*
- * Is the expression a bucket function of the index's key?  Fills in the functions, as OIDs, the one that gets the
- * key first, and their other arguments, in the order of functions and arguments.
+ * Is the expression a bucket function of the index's key?  Fills in *functions, a List of OIDs that
+ * begins with the function which gets the key, and *arguments, what they are called with beside the
+ * key, in the order of functions and arguments.
  */
 extern bool gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expression,
 									  List **functions, List **arguments);
@@ -33,55 +34,69 @@ extern bool gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Ex
 
 typedef struct GpbBucketFunction GpbBucketFunction;
 
-/* Values of the key are integers: its own, days of a date or microseconds of a timestamp; so are results. */
+/*
+ * What is known of the function with the arguments at hand.  Keys and results are integers here:
+ * the value itself, days of a date, or microseconds of a timestamp.
+ */
 typedef struct GpbBucketOrder
 {
-	bool		null;			/* an argument is NULL, and so is each result ... */
-	bool		silent;			/* ... and nothing is raised for any key; the rest is not set */
+	bool		null;			/* is an argument NULL, and so each result? */
+	bool		silent;			/* if null, is no error raised for any key?  Then the rest is not
+								 * set. */
 	int64		safe_lo;		/* the safe interval; empty if lo > hi */
 	int64		safe_hi;
-	int64		least_infinity; /* keys that are infinite; the type's least and greatest integer ... */
+	bool		infinities;		/* has the key's type infinite values? */
+	int64		least_infinity; /* they are the type's least and greatest integer */
 	int64		most_infinity;
-	bool		infinities;		/* ... unless it has none */
-	bool		zone;			/* there may be boundaries */
-	double		width;			/* of a bucket, about, in units of the key; 0 if unknown */
+	bool		zone;			/* may there be boundaries? */
+	double		width;			/* about how many units of the key a bucket spans; 0 if unknown */
 } GpbBucketOrder;
 
-/* Memory is of the current context. */
+/*
+ * Prepare to call the functions, OIDs as gpb_match_bucket_function() has them, for keys of a type.
+ * Memory is of the current context.
+ */
 extern GpbBucketFunction *gpb_bucket_function_begin(List *functions, Oid key_type);
 
 /* A value of an integer, date or timestamp type as an integer */
 extern int64 gpb_datum_integer(Oid type, Datum value);
 
-/* Raise an error if the user may not call one of the functions, as the executor does when it begins. */
+/* Raise an error if the user may not call one of the functions, as core does when a plan begins. */
 extern void gpb_bucket_function_check_rights(const GpbBucketFunction *function);
 
-/* Number of arguments besides keys */
+/* How many arguments the functions have beside the key */
 extern int	gpb_bucket_function_arguments(const GpbBucketFunction *function);
 
 /*
- * Set the arguments; values are not copied.  Settings of the session count as they are now.  The order of the function with them is good until the next call.
+ * Set the arguments, which are not copied.  Settings of the session count as they are now.  What is
+ * returned is good until the next call.
  */
 extern const GpbBucketOrder *gpb_bucket_function_set(GpbBucketFunction *function,
 													 const Datum *values, const bool *isnull);
 
 /*
- * The functions read the session's time zone.  Between these two calls, which nest, it is what it was when the arguments were set
- * (rule M12); after an error, the transaction's end is the second.
+ * Let the session's time zone be what it was when the arguments were set (rule M12), since the
+ * functions read it.  Returns what gpb_bucket_function_leave() must be given; after an error, the
+ * end of the transaction leaves.  Calls nest.
  */
 extern int	gpb_bucket_function_enter(const GpbBucketFunction *function);
+
+/* Let the session's time zone be its own again. */
 extern void gpb_bucket_function_leave(int level);
 
 /*
- * The function of a key, with the session's settings as they are now.  Raises what the SQL expression would.  If an argument is
- * NULL, the functions before the one that has it are called, as in SQL, and what they make of the key is returned.
+ * The function's result for a key, with the session's settings as they are now.  Raises what the
+ * SQL expression would.  If an argument is NULL, the functions before the one that has it are
+ * called, as in SQL, and what they make of the key is returned.
  */
 extern int64 gpb_bucket_of(GpbBucketFunction *function, int64 key);
-/* As a Datum of the result's type */
+
+/* A result as a Datum of the result's type */
 extern Datum gpb_bucket_datum(const GpbBucketFunction *function, int64 result);
 
 /*
- * The boundaries within the safe interval, ascending; *n of them, none if !zone.  Valid until arguments are set.
+ * The boundaries within the safe interval, ascending, and their number *n, which is 0 unless a time
+ * zone matters.  Valid until the next arguments are set.
  */
 extern const int64 *gpb_bucket_boundaries(GpbBucketFunction *function, int *n);
 

@@ -51,8 +51,8 @@ extern void gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_r
 /* ---- planning (bucket_cost.c) ---- */
 
 /*
- * How many buckets the expression "bucket" has; width is about how many keys a bucket spans, or 0 if
- * that is unknown.
+ * How many buckets the expression "bucket" has; width is about how many keys a bucket spans, or 0
+ * if that is unknown.
  */
 extern double gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket,
 								   double width);
@@ -149,7 +149,7 @@ struct GpbBucketScan
 	GpbKeyRange range;			/* the keys of has_ranges, or of asks_null_keys */
 	bool		has_null;		/* do the conditions admit keys whose result is NULL? */
 	GpbRange	null_range;		/* the keys of has_null */
-	bool		asks_null_keys; /* may an error be raised for keys in "range", though their result is
+	bool		asks_null_keys; /* may errors be raised for keys in "range", though their result is
 								 * NULL? */
 
 	/* where we are */
@@ -161,7 +161,7 @@ struct GpbBucketScan
 	bool		group_open;
 	bool		group_null;
 	int64		group_result;
-	bool		any_result;		/* is group_result that of the group at hand, or of the one before? */
+	bool		any_result;		/* is group_result that of the open group, or of the one before? */
 	GpbAggregateState state;
 
 	/* of the group of NULL, for EXPLAIN */

@@ -3,8 +3,9 @@
  * bucket_plan.c
  *	  Planning of aggregates by buckets of a key: which queries, and the plan node.
  *
- * A query of one table that is grouped by one bucket function of a gpubtree index's key (bucket_function.h) becomes a
- * CustomPath if that index holds every aggregated column and its key range is all that the query restricts (rule M10).
+ * A query of one table that is grouped by one bucket function of a gpubtree index's key
+ * (bucket_function.h) becomes a CustomPath if that index holds every aggregated column and its key
+ * range is all that the query restricts (rule M10).
  *
  *-------------------------------------------------------------------------
  */
@@ -65,8 +66,8 @@ gpb_query_is_bucketed(PlannerInfo *root)
 }
 
 /*
- * The expression that is grouped by, if its equality is the one of its type's default order, which the node's
- * groups are made by; else NULL.
+ * The expression that is grouped by, if its equality is the one of its type's default order, which
+ * the node's groups are made by; else NULL.
  */
 static Expr *
 gpb_group_expression(PlannerInfo *root, PathTarget *target)
@@ -79,7 +80,8 @@ gpb_group_expression(PlannerInfo *root, PathTarget *target)
 		Expr	   *expression = lfirst(lc);
 		TypeCacheEntry *type;
 
-		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) != group->tleSortGroupRef)
+		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) !=
+			group->tleSortGroupRef)
 			continue;
 		type = lookup_type_cache(exprType((Node *) expression), TYPECACHE_EQ_OPR);
 		return type->eq_opr == group->eqop ? expression : NULL;
@@ -106,8 +108,9 @@ gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
 /* ---- does an index hold what is asked for? ---- */
 
 /*
- * With constants for arguments, is the order of the function known?  Else ordinary plans raise what it raises, or do better than sorting.
- * Fills in the width.  Arguments that are not constants are seen at run time.
+ * With constants for arguments, is the order of the function known?  Else ordinary plans raise what
+ * it raises, or do better than sorting. Fills in the width.  Arguments that are not constants are
+ * seen at run time.
  */
 static bool
 gpb_bucket_is_promising(GpbBucketCandidate *candidate)
@@ -172,7 +175,8 @@ gpb_bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
 }
 
 /*
- * The order of the groups, if the query can use it: that of the index, since the function rises with the key.
+ * The order of the groups, if the query can use it: that of the index, since the function rises
+ * with the key.
  */
 static List *
 gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
@@ -183,7 +187,8 @@ gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
 	if (list_length(root->group_pathkeys) != 1)
 		return NIL;
 	pathkey = linitial_node(PathKey, root->group_pathkeys);
-	if (pathkey->pk_strategy != (index->reverse_sort[0] ? BTGreaterStrategyNumber : BTLessStrategyNumber))
+	if (pathkey->pk_strategy != (index->reverse_sort[0] ? BTGreaterStrategyNumber :
+								 BTLessStrategyNumber))
 		return NIL;
 	if (pathkey->pk_nulls_first != index->nulls_first[0] &&
 		gpb_bucket_may_be_null(root, candidate))
@@ -216,8 +221,9 @@ gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 }
 
 /*
- * Would core's hashing, if it is what core would do, be cheaper than our path were it known how few buckets there are?  Core may take them to be as many
- * as there are keys, and then hashing looks dearer than it is.
+ * Would core's hashing, if it is what core would do, be cheaper than our path were it known how few
+ * buckets there are?  Core may take them to be as many as there are keys, and then hashing looks
+ * dearer than it is.
  */
 static bool
 gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,

@@ -13,23 +13,26 @@
 #include "pgtime.h"
 
 /*
- * The zone that date_trunc and AT TIME ZONE mean by a name; NULL if they would raise an error, or if it
- * is an abbreviation whose offset changes with time.
+ * The zone that date_trunc and AT TIME ZONE mean by a name; NULL if they would raise an error, or
+ * if it is an abbreviation whose offset changes with time.
  */
 extern pg_tz *gpb_zone_by_name(const text *name);
 
-/* When the offset, or only its name, changes after "from", up to "to", ascending; their number.  The array is palloc'd. */
+/*
+ * The moments after "from", up to "to", at which the zone's offset changes, or only its name.
+ * Fills in *changes, ascending and palloc'd, and returns their number.
+ */
 extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, TimestampTz **changes);
 
 /*
- * Do the zone's offsets lie within a day of each other, and of a day's fraction from UTC?  So it is for the zones of the world; a POSIX
- * specification can have others.
+ * Do the zone's offsets lie within a day of each other, and within 16 hours of UTC?  The zones of
+ * the world are so; a POSIX specification can be otherwise.
  */
 extern bool gpb_zone_is_usual(pg_tz *zone);
 
 /*
- * The settings of a session that say what an instant is in local time (rule M12): TimeZone, and timezone_abbreviations, which say
- * what some names of zones mean.
+ * The settings of a session that say what an instant is in local time (rule M12): TimeZone, and
+ * timezone_abbreviations, which say what some names of zones mean.
  */
 typedef struct GpbZoneSettings
 {
@@ -38,14 +41,17 @@ typedef struct GpbZoneSettings
 	char	   *abbreviations;
 } GpbZoneSettings;
 
-/* Save the settings as they are now; strings are of the current context. */
+/* Save the session's settings as they are now; strings are of the current context. */
 extern void gpb_zone_settings_save(GpbZoneSettings *settings);
 
 /*
- * Let the saved settings be the session's until gpb_zone_settings_leave() gets what this returns, or until an error is raised: then
- * the end of the subtransaction restores the session's own, as it does for a function with a SET clause.
+ * Let the saved settings be the session's until gpb_zone_settings_leave() is given what this
+ * returns, or until an error is raised: then the end of the subtransaction restores the session's
+ * own, as it does for a function with a SET clause.
  */
 extern int	gpb_zone_settings_enter(const GpbZoneSettings *settings);
+
+/* Let the session's settings be its own again. */
 extern void gpb_zone_settings_leave(int level);
 
 #endif							/* GPB_BUCKET_ZONE_H */

@@ -35,7 +35,9 @@ typedef struct GpbAggregateItem
 
 /* ---- planning: which queries ---- */
 
-/* Does the query return one row of aggregates, and no HAVING clause, and may our nodes run in it? */
+/*
+ * Does the query return one row of aggregates, and no HAVING clause, and may our nodes run in it?
+ */
 extern bool gpb_query_is_plain(PlannerInfo *root);
 
 /*

@@ -113,7 +113,7 @@ gpb_is_key_not_null(IndexOptInfo *index, Expr *clause)
 
 /* ---- run time ---- */
 
-/* Take a condition of the plan apart. */
+/* Prepare one condition of the plan. */
 static void
 gpb_condition_init(Relation index, Node *clause, PlanState *ps, GpbCondition *condition)
 {

@@ -19,17 +19,18 @@
 
 /* ---- planning ---- */
 
-/* Is this expression fixed while the index is scanned? */
+/* Does the expression have one value while the index of table "relid" is scanned? */
 extern bool gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid);
 
 /*
- * A restriction as an index condition, "key OP expression" or "key IS [NOT] NULL", or NULL if it cannot be one.
+ * The restriction as an index condition, "key OP expression" or "key IS [NOT] NULL"; NULL if it
+ * cannot be one.
  */
 extern Expr *gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index);
 
 /*
- * All restrictions of the table that the index's predicate does not imply, as index conditions; false if one
- * of them is something else.
+ * Fill in the index conditions that all restrictions of the table are which the index's predicate
+ * does not imply; false if a restriction is anything else.
  */
 extern bool gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions);
 
@@ -49,18 +50,21 @@ typedef struct GpbCondition
 	ExprState  *value;			/* the right side */
 } GpbCondition;
 
-/* Take the clauses apart; palloc'd, one for each. */
+/* Prepare the clauses, index conditions of a plan.  The result is palloc'd, one for each clause. */
 extern GpbCondition *gpb_conditions_init(Relation index, List *clauses, PlanState *ps);
 
 /*
- * Evaluate the conditions: the range that satisfies them all, and the same as scan
- * keys, unless keys is NULL.  false if no entry can.
+ * Evaluate n conditions.  Fills in the range that satisfies them all and, unless keys is NULL, a
+ * scan key for each; returns false if no entry can satisfy them.
  */
 extern bool gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 									const GpbLayout *layout, ExprContext *econtext,
 									GpbRange *range, ScanKey keys);
 
-/* The closed range of non-NULL keys that satisfy the conditions; false if there are none. */
+/*
+ * Evaluate n conditions.  Fills in the closed range of keys, none of them NULL, that satisfy them
+ * all; returns false if no key does.
+ */
 extern bool gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
 									 ExprContext *econtext, GpbKeyRange *keys);
 

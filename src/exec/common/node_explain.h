@@ -26,8 +26,8 @@ extern void gpb_explain_inner_index(Oid index, const char *alias, ExplainState *
 extern const char *gpb_inner_alias(CustomScanState *css, ExplainState *es);
 
 /*
- * Show the conjunction of clauses over the node's scan tuple under a label, with the names of tables
- * if it is of a join; show nothing if there are no clauses.
+ * Show the conjunction of clauses over the node's scan tuple under a label, with the names of
+ * tables if it is of a join; show nothing if there are no clauses.
  */
 extern void gpb_explain_clauses(const char *label, CustomScanState *css, List *clauses,
 								List *ancestors, ExplainState *es);

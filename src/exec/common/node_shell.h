@@ -38,7 +38,9 @@ typedef struct GpbNodeKind
 	void		(*answer) (CustomScanState *css);	/* for gpb_exec_one_row() */
 } GpbNodeKind;
 
-/* The members of a GpbNodeKind that every kind needs: its name, and the type of its executor state */
+/*
+ * The members of a GpbNodeKind that every kind needs: its name, and the type of its executor state
+ */
 #define GPB_NODE_KIND(name, state) \
 	.scan = {.CustomName = (name), .CreateCustomScanState = gpb_create_node}, \
 	.exec.CustomName = (name), \

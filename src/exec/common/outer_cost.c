@@ -3,11 +3,11 @@
  * outer_cost.c
  *	  The price of reading outer rows in batches and finding the index entries that each asks for.
  *
- * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap page read
- * at random.  A batch pays once to be set up, little for a row, and for each
- * distinct page once, in the file's order; on a device it reads no pages of the index at all.  So few outer
- * rows are cheaper in a nested loop, and where the two meet is decided by the constants here;
- * test/bench/join_sweep compares the choice with what is fastest.
+ * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a
+ * heap page read at random.  A batch pays once to be set up, little for a row, and for each
+ * distinct page once, in the file's order; on a device it reads no pages of the index at all.  So
+ * few outer rows are cheaper in a nested loop, and where the two meet is decided by the constants
+ * here; test/bench/join_sweep compares the choice with what is fastest.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,15 +28,17 @@
 #include "exec/common/plan_rules.h"
 
 /* All in units of cpu_operator_cost */
-#define GPB_OUTER_START_COST		2000	/* to begin: contexts, index, arrays */
+#define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */
 #define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
 #define GPB_OUTER_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */
-#define GPB_OUTER_DEVICE_LEAF_COST 0.1	/* to have a leaf aggregated by it, as gpb_count_cost has it */
-#define GPB_OUTER_MATCH_COST		4	/* to list an entry and combine it with its outer row */
-#define GPB_OUTER_COUNT_COST		0.6	/* to aggregate an entry instead, as gpb_count_cost has it */
-#define GPB_OUTER_ORDER_COST		2	/* times log2 of a batch's matches: to sort one */
+#define GPB_OUTER_MATCH_COST	4	/* to list an entry and combine it with its outer row */
+#define GPB_OUTER_ORDER_COST	2	/* times log2 of a batch's matches: to sort one */
+
+/* As gpb_count_cost() has them: to have a leaf aggregated by the device, and an entry by the CPU */
+#define GPB_OUTER_DEVICE_LEAF_COST	0.1
+#define GPB_OUTER_COUNT_COST	0.6
 
 /* How the outer rows come in batches */
 typedef struct GpbOuterBatches
@@ -78,9 +80,9 @@ gpb_estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
 }
 
 /*
- * Pages read for n visits at random to a file, in batches of so many that are each in the file's order:
- * as many as core would say, less those that a batch visits more than once; each cheaper than a page read at
- * random, as in a bitmap scan.
+ * Pages read for n visits at random to a file, in batches of so many that are each in the file's
+ * order: as many as core would say, less those that a batch visits more than once; each cheaper
+ * than a page read at random, as in a bitmap scan.
  */
 static Cost
 gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
@@ -118,7 +120,10 @@ gpb_is_on_device(const GpbOuterInput *input, double batch)
 	return all_pages;
 }
 
-/* Finding the entries of so many outer rows, in batches of a size, and reading the leaves. */
+/*
+ * The price of finding the entries of "rows" outer rows, in batches of "batch", and reading the
+ * leaves
+ */
 static Cost
 gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double matches,
 				double batch)
@@ -126,7 +131,8 @@ gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doub
 	IndexOptInfo *index = input->index;
 	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
 	/* equal keys are on the same pages */
-	double		distinct = input->keys > 0 ? Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
+	double		distinct = input->keys > 0 ?
+	Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
 	/* a key's entries, beyond its first, may fill further leaves */
 	double		further = Max(matches - rows, 0) / entries_per_leaf;
 	/* of leaves, and in each batch; there a leaf that several ranges share is read once */
@@ -142,7 +148,7 @@ gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doub
 					   visits, batch_visits);
 }
 
-/* Price of a match: the device aggregates without the CPU. */
+/* The price of a match, in units of cpu_operator_cost; a device aggregates without the CPU. */
 static double
 gpb_match_cost(const GpbOuterInput *input, double batch)
 {
@@ -152,8 +158,9 @@ gpb_match_cost(const GpbOuterInput *input, double batch)
 }
 
 /*
- * Heap pages that so many visits come to, as visits that are alone on their page: each, or where the heap follows the key, the
- * part of the range's pages that is not all-visible.  Interpolated by correlation.
+ * How many heap pages so many visits come to.  Each visit comes to a page of its own or, where the
+ * heap follows the key, all visits to the part of the range's pages that is not all-visible;
+ * between the two it is interpolated by correlation.
  */
 static double
 gpb_visited_pages(PlannerInfo *root, const GpbOuterInput *input, double rows, double visits)
@@ -181,7 +188,8 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	Cost		cost;
 
 	batch = Max(Min(batch, rows), 1.0);
-	cost = cpu_operator_cost * (GPB_OUTER_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
+	cost = cpu_operator_cost *
+		(GPB_OUTER_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
 		gpb_leaves_cost(root, input, rows, matches, batch);
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_OUTER_ORDER_COST * matches *
@@ -201,7 +209,7 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 
 void
 gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
-			  Cost *startup_cost, Cost *total_cost)
+			   Cost *startup_cost, Cost *total_cost)
 {
 	GpbOuterBatches batches;
 	Path	   *outer = input->outer;

@@ -72,8 +72,8 @@ gpb_check_walker(Node *node, void *argument)
 		return expression_tree_walker(node, gpb_check_walker, argument);
 	column = gpb_matching_column(check, (Expr *) node);
 	if (column != 0 && (column < check->first || column > check->last))
-		elog(ERROR, "expression of %s would be taken from column %d of its scan tuple before that is filled",
-			 check->name, column);
+		elog(ERROR, "expression of %s would be taken from column %d of its scan tuple before that "
+			 "is filled", check->name, column);
 	if (column != 0 ||
 		(IsA(node, PlaceHolderVar) && !bms_is_empty(check->parameters)))
 		return false;

@@ -27,9 +27,9 @@ extern void gpb_check_expressions(const CustomPath *path, const CustomScan *scan
 								  List *expressions, int first, int last);
 
 /*
- * The same for index conditions, "key OP value", "key OP ANY (value)" and "key IS [NOT] NULL", of
- * which a node evaluates the values alone.  No condition as a whole may become a reference: the
- * node takes it apart.
+ * Make the check of gpb_check_expressions() for the values of index conditions, "key OP value",
+ * "key OP ANY (value)" and "key IS [NOT] NULL", which are all that a node evaluates of these.
+ * Raise an error, too, if a whole condition would become a reference: the node takes it apart.
  */
 extern void gpb_check_conditions(const CustomPath *path, const CustomScan *scan,
 								 List *conditions, int first, int last);

@@ -57,7 +57,9 @@ typedef struct GpbClauseRank
 	Cost		cost;			/* of a test */
 } GpbClauseRank;
 
-/* A leakproof clause that is cheap may come ahead of its level, as in core. */
+/*
+ * The rank of a clause.  A leakproof clause that is cheap may come ahead of its level, as in core.
+ */
 static GpbClauseRank
 gpb_rank_clause(PlannerInfo *root, Node *clause)
 {
@@ -167,8 +169,8 @@ gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
 /* ---- joins ---- */
 
 /*
- * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody would
- * notice (rule M5).
+ * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody
+ * would notice (rule M5).
  */
 bool
 gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
@@ -270,22 +272,26 @@ gpb_distinct_pages(double n, double pages)
 }
 
 /*
- * CPU time of heap visits, in units of cpu_tuple_cost.  Measured with all pages in memory (rows of 80 bytes; 10,000 and
- * 1 M of them, in heap order and at random), where core's sequential scan with two aggregates took 0.06 us a row, which is priced
- * at 0.025: a visit took 0.11 us in the order of the heap, which is what it takes in core's index-only scan; up to 0.1 more for sorting, if it did not come in that
- * order, as from a device; and 0.4 for a page that an earlier batch had visited already.
+ * CPU time of heap visits, in units of cpu_tuple_cost.  Measured with all pages in memory (rows of
+ * 80 bytes; 10,000 and 1 M of them, in heap order and at random), where core's sequential scan with
+ * two aggregates took 0.06 us a row, which is priced at 0.025: a visit took 0.11 us in the order of
+ * the heap, which is what it takes in core's index-only scan; up to 0.1 more for sorting, if it did
+ * not come in that order, as from a device; and 0.4 for a page that an earlier batch had visited
+ * already.
  */
 #define GPB_VISIT_COST		3.0		/* to see a row */
 #define GPB_VISIT_SORT_COST	0.15	/* times log2 of a batch: to sort a visit */
-#define GPB_PAGE_AGAIN_COST	18.0	/* to find and lock a page again, whose rows have left the CPU's caches */
+/* To find and lock a page again, whose rows have left the CPU's caches */
+#define GPB_PAGE_AGAIN_COST	18.0
 
 /*
- * Pages of a table that the CPU's caches hold.  Core's price for an index scan of a larger one leaves out what it takes to wait for
- * memory, row by row, where the heap does not follow the key: more than all that a visit of ours takes beyond the price of a row.
+ * Pages of a table that the CPU's caches hold.  Core's price for an index scan of a larger one
+ * leaves out what it takes to wait for memory, row by row, where the heap does not follow the key:
+ * more than all that a visit of ours takes beyond the price of a row.
  */
 #define GPB_CACHED_PAGES	1024.0
 
-/* Heap visits that are gathered and sorted together (heap_visit.c) */
+/* How many heap visits are gathered and sorted together (heap_visit.c) */
 static double
 gpb_visits_together(IndexOptInfo *index)
 {
@@ -301,15 +307,17 @@ gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_de
 	double		together = Max(Min(visits, gpb_visits_together(index)), 2.0);
 	double		beyond;			/* what a visit costs beyond core's price for a row */
 
-	beyond = GPB_VISIT_COST - 1.0 + GPB_VISIT_SORT_COST * log2(together) * (on_device ? 1.0 : disorder);
+	beyond = GPB_VISIT_COST - 1.0 +
+		GPB_VISIT_SORT_COST * log2(together) * (on_device ? 1.0 : disorder);
 	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
 		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
 	return visits * (1.0 + beyond) * cpu_tuple_cost;
 }
 
 /*
- * Pages that so many heap visits at random come to again, since the visits of a batch are in the order of the heap, but not
- * all of them are.  Pages that are not all-visible are the fraction of the table's.
+ * How often so many heap visits at random come to a page that an earlier batch has visited, since
+ * only the visits of one batch are in the order of the heap.  fraction: of the table's pages, those
+ * that are not all-visible.
  */
 static double
 gpb_pages_again(IndexOptInfo *index, double visits, double fraction)
@@ -323,9 +331,10 @@ gpb_pages_again(IndexOptInfo *index, double visits, double fraction)
 }
 
 /*
- * Price of heap visits for the fraction of so many index entries that need one, in TID
- * order batch by batch, so each page is read once at most if the batch covers it.  Interpolated by correlation as core
- * does for index scans.  The CPU time of a visit that is alone on its page is in the page's price.
+ * The price of heap visits for the fraction of so many index entries that need one.  Visits of a
+ * batch are in the order of TIDs, so a batch reads each page once at most.  Interpolated by
+ * correlation as core does for index scans.  The CPU time of a visit that is alone on its page is
+ * in the page's price.
  */
 static Cost
 gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
@@ -369,8 +378,8 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 }
 
 /*
- * Reading entries costs a tenth of what an index scan is charged for them on the CPU, and next to nothing on a
- * device.
+ * Reading entries costs a tenth of what an index scan is charged for them on the CPU, and next to
+ * nothing on a device.
  */
 Cost
 gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)

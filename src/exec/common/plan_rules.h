@@ -14,8 +14,8 @@
 /* ---- queries and clauses ---- */
 
 /*
- * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck rows
- * by running plan trees again (EvalPlanQual)?
+ * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck
+ * rows by running plan trees again (EvalPlanQual)?
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 
@@ -48,8 +48,9 @@ extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 extern bool gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel);
 
 /*
- * Is the table joined to all others by inner joins alone, but for the outer join "own", which may be
- * NULL?  Then it can be the last to be joined, if core found a way to join the others by themselves.
+ * Is the table joined to all others by inner joins alone, but for the outer join "own", which may
+ * be NULL?  Then it can be the last to be joined, if core found a way to join the others by
+ * themselves.
  */
 extern bool gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own);
 

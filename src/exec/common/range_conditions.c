@@ -18,7 +18,7 @@
 
 /* ---- planning ---- */
 
-/* May this be what a key is compared with? */
+/* May the expression be what a key of table "relid" is compared with? */
 static bool
 gpb_is_range_value(PlannerInfo *root, Node *value, Index relid)
 {
@@ -105,8 +105,8 @@ typedef struct GpbRangeValue
 {
 	GpbComparison comparison;
 	StrategyNumber strategy;
-	AttrNumber	column;			/* of the row, if the value is that, or 0 */
-	ExprState  *expression;		/* else */
+	AttrNumber	column;			/* of the row, if the value is a column, or 0 */
+	ExprState  *expression;		/* the value, if it is no column */
 } GpbRangeValue;
 
 struct GpbRangeValues

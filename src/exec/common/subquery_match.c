@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_match.c
- *	  Which subqueries an index can answer: one row of aggregates over one table, of which nothing is asked but
- *	  conditions on the index's key.
+ *	  Which subqueries an index can answer: one row of aggregates over one table, of which nothing
+ *	  is asked but conditions on the index's key.
  *
  *-------------------------------------------------------------------------
  */

@@ -25,7 +25,8 @@ typedef struct GpbSubqueryMatch
 
 /*
  * The table of a subquery that is one row of aggregates over it, or none where HAVING rejects it;
- * NULL if the subquery is anything else.  To be called when the subquery's paths are made, or later.
+ * NULL if the subquery is anything else.  To be called when the subquery's paths are made, or
+ * later.
  */
 extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot);
 

@@ -3,8 +3,8 @@
  * join_aggregate_exec.c
  *	  The executor node of joins under aggregates.
  *
- * Of each outer row only the key is kept; a batch of keys is answered by one total, and the totals of all
- * batches make the one row that comes out.
+ * The node keeps only the key of each outer row; a batch of keys is answered by one total, and the
+ * totals of all batches make the one row that comes out.
  *
  *-------------------------------------------------------------------------
  */

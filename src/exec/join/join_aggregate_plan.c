@@ -3,9 +3,9 @@
  * join_aggregate_plan.c
  *	  Planning of joins under aggregates.
  *
- * One row of aggregates over an inner join with one table, each of them count(*) or over one and the same column of that
- * table's index, needs no joined row: a batch of keys is answered by one total.  What the query
- * asks of the other tables is their own plan's affair.
+ * One row of aggregates over an inner join with one table, each of them count(*) or over one and
+ * the same column of that table's index, needs no joined row: a batch of keys is answered by one
+ * total.  What the query asks of the other tables is their own plan's affair.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,8 +43,8 @@ typedef struct GpbJoinAggregatePath
 /* ---- is the join of our kind? ---- */
 
 /*
- * Fill in *items, one for each of the Aggrefs.  Returns false unless all of them are over one column
- * of the index, and none needs a sum of double precision.
+ * Fill in *items, one for each of the Aggrefs.  Returns false unless all of them are over one
+ * column of the index, and none needs a sum of double precision.
  */
 static bool
 gpb_match_join_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **items)

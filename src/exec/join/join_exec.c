@@ -3,10 +3,10 @@
  * join_exec.c
  *	  The executor node of batched index joins.
  *
- * Outer rows are read a batch at a time, and the keys of a batch searched together (batch.h).  Each index
- * entry found is a match: the outer row's values and the entry's, or those of the row that it
- * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a match
- * come last of their batch or, if the outer order was promised, in their place.
+ * Outer rows are read a batch at a time, and the keys of a batch searched together (batch.h).  Each
+ * index entry found is a match: the outer row's values and the entry's, or those of the row that it
+ * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a
+ * match come last of their batch or, if the outer order was promised, in their place.
  *
  * In the outer order a list must be complete before its first entry can be used; if memory does
  * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
@@ -71,7 +71,7 @@ gpb_reserve_marks(GpbJoinScan *join, uint32 n)
 
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
 static inline void
-gpb_load_row(GpbJoinScan *join, uint32 row)
+gpb_load_outer_row(GpbJoinScan *join, uint32 row)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
@@ -98,7 +98,7 @@ gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 	else
 	{
 		ResetExprContext(econtext);
-		gpb_load_row(join, row);
+		gpb_load_outer_row(join, row);
 		value = ExecEvalExprSwitchContext(keys->expression, econtext, &isnull);
 	}
 	if (!isnull && gpb_keys_add(keys, value))
@@ -133,7 +133,7 @@ gpb_load_nulls(GpbJoinScan *join)
  * none.
  */
 static bool
-gpb_load_batch(GpbJoinScan *join)
+gpb_read_outer_rows(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
@@ -187,8 +187,9 @@ gpb_join_batch(GpbJoinScan *join)
 	want.list = true;
 	want.heap_rows = !join->plan.index_only;
 	want.memory = gpb_rows_memory();
-	join->batch = gpb_batch_begin(join->node.heap, join->node.index, join->node.css.ss.ps.state->es_snapshot,
-								  &want, GPB_ENGINE_AUTO);
+	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
+								  join->node.css.ss.ps.state->es_snapshot, &want,
+								  GPB_ENGINE_AUTO);
 	if (!join->plan.index_only)
 		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
 									  join->node.css.ss.ps.state->es_snapshot,
@@ -248,7 +249,10 @@ gpb_next_part(GpbJoinScan *join)
 			pg_qsort(join->records, join->nrecords, width, gpb_compare_numbers);
 			return true;
 		}
-		/* too many for the memory: ask for half of the keys, until they turn out to have few matches */
+		/*
+		 * too many for the memory: ask for half of the keys, until they turn out to have few
+		 * matches
+		 */
 		join->window = (join->end - join->first) / 2;
 		join->end = join->first + join->window;
 		join->redone++;
@@ -387,7 +391,7 @@ gpb_join_match(GpbJoinScan *join)
 		return NULL;
 	if (join->plan.jointype != JOIN_ANTI || join->inner_qual != NULL || join->match_qual != NULL)
 	{
-		gpb_load_row(join, join->row);
+		gpb_load_outer_row(join, join->row);
 		gpb_load_inner(join);
 		if (!gpb_match_passes(join))
 			return NULL;
@@ -419,7 +423,7 @@ gpb_next_unmatched(GpbJoinScan *join)
 	}
 	if (join->matched[join->unmatched++])
 		return NULL;
-	gpb_load_row(join, join->unmatched - 1);
+	gpb_load_outer_row(join, join->unmatched - 1);
 	gpb_load_nulls(join);
 	return gpb_join_result(join);
 }
@@ -454,7 +458,7 @@ gpb_exec_join(CustomScanState *css)
 		switch (join->phase)
 		{
 			case GPB_JOIN_LOAD:
-				if (!gpb_load_batch(join))
+				if (!gpb_read_outer_rows(join))
 					return NULL;
 				join->phase = GPB_JOIN_NEXT;
 				break;

@@ -69,8 +69,8 @@ gpb_match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
 }
 
 /*
- * Find the clause that the index is to answer.  In an outer join it must be one of the join's own, and
- * never one that might tell what it saw ahead of a row-level security policy.
+ * Find the clause that the index is to answer.  In an outer join it must be one of the join's own,
+ * and never one that might tell what it saw ahead of a row-level security policy.
  */
 static bool
 gpb_find_equality(GpbJoinCandidate *candidate, List *restrictlist)
@@ -104,10 +104,10 @@ gpb_inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	Var		   *key = gpb_key_var(root, candidate->index);
 	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
+	List	   *filters = extract_actual_clauses(candidate->filters, false);
 	ListCell   *lc;
 
-	needed = list_concat(needed, pull_var_clause((Node *) extract_actual_clauses(candidate->filters, false),
-												 PVC_INCLUDE_PLACEHOLDERS));
+	needed = list_concat(needed, pull_var_clause((Node *) filters, PVC_INCLUDE_PLACEHOLDERS));
 	candidate->columns = NIL;
 	foreach(lc, needed)
 	{
@@ -122,7 +122,7 @@ gpb_inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 	return true;
 }
 
-/* Has the index all of these columns, and gives them back? */
+/* Has the index all of these columns, and can it return them? */
 static bool
 gpb_index_has_columns(IndexOptInfo *index, List *columns)
 {
@@ -138,7 +138,7 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
-/* How many of all pairs of an outer and an inner row the equality lets pass */
+/* The fraction of all pairs of an outer and an inner row that the equality lets pass */
 static double
 gpb_equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 {

@@ -24,8 +24,8 @@
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the
- * outer plan's columns, in their order, then the columns of the inner table that are needed, the key
- * being the last.  What an outer join tests on rows that come out is plan.qual.
+ * outer plan's columns, in their order, then the columns of the inner table that are needed, the
+ * key being the last.  What an outer join tests on rows that come out is plan.qual.
  */
 typedef struct GpbJoinPlan
 {

@@ -3,8 +3,8 @@
  * join_plan.c
  *	  Planning of batched index joins: which joins, by which paths.
  *
- * A join of anything with one table on an equality with the key of a gpubtree index gets a CustomPath
- * for each such index and each outer path worth having, beside core's paths (rule M10).
+ * A join of anything with one table on an equality with the key of a gpubtree index gets a
+ * CustomPath for each such index and each outer path worth having, beside core's paths (rule M10).
  *
  *-------------------------------------------------------------------------
  */
@@ -144,8 +144,8 @@ gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer
 }
 
 /*
- * Offer the paths of the candidate's index: with the path "unique" alone, or if that is NULL with each
- * path of the outer side.
+ * Offer the paths of the candidate's index: with the path "unique" alone, or if that is NULL with
+ * each path of the outer side.
  */
 static void
 gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)

@@ -44,7 +44,7 @@ typedef struct GpbLateralCandidate
 {
 	IndexOptInfo *index;
 	double		entries;		/* in the range of one outer row */
-	List	   *results;		/* Vars of the subquery: of each item, then of each computed column */
+	List	   *results;		/* Vars of the subquery: for each item, then each computed column */
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
 
@@ -63,14 +63,14 @@ typedef struct GpbLateralPath
 typedef struct GpbLateralColumns
 {
 	List	   *aggrefs;		/* distinct */
-	List	   *items;			/* a Var for each */
+	List	   *items;			/* a Var for each of aggrefs */
 	List	   *columns;		/* Vars of the columns that are not items */
-	List	   *expressions;	/* and what they are, over the items and the subquery's Params */
+	List	   *expressions;	/* what columns are, over the items and the subquery's Params */
 } GpbLateralColumns;
 
 /* ---- columns of the subquery ---- */
 
-/* The expression with the items' Vars in place of aggregates; all must be there. */
+/* The expression with the items' Vars in place of aggregates, each of which must be an item */
 static Node *
 gpb_item_mutator(Node *node, void *argument)
 {
@@ -179,15 +179,16 @@ gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns 
 
 /* ---- parameters of the subquery ---- */
 
+/* For putting the outer side's expressions in the place of parameters */
 typedef struct GpbOuterValues
 {
 	PlannerInfo *root;
 	List	   *params;			/* PlannerParamItems of the subquery */
 	Relids		outer;			/* the outer relation */
-	bool		elsewhere;		/* found one that comes from another */
+	bool		elsewhere;		/* was a parameter found that comes from another relation? */
 } GpbOuterValues;
 
-/* Does the outer plan have the value of a parameter? */
+/* Does the outer plan have the value of a parameter, which stands for "item"? */
 static bool
 gpb_outer_has(GpbOuterValues *context, Node *item)
 {
@@ -200,8 +201,8 @@ gpb_outer_has(GpbOuterValues *context, Node *item)
 }
 
 /*
- * The expression with what the parameters stand for.  Those that the subquery does not have from
- * this query level are from levels above: they keep their value while the join runs, and stay.
+ * The expression with what the parameters stand for in their place.  Parameters that the subquery
+ * has from query levels above this one stay: they keep their value while the join runs.
  */
 static Node *
 gpb_outer_value_mutator(Node *node, void *argument)
@@ -228,7 +229,7 @@ gpb_outer_value_mutator(Node *node, void *argument)
 
 /* ---- does an index hold what is asked for? ---- */
 
-/* HAVING over the items; false if it needs anything else. */
+/* Fill in *having, HAVING over the items; false if it needs anything else. */
 static bool
 gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
 {

@@ -42,8 +42,8 @@ typedef struct GpbRangeAggregatePlan
 	List	   *values;			/* of each condition, over the outer columns */
 	List	   *computed;		/* columns of the subquery that are computed, over outer columns
 								 * and items */
-	List	   *having;			/* the subquery's HAVING, over outer columns and items; tested before
-								 * columns are computed */
+	List	   *having;			/* the subquery's HAVING, over outer columns and items; it is tested
+								 * before columns are computed */
 } GpbRangeAggregatePlan;
 
 /* Get the fields of the plan node; arrays are palloc'd. */

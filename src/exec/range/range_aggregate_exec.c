@@ -3,9 +3,10 @@
  * range_aggregate_exec.c
  *	  The executor node of aggregates over each of many ranges.
  *
- * Outer rows are read a batch at a time, and the ranges of a batch aggregated together (range_totals.h).  Then
- * each outer row comes out with what its range has, or each group of rows with what its rows' ranges have
- * together.  A group may go on in the next batch: the scan tuple keeps its first row meanwhile.
+ * Outer rows are read a batch at a time, and the ranges of a batch aggregated together
+ * (range_totals.h).  Then each outer row comes out with what its range has, or each group of rows
+ * with what its rows' ranges have together.  A group may go on in the next batch: the scan tuple
+ * keeps its first row meanwhile.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,7 +76,10 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_begin_groups(scan);
 }
 
-/* Answers are kept for all rows of a batch, so what they take must be known when rows are read. */
+/*
+ * What answers the node's batches, made when first asked for.  Answers are kept for all rows of a
+ * batch, so what they take must be known when rows are read.
+ */
 static GpbRangeTotals *
 gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
 {
@@ -103,7 +107,7 @@ gpb_range_row_bytes(GpbRangeAggregateScan *scan)
 		gpb_range_totals_width(gpb_range_aggregate_totals(scan));
 }
 
-/* Make room for so many rows; what was there is lost. */
+/* Make room for n rows; the rows of the last batch are lost. */
 static void
 gpb_reserve_rows(GpbRangeAggregateScan *scan, uint32 n)
 {
@@ -137,7 +141,7 @@ gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
 	ExecStoreVirtualTuple(tuple);
 }
 
-/* The outer row in the slot, number "row" of its batch: add its range, if it has one. */
+/* Add the range, if there is one, of the outer row in the slot, number "row" of its batch. */
 static inline void
 gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 {
@@ -179,7 +183,10 @@ gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 r
 	return true;
 }
 
-/* Read outer rows, each with its range if it has one, until the batch is full; false if there are none. */
+/*
+ * Read outer rows, each with its range if it has one, until the batch is full; false if there are
+ * none.
+ */
 static bool
 gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 {
@@ -211,8 +218,8 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 }
 
 /*
- * Keep the open group's first row, and the first row to compare with, while the batch that they are of goes.  What was kept
- * when an earlier batch went stays where it is.
+ * Keep the open group's first row, and the first row to compare with, since the batch that they are
+ * of goes.  What was kept when an earlier batch went stays where it is.
  */
 static void
 gpb_keep_first(GpbRangeAggregateScan *scan)
@@ -223,7 +230,9 @@ gpb_keep_first(GpbRangeAggregateScan *scan)
 		ExecMaterializeSlot(scan->first);
 }
 
-/* Put the open group's first row into the scan tuple again; its values stay where they were kept. */
+/*
+ * Put the open group's first row into the scan tuple again; its values stay where they were kept.
+ */
 static void
 gpb_restore_first(GpbRangeAggregateScan *scan)
 {
@@ -238,7 +247,7 @@ gpb_restore_first(GpbRangeAggregateScan *scan)
 	ExecStoreVirtualTuple(tuple);
 }
 
-/* Give back what was kept. */
+/* Give back the rows that gpb_keep_first() kept. */
 static void
 gpb_forget_first(GpbRangeAggregateScan *scan)
 {
@@ -295,7 +304,9 @@ gpb_add_to_group(GpbRangeAggregateScan *scan, uint32 row)
 		scan->state.entries += scan->plan.empty_count;
 }
 
-/* Add rows to the open group until another begins; false if the outer rows end, or the batch does. */
+/*
+ * Add rows to the open group until another begins; false if the outer rows end, or the batch does.
+ */
 static bool
 gpb_fill_group(GpbRangeAggregateScan *scan)
 {
@@ -313,8 +324,8 @@ gpb_fill_group(GpbRangeAggregateScan *scan)
 }
 
 /*
- * The next group, its first row in the scan tuple and what was added up in "state"; false if there are no
- * more.
+ * The next group, its first row in the scan tuple and what was added up in "state"; false if there
+ * are no more.
  */
 static bool
 gpb_next_group(GpbRangeAggregateScan *scan)
@@ -346,7 +357,7 @@ gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
 									  &tuple->tts_isnull[first + i]);
 }
 
-/* The open group as it comes out of the node; NULL if it does not. */
+/* The open group as it comes out of the node; NULL if a condition rejects it, or it is left out. */
 static TupleTableSlot *
 gpb_group_result(GpbRangeAggregateScan *scan)
 {

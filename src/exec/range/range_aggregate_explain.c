@@ -16,7 +16,7 @@
 #include "exec/common/node_explain.h"
 #include "exec/range/range_aggregate.h"
 
-/* The columns that make a group, as the outer plan has them */
+/* Show the columns that make a group, as the outer plan has them. */
 static void
 gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
 				  ExplainState *es)
@@ -52,8 +52,8 @@ gpb_item_text(const GpbRowRange *range, const GpbAggregateItem *item)
 }
 
 /*
- * The expression with SubPlans in place of items.  A SubPlan is shown by its name, whatever that is;
- * an item need not be a column that could be shown.
+ * The expression with SubPlans in place of items.  A SubPlan is shown by its name, whatever that
+ * is; an item need not be a column that could be shown.
  */
 static Node *
 gpb_show_items_mutator(Node *node, void *argument)

@@ -5,9 +5,9 @@
  *
  *	  SELECT b.id, count(*), sum(t.v) FROM bins b JOIN t ON t.k >= b.lo AND t.k < b.hi GROUP BY b.id
  *
- * needs no joined row, if an index has all that the query wants of the table: what each outer row's range holds is
- * one answer of a batch, and those of a group are added up.  The outer rows come sorted by the
- * group columns, unless these are unique, so that each row is a group of its own.
+ * needs no joined row, if an index has all that the query wants of the table: what each outer row's
+ * range holds is one answer of a batch, and those of a group are added up.  The outer rows come
+ * sorted by the group columns, unless these are unique, so that each row is a group of its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -91,8 +91,8 @@ gpb_is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, N
 }
 
 /*
- * Collect the distinct aggregates of what the grouping computes and of HAVING, if there are any; false if these need anything
- * else that is not of the outer side.
+ * Collect the distinct aggregates of what the grouping computes and of HAVING, if there are any;
+ * false if these need anything else that is not of the outer side.
  */
 static bool
 gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
@@ -159,7 +159,8 @@ gpb_column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *in
 		if (IsA(var, Var) && var->varno == index->rel->relid &&
 			var->varattno == index->indexkeys[column] &&
 			plan->group_collation[i] == index->indexcollations[column] &&
-			get_op_opfamily_strategy(plan->group_operator[i], index->opfamily[column]) == BTEqualStrategyNumber)
+			get_op_opfamily_strategy(plan->group_operator[i], index->opfamily[column]) ==
+			BTEqualStrategyNumber)
 			return true;
 	}
 	return false;
@@ -180,8 +181,8 @@ gpb_column_is_nullable(Oid table, AttrNumber column)
 }
 
 /*
- * Is the outer side one table, with a unique index all of whose columns are grouped by?  NULLs make one group, but are many rows to a
- * unique index; so no column may be NULL.
+ * Is the outer side one table, with a unique index all of whose columns are grouped by?  NULLs make
+ * one group, but are many rows to a unique index; so no column may be NULL.
  */
 static bool
 gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
@@ -211,7 +212,7 @@ gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 
 /* ---- does an index answer it? ---- */
 
-/* Add a condition to the candidate's. */
+/* Add a condition, and its value, to the candidate's. */
 static void
 gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, Expr *value)
 {
@@ -222,8 +223,8 @@ gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *conditi
 }
 
 /*
- * Turn clauses into conditions of the candidate's plan; false if one cannot be, or might tell what it saw ahead of a
- * row-level security policy, or belongs above the outer join.
+ * Turn clauses into conditions of the candidate's plan; false if one cannot be, or might tell what
+ * it saw ahead of a row-level security policy, or belongs above the outer join.
  */
 static bool
 gpb_add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
@@ -303,8 +304,8 @@ gpb_add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Pat
 }
 
 /*
- * The order that is promised of what comes out, as far as anybody wants it: between paths of about the same price one in any order
- * wins, and an outer order is not for nothing.
+ * The order that is promised of what comes out, as far as anybody wants it: between paths of about
+ * the same price one in any order wins, and an outer order is not for nothing.
  */
 static List *
 gpb_result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
@@ -344,7 +345,7 @@ gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 	return path;
 }
 
-/* Offer the paths for an index: over each outer path that is in order, and over the cheapest, sorted. */
+/* Offer the paths for an index: over each outer path in order, and over the cheapest, sorted. */
 static void
 gpb_add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
 {

@@ -3,8 +3,9 @@
  * percentile_exec.c
  *	  The executor node of percentile_disc, and of other aggregates beside it.
  *
- * The node returns one row.  The visible entries of the range are counted part by part (rank_find.h), which gives their number and so each
- * percentile's rank; the parts that hold these ranks are searched further, for the ranks of all percentiles together.
+ * The node returns one row.  The visible entries of the range are counted part by part
+ * (rank_find.h), which gives their number and so each percentile's rank; the parts that hold these
+ * ranks are searched further, for the ranks of all percentiles together.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,7 +83,10 @@ typedef struct GpbWantedRank
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The ranks of all percentiles of one execution, in the order of percentiles and fractions; keys likewise, when they are found */
+/*
+ * The ranks of all percentiles of one execution, in the order of percentiles and fractions, and the
+ * keys of these ranks, when they have been found
+ */
 typedef struct GpbWantedRanks
 {
 	int64		total;			/* rows */
@@ -102,7 +106,7 @@ typedef struct GpbPercentileForm
 	int			n;
 } GpbPercentileForm;
 
-/* Raise what core raises. */
+/* Raise what core raises about such a fraction. */
 static void
 gpb_require_fraction(float8 fraction)
 {
@@ -113,8 +117,8 @@ gpb_require_fraction(float8 fraction)
 }
 
 /*
- * Want the first row, in the percentile's order, of which at least this fraction of all rows, which are at least one, is
- * there or before.
+ * Want the rank of the first row, in the percentile's order, such that this row and those before it
+ * are at least this fraction of all rows.  There is at least one row.
  */
 static void
 gpb_want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
@@ -259,7 +263,10 @@ gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 	return forms;
 }
 
-/* The percentiles, into the scan tuple's arrays; keys is NULL if no key satisfies the conditions.  Returns the rows' number. */
+/*
+ * Put the percentiles over a range of keys, which is NULL if no key satisfies the conditions, into
+ * the arrays.  Returns the number of rows.
+ */
 static int64
 gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
 					   bool *isnull)
@@ -272,7 +279,8 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
 	const uint64 *next;
 	int			i;
 
-	finder = gpb_rank_begin(scan->node.heap, scan->node.index, scan->node.css.ss.ps.state->es_snapshot, false);
+	finder = gpb_rank_begin(scan->node.heap, scan->node.index,
+							scan->node.css.ss.ps.state->es_snapshot, false);
 	if (keys != NULL)
 	{
 		gpb_rank_set_range(finder, *keys);
@@ -293,7 +301,10 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
 	return ranks.total;
 }
 
-/* The other aggregates over the same entries: their number is known, and tells which engine is right for the rest. */
+/*
+ * Put the other aggregates over the range of keys into the arrays.  The number of entries is known:
+ * total.  It is an aggregate itself, and tells which engine is right for the rest.
+ */
 static void
 gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
 				  bool *isnull)

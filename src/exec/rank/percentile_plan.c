@@ -3,8 +3,9 @@
  * percentile_plan.c
  *	  Planning of percentile_disc: which queries, at what price.
  *
- * An ungrouped aggregate over one table, like those of aggregate_plan.c, with at least one percentile_disc over the key of a gpubtree
- * index.  Core would read and sort all of the keys; here they are in order, and the rank is found by counting.
+ * An ungrouped aggregate over one table, like those of aggregate_plan.c, with at least one
+ * percentile_disc over the key of a gpubtree index.  Core would read and sort all of the keys; here
+ * they are in order, and the rank is found by counting.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,8 +98,9 @@ gpb_match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percent
 }
 
 /*
- * Price: the rank, found in all entries, whose parts all percentiles share, and the other aggregates but the number of rows, for
- * which entries are read once for each column.  An array of fractions may have a rank in every part: then all are read again.
+ * Price: the rank, found in all entries, whose parts all percentiles share, and the other
+ * aggregates but the number of rows, for which entries are read once for each column.  An array of
+ * fractions may have a rank in every part: then all are read again.
  */
 static Cost
 gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)

@@ -3,9 +3,10 @@
  * rank_cuts.c
  *	  Cutting a range of keys into parts of about as many entries each.
  *
- * The separators of one level of inner pages have about as many entries between neighbours.  The level is the highest that has enough
- * of them in the range, so that few pages are read; gaps that are still wide are divided evenly by their keys.  A part may
- * so be larger than others: then its ranks take longer to find, no more.
+ * The separators of one level of inner pages have about as many entries between neighbours.  The
+ * level is the highest that has enough of them in the range, so that few pages are read; gaps that
+ * are still wide are divided evenly by their keys.  A part may so be larger than others: then its
+ * ranks take longer to find, no more.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,12 +24,12 @@
 int			gpb_rank_parts = GPB_RANK_PARTS;
 
 /*
- * With fewer separators of a level in the range, the next level is read.  At most one page more than
- * so many of it have a part in the range.
+ * With fewer separators of a level in the range, the next level is read.  At most one page more
+ * than so many of it have a part in the range.
  */
 #define GPB_RANK_LEAST_SEPARATORS	(gpb_rank_parts / 32)
 
-/* Separators' keys within a range: ascending, none twice */
+/* The keys of separators within a range: ascending, none twice */
 typedef struct GpbSeparatorKeys
 {
 	uint64	   *keys;
@@ -50,9 +51,9 @@ gpb_separators_add(GpbSeparatorKeys *separators, uint64 key)
 }
 
 /*
- * Collect the keys of the separators on one level that are in the range, but for its first key.  Returns the number of entries of the
- * first page, which is the root's on its level.  Raises ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts
- * would overlap.
+ * Collect the keys of the separators on one level that are in the range, but for its first key.
+ * Returns the number of entries of the first page, which is the root's on its level.  Raises
+ * ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts would overlap.
  */
 static int
 gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
@@ -91,7 +92,10 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 	}
 }
 
-/* Leave out separators, evenly, until there are no more than so many. */
+/*
+ * Leave out separators, evenly, until there are no more than "most".  Returns how many times as
+ * many there were.
+ */
 static double
 gpb_thin_separators(GpbSeparatorKeys *separators, uint32 most)
 {
@@ -107,8 +111,8 @@ gpb_thin_separators(GpbSeparatorKeys *separators, uint32 most)
 }
 
 /*
- * The first key of the range that the index has, about, or the last.  Only to divide what lies between: whatever is there by
- * the time that it is counted belongs to the range.
+ * The first key of the range that the index has, about, or the last.  It serves only to divide what
+ * lies between: whatever is there by the time that parts are counted belongs to a part.
  */
 static uint64
 gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
@@ -130,8 +134,8 @@ gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bo
 }
 
 /*
- * Add [lo, hi] in so many parts: [inner_lo, inner_hi], which is within, in parts of about equal width in keys, and what is
- * outside it with the first and the last of them.
+ * Add [lo, hi] in so many parts: [inner_lo, inner_hi], which is within, in parts of about equal
+ * width in keys, and what is outside it with the first and the last of them.
  */
 static void
 gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
@@ -152,7 +156,7 @@ gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 i
 	}
 }
 
-/* Cut the range at the separators, and what is between them into so many parts. */
+/* Cut the range at the separators, and what is between two of them into so many parts. */
 static void
 gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
 					  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)

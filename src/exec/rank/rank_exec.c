@@ -3,8 +3,9 @@
  * rank_exec.c
  *	  The executor node of ORDER BY with OFFSET.
  *
- * At the first row the node finds the place of rank OFFSET (rank_find.h), makes its first key the parameter from which the child, core's
- * scan of the index, starts, skips the few rows before the rank, and hands out what comes then.
+ * At the first row the node finds the place of rank OFFSET (rank_find.h), makes its first key the
+ * parameter from which the child, core's scan of the index, starts, skips the few rows before the
+ * rank, and hands out what comes then.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +33,7 @@ typedef struct GpbRankScan
 	MemoryContext context;		/* the node's */
 	GpbRankFinder *finder;		/* NULL until first needed */
 
-	bool		placed;			/* the place below is that of OFFSET in the range */
+	bool		placed;			/* is the place below that of OFFSET in the range? */
 	int64		rank;			/* OFFSET */
 	GpbKeyRange range;
 	bool		empty;			/* there are not so many rows */
@@ -124,7 +125,10 @@ gpb_rank_offset(GpbRankScan *scan)
 	return isnull ? 0 : Max(DatumGetInt64(value), 0);
 }
 
-/* Make a key the child's first.  Keys of a smallint index are wider than the type; a bound may be beyond it. */
+/*
+ * Make a key the child's first.  Keys of a smallint index are wider than the type; a bound may be
+ * beyond it.
+ */
 static void
 gpb_set_start(GpbRankScan *scan, uint64 key)
 {
@@ -143,7 +147,10 @@ gpb_set_start(GpbRankScan *scan, uint64 key)
 	start->isnull = false;
 }
 
-/* Find where a rank above 0 is in a range, with the snapshot that the child will use; false if there are not so many rows. */
+/*
+ * Find where a rank above 0 is in a range, with the snapshot that the child will use; false if
+ * there are not so many rows.
+ */
 static bool
 gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
 {
@@ -160,8 +167,9 @@ gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *pl
 }
 
 /*
- * Place the child's start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as the child's own are, so that both see
- * the same settings of the session (rule M12); a place that is known stays if they come to the same.
+ * Place the child's start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as
+ * the child's own are, so that both see the same settings of the session (rule M12); a place that
+ * is known stays if they come to the same.
  */
 static void
 gpb_find_place(GpbRankScan *scan)

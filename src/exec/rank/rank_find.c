@@ -3,9 +3,10 @@
  * rank_find.c
  *	  The key of a rank: where, in the order of an index, the n-th visible entry is.
  *
- * For one rank, parts are counted in the order of ranks, and only as far as the rank is expected to be, and then further: a small
- * rank of a large range costs little.  For many ranks all parts are counted, those that hold one are cut and counted together, and
- * the entries of what is then left are listed, so that no leaf is read more than a few times, however many ranks there are.
+ * For one rank, parts are counted in the order of ranks, and only as far as the rank is expected to
+ * be, and then further: a small rank of a large range costs little.  For many ranks all parts are
+ * counted, those that hold one are cut and counted together, and the entries of what is then left
+ * are listed, so that no leaf is read more than a few times, however many ranks there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +24,10 @@
 /* With so few visible entries left a further round costs more than what it saves. */
 #define GPB_RANK_FEW_ENTRIES	128
 
-/* Count so much more than what should be enough. */
+/* Count so many times what should be enough. */
 #define GPB_RANK_MARGIN			1.1
 
-/* If that was too little, at most so many times what was counted */
+/* If what was counted was not enough, count at most so many times as much. */
 #define GPB_RANK_GROWTH			4.0
 
 /* A range in parts, in the order of ranks */
@@ -51,7 +52,7 @@ struct GpbRankFinder
 	bool		from_end;
 	GpbRankParts range;
 	GpbBatch   *count[2];		/* by the CPU, by the device; NULL until first needed */
-	GpbBatch   *list;			/* likewise */
+	GpbBatch   *list;			/* NULL until first needed */
 };
 
 GpbRankFinder *
@@ -121,7 +122,7 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The batch that counts so many entries */
+/* The batch that suits counting so many entries */
 static GpbBatch *
 gpb_rank_batch(GpbRankFinder *finder, double entries)
 {
@@ -150,9 +151,9 @@ gpb_rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
 }
 
 /*
- * Count on, as far as it should take to come to so many more entries; seen is how many there are in the parts counted
- * before, which tell better than the catalog what a part has.  Each time at least as far as before, and not much farther: the
- * parts to come may have more.
+ * Count on, as far as it should take to come to so many more entries; seen is how many there are in
+ * the parts counted before, which tell better than the catalog what a part has.  Each time at least
+ * as far as before, and not much farther: the parts to come may have more.
  */
 static void
 gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, double more)
@@ -254,8 +255,8 @@ typedef struct GpbRankSpan
 	int64		entries;		/* visible entries that it has */
 	uint64		next;			/* the lowest rank whose key is not found */
 	uint64		end;
-	int64		seen;			/* entries that were listed ... */
-	uint64		last;			/* ... and the last of them */
+	int64		seen;			/* entries that were listed */
+	uint64		last;			/* key of the last of these */
 } GpbRankSpan;
 
 typedef struct GpbRankSpans
@@ -284,8 +285,8 @@ typedef struct GpbRankSearch
 #define GPB_RANK_LISTED			1000000
 
 /*
- * If ranks hit one leaf in so many, all entries are listed: to count the leaves first, so as to list only those that are hit, would
- * read them all and save no more than a part of the listing.
+ * If ranks hit one leaf in so many, all entries are listed: to count the leaves first, so as to
+ * list only those that are hit, would read them all and save no more than a part of the listing.
  */
 #define GPB_RANK_SPARSE			8
 
@@ -303,7 +304,9 @@ gpb_rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
 	spans->entries += span->entries;
 }
 
-/* Is it time to list the span's entries, since they are few, or many of their leaves have a rank? */
+/*
+ * Is it time to list the span's entries, since they are few, or many of their leaves have a rank?
+ */
 static bool
 gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
 {
@@ -312,8 +315,8 @@ gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
 }
 
 /*
- * Give the ranks that were in a span to the parts it was cut into, which were counted.  Keys of parts that are one key
- * are known.
+ * Give the ranks that were in a span to the parts it was cut into, which were counted.  Keys of
+ * parts that are one key are known.
  */
 static void
 gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
@@ -358,7 +361,7 @@ gpb_rank_list_batch(GpbRankFinder *finder)
 	return finder->list;
 }
 
-/* The next entry of a span, which come in the order of keys */
+/* Take note of the next entry of a span; entries of a span come in the order of keys. */
 static inline void
 gpb_rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
 {
@@ -401,7 +404,10 @@ gpb_rank_list_spans(GpbRankSearch *search)
 	fine->entries = 0;
 }
 
-/* Cut coarse spans, as many as give parts enough to be counted together, and give their ranks to the parts. */
+/*
+ * Cut coarse spans, as many as give parts enough to be counted together, and give their ranks to
+ * the parts.
+ */
 static void
 gpb_rank_cut_spans(GpbRankSearch *search)
 {

@@ -4,9 +4,9 @@
  *	  The key of a rank: where, in the order of an index, the n-th visible entry is.
  *
  * A range of keys is cut into parts (rank_cuts.c), the visible entries of each part are counted in
- * one batch (batch.h), and the part that holds the rank is cut again, until what is left fits a leaf
- * or is one key (rank_find.c).  All rounds use one snapshot, so that their counts agree with each
- * other and with what a scan with this snapshot returns.
+ * one batch (batch.h), and the part that holds the rank is cut again, until what is left fits a
+ * leaf or is one key (rank_find.c).  All rounds use one snapshot, so that their counts agree with
+ * each other and with what a scan with this snapshot returns.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,7 +55,7 @@ typedef struct GpbRankFinder GpbRankFinder;
 typedef struct GpbRankPlace
 {
 	GpbKeyRange keys;
-	int64		rank;			/* of that entry among the visible entries of the range, from 0 on */
+	int64		rank;			/* of that entry among the range's visible entries, from 0 on */
 	int64		entries;		/* visible entries of the range */
 } GpbRankPlace;
 

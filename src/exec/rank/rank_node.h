@@ -30,9 +30,9 @@ extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
 
 /*
  * The fields of the plan node, which scans one table by way of its child: core's scan of the index,
- * or index-only scan, for the rows wanted.  The last of the child's index conditions is
- * "key >= NULL" ("<=" if it goes to smaller keys), whose right side the node replaces by a parameter
- * of its own.  The scan tuple has the child's columns and, never filled, the key column.
+ * or index-only scan, for the rows wanted.  The last of the child's index conditions is "key >=
+ * NULL" ("<=" if it goes to smaller keys), whose right side the node replaces by a parameter of its
+ * own.  The scan tuple has the child's columns and, never filled, the key column.
  */
 typedef struct GpbRankPlan
 {

@@ -3,8 +3,9 @@
  * rank_plan.c
  *	  Planning of ORDER BY with OFFSET: which queries, at what price.
  *
- * The rows of one table in the order of a gpubtree index, from the n-th on: the key of rank n is found by counting, and core's own
- * scan of the index starts there.  So all that is asked of the rows is that scan's affair (rule M10).
+ * The rows of one table in the order of a gpubtree index, from the n-th on: the key of rank n is
+ * found by counting, and core's own scan of the index starts there.  So all that is asked of the
+ * rows is that scan's affair (rule M10).
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +37,10 @@
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 
-/* To cut off a part, and count its entries beside what they cost one by one: in units of cpu_operator_cost */
+/*
+ * In units of cpu_operator_cost: to cut off a part and to count it, beside what its entries cost
+ * one by one
+ */
 #define GPB_RANK_PART_COST	8
 
 /* Rows that are skipped one by one, on average */
@@ -72,8 +76,9 @@ gpb_offset_is_usable(Node *offset)
 }
 
 /*
- * The table whose rows, and nothing else of it, the query returns; NULL if it is not of that kind.  Core evaluates the target list
- * for rows that OFFSET skips as well: we do not, so it must have no effects.
+ * The table whose rows, and nothing else of it, the query returns; NULL if it is not of that kind.
+ * Core evaluates the target list for rows that OFFSET skips as well: we do not, so it must have no
+ * effects.
  */
 static RelOptInfo *
 gpb_rank_rel(PlannerInfo *root)
@@ -99,7 +104,7 @@ gpb_rank_rel(PlannerInfo *root)
 
 /* ---- does an index have the order, and nothing but rows wanted? ---- */
 
-/* A condition on the key, also one that the index's predicate implies, may see to it. */
+/* A condition on the key rules NULL out, also a condition that the index's predicate implies. */
 bool
 gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
 {
@@ -123,7 +128,9 @@ gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
 	return not_null;
 }
 
-/* Direction in which the index has the order of the query; NoMovementScanDirection if it does not */
+/*
+ * Direction in which the index has the order of the query; NoMovementScanDirection if it does not
+ */
 static ScanDirection
 gpb_rank_direction(PlannerInfo *root, IndexOptInfo *index)
 {
@@ -136,7 +143,7 @@ gpb_rank_direction(PlannerInfo *root, IndexOptInfo *index)
 	return NoMovementScanDirection;
 }
 
-/* Has the index all columns that the target list needs, and gives them back? */
+/* Has the index all columns that the target list needs, and can it return them? */
 static bool
 gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 {
@@ -146,7 +153,8 @@ gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 	if (!enable_indexonlyscan || !index->canreturn[0])
 		return false;
 	pull_varattnos((Node *) index->rel->reltarget->exprs, index->rel->relid, &columns);
-	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid, &columns);
+	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid,
+				   &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
@@ -158,7 +166,7 @@ gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 	return true;
 }
 
-/* Core's own form of the conditions */
+/* The index's conditions in core's own form */
 static List *
 gpb_index_clauses(PlannerInfo *root, IndexOptInfo *index)
 {
@@ -183,8 +191,8 @@ gpb_index_clauses(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
- * The condition that makes the scan start at a key: the parameter's value, at or after which rows are in the scan's
- * direction.
+ * The condition that makes the scan start at a key: the parameter's value, at or after which rows
+ * are in the scan's direction.
  */
 static IndexClause *
 gpb_start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start)
@@ -251,8 +259,8 @@ gpb_child_target(PlannerInfo *root)
 }
 
 /*
- * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the price of what is left of
- * them.
+ * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the
+ * price of what is left of them.
  */
 static IndexPath *
 gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
@@ -328,7 +336,8 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 }
 
 /*
- * What core's Limit node is to do about OFFSET: raise its error if that is negative, ahead of LIMIT's, and skip nothing.
+ * What core's Limit node is to do about OFFSET: raise its error if that is negative, ahead of
+ * LIMIT's, and skip nothing.
  */
 static Node *
 gpb_offset_check(Node *offset)
@@ -377,8 +386,8 @@ gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtra
 /* ---- plan ---- */
 
 /*
- * The parameter is ours to set: it must not be taken for one that something above supplies, which core would look for.  So the plan
- * has a NULL in its place, until execution.
+ * The parameter is ours to set: it must not be taken for one that something above supplies, which
+ * core would look for.  So the plan has a NULL in its place, until execution.
  */
 static void
 gpb_hide_start(List *conditions)

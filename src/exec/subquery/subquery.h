@@ -22,12 +22,12 @@ typedef struct GpbSubqueryCandidate
 	PlannerInfo *subroot;
 	List	   *aggrefs;
 	Node	   *target;			/* the subquery's one column, over Aggrefs and Params */
-	List	   *matches;		/* GpbSubqueryMatch, one for each index that can answer the subquery */
+	List	   *matches;		/* GpbSubqueryMatch, for each index that can answer the subquery */
 } GpbSubqueryCandidate;
 
 /*
- * Begin to remember candidates, while a statement is planned.  Returns what gpb_subqueries_end() must
- * be given, in an error too.  Calls nest.
+ * Begin to remember candidates, while a statement is planned.  Returns what gpb_subqueries_end()
+ * must be given, in an error too.  Calls nest.
  */
 extern List *gpb_subqueries_begin(void);
 
@@ -59,7 +59,8 @@ extern void gpb_subqueries_place(PlannedStmt *statement, List *candidates, int c
  */
 typedef struct GpbSubqueryPlan
 {
-	bool		may_fail;		/* may reading a row ahead, or finding its ranges, raise an error? */
+	bool		may_fail;		/* may an error be raised by reading a row ahead, or by finding its
+								 * ranges? */
 	bool		on_top;			/* does each row that the statement returns take at least one row of
 								 * the node? */
 	int			ncolumns;		/* of the child */
@@ -94,7 +95,7 @@ typedef struct GpbSubqueryRangeState
 	GpbRangeValues *values;
 	GpbRangeTotals *totals;		/* NULL until the first batch */
 	int			first_item;		/* place of its items in the scan tuple */
-	char	   *ranges;			/* input of the batch: of those rows that have one, in their order */
+	char	   *ranges;			/* input of the batch: the ranges of rows that have one */
 	uint32	   *row_range;		/* number of each row's range, or GPB_NO_RANGE */
 	uint32		n;
 } GpbSubqueryRangeState;

@@ -105,8 +105,8 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 }
 
 /*
- * A range's totals; answers are kept for all rows of a batch, so what they take must be known when
- * rows are read.
+ * What answers the batches of a range, made when first asked for.  Answers are kept for all rows of
+ * a batch, so what they take must be known when rows are read.
  */
 static GpbRangeTotals *
 range_totals(GpbSubqueryScan *scan, int i)
@@ -144,8 +144,8 @@ evaluate_count(GpbSubqueryScan *scan, ExprState *count, int64 missing)
 }
 
 /*
- * Before the first row is read: how many there will be.  The Limit has looked at its numbers by
- * then, and raised an error about negative ones.  Who is below may be glad to know the bound, too.
+ * Find out how many rows will be read, before the first one is.  The Limit has looked at its
+ * numbers by then, and raised an error about negative ones.  The child is told the bound, too.
  */
 static void
 begin_reading(GpbSubqueryScan *scan)
@@ -205,7 +205,7 @@ row_bytes(GpbSubqueryScan *scan)
 	return bytes;
 }
 
-/* Make room for so many rows; what was there is lost. */
+/* Make room for n rows; the rows of the last batch are lost. */
 static void
 reserve_rows(GpbSubqueryScan *scan, uint32 n)
 {
@@ -271,7 +271,7 @@ load_row(GpbSubqueryScan *scan, uint32 row)
 	ExecStoreVirtualTuple(tuple);
 }
 
-/* The row in the slot, number "row" of its batch: note its ranges. */
+/* Add the ranges of the row in the slot, number "row" of its batch. */
 static inline void
 add_ranges(GpbSubqueryScan *scan, TupleTableSlot *slot, uint32 row)
 {
@@ -391,7 +391,7 @@ load_items(GpbSubqueryRangeState *range, uint32 row, TupleTableSlot *tuple)
 						  tuple->tts_isnull + range->first_item);
 }
 
-/* The results that the engine has answered */
+/* Put the results that the engine has answered into the scan tuple. */
 static void
 answer_results(GpbSubqueryScan *scan, uint32 row, TupleTableSlot *tuple, ExprContext *econtext)
 {
@@ -415,7 +415,7 @@ answer_results(GpbSubqueryScan *scan, uint32 row, TupleTableSlot *tuple, ExprCon
 	}
 }
 
-/* The results that the SubPlans compute */
+/* Put the results that the SubPlans compute into the scan tuple. */
 static void
 run_subplans(GpbSubqueryScan *scan, TupleTableSlot *tuple, ExprContext *econtext)
 {
@@ -427,7 +427,7 @@ run_subplans(GpbSubqueryScan *scan, TupleTableSlot *tuple, ExprContext *econtext
 													&tuple->tts_isnull[first + i]);
 }
 
-/* The row as it comes out of the node; NULL if it does not. */
+/* The row as it comes out of the node; NULL if a condition rejects it. */
 static TupleTableSlot *
 row_result(GpbSubqueryScan *scan, uint32 row)
 {

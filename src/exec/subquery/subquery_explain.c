@@ -10,7 +10,7 @@
 #include "exec/common/node_explain.h"
 #include "exec/subquery/subquery.h"
 
-/* The SubPlans that a range answers */
+/* The names of the SubPlans that a range answers */
 static List *
 answered_subplans(const GpbSubqueryPlan *plan, int range)
 {

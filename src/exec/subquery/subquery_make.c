@@ -175,7 +175,9 @@ same_conditions(const GpbRowRange *range, const GpbSubqueryMatch *match)
 	return true;
 }
 
-/* Number of the plan's range that has the match's conditions with these values; -1 if there is none */
+/*
+ * Number of the plan's range that has the match's conditions with these values; -1 if there is none
+ */
 static int
 find_range(const GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
 {

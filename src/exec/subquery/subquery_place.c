@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_place.c
- *	  Where a finished plan evaluates a scalar subquery for each row, and the node that answers it in batches.
+ *	  Where a finished plan evaluates a scalar subquery for each row, and the node that answers it
+ *	  in batches.
  *
  *	  SELECT b.id, (SELECT coalesce(sum(v), 0) FROM t WHERE k >= b.lo AND k < b.hi) FROM bins b
  *
@@ -51,7 +52,8 @@ typedef struct Reader
 {
 	GpbReading	reading;
 	Limit	   *limit;			/* the Limit above, if reading is GPB_READ_BOUNDED */
-	bool		on_top;			/* does each row that the statement returns take at least one of these? */
+	bool		on_top;			/* does each row that the statement returns take at least one row of
+								 * the plan node? */
 } Reader;
 
 /* ---- where a node goes ---- */
@@ -167,7 +169,8 @@ sublist(List *list, int from, int to)
  * of them in *like, from which choices are collected.
  */
 static bool
-may_read_ahead(GpbPlacing *placing, Plan *plan, List *leaves, const Reader *reader, GpbEachRow *like)
+may_read_ahead(GpbPlacing *placing, Plan *plan, List *leaves, const Reader *reader,
+			   GpbEachRow *like)
 {
 	PlannedStmt *statement = placing->statement;
 
@@ -486,7 +489,7 @@ place_in_subplans(GpbPlacing *placing)
 		lc = list_nth_cell(subplans, id - 1);
 		if (lfirst(lc) == NULL)
 			continue;
-		/* those that give one value stop at the first row, or the second, which is an error */
+		/* subqueries that give one value stop at the first row, or the second, which is an error */
 		if (subplan != NULL && !bms_is_member(id, placing->partly_read) &&
 			(subplan->subLinkType == CTE_SUBLINK || subplan->subLinkType == ARRAY_SUBLINK))
 			reader.reading = GPB_READ_ALL;

@@ -20,7 +20,7 @@ typedef struct GpbPlacing
 	PlannedStmt *statement;
 	PlannerGlobal *glob;
 	GpbSubqueryCandidate **of_plan; /* by plan_id */
-	Bitmapset  *partly_read;	/* plan_ids of WITH queries that somebody does not read to the end */
+	Bitmapset  *partly_read;	/* plan_ids of WITH queries that are not read to the end */
 	Cost		saved;			/* in the plan that is being walked */
 	bool		placed;			/* any node */
 } GpbPlacing;
@@ -32,17 +32,20 @@ typedef struct GpbChoice
 	GpbSubqueryCandidate *candidate;
 	GpbSubqueryMatch *match;
 	int			range;			/* which of the node's ranges */
-	int		   *items;			/* for each of the candidate's aggregates, which item of the range */
+	int		   *items;			/* which item of the range each of the candidate's aggregates is */
 } GpbChoice;
 
-/* A walk over what is evaluated for each of some rows, to collect choices or to put them in place */
+/*
+ * A walk over what is evaluated for each of some rows, to collect choices or to put them in place
+ */
 typedef struct GpbEachRow
 {
 	GpbPlacing *placing;
 	Path	   *rows;			/* the rows, as a path without a price */
 	bool		careful;		/* rows may be read that core does not come to: nothing that is
 								 * evaluated for them may fail */
-	bool		may_fail;		/* may bounds of a choice, or what is evaluated below, raise an error? */
+	bool		may_fail;		/* may an error be raised by bounds of a choice, or by what is
+								 * evaluated below? */
 	bool		on_top;			/* as in GpbSubqueryPlan */
 	List	   *choices;
 	Cost		stock;			/* what core's evaluation of the choices costs */

@@ -277,7 +277,7 @@ node_expressions(Plan *plan, List **expressions)
 	}
 }
 
-/* Looking for an expression in a part of a statement's plan */
+/* A search for an expression that passes the test, in a part of a statement's plan */
 typedef struct Looking
 {
 	PlannedStmt *statement;
@@ -287,7 +287,8 @@ typedef struct Looking
 static bool evaluates_below(Looking *looking, Plan *plan);
 
 /*
- * Does the plan of a SubPlan or of a WITH query evaluate one, for its rows or for what it returns?
+ * Does the plan of a SubPlan or of a WITH query evaluate what is looked for, for its rows or for
+ * what it returns?
  */
 static bool
 subplan_evaluates(Looking *looking, int plan_id)
@@ -322,7 +323,7 @@ find_init_plan(Plan *plan, int param)
 	return plan_id;
 }
 
-/* Does the InitPlan that sets the Param?  It runs when the Param is first needed. */
+/* Does the InitPlan that sets the Param, when that is first needed, evaluate what is looked for? */
 static bool
 param_evaluates(Looking *looking, int param)
 {
@@ -337,7 +338,10 @@ param_evaluates(Looking *looking, int param)
 	return plan_id > 0 && subplan_evaluates(looking, plan_id);
 }
 
-/* Does a SubPlan in the expression, or an InitPlan whose value it uses? */
+/*
+ * Does a SubPlan in the expression, or an InitPlan whose value it uses, evaluate what is looked
+ * for?
+ */
 static bool
 subplan_walker(Node *node, void *argument)
 {
@@ -357,7 +361,7 @@ expression_passes(Looking *looking, Node *expression)
 	return looking->test(expression) || subplan_walker(expression, looking);
 }
 
-/* Does the plan, its target list apart? */
+/* Does the plan, its target list apart, evaluate what is looked for? */
 static bool
 evaluates_below(Looking *looking, Plan *plan)
 {

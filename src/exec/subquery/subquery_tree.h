@@ -28,14 +28,14 @@ typedef struct GpbPlanChild
 } GpbPlanChild;
 
 /*
- * The children of a node, of whose own rows so many are read, as a List of GpbPlanChild.  Children of
- * Gather are left out: they run in workers.
+ * The children of a node, of whose own rows so many are read, as a List of GpbPlanChild.  Children
+ * of Gather are left out: they run in workers.
  */
 extern List *gpb_plan_children(Plan *plan, GpbReading reading);
 
 /*
- * Does the node, or a plan below it or behind its SubPlans, evaluate an expression for its rows that
- * passes the test?  Of the node's own target list only "leaves", which it hands up, count.  An
+ * Does the node, or a plan below it or behind its SubPlans, evaluate an expression for its rows
+ * that passes the test?  Of the node's own target list only "leaves", which it hands up, count.  An
  * expression that is not known passes.
  */
 extern bool gpb_plan_evaluates(PlannedStmt *statement, Plan *plan, List *leaves,

@@ -14,20 +14,20 @@
 #include "batch_run.cuh"
 #include "tuning.cuh"
 
-/* ---- lanes ---- */
+/* ---- pipelines ---- */
 
 void
-gpb_lane_close(GpbDevice *device, GpbLane *lane)
+gpb_pipeline_close(GpbDevice *device, GpbPipeline *pipeline)
 {
-	gpb_sort_memory_free(device, &lane->sort);
-	gpb_buffer_free(device, &lane->keys);
-	gpb_buffer_free(device, &lane->slots);
-	gpb_buffer_free(device, &lane->leaves);
-	gpb_buffer_free(device, &lane->positions);
-	gpb_buffer_free(device, &lane->permutation);
-	if (lane->sample != NULL)
-		(void) cudaFreeHost(lane->sample);
-	lane->sample = NULL;
+	gpb_sort_memory_free(device, &pipeline->sort);
+	gpb_buffer_free(device, &pipeline->keys);
+	gpb_buffer_free(device, &pipeline->slots);
+	gpb_buffer_free(device, &pipeline->leaves);
+	gpb_buffer_free(device, &pipeline->positions);
+	gpb_buffer_free(device, &pipeline->permutation);
+	if (pipeline->sample != NULL)
+		(void) cudaFreeHost(pipeline->sample);
+	pipeline->sample = NULL;
 }
 
 /* ---- the plan ---- */
@@ -45,21 +45,21 @@ gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
 
 /* Is a batch of n keys to be sorted before it is searched? */
 static GpbDeviceStatus
-decide_sort(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool *sort)
+decide_sort(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch, bool *sort)
 {
 	*sort = batch->sorting == GPB_SORT_ALWAYS;
 	if (batch->sorting != GPB_SORT_MAY || batch->n < GPB_SORT_KEYS)
 		return GPB_DEVICE_OK;
-	GPB_TRY(gpb_sample_launch(device, lane->stream, &batch->tree, batch->keys, batch->n,
-							  lane->sample));
-	GPB_TRY_CUDA(device, cudaStreamSynchronize(lane->stream));
-	*sort = gpb_sample_says_sort(lane->sample);
+	GPB_TRY(gpb_sample_launch(device, pipeline->stream, &batch->tree, batch->keys, batch->n,
+							  pipeline->sample));
+	GPB_TRY_CUDA(device, cudaStreamSynchronize(pipeline->stream));
+	*sort = gpb_sample_says_sort(pipeline->sample);
 	batch->together = !*sort;
 	return GPB_DEVICE_OK;
 }
 
 static GpbBatchJob
-make_job(const GpbBatch *batch, const void *keys, uint32 n, uint32 *result)
+make_job(const GpbSearchBatch *batch, const void *keys, uint32 n, uint32 *result)
 {
 	GpbBatchJob job;
 
@@ -77,19 +77,19 @@ make_job(const GpbBatch *batch, const void *keys, uint32 n, uint32 *result)
 /* ---- in input order ---- */
 
 static GpbDeviceStatus
-search_unsorted(GpbDevice *device, GpbLane *lane, const GpbBatch *batch)
+search_unsorted(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatch *batch)
 {
 	GpbBatchJob job = make_job(batch, batch->keys, batch->n, batch->result);
 
 	if (batch->group != 0)
-		return gpb_groups_launch(device, lane->stream, &job, batch->group);
+		return gpb_groups_launch(device, pipeline->stream, &job, batch->group);
 	if (batch->n <= GPB_GROUPED_KEYS && !batch->together)
-		return gpb_groups_launch(device, lane->stream, &job, gpb_choose_group(batch->profile));
-	return gpb_tiles_launch(device, lane->stream, &job, batch->together);
+		return gpb_groups_launch(device, pipeline->stream, &job, gpb_choose_group(batch->profile));
+	return gpb_tiles_launch(device, pipeline->stream, &job, batch->together);
 }
 
 static GpbSortPlan
-plan_sort(const GpbBatch *batch)
+plan_sort(const GpbSearchBatch *batch)
 {
 	GpbSortPlan plan = gpb_sort_plan(batch->profile, batch->tree.n[0], batch->tree.key_width);
 
@@ -100,7 +100,7 @@ plan_sort(const GpbBatch *batch)
 
 /* Some of the batch's keys sorted and searched, results back where their keys were */
 static GpbDeviceStatus
-search_and_restore(GpbDevice *device, GpbLane *lane, const GpbBatch *batch,
+search_and_restore(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatch *batch,
 				   const GpbSortPlan *plan, uint32 first, uint32 n)
 {
 	const char *keys = (const char *) batch->keys + (size_t) first * batch->tree.key_width;
@@ -108,38 +108,38 @@ search_and_restore(GpbDevice *device, GpbLane *lane, const GpbBatch *batch,
 	uint32	   *order;
 	GpbBatchJob job;
 
-	GPB_TRY(gpb_buffer_reserve(device, &lane->sort.order, (size_t) n * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &lane->slots, (size_t) n * sizeof(uint32)));
-	order = (uint32 *) lane->sort.order.data;
-	GPB_TRY(gpb_sort_keys(device, lane->stream, &lane->sort, plan, batch->tree.key_width, keys, 0,
-						  n, order));
-	job = make_job(batch, lane->sort.keys.data, n,
-				   direct ? batch->result + first : (uint32 *) lane->slots.data);
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->sort.order, (size_t) n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->slots, (size_t) n * sizeof(uint32)));
+	order = (uint32 *) pipeline->sort.order.data;
+	GPB_TRY(gpb_sort_keys(device, pipeline->stream, &pipeline->sort, plan,
+						  batch->tree.key_width, keys, 0, n, order));
+	job = make_job(batch, pipeline->sort.keys.data, n,
+				   direct ? batch->result + first : (uint32 *) pipeline->slots.data);
 	job.base = plan->clamp ? plan->low : 0;
 	job.place = direct ? order : NULL;
-	GPB_TRY(gpb_tiles_launch(device, lane->stream, &job, true));
+	GPB_TRY(gpb_tiles_launch(device, pipeline->stream, &job, true));
 	if (direct)
 		return GPB_DEVICE_OK;
-	return gpb_restore_order(device, lane->stream, &lane->sort, order,
-							 (uint32 *) lane->slots.data, n, batch->result + first);
+	return gpb_restore_order(device, pipeline->stream, &pipeline->sort, order,
+							 (uint32 *) pipeline->slots.data, n, batch->result + first);
 }
 
 static GpbDeviceStatus
-search_in_input_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch)
+search_in_input_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch)
 {
 	GpbSortPlan plan;
 	bool		sort;
 	uint32		n;
 
-	GPB_TRY(decide_sort(device, lane, batch, &sort));
+	GPB_TRY(decide_sort(device, pipeline, batch, &sort));
 	batch->sorted = sort;
 	if (!sort)
-		return search_unsorted(device, lane, batch);
+		return search_unsorted(device, pipeline, batch);
 	plan = plan_sort(batch);
 	for (uint32 first = 0; first < batch->n; first += n)
 	{
 		n = batch->n - first < GPB_SORT_AT_ONCE ? batch->n - first : GPB_SORT_AT_ONCE;
-		GPB_TRY(search_and_restore(device, lane, batch, &plan, first, n));
+		GPB_TRY(search_and_restore(device, pipeline, batch, &plan, first, n));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -147,7 +147,7 @@ search_in_input_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch)
 /* ---- in sorted order ---- */
 
 static GpbDeviceStatus
-search_in_sorted_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool whole)
+search_in_sorted_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch, bool whole)
 {
 	bool		sort = true;
 	GpbSortPlan plan = whole ? gpb_sort_plan_whole(batch->tree.key_width) : plan_sort(batch);
@@ -158,12 +158,12 @@ search_in_sorted_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool w
 	if (batch->sorting == GPB_SORT_NEVER)
 		sort = false;
 	else if (!whole)
-		GPB_TRY(decide_sort(device, lane, batch, &sort));
+		GPB_TRY(decide_sort(device, pipeline, batch, &sort));
 	batch->sorted = sort;
 	if (!sort)
 	{
-		GPB_TRY(search_unsorted(device, lane, batch));
-		return gpb_number_keys(device, lane->stream, 0, batch->n, batch->permutation);
+		GPB_TRY(search_unsorted(device, pipeline, batch));
+		return gpb_number_keys(device, pipeline->stream, 0, batch->n, batch->permutation);
 	}
 	for (uint32 first = 0; first < batch->n; first += n)
 	{
@@ -171,26 +171,26 @@ search_in_sorted_order(GpbDevice *device, GpbLane *lane, GpbBatch *batch, bool w
 		GpbBatchJob job;
 
 		n = batch->n - first < GPB_SORT_AT_ONCE ? batch->n - first : GPB_SORT_AT_ONCE;
-		GPB_TRY(gpb_sort_keys(device, lane->stream, &lane->sort, &plan, batch->tree.key_width,
-							  keys, first, n, batch->permutation + first));
-		job = make_job(batch, lane->sort.keys.data, n, batch->result + first);
+		GPB_TRY(gpb_sort_keys(device, pipeline->stream, &pipeline->sort, &plan,
+							  batch->tree.key_width, keys, first, n, batch->permutation + first));
+		job = make_job(batch, pipeline->sort.keys.data, n, batch->result + first);
 		job.base = plan.clamp ? plan.low : 0;
-		GPB_TRY(gpb_tiles_launch(device, lane->stream, &job, true));
+		GPB_TRY(gpb_tiles_launch(device, pipeline->stream, &job, true));
 	}
 	batch->base = plan.clamp ? plan.low : 0;
 	return GPB_DEVICE_OK;
 }
 
 /*
- * Search the batch on the lane's stream.  On return batch->sorted tells whether results are in
- * the order of lane->sort.keys (with more than GPB_SORT_AT_ONCE keys, the last of them).
+ * Search the batch on the pipeline's stream.  On return batch->sorted tells whether results are in
+ * the order of pipeline->sort.keys (with more than GPB_SORT_AT_ONCE keys, the last of them).
  */
 GpbDeviceStatus
-gpb_batch_run(GpbDevice *device, GpbLane *lane, GpbBatch *batch)
+gpb_search_batch_run(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch)
 {
 	if (batch->n == 0)
 		return GPB_DEVICE_OK;
 	if (batch->order == GPB_ORDER_INPUT)
-		return search_in_input_order(device, lane, batch);
-	return search_in_sorted_order(device, lane, batch, batch->order == GPB_ORDER_KEY);
+		return search_in_input_order(device, pipeline, batch);
+	return search_in_sorted_order(device, pipeline, batch, batch->order == GPB_ORDER_KEY);
 }

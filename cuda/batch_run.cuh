@@ -11,10 +11,10 @@
 #include "psa.cuh"
 
 /* A stream with the memory of what runs on it */
-struct GpbLane
+struct GpbPipeline
 {
 	cudaStream_t stream;
-	GpbBuffer	keys;			/* a bucket's, brought from the host */
+	GpbBuffer	keys;			/* a chunk's, brought from the host */
 	GpbBuffer	slots;
 	GpbBuffer	leaves;
 	GpbBuffer	positions;
@@ -31,7 +31,7 @@ enum GpbSorting
 };
 
 /* Arrays are in device memory. */
-struct GpbBatch
+struct GpbSearchBatch
 {
 	GpbTree		tree;
 	const GpbTreeProfile *profile;
@@ -47,14 +47,15 @@ struct GpbBatch
 	uint32	   *result;
 	uint32	   *permutation;	/* not in input order */
 
-	/* told by gpb_batch_run */
+	/* told by gpb_search_batch_run */
 	bool		sorted;
 	uint128		base;			/* sorted keys are distances from it */
 };
 
-void		gpb_lane_close(GpbDevice *device, GpbLane *lane);
+void		gpb_pipeline_close(GpbDevice *device, GpbPipeline *pipeline);
 GpbDeviceStatus gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
 								   const GpbTreeProfile **profile);
-GpbDeviceStatus gpb_batch_run(GpbDevice *device, GpbLane *lane, GpbBatch *batch);
+GpbDeviceStatus gpb_search_batch_run(GpbDevice *device, GpbPipeline *pipeline,
+									 GpbSearchBatch *batch);
 
 #endif							/* GPB_BATCH_RUN_CUH */

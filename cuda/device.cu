@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "device.cuh"
-#include "ranges.cuh"
 #include "tuning.cuh"
 
 /* ---- status ---- */
@@ -210,6 +209,15 @@ gpb_reader_end(GpbDevice *device, GpbChannel *channel)
 }
 
 GpbDeviceStatus
+gpb_reader_await(GpbDevice *device, GpbChannel *channel)
+{
+	if (channel->reading)
+		GPB_TRY_CUDA(device, cudaEventSynchronize(channel->read));
+	channel->reading = false;
+	return GPB_DEVICE_OK;
+}
+
+GpbDeviceStatus
 gpb_writer_begin(GpbDevice *device)
 {
 	int			i;
@@ -256,26 +264,16 @@ read_properties(GpbDevice *device, int ordinal, uint64 memory_limit)
 static GpbDeviceStatus
 create_channels(GpbDevice *device, int channels)
 {
-	size_t		bytes = channels * sizeof(GpbAnswer);
 	int			i;
 
 	device->channel = (GpbChannel *) calloc(channels, sizeof(GpbChannel));
 	if (device->channel == NULL)
 		return gpb_refuse(device, "out of memory");
 	device->nchannels = channels;
-	GPB_TRY(gpb_device_alloc(device, bytes, (void **) &device->answers));
-	GPB_TRY_CUDA(device, cudaHostAlloc((void **) &device->answers_host, bytes,
-									   cudaHostAllocDefault));
 	for (i = 0; i < channels; i++)
 	{
 		GpbChannel *channel = &device->channel[i];
 
-		channel->answer = &device->answers[i];
-		channel->answer_host = &device->answers_host[i];
-		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->done,
-													  cudaEventDisableTiming));
-		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->sorted,
-													  cudaEventDisableTiming));
 		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&channel->read,
 													  cudaEventDisableTiming));
 		GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&channel->stream,
@@ -295,8 +293,7 @@ set_up(GpbDevice *device, int ordinal, uint64 memory_limit, int channels)
 	GPB_TRY_CUDA(device, cudaEventRecord(device->uploaded, device->stream));
 	GPB_TRY(create_channels(device, channels));
 	device->variant = GPB_LEAF_VARIANT;
-	GPB_TRY(gpb_leaves_plan(device));
-	return gpb_ranges_plan(device);
+	return gpb_ranges_prepare_kernels(device);
 }
 
 static void
@@ -304,14 +301,7 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 {
 	gpb_search_free(device, channel);
 	gpb_pinned_free(device, &channel->visible_host);
-	gpb_input_free(device, &channel->input);
-	gpb_list_free(device, &channel->heap);
-	gpb_list_free(device, &channel->unclean);
 	gpb_ranges_free(device, channel);
-	if (channel->done != NULL)
-		(void) cudaEventDestroy(channel->done);
-	if (channel->sorted != NULL)
-		(void) cudaEventDestroy(channel->sorted);
 	if (channel->read != NULL)
 		(void) cudaEventDestroy(channel->read);
 	if (channel->stream != NULL)
@@ -334,9 +324,6 @@ close_device(GpbDevice *device)
 		free_channel(device, &device->channel[i]);
 	gpb_buffer_free(device, &device->staging);
 	gpb_buffer_free(device, &device->scratch);
-	gpb_device_free(device, device->answers, device->nchannels * sizeof(GpbAnswer));
-	if (device->answers_host != NULL)
-		(void) cudaFreeHost(device->answers_host);
 	if (device->region != NULL)
 		(void) cudaHostUnregister(device->region);
 	if (device->uploaded != NULL)
@@ -420,13 +407,11 @@ static const GpbDeviceApi api = {
 	gpb_cuda_upload_wait,
 	gpb_cuda_set_inner,
 	gpb_cuda_set_visibility,
-	gpb_cuda_aggregate_launch,
-	gpb_cuda_aggregate_finish,
+	gpb_cuda_ranges_launch,
+	gpb_cuda_ranges_finish,
 	gpb_cuda_fetch,
 	gpb_cuda_search_launch,
 	gpb_cuda_search_finish,
-	gpb_cuda_ranges_launch,
-	gpb_cuda_ranges_finish,
 	gpb_cuda_poll
 };
 

@@ -3,12 +3,11 @@
  * device.cuh
  *	  The cuda device: its memory, its stream, its status.
  *
- * Whatever writes to a mirror passes through one stream, and aggregates with it, so that
- * happens in the order in which it was submitted.  Searches and ranges run on their
- * channel's own stream, so that a large one does not hold up a small one: they wait
- * for the writes submitted before them (gpb_reader_begin), and a write waits for them
- * (gpb_writer_begin).  Together that is rule M3: an image, the inner image or a
- * channel's input submitted after a kernel is written after that kernel ended.  Memory
+ * Whatever writes to a mirror passes through one stream, and so happens in the order in which it
+ * was submitted.  Searches and ranges run on their channel's own stream, so that a large request
+ * does not hold up a small one: they wait for the writes submitted before them (gpb_reader_begin),
+ * and a write waits for them (gpb_writer_begin).  Together that is rule M3: an image, the inner
+ * image or a channel's input submitted after a kernel is written after that kernel ended.  Memory
  * is freed only after the streams ran dry (gpb_device_free).  One more stream carries
  * lists to the host; it only reads what a channel's finished request left, which
  * nothing overwrites before that channel's next launch.
@@ -25,7 +24,7 @@
 
 #include "device/device.h"
 
-#include "tree.cuh"
+#include "ranges.cuh"
 
 /* A piece of device memory, counted against the limit */
 struct GpbBuffer
@@ -53,7 +52,7 @@ struct GpbInput
 	size_t		summary_offset;
 	uint32		changed_blocks;
 	uint32		heap_blocks;
-	uint32		visible_below;	/* see GpbLeafJob */
+	uint32		visible_below;	/* see GpbVisibilityBits */
 };
 
 /* One list that a request leaves behind: as found, and in order */
@@ -70,7 +69,7 @@ enum GpbChannelState
 {
 	GPB_CHANNEL_IDLE,
 	GPB_CHANNEL_LAUNCHED,		/* kernels submitted, outcome unknown */
-	GPB_CHANNEL_FINISHED		/* answer and lists are complete */
+	GPB_CHANNEL_FINISHED		/* answers and lists are complete */
 };
 
 struct GpbSearchWork;
@@ -78,30 +77,13 @@ struct GpbRangesWork;
 
 struct GpbChannel
 {
-	GpbChannelState state;
-	GpbDeviceStatus outcome;	/* of a finished aggregate */
-	GpbDeviceMirror *mirror;
-	GpbAggregateSpec spec;
-	uint32		nsums;			/* GpbFloatSum in the answer */
-	bool		all_unclean;	/* there was no inner image: one record, no kernel */
-
 	GpbPinned	visible_host;	/* visibility bits of the next request */
 	uint64		visible_bytes;	/* of them, ever set */
-	GpbInput	input;			/* of the aggregate */
-
-	GpbAnswer  *answer;			/* on the device */
-	GpbAnswer  *answer_host;	/* pinned */
-	GpbListMemory heap;
-	GpbListMemory unclean;
-	cudaEvent_t done;			/* the answer has arrived */
-	cudaEvent_t sorted;			/* the lists are in order */
-
-	/* searches and ranges */
 	cudaStream_t stream;
 	cudaEvent_t read;			/* what was submitted to stream last has ended */
-	bool		reading;		/* a writer has yet to wait for it */
+	bool		reading;		/* it was not seen to have ended */
 	GpbSearchWork *search;		/* search.cu's; NULL until the first */
-	GpbRangesWork *ranges;		/* ranges.cu's */
+	GpbRangesWork *ranges;		/* ranges.cu's; likewise */
 };
 
 struct GpbDevice
@@ -120,15 +102,12 @@ struct GpbDevice
 
 	int			nchannels;
 	GpbChannel *channel;
-	GpbAnswer  *answers;		/* on the device, one for each channel */
-	GpbAnswer  *answers_host;
 
 	GpbBuffer	staging;		/* scattered pages on their way */
-	GpbBuffer	scratch;		/* inner pages' places; sort */
+	GpbBuffer	scratch;		/* inner pages' places */
 	GpbLeafVariant variant;
-	GpbLeafGrids grids;
-	uint32		bucket_keys;	/* of searches; 0: as planned */
-	uint32		ranges_blocks[GPB_RANGES_KERNELS];	/* that fill the device */
+	GpbRangesGrids grids;
+	uint32		chunk_keys;	/* of searches; 0: as planned */
 };
 
 /*
@@ -168,6 +147,8 @@ GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
  */
 GpbDeviceStatus gpb_reader_begin(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_reader_end(GpbDevice *device, GpbChannel *channel);
+/* Wait for all that was submitted to the channel's stream. */
+GpbDeviceStatus gpb_reader_await(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_writer_begin(GpbDevice *device);
 GpbDeviceStatus gpb_writer_end(GpbDevice *device);
 
@@ -227,10 +208,10 @@ struct GpbDeviceMirror
 	GpbLayout	layout;
 	uint64		bytes;			/* of device memory */
 
-	uint32		nchunks;		/* that the directory can name */
-	uint32		present;		/* chunks that exist */
-	GpbChunk   *chunk;			/* the directory's copy on the host */
-	uint64	   *imaged;			/* a bit for each block of those chunks */
+	uint32		nextents;		/* that the directory can name */
+	uint32		present;		/* extents that exist */
+	GpbExtent  *extent;			/* the directory's copy on the host */
+	uint64	   *imaged;			/* a bit for each block of those extents */
 	uint64	   *fresh;			/* likewise: imaged since the tree took it */
 	GpbBuffer	directory;
 	GpbSlab    *slabs;
@@ -255,7 +236,7 @@ GpbImages	gpb_mirror_images(const GpbDeviceMirror *mirror);
 GpbDeviceStatus gpb_cuda_set_inner(GpbDevice *device, GpbDeviceMirror *mirror,
 								   uint32 nblocks, const uint32 *blocks,
 								   const uint32 *counts, uint32 root_leaf);
-GpbSeparators gpb_mirror_separators(const GpbDeviceMirror *mirror);
+GpbSeparatorArray gpb_mirror_separators(const GpbDeviceMirror *mirror);
 GpbTree		gpb_mirror_tree(const GpbDeviceMirror *mirror);
 void		gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror);
 
@@ -271,24 +252,8 @@ GpbDeviceStatus gpb_input_submit(GpbDevice *device, cudaStream_t stream,
 								 const GpbChannel *channel, GpbInput *input,
 								 uint32 heap_blocks, const uint32 *changed, uint32 nblocks);
 /* Where a kernel finds it. */
-void		gpb_input_show(const GpbInput *input, GpbLeafJob *job);
+void		gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility);
 void		gpb_input_free(GpbDevice *device, GpbInput *input);
-
-/* ---- aggregate.cu ---- */
-
-GpbDeviceStatus gpb_cuda_aggregate_launch(GpbDevice *device, GpbDeviceMirror *mirror,
-										  int channel, const GpbAggregateSpec *spec,
-										  const uint32 *changed, uint32 nblocks);
-GpbDeviceStatus gpb_cuda_aggregate_finish(GpbDevice *device, int channel,
-										  GpbAggregateResult *result, GpbFloatSum *sums);
-GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
-							   uint64 first, uint64 n, void *into);
-
-/* Column c as a pass sees it; sum is its place among the float8 sums. */
-GpbPassColumn gpb_pass_column(const GpbLayout *layout, int c, uint8 want, uint32 sum);
-
-/* Bring a launched aggregate to its end, whatever that is. */
-GpbDeviceStatus gpb_channel_complete(GpbDevice *device, GpbChannel *channel);
 
 /* ---- search.cu ---- */
 
@@ -300,23 +265,15 @@ GpbDeviceStatus gpb_cuda_poll(GpbDevice *device, int channel, bool *ended);
 GpbDeviceStatus gpb_search_await(GpbDevice *device, GpbChannel *channel);
 void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
 
-/* ---- leaves.cu ---- */
-
-/* How many blocks fill this device, for each of the kernels. */
-GpbDeviceStatus gpb_leaves_plan(GpbDevice *device);
-GpbDeviceStatus gpb_leaves_launch(GpbDevice *device, const GpbLeafJob *job, bool float_sum);
-
 /* ---- ranges.cu ---- */
 
 GpbDeviceStatus gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 									   const GpbRangesSpec *spec, const void *ranges,
-									   const uint32 *changed, uint32 nblocks);
+									   void *answers, const uint32 *changed, uint32 nblocks);
 GpbDeviceStatus gpb_cuda_ranges_finish(GpbDevice *device, int channel,
 									   GpbRangesResult *result);
-GpbDeviceStatus gpb_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
-								 uint64 first, uint64 n, void *into);
-/* Until the channel's visibility bits were read by ranges launched on it. */
-GpbDeviceStatus gpb_ranges_await_input(GpbDevice *device, GpbChannel *channel);
+GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
+							   uint64 first, uint64 n, void *into);
 /* Before the mirror goes: ranges that might have to run again over it do so now. */
 void		gpb_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror);
 void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);

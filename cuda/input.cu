@@ -7,14 +7,17 @@
  */
 #include "device.cuh"
 
-/* Only into the channel's pinned copy: it goes to the device with the launch. */
+/*
+ * The bits go into the channel's pinned copy, and to the device with the launch.  A request in
+ * flight may still be taking them from there.
+ */
 GpbDeviceStatus
 gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void *bits, uint64 n)
 {
 	GpbChannel *channel = &device->channel[number];
 
 	GPB_ENTER(device);
-	GPB_TRY(gpb_ranges_await_input(device, channel));
+	GPB_TRY(gpb_reader_await(device, channel));
 	GPB_TRY(gpb_pinned_reserve(device, &channel->visible_host, offset + n));
 	memcpy((char *) channel->visible_host.data + offset, bits, n);
 	if (offset == 0 || offset + n > channel->visible_bytes)
@@ -92,16 +95,16 @@ gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *chann
 }
 
 void
-gpb_input_show(const GpbInput *input, GpbLeafJob *job)
+gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility)
 {
 	const char *memory = (const char *) input->memory.data;
 
-	job->visible = (const uint8 *) memory;
 	job->changed = (const uint32 *) (memory + input->changed_offset);
-	job->all_visible = (const uint32 *) (memory + input->summary_offset);
 	job->changed_blocks = input->changed_blocks;
-	job->heap_blocks = input->heap_blocks;
-	job->visible_below = input->visible_below;
+	visibility->bits = (const uint8 *) memory;
+	visibility->summary = (const uint32 *) (memory + input->summary_offset);
+	visibility->heap_blocks = input->heap_blocks;
+	visibility->visible_below = input->visible_below;
 }
 
 void

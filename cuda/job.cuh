@@ -12,11 +12,11 @@
 
 /* ---- images ---- */
 
-#define GPB_CHUNK_PAGES		512 /* page images that lie together: 4 MB */
+#define GPB_EXTENT_PAGES		512 /* page images that lie together: 4 MB */
 
-struct GpbChunk
+struct GpbExtent
 {
-	char	   *page;			/* GPB_CHUNK_PAGES images, or NULL */
+	char	   *page;			/* GPB_EXTENT_PAGES images, or NULL */
 	uint64	   *stamp;			/* of each; GPB_NO_STAMP: no image */
 };
 
@@ -25,8 +25,8 @@ struct GpbChunk
 
 struct GpbImages
 {
-	const GpbChunk *chunk;
-	uint32		nchunks;
+	const GpbExtent *extent;
+	uint32		nextents;
 };
 
 /* ---- the inner image ---- */
@@ -35,7 +35,7 @@ struct GpbImages
  * Separator i is (key, tie[i]), its key as wide as the index's; its leaf, child[i], ends
  * where separator i + 1 begins.  See tree.cuh.
  */
-struct GpbSeparators
+struct GpbSeparatorArray
 {
 	const void *key;
 	const uint64 *tie;
@@ -44,71 +44,30 @@ struct GpbSeparators
 	uint8		key_width;
 };
 
-/* ---- an aggregate ---- */
+/* ---- leaves ---- */
 
-/* Records appended in any order, with what they are to be sorted by */
-struct GpbList
-{
-	uint64	   *order;
-	char	   *record;
-	uint64		capacity;		/* what does not fit is counted, not stored */
-};
-
-/* All an aggregate leaves but the lists; the sums are as many as were asked for. */
-struct GpbAnswer
-{
-	uint32		first;			/* separators of the range: [first, end) */
-	uint32		end;
-	uint64		entries;
-	uint64		leaves;
-	uint64		nheap;
-	uint64		nunclean;
-	GpbColumnState column[GPB_MAX_COLUMNS];
-	GpbFloatSum sum[GPB_MAX_INCLUDE];
-};
-
-/* A column as a pass over the leaves sees it.  want is 0 where there is none. */
-struct GpbPassColumn
-{
-	uint8		index;			/* in GpbAnswer.column; 0 is the key */
-	uint8		want;
-	uint8		kind;			/* GpbKind */
-	uint8		offset;			/* within the row */
-	bool		is_narrow;		/* an integer of at most 4 bytes */
-	uint32		sum;			/* in GpbAnswer.sum, of a float8 sum */
-	uint64		null_mask;		/* NULL: (locator ^ null_flip) & null_mask */
-	uint64		null_flip;
-};
-
-/*
- * One pass over the leaves of a range.  Registers hold the state of a few columns, so
- * a request for many takes several passes; the first of them counts entries and
- * leaves and fills the lists.
- */
-#define GPB_PASS_COLUMNS	2
-
+/* What is needed to tell whether a leaf's image is clean, and to read it */
 struct GpbLeafJob
 {
-	GpbRange	range;
 	uint64		epoch;
-	uint64		dead_mask;		/* GPB_LOC_DEAD, or 0 to ignore the hints */
-	GpbSeparators separators;
+	GpbSeparatorArray separators;
 	GpbImages	images;
-	const uint32 *changed;
-	const uint8 *visible;		/* visibility bits */
-	const uint32 *all_visible;	/* a bit for each GPB_SUMMARY_BLOCKS of them */
-	GpbAnswer  *answer;
-	GpbList		heap;
-	GpbList		unclean;
+	const uint32 *changed;		/* a bit for each block */
 	uint32		changed_blocks;
-	uint32		heap_blocks;
-	uint32		visible_below;	/* all heap blocks below are all-visible */
-	uint32		nsums;
 	uint8		key_width;
 	uint8		row_width;
 	uint8		layout_flags;
-	bool		first_pass;
-	GpbPassColumn column[GPB_PASS_COLUMNS];
+};
+
+/* ---- visibility ---- */
+
+/* The visibility bits of a request */
+struct GpbVisibilityBits
+{
+	const uint8 *bits;			/* as the visibility map has them */
+	const uint32 *summary;		/* a bit for each GPB_SUMMARY_BLOCKS heap blocks */
+	uint32		heap_blocks;	/* that the bits cover */
+	uint32		visible_below;	/* all heap blocks below are all-visible */
 };
 
 /*
@@ -127,25 +86,14 @@ gpb_summary_words(uint32 heap_blocks)
 					 (32 * GPB_SUMMARY_BLOCKS));
 }
 
-/* ---- the leaf kernels ---- */
+/* ---- lists ---- */
 
-/* Ways for a warp to read a leaf's rows; tuning.cuh says which is used where. */
-enum GpbLeafVariant
+/* Records appended in any order, with what they are to be sorted by */
+struct GpbList
 {
-	GPB_LEAF_ROWS,				/* each lane a row, words as needed */
-	GPB_LEAF_QUADS,				/* each lane four rows, 16 bytes at a time */
-	GPB_LEAF_VARIANTS
+	uint64	   *order;
+	char	   *record;
+	uint64		capacity;		/* what does not fit is counted, not stored */
 };
-
-/* Blocks that fill the device, for each leaf kernel in the order of leaves.cu */
-#define GPB_LEAF_KERNELS	12
-
-struct GpbLeafGrids
-{
-	uint32		blocks[GPB_LEAF_KERNELS];
-};
-
-/* Kernels of batches of ranges whose grid fills the device, in the order of ranges_kernels.cu */
-#define GPB_RANGES_KERNELS	6
 
 #endif							/* GPB_JOB_CUH */

@@ -3,7 +3,7 @@
  * mirror.cu
  *	  Page images on the device, addressed by block number.
  *
- * Images lie in chunks of GPB_CHUNK_PAGES; a directory on the device leads to them, so
+ * Images lie in extents of GPB_EXTENT_PAGES; a directory on the device leads to them, so
  * that an index can grow without its images being moved.  Each image has a stamp,
  * the epoch of the upload that brought it.  Pages and stamps are written in stream
  * order, the stamp no earlier than its page.
@@ -15,12 +15,12 @@
 #include "device.cuh"
 #include "tuning.cuh"
 
-#define GPB_CHUNK_BYTES		((size_t) GPB_CHUNK_PAGES * GPB_PAGE_SIZE)
-#define GPB_CHUNK_STAMPS	((size_t) GPB_CHUNK_PAGES * sizeof(uint64))
-#define GPB_CHUNK_WORDS		(GPB_CHUNK_PAGES / 64)	/* of imaged */
-#define GPB_SLAB_CHUNKS		16	/* most chunks allocated together */
+#define GPB_EXTENT_BYTES		((size_t) GPB_EXTENT_PAGES * GPB_PAGE_SIZE)
+#define GPB_EXTENT_STAMPS	((size_t) GPB_EXTENT_PAGES * sizeof(uint64))
+#define GPB_EXTENT_WORDS		(GPB_EXTENT_PAGES / 64)	/* of imaged */
+#define GPB_SLAB_EXTENTS		16	/* most extents allocated together */
 
-/* One allocation: the images of some consecutive chunks, then their stamps */
+/* One allocation: the images of some consecutive extents, then their stamps */
 struct GpbSlab
 {
 	void	   *data;
@@ -42,19 +42,19 @@ scatter_pages(GpbImages images, const __grid_constant__ GpbScatter scatter,
 			  const uint4 *staging, uint64 epoch)
 {
 	uint32		block = scatter.block[blockIdx.x];
-	GpbChunk	chunk = images.chunk[block / GPB_CHUNK_PAGES];
-	uint32		at = block % GPB_CHUNK_PAGES;
-	uint4	   *into = (uint4 *) (chunk.page + (size_t) at * GPB_PAGE_SIZE);
+	GpbExtent	extent = images.extent[block / GPB_EXTENT_PAGES];
+	uint32		at = block % GPB_EXTENT_PAGES;
+	uint4	   *into = (uint4 *) (extent.page + (size_t) at * GPB_PAGE_SIZE);
 	uint32		words = GPB_PAGE_SIZE / sizeof(uint4);
 	uint32		i;
 
 	for (i = threadIdx.x; i < words; i += blockDim.x)
 		into[i] = staging[(size_t) blockIdx.x * words + i];
 	if (threadIdx.x == 0)
-		chunk.stamp[at] = epoch;
+		extent.stamp[at] = epoch;
 }
 
-/* Runs of consecutive blocks within a chunk each */
+/* Runs of consecutive blocks within a extent each */
 #define GPB_RUNS	240
 
 struct GpbRuns
@@ -69,14 +69,14 @@ static __global__ void __launch_bounds__(256)
 stamp_runs(GpbImages images, const __grid_constant__ GpbRuns runs, uint64 epoch)
 {
 	uint32		first = runs.first[blockIdx.x];
-	uint64	   *stamp = images.chunk[first / GPB_CHUNK_PAGES].stamp + first % GPB_CHUNK_PAGES;
+	uint64	   *stamp = images.extent[first / GPB_EXTENT_PAGES].stamp + first % GPB_EXTENT_PAGES;
 	uint32		i;
 
 	for (i = threadIdx.x; i < runs.count[blockIdx.x]; i += blockDim.x)
 		stamp[i] = epoch;
 }
 
-/* ---- chunks ---- */
+/* ---- extents ---- */
 
 GpbDeviceStatus
 gpb_cuda_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirror **mirror)
@@ -90,40 +90,40 @@ gpb_cuda_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirr
 	return GPB_DEVICE_OK;
 }
 
-/* Make the directory name at least nchunks chunks. */
+/* Make the directory name at least nextents extents. */
 static GpbDeviceStatus
-grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
+grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nextents)
 {
-	GpbBuffer	directory = {NULL, nchunks * sizeof(GpbChunk)};
-	GpbChunk   *chunk;
+	GpbBuffer	directory = {NULL, nextents * sizeof(GpbExtent)};
+	GpbExtent  *extent;
 	uint64	   *imaged;
 	uint64	   *fresh;
-	uint32		added = nchunks - mirror->nchunks;
+	uint32		added = nextents - mirror->nextents;
 	GpbDeviceStatus status;
 
-	chunk = (GpbChunk *) realloc(mirror->chunk, nchunks * sizeof(GpbChunk));
-	if (chunk == NULL)
+	extent = (GpbExtent *) realloc(mirror->extent, nextents * sizeof(GpbExtent));
+	if (extent == NULL)
 		return gpb_refuse(device, "out of memory");
-	mirror->chunk = chunk;
+	mirror->extent = extent;
 	imaged = (uint64 *) realloc(mirror->imaged,
-								(size_t) nchunks * GPB_CHUNK_WORDS * sizeof(uint64));
+								(size_t) nextents * GPB_EXTENT_WORDS * sizeof(uint64));
 	if (imaged == NULL)
 		return gpb_refuse(device, "out of memory");
 	mirror->imaged = imaged;
 	fresh = (uint64 *) realloc(mirror->fresh,
-							   (size_t) nchunks * GPB_CHUNK_WORDS * sizeof(uint64));
+							   (size_t) nextents * GPB_EXTENT_WORDS * sizeof(uint64));
 	if (fresh == NULL)
 		return gpb_refuse(device, "out of memory");
 	mirror->fresh = fresh;
-	memset(chunk + mirror->nchunks, 0, added * sizeof(GpbChunk));
-	memset(imaged + (size_t) mirror->nchunks * GPB_CHUNK_WORDS, 0,
-		   (size_t) added * GPB_CHUNK_WORDS * sizeof(uint64));
-	memset(fresh + (size_t) mirror->nchunks * GPB_CHUNK_WORDS, 0,
-		   (size_t) added * GPB_CHUNK_WORDS * sizeof(uint64));
+	memset(extent + mirror->nextents, 0, added * sizeof(GpbExtent));
+	memset(imaged + (size_t) mirror->nextents * GPB_EXTENT_WORDS, 0,
+		   (size_t) added * GPB_EXTENT_WORDS * sizeof(uint64));
+	memset(fresh + (size_t) mirror->nextents * GPB_EXTENT_WORDS, 0,
+		   (size_t) added * GPB_EXTENT_WORDS * sizeof(uint64));
 
 	GPB_TRY(gpb_device_alloc(device, directory.size, &directory.data));
 	status = gpb_check(device,
-					   cudaMemcpyAsync(directory.data, chunk, directory.size,
+					   cudaMemcpyAsync(directory.data, extent, directory.size,
 									   cudaMemcpyHostToDevice, device->stream),
 					   "copying the directory");
 	if (status != GPB_DEVICE_OK)
@@ -134,35 +134,35 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nchunks)
 	mirror->bytes += directory.size - mirror->directory.size;
 	gpb_buffer_free(device, &mirror->directory);
 	mirror->directory = directory;
-	mirror->nchunks = nchunks;
+	mirror->nextents = nextents;
 	return GPB_DEVICE_OK;
 }
 
-/* Consecutive chunks from "first" on, up to "most", that do not exist yet */
+/* Consecutive extents from "first" on, up to "most", that do not exist yet */
 static uint32
-missing_chunks(const GpbDeviceMirror *mirror, uint32 first, uint32 most)
+missing_extents(const GpbDeviceMirror *mirror, uint32 first, uint32 most)
 {
 	uint32		n = 0;
 
-	while (n < most && first + n < mirror->nchunks && mirror->chunk[first + n].page == NULL)
+	while (n < most && first + n < mirror->nextents && mirror->extent[first + n].page == NULL)
 		n++;
 	return n;
 }
 
-/* The stamps of n new chunks, and where all is, to the device */
+/* The stamps of n new extents, and where all is, to the device */
 static GpbDeviceStatus
-submit_chunks(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
+submit_extents(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 {
-	GPB_TRY_CUDA(device, cudaMemsetAsync(mirror->chunk[first].stamp, 0xFF,
-										 n * GPB_CHUNK_STAMPS, device->stream));
+	GPB_TRY_CUDA(device, cudaMemsetAsync(mirror->extent[first].stamp, 0xFF,
+										 n * GPB_EXTENT_STAMPS, device->stream));
 	return gpb_check(device,
-					 cudaMemcpyAsync((GpbChunk *) mirror->directory.data + first,
-									 mirror->chunk + first, n * sizeof(GpbChunk),
+					 cudaMemcpyAsync((GpbExtent *) mirror->directory.data + first,
+									 mirror->extent + first, n * sizeof(GpbExtent),
 									 cudaMemcpyHostToDevice, device->stream),
 					 "copying the directory");
 }
 
-/* Allocate n chunks, none of which has an image; all, or none. */
+/* Allocate n extents, none of which has an image; all, or none. */
 static GpbDeviceStatus
 add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 {
@@ -173,23 +173,23 @@ add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 
 	if (slab == NULL)
 		return gpb_refuse(device, "out of memory");
-	slab->size = n * (GPB_CHUNK_BYTES + GPB_CHUNK_STAMPS);
+	slab->size = n * (GPB_EXTENT_BYTES + GPB_EXTENT_STAMPS);
 	status = gpb_device_alloc(device, slab->size, &slab->data);
 	if (status != GPB_DEVICE_OK)
 	{
 		free(slab);
 		return status;
 	}
-	stamps = (char *) slab->data + n * GPB_CHUNK_BYTES;
+	stamps = (char *) slab->data + n * GPB_EXTENT_BYTES;
 	for (i = 0; i < n; i++)
 	{
-		mirror->chunk[first + i].page = (char *) slab->data + i * GPB_CHUNK_BYTES;
-		mirror->chunk[first + i].stamp = (uint64 *) (stamps + i * GPB_CHUNK_STAMPS);
+		mirror->extent[first + i].page = (char *) slab->data + i * GPB_EXTENT_BYTES;
+		mirror->extent[first + i].stamp = (uint64 *) (stamps + i * GPB_EXTENT_STAMPS);
 	}
-	status = submit_chunks(device, mirror, first, n);
+	status = submit_extents(device, mirror, first, n);
 	if (status != GPB_DEVICE_OK)
 	{
-		memset(&mirror->chunk[first], 0, n * sizeof(GpbChunk));
+		memset(&mirror->extent[first], 0, n * sizeof(GpbExtent));
 		gpb_device_free(device, slab->data, slab->size);
 		free(slab);
 		return status;
@@ -202,47 +202,38 @@ add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 }
 
 /*
- * See that a block has a place.  Chunks are taken several at a time once the mirror has
+ * See that a block has a place.  Extents are taken several at a time once the mirror has
  * several, so that loading a large index is not a matter of cudaMalloc.
  */
 static GpbDeviceStatus
 make_place(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 {
-	uint32		chunk = block / GPB_CHUNK_PAGES;
+	uint32		extent = block / GPB_EXTENT_PAGES;
 	uint32		want = mirror->present < 1 ? 1 :
-		mirror->present > GPB_SLAB_CHUNKS ? GPB_SLAB_CHUNKS : mirror->present;
+		mirror->present > GPB_SLAB_EXTENTS ? GPB_SLAB_EXTENTS : mirror->present;
 	uint32		n;
 
-	if (chunk < mirror->nchunks && mirror->chunk[chunk].page != NULL)
+	if (extent < mirror->nextents && mirror->extent[extent].page != NULL)
 		return GPB_DEVICE_OK;
-	if (chunk >= mirror->nchunks)
+	if (extent >= mirror->nextents)
 		GPB_TRY(grow_directory(device, mirror,
-							   chunk + chunk / 2 + GPB_SLAB_CHUNKS));
-	n = missing_chunks(mirror, chunk, want);
+							   extent + extent / 2 + GPB_SLAB_EXTENTS));
+	n = missing_extents(mirror, extent, want);
 	if (n > 1)
 	{
-		GpbDeviceStatus status = add_slab(device, mirror, chunk, n);
+		GpbDeviceStatus status = add_slab(device, mirror, extent, n);
 
 		if (status != GPB_DEVICE_NO_MEMORY)
 			return status;
 	}
-	return add_slab(device, mirror, chunk, 1);
+	return add_slab(device, mirror, extent, 1);
 }
 
 void
 gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 {
 	GpbSlab    *slab;
-	int			i;
 
-	/* An aggregate may have to run again over this mirror before it is finished. */
-	for (i = 0; i < device->nchannels; i++)
-	{
-		GpbChannel *channel = &device->channel[i];
-
-		if (channel->state == GPB_CHANNEL_LAUNCHED && channel->mirror == mirror)
-			(void) gpb_channel_complete(device, channel);
-	}
 	gpb_ranges_settle(device, mirror);
 	while ((slab = mirror->slabs) != NULL)
 	{
@@ -252,7 +243,7 @@ gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 	}
 	gpb_buffer_free(device, &mirror->directory);
 	gpb_tree_free(device, mirror);
-	free(mirror->chunk);
+	free(mirror->extent);
 	free(mirror->imaged);
 	free(mirror->fresh);
 	free(mirror);
@@ -269,15 +260,15 @@ gpb_mirror_images(const GpbDeviceMirror *mirror)
 {
 	GpbImages	images;
 
-	images.chunk = (const GpbChunk *) mirror->directory.data;
-	images.nchunks = mirror->nchunks;
+	images.extent = (const GpbExtent *) mirror->directory.data;
+	images.nextents = mirror->nextents;
 	return images;
 }
 
 bool
 gpb_mirror_has_image(const GpbDeviceMirror *mirror, uint32 block)
 {
-	if (block / GPB_CHUNK_PAGES >= mirror->nchunks)
+	if (block / GPB_EXTENT_PAGES >= mirror->nextents)
 		return false;
 	return (mirror->imaged[block / 64] >> (block % 64)) & 1;
 }
@@ -311,14 +302,14 @@ note_images(GpbDeviceMirror *mirror, const uint32 *blocks, uint32 n)
 
 /* ---- upload ---- */
 
-/* Length of the run of consecutive blocks, within one chunk, that begins the list */
+/* Length of the run of consecutive blocks, within one extent, that begins the list */
 static uint32
 run_length(const uint32 *blocks, uint32 n)
 {
 	uint32		length = 1;
 
 	while (length < n && blocks[length] == blocks[0] + length &&
-		   blocks[length] % GPB_CHUNK_PAGES != 0)
+		   blocks[length] % GPB_EXTENT_PAGES != 0)
 		length++;
 	return length;
 }
@@ -344,8 +335,8 @@ static GpbDeviceStatus
 upload_run(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 block, uint32 n,
 		   const char *pages)
 {
-	char	   *into = mirror->chunk[block / GPB_CHUNK_PAGES].page +
-		(size_t) (block % GPB_CHUNK_PAGES) * GPB_PAGE_SIZE;
+	char	   *into = mirror->extent[block / GPB_EXTENT_PAGES].page +
+		(size_t) (block % GPB_EXTENT_PAGES) * GPB_PAGE_SIZE;
 
 	return gpb_check(device,
 					 cudaMemcpyAsync(into, pages, (size_t) n * GPB_PAGE_SIZE,

@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * ranges.cu
- *	  A batch of ranges over a mirror, from the request to its answers and lists.
+ *	  A request of ranges over a mirror, from its launch to its answers and lists.
  *
- * On the channel's own stream: the input, the kernels (ranges_kernels.cu), and what
- * they counted back.  Nothing there waits.  A list, or the items of a batch that lists entries,
- * may turn out longer than the channel's memory for it; then finishing enlarges that and
- * runs the kernels again, as aggregate.cu says and with the same right.
+ * On the channel's own stream a launch submits the input, the kernels (ranges_run.cu), and what
+ * they leave for the host: what they counted, and the answers.  Nothing there waits.  A single
+ * answer lies behind the counts and comes with them; many go straight to where the caller wants
+ * them.
+ *
+ * A list, or the items of a request that lists entries, may turn out longer than the channel's
+ * memory for it; then finishing enlarges that and runs the kernels again.  By then newer images may
+ * have come: their stamps are above the request's epoch, so their leaves are unclean, and any
+ * inner image partitions the keys; the answer differs but is as exact.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,29 +21,32 @@
 #include "ranges.cuh"
 #include "tuning.cuh"
 
-/* A channel's batch of ranges; its buffers stay from one to the next. */
+/* A channel's request of ranges; its buffers stay from one to the next. */
 struct GpbRangesWork
 {
 	GpbChannelState state;
 	GpbDeviceStatus outcome;	/* of finished ranges */
 	GpbDeviceMirror *mirror;
 	GpbRangesSpec spec;
+	GpbRangesPlan plan;
+	bool		single;			/* one range, to be aggregated */
+	GpbRange	range;			/* which it is */
+	void	   *answers_host;	/* where the caller wants the answers */
 	GpbInput	input;
 	GpbBuffer	ranges;
 	GpbBuffer	first;			/* see GpbRangesJob */
 	GpbBuffer	items;
 	GpbBuffer	place;
 	GpbBuffer	live;
-	GpbBuffer	answers;
+	GpbBuffer	answers;		/* of more than one */
 	GpbBuffer	scan;
 	GpbBuffer	scratch;		/* of sorting lists */
 	GpbSortMemory sort;			/* of many ranges */
 	const GpbTreeProfile *profile;
-	GpbBuffer	counts;
+	GpbBuffer	counts;			/* GpbRangesCounts, and a single answer */
 	GpbPinned	counts_host;
 	GpbListMemory entries;
 	GpbListMemory pieces;
-	cudaEvent_t copied;			/* the input has left the host */
 	cudaEvent_t ready;			/* the lists are in order */
 };
 
@@ -46,6 +54,26 @@ static GpbRangesCounts *
 counts_of(const GpbRangesWork *work)
 {
 	return (GpbRangesCounts *) work->counts_host.data;
+}
+
+/* Is there one answer, which lies behind the counts? */
+static bool
+is_total(const GpbRangesWork *work)
+{
+	return gpb_count_answers(&work->spec) == 1;
+}
+
+static size_t
+counts_size(const GpbRangesWork *work)
+{
+	return sizeof(GpbRangesCounts) +
+		(is_total(work) ? gpb_answer_width(&work->plan.format) : 0);
+}
+
+static size_t
+ranges_size(const GpbRangesSpec *spec)
+{
+	return spec->n * (size_t) gpb_range_width(spec->form);
 }
 
 static uint64
@@ -59,14 +87,6 @@ item_capacity(const GpbRangesWork *work)
 
 /* ---- memory ---- */
 
-static GpbDeviceStatus
-create_events(GpbDevice *device, GpbRangesWork *work)
-{
-	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->copied, cudaEventDisableTiming));
-	return gpb_check(device, cudaEventCreateWithFlags(&work->ready, cudaEventDisableTiming),
-					 "cudaEventCreate");
-}
-
 /* See that the channel has its work. */
 static GpbDeviceStatus
 make_work(GpbDevice *device, GpbChannel *channel)
@@ -77,8 +97,11 @@ make_work(GpbDevice *device, GpbChannel *channel)
 		if (channel->ranges == NULL)
 			return gpb_refuse(device, "out of memory");
 	}
-	return channel->ranges->ready != NULL ? GPB_DEVICE_OK :
-		create_events(device, channel->ranges);
+	if (channel->ranges->ready != NULL)
+		return GPB_DEVICE_OK;
+	return gpb_check(device, cudaEventCreateWithFlags(&channel->ranges->ready,
+													  cudaEventDisableTiming),
+					 "cudaEventCreate");
 }
 
 void
@@ -102,34 +125,46 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_pinned_free(device, &work->counts_host);
 	gpb_list_free(device, &work->entries);
 	gpb_list_free(device, &work->pieces);
-	if (work->copied != NULL)
-		(void) cudaEventDestroy(work->copied);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
 	free(work);
 	channel->ranges = NULL;
 }
 
-/* Room for the lists, and where entries are listed for so many items */
+/* Room for the lists, and, where entries are listed, for so many items */
 static GpbDeviceStatus
 reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pieces,
 			  uint64 items)
 {
-	const GpbRangesSpec *spec = &work->spec;
-	size_t		scan_size;
+	const GpbProgram *program = &work->spec.program;
 
-	if (spec->list_entries && items > 0x7FFFFFFF)
+	if (program->list_entries && items > 0x7FFFFFFF)
 		return gpb_refuse(device, "%llu leaves to list entries of are too many for one request",
 						  (unsigned long long) items);
 	GPB_TRY(gpb_list_reserve(device, &work->entries, entries,
-							 gpb_range_entry_width(spec->layout.row_width)));
+							 gpb_range_entry_width(program->layout.row_width)));
 	GPB_TRY(gpb_list_reserve(device, &work->pieces, pieces, sizeof(GpbUncleanPiece)));
-	GPB_TRY(gpb_buffer_reserve(device, &work->place,
-							   (spec->list_entries ? items : spec->n) * sizeof(GpbRangePlace)));
-	if (spec->list_entries)
-		GPB_TRY(gpb_buffer_reserve(device, &work->live, items * sizeof(uint64)));
-	GPB_TRY(gpb_ranges_scan_size(device, spec->n,
-								 spec->list_entries ? item_capacity(work) : 0, &scan_size));
+	if (!program->list_entries)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_buffer_reserve(device, &work->place, items * sizeof(GpbRangePlace)));
+	return gpb_buffer_reserve(device, &work->live, items * sizeof(uint64));
+}
+
+/* Room for what only requests of many ranges, and lists, need */
+static GpbDeviceStatus
+reserve_many(GpbDevice *device, GpbRangesWork *work)
+{
+	const GpbRangesSpec *spec = &work->spec;
+	bool		list = spec->program.list_entries;
+	size_t		scan_size;
+
+	GPB_TRY(gpb_buffer_reserve(device, &work->ranges, ranges_size(spec)));
+	if (!list)
+		GPB_TRY(gpb_buffer_reserve(device, &work->place, spec->n * sizeof(GpbRangePlace)));
+	if (!list && !is_total(work))
+		GPB_TRY(gpb_buffer_reserve(device, &work->answers,
+								   (size_t) spec->n * gpb_answer_width(&work->plan.format)));
+	GPB_TRY(gpb_ranges_scan_size(device, spec->n, list ? item_capacity(work) : 0, &scan_size));
 	return gpb_buffer_reserve(device, &work->scan, scan_size);
 }
 
@@ -137,7 +172,7 @@ reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pie
 static bool
 is_ordered(const GpbRangesWork *work)
 {
-	return !work->spec.list_entries && work->spec.n >= GPB_ORDERED_RANGES &&
+	return !work->spec.program.list_entries && work->spec.n >= GPB_ORDERED_RANGES &&
 		work->spec.n <= GPB_SORT_AT_ONCE && work->mirror->tree.n > 1;
 }
 
@@ -147,12 +182,10 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 {
 	const GpbRangesSpec *spec = &work->spec;
 	size_t		n = spec->n;
-	uint64		listed = spec->list_entries ? n : 0;
+	uint64		listed = spec->program.list_entries ? n : 0;
 
-	GPB_TRY(gpb_buffer_reserve(device, &work->counts, sizeof(GpbRangesCounts)));
-	GPB_TRY(gpb_pinned_reserve(device, &work->counts_host, sizeof(GpbRangesCounts)));
-	GPB_TRY(gpb_buffer_reserve(device, &work->ranges,
-							   n * (spec->points ? sizeof(uint64) : sizeof(GpbKeyRange))));
+	GPB_TRY(gpb_buffer_reserve(device, &work->counts, counts_size(work)));
+	GPB_TRY(gpb_pinned_reserve(device, &work->counts_host, counts_size(work)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
 	if (is_ordered(work))
@@ -161,11 +194,9 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 		GPB_TRY(gpb_buffer_reserve(device, &work->sort.clamped, n * sizeof(uint64)));
 		GPB_TRY(gpb_buffer_reserve(device, &work->sort.order, n * sizeof(uint32)));
 	}
-	if (!spec->list_entries)
-		GPB_TRY(gpb_buffer_reserve(device, &work->answers,
-								   n * gpb_range_answer_width(spec->want)));
-	return reserve_lists(device, work, GPB_RANGE_ENTRY_CAPACITY + listed,
-						 GPB_RANGE_PIECE_CAPACITY, GPB_RANGE_ITEM_CAPACITY + 2 * listed);
+	GPB_TRY(reserve_lists(device, work, GPB_RANGE_ENTRY_CAPACITY + listed,
+						  GPB_RANGE_PIECE_CAPACITY, GPB_RANGE_ITEM_CAPACITY + 2 * listed));
+	return work->single ? GPB_DEVICE_OK : reserve_many(device, work);
 }
 
 /* ---- submitting ---- */
@@ -174,30 +205,29 @@ static GpbRangesJob
 make_job(const GpbRangesWork *work)
 {
 	const GpbRangesSpec *spec = &work->spec;
+	const GpbLayout *layout = &spec->program.layout;
+	GpbRangesCounts *counts = (GpbRangesCounts *) work->counts.data;
 	GpbRangesJob job;
 
 	memset(&job, 0, sizeof(job));
 	job.epoch = spec->epoch;
-	job.dead_mask = spec->ignore_dead_hints ? 0 : GPB_LOC_DEAD;
 	job.separators = gpb_mirror_separators(work->mirror);
 	job.images = gpb_mirror_images(work->mirror);
-	gpb_input_show(&work->input, &job);
-	job.heap = gpb_list_view(&work->entries);
-	job.unclean = gpb_list_view(&work->pieces);
-	job.key_width = spec->layout.key_width;
-	job.row_width = spec->layout.row_width;
-	job.layout_flags = spec->layout.flags;
-	job.first_pass = true;
-	if (!spec->list_entries)
-		job.column[0] = gpb_pass_column(&spec->layout, spec->column, spec->want, 0);
+	gpb_input_show(&work->input, &job, &job.visibility);
+	job.key_width = layout->key_width;
+	job.row_width = layout->row_width;
+	job.layout_flags = layout->flags;
 	job.tree = gpb_mirror_tree(work->mirror);
-	job.ranges = work->ranges.data;
+	job.form = spec->form;
 	job.n = spec->n;
-	job.points = spec->points;
-	job.list_entries = spec->list_entries;
-	job.counts = (GpbRangesCounts *) work->counts.data;
-	job.answers = (int64 *) work->answers.data;
-	job.words = (uint32) gpb_range_answer_width(spec->want) / sizeof(int64);
+	job.ranges = work->single ? NULL : work->ranges.data;
+	job.range = work->range;
+	job.total = is_total(work);
+	job.counts = counts;
+	job.answers = job.total ? (int64 *) (counts + 1) : (int64 *) work->answers.data;
+	job.words = work->plan.format.words;
+	job.entries = gpb_list_view(&work->entries);
+	job.pieces = gpb_list_view(&work->pieces);
 	job.first = (uint32 *) work->first.data;
 	job.items = (uint64 *) work->items.data;
 	job.place = (GpbRangePlace *) work->place.data;
@@ -206,7 +236,6 @@ make_job(const GpbRangesWork *work)
 	return job;
 }
 
-/* The kernels, and what they counted */
 static GpbDeviceStatus
 submit_kernels(GpbDevice *device, GpbChannel *channel)
 {
@@ -219,12 +248,30 @@ submit_kernels(GpbDevice *device, GpbChannel *channel)
 		GPB_TRY(gpb_ranges_order(device, channel->stream, &job, work->profile, &work->sort));
 		job.order = (const uint32 *) work->sort.order.data;
 	}
-	GPB_TRY(gpb_ranges_run(device, channel->stream, &job, work->scan.data, work->scan.size));
-	return gpb_check(device,
-					 cudaMemcpyAsync(work->counts_host.data, work->counts.data,
-									 sizeof(GpbRangesCounts), cudaMemcpyDeviceToHost,
-									 channel->stream),
-					 "copying counts");
+	return gpb_ranges_run(device, channel->stream, &job, &work->plan, work->scan.data,
+						  work->scan.size);
+}
+
+static GpbDeviceStatus
+submit_copy(GpbDevice *device, GpbChannel *channel, void *into, const void *from, size_t size)
+{
+	return gpb_check(device, cudaMemcpyAsync(into, from, size, cudaMemcpyDeviceToHost,
+											 channel->stream),
+					 "copying answers");
+}
+
+/* The kernels, and what they leave for the host */
+static GpbDeviceStatus
+submit_request(GpbDevice *device, GpbChannel *channel)
+{
+	GpbRangesWork *work = channel->ranges;
+
+	GPB_TRY(submit_kernels(device, channel));
+	if (gpb_count_answers(&work->spec) > 1)
+		GPB_TRY(submit_copy(device, channel, work->answers_host, work->answers.data,
+							(size_t) work->spec.n * gpb_answer_width(&work->plan.format)));
+	return submit_copy(device, channel, work->counts_host.data, work->counts.data,
+					   counts_size(work));
 }
 
 static GpbDeviceStatus
@@ -233,56 +280,106 @@ submit_input(GpbDevice *device, GpbChannel *channel, const void *ranges, const u
 {
 	GpbRangesWork *work = channel->ranges;
 	const GpbRangesSpec *spec = &work->spec;
-	size_t		bytes = spec->n * (spec->points ? sizeof(uint64) : sizeof(GpbKeyRange));
 
 	GPB_TRY(gpb_input_submit(device, channel->stream, channel, &work->input, spec->heap_blocks,
 							 changed, nblocks));
-	GPB_TRY_CUDA(device, cudaMemcpyAsync(work->ranges.data, ranges, bytes,
-										 cudaMemcpyHostToDevice, channel->stream));
-	return gpb_check(device, cudaEventRecord(work->copied, channel->stream), "cudaEventRecord");
+	if (work->single)
+		return GPB_DEVICE_OK;	/* the kernels' parameters have it */
+	return gpb_check(device,
+					 cudaMemcpyAsync(work->ranges.data, ranges, ranges_size(spec),
+									 cudaMemcpyHostToDevice, channel->stream),
+					 "copying ranges");
 }
 
-/* Whatever was submitted, the channel's stream is to be waited for. */
+/*
+ * End what a submission of this status began to read.  If it failed, what was submitted of it has
+ * ended on return: the caller's memory is not the device's any more.
+ */
 static GpbDeviceStatus
 end_reading(GpbDevice *device, GpbChannel *channel, GpbDeviceStatus status)
 {
 	GpbDeviceStatus ended = gpb_reader_end(device, channel);
 
-	return status != GPB_DEVICE_OK ? status : ended;
+	if (status == GPB_DEVICE_OK)
+		return ended;
+	(void) gpb_reader_await(device, channel);
+	return status;
 }
 
 /* ---- launching ---- */
 
-/* What is asked of a column that it cannot answer is said here. */
-static GpbDeviceStatus
-check_spec(GpbDevice *device, const GpbRangesSpec *spec)
+/*
+ * Could the mirror hold more than 2^31 entries?  That many values are what a bin of a GpbFloatSum
+ * takes without a carry, and in an answer for each of many ranges nothing carries until all values
+ * have been added.
+ */
+static bool
+is_beyond_float_sums(const GpbRangesWork *work)
 {
-	if (spec->list_entries)
-		return GPB_DEVICE_OK;
-	if (spec->column > spec->layout.ncolumns)
-		return gpb_refuse(device, "ranges of column %d of %d; name the key or an INCLUDE column",
-						  spec->column, spec->layout.ncolumns);
-	if ((spec->want & GPB_WANT_SUM) != 0 && spec->column > 0 &&
-		spec->layout.kind[spec->column - 1] == GPB_KIND_FLOAT8)
-		return gpb_refuse(device, "a float8 column is not summed over ranges; "
-						  "use an aggregate for each range");
-	if (spec->n > 0x7FFFFFFF)
+	const GpbLayout *layout = &work->spec.program.layout;
+	uint64		of_leaf = GPB_PAGE_SPACE / (layout->key_width + layout->row_width);
+
+	return work->mirror->tree.n * of_leaf > (uint64) 1 << 31;
+}
+
+/* Leaves that one kernel may add up to a single answer, see GPB_BLOCK_LEAVES */
+static uint64
+most_leaves(const GpbDevice *device)
+{
+	return GPB_BLOCK_LEAVES * device->info.multiprocessors;
+}
+
+/* Refuse requests that are too large for what counts and adds up. */
+static GpbDeviceStatus
+check_work(GpbDevice *device, const GpbRangesWork *work)
+{
+	const GpbRangesSpec *spec = &work->spec;
+
+	if (spec->n > 0x7FFFFFFF || (is_total(work) && spec->n > most_leaves(device)))
 		return gpb_refuse(device, "%u ranges are too many for one request; ask for fewer",
 						  spec->n);
+	if (!spec->program.list_entries && !is_total(work) &&
+		gpb_count_float_sums(&spec->program) > 0 && is_beyond_float_sums(work))
+		return gpb_refuse(device, "too many entries for exact float8 sums of each of many ranges; "
+						  "ask for one range at a time");
 	return GPB_DEVICE_OK;
 }
 
-/* Requests of either kind that were launched on the channel and never finished */
+/* Drop a request that was launched on the channel and never finished. */
 static GpbDeviceStatus
 abandon(GpbDevice *device, GpbChannel *channel)
 {
-	if (channel->state == GPB_CHANNEL_LAUNCHED)
-		(void) gpb_channel_complete(device, channel);
-	GPB_ENTER(device);
-	if (channel->ranges->state == GPB_CHANNEL_LAUNCHED)
-		GPB_TRY_CUDA(device, cudaStreamSynchronize(channel->stream));
 	channel->ranges->state = GPB_CHANNEL_IDLE;
-	return GPB_DEVICE_OK;
+	return gpb_reader_await(device, channel);
+}
+
+static void
+begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *spec,
+		   const void *ranges, void *answers)
+{
+	GpbRangesPlan *plan = &work->plan;
+
+	work->mirror = mirror;
+	work->spec = *spec;
+	work->answers_host = answers;
+	memset(&plan->format, 0, sizeof(plan->format));
+	if (!spec->program.list_entries)
+		gpb_answer_format(&spec->program, &plan->format);
+	plan->npasses = gpb_make_passes(&spec->program, &plan->format, plan->pass);
+	work->single = spec->n == 1 && !spec->program.list_entries;
+	if (work->single)
+		work->range = gpb_request_range(spec->form, ranges, 0, spec->program.layout.flags);
+}
+
+/* A request of no ranges is answered without the device. */
+static void
+answer_no_ranges(GpbRangesWork *work)
+{
+	memset(counts_of(work), 0, sizeof(GpbRangesCounts));
+	if (is_total(work))
+		gpb_answer_init(&work->plan.format, (int64 *) work->answers_host);
+	work->outcome = GPB_DEVICE_OK;
+	work->state = GPB_CHANNEL_FINISHED;
 }
 
 static GpbDeviceStatus
@@ -290,13 +387,13 @@ submit(GpbDevice *device, GpbChannel *channel, const void *ranges, const uint32 
 	   uint32 nblocks)
 {
 	GPB_TRY(submit_input(device, channel, ranges, changed, nblocks));
-	return submit_kernels(device, channel);
+	return submit_request(device, channel);
 }
 
 GpbDeviceStatus
 gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
-					   const GpbRangesSpec *spec, const void *ranges, const uint32 *changed,
-					   uint32 nblocks)
+					   const GpbRangesSpec *spec, const void *ranges, void *answers,
+					   const uint32 *changed, uint32 nblocks)
 {
 	GpbChannel *channel = &device->channel[number];
 	GpbRangesWork *work;
@@ -305,15 +402,12 @@ gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	GPB_TRY(make_work(device, channel));
 	work = channel->ranges;
 	GPB_TRY(abandon(device, channel));
-	GPB_TRY(check_spec(device, spec));
-	work->mirror = mirror;
-	work->spec = *spec;
+	begin_work(work, mirror, spec, ranges, answers);
+	GPB_TRY(check_work(device, work));
 	GPB_TRY(reserve_work(device, work));
 	if (spec->n == 0)
 	{
-		memset(counts_of(work), 0, sizeof(GpbRangesCounts));
-		work->outcome = GPB_DEVICE_OK;
-		work->state = GPB_CHANNEL_FINISHED;
+		answer_no_ranges(work);
 		return GPB_DEVICE_OK;
 	}
 	GPB_TRY(end_reading(device, channel, submit(device, channel, ranges, changed, nblocks)));
@@ -321,32 +415,29 @@ gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	return GPB_DEVICE_OK;
 }
 
-GpbDeviceStatus
-gpb_ranges_await_input(GpbDevice *device, GpbChannel *channel)
-{
-	if (channel->ranges == NULL || channel->ranges->state != GPB_CHANNEL_LAUNCHED)
-		return GPB_DEVICE_OK;
-	return gpb_check(device, cudaEventSynchronize(channel->ranges->copied),
-					 "waiting for input");
-}
-
 /* ---- finishing ---- */
 
-/* Wait for the counts; true in *whole if all they count had room. */
+/* Wait for what was submitted; true in *whole if all that the kernels counted had room. */
 static GpbDeviceStatus
 await_counts(GpbDevice *device, GpbChannel *channel, bool *whole)
 {
 	GpbRangesWork *work = channel->ranges;
 	const GpbRangesCounts *counts = counts_of(work);
 
-	GPB_TRY_CUDA(device, cudaEventSynchronize(channel->read));
+	GPB_TRY(gpb_reader_await(device, channel));
 	*whole = counts->nentries <= gpb_list_capacity(&work->entries) &&
 		counts->nunclean <= gpb_list_capacity(&work->pieces) &&
-		(!work->spec.list_entries || counts->nitems <= item_capacity(work));
+		(!work->spec.program.list_entries || counts->nitems <= item_capacity(work));
+	if (is_total(work) && counts->nitems > most_leaves(device))
+		return gpb_refuse(device, "%llu leaves are too many for one answer; ask for fewer ranges",
+						  (unsigned long long) counts->nitems);
 	return GPB_DEVICE_OK;
 }
 
-/* Pieces by number and separator, entries to be checked by TID; listed ones are in order. */
+/*
+ * Sort the pieces by number and separator, the entries to be checked by TID.  Listed entries are in
+ * order already.
+ */
 static GpbDeviceStatus
 sort_lists(GpbDevice *device, GpbChannel *channel)
 {
@@ -354,12 +445,24 @@ sort_lists(GpbDevice *device, GpbChannel *channel)
 	const GpbRangesCounts *counts = counts_of(work);
 
 	work->entries.result = work->entries.record.data;
-	if (!work->spec.list_entries)
+	if (!work->spec.program.list_entries)
 		GPB_TRY(gpb_list_sort(device, channel->stream, &work->scratch, &work->entries,
 							  counts->nentries, 48));
 	GPB_TRY(gpb_list_sort(device, channel->stream, &work->scratch, &work->pieces,
-						  counts->nunclean, 64));
+						  counts->nunclean, work->single ? 32 : 64));
+	if (counts->nentries == 0 && counts->nunclean == 0)
+		return GPB_DEVICE_OK;	/* nothing to fetch */
 	return gpb_check(device, cudaEventRecord(work->ready, channel->stream), "cudaEventRecord");
+}
+
+/* A single answer has come with the counts. */
+static void
+take_answer(const GpbRangesWork *work)
+{
+	const GpbAnswerFormat *format = &work->plan.format;
+
+	memcpy(work->answers_host, counts_of(work) + 1, gpb_answer_width(format));
+	gpb_answer_normalize(format, (int64 *) work->answers_host);
 }
 
 static GpbDeviceStatus
@@ -374,9 +477,13 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 	{
 		GPB_TRY(reserve_lists(device, work, counts->nentries, counts->nunclean,
 							  counts->nitems));
-		GPB_TRY(end_reading(device, channel, submit_kernels(device, channel)));
+		if (!work->single)
+			GPB_TRY(reserve_many(device, work));
+		GPB_TRY(end_reading(device, channel, submit_request(device, channel)));
 		GPB_TRY(await_counts(device, channel, &whole));
 	}
+	if (is_total(work))
+		take_answer(work);
 	return sort_lists(device, channel);
 }
 
@@ -428,43 +535,28 @@ gpb_cuda_ranges_finish(GpbDevice *device, int number, GpbRangesResult *result)
 
 /* ---- fetching ---- */
 
-/* Where the records are, how wide, and how many */
-static const char *
-records_of(const GpbRangesWork *work, GpbFetchWhat what, uint32 *width, uint64 *count)
-{
-	const GpbListMemory *list = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
-
-	if (what == GPB_FETCH_ANSWERS)
-	{
-		*width = (uint32) gpb_range_answer_width(work->spec.want);
-		*count = work->spec.list_entries ? 0 : work->spec.n;
-		return (const char *) work->answers.data;
-	}
-	*width = list->width;
-	*count = what == GPB_FETCH_PIECES ? counts_of(work)->nunclean : counts_of(work)->nentries;
-	return (const char *) list->result;
-}
-
 GpbDeviceStatus
-gpb_ranges_fetch(GpbDevice *device, int number, GpbFetchWhat what, uint64 first, uint64 n,
-				 void *into)
+gpb_cuda_fetch(GpbDevice *device, int number, GpbFetchWhat what, uint64 first, uint64 n,
+			   void *into)
 {
 	const GpbRangesWork *work = device->channel[number].ranges;
-	const char *from;
-	uint32		width;
+	const GpbListMemory *list;
 	uint64		count;
 
+	GPB_ENTER(device);
 	if (work == NULL || work->state != GPB_CHANNEL_FINISHED || work->outcome != GPB_DEVICE_OK)
 		return gpb_refuse(device, "no finished ranges on channel %d; finish them first", number);
-	from = records_of(work, what, &width, &count);
+	list = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
+	count = what == GPB_FETCH_PIECES ? counts_of(work)->nunclean : counts_of(work)->nentries;
 	if (first > count || n > count - first)
 		return gpb_refuse(device, "%llu records were left on channel %d; fetch no more",
 						  (unsigned long long) count, number);
 	if (n == 0)
 		return GPB_DEVICE_OK;
 	GPB_TRY_CUDA(device, cudaStreamWaitEvent(device->fetch_stream, work->ready, 0));
-	GPB_TRY_CUDA(device, cudaMemcpyAsync(into, from + first * width, n * width,
-										 cudaMemcpyDeviceToHost, device->fetch_stream));
+	GPB_TRY_CUDA(device, cudaMemcpyAsync(into, (const char *) list->result + first * list->width,
+										 n * list->width, cudaMemcpyDeviceToHost,
+										 device->fetch_stream));
 	return gpb_check(device, cudaStreamSynchronize(device->fetch_stream), "fetching records");
 }
 

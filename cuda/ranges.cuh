@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * ranges.cuh
- *	  A batch of ranges as its kernels see it.
+ *	  A request of ranges as its kernels see it.
  *
  * A range that lies within one leaf is a *place*: a page and the rows of it, found by one thread,
  * read by a few lanes.  One that touches several leaves is cut into *items*, one for
  * each leaf; the items of all such ranges are numbered through, by a prefix sum, and
- * dealt out to all warps of the device evenly.  So a batch is balanced whatever the
+ * dealt out to all warps of the device evenly.  So a request is balanced whatever the
  * lengths of its ranges.
  *
  *		ranges	 0			 1	  2					   3	4
@@ -17,13 +17,26 @@
  * Where entries are listed, every range is cut into items: then the prefix sum of the items'
  * entries is where each entry goes, in the order of ranges and keys, without sorting.
  *
+ * Which kernels run depends on what was given:
+ *
+ *		one range				prepare (finds its leaves), long
+ *		ranges, an answer each	prepare, locate, prefix sum, short, long
+ *		ranges, one answer		as before; short and long add up in each block first
+ *		ranges to be listed		prepare, locate, prefix sum, place, prefix sum, list
+ *
+ * Short and long run once for each pass of the program (pass.cuh).  The ranges of a large request
+ * are sorted first.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_RANGES_CUH
 #define GPB_RANGES_CUH
 
+#include <cuda_runtime.h>
+
 #include "device/device.h"
 
+#include "pass.cuh"
 #include "tree.cuh"
 
 /* Rows [from, to) of a clean leaf for range "number"; page NULL: nothing to read */
@@ -35,28 +48,32 @@ struct GpbRangePlace
 	uint32		number;
 };
 
-/* What the kernels count */
+/* What the kernels count.  A single answer lies right behind it. */
 struct GpbRangesCounts
 {
 	uint64		leaves;
 	uint64		nunclean;
 	uint64		nentries;		/* of the list */
-	uint64		nitems;			/* where entries are listed */
+	uint64		nitems;
 };
 
-/* column[0] is the only column, heap is the list of entries, unclean that of pieces. */
 struct GpbRangesJob : GpbLeafJob
 {
+	GpbPass		pass;
+	GpbVisibilityBits visibility;
 	GpbTree		tree;
-	const void *ranges;			/* GpbKeyRange, or uint64 if points */
+	GpbRangeForm form;
 	uint32		n;
-	bool		points;
-	bool		list_entries;
+	const void *ranges;			/* in that form; NULL: there is the one range alone */
+	GpbRange	range;
+	bool		total;			/* one answer, over all ranges */
 	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
 								 * numbered.  Arrays of ranges, but answers, follow it. */
 	GpbRangesCounts *counts;
 	int64	   *answers;
 	uint32		words;			/* of an answer */
+	GpbList		entries;		/* GpbRangeEntry */
+	GpbList		pieces;			/* GpbUncleanPiece */
 	uint32	   *first;			/* of each range, its first separator */
 	uint64	   *items;			/* of each range, how many; then where its last ends */
 	GpbRangePlace *place;		/* of each range; where entries are listed, of each item */
@@ -64,19 +81,84 @@ struct GpbRangesJob : GpbLeafJob
 	uint64		item_capacity;
 };
 
+/*
+ * In a request with one answer, a block adds up in memory of its own what it reads of so many
+ * leaves, in one kernel.  With at most 2^10 entries a leaf that is 2^31 values, which is what a bin
+ * of a GpbFloatSum takes.
+ */
+#define GPB_BLOCK_LEAVES	((uint64) 1 << 21)
+
 struct GpbDevice;
 struct GpbSortMemory;
 struct GpbTreeProfile;
 
+/* ---- ranges_run.cu ---- */
+
+/* The passes of a request, and the format of its answers */
+struct GpbRangesPlan
+{
+	GpbAnswerFormat format;
+	int			npasses;
+	GpbPass		pass[GPB_MOST_PASSES];
+};
+
 /* Find job->order; sort has room for it and for n keys in "clamped". */
 GpbDeviceStatus gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 								 const GpbTreeProfile *profile, GpbSortMemory *sort);
-/* All kernels of a batch, in order.  scan has room for the prefix sums, see below. */
-GpbDeviceStatus gpb_ranges_run(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-							   void *scan, size_t scan_size);
+/*
+ * Submit all kernels of a request, in order; job->pass is set here.  scan has room for the prefix
+ * sums, see gpb_ranges_scan_size; it is not used for one range.
+ */
+GpbDeviceStatus gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
+							   const GpbRangesPlan *plan, void *scan, size_t scan_size);
 /* Bytes that prefix sums of n ranges, and of so many items, want to work in */
 GpbDeviceStatus gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 items, size_t *size);
-/* Load the kernels and see how many blocks fill the device. */
-GpbDeviceStatus gpb_ranges_plan(GpbDevice *device);
+/* Load the kernels and see how many blocks of each fill the device. */
+GpbDeviceStatus gpb_ranges_prepare_kernels(GpbDevice *device);
+
+/* ---- the kernels ---- */
+
+typedef void (*GpbRangesKernel) (GpbRangesJob);
+
+/*
+ * Short and long exist for each way to read rows (one by one; or four at a time, of 8, 12 or 16
+ * bytes) and each shape of a pass.
+ */
+#define GPB_ROW_WAYS			4
+#define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)
+#define GPB_LIST_KERNELS		2
+
+/* In ranges_locate.cu */
+GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
+										const GpbRangesJob *job, uint64 base, uint64 most,
+										uint64 *lower);
+GpbDeviceStatus gpb_prepare_launch(GpbDevice *device, cudaStream_t stream,
+								   const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_locate_launch(GpbDevice *device, cudaStream_t stream,
+								  const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_normalize_launch(GpbDevice *device, cudaStream_t stream,
+									 const GpbRangesJob *job, const GpbAnswerFormat *format);
+/* In ranges_short.cu and ranges_long.cu: by way to read rows, then by shape of the pass */
+extern const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS];
+uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
+extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
+/* In ranges_list.cu: place, list */
+extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
+
+/* Blocks that fill the device, for each of these */
+struct GpbRangesGrids
+{
+	uint32		short_blocks[GPB_PASS_KERNELS];
+	uint32		long_blocks[GPB_PASS_KERNELS];
+	uint32		list_blocks[GPB_LIST_KERNELS];
+};
+
+/* Ways for a lane to read a leaf's rows; tuning.cuh says which is used where. */
+enum GpbLeafVariant
+{
+	GPB_LEAF_ROWS,				/* one row at a time, words as needed */
+	GPB_LEAF_QUADS,				/* four rows at a time, in words of 16 bytes */
+	GPB_LEAF_VARIANTS
+};
 
 #endif							/* GPB_RANGES_CUH */

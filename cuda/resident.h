@@ -33,8 +33,8 @@ typedef GpbDeviceStatus (*GpbResidentSearch) (GpbDevice *, GpbDeviceMirror *,
 											  GpbResidentBatch *);
 #define GPB_RESIDENT_ENTRY	"gpb_cuda_search_resident"
 
-/* Keys of a bucket from now on; 0: as planned */
-typedef void (*GpbChooseBucket) (GpbDevice *, uint32);
-#define GPB_BUCKET_ENTRY	"gpb_cuda_choose_bucket"
+/* Keys of a chunk from now on; 0: as planned */
+typedef void (*GpbChooseChunk) (GpbDevice *, uint32);
+#define GPB_CHUNK_ENTRY	"gpb_cuda_choose_chunk"
 
 #endif							/* GPB_RESIDENT_H */

@@ -3,7 +3,7 @@
  * rows.cuh
  *	  How a warp reads the rows of a clean leaf, and what it does with an entry.
  *
- * Two ways to read, one way to take what was read.  A walk is called by all
+ * There are two ways to read rows and one way to take what was read.  A walk is called by all
  * lanes of a warp with the same leaf.
  *
  *-------------------------------------------------------------------------
@@ -12,6 +12,8 @@
 #define GPB_ROWS_CUH
 
 #include "tally.cuh"
+
+#define GPB_ANY_WIDTH		0	/* as ROW_WIDTH: rows one by one, of whatever width */
 
 /* What a pass needs of one entry; a value is meaningless where its column is NULL. */
 template <int N>
@@ -25,16 +27,6 @@ static __device__ __forceinline__ int
 gpb_lane(void)
 {
 	return threadIdx.x % GPB_WARP;
-}
-
-static __device__ __forceinline__ GpbLeafView
-gpb_leaf_of_lane(GpbLeafView leaf, int lane)
-{
-	GpbLeafView out;
-
-	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) leaf.page, lane);
-	out.count = __shfl_sync(GPB_ALL_LANES, leaf.count, lane);
-	return out;
 }
 
 /* ---- appending to the lists ---- */
@@ -58,60 +50,45 @@ gpb_append(uint64 *count, bool wanted)
 	return first + __popc(before);
 }
 
-/* Entry i of the page as a heap record; rows are whole words. */
+/*
+ * Write entry i of the page to its place in the list, as a GpbRangeEntry of range "number".  Rows
+ * are whole words.  Entries to be checked in the heap will be sorted by TID; a list of all entries
+ * is written in order.
+ */
 static __device__ void
-gpb_write_heap_entry(const GpbLeafJob *job, const char *page, int i, uint64 place)
+gpb_write_entry(const GpbRangesJob *job, uint32 number, uint32 flags, const char *page, int i,
+				uint64 place)
 {
-	int			width = gpb_heap_entry_width(job->row_width);
+	int			width = gpb_range_entry_width(job->row_width);
 	const uint32 *row = (const uint32 *) gpb_page_row(page, job->row_width, i);
-	char	   *record = job->heap.record + place * width;
-	uint32	   *into = (uint32 *) (record + 8);
-	int			words = (width - 8) / 4;
+	uint64	   *record = (uint64 *) (job->entries.record + place * width);
+	uint32	   *into = (uint32 *) (record + 2);
+	int			words = (width - 16) / 4;
 
-	job->heap.order[place] = gpb_load64(row) & GPB_TID_MASK;
-	*(uint64 *) record = gpb_page_key(page, job->key_width, i);
+	if (!job->pass.list_entries)
+		job->entries.order[place] = gpb_load64(row) & GPB_TID_MASK;
+	record[0] = number | (uint64) flags << 32;
+	record[1] = gpb_page_key(page, job->key_width, i);
 	for (int w = 0; w < words; w++)
 		into[w] = w * 4 < job->row_width ? row[w] : 0;
 }
 
 /*
- * List entries of the page: those first + u * step whose bit u is set in the lane's mask.
- * The whole warp calls.  Out of line, for it is rare, or else memory is the limit.
+ * List entries of each lane's page to be checked in the heap: those first + u * step whose bit u is
+ * set in the lane's mask.  "number" is of the lane's range.  The whole warp calls.  Out of line,
+ * for it is rare, or else memory is the limit.
  */
 static __device__ __noinline__ void
-gpb_append_heap(const GpbLeafJob *job, const char *page, int first, int step, uint32 wanted)
+gpb_append_entries(const GpbRangesJob *job, uint32 number, const char *page, int first, int step,
+				   uint32 wanted)
 {
 	for (int u = 0; __any_sync(GPB_ALL_LANES, (wanted >> u) != 0); u++)
 	{
 		bool		this_one = (wanted >> u) & 1;
-		uint64		place = gpb_append(&job->answer->nheap, this_one);
+		uint64		place = gpb_append(&job->counts->nentries, this_one);
 
-		if (this_one && place < job->heap.capacity)
-			gpb_write_heap_entry(job, page, first + u * step, place);
-	}
-}
-
-/* What gpb_take does with entries that must be looked at in the heap; of an aggregate */
-struct GpbHeapLister
-{
-	const GpbLeafJob *job;
-
-	__device__ __forceinline__ void
-	operator()(const char *page, int first, int step, uint32 wanted) const
-	{
-		gpb_append_heap(job, page, first, step, wanted);
-	}
-};
-
-static __device__ __forceinline__ void
-gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
-{
-	uint64		place = gpb_append(&job->answer->nunclean, wanted);
-
-	if (wanted && place < job->unclean.capacity)
-	{
-		job->unclean.order[place] = i;
-		((GpbUncleanLeaf *) job->unclean.record)[place] = gpb_unclean_leaf(job, i);
+		if (this_one && place < job->entries.capacity)
+			gpb_write_entry(job, number, 0, page, first + u * step, place);
 	}
 }
 
@@ -120,7 +97,8 @@ gpb_append_unclean(const GpbLeafJob *job, uint32 i, bool wanted)
 /* Which of the wanted entries' heap blocks are all-visible, by the bits */
 template <int U, int N>
 static __device__ __forceinline__ uint32
-gpb_look_up_visibility(const GpbLeafJob *job, const GpbEntryValues<N> *entry, uint32 wanted)
+gpb_look_up_visibility(const GpbVisibilityBits *visibility, const GpbEntryValues<N> *entry,
+					   uint32 wanted)
 {
 	uint32		summary[U];
 	uint32		seen = 0;
@@ -131,8 +109,8 @@ gpb_look_up_visibility(const GpbLeafJob *job, const GpbEntryValues<N> *entry, ui
 		uint32		block = gpb_locator_block(entry[u].locator);
 
 		summary[u] = 0;
-		if ((wanted >> u & 1) && block < job->heap_blocks)
-			summary[u] = job->all_visible[block / GPB_SUMMARY_BLOCKS / 32];
+		if ((wanted >> u & 1) && block < visibility->heap_blocks)
+			summary[u] = visibility->summary[block / GPB_SUMMARY_BLOCKS / 32];
 	}
 #pragma unroll
 	for (int u = 0; u < U; u++)
@@ -142,7 +120,7 @@ gpb_look_up_visibility(const GpbLeafJob *job, const GpbEntryValues<N> *entry, ui
 		if ((summary[u] >> (block / GPB_SUMMARY_BLOCKS % 32)) & 1)
 			seen |= 1u << u;
 		else if ((wanted >> u & 1) &&
-				 gpb_heap_all_visible(job->visible, job->heap_blocks, block))
+				 gpb_heap_all_visible(visibility->bits, visibility->heap_blocks, block))
 			seen |= 1u << u;
 	}
 	return seen;
@@ -150,35 +128,37 @@ gpb_look_up_visibility(const GpbLeafJob *job, const GpbEntryValues<N> *entry, ui
 
 /*
  * U entries of each lane: entry u is number first + u * step of the page, if bit u of
- * present is set.  Those of all-visible heap blocks are tallied, the others listed.  The whole
- * warp calls, its lanes with pages of their own or with the same.
+ * present is set.  Those of all-visible heap blocks are tallied, the others listed.  "number" is of
+ * the range that the lane's entries are of.  The whole warp calls, its lanes with pages of their
+ * own or with the same.
  */
-template <int U, int N, bool FLOAT_SUM, typename Lister>
+template <int U, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry,
-		 int first, int step, uint32 present, GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum,
-		 Lister list)
+gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
+		 const GpbEntryValues<N> *entry, int first, int step, uint32 present,
+		 GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
+	const GpbPass *pass = &job->pass;
 	uint32		seen = 0;
 
 #pragma unroll
 	for (int u = 0; u < U; u++)
 	{
-		bool		near = gpb_locator_block(entry[u].locator) < job->visible_below;
+		bool		near = gpb_locator_block(entry[u].locator) < job->visibility.visible_below;
 
-		if (entry[u].locator & job->dead_mask)
+		if (entry[u].locator & pass->dead_mask)
 			present &= ~(1u << u);
 		seen |= (uint32) near << u;
 	}
 	seen &= present;
 	if (__any_sync(GPB_ALL_LANES, present != seen))
-		seen |= gpb_look_up_visibility<U, N>(job, entry, present & ~seen);
+		seen |= gpb_look_up_visibility<U, N>(&job->visibility, entry, present & ~seen);
 	tally->entries += __popc(seen);
 
 #pragma unroll
 	for (int c = 0; c < N; c++)
 	{
-		const GpbPassColumn *column = &job->column[c];
+		const GpbPassColumn *column = &pass->column[c];
 		uint32		valid = 0;
 
 		if (!column->want)
@@ -193,27 +173,27 @@ gpb_take(const GpbLeafJob *job, const char *page, const GpbEntryValues<N> *entry
 		gpb_tally_values<U>(tally, sum, c, column, entry, seen & valid);
 	}
 
-	if (job->first_pass && __any_sync(GPB_ALL_LANES, present != seen))
-		list(page, first, step, present & ~seen);
+	if (pass->is_first && __any_sync(GPB_ALL_LANES, present != seen))
+		gpb_append_entries(job, number, page, first, step, present & ~seen);
 }
 
 /* ---- a row in memory ---- */
 
 template <int N>
 static __device__ __forceinline__ void
-gpb_fetch_entry(const GpbLeafJob *job, const char *page, const char *row, int i,
+gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int i,
 				GpbEntryValues<N> *entry)
 {
 	entry->locator = gpb_row_locator(row);
 #pragma unroll
 	for (int c = 0; c < N; c++)
 	{
-		const GpbPassColumn *column = &job->column[c];
+		const GpbPassColumn *column = &job->pass.column[c];
 
 		entry->value[c] = 0;
 		if (!column->want)
 			continue;
-		if (column->index == 0)
+		if (column->column == 0)
 			entry->value[c] = gpb_key_value(gpb_page_key(page, job->key_width, i),
 											job->key_width, job->layout_flags);
 		else
@@ -221,25 +201,16 @@ gpb_fetch_entry(const GpbLeafJob *job, const char *page, const char *row, int i,
 	}
 }
 
-/* Is entry i of the page in the range? */
-static __device__ __forceinline__ bool
-gpb_in_range(const GpbLeafJob *job, const char *page, int i)
-{
-	GpbBound	bound = gpb_page_bound(page, job->key_width, job->row_width, i);
-
-	return !gpb_bound_less(bound, job->range.lo) && gpb_bound_less(bound, job->range.hi);
-}
-
 /*
- * Each lane a row, from row "from" on.  With CLIP entries are compared with the range: so is
- * done for the two leaves at its ends, which saves the dependent steps of a search.
+ * Take the rows of the leaf from row "from" on, each lane one at a time.  All are of range
+ * "number".
  */
-template <bool CLIP, int N, bool FLOAT_SUM, typename Lister>
+template <int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, int from, GpbTally<N, FLOAT_SUM> *tally,
-			  GpbFloatSum *sum, Lister list)
+gpb_walk_rows(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from,
+			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
-	const int	U = CLIP ? 1 : GPB_ROWS_IN_FLIGHT;
+	constexpr int U = GPB_ROWS_IN_FLIGHT;
 
 	for (int base = from; base < leaf.count; base += U * GPB_WARP)
 	{
@@ -253,13 +224,13 @@ gpb_walk_rows(const GpbLeafJob *job, GpbLeafView leaf, int from, GpbTally<N, FLO
 			int			i = first + u * GPB_WARP;
 
 			entry[u].locator = 0;
-			if (i >= leaf.count || (CLIP && !gpb_in_range(job, leaf.page, i)))
+			if (i >= leaf.count)
 				continue;
 			present |= 1u << u;
 			gpb_fetch_entry(job, leaf.page, gpb_page_row(leaf.page, job->row_width, i), i,
 							&entry[u]);
 		}
-		gpb_take<U>(job, leaf.page, entry, first, GPB_WARP, present, tally, sum, list);
+		gpb_take<U>(job, number, leaf.page, entry, first, GPB_WARP, present, tally, sum);
 	}
 }
 
@@ -367,7 +338,7 @@ gpb_quad_column(const GpbQuad<W> &quad, const GpbPassColumn *column, int c,
  */
 template <int W, int N>
 static __device__ __forceinline__ void
-gpb_quad_entries(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad, int first,
+gpb_quad_entries(const GpbRangesJob *job, const char *page, const GpbQuad<W> &quad, int first,
 				 uint32 present, GpbEntryValues<N> *entry)
 {
 #pragma unroll
@@ -381,14 +352,14 @@ gpb_quad_entries(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad
 #pragma unroll
 	for (int c = 0; c < N; c++)
 	{
-		const GpbPassColumn *column = &job->column[c];
+		const GpbPassColumn *column = &job->pass.column[c];
 
 #pragma unroll
 		for (int k = 0; k < GPB_QUAD; k++)
 			entry[k].value[c] = 0;
 		if (!column->want)
 			continue;
-		if (column->index != 0)
+		if (column->column != 0)
 		{
 			gpb_quad_column<W>(quad, column, c, entry);
 			continue;
@@ -403,11 +374,14 @@ gpb_quad_entries(const GpbLeafJob *job, const char *page, const GpbQuad<W> &quad
 	}
 }
 
-/* The lane's quad, whose first row is "first"; there may be no row there, or before "from". */
-template <int W, int N, bool FLOAT_SUM, typename Lister>
+/*
+ * Take the lane's quad, whose first row is "first", of range "number"; there may be no row there,
+ * or rows before "from", which are not taken.
+ */
+template <int W, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int from, int first,
-			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum, Lister list)
+gpb_take_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from, int first,
+			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
 	GpbQuad<W>	quad = {};
 	GpbEntryValues<N> entry[GPB_QUAD];
@@ -419,25 +393,25 @@ gpb_take_quad(const GpbLeafJob *job, GpbLeafView leaf, int from, int first,
 	for (int k = 0; k < GPB_QUAD; k++)
 		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
 	gpb_quad_entries<W, N>(job, leaf.page, quad, first, present, entry);
-	gpb_take<GPB_QUAD>(job, leaf.page, entry, first, 1, present, tally, sum, list);
+	gpb_take<GPB_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
 }
 
 /*
- * Each lane four rows of ROW_WIDTH bytes, a warp 128, from row "from" on, which must be below the
- * count unless both are 0.  The last quad may begin in the hole or among the keys, never
- * outside the page.
+ * Take the rows of the leaf, of ROW_WIDTH bytes, from row "from" on, which must be below the count
+ * unless both are 0: each lane four rows at a time, a warp 128.  All are of range "number".  The
+ * last quad may begin in the hole or among the keys, never outside the page.
  */
-template <int ROW_WIDTH, int N, bool FLOAT_SUM, typename Lister>
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-gpb_walk_quads(const GpbLeafJob *job, GpbLeafView leaf, int from, GpbTally<N, FLOAT_SUM> *tally,
-			   GpbFloatSum *sum, Lister list)
+gpb_walk_quads(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from,
+			   GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
 	constexpr int step = GPB_QUAD * GPB_WARP;
 	int			base = from / GPB_QUAD * GPB_QUAD;
 	int			first = base + GPB_QUAD * gpb_lane();
 
 	for (; base < leaf.count; base += step, first += step)
-		gpb_take_quad<ROW_WIDTH / 4>(job, leaf, from, first, tally, sum, list);
+		gpb_take_quad<ROW_WIDTH / 4>(job, number, leaf, from, first, tally, sum);
 }
 
 #endif							/* GPB_ROWS_CUH */

@@ -4,13 +4,13 @@
  *	  A batch of searches from host memory, from the request to the results in it.
  *
  * Few keys are read where they lie, in host memory, and their results written there: one
- * kernel and no transfer.  Many are taken in buckets by a few lanes in turn, so that the
- * transfer of one bucket, the search of another and the way back of a third
+ * kernel and no transfer.  Many are taken in chunks by a few pipelines in turn, so that the
+ * transfer of one chunk, the search of another and the way back of a third
  * overlap (HB+-tree's pipelining and double buffering; Shahvarani and Jacobsen, SIGMOD
  * 2016).
  *
- *		lane 0	| keys in | search | leaves out |         | keys in | ...
- *		lane 1	          | keys in | search | leaves out |
+ *		pipeline 0	| keys in | search | leaves out |         | keys in | ...
+ *		pipeline 1	          | keys in | search | leaves out |
  *
  * Nothing here waits, but for the look at the order of a batch that may be worth
  * sorting.
@@ -28,9 +28,9 @@ struct GpbSearchWork
 {
 	bool		launched;
 	GpbDeviceStatus outcome;	/* of the submission */
-	GpbLane		lane[GPB_LANES];	/* the first on the channel's own stream */
-	cudaEvent_t forked;			/* the other lanes may begin */
-	cudaEvent_t joined[GPB_LANES];	/* a lane has ended */
+	GpbPipeline pipeline[GPB_PIPELINES];	/* the first on the channel's own stream */
+	cudaEvent_t forked;			/* the other pipelines may begin */
+	cudaEvent_t joined[GPB_PIPELINES];	/* a pipeline has ended */
 	GpbPinned	changed_host;
 	GpbBuffer	changed;
 };
@@ -44,26 +44,26 @@ struct SearchRun
 	const GpbSearchSpec *spec;
 	const GpbTreeProfile *profile;
 	uint32		nblocks;		/* of the changed map */
-	uint32		turn;			/* buckets so far */
+	uint32		turn;			/* chunks so far */
 };
 
 /* ---- the work's memory ---- */
 
 static GpbDeviceStatus
-open_lanes(GpbDevice *device, GpbChannel *channel)
+open_pipelines(GpbDevice *device, GpbChannel *channel)
 {
 	GpbSearchWork *work = channel->search;
 
 	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->forked, cudaEventDisableTiming));
-	for (int i = 0; i < GPB_LANES; i++)
+	for (int i = 0; i < GPB_PIPELINES; i++)
 	{
 		if (i == 0)
-			work->lane[i].stream = channel->stream;
+			work->pipeline[i].stream = channel->stream;
 		else
-			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&work->lane[i].stream,
+			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&work->pipeline[i].stream,
 														   cudaStreamNonBlocking));
 		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->joined[i], cudaEventDisableTiming));
-		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &work->lane[i].sample,
+		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &work->pipeline[i].sample,
 										   sizeof(GpbBatchSample), cudaHostAllocDefault));
 	}
 	return GPB_DEVICE_OK;
@@ -78,15 +78,15 @@ gpb_search_free(GpbDevice *device, GpbChannel *channel)
 		return;
 	gpb_pinned_free(device, &work->changed_host);
 	gpb_buffer_free(device, &work->changed);
-	for (int i = 0; i < GPB_LANES; i++)
-		gpb_lane_close(device, &work->lane[i]);
+	for (int i = 0; i < GPB_PIPELINES; i++)
+		gpb_pipeline_close(device, &work->pipeline[i]);
 	channel->search = NULL;
-	for (int i = 0; i < GPB_LANES; i++)
+	for (int i = 0; i < GPB_PIPELINES; i++)
 	{
 		if (work->joined[i] != NULL)
 			(void) cudaEventDestroy(work->joined[i]);
-		if (i > 0 && work->lane[i].stream != NULL)
-			(void) cudaStreamDestroy(work->lane[i].stream);
+		if (i > 0 && work->pipeline[i].stream != NULL)
+			(void) cudaStreamDestroy(work->pipeline[i].stream);
 	}
 	if (work->forked != NULL)
 		(void) cudaEventDestroy(work->forked);
@@ -104,20 +104,20 @@ open_work(GpbDevice *device, GpbChannel *channel)
 	channel->search = (GpbSearchWork *) calloc(1, sizeof(GpbSearchWork));
 	if (channel->search == NULL)
 		return gpb_refuse(device, "out of memory");
-	status = open_lanes(device, channel);
+	status = open_pipelines(device, channel);
 	if (status != GPB_DEVICE_OK)
 		gpb_search_free(device, channel);
 	return status;
 }
 
-/* Wait for what the other lanes than the channel's own stream have; then memory may be freed. */
+/* Wait for the pipelines that are not on the channel's own stream; then memory may be freed. */
 GpbDeviceStatus
 gpb_search_await(GpbDevice *device, GpbChannel *channel)
 {
-	for (int i = 1; channel->search != NULL && i < GPB_LANES; i++)
+	for (int i = 1; channel->search != NULL && i < GPB_PIPELINES; i++)
 	{
-		if (channel->search->lane[i].stream != NULL)
-			GPB_TRY_CUDA(device, cudaStreamSynchronize(channel->search->lane[i].stream));
+		if (channel->search->pipeline[i].stream != NULL)
+			GPB_TRY_CUDA(device, cudaStreamSynchronize(channel->search->pipeline[i].stream));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -171,40 +171,40 @@ search_direct(const SearchRun *run)
 		job.piece[job.npieces].n = spec->piece[i].n;
 		job.npieces++;
 	}
-	return gpb_groups_launch(run->device, run->work->lane[0].stream, &job,
+	return gpb_groups_launch(run->device, run->work->pipeline[0].stream, &job,
 							 gpb_choose_group(run->profile));
 }
 
-/* ---- buckets ---- */
+/* ---- chunks ---- */
 
 static GpbDeviceStatus
-copy_in(GpbDevice *device, GpbLane *lane, void *into, const void *from, size_t size)
+copy_in(GpbDevice *device, GpbPipeline *pipeline, void *into, const void *from, size_t size)
 {
 	return gpb_check(device,
-					 cudaMemcpyAsync(into, from, size, cudaMemcpyHostToDevice, lane->stream),
+					 cudaMemcpyAsync(into, from, size, cudaMemcpyHostToDevice, pipeline->stream),
 					 "copying keys");
 }
 
 static GpbDeviceStatus
-copy_out(GpbDevice *device, GpbLane *lane, void *into, const void *from, size_t size)
+copy_out(GpbDevice *device, GpbPipeline *pipeline, void *into, const void *from, size_t size)
 {
 	return gpb_check(device,
-					 cudaMemcpyAsync(into, from, size, cudaMemcpyDeviceToHost, lane->stream),
+					 cudaMemcpyAsync(into, from, size, cudaMemcpyDeviceToHost, pipeline->stream),
 					 "copying results");
 }
 
 static GpbDeviceStatus
-reserve_lane(GpbDevice *device, GpbLane *lane, size_t n, int key_width)
+reserve_pipeline(GpbDevice *device, GpbPipeline *pipeline, size_t n, int key_width)
 {
-	GPB_TRY(gpb_buffer_reserve(device, &lane->keys, n * key_width));
-	GPB_TRY(gpb_buffer_reserve(device, &lane->slots, n * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &lane->leaves, n * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &lane->positions, n * sizeof(uint16_t)));
-	return gpb_buffer_reserve(device, &lane->permutation, n * sizeof(uint32));
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->keys, n * key_width));
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->slots, n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->leaves, n * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &pipeline->positions, n * sizeof(uint16_t)));
+	return gpb_buffer_reserve(device, &pipeline->permutation, n * sizeof(uint32));
 }
 
 static GpbDeviceStatus
-find_positions(const SearchRun *run, GpbLane *lane, const GpbBatch *batch)
+find_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch *batch)
 {
 	GpbLeafJob	job;
 	GpbPositions positions;
@@ -220,31 +220,31 @@ find_positions(const SearchRun *run, GpbLane *lane, const GpbBatch *batch)
 	job.layout_flags = run->mirror->layout.flags;
 
 	memset(&positions, 0, sizeof(positions));
-	positions.keys = batch->order != GPB_ORDER_INPUT && batch->sorted ? lane->sort.keys.data :
+	positions.keys = batch->order != GPB_ORDER_INPUT && batch->sorted ? pipeline->sort.keys.data :
 		batch->keys;
 	positions.base = (uint64) batch->base;
 	positions.slot = batch->result;
-	positions.leaf = (uint32 *) lane->leaves.data;
-	positions.position = (uint16_t *) lane->positions.data;
+	positions.leaf = (uint32 *) pipeline->leaves.data;
+	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
 	positions.bound = run->spec->bound;
-	return gpb_positions_launch(run->device, lane->stream, &job, &positions);
+	return gpb_positions_launch(run->device, pipeline->stream, &job, &positions);
 }
 
-/* Keys first .. first + n of the piece, through one lane */
+/* Search for keys first .. first + n of the piece, through the pipeline whose turn it is. */
 static GpbDeviceStatus
-search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n)
+search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n)
 {
 	GpbDevice  *device = run->device;
-	GpbLane    *lane = &run->work->lane[run->turn++ % GPB_LANES];
+	GpbPipeline *pipeline = &run->work->pipeline[run->turn++ % GPB_PIPELINES];
 	int			width = run->mirror->layout.key_width;
-	GpbBatch	batch;
+	GpbSearchBatch batch;
 
-	GPB_TRY(reserve_lane(device, lane, n, width));
+	GPB_TRY(reserve_pipeline(device, pipeline, n, width));
 	memset(&batch, 0, sizeof(batch));
 	batch.tree = gpb_mirror_tree(run->mirror);
 	batch.profile = run->profile;
-	batch.keys = lane->keys.data;
+	batch.keys = pipeline->keys.data;
 	batch.n = n;
 	batch.order = run->spec->order;
 	batch.or_equal = run->spec->bound == GPB_SEARCH_UPPER;
@@ -253,43 +253,43 @@ search_bucket(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 
 	/* in input order the transfer takes longer than the search of keys as they come */
 	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
 		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : GPB_SORT_MAY;
-	batch.result = (uint32 *) (batch.slots ? lane->slots.data : lane->leaves.data);
-	batch.permutation = (uint32 *) lane->permutation.data;
+	batch.result = (uint32 *) (batch.slots ? pipeline->slots.data : pipeline->leaves.data);
+	batch.permutation = (uint32 *) pipeline->permutation.data;
 
-	GPB_TRY(copy_in(device, lane, lane->keys.data,
+	GPB_TRY(copy_in(device, pipeline, pipeline->keys.data,
 					(const char *) piece->keys + (size_t) first * width, (size_t) n * width));
-	GPB_TRY(gpb_batch_run(device, lane, &batch));
+	GPB_TRY(gpb_search_batch_run(device, pipeline, &batch));
 	if (piece->position != NULL)
 	{
-		GPB_TRY(find_positions(run, lane, &batch));
-		GPB_TRY(copy_out(device, lane, piece->position + first, lane->positions.data,
+		GPB_TRY(find_positions(run, pipeline, &batch));
+		GPB_TRY(copy_out(device, pipeline, piece->position + first, pipeline->positions.data,
 						 (size_t) n * sizeof(uint16_t)));
 	}
 	if (batch.order != GPB_ORDER_INPUT)
-		GPB_TRY(copy_out(device, lane, piece->permutation + first, lane->permutation.data,
+		GPB_TRY(copy_out(device, pipeline, piece->permutation + first, pipeline->permutation.data,
 						 (size_t) n * sizeof(uint32)));
-	return copy_out(device, lane, piece->leaf + first, lane->leaves.data,
+	return copy_out(device, pipeline, piece->leaf + first, pipeline->leaves.data,
 					(size_t) n * sizeof(uint32));
 }
 
-/* Keys of the buckets of a piece of n, see tuning.cuh */
+/* Keys of the chunks of a piece of n, see tuning.cuh */
 static uint32
-bucket_keys(const GpbDevice *device, uint32 n)
+chunk_keys(const GpbDevice *device, uint32 n)
 {
-	uint32		keys = n / GPB_BUCKETS;
+	uint32		keys = n / GPB_CHUNKS;
 
-	if (device->bucket_keys != 0)
-		return device->bucket_keys;
-	if (keys < GPB_BUCKET_LEAST)
-		return GPB_BUCKET_LEAST;
-	return keys < GPB_BUCKET_KEYS ? keys : GPB_BUCKET_KEYS;
+	if (device->chunk_keys != 0)
+		return device->chunk_keys;
+	if (keys < GPB_CHUNK_LEAST)
+		return GPB_CHUNK_LEAST;
+	return keys < GPB_CHUNK_KEYS ? keys : GPB_CHUNK_KEYS;
 }
 
-/* Results in sorted order belong to the whole piece, and so it is one bucket. */
+/* Results in sorted order belong to the whole piece, and so it is one chunk. */
 static GpbDeviceStatus
 search_piece(SearchRun *run, const GpbSearchPiece *piece)
 {
-	uint32		most = bucket_keys(run->device, piece->n);
+	uint32		most = chunk_keys(run->device, piece->n);
 	uint32		n;
 
 	if (run->spec->order != GPB_ORDER_INPUT)
@@ -297,12 +297,12 @@ search_piece(SearchRun *run, const GpbSearchPiece *piece)
 		if (piece->n > GPB_SORT_AT_ONCE)
 			return gpb_refuse(run->device, "%u keys are too many to be put in order at once",
 							  piece->n);
-		return search_bucket(run, piece, 0, piece->n);
+		return search_chunk(run, piece, 0, piece->n);
 	}
 	for (uint32 first = 0; first < piece->n; first += n)
 	{
 		n = piece->n - first < most ? piece->n - first : most;
-		GPB_TRY(search_bucket(run, piece, first, n));
+		GPB_TRY(search_chunk(run, piece, first, n));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -320,37 +320,37 @@ submit_changed(SearchRun *run, const uint32 *changed)
 	GPB_TRY(gpb_pinned_reserve(run->device, &work->changed_host, size));
 	GPB_TRY(gpb_buffer_reserve(run->device, &work->changed, size));
 	memcpy(work->changed_host.data, changed, size);
-	return copy_in(run->device, &work->lane[0], work->changed.data, work->changed_host.data,
+	return copy_in(run->device, &work->pipeline[0], work->changed.data, work->changed_host.data,
 				   size);
 }
 
-/* The other lanes begin where the first is now. */
+/* Let the other pipelines begin when the first has come to where it is now. */
 static GpbDeviceStatus
-fork_lanes(GpbDevice *device, GpbSearchWork *work)
+fork_pipelines(GpbDevice *device, GpbSearchWork *work)
 {
-	GPB_TRY_CUDA(device, cudaEventRecord(work->forked, work->lane[0].stream));
-	for (int i = 1; i < GPB_LANES; i++)
-		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->lane[i].stream, work->forked, 0));
+	GPB_TRY_CUDA(device, cudaEventRecord(work->forked, work->pipeline[0].stream));
+	for (int i = 1; i < GPB_PIPELINES; i++)
+		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->pipeline[i].stream, work->forked, 0));
 	return GPB_DEVICE_OK;
 }
 
 static GpbDeviceStatus
 submit_join(GpbDevice *device, GpbSearchWork *work)
 {
-	for (int i = 1; i < GPB_LANES; i++)
+	for (int i = 1; i < GPB_PIPELINES; i++)
 	{
-		GPB_TRY_CUDA(device, cudaEventRecord(work->joined[i], work->lane[i].stream));
-		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->lane[0].stream, work->joined[i], 0));
+		GPB_TRY_CUDA(device, cudaEventRecord(work->joined[i], work->pipeline[i].stream));
+		GPB_TRY_CUDA(device, cudaStreamWaitEvent(work->pipeline[0].stream, work->joined[i], 0));
 	}
 	return GPB_DEVICE_OK;
 }
 
 /*
- * The first lane goes on when all others have come to where they are now.  If that cannot be
+ * Let the first pipeline go on when all others have come to where they are now.  If that cannot be
  * submitted, they have come there on return.
  */
 static GpbDeviceStatus
-join_lanes(GpbDevice *device, GpbChannel *channel)
+join_pipelines(GpbDevice *device, GpbChannel *channel)
 {
 	GpbDeviceStatus status = submit_join(device, channel->search);
 
@@ -376,11 +376,11 @@ submit_pieces(SearchRun *run, GpbChannel *channel, const uint32 *changed)
 		return search_direct(run);
 	if (run->spec->piece[0].position != NULL)
 		GPB_TRY(submit_changed(run, changed));
-	GPB_TRY(fork_lanes(run->device, work));
+	GPB_TRY(fork_pipelines(run->device, work));
 	for (i = 0; i < run->spec->npieces && status == GPB_DEVICE_OK; i++)
 		status = search_piece(run, &run->spec->piece[i]);
 	/* also when it failed: what was submitted must end before the arrays are given up */
-	joined = join_lanes(run->device, channel);
+	joined = join_pipelines(run->device, channel);
 	return status != GPB_DEVICE_OK ? status : joined;
 }
 
@@ -426,7 +426,7 @@ gpb_cuda_search_finish(GpbDevice *device, int number)
 	if (channel->search == NULL || !channel->search->launched)
 		return gpb_refuse(device, "no search was launched on channel %d", number);
 	channel->search->launched = false;
-	GPB_TRY_CUDA(device, cudaEventSynchronize(channel->read));
+	GPB_TRY(gpb_reader_await(device, channel));
 	return channel->search->outcome;
 }
 
@@ -439,8 +439,6 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 	GPB_ENTER(device);
 	if (channel->reading)
 		error = gpb_query(channel->read);
-	if (error == cudaSuccess && channel->state == GPB_CHANNEL_LAUNCHED)
-		error = gpb_query(channel->done);
 	*ended = error != cudaErrorNotReady;
 	return error == cudaErrorNotReady ? GPB_DEVICE_OK :
 		gpb_check(device, error, "cudaEventQuery");
@@ -448,12 +446,12 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 
 /* ---- for the benchmark and tests ---- */
 
-/* Keys of a bucket from now on; 0: as planned. */
+/* Keys of a chunk from now on; 0: as planned. */
 extern "C" __attribute__((visibility("default")))
 void
-gpb_cuda_choose_bucket(GpbDevice *device, uint32 keys)
+gpb_cuda_choose_chunk(GpbDevice *device, uint32 keys)
 {
-	device->bucket_keys = keys;
+	device->chunk_keys = keys;
 }
 
 /*
@@ -466,7 +464,7 @@ GpbDeviceStatus
 gpb_cuda_search_resident(GpbDevice *device, GpbDeviceMirror *mirror, GpbResidentBatch *resident)
 {
 	GpbChannel *channel = &device->channel[0];
-	GpbBatch	batch;
+	GpbSearchBatch batch;
 	GpbDeviceStatus status;
 
 	GPB_ENTER(device);
@@ -485,7 +483,7 @@ gpb_cuda_search_resident(GpbDevice *device, GpbDeviceMirror *mirror, GpbResident
 	batch.result = resident->result;
 	batch.permutation = resident->permutation;
 	GPB_TRY(gpb_reader_begin(device, channel));
-	status = gpb_batch_run(device, &channel->search->lane[0], &batch);
+	status = gpb_search_batch_run(device, &channel->search->pipeline[0], &batch);
 	GPB_TRY(gpb_reader_end(device, channel));
 	resident->sorted = batch.sorted;
 	resident->chosen_group = gpb_choose_group(batch.profile);

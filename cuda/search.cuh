@@ -32,7 +32,7 @@ gpb_probe(uint32 stride, int lane)
 
 /* Keys of up to 8 bytes, which is all that leaves can have. */
 GPB_FN GpbBound
-gpb_separator(const GpbSeparators *separators, uint32 i)
+gpb_separator(const GpbSeparatorArray *separators, uint32 i)
 {
 	GpbBound	separator;
 
@@ -44,7 +44,7 @@ gpb_separator(const GpbSeparators *separators, uint32 i)
 
 /* Is separator i below the bound, or, if or_equal, at it? */
 GPB_FN bool
-gpb_separator_below(const GpbSeparators *separators, uint32 i, GpbBound bound, bool or_equal)
+gpb_separator_below(const GpbSeparatorArray *separators, uint32 i, GpbBound bound, bool or_equal)
 {
 	GpbBound	separator = gpb_separator(separators, i);
 
@@ -53,7 +53,7 @@ gpb_separator_below(const GpbSeparators *separators, uint32 i, GpbBound bound, b
 
 /* The limit of leaf i: the next separator. */
 GPB_FN GpbBound
-gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
+gpb_leaf_limit(const GpbSeparatorArray *separators, uint32 i)
 {
 	GpbBound	limit;
 
@@ -68,7 +68,7 @@ gpb_leaf_limit(const GpbSeparators *separators, uint32 i)
  * "at" must be, or be the first of all.  By one thread.
  */
 GPB_FN uint32
-gpb_gallop_separators(const GpbSeparators *separators, uint32 at, GpbBound bound, bool or_equal)
+gpb_gallop_separators(const GpbSeparatorArray *separators, uint32 at, GpbBound bound, bool or_equal)
 {
 	uint64		step = 1;
 	uint64		end;
@@ -94,7 +94,7 @@ gpb_gallop_separators(const GpbSeparators *separators, uint32 at, GpbBound bound
 
 /* The last separator at or below the bound: by the tree to its key, then on by its tie. */
 GPB_FN uint32
-gpb_last_separator(const GpbTree *tree, const GpbSeparators *separators, GpbBound bound)
+gpb_last_separator(const GpbTree *tree, const GpbSeparatorArray *separators, GpbBound bound)
 {
 	uint32		at = separators->key_width == 8 ?
 		gpb_tree_descend<uint64>(tree, tree->top + 1, 0, bound.key) :
@@ -109,15 +109,15 @@ gpb_last_separator(const GpbTree *tree, const GpbSeparators *separators, GpbBoun
 GPB_FN const char *
 gpb_unchanged_image(const GpbLeafJob *job, uint32 block)
 {
-	uint32		number = block / GPB_CHUNK_PAGES;
-	uint32		at = block % GPB_CHUNK_PAGES;
+	uint32		number = block / GPB_EXTENT_PAGES;
+	uint32		at = block % GPB_EXTENT_PAGES;
 
-	if (block >= job->changed_blocks || number >= job->images.nchunks ||
+	if (block >= job->changed_blocks || number >= job->images.nextents ||
 		((job->changed[block / 32] >> (block % 32)) & 1) != 0 ||
-		job->images.chunk[number].page == NULL ||
-		job->images.chunk[number].stamp[at] > job->epoch)
+		job->images.extent[number].page == NULL ||
+		job->images.extent[number].stamp[at] > job->epoch)
 		return NULL;
-	return job->images.chunk[number].page + (size_t) at * GPB_PAGE_SIZE;
+	return job->images.extent[number].page + (size_t) at * GPB_PAGE_SIZE;
 }
 
 /* A leaf as a warp is about to read it */
@@ -144,34 +144,18 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 	return leaf;
 }
 
-/* What the CPU has to do in place of leaf i. */
-GPB_FN GpbUncleanLeaf
-gpb_unclean_leaf(const GpbLeafJob *job, uint32 i)
-{
-	GpbUncleanLeaf leaf;
-	GpbBound	low = gpb_separator(&job->separators, i);
-
-	leaf.range.lo = gpb_bound_less(low, job->range.lo) ? job->range.lo : low;
-	leaf.range.hi = gpb_leaf_limit(&job->separators, i);
-	if (gpb_bound_less(job->range.hi, leaf.range.hi))
-		leaf.range.hi = job->range.hi;
-	leaf.block = job->separators.child[i];
-	leaf.pad = 0;
-	return leaf;
-}
-
 /* ---- visibility ---- */
 
 GPB_FN bool
-gpb_block_all_visible(const GpbLeafJob *job, uint32 block)
+gpb_block_all_visible(const GpbVisibilityBits *visibility, uint32 block)
 {
 	uint32		group = block / GPB_SUMMARY_BLOCKS;
 
-	if (block >= job->heap_blocks)
+	if (block >= visibility->heap_blocks)
 		return false;
-	if ((job->all_visible[group / 32] >> (group % 32)) & 1)
+	if ((visibility->summary[group / 32] >> (group % 32)) & 1)
 		return true;
-	return gpb_heap_all_visible(job->visible, job->heap_blocks, block);
+	return gpb_heap_all_visible(visibility->bits, visibility->heap_blocks, block);
 }
 
 /* Is every block of the summary's bit "group" all-visible?  The map must be so long. */
@@ -187,17 +171,18 @@ gpb_group_all_visible(const uint8 *map, uint32 group)
 #ifdef __CUDACC__
 
 /*
- * A bit for each whole group of heap blocks: 32 lanes make a word.  The whole warp calls,
- * each lane for a group.
+ * Write the summary of the visibility bits, a bit for each whole group of heap blocks.  The whole
+ * warp calls, each lane for a group: 32 lanes make a word.
  */
 static __device__ __forceinline__ void
-gpb_summarize_visibility(const GpbLeafJob *job, uint32 *summary, uint32 group)
+gpb_summarize_visibility(const GpbVisibilityBits *visibility, uint32 group)
 {
-	bool		whole = group < job->heap_blocks / GPB_SUMMARY_BLOCKS;
-	bool		all = whole && gpb_group_all_visible(job->visible, group);
+	uint32	   *summary = (uint32 *) visibility->summary;
+	bool		whole = group < visibility->heap_blocks / GPB_SUMMARY_BLOCKS;
+	bool		all = whole && gpb_group_all_visible(visibility->bits, group);
 	uint32		word = __ballot_sync(GPB_ALL_LANES, all);
 
-	if (group % 32 == 0 && group / 32 < gpb_summary_words(job->heap_blocks))
+	if (group % 32 == 0 && group / 32 < gpb_summary_words(visibility->heap_blocks))
 		summary[group / 32] = word;
 }
 

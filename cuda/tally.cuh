@@ -1,22 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * tally.cuh
- *	  Running state of an aggregate: of a lane in registers, of a block in
- *	  shared memory, of the whole in GpbAnswer.
+ *	  Running state of a pass: of a lane in registers, of a block in shared memory; and how it
+ *	  gets into answers.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_TALLY_CUH
 #define GPB_TALLY_CUH
 
+#include "ranges.cuh"
 #include "search.cuh"
 #include "tuning.cuh"
 
 /* ---- a lane: integers ---- */
 
 /*
- * GpbColumnState in fewer registers.  96 bits hold any sum of 2^31 values of 64 bits,
- * and no lane sees as many.
+ * GpbColumnState in fewer registers.  96 bits hold any sum of 2^31 values of 64 bits, and no lane
+ * sees as many: not of one range, nor of the leaves that a block has of a single answer
+ * (GPB_BLOCK_LEAVES).
  */
 struct GpbRunning
 {
@@ -69,7 +71,7 @@ gpb_running_state(const GpbRunning *running)
 /*
  * The bins that a lane is adding to.  Bins are 32 binades apart, so nearly all values of
  * a column share two neighbouring first bins: four bins in registers take them all.
- * Whatever falls outside moves the window, and its bins go to shared memory.
+ * Whatever falls outside moves the window, and its bins go to the sum in memory.
  */
 #define GPB_WINDOW_BINS		4
 #define GPB_NO_WINDOW		0x7FFF
@@ -125,27 +127,53 @@ gpb_atomic_add(int64 *into, int64 value)
 	gpb_atomic_add((uint64 *) into, (uint64) value);
 }
 
+/* ---- a column's words in an answer ---- */
+
 /*
- * 128 bits: each addition to the low word knows from what it found whether it carried,
- * so the high word gets every carry, in whatever order.
+ * Add the state to the column's words in the answer, to which others add as well.  Each addition to
+ * the low word of a sum knows from what it found whether it carried, so the high word gets
+ * every carry, in whatever order.
  */
 static __device__ __forceinline__ void
-gpb_atomic_add_state(GpbColumnState *into, const GpbColumnState *from)
+gpb_atomic_add_column(const GpbPassColumn *column, int64 *answer, const GpbColumnState *state)
 {
-	uint64		before = atomicAdd((unsigned long long *) &into->sum_low,
-								   (unsigned long long) from->sum_low);
-	bool		carry = before + from->sum_low < before;
+	gpb_atomic_add(answer + column->count, state->count);
+	if (column->sum != 0)
+	{
+		int64	   *sum = answer + column->sum;
+		uint64		before = atomicAdd((unsigned long long *) sum,
+									   (unsigned long long) state->sum_low);
 
-	gpb_atomic_add(&into->sum_high, from->sum_high + carry);
-	gpb_atomic_add(&into->count, from->count);
-	atomicMin((long long *) &into->min, (long long) from->min);
-	atomicMax((long long *) &into->max, (long long) from->max);
+		gpb_atomic_add(sum + 1, state->sum_high + (before + state->sum_low < before));
+	}
+	if (column->minmax != 0 && state->count > 0)
+	{
+		atomicMin((long long *) answer + column->minmax, (long long) state->min);
+		atomicMax((long long *) answer + column->minmax + 1, (long long) state->max);
+	}
+}
+
+/* Store the state as the column's words in an answer that nobody else adds to. */
+static __device__ __forceinline__ void
+gpb_store_column(const GpbPassColumn *column, int64 *answer, const GpbColumnState *state)
+{
+	answer[column->count] = state->count;
+	if (column->sum != 0)
+	{
+		answer[column->sum] = (int64) state->sum_low;
+		answer[column->sum + 1] = state->sum_high;
+	}
+	if (column->minmax != 0)
+	{
+		answer[column->minmax] = state->min;
+		answer[column->minmax + 1] = state->max;
+	}
 }
 
 /* ---- a warp ---- */
 
 static __device__ __forceinline__ int64
-gpb_shuffle_xor(int64 value, int lanes)
+gpb_shuffle_int64(int64 value, int lanes)
 {
 	return __shfl_xor_sync(GPB_ALL_LANES, (long long) value, lanes);
 }
@@ -156,7 +184,7 @@ static __device__ __forceinline__ int64
 gpb_lanes_sum(int64 value)
 {
 	for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
-		value += gpb_shuffle_xor(value, lanes);
+		value += gpb_shuffle_int64(value, lanes);
 	return value;
 }
 
@@ -166,7 +194,7 @@ gpb_warp_sum(int64 value)
 	return gpb_lanes_sum<GPB_WARP>(value);
 }
 
-/* Likewise the merged state */
+/* Of each LANES neighbouring lanes all get the merged state; the whole warp calls. */
 template <int LANES>
 static __device__ __forceinline__ GpbColumnState
 gpb_lanes_merge(GpbColumnState state)
@@ -175,11 +203,11 @@ gpb_lanes_merge(GpbColumnState state)
 	{
 		GpbColumnState other;
 
-		other.count = gpb_shuffle_xor(state.count, lanes);
-		other.sum_low = (uint64) gpb_shuffle_xor((int64) state.sum_low, lanes);
-		other.sum_high = gpb_shuffle_xor(state.sum_high, lanes);
-		other.min = gpb_shuffle_xor(state.min, lanes);
-		other.max = gpb_shuffle_xor(state.max, lanes);
+		other.count = gpb_shuffle_int64(state.count, lanes);
+		other.sum_low = (uint64) gpb_shuffle_int64((int64) state.sum_low, lanes);
+		other.sum_high = gpb_shuffle_int64(state.sum_high, lanes);
+		other.min = gpb_shuffle_int64(state.min, lanes);
+		other.max = gpb_shuffle_int64(state.max, lanes);
 		gpb_column_state_merge(&state, &other);
 	}
 	return state;
@@ -192,32 +220,34 @@ gpb_warp_merge(GpbColumnState state)
 }
 
 /*
- * Add the windows of all lanes to the block's sum.  Lanes with the same base are
- * added up first: shared memory adds 64 bits one lane at a time.
+ * Add the windows of each LANES neighbouring lanes to their sum, in shared or device memory, and
+ * empty them; the whole warp calls.  Windows with the same base are added up first, so that memory
+ * is asked once for each bin.
  */
-static __device__ inline void
-gpb_warp_flush_windows(GpbFloatWindow *window, GpbFloatSum *sum)
+template <int LANES>
+static __device__ __forceinline__ void
+gpb_flush_windows(GpbFloatWindow *window, GpbFloatSum *sum)
 {
 	for (;;)
 	{
 		int			base = window->base;
 		bool		mine;
 
-		for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+		for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
 			base = min(base, __shfl_xor_sync(GPB_ALL_LANES, base, lanes));
-		if (base == GPB_NO_WINDOW)
+		if (!__any_sync(GPB_ALL_LANES, base != GPB_NO_WINDOW))
 			return;
-		mine = window->base == base;
+		mine = window->base == base && base != GPB_NO_WINDOW;
 #pragma unroll
 		for (int i = 0; i < GPB_WINDOW_BINS; i++)
 		{
-			int64		bin = gpb_warp_sum(mine ? window->bin[i] : 0);
+			int64		bin = gpb_lanes_sum<LANES>(mine ? window->bin[i] : 0);
 
-			if (threadIdx.x % GPB_WARP == 0)
+			if (threadIdx.x % LANES == 0 && base != GPB_NO_WINDOW)
 				gpb_atomic_add(&sum->bin[base + i], bin);
 		}
 		if (mine)
-			window->base = GPB_NO_WINDOW;
+			gpb_window_init(window, GPB_NO_WINDOW);
 	}
 }
 
@@ -230,7 +260,7 @@ struct GpbBlockTally
 	int64		entries[GPB_LEAF_WARPS];
 	int64		leaves[GPB_LEAF_WARPS];
 	GpbColumnState column[N][GPB_LEAF_WARPS];
-	GpbFloatSum sum;			/* unused without a float8 sum */
+	GpbFloatSum sum;			/* unused without a float8 sum; see GPB_BLOCK_LEAVES */
 };
 
 static __device__ inline void
@@ -244,9 +274,8 @@ gpb_block_sum_init(GpbFloatSum *sum)
 }
 
 /*
- * Add the block's sum to the answer's, by one warp, after __syncthreads.  Normalized
- * first: so a bin of the answer could take 2^31 blocks, and a bin of a block 2^31 values.
- * The grid fills the device, so each block has a small share of what its memory holds.
+ * Add the block's sum to the answer's, by one warp, after __syncthreads.  It is normalized first,
+ * so a bin of the answer takes 2^31 blocks.
  */
 static __device__ inline void
 gpb_block_sum_merge(GpbFloatSum *sum, GpbFloatSum *into)
@@ -271,7 +300,6 @@ template <int N, bool FLOAT_SUM>
 struct GpbTally
 {
 	uint32		entries;
-	uint32		leaves;			/* of the warp; the same in all lanes */
 	GpbRunning	column[N];
 	GpbFloatWindow window;
 };
@@ -281,7 +309,6 @@ static __device__ __forceinline__ void
 gpb_tally_init(GpbTally<N, FLOAT_SUM> *tally)
 {
 	tally->entries = 0;
-	tally->leaves = 0;
 	for (int c = 0; c < N; c++)
 		gpb_running_init(&tally->column[c]);
 	gpb_window_init(&tally->window, GPB_NO_WINDOW);
@@ -369,11 +396,16 @@ gpb_tally_values(GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum, int c,
 
 /* ---- from lanes to the answer ---- */
 
-/* Called by all threads of the block; block->sum was initialized. */
+/*
+ * Add what the block's lanes have to the request's one answer.  "leaves" are the warp's.  All
+ * threads of the block call; block->sum was initialized.
+ */
 template <int N, bool FLOAT_SUM>
 static __device__ void
-gpb_tally_finish(GpbTally<N, FLOAT_SUM> *tally, GpbBlockTally<N> *block, const GpbLeafJob *job)
+gpb_tally_finish(GpbTally<N, FLOAT_SUM> *tally, GpbBlockTally<N> *block, uint32 leaves,
+				 const GpbRangesJob *job)
 {
+	const GpbPass *pass = &job->pass;
 	int			warp = threadIdx.x / GPB_WARP;
 	bool		leader = threadIdx.x % GPB_WARP == 0;
 	int64		entries = gpb_warp_sum(tally->entries);
@@ -381,7 +413,7 @@ gpb_tally_finish(GpbTally<N, FLOAT_SUM> *tally, GpbBlockTally<N> *block, const G
 	if (leader)
 	{
 		block->entries[warp] = entries;
-		block->leaves[warp] = tally->leaves;
+		block->leaves[warp] = leaves;
 	}
 	for (int c = 0; c < N; c++)
 	{
@@ -391,31 +423,32 @@ gpb_tally_finish(GpbTally<N, FLOAT_SUM> *tally, GpbBlockTally<N> *block, const G
 			block->column[c][warp] = state;
 	}
 	if (FLOAT_SUM)
-		gpb_warp_flush_windows(&tally->window, &block->sum);
+		gpb_flush_windows<GPB_WARP>(&tally->window, &block->sum);
 	__syncthreads();
 
-	if (threadIdx.x < N && job->column[threadIdx.x].want)
+	if (threadIdx.x < N && pass->column[threadIdx.x].want)
 	{
 		GpbColumnState *parts = block->column[threadIdx.x];
 
 		for (int w = 1; w < GPB_LEAF_WARPS; w++)
 			gpb_column_state_merge(&parts[0], &parts[w]);
-		gpb_atomic_add_state(&job->answer->column[job->column[threadIdx.x].index], &parts[0]);
+		gpb_atomic_add_column(&pass->column[threadIdx.x], job->answers, &parts[0]);
 	}
-	if (threadIdx.x == GPB_WARP && job->first_pass)
+	if (threadIdx.x == GPB_WARP && pass->is_first)
 	{
 		for (int w = 1; w < GPB_LEAF_WARPS; w++)
 		{
 			block->entries[0] += block->entries[w];
 			block->leaves[0] += block->leaves[w];
 		}
-		gpb_atomic_add(&job->answer->entries, (uint64) block->entries[0]);
-		gpb_atomic_add(&job->answer->leaves, (uint64) block->leaves[0]);
+		gpb_atomic_add(&job->answers[0], block->entries[0]);
+		gpb_atomic_add(&job->counts->leaves, (uint64) block->leaves[0]);
 	}
 	if (FLOAT_SUM && warp == 0)
 	{
 		__syncwarp();
-		gpb_block_sum_merge(&block->sum, &job->answer->sum[job->column[0].sum]);
+		gpb_block_sum_merge(&block->sum,
+							(GpbFloatSum *) (job->answers + pass->column[0].float_sum));
 	}
 }
 

@@ -36,7 +36,7 @@ struct TilePiece
 		Key			key[piece_keys<Key>];
 		uint32		child[GPB_TILE_PIECE_BYTES / sizeof(uint32)];
 	};
-	uint16_t	table[GPB_TABLE_SIZE + 1];	/* keys of the piece in buckets below */
+	uint16_t	table[GPB_TABLE_SIZE + 1];	/* keys of the piece in cells below */
 	Key			low[GPB_TILE_THREADS / GPB_WARP];
 	Key			high[GPB_TILE_THREADS / GPB_WARP];
 	uint32		first[GPB_TREE_LEVELS]; /* where, on each level, the smallest key */
@@ -101,30 +101,30 @@ descend_by_warp(const GpbTree *tree, Key key, uint32 *path)
 }
 
 /*
- * The bucket of a key between the tile's limits.  A damaged index may have keys that do not
+ * The cell of a key between the tile's limits.  A damaged index may have keys that do not
  * ascend: then answers are wrong, but nothing outside the piece is touched.
  */
 template <typename Key>
 static __device__ __forceinline__ uint32
-bucket_of(Key key, Key low, int shift)
+cell_of(Key key, Key low, int shift)
 {
-	Key			bucket = (key - low) >> shift;
+	Key			cell = (key - low) >> shift;
 
-	return bucket < GPB_TABLE_SIZE ? (uint32) bucket : GPB_TABLE_SIZE - 1;
+	return cell < GPB_TABLE_SIZE ? (uint32) cell : GPB_TABLE_SIZE - 1;
 }
 
 /* In words of 64 bits: shifts of 128 by a variable are slow. */
 static __device__ __forceinline__ uint32
-bucket_of(uint128 key, uint128 low, int shift)
+cell_of(uint128 key, uint128 low, int shift)
 {
 	uint128		distance = key - low;
 	uint64		high = (uint64) (distance >> 64);
 
 	if (shift >= 64)
-		return bucket_of(high, (uint64) 0, shift - 64);
+		return cell_of(high, (uint64) 0, shift - 64);
 	if ((high >> shift) != 0)
 		return GPB_TABLE_SIZE - 1;
-	return bucket_of((uint64) distance >> shift | (shift > 0 ? high << (64 - shift) : 0),
+	return cell_of((uint64) distance >> shift | (shift > 0 ? high << (64 - shift) : 0),
 					 (uint64) 0, 0);
 }
 
@@ -143,11 +143,11 @@ load_piece(TilePiece<Key> *piece, const Key *keys, uint32 n, Key low, int shift)
 	__syncthreads();
 	for (i = threadIdx.x; i <= n; i += GPB_TILE_THREADS)
 	{
-		uint32		bucket = i > 0 ? bucket_of(piece->key[i - 1], low, shift) + 1 : 0;
-		uint32		end = i < n ? bucket_of(piece->key[i], low, shift) : GPB_TABLE_SIZE;
+		uint32		cell = i > 0 ? cell_of(piece->key[i - 1], low, shift) + 1 : 0;
+		uint32		end = i < n ? cell_of(piece->key[i], low, shift) : GPB_TABLE_SIZE;
 
-		for (; bucket <= end; bucket++)
-			piece->table[bucket] = (uint16_t) i;
+		for (; cell <= end; cell++)
+			piece->table[cell] = (uint16_t) i;
 	}
 	__syncthreads();
 }
@@ -168,10 +168,10 @@ count_in_piece(const TilePiece<Key> *piece, uint32 n, const Key *key, Key low, i
 #pragma unroll
 	for (int j = 0; j < KEYS; j++)
 	{
-		uint32		bucket = bucket_of(key[j], low, shift);
-		uint32		to = piece->table[bucket + 1];
+		uint32		cell = cell_of(key[j], low, shift);
+		uint32		to = piece->table[cell + 1];
 
-		open[j] = piece->table[bucket] | (to < n ? to : n) << 16;
+		open[j] = piece->table[cell] | (to < n ? to : n) << 16;
 	}
 	do
 	{

@@ -66,8 +66,8 @@ static __global__ void __launch_bounds__(GPB_BUILD_THREADS)
 write_pages(GpbImages images, const GpbPlacedPage *pages, GpbTreeOut tree)
 {
 	GpbPlacedPage place = pages[blockIdx.x];
-	const char *page = images.chunk[place.block / GPB_CHUNK_PAGES].page +
-		(size_t) (place.block % GPB_CHUNK_PAGES) * GPB_PAGE_SIZE;
+	const char *page = images.extent[place.block / GPB_EXTENT_PAGES].page +
+		(size_t) (place.block % GPB_EXTENT_PAGES) * GPB_PAGE_SIZE;
 	const Key  *keys = (const Key *) (page + GPB_PAGE_HEADER);
 	uint32		i;
 
@@ -171,11 +171,11 @@ gpb_mirror_tree(const GpbDeviceMirror *mirror)
 	return tree;
 }
 
-GpbSeparators
+GpbSeparatorArray
 gpb_mirror_separators(const GpbDeviceMirror *mirror)
 {
 	GpbTreeOut	out = tree_out(mirror, mirror->tree.n);
-	GpbSeparators separators;
+	GpbSeparatorArray separators;
 
 	separators.key = out.key[0];
 	separators.tie = out.tie;

@@ -29,20 +29,29 @@
 #ifndef GPB_TUNING_CUH
 #define GPB_TUNING_CUH
 
-#include "job.cuh"
+#include "ranges.cuh"
 
 /* How leaves are read unless a test or the benchmark says otherwise */
 #define GPB_LEAF_VARIANT		GPB_LEAF_QUADS
 
 /*
- * Threads of a block of the leaf kernels; blocks that a multiprocessor should hold, fewer
- * where two columns or a float8 sum want more registers.
+ * Threads of a block of the kernels that read leaves; blocks that a multiprocessor should hold, of
+ * those that read whole leaves and short ranges; and fewer where two columns or a float8 sum want
+ * more registers.
  */
 #define GPB_LEAF_THREADS		256
 #define GPB_LEAF_WARPS			(GPB_LEAF_THREADS / 32)
 #define GPB_LEAF_BLOCKS			4
+#define GPB_SHORT_BLOCKS		5
 #define GPB_LEAF_BLOCKS_WIDE	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
+
+/* The last of these where they apply, else the given one.  Registers are cut to it. */
+static constexpr int
+gpb_blocks_at_once(int blocks, int columns, bool float_sum)
+{
+	return float_sum ? GPB_LEAF_BLOCKS_FLOAT : columns > 1 ? GPB_LEAF_BLOCKS_WIDE : blocks;
+}
 
 /*
  * Rows that a lane has in flight.  A row is worked on long after it was asked for, so
@@ -52,7 +61,7 @@
 
 /*
  * Leaves that a warp judges at once, a lane each, before it reads them: the loads of
- * child, stamp, chunk and page header depend on each other, and so are waited for
+ * child, stamp, extent and page header depend on each other, and so are waited for
  * once for all of them.
  */
 #define GPB_LEAVES_AT_ONCE		8
@@ -63,13 +72,9 @@
 /* Consecutive pages from which on they are copied straight to their place */
 #define GPB_RUN_PAGES			64
 
-/* Heap entries and unclean leaves that a channel has room for at first */
-#define GPB_HEAP_CAPACITY		16384
-#define GPB_UNCLEAN_CAPACITY	4096
+/* ---- ranges ---- */
 
-/* ---- batched ranges ---- */
-
-/* Room for a list at first, and for items of a batch that lists entries */
+/* Room for a list at first, and for items of a request that lists entries */
 #define GPB_RANGE_ENTRY_CAPACITY	16384
 #define GPB_RANGE_PIECE_CAPACITY	4096
 #define GPB_RANGE_ITEM_CAPACITY		4096
@@ -128,21 +133,21 @@
 
 /*
  * Keys that are brought to the device, searched and taken back at once (HB+-tree's M): an
- * eighth of the batch, within these bounds; and lanes that do so in turn.  Small
- * buckets leave the bus idle between them, and what the last one takes after its
- * transfer is waited for.  Milliseconds, four lanes, a tree of 2^21 separators and
+ * eighth of the batch, within these bounds; and pipelines that do so in turn.  Small
+ * chunks leave the bus idle between them, and what the last one takes after its
+ * transfer is waited for.  Milliseconds, four pipelines, a tree of 2^21 separators and
  * keys of 8 bytes:
  *
- *		bucket			2^15	2^16	2^17	2^18	2^19	2^20	2^21	2^22
+ *		chunk			2^15	2^16	2^17	2^18	2^19	2^20	2^21	2^22
  *		2^24 keys				4.11	3.35	3.00	2.85	2.78	2.87	3.10
  *		2^20 keys		.362	.269	.236	.244	.272	.315
  *
- * Buckets that shrink toward the end gained nothing: 2.82 for 2^24 keys with a quarter or a half
+ * Chunks that shrink toward the end gained nothing: 2.82 for 2^24 keys with a quarter or a half
  * of what was left up to 2^20, 3.06 up to 2^22.
  */
-#define GPB_BUCKETS				8
-#define GPB_BUCKET_KEYS			((uint32) 1 << 20)
-#define GPB_BUCKET_LEAST		((uint32) 1 << 17)
-#define GPB_LANES				4
+#define GPB_CHUNKS				8
+#define GPB_CHUNK_KEYS			((uint32) 1 << 20)
+#define GPB_CHUNK_LEAST		((uint32) 1 << 17)
+#define GPB_PIPELINES				4
 
 #endif							/* GPB_TUNING_CUH */

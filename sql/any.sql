@@ -109,7 +109,7 @@ SELECT compare('SELECT count(*), sum(price), avg(price), min(k), max(k), count(a
 	'k = ANY (''{}''::int[])',
 	'k = ANY (NULL::bigint[])']) condition;
 
--- without a column of the index, of another one, and with a sum of doubles: a batch has none
+-- sums of doubles; then without a column of the index, and of another one
 SELECT is_ours('SELECT sum(weight) FROM stock WHERE k = ANY (''{1,2}'')'),
 	is_ours('SELECT avg(weight) FROM stock WHERE k = ANY (''{1,2}'')'),
 	is_ours('SELECT max(name) FROM stock WHERE k = ANY (''{1,2}'')'),

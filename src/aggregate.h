@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate.h
- *	  What a range aggregate asks for, its running state, and how one entry
- *	  is added to it.
+ *	  The running state of aggregates, and how one value is added to it.
  *
  * Plain C for both compilers, like layout.h: the CPU engine, the host device and
  * the CUDA kernels accumulate with the same functions.  Column 0 is the key,
@@ -17,21 +16,6 @@
 #include "float_sum.h"
 
 #define GPB_MAX_COLUMNS		(GPB_MAX_INCLUDE + 1)
-
-/* What is wanted of one column */
-#define GPB_WANT_COUNT		0x01	/* non-NULL values */
-#define GPB_WANT_SUM		0x02	/* integers: 128 bits; float8: exact sum */
-#define GPB_WANT_MINMAX		0x04
-
-typedef struct GpbAggregateSpec
-{
-	GpbLayout	layout;
-	GpbRange	range;
-	bool		ignore_dead_hints;	/* began in recovery: hints are not ours */
-	uint8		want[GPB_MAX_COLUMNS];	/* GPB_WANT_* of each column */
-	uint64		epoch;			/* leaves imaged later are not clean */
-	uint32		heap_blocks;	/* heap blocks the visibility bits cover */
-} GpbAggregateSpec;
 
 /*
  * Running state of one column.  min and max compare as ordered integers:
@@ -129,26 +113,5 @@ gpb_heap_all_visible(const uint8 *map, uint32 heap_blocks, uint32 block)
 		return false;
 	return (map[block / GPB_HEAPBLOCKS_PER_BYTE] >> (2 * (block % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
 }
-
-/*
- * An entry that must be checked in the heap: 8 bytes of key, then the row as on
- * the leaf (row_width bytes), the whole padded to 8.
- */
-GPB_FN int
-gpb_heap_entry_width(int row_width)
-{
-	return (8 + row_width + 7) & ~7;
-}
-
-/*
- * A piece of the range that the device could not answer: the CPU takes [range.lo,
- * range.hi) from the real tree, starting at block and moving right.
- */
-typedef struct GpbUncleanLeaf
-{
-	GpbRange	range;			/* already clipped to the asked range */
-	uint32		block;			/* the leaf that covered it in the image */
-	uint32		pad;
-} GpbUncleanLeaf;
 
 #endif							/* GPB_AGGREGATE_H */

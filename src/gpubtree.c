@@ -12,7 +12,9 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
+#include "engine/batch.h"
 #include "exec/exec.h"
+#include "exec/rank/rank_find.h"
 #include "hold.h"
 #include "index/index.h"
 #include "mirror/mirror.h"
@@ -61,6 +63,10 @@ _PG_init(void)
 	gpb_exec_init();
 #ifdef GPB_HOLD_POINTS
 	gpb_hold_init();
+	gpb_hold_number("gpubtree.chunk_least", "Ranges of a request to the device, at least.",
+					&gpb_chunk_least);
+	gpb_hold_number("gpubtree.chunk_most", "Ranges of a request to the device, at most.",
+					&gpb_chunk_most);
 #endif
 	MarkGUCPrefixReserved("gpubtree");
 

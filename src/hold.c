@@ -37,6 +37,14 @@ gpb_hold_init(void)
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
+/* Let a test set a number that is a constant in the product. */
+void
+gpb_hold_number(const char *name, const char *description, int *number)
+{
+	DefineCustomIntVariable(name, description, NULL, number, *number, 1, INT_MAX, PGC_USERSET,
+							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
 /* Did the session ask for this point? */
 bool
 gpb_hold_wanted(const char *point)

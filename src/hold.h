@@ -23,7 +23,8 @@
  *
  * Hold points change no constant.  Where a test needs another value than production's, for instance
  * small segments of the changed map, there is a setting that exists only where hold points are
- * compiled in (gpubtree.segment_blocks, mirror/settings.h).
+ * compiled in (gpubtree.segment_blocks in mirror/settings.h, gpubtree.rank_parts in exec/exec.c, and
+ * those that gpubtree.c defines with gpb_hold_number()).
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +35,7 @@
 #define GPB_HOLD_LOCK	7001
 
 extern void gpb_hold_init(void);
+extern void gpb_hold_number(const char *name, const char *description, int *number);
 extern void gpb_hold(const char *point);
 extern void gpb_fail(const char *point);
 extern void gpb_hold_service(const char *point);

@@ -13,104 +13,11 @@
 #ifndef GPB_LEAF_AGGREGATE_H
 #define GPB_LEAF_AGGREGATE_H
 
-#include "aggregate.h"
+#include "answer.h"
 
 /* No page holds more entries: 4-byte keys with a bare locator. */
 #define GPB_MAX_LEAF_ENTRIES \
 	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
-
-/* ---- columns ---- */
-
-/* GpbKind of a column: 0 is the key. */
-GPB_FN int
-gpb_column_kind(const GpbLayout *layout, int column)
-{
-	return column == 0 ? layout->key_kind : layout->kind[column - 1];
-}
-
-/* Does the column have a GpbFloatSum of its own? */
-GPB_FN bool
-gpb_column_has_float_sum(const GpbAggregateSpec *spec, int column)
-{
-	return (spec->want[column] & GPB_WANT_SUM) != 0 &&
-		gpb_column_kind(&spec->layout, column) == GPB_KIND_FLOAT8;
-}
-
-/* Position of the column's GpbFloatSum among those of the request. */
-GPB_FN int
-gpb_column_float_sum(const GpbAggregateSpec *spec, int column)
-{
-	int			n = 0;
-	int			c;
-
-	for (c = 0; c < column; c++)
-		n += gpb_column_has_float_sum(spec, c);
-	return n;
-}
-
-/* How many GpbFloatSum a request needs; one for each such column, in order. */
-GPB_FN int
-gpb_count_float_sums(const GpbAggregateSpec *spec)
-{
-	return gpb_column_float_sum(spec, spec->layout.ncolumns + 1);
-}
-
-GPB_FN void
-gpb_aggregate_state_init(GpbAggregateState *state)
-{
-	int			c;
-
-	state->entries = 0;
-	for (c = 0; c < GPB_MAX_COLUMNS; c++)
-		gpb_column_state_init(&state->column[c]);
-}
-
-/* Both over the same columns. */
-GPB_FN void
-gpb_aggregate_state_merge(GpbAggregateState *into, const GpbAggregateState *from)
-{
-	int			c;
-
-	into->entries += from->entries;
-	for (c = 0; c < GPB_MAX_COLUMNS; c++)
-	{
-		if (from->column[c].count > 0)
-			gpb_column_state_merge(&into->column[c], &from->column[c]);
-	}
-}
-
-/* ---- one entry ---- */
-
-/*
- * Add one entry that is known to be visible.  sums as in
- * GpbDeviceApi.aggregate_finish.
- */
-GPB_FN void
-gpb_entry_aggregate(const GpbAggregateSpec *spec, uint64 key, const char *row,
-					GpbAggregateState *state, GpbFloatSum *sums)
-{
-	const GpbLayout *layout = &spec->layout;
-	uint64		locator = gpb_row_locator(row);
-	int			c;
-
-	state->entries++;
-	if (spec->want[0] && !gpb_locator_is_null(locator, layout->flags))
-		gpb_column_state_add(&state->column[0],
-							 gpb_key_value(key, layout->key_width, layout->flags));
-	for (c = 1; c <= layout->ncolumns; c++)
-	{
-		int64		value;
-
-		if (!spec->want[c] || gpb_locator_column_is_null(locator, c - 1))
-			continue;
-		value = gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]);
-		if (gpb_column_has_float_sum(spec, c))
-			gpb_float_sum_add(&sums[gpb_column_float_sum(spec, c)], value);
-		if (layout->kind[c - 1] == GPB_KIND_FLOAT8)
-			value = gpb_float_order(value);
-		gpb_column_state_add(&state->column[c], value);
-	}
-}
 
 /* ---- one leaf ---- */
 
@@ -251,12 +158,12 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 
 /* INCLUDE column c - 1. */
 GPB_FN void
-gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
+gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 					 const GpbLeafPick *pick, GpbColumnState *state,
 					 GpbFloatSum *sum)
 {
-	const GpbLayout *layout = &spec->layout;
-	int			want = spec->want[c];
+	const GpbLayout *layout = &program->layout;
+	int			want = program->want[c];
 	GpbLeafColumn column;
 
 	column.rows = gpb_page_row(page, layout->row_width, 0);
@@ -283,70 +190,111 @@ gpb_leaf_column_rows(const void *page, const GpbAggregateSpec *spec, int c,
 
 /* Add the picked entries of a leaf. */
 GPB_FN void
-gpb_leaf_add(const void *page, const GpbAggregateSpec *spec, const GpbLeafPick *pick,
+gpb_leaf_add(const void *page, const GpbProgram *program, const GpbLeafPick *pick,
 			 GpbAggregateState *state, GpbFloatSum *sums)
 {
-	const GpbLayout *layout = &spec->layout;
+	const GpbLayout *layout = &program->layout;
 	int			c;
 
 	state->entries += pick->n;
-	if (spec->want[0])
+	if (program->want[0])
 		gpb_leaf_column_keys(page, layout, pick, &state->column[0]);
 	for (c = 1; c <= layout->ncolumns; c++)
 	{
 		GpbFloatSum *sum = NULL;
 
-		if (!spec->want[c])
+		if (!program->want[c])
 			continue;
-		if (gpb_column_has_float_sum(spec, c))
-			sum = &sums[gpb_column_float_sum(spec, c)];
-		gpb_leaf_column_rows(page, spec, c, pick, &state->column[c], sum);
+		if (gpb_column_has_float_sum(program, c))
+			sum = &sums[gpb_column_float_sum(program, c)];
+		gpb_leaf_column_rows(page, program, c, pick, &state->column[c], sum);
 	}
 }
 
 /*
- * Aggregate the entries at positions [from, to) of a sound leaf page.
+ * Choose among the entries at positions [from, to), from < to, of a sound leaf page.
  *
  * visible[i - from] says whether entry i's heap block is all-visible (1) or not
- * (0); NULL stands for all ones.  Entries that are are added to *state and *sums; the positions of the others
- * go to *unknown, ascending, which has room for to - from of them; their number is returned.
- * Entries hinted dead are left out of both, unless the spec ignores the hints.  (A hint
- * on a page without GPB_PAGE_HAS_DEAD may be overlooked: it saves a visit, no more.)
+ * (0); NULL stands for all ones.  Entries that are make up *pick, whose positions, if they are needed,
+ * are at *counted; the positions of the others go to *unknown, ascending; both arrays have room for to - from
+ * of them.  Returns the number of the others.  Entries hinted dead are left out of both,
+ * unless the program ignores the hints.  (A hint on a page without GPB_PAGE_HAS_DEAD may be overlooked: it
+ * saves a visit, no more.)
  */
 GPB_FN int
-gpb_leaf_aggregate(const void *page, const GpbAggregateSpec *spec, int from, int to,
-				   const uint8 *visible, GpbAggregateState *state,
-				   GpbFloatSum *sums, uint16 *unknown)
+gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
+			  const uint8 *visible, GpbLeafPick *pick, uint16 *counted, uint16 *unknown)
 {
-	bool		hints = !spec->ignore_dead_hints &&
+	bool		hints = !program->ignore_dead_hints &&
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0;
-	uint16		counted[GPB_MAX_LEAF_ENTRIES];
-	GpbLeafPick pick = {NULL, from, to - from};
+	uint64		dead = hints ? GPB_LOC_DEAD : 0;
 	int			nunknown = 0;
 	int			i;
 
+	pick->at = NULL;
+	pick->first = from;
+	pick->n = to - from;
+	if (!hints && (visible == NULL || memchr(visible, 0, to - from) == NULL))
+		return 0;
+	pick->at = counted;
+	pick->n = 0;
+	for (i = from; i < to; i++)
+	{
+		const char *row = gpb_page_row(page, program->layout.row_width, i);
+		bool		alive = (gpb_row_locator(row) & dead) == 0;
+		bool		known = visible == NULL || visible[i - from];
+
+		counted[pick->n] = (uint16) i;
+		unknown[nunknown] = (uint16) i;
+		pick->n += alive & known;
+		nunknown += alive & !known;
+	}
+	return nunknown;
+}
+
+/*
+ * Aggregate the entries at positions [from, to) of a sound leaf page: those that gpb_leaf_pick() picks
+ * are added to *state and *sums, and the positions of those that it does not know go to *unknown; their
+ * number is returned.
+ */
+GPB_FN int
+gpb_leaf_aggregate(const void *page, const GpbProgram *program, int from, int to,
+				   const uint8 *visible, GpbAggregateState *state,
+				   GpbFloatSum *sums, uint16 *unknown)
+{
+	uint16		counted[GPB_MAX_LEAF_ENTRIES];
+	GpbLeafPick pick;
+	int			nunknown;
+
 	if (from >= to)
 		return 0;
-	if (hints || (visible != NULL && memchr(visible, 0, to - from) != NULL))
-	{
-		uint64		dead = hints ? GPB_LOC_DEAD : 0;
-
-		pick.at = counted;
-		pick.n = 0;
-		for (i = from; i < to; i++)
-		{
-			const char *row = gpb_page_row(page, spec->layout.row_width, i);
-			bool		alive = (gpb_row_locator(row) & dead) == 0;
-			bool		known = visible == NULL || visible[i - from];
-
-			counted[pick.n] = (uint16) i;
-			unknown[nunknown] = (uint16) i;
-			pick.n += alive & known;
-			nunknown += alive & !known;
-		}
-	}
-	gpb_leaf_add(page, spec, &pick, state, sums);
+	nunknown = gpb_leaf_pick(page, program, from, to, visible, &pick, counted, unknown);
+	gpb_leaf_add(page, program, &pick, state, sums);
 	return nunknown;
+}
+
+/* Add the picked entries of a leaf to an answer, a column at a time. */
+GPB_FN void
+gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerFormat *format,
+				const GpbLeafPick *pick, int64 *answer)
+{
+	int			i;
+
+	answer[0] += pick->n;
+	for (i = 0; i < format->ncolumns; i++)
+	{
+		const GpbAnswerColumn *column = &format->column[i];
+		GpbColumnState state;
+
+		gpb_column_state_init(&state);
+		if (column->column == 0)
+			gpb_leaf_column_keys(page, &program->layout, pick, &state);
+		else
+			gpb_leaf_column_rows(page, program, column->column, pick, &state,
+								 column->float_sum == 0 ? NULL :
+								 gpb_answer_float_sum(column, answer));
+		gpb_answer_add_state(column, answer, &state);
+	}
 }
 
 #endif							/* GPB_LEAF_AGGREGATE_H */

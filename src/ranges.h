@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * ranges.h
- *	  What a batch of key ranges asks for, and what it gets.
+ *	  A request: which ranges of the index, and what a program does with their entries.
  *
- * Plain C for both compilers, like aggregate.h.  One request carries many closed
- * intervals of keys; for each it counts entries and aggregates one column, or it
- * lists the entries.
+ * Plain C for both compilers.  One request carries many ranges, each with a number, its place in
+ * the request.  An aggregate over one range is a request of one.  Of each range comes an answer
+ * (answer.h), or one answer of them all; or a list of entries.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_RANGES_H
 #define GPB_RANGES_H
 
-#include "aggregate.h"
+#include "answer.h"
 
 /* Entries with lo <= key <= hi whose key is not NULL; none if lo > hi. */
 typedef struct GpbKeyRange
@@ -21,31 +21,38 @@ typedef struct GpbKeyRange
 	uint64		hi;
 } GpbKeyRange;
 
+/* In which form the ranges of a request are given */
+typedef enum GpbRangeForm
+{
+	GPB_RANGE_POINTS,			/* uint64: normalized keys, each a range of its own */
+	GPB_RANGE_KEYS,				/* GpbKeyRange */
+	GPB_RANGE_BOUNDS			/* GpbRange: half-open intervals of (key, tie), for NULL keys too;
+								 * all entries are those from GPB_BOUND_MIN to GPB_BOUND_MAX */
+} GpbRangeForm;
+
 typedef struct GpbRangesSpec
 {
-	GpbLayout	layout;
+	GpbProgram	program;
+	GpbRangeForm form;
 	uint32		n;
-	bool		points;			/* n keys of 8 bytes, each a range of its own, instead of
-								 * GpbKeyRange */
-	bool		list_entries;	/* list them all instead of aggregating */
-	bool		ignore_dead_hints;
-	uint8		column;			/* 0: the key; c: INCLUDE column c - 1 */
-	uint8		want;			/* GPB_WANT_* of it; no sum of a float8 */
+	bool		total;			/* one answer, over all ranges; not for lists */
 	uint64		epoch;			/* leaves imaged later are not clean */
 	uint32		heap_blocks;	/* that the visibility bits cover */
 } GpbRangesSpec;
 
-/*
- * A range's answer, of entries that need no visit to the heap, packed: int64 entries; then of
- * the column, as want has them: int64 count (GPB_WANT_COUNT), uint64 and int64
- * of the 128-bit sum (GPB_WANT_SUM), int64 min and max (GPB_WANT_MINMAX), which compare
- * as in GpbColumnState; min > max if the column had no value.
- */
+/* Bytes of a range in the request */
 GPB_FN int
-gpb_range_answer_width(uint8 want)
+gpb_range_width(GpbRangeForm form)
 {
-	return 8 + ((want & GPB_WANT_COUNT) ? 8 : 0) + ((want & GPB_WANT_SUM) ? 16 : 0) +
-		((want & GPB_WANT_MINMAX) ? 16 : 0);
+	return form == GPB_RANGE_POINTS ? (int) sizeof(uint64) :
+		form == GPB_RANGE_KEYS ? (int) sizeof(GpbKeyRange) : (int) sizeof(GpbRange);
+}
+
+/* How many answers a request has */
+GPB_FN uint32
+gpb_count_answers(const GpbRangesSpec *spec)
+{
+	return spec->program.list_entries ? 0 : spec->total ? 1 : spec->n;
 }
 
 /*
@@ -65,34 +72,60 @@ gpb_key_range(GpbKeyRange keys, int layout_flags)
 	return range;
 }
 
-/* A piece of one range that the CPU has to do, see GpbUncleanLeaf */
+/* Range number i of a request's input */
+GPB_FN GpbRange
+gpb_request_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+{
+	GpbKeyRange keys;
+
+	if (form == GPB_RANGE_BOUNDS)
+		return ((const GpbRange *) ranges)[i];
+	if (form == GPB_RANGE_POINTS)
+		keys.lo = keys.hi = ((const uint64 *) ranges)[i];
+	else
+		keys = ((const GpbKeyRange *) ranges)[i];
+	return gpb_key_range(keys, layout_flags);
+}
+
+/*
+ * A piece of a range that the device could not answer: the CPU takes [range.lo, range.hi) from the
+ * real tree, starting at block and moving right.
+ */
 typedef struct GpbUncleanPiece
 {
 	GpbRange	range;			/* already clipped to the leaf */
-	uint32		block;
+	uint32		block;			/* the leaf that covered it in the image, or GPB_NO_BLOCK */
 	uint32		number;			/* of the range in the request */
 } GpbUncleanPiece;
 
 /*
- * An entry that was listed or that must be checked in the heap: uint32 number of its range,
- * uint32 flags, then as a heap entry of an aggregate: 8 bytes of key, the row, padded to 8.
+ * An entry that was listed or that must be checked in the heap.  The row is as on the leaf, row_width
+ * bytes of it; records lie gpb_range_entry_width() apart.
  */
+typedef struct GpbRangeEntry
+{
+	uint32		number;			/* of the range in the request */
+	uint32		flags;
+	uint64		key;			/* normalized */
+	char		row[];
+} GpbRangeEntry;
+
 #define GPB_RANGE_ENTRY_VISIBLE	0x01	/* all-visible by the map: no heap visit */
 
 GPB_FN int
 gpb_range_entry_width(int row_width)
 {
-	return 8 + gpb_heap_entry_width(row_width);
+	return 16 + ((row_width + 7) & ~7);
 }
 
 typedef struct GpbRangesResult
 {
 	uint64		leaves;			/* leaf visits by the device */
-	uint64		unclean;		/* GpbUncleanPiece records to fetch, by number, then
-								 * key order; one for each leaf of each range */
-	uint64		entries;		/* range entries to fetch: without list_entries those to
-								 * be checked in the heap, sorted by TID; with it all, sorted by
-								 * number of the range, then key order */
+	uint64		unclean;		/* GpbUncleanPiece records to fetch, by number, then key order; one
+								 * for each leaf of each range */
+	uint64		entries;		/* GpbRangeEntry records to fetch: of a list all entries, sorted by
+								 * number of the range, then key order; else those to be checked in
+								 * the heap, sorted by TID */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

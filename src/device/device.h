@@ -16,11 +16,10 @@
 #ifndef GPB_DEVICE_H
 #define GPB_DEVICE_H
 
-#include "aggregate.h"
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		2
+#define GPB_DEVICE_ABI		3
 
 typedef enum GpbDeviceStatus
 {
@@ -44,22 +43,11 @@ typedef struct GpbDeviceInfo
 	uint64		memory_limit;	/* bytes it may use */
 } GpbDeviceInfo;
 
-/* What an aggregate left behind, beside the state */
-typedef struct GpbAggregateResult
-{
-	GpbAggregateState state;	/* entries of clean leaves, visible by the map */
-	uint64		leaves;			/* leaves answered by the device */
-	uint64		unclean;		/* GpbUncleanLeaf records to fetch */
-	uint64		heap;			/* heap entries to fetch, sorted by TID */
-} GpbAggregateResult;
-
+/* Records that ranges leave behind, beside their answers */
 typedef enum GpbFetchWhat
 {
-	GPB_FETCH_UNCLEAN,			/* GpbUncleanLeaf records, in key order */
-	GPB_FETCH_HEAP,				/* heap entries, see gpb_heap_entry_width */
-	GPB_FETCH_ANSWERS,			/* of ranges, see gpb_range_answer_width */
-	GPB_FETCH_PIECES,			/* of ranges: GpbUncleanPiece records */
-	GPB_FETCH_ENTRIES			/* of ranges, see gpb_range_entry_width */
+	GPB_FETCH_PIECES,			/* GpbUncleanPiece */
+	GPB_FETCH_ENTRIES			/* GpbRangeEntry */
 } GpbFetchWhat;
 
 /*
@@ -92,7 +80,7 @@ typedef struct GpbDeviceApi
 	/* An empty mirror: no block has an image. */
 	GpbDeviceStatus (*mirror_create) (GpbDevice *device, const GpbLayout *layout,
 									  GpbDeviceMirror **mirror);
-	/* Waits for aggregates that read it, then frees. */
+	/* Waits for requests that read it, then frees. */
 	void		(*mirror_destroy) (GpbDevice *device, GpbDeviceMirror *mirror);
 	uint64		(*mirror_bytes) (GpbDeviceMirror *mirror);
 
@@ -124,34 +112,33 @@ typedef struct GpbDeviceApi
 									   uint64 offset, const void *bits, uint64 n);
 
 	/*
-	 * Start an aggregate over the mirror.  changed has one bit for each of
-	 * nblocks blocks (bit b % 32 of word b / 32); a leaf whose bit is set, whose block is at or
-	 * beyond nblocks, that has no image or one with a stamp above spec->epoch, or whose high key
-	 * is not the next separator, is unclean (rule M4).  Without an inner image the whole range
-	 * is one unclean piece at GPB_NO_BLOCK.  The call copies spec and changed
-	 * before it returns.
+	 * Start a request over the mirror.  ranges has spec->n ranges in the form of the spec.  changed has one
+	 * bit for each of nblocks blocks (bit b % 32 of word b / 32); a leaf whose bit is set, whose
+	 * block is at or beyond nblocks, that has no image or one with a stamp above spec->epoch, or whose
+	 * high key is not the next separator, is unclean (rule M4).  Without an inner image each
+	 * range that is not empty is one unclean piece at GPB_NO_BLOCK.
+	 *
+	 * The call copies spec and changed before it returns; ranges and answers are the device's until
+	 * finish.  gpb_count_answers(spec) answers, each as gpb_answer_format() says, will be at answers,
+	 * which may be the same memory as ranges, when finish returns; of entries of clean leaves that are visible by
+	 * the map.  Their GpbFloatSums are normalized.
 	 */
-	GpbDeviceStatus (*aggregate_launch) (GpbDevice *device,
-										 GpbDeviceMirror *mirror, int channel,
-										 const GpbAggregateSpec *spec,
-										 const uint32 *changed, uint32 nblocks);
+	GpbDeviceStatus (*ranges_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
+									  int channel, const GpbRangesSpec *spec,
+									  const void *ranges, void *answers,
+									  const uint32 *changed, uint32 nblocks);
+	/* Wait for it.  No answer may be used unless the call returns OK. */
+	GpbDeviceStatus (*ranges_finish) (GpbDevice *device, int channel,
+									  GpbRangesResult *result);
 
-	/*
-	 * Wait for the channel's aggregate.  sums has one GpbFloatSum for each column
-	 * that is float8 and wanted summed, in column order; may be NULL if none.
-	 */
-	GpbDeviceStatus (*aggregate_finish) (GpbDevice *device, int channel,
-										 GpbAggregateResult *result,
-										 GpbFloatSum *sums);
-
-	/* Copy records [first, first + n) of the channel's finished aggregate. */
+	/* Copy records [first, first + n) that the channel's finished ranges left behind. */
 	GpbDeviceStatus (*fetch) (GpbDevice *device, int channel, GpbFetchWhat what,
 							  uint64 first, uint64 n, void *into);
 
 	/*
 	 * Start a batch of searches in the mirror's inner image; spec is copied, the
 	 * arrays of its pieces are the device's until finish.  changed as for
-	 * aggregate_launch; needed only for positions, else may be NULL.  Fails
+	 * ranges_launch; needed only for positions, else may be NULL.  Fails
 	 * without an inner image.  Stale separators are harmless (rule M7).
 	 */
 	GpbDeviceStatus (*search_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
@@ -159,19 +146,6 @@ typedef struct GpbDeviceApi
 									  const uint32 *changed, uint32 nblocks);
 	/* Wait for it; the results are in the pieces' arrays. */
 	GpbDeviceStatus (*search_finish) (GpbDevice *device, int channel);
-
-	/*
-	 * Start a batch of ranges; ranges are n GpbKeyRange, or n uint64 keys if
-	 * spec->points, the device's until finish.  changed, clean leaves and lists as
-	 * for aggregate_launch.
-	 */
-	GpbDeviceStatus (*ranges_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
-									  int channel, const GpbRangesSpec *spec,
-									  const void *ranges, const uint32 *changed,
-									  uint32 nblocks);
-	/* Wait for it; answers and lists are fetched. */
-	GpbDeviceStatus (*ranges_finish) (GpbDevice *device, int channel,
-									  GpbRangesResult *result);
 
 	/*
 	 * Has what was launched last on the channel ended, so that its finish will not wait?  A

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.c
- *	  A batch of key ranges, answered from a gpubtree index.
+ *	  A batch of ranges, answered from a gpubtree index.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,39 +23,23 @@
 
 /* ---- entries ---- */
 
-/* Put an entry at a place for a range entry. */
+/* Fill in a record for a range entry. */
 static inline void
-gpb_match_form(const GpbBatch *batch, char *record, uint32 number, uint32 flags,
-			   uint64 key, const char *row)
+gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 flags,
+				 uint64 key, const char *row)
 {
-	((uint32 *) record)[0] = number;
-	((uint32 *) record)[1] = flags;
-	*(uint64 *) (record + 8) = key;
-	memcpy(record + 16, row, batch->spec.layout.row_width);
+	entry->number = number;
+	entry->flags = flags;
+	entry->key = key;
+	memcpy(entry->row, row, batch->program.layout.row_width);
 }
 
-/* Aggregate one entry. */
+/* Add one visible entry to its range's answer. */
 static inline void
-gpb_batch_count(GpbBatch *batch, uint32 number, uint64 key, const char *row)
+gpb_batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 {
-	const GpbLayout *layout = &batch->spec.layout;
-	GpbRangeAnswer *answer = gpb_batch_answer(batch, number);
-	int			c = batch->want.column;
-
-	answer->entries++;
-	if (batch->want.want == 0)
-		return;
-	if (c == 0)
-		gpb_column_state_add(&answer->column,
-							 gpb_key_value(key, layout->key_width, layout->flags));
-	else if (!gpb_locator_column_is_null(gpb_row_locator(row), c - 1))
-	{
-		int64		value = gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]);
-
-		if (layout->kind[c - 1] == GPB_KIND_FLOAT8)
-			value = gpb_float_order(value);
-		gpb_column_state_add(&answer->column, value);
-	}
+	gpb_answer_add_entry(&batch->format, &batch->program.layout,
+						 gpb_batch_answer(batch, number), key, row);
 }
 
 /* Matches that there is room for at first */
@@ -76,35 +60,36 @@ gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
 	batch->room = room;
 }
 
-static inline char *
-gpb_match_place(GpbBatch *batch)
+/* The list's next record, which is added */
+static inline GpbRangeEntry *
+gpb_batch_next_match(GpbBatch *batch)
 {
 	Assert(batch->nmatches < batch->most_matches);
 	if (unlikely(batch->nmatches == batch->room))
 		gpb_batch_list_reserve(batch, batch->nmatches + 1);
-	return batch->matches + (size_t) batch->nmatches++ * batch->match_width;
+	return gpb_batch_match(batch, batch->nmatches++);
 }
 
 void
 gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 {
-	if (batch->want.list)
-		gpb_match_form(batch, gpb_match_place(batch), i,
-					   batch->want.heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
+	if (batch->program.list_entries)
+		gpb_entry_record(batch, gpb_batch_next_match(batch), i,
+						 batch->heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
 	else
-		gpb_batch_count(batch, i, key, row);
+		gpb_batch_aggregate(batch, i, key, row);
 }
 
-/* The heap has decided: the row is visible. */
+/* The heap has decided that the entry's row is visible. */
 static void
-gpb_batch_row_visible(void *arg, char *record, TupleTableSlot *slot)
+gpb_batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 {
 	GpbBatch   *batch = (GpbBatch *) arg;
 
-	if (batch->want.list)
-		((uint32 *) record)[1] |= GPB_RANGE_ENTRY_VISIBLE;
+	if (batch->program.list_entries)
+		entry->flags |= GPB_RANGE_ENTRY_VISIBLE;
 	else
-		gpb_batch_count(batch, *(uint32 *) record, *(uint64 *) (record + 8), record + 16);
+		gpb_batch_aggregate(batch, entry->number, entry->key, entry->row);
 }
 
 static GpbHeapVisit *
@@ -114,8 +99,8 @@ gpb_batch_visit(GpbBatch *batch)
 
 	if (batch->visit == NULL)
 		batch->visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot,
-									   batch->spec.layout.row_width, true,
-									   gpb_batch_row_visible, batch);
+									   batch->program.layout.row_width, gpb_batch_row_visible,
+									   batch);
 	MemoryContextSwitchTo(caller);
 	return batch->visit;
 }
@@ -123,19 +108,19 @@ gpb_batch_visit(GpbBatch *batch)
 void
 gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 {
-	char	   *record;
+	GpbRangeEntry *entry;
 
-	if (batch->want.list)
+	if (batch->program.list_entries)
 	{
-		record = gpb_match_place(batch);
+		entry = gpb_batch_next_match(batch);
 		batch->nunknown++;
 	}
 	else
-		record = gpb_visit_add(gpb_batch_visit(batch));
-	gpb_match_form(batch, record, i, 0, key, row);
+		entry = gpb_visit_add(gpb_batch_visit(batch));
+	gpb_entry_record(batch, entry, i, 0, key, row);
 }
 
-/* Keep the counter of entries checked in the heap up to date. */
+/* Bring the counter of entries checked in the heap up to date. */
 static void
 gpb_batch_count_visits(GpbBatch *batch)
 {
@@ -147,13 +132,6 @@ gpb_batch_count_visits(GpbBatch *batch)
 
 /* ---- the object ---- */
 
-static void
-gpb_answer_init(GpbRangeAnswer *answer)
-{
-	answer->entries = 0;
-	gpb_column_state_init(&answer->column);
-}
-
 GpbBatch *
 gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 				const GpbBatchWant *want, GpbEngine engine)
@@ -162,25 +140,42 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 												  ALLOCSET_DEFAULT_SIZES);
 	GpbBatch   *batch = MemoryContextAllocZero(context, sizeof(GpbBatch));
 
-	Assert(!want->heap_rows || want->list);
+	Assert(!want->heap_rows || want->program.list_entries);
 	batch->context = context;
 	batch->heap = heap;
 	batch->index = index;
 	batch->snapshot = snapshot;
-	batch->want = *want;
+	batch->form = want->form;
+	batch->program = want->program;
 	/* a copy: the relcache may rebuild its own at any time */
-	batch->spec.layout = *gpb_layout(index);
-	batch->spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	batch->spec.want[want->column] = want->want;
+	batch->program.layout = *gpb_layout(index);
+	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
+	batch->heap_rows = want->heap_rows;
+	gpb_answer_format(&batch->program, &batch->format);
+	batch->total = MemoryContextAlloc(context, gpb_answer_width(&batch->format));
+	gpb_answer_init(&batch->format, batch->total);
 	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	batch->wish = engine;
-	batch->match_width = gpb_range_entry_width(batch->spec.layout.row_width);
-	/* half of the memory is the list's, the other half the sorted input's */
+	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
+	/* half of the memory is the list's, the other half the sorted ranges' */
 	batch->most_matches = Max(batch->memory / 2 / batch->match_width, GPB_LIST_INITIAL);
 	batch->counters.engine = "none";
-	gpb_answer_init(&batch->total);
 	return batch;
 }
+
+const GpbAnswerFormat *
+gpb_batch_format(const GpbBatch *batch)
+{
+	return &batch->format;
+}
+
+Size
+gpb_batch_answer_width(const GpbBatch *batch)
+{
+	return gpb_answer_width(&batch->format);
+}
+
+/* ---- engines ---- */
 
 /* Close the engine of a run. */
 static void
@@ -192,15 +187,16 @@ gpb_batch_stop(GpbBatch *batch)
 }
 
 /*
- * Does this run pay for the device's fixed costs?  Ranges to be aggregated are taken to hold as many entries as those
- * of the runs before: how many these are is often beyond the planner, and decides more than the number of the ranges.
+ * Does this run pay for the device's fixed cost?  Ranges to be aggregated are taken to hold as many entries
+ * as those of the runs before: how many these are is often beyond the planner, and decides more than the
+ * number of the ranges.
  */
 static bool
 gpb_batch_pays(const GpbBatch *batch)
 {
 	double		entries = 0;
 
-	if (!batch->want.list && batch->counters.ranges > 0)
+	if (!batch->program.list_entries && batch->counters.ranges > 0)
 		entries = batch->n * ((double) batch->counters.matches / batch->counters.ranges);
 	return gpb_batch_aggregate_pays(batch->n, entries);
 }
@@ -221,13 +217,14 @@ gpb_batch_choose(const GpbBatch *batch)
 }
 
 /*
- * Where the engine "CPU" gets its leaves from in this run.  A mirror of inner nodes is asked where one was asked for,
- * and of itself where there can be no mirror of all pages and the keys are enough for requests to pay.
+ * Choose where the CPU engine gets its leaves from in this run.  A mirror of inner nodes is asked where the
+ * caller wishes it, and of itself where there can be no mirror of all pages and the keys are enough for requests
+ * to pay.
  */
 static void
 gpb_batch_choose_finder(GpbBatch *batch)
 {
-	if (batch->engine != &gpb_batch_cpu || batch->n == 0)
+	if (batch->engine != &gpb_batch_cpu || batch->n == 0 || batch->form == GPB_RANGE_BOUNDS)
 		return;
 	if (batch->wish == GPB_ENGINE_INNER ||
 		(batch->wish == GPB_ENGINE_AUTO && batch->finder == NULL &&
@@ -235,25 +232,45 @@ gpb_batch_choose_finder(GpbBatch *batch)
 		(void) gpb_batch_inner_begin(batch);
 }
 
-/* Nothing has been aggregated yet. */
+static void
+gpb_batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
+{
+	batch->engine = engine;
+	batch->counters.engine = engine->name;
+}
+
+/* Let the engine begin, with range batch->first. */
+static void
+gpb_batch_start(GpbBatch *batch)
+{
+	if (batch->engine != &gpb_batch_device && batch->n > batch->first)
+		gpb_count_cpu_batch(batch->form, batch->n - batch->first);
+	batch->engine->start(batch);
+}
+
+/* Begin all answers of the run: nothing has been aggregated. */
 static void
 gpb_batch_init_answers(GpbBatch *batch)
 {
 	uint32		i;
 
-	gpb_answer_init(&batch->total);
+	gpb_answer_init(&batch->format, batch->total);
 	for (i = 0; batch->answers != NULL && i < batch->n; i++)
-		gpb_answer_init(&batch->answers[i]);
+		gpb_answer_init(&batch->format, gpb_batch_answer(batch, i));
 }
 
-/* Entries that were gathered for a heap visit and not visited are forgotten. */
-void
-gpb_batch_fall_back(GpbBatch *batch, uint32 first)
+/*
+ * The engine at work has given up: begin anew with the CPU engine.  An answer is all or nothing (rule
+ * M4), so an aggregate is begun anew as a whole, and entries that were gathered for heap visits and not
+ * visited are forgotten; of a list the part at hand is dropped, and those handed out before stay.
+ */
+static void
+gpb_batch_fall_back(GpbBatch *batch)
 {
-	Assert(batch->want.list || first == 0);
 	gpb_batch_stop(batch);
-	if (!batch->want.list)
+	if (!batch->program.list_entries)
 	{
+		Assert(batch->first == 0);
 		gpb_batch_count_visits(batch);
 		gpb_visit_end(batch->visit);
 		batch->visit = NULL;
@@ -261,59 +278,86 @@ gpb_batch_fall_back(GpbBatch *batch, uint32 first)
 		gpb_batch_init_answers(batch);
 	}
 	gpb_batch_list_reset(batch, 0, 0);
-	batch->first = first;
 	batch->counters.fallbacks++;
-	batch->engine = &gpb_batch_cpu;
-	batch->counters.engine = batch->engine->name;
-	gpb_count_cpu_batch(batch->want.points, batch->n - first);
-	batch->engine->start(batch);
+	gpb_batch_set_engine(batch, &gpb_batch_cpu);
+	gpb_batch_start(batch);
+}
+
+/* Let the engine go on, and another in its place if it gives up.  The engine is closed if all is done. */
+static void
+gpb_batch_fill(GpbBatch *batch)
+{
+	GpbFillOutcome outcome = batch->engine->fill(batch);
+
+	if (outcome == GPB_FILL_FAILED)
+	{
+		gpb_batch_fall_back(batch);
+		outcome = batch->engine->fill(batch);
+	}
+	if (outcome == GPB_FILL_DONE)
+		gpb_batch_stop(batch);
+}
+
+/* ---- answers ---- */
+
+/* All entries were added: make the answers ready to be read, and count what they have. */
+static void
+gpb_batch_complete_answers(GpbBatch *batch)
+{
+	bool		sums = batch->format.integers < batch->format.words;
+	uint32		n = batch->answers != NULL ? batch->n : 1;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		int64	   *answer = gpb_batch_answer(batch, i);
+
+		if (sums)
+			gpb_answer_normalize(&batch->format, answer);
+		batch->counters.matches += answer[0];
+	}
 }
 
 void
-gpb_batch_run(GpbBatch *batch, const void *input, uint32 n, GpbRangeAnswer *answers)
+gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
-	uint32		i;
 
-	Assert(answers == NULL || !batch->want.list);
+	Assert(answers == NULL || !batch->program.list_entries);
 	gpb_batch_stop(batch);
 	if (batch->finder == &gpb_batch_inner)
 		batch->finder = NULL;
-	batch->input = input;
+	batch->ranges = ranges;
 	batch->n = n;
 	batch->first = 0;
 	batch->answers = answers;
 	gpb_batch_init_answers(batch);
-
-	batch->engine = gpb_batch_choose(batch);
-	batch->counters.engine = batch->engine->name;
-	gpb_batch_choose_finder(batch);
 	batch->counters.runs++;
 	batch->counters.ranges += n;
-	if (batch->engine != &gpb_batch_device && n > 0)
-		gpb_count_cpu_batch(batch->want.points, n);
+	gpb_batch_set_engine(batch, gpb_batch_choose(batch));
+	gpb_batch_choose_finder(batch);
+	gpb_batch_start(batch);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
-	batch->engine->start(batch);
-	if (!batch->want.list)
+	if (!batch->program.list_entries)
 	{
-		(void) batch->engine->fill(batch);
-		gpb_batch_stop(batch);
+		gpb_batch_fill(batch);
+		Assert(batch->engine == NULL);
 		if (batch->visit != NULL)
 			gpb_visit_flush(batch->visit);
 		gpb_batch_count_visits(batch);
-		for (i = 0; answers != NULL && i < n; i++)
-			batch->counters.matches += answers[i].entries;
-		batch->counters.matches += batch->total.entries;
+		gpb_batch_complete_answers(batch);
 	}
 	MemoryContextSwitchTo(caller);
 }
 
-const GpbRangeAnswer *
+const int64 *
 gpb_batch_total(const GpbBatch *batch)
 {
-	return &batch->total;
+	return batch->total;
 }
+
+/* ---- the list ---- */
 
 /* Drop from the list what the heap did not show to be visible. */
 static void
@@ -324,34 +368,33 @@ gpb_batch_drop_invisible(GpbBatch *batch)
 
 	for (i = 0; i < batch->nmatches; i++)
 	{
-		char	   *record = batch->matches + (size_t) i * batch->match_width;
+		GpbRangeEntry *entry = gpb_batch_match(batch, i);
 
-		if ((((uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) == 0)
+		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
 			continue;
 		if (kept != i)
-			memcpy(batch->matches + (size_t) kept * batch->match_width, record,
-				   batch->match_width);
+			memcpy(gpb_batch_match(batch, kept), entry, batch->match_width);
 		kept++;
 	}
 	batch->nmatches = kept;
 }
 
-char *
+GpbRangeEntry *
 gpb_batch_matches(GpbBatch *batch, uint64 *n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
-	Assert(batch->want.list);
+	Assert(batch->program.list_entries);
 	batch->nmatches = 0;
 	gpb_batch_list_reserve(batch, GPB_LIST_INITIAL);
 	while (batch->nmatches == 0 && batch->engine != NULL)
 	{
 		batch->nunknown = 0;
-		if (batch->engine->fill(batch))
-			gpb_batch_stop(batch);
+		gpb_batch_fill(batch);
 		if (batch->nunknown > 0)
 		{
-			gpb_visit_records(gpb_batch_visit(batch), batch->matches, batch->nmatches);
+			gpb_visit_records(gpb_batch_visit(batch), gpb_batch_match(batch, 0),
+							  batch->nmatches);
 			gpb_batch_count_visits(batch);
 			gpb_batch_drop_invisible(batch);
 		}
@@ -359,7 +402,7 @@ gpb_batch_matches(GpbBatch *batch, uint64 *n)
 	MemoryContextSwitchTo(caller);
 	batch->counters.matches += batch->nmatches;
 	*n = batch->nmatches;
-	return batch->nmatches > 0 ? batch->matches : NULL;
+	return batch->nmatches > 0 ? gpb_batch_match(batch, 0) : NULL;
 }
 
 bool

@@ -3,12 +3,12 @@
  * batch_cpu.c
  *	  Engine: a batch answered from leaf pages in shared buffers.
  *
- * The input is sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A leaf
+ * The ranges are sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A leaf
  * whose entries in the ranges are all on all-visible heap pages is read where it lies; of
  * any other the entries are copied, and its pin is kept until the visibility map has been read for them
  * (visibility.h).
  *
- * Another engine has ranges of the input, or pieces of them that it left over, answered here too
+ * Another engine has ranges of the batch, or pieces of them that it left over, answered here too
  * (gpb_cpu_answer_ranges, gpb_cpu_answer_pieces).
  *
  *-------------------------------------------------------------------------
@@ -19,13 +19,19 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "hold.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
 
-/* Entries that are read under a leaf's lock at most, since that cannot be cancelled */
+/*
+ * Entries that are read under a leaf's lock at most, since that cannot be cancelled.  One range has fewer on
+ * a leaf; many that overlap have more.
+ */
 #define GPB_IN_PLACE_ENTRIES	4096
+
+StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 
 /* Spans from this length on are aggregated a column at a time */
 #define GPB_WIDE_SPAN			16
@@ -41,17 +47,21 @@
 /* The least number of ranges that are sorted together, whatever work_mem */
 #define GPB_LEAST_BUNCH			1024
 
+/* Bytes that one prefetch brings */
+#define GPB_CACHE_LINE			64
+
 struct GpbCpuAnswer
 {
 	GpbWalk    *walk;
 	GpbVisibility *visibility;
 
-	/* the input from next to end is not sorted yet */
+	/* the ranges from next to end are not sorted yet */
 	uint32		next;
 	uint32		end;
 	uint32		bunch;			/* ranges that are sorted together */
 	GpbNumberedKey *keys;
-	GpbNumberedKey *spare;		/* NULL for pieces */
+	GpbNumberedKey *spare;		/* to sort keys; else NULL */
+	GpbUncleanPiece *bounds;	/* of a bunch of GPB_RANGE_BOUNDS; else NULL */
 
 	/* the bunch, and where the next walk begins in it */
 	GpbNumberedKey *sorted;		/* keys or spare */
@@ -78,41 +88,66 @@ gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
 	GpbCpuAnswer *cpu = palloc(sizeof(GpbCpuAnswer));
 
 	memset(cpu, 0, offsetof(GpbCpuAnswer, visible));
-	cpu->walk = gpb_walk_begin(batch->index, &batch->spec.layout, &batch->counters.walk);
+	cpu->walk = gpb_walk_begin(batch->index, &batch->program.layout, &batch->counters.walk);
 	cpu->visibility = gpb_visibility_begin(batch->heap);
 	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbNumberedKey) * n);
 	return cpu;
+}
+
+/* Bytes that a range takes while its bunch is walked */
+static Size
+gpb_cpu_range_memory(const GpbBatch *batch)
+{
+	return batch->form == GPB_RANGE_BOUNDS ? GPB_PIECE_MEMORY : 2 * sizeof(GpbNumberedKey);
 }
 
 GpbCpuAnswer *
 gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 {
 	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
-	Size		memory = batch->memory / 4 * (batch->want.list ? 2 : 3);
-	uint32		bunch = (uint32) Min(Max(memory / (2 * sizeof(GpbNumberedKey)), GPB_LEAST_BUNCH),
+	Size		memory = batch->memory / 4 * (batch->program.list_entries ? 2 : 3);
+	uint32		bunch = (uint32) Min(Max(memory / gpb_cpu_range_memory(batch), GPB_LEAST_BUNCH),
 									 Max(end - first, 1));
 	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, bunch);
 
 	cpu->next = first;
 	cpu->end = end;
 	cpu->bunch = bunch;
-	cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
-										sizeof(GpbNumberedKey) * bunch);
+	if (batch->form == GPB_RANGE_BOUNDS)
+		cpu->bounds = MemoryContextAllocHuge(CurrentMemoryContext,
+											 sizeof(GpbUncleanPiece) * bunch);
+	else
+		cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
+											sizeof(GpbNumberedKey) * bunch);
 	return cpu;
+}
+
+/*
+ * Sort pieces, and fill in the keys where they begin, with which a walk looks for leaves.  A condition such as
+ * k > 2147483647 makes a bound beyond all keys of the index's width: no key then is searched for that does not
+ * fit it.
+ */
+static void
+gpb_cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
+{
+	uint64		most = batch->program.layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	uint32		i;
+
+	if (n > 1)
+		gpb_sort_pieces(pieces, n);
+	for (i = 0; i < n; i++)
+	{
+		cpu->keys[i].key = Min(pieces[i].range.lo.key, most);
+		cpu->keys[i].number = pieces[i].number;
+	}
 }
 
 GpbCpuAnswer *
 gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n)
 {
 	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, Max(n, 1));
-	uint32		i;
 
-	gpb_sort_pieces(pieces, n);
-	for (i = 0; i < n; i++)
-	{
-		cpu->keys[i].key = pieces[i].range.lo.key;
-		cpu->keys[i].number = pieces[i].number;
-	}
+	gpb_cpu_sort_pieces(batch, cpu, pieces, n);
 	gpb_walk_start_pieces(cpu->walk, cpu->keys, pieces, n);
 	return cpu;
 }
@@ -125,26 +160,63 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 	pfree(cpu->keys);
 	if (cpu->spare != NULL)
 		pfree(cpu->spare);
+	if (cpu->bounds != NULL)
+		pfree(cpu->bounds);
 	pfree(cpu);
 }
 
-/* Sort the next ranges; false if there are none. */
+/* ---- bunches ---- */
+
+/* Sort ranges [cpu->next, cpu->next + n), which are bounds, as pieces; empty ones are left out. */
+static void
+gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
+{
+	const GpbRange *ranges = (const GpbRange *) batch->ranges + cpu->next;
+	uint32		i;
+
+	cpu->nsorted = 0;
+	for (i = 0; i < n; i++)
+	{
+		GpbUncleanPiece *piece = &cpu->bounds[cpu->nsorted];
+
+		if (!gpb_bound_less(ranges[i].lo, ranges[i].hi))
+			continue;
+		piece->range = ranges[i];
+		piece->block = GPB_NO_BLOCK;
+		piece->number = cpu->next + i;
+		cpu->nsorted++;
+	}
+	gpb_cpu_sort_pieces(batch, cpu, cpu->bounds, cpu->nsorted);
+}
+
+/* Sort ranges [cpu->next, cpu->next + n), which are points or intervals of keys, by where they begin. */
+static void
+gpb_cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		cpu->keys[i].key = gpb_batch_keys(batch, cpu->next + i).lo;
+		cpu->keys[i].number = cpu->next + i;
+	}
+	cpu->sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
+	cpu->nsorted = n;
+}
+
+/* Sort the next bunch; false if there is none. */
 static bool
 gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	uint32		n = Min(cpu->bunch, cpu->end - cpu->next);
-	uint32		i;
 
 	if (n == 0)
 		return false;
-	for (i = 0; i < n; i++)
-	{
-		cpu->keys[i].key = gpb_batch_range(batch, cpu->next + i).lo;
-		cpu->keys[i].number = cpu->next + i;
-	}
+	if (cpu->bounds != NULL)
+		gpb_cpu_sort_bounds(batch, cpu, n);
+	else
+		gpb_cpu_sort_keys(batch, cpu, n);
 	cpu->next += n;
-	cpu->sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
-	cpu->nsorted = n;
 	cpu->at_sorted = 0;
 	return true;
 }
@@ -162,6 +234,12 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_bunch(batch, cpu))
 		return false;
 	n = cpu->nsorted - cpu->at_sorted;
+	if (cpu->bounds != NULL)
+	{
+		gpb_walk_start_pieces(cpu->walk, cpu->keys, cpu->bounds, n);
+		cpu->at_sorted += n;
+		return true;
+	}
 	if (batch->finder != NULL)
 	{
 		gpb_visibility_release(cpu->visibility);
@@ -170,14 +248,29 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	if (leaves == NULL)
 		batch->counters.cpu_keys += n;
 	gpb_walk_start(cpu->walk, cpu->sorted + cpu->at_sorted,
-				   batch->want.points ? NULL : (const GpbKeyRange *) batch->input, leaves, n);
+				   batch->form == GPB_RANGE_POINTS ? NULL : (const GpbKeyRange *) batch->ranges,
+				   leaves, n);
 	cpu->at_sorted += n;
 	return true;
 }
 
 /* ---- a leaf in place ---- */
 
-/* Entries that the hits have together; their rows are asked for. */
+/*
+ * Ask for the cache lines of rows [from, to) of a leaf, in the order in which they will be read.  The loops
+ * that follow would wait for them a few at a time.
+ */
+static inline void
+gpb_prefetch_rows(const char *page, int row_width, int from, int to)
+{
+	const char *line = gpb_page_row(page, row_width, to - 1);
+	const char *end = gpb_page_row(page, row_width, from) + row_width;
+
+	for (; line < end; line += GPB_CACHE_LINE)
+		__builtin_prefetch(line);
+}
+
+/* How many entries the hits have together; their rows are prefetched. */
 static int
 gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
@@ -186,8 +279,13 @@ gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		__builtin_prefetch(gpb_page_row(page, row_width, cpu->hits[i].from));
-		entries += cpu->hits[i].to - cpu->hits[i].from;
+		const GpbWalkHit *hit = &cpu->hits[i];
+
+		if (hit->to - hit->from >= GPB_WIDE_SPAN && entries < GPB_MAX_LEAF_ENTRIES)
+			gpb_prefetch_rows(page, row_width, hit->from, hit->to);
+		else
+			__builtin_prefetch(gpb_page_row(page, row_width, hit->from));
+		entries += hit->to - hit->from;
 	}
 	return entries;
 }
@@ -207,23 +305,6 @@ gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return true;
 }
 
-/* Aggregate a long span of visible entries, a column at a time. */
-static void
-gpb_batch_add_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
-{
-	GpbRangeAnswer *answer = gpb_batch_answer(batch, hit->number);
-	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
-
-	answer->entries += pick.n;
-	if (batch->want.want == 0)
-		return;
-	if (batch->want.column == 0)
-		gpb_leaf_column_keys(page, &batch->spec.layout, &pick, &answer->column);
-	else
-		gpb_leaf_column_rows(page, &batch->spec, batch->want.column, &pick,
-							 &answer->column, NULL);
-}
-
 /*
  * Add the hits of a leaf where it lies, if each of their entries counts, to know that
  * takes no I/O, and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
@@ -232,24 +313,28 @@ gpb_batch_add_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 static bool
 gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
-	const GpbLayout *layout = &batch->spec.layout;
+	const GpbLayout *layout = &batch->program.layout;
+	bool		list = batch->program.list_entries;
 	int			i;
 	int			at;
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
-		(batch->want.list && !gpb_batch_list_has_room(batch, entries)) ||
+		(list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
-		(!batch->want.heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
+		(!batch->heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
 		return false;
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		const GpbWalkHit *hit = &cpu->hits[i];
 
-		if (!batch->want.list && hit->to - hit->from >= GPB_WIDE_SPAN)
+		if (!list && hit->to - hit->from >= GPB_WIDE_SPAN)
 		{
-			gpb_batch_add_span(batch, page, hit);
+			GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
+
+			gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
+							gpb_batch_answer(batch, hit->number));
 			continue;
 		}
 		for (at = hit->from; at < hit->to; at++)
@@ -263,13 +348,13 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 /* ---- a leaf from a copy ---- */
 
 /*
- * Copy the entries of the hits, each to its place; or all of the leaf, where that is about as much, or
- * where the walk is to find more hits on it.
+ * Copy the entries of the hits, each to its place, and the special space; or all of the leaf, where that is
+ * about as much, or where the walk is to find more hits on it.
  */
 static void
 gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
-	const GpbLayout *layout = &batch->spec.layout;
+	const GpbLayout *layout = &batch->program.layout;
 	char	   *copy = cpu->copy.data;
 	int			i;
 
@@ -278,6 +363,7 @@ gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, 
 		gpb_copy_leaf(copy, page);
 		return;
 	}
+	memcpy(copy + GPB_SPECIAL_OFFSET, page + GPB_SPECIAL_OFFSET, sizeof(GpbPageSpecial));
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		int			n = cpu->hits[i].to - cpu->hits[i].from;
@@ -296,7 +382,7 @@ gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, 
 static void
 gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
 {
-	int			row_width = batch->spec.layout.row_width;
+	int			row_width = batch->program.layout.row_width;
 	int			i;
 
 	if (count > 0 && (cpu->more || entries > count))
@@ -323,7 +409,7 @@ gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, i
 	gpb_batch_copy_hits(batch, cpu, page, entries);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");
-	if (!batch->want.heap_rows)
+	if (!batch->heap_rows)
 		gpb_batch_read_visibility(batch, cpu, count, entries);
 	ReleaseBuffer(buffer);
 }
@@ -332,16 +418,37 @@ gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, i
 static inline void
 gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
-	const GpbLayout *layout = &batch->spec.layout;
+	const GpbLayout *layout = &batch->program.layout;
 	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
 	uint64		key = gpb_page_key(cpu->copy.data, layout->key_width, at);
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;
-	if (batch->want.heap_rows || cpu->visible[at])
+	if (batch->heap_rows || cpu->visible[at])
 		gpb_batch_add_visible(batch, number, key, row);
 	else
 		gpb_batch_add_unknown(batch, number, key, row);
+}
+
+/* Aggregate a long span of the copied leaf, a column at a time; none of it has been added. */
+static void
+gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	const char *page = cpu->copy.data;
+	uint16		counted[GPB_MAX_LEAF_ENTRIES];
+	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
+	GpbLeafPick pick;
+	int			nunknown = gpb_leaf_pick(page, &batch->program, hit->from, hit->to,
+										 cpu->visible + hit->from, &pick, counted, unknown);
+	int			i;
+
+	gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
+					gpb_batch_answer(batch, hit->number));
+	for (i = 0; i < nunknown; i++)
+		gpb_batch_add_unknown(batch, hit->number,
+							  gpb_page_key(page, layout->key_width, unknown[i]),
+							  gpb_page_row(page, layout->row_width, unknown[i]));
 }
 
 /* Add what is left of the copied leaf; false if the list is full before that. */
@@ -354,13 +461,18 @@ gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 		{
 			const GpbWalkHit *hit = &cpu->hits[cpu->hit];
 
-			for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
+			if (!batch->program.list_entries && hit->to - hit->from >= GPB_WIDE_SPAN)
+				gpb_batch_add_span(batch, cpu, hit);
+			else
 			{
-				if (gpb_batch_list_full(batch))
-					return false;
-				gpb_batch_add_copied(batch, cpu, hit->number, cpu->at);
+				for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
+				{
+					if (gpb_batch_list_full(batch))
+						return false;
+					gpb_batch_add_copied(batch, cpu, hit->number, cpu->at);
+				}
+				cpu->at = 0;
 			}
-			cpu->at = 0;
 			CHECK_FOR_INTERRUPTS();
 		}
 		cpu->nhits = cpu->hit = 0;
@@ -380,14 +492,15 @@ gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	Page		page = BufferGetPage(buffer);
 	int			entries;
 
+	TestForOldSnapshot(batch->snapshot, batch->index, page);
 	cpu->nhits = gpb_walk_hits(cpu->walk, page, &cpu->hits, &cpu->more);
 	cpu->hit = 0;
 	cpu->at = 0;
 	cpu->dead = 0;
 	if ((gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 &&
-		!batch->spec.ignore_dead_hints)
+		!batch->program.ignore_dead_hints)
 		cpu->dead = GPB_LOC_DEAD;
-	entries = gpb_batch_hit_entries(cpu, page, batch->spec.layout.row_width);
+	entries = gpb_batch_hit_entries(cpu, page, batch->program.layout.row_width);
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
 	if ((entries == 0 && !cpu->more) || gpb_batch_leaf_in_place(batch, cpu, page, entries))
@@ -396,7 +509,7 @@ gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 		gpb_batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
-bool
+GpbFillOutcome
 gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	for (;;)
@@ -404,11 +517,11 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 		Buffer		buffer;
 
 		if (!gpb_batch_drain(batch, cpu) || gpb_batch_list_full(batch))
-			return false;
+			return GPB_FILL_FULL;
 		if (gpb_walk_leaf(cpu->walk, &buffer))
 			gpb_batch_leaf(batch, cpu, buffer);
 		else if (!gpb_batch_next_walk(batch, cpu))
-			return true;
+			return GPB_FILL_DONE;
 	}
 }
 
@@ -420,14 +533,14 @@ gpb_batch_cpu_start(GpbBatch *batch)
 	batch->state = gpb_cpu_answer_ranges(batch, batch->first, batch->n);
 }
 
-static bool
+static GpbFillOutcome
 gpb_batch_cpu_fill(GpbBatch *batch)
 {
-	bool		done = gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
+	GpbFillOutcome outcome = gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
 
 	if (batch->finder != NULL && batch->finder->pause != NULL)
 		batch->finder->pause(batch);
-	return done;
+	return outcome;
 }
 
 static void

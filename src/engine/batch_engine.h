@@ -13,22 +13,27 @@
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
 
+/* How an engine's fill ended */
+typedef enum GpbFillOutcome
+{
+	GPB_FILL_DONE,				/* all ranges are done */
+	GPB_FILL_FULL,				/* the list is full */
+	GPB_FILL_FAILED				/* the engine gives up: another must go on from batch->first */
+} GpbFillOutcome;
+
 /*
  * An engine works on the run that the batch holds.  It adds entries with gpb_batch_add_visible and
- * gpb_batch_add_unknown.
+ * gpb_batch_add_unknown, or whole answers.
  */
 typedef struct GpbBatchEngine
 {
 	const char *name;
 
-	/* Begin a run. */
+	/* Begin a run with range batch->first. */
 	void		(*start) (GpbBatch *batch);
 
-	/*
-	 * Go on; true: all ranges are done, false: the list is full.  No lock is held on return, and no
-	 * pin on a leaf.
-	 */
-	bool		(*fill) (GpbBatch *batch);
+	/* Go on.  No lock is held on return, and no pin on a leaf. */
+	GpbFillOutcome (*fill) (GpbBatch *batch);
 
 	/* Close what start and fill opened. */
 	void		(*end) (GpbBatch *batch);
@@ -39,22 +44,23 @@ extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
 
 /*
- * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the engine "CPU".  Keys
- * are asked for a bunch at a time, sorted, and within it from left to right.
+ * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the CPU engine.  It
+ * asks for those of a bunch of keys at a time, which are sorted, and within the bunch from left to right.
  */
 typedef struct GpbLeafFinder
 {
 	/*
-	 * Leaves for the keys from sorted[at] on, at < n: for how many is returned, at least one.  *leaves has for
-	 * each of them where a range that begins there begins, or to the left of that (rule M7), until the
-	 * next call; NULL: look in the tree.  No lock and no pin is held by the caller.
+	 * Find leaves for the keys from sorted[at] on, at < n; returns for how many, at least one.  *leaves
+	 * has for each of them the leaf where a range that begins there begins, or one to the left of that
+	 * (rule M7), until the next call; NULL: the caller looks in the tree.  The caller holds no lock
+	 * and no pin.
 	 */
 	uint32		(*find) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
 						 const uint32 **leaves);
 
 	/*
-	 * The caller's turn, for as long as it likes, or the end of the run: hold nothing that others may wait
-	 * for.  *leaves stays.  May be NULL.
+	 * Now the batch's caller has its turn, for as long as it likes, or the run ends: the finder gives back
+	 * what others may wait for.  *leaves stays valid.  May be NULL.
 	 */
 	void		(*pause) (GpbBatch *batch);
 } GpbLeafFinder;
@@ -69,8 +75,10 @@ struct GpbBatch
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
-	GpbBatchWant want;
-	GpbAggregateSpec spec;		/* layout, wanted column, dead hints */
+	GpbRangeForm form;
+	GpbProgram	program;
+	bool		heap_rows;		/* as in GpbBatchWant */
+	GpbAnswerFormat format;		/* of answers */
 	MemoryContext context;
 	GpbEngine	wish;
 	Size		memory;			/* bytes that it may take, about */
@@ -79,18 +87,17 @@ struct GpbBatch
 
 	/* the run */
 	const GpbBatchEngine *engine;	/* NULL: none, or it has ended */
-	const void *input;
+	const void *ranges;
 	uint32		n;
-	uint32		first;			/* list: ranges before this one were handed out, by an engine that gave
-								 * up afterwards */
-	GpbRangeAnswer *answers;	/* NULL: all to total */
-	GpbRangeAnswer total;
+	uint32		first;			/* list: ranges before this one were handed out */
+	int64	   *answers;		/* NULL: all goes to total */
+	int64	   *total;
 
-	const GpbLeafFinder *finder;	/* for the engine "CPU"; NULL: it looks in the tree */
+	const GpbLeafFinder *finder;	/* for the CPU engine; NULL: it looks in the tree */
 	void	   *finder_state;
 
 	/* the list */
-	char	   *matches;
+	char	   *matches;		/* GpbRangeEntry records */
 	int			match_width;
 	uint64		nmatches;
 	uint64		nunknown;		/* of those, to be checked in the heap */
@@ -105,16 +112,16 @@ struct GpbBatch
 /* ---- batch_cpu.c, for other engines ---- */
 
 /*
- * A part of the batch that the CPU answers: ranges [first, end) of the input, or n pieces that a device left over
- * (rule M4), with the ranges' numbers in the input; these are sorted here and belong to the answer until
- * its end.  It keeps pins on the visibility map, so end it before waiting for the service (rule M9).
+ * A part of the batch that the CPU answers: ranges [first, end), or n pieces that a device left over
+ * (rule M4), with the ranges' numbers in the batch; these are sorted here and belong to the GpbCpuAnswer
+ * until its end.  It keeps pins on the visibility map, so end it before waiting for the service (rule M9).
  */
 typedef struct GpbCpuAnswer GpbCpuAnswer;
 
 extern GpbCpuAnswer *gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end);
 extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n);
-/* As the engine's fill */
-extern bool gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
+/* As the engine's fill, which never fails here */
+extern GpbFillOutcome gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
 extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 
 /* Bytes that n pieces and their answering take */
@@ -122,21 +129,15 @@ extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 
 /* ---- batch.c, for engines ---- */
 
-/*
- * The engine at work gives up: go on with the CPU engine, from range "first" on.  All or nothing (rule M4): an aggregate begins
- * anew, first is 0; of a list, whose part at hand is dropped, the parts handed out before stay.
- */
-extern void gpb_batch_fall_back(GpbBatch *batch, uint32 first);
-
-/* The range number i of the input */
+/* Range number i of the batch, given as an interval of keys; not for GPB_RANGE_BOUNDS */
 static inline GpbKeyRange
-gpb_batch_range(const GpbBatch *batch, uint32 i)
+gpb_batch_keys(const GpbBatch *batch, uint32 i)
 {
 	GpbKeyRange keys;
 
-	if (!batch->want.points)
-		return ((const GpbKeyRange *) batch->input)[i];
-	keys.lo = keys.hi = ((const uint64 *) batch->input)[i];
+	if (batch->form == GPB_RANGE_KEYS)
+		return ((const GpbKeyRange *) batch->ranges)[i];
+	keys.lo = keys.hi = ((const uint64 *) batch->ranges)[i];
 	return keys;
 }
 
@@ -151,11 +152,18 @@ gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 /* Make room for n matches, which the list may have. */
 extern void gpb_batch_list_reserve(GpbBatch *batch, uint64 n);
 
-/* Where entries of range i are aggregated */
-static inline GpbRangeAnswer *
+/* Record number i of the list */
+static inline GpbRangeEntry *
+gpb_batch_match(const GpbBatch *batch, uint64 i)
+{
+	return gpb_entry_at(batch->matches, i, batch->match_width);
+}
+
+/* The answer to which entries of range i are added */
+static inline int64 *
 gpb_batch_answer(GpbBatch *batch, uint32 i)
 {
-	return batch->answers != NULL ? &batch->answers[i] : &batch->total;
+	return batch->answers != NULL ? batch->answers + (Size) i * batch->format.words : batch->total;
 }
 
 /* Can n more matches be added without memory for them being allocated? */
@@ -168,17 +176,18 @@ gpb_batch_list_has_room(const GpbBatch *batch, uint64 n)
 static inline bool
 gpb_batch_list_full(const GpbBatch *batch)
 {
-	return batch->want.list && batch->nmatches == batch->most_matches;
+	return batch->program.list_entries && batch->nmatches == batch->most_matches;
 }
 
 /*
- * Add an entry of range i: one that is visible, or, if heap_rows is wanted, may be; a list must
- * not be full.  The list grows as need be: where a buffer is locked, only after gpb_batch_list_has_room().
+ * Add an entry of range i that is visible, or, if heap_rows is wanted, may be; a list must not be
+ * full.  The list grows as need be: where a buffer is locked, call this only after
+ * gpb_batch_list_has_room().
  */
 extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row);
 /*
- * Add one that the heap must decide about (rule M6); the heap may be visited, so no buffer lock may be
- * held.
+ * Add an entry of range i that the heap must decide about (rule M6).  The heap may be visited, so no
+ * buffer lock may be held.
  */
 extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row);
 

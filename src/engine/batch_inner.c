@@ -85,7 +85,7 @@ typedef struct GpbInnerFinder
 static int
 gpb_inner_width(const GpbBatch *batch)
 {
-	return batch->spec.layout.key_width;
+	return batch->program.layout.key_width;
 }
 
 /* What is asked of the device for n keys */
@@ -343,8 +343,8 @@ gpb_batch_inner_begin(GpbBatch *batch)
 	GpbMirrorRef ref;
 	uint64		blocks;
 
-	if (!gpb_mirror_attach_search(batch->index, &batch->spec.layout, &ref) ||
-		!gpb_mirror_refresh_separators(batch->index, &batch->spec.layout, &ref, &blocks))
+	if (!gpb_mirror_attach_search(batch->index, &batch->program.layout, &ref) ||
+		!gpb_mirror_refresh_separators(batch->index, &batch->program.layout, &ref, &blocks))
 	{
 		batch->counters.fallbacks++;
 		return false;

@@ -7,6 +7,9 @@
  * Every row is fetched from the heap by core, which decides on visibility, takes
  * predicate locks and notices snapshots that are too old.  The values are the index's.
  *
+ * A range given by its bounds may have NULL keys, which no comparison finds: such a range is scanned in two
+ * steps, keys that are not NULL and keys that are, unless it is all there is.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -22,13 +25,22 @@
 #include "index/index.h"
 #include "engine/batch_engine.h"
 
+/* What of a range is scanned next */
+typedef enum GpbScanStep
+{
+	GPB_SCAN_KEYS,				/* its entries with a key */
+	GPB_SCAN_NULLS,				/* its entries with a NULL key */
+	GPB_SCAN_STEPS
+} GpbScanStep;
+
 typedef struct GpbBatchScan
 {
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 	RegProcedure at_least;		/* ">=" and "<=" of the key's type */
 	RegProcedure at_most;
-	uint32		next;			/* range to be scanned next; that before it is being */
+	uint32		range;			/* that is being scanned, or is next ... */
+	GpbScanStep step;			/* ... and its step */
 	bool		scanning;
 } GpbBatchScan;
 
@@ -54,8 +66,7 @@ gpb_batch_scan_start(GpbBatch *batch)
 	state->at_least = gpb_key_procedure(batch->index, BTGreaterEqualStrategyNumber);
 	state->at_most = gpb_key_procedure(batch->index, BTLessEqualStrategyNumber);
 	state->slot = table_slot_create(batch->heap, NULL);
-	state->scan = index_beginscan(batch->heap, batch->index, batch->snapshot, 2, 0);
-	state->scan->xs_want_itup = true;
+	state->range = batch->first;
 }
 
 static void
@@ -64,22 +75,24 @@ gpb_batch_scan_end(GpbBatch *batch)
 	GpbBatchScan *state = (GpbBatchScan *) batch->state;
 
 	batch->state = NULL;
-	index_endscan(state->scan);
+	if (state->scan != NULL)
+		index_endscan(state->scan);
 	ExecDropSingleTupleTableSlot(state->slot);
 	pfree(state);
 }
 
+/* ---- scan keys ---- */
+
 /*
- * Begin the scan of range i; false if it is empty.  The normalized keys of a smallint index
- * could be beyond the type.
+ * Make scan keys of an interval of keys; returns how many, or -1 if it is empty.  The normalized keys of a
+ * smallint index could be beyond the type.
  */
-static bool
-gpb_batch_scan_range(GpbBatch *batch, GpbBatchScan *state, uint32 i)
+static int
+gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRange keys,
+						  ScanKey key)
 {
-	const GpbLayout *layout = &batch->spec.layout;
-	GpbKeyRange keys = gpb_batch_range(batch, i);
+	const GpbLayout *layout = &batch->program.layout;
 	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
-	ScanKeyData key[2];
 
 	if (layout->key_kind == GPB_KIND_INT2)
 	{
@@ -87,29 +100,109 @@ gpb_batch_scan_range(GpbBatch *batch, GpbBatchScan *state, uint32 i)
 		keys.hi = Min(keys.hi, gpb_key_encode(desc ? PG_INT16_MIN : PG_INT16_MAX, 4, layout->flags));
 	}
 	if (keys.lo > keys.hi)
-		return false;
+		return -1;
 	ScanKeyInit(&key[0], 1, BTGreaterEqualStrategyNumber, state->at_least,
 				gpb_key_datum(layout, desc ? keys.hi : keys.lo));
 	ScanKeyInit(&key[1], 1, BTLessEqualStrategyNumber, state->at_most,
 				gpb_key_datum(layout, desc ? keys.lo : keys.hi));
-	index_rescan(state->scan, key, 2, NULL, 0);
+	return 2;
+}
+
+/*
+ * Make scan keys of a range of (key, tie) for this step; returns how many, or -1 if the range has nothing for
+ * it.  Whoever gives ranges as bounds has all entries with the same key in the same range.
+ */
+static int
+gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange range,
+						ScanKey key)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	GpbRange	nulls = gpb_range_null(layout);
+	GpbRange	not_null = gpb_range_not_null(layout);
+	bool		everything = gpb_bound_cmp(range.lo, GPB_BOUND_MIN) == 0 &&
+		gpb_bound_cmp(range.hi, GPB_BOUND_MAX) == 0;
+	GpbKeyRange keys;
+
+	if (state->step == GPB_SCAN_KEYS)
+	{
+		if (everything)
+			return 0;
+		if (gpb_bound_less(range.lo, not_null.lo))
+			range.lo = not_null.lo;
+		if (gpb_bound_less(not_null.hi, range.hi))
+			range.hi = not_null.hi;
+		return gpb_closed_range(layout, &range, &keys) ?
+			gpb_scan_keys_of_interval(batch, state, keys, key) : -1;
+	}
+	if (everything || !gpb_bound_less(range.lo, nulls.hi) || !gpb_bound_less(nulls.lo, range.hi))
+		return -1;
+	ScanKeyEntryInitialize(&key[0], SK_ISNULL | SK_SEARCHNULL, 1, InvalidStrategy, InvalidOid,
+						   InvalidOid, InvalidOid, (Datum) 0);
+	return 1;
+}
+
+/* Begin the scan of a range's step; false if there is nothing to scan. */
+static bool
+gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
+{
+	ScanKeyData key[2];
+	int			nkeys;
+
+	if (batch->form == GPB_RANGE_BOUNDS)
+		nkeys = gpb_scan_keys_of_bounds(batch, state,
+										((const GpbRange *) batch->ranges)[state->range], key);
+	else if (state->step == GPB_SCAN_KEYS)
+		nkeys = gpb_scan_keys_of_interval(batch, state, gpb_batch_keys(batch, state->range), key);
+	else
+		return false;
+	if (nkeys < 0)
+		return false;
+	/* a scan has as many keys each time that it begins anew */
+	if (state->scan != NULL && state->scan->numberOfKeys != nkeys)
+	{
+		index_endscan(state->scan);
+		state->scan = NULL;
+	}
+	if (state->scan == NULL)
+	{
+		state->scan = index_beginscan(batch->heap, batch->index, batch->snapshot, nkeys, 0);
+		state->scan->xs_want_itup = true;
+	}
+	index_rescan(state->scan, key, nkeys, NULL, 0);
 	return true;
 }
 
+/* ---- rows ---- */
+
 /* Add the row that the scan is at. */
 static void
-gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, uint32 i, ItemPointer tid)
+gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	GpbEntry	entry;
 
+	if (state->scan->xs_recheck)
+		elog(ERROR, "index \"%s\" returned a row to be rechecked",
+			 RelationGetRelationName(batch->index));
 	index_deform_tuple(state->scan->xs_itup, state->scan->xs_itupdesc, values, isnull);
-	gpb_entry_form(&batch->spec.layout, values, isnull, tid, &entry);
-	gpb_batch_add_visible(batch, i, entry.key, entry.row);
+	gpb_entry_form(&batch->program.layout, values, isnull, tid, &entry);
+	gpb_batch_add_visible(batch, state->range, entry.key, entry.row);
 }
 
-static bool
+/* The step at hand is done: go on to the next one, or to the next range. */
+static void
+gpb_batch_scan_next(GpbBatchScan *state)
+{
+	state->scanning = false;
+	if (++state->step == GPB_SCAN_STEPS)
+	{
+		state->step = GPB_SCAN_KEYS;
+		state->range++;
+	}
+}
+
+static GpbFillOutcome
 gpb_batch_scan_fill(GpbBatch *batch)
 {
 	GpbBatchScan *state = (GpbBatchScan *) batch->state;
@@ -121,23 +214,25 @@ gpb_batch_scan_fill(GpbBatch *batch)
 
 		CHECK_FOR_INTERRUPTS();
 		if (gpb_batch_list_full(batch))
-			return false;
+			return GPB_FILL_FULL;
 		if (!state->scanning)
 		{
-			if (state->next == batch->n)
-				return true;
-			state->scanning = gpb_batch_scan_range(batch, state, state->next++);
+			if (state->range == batch->n)
+				return GPB_FILL_DONE;
+			state->scanning = gpb_batch_scan_step(batch, state);
+			if (!state->scanning)
+				gpb_batch_scan_next(state);
 			continue;
 		}
 		found = index_getnext_tid(state->scan, ForwardScanDirection);
 		if (found == NULL)
 		{
-			state->scanning = false;
+			gpb_batch_scan_next(state);
 			continue;
 		}
 		tid = *found;			/* of the chain's root: the fetch moves on to the visible one */
 		if (index_fetch_heap(state->scan, state->slot))
-			gpb_batch_scan_add(batch, state, state->next - 1, &tid);
+			gpb_batch_scan_add(batch, state, &tid);
 		batch->counters.heap_fetches++;
 		ExecClearTuple(state->slot);
 	}

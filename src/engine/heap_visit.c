@@ -44,9 +44,7 @@ struct GpbHeapVisit
 	void	   *arg;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
-	bool		ranged;
-	int			width;			/* bytes of a record */
-	int			locator;		/* where its locator lies */
+	int			width;			/* from one record to the next */
 	int			ahead;			/* blocks to prefetch */
 	int			most;			/* records that are gathered */
 	uint64		visited;
@@ -74,7 +72,7 @@ gpb_visit_batch_size(int width)
 
 GpbHeapVisit *
 gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
-				bool ranged, GpbVisitCallback callback, void *arg)
+				GpbVisitCallback callback, void *arg)
 {
 	GpbHeapVisit *visit = palloc0(sizeof(GpbHeapVisit));
 
@@ -85,9 +83,7 @@ gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
 	visit->arg = arg;
 	visit->fetch = table_index_fetch_begin(heap);
 	visit->slot = table_slot_create(heap, NULL);
-	visit->ranged = ranged;
-	visit->width = ranged ? gpb_range_entry_width(row_width) : gpb_heap_entry_width(row_width);
-	visit->locator = ranged ? 16 : 8;
+	visit->width = gpb_range_entry_width(row_width);
 	visit->most = gpb_visit_batch_size(visit->width);
 	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
 	return visit;
@@ -140,23 +136,29 @@ gpb_visit_reserve(GpbHeapVisit *visit, int n)
 	visit->order_capacity = capacity;
 }
 
+/* Record number i of those that lie at "records" */
+static inline GpbRangeEntry *
+gpb_visit_entry(const GpbHeapVisit *visit, char *records, uint64 i)
+{
+	return (GpbRangeEntry *) (records + i * visit->width);
+}
+
 void
-gpb_visit_start(GpbHeapVisit *visit, char *records, int n, bool in_order)
+gpb_visit_start(GpbHeapVisit *visit, GpbRangeEntry *entries, int n, bool in_order)
 {
 	int			i;
 
 	Assert(n <= GPB_HEAP_BATCH);
 	gpb_visit_stop(visit);
 	gpb_visit_reserve(visit, n);
-	visit->started = records;
+	visit->started = (char *) entries;
 	for (i = 0; i < n; i++)
 	{
-		const char *record = records + (size_t) i * visit->width;
-		uint64		tid = gpb_row_locator(record + visit->locator) & GPB_TID_MASK;
+		const GpbRangeEntry *entry = gpb_visit_entry(visit, visit->started, i);
+		uint64		tid = gpb_row_locator(entry->row) & GPB_TID_MASK;
 
-		if (visit->ranged && (((const uint32 *) record)[1] & GPB_RANGE_ENTRY_VISIBLE) != 0)
-			continue;
-		visit->order[visit->norder++] = tid << 16 | i;
+		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
+			visit->order[visit->norder++] = tid << 16 | i;
 	}
 	if (!in_order)
 		gpb_sort_visits(visit->order, visit->norder);
@@ -200,59 +202,60 @@ gpb_prefetch_visits(GpbHeapVisit *visit)
 	}
 }
 
-char *
+GpbRangeEntry *
 gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot **slot)
 {
 	ExecClearTuple(visit->slot);
 	while (visit->at < visit->norder)
 	{
 		int			i = visit->at;
-		char	   *record = visit->started + (size_t) (visit->order[i] & 0xFFFF) * visit->width;
+		GpbRangeEntry *entry = gpb_visit_entry(visit, visit->started,
+											   visit->order[i] & 0xFFFF);
 
 		CHECK_FOR_INTERRUPTS();
 		if (visit->ahead > 0 &&
 			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
 			gpb_prefetch_visits(visit);
 		visit->at++;
-		if (skip != NULL && skip(arg, record))
+		if (skip != NULL && skip(arg, entry))
 			continue;
 		visit->visited++;
-		if (!gpb_fetch_visible(visit, gpb_row_locator(record + visit->locator)))
+		if (!gpb_fetch_visible(visit, gpb_row_locator(entry->row)))
 			continue;
 		pgstat_count_heap_fetch(visit->index);
 		*slot = visit->slot;
-		return record;
+		return entry;
 	}
 	gpb_visit_stop(visit);
 	return NULL;
 }
 
-/* Visit at most GPB_HEAP_BATCH records. */
+/* Visit at most GPB_HEAP_BATCH entries. */
 static void
-gpb_visit_batch(GpbHeapVisit *visit, char *records, int n)
+gpb_visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
 {
 	TupleTableSlot *slot;
-	char	   *record;
+	GpbRangeEntry *entry;
 
-	gpb_visit_start(visit, records, n, false);
-	while ((record = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
-		visit->callback(visit->arg, record, slot);
+	gpb_visit_start(visit, entries, n, false);
+	while ((entry = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
+		visit->callback(visit->arg, entry, slot);
 }
 
 void
-gpb_visit_records(GpbHeapVisit *visit, char *records, uint64 n)
+gpb_visit_records(GpbHeapVisit *visit, GpbRangeEntry *entries, uint64 n)
 {
 	while (n > 0)
 	{
 		int			batch = (int) Min(n, GPB_HEAP_BATCH);
 
-		gpb_visit_batch(visit, records, batch);
-		records += (size_t) batch * visit->width;
+		gpb_visit_batch(visit, entries, batch);
+		entries = gpb_visit_entry(visit, (char *) entries, batch);
 		n -= batch;
 	}
 }
 
-char *
+GpbRangeEntry *
 gpb_visit_add(GpbHeapVisit *visit)
 {
 	if (visit->records == NULL)
@@ -268,14 +271,14 @@ gpb_visit_add(GpbHeapVisit *visit)
 		visit->records = repalloc(visit->records,
 								  (Size) visit->capacity * visit->width);
 	}
-	return visit->records + (size_t) visit->nrecords++ * visit->width;
+	return gpb_visit_entry(visit, visit->records, visit->nrecords++);
 }
 
 void
 gpb_visit_flush(GpbHeapVisit *visit)
 {
 	if (visit->nrecords > 0)
-		gpb_visit_batch(visit, visit->records, visit->nrecords);
+		gpb_visit_batch(visit, gpb_visit_entry(visit, visit->records, 0), visit->nrecords);
 	visit->nrecords = 0;
 }
 

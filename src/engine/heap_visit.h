@@ -23,10 +23,10 @@
 #define GPB_HEAP_BATCH		65536
 
 /*
- * Called for each record whose row the snapshot sees, in the order of TIDs within a batch; slot
+ * Called for each entry whose row the snapshot sees, in the order of TIDs within a batch; slot
  * has the row, until the call returns.
  */
-typedef void (*GpbVisitCallback) (void *arg, char *record, TupleTableSlot *slot);
+typedef void (*GpbVisitCallback) (void *arg, GpbRangeEntry *entry, TupleTableSlot *slot);
 
 typedef struct GpbHeapVisit GpbHeapVisit;
 
@@ -34,43 +34,41 @@ typedef struct GpbHeapVisit GpbHeapVisit;
 extern int	gpb_visit_batch_size(int width);
 
 /*
- * Prepare visits to a table.  Records are heap entries of an aggregate (see
- * gpb_heap_entry_width) or, if ranged, range entries (see gpb_range_entry_width): of the latter
- * those with GPB_RANGE_ENTRY_VISIBLE are passed over.
+ * Prepare visits to a table.  Entries with GPB_RANGE_ENTRY_VISIBLE are passed over.
  */
 extern GpbHeapVisit *gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot,
-									 int row_width, bool ranged,
-									 GpbVisitCallback callback, void *arg);
+									 int row_width, GpbVisitCallback callback, void *arg);
 /* Close what visits opened, and free; records that were added or started with are forgotten.  NULL is allowed. */
 extern void gpb_visit_end(GpbHeapVisit *visit);
 
 /*
- * The same, the caller asking for one row after the other.  Start with at most GPB_HEAP_BATCH records, which
- * live until they were visited; each call of next returns the next one whose row the snapshot sees,
- * with the row in *slot until the call after that (it holds a pin), or NULL when all were visited.
- * in_order: in the records' order instead of that of TIDs.  skip, if not NULL, says of a record
- * that it need not be visited any more.  No buffer lock may be held.
+ * Visit entries while the caller asks for one row after the other, without the callback.  Start with at
+ * most GPB_HEAP_BATCH entries, gpb_range_entry_width() apart, which live until they were visited; each call
+ * of next returns the next one whose row the snapshot sees, with the row in *slot until the call after
+ * that (it holds a pin), or NULL when all were visited.  in_order: in the order in which they lie instead
+ * of that of TIDs.  skip, if not NULL, says of an entry that it need not be visited any more.  No
+ * buffer lock may be held.
  */
-typedef bool (*GpbVisitSkip) (void *arg, const char *record);
+typedef bool (*GpbVisitSkip) (void *arg, const GpbRangeEntry *entry);
 
-extern void gpb_visit_start(GpbHeapVisit *visit, char *records, int n, bool in_order);
-extern char *gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg,
-							TupleTableSlot **slot);
+extern void gpb_visit_start(GpbHeapVisit *visit, GpbRangeEntry *entries, int n, bool in_order);
+extern GpbRangeEntry *gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg,
+									 TupleTableSlot **slot);
 /* Forget what was started and not visited; the row's pin is dropped. */
 extern void gpb_visit_stop(GpbHeapVisit *visit);
 
-/* Visit n records that lie one after the other.  No buffer lock may be held. */
-extern void gpb_visit_records(GpbHeapVisit *visit, char *records, uint64 n);
+/* Visit n entries that lie gpb_range_entry_width() apart.  No buffer lock may be held. */
+extern void gpb_visit_records(GpbHeapVisit *visit, GpbRangeEntry *entries, uint64 n);
 
 /*
- * A place for one more record, which the caller fills before the next call; when enough
+ * A place for one more entry, which the caller fills before the next call; when enough
  * are gathered they are visited first.  No buffer lock may be held.
  */
-extern char *gpb_visit_add(GpbHeapVisit *visit);
+extern GpbRangeEntry *gpb_visit_add(GpbHeapVisit *visit);
 /* Visit what was added. */
 extern void gpb_visit_flush(GpbHeapVisit *visit);
 
-/* Records visited so far, seen by the snapshot or not. */
+/* Entries visited so far, seen by the snapshot or not. */
 extern uint64 gpb_visit_count(const GpbHeapVisit *visit);
 
 #endif							/* GPB_HEAP_VISIT_H */

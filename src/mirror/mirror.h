@@ -116,52 +116,23 @@ extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, 
 extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
 
 /*
- * An aggregate request.  begin takes a query slot (waiting, cancellably, for a free one), and
- * returns NULL without a service; end gives it back and is safe after errors too: a slot abandoned
- * by ERROR or FATAL is freed by the service when the device is done with it.
- */
-typedef struct GpbRequest GpbRequest;
-
-extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref);
-extern void gpb_request_end(GpbRequest *request);
-
-/*
- * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the
- * size of the slot's staging.
- */
-extern bool gpb_request_visibility(GpbRequest *request, uint64 offset,
-								   const void *bits, uint64 n);
-
-/*
- * Run the aggregate and wait.  sums as in GpbDeviceApi.aggregate_finish.  Returns false if nothing
- * of the answer may be used: take the CPU path.
- */
-extern bool gpb_request_aggregate(GpbRequest *request,
-								  const GpbAggregateSpec *spec,
-								  GpbAggregateResult *result,
-								  GpbFloatSum *sums);
-
-/* Copy out unclean leaves or heap entries of the finished aggregate. */
-extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what,
-							  uint64 first, uint64 n, void *into);
-
-/*
- * A batch: many searches or ranges in one request, or several such requests one after the other.
- * Keys and results lie in staging that the device reads and writes, so nothing is copied between
- * backend and device.  As with an aggregate, false from any function means that nothing of the
- * answer may be used: take the CPU path.
+ * A batch: one or many searches or ranges in one request, or several such requests one after the
+ * other.  Keys and results lie in staging that the device reads and writes, so nothing is copied
+ * between backend and device.  False from any function means that nothing of the answer may be
+ * used: take the CPU path.
  *
  * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
  * for one) abandons the batch: the service frees slot and staging when the device has done with
  * them.  Two batches may be held at once, one being filled or read while the device has the other.
  */
+typedef struct GpbRequest GpbRequest;
 typedef struct GpbRequest GpbMirrorBatch;
 
 /*
  * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits,
- * cancellably, for a slot and for staging; a backend that already holds a batch or an aggregate
- * request does not wait, and gets NULL if there is none.  Returns NULL, too, without a service.  No
- * buffer lock, pin or LWLock may be held (rule M9).
+ * cancellably, for a slot and for staging; a backend that already holds a batch does not wait, and
+ * gets NULL if there is none.  Returns NULL, too, without a service.  No buffer lock, pin or LWLock
+ * may be held (rule M9).
  */
 extern GpbMirrorBatch *gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes);
 /* The batch's staging, aligned to 8 kB, and its size. */
@@ -202,18 +173,21 @@ extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_wi
 extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
 
 /*
- * Send bytes of the visibility map for ranges (rule M5: read after the epoch), as
- * gpb_request_visibility() does.  They go through staging and overwrite it, so this comes before
- * the ranges are put there.
+ * Send bytes of the visibility map for ranges (rule M5: read after the epoch), of any length, in
+ * pieces of the size of staging.  They go through staging and overwrite it, so this comes before the
+ * ranges are put there.
  */
 extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits,
 										uint64 n);
-/* Run the ranges, or keys if spec->points, at the start of staging; wait. */
+/*
+ * Run the ranges, in the form of the spec, that lie at the start of staging; wait.  The answers, if
+ * there are any, lie there then: gpb_count_answers() of them, see answer.h.
+ */
 extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
 									GpbRangesResult *result);
 /*
- * Copy records [first, first + n) of the ranges just run (GPB_FETCH_ANSWERS, _PIECES or _ENTRIES)
- * to staging, "offset" bytes from its start; wait.
+ * Copy records [first, first + n) that the ranges just run left behind to staging, "offset" bytes
+ * from its start; wait.
  */
 extern bool gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
 								   Size offset);
@@ -245,11 +219,14 @@ extern bool gpb_enable_device;
 
 /* ---- statistics (statistics.c) ---- */
 
-/*
- * Count a range aggregate that another engine than the device answered, or a batch of n keys
- * (points) or ranges.
- */
-extern void gpb_count_cpu_aggregate(void);
-extern void gpb_count_cpu_batch(bool points, uint32 n);
+/* Is a request for n ranges a range aggregate, which is counted apart from batches? */
+static inline bool
+gpb_is_aggregate(GpbRangeForm form, uint32 n)
+{
+	return form == GPB_RANGE_BOUNDS && n == 1;
+}
+
+/* Count n ranges that another engine than the device answers at a time. */
+extern void gpb_count_cpu_batch(GpbRangeForm form, uint32 n);
 
 #endif							/* GPB_MIRROR_H */

@@ -33,8 +33,7 @@ typedef enum GpbSlotState
  */
 typedef enum GpbSlotClass
 {
-	GPB_QUERY_SLOT = 0,
-	GPB_REFRESH_SLOT,
+	GPB_REFRESH_SLOT = 0,
 	GPB_BATCH_SLOT,
 	GPB_SLOT_CLASSES
 } GpbSlotClass;
@@ -42,11 +41,10 @@ typedef enum GpbSlotClass
 typedef enum GpbOperation
 {
 	GPB_OP_VISIBILITY,			/* staging: n bytes of the map from offset */
-	GPB_OP_AGGREGATE,			/* spec -> result, sums */
 	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
 	GPB_OP_UPLOAD,				/* staging: n block numbers; pages */
 	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_mirror_batch_arrange */
-	GPB_OP_RANGES				/* staging: ranges -> ranges_result */
+	GPB_OP_RANGES				/* staging: ranges -> answers; ranges_result */
 } GpbOperation;
 
 typedef struct GpbRequestSlot
@@ -65,7 +63,6 @@ typedef struct GpbRequestSlot
 	GpbFetchWhat what;
 	uint64		epoch;			/* upload: stamp of the pages */
 	bool		last;			/* upload: the refresh's last transfer */
-	GpbAggregateSpec spec;
 	GpbBatchSearch search;
 	GpbRangesSpec ranges;
 	uint64		into;			/* fetch: offset of the records in staging */
@@ -80,8 +77,6 @@ typedef struct GpbRequestSlot
 	instr_time	answered;
 	bool		ok;
 	uint64		answered_generation;
-	GpbAggregateResult result;
-	GpbFloatSum sums[GPB_MAX_INCLUDE];
 	GpbRangesResult ranges_result;
 } GpbRequestSlot;
 

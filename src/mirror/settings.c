@@ -22,9 +22,8 @@ bool		gpb_enable_device = true;
 int			gpb_device_choice = GPB_CHOOSE_AUTO;
 int			gpb_cuda_device = 0;
 int			gpb_memory_limit = 0;
-int			gpb_query_slots = 16;
 int			gpb_refresh_slots = 4;
-int			gpb_staging_size = 1024;
+int			gpb_staging_size = 2048;
 int			gpb_batch_slots = 64;
 int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
@@ -123,17 +122,13 @@ gpb_mirror_define_settings(void)
 							"0 waits without end.",
 							&gpb_request_timeout, 10000, 0, INT_MAX, PGC_SIGHUP,
 							GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpubtree.query_slots",
-							"Queries that the service answers at the same time.",
-							NULL, &gpb_query_slots, 16, 1, 256, PGC_POSTMASTER, 0,
-							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.refresh_slots",
 							"Transfers of changed pages to the service at the same time.",
 							NULL, &gpb_refresh_slots, 4, 1, 64, PGC_POSTMASTER, 0,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.staging_size",
-							"Shared memory of each query slot; a refresh slot has twice as much.",
-							NULL, &gpb_staging_size, 1024, 64, 1024 * 1024, PGC_POSTMASTER,
+							"Shared memory of each transfer of changed pages.",
+							NULL, &gpb_staging_size, 2048, 128, 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.batch_slots",
 							"Batches of searches and ranges that the service has at the same time.",

@@ -21,7 +21,6 @@ typedef enum GpbDeviceChoice
 extern int	gpb_device_choice;
 extern int	gpb_cuda_device;
 extern int	gpb_memory_limit;	/* kB */
-extern int	gpb_query_slots;
 extern int	gpb_refresh_slots;
 extern int	gpb_staging_size;	/* kB */
 extern int	gpb_batch_slots;

@@ -55,13 +55,10 @@ slots_measure(void)
 {
 	int			class;
 
-	classes[GPB_QUERY_SLOT].count = gpb_query_slots;
-	classes[GPB_QUERY_SLOT].staging_size =
-		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024);
 	classes[GPB_REFRESH_SLOT].count = gpb_refresh_slots;
 	/* one page more for block numbers, so that the pages of a transfer are a round number */
 	classes[GPB_REFRESH_SLOT].staging_size =
-		classes[GPB_QUERY_SLOT].staging_size * 2 + BLCKSZ;
+		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024) + BLCKSZ;
 	classes[GPB_BATCH_SLOT].count = gpb_batch_slots;
 	classes[GPB_BATCH_SLOT].staging_size = 0;
 

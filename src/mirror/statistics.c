@@ -64,17 +64,16 @@ gpb_statistics_reset(void)
 }
 
 void
-gpb_count_cpu_aggregate(void)
-{
-	if (gpb_statistics != NULL)
-		pg_atomic_fetch_add_u64(&gpb_statistics->cpu_requests, 1);
-}
-
-void
-gpb_count_cpu_batch(bool points, uint32 n)
+gpb_count_cpu_batch(GpbRangeForm form, uint32 n)
 {
 	if (gpb_statistics == NULL)
 		return;
+	if (gpb_is_aggregate(form, n))
+	{
+		pg_atomic_fetch_add_u64(&gpb_statistics->cpu_requests, 1);
+		return;
+	}
 	pg_atomic_fetch_add_u64(&gpb_statistics->cpu_batches, 1);
-	pg_atomic_fetch_add_u64(points ? &gpb_statistics->cpu_keys : &gpb_statistics->cpu_ranges, n);
+	pg_atomic_fetch_add_u64(form == GPB_RANGE_POINTS ? &gpb_statistics->cpu_keys :
+							&gpb_statistics->cpu_ranges, n);
 }

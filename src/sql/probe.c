@@ -141,7 +141,7 @@ static void
 probe_want(Relation index, GpbBatchWant *want)
 {
 	memset(want, 0, sizeof(*want));
-	want->points = true;
+	want->form = GPB_RANGE_POINTS;
 	if (gpb_layout(index)->ncolumns == 0)
 		return;
 	switch (getBaseType(TupleDescAttr(RelationGetDescr(index), 1)->atttypid))
@@ -149,8 +149,7 @@ probe_want(Relation index, GpbBatchWant *want)
 		case INT2OID:
 		case INT4OID:
 		case INT8OID:
-			want->column = 1;
-			want->want = GPB_WANT_COUNT | GPB_WANT_SUM;
+			want->program.want[1] = GPB_WANT_COUNT | GPB_WANT_SUM;
 	}
 }
 
@@ -166,7 +165,8 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	GpbEngine	engine = engine_from_name(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	const GpbBatchCounters *counters;
-	const GpbRangeAnswer *total;
+	const GpbAnswerColumn *column;
+	const int64 *total;
 	GpbBatchWant want;
 	GpbBatch   *batch;
 	TupleDesc	descriptor;
@@ -193,10 +193,11 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	total = gpb_batch_total(batch);
 	counters = gpb_batch_counters(batch);
 	values[0] = Int64GetDatum(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
-	values[1] = Int64GetDatum(total->entries);
-	nulls[2] = total->column.count == 0;
+	values[1] = Int64GetDatum(total[0]);
+	column = &gpb_batch_format(batch)->column[0];
+	nulls[2] = gpb_batch_format(batch)->ncolumns == 0 || total[column->count] == 0;
 	values[2] = nulls[2] ? (Datum) 0 :
-		NumericGetDatum(gpb_int128_numeric(total->column.sum_low, total->column.sum_high));
+		NumericGetDatum(gpb_int128_numeric((uint64) total[column->sum], total[column->sum + 1]));
 	values[3] = Int64GetDatum((int64) counters->walk.leaves);
 	values[4] = Int64GetDatum((int64) counters->heap_fetches);
 	values[5] = CStringGetTextDatum(counters->engine);

@@ -18,44 +18,84 @@ typedef bool (*ChooseVariant) (GpbDevice *, int);
 
 static ChooseVariant choose_variant;
 
-/* ---- aggregates ---- */
+/* ---- aggregates: requests of one range ---- */
 
-static GpbAggregateSpec
-make_spec(const Index *index, uint64 first, uint64 n, int want_key, int want_value)
+/* What a channel's request reads and writes, in registered memory */
+typedef struct Request
 {
-	GpbAggregateSpec spec;
+	GpbRange	range;
+	int64		answer[32 + GPB_FLOAT_SUM_WORDS];
+} Request;
+
+static Request *
+request_of(int channel)
+{
+	return (Request *) staging + channel;
+}
+
+static GpbRangesSpec
+make_spec(const Index *index, int want_key, int want_value)
+{
+	GpbRangesSpec spec;
 
 	memset(&spec, 0, sizeof(spec));
-	spec.layout = index->layout;
-	spec.range.lo.key = gpb_key_encode((int64) first, 8, 0);
-	spec.range.hi.key = gpb_key_encode((int64) (first + n), 8, 0);
-	spec.want[0] = (uint8) want_key;
-	spec.want[1] = (uint8) want_value;
+	spec.program.layout = index->layout;
+	spec.program.want[0] = (uint8) want_key;
+	spec.program.want[1] = (uint8) want_value;
+	spec.form = GPB_RANGE_BOUNDS;
+	spec.n = 1;
 	spec.epoch = EPOCH;
 	spec.heap_blocks = index->heap_blocks;
 	return spec;
 }
 
+/* The keys first .. first + n - 1 as the channel's range */
 static void
-check(const Index *index, const GpbAggregateSpec *spec, uint64 first, uint64 n,
-	  const GpbAggregateResult *result)
+set_range(int channel, uint64 first, uint64 n)
 {
+	GpbRange   *range = &request_of(channel)->range;
+
+	range->lo.key = gpb_key_encode((int64) first, 8, 0);
+	range->hi.key = gpb_key_encode((int64) (first + n), 8, 0);
+	range->lo.tie = range->hi.tie = 0;
+}
+
+static void
+launch(const Index *index, int channel, const GpbRangesSpec *spec)
+{
+	Request    *request = request_of(channel);
+
+	require(api->ranges_launch(device, index->mirror, channel, spec, &request->range,
+							   request->answer, index->changed, index->nblocks),
+			"ranges_launch");
+}
+
+static void
+check(const Index *index, const GpbRangesSpec *spec, uint64 first, uint64 n,
+	  const GpbRangesResult *result)
+{
+	const int64 *answer = request_of(0)->answer;
+	GpbAnswerFormat format;
+	const GpbAnswerColumn *value;
 	int64		sum = 0;
 	uint64		i;
 
-	if (result->unclean != 0 || (uint64) result->state.entries + result->heap != n)
+	gpb_answer_format(&spec->program, &format);
+	if (result->unclean != 0 || (uint64) answer[0] + result->entries != n)
 	{
-		printf("WRONG: %ld entries, %lu heap, %lu unclean for %lu\n", result->state.entries,
-			   result->heap, result->unclean, n);
+		printf("WRONG: %ld entries, %lu heap, %lu unclean for %lu\n", answer[0],
+			   result->entries, result->unclean, n);
 		exit(1);
 	}
-	if (result->heap > 0 || !(spec->want[1] & GPB_WANT_SUM) || index->layout.row_width != 12)
+	if (result->entries > 0 || !(spec->program.want[1] & GPB_WANT_SUM) ||
+		index->layout.row_width != 12)
 		return;
+	value = &format.column[format.ncolumns - 1];
 	for (i = first; i < first + n; i++)
 		sum += value_of(i);
-	if ((int64) result->state.column[1].sum_low != sum)
+	if (answer[value->sum] != sum)
 	{
-		printf("WRONG: sum %ld, expected %ld\n", (int64) result->state.column[1].sum_low, sum);
+		printf("WRONG: sum %ld, expected %ld\n", answer[value->sum], sum);
 		exit(1);
 	}
 }
@@ -64,19 +104,18 @@ static double
 time_aggregate(const Index *index, uint64 n, int want_key, int want_value)
 {
 	uint64		first = (index->nentries - n) / 2;
-	GpbAggregateSpec spec = make_spec(index, first, n, want_key, want_value);
-	GpbAggregateResult result;
-	GpbFloatSum sums[1];
+	GpbRangesSpec spec = make_spec(index, want_key, want_value);
+	GpbRangesResult result;
 	double		ms[1000];
 	int			r;
 
+	set_range(0, first, n);
 	for (r = -3; r < rounds; r++)
 	{
 		double		start = now();
 
-		require(api->aggregate_launch(device, index->mirror, 0, &spec, index->changed,
-									  index->nblocks), "aggregate_launch");
-		require(api->aggregate_finish(device, 0, &result, sums), "aggregate_finish");
+		launch(index, 0, &spec);
+		require(api->ranges_finish(device, 0, &result), "ranges_finish");
 		if (r >= 0)
 			ms[r] = now() - start;
 	}
@@ -88,20 +127,21 @@ time_aggregate(const Index *index, uint64 n, int want_key, int want_value)
 static double
 time_channels(const Index *index, uint64 n)
 {
-	GpbAggregateSpec spec = make_spec(index, 0, n, 0, GPB_WANT_SUM);
-	GpbAggregateResult result;
-	GpbFloatSum sums[1];
-	double		start = now();
+	GpbRangesSpec spec = make_spec(index, 0, GPB_WANT_SUM);
+	GpbRangesResult result;
+	double		start;
 	int			r;
 	int			c;
 
+	for (c = 0; c < CHANNELS; c++)
+		set_range(c, 0, n);
+	start = now();
 	for (r = 0; r < rounds; r++)
 	{
 		for (c = 0; c < CHANNELS; c++)
-			require(api->aggregate_launch(device, index->mirror, c, &spec, index->changed,
-										  index->nblocks), "aggregate_launch");
+			launch(index, c, &spec);
 		for (c = 0; c < CHANNELS; c++)
-			require(api->aggregate_finish(device, c, &result, sums), "aggregate_finish");
+			require(api->ranges_finish(device, c, &result), "ranges_finish");
 	}
 	return (now() - start) / rounds / CHANNELS;
 }

@@ -34,7 +34,7 @@ typedef unsigned __int128 uint128;
 
 static const GpbDeviceApi *api;
 static GpbResidentSearch search_resident;
-static GpbChooseBucket choose_bucket;
+static GpbChooseChunk choose_chunk;
 static GpbDevice *device;
 
 static void
@@ -748,18 +748,18 @@ host_table(void)
 	printf("2^24 keys in buckets of:");
 	for (uint32 bucket = 1 << 16; bucket <= most; bucket *= 2)
 	{
-		choose_bucket(device, bucket);
+		choose_chunk(device, bucket);
 		printf("  %u: %.2f ms", bucket,
 			   host_search(&tree, keys, results, most, GPB_ORDER_INPUT, NULL, 9));
 	}
 	printf("\n1 M keys in buckets of:");
 	for (uint32 bucket = 1 << 14; bucket <= 1 << 20; bucket *= 2)
 	{
-		choose_bucket(device, bucket);
+		choose_chunk(device, bucket);
 		printf("  %u: %.3f ms", bucket,
 			   host_search(&tree, keys, results, 1 << 20, GPB_ORDER_INPUT, NULL, 21));
 	}
-	choose_bucket(device, 0);
+	choose_chunk(device, 0);
 	printf("\n");
 	CUDA(cudaFree(bench.query));
 	CUDA(cudaFree(bench.result));
@@ -782,7 +782,7 @@ load(const char *path)
 		exit(1);
 	}
 	search_resident = (GpbResidentSearch) dlsym(library, GPB_RESIDENT_ENTRY);
-	choose_bucket = (GpbChooseBucket) dlsym(library, GPB_BUCKET_ENTRY);
+	choose_chunk = (GpbChooseChunk) dlsym(library, GPB_CHUNK_ENTRY);
 	api = entry();
 	if (search_resident == NULL || api->open(0, 0, 4, &device, &message) != GPB_DEVICE_OK)
 	{

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * expect.c
- *	  What an aggregate should be, by brute force over the model.
+ *	  What a request should give, by brute force over the model.
+ *
+ * Nothing here calls what the devices are made of: ranges, answers and records are read and
+ * written as the comments of ranges.h and answer.h say, sums with wider numbers.  (But for
+ * gpb_bound_cmp, by which the model is sorted too.)
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +13,17 @@
 #include <stdlib.h>
 
 #include "index.h"
+
+#define LIMBS	72
+
+/* An exact sum, two's complement in units of 2^-1074 */
+typedef struct FloatSum
+{
+	uint32		limb[LIMBS];
+	int64		nans;
+	int64		positive_infinities;
+	int64		negative_infinities;
+} FloatSum;
 
 /* ---- exact sums: schoolbook arithmetic on a long integer ---- */
 
@@ -18,7 +33,7 @@ limbs_negate(uint32 *limb)
 	uint64		carry = 1;
 	int			i;
 
-	for (i = 0; i < TEST_LIMBS; i++)
+	for (i = 0; i < LIMBS; i++)
 	{
 		carry += (uint32) ~limb[i];
 		limb[i] = (uint32) carry;
@@ -32,7 +47,7 @@ limbs_add(uint32 *into, const uint32 *limb)
 	uint64		carry = 0;
 	int			i;
 
-	for (i = 0; i < TEST_LIMBS; i++)
+	for (i = 0; i < LIMBS; i++)
 	{
 		carry += (uint64) into[i] + limb[i];
 		into[i] = (uint32) carry;
@@ -41,9 +56,9 @@ limbs_add(uint32 *into, const uint32 *limb)
 }
 
 static void
-float_sum_add(TestFloatSum *sum, int64 bits)
+float_sum_add(FloatSum *sum, int64 bits)
 {
-	uint32		limb[TEST_LIMBS];
+	uint32		limb[LIMBS];
 	double		value;
 	int			exponent;
 	uint64		mantissa;
@@ -71,36 +86,48 @@ float_sum_add(TestFloatSum *sum, int64 bits)
 	limbs_add(sum->limb, limb);
 }
 
-/* sum must be normalized: each bin but the last is one limb. */
-bool
-test_float_sum_equal(const TestFloatSum *expected, const GpbFloatSum *sum)
+/* Write the sum as a normalized GpbFloatSum is: a limb a bin, the last bin with the sign. */
+static void
+pack_float_sum(const FloatSum *sum, int64 *word)
 {
-	int64		top = sum->bin[GPB_FLOAT_BINS - 1];
 	int			i;
 
 	for (i = 0; i < GPB_FLOAT_BINS - 1; i++)
-	{
-		if (sum->bin[i] != (int64) expected->limb[i])
-			return false;
-	}
-	for (; i < TEST_LIMBS; i++, top >>= 32)
-	{
-		if ((uint32) top != expected->limb[i])
-			return false;
-	}
-	return sum->nans == expected->nans &&
-		sum->positive_infinities == expected->positive_infinities &&
-		sum->negative_infinities == expected->negative_infinities;
+		word[i] = sum->limb[i];
+	word[i] = (int64) (sum->limb[i] | (uint64) sum->limb[i + 1] << 32);
+	word += GPB_FLOAT_BINS;
+	word[0] = sum->nans;
+	word[1] = sum->positive_infinities;
+	word[2] = sum->negative_infinities;
+	word[3] = 0;				/* additions since it was normalized */
 }
 
-/* ---- columns ---- */
+/* ---- answers ---- */
 
+/* One answer, of every column whatever is wanted of it */
+typedef struct Answer
+{
+	int64		entries;
+	int64		count[GPB_MAX_COLUMNS];
+	__int128	sum[GPB_MAX_COLUMNS];
+	int64		min[GPB_MAX_COLUMNS];	/* float8: an integer in the order of float8s */
+	int64		max[GPB_MAX_COLUMNS];
+	FloatSum float_sum[GPB_MAX_COLUMNS];
+} Answer;
+
+static bool
+is_float(const GpbLayout *layout, int column)
+{
+	return column > 0 && layout->kind[column - 1] == GPB_KIND_FLOAT8;
+}
+
+/* The value as an integer that compares as it does: of float8s NaN is last, the zeros are equal. */
 static int64
 comparable(const GpbLayout *layout, int column, int64 value)
 {
 	double		number;
 
-	if (column == 0 || layout->kind[column - 1] != GPB_KIND_FLOAT8)
+	if (!is_float(layout, column))
 		return value;
 	memcpy(&number, &value, sizeof(number));
 	if (isnan(number))
@@ -111,9 +138,9 @@ comparable(const GpbLayout *layout, int column, int64 value)
 }
 
 static void
-add_value(TestAnswer *answer, const GpbLayout *layout, int column, int64 value)
+add_value(Answer *answer, const GpbProgram *program, int column, int64 value)
 {
-	int64		order = comparable(layout, column, value);
+	int64		order = comparable(&program->layout, column, value);
 
 	if (answer->count[column] == 0 || order < answer->min[column])
 		answer->min[column] = order;
@@ -121,95 +148,271 @@ add_value(TestAnswer *answer, const GpbLayout *layout, int column, int64 value)
 		answer->max[column] = order;
 	answer->count[column]++;
 	answer->sum[column] += value;
-	if (column > 0 && layout->kind[column - 1] == GPB_KIND_FLOAT8)
+	if (is_float(&program->layout, column) && (program->want[column] & GPB_WANT_SUM))
 		float_sum_add(&answer->float_sum[column], value);
 }
 
 static void
-add_entry(TestAnswer *answer, const GpbLayout *layout, const TestEntry *entry)
+add_entry(Answer *answer, const GpbProgram *program, const TestEntry *entry)
 {
 	int			c;
 
 	answer->entries++;
 	if (!entry->key_is_null)
-		add_value(answer, layout, 0, entry->key);
-	for (c = 0; c < layout->ncolumns; c++)
+		add_value(answer, program, 0, entry->key);
+	for (c = 0; c < program->layout.ncolumns; c++)
 	{
 		if (!entry->is_null[c])
-			add_value(answer, layout, c + 1, entry->value[c]);
+			add_value(answer, program, c + 1, entry->value[c]);
 	}
 }
 
-/* ---- leaves ---- */
+/* Write the answer's words; returns their number. */
+static int
+pack_answer(const Answer *answer, const GpbProgram *program, int64 *word)
+{
+	int			n = 0;
+	int			c;
+
+	word[n++] = answer->entries;
+	for (c = 0; c <= program->layout.ncolumns; c++)
+	{
+		int			want = program->want[c];
+
+		if (want != 0)
+			word[n++] = answer->count[c];
+		if ((want & GPB_WANT_SUM) && !is_float(&program->layout, c))
+		{
+			word[n++] = (int64) answer->sum[c];
+			word[n++] = (int64) (answer->sum[c] >> 64);
+		}
+		if (want & GPB_WANT_MINMAX)
+		{
+			/* min above max says that there was no value */
+			word[n++] = answer->count[c] > 0 ? answer->min[c] : 0x7FFFFFFFFFFFFFFF;
+			word[n++] = answer->count[c] > 0 ? answer->max[c] : -0x7FFFFFFFFFFFFFFF - 1;
+		}
+	}
+	for (c = 0; c <= program->layout.ncolumns; c++)
+	{
+		if (!(program->want[c] & GPB_WANT_SUM) || !is_float(&program->layout, c))
+			continue;
+		pack_float_sum(&answer->float_sum[c], word + n);
+		n += GPB_FLOAT_SUM_WORDS;
+	}
+	return n;
+}
+
+int
+test_answer_width(const GpbProgram *program)
+{
+	static const Answer none;
+	int64		word[1 + GPB_MAX_COLUMNS * (5 + GPB_FLOAT_SUM_WORDS)];
+
+	return pack_answer(&none, program, word) * 8;
+}
+
+/* ---- records ---- */
+
+int
+test_entry_width(const GpbLayout *layout)
+{
+	return 4 + 4 + 8 + (layout->row_width + 7) / 8 * 8;
+}
+
+static void
+expect_entry(TestExpected *expected, const TestIndex *index, uint32 number, bool visible, uint32 i)
+{
+	int			width = test_entry_width(&index->layout);
+	uint32		flags = visible ? GPB_RANGE_ENTRY_VISIBLE : 0;
+	char	   *record;
+
+	if (expected->nentries == expected->room_entries)
+	{
+		expected->room_entries = expected->room_entries * 2 + 1000;
+		expected->entries = realloc(expected->entries, expected->room_entries * width);
+	}
+	record = expected->entries + expected->nentries++ * width;
+	memset(record, 0, width);
+	memcpy(record, &number, 4);
+	memcpy(record + 4, &flags, 4);
+	memcpy(record + 8, &index->entry[i].bound.key, 8);
+	test_row(index, i, record + 16);
+}
+
+static void
+expect_piece(TestExpected *expected, GpbRange range, uint32 block, uint32 number)
+{
+	GpbUncleanPiece *piece;
+
+	if (expected->npieces == expected->room_pieces)
+	{
+		expected->room_pieces = expected->room_pieces * 2 + 1000;
+		expected->pieces = realloc(expected->pieces,
+								   expected->room_pieces * sizeof(GpbUncleanPiece));
+	}
+	piece = &expected->pieces[expected->npieces++];
+	piece->range = range;
+	piece->block = block;
+	piece->number = number;
+}
+
+/* ---- ranges ---- */
+
+/* One range, in whichever form it was given */
+typedef struct Range
+{
+	GpbRange	bounds;			/* where it begins and ends in the index's order */
+	bool		by_key;			/* else bounds decide */
+	uint64		lo;				/* keys, both included */
+	uint64		hi;
+} Range;
+
+int
+test_range_width(GpbRangeForm form)
+{
+	return form == GPB_RANGE_POINTS ? 8 : form == GPB_RANGE_KEYS ? 16 : 32;
+}
+
+static Range
+get_range(const GpbRangesSpec *spec, const void *ranges, uint32 i)
+{
+	bool		nulls_first = (spec->program.layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	const char *at = (const char *) ranges + (uint64) i * test_range_width(spec->form);
+	Range		range;
+
+	memset(&range, 0, sizeof(range));
+	if (spec->form == GPB_RANGE_BOUNDS)
+	{
+		memcpy(&range.bounds, at, sizeof(range.bounds));
+		return range;
+	}
+	range.by_key = true;
+	memcpy(&range.lo, at, 8);
+	memcpy(&range.hi, spec->form == GPB_RANGE_KEYS ? at + 8 : at, 8);
+	/* NULL keys have the bits of the least or the greatest key */
+	range.bounds.lo.key = range.lo;
+	range.bounds.hi.key = range.hi;
+	range.bounds.lo.tie = nulls_first ? (uint64) 1 << 48 : 0;
+	range.bounds.hi.tie = nulls_first ? ~(uint64) 0 : (uint64) 1 << 48;
+	return range;
+}
 
 static bool
-is_visible(const GpbAggregateSpec *spec, const uint8 *visible, uint32 block)
+in_range(const TestEntry *entry, const Range *range)
+{
+	if (range->by_key)
+		return !entry->key_is_null && entry->bound.key >= range->lo &&
+			entry->bound.key <= range->hi;
+	return gpb_bound_cmp(entry->bound, range->bounds.lo) >= 0 &&
+		gpb_bound_cmp(entry->bound, range->bounds.hi) < 0;
+}
+
+static bool
+is_visible(const GpbRangesSpec *spec, const uint8 *visible, uint32 block)
 {
 	return block < spec->heap_blocks && (visible[block / 4] & (1 << (block % 4 * 2))) != 0;
 }
 
 static void
-expect_leaf(TestAnswer *answer, const TestIndex *index, const GpbAggregateSpec *spec,
-			const uint8 *visible, const TestLeaf *leaf)
+expect_leaf(TestExpected *expected, const TestIndex *index, const GpbRangesSpec *spec,
+			const uint8 *visible, const TestLeaf *leaf, uint32 number, const Range *range,
+			Answer *answer)
 {
 	uint32		i;
 
-	answer->leaves++;
+	expected->leaves++;
 	for (i = leaf->first; i < leaf->first + leaf->count; i++)
 	{
 		const TestEntry *entry = &index->entry[i];
+		bool		known = is_visible(spec, visible, entry->heap_block);
 
-		if (gpb_bound_cmp(entry->bound, spec->range.lo) < 0 ||
-			gpb_bound_cmp(entry->bound, spec->range.hi) >= 0 ||
-			(entry->dead && !spec->ignore_dead_hints))
+		if (!in_range(entry, range) || (entry->dead && !spec->program.ignore_dead_hints))
 			continue;
-		if (is_visible(spec, visible, entry->heap_block))
-			add_entry(answer, &index->layout, entry);
+		if (spec->program.list_entries || !known)
+			expect_entry(expected, index, number, known, i);
 		else
-			answer->heap[answer->nheap++] = i;
+			add_entry(answer, &spec->program, entry);
 	}
+}
+
+/* First leaf that ends above the bound */
+static uint32
+first_leaf(const TestIndex *index, GpbBound bound)
+{
+	uint32		lo = 0;
+	uint32		hi = index->nleaves - 1;
+
+	while (lo < hi)
+	{
+		uint32		mid = (lo + hi) / 2;
+
+		if (gpb_bound_cmp(index->leaf[mid].high, bound) > 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
 }
 
 static void
-expect_unclean(TestAnswer *answer, const TestLeaf *leaf, GpbRange range)
+expect_range(TestExpected *expected, const TestIndex *index, const GpbRangesSpec *spec,
+			 const uint8 *visible, uint32 number, const Range *range, Answer *answer)
 {
-	GpbUncleanLeaf *unclean = &answer->unclean[answer->nunclean++];
+	uint32		k;
 
-	unclean->range = range;
-	unclean->block = leaf->block;
+	if (gpb_bound_cmp(range->bounds.lo, range->bounds.hi) >= 0)
+		return;
+	for (k = first_leaf(index, range->bounds.lo);
+		 k < index->nleaves && gpb_bound_cmp(index->leaf[k].low, range->bounds.hi) < 0; k++)
+	{
+		const TestLeaf *leaf = &index->leaf[k];
+		GpbRange	piece = range->bounds;
+
+		if (gpb_bound_cmp(piece.lo, leaf->low) < 0)
+			piece.lo = leaf->low;
+		if (gpb_bound_cmp(piece.hi, leaf->high) > 0)
+			piece.hi = leaf->high;
+		if (leaf->unclean)
+			expect_piece(expected, piece, leaf->block, number);
+		else
+			expect_leaf(expected, index, spec, visible, leaf, number, range, answer);
+	}
 }
 
-TestAnswer *
-test_expect(const TestIndex *index, const GpbAggregateSpec *spec, const uint8 *visible)
+TestExpected *
+test_expect(const TestIndex *index, const GpbRangesSpec *spec, const void *ranges,
+			const uint8 *visible)
 {
-	TestAnswer *answer = calloc(1, sizeof(TestAnswer));
+	TestExpected *expected = calloc(1, sizeof(TestExpected));
+	Answer	   *answer = calloc(1, sizeof(Answer));
 	uint32		i;
 
-	answer->heap = calloc(index->nentries + 1, sizeof(uint32));
-	answer->unclean = calloc(index->nleaves, sizeof(GpbUncleanLeaf));
-	for (i = 0; i < index->nleaves; i++)
+	expected->words = test_answer_width(&spec->program) / 8;
+	if (!spec->program.list_entries)
+		expected->nanswers = spec->total ? 1 : spec->n;
+	expected->answers = calloc(expected->nanswers + 1, expected->words * 8);
+	for (i = 0; i < spec->n; i++)
 	{
-		const TestLeaf *leaf = &index->leaf[i];
-		GpbRange	range = spec->range;
+		Range		range = get_range(spec, ranges, i);
 
-		if (gpb_bound_cmp(range.lo, leaf->low) < 0)
-			range.lo = leaf->low;
-		if (gpb_bound_cmp(range.hi, leaf->high) > 0)
-			range.hi = leaf->high;
-		if (gpb_bound_cmp(range.lo, range.hi) >= 0)
+		expect_range(expected, index, spec, visible, i, &range, answer);
+		if (spec->program.list_entries || spec->total)
 			continue;
-		if (leaf->unclean)
-			expect_unclean(answer, leaf, range);
-		else
-			expect_leaf(answer, index, spec, visible, leaf);
+		pack_answer(answer, &spec->program, expected->answers + (uint64) i * expected->words);
+		memset(answer, 0, sizeof(*answer));
 	}
-	return answer;
+	if (expected->nanswers == 1 && spec->total)
+		pack_answer(answer, &spec->program, expected->answers);
+	free(answer);
+	return expected;
 }
 
 void
-test_answer_free(TestAnswer *answer)
+test_expected_free(TestExpected *expected)
 {
-	free(answer->heap);
-	free(answer->unclean);
-	free(answer);
+	free(expected->answers);
+	free(expected->pieces);
+	free(expected->entries);
+	free(expected);
 }

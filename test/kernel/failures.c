@@ -24,7 +24,7 @@
 static void (*fail_call) (int n, bool lost);
 static bool (*has_failed) (void);
 static long (*live) (void);
-static GpbChooseBucket choose_bucket;
+static GpbChooseChunk choose_chunk;
 
 /* What fails, for messages */
 static const char *what;
@@ -50,8 +50,8 @@ load_symbols(void)
 	*(void **) &fail_call = dlsym(test_library, "emulated_fail");
 	*(void **) &has_failed = dlsym(test_library, "emulated_has_failed");
 	*(void **) &live = dlsym(test_library, "emulated_live");
-	*(void **) &choose_bucket = dlsym(test_library, GPB_BUCKET_ENTRY);
-	CHECK(fail_call && has_failed && live && choose_bucket, "no emulated_fail");
+	*(void **) &choose_chunk = dlsym(test_library, GPB_CHUNK_ENTRY);
+	CHECK(fail_call && has_failed && live && choose_chunk, "no emulated_fail");
 	return test_failures == 0;
 }
 
@@ -265,7 +265,7 @@ fail_once(int operation, int n, bool lost)
 	test_open(&test_device, whole.api, 0);
 	look = operations[operation].in_region ? (Look *) test_device.staging : malloc(sizeof(Look));
 	memset(look, 0, sizeof(Look));
-	choose_bucket(test_device.device, 70);
+	choose_chunk(test_device.device, 70);
 	tree = test_tree_create(8, TEST_SPREAD_WHOLE);
 	test_tree_fill(tree, 300, 30);
 	CHECK_OK(test_tree_sync(tree));

@@ -11,14 +11,16 @@
 #include "index.h"
 
 #define TEST_CHANNELS	32
-#define TEST_STAGING	((size_t) 16 << 20)
+#define TEST_STAGING	((size_t) 16 << 20)	/* for uploads */
+#define TEST_SLOT		((size_t) 256 << 10)	/* of a channel, for ranges and answers */
+#define TEST_REGION		(TEST_STAGING + TEST_CHANNELS * TEST_SLOT)
 
 /* The device under test; one for the whole run, another where a test says so */
 typedef struct TestDevice
 {
 	const GpbDeviceApi *api;
 	GpbDevice  *device;
-	char	   *staging;		/* registered, TEST_STAGING bytes */
+	char	   *staging;		/* registered, TEST_REGION bytes */
 } TestDevice;
 
 extern TestDevice test_device;
@@ -71,18 +73,77 @@ extern void test_mirror_fill(TestMirror *mirror, bool in_order);
 extern GpbDeviceStatus test_set_inner(TestMirror *mirror);
 extern void test_mirror_free(TestMirror *mirror);
 
-/* Everything, wanted in every way, all visible as the mirror has it. */
-extern GpbAggregateSpec test_spec(const TestMirror *mirror);
-extern GpbRange test_range(const TestMirror *mirror);	/* a random one */
 extern void test_all_visible(TestMirror *mirror, bool visible);
 extern void test_random_visible(TestMirror *mirror, uint64 one_in);
 extern void test_mark_changed(TestMirror *mirror, uint32 block);
 
-/* Launch; finish, fetch all lists and compare with the model; or both. */
-extern GpbDeviceStatus test_launch(TestMirror *mirror, int channel,
-								   const GpbAggregateSpec *spec);
-extern void test_finish(TestMirror *mirror, int channel, const GpbAggregateSpec *spec);
-extern void test_aggregate(TestMirror *mirror, int channel, const GpbAggregateSpec *spec);
+/* ---- requests ---- */
+
+/* n ranges in the form of bounds, everything wanted of every column */
+extern GpbRangesSpec test_spec(const TestMirror *mirror, uint32 n);
+/* Nothing, one thing or several wanted of each column */
+extern void test_random_wants(GpbRangesSpec *spec);
+
+/* Everything there is */
+extern const GpbRange test_whole;
+/* Any bounds, the upper before the lower now and then */
+extern GpbRange test_random_range(const TestMirror *mirror);
+/* From an entry's key over about so many entries */
+extern GpbKeyRange test_near_keys(const TestMirror *mirror, uint64 entries);
+/*
+ * As many ranges as the spec says, in its form, mostly of up to so many entries; 0: of any length.
+ * Some are empty, some given twice.  To be freed.
+ */
+extern void *test_random_ranges(const TestMirror *mirror, const GpbRangesSpec *spec,
+								uint64 entries);
+
+/*
+ * Launch a request with the mirror's maps.  The ranges are copied to memory that the device has
+ * until the request is finished: in the registered region or not, the answers to be at the same
+ * address or not.
+ */
+extern GpbDeviceStatus test_launch(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+								   const void *ranges);
+/* The same, where the ranges are and the answers are to be said by the caller */
+extern GpbDeviceStatus test_launch_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+									  const void *ranges, void *answers);
+/* Finish what was launched with these arguments, fetch all records, compare with the model. */
+extern void test_finish(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+						const void *ranges);
+/* The same for a request that was not launched by test_launch() */
+extern void test_finish_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+						   const void *ranges, const int64 *answers);
+/* Launch and finish. */
+extern void test_ask(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+					 const void *ranges);
+/* Launch and finish a request that may fail; the status of whichever does. */
+extern GpbDeviceStatus test_try(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+								const void *ranges);
+
+/* One range in the form of bounds, everything wanted; the whole index; so many at random */
+extern void test_ask_range(TestMirror *mirror, GpbRange range);
+extern void test_ask_whole(TestMirror *mirror);
+extern void test_ask_singly(TestMirror *mirror, int n);
+/*
+ * n ranges of up to so many entries, in every form: answered, listed, and as one total; fewer of
+ * these on the emulated device
+ */
+extern void test_ask_forms(TestMirror *mirror, uint32 n, uint64 entries);
+
+/* All records of a finished request, fetched a part at a time, as the service does; to be freed */
+extern void *test_fetch(int channel, GpbFetchWhat what, uint64 n, size_t width);
+
+/* Forget requests that were never finished. */
+extern void test_requests_end(void);
+
+/* ---- the shapes of most tests ---- */
+
+/* bigint keys with an int4, nothing odd about them */
+extern TestShape test_plain_shape(uint32 nentries);
+/* Many small leaves, some empty */
+extern TestShape test_small_leaves(uint32 nentries);
+/* A mirror with all pages and the inner image */
+extern TestMirror *test_filled(const TestShape *shape);
 
 /* ---- the tests ---- */
 
@@ -92,17 +153,22 @@ typedef struct TestCase
 	void		(*run) (void);
 } TestCase;
 
-extern const TestCase test_cases[];
-extern const int test_ncases;
-extern const TestCase test_search_cases[];	/* of a device that searches */
+/* One list for each file of tests */
+extern const TestCase test_contents_cases[];
+extern const int test_ncontents_cases;
+extern const TestCase test_leaves_cases[];
+extern const int test_nleaves_cases;
+extern const TestCase test_launches_cases[];
+extern const int test_nlaunches_cases;
+extern const TestCase test_memory_cases[];
+extern const int test_nmemory_cases;
+extern const TestCase test_search_cases[];
 extern const int test_nsearch_cases;
-extern const TestCase test_tree_cases[];	/* likewise */
+extern const TestCase test_tree_cases[];
 extern const int test_ntree_cases;
 extern const TestCase test_ways_cases[];
 extern const int test_nways_cases;
 extern const TestCase test_failures_cases[];
 extern const int test_nfailures_cases;
-extern const TestCase test_ranges_cases[];	/* of a device that answers ranges */
-extern const int test_nranges_cases;
 
 #endif							/* GPB_TEST_HARNESS_H */

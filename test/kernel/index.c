@@ -77,7 +77,9 @@ entry_bound(const GpbLayout *layout, const TestEntry *entry)
 		bound.key = nulls_first ? 0 : bits;
 	else
 	{
-		bound.key = ((uint64) entry->key + (layout->key_width == 8 ? (uint64) 1 << 63 : 0x80000000)) & bits;
+		uint64		zero = layout->key_width == 8 ? (uint64) 1 << 63 : 0x80000000;
+
+		bound.key = ((uint64) entry->key + zero) & bits;
 		if (layout->flags & GPB_LAYOUT_DESC)
 			bound.key = bits - bound.key;
 	}

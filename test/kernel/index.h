@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * index.h
- *	  An index in memory, as pages and as a model, and what a device should
- *	  answer about it.
+ *	  An index in memory, as pages and as a model, and what a request over it should give.
  *
  * The model keeps each entry's values as they were before encoding, so that nothing
  * it says depends on the functions under test.
@@ -109,40 +108,32 @@ extern void test_write_leaf(TestIndex *index, uint32 i);
 /* Cut leaf i in two as a split does before its parent knows. */
 extern void test_split_unfinished(TestIndex *index, uint32 i, uint32 new_block);
 
-/* ---- what an aggregate should be ---- */
+/* ---- what a request should give ---- */
 
-#define TEST_LIMBS	72
-
-/* An exact sum, two's complement in units of 2^-1074 */
-typedef struct TestFloatSum
+/* All that a finished request has, as the device interface lays it out */
+typedef struct TestExpected
 {
-	uint32		limb[TEST_LIMBS];
-	int64		nans;
-	int64		positive_infinities;
-	int64		negative_infinities;
-} TestFloatSum;
-
-typedef struct TestAnswer
-{
-	int64		entries;
-	int64		count[GPB_MAX_COLUMNS];
-	__int128	sum[GPB_MAX_COLUMNS];
-	int64		min[GPB_MAX_COLUMNS];	/* float8: as gpb_float_order has them */
-	int64		max[GPB_MAX_COLUMNS];
-	TestFloatSum float_sum[GPB_MAX_COLUMNS];
 	uint64		leaves;
-	uint64		nheap;
-	uint32	   *heap;			/* entry numbers */
-	uint64		nunclean;
-	GpbUncleanLeaf *unclean;
-} TestAnswer;
+	int			words;			/* 64-bit words of an answer */
+	uint64		nanswers;
+	int64	   *answers;
+	uint64		npieces;
+	GpbUncleanPiece *pieces;
+	uint64		nentries;
+	char	   *entries;		/* records, in the order of a list */
+	uint64		room_pieces;
+	uint64		room_entries;
+} TestExpected;
 
-/* visible has heap_blocks' bits as the visibility map has them. */
-extern TestAnswer *test_expect(const TestIndex *index, const GpbAggregateSpec *spec,
-							   const uint8 *visible);
-extern void test_answer_free(TestAnswer *answer);
+/* What a request over the index should give; visible has bits as the visibility map has them. */
+extern TestExpected *test_expect(const TestIndex *index, const GpbRangesSpec *spec,
+								 const void *ranges, const uint8 *visible);
+extern void test_expected_free(TestExpected *expected);
 
-extern bool test_float_sum_equal(const TestFloatSum *expected, const GpbFloatSum *sum);
+/* Bytes of a range of that form; of an answer; of a record, on an index of that layout */
+extern int	test_range_width(GpbRangeForm form);
+extern int	test_answer_width(const GpbProgram *program);
+extern int	test_entry_width(const GpbLayout *layout);
 
 /* Row bytes of an entry, as on its leaf */
 extern void test_row(const TestIndex *index, uint32 i, char *row);

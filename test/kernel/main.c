@@ -83,26 +83,17 @@ static void
 run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int *failed)
 {
 	test_open(&test_device, api, 0);
-	run_list(test_cases, test_ncases, seed, chosen, passed, failed);
-	if (api->search_launch != NULL)
+	run_list(test_contents_cases, test_ncontents_cases, seed, chosen, passed, failed);
+	run_list(test_leaves_cases, test_nleaves_cases, seed, chosen, passed, failed);
+	run_list(test_launches_cases, test_nlaunches_cases, seed, chosen, passed, failed);
+	run_list(test_memory_cases, test_nmemory_cases, seed, chosen, passed, failed);
+	run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
+	if (test_variant == 0)
 	{
-		run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
-		if (test_variant == 0)
-		{
-			run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
-			run_list(test_ways_cases, test_nways_cases, seed, chosen, passed, failed);
-			run_list(test_failures_cases, test_nfailures_cases, seed, chosen, passed, failed);
-		}
+		run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
+		run_list(test_ways_cases, test_nways_cases, seed, chosen, passed, failed);
+		run_list(test_failures_cases, test_nfailures_cases, seed, chosen, passed, failed);
 	}
-	else
-		printf("device \"%s\" has no search_launch: %d tests of searches not run\n", api->name,
-			   test_nsearch_cases + test_ntree_cases + test_nways_cases +
-			   test_nfailures_cases);
-	if (api->ranges_launch != NULL)
-		run_list(test_ranges_cases, test_nranges_cases, seed, chosen, passed, failed);
-	else
-		printf("device \"%s\" has no ranges_launch: %d tests of ranges not run\n", api->name,
-			   test_nranges_cases);
 	test_close(&test_device);
 }
 

@@ -615,7 +615,8 @@ search_pieces(void)
 
 		batch->spec.ascending = ascending;
 		for (p = 0; p < npieces; p++)
-			batch_piece(batch, test_once_in(4) ? 0 : (uint32) test_below(test_once_in(8) ? 3000 : 60),
+			batch_piece(batch,
+						test_once_in(4) ? 0 : (uint32) test_below(test_once_in(8) ? 3000 : 60),
 						ascending ? KEYS_ASCENDING : (KeyOrder) test_below(KEY_ORDERS), positions);
 		batch_run(batch);
 	}
@@ -818,7 +819,8 @@ search_destroy_in_flight(void)
 {
 	TestShape	shape = search_shape(20000);
 	TestMirror *mirror = search_mirror(&shape);
-	Batch	   *batch = batch_create(mirror, GPB_SEARCH_EQUAL, GPB_ORDER_NEAR, large(200000), false);
+	Batch	   *batch = batch_create(mirror, GPB_SEARCH_EQUAL, GPB_ORDER_NEAR, large(200000),
+									 false);
 
 	batch_piece(batch, large(200000), KEYS_RANDOM, true);
 	CHECK_OK(batch_launch(batch, 0));
@@ -832,13 +834,13 @@ search_destroy_in_flight(void)
 	test_mirror_free(mirror);
 }
 
-/* Searches and aggregates on many channels, finished in another order than launched */
+/* Searches and requests of ranges on many channels, finished in another order than launched */
 static void
 search_channels(void)
 {
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
-	GpbAggregateSpec spec = test_spec(mirror);
+	GpbRangesSpec spec = test_spec(mirror, 1);
 	Batch	   *batch[8];
 	int			i;
 
@@ -848,15 +850,52 @@ search_channels(void)
 								false);
 		batch_piece(batch[i], 5000, KEYS_RANDOM, i & 1);
 		CHECK_OK(batch_launch(batch[i], i));
-		CHECK_OK(test_launch(mirror, 8 + i, &spec));
+		CHECK_OK(test_launch(mirror, 8 + i, &spec, &test_whole));
 	}
 	for (i = 7; i >= 0; i--)
 	{
-		test_finish(mirror, 8 + i, &spec);
+		test_finish(mirror, 8 + i, &spec, &test_whole);
 		batch_finish(batch[i], i);
 		batch_free(batch[i]);
 	}
 	test_mirror_free(mirror);
+}
+
+/* A search, or a request of ranges, that nobody waits for ends when the other is launched. */
+static void
+search_abandoned(void)
+{
+	TestShape	shape = search_shape(8000);
+	TestMirror *mirror = search_mirror(&shape);
+	GpbRangesSpec spec = test_spec(mirror, 100);
+	GpbRange   *ranges = calloc(spec.n, sizeof(GpbRange));
+	Batch	   *batch[2];
+	bool		ended = false;
+	uint64		touched = 0;
+	size_t		i;
+
+	for (i = 0; i < spec.n; i++)
+		ranges[i] = test_whole;
+	for (i = 0; i < 2; i++)
+	{
+		batch[i] = batch_create(mirror, GPB_SEARCH_LOWER, (GpbSearchOrder) i, 5000, false);
+		batch_piece(batch[i], 5000, KEYS_RANDOM, true);
+	}
+	CHECK_OK(test_launch(mirror, 4, &spec, ranges));
+	CHECK_OK(batch_launch(batch[0], 4));
+	batch_finish(batch[0], 4);
+	CHECK_OK(test_device.api->poll(test_device.device, 4, &ended));
+	CHECK(ended, "ranges go on after the search that was launched later");
+	CHECK_OK(batch_launch(batch[1], 4));
+	test_ask(mirror, 4, &spec, ranges);
+	memset(batch[1]->arena, 0x5A, batch[1]->size);
+	test_mirror_free(mirror);	/* where all that reads it comes to its end */
+	for (i = 0; i < batch[1]->size; i++)
+		touched += batch[1]->arena[i] != 0x5A;
+	CHECK(touched == 0, "%lu bytes of an abandoned search written", touched);
+	for (i = 0; i < 2; i++)
+		batch_free(batch[i]);
+	free(ranges);
 }
 
 /* Poll alone brings a batch to its end, a bounded part at a time. */
@@ -970,6 +1009,7 @@ const TestCase test_search_cases[] = {
 	CASE(search_inner_after_launch),
 	CASE(search_destroy_in_flight),
 	CASE(search_channels),
+	CASE(search_abandoned),
 	CASE(search_polled),
 	CASE(search_memory),
 	CASE(search_random_everything)

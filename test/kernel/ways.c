@@ -628,9 +628,9 @@ land_flight(Flight *flight)
 }
 
 static void
-choose_bucket(uint32 keys)
+choose_chunk(uint32 keys)
 {
-	GpbChooseBucket choose = (GpbChooseBucket) symbol(GPB_BUCKET_ENTRY);
+	GpbChooseChunk choose = (GpbChooseChunk) symbol(GPB_CHUNK_ENTRY);
 
 	if (choose != NULL)
 		choose(test_device.device, keys);
@@ -662,12 +662,12 @@ buckets_sizes(void)
 
 		for (i = 0; i < 4; i++)
 		{
-			choose_bucket(bucket[i]);
+			choose_chunk(bucket[i]);
 			land_flight(launch_flight(tree, 7, GPB_ORDER_INPUT, i == 0 ? 20 : 2500));
 		}
 		test_tree_free(tree);
 	}
-	choose_bucket(0);
+	choose_chunk(0);
 }
 
 /* Two channels at once, each with all its lanes, and one that sorts */
@@ -688,7 +688,7 @@ buckets_channels(void)
 			Flight	   *c;
 
 			/* the second needs more memory than its lanes had */
-			choose_bucket(200 << round);
+			choose_chunk(200 << round);
 			a = launch_flight(tree, 8, GPB_ORDER_INPUT, large(30000));
 			b = launch_flight(tree, 9, GPB_ORDER_INPUT, large(30000));
 			c = launch_flight(tree, 10, round == 1 ? GPB_ORDER_KEY : GPB_ORDER_NEAR, 1000);
@@ -698,7 +698,7 @@ buckets_channels(void)
 		}
 		test_tree_free(tree);
 	}
-	choose_bucket(0);
+	choose_chunk(0);
 }
 
 /* What is written after a launch is not seen by it, and by a later one it is (rule M3). */
@@ -719,7 +719,7 @@ buckets_refresh_in_flight(void)
 			Flight	   *c;
 			uint32		p;
 
-			choose_bucket(300);
+			choose_chunk(300);
 			a = launch_flight(tree, 11, GPB_ORDER_INPUT, large(30000));
 			b = launch_flight(tree, 12, (GpbSearchOrder) (round % 3), 1500);
 			/* in place; then elsewhere, as the old place is too small */
@@ -738,7 +738,7 @@ buckets_refresh_in_flight(void)
 		}
 		test_tree_free(tree);
 	}
-	choose_bucket(0);
+	choose_chunk(0);
 }
 
 static void
@@ -752,7 +752,7 @@ buckets_destroy_in_flight(void)
 		Flight	   *a;
 		Flight	   *b;
 
-		choose_bucket(300);
+		choose_chunk(300);
 		a = launch_flight(tree, 14, GPB_ORDER_INPUT, large(30000));
 		b = launch_flight(tree, 15, GPB_ORDER_NEAR, 1500);
 		test_device.api->mirror_destroy(test_device.device, tree->mirror);
@@ -761,7 +761,7 @@ buckets_destroy_in_flight(void)
 		land_flight(b);
 		test_tree_free(tree);
 	}
-	choose_bucket(0);
+	choose_chunk(0);
 }
 
 /* ---- the list ---- */

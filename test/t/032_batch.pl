@@ -16,7 +16,7 @@ use GpubtreeTest;
 use GpubtreeLimits;
 
 my $device = ($ENV{GPB_CUDA} // 'no') eq 'yes' ? 'auto' : 'host';
-my $node = gpb_node('main', settings => <<CONF);
+my $node = gpb_node('main', small_chunks => 1, settings => <<CONF);
 autovacuum = off
 gpubtree.device = '$device'
 max_connections = 30

@@ -15,7 +15,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $node = gpb_node('main', small_chunks => 1, settings => "autovacuum = off\n");
 my $data = $node->data_dir;
 
 # answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says:
@@ -117,7 +117,7 @@ my %change = (
 
 for my $what (sort keys %change)
 {
-	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-bucket-taken')
+	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-chunk-taken')
 	{
 		for my $mode ('aggregate', 'list', 'rows')
 		{
@@ -175,7 +175,7 @@ my %loss = (
 
 for my $what (sort keys %loss)
 {
-	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-bucket-taken')
+	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-chunk-taken')
 	{
 		# All pages are all-visible, so that what the device has answered by then is in the totals.
 		$node->safe_psql('postgres', $reset);
@@ -197,7 +197,7 @@ for my $what (sort keys %loss)
 my $holder = $node->background_psql('postgres');
 for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 {
-	for my $point ('batch-after-visibility-map', 'batch-before-submit', 'batch-bucket-taken')
+	for my $point ('batch-after-visibility-map', 'batch-before-submit', 'batch-chunk-taken')
 	{
 		my ($out, $err) = ('', '');
 
@@ -216,7 +216,7 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 		all_is_free("$end, $point");
 	}
 
-	# two buckets with the service
+	# two chunks with the service
 	append_to_file("$data/gpubtree_hold.batches", '');
 	my ($out, $err) = ('', '');
 	my $leaver = IPC::Run::start(
@@ -265,7 +265,7 @@ $node->stop;
 
 # ---- one slot and one unit of staging for all ----
 
-$node = gpb_node('small', settings => <<'CONF');
+$node = gpb_node('small', small_chunks => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.batch_slots = 1
 gpubtree.batch_memory = 64kB
@@ -279,7 +279,7 @@ gpb_wait_for_service($node);
 my $query = "SELECT matches, sum, batches > 100, fallbacks, engine FROM gpubtree_probe('t_k',
 	(SELECT array_agg(i) FROM generate_series(1::bigint, 40000) i), 'device')";
 is($node->safe_psql('postgres', $query), '30000|450015000|t|0|host device',
-	'one slot: buckets one after the other');
+	'one slot: chunks one after the other');
 $node->safe_psql('postgres', 'VACUUM t');
 my @readers = map {
 	gpb_start_pgbench($node, <<'SQL', '-c', '4', '-t', '5')

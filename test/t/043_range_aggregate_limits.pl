@@ -14,7 +14,7 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeLimits;
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', small_chunks => 1, settings => <<'CONF');
 autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0

@@ -27,7 +27,7 @@ my $answer = $node->safe_psql('postgres',
 like(gpb_engine($node, $query, 'aggregate'), qr/host/, 'the mirror answers');
 
 # At each point of a query at which it depends on the service
-for my $point ('aggregate-after-refresh', 'aggregate-after-visibility-map')
+for my $point ('batch-after-refresh', 'batch-after-visibility-map')
 {
 	my $holder = $node->background_psql('postgres');
 	my $reader = $node->background_psql('postgres');

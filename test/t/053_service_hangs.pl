@@ -19,7 +19,7 @@ my $slack = 8;
 my $node = gpb_node('main', settings => <<"CONF");
 autovacuum = off
 gpubtree.request_timeout = '${timeout}s'
-gpubtree.query_slots = 3
+gpubtree.batch_slots = 3
 gpubtree.refresh_slots = 2
 gpubtree.batch_memory = 160MB
 CONF
@@ -260,22 +260,35 @@ is(log_lines(), "$hangs $hangs", 'a service that was stopped together with its b
 
 # ---- waits for what other sessions hold ----
 
-$node->append_conf('postgresql.conf', <<'CONF');
-gpubtree.query_slots = 1
+# Who has the slot has half of the units at most, and who has the unit has one slot of 64.
+my $one_slot = <<'CONF';
+gpubtree.batch_slots = 1
+gpubtree.refresh_slots = 1
+gpubtree.batch_memory = 64MB
+CONF
+my $one_unit = <<'CONF';
+gpubtree.batch_slots = 64
 gpubtree.refresh_slots = 1
 gpubtree.batch_memory = 64kB
 CONF
-$node->restart;
-gpb_wait_for_service($node);
-my $holder = $node->background_psql('postgres');
+my $holder;
 
 for my $held (
-	[ 'the query slot', 'aggregate-before-submit', $compare, $compare ],
-	[ 'all units', 'batch-before-submit', "SELECT probed_right('device')", "SELECT probed_right('device')" ],
+	[ 'the slot', 'batch-before-submit', $compare, $compare, $one_slot ],
+	[ 'all units', 'batch-before-submit', "SELECT probed_right('device')", "SELECT probed_right('device')", $one_unit ],
 	[ 'the refresh', 'refresh-after-move', "$compare", "SELECT gpubtree_refresh('t_k')" ],
 	[ 'the refresh and its slot', 'refresh-before-publish', $compare, $compare ])
 {
-	my ($what, $point, $first, $second) = @$held;
+	my ($what, $point, $first, $second, $settings) = @$held;
+
+	if (defined $settings)
+	{
+		$holder->quit if defined $holder;
+		$node->append_conf('postgresql.conf', $settings);
+		$node->restart;
+		gpb_wait_for_service($node);
+		$holder = $node->background_psql('postgres');
+	}
 
 	$node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
 	$node->safe_psql('postgres', $change) if $what =~ /refresh/;

@@ -70,7 +70,7 @@ $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 $reader->query_safe("SET $_")
   for ('gpubtree.setup_cost = 0', 'enable_seqscan = off', 'enable_indexscan = off',
 	'enable_indexonlyscan = off', 'enable_bitmapscan = off',
-	"gpubtree.hold_point = 'cpu-after-leaf'");
+	"gpubtree.hold_point = 'batch-after-leaf'");
 $reader->query_until(qr/sent/, "\\echo sent\nSELECT count(*), sum(v) FROM t WHERE k > 0;\n");
 gpb_wait_for_hold($node);
 ok(vacuum_waits($vacuum), 'aggregate: VACUUM waits for the pin');

@@ -11,7 +11,7 @@ use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
-gpubtree.query_slots = 1
+gpubtree.batch_slots = 1
 gpubtree.refresh_slots = 1
 CONF
 gpb_compare_function($node);
@@ -68,10 +68,10 @@ for my $point ('refresh-after-move', 'refresh-before-copy', 'refresh-before-publ
 	}
 }
 
-# The only query slot is taken: waiting for it can be cancelled, and ends when it is given back.
+# The only slot is taken: waiting for it can be cancelled, and ends when it is given back.
 my $first = $node->background_psql('postgres');
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-$first->query_safe("SET gpubtree.hold_point = 'aggregate-before-submit'");
+$first->query_safe("SET gpubtree.hold_point = 'batch-before-submit'");
 $first->query_safe('SET gpubtree.setup_cost = 0');
 $first->query_safe("SET $_ = off")
   for ('enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan');
@@ -79,7 +79,7 @@ $first->query_until(qr/sent/, "\\echo sent\nSELECT 'rows ' || count(*) FROM t WH
 gpb_wait_for_hold($node);
 my ($code, $out, $err) = $node->psql('postgres',
 	"SET statement_timeout = 300; SELECT compare_range('t', 1, 1000000)");
-like($err, qr/statement timeout/, 'waiting for a query slot can be cancelled');
+like($err, qr/statement timeout/, 'waiting for a slot can be cancelled');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 my $rows = $first->query('SELECT 1');
 like($rows, qr/rows \d+/, 'who held it goes on');

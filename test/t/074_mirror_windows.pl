@@ -117,7 +117,7 @@ sub compare
 {
 	make_table('a');
 	lock_point($_) for keys %lock;
-	my $reader = start('reader', 'reader', 'aggregate-after-refresh',
+	my $reader = start('reader', 'reader', 'batch-after-refresh',
 		'SELECT count(*), sum(v) FROM a WHERE k > 0');
 	$node->safe_psql('postgres', 'VACUUM a');
 	my $refresher = start('refresher', 'refresher', 'refresh-in-move', "SELECT gpubtree_refresh('a_k')");
@@ -133,7 +133,7 @@ sub compare
 {
 	make_table('b');
 	lock_point($_) for keys %lock;
-	my $reader = start('reader', 'reader', 'aggregate-after-refresh',
+	my $reader = start('reader', 'reader', 'batch-after-refresh',
 		'SELECT count(*), sum(v) FROM b WHERE k > 0');
 	$node->safe_psql('postgres', 'VACUUM b');
 	hold_service('map-read');

@@ -69,6 +69,11 @@ log_statement = none
 # tests hold the service still, and the machine may be slow: that is not a service that hangs
 gpubtree.request_timeout = '10min'
 CONF
+	# So that tests with little data send several chunks to the device.
+	$node->append_conf('postgresql.conf', <<'CONF') if $options{small_chunks};
+gpubtree.chunk_least = 8
+gpubtree.chunk_most = 64
+CONF
 	$node->append_conf('postgresql.conf', $options{settings})
 	  if defined $options{settings};
 	$node->start;

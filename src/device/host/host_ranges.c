@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * host_ranges.c
- *	  Batches of ranges on the host device.
+ *	  Requests of ranges on the host device.
  *
  * A launch copies what it needs and does no work; each poll does a bounded part of
  * it, and finish the rest.  So that an upload in between is not seen (rule M3), whoever
  * is about to change a mirror or a channel's visibility bits first has the
  * ranges that read them brought to their end (gpb_host_ranges_settle).
+ *
+ * Ranges are worked on in their order, and each leaf by leaf.  A running state takes the entries of
+ * one answer, which is written to the device's own memory when its last range is done: the
+ * caller's memory for answers may be that of the ranges, which are read until then.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,80 +20,87 @@
 #include "leaf_aggregate.h"
 
 /* Entries read and ranges begun by one poll, about: well under a millisecond */
-#define GPB_HOST_RANGES_STEP	100000
+#define RANGES_STEP		100000
 
-struct GpbHostRanges
+typedef struct GpbHostRanges
 {
 	bool		launched;		/* and not brought to its end */
-	bool		answered;		/* there is something to fetch */
+	bool		answered;		/* finish and fetch have something to give */
+	GpbDeviceStatus status;
+	const char *error;			/* if status is not OK */
+
+	/* the request */
 	const GpbDeviceMirror *mirror;
 	GpbRangesSpec spec;
-	GpbAggregateSpec leaf_spec; /* the same, as a leaf's loop wants it */
-	const void *ranges;
+	GpbAnswerFormat format;
+	const void *ranges;			/* the caller's */
+	void	   *answers;		/* the caller's, written by finish */
+	GpbHostBuffer changed;		/* a copy of the map */
 	uint32		nblocks;		/* that changed covers */
 	uint32		heap_blocks;	/* that visibility bits were given for */
-	uint64		leaves;
-	GpbDeviceStatus status;
 
 	/* progress: the range that is worked on, if begun, and its next separator */
 	uint32		number;
 	bool		begun;
 	GpbRange	range;
 	uint64		separator;
+
+	/* the answer that is being formed, of this range or of all */
 	GpbAggregateState state;
+	GpbFloatSum sums[GPB_MAX_COLUMNS];
 
-	GpbHostBuffer changed;
-	GpbHostBuffer answers;
-	GpbHostBuffer pieces;
-	GpbHostBuffer entries;
-};
+	/* results so far */
+	uint64		leaves;
+	GpbHostBuffer formed;		/* answers */
+	GpbHostBuffer pieces;		/* GpbUncleanPiece */
+	GpbHostBuffer entries;		/* GpbRangeEntry */
+} GpbHostRanges;
 
-/* ---- what ranges leave behind ---- */
+/* ---- answers ---- */
 
-/* Room for size more bytes; NULL: no memory. */
-static char *
-gpb_host_append(GpbDevice *device, GpbHostBuffer *buffer, uint64 size)
+/* Begin an answer: of no entries yet. */
+static void
+begin_answer(GpbHostRanges *work)
 {
-	char	   *at;
+	int			nsums = gpb_count_float_sums(&work->spec.program);
+	int			i;
 
-	if (gpb_host_reserve(device, buffer, buffer->used + size) != GPB_DEVICE_OK)
-		return NULL;
-	at = buffer->data + buffer->used;
-	buffer->used += size;
-	return at;
+	work->state.entries = 0;
+	for (i = 0; i < work->format.ncolumns; i++)
+		gpb_column_state_init(&work->state.column[work->format.column[i].column]);
+	for (i = 0; i < nsums; i++)
+		gpb_float_sum_init(&work->sums[i]);
 }
 
-/* The current range's answer, packed as gpb_range_answer_width says. */
-static GpbDeviceStatus
-gpb_host_range_answer(GpbDevice *device, struct GpbHostRanges *work)
+/* Write the answer that was formed, as number "number" of the request's, and begin another. */
+static void
+end_answer(GpbHostRanges *work, uint32 number)
 {
-	const GpbColumnState *column = &work->state.column[work->spec.column];
-	uint8		want = work->spec.want;
-	int64	   *word;
+	const GpbAnswerFormat *format = &work->format;
+	int64	   *answer = (int64 *) work->formed.data + (uint64) number * format->words;
+	int			nsums = 0;
+	int			i;
 
-	if (work->spec.list_entries)
-		return GPB_DEVICE_OK;
-	word = (int64 *) gpb_host_append(device, &work->answers, gpb_range_answer_width(want));
-	if (word == NULL)
-		return GPB_DEVICE_NO_MEMORY;
-	*word++ = work->state.entries;
-	if (want & GPB_WANT_COUNT)
-		*word++ = column->count;
-	if (want & GPB_WANT_SUM)
+	gpb_answer_init(format, answer);
+	answer[0] = work->state.entries;
+	for (i = 0; i < format->ncolumns; i++)
 	{
-		*word++ = (int64) column->sum_low;
-		*word++ = column->sum_high;
+		const GpbAnswerColumn *column = &format->column[i];
+
+		gpb_answer_add_state(column, answer, &work->state.column[column->column]);
+		if (column->float_sum == 0)
+			continue;
+		gpb_float_sum_normalize(&work->sums[nsums]);
+		*gpb_answer_float_sum(column, answer) = work->sums[nsums++];
 	}
-	if (want & GPB_WANT_MINMAX)
-	{
-		*word++ = column->min;
-		*word++ = column->max;
-	}
-	return GPB_DEVICE_OK;
+	begin_answer(work);
 }
 
+/* ---- records ---- */
+
+/* Leave a piece of the current range to the CPU. */
 static GpbDeviceStatus
-gpb_host_range_unclean(GpbDevice *device, struct GpbHostRanges *work, GpbRange range, uint32 block)
+add_piece(GpbDevice *device, GpbHostRanges *work, GpbRange range, uint32 block)
 {
 	GpbUncleanPiece *piece =
 		(GpbUncleanPiece *) gpb_host_append(device, &work->pieces, sizeof(GpbUncleanPiece));
@@ -102,71 +113,80 @@ gpb_host_range_unclean(GpbDevice *device, struct GpbHostRanges *work, GpbRange r
 	return GPB_DEVICE_OK;
 }
 
-/* Entry i of the page to the list. */
-static GpbDeviceStatus
-gpb_host_range_entry(GpbDevice *device, struct GpbHostRanges *work, const char *page, int i,
-					 uint32 flags)
+/* Write the page's entry i to *entry, a record of "width" bytes. */
+static void
+write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const char *page, int i,
+			uint32 flags)
 {
 	const GpbLayout *layout = &work->mirror->layout;
-	int			width = gpb_range_entry_width(layout->row_width);
-	char	   *entry = gpb_host_append(device, &work->entries, width);
-	uint64		key = gpb_page_key(page, layout->key_width, i);
 
-	if (entry == NULL)
-		return GPB_DEVICE_NO_MEMORY;
-	memset(entry, 0, width);
-	memcpy(entry, &work->number, 4);
-	memcpy(entry + 4, &flags, 4);
-	memcpy(entry + 8, &key, 8);
-	memcpy(entry + 16, gpb_page_row(page, layout->row_width, i), layout->row_width);
-	return GPB_DEVICE_OK;
+	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* padding */
+	entry->number = work->number;
+	entry->flags = flags;
+	entry->key = gpb_page_key(page, layout->key_width, i);
+	memcpy(entry->row, gpb_page_row(page, layout->row_width, i), layout->row_width);
 }
 
 /* ---- one leaf ---- */
 
-/* Entries [from, to) of a clean leaf, all of them listed. */
+/* List the entries [from, to) of a clean leaf, but those hinted dead. */
 static GpbDeviceStatus
-gpb_host_range_list(GpbDevice *device, struct GpbHostRanges *work, const char *page, int from,
-					int to, const uint8 *visible)
+list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
+			 const uint8 *visible)
 {
 	int			row_width = work->mirror->layout.row_width;
-	uint64		dead = work->spec.ignore_dead_hints ? 0 : GPB_LOC_DEAD;
-	GpbDeviceStatus status = GPB_DEVICE_OK;
+	int			width = gpb_range_entry_width(row_width);
+	uint64		dead = work->spec.program.ignore_dead_hints ? 0 : GPB_LOC_DEAD;
+	GpbHostBuffer *entries = &work->entries;
 	int			i;
 
-	for (i = from; status == GPB_DEVICE_OK && i < to; i++)
+	if (gpb_host_reserve(device, entries, entries->used + (uint64) (to - from) * width) !=
+		GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	for (i = from; i < to; i++)
 	{
-		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) == 0)
-			status = gpb_host_range_entry(device, work, page, i,
-										  visible[i - from] ? GPB_RANGE_ENTRY_VISIBLE : 0);
+		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) != 0)
+			continue;
+		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page, i,
+					visible[i - from] ? GPB_RANGE_ENTRY_VISIBLE : 0);
+		entries->used += width;
 	}
-	return status;
+	return GPB_DEVICE_OK;
 }
 
-/* Entries [from, to) of a clean leaf, aggregated or, where not all-visible, listed. */
+/*
+ * Add the entries [from, to) of a clean leaf to the answer that is being formed; those not
+ * all-visible become records.
+ */
 static GpbDeviceStatus
-gpb_host_range_aggregate(GpbDevice *device, struct GpbHostRanges *work, const char *page,
-						 int from, int to, const uint8 *visible)
+aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
+				  const uint8 *visible)
 {
+	int			width = gpb_range_entry_width(work->mirror->layout.row_width);
+	GpbHostBuffer *entries = &work->entries;
 	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
-	int			n = gpb_leaf_aggregate(page, &work->leaf_spec, from, to, visible, &work->state,
-									   NULL, unknown);
-	GpbDeviceStatus status = GPB_DEVICE_OK;
+	int			n = gpb_leaf_aggregate(page, &work->spec.program, from, to, visible, &work->state,
+									   work->sums, unknown);
 	int			i;
 
-	for (i = 0; status == GPB_DEVICE_OK && i < n; i++)
-		status = gpb_host_range_entry(device, work, page, unknown[i], 0);
-	return status;
+	if (gpb_host_reserve(device, entries, entries->used + (uint64) n * width) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	for (i = 0; i < n; i++)
+	{
+		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page,
+					unknown[i], 0);
+		entries->used += width;
+	}
+	return GPB_DEVICE_OK;
 }
 
-/* The part of the current range that its next leaf answers; entries read to *did. */
+/* Do the part of the current range that its next leaf covers; add the entries read to *did. */
 static GpbDeviceStatus
-gpb_host_range_leaf(GpbDevice *device, GpbHostChannel *channel, struct GpbHostRanges *work,
-					uint64 *did)
+do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 *did)
 {
 	const GpbDeviceMirror *mirror = work->mirror;
 	const GpbLayout *layout = &mirror->layout;
-	const GpbSeparator *separator = &mirror->separators[work->separator];
+	const GpbHostSeparator *separator = &mirror->separators[work->separator];
 	GpbBound	high = gpb_host_leaf_limit(mirror, work->separator);
 	const char *page = gpb_host_clean_leaf(mirror, separator->leaf, high, work->spec.epoch,
 										   (const uint32 *) work->changed.data, work->nblocks);
@@ -182,7 +202,7 @@ gpb_host_range_leaf(GpbDevice *device, GpbHostChannel *channel, struct GpbHostRa
 	if (gpb_bound_less(high, piece.hi))
 		piece.hi = high;
 	if (page == NULL)
-		return gpb_host_range_unclean(device, work, piece, separator->leaf);
+		return add_piece(device, work, piece, separator->leaf);
 	work->leaves++;
 	count = gpb_page_count(page);
 	from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, piece.lo);
@@ -191,77 +211,82 @@ gpb_host_range_leaf(GpbDevice *device, GpbHostChannel *channel, struct GpbHostRa
 	if (from >= to)
 		return GPB_DEVICE_OK;
 	*did += to - from;
-	gpb_host_look_up_visibility(channel, work->heap_blocks, page, layout->row_width, from, to,
-								visible);
-	return work->spec.list_entries ?
-		gpb_host_range_list(device, work, page, from, to, visible) :
-		gpb_host_range_aggregate(device, work, page, from, to, visible);
+	gpb_host_look_up_visibility((const uint8 *) channel->visibility.data, work->heap_blocks, page,
+								layout->row_width, from, to, visible);
+	return work->spec.program.list_entries ?
+		list_entries(device, work, page, from, to, visible) :
+		aggregate_entries(device, work, page, from, to, visible);
 }
 
 /* ---- range by range ---- */
 
 static void
-gpb_host_range_begin(struct GpbHostRanges *work)
+begin_range(GpbHostRanges *work)
 {
-	GpbKeyRange keys;
-
-	if (work->spec.points)
-		keys.lo = keys.hi = ((const uint64 *) work->ranges)[work->number];
-	else
-		keys = ((const GpbKeyRange *) work->ranges)[work->number];
-	work->range = gpb_key_range(keys, work->mirror->layout.flags);
+	work->range = gpb_request_range(work->spec.form, work->ranges, work->number,
+									work->mirror->layout.flags);
 	work->begun = true;
-	work->state.entries = 0;
-	gpb_column_state_init(&work->state.column[work->spec.column]);
-	work->separator = gpb_bound_less(work->range.lo, work->range.hi) ?
-		gpb_host_find_separator(work->mirror, work->range.lo) : work->mirror->nseparators;
+	work->separator = work->mirror->nseparators;
+	if (gpb_bound_less(work->range.lo, work->range.hi) && work->mirror->nseparators > 0)
+		work->separator = gpb_host_find_separator(work->mirror, work->range.lo);
 }
 
-/* Has the current range a part right of the leaves done? */
+/* Does the current range go on in the next separator's leaf? */
 static bool
-gpb_host_range_goes_on(const struct GpbHostRanges *work)
+range_goes_on(const GpbHostRanges *work)
 {
 	return work->separator < work->mirror->nseparators &&
 		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
 }
 
-/* One leaf of a range, or the range's beginning or end. */
-static GpbDeviceStatus
-gpb_host_ranges_step(GpbDevice *device, GpbHostChannel *channel, struct GpbHostRanges *work,
-					 uint64 *did)
+/* Go on to the next range; the answers that are complete now are written. */
+static void
+end_range(GpbHostRanges *work)
 {
-	GpbDeviceStatus status = GPB_DEVICE_OK;
-
-	if (!work->begun)
-	{
-		gpb_host_range_begin(work);
-		++*did;
-		if (work->mirror->nseparators == 0 && gpb_bound_less(work->range.lo, work->range.hi))
-			return gpb_host_range_unclean(device, work, work->range, GPB_NO_BLOCK);
-	}
-	if (gpb_host_range_goes_on(work))
-		return gpb_host_range_leaf(device, channel, work, did);
-	status = gpb_host_range_answer(device, work);
 	work->begun = false;
 	work->number++;
-	return status;
+	if (!work->spec.total && !work->spec.program.list_entries)
+		end_answer(work, work->number - 1);
+}
+
+/* Begin the next range, or do one leaf of the current one, or end it. */
+static GpbDeviceStatus
+do_step(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 *did)
+{
+	if (!work->begun)
+	{
+		begin_range(work);
+		++*did;
+		if (work->mirror->nseparators == 0 && gpb_bound_less(work->range.lo, work->range.hi))
+			return add_piece(device, work, work->range, GPB_NO_BLOCK);
+	}
+	if (range_goes_on(work))
+		return do_leaf(device, channel, work, did);
+	end_range(work);
+	return GPB_DEVICE_OK;
 }
 
 /* Go on with about "most" entries and ranges. */
 static void
-gpb_host_ranges_run(GpbDevice *device, GpbHostChannel *channel, struct GpbHostRanges *work,
-					uint64 most)
+run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most)
 {
 	uint64		did = 0;
 
 	while (work->launched && did < most)
 	{
-		if (work->number == work->spec.n)
-			work->launched = false;
+		if (work->number < work->spec.n)
+			work->status = do_step(device, channel, work, &did);
 		else
-			work->status = gpb_host_ranges_step(device, channel, work, &did);
-		if (work->status != GPB_DEVICE_OK)
+		{
 			work->launched = false;
+			if (work->spec.total && !work->spec.program.list_entries)
+				end_answer(work, 0);
+		}
+		if (work->status != GPB_DEVICE_OK)
+		{
+			work->launched = false;
+			work->error = device->error;
+		}
 	}
 }
 
@@ -276,7 +301,7 @@ gpb_host_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror, int cha
 
 		if (c->ranges != NULL && c->ranges->launched &&
 			(i == channel || c->ranges->mirror == mirror))
-			gpb_host_ranges_run(device, c, c->ranges, ~(uint64) 0);
+			run(device, c, c->ranges, ~(uint64) 0);
 	}
 }
 
@@ -287,7 +312,7 @@ gpb_host_ranges_poll(GpbDevice *device, int channel)
 
 	if (c->ranges == NULL)
 		return true;
-	gpb_host_ranges_run(device, c, c->ranges, GPB_HOST_RANGES_STEP);
+	run(device, c, c->ranges, RANGES_STEP);
 	return !c->ranges->launched;
 }
 
@@ -300,73 +325,60 @@ gpb_host_ranges_abandon(GpbHostChannel *channel)
 
 /* ---- the interface ---- */
 
-/* Why a request is not for ranges, or NULL */
-static const char *
-gpb_host_ranges_fault(const GpbRangesSpec *spec)
-{
-	if (spec->list_entries)
-		return NULL;
-	if (spec->column > spec->layout.ncolumns)
-		return "ranges of a column that the index does not have; name the key or an INCLUDE column";
-	if ((spec->want & GPB_WANT_SUM) != 0 && spec->column > 0 &&
-		spec->layout.kind[spec->column - 1] == GPB_KIND_FLOAT8)
-		return "a float8 column is not summed over ranges; use an aggregate for each range";
-	return NULL;
-}
-
-/* All memory whose size is known beforehand */
+/* Copy the changed map, and reserve what is known beforehand to be needed. */
 static GpbDeviceStatus
-gpb_host_ranges_reserve(GpbDevice *device, struct GpbHostRanges *work, uint32 nblocks)
+prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nblocks)
 {
-	GpbDeviceStatus status;
+	uint64		bytes = ((uint64) nblocks + 31) / 32 * sizeof(uint32);
+	uint64		answers = (uint64) gpb_count_answers(&work->spec) *
+		gpb_answer_width(&work->format);
 
-	work->answers.used = 0;
+	work->formed.used = 0;
 	work->pieces.used = 0;
 	work->entries.used = 0;
 	work->changed.used = 0;
-	status = gpb_host_reserve(device, &work->changed, ((uint64) nblocks + 31) / 32 * 4);
-	if (status == GPB_DEVICE_OK && !work->spec.list_entries)
-		status = gpb_host_reserve(device, &work->answers,
-								  (uint64) work->spec.n *
-								  gpb_range_answer_width(work->spec.want));
-	return status;
+	work->nblocks = nblocks;
+	if (gpb_host_reserve(device, &work->changed, bytes) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	if (bytes > 0)
+		memcpy(work->changed.data, changed, bytes);
+	if (gpb_host_reserve(device, &work->formed, answers) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	work->formed.used = answers;
+	return GPB_DEVICE_OK;
 }
 
 GpbDeviceStatus
 gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
-					   const GpbRangesSpec *spec, const void *ranges, const uint32 *changed,
-					   uint32 nblocks)
+					   const GpbRangesSpec *spec, const void *ranges, void *answers,
+					   const uint32 *changed, uint32 nblocks)
 {
 	GpbHostChannel *c = &device->channels[channel];
-	struct GpbHostRanges *work = c->ranges;
+	GpbHostRanges *work = c->ranges;
 
 	if (work == NULL)
-		work = c->ranges = gpb_host_alloc(device, sizeof(struct GpbHostRanges));
+		work = c->ranges = gpb_host_alloc(device, sizeof(GpbHostRanges));
 	if (work == NULL)
 		return GPB_DEVICE_NO_MEMORY;
 	work->launched = work->answered = false;
-	if (gpb_host_ranges_fault(spec) != NULL)
+	if (gpb_program_fault(&spec->program) != NULL)
 	{
-		device->error = gpb_host_ranges_fault(spec);
+		device->error = gpb_program_fault(&spec->program);
 		return GPB_DEVICE_NO_MEMORY;
 	}
 	work->mirror = mirror;
 	work->spec = *spec;
 	work->ranges = ranges;
-	work->nblocks = nblocks;
-	work->heap_blocks = gpb_host_covered_blocks(c, spec->heap_blocks);
+	work->answers = answers;
+	gpb_answer_format(&spec->program, &work->format);
+	if (prepare(device, work, changed, nblocks) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	work->heap_blocks = (uint32) Min((uint64) spec->heap_blocks,
+									 c->visibility.used * GPB_HEAPBLOCKS_PER_BYTE);
 	work->leaves = 0;
 	work->number = 0;
 	work->begun = false;
-	if (gpb_host_ranges_reserve(device, work, nblocks) != GPB_DEVICE_OK)
-		return GPB_DEVICE_NO_MEMORY;
-	if (nblocks > 0)
-		memcpy(work->changed.data, changed, ((uint64) nblocks + 31) / 32 * 4);
-	memset(&work->leaf_spec, 0, sizeof(work->leaf_spec));
-	work->leaf_spec.layout = spec->layout;
-	work->leaf_spec.ignore_dead_hints = spec->ignore_dead_hints;
-	if (!spec->list_entries)
-		work->leaf_spec.want[spec->column] = spec->want;
+	begin_answer(work);
 	work->status = GPB_DEVICE_OK;
 	work->launched = work->answered = true;
 	return GPB_DEVICE_OK;
@@ -374,10 +386,10 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 
 /* qsort order of entries to be checked in the heap: heap TID. */
 static int
-gpb_host_compare_range_tids(const void *a, const void *b)
+compare_tids(const void *a, const void *b)
 {
-	uint64		x = gpb_row_locator((const char *) a + 16) & GPB_TID_MASK;
-	uint64		y = gpb_row_locator((const char *) b + 16) & GPB_TID_MASK;
+	uint64		x = gpb_row_locator(((const GpbRangeEntry *) a)->row) & GPB_TID_MASK;
+	uint64		y = gpb_row_locator(((const GpbRangeEntry *) b)->row) & GPB_TID_MASK;
 
 	return x < y ? -1 : x > y;
 }
@@ -386,7 +398,7 @@ GpbDeviceStatus
 gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 {
 	GpbHostChannel *c = &device->channels[channel];
-	struct GpbHostRanges *work = c->ranges;
+	GpbHostRanges *work = c->ranges;
 	int			width;
 
 	if (work == NULL || !work->answered)
@@ -394,17 +406,18 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 		device->error = "no ranges were launched on this channel; launch them first";
 		return GPB_DEVICE_NO_MEMORY;
 	}
-	gpb_host_ranges_run(device, c, work, ~(uint64) 0);
+	run(device, c, work, ~(uint64) 0);
 	if (work->status != GPB_DEVICE_OK)
 	{
 		work->answered = false;
-		device->error = "out of memory";
+		device->error = work->error;
 		return work->status;
 	}
-	width = gpb_range_entry_width(work->spec.layout.row_width);
-	if (!work->spec.list_entries && work->entries.used > 0)
-		qsort(work->entries.data, work->entries.used / width, width,
-			  gpb_host_compare_range_tids);
+	width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	if (!work->spec.program.list_entries && work->entries.used > 0)
+		qsort(work->entries.data, work->entries.used / width, width, compare_tids);
+	if (work->formed.used > 0)
+		memcpy(work->answers, work->formed.data, work->formed.used);
 	result->leaves = work->leaves;
 	result->unclean = work->pieces.used / sizeof(GpbUncleanPiece);
 	result->entries = work->entries.used / width;
@@ -412,10 +425,10 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 }
 
 GpbDeviceStatus
-gpb_host_ranges_fetch(GpbDevice *device, GpbHostChannel *channel, GpbFetchWhat what,
-					  uint64 first, uint64 n, void *into)
+gpb_host_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 first, uint64 n,
+					  void *into)
 {
-	const struct GpbHostRanges *work = channel->ranges;
+	const GpbHostRanges *work = device->channels[channel].ranges;
 	const GpbHostBuffer *buffer;
 	uint64		width;
 
@@ -424,11 +437,9 @@ gpb_host_ranges_fetch(GpbDevice *device, GpbHostChannel *channel, GpbFetchWhat w
 		device->error = "no finished ranges on this channel; finish them first";
 		return GPB_DEVICE_NO_MEMORY;
 	}
-	buffer = what == GPB_FETCH_ANSWERS ? &work->answers :
-		what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
-	width = what == GPB_FETCH_ANSWERS ? gpb_range_answer_width(work->spec.want) :
-		what == GPB_FETCH_PIECES ? sizeof(GpbUncleanPiece) :
-		gpb_range_entry_width(work->spec.layout.row_width);
+	buffer = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
+	width = what == GPB_FETCH_PIECES ? sizeof(GpbUncleanPiece) :
+		gpb_range_entry_width(work->spec.program.layout.row_width);
 	if (first > buffer->used / width || n > buffer->used / width - first)
 	{
 		device->error = "no such records of ranges; fetch what the result counts";
@@ -442,12 +453,12 @@ gpb_host_ranges_fetch(GpbDevice *device, GpbHostChannel *channel, GpbFetchWhat w
 void
 gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel)
 {
-	struct GpbHostRanges *work = channel->ranges;
+	GpbHostRanges *work = channel->ranges;
 
 	if (work == NULL)
 		return;
 	gpb_host_free(device, work->changed.data, work->changed.size);
-	gpb_host_free(device, work->answers.data, work->answers.size);
+	gpb_host_free(device, work->formed.data, work->formed.size);
 	gpb_host_free(device, work->pieces.data, work->pieces.size);
 	gpb_host_free(device, work->entries.data, work->entries.size);
 	gpb_host_free(device, work, sizeof(*work));

@@ -86,7 +86,7 @@ gpb_host_begins_before(uint64 separator, uint64 key, bool upper)
 static uint64
 gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
 {
-	const GpbSeparator *separators = mirror->separators;
+	const GpbHostSeparator *separators = mirror->separators;
 	uint64		step = 1;
 	uint64		end;
 
@@ -114,7 +114,7 @@ static void
 gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
 					  uint64 *found)
 {
-	const GpbSeparator *separators = mirror->separators;
+	const GpbHostSeparator *separators = mirror->separators;
 	uint64		length = mirror->nseparators;
 	int			i;
 
@@ -394,10 +394,9 @@ gpb_host_search_of(GpbDevice *device, int channel)
 {
 	GpbHostChannel *c = &device->channels[channel];
 
+	gpb_host_search_abandon(device, c);
 	if (c->search == NULL)
 		c->search = gpb_host_alloc(device, sizeof(GpbHostSearch));
-	else
-		gpb_host_end(device, c->search);
 	return c->search;
 }
 
@@ -417,7 +416,6 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 		device->error = "no inner image";
 		return GPB_DEVICE_NO_MEMORY;
 	}
-	gpb_host_ranges_abandon(&device->channels[channel]);
 	search->mirror = mirror;
 	search->spec = *spec;
 	search->nblocks = nblocks;
@@ -451,6 +449,26 @@ gpb_host_search_finish(GpbDevice *device, int channel)
 	if (search != NULL)
 		gpb_host_run_to_end(device, search);
 	return GPB_DEVICE_OK;
+}
+
+void
+gpb_host_search_abandon(GpbDevice *device, GpbHostChannel *channel)
+{
+	if (channel->search != NULL)
+		gpb_host_end(device, channel->search);
+}
+
+void
+gpb_host_search_free(GpbDevice *device, GpbHostChannel *channel)
+{
+	GpbHostSearch *search = channel->search;
+
+	if (search == NULL)
+		return;
+	gpb_host_end(device, search);
+	gpb_host_free(device, search->changed.data, search->changed.size);
+	gpb_host_free(device, search, sizeof(*search));
+	channel->search = NULL;
 }
 
 bool

@@ -4,7 +4,7 @@
  *	  Aggregates over the keys of arrays: "key = ANY (array)" as one batch.
  *
  * The keys of all such conditions together, sorted and each once, that are within the range of the
- * other conditions go to one batch for each column that is aggregated (range_totals.h).
+ * other conditions go to one batch (range_totals.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +22,11 @@
 #include "utils/selfuncs.h"
 
 #include "index/array_keys.h"
-#include "engine/range_totals.h"
 #include "exec/aggregate/aggregate_array.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/outer_cost.h"
+#include "exec/common/range_totals.h"
 
 /* One "key = ANY (array)" */
 typedef struct GpbArrayCondition
@@ -37,17 +37,11 @@ typedef struct GpbArrayCondition
 
 struct GpbArrayScan
 {
-	Relation	heap;
 	Relation	index;
-	Snapshot	snapshot;
-	const GpbAggregateItem *items;
-	int			nitems;
 	ExprContext *econtext;
 	int			n;
 	GpbArrayCondition *conditions;
 	bool		points;			/* single keys satisfy them all, not ranges of keys */
-	MemoryContext context;		/* the node's */
-	GpbRangeTotals *totals;		/* NULL until first needed */
 };
 
 /* ---- planning ---- */
@@ -70,12 +64,10 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
  * ---- price ----
  *
  * Measured with all pages in memory (10 M rows, release build), a batch took 2.6 us for one key
- * where the index-only scan took 3.4, 7.5 and 7.6 for ten, 427 and 716 for a thousand.  Each
- * further column takes a batch of its own, which looks all keys up again, in pages that are in
- * memory then.  In units of cpu_operator_cost:
+ * where the index-only scan took 3.4, 7.5 and 7.6 for ten, 427 and 716 for a thousand.  In units of
+ * cpu_operator_cost:
  */
 #define GPB_ARRAY_START_COST	300 /* to begin a batch */
-#define GPB_ARRAY_AGAIN_COST	100 /* to look a key up again and add its entries */
 
 /* How many elements the arrays have in common, at most */
 static double
@@ -98,7 +90,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 			   const GpbAggregateItem *items, int nitems)
 {
 	GpbOuterInput input = {0};
-	int			ncolumns = gpb_count_columns(items, nitems);
+	int			more = gpb_count_columns(items, nitems) - 1;
 
 	/* the elements are what a join has as outer rows */
 	input.index = index;
@@ -107,8 +99,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 	input.aggregated = true;
 	input.index_only = true;
 	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
-		cpu_operator_cost * (GPB_ARRAY_START_COST * ncolumns +
-							 GPB_ARRAY_AGAIN_COST * input.outer_rows * (ncolumns - 1));
+		cpu_operator_cost * (GPB_ARRAY_START_COST + more * input.matches);
 }
 
 /* ---- begin and end ---- */
@@ -128,19 +119,13 @@ gpb_array_condition_init(Relation index, ScalarArrayOpExpr *clause, PlanState *p
 }
 
 GpbArrayScan *
-gpb_arrays_begin(Relation heap, Relation index, Snapshot snapshot,
-				 const GpbAggregateItem *items, int nitems, List *arrays, PlanState *ps)
+gpb_arrays_begin(Relation index, List *arrays, PlanState *ps)
 {
 	GpbArrayScan *scan = palloc0(sizeof(GpbArrayScan));
 	ListCell   *lc;
 
-	scan->heap = heap;
 	scan->index = index;
-	scan->snapshot = snapshot;
-	scan->items = items;
-	scan->nitems = nitems;
 	scan->econtext = ps->ps_ExprContext;
-	scan->context = CurrentMemoryContext;
 	scan->n = list_length(arrays);
 	scan->conditions = palloc(sizeof(GpbArrayCondition) * scan->n);
 	foreach(lc, arrays)
@@ -153,11 +138,10 @@ gpb_arrays_begin(Relation heap, Relation index, Snapshot snapshot,
 	return scan;
 }
 
-void
-gpb_arrays_end(GpbArrayScan *scan)
+GpbRangeForm
+gpb_arrays_form(const GpbArrayScan *scan)
 {
-	if (scan->totals != NULL)
-		gpb_range_totals_end(scan->totals);
+	return scan->points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
 }
 
 /* ---- a run ---- */
@@ -202,33 +186,13 @@ gpb_arrays_keys(GpbArrayScan *scan, const GpbLayout *layout, GpbRange range, Gpb
 }
 
 void
-gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbAggregateState *group)
+gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbRangeTotals *totals)
 {
 	GpbLayout	layout = *gpb_layout(scan->index);
 	GpbArrayKeys keys;
-	MemoryContext caller;
 
 	if (!gpb_arrays_keys(scan, &layout, *range, &keys))
 		return;
-	if (scan->totals == NULL)
-	{
-		caller = MemoryContextSwitchTo(scan->context);
-		scan->totals = gpb_range_totals_begin(scan->heap, scan->index, scan->snapshot,
-											  scan->items, scan->nitems, scan->points, 0,
-											  GPB_ENGINE_AUTO);
-		MemoryContextSwitchTo(caller);
-	}
-	gpb_range_totals_sum(scan->totals,
-						 keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n, group);
+	gpb_range_totals_sum(totals, keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n);
 	gpb_array_keys_free(&keys);
-}
-
-void
-gpb_arrays_explain(const GpbArrayScan *scan, ExplainState *es)
-{
-	GpbBatchCounters counters = {.engine = "none"};
-
-	if (scan->totals != NULL)
-		gpb_range_totals_counters(scan->totals, &counters);
-	gpb_explain_counters(GPB_LABEL_KEYS, &counters, 0, es);
 }

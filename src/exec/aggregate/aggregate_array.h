@@ -9,14 +9,12 @@
 #define GPB_AGGREGATE_ARRAY_H
 
 #include "postgres.h"
-#include "commands/explain.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
-#include "utils/snapshot.h"
 
-#include "aggregate.h"
 #include "exec/common/items.h"
+#include "exec/common/range_totals.h"
 
 /* ---- planning ---- */
 
@@ -30,24 +28,19 @@ extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 
 /* ---- execution ---- */
 
-/* The conditions of a node, and the batch that answers them */
+/* The conditions of a node */
 typedef struct GpbArrayScan GpbArrayScan;
 
+/* Prepare the conditions "arrays".  Memory is of the current context, but for what a run needs. */
+extern GpbArrayScan *gpb_arrays_begin(Relation index, List *arrays, PlanState *ps);
+
+/* GPB_RANGE_POINTS if the arrays' keys are single ones, else GPB_RANGE_KEYS */
+extern GpbRangeForm gpb_arrays_form(const GpbArrayScan *scan);
+
 /*
- * Prepare the conditions "arrays".  Memory, and that of later runs which outlives them, is of the
- * current context.
+ * Evaluate the arrays, and add the entries of their keys within the range, which the other
+ * conditions leave, to the group of the totals.
  */
-extern GpbArrayScan *gpb_arrays_begin(Relation heap, Relation index, Snapshot snapshot,
-									  const GpbAggregateItem *items, int nitems,
-									  List *arrays, PlanState *ps);
-
-/* Evaluate the arrays, and add the entries of their keys within the range to the group. */
-extern void gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbAggregateState *group);
-
-/* Show what all runs counted. */
-extern void gpb_arrays_explain(const GpbArrayScan *scan, ExplainState *es);
-
-/* Close what the runs opened. */
-extern void gpb_arrays_end(GpbArrayScan *scan);
+extern void gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbRangeTotals *totals);
 
 #endif							/* GPB_AGGREGATE_ARRAY_H */

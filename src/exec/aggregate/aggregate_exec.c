@@ -4,8 +4,8 @@
  *	  The executor node of range aggregates.
  *
  * The node returns one row.  Its conditions become one range of the index's
- * order, an engine aggregates the range, and the totals become the values of the
- * scan tuple.  Which engine is decided at each execution, since plans are cached
+ * order, a batch of one range; or, with arrays, many.  The answer becomes the values of the
+ * scan tuple.  Which engine gives it is decided at each execution, since plans are cached
  * and devices come and go.
  *
  *-------------------------------------------------------------------------
@@ -18,9 +18,8 @@
 #include "utils/memutils.h"
 
 #include "index/index.h"
-#include "leaf_aggregate.h"
-#include "mirror/mirror.h"
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/range_totals.h"
 
 /* ---- begin ---- */
 
@@ -38,126 +37,70 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	scan->nconditions = list_length(plan->conditions);
 	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, &css->ss.ps);
 	if (plan->arrays != NIL)
-		scan->arrays = gpb_arrays_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
-										plan->items, plan->nitems, plan->arrays, &css->ss.ps);
+		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 											ALLOCSET_DEFAULT_SIZES);
 }
 
-/* ---- engines ---- */
-
-static void
-gpb_totals_init(GpbTotals *totals, const GpbAggregateSpec *spec)
-{
-	int			nsums = gpb_count_float_sums(spec);
-	int			i;
-
-	gpb_aggregate_state_init(&totals->state);
-	if (totals->sums == NULL)
-		totals->sums = palloc(sizeof(GpbFloatSum) * Max(nsums, 1));
-	for (i = 0; i < nsums; i++)
-		gpb_float_sum_init(&totals->sums[i]);
-}
+/* ---- the answer ---- */
 
 /*
- * Drop what an engine left open.  Entries that were added for a heap visit and not
- * visited are forgotten.
+ * One range takes the device whenever there is one: the planner has decided that the node pays.  How many keys an
+ * array has it could not know.
  */
-static void
-gpb_run_close(GpbAggregateRun *run)
+static GpbRangeTotals *
+gpb_aggregate_totals(GpbAggregateScan *scan)
 {
-	gpb_heap_visit_release(run);
-	gpb_visibility_cache_release(run);
-}
+	MemoryContext caller;
+	bool		arrays = scan->arrays != NULL;
 
-/* Answer the range with the best engine there is; its name is returned. */
-static const char *
-gpb_run_engines(GpbAggregateRun *run, ScanKey keys, int nkeys)
-{
-	if (gpb_needs_plain_scan(run->snapshot))
-	{
-		gpb_count_cpu_aggregate();
-		gpb_run_scan(run, keys, nkeys);
-		return "index scan";
-	}
-
-	pgstat_count_index_scan(run->index);
-	if (gpb_mirror_available())
-	{
-		GpbAggregateCounters before = *run->counters;
-
-		if (gpb_run_mirror(run))
-			return gpb_mirror_engine_name();
-		/* All or nothing: no part of a failed answer is used. */
-		gpb_run_close(run);
-		gpb_totals_init(&run->totals, &run->spec);
-		*run->counters = before;
-		run->counters->fallbacks++;
-	}
-	gpb_count_cpu_aggregate();
-	gpb_run_cpu(run);
-	return "CPU";
-}
-
-const char *
-gpb_aggregate_range(GpbAggregateRun *run, ScanKey keys, int nkeys)
-{
-	const char *engine;
-	int			i;
-
-	gpb_totals_init(&run->totals, &run->spec);
-	engine = gpb_run_engines(run, keys, nkeys);
-	gpb_run_close(run);
-	run->counters->matches += run->totals.state.entries;
-	for (i = 0; i < gpb_count_float_sums(&run->spec); i++)
-		gpb_float_sum_normalize(&run->totals.sums[i]);
-	return engine;
+	if (scan->totals != NULL)
+		return scan->totals;
+	caller = MemoryContextSwitchTo(scan->context);
+	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+										  scan->node.css.ss.ps.state->es_snapshot,
+										  scan->plan.items, scan->plan.nitems,
+										  arrays ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS,
+										  0, arrays ? GPB_ENGINE_AUTO : GPB_ENGINE_DEVICE);
+	MemoryContextSwitchTo(caller);
+	return scan->totals;
 }
 
 /*
- * Compute the answer and leave it in the scan tuple.  All memory, the values'
- * included, is of the node's work context, which lives until the next
- * execution.
+ * Compute the answer and leave it in the scan tuple.  The values' memory is of the node's work context, which
+ * lives until the next execution.
  */
 static void
 gpb_answer(GpbAggregateScan *scan)
 {
 	TupleTableSlot *slot = scan->node.css.ss.ss_ScanTupleSlot;
-	GpbAggregateRun run = {0};
+	GpbRangeTotals *totals = gpb_aggregate_totals(scan);
+	/* a copy: the relcache may rebuild its own at any time */
+	GpbLayout	layout = *gpb_layout(scan->node.index);
 	MemoryContext caller;
-	ScanKey		keys;
-	int			i;
+	GpbRange	range;
 
 	ExecClearTuple(slot);
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 
-	run.heap = scan->node.heap;
-	run.index = scan->node.index;
-	run.snapshot = scan->node.css.ss.ps.state->es_snapshot;
-	run.counters = &scan->counters;
-	/* A copy: the relcache may rebuild its own at any time. */
-	run.spec.layout = *gpb_layout(scan->node.index);
-	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	gpb_aggregate_wants(scan->plan.items, scan->plan.nitems, run.spec.want);
-	gpb_totals_init(&run.totals, &run.spec);
-
-	keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
+	gpb_range_group_init(totals);
 	scan->engine = "none";
-	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-								&run.spec.layout, scan->node.css.ss.ps.ps_ExprContext,
-								&run.spec.range, keys))
+	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index, &layout,
+								scan->node.css.ss.ps.ps_ExprContext, &range, NULL))
 	{
 		if (scan->arrays != NULL)
-			gpb_arrays_run(scan->arrays, &run.spec.range, &run.totals.state);
+			gpb_arrays_run(scan->arrays, &range, totals);
 		else
-			scan->engine = gpb_aggregate_range(&run, keys, scan->nconditions);
+		{
+			gpb_range_totals_sum(totals, &range, 1);
+			scan->engine = gpb_range_totals_counters(totals)->engine;
+		}
 	}
 
 	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	for (i = 0; i < scan->plan.nitems; i++)
-		slot->tts_values[i] = gpb_aggregate_final(&scan->plan.items[i], &run.spec,
-												  &run.totals, &slot->tts_isnull[i]);
+	gpb_range_group_final(totals, slot->tts_values, slot->tts_isnull);
 	ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(caller);
 }
@@ -176,8 +119,8 @@ gpb_end_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
-	if (scan->arrays != NULL)
-		gpb_arrays_end(scan->arrays);
+	if (scan->totals != NULL)
+		gpb_range_totals_end(scan->totals);
 	gpb_close_node(&scan->node);
 }
 

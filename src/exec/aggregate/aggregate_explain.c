@@ -14,12 +14,13 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/range_totals.h"
 
 void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	GpbBatchCounters counters = {0};
+	GpbBatchCounters counters = {.engine = "none"};
 
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
@@ -27,16 +28,9 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						ancestors, es);
 	if (!es->analyze)
 		return;
-	if (scan->arrays != NULL)
-	{
-		gpb_arrays_explain(scan->arrays, es);
-		return;
-	}
-	counters.engine = scan->engine != NULL ? scan->engine : "none";
-	counters.matches = scan->counters.matches;
-	counters.heap_fetches = scan->counters.heap_entries;
-	counters.walk.leaves = scan->counters.cpu_leaves;
-	counters.refreshed_blocks = scan->counters.refreshed_blocks;
-	counters.fallbacks = scan->counters.fallbacks;
-	gpb_explain_counters(NULL, &counters, 0, es);
+	if (scan->totals != NULL)
+		counters = *gpb_range_totals_counters(scan->totals);
+	if (scan->arrays == NULL && scan->engine != NULL)
+		counters.engine = scan->engine;
+	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS : NULL, &counters, 0, es);
 }

@@ -29,7 +29,7 @@
 /* All in units of cpu_operator_cost */
 #define GPB_BUCKET_START_COST	3000	/* to begin: contexts, index, the zone's changes */
 #define GPB_BUCKET_COST			200		/* to find a bucket, answer its range and make its row */
-#define GPB_BUCKET_COLUMN_COST	80		/* to answer it for a further column */
+#define GPB_BUCKET_COLUMN_COST	5		/* to add up its answer for a further column */
 
 /* Entries of a bucket where the function's arguments are not known until run time */
 #define GPB_UNKNOWN_BUCKET		20.0
@@ -109,6 +109,7 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *pla
 {
 	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
 	int			columns = gpb_count_columns(plan->items, plan->nitems);
+	double		entries = clamp_row_est(index->rel->rows);
 	Cost		run;
 	QualCost	cost;
 
@@ -119,7 +120,7 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *pla
 	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) *
 					 cpu_operator_cost +
 					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
-		columns * gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false);
+		gpb_count_cost(root, index, entries, false) + (columns - 1) * entries * cpu_operator_cost;
 
 	*startup_cost = startup + run * Min(GPB_FIRST_BATCH / buckets, 1.0);
 	*total_cost = startup + run;

@@ -17,14 +17,12 @@
 
 #include "access/genam.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
 #include "index/index.h"
-#include "leaf_aggregate.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/expressions.h"
 #include "exec/common/node_explain.h"
@@ -84,7 +82,7 @@ gpb_bucket_has_row(GpbBucketScan *scan)
 										 scan->node.css.ss.ps.state->es_snapshot, scan->nkeys, 0);
 	bool		found;
 
-	index_rescan(rows, scan->keys, scan->nkeys, NULL, 0);
+	index_rescan(rows, scan->keys, scan->nconditions, NULL, 0);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
@@ -108,14 +106,6 @@ gpb_set_bucket_arguments(GpbBucketScan *scan)
 	order = gpb_bucket_function_set(scan->function, values, isnull);
 	MemoryContextSwitchTo(caller);
 	return order;
-}
-
-/* Add to the scan keys that the key is NULL. */
-static void
-gpb_add_null_key(GpbBucketScan *scan)
-{
-	ScanKeyEntryInitialize(&scan->keys[scan->nkeys++], SK_ISNULL | SK_SEARCHNULL, 1,
-						   InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, (Datum) 0);
 }
 
 static inline GpbRange
@@ -143,7 +133,6 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
-	scan->nkeys = scan->nconditions;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
 	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
 								 &scan->layout, scan->node.css.ss.ps.ps_ExprContext, &range,
@@ -164,8 +153,6 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 	}
 	scan->null_range = gpb_intersection(range, gpb_range_null(&scan->layout));
 	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
-	if (scan->has_null)
-		gpb_add_null_key(scan);
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }
 
@@ -207,31 +194,35 @@ gpb_ask_null_keys(GpbBucketScan *scan)
 	gpb_bucket_batches_stop(scan);
 }
 
-/* Open the group of NULL; false if it has no entry. */
+/* The group at hand is that of NULL, or one that is cut from ranges: the totals that have it */
+static GpbRangeTotals *
+gpb_group_totals(GpbBucketScan *scan)
+{
+	return scan->group_null ? scan->null_totals : gpb_bucket_totals(scan);
+}
+
+/* Find the group of NULL, if it has an entry. */
 static bool
 gpb_null_group(GpbBucketScan *scan)
 {
-	GpbAggregateRun run = {0};
-	MemoryContext caller;
-
 	if (!scan->has_null)
 		return false;
 	if (scan->asks_null_keys)
 		gpb_ask_null_keys(scan);
-	caller = MemoryContextSwitchTo(scan->execution);
-	run.heap = scan->node.heap;
-	run.index = scan->node.index;
-	run.snapshot = scan->node.css.ss.ps.state->es_snapshot;
-	run.counters = &scan->null_counters;
-	run.spec.layout = scan->layout;
-	run.spec.range = scan->null_range;
-	run.spec.ignore_dead_hints = TransactionStartedDuringRecovery();
-	gpb_aggregate_wants(scan->plan.items, scan->plan.nitems, run.spec.want);
-	scan->null_engine = gpb_aggregate_range(&run, scan->keys, scan->nkeys);
-	MemoryContextSwitchTo(caller);
-	scan->state = run.totals.state;
+	if (scan->null_totals == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
+
+		scan->null_totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+												   scan->node.css.ss.ps.state->es_snapshot,
+												   scan->plan.items, scan->plan.nitems,
+												   GPB_RANGE_BOUNDS, 0, GPB_ENGINE_DEVICE);
+		MemoryContextSwitchTo(caller);
+	}
+	gpb_range_group_init(scan->null_totals);
+	gpb_range_totals_sum(scan->null_totals, &scan->null_range, 1);
 	scan->group_null = true;
-	return scan->state.entries > 0;
+	return gpb_range_group_entries(scan->null_totals) > 0;
 }
 
 /* Open the group with this result, which must come after the last group's. */
@@ -245,7 +236,7 @@ gpb_open_bucket(GpbBucketScan *scan, int64 result)
 	scan->group_result = result;
 	scan->group_null = false;
 	scan->group_open = true;
-	gpb_range_group_init(&scan->state);
+	gpb_range_group_init(scan->batches.totals);
 }
 
 /* Make the next group of ranges, in "state"; false if there are no more. */
@@ -275,13 +266,13 @@ gpb_range_group(GpbBucketScan *scan)
 			gpb_open_bucket(scan, result);
 		else if (result != scan->group_result)
 			return true;
-		gpb_range_group_add(batches->totals, scan->next, &scan->state);
+		gpb_range_group_add(batches->totals, scan->next);
 		if (batches->ranges[scan->next++].complete)
 			return true;
 	}
 }
 
-/* Make the next group, in "state"; false if there are no more. */
+/* Find the next group; false if there are no more. */
 static bool
 gpb_next_bucket_group(GpbBucketScan *scan)
 {
@@ -321,8 +312,7 @@ gpb_fill_bucket_tuple(GpbBucketScan *scan)
 
 	ExecClearTuple(tuple);
 	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
-	gpb_range_group_final(gpb_bucket_totals(scan), &scan->state, tuple->tts_values,
-						  tuple->tts_isnull);
+	gpb_range_group_final(gpb_group_totals(scan), tuple->tts_values, tuple->tts_isnull);
 	if (!scan->group_null)
 	{
 		tuple->tts_values[scan->plan.nitems] = gpb_bucket_datum(scan->function, scan->group_result);
@@ -380,6 +370,8 @@ gpb_end_bucket_aggregate(CustomScanState *css)
 
 	if (scan->node.index != NULL)
 		gpb_bucket_batches_end(scan);
+	if (scan->null_totals != NULL)
+		gpb_range_totals_end(scan->null_totals);
 	gpb_close_node(&scan->node);
 }
 
@@ -404,22 +396,25 @@ gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 	GpbBatchCounters counters = {.engine = "none"};
+	GpbBatchCounters null = counters;
 
 	gpb_explain_bucket(castNode(CustomScan, css->ss.ps.plan), ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (!es->analyze)
 		return;
+	if (scan->null_totals != NULL)
+		null = *gpb_range_totals_counters(scan->null_totals);
 	if (scan->batches.totals != NULL)
-		gpb_range_totals_counters(scan->batches.totals, &counters);
-	else if (scan->null_engine != NULL)
-		counters.engine = scan->null_engine;
-	/* what the group of NULL counted is shown with the rest */
-	counters.matches += scan->null_counters.matches;
-	counters.walk.leaves += scan->null_counters.cpu_leaves;
-	counters.refreshed_blocks += scan->null_counters.refreshed_blocks;
-	counters.fallbacks += scan->null_counters.fallbacks;
-	gpb_explain_counters(GPB_LABEL_RANGES, &counters, scan->null_counters.heap_entries, es);
+		counters = *gpb_range_totals_counters(scan->batches.totals);
+	else
+		counters.engine = null.engine;
+	/* the group of NULL's are with the others, but it is no range of theirs */
+	counters.matches += null.matches;
+	counters.walk.leaves += null.walk.leaves;
+	counters.refreshed_blocks += null.refreshed_blocks;
+	counters.fallbacks += null.fallbacks;
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, null.heap_fetches, es);
 	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 }
 

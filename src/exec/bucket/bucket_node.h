@@ -12,11 +12,11 @@
 #include "nodes/pathnodes.h"
 #include "utils/tuplesort.h"
 
-#include "engine/range_totals.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/range_totals.h"
 
 /* ---- the plan node ---- */
 
@@ -161,12 +161,8 @@ struct GpbBucketScan
 	bool		group_open;
 	bool		group_null;
 	int64		group_result;
-	bool		any_result;		/* is group_result that of the open group, or of the one before? */
-	GpbAggregateState state;
-
-	/* of the group of NULL, for EXPLAIN */
-	const char *null_engine;
-	GpbAggregateCounters null_counters;
+	bool		any_result;		/* is group_result that of the group at hand, or of the one before? */
+	GpbRangeTotals *null_totals;	/* that answers the group of NULL; NULL until first needed */
 };
 
 #endif							/* GPB_BUCKET_NODE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_final.c
- *	  From running state to SQL values, with core's types, NULL rules and scales.
+ *	  From answers to SQL values, with core's types, NULL rules and scales.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,6 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-#include "leaf_aggregate.h"
 #include "exec/common/item_final.h"
 
 Numeric
@@ -228,36 +227,34 @@ gpb_final_value(const GpbAggregateItem *item, int64 value)
 	}
 }
 
-/*
- * The value of one aggregate; float sums must be normalized.  Raises what core's
- * aggregate would.
- */
 Datum
-gpb_aggregate_final(const GpbAggregateItem *item, const GpbAggregateSpec *spec,
-					const GpbTotals *totals, bool *isnull)
+gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+					const int64 *answer, bool *isnull)
 {
-	const GpbColumnState *state = &totals->state.column[item->column];
-	const GpbFloatSum *sum = &totals->sums[gpb_column_float_sum(spec, item->column)];
+	GpbColumnState state;
+	const GpbFloatSum *sum;
 
 	*isnull = false;
 	if (item->function == GPB_COUNT_ENTRIES)
-		return Int64GetDatum(totals->state.entries);
+		return Int64GetDatum(answer[0]);
 	if (item->function == GPB_COUNT_VALUES)
-		return Int64GetDatum(state->count);
+		return Int64GetDatum(answer[column->count]);
 
-	*isnull = state->count == 0;
+	state = gpb_answer_state(column, answer);
+	sum = (const GpbFloatSum *) (answer + column->float_sum);
+	*isnull = state.count == 0;
 	if (*isnull)
 		return (Datum) 0;
 	switch (item->function)
 	{
 		case GPB_SUM:
-			return gpb_final_sum(item, state, sum);
+			return gpb_final_sum(item, &state, sum);
 		case GPB_AVG:
-			return gpb_final_avg(item, state, sum);
+			return gpb_final_avg(item, &state, sum);
 		case GPB_MIN:
-			return gpb_final_value(item, state->min);
+			return gpb_final_value(item, state.min);
 		case GPB_MAX:
-			return gpb_final_value(item, state->max);
+			return gpb_final_value(item, state.max);
 		default:
 			elog(ERROR, "unrecognized aggregate function: %d", (int) item->function);
 	}

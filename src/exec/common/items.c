@@ -19,7 +19,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "aggregate.h"
+#include "program.h"
 #include "exec/common/items.h"
 #include "exec/common/plan_rules.h"
 
@@ -158,13 +158,6 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 	return false;
 }
 
-/* Is the item a sum, or an average, of double precision? */
-static bool
-gpb_item_sums_floats(const GpbAggregateItem *item)
-{
-	return (item->function == GPB_SUM || item->function == GPB_AVG) && item->type == FLOAT8OID;
-}
-
 bool
 gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **items)
 {
@@ -175,7 +168,7 @@ gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **i
 	{
 		GpbAggregateItem *item = &(*items)[foreach_current_index(lc)];
 
-		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index, item) || gpb_item_sums_floats(item))
+		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index, item))
 			return false;
 	}
 	return true;

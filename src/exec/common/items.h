@@ -61,9 +61,8 @@ extern Var *gpb_argument_var(Expr *argument, Index relid);
 extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
 
 /*
- * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers
- * all of them and none is a sum, or an average, of double precision, which batches of many ranges
- * do not have.
+ * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers all
+ * of them.
  */
 extern bool gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs,
 									GpbAggregateItem **items);

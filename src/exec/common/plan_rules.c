@@ -295,7 +295,7 @@ gpb_distinct_pages(double n, double pages)
 static double
 gpb_visits_together(IndexOptInfo *index)
 {
-	return gpb_visit_batch_size(gpb_heap_entry_width(sizeof(uint64) * index->ncolumns));
+	return gpb_visit_batch_size(gpb_range_entry_width(sizeof(uint64) * index->ncolumns));
 }
 
 Cost

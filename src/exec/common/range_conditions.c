@@ -148,10 +148,10 @@ gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition 
 	return values;
 }
 
-bool
-gpb_range_values_are_points(const GpbRangeValues *values)
+GpbRangeForm
+gpb_range_values_form(const GpbRangeValues *values)
 {
-	return values->points;
+	return values->points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
 }
 
 Size

@@ -69,8 +69,8 @@ extern GpbRangeValues *gpb_range_values_begin(Relation index, int nconditions,
 											  const GpbRangeCondition *conditions,
 											  List *expressions, PlanState *ps);
 
-/* Is each row's range one key?  Then it is a uint64 in a batch's input, otherwise a GpbKeyRange. */
-extern bool gpb_range_values_are_points(const GpbRangeValues *values);
+/* The form of the ranges in a batch's input: GPB_RANGE_POINTS if each row's is one key, or GPB_RANGE_KEYS */
+extern GpbRangeForm gpb_range_values_form(const GpbRangeValues *values);
 
 /* Bytes of a range in a batch's input */
 extern Size gpb_range_values_width(const GpbRangeValues *values);

@@ -14,10 +14,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "leaf_aggregate.h"
 #include "exec/common/growth.h"
-#include "exec/common/item_final.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/range_totals.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 
@@ -30,9 +29,7 @@ typedef struct GpbJoinAggregateScan
 	GpbJoinAggregatePlan plan;
 	GpbJoinKeys keys;
 	uint32		most_keys;		/* of a batch */
-	GpbBatch   *batch;
-	GpbAggregateSpec spec;		/* layout and wanted column */
-	int			column;			/* that the items are over */
+	GpbRangeTotals *totals;		/* NULL until first needed */
 	MemoryContext context;		/* the node's */
 } GpbJoinAggregateScan;
 
@@ -41,7 +38,6 @@ gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	GpbJoinAggregatePlan *plan = &scan->plan;
-	int			i;
 
 	gpb_join_aggregate_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_start_child(&scan->node, eflags);
@@ -51,10 +47,6 @@ gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	gpb_keys_init(&scan->keys, scan->node.index, plan->value_type, plan->condition, &css->ss.ps);
 	scan->most_keys = Min(gpb_rows_memory() / scan->keys.width, GPB_MOST_ROWS);
-	scan->spec.layout = scan->keys.layout;
-	for (i = 0; i < plan->nitems; i++)
-		scan->column = Max(scan->column, plan->items[i].column);
-	gpb_aggregate_wants(plan->items, plan->nitems, scan->spec.want);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree join aggregate",
 											ALLOCSET_DEFAULT_SIZES);
@@ -104,23 +96,21 @@ gpb_read_keys(GpbJoinAggregateScan *scan)
 
 /* ---- the answer ---- */
 
-static GpbBatch *
-gpb_join_aggregate_batch(GpbJoinAggregateScan *scan)
+static GpbRangeTotals *
+gpb_join_aggregate_totals(GpbJoinAggregateScan *scan)
 {
-	GpbBatchWant want = {0};
 	MemoryContext caller;
 
-	if (scan->batch != NULL)
-		return scan->batch;
+	if (scan->totals != NULL)
+		return scan->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	want.points = scan->keys.points;
-	want.column = scan->column;
-	want.want = scan->spec.want[scan->column];
-	want.memory = gpb_rows_memory();
-	scan->batch = gpb_batch_begin(scan->node.heap, scan->node.index,
-								  scan->node.css.ss.ps.state->es_snapshot, &want, GPB_ENGINE_AUTO);
+	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
+										  scan->node.css.ss.ps.state->es_snapshot,
+										  scan->plan.items, scan->plan.nitems,
+										  scan->keys.points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS,
+										  gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
-	return scan->batch;
+	return scan->totals;
 }
 
 /* Put the answer into the scan tuple. */
@@ -129,36 +119,23 @@ gpb_answer_join_aggregate(CustomScanState *css)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	GpbRangeTotals *totals = gpb_join_aggregate_totals(scan);
 	int			nouter = scan->plan.nouter;
-	GpbTotals	totals;
 	MemoryContext caller;
 	bool		more;
-	int			i;
 
 	gpb_clear_answer(&scan->node);
 	ExecStoreVirtualTuple(tuple);
-	gpb_aggregate_state_init(&totals.state);
-	totals.sums = NULL;
+	gpb_range_group_init(totals);
 	do
 	{
 		more = gpb_read_keys(scan);
 		if (scan->keys.n > 0)
-		{
-			const GpbRangeAnswer *total;
-
-			gpb_batch_run(gpb_join_aggregate_batch(scan), scan->keys.keys, scan->keys.n, NULL);
-			total = gpb_batch_total(scan->batch);
-			totals.state.entries += total->entries;
-			if (total->column.count > 0)
-				gpb_column_state_merge(&totals.state.column[scan->column], &total->column);
-		}
+			gpb_range_totals_sum(totals, scan->keys.keys, scan->keys.n);
 	} while (more);
 
 	caller = MemoryContextSwitchTo(scan->node.work);
-	for (i = 0; i < scan->plan.nitems; i++)
-		tuple->tts_values[nouter + i] =
-			gpb_aggregate_final(&scan->plan.items[i], &scan->spec, &totals,
-								&tuple->tts_isnull[nouter + i]);
+	gpb_range_group_final(totals, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
 	/* an outer row's values are gone with the row */
 	memset(tuple->tts_isnull, true, sizeof(bool) * nouter);
 	MemoryContextSwitchTo(caller);
@@ -171,8 +148,8 @@ gpb_end_join_aggregate(CustomScanState *css)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 
-	if (scan->batch != NULL)
-		gpb_batch_end(scan->batch);
+	if (scan->totals != NULL)
+		gpb_range_totals_end(scan->totals);
 	gpb_close_node(&scan->node);
 }
 
@@ -183,8 +160,12 @@ gpb_explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *
 
 	gpb_explain_inner_index(scan->plan.index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(scan->plan.condition), ancestors, es);
-	if (es->analyze)
-		gpb_explain_batch(GPB_LABEL_KEYS, scan->batch, 0, es);
+	if (!es->analyze)
+		return;
+	if (scan->totals == NULL)
+		gpb_explain_batch(GPB_LABEL_KEYS, NULL, 0, es);
+	else
+		gpb_explain_counters(GPB_LABEL_KEYS, gpb_range_totals_counters(scan->totals), 0, es);
 }
 
 const GpbNodeKind gpb_join_aggregate_node = {

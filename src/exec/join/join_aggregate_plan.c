@@ -3,9 +3,9 @@
  * join_aggregate_plan.c
  *	  Planning of joins under aggregates.
  *
- * One row of aggregates over an inner join with one table, each of them count(*) or over one and
- * the same column of that table's index, needs no joined row: a batch of keys is answered by one
- * total.  What the query asks of the other tables is their own plan's affair.
+ * One row of aggregates over an inner join with one table, each of them count(*) or over a column
+ * of that table's index, needs no joined row: a batch of keys is answered by one total.  What the
+ * query asks of the other tables is their own plan's affair.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,17 +41,6 @@ typedef struct GpbJoinAggregatePath
 } GpbJoinAggregatePath;
 
 /* ---- is the join of our kind? ---- */
-
-/*
- * Fill in *items, one for each of the Aggrefs.  Returns false unless all of them are over one
- * column of the index, and none needs a sum of double precision.
- */
-static bool
-gpb_match_join_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **items)
-{
-	return gpb_match_batch_aggrefs(index, aggrefs, items) &&
-		gpb_count_columns(*items, list_length(aggrefs)) == 1;
-}
 
 /* ---- path ---- */
 
@@ -127,7 +116,7 @@ gpb_add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 		GpbAggregateItem *items;
 
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
-			gpb_match_join_aggrefs(index, aggrefs, &items))
+			gpb_match_batch_aggrefs(index, aggrefs, &items))
 			add_path(grouped_rel,
 					 (Path *) gpb_make_join_aggregate_path(root, grouped_rel, &candidate,
 														   aggrefs, items));

@@ -183,8 +183,8 @@ gpb_join_batch(GpbJoinScan *join)
 	if (join->batch != NULL)
 		return join->batch;
 	caller = MemoryContextSwitchTo(join->context);
-	want.points = join->keys.points;
-	want.list = true;
+	want.form = join->keys.points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
+	want.program.list_entries = true;
 	want.heap_rows = !join->plan.index_only;
 	want.memory = gpb_rows_memory();
 	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
@@ -193,7 +193,7 @@ gpb_join_batch(GpbJoinScan *join)
 	if (!join->plan.index_only)
 		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
 									  join->node.css.ss.ps.state->es_snapshot,
-									  join->keys.layout.row_width, true, NULL, NULL);
+									  join->keys.layout.row_width, NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return join->batch;
 }
@@ -209,8 +209,8 @@ gpb_ask(GpbJoinScan *join)
 static int
 gpb_compare_numbers(const void *a, const void *b)
 {
-	uint32		i = *(const uint32 *) a;
-	uint32		j = *(const uint32 *) b;
+	uint32		i = ((const GpbRangeEntry *) a)->number;
+	uint32		j = ((const GpbRangeEntry *) b)->number;
 
 	return i < j ? -1 : i > j;
 }
@@ -261,9 +261,9 @@ gpb_next_part(GpbJoinScan *join)
 }
 
 static inline uint32
-gpb_record_row(const GpbJoinScan *join, const char *record)
+gpb_record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
 {
-	return join->key_row[join->first + *(const uint32 *) record];
+	return join->key_row[join->first + record->number];
 }
 
 /* Is the outer row done with, so that no further match of it matters? */
@@ -275,7 +275,7 @@ gpb_row_decided(const GpbJoinScan *join, uint32 row)
 }
 
 static bool
-gpb_record_decided(void *arg, const char *record)
+gpb_record_decided(void *arg, const GpbRangeEntry *record)
 {
 	GpbJoinScan *join = (GpbJoinScan *) arg;
 
@@ -305,14 +305,14 @@ gpb_next_record(GpbJoinScan *join)
 		}
 		if (join->plan.index_only)
 		{
-			join->record = join->records + join->next++ * width;
+			join->record = gpb_entry_at(join->records, join->next++, width);
 			return true;
 		}
 		else
 		{
 			int			n = Min(join->nrecords - join->next, GPB_HEAP_BATCH);
 
-			gpb_visit_start(join->visit, join->records + join->next * width, n,
+			gpb_visit_start(join->visit, gpb_entry_at(join->records, join->next, width), n,
 							join->plan.in_order);
 			join->next += n;
 			join->visiting = true;
@@ -331,10 +331,8 @@ gpb_load_inner(GpbJoinScan *join)
 
 	if (join->plan.index_only)
 	{
-		uint64		key = *(const uint64 *) (join->record + 8);
-
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_datum(&join->keys.layout, key, join->record + 16,
+			values[i] = gpb_entry_datum(&join->keys.layout, join->record->key, join->record->row,
 										join->plan.inner[i], &isnull[i]);
 		return;
 	}

@@ -155,7 +155,7 @@ typedef struct GpbJoinScan
 	uint32		window;
 	GpbBatch   *batch;
 	GpbHeapVisit *visit;
-	char	   *records;		/* part of the list, NULL if none */
+	GpbRangeEntry *records;		/* part of the list, NULL if none */
 	uint64		nrecords;
 	uint64		next;			/* next record, or next to be visited */
 	bool		visiting;
@@ -163,7 +163,7 @@ typedef struct GpbJoinScan
 	/* the match at hand, and rows that have none */
 	GpbJoinPhase phase;
 	uint32		row;
-	char	   *record;
+	const GpbRangeEntry *record;
 	TupleTableSlot *inner_slot; /* the inner row, unless the index has all of it */
 	uint32		unmatched;		/* first row not looked at */
 	uint32		unmatched_end;

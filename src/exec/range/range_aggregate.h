@@ -8,10 +8,10 @@
 #ifndef GPB_RANGE_AGGREGATE_H
 #define GPB_RANGE_AGGREGATE_H
 
-#include "engine/range_totals.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
 #include "exec/common/range_conditions.h"
+#include "exec/common/range_totals.h"
 
 /* ---- the plan node ---- */
 
@@ -102,9 +102,8 @@ typedef struct GpbRangeAggregateScan
 	ExprState  *same_group;		/* NULL without group columns */
 	TupleTableSlot *first;		/* first outer row of the group that was read last */
 	TupleTableSlot *kept;		/* first row of the open group, when its batch has gone */
-	bool		group_open;		/* the scan tuple has the first row of a group, and state what was
-								 * added to the group */
-	GpbAggregateState state;
+	bool		group_open;		/* the scan tuple has the first row of a group, the totals' group
+								 * what was added to it */
 } GpbRangeAggregateScan;
 
 extern void gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es);

@@ -91,7 +91,7 @@ gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
 	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 										  scan->node.css.ss.ps.state->es_snapshot,
 										  scan->plan.range.items, scan->plan.range.nitems,
-										  gpb_range_values_are_points(scan->values),
+										  gpb_range_values_form(scan->values),
 										  gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return scan->totals;
@@ -288,7 +288,7 @@ gpb_open_group(GpbRangeAggregateScan *scan, uint32 row)
 	gpb_load_row(scan, row);
 	if (scan->kept != NULL)
 		ExecClearTuple(scan->kept);
-	gpb_range_group_init(&scan->state);
+	gpb_range_group_init(scan->totals);
 	scan->group_open = true;
 }
 
@@ -299,9 +299,9 @@ gpb_add_to_group(GpbRangeAggregateScan *scan, uint32 row)
 	uint32		range = scan->row_range[row];
 
 	if (range != GPB_NO_RANGE && gpb_range_totals_entries(scan->totals, range) > 0)
-		gpb_range_group_add(scan->totals, range, &scan->state);
+		gpb_range_group_add(scan->totals, range);
 	else
-		scan->state.entries += scan->plan.empty_count;
+		gpb_range_group_count(scan->totals, scan->plan.empty_count, false);
 }
 
 /*
@@ -324,8 +324,8 @@ gpb_fill_group(GpbRangeAggregateScan *scan)
 }
 
 /*
- * The next group, its first row in the scan tuple and what was added up in "state"; false if there
- * are no more.
+ * The next group, its first row in the scan tuple and what was added up in the group of the totals;
+ * false if there are no more.
  */
 static bool
 gpb_next_group(GpbRangeAggregateScan *scan)
@@ -366,10 +366,10 @@ gpb_group_result(GpbRangeAggregateScan *scan)
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	MemoryContext caller;
 
-	if (scan->state.entries == 0 && !scan->plan.keep_empty)
+	if (gpb_range_group_entries(scan->totals) == 0 && !scan->plan.keep_empty)
 		return NULL;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	gpb_range_group_final(scan->totals, &scan->state, tuple->tts_values + scan->plan.nouter,
+	gpb_range_group_final(scan->totals, tuple->tts_values + scan->plan.nouter,
 						  tuple->tts_isnull + scan->plan.nouter);
 	MemoryContextSwitchTo(caller);
 	econtext->ecxt_scantuple = tuple;

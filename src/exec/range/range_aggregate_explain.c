@@ -92,10 +92,5 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	if (scan->totals == NULL)
 		gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
 	else
-	{
-		GpbBatchCounters counters;
-
-		gpb_range_totals_counters(scan->totals, &counters);
-		gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
-	}
+		gpb_explain_counters(GPB_LABEL_RANGES, gpb_range_totals_counters(scan->totals), 0, es);
 }

@@ -7,6 +7,9 @@
  */
 #include "compat.h"
 
+#include "optimizer/optimizer.h"
+
+#include "exec/common/growth.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
 #include "exec/range/range_aggregate.h"
@@ -90,8 +93,7 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 						 double rows, PathTarget *target, Cost *startup_cost, Cost *total_cost)
 {
 	GpbOuterInput input = {0};
-	Cost		inner;
-	Cost		first;
+	Cost		added;
 	int			more = gpb_count_columns(items, nitems) - 1;
 
 	input.index = index;
@@ -104,9 +106,11 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	input.target = target;
 	gpb_outer_cost(root, &input, startup_cost, total_cost);
 
-	/* each further column costs as much again, but for the outer rows */
-	first = *startup_cost - outer->startup_cost;
-	inner = *total_cost - outer->total_cost;
-	*startup_cost += more * Max(first, 0);
-	*total_cost += more * Max(inner, 0);
+	/*
+	 * A further column is one more value to be added for each entry; the entries of the first batch
+	 * come before the first row.
+	 */
+	added = more * input.matches * cpu_operator_cost;
+	*startup_cost += added * Min(GPB_FIRST_BATCH / Max(outer->rows, 1), 1);
+	*total_cost += added;
 }

@@ -24,7 +24,7 @@
 #include "index/index.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
-#include "engine/range_totals.h"
+#include "exec/common/range_totals.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 
@@ -310,8 +310,6 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
 				  bool *isnull)
 {
 	GpbRangeTotals *totals;
-	GpbAggregateState group;
-	GpbBatchCounters counters;
 	bool		counts = true;
 	int			i;
 
@@ -321,19 +319,14 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
 		counts &= gpb_item_counts_rows(&scan->plan.items[i]);
 	totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 									scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
-									scan->plan.nitems, false, 0,
+									scan->plan.nitems, GPB_RANGE_KEYS, 0,
 									gpb_batch_engine_for(scan->node.index, total));
-	gpb_range_group_init(&group);
 	if (counts)
-		group.entries = group.column[0].count = total;
+		gpb_range_group_count(totals, total, true);
 	else if (keys != NULL)
-	{
-		gpb_range_totals_run(totals, keys, 1);
-		gpb_range_group_add(totals, 0, &group);
-	}
-	gpb_range_group_final(totals, &group, values, isnull);
-	gpb_range_totals_counters(totals, &counters);
-	gpb_keep_counters(scan, &counters);
+		gpb_range_totals_sum(totals, keys, 1);
+	gpb_range_group_final(totals, values, isnull);
+	gpb_keep_counters(scan, gpb_range_totals_counters(totals));
 	gpb_range_totals_end(totals);
 }
 

@@ -34,7 +34,7 @@
 typedef struct GpbRankParts
 {
 	GpbKeyRange *parts;
-	GpbRangeAnswer *answers;
+	int64	   *answers;		/* of so many entries each */
 	uint32		n;
 	uint32		counted;		/* parts with an answer */
 	double		entries;		/* that a part has, about */
@@ -101,7 +101,7 @@ gpb_rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts
 	parts->n = cuts.n;
 	parts->counted = 0;
 	parts->entries = cuts.leaves * gpb_entries_per_leaf(finder);
-	parts->answers = palloc(sizeof(GpbRangeAnswer) * cuts.n);
+	parts->answers = palloc(sizeof(int64) * cuts.n);
 	for (i = 0; finder->from_end && i < cuts.n / 2; i++)
 	{
 		GpbKeyRange swap = parts->parts[i];
@@ -131,7 +131,8 @@ gpb_rank_batch(GpbRankFinder *finder, double entries)
 
 	if (finder->count[device] == NULL)
 	{
-		GpbBatchWant want = {0};
+		/* nothing of any column: an answer is the number of entries */
+		GpbBatchWant want = {.form = GPB_RANGE_KEYS};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
 		finder->count[device] = gpb_batch_begin(finder->heap, finder->index, finder->snapshot,
@@ -182,12 +183,12 @@ gpb_rank_part(GpbRankFinder *finder, GpbRankParts *parts, int64 *rank)
 	{
 		if (i == parts->counted)
 			gpb_rank_count_more(finder, parts, seen, (double) (*rank - seen) + 1);
-		if (*rank - seen < parts->answers[i].entries)
+		if (*rank - seen < parts->answers[i])
 		{
 			*rank -= seen;
 			return i;
 		}
-		seen += parts->answers[i].entries;
+		seen += parts->answers[i];
 	}
 	return -1;
 }
@@ -204,7 +205,7 @@ gpb_rank_total(GpbRankFinder *finder)
 	if (parts->counted < parts->n)
 		gpb_rank_count_parts(finder, parts, parts->n - parts->counted);
 	for (i = 0; i < parts->n; i++)
-		total += parts->answers[i].entries;
+		total += parts->answers[i];
 	return total;
 }
 
@@ -229,7 +230,7 @@ gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
 	{
 		place->keys = parts->parts[i];
 		place->rank = rank;
-		place->entries = parts->answers[i].entries;
+		place->entries = parts->answers[i];
 		if (place->entries <= GPB_RANK_FEW_ENTRIES || place->keys.lo == place->keys.hi)
 			break;
 		gpb_rank_parts_init(finder, place->keys, &next);
@@ -320,7 +321,7 @@ gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
  */
 static void
 gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
-				const GpbRangeAnswer *answers, uint32 n)
+				const int64 *answers, uint32 n)
 {
 	GpbRankSpan part = {.before = span.before, .end = span.next};
 	uint32		i;
@@ -328,7 +329,7 @@ gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *part
 	for (i = 0; i < n && part.end < span.end; i++)
 	{
 		part.keys = parts[i];
-		part.entries = answers[i].entries;
+		part.entries = answers[i];
 		part.next = part.end;
 		while (part.end < span.end && search->ranks[part.end] < part.before + part.entries)
 			part.end++;
@@ -351,7 +352,7 @@ gpb_rank_list_batch(GpbRankFinder *finder)
 {
 	if (finder->list == NULL)
 	{
-		GpbBatchWant want = {.list = true};
+		GpbBatchWant want = {.form = GPB_RANGE_KEYS, .program.list_entries = true};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
 		finder->list = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
@@ -381,7 +382,7 @@ gpb_rank_list_spans(GpbRankSearch *search)
 	int			width = gpb_range_entry_width(search->finder->layout.row_width);
 	GpbBatch   *batch = gpb_rank_list_batch(search->finder);
 	GpbKeyRange *ranges;
-	char	   *records;
+	GpbRangeEntry *records;
 	uint64		n;
 	uint64		i;
 
@@ -391,8 +392,12 @@ gpb_rank_list_spans(GpbRankSearch *search)
 	gpb_batch_run(batch, ranges, fine->n, NULL);
 	while ((records = gpb_batch_matches(batch, &n)) != NULL)
 	{
-		for (i = 0; i < n; i++, records += width)
-			gpb_rank_see(search, &fine->spans[*(uint32 *) records], *(uint64 *) (records + 8));
+		for (i = 0; i < n; i++)
+		{
+			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
+
+			gpb_rank_see(search, &fine->spans[entry->number], entry->key);
+		}
 	}
 	for (i = 0; i < fine->n; i++)
 	{
@@ -417,7 +422,7 @@ gpb_rank_cut_spans(GpbRankSearch *search)
 	uint32	   *ends = palloc(sizeof(uint32) * coarse->n); /* of each span's parts */
 	GpbKeyRange *parts = palloc(sizeof(GpbKeyRange) *
 								(GPB_RANK_TOGETHER + GPB_RANK_MOST_PARTS));
-	GpbRangeAnswer *answers;
+	int64	   *answers;
 	uint32		n = 0;
 	uint32		i;
 
@@ -440,7 +445,7 @@ gpb_rank_cut_spans(GpbRankSearch *search)
 		}
 		pfree(cuts.parts);
 	}
-	answers = palloc(sizeof(GpbRangeAnswer) * Max(n, 1));
+	answers = palloc(sizeof(int64) * Max(n, 1));
 	if (n > 0)
 		gpb_batch_run(gpb_rank_batch(finder, cut.entries), parts, n, answers);
 	for (i = 0, n = 0; i < cut.n; n = ends[i++])

@@ -8,7 +8,7 @@
 #ifndef GPB_SUBQUERY_H
 #define GPB_SUBQUERY_H
 
-#include "engine/range_totals.h"
+#include "exec/common/range_totals.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
 #include "exec/common/range_conditions.h"

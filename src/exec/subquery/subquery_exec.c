@@ -121,7 +121,7 @@ range_totals(GpbSubqueryScan *scan, int i)
 	state->totals = gpb_range_totals_begin(state->heap, state->index,
 										   scan->node.css.ss.ps.state->es_snapshot,
 										   range->items, range->nitems,
-										   gpb_range_values_are_points(state->values),
+										   gpb_range_values_form(state->values),
 										   gpb_rows_memory() / scan->plan.nranges,
 										   GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
@@ -381,13 +381,12 @@ load_batch(GpbSubqueryScan *scan)
 static inline void
 load_items(GpbSubqueryRangeState *range, uint32 row, TupleTableSlot *tuple)
 {
-	GpbAggregateState state;
 	uint32		number = range->row_range[row];
 
-	gpb_range_group_init(&state);
+	gpb_range_group_init(range->totals);
 	if (number != GPB_NO_RANGE)
-		gpb_range_group_add(range->totals, number, &state);
-	gpb_range_group_final(range->totals, &state, tuple->tts_values + range->first_item,
+		gpb_range_group_add(range->totals, number);
+	gpb_range_group_final(range->totals, tuple->tts_values + range->first_item,
 						  tuple->tts_isnull + range->first_item);
 }
 

@@ -40,12 +40,7 @@ explain_range(GpbSubqueryScan *state, int range, List *ancestors, ExplainState *
 		if (totals == NULL)
 			gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
 		else
-		{
-			GpbBatchCounters counters;
-
-			gpb_range_totals_counters(totals, &counters);
-			gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
-		}
+			gpb_explain_counters(GPB_LABEL_RANGES, gpb_range_totals_counters(totals), 0, es);
 	}
 	ExplainCloseGroup("Range", NULL, true, es);
 }

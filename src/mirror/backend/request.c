@@ -102,12 +102,6 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 	return request;
 }
 
-GpbRequest *
-gpb_request_begin(const GpbMirrorRef *ref)
-{
-	return gpb_request_claim(GPB_QUERY_SLOT, ref, gpb_request_may_wait());
-}
-
 void
 gpb_request_end(GpbRequest *request)
 {
@@ -236,6 +230,7 @@ submit_and_wait(GpbRequest *request)
 
 /* ---- what queries ask for ---- */
 
+/* Ship bytes of the visibility map, in pieces of the request's staging. */
 bool
 gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n)
 {
@@ -255,49 +250,4 @@ gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uin
 			return false;
 	}
 	return !request->lost;
-}
-
-bool
-gpb_request_aggregate(GpbRequest *request, const GpbAggregateSpec *spec,
-					  GpbAggregateResult *result, GpbFloatSum *sums)
-{
-	GpbRequestSlot *slot = request->slot;
-
-	if (request->lost)
-		return false;
-	slot->op = GPB_OP_AGGREGATE;
-	slot->spec = *spec;
-	GPB_HOLD("aggregate-before-submit");
-	if (!submit_and_wait(request))
-		return false;
-	*result = slot->result;
-	if (sums != NULL)
-		memcpy(sums, slot->sums, gpb_count_float_sums(spec) * sizeof(GpbFloatSum));
-	return true;
-}
-
-bool
-gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n, void *into)
-{
-	GpbRequestSlot *slot = request->slot;
-	uint64		width = what == GPB_FETCH_UNCLEAN ? sizeof(GpbUncleanLeaf) :
-	gpb_heap_entry_width(slot->spec.layout.row_width);
-	uint64		piece = request->staging_size / width;
-	uint64		done;
-
-	for (done = 0; done < n; done += piece)
-	{
-		piece = Min(piece, n - done);
-		if (request->lost)
-			return false;
-		slot->op = GPB_OP_FETCH;
-		slot->what = what;
-		slot->offset = first + done;
-		slot->n = piece;
-		slot->into = 0;
-		if (!submit_and_wait(request))
-			return false;
-		memcpy((char *) into + done * width, request->staging, piece * width);
-	}
-	return true;
 }

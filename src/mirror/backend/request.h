@@ -39,4 +39,15 @@ extern void gpb_request_submit(GpbRequest *request);
 /* Wait for the answer.  Returns false if there is none to be used. */
 extern bool gpb_request_wait(GpbRequest *request);
 
+/*
+ * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the
+ * size of the slot's staging.
+ */
+extern bool gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n);
+/*
+ * Give the slot back, in every state; NULL is allowed.  A slot that the service still has is
+ * abandoned: the service frees it when the device is done with it.
+ */
+extern void gpb_request_end(GpbRequest *request);
+
 #endif							/* GPB_REQUEST_H */

@@ -29,7 +29,7 @@ static int	launches_in_flight = 0;
 int
 gpb_channels_needed(void)
 {
-	return gpb_slot_count(GPB_QUERY_SLOT) + gpb_slot_count(GPB_BATCH_SLOT) + GPB_SPARE_CHANNELS;
+	return gpb_slot_count(GPB_BATCH_SLOT) + GPB_SPARE_CHANNELS;
 }
 
 void
@@ -42,7 +42,7 @@ gpb_in_flight_init(void)
 int
 gpb_batch_channel(int number)
 {
-	return gpb_slot_count(GPB_QUERY_SLOT) + number;
+	return number;
 }
 
 bool
@@ -92,6 +92,13 @@ gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
 	return gpb_mirror_is_live(slot->mirror, slot->mirror_generation) ? bits : NULL;
 }
 
+/* Does the slot ask for a range aggregate, which statistics count apart? */
+bool
+gpb_slot_is_aggregate(const GpbRequestSlot *slot)
+{
+	return slot->op == GPB_OP_RANGES && gpb_is_aggregate(slot->ranges.form, slot->ranges.n);
+}
+
 /* Note that a launch for these n slots has succeeded: it is in flight on the channel. */
 void
 gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
@@ -103,7 +110,8 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 	launch->nslots = n;
 	memcpy(launch->number, numbers, n * sizeof(int));
 	launches_in_flight++;
-	if (kind == GPB_AGGREGATE_LAUNCHED)
+	if (kind == GPB_RANGES_LAUNCHED &&
+		gpb_slot_is_aggregate(gpb_slot_at(GPB_BATCH_SLOT, numbers[0])))
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
 	if (n > 1)
@@ -164,14 +172,18 @@ void
 gpb_answer_batch(int number, bool ok)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
-	GpbStatistics *statistics = gpb_statistics;
 
-	if (ok && slot->op == GPB_OP_SEARCH)
-		pg_atomic_fetch_add_u64(&statistics->keys, slot->search.n);
-	if (ok && slot->op == GPB_OP_RANGES)
-		pg_atomic_fetch_add_u64(slot->ranges.points ? &statistics->keys : &statistics->ranges,
-								slot->ranges.n);
-	if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
-		pg_atomic_fetch_add_u64(&statistics->batches, 1);
+	if (ok && gpb_slot_is_aggregate(slot))
+		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
+	else if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
+	{
+		if (slot->op == GPB_OP_SEARCH)
+			pg_atomic_fetch_add_u64(&gpb_statistics->keys, slot->search.n);
+		else
+			pg_atomic_fetch_add_u64(slot->ranges.form == GPB_RANGE_POINTS ?
+									&gpb_statistics->keys : &gpb_statistics->ranges,
+									slot->ranges.n);
+		pg_atomic_fetch_add_u64(&gpb_statistics->batches, 1);
+	}
 	gpb_slot_answer(GPB_BATCH_SLOT, slot, gpb_count_answer(slot, ok));
 }

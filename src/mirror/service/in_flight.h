@@ -15,7 +15,6 @@
 typedef enum GpbLaunchKind
 {
 	GPB_NOTHING_LAUNCHED = 0,
-	GPB_AGGREGATE_LAUNCHED,
 	GPB_RANGES_LAUNCHED,
 	GPB_SEARCH_LAUNCHED
 } GpbLaunchKind;
@@ -25,14 +24,14 @@ typedef struct GpbLaunch
 {
 	GpbLaunchKind kind;
 	int			nslots;
-	int			number[GPB_SEARCH_PIECES];	/* of the query slot, or of batch slots */
+	int			number[GPB_SEARCH_PIECES];	/* of the batch slots */
 } GpbLaunch;
 
 /* How many channels the device is to be opened with. */
 extern int	gpb_channels_needed(void);
 extern void gpb_in_flight_init(void);
 
-/* The channel of a batch slot; of a query slot it is the slot's number. */
+/* The channel of a batch slot */
 extern int	gpb_batch_channel(int number);
 extern bool gpb_channel_is_free(int channel);
 /* A spare channel on which nothing is in flight, or -1 if there is none. */
@@ -43,6 +42,9 @@ extern int	gpb_spare_channel(void);
  * live.
  */
 extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
+
+/* Does the slot ask for a range aggregate, which statistics count apart? */
+extern bool gpb_slot_is_aggregate(const GpbRequestSlot *slot);
 
 /* A launch for n slots is in flight on a channel from here on ... */
 extern void gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n);

@@ -49,56 +49,36 @@ gpb_queries_init(void)
 /* ---- launching ---- */
 
 static bool
-gpb_launch_aggregate(int channel, GpbRequestSlot *slot)
-{
-	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
-	GpbLists   *lists = &gpb_lists[channel];
-	const uint32 *changed;
-	uint32		nblocks;
-	GpbDeviceStatus status;
-
-	memset(lists, 0, sizeof(*lists));
-	lists->generation = slot->generation;
-	if (mirror == NULL)
-		return false;
-	changed = gpb_read_changed(slot, &nblocks);
-	if (changed == NULL)
-		return false;
-	status = gpb_api->aggregate_launch(gpb_device, mirror, channel, &slot->spec, changed,
-									   nblocks);
-	gpb_device_check(status);
-	lists->width[GPB_FETCH_UNCLEAN] = sizeof(GpbUncleanLeaf);
-	lists->width[GPB_FETCH_HEAP] = gpb_heap_entry_width(slot->spec.layout.row_width);
-	return status == GPB_DEVICE_OK;
-}
-
-static bool
 gpb_launch_ranges(int channel, GpbRequestSlot *slot, int number)
 {
 	const GpbRangesSpec *spec = &slot->ranges;
 	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
 	GpbLists   *lists = &gpb_lists[channel];
-	Size		width = spec->points ? sizeof(uint64) : sizeof(GpbKeyRange);
+	Size		size = slot->nunits * GPB_POOL_UNIT;
+	char	   *staging = gpb_pool_staging(slot);
+	GpbAnswerFormat format;
 	const uint32 *changed;
 	uint32		nblocks;
 	GpbDeviceStatus status;
 
 	memset(lists, 0, sizeof(*lists));
 	lists->generation = slot->generation;
+	gpb_answer_format(&spec->program, &format);
 	if (mirror == NULL ||
-		(uint64) spec->n * width > slot->nunits * GPB_POOL_UNIT)
+		(uint64) spec->n * gpb_range_width(spec->form) > size ||
+		(uint64) gpb_count_answers(spec) * gpb_answer_width(&format) > size)
 		return false;
 	changed = gpb_read_changed(slot, &nblocks);
 	if (changed == NULL)
 		return false;
-	status = gpb_api->ranges_launch(gpb_device, mirror, channel, spec, gpb_pool_staging(slot),
+	/* answers take the place of the ranges */
+	status = gpb_api->ranges_launch(gpb_device, mirror, channel, spec, staging, staging,
 									changed, nblocks);
 	gpb_device_check(status);
 	if (status != GPB_DEVICE_OK)
 		return false;
-	lists->width[GPB_FETCH_ANSWERS] = gpb_range_answer_width(spec->want);
 	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
-	lists->width[GPB_FETCH_ENTRIES] = gpb_range_entry_width(spec->layout.row_width);
+	lists->width[GPB_FETCH_ENTRIES] = gpb_range_entry_width(spec->program.layout.row_width);
 	gpb_note_launch(GPB_RANGES_LAUNCHED, channel, &number, 1);
 	return true;
 }
@@ -138,34 +118,6 @@ gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 }
 
 /* ---- one request ---- */
-
-static void
-gpb_serve_query(int channel, GpbRequestSlot *slot)
-{
-	char	   *staging = gpb_slot_staging(GPB_QUERY_SLOT, channel);
-	Size		size = gpb_slot_staging_size(GPB_QUERY_SLOT);
-	bool		ok = false;
-
-	switch (slot->op)
-	{
-		case GPB_OP_VISIBILITY:
-			ok = gpb_serve_visibility(channel, slot, staging, size);
-			break;
-		case GPB_OP_FETCH:
-			ok = gpb_serve_fetch(channel, slot, staging, size);
-			break;
-		case GPB_OP_AGGREGATE:
-			if (gpb_launch_aggregate(channel, slot))
-			{
-				gpb_note_launch(GPB_AGGREGATE_LAUNCHED, channel, &channel, 1);
-				return;
-			}
-			break;
-		default:
-			break;
-	}
-	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, ok));
-}
 
 static void
 gpb_serve_batch(int number, GpbRequestSlot *slot)
@@ -210,25 +162,6 @@ gpb_take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
 	return gpb_slot_take(slot);
 }
 
-static bool
-gpb_look_at_queries(void)
-{
-	bool		worked = false;
-	int			i;
-
-	for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
-	{
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, i);
-
-		if (!gpb_take_submitted(GPB_QUERY_SLOT, slot, !gpb_channel_is_free(i)))
-			continue;
-		gpb_serve_query(i, slot);
-		gpb_heartbeat();
-		worked = true;
-	}
-	return worked;
-}
-
 /*
  * Look once over the batch slots.  Each look begins one slot further, so that no slot is always the
  * first.
@@ -261,23 +194,6 @@ gpb_look_at_batches(void)
 /* ---- completing ---- */
 
 static void
-gpb_complete_aggregate(int channel, GpbRequestSlot *slot)
-{
-	GpbLists   *lists = &gpb_lists[channel];
-	GpbDeviceStatus status = gpb_api->aggregate_finish(gpb_device, channel, &slot->result,
-													   slot->sums);
-
-	gpb_device_check(status);
-	if (status == GPB_DEVICE_OK)
-	{
-		lists->records[GPB_FETCH_UNCLEAN] = slot->result.unclean;
-		lists->records[GPB_FETCH_HEAP] = slot->result.heap;
-		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
-	}
-	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, status == GPB_DEVICE_OK));
-}
-
-static void
 gpb_complete_ranges(int channel, int number)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
@@ -287,7 +203,6 @@ gpb_complete_ranges(int channel, int number)
 	gpb_device_check(status);
 	if (status == GPB_DEVICE_OK)
 	{
-		lists->records[GPB_FETCH_ANSWERS] = slot->ranges.list_entries ? 0 : slot->ranges.n;
 		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
 	}
@@ -311,9 +226,7 @@ gpb_complete(int channel)
 {
 	GpbLaunch	launch = gpb_take_launch(channel);
 
-	if (launch.kind == GPB_AGGREGATE_LAUNCHED)
-		gpb_complete_aggregate(channel, gpb_slot_at(GPB_QUERY_SLOT, channel));
-	else if (launch.kind == GPB_RANGES_LAUNCHED)
+	if (launch.kind == GPB_RANGES_LAUNCHED)
 		gpb_complete_ranges(channel, launch.number[0]);
 	else
 		gpb_complete_searches(channel, &launch);
@@ -340,9 +253,8 @@ gpb_poll_launches(void)
 bool
 gpb_serve_queries(void)
 {
-	bool		worked = gpb_look_at_queries();
+	bool		worked = gpb_look_at_batches();
 
-	worked = gpb_look_at_batches() || worked;
 	worked = gpb_any_in_flight() || worked;
 	gpb_poll_launches();
 	return worked;

@@ -51,21 +51,20 @@ gpb_test_row(GpbBatchTest *test, uint32 number, const int64 *key, const int64 *v
 
 /* A range entry as a row. */
 static void
-gpb_test_entry(GpbBatchTest *test, const char *record, ItemPointer tid)
+gpb_test_entry(GpbBatchTest *test, const GpbRangeEntry *entry, ItemPointer tid)
 {
 	const GpbLayout *layout = test->layout;
-	const char *row = record + 16;
-	int64		key = gpb_key_value(*(const uint64 *) (record + 8), layout->key_width, layout->flags);
-	int64		value = gpb_row_value(row, layout->offset[0], layout->kind[0]);
+	int64		key = gpb_key_value(entry->key, layout->key_width, layout->flags);
+	int64		value = gpb_row_value(entry->row, layout->offset[0], layout->kind[0]);
 
-	gpb_test_row(test, *(const uint32 *) record, &key,
-				 gpb_locator_column_is_null(gpb_row_locator(row), 0) ? NULL : &value, 1, tid);
+	gpb_test_row(test, entry->number, &key,
+				 gpb_locator_column_is_null(gpb_row_locator(entry->row), 0) ? NULL : &value, 1, tid);
 }
 
 static void
-gpb_test_visible(void *arg, char *record, TupleTableSlot *slot)
+gpb_test_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 {
-	gpb_test_entry((GpbBatchTest *) arg, record, &slot->tts_tid);
+	gpb_test_entry((GpbBatchTest *) arg, entry, &slot->tts_tid);
 }
 
 /* Leaves as they are now, which is before the hold point. */
@@ -80,8 +79,8 @@ gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, ui
 	for (i = at; i < n; i++)
 	{
 		GpbKeyRange keys = {sorted[i].key, sorted[i].key};
-		Buffer		buffer = gpb_search(batch->index, &batch->spec.layout,
-										gpb_key_range(keys, batch->spec.layout.flags).lo,
+		Buffer		buffer = gpb_search(batch->index, &batch->program.layout,
+										gpb_key_range(keys, batch->program.layout.flags).lo,
 										BUFFER_LOCK_SHARE, NULL);
 
 		leaves[i] = BufferGetBlockNumber(buffer);
@@ -119,7 +118,7 @@ gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n,
 						 const uint32 **found)
 {
 	uint32	   *leaves = palloc(n * sizeof(uint32));
-	Buffer		buffer = gpb_search(batch->index, &batch->spec.layout, GPB_BOUND_MAX,
+	Buffer		buffer = gpb_search(batch->index, &batch->program.layout, GPB_BOUND_MAX,
 									BUFFER_LOCK_SHARE, NULL);
 	uint32		i;
 
@@ -189,16 +188,12 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	uint32		i;
 
 	InitMaterializedSRF(fcinfo, 0);
-	want.points = PG_ARGISNULL(2);
-	want.list = strncmp(mode, "aggregate", 9) != 0;
+	want.form = PG_ARGISNULL(2) ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
+	want.program.list_entries = strncmp(mode, "aggregate", 9) != 0;
 	want.heap_rows = strncmp(mode, "rows", 4) == 0;
-	if (!want.list)
-	{
-		want.column = 1;
-		want.want = GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX;
-	}
+	want.program.want[1] = GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX;
 	input = gpb_test_input(&layout, index, PG_GETARG_ARRAYTYPE_P(1),
-						   want.points ? NULL : PG_GETARG_ARRAYTYPE_P(2), &n);
+						   PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2), &n);
 	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
 							strstr(mode, " device") ? GPB_ENGINE_DEVICE :
 							strstr(mode, " inner") ? GPB_ENGINE_INNER : GPB_ENGINE_CPU);
@@ -211,24 +206,22 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	else if (strstr(mode, " no"))
 		batch->finder = &gpb_test_none;
 
-	if (!want.list)
+	if (!want.program.list_entries)
 	{
-		GpbRangeAnswer *answers = palloc(sizeof(GpbRangeAnswer) * Max(n, 1));
+		const GpbAnswerColumn *column = &gpb_batch_format(batch)->column[0];
+		int64	   *answers = palloc(gpb_batch_answer_width(batch) * Max(n, 1));
+		const int64 *answer = answers;
 
 		gpb_batch_run(batch, input, n, answers);
-		for (i = 0; i < n; i++)
-		{
-			int64		sum = (int64) answers[i].column.sum_low;
-
-			gpb_test_row(&test, i, NULL, answers[i].column.count > 0 ? &sum : NULL,
-						 answers[i].entries, NULL);
-		}
+		for (i = 0; i < n; i++, answer += gpb_batch_format(batch)->words)
+			gpb_test_row(&test, i, NULL, answer[column->count] > 0 ? &answer[column->sum] : NULL,
+						 answer[0], NULL);
 	}
 	else
 	{
 		GpbHeapVisit *visit = gpb_visit_begin(heap, index, GetActiveSnapshot(), layout.row_width,
-											  true, gpb_test_visible, &test);
-		char	   *records;
+											  gpb_test_visible, &test);
+		GpbRangeEntry *records;
 		uint64		nrecords;
 
 		gpb_batch_run(batch, input, n, NULL);
@@ -240,7 +233,8 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 				gpb_visit_records(visit, records, nrecords);
 			GPB_HOLD("batch-part-taken");
 			for (r = 0; r < nrecords && !want.heap_rows; r++)
-				gpb_test_entry(&test, records + r * gpb_range_entry_width(layout.row_width), NULL);
+				gpb_test_entry(&test, gpb_entry_at(records, r,
+												   gpb_range_entry_width(layout.row_width)), NULL);
 		}
 		gpb_visit_end(visit);
 	}

@@ -184,7 +184,7 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 }
 
 /*
- * gpb_test_refused(index): does the service itself refuse positions, ranges and aggregates in the mirror that is
+ * gpb_test_refused(index): does the service itself refuse positions, ranges and a range aggregate in the mirror that is
  * there for searches, and answer a search?
  */
 Datum
@@ -193,12 +193,9 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	GpbLayout	layout = *gpb_layout(index);
 	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .n = 1};
-	GpbRangesSpec ranges = {.layout = layout, .n = 1};
-	GpbAggregateSpec spec = {.layout = layout};
-	GpbRangesResult ranges_result;
-	GpbAggregateResult result;
+	GpbRangesSpec ranges = {.program.layout = layout, .n = 1};
+	GpbRangesResult result;
 	GpbMirrorBatch *batch;
-	GpbRequest *request;
 	GpbMirrorRef ref;
 	char	   *staging;
 	bool		refused = true;
@@ -206,22 +203,19 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 
 	if (!gpb_mirror_attach_search(index, &layout, &ref))
 		elog(ERROR, "no mirror");
-	for (what = 0; what < 3; what++)
+	for (what = 0; what < 4; what++)
 	{
 		batch = gpb_test_begin(&ref, 1024, &staging);
 		memset(staging, 0, 1024);
 		search.positions = what == 1;
 		search.epoch = ranges.epoch = gpb_mirror_epoch(&ref);
+		ranges.form = what == 2 ? GPB_RANGE_KEYS : GPB_RANGE_BOUNDS;
 		if (what < 2)
 			refused = refused && gpb_mirror_batch_search(batch, &search) == (what == 0);
 		else
-			refused = refused && !gpb_mirror_batch_ranges(batch, &ranges, &ranges_result);
+			refused = refused && !gpb_mirror_batch_ranges(batch, &ranges, &result);
 		gpb_mirror_batch_end(batch);
 	}
-	request = gpb_request_begin(&ref);
-	spec.epoch = search.epoch;
-	refused = refused && !gpb_request_aggregate(request, &spec, &result, NULL);
-	gpb_request_end(request);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_BOOL(refused);
 }
@@ -286,24 +280,22 @@ gpb_test_submit_ranges(GpbTestRanges *part, Relation heap)
 	gpb_test_require(gpb_mirror_batch_submit_ranges(part->batch, &part->spec));
 }
 
-/* Fetch what the device has, a record at a place behind the ranges, and add it up. */
+/* Add up the answers, and what the device left behind, fetched record by record to a place behind them. */
 static void
 gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 {
-	const GpbLayout *layout = &part->spec.layout;
+	const GpbLayout *layout = &part->spec.program.layout;
 	Size		offset = part->spec.n * sizeof(GpbKeyRange);
+	GpbRangeEntry *entry = (GpbRangeEntry *) (part->staging + offset);
 	GpbRangesResult result;
 	uint64		i;
 
 	gpb_test_require(gpb_mirror_batch_wait(part->batch));
 	gpb_mirror_batch_ranges_result(part->batch, &result);
-	if (!part->spec.list_entries)
-		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ANSWERS, 0, part->spec.n,
-												offset));
-	for (i = 0; i < part->spec.n && !part->spec.list_entries; i++)
+	/* nothing is wanted of any column, so that an answer is the number of entries */
+	for (i = 0; i < gpb_count_answers(&part->spec); i++)
 	{
-		int64		entries = *(int64 *) (part->staging + offset +
-										  i * gpb_range_answer_width(part->spec.want));
+		int64		entries = ((const int64 *) part->staging)[i];
 
 		part->counts[i] += entries;
 		part->totals[0] += entries;
@@ -321,7 +313,7 @@ gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 	for (i = 0; i < result.entries; i++)
 	{
 		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ENTRIES, i, 1, offset));
-		part->counts[*(uint32 *) (part->staging + offset)]++;
+		part->counts[entry->number]++;
 		part->totals[2]++;
 	}
 	/* one record too many is refused, and with it the batch */
@@ -363,9 +355,10 @@ gpb_test_ranges(PG_FUNCTION_ARGS)
 	memset(part, 0, sizeof(part));
 	for (i = 0; i < 2; i++)
 	{
-		part[i].spec.layout = layout;
+		part[i].spec.program.layout = layout;
+		part[i].spec.form = GPB_RANGE_KEYS;
 		part[i].spec.n = i == 0 ? n / 2 : n - n / 2;
-		part[i].spec.list_entries = PG_GETARG_BOOL(3);
+		part[i].spec.program.list_entries = PG_GETARG_BOOL(3);
 		part[i].spec.epoch = epoch;
 		part[i].ranges = ranges + (i == 0 ? 0 : n / 2);
 		part[i].counts = counts + (i == 0 ? 0 : n / 2);

@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * places.cuh
+ *	  From a range of the request to its rows in a leaf, by one thread; and to its pieces that the
+ *	  device cannot answer.  What the kernels of ranges share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PLACES_CUH
+#define GPB_PLACES_CUH
+
+#include "rows.cuh"
+
+/* ---- a range ---- */
+
+/* The number of the range that is i-th in the order in which they are done */
+static __device__ __forceinline__ uint32
+gpb_number_of(const GpbRangesJob *job, uint32 i)
+{
+	return job->order != NULL ? job->order[i] : i;
+}
+
+static __device__ __forceinline__ GpbRange
+gpb_range_of(const GpbRangesJob *job, uint32 number)
+{
+	if (job->ranges == NULL)
+		return job->range;
+	return gpb_request_range(job->form, job->ranges, number, job->layout_flags);
+}
+
+/* The answer that the range is counted to */
+static __device__ __forceinline__ int64 *
+gpb_answer_of(const GpbRangesJob *job, uint32 number)
+{
+	return job->answers + (job->total ? 0 : (uint64) number * job->words);
+}
+
+/* The float8 sum of the pass in that answer */
+static __device__ __forceinline__ GpbFloatSum *
+gpb_float_sum_of(const GpbRangesJob *job, uint32 number)
+{
+	return (GpbFloatSum *) (gpb_answer_of(job, number) + job->pass.column[0].float_sum);
+}
+
+/* ---- its bounds in a leaf ---- */
+
+/*
+ * A bound that divides the entries of an index as the given one does, with a tie of zero wherever
+ * there is such: that is compared without a look at the rows.  All entries of a key have the same
+ * order bit, set or not, but those of the key whose bits NULL shares.
+ */
+static __device__ __forceinline__ GpbBound
+gpb_bound_by_key(const GpbRangesJob *job, GpbBound bound)
+{
+	uint64		most = job->key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	bool		above_all = nulls_first ? bound.tie > GPB_TIE_MASK :
+		bound.tie >= GPB_LOC_ORDER_BIT;
+
+	if (above_all && bound.key < most)
+	{
+		bound.key++;
+		bound.tie = 0;
+	}
+	else if (nulls_first && bound.key != 0 && bound.tie <= GPB_LOC_ORDER_BIT)
+		bound.tie = 0;
+	return bound;
+}
+
+/* Is entry i, whose key is given, below the bound? */
+static __device__ __forceinline__ bool
+gpb_entry_below(const GpbRangesJob *job, const char *page, int i, uint64 key, GpbBound bound)
+{
+	if (key != bound.key || bound.tie == 0)
+		return key < bound.key;
+	return (gpb_row_locator(gpb_page_row(page, job->row_width, i)) & GPB_TIE_MASK) < bound.tie;
+}
+
+/* Where among the leaf's entries a key would be if they were evenly spread */
+static __device__ __forceinline__ int
+gpb_guess_position(GpbBound low, GpbBound limit, int count, uint64 key)
+{
+	float		share = key <= low.key ? 0.0f : key >= limit.key ? 1.0f :
+		(float) (key - low.key) / (float) (limit.key - low.key);
+
+	return (int) (share * (float) (count - 1));
+}
+
+#define GPB_FIRST_STRIDE	4	/* keys of 8 bytes in a memory sector */
+
+/*
+ * First entry not below the bound, looked for from a guess on: in doubling steps, then by
+ * halves (interpolation search).  Reads two or three sectors where the guess is good, which a
+ * binary search of the leaf never does, and few more than that where it is not.
+ */
+static __device__ __forceinline__ int
+gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int guess)
+{
+	int			low = 0;
+	int			high = leaf.count;
+	int			stride = GPB_FIRST_STRIDE;
+	bool		below = gpb_entry_below(job, leaf.page, guess,
+									gpb_page_key(leaf.page, job->key_width, guess), bound);
+
+	low = below ? guess + 1 : 0;
+	high = below ? leaf.count : guess;
+	while (low < high)
+	{
+		int			i = below ? low + stride - 1 : high - stride;
+		bool		under;
+
+		if (i >= high || i < low)
+			break;
+		under = gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, job->key_width, i),
+								bound);
+		if (under)
+			low = i + 1;
+		else
+			high = i;
+		if (under != below)
+			break;
+		stride *= 2;
+	}
+	while (low < high)
+	{
+		int			i = (low + high) / 2;
+
+		if (gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, job->key_width, i),
+							bound))
+			low = i + 1;
+		else
+			high = i;
+	}
+	return low;
+}
+
+/*
+ * Find the rows of separator i's leaf that are in the range; begins and ends say which of the
+ * range's bounds is in the leaf.
+ */
+static __device__ __forceinline__ void
+gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange range, bool begins,
+			  bool ends, GpbRangePlace *place)
+{
+	GpbBound	first = gpb_separator(&job->separators, i);
+	GpbBound	limit = gpb_leaf_limit(&job->separators, i);
+	GpbBound	lo = gpb_bound_by_key(job, range.lo);
+	GpbBound	hi = gpb_bound_by_key(job, range.hi);
+	int			low = 0;
+	int			high = leaf.count;
+
+	if (begins && leaf.count > 0)
+		low = gpb_search_from(job, leaf, lo,
+							  gpb_guess_position(first, limit, leaf.count, lo.key));
+	if (ends && leaf.count > 0)
+		high = gpb_search_from(job, leaf, hi,
+							   gpb_guess_position(first, limit, leaf.count, hi.key));
+	place->page = leaf.page;
+	place->from = (uint16) low;
+	place->to = (uint16) (high > low ? high : low);
+}
+
+/* ---- pieces that are not clean ---- */
+
+/* The part of a range that separator i's leaf does not answer; all of it if there is no tree. */
+static __device__ GpbUncleanPiece
+gpb_unclean_piece(const GpbRangesJob *job, uint32 number, uint32 i)
+{
+	GpbUncleanPiece piece;
+
+	piece.range = gpb_range_of(job, number);
+	piece.number = number;
+	piece.block = GPB_NO_BLOCK;
+	if (job->separators.n > 0)
+	{
+		GpbBound	low = gpb_separator(&job->separators, i);
+		GpbBound	limit = gpb_leaf_limit(&job->separators, i);
+
+		if (gpb_bound_less(piece.range.lo, low))
+			piece.range.lo = low;
+		if (gpb_bound_less(limit, piece.range.hi))
+			piece.range.hi = limit;
+		piece.block = job->separators.child[i];
+	}
+	return piece;
+}
+
+/*
+ * List, for each lane that wants it, separator's part of the range as one that the device cannot
+ * answer.  The whole warp calls.
+ */
+static __device__ __forceinline__ void
+gpb_append_piece(const GpbRangesJob *job, uint32 number, uint32 separator, bool wanted)
+{
+	uint64		place = gpb_append(&job->counts->nunclean, wanted);
+
+	if (wanted && place < job->pieces.capacity)
+	{
+		job->pieces.order[place] = (uint64) number << 32 | separator;
+		((GpbUncleanPiece *) job->pieces.record)[place] =
+			gpb_unclean_piece(job, number, separator);
+	}
+}
+
+/* ---- items ---- */
+
+/* Items [at, end) are this warp's: an equal share of all. */
+struct GpbItemRun
+{
+	uint64		at;
+	uint64		end;
+};
+
+/* How many of all items a warp gets; the last ones get fewer. */
+static __device__ __forceinline__ uint64
+gpb_items_share(uint64 total)
+{
+	uint64		warps = (uint64) gridDim.x * GPB_LEAF_WARPS;
+
+	return (total + warps - 1) / warps;
+}
+
+/*
+ * The warp's share of the items.  Warps are numbered across blocks first, so that a few items are
+ * spread over all multiprocessors.
+ */
+static __device__ __forceinline__ GpbItemRun
+gpb_items_of_warp(uint64 total)
+{
+	uint64		warp = (uint64) (threadIdx.x / GPB_WARP) * gridDim.x + blockIdx.x;
+	uint64		share = gpb_items_share(total);
+	GpbItemRun	run;
+
+	run.at = warp * share < total ? warp * share : total;
+	run.end = run.at + share < total ? run.at + share : total;
+	return run;
+}
+
+/* The place in order of the range that an item is of; it is "from" or a later one. */
+static __device__ __forceinline__ uint32
+gpb_range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
+{
+	uint64		step = 1;
+	uint64		end;
+
+	while (from + step - 1 < job->n && job->items[from + step - 1] <= item)
+	{
+		from += (uint32) step;
+		step *= 2;
+	}
+	end = from + step - 1 < job->n ? from + step - 1 : job->n - 1;
+	while (from < end)
+	{
+		uint32		mid = (uint32) (from + (end - from) / 2);
+
+		if (job->items[mid] <= item)
+			from = mid + 1;
+		else
+			end = mid;
+	}
+	return from;
+}
+
+/*
+ * Find the rows of an item of the i-th range, for *place, and its separator; false: the leaf is not
+ * clean.
+ */
+static __device__ __forceinline__ bool
+gpb_place_item(const GpbRangesJob *job, uint64 item, uint32 i, uint32 *separator,
+			   GpbRangePlace *place)
+{
+	uint64		before = i > 0 ? job->items[i - 1] : 0;
+	bool		begins = item == before;
+	bool		ends = item + 1 == job->items[i];
+	GpbLeafView leaf;
+
+	*separator = job->first[i] + (uint32) (item - before);
+	leaf = gpb_judge_leaf(job, *separator);
+	if (leaf.page == NULL)
+		return false;
+	place->number = gpb_number_of(job, i);
+	gpb_find_rows(job, *separator, leaf, gpb_range_of(job, place->number), begins, ends, place);
+	return true;
+}
+
+/* The place that a lane of the warp has; the whole warp calls. */
+static __device__ __forceinline__ GpbRangePlace
+gpb_place_of_lane(GpbRangePlace place, int lane)
+{
+	uint32		rows = place.from | (uint32) place.to << 16;
+	GpbRangePlace out;
+
+	rows = __shfl_sync(GPB_ALL_LANES, rows, lane);
+	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) place.page, lane);
+	out.from = (uint16) rows;
+	out.to = (uint16) (rows >> 16);
+	out.number = __shfl_sync(GPB_ALL_LANES, place.number, lane);
+	return out;
+}
+
+#endif							/* GPB_PLACES_CUH */

@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * ranges_locate.cu
+ *	  The kernels before the passes of a request, and the one after; see ranges.cuh.
+ *
+ *		lower_bounds	where each range begins, to sort many ranges by
+ *		prepare			the summary of the visibility bits; counts and a single answer, empty; the
+ *						leaves of a single range
+ *		locate			a thread for each range: its first leaf; within one leaf, its rows
+ *		normalize		a thread for each float8 sum of many answers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device.cuh"
+#include "places.cuh"
+
+#define GPB_PREPARE_THREADS 256
+
+/* ---- lower bounds ---- */
+
+/* Write where each range begins, as a distance from the tree's smallest key. */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+lower_bounds(const __grid_constant__ GpbRangesJob job, uint64 base, uint64 most, uint64 *lower)
+{
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+
+	if (i < job.n)
+	{
+		uint64		key = gpb_range_of(&job, i).lo.key;
+
+		key = key < base ? base : key > most ? most : key;
+		lower[i] = key - base;
+	}
+}
+
+/* ---- prepare ---- */
+
+/* How many separators are below the bound; the whole warp calls, all get the answer. */
+static __device__ uint32
+count_below(const GpbSeparatorArray *separators, GpbBound bound, bool or_equal)
+{
+	int			lane = threadIdx.x % GPB_WARP;
+	uint32		low = 0;
+	uint32		n = separators->n;
+
+	while (n > 0)
+	{
+		uint32		stride = gpb_probe_stride(n);
+		uint64		probe = gpb_probe(stride, lane);
+		bool		below = probe < n &&
+			gpb_separator_below(separators, low + (uint32) probe, bound, or_equal);
+		uint32		hits = __popc(__ballot_sync(GPB_ALL_LANES, below));
+
+		low += hits * stride;
+		n -= hits * stride;
+		if (n > stride - 1)
+			n = stride - 1;
+	}
+	return low;
+}
+
+/* Empty an answer, by all threads of a block. */
+static __device__ void
+clear_answer(const GpbAnswerFormat *format, int64 *answer)
+{
+	for (uint32 i = threadIdx.x; i < format->words; i += blockDim.x)
+		answer[i] = 0;
+	__syncthreads();
+	if (threadIdx.x < (uint32) format->ncolumns && format->column[threadIdx.x].minmax != 0)
+	{
+		int64	   *minmax = answer + format->column[threadIdx.x].minmax;
+
+		minmax[0] = 0x7FFFFFFFFFFFFFFF;
+		minmax[1] = -0x7FFFFFFFFFFFFFFF - 1;
+	}
+}
+
+/* Note the leaves of the single range, which end before separator "end", as its items. */
+static __device__ void
+note_leaves(const GpbRangesJob *job, uint32 end)
+{
+	bool		is_empty = !gpb_bound_less(job->range.lo, job->range.hi);
+	uint32		first = job->first[0];
+
+	job->items[0] = is_empty || job->separators.n == 0 ? 0 : end - first;
+	if (is_empty || job->separators.n > 0)
+		return;
+	job->counts->nunclean = 1;
+	job->pieces.order[0] = 0;
+	((GpbUncleanPiece *) job->pieces.record)[0] = gpb_unclean_piece(job, 0, 0);
+}
+
+/*
+ * Find the leaves of the single range, a warp for each of its ends.  Separator 0 is below
+ * everything.
+ */
+static __device__ void
+find_leaves(const GpbRangesJob *job)
+{
+	__shared__ uint32 end;
+	uint32		warp = threadIdx.x / GPB_WARP;
+
+	if (warp < 2)
+	{
+		uint32		below = count_below(&job->separators, warp == 0 ? job->range.lo :
+										job->range.hi, warp == 0);
+
+		if (threadIdx.x == 0)
+			job->first[0] = below - 1;
+		if (threadIdx.x == GPB_WARP)
+			end = below;
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+		note_leaves(job, end);
+}
+
+/* Block 0 begins what is counted, and finds a single range; the others make the summary. */
+static __global__ void __launch_bounds__(GPB_PREPARE_THREADS)
+prepare_ranges(const __grid_constant__ GpbRangesJob job,
+			   const __grid_constant__ GpbAnswerFormat format)
+{
+	if (blockIdx.x > 0)
+	{
+		gpb_summarize_visibility(&job.visibility,
+								 (blockIdx.x - 1) * GPB_PREPARE_THREADS + threadIdx.x);
+		return;
+	}
+	if (threadIdx.x == 0)
+	{
+		job.counts->leaves = 0;
+		job.counts->nunclean = 0;
+		job.counts->nentries = 0;
+		job.counts->nitems = 0;
+	}
+	if (job.total)
+		clear_answer(&format, job.answers);
+	if (job.ranges == NULL)
+		find_leaves(&job);
+}
+
+/* ---- locate ---- */
+
+/* An empty answer, but for its float8 sums, which are zero already */
+static __device__ void
+store_empty_answer(const GpbRangesJob *job, const GpbAnswerFormat *format, uint32 number)
+{
+	int64	   *answer = gpb_answer_of(job, number);
+
+	for (int i = 0; i < format->integers; i++)
+		answer[i] = 0;
+	for (int c = 0; c < format->ncolumns; c++)
+	{
+		int			minmax = format->column[c].minmax;
+
+		if (minmax == 0)
+			continue;
+		answer[minmax] = 0x7FFFFFFFFFFFFFFF;
+		answer[minmax + 1] = -0x7FFFFFFFFFFFFFFF - 1;
+	}
+}
+
+/* What one thread finds about its range */
+struct Located
+{
+	uint32		first;			/* separator */
+	uint64		items;
+	bool		clean;			/* place is in a clean leaf */
+	bool		unclean;		/* the only leaf is not clean, or there is no tree */
+	GpbRangePlace place;
+};
+
+static __device__ __forceinline__ void
+locate_range(const GpbRangesJob *job, uint32 number, Located *located)
+{
+	GpbRange	range = gpb_range_of(job, number);
+	const GpbSeparatorArray *separators = &job->separators;
+	GpbLeafView leaf;
+
+	if (!gpb_bound_less(range.lo, range.hi))
+		return;
+	if (separators->n == 0)
+	{
+		located->unclean = true;
+		return;
+	}
+	located->first = gpb_last_separator(&job->tree, separators, range.lo);
+	if (job->pass.list_entries ||
+		gpb_bound_less(gpb_leaf_limit(separators, located->first), range.hi))
+	{
+		uint32		last = gpb_gallop_separators(separators, located->first, range.hi, false);
+
+		located->items = (uint64) last - located->first + 1;
+		return;
+	}
+	leaf = gpb_judge_leaf(job, located->first);
+	located->clean = leaf.page != NULL;
+	located->unclean = leaf.page == NULL;
+	if (located->clean)
+		gpb_find_rows(job, located->first, leaf, range, true, true, &located->place);
+}
+
+/*
+ * Find out where each range is.  Where each has an answer of its own, one that no other kernel will
+ * store is made empty here: nothing of the range is in a clean leaf, or its answer is added up
+ * from items.
+ */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+locate_ranges(const __grid_constant__ GpbRangesJob job,
+			  const __grid_constant__ GpbAnswerFormat format)
+{
+	__shared__ uint32 leaves;
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+	uint32		number = 0;
+	Located		located = {};
+
+	if (threadIdx.x == 0)
+		leaves = 0;
+	__syncthreads();
+	if (i < job.n)
+	{
+		number = gpb_number_of(&job, i);
+		locate_range(&job, number, &located);
+		if (located.place.from == located.place.to)
+			located.place = {};	/* no quad of it is to be read */
+		located.place.number = number;
+		job.first[i] = located.first;
+		job.items[i] = located.items;
+		if (!job.pass.list_entries)
+		{
+			job.place[i] = located.place;
+			if (located.place.page == NULL && !job.total)
+				store_empty_answer(&job, &format, number);
+		}
+	}
+	gpb_append_piece(&job, number, located.first, located.unclean);
+	uint32		clean = __ballot_sync(GPB_ALL_LANES, located.clean);
+
+	if (gpb_lane() == 0 && clean != 0)
+		atomicAdd(&leaves, (uint32) __popc(clean));
+	__syncthreads();
+	if (threadIdx.x == 0)
+		gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
+}
+
+/* ---- normalize ---- */
+
+/* Carry in each float8 sum of each answer. */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+normalize_sums(const __grid_constant__ GpbRangesJob job, uint32 first_word, uint32 sums)
+{
+	uint64		i = blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x;
+
+	if (i < (uint64) job.n * sums)
+	{
+		int64	   *answer = gpb_answer_of(&job, (uint32) (i / sums));
+		GpbFloatSum *sum = (GpbFloatSum *) (answer + first_word);
+
+		gpb_float_sum_normalize(&sum[i % sums]);
+	}
+}
+
+/* ---- host ---- */
+
+static uint32
+blocks_for(uint64 threads)
+{
+	return (uint32) ((threads + GPB_LEAF_THREADS - 1) / GPB_LEAF_THREADS);
+}
+
+GpbDeviceStatus
+gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+						uint64 base, uint64 most, uint64 *lower)
+{
+	return gpb_launch_on(device, stream, "lower_bounds", blocks_for(job->n), GPB_LEAF_THREADS,
+						 lower_bounds, *job, base, most, lower);
+}
+
+GpbDeviceStatus
+gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				   const GpbAnswerFormat *format)
+{
+	uint32		groups = gpb_summary_words(job->visibility.heap_blocks) * 32;
+	uint32		blocks = 1 + (groups + GPB_PREPARE_THREADS - 1) / GPB_PREPARE_THREADS;
+
+	return gpb_launch_on(device, stream, "prepare_ranges", blocks, GPB_PREPARE_THREADS,
+						 prepare_ranges, *job, *format);
+}
+
+GpbDeviceStatus
+gpb_locate_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				  const GpbAnswerFormat *format)
+{
+	return gpb_launch_on(device, stream, "locate_ranges", blocks_for(job->n), GPB_LEAF_THREADS,
+						 locate_ranges, *job, *format);
+}
+
+GpbDeviceStatus
+gpb_normalize_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+					 const GpbAnswerFormat *format)
+{
+	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
+
+	return gpb_launch_on(device, stream, "normalize_sums", blocks_for((uint64) job->n * sums),
+						 GPB_LEAF_THREADS, normalize_sums, *job, (uint32) format->integers, sums);
+}

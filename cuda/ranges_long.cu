@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * ranges_long.cu
+ *	  A pass over the items of ranges that touch several leaves, and over a single range; see
+ *	  ranges.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "places.cuh"
+
+/* Add what the warp has of a range to the range's answer, and begin another. */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+flush_tally(const GpbRangesJob *job, uint32 number, GpbTally<N, FLOAT_SUM> *tally)
+{
+	const GpbPass *pass = &job->pass;
+	int64	   *answer = gpb_answer_of(job, number);
+	int64		entries = gpb_warp_sum(tally->entries);
+	bool		adds = gpb_lane() == 0 && entries > 0;
+
+	if (adds && pass->is_first)
+		gpb_atomic_add(&answer[0], entries);
+	for (int c = 0; c < N; c++)
+	{
+		GpbColumnState state = gpb_warp_merge(gpb_running_state(&tally->column[c]));
+
+		if (adds && pass->column[c].want)
+			gpb_atomic_add_column(&pass->column[c], answer, &state);
+	}
+	if (FLOAT_SUM)
+		gpb_flush_windows<GPB_WARP>(&tally->window, gpb_float_sum_of(job, number));
+	gpb_tally_init(tally);
+}
+
+/*
+ * The grid fills the device, and each warp has an equal share of all items.  It takes them several
+ * at a time: a lane for each judges the leaf and finds its rows, then all lanes read them together.
+ */
+template <int ROW_WIDTH, int N, bool FLOAT_SUM>
+static __global__ void
+__launch_bounds__(GPB_LEAF_THREADS, gpb_blocks_at_once(GPB_LEAF_BLOCKS, N, FLOAT_SUM))
+aggregate_long(const __grid_constant__ GpbRangesJob job)
+{
+	__shared__ GpbBlockTally<N> block;
+	uint64		total = job.items[job.n - 1];
+	GpbItemRun	run = gpb_items_of_warp(total);
+	GpbTally<N, FLOAT_SUM> tally;
+	GpbFloatSum *sum = FLOAT_SUM ? &block.sum : NULL;
+	uint32		number = 0;		/* of the range that is read */
+	uint32		leaves = 0;
+	uint32		i = 0;			/* this lane's item is of the i-th range */
+
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		job.counts->nitems = total;
+	if (blockIdx.x * gpb_items_share(total) >= total)
+		return;					/* nothing for any warp of this block */
+	gpb_tally_init(&tally);
+	if (FLOAT_SUM && job.total)
+		gpb_block_sum_init(&block.sum);
+	for (; run.at < run.end; run.at += GPB_LEAVES_AT_ONCE)
+	{
+		uint64		mine = run.at + gpb_lane();
+		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
+		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
+		uint32		separator = 0;
+		GpbRangePlace place = {};
+		bool		clean = false;
+
+		if (here)
+		{
+			i = gpb_range_of_item(&job, mine, from);
+			clean = gpb_place_item(&job, mine, i, &separator, &place);
+		}
+		if (job.pass.is_first)
+		{
+			gpb_append_piece(&job, here ? gpb_number_of(&job, i) : 0, separator, here && !clean);
+			leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
+		}
+		for (uint32 todo = __ballot_sync(GPB_ALL_LANES, place.from < place.to); todo != 0;
+			 todo &= todo - 1)
+		{
+			GpbRangePlace next = gpb_place_of_lane(place, __ffs(todo) - 1);
+			GpbLeafView leaf = {next.page, next.to};
+
+			if (!job.total && next.number != number)
+				flush_tally(&job, number, &tally);
+			number = next.number;
+			if (FLOAT_SUM && !job.total)
+				sum = gpb_float_sum_of(&job, number);
+			if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
+				gpb_walk_rows(&job, number, leaf, next.from, &tally, sum);
+			else
+				gpb_walk_quads<ROW_WIDTH>(&job, number, leaf, next.from, &tally, sum);
+		}
+	}
+	if (job.total)
+		gpb_tally_finish(&tally, &block, leaves, &job);
+	else
+	{
+		flush_tally(&job, number, &tally);
+		if (gpb_lane() == 0)
+			gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
+	}
+}
+
+#define KERNELS(row_width) \
+	aggregate_long<row_width, 1, false>, \
+	aggregate_long<row_width, 2, false>, \
+	aggregate_long<row_width, 1, true>
+
+const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS] = {
+	KERNELS(GPB_ANY_WIDTH),
+	KERNELS(8),
+	KERNELS(12),
+	KERNELS(16)
+};

@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * ranges_run.cu
+ *	  The kernels of a request of ranges, in order; see ranges.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <cub/device/device_scan.cuh>
+
+#include "device.cuh"
+#include "psa.cuh"
+#include "tuning.cuh"
+
+/* ---- grids ---- */
+
+static GpbDeviceStatus
+fill_device(GpbDevice *device, const GpbRangesKernel *kernel, int n, uint32 *blocks)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			at_once = 0;
+
+		GPB_TRY_CUDA(device,
+					 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel[i],
+																   GPB_LEAF_THREADS, 0));
+		blocks[i] = (uint32) ((at_once > 0 ? at_once : 1) * device->info.multiprocessors);
+	}
+	return GPB_DEVICE_OK;
+}
+
+/* To ask how many blocks of a kernel fill the device loads it; else the first query would wait. */
+GpbDeviceStatus
+gpb_ranges_prepare_kernels(GpbDevice *device)
+{
+	GpbRangesGrids *grids = &device->grids;
+
+	GPB_TRY(fill_device(device, gpb_short_kernels, GPB_PASS_KERNELS, grids->short_blocks));
+	GPB_TRY(fill_device(device, gpb_long_kernels, GPB_PASS_KERNELS, grids->long_blocks));
+	return fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks);
+}
+
+/* ---- order ---- */
+
+/*
+ * The order in which the ranges are done: near each other where they lie so, by the top bits
+ * of their lower bounds, as keys that are searched for.
+ */
+GpbDeviceStatus
+gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				 const GpbTreeProfile *profile, GpbSortMemory *sort)
+{
+	GpbSortPlan plan = gpb_sort_plan(profile, job->separators.n, sizeof(uint64));
+	uint64	   *lower = (uint64 *) sort->clamped.data;
+
+	GPB_TRY(gpb_lower_bounds_launch(device, stream, job, (uint64) plan.low, (uint64) plan.high,
+									lower));
+	/* two passes even if one would do for tiles: neighbours should share leaves */
+	plan.first_bit = plan.end_bit > 16 ? plan.end_bit - 16 : 0;
+	plan.clamp = false;
+	return gpb_sort_keys(device, stream, sort, &plan, sizeof(uint64), lower, 0, job->n,
+						 (uint32 *) sort->order.data);
+}
+
+/* ---- prefix sums ---- */
+
+/* In place */
+static cudaError_t
+prefix_sum(void *scan, size_t *scan_size, uint64 *sums, uint64 n, cudaStream_t stream)
+{
+	return cub::DeviceScan::InclusiveSum(scan, *scan_size, sums, sums, (int) n, stream);
+}
+
+GpbDeviceStatus
+gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 items, size_t *size)
+{
+	size_t		of_items = 0;
+
+	*size = 0;
+	GPB_TRY(gpb_check(device, prefix_sum(NULL, size, NULL, n, NULL), "planning a prefix sum"));
+	GPB_TRY(gpb_check(device, prefix_sum(NULL, &of_items, NULL, items, NULL),
+					  "planning a prefix sum"));
+	if (of_items > *size)
+		*size = of_items;
+	return GPB_DEVICE_OK;
+}
+
+/* ---- aggregates ---- */
+
+/* Rows too wide for registers are read one by one whatever the variant. */
+static int
+pass_kernel(const GpbDevice *device, const GpbRangesJob *job)
+{
+	bool		by_rows = device->variant == GPB_LEAF_ROWS || job->row_width > 16;
+	int			way = by_rows ? 0 : job->row_width / 4 - 1;
+
+	return way * GPB_PASS_SHAPES + gpb_pass_shape(&job->pass);
+}
+
+/* A single range has items, which were found with it, and no places. */
+static GpbDeviceStatus
+run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
+{
+	int			kernel = pass_kernel(device, job);
+
+	if (job->ranges != NULL)
+		GPB_TRY(gpb_launch_on(device, stream, "aggregate_short",
+							  gpb_short_grid(job, device->grids.short_blocks[kernel]),
+							  GPB_LEAF_THREADS, gpb_short_kernels[kernel], *job));
+	return gpb_launch_on(device, stream, "aggregate_long", device->grids.long_blocks[kernel],
+						 GPB_LEAF_THREADS, gpb_long_kernels[kernel], *job);
+}
+
+/* Float8 sums of many answers are normalized here; that of a single one on the host. */
+static GpbDeviceStatus
+run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbRangesPlan *plan)
+{
+	for (int i = 0; i < plan->npasses; i++)
+	{
+		job->pass = plan->pass[i];
+		GPB_TRY(run_pass(device, stream, job));
+	}
+	if (job->total || plan->format.words == plan->format.integers)
+		return GPB_DEVICE_OK;
+	return gpb_normalize_launch(device, stream, job, &plan->format);
+}
+
+/* ---- lists ---- */
+
+static GpbDeviceStatus
+run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job, void *scan,
+		  size_t scan_size)
+{
+	const uint32 *blocks = device->grids.list_blocks;
+
+	/* the sum runs over all items there is room for */
+	GPB_TRY_CUDA(device, cudaMemsetAsync(job->live, 0, job->item_capacity * sizeof(uint64),
+										 stream));
+	GPB_TRY(gpb_launch_on(device, stream, "place_items", blocks[0], GPB_LEAF_THREADS,
+						  gpb_list_kernels[0], *job));
+	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
+										 stream), "prefix sum of entries"));
+	return gpb_launch_on(device, stream, "list_items", blocks[1], GPB_LEAF_THREADS,
+						 gpb_list_kernels[1], *job);
+}
+
+/* ---- the whole ---- */
+
+GpbDeviceStatus
+gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
+			   const GpbRangesPlan *plan, void *scan, size_t scan_size)
+{
+	const GpbAnswerFormat *format = &plan->format;
+
+	job->pass = plan->pass[0];
+	GPB_TRY(gpb_prepare_launch(device, stream, job, format));
+	if (job->ranges != NULL)
+	{
+		if (!job->total && format->words > format->integers)
+			GPB_TRY_CUDA(device, cudaMemsetAsync(job->answers, 0,
+												 (size_t) job->n * gpb_answer_width(format),
+												 stream));
+		GPB_TRY(gpb_locate_launch(device, stream, job, format));
+		GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->items, job->n, stream),
+						  "prefix sum of items"));
+	}
+	if (job->pass.list_entries)
+		return run_lists(device, stream, job, scan, scan_size);
+	return run_passes(device, stream, job, plan);
+}

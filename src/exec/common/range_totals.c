@@ -1,0 +1,172 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_totals.c
+ *	  SQL aggregates over ranges of an index: a batch of ranges, and values of aggregates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "exec/common/item_final.h"
+#include "exec/common/range_totals.h"
+
+struct GpbRangeTotals
+{
+	MemoryContext context;		/* the object's; answers are in one of their own */
+	MemoryContext answers_context;
+	int			nitems;
+	GpbAggregateItem *items;
+	const GpbAnswerColumn **columns;	/* of each item's column; NULL for count(*) */
+	GpbBatch   *batch;
+	const GpbAnswerFormat *format;
+	uint32		n;				/* ranges of the last run ... */
+	int64	   *answers;		/* ... and the answers to them */
+	int64	   *group;			/* the answer over the group */
+};
+
+/* ---- begin and end ---- */
+
+/* Where a column's words are in an answer that has them */
+static const GpbAnswerColumn *
+gpb_find_answer_column(const GpbAnswerFormat *format, int column)
+{
+	int			i;
+
+	for (i = 0; i < format->ncolumns; i++)
+	{
+		if (format->column[i].column == column)
+			return &format->column[i];
+	}
+	elog(ERROR, "column %d is not among the %d that are aggregated", column, format->ncolumns);
+}
+
+GpbRangeTotals *
+gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
+					   const GpbAggregateItem *items, int nitems,
+					   GpbRangeForm form, Size memory, GpbEngine engine)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree range totals",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	GpbRangeTotals *totals = palloc0(sizeof(GpbRangeTotals));
+	GpbBatchWant want = {.form = form, .memory = memory};
+	int			i;
+
+	totals->context = context;
+	totals->answers_context = AllocSetContextCreate(context, "gpubtree range answers",
+													ALLOCSET_DEFAULT_SIZES);
+	totals->nitems = nitems;
+	totals->items = palloc(sizeof(GpbAggregateItem) * nitems);
+	memcpy(totals->items, items, sizeof(GpbAggregateItem) * nitems);
+
+	gpb_aggregate_wants(items, nitems, want.program.want);
+	totals->batch = gpb_batch_begin(heap, index, snapshot, &want, engine);
+	totals->format = gpb_batch_format(totals->batch);
+	totals->columns = palloc0(sizeof(GpbAnswerColumn *) * nitems);
+	for (i = 0; i < nitems; i++)
+	{
+		if (items[i].function != GPB_COUNT_ENTRIES)
+			totals->columns[i] = gpb_find_answer_column(totals->format, items[i].column);
+	}
+	totals->group = palloc(gpb_batch_answer_width(totals->batch));
+	gpb_range_group_init(totals);
+	MemoryContextSwitchTo(caller);
+	return totals;
+}
+
+void
+gpb_range_totals_end(GpbRangeTotals *totals)
+{
+	gpb_batch_end(totals->batch);
+	MemoryContextDelete(totals->context);
+}
+
+/* ---- answers ---- */
+
+void
+gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
+{
+	MemoryContextReset(totals->answers_context);
+	totals->n = n;
+	totals->answers = NULL;
+	if (n == 0)
+		return;
+	totals->answers = MemoryContextAllocHuge(totals->answers_context,
+											 gpb_range_totals_width(totals) * n);
+	gpb_batch_run(totals->batch, ranges, n, totals->answers);
+}
+
+void
+gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
+{
+	gpb_batch_run(totals->batch, ranges, n, NULL);
+	gpb_answer_merge(totals->format, totals->group, gpb_batch_total(totals->batch));
+}
+
+Size
+gpb_range_totals_width(const GpbRangeTotals *totals)
+{
+	return gpb_batch_answer_width(totals->batch);
+}
+
+static inline const int64 *
+gpb_range_answer(const GpbRangeTotals *totals, uint32 range)
+{
+	Assert(range < totals->n);
+	return totals->answers + (Size) range * totals->format->words;
+}
+
+int64
+gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range)
+{
+	return gpb_range_answer(totals, range)[0];
+}
+
+/* ---- the group ---- */
+
+void
+gpb_range_group_init(GpbRangeTotals *totals)
+{
+	gpb_answer_init(totals->format, totals->group);
+}
+
+void
+gpb_range_group_add(GpbRangeTotals *totals, uint32 range)
+{
+	gpb_answer_merge(totals->format, totals->group, gpb_range_answer(totals, range));
+}
+
+void
+gpb_range_group_count(GpbRangeTotals *totals, int64 n, bool keys)
+{
+	const GpbAnswerFormat *format = totals->format;
+
+	totals->group[0] += n;
+	if (keys && format->ncolumns > 0 && format->column[0].column == 0)
+		totals->group[format->column[0].count] += n;
+}
+
+int64
+gpb_range_group_entries(const GpbRangeTotals *totals)
+{
+	return totals->group[0];
+}
+
+void
+gpb_range_group_final(const GpbRangeTotals *totals, Datum *values, bool *isnull)
+{
+	int			i;
+
+	for (i = 0; i < totals->nitems; i++)
+		values[i] = gpb_aggregate_final(&totals->items[i], totals->columns[i], totals->group,
+										&isnull[i]);
+}
+
+const GpbBatchCounters *
+gpb_range_totals_counters(const GpbRangeTotals *totals)
+{
+	return gpb_batch_counters(totals->batch);
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_totals.h
+ *	  SQL aggregates over ranges of an index: a batch of ranges, and values of aggregates.
+ *
+ * One batch (batch.h) aggregates all columns that a query's aggregates are over.  Its answers are added
+ * up by groups, of one range or of several, and a group's answer becomes the aggregates' values.  There is
+ * one group at a time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_RANGE_TOTALS_H
+#define GPB_RANGE_TOTALS_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "engine/batch.h"
+#include "exec/common/items.h"
+
+typedef struct GpbRangeTotals GpbRangeTotals;
+
+/*
+ * Begin totals for the aggregates "items"; snapshot, relations, form and memory of the ranges, and engine are as in
+ * GpbBatchWant and gpb_batch_begin.  All memory is of a child of the current context.
+ */
+extern GpbRangeTotals *gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
+											  const GpbAggregateItem *items, int nitems,
+											  GpbRangeForm form, Size memory, GpbEngine engine);
+
+/* Answer n ranges, given as for gpb_batch_run.  Answers are good until the next run. */
+extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n);
+
+/* Add one total over all of n disjoint ranges to the group, without an answer for each. */
+extern void gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n);
+
+/* Bytes of answers for each range of a run */
+extern Size gpb_range_totals_width(const GpbRangeTotals *totals);
+
+/* Entries of one range of the last run */
+extern int64 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range);
+
+/* Begin a group: it has no entries. */
+extern void gpb_range_group_init(GpbRangeTotals *totals);
+/* Add the answer to a range of the last run to the group, which may go on over several runs. */
+extern void gpb_range_group_add(GpbRangeTotals *totals, uint32 range);
+/* Add n entries of which nothing but their number is known, or also that their keys are not NULL. */
+extern void gpb_range_group_count(GpbRangeTotals *totals, int64 n, bool keys);
+/* Entries of the group */
+extern int64 gpb_range_group_entries(const GpbRangeTotals *totals);
+/*
+ * The aggregates' values over the group.  values and isnull are of the items' number; what is not passed by
+ * value is allocated in the current context.
+ */
+extern void gpb_range_group_final(const GpbRangeTotals *totals, Datum *values, bool *isnull);
+
+extern const GpbBatchCounters *gpb_range_totals_counters(const GpbRangeTotals *totals);
+
+extern void gpb_range_totals_end(GpbRangeTotals *totals);
+
+#endif							/* GPB_RANGE_TOTALS_H */

@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaves.c
+ *	  Which entries and leaves a request may answer for: visibility bits, dead hints, and leaves
+ *	  that are not clean (rules M4 and M5); one promise to a test.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+
+#include "harness.h"
+
+/* Ask for the whole index, for so many ranges one by one, and for n at once. */
+static void
+ask(TestMirror *mirror, int singly, uint32 n, uint64 entries)
+{
+	test_ask_whole(mirror);
+	test_ask_singly(mirror, singly);
+	test_ask_forms(mirror, n, entries);
+}
+
+/* ---- visibility ---- */
+
+static void
+dead_hints(void)
+{
+	TestShape	shape = test_plain_shape(5000);
+	TestMirror *mirror;
+	int			round;
+
+	shape.dead = 3;
+	mirror = test_filled(&shape);
+	test_random_visible(mirror, 3);
+	for (round = 0; round < 12; round++)
+	{
+		GpbRangesSpec spec = test_spec(mirror, 80);
+		void	   *ranges;
+
+		spec.program.ignore_dead_hints = round % 2;
+		spec.program.list_entries = round / 2 % 2;
+		spec.form = (GpbRangeForm) (round / 4);
+		ranges = test_random_ranges(mirror, &spec, 600);
+		test_ask(mirror, 0, &spec, ranges);
+		free(ranges);
+		spec.n = 1;
+		spec.form = GPB_RANGE_BOUNDS;
+		test_ask(mirror, 0, &spec, &test_whole);
+	}
+	test_mirror_free(mirror);
+}
+
+static void
+visibility_random(void)
+{
+	static const uint64 one_in[] = {2, 1000, 1};
+	TestShape	shape = test_plain_shape(6000);
+	int			i;
+
+	for (i = 0; i < 3; i++)
+	{
+		TestMirror *mirror;
+
+		shape.heap_blocks = i == 1 ? 20000 : 777;
+		mirror = test_filled(&shape);
+		test_random_visible(mirror, one_in[i]);
+		ask(mirror, 5, 60, 500);
+		test_mirror_free(mirror);
+	}
+}
+
+/* Blocks at or beyond heap_blocks are not all-visible, whatever the bits say. */
+static void
+heap_beyond_map(void)
+{
+	TestShape	shape = test_plain_shape(5000);
+	TestMirror *mirror;
+	uint32		blocks[] = {0, 1, 2, 3, 4, 5, 127, 128, 129, 255, 500, 999, 1000};
+	uint32		i;
+
+	mirror = test_filled(&shape);
+	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+	{
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		void	   *ranges;
+
+		spec.heap_blocks = blocks[i];
+		test_ask(mirror, 0, &spec, &test_whole);
+		spec.n = 20;
+		spec.form = GPB_RANGE_KEYS;
+		ranges = test_random_ranges(mirror, &spec, 700);
+		test_ask(mirror, 0, &spec, ranges);
+		free(ranges);
+	}
+	test_mirror_free(mirror);
+}
+
+/* Launch without setting the channel's bits; finish. */
+static void
+ask_with_bits_as_they_are(TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges,
+						  const GpbRangesSpec *expected)
+{
+	int64		answers[20 * 20];
+
+	CHECK(test_answer_width(&spec->program) * spec->n <= sizeof(answers), "room for answers");
+	CHECK_OK(test_device.api->ranges_launch(test_device.device, mirror->mirror, 0, spec, ranges,
+											answers, mirror->changed, mirror->nblocks));
+	test_finish_at(mirror, 0, expected, ranges, answers);
+}
+
+/* The bits stay with the channel from one request to the next. */
+static void
+visibility_stays(void)
+{
+	TestShape	shape = test_plain_shape(6000);
+	TestMirror *mirror = test_filled(&shape);
+	GpbRangesSpec spec = test_spec(mirror, 1);
+
+	test_random_visible(mirror, 4);
+	spec.heap_blocks = 300;
+	test_ask(mirror, 0, &spec, &test_whole);
+	spec.heap_blocks = mirror->heap_blocks;
+	ask_with_bits_as_they_are(mirror, &spec, &test_whole, &spec);
+	test_mirror_free(mirror);
+}
+
+/* Nor do bits that another request left behind count. */
+static void
+visibility_begins_anew(void)
+{
+	TestShape	shape = test_plain_shape(6000);
+	TestMirror *mirror = test_filled(&shape);
+	int			n;
+
+	for (n = 1; n <= 20; n += 19)
+	{
+		GpbRangesSpec spec = test_spec(mirror, n);
+		GpbRangesSpec expected;
+		void	   *ranges = test_random_ranges(mirror, &spec, 700);
+
+		test_ask(mirror, 0, &spec, ranges);
+		CHECK_OK(test_device.api->set_visibility(test_device.device, 0, 0, mirror->visible, 50));
+		expected = spec;
+		expected.heap_blocks = 200;
+		ask_with_bits_as_they_are(mirror, &spec, ranges, &expected);
+		free(ranges);
+	}
+	test_mirror_free(mirror);
+}
+
+/* ---- leaves that are not clean (rule M4) ---- */
+
+static void
+unclean_changed_bit(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_filled(&shape);
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		if (i != 0 && i != index->nleaves - 1 && !test_once_in(4))
+			continue;
+		index->leaf[i].unclean = true;
+		test_mark_changed(mirror, index->leaf[i].block);
+	}
+	ask(mirror, 50, 150, 30);
+	test_ask_forms(mirror, 40, 1000);
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = true;
+		test_mark_changed(mirror, index->leaf[i].block);
+	}
+	ask(mirror, 10, 40, 500);
+	test_mirror_free(mirror);
+}
+
+/* A level-1 page's bit says nothing about its leaves. */
+static void
+changed_inner_page(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_filled(&shape);
+	uint32		i;
+
+	for (i = 0; i < mirror->index->ninner; i++)
+		test_mark_changed(mirror, mirror->index->inner_block[i]);
+	ask(mirror, 5, 20, 300);
+	test_mirror_free(mirror);
+}
+
+static void
+unclean_no_image(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_mirror_create(&shape);
+	TestIndex  *index = mirror->index;
+	uint32	   *blocks = calloc(index->nblocks, sizeof(uint32));
+	uint32		n = 0;
+	uint32		i;
+
+	for (i = 0; i < index->ninner; i++)
+		blocks[n++] = index->inner_block[i];
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = test_once_in(3);
+		if (!index->leaf[i].unclean)
+			blocks[n++] = index->leaf[i].block;
+	}
+	CHECK_OK(test_upload(mirror, blocks, n, mirror->epoch));
+	CHECK_OK(test_set_inner(mirror));
+	ask(mirror, 20, 60, 300);
+	/* and blocks that the map does not cover */
+	mirror->nblocks = index->nblocks / 2;
+	for (i = 0; i < index->nleaves; i++)
+		index->leaf[i].unclean |= index->leaf[i].block >= mirror->nblocks;
+	ask(mirror, 20, 60, 300);
+	free(blocks);
+	test_mirror_free(mirror);
+}
+
+static void
+unclean_newer_image(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_filled(&shape);
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = test_once_in(3);
+		if (index->leaf[i].unclean)
+			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
+	}
+	ask(mirror, 20, 60, 300);
+	/* to a request of that epoch they are clean */
+	for (i = 0; i < index->nleaves; i++)
+		index->leaf[i].unclean = false;
+	mirror->epoch++;
+	ask(mirror, 5, 20, 300);
+	test_mirror_free(mirror);
+}
+
+/* A split whose parent does not know: the image ends before the next separator. */
+static void
+unclean_unfinished_split(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_mirror_create(&shape);
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
+			continue;
+		index->leaf[i].unclean = true;
+		test_split_unfinished(index, i, index->spare);
+	}
+	test_mirror_fill(mirror, true);
+	ask(mirror, 20, 60, 300);
+	test_mirror_free(mirror);
+}
+
+static void
+unclean_beyond_map(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_filled(&shape);
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	mirror->nblocks = index->nblocks / 2;
+	for (i = 0; i < index->nleaves; i++)
+		index->leaf[i].unclean = index->leaf[i].block >= mirror->nblocks;
+	ask(mirror, 20, 20, 300);
+	mirror->nblocks = 0;
+	for (i = 0; i < index->nleaves; i++)
+		index->leaf[i].unclean = true;
+	ask(mirror, 5, 20, 300);
+	test_mirror_free(mirror);
+}
+
+/* Damage that is an error on the CPU is for the CPU to find. */
+static void
+damage(char *page)
+{
+	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
+	uint16	   *lower = (uint16 *) (page + GPB_PD_LOWER);
+
+	switch (test_below(9))
+	{
+		case 0:
+			memset(page, 0, GPB_PAGE_SIZE);
+			return;
+		case 1:
+			special->level = 1;
+			return;
+		case 2:
+			special->page_id ^= 1;
+			return;
+		case 3:
+			special->key_width ^= 12;	/* 4 for 8 */
+			return;
+		case 4:
+			special->row_width += 4;
+			return;
+		case 5:
+			*lower = 65535;
+			return;
+		case 6:
+			*lower = 16;
+			return;
+		case 7:
+			*lower += 2;
+			return;
+		default:
+			special->flags |= GPB_PAGE_META;
+			return;
+	}
+}
+
+static void
+unclean_damaged(void)
+{
+	TestShape	shape = test_small_leaves(7000);
+	TestMirror *mirror = test_mirror_create(&shape);
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = test_once_in(3);
+		if (index->leaf[i].unclean)
+			damage(test_page(index, index->leaf[i].block));
+	}
+	test_mirror_fill(mirror, true);
+	ask(mirror, 20, 60, 300);
+	test_mirror_free(mirror);
+}
+
+/* Nothing is known of the tree: each range that is not empty is one piece. */
+static void
+no_inner_image(void)
+{
+	TestShape	shape = test_plain_shape(1000);
+	TestMirror *mirror = test_mirror_create(&shape);
+	uint64		points[] = {7, 0, 9};
+	GpbKeyRange keys[] = {{5, 10}, {10, 5}, {7, 7}};
+	GpbRange	bounds[] = {{{5, 0}, {5, 1}}, {{5, 0}, {5, 0}}, test_whole};
+	const void *ranges[] = {points, keys, bounds};
+	TestLeaf	unknown = {GPB_BOUND_MIN, GPB_BOUND_MAX, GPB_NO_BLOCK, 0, 0, true};
+	int			round;
+
+	/* of this the model knows that the index is one unclean leaf at no block */
+	mirror->index->leaf[0] = unknown;
+	mirror->index->nleaves = 1;
+	for (round = 0; round < 9; round++)
+	{
+		GpbRangesSpec spec = test_spec(mirror, 3);
+
+		spec.form = (GpbRangeForm) (round % 3);
+		spec.program.list_entries = round / 3 == 1;
+		spec.total = round / 3 == 2;
+		test_ask(mirror, 0, &spec, ranges[round % 3]);
+	}
+	test_mirror_free(mirror);
+}
+
+/* ---- the list ---- */
+
+#define CASE(name) {#name, name}
+
+const TestCase test_leaves_cases[] = {
+	CASE(dead_hints),
+	CASE(visibility_random),
+	CASE(heap_beyond_map),
+	CASE(visibility_stays),
+	CASE(visibility_begins_anew),
+	CASE(unclean_changed_bit),
+	CASE(changed_inner_page),
+	CASE(unclean_no_image),
+	CASE(unclean_newer_image),
+	CASE(unclean_unfinished_split),
+	CASE(unclean_beyond_map),
+	CASE(unclean_damaged),
+	CASE(no_inner_image)
+};
+const int	test_nleaves_cases = sizeof(test_leaves_cases) / sizeof(test_leaves_cases[0]);

@@ -42,7 +42,11 @@
 #define GPB_LEAF_THREADS		256
 #define GPB_LEAF_WARPS			(GPB_LEAF_THREADS / 32)
 #define GPB_LEAF_BLOCKS			4
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define GPB_SHORT_BLOCKS		4	/* Turing has room for 1024 threads */
+#else
 #define GPB_SHORT_BLOCKS		5
+#endif
 #define GPB_LEAF_BLOCKS_WIDE	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
 

@@ -329,12 +329,15 @@ most_leaves(const GpbDevice *device)
 	return GPB_BLOCK_LEAVES * device->info.multiprocessors;
 }
 
-/* Refuse requests that are too large for what counts and adds up. */
+/* Refuse programs that are at fault, and requests that are too large for what counts and adds up. */
 static GpbDeviceStatus
 check_work(GpbDevice *device, const GpbRangesWork *work)
 {
 	const GpbRangesSpec *spec = &work->spec;
+	const char *fault = gpb_program_fault(&spec->program);
 
+	if (fault != NULL)
+		return gpb_refuse(device, "%s", fault);
 	if (spec->n > 0x7FFFFFFF || (is_total(work) && spec->n > most_leaves(device)))
 		return gpb_refuse(device, "%u ranges are too many for one request; ask for fewer",
 						  spec->n);

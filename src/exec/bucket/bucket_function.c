@@ -247,8 +247,8 @@ struct GpbBucketFunction
 	Oid			key_type;
 	int			nsteps;
 	GpbBucketStep step[GPB_MOST_STEPS];
-	int			ncalled;		/* steps that are called: those before the first with a NULL argument,
-								 * since steps are strict */
+	int			ncalled;		/* steps that are called: those before the first with a NULL
+								 * argument, since steps are strict */
 	MemoryContext calls;		/* what calls leave behind; reset now and then */
 	int			ncalls;
 	MemoryContext arguments;	/* what depends on the arguments */

@@ -305,6 +305,38 @@ gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return true;
 }
 
+/* List the entries of a hit, for which there is room. */
+static void
+gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	int			at;
+
+	for (at = hit->from; at < hit->to; at++)
+		gpb_batch_add_visible(batch, hit->number, gpb_page_key(page, layout->key_width, at),
+							  gpb_page_row(page, layout->row_width, at));
+}
+
+/* Aggregate the entries of a hit, all of which are visible: a column at a time if they are many. */
+static inline void
+gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	int64	   *answer = gpb_batch_answer(batch, hit->number);
+	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
+	int			at;
+
+	if (pick.n >= GPB_WIDE_SPAN)
+	{
+		gpb_leaf_answer(page, &batch->program, &batch->format, &pick, answer);
+		return;
+	}
+	for (at = hit->from; at < hit->to; at++)
+		gpb_answer_add_entry(&batch->format, layout, answer,
+							 gpb_page_key(page, layout->key_width, at),
+							 gpb_page_row(page, layout->row_width, at));
+}
+
 /*
  * Add the hits of a leaf where it lies, if each of their entries counts, to know that
  * takes no I/O, and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
@@ -316,7 +348,6 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 	const GpbLayout *layout = &batch->program.layout;
 	bool		list = batch->program.list_entries;
 	int			i;
-	int			at;
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
@@ -327,19 +358,10 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		const GpbWalkHit *hit = &cpu->hits[i];
-
-		if (!list && hit->to - hit->from >= GPB_WIDE_SPAN)
-		{
-			GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
-
-			gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
-							gpb_batch_answer(batch, hit->number));
-			continue;
-		}
-		for (at = hit->from; at < hit->to; at++)
-			gpb_batch_add_visible(batch, hit->number, gpb_page_key(page, layout->key_width, at),
-								  gpb_page_row(page, layout->row_width, at));
+		if (list)
+			gpb_batch_list_hit(batch, page, &cpu->hits[i]);
+		else
+			gpb_batch_aggregate_hit(batch, page, &cpu->hits[i]);
 	}
 	cpu->nhits = 0;
 	return true;

@@ -31,12 +31,6 @@ typedef struct GpbColumnState
 	int64		max;
 } GpbColumnState;
 
-typedef struct GpbAggregateState
-{
-	int64		entries;		/* entries counted, NULL or not */
-	GpbColumnState column[GPB_MAX_COLUMNS];
-} GpbAggregateState;
-
 /*
  * float8 bits to an integer in PostgreSQL's float8 order: -inf .. inf, all NaNs equal
  * and last.  -0 and 0 are equal there; both map to 0.

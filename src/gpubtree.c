@@ -14,7 +14,6 @@
 
 #include "engine/batch.h"
 #include "exec/exec.h"
-#include "exec/rank/rank_find.h"
 #include "hold.h"
 #include "index/index.h"
 #include "mirror/mirror.h"

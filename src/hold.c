@@ -37,7 +37,7 @@ gpb_hold_init(void)
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Let a test set a number that is a constant in the product. */
+/* Define a setting for a number that only tests set; else it has the value that it has now. */
 void
 gpb_hold_number(const char *name, const char *description, int *number)
 {

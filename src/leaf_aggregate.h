@@ -106,7 +106,7 @@ gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
 		gpb_leaf_column_integers(column, pick, true, kind, all, state);
 }
 
-/* float8; sum is NULL if no sum is wanted. */
+/* A float8 column; sum is NULL if no sum is wanted. */
 GPB_FN void
 gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 					   GpbColumnState *state, GpbFloatSum *sum)
@@ -188,38 +188,15 @@ gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 	}
 }
 
-/* Add the picked entries of a leaf. */
-GPB_FN void
-gpb_leaf_add(const void *page, const GpbProgram *program, const GpbLeafPick *pick,
-			 GpbAggregateState *state, GpbFloatSum *sums)
-{
-	const GpbLayout *layout = &program->layout;
-	int			c;
-
-	state->entries += pick->n;
-	if (program->want[0])
-		gpb_leaf_column_keys(page, layout, pick, &state->column[0]);
-	for (c = 1; c <= layout->ncolumns; c++)
-	{
-		GpbFloatSum *sum = NULL;
-
-		if (!program->want[c])
-			continue;
-		if (gpb_column_has_float_sum(program, c))
-			sum = &sums[gpb_column_float_sum(program, c)];
-		gpb_leaf_column_rows(page, program, c, pick, &state->column[c], sum);
-	}
-}
-
 /*
  * Choose among the entries at positions [from, to), from < to, of a sound leaf page.
  *
- * visible[i - from] says whether entry i's heap block is all-visible (1) or not
- * (0); NULL stands for all ones.  Entries that are make up *pick, whose positions, if they are needed,
- * are at *counted; the positions of the others go to *unknown, ascending; both arrays have room for to - from
- * of them.  Returns the number of the others.  Entries hinted dead are left out of both,
- * unless the program ignores the hints.  (A hint on a page without GPB_PAGE_HAS_DEAD may be overlooked: it
- * saves a visit, no more.)
+ * visible[i - from] says whether entry i's heap block is all-visible (1) or not (0); NULL stands
+ * for all ones.  Entries that are make up *pick, whose positions, if they are needed, are at
+ * *counted; the positions of the others go to *unknown, ascending; both arrays have room for to -
+ * from of them.  Returns the number of the others.  Entries hinted dead are left out of both,
+ * unless the program ignores the hints.  (A hint on a page without GPB_PAGE_HAS_DEAD may be
+ * overlooked: it saves a visit, no more.)
  */
 GPB_FN int
 gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
@@ -249,27 +226,6 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 		pick->n += alive & known;
 		nunknown += alive & !known;
 	}
-	return nunknown;
-}
-
-/*
- * Aggregate the entries at positions [from, to) of a sound leaf page: those that gpb_leaf_pick() picks
- * are added to *state and *sums, and the positions of those that it does not know go to *unknown; their
- * number is returned.
- */
-GPB_FN int
-gpb_leaf_aggregate(const void *page, const GpbProgram *program, int from, int to,
-				   const uint8 *visible, GpbAggregateState *state,
-				   GpbFloatSum *sums, uint16 *unknown)
-{
-	uint16		counted[GPB_MAX_LEAF_ENTRIES];
-	GpbLeafPick pick;
-	int			nunknown;
-
-	if (from >= to)
-		return 0;
-	nunknown = gpb_leaf_pick(page, program, from, to, visible, &pick, counted, unknown);
-	gpb_leaf_add(page, program, &pick, state, sums);
 	return nunknown;
 }
 

@@ -187,9 +187,9 @@ gpb_batch_stop(GpbBatch *batch)
 }
 
 /*
- * Does this run pay for the device's fixed cost?  Ranges to be aggregated are taken to hold as many entries
- * as those of the runs before: how many these are is often beyond the planner, and decides more than the
- * number of the ranges.
+ * Does this run pay for the device's fixed cost?  Ranges to be aggregated are taken to hold as many
+ * entries as those of the runs before: how many these are is often beyond the planner, and decides
+ * more than the number of the ranges.
  */
 static bool
 gpb_batch_pays(const GpbBatch *batch)
@@ -217,9 +217,9 @@ gpb_batch_choose(const GpbBatch *batch)
 }
 
 /*
- * Choose where the CPU engine gets its leaves from in this run.  A mirror of inner nodes is asked where the
- * caller wishes it, and of itself where there can be no mirror of all pages and the keys are enough for requests
- * to pay.
+ * Choose where the CPU engine gets its leaves from in this run.  A mirror of inner nodes is asked
+ * where the caller wishes it, and of itself where there can be no mirror of all pages and the keys
+ * are enough for requests to pay.
  */
 static void
 gpb_batch_choose_finder(GpbBatch *batch)
@@ -260,9 +260,10 @@ gpb_batch_init_answers(GpbBatch *batch)
 }
 
 /*
- * The engine at work has given up: begin anew with the CPU engine.  An answer is all or nothing (rule
- * M4), so an aggregate is begun anew as a whole, and entries that were gathered for heap visits and not
- * visited are forgotten; of a list the part at hand is dropped, and those handed out before stay.
+ * The engine at work has given up: begin anew with the CPU engine.  An answer is all or nothing
+ * (rule M4), so an aggregate is begun anew as a whole, and entries that were gathered for heap
+ * visits and not visited are forgotten; of a list the part at hand is dropped, and those handed out
+ * before stay.
  */
 static void
 gpb_batch_fall_back(GpbBatch *batch)
@@ -283,7 +284,10 @@ gpb_batch_fall_back(GpbBatch *batch)
 	gpb_batch_start(batch);
 }
 
-/* Let the engine go on, and another in its place if it gives up.  The engine is closed if all is done. */
+/*
+ * Let the engine go on, and another in its place if it gives up.  The engine is closed if all is
+ * done.
+ */
 static void
 gpb_batch_fill(GpbBatch *batch)
 {

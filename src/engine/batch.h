@@ -3,14 +3,14 @@
  * batch.h
  *	  A batch of ranges, answered from a gpubtree index.
  *
- * The caller gives one range or many at a time and gets, for each, an answer (answer.h): an aggregate
- * of columns over the range's entries that the snapshot sees.  Or it gets one answer over all
- * ranges, or a list of the entries.  A range aggregate is a batch of one range.  Which engine answers is
- * decided at each run; all give the same.
+ * The caller gives one range or many at a time and gets, for each, an answer (answer.h): an
+ * aggregate of columns over the range's entries that the snapshot sees.  Or it gets one answer over
+ * all ranges, or a list of the entries.  A range aggregate is a batch of one range.  Which engine
+ * answers is decided at each run; all give the same.
  *
  *	  batch.c		the object: input, results, the choice of an engine
  *	  batch_cpu.c	engine: leaf pages in shared buffers
- *	  batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves over
+ *	  batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	  batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	  batch_scan.c	engine: an ordinary index scan for each range
  *	  batch_engine.h	what they share
@@ -55,16 +55,17 @@ typedef struct GpbBatchCounters
 	uint64		fallbacks;		/* times that an engine gave up, and another went on */
 	uint64		device_keys;	/* walked with leaves that a mirror of the inner nodes told ... */
 	uint64		cpu_keys;		/* ... and with leaves looked up in the tree */
-	double		cpu_share;		/* part of each search request that the latter have, at last: 0 to 1 */
+	double		cpu_share;		/* part of each search request that the latter have, at last */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;
 
 /*
- * Begin a batch over one index of a heap table.  The snapshot is registered, or active, to the end; both
- * relations are open and locked, by AccessShareLock at least, to the end.  All memory is of a child of
- * the current context; about as much as is wanted of it at most, but for answers, which are the caller's.
- * With a device, staging in shared memory comes to that, while gpb_batch_run or gpb_batch_matches runs.
+ * Begin a batch over one index of a heap table.  The snapshot is registered, or active, to the end;
+ * both relations are open and locked, by AccessShareLock at least, to the end.  All memory is of a
+ * child of the current context; about as much as is wanted of it at most, but for answers, which
+ * are the caller's. With a device, staging in shared memory comes to that, while gpb_batch_run or
+ * gpb_batch_matches runs.
  */
 extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 								 const GpbBatchWant *want, GpbEngine engine);
@@ -75,10 +76,10 @@ extern const GpbAnswerFormat *gpb_batch_format(const GpbBatch *batch);
 extern Size gpb_batch_answer_width(const GpbBatch *batch);
 
 /*
- * Answer n ranges, in the form that is wanted and in any order.  answers has room for n answers, which
- * follow each other there; if it is NULL there is only the total over all ranges.  The exact sums in
- * answers are normalized.  For a list answers is NULL, the ranges must live until the list was
- * read, and nothing is done yet: see gpb_batch_matches.
+ * Answer n ranges, in the form that is wanted and in any order.  answers has room for n answers,
+ * which follow each other there; if it is NULL there is only the total over all ranges.  The exact
+ * sums in answers are normalized.  For a list answers is NULL, the ranges must live until the list
+ * was read, and nothing is done yet: see gpb_batch_matches.
  */
 extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers);
 
@@ -86,10 +87,10 @@ extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *
 extern const int64 *gpb_batch_total(const GpbBatch *batch);
 
 /*
- * The next part of the list: *n records, which lie gpb_range_entry_width() apart; NULL at its end.  It
- * is valid until the next call.  Within a part, and over all parts as far as one engine's bunch of ranges
- * goes, entries come about in the order of keys, never in that of the ranges' numbers: sort them if that
- * matters.
+ * The next part of the list: *n records, which lie gpb_range_entry_width() apart; NULL at its end.
+ * It is valid until the next call.  Within a part, and over all parts as far as one engine's bunch
+ * of ranges goes, entries come about in the order of keys, never in that of the ranges' numbers:
+ * sort them if that matters.
  */
 extern GpbRangeEntry *gpb_batch_matches(GpbBatch *batch, uint64 *n);
 

@@ -3,9 +3,9 @@
  * batch_cpu.c
  *	  Engine: a batch answered from leaf pages in shared buffers.
  *
- * The ranges are sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A leaf
- * whose entries in the ranges are all on all-visible heap pages is read where it lies; of
- * any other the entries are copied, and its pin is kept until the visibility map has been read for them
+ * The ranges are sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A
+ * leaf whose entries in the ranges are all on all-visible heap pages is read where it lies; of any
+ * other the entries are copied, and its pin is kept until the visibility map has been read for them
  * (visibility.h).
  *
  * Another engine has ranges of the batch, or pieces of them that it left over, answered here too
@@ -26,8 +26,8 @@
 #include "engine/batch_engine.h"
 
 /*
- * Entries that are read under a leaf's lock at most, since that cannot be cancelled.  One range has fewer on
- * a leaf; many that overlap have more.
+ * Entries that are read under a leaf's lock at most, since that cannot be cancelled.  One range has
+ * fewer on a leaf; many that overlap have more.
  */
 #define GPB_IN_PLACE_ENTRIES	4096
 
@@ -123,9 +123,9 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 }
 
 /*
- * Sort pieces, and fill in the keys where they begin, with which a walk looks for leaves.  A condition such as
- * k > 2147483647 makes a bound beyond all keys of the index's width: no key then is searched for that does not
- * fit it.
+ * Sort pieces, and fill in the keys where they begin, with which a walk looks for leaves.  A
+ * condition such as k > 2147483647 makes a bound beyond all keys of the index's width: no key then
+ * is searched for that does not fit it.
  */
 static void
 gpb_cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
@@ -189,7 +189,10 @@ gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 	gpb_cpu_sort_pieces(batch, cpu, cpu->bounds, cpu->nsorted);
 }
 
-/* Sort ranges [cpu->next, cpu->next + n), which are points or intervals of keys, by where they begin. */
+/*
+ * Sort ranges [cpu->next, cpu->next + n), which are points or intervals of keys, by where they
+ * begin.
+ */
 static void
 gpb_cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 {
@@ -222,8 +225,9 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 }
 
 /*
- * Begin a walk of the next ranges: all of a bunch, or those whose leaves are known.  False if there are none.  No
- * pin is held, not even of the visibility map, while a device may be waited for (rule M9).
+ * Begin a walk of the next ranges: all of a bunch, or those whose leaves are known.  False if there
+ * are none.  No pin is held, not even of the visibility map, while a device may be waited for (rule
+ * M9).
  */
 static bool
 gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
@@ -257,8 +261,8 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 /* ---- a leaf in place ---- */
 
 /*
- * Ask for the cache lines of rows [from, to) of a leaf, in the order in which they will be read.  The loops
- * that follow would wait for them a few at a time.
+ * Ask for the cache lines of rows [from, to) of a leaf, in the order in which they will be read.
+ * The loops that follow would wait for them a few at a time.
  */
 static inline void
 gpb_prefetch_rows(const char *page, int row_width, int from, int to)
@@ -338,9 +342,9 @@ gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit
 }
 
 /*
- * Add the hits of a leaf where it lies, if each of their entries counts, to know that
- * takes no I/O, and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked on entry and
- * return, so the map is read while nothing can leave or enter the leaf.
+ * Add the hits of a leaf where it lies, if each of their entries counts, to know that takes no I/O,
+ * and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked
+ * on entry and return, so the map is read while nothing can leave or enter the leaf.
  */
 static bool
 gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
@@ -370,8 +374,8 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 /* ---- a leaf from a copy ---- */
 
 /*
- * Copy the entries of the hits, each to its place, and the special space; or all of the leaf, where that is
- * about as much, or where the walk is to find more hits on it.
+ * Copy the entries of the hits, each to its place, and the special space; or all of the leaf, where
+ * that is about as much, or where the walk is to find more hits on it.
  */
 static void
 gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
@@ -418,9 +422,9 @@ gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, i
 }
 
 /*
- * Copy what the hits have on a leaf and learn what is visible.  It is pinned and share-locked on entry;
- * on return it is unlocked, and its pin, which VACUUM must wait for, is dropped, since the map has been
- * read.
+ * Copy what the hits have on a leaf and learn what is visible.  It is pinned and share-locked on
+ * entry; on return it is unlocked, and its pin, which VACUUM must wait for, is dropped, since the
+ * map has been read.
  */
 static void
 gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)

@@ -3,21 +3,22 @@
  * batch_device.c
  *	  Engine: the device answers from the mirror; the CPU what it leaves over.
  *
- * Each call of fill is one session with the service and follows the order of a reader (mirror_reader.h).
- * The ranges go in chunks, two of them in flight: while the device works on one the backend reads the
- * answers to the other and copies ranges for the next.  A batch of one range is one chunk.
+ * Each call of fill is one session with the service and follows the order of a reader
+ * (mirror_reader.h). The ranges go in chunks, two of them in flight: while the device works on one
+ * the backend reads the answers to the other and copies ranges for the next.  A batch of one range
+ * is one chunk.
  *
  *		request 0	copy | device ...... | read, copy | device ...... | read
  *		request 1	       copy | device ...... | read, copy | device ...... | read
  *
- * To each chunk come answers or a list of entries, of clean leaves alone; entries that the heap must decide
- * about (rule M6); and pieces of ranges whose leaves were not clean (rule M4).  Pieces are gathered and
- * answered by a walk, which reads the visibility map anew.
+ * To each chunk come answers or a list of entries, of clean leaves alone; entries that the heap
+ * must decide about (rule M6); and pieces of ranges whose leaves were not clean (rule M4).  Pieces
+ * are gathered and answered by a walk, which reads the visibility map anew.
  *
- * An answer is all or nothing: if any step fails, so does the engine, and what it has added is dropped.  A
- * list is handed out in parts of whole ranges, each range by one engine, and every part is
- * exact by itself.  No slot and no staging is kept while a part is in the caller's hands: that might last, and
- * others wait for them.
+ * An answer is all or nothing: if any step fails, so does the engine, and what it has added is
+ * dropped.  A list is handed out in parts of whole ranges, each range by one engine, and every part
+ * is exact by itself.  No slot and no staging is kept while a part is in the caller's hands: that
+ * might last, and others wait for them.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +34,8 @@
 #include "engine/mirror_reader.h"
 
 /*
- * Ranges of a chunk: large enough that what a request costs does not show, small enough that there are
- * several to overlap.  Variables for the tests' sake, which get by with little data (hold.h).
+ * Ranges of a chunk: large enough that what a request costs does not show, small enough that there
+ * are several to overlap.  Variables for the tests' sake, which get by with little data (hold.h).
  */
 int			gpb_chunk_least = 1 << 15;
 int			gpb_chunk_most = 1 << 17;
@@ -45,7 +46,10 @@ int			gpb_chunk_most = 1 << 17;
 /* Staging of a chunk at most; answers with exact sums are wide */
 #define GPB_CHUNK_STAGING	((Size) 8 * 1024 * 1024)
 
-/* Staging of a request at least, so that the visibility map and records take few trips to the service */
+/*
+ * Staging of a request at least, so that the visibility map and records take few trips to the
+ * service
+ */
 #define GPB_LEAST_STAGING	((Size) 1024 * 1024)
 
 #define GPB_IN_FLIGHT		2
@@ -77,7 +81,8 @@ typedef struct GpbBatchDevice
 {
 	uint32		chunk;			/* ranges of one at most */
 	uint32		next;			/* first range that was not sent */
-	double		entries_per_range;	/* list: of the last chunk, or a guess after one that did not fit */
+	double		entries_per_range;	/* list: of the last chunk, or a guess after one that did not
+									 * fit */
 	GpbCpuAnswer *cpu;			/* list: a range that alone does not fit; NULL: none */
 
 	GpbUncleanPiece *pieces;	/* gathered, to be walked; NULL until first needed */
@@ -94,8 +99,8 @@ typedef struct GpbBatchDevice
 } GpbBatchDevice;
 
 /*
- * Bytes that a range takes in staging: it lies there, and then, in the place of all ranges, the answers do.
- * One answer over all ranges takes no more than a chunk's least staging.
+ * Bytes that a range takes in staging: it lies there, and then, in the place of all ranges, the
+ * answers do. One answer over all ranges takes no more than a chunk's least staging.
  */
 static Size
 gpb_device_width(const GpbBatch *batch)
@@ -137,9 +142,9 @@ gpb_device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSp
 }
 
 /*
- * Take one more request slot, and with it the next steps of a reader: the epoch, which the first request's
- * reading fixes for all, and the visibility map.  NULL: there is no slot or staging to be had, or the mirror
- * was lost; then *lost is set.
+ * Take one more request slot, and with it the next steps of a reader: the epoch, which the first
+ * request's reading fixes for all, and the visibility map.  NULL: there is no slot or staging to be
+ * had, or the mirror was lost; then *lost is set.
  */
 static GpbChunkRequest *
 gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
@@ -224,8 +229,8 @@ gpb_device_first_in_flight(GpbBatchDevice *device)
 }
 
 /*
- * A request with nothing in flight; NULL: there is none, or the mirror was lost, then *lost is set.  The second
- * slot is taken when it is first needed, and the batch does without it if there is none.
+ * A request with nothing in flight; NULL: there is none, or the mirror was lost, then *lost is set.
+ * The second slot is taken when it is first needed, and the batch does without it if there is none.
  */
 static GpbChunkRequest *
 gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
@@ -247,8 +252,9 @@ gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 }
 
 /*
- * How many ranges the next chunk has in this request; 0: none now, since the list may not have room for
- * their entries and those of the chunks in flight.  A list that is empty takes one range whatever that has.
+ * How many ranges the next chunk has in this request; 0: none now, since the list may not have room
+ * for their entries and those of the chunks in flight.  A list that is empty takes one range
+ * whatever that has.
  */
 static uint32
 gpb_device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
@@ -476,8 +482,8 @@ gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequ
 }
 
 /*
- * Add the entries of a chunk to the list, those included that the CPU finds in its pieces.  If they do not
- * fit, the list is as before.
+ * Add the entries of a chunk to the list, those included that the CPU finds in its pieces.  If they
+ * do not fit, the list is as before.
  */
 static GpbChunkOutcome
 gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
@@ -527,8 +533,8 @@ gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 }
 
 /*
- * This chunk did not fit: the next session begins with it, and with fewer ranges.  If it was one range, and the
- * list is empty, the CPU lists it, in as many parts as it takes.
+ * This chunk did not fit: the next session begins with it, and with fewer ranges.  If it was one
+ * range, and the list is empty, the CPU lists it, in as many parts as it takes.
  */
 static void
 gpb_device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)

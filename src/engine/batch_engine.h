@@ -44,23 +44,24 @@ extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
 
 /*
- * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the CPU engine.  It
- * asks for those of a bunch of keys at a time, which are sorted, and within the bunch from left to right.
+ * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the CPU
+ * engine.  It asks for those of a bunch of keys at a time, which are sorted, and within the bunch
+ * from left to right.
  */
 typedef struct GpbLeafFinder
 {
 	/*
-	 * Find leaves for the keys from sorted[at] on, at < n; returns for how many, at least one.  *leaves
-	 * has for each of them the leaf where a range that begins there begins, or one to the left of that
-	 * (rule M7), until the next call; NULL: the caller looks in the tree.  The caller holds no lock
-	 * and no pin.
+	 * Find leaves for the keys from sorted[at] on, at < n; returns for how many, at least one.
+	 * *leaves has for each of them the leaf where a range that begins there begins, or one to the
+	 * left of that (rule M7), until the next call; NULL: the caller looks in the tree.  The caller
+	 * holds no lock and no pin.
 	 */
 	uint32		(*find) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
 						 const uint32 **leaves);
 
 	/*
-	 * Now the batch's caller has its turn, for as long as it likes, or the run ends: the finder gives back
-	 * what others may wait for.  *leaves stays valid.  May be NULL.
+	 * Now the batch's caller has its turn, for as long as it likes, or the run ends: the finder
+	 * gives back what others may wait for.  *leaves stays valid.  May be NULL.
 	 */
 	void		(*pause) (GpbBatch *batch);
 } GpbLeafFinder;
@@ -112,9 +113,10 @@ struct GpbBatch
 /* ---- batch_cpu.c, for other engines ---- */
 
 /*
- * A part of the batch that the CPU answers: ranges [first, end), or n pieces that a device left over
- * (rule M4), with the ranges' numbers in the batch; these are sorted here and belong to the GpbCpuAnswer
- * until its end.  It keeps pins on the visibility map, so end it before waiting for the service (rule M9).
+ * A part of the batch that the CPU answers: ranges [first, end), or n pieces that a device left
+ * over (rule M4), with the ranges' numbers in the batch; these are sorted here and belong to the
+ * GpbCpuAnswer until its end.  It keeps pins on the visibility map, so end it before waiting for
+ * the service (rule M9).
  */
 typedef struct GpbCpuAnswer GpbCpuAnswer;
 
@@ -186,8 +188,8 @@ gpb_batch_list_full(const GpbBatch *batch)
  */
 extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row);
 /*
- * Add an entry of range i that the heap must decide about (rule M6).  The heap may be visited, so no
- * buffer lock may be held.
+ * Add an entry of range i that the heap must decide about (rule M6).  The heap may be visited, so
+ * no buffer lock may be held.
  */
 extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row);
 

@@ -3,20 +3,21 @@
  * batch_inner.c
  *	  Leaves of a batch's keys from a mirror of the inner nodes; the CPU goes on from there.
  *
- * HB+-tree's division of work (Shahvarani and Jacobsen, SIGMOD 2016): the device finds the leaf of each key,
- * the CPU finishes in shared buffers.  The sorted keys go in buckets of GPB_INNER_BUCKET.  While the walk is at
- * the leaves of one bucket the next two are with the service, in staging of their own, so that
- * transfer, device and CPU work at the same time:
+ * HB+-tree's division of work (Shahvarani and Jacobsen, SIGMOD 2016): the device finds the leaf of
+ * each key, the CPU finishes in shared buffers.  The sorted keys go in chunks of GPB_INNER_CHUNK.
+ * While the walk is at the leaves of one chunk the next two are with the service, in staging of
+ * their own, so that transfer, device and CPU work at the same time:
  *
- *	 staging 1	| bucket 0 |          | bucket 2     |             | bucket 4 ...
- *	 staging 2	    | bucket 1 |           | bucket 3    |             | bucket 5 ...
- *	 walk				   | bucket 0 | bucket 1 | bucket 2 | bucket 3 ...
+ *	 staging 1	| chunk 0 |          | chunk 2     |             | chunk 4 ...
+ *	 staging 2	    | chunk 1 |           | chunk 3    |             | chunk 5 ...
+ *	 walk				   | chunk 0 | chunk 1 | chunk 2 | chunk 3 ...
  *
- * The first part of a bucket may be the CPU's alone, which then looks its leaves up in the tree: as large a part
- * as balances the two sides (mirror/balance.h), and none where the device is the faster one.
+ * The first part of a chunk may be the CPU's alone, which then looks its leaves up in the tree: as
+ * large a part as balances the two sides (mirror/balance.h), and none where the device is the
+ * faster one.
  *
- * Requests are held while the walk goes on, and given back whenever the caller has its turn; a batch that
- * is not answered leaves the rest of the keys to the tree.
+ * Requests are held while the walk goes on, and given back whenever the caller has its turn; a
+ * batch that is not answered leaves the rest of the keys to the tree.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,22 +31,22 @@
 #include "engine/batch_engine.h"
 
 /*
- * Keys of a bucket.  Large enough that what a request costs is nothing beside its keys, small enough that the
- * first bucket, for which the walk has to wait, is soon there; see doc/design.md for how it was measured.  Another one
- * is compiled in by make GPB_CFLAGS=-DGPB_INNER_BUCKET=...
+ * Keys of a chunk.  Large enough that what a request costs is nothing beside its keys, small enough
+ * that the first chunk, for which the walk has to wait, is soon there; see doc/design.md for how it
+ * was measured.  Another one is compiled in by make GPB_CFLAGS=-DGPB_INNER_CHUNK=...
  */
-#ifndef GPB_INNER_BUCKET
-#define GPB_INNER_BUCKET	16384
+#ifndef GPB_INNER_CHUNK
+#define GPB_INNER_CHUNK		16384
 #endif
 
-/* Buckets that are with the service at the same time */
-#define GPB_INNER_FLYING	2
+/* Chunks that are with the service at the same time */
+#define GPB_INNER_IN_FLIGHT	2
 
-/* Full buckets whose times make a sample for the balance */
+/* Full chunks whose times make a sample for the balance */
 #define GPB_INNER_SAMPLE	4
 
-/* A bucket, and the request for its second part */
-typedef struct GpbInnerBucket
+/* A chunk, and the request for its second part */
+typedef struct GpbInnerChunk
 {
 	GpbMirrorBatch *request;	/* NULL: not held */
 	uint32		most;			/* keys that fit its staging */
@@ -53,27 +54,27 @@ typedef struct GpbInnerBucket
 	uint32		end;			/* ... those up to here the device's */
 	bool		full;
 	GpbSearchPiece arrays;
-} GpbInnerBucket;
+} GpbInnerChunk;
 
 typedef struct GpbInnerFinder
 {
 	GpbMirrorRef ref;
 	bool		failed;			/* nothing more is asked for in this run */
-	int			nheld;			/* requests, the first of bucket[] */
-	GpbInnerBucket bucket[GPB_INNER_FLYING];
-	int			first;			/* of the buckets sent, the one with the lowest keys */
+	int			nheld;			/* requests, the first of chunk[] */
+	GpbInnerChunk chunk[GPB_INNER_IN_FLIGHT];
+	int			first;			/* of the chunks sent, the one with the lowest keys */
 	int			nsent;
-	uint32		sent;			/* keys up to here are in buckets */
-	uint32	   *leaves;			/* of the bucket that is walked */
+	uint32		sent;			/* keys up to here are in chunks */
+	uint32	   *leaves;			/* of the chunk that is walked */
 	uint64		stale_before;	/* counter when it was handed out ... */
 	bool		walking;		/* ... if it was */
 
-	/* times of this sample: in us, over nsampled buckets */
+	/* times of this sample: in us, over nsampled chunks */
 	GpbBalance	balance;		/* with which it is taken */
 	int			nsampled;
 	double		device_us;
 	double		cpu_us;
-	int			untimed;		/* buckets to come that do not count */
+	int			untimed;		/* chunks to come that do not count */
 	instr_time	handed_out;
 	instr_time	answered;		/* when the one before was answered */
 
@@ -102,21 +103,21 @@ gpb_inner_search(uint32 n)
 static void
 gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 {
-	GpbBatchSearch search = gpb_inner_search(GPB_INNER_BUCKET);
+	GpbBatchSearch search = gpb_inner_search(GPB_INNER_CHUNK);
 	int			width = gpb_inner_width(batch);
 
-	while (finder->nheld < GPB_INNER_FLYING)
+	while (finder->nheld < GPB_INNER_IN_FLIGHT)
 	{
-		GpbInnerBucket *bucket = &finder->bucket[finder->nheld];
+		GpbInnerChunk *chunk = &finder->chunk[finder->nheld];
 		Size		size;
 
-		bucket->request = gpb_mirror_batch_begin(&finder->ref,
+		chunk->request = gpb_mirror_batch_begin(&finder->ref,
 												 gpb_mirror_batch_arrange(&search, width, NULL,
-																		  &bucket->arrays));
-		if (bucket->request == NULL)
+																		  &chunk->arrays));
+		if (chunk->request == NULL)
 			break;
-		(void) gpb_mirror_batch_staging(bucket->request, &size);
-		bucket->most = Min(gpb_mirror_batch_capacity(&search, width, size), GPB_INNER_BUCKET);
+		(void) gpb_mirror_batch_staging(chunk->request, &size);
+		chunk->most = Min(gpb_mirror_batch_capacity(&search, width, size), GPB_INNER_CHUNK);
 		finder->nheld++;
 	}
 }
@@ -127,60 +128,62 @@ gpb_inner_let_go(GpbInnerFinder *finder)
 {
 	while (finder->nheld > 0)
 	{
-		GpbInnerBucket *bucket = &finder->bucket[--finder->nheld];
+		GpbInnerChunk *chunk = &finder->chunk[--finder->nheld];
 
-		gpb_mirror_batch_end(bucket->request);
-		bucket->request = NULL;
+		gpb_mirror_batch_end(chunk->request);
+		chunk->request = NULL;
 	}
 	finder->nsent = 0;
 }
 
-/* Put the device's keys of the bucket into staging and send them.  False: the service is lost. */
+/* Put the device's keys of the chunk into staging and send them.  False: the service is lost. */
 static bool
-gpb_inner_send(const GpbBatch *batch, GpbInnerBucket *bucket, const GpbNumberedKey *sorted)
+gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
 {
-	GpbBatchSearch search = gpb_inner_search(bucket->end - bucket->cpu_end);
+	GpbBatchSearch search = gpb_inner_search(chunk->end - chunk->cpu_end);
 	int			width = gpb_inner_width(batch);
-	const GpbNumberedKey *from = sorted + bucket->cpu_end;
+	const GpbNumberedKey *from = sorted + chunk->cpu_end;
 	Size		size;
 	uint32		i;
 
-	gpb_mirror_batch_arrange(&search, width, gpb_mirror_batch_staging(bucket->request, &size),
-							 &bucket->arrays);
+	gpb_mirror_batch_arrange(&search, width, gpb_mirror_batch_staging(chunk->request, &size),
+							 &chunk->arrays);
 	if (width == 8)
 	{
-		uint64	   *keys = (uint64 *) bucket->arrays.keys;
+		uint64	   *keys = (uint64 *) chunk->arrays.keys;
 
 		for (i = 0; i < search.n; i++)
 			keys[i] = from[i].key;
 	}
 	else
 	{
-		uint32	   *keys = (uint32 *) bucket->arrays.keys;
+		uint32	   *keys = (uint32 *) chunk->arrays.keys;
 
 		for (i = 0; i < search.n; i++)
 			keys[i] = (uint32) from[i].key;
 	}
-	return gpb_mirror_batch_submit_search(bucket->request, &search);
+	return gpb_mirror_batch_submit_search(chunk->request, &search);
 }
 
-/* Cut buckets from the keys that are not in one, as long as there are free requests.  False: lost. */
+/*
+ * Cut chunks from the keys that are not in one, as long as there are free requests.  False: lost.
+ */
 static bool
 gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
 						uint32 n)
 {
 	while (finder->nsent < finder->nheld && finder->sent < n)
 	{
-		GpbInnerBucket *bucket = &finder->bucket[(finder->first + finder->nsent) % finder->nheld];
-		uint32		keys = Min(bucket->most, n - finder->sent);
+		GpbInnerChunk *chunk = &finder->chunk[(finder->first + finder->nsent) % finder->nheld];
+		uint32		keys = Min(chunk->most, n - finder->sent);
 
-		bucket->full = keys == bucket->most;
-		bucket->cpu_end = finder->sent +
+		chunk->full = keys == chunk->most;
+		chunk->cpu_end = finder->sent +
 			(uint32) ((uint64) keys * finder->balance.share / GPB_SHARE_ALL);
-		bucket->end = finder->sent + keys;
-		finder->sent = bucket->end;
+		chunk->end = finder->sent + keys;
+		finder->sent = chunk->end;
 		finder->nsent++;
-		if (!gpb_inner_send(batch, bucket, sorted))
+		if (!gpb_inner_send(batch, chunk, sorted))
 			return false;
 	}
 	return true;
@@ -195,7 +198,7 @@ gpb_microseconds(instr_time from, instr_time to)
 	return INSTR_TIME_GET_DOUBLE(to) * 1e6;
 }
 
-/* Begin a sample, with the balance as it is now, after that many buckets. */
+/* Begin a sample, with the balance as it is now, after that many chunks. */
 static void
 gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
 {
@@ -206,22 +209,23 @@ gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
 }
 
 /*
- * A bucket has been waited for.  The device's time for it is from when it was sent, or the one before was
- * answered, to its answer; the CPU's is what went by since the last one was handed out, less
- * the waiting.  Only buckets in full flow count.
+ * A chunk has been waited for.  The device's time for it is from when it was sent, or the one
+ * before was answered, to its answer; the CPU's is what went by since the last one was handed out,
+ * less the waiting.  Only chunks in full flow count.
  */
 static void
-gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerBucket *bucket, double waited_us)
+gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chunk,
+			   double waited_us)
 {
 	instr_time	submitted;
 	instr_time	answered;
 	instr_time	now;
 
-	gpb_mirror_batch_times(bucket->request, &submitted, &answered);
+	gpb_mirror_batch_times(chunk->request, &submitted, &answered);
 	INSTR_TIME_SET_CURRENT(now);
 	if (finder->untimed > 0)
 		finder->untimed--;
-	else if (bucket->full)
+	else if (chunk->full)
 	{
 		finder->cpu_us += gpb_microseconds(finder->handed_out, now) - waited_us;
 		finder->device_us += Min(gpb_microseconds(submitted, answered),
@@ -234,7 +238,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerBucket *bu
 	{
 		gpb_mirror_balance_sample(&finder->ref, finder->balance, finder->device_us, finder->cpu_us);
 		/* those that are under way have the former share */
-		gpb_inner_begin_sample(finder, GPB_INNER_FLYING);
+		gpb_inner_begin_sample(finder, GPB_INNER_IN_FLIGHT);
 	}
 	batch->counters.cpu_share = (double) finder->balance.share / GPB_SHARE_ALL;
 }
@@ -246,25 +250,29 @@ static void
 gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
 {
 	if (finder->walking)
-		gpb_mirror_note_stale(&finder->ref, batch->counters.walk.stale_moves - finder->stale_before);
+		gpb_mirror_note_stale(&finder->ref,
+							  batch->counters.walk.stale_moves - finder->stale_before);
 	finder->walking = false;
 }
 
-/* Wait for the first bucket that was sent and take its leaves out of staging, which can then be used anew. */
+/*
+ * Wait for the first chunk that was sent and take its leaves out of staging, which can then be used
+ * anew.
+ */
 static bool
 gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 {
-	GpbInnerBucket *bucket = &finder->bucket[finder->first];
-	uint32		n = bucket->end - bucket->cpu_end;
+	GpbInnerChunk *chunk = &finder->chunk[finder->first];
+	uint32		n = chunk->end - chunk->cpu_end;
 	instr_time	before;
 	instr_time	after;
 
 	INSTR_TIME_SET_CURRENT(before);
-	if (!gpb_mirror_batch_wait(bucket->request))
+	if (!gpb_mirror_batch_wait(chunk->request))
 		return false;
 	INSTR_TIME_SET_CURRENT(after);
-	gpb_inner_time(batch, finder, bucket, gpb_microseconds(before, after));
-	memcpy(finder->leaves, bucket->arrays.leaf, n * sizeof(uint32));
+	gpb_inner_time(batch, finder, chunk, gpb_microseconds(before, after));
+	memcpy(finder->leaves, chunk->arrays.leaf, n * sizeof(uint32));
 	batch->counters.device_keys += n;
 	batch->counters.requests++;
 	finder->first = (finder->first + 1) % finder->nheld;
@@ -287,7 +295,7 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 			   const uint32 **leaves)
 {
 	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
-	const GpbInnerBucket *bucket;
+	const GpbInnerChunk *chunk;
 	uint32		end;
 
 	*leaves = NULL;
@@ -307,10 +315,10 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 	if (!gpb_inner_fill_pipeline(batch, finder, sorted, n))
 		return gpb_inner_fail(batch, finder, n - at);
 
-	bucket = &finder->bucket[finder->first];
-	if (at < bucket->cpu_end)
-		return bucket->cpu_end - at;
-	end = bucket->end;
+	chunk = &finder->chunk[finder->first];
+	if (at < chunk->cpu_end)
+		return chunk->cpu_end - at;
+	end = chunk->end;
 	GPB_HOLD("inner-before-wait");
 	if (!gpb_inner_receive(batch, finder) ||
 		!gpb_inner_fill_pipeline(batch, finder, sorted, n))
@@ -352,7 +360,7 @@ gpb_batch_inner_begin(GpbBatch *batch)
 	if (finder == NULL)
 	{
 		finder = MemoryContextAllocZero(batch->context, sizeof(GpbInnerFinder));
-		finder->leaves = MemoryContextAlloc(batch->context, GPB_INNER_BUCKET * sizeof(uint32));
+		finder->leaves = MemoryContextAlloc(batch->context, GPB_INNER_CHUNK * sizeof(uint32));
 		batch->finder_state = finder;
 	}
 	finder->ref = ref;

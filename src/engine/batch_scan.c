@@ -7,8 +7,8 @@
  * Every row is fetched from the heap by core, which decides on visibility, takes
  * predicate locks and notices snapshots that are too old.  The values are the index's.
  *
- * A range given by its bounds may have NULL keys, which no comparison finds: such a range is scanned in two
- * steps, keys that are not NULL and keys that are, unless it is all there is.
+ * A range given by its bounds may have NULL keys, which no comparison finds: such a range is
+ * scanned in two steps, keys that are not NULL and keys that are, unless it is all there is.
  *
  *-------------------------------------------------------------------------
  */
@@ -84,8 +84,8 @@ gpb_batch_scan_end(GpbBatch *batch)
 /* ---- scan keys ---- */
 
 /*
- * Make scan keys of an interval of keys; returns how many, or -1 if it is empty.  The normalized keys of a
- * smallint index could be beyond the type.
+ * Make scan keys of an interval of keys; returns how many, or -1 if it is empty.  The normalized
+ * keys of a smallint index could be beyond the type.
  */
 static int
 gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRange keys,
@@ -96,8 +96,11 @@ gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbK
 
 	if (layout->key_kind == GPB_KIND_INT2)
 	{
-		keys.lo = Max(keys.lo, gpb_key_encode(desc ? PG_INT16_MAX : PG_INT16_MIN, 4, layout->flags));
-		keys.hi = Min(keys.hi, gpb_key_encode(desc ? PG_INT16_MIN : PG_INT16_MAX, 4, layout->flags));
+		int64		least = desc ? PG_INT16_MAX : PG_INT16_MIN;
+		int64		most = desc ? PG_INT16_MIN : PG_INT16_MAX;
+
+		keys.lo = Max(keys.lo, gpb_key_encode(least, 4, layout->flags));
+		keys.hi = Min(keys.hi, gpb_key_encode(most, 4, layout->flags));
 	}
 	if (keys.lo > keys.hi)
 		return -1;
@@ -109,8 +112,9 @@ gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbK
 }
 
 /*
- * Make scan keys of a range of (key, tie) for this step; returns how many, or -1 if the range has nothing for
- * it.  Whoever gives ranges as bounds has all entries with the same key in the same range.
+ * Make scan keys of a range of (key, tie) for this step; returns how many, or -1 if the range has
+ * nothing for it.  Whoever gives ranges as bounds has all entries with the same key in the same
+ * range.
  */
 static int
 gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange range,

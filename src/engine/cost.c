@@ -11,9 +11,9 @@
 #include "mirror/mirror.h"
 
 /*
- * What the CPU engine pays more than the device for a range, and for an entry that is aggregated, in units
- * of the device's fixed cost.  A range is a walk to a leaf that may not be in the CPU's cache, an entry a few
- * nanoseconds: as many as take the time of a request make up for it.
+ * What the CPU engine pays more than the device for a range, and for an entry that is aggregated,
+ * in units of the device's fixed cost.  A range is a walk to a leaf that may not be in the CPU's
+ * cache, an entry a few nanoseconds: as many as take the time of a request make up for it.
  */
 #define GPB_RANGE_GAIN		0.02
 #define GPB_ENTRY_GAIN		0.0002

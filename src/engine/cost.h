@@ -3,8 +3,9 @@
  * cost.h
  *	  Which engine answers ranges the sooner: the device or the CPU.
  *
- * The device has a fixed cost: a look for changed pages, the visibility map, and a request's way to the
- * service and back.  gpubtree.batch_setup_cost is that cost, and the unit of what is counted here.
+ * The device has a fixed cost: a look for changed pages, the visibility map, and a request's way to
+ * the service and back.  gpubtree.batch_setup_cost is that cost, and the unit of what is counted
+ * here.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,7 @@ typedef enum GpbEngine
 	GPB_ENGINE_AUTO,			/* the cheaper one */
 	GPB_ENGINE_CPU,
 	GPB_ENGINE_DEVICE,			/* however small the batch; the CPU if there is no device */
-	GPB_ENGINE_INNER			/* the CPU, with leaves from the mirrored inner nodes if there are any */
+	GPB_ENGINE_INNER			/* the CPU, with leaves from mirrored inner nodes if there are any */
 } GpbEngine;
 
 extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */

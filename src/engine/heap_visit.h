@@ -19,7 +19,9 @@
 
 #include "ranges.h"
 
-/* Entries that are sorted and visited together at most; gathered ones also keep within work_mem / 4 */
+/*
+ * Entries that are sorted and visited together at most; gathered ones also keep within work_mem / 4
+ */
 #define GPB_HEAP_BATCH		65536
 
 /*
@@ -38,16 +40,19 @@ extern int	gpb_visit_batch_size(int width);
  */
 extern GpbHeapVisit *gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot,
 									 int row_width, GpbVisitCallback callback, void *arg);
-/* Close what visits opened, and free; records that were added or started with are forgotten.  NULL is allowed. */
+/*
+ * Close what visits opened, and free; records that were added or started with are forgotten.  NULL
+ * is allowed.
+ */
 extern void gpb_visit_end(GpbHeapVisit *visit);
 
 /*
- * Visit entries while the caller asks for one row after the other, without the callback.  Start with at
- * most GPB_HEAP_BATCH entries, gpb_range_entry_width() apart, which live until they were visited; each call
- * of next returns the next one whose row the snapshot sees, with the row in *slot until the call after
- * that (it holds a pin), or NULL when all were visited.  in_order: in the order in which they lie instead
- * of that of TIDs.  skip, if not NULL, says of an entry that it need not be visited any more.  No
- * buffer lock may be held.
+ * Visit entries while the caller asks for one row after the other, without the callback.  Start
+ * with at most GPB_HEAP_BATCH entries, gpb_range_entry_width() apart, which live until they were
+ * visited; each call of next returns the next one whose row the snapshot sees, with the row in
+ * *slot until the call after that (it holds a pin), or NULL when all were visited.  in_order: in
+ * the order in which they lie instead of that of TIDs.  skip, if not NULL, says of an entry that it
+ * need not be visited any more.  No buffer lock may be held.
  */
 typedef bool (*GpbVisitSkip) (void *arg, const GpbRangeEntry *entry);
 

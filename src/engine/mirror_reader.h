@@ -4,9 +4,9 @@
  *	  The order of a reader of a mirror (rule M5), step by step.
  *
  * Snapshot, refresh, epoch, visibility map, submit, with a full barrier between each.  The caller
- * holds a registered MVCC snapshot, then takes the steps in the order in which they stand here.  Each
- * may say that the mirror cannot be had: then the CPU answers.  No buffer lock, pin or LWLock may
- * be held (rule M9).
+ * holds a registered MVCC snapshot, then takes the steps in the order in which they stand here.
+ * Each may say that the mirror cannot be had: then the CPU answers.  No buffer lock, pin or LWLock
+ * may be held (rule M9).
  *
  *-------------------------------------------------------------------------
  */

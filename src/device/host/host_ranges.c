@@ -8,9 +8,9 @@
  * is about to change a mirror or a channel's visibility bits first has the
  * ranges that read them brought to their end (gpb_host_ranges_settle).
  *
- * Ranges are worked on in their order, and each leaf by leaf.  A running state takes the entries of
- * one answer, which is written to the device's own memory when its last range is done: the
- * caller's memory for answers may be that of the ranges, which are read until then.
+ * Ranges are worked on in their order, and each leaf by leaf.  Answers are formed in the device's
+ * own memory, since the caller's memory for them may be that of the ranges, which are read until
+ * the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,10 +45,6 @@ typedef struct GpbHostRanges
 	GpbRange	range;
 	uint64		separator;
 
-	/* the answer that is being formed, of this range or of all */
-	GpbAggregateState state;
-	GpbFloatSum sums[GPB_MAX_COLUMNS];
-
 	/* results so far */
 	uint64		leaves;
 	GpbHostBuffer formed;		/* answers */
@@ -58,42 +54,13 @@ typedef struct GpbHostRanges
 
 /* ---- answers ---- */
 
-/* Begin an answer: of no entries yet. */
-static void
-begin_answer(GpbHostRanges *work)
+/* The answer that is being formed: to the range that is worked on, or to all */
+static int64 *
+current_answer(const GpbHostRanges *work)
 {
-	int			nsums = gpb_count_float_sums(&work->spec.program);
-	int			i;
+	uint64		number = work->spec.total ? 0 : work->number;
 
-	work->state.entries = 0;
-	for (i = 0; i < work->format.ncolumns; i++)
-		gpb_column_state_init(&work->state.column[work->format.column[i].column]);
-	for (i = 0; i < nsums; i++)
-		gpb_float_sum_init(&work->sums[i]);
-}
-
-/* Write the answer that was formed, as number "number" of the request's, and begin another. */
-static void
-end_answer(GpbHostRanges *work, uint32 number)
-{
-	const GpbAnswerFormat *format = &work->format;
-	int64	   *answer = (int64 *) work->formed.data + (uint64) number * format->words;
-	int			nsums = 0;
-	int			i;
-
-	gpb_answer_init(format, answer);
-	answer[0] = work->state.entries;
-	for (i = 0; i < format->ncolumns; i++)
-	{
-		const GpbAnswerColumn *column = &format->column[i];
-
-		gpb_answer_add_state(column, answer, &work->state.column[column->column]);
-		if (column->float_sum == 0)
-			continue;
-		gpb_float_sum_normalize(&work->sums[nsums]);
-		*gpb_answer_float_sum(column, answer) = work->sums[nsums++];
-	}
-	begin_answer(work);
+	return (int64 *) work->formed.data + number * work->format.words;
 }
 
 /* ---- records ---- */
@@ -165,12 +132,15 @@ aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int 
 	int			width = gpb_range_entry_width(work->mirror->layout.row_width);
 	GpbHostBuffer *entries = &work->entries;
 	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
-	int			n = gpb_leaf_aggregate(page, &work->spec.program, from, to, visible, &work->state,
-									   work->sums, unknown);
+	uint16		counted[GPB_MAX_LEAF_ENTRIES];
+	GpbLeafPick pick;
+	int			n = gpb_leaf_pick(page, &work->spec.program, from, to, visible, &pick, counted,
+								  unknown);
 	int			i;
 
 	if (gpb_host_reserve(device, entries, entries->used + (uint64) n * width) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
+	gpb_leaf_answer(page, &work->spec.program, &work->format, &pick, current_answer(work));
 	for (i = 0; i < n; i++)
 	{
 		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page,
@@ -220,9 +190,12 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 
 /* ---- range by range ---- */
 
+/* Begin the next range, and the answer to it, or, with the first range, that to all. */
 static void
 begin_range(GpbHostRanges *work)
 {
+	if (!work->spec.program.list_entries && (work->number == 0 || !work->spec.total))
+		gpb_answer_init(&work->format, current_answer(work));
 	work->range = gpb_request_range(work->spec.form, work->ranges, work->number,
 									work->mirror->layout.flags);
 	work->begun = true;
@@ -239,14 +212,15 @@ range_goes_on(const GpbHostRanges *work)
 		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
 }
 
-/* Go on to the next range; the answers that are complete now are written. */
+/* Complete the answer to the current range, if it has one of its own, and go on to the next. */
 static void
 end_range(GpbHostRanges *work)
 {
+	if (!work->spec.program.list_entries &&
+		(!work->spec.total || work->number + 1 == work->spec.n))
+		gpb_answer_normalize(&work->format, current_answer(work));
 	work->begun = false;
 	work->number++;
-	if (!work->spec.total && !work->spec.program.list_entries)
-		end_answer(work, work->number - 1);
 }
 
 /* Begin the next range, or do one leaf of the current one, or end it. */
@@ -277,11 +251,7 @@ run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most
 		if (work->number < work->spec.n)
 			work->status = do_step(device, channel, work, &did);
 		else
-		{
 			work->launched = false;
-			if (work->spec.total && !work->spec.program.list_entries)
-				end_answer(work, 0);
-		}
 		if (work->status != GPB_DEVICE_OK)
 		{
 			work->launched = false;
@@ -378,7 +348,9 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	work->leaves = 0;
 	work->number = 0;
 	work->begun = false;
-	begin_answer(work);
+	/* a total over no ranges */
+	if (spec->n == 0 && spec->total && !spec->program.list_entries)
+		gpb_answer_init(&work->format, current_answer(work));
 	work->status = GPB_DEVICE_OK;
 	work->launched = work->answered = true;
 	return GPB_DEVICE_OK;

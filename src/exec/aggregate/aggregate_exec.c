@@ -46,8 +46,8 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 /* ---- the answer ---- */
 
 /*
- * One range takes the device whenever there is one: the planner has decided that the node pays.  How many keys an
- * array has it could not know.
+ * One range takes the device whenever there is one: the planner has decided that the node pays.
+ * How many keys an array has it could not know.
  */
 static GpbRangeTotals *
 gpb_aggregate_totals(GpbAggregateScan *scan)
@@ -68,8 +68,8 @@ gpb_aggregate_totals(GpbAggregateScan *scan)
 }
 
 /*
- * Compute the answer and leave it in the scan tuple.  The values' memory is of the node's work context, which
- * lives until the next execution.
+ * Compute the answer and leave it in the scan tuple.  The values' memory is of the node's work
+ * context, which lives until the next execution.
  */
 static void
 gpb_answer(GpbAggregateScan *scan)

@@ -3,9 +3,9 @@
  * range_totals.h
  *	  SQL aggregates over ranges of an index: a batch of ranges, and values of aggregates.
  *
- * One batch (batch.h) aggregates all columns that a query's aggregates are over.  Its answers are added
- * up by groups, of one range or of several, and a group's answer becomes the aggregates' values.  There is
- * one group at a time.
+ * One batch (batch.h) aggregates all columns that a query's aggregates are over.  Its answers are
+ * added up by groups, of one range or of several, and a group's answer becomes the aggregates'
+ * values.  There is one group at a time.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +21,9 @@
 typedef struct GpbRangeTotals GpbRangeTotals;
 
 /*
- * Begin totals for the aggregates "items"; snapshot, relations, form and memory of the ranges, and engine are as in
- * GpbBatchWant and gpb_batch_begin.  All memory is of a child of the current context.
+ * Begin totals for the aggregates "items"; snapshot, relations, form and memory of the ranges, and
+ * engine are as in GpbBatchWant and gpb_batch_begin.  All memory is of a child of the current
+ * context.
  */
 extern GpbRangeTotals *gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 											  const GpbAggregateItem *items, int nitems,
@@ -44,13 +45,15 @@ extern int64 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range
 extern void gpb_range_group_init(GpbRangeTotals *totals);
 /* Add the answer to a range of the last run to the group, which may go on over several runs. */
 extern void gpb_range_group_add(GpbRangeTotals *totals, uint32 range);
-/* Add n entries of which nothing but their number is known, or also that their keys are not NULL. */
+/*
+ * Add n entries of which nothing but their number is known, or also that their keys are not NULL.
+ */
 extern void gpb_range_group_count(GpbRangeTotals *totals, int64 n, bool keys);
 /* Entries of the group */
 extern int64 gpb_range_group_entries(const GpbRangeTotals *totals);
 /*
- * The aggregates' values over the group.  values and isnull are of the items' number; what is not passed by
- * value is allocated in the current context.
+ * The aggregates' values over the group.  values and isnull are of the items' number; what is not
+ * passed by value is allocated in the current context.
  */
 extern void gpb_range_group_final(const GpbRangeTotals *totals, Datum *values, bool *isnull);
 

@@ -7,7 +7,7 @@
  * alarms, because it compares only what cannot change while pages are never
  * deleted: a page's level, its low bound (the separator it was split off with),
  * and each (separator, child) pair ever written.  High keys and right links do change;
- * they are compared under the locks of both pages.  src/README, "Checking".
+ * they are compared under the locks of both pages.  src/index/README, "Checking".
  *
  *-------------------------------------------------------------------------
  */

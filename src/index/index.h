@@ -4,7 +4,7 @@
  *	  The index wing: pages, search, insert, build, scan, vacuum, WAL, check.
  *
  * Lock terms: "share" and "exclusive" are buffer content locks; every lock comes
- * with a pin.  src/README states the invariants.
+ * with a pin.  src/index/README states the invariants.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
  *	  ambulkdelete and amvacuumcleanup.
  *
  * Pages are neither deleted nor recycled: VACUUM removes entries, and that is
- * all.  See src/README, "Vacuum".
+ * all.  See src/index/README, "Vacuum".
  *
  *-------------------------------------------------------------------------
  */

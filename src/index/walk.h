@@ -5,7 +5,7 @@
  *
  * A walk visits each leaf that holds entries of the ranges once, from left to
  * right, and says what each range has there.  The caller reads the entries; see
- * src/README, "Walks".
+ * src/index/README, "Walks".
  *
  *-------------------------------------------------------------------------
  */

@@ -39,7 +39,7 @@ gpb_begin_bucket_expressions(GpbBucketScan *scan)
 
 	scan->nconditions = list_length(plan->conditions);
 	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
-	scan->keys = palloc(sizeof(ScanKeyData) * (scan->nconditions + 1));
+	scan->keys = palloc(sizeof(ScanKeyData) * scan->nconditions);
 	scan->function = gpb_bucket_function_begin(plan->functions,
 											   scan->node.index->rd_opcintype[0]);
 	gpb_bucket_function_check_rights(scan->function);
@@ -79,7 +79,7 @@ gpb_bucket_has_row(GpbBucketScan *scan)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot, scan->nkeys, 0);
+										 scan->node.css.ss.ps.state->es_snapshot, scan->nconditions, 0);
 	bool		found;
 
 	index_rescan(rows, scan->keys, scan->nconditions, NULL, 0);

@@ -130,9 +130,7 @@ struct GpbBucketScan
 
 	int			nconditions;
 	GpbCondition *conditions;
-	ScanKey		keys;			/* the conditions as scan keys, with room for one more; the first
-								 * nkeys are set */
-	int			nkeys;
+	ScanKey		keys;			/* the conditions as keys of an index scan */
 
 	/* the function */
 	GpbBucketFunction *function;

@@ -11,7 +11,7 @@
 #include "device.cuh"
 #include "search.cuh"
 
-/* One caller's keys, in memory that the device can read; results likewise */
+/* One caller's keys, in memory that the device can read, and results, in memory it can write */
 struct GpbBatchPiece
 {
 	const void *keys;

@@ -83,7 +83,7 @@ struct GpbChannel
 	cudaEvent_t read;			/* what was submitted to stream last has ended */
 	bool		reading;		/* it was not seen to have ended */
 	GpbSearchWork *search;		/* search.cu's; NULL until the first */
-	GpbRangesWork *ranges;		/* ranges.cu's; likewise */
+	GpbRangesWork *ranges;		/* ranges.cu's; NULL until the first */
 };
 
 struct GpbDevice
@@ -212,7 +212,7 @@ struct GpbDeviceMirror
 	uint32		present;		/* extents that exist */
 	GpbExtent  *extent;			/* the directory's copy on the host */
 	uint64	   *imaged;			/* a bit for each block of those extents */
-	uint64	   *fresh;			/* likewise: imaged since the tree took it */
+	uint64	   *fresh;			/* a bit for each: imaged since the tree took it */
 	GpbBuffer	directory;
 	GpbSlab    *slabs;
 

@@ -17,7 +17,7 @@ lower_bound(const GpbLeafJob *job, GpbLeafView leaf, uint64 key)
 		gpb_keys_lower_bound(leaf.page, 4, leaf.count, key);
 }
 
-/* The same, or, if after, first whose key is above it */
+/* First of the entries of the leaf whose key is not below the key, or, if after, above it */
 static __device__ __forceinline__ uint32
 find_position(const GpbLeafJob *job, GpbLeafView leaf, uint64 key, bool after)
 {

@@ -329,7 +329,7 @@ most_leaves(const GpbDevice *device)
 	return GPB_BLOCK_LEAVES * device->info.multiprocessors;
 }
 
-/* Refuse programs that are at fault, and requests that are too large for what counts and adds up. */
+/* Refuse programs at fault, and requests too large for what counts and adds up. */
 static GpbDeviceStatus
 check_work(GpbDevice *device, const GpbRangesWork *work)
 {

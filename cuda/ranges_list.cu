@@ -34,8 +34,8 @@ count_live(const GpbRangesJob *job, GpbRangePlace place)
 }
 
 /*
- * Each item's place, and in live[] its entries to list.  Rows are looked at only where
- * the page says that hints are set; list_items overlooks the others as well.
+ * Find each item's place, for place[], and how many of its entries are to be listed, for live[].
+ * Rows are looked at for hints only where the page says that some are set, as list_items does.
  */
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS, GPB_LEAF_BLOCKS)
 place_items(const __grid_constant__ GpbRangesJob job)

@@ -253,7 +253,7 @@ same_place(const GpbPlacedPage *a, const GpbPlacedPage *b)
 	return a->block == b->block && a->first == b->first && a->count == b->count;
 }
 
-/* Of the pages, those that differ from what the tree has: their number, and they in "out". */
+/* Choose, for "out", the pages that differ from what the tree has; returns how many. */
 static uint32
 choose_pages(const GpbDeviceMirror *mirror, const GpbPlacedPage *pages, uint32 npages,
 			 GpbPlacedPage *out)

@@ -24,7 +24,7 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
-	$(wildcard test/kernel/emulator/*.o) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
+	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
 	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
 
 PG_CONFIG ?= pg_config
@@ -47,7 +47,7 @@ endif
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
--include $(OBJS:.o=.d) $(patsubst %.cu,%.d,$(wildcard cuda/*.cu))
+-include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)
 
 # For what is compiled in one step from many sources
 HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h)
@@ -58,14 +58,26 @@ NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Werror all-warnings \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Isrc \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
-CUDA_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard cuda/*.cu)))
+NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
+	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
+CUDA_SRCS = $(sort $(wildcard cuda/*.cu))
+CUDA_OBJS = $(patsubst %.cu,%.o,$(filter-out cuda/bench.cu,$(CUDA_SRCS)))
 
 cuda/%.o: cuda/%.cu
 	$(NVCC) $(NVCC_FLAGS) -MMD -MP -c -o $@ $<
 
 gpubtree_cuda.so: $(CUDA_OBJS)
-	$(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
-		-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL -o $@ $^
+	$(NVCC_LINK) -o $@ $^
+
+# For tests and benchmarks, with the functions of cuda/bench.h, which nobody installs
+BENCH_OBJS = $(patsubst cuda/%.cu,test/kernel/cuda/%.o,$(CUDA_SRCS))
+
+test/kernel/cuda/%.o: cuda/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -DGPB_BENCH -MMD -MP -c -o $@ $<
+
+test/kernel/cuda.so: $(BENCH_OBJS)
+	$(NVCC_LINK) -o $@ $^
 
 # Tests and benchmark of the devices; neither needs PostgreSQL
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
@@ -92,8 +104,9 @@ test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
 
 # The CUDA sources as an ordinary library, see test/kernel/emulator
 EMULATED_FLAGS = -std=c++17 -O1 -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \
-	-Wno-unknown-pragmas -Wno-attributes -Werror -Itest/kernel/emulator -Isrc $(EMULATED_EXTRA)
-EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(sort $(wildcard cuda/*.cu)))
+	-Wno-unknown-pragmas -Wno-attributes -Werror -DGPB_BENCH -Itest/kernel/emulator -Isrc \
+	$(EMULATED_EXTRA)
+EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(CUDA_SRCS))
 
 test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulator/*.h)
 	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<

@@ -415,39 +415,10 @@ static const GpbDeviceApi api = {
 	gpb_cuda_poll
 };
 
-#define GPB_EXPORT extern "C" __attribute__((visibility("default")))
-
-GPB_EXPORT const GpbDeviceApi *gpb_cuda_device(void);
-GPB_EXPORT bool gpb_cuda_choose_variant(GpbDevice *device, int variant);
-GPB_EXPORT GpbDeviceStatus gpb_cuda_time_ranges(GpbDevice *device, int channel, int rounds,
-												float *ms);
+extern "C" __attribute__((visibility("default"))) const GpbDeviceApi *gpb_cuda_device(void);
 
 const GpbDeviceApi *
 gpb_cuda_device(void)
 {
 	return &api;
-}
-
-/*
- * For tests and the benchmark: read leaves in another way (GpbLeafVariant) from now on.
- * false: there is none of that number.
- */
-bool
-gpb_cuda_choose_variant(GpbDevice *device, int variant)
-{
-	if (variant < 0 || variant >= GPB_LEAF_VARIANTS)
-		return false;
-	device->variant = (GpbLeafVariant) variant;
-	return true;
-}
-
-/*
- * For the benchmark: run the kernels of the ranges that were finished on the channel so many
- * times more, their input lying on the device.  Milliseconds for each.
- */
-GpbDeviceStatus
-gpb_cuda_time_ranges(GpbDevice *device, int channel, int rounds, float *ms)
-{
-	GPB_ENTER(device);
-	return gpb_ranges_time(device, channel, rounds, ms);
 }

@@ -264,6 +264,10 @@ GpbDeviceStatus gpb_cuda_search_finish(GpbDevice *device, int channel);
 GpbDeviceStatus gpb_cuda_poll(GpbDevice *device, int channel, bool *ended);
 GpbDeviceStatus gpb_search_await(GpbDevice *device, GpbChannel *channel);
 void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
+#ifdef GPB_BENCH
+GpbDeviceStatus gpb_search_pipeline(GpbDevice *device, GpbChannel *channel,
+									struct GpbPipeline **pipeline);
+#endif
 
 /* ---- ranges.cu ---- */
 
@@ -277,7 +281,9 @@ GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what
 /* Before the mirror goes: ranges that might have to run again over it do so now. */
 void		gpb_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror);
 void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);
-GpbDeviceStatus gpb_ranges_time(GpbDevice *device, int channel, int rounds, float *ms);
+#ifdef GPB_BENCH
+GpbDeviceStatus gpb_ranges_repeat(GpbDevice *device, int channel);
+#endif
 
 /* ---- list.cu ---- */
 

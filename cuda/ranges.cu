@@ -563,44 +563,22 @@ gpb_cuda_fetch(GpbDevice *device, int number, GpbFetchWhat what, uint64 first, u
 	return gpb_check(device, cudaStreamSynchronize(device->fetch_stream), "fetching records");
 }
 
-/* ---- timing ---- */
+#ifdef GPB_BENCH
 
-static GpbDeviceStatus
-time_kernels(GpbDevice *device, GpbChannel *channel, int rounds, cudaEvent_t begin,
-			 cudaEvent_t end)
-{
-	GpbDeviceStatus status;
-
-	GPB_TRY_CUDA(device, cudaEventRecord(begin, channel->stream));
-	for (int i = 0; i < rounds; i++)
-	{
-		status = end_reading(device, channel, submit_kernels(device, channel));
-		if (status != GPB_DEVICE_OK)
-			return status;
-	}
-	GPB_TRY_CUDA(device, cudaEventRecord(end, channel->stream));
-	return gpb_check(device, cudaEventSynchronize(end), "timing ranges");
-}
-
-/* The mirror must still be there; lists are found anew and not sorted. */
+/*
+ * Submit the kernels of the ranges that were finished on the channel once more.  The mirror must
+ * still be there.  Lists are found anew and not sorted.
+ */
 GpbDeviceStatus
-gpb_ranges_time(GpbDevice *device, int number, int rounds, float *ms)
+gpb_ranges_repeat(GpbDevice *device, int number)
 {
 	GpbChannel *channel = &device->channel[number];
-	cudaEvent_t begin;
-	cudaEvent_t end;
-	GpbDeviceStatus status;
+	const GpbRangesWork *work = channel->ranges;
 
-	if (channel->ranges == NULL || channel->ranges->state != GPB_CHANNEL_FINISHED ||
-		channel->ranges->outcome != GPB_DEVICE_OK || channel->ranges->spec.n == 0)
+	if (work == NULL || work->state != GPB_CHANNEL_FINISHED || work->outcome != GPB_DEVICE_OK ||
+		work->spec.n == 0)
 		return gpb_refuse(device, "no finished ranges on channel %d; finish them first", number);
-	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&begin, cudaEventDefault));
-	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&end, cudaEventDefault));
-	status = time_kernels(device, channel, rounds, begin, end);
-	if (status == GPB_DEVICE_OK)
-		status = gpb_check(device, cudaEventElapsedTime(ms, begin, end), "timing ranges");
-	*ms /= rounds;
-	(void) cudaEventDestroy(begin);
-	(void) cudaEventDestroy(end);
-	return status;
+	return end_reading(device, channel, submit_kernels(device, channel));
 }
+
+#endif							/* GPB_BENCH */

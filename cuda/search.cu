@@ -21,7 +21,6 @@
 
 #include "batch_run.cuh"
 #include "positions.cuh"
-#include "resident.h"
 #include "tuning.cuh"
 
 struct GpbSearchWork
@@ -444,49 +443,15 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 		gpb_check(device, error, "cudaEventQuery");
 }
 
-/* ---- for the benchmark and tests ---- */
+#ifdef GPB_BENCH
 
-/* Keys of a chunk from now on; 0: as planned. */
-extern "C" __attribute__((visibility("default")))
-void
-gpb_cuda_choose_chunk(GpbDevice *device, uint32 keys)
-{
-	device->chunk_keys = keys;
-}
-
-/*
- * A batch in device memory, on channel 0 of the mirror's device, which has nothing else under
- * way; submitted to the channel's stream, which is returned.  batch->tree and profile are
- * filled in here.
- */
-extern "C" __attribute__((visibility("default")))
+/* The pipeline on the channel's own stream, which is opened where there is none yet */
 GpbDeviceStatus
-gpb_cuda_search_resident(GpbDevice *device, GpbDeviceMirror *mirror, GpbResidentBatch *resident)
+gpb_search_pipeline(GpbDevice *device, GpbChannel *channel, GpbPipeline **pipeline)
 {
-	GpbChannel *channel = &device->channel[0];
-	GpbSearchBatch batch;
-	GpbDeviceStatus status;
-
-	GPB_ENTER(device);
 	GPB_TRY(open_work(device, channel));
-	memset(&batch, 0, sizeof(batch));
-	GPB_TRY(gpb_mirror_profile(device, mirror, &batch.profile));
-	batch.tree = gpb_mirror_tree(mirror);
-	batch.keys = resident->keys;
-	batch.n = resident->n;
-	batch.order = (GpbSearchOrder) resident->order;
-	batch.or_equal = resident->bound == GPB_SEARCH_UPPER;
-	batch.slots = resident->slots;
-	batch.sorting = (GpbSorting) resident->sorting;
-	batch.sort_bits = resident->sort_bits;
-	batch.group = resident->group;
-	batch.result = resident->result;
-	batch.permutation = resident->permutation;
-	GPB_TRY(gpb_reader_begin(device, channel));
-	status = gpb_search_batch_run(device, &channel->search->pipeline[0], &batch);
-	GPB_TRY(gpb_reader_end(device, channel));
-	resident->sorted = batch.sorted;
-	resident->chosen_group = gpb_choose_group(batch.profile);
-	resident->stream = (void *) channel->stream;
-	return status;
+	*pipeline = &channel->search->pipeline[0];
+	return GPB_DEVICE_OK;
 }
+
+#endif							/* GPB_BENCH */

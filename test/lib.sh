@@ -1,4 +1,4 @@
-# Shared by test/all and test/demo; to be sourced, with $root set to the
+# Shared by test/all, test/demo, test/kernel/run and others; to be sourced, with $root set to the
 # repository's root.  POSIX sh.
 #
 # Nothing outside one temporary directory, $work, is written to: gpubtree is
@@ -80,6 +80,12 @@ seed_numbers()
 		[ "$seed" != random ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 		echo "$seed"
 	done
+}
+
+# Print the compute capability of the first GPU as CUDA_ARCHS wants it, 90 say; nothing without one.
+gpu_arch()
+{
+	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
 }
 
 # sum_counts PROGRAMS: pass on what that many programs print, and sum up their last lines, "N

@@ -13,10 +13,9 @@
  *-------------------------------------------------------------------------
  */
 #include "device_index.h"
+#include "../../cuda/bench.h"
 
-typedef bool (*ChooseVariant) (GpbDevice *, int);
-
-static ChooseVariant choose_variant;
+static GpbChooseVariant choose_variant;
 
 /* ---- aggregates: requests of one range ---- */
 
@@ -241,7 +240,7 @@ main(int argc, char **argv)
 		rounds = atoi(argv[3]) < 1 ? 1 : atoi(argv[3]) > 1000 ? 1000 : atoi(argv[3]);
 	library = open_device(argv[1], STAGING_BYTES);
 	if (library != NULL)
-		*(void **) &choose_variant = dlsym(library, "gpb_cuda_choose_variant");
+		*(void **) &choose_variant = dlsym(library, GPB_VARIANT_ENTRY);
 	api->describe(device, &info);
 	printf("%s, %lu M entries, medians of %d\n", info.name, nentries / 1000000, rounds);
 	run_index("int4, heap order", nentries, false, true);

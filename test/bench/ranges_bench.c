@@ -16,15 +16,14 @@
  *-------------------------------------------------------------------------
  */
 #include "device_index.h"
+#include "../../cuda/bench.h"
 
 #define MOST_RANGES		1000000
 #define RANGES_BYTES	((size_t) MOST_RANGES * sizeof(GpbKeyRange))
 #define ANSWER_WORDS	4		/* entries, values, and a sum of 128 bits */
 #define ANSWERS_BYTES	((size_t) MOST_RANGES * ANSWER_WORDS * 8)
 
-typedef GpbDeviceStatus (*TimeRanges) (GpbDevice *, int, int, float *);
-
-static TimeRanges time_ranges;
+static GpbTimeRanges time_ranges;
 static uint32 divisor = 1;
 static GpbKeyRange *ranges;		/* in registered memory, as are the answers */
 static int64 *answers;
@@ -180,7 +179,7 @@ main(int argc, char **argv)
 		divisor = (uint32) atoi(argv[4]);
 	library = open_device(argv[1], STAGING_BYTES + RANGES_BYTES + ANSWERS_BYTES);
 	if (library != NULL)
-		*(void **) &time_ranges = dlsym(library, "gpb_cuda_time_ranges");
+		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
 	ranges = (GpbKeyRange *) (staging + STAGING_BYTES);
 	answers = (int64 *) (staging + STAGING_BYTES + RANGES_BYTES);
 	first = malloc(MOST_RANGES * sizeof(uint32));

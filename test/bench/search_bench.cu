@@ -23,7 +23,7 @@
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
 
-#include "../../cuda/resident.h"
+#include "../../cuda/bench.h"
 
 typedef unsigned __int128 uint128;
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../cuda/resident.h"
+#include "../../cuda/bench.h"
 #include "separators.h"
 
 #define KEYS			400

@@ -5,7 +5,7 @@
  *
  * usage: kernel_test host|LIBRARY [seed [test...]]
  *
- * LIBRARY is gpubtree_cuda.so, or the same compiled for the emulated CUDA.
+ * LIBRARY is the CUDA sources compiled with GPB_BENCH, for a GPU or for the emulated CUDA.
  * All tests run with each of its ways to read leaves (GpbLeafVariant), but for those of
  * the tree, where no leaf is read.
  *
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../../cuda/bench.h"
 #include "harness.h"
 
 static const GpbDeviceApi *
@@ -33,7 +34,7 @@ load_device(const char *name)
 		return NULL;
 	}
 	*(void **) &entry = dlsym(test_library, GPB_CUDA_ENTRY);
-	*(void **) &test_choose_variant = dlsym(test_library, "gpb_cuda_choose_variant");
+	*(void **) &test_choose_variant = dlsym(test_library, GPB_VARIANT_ENTRY);
 	return entry != NULL ? entry() : NULL;
 }
 

@@ -5,7 +5,7 @@
  *	  some bits, all or none, in buckets.
  *
  * What the device would choose by the size of a batch and of the tree is asked for
- * here (cuda/resident.h), so that small ones go every way.
+ * here (cuda/bench.h), so that small ones go every way.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../cuda/resident.h"
+#include "../../cuda/bench.h"
 #include "separators.h"
 
 #define GUARD			64		/* bytes after each array */

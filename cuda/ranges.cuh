@@ -74,7 +74,7 @@ struct GpbRangesJob : GpbLeafJob
 	uint32		words;			/* of an answer */
 	GpbList		entries;		/* GpbRangeEntry */
 	GpbList		pieces;			/* GpbUncleanPiece */
-	uint32	   *first;			/* of each range, its first separator */
+	uint32	   *first;			/* of each range that has items, its first separator */
 	uint64	   *items;			/* of each range, how many; then where its last ends */
 	GpbRangePlace *place;		/* of each range; where entries are listed, of each item */
 	uint64	   *live;			/* of each item, its entries; then where its last ends */

@@ -160,44 +160,50 @@ store_empty_answer(const GpbRangesJob *job, const GpbAnswerFormat *format, uint3
 	}
 }
 
-/* What one thread finds about its range */
+/* What one thread finds about its range; job->first and job->items have the rest. */
 struct Located
 {
-	uint32		first;			/* separator */
-	uint64		items;
 	bool		clean;			/* place is in a clean leaf */
 	bool		unclean;		/* the only leaf is not clean, or there is no tree */
 	GpbRangePlace place;
 };
 
+/*
+ * Find the i-th range, which has the given number.  What is found first is stored at once: that
+ * keeps the kernel within 32 registers, at which the device is full of its threads.
+ */
 static __device__ __forceinline__ void
-locate_range(const GpbRangesJob *job, uint32 number, Located *located)
+locate_range(const GpbRangesJob *job, uint32 i, uint32 number, Located *located)
 {
 	GpbRange	range = gpb_range_of(job, number);
 	const GpbSeparatorArray *separators = &job->separators;
+	uint32		first;
 	GpbLeafView leaf;
 
+	job->items[i] = 0;
 	if (!gpb_bound_less(range.lo, range.hi))
 		return;
 	if (separators->n == 0)
 	{
+		job->first[i] = 0;
 		located->unclean = true;
 		return;
 	}
-	located->first = gpb_last_separator(&job->tree, separators, range.lo);
+	first = gpb_last_separator(&job->tree, separators, range.lo);
+	job->first[i] = first;
 	if (job->pass.list_entries ||
-		gpb_bound_less(gpb_leaf_limit(separators, located->first), range.hi))
+		gpb_bound_less(gpb_leaf_limit(separators, first), range.hi))
 	{
-		uint32		last = gpb_gallop_separators(separators, located->first, range.hi, false);
+		uint32		last = gpb_gallop_separators(separators, first, range.hi, false);
 
-		located->items = (uint64) last - located->first + 1;
+		job->items[i] = (uint64) last - first + 1;
 		return;
 	}
-	leaf = gpb_judge_leaf(job, located->first);
+	leaf = gpb_judge_leaf(job, first);
 	located->clean = leaf.page != NULL;
 	located->unclean = leaf.page == NULL;
 	if (located->clean)
-		gpb_find_rows(job, located->first, leaf, range, true, true, &located->place);
+		gpb_find_rows(job, first, leaf, range, true, true, &located->place);
 }
 
 /*
@@ -220,12 +226,10 @@ locate_ranges(const __grid_constant__ GpbRangesJob job,
 	if (i < job.n)
 	{
 		number = gpb_number_of(&job, i);
-		locate_range(&job, number, &located);
+		locate_range(&job, i, number, &located);
 		if (located.place.from == located.place.to)
 			located.place = {};	/* no quad of it is to be read */
 		located.place.number = number;
-		job.first[i] = located.first;
-		job.items[i] = located.items;
 		if (!job.pass.list_entries)
 		{
 			job.place[i] = located.place;
@@ -233,7 +237,7 @@ locate_ranges(const __grid_constant__ GpbRangesJob job,
 				store_empty_answer(&job, &format, number);
 		}
 	}
-	gpb_append_piece(&job, number, located.first, located.unclean);
+	gpb_append_piece(&job, number, located.unclean ? job.first[i] : 0, located.unclean);
 	uint32		clean = __ballot_sync(GPB_ALL_LANES, located.clean);
 
 	if (gpb_lane() == 0 && clean != 0)

@@ -63,7 +63,8 @@ write_separator(const GpbTreeOut *tree, uint32 i, Key key, uint64 tie, uint32 ch
  */
 template <typename Key>
 static __global__ void __launch_bounds__(GPB_BUILD_THREADS)
-write_pages(GpbImages images, const GpbPlacedPage *pages, GpbTreeOut tree)
+write_pages(GpbImages images, const GpbPlacedPage *pages,
+			const __grid_constant__ GpbTreeOut tree)
 {
 	GpbPlacedPage place = pages[blockIdx.x];
 	const char *page = images.extent[place.block / GPB_EXTENT_PAGES].page +
@@ -87,7 +88,7 @@ write_pages(GpbImages images, const GpbPlacedPage *pages, GpbTreeOut tree)
 /* An index that is one leaf */
 template <typename Key>
 static __global__ void
-write_root_leaf(GpbTreeOut tree, uint32 leaf)
+write_root_leaf(const __grid_constant__ GpbTreeOut tree, uint32 leaf)
 {
 	write_separator<Key>(&tree, 0, 0, 0, leaf);
 }

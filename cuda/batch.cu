@@ -3,9 +3,8 @@
  * batch.cu
  *	  A batch of searches in device memory: sorted or not, by groups or by tiles.
  *
- * Sorting pays for many keys without order in a tree that the caches do not hold.
- * How much order there is, a look at some tiles tells (gpb_sample_launch); few keys
- * are not worth even that.
+ * Sorting pays for many keys without order in a tree that the caches do not hold.  A look at some
+ * tiles tells how much order there is (gpb_sample_launch); few keys are not even worth that look.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +31,7 @@ gpb_pipeline_close(GpbDevice *device, GpbPipeline *pipeline)
 
 /* ---- the plan ---- */
 
-/* The profile of the mirror's tree, waiting for it if it is that new */
+/* Set *profile to the profile of the mirror's tree, and wait until it has been written. */
 GpbDeviceStatus
 gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
 				   const GpbTreeProfile **profile)
@@ -43,7 +42,7 @@ gpb_mirror_profile(GpbDevice *device, const GpbDeviceMirror *mirror,
 	return gpb_check(device, cudaEventSynchronize(device->uploaded), "profiling a tree");
 }
 
-/* Is a batch of n keys to be sorted before it is searched? */
+/* Set *sort to whether the batch is to be sorted before it is searched. */
 static GpbDeviceStatus
 decide_sort(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch, bool *sort)
 {
@@ -58,8 +57,9 @@ decide_sort(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch, boo
 	return GPB_DEVICE_OK;
 }
 
+/* The job of searching for n keys of the batch */
 static GpbBatchJob
-make_job(const GpbSearchBatch *batch, const void *keys, uint32 n, uint32 *result)
+make_batch_job(const GpbSearchBatch *batch, const void *keys, uint32 n, uint32 *result)
 {
 	GpbBatchJob job;
 
@@ -76,10 +76,11 @@ make_job(const GpbSearchBatch *batch, const void *keys, uint32 n, uint32 *result
 
 /* ---- in input order ---- */
 
+/* Search for all keys in the order in which they come. */
 static GpbDeviceStatus
 search_unsorted(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatch *batch)
 {
-	GpbBatchJob job = make_job(batch, batch->keys, batch->n, batch->result);
+	GpbBatchJob job = make_batch_job(batch, batch->keys, batch->n, batch->result);
 
 	if (batch->group != 0)
 		return gpb_groups_launch(device, pipeline->stream, &job, batch->group);
@@ -88,6 +89,7 @@ search_unsorted(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatch *
 	return gpb_tiles_launch(device, pipeline->stream, &job, batch->together);
 }
 
+/* Plan to sort by as many bits as serve the search, or as many as the batch asks for. */
 static GpbSortPlan
 plan_sort(const GpbSearchBatch *batch)
 {
@@ -98,7 +100,7 @@ plan_sort(const GpbSearchBatch *batch)
 	return plan;
 }
 
-/* Some of the batch's keys sorted and searched, results back where their keys were */
+/* Sort n of the batch's keys from "first" on, search for them, and write results in input order. */
 static GpbDeviceStatus
 search_and_restore(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatch *batch,
 				   const GpbSortPlan *plan, uint32 first, uint32 n)
@@ -113,7 +115,7 @@ search_and_restore(GpbDevice *device, GpbPipeline *pipeline, const GpbSearchBatc
 	order = (uint32 *) pipeline->sort.order.data;
 	GPB_TRY(gpb_sort_keys(device, pipeline->stream, &pipeline->sort, plan,
 						  batch->tree.key_width, keys, 0, n, order));
-	job = make_job(batch, pipeline->sort.keys.data, n,
+	job = make_batch_job(batch, pipeline->sort.keys.data, n,
 				   direct ? batch->result + first : (uint32 *) pipeline->slots.data);
 	job.base = plan->clamp ? plan->low : 0;
 	job.place = direct ? order : NULL;
@@ -146,6 +148,10 @@ search_in_input_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *
 
 /* ---- in sorted order ---- */
 
+/*
+ * Search with results in the order in which the keys were sorted, by all bits if "whole", and with
+ * the permutation that was applied.
+ */
 static GpbDeviceStatus
 search_in_sorted_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch *batch, bool whole)
 {
@@ -173,7 +179,7 @@ search_in_sorted_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch 
 		n = batch->n - first < GPB_SORT_AT_ONCE ? batch->n - first : GPB_SORT_AT_ONCE;
 		GPB_TRY(gpb_sort_keys(device, pipeline->stream, &pipeline->sort, &plan,
 							  batch->tree.key_width, keys, first, n, batch->permutation + first));
-		job = make_job(batch, pipeline->sort.keys.data, n, batch->result + first);
+		job = make_batch_job(batch, pipeline->sort.keys.data, n, batch->result + first);
 		job.base = plan.clamp ? plan.low : 0;
 		GPB_TRY(gpb_tiles_launch(device, pipeline->stream, &job, true));
 	}

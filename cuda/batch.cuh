@@ -11,23 +11,23 @@
 #include "device.cuh"
 #include "search.cuh"
 
-/* One caller's keys, in memory that the device can read, and results, in memory it can write */
+/* One caller's keys and results, in memory that the device can read and write */
 struct GpbBatchPiece
 {
 	const void *keys;
 	uint32	   *result;
 	uint32		n;
-	uint32		first_tile;		/* tiles of the pieces before */
+	uint32		first_tile;		/* how many tiles the pieces before it have */
 };
 
 /*
- * A batch: for each key the leaf where its search begins.  It is cut into tiles, each one
- * thread block's, and no tile has keys of two pieces.
+ * A batch of keys; the result of each is the leaf where its search begins.  It is cut into tiles.
+ * A block of threads does one tile, and no tile has keys of two pieces.
  */
 struct GpbBatchJob
 {
 	GpbTree		tree;
-	uint128		base;			/* that the keys are distances from */
+	uint128		base;			/* keys are distances from it */
 	bool		or_equal;		/* last separator <= key, not < key */
 	bool		slots;			/* results are numbers of separators, not blocks */
 	const uint32 *place;		/* if not NULL result i goes to result[place[i]] */
@@ -61,7 +61,7 @@ gpb_shuffle_xor(uint128 value, int lanes)
 	return (uint128) high << 64 | low;
 }
 
-/* Bits up to the highest that is set */
+/* How many bits does the value have, up to the highest that is set? */
 static __device__ __forceinline__ int
 gpb_bit_length(uint32 value)
 {
@@ -83,8 +83,9 @@ gpb_bit_length(uint128 value)
 }
 
 /*
- * Key i of the piece, to be searched for with "<": k + 1 serves for <= k, but for the greatest
- * key, below or at which all separators are; *all tells.
+ * Load key i of the piece as one whose last separator *below* it is the answer.  Where the last
+ * separator at or below k is wanted, that is k + 1.  The greatest key has no such successor;
+ * then *all says that the answer is the last of all separators.
  */
 template <typename Key>
 static __device__ __forceinline__ Key
@@ -96,7 +97,7 @@ gpb_batch_key(const GpbBatchJob *job, const GpbBatchPiece *piece, uint32 i, bool
 	return job->or_equal && !*all ? (Key) (key + 1) : key;
 }
 
-/* The piece of a tile; any number of threads may ask. */
+/* The piece that the tile belongs to */
 static __device__ __forceinline__ const GpbBatchPiece *
 gpb_piece_of_tile(const GpbBatchJob *job, uint32 tile)
 {
@@ -115,7 +116,7 @@ gpb_piece_of_tile(const GpbBatchJob *job, uint32 tile)
 	return &job->piece[low];
 }
 
-/* Keep the result of the piece's key i. */
+/* Store the result of the piece's key i. */
 static __device__ __forceinline__ void
 gpb_store_result(const GpbBatchJob *job, const GpbBatchPiece *piece, uint32 i, uint32 result)
 {
@@ -138,7 +139,7 @@ gpb_cut_tiles(GpbBatchJob *job, uint32 keys)
 	}
 }
 
-/* The statement with Key as wide as the tree's keys */
+/* Run the statement, in which the type Key is as wide as the tree's keys. */
 #define GPB_BY_KEY_WIDTH(width, statement) \
 	do { \
 		if ((width) == 4) \
@@ -168,13 +169,13 @@ GpbDeviceStatus gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatc
 #define GPB_GROUP_SIZES		6	/* 1, 2, 4 .. 32 lanes */
 
 /*
- * Of a tree: its limits; and what sampled keys take, by the size of groups: steps on all
- * levels, added up over the warps, and warps times levels.
+ * What is measured of a tree when it is written: its limits; and, for each size of group, the steps
+ * that sampled keys take on all levels, added up over the warps, and warps times levels.
  */
 struct GpbTreeProfile
 {
-	uint64		low[2];			/* smallest key but for separator 0's, and */
-	uint64		high[2];		/* greatest key; low words first */
+	uint64		low[2];			/* smallest key but separator 0's, low word first */
+	uint64		high[2];		/* greatest key, low word first */
 	uint32		steps[GPB_GROUP_SIZES];
 	uint32		visits[GPB_GROUP_SIZES];
 };

@@ -10,11 +10,11 @@
 
 #include "psa.cuh"
 
-/* A stream with the memory of what runs on it */
+/* A stream, and the memory of what runs on it */
 struct GpbPipeline
 {
 	cudaStream_t stream;
-	GpbBuffer	keys;			/* a chunk's, brought from the host */
+	GpbBuffer	keys;			/* of a chunk, copied from the host */
 	GpbBuffer	slots;
 	GpbBuffer	leaves;
 	GpbBuffer	positions;
@@ -30,7 +30,7 @@ enum GpbSorting
 	GPB_SORT_ALWAYS
 };
 
-/* Arrays are in device memory. */
+/* A batch of searches; its arrays are in device memory. */
 struct GpbSearchBatch
 {
 	GpbTree		tree;
@@ -40,14 +40,14 @@ struct GpbSearchBatch
 	GpbSearchOrder order;
 	bool		or_equal;		/* last separator <= key, not < key */
 	bool		slots;			/* results are numbers of separators, not blocks */
-	bool		together;		/* keys are known to have their like near them */
+	bool		together;		/* keys are known to be near their neighbours */
 	GpbSorting	sorting;
 	int			sort_bits;		/* 0: as planned */
 	int			group;			/* lanes of a group; 0: as planned */
 	uint32	   *result;
-	uint32	   *permutation;	/* not in input order */
+	uint32	   *permutation;	/* written unless results are in input order */
 
-	/* told by gpb_search_batch_run */
+	/* set by gpb_search_batch_run */
 	bool		sorted;
 	uint128		base;			/* sorted keys are distances from it */
 };

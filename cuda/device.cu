@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device.cu
- *	  Opening and closing the cuda device, its memory, its errors.
+ *	  The cuda device: opening and closing it, its memory, its errors.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +47,10 @@ last_error(GpbDevice *device)
 	return device->error;
 }
 
-/* "Not ready" must not stay the last error: CUB would take it for that of its kernels. */
+/*
+ * Ask whether the event has come to pass.  The answer "not ready" does not stay the last error:
+ * CUB would take that for an error of its kernels.
+ */
 cudaError_t
 gpb_query(cudaEvent_t event)
 {
@@ -62,6 +65,7 @@ gpb_query(cudaEvent_t event)
 
 #define GPB_ALLOCATION_UNIT 512 /* cudaMalloc's alignment */
 
+/* What an allocation of so many bytes takes of the device's memory */
 static size_t
 allocation_size(size_t size)
 {
@@ -85,6 +89,7 @@ gpb_device_alloc(GpbDevice *device, size_t size, void **data)
 	return GPB_DEVICE_OK;
 }
 
+/* Wait until every stream of the device has ended what was submitted to it. */
 static GpbDeviceStatus
 await_streams(GpbDevice *device)
 {
@@ -128,7 +133,7 @@ gpb_buffer_reserve(GpbDevice *device, GpbBuffer *buffer, size_t size)
 	if (size <= buffer->size)
 		return GPB_DEVICE_OK;
 	gpb_buffer_free(device, buffer);
-	size += size / 4;			/* it grew once, it will again */
+	size += size / 4;			/* what grew once will grow again */
 	GPB_TRY(gpb_device_alloc(device, size, &buffer->data));
 	buffer->size = size;
 	return GPB_DEVICE_OK;
@@ -156,7 +161,7 @@ gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
 	if (pinned->data != NULL)
 	{
 		memcpy(larger.data, pinned->data, pinned->size);
-		/* a transfer may be reading the old one */
+		/* a transfer may still be reading the old memory */
 		if (await_streams(device) != GPB_DEVICE_OK)
 			return GPB_DEVICE_LOST;
 		gpb_pinned_free(device, pinned);
@@ -167,7 +172,10 @@ gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size)
 
 /* ---- readers and writers of mirrors (rule M3) ---- */
 
-/* Each call of the driver is a microsecond of a small request: none for a write long past. */
+/*
+ * A call of the driver costs a small request a microsecond, so none is made for a write that is
+ * known to have ended.
+ */
 GpbDeviceStatus
 gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 {
@@ -187,8 +195,9 @@ gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 }
 
 /*
- * Have the event tell when the stream's work so far has ended.  If it can't, the call fails, and
- * the work has ended: it must not go on unseen behind a request that failed.
+ * Record the event behind what was submitted to the stream so far.  If the event cannot be recorded
+ * for want of memory, wait for the stream and return that status: work must not go on unseen after
+ * its request has failed.
  */
 static GpbDeviceStatus
 record_or_wait(GpbDevice *device, cudaEvent_t event, cudaStream_t stream)
@@ -310,8 +319,8 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 }
 
 /*
- * Mirrors must have been destroyed.  Statuses no longer matter: what cannot be
- * given back goes with the process.
+ * Close the device, whose mirrors must have been destroyed.  Errors are ignored: what cannot be
+ * freed goes with the process.
  */
 static void
 close_device(GpbDevice *device)
@@ -370,8 +379,9 @@ describe(GpbDevice *device, GpbDeviceInfo *info)
 }
 
 /*
- * Refusal by the operating system or the driver (a locked-memory limit, say) is
- * not the loss of the device, whatever its code; so it is not put to gpb_check.
+ * Register host memory for direct transfer.  If the operating system or the driver refuses, because
+ * of a limit of locked memory, say, the device is not lost, whatever the error's code; so
+ * gpb_check() is not asked about it.
  */
 static GpbDeviceStatus
 register_region(GpbDevice *device, void *base, size_t size)

@@ -8,12 +8,12 @@
  * does not hold up a small one: they wait for the writes submitted before them (gpb_reader_begin),
  * and a write waits for them (gpb_writer_begin).  Together that is rule M3: an image, the inner
  * image or a channel's input submitted after a kernel is written after that kernel ended.  Memory
- * is freed only after the streams ran dry (gpb_device_free).  One more stream carries
- * lists to the host; it only reads what a channel's finished request left, which
+ * is freed only after all streams have ended what was submitted to them (gpb_device_free).  One
+ * more stream copies lists to the host; it only reads what a channel's finished request left, which
  * nothing overwrites before that channel's next launch.
  *
- * No exception leaves these files and nothing aborts: a process attached to shared
- * memory must not die by a signal.  Hence malloc and status codes, no containers.
+ * No exception leaves these files and nothing aborts: a process attached to shared memory must not
+ * die by a signal.  Hence malloc and status codes, no containers.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,10 +78,10 @@ struct GpbRangesWork;
 struct GpbChannel
 {
 	GpbPinned	visible_host;	/* visibility bits of the next request */
-	uint64		visible_bytes;	/* of them, ever set */
+	uint64		visible_bytes;	/* of visible_host that were ever set */
 	cudaStream_t stream;
 	cudaEvent_t read;			/* what was submitted to stream last has ended */
-	bool		reading;		/* it was not seen to have ended */
+	bool		reading;		/* "read" was not yet seen to have ended */
 	GpbSearchWork *search;		/* search.cu's; NULL until the first */
 	GpbRangesWork *ranges;		/* ranges.cu's; NULL until the first */
 };
@@ -95,7 +95,7 @@ struct GpbDevice
 	cudaStream_t stream;
 	cudaStream_t fetch_stream;
 	cudaEvent_t uploaded;		/* the last write to a mirror */
-	bool		writing;		/* it was not seen to have ended */
+	bool		writing;		/* "uploaded" was not yet seen to have ended */
 
 	void	   *region;			/* registered host memory, or NULL */
 	size_t		region_size;
@@ -103,21 +103,20 @@ struct GpbDevice
 	int			nchannels;
 	GpbChannel *channel;
 
-	GpbBuffer	staging;		/* scattered pages on their way */
-	GpbBuffer	scratch;		/* inner pages' places */
+	GpbBuffer	staging;		/* scattered pages, before scatter_pages places them */
+	GpbBuffer	scratch;		/* the places of inner pages' separators, see tree.cu */
 	GpbLeafVariant variant;
 	GpbRangesGrids grids;
-	uint32		chunk_keys;	/* of searches; 0: as planned */
+	uint32		chunk_keys;		/* of batches of searches; 0: as planned */
 };
 
 /*
- * The one place that looks at a CUDA status.  Running out of memory is the request's
- * failure and is cleared; anything else has cost us the context, and every later
- * call fails too.
+ * The one place that looks at a CUDA status.  Running out of memory is the request's failure, and
+ * the error is cleared.  After any other error the context is lost, and every later call fails too.
  */
 GpbDeviceStatus gpb_check(GpbDevice *device, cudaError_t error, const char *what);
 
-/* cudaEventQuery, which leaves no error behind. */
+/* Call cudaEventQuery, but leave no error behind. */
 cudaError_t gpb_query(cudaEvent_t event);
 
 /* Fail a request for a reason of our own. */
@@ -141,26 +140,30 @@ GpbDeviceStatus gpb_refuse(GpbDevice *device, const char *format, ...)
 	} while (0)
 
 /*
- * Around what a channel's stream reads of a mirror; and before anything is submitted to
- * the device's stream that writes to one, and after.  What has begun is ended also when
- * something between fails.
+ * Rule M3.  Whoever submits to a channel's stream what reads a mirror calls gpb_reader_begin()
+ * before and gpb_reader_end() after.  Whoever submits to the device's stream what writes to a
+ * mirror calls gpb_writer_begin() before and gpb_writer_end() after.  The second call is
+ * made also when something between the two fails.
  */
 GpbDeviceStatus gpb_reader_begin(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_reader_end(GpbDevice *device, GpbChannel *channel);
-/* Wait for all that was submitted to the channel's stream. */
-GpbDeviceStatus gpb_reader_await(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_writer_begin(GpbDevice *device);
 GpbDeviceStatus gpb_writer_end(GpbDevice *device);
+/* Wait until all that was submitted to the channel's stream has ended. */
+GpbDeviceStatus gpb_reader_await(GpbDevice *device, GpbChannel *channel);
 
-/* Device memory, within the limit.  Freeing waits for all streams (rule M3). */
+/* Allocate device memory, within the limit, and free it; freeing waits for all streams (M3). */
 GpbDeviceStatus gpb_device_alloc(GpbDevice *device, size_t size, void **data);
 void		gpb_device_free(GpbDevice *device, void *data, size_t size);
 
-/* At least size bytes, contents undefined; a buffer that fails to grow is empty. */
+/*
+ * Give the buffer at least size bytes of device memory, of undefined contents.  A buffer that
+ * cannot grow is empty on return.
+ */
 GpbDeviceStatus gpb_buffer_reserve(GpbDevice *device, GpbBuffer *buffer, size_t size);
 void		gpb_buffer_free(GpbDevice *device, GpbBuffer *buffer);
 
-/* At least size bytes, contents kept, new bytes zero. */
+/* Give at least size bytes of pinned memory.  Contents are kept, and new bytes are zero. */
 GpbDeviceStatus gpb_pinned_reserve(GpbDevice *device, GpbPinned *pinned, size_t size);
 void		gpb_pinned_free(GpbDevice *device, GpbPinned *pinned);
 
@@ -198,8 +201,8 @@ struct GpbTreeMemory
 	GpbBuffer	memory;
 	uint32		capacity;		/* separators there is room for */
 	uint32		n;				/* separators; 0: no inner image yet */
-	uint32		npages;			/* level-1 pages it was made from, in key order */
-	GpbPlacedPage *page;
+	uint32		npages;			/* of page[] */
+	GpbPlacedPage *page;		/* the level-1 pages that it was made from, in key order */
 	GpbTreeProfile *profile;	/* pinned; complete when device->uploaded has ended */
 };
 
@@ -251,7 +254,7 @@ GpbDeviceStatus gpb_cuda_set_visibility(GpbDevice *device, int channel, uint64 o
 GpbDeviceStatus gpb_input_submit(GpbDevice *device, cudaStream_t stream,
 								 const GpbChannel *channel, GpbInput *input,
 								 uint32 heap_blocks, const uint32 *changed, uint32 nblocks);
-/* Where a kernel finds it. */
+/* Set what the job and *visibility have of the input to where it is in device memory. */
 void		gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility);
 void		gpb_input_free(GpbDevice *device, GpbInput *input);
 
@@ -278,7 +281,10 @@ GpbDeviceStatus gpb_cuda_ranges_finish(GpbDevice *device, int channel,
 									   GpbRangesResult *result);
 GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
 							   uint64 first, uint64 n, void *into);
-/* Before the mirror goes: ranges that might have to run again over it do so now. */
+/*
+ * Finish the requests of ranges that are in flight over the mirror, since they may have to run
+ * again.  Called before the mirror is destroyed.
+ */
 void		gpb_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror);
 void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);
 #ifdef GPB_BENCH
@@ -287,16 +293,18 @@ GpbDeviceStatus gpb_ranges_repeat(GpbDevice *device, int channel);
 
 /* ---- list.cu ---- */
 
-/* Records that there is room for; room for so many; and the list as kernels see it. */
+/* How many records does the list have room for? */
 uint64		gpb_list_capacity(const GpbListMemory *list);
+/* Give the list room for so many records of "width" bytes; those it has may be lost. */
 GpbDeviceStatus gpb_list_reserve(GpbDevice *device, GpbListMemory *list, uint64 capacity,
 								 uint32 width);
+/* The list as kernels see it */
 GpbList		gpb_list_view(const GpbListMemory *list);
 void		gpb_list_free(GpbDevice *device, GpbListMemory *list);
 
 /*
- * The n first records of the list, by order[], are in list->result once the stream has come so
- * far.  scratch is the stream's.
+ * Sort the first n records of the list by the low order_bits bits of their order.  list->result has
+ * them once the stream has ended what is submitted here.  Nothing but the stream uses scratch.
  */
 GpbDeviceStatus gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *scratch,
 							  GpbListMemory *list, uint64 n, int order_bits);

@@ -3,11 +3,11 @@
  * groups.cu
  *	  Batched search, a few lanes to a key: Harmonia's narrowed thread groups.
  *
- * For batches too small to gain by tiles.  A group compares as many keys of a node
- * at a time as it has lanes, and goes on in the node until one is not below.  A
- * wide group compares in vain, a narrow one takes more steps, and the warp as many as the
- * slowest of its groups.  How many is measured when the tree is built, and Harmonia's
- * Equation 4 says whether narrowing pays.
+ * This is for batches too small to gain by tiles.  A group of lanes compares as many keys of a node
+ * at a time as it has lanes, and goes on in the node until a key is not below the one sought.  In a
+ * wide group some comparisons are in vain; a narrow group takes more steps, and the warp takes
+ * as many as the slowest of its groups.  How many steps each size takes is measured when
+ * the tree is built, and Harmonia's Equation 4 says whether narrowing pays.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +17,9 @@
 /* ---- search ---- */
 
 /*
- * The last key of the node below the key, or its first.  All lanes of the warp call; each
- * group with its own node and key.
+ * Find the last of a node's keys that is below the given key, or the first where none is.  The
+ * node's n keys begin at keys[first].  The whole warp calls, each group with a node and a key of
+ * its own.
  */
 template <typename Key, int GROUP>
 static __device__ __forceinline__ uint32
@@ -71,7 +72,7 @@ search_groups(const __grid_constant__ GpbBatchJob job)
 
 template <typename Key, int GROUP>
 static GpbDeviceStatus
-launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
+launch_groups(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
 {
 	gpb_cut_tiles(job, GPB_GROUP_THREADS / GROUP);
 	return gpb_launch_on(device, stream, "search_groups", job->ntiles, GPB_GROUP_THREADS,
@@ -80,22 +81,22 @@ launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
 
 template <typename Key>
 static GpbDeviceStatus
-launch_group(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, int group_size)
+launch_groups_of_size(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, int group_size)
 {
 	switch (group_size)
 	{
 		case 1:
-			return launch<Key, 1>(device, stream, job);
+			return launch_groups<Key, 1>(device, stream, job);
 		case 2:
-			return launch<Key, 2>(device, stream, job);
+			return launch_groups<Key, 2>(device, stream, job);
 		case 4:
-			return launch<Key, 4>(device, stream, job);
+			return launch_groups<Key, 4>(device, stream, job);
 		case 8:
-			return launch<Key, 8>(device, stream, job);
+			return launch_groups<Key, 8>(device, stream, job);
 		case 16:
-			return launch<Key, 16>(device, stream, job);
+			return launch_groups<Key, 16>(device, stream, job);
 		default:
-			return launch<Key, 32>(device, stream, job);
+			return launch_groups<Key, 32>(device, stream, job);
 	}
 }
 
@@ -104,7 +105,7 @@ GpbDeviceStatus
 gpb_groups_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, int group_size)
 {
 	GPB_BY_KEY_WIDTH(job->tree.key_width,
-					 return launch_group<Key>(device, stream, job, group_size));
+					 return launch_groups_of_size<Key>(device, stream, job, group_size));
 }
 
 /* ---- the profile ---- */
@@ -112,7 +113,7 @@ gpb_groups_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, int 
 /* Keys drawn from the tree, as Harmonia does with a thousand queries */
 #define GPB_PROFILE_KEYS	1024
 
-/* Numbers without order, the same each time */
+/* A number below n that depends on i alone, but without order */
 static __device__ __forceinline__ uint32
 scattered(uint32 i, uint32 n)
 {
@@ -124,7 +125,7 @@ scattered(uint32 i, uint32 n)
 	return (uint32) (((uint64) x * n) >> 32);
 }
 
-/* The greatest of the values of "lanes" neighbouring lanes */
+/* The greatest of the values that so many neighbouring lanes have */
 static __device__ __forceinline__ uint32
 segment_max(uint32 value, int lanes)
 {
@@ -138,9 +139,9 @@ segment_max(uint32 value, int lanes)
 }
 
 /*
- * For each size of group: the steps on all levels of the warps that would search the
- * sampled keys, and the number of those warps.  A thread has a key; 32 / size
- * neighbours would be in one warp.
+ * Count, for each size of group, the steps that warps would take on all levels to search the
+ * sampled keys, and those warps times levels.  Each thread has a key; with groups of "size" lanes,
+ * 32 / size neighbours would share a warp.
  */
 template <typename Key>
 static __global__ void __launch_bounds__(GPB_PROFILE_KEYS)
@@ -203,10 +204,10 @@ gpb_profile_launch(GpbDevice *device, cudaStream_t stream, const GpbTree *tree,
 }
 
 /*
- * What a warp takes for one level, in steps.  Harmonia's model counts the steps alone.  Here
- * each level begins with a wait for its lines, worth some steps, and a step takes longer
- * the more lines it reads, one for each of the warp's keys.  Without the two, the
- * model chose groups of 8 and 16 lanes on an H200 where 2 were faster by a fifth.
+ * The time that a warp takes for one level, in steps.  Harmonia's model counts the steps alone.
+ * Here each level begins with a wait for its memory lines, worth some steps, and a step takes
+ * longer the more lines it reads, one for each of the warp's keys.  Without these two terms the
+ * model chose groups of 8 and 16 lanes on an H200 where groups of 2 were faster by a fifth.
  */
 static double
 warp_time(const GpbTreeProfile *profile, int size)
@@ -218,8 +219,8 @@ warp_time(const GpbTreeProfile *profile, int size)
 }
 
 /*
- * Harmonia's Equation 4: half the lanes let a warp serve twice the keys, in more time; narrow
- * while that gains.
+ * Choose the size of groups by Harmonia's Equation 4: with half the lanes to a key a warp serves
+ * twice the keys, in more time; so groups are made narrower while that gains.
  */
 int
 gpb_choose_group(const GpbTreeProfile *profile)

@@ -8,8 +8,9 @@
 #include "device.cuh"
 
 /*
- * The bits go into the channel's pinned copy, and to the device with the launch.  A request in
- * flight may still be taking them from there.
+ * Set n bytes of the visibility bits of the channel's next request.  They are kept in pinned memory
+ * until its launch copies them to the device.  A request in flight may still be copying
+ * from there, so wait for it.
  */
 GpbDeviceStatus
 gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void *bits, uint64 n)
@@ -25,7 +26,7 @@ gpb_cuda_set_visibility(GpbDevice *device, int number, uint64 offset, const void
 	return GPB_DEVICE_OK;
 }
 
-/* Heap blocks that the request has visibility bits for: bits never set do not count. */
+/* How many of the heap blocks have visibility bits that were ever set? */
 static uint32
 covered_heap_blocks(const GpbChannel *channel, uint32 heap_blocks)
 {
@@ -35,8 +36,8 @@ covered_heap_blocks(const GpbChannel *channel, uint32 heap_blocks)
 }
 
 /*
- * How many heap blocks from the first on are all-visible without a gap.  After VACUUM that is
- * mostly the table, and entries that point there need no look at the bits at all.
+ * How many heap blocks, from the first on, are all-visible without a gap?  After VACUUM that is
+ * most of the table, and entries that point there need no look at the bits.
  */
 static uint32
 count_visible_run(const uint8 *bits, uint32 heap_blocks)

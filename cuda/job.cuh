@@ -17,10 +17,10 @@
 struct GpbExtent
 {
 	char	   *page;			/* GPB_EXTENT_PAGES images, or NULL */
-	uint64	   *stamp;			/* of each; GPB_NO_STAMP: no image */
+	uint64	   *stamp;			/* each image's epoch; GPB_NO_STAMP: no image */
 };
 
-/* Above every epoch, so that a block without an image is not clean. */
+/* Greater than every epoch, so that a block without an image is not clean. */
 #define GPB_NO_STAMP		(~(uint64) 0)
 
 struct GpbImages
@@ -71,9 +71,9 @@ struct GpbVisibilityBits
 };
 
 /*
- * A table that VACUUM has been over is all-visible almost everywhere, and then one bit
- * says so for many heap blocks: the summary stays in the nearest cache whatever the
- * order of the locators.  32 bytes of visibility bits, one memory sector, to a bit.
+ * A table that VACUUM has been over is all-visible almost everywhere, and then one bit of the
+ * summary says so for many heap blocks: the summary stays in the nearest cache whatever the
+ * order of the locators.  A bit stands for 32 bytes of visibility bits, one memory sector.
  */
 #define GPB_SUMMARY_BLOCKS	128
 #define GPB_SUMMARY_BYTES	(GPB_SUMMARY_BLOCKS / GPB_HEAPBLOCKS_PER_BYTE)
@@ -88,7 +88,7 @@ gpb_summary_words(uint32 heap_blocks)
 
 /* ---- lists ---- */
 
-/* Records appended in any order, with what they are to be sorted by */
+/* Records that kernels append in any order, and for each the word that it is to be sorted by */
 struct GpbList
 {
 	uint64	   *order;

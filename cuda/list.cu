@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * list.cu
- *	  The lists that requests leave behind: their memory, and their order.
+ *	  The lists that requests leave behind: their memory, and how they are sorted.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,7 @@
 
 /* ---- kernels ---- */
 
+/* Set number[i] = i for n records. */
 static __global__ void __launch_bounds__(256)
 number_records(uint32 *number, uint32 n)
 {
@@ -20,7 +21,10 @@ number_records(uint32 *number, uint32 n)
 		number[i] = i;
 }
 
-/* Record i of the result is record number[i]; a thread for each 8 bytes. */
+/*
+ * Copy record number[i] to place i of the result, for all i; a record is "words" words of 8 bytes,
+ * and each thread copies one word.
+ */
 static __global__ void __launch_bounds__(256)
 gather_records(const uint64 *record, const uint32 *number, uint64 *result, uint32 words,
 			   uint64 total)
@@ -73,7 +77,7 @@ gpb_list_free(GpbDevice *device, GpbListMemory *list)
 
 /* ---- order ---- */
 
-/* The scratch memory of a sort */
+/* The parts of the scratch memory of a sort */
 struct SortScratch
 {
 	uint64	   *order;
@@ -89,8 +93,12 @@ aligned(size_t size)
 	return (size + 255) & ~(size_t) 255;
 }
 
+/*
+ * Sort the numbers of n records by the low bits of order[].  Without temporary memory in scratch,
+ * only set *size to how much of it the sort takes.
+ */
 static cudaError_t
-sort_pairs(const SortScratch *scratch, size_t *size, const uint64 *order, uint32 n, int bits,
+sort_numbers(const SortScratch *scratch, size_t *size, const uint64 *order, uint32 n, int bits,
 		   cudaStream_t stream)
 {
 	return cub::DeviceRadixSort::SortPairs(scratch->temporary, *size, order, scratch->order,
@@ -98,6 +106,7 @@ sort_pairs(const SortScratch *scratch, size_t *size, const uint64 *order, uint32
 										   stream);
 }
 
+/* Give the buffer room for a sort of n records, and set *scratch to its parts. */
 static GpbDeviceStatus
 reserve_scratch(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, SortScratch *scratch,
 				uint32 n, int bits)
@@ -107,8 +116,8 @@ reserve_scratch(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, SortS
 	char	   *memory;
 
 	memset(scratch, 0, sizeof(*scratch));
-	GPB_TRY(gpb_check(device, sort_pairs(scratch, &scratch->temporary_size, NULL, n, bits,
-										 stream),
+	GPB_TRY(gpb_check(device, sort_numbers(scratch, &scratch->temporary_size, NULL, n, bits,
+										   stream),
 					  "planning a sort"));
 	GPB_TRY(gpb_buffer_reserve(device, buffer, orders + 2 * numbers + scratch->temporary_size));
 	memory = (char *) buffer->data;
@@ -137,9 +146,9 @@ gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, GpbList
 
 	GPB_TRY(gpb_launch_on(device, stream, "number_records", (uint32) ((n + 255) / 256), 256,
 						  number_records, scratch.unsorted, (uint32) n));
-	GPB_TRY(gpb_check(device, sort_pairs(&scratch, &scratch.temporary_size,
-										 (const uint64 *) list->order.data, (uint32) n,
-										 order_bits, stream),
+	GPB_TRY(gpb_check(device, sort_numbers(&scratch, &scratch.temporary_size,
+										   (const uint64 *) list->order.data, (uint32) n,
+										   order_bits, stream),
 					  "sorting records"));
 	return gpb_launch_on(device, stream, "gather_records",
 						 (uint32) ((n * words + 255) / 256), 256, gather_records,

@@ -3,10 +3,10 @@
  * mirror.cu
  *	  Page images on the device, addressed by block number.
  *
- * Images lie in extents of GPB_EXTENT_PAGES; a directory on the device leads to them, so
- * that an index can grow without its images being moved.  Each image has a stamp,
- * the epoch of the upload that brought it.  Pages and stamps are written in stream
- * order, the stamp no earlier than its page.
+ * Images lie in extents of GPB_EXTENT_PAGES.  A directory on the device leads to the extents, so
+ * that an index can grow while its images stay where they are.  Each image has a stamp, the epoch
+ * of the upload that brought it.  Pages and stamps are written in stream order, the stamp no
+ * earlier than its page.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 #define GPB_EXTENT_WORDS		(GPB_EXTENT_PAGES / 64)	/* of imaged */
 #define GPB_SLAB_EXTENTS		16	/* most extents allocated together */
 
-/* One allocation: the images of some consecutive extents, then their stamps */
+/* One allocation, of the images of some consecutive extents and their stamps behind them */
 struct GpbSlab
 {
 	void	   *data;
@@ -30,13 +30,13 @@ struct GpbSlab
 
 /* ---- kernels ---- */
 
-/* Where a batch of pages belongs */
+/* The blocks that a batch of staged pages are images of */
 struct GpbScatter
 {
 	uint32		block[GPB_SCATTER_PAGES];
 };
 
-/* Copy staged page b to its place, by block b of the grid. */
+/* Copy staged pages to their places; block p of the grid does page p. */
 static __global__ void __launch_bounds__(256)
 scatter_pages(GpbImages images, const __grid_constant__ GpbScatter scatter,
 			  const uint4 *staging, uint64 epoch)
@@ -54,7 +54,7 @@ scatter_pages(GpbImages images, const __grid_constant__ GpbScatter scatter,
 		extent.stamp[at] = epoch;
 }
 
-/* Runs of consecutive blocks within a extent each */
+/* Runs of consecutive blocks, each run within one extent */
 #define GPB_RUNS	240
 
 struct GpbRuns
@@ -64,7 +64,7 @@ struct GpbRuns
 	uint32		count[GPB_RUNS];
 };
 
-/* Stamp run r, by block r of the grid. */
+/* Stamp the images of runs of blocks; block r of the grid does run r. */
 static __global__ void __launch_bounds__(256)
 stamp_runs(GpbImages images, const __grid_constant__ GpbRuns runs, uint64 epoch)
 {
@@ -138,7 +138,7 @@ grow_directory(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nextents)
 	return GPB_DEVICE_OK;
 }
 
-/* Consecutive extents from "first" on, up to "most", that do not exist yet */
+/* How many consecutive extents from "first" on, at most "most", do not exist yet? */
 static uint32
 missing_extents(const GpbDeviceMirror *mirror, uint32 first, uint32 most)
 {
@@ -149,7 +149,7 @@ missing_extents(const GpbDeviceMirror *mirror, uint32 first, uint32 most)
 	return n;
 }
 
-/* The stamps of n new extents, and where all is, to the device */
+/* Submit, for n new extents, empty stamps and the directory's part that names them. */
 static GpbDeviceStatus
 submit_extents(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 {
@@ -162,7 +162,7 @@ submit_extents(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 
 					 "copying the directory");
 }
 
-/* Allocate n extents, none of which has an image; all, or none. */
+/* Allocate n consecutive extents without images.  On failure there is none of them. */
 static GpbDeviceStatus
 add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 {
@@ -202,8 +202,8 @@ add_slab(GpbDevice *device, GpbDeviceMirror *mirror, uint32 first, uint32 n)
 }
 
 /*
- * See that a block has a place.  Extents are taken several at a time once the mirror has
- * several, so that loading a large index is not a matter of cudaMalloc.
+ * See that a block's extent exists.  Once the mirror has several extents they are allocated several
+ * at a time, so that loading a large index does not spend its time in cudaMalloc.
  */
 static GpbDeviceStatus
 make_place(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
@@ -273,7 +273,7 @@ gpb_mirror_has_image(const GpbDeviceMirror *mirror, uint32 block)
 	return (mirror->imaged[block / 64] >> (block % 64)) & 1;
 }
 
-/* The block must have an image.  Has it got a new one since the tree took it? */
+/* Has the block's image come since the tree took it?  The block must have an image. */
 bool
 gpb_mirror_is_fresh(const GpbDeviceMirror *mirror, uint32 block)
 {
@@ -286,6 +286,7 @@ gpb_mirror_not_fresh(GpbDeviceMirror *mirror, uint32 block)
 	mirror->fresh[block / 64] &= ~((uint64) 1 << (block % 64));
 }
 
+/* Note that n blocks have images, which are newer than the tree. */
 static void
 note_images(GpbDeviceMirror *mirror, const uint32 *blocks, uint32 n)
 {
@@ -302,7 +303,7 @@ note_images(GpbDeviceMirror *mirror, const uint32 *blocks, uint32 n)
 
 /* ---- upload ---- */
 
-/* Length of the run of consecutive blocks, within one extent, that begins the list */
+/* The length of the run of consecutive blocks, within one extent, with which the list begins */
 static uint32
 run_length(const uint32 *blocks, uint32 n)
 {
@@ -314,7 +315,7 @@ run_length(const uint32 *blocks, uint32 n)
 	return length;
 }
 
-/* Pages that begin the list up to the next long run, and one batch */
+/* How many pages of the list come before its first long run?  At most a batch is counted. */
 static uint32
 scattered_length(const uint32 *blocks, uint32 n)
 {
@@ -331,6 +332,7 @@ scattered_length(const uint32 *blocks, uint32 n)
 	return length < GPB_SCATTER_PAGES ? length : GPB_SCATTER_PAGES;
 }
 
+/* Submit the copy of a run of pages straight to its place. */
 static GpbDeviceStatus
 upload_run(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 block, uint32 n,
 		   const char *pages)
@@ -355,6 +357,7 @@ reserve_staging(GpbDevice *device)
 	return GPB_DEVICE_OK;
 }
 
+/* Submit the copy of a batch of pages, through staging. */
 static GpbDeviceStatus
 upload_scattered(GpbDevice *device, const GpbDeviceMirror *mirror, const uint32 *blocks,
 				 uint32 n, const char *pages, uint64 epoch)
@@ -370,6 +373,7 @@ upload_scattered(GpbDevice *device, const GpbDeviceMirror *mirror, const uint32 
 					  (const uint4 *) device->staging.data, epoch);
 }
 
+/* Submit the stamping of the runs noted so far, and forget them. */
 static GpbDeviceStatus
 flush_runs(GpbDevice *device, const GpbDeviceMirror *mirror, GpbRuns *runs, uint64 epoch)
 {
@@ -383,9 +387,9 @@ flush_runs(GpbDevice *device, const GpbDeviceMirror *mirror, GpbRuns *runs, uint
 }
 
 /*
- * Submit the copies.  Long runs go straight to their place; the pages between them go
- * to staging in one transfer and are scattered from there.  The list may name a block
- * twice: within a batch it must not.
+ * Submit the copies of n pages.  Long runs are copied straight to their place.  The pages between
+ * them are copied to staging in one transfer, from where a kernel takes them to their places.
+ * The list may name a block twice, but not within one such transfer.
  */
 static GpbDeviceStatus
 upload_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 *blocks,
@@ -418,7 +422,7 @@ upload_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 
 	return flush_runs(device, mirror, &runs, epoch);
 }
 
-/* All memory first: a request that fails for want of it changes no image. */
+/* Allocate all memory before anything is copied: an upload that fails here changes no image. */
 static GpbDeviceStatus
 make_places(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 *blocks)
 {
@@ -437,7 +441,7 @@ gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	GpbDeviceStatus ended;
 
 	GPB_ENTER(device);
-	/* the directory is written, too, even where memory for the pages is wanting then */
+	/* a grown directory is written too, even if memory for the pages is wanting after that */
 	GPB_TRY(gpb_writer_begin(device));
 	status = make_places(device, mirror, (uint32) n, blocks);
 	if (status == GPB_DEVICE_OK)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * positions.cu
- *	  Batched search, from the leaf to the position in it.
+ *	  Batched search: from the leaf where the search of a key begins to the key's position.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +9,7 @@
 
 #define GPB_POSITION_THREADS	128
 
-/* First of the entries of the leaf whose key is not below the key */
+/* The position of the leaf's first entry whose key is not below the given one */
 static __device__ __forceinline__ uint32
 lower_bound(const GpbLeafJob *job, GpbLeafView leaf, uint64 key)
 {
@@ -17,7 +17,7 @@ lower_bound(const GpbLeafJob *job, GpbLeafView leaf, uint64 key)
 		gpb_keys_lower_bound(leaf.page, 4, leaf.count, key);
 }
 
-/* First of the entries of the leaf whose key is not below the key, or, if after, above it */
+/* The position of the leaf's first entry at or above the key, or, if "after", above the key */
 static __device__ __forceinline__ uint32
 find_position(const GpbLeafJob *job, GpbLeafView leaf, uint64 key, bool after)
 {
@@ -29,8 +29,9 @@ find_position(const GpbLeafJob *job, GpbLeafView leaf, uint64 key, bool after)
 }
 
 /*
- * A thread a key.  slot is where the search of the key begins; with EQUAL it goes on to the
- * right while the leaf has nothing at or above the key.
+ * Find the leaf and the position of each key; each thread does one key.  slot[] has the separator
+ * at which the search of a key begins.  With GPB_SEARCH_EQUAL the search goes on to the right
+ * while the leaf has no entry at or above the key.
  */
 static __global__ void __launch_bounds__(GPB_POSITION_THREADS)
 find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)

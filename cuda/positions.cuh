@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * positions.cuh
- *	  From leaves to positions in them; see positions.cu.
+ *	  Finding the positions of keys in leaves; see positions.cu.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,19 +10,19 @@
 
 #include "batch.cuh"
 
-/* Arrays of n in device memory */
+/* A batch of n keys whose positions are to be found; arrays are in device memory. */
 struct GpbPositions
 {
-	const void *keys;			/* as wide as the index's, less base */
+	const void *keys;			/* as wide as the index's; base has been subtracted */
 	uint64		base;
-	const uint32 *slot;			/* where the search of each begins */
+	const uint32 *slot;			/* separator at which the search of each begins */
 	uint32	   *leaf;
 	uint16_t   *position;
 	uint32		n;
 	GpbSearchBound bound;
 };
 
-/* Of the job: separators, images, epoch, changed bits and widths. */
+/* Submit the search for positions.  The job needs all fields of GpbLeafJob. */
 GpbDeviceStatus gpb_positions_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbLeafJob *job, const GpbPositions *positions);
 

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * psa.cu
- *	  Partially sorted aggregation: a batch sorted by a few bits, searched, and put
- *	  back in order.
+ *	  Partially sorted aggregation: keys of a batch are sorted by a few bits before the
+ *	  search, and results are put back in order after it.
  *
- * Harmonia's Equation 2 sorts by as many of the top bits, N = log2(T / K), as bring
- * together the keys that meet in one memory line of K keys, T being the size of the
- * tree.  Here they have to meet in what a tile holds in shared memory, so K is
- * a thousand keys and N smaller.  And keys of a type seldom fill its range, so the
- * bits are those of the distance from the smallest key of the tree.
+ * Harmonia's Equation 2 sorts by as many of the top bits, N = log2(T / K), as bring together the
+ * keys that meet in one memory line of K keys, T being the size of the tree.  Here keys have to
+ * meet in the piece of the tree that a tile has in shared memory, so K is a thousand and N is
+ * smaller.  Keys of a type seldom fill its range, so the bits are those of the key's distance from
+ * the smallest key of the tree.
  *
- * Results go back to input order in two steps, since writing one by one all over a large
- * array costs twice the rest: first sorted into windows by the top bits of their
- * place, then put in order within a window, in shared memory.
+ * Results go back to input order in two steps, since writing them one by one all over a large array
+ * takes twice as long as everything else: they are sorted into windows by the top bits of their
+ * place, and then put in order within each window, in shared memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,8 +36,8 @@ number_keys(uint32 *number, uint32 first, uint32 n)
 }
 
 /*
- * What keys are above low.  Those below low or above high lead to where low and high do, and
- * count as these.
+ * Write the distance of each key from low.  Keys below low lead to the same separator as low, and
+ * keys above high to the same as high, so they are taken for low and high.
  */
 template <typename Key>
 static __global__ void __launch_bounds__(GPB_PSA_THREADS)
@@ -49,6 +49,7 @@ clamp_keys(const Key *keys, Key *clamped, uint32 n, Key low, Key high)
 		clamped[i] = (keys[i] < low ? low : keys[i] > high ? high : keys[i]) - low;
 }
 
+/* Add the offset to n numbers. */
 static __global__ void __launch_bounds__(GPB_PSA_THREADS)
 offset_numbers(uint32 *number, uint32 n, uint32 offset)
 {
@@ -59,8 +60,8 @@ offset_numbers(uint32 *number, uint32 n, uint32 offset)
 }
 
 /*
- * result[place[i]] = value[i], where the places of each window are those of its results, in any
- * order.
+ * result[place[i]] = value[i].  The places of a window are the numbers of that window, in any
+ * order; each block of threads puts one window in order.
  */
 static __global__ void __launch_bounds__(GPB_PSA_THREADS)
 order_window(const uint32 *place, const uint32 *value, uint32 *result, uint32 n)
@@ -81,8 +82,9 @@ order_window(const uint32 *place, const uint32 *value, uint32 *result, uint32 n)
 }
 
 /*
- * The level of the tree whose piece would fit, for tiles here and there in the batch: how
- * much the keys are together already.  A block takes a tile.
+ * See how much order a batch of keys has: for some tiles of it, spread evenly, find the lowest
+ * level of the tree whose piece for the tile would fit shared memory.  Each block of threads
+ * does one tile.
  */
 template <typename Key>
 static __global__ void __launch_bounds__(GPB_PSA_THREADS)
@@ -159,9 +161,9 @@ bit_length(uint128 value)
 }
 
 /*
- * How to sort a batch for a tree.  Every 8 bits are one more pass over the keys.  Where keys
- * are brought to the tree's range, those outside keep their answers: one less than the
- * smallest separator, and one more than the greatest.
+ * Plan how to sort a batch that a tree is searched for.  Every 8 bits are one more pass over the
+ * keys.  Where keys are clamped to the tree's range, the limits are one less than the smallest
+ * separator and one more than the greatest, so that keys outside keep their answers.
  */
 GpbSortPlan
 gpb_sort_plan(const GpbTreeProfile *profile, uint32 nseparators, int key_width)
@@ -187,6 +189,7 @@ gpb_sort_plan(const GpbTreeProfile *profile, uint32 nseparators, int key_width)
 	return plan;
 }
 
+/* Are the pieces of the sampled tiles, on average, above level 1?  Then sorting pays. */
 bool
 gpb_sample_says_sort(const GpbBatchSample *sample)
 {
@@ -212,7 +215,7 @@ gpb_sort_memory_free(GpbDevice *device, GpbSortMemory *memory)
 }
 
 static uint32
-blocks_for(uint32 n)
+blocks_for_keys(uint32 n)
 {
 	return (uint32) (((uint64) n + GPB_PSA_THREADS - 1) / GPB_PSA_THREADS);
 }
@@ -226,7 +229,7 @@ number_up_to(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, uint
 	GPB_TRY(gpb_buffer_reserve(device, &memory->numbers, n * sizeof(uint32)));
 	if (n <= memory->numbered)
 		return GPB_DEVICE_OK;
-	GPB_TRY(gpb_launch_on(device, stream, "number_keys", blocks_for(n - memory->numbered),
+	GPB_TRY(gpb_launch_on(device, stream, "number_keys", blocks_for_keys(n - memory->numbered),
 						  GPB_PSA_THREADS, number_keys,
 						  (uint32 *) memory->numbers.data + memory->numbered,
 						  memory->numbered, n - memory->numbered));
@@ -234,7 +237,10 @@ number_up_to(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, uint
 	return GPB_DEVICE_OK;
 }
 
-/* CUB's sort, its temporary memory included */
+/*
+ * Sort n keys, and a value with each, by the bits [first_bit, end_bit).  CUB's temporary memory is
+ * in the buffer, which grows if need be.
+ */
 template <typename Key>
 static GpbDeviceStatus
 sort_pairs(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary, const Key *keys,
@@ -257,6 +263,7 @@ sort_pairs(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary, const K
 					 "sorting keys");
 }
 
+/* See gpb_sort_keys(). */
 template <typename Key>
 static GpbDeviceStatus
 sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, const GpbSortPlan *plan,
@@ -267,7 +274,7 @@ sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, const G
 	if (plan->clamp)
 	{
 		GPB_TRY(gpb_buffer_reserve(device, &memory->clamped, n * sizeof(Key)));
-		GPB_TRY(gpb_launch_on(device, stream, "clamp_keys", blocks_for(n), GPB_PSA_THREADS,
+		GPB_TRY(gpb_launch_on(device, stream, "clamp_keys", blocks_for_keys(n), GPB_PSA_THREADS,
 							  clamp_keys<Key>, keys, (Key *) memory->clamped.data, n,
 							  (Key) plan->low, (Key) plan->high));
 		keys = (const Key *) memory->clamped.data;
@@ -277,19 +284,19 @@ sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, const G
 							order, n, plan->first_bit, plan->end_bit));
 	if (first == 0)
 		return GPB_DEVICE_OK;
-	return gpb_launch_on(device, stream, "offset_numbers", blocks_for(n), GPB_PSA_THREADS,
+	return gpb_launch_on(device, stream, "offset_numbers", blocks_for_keys(n), GPB_PSA_THREADS,
 						 offset_numbers, order, n, first);
 }
 
-/* order[i] = first + i */
+/* Set order[i] = first + i for n numbers. */
 GpbDeviceStatus
 gpb_number_keys(GpbDevice *device, cudaStream_t stream, uint32 first, uint32 n, uint32 *order)
 {
-	return gpb_launch_on(device, stream, "number_keys", blocks_for(n), GPB_PSA_THREADS,
+	return gpb_launch_on(device, stream, "number_keys", blocks_for_keys(n), GPB_PSA_THREADS,
 						 number_keys, order, first, n);
 }
 
-/* A plan that puts keys in ascending order. */
+/* Plan to sort by all bits, which puts keys in ascending order. */
 GpbSortPlan
 gpb_sort_plan_whole(int key_width)
 {
@@ -301,9 +308,9 @@ gpb_sort_plan_whole(int key_width)
 }
 
 /*
- * Sort n keys as planned, into memory->keys; order[i] is which key went to i, plus
- * first.  n is at most GPB_SORT_AT_ONCE.  With plan->clamp what is sorted are distances
- * from plan->low.
+ * Sort n keys as planned, into memory->keys.  order[i] is first plus the number of the key that
+ * went to i.  n is at most GPB_SORT_AT_ONCE.  With plan->clamp the sorted keys are distances from
+ * plan->low.
  */
 GpbDeviceStatus
 gpb_sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,
@@ -315,7 +322,7 @@ gpb_sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,
 										   first, n, order));
 }
 
-/* result[order[i]] = value[i] for n values; order is a permutation. */
+/* Set result[order[i]] = value[i] for n values; order is a permutation. */
 GpbDeviceStatus
 gpb_restore_order(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, uint32 *order,
 				  uint32 *value, uint32 n, uint32 *result)
@@ -338,7 +345,10 @@ gpb_restore_order(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,
 						 (const uint32 *) order, (const uint32 *) value, result, n);
 }
 
-/* Look at the order of n keys, at least as many as a tile has; sample is pinned memory. */
+/*
+ * Submit the look at the order of n keys, which are at least as many as a tile has.  *sample is
+ * pinned memory.
+ */
 GpbDeviceStatus
 gpb_sample_launch(GpbDevice *device, cudaStream_t stream, const GpbTree *tree, const void *keys,
 				  uint32 n, GpbBatchSample *sample)

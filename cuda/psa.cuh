@@ -10,18 +10,18 @@
 
 #include "batch.cuh"
 
-/* What is sorted by, and how */
+/* The bits of a key by which a batch is sorted */
 struct GpbSortPlan
 {
 	int			first_bit;		/* bits [first_bit, end_bit) */
 	int			end_bit;
-	bool		clamp;			/* sort distances of keys from low, those outside of
-								 * [low, high] counting as these */
+	bool		clamp;			/* sort the keys' distances from low; keys outside of
+								 * [low, high] are taken for the nearer of the two */
 	uint128		low;
 	uint128		high;
 };
 
-/* Device memory of a sort, kept for the next */
+/* Device memory of a sort, kept for later ones */
 struct GpbSortMemory
 {
 	GpbBuffer	keys;			/* sorted */
@@ -30,10 +30,10 @@ struct GpbSortMemory
 	GpbBuffer	order;
 	GpbBuffer	results;
 	GpbBuffer	temporary;
-	uint32		numbered;		/* numbers written */
+	uint32		numbered;		/* of numbers, how many are written */
 };
 
-/* Of tiles here and there, the level whose piece fits shared memory */
+/* For each sampled tile, the lowest level of the tree whose piece fits shared memory */
 #define GPB_SAMPLED_TILES	64
 
 struct GpbBatchSample

@@ -202,7 +202,7 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 /* ---- submitting ---- */
 
 static GpbRangesJob
-make_job(const GpbRangesWork *work)
+make_ranges_job(const GpbRangesWork *work)
 {
 	const GpbRangesSpec *spec = &work->spec;
 	const GpbLayout *layout = &spec->program.layout;
@@ -240,7 +240,7 @@ static GpbDeviceStatus
 submit_kernels(GpbDevice *device, GpbChannel *channel)
 {
 	GpbRangesWork *work = channel->ranges;
-	GpbRangesJob job = make_job(work);
+	GpbRangesJob job = make_ranges_job(work);
 
 	GPB_TRY(gpb_reader_begin(device, channel));
 	if (is_ordered(work))

@@ -267,7 +267,7 @@ normalize_sums(const __grid_constant__ GpbRangesJob job, uint32 first_word, uint
 /* ---- host ---- */
 
 static uint32
-blocks_for(uint64 threads)
+blocks_for_threads(uint64 threads)
 {
 	return (uint32) ((threads + GPB_LEAF_THREADS - 1) / GPB_LEAF_THREADS);
 }
@@ -276,8 +276,8 @@ GpbDeviceStatus
 gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 						uint64 base, uint64 most, uint64 *lower)
 {
-	return gpb_launch_on(device, stream, "lower_bounds", blocks_for(job->n), GPB_LEAF_THREADS,
-						 lower_bounds, *job, base, most, lower);
+	return gpb_launch_on(device, stream, "lower_bounds", blocks_for_threads(job->n),
+						 GPB_LEAF_THREADS, lower_bounds, *job, base, most, lower);
 }
 
 GpbDeviceStatus
@@ -295,8 +295,8 @@ GpbDeviceStatus
 gpb_locate_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 				  const GpbAnswerFormat *format)
 {
-	return gpb_launch_on(device, stream, "locate_ranges", blocks_for(job->n), GPB_LEAF_THREADS,
-						 locate_ranges, *job, *format);
+	return gpb_launch_on(device, stream, "locate_ranges", blocks_for_threads(job->n),
+						 GPB_LEAF_THREADS, locate_ranges, *job, *format);
 }
 
 GpbDeviceStatus
@@ -305,6 +305,7 @@ gpb_normalize_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob 
 {
 	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
 
-	return gpb_launch_on(device, stream, "normalize_sums", blocks_for((uint64) job->n * sums),
-						 GPB_LEAF_THREADS, normalize_sums, *job, (uint32) format->integers, sums);
+	return gpb_launch_on(device, stream, "normalize_sums",
+						 blocks_for_threads((uint64) job->n * sums), GPB_LEAF_THREADS,
+						 normalize_sums, *job, (uint32) format->integers, sums);
 }

@@ -3,16 +3,16 @@
  * search.cu
  *	  A batch of searches from host memory, from the request to the results in it.
  *
- * Few keys are read where they lie, in host memory, and their results written there: one
- * kernel and no transfer.  Many are taken in chunks by a few pipelines in turn, so that the
- * transfer of one chunk, the search of another and the way back of a third
- * overlap (HB+-tree's pipelining and double buffering; Shahvarani and Jacobsen, SIGMOD
+ * A few keys are read where they lie, in host memory, and their results are written there, by one
+ * kernel without a transfer.  Many keys are cut into chunks, which a few pipelines take in
+ * turn, so that the transfer of one chunk, the search of another and the transfer of a third one's
+ * results overlap (HB+-tree's pipelining and double buffering; Shahvarani and Jacobsen, SIGMOD
  * 2016).
  *
  *		pipeline 0	| keys in | search | leaves out |         | keys in | ...
  *		pipeline 1	          | keys in | search | leaves out |
  *
- * Nothing here waits, but for the look at the order of a batch that may be worth
+ * Nothing here waits for the device, except for the look at the order of a batch that may be worth
  * sorting.
  *
  *-------------------------------------------------------------------------
@@ -26,7 +26,7 @@
 struct GpbSearchWork
 {
 	bool		launched;
-	GpbDeviceStatus outcome;	/* of the submission */
+	GpbDeviceStatus outcome;	/* status of the submission */
 	GpbPipeline pipeline[GPB_PIPELINES];	/* the first on the channel's own stream */
 	cudaEvent_t forked;			/* the other pipelines may begin */
 	cudaEvent_t joined[GPB_PIPELINES];	/* a pipeline has ended */
@@ -34,7 +34,7 @@ struct GpbSearchWork
 	GpbBuffer	changed;
 };
 
-/* One launch */
+/* One launch of a batch */
 struct SearchRun
 {
 	GpbDevice  *device;
@@ -43,7 +43,7 @@ struct SearchRun
 	const GpbSearchSpec *spec;
 	const GpbTreeProfile *profile;
 	uint32		nblocks;		/* of the changed map */
-	uint32		turn;			/* chunks so far */
+	uint32		turn;			/* chunks submitted so far */
 };
 
 /* ---- the work's memory ---- */
@@ -92,7 +92,7 @@ gpb_search_free(GpbDevice *device, GpbChannel *channel)
 	free(work);
 }
 
-/* All of the work, or none. */
+/* See that the channel has its work; on failure it has none of it. */
 static GpbDeviceStatus
 open_work(GpbDevice *device, GpbChannel *channel)
 {
@@ -109,7 +109,10 @@ open_work(GpbDevice *device, GpbChannel *channel)
 	return status;
 }
 
-/* Wait for the pipelines that are not on the channel's own stream; then memory may be freed. */
+/*
+ * Wait for the channel's pipelines that run on streams other than the channel's.  Called before
+ * memory is freed.
+ */
 GpbDeviceStatus
 gpb_search_await(GpbDevice *device, GpbChannel *channel)
 {
@@ -123,6 +126,7 @@ gpb_search_await(GpbDevice *device, GpbChannel *channel)
 
 /* ---- few keys ---- */
 
+/* Do all the bytes lie in the registered memory, which the device can read and write? */
 static bool
 in_region(const GpbDevice *device, const void *p, size_t size)
 {
@@ -132,7 +136,7 @@ in_region(const GpbDevice *device, const void *p, size_t size)
 		(const char *) p + size <= base + device->region_size;
 }
 
-/* May the keys be searched where they lie? */
+/* Can all keys be read, and all results written, where they lie in host memory? */
 static bool
 is_direct(const GpbDevice *device, const GpbSearchSpec *spec, int key_width, uint64 total)
 {
@@ -152,6 +156,7 @@ is_direct(const GpbDevice *device, const GpbSearchSpec *spec, int key_width, uin
 	return true;
 }
 
+/* Submit the one kernel that searches keys where they lie. */
 static GpbDeviceStatus
 search_direct(const SearchRun *run)
 {
@@ -202,8 +207,9 @@ reserve_pipeline(GpbDevice *device, GpbPipeline *pipeline, size_t n, int key_wid
 	return gpb_buffer_reserve(device, &pipeline->permutation, n * sizeof(uint32));
 }
 
+/* Submit the search for the positions of a chunk's keys, whose separators have been found. */
 static GpbDeviceStatus
-find_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch *batch)
+find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch *batch)
 {
 	GpbLeafJob	job;
 	GpbPositions positions;
@@ -230,7 +236,7 @@ find_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch
 	return gpb_positions_launch(run->device, pipeline->stream, &job, &positions);
 }
 
-/* Search for keys first .. first + n of the piece, through the pipeline whose turn it is. */
+/* Submit the search for n keys of the piece from "first" on, to the pipeline whose turn it is. */
 static GpbDeviceStatus
 search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n)
 {
@@ -249,7 +255,7 @@ search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n
 	batch.or_equal = run->spec->bound == GPB_SEARCH_UPPER;
 	batch.slots = piece->position != NULL;
 	batch.together = run->spec->ascending;
-	/* in input order the transfer takes longer than the search of keys as they come */
+	/* in input order, sorting would save nothing: the transfer takes longer than the search */
 	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
 		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : GPB_SORT_MAY;
 	batch.result = (uint32 *) (batch.slots ? pipeline->slots.data : pipeline->leaves.data);
@@ -260,7 +266,7 @@ search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n
 	GPB_TRY(gpb_search_batch_run(device, pipeline, &batch));
 	if (piece->position != NULL)
 	{
-		GPB_TRY(find_positions(run, pipeline, &batch));
+		GPB_TRY(find_chunk_positions(run, pipeline, &batch));
 		GPB_TRY(copy_out(device, pipeline, piece->position + first, pipeline->positions.data,
 						 (size_t) n * sizeof(uint16_t)));
 	}
@@ -271,7 +277,7 @@ search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n
 					(size_t) n * sizeof(uint32));
 }
 
-/* Keys of the chunks of a piece of n, see tuning.cuh */
+/* How many keys do the chunks of a piece of n keys have?  See tuning.cuh. */
 static uint32
 chunk_keys(const GpbDevice *device, uint32 n)
 {
@@ -284,7 +290,7 @@ chunk_keys(const GpbDevice *device, uint32 n)
 	return keys < GPB_CHUNK_KEYS ? keys : GPB_CHUNK_KEYS;
 }
 
-/* Results in sorted order belong to the whole piece, and so it is one chunk. */
+/* Submit a piece, in chunks; as one chunk where its results are to be in sorted order. */
 static GpbDeviceStatus
 search_piece(SearchRun *run, const GpbSearchPiece *piece)
 {
@@ -308,6 +314,7 @@ search_piece(SearchRun *run, const GpbSearchPiece *piece)
 
 /* ---- launching ---- */
 
+/* Submit the copy of the changed map, which tells clean leaves. */
 static GpbDeviceStatus
 submit_changed(SearchRun *run, const uint32 *changed)
 {
@@ -323,7 +330,7 @@ submit_changed(SearchRun *run, const uint32 *changed)
 				   size);
 }
 
-/* Let the other pipelines begin when the first has come to where it is now. */
+/* Let the other pipelines begin when the first has ended what was submitted to it so far. */
 static GpbDeviceStatus
 fork_pipelines(GpbDevice *device, GpbSearchWork *work)
 {
@@ -345,8 +352,8 @@ submit_join(GpbDevice *device, GpbSearchWork *work)
 }
 
 /*
- * Let the first pipeline go on when all others have come to where they are now.  If that cannot be
- * submitted, they have come there on return.
+ * Let the first pipeline go on when all others have ended what was submitted to them so far.  If
+ * that cannot be submitted for want of memory, wait for them instead.
  */
 static GpbDeviceStatus
 join_pipelines(GpbDevice *device, GpbChannel *channel)
@@ -378,7 +385,7 @@ submit_pieces(SearchRun *run, GpbChannel *channel, const uint32 *changed)
 	GPB_TRY(fork_pipelines(run->device, work));
 	for (i = 0; i < run->spec->npieces && status == GPB_DEVICE_OK; i++)
 		status = search_piece(run, &run->spec->piece[i]);
-	/* also when it failed: what was submitted must end before the arrays are given up */
+	/* also after a failure: what was submitted must end before the caller has its arrays back */
 	joined = join_pipelines(run->device, channel);
 	return status != GPB_DEVICE_OK ? status : joined;
 }
@@ -445,7 +452,7 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 
 #ifdef GPB_BENCH
 
-/* The pipeline on the channel's own stream, which is opened where there is none yet */
+/* Set *pipeline to the channel's pipeline on its own stream; it is opened if need be. */
 GpbDeviceStatus
 gpb_search_pipeline(GpbDevice *device, GpbChannel *channel, GpbPipeline **pipeline)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * search.cuh
- *	  Functions of plain data: a step of the search among separators, the judging
- *	  of a leaf, the visibility of a heap block.
+ *	  Functions of plain data: a step of the search among separators, whether a leaf is clean,
+ *	  the visibility of a heap block.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,21 +16,21 @@
 
 /* ---- 33-ary search: n sorted candidates, the answer one of n + 1 places ---- */
 
-/* Distance of the 32 probes that leave the least to the next step */
+/* The distance between 32 probes that leaves the fewest candidates to the next step */
 GPB_FN uint32
 gpb_probe_stride(uint32 n)
 {
 	return (uint32) (((uint64) n + 1 + GPB_WARP) / (GPB_WARP + 1));
 }
 
-/* The candidate that a lane looks at; none if it is n or beyond. */
+/* The number of the candidate that a lane looks at; there is none if that is n or more. */
 GPB_FN uint64
 gpb_probe(uint32 stride, int lane)
 {
 	return (uint64) (lane + 1) * stride - 1;
 }
 
-/* Keys of up to 8 bytes, which is all that leaves can have. */
+/* Separator i.  Keys have at most 8 bytes, which is all that leaves can have. */
 GPB_FN GpbBound
 gpb_separator(const GpbSeparatorArray *separators, uint32 i)
 {
@@ -51,7 +51,7 @@ gpb_separator_below(const GpbSeparatorArray *separators, uint32 i, GpbBound boun
 	return or_equal ? !gpb_bound_less(bound, separator) : gpb_bound_less(separator, bound);
 }
 
-/* The limit of leaf i: the next separator. */
+/* The limit of leaf i, which is the next separator */
 GPB_FN GpbBound
 gpb_leaf_limit(const GpbSeparatorArray *separators, uint32 i)
 {
@@ -64,8 +64,9 @@ gpb_leaf_limit(const GpbSeparatorArray *separators, uint32 i)
 }
 
 /*
- * The last separator from "at" on that is below the bound, or, if or_equal, at it; separator
- * "at" must be, or be the first of all.  By one thread.
+ * Find the last separator, from "at" on, that is below the bound, or, if or_equal, at or below it.
+ * That must be true of separator "at", unless it is the first of all.  One thread does it alone, in
+ * doubling steps and then by halves.
  */
 GPB_FN uint32
 gpb_gallop_separators(const GpbSeparatorArray *separators, uint32 at, GpbBound bound, bool or_equal)
@@ -92,7 +93,10 @@ gpb_gallop_separators(const GpbSeparatorArray *separators, uint32 at, GpbBound b
 	return at;
 }
 
-/* The last separator at or below the bound: by the tree to its key, then on by its tie. */
+/*
+ * Find the last separator at or below the bound: go down the tree with the bound's key, then on to
+ * the right with its tie.
+ */
 GPB_FN uint32
 gpb_last_separator(const GpbTree *tree, const GpbSeparatorArray *separators, GpbBound bound)
 {
@@ -105,7 +109,7 @@ gpb_last_separator(const GpbTree *tree, const GpbSeparatorArray *separators, Gpb
 
 /* ---- judging a leaf (rule M4) ---- */
 
-/* The image of a block that may be used: not changed, not newer than the request. */
+/* The image of a block if it may be used: if it is not changed and not newer than the request */
 GPB_FN const char *
 gpb_unchanged_image(const GpbLeafJob *job, uint32 block)
 {
@@ -120,14 +124,14 @@ gpb_unchanged_image(const GpbLeafJob *job, uint32 block)
 	return job->images.extent[number].page + (size_t) at * GPB_PAGE_SIZE;
 }
 
-/* A leaf as a warp is about to read it */
+/* The image of a leaf that is to be read */
 struct GpbLeafView
 {
-	const char *page;			/* NULL: not to be read */
+	const char *page;			/* NULL: the leaf is not clean */
 	int			count;
 };
 
-/* The leaf of separator i, with page NULL if it is not clean. */
+/* Judge the leaf of separator i; its page is NULL if it is not clean. */
 GPB_FN GpbLeafView
 gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 {
@@ -146,6 +150,7 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 
 /* ---- visibility ---- */
 
+/* Is the heap block all-visible? */
 GPB_FN bool
 gpb_block_all_visible(const GpbVisibilityBits *visibility, uint32 block)
 {
@@ -158,7 +163,7 @@ gpb_block_all_visible(const GpbVisibilityBits *visibility, uint32 block)
 	return gpb_heap_all_visible(visibility->bits, visibility->heap_blocks, block);
 }
 
-/* Is every block of the summary's bit "group" all-visible?  The map must be so long. */
+/* Is every heap block that the summary's bit "group" stands for all-visible?  The map has them. */
 GPB_FN bool
 gpb_group_all_visible(const uint8 *map, uint32 group)
 {
@@ -171,8 +176,8 @@ gpb_group_all_visible(const uint8 *map, uint32 group)
 #ifdef __CUDACC__
 
 /*
- * Write the summary of the visibility bits, a bit for each whole group of heap blocks.  The whole
- * warp calls, each lane for a group: 32 lanes make a word.
+ * Write a word of the summary of the visibility bits, which has a bit for each whole group of heap
+ * blocks.  The whole warp calls, each lane with a group of its own.
  */
 static __device__ __forceinline__ void
 gpb_summarize_visibility(const GpbVisibilityBits *visibility, uint32 group)

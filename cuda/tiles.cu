@@ -3,17 +3,18 @@
  * tiles.cu
  *	  Batched search, a tile of keys to a thread block.
  *
- * The answers of a tile lie between those of its smallest and greatest key.  That piece of
- * a level of the tree is copied to shared memory, and every key of the tile is
- * searched in it: of the lowest level, if the piece of it fits, and then that is all;
- * else of the lowest that does fit, and each thread goes on down by itself.  So the
- * more alike the keys of a tile are, the less of the tree is read, and all
- * of it in whole lines.  Sorted keys, and keys sorted by their top bits alone
- * (psa.cu), end in shared memory; random keys find the top of the tree there, which is
- * Harmonia's use of the fastest memory.
+ * On each level of the tree, the answers of a tile lie between those of its smallest and of its
+ * greatest key.  The block copies that piece of one level to shared memory and searches for every
+ * key of the tile there.  It takes the piece of the lowest level where that fits; then the search
+ * ends in it.  Otherwise it takes the lowest level whose piece fits, and each thread goes on down
+ * by itself.  So the nearer the keys of a tile are to each other, the less of the tree is read, and
+ * all of it in whole memory lines.  For sorted keys, and keys sorted by their top bits alone
+ * (psa.cu), the search ends in shared memory; for random keys the top of the tree is there,
+ * which is Harmonia's use of the fastest memory.
  *
- * In shared memory a table takes each key to the few that share its next bits: on keys
- * about evenly spread one or two comparisons are left, on others a binary search.
+ * A table in shared memory leads from a key's next bits to the few keys of the piece that share
+ * them: where keys are about evenly spread one or two comparisons are left, elsewhere a
+ * binary search.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,14 +37,17 @@ struct TilePiece
 		Key			key[piece_keys<Key>];
 		uint32		child[GPB_TILE_PIECE_BYTES / sizeof(uint32)];
 	};
-	uint16_t	table[GPB_TABLE_SIZE + 1];	/* keys of the piece in cells below */
+	uint16_t	table[GPB_TABLE_SIZE + 1];	/* keys of the piece in the cells below each */
 	Key			low[GPB_TILE_THREADS / GPB_WARP];
 	Key			high[GPB_TILE_THREADS / GPB_WARP];
-	uint32		first[GPB_TREE_LEVELS]; /* where, on each level, the smallest key */
-	uint32		last[GPB_TREE_LEVELS];	/* and the greatest lead */
+	uint32		first[GPB_TREE_LEVELS]; /* answer of the smallest key on each level */
+	uint32		last[GPB_TREE_LEVELS];	/* and of the greatest */
 };
 
-/* Smallest and greatest key of the tile to low[0] and high[0] */
+/*
+ * Set low[0] and high[0] of the piece to the smallest and the greatest key of the tile; low and
+ * high are those of the thread.  The whole block calls.
+ */
 template <typename Key>
 static __device__ __forceinline__ void
 reduce_limits(TilePiece<Key> *piece, Key low, Key high)
@@ -79,7 +83,10 @@ reduce_limits(TilePiece<Key> *piece, Key low, Key high)
 	}
 }
 
-/* One warp: on each level the last key below the key; a node at a time, a lane each. */
+/*
+ * Set path[] to the last key below the given one on each level.  The whole warp calls; in each node
+ * a lane compares one key.
+ */
 template <typename Key>
 static __device__ __forceinline__ void
 descend_by_warp(const GpbTree *tree, Key key, uint32 *path)
@@ -101,8 +108,8 @@ descend_by_warp(const GpbTree *tree, Key key, uint32 *path)
 }
 
 /*
- * The cell of a key between the tile's limits.  A damaged index may have keys that do not
- * ascend: then answers are wrong, but nothing outside the piece is touched.
+ * The table's cell of a key between the tile's limits.  A damaged index may have keys that do not
+ * ascend; then answers are wrong, but nothing outside the piece is read or written.
  */
 template <typename Key>
 static __device__ __forceinline__ uint32
@@ -113,7 +120,7 @@ cell_of(Key key, Key low, int shift)
 	return cell < GPB_TABLE_SIZE ? (uint32) cell : GPB_TABLE_SIZE - 1;
 }
 
-/* In words of 64 bits: shifts of 128 by a variable are slow. */
+/* The cell of a key of 16 bytes, found with words of 64 bits: variable shifts of 128 are slow. */
 static __device__ __forceinline__ uint32
 cell_of(uint128 key, uint128 low, int shift)
 {
@@ -129,8 +136,8 @@ cell_of(uint128 key, uint128 low, int shift)
 }
 
 /*
- * Keys first + 1 .. first + n of the level to shared memory, and the table.  Answers lie in
- * first .. first + n, and those keys between the tile's limits, the greatest excluded.
+ * Copy n keys to the piece, and make its table.  They are the keys that follow the first answer of
+ * the tile; so they lie between its limits, the greatest excluded.  The whole block calls.
  */
 template <typename Key>
 static __device__ __forceinline__ void
@@ -153,9 +160,9 @@ load_piece(TilePiece<Key> *piece, const Key *keys, uint32 n, Key low, int shift)
 }
 
 /*
- * How many of the piece's n keys are below each key, to found[].  The searches of a thread go on
- * side by side, so that their loads do not wait for each other: "open" has the bounds of
- * each, the lower one in the low half.
+ * Set found[] to how many of the piece's n keys are below each of the thread's keys.  The thread
+ * makes a step of all its searches in turn, so that their loads do not wait for each other.
+ * open[] has the bounds of each search, the lower one in the low half.
  */
 template <typename Key, int KEYS>
 static __device__ __forceinline__ void
@@ -198,8 +205,9 @@ count_in_piece(const TilePiece<Key> *piece, uint32 n, const Key *key, Key low, i
 }
 
 /*
- * Slots to leaf blocks.  Those of the piece, where they are many fewer than the tile's keys, go
- * through shared memory in whole lines.  The whole block calls.
+ * Replace the separators' numbers in found[] by their leaf blocks.  Where the separators of the
+ * piece are fewer than the tile's keys, the block copies their children to shared memory first, in
+ * whole memory lines.  The whole block calls.
  */
 template <typename Key, int KEYS>
 static __device__ __forceinline__ void
@@ -243,7 +251,7 @@ search_tiles(const __grid_constant__ GpbBatchJob job)
 		uint32		i = first + j * GPB_TILE_THREADS;
 		bool		beyond = false;
 
-		/* past the end the last key again, so that there is always one */
+		/* threads past the end take the last key, so that every thread has one */
 		key[j] = gpb_batch_key<Key>(&job, piece, i < piece->n ? i : piece->n - 1, &beyond);
 		all |= (uint32) beyond << j;
 		low = key[j] < low ? key[j] : low;
@@ -316,31 +324,33 @@ launch_tiles(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job)
 						 search_tiles<Key, KEYS, BLOCKS>, *job);
 }
 
+/* Launch with the size of tiles that suits the batch. */
 template <typename Key>
 static GpbDeviceStatus
-launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
+launch_fitting_tiles(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
 {
 	const uint32 filled = device->info.multiprocessors * GPB_TILE_THREADS;
 	uint64		n = 0;
 
 	for (uint32 i = 0; i < job->npieces; i++)
 		n += job->piece[i].n;
-	/* small tiles while there would else be too few for the device */
+	/* tiles are small where larger ones would be too few to fill the device */
 	if (n < (uint64) filled * GPB_SORTED_KEYS)
 		return launch_tiles<Key, 2, 1>(device, stream, job);
 	if (sorted)
 		return launch_tiles<Key, GPB_SORTED_KEYS, GPB_SORTED_BLOCKS>(device, stream, job);
-	/* wide keys fill the registers sooner */
+	/* keys of 16 bytes fill the registers sooner */
 	return launch_tiles<Key, sizeof(Key) == 16 ? GPB_RANDOM_KEYS / 2 : GPB_RANDOM_KEYS,
 		GPB_RANDOM_BLOCKS>(device, stream, job);
 }
 
 /*
- * Search, whatever the order of the keys; sorted says that neighbours are near each other.  No
- * piece may be empty.
+ * Search for the keys of the job, in whatever order they are.  "sorted" says that neighbours are
+ * near each other, and chooses among sizes of tiles alone.  No piece may be empty.
  */
 GpbDeviceStatus
 gpb_tiles_launch(GpbDevice *device, cudaStream_t stream, GpbBatchJob *job, bool sorted)
 {
-	GPB_BY_KEY_WIDTH(job->tree.key_width, return launch<Key>(device, stream, job, sorted));
+	GPB_BY_KEY_WIDTH(job->tree.key_width,
+					 return launch_fitting_tiles<Key>(device, stream, job, sorted));
 }

@@ -3,15 +3,14 @@
  * tree.cu
  *	  Building the tree over the separators, and keeping it up to date.
  *
- * One kernel does both: a block of threads takes a level-1 page, writes its separators to
- * where the prefix sums of the pages' counts say, and each separator that begins a
- * node also to the levels above.  Of a changed index only what differs is
- * written: the pages whose images are newer than the tree, and, from the first page on
- * that has come in between or changed its count, all pages to the end, since
- * their separators move.
+ * One kernel does both: each block of threads takes a level-1 page, writes its separators to where
+ * the prefix sums of the pages' counts say, and writes each separator that begins a node to the
+ * levels above as well.  Of a changed index only what differs is written: the pages whose images
+ * are newer than the tree, and, from the first page that was inserted or has another count,
+ * all pages to the end, since their separators move.
  *
- * Written in place: the stream puts the writing after every launched request
- * (rule M3), and a request that fails for want of memory fails before it.
+ * The tree is written in place: the stream orders the writing after every request launched
+ * before it (rule M3), and where memory is wanting, setting the inner image fails before it writes.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +31,7 @@ struct GpbTreeOut
 	int			top;
 };
 
-/* A level-1 page and where its separators go */
+/* A level-1 page, and where among the separators its own begin */
 struct GpbPlacedPage
 {
 	uint32		block;
@@ -40,7 +39,7 @@ struct GpbPlacedPage
 	uint32		count;
 };
 
-/* Write separator i, and the keys of the nodes that begin with it. */
+/* Write separator i, and its key as the first of each node above that begins with it. */
 template <typename Key>
 static __device__ void
 write_separator(const GpbTreeOut *tree, uint32 i, Key key, uint64 tie, uint32 child)
@@ -58,8 +57,8 @@ write_separator(const GpbTreeOut *tree, uint32 i, Key key, uint64 tie, uint32 ch
 }
 
 /*
- * Block p of the grid: the entries of one level-1 page.  The first separator of all
- * counts as (0, 0): the leftmost page is below everything.
+ * Write the separators of a level-1 page; block p of the grid does the page that pages[p] names.
+ * The first separator of the tree is taken for (0, 0), since the leftmost leaf has no lower bound.
  */
 template <typename Key>
 static __global__ void __launch_bounds__(GPB_BUILD_THREADS)
@@ -85,7 +84,7 @@ write_pages(GpbImages images, const GpbPlacedPage *pages,
 	}
 }
 
-/* An index that is one leaf */
+/* Write the tree of an index that is one leaf. */
 template <typename Key>
 static __global__ void
 write_root_leaf(const __grid_constant__ GpbTreeOut tree, uint32 leaf)
@@ -101,7 +100,7 @@ fanout(const GpbDeviceMirror *mirror)
 	return GPB_NODE_BYTES / mirror->layout.key_width;
 }
 
-/* Keys on each level of a tree of n separators; the root's level */
+/* Set size[] to the keys of each level of a tree of n separators, and return the root's level. */
 static int
 level_sizes(uint32 n, uint32 fanout, uint32 *size)
 {
@@ -123,8 +122,8 @@ line_aligned(size_t size)
 }
 
 /*
- * Where everything lies in memory for "capacity" separators: the key region from the root
- * down, ties, children.  Returns the size of all.
+ * Set the pointers of *tree to where everything lies in memory for "capacity" separators: first the
+ * key region from the root down, then ties, then children.  Returns the bytes of all.
  */
 static size_t
 lay_out_tree(const GpbDeviceMirror *mirror, uint32 capacity, char *memory, GpbTreeOut *tree)
@@ -145,6 +144,7 @@ lay_out_tree(const GpbDeviceMirror *mirror, uint32 capacity, char *memory, GpbTr
 	return offset + line_aligned((size_t) capacity * sizeof(uint32));
 }
 
+/* The mirror's tree, for writing n separators to it */
 static GpbTreeOut
 tree_out(const GpbDeviceMirror *mirror, uint32 n)
 {
@@ -186,7 +186,10 @@ gpb_mirror_separators(const GpbDeviceMirror *mirror)
 	return separators;
 }
 
-/* Room for n separators; *moved: the tree is to be written whole.  Else the old one stays. */
+/*
+ * See that the tree has room for n separators.  *moved says that it lies elsewhere now and must be
+ * written whole.  On failure the old tree stays.
+ */
 static GpbDeviceStatus
 reserve_tree(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, bool *moved)
 {
@@ -224,8 +227,9 @@ gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror)
 /* ---- what has to be written ---- */
 
 /*
- * The pages with the prefix sums of their counts.  False: a page has no image or more entries
- * than fit one, and the device would read elsewhere.
+ * Set pages[] to the blocks with the prefix sums of their counts, and *total to the sum of all.
+ * False: a page has no image, or has more entries than fit a page, so that the device would read
+ * outside of it.
  */
 static bool
 place_pages(const GpbDeviceMirror *mirror, uint32 npages, const uint32 *blocks,
@@ -254,7 +258,7 @@ same_place(const GpbPlacedPage *a, const GpbPlacedPage *b)
 	return a->block == b->block && a->first == b->first && a->count == b->count;
 }
 
-/* Choose, for "out", the pages that differ from what the tree has; returns how many. */
+/* Copy to out[] the pages that differ from what the tree has.  Returns how many. */
 static uint32
 choose_pages(const GpbDeviceMirror *mirror, const GpbPlacedPage *pages, uint32 npages,
 			 GpbPlacedPage *out)
@@ -294,8 +298,8 @@ launch_write(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 n, uint32 
 }
 
 /*
- * Levels come into being, or move up, only when the number of separators passes a power of
- * the fanout; then the pages that are not written again would lack their keys there.
+ * Would the tree have as many levels with "total" separators as it has now?  Where a level is
+ * added, pages that are not written again would lack their keys there.
  */
 static bool
 same_levels(const GpbDeviceMirror *mirror, uint32 total)
@@ -306,6 +310,10 @@ same_levels(const GpbDeviceMirror *mirror, uint32 total)
 		level_sizes(mirror->tree.n, fanout(mirror), size);
 }
 
+/*
+ * Submit the writing of a tree of "total" separators over the given pages, which become the
+ * mirror's on success.  chosen is room for as many pages.
+ */
 static GpbDeviceStatus
 write_tree(GpbDevice *device, GpbDeviceMirror *mirror, GpbPlacedPage *pages, uint32 npages,
 		   uint32 total, GpbPlacedPage *chosen)
@@ -319,7 +327,7 @@ write_tree(GpbDevice *device, GpbDeviceMirror *mirror, GpbPlacedPage *pages, uin
 	if (!same_levels(mirror, total))
 		mirror->tree.npages = 0;
 	n = choose_pages(mirror, pages, npages, chosen);
-	mirror->tree.npages = 0;	/* until it is written */
+	mirror->tree.npages = 0;	/* if the writing fails, the next refresh writes all pages */
 	if (n > 0)
 	{
 		/* from pageable memory: the list may be freed as soon as this returns */
@@ -388,19 +396,16 @@ set_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks, const uint
 	return status;
 }
 
-static GpbDeviceStatus
-profile_tree(GpbDevice *device, const GpbDeviceMirror *mirror)
-{
-	GpbTree		tree = gpb_mirror_tree(mirror);
-
-	return gpb_profile_launch(device, device->stream, &tree, mirror->tree.profile);
-}
-
-/* The tree is written.  Without a profile of it there is none: searches rely on its limits. */
+/*
+ * Submit the profile of the tree whose writing was submitted.  If that fails there is no tree,
+ * since searches rely on the profile's limits.
+ */
 static GpbDeviceStatus
 finish_tree(GpbDevice *device, GpbDeviceMirror *mirror)
 {
-	GpbDeviceStatus status = profile_tree(device, mirror);
+	GpbTree		tree = gpb_mirror_tree(mirror);
+	GpbDeviceStatus status = gpb_profile_launch(device, device->stream, &tree,
+												mirror->tree.profile);
 	GpbDeviceStatus ended = gpb_writer_end(device);
 
 	if (status == GPB_DEVICE_OK)

@@ -3,25 +3,24 @@
  * tree.cuh
  *	  The tree over the separators, as kernels see it.
  *
- * Harmonia's (Yan et al., PPoPP 2019): a key region, level after level from the root, and a
- * child region of prefix sums.  The lowest level is the separators of all
- * level-1 pages, one sorted array; key i of a level above is the first key of node i of the
- * level below, and a node is as many consecutive keys as one memory line holds.
+ * This is Harmonia's tree (Yan et al., PPoPP 2019): a key region, level after level from the root,
+ * and a child region of prefix sums.  The lowest level is the separators of all level-1 pages, one
+ * sorted array; key i of a level above is the first key of node i of the level below, and a node is
+ * as many consecutive keys as one memory line holds.
  *
  *		level 2		| k0                                  |			a node
  *		level 1		| k0      k16      k32  ...           | ...
  *		level 0		| k0 k1 ..| k16 .. | k32 ..   |         separators
  *		children	  b0 b1 .. b16 ..                         leaf blocks
  *
- * So each level is a sorted array too.  Nodes are full but for the last of a level,
- * the tree being made anew wherever it changes, and the prefix sums of Harmonia's
- * Equation 1, child = first child of the node + number of keys passed, are
- * multiples of the fanout: node * fanout + passed.  What is not regular are the
- * level-1 pages, of unequal fill: their prefix sums tell where the separators of each
- * begin (GpbPageStarts in tree.cu), and thereby what a refresh has to write.
+ * So each level is a sorted array too.  All nodes but the last of a level are full, since the tree
+ * is written anew wherever it changes.  Therefore the prefix sums of Harmonia's Equation 1,
+ * child = first child of the node + number of keys passed, are multiples of the fanout:
+ * node * fanout + passed.  Only the level-1 pages are filled unequally: their prefix sums say where
+ * the separators of each begin (GpbPlacedPage in tree.cu), and thereby what a refresh has to write.
  *
- * A search goes, on each level, to the last key below the one sought, or to the first of
- * the node if none is.
+ * A search goes, on each level, to the last key of the node below the one sought, or to the first
+ * of the node where none is below.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +29,7 @@
 
 #include "job.cuh"
 
-/* Keys of 16 bytes; no index has them yet, but level-1 pages can. */
+/* A key of 16 bytes; no index has such keys yet, but level-1 pages can have them. */
 typedef unsigned __int128 uint128;
 
 #define GPB_NODE_BYTES		128 /* a line of the GPU's caches */
@@ -45,7 +44,7 @@ struct GpbTree
 	uint8		key_width;
 };
 
-/* A key on a page, where those of 16 bytes are only 8-byte aligned */
+/* Load a key from a page, where keys of 16 bytes are aligned to 8 bytes alone. */
 GPB_FN uint32
 gpb_load_key(const uint32 *from)
 {
@@ -77,9 +76,9 @@ gpb_tree_keys(const GpbTree *tree, int level)
 }
 
 /*
- * Down from key "at" of "level", or from above the root (level top + 1, key 0): the last
- * separator below the key, by one thread.  Within a
- * node a binary search, whose loads but the first find the line in the nearest cache.
+ * Find the last separator below the key, going down from key "at" of "level", or from above the
+ * root (level top + 1, key 0).  One thread does it alone, with a binary search in each node, all of
+ * whose loads but the first find the memory line in the nearest cache.
  */
 template <typename Key>
 GPB_FN uint32

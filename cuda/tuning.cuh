@@ -5,7 +5,7 @@
  *
  * Measured on an H200 with
  *
- *		test/bench/device_bench ./gpubtree_cuda.so 50 50
+ *		test/bench/device_bench test/kernel/cuda.so 50 50
  *
  * Milliseconds from the call to the answer, for 10 and 45 million entries of 20 bytes
  * (float8: 24) in random heap order, medians of 50, by the way in which a warp reads
@@ -35,9 +35,9 @@
 #define GPB_LEAF_VARIANT		GPB_LEAF_QUADS
 
 /*
- * Threads of a block of the kernels that read leaves; blocks that a multiprocessor should hold, of
- * those that read whole leaves and short ranges; and fewer where two columns or a float8 sum want
- * more registers.
+ * Threads of a block of the kernels that read leaves.  Then blocks that a multiprocessor should
+ * hold: of the kernels that read whole leaves, and of those that read short ranges; of both
+ * fewer where two columns or a float8 sum want more registers.
  */
 #define GPB_LEAF_THREADS		256
 #define GPB_LEAF_WARPS			(GPB_LEAF_THREADS / 32)
@@ -50,7 +50,7 @@
 #define GPB_LEAF_BLOCKS_WIDE	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
 
-/* The last of these where they apply, else the given one.  Registers are cut to it. */
+/* Blocks at once for so many columns; "blocks" unless they want more registers. */
 static constexpr int
 gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 {
@@ -58,27 +58,27 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 }
 
 /*
- * Rows that a lane has in flight.  A row is worked on long after it was asked for, so
- * bytes in flight are what fills the memory's pipe.
+ * Rows that a lane loads before it works on the first of them.  A row comes long after it was asked
+ * for, so the memory is busy only while many loads are outstanding.
  */
 #define GPB_ROWS_IN_FLIGHT		4
 
 /*
- * Leaves that a warp judges at once, a lane each, before it reads them: the loads of
- * child, stamp, extent and page header depend on each other, and so are waited for
- * once for all of them.
+ * Leaves that a warp judges at once, a lane each, before it reads them.  The loads of child, stamp,
+ * extent and page header depend on each other, and so the warp waits for them once for all of
+ * these leaves.
  */
 #define GPB_LEAVES_AT_ONCE		8
 
-/* Pages in a batch of scattered uploads: their numbers are a kernel's parameter */
+/* Most pages of a scattered upload, whose block numbers are a kernel's parameter */
 #define GPB_SCATTER_PAGES		960
 
-/* Consecutive pages from which on they are copied straight to their place */
+/* From so many consecutive pages on they are copied straight to their place. */
 #define GPB_RUN_PAGES			64
 
 /* ---- ranges ---- */
 
-/* Room for a list at first, and for items of a request that lists entries */
+/* Room that a channel's lists have at first, and its items where entries are listed */
 #define GPB_RANGE_ENTRY_CAPACITY	16384
 #define GPB_RANGE_PIECE_CAPACITY	4096
 #define GPB_RANGE_ITEM_CAPACITY		4096
@@ -86,10 +86,10 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 /* ---- batched search ---- */
 
 /*
- * Threads of a tile and bytes of the tree in shared memory; keys that each thread has, and blocks
- * that a multiprocessor should hold: of sorted keys, of which a few find the same piece,
- * and of others, where copying the top of the tree should serve many.  In G keys/s
- * for 1e8 uniform keys of 8 bytes, sort included, on trees of 2^23 and 2^26:
+ * Threads of a tile, and bytes of the tree's piece in shared memory.  Then keys of each thread, and
+ * blocks that a multiprocessor should hold: for sorted keys, a few of which share a piece, and for
+ * random keys, where one copy of the tree's top should serve many.  In G keys/s for 1e8
+ * uniform keys of 8 bytes, sort included, on trees of 2^23 and 2^26 separators:
  *
  *		keys, blocks	16, 1		16, 3		16, 4		12, 4		8, 4		8, 5
  *		sorted			31.5 24.7	35.2 28.5	35.5 29.5	35.1 31.4	36.2 32.7	36.3 32.4
@@ -105,42 +105,41 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_GROUP_THREADS		128
 
 /*
- * The model that chooses the size of groups: a level's wait for its lines, in steps; keys of
- * a warp, each in a line of its own, that double a step.
+ * The constants of the model that chooses the size of groups: the wait of a level for its memory
+ * lines, in steps; and the keys of a warp, each with a line of its own, that double a step's time.
  */
 #define GPB_LEVEL_STEPS			6
 #define GPB_KEYS_A_STEP			32
 
-/* Keys of a batch up to which groups search them, where they lie */
+/* Up to so many keys of a batch are searched for where they lie in host memory, by groups. */
 #define GPB_DIRECT_KEYS			65536
 
-/* Keys up to which groups search them where they are not sorted */
+/* Up to so many keys that are not sorted are searched for by groups, and more by tiles. */
 #define GPB_GROUPED_KEYS		262144
 
-/* Keys that are worth sorting, where nothing is known of their order */
+/* From so many keys on, of unknown order, a look is taken at whether sorting them pays. */
 #define GPB_SORT_KEYS			1048576
 
-/* Keys sorted at once; more are done in turns, in bounded memory. */
+/* At most so many keys are sorted at once; more are sorted in turns, in bounded memory. */
 #define GPB_SORT_AT_ONCE		((uint32) 1 << 27)
 
-/* Keys of the tree that a tile of sorted keys should not have to look at more than */
+/* A tile of sorted keys should span at most this power of two of the tree's keys. */
 #define GPB_SORTED_SPAN_BITS	10
 
-/* Ranges that are worth being sorted before they are answered */
+/* From so many ranges on they are sorted before they are answered. */
 #define GPB_ORDERED_RANGES		32768
 
-/* Results that are put back in input order within shared memory */
+/* This power of two of results is put back in input order within shared memory. */
 #define GPB_WINDOW_BITS			13
 
-/* Up to so many results, the L2 cache holds them all and they are put back one by one. */
+/* Up to so many results are put back one by one, since the L2 cache holds them all. */
 #define GPB_SCATTERED_KEYS		((uint32) 1 << 21)
 
 /*
- * Keys that are brought to the device, searched and taken back at once (HB+-tree's M): an
- * eighth of the batch, within these bounds; and pipelines that do so in turn.  Small
- * chunks leave the bus idle between them, and what the last one takes after its
- * transfer is waited for.  Milliseconds, four pipelines, a tree of 2^21 separators and
- * keys of 8 bytes:
+ * The keys of a chunk (HB+-tree's M) are an eighth of the piece's, within these bounds, and so many
+ * pipelines take the chunks in turn.  Small chunks leave the bus idle between them; large ones make
+ * the caller wait longer for the search of the last one, which overlaps with no
+ * transfer.  Milliseconds, four pipelines, a tree of 2^21 separators and keys of 8 bytes:
  *
  *		chunk			2^15	2^16	2^17	2^18	2^19	2^20	2^21	2^22
  *		2^24 keys				4.11	3.35	3.00	2.85	2.78	2.87	3.10
@@ -151,7 +150,7 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
  */
 #define GPB_CHUNKS				8
 #define GPB_CHUNK_KEYS			((uint32) 1 << 20)
-#define GPB_CHUNK_LEAST		((uint32) 1 << 17)
-#define GPB_PIPELINES				4
+#define GPB_CHUNK_LEAST			((uint32) 1 << 17)
+#define GPB_PIPELINES			4
 
 #endif							/* GPB_TUNING_CUH */

@@ -745,18 +745,18 @@ host_table(void)
 			   host_search(&tree, keys, results, n, GPB_ORDER_KEY, permutation, 9));
 		fflush(stdout);
 	}
-	printf("2^24 keys in buckets of:");
-	for (uint32 bucket = 1 << 16; bucket <= most; bucket *= 2)
+	printf("2^24 keys in chunks of:");
+	for (uint32 chunk = 1 << 16; chunk <= most; chunk *= 2)
 	{
-		choose_chunk(device, bucket);
-		printf("  %u: %.2f ms", bucket,
+		choose_chunk(device, chunk);
+		printf("  %u: %.2f ms", chunk,
 			   host_search(&tree, keys, results, most, GPB_ORDER_INPUT, NULL, 9));
 	}
-	printf("\n1 M keys in buckets of:");
-	for (uint32 bucket = 1 << 14; bucket <= 1 << 20; bucket *= 2)
+	printf("\n1 M keys in chunks of:");
+	for (uint32 chunk = 1 << 14; chunk <= 1 << 20; chunk *= 2)
 	{
-		choose_chunk(device, bucket);
-		printf("  %u: %.3f ms", bucket,
+		choose_chunk(device, chunk);
+		printf("  %u: %.3f ms", chunk,
 			   host_search(&tree, keys, results, 1 << 20, GPB_ORDER_INPUT, NULL, 21));
 	}
 	choose_chunk(device, 0);

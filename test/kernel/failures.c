@@ -118,7 +118,7 @@ search(TestTree *tree, Look *look, GpbSearchOrder order, bool positions)
 }
 
 static GpbDeviceStatus
-search_buckets(TestTree *tree, Look *look)
+search_chunks(TestTree *tree, Look *look)
 {
 	return search(tree, look, GPB_ORDER_INPUT, false);
 }
@@ -197,8 +197,8 @@ static const struct
 	Operation	run;
 	bool		in_region;		/* the search's arrays, so that no copy waits for itself */
 }			operations[] = {
-	{"search_buckets", search_buckets, false},
-	{"search_direct", search_buckets, true},
+	{"search_chunks", search_chunks, false},
+	{"search_direct", search_chunks, true},
 	{"search_positions", search_positions, true},
 	{"search_near", search_near, true},
 	{"search_sorted", search_sorted, true},
@@ -224,7 +224,7 @@ check_well(TestTree *tree)
 		  "%s, call %d: a search then: status %d", what, call, status);
 	CHECK_OK(upload_far(tree, look));
 	CHECK_OK(test_tree_sync(tree));
-	CHECK_OK(search_buckets(tree, look));
+	CHECK_OK(search_chunks(tree, look));
 	CHECK_OK(search_near(tree, look));
 	free(look);
 }
@@ -244,7 +244,7 @@ check_lost(TestTree *tree)
 {
 	Look	   *look = malloc(sizeof(Look));
 
-	CHECK(search_buckets(tree, look) == GPB_DEVICE_LOST, "%s, call %d: it lives", what, call);
+	CHECK(search_chunks(tree, look) == GPB_DEVICE_LOST, "%s, call %d: it lives", what, call);
 	CHECK(test_tree_sync(tree) == GPB_DEVICE_LOST, "%s, call %d: it lives", what, call);
 	free(look);
 }

@@ -2,7 +2,7 @@
  *
  * ways.c
  *	  All ways in which the cuda device searches a batch: by groups or tiles, sorted by
- *	  some bits, all or none, in buckets.
+ *	  some bits, all or none, in chunks.
  *
  * What the device would choose by the size of a batch and of the tree is asked for
  * here (cuda/bench.h), so that small ones go every way.
@@ -508,7 +508,7 @@ ways_damaged(void)
 		with_trees(search_damaged);
 }
 
-/* ---- buckets ---- */
+/* ---- chunks ---- */
 
 #define FLIGHT_PIECES	5
 
@@ -650,9 +650,9 @@ flight_tree(int width)
 }
 
 static void
-buckets_sizes(void)
+chunks_sizes(void)
 {
-	static const uint32 bucket[] = {1, 37, 500, 0};
+	static const uint32 chunk[] = {1, 37, 500, 0};
 	const int  *width;
 	int			i;
 
@@ -662,7 +662,7 @@ buckets_sizes(void)
 
 		for (i = 0; i < 4; i++)
 		{
-			choose_chunk(bucket[i]);
+			choose_chunk(chunk[i]);
 			land_flight(launch_flight(tree, 7, GPB_ORDER_INPUT, i == 0 ? 20 : 2500));
 		}
 		test_tree_free(tree);
@@ -672,7 +672,7 @@ buckets_sizes(void)
 
 /* Two channels at once, each with all its lanes, and one that sorts */
 static void
-buckets_channels(void)
+chunks_channels(void)
 {
 	const int  *width;
 	int			round;
@@ -703,7 +703,7 @@ buckets_channels(void)
 
 /* What is written after a launch is not seen by it, and by a later one it is (rule M3). */
 static void
-buckets_refresh_in_flight(void)
+chunks_refresh_in_flight(void)
 {
 	const int  *width;
 	int			round;
@@ -742,7 +742,7 @@ buckets_refresh_in_flight(void)
 }
 
 static void
-buckets_destroy_in_flight(void)
+chunks_destroy_in_flight(void)
 {
 	const int  *width;
 
@@ -775,9 +775,9 @@ const TestCase test_ways_cases[] = {
 	CASE(ways_look_at_order),
 	CASE(ways_windows),
 	CASE(ways_damaged),
-	CASE(buckets_sizes),
-	CASE(buckets_channels),
-	CASE(buckets_refresh_in_flight),
-	CASE(buckets_destroy_in_flight)
+	CASE(chunks_sizes),
+	CASE(chunks_channels),
+	CASE(chunks_refresh_in_flight),
+	CASE(chunks_destroy_in_flight)
 };
 const int	test_nways_cases = sizeof(test_ways_cases) / sizeof(test_ways_cases[0]);

@@ -25,6 +25,7 @@
 #include "device/device.h"
 
 #include "ranges.cuh"
+#include "tuning.cuh"
 
 /* A piece of device memory, counted against the limit */
 struct GpbBuffer
@@ -75,11 +76,14 @@ enum GpbChannelState
 struct GpbSearchWork;
 struct GpbRangesWork;
 
+#define GPB_SIDE_STREAMS	(GPB_PIPELINES - 1)
+
 struct GpbChannel
 {
 	GpbPinned	visible_host;	/* visibility bits of the next request */
 	uint64		visible_bytes;	/* of visible_host that were ever set */
 	cudaStream_t stream;
+	cudaStream_t side_stream[GPB_SIDE_STREAMS]; /* of search.cu; NULL until it opens them */
 	cudaEvent_t read;			/* what was submitted to stream last has ended */
 	bool		reading;		/* "read" was not yet seen to have ended */
 	GpbSearchWork *search;		/* search.cu's; NULL until the first */
@@ -109,6 +113,8 @@ struct GpbDevice
 	GpbRangesGrids grids;
 	uint32		chunk_keys;		/* of batches of searches; 0: as planned */
 };
+
+/* ---- memory.cu ---- */
 
 /*
  * The one place that looks at a CUDA status.  Running out of memory is the request's failure, and
@@ -151,6 +157,10 @@ GpbDeviceStatus gpb_writer_begin(GpbDevice *device);
 GpbDeviceStatus gpb_writer_end(GpbDevice *device);
 /* Wait until all that was submitted to the channel's stream has ended. */
 GpbDeviceStatus gpb_reader_await(GpbDevice *device, GpbChannel *channel);
+
+/* Wait until all streams of the device, or a channel's side streams, have ended what they have. */
+GpbDeviceStatus gpb_await_streams(GpbDevice *device);
+GpbDeviceStatus gpb_await_side_streams(GpbDevice *device, GpbChannel *channel);
 
 /* Allocate device memory, within the limit, and free it; freeing waits for all streams (M3). */
 GpbDeviceStatus gpb_device_alloc(GpbDevice *device, size_t size, void **data);
@@ -224,7 +234,7 @@ struct GpbDeviceMirror
 
 GpbDeviceStatus gpb_cuda_mirror_create(GpbDevice *device, const GpbLayout *layout,
 									   GpbDeviceMirror **mirror);
-void		gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror);
+void		gpb_mirror_free(GpbDevice *device, GpbDeviceMirror *mirror);
 uint64		gpb_cuda_mirror_bytes(GpbDeviceMirror *mirror);
 GpbDeviceStatus gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n,
 								const uint32 *blocks, const void *pages, uint64 epoch);
@@ -265,7 +275,6 @@ GpbDeviceStatus gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirro
 									   uint32 nblocks);
 GpbDeviceStatus gpb_cuda_search_finish(GpbDevice *device, int channel);
 GpbDeviceStatus gpb_cuda_poll(GpbDevice *device, int channel, bool *ended);
-GpbDeviceStatus gpb_search_await(GpbDevice *device, GpbChannel *channel);
 void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
 #ifdef GPB_BENCH
 GpbDeviceStatus gpb_search_pipeline(GpbDevice *device, GpbChannel *channel,

@@ -229,12 +229,12 @@ make_place(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 	return add_slab(device, mirror, extent, 1);
 }
 
+/* Free the mirror and its images; its tree must have been freed. */
 void
-gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
+gpb_mirror_free(GpbDevice *device, GpbDeviceMirror *mirror)
 {
 	GpbSlab    *slab;
 
-	gpb_ranges_settle(device, mirror);
 	while ((slab = mirror->slabs) != NULL)
 	{
 		mirror->slabs = slab->next;
@@ -242,7 +242,6 @@ gpb_cuda_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 		free(slab);
 	}
 	gpb_buffer_free(device, &mirror->directory);
-	gpb_tree_free(device, mirror);
 	free(mirror->extent);
 	free(mirror->imaged);
 	free(mirror->fresh);

@@ -56,11 +56,10 @@ open_pipelines(GpbDevice *device, GpbChannel *channel)
 	GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->forked, cudaEventDisableTiming));
 	for (int i = 0; i < GPB_PIPELINES; i++)
 	{
-		if (i == 0)
-			work->pipeline[i].stream = channel->stream;
-		else
-			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&work->pipeline[i].stream,
+		if (i > 0)
+			GPB_TRY_CUDA(device, cudaStreamCreateWithFlags(&channel->side_stream[i - 1],
 														   cudaStreamNonBlocking));
+		work->pipeline[i].stream = i > 0 ? channel->side_stream[i - 1] : channel->stream;
 		GPB_TRY_CUDA(device, cudaEventCreateWithFlags(&work->joined[i], cudaEventDisableTiming));
 		GPB_TRY_CUDA(device, cudaHostAlloc((void **) &work->pipeline[i].sample,
 										   sizeof(GpbBatchSample), cudaHostAllocDefault));
@@ -79,17 +78,21 @@ gpb_search_free(GpbDevice *device, GpbChannel *channel)
 	gpb_buffer_free(device, &work->changed);
 	for (int i = 0; i < GPB_PIPELINES; i++)
 		gpb_pipeline_close(device, &work->pipeline[i]);
-	channel->search = NULL;
 	for (int i = 0; i < GPB_PIPELINES; i++)
 	{
 		if (work->joined[i] != NULL)
 			(void) cudaEventDestroy(work->joined[i]);
-		if (i > 0 && work->pipeline[i].stream != NULL)
-			(void) cudaStreamDestroy(work->pipeline[i].stream);
+	}
+	for (int i = 0; i < GPB_SIDE_STREAMS; i++)
+	{
+		if (channel->side_stream[i] != NULL)
+			(void) cudaStreamDestroy(channel->side_stream[i]);
+		channel->side_stream[i] = NULL;
 	}
 	if (work->forked != NULL)
 		(void) cudaEventDestroy(work->forked);
 	free(work);
+	channel->search = NULL;
 }
 
 /* See that the channel has its work; on failure it has none of it. */
@@ -107,21 +110,6 @@ open_work(GpbDevice *device, GpbChannel *channel)
 	if (status != GPB_DEVICE_OK)
 		gpb_search_free(device, channel);
 	return status;
-}
-
-/*
- * Wait for the channel's pipelines that run on streams other than the channel's.  Called before
- * memory is freed.
- */
-GpbDeviceStatus
-gpb_search_await(GpbDevice *device, GpbChannel *channel)
-{
-	for (int i = 1; channel->search != NULL && i < GPB_PIPELINES; i++)
-	{
-		if (channel->search->pipeline[i].stream != NULL)
-			GPB_TRY_CUDA(device, cudaStreamSynchronize(channel->search->pipeline[i].stream));
-	}
-	return GPB_DEVICE_OK;
 }
 
 /* ---- few keys ---- */
@@ -361,7 +349,7 @@ join_pipelines(GpbDevice *device, GpbChannel *channel)
 	GpbDeviceStatus status = submit_join(device, channel->search);
 
 	if (status == GPB_DEVICE_NO_MEMORY)
-		GPB_TRY(gpb_search_await(device, channel));
+		GPB_TRY(gpb_await_side_streams(device, channel));
 	return status;
 }
 

@@ -25,7 +25,7 @@ gpb_range_of(const GpbRangesJob *job, uint32 number)
 {
 	if (job->ranges == NULL)
 		return job->range;
-	return gpb_request_range(job->form, job->ranges, number, job->layout_flags);
+	return gpb_input_range(job->form, job->ranges, number, job->layout_flags);
 }
 
 /* The answer that the range is counted to */

@@ -371,7 +371,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 	plan->npasses = gpb_make_passes(&spec->program, &plan->format, plan->pass);
 	work->single = spec->n == 1 && !spec->program.list_entries;
 	if (work->single)
-		work->range = gpb_request_range(spec->form, ranges, 0, spec->program.layout.flags);
+		work->range = gpb_input_range(spec->form, ranges, 0, spec->program.layout.flags);
 }
 
 /* A request of no ranges is answered without the device. */

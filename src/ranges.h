@@ -74,7 +74,7 @@ gpb_key_range(GpbKeyRange keys, int layout_flags)
 
 /* Range number i of a request's input */
 GPB_FN GpbRange
-gpb_request_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
 {
 	GpbKeyRange keys;
 

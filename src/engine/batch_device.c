@@ -62,7 +62,7 @@ int			gpb_chunk_most = 1 << 17;
 /* A request slot with its staging, and the chunk that it has in flight */
 typedef struct GpbChunkRequest
 {
-	GpbMirrorBatch *request;	/* NULL: none */
+	GpbRequest *request;		/* NULL: none */
 	char	   *staging;
 	Size		size;
 	GpbRangesSpec spec;			/* of the chunk: n ranges, 0: none in flight ... */
@@ -152,11 +152,11 @@ gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	GpbChunkRequest *chunk = &device->requests[device->nrequests];
 	Size		bytes = Min(batch->n - device->next, device->chunk) * gpb_device_width(batch);
 
-	chunk->request = gpb_mirror_batch_begin(&device->ref, Max(bytes, GPB_LEAST_STAGING));
+	chunk->request = gpb_request_begin(&device->ref, Max(bytes, GPB_LEAST_STAGING));
 	if (chunk->request == NULL)
 		return NULL;
 	device->nrequests++;
-	chunk->staging = gpb_mirror_batch_staging(chunk->request, &chunk->size);
+	chunk->staging = gpb_request_staging(chunk->request, &chunk->size);
 	if (device->epoch == 0)
 		device->epoch = gpb_reader_epoch(&device->ref);
 	gpb_device_spec(batch, device, &chunk->spec);
@@ -192,7 +192,7 @@ static void
 gpb_device_close(GpbBatchDevice *device)
 {
 	while (device->nrequests > 0)
-		gpb_mirror_batch_end(device->requests[--device->nrequests].request);
+		gpb_request_end(device->requests[--device->nrequests].request);
 }
 
 static void
@@ -298,7 +298,7 @@ gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
 		chunk->spec.n = n;
 		chunk->first = device->next;
 		device->next += n;
-		if (!gpb_mirror_batch_submit_ranges(chunk->request, &chunk->spec))
+		if (!gpb_request_submit_ranges(chunk->request, &chunk->spec))
 			return false;
 	}
 	return true;
@@ -331,7 +331,7 @@ gpb_device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 
 {
 	*n = Min(records - done, chunk->size / width);
 	CHECK_FOR_INTERRUPTS();
-	return gpb_mirror_batch_fetch(chunk->request, what, done, *n, 0);
+	return gpb_request_fetch(chunk->request, what, done, *n, 0);
 }
 
 /* Gather the entries of a chunk that the heap must decide about, which is aggregated. */
@@ -523,9 +523,9 @@ gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 {
 	GpbRangesResult result;
 
-	if (!gpb_mirror_batch_wait(chunk->request))
+	if (!gpb_request_wait(chunk->request))
 		return GPB_CHUNK_FAILED;
-	gpb_mirror_batch_ranges_result(chunk->request, &result);
+	gpb_request_ranges_result(chunk->request, &result);
 	batch->counters.requests++;
 	batch->counters.unclean += result.unclean;
 	return batch->program.list_entries ? gpb_device_take_list(batch, device, chunk, &result) :

@@ -48,7 +48,7 @@
 /* A chunk, and the request for its second part */
 typedef struct GpbInnerChunk
 {
-	GpbMirrorBatch *request;	/* NULL: not held */
+	GpbRequest *request;		/* NULL: not held */
 	uint32		most;			/* keys that fit its staging */
 	uint32		cpu_end;		/* keys sorted[.. cpu_end) are the CPU's, ... */
 	uint32		end;			/* ... those up to here the device's */
@@ -90,10 +90,10 @@ gpb_inner_width(const GpbBatch *batch)
 }
 
 /* What is asked of the device for n keys */
-static GpbBatchSearch
+static GpbRequestSearch
 gpb_inner_search(uint32 n)
 {
-	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .order = GPB_ORDER_INPUT,
+	GpbRequestSearch search = {.bound = GPB_SEARCH_LOWER, .order = GPB_ORDER_INPUT,
 	.ascending = true, .n = n};
 
 	return search;
@@ -103,7 +103,7 @@ gpb_inner_search(uint32 n)
 static void
 gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 {
-	GpbBatchSearch search = gpb_inner_search(GPB_INNER_CHUNK);
+	GpbRequestSearch search = gpb_inner_search(GPB_INNER_CHUNK);
 	int			width = gpb_inner_width(batch);
 
 	while (finder->nheld < GPB_INNER_IN_FLIGHT)
@@ -111,13 +111,13 @@ gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 		GpbInnerChunk *chunk = &finder->chunk[finder->nheld];
 		Size		size;
 
-		chunk->request = gpb_mirror_batch_begin(&finder->ref,
-												 gpb_mirror_batch_arrange(&search, width, NULL,
-																		  &chunk->arrays));
+		chunk->request = gpb_request_begin(&finder->ref,
+										   gpb_search_arrange(&search, width, NULL,
+															  &chunk->arrays));
 		if (chunk->request == NULL)
 			break;
-		(void) gpb_mirror_batch_staging(chunk->request, &size);
-		chunk->most = Min(gpb_mirror_batch_capacity(&search, width, size), GPB_INNER_CHUNK);
+		(void) gpb_request_staging(chunk->request, &size);
+		chunk->most = Min(gpb_search_capacity(&search, width, size), GPB_INNER_CHUNK);
 		finder->nheld++;
 	}
 }
@@ -130,7 +130,7 @@ gpb_inner_let_go(GpbInnerFinder *finder)
 	{
 		GpbInnerChunk *chunk = &finder->chunk[--finder->nheld];
 
-		gpb_mirror_batch_end(chunk->request);
+		gpb_request_end(chunk->request);
 		chunk->request = NULL;
 	}
 	finder->nsent = 0;
@@ -140,14 +140,14 @@ gpb_inner_let_go(GpbInnerFinder *finder)
 static bool
 gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
 {
-	GpbBatchSearch search = gpb_inner_search(chunk->end - chunk->cpu_end);
+	GpbRequestSearch search = gpb_inner_search(chunk->end - chunk->cpu_end);
 	int			width = gpb_inner_width(batch);
 	const GpbNumberedKey *from = sorted + chunk->cpu_end;
 	Size		size;
 	uint32		i;
 
-	gpb_mirror_batch_arrange(&search, width, gpb_mirror_batch_staging(chunk->request, &size),
-							 &chunk->arrays);
+	gpb_search_arrange(&search, width, gpb_request_staging(chunk->request, &size),
+					   &chunk->arrays);
 	if (width == 8)
 	{
 		uint64	   *keys = (uint64 *) chunk->arrays.keys;
@@ -162,7 +162,7 @@ gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey
 		for (i = 0; i < search.n; i++)
 			keys[i] = (uint32) from[i].key;
 	}
-	return gpb_mirror_batch_submit_search(chunk->request, &search);
+	return gpb_request_submit_search(chunk->request, &search);
 }
 
 /*
@@ -221,7 +221,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 	instr_time	answered;
 	instr_time	now;
 
-	gpb_mirror_batch_times(chunk->request, &submitted, &answered);
+	gpb_request_times(chunk->request, &submitted, &answered);
 	INSTR_TIME_SET_CURRENT(now);
 	if (finder->untimed > 0)
 		finder->untimed--;
@@ -268,7 +268,7 @@ gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 	instr_time	after;
 
 	INSTR_TIME_SET_CURRENT(before);
-	if (!gpb_mirror_batch_wait(chunk->request))
+	if (!gpb_request_wait(chunk->request))
 		return false;
 	INSTR_TIME_SET_CURRENT(after);
 	gpb_inner_time(batch, finder, chunk, gpb_microseconds(before, after));

@@ -59,7 +59,7 @@ gpb_copy_map_page(Relation heap, BlockNumber page, char *into)
 
 /* No pin is held while waiting for the service (rule M9). */
 bool
-gpb_reader_visibility(GpbMirrorBatch *request, Relation heap, uint32 *heap_blocks)
+gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
 {
 	SMgrRelation smgr = RelationGetSmgr(heap);
 	BlockNumber pages = 0;
@@ -81,8 +81,8 @@ gpb_reader_visibility(GpbMirrorBatch *request, Relation heap, uint32 *heap_block
 		CHECK_FOR_INTERRUPTS();
 		for (i = 0; i < n; i++)
 			gpb_copy_map_page(heap, page + i, bits + (Size) i * GPB_VM_PAGE_BYTES);
-		shipped = gpb_mirror_batch_visibility(request, (uint64) page * GPB_VM_PAGE_BYTES,
-											  bits, (uint64) n * GPB_VM_PAGE_BYTES);
+		shipped = gpb_request_visibility(request, (uint64) page * GPB_VM_PAGE_BYTES,
+										 bits, (uint64) n * GPB_VM_PAGE_BYTES);
 	}
 	pfree(bits);
 	pg_memory_barrier();

@@ -26,6 +26,6 @@ extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
  * Read the whole visibility map and ship it for the request's ranges.  What lies beyond
  * its last page counts as not all-visible: *heap_blocks says where that is.
  */
-extern bool gpb_reader_visibility(GpbMirrorBatch *request, Relation heap, uint32 *heap_blocks);
+extern bool gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks);
 
 #endif							/* GPB_MIRROR_READER_H */

@@ -101,26 +101,26 @@ gpb_require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 }
 
 /* Staging for the search, all of it at once. */
-static GpbMirrorBatch *
-gpb_require_staging(const GpbMirrorRef *ref, const GpbBatchSearch *search, int key_width,
+static GpbRequest *
+gpb_require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int key_width,
 					GpbSearchPiece *arrays)
 {
-	Size		bytes = gpb_mirror_batch_arrange(search, key_width, NULL, arrays);
-	GpbMirrorBatch   *batch = gpb_mirror_batch_begin(ref, bytes);
+	Size		bytes = gpb_search_arrange(search, key_width, NULL, arrays);
+	GpbRequest *request = gpb_request_begin(ref, bytes);
 	char	   *staging;
 	Size		size;
 
-	if (batch == NULL)
+	if (request == NULL)
 		gpb_raise_no_answer();
-	staging = gpb_mirror_batch_staging(batch, &size);
+	staging = gpb_request_staging(request, &size);
 	if (size < bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("%u keys and their results need %zu kB of shared memory, %zu kB can be had",
 						search->n, bytes / 1024, size / 1024),
 				 errhint("Raise gpubtree.batch_memory (a request gets half of what is free), or ask for fewer keys.")));
-	gpb_mirror_batch_arrange(search, key_width, staging, arrays);
-	return batch;
+	gpb_search_arrange(search, key_width, staging, arrays);
+	return request;
 }
 
 /* ---- keys ---- */
@@ -235,7 +235,7 @@ gpb_check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *
  * have been written after.
  */
 static double
-gpb_time_request(GpbMirrorBatch *batch, const GpbBatchSearch *search, const GpbSearchPiece *arrays)
+gpb_time_request(GpbRequest *request, const GpbRequestSearch *search, const GpbSearchPiece *arrays)
 {
 	volatile uint32 *leaf = arrays->leaf;
 	instr_time	start,
@@ -244,7 +244,7 @@ gpb_time_request(GpbMirrorBatch *batch, const GpbBatchSearch *search, const GpbS
 	leaf[0] = GPB_NO_BLOCK;
 	leaf[search->n - 1] = GPB_NO_BLOCK;
 	INSTR_TIME_SET_CURRENT(start);
-	if (!gpb_mirror_batch_search(batch, search))
+	if (!gpb_request_search(request, search))
 		gpb_raise_no_answer();
 	if (leaf[0] == GPB_NO_BLOCK || leaf[search->n - 1] == GPB_NO_BLOCK)
 		elog(ERROR, "a search of %u keys was answered without its results", search->n);
@@ -280,11 +280,11 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 {
 	int			nkeys = PG_GETARG_INT32(1);
 	int			nrequests = PG_GETARG_INT32(2);
-	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .n = (uint32) nkeys};
+	GpbRequestSearch search = {.bound = GPB_SEARCH_LOWER, .n = (uint32) nkeys};
 	Relation	index;
 	GpbLayout	layout;
 	GpbMirrorRef ref;
-	GpbMirrorBatch   *batch;
+	GpbRequest *request;
 	GpbSearchPiece arrays;
 	double	   *times;
 	double		total = 0;
@@ -317,18 +317,18 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 	gpb_require_mirrorable(index);
 	layout = *gpb_layout(index);	/* the relcache may free its own */
 	gpb_require_mirror(index, &layout, &ref);
-	batch = gpb_require_staging(&ref, &search, layout.key_width, &arrays);
+	request = gpb_require_staging(&ref, &search, layout.key_width, &arrays);
 	gpb_fill_keys(index, &layout, (void *) arrays.keys, arrays.n);
 
 	times = MemoryContextAllocHuge(CurrentMemoryContext, nrequests * sizeof(double));
 	for (i = 0; i < nrequests; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		times[i] = gpb_time_request(batch, &search, &arrays);
+		times[i] = gpb_time_request(request, &search, &arrays);
 		total += times[i];
 	}
 	gpb_check_sample(index, &layout, &arrays);
-	gpb_mirror_batch_end(batch);
+	gpb_request_end(request);
 	relation_close(index, AccessShareLock);
 
 	qsort(times, nrequests, sizeof(double), gpb_compare_times);

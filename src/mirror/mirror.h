@@ -116,29 +116,31 @@ extern void gpb_mirror_balance_sample(const GpbMirrorRef *ref, GpbBalance then, 
 extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
 
 /*
- * A batch: one or many searches or ranges in one request, or several such requests one after the
+ * A request: one or many searches or ranges for the device, or several such requests one after the
  * other.  Keys and results lie in staging that the device reads and writes, so nothing is copied
  * between backend and device.  False from any function means that nothing of the answer may be
  * used: take the CPU path.
  *
  * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
- * for one) abandons the batch: the service frees slot and staging when the device has done with
- * them.  Two batches may be held at once, one being filled or read while the device has the other.
+ * for one) abandons the request: the service frees slot and staging when the device has done with
+ * them.  Two requests may be held at once, one being filled or read while the device has the other.
  */
 typedef struct GpbRequest GpbRequest;
-typedef struct GpbRequest GpbMirrorBatch;
 
 /*
- * Take a batch slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits,
- * cancellably, for a slot and for staging; a backend that already holds a batch does not wait, and
- * gets NULL if there is none.  Returns NULL, too, without a service.  No buffer lock, pin or LWLock
- * may be held (rule M9).
+ * Take a query slot and "bytes" of staging, or as much as there is, but at least 64 kB.  Waits,
+ * cancellably, for a slot and for staging; a backend that already holds a request does not wait,
+ * and gets NULL if there is none.  Returns NULL, too, without a service.  No buffer lock, pin or
+ * LWLock may be held (rule M9).
  */
-extern GpbMirrorBatch *gpb_mirror_batch_begin(const GpbMirrorRef *ref, Size bytes);
-/* The batch's staging, aligned to 8 kB, and its size. */
-extern char *gpb_mirror_batch_staging(const GpbMirrorBatch *batch, Size *size);
-/* Give slot and staging back; safe in every state.  batch may be NULL. */
-extern void gpb_mirror_batch_end(GpbMirrorBatch *batch);
+extern GpbRequest *gpb_request_begin(const GpbMirrorRef *ref, Size bytes);
+/* The request's staging, aligned to 8 kB, and its size. */
+extern char *gpb_request_staging(const GpbRequest *request, Size *size);
+/*
+ * Give slot and staging back, in every state; NULL is allowed.  What the service still has is
+ * abandoned.
+ */
+extern void gpb_request_end(GpbRequest *request);
 
 /*
  * Most keys of a search in another order than GPB_ORDER_INPUT.  The service cuts searches in input
@@ -146,8 +148,8 @@ extern void gpb_mirror_batch_end(GpbMirrorBatch *batch);
  */
 #define GPB_SEARCH_CHUNK	((uint32) 1 << 20)
 
-/* A batch of searches: see search.h.  Without positions it needs no refresh (rule M7). */
-typedef struct GpbBatchSearch
+/* The searches of a request: see search.h.  Without positions they need no refresh (rule M7). */
+typedef struct GpbRequestSearch
 {
 	GpbSearchBound bound;
 	GpbSearchOrder order;
@@ -155,57 +157,56 @@ typedef struct GpbBatchSearch
 	bool		positions;		/* wanted; needs the epoch */
 	uint32		n;
 	uint64		epoch;			/* gpb_mirror_epoch(), read beforehand (rule M5) */
-} GpbBatchSearch;
+} GpbRequestSearch;
 
 /*
  * Where keys and results of a search lie in staging: keys at its start, then the arrays of
  * search->n elements that it asks for.  Returns the bytes needed.
  */
-extern Size gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *staging,
-									 GpbSearchPiece *arrays);
+extern Size gpb_search_arrange(const GpbRequestSearch *search, int key_width, char *staging,
+							   GpbSearchPiece *arrays);
 /* The largest n for which such a search fits that many bytes. */
-extern uint32 gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_width, Size bytes);
-
-/*
- * Search for the n keys that lie in staging; wait; the results are where gpb_mirror_batch_arrange
- * says.
- */
-extern bool gpb_mirror_batch_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
+extern uint32 gpb_search_capacity(const GpbRequestSearch *search, int key_width, Size bytes);
 
 /*
  * Send bytes of the visibility map for ranges (rule M5: read after the epoch), of any length, in
- * pieces of the size of staging.  They go through staging and overwrite it, so this comes before the
- * ranges are put there.
+ * pieces of the size of staging.  They go through staging and overwrite it, so this comes before
+ * the ranges are put there.
  */
-extern bool gpb_mirror_batch_visibility(GpbMirrorBatch *batch, uint64 offset, const void *bits,
-										uint64 n);
+extern bool gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n);
+
+/*
+ * Search for the n keys that lie in staging; wait; the results are where gpb_search_arrange() says.
+ */
+extern bool gpb_request_search(GpbRequest *request, const GpbRequestSearch *search);
 /*
  * Run the ranges, in the form of the spec, that lie at the start of staging; wait.  The answers, if
  * there are any, lie there then: gpb_count_answers() of them, see answer.h.
  */
-extern bool gpb_mirror_batch_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec,
-									GpbRangesResult *result);
+extern bool gpb_request_ranges(GpbRequest *request, const GpbRangesSpec *spec,
+							   GpbRangesResult *result);
 /*
  * Copy records [first, first + n) that the ranges just run left behind to staging, "offset" bytes
  * from its start; wait.
  */
-extern bool gpb_mirror_batch_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first, uint64 n,
-								   Size offset);
+extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n,
+							  Size offset);
 
 /*
- * Search, ranges and fetch in two steps: submit, then, before anything else is done with the batch,
- * wait. submit does not wait; after a submit that returned false, wait returns false too.
+ * The same in two steps: submit, then, before anything else is done with the request, wait.  submit
+ * does not wait; after a submit that returned false, wait returns false too.  wait is cancellable;
+ * no buffer lock, pin or LWLock may be held.
  */
-extern bool gpb_mirror_batch_submit_search(GpbMirrorBatch *batch, const GpbBatchSearch *search);
-extern bool gpb_mirror_batch_submit_ranges(GpbMirrorBatch *batch, const GpbRangesSpec *spec);
-extern bool gpb_mirror_batch_submit_fetch(GpbMirrorBatch *batch, GpbFetchWhat what, uint64 first,
-										  uint64 n, Size offset);
-extern bool gpb_mirror_batch_wait(GpbMirrorBatch *batch);
+extern bool gpb_request_submit_search(GpbRequest *request, const GpbRequestSearch *search);
+extern bool gpb_request_submit_ranges(GpbRequest *request, const GpbRangesSpec *spec);
+extern bool gpb_request_submit_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n,
+									 Size offset);
+extern bool gpb_request_wait(GpbRequest *request);
 /* When the last request waited for was submitted, and when the service answered it. */
-extern void gpb_mirror_batch_times(const GpbMirrorBatch *batch, instr_time *submitted,
-								   instr_time *answered);
+extern void gpb_request_times(const GpbRequest *request, instr_time *submitted,
+							  instr_time *answered);
 /* The result of the last ranges waited for. */
-extern void gpb_mirror_batch_ranges_result(const GpbMirrorBatch *batch, GpbRangesResult *result);
+extern void gpb_request_ranges_result(const GpbRequest *request, GpbRangesResult *result);
 
 /* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
 extern const char *gpb_mirror_engine_name(void);

@@ -3,7 +3,7 @@
  * pool.c
  *	  The staging of batches: shared memory handed out in runs of units.
  *
- * The pool is part of the region that the service registers with its device.  A batch slot has one
+ * The pool is part of the region that the service registers with its device.  A query slot has one
  * run of adjoining units or none, and the run goes when the slot is freed, by whoever
  * frees it (slots.c); so no unit is lost with a backend or a service.
  *

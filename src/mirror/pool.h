@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pool.h
- *	  The staging of batches: shared memory handed out to batch slots in runs of units; see pool.c.
+ *	  The staging of batches: shared memory handed out to query slots in runs of units; see pool.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@ extern Size gpb_pool_shmem_size(void);
 extern void gpb_pool_init_shmem(LWLock *lock);
 extern void gpb_pool_set_memory(char *memory);
 
-/* Give a batch slot units; take them away. */
+/* Give a query slot units; take them away. */
 extern bool gpb_pool_take(GpbRequestSlot *slot, Size bytes);
 extern void gpb_pool_give_back(GpbRequestSlot *slot);
 /* Where the slot's units lie. */

@@ -28,13 +28,13 @@ typedef enum GpbSlotState
 } GpbSlotState;
 
 /*
- * Refreshes have slots of their own, so that queries cannot starve them.  Batch slots have no
+ * Refreshes have slots of their own, so that queries cannot starve them.  Query slots have no
  * staging of their own but a run of units of the pool (pool.c).
  */
 typedef enum GpbSlotClass
 {
 	GPB_REFRESH_SLOT = 0,
-	GPB_BATCH_SLOT,
+	GPB_QUERY_SLOT,
 	GPB_SLOT_CLASSES
 } GpbSlotClass;
 
@@ -43,7 +43,7 @@ typedef enum GpbOperation
 	GPB_OP_VISIBILITY,			/* staging: n bytes of the map from offset */
 	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
 	GPB_OP_UPLOAD,				/* staging: n block numbers; pages */
-	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_mirror_batch_arrange */
+	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_search_arrange */
 	GPB_OP_RANGES				/* staging: ranges -> answers; ranges_result */
 } GpbOperation;
 
@@ -63,11 +63,11 @@ typedef struct GpbRequestSlot
 	GpbFetchWhat what;
 	uint64		epoch;			/* upload: stamp of the pages */
 	bool		last;			/* upload: the refresh's last transfer */
-	GpbBatchSearch search;
+	GpbRequestSearch search;
 	GpbRangesSpec ranges;
 	uint64		into;			/* fetch: offset of the records in staging */
 
-	/* batch slot: its units; changed under the pool lock alone */
+	/* query slot: its units; changed under the pool lock alone */
 	uint32		first_unit;
 	uint32		nunits;			/* 0: none */
 

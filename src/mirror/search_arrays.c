@@ -7,7 +7,7 @@
  */
 #include "mirror/mirror.h"
 
-/* Each array of a batch begins at a multiple of this: whole cache lines for the device */
+/* Each array of a search begins at a multiple of this: whole cache lines for the device */
 #define GPB_ARRAY_ALIGN		128
 
 /* Put an array of n elements behind the used bytes of staging. */
@@ -21,8 +21,8 @@ add_array(char *staging, Size *used, uint32 n, Size width)
 }
 
 Size
-gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *staging,
-						 GpbSearchPiece *arrays)
+gpb_search_arrange(const GpbRequestSearch *search, int key_width, char *staging,
+				   GpbSearchPiece *arrays)
 {
 	Size		used = 0;
 
@@ -39,7 +39,7 @@ gpb_mirror_batch_arrange(const GpbBatchSearch *search, int key_width, char *stag
 }
 
 uint32
-gpb_mirror_batch_capacity(const GpbBatchSearch *search, int key_width, Size bytes)
+gpb_search_capacity(const GpbRequestSearch *search, int key_width, Size bytes)
 {
 	Size		width = key_width + sizeof(uint32) +
 	(search->positions ? sizeof(uint16) : 0) +

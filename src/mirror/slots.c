@@ -15,7 +15,7 @@
  * meant for its predecessor, and at its start frees what the predecessor had: by then the
  * postmaster has reaped that process, and with it the transfers of its device.
  *
- * A batch slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
+ * A query slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
  * units, and nobody else does.  So units have the slot's life cycle and no other.
  *
  *-------------------------------------------------------------------------
@@ -59,8 +59,8 @@ slots_measure(void)
 	/* one page more for block numbers, so that the pages of a transfer are a round number */
 	classes[GPB_REFRESH_SLOT].staging_size =
 		TYPEALIGN(GPB_REGION_ALIGN, (Size) gpb_staging_size * 1024) + BLCKSZ;
-	classes[GPB_BATCH_SLOT].count = gpb_batch_slots;
-	classes[GPB_BATCH_SLOT].staging_size = 0;
+	classes[GPB_QUERY_SLOT].count = gpb_batch_slots;
+	classes[GPB_QUERY_SLOT].staging_size = 0;
 
 	region_size = gpb_pool_size();
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)

@@ -22,7 +22,7 @@ extern void gpb_slots_region(void **base, Size *size);
 
 extern int	gpb_slot_count(GpbSlotClass class);
 extern GpbRequestSlot *gpb_slot_at(GpbSlotClass class, int number);
-/* Staging of a query or refresh slot; that of a batch slot is the pool's. */
+/* Staging of a refresh slot; that of a query slot is the pool's. */
 extern char *gpb_slot_staging(GpbSlotClass class, int number);
 extern Size gpb_slot_staging_size(GpbSlotClass class);
 /* Signalled whenever a slot of the class is freed. */

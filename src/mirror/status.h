@@ -55,7 +55,7 @@ typedef struct GpbServiceStatus
 
 extern void gpb_service_status(GpbServiceStatus *status);
 
-/* ---- batch slots and staging ---- */
+/* ---- query slots and staging ---- */
 
 typedef struct GpbBatchResources
 {

@@ -156,7 +156,7 @@ sub recovers
 	gpb_wait_for_service($node);
 	ok( $node->poll_query_until('postgres',
 			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: batch slots and memory are free again")
+		"$name: query slots and memory are free again")
 	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
 	is(log_lines(), "$hangs $hangs", "$name: the log says that it moves");
 	# There are more sessions than slots of either kind.

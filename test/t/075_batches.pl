@@ -247,7 +247,7 @@ my @holders = map {
 $node->poll_query_until('postgres', 'SELECT slots_free = 0 FROM gpubtree_batches') or die;
 my ($code, $out, $err) = $node->psql('postgres',
 	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
-like($err, qr/statement timeout/, 'waiting for a batch slot can be cancelled');
+like($err, qr/statement timeout/, 'waiting for a query slot can be cancelled');
 my $waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
 wait_for_requests('waiter', 1);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');

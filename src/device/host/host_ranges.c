@@ -196,8 +196,8 @@ begin_range(GpbHostRanges *work)
 {
 	if (!work->spec.program.list_entries && (work->number == 0 || !work->spec.total))
 		gpb_answer_init(&work->format, current_answer(work));
-	work->range = gpb_request_range(work->spec.form, work->ranges, work->number,
-									work->mirror->layout.flags);
+	work->range = gpb_input_range(work->spec.form, work->ranges, work->number,
+								  work->mirror->layout.flags);
 	work->begun = true;
 	work->separator = work->mirror->nseparators;
 	if (gpb_bound_less(work->range.lo, work->range.hi) && work->mirror->nseparators > 0)

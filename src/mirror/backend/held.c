@@ -44,7 +44,7 @@ release_owner(ResourceReleasePhase phase, bool commit, bool top, void *arg)
 		GpbRequest *next = request->next;
 
 		if (request->owner == CurrentResourceOwner)
-			gpb_release_request(request);
+			gpb_request_end(request);
 		request = next;
 	}
 	while (*link != NULL)
@@ -81,10 +81,12 @@ gpb_hold_request(GpbRequest *request)
 }
 
 void
-gpb_release_request(GpbRequest *request)
+gpb_request_end(GpbRequest *request)
 {
 	GpbRequest **link = &held_requests;
 
+	if (request == NULL)
+		return;
 	while (*link != request)
 		link = &(*link)->next;
 	*link = request->next;
@@ -93,8 +95,8 @@ gpb_release_request(GpbRequest *request)
 }
 
 /*
- * May this backend wait for a slot, or for units?  Not if it already holds a query or batch slot
- * (one query with several nodes, double buffering): two such backends could wait for each other.  A
+ * May this backend wait for a slot, or for units?  Not if it already holds a query slot (one
+ * query with several nodes, double buffering): two such backends could wait for each other.  A
  * refresh's slots are no reason: who holds one waits for none of these.
  */
 bool

@@ -16,9 +16,8 @@
  */
 extern void gpb_held_prepare(void);
 
-/* Note a request whose slot was claimed just now; give its slot back and free it. */
+/* Note a request whose slot was claimed just now; gpb_request_end() gives the slot back. */
 extern void gpb_hold_request(GpbRequest *request);
-extern void gpb_release_request(GpbRequest *request);
 /* May this backend wait for a slot, or for units? */
 extern bool gpb_request_may_wait(void);
 

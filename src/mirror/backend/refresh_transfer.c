@@ -34,11 +34,10 @@ gpb_refresh_send(GpbRefresh *refresh, bool last)
 {
 	GpbRequest *request = refresh->request[refresh->filling];
 
-	request->slot->op = GPB_OP_UPLOAD;
 	request->slot->n = refresh->npages;
 	request->slot->epoch = refresh->stamp;
 	request->slot->last = last;
-	gpb_request_submit(request);
+	(void) gpb_request_submit(request, GPB_OP_UPLOAD);
 	refresh->npages = 0;
 }
 

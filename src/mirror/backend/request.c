@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * request.c
- *	  A backend's requests: claim a slot, submit, wait, and what queries ask for in one slot.
+ *	  A backend's requests: claim a slot, submit, wait.
  *
- * slots.c says whose a slot is at which time, held.c how it is given back after errors.
+ * slots.c says whose a slot is at which time, held.c how it is given back, after errors too;
+ * request_query.c has what queries ask for, refresh_transfer.c what refreshes do.
  *
  *-------------------------------------------------------------------------
  */
@@ -102,21 +103,17 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 	return request;
 }
 
-void
-gpb_request_end(GpbRequest *request)
-{
-	if (request != NULL)
-		gpb_release_request(request);
-}
-
 /* ---- submit and wait ---- */
 
-void
-gpb_request_submit(GpbRequest *request)
+bool
+gpb_request_submit(GpbRequest *request, GpbOperation op)
 {
 	GpbRequestSlot *slot = request->slot;
 
-	Assert(!request->pending && !request->lost);
+	if (request->lost)
+		return false;
+	Assert(!request->pending);
+	slot->op = op;
 	slot->mirror = request->ref.slot;
 	slot->mirror_generation = request->ref.generation;
 	slot->ok = false;
@@ -125,6 +122,7 @@ gpb_request_submit(GpbRequest *request)
 	pg_memory_barrier();
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_SUBMITTED);
 	gpb_wake_service();
+	return true;
 }
 
 /* Is the service that the request was made for still there? */
@@ -193,15 +191,13 @@ sleep_for_answer(const GpbRequest *request)
 /*
  * Wait for the answer.  Returns false if there is none to be used.  If the service went away or
  * hangs the request is lost for good: it stays pending, and gpb_request_end() abandons the slot.
- * Cancellable; the caller holds no buffer lock, pin or LWLock.
  */
 bool
 gpb_request_wait(GpbRequest *request)
 {
 	GpbRequestSlot *slot = request->slot;
 
-	Assert(request->pending);
-	if (request->lost)
+	if (!request->pending || request->lost)
 		return false;
 	if (!look_for_answer(request) && !sleep_for_answer(request))
 	{
@@ -215,39 +211,5 @@ gpb_request_wait(GpbRequest *request)
 	if (!slot->ok || slot->answered_generation != request->generation ||
 		slot->incarnation != request->incarnation)
 		request->lost = true;
-	return !request->lost;
-}
-
-/* Submit the filled slot and wait for the answer, unless the request is lost. */
-static bool
-submit_and_wait(GpbRequest *request)
-{
-	if (request->lost)
-		return false;
-	gpb_request_submit(request);
-	return gpb_request_wait(request);
-}
-
-/* ---- what queries ask for ---- */
-
-/* Ship bytes of the visibility map, in pieces of the request's staging. */
-bool
-gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n)
-{
-	uint64		piece = request->staging_size;
-	uint64		done;
-
-	for (done = 0; done < n; done += piece)
-	{
-		piece = Min(piece, n - done);
-		if (request->lost)
-			return false;
-		memcpy(request->staging, (const char *) bits + done, piece);
-		request->slot->op = GPB_OP_VISIBILITY;
-		request->slot->offset = offset + done;
-		request->slot->n = piece;
-		if (!submit_and_wait(request))
-			return false;
-	}
 	return !request->lost;
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * request.h
- *	  A backend's requests: claim a slot, submit, wait for the answer, give the slot back.
+ *	  A backend's requests, as the files that make them see one: a slot that is claimed, filled and
+ *	  submitted.  Waiting, and giving the slot back, are in mirror.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,20 +35,7 @@ struct GpbRequest
  * if no slot is free and the caller does not wait.  Cancellable; no LWLock held.
  */
 extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait);
-/* Hand the filled slot to the service. */
-extern void gpb_request_submit(GpbRequest *request);
-/* Wait for the answer.  Returns false if there is none to be used. */
-extern bool gpb_request_wait(GpbRequest *request);
-
-/*
- * Send bytes of the visibility map (rule M5: read after the epoch), of any length, in pieces of the
- * size of the slot's staging.
- */
-extern bool gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n);
-/*
- * Give the slot back, in every state; NULL is allowed.  A slot that the service still has is
- * abandoned: the service frees it when the device is done with it.
- */
-extern void gpb_request_end(GpbRequest *request);
+/* Hand the filled slot to the service, unless the request is lost: then return false. */
+extern bool gpb_request_submit(GpbRequest *request, GpbOperation op);
 
 #endif							/* GPB_REQUEST_H */

@@ -103,7 +103,7 @@ gpb_service_status(GpbServiceStatus *status)
 	}
 }
 
-/* ---- batch slots and staging ---- */
+/* ---- query slots and staging ---- */
 
 void
 gpb_batch_resources(GpbBatchResources *resources)
@@ -112,11 +112,11 @@ gpb_batch_resources(GpbBatchResources *resources)
 	uint32		nfree;
 	int			i;
 
-	resources->slots = gpb_slot_count(GPB_BATCH_SLOT);
+	resources->slots = gpb_slot_count(GPB_QUERY_SLOT);
 	resources->free_slots = 0;
 	for (i = 0; i < resources->slots; i++)
 		resources->free_slots +=
-			pg_atomic_read_u32(&gpb_slot_at(GPB_BATCH_SLOT, i)->state) == GPB_SLOT_FREE;
+			pg_atomic_read_u32(&gpb_slot_at(GPB_QUERY_SLOT, i)->state) == GPB_SLOT_FREE;
 	gpb_pool_status(&nunits, &nfree);
 	resources->memory = nunits * GPB_POOL_UNIT;
 	resources->free_memory = nfree * GPB_POOL_UNIT;

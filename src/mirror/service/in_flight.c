@@ -3,9 +3,9 @@
  * in_flight.c
  *	  Requests in flight: channels of the device, what was launched on them, and answers.
  *
- * Channels: one for each query slot, one for each batch slot (they keep visibility bits and lists
- * between a slot's requests), and a few spare ones for the second chunk of a large search.  At most
- * one launch is in flight on a channel.
+ * Channels: one for each query slot (they keep visibility bits and lists between a slot's
+ * requests), and a few spare ones for the second chunk of a large search.  At most one launch is in
+ * flight on a channel.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ static int	launches_in_flight = 0;
 int
 gpb_channels_needed(void)
 {
-	return gpb_slot_count(GPB_BATCH_SLOT) + GPB_SPARE_CHANNELS;
+	return gpb_slot_count(GPB_QUERY_SLOT) + GPB_SPARE_CHANNELS;
 }
 
 void
@@ -40,7 +40,7 @@ gpb_in_flight_init(void)
 }
 
 int
-gpb_batch_channel(int number)
+gpb_query_channel(int number)
 {
 	return number;
 }
@@ -111,7 +111,7 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 	memcpy(launch->number, numbers, n * sizeof(int));
 	launches_in_flight++;
 	if (kind == GPB_RANGES_LAUNCHED &&
-		gpb_slot_is_aggregate(gpb_slot_at(GPB_BATCH_SLOT, numbers[0])))
+		gpb_slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0])))
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
 	if (n > 1)
@@ -165,13 +165,13 @@ gpb_count_answer(GpbRequestSlot *slot, bool ok)
 }
 
 /*
- * Answer a batch slot, counting what it asked for: keys of searches, and keys or ranges that were
+ * Answer a query slot, counting what it asked for: keys of searches, and keys or ranges that were
  * to be aggregated or listed.
  */
 void
-gpb_answer_batch(int number, bool ok)
+gpb_answer_query(int number, bool ok)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 
 	if (ok && gpb_slot_is_aggregate(slot))
 		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
@@ -185,5 +185,5 @@ gpb_answer_batch(int number, bool ok)
 									slot->ranges.n);
 		pg_atomic_fetch_add_u64(&gpb_statistics->batches, 1);
 	}
-	gpb_slot_answer(GPB_BATCH_SLOT, slot, gpb_count_answer(slot, ok));
+	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, ok));
 }

@@ -24,15 +24,15 @@ typedef struct GpbLaunch
 {
 	GpbLaunchKind kind;
 	int			nslots;
-	int			number[GPB_SEARCH_PIECES];	/* of the batch slots */
+	int			number[GPB_SEARCH_PIECES];	/* of the query slots */
 } GpbLaunch;
 
 /* How many channels the device is to be opened with. */
 extern int	gpb_channels_needed(void);
 extern void gpb_in_flight_init(void);
 
-/* The channel of a batch slot */
-extern int	gpb_batch_channel(int number);
+/* The channel of a query slot */
+extern int	gpb_query_channel(int number);
 extern bool gpb_channel_is_free(int channel);
 /* A spare channel on which nothing is in flight, or -1 if there is none. */
 extern int	gpb_spare_channel(void);
@@ -55,7 +55,7 @@ extern GpbLaunch gpb_take_launch(int channel);
 
 /* Count a request that failed, unless its backend has gone.  Returns ok. */
 extern bool gpb_count_answer(GpbRequestSlot *slot, bool ok);
-/* Answer a batch slot, and count what it asked for. */
-extern void gpb_answer_batch(int number, bool ok);
+/* Answer a query slot, and count what it asked for. */
+extern void gpb_answer_query(int number, bool ok);
 
 #endif							/* GPB_IN_FLIGHT_H */

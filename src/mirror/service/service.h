@@ -34,11 +34,11 @@ extern bool gpb_serve_queries(void);
 /* ---- service_search.c ---- */
 
 extern void gpb_searches_init(void);
-/* A search was found in a batch slot. */
+/* A search was found in a query slot. */
 extern void gpb_search_submitted(int number);
 extern bool gpb_search_has_slot(int number);
 extern bool gpb_launch_searches(void);
-/* A launch with keys of a batch slot's search has ended. */
+/* A launch with keys of a query slot's search has ended. */
 extern void gpb_search_completed(int number, bool ok);
 
 #endif							/* GPB_SERVICE_H */

@@ -122,7 +122,7 @@ gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 static void
 gpb_serve_batch(int number, GpbRequestSlot *slot)
 {
-	int			channel = gpb_batch_channel(number);
+	int			channel = gpb_query_channel(number);
 	char	   *staging = gpb_pool_staging(slot);
 	Size		size = slot->nunits * GPB_POOL_UNIT;
 	bool		ok = false;
@@ -145,7 +145,7 @@ gpb_serve_batch(int number, GpbRequestSlot *slot)
 		default:
 			break;
 	}
-	gpb_answer_batch(number, ok);
+	gpb_answer_query(number, ok);
 }
 
 /* ---- looking over the slots ---- */
@@ -163,13 +163,13 @@ gpb_take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
 }
 
 /*
- * Look once over the batch slots.  Each look begins one slot further, so that no slot is always the
+ * Look once over the query slots.  Each look begins one slot further, so that no slot is always the
  * first.
  */
 static bool
 gpb_look_at_batches(void)
 {
-	int			n = gpb_slot_count(GPB_BATCH_SLOT);
+	int			n = gpb_slot_count(GPB_QUERY_SLOT);
 	bool		worked = false;
 	int			i;
 
@@ -178,11 +178,11 @@ gpb_look_at_batches(void)
 	for (i = 0; i < n; i++)
 	{
 		int			number = (gpb_first_batch + i) % n;
-		GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 		bool		busy = gpb_search_has_slot(number) ||
-		!gpb_channel_is_free(gpb_batch_channel(number));
+		!gpb_channel_is_free(gpb_query_channel(number));
 
-		if (!gpb_take_submitted(GPB_BATCH_SLOT, slot, busy))
+		if (!gpb_take_submitted(GPB_QUERY_SLOT, slot, busy))
 			continue;
 		gpb_serve_batch(number, slot);
 		gpb_heartbeat();
@@ -196,7 +196,7 @@ gpb_look_at_batches(void)
 static void
 gpb_complete_ranges(int channel, int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 	GpbLists   *lists = &gpb_lists[channel];
 	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
 
@@ -206,7 +206,7 @@ gpb_complete_ranges(int channel, int number)
 		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
 	}
-	gpb_answer_batch(number, status == GPB_DEVICE_OK);
+	gpb_answer_query(number, status == GPB_DEVICE_OK);
 }
 
 static void

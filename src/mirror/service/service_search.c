@@ -30,7 +30,7 @@
 
 #define GPB_CHUNKS_IN_FLIGHT	4
 
-/* A batch slot's search, from the moment it was found until it is answered */
+/* A query slot's search, from the moment it was found until it is answered */
 typedef struct GpbSearchState
 {
 	bool		active;
@@ -41,9 +41,9 @@ typedef struct GpbSearchState
 	GpbSearchPiece arrays;		/* all of it */
 } GpbSearchState;
 
-static GpbSearchState *searches = NULL; /* by batch slot */
+static GpbSearchState *searches = NULL; /* by query slot */
 
-static int *small = NULL;	/* batch slots whose small searches are to be joined */
+static int *small = NULL;	/* query slots whose small searches are to be joined */
 
 static int	nsmall = 0;
 static int	nactive = 0;
@@ -53,13 +53,13 @@ static int	next_turn = 0;
 void
 gpb_searches_init(void)
 {
-	int			n = gpb_slot_count(GPB_BATCH_SLOT);
+	int			n = gpb_slot_count(GPB_QUERY_SLOT);
 
 	searches = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbSearchState));
 	small = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
 }
 
-/* Has the batch slot a search that is not answered yet, so that nobody may free the slot? */
+/* Has the query slot a search that is not answered yet, so that nobody may free the slot? */
 bool
 gpb_search_has_slot(int number)
 {
@@ -74,7 +74,7 @@ search_end(int number)
 
 	search->active = false;
 	nactive--;
-	gpb_answer_batch(number, !search->failed);
+	gpb_answer_query(number, !search->failed);
 }
 
 /* Answer the search if nothing of it is in flight and nothing is left to launch. */
@@ -89,27 +89,27 @@ search_end_if_done(int number)
 
 /* Find the arrays that the request asks for.  Returns false if they do not fit its staging. */
 static bool
-search_arrange(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
+request_arrays(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
 {
 	Size		size = slot->nunits * GPB_POOL_UNIT;
 	int			key_width = gpb_registry->mirrors[slot->mirror].layout.key_width;
 
 	return (slot->search.order == GPB_ORDER_INPUT || slot->search.n <= GPB_SEARCH_CHUNK) &&
-		gpb_mirror_batch_arrange(&slot->search, key_width, gpb_pool_staging(slot), arrays) <= size;
+		gpb_search_arrange(&slot->search, key_width, gpb_pool_staging(slot), arrays) <= size;
 }
 
-/* Begin the search that was found in a batch slot. */
+/* Begin the search that was found in a query slot. */
 void
 gpb_search_submitted(int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 	GpbSearchState *search = &searches[number];
 
 	memset(search, 0, sizeof(*search));
 	search->active = true;
 	nactive++;
 	if ((slot->search.positions ? gpb_full_mirror(slot) : gpb_searchable_mirror(slot)) == NULL ||
-		!search_arrange(slot, &search->arrays))
+		!request_arrays(slot, &search->arrays))
 		search->failed = true;
 	if (search->failed || search->arrays.n == 0)
 	{
@@ -126,7 +126,7 @@ gpb_search_submitted(int number)
 static bool
 search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, numbers[0]);
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, numbers[0]);
 	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
 	const uint32 *changed = NULL;
 	uint32		nblocks = 0;
@@ -169,7 +169,7 @@ static void
 launch_joined(int first)
 {
 	static GpbSearchSpec spec;
-	const GpbRequestSlot *leader = gpb_slot_at(GPB_BATCH_SLOT, small[first]);
+	const GpbRequestSlot *leader = gpb_slot_at(GPB_QUERY_SLOT, small[first]);
 	int			numbers[GPB_SEARCH_PIECES];
 	int			left = first;
 	int			i;
@@ -182,7 +182,7 @@ launch_joined(int first)
 	for (i = first; i < nsmall; i++)
 	{
 		int			number = small[i];
-		const GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+		const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 		GpbSearchState *search = &searches[number];
 
 		if (spec.npieces == GPB_SEARCH_PIECES || !can_join(leader, slot))
@@ -196,7 +196,7 @@ launch_joined(int first)
 		spec.piece[spec.npieces++] = search->arrays;
 	}
 	nsmall = left;
-	if (search_launch(&spec, gpb_batch_channel(numbers[0]), numbers, (int) spec.npieces))
+	if (search_launch(&spec, gpb_query_channel(numbers[0]), numbers, (int) spec.npieces))
 		return;
 	for (i = 0; i < spec.npieces; i++)
 	{
@@ -231,7 +231,7 @@ launch_chunk(int number, int channel)
 {
 	static GpbSearchSpec spec;
 	GpbSearchState *search = &searches[number];
-	GpbRequestSlot *slot = gpb_slot_at(GPB_BATCH_SLOT, number);
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 
 	spec.bound = slot->search.bound;
 	spec.order = slot->search.order;
@@ -261,7 +261,7 @@ channel_for_chunk(int number)
 		search->in_flight == GPB_CHUNKS_PER_REQUEST ||
 		(search->large && chunks_in_flight == GPB_CHUNKS_IN_FLIGHT))
 		return -1;
-	return gpb_channel_is_free(gpb_batch_channel(number)) ? gpb_batch_channel(number) :
+	return gpb_channel_is_free(gpb_query_channel(number)) ? gpb_query_channel(number) :
 		gpb_spare_channel();
 }
 
@@ -269,7 +269,7 @@ channel_for_chunk(int number)
 static bool
 launch_turn(void)
 {
-	int			n = gpb_slot_count(GPB_BATCH_SLOT);
+	int			n = gpb_slot_count(GPB_QUERY_SLOT);
 	int			first = next_turn;
 	bool		launched = false;
 	int			i;
@@ -303,7 +303,7 @@ gpb_launch_searches(void)
 }
 
 /*
- * Note that a launch with keys of a batch slot's search has ended; ok says that the device did it.
+ * Note that a launch with keys of a query slot's search has ended; ok says that the device did it.
  */
 void
 gpb_search_completed(int number, bool ok)

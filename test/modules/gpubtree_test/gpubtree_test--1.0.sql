@@ -9,21 +9,21 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C;
 
--- mirror_batch_test.c: search for n random keys, and compare every position with the tree.  Returns
+-- request_test.c: search for n random keys, and compare every position with the tree.  Returns
 -- how many keys are on leaves that the device could not answer for.
 CREATE FUNCTION gpubtree_test_positions(index regclass, n integer, bound integer, largest bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'gpb_test_positions'
 LANGUAGE C STRICT;
 
--- mirror_batch_test.c: the number of entries of each range; then how many came from the device's
+-- request_test.c: the number of entries of each range; then how many came from the device's
 -- answers, from unclean pieces, and from single entries.
 CREATE FUNCTION gpubtree_test_ranges(index regclass, lo bigint[], hi bigint[], list boolean)
 RETURNS bigint[]
 AS 'MODULE_PATHNAME', 'gpb_test_ranges'
 LANGUAGE C STRICT;
 
--- mirror_batch_test.c: does the service refuse what needs leaves, in a mirror of inner nodes alone?
+-- request_test.c: does the service refuse what needs leaves, in a mirror of inner nodes alone?
 CREATE FUNCTION gpubtree_test_refused(index regclass)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'gpb_test_refused'

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * mirror_batch_test.c
- *	  Batches through the service, for the TAP tests: positions and ranges.
+ * request_test.c
+ *	  Requests to the service, for the TAP tests: positions and ranges.
  *
  * Each function compares with, or completes from, the real tree, as an executor node would.
  *
@@ -46,18 +46,18 @@ gpb_test_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 		elog(ERROR, "no mirror");
 }
 
-static GpbMirrorBatch *
+static GpbRequest *
 gpb_test_begin(const GpbMirrorRef *ref, Size bytes, char **staging)
 {
-	GpbMirrorBatch *batch = gpb_mirror_batch_begin(ref, bytes);
+	GpbRequest *request = gpb_request_begin(ref, bytes);
 	Size		size;
 
-	if (batch == NULL)
-		elog(ERROR, "no batch");
-	*staging = gpb_mirror_batch_staging(batch, &size);
+	if (request == NULL)
+		elog(ERROR, "no request");
+	*staging = gpb_request_staging(request, &size);
 	if (size < bytes)
 		elog(ERROR, "%zu bytes of staging instead of %zu", size, bytes);
-	return batch;
+	return request;
 }
 
 static void
@@ -142,10 +142,10 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 {
 	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	GpbLayout	layout = *gpb_layout(index);
-	GpbBatchSearch search = {.bound = (GpbSearchBound) PG_GETARG_INT32(2),
+	GpbRequestSearch search = {.bound = (GpbSearchBound) PG_GETARG_INT32(2),
 		.order = GPB_ORDER_KEY, .positions = true, .n = (uint32) PG_GETARG_INT32(1)};
 	GpbMirrorRef ref;
-	GpbMirrorBatch *batch;
+	GpbRequest *request;
 	GpbSearchPiece arrays;
 	pg_prng_state prng;
 	char	   *staging;
@@ -154,9 +154,9 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 
 	gpb_test_attach(index, &layout, &ref);
 	search.epoch = gpb_mirror_epoch(&ref);
-	batch = gpb_test_begin(&ref, gpb_mirror_batch_arrange(&search, layout.key_width, NULL, &arrays),
-						   &staging);
-	gpb_mirror_batch_arrange(&search, layout.key_width, staging, &arrays);
+	request = gpb_test_begin(&ref, gpb_search_arrange(&search, layout.key_width, NULL, &arrays),
+							 &staging);
+	gpb_search_arrange(&search, layout.key_width, staging, &arrays);
 	pg_prng_seed(&prng, 1);
 	for (i = 0; i < search.n; i++)
 	{
@@ -165,7 +165,7 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 
 		memcpy((char *) arrays.keys + (Size) i * layout.key_width, &key, layout.key_width);
 	}
-	gpb_test_require(gpb_mirror_batch_search(batch, &search));
+	gpb_test_require(gpb_request_search(request, &search));
 	for (i = 0; i < search.n; i++)
 	{
 		uint64		key = 0;
@@ -178,7 +178,7 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 			gpb_test_check_position(index, &layout, search.bound, key, arrays.leaf[i],
 									arrays.position[i]);
 	}
-	gpb_mirror_batch_end(batch);
+	gpb_request_end(request);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_INT64(unclean);
 }
@@ -192,10 +192,10 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 {
 	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	GpbLayout	layout = *gpb_layout(index);
-	GpbBatchSearch search = {.bound = GPB_SEARCH_LOWER, .n = 1};
+	GpbRequestSearch search = {.bound = GPB_SEARCH_LOWER, .n = 1};
 	GpbRangesSpec ranges = {.program.layout = layout, .n = 1};
 	GpbRangesResult result;
-	GpbMirrorBatch *batch;
+	GpbRequest *request;
 	GpbMirrorRef ref;
 	char	   *staging;
 	bool		refused = true;
@@ -205,16 +205,16 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 		elog(ERROR, "no mirror");
 	for (what = 0; what < 4; what++)
 	{
-		batch = gpb_test_begin(&ref, 1024, &staging);
+		request = gpb_test_begin(&ref, 1024, &staging);
 		memset(staging, 0, 1024);
 		search.positions = what == 1;
 		search.epoch = ranges.epoch = gpb_mirror_epoch(&ref);
 		ranges.form = what == 2 ? GPB_RANGE_KEYS : GPB_RANGE_BOUNDS;
 		if (what < 2)
-			refused = refused && gpb_mirror_batch_search(batch, &search) == (what == 0);
+			refused = refused && gpb_request_search(request, &search) == (what == 0);
 		else
-			refused = refused && !gpb_mirror_batch_ranges(batch, &ranges, &result);
-		gpb_mirror_batch_end(batch);
+			refused = refused && !gpb_request_ranges(request, &ranges, &result);
+		gpb_request_end(request);
 	}
 	relation_close(index, AccessShareLock);
 	PG_RETURN_BOOL(refused);
@@ -240,7 +240,7 @@ gpb_test_count(Relation index, const GpbLayout *layout, GpbRange range)
 
 /* The whole visibility map, a page at a time */
 static void
-gpb_test_ship_visibility(GpbMirrorBatch *batch, Relation heap, uint32 *heap_blocks)
+gpb_test_ship_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
 {
 	Buffer		pin = InvalidBuffer;
 	uint8		bits[1024];
@@ -253,18 +253,18 @@ gpb_test_ship_visibility(GpbMirrorBatch *batch, Relation heap, uint32 *heap_bloc
 			bits[block / 4 % sizeof(bits)] = 0;
 		bits[block / 4 % sizeof(bits)] |= visibilitymap_get_status(heap, block, &pin) << (block % 4 * 2);
 		if (block % (4 * sizeof(bits)) == 4 * sizeof(bits) - 1 || block + 1 == *heap_blocks)
-			gpb_test_require(gpb_mirror_batch_visibility(batch,
-														 block / 4 / sizeof(bits) * sizeof(bits), bits,
-														 block / 4 % sizeof(bits) + 1));
+			gpb_test_require(gpb_request_visibility(request,
+													block / 4 / sizeof(bits) * sizeof(bits), bits,
+													block / 4 % sizeof(bits) + 1));
 	}
 	if (BufferIsValid(pin))
 		ReleaseBuffer(pin);
 }
 
-/* One batch's share of the ranges */
+/* One request's share of the ranges */
 typedef struct GpbTestRanges
 {
-	GpbMirrorBatch *batch;
+	GpbRequest *request;
 	char	   *staging;
 	GpbRangesSpec spec;
 	GpbKeyRange *ranges;
@@ -275,9 +275,9 @@ typedef struct GpbTestRanges
 static void
 gpb_test_submit_ranges(GpbTestRanges *part, Relation heap)
 {
-	gpb_test_ship_visibility(part->batch, heap, &part->spec.heap_blocks);
+	gpb_test_ship_visibility(part->request, heap, &part->spec.heap_blocks);
 	memcpy(part->staging, part->ranges, part->spec.n * sizeof(GpbKeyRange));
-	gpb_test_require(gpb_mirror_batch_submit_ranges(part->batch, &part->spec));
+	gpb_test_require(gpb_request_submit_ranges(part->request, &part->spec));
 }
 
 /* Add up the answers, and what the device left behind, fetched record by record to a place behind them. */
@@ -290,8 +290,8 @@ gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 	GpbRangesResult result;
 	uint64		i;
 
-	gpb_test_require(gpb_mirror_batch_wait(part->batch));
-	gpb_mirror_batch_ranges_result(part->batch, &result);
+	gpb_test_require(gpb_request_wait(part->request));
+	gpb_request_ranges_result(part->request, &result);
 	/* nothing is wanted of any column, so that an answer is the number of entries */
 	for (i = 0; i < gpb_count_answers(&part->spec); i++)
 	{
@@ -305,25 +305,26 @@ gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 		GpbUncleanPiece *piece = (GpbUncleanPiece *) (part->staging + offset);
 		int64		entries;
 
-		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_PIECES, i, 1, offset));
+		gpb_test_require(gpb_request_fetch(part->request, GPB_FETCH_PIECES, i, 1, offset));
 		entries = gpb_test_count(index, layout, piece->range);
 		part->counts[piece->number] += entries;
 		part->totals[1] += entries;
 	}
 	for (i = 0; i < result.entries; i++)
 	{
-		gpb_test_require(gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ENTRIES, i, 1, offset));
+		gpb_test_require(gpb_request_fetch(part->request, GPB_FETCH_ENTRIES, i, 1, offset));
 		part->counts[entry->number]++;
 		part->totals[2]++;
 	}
-	/* one record too many is refused, and with it the batch */
-	if (gpb_mirror_batch_fetch(part->batch, GPB_FETCH_ENTRIES, result.entries, 1, offset))
+	/* one record too many is refused, and with it the request */
+	if (gpb_request_fetch(part->request, GPB_FETCH_ENTRIES, result.entries, 1, offset))
 		elog(ERROR, "a record that is not there was fetched");
 }
 
 /*
- * gpb_test_ranges(index, lo bigint[], hi bigint[], list) -> entries of each range, then how many of all came from
- * answers, unclean pieces, single entries.  Two batches, each with half of the ranges, are in flight together.
+ * gpb_test_ranges(index, lo bigint[], hi bigint[], list) -> entries of each range, then how many of all
+ * came from answers, unclean pieces, single entries.  Two requests, each with half of the ranges,
+ * are in flight together.
  */
 Datum
 gpb_test_ranges(PG_FUNCTION_ARGS)
@@ -363,13 +364,13 @@ gpb_test_ranges(PG_FUNCTION_ARGS)
 		part[i].ranges = ranges + (i == 0 ? 0 : n / 2);
 		part[i].counts = counts + (i == 0 ? 0 : n / 2);
 		part[i].totals = counts + n;
-		part[i].batch = gpb_test_begin(&ref, n * (sizeof(GpbKeyRange) + 64) + 1024, &part[i].staging);
+		part[i].request = gpb_test_begin(&ref, n * (sizeof(GpbKeyRange) + 64) + 1024, &part[i].staging);
 		gpb_test_submit_ranges(&part[i], heap);
 	}
 	for (i = 0; i < 2; i++)
 	{
 		gpb_test_take_ranges(&part[i], index);
-		gpb_mirror_batch_end(part[i].batch);
+		gpb_request_end(part[i].request);
 	}
 	relation_close(heap, AccessShareLock);
 	relation_close(index, AccessShareLock);

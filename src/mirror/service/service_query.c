@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * service_query.c
- *	  The service's queries: aggregates, batches of ranges and of searches.
+ *	  What queries ask of the service: ranges and searches.
  *
  * Nothing here waits for the device.  A look over the slots launches what it finds; every look
  * polls all that is in flight (in_flight.c) and answers what has ended.  A slot whose backend has
@@ -33,8 +33,8 @@ typedef struct GpbLists
 	int			width[GPB_FETCH_ENTRIES + 1];	/* bytes of a record */
 } GpbLists;
 
-static GpbLists *gpb_lists = NULL;
-static int	gpb_first_batch = 0;	/* where the next look begins */
+static GpbLists *lists_left = NULL;
+static int	first_slot = 0;		/* where the next look begins */
 
 void
 gpb_queries_init(void)
@@ -42,18 +42,18 @@ gpb_queries_init(void)
 	int			n = gpb_channels_needed();
 
 	gpb_in_flight_init();
-	gpb_lists = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbLists));
+	lists_left = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbLists));
 	gpb_searches_init();
 }
 
 /* ---- launching ---- */
 
 static bool
-gpb_launch_ranges(int channel, GpbRequestSlot *slot, int number)
+launch_ranges(int channel, GpbRequestSlot *slot, int number)
 {
 	const GpbRangesSpec *spec = &slot->ranges;
 	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
-	GpbLists   *lists = &gpb_lists[channel];
+	GpbLists   *lists = &lists_left[channel];
 	Size		size = slot->nunits * GPB_POOL_UNIT;
 	char	   *staging = gpb_pool_staging(slot);
 	GpbAnswerFormat format;
@@ -86,7 +86,7 @@ gpb_launch_ranges(int channel, GpbRequestSlot *slot, int number)
 /* ---- what is done at once ---- */
 
 static bool
-gpb_serve_visibility(int channel, GpbRequestSlot *slot, const char *staging, Size size)
+serve_visibility(int channel, GpbRequestSlot *slot, const char *staging, Size size)
 {
 	GpbDeviceStatus status;
 
@@ -98,9 +98,9 @@ gpb_serve_visibility(int channel, GpbRequestSlot *slot, const char *staging, Siz
 }
 
 static bool
-gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
+serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 {
-	const GpbLists *lists = &gpb_lists[channel];
+	const GpbLists *lists = &lists_left[channel];
 	GpbDeviceStatus status;
 	uint64		have;
 
@@ -120,7 +120,7 @@ gpb_serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 /* ---- one request ---- */
 
 static void
-gpb_serve_batch(int number, GpbRequestSlot *slot)
+serve_query(int number, GpbRequestSlot *slot)
 {
 	int			channel = gpb_query_channel(number);
 	char	   *staging = gpb_pool_staging(slot);
@@ -130,16 +130,16 @@ gpb_serve_batch(int number, GpbRequestSlot *slot)
 	switch (slot->op)
 	{
 		case GPB_OP_VISIBILITY:
-			ok = gpb_serve_visibility(channel, slot, staging, size);
+			ok = serve_visibility(channel, slot, staging, size);
 			break;
 		case GPB_OP_FETCH:
-			ok = gpb_serve_fetch(channel, slot, staging, size);
+			ok = serve_fetch(channel, slot, staging, size);
 			break;
 		case GPB_OP_SEARCH:
 			gpb_search_submitted(number);
 			return;
 		case GPB_OP_RANGES:
-			if (gpb_launch_ranges(channel, slot, number))
+			if (launch_ranges(channel, slot, number))
 				return;
 			break;
 		default:
@@ -155,7 +155,7 @@ gpb_serve_batch(int number, GpbRequestSlot *slot)
  * (it is not busy) is freed; one for which something is, is freed by whoever answers it.
  */
 static bool
-gpb_take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
+take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
 {
 	if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_ABANDONED && !busy)
 		gpb_slot_free(class, slot);
@@ -167,24 +167,24 @@ gpb_take_submitted(GpbSlotClass class, GpbRequestSlot *slot, bool busy)
  * first.
  */
 static bool
-gpb_look_at_batches(void)
+look_at_slots(void)
 {
 	int			n = gpb_slot_count(GPB_QUERY_SLOT);
 	bool		worked = false;
 	int			i;
 
 	GPB_HOLD_SERVICE("batches");
-	gpb_first_batch = (gpb_first_batch + 1) % n;
+	first_slot = (first_slot + 1) % n;
 	for (i = 0; i < n; i++)
 	{
-		int			number = (gpb_first_batch + i) % n;
+		int			number = (first_slot + i) % n;
 		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 		bool		busy = gpb_search_has_slot(number) ||
 		!gpb_channel_is_free(gpb_query_channel(number));
 
-		if (!gpb_take_submitted(GPB_QUERY_SLOT, slot, busy))
+		if (!take_submitted(GPB_QUERY_SLOT, slot, busy))
 			continue;
-		gpb_serve_batch(number, slot);
+		serve_query(number, slot);
 		gpb_heartbeat();
 		worked = true;
 	}
@@ -194,10 +194,10 @@ gpb_look_at_batches(void)
 /* ---- completing ---- */
 
 static void
-gpb_complete_ranges(int channel, int number)
+complete_ranges(int channel, int number)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
-	GpbLists   *lists = &gpb_lists[channel];
+	GpbLists   *lists = &lists_left[channel];
 	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
 
 	gpb_device_check(status);
@@ -210,7 +210,7 @@ gpb_complete_ranges(int channel, int number)
 }
 
 static void
-gpb_complete_searches(int channel, const GpbLaunch *launch)
+complete_searches(int channel, const GpbLaunch *launch)
 {
 	GpbDeviceStatus status = gpb_api->search_finish(gpb_device, channel);
 	int			i;
@@ -222,19 +222,19 @@ gpb_complete_searches(int channel, const GpbLaunch *launch)
 
 /* Finish the launch that has ended on a channel, and answer its requests. */
 static void
-gpb_complete(int channel)
+complete_launch(int channel)
 {
 	GpbLaunch	launch = gpb_take_launch(channel);
 
 	if (launch.kind == GPB_RANGES_LAUNCHED)
-		gpb_complete_ranges(channel, launch.number[0]);
+		complete_ranges(channel, launch.number[0]);
 	else
-		gpb_complete_searches(channel, &launch);
+		complete_searches(channel, &launch);
 }
 
 /* Poll each channel once, and complete what has ended. */
 static void
-gpb_poll_launches(void)
+poll_launches(void)
 {
 	int			n = gpb_channels_needed();
 	int			channel;
@@ -244,7 +244,7 @@ gpb_poll_launches(void)
 		if (gpb_channel_is_free(channel))
 			continue;
 		if (gpb_has_ended(channel))
-			gpb_complete(channel);
+			complete_launch(channel);
 		gpb_heartbeat();
 	}
 }
@@ -253,9 +253,9 @@ gpb_poll_launches(void)
 bool
 gpb_serve_queries(void)
 {
-	bool		worked = gpb_look_at_batches();
+	bool		worked = look_at_slots();
 
 	worked = gpb_any_in_flight() || worked;
-	gpb_poll_launches();
+	poll_launches();
 	return worked;
 }

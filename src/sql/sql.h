@@ -6,6 +6,7 @@
  *	mirror_functions.c	SQL functions that show and manage mirrors
  *	mirror_drops.c		mirrors of files and databases that are dropped
  *	probe.c				gpubtree_probe: a batch of keys from SQL
+ *	request_timing.c	gpubtree_request_timing: how long searches take
  *
  *-------------------------------------------------------------------------
  */

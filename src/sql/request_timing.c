@@ -41,7 +41,7 @@ PG_FUNCTION_INFO_V1(gpubtree_request_timing);
 /* ---- arguments ---- */
 
 static GpbSearchOrder
-gpb_order_named(const char *name)
+order_from_name(const char *name)
 {
 	if (strcmp(name, "input") == 0)
 		return GPB_ORDER_INPUT;
@@ -57,7 +57,7 @@ gpb_order_named(const char *name)
 
 /* Raise an error unless it is a gpubtree index whose pages can be read and mirrored. */
 static void
-gpb_require_mirrorable(Relation index)
+require_mirrorable(Relation index)
 {
 	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != gpb_build)
 		ereport(ERROR,
@@ -73,7 +73,7 @@ gpb_require_mirrorable(Relation index)
 }
 
 static void
-gpb_raise_no_answer(void)
+raise_no_answer(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -83,7 +83,7 @@ gpb_raise_no_answer(void)
 
 /* Attach and refresh, or say why there is nothing to measure. */
 static void
-gpb_require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
+require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 {
 	uint64		blocks;
 
@@ -102,8 +102,8 @@ gpb_require_mirror(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 
 /* Staging for the search, all of it at once. */
 static GpbRequest *
-gpb_require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int key_width,
-					GpbSearchPiece *arrays)
+require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int key_width,
+				GpbSearchPiece *arrays)
 {
 	Size		bytes = gpb_search_arrange(search, key_width, NULL, arrays);
 	GpbRequest *request = gpb_request_begin(ref, bytes);
@@ -111,7 +111,7 @@ gpb_require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int
 	Size		size;
 
 	if (request == NULL)
-		gpb_raise_no_answer();
+		raise_no_answer();
 	staging = gpb_request_staging(request, &size);
 	if (size < bytes)
 		ereport(ERROR,
@@ -127,8 +127,8 @@ gpb_require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int
 
 /* The first or last key that is not NULL on the leaf that covers bound; "otherwise" if there is none. */
 static uint64
-gpb_key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
-			   uint64 otherwise)
+key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
+		   uint64 otherwise)
 {
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
@@ -151,11 +151,11 @@ gpb_key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool las
 
 /* Random keys between the smallest and the largest of the index. */
 static void
-gpb_fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
+fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
 {
 	uint64		largest = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
-	uint64		lo = gpb_key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
-	uint64		hi = gpb_key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
+	uint64		lo = key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
+	uint64		hi = key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
 	pg_prng_state prng;
 	uint32		i;
 
@@ -180,7 +180,7 @@ gpb_fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
  * links (rule M7)?
  */
 static bool
-gpb_leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)
+leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)
 {
 	GpbBound	bound = {key, 0};
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
@@ -210,7 +210,7 @@ gpb_leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 k
 
 /* Raise an error unless a sample of the results is right. */
 static void
-gpb_check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *arrays)
+check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *arrays)
 {
 	uint32		step = Max(arrays->n / GPB_SAMPLE, 1);
 	uint32		i;
@@ -222,7 +222,7 @@ gpb_check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *
 		((const uint64 *) arrays->keys)[place] : ((const uint32 *) arrays->keys)[place];
 
 		CHECK_FOR_INTERRUPTS();
-		if (place >= arrays->n || !gpb_leads_to(index, layout, arrays->leaf[i], key))
+		if (place >= arrays->n || !leads_to(index, layout, arrays->leaf[i], key))
 			elog(ERROR, "index \"%s\": result %u, block %u, is not the leaf of its key " UINT64_FORMAT,
 				 RelationGetRelationName(index), i, arrays->leaf[i], key);
 	}
@@ -235,7 +235,7 @@ gpb_check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *
  * have been written after.
  */
 static double
-gpb_time_request(GpbRequest *request, const GpbRequestSearch *search, const GpbSearchPiece *arrays)
+time_request(GpbRequest *request, const GpbRequestSearch *search, const GpbSearchPiece *arrays)
 {
 	volatile uint32 *leaf = arrays->leaf;
 	instr_time	start,
@@ -245,7 +245,7 @@ gpb_time_request(GpbRequest *request, const GpbRequestSearch *search, const GpbS
 	leaf[search->n - 1] = GPB_NO_BLOCK;
 	INSTR_TIME_SET_CURRENT(start);
 	if (!gpb_request_search(request, search))
-		gpb_raise_no_answer();
+		raise_no_answer();
 	if (leaf[0] == GPB_NO_BLOCK || leaf[search->n - 1] == GPB_NO_BLOCK)
 		elog(ERROR, "a search of %u keys was answered without its results", search->n);
 	INSTR_TIME_SET_CURRENT(end);
@@ -254,7 +254,7 @@ gpb_time_request(GpbRequest *request, const GpbRequestSearch *search, const GpbS
 }
 
 static int
-gpb_compare_times(const void *a, const void *b)
+compare_times(const void *a, const void *b)
 {
 	double		x = *(const double *) a;
 	double		y = *(const double *) b;
@@ -264,7 +264,7 @@ gpb_compare_times(const void *a, const void *b)
 
 /* The value that a fraction of the n sorted ones does not exceed */
 static double
-gpb_quantile(const double *sorted, int n, double fraction)
+quantile(const double *sorted, int n, double fraction)
 {
 	int			rank = (int) ceil(fraction * n);
 
@@ -298,7 +298,7 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to measure the gpubtree service"),
 				 errhint("Superusers and members of pg_monitor may.")));
-	search.order = gpb_order_named(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	search.order = order_from_name(text_to_cstring(PG_GETARG_TEXT_PP(3)));
 	if (nkeys < 1 || (search.order != GPB_ORDER_INPUT && nkeys > GPB_SEARCH_CHUNK))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -314,27 +314,27 @@ gpubtree_request_timing(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 
 	index = gpb_open_named(PG_GETARG_OID(0), AccessShareLock);
-	gpb_require_mirrorable(index);
+	require_mirrorable(index);
 	layout = *gpb_layout(index);	/* the relcache may free its own */
-	gpb_require_mirror(index, &layout, &ref);
-	request = gpb_require_staging(&ref, &search, layout.key_width, &arrays);
-	gpb_fill_keys(index, &layout, (void *) arrays.keys, arrays.n);
+	require_mirror(index, &layout, &ref);
+	request = require_staging(&ref, &search, layout.key_width, &arrays);
+	fill_keys(index, &layout, (void *) arrays.keys, arrays.n);
 
 	times = MemoryContextAllocHuge(CurrentMemoryContext, nrequests * sizeof(double));
 	for (i = 0; i < nrequests; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		times[i] = gpb_time_request(request, &search, &arrays);
+		times[i] = time_request(request, &search, &arrays);
 		total += times[i];
 	}
-	gpb_check_sample(index, &layout, &arrays);
+	check_sample(index, &layout, &arrays);
 	gpb_request_end(request);
 	relation_close(index, AccessShareLock);
 
-	qsort(times, nrequests, sizeof(double), gpb_compare_times);
+	qsort(times, nrequests, sizeof(double), compare_times);
 	values[0] = Float8GetDatum((double) nkeys * nrequests / (total / 1e6));
-	values[1] = Float8GetDatum(gpb_quantile(times, nrequests, 0.5));
-	values[2] = Float8GetDatum(gpb_quantile(times, nrequests, 0.99));
+	values[1] = Float8GetDatum(quantile(times, nrequests, 0.5));
+	values[2] = Float8GetDatum(quantile(times, nrequests, 0.99));
 	values[3] = Float8GetDatum(times[nrequests - 1]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -237,18 +237,4 @@ gpb_answer_normalize(const GpbAnswerFormat *format, int64 *answer)
 	}
 }
 
-/* The answer's words of a column as a running state; sum, min and max are 0 where not wanted. */
-GPB_FN GpbColumnState
-gpb_answer_state(const GpbAnswerColumn *column, const int64 *answer)
-{
-	GpbColumnState state;
-
-	state.count = answer[column->count];
-	state.sum_low = column->sum != 0 ? (uint64) answer[column->sum] : 0;
-	state.sum_high = column->sum != 0 ? answer[column->sum + 1] : 0;
-	state.min = column->minmax != 0 ? answer[column->minmax] : 0;
-	state.max = column->minmax != 0 ? answer[column->minmax + 1] : 0;
-	return state;
-}
-
 #endif							/* GPB_ANSWER_H */

@@ -38,6 +38,7 @@ gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uin
 static inline void
 gpb_batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 {
+	batch->counters.matches++;
 	gpb_answer_add_entry(&batch->format, &batch->program.layout,
 						 gpb_batch_answer(batch, number), key, row);
 }
@@ -239,24 +240,28 @@ gpb_batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
 	batch->counters.engine = engine->name;
 }
 
+/* Begin the total, and the answer to each range if the engine adds to those. */
+static void
+gpb_batch_init_answers(GpbBatch *batch)
+{
+	Size		width = gpb_batch_answer_width(batch);
+	uint32		i;
+
+	gpb_answer_init(&batch->format, batch->total);
+	if (batch->answers == NULL || batch->engine->stores_answers)
+		return;
+	for (i = 0; i < batch->n; i++)
+		memcpy(gpb_batch_answer(batch, i), batch->total, width);
+}
+
 /* Let the engine begin, with range batch->first. */
 static void
 gpb_batch_start(GpbBatch *batch)
 {
+	gpb_batch_init_answers(batch);
 	if (batch->engine != &gpb_batch_device && batch->n > batch->first)
 		gpb_count_cpu_batch(batch->form, batch->n - batch->first);
 	batch->engine->start(batch);
-}
-
-/* Begin all answers of the run: nothing has been aggregated. */
-static void
-gpb_batch_init_answers(GpbBatch *batch)
-{
-	uint32		i;
-
-	gpb_answer_init(&batch->format, batch->total);
-	for (i = 0; batch->answers != NULL && i < batch->n; i++)
-		gpb_answer_init(&batch->format, gpb_batch_answer(batch, i));
 }
 
 /*
@@ -276,7 +281,7 @@ gpb_batch_fall_back(GpbBatch *batch)
 		gpb_visit_end(batch->visit);
 		batch->visit = NULL;
 		batch->visited = 0;
-		gpb_batch_init_answers(batch);
+		batch->counters.matches = batch->matches_before;
 	}
 	gpb_batch_list_reset(batch, 0, 0);
 	batch->counters.fallbacks++;
@@ -304,22 +309,17 @@ gpb_batch_fill(GpbBatch *batch)
 
 /* ---- answers ---- */
 
-/* All entries were added: make the answers ready to be read, and count what they have. */
+/* All entries were added: make the exact sums in the answers, if any, ready to be read. */
 static void
 gpb_batch_complete_answers(GpbBatch *batch)
 {
-	bool		sums = batch->format.integers < batch->format.words;
 	uint32		n = batch->answers != NULL ? batch->n : 1;
 	uint32		i;
 
+	if (batch->format.integers == batch->format.words)
+		return;
 	for (i = 0; i < n; i++)
-	{
-		int64	   *answer = gpb_batch_answer(batch, i);
-
-		if (sums)
-			gpb_answer_normalize(&batch->format, answer);
-		batch->counters.matches += answer[0];
-	}
+		gpb_answer_normalize(&batch->format, gpb_batch_answer(batch, i));
 }
 
 void
@@ -335,7 +335,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch->n = n;
 	batch->first = 0;
 	batch->answers = answers;
-	gpb_batch_init_answers(batch);
+	batch->matches_before = batch->counters.matches;
 	batch->counters.runs++;
 	batch->counters.ranges += n;
 	gpb_batch_set_engine(batch, gpb_batch_choose(batch));

@@ -330,6 +330,7 @@ gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit
 	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
 	int			at;
 
+	batch->counters.matches += pick.n;
 	if (pick.n >= GPB_WIDE_SPAN)
 	{
 		gpb_leaf_answer(page, &batch->program, &batch->format, &pick, answer);
@@ -471,6 +472,7 @@ gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 
 	gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
 					gpb_batch_answer(batch, hit->number));
+	batch->counters.matches += pick.n;
 	for (i = 0; i < nunknown; i++)
 		gpb_batch_add_unknown(batch, hit->number,
 							  gpb_page_key(page, layout->key_width, unknown[i]),

@@ -306,21 +306,27 @@ gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
 
 /* ---- what comes back ---- */
 
-/* Add the answers to a chunk, which lie in its staging. */
+/*
+ * Take the answers to a chunk, which lie in its staging.  What else comes of a range is added later,
+ * and to a total the chunks are.
+ */
 static void
 gpb_device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
 {
 	const GpbAnswerFormat *format = &batch->format;
-	const int64 *answer = (const int64 *) chunk->staging;
+	const int64 *answers = (const int64 *) chunk->staging;
 	uint32		n = gpb_count_answers(&chunk->spec);
 	int64		entries = 0;
 	uint32		i;
 
-	for (i = 0; i < n; i++, answer += format->words)
-	{
-		entries += answer[0];
-		gpb_answer_merge(format, gpb_batch_answer(batch, chunk->first + i), answer);
-	}
+	for (i = 0; i < n; i++)
+		entries += answers[(Size) i * format->words];
+	if (chunk->spec.total)
+		gpb_answer_merge(format, batch->total, answers);
+	else
+		memcpy(gpb_batch_answer(batch, chunk->first), answers,
+			   (Size) n * gpb_answer_width(format));
+	batch->counters.matches += entries;
 	pgstat_count_index_tuples(batch->index, entries);
 }
 
@@ -606,6 +612,7 @@ gpb_batch_device_fill(GpbBatch *batch)
 
 const GpbBatchEngine gpb_batch_device = {
 	.name = "device",
+	.stores_answers = true,
 	.start = gpb_batch_device_start,
 	.fill = gpb_batch_device_fill,
 	.end = gpb_batch_device_end

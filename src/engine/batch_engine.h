@@ -23,11 +23,17 @@ typedef enum GpbFillOutcome
 
 /*
  * An engine works on the run that the batch holds.  It adds entries with gpb_batch_add_visible and
- * gpb_batch_add_unknown, or whole answers.
+ * gpb_batch_add_unknown, or many at a time to an answer, which it then counts as matches.
  */
 typedef struct GpbBatchEngine
 {
 	const char *name;
+
+	/*
+	 * Does it store the answer to each range, whole, before it adds to it?  If not, the answers are
+	 * those of no entries when it begins.
+	 */
+	bool		stores_answers;
 
 	/* Begin a run with range batch->first. */
 	void		(*start) (GpbBatch *batch);
@@ -93,6 +99,7 @@ struct GpbBatch
 	uint32		first;			/* list: ranges before this one were handed out */
 	int64	   *answers;		/* NULL: all goes to total */
 	int64	   *total;
+	uint64		matches_before; /* counters.matches when the run began */
 
 	const GpbLeafFinder *finder;	/* for the CPU engine; NULL: it looks in the tree */
 	void	   *finder_state;

@@ -166,34 +166,46 @@ gpb_float_sum_value(const GpbFloatSum *sum)
 
 /* ---- by function ---- */
 
+/* The 128-bit sum of an integer column */
+static Numeric
+gpb_final_integer_sum(const GpbAnswerColumn *column, const int64 *answer)
+{
+	return gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
+}
+
+/* The exact sum of a float8 column */
+static float8
+gpb_final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
+{
+	return gpb_float_sum_value((const GpbFloatSum *) (answer + column->float_sum));
+}
+
 static Datum
-gpb_final_sum(const GpbAggregateItem *item, const GpbColumnState *state,
-			  const GpbFloatSum *sum)
+gpb_final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
 	switch (item->type)
 	{
 		case INT2OID:
 		case INT4OID:
-			return Int64GetDatum((int64) state->sum_low);
+			return Int64GetDatum(answer[column->sum]);
 		case INT8OID:
-			return NumericGetDatum(gpb_int128_numeric(state->sum_low, state->sum_high));
+			return NumericGetDatum(gpb_final_integer_sum(column, answer));
 		case FLOAT8OID:
-			return Float8GetDatum(gpb_float_sum_value(sum));
+			return Float8GetDatum(gpb_final_float_sum(column, answer));
 		default:
 			elog(ERROR, "cannot sum type %u", item->type);
 	}
 }
 
 static Datum
-gpb_final_avg(const GpbAggregateItem *item, const GpbColumnState *state,
-			  const GpbFloatSum *sum)
+gpb_final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
 	if (item->type == FLOAT8OID)
-		return Float8GetDatum(gpb_float_sum_value(sum) / (float8) state->count);
+		return Float8GetDatum(gpb_final_float_sum(column, answer) /
+							  (float8) answer[column->count]);
 	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(gpb_int128_numeric(state->sum_low,
-																  state->sum_high)),
-							   NumericGetDatum(int64_to_numeric(state->count)));
+							   NumericGetDatum(gpb_final_integer_sum(column, answer)),
+							   NumericGetDatum(int64_to_numeric(answer[column->count])));
 }
 
 /* A column's value as a Datum; "value" as min and max hold it. */
@@ -231,30 +243,25 @@ Datum
 gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 					const int64 *answer, bool *isnull)
 {
-	GpbColumnState state;
-	const GpbFloatSum *sum;
-
 	*isnull = false;
 	if (item->function == GPB_COUNT_ENTRIES)
 		return Int64GetDatum(answer[0]);
 	if (item->function == GPB_COUNT_VALUES)
 		return Int64GetDatum(answer[column->count]);
 
-	state = gpb_answer_state(column, answer);
-	sum = (const GpbFloatSum *) (answer + column->float_sum);
-	*isnull = state.count == 0;
+	*isnull = answer[column->count] == 0;
 	if (*isnull)
 		return (Datum) 0;
 	switch (item->function)
 	{
 		case GPB_SUM:
-			return gpb_final_sum(item, &state, sum);
+			return gpb_final_sum(item, column, answer);
 		case GPB_AVG:
-			return gpb_final_avg(item, &state, sum);
+			return gpb_final_avg(item, column, answer);
 		case GPB_MIN:
-			return gpb_final_value(item, state.min);
+			return gpb_final_value(item, answer[column->minmax]);
 		case GPB_MAX:
-			return gpb_final_value(item, state.max);
+			return gpb_final_value(item, answer[column->minmax + 1]);
 		default:
 			elog(ERROR, "unrecognized aggregate function: %d", (int) item->function);
 	}

@@ -24,7 +24,14 @@ struct GpbRangeTotals
 	const GpbAnswerFormat *format;
 	uint32		n;				/* ranges of the last run ... */
 	int64	   *answers;		/* ... and the answers to them */
-	int64	   *group;			/* the answer over the group */
+
+	/*
+	 * The answer over the group: "nothing", as long as the group is empty; the answer to its only
+	 * range, where that lies; or "sum", once there was anything to be added up.
+	 */
+	const int64 *group;
+	int64	   *nothing;
+	int64	   *sum;
 };
 
 /* ---- begin and end ---- */
@@ -71,7 +78,9 @@ gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 		if (items[i].function != GPB_COUNT_ENTRIES)
 			totals->columns[i] = gpb_find_answer_column(totals->format, items[i].column);
 	}
-	totals->group = palloc(gpb_batch_answer_width(totals->batch));
+	totals->sum = palloc(gpb_batch_answer_width(totals->batch));
+	totals->nothing = palloc(gpb_batch_answer_width(totals->batch));
+	gpb_answer_init(totals->format, totals->nothing);
 	gpb_range_group_init(totals);
 	MemoryContextSwitchTo(caller);
 	return totals;
@@ -86,9 +95,21 @@ gpb_range_totals_end(GpbRangeTotals *totals)
 
 /* ---- answers ---- */
 
+/* The group's answer, to which more is to be added, or whose range's answer goes */
+static int64 *
+gpb_group_sum(GpbRangeTotals *totals)
+{
+	if (totals->group != totals->sum)
+		memcpy(totals->sum, totals->group, gpb_range_totals_width(totals));
+	totals->group = totals->sum;
+	return totals->sum;
+}
+
 void
 gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
+	if (totals->group != totals->nothing)
+		(void) gpb_group_sum(totals);
 	MemoryContextReset(totals->answers_context);
 	totals->n = n;
 	totals->answers = NULL;
@@ -103,7 +124,7 @@ void
 gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
 	gpb_batch_run(totals->batch, ranges, n, NULL);
-	gpb_answer_merge(totals->format, totals->group, gpb_batch_total(totals->batch));
+	gpb_answer_merge(totals->format, gpb_group_sum(totals), gpb_batch_total(totals->batch));
 }
 
 Size
@@ -130,23 +151,32 @@ gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range)
 void
 gpb_range_group_init(GpbRangeTotals *totals)
 {
-	gpb_answer_init(totals->format, totals->group);
+	totals->group = totals->nothing;
 }
 
 void
 gpb_range_group_add(GpbRangeTotals *totals, uint32 range)
 {
-	gpb_answer_merge(totals->format, totals->group, gpb_range_answer(totals, range));
+	const int64 *answer = gpb_range_answer(totals, range);
+
+	if (totals->group == totals->nothing)
+		totals->group = answer;
+	else
+		gpb_answer_merge(totals->format, gpb_group_sum(totals), answer);
 }
 
 void
 gpb_range_group_count(GpbRangeTotals *totals, int64 n, bool keys)
 {
 	const GpbAnswerFormat *format = totals->format;
+	int64	   *sum;
 
-	totals->group[0] += n;
+	if (n == 0)
+		return;
+	sum = gpb_group_sum(totals);
+	sum[0] += n;
 	if (keys && format->ncolumns > 0 && format->column[0].column == 0)
-		totals->group[format->column[0].count] += n;
+		sum[format->column[0].count] += n;
 }
 
 int64

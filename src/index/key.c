@@ -133,11 +133,18 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 
 /* ---- ranges ---- */
 
+/* Leave out what is below the bound. */
 static inline void
-gpb_range_intersect(GpbRange *range, GpbBound lo, GpbBound hi)
+gpb_range_begin_at(GpbRange *range, GpbBound lo)
 {
 	if (gpb_bound_less(range->lo, lo))
 		range->lo = lo;
+}
+
+/* Leave out what is not below the bound. */
+static inline void
+gpb_range_end_at(GpbRange *range, GpbBound hi)
+{
 	if (gpb_bound_less(hi, range->hi))
 		range->hi = hi;
 }
@@ -397,23 +404,25 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 		strategy = BTCommuteStrategyNumber(strategy);
 	}
 
-	gpb_range_intersect(range, not_null.lo, not_null.hi);
+	gpb_range_begin_at(range, not_null.lo);
+	gpb_range_end_at(range, not_null.hi);
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			gpb_range_intersect(range, GPB_BOUND_MIN, before);
+			gpb_range_end_at(range, before);
 			break;
 		case BTLessEqualStrategyNumber:
-			gpb_range_intersect(range, GPB_BOUND_MIN, after);
+			gpb_range_end_at(range, after);
 			break;
 		case BTEqualStrategyNumber:
-			gpb_range_intersect(range, before, after);
+			gpb_range_begin_at(range, before);
+			gpb_range_end_at(range, after);
 			break;
 		case BTGreaterEqualStrategyNumber:
-			gpb_range_intersect(range, before, GPB_BOUND_MAX);
+			gpb_range_begin_at(range, before);
 			break;
 		case BTGreaterStrategyNumber:
-			gpb_range_intersect(range, after, GPB_BOUND_MAX);
+			gpb_range_begin_at(range, after);
 			break;
 		default:
 			elog(ERROR, "unrecognized strategy number: %d", strategy);

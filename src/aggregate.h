@@ -18,22 +18,22 @@
 #define GPB_MAX_COLUMNS		(GPB_MAX_INCLUDE + 1)
 
 /*
- * Running state of one column.  min and max compare as ordered integers:
- * integer columns as they are, float8 through gpb_float_order.  Both are
+ * The running state of one column.  min and max compare as ordered integers: those of an integer
+ * column as they are, those of a float8 column as gpb_float_order() maps them.  Both are
  * meaningless while count is 0.
  */
 typedef struct GpbColumnState
 {
 	int64		count;			/* non-NULL values seen */
-	uint64		sum_low;		/* two's complement 128-bit sum */
+	uint64		sum_low;		/* low and high word of a 128-bit sum in two's complement */
 	int64		sum_high;
 	int64		min;
 	int64		max;
 } GpbColumnState;
 
 /*
- * float8 bits to an integer in PostgreSQL's float8 order: -inf .. inf, all NaNs equal
- * and last.  -0 and 0 are equal there; both map to 0.
+ * Map the bits of a float8 to an integer whose order is PostgreSQL's order of float8: -Infinity
+ * first, all NaNs equal and last.  -0 and 0 are equal there, so both map to 0.
  */
 GPB_FN int64
 gpb_float_order(int64 bits)
@@ -45,7 +45,7 @@ gpb_float_order(int64 bits)
 	return bits < 0 ? -(int64) magnitude : (int64) magnitude;
 }
 
-/* The inverse: bits of the float8 that gpb_float_order mapped. */
+/* Return the bits of the float8 that gpb_float_order() mapped to "order". */
 GPB_FN int64
 gpb_float_unorder(int64 order)
 {
@@ -54,6 +54,7 @@ gpb_float_unorder(int64 order)
 	return order < 0 ? (int64) ((uint64) (-order) | ((uint64) 1 << 63)) : order;
 }
 
+/* Set the state to that of no values. */
 GPB_FN void
 gpb_column_state_init(GpbColumnState *state)
 {
@@ -64,7 +65,7 @@ gpb_column_state_init(GpbColumnState *state)
 	state->max = -(int64) 0x7FFFFFFFFFFFFFFF - 1;
 }
 
-/* Add one non-NULL integer, or one float8 as gpb_float_order gave it. */
+/* Add one non-NULL value: an integer, or a float8 as gpb_float_order() mapped it. */
 GPB_FN void
 gpb_column_state_add(GpbColumnState *state, int64 value)
 {
@@ -79,6 +80,7 @@ gpb_column_state_add(GpbColumnState *state, int64 value)
 		state->max = value;
 }
 
+/* Add all that "from" has seen to "into". */
 GPB_FN void
 gpb_column_state_merge(GpbColumnState *into, const GpbColumnState *from)
 {
@@ -94,12 +96,15 @@ gpb_column_state_merge(GpbColumnState *into, const GpbColumnState *from)
 }
 
 /*
- * Visibility bits as PostgreSQL's visibility map stores them, page headers
- * stripped: two bits for each heap block, the lower one "all visible".
- * Blocks at or beyond heap_blocks are not all-visible.
+ * Visibility bits lie as in PostgreSQL's visibility map without its page headers: two bits for each
+ * heap block, of which the lower one says "all visible".
  */
 #define GPB_HEAPBLOCKS_PER_BYTE 4
 
+/*
+ * Is the heap block all-visible by this map of the first heap_blocks blocks?  Blocks beyond them
+ * are not.
+ */
 GPB_FN bool
 gpb_heap_all_visible(const uint8 *map, uint32 heap_blocks, uint32 block)
 {

@@ -3,11 +3,15 @@
  * answer.h
  *	  The answer to one range: a row of 64-bit words.
  *
- * Plain C for both compilers.  Every engine and device forms its answers in this one format, and the
- * nodes read it: the number of entries; then for each column of which something is
- * wanted, in the order of columns, the number of its non-NULL values, and as wanted, 2 words of the two's complement
- * 128-bit sum (low, high) of an integer column and 2 words of its least and greatest value, which compare as in
- * GpbColumnState; then a GpbFloatSum for each exact sum of a float8 column.
+ * Plain C for both compilers.  Every engine and device forms its answers in this one format, and
+ * the nodes read it.  An answer has
+ *
+ * * the number of entries;
+ * * for each column of which something is wanted, in the order of columns: the number of its
+ *   non-NULL values; if its sum is wanted and it is an integer, the low and high word of the
+ *   128-bit sum in two's complement; if its bounds are wanted, the least and the greatest value,
+ *   which compare as in GpbColumnState;
+ * * for each float8 column whose sum is wanted, a GpbFloatSum.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,22 +20,25 @@
 
 #include "program.h"
 
-/* Where the words of one column are in an answer; 0 stands for "none" except in count. */
+/*
+ * Where the words of one column are in an answer.  Each number but count is 0 if the answer has no
+ * such words.
+ */
 typedef struct GpbAnswerColumn
 {
-	uint8		column;			/* as in program.h */
+	uint8		column;			/* 0 is the key, as in program.h */
 	uint8		kind;			/* GpbKind */
 	uint8		offset;			/* of the value in the row; unused for the key */
-	uint16		count;			/* word of the number of values */
-	uint16		sum;			/* first of 2 words */
-	uint16		minmax;			/* first of 2 words */
+	uint16		count;			/* word that has the number of values */
+	uint16		sum;			/* first of 2 words with the sum */
+	uint16		minmax;			/* first of 2 words with the bounds */
 	uint16		float_sum;		/* first word of a GpbFloatSum */
 } GpbAnswerColumn;
 
-/* An answer's format, as a program has it */
+/* The format of the answers that a program asks for */
 typedef struct GpbAnswerFormat
 {
-	uint16		words;			/* of a whole answer */
+	uint16		words;			/* number of words of a whole answer */
 	uint16		integers;		/* words before the first GpbFloatSum */
 	int			ncolumns;
 	GpbAnswerColumn column[GPB_MAX_COLUMNS];
@@ -39,7 +46,7 @@ typedef struct GpbAnswerFormat
 
 #define GPB_FLOAT_SUM_WORDS ((int) (sizeof(GpbFloatSum) / sizeof(int64)))
 
-/* The format of the answers to a program that aggregates */
+/* Lay out the answers to a program that aggregates. */
 GPB_FN void
 gpb_answer_format(const GpbProgram *program, GpbAnswerFormat *format)
 {
@@ -83,14 +90,14 @@ gpb_answer_format(const GpbProgram *program, GpbAnswerFormat *format)
 	format->words = (uint16) words;
 }
 
-/* Bytes of an answer */
+/* The bytes of an answer in this format. */
 GPB_FN int
 gpb_answer_width(const GpbAnswerFormat *format)
 {
 	return format->words * (int) sizeof(int64);
 }
 
-/* An answer of no entries */
+/* Set the answer to that of no entries. */
 GPB_FN void
 gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
 {
@@ -109,7 +116,9 @@ gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
 	}
 }
 
-/* The column's GpbFloatSum in an answer; only where column->float_sum is not 0 */
+/*
+ * The GpbFloatSum of a column in an answer.  The column must have one: column->float_sum is not 0.
+ */
 GPB_FN GpbFloatSum *
 gpb_answer_float_sum(const GpbAnswerColumn *column, int64 *answer)
 {
@@ -126,7 +135,7 @@ gpb_answer_add_sum(int64 *sum, uint64 low, int64 high)
 	sum[0] = (int64) total;
 }
 
-/* Add what a column's running state has. */
+/* Add what the running state of a column has to that column's words of the answer. */
 GPB_FN void
 gpb_answer_add_state(const GpbAnswerColumn *column, int64 *answer, const GpbColumnState *state)
 {
@@ -144,7 +153,9 @@ gpb_answer_add_state(const GpbAnswerColumn *column, int64 *answer, const GpbColu
 	}
 }
 
-/* Add one non-NULL value, as gpb_key_value() or gpb_row_value() gave it. */
+/*
+ * Add one non-NULL value of a column, as gpb_key_value() or gpb_row_value() gave it, to the answer.
+ */
 GPB_FN void
 gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 {
@@ -164,7 +175,7 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 	}
 }
 
-/* Add one visible entry. */
+/* Add one visible entry, given by its key and row, to the answer. */
 GPB_FN void
 gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int64 *answer,
 					 uint64 key, const char *row)
@@ -190,8 +201,8 @@ gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int
 }
 
 /*
- * Add all of one answer to another of the same format.  Both GpbFloatSums of a column must be
- * normalized, or have taken few enough values that their sum cannot overflow a bin.
+ * Add the answer "from" to the answer "into", which has the same format.  Both GpbFloatSums of a
+ * column must be normalized, or have taken few enough values that their sum cannot overflow a bin.
  */
 GPB_FN void
 gpb_answer_merge(const GpbAnswerFormat *format, int64 *into, const int64 *from)
@@ -224,7 +235,7 @@ gpb_answer_merge(const GpbAnswerFormat *format, int64 *into, const int64 *from)
 	}
 }
 
-/* Carry in every GpbFloatSum of the answer. */
+/* Normalize every GpbFloatSum of the answer. */
 GPB_FN void
 gpb_answer_normalize(const GpbAnswerFormat *format, int64 *answer)
 {

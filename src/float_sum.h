@@ -22,23 +22,24 @@
 
 #define GPB_FLOAT_BINS		68
 
+/* An exact sum of float8 values */
 typedef struct GpbFloatSum
 {
 	int64		bin[GPB_FLOAT_BINS];
-	int64		nans;			/* values that were not finite */
+	int64		nans;			/* number of values that were NaN */
 	int64		positive_infinities;
 	int64		negative_infinities;
-	int64		pending;		/* additions since the last normalize */
+	int64		pending;		/* number of additions since the bins were last normalized */
 } GpbFloatSum;
 
-/* One finite value's contribution: piece[i] is added to bin[first + i]. */
+/* What one finite value adds to a sum: piece[i] belongs to bin[first + i]. */
 typedef struct GpbFloatPieces
 {
 	int			first;
 	int64		piece[3];
 } GpbFloatPieces;
 
-/* Bits of a finite float8; its exponent field must not be 0x7FF. */
+/* Cut a finite float8, given by its bits, into what it adds to a sum. */
 GPB_FN GpbFloatPieces
 gpb_float_cut(int64 bits)
 {
@@ -50,7 +51,7 @@ gpb_float_cut(int64 bits)
 				high;
 
 	if (exponent == 0)
-		exponent = 1;			/* subnormal: same weight, no hidden bit */
+		exponent = 1;			/* A subnormal has the same weight, and no hidden bit. */
 	else
 		mantissa |= (uint64) 1 << 52;
 	/* value = mantissa * 2^(exponent - 1 - 1074) */
@@ -70,19 +71,24 @@ gpb_float_cut(int64 bits)
 	return out;
 }
 
+/* Is the float8 with these bits neither NaN nor infinite? */
 GPB_FN bool
 gpb_float_is_finite(int64 bits)
 {
 	return (((uint64) bits >> 52) & 0x7FF) != 0x7FF;
 }
 
+/* Set the sum to that of no values. */
 GPB_FN void
 gpb_float_sum_init(GpbFloatSum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 }
 
-/* Carry so that every bin but the last is in [0, 2^32); the last keeps the sign. */
+/*
+ * Carry from bin to bin, so that every bin but the last is in [0, 2^32).  The last one keeps the
+ * sign.
+ */
 GPB_FN void
 gpb_float_sum_normalize(GpbFloatSum *sum)
 {
@@ -100,7 +106,7 @@ gpb_float_sum_normalize(GpbFloatSum *sum)
 	sum->pending = 0;
 }
 
-/* Count a value that is NaN or infinite. */
+/* Count a value that is NaN or infinite, given by its bits. */
 GPB_FN void
 gpb_float_sum_add_special(GpbFloatSum *sum, int64 bits)
 {
@@ -112,6 +118,7 @@ gpb_float_sum_add_special(GpbFloatSum *sum, int64 bits)
 		sum->positive_infinities++;
 }
 
+/* Add a float8, given by its bits, to the sum. */
 GPB_FN void
 gpb_float_sum_add(GpbFloatSum *sum, int64 bits)
 {
@@ -130,7 +137,7 @@ gpb_float_sum_add(GpbFloatSum *sum, int64 bits)
 		gpb_float_sum_normalize(sum);
 }
 
-/* Both must be normalized. */
+/* Add the sum "from" to the sum "into".  Both must be normalized, and "into" is afterwards. */
 GPB_FN void
 gpb_float_sum_merge(GpbFloatSum *into, const GpbFloatSum *from)
 {

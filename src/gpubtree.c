@@ -26,6 +26,7 @@ void		_PG_init(void);
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
+/* shmem_request_hook: ask for the shared memory of the mirror. */
 static void
 gpb_shmem_request(void)
 {
@@ -34,6 +35,7 @@ gpb_shmem_request(void)
 	gpb_mirror_request_shmem();
 }
 
+/* shmem_startup_hook: create the shared memory of the mirror, or attach to it. */
 static void
 gpb_shmem_startup(void)
 {

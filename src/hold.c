@@ -24,6 +24,7 @@
 static char *gpb_hold_point = NULL;
 static int	gpb_hold_lock = GPB_HOLD_LOCK;
 
+/* Define the settings of hold points, when the library is loaded. */
 void
 gpb_hold_init(void)
 {
@@ -37,7 +38,10 @@ gpb_hold_init(void)
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Define a setting for a number that only tests set; else it has the value that it has now. */
+/*
+ * Define a setting for a number that only tests set.  Its default is the value that *number has
+ * now.
+ */
 void
 gpb_hold_number(const char *name, const char *description, int *number)
 {
@@ -45,14 +49,14 @@ gpb_hold_number(const char *name, const char *description, int *number)
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Did the session ask for this point? */
+/* Did the session ask for this point by gpubtree.hold_point? */
 bool
 gpb_hold_wanted(const char *point)
 {
 	return gpb_hold_point != NULL && strcmp(gpb_hold_point, point) == 0;
 }
 
-/* Fail here if the session asked for it. */
+/* Raise an error if the session asked for this point. */
 void
 gpb_fail(const char *point)
 {
@@ -60,7 +64,7 @@ gpb_fail(const char *point)
 		elog(ERROR, "failing at hold point \"%s\"", point);
 }
 
-/* Wait here if the session asked for it. */
+/* Wait for the advisory lock if the session asked for this point. */
 void
 gpb_hold(const char *point)
 {
@@ -72,7 +76,7 @@ gpb_hold(const char *point)
 						Int32GetDatum(gpb_hold_lock));
 }
 
-/* Wait here, in the service, if a file asks for it. */
+/* In the service: wait as long as there is a file that asks for this point. */
 void
 gpb_hold_service(const char *point)
 {
@@ -93,7 +97,7 @@ gpb_hold_service(const char *point)
 	unlink(held);
 }
 
-/* Sleep here, in the service, if a file says how long. */
+/* In the service: sleep as long as a file for this point says, n times. */
 void
 gpb_slow_service(const char *point, uint64 n)
 {

@@ -3,28 +3,26 @@
  * hold.h
  *	  Points at which a test may hold a backend still.
  *
- * Compiled only with -DGPB_HOLD_POINTS (make GPB_CFLAGS=-DGPB_HOLD_POINTS); the tests that
+ * They are compiled only with -DGPB_HOLD_POINTS (make GPB_CFLAGS=-DGPB_HOLD_POINTS); the tests that
  * need an interleaving build so.  A session that has set
  *		gpubtree.hold_point = 'name'
  * takes and gives back the advisory lock (0, GPB_HOLD_LOCK) at the point of that name, and so waits
  * for a session that holds it:
  *		SELECT pg_advisory_lock(0, 7001);
- * gpubtree.hold_lock names another lock, for a second session to be held apart from the first.
- * At a point written GPB_FAIL it raises an error instead, as a full disk might.
- * A heavyweight lock, so that the isolation tester sees the wait.  A point may lie under a buffer's
- * content lock, never in a critical section.
+ * gpubtree.hold_lock names another lock, for a second session to be held apart from the first.  The
+ * lock is a heavyweight one, so that the isolation tester sees the wait.  A point may lie under a
+ * buffer's content lock, never in a critical section.  At a point written GPB_FAIL the session
+ * raises an error instead, as a full disk might.
  *
- * The service has no locks to wait for.  At its point it waits, if the data directory has a
- * file gpubtree_hold.NAME, until that file is removed, and shows that it does by
- * a file gpubtree_held.NAME.
- *
- * At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file gpubtree_slow.NAME, it
- * sleeps the nanoseconds written there for each of n things.
+ * The service has no locks to wait for.  If the data directory has a file gpubtree_hold.NAME, the
+ * service waits at point NAME until that file is removed, and shows that it does by a file
+ * gpubtree_held.NAME.  At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file
+ * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.
  *
  * Hold points change no constant.  Where a test needs another value than production's, for instance
  * small segments of the changed map, there is a setting that exists only where hold points are
- * compiled in (gpubtree.segment_blocks in mirror/settings.h, gpubtree.rank_parts in exec/exec.c, and
- * those that gpubtree.c defines with gpb_hold_number()).
+ * compiled in: gpubtree.segment_blocks in mirror/settings.h, gpubtree.rank_parts in exec/exec.c,
+ * and those that gpubtree.c defines with gpb_hold_number().
  *
  *-------------------------------------------------------------------------
  */

@@ -3,20 +3,22 @@
  * key_search.c
  *	  Search among the keys of one page: AVX-512, AVX2, plain C.
  *
- * One key is searched as in gpb_keys_lower_bound: each step compares with as many
- * keys, evenly spaced, as one instruction takes, and the last few keys are compared all
- * at once.  Many keys are searched by halving, one key to a lane: the number of steps
- * depends on the number of keys on the page alone, so lanes never diverge, and the loads of a
- * step do not wait for each other (the idea of Kim et al., FAST, SIGMOD 2010, and of group
- * prefetching, Chen et al., ICDE 2004).
+ * One key is searched for as in gpb_keys_lower_bound(): each step compares with as many keys,
+ * evenly spaced, as one instruction takes, and the last few keys are compared all at once.
+ *
+ * Many keys are searched for by halving, each in an element of a vector of its own.  The number of
+ * steps depends on the number of keys on the page alone, so the searches never diverge, and the
+ * loads of a step do not wait for each other (the idea of Kim et al., FAST, SIGMOD 2010, and of
+ * group prefetching, Chen et al., ICDE 2004).
  *
  *-------------------------------------------------------------------------
  */
 #include "key_search.h"
 
-/* Searches that advance in step in plain C */
+/* Number of searches that advance in step in plain C */
 #define GPB_SEARCH_GROUP	8
 
+/* One form of the search: "below" for one key and "many" for many, for keys of 4 and of 8 bytes */
 typedef struct GpbKeySearcher
 {
 	const char *name;
@@ -40,7 +42,7 @@ gpb_below8_plain(const void *page, int n, uint64 key)
 	return gpb_keys_lower_bound(page, 8, n, key);
 }
 
-/* key_width is a constant at each call. */
+/* Search for many keys in plain C.  Callers pass key_width as a constant. */
 GPB_FN void
 gpb_many_plain(const void *page, int key_width, int n, const uint64 *keys, int nkeys,
 			   uint16 *below)
@@ -95,14 +97,14 @@ static const GpbKeySearcher gpb_searcher_plain = {
 #define GPB_TARGET_AVX2		__attribute__((target("avx2")))
 #define GPB_TARGET_AVX512	__attribute__((target("avx512f,avx2,popcnt")))
 
-/* 32 keys at most: fewer are compared all at once */
+/* The most keys that are compared all at once */
 #define GPB_LINEAR_KEYS		32
 
 /* ---- AVX2 ---- */
 
 /*
- * AVX2 compares signed integers only: both sides get their sign bit flipped.  Its gather is
- * no faster than plain loads, so one key's search narrows with those.
+ * AVX2 compares signed integers only, so both sides get their sign bit flipped.  Its gather is no
+ * faster than plain loads, so the search for one key narrows with those.
  */
 
 static GPB_TARGET_AVX2 int
@@ -381,7 +383,7 @@ static const GpbKeySearcher gpb_searcher_avx512 = {
 
 /* ---- the choice ---- */
 
-/* NULL until first needed */
+/* The form in use, or NULL until the first search */
 static const GpbKeySearcher *gpb_searcher = NULL;
 
 bool
@@ -410,6 +412,7 @@ gpb_key_search_force(GpbKeySearchForm form)
 	}
 }
 
+/* The form in use; the first call chooses the widest that the CPU has. */
 static inline const GpbKeySearcher *
 gpb_choose_searcher(void)
 {

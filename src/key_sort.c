@@ -7,7 +7,7 @@
  */
 #include "key_sort.h"
 
-/* With fewer keys than this, merging is quicker */
+/* Fewer keys than this are merged, which is quicker */
 #define GPB_RADIX_LEAST		256
 
 #define GPB_KEY_BYTES		8

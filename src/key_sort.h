@@ -20,15 +20,18 @@ typedef struct GpbNumberedKey
 } GpbNumberedKey;
 
 /*
- * Sort n of them by key, ascending; equal keys keep their order.  spare has room for n as
- * well.  Returns where the sorted ones are: keys or spare.
+ * Sort n numbered keys, ascending; equal keys keep their order.  spare has room for n as well.
+ * Returns where the sorted ones are: keys or spare.
  */
 extern GpbNumberedKey *gpb_sort_keys(GpbNumberedKey *keys, GpbNumberedKey *spare, uint32 n);
 
-/* The same of keys without numbers. */
+/*
+ * Sort n keys, ascending.  spare has room for n as well.  Returns where the sorted ones are: keys
+ * or spare.
+ */
 extern uint64 *gpb_sort_plain_keys(uint64 *keys, uint64 *spare, uint32 n);
 
-/* Of ascending keys keep each once; how many remain is returned. */
+/* Remove duplicates from n ascending keys.  Returns how many remain, at the start of the array. */
 extern uint32 gpb_unique_keys(uint64 *keys, uint32 n);
 
 #endif							/* GPB_KEY_SORT_H */

@@ -21,7 +21,10 @@
 #define GPB_SORT_LOOK GPB_SORT_JOIN(GPB_SORT, _look)
 #define GPB_SORT_MERGE GPB_SORT_JOIN(GPB_SORT, _merge)
 
-/* Do the keys ascend already?  If not, *differ has the bits in which some key differs from the first. */
+/*
+ * Do the keys ascend already?  If they do not, *differ gets the bits in which some key differs from
+ * the first.
+ */
 static bool
 GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, uint64 *differ)
 {
@@ -37,7 +40,10 @@ GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, uint64 *differ)
 	return false;
 }
 
-/* Sort runs of doubling length; n is small. */
+/*
+ * Sort n elements by merging runs of doubling length, from one array to the other and back.
+ * Returns the array that has the result.  n is small.
+ */
 static GPB_ELEMENT *
 GPB_SORT_MERGE(GPB_ELEMENT *from, GPB_ELEMENT *to, uint32 n)
 {

@@ -42,7 +42,7 @@ typedef int32_t int32;
 typedef long int int64;
 #endif
 
-/* Functions of plain data: both compilers build them, for both sides. */
+/* The functions here are of plain data, so both compilers build them, nvcc for host and device. */
 #ifdef __CUDACC__
 #define GPB_FN static __host__ __device__ __forceinline__
 #else
@@ -63,18 +63,21 @@ typedef long int int64;
 #define GPB_META_MAGIC		0x67706274	/* "gpbt" */
 #define GPB_META_VERSION	1
 
-/* Special space of every page but the metapage's keys are meaningless there */
+/*
+ * The special space of every page.  On the metapage the fields about keys and siblings mean
+ * nothing.
+ */
 typedef struct GpbPageSpecial
 {
 	uint64		high_key;		/* every entry of this page is below */
 	uint64		high_tie;		/* (high_key, high_tie); unset if rightmost */
 	uint32		left;			/* left sibling, or GPB_NO_BLOCK */
-	uint32		right;			/* right sibling; GPB_NO_BLOCK: rightmost */
+	uint32		right;			/* right sibling, or GPB_NO_BLOCK if rightmost */
 	uint16		level;			/* 0 is a leaf */
 	uint16		flags;			/* GPB_PAGE_* */
 	uint8		key_width;		/* bytes of a key: 4 or 8 */
 	uint8		row_width;		/* bytes of a row on this page */
-	uint16		page_id;		/* GPB_PAGE_ID */
+	uint16		page_id;		/* always GPB_PAGE_ID */
 } GpbPageSpecial;
 
 #define GPB_PAGE_META				0x0001	/* the metapage */
@@ -91,9 +94,9 @@ typedef struct GpbMeta
 	uint32		magic;			/* GPB_META_MAGIC */
 	uint32		version;		/* GPB_META_VERSION */
 	uint32		root;			/* block of the root */
-	uint32		level;			/* its level; 0: the root is a leaf */
+	uint32		level;			/* level of the root; 0 if it is a leaf */
 	uint8		key_width;
-	uint8		row_width;		/* of leaves */
+	uint8		row_width;		/* bytes of a row on a leaf */
 	uint8		layout_flags;	/* GPB_LAYOUT_* */
 	uint8		key_kind;		/* GpbKind of the key */
 } GpbMeta;
@@ -121,7 +124,7 @@ typedef struct GpbMeta
 #define GPB_INNER_ROW_WIDTH (GPB_LOCATOR_WIDTH + 4)
 #define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 8 * GPB_MAX_INCLUDE)
 
-/* How a column's bits are read.  date is INT4; timestamp(tz) is INT8. */
+/* How the bits of a column are read.  A date is an INT4; a timestamp or timestamptz is an INT8. */
 typedef enum GpbKind
 {
 	GPB_KIND_INT2 = 1,
@@ -133,7 +136,7 @@ typedef enum GpbKind
 #define GPB_LAYOUT_DESC			0x01	/* keys are complemented */
 #define GPB_LAYOUT_NULLS_FIRST	0x02
 
-/* What one index's leaves hold.  Derived from the catalog, fixed for life. */
+/* What the leaves of one index hold: derived from the catalog, and fixed for the index's life. */
 typedef struct GpbLayout
 {
 	uint8		key_width;		/* 4 or 8; int2 and int4 and date use 4 */
@@ -145,14 +148,14 @@ typedef struct GpbLayout
 	uint8		offset[GPB_MAX_INCLUDE];	/* byte offset within the row */
 } GpbLayout;
 
-/* A place in the index's order. Any 64-bit values; entries compare to it. */
+/* A place in the index's order, before or after entries.  Any two 64-bit values make one. */
 typedef struct GpbBound
 {
 	uint64		key;
 	uint64		tie;
 } GpbBound;
 
-/* Half-open: every entry e with lo <= e < hi. */
+/* A half-open range: every entry e with lo <= e < hi. */
 typedef struct GpbRange
 {
 	GpbBound	lo;
@@ -160,9 +163,9 @@ typedef struct GpbRange
 } GpbRange;
 
 #define GPB_BOUND_MIN	((GpbBound) {0, 0})
-#define GPB_BOUND_MAX	((GpbBound) {~(uint64) 0, ~(uint64) 0})	/* beyond all */
+#define GPB_BOUND_MAX	((GpbBound) {~(uint64) 0, ~(uint64) 0})	/* beyond all entries */
 
-/* -1, 0, 1 */
+/* Compare two bounds: returns -1, 0 or 1 as a is before, equal to or after b. */
 GPB_FN int
 gpb_bound_cmp(GpbBound a, GpbBound b)
 {
@@ -173,6 +176,7 @@ gpb_bound_cmp(GpbBound a, GpbBound b)
 	return 0;
 }
 
+/* Is a before b? */
 GPB_FN bool
 gpb_bound_less(GpbBound a, GpbBound b)
 {
@@ -193,7 +197,7 @@ gpb_page_u16(const void *page, int offset)
 	return *(const uint16 *) ((const char *) page + offset);
 }
 
-/* Number of entries, from pd_lower; the page must be a sound tree page. */
+/* The number of entries on the page, from pd_lower.  The page must be a sound tree page. */
 GPB_FN int
 gpb_page_count(const void *page)
 {
@@ -201,13 +205,14 @@ gpb_page_count(const void *page)
 		gpb_page_special(page)->key_width;
 }
 
-/* Most entries that fit a page. */
+/* The largest number of entries of these widths that fit a page. */
 GPB_FN int
 gpb_page_capacity(int key_width, int row_width)
 {
 	return GPB_PAGE_SPACE / (key_width + row_width);
 }
 
+/* The key of entry i of a page. */
 GPB_FN uint64
 gpb_page_key(const void *page, int key_width, int i)
 {
@@ -216,13 +221,14 @@ gpb_page_key(const void *page, int key_width, int i)
 	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
 }
 
+/* The row of entry i of a page. */
 GPB_FN const char *
 gpb_page_row(const void *page, int row_width, int i)
 {
 	return (const char *) page + GPB_SPECIAL_OFFSET - (i + 1) * row_width;
 }
 
-/* 64 bits that are only 4-byte aligned */
+/* Load 64 bits from an address that is only 4-byte aligned. */
 GPB_FN uint64
 gpb_load64(const void *p)
 {
@@ -237,6 +243,7 @@ gpb_row_locator(const char *row)
 	return gpb_load64(row);
 }
 
+/* The child's block number, from a row of an inner page. */
 GPB_FN uint32
 gpb_row_child(const char *row)
 {
@@ -255,6 +262,7 @@ gpb_locator_offset(uint64 locator)
 	return (uint16) locator;
 }
 
+/* Is the key NULL of the entry that has this locator? */
 GPB_FN bool
 gpb_locator_is_null(uint64 locator, int layout_flags)
 {
@@ -263,12 +271,14 @@ gpb_locator_is_null(uint64 locator, int layout_flags)
 	return bit != ((layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0);
 }
 
+/* Is INCLUDE column number "column", counted from 0, NULL in the entry that has this locator? */
 GPB_FN bool
 gpb_locator_column_is_null(uint64 locator, int column)
 {
 	return (locator >> (GPB_LOC_NULL_SHIFT + column)) & 1;
 }
 
+/* The place of entry i of a page in the index's order: its key and tie. */
 GPB_FN GpbBound
 gpb_page_bound(const void *page, int key_width, int row_width, int i)
 {
@@ -279,7 +289,7 @@ gpb_page_bound(const void *page, int key_width, int row_width, int i)
 	return b;
 }
 
-/* The page's upper limit: its high key, or GPB_BOUND_MAX if rightmost. */
+/* The page's upper limit: its high key, or GPB_BOUND_MAX if the page is rightmost. */
 GPB_FN GpbBound
 gpb_page_high(const void *page)
 {
@@ -298,13 +308,12 @@ gpb_page_high(const void *page)
 }
 
 /*
- * First of n keys, or n, that is not below "key"; key_width is a constant at each
- * call.
+ * Find the first of the page's n keys that is not below "key"; returns its position, or n if there
+ * is none.  Callers pass key_width as a constant.
  *
- * What costs here is waiting for cache lines, so each step compares with seven
- * keys whose loads do not depend on each other, instead of three times with one
- * (the k-ary search of Schlegel et al., DaMoN 2009).  No branch depends on a
- * key.
+ * What costs here is waiting for cache lines, so each step compares with seven keys whose loads do
+ * not depend on each other, instead of three times with one (the k-ary search of Schlegel et al.,
+ * DaMoN 2009).  No branch depends on a key.
  */
 GPB_FN int
 gpb_keys_lower_bound(const void *page, int key_width, int n, uint64 key)
@@ -329,9 +338,9 @@ gpb_keys_lower_bound(const void *page, int key_width, int n, uint64 key)
 }
 
 /*
- * Entries of the page if it is a sound leaf of these widths that ends exactly at
- * limit, else -1 (rule M4).  All fields are read before any is tested, so that on a
- * GPU they arrive together.
+ * Return the number of entries if the page is a sound leaf of these widths that ends exactly at
+ * limit, else -1 (rule M4).  All fields are read before any is tested, so that on a GPU they arrive
+ * together.
  */
 GPB_FN int
 gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound limit)
@@ -353,8 +362,9 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound lim
 }
 
 /*
- * First position whose entry is at or after the bound; count if none is.  Ties
- * are resolved on the rows, only when the key itself occurs.
+ * Find the first of the page's "count" entries that is at or after the bound; returns its position,
+ * or count if there is none.  Rows are read, for their ties, only if the bound's key occurs on the
+ * page.
  */
 GPB_FN int
 gpb_page_lower_bound(const void *page, int key_width, int row_width,
@@ -386,8 +396,8 @@ gpb_page_lower_bound(const void *page, int key_width, int row_width,
 /* ---- values ---- */
 
 /*
- * The key's value as a sign-extended integer (int2, int4, int8, days of a date,
- * microseconds of a timestamp).  The key must not be NULL.
+ * The value of a key as a sign-extended integer: int2, int4, int8, the days of a date, or the
+ * microseconds of a timestamp.  The key must not be NULL.
  */
 GPB_FN int64
 gpb_key_value(uint64 key, int key_width, int layout_flags)
@@ -405,7 +415,7 @@ gpb_key_value(uint64 key, int key_width, int layout_flags)
 	return (int64) (key ^ ((uint64) 1 << 63));
 }
 
-/* The normalized key of a value; the inverse of gpb_key_value. */
+/* The normalized key of a value; the inverse of gpb_key_value(). */
 GPB_FN uint64
 gpb_key_encode(int64 value, int key_width, int layout_flags)
 {
@@ -422,8 +432,8 @@ gpb_key_encode(int64 value, int key_width, int layout_flags)
 }
 
 /*
- * An INCLUDE value's bits: integers sign-extended, float8 its IEEE bits.  The value must
- * not be NULL.
+ * The bits of an INCLUDE value: integers are sign-extended, a float8 has its IEEE bits.  The value
+ * must not be NULL.
  */
 GPB_FN int64
 gpb_row_value(const char *row, int offset, int kind)

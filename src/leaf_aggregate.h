@@ -15,17 +15,17 @@
 
 #include "answer.h"
 
-/* No page holds more entries: 4-byte keys with a bare locator. */
+/* The most entries that any page holds: those with 4-byte keys and a bare locator. */
 #define GPB_MAX_LEAF_ENTRIES \
 	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
 
 /* ---- one leaf ---- */
 
 /*
- * The entries of a leaf that count: n of them, at the positions given or, where
- * "at" is NULL, one after the other from "first".  On a table that was vacuumed the latter is
- * nearly every leaf, so each loop below exists twice: "contiguous" is a
- * constant wherever it is passed.
+ * The entries of a leaf that count: n of them, at the positions in "at", or, if "at" is NULL, one
+ * after the other from position "first".  Of a table that was vacuumed nearly every leaf has them
+ * so, which is why "contiguous" is passed as a constant: it makes the compiler build each loop
+ * twice.
  */
 typedef struct GpbLeafPick
 {
@@ -34,28 +34,32 @@ typedef struct GpbLeafPick
 	int			n;
 } GpbLeafPick;
 
+/* The position on the leaf of picked entry i. */
 GPB_FN int
 gpb_pick_position(const GpbLeafPick *pick, int i, bool contiguous)
 {
 	return contiguous ? pick->first + i : pick->at[i];
 }
 
-/* Where a column's values lie */
+/* Where the values of an INCLUDE column lie on a leaf */
 typedef struct GpbLeafColumn
 {
 	const char *rows;			/* row 0; row i lies i * stride before it */
 	int			stride;
 	int			offset;
-	uint64		null_bit;		/* in the locator */
+	uint64		null_bit;		/* of this column, in the locator */
 } GpbLeafColumn;
 
-/* count, sum, min and max of an integer column; kind and want are constants. */
+/*
+ * Add the picked values of an integer column to its count, sum, min and max.  Callers pass kind and
+ * want as constants, so that the compiler builds a loop for each.
+ */
 GPB_FN void
 gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 						 bool contiguous, int kind, int want, GpbColumnState *state)
 {
 	int64		count = 0;
-	uint64		low = 0;		/* of int2 and int4 the whole sum */
+	uint64		low = 0;		/* the whole sum, if the values are int2 or int4 */
 	int64		high = 0;
 	int64		min = state->min;
 	int64		max = state->max;
@@ -91,7 +95,10 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 	state->max = max;
 }
 
-/* The same, the loop chosen by what is wanted and how the entries lie. */
+/*
+ * Choose the loop of gpb_leaf_column_integers() for this kind of column, by what is wanted of it
+ * and by how the picked entries lie.
+ */
 GPB_FN void
 gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
 					 int kind, int want, GpbColumnState *state)
@@ -106,7 +113,10 @@ gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
 		gpb_leaf_column_integers(column, pick, true, kind, all, state);
 }
 
-/* A float8 column; sum is NULL if no sum is wanted. */
+/*
+ * Add the picked values of a float8 column to its state and to the exact sum, which is NULL if no
+ * sum is wanted.
+ */
 GPB_FN void
 gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 					   GpbColumnState *state, GpbFloatSum *sum)
@@ -135,7 +145,7 @@ gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 	}
 }
 
-/* The key column, from the key array. */
+/* Add the picked keys of a leaf to the state of column 0. */
 GPB_FN void
 gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 					 const GpbLeafPick *pick, GpbColumnState *state)
@@ -156,7 +166,10 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 	}
 }
 
-/* INCLUDE column c - 1. */
+/*
+ * Add the picked values of column c, which is INCLUDE column c - 1, to its state, and, if it is
+ * float8 and its sum is wanted, to the exact sum.
+ */
 GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 					 const GpbLeafPick *pick, GpbColumnState *state,
@@ -191,12 +204,13 @@ gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 /*
  * Choose among the entries at positions [from, to), from < to, of a sound leaf page.
  *
- * visible[i - from] says whether entry i's heap block is all-visible (1) or not (0); NULL stands
- * for all ones.  Entries that are make up *pick, whose positions, if they are needed, are at
- * *counted; the positions of the others go to *unknown, ascending; both arrays have room for to -
- * from of them.  Returns the number of the others.  Entries hinted dead are left out of both,
- * unless the program ignores the hints.  (A hint on a page without GPB_PAGE_HAS_DEAD may be
- * overlooked: it saves a visit, no more.)
+ * visible[i - from] says whether the heap block of entry i is all-visible (1) or not (0); NULL
+ * stands for all ones.  Entries on all-visible blocks make up *pick, whose positions, where they
+ * are needed, are at *counted.  The positions of the others go to *unknown, ascending, and their
+ * number is returned.  Both arrays have room for to - from positions.
+ *
+ * Entries hinted dead are left out of both, unless the program ignores the hints.  A hint on a page
+ * without GPB_PAGE_HAS_DEAD may be overlooked, which costs a heap visit and no more.
  */
 GPB_FN int
 gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
@@ -229,7 +243,7 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 	return nunknown;
 }
 
-/* Add the picked entries of a leaf to an answer, a column at a time. */
+/* Add the picked entries of a leaf to an answer, column by column. */
 GPB_FN void
 gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerFormat *format,
 				const GpbLeafPick *pick, int64 *answer)

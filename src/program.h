@@ -16,20 +16,20 @@
 
 #include "aggregate.h"
 
-/* What is wanted of one column; each of the others implies GPB_WANT_COUNT. */
-#define GPB_WANT_COUNT		0x01	/* non-NULL values */
-#define GPB_WANT_SUM		0x02	/* integers: 128 bits; float8: exact sum */
+/* What is wanted of one column, as bits; each of the others implies GPB_WANT_COUNT. */
+#define GPB_WANT_COUNT		0x01	/* number of non-NULL values */
+#define GPB_WANT_SUM		0x02	/* 128-bit sum of integers, or exact sum of float8 */
 #define GPB_WANT_MINMAX		0x04
 
 typedef struct GpbProgram
 {
 	GpbLayout	layout;
-	bool		ignore_dead_hints;	/* began in recovery: hints are not ours */
-	bool		list_entries;	/* list the entries; want is not looked at */
+	bool		ignore_dead_hints;	/* set in a transaction that began in recovery (rule M4) */
+	bool		list_entries;	/* list the entries; "want" is not read then */
 	uint8		want[GPB_MAX_COLUMNS];	/* GPB_WANT_* of each column */
 } GpbProgram;
 
-/* GpbKind of a column */
+/* The GpbKind of a column. */
 GPB_FN int
 gpb_column_kind(const GpbLayout *layout, int column)
 {
@@ -44,7 +44,10 @@ gpb_column_has_float_sum(const GpbProgram *program, int column)
 		gpb_column_kind(&program->layout, column) == GPB_KIND_FLOAT8;
 }
 
-/* Position of the column's GpbFloatSum among the program's, which are in the order of columns */
+/*
+ * The position of a column's GpbFloatSum among those that the program needs, which are in the order
+ * of columns.
+ */
 GPB_FN int
 gpb_column_float_sum(const GpbProgram *program, int column)
 {
@@ -56,14 +59,14 @@ gpb_column_float_sum(const GpbProgram *program, int column)
 	return n;
 }
 
-/* How many GpbFloatSum the program needs */
+/* The number of GpbFloatSums that the program needs. */
 GPB_FN int
 gpb_count_float_sums(const GpbProgram *program)
 {
 	return gpb_column_float_sum(program, program->layout.ncolumns + 1);
 }
 
-/* Why no device runs the program, or NULL */
+/* Return why no device can run the program, or NULL if one can. */
 GPB_FN const char *
 gpb_program_fault(const GpbProgram *program)
 {

@@ -14,33 +14,38 @@
 
 #include "answer.h"
 
-/* Entries with lo <= key <= hi whose key is not NULL; none if lo > hi. */
+/*
+ * A closed interval of keys: every entry with lo <= key <= hi whose key is not NULL.  It has no
+ * entries if lo > hi.
+ */
 typedef struct GpbKeyRange
 {
-	uint64		lo;				/* normalized keys */
+	uint64		lo;				/* a normalized key, and so is hi */
 	uint64		hi;
 } GpbKeyRange;
 
-/* In which form the ranges of a request are given */
+/* The form in which the ranges of a request are given */
 typedef enum GpbRangeForm
 {
-	GPB_RANGE_POINTS,			/* uint64: normalized keys, each a range of its own */
-	GPB_RANGE_KEYS,				/* GpbKeyRange */
-	GPB_RANGE_BOUNDS			/* GpbRange: half-open intervals of (key, tie), for NULL keys too;
-								 * all entries are those from GPB_BOUND_MIN to GPB_BOUND_MAX */
+	GPB_RANGE_POINTS,			/* each a uint64: a normalized key, and so a range of its own */
+	GPB_RANGE_KEYS,				/* each a GpbKeyRange */
+	GPB_RANGE_BOUNDS			/* each a GpbRange: a half-open interval of (key, tie), in which
+								 * NULL keys may be; that from GPB_BOUND_MIN to GPB_BOUND_MAX has
+								 * all entries */
 } GpbRangeForm;
 
+/* A request: n ranges in one form, and what the program does with their entries */
 typedef struct GpbRangesSpec
 {
 	GpbProgram	program;
 	GpbRangeForm form;
 	uint32		n;
-	bool		total;			/* one answer, over all ranges; not for lists */
-	uint64		epoch;			/* leaves imaged later are not clean */
-	uint32		heap_blocks;	/* that the visibility bits cover */
+	bool		total;			/* one answer over all ranges; not for lists */
+	uint64		epoch;			/* leaves whose image is newer are not clean (rule M5) */
+	uint32		heap_blocks;	/* heap blocks that the visibility bits cover */
 } GpbRangesSpec;
 
-/* Bytes of a range in the request */
+/* The bytes of one range of a request in this form. */
 GPB_FN int
 gpb_range_width(GpbRangeForm form)
 {
@@ -48,7 +53,7 @@ gpb_range_width(GpbRangeForm form)
 		form == GPB_RANGE_KEYS ? (int) sizeof(GpbKeyRange) : (int) sizeof(GpbRange);
 }
 
-/* How many answers a request has */
+/* The number of answers to the request. */
 GPB_FN uint32
 gpb_count_answers(const GpbRangesSpec *spec)
 {
@@ -56,9 +61,9 @@ gpb_count_answers(const GpbRangesSpec *spec)
 }
 
 /*
- * The half-open range of (key, tie) that a closed interval of non-NULL keys is.  With
- * NULLS LAST, NULL keys are all-ones and carry the order bit; with NULLS FIRST they are
- * zero and all others carry it.
+ * Make a closed interval of non-NULL keys a half-open range of (key, tie).  With NULLS LAST, NULL
+ * keys are all-ones and carry the order bit; with NULLS FIRST they are zero and all others carry
+ * it.
  */
 GPB_FN GpbRange
 gpb_key_range(GpbKeyRange keys, int layout_flags)
@@ -72,7 +77,7 @@ gpb_key_range(GpbKeyRange keys, int layout_flags)
 	return range;
 }
 
-/* Range number i of a request's input */
+/* Range number i of a request's ranges, which are in the form given. */
 GPB_FN GpbRange
 gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
 {
@@ -88,44 +93,49 @@ gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flag
 }
 
 /*
- * A piece of a range that the device could not answer: the CPU takes [range.lo, range.hi) from the
- * real tree, starting at block and moving right.
+ * A piece of a range that the device could not answer.  The CPU answers all of it, [range.lo,
+ * range.hi), from the real tree, starting at block and moving right.
  */
 typedef struct GpbUncleanPiece
 {
-	GpbRange	range;			/* already clipped to the leaf */
-	uint32		block;			/* the leaf that covered it in the image, or GPB_NO_BLOCK */
-	uint32		number;			/* of the range in the request */
+	GpbRange	range;			/* the piece, within one leaf of the image */
+	uint32		block;			/* that leaf, or GPB_NO_BLOCK if the image has none */
+	uint32		number;			/* the range's number in the request */
 } GpbUncleanPiece;
 
 /*
- * An entry that was listed or that must be checked in the heap.  The row is as on the leaf, row_width
- * bytes of it; records lie gpb_range_entry_width() apart.
+ * An entry that was listed, or that must be checked in the heap.  The row is row_width bytes as on
+ * the leaf; records lie gpb_range_entry_width() bytes apart.
  */
 typedef struct GpbRangeEntry
 {
-	uint32		number;			/* of the range in the request */
+	uint32		number;			/* the range's number in the request */
 	uint32		flags;
-	uint64		key;			/* normalized */
+	uint64		key;			/* the normalized key */
 	char		row[];
 } GpbRangeEntry;
 
-#define GPB_RANGE_ENTRY_VISIBLE	0x01	/* all-visible by the map: no heap visit */
+#define GPB_RANGE_ENTRY_VISIBLE	0x01	/* all-visible by the map, so it needs no heap visit */
 
+/*
+ * The bytes from one GpbRangeEntry to the next in a list of entries whose rows have row_width
+ * bytes.
+ */
 GPB_FN int
 gpb_range_entry_width(int row_width)
 {
 	return 16 + ((row_width + 7) & ~7);
 }
 
+/* What a request left to be fetched beside its answers */
 typedef struct GpbRangesResult
 {
-	uint64		leaves;			/* leaf visits by the device */
-	uint64		unclean;		/* GpbUncleanPiece records to fetch, by number, then key order; one
-								 * for each leaf of each range */
-	uint64		entries;		/* GpbRangeEntry records to fetch: of a list all entries, sorted by
-								 * number of the range, then key order; else those to be checked in
-								 * the heap, sorted by TID */
+	uint64		leaves;			/* number of leaf visits by the device */
+	uint64		unclean;		/* GpbUncleanPiece records to fetch, one for each unclean leaf of
+								 * each range, sorted by the range's number and then in key order */
+	uint64		entries;		/* GpbRangeEntry records to fetch: for a program that lists, all
+								 * entries, sorted by the range's number and then in key order; else
+								 * those to be checked in the heap, sorted by TID */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

@@ -3,9 +3,10 @@
  * array_keys.c
  *	  The keys that equal an element of an array.
  *
- * Arrays have up to millions of elements.  Integers, and values of the key's own type, are read from the
- * array's data as they lie there and encoded in one loop, without a Datum or a function call for each; what
- * may equal several keys is located by the operator family's comparison (key.c).
+ * Arrays have up to millions of elements.  Integers, and values of the key's own type, are read
+ * from the array's data as they lie there and encoded in one loop, without a Datum or a function
+ * call for each; what may equal several keys is located by the operator family's comparison
+ * (key.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,10 +21,10 @@
 #include "key_sort.h"
 #include "index/array_keys.h"
 
-/* Elements between two looks for a cancel */
+/* Number of elements between two checks for interrupts */
 #define GPB_ELEMENTS_AT_ONCE	65536
 
-/* A function to sort closed ranges, made from PostgreSQL's template */
+/* gpb_sort_closed_ranges() sorts closed ranges by where they begin. */
 #define ST_SORT gpb_sort_closed_ranges
 #define ST_ELEMENT_TYPE GpbKeyRange
 #define ST_COMPARE(a, b) ((a)->lo < (b)->lo ? -1 : (a)->lo > (b)->lo)
@@ -35,7 +36,7 @@
 
 /* ---- elements ---- */
 
-/* The values of an array, without its NULLs: n of a fixed width, one behind the other */
+/* The values of an array without its NULLs: n values of a fixed width, one after the other */
 typedef struct GpbElements
 {
 	ArrayType  *array;
@@ -44,7 +45,7 @@ typedef struct GpbElements
 	uint32		n;
 } GpbElements;
 
-/* How many of the first n bits of a bitmap are set */
+/* Count the bits set among the first n bits of a bitmap. */
 static uint32
 gpb_count_bits(const bits8 *bitmap, uint32 n)
 {
@@ -71,7 +72,7 @@ gpb_elements_open(Datum value, GpbElements *elements)
 	elements->data = ARR_DATA_PTR(array);
 	elements->width = length;
 	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	/* NULL elements take no room */
+	/* NULL elements take no room in the array's data. */
 	if (ARR_HASNULL(array))
 		elements->n = gpb_count_bits(ARR_NULLBITMAP(array), elements->n);
 }
@@ -86,8 +87,9 @@ gpb_elements_close(GpbElements *elements, Datum value)
 /* ---- encoding ---- */
 
 /*
- * Encode n integers of a width, known where this is compiled into a loop of its own; those that the key's type does
- * not have are left out.  How many keys there are is returned.
+ * Encode n integers of a width as keys of the index; those that the key's type does not have are
+ * left out.  Returns the number of keys.  Callers pass width as a constant, so that each has a loop
+ * of its own compiled.
  */
 static pg_attribute_always_inline uint32
 gpb_encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
@@ -114,7 +116,7 @@ gpb_encode_integers(const GpbLayout *layout, const char *data, int width, uint32
 	return kept;
 }
 
-/* The keys of elements that equal one key each, in their order */
+/* Encode elements each of which equals one key, in their order.  Returns the number of keys. */
 static uint32
 gpb_encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *keys)
 {
@@ -153,7 +155,7 @@ gpb_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKey
 
 /* ---- ranges ---- */
 
-/* Sort the ranges and unite those that overlap. */
+/* Sort the set's ranges and unite those that overlap. */
 static void
 gpb_unite_ranges(GpbArrayKeys *set)
 {
@@ -224,6 +226,7 @@ gpb_array_keys_free(GpbArrayKeys *set)
 
 /* ---- conjunctions ---- */
 
+/* The range number i of the set; a single key is the range from itself to itself. */
 static inline GpbKeyRange
 gpb_array_range(const GpbArrayKeys *set, uint32 i)
 {
@@ -235,7 +238,10 @@ gpb_array_range(const GpbArrayKeys *set, uint32 i)
 	return range;
 }
 
-/* The i-th range of what the set becomes; what was there has been read. */
+/*
+ * Store range number i of the set that is being made in place of the old one, whose range i has
+ * been read by then.
+ */
 static inline void
 gpb_array_put(GpbArrayKeys *set, uint32 i, GpbKeyRange range)
 {
@@ -245,7 +251,10 @@ gpb_array_put(GpbArrayKeys *set, uint32 i, GpbKeyRange range)
 		set->ranges[i] = range;
 }
 
-/* A merge of two sorted, disjoint lists: each step but the last uses up a range of one. */
+/*
+ * The sets are merged as two sorted, disjoint lists: each step but the last uses up a range of one
+ * of them.
+ */
 void
 gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
 {

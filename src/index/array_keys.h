@@ -3,7 +3,7 @@
  * array_keys.h
  *	  The keys that equal an element of an array.
  *
- * For "key = ANY (array)", in the index scan and in nodes of the executor's wing.
+ * The index scan and the nodes of src/exec use them for "key = ANY (array)".
  *
  *-------------------------------------------------------------------------
  */
@@ -13,18 +13,18 @@
 #include "index/index.h"
 
 /*
- * A set of non-NULL keys, in index order: single keys, or, where values of another type than the key's may equal several of
- * its values, disjoint closed ranges.
+ * A set of non-NULL keys in index order.  It has single keys, or, where values of another type than
+ * the key's may equal several of its values, disjoint closed ranges.
  */
 typedef struct GpbArrayKeys
 {
 	bool		points;
 	uint32		n;
-	uint64	   *keys;			/* if points, each once; palloc'd */
-	GpbKeyRange *ranges;		/* else; palloc'd */
+	uint64	   *keys;			/* the keys, each once, if the set is of single keys; palloc'd */
+	GpbKeyRange *ranges;		/* the ranges, if it is not; palloc'd */
 } GpbArrayKeys;
 
-/* Does a value of this kind equal one key at most? */
+/* Does a value that is compared like this equal one key at most? */
 static inline bool
 gpb_comparison_is_point(const GpbComparison *comparison)
 {
@@ -32,16 +32,19 @@ gpb_comparison_is_point(const GpbComparison *comparison)
 }
 
 /*
- * The keys that equal some element of an array, whose elements are of the type that the comparison was made for, or
- * one of the same form, such as a domain; they are points if gpb_comparison_is_point says so.  NULL elements equal none.
+ * Find the keys that equal some element of an array.  The elements are of the type that the
+ * comparison was made for, or of one with the same form, such as a domain.  The set has single keys
+ * if gpb_comparison_is_point() says so.  NULL elements equal no key.
  */
 extern void gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array,
 						   GpbArrayKeys *set);
 
-/* The set becomes what is in the other one, too; that may be points and the set ranges, or the other way round. */
+/*
+ * Remove from "set" what is not in "other".  Either may have single keys and the other one ranges.
+ */
 extern void gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other);
 
-/* The set becomes what lies within the closed range. */
+/* Remove from "set" what lies outside the closed range "by". */
 extern void gpb_array_keys_clip(GpbArrayKeys *set, GpbKeyRange by);
 
 extern void gpb_array_keys_free(GpbArrayKeys *set);

@@ -37,14 +37,14 @@
 #define GPB_PHASE_LOAD		4
 
 /*
- * What is sorted.  The tie is shifted up so that the NULL bits of the INCLUDE columns fit
- * below it, where they cannot decide the order: ties are unique.
+ * What is sorted.  The tie is shifted up so that the NULL bits of the INCLUDE columns fit below it.
+ * They cannot decide the order there, since ties are unique.
  */
 typedef struct GpbSortRow
 {
 	int64		key;			/* normalized key, as a signed integer */
 	int64		tie_and_nulls;
-	char		include[FLEXIBLE_ARRAY_MEMBER]; /* row bytes after the locator */
+	char		include[FLEXIBLE_ARRAY_MEMBER]; /* bytes of the leaf's row, after the locator */
 } GpbSortRow;
 
 #define GPB_SIGN_BIT		((uint64) 1 << 63)
@@ -57,18 +57,18 @@ typedef struct GpbSort
 	const GpbLayout *layout;
 	Tuplesortstate *state;
 	TupleTableSlot *slot;
-	GpbSortRow *row;			/* inside the slot's tuple, filled in for each entry */
+	GpbSortRow *row;			/* within the slot's tuple; filled in for each entry */
 	double		count;
 } GpbSort;
 
-/* A level of the tree, with the page that is being filled. */
+/* A level of the tree, with the page of it that is being filled */
 typedef struct GpbBuildLevel
 {
 	PGAlignedBlock page;
 	BlockNumber block;
-	GpbBound	low;			/* separator before the page */
+	GpbBound	low;			/* separator before this page */
 	int			count;
-	int			limit;			/* entries to put on a page */
+	int			limit;			/* number of entries to put on a page */
 } GpbBuildLevel;
 
 typedef struct GpbLoad
@@ -76,8 +76,8 @@ typedef struct GpbLoad
 	Relation	index;
 	GpbLayout	layout;
 	bool		use_wal;
-	BlockNumber allocated;		/* blocks given to pages so far */
-	BlockNumber extended;		/* blocks the file has */
+	BlockNumber allocated;		/* number of blocks given to pages so far */
+	BlockNumber extended;		/* number of blocks that the file has */
 	int			nlevels;
 	GpbBuildLevel   *level[GPB_MAX_LEVEL + 1];
 } GpbLoad;
@@ -86,7 +86,7 @@ static void gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *r
 
 /* ---- sorting ---- */
 
-/* A tuple descriptor for GpbSortRow: its two columns, then the row in int4 pieces. */
+/* Make the tuple descriptor for GpbSortRow: its two columns, then the row as columns of int4. */
 static TupleDesc
 gpb_sort_descriptor(const GpbLayout *layout)
 {
@@ -136,7 +136,10 @@ gpb_sort_end(GpbSort *sort)
 	ExecDropSingleTupleTableSlot(sort->slot);
 }
 
-/* Called for each tuple of the table, dead but still needed ones included. */
+/*
+ * Add a tuple of the table to the sort.  The table's scan calls this for each tuple that needs an
+ * entry, dead ones that some snapshot may still see included.
+ */
 static void
 gpb_build_callback(Relation index, ItemPointer tid, Datum *values,
 				   bool *isnull, bool tuple_is_alive, void *state)
@@ -158,7 +161,7 @@ gpb_build_callback(Relation index, ItemPointer tid, Datum *values,
 	sort->count++;
 }
 
-/* The next entry in order; false at the end. */
+/* Get the next entry in index order.  Returns false at the end. */
 static bool
 gpb_sort_next(GpbSort *sort, GpbEntry *entry)
 {
@@ -182,9 +185,8 @@ gpb_sort_next(GpbSort *sort, GpbEntry *entry)
 /* ---- writing pages ---- */
 
 /*
- * Write a finished page.  Pages of the upper levels are finished after later
- * blocks of the level below, so blocks skipped are first filled with
- * zeroes, which is not logged.
+ * Write a finished page.  Pages of the upper levels are finished after later blocks of the level
+ * below, so blocks that were skipped are first filled with zeroes, which is not logged.
  */
 static void
 gpb_load_write(GpbLoad *load, BlockNumber block, Page page)
@@ -214,6 +216,7 @@ gpb_load_write(GpbLoad *load, BlockNumber block, Page page)
 
 /* ---- the levels ---- */
 
+/* The bytes of a key on pages of every level. */
 static inline int
 gpb_level_key_width(GpbLoad *load)
 {
@@ -226,7 +229,7 @@ gpb_level_row_width(GpbLoad *load, int level)
 	return level == 0 ? load->layout.row_width : GPB_INNER_ROW_WIDTH;
 }
 
-/* Begin a page of a level. */
+/* Begin a page of a level, with the separator "low" before it, in this block. */
 static void
 gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 {
@@ -239,7 +242,7 @@ gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 	l->count = 0;
 }
 
-/* Add a level on top, with an empty page. */
+/* Add a level on top of the tree, with an empty page. */
 static void
 gpb_load_new_level(GpbLoad *load)
 {
@@ -260,7 +263,7 @@ gpb_load_new_level(GpbLoad *load)
 	gpb_level_begin_page(load, level, load->allocated++, GPB_BOUND_MIN);
 }
 
-/* Give the page of a level its downlink in the level above. */
+/* Add the downlink of a level's current page to the level above. */
 static void
 gpb_load_downlink(GpbLoad *load, int level)
 {
@@ -275,9 +278,9 @@ gpb_load_downlink(GpbLoad *load, int level)
 }
 
 /*
- * The high key between a page's last entry and the next entry of its level.  On leaves
- * the tie is left out where the keys alone tell the two apart: then a search
- * for the key goes straight to the right page.
+ * Choose the high key between the last entry of a level's page and the entry "next" of that level.
+ * On leaves the tie is left out where the keys alone tell the two apart: then a search for the key
+ * goes straight to the right page.
  */
 static GpbBound
 gpb_load_separator(GpbLoad *load, int level, GpbBound next)
@@ -291,7 +294,7 @@ gpb_load_separator(GpbLoad *load, int level, GpbBound next)
 	return next;
 }
 
-/* The page of a level is full: write it, and begin its right sibling. */
+/* Write the full page of a level, and begin its right sibling, whose first entry will be "next". */
 static void
 gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
 {
@@ -333,7 +336,7 @@ gpb_load_finish(GpbLoad *load)
 {
 	PGAlignedBlock meta;
 
-	/* a downlink may add a page to the level above, or that level */
+	/* A downlink may add a page to the level above, or add that level. */
 	for (int level = 0; level < load->nlevels; level++)
 	{
 		if (level + 1 < load->nlevels)
@@ -360,7 +363,7 @@ gpb_load_tree(Relation index, GpbSort *sort)
 	load.layout = *sort->layout;
 	load.use_wal = RelationNeedsWAL(index);
 	load.allocated = GPB_FIRST_ROOT;
-	gpb_load_new_level(&load);	/* an empty index has its root too */
+	gpb_load_new_level(&load);	/* an empty index has a root too */
 
 	while (gpb_sort_next(sort, &entry))
 	{
@@ -388,8 +391,8 @@ gpb_load_tree(Relation index, GpbSort *sort)
 }
 
 /*
- * Rule M1: whatever was mirrored under this file's identity is not this index,
- * neither here nor on a standby.
+ * Discard the mirror of whatever was indexed under this file's identity before, here and on
+ * standbys (rule M1).
  */
 static void
 gpb_build_forget_mirror(Relation index)
@@ -401,7 +404,7 @@ gpb_build_forget_mirror(Relation index)
 		gpb_xlog_log_forget(index);
 }
 
-/* Progress: the table has been read, count entries are to be loaded. */
+/* Report progress: the table has been read, and "count" entries are to be loaded. */
 static void
 gpb_progress_scanned(double count)
 {
@@ -415,7 +418,7 @@ gpb_progress_scanned(double count)
 	pgstat_progress_update_multi_param(3, parameter, value);
 }
 
-/* ambuild */
+/* ambuild: build the index. */
 IndexBuildResult *
 gpb_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -461,7 +464,7 @@ gpb_write_init_page(Relation index, BlockNumber block, Page page)
 	log_newpage(&smgr->smgr_rnode.node, INIT_FORKNUM, block, page, true);
 }
 
-/* ambuildempty: what an unlogged index is reset to after a crash. */
+/* ambuildempty: write the init fork, to which an unlogged index is reset after a crash. */
 void
 gpb_buildempty(Relation index)
 {
@@ -473,11 +476,11 @@ gpb_buildempty(Relation index)
 	gpb_page_init((Page) block.data, 0, 0, layout.key_width, layout.row_width);
 	gpb_write_init_page(index, GPB_FIRST_ROOT, (Page) block.data);
 
-	/* for the same reason as in gpb_load_tree */
+	/* Sync the fork ourselves, for the reason given in gpb_load_tree(). */
 	smgrimmedsync(RelationGetSmgr(index), INIT_FORKNUM);
 }
 
-/* ambuildphasename */
+/* ambuildphasename: name a phase for pg_stat_progress_create_index. */
 char *
 gpb_buildphasename(int64 phase)
 {

@@ -34,29 +34,29 @@ PG_FUNCTION_INFO_V1(gpubtree_check);
 typedef struct GpbCheck
 {
 	Relation	index;
-	GpbLayout	layout;			/* a copy: the relcache may free its own */
+	GpbLayout	layout;			/* a copy, since the relcache may free its own */
 	BufferAccessStrategy strategy;
-	BlockNumber nblocks;		/* length when the check began */
-	BlockNumber length;			/* length when last looked */
+	BlockNumber nblocks;		/* length of the file when the check began */
+	BlockNumber length;			/* length of the file when it was last looked at */
 	uint8	   *seen;			/* one bit for each of nblocks blocks */
 } GpbCheck;
 
-/* One page of a walk along a level, left to right */
+/* One page of a walk along a level, from left to right */
 typedef struct GpbCursor
 {
-	BlockNumber block;			/* InvalidBlockNumber: the level has ended */
+	BlockNumber block;			/* InvalidBlockNumber after the end of the level */
 	uint32		level;
-	GpbBound	low;			/* the page's low bound: never changes */
-	bool		left_incomplete;	/* left sibling was INCOMPLETE_SPLIT */
-	PGAlignedBlock image;		/* the page as it was when reached */
+	GpbBound	low;			/* the page's low bound, which never changes */
+	bool		left_incomplete;	/* the left sibling was marked INCOMPLETE_SPLIT */
+	PGAlignedBlock image;		/* the page as it was when the walk reached it */
 } GpbCursor;
 
-/* A parent's downlinks in order, over all pages of its level */
+/* The downlinks of a parent level in order, over all of its pages */
 typedef struct GpbDownlinks
 {
 	GpbCursor	cursor;
-	int			position;		/* of the current downlink in the image */
-	GpbBound	separator;		/* the current downlink */
+	int			position;		/* position of the current downlink in the image */
+	GpbBound	separator;		/* separator of the current downlink */
 	BlockNumber child;
 } GpbDownlinks;
 
@@ -65,7 +65,7 @@ typedef struct GpbDownlinks
 static void damaged(GpbCheck *check, BlockNumber block, const char *what,
 					const char *detail,...) pg_attribute_noreturn() pg_attribute_printf(4, 5);
 
-/* gpb_corrupted with the values that are wrong */
+/* Report corruption as gpb_corrupted() does, with the values that are wrong in the detail. */
 static void
 damaged(GpbCheck *check, BlockNumber block, const char *what,
 		const char *detail,...)
@@ -92,7 +92,7 @@ damaged(GpbCheck *check, BlockNumber block, const char *what,
 			 errhint("REINDEX rebuilds the index from its table.")));
 }
 
-/* "(key, tie)" as the pages have them, for details */
+/* Write a bound as "(key, tie)", as pages have them, for a message's detail. */
 static const char *
 bound_text(GpbBound bound)
 {
@@ -106,8 +106,8 @@ bound_text(GpbBound bound)
 /* ---- reading ---- */
 
 /*
- * Read and share-lock a tree page that "from" points to, and see that it is
- * sound.  Without "from" the page is known to exist.
+ * Read and share-lock a tree page, and raise an error unless it is sound.  "from" is the block that
+ * points to it, or InvalidBlockNumber if the page is known to exist.
  */
 static Buffer
 lock_page(GpbCheck *check, BlockNumber block, BlockNumber from)
@@ -139,12 +139,12 @@ was_seen(GpbCheck *check, BlockNumber block)
 	return (check->seen[block / 8] & (1 << (block % 8))) != 0;
 }
 
-/* Note that the block has been reached; each may be, once. */
+/* Note that the block has been reached, and raise an error if it was before: each may be once. */
 static void
 reach(GpbCheck *check, BlockNumber block)
 {
 	if (block >= check->nblocks)
-		return;					/* made since the check began */
+		return;					/* a page made since the check began */
 	if (was_seen(check, block))
 		damaged(check, block, "it is reached twice",
 				"Two links lead to the page.");
@@ -153,6 +153,7 @@ reach(GpbCheck *check, BlockNumber block)
 
 /* ---- one page ---- */
 
+/* Check entry i of the cursor's leaf: its heap TID, its NULL bits, and its key. */
 static void
 check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 {
@@ -195,7 +196,10 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 	}
 }
 
-/* Inner entries are bounds and nothing else; the first one is the page's own. */
+/*
+ * Check entry i of an inner page.  Its locator has a tie and nothing else, and the first entry is
+ * the page's low bound.
+ */
 static void
 check_inner_entry(GpbCheck *check, GpbCursor *cursor, int i)
 {
@@ -210,8 +214,8 @@ check_inner_entry(GpbCheck *check, GpbCursor *cursor, int i)
 }
 
 /*
- * All that can be said about the cursor's page by itself, beyond what
- * gpb_page_fault has: bounds, order, entries.
+ * Check all that can be said about the cursor's page by itself, beyond what gpb_page_fault() does:
+ * its bounds, the order of its entries, and the entries.
  */
 static void
 check_image(GpbCheck *check, GpbCursor *cursor)
@@ -268,7 +272,7 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 
 /* ---- walking a level ---- */
 
-/* Take a locked page as the cursor's. */
+/* Make a locked page the cursor's, with a copy of it.  Its lock is kept. */
 static void
 cursor_take(GpbCheck *check, GpbCursor *cursor, BlockNumber block,
 			Buffer buffer, BlockNumber left)
@@ -287,7 +291,7 @@ cursor_take(GpbCheck *check, GpbCursor *cursor, BlockNumber block,
 				special->left, left);
 }
 
-/* Start at a level's leftmost page, which "from" points to. */
+/* Start at a level's leftmost page, which block "from" points to. */
 static void
 cursor_begin(GpbCheck *check, GpbCursor *cursor, uint32 level,
 			 BlockNumber block, BlockNumber from)
@@ -303,9 +307,9 @@ cursor_begin(GpbCheck *check, GpbCursor *cursor, uint32 level,
 }
 
 /*
- * Move right, with both pages locked, so that the two links and the bound between
- * them are of one moment.  The page just left may have been split since its image was
- * taken; then we come to its new sibling and meet some entries again.
+ * Move the cursor right.  Both pages are locked meanwhile, so that the two links and the bound
+ * between them are of one moment.  The page that is left may have been split since its image was
+ * taken; then the cursor comes to its new sibling and meets some entries again.
  */
 static void
 cursor_next(GpbCheck *check, GpbCursor *cursor)
@@ -337,6 +341,7 @@ cursor_next(GpbCheck *check, GpbCursor *cursor)
 
 /* ---- downlinks ---- */
 
+/* Read the current downlink from the image of the parent page. */
 static void
 downlinks_read(GpbCheck *check, GpbDownlinks *down)
 {
@@ -349,9 +354,9 @@ downlinks_read(GpbCheck *check, GpbDownlinks *down)
 }
 
 /*
- * Go to the next downlink.  If the parent was split since its image was taken,
- * the image has given us all that moved to the new page, so pass over that.
- * At the end the cursor's block is invalid.
+ * Go to the next downlink.  If the parent was split since its image was taken, the image has had
+ * all that moved to the new page, so the new page is passed over.  At the end the cursor's block is
+ * invalid.
  */
 static void
 downlinks_next(GpbCheck *check, GpbDownlinks *down)
@@ -404,8 +409,8 @@ find_downlink(GpbCheck *check, GpbCursor *cursor)
 }
 
 /*
- * Wait until the record that is being replayed, if any, is replayed.  No lock is
- * held.
+ * Wait until the record that is being replayed, if any, has been replayed.  The caller holds no
+ * lock.
  */
 static void
 wait_for_replay(void)
@@ -420,10 +425,10 @@ wait_for_replay(void)
 }
 
 /*
- * The cursor's page had no downlink in the image of its parent level.  That is right if
- * the split that made it is not finished, or was finished after the image was
- * taken: then its downlink is there by now.  (Replay takes the mark from
- * the left sibling first, and puts the downlink in afterwards.)
+ * Check a page that had no downlink in the image of its parent level, the cursor's.  That is right
+ * if the split that made the page is not finished, or was finished after the image was taken: then
+ * its downlink is in the tree by now.  (Replay takes the mark from the left sibling first, and puts
+ * the downlink in afterwards.)
  */
 static void
 require_downlink(GpbCheck *check, GpbCursor *cursor)
@@ -442,11 +447,11 @@ require_downlink(GpbCheck *check, GpbCursor *cursor)
 }
 
 /*
- * Match the cursor's page with the current downlink, and step past that if it
- * is the page's own.
+ * Match the cursor's page with the current downlink, and step past the downlink if it is the page's
+ * own.
  *
- * The parent's image is older than the page's: the current downlink was read before
- * the cursor moved here.  So the page it leads to was already in the chain, and
+ * The parent's image is older than the page's: the current downlink was read before the cursor
+ * moved here.  So the page that the downlink leads to was in the chain of right links already, and
  * cannot be passed over.
  */
 static void
@@ -482,9 +487,9 @@ match_downlink(GpbCheck *check, GpbCursor *cursor, GpbDownlinks *down)
 /* ---- the tree ---- */
 
 /*
- * Check one level from its leftmost page, against the level above (parent: that one's
- * leftmost page) or, with parent invalid, as the root's level.  Returns the leftmost page of
- * the level below.
+ * Check one level from its leftmost page.  "parent" is the leftmost page of the level above, with
+ * which the level is compared, or invalid if this is the root's level.  Returns the leftmost page
+ * of the level below.
  */
 static BlockNumber
 check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
@@ -530,9 +535,9 @@ check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
 }
 
 /*
- * Is this page, which the walk did not come to, linked to what the walk did come
- * to, or the root?  During recovery there may be one such page: when we looked
- * at the file's length, replay had made it, but not yet linked it.
+ * Is this page, which the walk did not come to, the root by now, or linked to a page that the walk
+ * did come to?  During recovery there may be one such page: when the file's length was read, replay
+ * had made the page, but not yet linked it.
  */
 static bool
 linked_since(GpbCheck *check, BlockNumber block)
@@ -561,7 +566,7 @@ linked_since(GpbCheck *check, BlockNumber block)
 		UnlockReleaseBuffer(buffer);
 		if (right == block)
 			return true;
-		/* if a new page has come between the two, look again */
+		/* If a new page has come between the two, look again. */
 		if (right < check->nblocks)
 			return false;
 	}
@@ -569,7 +574,7 @@ linked_since(GpbCheck *check, BlockNumber block)
 }
 
 /*
- * Every block that was there when we began has been reached, but for those that a
+ * Check that every block that was there at the beginning has been reached, but for those that a
  * crash, or an error, has left all-zero.
  */
 static void
@@ -596,7 +601,7 @@ check_reached(GpbCheck *check)
 	}
 }
 
-/* Check the tree, level by level from the root down. */
+/* Check the tree level by level, from the root down. */
 static void
 check_tree(GpbCheck *check)
 {
@@ -606,8 +611,8 @@ check_tree(GpbCheck *check)
 	uint32		level;
 
 	/*
-	 * A page that a split is making now will be found: its left sibling, or the
-	 * metapage, is locked until the new page is linked.
+	 * A page that a split is making now will be found: its left sibling, or the metapage, is locked
+	 * until the new page is linked.
 	 */
 	check->nblocks = check->length = RelationGetNumberOfBlocks(check->index);
 	check->seen = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -689,10 +694,10 @@ gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 	Relation	index;
 
 	GPB_HOLD("open-index");
-	/* if the table has gone so has the index, which says so */
+	/* If the table is gone so is the index, and opening the index says so. */
 	*heap = OidIsValid(heapid) ? try_relation_open(heapid, lock) : NULL;
 	index = gpb_open_named(indexid, lock);
-	/* not an index; say what it is not */
+	/* The relation is not an index; say so. */
 	if (!OidIsValid(heapid))
 		gpb_require_readable_index(index);
 	if (*heap == NULL || IndexGetRelation(indexid, true) != heapid)
@@ -705,7 +710,7 @@ gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap)
 }
 
 /*
- * gpubtree_check(index regclass, heapallindexed boolean)
+ * gpubtree_check(index regclass, heapallindexed boolean): raise an error if the index is damaged.
  */
 Datum
 gpubtree_check(PG_FUNCTION_ARGS)
@@ -727,7 +732,7 @@ gpubtree_check(PG_FUNCTION_ARGS)
 						RelationGetRelationName(check.index)),
 				 errhint("Drop it, or build it anew with REINDEX.")));
 
-	/* Functions of the index's expressions run as the table's owner */
+	/* Functions in the index's expressions run as the table's owner. */
 	GetUserIdAndSecContext(&userid, &sec_context);
 	SetUserIdAndSecContext(heap->rd_rel->relowner,
 						   sec_context | SECURITY_RESTRICTED_OPERATION);

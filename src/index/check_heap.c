@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * check_heap.c
- *	  gpubtree_check's second half: has every row its entry?
+ *	  The second half of gpubtree_check(): does every row of the table have its entry?
  *
  *-------------------------------------------------------------------------
  */
@@ -18,16 +18,16 @@
 
 #include "index/index.h"
 
-/* The search for rows' entries */
+/* The state of the search for the entries of rows */
 typedef struct GpbProbe
 {
 	GpbLayout	layout;
 	Relation	heap;
-	bool		have_leaf;		/* leaf holds the last one that was searched */
+	bool		have_leaf;		/* leaf has the image of the leaf that was searched last */
 	PGAlignedBlock leaf;
 } GpbProbe;
 
-/* Is the bound's place surely on the leaf image that we have? */
+/* Is the bound's place certainly on the leaf image that the probe has? */
 static bool
 leaf_covers(GpbProbe *probe, GpbBound bound)
 {
@@ -42,12 +42,11 @@ leaf_covers(GpbProbe *probe, GpbBound bound)
 }
 
 /*
- * Called for each heap row that our snapshot sees: its entry must be found by a
- * search, with the same INCLUDE values.
+ * Check one row of the table.  The table's scan calls this for each row that our snapshot sees: a
+ * search must find its entry, with the same INCLUDE values.
  *
- * The image of a leaf found for an earlier row is good enough, however old: all
- * rows of the snapshot had their entries before any image was taken, and nobody
- * may remove them.
+ * The image of a leaf that was found for an earlier row is good enough, however old it is: all rows
+ * of the snapshot had their entries before any image was taken, and nobody may remove them.
  */
 static void
 probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -117,12 +116,11 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Every row that a new snapshot sees has its entry.
+ * Every row that a new snapshot sees must have its entry.
  *
- * An entry being a (key, row) pair, a search for it is exact; a Bloom filter
- * over the entries, which needs no search, would overlook some missing ones,
- * and more of them the larger the index.  It also shows that searches
- * find what the leaves hold.
+ * An entry is a (key, row) pair, so a search for it is exact.  A Bloom filter over the entries,
+ * which needs no search, would overlook some missing ones, and more of them the larger the index
+ * is.  The searches also show that a search finds what the leaves hold.
  */
 void
 gpb_check_heap(Relation index, Relation heap)
@@ -131,7 +129,7 @@ gpb_check_heap(Relation index, Relation heap)
 	GpbProbe   *probe = palloc(sizeof(GpbProbe));
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
-	/* An old transaction snapshot may see rows that this index never got */
+	/* A transaction's old snapshot may see rows that this index never got. */
 	if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
 							   snapshot->xmin))
@@ -144,7 +142,9 @@ gpb_check_heap(Relation index, Relation heap)
 	probe->heap = heap;
 	probe->have_leaf = false;
 
-	/* As a concurrent build scans: the rows of an MVCC snapshot, no waiting */
+	/*
+	 * Scan as a concurrent build does: the rows of an MVCC snapshot, without waiting for anybody.
+	 */
 	info->ii_Concurrent = true;
 	info->ii_Unique = false;
 	info->ii_ExclusionOps = NULL;

@@ -14,11 +14,10 @@
 #include "index/index.h"
 
 /*
- * amcostestimate.  A descent, a leaf and an entry cost here what they cost in a btree of the
- * same size, so btree's estimator answers for us, and of two equal indexes
- * neither is preferred.  It reads operator strategies and statistics through our own
- * operator family, which numbers them alike.  All that it lacks is the height
- * of the tree, which the planner looks up for btree alone.
+ * amcostestimate.  A descent, a leaf and an entry cost here what they cost in a B-tree of the same
+ * size, so btree's estimator is called, and of two equal indexes neither is preferred.  It reads
+ * operator strategies and statistics through our own operator family, which numbers them alike.
+ * All that it lacks is the height of the tree, which the planner looks up for btree alone.
  */
 void
 gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -29,7 +28,7 @@ gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 
 	if (info->tree_height < 0 && !info->hypothetical)
 	{
-		/* the planner holds a lock on every index of the query's tables */
+		/* The planner holds a lock on every index of the query's tables. */
 		Relation	index = index_open(info->indexoid, NoLock);
 		uint32		level;
 

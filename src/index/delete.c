@@ -16,9 +16,9 @@
 #include "index/xlog.h"
 
 /*
- * Remove entries and log it.  The leaf is locked exclusively; info is
- * GPB_XLOG_VACUUM or GPB_XLOG_DELETE, of which only the latter has a
- * horizon: the newest transaction whose tuples the entries pointed to.
+ * Remove the entries at n ascending positions of a leaf, and log it.  The leaf is locked
+ * exclusively on entry and exit.  info is GPB_XLOG_VACUUM or GPB_XLOG_DELETE.  Only a DELETE record
+ * has the horizon: the newest transaction whose tuples the entries pointed to.
  */
 static void
 gpb_remove(Relation index, Buffer buffer, const uint16 *positions, int n,
@@ -52,8 +52,8 @@ gpb_remove(Relation index, Buffer buffer, const uint16 *positions, int n,
 }
 
 /*
- * No horizon is logged: VACUUM's heap pruning has logged conflicts for the
- * tuples, and redo takes a cleanup lock as we did.
+ * No horizon is logged here: VACUUM's pruning of the heap has logged conflicts for the tuples, and
+ * redo takes a cleanup lock as VACUUM did.
  */
 void
 gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
@@ -63,6 +63,7 @@ gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
 			   InvalidTransactionId);
 }
 
+/* qsort comparator for block numbers. */
 static int
 gpb_compare_blocks(const void *a, const void *b)
 {
@@ -72,6 +73,7 @@ gpb_compare_blocks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* qsort comparator for deletable entries, by their ids. */
 static int
 gpb_compare_ids(const void *a, const void *b)
 {
@@ -79,8 +81,8 @@ gpb_compare_ids(const void *a, const void *b)
 }
 
 /*
- * Sorted heap blocks of the entries marked dead, the block "coming" among
- * them; returns how many.  0 if no entry is marked.
+ * Collect the heap blocks of the entries marked dead, and the block "coming", sorted; one block may
+ * be there several times.  Returns their number, or 0 if no entry is marked.
  */
 static int
 gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
@@ -105,9 +107,8 @@ gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
 }
 
 /*
- * Collect what the table shall judge: the entries marked dead, and, since
- * their heap blocks get visited anyway, all others that point to those
- * blocks.
+ * Collect the entries that the table shall judge: those marked dead, and, since their heap blocks
+ * get visited anyway, all others that point to those blocks.
  */
 static void
 gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
@@ -147,8 +148,8 @@ gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
 }
 
 /*
- * Let the table judge the candidates, and remove what it condemns.  Returns the
- * number removed.
+ * Let the table judge the candidates, and remove those whose tuples it says are dead to everybody.
+ * The leaf is locked exclusively on entry and exit.  Returns the number removed.
  */
 static int
 gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
@@ -161,7 +162,7 @@ gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
 	if (!XLogStandbyInfoActive() || !RelationNeedsWAL(index))
 		horizon = InvalidTransactionId;
 
-	/* the table has sorted them its own way */
+	/* The table has put them into an order of its own. */
 	qsort(op->deltids, op->ndeltids, sizeof(TM_IndexDelete), gpb_compare_ids);
 	for (i = 0; i < op->ndeltids; i++)
 	{
@@ -176,8 +177,8 @@ gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
 }
 
 /*
- * The marks themselves are asked, not the page's flag, which is no more than a
- * hint: a look at each row costs less than a split.
+ * The entries' own marks are read, not the page's flag, which is a hint and no more: to look at
+ * each row costs less than a split.
  */
 int
 gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,

@@ -16,11 +16,11 @@
 PG_FUNCTION_INFO_V1(gpubtree_handler);
 
 /*
- * The handler of CREATE ACCESS METHOD.  Strategies are numbered as btree's:
- * PostgreSQL reads "<" as number 1 of every ordered access method.
+ * The handler of CREATE ACCESS METHOD.  Strategies are numbered as btree's, since PostgreSQL takes
+ * "<" for number 1 of every ordered access method.
  *
- * Not unique: ON CONFLICT of PostgreSQL 15 fails on a table with a unique
- * index of any access method but btree.
+ * gpubtree has no unique indexes: ON CONFLICT of PostgreSQL 15 fails on a table with a unique index
+ * of any access method but btree.
  */
 Datum
 gpubtree_handler(PG_FUNCTION_ARGS)

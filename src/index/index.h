@@ -3,8 +3,8 @@
  * index.h
  *	  The index wing: pages, search, insert, build, scan, vacuum, WAL, check.
  *
- * Lock terms: "share" and "exclusive" are buffer content locks; every lock comes
- * with a pin.  src/index/README states the invariants.
+ * In comments "share" and "exclusive" are buffer content locks; every lock comes with a pin.
+ * src/index/README states the invariants.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ typedef struct GpbOptions
 	int			fillfactor;
 } GpbOptions;
 
-/* One entry in memory */
+/* An entry in memory */
 typedef struct GpbEntry
 {
 	uint64		key;
@@ -52,31 +52,34 @@ typedef struct GpbEntry
 
 /* ---- key.c: encoding, ranges ---- */
 
-/* Build the entry for index values as aminsert and the build callback get them. */
+/* Form the entry of a heap tuple from the values that aminsert or the build callback gets. */
 extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 						   const bool *isnull, ItemPointer tid, GpbEntry *entry);
 
-/* The Datum of an entry's column: attno 1 is the key, the INCLUDE columns follow.  Sets *isnull. */
+/*
+ * Get the Datum of a column of an entry: attno 1 is the key, the INCLUDE columns follow.  Sets
+ * *isnull.
+ */
 extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
 							 const char *row, int attno, bool *isnull);
 
-/* The normalized key of a non-NULL Datum of the key's type. */
+/* Encode a non-NULL Datum of the key's type as a normalized key. */
 extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
-/* The Datum of a normalized key, which must be the key of some value of the type. */
+/* Decode a normalized key, which must be the key of some value of the type. */
 extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
 
-/* The range of all entries with non-NULL keys, and that of all entries with NULL keys. */
+/* Get the range of all entries whose key is not NULL, or of all whose key is NULL. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
 /*
- * The closed interval of keys that a range is, which must lie between two values' places as
- * gpb_comparison_narrow() makes it.  Returns false if it is empty.
+ * Find the closed interval of keys that a range covers.  The range must lie between the places of
+ * two values, as gpb_comparison_narrow() makes it.  Returns false if the interval is empty.
  */
 extern bool gpb_closed_range(const GpbLayout *layout, const GpbRange *range,
 							 GpbKeyRange *keys);
 
 /*
- * Narrow *range to the entries that satisfy "key OP value": OP is a btree strategy, value is not
+ * Narrow *range to the entries that satisfy "key OP value".  OP is a btree strategy.  value is not
  * NULL and of type "type", which is any member of the key's operator family, or InvalidOid for the
  * key's own type.  A value outside the key type's range narrows to nothing or not at all.  An empty
  * range has !gpb_bound_less(lo, hi).
@@ -86,12 +89,13 @@ extern void gpb_range_narrow(Relation index, const GpbLayout *layout,
 							 GpbRange *range);
 
 /*
- * gpb_range_narrow() in two steps, for many values of one type: init looks up once what depends on
- * the type alone, narrow does the rest for each value.
+ * What gpb_comparison_init() looks up once for a type of values, so that gpb_comparison_narrow()
+ * does not look it up again for each of them.  The two together do what gpb_range_narrow() does.
  */
 typedef struct GpbComparison
 {
-	int			width;			/* 2, 4, 8: plain integers; 0: ask procedure */
+	int			width;			/* 2, 4 or 8: values are integers of this width; 0: call
+								 * procedure */
 	FmgrInfo	procedure;		/* compares a key with a value */
 } GpbComparison;
 
@@ -107,7 +111,10 @@ extern void gpb_comparison_narrow(const GpbLayout *layout,
 extern void gpb_page_init(Page page, uint16 level, uint16 flags, int key_width, int row_width);
 extern void gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root, uint32 level);
 
-/* Insert an entry at position.  key and row are as on a page of these widths, at any alignment. */
+/*
+ * Insert an entry at position.  The page must have room for it.  key and row are as on a page of
+ * these widths, at any alignment.
+ */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
 /* Keep only the first n entries of a page. */
 extern void gpb_page_truncate(Page page, int n);
@@ -117,16 +124,16 @@ extern void gpb_page_delete(Page page, const uint16 *positions, int n);
 extern void gpb_page_append(Page target, Page source, int from, int to);
 
 /*
- * Tell the mirror, if there is one, that a block changes (rule M2).  To be
- * called under the block's exclusive lock, before it is released.
+ * Mark a block as changed in the mirror, if the index has one (rule M2).  The caller holds the
+ * block's exclusive lock, and has not released it since the change.
  */
 extern void gpb_mark_changed(Relation index, BlockNumber block);
 /*
- * Add a page to the end of the relation: returns its buffer, pinned and exclusively locked.  The
+ * Add a page to the end of the relation.  Returns its buffer, pinned and exclusively locked.  The
  * page is not initialized yet.
  */
 extern Buffer gpb_extend(Relation index);
-/* Has the page room for one more entry? */
+/* Does the page have room for one more entry? */
 static inline bool
 gpb_page_has_room(Page page)
 {
@@ -136,7 +143,7 @@ gpb_page_has_room(Page page)
 		special->key_width + special->row_width;
 }
 
-/* Write the row of an inner entry: row has room for GPB_INNER_ROW_WIDTH bytes. */
+/* Write the row of an inner entry to "row", which has room for GPB_INNER_ROW_WIDTH bytes. */
 static inline void
 gpb_inner_row(char *row, uint64 tie, BlockNumber child)
 {
@@ -146,42 +153,44 @@ gpb_inner_row(char *row, uint64 tie, BlockNumber child)
 
 /* ---- search.c ---- */
 
-/* Where a writer's descent passed: one inner page of each level. */
+/* The way of a writer's descent: one inner page of each level */
 typedef struct GpbStack
 {
-	uint32		height;			/* level of the root, when it was visited */
-	BlockNumber block[GPB_MAX_LEVEL + 1];	/* by level; 0 is not used */
+	uint32		height;			/* level of the root when the descent visited it */
+	BlockNumber block[GPB_MAX_LEVEL + 1];	/* by level; number 0 is not used */
 } GpbStack;
 
 /*
- * Descend to the leaf that covers bound and lock it in the mode given.  A writer
- * gives a stack, where the path is left, and finishes the incomplete splits it
- * meets; a reader gives NULL.  Allocates nothing.
+ * Descend to the leaf that covers bound, and lock it in the mode "lock".  The leaf is pinned and
+ * locked on return; no other page is.  A writer gives a stack, where the descent leaves its path,
+ * and finishes the incomplete splits that it meets; a reader gives NULL.  Allocates nothing.
  */
 extern Buffer gpb_search(Relation index, const GpbLayout *layout, GpbBound bound,
 						 int lock, GpbStack *stack);
 /*
- * Descend to the page at the given level that covers bound.  With
- * BUFFER_LOCK_EXCLUSIVE also finish incomplete splits on the way.
+ * Descend to the page at the given level that covers bound, and lock it in the mode "lock".  With
+ * BUFFER_LOCK_EXCLUSIVE the descent also finishes incomplete splits on its way.  Pages of lower
+ * levels may be locked by the caller: this locks none of those.
  */
 extern Buffer gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 							   uint32 level, int lock);
 /*
- * Read the parent of a page on the level below, for a writer that holds that page: the page that
- * the writer's stack names, moved right to what covers bound.  Exclusively locked.
+ * Read the parent of a page on the level below, for a writer that holds that page.  The search
+ * begins at the page that the writer's stack names for "level", and moves right to what covers
+ * bound.  The parent is exclusively locked on return, and its own split is finished.
  */
 extern Buffer gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 							  uint32 level, const GpbStack *stack);
 /*
  * Raise ERRCODE_INDEX_CORRUPTED unless the leaf, which had no right link when it was read, was the
- * last one.  Walks that came to the leaf by right links call this: a descent would have noticed.
+ * last one.  A walk that came to the leaf by right links calls this; a descent would have noticed.
  * No page may be locked.
  */
 extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block);
 /*
  * Find the first entry at or after the bound, dead or not.  Returns false if there is none.  No
- * page may be locked.  The entry is not below the bound, whatever the page holds: if a search led
- * to one below it, this raises ERRCODE_INDEX_CORRUPTED.
+ * page may be locked on entry, and none is on exit.  The entry is never below the bound: if a
+ * damaged page leads to one that is, this raises ERRCODE_INDEX_CORRUPTED.
  */
 extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound,
 							GpbBound *entry);
@@ -194,9 +203,9 @@ extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
 					   IndexUniqueCheck check_unique, bool index_unchanged,
 					   IndexInfo *index_info);
 /*
- * Put an entry on an exclusively locked page, splitting it if it is full, and release it.  On an
- * inner page the entry is the missing downlink of child's right sibling: child, exclusively locked
- * and marked incomplete, is released too; on a leaf child is InvalidBuffer.
+ * Put an entry on an exclusively locked page, splitting the page if it is full, and release it.  On
+ * an inner page the entry is the missing downlink of child's right sibling; child is exclusively
+ * locked and marked incomplete, and is released too.  On a leaf child is InvalidBuffer.
  */
 extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 							   Buffer child, int position, uint64 key, const char *row,
@@ -204,27 +213,28 @@ extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer b
 
 /* ---- split.c ---- */
 /*
- * Split the page so that the entry gets in at position.  Locks and arguments are as in
+ * Split a full page so that the entry gets in at position.  Locks and arguments are as in
  * gpb_insert_on_page().
  */
 extern void gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 					  int position, uint64 key, const char *row, const GpbStack *stack);
 /*
- * Complete a split whose left half is marked incomplete.  left is exclusively locked, and released.
+ * Complete a split whose left half, "left", is marked incomplete.  left is exclusively locked on
+ * entry, and released on exit.
  */
 extern void gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left,
 							 const GpbStack *stack);
 
 /* ---- delete.c ---- */
 /*
- * Remove the entries at n ascending positions for VACUUM.  The buffer is a leaf under a
- * cleanup lock, which is kept.
+ * Remove the entries at n ascending positions, for VACUUM.  The buffer is a leaf under a cleanup
+ * lock, which is kept.
  */
 extern void gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions, int n);
 /*
- * Simple deletion: make room on an exclusively locked leaf by removing entries whose dead
- * hint is set.  coming is the heap block of the entry that wants the room.  Returns the number
- * removed; the lock is kept.
+ * Simple deletion: make room on a leaf by removing entries whose dead hint is set.  coming is the
+ * heap block of the entry that wants the room.  The leaf is exclusively locked on entry and exit.
+ * Returns the number of entries removed.
  */
 extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 							Buffer buffer, BlockNumber coming);
@@ -245,8 +255,8 @@ typedef struct GpbRangeSet
 } GpbRangeSet;
 
 /*
- * Find the ranges of all entries that satisfy every key.  set->ranges is enlarged as needed, in the
- * current memory context.
+ * Find the ranges of all entries that satisfy all of the keys.  set->ranges is enlarged as needed,
+ * in the current memory context.
  */
 extern void gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 								 ScanKey keys, int nkeys, GpbRangeSet *set);
@@ -271,20 +281,19 @@ extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info,
 /* ---- check.c ---- */
 /*
  * Raise an error that a user understands unless the relation is a gpubtree index whose pages this
- * session can read (readable), or one that the current user owns as well (own).
+ * session can read, or, for gpb_require_own_index(), one that the current user owns as well.
  */
 extern void gpb_require_readable_index(Relation index);
 extern void gpb_require_own_index(Relation index);
 /*
- * Open the relation that a caller of a function of ours has named as an index.  Raises
- * ERRCODE_UNDEFINED_TABLE if it is gone, as it may be if it was dropped since the caller looked it
- * up.
+ * Open the relation that the caller of an SQL function has named as an index.  Raises
+ * ERRCODE_UNDEFINED_TABLE if it was dropped since the caller looked it up.
  */
 extern Relation gpb_open_named(Oid oid, LOCKMODE lock);
 /*
- * Open a gpubtree index whose pages this session can read, by OID, for a function of ours; its
- * table is locked first, lest we deadlock with those who lock in that order.  Raises what
- * gpb_open_named() does.
+ * Open a gpubtree index by OID, for an SQL function.  Its table is locked first, lest there be a
+ * deadlock with those who lock in that order.  Raises what gpb_open_named() does, and an error
+ * unless this session can read the index's pages.
  */
 extern Relation gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap);
 

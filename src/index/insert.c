@@ -15,12 +15,12 @@
 #include "index/xlog.h"
 
 /*
- * The leaf that took this backend's last insert, if it is the rightmost one,
- * covers bound and has room; exclusively locked.  Else InvalidBuffer.
+ * Return the leaf that took this backend's last insert, exclusively locked, if it is the rightmost
+ * one, covers bound and has room.  Otherwise return InvalidBuffer, with nothing locked.
  *
- * For keys that ascend this saves the descent (an idea of nbtree's).  If
- * somebody else is on the page the descent costs less than the contention, so
- * we don't wait.  Room is asked for because a split wants a stack.
+ * For keys that ascend this saves the descent (an idea of nbtree's).  If somebody else has the page
+ * locked, a descent costs less than the contention, so we don't wait.  The page must have room
+ * because a split needs a stack.
  */
 static Buffer
 gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
@@ -38,7 +38,7 @@ gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 		const GpbPageSpecial *special = gpb_special(page);
 
 		gpb_page_require(index, block, page, layout);
-		/* an entry below bound on it proves that it covers bound */
+		/* An entry on the leaf that is below bound proves that the leaf covers bound. */
 		if (special->level == 0 && special->right == GPB_NO_BLOCK &&
 			gpb_page_has_room(page) && gpb_page_count(page) > 0 &&
 			gpb_bound_less(gpb_page_bound(page, layout->key_width,
@@ -52,8 +52,8 @@ gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 }
 
 /*
- * Where the entry goes on its leaf.  Every entry is unique by its heap TID, so
- * an equal one can only be a stranger, left over by damage.
+ * Find the position of the new entry on its leaf, which is locked.  Every entry is unique by its
+ * heap TID, so an equal one can only be left over from damage.
  */
 static int
 gpb_leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
@@ -74,7 +74,7 @@ gpb_leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
 	return position;
 }
 
-/* WAL of one entry: the block data is position, key, row, and nothing else. */
+/* Log one entry: the block data is the position, the key, the row, and nothing else. */
 static XLogRecPtr
 gpb_log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
 			   const char *row)
@@ -99,7 +99,10 @@ gpb_log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
 					  GPB_XLOG_INSERT_INNER : GPB_XLOG_INSERT_LEAF);
 }
 
-/* Put an entry on a page that has room; see gpb_insert_on_page. */
+/*
+ * Put an entry on a page that has room.  Buffers and arguments are as in gpb_insert_on_page(), but
+ * all locks are kept.
+ */
 static void
 gpb_insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
 					uint64 key, const char *row)
@@ -139,7 +142,7 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 		return;
 	}
 
-	if (BufferIsValid(child))	/* a leaf was marked before */
+	if (BufferIsValid(child))	/* a leaf was marked in gpb_insert_entry() */
 		gpb_mark_changed(index, BufferGetBlockNumber(buffer));
 	gpb_insert_in_place(index, buffer, child, position, key, row);
 	if (BufferIsValid(child))
@@ -148,8 +151,8 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 }
 
 /*
- * Insert an entry into the index.  heap is the table, wanted when dead entries
- * make room.
+ * Insert an entry into the index.  heap is the table, which is asked about dead entries if the leaf
+ * needs room.
  */
 static void
 gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
@@ -168,7 +171,7 @@ gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 		leaf = gpb_search(index, layout, bound, BUFFER_LOCK_EXCLUSIVE, &stack);
 	block = BufferGetBlockNumber(leaf);
 
-	/* In this order: rule M2.  A mark for an insert that fails does no harm. */
+	/* Rule M2 demands this order.  A mark for an insert that fails does no harm. */
 	gpb_mark_changed(index, block);
 	pg_memory_barrier();
 	CheckForSerializableConflictIn(index, NULL, block);
@@ -176,7 +179,7 @@ gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 	if (!gpb_page_has_room(BufferGetPage(leaf)))
 		gpb_delete_dead(index, layout, heap, leaf, gpb_locator_block(locator));
 
-	/* the root leaf is found fast enough */
+	/* A root leaf is not remembered, since a descent to it is short enough. */
 	rightmost = gpb_special(BufferGetPage(leaf))->right == GPB_NO_BLOCK &&
 		gpb_special(BufferGetPage(leaf))->left != GPB_NO_BLOCK &&
 		gpb_page_has_room(BufferGetPage(leaf));
@@ -188,7 +191,7 @@ gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 		RelationSetTargetBlock(index, block);
 }
 
-/* aminsert */
+/* aminsert: insert the entry of a heap tuple. */
 bool
 gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		   Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,

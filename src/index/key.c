@@ -27,7 +27,7 @@
 
 /* ---- values ---- */
 
-/* A Datum's bits as a sign-extended integer; a float8's as they are. */
+/* Get a Datum's bits as a sign-extended integer; a float8's bits are taken as they are. */
 static inline int64
 gpb_column_value(int kind, Datum value)
 {
@@ -42,7 +42,10 @@ gpb_column_value(int kind, Datum value)
 	}
 }
 
-/* The inverse.  Date and timestamp Datums are integers of the same width. */
+/*
+ * Make a Datum of the bits that gpb_column_value() returned.  Date and timestamp Datums are
+ * integers of the same width.
+ */
 static inline Datum
 gpb_column_datum(int kind, int64 value)
 {
@@ -90,7 +93,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 	else
 		entry->key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
 
-	/* padding and NULL columns are zero, so that equal entries are equal bytes */
+	/* Padding and NULL columns are zero, so that equal entries have equal bytes. */
 	memset(entry->row, 0, layout->row_width);
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
@@ -101,7 +104,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			locator |= (uint64) 1 << (GPB_LOC_NULL_SHIFT + c);
 			continue;
 		}
-		/* little-endian, so the low bytes come first whatever the width */
+		/* Integers are little-endian, so the low bytes come first whatever the width. */
 		value = gpb_column_value(layout->kind[c], values[c + 1]);
 		memcpy(entry->row + layout->offset[c], &value,
 			   gpb_kind_width(layout->kind[c]));
@@ -149,7 +152,7 @@ gpb_range_end_at(GpbRange *range, GpbBound hi)
 		range->hi = hi;
 }
 
-/* Where NULL keys and the others meet. */
+/* The bound at which NULL keys and the others meet. */
 static GpbBound
 gpb_null_boundary(const GpbLayout *layout)
 {
@@ -187,7 +190,7 @@ gpb_range_null(const GpbLayout *layout)
 	return range;
 }
 
-/* With NULLS LAST the greatest key and NULL keys share their bits, see layout.h. */
+/* With NULLS LAST the greatest key has the same bits as NULL keys; see layout.h. */
 bool
 gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
 {
@@ -208,8 +211,8 @@ gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *ke
 }
 
 /*
- * A cut of the key type's values: into those below "value" and those at or above
- * it.  With "beyond", every value is below.
+ * A cut of the key type's values: into those below "value" and those at or above it.  With "beyond"
+ * set every value is below.
  */
 typedef struct GpbCut
 {
@@ -217,7 +220,7 @@ typedef struct GpbCut
 	bool		beyond;
 } GpbCut;
 
-/* The place in the index's order where the two sides of a cut meet. */
+/* Find the bound in the index's order at which the two sides of a cut meet. */
 static GpbBound
 gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
 {
@@ -230,7 +233,9 @@ gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
 	bound.tie = 0;
 	if (desc)
 	{
-		/* the side at or above comes first: cut after the value's entries */
+		/*
+		 * The values at or above come first in the index, so the cut is after the value's entries.
+		 */
 		if (bound.key == PG_UINT64_MAX)
 			return GPB_BOUND_MAX;
 		bound.key++;
@@ -238,7 +243,7 @@ gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
 	return bound;
 }
 
-/* Cuts before and after a plain integer, which may lie outside the key's type. */
+/* Make the cuts before and after a plain integer, which may lie outside the key's type. */
 static void
 gpb_integer_cuts(const GpbLayout *layout, int64 value,
 				 GpbCut *before, GpbCut *after)
@@ -253,9 +258,9 @@ gpb_integer_cuts(const GpbLayout *layout, int64 value,
 }
 
 /*
- * Dates and timestamps by ordinal: 0 is -infinity, then every finite value the type
- * has, then infinity.  Integers outside these are no values of the type,
- * and comparing them would overflow.
+ * Dates and timestamps are searched by ordinal: 0 is -infinity, then comes every finite value of
+ * the type, then infinity.  Integers outside these are no values of the type, and comparing them
+ * would overflow.
  */
 static uint64
 gpb_datetime_last(const GpbLayout *layout)
@@ -289,8 +294,8 @@ gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
 }
 
 /*
- * The first ordinal in [low, high) that is not below the value (or, with
- * beyond_equal, is above it); high if there is none.
+ * Find the first ordinal in [low, high) that is not below the value, or, with beyond_equal, is
+ * above it.  Returns high if there is none.
  */
 static uint64
 gpb_datetime_search(const GpbLayout *layout, GpbComparison *comparison,
@@ -311,9 +316,9 @@ gpb_datetime_search(const GpbLayout *layout, GpbComparison *comparison,
 }
 
 /*
- * Cuts before and after a value of another date or time type.  The operator
- * family's own comparison decides, so infinities, values that overflow
- * on conversion and the session's time zone mean what they mean to core.
+ * Make the cuts before and after a value of another date or time type.  The operator family's own
+ * comparison decides, so infinities, values that overflow on conversion and the session's time zone
+ * mean what they mean to core.
  */
 static void
 gpb_datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
@@ -328,7 +333,7 @@ gpb_datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
 	before->beyond = first == end;
 	before->value = before->beyond ? 0 : gpb_datetime_value(layout, first);
 
-	/* few keys equal one value: look for their end in growing steps */
+	/* Few keys equal one value, so look for their end in growing steps. */
 	low = first;
 	while (step < end - low &&
 		   gpb_datetime_compare(layout, comparison, low + step - 1, value) <= 0)
@@ -343,8 +348,8 @@ gpb_datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
 }
 
 /*
- * Prepare to compare keys of the index with values of a type, any member of the
- * key's operator family; InvalidOid is the key's own type.
+ * Prepare to compare keys of the index with values of a type, which is any member of the key's
+ * operator family, or InvalidOid for the key's own type.
  */
 void
 gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
@@ -378,7 +383,7 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 					  StrategyNumber strategy, Datum value, GpbRange *range)
 {
 	GpbRange	not_null = gpb_range_not_null(layout);
-	GpbBound	before;			/* in the order of values */
+	GpbBound	before;			/* in the order of values, not that of the index */
 	GpbBound	after;
 	GpbCut		cut_before;
 	GpbCut		cut_after;
@@ -394,7 +399,7 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 	before = gpb_cut_bound(layout, cut_before);
 	after = gpb_cut_bound(layout, cut_after);
 
-	/* a descending index has the greater values first */
+	/* A descending index has the greater values first. */
 	if (layout->flags & GPB_LAYOUT_DESC)
 	{
 		GpbBound	swap = before;

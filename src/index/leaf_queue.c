@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_queue.c
- *	  The leaves where the ranges of a scan begin, asked for ahead of time.
+ *	  The leaves where the ranges of a scan begin, prefetched.
  *
- * One copy of a page of level 1 tells the leaves of all ranges below it, in either direction.  Each leaf is looked up
- * once, whatever ranges are on it: the next one in the queue is that of the first range beyond it.
- * Leaves in the queue are asked for, from the disk or to the CPU's cache.
+ * One copy of a page of level 1 names the leaves of all ranges below that page, in either
+ * direction.  Each leaf is looked up once, whatever ranges are on it: the next leaf in the queue is
+ * that of the first range beyond the one before.  Leaves in the queue are prefetched, from the disk
+ * or to the CPU's cache.
  *
- * The copy may be old.  It then leads to the leaf wanted or to its left (rule M7), and right links do the rest or, after a few
- * of them, a descent.
+ * The copy may be old.  It then leads to the leaf wanted or to its left (rule M7).  Right links do
+ * the rest or, after a few of them, a descent.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,26 +18,29 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-/* Leaves in the queue, at most; at first there is one, then twice as many each time: a scan may end early */
+/*
+ * The most leaves in the queue.  At first there is one, then twice as many each time, since a scan
+ * may end early.
+ */
 #define GPB_QUEUE_AHEAD			8	/* a power of two */
-/* At which distance the keys of a leaf are asked for */
+/* The distance in the queue at which the keys of a leaf are prefetched */
 #define GPB_QUEUE_KEYS_AHEAD	3
 
-/* Right links followed in search of a bound before a descent is the shorter way */
+/* Number of right links to be followed in search of a bound, before a descent is the shorter way */
 #define GPB_QUEUE_STEPS			4
 
 /*
- * A page of level 1 is copied if it has leaves for so many ranges beyond the one wanted, which is then not the only one that the
- * copy serves.
+ * A page of level 1 is copied if it has the leaves of at least so many ranges after the one wanted,
+ * so that the copy serves not that one alone.
  */
 #define GPB_QUEUE_WORTH			2
 
 typedef struct GpbQueuedLeaf
 {
-	int			range;			/* begins there */
-	int			position;		/* of the leaf's separator, in the copy */
+	int			range;			/* the first range that begins on the leaf */
+	int			position;		/* position of the leaf's separator in the copy */
 	BlockNumber block;
-	Buffer		recent;			/* where the leaf was when it was asked for */
+	Buffer		recent;			/* the buffer that had the leaf when it was prefetched */
 } GpbQueuedLeaf;
 
 struct GpbLeafQueue
@@ -46,13 +50,17 @@ struct GpbLeafQueue
 	const GpbRangeSet *set;
 	bool		forward;
 
-	BlockNumber parent;			/* whose copy this is; InvalidBlockNumber: there is none */
+	BlockNumber parent;			/* the block that was copied; InvalidBlockNumber if there is no
+								 * copy */
 	PGAlignedBlock image;
 
-	/* leaves [head, tail), of the copy; the next to be looked up is that of range "next" */
+	/*
+	 * The queue has leaves [head, tail), all from the copy.  The next leaf to be looked up is that
+	 * of range "next".
+	 */
 	uint32		head;
 	uint32		tail;
-	uint32		most;			/* in the queue */
+	uint32		most;			/* most leaves in the queue for now */
 	int			next;
 	GpbQueuedLeaf leaf[GPB_QUEUE_AHEAD];
 };
@@ -87,13 +95,17 @@ gpb_leaf_queue_direction(const GpbLeafQueue *queue)
 
 /* ---- ranges ---- */
 
+/* The bound where the range begins, or, backward, ends. */
 static inline GpbBound
 gpb_queue_bound(const GpbLeafQueue *queue, int range)
 {
 	return queue->forward ? queue->set->ranges[range].lo : queue->set->ranges[range].hi;
 }
 
-/* The range so many further on; may be none. */
+/*
+ * The range that is "by" ranges further on in the direction of the scan; it may be beyond the last
+ * one.
+ */
 static inline int
 gpb_queue_further(const GpbLeafQueue *queue, int range, int by)
 {
@@ -106,7 +118,7 @@ gpb_queue_has(const GpbLeafQueue *queue, int range)
 	return range >= 0 && range < queue->set->count;
 }
 
-/* Does the range begin beyond this leaf, of the keys given? */
+/* Does the range begin beyond the leaf that covers "leaf"? */
 static inline bool
 gpb_queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 {
@@ -114,12 +126,15 @@ gpb_queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 		!gpb_bound_less(leaf->lo, queue->set->ranges[range].hi);
 }
 
-/* The first range after one that begins beyond its leaf; it may be none.  Usually it is near. */
+/*
+ * Find the first range after "range" that begins beyond the leaf that covers "leaf"; there may be
+ * none.  Usually it is near, so the search gallops.
+ */
 static int
 gpb_queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 {
-	int			on = 0;			/* so many further on is on the leaf */
-	int			beyond = 1;		/* and this far not, or not known to be */
+	int			on = 0;			/* the range so many further on begins on the leaf */
+	int			beyond = 1;		/* the range so many further on may not */
 
 	while (gpb_queue_has(queue, gpb_queue_further(queue, range, beyond)) &&
 		   !gpb_queue_beyond(queue, gpb_queue_further(queue, range, beyond), leaf))
@@ -142,7 +157,7 @@ gpb_queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 
 /* ---- the queue ---- */
 
-/* Which child of the copy covers where the range begins; -1: none. */
+/* Find the child of the copied page that covers where the range begins; -1 if there is none. */
 static inline int
 gpb_queue_child(GpbLeafQueue *queue, int range)
 {
@@ -154,7 +169,7 @@ gpb_queue_child(GpbLeafQueue *queue, int range)
 	return gpb_child_position(queue->layout, queue->image.data, bound);
 }
 
-/* Look up leaves, and ask for them, until the queue is full or the copy has no more. */
+/* Look up leaves and prefetch them, until the queue is full or the copy has no more. */
 static void
 gpb_queue_fill(GpbLeafQueue *queue)
 {
@@ -175,7 +190,7 @@ gpb_queue_fill(GpbLeafQueue *queue)
 	}
 }
 
-/* Is the range one that was passed by, seen from another? */
+/* Does range a come before range b in the direction of the scan? */
 static inline bool
 gpb_queue_before(const GpbLeafQueue *queue, int a, int b)
 {
@@ -183,8 +198,9 @@ gpb_queue_before(const GpbLeafQueue *queue, int a, int b)
 }
 
 /*
- * Make the range's leaf the head of the queue, where the copy tells it; else false.  Leaves before it are dropped; leaves
- * after it stay, unless it is none of those that were looked up.
+ * Make the range's leaf the head of the queue; returns false if the copy does not have that leaf.
+ * Leaves before it leave the queue.  Those after it stay, unless the leaf was none of those that
+ * were looked up.
  */
 static bool
 gpb_queue_seek(GpbLeafQueue *queue, int range)
@@ -204,7 +220,10 @@ gpb_queue_seek(GpbLeafQueue *queue, int range)
 
 /* ---- finding a leaf ---- */
 
-/* Exchange a locked leaf, that the child was when its parent was read, for the one that covers the bound. */
+/*
+ * Exchange a locked leaf, to which its parent's copy led, for the one that covers the bound.  That
+ * one is pinned and locked share on return.
+ */
 static Buffer
 gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 {
@@ -220,7 +239,7 @@ gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 		CHECK_FOR_INTERRUPTS();
 		if (++steps > GPB_QUEUE_STEPS)
 		{
-			/* the copy is too old to be of use */
+			/* The copy is too old to be of use. */
 			queue->parent = InvalidBlockNumber;
 			queue->head = queue->tail;
 			return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
@@ -231,7 +250,10 @@ gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 	return buffer;
 }
 
-/* The leaf at the head of the queue, which it leaves */
+/*
+ * Remove the leaf at the head from the queue, and read it.  It is pinned and locked share on
+ * return.
+ */
 static Buffer
 gpb_queue_take(GpbLeafQueue *queue)
 {
@@ -251,7 +273,7 @@ gpb_queue_take(GpbLeafQueue *queue)
 	return gpb_queue_move_right(queue, buffer, gpb_queue_bound(queue, leaf->range));
 }
 
-/* Is there a level 1?  A tree never gets lower, so an old answer will do. */
+/* Does the tree have a level 1?  A tree never gets lower, so an old answer will do. */
 static bool
 gpb_queue_has_parents(const GpbLeafQueue *queue)
 {
@@ -265,8 +287,8 @@ gpb_queue_has_parents(const GpbLeafQueue *queue)
 }
 
 /*
- * Descend for a range whose leaf the copy does not tell, and take a copy of the level-1 page met, if that has
- * the leaves of further ranges.
+ * Descend to the leaf of a range that the copy does not have.  Take a copy of the level-1 page on
+ * the way, if it has the leaves of further ranges.  The leaf is pinned and locked share on return.
  */
 static Buffer
 gpb_queue_descend(GpbLeafQueue *queue, int range)

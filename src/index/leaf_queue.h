@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_queue.h
- *	  The leaves where the ranges of a scan begin, asked for ahead of time.
+ *	  The leaves where the ranges of a scan begin, prefetched.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,17 +10,20 @@
 
 #include "index/index.h"
 
-/* Scans of fewer ranges descend for each. */
+/* A scan of fewer ranges descends for each of them. */
 #define GPB_QUEUE_LEAST_RANGES	16
 
 typedef struct GpbLeafQueue GpbLeafQueue;
 
-/* A queue without leaves, in the current context; index and layout stay until it is freed, by pfree. */
+/*
+ * Make a queue without leaves, in the current context.  index and layout must stay until the queue
+ * is freed, by pfree().
+ */
 extern GpbLeafQueue *gpb_leaf_queue_create(Relation index, const GpbLayout *layout);
 
 /*
- * Forget all leaves.  From now on it is about these ranges, from the first to the last, or backward; the set stays
- * as it is.
+ * Empty the queue, and make it that of a scan of these ranges, from the first to the last, or
+ * backward.  The set must stay as it is.
  */
 extern void gpb_leaf_queue_start(GpbLeafQueue *queue, const GpbRangeSet *set,
 								 ScanDirection direction);
@@ -28,8 +31,9 @@ extern void gpb_leaf_queue_start(GpbLeafQueue *queue, const GpbRangeSet *set,
 extern ScanDirection gpb_leaf_queue_direction(const GpbLeafQueue *queue);
 
 /*
- * The leaf that covers where a range begins, backward: ends; pinned and locked share.  No page may be locked.  Any range may
- * be asked for; it is fastest for those that follow, each the first that lies beyond the leaf before.
+ * Find the leaf that covers where a range begins, or, backward, ends.  It is pinned and locked
+ * share on return.  No page may be locked on entry.  Any range may be asked for.  It is fastest to
+ * ask for ranges in order, for each the first one that lies beyond the leaf before.
  */
 extern Buffer gpb_leaf_queue_find(GpbLeafQueue *queue, int range);
 

@@ -14,7 +14,7 @@
 
 static relopt_kind gpb_relopt_kind;
 
-/* At load: make the storage parameters known. */
+/* Define the storage parameters, when the library is loaded. */
 void
 gpb_init_options(void)
 {
@@ -25,7 +25,7 @@ gpb_init_options(void)
 					  ShareUpdateExclusiveLock);
 }
 
-/* amoptions */
+/* amoptions: parse the storage parameters. */
 bytea *
 gpb_options(Datum reloptions, bool validate)
 {
@@ -38,7 +38,7 @@ gpb_options(Datum reloptions, bool validate)
 									  table, lengthof(table));
 }
 
-/* Percentage of a leaf page that a build, or a split at the right edge, fills. */
+/* The percentage of a leaf page that a build, or a split at the right edge, fills. */
 int
 gpb_fillfactor(Relation index)
 {

@@ -3,9 +3,9 @@
  * page.c
  *	  Changing the bytes of a page, and adding one to the file.
  *
- * The functions that change a page know nothing of locks, WAL or the mirror:
- * the caller holds the exclusive lock, or the page is its own.  They can't
- * fail, so that they fit a critical section; redo uses the same ones.
+ * The functions that change a page know nothing of locks, WAL or the mirror: the caller holds the
+ * exclusive lock, or nobody else can see the page.  They cannot fail, so that they fit a critical
+ * section; redo uses them too.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,21 @@
 
 #include "mirror/mark.h"
 
+/* The address of the key of entry i. */
 static inline char *
 gpb_key_place(Page page, int key_width, int i)
 {
 	return (char *) page + GPB_PAGE_HEADER + i * key_width;
 }
 
+/* The address of the row of entry i. */
 static inline char *
 gpb_row_place(Page page, int row_width, int i)
 {
 	return (char *) page + GPB_SPECIAL_OFFSET - (i + 1) * row_width;
 }
 
-/* Both bounds of the hole follow from the number of entries. */
+/* Set both ends of the hole, which follow from the number of entries. */
 static inline void
 gpb_set_count(Page page, int key_width, int row_width, int n)
 {
@@ -38,7 +40,7 @@ gpb_set_count(Page page, int key_width, int row_width, int n)
 	header->pd_upper = GPB_SPECIAL_OFFSET - n * row_width;
 }
 
-/* An empty tree page without siblings. */
+/* Make an empty tree page without siblings. */
 void
 gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 			  int row_width)
@@ -56,7 +58,7 @@ gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 	special->page_id = GPB_PAGE_ID;
 }
 
-/* The metapage.  pd_lower covers its contents, which images must keep. */
+/* Make the metapage.  pd_lower is set behind its contents, which full-page images must keep. */
 void
 gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 			  uint32 level)
@@ -77,7 +79,7 @@ gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 	((PageHeader) page)->pd_lower = GPB_PAGE_HEADER + sizeof(GpbMeta);
 }
 
-/* The page must have room for one more entry. */
+/* Insert an entry at position.  The page must have room for it. */
 void
 gpb_page_insert(Page page, int position, const void *key, const void *row)
 {
@@ -106,8 +108,8 @@ gpb_page_truncate(Page page, int n)
 }
 
 /*
- * Clears the page's hint that it has dead entries if none of those that stay
- * is marked.
+ * Remove the entries at n ascending positions.  The page's hint that it has dead entries is cleared
+ * if none of those that stay is marked.
  */
 void
 gpb_page_delete(Page page, const uint16 *positions, int n)
@@ -144,7 +146,10 @@ gpb_page_delete(Page page, const uint16 *positions, int n)
 		gpb_special(page)->flags &= ~GPB_PAGE_HAS_DEAD;
 }
 
-/* Both pages have the same widths, and the target has room. */
+/*
+ * Append entries [from, to) of source to target, which has room for them.  Both have the same
+ * widths.
+ */
 void
 gpb_page_append(Page target, Page source, int from, int to)
 {
@@ -166,10 +171,9 @@ gpb_page_append(Page target, Page source, int from, int to)
 }
 
 /*
- * The page is locked before the extension lock is given back, so that VACUUM,
- * which takes that lock to read the file's length, waits for its contents.  A
- * failure before the contents are logged leaves a page of zeroes that nothing
- * links to.
+ * The page is locked before the extension lock is given back, so that VACUUM, which takes that lock
+ * to read the file's length, waits for the page's contents.  A failure before the contents are
+ * logged leaves a page of zeroes to which nothing is linked.
  */
 Buffer
 gpb_extend(Relation index)

@@ -32,28 +32,28 @@
 #include "index/scan_copy.h"
 #include "index/scan_tuple.h"
 
-/* No more entries than this fit a leaf: the narrowest is a 4-byte key, no INCLUDE */
+/* The most entries of a leaf: those with a 4-byte key and no INCLUDE column */
 #define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
 
 /*
- * A leaf as it was read.  Of the entries there, those in [lower, upper) that the keys
- * want have been copied.
+ * A leaf as it was read.  Of its entries, those in [lower, upper) that the keys want have been
+ * copied.
  */
 typedef struct GpbPosition
 {
-	BlockNumber block;			/* InvalidBlockNumber: no position */
-	Buffer		buffer;			/* pinned, not locked; or InvalidBuffer */
-	BlockNumber left;			/* siblings when the leaf was read */
+	BlockNumber block;			/* InvalidBlockNumber if there is no position */
+	Buffer		buffer;			/* pinned and not locked, or InvalidBuffer */
+	BlockNumber left;			/* siblings of the leaf when it was read */
 	BlockNumber right;
 	XLogRecPtr	lsn;
 	GpbBound	lower;
 	GpbBound	upper;
 	GpbBound	high;			/* the leaf's high key */
-	bool		was_empty;		/* the leaf had no entries: lower is unknown */
-	bool		walked;			/* reached by a right link */
-	int			range;			/* the last range read there */
-	int			entered;		/* range whose end lies at or right of the leaf */
-	int			item;			/* entry of the copy last returned */
+	bool		was_empty;		/* the leaf had no entries, so lower is unknown */
+	bool		walked;			/* the scan came by a right link */
+	int			range;			/* the last range that was read there */
+	int			entered;		/* the range whose end lies at or right of the leaf */
+	int			item;			/* the entry of the copy that was returned last */
 	GpbCopy		copy;
 } GpbPosition;
 
@@ -61,22 +61,23 @@ typedef struct GpbScan
 {
 	GpbLayout	layout;
 	bool		prepared;		/* ranges are those of the current keys */
-	bool		neighbours;		/* the next range tends to be on the next leaf */
+	bool		neighbours;		/* the next range is often on the next leaf */
 	bool		drop_pin;
-	int			marked_item;	/* mark is on the current leaf; -1: it is not */
+	int			marked_item;	/* item of the mark if it is on the current leaf, else -1 */
 	int			nkilled;
-	uint16	   *killed;			/* items of the current copy found dead */
+	uint16	   *killed;			/* items of the current copy that the caller found dead */
 	GpbFormer  *former;
 	GpbRangeSet set;
-	GpbLeafQueue *queue;		/* for many ranges; made at the first need */
-	bool		queued;			/* it is about the current ranges */
-	MemoryContext context;		/* of the ranges, when they are many */
+	GpbLeafQueue *queue;		/* for many ranges; made when first needed */
+	bool		queued;			/* the queue has the current ranges */
+	MemoryContext context;		/* of the ranges, where there are many */
 	GpbPosition current;
-	GpbPosition *mark;			/* allocated with the first mark */
+	GpbPosition *mark;			/* made with the first mark */
 } GpbScan;
 
 /* ---- positions ---- */
 
+/* Is the scan on a leaf? */
 static inline bool
 gpb_position_is_valid(const GpbPosition *position)
 {
@@ -91,7 +92,7 @@ gpb_position_init(GpbPosition *position)
 	gpb_copy_init(&position->copy);
 }
 
-/* Forget a position, and its pin. */
+/* Give up a position and its pin. */
 static void
 gpb_position_release(GpbPosition *position)
 {
@@ -101,7 +102,7 @@ gpb_position_release(GpbPosition *position)
 	position->block = InvalidBlockNumber;
 }
 
-/* Make target, which is released, equal to source, with a pin of its own. */
+/* Make target, which has been released, equal to source, with a pin of its own. */
 static void
 gpb_position_assign(GpbScan *so, GpbPosition *target,
 					const GpbPosition *source)
@@ -116,9 +117,9 @@ gpb_position_assign(GpbScan *so, GpbPosition *target,
 /* ---- dead hints ---- */
 
 /*
- * Set the dead hint of one entry, if it is still on the page.  Hints are set
- * under a share lock: the word that holds the bit is stored whole, and all who store it at
- * the same time store the same bit.
+ * Set the dead hint of one entry, if the entry is still on the page.  Returns whether this has
+ * changed the page.  The leaf is locked share: the word that holds the bit is stored whole, and all
+ * who store it at the same time store the same bit.
  */
 static bool
 gpb_set_dead(GpbScan *so, Page page, GpbBound entry)
@@ -141,9 +142,10 @@ gpb_set_dead(GpbScan *so, Page page, GpbBound entry)
 }
 
 /*
- * Set the hints of the entries that the caller found dead.  Without a pin held all the
- * while an entry's TID may have been reused; an unchanged LSN proves that it was
- * not, for the pin is dropped for logged indexes only.
+ * Set the hints of the entries that the caller found dead.  No page is locked on entry and exit.
+ *
+ * If the leaf was not pinned all the while, an entry's TID may have been reused.  The leaf's
+ * unchanged LSN proves that it was not, since the pin is dropped only where the index is logged.
  */
 static void
 gpb_set_dead_hints(IndexScanDesc scan)
@@ -192,21 +194,21 @@ gpb_set_dead_hints(IndexScanDesc scan)
 		ReleaseBuffer(buffer);
 }
 
-/* Remember that the entry last returned is dead to everybody. */
+/* Remember that the entry returned last is dead to everybody. */
 static void
 gpb_remember_killed(GpbScan *so)
 {
 	if (so->killed == NULL)
 		so->killed = MemoryContextAlloc(so->context,
 										GPB_MAX_LEAF_ENTRIES * sizeof(uint16));
-	/* a scan that turns around may meet an entry again; drop what is too much */
+	/* A scan that turns around may meet an entry again; what there is no room for is dropped. */
 	if (so->nkilled < GPB_MAX_LEAF_ENTRIES)
 		so->killed[so->nkilled++] = so->current.item;
 }
 
 /* ---- reading leaves ---- */
 
-/* Leave the current leaf: set its hints, save it if it is marked, drop the pin. */
+/* Leave the current leaf: set its hints, save its copy if it has the mark, and drop the pin. */
 static void
 gpb_scan_leave(IndexScanDesc scan)
 {
@@ -226,10 +228,10 @@ gpb_scan_leave(IndexScanDesc scan)
 }
 
 /*
- * Read a leaf, locked share, that has been stepped onto from a scan going in this
- * direction, with "range" the first of the ranges that may be there (backward: the last);
- * unlock it, and drop the pin if that is allowed.  Afterwards the current position is on
- * the leaf, before its first item (after its last).
+ * Read a leaf to which the scan has come in this direction.  "range" is the first of the ranges
+ * that may be there, or, backward, the last.  The leaf is pinned and locked share on entry; on exit
+ * it is unlocked, and its pin is dropped if that is allowed.  Afterwards the current position is on
+ * the leaf, before its first item or, backward, after its last.
  */
 static void
 gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
@@ -263,7 +265,7 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	position->copy.count = 0;
 	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
 
-	/* ranges on the other side of "range" were read before; they may reach here */
+	/* Ranges on the other side of "range" were read before, and may reach here. */
 	if (forward)
 	{
 		while (last + 1 < so->set.count &&
@@ -295,7 +297,10 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	}
 }
 
-/* The leaf where a range begins (backward: ends), of many ranges; locked share. */
+/*
+ * Ask the queue for the leaf where a range begins or, backward, ends.  The scan has many ranges.
+ * The leaf is pinned and locked share on return.
+ */
 static Buffer
 gpb_scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
 {
@@ -314,7 +319,7 @@ gpb_scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
 	return gpb_leaf_queue_find(so->queue, range);
 }
 
-/* Find the leaf where a range begins (backward: ends), and read it. */
+/* Find the leaf where a range begins or, backward, ends, and read it. */
 static void
 gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 {
@@ -335,8 +340,8 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 }
 
 /*
- * Read the leaf right of one, as it was linked when that was read: if that has
- * been split since, what moved to the new page has been read.
+ * Read the leaf to the right of "from", as it was linked when "from" was read.  If that has been
+ * split since, the entries that moved to the new page have been read.
  */
 static void
 gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
@@ -353,13 +358,14 @@ gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 }
 
 /*
- * Lock share the leaf left of one that was read earlier.  The left link of then
- * leads to its left sibling, or to a page that has been split since; then the sibling is
- * to the right of that page and points to ours.  Pages are never deleted, so
- * there always is one.
+ * Lock share the leaf to the left of "from", which was read earlier.
  *
- * Every page met must lie below the leaf we come from, and each right of the one
- * before, so that no damaged link leads us in circles.
+ * The left link of then leads to the left sibling, or to a page that has been split since.  In that
+ * case the sibling is to the right of that page, and its right link leads to "from".  Pages are
+ * never deleted, so there always is one.
+ *
+ * Every page met must lie below "from", and each to the right of the one before, so that no damaged
+ * link leads the scan in circles.
  */
 static Buffer
 gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
@@ -390,7 +396,7 @@ gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 	}
 }
 
-/* Read the leaf left of one. */
+/* Read the leaf to the left of "from". */
 static void
 gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 {
@@ -403,7 +409,7 @@ gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 }
 
 /*
- * Go on to the next leaf that may hold wanted entries.  Returns false, without a
+ * Go on to the next leaf that may hold wanted entries, to the right.  Returns false, without a
  * position, if there is none.
  */
 static bool
@@ -431,14 +437,14 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 		gpb_scan_step_right(scan, &from, range);
 	else if (so->neighbours && to_page_end && from.right != GPB_NO_BLOCK)
 	{
-		/* if the range is not there, nothing is copied, and we come back */
+		/* If the range is not on that leaf, nothing is copied, and the scan comes back here. */
 		gpb_scan_step_right(scan, &from, range);
 		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
 	}
 	else
 	{
 		gpb_scan_descend(scan, range, ForwardScanDirection);
-		/* the queue knows which leaf is next, and has asked for it */
+		/* The queue knows which leaf is next, and has prefetched it. */
 		so->neighbours = so->current.block == from.right &&
 			so->set.count < GPB_QUEUE_LEAST_RANGES;
 	}
@@ -446,9 +452,11 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 }
 
 /*
- * The same to the left.  A leaf's lower end is not stored on it, so after a descent for
- * the end of a range we only know that the range's entries are there or
- * further left.
+ * Go on to the next leaf that may hold wanted entries, to the left.  Returns false, without a
+ * position, if there is none.
+ *
+ * A leaf does not store where it begins, so after a descent for the end of a range we only know
+ * that the range's entries are there or further left.
  */
 static bool
 gpb_scan_previous_leaf(IndexScanDesc scan)
@@ -483,7 +491,10 @@ gpb_scan_previous_leaf(IndexScanDesc scan)
 	return true;
 }
 
-/* Turn the scan keys into ranges, and begin at the first or last of them. */
+/*
+ * Turn the scan keys into ranges, and begin at the first or last of them.  Returns false if there
+ * are none.
+ */
 static bool
 gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 {
@@ -515,13 +526,14 @@ gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 
 /* ---- returning entries ---- */
 
+/* Does the scan heed dead hints, and is this entry hinted dead? */
 static inline bool
 gpb_is_dead(IndexScanDesc scan, uint64 locator)
 {
 	return (locator & GPB_LOC_DEAD) != 0 && scan->ignore_killed_tuples;
 }
 
-/* The row that an entry of the current leaf points to. */
+/* Set xs_heaptid to the row that an entry of the current leaf points to. */
 static inline void
 gpb_locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 {
@@ -533,7 +545,10 @@ gpb_locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 				   gpb_locator_offset(locator));
 }
 
-/* Set xs_itup to an entry of the current leaf, valid till the next entry is returned. */
+/*
+ * Set xs_itup to the tuple of an entry of the current leaf, which stays valid until the next entry
+ * is returned.
+ */
 static inline void
 gpb_scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 {
@@ -547,8 +562,8 @@ gpb_scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 }
 
 /*
- * Step to the next entry of the current leaf's copy that is not known dead, and return it
- * to the caller; false if there is none.
+ * Step to the next entry of the current leaf's copy that is not known to be dead, and return it to
+ * the caller.  Returns false if there is none.
  */
 static inline bool
 gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
@@ -577,8 +592,8 @@ gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
 }
 
 /*
- * amgettuple.  After false the scan has no position, and the next call begins
- * anew from the end that its direction names.
+ * amgettuple: return the next entry.  After false the scan has no position, and the next call
+ * begins anew from the end that its direction names.
  */
 bool
 gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
@@ -609,7 +624,7 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 	return false;
 }
 
-/* amgetbitmap */
+/* amgetbitmap: add all entries to a bitmap. */
 int64
 gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 {
@@ -642,7 +657,7 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 
 /* ---- beginning, ending, marking ---- */
 
-/* ambeginscan */
+/* ambeginscan: begin a scan. */
 IndexScanDesc
 gpb_beginscan(Relation index, int nkeys, int norderbys)
 {
@@ -672,7 +687,7 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
-/* Forget the current position and the mark. */
+/* Give up the current position and the mark. */
 static void
 gpb_scan_reset(IndexScanDesc scan)
 {
@@ -684,7 +699,7 @@ gpb_scan_reset(IndexScanDesc scan)
 		gpb_position_release(so->mark);
 }
 
-/* amrescan */
+/* amrescan: begin the scan anew, with other keys. */
 void
 gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 		   ScanKey orderbys, int norderbys)
@@ -697,7 +712,7 @@ gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	so->prepared = false;
 }
 
-/* amendscan */
+/* amendscan: end the scan. */
 void
 gpb_endscan(IndexScanDesc scan)
 {
@@ -722,8 +737,8 @@ gpb_endscan(IndexScanDesc scan)
 }
 
 /*
- * ammarkpos.  While the scan stays on the leaf the mark is a number; the leaf is
- * copied when the scan leaves it.
+ * ammarkpos: mark the current position.  As long as the scan stays on the leaf, the mark is the
+ * item's number; the copy of the leaf is saved when the scan leaves it.
  */
 void
 gpb_markpos(IndexScanDesc scan)
@@ -740,7 +755,7 @@ gpb_markpos(IndexScanDesc scan)
 		so->current.item : -1;
 }
 
-/* amrestrpos */
+/* amrestrpos: go back to the mark. */
 void
 gpb_restrpos(IndexScanDesc scan)
 {
@@ -756,7 +771,7 @@ gpb_restrpos(IndexScanDesc scan)
 		gpb_position_assign(so, &so->current, so->mark);
 }
 
-/* amcanreturn: entries hold the values of every column. */
+/* amcanreturn: an index-only scan can return every column, since entries hold their values. */
 bool
 gpb_canreturn(Relation index, int attno)
 {

@@ -11,11 +11,17 @@
 
 #include "key_search.h"
 
-/* Ranges that are searched in step, and entries compared one by one for the end of one */
+/*
+ * Number of ranges that are searched in step, and of entries compared one by one in search of a
+ * range's end
+ */
 #define GPB_SCAN_GROUP			64
 #define GPB_SCAN_EQUAL			8
 
-/* Append n entries, given as on a page: lowest key, and the last row. */
+/*
+ * Append n entries to the copy.  They are given as on a page: by the address of the first key, and
+ * of the last row.
+ */
 static inline void
 gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
 				const char *last_row, int n)
@@ -40,7 +46,7 @@ gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
 	if ((count + n) * (layout->key_width + layout->row_width) <= copy->size)
 		return;
 
-	/* what a page holds is enough for all that will be copied from one */
+	/* The room for what a page holds is enough for all that will be copied from one. */
 	Assert(copy->bytes == copy->small);
 	copy->bytes = MemoryContextAlloc(context, BLCKSZ);
 	copy->size = BLCKSZ;
@@ -65,7 +71,10 @@ gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
 
 /* ---- ranges of a leaf ---- */
 
-/* First position in [from, count) at or after the bound; usually very near. */
+/*
+ * Find the first position in [from, count) at or after the bound, which is usually very near
+ * "from".
+ */
 static inline int
 gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
 			   GpbBound bound)
@@ -76,7 +85,7 @@ gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
 	if (bound.tie != 0)
 		return gpb_page_lower_bound(page, width, layout->row_width, count, bound);
 
-	/* the keys alone decide */
+	/* As long as a key is below the bound's, ties do not matter. */
 	while (to < count && to < from + GPB_SCAN_EQUAL && gpb_page_key(page, width, to) < bound.key)
 		to++;
 	if (to < from + GPB_SCAN_EQUAL)
@@ -87,8 +96,9 @@ gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
 }
 
 /*
- * Where n ranges begin on a page, searched in step; their rows are asked for.  Keys of arrays, which there are several of,
- * fit the width of the key.
+ * Find where n ranges begin on a page, n <= GPB_SCAN_GROUP, searching for them in step, and
+ * prefetch their rows.  The ranges are those of an array's elements, whose keys fit the width of
+ * the index's key.
  */
 static void
 gpb_search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
@@ -101,7 +111,7 @@ gpb_search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange 
 	gpb_page_keys_below_many(page, layout->key_width, count, keys, n, from);
 	for (int i = 0; i < n; i++)
 	{
-		/* among entries that share the NULL keys' bits ties decide */
+		/* Among entries with the bits of NULL keys, ties decide. */
 		if (unlikely(ranges[i].lo.tie != 0))
 			from[i] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
 										   ranges[i].lo);
@@ -131,7 +141,7 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 		{
 			int			to = count;
 
-			/* two ranges might claim the same entries, and overflow the copy */
+			/* Two ranges that claimed the same entries would overflow the copy. */
 			if (unlikely(from[i] < start))
 				return false;
 			if (gpb_bound_less(first[i].hi, high))

@@ -13,12 +13,12 @@
 #define GPB_SMALL_COPY			512
 
 /*
- * Entries copied from a leaf, laid out as on a page: keys up from the start,
- * rows down from the end.
+ * Entries copied from a leaf.  They lie as on a page: keys up from the start, rows down from the
+ * end.
  */
 typedef struct GpbCopy
 {
-	char	   *bytes;			/* small, or palloc'd at the first need */
+	char	   *bytes;			/* small, or palloc'd when first needed */
 	int			size;
 	int			count;
 	char		small[GPB_SMALL_COPY] pg_attribute_aligned(8);
@@ -53,14 +53,15 @@ gpb_copy_key(const GpbCopy *copy, int key_width, int i)
 	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
 }
 
-/* Make target, which has none, have the same entries as source; memory is of the context given. */
+/* Copy the entries of source to target, which has none, in memory of the context given. */
 extern void gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
 							MemoryContext context);
 
 /*
- * Add the entries that ranges [first, last] have on a locked leaf with this high key; no range ends before the leaf begins.
- * in_step: search for several ranges at a time, by the keys that gpb_ask_for_keys brings.  Memory is of the
- * context given.  false, with part of them added: the leaf's entries are out of order.
+ * Add to the copy the entries that ranges [first, last] have on a locked leaf with this high key.
+ * No range ends before the leaf begins.  With in_step set several ranges are searched for at a
+ * time, which needs the keys that gpb_ask_for_keys() prefetches.  Memory is of the context given.
+ * Returns false, with some of the entries added, if the leaf's entries are out of order.
  */
 extern bool gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context,
 							Page page, GpbBound high, const GpbRange *first,

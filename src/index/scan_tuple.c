@@ -10,7 +10,7 @@
 #include "access/tupmacs.h"
 #include "utils/memutils.h"
 
-/* Where the values lie, and a tuple to patch */
+/* Where the values of an entry go in a tuple, and a tuple to be patched */
 struct GpbFormer
 {
 	const GpbLayout *layout;
@@ -19,8 +19,8 @@ struct GpbFormer
 	int			ncolumns;
 	struct
 	{
-		uint16		to;			/* offset in the tuple */
-		uint8		from;		/* offset in the row; not used for the key */
+		uint16		to;			/* offset of the value in the tuple */
+		uint8		from;		/* offset of the value in the row; not used for the key */
 		uint8		width;
 	}			column[GPB_MAX_INCLUDE + 1];
 	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
@@ -28,8 +28,8 @@ struct GpbFormer
 };
 
 /*
- * The tuple without NULLs has every value at a fixed place,
- * so it is formed once and patched for each entry.
+ * A tuple without NULLs has every value at a fixed place, so it is formed once here, and patched
+ * for each entry.
  */
 GpbFormer *
 gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext context)
@@ -55,7 +55,7 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 	return former;
 }
 
-/* The tuple of an entry with some NULL. */
+/* Form the tuple of an entry in which some value is NULL. */
 static void
 gpb_form_with_nulls(GpbFormer *former, uint64 key, const char *row)
 {
@@ -71,7 +71,10 @@ gpb_form_with_nulls(GpbFormer *former, uint64 key, const char *row)
 	pfree(tuple);
 }
 
-/* Copy a value of 2, 4 or 8 bytes, without a call for a width known only at run time. */
+/*
+ * Copy a value of 2, 4 or 8 bytes.  The switch avoids a call of memcpy() for a width known only at
+ * run time.
+ */
 static inline void
 gpb_copy_value(char *to, const char *from, int width)
 {
@@ -95,7 +98,7 @@ gpb_former_tuple(GpbFormer *former, uint64 key, const char *row, ItemPointer tid
 		gpb_form_with_nulls(former, key, row);
 	else
 	{
-		/* little-endian, so a narrower value is the first bytes of the wide */
+		/* Values are little-endian, so a narrower one is the first bytes of the wide one. */
 		value = gpb_key_value(key, layout->key_width, layout->flags);
 		tuple->t_info = former->size;
 		gpb_copy_value(former->tuple + former->column[0].to,

@@ -12,10 +12,13 @@
 
 typedef struct GpbFormer GpbFormer;
 
-/* One for tuples of this form, in the context given; free it by pfree.  Layout and descriptor stay. */
+/*
+ * Make a former of tuples of this form, in the context given; free it by pfree().  layout and
+ * descriptor must stay as long.
+ */
 extern GpbFormer *gpb_former_create(const GpbLayout *layout, TupleDesc descriptor,
 									MemoryContext context);
-/* The tuple of an entry, valid till the next one is made. */
+/* Form the tuple of an entry.  It is valid until the next one is formed. */
 extern IndexTuple gpb_former_tuple(GpbFormer *former, uint64 key, const char *row,
 								   ItemPointer tid);
 

@@ -22,7 +22,7 @@
 #include "index/array_keys.h"
 #include "index/index.h"
 
-/* A function to sort ranges, made from PostgreSQL's template */
+/* gpb_sort_ranges() sorts ranges by where they begin. */
 #define ST_SORT gpb_sort_ranges
 #define ST_ELEMENT_TYPE GpbRange
 #define ST_COMPARE(a, b) gpb_bound_cmp((a)->lo, (b)->lo)
@@ -49,7 +49,7 @@ gpb_range_clip(GpbRange *range, const GpbRange *by)
 		range->hi = by->hi;
 }
 
-/* Make room for n ranges; the old contents are lost. */
+/* Make room for n ranges; the set's ranges are lost. */
 static void
 gpb_ranges_reserve(GpbRangeSet *set, int n)
 {
@@ -63,7 +63,8 @@ gpb_ranges_reserve(GpbRangeSet *set, int n)
 }
 
 /*
- * The non-NULL elements of the array that a key compares with, palloc'd in *elements.
+ * Get the non-NULL elements of the array that a key compares with.  Returns their number; *elements
+ * is palloc'd.
  */
 static int
 gpb_array_elements(ScanKey key, Datum **elements)
@@ -86,11 +87,11 @@ gpb_array_elements(ScanKey key, Datum **elements)
 	}
 	pfree(nulls);
 	if ((Pointer) array != DatumGetPointer(key->sk_argument))
-		pfree(array);			/* the elements are passed by value */
+		pfree(array);			/* the elements are passed by value, so they stay */
 	return kept;
 }
 
-/* Sort ranges and unite those that overlap or touch. */
+/* Sort the set's ranges, and unite those that overlap or touch. */
 static void
 gpb_ranges_normalize(GpbRangeSet *set)
 {
@@ -113,7 +114,10 @@ gpb_ranges_normalize(GpbRangeSet *set)
 	set->count = kept;
 }
 
-/* "key = ANY (array)": the keys that equal an element.  Neighbours among them make one range. */
+/*
+ * Find the ranges of "key = ANY (array)".  Neighbours among the keys that equal an element make one
+ * range.
+ */
 static void
 gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
 {
@@ -147,8 +151,8 @@ gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, Gpb
 }
 
 /*
- * The union of "key OP element" over the elements of an array, for the other operators: their ranges are nested and
- * unite to the loosest.
+ * Find the ranges of "key OP ANY (array)" for the other operators.  The ranges of the elements are
+ * nested, so their union is the loosest one.
  */
 static void
 gpb_ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
@@ -177,7 +181,7 @@ gpb_ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
 	gpb_ranges_normalize(set);
 }
 
-/* The ranges of a key that compares with an array */
+/* Find the ranges of a scan key that compares with an array. */
 static void
 gpb_ranges_of_key(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
 {
@@ -187,7 +191,7 @@ gpb_ranges_of_key(Relation index, const GpbLayout *layout, ScanKey key, GpbRange
 		gpb_ranges_of_inequality(index, layout, key, set);
 }
 
-/* set becomes the ranges common to both; a merge of two sorted lists. */
+/* Narrow the set to what is in "other" too.  The two are merged as sorted lists. */
 static void
 gpb_ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 {
@@ -195,7 +199,7 @@ gpb_ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 	int			i = 0;
 	int			j = 0;
 
-	/* each step but the first uses up a range */
+	/* Each step but the first uses up a range of one of the sets. */
 	gpb_ranges_reserve(&result, set->count + other->count);
 	while (i < set->count && j < other->count)
 	{
@@ -214,7 +218,7 @@ gpb_ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 	*set = result;
 }
 
-/* Narrow a range by a condition that is no array.  A NULL constant leaves nothing. */
+/* Narrow a range by a condition without an array.  A NULL constant leaves nothing. */
 static void
 gpb_range_apply(Relation index, const GpbLayout *layout, ScanKey key,
 				GpbRange *range)
@@ -244,7 +248,7 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 	int			narrays = 0;
 	int			kept = 0;
 
-	/* the cheap conditions first: they may leave nothing to do */
+	/* The cheap conditions come first: they may leave nothing to do. */
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (keys[i].sk_attno != 1 || (keys[i].sk_flags & SK_ROW_HEADER))

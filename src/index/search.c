@@ -17,11 +17,11 @@
 #include "utils/rel.h"
 
 /*
- * The root, locked share, in search of a page on the target level.
+ * Return the root, pinned and locked share, in search of a page on the target level.
  *
- * The root remembered in the relcache is the root still if it is alone on its
- * level: the root's split gives it a right sibling, for ever.  Pages below the
- * target level are left alone, for the caller may have locked them.
+ * The root that the relcache remembers is still the root if it is alone on its level: a root's
+ * split gives it a right sibling, for ever.  Pages below the target level are not locked here,
+ * since the caller may have locked them.
  */
 static Buffer
 gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
@@ -42,7 +42,7 @@ gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
 		cache->root = InvalidBlockNumber;
 	}
 
-	/* It may be split before we lock it, but it stays first on its level. */
+	/* The root may be split before we lock it, but it stays the first page on its level. */
 	gpb_read_meta(index, layout, &meta);
 	if (meta.level < target)
 		gpb_corrupted(index, GPB_META_BLOCK,
@@ -56,7 +56,7 @@ gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
 	return buffer;
 }
 
-/* Exchange a locked page for its right sibling, in the same lock mode. */
+/* Exchange a locked page for its right sibling, locked in the mode "lock" as the page was. */
 static Buffer
 gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 {
@@ -72,8 +72,8 @@ gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 }
 
 /*
- * From a locked page of any level move right until the page covers bound
- * (bound < high key).  Same lock mode throughout; the returned buffer is locked.
+ * Move right from a locked page of any level until the page covers bound (bound < high key).  Every
+ * page is locked in the mode "lock", one at a time; the one returned stays locked.
  */
 static Buffer
 gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
@@ -85,9 +85,9 @@ gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
 }
 
 /*
- * A writer's gpb_move_right: no page marked with an incomplete split is passed
- * or returned, the split is finished first.  So a page that a writer holds
- * has its downlink, and so have all to its left.
+ * Move right as gpb_move_right() does, for a writer: no page marked with an incomplete split is
+ * passed or returned, but its split is finished first.  So a page that a writer holds has its
+ * downlink, and so have all pages to its left.
  */
 static Buffer
 gpb_move_right_finishing(Relation index, const GpbLayout *layout,
@@ -113,7 +113,7 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 		}
-		/* another writer may have been faster while we held no lock */
+		/* Another writer may have finished it while we held no lock. */
 		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
 			gpb_finish_split(index, layout, buffer, stack);
 		else
@@ -123,9 +123,9 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
 }
 
 /*
- * Descend to the page of the target level that covers bound.  Pages above it are
- * locked share, one at a time.  With a stack finishes incomplete splits and
- * leaves the path there.
+ * Descend to the page of the target level that covers bound; it is locked in the mode "lock" on
+ * return.  Pages above it are locked share, one at a time.  With a stack the descent finishes
+ * incomplete splits and leaves its path there.
  */
 static Buffer
 gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
@@ -145,7 +145,10 @@ gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 
 		if (level == target && held != lock)
 		{
-			/* a root; it may be split and so no root any more, all the same */
+			/*
+			 * The page is the root.  If it is split meanwhile and so no longer the root, moving
+			 * right still leads to the page wanted.
+			 */
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buffer, lock);
 			held = lock;
@@ -177,9 +180,7 @@ gpb_search(Relation index, const GpbLayout *layout, GpbBound bound, int lock,
 	return gpb_descend(index, layout, bound, 0, lock, stack);
 }
 
-/*
- * May be called with pages of lower levels locked: it locks none of those.
- */
+/* See index.h.  The stack is not given to the caller: it only makes the descent finish splits. */
 Buffer
 gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 				 uint32 level, int lock)
@@ -190,10 +191,7 @@ gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 					   lock == BUFFER_LOCK_EXCLUSIVE ? &stack : NULL);
 }
 
-/*
- * The parent that a writer's stack names for a page of the level below, moved
- * right to what covers bound; exclusively locked, its own split finished.
- */
+/* See index.h. */
 Buffer
 gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 				uint32 level, const GpbStack *stack)
@@ -212,7 +210,7 @@ gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 void
 gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
 {
-	/* no bound is beyond the last leaf */
+	/* No bound is beyond the last leaf. */
 	Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MAX,
 									BUFFER_LOCK_SHARE, NULL);
 	bool		last = BufferGetBlockNumber(buffer) == block;
@@ -221,7 +219,7 @@ gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
 	if (last)
 		return;
 
-	/* it has been split meanwhile, or it never was the last */
+	/* The leaf has been split meanwhile, or it never was the last one. */
 	buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
 	if (gpb_special(BufferGetPage(buffer))->right == GPB_NO_BLOCK)
 		gpb_corrupted(index, block, "right link is missing");
@@ -243,7 +241,7 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 		if (position < count)
 		{
 			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position);
-			/* callers go on after the entry, and must not meet it again */
+			/* Callers go on after the entry, and must not meet it again. */
 			if (gpb_bound_less(*entry, bound) || !gpb_bound_less(*entry, gpb_page_high(page)))
 				gpb_corrupted(index, BufferGetBlockNumber(buffer), "entries are out of order");
 			UnlockReleaseBuffer(buffer);
@@ -251,7 +249,10 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 		}
 		if (gpb_special(page)->right == GPB_NO_BLOCK)
 		{
-			/* the descent came to a leaf that covers the bound, but a step to the right may have been a link's */
+			/*
+			 * The descent came to a leaf that covers the bound, but this leaf may have been reached
+			 * by a right link.
+			 */
 			BlockNumber block = BufferGetBlockNumber(buffer);
 
 			UnlockReleaseBuffer(buffer);

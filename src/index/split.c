@@ -24,27 +24,27 @@
 #include "hold.h"
 #include "index/xlog.h"
 
-/* What a split does to its page, decided beforehand */
+/* What a split does to its page; decided beforehand */
 typedef struct GpbSplit
 {
 	int			kept;			/* old entries that stay on the left */
-	bool		on_left;		/* does the new entry go left? */
-	int			position;		/* of the new entry on its page */
+	bool		on_left;		/* the new entry goes to the left page */
+	int			position;		/* position of the new entry on its page */
 } GpbSplit;
 
 /*
- * Where to split a full page into which an entry comes at position.
+ * Choose where to split a full page into which an entry comes at position.
  *
- * All entries are of one size, so the middle is half of them.  At the end of
- * the last page of a level keys likely ascend, and the left half won't be
- * filled up any more: it keeps as much as the fillfactor says.
+ * All entries are of one size, so the middle is half of them.  At the end of the last page of a
+ * level keys likely ascend, and the left half will not be filled up any more, so it keeps as much
+ * as the fillfactor says.
  */
 static GpbSplit
 gpb_choose_split(Relation index, Page page, int position)
 {
 	const GpbPageSpecial *special = gpb_special(page);
 	int			count = gpb_page_count(page);
-	int			left = (count + 1) / 2; /* new entry included */
+	int			left = (count + 1) / 2; /* the new entry included */
 	GpbSplit	split;
 
 	if (position == count && special->right == GPB_NO_BLOCK)
@@ -55,7 +55,7 @@ gpb_choose_split(Relation index, Page page, int position)
 		left = gpb_page_capacity(special->key_width, special->row_width) *
 			fillfactor / 100;
 	}
-	/* either side gets at least one */
+	/* Each side gets at least one entry. */
 	left = Max(1, Min(left, count));
 
 	split.on_left = position < left;
@@ -65,8 +65,9 @@ gpb_choose_split(Relation index, Page page, int position)
 }
 
 /*
- * Lock the right sibling of a locked page, if it has one.  Its left link must
- * lead back, as nobody can split the left page.
+ * Lock the right sibling of a page exclusively, if it has one; else return InvalidBuffer.  The page
+ * "left" is locked exclusively, so nobody can split it, and the sibling's left link must lead back
+ * to it.
  */
 static Buffer
 gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
@@ -86,7 +87,9 @@ gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
 }
 
 /*
- * Make two pages of one.  right is an all-zero page.  In a critical section.
+ * Divide the entries of "left" between it and "right", an all-zero page, with the new entry on one
+ * of them, and link the pages.  Called in a critical section; all three buffers are exclusively
+ * locked.
  */
 static void
 gpb_divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
@@ -119,7 +122,7 @@ gpb_divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
 		gpb_special(BufferGetPage(sibling))->left = BufferGetBlockNumber(right);
 }
 
-/* WAL of a split that gpb_divide has done. */
+/* Log a split that gpb_divide() has done. */
 static XLogRecPtr
 gpb_log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 			  const GpbSplit *split)
@@ -185,7 +188,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 
 	Assert((gpb_special(lpage)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0);
 
-	/* what may fail comes before the file grows: no page is left unused */
+	/* What may fail comes before the file grows, so that no page is left unused. */
 	sibling = gpb_lock_sibling(index, layout, left);
 	right = gpb_extend(index);
 	gpb_mark_changed(index, BufferGetBlockNumber(left));
@@ -233,7 +236,10 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 	gpb_insert_parent(index, layout, left, right, stack);
 }
 
-/* Two entries: minus infinity and the separator. */
+/*
+ * See xlog.h.  The left child's entry is (0, 0), below every real entry; the right child's is the
+ * separator.
+ */
 void
 gpb_fill_root(char *page, BlockNumber left, BlockNumber right, uint64 key,
 			  uint64 tie)
@@ -247,7 +253,7 @@ gpb_fill_root(char *page, BlockNumber left, BlockNumber right, uint64 key,
 	gpb_page_insert((Page) page, 1, &key, row);
 }
 
-/* WAL of a new root. */
+/* Log a new root. */
 static XLogRecPtr
 gpb_log_new_root(Buffer root, Buffer left, Buffer meta,
 				 xl_gpb_new_root *record)
@@ -261,11 +267,11 @@ gpb_log_new_root(Buffer root, Buffer left, Buffer meta,
 }
 
 /*
- * If left, the left half of a split, was the root, put a new root above both
- * halves, release them and return true.
+ * If left, the left half of a split, was the root, put a new root above both halves, release them
+ * and return true.  Otherwise return false; the halves are then still locked.
  *
- * Nobody else can make that new root while we hold the left half, so the
- * answer stays true whatever it is.
+ * Nobody else can make that new root while we hold the left half, so the answer stays true whatever
+ * it is.
  */
 static bool
 gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
@@ -337,12 +343,12 @@ gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
 }
 
 /*
- * Second step of a split: both halves are exclusively locked on entry, the left one
- * marked incomplete; released on exit.
+ * Do the second step of a split: put the downlink of "right" into the parent.  Both halves are
+ * exclusively locked on entry, the left one marked incomplete; they are released on exit.
  *
- * Where the stack ends too soon, the page was the root when we came by, or we
- * came without a descent.  Then it is the root still, or we find the parent
- * from the root anew.
+ * If the stack ends below the parent's level, the page was the root when the descent passed, or
+ * there was no descent.  Then the page still is the root, or the parent is searched for from the
+ * root anew.
  */
 static void
 gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,

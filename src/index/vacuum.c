@@ -27,14 +27,14 @@ typedef struct GpbVacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
-	GpbLayout	layout;			/* a copy: the relcache may free its own */
+	GpbLayout	layout;			/* a copy, since the relcache may free its own */
 	uint16		positions[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH)];
 } GpbVacuum;
 
 /*
- * Length of the index, no page of it being half made: whoever extends it
- * holds the extension lock until the new page is exclusively locked, so we can
- * take no such page for one that a crash left empty.
+ * Get the length of the index at a moment when none of its pages is half made: whoever extends it
+ * holds the extension lock until the new page is exclusively locked, so such a page cannot be taken
+ * for one that a crash left empty.
  */
 static BlockNumber
 index_length(Relation index)
@@ -51,8 +51,8 @@ index_length(Relation index)
 }
 
 /*
- * Ask the callback about every entry of a leaf and remove those that it
- * condemns.  The leaf has its cleanup lock on entry and exit.
+ * Ask the callback about every entry of a leaf, and remove those whose tuples are dead.  The leaf
+ * has its cleanup lock on entry and exit.
  */
 static void
 vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
@@ -85,10 +85,11 @@ vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
 }
 
 /*
- * Vacuum one block.  Every leaf is locked for cleanup, also when nothing on it
- * is to go: a scan may hold a pin on this very page because it has yet to visit
- * the heap, or look at the visibility map, for entries that have meanwhile moved
- * right by a split, and that this pass removes there.
+ * Vacuum one block.
+ *
+ * Every leaf is locked for cleanup, also when nothing on it is to be removed: a scan may hold a pin
+ * on this very page because it has yet to visit the heap, or to read the visibility map, for
+ * entries that have meanwhile moved right by a split, and that this pass removes there.
  */
 static void
 vacuum_block(GpbVacuum *vacuum, BlockNumber block)
@@ -105,7 +106,7 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 
 	if (PageIsNew(page))
 	{
-		/* a crash came between extending the file and writing the page */
+		/* A crash came between extending the file and writing the page. */
 		vacuum->stats->pages_deleted++;
 		UnlockReleaseBuffer(buffer);
 		return;
@@ -117,7 +118,7 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 		return;
 	}
 
-	/* once a leaf, always a leaf: trade the lock for the stronger one */
+	/* Once a leaf, always a leaf, so the lock can be given up and a cleanup lock taken. */
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBufferForCleanup(buffer);
 	gpb_page_require(index, block, page, &vacuum->layout);
@@ -126,15 +127,15 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 }
 
 /*
- * Remove every entry whose heap tuple the callback condemns.
+ * ambulkdelete: remove every entry whose heap tuple the callback says is dead.
  *
- * Blocks are visited in physical order until the file has stopped growing.  A split
- * moves entries to a new last block only, so an entry that was there when the pass
- * began is met, at the latest, where a split put it.
+ * Blocks are visited in physical order until the file has stopped growing.  A split moves entries
+ * to a new last block only, so an entry that was there when the pass began is met, at the latest,
+ * where a split put it.
  *
- * The record at the end is for scans on a standby.  An entry that they copied may
- * have left their leaf before this pass removed it, by a split or by simple deletion; the redo
- * of the removal then waits for another leaf's pins, or for none.
+ * The record at the end is for scans on a standby.  An entry that they copied may have left their
+ * leaf before this pass removed it, by a split or by simple deletion; the redo of the removal then
+ * waits for another leaf's pins, or for none.
  */
 IndexBulkDeleteResult *
 gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -147,7 +148,10 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	if (stats == NULL)
 		stats = (IndexBulkDeleteResult *) palloc0(sizeof(*stats));
 
-	/* Of the index as it is; tuples_removed adds up over a VACUUM's passes */
+	/*
+	 * The counts are of the index as it is after this pass; tuples_removed adds up over the passes
+	 * of a VACUUM.
+	 */
 	stats->num_index_tuples = 0;
 	stats->pages_deleted = 0;
 	stats->estimated_count = false;
@@ -178,9 +182,8 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * There is nothing to clean up, so an index that had no bulk deletion is not read at
- * all: pg_class keeps its count of entries, which the planner scales by the
- * index's size.
+ * amvacuumcleanup.  There is nothing to clean up, so an index that had no bulk deletion is not read
+ * at all: pg_class keeps its count of entries, which the planner scales by the index's size.
  */
 IndexBulkDeleteResult *
 gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -188,7 +191,7 @@ gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only || stats == NULL)
 		return stats;
 
-	/* Entries that a split moved to the right were counted twice */
+	/* Entries that a split moved to the right were counted twice. */
 	if (!info->estimated_count &&
 		stats->num_index_tuples > info->num_heap_tuples)
 		stats->num_index_tuples = info->num_heap_tuples;

@@ -25,7 +25,7 @@
 
 #include "index/index.h"
 
-/* All strategies, all support functions, as bits of an OpFamilyOpFuncGroup */
+/* All strategies and all support functions, as bits of an OpFamilyOpFuncGroup */
 #define GPB_ALL_STRATEGIES \
 	((uint64) ((1 << BTLessStrategyNumber) | \
 			   (1 << BTLessEqualStrategyNumber) | \
@@ -39,7 +39,7 @@
 	ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION), \
 				   errmsg(__VA_ARGS__)))
 
-/* Each support function: a number we know, and its signature. */
+/* Is each support function of the family one that we know, with its signature? */
 static bool
 validate_procs(const char *family, CatCList *procs)
 {
@@ -70,7 +70,10 @@ validate_procs(const char *family, CatCList *procs)
 	return valid;
 }
 
-/* Each operator: a strategy we know, a search operator, boolean. */
+/*
+ * Is each operator of the family a search operator with a strategy that we know, and does it return
+ * boolean?
+ */
 static bool
 validate_operators(const char *family, CatCList *operators)
 {
@@ -105,8 +108,8 @@ validate_operators(const char *family, CatCList *operators)
 }
 
 /*
- * The family as a whole: each pair of types complete, every pair of its types
- * present, and the class's own type among them.
+ * Is the family complete?  Each pair of types must have all operators and functions, every pair of
+ * the family's types must be there, and the class's own type among them.
  */
 static bool
 validate_groups(const char *family, const char *opclass, Oid intype,
@@ -156,7 +159,7 @@ validate_groups(const char *family, const char *opclass, Oid intype,
 	return valid;
 }
 
-/* Complains by INFO messages, returns whether there was nothing to complain of. */
+/* amvalidate.  Complains by INFO messages; returns whether there was nothing to complain of. */
 bool
 gpb_validate(Oid opclass)
 {

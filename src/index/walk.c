@@ -3,15 +3,15 @@
  * walk.c
  *	  Find the entries of many key ranges, leaf by leaf in key order.
  *
- * The leaf of a range that begins is looked up in a copy of the page of level 1 above it; one descent
- * serves all ranges below that page.  Such a copy may be old, as may leaves that the caller
- * knows from a mirror: they lead to the leaf wanted or to its left, and right links
- * do the rest (Lehman and Yao; rule M7).
+ * The leaf where a range begins is looked up in a copy of the page of level 1 above it; one descent
+ * serves all ranges below that page.  Such a copy may be old, as may leaves that the caller knows
+ * from a mirror.  They lead to the leaf wanted or to its left, and right links do the rest (Lehman
+ * and Yao; rule M7).
  *
- * What costs here is waiting for memory.  So leaves to come are asked for ahead of
- * time, first the buffer's header and the ends of the page, then the keys that a search of it reads
- * first, and all keys of one leaf are searched in step (Chen et al., Improving hash join
- * performance through prefetching, ICDE 2004; HB+-tree, SIGMOD 2016).
+ * What costs here is waiting for memory.  So leaves to come are prefetched: first the buffer's
+ * header and the ends of the page, then the keys that a search of it reads first.  All keys of one
+ * leaf are searched in step (Chen et al., Improving hash join performance through prefetching, ICDE
+ * 2004; HB+-tree, SIGMOD 2016).
  *
  *-------------------------------------------------------------------------
  */
@@ -22,28 +22,28 @@
 
 #include "key_search.h"
 
-/* Ranges whose leaves are looked up at a time */
+/* Number of ranges whose leaves are looked up at a time */
 #define GPB_WALK_WINDOW		256
 
-/* Leaves that are asked for ahead, and the distance at which their keys are */
+/* Number of leaves that are prefetched, and the distance at which their keys are */
 #define GPB_WALK_AHEAD		8	/* a power of two */
 #define GPB_WALK_KEYS_AHEAD 4
 
-/* Right links followed in search of one key before a descent is the shorter way */
+/* Number of right links to be followed in search of one key, before a descent is the shorter way */
 #define GPB_WALK_STEPS		4
 
-/* Keys searched in step, and entries compared one by one for the end of a single key */
+/* Number of keys searched in step, and of entries compared one by one in search of a key's end */
 #define GPB_WALK_GROUP		64
 #define GPB_WALK_EQUAL		8
 
-/* Bytes that one prefetch brings */
+/* Number of bytes that one prefetch instruction brings */
 #define GPB_CACHE_LINE		64
 
-/* A leaf that was asked for */
+/* A leaf that was prefetched */
 typedef struct GpbWalkAhead
 {
 	BlockNumber block;
-	Buffer		buffer;			/* where it was then; not pinned */
+	Buffer		buffer;			/* the buffer that had the leaf then; not pinned */
 } GpbWalkAhead;
 
 struct GpbWalk
@@ -52,41 +52,41 @@ struct GpbWalk
 	GpbLayout	layout;
 	GpbWalkCounters *counters;
 
-	/* the ranges */
+	/* The ranges, by where they begin */
 	const GpbNumberedKey *lows;
 	const GpbKeyRange *ranges;
-	const GpbUncleanPiece *pieces;	/* by place in lows; NULL unless they are walked */
+	const GpbUncleanPiece *pieces;	/* by place in lows, if pieces are walked; else NULL */
 	const uint32 *leaves;
 	uint32		n;
-	uint32		next;			/* the first that has not begun, of lows */
+	uint32		next;			/* place in lows of the first range that has not begun */
 
-	/* those that reach beyond the last leaf visited: places in lows */
+	/* Ranges that reach beyond the last leaf visited, by their places in lows */
 	uint32	   *active;
 	uint32		nactive;
 	uint32		active_room;
-	uint32		active_at;		/* next to be done on this leaf */
+	uint32		active_at;		/* the next one to be done on this leaf */
 	uint32		active_end;		/* those from here on began on this leaf */
-	uint32		active_kept;	/* done, and reaching beyond this leaf */
+	uint32		active_kept;	/* number of those done that reach beyond this leaf */
 
-	/* the last leaf visited, as it was then */
-	BlockNumber block;			/* InvalidBlockNumber: none yet */
+	/* The leaf visited last, as it was then */
+	BlockNumber block;			/* InvalidBlockNumber before the first one */
 	BlockNumber right;
 	GpbBound	high;
-	bool		by_link;		/* come to by a right link */
-	BlockNumber target;			/* where the search for it began */
+	bool		by_link;		/* the walk came by a right link */
+	BlockNumber target;			/* the block where the search for the leaf began */
 
-	/* a page of level 1, and the children for lows [window, window_end) */
-	BlockNumber image_block;	/* InvalidBlockNumber: none */
+	/* The copy of a page of level 1, and the children for lows [window, window_end) */
+	BlockNumber image_block;	/* InvalidBlockNumber if there is no copy */
 	PGAlignedBlock image;
 	uint32		window;
 	uint32		window_end;
 	uint16		child[GPB_WALK_WINDOW];
 
-	/* leaves asked for ahead, the last of them for lows[ahead_at - 1] */
+	/* Leaves prefetched, the last of them for lows[ahead_at - 1] */
 	uint32		ahead_at;
 	uint32		nahead;
 	GpbWalkAhead ahead[GPB_WALK_AHEAD];
-	uint32		nvisited;		/* of those asked for */
+	uint32		nvisited;		/* how many of those prefetched have been visited */
 
 	GpbWalkHit	hits[GPB_WALK_HITS];
 };
@@ -140,7 +140,7 @@ gpb_walk_end(GpbWalk *walk)
 
 /* ---- the ranges ---- */
 
-/* The closed interval that is i-th in lows; of a piece, the keys of its two bounds. */
+/* The closed interval of keys that is number i in lows; for a piece, the keys of its two bounds. */
 static inline GpbKeyRange
 gpb_walk_keys(const GpbWalk *walk, uint32 i)
 {
@@ -166,7 +166,7 @@ gpb_walk_range(const GpbWalk *walk, uint32 i)
 	return gpb_key_range(gpb_walk_keys(walk, i), walk->layout.flags);
 }
 
-/* Remember that the range reaches beyond this leaf. */
+/* Remember that range i of lows reaches beyond this leaf. */
 static void
 gpb_walk_keep(GpbWalk *walk, uint32 i)
 {
@@ -181,8 +181,8 @@ gpb_walk_keep(GpbWalk *walk, uint32 i)
 /* ---- which leaf ---- */
 
 /*
- * Look up the children for the ranges from the next one on, as far as the image of level 1
- * reaches; it covers that one.
+ * Look up the children for the ranges from the next one on, as far as the copy of level 1 reaches.
+ * The copy covers the next range.
  */
 static void
 gpb_walk_fill_window(GpbWalk *walk)
@@ -206,7 +206,7 @@ gpb_walk_fill_window(GpbWalk *walk)
 	{
 		int			position = walk->child[i];
 
-		/* a separator with this very key: its tie decides */
+		/* The separator has this very key, so its tie decides. */
 		if (position < count && gpb_page_key(page, width, position) == keys[i])
 			position = gpb_child_position(&walk->layout, page,
 										  gpb_walk_range(walk, walk->next + i).lo) + 1;
@@ -220,8 +220,8 @@ gpb_walk_fill_window(GpbWalk *walk)
 }
 
 /*
- * Look up where the next range begins; false if the tree is one leaf.  Reads a page of level 1 if that
- * at hand does not cover it.
+ * Look up where the next range begins, reading a page of level 1 if the copy does not cover it.
+ * Returns false if the tree is one leaf.
  */
 static bool
 gpb_walk_look_up(GpbWalk *walk)
@@ -249,7 +249,7 @@ gpb_walk_look_up(GpbWalk *walk)
 	return true;
 }
 
-/* The leaf that was looked up for the i-th range, which is in the window. */
+/* The leaf that was looked up for range i of lows, which is in the window. */
 static inline BlockNumber
 gpb_walk_child(const GpbWalk *walk, uint32 i)
 {
@@ -259,6 +259,7 @@ gpb_walk_child(const GpbWalk *walk, uint32 i)
 
 /* ---- asking for leaves ahead of time ---- */
 
+/* Prefetch a leaf, and remember it. */
 static void
 gpb_walk_ask(GpbWalk *walk, BlockNumber block)
 {
@@ -268,7 +269,7 @@ gpb_walk_ask(GpbWalk *walk, BlockNumber block)
 	ahead->buffer = gpb_ask_for_page(walk->index, block);
 }
 
-/* Ask for the leaves of the ranges after the next one, as far as they are known. */
+/* Prefetch the leaves of the ranges after the next one, as far as they are known. */
 static void
 gpb_walk_prefetch(GpbWalk *walk)
 {
@@ -289,7 +290,7 @@ gpb_walk_prefetch(GpbWalk *walk)
 									 GPB_WALK_AHEAD].buffer);
 }
 
-/* Read and lock a leaf, with what is known from asking for it. */
+/* Read a leaf, with what is known from prefetching it.  It is pinned and locked share on return. */
 static Buffer
 gpb_walk_read(GpbWalk *walk, BlockNumber block)
 {
@@ -297,7 +298,7 @@ gpb_walk_read(GpbWalk *walk, BlockNumber block)
 	{
 		GpbWalkAhead *ahead = &walk->ahead[walk->nvisited++ % GPB_WALK_AHEAD];
 
-		/* others were passed by: their ranges were met on the way */
+		/* Other leaves were passed by, since their ranges were met on the way. */
 		if (ahead->block == block)
 			return gpb_read_asked_for(walk->index, block, ahead->buffer, &walk->layout);
 	}
@@ -306,7 +307,10 @@ gpb_walk_read(GpbWalk *walk, BlockNumber block)
 
 /* ---- going to a leaf ---- */
 
-/* From the last leaf, which is not locked, to its right sibling. */
+/*
+ * Go from the last leaf, which is not locked, to its right sibling.  That one is pinned and locked
+ * share on return.
+ */
 static Buffer
 gpb_walk_right(GpbWalk *walk)
 {
@@ -315,7 +319,7 @@ gpb_walk_right(GpbWalk *walk)
 						  walk->high, BUFFER_LOCK_SHARE);
 }
 
-/* Take note of a locked leaf that the walk has come to. */
+/* Take note of a locked leaf to which the walk has come. */
 static void
 gpb_walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
 {
@@ -328,7 +332,10 @@ gpb_walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
 	walk->counters->leaves++;
 }
 
-/* Descend to the leaf where the next range begins.  What was looked up is too old to be of use. */
+/*
+ * Descend to the leaf where the next range begins, at bound.  What was looked up for it is too old
+ * to be of use.  The leaf is pinned and locked share on return.
+ */
 static Buffer
 gpb_walk_descend(GpbWalk *walk, GpbBound bound)
 {
@@ -339,9 +346,9 @@ gpb_walk_descend(GpbWalk *walk, GpbBound bound)
 }
 
 /*
- * Might the range begin to the left of this leaf?  A leaf does not store where it begins, but an
- * entry at or before the bound proves that it begins before it.  A caller's leaf is not
- * checked against separators, so this guards against a wrong one.
+ * Might the range that begins at bound begin to the left of this leaf?  A leaf does not store where
+ * it begins, but an entry at or before the bound proves that it begins before the bound.  A leaf
+ * that the caller gave is not checked against separators, so this guards against a wrong one.
  */
 static bool
 gpb_walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
@@ -353,9 +360,9 @@ gpb_walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
 }
 
 /*
- * Read the leaf that was looked up for the next range, or, if that is where the search for
- * the last leaf began, the right sibling of the last leaf: all ranges that begin before that were
- * met.
+ * Read the leaf that was looked up for the next range.  If that is where the search for the last
+ * leaf began, read the right sibling of the last leaf instead: all ranges that begin before it were
+ * met.  *by_link tells which.  The leaf is pinned and locked share on return.
  */
 static Buffer
 gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
@@ -394,7 +401,10 @@ gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 	return buffer;
 }
 
-/* Go to the leaf that covers the beginning of the next range. */
+/*
+ * Go to the leaf that covers the beginning of the next range.  It is pinned and locked share on
+ * return.
+ */
 static Buffer
 gpb_walk_find(GpbWalk *walk)
 {
@@ -428,7 +438,7 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 	{
 		if (walk->by_link)
 			gpb_require_last(walk->index, &walk->layout, walk->block);
-		return false;			/* all ranges begin before the end */
+		return false;			/* all ranges begin before the index's end */
 	}
 	if (walk->nactive > 0)
 	{
@@ -453,8 +463,8 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 /* ---- hits ---- */
 
 /*
- * Do ties decide which entries with this key a range has?  Where it ends in between them, as a piece may, and for the
- * key that entries with NULL keys share.
+ * Do ties decide which entries with this key a range has?  They do where the range ends among them,
+ * as a piece may, and for the key that entries with NULL keys share.
  */
 static inline bool
 gpb_walk_ties_decide(const GpbWalk *walk, uint64 key)
@@ -466,7 +476,10 @@ gpb_walk_ties_decide(const GpbWalk *walk, uint64 key)
 	return key == (walk->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX);
 }
 
-/* First position that lies at or after the bound, the end of a range at "key". */
+/*
+ * Find the first position in [from, count) that lies at or after the end of a range whose last key
+ * is "key".
+ */
 static int
 gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
 					  uint64 key, GpbBound bound)
@@ -477,7 +490,7 @@ gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from
 	if (gpb_walk_ties_decide(walk, key))
 		return gpb_page_lower_bound(page, width, walk->layout.row_width, count, bound);
 
-	/* nearly always a range's end is near */
+	/* The end of a range is nearly always near. */
 	while (to < count && to < from + GPB_WALK_EQUAL && gpb_page_key(page, width, to) <= key)
 		to++;
 	return to < from + GPB_WALK_EQUAL ? to : gpb_page_keys_upto(page, width, count, key);
@@ -494,7 +507,10 @@ gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
 	return nhits + 1;
 }
 
-/* Hits of at most *most ranges that began on leaves before; *most is lowered by their number. */
+/*
+ * Find the hits of at most *most ranges that began on earlier leaves.  *most is lowered by the
+ * number of ranges done.  Returns the number of hits.
+ */
 static int
 gpb_walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 {
@@ -518,7 +534,10 @@ gpb_walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 	return nhits;
 }
 
-/* Does range i, that has not begun, begin on this leaf?  Those before it have or do. */
+/*
+ * Does range i, which has not begun, begin on this leaf?  The ranges before it have begun, or begin
+ * here.
+ */
 static inline bool
 gpb_walk_begins(const GpbWalk *walk, uint32 i)
 {
@@ -526,8 +545,8 @@ gpb_walk_begins(const GpbWalk *walk, uint32 i)
 }
 
 /*
- * Hits of at most "most" ranges that begin on this leaf, added to the nhits that there are;
- * *met is how many ranges that was.
+ * Find the hits of at most "most" ranges that begin on this leaf, and add them to the nhits that
+ * there are.  *met becomes the number of those ranges.  Returns the number of all hits.
  */
 static int
 gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
@@ -568,8 +587,8 @@ gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhit
 }
 
 /*
- * Ranges that began before come first: those that begin here are added to the same list, and
- * must not be met twice.
+ * Ranges that began before come first: those that begin here are added to the list of active
+ * ranges, and must not be met twice.
  */
 int
 gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more)

@@ -3,9 +3,8 @@
  * walk.h
  *	  Find the entries of many key ranges, leaf by leaf in key order.
  *
- * A walk visits each leaf that holds entries of the ranges once, from left to
- * right, and says what each range has there.  The caller reads the entries; see
- * src/index/README, "Walks".
+ * A walk visits each leaf that holds entries of the ranges once, from left to right, and says what
+ * each range has there.  The caller reads the entries; see src/index/README, "Walks".
  *
  *-------------------------------------------------------------------------
  */
@@ -17,64 +16,66 @@
 #include "key_sort.h"
 #include "ranges.h"
 
-/* Entries [from, to) of a leaf belong to a range; there is at least one. */
+/* Entries [from, to) of a leaf belong to a range; there is at least one of them. */
 typedef struct GpbWalkHit
 {
-	uint32		number;			/* of the range in its batch */
+	uint32		number;			/* the range's number in its batch */
 	uint16		from;
 	uint16		to;
 } GpbWalkHit;
 
-/* Ranges that are looked at, and so hits that are given, at a time at most */
+/* The most ranges that one call looks at, and so the most hits that it returns */
 #define GPB_WALK_HITS	1024
 
 typedef struct GpbWalkCounters
 {
 	uint64		leaves;			/* visits of leaves */
-	uint64		right_moves;	/* of those, come to by a right link */
-	uint64		stale_moves;	/* right moves because a range began to the right of where it was
-								 * looked up */
-	uint64		descents;		/* from the root, to a leaf or to level 1 */
+	uint64		right_moves;	/* visits of leaves to which a right link led */
+	uint64		stale_moves;	/* right links followed because a range began to the right of the
+								 * leaf that was looked up for it */
+	uint64		descents;		/* descents from the root, to a leaf or to level 1 */
 } GpbWalkCounters;
 
 typedef struct GpbWalk GpbWalk;
 
 /*
- * A walk, without ranges yet.  layout is copied; *counters is added to.  The index stays open and locked, by
- * AccessShareLock at least, until the end.
+ * Begin a walk that has no ranges yet.  layout is copied; what the walk does is added to *counters.
+ * The index must stay open and locked, by AccessShareLock at least, until the walk ends.
  */
 extern GpbWalk *gpb_walk_begin(Relation index, const GpbLayout *layout,
 							   GpbWalkCounters *counters);
 
 /*
- * Give it n closed ranges: lows has their lower ends, ascending, with the ranges' numbers; ranges
- * is indexed by number, NULL if every range is the one key that lows has.  A range with lo > hi
- * has no entries.  leaves, if not NULL, has for each of lows the leaf where it is, or one to
- * the left of that (rule M7), in the order of lows.  All three are the walk's until it has
- * ended or was given others.
+ * Give the walk n closed ranges.  lows has their lower ends, ascending, with the ranges' numbers.
+ * ranges is indexed by number; it is NULL if every range is the one key that lows has.  A range
+ * with lo > hi has no entries.  leaves, if not NULL, has for each of lows, in their order, the leaf
+ * where it is, or one to the left of that (rule M7).  All three arrays belong to the walk until it
+ * has ended or was given other ranges.
  */
 extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
 						   const GpbKeyRange *ranges, const uint32 *leaves, uint32 n);
 
 /*
- * The same for n pieces of ranges that another engine left over, half-open ranges of (key, tie): lows has for each
- * piece the key where it begins and the range's number, pieces the pieces themselves in the same
- * order, ascending by (key, tie).
+ * Give the walk n pieces of ranges that another engine left over, half-open ranges of (key, tie).
+ * pieces has them ascending by (key, tie); lows has for each piece, in the same order, the key
+ * where it begins and the range's number.  Both arrays belong to the walk until it has ended or was
+ * given other ranges.
  */
 extern void gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows,
 								  const GpbUncleanPiece *pieces, uint32 n);
 
 /*
- * Go to the next leaf, pinned and locked share; the caller releases it before the next
- * call.  false: there are no more.  Ranges may turn out to have nothing on the leaf.  No page may be
- * locked.  Raises ERRCODE_INDEX_CORRUPTED on a damaged page or link.
+ * Go to the next leaf, which is pinned and locked share on return; the caller releases it before
+ * the next call.  Returns false if there are no more leaves.  Ranges may turn out to have nothing
+ * on the leaf.  No page may be locked on entry.  Raises ERRCODE_INDEX_CORRUPTED on a damaged page
+ * or link.
  */
 extern bool gpb_walk_leaf(GpbWalk *walk, Buffer *buffer);
 
 /*
- * The next hits on that leaf, of at most GPB_WALK_HITS ranges; their number is returned.  page is the
- * locked leaf or a copy of it, as it was when gpb_walk_leaf returned it.  The hits stay valid until the
- * next call.  *more: to be called again, before the next gpb_walk_leaf.
+ * Get the next hits on that leaf, of at most GPB_WALK_HITS ranges; returns their number.  page is
+ * the locked leaf, or a copy of it as it was when gpb_walk_leaf() returned it.  The hits stay valid
+ * until the next call.  *more tells whether to call this again before the next gpb_walk_leaf().
  */
 extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more);
 

@@ -24,8 +24,8 @@
 #include "index/xlog.h"
 
 /*
- * Mark the record's block in the mirror, its buffer being exclusively locked
- * unless the file is gone.
+ * Mark the record's block number block_id as changed in the mirror.  Its buffer is exclusively
+ * locked, unless its file is gone.
  */
 static void
 gpb_redo_mark(XLogReaderState *record, uint8 block_id)
@@ -53,7 +53,10 @@ gpb_redo_done(XLogReaderState *record, Buffer buffer)
 	MarkBufferDirty(buffer);
 }
 
-/* The left half of a split whose downlink the record inserts. */
+/*
+ * Clear the mark of an incomplete split on the left half, block block_id of the record, since the
+ * record inserts the downlink.
+ */
 static void
 gpb_redo_complete_split(XLogReaderState *record, uint8 block_id)
 {
@@ -77,8 +80,9 @@ gpb_redo_entry(Page page, uint16 position, const char *key, const char *row)
 }
 
 /*
- * The child first: between the two a writer would finish the split again, but
- * there is none, and readers don't look at the mark.
+ * Redo the insertion of an entry; "inner" says that it is a downlink.  The child is done first.
+ * Between the two a writer would finish the split again, but during recovery there is none, and
+ * readers do not look at the mark.
  */
 static void
 gpb_redo_insert(XLogReaderState *record, bool inner)
@@ -108,7 +112,7 @@ gpb_redo_insert(XLogReaderState *record, bool inner)
 	gpb_redo_release(buffer);
 }
 
-/* The new right half, built from the record alone; returned locked. */
+/* Build the new right half of a split from the record alone.  It is locked on return. */
 static Buffer
 gpb_redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 {
@@ -141,7 +145,7 @@ gpb_redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	return buffer;
 }
 
-/* The left half, in place; returned locked. */
+/* Change the left half of a split in place.  It is locked on return, if its file still has it. */
 static Buffer
 gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
 {
@@ -175,8 +179,8 @@ gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
 }
 
 /*
- * All pages of the level stay locked until the last is done, so that a
- * reader on a standby finds links in both directions as on the primary.
+ * Redo a split.  All pages of the level stay locked until the last one is done, so that a reader on
+ * a standby finds links in both directions as on the primary.
  */
 static void
 gpb_redo_split(XLogReaderState *record)
@@ -204,6 +208,9 @@ gpb_redo_split(XLogReaderState *record)
 	gpb_redo_release(left);
 }
 
+/*
+ * Redo the growth of the tree by a new root.  Root and metapage stay locked until both are done.
+ */
 static void
 gpb_redo_new_root(XLogReaderState *record)
 {
@@ -238,7 +245,7 @@ gpb_redo_new_root(XLogReaderState *record)
 	UnlockReleaseBuffer(root);
 }
 
-/* Removal of entries, under a cleanup lock if VACUUM had one. */
+/* Redo the removal of entries, under a cleanup lock if VACUUM had one. */
 static void
 gpb_redo_remove(XLogReaderState *record, bool cleanup)
 {
@@ -264,7 +271,8 @@ gpb_redo_remove(XLogReaderState *record, bool cleanup)
 }
 
 /*
- * Snapshots that may want the entries give way before the page changes.
+ * Redo a simple deletion.  Snapshots that may need the entries are cancelled before the page
+ * changes.
  */
 static void
 gpb_redo_delete(XLogReaderState *record)
@@ -282,8 +290,8 @@ gpb_redo_delete(XLogReaderState *record)
 }
 
 /*
- * The block of the file that a shared buffer holds, if anybody has pinned the
- * buffer; else InvalidBlockNumber.
+ * Get the block of the file that a shared buffer holds, if anybody has pinned that buffer; else
+ * InvalidBlockNumber.
  */
 static BlockNumber
 gpb_pinned_block(int buffer_id, const RelFileNode *file)
@@ -292,7 +300,7 @@ gpb_pinned_block(int buffer_id, const RelFileNode *file)
 	BlockNumber block = InvalidBlockNumber;
 	uint32		state;
 
-	/* a buffer that somebody has pinned keeps its tag, so look before locking */
+	/* A buffer that somebody has pinned keeps its tag, so the tag can be read before locking. */
 	if (!RelFileNodeEquals(descriptor->tag.rnode, *file))
 		return InvalidBlockNumber;
 
@@ -306,10 +314,10 @@ gpb_pinned_block(int buffer_id, const RelFileNode *file)
 }
 
 /*
- * Wait, as VACUUM did, for every scan that has a leaf pinned.  The entries that VACUUM
- * removed are gone from all pages by now, so scans that come later don't
- * matter, and of those that came earlier each has its page in shared buffers: no
- * page need be read.
+ * Wait, as VACUUM did, for every scan that has a leaf pinned.
+ *
+ * The entries that VACUUM removed are gone from all pages by now, so scans that come later do not
+ * matter.  Scans that came earlier have their pages in shared buffers, so no page need be read.
  */
 static void
 gpb_redo_vacuum_pass(XLogReaderState *record)
@@ -335,6 +343,7 @@ gpb_redo_vacuum_pass(XLogReaderState *record)
 	}
 }
 
+/* Discard the mirror of a file that is being built anew (rule M1). */
 static void
 gpb_redo_forget(XLogReaderState *record)
 {
@@ -344,6 +353,7 @@ gpb_redo_forget(XLogReaderState *record)
 	gpb_mirror_forget(&file);
 }
 
+/* rm_redo: redo a record. */
 static void
 gpb_redo(XLogReaderState *record)
 {
@@ -380,7 +390,10 @@ gpb_redo(XLogReaderState *record)
 	}
 }
 
-/* An entry's position, unless an image took the block data's place. */
+/*
+ * Describe an insertion by the entry's position, unless a full-page image took the block data's
+ * place.
+ */
 static void
 gpb_desc_insert(StringInfo buf, XLogReaderState *record)
 {
@@ -394,6 +407,10 @@ gpb_desc_insert(StringInfo buf, XLogReaderState *record)
 	appendStringInfo(buf, "position %u", position);
 }
 
+/*
+ * Describe a removal by the number of entries, unless a full-page image took the block data's
+ * place.
+ */
 static void
 gpb_desc_remove(StringInfo buf, XLogReaderState *record)
 {
@@ -403,6 +420,7 @@ gpb_desc_remove(StringInfo buf, XLogReaderState *record)
 		appendStringInfo(buf, "count %zu", length / sizeof(uint16));
 }
 
+/* rm_desc: describe a record. */
 static void
 gpb_desc(StringInfo buf, XLogReaderState *record)
 {
@@ -454,6 +472,7 @@ gpb_desc(StringInfo buf, XLogReaderState *record)
 	}
 }
 
+/* rm_identify: name the record's type. */
 static const char *
 gpb_identify(uint8 info)
 {
@@ -480,8 +499,8 @@ gpb_identify(uint8 info)
 }
 
 /*
- * Make alike what redo need not reproduce: LSN and checksum, the hole, and dead hints,
- * which are set without WAL, with the page flag that announces them.
+ * Mask what redo need not reproduce: LSN and checksum, the hole, and dead hints, which are set
+ * without WAL, with the page flag that announces them.
  */
 static void
 gpb_mask(char *pagedata, BlockNumber block)
@@ -521,7 +540,7 @@ gpb_register_rmgr(void)
 	RegisterCustomRmgr(GPB_RMGR_ID, &gpb_rmgr);
 }
 
-/* A record that says something of the index's file as a whole */
+/* Log a record about the index's file as a whole. */
 static void
 gpb_xlog_log_file(Relation index, uint8 info)
 {

@@ -21,7 +21,7 @@ typedef enum GpbEngine
 	GPB_ENGINE_AUTO,			/* the cheaper one */
 	GPB_ENGINE_CPU,
 	GPB_ENGINE_DEVICE,			/* however small the batch; the CPU if there is no device */
-	GPB_ENGINE_INNER			/* the CPU, with leaves from mirrored inner nodes if there are any */
+	GPB_ENGINE_INNER			/* the CPU, with leaves from mirrored inner nodes if possible */
 } GpbEngine;
 
 extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */

@@ -19,7 +19,8 @@
 	"smallint, integer, bigint, date, timestamp without time zone, timestamp with time zone"
 
 #define GPB_INCLUDE_TYPES \
-	"smallint, integer, bigint, double precision, date, timestamp without time zone, timestamp with time zone"
+	"smallint, integer, bigint, double precision, date, timestamp without time zone, " \
+	"timestamp with time zone"
 
 /* How values of a type are held (GpbKind), or 0 if they are not. */
 int

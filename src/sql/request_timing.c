@@ -4,8 +4,8 @@
  *	  gpubtree_request_timing: how long searches take through the service.
  *
  * One backend sends batches of random keys, one after the other, as an executor node would, and
- * notes for each the time from submit to the moment it sees the results.  A sample of the results is compared with
- * the tree.
+ * notes for each the time from submit to the moment it sees the results.  A sample of the results
+ * is compared with the tree.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@
 
 #define GPB_MOST_REQUESTS	10000000
 #define GPB_SAMPLE			500		/* results compared with the tree */
-/* A sample's leaf lies this many leaves or fewer left of where its key is now, in spite of splits */
+/* The most leaves by which splits may have moved a sample's key to the right of its leaf */
 #define GPB_SPLITS_ALLOWED	64
 
 PG_FUNCTION_INFO_V1(gpubtree_request_timing);
@@ -125,7 +125,10 @@ require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int key
 
 /* ---- keys ---- */
 
-/* The first or last key that is not NULL on the leaf that covers bound; "otherwise" if there is none. */
+/*
+ * The first or last key that is not NULL on the leaf that covers bound; "otherwise" if there is
+ * none.
+ */
 static uint64
 key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
 		   uint64 otherwise)
@@ -176,8 +179,8 @@ fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
 /* ---- checking ---- */
 
 /*
- * Does the leaf lead to the key: is it the leaf that a descent comes to, or to the left of that by a few right
- * links (rule M7)?
+ * Does the leaf lead to the key?  It does if it is the leaf to which a descent leads, or if a few
+ * right links lead from it to that leaf (rule M7).
  */
 static bool
 leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)

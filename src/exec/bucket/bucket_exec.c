@@ -79,7 +79,8 @@ gpb_bucket_has_row(GpbBucketScan *scan)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot, scan->nconditions, 0);
+										 scan->node.css.ss.ps.state->es_snapshot,
+										 scan->nconditions, 0);
 	bool		found;
 
 	index_rescan(rows, scan->keys, scan->nconditions, NULL, 0);

@@ -159,7 +159,7 @@ struct GpbBucketScan
 	bool		group_open;
 	bool		group_null;
 	int64		group_result;
-	bool		any_result;		/* is group_result that of the group at hand, or of the one before? */
+	bool		any_result;		/* group_result is set, by the group at hand or the one before */
 	GpbRangeTotals *null_totals;	/* that answers the group of NULL; NULL until first needed */
 };
 

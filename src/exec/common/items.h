@@ -61,8 +61,8 @@ extern Var *gpb_argument_var(Expr *argument, Index relid);
 extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
 
 /*
- * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers all
- * of them.
+ * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers
+ * all of them.
  */
 extern bool gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs,
 									GpbAggregateItem **items);

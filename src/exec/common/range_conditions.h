@@ -69,7 +69,10 @@ extern GpbRangeValues *gpb_range_values_begin(Relation index, int nconditions,
 											  const GpbRangeCondition *conditions,
 											  List *expressions, PlanState *ps);
 
-/* The form of the ranges in a batch's input: GPB_RANGE_POINTS if each row's is one key, or GPB_RANGE_KEYS */
+/*
+ * The form of the ranges in a batch's input: GPB_RANGE_POINTS if each row's range is one key, else
+ * GPB_RANGE_KEYS.
+ */
 extern GpbRangeForm gpb_range_values_form(const GpbRangeValues *values);
 
 /* Bytes of a range in a batch's input */

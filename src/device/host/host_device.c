@@ -3,13 +3,13 @@
  * host_device.c
  *	  The device interface on the CPU, inside the service: its table, and its mirrors.
  *
- * Every line of the protocol between backends, service and device runs with it on
- * a machine without a GPU.  Requests of ranges are host_ranges.c's, searches host_search.c's; both
- * stand on host_leaf.c, which reads mirrors, and host_memory.c.  A launch does no work, so
- * whatever changes a mirror or a channel's visibility bits here first brings the requests that
- * read them to their end (rule M3).
+ * With it every line of the protocol between backends, service and device runs on a machine without
+ * a GPU.  host_ranges.c has the requests of ranges, host_search.c the searches; both stand on
+ * host_leaf.c, which reads mirrors, and host_memory.c.  A launch does no work, so whatever changes
+ * a mirror or a channel's visibility bits here first completes the requests that read them (rule
+ * M3).
  *
- * Free of PostgreSQL calls: memory is malloc's and bounded by memory_limit.
+ * Free of PostgreSQL calls: memory is malloc's, and bounded by memory_limit.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +45,7 @@ gpb_host_open(int ordinal, uint64 memory_limit, int channels,
 	return GPB_DEVICE_OK;
 }
 
-/* Only ever called when the process is about to end. */
+/* Free the device and its channels; this is called only when the process is about to end. */
 static void
 gpb_host_close(GpbDevice *device)
 {
@@ -127,7 +127,10 @@ gpb_host_mirror_bytes(GpbDeviceMirror *mirror)
 	return mirror->bytes;
 }
 
-/* The block's image entry, its chunk made if need be; NULL: no memory. */
+/*
+ * The image entry of a block.  Its chunk of entries is made if need be; returns NULL if there is no
+ * memory.
+ */
 static GpbHostImage *
 gpb_host_image_for(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 {
@@ -190,7 +193,7 @@ gpb_host_upload_wait(GpbDevice *device)
 	return GPB_DEVICE_OK;
 }
 
-/* One level-1 page's separators, appended. */
+/* Append the separators of a level-1 page to the inner image. */
 static void
 gpb_host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
 				 GpbHostSeparator *into)
@@ -284,7 +287,7 @@ gpb_host_launch_search(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	return gpb_host_search_launch(device, mirror, channel, spec, changed, nblocks);
 }
 
-/* At most one of the two has something to do. */
+/* At most one of the two kinds of requests has something to do. */
 static GpbDeviceStatus
 gpb_host_poll(GpbDevice *device, int channel, bool *ended)
 {

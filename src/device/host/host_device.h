@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * host_device.h
- *	  The channels of the host device, and what host_device.c calls of host_ranges.c and
- *	  host_search.c; private to host_*.c.
+ *	  The channels of the host device, and what host_device.c calls of the other host_*.c.
  *
- * A channel works on what was launched on it last: launching ranges abandons its searches, and the
- * other way round.
+ * Private to host_*.c.
+ *
+ * A channel works on what was launched on it last: launching ranges abandons its searches, and
+ * launching searches abandons its ranges.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,14 +17,14 @@
 
 typedef struct GpbHostChannel
 {
-	GpbHostBuffer visibility;	/* bits; used: the bytes that were set */
-	struct GpbHostRanges *ranges;	/* host_ranges.c's; NULL until the first launch */
-	struct GpbHostSearch *search;	/* host_search.c's, likewise */
+	GpbHostBuffer visibility;	/* bits; "used" is the number of bytes that were set */
+	struct GpbHostRanges *ranges;	/* of host_ranges.c; NULL until ranges are launched */
+	struct GpbHostSearch *search;	/* of host_search.c; NULL until searches are launched */
 } GpbHostChannel;
 
 /* ---- host_ranges.c ---- */
 
-/* These three are as GpbDeviceApi has them. */
+/* What GpbDeviceApi says of ranges_launch, ranges_finish and fetch */
 extern GpbDeviceStatus gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror,
 											  int channel, const GpbRangesSpec *spec,
 											  const void *ranges, void *answers,
@@ -33,15 +34,15 @@ extern GpbDeviceStatus gpb_host_ranges_finish(GpbDevice *device, int channel,
 extern GpbDeviceStatus gpb_host_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what,
 											 uint64 first, uint64 n, void *into);
 
-/* Do a bounded part of the channel's ranges; true when nothing is left. */
+/* Do a bounded part of the channel's ranges.  Returns true when nothing is left to do. */
 extern bool gpb_host_ranges_poll(GpbDevice *device, int channel);
 
-/* Stop working on the channel's ranges and forget them: nobody waits for them. */
+/* Stop working on the channel's ranges and forget them, since nobody waits for them. */
 extern void gpb_host_ranges_abandon(GpbHostChannel *channel);
 
 /*
- * Bring to their end the launched ranges that read the mirror or the channel's visibility bits,
- * before these change (rule M3).  mirror may be NULL, channel -1: none.
+ * Complete the launched ranges that read the mirror or the channel's visibility bits, before these
+ * change (rule M3).  mirror may be NULL, and channel may be -1, for none.
  */
 extern void gpb_host_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror,
 								   int channel);
@@ -51,21 +52,21 @@ extern void gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel);
 
 /* ---- host_search.c ---- */
 
-/* These two are as GpbDeviceApi has them. */
+/* What GpbDeviceApi says of search_launch and search_finish */
 extern GpbDeviceStatus gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror,
 											  int channel, const GpbSearchSpec *spec,
 											  const uint32 *changed, uint32 nblocks);
 extern GpbDeviceStatus gpb_host_search_finish(GpbDevice *device, int channel);
 
-/* Do a bounded part of the channel's searches; true when nothing is left. */
+/* Do a bounded part of the channel's searches.  Returns true when nothing is left to do. */
 extern bool gpb_host_search_poll(GpbDevice *device, int channel);
 
-/* Stop working on the channel's searches: nobody waits for them. */
+/* Stop working on the channel's searches, since nobody waits for them. */
 extern void gpb_host_search_abandon(GpbDevice *device, GpbHostChannel *channel);
 
 /*
- * Bring launched searches in the mirror to their end, before its inner image changes, or with
- * images_only just its leaf images (rule M3).
+ * Complete launched searches in the mirror before its inner image changes, or, with images_only
+ * set, before just its leaf images change (rule M3).
  */
 extern void gpb_host_search_settle(GpbDevice *device, const GpbDeviceMirror *mirror,
 								   bool images_only);

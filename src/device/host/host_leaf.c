@@ -52,7 +52,9 @@ gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound)
 	return lo;
 }
 
-/* A run of entries of one heap block looks the block up once. */
+/*
+ * Entries of one heap block often follow each other; the block is looked up once for all of them.
+ */
 void
 gpb_host_look_up_visibility(const uint8 *bits, uint32 heap_blocks, const char *page, int row_width,
 							int from, int to, uint8 *visible)

@@ -10,46 +10,50 @@
 
 #include "device/host/host_memory.h"
 
-/* Blocks whose image pointers and stamps are allocated together */
+/* Number of blocks whose image pointers and stamps are allocated together */
 #define GPB_HOST_CHUNK	1024
 
 typedef struct GpbHostImage
 {
-	char	   *page;			/* NULL: no image */
+	char	   *page;			/* NULL if the block has no image */
 	uint64		stamp;			/* epoch of the upload */
 } GpbHostImage;
 
 typedef struct GpbHostSeparator
 {
-	GpbBound	low;			/* the leaf's entries are at or after it */
-	uint32		leaf;			/* block */
+	GpbBound	low;			/* the leaf's entries are at or after this bound */
+	uint32		leaf;			/* block number of the leaf */
 } GpbHostSeparator;
 
 struct GpbDeviceMirror
 {
 	GpbLayout	layout;
 	uint32		nchunks;
-	GpbHostImage **chunks;		/* NULL where no block has an image */
-	uint64		nseparators;	/* 0: no inner image */
+	GpbHostImage **chunks;		/* NULL for a chunk in which no block has an image */
+	uint64		nseparators;	/* 0 if there is no inner image */
 	GpbHostSeparator *separators;
 	uint64		bytes;
 };
 
-/* The block's image entry, or NULL if no block near it has an image; page may be NULL there. */
+/*
+ * The image entry of a block, or NULL if no block of its chunk has an image.  The entry's page may
+ * be NULL.
+ */
 extern GpbHostImage *gpb_host_image(const GpbDeviceMirror *mirror, uint32 block);
 
 /*
- * Rule M4: a block's image if it is clean, that is not marked in changed (a bit for
- * each of nblocks blocks), not stamped above epoch, and ending at high; else NULL.
+ * The image of a block if it is a clean leaf (rule M4), else NULL.  It is clean if its bit is not
+ * set in "changed", which has a bit for each of nblocks blocks, if its stamp is not above epoch,
+ * and if it ends at high.
  */
 extern const char *gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 block,
 									   GpbBound high, uint64 epoch, const uint32 *changed,
 									   uint32 nblocks);
 
-/* Last separator at or before the bound; the mirror must have an inner image. */
+/* The number of the last separator at or before the bound.  The mirror must have an inner image. */
 extern uint64 gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound);
 
-/* Where the leaf of separator i ends: the next separator. */
+/* The bound where the leaf of separator i ends, which is the next separator. */
 static inline GpbBound
 gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
 {

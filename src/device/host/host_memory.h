@@ -3,7 +3,7 @@
  * host_memory.h
  *	  Memory of the host device, counted against the device's limit.
  *
- * The lowest of host_*: all others include it.
+ * This is the lowest of the headers host_*.h; all others include it.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@ struct GpbDevice
 	const char *error;			/* why the last call did not return OK */
 };
 
-/* An array that grows; data is NULL until something is in it. */
+/* An array that grows; data is NULL until something is appended. */
 typedef struct GpbHostBuffer
 {
 	char	   *data;
@@ -33,16 +33,22 @@ typedef struct GpbHostBuffer
 	uint64		size;
 } GpbHostBuffer;
 
-/* Allocate zeroed memory; NULL, and device->error set, if it would exceed the device's limit. */
+/*
+ * Allocate zeroed memory.  If it would exceed the device's limit, this sets device->error and
+ * returns NULL.
+ */
 extern void *gpb_host_alloc(GpbDevice *device, uint64 size);
 
 /* Free what gpb_host_alloc() returned for the same size; p may be NULL. */
 extern void gpb_host_free(GpbDevice *device, void *p, uint64 size);
 
-/* Make room for size bytes in the whole buffer; its first "used" bytes stay. */
+/* Make the whole buffer at least size bytes large; its first "used" bytes stay. */
 extern GpbDeviceStatus gpb_host_reserve(GpbDevice *device, GpbHostBuffer *buffer, uint64 size);
 
-/* Lengthen the buffer by size bytes and return their address; NULL: no memory. */
+/*
+ * Lengthen the used part of the buffer by size bytes, and return their address, or NULL if there is
+ * no memory.
+ */
 extern char *gpb_host_append(GpbDevice *device, GpbHostBuffer *buffer, uint64 size);
 
 #endif							/* GPB_HOST_MEMORY_H */

@@ -3,14 +3,14 @@
  * host_ranges.c
  *	  Requests of ranges on the host device.
  *
- * A launch copies what it needs and does no work; each poll does a bounded part of
- * it, and finish the rest.  So that an upload in between is not seen (rule M3), whoever
- * is about to change a mirror or a channel's visibility bits first has the
- * ranges that read them brought to their end (gpb_host_ranges_settle).
+ * A launch copies what it needs and does no work; each poll does a bounded part of the work, and
+ * finish does the rest.  So that an upload in between is not seen (rule M3), whoever is about to
+ * change a mirror or a channel's visibility bits first has the ranges that read them completed
+ * (gpb_host_ranges_settle()).
  *
- * Ranges are worked on in their order, and each leaf by leaf.  Answers are formed in the device's
- * own memory, since the caller's memory for them may be that of the ranges, which are read until
- * the end.
+ * Ranges are worked on in their order, each leaf by leaf.  Answers are formed in the device's own
+ * memory, since the caller's memory for them may be that of the ranges, which are read until the
+ * end.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,33 +19,33 @@
 #include "device/host/host_device.h"
 #include "leaf_aggregate.h"
 
-/* Entries read and ranges begun by one poll, about: well under a millisecond */
+/* About how many entries one poll reads and how many ranges it begins: well under a millisecond */
 #define RANGES_STEP		100000
 
 typedef struct GpbHostRanges
 {
-	bool		launched;		/* and not brought to its end */
-	bool		answered;		/* finish and fetch have something to give */
+	bool		launched;		/* launched, and not complete */
+	bool		answered;		/* complete, with something for finish and fetch */
 	GpbDeviceStatus status;
-	const char *error;			/* if status is not OK */
+	const char *error;			/* why status is not OK */
 
-	/* the request */
+	/* The request */
 	const GpbDeviceMirror *mirror;
 	GpbRangesSpec spec;
 	GpbAnswerFormat format;
-	const void *ranges;			/* the caller's */
-	void	   *answers;		/* the caller's, written by finish */
+	const void *ranges;			/* the caller's memory */
+	void	   *answers;		/* the caller's memory, written by finish */
 	GpbHostBuffer changed;		/* a copy of the map */
-	uint32		nblocks;		/* that changed covers */
-	uint32		heap_blocks;	/* that visibility bits were given for */
+	uint32		nblocks;		/* number of blocks that "changed" covers */
+	uint32		heap_blocks;	/* number of heap blocks that visibility bits were given for */
 
-	/* progress: the range that is worked on, if begun, and its next separator */
+	/* Progress: the range that is worked on, whether it was begun, and its next separator */
 	uint32		number;
 	bool		begun;
 	GpbRange	range;
 	uint64		separator;
 
-	/* results so far */
+	/* Results so far */
 	uint64		leaves;
 	GpbHostBuffer formed;		/* answers */
 	GpbHostBuffer pieces;		/* GpbUncleanPiece */
@@ -54,7 +54,7 @@ typedef struct GpbHostRanges
 
 /* ---- answers ---- */
 
-/* The answer that is being formed: to the range that is worked on, or to all */
+/* The answer that is being formed: that to the range that is worked on, or that to all ranges. */
 static int64 *
 current_answer(const GpbHostRanges *work)
 {
@@ -80,14 +80,16 @@ add_piece(GpbDevice *device, GpbHostRanges *work, GpbRange range, uint32 block)
 	return GPB_DEVICE_OK;
 }
 
-/* Write the page's entry i to *entry, a record of "width" bytes. */
+/* Write entry i of the page to *entry, a record of "width" bytes. */
 static void
 write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const char *page, int i,
 			uint32 flags)
 {
 	const GpbLayout *layout = &work->mirror->layout;
 
-	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* padding */
+	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* the padding, where the
+																		 * row does not end at 8
+																		 * bytes */
 	entry->number = work->number;
 	entry->flags = flags;
 	entry->key = gpb_page_key(page, layout->key_width, i);
@@ -122,7 +124,7 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 }
 
 /*
- * Add the entries [from, to) of a clean leaf to the answer that is being formed; those not
+ * Add the entries [from, to) of a clean leaf to the answer that is being formed.  Those not
  * all-visible become records.
  */
 static GpbDeviceStatus
@@ -150,7 +152,9 @@ aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int 
 	return GPB_DEVICE_OK;
 }
 
-/* Do the part of the current range that its next leaf covers; add the entries read to *did. */
+/*
+ * Do the part of the current range that its next leaf covers.  The entries read are added to *did.
+ */
 static GpbDeviceStatus
 do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 *did)
 {
@@ -190,7 +194,7 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 
 /* ---- range by range ---- */
 
-/* Begin the next range, and the answer to it, or, with the first range, that to all. */
+/* Begin the next range and the answer to it, or, with the first range, the answer to all. */
 static void
 begin_range(GpbHostRanges *work)
 {
@@ -223,7 +227,7 @@ end_range(GpbHostRanges *work)
 	work->number++;
 }
 
-/* Begin the next range, or do one leaf of the current one, or end it. */
+/* Do one step of the work: begin the next range, do one leaf of the current one, or end it. */
 static GpbDeviceStatus
 do_step(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 *did)
 {
@@ -240,7 +244,7 @@ do_step(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	return GPB_DEVICE_OK;
 }
 
-/* Go on with about "most" entries and ranges. */
+/* Do steps of the work until about "most" entries were read and ranges begun. */
 static void
 run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most)
 {
@@ -295,7 +299,7 @@ gpb_host_ranges_abandon(GpbHostChannel *channel)
 
 /* ---- the interface ---- */
 
-/* Copy the changed map, and reserve what is known beforehand to be needed. */
+/* Copy the changed map, and get the memory whose size is known beforehand. */
 static GpbDeviceStatus
 prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nblocks)
 {
@@ -348,7 +352,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	work->leaves = 0;
 	work->number = 0;
 	work->begun = false;
-	/* a total over no ranges */
+	/* A total over no ranges is the answer of no entries. */
 	if (spec->n == 0 && spec->total && !spec->program.list_entries)
 		gpb_answer_init(&work->format, current_answer(work));
 	work->status = GPB_DEVICE_OK;
@@ -356,7 +360,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	return GPB_DEVICE_OK;
 }
 
-/* qsort order of entries to be checked in the heap: heap TID. */
+/* qsort comparator for entries to be checked in the heap: by heap TID. */
 static int
 compare_tids(const void *a, const void *b)
 {

@@ -23,47 +23,47 @@
  */
 #include "device/host/host_device.h"
 
-#define GPB_HOST_STEP	65536	/* keys that a step handles at most */
-#define GPB_HOST_GROUP	16		/* searches side by side */
+#define GPB_HOST_STEP	65536	/* most keys that a step handles */
+#define GPB_HOST_GROUP	16		/* number of searches side by side */
 #define GPB_DIGIT_BITS	11
 #define GPB_DIGITS		(1 << GPB_DIGIT_BITS)
 
 typedef enum GpbHostPhase
 {
 	GPB_HOST_ENDED = 0,
-	GPB_HOST_COLLECT,			/* copy keys, find the bits that differ */
-	GPB_HOST_COUNT,				/* how many keys have each digit */
-	GPB_HOST_MOVE,				/* to where the digit's keys begin */
+	GPB_HOST_COLLECT,			/* copy the keys, and find the bits in which they differ */
+	GPB_HOST_COUNT,				/* count how many keys have each digit */
+	GPB_HOST_MOVE,				/* move each key to where those of its digit go */
 	GPB_HOST_LOOK_UP
 } GpbHostPhase;
 
 typedef struct GpbHostKey
 {
 	uint64		key;
-	uint32		place;			/* in the piece */
+	uint32		place;			/* the key's place in the piece */
 } GpbHostKey;
 
-/* A channel's batch */
+/* A channel's batch of searches */
 typedef struct GpbHostSearch
 {
 	GpbHostPhase phase;
 	const GpbDeviceMirror *mirror;
 	GpbSearchSpec spec;
-	GpbHostBuffer changed;		/* copy of the map, for positions */
+	GpbHostBuffer changed;		/* a copy of the map, for positions */
 	uint32		nblocks;
-	uint32		piece;			/* where the phase has come to */
+	uint32		piece;			/* How far the phase has come */
 	uint32		at;
 
-	/* sorting; of the only piece */
-	GpbHostKey *sorted;			/* NULL: in the order of input */
+	/* For sorting, which is done in the only piece */
+	GpbHostKey *sorted;			/* NULL if the order is that of the input */
 	GpbHostKey *spare;
-	uint64		sort_bytes;		/* of each */
+	uint64		sort_bytes;		/* size of each of the two arrays */
 	uint64		differing;		/* bits that are not the same in all keys */
-	int			shift;			/* of the digit */
+	int			shift;			/* of the digit that is sorted by */
 	uint32		start[GPB_DIGITS];
 
-	/* galloping */
-	uint64		last;			/* separator of the key before */
+	/* For galloping */
+	uint64		last;			/* the separator of the key before */
 	uint64		last_key;
 } GpbHostSearch;
 
@@ -75,14 +75,20 @@ gpb_host_key(const void *keys, int width, uint32 i)
 
 /* ---- one key ---- */
 
-/* Does a leaf that begins with this separator key lie left of, or at, where the search begins? */
+/*
+ * Does a leaf that begins with this separator key lie left of, or at, where the search for "key"
+ * begins?  "upper" says that it is an UPPER search.
+ */
 static inline bool
 gpb_host_begins_before(uint64 separator, uint64 key, bool upper)
 {
 	return (separator < key) | (upper & (separator == key));
 }
 
-/* Last separator that begins before, from "from" on, of which that is known or which is 0. */
+/*
+ * Find the last separator at which the search for the key may begin, galloping from separator
+ * "from", of which that is known or which is 0.
+ */
 static uint64
 gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
 {
@@ -109,7 +115,10 @@ gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upp
 	return from;
 }
 
-/* The same for n keys at once, n <= GPB_HOST_GROUP, from the first separator on. */
+/*
+ * Find the last separators at which the searches for n keys may begin, n <= GPB_HOST_GROUP, by
+ * binary searches side by side.
+ */
 static void
 gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
 					  uint64 *found)
@@ -134,7 +143,7 @@ gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, b
 	}
 }
 
-/* First position whose key is not below, or with UPPER is above, the key. */
+/* Find the first position whose key is not below "key", or, with "upper" set, is above it. */
 static int
 gpb_host_position_in(const char *page, int key_width, int count, uint64 key, bool upper)
 {
@@ -148,8 +157,8 @@ gpb_host_position_in(const char *page, int key_width, int count, uint64 key, boo
 }
 
 /*
- * The key's position, beginning at separator s, as search.h defines it.  *leaf becomes the leaf
- * that it is in, or that is unclean.
+ * Find the key's position as search.h defines it, beginning at the leaf of separator s.  *leaf
+ * becomes the leaf that has the position, or that is unclean.
  */
 static uint16
 gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
@@ -185,7 +194,7 @@ gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *lea
 
 /* ---- steps ---- */
 
-/* Go on to another phase, from the beginning of the keys. */
+/* Go on to another phase, from the first key. */
 static void
 gpb_host_enter(GpbHostSearch *search, GpbHostPhase phase)
 {
@@ -194,7 +203,7 @@ gpb_host_enter(GpbHostSearch *search, GpbHostPhase phase)
 	search->at = 0;
 }
 
-/* The next digit to sort by, if there is one. */
+/* Go on to the next digit to sort by, from bit "shift" on, or to looking up if there is none. */
 static void
 gpb_host_next_digit(GpbHostSearch *search, int shift)
 {
@@ -275,7 +284,7 @@ gpb_host_move(GpbHostSearch *search, uint32 end)
 	gpb_host_next_digit(search, search->shift + GPB_DIGIT_BITS);
 }
 
-/* Results [at, at + n) of a piece, n <= GPB_HOST_GROUP. */
+/* Look up keys [at, at + n) of a piece, n <= GPB_HOST_GROUP, and write their results. */
 static void
 gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, int n)
 {
@@ -315,7 +324,7 @@ gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, 
 	}
 }
 
-/* Up to "budget" keys, of several pieces if they are small. */
+/* Look up as many as "budget" keys, of several pieces if these are small. */
 static void
 gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
 {
@@ -375,7 +384,7 @@ gpb_host_step(GpbDevice *device, GpbHostSearch *search)
 
 /* ---- the interface ---- */
 
-/* Memory for sorting the only piece. */
+/* Get the memory to sort the only piece. */
 static GpbDeviceStatus
 gpb_host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
 {
@@ -388,7 +397,10 @@ gpb_host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
 	return GPB_DEVICE_NO_MEMORY;
 }
 
-/* The channel's search, idle; what it did before is dropped.  NULL: no memory. */
+/*
+ * The channel's search, with nothing to do; what it did before is dropped.  Returns NULL if there
+ * is no memory.
+ */
 static GpbHostSearch *
 gpb_host_search_of(GpbDevice *device, int channel)
 {

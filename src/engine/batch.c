@@ -18,12 +18,12 @@
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
 
-/* Below this many keys a batch is not worth a request for their leaves, unless that is asked for */
+/* Fewer keys than this are not worth a request for their leaves, unless the caller asks for one */
 #define GPB_INNER_LEAST_KEYS	16384
 
 /* ---- entries ---- */
 
-/* Fill in a record for a range entry. */
+/* Fill in a record for an entry of range number "number". */
 static inline void
 gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 flags,
 				 uint64 key, const char *row)
@@ -34,7 +34,7 @@ gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uin
 	memcpy(entry->row, row, batch->program.layout.row_width);
 }
 
-/* Add one visible entry to its range's answer. */
+/* Add one visible entry to the answer of its range. */
 static inline void
 gpb_batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 {
@@ -43,7 +43,7 @@ gpb_batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 						 gpb_batch_answer(batch, number), key, row);
 }
 
-/* Matches that there is room for at first */
+/* Number of matches for which a list has room at first */
 #define GPB_LIST_INITIAL	1024
 
 void
@@ -61,7 +61,7 @@ gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
 	batch->room = room;
 }
 
-/* The list's next record, which is added */
+/* Add a record to the list, and return it to be filled in. */
 static inline GpbRangeEntry *
 gpb_batch_next_match(GpbBatch *batch)
 {
@@ -81,7 +81,10 @@ gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 		gpb_batch_aggregate(batch, i, key, row);
 }
 
-/* The heap has decided that the entry's row is visible. */
+/*
+ * Callback of heap visits: the row of this entry is visible, so the entry is added to its range's
+ * answer, or marked visible in the list.
+ */
 static void
 gpb_batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 {
@@ -121,7 +124,7 @@ gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 	gpb_entry_record(batch, entry, i, 0, key, row);
 }
 
-/* Bring the counter of entries checked in the heap up to date. */
+/* Bring the counter of heap fetches up to date. */
 static void
 gpb_batch_count_visits(GpbBatch *batch)
 {
@@ -148,7 +151,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->snapshot = snapshot;
 	batch->form = want->form;
 	batch->program = want->program;
-	/* a copy: the relcache may rebuild its own at any time */
+	/* The layout is copied, since the relcache may rebuild its own at any time. */
 	batch->program.layout = *gpb_layout(index);
 	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->heap_rows = want->heap_rows;
@@ -158,7 +161,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
-	/* half of the memory is the list's, the other half the sorted ranges' */
+	/* The list gets half of the memory, and the sorted ranges the other half. */
 	batch->most_matches = Max(batch->memory / 2 / batch->match_width, GPB_LIST_INITIAL);
 	batch->counters.engine = "none";
 	return batch;
@@ -188,9 +191,9 @@ gpb_batch_stop(GpbBatch *batch)
 }
 
 /*
- * Does this run pay for the device's fixed cost?  Ranges to be aggregated are taken to hold as many
- * entries as those of the runs before: how many these are is often beyond the planner, and decides
- * more than the number of the ranges.
+ * Does this run pay for the device's fixed cost?  Ranges to be aggregated are assumed to hold as
+ * many entries as those of the runs before: how many these are is often beyond the planner, and
+ * matters more than the number of ranges.
  */
 static bool
 gpb_batch_pays(const GpbBatch *batch)
@@ -202,7 +205,7 @@ gpb_batch_pays(const GpbBatch *batch)
 	return gpb_batch_aggregate_pays(batch->n, entries);
 }
 
-/* Which engine is right for this run (rule M8: not known before) */
+/* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
 gpb_batch_choose(const GpbBatch *batch)
 {
@@ -219,8 +222,8 @@ gpb_batch_choose(const GpbBatch *batch)
 
 /*
  * Choose where the CPU engine gets its leaves from in this run.  A mirror of inner nodes is asked
- * where the caller wishes it, and of itself where there can be no mirror of all pages and the keys
- * are enough for requests to pay.
+ * where the caller wants it, and also where there can be no mirror of all pages and the keys are
+ * enough for requests to pay.
  */
 static void
 gpb_batch_choose_finder(GpbBatch *batch)
@@ -265,10 +268,11 @@ gpb_batch_start(GpbBatch *batch)
 }
 
 /*
- * The engine at work has given up: begin anew with the CPU engine.  An answer is all or nothing
- * (rule M4), so an aggregate is begun anew as a whole, and entries that were gathered for heap
- * visits and not visited are forgotten; of a list the part at hand is dropped, and those handed out
- * before stay.
+ * Begin anew with the CPU engine, since the engine at work has given up.
+ *
+ * An answer is all or nothing (rule M4), so an aggregate is begun anew as a whole, and entries that
+ * were gathered for heap visits and not visited are forgotten.  Of a list the part at hand is
+ * dropped, and those handed out before stay.
  */
 static void
 gpb_batch_fall_back(GpbBatch *batch)
@@ -290,8 +294,8 @@ gpb_batch_fall_back(GpbBatch *batch)
 }
 
 /*
- * Let the engine go on, and another in its place if it gives up.  The engine is closed if all is
- * done.
+ * Let the engine go on, and the CPU engine in its place if it gives up.  The engine is closed if
+ * all is done.
  */
 static void
 gpb_batch_fill(GpbBatch *batch)
@@ -363,7 +367,7 @@ gpb_batch_total(const GpbBatch *batch)
 
 /* ---- the list ---- */
 
-/* Drop from the list what the heap did not show to be visible. */
+/* Drop the entries from the list that the heap did not show to be visible. */
 static void
 gpb_batch_drop_invisible(GpbBatch *batch)
 {

@@ -8,13 +8,13 @@
  * all ranges, or a list of the entries.  A range aggregate is a batch of one range.  Which engine
  * answers is decided at each run; all give the same.
  *
- *	  batch.c		the object: input, results, the choice of an engine
- *	  batch_cpu.c	engine: leaf pages in shared buffers
- *	  batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
- *	  batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
- *	  batch_scan.c	engine: an ordinary index scan for each range
- *	  batch_engine.h	what they share
- *	  cost.c		which engine is the cheaper one
+ *	batch.c			the object: input, results, the choice of an engine
+ *	batch_cpu.c		engine: leaf pages in shared buffers
+ *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
+ *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
+ *	batch_scan.c	engine: an ordinary index scan for each range
+ *	batch_engine.h	what they share
+ *	cost.c			which engine is the cheaper one
  *
  *-------------------------------------------------------------------------
  */
@@ -32,65 +32,73 @@
 /* What is wanted of a batch */
 typedef struct GpbBatchWant
 {
-	GpbRangeForm form;			/* in which the ranges are given */
-	GpbProgram	program;		/* want, or list_entries; the batch fills in the other members */
-	bool		heap_rows;		/* list: entries that the snapshot may not see are listed too, since
-								 * the caller visits the heap for each; see gpb_visit_begin */
-	Size		memory;			/* bytes to work in; 0: hash_mem (work_mem times
+	GpbRangeForm form;			/* the form in which the ranges are given */
+	GpbProgram	program;		/* the caller sets want, or list_entries; the batch sets the other
+								 * members */
+	bool		heap_rows;		/* a list also has entries that the snapshot may not see, since the
+								 * caller visits the heap for each; see gpb_visit_begin() */
+	Size		memory;			/* bytes to work in; 0 stands for hash_mem (work_mem times
 								 * hash_mem_multiplier) */
 } GpbBatchWant;
 
 /* Numbers for EXPLAIN, summed over all runs */
 typedef struct GpbBatchCounters
 {
-	const char *engine;			/* of the last run */
+	const char *engine;			/* the engine of the last run */
 	uint64		runs;
-	uint64		ranges;			/* or keys */
+	uint64		ranges;			/* number of ranges or keys */
 	GpbWalkCounters walk;		/* leaves that the CPU visited */
 	uint64		heap_fetches;	/* entries checked in the heap */
 	uint64		matches;		/* entries aggregated or listed */
-	uint64		requests;		/* sent to the device ... */
-	uint64		unclean;		/* ... and pieces of ranges that it left to the CPU */
-	uint64		refreshed_blocks;	/* sent to the mirror beforehand */
-	uint64		fallbacks;		/* times that an engine gave up, and another went on */
-	uint64		device_keys;	/* walked with leaves that a mirror of the inner nodes told ... */
-	uint64		cpu_keys;		/* ... and with leaves looked up in the tree */
-	double		cpu_share;		/* part of each search request that the latter have, at last */
+	uint64		requests;		/* requests sent to the device */
+	uint64		unclean;		/* pieces of ranges that the device left to the CPU */
+	uint64		refreshed_blocks;	/* blocks sent to the mirror by refreshes */
+	uint64		fallbacks;		/* times that an engine gave up and another went on */
+	uint64		device_keys;	/* keys whose leaves a mirror of the inner nodes told */
+	uint64		cpu_keys;		/* keys whose leaves were looked up in the tree instead */
+	double		cpu_share;		/* the part of the keys of a request that the CPU looked up, in the
+								 * last one */
 } GpbBatchCounters;
 
 typedef struct GpbBatch GpbBatch;
 
 /*
- * Begin a batch over one index of a heap table.  The snapshot is registered, or active, to the end;
- * both relations are open and locked, by AccessShareLock at least, to the end.  All memory is of a
- * child of the current context; about as much as is wanted of it at most, but for answers, which
- * are the caller's. With a device, staging in shared memory comes to that, while gpb_batch_run or
- * gpb_batch_matches runs.
+ * Begin a batch over one index of a heap table.  The snapshot must be registered, or active, to the
+ * end; both relations must be open and locked, by AccessShareLock at least, to the end.
+ *
+ * All memory is of a child of the current context, and about as much as is wanted of it at most,
+ * but for answers, which are the caller's.  With a device, as much staging in shared memory is held
+ * besides while gpb_batch_run() or gpb_batch_matches() runs.
  */
 extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 								 const GpbBatchWant *want, GpbEngine engine);
 
-/* Where what is in an answer of this batch */
+/* The format of the answers of this batch. */
 extern const GpbAnswerFormat *gpb_batch_format(const GpbBatch *batch);
-/* Bytes of an answer */
+/* The bytes of an answer of this batch. */
 extern Size gpb_batch_answer_width(const GpbBatch *batch);
 
 /*
  * Answer n ranges, in the form that is wanted and in any order.  answers has room for n answers,
- * which follow each other there; if it is NULL there is only the total over all ranges.  The exact
- * sums in answers are normalized.  For a list answers is NULL, the ranges must live until the list
- * was read, and nothing is done yet: see gpb_batch_matches.
+ * one after the other; if it is NULL there is only the total over all ranges.  The exact sums in
+ * answers are normalized.  For a list answers is NULL, the ranges must live until the list was
+ * read, and nothing is done yet: see gpb_batch_matches().
  */
 extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers);
 
-/* The answer over all ranges of the last run that was given no answers; valid until the next run */
+/*
+ * The answer over all ranges of the last run that was given no answers.  It is valid until the next
+ * run.
+ */
 extern const int64 *gpb_batch_total(const GpbBatch *batch);
 
 /*
- * The next part of the list: *n records, which lie gpb_range_entry_width() apart; NULL at its end.
- * It is valid until the next call.  Within a part, and over all parts as far as one engine's bunch
- * of ranges goes, entries come about in the order of keys, never in that of the ranges' numbers:
- * sort them if that matters.
+ * Get the next part of the list: *n records, which lie gpb_range_entry_width() bytes apart.
+ * Returns NULL at the end of the list.  The part is valid until the next call.
+ *
+ * Within a part entries come about in the order of keys, and so they do over all parts of ranges
+ * that one engine sorted together.  They never come in the order of the ranges' numbers: sort them
+ * if that matters.
  */
 extern GpbRangeEntry *gpb_batch_matches(GpbBatch *batch, uint64 *n);
 
@@ -99,17 +107,22 @@ extern bool gpb_batch_at_end(const GpbBatch *batch);
 
 extern const GpbBatchCounters *gpb_batch_counters(const GpbBatch *batch);
 
-/* Add the numbers of another batch; the engine stays, unless there was none. */
+/*
+ * Add the numbers of another batch to *counters.  The engine's name stays, unless there was none.
+ */
 extern void gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more);
 
-/* Close what is open and free.  After an error, the transaction's end does. */
+/* Close what the batch opened, and free it.  After an error, the end of the transaction does so. */
 extern void gpb_batch_end(GpbBatch *batch);
 
-/* batch_device.c: ranges of a request to the device, at least and at most; see hold.h */
+/*
+ * The least and the most ranges of a request to the device (batch_device.c).  They are variables
+ * for the sake of hold.h.
+ */
 extern int	gpb_chunk_least;
 extern int	gpb_chunk_most;
 
-/* Record number i of several that lie "width" bytes apart */
+/* Record number i of several that lie "width" bytes apart. */
 static inline GpbRangeEntry *
 gpb_entry_at(void *records, uint64 i, int width)
 {

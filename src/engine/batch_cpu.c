@@ -3,13 +3,13 @@
  * batch_cpu.c
  *	  Engine: a batch answered from leaf pages in shared buffers.
  *
- * The ranges are sorted a bunch at a time, as memory allows, and walked leaf by leaf (walk.h).  A
- * leaf whose entries in the ranges are all on all-visible heap pages is read where it lies; of any
- * other the entries are copied, and its pin is kept until the visibility map has been read for them
- * (visibility.h).
+ * The ranges are sorted a portion at a time, as memory allows, and walked leaf by leaf (walk.h).  A
+ * leaf whose entries in the ranges are all on all-visible heap pages is read where it lies.  Of any
+ * other leaf the entries are copied, and its pin is kept until the visibility map has been read for
+ * them (visibility.h).
  *
- * Another engine has ranges of the batch, or pieces of them that it left over, answered here too
- * (gpb_cpu_answer_ranges, gpb_cpu_answer_pieces).
+ * Other engines have ranges of the batch, or pieces of them that they left over, answered here too
+ * (gpb_cpu_answer_ranges(), gpb_cpu_answer_pieces()).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,17 +26,17 @@
 #include "engine/batch_engine.h"
 
 /*
- * Entries that are read under a leaf's lock at most, since that cannot be cancelled.  One range has
- * fewer on a leaf; many that overlap have more.
+ * The most entries that are read under a leaf's lock, since that cannot be cancelled.  One range
+ * has fewer on a leaf; many that overlap have more.
  */
 #define GPB_IN_PLACE_ENTRIES	4096
 
 StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 
-/* Spans from this length on are aggregated a column at a time */
+/* Spans of at least so many entries are aggregated a column at a time */
 #define GPB_WIDE_SPAN			16
 
-/* Pieces in the order of a walk */
+/* gpb_sort_pieces() sorts pieces into the order of a walk. */
 #define ST_SORT gpb_sort_pieces
 #define ST_ELEMENT_TYPE GpbUncleanPiece
 #define ST_COMPARE(a, b) gpb_bound_cmp((a)->range.lo, (b)->range.lo)
@@ -44,10 +44,10 @@ StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The least number of ranges that are sorted together, whatever work_mem */
-#define GPB_LEAST_BUNCH			1024
+/* The least number of ranges that are sorted together, however small work_mem is */
+#define GPB_LEAST_PORTION			1024
 
-/* Bytes that one prefetch brings */
+/* Number of bytes that one prefetch instruction brings */
 #define GPB_CACHE_LINE			64
 
 struct GpbCpuAnswer
@@ -55,33 +55,33 @@ struct GpbCpuAnswer
 	GpbWalk    *walk;
 	GpbVisibility *visibility;
 
-	/* the ranges from next to end are not sorted yet */
+	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
 	uint32		end;
-	uint32		bunch;			/* ranges that are sorted together */
+	uint32		portion;		/* number of ranges that are sorted together */
 	GpbNumberedKey *keys;
-	GpbNumberedKey *spare;		/* to sort keys; else NULL */
-	GpbUncleanPiece *bounds;	/* of a bunch of GPB_RANGE_BOUNDS; else NULL */
+	GpbNumberedKey *spare;		/* to sort keys; NULL if the ranges are bounds */
+	GpbUncleanPiece *bounds;	/* the portion, if the ranges are bounds; else NULL */
 
-	/* the bunch, and where the next walk begins in it */
+	/* The sorted portion, and where the next walk begins in it */
 	GpbNumberedKey *sorted;		/* keys or spare */
 	uint32		nsorted;
 	uint32		at_sorted;
 
-	/* the leaf at hand: hits that are not all added, if the list was full */
+	/* The leaf at hand, with hits that were not all added since the list was full */
 	const GpbWalkHit *hits;
 	int			nhits;
-	bool		more;			/* the walk has further ones */
-	int			hit;			/* next one */
-	int			at;				/* next entry of it, if that has begun */
-	uint64		dead;			/* GPB_LOC_DEAD if hints count on this leaf */
+	bool		more;			/* the walk has more hits on the leaf */
+	int			hit;			/* the next hit */
+	int			at;				/* the next entry of that hit, if some of it were added */
+	uint64		dead;			/* GPB_LOC_DEAD if dead hints are heeded on this leaf, else 0 */
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];
 	PGAlignedBlock copy;
 };
 
 /* ---- begin and end ---- */
 
-/* With nothing to answer yet, and room for n sorted keys */
+/* Begin an answer of the CPU's that has nothing to do yet, with room for n sorted keys. */
 static GpbCpuAnswer *
 gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
 {
@@ -94,7 +94,7 @@ gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
 	return cpu;
 }
 
-/* Bytes that a range takes while its bunch is walked */
+/* The bytes that a range takes while its portion is walked. */
 static Size
 gpb_cpu_range_memory(const GpbBatch *batch)
 {
@@ -104,28 +104,28 @@ gpb_cpu_range_memory(const GpbBatch *batch)
 GpbCpuAnswer *
 gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 {
-	/* the rest of the memory is the list's, or that of entries gathered for heap visits */
+	/* The rest of the memory is that of the list, or of the entries gathered for heap visits. */
 	Size		memory = batch->memory / 4 * (batch->program.list_entries ? 2 : 3);
-	uint32		bunch = (uint32) Min(Max(memory / gpb_cpu_range_memory(batch), GPB_LEAST_BUNCH),
-									 Max(end - first, 1));
-	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, bunch);
+	uint32		portion = (uint32) Min(Max(memory / gpb_cpu_range_memory(batch), GPB_LEAST_PORTION),
+									   Max(end - first, 1));
+	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, portion);
 
 	cpu->next = first;
 	cpu->end = end;
-	cpu->bunch = bunch;
+	cpu->portion = portion;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(GpbUncleanPiece) * bunch);
+											 sizeof(GpbUncleanPiece) * portion);
 	else
 		cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
-											sizeof(GpbNumberedKey) * bunch);
+											sizeof(GpbNumberedKey) * portion);
 	return cpu;
 }
 
 /*
- * Sort pieces, and fill in the keys where they begin, with which a walk looks for leaves.  A
- * condition such as k > 2147483647 makes a bound beyond all keys of the index's width: no key then
- * is searched for that does not fit it.
+ * Sort pieces, and fill in the keys where they begin, by which a walk looks for leaves.  A
+ * condition such as k > 2147483647 makes a bound beyond all keys of the index's width; the key is
+ * then one that fits the width.
  */
 static void
 gpb_cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
@@ -165,9 +165,9 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 	pfree(cpu);
 }
 
-/* ---- bunches ---- */
+/* ---- portions ---- */
 
-/* Sort ranges [cpu->next, cpu->next + n), which are bounds, as pieces; empty ones are left out. */
+/* Sort ranges [cpu->next, cpu->next + n), which are bounds, as pieces.  Empty ones are left out. */
 static void
 gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 {
@@ -207,11 +207,11 @@ gpb_cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 	cpu->nsorted = n;
 }
 
-/* Sort the next bunch; false if there is none. */
+/* Sort the next portion of the ranges.  Returns false if there is none. */
 static bool
-gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
+gpb_batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
-	uint32		n = Min(cpu->bunch, cpu->end - cpu->next);
+	uint32		n = Min(cpu->portion, cpu->end - cpu->next);
 
 	if (n == 0)
 		return false;
@@ -225,9 +225,9 @@ gpb_batch_next_bunch(GpbBatch *batch, GpbCpuAnswer *cpu)
 }
 
 /*
- * Begin a walk of the next ranges: all of a bunch, or those whose leaves are known.  False if there
- * are none.  No pin is held, not even of the visibility map, while a device may be waited for (rule
- * M9).
+ * Begin a walk of the next ranges: all of a portion, or those of it whose leaves the finder knows.
+ * Returns false if there are none.  No pin is held, not even one of the visibility map, while a
+ * device may be waited for (rule M9).
  */
 static bool
 gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
@@ -235,7 +235,7 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	const uint32 *leaves = NULL;
 	uint32		n;
 
-	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_bunch(batch, cpu))
+	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_portion(batch, cpu))
 		return false;
 	n = cpu->nsorted - cpu->at_sorted;
 	if (cpu->bounds != NULL)
@@ -261,7 +261,7 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 /* ---- a leaf in place ---- */
 
 /*
- * Ask for the cache lines of rows [from, to) of a leaf, in the order in which they will be read.
+ * Prefetch the cache lines of rows [from, to) of a leaf, in the order in which they will be read.
  * The loops that follow would wait for them a few at a time.
  */
 static inline void
@@ -274,7 +274,7 @@ gpb_prefetch_rows(const char *page, int row_width, int from, int to)
 		__builtin_prefetch(line);
 }
 
-/* How many entries the hits have together; their rows are prefetched. */
+/* Count the entries of all hits, and prefetch their rows. */
 static int
 gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
@@ -309,7 +309,7 @@ gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return true;
 }
 
-/* List the entries of a hit, for which there is room. */
+/* List the entries of a hit.  The list has room for them. */
 static void
 gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
@@ -321,7 +321,10 @@ gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 							  gpb_page_row(page, layout->row_width, at));
 }
 
-/* Aggregate the entries of a hit, all of which are visible: a column at a time if they are many. */
+/*
+ * Aggregate the entries of a hit, all of which are visible.  Many are aggregated a column at a
+ * time.
+ */
 static inline void
 gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
@@ -343,9 +346,11 @@ gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit
 }
 
 /*
- * Add the hits of a leaf where it lies, if each of their entries counts, to know that takes no I/O,
- * and a list need not grow.  False, with nothing done, if not.  The leaf is pinned and share-locked
- * on entry and return, so the map is read while nothing can leave or enter the leaf.
+ * Add the hits of a leaf where it lies.  This is done only if all their entries count, if it takes
+ * no I/O to know that, and if a list need not grow.  Returns false, with nothing done, if not.
+ *
+ * The leaf is pinned and share-locked on entry and exit, so the map is read while no entry can
+ * leave or enter the leaf.
  */
 static bool
 gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
@@ -375,8 +380,8 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 /* ---- a leaf from a copy ---- */
 
 /*
- * Copy the entries of the hits, each to its place, and the special space; or all of the leaf, where
- * that is about as much, or where the walk is to find more hits on it.
+ * Copy the entries of the hits, each to its place, and the special space.  The whole leaf is copied
+ * where that is about as much, or where the walk is to find more hits on it.
  */
 static void
 gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
@@ -423,9 +428,9 @@ gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, i
 }
 
 /*
- * Copy what the hits have on a leaf and learn what is visible.  It is pinned and share-locked on
- * entry; on return it is unlocked, and its pin, which VACUUM must wait for, is dropped, since the
- * map has been read.
+ * Copy what the hits have on a leaf, and learn which of it is visible.  The leaf is pinned and
+ * share-locked on entry.  It is unlocked on exit, and its pin, for which VACUUM must wait, is
+ * dropped, since the map has been read.
  */
 static void
 gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
@@ -441,7 +446,7 @@ gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, i
 	ReleaseBuffer(buffer);
 }
 
-/* Add entry "at" of the copied leaf. */
+/* Add entry "at" of the copied leaf to range number "number". */
 static inline void
 gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
@@ -457,7 +462,10 @@ gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 		gpb_batch_add_unknown(batch, number, key, row);
 }
 
-/* Aggregate a long span of the copied leaf, a column at a time; none of it has been added. */
+/*
+ * Aggregate the entries of a hit on the copied leaf, which are many, a column at a time.  None of
+ * them has been added.
+ */
 static void
 gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 {
@@ -479,7 +487,7 @@ gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 							  gpb_page_row(page, layout->row_width, unknown[i]));
 }
 
-/* Add what is left of the copied leaf; false if the list is full before that. */
+/* Add what is left of the copied leaf.  Returns false if the list is full before that. */
 static bool
 gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
@@ -511,8 +519,8 @@ gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 }
 
 /*
- * Add the entries of a leaf, pinned and share-locked on entry and released on return;
- * those that the list has no room for are left for gpb_batch_drain.
+ * Add the entries of a leaf.  It is pinned and share-locked on entry, and released on exit.
+ * Entries for which the list has no room are left for gpb_batch_drain().
  */
 static void
 gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)

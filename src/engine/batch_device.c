@@ -34,20 +34,21 @@
 #include "engine/mirror_reader.h"
 
 /*
- * Ranges of a chunk: large enough that what a request costs does not show, small enough that there
- * are several to overlap.  Variables for the tests' sake, which get by with little data (hold.h).
+ * The least and the most ranges of a chunk: large enough that what a request costs does not show,
+ * small enough that there are several chunks to overlap.  They are variables for the sake of tests,
+ * which get by with little data (hold.h).
  */
 int			gpb_chunk_least = 1 << 15;
 int			gpb_chunk_most = 1 << 17;
 
-/* Chunks that a batch is cut into, if that makes them neither too small nor too large */
+/* Number of chunks into which a batch is cut, if that makes them neither too small nor too large */
 #define GPB_CHUNKS			4
 
-/* Staging of a chunk at most; answers with exact sums are wide */
+/* The most staging of a chunk; answers with exact sums are wide */
 #define GPB_CHUNK_STAGING	((Size) 8 * 1024 * 1024)
 
 /*
- * Staging of a request at least, so that the visibility map and records take few trips to the
+ * The least staging of a request, so that the visibility map and records take few trips to the
  * service
  */
 #define GPB_LEAST_STAGING	((Size) 1024 * 1024)
@@ -59,14 +60,14 @@ int			gpb_chunk_most = 1 << 17;
 
 /* ---- state ---- */
 
-/* A request slot with its staging, and the chunk that it has in flight */
+/* A request slot with its staging, and the chunk that is in flight there */
 typedef struct GpbChunkRequest
 {
 	GpbRequest *request;		/* NULL: none */
 	char	   *staging;
 	Size		size;
-	GpbRangesSpec spec;			/* of the chunk: n ranges, 0: none in flight ... */
-	uint32		first;			/* ... from this one on */
+	GpbRangesSpec spec;			/* of the chunk, which has n ranges; n is 0 if none is in flight */
+	uint32		first;			/* number of the chunk's first range */
 } GpbChunkRequest;
 
 /* What became of a chunk, and of a session */
@@ -74,23 +75,23 @@ typedef enum GpbChunkOutcome
 {
 	GPB_CHUNK_DONE,				/* nothing is left to do */
 	GPB_CHUNK_FULL,				/* the list is full, or the next chunk does not fit */
-	GPB_CHUNK_FAILED			/* take the CPU */
+	GPB_CHUNK_FAILED			/* the CPU must answer */
 } GpbChunkOutcome;
 
 typedef struct GpbBatchDevice
 {
-	uint32		chunk;			/* ranges of one at most */
+	uint32		chunk;			/* most ranges of a chunk */
 	uint32		next;			/* first range that was not sent */
-	double		entries_per_range;	/* list: of the last chunk, or a guess after one that did not
-									 * fit */
-	GpbCpuAnswer *cpu;			/* list: a range that alone does not fit; NULL: none */
+	double		entries_per_range;	/* for a list: those of the last chunk, or a guess after one
+									 * that did not fit */
+	GpbCpuAnswer *cpu;			/* for a list: answers a range that alone does not fit; else NULL */
 
 	GpbUncleanPiece *pieces;	/* gathered, to be walked; NULL until first needed */
 	uint32		npieces;
-	uint32		piece_room;		/* that there is memory for ... */
-	uint32		most_pieces;	/* ... and may be */
+	uint32		piece_room;		/* number of pieces for which there is memory */
+	uint32		most_pieces;	/* the most pieces for which there may be memory */
 
-	/* a session */
+	/* The session */
 	GpbMirrorRef ref;
 	uint64		epoch;
 	int			nrequests;
@@ -99,8 +100,8 @@ typedef struct GpbBatchDevice
 } GpbBatchDevice;
 
 /*
- * Bytes that a range takes in staging: it lies there, and then, in the place of all ranges, the
- * answers do. One answer over all ranges takes no more than a chunk's least staging.
+ * The bytes that a range takes in staging: the range lies there, and then its answer, in the place
+ * of all ranges.  One answer over all ranges takes no more than the least staging of a chunk.
  */
 static Size
 gpb_device_width(const GpbBatch *batch)
@@ -130,7 +131,7 @@ gpb_batch_device_start(GpbBatch *batch)
 
 /* ---- a session ---- */
 
-/* What is asked of the device, but for the chunk and the visibility map */
+/* Fill in what is asked of the device, but for the chunk and the visibility map. */
 static void
 gpb_device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *spec)
 {
@@ -143,8 +144,8 @@ gpb_device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSp
 
 /*
  * Take one more request slot, and with it the next steps of a reader: the epoch, which the first
- * request's reading fixes for all, and the visibility map.  NULL: there is no slot or staging to be
- * had, or the mirror was lost; then *lost is set.
+ * request reads for all, and the visibility map.  Returns NULL if there is no slot or staging to be
+ * had, or if the mirror was lost; *lost tells which.
  */
 static GpbChunkRequest *
 gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
@@ -160,7 +161,7 @@ gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	if (device->epoch == 0)
 		device->epoch = gpb_reader_epoch(&device->ref);
 	gpb_device_spec(batch, device, &chunk->spec);
-	/* with heap_rows no entry is vouched for */
+	/* With heap_rows the caller visits every entry, so the map is not needed. */
 	*lost = device->epoch == 0 ||
 		(!batch->heap_rows &&
 		 !gpb_reader_visibility(chunk->request, batch->heap, &chunk->spec.heap_blocks));
@@ -187,7 +188,7 @@ gpb_device_open(GpbBatch *batch, GpbBatchDevice *device)
 	return true;
 }
 
-/* Give everything back.  What is still in flight is abandoned. */
+/* Give all slots and staging back.  What is still in flight is abandoned. */
 static void
 gpb_device_close(GpbBatchDevice *device)
 {
@@ -211,7 +212,7 @@ gpb_batch_device_end(GpbBatch *batch)
 
 /* ---- launching ---- */
 
-/* The chunk in flight that has the lowest ranges; NULL: none is in flight. */
+/* The chunk in flight that has the lowest ranges, or NULL if none is in flight. */
 static GpbChunkRequest *
 gpb_device_first_in_flight(GpbBatchDevice *device)
 {
@@ -229,8 +230,9 @@ gpb_device_first_in_flight(GpbBatchDevice *device)
 }
 
 /*
- * A request with nothing in flight; NULL: there is none, or the mirror was lost, then *lost is set.
- * The second slot is taken when it is first needed, and the batch does without it if there is none.
+ * A request with nothing in flight.  Returns NULL if there is none, or if the mirror was lost;
+ * *lost tells which.  The second slot is taken when it is first needed, and the batch does without
+ * it if there is none.
  */
 static GpbChunkRequest *
 gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
@@ -252,9 +254,9 @@ gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 }
 
 /*
- * How many ranges the next chunk has in this request; 0: none now, since the list may not have room
- * for their entries and those of the chunks in flight.  A list that is empty takes one range
- * whatever that has.
+ * The number of ranges that the next chunk has in this request.  It is 0 if there is to be none
+ * now, since the list may not have room for the entries of that chunk and of those in flight.  A
+ * list that is empty takes one range, however many entries that has.
  */
 static uint32
 gpb_device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
@@ -277,7 +279,10 @@ gpb_device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbCh
 	return (uint32) most;
 }
 
-/* Launch chunks as long as there is a request with nothing in flight; false: the mirror is lost. */
+/*
+ * Launch chunks as long as there is a request with nothing in flight.  Returns false if the mirror
+ * is lost.
+ */
 static bool
 gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
 {
@@ -330,7 +335,10 @@ gpb_device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
 	pgstat_count_index_tuples(batch->index, entries);
 }
 
-/* Fetch records [done, records) to the chunk's staging, as many as fit; *n says how many. */
+/*
+ * Fetch records [done, records) to the chunk's staging, or as many of them as fit; *n becomes their
+ * number.  Returns false if the mirror is lost.
+ */
 static bool
 gpb_device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 records, int width,
 				 uint64 *n)
@@ -340,7 +348,10 @@ gpb_device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 
 	return gpb_request_fetch(chunk->request, what, done, *n, 0);
 }
 
-/* Gather the entries of a chunk that the heap must decide about, which is aggregated. */
+/*
+ * Gather the entries of an aggregated chunk that the heap must decide about.  Returns false if the
+ * mirror is lost.
+ */
 static bool
 gpb_device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 {
@@ -364,7 +375,10 @@ gpb_device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	return true;
 }
 
-/* Add the entries of a chunk to the list, which may have so many. */
+/*
+ * Add the entries of a chunk to the list, which is allowed so many.  Returns false if the mirror is
+ * lost.
+ */
 static bool
 gpb_device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 {
@@ -398,8 +412,8 @@ gpb_device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 /* ---- pieces ---- */
 
 /*
- * Answer the pieces gathered.  False: the list is full before the end.  The walk's pins are gone on
- * return (rule M9).
+ * Answer the pieces that were gathered.  Returns false if the list is full before the end.  The
+ * pins of the walk are gone on exit (rule M9).
  */
 static bool
 gpb_device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
@@ -416,7 +430,7 @@ gpb_device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
 	return outcome == GPB_FILL_DONE;
 }
 
-/* Make room for n more pieces, or as many as are gathered at most. */
+/* Make room for n more pieces, or for as many as may be gathered. */
 static void
 gpb_device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 {
@@ -431,7 +445,7 @@ gpb_device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 	device->piece_room = room;
 }
 
-/* Gather the pieces of a chunk; whenever there are many, answer them. */
+/* Gather the pieces of a chunk, and answer those gathered whenever there are many. */
 static GpbChunkOutcome
 gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, uint64 pieces)
 {
@@ -456,7 +470,7 @@ gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chun
 	return GPB_CHUNK_DONE;
 }
 
-/* Range entries in the order of ranges, then keys */
+/* qsort comparator for range entries: by the ranges' numbers, then by key. */
 static int
 gpb_compare_matches(const void *a, const void *b)
 {
@@ -480,7 +494,7 @@ static GpbChunkOutcome
 gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
 						   const GpbRangesResult *result)
 {
-	/* first of all: what is fetched takes the answers' place in staging */
+	/* The answers come first, since what is fetched takes their place in staging. */
 	gpb_device_answers(batch, chunk);
 	if (!gpb_device_heap_entries(batch, chunk, result->entries))
 		return GPB_CHUNK_FAILED;
@@ -489,7 +503,7 @@ gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequ
 
 /*
  * Add the entries of a chunk to the list, those included that the CPU finds in its pieces.  If they
- * do not fit, the list is as before.
+ * do not fit, the list is left as it was.
  */
 static GpbChunkOutcome
 gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
@@ -523,7 +537,7 @@ gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *c
 	return outcome;
 }
 
-/* Wait for a chunk in flight and take what it brings. */
+/* Wait for a chunk in flight, and take its answers or entries. */
 static GpbChunkOutcome
 gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 {
@@ -539,8 +553,8 @@ gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 }
 
 /*
- * This chunk did not fit: the next session begins with it, and with fewer ranges.  If it was one
- * range, and the list is empty, the CPU lists it, in as many parts as it takes.
+ * Take back a chunk that did not fit: the next session begins with it, and with fewer ranges.  If
+ * it was one range, and the list is empty, the CPU lists that range, in as many parts as it takes.
  */
 static void
 gpb_device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
@@ -555,7 +569,7 @@ gpb_device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequ
 
 /* ---- the engine ---- */
 
-/* Answer chunks until the end, until the list is full, or until the mirror fails. */
+/* Answer chunks until all are done, until the list is full, or until the mirror fails. */
 static GpbChunkOutcome
 gpb_device_session(GpbBatch *batch, GpbBatchDevice *device)
 {
@@ -581,7 +595,7 @@ gpb_device_session(GpbBatch *batch, GpbBatchDevice *device)
 	}
 }
 
-/* Go on with the range that the CPU lists since it alone does not fit. */
+/* Go on with the range that the CPU lists because it alone does not fit. */
 static GpbFillOutcome
 gpb_device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
 {
@@ -605,7 +619,7 @@ gpb_batch_device_fill(GpbBatch *batch)
 	gpb_device_close(device);
 	if (outcome == GPB_CHUNK_FAILED)
 		return GPB_FILL_FAILED;
-	/* of an aggregate alone: a list's are walked with each chunk */
+	/* These are an aggregate's; the pieces of a list are walked with each chunk. */
 	(void) gpb_device_walk_pieces(batch, device);
 	return outcome == GPB_CHUNK_DONE ? GPB_FILL_DONE : GPB_FILL_FULL;
 }

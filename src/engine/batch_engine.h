@@ -13,12 +13,12 @@
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
 
-/* How an engine's fill ended */
+/* How a call of an engine's fill ended */
 typedef enum GpbFillOutcome
 {
 	GPB_FILL_DONE,				/* all ranges are done */
 	GPB_FILL_FULL,				/* the list is full */
-	GPB_FILL_FAILED				/* the engine gives up: another must go on from batch->first */
+	GPB_FILL_FAILED				/* the engine gives up, and another must go on from batch->first */
 } GpbFillOutcome;
 
 /*
@@ -38,7 +38,7 @@ typedef struct GpbBatchEngine
 	/* Begin a run with range batch->first. */
 	void		(*start) (GpbBatch *batch);
 
-	/* Go on.  No lock is held on return, and no pin on a leaf. */
+	/* Go on with the run.  No lock is held on exit, and no pin on a leaf. */
 	GpbFillOutcome (*fill) (GpbBatch *batch);
 
 	/* Close what start and fill opened. */
@@ -50,31 +50,35 @@ extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
 
 /*
- * Leaves from elsewhere than the tree, such as a device that mirrors inner pages, for the CPU
- * engine.  It asks for those of a bunch of keys at a time, which are sorted, and within the bunch
- * from left to right.
+ * A finder gets leaves for the CPU engine from elsewhere than the tree, such as a device that
+ * mirrors inner pages.  The engine asks for the leaves of a portion of sorted keys at a time, from
+ * left to right.
  */
 typedef struct GpbLeafFinder
 {
 	/*
-	 * Find leaves for the keys from sorted[at] on, at < n; returns for how many, at least one.
+	 * Find leaves for the keys from sorted[at] on, at < n.  Returns for how many, at least one.
 	 * *leaves has for each of them the leaf where a range that begins there begins, or one to the
-	 * left of that (rule M7), until the next call; NULL: the caller looks in the tree.  The caller
-	 * holds no lock and no pin.
+	 * left of that (rule M7), and is valid until the next call; if *leaves is NULL the caller looks
+	 * in the tree.  The caller holds no lock and no pin.
 	 */
 	uint32		(*find) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
 						 const uint32 **leaves);
 
 	/*
-	 * Now the batch's caller has its turn, for as long as it likes, or the run ends: the finder
-	 * gives back what others may wait for.  *leaves stays valid.  May be NULL.
+	 * Give back what others may wait for, since the batch's caller has its turn, for as long as it
+	 * likes, or the run ends.  *leaves stays valid.  A finder with nothing to give back has NULL
+	 * here.
 	 */
 	void		(*pause) (GpbBatch *batch);
 } GpbLeafFinder;
 
-/* batch_inner.c: the mirror of the inner nodes */
+/* The mirror of the inner nodes (batch_inner.c) */
 extern const GpbLeafFinder gpb_batch_inner;
-/* Take leaves from there in this run; false, with nothing changed, if there is none. */
+/*
+ * Take leaves from gpb_batch_inner in this run.  Returns false, with nothing changed, if the index
+ * has no mirror of its inner nodes.
+ */
 extern bool gpb_batch_inner_begin(GpbBatch *batch);
 
 struct GpbBatch
@@ -85,60 +89,63 @@ struct GpbBatch
 	GpbRangeForm form;
 	GpbProgram	program;
 	bool		heap_rows;		/* as in GpbBatchWant */
-	GpbAnswerFormat format;		/* of answers */
+	GpbAnswerFormat format;		/* format of answers */
 	MemoryContext context;
 	GpbEngine	wish;
-	Size		memory;			/* bytes that it may take, about */
+	Size		memory;			/* bytes that the batch may take, about */
 	GpbBatchCounters counters;
-	char		device_name[128];	/* what counters.engine points to, if a device answers */
+	char		device_name[128];	/* counters.engine points here, if a device answers */
 
-	/* the run */
-	const GpbBatchEngine *engine;	/* NULL: none, or it has ended */
+	/* The run */
+	const GpbBatchEngine *engine;	/* NULL if there is none, or it has ended */
 	const void *ranges;
 	uint32		n;
-	uint32		first;			/* list: ranges before this one were handed out */
-	int64	   *answers;		/* NULL: all goes to total */
+	uint32		first;			/* of a list: ranges before this one were handed out */
+	int64	   *answers;		/* NULL if all entries are added to total */
 	int64	   *total;
 	uint64		matches_before; /* counters.matches when the run began */
 
-	const GpbLeafFinder *finder;	/* for the CPU engine; NULL: it looks in the tree */
+	const GpbLeafFinder *finder;	/* for the CPU engine; NULL if it looks in the tree */
 	void	   *finder_state;
 
-	/* the list */
+	/* The list */
 	char	   *matches;		/* GpbRangeEntry records */
 	int			match_width;
 	uint64		nmatches;
-	uint64		nunknown;		/* of those, to be checked in the heap */
-	uint64		room;			/* for so many matches there is memory ... */
-	uint64		most_matches;	/* ... and may be for so many */
+	uint64		nunknown;		/* number of matches that must be checked in the heap */
+	uint64		room;			/* number of matches for which there is memory */
+	uint64		most_matches;	/* the most matches for which there may be memory */
 
 	GpbHeapVisit *visit;		/* NULL until first needed */
-	uint64		visited;		/* its count when last looked at */
-	void	   *state;			/* the engine's; NULL when it has ended */
+	uint64		visited;		/* gpb_visit_count() when it was last read */
+	void	   *state;			/* the engine's state; NULL when it has ended */
 };
 
 /* ---- batch_cpu.c, for other engines ---- */
 
 /*
  * A part of the batch that the CPU answers: ranges [first, end), or n pieces that a device left
- * over (rule M4), with the ranges' numbers in the batch; these are sorted here and belong to the
- * GpbCpuAnswer until its end.  It keeps pins on the visibility map, so end it before waiting for
- * the service (rule M9).
+ * over (rule M4), which have the ranges' numbers in the batch.  The pieces are sorted here, and
+ * belong to the GpbCpuAnswer until its end.  It keeps pins on the visibility map, so end it before
+ * waiting for the service (rule M9).
  */
 typedef struct GpbCpuAnswer GpbCpuAnswer;
 
 extern GpbCpuAnswer *gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end);
 extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n);
-/* As the engine's fill, which never fails here */
+/* Go on with a part of the batch, as an engine's fill does.  This never fails. */
 extern GpbFillOutcome gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
 extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 
-/* Bytes that n pieces and their answering take */
+/* The bytes that a piece takes, and its answering */
 #define GPB_PIECE_MEMORY	(sizeof(GpbUncleanPiece) + sizeof(GpbNumberedKey))
 
 /* ---- batch.c, for engines ---- */
 
-/* Range number i of the batch, given as an interval of keys; not for GPB_RANGE_BOUNDS */
+/*
+ * Range number i of the batch as an interval of keys.  The batch's ranges must not be
+ * GPB_RANGE_BOUNDS.
+ */
 static inline GpbKeyRange
 gpb_batch_keys(const GpbBatch *batch, uint32 i)
 {
@@ -150,7 +157,7 @@ gpb_batch_keys(const GpbBatch *batch, uint32 i)
 	return keys;
 }
 
-/* Count the list back to n entries, of which so many must be checked in the heap. */
+/* Drop all but n entries of the list, nunknown of which must be checked in the heap. */
 static inline void
 gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 {
@@ -158,24 +165,24 @@ gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 	batch->nunknown = nunknown;
 }
 
-/* Make room for n matches, which the list may have. */
+/* Get memory for n matches in all.  The list must be allowed so many. */
 extern void gpb_batch_list_reserve(GpbBatch *batch, uint64 n);
 
-/* Record number i of the list */
+/* Record number i of the list. */
 static inline GpbRangeEntry *
 gpb_batch_match(const GpbBatch *batch, uint64 i)
 {
 	return gpb_entry_at(batch->matches, i, batch->match_width);
 }
 
-/* The answer to which entries of range i are added */
+/* The answer to which entries of range i are added. */
 static inline int64 *
 gpb_batch_answer(GpbBatch *batch, uint32 i)
 {
 	return batch->answers != NULL ? batch->answers + (Size) i * batch->format.words : batch->total;
 }
 
-/* Can n more matches be added without memory for them being allocated? */
+/* Can n more matches be added without memory being allocated for them? */
 static inline bool
 gpb_batch_list_has_room(const GpbBatch *batch, uint64 n)
 {
@@ -189,8 +196,8 @@ gpb_batch_list_full(const GpbBatch *batch)
 }
 
 /*
- * Add an entry of range i that is visible, or, if heap_rows is wanted, may be; a list must not be
- * full.  The list grows as need be: where a buffer is locked, call this only after
+ * Add an entry of range i that is visible, or, if heap_rows is wanted, may be.  A list must not be
+ * full.  The list may grow, so where a buffer is locked this may be called only after
  * gpb_batch_list_has_room().
  */
 extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row);

@@ -31,18 +31,19 @@
 #include "engine/batch_engine.h"
 
 /*
- * Keys of a chunk.  Large enough that what a request costs is nothing beside its keys, small enough
- * that the first chunk, for which the walk has to wait, is soon there; see doc/design.md for how it
- * was measured.  Another one is compiled in by make GPB_CFLAGS=-DGPB_INNER_CHUNK=...
+ * Number of keys of a chunk: large enough that what a request costs is nothing beside its keys,
+ * small enough that the first chunk, for which the walk has to wait, is soon complete.
+ * doc/design.md says how it was measured; make GPB_CFLAGS=-DGPB_INNER_CHUNK=... compiles another
+ * one in.
  */
 #ifndef GPB_INNER_CHUNK
 #define GPB_INNER_CHUNK		16384
 #endif
 
-/* Chunks that are with the service at the same time */
+/* Number of chunks that are with the service at the same time */
 #define GPB_INNER_IN_FLIGHT	2
 
-/* Full chunks whose times make a sample for the balance */
+/* Number of full chunks whose times make a sample for the balance */
 #define GPB_INNER_SAMPLE	4
 
 /* A chunk, and the request for its second part */
@@ -59,24 +60,24 @@ typedef struct GpbInnerChunk
 typedef struct GpbInnerFinder
 {
 	GpbMirrorRef ref;
-	bool		failed;			/* nothing more is asked for in this run */
-	int			nheld;			/* requests, the first of chunk[] */
+	bool		failed;			/* no more requests are sent in this run */
+	int			nheld;			/* number of requests held, which are the first of chunk[] */
 	GpbInnerChunk chunk[GPB_INNER_IN_FLIGHT];
-	int			first;			/* of the chunks sent, the one with the lowest keys */
+	int			first;			/* of the chunks that were sent, the one with the lowest keys */
 	int			nsent;
 	uint32		sent;			/* keys up to here are in chunks */
-	uint32	   *leaves;			/* of the chunk that is walked */
-	uint64		stale_before;	/* counter when it was handed out ... */
-	bool		walking;		/* ... if it was */
+	uint32	   *leaves;			/* of the chunk that is being walked */
+	uint64		stale_before;	/* the counter when that chunk was handed out */
+	bool		walking;		/* a chunk was handed out */
 
-	/* times of this sample: in us, over nsampled chunks */
-	GpbBalance	balance;		/* with which it is taken */
+	/* The times of this sample in microseconds, over nsampled chunks */
+	GpbBalance	balance;		/* the balance when the sample began */
 	int			nsampled;
 	double		device_us;
 	double		cpu_us;
-	int			untimed;		/* chunks to come that do not count */
+	int			untimed;		/* number of chunks to come that are not timed */
 	instr_time	handed_out;
-	instr_time	answered;		/* when the one before was answered */
+	instr_time	answered;		/* when the chunk before was complete */
 
 	char		name[160];
 } GpbInnerFinder;
@@ -99,7 +100,7 @@ gpb_inner_search(uint32 n)
 	return search;
 }
 
-/* Take as many requests as there are to be had; none is an error. */
+/* Take as many requests as are to be had.  It is no error to get none. */
 static void
 gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 {
@@ -136,7 +137,10 @@ gpb_inner_let_go(GpbInnerFinder *finder)
 	finder->nsent = 0;
 }
 
-/* Put the device's keys of the chunk into staging and send them.  False: the service is lost. */
+/*
+ * Put the device's keys of the chunk into staging, and submit them.  Returns false if the service
+ * is lost.
+ */
 static bool
 gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
 {
@@ -166,7 +170,8 @@ gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey
 }
 
 /*
- * Cut chunks from the keys that are not in one, as long as there are free requests.  False: lost.
+ * Cut chunks from the keys that are in none yet, as long as there are free requests, and submit
+ * them.  Returns false if the service is lost.
  */
 static bool
 gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
@@ -198,7 +203,7 @@ gpb_microseconds(instr_time from, instr_time to)
 	return INSTR_TIME_GET_DOUBLE(to) * 1e6;
 }
 
-/* Begin a sample, with the balance as it is now, after that many chunks. */
+/* Begin a sample, with the balance as it is now, after "untimed" chunks. */
 static void
 gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
 {
@@ -209,9 +214,9 @@ gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
 }
 
 /*
- * A chunk has been waited for.  The device's time for it is from when it was sent, or the one
- * before was answered, to its answer; the CPU's is what went by since the last one was handed out,
- * less the waiting.  Only chunks in full flow count.
+ * Time a chunk that has been waited for.  The device's time for it is from when it was sent, or the
+ * chunk before was complete, to its completion.  The CPU's time is what went by since the chunk
+ * before was handed out, less the waiting.  Only full chunks without a pause between them count.
  */
 static void
 gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chunk,
@@ -237,7 +242,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 	if (finder->nsampled == GPB_INNER_SAMPLE)
 	{
 		gpb_mirror_balance_sample(&finder->ref, finder->balance, finder->device_us, finder->cpu_us);
-		/* those that are under way have the former share */
+		/* The chunks in flight have the former share. */
 		gpb_inner_begin_sample(finder, GPB_INNER_IN_FLIGHT);
 	}
 	batch->counters.cpu_share = (double) finder->balance.share / GPB_SHARE_ALL;
@@ -245,7 +250,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 
 /* ---- the finder ---- */
 
-/* Steps to the right on the way from leaves that were handed out */
+/* Count the steps to the right on the way from the leaves that were handed out. */
 static void
 gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
 {
@@ -256,8 +261,8 @@ gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
 }
 
 /*
- * Wait for the first chunk that was sent and take its leaves out of staging, which can then be used
- * anew.
+ * Wait for the first chunk that was sent, and copy its leaves out of staging, which can then be
+ * used anew.  Returns false if the service is lost.
  */
 static bool
 gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
@@ -280,7 +285,7 @@ gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 	return true;
 }
 
-/* The service does not answer: the tree will do, for all keys that are left. */
+/* Leave all "left" keys to the tree, since the service does not answer. */
 static uint32
 gpb_inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
 {
@@ -304,7 +309,7 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 		return n - at;
 	if (finder->nsent == 0)
 	{
-		/* a new bunch, or after a pause */
+		/* The keys are those of a new portion, or there was a pause. */
 		finder->sent = at;
 		finder->first = 0;
 		gpb_inner_hold(batch, finder);

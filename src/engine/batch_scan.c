@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * batch_scan.c
- *	  Engine: an ordinary index scan for each range, for snapshots that only core may judge
- *	  (rule M8).
+ *	  Engine: an ordinary index scan for each range, where only core may judge (rule M8).
  *
- * Every row is fetched from the heap by core, which decides on visibility, takes
- * predicate locks and notices snapshots that are too old.  The values are the index's.
+ * Core fetches every row from the heap, decides on its visibility, takes predicate locks and
+ * notices snapshots that are too old.  The values are the index's.
  *
- * A range given by its bounds may have NULL keys, which no comparison finds: such a range is
- * scanned in two steps, keys that are not NULL and keys that are, unless it is all there is.
+ * A range given by its bounds may have NULL keys, which no comparison finds.  Such a range is
+ * scanned in two steps, first keys that are not NULL and then keys that are, unless it covers the
+ * whole index.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +28,8 @@
 /* What of a range is scanned next */
 typedef enum GpbScanStep
 {
-	GPB_SCAN_KEYS,				/* its entries with a key */
-	GPB_SCAN_NULLS,				/* its entries with a NULL key */
+	GPB_SCAN_KEYS,				/* its entries whose key is not NULL */
+	GPB_SCAN_NULLS,				/* its entries whose key is NULL */
 	GPB_SCAN_STEPS
 } GpbScanStep;
 
@@ -37,14 +37,14 @@ typedef struct GpbBatchScan
 {
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
-	RegProcedure at_least;		/* ">=" and "<=" of the key's type */
+	RegProcedure at_least;		/* the functions of ">=" and "<=" for the key's type */
 	RegProcedure at_most;
-	uint32		range;			/* that is being scanned, or is next ... */
-	GpbScanStep step;			/* ... and its step */
+	uint32		range;			/* the range that is being scanned, or is next */
+	GpbScanStep step;			/* the step of that range */
 	bool		scanning;
 } GpbBatchScan;
 
-/* The function of a comparison of keys */
+/* The function of a comparison of two keys. */
 static RegProcedure
 gpb_key_procedure(Relation index, StrategyNumber strategy)
 {
@@ -84,8 +84,8 @@ gpb_batch_scan_end(GpbBatch *batch)
 /* ---- scan keys ---- */
 
 /*
- * Make scan keys of an interval of keys; returns how many, or -1 if it is empty.  The normalized
- * keys of a smallint index could be beyond the type.
+ * Make scan keys of an interval of keys.  Returns their number, or -1 if the interval is empty.
+ * The normalized keys of a smallint index could be beyond its type.
  */
 static int
 gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRange keys,
@@ -112,9 +112,9 @@ gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbK
 }
 
 /*
- * Make scan keys of a range of (key, tie) for this step; returns how many, or -1 if the range has
- * nothing for it.  Whoever gives ranges as bounds has all entries with the same key in the same
- * range.
+ * Make scan keys of a range of (key, tie) for this step.  Returns their number, or -1 if the range
+ * has nothing for this step.  Whoever gives ranges as bounds has all entries with the same key in
+ * one range.
  */
 static int
 gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange range,
@@ -145,7 +145,7 @@ gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRan
 	return 1;
 }
 
-/* Begin the scan of a range's step; false if there is nothing to scan. */
+/* Begin the scan of a range's step.  Returns false if there is nothing to scan. */
 static bool
 gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 {
@@ -161,7 +161,7 @@ gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 		return false;
 	if (nkeys < 0)
 		return false;
-	/* a scan has as many keys each time that it begins anew */
+	/* A scan keeps its number of keys each time that it begins anew. */
 	if (state->scan != NULL && state->scan->numberOfKeys != nkeys)
 	{
 		index_endscan(state->scan);
@@ -178,7 +178,7 @@ gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 
 /* ---- rows ---- */
 
-/* Add the row that the scan is at. */
+/* Add the row at which the scan is. */
 static void
 gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 {
@@ -194,7 +194,7 @@ gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 	gpb_batch_add_visible(batch, state->range, entry.key, entry.row);
 }
 
-/* The step at hand is done: go on to the next one, or to the next range. */
+/* Go on to the next step of the range, or to the next range. */
 static void
 gpb_batch_scan_next(GpbBatchScan *state)
 {
@@ -234,7 +234,8 @@ gpb_batch_scan_fill(GpbBatch *batch)
 			gpb_batch_scan_next(state);
 			continue;
 		}
-		tid = *found;			/* of the chain's root: the fetch moves on to the visible one */
+		tid = *found;			/* the TID of the chain's root; the fetch moves on to that of the
+								 * visible tuple */
 		if (index_fetch_heap(state->scan, state->slot))
 			gpb_batch_scan_add(batch, state, &tid);
 		batch->counters.heap_fetches++;

@@ -12,8 +12,9 @@
 
 /*
  * What the CPU engine pays more than the device for a range, and for an entry that is aggregated,
- * in units of the device's fixed cost.  A range is a walk to a leaf that may not be in the CPU's
- * cache, an entry a few nanoseconds: as many as take the time of a request make up for it.
+ * in units of the device's fixed cost.  A range costs a walk to a leaf that may not be in the CPU's
+ * cache.  An entry costs a few nanoseconds, so it takes many of them to make up for the time of a
+ * request.
  */
 #define GPB_RANGE_GAIN		0.02
 #define GPB_ENTRY_GAIN		0.0002

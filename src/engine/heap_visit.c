@@ -3,9 +3,9 @@
  * heap_visit.c
  *	  Heap visits: entries whose visibility the heap must decide (rule M6).
  *
- * Entries are gathered, sorted by TID and looked up with the snapshot, so that a heap
- * page is visited once for all of its entries in a batch, and pages to come are
- * prefetched as a bitmap scan's are.
+ * Entries are gathered, sorted by TID and looked up with the snapshot, so that a heap page is
+ * visited once for all of its entries in a batch.  Pages to come are prefetched as a bitmap scan's
+ * are.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@
 #include "engine/heap_visit.h"
 
 /*
- * What is sorted: the TID in the upper 48 bits, the record's number below.
+ * gpb_sort_visits() sorts words that have a TID in the upper 48 bits and a record's number below.
  */
 #define ST_SORT gpb_sort_visits
 #define ST_ELEMENT_TYPE uint64
@@ -44,25 +44,25 @@ struct GpbHeapVisit
 	void	   *arg;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
-	int			width;			/* from one record to the next */
-	int			ahead;			/* blocks to prefetch */
-	int			most;			/* records that are gathered */
+	int			width;			/* bytes from one record to the next */
+	int			ahead;			/* number of blocks to prefetch */
+	int			most;			/* the most records that are gathered */
 	uint64		visited;
-	char	   *records;		/* added and not yet visited */
+	char	   *records;		/* records that were added and not yet visited */
 	int			nrecords;
 	int			capacity;
 
-	/* what was started with */
+	/* The entries that gpb_visit_start() was given */
 	char	   *started;
-	uint64	   *order;			/* TIDs of the records, and their numbers, as they are visited */
+	uint64	   *order;			/* TIDs and numbers of the records, in the order of visits */
 	int			order_capacity;
 	int			norder;
-	int			at;				/* next one */
-	int			prefetched;		/* first one whose block was not asked for */
-	int			pending;		/* blocks that were asked for and are not reached */
+	int			at;				/* the next one of order */
+	int			prefetched;		/* the first one whose block was not prefetched */
+	int			pending;		/* number of blocks that were prefetched and are not reached */
 };
 
-#define GPB_HEAP_INITIAL	1024	/* records there is room for at first */
+#define GPB_HEAP_INITIAL	1024	/* number of records for which there is room at first */
 
 int
 gpb_visit_batch_size(int width)
@@ -104,7 +104,7 @@ gpb_visit_end(GpbHeapVisit *visit)
 	pfree(visit);
 }
 
-/* Leave the row at this TID that the snapshot sees in the slot; false if it sees none. */
+/* Put the row at this TID that the snapshot sees into the slot.  Returns false if it sees none. */
 static bool
 gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
 {
@@ -119,7 +119,7 @@ gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
 								   &call_again, NULL);
 }
 
-/* Room for n visits in visit->order, in the visits' own memory. */
+/* Make room for n visits in visit->order, in the visits' own memory. */
 static void
 gpb_visit_reserve(GpbHeapVisit *visit, int n)
 {
@@ -136,7 +136,7 @@ gpb_visit_reserve(GpbHeapVisit *visit, int n)
 	visit->order_capacity = capacity;
 }
 
-/* Record number i of those that lie at "records" */
+/* Record number i of those at "records". */
 static inline GpbRangeEntry *
 gpb_visit_entry(const GpbHeapVisit *visit, char *records, uint64 i)
 {
@@ -178,14 +178,14 @@ gpb_visit_stop(GpbHeapVisit *visit)
 	visit->pending = 0;
 }
 
-/* The heap block of the i-th visit */
+/* The heap block of visit number i. */
 static inline BlockNumber
 gpb_visit_block(const GpbHeapVisit *visit, int i)
 {
 	return (BlockNumber) (visit->order[i] >> 32);
 }
 
-/* Coming to a block: see to it that as many blocks after it as are wanted are on their way. */
+/* Prefetch, on coming to a block, so many of the blocks after it as are wanted. */
 static void
 gpb_prefetch_visits(GpbHeapVisit *visit)
 {
@@ -230,7 +230,7 @@ gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot
 	return NULL;
 }
 
-/* Visit at most GPB_HEAP_BATCH entries. */
+/* Visit at most GPB_HEAP_BATCH entries, and call the callback for those that are visible. */
 static void
 gpb_visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
 {

@@ -16,7 +16,7 @@
 #include "engine/mirror_reader.h"
 #include "engine/visibility.h"
 
-/* Pages of the visibility map that are shipped at a time */
+/* Number of pages of the visibility map that are sent at a time */
 #define GPB_VM_BATCH		32
 
 bool
@@ -45,7 +45,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
 
 /* ---- the visibility map ---- */
 
-/* Copy one page of the map, without its header; no lock, as core reads it. */
+/* Copy one page of the map without its header.  No lock is taken, as core takes none to read it. */
 static void
 gpb_copy_map_page(Relation heap, BlockNumber page, char *into)
 {
@@ -57,7 +57,7 @@ gpb_copy_map_page(Relation heap, BlockNumber page, char *into)
 	ReleaseBuffer(buffer);
 }
 
-/* No pin is held while waiting for the service (rule M9). */
+/* No pin is held while the service is waited for (rule M9). */
 bool
 gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
 {

@@ -3,10 +3,10 @@
  * mirror_reader.h
  *	  The order of a reader of a mirror (rule M5), step by step.
  *
- * Snapshot, refresh, epoch, visibility map, submit, with a full barrier between each.  The caller
- * holds a registered MVCC snapshot, then takes the steps in the order in which they stand here.
- * Each may say that the mirror cannot be had: then the CPU answers.  No buffer lock, pin or LWLock
- * may be held (rule M9).
+ * The order is: snapshot, refresh, epoch, visibility map, submit, with a full barrier between each.
+ * The caller holds a registered MVCC snapshot, and takes the steps in the order in which they stand
+ * here.  Each may say that the mirror cannot be had; then the CPU answers.  No buffer lock, pin or
+ * LWLock may be held (rule M9).
  *
  *-------------------------------------------------------------------------
  */
@@ -15,16 +15,20 @@
 
 #include "mirror/mirror.h"
 
-/* Attach to the mirror of the index and bring it up to date; *blocks counts pages copied. */
+/*
+ * Attach to the mirror of the index, and bring it up to date.  The pages copied are added to
+ * *blocks.  Returns false if the mirror cannot be had.
+ */
 extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirrorRef *ref,
 							   uint64 *blocks);
 
-/* The epoch that goes with the request; 0: the mirror was lost. */
+/* Read the epoch that goes with the request.  Returns 0 if the mirror was lost. */
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
 
 /*
- * Read the whole visibility map and ship it for the request's ranges.  What lies beyond
- * its last page counts as not all-visible: *heap_blocks says where that is.
+ * Read the whole visibility map and send it for the request's ranges.  *heap_blocks becomes the
+ * number of heap blocks that the map covers; those beyond count as not all-visible.  Returns false
+ * if the mirror was lost.
  */
 extern bool gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks);
 

@@ -15,19 +15,19 @@
 #include "engine/visibility.h"
 
 /*
- * Pinned pages of the visibility map, direct-mapped.  A page that does not
- * exist (yet) is held as zero bits, which only costs heap visits.
+ * Number of pages of the visibility map that are kept pinned, direct-mapped.  A page that does not
+ * exist (yet) is held as zero bits, which costs heap visits and no more.
  */
 #define GPB_VISIBILITY_SLOTS	64	/* a power of two; 16 GB of heap */
 
 typedef struct GpbVisibilitySlot
 {
-	uint32		page;			/* number of the map page + 1; 0: empty */
+	uint32		page;			/* number of the map page, plus 1; 0 if the slot is empty */
 	Buffer		buffer;			/* pinned, or InvalidBuffer */
 	const volatile uint8 *bits;
 } GpbVisibilitySlot;
 
-/* Stands for a map page that does not exist */
+/* The bits of a map page that does not exist */
 static const uint8 gpb_no_bits[GPB_VM_PAGE_BYTES];
 
 struct GpbVisibility
@@ -67,7 +67,7 @@ gpb_visibility_end(GpbVisibility *visibility)
 	pfree(visibility);
 }
 
-/* The pinned map page that covers heap block "block", pinning it if need be. */
+/* The slot of the map page that covers heap block "block".  The page is pinned if it is not yet. */
 static inline GpbVisibilitySlot *
 gpb_visibility_slot(GpbVisibility *visibility, BlockNumber block)
 {
@@ -76,7 +76,7 @@ gpb_visibility_slot(GpbVisibility *visibility, BlockNumber block)
 
 	if (likely(slot->page == page + 1))
 		return slot;
-	/* releases the page that the slot holds now, if it is another */
+	/* This releases the page that the slot holds now, if it is another one. */
 	(void) visibilitymap_get_status(visibility->heap, block, &slot->buffer);
 	slot->page = page + 1;
 	slot->bits = gpb_no_bits;
@@ -99,11 +99,10 @@ gpb_visibility_bit(const volatile uint8 *bits, uint32 at)
 }
 
 /*
- * As in core, the map is read without a lock: what matters is only that the bit was
- * set at some moment after the leaf was read.
+ * As in core, the map is read without a lock: what matters is only that the bit was set at some
+ * moment after the leaf was read.
  *
- * Most leaves point to heap blocks of one map page, so the first loop runs as
- * far as that is so.
+ * Most leaves point to heap blocks of one map page, so the first loop runs as far as that is so.
  */
 void
 gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
@@ -146,7 +145,7 @@ gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
 		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
 		const GpbVisibilitySlot *slot;
 
-		/* neighbours in a table loaded in key order share their block */
+		/* Neighbours in a table that was loaded in key order share their block. */
 		if (block == last)
 			continue;
 		slot = &visibility->slot[map_page % GPB_VISIBILITY_SLOTS];

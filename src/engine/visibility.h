@@ -3,10 +3,10 @@
  * visibility.h
  *	  Reading the visibility map for entries of leaf pages (rule M5).
  *
- * The caller holds the leaf's pin, and has read the entries before: VACUUM needs the
- * cleanup lock of a leaf to remove an entry, and removes it before it recycles the tuple
- * and before it can set the heap page all-visible.  So an all-visible bit read after the leaf
- * and under its pin speaks about the tuples that the entries still point to.
+ * The caller holds the leaf's pin, and has read the entries before.  VACUUM needs the cleanup lock
+ * of a leaf to remove an entry, and removes it before it recycles the tuple and before it can set
+ * the heap page all-visible.  So an all-visible bit read after the leaf and under its pin speaks
+ * about the tuples to which the entries still point.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,41 +20,43 @@
 
 #include "aggregate.h"
 
-/* Heap blocks that one page of the visibility map covers, and its bytes */
+/*
+ * Number of bytes of a page of the visibility map without its header, and of the heap blocks that
+ * they cover
+ */
 #define GPB_VM_PAGE_BYTES	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define GPB_VM_PAGE_BLOCKS	(GPB_VM_PAGE_BYTES * GPB_HEAPBLOCKS_PER_BYTE)
 
-/* Pinned pages of a table's visibility map */
+/* The pinned pages of a table's visibility map */
 typedef struct GpbVisibility GpbVisibility;
 
 extern GpbVisibility *gpb_visibility_begin(Relation heap);
 /* Drop the pins. */
 extern void gpb_visibility_release(GpbVisibility *visibility);
-/* Drop the pins and free it; NULL is allowed. */
+/* Drop the pins and free the object, which may be NULL. */
 extern void gpb_visibility_end(GpbVisibility *visibility);
 
 /*
- * Set visible[i - from] for entries [from, to) of a leaf or of a copy; there is at least
- * one.  May read a page of the map, so no lock may be held.
+ * Set visible[i - from] for entries [from, to) of a leaf or of a copy; from < to.  This may read a
+ * page of the map, so no lock may be held.
  */
 extern void gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
 								int from, int to, uint8 *visible);
 /*
- * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned
- * already?  Takes no I/O: fit for use under the leaf's share lock.
+ * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned already?
+ * This takes no I/O, so it may be called under the leaf's share lock.
  */
 extern bool gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
 									  int row_width, int from, int to);
 
 /*
- * Must core decide on visibility?  Under SERIALIZABLE it takes the predicate
- * locks too; with old_snapshot_threshold rows may go that a snapshot can see;
- * and the visibility map says nothing to snapshots other than plain MVCC ones
- * (rules M5 and M8).
+ * Must core decide on visibility?  It must under SERIALIZABLE, where it takes predicate locks; with
+ * old_snapshot_threshold, where rows may go that a snapshot can see; and for snapshots other than
+ * plain MVCC ones, to which the visibility map says nothing (rules M5 and M8).
  */
 extern bool gpb_needs_plain_scan(Snapshot snapshot);
 
-/* Copy what a leaf holds: the hole between keys and rows is left out. */
+/* Copy a leaf without the hole between its keys and rows. */
 extern void gpb_copy_leaf(char *copy, const char *page);
 
 #endif							/* GPB_VISIBILITY_H */

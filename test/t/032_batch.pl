@@ -2,7 +2,7 @@
 # listed for visits to the heap; by the CPU, with leaves looked up in the tree or known from
 # elsewhere, however old, and by a device; in little memory; beside writers and VACUUM.
 #
-# Guards: the walk's active ranges, bunches and full lists; rule M7 for leaves that were split
+# Guards: the walk's active ranges, portions and full lists; rule M7 for leaves that were split
 # since; rules M4 to M6 for the device's chunks and what they leave over.
 use strict;
 use warnings;

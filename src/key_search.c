@@ -115,7 +115,7 @@ gpb_below4_avx2(const void *page, int n, uint64 key)
 	const __m256i k = _mm256_xor_si256(_mm256_set1_epi32((int) (uint32) key), sign);
 	__m256i		below = _mm256_setzero_si256();
 	int			base = 0;
-	int			lanes[8];
+	int			counts[8];
 	int			i;
 
 	while (n > GPB_LINEAR_KEYS)
@@ -134,11 +134,11 @@ gpb_below4_avx2(const void *page, int n, uint64 key)
 
 		below = _mm256_sub_epi32(below, _mm256_cmpgt_epi32(k, _mm256_xor_si256(v, sign)));
 	}
-	_mm256_storeu_si256((__m256i *) lanes, below);
+	_mm256_storeu_si256((__m256i *) counts, below);
 	for (; i < n; i++)
-		lanes[i % 8] += (uint32) keys[base + i] < (uint32) key;
+		counts[i % 8] += (uint32) keys[base + i] < (uint32) key;
 	for (i = 0; i < 8; i++)
-		base += lanes[i];
+		base += counts[i];
 	return base;
 }
 
@@ -150,7 +150,7 @@ gpb_below8_avx2(const void *page, int n, uint64 key)
 	const __m256i k = _mm256_xor_si256(_mm256_set1_epi64x((long long) key), sign);
 	__m256i		below = _mm256_setzero_si256();
 	int			base = 0;
-	int64		lanes[4];
+	int64		counts[4];
 	int			i;
 
 	while (n > GPB_LINEAR_KEYS)
@@ -169,10 +169,10 @@ gpb_below8_avx2(const void *page, int n, uint64 key)
 
 		below = _mm256_sub_epi64(below, _mm256_cmpgt_epi64(k, _mm256_xor_si256(v, sign)));
 	}
-	_mm256_storeu_si256((__m256i *) lanes, below);
+	_mm256_storeu_si256((__m256i *) counts, below);
 	for (; i < n; i++)
-		lanes[i % 4] += keys[base + i] < key;
-	return base + (int) (lanes[0] + lanes[1] + lanes[2] + lanes[3]);
+		counts[i % 4] += keys[base + i] < key;
+	return base + (int) (counts[0] + counts[1] + counts[2] + counts[3]);
 }
 
 static GPB_TARGET_AVX2 void

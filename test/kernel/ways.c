@@ -510,82 +510,82 @@ ways_damaged(void)
 
 /* ---- chunks ---- */
 
-#define FLIGHT_PIECES	5
+#define BATCH_PIECES	5
 
-/* A batch on its way, and what it should bring: as the tree was at its launch */
-typedef struct Flight
+/* A batch in flight, and the leaves that it should find, by the tree at its launch */
+typedef struct LaunchedBatch
 {
 	GpbSearchSpec spec;
 	int			channel;
 	int			width;
-	char	   *keys[FLIGHT_PIECES];
-	uint32	   *expected[FLIGHT_PIECES];	/* by key */
-	bool		in_region[FLIGHT_PIECES][2];	/* keys, leaves */
-} Flight;
+	char	   *keys[BATCH_PIECES];
+	uint32	   *expected[BATCH_PIECES];	/* by key */
+	bool		in_region[BATCH_PIECES][2];	/* keys, leaves */
+} LaunchedBatch;
 
-static size_t flights_used;		/* bytes of the region */
+static size_t region_used;		/* bytes of the region */
 
 static void *
-flight_array(Flight *flight, size_t size, bool in_region)
+batch_array(LaunchedBatch *batch, size_t size, bool in_region)
 {
 	char	   *array;
 
 	if (in_region)
-		return region_array(&flights_used, size);
+		return region_array(&region_used, size);
 	array = malloc(size + GUARD);
 	memset(array, GUARD_BYTE, size + GUARD);
 	return array;
 }
 
 static void
-add_piece(Flight *flight, const TestTree *tree, uint32 n)
+add_piece(LaunchedBatch *batch, const TestTree *tree, uint32 n)
 {
-	uint32		p = flight->spec.npieces++;
-	GpbSearchPiece *piece = &flight->spec.piece[p];
+	uint32		p = batch->spec.npieces++;
+	GpbSearchPiece *piece = &batch->spec.piece[p];
 	size_t		bytes = (size_t) n * tree->width;
-	char	   *keys = make_queries(tree, flight->spec.ascending ? QUERY_ASCENDING : QUERY_MIXED,
+	char	   *keys = make_queries(tree, batch->spec.ascending ? QUERY_ASCENDING : QUERY_MIXED,
 									n);
 	uint32		i;
 
-	flight->in_region[p][0] = test_once_in(2);
-	flight->in_region[p][1] = test_once_in(2);
-	flight->keys[p] = flight_array(flight, bytes, flight->in_region[p][0]);
-	piece->keys = memcpy(flight->keys[p], keys, bytes);
-	piece->leaf = flight_array(flight, n * sizeof(uint32), flight->in_region[p][1]);
+	batch->in_region[p][0] = test_once_in(2);
+	batch->in_region[p][1] = test_once_in(2);
+	batch->keys[p] = batch_array(batch, bytes, batch->in_region[p][0]);
+	piece->keys = memcpy(batch->keys[p], keys, bytes);
+	piece->leaf = batch_array(batch, n * sizeof(uint32), batch->in_region[p][1]);
 	piece->n = n;
-	if (flight->spec.order != GPB_ORDER_INPUT)
-		piece->permutation = flight_array(flight, n * sizeof(uint32), false);
-	flight->expected[p] = malloc((n + 1) * sizeof(uint32));
+	if (batch->spec.order != GPB_ORDER_INPUT)
+		piece->permutation = batch_array(batch, n * sizeof(uint32), false);
+	batch->expected[p] = malloc((n + 1) * sizeof(uint32));
 	for (i = 0; i < n; i++)
-		flight->expected[p][i] =
-			tree->flat[test_tree_find(tree, flight->spec.bound,
+		batch->expected[p][i] =
+			tree->flat[test_tree_find(tree, batch->spec.bound,
 									  test_get_key(keys, tree->width, i))].child;
 	free(keys);
 }
 
-static Flight *
-launch_flight(const TestTree *tree, int channel, GpbSearchOrder order, uint32 n)
+static LaunchedBatch *
+launch_batch(const TestTree *tree, int channel, GpbSearchOrder order, uint32 n)
 {
-	Flight	   *flight = calloc(1, sizeof(Flight));
-	uint32		pieces = order == GPB_ORDER_INPUT ? 1 + (uint32) test_below(FLIGHT_PIECES) : 1;
+	LaunchedBatch *batch = calloc(1, sizeof(LaunchedBatch));
+	uint32		pieces = order == GPB_ORDER_INPUT ? 1 + (uint32) test_below(BATCH_PIECES) : 1;
 
-	flight->channel = channel;
-	flight->width = tree->width;
-	flight->spec.bound = (GpbSearchBound) test_below(2);
-	flight->spec.order = order;
-	flight->spec.ascending = test_once_in(3);
-	flight->spec.epoch = tree->epoch;
+	batch->channel = channel;
+	batch->width = tree->width;
+	batch->spec.bound = (GpbSearchBound) test_below(2);
+	batch->spec.order = order;
+	batch->spec.ascending = test_once_in(3);
+	batch->spec.epoch = tree->epoch;
 	while (pieces-- > 0)
-		add_piece(flight, tree, test_once_in(2) ? n : 1 + (uint32) test_below(n));
+		add_piece(batch, tree, test_once_in(2) ? n : 1 + (uint32) test_below(n));
 	CHECK_OK(test_device.api->search_launch(test_device.device, tree->mirror, channel,
-											&flight->spec, NULL, 0));
-	return flight;
+											&batch->spec, NULL, 0));
+	return batch;
 }
 
 static void
-check_flight_piece(Flight *flight, uint32 p)
+check_batch_piece(LaunchedBatch *batch, uint32 p)
 {
-	const GpbSearchPiece *piece = &flight->spec.piece[p];
+	const GpbSearchPiece *piece = &batch->spec.piece[p];
 	char	   *seen = calloc(piece->n + 1, 1);
 	uint32		i;
 
@@ -597,34 +597,34 @@ check_flight_piece(Flight *flight, uint32 p)
 		if (place >= piece->n)
 			break;
 		seen[place] = 1;
-		CHECK(piece->leaf[i] == flight->expected[p][place],
+		CHECK(piece->leaf[i] == batch->expected[p][place],
 			  "width %d, order %d, piece %u, result %u of %u: leaf %u, expected %u",
-			  flight->width, flight->spec.order, p, i, piece->n, piece->leaf[i],
-			  flight->expected[p][place]);
+			  batch->width, batch->spec.order, p, i, piece->n, piece->leaf[i],
+			  batch->expected[p][place]);
 	}
-	check_guard(piece->keys, (size_t) piece->n * flight->width);
+	check_guard(piece->keys, (size_t) piece->n * batch->width);
 	check_guard(piece->leaf, piece->n * sizeof(uint32));
 	free(seen);
 }
 
 /* Finish and compare; arrays are given up. */
 static void
-land_flight(Flight *flight)
+finish_batch(LaunchedBatch *batch)
 {
 	uint32		p;
 
-	CHECK_OK(test_device.api->search_finish(test_device.device, flight->channel));
-	for (p = 0; p < flight->spec.npieces; p++)
+	CHECK_OK(test_device.api->search_finish(test_device.device, batch->channel));
+	for (p = 0; p < batch->spec.npieces; p++)
 	{
-		check_flight_piece(flight, p);
-		if (!flight->in_region[p][0])
-			free(flight->keys[p]);
-		if (!flight->in_region[p][1])
-			free(flight->spec.piece[p].leaf);
-		free(flight->spec.piece[p].permutation);
-		free(flight->expected[p]);
+		check_batch_piece(batch, p);
+		if (!batch->in_region[p][0])
+			free(batch->keys[p]);
+		if (!batch->in_region[p][1])
+			free(batch->spec.piece[p].leaf);
+		free(batch->spec.piece[p].permutation);
+		free(batch->expected[p]);
 	}
-	free(flight);
+	free(batch);
 }
 
 static void
@@ -634,13 +634,13 @@ choose_chunk(uint32 keys)
 
 	if (choose != NULL)
 		choose(test_device.device, keys);
-	flights_used = 0;
+	region_used = 0;
 	region = test_device.staging;
 	region_size = TEST_STAGING;
 }
 
 static TestTree *
-flight_tree(int width)
+batch_tree(int width)
 {
 	TestTree   *tree = test_tree_create(width, (TestKeySpread) test_below(TEST_SPREADS));
 
@@ -658,19 +658,19 @@ chunks_sizes(void)
 
 	for (width = test_key_widths(); *width != 0; width++)
 	{
-		TestTree   *tree = flight_tree(*width);
+		TestTree   *tree = batch_tree(*width);
 
 		for (i = 0; i < 4; i++)
 		{
 			choose_chunk(chunk[i]);
-			land_flight(launch_flight(tree, 7, GPB_ORDER_INPUT, i == 0 ? 20 : 2500));
+			finish_batch(launch_batch(tree, 7, GPB_ORDER_INPUT, i == 0 ? 20 : 2500));
 		}
 		test_tree_free(tree);
 	}
 	choose_chunk(0);
 }
 
-/* Two channels at once, each with all its lanes, and one that sorts */
+/* Two channels at once, each with all its pipelines, and one that sorts */
 static void
 chunks_channels(void)
 {
@@ -679,22 +679,22 @@ chunks_channels(void)
 
 	for (width = test_key_widths(); *width != 0; width++)
 	{
-		TestTree   *tree = flight_tree(*width);
+		TestTree   *tree = batch_tree(*width);
 
 		for (round = 0; round < 3; round++)
 		{
-			Flight	   *a;
-			Flight	   *b;
-			Flight	   *c;
+			LaunchedBatch *a;
+			LaunchedBatch *b;
+			LaunchedBatch *c;
 
-			/* the second needs more memory than its lanes had */
+			/* the second needs more memory than its pipelines had */
 			choose_chunk(200 << round);
-			a = launch_flight(tree, 8, GPB_ORDER_INPUT, large(30000));
-			b = launch_flight(tree, 9, GPB_ORDER_INPUT, large(30000));
-			c = launch_flight(tree, 10, round == 1 ? GPB_ORDER_KEY : GPB_ORDER_NEAR, 1000);
-			land_flight(b);
-			land_flight(c);
-			land_flight(a);
+			a = launch_batch(tree, 8, GPB_ORDER_INPUT, large(30000));
+			b = launch_batch(tree, 9, GPB_ORDER_INPUT, large(30000));
+			c = launch_batch(tree, 10, round == 1 ? GPB_ORDER_KEY : GPB_ORDER_NEAR, 1000);
+			finish_batch(b);
+			finish_batch(c);
+			finish_batch(a);
 		}
 		test_tree_free(tree);
 	}
@@ -710,31 +710,31 @@ chunks_refresh_in_flight(void)
 
 	for (width = test_key_widths(); *width != 0; width++)
 	{
-		TestTree   *tree = flight_tree(*width);
+		TestTree   *tree = batch_tree(*width);
 
 		for (round = 0; round < 4; round++)
 		{
-			Flight	   *a;
-			Flight	   *b;
-			Flight	   *c;
+			LaunchedBatch *a;
+			LaunchedBatch *b;
+			LaunchedBatch *c;
 			uint32		p;
 
 			choose_chunk(300);
-			a = launch_flight(tree, 11, GPB_ORDER_INPUT, large(30000));
-			b = launch_flight(tree, 12, (GpbSearchOrder) (round % 3), 1500);
+			a = launch_batch(tree, 11, GPB_ORDER_INPUT, large(30000));
+			b = launch_batch(tree, 12, (GpbSearchOrder) (round % 3), 1500);
 			/* in place; then elsewhere, as the old place is too small */
 			for (p = 0; p < tree->npages; p++)
 				test_page_redraw(tree, p, tree->page[p].count);
 			if (round == 2)
 				test_tree_fill(tree, 3000, 100);
 			CHECK_OK(test_tree_sync(tree));
-			c = launch_flight(tree, 13, GPB_ORDER_INPUT, 1500);
+			c = launch_batch(tree, 13, GPB_ORDER_INPUT, 1500);
 			if (round == 3)
-				land_flight(c);
-			land_flight(a);
-			land_flight(b);
+				finish_batch(c);
+			finish_batch(a);
+			finish_batch(b);
 			if (round != 3)
-				land_flight(c);
+				finish_batch(c);
 		}
 		test_tree_free(tree);
 	}
@@ -748,17 +748,17 @@ chunks_destroy_in_flight(void)
 
 	for (width = test_key_widths(); *width != 0; width++)
 	{
-		TestTree   *tree = flight_tree(*width);
-		Flight	   *a;
-		Flight	   *b;
+		TestTree   *tree = batch_tree(*width);
+		LaunchedBatch *a;
+		LaunchedBatch *b;
 
 		choose_chunk(300);
-		a = launch_flight(tree, 14, GPB_ORDER_INPUT, large(30000));
-		b = launch_flight(tree, 15, GPB_ORDER_NEAR, 1500);
+		a = launch_batch(tree, 14, GPB_ORDER_INPUT, large(30000));
+		b = launch_batch(tree, 15, GPB_ORDER_NEAR, 1500);
 		test_device.api->mirror_destroy(test_device.device, tree->mirror);
 		tree->mirror = NULL;
-		land_flight(a);
-		land_flight(b);
+		finish_batch(a);
+		finish_batch(b);
 		test_tree_free(tree);
 	}
 	choose_chunk(0);

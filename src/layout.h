@@ -124,6 +124,9 @@ typedef struct GpbMeta
 #define GPB_INNER_ROW_WIDTH (GPB_LOCATOR_WIDTH + 4)
 #define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 8 * GPB_MAX_INCLUDE)
 
+/* The most entries of any page: those with a 4-byte key and a bare locator */
+#define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
+
 /* How the bits of a column are read.  A date is an INT4; a timestamp or timestamptz is an INT8. */
 typedef enum GpbKind
 {

@@ -15,10 +15,6 @@
 
 #include "answer.h"
 
-/* The most entries that any page holds: those with 4-byte keys and a bare locator. */
-#define GPB_MAX_LEAF_ENTRIES \
-	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
-
 /* ---- one leaf ---- */
 
 /*

@@ -47,9 +47,6 @@ StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 /* The least number of ranges that are sorted together, however small work_mem is */
 #define GPB_LEAST_PORTION			1024
 
-/* Number of bytes that one prefetch instruction brings */
-#define GPB_CACHE_LINE			64
-
 struct GpbCpuAnswer
 {
 	GpbWalk    *walk;

@@ -42,7 +42,7 @@ int			gpb_chunk_least = 1 << 15;
 int			gpb_chunk_most = 1 << 17;
 
 /* Number of chunks into which a batch is cut, if that makes them neither too small nor too large */
-#define GPB_CHUNKS			4
+#define GPB_BATCH_CHUNKS	4
 
 /* The most staging of a chunk; answers with exact sums are wide */
 #define GPB_CHUNK_STAGING	((Size) 8 * 1024 * 1024)
@@ -122,7 +122,7 @@ gpb_batch_device_start(GpbBatch *batch)
 	batch->state = device;
 	strlcpy(batch->device_name, gpb_mirror_engine_name(), sizeof(batch->device_name));
 	batch->counters.engine = batch->device_name;
-	device->chunk = Min(Max(batch->n / GPB_CHUNKS, (uint32) gpb_chunk_least), most);
+	device->chunk = Min(Max(batch->n / GPB_BATCH_CHUNKS, (uint32) gpb_chunk_least), most);
 	device->next = batch->first;
 	device->entries_per_range = 1;
 	device->most_pieces = (uint32) Min(Max(batch->memory / 4 / GPB_PIECE_MEMORY, GPB_LEAST_PIECES),

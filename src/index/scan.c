@@ -32,9 +32,6 @@
 #include "index/scan_copy.h"
 #include "index/scan_tuple.h"
 
-/* The most entries of a leaf: those with a 4-byte key and no INCLUDE column */
-#define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
-
 /*
  * A leaf as it was read.  Of its entries, those in [lower, upper) that the keys want have been
  * copied.

@@ -36,9 +36,6 @@
 #define GPB_WALK_GROUP		64
 #define GPB_WALK_EQUAL		8
 
-/* Number of bytes that one prefetch instruction brings */
-#define GPB_CACHE_LINE		64
-
 /* A leaf that was prefetched */
 typedef struct GpbWalkAhead
 {

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_SETTINGS_H
-#define GPB_SETTINGS_H
+#ifndef GPB_MIRROR_SETTINGS_H
+#define GPB_MIRROR_SETTINGS_H
 
 #include "compat.h"
 
@@ -42,4 +42,4 @@ extern int	gpb_segment_blocks;
 #define GPB_SEGMENT_BLOCKS	((uint32) GPB_USUAL_SEGMENT_BLOCKS)
 #endif
 
-#endif							/* GPB_SETTINGS_H */
+#endif							/* GPB_MIRROR_SETTINGS_H */

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_SETTINGS_H
-#define GPB_SETTINGS_H
+#ifndef GPB_EXEC_SETTINGS_H
+#define GPB_EXEC_SETTINGS_H
 
 #include "postgres.h"
 
@@ -21,4 +21,4 @@ extern bool gpb_enable_bucketaggregate; /* gpubtree.enable_bucketaggregate */
 
 extern double gpb_setup_cost;	/* gpubtree.setup_cost */
 
-#endif							/* GPB_SETTINGS_H */
+#endif							/* GPB_EXEC_SETTINGS_H */

@@ -70,7 +70,7 @@ refusal_of(const GpbIdentity *identity)
 }
 
 void
-gpb_refuse(const GpbIdentity *identity, GpbMirrorMode mode)
+gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode)
 {
 	GpbRefusal *refusal = refusal_of(identity);
 	int64		ms;

@@ -14,7 +14,7 @@ extern Size gpb_refusals_size(void);
 extern void gpb_refusals_init_shmem(void);
 
 /* Do not try to mirror the index again soon in this way.  Registry lock held exclusively. */
-extern void gpb_refuse(const GpbIdentity *identity, GpbMirrorMode mode);
+extern void gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode);
 /* Is the index not to be tried again yet in this way?  Registry lock held. */
 extern bool gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode);
 /* Forget that the index was refused.  Takes the registry lock. */

@@ -108,7 +108,7 @@ gpb_give_up(int slot)
 		alone = alone && (i == slot || served_mirrors[i].mirror == NULL);
 	mode = pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode);
 	if (alone)
-		gpb_refuse(&gpb_registry->mirrors[slot].identity, mode);
+		gpb_refuse_mirror(&gpb_registry->mirrors[slot].identity, mode);
 	gpb_registry_discard(slot);
 	LWLockRelease(gpb_registry->lock);
 	ereport(LOG, (errmsg(mode == GPB_MIRROR_FULL ?

@@ -22,8 +22,8 @@
 #include "layout.h"
 
 #define GPB_SHARE_ALL		1024	/* the share that is all keys */
-#define GPB_BALANCE_FIRST	2	/* the first step of the binary search, which ends at ... */
-#define GPB_BALANCE_FOUND	6
+#define GPB_BALANCE_FIRST	2	/* the first step of the binary search */
+#define GPB_BALANCE_FOUND	6	/* the step at which the search has ended */
 #define GPB_BALANCE_AGAIN	256 /* samples for which what was found holds */
 
 typedef struct GpbBalance

@@ -15,8 +15,8 @@
 /* A backend's wait for the service */
 typedef struct GpbServiceWait
 {
-	uint64		heartbeat;		/* the last one seen ... */
-	double		silent_ms;		/* ... and how long there has been no other */
+	uint64		heartbeat;		/* the last heartbeat that was seen */
+	double		silent_ms;		/* how long no other heartbeat has been seen since */
 	instr_time	looked;			/* when that was last looked at */
 } GpbServiceWait;
 

@@ -21,9 +21,9 @@ typedef enum GpbSlotState
 {
 	GPB_SLOT_FREE = 0,
 	GPB_SLOT_CLAIMED,			/* the backend's: it may write slot and staging */
-	GPB_SLOT_SUBMITTED,			/* the service's from here ... */
-	GPB_SLOT_RUNNING,
-	GPB_SLOT_DONE,				/* ... to here: the backend's again */
+	GPB_SLOT_SUBMITTED,			/* the service's: it is to run the request */
+	GPB_SLOT_RUNNING,			/* the service's: the request is in flight */
+	GPB_SLOT_DONE,				/* the backend's again: answered, or failed */
 	GPB_SLOT_ABANDONED			/* its backend is gone; the service frees it */
 } GpbSlotState;
 

@@ -17,11 +17,11 @@ typedef struct GpbStatistics
 {
 	/* the device's, counted by the service */
 	pg_atomic_uint64 requests;	/* aggregates answered */
-	pg_atomic_uint64 batches;	/* batches answered ... */
-	pg_atomic_uint64 keys;		/* ... their keys ... */
-	pg_atomic_uint64 ranges;	/* ... and ranges */
-	pg_atomic_uint64 launches;	/* batches launched on the device ... */
-	pg_atomic_uint64 joined;	/* ... and launches that served several requests at once */
+	pg_atomic_uint64 batches;	/* batches answered */
+	pg_atomic_uint64 keys;		/* keys of the batches answered */
+	pg_atomic_uint64 ranges;	/* ranges of the batches answered */
+	pg_atomic_uint64 launches;	/* batches launched on the device */
+	pg_atomic_uint64 joined;	/* launches that served several requests at once */
 	pg_atomic_uint64 failed_over;	/* requests of all kinds without an answer */
 
 	/* the other engines', counted by the backends */

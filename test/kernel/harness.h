@@ -58,7 +58,7 @@ typedef struct TestMirror
 	TestIndex  *index;
 	GpbDeviceMirror *mirror;
 	uint32	   *changed;		/* a bit for each block */
-	uint32		nblocks;		/* that changed covers */
+	uint32		nblocks;		/* number of blocks that "changed" covers */
 	uint8	   *visible;
 	uint32		heap_blocks;
 	uint64		epoch;			/* of the uploads so far */
@@ -104,13 +104,13 @@ extern void *test_random_ranges(const TestMirror *mirror, const GpbRangesSpec *s
  */
 extern GpbDeviceStatus test_launch(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 								   const void *ranges);
-/* The same, where the ranges are and the answers are to be said by the caller */
+/* Launch as test_launch() does, with ranges and answers in memory that the caller names. */
 extern GpbDeviceStatus test_launch_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 									  const void *ranges, void *answers);
 /* Finish what was launched with these arguments, fetch all records, compare with the model. */
 extern void test_finish(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 						const void *ranges);
-/* The same for a request that was not launched by test_launch() */
+/* Finish a request as test_finish() does, one that was not launched by test_launch(). */
 extern void test_finish_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 						   const void *ranges, const int64 *answers);
 /* Launch and finish. */

@@ -90,7 +90,7 @@ typedef struct TestShape
 	uint32		empty_leaves;	/* one in so many; 0: none */
 	bool		heap_order;		/* locators ascend with the keys */
 	bool		block_order;	/* leaves lie in order of their keys */
-	int64		(*value) (int column, uint32 i);	/* NULL: random */
+	int64		(*value) (int column, uint32 i);	/* NULL if values are random */
 } TestShape;
 
 extern TestIndex *test_index_create(const TestShape *shape);

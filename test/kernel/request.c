@@ -228,7 +228,7 @@ test_random_ranges(const TestMirror *mirror, const GpbRangesSpec *spec, uint64 e
 typedef struct Memory
 {
 	struct Memory *older;		/* of a request on the channel that was abandoned */
-	char	   *allocated;		/* NULL: the channel's slot of the region */
+	char	   *allocated;		/* NULL if it is the channel's slot of the region */
 	char	   *ranges;
 	char	   *answers;
 	size_t		range_bytes;

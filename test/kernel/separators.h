@@ -58,8 +58,9 @@ typedef struct TestTree
 	uint32		root_leaf;
 	uint32		next_child;
 
-	/* as the device has it */
-	char	   *image[TEST_INNER_PAGES * 2];	/* by block; NULL: none, or unknown */
+	/* The inner image as the device has it */
+	char	   *image[TEST_INNER_PAGES * 2];	/* by block; NULL if it has no image, or an unknown
+												 * one */
 	uint32		n;				/* separators of the last set_inner that succeeded */
 	TestSeparator *flat;
 } TestTree;

@@ -254,7 +254,7 @@ struct GpbBucketFunction
 	MemoryContext arguments;	/* what depends on the arguments */
 	GpbBucketOrder order;
 	GpbZoneSettings settings;	/* when the arguments were set, if order.zone */
-	int			nzones;			/* that steps are in */
+	int			nzones;			/* number of zones that the steps are in */
 	pg_tz	   *zone[GPB_MOST_STEPS];
 	bool		boundaries_known;
 	int64	   *boundaries;

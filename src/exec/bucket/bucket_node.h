@@ -160,7 +160,7 @@ struct GpbBucketScan
 	bool		group_null;
 	int64		group_result;
 	bool		any_result;		/* group_result is set, by the group at hand or the one before */
-	GpbRangeTotals *null_totals;	/* that answers the group of NULL; NULL until first needed */
+	GpbRangeTotals *null_totals;	/* answers the group of NULL; NULL until first needed */
 };
 
 #endif							/* GPB_BUCKET_NODE_H */

@@ -36,7 +36,10 @@
 #define GPB_OUTER_MATCH_COST	4	/* to list an entry and combine it with its outer row */
 #define GPB_OUTER_ORDER_COST	2	/* times log2 of a batch's matches: to sort one */
 
-/* As gpb_count_cost() has them: to have a leaf aggregated by the device, and an entry by the CPU */
+/*
+ * The costs of having a leaf aggregated by the device, and an entry by the CPU, as gpb_count_cost()
+ * has them
+ */
 #define GPB_OUTER_DEVICE_LEAF_COST	0.1
 #define GPB_OUTER_COUNT_COST	0.6
 

@@ -18,7 +18,7 @@ typedef struct GpbOuterInput
 	Path	   *outer;
 	double		outer_rows;
 	double		keys;			/* distinct values of the outer rows; 0: as many as rows */
-	double		rows;			/* that come out */
+	double		rows;			/* number of rows that come out */
 	double		matches;		/* index entries found */
 	bool		aggregated;		/* matches are counted, not handed out */
 	bool		index_only;

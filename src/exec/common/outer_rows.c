@@ -23,7 +23,7 @@ struct GpbOuterRows
 	MemoryContext copies;		/* values passed by reference */
 	TupleDesc	descriptor;
 	int			natts;
-	bool	   *wanted;			/* columns that are kept; NULL: all */
+	bool	   *wanted;			/* columns that are kept; NULL if all are */
 	bool		by_value;		/* all that are kept */
 	Datum	   *values;			/* natts of each row */
 	bool	   *isnull;

@@ -29,7 +29,7 @@ typedef struct GpbRangeCondition
 typedef struct GpbRowRange
 {
 	Oid			index;
-	const char *alias;			/* of the table, for EXPLAIN; NULL: the table's name */
+	const char *alias;			/* the table's alias, for EXPLAIN; NULL if it has only its name */
 	int			nconditions;	/* at least one */
 	GpbRangeCondition *conditions;
 	int			nitems;

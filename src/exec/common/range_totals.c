@@ -22,8 +22,8 @@ struct GpbRangeTotals
 	const GpbAnswerColumn **columns;	/* of each item's column; NULL for count(*) */
 	GpbBatch   *batch;
 	const GpbAnswerFormat *format;
-	uint32		n;				/* ranges of the last run ... */
-	int64	   *answers;		/* ... and the answers to them */
+	uint32		n;				/* number of ranges of the last run */
+	int64	   *answers;		/* the answers to those ranges */
 
 	/*
 	 * The answer over the group: "nothing", as long as the group is empty; the answer to its only

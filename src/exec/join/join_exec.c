@@ -215,7 +215,10 @@ gpb_compare_numbers(const void *a, const void *b)
 	return i < j ? -1 : i > j;
 }
 
-/* Get the next part of the list, the first of a new window of keys if need be; false: no more. */
+/*
+ * Get the next part of the list, which may be the first of a new window of keys.  Returns false if
+ * there are no more.
+ */
 static bool
 gpb_next_part(GpbJoinScan *join)
 {
@@ -409,7 +412,10 @@ gpb_join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 	join->after_unmatched = after;
 }
 
-/* The next row without a match as it comes out, or NULL: then the phase may be another. */
+/*
+ * Return the next row without a match as it comes out.  Returns NULL if there is none; then the
+ * phase may be another.
+ */
 static TupleTableSlot *
 gpb_next_unmatched(GpbJoinScan *join)
 {

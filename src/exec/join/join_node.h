@@ -168,7 +168,7 @@ typedef struct GpbJoinScan
 	uint32		unmatched;		/* first row not looked at */
 	uint32		unmatched_end;
 	GpbJoinPhase after_unmatched;
-	int64		loaded_row;		/* whose values the scan tuple has; -1: none */
+	int64		loaded_row;		/* the row whose values the scan tuple has; -1 if it has none */
 
 	/* for EXPLAIN, beside those of the batch */
 	uint64		inner_removed;

@@ -37,7 +37,7 @@ typedef struct GpbRankParts
 	int64	   *answers;		/* of so many entries each */
 	uint32		n;
 	uint32		counted;		/* parts with an answer */
-	double		entries;		/* that a part has, about */
+	double		entries;		/* number of entries that a part has, about */
 } GpbRankParts;
 
 struct GpbRankFinder

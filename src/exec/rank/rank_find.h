@@ -37,7 +37,7 @@ typedef struct GpbRankCuts
 {
 	GpbKeyRange *parts;			/* palloc'd */
 	uint32		n;				/* at least 1; 1: the range fits a leaf, or is one key */
-	double		leaves;			/* that a part has, about */
+	double		leaves;			/* number of leaves that a part has, about */
 } GpbRankCuts;
 
 /*

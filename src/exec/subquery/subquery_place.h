@@ -31,8 +31,8 @@ typedef struct GpbChoice
 	SubPlan    *subplan;
 	GpbSubqueryCandidate *candidate;
 	GpbSubqueryMatch *match;
-	int			range;			/* which of the node's ranges */
-	int		   *items;			/* which item of the range each of the candidate's aggregates is */
+	int			range;			/* number of the range among the node's */
+	int		   *items;			/* for each of the candidate's aggregates, its item of the range */
 } GpbChoice;
 
 /*

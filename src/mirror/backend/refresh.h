@@ -41,8 +41,8 @@ typedef struct GpbRefresh
 
 	GpbRequest *request[GPB_REFRESH_DEPTH];
 	int			nrequests;
-	int			filling;		/* which of them */
-	int			npages;			/* in its staging */
+	int			filling;		/* number of the request whose staging is being filled */
+	int			npages;			/* pages in that staging */
 } GpbRefresh;
 
 /* ---- refresh_transfer.c ---- */

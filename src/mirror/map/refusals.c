@@ -33,7 +33,7 @@ typedef struct GpbRefusal
 typedef struct GpbRefusals
 {
 	GpbRefusal	refused[GPB_REFUSALS];
-	int			next;			/* which of them is overwritten next */
+	int			next;			/* number of the one that is overwritten next */
 } GpbRefusals;
 
 static GpbRefusals *refusals = NULL;

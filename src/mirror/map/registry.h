@@ -63,7 +63,7 @@ typedef struct GpbMirrorSlot
 	pg_atomic_uint32 nblocks;	/* of the index at the last refresh */
 	pg_atomic_uint64 epoch;		/* published (rule M5); 0: never refreshed */
 	pg_atomic_uint64 last_used; /* TimestampTz */
-	pg_atomic_uint64 refreshes; /* that copied something */
+	pg_atomic_uint64 refreshes; /* refreshes that copied something */
 	pg_atomic_uint64 leaves;	/* in the inner image */
 	pg_atomic_uint64 memory;	/* bytes on the device */
 	pg_atomic_uint32 inner_blocks;	/* level-1 pages at the last refresh, if inner-only */

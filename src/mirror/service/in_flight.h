@@ -46,10 +46,13 @@ extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblock
 /* Does the slot ask for a range aggregate, which statistics count apart? */
 extern bool gpb_slot_is_aggregate(const GpbRequestSlot *slot);
 
-/* A launch for n slots is in flight on a channel from here on ... */
+/*
+ * Note that a launch for n slots is in flight on a channel, until gpb_has_ended() says that it has
+ * ended and it is taken from the channel.
+ */
 extern void gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n);
 extern bool gpb_any_in_flight(void);
-/* ... until it has ended and is taken from it. */
+/* Has the launch in flight on the channel ended? */
 extern bool gpb_has_ended(int channel);
 extern GpbLaunch gpb_take_launch(int channel);
 

@@ -15,7 +15,7 @@
 /* The device's side of a registry slot */
 typedef struct GpbServed
 {
-	GpbDeviceMirror *mirror;	/* NULL: none yet */
+	GpbDeviceMirror *mirror;	/* NULL if it has none yet */
 	GpbInnerPages *inner;
 	uint64		generation;		/* of the registry slot it was made for */
 	bool		has_inner;

@@ -13,7 +13,7 @@
 #include "device/device.h"
 
 extern const GpbDeviceApi *gpb_api;
-extern GpbDevice *gpb_device;	/* NULL: none is open */
+extern GpbDevice *gpb_device;	/* NULL if none is open */
 
 /*
  * Open the device that gpubtree.device names.  Returns false if there is none: one log line, and

@@ -276,7 +276,7 @@ struct EmulatedStream
 
 struct EmulatedEvent
 {
-	EmulatedStream *stream = nullptr;	/* that it was last recorded in */
+	EmulatedStream *stream = nullptr;	/* the stream in which it was recorded last */
 	uint64_t	recorded = 0;
 	uint64_t	reached = 0;
 };

@@ -73,6 +73,7 @@ GPB_SORT_MERGE(GPB_ELEMENT *from, GPB_ELEMENT *to, uint32 n)
 	return from;
 }
 
+/* Sort n elements, as key_sort.h says of the functions made from this. */
 GPB_ELEMENT *
 GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 {

@@ -96,6 +96,7 @@ gpb_batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 		gpb_batch_aggregate(batch, entry->number, entry->key, entry->row);
 }
 
+/* The heap visits of the batch, prepared at the first call. */
 static GpbHeapVisit *
 gpb_batch_visit(GpbBatch *batch)
 {

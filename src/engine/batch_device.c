@@ -168,6 +168,10 @@ gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	return *lost ? NULL : chunk;
 }
 
+/*
+ * Begin a session: the steps of a reader up to the visibility map.  Returns false if the mirror or
+ * a slot cannot be had.
+ */
 static bool
 gpb_device_open(GpbBatch *batch, GpbBatchDevice *device)
 {
@@ -490,6 +494,7 @@ gpb_compare_matches(const void *a, const void *b)
 
 /* ---- a chunk ---- */
 
+/* Take all that came of an aggregated chunk: its answers, the entries for the heap, its pieces. */
 static GpbChunkOutcome
 gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
 						   const GpbRangesResult *result)
@@ -606,6 +611,10 @@ gpb_device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
 	return device->next == batch->n ? GPB_FILL_DONE : GPB_FILL_FULL;
 }
 
+/*
+ * Go on, by one session with the service.  Its slots are given back before the last pieces are
+ * walked.
+ */
 static GpbFillOutcome
 gpb_batch_device_fill(GpbBatch *batch)
 {

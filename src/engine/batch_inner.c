@@ -84,6 +84,7 @@ typedef struct GpbInnerFinder
 
 /* ---- requests ---- */
 
+/* The bytes of a key in staging. */
 static int
 gpb_inner_width(const GpbBatch *batch)
 {
@@ -295,6 +296,10 @@ gpb_inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
 	return left;
 }
 
+/*
+ * Hand out the leaves of the first chunk that was sent.  The CPU's part of the chunk comes first,
+ * without leaves; then the device is waited for.
+ */
 static uint32
 gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
 			   const uint32 **leaves)
@@ -335,6 +340,7 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 	return end - at;
 }
 
+/* Give all requests back; the leaves handed out stay. */
 static void
 gpb_inner_pause(GpbBatch *batch)
 {

@@ -206,6 +206,7 @@ gpb_batch_scan_next(GpbBatchScan *state)
 	}
 }
 
+/* Go on, row by row, until the list is full or all ranges are done. */
 static GpbFillOutcome
 gpb_batch_scan_fill(GpbBatch *batch)
 {
@@ -234,8 +235,8 @@ gpb_batch_scan_fill(GpbBatch *batch)
 			gpb_batch_scan_next(state);
 			continue;
 		}
-		tid = *found;			/* the TID of the chain's root; the fetch moves on to that of the
-								 * visible tuple */
+		/* This is the TID of the chain's root; the fetch moves on to that of the visible tuple. */
+		tid = *found;
 		if (index_fetch_heap(state->scan, state->slot))
 			gpb_batch_scan_add(batch, state, &tid);
 		batch->counters.heap_fetches++;

@@ -56,6 +56,7 @@ gpb_count_bits(const bits8 *bitmap, uint32 n)
 	return count;
 }
 
+/* Find the values of an array, which is detoasted if need be. */
 static void
 gpb_elements_open(Datum value, GpbElements *elements)
 {
@@ -140,6 +141,7 @@ gpb_encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64
 	return kept;
 }
 
+/* Make a set of single keys from elements that equal one key each. */
 static void
 gpb_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {
@@ -174,6 +176,7 @@ gpb_unite_ranges(GpbArrayKeys *set)
 	set->n = kept;
 }
 
+/* Make a set of ranges from elements that may equal several keys each. */
 static void
 gpb_range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
 			   GpbArrayKeys *set)

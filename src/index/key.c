@@ -270,6 +270,7 @@ gpb_datetime_last(const GpbLayout *layout)
 	return (uint64) (DATE_END_JULIAN - 1 - DATETIME_MIN_JULIAN) + 2;
 }
 
+/* The value with this ordinal. */
 static int64
 gpb_datetime_value(const GpbLayout *layout, uint64 ordinal)
 {
@@ -283,6 +284,7 @@ gpb_datetime_value(const GpbLayout *layout, uint64 ordinal)
 		(int64) (ordinal - 1);
 }
 
+/* Compare the value with this ordinal with a value of the comparison's type. */
 static int
 gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
 					 uint64 ordinal, Datum value)

@@ -40,6 +40,7 @@ gpb_range_is_empty(const GpbRange *range)
 	return !gpb_bound_less(range->lo, range->hi);
 }
 
+/* Narrow *range to what lies in *by too. */
 static inline void
 gpb_range_clip(GpbRange *range, const GpbRange *by)
 {

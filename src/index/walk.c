@@ -155,6 +155,7 @@ gpb_walk_keys(const GpbWalk *walk, uint32 i)
 	return keys;
 }
 
+/* The range that is number i in lows, from bound to bound. */
 static inline GpbRange
 gpb_walk_range(const GpbWalk *walk, uint32 i)
 {
@@ -493,6 +494,10 @@ gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from
 	return to < from + GPB_WALK_EQUAL ? to : gpb_page_keys_upto(page, width, count, key);
 }
 
+/*
+ * Add the entries [from, to), if there are any, as a hit of range i of lows.  Returns the number of
+ * hits.
+ */
 static inline int
 gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
 {

@@ -46,6 +46,7 @@ gpb_redo_release(Buffer buffer)
 		UnlockReleaseBuffer(buffer);
 }
 
+/* Finish the redo of a page: set its LSN and mark its buffer dirty. */
 static void
 gpb_redo_done(XLogReaderState *record, Buffer buffer)
 {
@@ -70,6 +71,7 @@ gpb_redo_complete_split(XLogReaderState *record, uint8 block_id)
 	gpb_redo_release(buffer);
 }
 
+/* Redo the insertion of an entry, having checked that it fits. */
 static void
 gpb_redo_entry(Page page, uint16 position, const char *key, const char *row)
 {

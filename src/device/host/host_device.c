@@ -100,6 +100,7 @@ gpb_host_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirr
 	return GPB_DEVICE_OK;
 }
 
+/* Complete the requests that read the mirror, then free it. */
 static void
 gpb_host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 {
@@ -160,6 +161,7 @@ gpb_host_image_for(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 	return &mirror->chunks[c][block % GPB_HOST_CHUNK];
 }
 
+/* Take page images, after the launched requests that read the mirror's images were completed. */
 static GpbDeviceStatus
 gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 *blocks,
 				const void *pages, uint64 epoch)
@@ -207,6 +209,7 @@ gpb_host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
 	}
 }
 
+/* Replace the inner image.  The launched requests that read it are completed first. */
 static GpbDeviceStatus
 gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 				   const uint32 *blocks, const uint32 *counts, uint32 root_leaf)

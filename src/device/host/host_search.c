@@ -217,6 +217,10 @@ gpb_host_next_digit(GpbHostSearch *search, int shift)
 		gpb_host_enter(search, GPB_HOST_LOOK_UP);
 }
 
+/*
+ * Phase COLLECT, up to key "end": copy keys to be sorted, and find the bits in which they differ.
+ * After the last key choose the digit to sort by first.
+ */
 static void
 gpb_host_collect(GpbHostSearch *search, uint32 end)
 {
@@ -246,6 +250,10 @@ gpb_host_digit(const GpbHostSearch *search, uint64 key)
 	return (uint32) (key >> search->shift) & (GPB_DIGITS - 1);
 }
 
+/*
+ * Phase COUNT, up to key "end": count the keys that have each digit.  After the last key compute
+ * where those of each digit begin.
+ */
 static void
 gpb_host_count(GpbHostSearch *search, uint32 end)
 {
@@ -266,6 +274,10 @@ gpb_host_count(GpbHostSearch *search, uint32 end)
 	gpb_host_enter(search, GPB_HOST_MOVE);
 }
 
+/*
+ * Phase MOVE, up to key "end": move each key to where those of its digit go.  After the last key go
+ * on to the next digit.
+ */
 static void
 gpb_host_move(GpbHostSearch *search, uint32 end)
 {
@@ -345,6 +357,7 @@ gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
 	}
 }
 
+/* Free what sorting took; the batch is complete. */
 static void
 gpb_host_end(GpbDevice *device, GpbHostSearch *search)
 {
@@ -355,6 +368,7 @@ gpb_host_end(GpbDevice *device, GpbHostSearch *search)
 	search->phase = GPB_HOST_ENDED;
 }
 
+/* Do one step of the phase at hand. */
 static void
 gpb_host_step(GpbDevice *device, GpbHostSearch *search)
 {

@@ -316,8 +316,8 @@ gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
 /* ---- what comes back ---- */
 
 /*
- * Take the answers to a chunk, which lie in its staging.  What else comes of a range is added later,
- * and to a total the chunks are.
+ * Store the answers to a chunk, which lie in its staging: pieces and heap entries of its ranges are
+ * added later.  A total is added to the batch's.
  */
 static void
 gpb_device_answers(GpbBatch *batch, GpbChunkRequest *chunk)

@@ -106,6 +106,33 @@ my ($ranges, $rows) = gpb_counter_and_rows($node, 'Ranges', 'SELECT w.id, count(
 is($rows, 32, 'LIMIT 3: one small batch of outer rows is read');
 is($ranges, 32, 'LIMIT 3: and searched');
 
+# ---- the price of further columns ----
+
+# The device adds up several columns of an entry for little more than one.
+sub gpb_price
+{
+	my ($query) = @_;
+	my $plan = $node->safe_psql('postgres', "EXPLAIN $query");
+	like($plan, qr/^Custom Scan \(Gpubtree/, "our plan: $query");
+	return $plan =~ /cost=[\d.]+\.\.([\d.]+)/ ? $1 : die $plan;
+}
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE columns (k int, v1 int, v2 int, v3 int, v4 int);
+INSERT INTO columns SELECT i, i, i, i, i FROM generate_series(1, 100000) i;
+CREATE INDEX columns_k ON columns USING gpubtree (k) INCLUDE (v1, v2, v3, v4);
+VACUUM ANALYZE columns;
+SQL
+foreach my $shape (
+	'SELECT k / 10000, %s FROM columns t GROUP BY 1',
+	'SELECT %s FROM columns t WHERE k = ANY (ARRAY(SELECT generate_series(1, 1000)))',
+	'SELECT b.id, %s FROM b JOIN columns t ON t.k >= b.lo * 10 AND t.k < b.hi * 1000 GROUP BY b.id')
+{
+	my $one = gpb_price(sprintf $shape, 'sum(t.v1)');
+	my $four = gpb_price(sprintf $shape, 'sum(t.v1), sum(t.v2), sum(t.v3), sum(t.v4)');
+	cmp_ok($four, '<', 1.5 * $one, "four columns cost little more: $shape");
+}
+
 # ---- cancel ----
 
 my $session = $node->background_psql('postgres', on_error_stop => 0);

@@ -90,16 +90,16 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 			   const GpbAggregateItem *items, int nitems)
 {
 	GpbOuterInput input = {0};
-	int			more = gpb_count_columns(items, nitems) - 1;
 
 	/* the elements are what a join has as outer rows */
 	input.index = index;
 	input.outer_rows = gpb_estimate_elements(arrays);
 	input.matches = clamp_row_est(index->rel->rows);
 	input.aggregated = true;
+	input.more_columns = gpb_count_columns(items, nitems) - 1;
 	input.index_only = true;
 	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
-		cpu_operator_cost * (GPB_ARRAY_START_COST + more * input.matches);
+		cpu_operator_cost * GPB_ARRAY_START_COST;
 }
 
 /* ---- begin and end ---- */

@@ -120,7 +120,8 @@ gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *pla
 	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) *
 					 cpu_operator_cost +
 					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
-		gpb_count_cost(root, index, entries, false) + (columns - 1) * entries * cpu_operator_cost;
+		gpb_count_cost(root, index, entries, false) +
+		(columns - 1) * gpb_column_cost(index, entries);
 
 	*startup_cost = startup + run * Min(GPB_FIRST_BATCH / buckets, 1.0);
 	*total_cost = startup + run;

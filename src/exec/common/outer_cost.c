@@ -145,19 +145,23 @@ gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doub
 
 	if (gpb_is_on_device(input, batch))
 		return cpu_operator_cost * (GPB_OUTER_DEVICE_COST * rows +
-									GPB_OUTER_DEVICE_LEAF_COST * further);
+									GPB_OUTER_DEVICE_LEAF_COST * further) *
+			(1 + input->more_columns);
 	return cpu_operator_cost * GPB_OUTER_LEAF_COST * leaves +
 		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
 					   visits, batch_visits);
 }
 
-/* The price of a match, in units of cpu_operator_cost; a device aggregates without the CPU. */
+/*
+ * The price of a match, in units of cpu_operator_cost; a device aggregates without the CPU, which
+ * adds one value for each further column.
+ */
 static double
 gpb_match_cost(const GpbOuterInput *input, double batch)
 {
 	if (!input->aggregated)
 		return GPB_OUTER_MATCH_COST;
-	return gpb_is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST;
+	return gpb_is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST + input->more_columns;
 }
 
 /*

@@ -21,6 +21,7 @@ typedef struct GpbOuterInput
 	double		rows;			/* number of rows that come out */
 	double		matches;		/* index entries found */
 	bool		aggregated;		/* matches are counted, not handed out */
+	int			more_columns;	/* that are aggregated beside a first one */
 	bool		index_only;
 	bool		in_order;
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */

@@ -401,3 +401,13 @@ gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besi
 			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
 	return cost + gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac, beside_index_scan);
 }
+
+Cost
+gpb_column_cost(const IndexOptInfo *index, double entries)
+{
+	double		leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
+
+	if (gpb_mirror_available())
+		return Min(leaves, index->pages) * 0.1 * cpu_operator_cost;
+	return entries * cpu_operator_cost;
+}

@@ -85,4 +85,10 @@ extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits
 extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
 						   bool beside_index_scan);
 
+/*
+ * The price of adding up one more column of so many entries: a device reads the leaves once more,
+ * and the CPU adds one more value of each entry.
+ */
+extern Cost gpb_column_cost(const IndexOptInfo *index, double entries);
+
 #endif							/* GPB_PLAN_RULES_H */

@@ -93,8 +93,6 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 						 double rows, PathTarget *target, Cost *startup_cost, Cost *total_cost)
 {
 	GpbOuterInput input = {0};
-	Cost		added;
-	int			more = gpb_count_columns(items, nitems) - 1;
 
 	input.index = index;
 	input.outer = outer;
@@ -102,15 +100,8 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	input.rows = rows;
 	input.matches = outer->rows * entries;
 	input.aggregated = true;
+	input.more_columns = gpb_count_columns(items, nitems) - 1;
 	input.index_only = true;
 	input.target = target;
 	gpb_outer_cost(root, &input, startup_cost, total_cost);
-
-	/*
-	 * A further column is one more value to be added for each entry; the entries of the first batch
-	 * come before the first row.
-	 */
-	added = more * input.matches * cpu_operator_cost;
-	*startup_cost += added * Min(GPB_FIRST_BATCH / Max(outer->rows, 1), 1);
-	*total_cost += added;
 }

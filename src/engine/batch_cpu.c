@@ -319,27 +319,54 @@ gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 }
 
 /*
- * Aggregate the entries of a hit, all of which are visible.  Many are aggregated a column at a
- * time.
+ * Aggregate the entries of a long hit, all of which are visible, a column at a time.  Not inlined,
+ * so that the registers are left to the loop over short hits.
  */
-static inline void
-gpb_batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+static pg_noinline void
+gpb_batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
-	const GpbLayout *layout = &batch->program.layout;
-	int64	   *answer = gpb_batch_answer(batch, hit->number);
 	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
-	int			at;
 
-	batch->counters.matches += pick.n;
-	if (pick.n >= GPB_WIDE_SPAN)
+	gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
+					gpb_batch_answer(batch, hit->number));
+}
+
+/* Aggregate the hits of a leaf, all of whose entries are visible. */
+static pg_noinline void
+gpb_batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
+{
+	const GpbAnswerFormat *format = &batch->format;
+	const GpbLayout *layout = &batch->program.layout;
+	bool		keys = format->ncolumns > 0 && format->column[0].column == 0;
+	int			i;
+
+	for (i = 0; i < cpu->nhits; i++)
 	{
-		gpb_leaf_answer(page, &batch->program, &batch->format, &pick, answer);
-		return;
+		const GpbWalkHit *hit = &cpu->hits[i];
+		int64	   *answer;
+		int			at;
+
+		if (hit->to - hit->from >= GPB_WIDE_SPAN)
+		{
+			gpb_batch_aggregate_span(batch, page, hit);
+			continue;
+		}
+		answer = gpb_batch_answer(batch, hit->number);
+		for (at = hit->from; at < hit->to; at++)
+			gpb_answer_add_entry(format, layout, answer,
+								 keys ? gpb_page_key(page, layout->key_width, at) : 0,
+								 gpb_page_row(page, layout->row_width, at));
 	}
-	for (at = hit->from; at < hit->to; at++)
-		gpb_answer_add_entry(&batch->format, layout, answer,
-							 gpb_page_key(page, layout->key_width, at),
-							 gpb_page_row(page, layout->row_width, at));
+}
+
+/* List the hits of a leaf, for which there is room. */
+static void
+gpb_batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
+{
+	int			i;
+
+	for (i = 0; i < cpu->nhits; i++)
+		gpb_batch_list_hit(batch, page, &cpu->hits[i]);
 }
 
 /*
@@ -354,7 +381,6 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 {
 	const GpbLayout *layout = &batch->program.layout;
 	bool		list = batch->program.list_entries;
-	int			i;
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
@@ -363,12 +389,12 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 		(!batch->heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
 		return false;
 
-	for (i = 0; i < cpu->nhits; i++)
+	if (list)
+		gpb_batch_list_hits(batch, cpu, page);
+	else
 	{
-		if (list)
-			gpb_batch_list_hit(batch, page, &cpu->hits[i]);
-		else
-			gpb_batch_aggregate_hit(batch, page, &cpu->hits[i]);
+		gpb_batch_aggregate_hits(batch, cpu, page);
+		batch->counters.matches += entries;
 	}
 	cpu->nhits = 0;
 	return true;

@@ -319,8 +319,8 @@ gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 }
 
 /*
- * Aggregate the entries of a long hit, all of which are visible, a column at a time.  Not inlined,
- * so that the registers are left to the loop over short hits.
+ * Aggregate the entries of a long hit, all of which are visible, a column at a time.  Neither this
+ * nor the loop over the hits is inlined, so that the loop has the registers to itself.
  */
 static pg_noinline void
 gpb_batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)

@@ -28,7 +28,7 @@ static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
 /* shmem_request_hook: ask for the shared memory of the mirror. */
 static void
-gpb_shmem_request(void)
+shmem_request(void)
 {
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
@@ -37,7 +37,7 @@ gpb_shmem_request(void)
 
 /* shmem_startup_hook: create the shared memory of the mirror, or attach to it. */
 static void
-gpb_shmem_startup(void)
+shmem_startup(void)
 {
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
@@ -72,9 +72,9 @@ _PG_init(void)
 	MarkGUCPrefixReserved("gpubtree");
 
 	previous_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = gpb_shmem_request;
+	shmem_request_hook = shmem_request;
 	previous_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = gpb_shmem_startup;
+	shmem_startup_hook = shmem_startup;
 	gpb_mirror_register_service();
 	gpb_watch_drops();
 }

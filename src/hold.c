@@ -21,8 +21,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 
-static char *gpb_hold_point = NULL;
-static int	gpb_hold_lock = GPB_HOLD_LOCK;
+static char *hold_point = NULL;
+static int	hold_lock = GPB_HOLD_LOCK;
 
 /* Define the settings of hold points, when the library is loaded. */
 void
@@ -30,11 +30,11 @@ gpb_hold_init(void)
 {
 	DefineCustomStringVariable("gpubtree.hold_point",
 							   "Names the point at which this session waits for an advisory lock.",
-							   NULL, &gpb_hold_point, "", PGC_USERSET,
+							   NULL, &hold_point, "", PGC_USERSET,
 							   GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.hold_lock",
 							"Number of the advisory lock that is waited for.",
-							NULL, &gpb_hold_lock, GPB_HOLD_LOCK, 0, INT_MAX, PGC_USERSET,
+							NULL, &hold_lock, GPB_HOLD_LOCK, 0, INT_MAX, PGC_USERSET,
 							GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
@@ -53,7 +53,7 @@ gpb_hold_number(const char *name, const char *description, int *number)
 bool
 gpb_hold_wanted(const char *point)
 {
-	return gpb_hold_point != NULL && strcmp(gpb_hold_point, point) == 0;
+	return hold_point != NULL && strcmp(hold_point, point) == 0;
 }
 
 /* Raise an error if the session asked for this point. */
@@ -71,9 +71,9 @@ gpb_hold(const char *point)
 	if (!gpb_hold_wanted(point))
 		return;
 	DirectFunctionCall2(pg_advisory_lock_int4, Int32GetDatum(0),
-						Int32GetDatum(gpb_hold_lock));
+						Int32GetDatum(hold_lock));
 	DirectFunctionCall2(pg_advisory_unlock_int4, Int32GetDatum(0),
-						Int32GetDatum(gpb_hold_lock));
+						Int32GetDatum(hold_lock));
 }
 
 /* In the service: wait as long as there is a file that asks for this point. */

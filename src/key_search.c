@@ -31,13 +31,13 @@ typedef struct GpbKeySearcher
 /* ---- plain C ---- */
 
 static int
-gpb_below4_plain(const void *page, int n, uint64 key)
+below4_plain(const void *page, int n, uint64 key)
 {
 	return gpb_keys_lower_bound(page, 4, n, key);
 }
 
 static int
-gpb_below8_plain(const void *page, int n, uint64 key)
+below8_plain(const void *page, int n, uint64 key)
 {
 	return gpb_keys_lower_bound(page, 8, n, key);
 }
@@ -74,19 +74,19 @@ gpb_many_plain(const void *page, int key_width, int n, const uint64 *keys, int n
 }
 
 static void
-gpb_many4_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many4_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	gpb_many_plain(page, 4, n, keys, nkeys, below);
 }
 
 static void
-gpb_many8_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many8_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	gpb_many_plain(page, 8, n, keys, nkeys, below);
 }
 
-static const GpbKeySearcher gpb_searcher_plain = {
-	"plain", gpb_below4_plain, gpb_below8_plain, gpb_many4_plain, gpb_many8_plain
+static const GpbKeySearcher searcher_plain = {
+	"plain", below4_plain, below8_plain, many4_plain, many8_plain
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -108,7 +108,7 @@ static const GpbKeySearcher gpb_searcher_plain = {
  */
 
 static GPB_TARGET_AVX2 int
-gpb_below4_avx2(const void *page, int n, uint64 key)
+below4_avx2(const void *page, int n, uint64 key)
 {
 	const int  *keys = (const int *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m256i sign = _mm256_set1_epi32((int) 0x80000000u);
@@ -143,7 +143,7 @@ gpb_below4_avx2(const void *page, int n, uint64 key)
 }
 
 static GPB_TARGET_AVX2 int
-gpb_below8_avx2(const void *page, int n, uint64 key)
+below8_avx2(const void *page, int n, uint64 key)
 {
 	const uint64 *keys = (const uint64 *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
@@ -176,7 +176,7 @@ gpb_below8_avx2(const void *page, int n, uint64 key)
 }
 
 static GPB_TARGET_AVX2 void
-gpb_many4_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many4_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	const int  *all = (const int *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m256i sign = _mm256_set1_epi32((int) 0x80000000u);
@@ -208,11 +208,11 @@ gpb_many4_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *b
 			below[first + i] = (uint16) found[i];
 	}
 	for (; first < nkeys; first++)
-		below[first] = (uint16) gpb_below4_avx2(page, n, keys[first]);
+		below[first] = (uint16) below4_avx2(page, n, keys[first]);
 }
 
 static GPB_TARGET_AVX2 void
-gpb_many8_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many8_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	const long long *all = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
@@ -249,17 +249,17 @@ gpb_many8_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *b
 			below[first + i] = (uint16) found[i];
 	}
 	for (; first < nkeys; first++)
-		below[first] = (uint16) gpb_below8_avx2(page, n, keys[first]);
+		below[first] = (uint16) below8_avx2(page, n, keys[first]);
 }
 
-static const GpbKeySearcher gpb_searcher_avx2 = {
-	"AVX2", gpb_below4_avx2, gpb_below8_avx2, gpb_many4_avx2, gpb_many8_avx2
+static const GpbKeySearcher searcher_avx2 = {
+	"AVX2", below4_avx2, below8_avx2, many4_avx2, many8_avx2
 };
 
 /* ---- AVX-512 ---- */
 
 static GPB_TARGET_AVX512 int
-gpb_below4_avx512(const void *page, int n, uint64 key)
+below4_avx512(const void *page, int n, uint64 key)
 {
 	const int  *keys = (const int *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m512i k = _mm512_set1_epi32((int) (uint32) key);
@@ -290,7 +290,7 @@ gpb_below4_avx512(const void *page, int n, uint64 key)
 }
 
 static GPB_TARGET_AVX512 int
-gpb_below8_avx512(const void *page, int n, uint64 key)
+below8_avx512(const void *page, int n, uint64 key)
 {
 	const long long *keys = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
 	const __m512i k = _mm512_set1_epi64((long long) key);
@@ -321,7 +321,7 @@ gpb_below8_avx512(const void *page, int n, uint64 key)
 }
 
 static GPB_TARGET_AVX512 void
-gpb_many4_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many4_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	const int  *all = (const int *) ((const char *) page + GPB_PAGE_HEADER);
 	int			first;
@@ -346,11 +346,11 @@ gpb_many4_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 
 		_mm256_storeu_si256((__m256i *) (below + first), _mm512_cvtepi32_epi16(base));
 	}
 	for (; first < nkeys; first++)
-		below[first] = (uint16) gpb_below4_avx512(page, n, keys[first]);
+		below[first] = (uint16) below4_avx512(page, n, keys[first]);
 }
 
 static GPB_TARGET_AVX512 void
-gpb_many8_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
+many8_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below)
 {
 	const long long *all = (const long long *) ((const char *) page + GPB_PAGE_HEADER);
 	int			first;
@@ -373,18 +373,18 @@ gpb_many8_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 
 		_mm_storeu_si128((__m128i *) (below + first), _mm512_cvtepi64_epi16(base));
 	}
 	for (; first < nkeys; first++)
-		below[first] = (uint16) gpb_below8_avx512(page, n, keys[first]);
+		below[first] = (uint16) below8_avx512(page, n, keys[first]);
 }
 
-static const GpbKeySearcher gpb_searcher_avx512 = {
-	"AVX-512", gpb_below4_avx512, gpb_below8_avx512, gpb_many4_avx512, gpb_many8_avx512
+static const GpbKeySearcher searcher_avx512 = {
+	"AVX-512", below4_avx512, below8_avx512, many4_avx512, many8_avx512
 };
 #endif							/* x86-64 */
 
 /* ---- the choice ---- */
 
 /* The form in use, or NULL until the first search */
-static const GpbKeySearcher *gpb_searcher = NULL;
+static const GpbKeySearcher *searcher_here = NULL;
 
 bool
 gpb_key_search_force(GpbKeySearchForm form)
@@ -396,16 +396,16 @@ gpb_key_search_force(GpbKeySearchForm form)
 			if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx2") ||
 				!__builtin_cpu_supports("popcnt"))
 				return false;
-			gpb_searcher = &gpb_searcher_avx512;
+			searcher_here = &searcher_avx512;
 			return true;
 		case GPB_KEY_SEARCH_AVX2:
 			if (!__builtin_cpu_supports("avx2"))
 				return false;
-			gpb_searcher = &gpb_searcher_avx2;
+			searcher_here = &searcher_avx2;
 			return true;
 #endif
 		case GPB_KEY_SEARCH_PLAIN:
-			gpb_searcher = &gpb_searcher_plain;
+			searcher_here = &searcher_plain;
 			return true;
 		default:
 			return false;
@@ -414,28 +414,28 @@ gpb_key_search_force(GpbKeySearchForm form)
 
 /* The form in use; the first call chooses the widest that the CPU has. */
 static inline const GpbKeySearcher *
-gpb_choose_searcher(void)
+choose_searcher(void)
 {
 	int			form = GPB_KEY_SEARCH_AVX512;
 
-	if (__builtin_expect(gpb_searcher == NULL, 0))
+	if (__builtin_expect(searcher_here == NULL, 0))
 	{
 		while (!gpb_key_search_force((GpbKeySearchForm) form))
 			form--;
 	}
-	return gpb_searcher;
+	return searcher_here;
 }
 
 const char *
 gpb_key_search_name(void)
 {
-	return gpb_choose_searcher()->name;
+	return choose_searcher()->name;
 }
 
 int
 gpb_page_keys_below(const void *page, int key_width, int n, uint64 key)
 {
-	const GpbKeySearcher *searcher = gpb_choose_searcher();
+	const GpbKeySearcher *searcher = choose_searcher();
 
 	return key_width == 8 ? searcher->below8(page, n, key) : searcher->below4(page, n, key);
 }
@@ -452,7 +452,7 @@ void
 gpb_page_keys_below_many(const void *page, int key_width, int n, const uint64 *keys,
 						 int nkeys, uint16 *below)
 {
-	const GpbKeySearcher *searcher = gpb_choose_searcher();
+	const GpbKeySearcher *searcher = choose_searcher();
 
 	if (key_width == 8)
 		searcher->many8(page, n, keys, nkeys, below);

@@ -25,8 +25,8 @@
 
 /* Fill in a record for an entry of range number "number". */
 static inline void
-gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 flags,
-				 uint64 key, const char *row)
+entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 flags,
+			 uint64 key, const char *row)
 {
 	entry->number = number;
 	entry->flags = flags;
@@ -36,7 +36,7 @@ gpb_entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uin
 
 /* Add one visible entry to the answer of its range. */
 static inline void
-gpb_batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
+batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 {
 	batch->counters.matches++;
 	gpb_answer_add_entry(&batch->format, &batch->program.layout,
@@ -63,7 +63,7 @@ gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
 
 /* Add a record to the list, and return it to be filled in. */
 static inline GpbRangeEntry *
-gpb_batch_next_match(GpbBatch *batch)
+batch_next_match(GpbBatch *batch)
 {
 	Assert(batch->nmatches < batch->most_matches);
 	if (unlikely(batch->nmatches == batch->room))
@@ -75,10 +75,10 @@ void
 gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 {
 	if (batch->program.list_entries)
-		gpb_entry_record(batch, gpb_batch_next_match(batch), i,
-						 batch->heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
+		entry_record(batch, batch_next_match(batch), i,
+					 batch->heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
 	else
-		gpb_batch_aggregate(batch, i, key, row);
+		batch_aggregate(batch, i, key, row);
 }
 
 /*
@@ -86,25 +86,25 @@ gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
  * answer, or marked visible in the list.
  */
 static void
-gpb_batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
+batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 {
 	GpbBatch   *batch = (GpbBatch *) arg;
 
 	if (batch->program.list_entries)
 		entry->flags |= GPB_RANGE_ENTRY_VISIBLE;
 	else
-		gpb_batch_aggregate(batch, entry->number, entry->key, entry->row);
+		batch_aggregate(batch, entry->number, entry->key, entry->row);
 }
 
 /* The heap visits of the batch, prepared at the first call. */
 static GpbHeapVisit *
-gpb_batch_visit(GpbBatch *batch)
+batch_visit(GpbBatch *batch)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
 	if (batch->visit == NULL)
 		batch->visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot,
-									   batch->program.layout.row_width, gpb_batch_row_visible,
+									   batch->program.layout.row_width, batch_row_visible,
 									   batch);
 	MemoryContextSwitchTo(caller);
 	return batch->visit;
@@ -117,17 +117,17 @@ gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 
 	if (batch->program.list_entries)
 	{
-		entry = gpb_batch_next_match(batch);
+		entry = batch_next_match(batch);
 		batch->nunknown++;
 	}
 	else
-		entry = gpb_visit_add(gpb_batch_visit(batch));
-	gpb_entry_record(batch, entry, i, 0, key, row);
+		entry = gpb_visit_add(batch_visit(batch));
+	entry_record(batch, entry, i, 0, key, row);
 }
 
 /* Bring the counter of heap fetches up to date. */
 static void
-gpb_batch_count_visits(GpbBatch *batch)
+batch_count_visits(GpbBatch *batch)
 {
 	uint64		visited = batch->visit == NULL ? 0 : gpb_visit_count(batch->visit);
 
@@ -184,7 +184,7 @@ gpb_batch_answer_width(const GpbBatch *batch)
 
 /* Close the engine of a run. */
 static void
-gpb_batch_stop(GpbBatch *batch)
+batch_stop(GpbBatch *batch)
 {
 	if (batch->engine != NULL)
 		batch->engine->end(batch);
@@ -197,7 +197,7 @@ gpb_batch_stop(GpbBatch *batch)
  * matters more than the number of ranges.
  */
 static bool
-gpb_batch_pays(const GpbBatch *batch)
+batch_pays(const GpbBatch *batch)
 {
 	double		entries = 0;
 
@@ -208,7 +208,7 @@ gpb_batch_pays(const GpbBatch *batch)
 
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
-gpb_batch_choose(const GpbBatch *batch)
+batch_choose(const GpbBatch *batch)
 {
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
@@ -217,7 +217,7 @@ gpb_batch_choose(const GpbBatch *batch)
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE)
 		return &gpb_batch_device;
-	return gpb_batch_pays(batch) && !gpb_mirror_is_inner_only(batch->index) ?
+	return batch_pays(batch) && !gpb_mirror_is_inner_only(batch->index) ?
 		&gpb_batch_device : &gpb_batch_cpu;
 }
 
@@ -227,7 +227,7 @@ gpb_batch_choose(const GpbBatch *batch)
  * enough for requests to pay.
  */
 static void
-gpb_batch_choose_finder(GpbBatch *batch)
+batch_choose_finder(GpbBatch *batch)
 {
 	if (batch->engine != &gpb_batch_cpu || batch->n == 0 || batch->form == GPB_RANGE_BOUNDS)
 		return;
@@ -238,7 +238,7 @@ gpb_batch_choose_finder(GpbBatch *batch)
 }
 
 static void
-gpb_batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
+batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
 {
 	batch->engine = engine;
 	batch->counters.engine = engine->name;
@@ -246,7 +246,7 @@ gpb_batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
 
 /* Begin the total, and the answer to each range if the engine adds to those. */
 static void
-gpb_batch_init_answers(GpbBatch *batch)
+batch_init_answers(GpbBatch *batch)
 {
 	Size		width = gpb_batch_answer_width(batch);
 	uint32		i;
@@ -260,9 +260,9 @@ gpb_batch_init_answers(GpbBatch *batch)
 
 /* Let the engine begin, with range batch->first. */
 static void
-gpb_batch_start(GpbBatch *batch)
+batch_start(GpbBatch *batch)
 {
-	gpb_batch_init_answers(batch);
+	batch_init_answers(batch);
 	if (batch->engine != &gpb_batch_device && batch->n > batch->first)
 		gpb_count_cpu_batch(batch->form, batch->n - batch->first);
 	batch->engine->start(batch);
@@ -276,13 +276,13 @@ gpb_batch_start(GpbBatch *batch)
  * dropped, and those handed out before stay.
  */
 static void
-gpb_batch_fall_back(GpbBatch *batch)
+batch_fall_back(GpbBatch *batch)
 {
-	gpb_batch_stop(batch);
+	batch_stop(batch);
 	if (!batch->program.list_entries)
 	{
 		Assert(batch->first == 0);
-		gpb_batch_count_visits(batch);
+		batch_count_visits(batch);
 		gpb_visit_end(batch->visit);
 		batch->visit = NULL;
 		batch->visited = 0;
@@ -290,8 +290,8 @@ gpb_batch_fall_back(GpbBatch *batch)
 	}
 	gpb_batch_list_reset(batch, 0, 0);
 	batch->counters.fallbacks++;
-	gpb_batch_set_engine(batch, &gpb_batch_cpu);
-	gpb_batch_start(batch);
+	batch_set_engine(batch, &gpb_batch_cpu);
+	batch_start(batch);
 }
 
 /*
@@ -299,24 +299,24 @@ gpb_batch_fall_back(GpbBatch *batch)
  * all is done.
  */
 static void
-gpb_batch_fill(GpbBatch *batch)
+batch_fill(GpbBatch *batch)
 {
 	GpbFillOutcome outcome = batch->engine->fill(batch);
 
 	if (outcome == GPB_FILL_FAILED)
 	{
-		gpb_batch_fall_back(batch);
+		batch_fall_back(batch);
 		outcome = batch->engine->fill(batch);
 	}
 	if (outcome == GPB_FILL_DONE)
-		gpb_batch_stop(batch);
+		batch_stop(batch);
 }
 
 /* ---- answers ---- */
 
 /* All entries were added: make the exact sums in the answers, if any, ready to be read. */
 static void
-gpb_batch_complete_answers(GpbBatch *batch)
+batch_complete_answers(GpbBatch *batch)
 {
 	uint32		n = batch->answers != NULL ? batch->n : 1;
 	uint32		i;
@@ -333,7 +333,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
 	Assert(answers == NULL || !batch->program.list_entries);
-	gpb_batch_stop(batch);
+	batch_stop(batch);
 	if (batch->finder == &gpb_batch_inner)
 		batch->finder = NULL;
 	batch->ranges = ranges;
@@ -343,19 +343,19 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch->matches_before = batch->counters.matches;
 	batch->counters.runs++;
 	batch->counters.ranges += n;
-	gpb_batch_set_engine(batch, gpb_batch_choose(batch));
-	gpb_batch_choose_finder(batch);
-	gpb_batch_start(batch);
+	batch_set_engine(batch, batch_choose(batch));
+	batch_choose_finder(batch);
+	batch_start(batch);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
 	if (!batch->program.list_entries)
 	{
-		gpb_batch_fill(batch);
+		batch_fill(batch);
 		Assert(batch->engine == NULL);
 		if (batch->visit != NULL)
 			gpb_visit_flush(batch->visit);
-		gpb_batch_count_visits(batch);
-		gpb_batch_complete_answers(batch);
+		batch_count_visits(batch);
+		batch_complete_answers(batch);
 	}
 	MemoryContextSwitchTo(caller);
 }
@@ -370,7 +370,7 @@ gpb_batch_total(const GpbBatch *batch)
 
 /* Drop the entries from the list that the heap did not show to be visible. */
 static void
-gpb_batch_drop_invisible(GpbBatch *batch)
+batch_drop_invisible(GpbBatch *batch)
 {
 	uint64		kept = 0;
 	uint64		i;
@@ -399,13 +399,13 @@ gpb_batch_matches(GpbBatch *batch, uint64 *n)
 	while (batch->nmatches == 0 && batch->engine != NULL)
 	{
 		batch->nunknown = 0;
-		gpb_batch_fill(batch);
+		batch_fill(batch);
 		if (batch->nunknown > 0)
 		{
-			gpb_visit_records(gpb_batch_visit(batch), gpb_batch_match(batch, 0),
+			gpb_visit_records(batch_visit(batch), gpb_batch_match(batch, 0),
 							  batch->nmatches);
-			gpb_batch_count_visits(batch);
-			gpb_batch_drop_invisible(batch);
+			batch_count_visits(batch);
+			batch_drop_invisible(batch);
 		}
 	}
 	MemoryContextSwitchTo(caller);
@@ -445,7 +445,7 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 void
 gpb_batch_end(GpbBatch *batch)
 {
-	gpb_batch_stop(batch);
+	batch_stop(batch);
 	gpb_visit_end(batch->visit);
 	MemoryContextDelete(batch->context);
 }

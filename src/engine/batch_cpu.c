@@ -36,8 +36,8 @@ StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 /* Spans of at least so many entries are aggregated a column at a time */
 #define GPB_WIDE_SPAN			16
 
-/* gpb_sort_pieces() sorts pieces into the order of a walk. */
-#define ST_SORT gpb_sort_pieces
+/* sort_pieces() sorts pieces into the order of a walk. */
+#define ST_SORT sort_pieces
 #define ST_ELEMENT_TYPE GpbUncleanPiece
 #define ST_COMPARE(a, b) gpb_bound_cmp((a)->range.lo, (b)->range.lo)
 #define ST_SCOPE static
@@ -80,7 +80,7 @@ struct GpbCpuAnswer
 
 /* Begin an answer of the CPU's that has nothing to do yet, with room for n sorted keys. */
 static GpbCpuAnswer *
-gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
+cpu_answer_begin(GpbBatch *batch, uint32 n)
 {
 	GpbCpuAnswer *cpu = palloc(sizeof(GpbCpuAnswer));
 
@@ -93,7 +93,7 @@ gpb_cpu_answer_begin(GpbBatch *batch, uint32 n)
 
 /* The bytes that a range takes while its portion is walked. */
 static Size
-gpb_cpu_range_memory(const GpbBatch *batch)
+cpu_range_memory(const GpbBatch *batch)
 {
 	return batch->form == GPB_RANGE_BOUNDS ? GPB_PIECE_MEMORY : 2 * sizeof(GpbNumberedKey);
 }
@@ -103,9 +103,9 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 {
 	/* The rest of the memory is that of the list, or of the entries gathered for heap visits. */
 	Size		memory = batch->memory / 4 * (batch->program.list_entries ? 2 : 3);
-	uint32		portion = (uint32) Min(Max(memory / gpb_cpu_range_memory(batch), GPB_LEAST_PORTION),
+	uint32		portion = (uint32) Min(Max(memory / cpu_range_memory(batch), GPB_LEAST_PORTION),
 									   Max(end - first, 1));
-	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, portion);
+	GpbCpuAnswer *cpu = cpu_answer_begin(batch, portion);
 
 	cpu->next = first;
 	cpu->end = end;
@@ -125,13 +125,13 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
  * then one that fits the width.
  */
 static void
-gpb_cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
+cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
 {
 	uint64		most = batch->program.layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
 	uint32		i;
 
 	if (n > 1)
-		gpb_sort_pieces(pieces, n);
+		sort_pieces(pieces, n);
 	for (i = 0; i < n; i++)
 	{
 		cpu->keys[i].key = Min(pieces[i].range.lo.key, most);
@@ -142,9 +142,9 @@ gpb_cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *p
 GpbCpuAnswer *
 gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n)
 {
-	GpbCpuAnswer *cpu = gpb_cpu_answer_begin(batch, Max(n, 1));
+	GpbCpuAnswer *cpu = cpu_answer_begin(batch, Max(n, 1));
 
-	gpb_cpu_sort_pieces(batch, cpu, pieces, n);
+	cpu_sort_pieces(batch, cpu, pieces, n);
 	gpb_walk_start_pieces(cpu->walk, cpu->keys, pieces, n);
 	return cpu;
 }
@@ -166,7 +166,7 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 
 /* Sort ranges [cpu->next, cpu->next + n), which are bounds, as pieces.  Empty ones are left out. */
 static void
-gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
+cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 {
 	const GpbRange *ranges = (const GpbRange *) batch->ranges + cpu->next;
 	uint32		i;
@@ -183,7 +183,7 @@ gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 		piece->number = cpu->next + i;
 		cpu->nsorted++;
 	}
-	gpb_cpu_sort_pieces(batch, cpu, cpu->bounds, cpu->nsorted);
+	cpu_sort_pieces(batch, cpu, cpu->bounds, cpu->nsorted);
 }
 
 /*
@@ -191,7 +191,7 @@ gpb_cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
  * begin.
  */
 static void
-gpb_cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
+cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 {
 	uint32		i;
 
@@ -206,16 +206,16 @@ gpb_cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 
 /* Sort the next portion of the ranges.  Returns false if there is none. */
 static bool
-gpb_batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
+batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	uint32		n = Min(cpu->portion, cpu->end - cpu->next);
 
 	if (n == 0)
 		return false;
 	if (cpu->bounds != NULL)
-		gpb_cpu_sort_bounds(batch, cpu, n);
+		cpu_sort_bounds(batch, cpu, n);
 	else
-		gpb_cpu_sort_keys(batch, cpu, n);
+		cpu_sort_keys(batch, cpu, n);
 	cpu->next += n;
 	cpu->at_sorted = 0;
 	return true;
@@ -227,12 +227,12 @@ gpb_batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
  * device may be waited for (rule M9).
  */
 static bool
-gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
+batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	const uint32 *leaves = NULL;
 	uint32		n;
 
-	if (cpu->at_sorted == cpu->nsorted && !gpb_batch_next_portion(batch, cpu))
+	if (cpu->at_sorted == cpu->nsorted && !batch_next_portion(batch, cpu))
 		return false;
 	n = cpu->nsorted - cpu->at_sorted;
 	if (cpu->bounds != NULL)
@@ -262,7 +262,7 @@ gpb_batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
  * The loops that follow would wait for them a few at a time.
  */
 static inline void
-gpb_prefetch_rows(const char *page, int row_width, int from, int to)
+prefetch_rows(const char *page, int row_width, int from, int to)
 {
 	const char *line = gpb_page_row(page, row_width, to - 1);
 	const char *end = gpb_page_row(page, row_width, from) + row_width;
@@ -273,7 +273,7 @@ gpb_prefetch_rows(const char *page, int row_width, int from, int to)
 
 /* Count the entries of all hits, and prefetch their rows. */
 static int
-gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
+batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
 	int			entries = 0;
 	int			i;
@@ -283,7 +283,7 @@ gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 		const GpbWalkHit *hit = &cpu->hits[i];
 
 		if (hit->to - hit->from >= GPB_WIDE_SPAN && entries < GPB_MAX_LEAF_ENTRIES)
-			gpb_prefetch_rows(page, row_width, hit->from, hit->to);
+			prefetch_rows(page, row_width, hit->from, hit->to);
 		else
 			__builtin_prefetch(gpb_page_row(page, row_width, hit->from));
 		entries += hit->to - hit->from;
@@ -293,7 +293,7 @@ gpb_batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 
 /* Are all entries of the hits on all-visible heap pages, as far as is known without I/O? */
 static bool
-gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
+batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
 	int			i;
 
@@ -308,7 +308,7 @@ gpb_batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 
 /* List the entries of a hit.  The list has room for them. */
 static void
-gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	int			at;
@@ -323,7 +323,7 @@ gpb_batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
  * nor the loop over the hits is inlined, so that the loop has the registers to itself.
  */
 static pg_noinline void
-gpb_batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
 	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
 
@@ -333,7 +333,7 @@ gpb_batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hi
 
 /* Aggregate the hits of a leaf, all of whose entries are visible. */
 static pg_noinline void
-gpb_batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
+batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 {
 	const GpbAnswerFormat *format = &batch->format;
 	const GpbLayout *layout = &batch->program.layout;
@@ -348,7 +348,7 @@ gpb_batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *p
 
 		if (hit->to - hit->from >= GPB_WIDE_SPAN)
 		{
-			gpb_batch_aggregate_span(batch, page, hit);
+			batch_aggregate_span(batch, page, hit);
 			continue;
 		}
 		answer = gpb_batch_answer(batch, hit->number);
@@ -361,12 +361,12 @@ gpb_batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *p
 
 /* List the hits of a leaf, for which there is room. */
 static void
-gpb_batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
+batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 {
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
-		gpb_batch_list_hit(batch, page, &cpu->hits[i]);
+		batch_list_hit(batch, page, &cpu->hits[i]);
 }
 
 /*
@@ -377,7 +377,7 @@ gpb_batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
  * leave or enter the leaf.
  */
 static bool
-gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	bool		list = batch->program.list_entries;
@@ -386,14 +386,14 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
 		(list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
-		(!batch->heap_rows && !gpb_batch_hits_visible(cpu, page, layout->row_width)))
+		(!batch->heap_rows && !batch_hits_visible(cpu, page, layout->row_width)))
 		return false;
 
 	if (list)
-		gpb_batch_list_hits(batch, cpu, page);
+		batch_list_hits(batch, cpu, page);
 	else
 	{
-		gpb_batch_aggregate_hits(batch, cpu, page);
+		batch_aggregate_hits(batch, cpu, page);
 		batch->counters.matches += entries;
 	}
 	cpu->nhits = 0;
@@ -407,7 +407,7 @@ gpb_batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, in
  * where that is about as much, or where the walk is to find more hits on it.
  */
 static void
-gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	char	   *copy = cpu->copy.data;
@@ -435,7 +435,7 @@ gpb_batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, 
  * to come, all.
  */
 static void
-gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
+batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
 {
 	int			row_width = batch->program.layout.row_width;
 	int			i;
@@ -456,22 +456,22 @@ gpb_batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, i
  * dropped, since the map has been read.
  */
 static void
-gpb_batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
+batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
 {
 	const char *page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
 
-	gpb_batch_copy_hits(batch, cpu, page, entries);
+	batch_copy_hits(batch, cpu, page, entries);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");
 	if (!batch->heap_rows)
-		gpb_batch_read_visibility(batch, cpu, count, entries);
+		batch_read_visibility(batch, cpu, count, entries);
 	ReleaseBuffer(buffer);
 }
 
 /* Add entry "at" of the copied leaf to range number "number". */
 static inline void
-gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
+batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
@@ -490,7 +490,7 @@ gpb_batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
  * them has been added.
  */
 static void
-gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
+batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	const char *page = cpu->copy.data;
@@ -512,7 +512,7 @@ gpb_batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 
 /* Add what is left of the copied leaf.  Returns false if the list is full before that. */
 static bool
-gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
+batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	for (;;)
 	{
@@ -521,14 +521,14 @@ gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 			const GpbWalkHit *hit = &cpu->hits[cpu->hit];
 
 			if (!batch->program.list_entries && hit->to - hit->from >= GPB_WIDE_SPAN)
-				gpb_batch_add_span(batch, cpu, hit);
+				batch_add_span(batch, cpu, hit);
 			else
 			{
 				for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
 				{
 					if (gpb_batch_list_full(batch))
 						return false;
-					gpb_batch_add_copied(batch, cpu, hit->number, cpu->at);
+					batch_add_copied(batch, cpu, hit->number, cpu->at);
 				}
 				cpu->at = 0;
 			}
@@ -543,10 +543,10 @@ gpb_batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 
 /*
  * Add the entries of a leaf.  It is pinned and share-locked on entry, and released on exit.
- * Entries for which the list has no room are left for gpb_batch_drain().
+ * Entries for which the list has no room are left for batch_drain().
  */
 static void
-gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
+batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
 	int			entries;
@@ -559,13 +559,13 @@ gpb_batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	if ((gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 &&
 		!batch->program.ignore_dead_hints)
 		cpu->dead = GPB_LOC_DEAD;
-	entries = gpb_batch_hit_entries(cpu, page, batch->program.layout.row_width);
+	entries = batch_hit_entries(cpu, page, batch->program.layout.row_width);
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
-	if ((entries == 0 && !cpu->more) || gpb_batch_leaf_in_place(batch, cpu, page, entries))
+	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, page, entries))
 		UnlockReleaseBuffer(buffer);
 	else
-		gpb_batch_leaf_copied(batch, cpu, buffer, entries);
+		batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
 GpbFillOutcome
@@ -575,11 +575,11 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 	{
 		Buffer		buffer;
 
-		if (!gpb_batch_drain(batch, cpu) || gpb_batch_list_full(batch))
+		if (!batch_drain(batch, cpu) || gpb_batch_list_full(batch))
 			return GPB_FILL_FULL;
 		if (gpb_walk_leaf(cpu->walk, &buffer))
-			gpb_batch_leaf(batch, cpu, buffer);
-		else if (!gpb_batch_next_walk(batch, cpu))
+			batch_leaf(batch, cpu, buffer);
+		else if (!batch_next_walk(batch, cpu))
 			return GPB_FILL_DONE;
 	}
 }
@@ -587,13 +587,13 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 /* ---- the engine ---- */
 
 static void
-gpb_batch_cpu_start(GpbBatch *batch)
+batch_cpu_start(GpbBatch *batch)
 {
 	batch->state = gpb_cpu_answer_ranges(batch, batch->first, batch->n);
 }
 
 static GpbFillOutcome
-gpb_batch_cpu_fill(GpbBatch *batch)
+batch_cpu_fill(GpbBatch *batch)
 {
 	GpbFillOutcome outcome = gpb_cpu_answer_fill(batch, (GpbCpuAnswer *) batch->state);
 
@@ -603,7 +603,7 @@ gpb_batch_cpu_fill(GpbBatch *batch)
 }
 
 static void
-gpb_batch_cpu_end(GpbBatch *batch)
+batch_cpu_end(GpbBatch *batch)
 {
 	GpbCpuAnswer *cpu = (GpbCpuAnswer *) batch->state;
 
@@ -613,7 +613,7 @@ gpb_batch_cpu_end(GpbBatch *batch)
 
 const GpbBatchEngine gpb_batch_cpu = {
 	.name = "CPU",
-	.start = gpb_batch_cpu_start,
-	.fill = gpb_batch_cpu_fill,
-	.end = gpb_batch_cpu_end
+	.start = batch_cpu_start,
+	.fill = batch_cpu_fill,
+	.end = batch_cpu_end
 };

@@ -104,7 +104,7 @@ typedef struct GpbBatchDevice
  * of all ranges.  One answer over all ranges takes no more than the least staging of a chunk.
  */
 static Size
-gpb_device_width(const GpbBatch *batch)
+device_width(const GpbBatch *batch)
 {
 	Size		width = gpb_range_width(batch->form);
 
@@ -114,10 +114,10 @@ gpb_device_width(const GpbBatch *batch)
 }
 
 static void
-gpb_batch_device_start(GpbBatch *batch)
+batch_device_start(GpbBatch *batch)
 {
 	GpbBatchDevice *device = palloc0(sizeof(GpbBatchDevice));
-	Size		most = Min((Size) gpb_chunk_most, GPB_CHUNK_STAGING / gpb_device_width(batch));
+	Size		most = Min((Size) gpb_chunk_most, GPB_CHUNK_STAGING / device_width(batch));
 
 	batch->state = device;
 	strlcpy(batch->device_name, gpb_mirror_engine_name(), sizeof(batch->device_name));
@@ -133,7 +133,7 @@ gpb_batch_device_start(GpbBatch *batch)
 
 /* Fill in what is asked of the device, but for the chunk and the visibility map. */
 static void
-gpb_device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *spec)
+device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *spec)
 {
 	memset(spec, 0, sizeof(*spec));
 	spec->program = batch->program;
@@ -148,10 +148,10 @@ gpb_device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSp
  * had, or if the mirror was lost; *lost tells which.
  */
 static GpbChunkRequest *
-gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
+device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 {
 	GpbChunkRequest *chunk = &device->requests[device->nrequests];
-	Size		bytes = Min(batch->n - device->next, device->chunk) * gpb_device_width(batch);
+	Size		bytes = Min(batch->n - device->next, device->chunk) * device_width(batch);
 
 	chunk->request = gpb_request_begin(&device->ref, Max(bytes, GPB_LEAST_STAGING));
 	if (chunk->request == NULL)
@@ -160,7 +160,7 @@ gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	chunk->staging = gpb_request_staging(chunk->request, &chunk->size);
 	if (device->epoch == 0)
 		device->epoch = gpb_reader_epoch(&device->ref);
-	gpb_device_spec(batch, device, &chunk->spec);
+	device_spec(batch, device, &chunk->spec);
 	/* With heap_rows the caller visits every entry, so the map is not needed. */
 	*lost = device->epoch == 0 ||
 		(!batch->heap_rows &&
@@ -173,7 +173,7 @@ gpb_device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
  * a slot cannot be had.
  */
 static bool
-gpb_device_open(GpbBatch *batch, GpbBatchDevice *device)
+device_open(GpbBatch *batch, GpbBatchDevice *device)
 {
 	uint64		blocks = 0;
 	bool		lost = false;
@@ -186,7 +186,7 @@ gpb_device_open(GpbBatch *batch, GpbBatchDevice *device)
 	if (!fresh)
 		return false;
 	GPB_HOLD("batch-after-refresh");
-	if (gpb_device_add_request(batch, device, &lost) == NULL)
+	if (device_add_request(batch, device, &lost) == NULL)
 		return false;
 	GPB_HOLD("batch-after-visibility-map");
 	return true;
@@ -194,19 +194,19 @@ gpb_device_open(GpbBatch *batch, GpbBatchDevice *device)
 
 /* Give all slots and staging back.  What is still in flight is abandoned. */
 static void
-gpb_device_close(GpbBatchDevice *device)
+device_close(GpbBatchDevice *device)
 {
 	while (device->nrequests > 0)
 		gpb_request_end(device->requests[--device->nrequests].request);
 }
 
 static void
-gpb_batch_device_end(GpbBatch *batch)
+batch_device_end(GpbBatch *batch)
 {
 	GpbBatchDevice *device = (GpbBatchDevice *) batch->state;
 
 	batch->state = NULL;
-	gpb_device_close(device);
+	device_close(device);
 	if (device->cpu != NULL)
 		gpb_cpu_answer_end(device->cpu);
 	if (device->pieces != NULL)
@@ -218,7 +218,7 @@ gpb_batch_device_end(GpbBatch *batch)
 
 /* The chunk in flight that has the lowest ranges, or NULL if none is in flight. */
 static GpbChunkRequest *
-gpb_device_first_in_flight(GpbBatchDevice *device)
+device_first_in_flight(GpbBatchDevice *device)
 {
 	GpbChunkRequest *first = NULL;
 	int			i;
@@ -239,7 +239,7 @@ gpb_device_first_in_flight(GpbBatchDevice *device)
  * it if there is none.
  */
 static GpbChunkRequest *
-gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
+device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 {
 	GpbChunkRequest *chunk;
 	int			i;
@@ -251,7 +251,7 @@ gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	}
 	if (device->nrequests == device->most_requests)
 		return NULL;
-	chunk = gpb_device_add_request(batch, device, lost);
+	chunk = device_add_request(batch, device, lost);
 	if (chunk == NULL)
 		device->most_requests = device->nrequests;
 	return chunk;
@@ -263,16 +263,16 @@ gpb_device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
  * list that is empty takes one range, however many entries that has.
  */
 static uint32
-gpb_device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
+device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
 {
-	Size		most = Min(chunk->size / gpb_device_width(batch), device->chunk);
+	Size		most = Min(chunk->size / device_width(batch), device->chunk);
 	double		room;
 	int			i;
 
 	most = Min(most, batch->n - device->next);
 	if (!batch->program.list_entries)
 		return (uint32) most;
-	if (batch->nmatches == 0 && gpb_device_first_in_flight(device) == NULL)
+	if (batch->nmatches == 0 && device_first_in_flight(device) == NULL)
 		room = Max(batch->most_matches, device->entries_per_range);
 	else
 		room = (double) (batch->most_matches - batch->nmatches);
@@ -288,19 +288,19 @@ gpb_device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbCh
  * is lost.
  */
 static bool
-gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
+device_launch(GpbBatch *batch, GpbBatchDevice *device)
 {
 	Size		width = gpb_range_width(batch->form);
 	bool		lost = false;
 
 	while (device->next < batch->n)
 	{
-		GpbChunkRequest *chunk = gpb_device_idle_request(batch, device, &lost);
+		GpbChunkRequest *chunk = device_idle_request(batch, device, &lost);
 		uint32		n;
 
 		if (chunk == NULL)
 			return !lost;
-		n = gpb_device_next_chunk(batch, device, chunk);
+		n = device_next_chunk(batch, device, chunk);
 		if (n == 0)
 			return true;
 		memcpy(chunk->staging, (const char *) batch->ranges + device->next * width, n * width);
@@ -320,7 +320,7 @@ gpb_device_launch(GpbBatch *batch, GpbBatchDevice *device)
  * added later.  A total is added to the batch's.
  */
 static void
-gpb_device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
+device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
 {
 	const GpbAnswerFormat *format = &batch->format;
 	const int64 *answers = (const int64 *) chunk->staging;
@@ -344,8 +344,8 @@ gpb_device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
  * number.  Returns false if the mirror is lost.
  */
 static bool
-gpb_device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 records, int width,
-				 uint64 *n)
+device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 records, int width,
+			 uint64 *n)
 {
 	*n = Min(records - done, chunk->size / width);
 	CHECK_FOR_INTERRUPTS();
@@ -357,7 +357,7 @@ gpb_device_fetch(GpbChunkRequest *chunk, GpbFetchWhat what, uint64 done, uint64 
  * mirror is lost.
  */
 static bool
-gpb_device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
+device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 {
 	uint64		done;
 	uint64		n;
@@ -366,7 +366,7 @@ gpb_device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	{
 		uint64		i;
 
-		if (!gpb_device_fetch(chunk, GPB_FETCH_ENTRIES, done, entries, batch->match_width, &n))
+		if (!device_fetch(chunk, GPB_FETCH_ENTRIES, done, entries, batch->match_width, &n))
 			return false;
 		for (i = 0; i < n; i++)
 		{
@@ -384,7 +384,7 @@ gpb_device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
  * lost.
  */
 static bool
-gpb_device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
+device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 {
 	uint64		done;
 	uint64		n;
@@ -394,7 +394,7 @@ gpb_device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	{
 		uint64		i;
 
-		if (!gpb_device_fetch(chunk, GPB_FETCH_ENTRIES, done, entries, batch->match_width, &n))
+		if (!device_fetch(chunk, GPB_FETCH_ENTRIES, done, entries, batch->match_width, &n))
 			return false;
 		memcpy(gpb_batch_match(batch, batch->nmatches), chunk->staging, n * batch->match_width);
 		for (i = 0; i < n; i++)
@@ -420,7 +420,7 @@ gpb_device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
  * pins of the walk are gone on exit (rule M9).
  */
 static bool
-gpb_device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
+device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
 {
 	GpbCpuAnswer *cpu;
 	GpbFillOutcome outcome;
@@ -436,7 +436,7 @@ gpb_device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
 
 /* Make room for n more pieces, or for as many as may be gathered. */
 static void
-gpb_device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
+device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 {
 	uint32		room = (uint32) Min(device->npieces + n, device->most_pieces);
 
@@ -451,21 +451,21 @@ gpb_device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 
 /* Gather the pieces of a chunk, and answer those gathered whenever there are many. */
 static GpbChunkOutcome
-gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, uint64 pieces)
+device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, uint64 pieces)
 {
 	uint64		done;
 	uint64		n;
 
-	gpb_device_reserve_pieces(batch, device, pieces);
+	device_reserve_pieces(batch, device, pieces);
 	for (done = 0; done < pieces; done += n)
 	{
 		uint64		i;
 
-		if (device->npieces == device->most_pieces && !gpb_device_walk_pieces(batch, device))
+		if (device->npieces == device->most_pieces && !device_walk_pieces(batch, device))
 			return GPB_CHUNK_FULL;
-		if (!gpb_device_fetch(chunk, GPB_FETCH_PIECES, done,
-							  Min(pieces, done + device->most_pieces - device->npieces),
-							  sizeof(GpbUncleanPiece), &n))
+		if (!device_fetch(chunk, GPB_FETCH_PIECES, done,
+						  Min(pieces, done + device->most_pieces - device->npieces),
+						  sizeof(GpbUncleanPiece), &n))
 			return GPB_CHUNK_FAILED;
 		memcpy(device->pieces + device->npieces, chunk->staging, n * sizeof(GpbUncleanPiece));
 		for (i = 0; i < n; i++)
@@ -476,7 +476,7 @@ gpb_device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chun
 
 /* qsort comparator for range entries: by the ranges' numbers, then by key. */
 static int
-gpb_compare_matches(const void *a, const void *b)
+compare_matches(const void *a, const void *b)
 {
 	const GpbRangeEntry *entry[2] = {(const GpbRangeEntry *) a, (const GpbRangeEntry *) b};
 	GpbBound	bound[2];
@@ -496,14 +496,14 @@ gpb_compare_matches(const void *a, const void *b)
 
 /* Take all that came of an aggregated chunk: its answers, the entries for the heap, its pieces. */
 static GpbChunkOutcome
-gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
-						   const GpbRangesResult *result)
+device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
+					   const GpbRangesResult *result)
 {
 	/* The answers come first, since what is fetched takes their place in staging. */
-	gpb_device_answers(batch, chunk);
-	if (!gpb_device_heap_entries(batch, chunk, result->entries))
+	device_answers(batch, chunk);
+	if (!device_heap_entries(batch, chunk, result->entries))
 		return GPB_CHUNK_FAILED;
-	return gpb_device_pieces(batch, device, chunk, result->unclean);
+	return device_pieces(batch, device, chunk, result->unclean);
 }
 
 /*
@@ -511,8 +511,8 @@ gpb_device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequ
  * do not fit, the list is left as it was.
  */
 static GpbChunkOutcome
-gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
-					 const GpbRangesResult *result)
+device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
+				 const GpbRangesResult *result)
 {
 	uint64		before = batch->nmatches;
 	uint64		unknown_before = batch->nunknown;
@@ -521,10 +521,10 @@ gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *c
 
 	if (result->entries <= batch->most_matches - before)
 	{
-		if (!gpb_device_list(batch, chunk, result->entries))
+		if (!device_list(batch, chunk, result->entries))
 			return GPB_CHUNK_FAILED;
-		outcome = gpb_device_pieces(batch, device, chunk, result->unclean);
-		if (outcome == GPB_CHUNK_DONE && !gpb_device_walk_pieces(batch, device))
+		outcome = device_pieces(batch, device, chunk, result->unclean);
+		if (outcome == GPB_CHUNK_DONE && !device_walk_pieces(batch, device))
 			outcome = GPB_CHUNK_FULL;
 	}
 	if (outcome == GPB_CHUNK_DONE)
@@ -532,7 +532,7 @@ gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *c
 		device->entries_per_range = (batch->nmatches - before) / n;
 		if (result->unclean > 0)
 			qsort(gpb_batch_match(batch, before), batch->nmatches - before, batch->match_width,
-				  gpb_compare_matches);
+				  compare_matches);
 		return outcome;
 	}
 	device->npieces = 0;
@@ -544,7 +544,7 @@ gpb_device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *c
 
 /* Wait for a chunk in flight, and take its answers or entries. */
 static GpbChunkOutcome
-gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
+device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 {
 	GpbRangesResult result;
 
@@ -553,8 +553,8 @@ gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 	gpb_request_ranges_result(chunk->request, &result);
 	batch->counters.requests++;
 	batch->counters.unclean += result.unclean;
-	return batch->program.list_entries ? gpb_device_take_list(batch, device, chunk, &result) :
-		gpb_device_take_aggregates(batch, device, chunk, &result);
+	return batch->program.list_entries ? device_take_list(batch, device, chunk, &result) :
+		device_take_aggregates(batch, device, chunk, &result);
 }
 
 /*
@@ -562,7 +562,7 @@ gpb_device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
  * it was one range, and the list is empty, the CPU lists that range, in as many parts as it takes.
  */
 static void
-gpb_device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
+device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
 {
 	device->next = chunk->first;
 	if (chunk->spec.n == 1 && batch->nmatches == 0)
@@ -576,23 +576,23 @@ gpb_device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequ
 
 /* Answer chunks until all are done, until the list is full, or until the mirror fails. */
 static GpbChunkOutcome
-gpb_device_session(GpbBatch *batch, GpbBatchDevice *device)
+device_session(GpbBatch *batch, GpbBatchDevice *device)
 {
-	if (!gpb_device_open(batch, device))
+	if (!device_open(batch, device))
 		return GPB_CHUNK_FAILED;
 	for (;;)
 	{
 		GpbChunkOutcome outcome;
 		GpbChunkRequest *chunk;
 
-		if (!gpb_device_launch(batch, device))
+		if (!device_launch(batch, device))
 			return GPB_CHUNK_FAILED;
-		chunk = gpb_device_first_in_flight(device);
+		chunk = device_first_in_flight(device);
 		if (chunk == NULL)
 			return device->next == batch->n ? GPB_CHUNK_DONE : GPB_CHUNK_FULL;
-		outcome = gpb_device_take(batch, device, chunk);
+		outcome = device_take(batch, device, chunk);
 		if (outcome == GPB_CHUNK_FULL)
-			gpb_device_take_back(batch, device, chunk);
+			device_take_back(batch, device, chunk);
 		if (outcome != GPB_CHUNK_DONE)
 			return outcome;
 		chunk->spec.n = 0;
@@ -602,7 +602,7 @@ gpb_device_session(GpbBatch *batch, GpbBatchDevice *device)
 
 /* Go on with the range that the CPU lists because it alone does not fit. */
 static GpbFillOutcome
-gpb_device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
+device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
 {
 	if (gpb_cpu_answer_fill(batch, device->cpu) == GPB_FILL_FULL)
 		return GPB_FILL_FULL;
@@ -616,27 +616,27 @@ gpb_device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
  * walked.
  */
 static GpbFillOutcome
-gpb_batch_device_fill(GpbBatch *batch)
+batch_device_fill(GpbBatch *batch)
 {
 	GpbBatchDevice *device = (GpbBatchDevice *) batch->state;
 	GpbChunkOutcome outcome;
 
 	if (device->cpu != NULL)
-		return gpb_device_fill_large(batch, device);
+		return device_fill_large(batch, device);
 	batch->first = device->next;
-	outcome = gpb_device_session(batch, device);
-	gpb_device_close(device);
+	outcome = device_session(batch, device);
+	device_close(device);
 	if (outcome == GPB_CHUNK_FAILED)
 		return GPB_FILL_FAILED;
 	/* These are an aggregate's; the pieces of a list are walked with each chunk. */
-	(void) gpb_device_walk_pieces(batch, device);
+	(void) device_walk_pieces(batch, device);
 	return outcome == GPB_CHUNK_DONE ? GPB_FILL_DONE : GPB_FILL_FULL;
 }
 
 const GpbBatchEngine gpb_batch_device = {
 	.name = "device",
 	.stores_answers = true,
-	.start = gpb_batch_device_start,
-	.fill = gpb_batch_device_fill,
-	.end = gpb_batch_device_end
+	.start = batch_device_start,
+	.fill = batch_device_fill,
+	.end = batch_device_end
 };

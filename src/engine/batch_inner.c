@@ -86,14 +86,14 @@ typedef struct GpbInnerFinder
 
 /* The bytes of a key in staging. */
 static int
-gpb_inner_width(const GpbBatch *batch)
+inner_width(const GpbBatch *batch)
 {
 	return batch->program.layout.key_width;
 }
 
 /* What is asked of the device for n keys */
 static GpbRequestSearch
-gpb_inner_search(uint32 n)
+inner_search(uint32 n)
 {
 	GpbRequestSearch search = {.bound = GPB_SEARCH_LOWER, .order = GPB_ORDER_INPUT,
 	.ascending = true, .n = n};
@@ -103,10 +103,10 @@ gpb_inner_search(uint32 n)
 
 /* Take as many requests as are to be had.  It is no error to get none. */
 static void
-gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
+inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 {
-	GpbRequestSearch search = gpb_inner_search(GPB_INNER_CHUNK);
-	int			width = gpb_inner_width(batch);
+	GpbRequestSearch search = inner_search(GPB_INNER_CHUNK);
+	int			width = inner_width(batch);
 
 	while (finder->nheld < GPB_INNER_IN_FLIGHT)
 	{
@@ -126,7 +126,7 @@ gpb_inner_hold(GpbBatch *batch, GpbInnerFinder *finder)
 
 /* Give all requests back, those in flight too. */
 static void
-gpb_inner_let_go(GpbInnerFinder *finder)
+inner_let_go(GpbInnerFinder *finder)
 {
 	while (finder->nheld > 0)
 	{
@@ -143,10 +143,10 @@ gpb_inner_let_go(GpbInnerFinder *finder)
  * is lost.
  */
 static bool
-gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
+inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
 {
-	GpbRequestSearch search = gpb_inner_search(chunk->end - chunk->cpu_end);
-	int			width = gpb_inner_width(batch);
+	GpbRequestSearch search = inner_search(chunk->end - chunk->cpu_end);
+	int			width = inner_width(batch);
 	const GpbNumberedKey *from = sorted + chunk->cpu_end;
 	Size		size;
 	uint32		i;
@@ -175,8 +175,8 @@ gpb_inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey
  * them.  Returns false if the service is lost.
  */
 static bool
-gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
-						uint32 n)
+inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
+					uint32 n)
 {
 	while (finder->nsent < finder->nheld && finder->sent < n)
 	{
@@ -189,7 +189,7 @@ gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const Gpb
 		chunk->end = finder->sent + keys;
 		finder->sent = chunk->end;
 		finder->nsent++;
-		if (!gpb_inner_send(batch, chunk, sorted))
+		if (!inner_send(batch, chunk, sorted))
 			return false;
 	}
 	return true;
@@ -198,7 +198,7 @@ gpb_inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const Gpb
 /* ---- balance ---- */
 
 static double
-gpb_microseconds(instr_time from, instr_time to)
+microseconds(instr_time from, instr_time to)
 {
 	INSTR_TIME_SUBTRACT(to, from);
 	return INSTR_TIME_GET_DOUBLE(to) * 1e6;
@@ -206,7 +206,7 @@ gpb_microseconds(instr_time from, instr_time to)
 
 /* Begin a sample, with the balance as it is now, after "untimed" chunks. */
 static void
-gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
+inner_begin_sample(GpbInnerFinder *finder, int untimed)
 {
 	finder->balance = gpb_mirror_balance(&finder->ref);
 	finder->untimed = untimed;
@@ -220,8 +220,8 @@ gpb_inner_begin_sample(GpbInnerFinder *finder, int untimed)
  * before was handed out, less the waiting.  Only full chunks without a pause between them count.
  */
 static void
-gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chunk,
-			   double waited_us)
+inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chunk,
+		   double waited_us)
 {
 	instr_time	submitted;
 	instr_time	answered;
@@ -233,9 +233,9 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 		finder->untimed--;
 	else if (chunk->full)
 	{
-		finder->cpu_us += gpb_microseconds(finder->handed_out, now) - waited_us;
-		finder->device_us += Min(gpb_microseconds(submitted, answered),
-								 gpb_microseconds(finder->answered, answered));
+		finder->cpu_us += microseconds(finder->handed_out, now) - waited_us;
+		finder->device_us += Min(microseconds(submitted, answered),
+								 microseconds(finder->answered, answered));
 		finder->nsampled++;
 	}
 	finder->handed_out = now;
@@ -244,7 +244,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 	{
 		gpb_mirror_balance_sample(&finder->ref, finder->balance, finder->device_us, finder->cpu_us);
 		/* The chunks in flight have the former share. */
-		gpb_inner_begin_sample(finder, GPB_INNER_IN_FLIGHT);
+		inner_begin_sample(finder, GPB_INNER_IN_FLIGHT);
 	}
 	batch->counters.cpu_share = (double) finder->balance.share / GPB_SHARE_ALL;
 }
@@ -253,7 +253,7 @@ gpb_inner_time(GpbBatch *batch, GpbInnerFinder *finder, const GpbInnerChunk *chu
 
 /* Count the steps to the right on the way from the leaves that were handed out. */
 static void
-gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
+inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
 {
 	if (finder->walking)
 		gpb_mirror_note_stale(&finder->ref,
@@ -266,7 +266,7 @@ gpb_inner_note_stale(const GpbBatch *batch, GpbInnerFinder *finder)
  * used anew.  Returns false if the service is lost.
  */
 static bool
-gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
+inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 {
 	GpbInnerChunk *chunk = &finder->chunk[finder->first];
 	uint32		n = chunk->end - chunk->cpu_end;
@@ -277,7 +277,7 @@ gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 	if (!gpb_request_wait(chunk->request))
 		return false;
 	INSTR_TIME_SET_CURRENT(after);
-	gpb_inner_time(batch, finder, chunk, gpb_microseconds(before, after));
+	inner_time(batch, finder, chunk, microseconds(before, after));
 	memcpy(finder->leaves, chunk->arrays.leaf, n * sizeof(uint32));
 	batch->counters.device_keys += n;
 	batch->counters.requests++;
@@ -288,9 +288,9 @@ gpb_inner_receive(GpbBatch *batch, GpbInnerFinder *finder)
 
 /* Leave all "left" keys to the tree, since the service does not answer. */
 static uint32
-gpb_inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
+inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
 {
-	gpb_inner_let_go(finder);
+	inner_let_go(finder);
 	finder->failed = true;
 	batch->counters.fallbacks++;
 	return left;
@@ -301,15 +301,15 @@ gpb_inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
  * without leaves; then the device is waited for.
  */
 static uint32
-gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
-			   const uint32 **leaves)
+inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+		   const uint32 **leaves)
 {
 	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
 	const GpbInnerChunk *chunk;
 	uint32		end;
 
 	*leaves = NULL;
-	gpb_inner_note_stale(batch, finder);
+	inner_note_stale(batch, finder);
 	if (finder->failed)
 		return n - at;
 	if (finder->nsent == 0)
@@ -317,22 +317,22 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 		/* The keys are those of a new portion, or there was a pause. */
 		finder->sent = at;
 		finder->first = 0;
-		gpb_inner_hold(batch, finder);
+		inner_hold(batch, finder);
 		if (finder->nheld == 0)
-			return gpb_inner_fail(batch, finder, n - at);
-		gpb_inner_begin_sample(finder, 1);
+			return inner_fail(batch, finder, n - at);
+		inner_begin_sample(finder, 1);
 	}
-	if (!gpb_inner_fill_pipeline(batch, finder, sorted, n))
-		return gpb_inner_fail(batch, finder, n - at);
+	if (!inner_fill_pipeline(batch, finder, sorted, n))
+		return inner_fail(batch, finder, n - at);
 
 	chunk = &finder->chunk[finder->first];
 	if (at < chunk->cpu_end)
 		return chunk->cpu_end - at;
 	end = chunk->end;
 	GPB_HOLD("inner-before-wait");
-	if (!gpb_inner_receive(batch, finder) ||
-		!gpb_inner_fill_pipeline(batch, finder, sorted, n))
-		return gpb_inner_fail(batch, finder, n - at);
+	if (!inner_receive(batch, finder) ||
+		!inner_fill_pipeline(batch, finder, sorted, n))
+		return inner_fail(batch, finder, n - at);
 	GPB_HOLD("inner-leaves-known");
 	*leaves = finder->leaves;
 	finder->walking = true;
@@ -342,17 +342,17 @@ gpb_inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 a
 
 /* Give all requests back; the leaves handed out stay. */
 static void
-gpb_inner_pause(GpbBatch *batch)
+inner_pause(GpbBatch *batch)
 {
 	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;
 
-	gpb_inner_note_stale(batch, finder);
-	gpb_inner_let_go(finder);
+	inner_note_stale(batch, finder);
+	inner_let_go(finder);
 }
 
 const GpbLeafFinder gpb_batch_inner = {
-	.find = gpb_inner_find,
-	.pause = gpb_inner_pause
+	.find = inner_find,
+	.pause = inner_pause
 };
 
 bool

@@ -46,7 +46,7 @@ typedef struct GpbBatchScan
 
 /* The function of a comparison of two keys. */
 static RegProcedure
-gpb_key_procedure(Relation index, StrategyNumber strategy)
+key_procedure(Relation index, StrategyNumber strategy)
 {
 	Oid			type = index->rd_opcintype[0];
 	Oid			operator = get_opfamily_member(index->rd_opfamily[0], type, type, strategy);
@@ -58,19 +58,19 @@ gpb_key_procedure(Relation index, StrategyNumber strategy)
 }
 
 static void
-gpb_batch_scan_start(GpbBatch *batch)
+batch_scan_start(GpbBatch *batch)
 {
 	GpbBatchScan *state = palloc0(sizeof(GpbBatchScan));
 
 	batch->state = state;
-	state->at_least = gpb_key_procedure(batch->index, BTGreaterEqualStrategyNumber);
-	state->at_most = gpb_key_procedure(batch->index, BTLessEqualStrategyNumber);
+	state->at_least = key_procedure(batch->index, BTGreaterEqualStrategyNumber);
+	state->at_most = key_procedure(batch->index, BTLessEqualStrategyNumber);
 	state->slot = table_slot_create(batch->heap, NULL);
 	state->range = batch->first;
 }
 
 static void
-gpb_batch_scan_end(GpbBatch *batch)
+batch_scan_end(GpbBatch *batch)
 {
 	GpbBatchScan *state = (GpbBatchScan *) batch->state;
 
@@ -88,8 +88,8 @@ gpb_batch_scan_end(GpbBatch *batch)
  * The normalized keys of a smallint index could be beyond its type.
  */
 static int
-gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRange keys,
-						  ScanKey key)
+scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRange keys,
+					  ScanKey key)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
@@ -117,8 +117,8 @@ gpb_scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbK
  * one range.
  */
 static int
-gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange range,
-						ScanKey key)
+scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange range,
+					ScanKey key)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	GpbRange	nulls = gpb_range_null(layout);
@@ -136,7 +136,7 @@ gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRan
 		if (gpb_bound_less(not_null.hi, range.hi))
 			range.hi = not_null.hi;
 		return gpb_closed_range(layout, &range, &keys) ?
-			gpb_scan_keys_of_interval(batch, state, keys, key) : -1;
+			scan_keys_of_interval(batch, state, keys, key) : -1;
 	}
 	if (everything || !gpb_bound_less(range.lo, nulls.hi) || !gpb_bound_less(nulls.lo, range.hi))
 		return -1;
@@ -147,16 +147,16 @@ gpb_scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRan
 
 /* Begin the scan of a range's step.  Returns false if there is nothing to scan. */
 static bool
-gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
+batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 {
 	ScanKeyData key[2];
 	int			nkeys;
 
 	if (batch->form == GPB_RANGE_BOUNDS)
-		nkeys = gpb_scan_keys_of_bounds(batch, state,
-										((const GpbRange *) batch->ranges)[state->range], key);
+		nkeys = scan_keys_of_bounds(batch, state,
+									((const GpbRange *) batch->ranges)[state->range], key);
 	else if (state->step == GPB_SCAN_KEYS)
-		nkeys = gpb_scan_keys_of_interval(batch, state, gpb_batch_keys(batch, state->range), key);
+		nkeys = scan_keys_of_interval(batch, state, gpb_batch_keys(batch, state->range), key);
 	else
 		return false;
 	if (nkeys < 0)
@@ -180,7 +180,7 @@ gpb_batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 
 /* Add the row at which the scan is. */
 static void
-gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
+batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -196,7 +196,7 @@ gpb_batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 
 /* Go on to the next step of the range, or to the next range. */
 static void
-gpb_batch_scan_next(GpbBatchScan *state)
+batch_scan_next(GpbBatchScan *state)
 {
 	state->scanning = false;
 	if (++state->step == GPB_SCAN_STEPS)
@@ -208,7 +208,7 @@ gpb_batch_scan_next(GpbBatchScan *state)
 
 /* Go on, row by row, until the list is full or all ranges are done. */
 static GpbFillOutcome
-gpb_batch_scan_fill(GpbBatch *batch)
+batch_scan_fill(GpbBatch *batch)
 {
 	GpbBatchScan *state = (GpbBatchScan *) batch->state;
 
@@ -224,21 +224,21 @@ gpb_batch_scan_fill(GpbBatch *batch)
 		{
 			if (state->range == batch->n)
 				return GPB_FILL_DONE;
-			state->scanning = gpb_batch_scan_step(batch, state);
+			state->scanning = batch_scan_step(batch, state);
 			if (!state->scanning)
-				gpb_batch_scan_next(state);
+				batch_scan_next(state);
 			continue;
 		}
 		found = index_getnext_tid(state->scan, ForwardScanDirection);
 		if (found == NULL)
 		{
-			gpb_batch_scan_next(state);
+			batch_scan_next(state);
 			continue;
 		}
 		/* This is the TID of the chain's root; the fetch moves on to that of the visible tuple. */
 		tid = *found;
 		if (index_fetch_heap(state->scan, state->slot))
-			gpb_batch_scan_add(batch, state, &tid);
+			batch_scan_add(batch, state, &tid);
 		batch->counters.heap_fetches++;
 		ExecClearTuple(state->slot);
 	}
@@ -246,7 +246,7 @@ gpb_batch_scan_fill(GpbBatch *batch)
 
 const GpbBatchEngine gpb_batch_scan = {
 	.name = "index scan",
-	.start = gpb_batch_scan_start,
-	.fill = gpb_batch_scan_fill,
-	.end = gpb_batch_scan_end
+	.start = batch_scan_start,
+	.fill = batch_scan_fill,
+	.end = batch_scan_end
 };

@@ -24,9 +24,9 @@
 #include "engine/heap_visit.h"
 
 /*
- * gpb_sort_visits() sorts words that have a TID in the upper 48 bits and a record's number below.
+ * sort_visits() sorts words that have a TID in the upper 48 bits and a record's number below.
  */
-#define ST_SORT gpb_sort_visits
+#define ST_SORT sort_visits
 #define ST_ELEMENT_TYPE uint64
 #define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
 #define ST_SCOPE static
@@ -106,7 +106,7 @@ gpb_visit_end(GpbHeapVisit *visit)
 
 /* Put the row at this TID that the snapshot sees into the slot.  Returns false if it sees none. */
 static bool
-gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
+fetch_visible(GpbHeapVisit *visit, uint64 locator)
 {
 	ItemPointerData tid;
 	bool		call_again = false;
@@ -121,7 +121,7 @@ gpb_fetch_visible(GpbHeapVisit *visit, uint64 locator)
 
 /* Make room for n visits in visit->order, in the visits' own memory. */
 static void
-gpb_visit_reserve(GpbHeapVisit *visit, int n)
+visit_reserve(GpbHeapVisit *visit, int n)
 {
 	int			capacity = Max(visit->order_capacity, GPB_HEAP_INITIAL);
 
@@ -138,7 +138,7 @@ gpb_visit_reserve(GpbHeapVisit *visit, int n)
 
 /* Record number i of those at "records". */
 static inline GpbRangeEntry *
-gpb_visit_entry(const GpbHeapVisit *visit, char *records, uint64 i)
+visit_entry(const GpbHeapVisit *visit, char *records, uint64 i)
 {
 	return (GpbRangeEntry *) (records + i * visit->width);
 }
@@ -150,18 +150,18 @@ gpb_visit_start(GpbHeapVisit *visit, GpbRangeEntry *entries, int n, bool in_orde
 
 	Assert(n <= GPB_HEAP_BATCH);
 	gpb_visit_stop(visit);
-	gpb_visit_reserve(visit, n);
+	visit_reserve(visit, n);
 	visit->started = (char *) entries;
 	for (i = 0; i < n; i++)
 	{
-		const GpbRangeEntry *entry = gpb_visit_entry(visit, visit->started, i);
+		const GpbRangeEntry *entry = visit_entry(visit, visit->started, i);
 		uint64		tid = gpb_row_locator(entry->row) & GPB_TID_MASK;
 
 		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
 			visit->order[visit->norder++] = tid << 16 | i;
 	}
 	if (!in_order)
-		gpb_sort_visits(visit->order, visit->norder);
+		sort_visits(visit->order, visit->norder);
 }
 
 void
@@ -180,24 +180,24 @@ gpb_visit_stop(GpbHeapVisit *visit)
 
 /* The heap block of visit number i. */
 static inline BlockNumber
-gpb_visit_block(const GpbHeapVisit *visit, int i)
+visit_block(const GpbHeapVisit *visit, int i)
 {
 	return (BlockNumber) (visit->order[i] >> 32);
 }
 
 /* Prefetch, on coming to a block, so many of the blocks after it as are wanted. */
 static void
-gpb_prefetch_visits(GpbHeapVisit *visit)
+prefetch_visits(GpbHeapVisit *visit)
 {
 	visit->pending -= visit->at > 0;
 	while (visit->prefetched < visit->norder && visit->pending < visit->ahead)
 	{
-		BlockNumber block = gpb_visit_block(visit, visit->prefetched);
+		BlockNumber block = visit_block(visit, visit->prefetched);
 
 		(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM, block);
 		visit->pending++;
 		while (visit->prefetched < visit->norder &&
-			   gpb_visit_block(visit, visit->prefetched) == block)
+			   visit_block(visit, visit->prefetched) == block)
 			visit->prefetched++;
 	}
 }
@@ -209,18 +209,18 @@ gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot
 	while (visit->at < visit->norder)
 	{
 		int			i = visit->at;
-		GpbRangeEntry *entry = gpb_visit_entry(visit, visit->started,
-											   visit->order[i] & 0xFFFF);
+		GpbRangeEntry *entry = visit_entry(visit, visit->started,
+										   visit->order[i] & 0xFFFF);
 
 		CHECK_FOR_INTERRUPTS();
 		if (visit->ahead > 0 &&
-			(i == 0 || gpb_visit_block(visit, i) != gpb_visit_block(visit, i - 1)))
-			gpb_prefetch_visits(visit);
+			(i == 0 || visit_block(visit, i) != visit_block(visit, i - 1)))
+			prefetch_visits(visit);
 		visit->at++;
 		if (skip != NULL && skip(arg, entry))
 			continue;
 		visit->visited++;
-		if (!gpb_fetch_visible(visit, gpb_row_locator(entry->row)))
+		if (!fetch_visible(visit, gpb_row_locator(entry->row)))
 			continue;
 		pgstat_count_heap_fetch(visit->index);
 		*slot = visit->slot;
@@ -232,7 +232,7 @@ gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot
 
 /* Visit at most GPB_HEAP_BATCH entries, and call the callback for those that are visible. */
 static void
-gpb_visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
+visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
 {
 	TupleTableSlot *slot;
 	GpbRangeEntry *entry;
@@ -249,8 +249,8 @@ gpb_visit_records(GpbHeapVisit *visit, GpbRangeEntry *entries, uint64 n)
 	{
 		int			batch = (int) Min(n, GPB_HEAP_BATCH);
 
-		gpb_visit_batch(visit, entries, batch);
-		entries = gpb_visit_entry(visit, (char *) entries, batch);
+		visit_batch(visit, entries, batch);
+		entries = visit_entry(visit, (char *) entries, batch);
 		n -= batch;
 	}
 }
@@ -271,14 +271,14 @@ gpb_visit_add(GpbHeapVisit *visit)
 		visit->records = repalloc(visit->records,
 								  (Size) visit->capacity * visit->width);
 	}
-	return gpb_visit_entry(visit, visit->records, visit->nrecords++);
+	return visit_entry(visit, visit->records, visit->nrecords++);
 }
 
 void
 gpb_visit_flush(GpbHeapVisit *visit)
 {
 	if (visit->nrecords > 0)
-		gpb_visit_batch(visit, gpb_visit_entry(visit, visit->records, 0), visit->nrecords);
+		visit_batch(visit, visit_entry(visit, visit->records, 0), visit->nrecords);
 	visit->nrecords = 0;
 }
 

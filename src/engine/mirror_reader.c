@@ -47,7 +47,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
 
 /* Copy one page of the map without its header.  No lock is taken, as core takes none to read it. */
 static void
-gpb_copy_map_page(Relation heap, BlockNumber page, char *into)
+copy_map_page(Relation heap, BlockNumber page, char *into)
 {
 	Buffer		buffer;
 
@@ -80,7 +80,7 @@ gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
 
 		CHECK_FOR_INTERRUPTS();
 		for (i = 0; i < n; i++)
-			gpb_copy_map_page(heap, page + i, bits + (Size) i * GPB_VM_PAGE_BYTES);
+			copy_map_page(heap, page + i, bits + (Size) i * GPB_VM_PAGE_BYTES);
 		shipped = gpb_request_visibility(request, (uint64) page * GPB_VM_PAGE_BYTES,
 										 bits, (uint64) n * GPB_VM_PAGE_BYTES);
 	}

@@ -28,7 +28,7 @@ typedef struct GpbVisibilitySlot
 } GpbVisibilitySlot;
 
 /* The bits of a map page that does not exist */
-static const uint8 gpb_no_bits[GPB_VM_PAGE_BYTES];
+static const uint8 no_bits[GPB_VM_PAGE_BYTES];
 
 struct GpbVisibility
 {
@@ -69,7 +69,7 @@ gpb_visibility_end(GpbVisibility *visibility)
 
 /* The slot of the map page that covers heap block "block".  The page is pinned if it is not yet. */
 static inline GpbVisibilitySlot *
-gpb_visibility_slot(GpbVisibility *visibility, BlockNumber block)
+visibility_slot(GpbVisibility *visibility, BlockNumber block)
 {
 	uint32		page = block / GPB_VM_PAGE_BLOCKS;
 	GpbVisibilitySlot *slot = &visibility->slot[page % GPB_VISIBILITY_SLOTS];
@@ -79,20 +79,20 @@ gpb_visibility_slot(GpbVisibility *visibility, BlockNumber block)
 	/* This releases the page that the slot holds now, if it is another one. */
 	(void) visibilitymap_get_status(visibility->heap, block, &slot->buffer);
 	slot->page = page + 1;
-	slot->bits = gpb_no_bits;
+	slot->bits = no_bits;
 	if (BufferIsValid(slot->buffer))
 		slot->bits = (const uint8 *) PageGetContents(BufferGetPage(slot->buffer));
 	return slot;
 }
 
 static inline BlockNumber
-gpb_leaf_heap_block(const char *page, int row_width, int i)
+leaf_heap_block(const char *page, int row_width, int i)
 {
 	return gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
 }
 
 static inline uint8
-gpb_visibility_bit(const volatile uint8 *bits, uint32 at)
+visibility_bit(const volatile uint8 *bits, uint32 at)
 {
 	return (bits[at / GPB_HEAPBLOCKS_PER_BYTE] >>
 			(2 * (at % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
@@ -108,26 +108,26 @@ void
 gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
 					int from, int to, uint8 *visible)
 {
-	BlockNumber first = gpb_leaf_heap_block(page, row_width, from);
+	BlockNumber first = leaf_heap_block(page, row_width, from);
 	BlockNumber base = first - first % GPB_VM_PAGE_BLOCKS;
-	const volatile uint8 *bits = gpb_visibility_slot(visibility, first)->bits;
+	const volatile uint8 *bits = visibility_slot(visibility, first)->bits;
 	int			i;
 
 	for (i = from; i < to; i++)
 	{
-		uint32		at = gpb_leaf_heap_block(page, row_width, i) - base;
+		uint32		at = leaf_heap_block(page, row_width, i) - base;
 
 		if (at >= GPB_VM_PAGE_BLOCKS)
 			break;
-		visible[i - from] = gpb_visibility_bit(bits, at);
+		visible[i - from] = visibility_bit(bits, at);
 	}
 	for (; i < to; i++)
 	{
-		BlockNumber block = gpb_leaf_heap_block(page, row_width, i);
+		BlockNumber block = leaf_heap_block(page, row_width, i);
 
 		visible[i - from] =
-			gpb_visibility_bit(gpb_visibility_slot(visibility, block)->bits,
-							   block % GPB_VM_PAGE_BLOCKS);
+			visibility_bit(visibility_slot(visibility, block)->bits,
+						   block % GPB_VM_PAGE_BLOCKS);
 	}
 }
 
@@ -150,7 +150,7 @@ gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
 			continue;
 		slot = &visibility->slot[map_page % GPB_VISIBILITY_SLOTS];
 		if (slot->page != map_page + 1 ||
-			!gpb_visibility_bit(slot->bits, block % GPB_VM_PAGE_BLOCKS))
+			!visibility_bit(slot->bits, block % GPB_VM_PAGE_BLOCKS))
 			return false;
 		last = block;
 	}

@@ -48,7 +48,8 @@ static planner_hook_type previous_planner_hook = NULL;
  * answer.
  */
 static PlannedStmt *
-gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+plan_with_subqueries(Query *parse, const char *query_string, int cursor_options,
+					 ParamListInfo params)
 {
 	List	   *outer = gpb_subqueries_begin();
 	List	   *volatile candidates = NIL;
@@ -72,8 +73,8 @@ gpb_planner(Query *parse, const char *query_string, int cursor_options, ParamLis
 
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
-gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
-					   RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+				   RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
 {
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
@@ -94,8 +95,8 @@ gpb_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 
 /* Offer our paths for a join, after everyone else's. */
 static void
-gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	if (previous_join_pathlist_hook)
 		previous_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
@@ -106,7 +107,7 @@ gpb_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 }
 
 /* Every kind of node, for core to find by its name */
-static const GpbNodeKind *const gpb_node_kinds[] = {
+static const GpbNodeKind *const node_kinds[] = {
 	&gpb_aggregate_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
@@ -176,8 +177,8 @@ gpb_exec_init(void)
 							 NULL, &gpb_enable_bucketaggregate, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
-	for (i = 0; i < lengthof(gpb_node_kinds); i++)
-		RegisterCustomScanMethods(&gpb_node_kinds[i]->scan);
+	for (i = 0; i < lengthof(node_kinds); i++)
+		RegisterCustomScanMethods(&node_kinds[i]->scan);
 
 #ifdef GPB_HOLD_POINTS
 	DefineCustomIntVariable("gpubtree.rank_parts",
@@ -187,11 +188,11 @@ gpb_exec_init(void)
 #endif
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = gpb_create_upper_paths;
+	create_upper_paths_hook = create_upper_paths;
 	previous_join_pathlist_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = gpb_join_pathlist;
+	set_join_pathlist_hook = join_pathlist;
 	previous_planner_hook = planner_hook;
-	planner_hook = gpb_planner;
+	planner_hook = plan_with_subqueries;
 	gpb_index_ends_init();
 	gpb_subquery_run_init();
 }

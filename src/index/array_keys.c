@@ -24,8 +24,8 @@
 /* Number of elements between two checks for interrupts */
 #define GPB_ELEMENTS_AT_ONCE	65536
 
-/* gpb_sort_closed_ranges() sorts closed ranges by where they begin. */
-#define ST_SORT gpb_sort_closed_ranges
+/* sort_closed_ranges() sorts closed ranges by where they begin. */
+#define ST_SORT sort_closed_ranges
 #define ST_ELEMENT_TYPE GpbKeyRange
 #define ST_COMPARE(a, b) ((a)->lo < (b)->lo ? -1 : (a)->lo > (b)->lo)
 #define ST_SCOPE static
@@ -47,7 +47,7 @@ typedef struct GpbElements
 
 /* Count the bits set among the first n bits of a bitmap. */
 static uint32
-gpb_count_bits(const bits8 *bitmap, uint32 n)
+count_bits(const bits8 *bitmap, uint32 n)
 {
 	uint32		count = pg_popcount((const char *) bitmap, n / 8);
 
@@ -58,7 +58,7 @@ gpb_count_bits(const bits8 *bitmap, uint32 n)
 
 /* Find the values of an array, which is detoasted if need be. */
 static void
-gpb_elements_open(Datum value, GpbElements *elements)
+elements_open(Datum value, GpbElements *elements)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	int16		length;
@@ -75,11 +75,11 @@ gpb_elements_open(Datum value, GpbElements *elements)
 	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	/* NULL elements take no room in the array's data. */
 	if (ARR_HASNULL(array))
-		elements->n = gpb_count_bits(ARR_NULLBITMAP(array), elements->n);
+		elements->n = count_bits(ARR_NULLBITMAP(array), elements->n);
 }
 
 static void
-gpb_elements_close(GpbElements *elements, Datum value)
+elements_close(GpbElements *elements, Datum value)
 {
 	if ((Pointer) elements->array != DatumGetPointer(value))
 		pfree(elements->array);
@@ -93,7 +93,7 @@ gpb_elements_close(GpbElements *elements, Datum value)
  * of its own compiled.
  */
 static pg_attribute_always_inline uint32
-gpb_encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
+encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
 {
 	int			key_width = layout->key_width;
 	int			flags = layout->flags;
@@ -119,7 +119,7 @@ gpb_encode_integers(const GpbLayout *layout, const char *data, int width, uint32
 
 /* Encode elements each of which equals one key, in their order.  Returns the number of keys. */
 static uint32
-gpb_encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *keys)
+encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *keys)
 {
 	uint32		kept = 0;
 	uint32		at;
@@ -132,24 +132,24 @@ gpb_encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64
 		CHECK_FOR_INTERRUPTS();
 		n = Min(elements->n - at, GPB_ELEMENTS_AT_ONCE);
 		if (elements->width == 2)
-			kept += gpb_encode_integers(layout, data, 2, n, keys + kept);
+			kept += encode_integers(layout, data, 2, n, keys + kept);
 		else if (elements->width == 4)
-			kept += gpb_encode_integers(layout, data, 4, n, keys + kept);
+			kept += encode_integers(layout, data, 4, n, keys + kept);
 		else
-			kept += gpb_encode_integers(layout, data, 8, n, keys + kept);
+			kept += encode_integers(layout, data, 8, n, keys + kept);
 	}
 	return kept;
 }
 
 /* Make a set of single keys from elements that equal one key each. */
 static void
-gpb_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
+point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {
 	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
 	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
-	set->n = gpb_encode_elements(layout, elements, keys);
+	set->n = encode_elements(layout, elements, keys);
 	set->keys = gpb_sort_plain_keys(keys, spare, set->n);
 	pfree(set->keys == keys ? spare : keys);
 	set->n = gpb_unique_keys(set->keys, set->n);
@@ -159,11 +159,11 @@ gpb_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKey
 
 /* Sort the set's ranges and unite those that overlap. */
 static void
-gpb_unite_ranges(GpbArrayKeys *set)
+unite_ranges(GpbArrayKeys *set)
 {
 	uint32		kept = 0;
 
-	gpb_sort_closed_ranges(set->ranges, set->n);
+	sort_closed_ranges(set->ranges, set->n);
 	for (uint32 i = 0; i < set->n; i++)
 	{
 		GpbKeyRange range = set->ranges[i];
@@ -178,8 +178,8 @@ gpb_unite_ranges(GpbArrayKeys *set)
 
 /* Make a set of ranges from elements that may equal several keys each. */
 static void
-gpb_range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
-			   GpbArrayKeys *set)
+range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
+		   GpbArrayKeys *set)
 {
 	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
 										 sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
@@ -194,7 +194,7 @@ gpb_range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElem
 		if ((i & 0xFFF) == 0xFFF)
 			CHECK_FOR_INTERRUPTS();
 	}
-	gpb_unite_ranges(set);
+	unite_ranges(set);
 }
 
 void
@@ -204,17 +204,17 @@ gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array, 
 
 	memset(set, 0, sizeof(*set));
 	set->points = gpb_comparison_is_point(comparison);
-	gpb_elements_open(array, &elements);
+	elements_open(array, &elements);
 	if (set->points)
 	{
 		if (elements.width != comparison->width)
 			elog(ERROR, "array of type %u has elements of %d bytes instead of %d",
 				 ARR_ELEMTYPE(elements.array), elements.width, comparison->width);
-		gpb_point_keys(layout, &elements, set);
+		point_keys(layout, &elements, set);
 	}
 	else
-		gpb_range_keys(layout, comparison, &elements, set);
-	gpb_elements_close(&elements, array);
+		range_keys(layout, comparison, &elements, set);
+	elements_close(&elements, array);
 }
 
 void
@@ -231,7 +231,7 @@ gpb_array_keys_free(GpbArrayKeys *set)
 
 /* The range number i of the set; a single key is the range from itself to itself. */
 static inline GpbKeyRange
-gpb_array_range(const GpbArrayKeys *set, uint32 i)
+array_range(const GpbArrayKeys *set, uint32 i)
 {
 	GpbKeyRange range;
 
@@ -246,7 +246,7 @@ gpb_array_range(const GpbArrayKeys *set, uint32 i)
  * been read by then.
  */
 static inline void
-gpb_array_put(GpbArrayKeys *set, uint32 i, GpbKeyRange range)
+array_put(GpbArrayKeys *set, uint32 i, GpbKeyRange range)
 {
 	if (set->points)
 		set->keys[i] = range.lo;
@@ -274,12 +274,12 @@ gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
 											   ((Size) set->n + other->n + 1));
 	while (i < set->n && j < other->n)
 	{
-		GpbKeyRange a = gpb_array_range(set, i);
-		GpbKeyRange b = gpb_array_range(other, j);
+		GpbKeyRange a = array_range(set, i);
+		GpbKeyRange b = array_range(other, j);
 		GpbKeyRange common = {Max(a.lo, b.lo), Min(a.hi, b.hi)};
 
 		if (common.lo <= common.hi)
-			gpb_array_put(&result, result.n++, common);
+			array_put(&result, result.n++, common);
 		if (a.hi < b.hi)
 			i++;
 		else
@@ -296,12 +296,12 @@ gpb_array_keys_clip(GpbArrayKeys *set, GpbKeyRange by)
 
 	for (uint32 i = 0; i < set->n; i++)
 	{
-		GpbKeyRange range = gpb_array_range(set, i);
+		GpbKeyRange range = array_range(set, i);
 
 		range.lo = Max(range.lo, by.lo);
 		range.hi = Min(range.hi, by.hi);
 		if (range.lo <= range.hi)
-			gpb_array_put(set, kept++, range);
+			array_put(set, kept++, range);
 	}
 	set->n = kept;
 }

@@ -82,13 +82,13 @@ typedef struct GpbLoad
 	GpbBuildLevel   *level[GPB_MAX_LEVEL + 1];
 } GpbLoad;
 
-static void gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row);
+static void load_add(GpbLoad *load, int level, GpbBound bound, const char *row);
 
 /* ---- sorting ---- */
 
 /* Make the tuple descriptor for GpbSortRow: its two columns, then the row as columns of int4. */
 static TupleDesc
-gpb_sort_descriptor(const GpbLayout *layout)
+sort_descriptor(const GpbLayout *layout)
 {
 	int			pieces = (layout->row_width - GPB_LOCATOR_WIDTH) / sizeof(int32);
 	TupleDesc	descriptor = CreateTemplateTupleDesc(2 + pieces);
@@ -101,19 +101,19 @@ gpb_sort_descriptor(const GpbLayout *layout)
 }
 
 static inline GpbSortRow *
-gpb_sort_row(MinimalTuple tuple)
+sort_row(MinimalTuple tuple)
 {
 	return (GpbSortRow *) ((char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET);
 }
 
 static void
-gpb_sort_begin(GpbSort *sort, const GpbLayout *layout)
+sort_begin(GpbSort *sort, const GpbLayout *layout)
 {
 	AttrNumber	columns[2] = {1, 2};
 	Oid			operators[2] = {Int8LessOperator, Int8LessOperator};
 	Oid			collations[2] = {InvalidOid, InvalidOid};
 	bool		nulls_first[2] = {false, false};
-	TupleDesc	descriptor = gpb_sort_descriptor(layout);
+	TupleDesc	descriptor = sort_descriptor(layout);
 	Datum		zeros[2 + GPB_MAX_ROW_WIDTH / sizeof(int32)] = {0};
 	bool		isnull[lengthof(zeros)] = {false};
 	MinimalTuple tuple = heap_form_minimal_tuple(descriptor, zeros, isnull);
@@ -126,11 +126,11 @@ gpb_sort_begin(GpbSort *sort, const GpbLayout *layout)
 									   TUPLESORT_NONE);
 	sort->slot = MakeSingleTupleTableSlot(descriptor, &TTSOpsMinimalTuple);
 	ExecStoreMinimalTuple(tuple, sort->slot, true);
-	sort->row = gpb_sort_row(tuple);
+	sort->row = sort_row(tuple);
 }
 
 static void
-gpb_sort_end(GpbSort *sort)
+sort_end(GpbSort *sort)
 {
 	tuplesort_end(sort->state);
 	ExecDropSingleTupleTableSlot(sort->slot);
@@ -141,8 +141,8 @@ gpb_sort_end(GpbSort *sort)
  * entry, dead ones that some snapshot may still see included.
  */
 static void
-gpb_build_callback(Relation index, ItemPointer tid, Datum *values,
-				   bool *isnull, bool tuple_is_alive, void *state)
+build_callback(Relation index, ItemPointer tid, Datum *values,
+			   bool *isnull, bool tuple_is_alive, void *state)
 {
 	GpbSort    *sort = (GpbSort *) state;
 	const GpbLayout *layout = sort->layout;
@@ -163,7 +163,7 @@ gpb_build_callback(Relation index, ItemPointer tid, Datum *values,
 
 /* Get the next entry in index order.  Returns false at the end. */
 static bool
-gpb_sort_next(GpbSort *sort, GpbEntry *entry)
+sort_next(GpbSort *sort, GpbEntry *entry)
 {
 	MinimalTuple tuple;
 	GpbSortRow *row;
@@ -172,7 +172,7 @@ gpb_sort_next(GpbSort *sort, GpbEntry *entry)
 	if (!tuplesort_gettupleslot(sort->state, true, false, sort->slot, NULL))
 		return false;
 	tuple = ((MinimalTupleTableSlot *) sort->slot)->mintuple;
-	row = gpb_sort_row(tuple);
+	row = sort_row(tuple);
 	entry->key = (uint64) row->key ^ GPB_SIGN_BIT;
 	locator = (uint64) row->tie_and_nulls;
 	locator = locator >> GPB_SORT_TIE_SHIFT | locator << GPB_LOC_NULL_SHIFT;
@@ -189,7 +189,7 @@ gpb_sort_next(GpbSort *sort, GpbEntry *entry)
  * below, so blocks that were skipped are first filled with zeroes, which is not logged.
  */
 static void
-gpb_load_write(GpbLoad *load, BlockNumber block, Page page)
+load_write(GpbLoad *load, BlockNumber block, Page page)
 {
 	SMgrRelation smgr = RelationGetSmgr(load->index);
 
@@ -218,25 +218,25 @@ gpb_load_write(GpbLoad *load, BlockNumber block, Page page)
 
 /* The bytes of a key on pages of every level. */
 static inline int
-gpb_level_key_width(GpbLoad *load)
+level_key_width(GpbLoad *load)
 {
 	return load->layout.key_width;
 }
 
 static inline int
-gpb_level_row_width(GpbLoad *load, int level)
+level_row_width(GpbLoad *load, int level)
 {
 	return level == 0 ? load->layout.row_width : GPB_INNER_ROW_WIDTH;
 }
 
 /* Begin a page of a level, with the separator "low" before it, in this block. */
 static void
-gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
+level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 {
 	GpbBuildLevel   *l = load->level[level];
 
-	gpb_page_init((Page) l->page.data, level, 0, gpb_level_key_width(load),
-				  gpb_level_row_width(load, level));
+	gpb_page_init((Page) l->page.data, level, 0, level_key_width(load),
+				  level_row_width(load, level));
 	l->block = block;
 	l->low = low;
 	l->count = 0;
@@ -244,7 +244,7 @@ gpb_level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 
 /* Add a level on top of the tree, with an empty page. */
 static void
-gpb_load_new_level(GpbLoad *load)
+load_new_level(GpbLoad *load)
 {
 	int			level = load->nlevels;
 	int			fillfactor = GPB_INNER_FILLFACTOR;
@@ -257,24 +257,24 @@ gpb_load_new_level(GpbLoad *load)
 			 RelationGetRelationName(load->index));
 	load->level[level] = palloc(sizeof(GpbBuildLevel));
 	load->nlevels++;
-	capacity = gpb_page_capacity(gpb_level_key_width(load),
-								 gpb_level_row_width(load, level));
+	capacity = gpb_page_capacity(level_key_width(load),
+								 level_row_width(load, level));
 	load->level[level]->limit = Max(capacity * fillfactor / 100, 2);
-	gpb_level_begin_page(load, level, load->allocated++, GPB_BOUND_MIN);
+	level_begin_page(load, level, load->allocated++, GPB_BOUND_MIN);
 }
 
 /* Add the downlink of a level's current page to the level above. */
 static void
-gpb_load_downlink(GpbLoad *load, int level)
+load_downlink(GpbLoad *load, int level)
 {
 	GpbBuildLevel   *l = load->level[level];
 	char		row[GPB_INNER_ROW_WIDTH];
 
 	if (level + 1 == load->nlevels)
-		gpb_load_new_level(load);
+		load_new_level(load);
 	memcpy(row, &l->low.tie, GPB_LOCATOR_WIDTH);
 	memcpy(row + GPB_LOCATOR_WIDTH, &l->block, sizeof(BlockNumber));
-	gpb_load_add(load, level + 1, l->low, row);
+	load_add(load, level + 1, l->low, row);
 }
 
 /*
@@ -283,10 +283,10 @@ gpb_load_downlink(GpbLoad *load, int level)
  * goes straight to the right page.
  */
 static GpbBound
-gpb_load_separator(GpbLoad *load, int level, GpbBound next)
+load_separator(GpbLoad *load, int level, GpbBound next)
 {
 	GpbBuildLevel   *l = load->level[level];
-	int			key_width = gpb_level_key_width(load);
+	int			key_width = level_key_width(load);
 
 	if (level == 0 &&
 		gpb_page_key(l->page.data, key_width, l->count - 1) != next.key)
@@ -296,11 +296,11 @@ gpb_load_separator(GpbLoad *load, int level, GpbBound next)
 
 /* Write the full page of a level, and begin its right sibling, whose first entry will be "next". */
 static void
-gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
+load_next_page(GpbLoad *load, int level, GpbBound next)
 {
 	GpbBuildLevel   *l = load->level[level];
 	GpbPageSpecial *special = gpb_special((Page) l->page.data);
-	GpbBound	separator = gpb_load_separator(load, level, next);
+	GpbBound	separator = load_separator(load, level, next);
 	BlockNumber old = l->block;
 	BlockNumber new = load->allocated++;
 
@@ -308,31 +308,31 @@ gpb_load_next_page(GpbLoad *load, int level, GpbBound next)
 	special->right = new;
 	special->high_key = separator.key;
 	special->high_tie = separator.tie;
-	gpb_load_downlink(load, level);
-	gpb_load_write(load, old, (Page) l->page.data);
+	load_downlink(load, level);
+	load_write(load, old, (Page) l->page.data);
 
-	gpb_level_begin_page(load, level, new, separator);
+	level_begin_page(load, level, new, separator);
 	gpb_special((Page) l->page.data)->left = old;
 }
 
 /* Add an entry at the end of a level. */
 static void
-gpb_load_add(GpbLoad *load, int level, GpbBound bound, const char *row)
+load_add(GpbLoad *load, int level, GpbBound bound, const char *row)
 {
 	GpbBuildLevel   *l = load->level[level];
 	uint32		narrow = (uint32) bound.key;
 
 	if (l->count >= l->limit)
-		gpb_load_next_page(load, level, bound);
+		load_next_page(load, level, bound);
 	gpb_page_insert((Page) l->page.data, l->count,
-					gpb_level_key_width(load) == 8 ?
+					level_key_width(load) == 8 ?
 					(void *) &bound.key : (void *) &narrow, row);
 	l->count++;
 }
 
 /* Write the last page of each level, then the metapage, which makes it an index. */
 static void
-gpb_load_finish(GpbLoad *load)
+load_finish(GpbLoad *load)
 {
 	PGAlignedBlock meta;
 
@@ -340,19 +340,19 @@ gpb_load_finish(GpbLoad *load)
 	for (int level = 0; level < load->nlevels; level++)
 	{
 		if (level + 1 < load->nlevels)
-			gpb_load_downlink(load, level);
-		gpb_load_write(load, load->level[level]->block,
-					   (Page) load->level[level]->page.data);
+			load_downlink(load, level);
+		load_write(load, load->level[level]->block,
+				   (Page) load->level[level]->page.data);
 	}
 
 	gpb_meta_init((Page) meta.data, &load->layout,
 				  load->level[load->nlevels - 1]->block, load->nlevels - 1);
-	gpb_load_write(load, GPB_META_BLOCK, (Page) meta.data);
+	load_write(load, GPB_META_BLOCK, (Page) meta.data);
 }
 
 /* Load the sorted entries into an empty file. */
 static void
-gpb_load_tree(Relation index, GpbSort *sort)
+load_tree(Relation index, GpbSort *sort)
 {
 	GpbLoad		load;
 	GpbEntry	entry;
@@ -363,20 +363,20 @@ gpb_load_tree(Relation index, GpbSort *sort)
 	load.layout = *sort->layout;
 	load.use_wal = RelationNeedsWAL(index);
 	load.allocated = GPB_FIRST_ROOT;
-	gpb_load_new_level(&load);	/* an empty index has a root too */
+	load_new_level(&load);	/* an empty index has a root too */
 
-	while (gpb_sort_next(sort, &entry))
+	while (sort_next(sort, &entry))
 	{
 		GpbBound	bound;
 
 		bound.key = entry.key;
 		bound.tie = gpb_row_locator(entry.row) & GPB_TIE_MASK;
-		gpb_load_add(&load, 0, bound, entry.row);
+		load_add(&load, 0, bound, entry.row);
 		if ((++done & 0xFF) == 0)
 			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 	}
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
-	gpb_load_finish(&load);
+	load_finish(&load);
 
 	/*
 	 * The pages did not pass through shared buffers, so a checkpoint that began after
@@ -395,7 +395,7 @@ gpb_load_tree(Relation index, GpbSort *sort)
  * standbys (rule M1).
  */
 static void
-gpb_build_forget_mirror(Relation index)
+build_forget_mirror(Relation index)
 {
 	if (RelationUsesLocalBuffers(index))
 		return;
@@ -406,7 +406,7 @@ gpb_build_forget_mirror(Relation index)
 
 /* Report progress: the table has been read, and "count" entries are to be loaded. */
 static void
-gpb_progress_scanned(double count)
+progress_scanned(double count)
 {
 	const int	parameter[] = {
 		PROGRESS_CREATEIDX_TUPLES_TOTAL,
@@ -430,28 +430,28 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 
-	gpb_sort_begin(&sort, &layout);
+	sort_begin(&sort, &layout);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 gpb_build_callback, &sort,
+												 build_callback, &sort,
 												 NULL);
-	gpb_progress_scanned(sort.count);
+	progress_scanned(sort.count);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SORT);
 	tuplesort_performsort(sort.state);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
-	gpb_load_tree(index, &sort);
-	gpb_build_forget_mirror(index);
+	load_tree(index, &sort);
+	build_forget_mirror(index);
 
 	result->index_tuples = sort.count;
-	gpb_sort_end(&sort);
+	sort_end(&sort);
 	return result;
 }
 
 /* Write, log and sync one page of the init fork. */
 static void
-gpb_write_init_page(Relation index, BlockNumber block, Page page)
+write_init_page(Relation index, BlockNumber block, Page page)
 {
 	SMgrRelation smgr = RelationGetSmgr(index);
 
@@ -472,11 +472,11 @@ gpb_buildempty(Relation index)
 	PGAlignedBlock block;
 
 	gpb_meta_init((Page) block.data, &layout, GPB_FIRST_ROOT, 0);
-	gpb_write_init_page(index, GPB_META_BLOCK, (Page) block.data);
+	write_init_page(index, GPB_META_BLOCK, (Page) block.data);
 	gpb_page_init((Page) block.data, 0, 0, layout.key_width, layout.row_width);
-	gpb_write_init_page(index, GPB_FIRST_ROOT, (Page) block.data);
+	write_init_page(index, GPB_FIRST_ROOT, (Page) block.data);
 
-	/* Sync the fork ourselves, for the reason given in gpb_load_tree(). */
+	/* Sync the fork ourselves, for the reason given in load_tree(). */
 	smgrimmedsync(RelationGetSmgr(index), INIT_FORKNUM);
 }
 

@@ -21,8 +21,8 @@
  * has the horizon: the newest transaction whose tuples the entries pointed to.
  */
 static void
-gpb_remove(Relation index, Buffer buffer, const uint16 *positions, int n,
-		   uint8 info, TransactionId horizon)
+remove_entries(Relation index, Buffer buffer, const uint16 *positions, int n,
+			   uint8 info, TransactionId horizon)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -59,13 +59,13 @@ void
 gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
 				   int n)
 {
-	gpb_remove(index, buffer, positions, n, GPB_XLOG_VACUUM,
-			   InvalidTransactionId);
+	remove_entries(index, buffer, positions, n, GPB_XLOG_VACUUM,
+				   InvalidTransactionId);
 }
 
 /* qsort comparator for block numbers. */
 static int
-gpb_compare_blocks(const void *a, const void *b)
+compare_blocks(const void *a, const void *b)
 {
 	BlockNumber left = *(const BlockNumber *) a;
 	BlockNumber right = *(const BlockNumber *) b;
@@ -75,7 +75,7 @@ gpb_compare_blocks(const void *a, const void *b)
 
 /* qsort comparator for deletable entries, by their ids. */
 static int
-gpb_compare_ids(const void *a, const void *b)
+compare_ids(const void *a, const void *b)
 {
 	return ((const TM_IndexDelete *) a)->id - ((const TM_IndexDelete *) b)->id;
 }
@@ -85,8 +85,8 @@ gpb_compare_ids(const void *a, const void *b)
  * be there several times.  Returns their number, or 0 if no entry is marked.
  */
 static int
-gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
-				BlockNumber *blocks)
+dead_blocks(Page page, int row_width, BlockNumber coming,
+			BlockNumber *blocks)
 {
 	int			count = gpb_page_count(page);
 	int			n = 0;
@@ -102,7 +102,7 @@ gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
 	if (n == 0)
 		return 0;
 	blocks[n++] = coming;
-	qsort(blocks, n, sizeof(BlockNumber), gpb_compare_blocks);
+	qsort(blocks, n, sizeof(BlockNumber), compare_blocks);
 	return n;
 }
 
@@ -111,9 +111,9 @@ gpb_dead_blocks(Page page, int row_width, BlockNumber coming,
  * get visited anyway, all others that point to those blocks.
  */
 static void
-gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
-					   const BlockNumber *blocks, int nblocks,
-					   TM_IndexDeleteOp *op)
+collect_candidates(Relation index, Buffer buffer, int row_width,
+				   const BlockNumber *blocks, int nblocks,
+				   TM_IndexDeleteOp *op)
 {
 	Page		page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
@@ -132,7 +132,7 @@ gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
 		TM_IndexStatus *status = &op->status[op->ndeltids];
 
 		if (bsearch(&block, blocks, nblocks, sizeof(BlockNumber),
-					gpb_compare_blocks) == NULL)
+					compare_blocks) == NULL)
 			continue;
 		if (gpb_locator_offset(locator) == InvalidOffsetNumber)
 			gpb_corrupted(index, op->iblknum, "entry points to no heap tuple");
@@ -152,8 +152,8 @@ gpb_collect_candidates(Relation index, Buffer buffer, int row_width,
  * The leaf is locked exclusively on entry and exit.  Returns the number removed.
  */
 static int
-gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
-					 TM_IndexDeleteOp *op, uint16 *positions)
+judge_and_remove(Relation index, Relation heap, Buffer buffer,
+				 TM_IndexDeleteOp *op, uint16 *positions)
 {
 	TransactionId horizon = table_index_delete_tuples(heap, op);
 	int			n = 0;
@@ -163,7 +163,7 @@ gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
 		horizon = InvalidTransactionId;
 
 	/* The table has put them into an order of its own. */
-	qsort(op->deltids, op->ndeltids, sizeof(TM_IndexDelete), gpb_compare_ids);
+	qsort(op->deltids, op->ndeltids, sizeof(TM_IndexDelete), compare_ids);
 	for (i = 0; i < op->ndeltids; i++)
 	{
 		const TM_IndexStatus *status = &op->status[op->deltids[i].id];
@@ -172,7 +172,7 @@ gpb_judge_and_remove(Relation index, Relation heap, Buffer buffer,
 			positions[n++] = status->idxoffnum - 1;
 	}
 	if (n > 0)
-		gpb_remove(index, buffer, positions, n, GPB_XLOG_DELETE, horizon);
+		remove_entries(index, buffer, positions, n, GPB_XLOG_DELETE, horizon);
 	return n;
 }
 
@@ -191,17 +191,17 @@ gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 	TM_IndexDeleteOp op;
 	uint16	   *positions;
 
-	nblocks = gpb_dead_blocks(BufferGetPage(buffer), layout->row_width,
-							  coming, blocks);
+	nblocks = dead_blocks(BufferGetPage(buffer), layout->row_width,
+						  coming, blocks);
 	if (nblocks == 0)
 		return 0;
 
 	op.deltids = palloc(count * sizeof(TM_IndexDelete));
 	op.status = palloc(count * sizeof(TM_IndexStatus));
 	positions = palloc(count * sizeof(uint16));
-	gpb_collect_candidates(index, buffer, layout->row_width, blocks, nblocks,
-						   &op);
-	removed = gpb_judge_and_remove(index, heap, buffer, &op, positions);
+	collect_candidates(index, buffer, layout->row_width, blocks, nblocks,
+					   &op);
+	removed = judge_and_remove(index, heap, buffer, &op, positions);
 	pfree(positions);
 	pfree(op.status);
 	pfree(op.deltids);

@@ -23,7 +23,7 @@
  * because a split needs a stack.
  */
 static Buffer
-gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
+rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 {
 	BlockNumber block = RelationGetTargetBlock(index);
 	Buffer		buffer;
@@ -56,8 +56,8 @@ gpb_rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
  * heap TID, so an equal one can only be left over from damage.
  */
 static int
-gpb_leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
-				  GpbBound bound)
+leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
+			  GpbBound bound)
 {
 	Page		page = BufferGetPage(leaf);
 	int			count = gpb_page_count(page);
@@ -76,8 +76,8 @@ gpb_leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
 
 /* Log one entry: the block data is the position, the key, the row, and nothing else. */
 static XLogRecPtr
-gpb_log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
-			   const char *row)
+log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
+		   const char *row)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 	char		data[sizeof(position) + sizeof(key) + GPB_MAX_ROW_WIDTH];
@@ -104,8 +104,8 @@ gpb_log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
  * all locks are kept.
  */
 static void
-gpb_insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
-					uint64 key, const char *row)
+insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
+				uint64 key, const char *row)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -121,7 +121,7 @@ gpb_insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
 
 	if (RelationNeedsWAL(index))
 	{
-		XLogRecPtr	lsn = gpb_log_insert(buffer, child, position, key, row);
+		XLogRecPtr	lsn = log_insert(buffer, child, position, key, row);
 
 		PageSetLSN(page, lsn);
 		if (BufferIsValid(child))
@@ -142,9 +142,9 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 		return;
 	}
 
-	if (BufferIsValid(child))	/* a leaf was marked in gpb_insert_entry() */
+	if (BufferIsValid(child))	/* a leaf was marked in insert_entry() */
 		gpb_mark_changed(index, BufferGetBlockNumber(buffer));
-	gpb_insert_in_place(index, buffer, child, position, key, row);
+	insert_in_place(index, buffer, child, position, key, row);
 	if (BufferIsValid(child))
 		UnlockReleaseBuffer(child);
 	UnlockReleaseBuffer(buffer);
@@ -155,8 +155,8 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
  * needs room.
  */
 static void
-gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
-				 const GpbEntry *entry)
+insert_entry(Relation index, const GpbLayout *layout, Relation heap,
+			 const GpbEntry *entry)
 {
 	uint64		locator = gpb_row_locator(entry->row);
 	GpbBound	bound = {entry->key, locator & GPB_TIE_MASK};
@@ -166,7 +166,7 @@ gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 	bool		rightmost;
 
 	stack.height = 0;
-	leaf = gpb_rightmost_leaf(index, layout, bound);
+	leaf = rightmost_leaf(index, layout, bound);
 	if (!BufferIsValid(leaf))
 		leaf = gpb_search(index, layout, bound, BUFFER_LOCK_EXCLUSIVE, &stack);
 	block = BufferGetBlockNumber(leaf);
@@ -185,7 +185,7 @@ gpb_insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 		gpb_page_has_room(BufferGetPage(leaf));
 
 	gpb_insert_on_page(index, layout, leaf, InvalidBuffer,
-					   gpb_leaf_position(index, layout, leaf, bound),
+					   leaf_position(index, layout, leaf, bound),
 					   entry->key, entry->row, &stack);
 	if (rightmost)
 		RelationSetTargetBlock(index, block);
@@ -201,6 +201,6 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	GpbEntry	entry;
 
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
-	gpb_insert_entry(index, &layout, heap, &entry);
+	insert_entry(index, &layout, heap, &entry);
 	return false;
 }

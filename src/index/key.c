@@ -29,7 +29,7 @@
 
 /* Get a Datum's bits as a sign-extended integer; a float8's bits are taken as they are. */
 static inline int64
-gpb_column_value(int kind, Datum value)
+column_value(int kind, Datum value)
 {
 	switch (kind)
 	{
@@ -43,11 +43,11 @@ gpb_column_value(int kind, Datum value)
 }
 
 /*
- * Make a Datum of the bits that gpb_column_value() returned.  Date and timestamp Datums are
+ * Make a Datum of the bits that column_value() returned.  Date and timestamp Datums are
  * integers of the same width.
  */
 static inline Datum
-gpb_column_datum(int kind, int64 value)
+column_datum(int kind, int64 value)
 {
 	switch (kind)
 	{
@@ -63,14 +63,14 @@ gpb_column_datum(int kind, int64 value)
 uint64
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
-	return gpb_key_encode(gpb_column_value(layout->key_kind, value),
+	return gpb_key_encode(column_value(layout->key_kind, value),
 						  layout->key_width, layout->flags);
 }
 
 Datum
 gpb_key_datum(const GpbLayout *layout, uint64 key)
 {
-	return gpb_column_datum(layout->key_kind,
+	return column_datum(layout->key_kind,
 						   gpb_key_value(key, layout->key_width, layout->flags));
 }
 
@@ -105,7 +105,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			continue;
 		}
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
-		value = gpb_column_value(layout->kind[c], values[c + 1]);
+		value = column_value(layout->kind[c], values[c + 1]);
 		memcpy(entry->row + layout->offset[c], &value,
 			   gpb_kind_width(layout->kind[c]));
 	}
@@ -129,7 +129,7 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)
 		return (Datum) 0;
-	return gpb_column_datum(layout->kind[c],
+	return column_datum(layout->kind[c],
 						   gpb_row_value(row, layout->offset[c],
 										 layout->kind[c]));
 }
@@ -138,7 +138,7 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 
 /* Leave out what is below the bound. */
 static inline void
-gpb_range_begin_at(GpbRange *range, GpbBound lo)
+range_begin_at(GpbRange *range, GpbBound lo)
 {
 	if (gpb_bound_less(range->lo, lo))
 		range->lo = lo;
@@ -146,7 +146,7 @@ gpb_range_begin_at(GpbRange *range, GpbBound lo)
 
 /* Leave out what is not below the bound. */
 static inline void
-gpb_range_end_at(GpbRange *range, GpbBound hi)
+range_end_at(GpbRange *range, GpbBound hi)
 {
 	if (gpb_bound_less(hi, range->hi))
 		range->hi = hi;
@@ -154,7 +154,7 @@ gpb_range_end_at(GpbRange *range, GpbBound hi)
 
 /* The bound at which NULL keys and the others meet. */
 static GpbBound
-gpb_null_boundary(const GpbLayout *layout)
+null_boundary(const GpbLayout *layout)
 {
 	GpbBound	bound;
 
@@ -172,9 +172,9 @@ gpb_range_not_null(const GpbLayout *layout)
 	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
 
 	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
-		range.lo = gpb_null_boundary(layout);
+		range.lo = null_boundary(layout);
 	else
-		range.hi = gpb_null_boundary(layout);
+		range.hi = null_boundary(layout);
 	return range;
 }
 
@@ -184,9 +184,9 @@ gpb_range_null(const GpbLayout *layout)
 	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
 
 	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
-		range.hi = gpb_null_boundary(layout);
+		range.hi = null_boundary(layout);
 	else
-		range.lo = gpb_null_boundary(layout);
+		range.lo = null_boundary(layout);
 	return range;
 }
 
@@ -222,7 +222,7 @@ typedef struct GpbCut
 
 /* Find the bound in the index's order at which the two sides of a cut meet. */
 static GpbBound
-gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
+cut_bound(const GpbLayout *layout, GpbCut cut)
 {
 	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
 	GpbBound	bound;
@@ -245,8 +245,8 @@ gpb_cut_bound(const GpbLayout *layout, GpbCut cut)
 
 /* Make the cuts before and after a plain integer, which may lie outside the key's type. */
 static void
-gpb_integer_cuts(const GpbLayout *layout, int64 value,
-				 GpbCut *before, GpbCut *after)
+integer_cuts(const GpbLayout *layout, int64 value,
+			 GpbCut *before, GpbCut *after)
 {
 	int64		min = layout->key_width == 8 ? PG_INT64_MIN : PG_INT32_MIN;
 	int64		max = layout->key_width == 8 ? PG_INT64_MAX : PG_INT32_MAX;
@@ -263,7 +263,7 @@ gpb_integer_cuts(const GpbLayout *layout, int64 value,
  * would overflow.
  */
 static uint64
-gpb_datetime_last(const GpbLayout *layout)
+datetime_last(const GpbLayout *layout)
 {
 	if (layout->key_width == 8)
 		return (uint64) (END_TIMESTAMP - 1) - (uint64) MIN_TIMESTAMP + 2;
@@ -272,11 +272,11 @@ gpb_datetime_last(const GpbLayout *layout)
 
 /* The value with this ordinal. */
 static int64
-gpb_datetime_value(const GpbLayout *layout, uint64 ordinal)
+datetime_value(const GpbLayout *layout, uint64 ordinal)
 {
 	if (ordinal == 0)
 		return layout->key_width == 8 ? DT_NOBEGIN : DATEVAL_NOBEGIN;
-	if (ordinal == gpb_datetime_last(layout))
+	if (ordinal == datetime_last(layout))
 		return layout->key_width == 8 ? DT_NOEND : DATEVAL_NOEND;
 	if (layout->key_width == 8)
 		return (int64) ((uint64) MIN_TIMESTAMP + (ordinal - 1));
@@ -286,11 +286,11 @@ gpb_datetime_value(const GpbLayout *layout, uint64 ordinal)
 
 /* Compare the value with this ordinal with a value of the comparison's type. */
 static int
-gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
-					 uint64 ordinal, Datum value)
+datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
+				 uint64 ordinal, Datum value)
 {
-	Datum		key = gpb_column_datum(layout->key_kind,
-									  gpb_datetime_value(layout, ordinal));
+	Datum		key = column_datum(layout->key_kind,
+									  datetime_value(layout, ordinal));
 
 	return DatumGetInt32(FunctionCall2(&comparison->procedure, key, value));
 }
@@ -300,14 +300,14 @@ gpb_datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
  * above it.  Returns high if there is none.
  */
 static uint64
-gpb_datetime_search(const GpbLayout *layout, GpbComparison *comparison,
-					Datum value, bool beyond_equal, uint64 low, uint64 high)
+datetime_search(const GpbLayout *layout, GpbComparison *comparison,
+				Datum value, bool beyond_equal, uint64 low, uint64 high)
 {
 	while (low < high)
 	{
 		uint64		middle = low + (high - low) / 2;
-		int			order = gpb_datetime_compare(layout, comparison,
-												 middle, value);
+		int			order = datetime_compare(layout, comparison,
+											 middle, value);
 
 		if (order < 0 || (order == 0 && beyond_equal))
 			low = middle + 1;
@@ -323,30 +323,30 @@ gpb_datetime_search(const GpbLayout *layout, GpbComparison *comparison,
  * mean what they mean to core.
  */
 static void
-gpb_datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
-				  Datum value, GpbCut *before, GpbCut *after)
+datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
+			  Datum value, GpbCut *before, GpbCut *after)
 {
-	uint64		end = gpb_datetime_last(layout) + 1;
+	uint64		end = datetime_last(layout) + 1;
 	uint64		first;
 	uint64		step = 1;
 	uint64		low;
 
-	first = gpb_datetime_search(layout, comparison, value, false, 0, end);
+	first = datetime_search(layout, comparison, value, false, 0, end);
 	before->beyond = first == end;
-	before->value = before->beyond ? 0 : gpb_datetime_value(layout, first);
+	before->value = before->beyond ? 0 : datetime_value(layout, first);
 
 	/* Few keys equal one value, so look for their end in growing steps. */
 	low = first;
 	while (step < end - low &&
-		   gpb_datetime_compare(layout, comparison, low + step - 1, value) <= 0)
+		   datetime_compare(layout, comparison, low + step - 1, value) <= 0)
 	{
 		low += step;
 		step *= 2;
 	}
-	low = gpb_datetime_search(layout, comparison, value, true, low,
-							  low + Min(step, end - low));
+	low = datetime_search(layout, comparison, value, true, low,
+						  low + Min(step, end - low));
 	after->beyond = low == end;
-	after->value = after->beyond ? 0 : gpb_datetime_value(layout, low);
+	after->value = after->beyond ? 0 : datetime_value(layout, low);
 }
 
 /*
@@ -391,15 +391,15 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 	GpbCut		cut_after;
 
 	if (comparison->width == 2)
-		gpb_integer_cuts(layout, DatumGetInt16(value), &cut_before, &cut_after);
+		integer_cuts(layout, DatumGetInt16(value), &cut_before, &cut_after);
 	else if (comparison->width == 4)
-		gpb_integer_cuts(layout, DatumGetInt32(value), &cut_before, &cut_after);
+		integer_cuts(layout, DatumGetInt32(value), &cut_before, &cut_after);
 	else if (comparison->width == 8)
-		gpb_integer_cuts(layout, DatumGetInt64(value), &cut_before, &cut_after);
+		integer_cuts(layout, DatumGetInt64(value), &cut_before, &cut_after);
 	else
-		gpb_datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
-	before = gpb_cut_bound(layout, cut_before);
-	after = gpb_cut_bound(layout, cut_after);
+		datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
+	before = cut_bound(layout, cut_before);
+	after = cut_bound(layout, cut_after);
 
 	/* A descending index has the greater values first. */
 	if (layout->flags & GPB_LAYOUT_DESC)
@@ -411,25 +411,25 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 		strategy = BTCommuteStrategyNumber(strategy);
 	}
 
-	gpb_range_begin_at(range, not_null.lo);
-	gpb_range_end_at(range, not_null.hi);
+	range_begin_at(range, not_null.lo);
+	range_end_at(range, not_null.hi);
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			gpb_range_end_at(range, before);
+			range_end_at(range, before);
 			break;
 		case BTLessEqualStrategyNumber:
-			gpb_range_end_at(range, after);
+			range_end_at(range, after);
 			break;
 		case BTEqualStrategyNumber:
-			gpb_range_begin_at(range, before);
-			gpb_range_end_at(range, after);
+			range_begin_at(range, before);
+			range_end_at(range, after);
 			break;
 		case BTGreaterEqualStrategyNumber:
-			gpb_range_begin_at(range, before);
+			range_begin_at(range, before);
 			break;
 		case BTGreaterStrategyNumber:
-			gpb_range_begin_at(range, after);
+			range_begin_at(range, after);
 			break;
 		default:
 			elog(ERROR, "unrecognized strategy number: %d", strategy);

@@ -97,7 +97,7 @@ gpb_leaf_queue_direction(const GpbLeafQueue *queue)
 
 /* The bound where the range begins, or, backward, ends. */
 static inline GpbBound
-gpb_queue_bound(const GpbLeafQueue *queue, int range)
+queue_bound(const GpbLeafQueue *queue, int range)
 {
 	return queue->forward ? queue->set->ranges[range].lo : queue->set->ranges[range].hi;
 }
@@ -107,20 +107,20 @@ gpb_queue_bound(const GpbLeafQueue *queue, int range)
  * one.
  */
 static inline int
-gpb_queue_further(const GpbLeafQueue *queue, int range, int by)
+queue_further(const GpbLeafQueue *queue, int range, int by)
 {
 	return queue->forward ? range + by : range - by;
 }
 
 static inline bool
-gpb_queue_has(const GpbLeafQueue *queue, int range)
+queue_has(const GpbLeafQueue *queue, int range)
 {
 	return range >= 0 && range < queue->set->count;
 }
 
 /* Does the range begin beyond the leaf that covers "leaf"? */
 static inline bool
-gpb_queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
+queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 {
 	return queue->forward ? !gpb_bound_less(queue->set->ranges[range].lo, leaf->hi) :
 		!gpb_bound_less(leaf->lo, queue->set->ranges[range].hi);
@@ -131,13 +131,13 @@ gpb_queue_beyond(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
  * none.  Usually it is near, so the search gallops.
  */
 static int
-gpb_queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
+queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 {
 	int			on = 0;			/* the range so many further on begins on the leaf */
 	int			beyond = 1;		/* the range so many further on may not */
 
-	while (gpb_queue_has(queue, gpb_queue_further(queue, range, beyond)) &&
-		   !gpb_queue_beyond(queue, gpb_queue_further(queue, range, beyond), leaf))
+	while (queue_has(queue, queue_further(queue, range, beyond)) &&
+		   !queue_beyond(queue, queue_further(queue, range, beyond), leaf))
 	{
 		on = beyond;
 		beyond *= 2;
@@ -145,23 +145,23 @@ gpb_queue_skip(const GpbLeafQueue *queue, int range, const GpbRange *leaf)
 	while (beyond - on > 1)
 	{
 		int			middle = on + (beyond - on) / 2;
-		int			there = gpb_queue_further(queue, range, middle);
+		int			there = queue_further(queue, range, middle);
 
-		if (!gpb_queue_has(queue, there) || gpb_queue_beyond(queue, there, leaf))
+		if (!queue_has(queue, there) || queue_beyond(queue, there, leaf))
 			beyond = middle;
 		else
 			on = middle;
 	}
-	return gpb_queue_further(queue, range, beyond);
+	return queue_further(queue, range, beyond);
 }
 
 /* ---- the queue ---- */
 
 /* Find the child of the copied page that covers where the range begins; -1 if there is none. */
 static inline int
-gpb_queue_child(GpbLeafQueue *queue, int range)
+queue_child(GpbLeafQueue *queue, int range)
 {
-	GpbBound	bound = gpb_queue_bound(queue, range);
+	GpbBound	bound = queue_bound(queue, range);
 
 	if (queue->parent == InvalidBlockNumber ||
 		!gpb_page_covers(queue->image.data, bound))
@@ -171,14 +171,14 @@ gpb_queue_child(GpbLeafQueue *queue, int range)
 
 /* Look up leaves and prefetch them, until the queue is full or the copy has no more. */
 static void
-gpb_queue_fill(GpbLeafQueue *queue)
+queue_fill(GpbLeafQueue *queue)
 {
-	while (queue->tail - queue->head < queue->most && gpb_queue_has(queue, queue->next))
+	while (queue->tail - queue->head < queue->most && queue_has(queue, queue->next))
 	{
 		GpbQueuedLeaf *leaf = &queue->leaf[queue->tail % GPB_QUEUE_AHEAD];
 		GpbRange	keys;
 
-		leaf->position = gpb_queue_child(queue, queue->next);
+		leaf->position = queue_child(queue, queue->next);
 		if (leaf->position < 0)
 			return;
 		leaf->range = queue->next;
@@ -186,13 +186,13 @@ gpb_queue_fill(GpbLeafQueue *queue)
 								   queue->image.data, leaf->position, &keys);
 		leaf->recent = gpb_ask_for_page(queue->index, leaf->block);
 		queue->tail++;
-		queue->next = gpb_queue_skip(queue, leaf->range, &keys);
+		queue->next = queue_skip(queue, leaf->range, &keys);
 	}
 }
 
 /* Does range a come before range b in the direction of the scan? */
 static inline bool
-gpb_queue_before(const GpbLeafQueue *queue, int a, int b)
+queue_before(const GpbLeafQueue *queue, int a, int b)
 {
 	return queue->forward ? a < b : a > b;
 }
@@ -203,10 +203,10 @@ gpb_queue_before(const GpbLeafQueue *queue, int a, int b)
  * were looked up.
  */
 static bool
-gpb_queue_seek(GpbLeafQueue *queue, int range)
+queue_seek(GpbLeafQueue *queue, int range)
 {
 	while (queue->head < queue->tail &&
-		   gpb_queue_before(queue, queue->leaf[queue->head % GPB_QUEUE_AHEAD].range, range))
+		   queue_before(queue, queue->leaf[queue->head % GPB_QUEUE_AHEAD].range, range))
 		queue->head++;
 	if (queue->head == queue->tail ||
 		queue->leaf[queue->head % GPB_QUEUE_AHEAD].range != range)
@@ -214,7 +214,7 @@ gpb_queue_seek(GpbLeafQueue *queue, int range)
 		queue->head = queue->tail;
 		queue->next = range;
 	}
-	gpb_queue_fill(queue);
+	queue_fill(queue);
 	return queue->head < queue->tail;
 }
 
@@ -225,7 +225,7 @@ gpb_queue_seek(GpbLeafQueue *queue, int range)
  * one is pinned and locked share on return.
  */
 static Buffer
-gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
+queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 {
 	int			steps = 0;
 
@@ -255,7 +255,7 @@ gpb_queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
  * return.
  */
 static Buffer
-gpb_queue_take(GpbLeafQueue *queue)
+queue_take(GpbLeafQueue *queue)
 {
 	GpbQueuedLeaf *leaf = &queue->leaf[queue->head % GPB_QUEUE_AHEAD];
 	GpbRange	keys;
@@ -270,12 +270,12 @@ gpb_queue_take(GpbLeafQueue *queue)
 						leaf->position, &keys);
 	buffer = gpb_read_asked_for(queue->index, leaf->block, leaf->recent, queue->layout);
 	gpb_require_child(queue->index, buffer, 0, keys);
-	return gpb_queue_move_right(queue, buffer, gpb_queue_bound(queue, leaf->range));
+	return queue_move_right(queue, buffer, queue_bound(queue, leaf->range));
 }
 
 /* Does the tree have a level 1?  A tree never gets lower, so an old answer will do. */
 static bool
-gpb_queue_has_parents(const GpbLeafQueue *queue)
+queue_has_parents(const GpbLeafQueue *queue)
 {
 	const GpbRelCache *cache = gpb_rel_cache(queue->index);
 	uint32		level;
@@ -291,44 +291,44 @@ gpb_queue_has_parents(const GpbLeafQueue *queue)
  * the way, if it has the leaves of further ranges.  The leaf is pinned and locked share on return.
  */
 static Buffer
-gpb_queue_descend(GpbLeafQueue *queue, int range)
+queue_descend(GpbLeafQueue *queue, int range)
 {
-	GpbBound	bound = gpb_queue_bound(queue, range);
-	int			further = gpb_queue_further(queue, range, GPB_QUEUE_WORTH);
+	GpbBound	bound = queue_bound(queue, range);
+	int			further = queue_further(queue, range, GPB_QUEUE_WORTH);
 	Buffer		buffer;
 	Page		page;
 	BlockNumber child;
 	GpbRange	keys;
 
-	if (!gpb_queue_has(queue, further) || !gpb_queue_has_parents(queue))
+	if (!queue_has(queue, further) || !queue_has_parents(queue))
 		return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
 
 	buffer = gpb_search_level(queue->index, queue->layout, bound, 1, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	further = gpb_page_covers(page, gpb_queue_bound(queue, further)) ?
-		gpb_child_position(queue->layout, page, gpb_queue_bound(queue, further)) : -1;
+	further = gpb_page_covers(page, queue_bound(queue, further)) ?
+		gpb_child_position(queue->layout, page, queue_bound(queue, further)) : -1;
 	if (further >= 0)
 	{
 		queue->parent = BufferGetBlockNumber(buffer);
 		memcpy(queue->image.data, page, BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		if (!gpb_queue_seek(queue, range))
+		if (!queue_seek(queue, range))
 			gpb_corrupted(queue->index, queue->parent,
 						  "first separator is above what its parent promises");
-		return gpb_queue_take(queue);
+		return queue_take(queue);
 	}
 	child = gpb_child_at(queue->index, queue->layout, BufferGetBlockNumber(buffer), page,
 						 gpb_child_position(queue->layout, page, bound), &keys);
 	UnlockReleaseBuffer(buffer);
 	buffer = gpb_read(queue->index, child, BUFFER_LOCK_SHARE, queue->layout);
 	gpb_require_child(queue->index, buffer, 0, keys);
-	return gpb_queue_move_right(queue, buffer, bound);
+	return queue_move_right(queue, buffer, bound);
 }
 
 Buffer
 gpb_leaf_queue_find(GpbLeafQueue *queue, int range)
 {
-	if (gpb_queue_seek(queue, range))
-		return gpb_queue_take(queue);
-	return gpb_queue_descend(queue, range);
+	if (queue_seek(queue, range))
+		return queue_take(queue);
+	return queue_descend(queue, range);
 }

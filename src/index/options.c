@@ -12,14 +12,14 @@
 
 #include "index/index.h"
 
-static relopt_kind gpb_relopt_kind;
+static relopt_kind option_kind;
 
 /* Define the storage parameters, when the library is loaded. */
 void
 gpb_init_options(void)
 {
-	gpb_relopt_kind = add_reloption_kind();
-	add_int_reloption(gpb_relopt_kind, "fillfactor",
+	option_kind = add_reloption_kind();
+	add_int_reloption(option_kind, "fillfactor",
 					  "Percentage of each leaf page that a build fills",
 					  GPB_DEFAULT_FILLFACTOR, GPB_MIN_FILLFACTOR, 100,
 					  ShareUpdateExclusiveLock);
@@ -33,7 +33,7 @@ gpb_options(Datum reloptions, bool validate)
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(GpbOptions, fillfactor)}
 	};
 
-	return (bytea *) build_reloptions(reloptions, validate, gpb_relopt_kind,
+	return (bytea *) build_reloptions(reloptions, validate, option_kind,
 									  sizeof(GpbOptions),
 									  table, lengthof(table));
 }

@@ -18,21 +18,21 @@
 
 /* The address of the key of entry i. */
 static inline char *
-gpb_key_place(Page page, int key_width, int i)
+key_place(Page page, int key_width, int i)
 {
 	return (char *) page + GPB_PAGE_HEADER + i * key_width;
 }
 
 /* The address of the row of entry i. */
 static inline char *
-gpb_row_place(Page page, int row_width, int i)
+row_place(Page page, int row_width, int i)
 {
 	return (char *) page + GPB_SPECIAL_OFFSET - (i + 1) * row_width;
 }
 
 /* Set both ends of the hole, which follow from the number of entries. */
 static inline void
-gpb_set_count(Page page, int key_width, int row_width, int n)
+set_count(Page page, int key_width, int row_width, int n)
 {
 	PageHeader	header = (PageHeader) page;
 
@@ -86,8 +86,8 @@ gpb_page_insert(Page page, int position, const void *key, const void *row)
 	int			key_width = gpb_special(page)->key_width;
 	int			row_width = gpb_special(page)->row_width;
 	int			n = gpb_page_count(page);
-	char	   *key_at = gpb_key_place(page, key_width, position);
-	char	   *last_row = gpb_row_place(page, row_width, n - 1);
+	char	   *key_at = key_place(page, key_width, position);
+	char	   *last_row = row_place(page, row_width, n - 1);
 
 	Assert(position >= 0 && position <= n);
 	Assert(n < gpb_page_capacity(key_width, row_width));
@@ -95,16 +95,16 @@ gpb_page_insert(Page page, int position, const void *key, const void *row)
 	memmove(key_at + key_width, key_at, (n - position) * key_width);
 	memcpy(key_at, key, key_width);
 	memmove(last_row - row_width, last_row, (n - position) * row_width);
-	memcpy(gpb_row_place(page, row_width, position), row, row_width);
-	gpb_set_count(page, key_width, row_width, n + 1);
+	memcpy(row_place(page, row_width, position), row, row_width);
+	set_count(page, key_width, row_width, n + 1);
 }
 
 void
 gpb_page_truncate(Page page, int n)
 {
 	Assert(n >= 0 && n <= gpb_page_count(page));
-	gpb_set_count(page, gpb_special(page)->key_width,
-				  gpb_special(page)->row_width, n);
+	set_count(page, gpb_special(page)->key_width,
+			  gpb_special(page)->row_width, n);
 }
 
 /*
@@ -124,7 +124,7 @@ gpb_page_delete(Page page, const uint16 *positions, int n)
 
 	for (i = 0; i < count; i++)
 	{
-		char	   *row = gpb_row_place(page, row_width, i);
+		char	   *row = row_place(page, row_width, i);
 
 		if (next < n && positions[next] == i)
 		{
@@ -134,14 +134,14 @@ gpb_page_delete(Page page, const uint16 *positions, int n)
 		dead |= (gpb_row_locator(row) & GPB_LOC_DEAD) != 0;
 		if (kept != i)
 		{
-			memcpy(gpb_key_place(page, key_width, kept),
-				   gpb_key_place(page, key_width, i), key_width);
-			memcpy(gpb_row_place(page, row_width, kept), row, row_width);
+			memcpy(key_place(page, key_width, kept),
+				   key_place(page, key_width, i), key_width);
+			memcpy(row_place(page, row_width, kept), row, row_width);
 		}
 		kept++;
 	}
 	Assert(next == n);
-	gpb_set_count(page, key_width, row_width, kept);
+	set_count(page, key_width, row_width, kept);
 	if (!dead)
 		gpb_special(page)->flags &= ~GPB_PAGE_HAS_DEAD;
 }
@@ -163,11 +163,11 @@ gpb_page_append(Page target, Page source, int from, int to)
 	Assert(row_width == gpb_special(source)->row_width);
 	Assert(n + added <= gpb_page_capacity(key_width, row_width));
 
-	memcpy(gpb_key_place(target, key_width, n),
-		   gpb_key_place(source, key_width, from), added * key_width);
-	memcpy(gpb_row_place(target, row_width, n + added - 1),
-		   gpb_row_place(source, row_width, to - 1), added * row_width);
-	gpb_set_count(target, key_width, row_width, n + added);
+	memcpy(key_place(target, key_width, n),
+		   key_place(source, key_width, from), added * key_width);
+	memcpy(row_place(target, row_width, n + added - 1),
+		   row_place(source, row_width, to - 1), added * row_width);
+	set_count(target, key_width, row_width, n + added);
 }
 
 /*

@@ -76,13 +76,13 @@ typedef struct GpbScan
 
 /* Is the scan on a leaf? */
 static inline bool
-gpb_position_is_valid(const GpbPosition *position)
+position_is_valid(const GpbPosition *position)
 {
 	return position->block != InvalidBlockNumber;
 }
 
 static void
-gpb_position_init(GpbPosition *position)
+position_init(GpbPosition *position)
 {
 	position->block = InvalidBlockNumber;
 	position->buffer = InvalidBuffer;
@@ -91,7 +91,7 @@ gpb_position_init(GpbPosition *position)
 
 /* Give up a position and its pin. */
 static void
-gpb_position_release(GpbPosition *position)
+position_release(GpbPosition *position)
 {
 	if (BufferIsValid(position->buffer))
 		ReleaseBuffer(position->buffer);
@@ -101,10 +101,10 @@ gpb_position_release(GpbPosition *position)
 
 /* Make target, which has been released, equal to source, with a pin of its own. */
 static void
-gpb_position_assign(GpbScan *so, GpbPosition *target,
-					const GpbPosition *source)
+position_assign(GpbScan *so, GpbPosition *target,
+				const GpbPosition *source)
 {
-	Assert(!gpb_position_is_valid(target));
+	Assert(!position_is_valid(target));
 	gpb_copy_assign(&target->copy, &source->copy, &so->layout, so->context);
 	memcpy(target, source, offsetof(GpbPosition, copy));
 	if (BufferIsValid(target->buffer))
@@ -119,7 +119,7 @@ gpb_position_assign(GpbScan *so, GpbPosition *target,
  * who store it at the same time store the same bit.
  */
 static bool
-gpb_set_dead(GpbScan *so, Page page, GpbBound entry)
+set_dead(GpbScan *so, Page page, GpbBound entry)
 {
 	int			key_width = so->layout.key_width;
 	int			row_width = so->layout.row_width;
@@ -145,7 +145,7 @@ gpb_set_dead(GpbScan *so, Page page, GpbBound entry)
  * unchanged LSN proves that it was not, since the pin is dropped only where the index is logged.
  */
 static void
-gpb_set_dead_hints(IndexScanDesc scan)
+set_dead_hints(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
@@ -177,7 +177,7 @@ gpb_set_dead_hints(IndexScanDesc scan)
 			entry.tie = gpb_row_locator(gpb_copy_row(&position->copy,
 													 so->layout.row_width,
 													 item)) & GPB_TIE_MASK;
-			changed |= gpb_set_dead(so, page, entry);
+			changed |= set_dead(so, page, entry);
 		}
 		if (changed)
 		{
@@ -193,7 +193,7 @@ gpb_set_dead_hints(IndexScanDesc scan)
 
 /* Remember that the entry returned last is dead to everybody. */
 static void
-gpb_remember_killed(GpbScan *so)
+remember_killed(GpbScan *so)
 {
 	if (so->killed == NULL)
 		so->killed = MemoryContextAlloc(so->context,
@@ -207,21 +207,21 @@ gpb_remember_killed(GpbScan *so)
 
 /* Leave the current leaf: set its hints, save its copy if it has the mark, and drop the pin. */
 static void
-gpb_scan_leave(IndexScanDesc scan)
+scan_leave(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
-	if (!gpb_position_is_valid(&so->current))
+	if (!position_is_valid(&so->current))
 		return;
 	if (so->nkilled > 0)
-		gpb_set_dead_hints(scan);
+		set_dead_hints(scan);
 	if (so->marked_item >= 0)
 	{
-		gpb_position_assign(so, so->mark, &so->current);
+		position_assign(so, so->mark, &so->current);
 		so->mark->item = so->marked_item;
 		so->marked_item = -1;
 	}
-	gpb_position_release(&so->current);
+	position_release(&so->current);
 }
 
 /*
@@ -231,8 +231,8 @@ gpb_scan_leave(IndexScanDesc scan)
  * the leaf, before its first item or, backward, after its last.
  */
 static void
-gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
-				   ScanDirection direction)
+scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
+			   ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
@@ -299,7 +299,7 @@ gpb_scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
  * The leaf is pinned and locked share on return.
  */
 static Buffer
-gpb_scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
+scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
@@ -318,7 +318,7 @@ gpb_scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
 
 /* Find the leaf where a range begins or, backward, ends, and read it. */
 static void
-gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
+scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	bool		forward = ScanDirectionIsForward(direction);
@@ -330,8 +330,8 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 		buffer = gpb_search(scan->indexRelation, &so->layout, bound,
 							BUFFER_LOCK_SHARE, NULL);
 	else
-		buffer = gpb_scan_queued_leaf(scan, range, direction);
-	gpb_scan_read_leaf(scan, buffer, range, direction);
+		buffer = scan_queued_leaf(scan, range, direction);
+	scan_read_leaf(scan, buffer, range, direction);
 	so->current.entered = forward ? -1 : range;
 	so->current.walked = false;
 }
@@ -341,7 +341,7 @@ gpb_scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
  * split since, the entries that moved to the new page have been read.
  */
 static void
-gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
+scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	Buffer		buffer;
@@ -349,7 +349,7 @@ gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 	CHECK_FOR_INTERRUPTS();
 	buffer = gpb_read_right(scan->indexRelation, &so->layout, from->block,
 							from->right, 0, from->high, BUFFER_LOCK_SHARE);
-	gpb_scan_read_leaf(scan, buffer, range, ForwardScanDirection);
+	scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	so->current.entered = -1;
 	so->current.walked = true;
 }
@@ -365,7 +365,7 @@ gpb_scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
  * link leads the scan in circles.
  */
 static Buffer
-gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
+scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	Relation	index = scan->indexRelation;
@@ -395,12 +395,12 @@ gpb_scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
 
 /* Read the leaf to the left of "from". */
 static void
-gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
+scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	Buffer		buffer = gpb_scan_lock_left(scan, from);
+	Buffer		buffer = scan_lock_left(scan, from);
 
-	gpb_scan_read_leaf(scan, buffer, range, BackwardScanDirection);
+	scan_read_leaf(scan, buffer, range, BackwardScanDirection);
 	so->current.entered = range;
 	so->current.walked = false;
 }
@@ -410,7 +410,7 @@ gpb_scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
  * position, if there is none.
  */
 static bool
-gpb_scan_next_leaf(IndexScanDesc scan)
+scan_next_leaf(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *ranges = so->set.ranges;
@@ -419,7 +419,7 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 	bool		to_page_end;
 
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
-	gpb_scan_leave(scan);
+	scan_leave(scan);
 	if (from.right == GPB_NO_BLOCK && from.walked)
 		gpb_require_last(scan->indexRelation, &so->layout, from.block);
 
@@ -431,16 +431,16 @@ gpb_scan_next_leaf(IndexScanDesc scan)
 
 	to_page_end = !gpb_bound_less(from.upper, from.high);
 	if (gpb_bound_less(ranges[range].lo, from.upper))
-		gpb_scan_step_right(scan, &from, range);
+		scan_step_right(scan, &from, range);
 	else if (so->neighbours && to_page_end && from.right != GPB_NO_BLOCK)
 	{
 		/* If the range is not on that leaf, nothing is copied, and the scan comes back here. */
-		gpb_scan_step_right(scan, &from, range);
+		scan_step_right(scan, &from, range);
 		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
 	}
 	else
 	{
-		gpb_scan_descend(scan, range, ForwardScanDirection);
+		scan_descend(scan, range, ForwardScanDirection);
 		/* The queue knows which leaf is next, and has prefetched it. */
 		so->neighbours = so->current.block == from.right &&
 			so->set.count < GPB_QUEUE_LEAST_RANGES;
@@ -456,7 +456,7 @@ gpb_scan_next_leaf(IndexScanDesc scan)
  * that the range's entries are there or further left.
  */
 static bool
-gpb_scan_previous_leaf(IndexScanDesc scan)
+scan_previous_leaf(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *ranges = so->set.ranges;
@@ -465,7 +465,7 @@ gpb_scan_previous_leaf(IndexScanDesc scan)
 	bool		walk;
 
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
-	gpb_scan_leave(scan);
+	scan_leave(scan);
 
 	if (from.was_empty)
 		walk = true;
@@ -480,11 +480,11 @@ gpb_scan_previous_leaf(IndexScanDesc scan)
 	}
 
 	if (!walk)
-		gpb_scan_descend(scan, range, BackwardScanDirection);
+		scan_descend(scan, range, BackwardScanDirection);
 	else if (from.left == GPB_NO_BLOCK)
 		return false;
 	else
-		gpb_scan_step_left(scan, &from, range);
+		scan_step_left(scan, &from, range);
 	return true;
 }
 
@@ -493,7 +493,7 @@ gpb_scan_previous_leaf(IndexScanDesc scan)
  * are none.
  */
 static bool
-gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
+scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
@@ -515,9 +515,9 @@ gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 		IsMVCCSnapshot(scan->xs_snapshot) &&
 		RelationNeedsWAL(scan->indexRelation);
 	so->neighbours = false;
-	gpb_scan_descend(scan,
-					 ScanDirectionIsForward(direction) ? 0 : so->set.count - 1,
-					 direction);
+	scan_descend(scan,
+				 ScanDirectionIsForward(direction) ? 0 : so->set.count - 1,
+				 direction);
 	return true;
 }
 
@@ -525,14 +525,14 @@ gpb_scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 
 /* Does the scan heed dead hints, and is this entry hinted dead? */
 static inline bool
-gpb_is_dead(IndexScanDesc scan, uint64 locator)
+is_dead(IndexScanDesc scan, uint64 locator)
 {
 	return (locator & GPB_LOC_DEAD) != 0 && scan->ignore_killed_tuples;
 }
 
 /* Set xs_heaptid to the row that an entry of the current leaf points to. */
 static inline void
-gpb_locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
+locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 {
 	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
 		gpb_corrupted(scan->indexRelation,
@@ -547,7 +547,7 @@ gpb_locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
  * is returned.
  */
 static inline void
-gpb_scan_form_tuple(IndexScanDesc scan, int item, const char *row)
+scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
@@ -563,7 +563,7 @@ gpb_scan_form_tuple(IndexScanDesc scan, int item, const char *row)
  * the caller.  Returns false if there is none.
  */
 static inline bool
-gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
+scan_next_item(IndexScanDesc scan, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
@@ -576,12 +576,12 @@ gpb_scan_next_item(IndexScanDesc scan, ScanDirection direction)
 									   item);
 		uint64		locator = gpb_row_locator(row);
 
-		if (gpb_is_dead(scan, locator))
+		if (is_dead(scan, locator))
 			continue;
 		position->item = item;
-		gpb_locator_tid(scan, locator, &scan->xs_heaptid);
+		locator_tid(scan, locator, &scan->xs_heaptid);
 		if (scan->xs_want_itup)
-			gpb_scan_form_tuple(scan, item, row);
+			scan_form_tuple(scan, item, row);
 		return true;
 	}
 	position->item = item;
@@ -602,21 +602,21 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 	Assert(!ScanDirectionIsNoMovement(direction));
 	scan->xs_recheck = false;	/* entries hold the key itself */
 
-	if (!gpb_position_is_valid(&so->current))
-		found = gpb_scan_first_leaf(scan, direction);
+	if (!position_is_valid(&so->current))
+		found = scan_first_leaf(scan, direction);
 	else
 	{
 		if (scan->kill_prior_tuple)
-			gpb_remember_killed(so);
+			remember_killed(so);
 		found = true;
 	}
 
 	while (found)
 	{
-		if (gpb_scan_next_item(scan, direction))
+		if (scan_next_item(scan, direction))
 			return true;
-		found = forward ? gpb_scan_next_leaf(scan) :
-			gpb_scan_previous_leaf(scan);
+		found = forward ? scan_next_leaf(scan) :
+			scan_previous_leaf(scan);
 	}
 	return false;
 }
@@ -629,7 +629,7 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	GpbCopy    *copy = &so->current.copy;
 	ItemPointerData tids[GPB_MAX_LEAF_ENTRIES];
 	int64		total = 0;
-	bool		found = gpb_scan_first_leaf(scan, ForwardScanDirection);
+	bool		found = scan_first_leaf(scan, ForwardScanDirection);
 
 	while (found)
 	{
@@ -641,13 +641,13 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 															   so->layout.row_width,
 															   i));
 
-			if (!gpb_is_dead(scan, locator))
-				gpb_locator_tid(scan, locator, &tids[ntids++]);
+			if (!is_dead(scan, locator))
+				locator_tid(scan, locator, &tids[ntids++]);
 		}
 		if (ntids > 0)
 			tbm_add_tuples(tbm, tids, ntids, false);
 		total += ntids;
-		found = gpb_scan_next_leaf(scan);
+		found = scan_next_leaf(scan);
 	}
 	return total;
 }
@@ -676,7 +676,7 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	so->queue = NULL;
 	so->queued = false;
 	so->context = CurrentMemoryContext;
-	gpb_position_init(&so->current);
+	position_init(&so->current);
 	so->mark = NULL;
 
 	scan->xs_itupdesc = RelationGetDescr(index);
@@ -686,14 +686,14 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 
 /* Give up the current position and the mark. */
 static void
-gpb_scan_reset(IndexScanDesc scan)
+scan_reset(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	so->marked_item = -1;
-	gpb_scan_leave(scan);
+	scan_leave(scan);
 	if (so->mark)
-		gpb_position_release(so->mark);
+		position_release(so->mark);
 }
 
 /* amrescan: begin the scan anew, with other keys. */
@@ -703,7 +703,7 @@ gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
-	gpb_scan_reset(scan);
+	scan_reset(scan);
 	if (keys && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	so->prepared = false;
@@ -715,7 +715,7 @@ gpb_endscan(IndexScanDesc scan)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
-	gpb_scan_reset(scan);
+	scan_reset(scan);
 	if (so->set.ranges)
 		pfree(so->set.ranges);
 	if (so->queue)
@@ -745,10 +745,10 @@ gpb_markpos(IndexScanDesc scan)
 	if (so->mark == NULL)
 	{
 		so->mark = MemoryContextAlloc(so->context, sizeof(GpbPosition));
-		gpb_position_init(so->mark);
+		position_init(so->mark);
 	}
-	gpb_position_release(so->mark);
-	so->marked_item = gpb_position_is_valid(&so->current) ?
+	position_release(so->mark);
+	so->marked_item = position_is_valid(&so->current) ?
 		so->current.item : -1;
 }
 
@@ -763,9 +763,9 @@ gpb_restrpos(IndexScanDesc scan)
 		so->current.item = so->marked_item;
 		return;
 	}
-	gpb_scan_leave(scan);
-	if (so->mark && gpb_position_is_valid(so->mark))
-		gpb_position_assign(so, &so->current, so->mark);
+	scan_leave(scan);
+	if (so->mark && position_is_valid(so->mark))
+		position_assign(so, &so->current, so->mark);
 }
 
 /* amcanreturn: an index-only scan can return every column, since entries hold their values. */

@@ -23,8 +23,8 @@
  * of the last row.
  */
 static inline void
-gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
-				const char *last_row, int n)
+copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
+			const char *last_row, int n)
 {
 	int			count = copy->count;
 
@@ -38,8 +38,8 @@ gpb_copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
 
 /* Make room for n more entries, in the memory context given. */
 static void
-gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
-				 MemoryContext context)
+copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
+			 MemoryContext context)
 {
 	int			count = copy->count;
 
@@ -52,9 +52,9 @@ gpb_copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
 	copy->size = BLCKSZ;
 	copy->count = 0;
 	if (count > 0)
-		gpb_copy_append(copy, layout, copy->small,
-						copy->small + GPB_SMALL_COPY - count * layout->row_width,
-						count);
+		copy_append(copy, layout, copy->small,
+					copy->small + GPB_SMALL_COPY - count * layout->row_width,
+					count);
 }
 
 void
@@ -62,11 +62,11 @@ gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
 				MemoryContext context)
 {
 	target->count = 0;
-	gpb_copy_reserve(target, layout, source->count, context);
+	copy_reserve(target, layout, source->count, context);
 	if (source->count > 0)
-		gpb_copy_append(target, layout, source->bytes,
-						gpb_copy_row(source, layout->row_width, source->count - 1),
-						source->count);
+		copy_append(target, layout, source->bytes,
+					gpb_copy_row(source, layout->row_width, source->count - 1),
+					source->count);
 }
 
 /* ---- ranges of a leaf ---- */
@@ -76,8 +76,8 @@ gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLayout *layout,
  * "from".
  */
 static inline int
-gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
-			   GpbBound bound)
+page_upper(Page page, const GpbLayout *layout, int from, int count,
+		   GpbBound bound)
 {
 	int			width = layout->key_width;
 	int			to = from;
@@ -101,8 +101,8 @@ gpb_page_upper(Page page, const GpbLayout *layout, int from, int count,
  * the index's key.
  */
 static void
-gpb_search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
-				  uint16 *from)
+search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
+			  uint16 *from)
 {
 	uint64		keys[GPB_SCAN_GROUP];
 
@@ -133,7 +133,7 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 
 		n = in_step ? Min(last - first + 1, GPB_SCAN_GROUP) : 1;
 		if (in_step)
-			gpb_search_ranges(layout, page, count, first, n, from);
+			search_ranges(layout, page, count, first, n, from);
 		else
 			from[0] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
 										   first->lo);
@@ -145,14 +145,14 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 			if (unlikely(from[i] < start))
 				return false;
 			if (gpb_bound_less(first[i].hi, high))
-				to = gpb_page_upper(page, layout, from[i], count, first[i].hi);
+				to = page_upper(page, layout, from[i], count, first[i].hi);
 			start = Max(from[i], to);
 			if (from[i] >= to)
 				continue;
-			gpb_copy_reserve(copy, layout, to - from[i], context);
-			gpb_copy_append(copy, layout,
-							(char *) page + GPB_PAGE_HEADER + from[i] * layout->key_width,
-							gpb_page_row(page, layout->row_width, to - 1), to - from[i]);
+			copy_reserve(copy, layout, to - from[i], context);
+			copy_append(copy, layout,
+						(char *) page + GPB_PAGE_HEADER + from[i] * layout->key_width,
+						gpb_page_row(page, layout->row_width, to - 1), to - from[i]);
 		}
 	}
 	return true;

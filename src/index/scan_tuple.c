@@ -57,7 +57,7 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 
 /* Form the tuple of an entry in which some value is NULL. */
 static void
-gpb_form_with_nulls(GpbFormer *former, uint64 key, const char *row)
+form_with_nulls(GpbFormer *former, uint64 key, const char *row)
 {
 	Datum		values[GPB_MAX_INCLUDE + 1];
 	bool		isnull[GPB_MAX_INCLUDE + 1];
@@ -76,7 +76,7 @@ gpb_form_with_nulls(GpbFormer *former, uint64 key, const char *row)
  * run time.
  */
 static inline void
-gpb_copy_value(char *to, const char *from, int width)
+copy_value(char *to, const char *from, int width)
 {
 	if (width == 8)
 		memcpy(to, from, 8);
@@ -95,18 +95,18 @@ gpb_former_tuple(GpbFormer *former, uint64 key, const char *row, ItemPointer tid
 	int64		value;
 
 	if (gpb_locator_is_null(locator, layout->flags) || (locator >> GPB_LOC_NULL_SHIFT) != 0)
-		gpb_form_with_nulls(former, key, row);
+		form_with_nulls(former, key, row);
 	else
 	{
 		/* Values are little-endian, so a narrower one is the first bytes of the wide one. */
 		value = gpb_key_value(key, layout->key_width, layout->flags);
 		tuple->t_info = former->size;
-		gpb_copy_value(former->tuple + former->column[0].to,
-					   (const char *) &value, former->column[0].width);
+		copy_value(former->tuple + former->column[0].to,
+				   (const char *) &value, former->column[0].width);
 		for (int c = 1; c < former->ncolumns; c++)
-			gpb_copy_value(former->tuple + former->column[c].to,
-						   row + former->column[c].from,
-						   former->column[c].width);
+			copy_value(former->tuple + former->column[c].to,
+					   row + former->column[c].from,
+					   former->column[c].width);
 	}
 	tuple->t_tid = *tid;
 	return tuple;

@@ -22,8 +22,8 @@
 #include "index/array_keys.h"
 #include "index/index.h"
 
-/* gpb_sort_ranges() sorts ranges by where they begin. */
-#define ST_SORT gpb_sort_ranges
+/* sort_ranges() sorts ranges by where they begin. */
+#define ST_SORT sort_ranges
 #define ST_ELEMENT_TYPE GpbRange
 #define ST_COMPARE(a, b) gpb_bound_cmp((a)->lo, (b)->lo)
 #define ST_SCOPE static
@@ -35,14 +35,14 @@
 #define GPB_EVERYTHING ((GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX})
 
 static inline bool
-gpb_range_is_empty(const GpbRange *range)
+range_is_empty(const GpbRange *range)
 {
 	return !gpb_bound_less(range->lo, range->hi);
 }
 
 /* Narrow *range to what lies in *by too. */
 static inline void
-gpb_range_clip(GpbRange *range, const GpbRange *by)
+range_clip(GpbRange *range, const GpbRange *by)
 {
 	if (gpb_bound_less(range->lo, by->lo))
 		range->lo = by->lo;
@@ -52,7 +52,7 @@ gpb_range_clip(GpbRange *range, const GpbRange *by)
 
 /* Make room for n ranges; the set's ranges are lost. */
 static void
-gpb_ranges_reserve(GpbRangeSet *set, int n)
+ranges_reserve(GpbRangeSet *set, int n)
 {
 	if (n <= set->capacity)
 		return;
@@ -68,7 +68,7 @@ gpb_ranges_reserve(GpbRangeSet *set, int n)
  * is palloc'd.
  */
 static int
-gpb_array_elements(ScanKey key, Datum **elements)
+array_elements(ScanKey key, Datum **elements)
 {
 	ArrayType  *array = DatumGetArrayTypeP(key->sk_argument);
 	int16		length;
@@ -94,11 +94,11 @@ gpb_array_elements(ScanKey key, Datum **elements)
 
 /* Sort the set's ranges, and unite those that overlap or touch. */
 static void
-gpb_ranges_normalize(GpbRangeSet *set)
+ranges_normalize(GpbRangeSet *set)
 {
 	int			kept = 0;
 
-	gpb_sort_ranges(set->ranges, set->count);
+	sort_ranges(set->ranges, set->count);
 	for (int i = 0; i < set->count; i++)
 	{
 		GpbRange   *last = &set->ranges[Max(kept - 1, 0)];
@@ -120,7 +120,7 @@ gpb_ranges_normalize(GpbRangeSet *set)
  * range.
  */
 static void
-gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
+ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
 {
 	GpbRange	not_null = gpb_range_not_null(layout);
 	GpbComparison comparison;
@@ -128,7 +128,7 @@ gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, Gpb
 
 	gpb_comparison_init(index, key->sk_subtype, &comparison);
 	gpb_array_keys(layout, &comparison, key->sk_argument, &keys);
-	gpb_ranges_reserve(set, keys.n);
+	ranges_reserve(set, keys.n);
 	set->count = 0;
 	for (uint32 i = 0; i < keys.n; i++)
 	{
@@ -145,8 +145,8 @@ gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, Gpb
 	}
 	if (set->count > 0)
 	{
-		gpb_range_clip(&set->ranges[0], &not_null);
-		gpb_range_clip(&set->ranges[set->count - 1], &not_null);
+		range_clip(&set->ranges[0], &not_null);
+		range_clip(&set->ranges[set->count - 1], &not_null);
 	}
 	gpb_array_keys_free(&keys);
 }
@@ -156,15 +156,15 @@ gpb_ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, Gpb
  * nested, so their union is the loosest one.
  */
 static void
-gpb_ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
+ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
 					GpbRangeSet *set)
 {
 	GpbComparison comparison;
 	Datum	   *elements;
-	int			n = gpb_array_elements(key, &elements);
+	int			n = array_elements(key, &elements);
 
 	gpb_comparison_init(index, key->sk_subtype, &comparison);
-	gpb_ranges_reserve(set, n);
+	ranges_reserve(set, n);
 	set->count = 0;
 	for (int i = 0; i < n; i++)
 	{
@@ -173,41 +173,41 @@ gpb_ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
 		*range = GPB_EVERYTHING;
 		gpb_comparison_narrow(layout, &comparison, key->sk_strategy,
 							  elements[i], range);
-		if (!gpb_range_is_empty(range))
+		if (!range_is_empty(range))
 			set->count++;
 		if ((i & 0xFFF) == 0xFFF)
 			CHECK_FOR_INTERRUPTS();
 	}
 	pfree(elements);
-	gpb_ranges_normalize(set);
+	ranges_normalize(set);
 }
 
 /* Find the ranges of a scan key that compares with an array. */
 static void
-gpb_ranges_of_key(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
+ranges_of_key(Relation index, const GpbLayout *layout, ScanKey key, GpbRangeSet *set)
 {
 	if (key->sk_strategy == BTEqualStrategyNumber)
-		gpb_ranges_of_equality(index, layout, key, set);
+		ranges_of_equality(index, layout, key, set);
 	else
-		gpb_ranges_of_inequality(index, layout, key, set);
+		ranges_of_inequality(index, layout, key, set);
 }
 
 /* Narrow the set to what is in "other" too.  The two are merged as sorted lists. */
 static void
-gpb_ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
+ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 {
 	GpbRangeSet result = {NULL, 0, 0};
 	int			i = 0;
 	int			j = 0;
 
 	/* Each step but the first uses up a range of one of the sets. */
-	gpb_ranges_reserve(&result, set->count + other->count);
+	ranges_reserve(&result, set->count + other->count);
 	while (i < set->count && j < other->count)
 	{
 		GpbRange	common = set->ranges[i];
 
-		gpb_range_clip(&common, &other->ranges[j]);
-		if (!gpb_range_is_empty(&common))
+		range_clip(&common, &other->ranges[j]);
+		if (!range_is_empty(&common))
 			result.ranges[result.count++] = common;
 		if (gpb_bound_less(set->ranges[i].hi, other->ranges[j].hi))
 			i++;
@@ -221,8 +221,8 @@ gpb_ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 
 /* Narrow a range by a condition without an array.  A NULL constant leaves nothing. */
 static void
-gpb_range_apply(Relation index, const GpbLayout *layout, ScanKey key,
-				GpbRange *range)
+range_apply(Relation index, const GpbLayout *layout, ScanKey key,
+			GpbRange *range)
 {
 	GpbRange	by;
 
@@ -238,7 +238,7 @@ gpb_range_apply(Relation index, const GpbLayout *layout, ScanKey key,
 						 key->sk_argument, range);
 		return;
 	}
-	gpb_range_clip(range, &by);
+	range_clip(range, &by);
 }
 
 void
@@ -258,15 +258,15 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		if ((keys[i].sk_flags & (SK_SEARCHARRAY | SK_ISNULL)) == SK_SEARCHARRAY)
 			narrays++;
 		else
-			gpb_range_apply(index, layout, &keys[i], &range);
+			range_apply(index, layout, &keys[i], &range);
 	}
 
 	set->count = 0;
-	if (gpb_range_is_empty(&range))
+	if (range_is_empty(&range))
 		return;
 	if (narrays == 0)
 	{
-		gpb_ranges_reserve(set, 1);
+		ranges_reserve(set, 1);
 		set->ranges[0] = range;
 		set->count = 1;
 		return;
@@ -279,11 +279,11 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		if (!(keys[i].sk_flags & SK_SEARCHARRAY))
 			continue;
 		if (seen++ == 0)
-			gpb_ranges_of_key(index, layout, &keys[i], set);
+			ranges_of_key(index, layout, &keys[i], set);
 		else
 		{
-			gpb_ranges_of_key(index, layout, &keys[i], &other);
-			gpb_ranges_intersect(set, &other);
+			ranges_of_key(index, layout, &keys[i], &other);
+			ranges_intersect(set, &other);
 			if (other.ranges)
 				pfree(other.ranges);
 		}
@@ -293,8 +293,8 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		return;
 	for (int i = 0; i < set->count; i++)
 	{
-		gpb_range_clip(&set->ranges[i], &range);
-		if (!gpb_range_is_empty(&set->ranges[i]))
+		range_clip(&set->ranges[i], &range);
+		if (!range_is_empty(&set->ranges[i]))
 			set->ranges[kept++] = set->ranges[i];
 	}
 	set->count = kept;

@@ -24,7 +24,7 @@
  * since the caller may have locked them.
  */
 static Buffer
-gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
+read_root(Relation index, const GpbLayout *layout, uint32 target)
 {
 	GpbRelCache *cache = gpb_rel_cache(index);
 	const GpbPageSpecial *special;
@@ -58,7 +58,7 @@ gpb_read_root(Relation index, const GpbLayout *layout, uint32 target)
 
 /* Exchange a locked page for its right sibling, locked in the mode "lock" as the page was. */
 static Buffer
-gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
+step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 	BlockNumber left = BufferGetBlockNumber(buffer);
@@ -76,23 +76,23 @@ gpb_step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
  * page is locked in the mode "lock", one at a time; the one returned stays locked.
  */
 static Buffer
-gpb_move_right(Relation index, const GpbLayout *layout, Buffer buffer,
-			   GpbBound bound, int lock)
+move_right(Relation index, const GpbLayout *layout, Buffer buffer,
+		   GpbBound bound, int lock)
 {
 	while (!gpb_page_covers(BufferGetPage(buffer), bound))
-		buffer = gpb_step_right(index, layout, buffer, lock);
+		buffer = step_right(index, layout, buffer, lock);
 	return buffer;
 }
 
 /*
- * Move right as gpb_move_right() does, for a writer: no page marked with an incomplete split is
+ * Move right as move_right() does, for a writer: no page marked with an incomplete split is
  * passed or returned, but its split is finished first.  So a page that a writer holds has its
  * downlink, and so have all pages to its left.
  */
 static Buffer
-gpb_move_right_finishing(Relation index, const GpbLayout *layout,
-						 Buffer buffer, GpbBound bound, int lock,
-						 const GpbStack *stack)
+move_right_finishing(Relation index, const GpbLayout *layout,
+					 Buffer buffer, GpbBound bound, int lock,
+					 const GpbStack *stack)
 {
 	for (;;)
 	{
@@ -103,7 +103,7 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
 		{
 			if (likely(gpb_page_covers(page, bound)))
 				return buffer;
-			buffer = gpb_step_right(index, layout, buffer, lock);
+			buffer = step_right(index, layout, buffer, lock);
 			continue;
 		}
 
@@ -128,10 +128,10 @@ gpb_move_right_finishing(Relation index, const GpbLayout *layout,
  * incomplete splits and leaves its path there.
  */
 static Buffer
-gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
-			uint32 target, int lock, GpbStack *stack)
+descend(Relation index, const GpbLayout *layout, GpbBound bound,
+		uint32 target, int lock, GpbStack *stack)
 {
-	Buffer		buffer = gpb_read_root(index, layout, target);
+	Buffer		buffer = read_root(index, layout, target);
 	uint32		level = gpb_special(BufferGetPage(buffer))->level;
 	int			held = BUFFER_LOCK_SHARE;
 
@@ -154,10 +154,10 @@ gpb_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 			held = lock;
 		}
 		if (stack != NULL)
-			buffer = gpb_move_right_finishing(index, layout, buffer, bound,
-											  held, stack);
+			buffer = move_right_finishing(index, layout, buffer, bound,
+										  held, stack);
 		else
-			buffer = gpb_move_right(index, layout, buffer, bound, held);
+			buffer = move_right(index, layout, buffer, bound, held);
 		if (level == target)
 			return buffer;
 
@@ -177,7 +177,7 @@ Buffer
 gpb_search(Relation index, const GpbLayout *layout, GpbBound bound, int lock,
 		   GpbStack *stack)
 {
-	return gpb_descend(index, layout, bound, 0, lock, stack);
+	return descend(index, layout, bound, 0, lock, stack);
 }
 
 /* See index.h.  The stack is not given to the caller: it only makes the descent finish splits. */
@@ -187,8 +187,8 @@ gpb_search_level(Relation index, const GpbLayout *layout, GpbBound bound,
 {
 	GpbStack	stack;
 
-	return gpb_descend(index, layout, bound, level, lock,
-					   lock == BUFFER_LOCK_EXCLUSIVE ? &stack : NULL);
+	return descend(index, layout, bound, level, lock,
+				   lock == BUFFER_LOCK_EXCLUSIVE ? &stack : NULL);
 }
 
 /* See index.h. */
@@ -203,8 +203,8 @@ gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 	if (gpb_special(BufferGetPage(buffer))->level != level)
 		gpb_corrupted(index, stack->block[level],
 					  "page has changed its level");
-	return gpb_move_right_finishing(index, layout, buffer, bound,
-									BUFFER_LOCK_EXCLUSIVE, stack);
+	return move_right_finishing(index, layout, buffer, bound,
+								BUFFER_LOCK_EXCLUSIVE, stack);
 }
 
 void
@@ -259,14 +259,14 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 			gpb_require_last(index, layout, block);
 			return false;
 		}
-		buffer = gpb_step_right(index, layout, buffer, BUFFER_LOCK_SHARE);
+		buffer = step_right(index, layout, buffer, BUFFER_LOCK_SHARE);
 	}
 }
 
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {
-	Buffer		buffer = gpb_read_root(index, layout, 0);
+	Buffer		buffer = read_root(index, layout, 0);
 
 	*level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);

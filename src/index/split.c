@@ -40,7 +40,7 @@ typedef struct GpbSplit
  * as the fillfactor says.
  */
 static GpbSplit
-gpb_choose_split(Relation index, Page page, int position)
+choose_split(Relation index, Page page, int position)
 {
 	const GpbPageSpecial *special = gpb_special(page);
 	int			count = gpb_page_count(page);
@@ -70,7 +70,7 @@ gpb_choose_split(Relation index, Page page, int position)
  * to it.
  */
 static Buffer
-gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
+lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(left));
 	Buffer		sibling;
@@ -92,8 +92,8 @@ gpb_lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
  * locked.
  */
 static void
-gpb_divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
-		   uint64 key, const char *row)
+divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
+	   uint64 key, const char *row)
 {
 	Page		lpage = BufferGetPage(left);
 	Page		rpage = BufferGetPage(right);
@@ -122,10 +122,10 @@ gpb_divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
 		gpb_special(BufferGetPage(sibling))->left = BufferGetBlockNumber(right);
 }
 
-/* Log a split that gpb_divide() has done. */
+/* Log a split that divide() has done. */
 static XLogRecPtr
-gpb_log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
-			  const GpbSplit *split)
+log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
+		  const GpbSplit *split)
 {
 	Page		lpage = BufferGetPage(left);
 	Page		rpage = BufferGetPage(right);
@@ -174,29 +174,29 @@ gpb_log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 }
 
 static void
-gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,
-				  Buffer right, const GpbStack *stack);
+insert_parent(Relation index, const GpbLayout *layout, Buffer left,
+			  Buffer right, const GpbStack *stack);
 
 void
 gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 		  int position, uint64 key, const char *row, const GpbStack *stack)
 {
 	Page		lpage = BufferGetPage(left);
-	GpbSplit	split = gpb_choose_split(index, lpage, position);
+	GpbSplit	split = choose_split(index, lpage, position);
 	Buffer		sibling;
 	Buffer		right;
 
 	Assert((gpb_special(lpage)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0);
 
 	/* What may fail comes before the file grows, so that no page is left unused. */
-	sibling = gpb_lock_sibling(index, layout, left);
+	sibling = lock_sibling(index, layout, left);
 	right = gpb_extend(index);
 	gpb_mark_changed(index, BufferGetBlockNumber(left));
 	gpb_mark_changed(index, BufferGetBlockNumber(right));
 
 	START_CRIT_SECTION();
 
-	gpb_divide(left, right, sibling, &split, key, row);
+	divide(left, right, sibling, &split, key, row);
 	MarkBufferDirty(left);
 	MarkBufferDirty(right);
 	if (BufferIsValid(sibling))
@@ -209,7 +209,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 
 	if (RelationNeedsWAL(index))
 	{
-		XLogRecPtr	lsn = gpb_log_split(left, right, sibling, child, &split);
+		XLogRecPtr	lsn = log_split(left, right, sibling, child, &split);
 
 		PageSetLSN(lpage, lsn);
 		PageSetLSN(BufferGetPage(right), lsn);
@@ -233,7 +233,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 	GPB_HOLD("split-before-parent");
 	GPB_FAIL("fail-after-split");
 
-	gpb_insert_parent(index, layout, left, right, stack);
+	insert_parent(index, layout, left, right, stack);
 }
 
 /*
@@ -255,8 +255,8 @@ gpb_fill_root(char *page, BlockNumber left, BlockNumber right, uint64 key,
 
 /* Log a new root. */
 static XLogRecPtr
-gpb_log_new_root(Buffer root, Buffer left, Buffer meta,
-				 xl_gpb_new_root *record)
+log_new_root(Buffer root, Buffer left, Buffer meta,
+			 xl_gpb_new_root *record)
 {
 	XLogBeginInsert();
 	XLogRegisterData((char *) record, sizeof(*record));
@@ -274,7 +274,7 @@ gpb_log_new_root(Buffer root, Buffer left, Buffer meta,
  * it is.
  */
 static bool
-gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
+grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
 {
 	Page		lpage = BufferGetPage(left);
 	uint16		level = gpb_special(lpage)->level + 1;
@@ -327,7 +327,7 @@ gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
 		XLogRecPtr	lsn;
 
 		record.meta = *gpb_meta(mpage);
-		lsn = gpb_log_new_root(root, left, meta, &record);
+		lsn = log_new_root(root, left, meta, &record);
 		PageSetLSN(rpage, lsn);
 		PageSetLSN(mpage, lsn);
 		PageSetLSN(lpage, lsn);
@@ -351,8 +351,8 @@ gpb_grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
  * root anew.
  */
 static void
-gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,
-				  Buffer right, const GpbStack *stack)
+insert_parent(Relation index, const GpbLayout *layout, Buffer left,
+			  Buffer right, const GpbStack *stack)
 {
 	GpbBound	separator = gpb_page_high(BufferGetPage(left));
 	uint32		level = gpb_special(BufferGetPage(left))->level + 1;
@@ -363,7 +363,7 @@ gpb_insert_parent(Relation index, const GpbLayout *layout, Buffer left,
 
 	if (level <= stack->height)
 		parent = gpb_read_parent(index, layout, separator, level, stack);
-	else if (gpb_grow(index, layout, left, right))
+	else if (grow(index, layout, left, right))
 		return;
 	else
 		parent = gpb_search_level(index, layout, separator, level,
@@ -407,6 +407,6 @@ gpb_finish_split(Relation index, const GpbLayout *layout, Buffer left,
 	elog(DEBUG1, "finishing incomplete split of block %u of index \"%s\"",
 		 BufferGetBlockNumber(left), RelationGetRelationName(index));
 
-	right = gpb_lock_sibling(index, layout, left);
-	gpb_insert_parent(index, layout, left, right, stack);
+	right = lock_sibling(index, layout, left);
+	insert_parent(index, layout, left, right, stack);
 }

@@ -139,7 +139,7 @@ gpb_walk_end(GpbWalk *walk)
 
 /* The closed interval of keys that is number i in lows; for a piece, the keys of its two bounds. */
 static inline GpbKeyRange
-gpb_walk_keys(const GpbWalk *walk, uint32 i)
+walk_keys(const GpbWalk *walk, uint32 i)
 {
 	GpbKeyRange keys;
 
@@ -157,16 +157,16 @@ gpb_walk_keys(const GpbWalk *walk, uint32 i)
 
 /* The range that is number i in lows, from bound to bound. */
 static inline GpbRange
-gpb_walk_range(const GpbWalk *walk, uint32 i)
+walk_range(const GpbWalk *walk, uint32 i)
 {
 	if (walk->pieces != NULL)
 		return walk->pieces[i].range;
-	return gpb_key_range(gpb_walk_keys(walk, i), walk->layout.flags);
+	return gpb_key_range(walk_keys(walk, i), walk->layout.flags);
 }
 
 /* Remember that range i of lows reaches beyond this leaf. */
 static void
-gpb_walk_keep(GpbWalk *walk, uint32 i)
+walk_keep(GpbWalk *walk, uint32 i)
 {
 	if (walk->nactive == walk->active_room)
 	{
@@ -183,7 +183,7 @@ gpb_walk_keep(GpbWalk *walk, uint32 i)
  * The copy covers the next range.
  */
 static void
-gpb_walk_fill_window(GpbWalk *walk)
+walk_fill_window(GpbWalk *walk)
 {
 	const char *page = walk->image.data;
 	int			width = walk->layout.key_width;
@@ -194,7 +194,7 @@ gpb_walk_fill_window(GpbWalk *walk)
 	int			i;
 
 	while (n < GPB_WALK_WINDOW && walk->next + n < walk->n &&
-		   gpb_bound_less(gpb_walk_range(walk, walk->next + n).lo, high))
+		   gpb_bound_less(walk_range(walk, walk->next + n).lo, high))
 	{
 		keys[n] = walk->lows[walk->next + n].key;
 		n++;
@@ -207,7 +207,7 @@ gpb_walk_fill_window(GpbWalk *walk)
 		/* The separator has this very key, so its tie decides. */
 		if (position < count && gpb_page_key(page, width, position) == keys[i])
 			position = gpb_child_position(&walk->layout, page,
-										  gpb_walk_range(walk, walk->next + i).lo) + 1;
+										  walk_range(walk, walk->next + i).lo) + 1;
 		if (position == 0)
 			gpb_corrupted(walk->index, walk->image_block,
 						  "first separator is above what its parent promises");
@@ -222,9 +222,9 @@ gpb_walk_fill_window(GpbWalk *walk)
  * Returns false if the tree is one leaf.
  */
 static bool
-gpb_walk_look_up(GpbWalk *walk)
+walk_look_up(GpbWalk *walk)
 {
-	GpbBound	bound = gpb_walk_range(walk, walk->next).lo;
+	GpbBound	bound = walk_range(walk, walk->next).lo;
 	Buffer		buffer;
 	uint32		level;
 
@@ -243,13 +243,13 @@ gpb_walk_look_up(GpbWalk *walk)
 		UnlockReleaseBuffer(buffer);
 		walk->counters->descents++;
 	}
-	gpb_walk_fill_window(walk);
+	walk_fill_window(walk);
 	return true;
 }
 
 /* The leaf that was looked up for range i of lows, which is in the window. */
 static inline BlockNumber
-gpb_walk_child(const GpbWalk *walk, uint32 i)
+walk_child(const GpbWalk *walk, uint32 i)
 {
 	return gpb_row_child(gpb_page_row(walk->image.data, GPB_INNER_ROW_WIDTH,
 									  walk->child[i - walk->window]));
@@ -259,7 +259,7 @@ gpb_walk_child(const GpbWalk *walk, uint32 i)
 
 /* Prefetch a leaf, and remember it. */
 static void
-gpb_walk_ask(GpbWalk *walk, BlockNumber block)
+walk_ask(GpbWalk *walk, BlockNumber block)
 {
 	GpbWalkAhead *ahead = &walk->ahead[walk->nahead++ % GPB_WALK_AHEAD];
 
@@ -269,18 +269,18 @@ gpb_walk_ask(GpbWalk *walk, BlockNumber block)
 
 /* Prefetch the leaves of the ranges after the next one, as far as they are known. */
 static void
-gpb_walk_prefetch(GpbWalk *walk)
+walk_prefetch(GpbWalk *walk)
 {
 	uint32		end = walk->leaves != NULL ? walk->n : walk->window_end;
 	uint32		i = Max(walk->ahead_at, walk->next);
 
 	for (; i < end && walk->nahead - walk->nvisited < GPB_WALK_AHEAD; i++)
 	{
-		BlockNumber block = walk->leaves != NULL ? walk->leaves[i] : gpb_walk_child(walk, i);
+		BlockNumber block = walk->leaves != NULL ? walk->leaves[i] : walk_child(walk, i);
 
 		if (walk->nahead == 0 ||
 			walk->ahead[(walk->nahead - 1) % GPB_WALK_AHEAD].block != block)
-			gpb_walk_ask(walk, block);
+			walk_ask(walk, block);
 	}
 	walk->ahead_at = i;
 	if (walk->nahead - walk->nvisited > GPB_WALK_KEYS_AHEAD)
@@ -290,7 +290,7 @@ gpb_walk_prefetch(GpbWalk *walk)
 
 /* Read a leaf, with what is known from prefetching it.  It is pinned and locked share on return. */
 static Buffer
-gpb_walk_read(GpbWalk *walk, BlockNumber block)
+walk_read(GpbWalk *walk, BlockNumber block)
 {
 	while (walk->nvisited < walk->nahead)
 	{
@@ -310,7 +310,7 @@ gpb_walk_read(GpbWalk *walk, BlockNumber block)
  * share on return.
  */
 static Buffer
-gpb_walk_right(GpbWalk *walk)
+walk_right(GpbWalk *walk)
 {
 	walk->counters->right_moves++;
 	return gpb_read_right(walk->index, &walk->layout, walk->block, walk->right, 0,
@@ -319,7 +319,7 @@ gpb_walk_right(GpbWalk *walk)
 
 /* Take note of a locked leaf to which the walk has come. */
 static void
-gpb_walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
+walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 
@@ -335,7 +335,7 @@ gpb_walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
  * to be of use.  The leaf is pinned and locked share on return.
  */
 static Buffer
-gpb_walk_descend(GpbWalk *walk, GpbBound bound)
+walk_descend(GpbWalk *walk, GpbBound bound)
 {
 	walk->image_block = InvalidBlockNumber;
 	walk->window_end = walk->window;
@@ -349,7 +349,7 @@ gpb_walk_descend(GpbWalk *walk, GpbBound bound)
  * that the caller gave is not checked against separators, so this guards against a wrong one.
  */
 static bool
-gpb_walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
+walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
 {
 	return gpb_special(page)->left != GPB_NO_BLOCK &&
 		(gpb_page_count(page) == 0 ||
@@ -363,7 +363,7 @@ gpb_walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
  * met.  *by_link tells which.  The leaf is pinned and locked share on return.
  */
 static Buffer
-gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
+walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 {
 	BlockNumber target;
 	GpbRange	range;
@@ -372,29 +372,29 @@ gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 	*by_link = false;
 	if (walk->leaves != NULL)
 		target = walk->leaves[walk->next];
-	else if (gpb_walk_look_up(walk))
+	else if (walk_look_up(walk))
 		target = gpb_child_at(walk->index, &walk->layout, walk->image_block,
 							  walk->image.data, walk->child[walk->next - walk->window],
 							  &range);
 	else
-		return gpb_walk_descend(walk, bound);
+		return walk_descend(walk, bound);
 
-	gpb_walk_prefetch(walk);
+	walk_prefetch(walk);
 	if (target == walk->target && walk->block != InvalidBlockNumber)
 	{
 		*by_link = true;
-		return gpb_walk_right(walk);
+		return walk_right(walk);
 	}
 	walk->target = target;
-	buffer = gpb_walk_read(walk, target);
+	buffer = walk_read(walk, target);
 	if (walk->leaves == NULL)
 		gpb_require_child(walk->index, buffer, 0, range);
 	else if (gpb_special(BufferGetPage(buffer))->level != 0)
 		gpb_corrupted(walk->index, target, "leaf expected on another level");
-	else if (gpb_walk_doubtful(walk, BufferGetPage(buffer), bound))
+	else if (walk_doubtful(walk, BufferGetPage(buffer), bound))
 	{
 		UnlockReleaseBuffer(buffer);
-		buffer = gpb_walk_descend(walk, bound);
+		buffer = walk_descend(walk, bound);
 	}
 	return buffer;
 }
@@ -404,15 +404,15 @@ gpb_walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
  * return.
  */
 static Buffer
-gpb_walk_find(GpbWalk *walk)
+walk_find(GpbWalk *walk)
 {
-	GpbBound	bound = gpb_walk_range(walk, walk->next).lo;
+	GpbBound	bound = walk_range(walk, walk->next).lo;
 	bool		by_link;
-	Buffer		buffer = gpb_walk_read_target(walk, bound, &by_link);
+	Buffer		buffer = walk_read_target(walk, bound, &by_link);
 	bool		descended = false;
 	int			steps = 0;
 
-	gpb_walk_arrive(walk, buffer, by_link);
+	walk_arrive(walk, buffer, by_link);
 	walk->counters->stale_moves += by_link;
 	while (!gpb_page_covers(BufferGetPage(buffer), bound))
 	{
@@ -421,8 +421,8 @@ gpb_walk_find(GpbWalk *walk)
 		by_link = descended || steps++ < GPB_WALK_STEPS;
 		walk->counters->stale_moves += by_link;
 		descended |= !by_link;
-		buffer = by_link ? gpb_walk_right(walk) : gpb_walk_descend(walk, bound);
-		gpb_walk_arrive(walk, buffer, by_link);
+		buffer = by_link ? walk_right(walk) : walk_descend(walk, bound);
+		walk_arrive(walk, buffer, by_link);
 	}
 	return buffer;
 }
@@ -440,17 +440,17 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 	}
 	if (walk->nactive > 0)
 	{
-		*buffer = gpb_walk_right(walk);
-		gpb_walk_arrive(walk, *buffer, true);
+		*buffer = walk_right(walk);
+		walk_arrive(walk, *buffer, true);
 	}
 	else
 	{
 		while (walk->next < walk->n &&
-			   gpb_walk_keys(walk, walk->next).lo > gpb_walk_keys(walk, walk->next).hi)
+			   walk_keys(walk, walk->next).lo > walk_keys(walk, walk->next).hi)
 			walk->next++;
 		if (walk->next == walk->n)
 			return false;
-		*buffer = gpb_walk_find(walk);
+		*buffer = walk_find(walk);
 	}
 	walk->active_at = 0;
 	walk->active_kept = 0;
@@ -465,7 +465,7 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
  * as a piece may, and for the key that entries with NULL keys share.
  */
 static inline bool
-gpb_walk_ties_decide(const GpbWalk *walk, uint64 key)
+walk_ties_decide(const GpbWalk *walk, uint64 key)
 {
 	if (walk->pieces != NULL)
 		return true;
@@ -479,13 +479,13 @@ gpb_walk_ties_decide(const GpbWalk *walk, uint64 key)
  * is "key".
  */
 static int
-gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
-					  uint64 key, GpbBound bound)
+walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
+				  uint64 key, GpbBound bound)
 {
 	int			width = walk->layout.key_width;
 	int			to = from;
 
-	if (gpb_walk_ties_decide(walk, key))
+	if (walk_ties_decide(walk, key))
 		return gpb_page_lower_bound(page, width, walk->layout.row_width, count, bound);
 
 	/* The end of a range is nearly always near. */
@@ -499,7 +499,7 @@ gpb_walk_end_position(const GpbWalk *walk, const char *page, int count, int from
  * hits.
  */
 static inline int
-gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
+walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
 {
 	if (from >= to)
 		return nhits;
@@ -514,22 +514,22 @@ gpb_walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
  * number of ranges done.  Returns the number of hits.
  */
 static int
-gpb_walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
+walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 {
 	int			nhits = 0;
 
 	for (; walk->active_at < walk->active_end && *most > 0; (*most)--)
 	{
 		uint32		i = walk->active[walk->active_at++];
-		GpbBound	end = gpb_walk_range(walk, i).hi;
+		GpbBound	end = walk_range(walk, i).hi;
 		int			to = count;
 
 		if (gpb_bound_less(walk->high, end))
 			walk->active[walk->active_kept++] = i;
 		else
-			to = gpb_walk_end_position(walk, page, count, 0,
-									   gpb_walk_keys(walk, i).hi, end);
-		nhits = gpb_walk_hit(walk, nhits, i, 0, to);
+			to = walk_end_position(walk, page, count, 0,
+								   walk_keys(walk, i).hi, end);
+		nhits = walk_hit(walk, nhits, i, 0, to);
 	}
 	if (walk->active_at == walk->active_end)
 		walk->nactive = walk->active_at = walk->active_end = walk->active_kept;
@@ -541,9 +541,9 @@ gpb_walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
  * here.
  */
 static inline bool
-gpb_walk_begins(const GpbWalk *walk, uint32 i)
+walk_begins(const GpbWalk *walk, uint32 i)
 {
-	return i < walk->n && gpb_bound_less(gpb_walk_range(walk, i).lo, walk->high);
+	return i < walk->n && gpb_bound_less(walk_range(walk, i).lo, walk->high);
 }
 
 /*
@@ -551,7 +551,7 @@ gpb_walk_begins(const GpbWalk *walk, uint32 i)
  * there are.  *met becomes the number of those ranges.  Returns the number of all hits.
  */
 static int
-gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
+walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
 {
 	int			width = walk->layout.key_width;
 	uint64		keys[GPB_WALK_GROUP] = {0};
@@ -559,7 +559,7 @@ gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhit
 	int			n = 0;
 	int			k;
 
-	while (n < most && gpb_walk_begins(walk, walk->next + n))
+	while (n < most && walk_begins(walk, walk->next + n))
 	{
 		keys[n] = walk->lows[walk->next + n].key;
 		n++;
@@ -569,20 +569,20 @@ gpb_walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhit
 	for (k = 0; k < n; k++)
 	{
 		uint32		i = walk->next + k;
-		GpbKeyRange closed = gpb_walk_keys(walk, i);
-		GpbRange	range = gpb_walk_range(walk, i);
+		GpbKeyRange closed = walk_keys(walk, i);
+		GpbRange	range = walk_range(walk, i);
 		int			from = below[k];
 		int			to = count;
 
 		if (closed.lo > closed.hi)
 			continue;
-		if (gpb_walk_ties_decide(walk, closed.lo))
+		if (walk_ties_decide(walk, closed.lo))
 			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count, range.lo);
 		if (gpb_bound_less(walk->high, range.hi))
-			gpb_walk_keep(walk, i);
+			walk_keep(walk, i);
 		else
-			to = gpb_walk_end_position(walk, page, count, from, closed.hi, range.hi);
-		nhits = gpb_walk_hit(walk, nhits, i, from, to);
+			to = walk_end_position(walk, page, count, from, closed.hi, range.hi);
+		nhits = walk_hit(walk, nhits, i, from, to);
 	}
 	walk->next += n;
 	return nhits;
@@ -601,14 +601,14 @@ gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *mo
 
 	*hits = walk->hits;
 	if (walk->active_at < walk->active_end)
-		nhits = gpb_walk_active_hits(walk, page, count, &most);
-	while (most > 0 && walk->active_at == walk->active_end && gpb_walk_begins(walk, walk->next))
+		nhits = walk_active_hits(walk, page, count, &most);
+	while (most > 0 && walk->active_at == walk->active_end && walk_begins(walk, walk->next))
 	{
 		int			met;
 
-		nhits = gpb_walk_new_hits(walk, page, count, Min(GPB_WALK_GROUP, most), nhits, &met);
+		nhits = walk_new_hits(walk, page, count, Min(GPB_WALK_GROUP, most), nhits, &met);
 		most -= met;
 	}
-	*more = walk->active_at < walk->active_end || gpb_walk_begins(walk, walk->next);
+	*more = walk->active_at < walk->active_end || walk_begins(walk, walk->next);
 	return nhits;
 }

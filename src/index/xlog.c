@@ -28,7 +28,7 @@
  * locked, unless its file is gone.
  */
 static void
-gpb_redo_mark(XLogReaderState *record, uint8 block_id)
+redo_mark(XLogReaderState *record, uint8 block_id)
 {
 	RelFileNode file;
 	ForkNumber	fork;
@@ -40,7 +40,7 @@ gpb_redo_mark(XLogReaderState *record, uint8 block_id)
 }
 
 static void
-gpb_redo_release(Buffer buffer)
+redo_release(Buffer buffer)
 {
 	if (BufferIsValid(buffer))
 		UnlockReleaseBuffer(buffer);
@@ -48,7 +48,7 @@ gpb_redo_release(Buffer buffer)
 
 /* Finish the redo of a page: set its LSN and mark its buffer dirty. */
 static void
-gpb_redo_done(XLogReaderState *record, Buffer buffer)
+redo_done(XLogReaderState *record, Buffer buffer)
 {
 	PageSetLSN(BufferGetPage(buffer), record->EndRecPtr);
 	MarkBufferDirty(buffer);
@@ -59,21 +59,21 @@ gpb_redo_done(XLogReaderState *record, Buffer buffer)
  * record inserts the downlink.
  */
 static void
-gpb_redo_complete_split(XLogReaderState *record, uint8 block_id)
+redo_complete_split(XLogReaderState *record, uint8 block_id)
 {
 	Buffer		buffer;
 
 	if (XLogReadBufferForRedo(record, block_id, &buffer) == BLK_NEEDS_REDO)
 	{
 		gpb_special(BufferGetPage(buffer))->flags &= ~GPB_PAGE_INCOMPLETE_SPLIT;
-		gpb_redo_done(record, buffer);
+		redo_done(record, buffer);
 	}
-	gpb_redo_release(buffer);
+	redo_release(buffer);
 }
 
 /* Redo the insertion of an entry, having checked that it fits. */
 static void
-gpb_redo_entry(Page page, uint16 position, const char *key, const char *row)
+redo_entry(Page page, uint16 position, const char *key, const char *row)
 {
 	if (position > gpb_page_count(page) || !gpb_page_has_room(page))
 		elog(PANIC, "gpubtree redo: no place for an entry at position %u",
@@ -87,12 +87,12 @@ gpb_redo_entry(Page page, uint16 position, const char *key, const char *row)
  * readers do not look at the mark.
  */
 static void
-gpb_redo_insert(XLogReaderState *record, bool inner)
+redo_insert(XLogReaderState *record, bool inner)
 {
 	Buffer		buffer;
 
 	if (inner)
-		gpb_redo_complete_split(record, 1);
+		redo_complete_split(record, 1);
 
 	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
 	{
@@ -106,17 +106,17 @@ gpb_redo_insert(XLogReaderState *record, bool inner)
 			elog(PANIC, "gpubtree redo: entry of %zu bytes", length);
 		memcpy(&position, data, sizeof(position));
 		data += sizeof(position);
-		gpb_redo_entry(page, position, data, data + special->key_width);
-		gpb_redo_done(record, buffer);
+		redo_entry(page, position, data, data + special->key_width);
+		redo_done(record, buffer);
 	}
 	if (BufferIsValid(buffer))
-		gpb_redo_mark(record, 0);
-	gpb_redo_release(buffer);
+		redo_mark(record, 0);
+	redo_release(buffer);
 }
 
 /* Build the new right half of a split from the record alone.  It is locked on return. */
 static Buffer
-gpb_redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
+redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 {
 	Buffer		buffer = XLogInitBufferForRedo(record, 1);
 	Page		page = BufferGetPage(buffer);
@@ -142,14 +142,14 @@ gpb_redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	memcpy((char *) page + GPB_PAGE_HEADER, data, count * split->key_width);
 	memcpy((char *) page + header->pd_upper, data + count * split->key_width,
 		   count * split->row_width);
-	gpb_redo_done(record, buffer);
-	gpb_redo_mark(record, 1);
+	redo_done(record, buffer);
+	redo_mark(record, 1);
 	return buffer;
 }
 
 /* Change the left half of a split in place.  It is locked on return, if its file still has it. */
 static Buffer
-gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
+redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
 {
 	Buffer		buffer;
 
@@ -166,17 +166,17 @@ gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
 		{
 			char	   *data = XLogRecGetBlockData(record, 0, NULL);
 
-			gpb_redo_entry(page, split->position, data,
-						   data + split->key_width);
+			redo_entry(page, split->position, data,
+					   data + split->key_width);
 		}
 		special->high_key = split->high_key;
 		special->high_tie = split->high_tie;
 		XLogRecGetBlockTag(record, 1, NULL, NULL, &special->right);
 		special->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
-		gpb_redo_done(record, buffer);
+		redo_done(record, buffer);
 	}
 	if (BufferIsValid(buffer))
-		gpb_redo_mark(record, 0);
+		redo_mark(record, 0);
 	return buffer;
 }
 
@@ -185,7 +185,7 @@ gpb_redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
  * a standby finds links in both directions as on the primary.
  */
 static void
-gpb_redo_split(XLogReaderState *record)
+redo_split(XLogReaderState *record)
 {
 	const xl_gpb_split *split = (xl_gpb_split *) XLogRecGetData(record);
 	Buffer		left;
@@ -193,28 +193,28 @@ gpb_redo_split(XLogReaderState *record)
 	Buffer		sibling = InvalidBuffer;
 
 	if (XLogRecHasBlockRef(record, 3))
-		gpb_redo_complete_split(record, 3);
+		redo_complete_split(record, 3);
 
-	left = gpb_redo_split_left(record, split);
-	right = gpb_redo_split_right(record, split);
+	left = redo_split_left(record, split);
+	right = redo_split_right(record, split);
 	if (XLogRecHasBlockRef(record, 2) &&
 		XLogReadBufferForRedo(record, 2, &sibling) == BLK_NEEDS_REDO)
 	{
 		XLogRecGetBlockTag(record, 1, NULL, NULL,
 						   &gpb_special(BufferGetPage(sibling))->left);
-		gpb_redo_done(record, sibling);
+		redo_done(record, sibling);
 	}
 
-	gpb_redo_release(sibling);
-	gpb_redo_release(right);
-	gpb_redo_release(left);
+	redo_release(sibling);
+	redo_release(right);
+	redo_release(left);
 }
 
 /*
  * Redo the growth of the tree by a new root.  Root and metapage stay locked until both are done.
  */
 static void
-gpb_redo_new_root(XLogReaderState *record)
+redo_new_root(XLogReaderState *record)
 {
 	const xl_gpb_new_root *data = (xl_gpb_new_root *) XLogRecGetData(record);
 	GpbLayout	layout;
@@ -222,15 +222,15 @@ gpb_redo_new_root(XLogReaderState *record)
 	Buffer		meta;
 	BlockNumber left;
 
-	gpb_redo_complete_split(record, 1);
+	redo_complete_split(record, 1);
 
 	XLogRecGetBlockTag(record, 1, NULL, NULL, &left);
 	root = XLogInitBufferForRedo(record, 0);
 	gpb_page_init(BufferGetPage(root), data->meta.level, 0,
 				  data->meta.key_width, GPB_INNER_ROW_WIDTH);
 	gpb_fill_root(BufferGetPage(root), left, data->right, data->key, data->tie);
-	gpb_redo_done(record, root);
-	gpb_redo_mark(record, 0);
+	redo_done(record, root);
+	redo_mark(record, 0);
 
 	memset(&layout, 0, sizeof(layout));
 	layout.key_width = data->meta.key_width;
@@ -240,8 +240,8 @@ gpb_redo_new_root(XLogReaderState *record)
 	meta = XLogInitBufferForRedo(record, 2);
 	gpb_meta_init(BufferGetPage(meta), &layout, data->meta.root,
 				  data->meta.level);
-	gpb_redo_done(record, meta);
-	gpb_redo_mark(record, 2);
+	redo_done(record, meta);
+	redo_mark(record, 2);
 
 	UnlockReleaseBuffer(meta);
 	UnlockReleaseBuffer(root);
@@ -249,7 +249,7 @@ gpb_redo_new_root(XLogReaderState *record)
 
 /* Redo the removal of entries, under a cleanup lock if VACUUM had one. */
 static void
-gpb_redo_remove(XLogReaderState *record, bool cleanup)
+redo_remove(XLogReaderState *record, bool cleanup)
 {
 	Buffer		buffer;
 
@@ -265,11 +265,11 @@ gpb_redo_remove(XLogReaderState *record, bool cleanup)
 		if (n == 0 || positions[n - 1] >= gpb_page_count(page))
 			elog(PANIC, "gpubtree redo: no entry to remove");
 		gpb_page_delete(page, positions, n);
-		gpb_redo_done(record, buffer);
+		redo_done(record, buffer);
 	}
 	if (BufferIsValid(buffer))
-		gpb_redo_mark(record, 0);
-	gpb_redo_release(buffer);
+		redo_mark(record, 0);
+	redo_release(buffer);
 }
 
 /*
@@ -277,7 +277,7 @@ gpb_redo_remove(XLogReaderState *record, bool cleanup)
  * changes.
  */
 static void
-gpb_redo_delete(XLogReaderState *record)
+redo_delete(XLogReaderState *record)
 {
 	const xl_gpb_delete *data = (xl_gpb_delete *) XLogRecGetData(record);
 
@@ -288,7 +288,7 @@ gpb_redo_delete(XLogReaderState *record)
 		XLogRecGetBlockTag(record, 0, &file, NULL, NULL);
 		ResolveRecoveryConflictWithSnapshot(data->latest_removed_xid, file);
 	}
-	gpb_redo_remove(record, false);
+	redo_remove(record, false);
 }
 
 /*
@@ -296,7 +296,7 @@ gpb_redo_delete(XLogReaderState *record)
  * InvalidBlockNumber.
  */
 static BlockNumber
-gpb_pinned_block(int buffer_id, const RelFileNode *file)
+pinned_block(int buffer_id, const RelFileNode *file)
 {
 	BufferDesc *descriptor = GetBufferDescriptor(buffer_id);
 	BlockNumber block = InvalidBlockNumber;
@@ -322,7 +322,7 @@ gpb_pinned_block(int buffer_id, const RelFileNode *file)
  * matter.  Scans that came earlier have their pages in shared buffers, so no page need be read.
  */
 static void
-gpb_redo_vacuum_pass(XLogReaderState *record)
+redo_vacuum_pass(XLogReaderState *record)
 {
 	RelFileNode file;
 
@@ -331,7 +331,7 @@ gpb_redo_vacuum_pass(XLogReaderState *record)
 	memcpy(&file, XLogRecGetData(record), sizeof(file));
 	for (int i = 0; i < NBuffers; i++)
 	{
-		BlockNumber block = gpb_pinned_block(i, &file);
+		BlockNumber block = pinned_block(i, &file);
 		Buffer		buffer;
 
 		if (block == InvalidBlockNumber)
@@ -347,7 +347,7 @@ gpb_redo_vacuum_pass(XLogReaderState *record)
 
 /* Discard the mirror of a file that is being built anew (rule M1). */
 static void
-gpb_redo_forget(XLogReaderState *record)
+redo_forget(XLogReaderState *record)
 {
 	RelFileNode file;
 
@@ -357,35 +357,35 @@ gpb_redo_forget(XLogReaderState *record)
 
 /* rm_redo: redo a record. */
 static void
-gpb_redo(XLogReaderState *record)
+redo(XLogReaderState *record)
 {
 	uint8		info = XLogRecGetInfo(record) & ~XLR_INFO_MASK;
 
 	switch (info)
 	{
 		case GPB_XLOG_INSERT_LEAF:
-			gpb_redo_insert(record, false);
+			redo_insert(record, false);
 			break;
 		case GPB_XLOG_INSERT_INNER:
-			gpb_redo_insert(record, true);
+			redo_insert(record, true);
 			break;
 		case GPB_XLOG_SPLIT:
-			gpb_redo_split(record);
+			redo_split(record);
 			break;
 		case GPB_XLOG_NEW_ROOT:
-			gpb_redo_new_root(record);
+			redo_new_root(record);
 			break;
 		case GPB_XLOG_VACUUM:
-			gpb_redo_remove(record, true);
+			redo_remove(record, true);
 			break;
 		case GPB_XLOG_DELETE:
-			gpb_redo_delete(record);
+			redo_delete(record);
 			break;
 		case GPB_XLOG_FORGET:
-			gpb_redo_forget(record);
+			redo_forget(record);
 			break;
 		case GPB_XLOG_VACUUM_PASS:
-			gpb_redo_vacuum_pass(record);
+			redo_vacuum_pass(record);
 			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
@@ -397,7 +397,7 @@ gpb_redo(XLogReaderState *record)
  * place.
  */
 static void
-gpb_desc_insert(StringInfo buf, XLogReaderState *record)
+desc_insert(StringInfo buf, XLogReaderState *record)
 {
 	Size		length;
 	char	   *data = XLogRecGetBlockData(record, 0, &length);
@@ -414,7 +414,7 @@ gpb_desc_insert(StringInfo buf, XLogReaderState *record)
  * place.
  */
 static void
-gpb_desc_remove(StringInfo buf, XLogReaderState *record)
+desc_remove(StringInfo buf, XLogReaderState *record)
 {
 	Size		length;
 
@@ -424,7 +424,7 @@ gpb_desc_remove(StringInfo buf, XLogReaderState *record)
 
 /* rm_desc: describe a record. */
 static void
-gpb_desc(StringInfo buf, XLogReaderState *record)
+desc(StringInfo buf, XLogReaderState *record)
 {
 	char	   *data = XLogRecGetData(record);
 
@@ -432,7 +432,7 @@ gpb_desc(StringInfo buf, XLogReaderState *record)
 	{
 		case GPB_XLOG_INSERT_LEAF:
 		case GPB_XLOG_INSERT_INNER:
-			gpb_desc_insert(buf, record);
+			desc_insert(buf, record);
 			break;
 		case GPB_XLOG_SPLIT:
 			{
@@ -456,10 +456,10 @@ gpb_desc(StringInfo buf, XLogReaderState *record)
 		case GPB_XLOG_DELETE:
 			appendStringInfo(buf, "latestRemovedXid %u, ",
 							 ((xl_gpb_delete *) data)->latest_removed_xid);
-			gpb_desc_remove(buf, record);
+			desc_remove(buf, record);
 			break;
 		case GPB_XLOG_VACUUM:
-			gpb_desc_remove(buf, record);
+			desc_remove(buf, record);
 			break;
 		case GPB_XLOG_FORGET:
 		case GPB_XLOG_VACUUM_PASS:
@@ -476,7 +476,7 @@ gpb_desc(StringInfo buf, XLogReaderState *record)
 
 /* rm_identify: name the record's type. */
 static const char *
-gpb_identify(uint8 info)
+identify(uint8 info)
 {
 	switch (info & ~XLR_INFO_MASK)
 	{
@@ -505,7 +505,7 @@ gpb_identify(uint8 info)
  * without WAL, with the page flag that announces them.
  */
 static void
-gpb_mask(char *pagedata, BlockNumber block)
+mask(char *pagedata, BlockNumber block)
 {
 	Page		page = (Page) pagedata;
 	GpbPageSpecial *special = gpb_special(page);
@@ -528,23 +528,23 @@ gpb_mask(char *pagedata, BlockNumber block)
 	}
 }
 
-static RmgrData gpb_rmgr = {
+static RmgrData rmgr = {
 	.rm_name = GPB_RMGR_NAME,
-	.rm_redo = gpb_redo,
-	.rm_desc = gpb_desc,
-	.rm_identify = gpb_identify,
-	.rm_mask = gpb_mask,
+	.rm_redo = redo,
+	.rm_desc = desc,
+	.rm_identify = identify,
+	.rm_mask = mask,
 };
 
 void
 gpb_register_rmgr(void)
 {
-	RegisterCustomRmgr(GPB_RMGR_ID, &gpb_rmgr);
+	RegisterCustomRmgr(GPB_RMGR_ID, &rmgr);
 }
 
 /* Log a record about the index's file as a whole. */
 static void
-gpb_xlog_log_file(Relation index, uint8 info)
+xlog_log_file(Relation index, uint8 info)
 {
 	RelFileNode file = index->rd_node;
 
@@ -557,12 +557,12 @@ void
 gpb_xlog_log_forget(Relation index)
 {
 	if (RelationNeedsWAL(index))
-		gpb_xlog_log_file(index, GPB_XLOG_FORGET);
+		xlog_log_file(index, GPB_XLOG_FORGET);
 }
 
 void
 gpb_xlog_log_vacuum_pass(Relation index)
 {
 	if (RelationNeedsWAL(index) && XLogStandbyInfoActive())
-		gpb_xlog_log_file(index, GPB_XLOG_VACUUM_PASS);
+		xlog_log_file(index, GPB_XLOG_VACUUM_PASS);
 }

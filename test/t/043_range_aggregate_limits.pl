@@ -2,7 +2,7 @@
 # they are given, however many outer rows, groups and rescans there are; few rows read for a query
 # that wants few; cancelled at once, with nothing left behind.
 #
-# Guards: batches that grow from small, gpb_range_row_bytes, a group's first row that outlives its
+# Guards: batches that grow from small, range_row_bytes, a group's first row that outlives its
 # batch, the end of the node.
 use strict;
 use warnings;

@@ -22,8 +22,8 @@
 /* ---- device ---- */
 
 static GpbDeviceStatus
-gpb_host_open(int ordinal, uint64 memory_limit, int channels,
-			  GpbDevice **device, const char **message)
+host_open(int ordinal, uint64 memory_limit, int channels,
+		  GpbDevice **device, const char **message)
 {
 	GpbDevice  *d = calloc(1, sizeof(GpbDevice));
 	uint64		page_size = sysconf(_SC_PAGESIZE);
@@ -47,7 +47,7 @@ gpb_host_open(int ordinal, uint64 memory_limit, int channels,
 
 /* Free the device and its channels; this is called only when the process is about to end. */
 static void
-gpb_host_close(GpbDevice *device)
+host_close(GpbDevice *device)
 {
 	int			i;
 
@@ -64,7 +64,7 @@ gpb_host_close(GpbDevice *device)
 }
 
 static void
-gpb_host_describe(GpbDevice *device, GpbDeviceInfo *info)
+host_describe(GpbDevice *device, GpbDeviceInfo *info)
 {
 	memset(info, 0, sizeof(*info));
 	snprintf(info->name, sizeof(info->name), "host");
@@ -74,13 +74,13 @@ gpb_host_describe(GpbDevice *device, GpbDeviceInfo *info)
 }
 
 static const char *
-gpb_host_last_error(GpbDevice *device)
+host_last_error(GpbDevice *device)
 {
 	return device->error;
 }
 
 static GpbDeviceStatus
-gpb_host_register_region(GpbDevice *device, void *base, size_t size)
+host_register_region(GpbDevice *device, void *base, size_t size)
 {
 	return GPB_DEVICE_OK;
 }
@@ -88,7 +88,7 @@ gpb_host_register_region(GpbDevice *device, void *base, size_t size)
 /* ---- mirrors ---- */
 
 static GpbDeviceStatus
-gpb_host_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirror **mirror)
+host_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirror **mirror)
 {
 	GpbDeviceMirror *m = gpb_host_alloc(device, sizeof(GpbDeviceMirror));
 
@@ -102,7 +102,7 @@ gpb_host_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirr
 
 /* Complete the requests that read the mirror, then free it. */
 static void
-gpb_host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
+host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 {
 	uint32		c;
 	int			i;
@@ -123,7 +123,7 @@ gpb_host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 }
 
 static uint64
-gpb_host_mirror_bytes(GpbDeviceMirror *mirror)
+host_mirror_bytes(GpbDeviceMirror *mirror)
 {
 	return mirror->bytes;
 }
@@ -133,7 +133,7 @@ gpb_host_mirror_bytes(GpbDeviceMirror *mirror)
  * memory.
  */
 static GpbHostImage *
-gpb_host_image_for(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
+host_image_for(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 {
 	uint32		c = block / GPB_HOST_CHUNK;
 
@@ -163,8 +163,8 @@ gpb_host_image_for(GpbDevice *device, GpbDeviceMirror *mirror, uint32 block)
 
 /* Take page images, after the launched requests that read the mirror's images were completed. */
 static GpbDeviceStatus
-gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 *blocks,
-				const void *pages, uint64 epoch)
+host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 *blocks,
+			const void *pages, uint64 epoch)
 {
 	int			i;
 
@@ -172,7 +172,7 @@ gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	gpb_host_ranges_settle(device, mirror, -1);
 	for (i = 0; i < n; i++)
 	{
-		GpbHostImage *image = gpb_host_image_for(device, mirror, blocks[i]);
+		GpbHostImage *image = host_image_for(device, mirror, blocks[i]);
 
 		if (image == NULL)
 			return GPB_DEVICE_NO_MEMORY;
@@ -190,15 +190,15 @@ gpb_host_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 }
 
 static GpbDeviceStatus
-gpb_host_upload_wait(GpbDevice *device)
+host_upload_wait(GpbDevice *device)
 {
 	return GPB_DEVICE_OK;
 }
 
 /* Append the separators of a level-1 page to the inner image. */
 static void
-gpb_host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
-				 GpbHostSeparator *into)
+host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
+			 GpbHostSeparator *into)
 {
 	uint32		i;
 
@@ -211,8 +211,8 @@ gpb_host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
 
 /* Replace the inner image.  The launched requests that read it are completed first. */
 static GpbDeviceStatus
-gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
-				   const uint32 *blocks, const uint32 *counts, uint32 root_leaf)
+host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
+			   const uint32 *blocks, const uint32 *counts, uint32 root_leaf)
 {
 	uint64		n = nblocks == 0 ? 1 : 0;
 	uint64		at = 0;
@@ -238,8 +238,8 @@ gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 		separators[0].leaf = root_leaf;
 	for (i = 0; i < nblocks; i++)
 	{
-		gpb_host_flatten(mirror, gpb_host_image(mirror, blocks[i])->page, counts[i],
-						 separators + at);
+		host_flatten(mirror, gpb_host_image(mirror, blocks[i])->page, counts[i],
+					 separators + at);
 		at += counts[i];
 	}
 	separators[0].low.key = 0;
@@ -255,8 +255,8 @@ gpb_host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 /* ---- requests ---- */
 
 static GpbDeviceStatus
-gpb_host_set_visibility(GpbDevice *device, int channel, uint64 offset, const void *bits,
-						uint64 n)
+host_set_visibility(GpbDevice *device, int channel, uint64 offset, const void *bits,
+					uint64 n)
 {
 	GpbHostBuffer *buffer = &device->channels[channel].visibility;
 
@@ -273,9 +273,9 @@ gpb_host_set_visibility(GpbDevice *device, int channel, uint64 offset, const voi
 }
 
 static GpbDeviceStatus
-gpb_host_launch_ranges(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
-					   const GpbRangesSpec *spec, const void *ranges, void *answers,
-					   const uint32 *changed, uint32 nblocks)
+host_launch_ranges(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
+				   const GpbRangesSpec *spec, const void *ranges, void *answers,
+				   const uint32 *changed, uint32 nblocks)
 {
 	gpb_host_search_abandon(device, &device->channels[channel]);
 	return gpb_host_ranges_launch(device, mirror, channel, spec, ranges, answers, changed,
@@ -283,8 +283,8 @@ gpb_host_launch_ranges(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 }
 
 static GpbDeviceStatus
-gpb_host_launch_search(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
-					   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
+host_launch_search(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
+				   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
 {
 	gpb_host_ranges_abandon(&device->channels[channel]);
 	return gpb_host_search_launch(device, mirror, channel, spec, changed, nblocks);
@@ -292,7 +292,7 @@ gpb_host_launch_search(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 
 /* At most one of the two kinds of requests has something to do. */
 static GpbDeviceStatus
-gpb_host_poll(GpbDevice *device, int channel, bool *ended)
+host_poll(GpbDevice *device, int channel, bool *ended)
 {
 	*ended = gpb_host_search_poll(device, channel) && gpb_host_ranges_poll(device, channel);
 	return GPB_DEVICE_OK;
@@ -301,22 +301,22 @@ gpb_host_poll(GpbDevice *device, int channel, bool *ended)
 const GpbDeviceApi gpb_host_device = {
 	.abi = GPB_DEVICE_ABI,
 	.name = "host",
-	.open = gpb_host_open,
-	.close = gpb_host_close,
-	.describe = gpb_host_describe,
-	.last_error = gpb_host_last_error,
-	.register_region = gpb_host_register_region,
-	.mirror_create = gpb_host_mirror_create,
-	.mirror_destroy = gpb_host_mirror_destroy,
-	.mirror_bytes = gpb_host_mirror_bytes,
-	.upload = gpb_host_upload,
-	.upload_wait = gpb_host_upload_wait,
-	.set_inner = gpb_host_set_inner,
-	.set_visibility = gpb_host_set_visibility,
-	.ranges_launch = gpb_host_launch_ranges,
+	.open = host_open,
+	.close = host_close,
+	.describe = host_describe,
+	.last_error = host_last_error,
+	.register_region = host_register_region,
+	.mirror_create = host_mirror_create,
+	.mirror_destroy = host_mirror_destroy,
+	.mirror_bytes = host_mirror_bytes,
+	.upload = host_upload,
+	.upload_wait = host_upload_wait,
+	.set_inner = host_set_inner,
+	.set_visibility = host_set_visibility,
+	.ranges_launch = host_launch_ranges,
 	.ranges_finish = gpb_host_ranges_finish,
 	.fetch = gpb_host_ranges_fetch,
-	.search_launch = gpb_host_launch_search,
+	.search_launch = host_launch_search,
 	.search_finish = gpb_host_search_finish,
-	.poll = gpb_host_poll,
+	.poll = host_poll,
 };

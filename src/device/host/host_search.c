@@ -68,7 +68,7 @@ typedef struct GpbHostSearch
 } GpbHostSearch;
 
 static uint64
-gpb_host_key(const void *keys, int width, uint32 i)
+host_key(const void *keys, int width, uint32 i)
 {
 	return width == 8 ? ((const uint64 *) keys)[i] : ((const uint32 *) keys)[i];
 }
@@ -80,7 +80,7 @@ gpb_host_key(const void *keys, int width, uint32 i)
  * begins?  "upper" says that it is an UPPER search.
  */
 static inline bool
-gpb_host_begins_before(uint64 separator, uint64 key, bool upper)
+host_begins_before(uint64 separator, uint64 key, bool upper)
 {
 	return (separator < key) | (upper & (separator == key));
 }
@@ -90,14 +90,14 @@ gpb_host_begins_before(uint64 separator, uint64 key, bool upper)
  * "from", of which that is known or which is 0.
  */
 static uint64
-gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
+host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
 {
 	const GpbHostSeparator *separators = mirror->separators;
 	uint64		step = 1;
 	uint64		end;
 
 	while (from + step < mirror->nseparators &&
-		   gpb_host_begins_before(separators[from + step].low.key, key, upper))
+		   host_begins_before(separators[from + step].low.key, key, upper))
 	{
 		from += step;
 		step *= 2;
@@ -107,7 +107,7 @@ gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upp
 	{
 		uint64		mid = from + (end - from) / 2;
 
-		if (gpb_host_begins_before(separators[mid].low.key, key, upper))
+		if (host_begins_before(separators[mid].low.key, key, upper))
 			from = mid;
 		else
 			end = mid;
@@ -120,8 +120,8 @@ gpb_host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upp
  * binary searches side by side.
  */
 static void
-gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
-					  uint64 *found)
+host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
+				  uint64 *found)
 {
 	const GpbHostSeparator *separators = mirror->separators;
 	uint64		length = mirror->nseparators;
@@ -136,7 +136,7 @@ gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, b
 		length -= half;
 		for (i = 0; i < n; i++)
 		{
-			if (gpb_host_begins_before(separators[found[i] + half].low.key, key[i], upper))
+			if (host_begins_before(separators[found[i] + half].low.key, key[i], upper))
 				found[i] += half;
 			__builtin_prefetch(&separators[found[i] + length / 2].low.key);
 		}
@@ -145,7 +145,7 @@ gpb_host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, b
 
 /* Find the first position whose key is not below "key", or, with "upper" set, is above it. */
 static int
-gpb_host_position_in(const char *page, int key_width, int count, uint64 key, bool upper)
+host_position_in(const char *page, int key_width, int count, uint64 key, bool upper)
 {
 	uint64		largest = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
 
@@ -161,7 +161,7 @@ gpb_host_position_in(const char *page, int key_width, int count, uint64 key, boo
  * becomes the leaf that has the position, or that is unclean.
  */
 static uint16
-gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
+host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
 {
 	const GpbDeviceMirror *mirror = search->mirror;
 	int			width = mirror->layout.key_width;
@@ -180,8 +180,8 @@ gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *lea
 		if (page == NULL)
 			return GPB_POSITION_UNCLEAN;
 		count = gpb_page_count(page);
-		position = gpb_host_position_in(page, width, count, key,
-										search->spec.bound == GPB_SEARCH_UPPER);
+		position = host_position_in(page, width, count, key,
+									search->spec.bound == GPB_SEARCH_UPPER);
 		if (!equal)
 			return (uint16) position;
 		if (position < count)
@@ -196,7 +196,7 @@ gpb_host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *lea
 
 /* Go on to another phase, from the first key. */
 static void
-gpb_host_enter(GpbHostSearch *search, GpbHostPhase phase)
+host_enter(GpbHostSearch *search, GpbHostPhase phase)
 {
 	search->phase = phase;
 	search->piece = 0;
@@ -205,16 +205,16 @@ gpb_host_enter(GpbHostSearch *search, GpbHostPhase phase)
 
 /* Go on to the next digit to sort by, from bit "shift" on, or to looking up if there is none. */
 static void
-gpb_host_next_digit(GpbHostSearch *search, int shift)
+host_next_digit(GpbHostSearch *search, int shift)
 {
 	search->shift = shift;
 	if (shift < 64 && (search->differing >> shift) != 0)
 	{
 		memset(search->start, 0, sizeof(search->start));
-		gpb_host_enter(search, GPB_HOST_COUNT);
+		host_enter(search, GPB_HOST_COUNT);
 	}
 	else
-		gpb_host_enter(search, GPB_HOST_LOOK_UP);
+		host_enter(search, GPB_HOST_LOOK_UP);
 }
 
 /*
@@ -222,30 +222,30 @@ gpb_host_next_digit(GpbHostSearch *search, int shift)
  * After the last key choose the digit to sort by first.
  */
 static void
-gpb_host_collect(GpbHostSearch *search, uint32 end)
+host_collect(GpbHostSearch *search, uint32 end)
 {
 	const GpbSearchPiece *piece = &search->spec.piece[0];
 	int			width = search->mirror->layout.key_width;
-	uint64		first = gpb_host_key(piece->keys, width, 0);
+	uint64		first = host_key(piece->keys, width, 0);
 	int			top;
 
 	for (; search->at < end; search->at++)
 	{
 		GpbHostKey *into = &search->sorted[search->at];
 
-		into->key = gpb_host_key(piece->keys, width, search->at);
+		into->key = host_key(piece->keys, width, search->at);
 		into->place = search->at;
 		search->differing |= into->key ^ first;
 	}
 	if (end < piece->n)
 		return;
 	top = search->differing == 0 ? 0 : 64 - __builtin_clzl(search->differing);
-	gpb_host_next_digit(search, search->spec.order == GPB_ORDER_KEY ? 0 :
-						Max(top - GPB_DIGIT_BITS, 0));
+	host_next_digit(search, search->spec.order == GPB_ORDER_KEY ? 0 :
+					Max(top - GPB_DIGIT_BITS, 0));
 }
 
 static uint32
-gpb_host_digit(const GpbHostSearch *search, uint64 key)
+host_digit(const GpbHostSearch *search, uint64 key)
 {
 	return (uint32) (key >> search->shift) & (GPB_DIGITS - 1);
 }
@@ -255,13 +255,13 @@ gpb_host_digit(const GpbHostSearch *search, uint64 key)
  * where those of each digit begin.
  */
 static void
-gpb_host_count(GpbHostSearch *search, uint32 end)
+host_count(GpbHostSearch *search, uint32 end)
 {
 	uint32		sum = 0;
 	int			digit;
 
 	for (; search->at < end; search->at++)
-		search->start[gpb_host_digit(search, search->sorted[search->at].key)]++;
+		search->start[host_digit(search, search->sorted[search->at].key)]++;
 	if (end < search->spec.piece[0].n)
 		return;
 	for (digit = 0; digit < GPB_DIGITS; digit++)
@@ -271,7 +271,7 @@ gpb_host_count(GpbHostSearch *search, uint32 end)
 		search->start[digit] = sum;
 		sum += count;
 	}
-	gpb_host_enter(search, GPB_HOST_MOVE);
+	host_enter(search, GPB_HOST_MOVE);
 }
 
 /*
@@ -279,7 +279,7 @@ gpb_host_count(GpbHostSearch *search, uint32 end)
  * on to the next digit.
  */
 static void
-gpb_host_move(GpbHostSearch *search, uint32 end)
+host_move(GpbHostSearch *search, uint32 end)
 {
 	GpbHostKey *sorted = search->spare;
 
@@ -287,18 +287,18 @@ gpb_host_move(GpbHostSearch *search, uint32 end)
 	{
 		const GpbHostKey *key = &search->sorted[search->at];
 
-		search->spare[search->start[gpb_host_digit(search, key->key)]++] = *key;
+		search->spare[search->start[host_digit(search, key->key)]++] = *key;
 	}
 	if (end < search->spec.piece[0].n)
 		return;
 	search->spare = search->sorted;
 	search->sorted = sorted;
-	gpb_host_next_digit(search, search->shift + GPB_DIGIT_BITS);
+	host_next_digit(search, search->shift + GPB_DIGIT_BITS);
 }
 
 /* Look up keys [at, at + n) of a piece, n <= GPB_HOST_GROUP, and write their results. */
 static void
-gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, int n)
+host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, int n)
 {
 	const GpbDeviceMirror *mirror = search->mirror;
 	int			width = mirror->layout.key_width;
@@ -309,27 +309,27 @@ gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, 
 
 	for (i = 0; i < n; i++)
 		key[i] = search->sorted != NULL ? search->sorted[at + i].key :
-			gpb_host_key(piece->keys, width, at + i);
+			host_key(piece->keys, width, at + i);
 	if (search->spec.ascending || search->spec.order == GPB_ORDER_KEY)
 	{
 		for (i = 0; i < n; i++)
 		{
 			if (key[i] < search->last_key)
 				search->last = 0;
-			search->last = gpb_host_gallop(mirror, search->last, key[i], upper);
+			search->last = host_gallop(mirror, search->last, key[i], upper);
 			search->last_key = key[i];
 			found[i] = search->last;
 		}
 	}
 	else
-		gpb_host_search_group(mirror, key, n, upper, found);
+		host_search_group(mirror, key, n, upper, found);
 	for (i = 0; i < n; i++)
 	{
 		uint32	   *leaf = &piece->leaf[at + i];
 
 		*leaf = mirror->separators[found[i]].leaf;
 		if (piece->position != NULL)
-			piece->position[at + i] = gpb_host_position(search, found[i], key[i], leaf);
+			piece->position[at + i] = host_position(search, found[i], key[i], leaf);
 		if (search->spec.order != GPB_ORDER_INPUT)
 			piece->permutation[at + i] = search->sorted != NULL ?
 				search->sorted[at + i].place : at + i;
@@ -338,7 +338,7 @@ gpb_host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, 
 
 /* Look up as many as "budget" keys, of several pieces if these are small. */
 static void
-gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
+host_look_up_step(GpbHostSearch *search, uint32 budget)
 {
 	while (search->piece < search->spec.npieces && budget > 0)
 	{
@@ -351,7 +351,7 @@ gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
 			search->at = 0;
 			continue;
 		}
-		gpb_host_look_up(search, piece, search->at, (int) n);
+		host_look_up(search, piece, search->at, (int) n);
 		search->at += n;
 		budget -= n;
 	}
@@ -359,7 +359,7 @@ gpb_host_look_up_step(GpbHostSearch *search, uint32 budget)
 
 /* Free what sorting took; the batch is complete. */
 static void
-gpb_host_end(GpbDevice *device, GpbHostSearch *search)
+host_end(GpbDevice *device, GpbHostSearch *search)
 {
 	gpb_host_free(device, search->sorted, search->sort_bytes);
 	gpb_host_free(device, search->spare, search->sort_bytes);
@@ -370,7 +370,7 @@ gpb_host_end(GpbDevice *device, GpbHostSearch *search)
 
 /* Do one step of the phase at hand. */
 static void
-gpb_host_step(GpbDevice *device, GpbHostSearch *search)
+host_step(GpbDevice *device, GpbHostSearch *search)
 {
 	uint32		n = search->spec.piece[0].n;
 	uint32		end = n - search->at > GPB_HOST_STEP ? search->at + GPB_HOST_STEP : n;
@@ -378,18 +378,18 @@ gpb_host_step(GpbDevice *device, GpbHostSearch *search)
 	switch (search->phase)
 	{
 		case GPB_HOST_COLLECT:
-			gpb_host_collect(search, end);
+			host_collect(search, end);
 			break;
 		case GPB_HOST_COUNT:
-			gpb_host_count(search, end);
+			host_count(search, end);
 			break;
 		case GPB_HOST_MOVE:
-			gpb_host_move(search, end);
+			host_move(search, end);
 			break;
 		case GPB_HOST_LOOK_UP:
-			gpb_host_look_up_step(search, GPB_HOST_STEP);
+			host_look_up_step(search, GPB_HOST_STEP);
 			if (search->piece == search->spec.npieces)
-				gpb_host_end(device, search);
+				host_end(device, search);
 			break;
 		case GPB_HOST_ENDED:
 			break;
@@ -400,14 +400,14 @@ gpb_host_step(GpbDevice *device, GpbHostSearch *search)
 
 /* Get the memory to sort the only piece. */
 static GpbDeviceStatus
-gpb_host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
+host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
 {
 	search->sort_bytes = (uint64) search->spec.piece[0].n * sizeof(GpbHostKey);
 	search->sorted = gpb_host_alloc(device, search->sort_bytes);
 	search->spare = gpb_host_alloc(device, search->sort_bytes);
 	if (search->sorted != NULL && search->spare != NULL)
 		return GPB_DEVICE_OK;
-	gpb_host_end(device, search);
+	host_end(device, search);
 	return GPB_DEVICE_NO_MEMORY;
 }
 
@@ -416,7 +416,7 @@ gpb_host_prepare_sort(GpbDevice *device, GpbHostSearch *search)
  * is no memory.
  */
 static GpbHostSearch *
-gpb_host_search_of(GpbDevice *device, int channel)
+host_search_of(GpbDevice *device, int channel)
 {
 	GpbHostChannel *c = &device->channels[channel];
 
@@ -430,7 +430,7 @@ GpbDeviceStatus
 gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 					   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
 {
-	GpbHostSearch *search = gpb_host_search_of(device, channel);
+	GpbHostSearch *search = host_search_of(device, channel);
 	bool		sort = spec->order != GPB_ORDER_INPUT && !spec->ascending &&
 		spec->npieces > 0 && spec->piece[0].n > 0;
 	uint64		bytes = ((uint64) nblocks + 31) / 32 * sizeof(uint32);
@@ -454,17 +454,17 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 			return GPB_DEVICE_NO_MEMORY;
 		memcpy(search->changed.data, changed, bytes);
 	}
-	if (sort && gpb_host_prepare_sort(device, search) != GPB_DEVICE_OK)
+	if (sort && host_prepare_sort(device, search) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
-	gpb_host_enter(search, sort ? GPB_HOST_COLLECT : GPB_HOST_LOOK_UP);
+	host_enter(search, sort ? GPB_HOST_COLLECT : GPB_HOST_LOOK_UP);
 	return GPB_DEVICE_OK;
 }
 
 static void
-gpb_host_run_to_end(GpbDevice *device, GpbHostSearch *search)
+host_run_to_end(GpbDevice *device, GpbHostSearch *search)
 {
 	while (search->phase != GPB_HOST_ENDED)
-		gpb_host_step(device, search);
+		host_step(device, search);
 }
 
 GpbDeviceStatus
@@ -473,7 +473,7 @@ gpb_host_search_finish(GpbDevice *device, int channel)
 	GpbHostSearch *search = device->channels[channel].search;
 
 	if (search != NULL)
-		gpb_host_run_to_end(device, search);
+		host_run_to_end(device, search);
 	return GPB_DEVICE_OK;
 }
 
@@ -481,7 +481,7 @@ void
 gpb_host_search_abandon(GpbDevice *device, GpbHostChannel *channel)
 {
 	if (channel->search != NULL)
-		gpb_host_end(device, channel->search);
+		host_end(device, channel->search);
 }
 
 void
@@ -491,7 +491,7 @@ gpb_host_search_free(GpbDevice *device, GpbHostChannel *channel)
 
 	if (search == NULL)
 		return;
-	gpb_host_end(device, search);
+	host_end(device, search);
 	gpb_host_free(device, search->changed.data, search->changed.size);
 	gpb_host_free(device, search, sizeof(*search));
 	channel->search = NULL;
@@ -504,7 +504,7 @@ gpb_host_search_poll(GpbDevice *device, int channel)
 
 	if (search == NULL)
 		return true;
-	gpb_host_step(device, search);
+	host_step(device, search);
 	return search->phase == GPB_HOST_ENDED;
 }
 
@@ -520,6 +520,6 @@ gpb_host_search_settle(GpbDevice *device, const GpbDeviceMirror *mirror, bool im
 		if (search == NULL || search->phase == GPB_HOST_ENDED || search->mirror != mirror)
 			continue;
 		if (!images_only || search->spec.piece[0].position != NULL)
-			gpb_host_run_to_end(device, search);
+			host_run_to_end(device, search);
 	}
 }

@@ -71,7 +71,7 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
 
 /* How many elements the arrays have in common, at most */
 static double
-gpb_estimate_elements(List *arrays)
+estimate_elements(List *arrays)
 {
 	double		least = get_float8_infinity();
 	ListCell   *lc;
@@ -93,7 +93,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 
 	/* the elements are what a join has as outer rows */
 	input.index = index;
-	input.outer_rows = gpb_estimate_elements(arrays);
+	input.outer_rows = estimate_elements(arrays);
 	input.matches = clamp_row_est(index->rel->rows);
 	input.aggregated = true;
 	input.more_columns = gpb_count_columns(items, nitems) - 1;
@@ -105,8 +105,8 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 /* ---- begin and end ---- */
 
 static void
-gpb_array_condition_init(Relation index, ScalarArrayOpExpr *clause, PlanState *ps,
-						 GpbArrayCondition *condition)
+array_condition_init(Relation index, ScalarArrayOpExpr *clause, PlanState *ps,
+					 GpbArrayCondition *condition)
 {
 	int			strategy;
 	Oid			left;
@@ -132,7 +132,7 @@ gpb_arrays_begin(Relation index, List *arrays, PlanState *ps)
 	{
 		GpbArrayCondition *condition = &scan->conditions[foreach_current_index(lc)];
 
-		gpb_array_condition_init(index, lfirst_node(ScalarArrayOpExpr, lc), ps, condition);
+		array_condition_init(index, lfirst_node(ScalarArrayOpExpr, lc), ps, condition);
 		scan->points |= gpb_comparison_is_point(&condition->comparison);
 	}
 	return scan;
@@ -151,7 +151,7 @@ gpb_arrays_form(const GpbArrayScan *scan)
  * Returns false if there are none, also because an array is NULL.
  */
 static bool
-gpb_arrays_keys(GpbArrayScan *scan, const GpbLayout *layout, GpbRange range, GpbArrayKeys *keys)
+arrays_keys(GpbArrayScan *scan, const GpbLayout *layout, GpbRange range, GpbArrayKeys *keys)
 {
 	GpbRange	not_null = gpb_range_not_null(layout);
 	GpbKeyRange closed;
@@ -191,7 +191,7 @@ gpb_arrays_run(GpbArrayScan *scan, const GpbRange *range, GpbRangeTotals *totals
 	GpbLayout	layout = *gpb_layout(scan->index);
 	GpbArrayKeys keys;
 
-	if (!gpb_arrays_keys(scan, &layout, *range, &keys))
+	if (!arrays_keys(scan, &layout, *range, &keys))
 		return;
 	gpb_range_totals_sum(totals, keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n);
 	gpb_array_keys_free(&keys);

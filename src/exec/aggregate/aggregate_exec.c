@@ -24,7 +24,7 @@
 /* ---- begin ---- */
 
 static void
-gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
+begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	GpbAggregatePlan *plan = &scan->plan;
@@ -50,7 +50,7 @@ gpb_begin_aggregate(CustomScanState *css, EState *estate, int eflags)
  * How many keys an array has it could not know.
  */
 static GpbRangeTotals *
-gpb_aggregate_totals(GpbAggregateScan *scan)
+aggregate_totals(GpbAggregateScan *scan)
 {
 	MemoryContext caller;
 	bool		arrays = scan->arrays != NULL;
@@ -72,10 +72,10 @@ gpb_aggregate_totals(GpbAggregateScan *scan)
  * context, which lives until the next execution.
  */
 static void
-gpb_answer(GpbAggregateScan *scan)
+answer(GpbAggregateScan *scan)
 {
 	TupleTableSlot *slot = scan->node.css.ss.ss_ScanTupleSlot;
-	GpbRangeTotals *totals = gpb_aggregate_totals(scan);
+	GpbRangeTotals *totals = aggregate_totals(scan);
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(scan->node.index);
 	MemoryContext caller;
@@ -109,13 +109,13 @@ gpb_answer(GpbAggregateScan *scan)
 
 /* ExecCustomScan leaves the answer to gpb_exec_one_row(). */
 static void
-gpb_answer_aggregate(CustomScanState *css)
+answer_aggregate(CustomScanState *css)
 {
-	gpb_answer((GpbAggregateScan *) css);
+	answer((GpbAggregateScan *) css);
 }
 
 static void
-gpb_end_aggregate(CustomScanState *css)
+end_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
@@ -126,8 +126,8 @@ gpb_end_aggregate(CustomScanState *css)
 
 const GpbNodeKind gpb_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeAggregate", GpbAggregateScan),
-	GPB_ONE_ROW(gpb_answer_aggregate),
-	.exec.BeginCustomScan = gpb_begin_aggregate,
-	.exec.EndCustomScan = gpb_end_aggregate,
+	GPB_ONE_ROW(answer_aggregate),
+	.exec.BeginCustomScan = begin_aggregate,
+	.exec.EndCustomScan = end_aggregate,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -21,13 +21,13 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 
-static Plan *gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
-								CustomPath *path, List *tlist, List *clauses,
-								List *custom_plans);
+static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
+							CustomPath *path, List *tlist, List *clauses,
+							List *custom_plans);
 
-static const CustomPathMethods gpb_aggregate_path_methods = {
+static const CustomPathMethods aggregate_path_methods = {
 	.CustomName = "GpubtreeAggregate",
-	.PlanCustomPath = gpb_plan_aggregate
+	.PlanCustomPath = plan_aggregate
 };
 
 /* One way to answer the query: an index, with its conditions and aggregates */
@@ -47,7 +47,7 @@ typedef struct GpbAggregatePath
  * be over its columns.
  */
 static bool
-gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregatePlan *plan)
+match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregatePlan *plan)
 {
 	ListCell   *lc;
 
@@ -93,7 +93,7 @@ gpb_match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggreg
  * only if that pays.
  */
 static Cost
-gpb_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
+aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
 {
 	QualCost	bounds;
 	Cost		cost;
@@ -114,19 +114,19 @@ gpb_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePla
  * restrictions are ours anyway.
  */
 static CustomPath *
-gpb_make_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-						List *aggrefs)
+make_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
+					List *aggrefs)
 {
 	PathTarget *target = grouped_rel->reltarget;
 	GpbAggregatePlan plan;
 	GpbAggregatePath *own;
 	CustomPath *path;
 
-	if (!gpb_match_index(root, index, aggrefs, &plan))
+	if (!match_index(root, index, aggrefs, &plan))
 		return NULL;
-	path = gpb_make_path(sizeof(GpbAggregatePath), &gpb_aggregate_path_methods, index->rel, target);
+	path = gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods, index->rel, target);
 	path->path.rows = 1;
-	path->path.startup_cost = gpb_aggregate_cost(root, index, &plan) + target->cost.startup;
+	path->path.startup_cost = aggregate_cost(root, index, &plan) + target->cost.startup;
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	own = (GpbAggregatePath *) path;
 	own->index = index;
@@ -151,8 +151,8 @@ gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 
 	foreach(lc, input_rel->indexlist)
 	{
-		CustomPath *path = gpb_make_aggregate_path(root, grouped_rel,
-												   lfirst_node(IndexOptInfo, lc), aggrefs);
+		CustomPath *path = make_aggregate_path(root, grouped_rel,
+											   lfirst_node(IndexOptInfo, lc), aggrefs);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
 			best = path;
@@ -163,8 +163,8 @@ gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-				   List *tlist, List *clauses, List *custom_plans)
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+			   List *tlist, List *clauses, List *custom_plans)
 {
 	GpbAggregatePath *own = (GpbAggregatePath *) path;
 	GpbAggregatePlan *plan = &own->plan;

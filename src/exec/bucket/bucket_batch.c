@@ -48,7 +48,7 @@ gpb_bucket_totals(GpbBucketScan *scan)
  * ranges of the last are lost.
  */
 static void
-gpb_reserve_ranges(GpbBucketScan *scan)
+reserve_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	Size		width = sizeof(GpbKeyRange) + sizeof(GpbBucketRange) +
@@ -74,7 +74,7 @@ gpb_reserve_ranges(GpbBucketScan *scan)
 /* ---- cutting and answering ---- */
 
 static void
-gpb_answer_ranges(GpbBucketScan *scan)
+answer_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 
@@ -84,7 +84,7 @@ gpb_answer_ranges(GpbBucketScan *scan)
 
 /* The next batch as it is cut; false if there is none. */
 static bool
-gpb_cut_batch(GpbBucketScan *scan)
+cut_batch(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	GpbKeyRange keys;
@@ -94,7 +94,7 @@ gpb_cut_batch(GpbBucketScan *scan)
 	/* mostly no key is unsafe, and then there is nothing to make ready */
 	if (!gpb_cut_next(&batches->cut, &keys, &range))
 		return false;
-	gpb_reserve_ranges(scan);
+	reserve_ranges(scan);
 	batches->keys[0] = keys;
 	batches->ranges[0] = range;
 	for (batches->n = 1; batches->n < batches->limit; batches->n++)
@@ -103,7 +103,7 @@ gpb_cut_batch(GpbBucketScan *scan)
 						  &batches->ranges[batches->n]))
 			break;
 	}
-	gpb_answer_ranges(scan);
+	answer_ranges(scan);
 	return true;
 }
 
@@ -149,7 +149,7 @@ gpb_bucket_batches_begin(GpbBucketScan *scan)
 
 /* Sort the ranges of the batch that have an entry. */
 static void
-gpb_sort_batch(GpbBucketScan *scan)
+sort_batch(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	TupleTableSlot *slot = batches->to_sort;
@@ -175,7 +175,7 @@ gpb_sort_batch(GpbBucketScan *scan)
  * Cut and answer all ranges, and sort those that have an entry in the order that the node promises.
  */
 static void
-gpb_sort_ranges(GpbBucketScan *scan)
+sort_bucket_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	AttrNumber	column = 1;
@@ -189,20 +189,20 @@ gpb_sort_ranges(GpbBucketScan *scan)
 										 &operator, &collation, &nulls_first, work_mem, NULL,
 										 TUPLESORT_NONE);
 	MemoryContextSwitchTo(caller);
-	while (gpb_cut_batch(scan))
-		gpb_sort_batch(scan);
+	while (cut_batch(scan))
+		sort_batch(scan);
 	tuplesort_performsort(batches->sort);
 	batches->limit = GPB_FIRST_BATCH;
 }
 
 /* The next batch in sorted order; false if there is none. */
 static bool
-gpb_sorted_batch(GpbBucketScan *scan)
+sorted_batch(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	TupleTableSlot *slot = batches->sorted;
 
-	gpb_reserve_ranges(scan);
+	reserve_ranges(scan);
 	while (batches->n < batches->limit &&
 		   tuplesort_gettupleslot(batches->sort, true, false, slot, NULL))
 	{
@@ -218,7 +218,7 @@ gpb_sorted_batch(GpbBucketScan *scan)
 	}
 	if (batches->n == 0)
 		return false;
-	gpb_answer_ranges(scan);
+	answer_ranges(scan);
 	return true;
 }
 
@@ -244,8 +244,8 @@ gpb_bucket_batch_next(GpbBucketScan *scan)
 	bool		found;
 
 	if (batches->cut.mode == GPB_CUT_SORTED && batches->sort == NULL)
-		gpb_sort_ranges(scan);
-	found = batches->cut.mode == GPB_CUT_SORTED ? gpb_sorted_batch(scan) : gpb_cut_batch(scan);
+		sort_bucket_ranges(scan);
+	found = batches->cut.mode == GPB_CUT_SORTED ? sorted_batch(scan) : cut_batch(scan);
 	gpb_bucket_function_leave(level);
 	return found;
 }

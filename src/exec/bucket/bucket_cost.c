@@ -35,7 +35,7 @@
 #define GPB_UNKNOWN_BUCKET		20.0
 
 static bool
-gpb_key_is_finite(Oid type, Datum value)
+key_is_finite(Oid type, Datum value)
 {
 	switch (type)
 	{
@@ -51,7 +51,7 @@ gpb_key_is_finite(Oid type, Datum value)
 
 /* How far apart the least and the greatest finite key are, by the histogram; 0 if there is none. */
 static double
-gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
+key_span(PlannerInfo *root, IndexOptInfo *index)
 {
 	Oid			type = index->opcintype[0];
 	VariableStatData vardata;
@@ -66,9 +66,9 @@ gpb_key_span(PlannerInfo *root, IndexOptInfo *index)
 		int			first = 0;
 		int			last = slot.nvalues - 1;
 
-		while (first < last && !gpb_key_is_finite(type, slot.values[first]))
+		while (first < last && !key_is_finite(type, slot.values[first]))
 			first++;
-		while (last > first && !gpb_key_is_finite(type, slot.values[last]))
+		while (last > first && !key_is_finite(type, slot.values[last]))
 			last--;
 		if (first < last)
 			span = (double) gpb_datum_integer(type, slot.values[last]) -
@@ -93,7 +93,7 @@ gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, doubl
 
 	if (width > 0.0)
 	{
-		span = gpb_key_span(root, index) * Min(rows / Max(index->rel->tuples, 1.0), 1.0);
+		span = key_span(root, index) * Min(rows / Max(index->rel->tuples, 1.0), 1.0);
 		if (span > 0.0)
 			buckets = Min(buckets, ceil(span / width) + 1.0);
 	}

@@ -20,32 +20,32 @@
 /* ---- keys and values ---- */
 
 static inline int64
-gpb_cut_value(const GpbBucketCut *cut, uint64 key)
+cut_value(const GpbBucketCut *cut, uint64 key)
 {
 	return gpb_key_value(key, cut->layout.key_width, cut->layout.flags);
 }
 
 static inline uint64
-gpb_cut_key(const GpbBucketCut *cut, int64 value)
+cut_key(const GpbBucketCut *cut, int64 value)
 {
 	return gpb_key_encode(value, cut->layout.key_width, cut->layout.flags);
 }
 
 static inline int64
-gpb_cut_result(const GpbBucketCut *cut, uint64 key)
+cut_result(const GpbBucketCut *cut, uint64 key)
 {
-	return gpb_bucket_of(cut->function, gpb_cut_value(cut, key));
+	return gpb_bucket_of(cut->function, cut_value(cut, key));
 }
 
 static inline bool
-gpb_cut_is_safe(const GpbBucketCut *cut, uint64 key)
+cut_is_safe(const GpbBucketCut *cut, uint64 key)
 {
 	return key >= cut->safe_first && key <= cut->safe_last;
 }
 
 /* The first entry at or after a key, up to the end; false if there is none. */
 static bool
-gpb_cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
+cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
 {
 	GpbKeyRange keys = {from, cut->end};
 	GpbRange	range = gpb_key_range(keys, cut->layout.flags);
@@ -65,11 +65,11 @@ gpb_cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
  * Is there an entry outside the safe interval whose key is finite?  *first is the first finite one.
  */
 static bool
-gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
+cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 {
 	const GpbBucketOrder *order = cut->order;
-	uint64		least = gpb_cut_key(cut, order->least_infinity);
-	uint64		most = gpb_cut_key(cut, order->most_infinity);
+	uint64		least = cut_key(cut, order->least_infinity);
+	uint64		most = cut_key(cut, order->most_infinity);
 	uint64		key;
 
 	if (cut->layout.flags & GPB_LAYOUT_DESC)
@@ -79,14 +79,14 @@ gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 		least = most;
 		most = swap;
 	}
-	*found = gpb_cut_first(cut, cut->next, first);
+	*found = cut_first(cut, cut->next, first);
 	if (*found && order->infinities && *first == least)
-		*found = gpb_cut_first(cut, least + 1, first);
+		*found = cut_first(cut, least + 1, first);
 	if (!*found || (order->infinities && *first == most))
 		return false;
-	if (!gpb_cut_is_safe(cut, *first))
+	if (!cut_is_safe(cut, *first))
 		return true;
-	if (cut->safe_last >= cut->end || !gpb_cut_first(cut, cut->safe_last + 1, &key))
+	if (cut->safe_last >= cut->end || !cut_first(cut, cut->safe_last + 1, &key))
 		return false;
 	return !order->infinities || key != most;
 }
@@ -96,10 +96,10 @@ gpb_cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
  * boundary.  It is enough to look at those between the first entry and the end.
  */
 static bool
-gpb_cut_rises(const GpbBucketCut *cut, uint64 first)
+cut_rises(const GpbBucketCut *cut, uint64 first)
 {
-	int64		from = gpb_cut_value(cut, first);
-	int64		to = gpb_cut_value(cut, Min(cut->end, cut->safe_last));
+	int64		from = cut_value(cut, first);
+	int64		to = cut_value(cut, Min(cut->end, cut->safe_last));
 	int			i;
 
 	if (from > to)
@@ -140,14 +140,14 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 	if (order->safe_lo > order->safe_hi)
 		return;
 	descending = (layout->flags & GPB_LAYOUT_DESC) != 0;
-	cut->safe_first = gpb_cut_key(cut, descending ? order->safe_hi : order->safe_lo);
-	cut->safe_last = gpb_cut_key(cut, descending ? order->safe_lo : order->safe_hi);
+	cut->safe_first = cut_key(cut, descending ? order->safe_hi : order->safe_lo);
+	cut->safe_last = cut_key(cut, descending ? order->safe_lo : order->safe_hi);
 	if (order->null)
 		return;
 	if (order->zone)
 		cut->boundaries = gpb_bucket_boundaries(function, &cut->nboundaries);
-	if (!gpb_cut_leaves_interval(cut, &first, &found) &&
-		!(found && gpb_cut_is_safe(cut, first) && !gpb_cut_rises(cut, first)))
+	if (!cut_leaves_interval(cut, &first, &found) &&
+		!(found && cut_is_safe(cut, first) && !cut_rises(cut, first)))
 		cut->mode = GPB_CUT_IN_ORDER;
 }
 
@@ -155,9 +155,9 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 
 /* The last key before which the function may begin anew, at or after a safe key */
 static uint64
-gpb_cut_piece_end(const GpbBucketCut *cut, uint64 key)
+cut_piece_end(const GpbBucketCut *cut, uint64 key)
 {
-	int64		value = gpb_cut_value(cut, key);
+	int64		value = cut_value(cut, key);
 	int			low = 0;
 	int			high = cut->nboundaries;
 
@@ -172,8 +172,8 @@ gpb_cut_piece_end(const GpbBucketCut *cut, uint64 key)
 			high = middle;
 	}
 	if (cut->layout.flags & GPB_LAYOUT_DESC)
-		return low > 0 ? gpb_cut_key(cut, cut->boundaries[low - 1]) : cut->safe_last;
-	return low < cut->nboundaries ? gpb_cut_key(cut, cut->boundaries[low] - 1) : cut->safe_last;
+		return low > 0 ? cut_key(cut, cut->boundaries[low - 1]) : cut->safe_last;
+	return low < cut->nboundaries ? cut_key(cut, cut->boundaries[low] - 1) : cut->safe_last;
 }
 
 /*
@@ -181,13 +181,13 @@ gpb_cut_piece_end(const GpbBucketCut *cut, uint64 key)
  * "bad", the key after it or a later one, it has another.
  */
 static uint64
-gpb_cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
+cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
 {
 	while (bad - good > 1)
 	{
 		uint64		middle = good + (bad - good) / 2;
 
-		if (gpb_cut_result(cut, middle) == result)
+		if (cut_result(cut, middle) == result)
 			good = middle;
 		else
 			bad = middle;
@@ -200,19 +200,19 @@ gpb_cut_halve(const GpbBucketCut *cut, uint64 good, uint64 bad, int64 result)
  * the two.
  */
 static uint64
-gpb_cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, int64 result)
+cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, int64 result)
 {
 	uint64		good = guess;
 	uint64		step = 1;
 
-	if (guess > key && gpb_cut_result(cut, guess) != result)
-		return gpb_cut_halve(cut, key, guess, result);
+	if (guess > key && cut_result(cut, guess) != result)
+		return cut_halve(cut, key, guess, result);
 	while (good < most)
 	{
 		uint64		next = good + Min(step, most - good);
 
-		if (gpb_cut_result(cut, next) != result)
-			return gpb_cut_halve(cut, good, next, result);
+		if (cut_result(cut, next) != result)
+			return cut_halve(cut, good, next, result);
 		good = next;
 		step *= 2;
 	}
@@ -221,7 +221,7 @@ gpb_cut_search(const GpbBucketCut *cut, uint64 key, uint64 guess, uint64 most, i
 
 /* Where the key's bucket ends if all buckets are as wide as the last one; at most "most" */
 static uint64
-gpb_cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
+cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
 {
 	uint64		past;
 
@@ -238,22 +238,22 @@ gpb_cut_guess(const GpbBucketCut *cut, uint64 key, uint64 most)
  * if there is nothing between the two, else from the next one.
  */
 static uint64
-gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
+cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
 {
-	uint64		guess = gpb_cut_guess(cut, key, most);
-	uint64		end = gpb_cut_search(cut, key, guess, most, result);
+	uint64		guess = cut_guess(cut, key, most);
+	uint64		end = cut_search(cut, key, guess, most, result);
 
 	if (end == most)
 		return end;
 	if (cut->width == 0)
 	{
-		uint64		next = gpb_cut_search(cut, end + 1, end + 1, most,
-										  gpb_cut_result(cut, end + 1));
+		uint64		next = cut_search(cut, end + 1, end + 1, most,
+									  cut_result(cut, end + 1));
 
 		if (next < most)
 			cut->width = next - end;
 	}
-	else if (end != guess && gpb_cut_result(cut, cut->bucket_end + 1) == result)
+	else if (end != guess && cut_result(cut, cut->bucket_end + 1) == result)
 		cut->width = end - cut->bucket_end;
 	cut->bucket_end = end;
 	return end;
@@ -263,13 +263,13 @@ gpb_cut_bucket_end(GpbBucketCut *cut, uint64 key, uint64 most, int64 result)
  * The next key outside the safe interval that has an entry, as a range; false if there are no more.
  */
 static bool
-gpb_cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
+cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 {
 	uint64		key;
 
-	if (!gpb_cut_first(cut, cut->next, &key) ||
-		(gpb_cut_is_safe(cut, key) &&
-		 (cut->safe_last >= cut->end || !gpb_cut_first(cut, cut->safe_last + 1, &key))))
+	if (!cut_first(cut, cut->next, &key) ||
+		(cut_is_safe(cut, key) &&
+		 (cut->safe_last >= cut->end || !cut_first(cut, cut->safe_last + 1, &key))))
 	{
 		cut->done = true;
 		return false;
@@ -292,24 +292,24 @@ gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 	if (cut->done)
 		return false;
 	if (cut->mode == GPB_CUT_UNSAFE)
-		return gpb_cut_next_unsafe(cut, keys, range);
+		return cut_next_unsafe(cut, keys, range);
 	memset(range, 0, sizeof(*range));
 	keys->lo = cut->next;
-	if (!gpb_cut_first(cut, cut->next, &range->key))
+	if (!cut_first(cut, cut->next, &range->key))
 	{
 		keys->hi = cut->end;
 		range->empty = true;
 	}
-	else if (!gpb_cut_is_safe(cut, range->key))
+	else if (!cut_is_safe(cut, range->key))
 		keys->hi = range->key;
 	else
 	{
 		most = Min(cut->end, cut->safe_last);
 		if (cut->mode == GPB_CUT_SORTED && cut->nboundaries > 0)
-			most = Min(most, gpb_cut_piece_end(cut, range->key));
+			most = Min(most, cut_piece_end(cut, range->key));
 		range->known = true;
-		range->result = gpb_cut_result(cut, range->key);
-		keys->hi = gpb_cut_bucket_end(cut, range->key, most, range->result);
+		range->result = cut_result(cut, range->key);
+		keys->hi = cut_bucket_end(cut, range->key, most, range->result);
 		range->complete = cut->mode == GPB_CUT_IN_ORDER;
 	}
 	cut->done = keys->hi >= cut->end;

@@ -31,7 +31,7 @@
 
 /* Prepare the conditions and the function, for an open index. */
 static void
-gpb_begin_bucket_expressions(GpbBucketScan *scan)
+begin_bucket_expressions(GpbBucketScan *scan)
 {
 	const GpbBucketPlan *plan = &scan->plan;
 	PlanState  *ps = &scan->node.css.ss.ps;
@@ -52,7 +52,7 @@ gpb_begin_bucket_expressions(GpbBucketScan *scan)
 }
 
 static void
-gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
+begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
@@ -63,7 +63,7 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	/* a copy: the relcache may rebuild its own at any time */
 	scan->layout = *gpb_layout(scan->node.index);
-	gpb_begin_bucket_expressions(scan);
+	begin_bucket_expressions(scan);
 	gpb_bucket_batches_begin(scan);
 	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
 											 ALLOCSET_SMALL_SIZES);
@@ -75,7 +75,7 @@ gpb_begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
 static bool
-gpb_bucket_has_row(GpbBucketScan *scan)
+bucket_has_row(GpbBucketScan *scan)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
@@ -92,7 +92,7 @@ gpb_bucket_has_row(GpbBucketScan *scan)
 
 /* Evaluate the function's other arguments; they live until the next evaluation. */
 static const GpbBucketOrder *
-gpb_set_bucket_arguments(GpbBucketScan *scan)
+set_bucket_arguments(GpbBucketScan *scan)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
@@ -110,7 +110,7 @@ gpb_set_bucket_arguments(GpbBucketScan *scan)
 }
 
 static inline GpbRange
-gpb_intersection(GpbRange a, GpbRange b)
+intersection(GpbRange a, GpbRange b)
 {
 	if (gpb_bound_less(a.lo, b.lo))
 		a.lo = b.lo;
@@ -125,7 +125,7 @@ gpb_intersection(GpbRange a, GpbRange b)
  * now (rule M12).
  */
 static void
-gpb_evaluate_buckets(GpbBucketScan *scan)
+evaluate_buckets(GpbBucketScan *scan)
 {
 	GpbRange	range;
 	GpbRange	not_null;
@@ -139,27 +139,27 @@ gpb_evaluate_buckets(GpbBucketScan *scan)
 								 &scan->layout, scan->node.css.ss.ps.ps_ExprContext, &range,
 								 scan->keys))
 		return;
-	if (scan->arguments_may_fail && !gpb_bucket_has_row(scan))
+	if (scan->arguments_may_fail && !bucket_has_row(scan))
 		return;
 
-	scan->order = gpb_set_bucket_arguments(scan);
+	scan->order = set_bucket_arguments(scan);
 	scan->has_null = scan->order->null;
 	scan->null_range = range;
-	not_null = gpb_intersection(range, gpb_range_not_null(&scan->layout));
+	not_null = intersection(range, gpb_range_not_null(&scan->layout));
 	if (scan->order->null)
 	{
 		scan->asks_null_keys = !scan->order->silent &&
 			gpb_closed_range(&scan->layout, &not_null, &scan->range);
 		return;
 	}
-	scan->null_range = gpb_intersection(range, gpb_range_null(&scan->layout));
+	scan->null_range = intersection(range, gpb_range_null(&scan->layout));
 	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }
 
 /* Begin with the first group. */
 static void
-gpb_start_buckets(GpbBucketScan *scan)
+start_buckets(GpbBucketScan *scan)
 {
 	scan->group_open = false;
 	scan->any_result = false;
@@ -167,7 +167,7 @@ gpb_start_buckets(GpbBucketScan *scan)
 	MemoryContextReset(scan->execution);
 	gpb_bucket_batches_stop(scan);
 	if (!scan->evaluated)
-		gpb_evaluate_buckets(scan);
+		evaluate_buckets(scan);
 	scan->evaluated = true;
 	scan->phase = GPB_BUCKET_NULL_FIRST;
 	if (scan->has_ranges)
@@ -178,7 +178,7 @@ gpb_start_buckets(GpbBucketScan *scan)
 
 /* Raise what the functions below a NULL argument raise for a key that has a visible entry. */
 static void
-gpb_ask_null_keys(GpbBucketScan *scan)
+ask_null_keys(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	uint32		i;
@@ -197,19 +197,19 @@ gpb_ask_null_keys(GpbBucketScan *scan)
 
 /* The group at hand is that of NULL, or one that is cut from ranges: the totals that have it */
 static GpbRangeTotals *
-gpb_group_totals(GpbBucketScan *scan)
+group_totals(GpbBucketScan *scan)
 {
 	return scan->group_null ? scan->null_totals : gpb_bucket_totals(scan);
 }
 
 /* Find the group of NULL, if it has an entry. */
 static bool
-gpb_null_group(GpbBucketScan *scan)
+null_group(GpbBucketScan *scan)
 {
 	if (!scan->has_null)
 		return false;
 	if (scan->asks_null_keys)
-		gpb_ask_null_keys(scan);
+		ask_null_keys(scan);
 	if (scan->null_totals == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
@@ -228,7 +228,7 @@ gpb_null_group(GpbBucketScan *scan)
 
 /* Open the group with this result, which must come after the last group's. */
 static void
-gpb_open_bucket(GpbBucketScan *scan, int64 result)
+open_bucket(GpbBucketScan *scan, int64 result)
 {
 	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
 							 result >= scan->group_result : result <= scan->group_result))
@@ -242,7 +242,7 @@ gpb_open_bucket(GpbBucketScan *scan, int64 result)
 
 /* Make the next group of ranges, in "state"; false if there are no more. */
 static bool
-gpb_range_group(GpbBucketScan *scan)
+range_group(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 
@@ -264,7 +264,7 @@ gpb_range_group(GpbBucketScan *scan)
 		}
 		result = gpb_bucket_batch_result(scan, scan->next);
 		if (!scan->group_open)
-			gpb_open_bucket(scan, result);
+			open_bucket(scan, result);
 		else if (result != scan->group_result)
 			return true;
 		gpb_range_group_add(batches->totals, scan->next);
@@ -275,25 +275,25 @@ gpb_range_group(GpbBucketScan *scan)
 
 /* Find the next group; false if there are no more. */
 static bool
-gpb_next_bucket_group(GpbBucketScan *scan)
+next_bucket_group(GpbBucketScan *scan)
 {
 	bool		nulls_first = (scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 
 	switch (scan->phase)
 	{
 		case GPB_BUCKET_START:
-			gpb_start_buckets(scan);
-			return gpb_next_bucket_group(scan);
+			start_buckets(scan);
+			return next_bucket_group(scan);
 		case GPB_BUCKET_NULL_FIRST:
 			scan->phase = GPB_BUCKET_RANGES;
-			if (nulls_first && gpb_null_group(scan))
+			if (nulls_first && null_group(scan))
 				return true;
 			/* FALLTHROUGH */
 		case GPB_BUCKET_RANGES:
-			if (scan->has_ranges && gpb_range_group(scan))
+			if (scan->has_ranges && range_group(scan))
 				return true;
 			scan->phase = GPB_BUCKET_END;
-			return !nulls_first && gpb_null_group(scan);
+			return !nulls_first && null_group(scan);
 		case GPB_BUCKET_END:
 			return false;
 	}
@@ -307,13 +307,13 @@ gpb_next_bucket_group(GpbBucketScan *scan)
  * current context.
  */
 static void
-gpb_fill_bucket_tuple(GpbBucketScan *scan)
+fill_bucket_tuple(GpbBucketScan *scan)
 {
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(tuple);
 	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
-	gpb_range_group_final(gpb_group_totals(scan), tuple->tts_values, tuple->tts_isnull);
+	gpb_range_group_final(group_totals(scan), tuple->tts_values, tuple->tts_isnull);
 	if (!scan->group_null)
 	{
 		tuple->tts_values[scan->plan.nitems] = gpb_bucket_datum(scan->function, scan->group_result);
@@ -323,7 +323,7 @@ gpb_fill_bucket_tuple(GpbBucketScan *scan)
 }
 
 static TupleTableSlot *
-gpb_exec_bucket_aggregate(CustomScanState *css)
+exec_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 	PlanState  *ps = &css->ss.ps;
@@ -335,10 +335,10 @@ gpb_exec_bucket_aggregate(CustomScanState *css)
 
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		if (!gpb_next_bucket_group(scan))
+		if (!next_bucket_group(scan))
 			return NULL;
 		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		gpb_fill_bucket_tuple(scan);
+		fill_bucket_tuple(scan);
 		MemoryContextSwitchTo(caller);
 		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
 		if (ps->qual == NULL || ExecQual(ps->qual, econtext))
@@ -353,7 +353,7 @@ gpb_exec_bucket_aggregate(CustomScanState *css)
  * core's hash tables of groups do.
  */
 static void
-gpb_rescan_bucket_aggregate(CustomScanState *css)
+rescan_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
@@ -365,7 +365,7 @@ gpb_rescan_bucket_aggregate(CustomScanState *css)
 }
 
 static void
-gpb_end_bucket_aggregate(CustomScanState *css)
+end_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
@@ -380,7 +380,7 @@ gpb_end_bucket_aggregate(CustomScanState *css)
 
 /* Show the bucket function, as core shows what an aggregate is grouped by. */
 static void
-gpb_explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
+explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	int			place = list_length(plan->custom_scan_tlist) - 2;
@@ -393,13 +393,13 @@ gpb_explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
 }
 
 static void
-gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
+explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 	GpbBatchCounters counters = {.engine = "none"};
 	GpbBatchCounters null = counters;
 
-	gpb_explain_bucket(castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	explain_bucket(castNode(CustomScan, css->ss.ps.plan), ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (!es->analyze)
@@ -421,9 +421,9 @@ gpb_explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState
 
 const GpbNodeKind gpb_bucket_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeBucketAggregate", GpbBucketScan),
-	.exec.BeginCustomScan = gpb_begin_bucket_aggregate,
-	.exec.ExecCustomScan = gpb_exec_bucket_aggregate,
-	.exec.EndCustomScan = gpb_end_bucket_aggregate,
-	.exec.ReScanCustomScan = gpb_rescan_bucket_aggregate,
-	.exec.ExplainCustomScan = gpb_explain_bucket_aggregate
+	.exec.BeginCustomScan = begin_bucket_aggregate,
+	.exec.ExecCustomScan = exec_bucket_aggregate,
+	.exec.EndCustomScan = end_bucket_aggregate,
+	.exec.ReScanCustomScan = rescan_bucket_aggregate,
+	.exec.ExplainCustomScan = explain_bucket_aggregate
 };

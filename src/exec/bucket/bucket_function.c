@@ -56,7 +56,7 @@ typedef struct GpbBucketStepType
 	Oid			divisor_type;
 } GpbBucketStepType;
 
-static const GpbBucketStepType gpb_step_types[] = {
+static const GpbBucketStepType step_types[] = {
 	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_BUCKET_TRUNC, TIMESTAMPOID, TIMESTAMPOID, 2, 1, GPB_NO_ZONE},
 	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 2, 1,
 		GPB_SESSION_ZONE},
@@ -120,14 +120,14 @@ static const struct
 #define GPB_MOST_STEPS		4
 
 static const GpbBucketStepType *
-gpb_step_type(Oid function)
+step_type(Oid function)
 {
 	int			i;
 
-	for (i = 0; i < lengthof(gpb_step_types); i++)
+	for (i = 0; i < lengthof(step_types); i++)
 	{
-		if (gpb_step_types[i].function == function)
-			return &gpb_step_types[i];
+		if (step_types[i].function == function)
+			return &step_types[i];
 	}
 	return NULL;
 }
@@ -140,7 +140,7 @@ gpb_step_type(Oid function)
  * zone: then they are the days around.
  */
 static bool
-gpb_zones_are_followed(List *functions, Oid key_type)
+zones_are_followed(List *functions, Oid key_type)
 {
 	ListCell   *lc;
 
@@ -148,7 +148,7 @@ gpb_zones_are_followed(List *functions, Oid key_type)
 	{
 		int			step = foreach_current_index(lc);
 
-		if (gpb_step_type(lfirst_oid(lc))->zone == GPB_NO_ZONE)
+		if (step_type(lfirst_oid(lc))->zone == GPB_NO_ZONE)
 			continue;
 		if (step > 1 || (step == 1 && linitial_oid(functions) != F_TIMESTAMPTZ_DATE) ||
 			(step == 0 && key_type != TIMESTAMPTZOID && key_type != DATEOID))
@@ -159,7 +159,7 @@ gpb_zones_are_followed(List *functions, Oid key_type)
 
 /* The step that the expression is, a call of a function in our list, with its arguments; or NULL */
 static const GpbBucketStepType *
-gpb_match_step(Expr *expression, List **arguments)
+match_step(Expr *expression, List **arguments)
 {
 	Oid			function;
 	const GpbBucketStepType *type;
@@ -176,13 +176,13 @@ gpb_match_step(Expr *expression, List **arguments)
 	}
 	else
 		return NULL;
-	type = gpb_step_type(function);
+	type = step_type(function);
 	return type != NULL && list_length(*arguments) == type->nargs ? type : NULL;
 }
 
 /* May the expression be an argument beside the key? */
 static bool
-gpb_is_fixed(PlannerInfo *root, Node *argument)
+is_fixed(PlannerInfo *root, Node *argument)
 {
 	return bms_is_empty(pull_varnos(root, argument)) && !contain_volatile_functions(argument) &&
 		!contain_subplans(argument);
@@ -190,7 +190,7 @@ gpb_is_fixed(PlannerInfo *root, Node *argument)
 
 /* Is the expression the key column, or under relabelings (a domain shown as its base type)? */
 static bool
-gpb_is_key(Expr *expression, IndexOptInfo *index)
+is_key(Expr *expression, IndexOptInfo *index)
 {
 	Var		   *var;
 
@@ -207,11 +207,11 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expressi
 {
 	*functions = NIL;
 	*arguments = NIL;
-	while (!gpb_is_key(expression, index))
+	while (!is_key(expression, index))
 	{
 		List	   *args;
 		List	   *others = NIL;
-		const GpbBucketStepType *type = gpb_match_step(expression, &args);
+		const GpbBucketStepType *type = match_step(expression, &args);
 		ListCell   *lc;
 
 		if (type == NULL || list_length(*functions) == GPB_MOST_STEPS)
@@ -220,7 +220,7 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expressi
 		{
 			if (foreach_current_index(lc) == type->key)
 				continue;
-			if (!gpb_is_fixed(root, lfirst(lc)))
+			if (!is_fixed(root, lfirst(lc)))
 				return false;
 			others = lappend(others, lfirst(lc));
 		}
@@ -229,8 +229,8 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expressi
 		expression = list_nth(args, type->key);
 	}
 	return *functions != NIL &&
-		gpb_step_type(linitial_oid(*functions))->key_type == index->opcintype[0] &&
-		gpb_zones_are_followed(*functions, index->opcintype[0]);
+		step_type(linitial_oid(*functions))->key_type == index->opcintype[0] &&
+		zones_are_followed(*functions, index->opcintype[0]);
 }
 
 /* ---- the object ---- */
@@ -282,7 +282,7 @@ gpb_bucket_function_begin(List *functions, Oid key_type)
 		GpbBucketStep *step = &function->step[foreach_current_index(lc)];
 		Oid			procedure = lfirst_oid(lc);
 
-		step->type = gpb_step_type(procedure);
+		step->type = step_type(procedure);
 		Assert(step->type != NULL);
 		fmgr_info(procedure, &step->procedure);
 		step->call = palloc0(SizeForFunctionCallInfo(step->type->nargs));
@@ -321,7 +321,7 @@ gpb_bucket_function_arguments(const GpbBucketFunction *function)
 /* ---- values ---- */
 
 static Datum
-gpb_integer_datum(Oid type, int64 value)
+integer_datum(Oid type, int64 value)
 {
 	switch (type)
 	{
@@ -354,7 +354,7 @@ int64
 gpb_bucket_of(GpbBucketFunction *function, int64 key)
 {
 	MemoryContext caller;
-	Datum		value = gpb_integer_datum(function->key_type, key);
+	Datum		value = integer_datum(function->key_type, key);
 	int			i;
 
 	if (++function->ncalls % GPB_CALLS_BETWEEN == 0)
@@ -379,14 +379,14 @@ gpb_bucket_of(GpbBucketFunction *function, int64 key)
 Datum
 gpb_bucket_datum(const GpbBucketFunction *function, int64 result)
 {
-	return gpb_integer_datum(function->step[function->nsteps - 1].type->result_type, result);
+	return integer_datum(function->step[function->nsteps - 1].type->result_type, result);
 }
 
 /* ---- order ---- */
 
 /* Length of a unit of date_trunc, in microseconds; 0 if date_trunc has no such unit. */
 static double
-gpb_unit_length(Datum units)
+unit_length(Datum units)
 {
 	text	   *name = DatumGetTextPP(units);
 	int			value;
@@ -408,7 +408,7 @@ gpb_unit_length(Datum units)
  * is very long.
  */
 static int64
-gpb_stride_length(const Interval *stride)
+stride_length(const Interval *stride)
 {
 	int64		length;
 
@@ -425,7 +425,7 @@ gpb_stride_length(const Interval *stride)
  * factor if it divides, else microseconds.
  */
 static bool
-gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double *length)
+step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double *length)
 {
 	NullableDatum *args = step->call->args;
 	int64		number;
@@ -445,10 +445,10 @@ gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double 
 	switch (step->type->kind)
 	{
 		case GPB_BUCKET_TRUNC:
-			*length = gpb_unit_length(args[0].value);
+			*length = unit_length(args[0].value);
 			return *length > 0.0;
 		case GPB_BUCKET_BIN:
-			*length = gpb_stride_length(DatumGetIntervalP(args[0].value));
+			*length = stride_length(DatumGetIntervalP(args[0].value));
 			number = DatumGetTimestamp(args[2].value);
 			return *length > 0.0 && number >= GPB_SAFE_FIRST_DAY * USECS_PER_DAY &&
 				number <= GPB_SAFE_LAST_DAY * USECS_PER_DAY;
@@ -470,7 +470,7 @@ gpb_step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double 
  * Is the order of all steps that are called known?  Fills in the width of a bucket, and the zones.
  */
 static bool
-gpb_steps_are_safe(GpbBucketFunction *function)
+steps_are_safe(GpbBucketFunction *function)
 {
 	double		factor = 1.0;
 	double		longest = 1.0;
@@ -482,7 +482,7 @@ gpb_steps_are_safe(GpbBucketFunction *function)
 		const GpbBucketStep *step = &function->step[i];
 		double		length;
 
-		if (!gpb_step_is_safe(function, step, &length))
+		if (!step_is_safe(function, step, &length))
 			return false;
 		if (step->type->kind == GPB_BUCKET_DIVIDE)
 			factor *= length;
@@ -505,7 +505,7 @@ gpb_steps_are_safe(GpbBucketFunction *function)
  * all results are NULL, since there are no boundaries to look at then.
  */
 static void
-gpb_set_interval(GpbBucketFunction *function)
+set_interval(GpbBucketFunction *function)
 {
 	GpbBucketOrder *order = &function->order;
 	int64		last = order->zone && !order->null ? GPB_SAFE_ZONE_DAY : GPB_SAFE_LAST_DAY;
@@ -578,8 +578,8 @@ gpb_bucket_function_set(GpbBucketFunction *function, const Datum *values, const 
 	caller = MemoryContextSwitchTo(function->arguments);
 	if (order->zone)
 		gpb_zone_settings_save(&function->settings);
-	if (gpb_steps_are_safe(function))
-		gpb_set_interval(function);
+	if (steps_are_safe(function))
+		set_interval(function);
 	MemoryContextSwitchTo(caller);
 	return order;
 }
@@ -599,7 +599,7 @@ gpb_bucket_function_leave(int level)
 /* ---- boundaries ---- */
 
 static int
-gpb_compare_integers(const void *a, const void *b)
+compare_integers(const void *a, const void *b)
 {
 	int64		left = *(const int64 *) a;
 	int64		right = *(const int64 *) b;
@@ -613,7 +613,7 @@ gpb_compare_integers(const void *a, const void *b)
  * of the next step: the days around are taken.
  */
 static void
-gpb_add_boundaries(GpbBucketFunction *function, TimestampTz change)
+add_boundaries(GpbBucketFunction *function, TimestampTz change)
 {
 	int64		first = change;
 	int64		last = change;
@@ -661,11 +661,11 @@ gpb_bucket_boundaries(GpbBucketFunction *function, int *n)
 			function->boundaries = function->boundaries == NULL ? palloc(room) :
 				repalloc(function->boundaries, room);
 			for (i = 0; i < nchanges; i++)
-				gpb_add_boundaries(function, changes[i]);
+				add_boundaries(function, changes[i]);
 		}
 		if (function->nboundaries > 0)
 			qsort(function->boundaries, function->nboundaries, sizeof(int64),
-				  gpb_compare_integers);
+				  compare_integers);
 		for (i = 0; i < function->nboundaries; i++)
 		{
 			if (kept == 0 || function->boundaries[kept - 1] != function->boundaries[i])

@@ -26,12 +26,12 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 
-static Plan *gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-									   List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+								   List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_bucket_aggregate_path_methods = {
+static const CustomPathMethods bucket_aggregate_path_methods = {
 	.CustomName = "GpubtreeBucketAggregate",
-	.PlanCustomPath = gpb_plan_bucket_aggregate
+	.PlanCustomPath = plan_bucket_aggregate
 };
 
 /* What the query asks of an index, and how one answers */
@@ -57,7 +57,7 @@ typedef struct GpbBucketPath
 /* ---- is the query of our kind? ---- */
 
 static bool
-gpb_query_is_bucketed(PlannerInfo *root)
+query_is_bucketed(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
@@ -70,7 +70,7 @@ gpb_query_is_bucketed(PlannerInfo *root)
  * the node's groups are made by; else NULL.
  */
 static Expr *
-gpb_group_expression(PlannerInfo *root, PathTarget *target)
+group_expression(PlannerInfo *root, PathTarget *target)
 {
 	SortGroupClause *group = linitial_node(SortGroupClause, root->parse->groupClause);
 	ListCell   *lc;
@@ -91,7 +91,7 @@ gpb_group_expression(PlannerInfo *root, PathTarget *target)
 
 /* Collect Aggrefs; true, which ends the walk, if anything else is needed but the bucket itself. */
 static bool
-gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
+collect_walker(Node *node, GpbBucketCandidate *candidate)
 {
 	if (node == NULL || equal(node, candidate->bucket))
 		return false;
@@ -102,7 +102,7 @@ gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
 	}
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
 		return true;
-	return expression_tree_walker(node, gpb_collect_walker, candidate);
+	return expression_tree_walker(node, collect_walker, candidate);
 }
 
 /* ---- does an index hold what is asked for? ---- */
@@ -113,7 +113,7 @@ gpb_collect_walker(Node *node, GpbBucketCandidate *candidate)
  * seen at run time.
  */
 static bool
-gpb_bucket_is_promising(GpbBucketCandidate *candidate)
+bucket_is_promising(GpbBucketCandidate *candidate)
 {
 	int			n = list_length(candidate->plan.arguments);
 	Datum	   *values = palloc(sizeof(Datum) * n);
@@ -140,7 +140,7 @@ gpb_bucket_is_promising(GpbBucketCandidate *candidate)
 
 /* Match the whole query to one index. */
 static bool
-gpb_match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *candidate)
+match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *candidate)
 {
 	GpbBucketPlan *plan = &candidate->plan;
 
@@ -154,14 +154,14 @@ gpb_match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidat
 	plan->index = index->indexoid;
 	plan->nitems = list_length(candidate->aggrefs);
 	plan->entries = (int) Min(clamp_row_est(index->rel->rows), (double) PG_INT32_MAX);
-	return gpb_bucket_is_promising(candidate);
+	return bucket_is_promising(candidate);
 }
 
 /* ---- path ---- */
 
 /* Can the key be NULL, as far as index and conditions say? */
 static bool
-gpb_bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
+bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
 {
 	ListCell   *lc;
 
@@ -179,7 +179,7 @@ gpb_bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
  * with the key.
  */
 static List *
-gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
+bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
 {
 	IndexOptInfo *index = candidate->index;
 	PathKey    *pathkey;
@@ -191,25 +191,25 @@ gpb_bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
 								 BTLessStrategyNumber))
 		return NIL;
 	if (pathkey->pk_nulls_first != index->nulls_first[0] &&
-		gpb_bucket_may_be_null(root, candidate))
+		bucket_may_be_null(root, candidate))
 		return NIL;
 	return root->group_pathkeys;
 }
 
 /* The path's parent is the table, so that EXPLAIN can name the table's columns. */
 static CustomPath *
-gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-					 const GpbBucketCandidate *candidate, double buckets)
+make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
+				 const GpbBucketCandidate *candidate, double buckets)
 {
 	IndexOptInfo *index = candidate->index;
 	List	   *having = (List *) root->parse->havingQual;
-	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &gpb_bucket_aggregate_path_methods,
+	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
 									 index->rel, grouped_rel->reltarget);
 	GpbBucketPath *own = (GpbBucketPath *) path;
 
 	path->path.rows = clamp_row_est(buckets * clauselist_selectivity(root, having, 0,
 																	 JOIN_INNER, NULL));
-	path->path.pathkeys = gpb_bucket_pathkeys(root, candidate);
+	path->path.pathkeys = bucket_pathkeys(root, candidate);
 	gpb_bucket_cost(root, index, &candidate->plan, buckets, grouped_rel->reltarget, having,
 					&path->path.startup_cost, &path->path.total_cost);
 	own->index = index;
@@ -226,8 +226,8 @@ gpb_make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
  * dearer than it is.
  */
 static bool
-gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,
-					   double buckets)
+hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,
+				   double buckets)
 {
 	AggPath    *best = NULL;
 	AggClauseCosts aggregates = {0};
@@ -258,13 +258,13 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 	double		best_buckets = 0.0;
 	ListCell   *lc;
 
-	if (!gpb_enable_bucketaggregate || !gpb_query_is_bucketed(root) ||
+	if (!gpb_enable_bucketaggregate || !query_is_bucketed(root) ||
 		!gpb_rel_is_plain(root, input_rel))
 		return;
-	candidate.bucket = gpb_group_expression(root, grouped_rel->reltarget);
+	candidate.bucket = group_expression(root, grouped_rel->reltarget);
 	if (candidate.bucket == NULL ||
-		gpb_collect_walker((Node *) grouped_rel->reltarget->exprs, &candidate) ||
-		gpb_collect_walker(root->parse->havingQual, &candidate))
+		collect_walker((Node *) grouped_rel->reltarget->exprs, &candidate) ||
+		collect_walker(root->parse->havingQual, &candidate))
 		return;
 
 	foreach(lc, input_rel->indexlist)
@@ -272,10 +272,10 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		CustomPath *path;
 		double		buckets;
 
-		if (!gpb_match_bucket_index(root, lfirst_node(IndexOptInfo, lc), &candidate))
+		if (!match_bucket_index(root, lfirst_node(IndexOptInfo, lc), &candidate))
 			continue;
 		buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket, candidate.width);
-		path = gpb_make_bucket_path(root, grouped_rel, &candidate, buckets);
+		path = make_bucket_path(root, grouped_rel, &candidate, buckets);
 		/* a path in the order asked for may be worth more than it costs */
 		if (best == NULL || path->path.total_cost < best->path.total_cost ||
 			(best->path.pathkeys == NIL && path->path.pathkeys != NIL))
@@ -284,7 +284,7 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 			best_buckets = buckets;
 		}
 	}
-	if (best != NULL && !gpb_hashing_is_cheaper(root, grouped_rel, best, best_buckets))
+	if (best != NULL && !hashing_is_cheaper(root, grouped_rel, best, best_buckets))
 		add_path(grouped_rel, (Path *) best);
 }
 
@@ -292,8 +292,8 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-						  List *tlist, List *clauses, List *custom_plans)
+plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					  List *tlist, List *clauses, List *custom_plans)
 {
 	GpbBucketPath *own = (GpbBucketPath *) path;
 	GpbBucketPlan *plan = &own->plan;

@@ -58,7 +58,7 @@ gpb_may_fail(Node *expression)
 
 /* ---- columns ---- */
 
-/* What gpb_columns_walker() looks for, and what it has found */
+/* What columns_walker() looks for, and what it has found */
 typedef struct GpbColumnSearch
 {
 	Index		varno;
@@ -66,7 +66,7 @@ typedef struct GpbColumnSearch
 } GpbColumnSearch;
 
 static bool
-gpb_columns_walker(Node *node, void *argument)
+columns_walker(Node *node, void *argument)
 {
 	GpbColumnSearch *search = argument;
 
@@ -74,7 +74,7 @@ gpb_columns_walker(Node *node, void *argument)
 		return false;
 	if (IsA(node, Var) && ((Var *) node)->varno == search->varno)
 		search->columns = bms_add_member(search->columns, ((Var *) node)->varattno);
-	return expression_tree_walker(node, gpb_columns_walker, argument);
+	return expression_tree_walker(node, columns_walker, argument);
 }
 
 Bitmapset *
@@ -82,6 +82,6 @@ gpb_add_columns(Bitmapset *columns, Node *expression, Index varno)
 {
 	GpbColumnSearch search = {varno, columns};
 
-	(void) gpb_columns_walker(expression, &search);
+	(void) columns_walker(expression, &search);
 	return search.columns;
 }

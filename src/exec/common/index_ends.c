@@ -35,7 +35,7 @@ static get_relation_info_hook_type previous_get_relation_info_hook = NULL;
  * sortopfamily and reverse_sort, all shared with the original.
  */
 static IndexOptInfo *
-gpb_ends_of(IndexOptInfo *index)
+ends_of(IndexOptInfo *index)
 {
 	IndexOptInfo *ends = makeNode(IndexOptInfo);
 
@@ -57,7 +57,7 @@ gpb_ends_of(IndexOptInfo *index)
  * finds the original.
  */
 static void
-gpb_add_index_ends(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+add_index_ends(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
 {
 	List	   *all_ends = NIL;
 	ListCell   *lc;
@@ -71,7 +71,7 @@ gpb_add_index_ends(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *
 		/* The cost function is how a planner node shows its access method. */
 		if (index->amcostestimate == gpb_costestimate && !index->hypothetical &&
 			index->indpred == NIL)
-			all_ends = lappend(all_ends, gpb_ends_of(index));
+			all_ends = lappend(all_ends, ends_of(index));
 	}
 	rel->indexlist = list_concat(rel->indexlist, all_ends);
 }
@@ -80,5 +80,5 @@ void
 gpb_index_ends_init(void)
 {
 	previous_get_relation_info_hook = get_relation_info_hook;
-	get_relation_info_hook = gpb_add_index_ends;
+	get_relation_info_hook = add_index_ends;
 }

@@ -67,7 +67,7 @@ gpb_int128_numeric(uint64 low, int64 high)
 
 /* The magnitude of a normalized sum, lowest limb first; true if it is negative. */
 static bool
-gpb_float_sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
+float_sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
 {
 	int64		top = sum->bin[GPB_FLOAT_BINS - 1];
 	bool		negative = top < 0;
@@ -93,7 +93,7 @@ gpb_float_sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
 
 /* Bits [at, at + 53) of the magnitude. */
 static uint64
-gpb_limb_bits(const uint32 *limb, int at)
+limb_bits(const uint32 *limb, int at)
 {
 	uint64		bits = 0;
 	int			i;
@@ -105,7 +105,7 @@ gpb_limb_bits(const uint32 *limb, int at)
 
 /* Is any bit below "at" set? */
 static bool
-gpb_limb_any_below(const uint32 *limb, int at)
+limb_any_below(const uint32 *limb, int at)
 {
 	int			i;
 
@@ -123,24 +123,24 @@ gpb_limb_any_below(const uint32 *limb, int at)
  * IEEE pattern.  Raises core's overflow error beyond the largest float8.
  */
 static float8
-gpb_float_sum_finite(const GpbFloatSum *sum)
+float_sum_finite(const GpbFloatSum *sum)
 {
 	uint32		limb[GPB_FLOAT_LIMBS];
-	bool		negative = gpb_float_sum_magnitude(sum, limb);
+	bool		negative = float_sum_magnitude(sum, limb);
 	int			highest = GPB_FLOAT_LIMBS * 32 - 1;
 	uint64		pattern;
 	float8		result;
 
 	while (highest > 52 && (limb[highest / 32] >> (highest % 32) & 1) == 0)
 		highest--;
-	pattern = gpb_limb_bits(limb, highest - 52);
+	pattern = limb_bits(limb, highest - 52);
 	if (highest > 52)
 	{
 		int			half = highest - 53;
 		bool		up = limb[half / 32] >> (half % 32) & 1;
 
 		if (up && (pattern & 1) == 0)
-			up = gpb_limb_any_below(limb, half);
+			up = limb_any_below(limb, half);
 		/* the hidden bit adds one to the exponent; so does a carry */
 		pattern += ((uint64) (highest - 52) << 52) + up;
 	}
@@ -152,7 +152,7 @@ gpb_float_sum_finite(const GpbFloatSum *sum)
 
 /* The sum of all values, as IEEE arithmetic has it for those not finite. */
 static float8
-gpb_float_sum_value(const GpbFloatSum *sum)
+float_sum_value(const GpbFloatSum *sum)
 {
 	if (sum->nans > 0 ||
 		(sum->positive_infinities > 0 && sum->negative_infinities > 0))
@@ -161,27 +161,27 @@ gpb_float_sum_value(const GpbFloatSum *sum)
 		return get_float8_infinity();
 	if (sum->negative_infinities > 0)
 		return -get_float8_infinity();
-	return gpb_float_sum_finite(sum);
+	return float_sum_finite(sum);
 }
 
 /* ---- by function ---- */
 
 /* The 128-bit sum of an integer column */
 static Numeric
-gpb_final_integer_sum(const GpbAnswerColumn *column, const int64 *answer)
+final_integer_sum(const GpbAnswerColumn *column, const int64 *answer)
 {
 	return gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
 }
 
 /* The exact sum of a float8 column */
 static float8
-gpb_final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
+final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
 {
-	return gpb_float_sum_value((const GpbFloatSum *) (answer + column->float_sum));
+	return float_sum_value((const GpbFloatSum *) (answer + column->float_sum));
 }
 
 static Datum
-gpb_final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
 	switch (item->type)
 	{
@@ -189,28 +189,28 @@ gpb_final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const
 		case INT4OID:
 			return Int64GetDatum(answer[column->sum]);
 		case INT8OID:
-			return NumericGetDatum(gpb_final_integer_sum(column, answer));
+			return NumericGetDatum(final_integer_sum(column, answer));
 		case FLOAT8OID:
-			return Float8GetDatum(gpb_final_float_sum(column, answer));
+			return Float8GetDatum(final_float_sum(column, answer));
 		default:
 			elog(ERROR, "cannot sum type %u", item->type);
 	}
 }
 
 static Datum
-gpb_final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
 	if (item->type == FLOAT8OID)
-		return Float8GetDatum(gpb_final_float_sum(column, answer) /
+		return Float8GetDatum(final_float_sum(column, answer) /
 							  (float8) answer[column->count]);
 	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(gpb_final_integer_sum(column, answer)),
+							   NumericGetDatum(final_integer_sum(column, answer)),
 							   NumericGetDatum(int64_to_numeric(answer[column->count])));
 }
 
 /* A column's value as a Datum; "value" as min and max hold it. */
 static Datum
-gpb_final_value(const GpbAggregateItem *item, int64 value)
+final_value(const GpbAggregateItem *item, int64 value)
 {
 	switch (item->type)
 	{
@@ -255,13 +255,13 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 	switch (item->function)
 	{
 		case GPB_SUM:
-			return gpb_final_sum(item, column, answer);
+			return final_sum(item, column, answer);
 		case GPB_AVG:
-			return gpb_final_avg(item, column, answer);
+			return final_avg(item, column, answer);
 		case GPB_MIN:
-			return gpb_final_value(item, answer[column->minmax]);
+			return final_value(item, answer[column->minmax]);
 		case GPB_MAX:
-			return gpb_final_value(item, answer[column->minmax + 1]);
+			return final_value(item, answer[column->minmax + 1]);
 		default:
 			elog(ERROR, "unrecognized aggregate function: %d", (int) item->function);
 	}

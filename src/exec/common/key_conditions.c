@@ -32,7 +32,7 @@ gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid)
  * it is not one that the index understands.
  */
 static Expr *
-gpb_match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
+match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
 {
 	Node	   *left;
 	Node	   *right;
@@ -73,7 +73,7 @@ gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
 		!restriction_is_securely_promotable(rinfo, index->rel))
 		return NULL;
 	if (IsA(clause, OpExpr))
-		return gpb_match_opclause(root, (OpExpr *) clause, index);
+		return match_opclause(root, (OpExpr *) clause, index);
 	if (IsA(clause, NullTest))
 	{
 		NullTest   *test = (NullTest *) clause;
@@ -115,7 +115,7 @@ gpb_is_key_not_null(IndexOptInfo *index, Expr *clause)
 
 /* Prepare one condition of the plan. */
 static void
-gpb_condition_init(Relation index, Node *clause, PlanState *ps, GpbCondition *condition)
+condition_init(Relation index, Node *clause, PlanState *ps, GpbCondition *condition)
 {
 	memset(condition, 0, sizeof(*condition));
 	if (IsA(clause, NullTest))
@@ -146,13 +146,13 @@ gpb_conditions_init(Relation index, List *clauses, PlanState *ps)
 	ListCell   *lc;
 
 	foreach(lc, clauses)
-		gpb_condition_init(index, lfirst(lc), ps, &conditions[foreach_current_index(lc)]);
+		condition_init(index, lfirst(lc), ps, &conditions[foreach_current_index(lc)]);
 	return conditions;
 }
 
 /* Make a scan key of the condition, whose right side has this value; a NULL test has none. */
 static void
-gpb_condition_key(const GpbCondition *condition, Datum value, ScanKey key)
+condition_key(const GpbCondition *condition, Datum value, ScanKey key)
 {
 	if (condition->strategy == InvalidStrategy)
 		ScanKeyEntryInitialize(key,
@@ -191,7 +191,7 @@ gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 			gpb_range_narrow(index, layout, condition->strategy, condition->type, value, range);
 		}
 		if (keys != NULL)
-			gpb_condition_key(condition, value, &keys[i]);
+			condition_key(condition, value, &keys[i]);
 		if (gpb_bound_less(range->lo, nulls.lo))
 			range->lo = nulls.lo;
 		if (gpb_bound_less(nulls.hi, range->hi))

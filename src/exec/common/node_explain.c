@@ -19,7 +19,7 @@
 
 /* The name of the index as the text format shows it, with its schema if VERBOSE */
 static char *
-gpb_index_text(Oid index, ExplainState *es)
+index_text(Oid index, ExplainState *es)
 {
 	char	   *name = get_rel_name(index);
 
@@ -34,7 +34,7 @@ void
 gpb_explain_index(Oid index, ExplainState *es)
 {
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyText(GPB_LABEL_INDEX, gpb_index_text(index, es), es);
+		ExplainPropertyText(GPB_LABEL_INDEX, index_text(index, es), es);
 	else
 		ExplainPropertyText(GPB_LABEL_INDEX_NAME, get_rel_name(index), es);
 }
@@ -70,7 +70,7 @@ gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
 		return;
 	}
 	initStringInfo(&text);
-	appendStringInfo(&text, "%s on %s", gpb_index_text(index, es),
+	appendStringInfo(&text, "%s on %s", index_text(index, es),
 					 es->verbose ? quote_qualified_identifier(schema, name) :
 					 quote_identifier(name));
 	if (strcmp(alias, name) != 0)

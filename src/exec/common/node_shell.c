@@ -78,7 +78,7 @@ gpb_create_node(CustomScan *plan)
 
 /* Open the node's index with the lock that the statement has on its table, number rti. */
 static bool
-gpb_open_index_of(GpbNode *node, Oid index, Index rti, int eflags)
+open_index_of(GpbNode *node, Oid index, Index rti, int eflags)
 {
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return false;
@@ -92,7 +92,7 @@ gpb_open_scanned(GpbNode *node, Oid index, int eflags)
 	Assert(node->css.ss.ss_currentRelation != NULL);
 	node->heap = node->css.ss.ss_currentRelation;
 	node->css.ss.ss_currentRelation = NULL;
-	return gpb_open_index_of(node, index, ((Scan *) node->css.ss.ps.plan)->scanrelid, eflags);
+	return open_index_of(node, index, ((Scan *) node->css.ss.ps.plan)->scanrelid, eflags);
 }
 
 bool
@@ -103,7 +103,7 @@ gpb_open_joined(GpbNode *node, Oid index, int eflags)
 	Index		rti = castNode(Var, last->expr)->varno;
 
 	node->heap = ExecOpenScanRelation(node->css.ss.ps.state, rti, eflags);
-	return gpb_open_index_of(node, index, rti, eflags);
+	return open_index_of(node, index, rti, eflags);
 }
 
 /*
@@ -111,7 +111,7 @@ gpb_open_joined(GpbNode *node, Oid index, int eflags)
  * tables that it opens.
  */
 static void
-gpb_require_data(Relation table, int eflags)
+require_data(Relation table, int eflags)
 {
 	if ((eflags & (EXEC_FLAG_EXPLAIN_ONLY | EXEC_FLAG_WITH_NO_DATA)) == 0 &&
 		!RelationIsScannable(table))
@@ -126,7 +126,7 @@ void
 gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation, Relation *index_relation)
 {
 	*heap_relation = table_open(IndexGetRelation(index, false), NoLock);
-	gpb_require_data(*heap_relation, eflags);
+	require_data(*heap_relation, eflags);
 	*index_relation = index_open(index, AccessShareLock);
 }
 

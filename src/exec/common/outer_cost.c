@@ -56,7 +56,7 @@ typedef struct GpbOuterBatches
  * largest size.
  */
 static void
-gpb_estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
+estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
 {
 	double		rows = input->outer_rows;
 	PathTarget *target = input->outer->pathtarget;
@@ -88,8 +88,8 @@ gpb_estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
  * than a page read at random, as in a bitmap scan.
  */
 static Cost
-gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
-			   double n, double batch)
+pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
+		   double n, double batch)
 {
 	double		random_page_cost;
 	double		seq_page_cost;
@@ -109,7 +109,7 @@ gpb_pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pag
 
 /* Will batches of so many keys be answered by a device that mirrors the whole index? */
 static bool
-gpb_is_on_device(const GpbOuterInput *input, double batch)
+is_on_device(const GpbOuterInput *input, double batch)
 {
 	Relation	index;
 	bool		all_pages;
@@ -128,8 +128,8 @@ gpb_is_on_device(const GpbOuterInput *input, double batch)
  * leaves
  */
 static Cost
-gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double matches,
-				double batch)
+leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double matches,
+			double batch)
 {
 	IndexOptInfo *index = input->index;
 	double		entries_per_leaf = Max(index->tuples, 1.0) / Max(index->pages, 1.0);
@@ -143,13 +143,13 @@ gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doub
 	double		batch_visits = visits * batch / Max(rows, 1.0);
 	double		leaves = gpb_distinct_pages(batch_visits, index->pages) * rows / batch;
 
-	if (gpb_is_on_device(input, batch))
+	if (is_on_device(input, batch))
 		return cpu_operator_cost * (GPB_OUTER_DEVICE_COST * rows +
 									GPB_OUTER_DEVICE_LEAF_COST * further) *
 			(1 + input->more_columns);
 	return cpu_operator_cost * GPB_OUTER_LEAF_COST * leaves +
-		gpb_pages_cost(root, index->reltablespace, index->pages, index->pages,
-					   visits, batch_visits);
+		pages_cost(root, index->reltablespace, index->pages, index->pages,
+				   visits, batch_visits);
 }
 
 /*
@@ -157,11 +157,11 @@ gpb_leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doub
  * adds one value for each further column.
  */
 static double
-gpb_match_cost(const GpbOuterInput *input, double batch)
+match_cost(const GpbOuterInput *input, double batch)
 {
 	if (!input->aggregated)
 		return GPB_OUTER_MATCH_COST;
-	return gpb_is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST + input->more_columns;
+	return is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST + input->more_columns;
 }
 
 /*
@@ -170,7 +170,7 @@ gpb_match_cost(const GpbOuterInput *input, double batch)
  * between the two it is interpolated by correlation.
  */
 static double
-gpb_visited_pages(PlannerInfo *root, const GpbOuterInput *input, double rows, double visits)
+visited_pages(PlannerInfo *root, const GpbOuterInput *input, double rows, double visits)
 {
 	RelOptInfo *rel = input->index->rel;
 	double		correlation;
@@ -196,16 +196,16 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 
 	batch = Max(Min(batch, rows), 1.0);
 	cost = cpu_operator_cost *
-		(GPB_OUTER_ROW_COST * rows + gpb_match_cost(input, batch) * matches) +
-		gpb_leaves_cost(root, input, rows, matches, batch);
+		(GPB_OUTER_ROW_COST * rows + match_cost(input, batch) * matches) +
+		leaves_cost(root, input, rows, matches, batch);
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_OUTER_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
 
 	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
-	pages = gpb_visited_pages(root, input, rows, visits);
-	cost += gpb_pages_cost(root, rel->reltablespace, rel->pages, index->pages,
-						   ceil(pages), batch * pages / Max(rows, 1.0));
+	pages = visited_pages(root, input, rows, visits);
+	cost += pages_cost(root, rel->reltablespace, rel->pages, index->pages,
+					   ceil(pages), batch * pages / Max(rows, 1.0));
 	/* ranges that hold many entries may go to the device, however few they are */
 	if (input->index_only)
 		cost += gpb_visit_cost(root, index, visits, gpb_mirror_available(), false);
@@ -226,7 +226,7 @@ gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
 	double		first_share;
 	Cost		total;
 
-	gpb_estimate_batches(input, &batches);
+	estimate_batches(input, &batches);
 	cost_qual_eval(&filters, input->filters, root);
 	startup += filters.startup + input->target->cost.startup;
 

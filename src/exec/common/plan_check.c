@@ -31,7 +31,7 @@ typedef struct GpbPlanCheck
  * search_indexed_tlist_for_var there.
  */
 static int
-gpb_matching_column(const GpbPlanCheck *check, Expr *expression)
+matching_column(const GpbPlanCheck *check, Expr *expression)
 {
 	TargetEntry *entry = NULL;
 	ListCell   *lc;
@@ -61,7 +61,7 @@ gpb_matching_column(const GpbPlanCheck *check, Expr *expression)
  * not looked at.
  */
 static bool
-gpb_check_walker(Node *node, void *argument)
+check_walker(Node *node, void *argument)
 {
 	const GpbPlanCheck *check = argument;
 	int			column;
@@ -69,8 +69,8 @@ gpb_check_walker(Node *node, void *argument)
 	if (node == NULL)
 		return false;
 	if (IsA(node, List))
-		return expression_tree_walker(node, gpb_check_walker, argument);
-	column = gpb_matching_column(check, (Expr *) node);
+		return expression_tree_walker(node, check_walker, argument);
+	column = matching_column(check, (Expr *) node);
 	if (column != 0 && (column < check->first || column > check->last))
 		elog(ERROR, "expression of %s would be taken from column %d of its scan tuple before that "
 			 "is filled", check->name, column);
@@ -80,12 +80,12 @@ gpb_check_walker(Node *node, void *argument)
 	if (IsA(node, Var) && !bms_is_member(((Var *) node)->varno, check->parameters))
 		elog(ERROR, "scan tuple of %s lacks column %d of relation %d", check->name,
 			 ((Var *) node)->varattno, ((Var *) node)->varno);
-	return expression_tree_walker(node, gpb_check_walker, argument);
+	return expression_tree_walker(node, check_walker, argument);
 }
 
 static void
-gpb_check_init(GpbPlanCheck *check, const CustomPath *path, const CustomScan *scan, int first,
-			   int last)
+check_init(GpbPlanCheck *check, const CustomPath *path, const CustomScan *scan, int first,
+		   int last)
 {
 	check->columns = scan->custom_scan_tlist;
 	check->parameters = PATH_REQ_OUTER(&path->path);
@@ -100,8 +100,8 @@ gpb_check_expressions(const CustomPath *path, const CustomScan *scan, List *expr
 {
 	GpbPlanCheck check;
 
-	gpb_check_init(&check, path, scan, first, last);
-	(void) gpb_check_walker((Node *) expressions, &check);
+	check_init(&check, path, scan, first, last);
+	(void) check_walker((Node *) expressions, &check);
 }
 
 void
@@ -111,17 +111,17 @@ gpb_check_conditions(const CustomPath *path, const CustomScan *scan, List *condi
 	GpbPlanCheck check;
 	ListCell   *lc;
 
-	gpb_check_init(&check, path, scan, first, last);
+	check_init(&check, path, scan, first, last);
 	foreach(lc, conditions)
 	{
 		Node	   *condition = lfirst(lc);
 
-		if (gpb_matching_column(&check, (Expr *) condition) != 0)
+		if (matching_column(&check, (Expr *) condition) != 0)
 			elog(ERROR, "index condition of %s would be taken from its scan tuple", check.name);
 		if (IsA(condition, OpExpr))
-			(void) gpb_check_walker(lsecond(((OpExpr *) condition)->args), &check);
+			(void) check_walker(lsecond(((OpExpr *) condition)->args), &check);
 		else if (IsA(condition, ScalarArrayOpExpr))
-			(void) gpb_check_walker(lsecond(((ScalarArrayOpExpr *) condition)->args), &check);
+			(void) check_walker(lsecond(((ScalarArrayOpExpr *) condition)->args), &check);
 		else
 			(void) castNode(NullTest, condition);
 	}

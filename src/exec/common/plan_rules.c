@@ -61,7 +61,7 @@ typedef struct GpbClauseRank
  * The rank of a clause.  A leakproof clause that is cheap may come ahead of its level, as in core.
  */
 static GpbClauseRank
-gpb_rank_clause(PlannerInfo *root, Node *clause)
+rank_clause(PlannerInfo *root, Node *clause)
 {
 	GpbClauseRank rank = {0};
 	QualCost	cost;
@@ -85,7 +85,7 @@ gpb_order_clauses(PlannerInfo *root, List *clauses)
 	foreach(lc, clauses)
 	{
 		Node	   *clause = lfirst(lc);
-		GpbClauseRank rank = gpb_rank_clause(root, clause);
+		GpbClauseRank rank = rank_clause(root, clause);
 		int			place = list_length(ordered);
 
 		while (place > 0 && (ranks[place - 1].security_level > rank.security_level ||
@@ -293,7 +293,7 @@ gpb_distinct_pages(double n, double pages)
 
 /* How many heap visits are gathered and sorted together (heap_visit.c) */
 static double
-gpb_visits_together(IndexOptInfo *index)
+visits_together(IndexOptInfo *index)
 {
 	return gpb_visit_batch_size(gpb_range_entry_width(sizeof(uint64) * index->ncolumns));
 }
@@ -304,7 +304,7 @@ gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_de
 {
 	double		correlation = gpb_index_correlation(root, index);
 	double		disorder = 1.0 - correlation * correlation;
-	double		together = Max(Min(visits, gpb_visits_together(index)), 2.0);
+	double		together = Max(Min(visits, visits_together(index)), 2.0);
 	double		beyond;			/* what a visit costs beyond core's price for a row */
 
 	beyond = GPB_VISIT_COST - 1.0 +
@@ -320,10 +320,10 @@ gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_de
  * that are not all-visible.
  */
 static double
-gpb_pages_again(IndexOptInfo *index, double visits, double fraction)
+pages_again(IndexOptInfo *index, double visits, double fraction)
 {
 	double		pages = ceil(index->rel->pages * fraction);
-	double		batch = gpb_visits_together(index);
+	double		batch = visits_together(index);
 
 	if (visits <= batch)
 		return 0.0;
@@ -337,8 +337,8 @@ gpb_pages_again(IndexOptInfo *index, double visits, double fraction)
  * in the page's price.
  */
 static Cost
-gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
-			  bool beside_index_scan)
+heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
+		  bool beside_index_scan)
 {
 	RelOptInfo *rel = index->rel;
 	double		random_page_cost;
@@ -372,7 +372,7 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
 		gpb_visit_cost(root, index, shared_page, gpb_mirror_available(), beside_index_scan);
 	if (!beside_index_scan)
-		cost += (1.0 - correlation) * gpb_pages_again(index, fraction * entries, fraction) *
+		cost += (1.0 - correlation) * pages_again(index, fraction * entries, fraction) *
 			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;
 	return cost;
 }
@@ -399,7 +399,7 @@ gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besi
 	else
 		cost = random_page_cost + leaves * seq_page_cost +
 			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
-	return cost + gpb_heap_cost(root, index, entries, 1.0 - rel->allvisfrac, beside_index_scan);
+	return cost + heap_cost(root, index, entries, 1.0 - rel->allvisfrac, beside_index_scan);
 }
 
 Cost

@@ -20,7 +20,7 @@
 
 /* May the expression be what a key of table "relid" is compared with? */
 static bool
-gpb_is_range_value(PlannerInfo *root, Node *value, Index relid)
+is_range_value(PlannerInfo *root, Node *value, Index relid)
 {
 	return !bms_is_member(relid, pull_varnos(root, value)) &&
 		!contain_volatile_functions(value) && !contain_subplans(value);
@@ -52,7 +52,7 @@ gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
 
 	if (!OidIsValid(condition->operator) ||
 		!op_in_opfamily(condition->operator, index->opfamily[0]) ||
-		!gpb_is_range_value(root, right, index->rel->relid))
+		!is_range_value(root, right, index->rel->relid))
 		return false;
 	get_op_opfamily_properties(condition->operator, index->opfamily[0], false, &strategy,
 							   &key_type, &condition->value_type);

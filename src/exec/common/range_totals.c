@@ -38,7 +38,7 @@ struct GpbRangeTotals
 
 /* Where a column's words are in an answer that has them */
 static const GpbAnswerColumn *
-gpb_find_answer_column(const GpbAnswerFormat *format, int column)
+find_answer_column(const GpbAnswerFormat *format, int column)
 {
 	int			i;
 
@@ -76,7 +76,7 @@ gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 	for (i = 0; i < nitems; i++)
 	{
 		if (items[i].function != GPB_COUNT_ENTRIES)
-			totals->columns[i] = gpb_find_answer_column(totals->format, items[i].column);
+			totals->columns[i] = find_answer_column(totals->format, items[i].column);
 	}
 	totals->sum = palloc(gpb_batch_answer_width(totals->batch));
 	totals->nothing = palloc(gpb_batch_answer_width(totals->batch));
@@ -97,7 +97,7 @@ gpb_range_totals_end(GpbRangeTotals *totals)
 
 /* The group's answer, to which more is to be added, or whose range's answer goes */
 static int64 *
-gpb_group_sum(GpbRangeTotals *totals)
+group_sum(GpbRangeTotals *totals)
 {
 	if (totals->group != totals->sum)
 		memcpy(totals->sum, totals->group, gpb_range_totals_width(totals));
@@ -109,7 +109,7 @@ void
 gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
 	if (totals->group != totals->nothing)
-		(void) gpb_group_sum(totals);
+		(void) group_sum(totals);
 	MemoryContextReset(totals->answers_context);
 	totals->n = n;
 	totals->answers = NULL;
@@ -124,7 +124,7 @@ void
 gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
 	gpb_batch_run(totals->batch, ranges, n, NULL);
-	gpb_answer_merge(totals->format, gpb_group_sum(totals), gpb_batch_total(totals->batch));
+	gpb_answer_merge(totals->format, group_sum(totals), gpb_batch_total(totals->batch));
 }
 
 Size
@@ -134,7 +134,7 @@ gpb_range_totals_width(const GpbRangeTotals *totals)
 }
 
 static inline const int64 *
-gpb_range_answer(const GpbRangeTotals *totals, uint32 range)
+range_answer(const GpbRangeTotals *totals, uint32 range)
 {
 	Assert(range < totals->n);
 	return totals->answers + (Size) range * totals->format->words;
@@ -143,7 +143,7 @@ gpb_range_answer(const GpbRangeTotals *totals, uint32 range)
 int64
 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range)
 {
-	return gpb_range_answer(totals, range)[0];
+	return range_answer(totals, range)[0];
 }
 
 /* ---- the group ---- */
@@ -157,12 +157,12 @@ gpb_range_group_init(GpbRangeTotals *totals)
 void
 gpb_range_group_add(GpbRangeTotals *totals, uint32 range)
 {
-	const int64 *answer = gpb_range_answer(totals, range);
+	const int64 *answer = range_answer(totals, range);
 
 	if (totals->group == totals->nothing)
 		totals->group = answer;
 	else
-		gpb_answer_merge(totals->format, gpb_group_sum(totals), answer);
+		gpb_answer_merge(totals->format, group_sum(totals), answer);
 }
 
 void
@@ -173,7 +173,7 @@ gpb_range_group_count(GpbRangeTotals *totals, int64 n, bool keys)
 
 	if (n == 0)
 		return;
-	sum = gpb_group_sum(totals);
+	sum = group_sum(totals);
 	sum[0] += n;
 	if (keys && format->ncolumns > 0 && format->column[0].column == 0)
 		sum[format->column[0].count] += n;

@@ -34,7 +34,7 @@ typedef struct GpbJoinAggregateScan
 } GpbJoinAggregateScan;
 
 static void
-gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
+begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	GpbJoinAggregatePlan *plan = &scan->plan;
@@ -56,7 +56,7 @@ gpb_begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* The value of the outer expression for a row of the outer plan */
 static Datum
-gpb_outer_value(GpbJoinAggregateScan *scan, TupleTableSlot *outer, bool *isnull)
+outer_value(GpbJoinAggregateScan *scan, TupleTableSlot *outer, bool *isnull)
 {
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
@@ -73,7 +73,7 @@ gpb_outer_value(GpbJoinAggregateScan *scan, TupleTableSlot *outer, bool *isnull)
 
 /* Read the keys of the next batch; false if these are the last. */
 static bool
-gpb_read_keys(GpbJoinAggregateScan *scan)
+read_keys(GpbJoinAggregateScan *scan)
 {
 	gpb_keys_clear(&scan->keys, GPB_JOIN_INITIAL_KEYS);
 	for (;;)
@@ -84,7 +84,7 @@ gpb_read_keys(GpbJoinAggregateScan *scan)
 
 		if (TupIsNull(slot))
 			return false;
-		value = gpb_outer_value(scan, slot, &isnull);
+		value = outer_value(scan, slot, &isnull);
 		if (!isnull)
 			(void) gpb_keys_add(&scan->keys, value);
 		if (scan->keys.n == scan->most_keys)
@@ -97,7 +97,7 @@ gpb_read_keys(GpbJoinAggregateScan *scan)
 /* ---- the answer ---- */
 
 static GpbRangeTotals *
-gpb_join_aggregate_totals(GpbJoinAggregateScan *scan)
+join_aggregate_totals(GpbJoinAggregateScan *scan)
 {
 	MemoryContext caller;
 
@@ -115,11 +115,11 @@ gpb_join_aggregate_totals(GpbJoinAggregateScan *scan)
 
 /* Put the answer into the scan tuple. */
 static void
-gpb_answer_join_aggregate(CustomScanState *css)
+answer_join_aggregate(CustomScanState *css)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
-	GpbRangeTotals *totals = gpb_join_aggregate_totals(scan);
+	GpbRangeTotals *totals = join_aggregate_totals(scan);
 	int			nouter = scan->plan.nouter;
 	MemoryContext caller;
 	bool		more;
@@ -129,7 +129,7 @@ gpb_answer_join_aggregate(CustomScanState *css)
 	gpb_range_group_init(totals);
 	do
 	{
-		more = gpb_read_keys(scan);
+		more = read_keys(scan);
 		if (scan->keys.n > 0)
 			gpb_range_totals_sum(totals, scan->keys.keys, scan->keys.n);
 	} while (more);
@@ -144,7 +144,7 @@ gpb_answer_join_aggregate(CustomScanState *css)
 /* ---- the node ---- */
 
 static void
-gpb_end_join_aggregate(CustomScanState *css)
+end_join_aggregate(CustomScanState *css)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 
@@ -154,7 +154,7 @@ gpb_end_join_aggregate(CustomScanState *css)
 }
 
 static void
-gpb_explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
+explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 
@@ -170,8 +170,8 @@ gpb_explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *
 
 const GpbNodeKind gpb_join_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeJoinAggregate", GpbJoinAggregateScan),
-	GPB_ONE_ROW(gpb_answer_join_aggregate),
-	.exec.BeginCustomScan = gpb_begin_join_aggregate,
-	.exec.EndCustomScan = gpb_end_join_aggregate,
-	.exec.ExplainCustomScan = gpb_explain_join_aggregate
+	GPB_ONE_ROW(answer_join_aggregate),
+	.exec.BeginCustomScan = begin_join_aggregate,
+	.exec.EndCustomScan = end_join_aggregate,
+	.exec.ExplainCustomScan = explain_join_aggregate
 };

@@ -24,12 +24,12 @@
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 
-static Plan *gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-									 List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+								 List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_join_aggregate_path_methods = {
+static const CustomPathMethods join_aggregate_path_methods = {
 	.CustomName = "GpubtreeJoinAggregate",
-	.PlanCustomPath = gpb_plan_join_aggregate
+	.PlanCustomPath = plan_join_aggregate
 };
 
 typedef struct GpbJoinAggregatePath
@@ -46,12 +46,12 @@ typedef struct GpbJoinAggregatePath
 
 /* Make the path for a candidate, and the items of its aggregates. */
 static CustomPath *
-gpb_make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-							 GpbJoinCandidate *candidate, List *aggrefs,
-							 GpbAggregateItem *items)
+make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
+						 GpbJoinCandidate *candidate, List *aggrefs,
+						 GpbAggregateItem *items)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
-									 &gpb_join_aggregate_path_methods, candidate->joinrel,
+									 &join_aggregate_path_methods, candidate->joinrel,
 									 grouped_rel->reltarget);
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	Path	   *outer = candidate->outerrel->cheapest_total_path;
@@ -84,8 +84,8 @@ gpb_make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 
 /* Offer the paths in which one table is the inner one. */
 static void
-gpb_add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
-					RelOptInfo *innerrel, List *aggrefs)
+add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
+				RelOptInfo *innerrel, List *aggrefs)
 {
 	GpbJoinCandidate candidate = {0};
 	SpecialJoinInfo sjinfo = {.type = T_SpecialJoinInfo};
@@ -118,8 +118,8 @@ gpb_add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			gpb_match_batch_aggrefs(index, aggrefs, &items))
 			add_path(grouped_rel,
-					 (Path *) gpb_make_join_aggregate_path(root, grouped_rel, &candidate,
-														   aggrefs, items));
+					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
+													   aggrefs, items));
 	}
 }
 
@@ -139,7 +139,7 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 	{
 		RelOptInfo *innerrel = find_base_rel(root, relid);
 
-		gpb_add_inner_table(root, input_rel, grouped_rel, innerrel, aggrefs);
+		add_inner_table(root, input_rel, grouped_rel, innerrel, aggrefs);
 	}
 }
 
@@ -147,8 +147,8 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-						List *tlist, List *clauses, List *custom_plans)
+plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					List *tlist, List *clauses, List *custom_plans)
 {
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	GpbJoinAggregatePlan *plan = &own->plan;

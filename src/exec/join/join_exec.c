@@ -26,7 +26,7 @@
 /* ---- begin ---- */
 
 static void
-gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
+begin_join(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	GpbJoinPlan *plan = &join->plan;
@@ -54,7 +54,7 @@ gpb_begin_join(CustomScanState *css, EState *estate, int eflags)
 
 /* Make room for the marks of so many rows; what was there is lost. */
 static void
-gpb_reserve_marks(GpbJoinScan *join, uint32 n)
+reserve_marks(GpbJoinScan *join, uint32 n)
 {
 	if (n <= join->capacity)
 		return;
@@ -71,7 +71,7 @@ gpb_reserve_marks(GpbJoinScan *join, uint32 n)
 
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
 static inline void
-gpb_load_outer_row(GpbJoinScan *join, uint32 row)
+load_outer_row(GpbJoinScan *join, uint32 row)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
@@ -86,7 +86,7 @@ gpb_load_outer_row(GpbJoinScan *join, uint32 row)
  * value that no key can equal, have no key.
  */
 static void
-gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
+add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 {
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 	GpbJoinKeys *keys = &join->keys;
@@ -98,7 +98,7 @@ gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 	else
 	{
 		ResetExprContext(econtext);
-		gpb_load_outer_row(join, row);
+		load_outer_row(join, row);
 		value = ExecEvalExprSwitchContext(keys->expression, econtext, &isnull);
 	}
 	if (!isnull && gpb_keys_add(keys, value))
@@ -107,7 +107,7 @@ gpb_add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 
 /* Take the scan tuple back from a node above that made its values its own. */
 static inline void
-gpb_renew_tuple(GpbJoinScan *join)
+renew_tuple(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
@@ -120,7 +120,7 @@ gpb_renew_tuple(GpbJoinScan *join)
 
 /* Fill the scan tuple's inner columns with NULLs. */
 static void
-gpb_load_nulls(GpbJoinScan *join)
+load_nulls(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 
@@ -133,7 +133,7 @@ gpb_load_nulls(GpbJoinScan *join)
  * none.
  */
 static bool
-gpb_read_outer_rows(GpbJoinScan *join)
+read_outer_rows(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
@@ -147,9 +147,9 @@ gpb_read_outer_rows(GpbJoinScan *join)
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);
 	gpb_keys_clear(&join->keys, limit);
-	gpb_reserve_marks(join, limit);
+	reserve_marks(join, limit);
 	join->loaded_row = -1;
-	gpb_load_nulls(join);
+	load_nulls(join);
 	ExecStoreVirtualTuple(tuple);
 	econtext->ecxt_scantuple = tuple;
 
@@ -164,7 +164,7 @@ gpb_read_outer_rows(GpbJoinScan *join)
 			break;
 		}
 		gpb_outer_add(join->rows, slot);
-		gpb_add_key(join, slot, row);
+		add_key(join, slot, row);
 	}
 	join->first = join->end = 0;
 	join->unmatched = 0;
@@ -175,7 +175,7 @@ gpb_read_outer_rows(GpbJoinScan *join)
 /* ---- matches of a batch ---- */
 
 static GpbBatch *
-gpb_join_batch(GpbJoinScan *join)
+join_batch(GpbJoinScan *join)
 {
 	GpbBatchWant want = {0};
 	MemoryContext caller;
@@ -200,14 +200,14 @@ gpb_join_batch(GpbJoinScan *join)
 
 /* Ask for keys [first, end). */
 static void
-gpb_ask(GpbJoinScan *join)
+ask(GpbJoinScan *join)
 {
-	gpb_batch_run(gpb_join_batch(join), join->keys.keys + join->first * join->keys.width,
+	gpb_batch_run(join_batch(join), join->keys.keys + join->first * join->keys.width,
 				  join->end - join->first, NULL);
 }
 
 static int
-gpb_compare_numbers(const void *a, const void *b)
+compare_numbers(const void *a, const void *b)
 {
 	uint32		i = ((const GpbRangeEntry *) a)->number;
 	uint32		j = ((const GpbRangeEntry *) b)->number;
@@ -220,7 +220,7 @@ gpb_compare_numbers(const void *a, const void *b)
  * there are no more.
  */
 static bool
-gpb_next_part(GpbJoinScan *join)
+next_part(GpbJoinScan *join)
 {
 	int			width = gpb_range_entry_width(join->keys.layout.row_width);
 
@@ -239,7 +239,7 @@ gpb_next_part(GpbJoinScan *join)
 			if (join->first == join->keys.n)
 				return false;
 			join->end += Min(join->window, join->keys.n - join->first);
-			gpb_ask(join);
+			ask(join);
 			continue;
 		}
 		if (!join->plan.in_order || join->end - join->first == 1)
@@ -249,7 +249,7 @@ gpb_next_part(GpbJoinScan *join)
 			/* the list had half of the batch's memory */
 			if (join->nrecords * width < gpb_rows_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
 				join->window *= 2;
-			pg_qsort(join->records, join->nrecords, width, gpb_compare_numbers);
+			pg_qsort(join->records, join->nrecords, width, compare_numbers);
 			return true;
 		}
 		/*
@@ -259,35 +259,35 @@ gpb_next_part(GpbJoinScan *join)
 		join->window = (join->end - join->first) / 2;
 		join->end = join->first + join->window;
 		join->redone++;
-		gpb_ask(join);
+		ask(join);
 	}
 }
 
 static inline uint32
-gpb_record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
+record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
 {
 	return join->key_row[join->first + record->number];
 }
 
 /* Is the outer row done with, so that no further match of it matters? */
 static inline bool
-gpb_row_decided(const GpbJoinScan *join, uint32 row)
+row_decided(const GpbJoinScan *join, uint32 row)
 {
 	return (join->plan.jointype == JOIN_SEMI || join->plan.jointype == JOIN_ANTI) &&
 		join->matched[row];
 }
 
 static bool
-gpb_record_decided(void *arg, const GpbRangeEntry *record)
+record_decided(void *arg, const GpbRangeEntry *record)
 {
 	GpbJoinScan *join = (GpbJoinScan *) arg;
 
-	return gpb_row_decided(join, gpb_record_row(join, record));
+	return row_decided(join, record_row(join, record));
 }
 
 /* The next entry of the list whose inner row is there; false at the list's end. */
 static bool
-gpb_next_record(GpbJoinScan *join)
+next_record(GpbJoinScan *join)
 {
 	int			width = gpb_range_entry_width(join->keys.layout.row_width);
 
@@ -295,7 +295,7 @@ gpb_next_record(GpbJoinScan *join)
 	{
 		if (join->visiting)
 		{
-			join->record = gpb_visit_next(join->visit, gpb_record_decided, join,
+			join->record = gpb_visit_next(join->visit, record_decided, join,
 										  &join->inner_slot);
 			if (join->record != NULL)
 				return true;
@@ -303,7 +303,7 @@ gpb_next_record(GpbJoinScan *join)
 		}
 		if (join->records == NULL || join->next == join->nrecords)
 		{
-			if (!gpb_next_part(join))
+			if (!next_part(join))
 				return false;
 		}
 		if (join->plan.index_only)
@@ -325,7 +325,7 @@ gpb_next_record(GpbJoinScan *join)
 
 /* Put the inner columns of the match at hand into the scan tuple. */
 static inline void
-gpb_load_inner(GpbJoinScan *join)
+load_inner(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	Datum	   *values = tuple->tts_values + join->plan.nouter;
@@ -351,7 +351,7 @@ gpb_load_inner(GpbJoinScan *join)
 
 /* The scan tuple as it comes out of the node; NULL if the plan's condition refuses it. */
 static TupleTableSlot *
-gpb_join_result(GpbJoinScan *join)
+join_result(GpbJoinScan *join)
 {
 	PlanState  *ps = &join->node.css.ss.ps;
 
@@ -367,7 +367,7 @@ gpb_join_result(GpbJoinScan *join)
 
 /* Does the match at hand, put into the scan tuple, pass the conditions of the join? */
 static bool
-gpb_match_passes(GpbJoinScan *join)
+match_passes(GpbJoinScan *join)
 {
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 
@@ -386,26 +386,26 @@ gpb_match_passes(GpbJoinScan *join)
 
 /* Deal with the match at hand; the row that comes out, or NULL. */
 static TupleTableSlot *
-gpb_join_match(GpbJoinScan *join)
+join_match(GpbJoinScan *join)
 {
-	if (gpb_row_decided(join, join->row))
+	if (row_decided(join, join->row))
 		return NULL;
 	if (join->plan.jointype != JOIN_ANTI || join->inner_qual != NULL || join->match_qual != NULL)
 	{
-		gpb_load_outer_row(join, join->row);
-		gpb_load_inner(join);
-		if (!gpb_match_passes(join))
+		load_outer_row(join, join->row);
+		load_inner(join);
+		if (!match_passes(join))
 			return NULL;
 	}
 	join->matched[join->row] = true;
 	if (join->plan.jointype == JOIN_ANTI)
 		return NULL;
-	return gpb_join_result(join);
+	return join_result(join);
 }
 
 /* Go on to the rows before "end" that have no match, and then to another phase. */
 static void
-gpb_join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
+join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 {
 	join->phase = GPB_JOIN_UNMATCHED;
 	join->unmatched_end = end;
@@ -417,7 +417,7 @@ gpb_join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
  * phase may be another.
  */
 static TupleTableSlot *
-gpb_next_unmatched(GpbJoinScan *join)
+next_unmatched(GpbJoinScan *join)
 {
 	if (!join->wants_unmatched || join->unmatched >= join->unmatched_end)
 	{
@@ -427,34 +427,34 @@ gpb_next_unmatched(GpbJoinScan *join)
 	}
 	if (join->matched[join->unmatched++])
 		return NULL;
-	gpb_load_outer_row(join, join->unmatched - 1);
-	gpb_load_nulls(join);
-	return gpb_join_result(join);
+	load_outer_row(join, join->unmatched - 1);
+	load_nulls(join);
+	return join_result(join);
 }
 
 /* Find the next match, and what comes before it. */
 static void
-gpb_join_next(GpbJoinScan *join)
+join_next(GpbJoinScan *join)
 {
-	if (!gpb_next_record(join))
-		gpb_join_unmatched(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+	if (!next_record(join))
+		join_unmatched(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
 	else
 	{
-		join->row = gpb_record_row(join, join->record);
+		join->row = record_row(join, join->record);
 		if (join->plan.in_order)
-			gpb_join_unmatched(join, join->row, GPB_JOIN_MATCH);
+			join_unmatched(join, join->row, GPB_JOIN_MATCH);
 		else
 			join->phase = GPB_JOIN_MATCH;
 	}
 }
 
 static TupleTableSlot *
-gpb_exec_join(CustomScanState *css)
+exec_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	TupleTableSlot *result = NULL;
 
-	gpb_renew_tuple(join);
+	renew_tuple(join);
 	while (result == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -462,19 +462,19 @@ gpb_exec_join(CustomScanState *css)
 		switch (join->phase)
 		{
 			case GPB_JOIN_LOAD:
-				if (!gpb_read_outer_rows(join))
+				if (!read_outer_rows(join))
 					return NULL;
 				join->phase = GPB_JOIN_NEXT;
 				break;
 			case GPB_JOIN_NEXT:
-				gpb_join_next(join);
+				join_next(join);
 				break;
 			case GPB_JOIN_UNMATCHED:
-				result = gpb_next_unmatched(join);
+				result = next_unmatched(join);
 				break;
 			case GPB_JOIN_MATCH:
 				join->phase = GPB_JOIN_NEXT;
-				result = gpb_join_match(join);
+				result = join_match(join);
 				break;
 		}
 	}
@@ -483,7 +483,7 @@ gpb_exec_join(CustomScanState *css)
 
 /* What was read and not used is forgotten; batches begin small again. */
 static void
-gpb_rescan_join(CustomScanState *css)
+rescan_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
@@ -499,7 +499,7 @@ gpb_rescan_join(CustomScanState *css)
 }
 
 static void
-gpb_end_join(CustomScanState *css)
+end_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
@@ -514,9 +514,9 @@ gpb_end_join(CustomScanState *css)
 
 const GpbNodeKind gpb_join_node = {
 	GPB_NODE_KIND("GpubtreeJoin", GpbJoinScan),
-	.exec.BeginCustomScan = gpb_begin_join,
-	.exec.ExecCustomScan = gpb_exec_join,
-	.exec.EndCustomScan = gpb_end_join,
-	.exec.ReScanCustomScan = gpb_rescan_join,
+	.exec.BeginCustomScan = begin_join,
+	.exec.ExecCustomScan = exec_join,
+	.exec.EndCustomScan = end_join,
+	.exec.ReScanCustomScan = rescan_join,
 	.exec.ExplainCustomScan = gpb_join_explain
 };

@@ -12,7 +12,7 @@
 #include "exec/common/node_explain.h"
 
 static const char *
-gpb_join_type_name(JoinType jointype)
+join_type_name(JoinType jointype)
 {
 	switch (jointype)
 	{
@@ -31,7 +31,7 @@ gpb_join_type_name(JoinType jointype)
 
 /* Show how many rows the clauses refused, in all loops, if there are any clauses. */
 static void
-gpb_explain_removed(const char *label, List *clauses, uint64 removed, ExplainState *es)
+explain_removed(const char *label, List *clauses, uint64 removed, ExplainState *es)
 {
 	if (clauses != NIL && (es->format != EXPLAIN_FORMAT_TEXT || removed > 0))
 		ExplainPropertyInteger(label, NULL, (int64) removed, es);
@@ -43,15 +43,15 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	const GpbJoinPlan *plan = &join->plan;
 
-	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, gpb_join_type_name(plan->jointype), es);
+	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, join_type_name(plan->jointype), es);
 	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(plan->condition), ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, css, plan->filters, ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed(GPB_LABEL_INNER_REMOVED, plan->filters, join->inner_removed, es);
+		explain_removed(GPB_LABEL_INNER_REMOVED, plan->filters, join->inner_removed, es);
 	gpb_explain_clauses(GPB_LABEL_JOIN_FILTER, css, plan->match, ancestors, es);
 	if (es->analyze)
-		gpb_explain_removed(GPB_LABEL_JOIN_REMOVED, plan->match, join->match_removed, es);
+		explain_removed(GPB_LABEL_JOIN_REMOVED, plan->match, join->match_removed, es);
 	ExplainPropertyText(GPB_LABEL_INNER_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	ExplainPropertyText(GPB_LABEL_OUTPUT_ORDER, plan->in_order ? "Outer" : "Any", es);
 	if (!es->analyze)

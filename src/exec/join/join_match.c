@@ -25,7 +25,7 @@
  * the key and an expression of the outer side alone; else NULL.
  */
 static OpExpr *
-gpb_match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
+match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
 {
 	IndexOptInfo *index = candidate->index;
 	OpExpr	   *clause = (OpExpr *) rinfo->clause;
@@ -73,7 +73,7 @@ gpb_match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
  * and never one that might tell what it saw ahead of a row-level security policy.
  */
 static bool
-gpb_find_equality(GpbJoinCandidate *candidate, List *restrictlist)
+find_equality(GpbJoinCandidate *candidate, List *restrictlist)
 {
 	ListCell   *lc;
 
@@ -86,7 +86,7 @@ gpb_find_equality(GpbJoinCandidate *candidate, List *restrictlist)
 			continue;
 		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
 			continue;
-		candidate->condition = gpb_match_equality(candidate, rinfo);
+		candidate->condition = match_equality(candidate, rinfo);
 		if (candidate->condition == NULL)
 			continue;
 		candidate->equality = rinfo;
@@ -100,7 +100,7 @@ gpb_find_equality(GpbJoinCandidate *candidate, List *restrictlist)
  * they need anything but plain columns.
  */
 static bool
-gpb_inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
+inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	Var		   *key = gpb_key_var(root, candidate->index);
 	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
@@ -124,7 +124,7 @@ gpb_inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 
 /* Has the index all of these columns, and can it return them? */
 static bool
-gpb_index_has_columns(IndexOptInfo *index, List *columns)
+index_has_columns(IndexOptInfo *index, List *columns)
 {
 	ListCell   *lc;
 
@@ -140,7 +140,7 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 
 /* The fraction of all pairs of an outer and an inner row that the equality lets pass */
 static double
-gpb_equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
+equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	SpecialJoinInfo inner = *candidate->sjinfo;
 
@@ -162,11 +162,11 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 	candidate->index = index;
 	candidate->filters = index->indrestrictinfo;
 	if (!gpb_index_is_usable(index) ||
-		!gpb_find_equality(candidate, candidate->restrictlist) ||
-		!gpb_inner_columns(root, candidate))
+		!find_equality(candidate, candidate->restrictlist) ||
+		!inner_columns(root, candidate))
 		return false;
-	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
-	candidate->selectivity = gpb_equality_selectivity(root, candidate);
+	candidate->index_only = index_has_columns(index, candidate->columns);
+	candidate->selectivity = equality_selectivity(root, candidate);
 	return true;
 }
 

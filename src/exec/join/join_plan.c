@@ -22,12 +22,12 @@
 #include "exec/common/settings.h"
 #include "exec/join/join_node.h"
 
-static Plan *gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-						   List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					   List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_join_path_methods = {
+static const CustomPathMethods join_path_methods = {
 	.CustomName = "GpubtreeJoin",
-	.PlanCustomPath = gpb_plan_join
+	.PlanCustomPath = plan_join
 };
 
 typedef struct GpbJoinPath
@@ -45,8 +45,8 @@ typedef struct GpbJoinPath
  * tested on the rows that come out.
  */
 static void
-gpb_part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
-				 List **match, List **result)
+part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
+			 List **match, List **result)
 {
 	ListCell   *lc;
 
@@ -67,7 +67,7 @@ gpb_part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
 
 /* May the outer path be joined to the inner table?  *required is what its parameters come from. */
 static bool
-gpb_outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required)
+outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required)
 {
 	*required = PATH_REQ_OUTER(outer);
 	if (bms_is_empty(*required))
@@ -78,7 +78,7 @@ gpb_outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *requ
 
 /* Make the path with one outer path; NULL if the two do not fit. */
 static CustomPath *
-gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
+make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
 	RelOptInfo *joinrel = candidate->joinrel;
 	CustomPath *path;
@@ -89,9 +89,9 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	Relids		required;
 	GpbOuterInput input = {0};
 
-	if (!gpb_outer_path_fits(candidate, outer, &required))
+	if (!outer_path_fits(candidate, outer, &required))
 		return NULL;
-	path = gpb_make_path(sizeof(GpbJoinPath), &gpb_join_path_methods, joinrel, joinrel->reltarget);
+	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  candidate->innerrel->cheapest_total_path,
 													  candidate->sjinfo,
@@ -100,7 +100,7 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, candidate->jointype,
 											  outer->pathkeys);
-	gpb_part_clauses(candidate, restrictlist, &match, &result);
+	part_clauses(candidate, restrictlist, &match, &result);
 
 	input.index = candidate->index;
 	input.outer = outer;
@@ -131,9 +131,9 @@ gpb_make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 
 /* Offer the path with one partial outer path, of whose rows each process joins its share. */
 static void
-gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
+add_partial_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
-	CustomPath *path = gpb_make_join_path(root, candidate, outer);
+	CustomPath *path = make_join_path(root, candidate, outer);
 	double		share = outer->rows / Max(candidate->outerrel->rows, 1.0);
 
 	if (path == NULL || !path->path.parallel_safe || path->path.param_info != NULL)
@@ -148,13 +148,13 @@ gpb_add_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer
  * each path of the outer side.
  */
 static void
-gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
+add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
 {
 	ListCell   *lc;
 
 	if (unique != NULL)
 	{
-		CustomPath *path = gpb_make_join_path(root, candidate, unique);
+		CustomPath *path = make_join_path(root, candidate, unique);
 
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
@@ -162,7 +162,7 @@ gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique
 	}
 	foreach(lc, candidate->outerrel->pathlist)
 	{
-		CustomPath *path = gpb_make_join_path(root, candidate, lfirst(lc));
+		CustomPath *path = make_join_path(root, candidate, lfirst(lc));
 
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
@@ -171,7 +171,7 @@ gpb_add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique
 		!bms_is_empty(candidate->joinrel->lateral_relids))
 		return;
 	foreach(lc, candidate->outerrel->partial_pathlist)
-		gpb_add_partial_path(root, candidate, lfirst(lc));
+		add_partial_join_path(root, candidate, lfirst(lc));
 }
 
 /*
@@ -212,7 +212,7 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	foreach(lc, innerrel->indexlist)
 	{
 		if (gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
-			gpb_add_index_paths(root, &candidate, unique);
+			add_index_paths(root, &candidate, unique);
 	}
 }
 
@@ -220,7 +220,7 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 /* Where each inner column comes from: a column of the index, or of the table. */
 static AttrNumber *
-gpb_column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
+column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
 {
 	AttrNumber *sources = palloc(sizeof(AttrNumber) * list_length(columns));
 	RelOptInfo *rel = find_base_rel(root, linitial_node(Var, columns)->varno);
@@ -245,8 +245,8 @@ gpb_column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-			  List *tlist, List *clauses, List *custom_plans)
+plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+		  List *tlist, List *clauses, List *custom_plans)
 {
 	GpbJoinPath *own = (GpbJoinPath *) path;
 	GpbJoinPlan *plan = &own->plan;
@@ -256,7 +256,7 @@ gpb_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 	plan->nouter = list_length(columns);
 	plan->ninner = list_length(own->columns);
-	plan->inner = gpb_column_sources(root, plan->index, plan->index_only, own->columns);
+	plan->inner = column_sources(root, plan->index, plan->index_only, own->columns);
 	columns = list_concat(columns, own->columns);
 	ncolumns = list_length(columns);
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);

@@ -31,12 +31,12 @@
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
 
-static Plan *gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-							  List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						  List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_lateral_path_methods = {
+static const CustomPathMethods lateral_path_methods = {
 	.CustomName = "GpubtreeRangeAggregate",
-	.PlanCustomPath = gpb_plan_lateral
+	.PlanCustomPath = plan_lateral
 };
 
 /* One way to answer the subquery: an index, with its conditions and aggregates */
@@ -72,7 +72,7 @@ typedef struct GpbLateralColumns
 
 /* The expression with the items' Vars in place of aggregates, each of which must be an item */
 static Node *
-gpb_item_mutator(Node *node, void *argument)
+item_mutator(Node *node, void *argument)
 {
 	GpbLateralColumns *columns = argument;
 
@@ -88,7 +88,7 @@ gpb_item_mutator(Node *node, void *argument)
 		elog(ERROR, "aggregate %u of a subquery is not among its aggregates",
 			 ((Aggref *) node)->aggfnoid);
 	}
-	return expression_tree_mutator(node, gpb_item_mutator, argument);
+	return expression_tree_mutator(node, item_mutator, argument);
 }
 
 /*
@@ -96,7 +96,7 @@ gpb_item_mutator(Node *node, void *argument)
  * it
  */
 static List *
-gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
+lateral_vars(RelOptInfo *innerrel, List *restrictlist)
 {
 	List	   *needed = list_copy(innerrel->reltarget->exprs);
 	List	   *vars = NIL;
@@ -118,7 +118,7 @@ gpb_lateral_vars(RelOptInfo *innerrel, List *restrictlist)
  * beyond the subquery's columns, which nothing but computed columns can refer to.
  */
 static Var *
-gpb_lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
+lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
 {
 	List	   *targets = innerrel->subroot->processed_tlist;
 	AttrNumber	column = list_length(targets) + 1 + number;
@@ -135,7 +135,7 @@ gpb_lateral_item(RelOptInfo *innerrel, Aggref *aggref, int number)
 
 /* What the subquery's column is, NULL if the Var is of its whole row */
 static Node *
-gpb_lateral_target(RelOptInfo *innerrel, Var *var)
+lateral_target(RelOptInfo *innerrel, Var *var)
 {
 	if (var->varattno <= 0)
 		return NULL;
@@ -147,23 +147,23 @@ gpb_lateral_target(RelOptInfo *innerrel, Var *var)
  * computed outside of it.
  */
 static bool
-gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns *columns)
+lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns *columns)
 {
-	List	   *vars = gpb_lateral_vars(innerrel, restrictlist);
+	List	   *vars = lateral_vars(innerrel, restrictlist);
 	ListCell   *lc;
 
 	memset(columns, 0, sizeof(*columns));
 	foreach(lc, vars)
 	{
-		Node	   *target = gpb_lateral_target(innerrel, lfirst(lc));
+		Node	   *target = lateral_target(innerrel, lfirst(lc));
 
 		if (target == NULL || !gpb_subquery_aggrefs(target, &columns->aggrefs))
 			return false;
 	}
 	foreach(lc, columns->aggrefs)
 		columns->items = lappend(columns->items,
-								 gpb_lateral_item(innerrel, lfirst(lc),
-												  foreach_current_index(lc)));
+								 lateral_item(innerrel, lfirst(lc),
+											  foreach_current_index(lc)));
 	foreach(lc, vars)
 	{
 		/* two columns may be the same aggregate: one of them is the item */
@@ -171,9 +171,9 @@ gpb_lateral_columns(RelOptInfo *innerrel, List *restrictlist, GpbLateralColumns 
 			continue;
 		columns->columns = lappend(columns->columns, lfirst(lc));
 		columns->expressions = lappend(columns->expressions,
-									   gpb_lateral_target(innerrel, lfirst(lc)));
+									   lateral_target(innerrel, lfirst(lc)));
 	}
-	columns->expressions = (List *) gpb_item_mutator((Node *) columns->expressions, columns);
+	columns->expressions = (List *) item_mutator((Node *) columns->expressions, columns);
 	return true;
 }
 
@@ -190,7 +190,7 @@ typedef struct GpbOuterValues
 
 /* Does the outer plan have the value of a parameter, which stands for "item"? */
 static bool
-gpb_outer_has(GpbOuterValues *context, Node *item)
+outer_has(GpbOuterValues *context, Node *item)
 {
 	if (IsA(item, Var))
 		return bms_is_member(((Var *) item)->varno, context->outer);
@@ -205,7 +205,7 @@ gpb_outer_has(GpbOuterValues *context, Node *item)
  * has from query levels above this one stay: they keep their value while the join runs.
  */
 static Node *
-gpb_outer_value_mutator(Node *node, void *argument)
+outer_value_mutator(Node *node, void *argument)
 {
 	GpbOuterValues *context = argument;
 
@@ -219,19 +219,19 @@ gpb_outer_value_mutator(Node *node, void *argument)
 
 			if (item->paramId != ((Param *) node)->paramid)
 				continue;
-			if (!gpb_outer_has(context, item->item))
+			if (!outer_has(context, item->item))
 				context->elsewhere = true;
 			return copyObject(item->item);
 		}
 	}
-	return expression_tree_mutator(node, gpb_outer_value_mutator, context);
+	return expression_tree_mutator(node, outer_value_mutator, context);
 }
 
 /* ---- does an index hold what is asked for? ---- */
 
 /* Fill in *having, HAVING over the items; false if it needs anything else. */
 static bool
-gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
+lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
 {
 	ListCell   *lc;
 
@@ -240,10 +240,10 @@ gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **havi
 		return false;
 	for_each_from(lc, columns->aggrefs, list_length(columns->items))
 		columns->items = lappend(columns->items,
-								 gpb_lateral_item(innerrel, lfirst(lc),
-												  foreach_current_index(lc)));
+								 lateral_item(innerrel, lfirst(lc),
+											  foreach_current_index(lc)));
 	*having = gpb_order_clauses(innerrel->subroot, *having);
-	*having = (List *) gpb_item_mutator((Node *) *having, columns);
+	*having = (List *) item_mutator((Node *) *having, columns);
 	return true;
 }
 
@@ -252,8 +252,8 @@ gpb_lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **havi
  * subquery.
  */
 static bool
-gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
-						List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
+match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
+					List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
 {
 	GpbOuterValues outer = {root, innerrel->subplan_params, outerrel->relids, false};
 	GpbRangeAggregatePlan *plan = &candidate->plan;
@@ -261,17 +261,17 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 	GpbSubqueryMatch match;
 
 	memset(candidate, 0, sizeof(*candidate));
-	if (!gpb_lateral_columns(innerrel, restrictlist, &columns) ||
-		!gpb_lateral_having(innerrel, &columns, &plan->having) || columns.aggrefs == NIL ||
+	if (!lateral_columns(innerrel, restrictlist, &columns) ||
+		!lateral_having(innerrel, &columns, &plan->having) || columns.aggrefs == NIL ||
 		!gpb_match_subquery(innerrel->subroot, index, columns.aggrefs, &match))
 		return false;
 	candidate->index = index;
 	candidate->entries = match.entries;
 	candidate->results = list_concat_copy(columns.items, columns.columns);
 	plan->range = match.range;
-	plan->values = (List *) gpb_outer_value_mutator((Node *) match.values, &outer);
-	plan->having = (List *) gpb_outer_value_mutator((Node *) plan->having, &outer);
-	plan->computed = (List *) gpb_outer_value_mutator((Node *) columns.expressions, &outer);
+	plan->values = (List *) outer_value_mutator((Node *) match.values, &outer);
+	plan->having = (List *) outer_value_mutator((Node *) plan->having, &outer);
+	plan->computed = (List *) outer_value_mutator((Node *) columns.expressions, &outer);
 	plan->keep_empty = true;
 	return !outer.elsewhere;
 }
@@ -280,8 +280,8 @@ gpb_match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *inn
 
 /* May the outer path be joined to the subquery?  *required is what its parameters come from. */
 static bool
-gpb_lateral_outer_fits(RelOptInfo *innerrel, JoinPathExtraData *extra, Path *outer,
-					   Relids *required)
+lateral_outer_fits(RelOptInfo *innerrel, JoinPathExtraData *extra, Path *outer,
+				   Relids *required)
 {
 	*required = PATH_REQ_OUTER(outer);
 	return bms_is_empty(*required) ||
@@ -294,9 +294,9 @@ gpb_lateral_outer_fits(RelOptInfo *innerrel, JoinPathExtraData *extra, Path *out
  * node opens the table under the statement's lock, which a worker does not have.
  */
 static void
-gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
-					 JoinType jointype, JoinPathExtraData *extra,
-					 const GpbLateralCandidate *candidate, Path *outer)
+add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
+				 JoinType jointype, JoinPathExtraData *extra,
+				 const GpbLateralCandidate *candidate, Path *outer)
 {
 	const GpbRangeAggregatePlan *plan = &candidate->plan;
 	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
@@ -305,9 +305,9 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
 	QualCost	qual_cost;
 	Relids		required;
 
-	if (!gpb_lateral_outer_fits(innerrel, extra, outer, &required))
+	if (!lateral_outer_fits(innerrel, extra, outer, &required))
 		return;
-	path = gpb_make_path(sizeof(GpbLateralPath), &gpb_lateral_path_methods, joinrel,
+	path = gpb_make_path(sizeof(GpbLateralPath), &lateral_path_methods, joinrel,
 						 joinrel->reltarget);
 	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  innerrel->cheapest_total_path,
@@ -337,7 +337,7 @@ gpb_add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerre
  * below it?
  */
 static bool
-gpb_lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
+lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
 	return extra->restrictlist != NIL || innerrel->baserestrictinfo != NIL ||
 		innerrel->subroot->parse->havingQual != NULL;
@@ -363,7 +363,7 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		joinrel->reloptkind != RELOPT_JOINREL ||
 		innerrel->subroot == NULL || IS_DUMMY_REL(innerrel) || IS_DUMMY_REL(outerrel) ||
 		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive() ||
-		(jointype == JOIN_LEFT && gpb_lateral_has_clauses(innerrel, extra)))
+		(jointype == JOIN_LEFT && lateral_has_clauses(innerrel, extra)))
 		return;
 	table = gpb_subquery_table(innerrel->subroot);
 	if (table == NULL)
@@ -373,12 +373,12 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		GpbLateralCandidate candidate;
 		ListCell   *outer;
 
-		if (!gpb_match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
-									 lfirst_node(IndexOptInfo, lc), &candidate))
+		if (!match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
+								 lfirst_node(IndexOptInfo, lc), &candidate))
 			continue;
 		foreach(outer, outerrel->pathlist)
-			gpb_add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,
-								 lfirst(outer));
+			add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,
+							 lfirst(outer));
 	}
 }
 
@@ -391,7 +391,7 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
  * nested loop may set.
  */
 static Plan *
-gpb_unrun_subquery(Index relid)
+unrun_subquery(Index relid)
 {
 	SubqueryScan *scan = makeNode(SubqueryScan);
 	Result	   *nothing = makeNode(Result);
@@ -404,12 +404,12 @@ gpb_unrun_subquery(Index relid)
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-				 List *clauses, List *custom_plans)
+plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+			 List *clauses, List *custom_plans)
 {
 	GpbLateralPath *own = (GpbLateralPath *) path;
 
 	return gpb_make_range_aggregate(path, tlist, own->clauses, linitial(custom_plans),
-									list_make1(gpb_unrun_subquery(own->relid)), own->results,
+									list_make1(unrun_subquery(own->relid)), own->results,
 									&own->plan);
 }

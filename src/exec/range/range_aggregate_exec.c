@@ -23,7 +23,7 @@
 
 /* Prepare to compare outer rows by the group columns. */
 static void
-gpb_begin_groups(GpbRangeAggregateScan *scan)
+begin_groups(GpbRangeAggregateScan *scan)
 {
 	const GpbRangeAggregatePlan *plan = &scan->plan;
 	TupleDesc	descriptor = ExecGetResultType(scan->node.child);
@@ -41,7 +41,7 @@ gpb_begin_groups(GpbRangeAggregateScan *scan)
 
 /* Prepare the columns that are computed from items, and the conditions on items. */
 static void
-gpb_begin_computed(GpbRangeAggregateScan *scan)
+begin_computed(GpbRangeAggregateScan *scan)
 {
 	ListCell   *lc;
 
@@ -54,7 +54,7 @@ gpb_begin_computed(GpbRangeAggregateScan *scan)
 }
 
 static void
-gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
+begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	const GpbRowRange *range = &scan->plan.range;
@@ -70,10 +70,10 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	scan->node.opened_heap = true;
 	scan->values = gpb_range_values_begin(scan->node.index, range->nconditions, range->conditions,
 										  scan->plan.values, &css->ss.ps);
-	gpb_begin_computed(scan);
+	begin_computed(scan);
 	scan->rows = gpb_outer_begin(ExecGetResultType(scan->node.child));
 	scan->limit = GPB_FIRST_BATCH;
-	gpb_begin_groups(scan);
+	begin_groups(scan);
 }
 
 /*
@@ -81,7 +81,7 @@ gpb_begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
  * batch, so what they take must be known when rows are read.
  */
 static GpbRangeTotals *
-gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
+range_aggregate_totals(GpbRangeAggregateScan *scan)
 {
 	MemoryContext caller;
 
@@ -101,15 +101,15 @@ gpb_range_aggregate_totals(GpbRangeAggregateScan *scan)
 
 /* Bytes of an outer row that is passed by value, with its range and its answer */
 static Size
-gpb_range_row_bytes(GpbRangeAggregateScan *scan)
+range_row_bytes(GpbRangeAggregateScan *scan)
 {
 	return gpb_row_bytes(scan->plan.nouter) +
-		gpb_range_totals_width(gpb_range_aggregate_totals(scan));
+		gpb_range_totals_width(range_aggregate_totals(scan));
 }
 
 /* Make room for n rows; the rows of the last batch are lost. */
 static void
-gpb_reserve_rows(GpbRangeAggregateScan *scan, uint32 n)
+reserve_outer_rows(GpbRangeAggregateScan *scan, uint32 n)
 {
 	gpb_outer_clear(scan->rows, n);
 	if (n <= scan->capacity)
@@ -130,7 +130,7 @@ gpb_reserve_rows(GpbRangeAggregateScan *scan, uint32 n)
 
 /* Put an outer row into the scan tuple; the results are NULL. */
 static inline void
-gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
+load_outer_row(GpbRangeAggregateScan *scan, uint32 row)
 {
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 
@@ -143,14 +143,14 @@ gpb_load_row(GpbRangeAggregateScan *scan, uint32 row)
 
 /* Add the range, if there is one, of the outer row in the slot, number "row" of its batch. */
 static inline void
-gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
+add_row_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 
 	if (!gpb_range_values_are_columns(scan->values))
 	{
 		ResetExprContext(econtext);
-		gpb_load_row(scan, row);
+		load_outer_row(scan, row);
 		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
 	}
 	if (gpb_range_of_row(scan->values, econtext, slot,
@@ -162,7 +162,7 @@ gpb_add_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 
 /* Is the outer row in the slot, number "row" of its batch, the first of a group? */
 static bool
-gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
+row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 
@@ -188,9 +188,9 @@ gpb_row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 r
  * none.
  */
 static bool
-gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
+read_outer_rows(GpbRangeAggregateScan *scan, uint32 limit)
 {
-	Size		row_bytes = gpb_range_row_bytes(scan);
+	Size		row_bytes = range_row_bytes(scan);
 	Size		memory = gpb_rows_memory();
 	uint32		row;
 
@@ -208,8 +208,8 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
 		}
 		gpb_outer_add(scan->rows, slot);
 		if (scan->same_group != NULL)
-			scan->starts_group[row] = gpb_row_starts_group(scan, slot, row);
-		gpb_add_range(scan, slot, row);
+			scan->starts_group[row] = row_starts_group(scan, slot, row);
+		add_row_range(scan, slot, row);
 	}
 	/* a batch that was cut short by memory is not followed by a larger one */
 	if (row == limit)
@@ -222,7 +222,7 @@ gpb_read_rows(GpbRangeAggregateScan *scan, uint32 limit)
  * of goes.  What was kept when an earlier batch went stays where it is.
  */
 static void
-gpb_keep_first(GpbRangeAggregateScan *scan)
+keep_first(GpbRangeAggregateScan *scan)
 {
 	if (scan->group_open && TupIsNull(scan->kept))
 		ExecCopySlot(scan->kept, scan->node.css.ss.ss_ScanTupleSlot);
@@ -234,7 +234,7 @@ gpb_keep_first(GpbRangeAggregateScan *scan)
  * Put the open group's first row into the scan tuple again; its values stay where they were kept.
  */
 static void
-gpb_restore_first(GpbRangeAggregateScan *scan)
+restore_first(GpbRangeAggregateScan *scan)
 {
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	int			natts = tuple->tts_tupleDescriptor->natts;
@@ -247,9 +247,9 @@ gpb_restore_first(GpbRangeAggregateScan *scan)
 	ExecStoreVirtualTuple(tuple);
 }
 
-/* Give back the rows that gpb_keep_first() kept. */
+/* Give back the rows that keep_first() kept. */
 static void
-gpb_forget_first(GpbRangeAggregateScan *scan)
+forget_first(GpbRangeAggregateScan *scan)
 {
 	if (scan->first == NULL)
 		return;
@@ -259,21 +259,21 @@ gpb_forget_first(GpbRangeAggregateScan *scan)
 
 /* Read the next batch of outer rows and aggregate their ranges; false if there are no rows. */
 static bool
-gpb_load_batch(GpbRangeAggregateScan *scan)
+load_outer_batch(GpbRangeAggregateScan *scan)
 {
 	uint32		limit;
 	bool		more;
 
 	if (scan->outer_done)
 		return false;
-	limit = Min(scan->limit, gpb_most_rows(gpb_range_row_bytes(scan)));
+	limit = Min(scan->limit, gpb_most_rows(range_row_bytes(scan)));
 	if (scan->same_group != NULL)
-		gpb_keep_first(scan);
-	gpb_reserve_rows(scan, limit);
+		keep_first(scan);
+	reserve_outer_rows(scan, limit);
 	scan->nranges = 0;
 	scan->next = 0;
-	more = gpb_read_rows(scan, limit);
-	gpb_restore_first(scan);
+	more = read_outer_rows(scan, limit);
+	restore_first(scan);
 	if (more)
 		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
 	return more;
@@ -283,9 +283,9 @@ gpb_load_batch(GpbRangeAggregateScan *scan)
 
 /* Begin a group with an outer row. */
 static inline void
-gpb_open_group(GpbRangeAggregateScan *scan, uint32 row)
+open_group(GpbRangeAggregateScan *scan, uint32 row)
 {
-	gpb_load_row(scan, row);
+	load_outer_row(scan, row);
 	if (scan->kept != NULL)
 		ExecClearTuple(scan->kept);
 	gpb_range_group_init(scan->totals);
@@ -294,7 +294,7 @@ gpb_open_group(GpbRangeAggregateScan *scan, uint32 row)
 
 /* Add what an outer row's range has to the open group. */
 static inline void
-gpb_add_to_group(GpbRangeAggregateScan *scan, uint32 row)
+add_to_group(GpbRangeAggregateScan *scan, uint32 row)
 {
 	uint32		range = scan->row_range[row];
 
@@ -308,17 +308,17 @@ gpb_add_to_group(GpbRangeAggregateScan *scan, uint32 row)
  * Add rows to the open group until another begins; false if the outer rows end, or the batch does.
  */
 static bool
-gpb_fill_group(GpbRangeAggregateScan *scan)
+fill_group(GpbRangeAggregateScan *scan)
 {
 	uint32		n = gpb_outer_count(scan->rows);
 
 	while (scan->next < n)
 	{
 		if (!scan->group_open)
-			gpb_open_group(scan, scan->next);
+			open_group(scan, scan->next);
 		else if (scan->same_group == NULL || scan->starts_group[scan->next])
 			return true;
-		gpb_add_to_group(scan, scan->next++);
+		add_to_group(scan, scan->next++);
 	}
 	return false;
 }
@@ -328,15 +328,15 @@ gpb_fill_group(GpbRangeAggregateScan *scan)
  * false if there are no more.
  */
 static bool
-gpb_next_group(GpbRangeAggregateScan *scan)
+next_group(GpbRangeAggregateScan *scan)
 {
 	scan->group_open = false;
-	while (!gpb_fill_group(scan))
+	while (!fill_group(scan))
 	{
 		/* without group columns a row is done with its batch */
 		if (scan->group_open && (scan->same_group == NULL || scan->outer_done))
 			return true;
-		if (!gpb_load_batch(scan))
+		if (!load_outer_batch(scan))
 			return scan->group_open;
 	}
 	return true;
@@ -346,7 +346,7 @@ gpb_next_group(GpbRangeAggregateScan *scan)
 
 /* Fill in the columns of the scan tuple that are computed from its items. */
 static void
-gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
+compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
 {
 	int			first = scan->plan.nouter + scan->plan.range.nitems;
 	int			i;
@@ -359,7 +359,7 @@ gpb_compute_columns(GpbRangeAggregateScan *scan, TupleTableSlot *tuple)
 
 /* The open group as it comes out of the node; NULL if a condition rejects it, or it is left out. */
 static TupleTableSlot *
-gpb_group_result(GpbRangeAggregateScan *scan)
+group_result(GpbRangeAggregateScan *scan)
 {
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
@@ -378,7 +378,7 @@ gpb_group_result(GpbRangeAggregateScan *scan)
 		InstrCountFiltered1(ps, 1);
 		return NULL;
 	}
-	gpb_compute_columns(scan, tuple);
+	compute_columns(scan, tuple);
 	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
 	{
 		InstrCountFiltered1(ps, 1);
@@ -388,7 +388,7 @@ gpb_group_result(GpbRangeAggregateScan *scan)
 }
 
 static TupleTableSlot *
-gpb_exec_range_aggregate(CustomScanState *css)
+exec_range_aggregate(CustomScanState *css)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	TupleTableSlot *result = NULL;
@@ -397,21 +397,21 @@ gpb_exec_range_aggregate(CustomScanState *css)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(css->ss.ps.ps_ExprContext);
-		if (!gpb_next_group(scan))
+		if (!next_group(scan))
 			return NULL;
-		result = gpb_group_result(scan);
+		result = group_result(scan);
 	}
 	return result;
 }
 
 /* What was read and not used is forgotten; batches begin small again. */
 static void
-gpb_rescan_range_aggregate(CustomScanState *css)
+rescan_range_aggregate(CustomScanState *css)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	gpb_forget_first(scan);
+	forget_first(scan);
 	gpb_outer_clear(scan->rows, 0);
 	scan->next = 0;
 	scan->group_open = false;
@@ -421,12 +421,12 @@ gpb_rescan_range_aggregate(CustomScanState *css)
 }
 
 static void
-gpb_end_range_aggregate(CustomScanState *css)
+end_range_aggregate(CustomScanState *css)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	gpb_forget_first(scan);
+	forget_first(scan);
 	if (scan->totals != NULL)
 		gpb_range_totals_end(scan->totals);
 	if (scan->rows != NULL)
@@ -436,9 +436,9 @@ gpb_end_range_aggregate(CustomScanState *css)
 
 const GpbNodeKind gpb_range_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeRangeAggregate", GpbRangeAggregateScan),
-	.exec.BeginCustomScan = gpb_begin_range_aggregate,
-	.exec.ExecCustomScan = gpb_exec_range_aggregate,
-	.exec.EndCustomScan = gpb_end_range_aggregate,
-	.exec.ReScanCustomScan = gpb_rescan_range_aggregate,
+	.exec.BeginCustomScan = begin_range_aggregate,
+	.exec.ExecCustomScan = exec_range_aggregate,
+	.exec.EndCustomScan = end_range_aggregate,
+	.exec.ReScanCustomScan = rescan_range_aggregate,
 	.exec.ExplainCustomScan = gpb_range_aggregate_explain
 };

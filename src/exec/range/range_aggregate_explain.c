@@ -18,8 +18,8 @@
 
 /* Show the columns that make a group, as the outer plan has them. */
 static void
-gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
-				  ExplainState *es)
+explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
+			  ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
 	List	   *columns = NIL;
@@ -41,7 +41,7 @@ gpb_explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *anc
 
 /* An item as EXPLAIN shows it: "sum(fare)" */
 static char *
-gpb_item_text(const GpbRowRange *range, const GpbAggregateItem *item)
+item_text(const GpbRowRange *range, const GpbAggregateItem *item)
 {
 	char	   *name = get_func_name(item->aggregate);
 
@@ -56,7 +56,7 @@ gpb_item_text(const GpbRowRange *range, const GpbAggregateItem *item)
  * is; an item need not be a column that could be shown.
  */
 static Node *
-gpb_show_items_mutator(Node *node, void *argument)
+show_items_mutator(Node *node, void *argument)
 {
 	const GpbRangeAggregatePlan *plan = argument;
 
@@ -66,14 +66,14 @@ gpb_show_items_mutator(Node *node, void *argument)
 		Var		   *var = (Var *) node;
 
 		shown->subLinkType = EXPR_SUBLINK;
-		shown->plan_name = gpb_item_text(&plan->range,
-										 &plan->range.items[var->varattno - plan->nouter - 1]);
+		shown->plan_name = item_text(&plan->range,
+									 &plan->range.items[var->varattno - plan->nouter - 1]);
 		shown->firstColType = var->vartype;
 		shown->firstColTypmod = var->vartypmod;
 		shown->firstColCollation = var->varcollid;
 		return (Node *) shown;
 	}
-	return expression_tree_mutator(node, gpb_show_items_mutator, argument);
+	return expression_tree_mutator(node, show_items_mutator, argument);
 }
 
 void
@@ -82,9 +82,9 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	Node	   *having;
 
-	gpb_explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
-	having = gpb_show_items_mutator((Node *) scan->plan.having, &scan->plan);
+	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
 	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)

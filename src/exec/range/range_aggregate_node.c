@@ -17,7 +17,7 @@
 /* ---- how its fields travel ---- */
 
 static void
-gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
+range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 {
 	List	  **private = &scan->custom_private;
 	int			i;
@@ -78,7 +78,7 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	nfilled = plan->nouter + plan->range.nitems;
 	scan = gpb_make_node(&gpb_range_aggregate_node, path, 0, tlist, qual, lcons(outer, unrun),
 						 columns);
-	gpb_range_aggregate_put(plan, scan);
+	range_aggregate_put(plan, scan);
 	gpb_check_expressions(path, scan, plan->values, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1, list_length(columns));

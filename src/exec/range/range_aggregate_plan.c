@@ -34,12 +34,12 @@
 #include "exec/common/settings.h"
 #include "exec/range/range_aggregate.h"
 
-static Plan *gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-									  List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+								  List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_range_aggregate_path_methods = {
+static const CustomPathMethods range_aggregate_path_methods = {
 	.CustomName = "GpubtreeRangeAggregate",
-	.PlanCustomPath = gpb_plan_range_aggregate
+	.PlanCustomPath = plan_range_aggregate
 };
 
 /* One way to answer the query: a table to be joined last, and an index of it */
@@ -55,7 +55,7 @@ typedef struct GpbRangeCandidate
 	List	   *having;			/* conditions on the groups */
 	bool		unique;			/* no two outer rows are in one group */
 
-	/* found by gpb_match_range_index */
+	/* found by match_range_index */
 	List	   *aggrefs;
 	double		entries;		/* in one outer row's range */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
@@ -74,7 +74,7 @@ typedef struct GpbRangePath
 
 /* A grouped query without what core computes along with the groups, or before them. */
 static bool
-gpb_query_is_grouped(PlannerInfo *root)
+query_is_grouped(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
@@ -85,7 +85,7 @@ gpb_query_is_grouped(PlannerInfo *root)
 
 /* Does the expression need nothing but the outer side? */
 static bool
-gpb_is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, Node *expression)
+is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, Node *expression)
 {
 	return bms_is_subset(pull_varnos(root, expression), candidate->outerrel->relids);
 }
@@ -95,7 +95,7 @@ gpb_is_outer_expression(PlannerInfo *root, const GpbRangeCandidate *candidate, N
  * false if these need anything else that is not of the outer side.
  */
 static bool
-gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
+collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
 {
 	List	   *needed = list_concat_copy(candidate->grouped_rel->reltarget->exprs,
 										  candidate->having);
@@ -110,7 +110,7 @@ gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
 		if (IsA(node, Aggref))
 			candidate->aggrefs = list_append_unique(candidate->aggrefs, node);
 		else if ((!IsA(node, Var) && !IsA(node, PlaceHolderVar)) ||
-				 !gpb_is_outer_expression(root, candidate, node))
+				 !is_outer_expression(root, candidate, node))
 			return false;
 	}
 	return true;
@@ -118,7 +118,7 @@ gpb_collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
 
 /* Collect the expressions that the query groups by, all of the outer side, and their operators. */
 static bool
-gpb_collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
+collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
 {
 	GpbRangeAggregatePlan *plan = &candidate->plan;
 	int			n = list_length(root->parse->groupClause);
@@ -131,7 +131,7 @@ gpb_collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
 
-		if (!gpb_is_outer_expression(root, candidate, expression) ||
+		if (!is_outer_expression(root, candidate, expression) ||
 			contain_volatile_functions(expression) || contain_subplans(expression))
 			return false;
 		plan->group_operator[plan->ngroup] = clause->eqop;
@@ -146,7 +146,7 @@ gpb_collect_groups(PlannerInfo *root, GpbRangeCandidate *candidate)
 
 /* Is there a group for each value, by the index's operator, of this column of it? */
 static bool
-gpb_column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *index, int column)
+column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *index, int column)
 {
 	const GpbRangeAggregatePlan *plan = &candidate->plan;
 	ListCell   *lc;
@@ -168,7 +168,7 @@ gpb_column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *in
 
 /* May the column be NULL? */
 static bool
-gpb_column_is_nullable(Oid table, AttrNumber column)
+column_is_nullable(Oid table, AttrNumber column)
 {
 	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
 	bool		nullable;
@@ -185,7 +185,7 @@ gpb_column_is_nullable(Oid table, AttrNumber column)
  * one group, but are many rows to a unique index; so no column may be NULL.
  */
 static bool
-gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
+groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 {
 	RelOptInfo *rel = candidate->outerrel;
 	ListCell   *lc;
@@ -202,8 +202,8 @@ gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 		int			c;
 
 		for (c = 0; unique && c < index->nkeycolumns; c++)
-			unique = gpb_column_is_grouped(candidate, index, c) &&
-				!gpb_column_is_nullable(table, index->indexkeys[c]);
+			unique = column_is_grouped(candidate, index, c) &&
+				!column_is_nullable(table, index->indexkeys[c]);
 		if (unique)
 			return true;
 	}
@@ -214,7 +214,7 @@ gpb_groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 
 /* Add a condition, and its value, to the candidate's. */
 static void
-gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, Expr *value)
+add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, Expr *value)
 {
 	GpbRowRange *range = &candidate->plan.range;
 
@@ -227,8 +227,8 @@ gpb_add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *conditi
  * it saw ahead of a row-level security policy, or belongs above the outer join.
  */
 static bool
-gpb_add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
-				List *rinfos, bool joining)
+add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
+			List *rinfos, bool joining)
 {
 	ListCell   *lc;
 
@@ -247,14 +247,14 @@ gpb_add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *i
 			continue;
 		if (!gpb_match_range_condition(root, index, rinfo->clause, &condition, &value))
 			return false;
-		gpb_add_condition(candidate, &condition, value);
+		add_condition(candidate, &condition, value);
 	}
 	return true;
 }
 
 /* Fill in the candidate for an index of its table; false if it cannot answer the query. */
 static bool
-gpb_match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
 {
 	GpbRowRange *range = &candidate->plan.range;
 
@@ -266,8 +266,8 @@ gpb_match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptI
 							  (list_length(candidate->clauses) +
 							   list_length(index->indrestrictinfo)));
 	candidate->plan.values = NIL;
-	if (!gpb_add_clauses(root, candidate, index, candidate->clauses, true) ||
-		!gpb_add_clauses(root, candidate, index, index->indrestrictinfo, false) ||
+	if (!add_clauses(root, candidate, index, candidate->clauses, true) ||
+		!add_clauses(root, candidate, index, index->indrestrictinfo, false) ||
 		!gpb_match_batch_aggrefs(index, candidate->aggrefs, &range->items))
 		return false;
 	range->nitems = list_length(candidate->aggrefs);
@@ -282,7 +282,7 @@ gpb_match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptI
 
 /* The outer path with the group expressions among its columns */
 static Path *
-gpb_add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
+add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 {
 	PathTarget *target = copy_pathtarget(outer->pathtarget);
 	bool		added = false;
@@ -308,7 +308,7 @@ gpb_add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Pat
  * the same price one in any order wins, and an outer order is not for nothing.
  */
 static List *
-gpb_result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
+result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 {
 	if (candidate->plan.ngroup > 0)
 		return root->group_pathkeys;
@@ -319,17 +319,17 @@ gpb_result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *ou
 
 /* Make the path over an outer path that is in the order that the node needs. */
 static CustomPath *
-gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
-							  IndexOptInfo *index, Path *outer, double rows)
+make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
+						  IndexOptInfo *index, Path *outer, double rows)
 {
 	const GpbRowRange *range = &candidate->plan.range;
-	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &gpb_range_aggregate_path_methods,
+	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
 	QualCost	having;
 
 	path->path.rows = rows;
-	path->path.pathkeys = gpb_result_order(root, candidate, outer);
+	path->path.pathkeys = result_order(root, candidate, outer);
 	gpb_range_aggregate_cost(root, index, outer, range->items, range->nitems,
 							 candidate->entries, rows, path->path.pathtarget,
 							 &path->path.startup_cost, &path->path.total_cost);
@@ -347,7 +347,7 @@ gpb_make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 
 /* Offer the paths for an index: over each outer path in order, and over the cheapest, sorted. */
 static void
-gpb_add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
 {
 	RelOptInfo *outerrel = candidate->outerrel;
 	bool		sorted = false;
@@ -365,24 +365,24 @@ gpb_add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, Index
 			continue;
 		sorted |= outer == outerrel->cheapest_total_path;
 		if (candidate->plan.ngroup > 0)
-			outer = gpb_add_group_columns(root, candidate, outer);
+			outer = add_group_columns(root, candidate, outer);
 		add_path(candidate->grouped_rel,
-				 (Path *) gpb_make_range_aggregate_path(root, candidate, index, outer, rows));
+				 (Path *) make_range_aggregate_path(root, candidate, index, outer, rows));
 	}
 	if (!sorted)
 	{
-		Path	   *outer = gpb_add_group_columns(root, candidate,
-												  outerrel->cheapest_total_path);
+		Path	   *outer = add_group_columns(root, candidate,
+											  outerrel->cheapest_total_path);
 
 		outer = (Path *) create_sort_path(root, outerrel, outer, root->group_pathkeys, -1.0);
 		add_path(candidate->grouped_rel,
-				 (Path *) gpb_make_range_aggregate_path(root, candidate, index, outer, rows));
+				 (Path *) make_range_aggregate_path(root, candidate, index, outer, rows));
 	}
 }
 
 /* The outer join whose nullable side is the table alone, or NULL */
 static SpecialJoinInfo *
-gpb_find_left_join(PlannerInfo *root, RelOptInfo *innerrel)
+find_left_join(PlannerInfo *root, RelOptInfo *innerrel)
 {
 	ListCell   *lc;
 
@@ -398,11 +398,11 @@ gpb_find_left_join(PlannerInfo *root, RelOptInfo *innerrel)
 
 /* Offer the paths in which one table is the inner one. */
 static void
-gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
-					RelOptInfo *innerrel, List *having)
+add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
+				RelOptInfo *innerrel, List *having)
 {
 	GpbRangeCandidate candidate = {0};
-	SpecialJoinInfo *left = gpb_find_left_join(root, innerrel);
+	SpecialJoinInfo *left = find_left_join(root, innerrel);
 	ListCell   *lc;
 
 	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, left))
@@ -413,8 +413,8 @@ gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 	candidate.outerrel = gpb_find_outer_side(root, joinrel, innerrel);
 	candidate.left = left != NULL;
 	candidate.having = having;
-	if (candidate.outerrel == NULL || !gpb_collect_group_aggrefs(root, &candidate) ||
-		!gpb_collect_groups(root, &candidate))
+	if (candidate.outerrel == NULL || !collect_group_aggrefs(root, &candidate) ||
+		!collect_groups(root, &candidate))
 		return;
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
@@ -422,15 +422,15 @@ gpb_add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
-	if (gpb_groups_are_unique(root, &candidate))
+	if (groups_are_unique(root, &candidate))
 		candidate.plan.ngroup = 0;
 
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_match_range_index(root, &candidate, index))
-			gpb_add_range_index_paths(root, &candidate, index);
+		if (match_range_index(root, &candidate, index))
+			add_range_index_paths(root, &candidate, index);
 	}
 }
 
@@ -441,14 +441,14 @@ gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 	int			relid = -1;
 
 	if (!gpb_enable_rangeaggregate || input_rel->reloptkind != RELOPT_JOINREL ||
-		IS_DUMMY_REL(input_rel) || !gpb_query_is_grouped(root))
+		IS_DUMMY_REL(input_rel) || !query_is_grouped(root))
 		return;
 	while ((relid = bms_next_member(input_rel->relids, relid)) >= 0)
 	{
 		RelOptInfo *innerrel = find_base_rel(root, relid);
 
-		gpb_add_range_table(root, input_rel, grouped_rel, innerrel,
-							(List *) root->parse->havingQual);
+		add_range_table(root, input_rel, grouped_rel, innerrel,
+						(List *) root->parse->havingQual);
 	}
 }
 
@@ -456,8 +456,8 @@ gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 
 /* PlanCustomPath: now the outer plan tells where the group columns are. */
 static Plan *
-gpb_plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-						 List *tlist, List *clauses, List *custom_plans)
+plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					 List *tlist, List *clauses, List *custom_plans)
 {
 	GpbRangePath *own = (GpbRangePath *) path;
 	GpbRangeAggregatePlan plan = own->plan;

@@ -40,7 +40,7 @@ typedef struct GpbPercentileScan
 } GpbPercentileScan;
 
 static void
-gpb_begin_percentile(CustomScanState *css, EState *estate, int eflags)
+begin_percentile(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
@@ -76,7 +76,7 @@ typedef struct GpbWantedRank
 	uint64		place;
 } GpbWantedRank;
 
-#define ST_SORT gpb_sort_wanted
+#define ST_SORT sort_wanted
 #define ST_ELEMENT_TYPE GpbWantedRank
 #define ST_COMPARE(a, b) ((a)->rank < (b)->rank ? -1 : (a)->rank > (b)->rank)
 #define ST_SCOPE static
@@ -108,7 +108,7 @@ typedef struct GpbPercentileForm
 
 /* Raise what core raises about such a fraction. */
 static void
-gpb_require_fraction(float8 fraction)
+require_fraction(float8 fraction)
 {
 	if (fraction < 0 || fraction > 1 || isnan(fraction))
 		ereport(ERROR,
@@ -121,7 +121,7 @@ gpb_require_fraction(float8 fraction)
  * are at least this fraction of all rows.  There is at least one row.
  */
 static void
-gpb_want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
+want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
 {
 	int64		rank = Max((int64) ceil(fraction * ranks->total), 1) - 1;
 
@@ -141,19 +141,19 @@ gpb_want_fraction(GpbWantedRanks *ranks, bool descending, float8 fraction)
 
 /* percentile_disc(fraction); errors come before the question whether there are rows, as in core. */
 static void
-gpb_want_one(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum fraction,
-			 GpbPercentileForm *form)
+want_one(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum fraction,
+		 GpbPercentileForm *form)
 {
-	gpb_require_fraction(DatumGetFloat8(fraction));
+	require_fraction(DatumGetFloat8(fraction));
 	form->isnull = ranks->total == 0;
 	if (!form->isnull)
-		gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(fraction));
+		want_fraction(ranks, percentile->descending, DatumGetFloat8(fraction));
 }
 
 /* percentile_disc(array): the result has the array's form, and NULL where that has. */
 static void
-gpb_want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum array,
-			  GpbPercentileForm *form)
+want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum array,
+		  GpbPercentileForm *form)
 {
 	Datum	   *values;
 	int			i;
@@ -167,12 +167,12 @@ gpb_want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum arra
 	for (i = 0; i < form->n; i++)
 	{
 		if (!form->nulls[i])
-			gpb_require_fraction(DatumGetFloat8(values[i]));
+			require_fraction(DatumGetFloat8(values[i]));
 	}
 	for (i = 0; i < form->n; i++)
 	{
 		if (!form->nulls[i])
-			gpb_want_fraction(ranks, percentile->descending, DatumGetFloat8(values[i]));
+			want_fraction(ranks, percentile->descending, DatumGetFloat8(values[i]));
 	}
 	pfree(values);
 }
@@ -181,7 +181,7 @@ gpb_want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum arra
 
 /* Find the keys of all ranks together. */
 static void
-gpb_find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
+find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 {
 	MemoryContext context = CurrentMemoryContext;
 	int64	   *sorted;
@@ -193,7 +193,7 @@ gpb_find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 	sorted = MemoryContextAllocHuge(context, sizeof(int64) * ranks->n);
 	found = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
 	ranks->keys = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
-	gpb_sort_wanted(ranks->wanted, ranks->n);
+	sort_wanted(ranks->wanted, ranks->n);
 	for (i = 0; i < ranks->n; i++)
 		sorted[i] = ranks->wanted[i].rank;
 	gpb_rank_keys(finder, sorted, ranks->n, found);
@@ -205,8 +205,8 @@ gpb_find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 
 /* The value of a percentile whose keys begin at *keys, which moves beyond them. */
 static Datum
-gpb_percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
-					 const GpbPercentileForm *form, const uint64 **keys)
+percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
+				 const GpbPercentileForm *form, const uint64 **keys)
 {
 	Datum	   *values;
 	int16		length;
@@ -234,7 +234,7 @@ gpb_percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
 /* ---- the answer ---- */
 
 static void
-gpb_keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
+keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
 {
 	gpb_batch_counters_add(&scan->counters, counters);
 	if (scan->counters.engine != scan->engine)
@@ -244,7 +244,7 @@ gpb_keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
 
 /* Evaluate the fractions: errors are those of the first percentile that has one. */
 static GpbPercentileForm *
-gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
+want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	GpbPercentileForm *forms = palloc0(sizeof(GpbPercentileForm) * scan->plan.npercentiles);
@@ -257,7 +257,7 @@ gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 														 &form->isnull);
 
 		if (!form->isnull)
-			(scan->plan.percentiles[i].many ? gpb_want_many : gpb_want_one)
+			(scan->plan.percentiles[i].many ? want_many : want_one)
 				(ranks, &scan->plan.percentiles[i], fraction, form);
 	}
 	return forms;
@@ -268,8 +268,8 @@ gpb_want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
  * the arrays.  Returns the number of rows.
  */
 static int64
-gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
-					   bool *isnull)
+answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *values,
+				   bool *isnull)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
 	GpbWantedRanks ranks = {.descending = (layout.flags & GPB_LAYOUT_DESC) != 0};
@@ -286,17 +286,17 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
 		gpb_rank_set_range(finder, *keys);
 		ranks.total = gpb_rank_total(finder);
 	}
-	forms = gpb_want_percentiles(scan, &ranks);
-	gpb_find_wanted(&ranks, finder);
+	forms = want_percentiles(scan, &ranks);
+	find_wanted(&ranks, finder);
 	next = ranks.keys;
 	for (i = 0; i < scan->plan.npercentiles; i++)
 	{
 		isnull[i] = forms[i].isnull;
 		if (!isnull[i])
-			values[i] = gpb_percentile_value(&layout, &scan->plan.percentiles[i], &forms[i], &next);
+			values[i] = percentile_value(&layout, &scan->plan.percentiles[i], &forms[i], &next);
 	}
 	gpb_rank_counters(finder, &counters);
-	gpb_keep_counters(scan, &counters);
+	keep_counters(scan, &counters);
 	gpb_rank_end(finder);
 	return ranks.total;
 }
@@ -306,8 +306,8 @@ gpb_answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *
  * total.  It is an aggregate itself, and tells which engine is right for the rest.
  */
 static void
-gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
-				  bool *isnull)
+answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
+			  bool *isnull)
 {
 	GpbRangeTotals *totals;
 	bool		counts = true;
@@ -326,7 +326,7 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
 	else if (keys != NULL)
 		gpb_range_totals_sum(totals, keys, 1);
 	gpb_range_group_final(totals, values, isnull);
-	gpb_keep_counters(scan, gpb_range_totals_counters(totals));
+	keep_counters(scan, gpb_range_totals_counters(totals));
 	gpb_range_totals_end(totals);
 }
 
@@ -335,7 +335,7 @@ gpb_answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total,
  * context.
  */
 static void
-gpb_answer_all(CustomScanState *css)
+answer_all(CustomScanState *css)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
@@ -350,9 +350,9 @@ gpb_answer_all(CustomScanState *css)
 	if (gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->node.index,
 								 css->ss.ps.ps_ExprContext, &range))
 		keys = &range;
-	total = gpb_answer_percentiles(scan, keys, tuple->tts_values + nitems,
-								   tuple->tts_isnull + nitems);
-	gpb_answer_others(scan, keys, total, tuple->tts_values, tuple->tts_isnull);
+	total = answer_percentiles(scan, keys, tuple->tts_values + nitems,
+							   tuple->tts_isnull + nitems);
+	answer_others(scan, keys, total, tuple->tts_values, tuple->tts_isnull);
 	ExecStoreVirtualTuple(tuple);
 	MemoryContextSwitchTo(caller);
 }
@@ -360,13 +360,13 @@ gpb_answer_all(CustomScanState *css)
 /* ---- the node ---- */
 
 static void
-gpb_end_percentile(CustomScanState *css)
+end_percentile(CustomScanState *css)
 {
 	gpb_close_node((GpbNode *) css);
 }
 
 static void
-gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
+explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 
@@ -378,8 +378,8 @@ gpb_explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 
 const GpbNodeKind gpb_percentile_node = {
 	GPB_NODE_KIND("GpubtreePercentile", GpbPercentileScan),
-	GPB_ONE_ROW(gpb_answer_all),
-	.exec.BeginCustomScan = gpb_begin_percentile,
-	.exec.EndCustomScan = gpb_end_percentile,
-	.exec.ExplainCustomScan = gpb_explain_percentile
+	GPB_ONE_ROW(answer_all),
+	.exec.BeginCustomScan = begin_percentile,
+	.exec.EndCustomScan = end_percentile,
+	.exec.ExplainCustomScan = explain_percentile
 };

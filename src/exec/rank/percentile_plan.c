@@ -29,12 +29,12 @@
 #include "exec/common/settings.h"
 #include "exec/rank/rank_node.h"
 
-static Plan *gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-								 List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+							 List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_percentile_path_methods = {
+static const CustomPathMethods percentile_path_methods = {
 	.CustomName = "GpubtreePercentile",
-	.PlanCustomPath = gpb_plan_percentile
+	.PlanCustomPath = plan_percentile
 };
 
 typedef struct GpbPercentilePath
@@ -46,7 +46,7 @@ typedef struct GpbPercentilePath
 } GpbPercentilePath;
 
 static bool
-gpb_is_percentile(const Aggref *aggref)
+is_percentile(const Aggref *aggref)
 {
 	return aggref->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
 		aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
@@ -54,7 +54,7 @@ gpb_is_percentile(const Aggref *aggref)
 
 /* Part the aggregates of a query; the fractions of the percentiles go to a list of their own. */
 static void
-gpb_part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
+part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
 {
 	ListCell   *lc;
 
@@ -63,7 +63,7 @@ gpb_part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fracti
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
 
-		if (!gpb_is_percentile(aggref))
+		if (!is_percentile(aggref))
 			*others = lappend(*others, aggref);
 		else
 		{
@@ -75,7 +75,7 @@ gpb_part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fracti
 
 /* Can the index answer this percentile_disc?  Fills *percentile if so. */
 static bool
-gpb_match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percentile)
+match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percentile)
 {
 	Node	   *fraction = (Node *) linitial(aggref->aggdirectargs);
 	Expr	   *argument = linitial_node(TargetEntry, aggref->args)->expr;
@@ -103,7 +103,7 @@ gpb_match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percent
  * fractions may have a rank in every part: then all are read again.
  */
 static Cost
-gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
+percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
 {
 	double		entries = clamp_row_est(index->rel->rows);
 	Cost		cost = gpb_rank_cost(root, index, entries, false);
@@ -131,8 +131,8 @@ gpb_percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentileP
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-						 List *others, List *percentiles, List *fractions)
+make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
+					 List *others, List *percentiles, List *fractions)
 {
 	PathTarget *target = grouped_rel->reltarget;
 	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
@@ -151,15 +151,15 @@ gpb_make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInf
 		return NULL;
 	foreach(lc, percentiles)
 	{
-		if (!gpb_match_percentile(lfirst_node(Aggref, lc), index,
-								  &plan.percentiles[foreach_current_index(lc)]))
+		if (!match_percentile(lfirst_node(Aggref, lc), index,
+							  &plan.percentiles[foreach_current_index(lc)]))
 			return NULL;
 	}
 
-	path = gpb_make_path(sizeof(GpbPercentilePath), &gpb_percentile_path_methods, index->rel,
+	path = gpb_make_path(sizeof(GpbPercentilePath), &percentile_path_methods, index->rel,
 						 target);
 	path->path.rows = 1;
-	path->path.startup_cost = target->cost.startup + gpb_percentile_cost(root, index, &plan);
+	path->path.startup_cost = target->cost.startup + percentile_cost(root, index, &plan);
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	own = (GpbPercentilePath *) path;
 	own->index = index;
@@ -181,14 +181,14 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
 		return;
-	gpb_part_aggrefs(aggrefs, &others, &percentiles, &fractions);
+	part_aggrefs(aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
 		return;
 	foreach(lc, input_rel->indexlist)
 	{
-		CustomPath *path = gpb_make_percentile_path(root, grouped_rel,
-													lfirst_node(IndexOptInfo, lc), others,
-													percentiles, fractions);
+		CustomPath *path = make_percentile_path(root, grouped_rel,
+												lfirst_node(IndexOptInfo, lc), others,
+												percentiles, fractions);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
 			best = path;
@@ -199,8 +199,8 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-					List *clauses, List *custom_plans)
+plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+				List *clauses, List *custom_plans)
 {
 	GpbPercentilePath *own = (GpbPercentilePath *) path;
 	GpbPercentilePlan *plan = &own->plan;

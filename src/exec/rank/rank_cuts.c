@@ -38,7 +38,7 @@ typedef struct GpbSeparatorKeys
 } GpbSeparatorKeys;
 
 static void
-gpb_separators_add(GpbSeparatorKeys *separators, uint64 key)
+separators_add(GpbSeparatorKeys *separators, uint64 key)
 {
 	if (separators->n > 0 && separators->keys[separators->n - 1] == key)
 		return;
@@ -56,8 +56,8 @@ gpb_separators_add(GpbSeparatorKeys *separators, uint64 key)
  * ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts would overlap.
  */
 static int
-gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
-					GpbSeparatorKeys *separators)
+read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
+				GpbSeparatorKeys *separators)
 {
 	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
@@ -82,7 +82,7 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
 				gpb_corrupted(index, block, "entries are out of order");
 			last = key;
 			if (key > range.lo && key <= range.hi)
-				gpb_separators_add(separators, key);
+				separators_add(separators, key);
 		}
 		UnlockReleaseBuffer(buffer);
 		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, bounds.hi))
@@ -97,7 +97,7 @@ gpb_read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, 
  * many there were.
  */
 static double
-gpb_thin_separators(GpbSeparatorKeys *separators, uint32 most)
+thin_separators(GpbSeparatorKeys *separators, uint32 most)
 {
 	uint32		n = separators->n;
 	uint32		i;
@@ -115,7 +115,7 @@ gpb_thin_separators(GpbSeparatorKeys *separators, uint32 most)
  * lies between: whatever is there by the time that parts are counted belongs to a part.
  */
 static uint64
-gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
+outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
 {
 	GpbRange	bounds = gpb_key_range(range, layout->flags);
 	GpbBound	bound = last ? bounds.hi : bounds.lo;
@@ -138,8 +138,8 @@ gpb_outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bo
  * width in keys, and what is outside it with the first and the last of them.
  */
 static void
-gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
-			  uint32 pieces)
+add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
+		  uint32 pieces)
 {
 	uint64		width = (inner_hi - inner_lo) / pieces;
 	uint32		i;
@@ -158,8 +158,8 @@ gpb_add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 i
 
 /* Cut the range at the separators, and what is between two of them into so many parts. */
 static void
-gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
-					  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)
+cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
+				  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)
 {
 	uint64		lo = range.lo;
 	uint64		first = range.lo;
@@ -169,8 +169,8 @@ gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range
 	if (pieces > 1)
 	{
 		/* what is asked for may reach far beyond what there is */
-		first = gpb_outermost_key(index, layout, range, false);
-		last = gpb_outermost_key(index, layout, range, true);
+		first = outermost_key(index, layout, range, false);
+		last = outermost_key(index, layout, range, true);
 	}
 	cuts->parts = palloc(sizeof(GpbKeyRange) * (separators->n + 1) * pieces);
 	cuts->n = 0;
@@ -178,10 +178,10 @@ gpb_cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range
 	{
 		uint64		hi = separators->keys[i] - 1;
 
-		gpb_add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
+		add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
 		lo = hi + 1;
 	}
-	gpb_add_parts(cuts, lo, range.hi, Max(lo, first), last, pieces);
+	add_parts(cuts, lo, range.hi, Max(lo, first), last, pieces);
 }
 
 void
@@ -202,7 +202,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 		separators.keys = palloc(sizeof(uint64) * separators.capacity);
 		for (level = root_level; level > 0; level--)
 		{
-			int			count = gpb_read_separators(index, layout, range, level, &separators);
+			int			count = read_separators(index, layout, range, level, &separators);
 
 			if (level == root_level && level > 1)
 			{
@@ -216,11 +216,11 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 		leaves = pow(fan_out, level - 1);
 	}
 
-	leaves *= gpb_thin_separators(&separators, GPB_RANK_MOST_PARTS - 1);
+	leaves *= thin_separators(&separators, GPB_RANK_MOST_PARTS - 1);
 	if (level > 1)
 		pieces = Max(gpb_rank_parts / (separators.n + 1), 1);
 	cuts->leaves = leaves / pieces;
-	gpb_cut_at_separators(index, layout, range, &separators, pieces, cuts);
+	cut_at_separators(index, layout, range, &separators, pieces, cuts);
 	if (separators.keys != NULL)
 		pfree(separators.keys);
 }

@@ -46,7 +46,7 @@ typedef struct GpbRankScan
 
 /* Replace the right side of the last condition by the parameter of this number. */
 static void
-gpb_show_start(List *conditions, int number)
+show_start(List *conditions, int number)
 {
 	OpExpr	   *condition = llast_node(OpExpr, conditions);
 	Const	   *hidden = lsecond_node(Const, condition->args);
@@ -62,24 +62,24 @@ gpb_show_start(List *conditions, int number)
 
 /* A copy of the child's plan that starts at our parameter; the plan itself is not to be changed. */
 static Plan *
-gpb_child_plan(Plan *plan, int start)
+child_plan(Plan *plan, int start)
 {
 	plan = copyObject(plan);
 	if (IsA(plan, IndexOnlyScan))
 	{
-		gpb_show_start(((IndexOnlyScan *) plan)->indexqual, start);
-		gpb_show_start(((IndexOnlyScan *) plan)->recheckqual, start);
+		show_start(((IndexOnlyScan *) plan)->indexqual, start);
+		show_start(((IndexOnlyScan *) plan)->recheckqual, start);
 	}
 	else
 	{
-		gpb_show_start(castNode(IndexScan, plan)->indexqual, start);
-		gpb_show_start(((IndexScan *) plan)->indexqualorig, start);
+		show_start(castNode(IndexScan, plan)->indexqual, start);
+		show_start(((IndexScan *) plan)->indexqualorig, start);
 	}
 	return plan;
 }
 
 static void
-gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
+begin_rank(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
@@ -87,8 +87,8 @@ gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
 	bool		executed;
 
 	gpb_rank_get(plan, &scan->plan);
-	scan->node.child = ExecInitNode(gpb_child_plan(linitial(plan->custom_plans),
-												   scan->plan.start), estate, eflags);
+	scan->node.child = ExecInitNode(child_plan(linitial(plan->custom_plans),
+											   scan->plan.start), estate, eflags);
 	css->custom_ps = list_make1(scan->node.child);
 	executed = gpb_open_scanned(&scan->node, scan->plan.index, eflags);
 	/* the table stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
@@ -103,7 +103,7 @@ gpb_begin_rank(CustomScanState *css, EState *estate, int eflags)
 }
 
 static void
-gpb_end_rank(CustomScanState *css)
+end_rank(CustomScanState *css)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 
@@ -116,7 +116,7 @@ gpb_end_rank(CustomScanState *css)
 
 /* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
 static int64
-gpb_rank_offset(GpbRankScan *scan)
+rank_offset(GpbRankScan *scan)
 {
 	bool		isnull;
 	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->node.css.ss.ps.ps_ExprContext,
@@ -130,7 +130,7 @@ gpb_rank_offset(GpbRankScan *scan)
  * beyond it.
  */
 static void
-gpb_set_start(GpbRankScan *scan, uint64 key)
+set_start(GpbRankScan *scan, uint64 key)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
 	ParamExecData *start = &scan->node.css.ss.ps.state->es_param_exec_vals[scan->plan.start];
@@ -152,7 +152,7 @@ gpb_set_start(GpbRankScan *scan, uint64 key)
  * there are not so many rows.
  */
 static bool
-gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
+find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
 {
 	MemoryContext caller = MemoryContextSwitchTo(scan->context);
 	bool		found;
@@ -172,9 +172,9 @@ gpb_find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *pl
  * is known stays if they come to the same.
  */
 static void
-gpb_find_place(GpbRankScan *scan)
+find_place(GpbRankScan *scan)
 {
-	int64		rank = gpb_rank_offset(scan);
+	int64		rank = rank_offset(scan);
 	GpbKeyRange range;
 	GpbRankPlace place = {.rank = 0};
 
@@ -191,23 +191,23 @@ gpb_find_place(GpbRankScan *scan)
 	scan->placed = true;
 	scan->rank = rank;
 	scan->range = place.keys = range;
-	scan->empty = range.lo > range.hi || (rank > 0 && !gpb_find_rank(scan, rank, range, &place));
+	scan->empty = range.lo > range.hi || (rank > 0 && !find_rank(scan, rank, range, &place));
 	if (scan->empty)
 		return;
 	scan->skip = place.rank;
 	scan->skipped += rank - place.rank;
-	gpb_set_start(scan, scan->plan.backward ? place.keys.hi : place.keys.lo);
+	set_start(scan, scan->plan.backward ? place.keys.hi : place.keys.lo);
 }
 
 /* ---- the node ---- */
 
 /* Start the child at the place; false if there is no row. */
 static bool
-gpb_start_at_place(GpbRankScan *scan)
+start_at_place(GpbRankScan *scan)
 {
 	int64		i;
 
-	gpb_find_place(scan);
+	find_place(scan);
 	if (scan->empty)
 		return false;
 	scan->started = true;
@@ -224,7 +224,7 @@ gpb_start_at_place(GpbRankScan *scan)
 
 /* Where the child's current row is in the table, for WHERE CURRENT OF */
 static ItemPointer
-gpb_child_tid(PlanState *child)
+child_tid(PlanState *child)
 {
 	if (IsA(child, IndexOnlyScanState))
 		return &((IndexOnlyScanState *) child)->ioss_ScanDesc->xs_heaptid;
@@ -232,7 +232,7 @@ gpb_child_tid(PlanState *child)
 }
 
 static TupleTableSlot *
-gpb_exec_rank(CustomScanState *css)
+exec_rank(CustomScanState *css)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
@@ -241,7 +241,7 @@ gpb_exec_rank(CustomScanState *css)
 	int			natts;
 
 	ResetExprContext(econtext);
-	if (!scan->started && !gpb_start_at_place(scan))
+	if (!scan->started && !start_at_place(scan))
 		return NULL;
 	row = ExecProcNode(scan->node.child);
 	if (TupIsNull(row))
@@ -255,14 +255,14 @@ gpb_exec_rank(CustomScanState *css)
 	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
 	tuple->tts_isnull[natts] = true;
 	ExecStoreVirtualTuple(tuple);
-	tuple->tts_tid = *gpb_child_tid(scan->node.child);
+	tuple->tts_tid = *child_tid(scan->node.child);
 	tuple->tts_tableOid = RelationGetRelid(scan->node.heap);
 	econtext->ecxt_scantuple = tuple;
 	return ExecProject(css->ss.ps.ps_ProjInfo);
 }
 
 static void
-gpb_rescan_rank(CustomScanState *css)
+rescan_rank(CustomScanState *css)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 
@@ -272,7 +272,7 @@ gpb_rescan_rank(CustomScanState *css)
 }
 
 static void
-gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
+explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbRankScan *scan = (GpbRankScan *) css;
 	GpbBatchCounters counters = {.engine = "none"};
@@ -290,9 +290,9 @@ gpb_explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 
 const GpbNodeKind gpb_rank_node = {
 	GPB_NODE_KIND("GpubtreeRank", GpbRankScan),
-	.exec.BeginCustomScan = gpb_begin_rank,
-	.exec.ExecCustomScan = gpb_exec_rank,
-	.exec.EndCustomScan = gpb_end_rank,
-	.exec.ReScanCustomScan = gpb_rescan_rank,
-	.exec.ExplainCustomScan = gpb_explain_rank
+	.exec.BeginCustomScan = begin_rank,
+	.exec.ExecCustomScan = exec_rank,
+	.exec.EndCustomScan = end_rank,
+	.exec.ReScanCustomScan = rescan_rank,
+	.exec.ExplainCustomScan = explain_rank
 };

@@ -79,7 +79,7 @@ gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, bool from_end)
 
 /* Visible entries of a leaf, as far as the catalog knows */
 static double
-gpb_entries_per_leaf(const GpbRankFinder *finder)
+entries_per_leaf(const GpbRankFinder *finder)
 {
 	double		capacity = gpb_page_capacity(finder->layout.key_width, finder->layout.row_width);
 	double		tuples = finder->index->rd_rel->reltuples;
@@ -91,7 +91,7 @@ gpb_entries_per_leaf(const GpbRankFinder *finder)
 
 /* Cut a range; memory is of the current context. */
 static void
-gpb_rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *parts)
+rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *parts)
 {
 	GpbRankCuts cuts;
 	uint32		i;
@@ -100,7 +100,7 @@ gpb_rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts
 	parts->parts = cuts.parts;
 	parts->n = cuts.n;
 	parts->counted = 0;
-	parts->entries = cuts.leaves * gpb_entries_per_leaf(finder);
+	parts->entries = cuts.leaves * entries_per_leaf(finder);
 	parts->answers = palloc(sizeof(int64) * cuts.n);
 	for (i = 0; finder->from_end && i < cuts.n / 2; i++)
 	{
@@ -118,13 +118,13 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 
 	MemoryContextReset(finder->work);
 	caller = MemoryContextSwitchTo(finder->work);
-	gpb_rank_parts_init(finder, range, &finder->range);
+	rank_parts_init(finder, range, &finder->range);
 	MemoryContextSwitchTo(caller);
 }
 
 /* The batch that suits counting so many entries */
 static GpbBatch *
-gpb_rank_batch(GpbRankFinder *finder, double entries)
+rank_batch(GpbRankFinder *finder, double entries)
 {
 	GpbEngine	engine = gpb_batch_engine_for(finder->index, entries);
 	bool		device = engine == GPB_ENGINE_DEVICE;
@@ -144,9 +144,9 @@ gpb_rank_batch(GpbRankFinder *finder, double entries)
 
 /* Count the next n parts. */
 static void
-gpb_rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
+rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
 {
-	gpb_batch_run(gpb_rank_batch(finder, n * parts->entries), parts->parts + parts->counted, n,
+	gpb_batch_run(rank_batch(finder, n * parts->entries), parts->parts + parts->counted, n,
 				  parts->answers + parts->counted);
 	parts->counted += n;
 }
@@ -157,7 +157,7 @@ gpb_rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
  * as far as before, and not much farther: the parts to come may have more.
  */
 static void
-gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, double more)
+rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, double more)
 {
 	uint32		left = parts->n - parts->counted;
 	double		wanted;
@@ -167,14 +167,14 @@ gpb_rank_count_more(GpbRankFinder *finder, GpbRankParts *parts, int64 seen, doub
 	wanted = ceil(more * GPB_RANK_MARGIN / Max(parts->entries, 1.0)) + 1;
 	if (parts->counted > 0)
 		wanted = Max(Min(wanted, parts->counted * GPB_RANK_GROWTH), parts->counted);
-	gpb_rank_count_parts(finder, parts, wanted < left ? (uint32) wanted : left);
+	rank_count_parts(finder, parts, wanted < left ? (uint32) wanted : left);
 }
 
 /*
  * The part that has a rank, which becomes the rank within it; -1 if there are not so many entries.
  */
 static int64
-gpb_rank_part(GpbRankFinder *finder, GpbRankParts *parts, int64 *rank)
+rank_part(GpbRankFinder *finder, GpbRankParts *parts, int64 *rank)
 {
 	int64		seen = 0;
 	uint32		i;
@@ -182,7 +182,7 @@ gpb_rank_part(GpbRankFinder *finder, GpbRankParts *parts, int64 *rank)
 	for (i = 0; i < parts->n; i++)
 	{
 		if (i == parts->counted)
-			gpb_rank_count_more(finder, parts, seen, (double) (*rank - seen) + 1);
+			rank_count_more(finder, parts, seen, (double) (*rank - seen) + 1);
 		if (*rank - seen < parts->answers[i])
 		{
 			*rank -= seen;
@@ -203,14 +203,14 @@ gpb_rank_total(GpbRankFinder *finder)
 	uint32		i;
 
 	if (parts->counted < parts->n)
-		gpb_rank_count_parts(finder, parts, parts->n - parts->counted);
+		rank_count_parts(finder, parts, parts->n - parts->counted);
 	for (i = 0; i < parts->n; i++)
 		total += parts->answers[i];
 	return total;
 }
 
 static void
-gpb_rank_lost(const GpbRankFinder *finder)
+rank_lost(const GpbRankFinder *finder)
 {
 	gpb_corrupted_index(finder->index, "visible entries were not counted the same twice");
 }
@@ -225,7 +225,7 @@ gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
 
 	MemoryContextReset(finder->round);
 	caller = MemoryContextSwitchTo(finder->round);
-	i = gpb_rank_part(finder, parts, &rank);
+	i = rank_part(finder, parts, &rank);
 	while (i >= 0)
 	{
 		place->keys = parts->parts[i];
@@ -233,14 +233,14 @@ gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
 		place->entries = parts->answers[i];
 		if (place->entries <= GPB_RANK_FEW_ENTRIES || place->keys.lo == place->keys.hi)
 			break;
-		gpb_rank_parts_init(finder, place->keys, &next);
+		rank_parts_init(finder, place->keys, &next);
 		if (next.n == 1)
 			break;
 		parts = &next;
-		i = gpb_rank_part(finder, parts, &rank);
+		i = rank_part(finder, parts, &rank);
 		/* one snapshot sees the same entries each time */
 		if (i < 0)
-			gpb_rank_lost(finder);
+			rank_lost(finder);
 	}
 	MemoryContextSwitchTo(caller);
 	return i >= 0;
@@ -292,7 +292,7 @@ typedef struct GpbRankSearch
 #define GPB_RANK_SPARSE			8
 
 static void
-gpb_rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
+rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
 {
 	if (spans->n == spans->room)
 	{
@@ -309,7 +309,7 @@ gpb_rank_push(GpbRankSpans *spans, const GpbRankSpan *span)
  * Is it time to list the span's entries, since they are few, or many of their leaves have a rank?
  */
 static bool
-gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
+rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
 {
 	return span->entries <= GPB_RANK_FEW_ENTRIES ||
 		span->entries / search->dense <= (int64) (span->end - span->next);
@@ -320,8 +320,8 @@ gpb_rank_is_fine(const GpbRankSearch *search, const GpbRankSpan *span)
  * parts that are one key are known.
  */
 static void
-gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
-				const int64 *answers, uint32 n)
+rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
+			const int64 *answers, uint32 n)
 {
 	GpbRankSpan part = {.before = span.before, .end = span.next};
 	uint32		i;
@@ -339,16 +339,16 @@ gpb_rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *part
 				search->keys[part.next++] = part.keys.lo;
 		}
 		if (part.next < part.end)
-			gpb_rank_push(gpb_rank_is_fine(search, &part) ? &search->fine : &search->coarse, &part);
+			rank_push(rank_is_fine(search, &part) ? &search->fine : &search->coarse, &part);
 		part.before += part.entries;
 	}
 	/* one snapshot sees the same entries each time */
 	if (part.end < span.end)
-		gpb_rank_lost(search->finder);
+		rank_lost(search->finder);
 }
 
 static GpbBatch *
-gpb_rank_list_batch(GpbRankFinder *finder)
+rank_list_batch(GpbRankFinder *finder)
 {
 	if (finder->list == NULL)
 	{
@@ -364,10 +364,10 @@ gpb_rank_list_batch(GpbRankFinder *finder)
 
 /* Take note of the next entry of a span; entries of a span come in the order of keys. */
 static inline void
-gpb_rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
+rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
 {
 	if (key < span->last)
-		gpb_rank_lost(search->finder);
+		rank_lost(search->finder);
 	while (span->next < span->end && search->ranks[span->next] - span->before == span->seen)
 		search->keys[span->next++] = key;
 	span->seen++;
@@ -376,11 +376,11 @@ gpb_rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
 
 /* List the fine spans and find the keys of their ranks. */
 static void
-gpb_rank_list_spans(GpbRankSearch *search)
+rank_list_spans(GpbRankSearch *search)
 {
 	GpbRankSpans *fine = &search->fine;
 	int			width = gpb_range_entry_width(search->finder->layout.row_width);
-	GpbBatch   *batch = gpb_rank_list_batch(search->finder);
+	GpbBatch   *batch = rank_list_batch(search->finder);
 	GpbKeyRange *ranges;
 	GpbRangeEntry *records;
 	uint64		n;
@@ -396,13 +396,13 @@ gpb_rank_list_spans(GpbRankSearch *search)
 		{
 			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
 
-			gpb_rank_see(search, &fine->spans[entry->number], entry->key);
+			rank_see(search, &fine->spans[entry->number], entry->key);
 		}
 	}
 	for (i = 0; i < fine->n; i++)
 	{
 		if (fine->spans[i].seen != fine->spans[i].entries)
-			gpb_rank_lost(search->finder);
+			rank_lost(search->finder);
 	}
 	pfree(ranges);
 	fine->n = 0;
@@ -414,7 +414,7 @@ gpb_rank_list_spans(GpbRankSearch *search)
  * the parts.
  */
 static void
-gpb_rank_cut_spans(GpbRankSearch *search)
+rank_cut_spans(GpbRankSearch *search)
 {
 	GpbRankFinder *finder = search->finder;
 	GpbRankSpans *coarse = &search->coarse;
@@ -435,21 +435,21 @@ gpb_rank_cut_spans(GpbRankSearch *search)
 		coarse->entries -= span->entries;
 		gpb_rank_cut(finder->index, &finder->layout, span->keys, &cuts);
 		if (cuts.n == 1)
-			gpb_rank_push(&search->fine, span);
+			rank_push(&search->fine, span);
 		else
 		{
 			memcpy(parts + n, cuts.parts, sizeof(GpbKeyRange) * cuts.n);
 			n += cuts.n;
 			ends[cut.n] = n;
-			gpb_rank_push(&cut, span);
+			rank_push(&cut, span);
 		}
 		pfree(cuts.parts);
 	}
 	answers = palloc(sizeof(int64) * Max(n, 1));
 	if (n > 0)
-		gpb_batch_run(gpb_rank_batch(finder, cut.entries), parts, n, answers);
+		gpb_batch_run(rank_batch(finder, cut.entries), parts, n, answers);
 	for (i = 0, n = 0; i < cut.n; n = ends[i++])
-		gpb_rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
+		rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
 	pfree(ends);
 	pfree(parts);
 	pfree(answers);
@@ -469,14 +469,14 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
 	MemoryContextReset(finder->round);
 	caller = MemoryContextSwitchTo(finder->round);
 	(void) gpb_rank_total(finder);
-	search.dense = Max((int64) (gpb_entries_per_leaf(finder) * GPB_RANK_SPARSE), 1);
-	gpb_rank_spread(&search, all, range->parts, range->answers, range->n);
+	search.dense = Max((int64) (entries_per_leaf(finder) * GPB_RANK_SPARSE), 1);
+	rank_spread(&search, all, range->parts, range->answers, range->n);
 	while (search.coarse.n > 0 || search.fine.n > 0)
 	{
 		if (search.coarse.n == 0 || search.fine.entries >= GPB_RANK_LISTED)
-			gpb_rank_list_spans(&search);
+			rank_list_spans(&search);
 		else
-			gpb_rank_cut_spans(&search);
+			rank_cut_spans(&search);
 	}
 	MemoryContextSwitchTo(caller);
 }

@@ -46,12 +46,12 @@
 /* Rows that are skipped one by one, on average */
 #define GPB_RANK_SKIPPED_ROWS	100
 
-static Plan *gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-						   List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					   List *tlist, List *clauses, List *custom_plans);
 
-static const CustomPathMethods gpb_rank_path_methods = {
+static const CustomPathMethods rank_path_methods = {
 	.CustomName = "GpubtreeRank",
-	.PlanCustomPath = gpb_plan_rank
+	.PlanCustomPath = plan_rank
 };
 
 typedef struct GpbRankPath
@@ -65,7 +65,7 @@ typedef struct GpbRankPath
 
 /* May OFFSET be evaluated ahead of the rows, and is it not known to be too small? */
 static bool
-gpb_offset_is_usable(Node *offset)
+offset_is_usable(Node *offset)
 {
 	if (offset == NULL)
 		return false;
@@ -81,7 +81,7 @@ gpb_offset_is_usable(Node *offset)
  * effects.
  */
 static RelOptInfo *
-gpb_rank_rel(PlannerInfo *root)
+rank_rel(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 	RelOptInfo *rel;
@@ -91,7 +91,7 @@ gpb_rank_rel(PlannerInfo *root)
 		parse->hasTargetSRFs || parse->groupClause != NIL || parse->groupingSets != NIL ||
 		parse->havingQual != NULL || parse->distinctClause != NIL ||
 		parse->setOperations != NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
-		!gpb_offset_is_usable(parse->limitOffset) ||
+		!offset_is_usable(parse->limitOffset) ||
 		list_length(root->sort_pathkeys) != 1 || !gpb_query_allows_nodes(root) ||
 		!bms_get_singleton_member(root->all_baserels, &relid))
 		return NULL;
@@ -132,7 +132,7 @@ gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
  * Direction in which the index has the order of the query; NoMovementScanDirection if it does not
  */
 static ScanDirection
-gpb_rank_direction(PlannerInfo *root, IndexOptInfo *index)
+rank_direction(PlannerInfo *root, IndexOptInfo *index)
 {
 	if (pathkeys_contained_in(root->sort_pathkeys,
 							  build_index_pathkeys(root, index, ForwardScanDirection)))
@@ -145,7 +145,7 @@ gpb_rank_direction(PlannerInfo *root, IndexOptInfo *index)
 
 /* Has the index all columns that the target list needs, and can it return them? */
 static bool
-gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
+rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 {
 	Bitmapset  *columns = NULL;
 	int			member = -1;
@@ -168,7 +168,7 @@ gpb_rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 
 /* The index's conditions in core's own form */
 static List *
-gpb_index_clauses(PlannerInfo *root, IndexOptInfo *index)
+index_clauses(PlannerInfo *root, IndexOptInfo *index)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
@@ -195,7 +195,7 @@ gpb_index_clauses(PlannerInfo *root, IndexOptInfo *index)
  * are in the scan's direction.
  */
 static IndexClause *
-gpb_start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start)
+start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start)
 {
 	bool		upward = ScanDirectionIsForward(direction) != index->reverse_sort[0];
 	Oid			type = index->opcintype[0];
@@ -235,7 +235,7 @@ gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besid
 
 /* The rows before the n-th, as core estimates them */
 static double
-gpb_offset_rows(const FinalPathExtraData *extra, double rows)
+offset_rows(const FinalPathExtraData *extra, double rows)
 {
 	if (extra->offset_est < 0)
 		return clamp_row_est(rows * 0.10);
@@ -248,7 +248,7 @@ gpb_offset_rows(const FinalPathExtraData *extra, double rows)
  * list itself.
  */
 static PathTarget *
-gpb_child_target(PlannerInfo *root)
+child_target(PlannerInfo *root)
 {
 	PathTarget *target = create_empty_pathtarget();
 	List	   *exprs = root->upper_targets[UPPERREL_FINAL]->exprs;
@@ -263,20 +263,20 @@ gpb_child_target(PlannerInfo *root)
  * price of what is left of them.
  */
 static IndexPath *
-gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
-					double skipped)
+make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
+				double skipped)
 {
 	IndexPath  *child;
 	double		share;
 
-	child = create_index_path(root, index, gpb_index_clauses(root, index), NIL, NIL,
+	child = create_index_path(root, index, index_clauses(root, index), NIL, NIL,
 							  root->sort_pathkeys, direction,
-							  gpb_rank_is_index_only(root, index), NULL, 1.0, false);
+							  rank_is_index_only(root, index), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
-												   gpb_child_target(root));
+												   child_target(root));
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses,
-								  gpb_start_clause(root, index, direction, start));
+								  start_clause(root, index, direction, start));
 	share = 1.0 - Min(skipped / Max(child->path.rows, 1.0), 1.0);
 	child->path.total_cost = child->path.startup_cost +
 		share * (child->path.total_cost - child->path.startup_cost);
@@ -286,7 +286,7 @@ gpb_make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direct
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
+make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	ScanDirection direction;
@@ -299,7 +299,7 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 
 	if (!gpb_index_is_usable(index))
 		return NULL;
-	direction = gpb_rank_direction(root, index);
+	direction = rank_direction(root, index);
 	if (ScanDirectionIsNoMovement(direction) ||
 		!gpb_match_conditions(root, index, &conditions) || !gpb_key_is_not_null(root, index))
 		return NULL;
@@ -310,10 +310,10 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
 	start->paramtype = index->opcintype[0];
 	start->paramtypmod = -1;
 	start->location = -1;
-	skipped = gpb_offset_rows(extra, clamp_row_est(index->rel->rows));
-	child = gpb_make_child_path(root, index, direction, start, skipped);
+	skipped = offset_rows(extra, clamp_row_est(index->rel->rows));
+	child = make_child_path(root, index, direction, start, skipped);
 
-	path = gpb_make_path(sizeof(GpbRankPath), &gpb_rank_path_methods, index->rel, target);
+	path = gpb_make_path(sizeof(GpbRankPath), &rank_path_methods, index->rel, target);
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->path.rows;
@@ -340,7 +340,7 @@ gpb_make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraD
  * LIMIT's, and skip nothing.
  */
 static Node *
-gpb_offset_check(Node *offset)
+offset_check(Node *offset)
 {
 	MinMaxExpr *least;
 
@@ -366,12 +366,12 @@ gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtra
 
 	if (!gpb_enable_rank || !extra->limit_needed)
 		return;
-	rel = gpb_rank_rel(root);
+	rel = rank_rel(root);
 	if (rel == NULL)
 		return;
 	foreach(lc, rel->indexlist)
 	{
-		CustomPath *path = gpb_make_rank_path(root, lfirst_node(IndexOptInfo, lc), extra);
+		CustomPath *path = make_rank_path(root, lfirst_node(IndexOptInfo, lc), extra);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
 			best = path;
@@ -379,7 +379,7 @@ gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtra
 	if (best != NULL)
 		add_path(final_rel, (Path *)
 				 create_limit_path(root, final_rel, (Path *) best,
-								   gpb_offset_check(parse->limitOffset), parse->limitCount,
+								   offset_check(parse->limitOffset), parse->limitCount,
 								   parse->limitOption, 0, extra->count_est));
 }
 
@@ -390,7 +390,7 @@ gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtra
  * core would look for.  So the plan has a NULL in its place, until execution.
  */
 static void
-gpb_hide_start(List *conditions)
+hide_start(List *conditions)
 {
 	OpExpr	   *condition = llast_node(OpExpr, conditions);
 	Param	   *start = lsecond_node(Param, condition->args);
@@ -400,8 +400,8 @@ gpb_hide_start(List *conditions)
 
 /* PlanCustomPath */
 static Plan *
-gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
-			  List *custom_plans)
+plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		  List *custom_plans)
 {
 	GpbRankPath *own = (GpbRankPath *) path;
 	GpbRankPlan *plan = &own->plan;
@@ -412,13 +412,13 @@ gpb_plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 
 	if (IsA(child, IndexOnlyScan))
 	{
-		gpb_hide_start(((IndexOnlyScan *) child)->indexqual);
-		gpb_hide_start(((IndexOnlyScan *) child)->recheckqual);
+		hide_start(((IndexOnlyScan *) child)->indexqual);
+		hide_start(((IndexOnlyScan *) child)->recheckqual);
 	}
 	else
 	{
-		gpb_hide_start(castNode(IndexScan, child)->indexqual);
-		gpb_hide_start(((IndexScan *) child)->indexqualorig);
+		hide_start(castNode(IndexScan, child)->indexqual);
+		hide_start(((IndexScan *) child)->indexqualorig);
 	}
 	columns = lappend(columns, gpb_key_var(root, own->index));
 	scan = gpb_make_node(&gpb_rank_node, path, rel->relid, tlist, NIL, custom_plans, columns);

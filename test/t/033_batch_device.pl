@@ -138,6 +138,20 @@ is($node->safe_psql('postgres', 'SELECT counters FROM probe()'), 'host device tr
 $node->safe_psql('postgres', 'VACUUM t');
 is($node->safe_psql('postgres', 'SELECT counters FROM probe()'), 'host device true false 0 false', 'vacuumed: no heap visits');
 
+# Each request sends the map as it is now: what the device still has of an earlier batch's, on the
+# same channels, says of the deleted rows that they are visible.  While one batch has the first
+# slot, the other's first request uses the channel of what else would be a second one.
+($answer, $right) = held('batch-after-visibility-map', "SELECT answer('aggregate device')",
+	"SELECT expected('aggregate')", 'SELECT counters FROM probe()');
+is($answer, $right, 'two batches at once: the aggregate is the snapshot\'s');
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 2 = 0');
+is($node->safe_psql('postgres', "SELECT answer('$_ device')"), $node->safe_psql('postgres', "SELECT expected('$_')"),
+	"rows deleted since the last batch: the $_ is the snapshot's") for ('aggregate', 'list', 'rows');
+is($node->safe_psql('postgres', 'SELECT answer FROM probe()'), $node->safe_psql('postgres', 'SELECT probe_expected()'),
+	'rows deleted since the last batch: not counted');
+$node->safe_psql('postgres', $reset);
+$node->safe_psql('postgres', 'VACUUM t');
+
 # ---- which engine ----
 
 my $keys = sub { "(SELECT array_agg(i) FROM generate_series(1::bigint, $_[0]) i)" };

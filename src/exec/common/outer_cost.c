@@ -161,7 +161,9 @@ match_cost(const GpbOuterInput *input, double batch)
 {
 	if (!input->aggregated)
 		return GPB_OUTER_MATCH_COST;
-	return is_on_device(input, batch) ? 0.0 : GPB_OUTER_COUNT_COST + input->more_columns;
+	if (is_on_device(input, batch))
+		return 0.0;
+	return GPB_OUTER_COUNT_COST + GPB_VALUE_COST * input->more_columns;
 }
 
 /*

@@ -409,5 +409,5 @@ gpb_column_cost(const IndexOptInfo *index, double entries)
 
 	if (gpb_mirror_available())
 		return Min(leaves, index->pages) * 0.1 * cpu_operator_cost;
-	return entries * cpu_operator_cost;
+	return entries * GPB_VALUE_COST * cpu_operator_cost;
 }

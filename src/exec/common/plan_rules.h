@@ -86,6 +86,13 @@ extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entrie
 						   bool beside_index_scan);
 
 /*
+ * What one more value of an entry that the CPU aggregates anyway costs, in units of
+ * cpu_operator_cost.  Measured on one core: 3 M entries took 17.3 ms with one column's sum and 22.3
+ * ms with the sums of three.
+ */
+#define GPB_VALUE_COST		0.1
+
+/*
  * The price of adding up one more column of so many entries: a device reads the leaves once more,
  * and the CPU adds one more value of each entry.
  */

@@ -193,9 +193,9 @@ extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 fir
 							  Size offset);
 
 /*
- * The same in two steps: submit, then, before anything else is done with the request, wait.  submit
- * does not wait; after a submit that returned false, wait returns false too.  wait is cancellable;
- * no buffer lock, pin or LWLock may be held.
+ * Submit a search, ranges or a fetch without waiting; gpb_request_wait() waits for the answer,
+ * before anything else is done with the request.  After a submit that returned false the wait
+ * returns false too.  The wait is cancellable; its caller holds no buffer lock, pin or LWLock.
  */
 extern bool gpb_request_submit_search(GpbRequest *request, const GpbRequestSearch *search);
 extern bool gpb_request_submit_ranges(GpbRequest *request, const GpbRangesSpec *spec);

@@ -78,13 +78,6 @@ gpb_float_is_finite(int64 bits)
 	return (((uint64) bits >> 52) & 0x7FF) != 0x7FF;
 }
 
-/* Set the sum to that of no values. */
-GPB_FN void
-gpb_float_sum_init(GpbFloatSum *sum)
-{
-	memset(sum, 0, sizeof(*sum));
-}
-
 /*
  * Carry from bin to bin, so that every bin but the last is in [0, 2^32).  The last one keeps the
  * sign.

@@ -70,14 +70,6 @@ typedef struct GpbChunkRequest
 	uint32		first;			/* number of the chunk's first range */
 } GpbChunkRequest;
 
-/* What became of a chunk, and of a session */
-typedef enum GpbChunkOutcome
-{
-	GPB_CHUNK_DONE,				/* nothing is left to do */
-	GPB_CHUNK_FULL,				/* the list is full, or the next chunk does not fit */
-	GPB_CHUNK_FAILED			/* the CPU must answer */
-} GpbChunkOutcome;
-
 typedef struct GpbBatchDevice
 {
 	uint32		chunk;			/* most ranges of a chunk */
@@ -450,7 +442,7 @@ device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 }
 
 /* Gather the pieces of a chunk, and answer those gathered whenever there are many. */
-static GpbChunkOutcome
+static GpbFillOutcome
 device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, uint64 pieces)
 {
 	uint64		done;
@@ -462,16 +454,16 @@ device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, u
 		uint64		i;
 
 		if (device->npieces == device->most_pieces && !device_walk_pieces(batch, device))
-			return GPB_CHUNK_FULL;
+			return GPB_FILL_FULL;
 		if (!device_fetch(chunk, GPB_FETCH_PIECES, done,
 						  Min(pieces, done + device->most_pieces - device->npieces),
 						  sizeof(GpbUncleanPiece), &n))
-			return GPB_CHUNK_FAILED;
+			return GPB_FILL_FAILED;
 		memcpy(device->pieces + device->npieces, chunk->staging, n * sizeof(GpbUncleanPiece));
 		for (i = 0; i < n; i++)
 			device->pieces[device->npieces++].number += chunk->first;
 	}
-	return GPB_CHUNK_DONE;
+	return GPB_FILL_DONE;
 }
 
 /* qsort comparator for range entries: by the ranges' numbers, then by key. */
@@ -495,14 +487,14 @@ compare_matches(const void *a, const void *b)
 /* ---- a chunk ---- */
 
 /* Take all that came of an aggregated chunk: its answers, the entries for the heap, its pieces. */
-static GpbChunkOutcome
+static GpbFillOutcome
 device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
 					   const GpbRangesResult *result)
 {
 	/* The answers come first, since what is fetched takes their place in staging. */
 	device_answers(batch, chunk);
 	if (!device_heap_entries(batch, chunk, result->entries))
-		return GPB_CHUNK_FAILED;
+		return GPB_FILL_FAILED;
 	return device_pieces(batch, device, chunk, result->unclean);
 }
 
@@ -510,24 +502,24 @@ device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest 
  * Add the entries of a chunk to the list, those included that the CPU finds in its pieces.  If they
  * do not fit, the list is left as it was.
  */
-static GpbChunkOutcome
+static GpbFillOutcome
 device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
 				 const GpbRangesResult *result)
 {
 	uint64		before = batch->nmatches;
 	uint64		unknown_before = batch->nunknown;
 	double		n = chunk->spec.n;
-	GpbChunkOutcome outcome = GPB_CHUNK_FULL;
+	GpbFillOutcome outcome = GPB_FILL_FULL;
 
 	if (result->entries <= batch->most_matches - before)
 	{
 		if (!device_list(batch, chunk, result->entries))
-			return GPB_CHUNK_FAILED;
+			return GPB_FILL_FAILED;
 		outcome = device_pieces(batch, device, chunk, result->unclean);
-		if (outcome == GPB_CHUNK_DONE && !device_walk_pieces(batch, device))
-			outcome = GPB_CHUNK_FULL;
+		if (outcome == GPB_FILL_DONE && !device_walk_pieces(batch, device))
+			outcome = GPB_FILL_FULL;
 	}
-	if (outcome == GPB_CHUNK_DONE)
+	if (outcome == GPB_FILL_DONE)
 	{
 		device->entries_per_range = (batch->nmatches - before) / n;
 		if (result->unclean > 0)
@@ -543,13 +535,13 @@ device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk
 }
 
 /* Wait for a chunk in flight, and take its answers or entries. */
-static GpbChunkOutcome
+static GpbFillOutcome
 device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 {
 	GpbRangesResult result;
 
 	if (!gpb_request_wait(chunk->request))
-		return GPB_CHUNK_FAILED;
+		return GPB_FILL_FAILED;
 	gpb_request_ranges_result(chunk->request, &result);
 	batch->counters.requests++;
 	batch->counters.unclean += result.unclean;
@@ -575,25 +567,25 @@ device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest 
 /* ---- the engine ---- */
 
 /* Answer chunks until all are done, until the list is full, or until the mirror fails. */
-static GpbChunkOutcome
+static GpbFillOutcome
 device_session(GpbBatch *batch, GpbBatchDevice *device)
 {
 	if (!device_open(batch, device))
-		return GPB_CHUNK_FAILED;
+		return GPB_FILL_FAILED;
 	for (;;)
 	{
-		GpbChunkOutcome outcome;
+		GpbFillOutcome outcome;
 		GpbChunkRequest *chunk;
 
 		if (!device_launch(batch, device))
-			return GPB_CHUNK_FAILED;
+			return GPB_FILL_FAILED;
 		chunk = device_first_in_flight(device);
 		if (chunk == NULL)
-			return device->next == batch->n ? GPB_CHUNK_DONE : GPB_CHUNK_FULL;
+			return device->next == batch->n ? GPB_FILL_DONE : GPB_FILL_FULL;
 		outcome = device_take(batch, device, chunk);
-		if (outcome == GPB_CHUNK_FULL)
+		if (outcome == GPB_FILL_FULL)
 			device_take_back(batch, device, chunk);
-		if (outcome != GPB_CHUNK_DONE)
+		if (outcome != GPB_FILL_DONE)
 			return outcome;
 		chunk->spec.n = 0;
 		GPB_HOLD("batch-chunk-taken");
@@ -619,18 +611,17 @@ static GpbFillOutcome
 batch_device_fill(GpbBatch *batch)
 {
 	GpbBatchDevice *device = (GpbBatchDevice *) batch->state;
-	GpbChunkOutcome outcome;
+	GpbFillOutcome outcome;
 
 	if (device->cpu != NULL)
 		return device_fill_large(batch, device);
 	batch->first = device->next;
 	outcome = device_session(batch, device);
 	device_close(device);
-	if (outcome == GPB_CHUNK_FAILED)
-		return GPB_FILL_FAILED;
 	/* These are an aggregate's; the pieces of a list are walked with each chunk. */
-	(void) device_walk_pieces(batch, device);
-	return outcome == GPB_CHUNK_DONE ? GPB_FILL_DONE : GPB_FILL_FULL;
+	if (outcome != GPB_FILL_FAILED)
+		(void) device_walk_pieces(batch, device);
+	return outcome;
 }
 
 const GpbBatchEngine gpb_batch_device = {

@@ -13,11 +13,11 @@
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
 
-/* How a call of an engine's fill ended */
+/* How a call of an engine's fill ended, or a part of it */
 typedef enum GpbFillOutcome
 {
-	GPB_FILL_DONE,				/* all ranges are done */
-	GPB_FILL_FULL,				/* the list is full */
+	GPB_FILL_DONE,				/* all ranges of the call, or of the part, are done */
+	GPB_FILL_FULL,				/* the list is full, or what comes next does not fit */
 	GPB_FILL_FAILED				/* the engine gives up, and another must go on from batch->first */
 } GpbFillOutcome;
 

@@ -100,8 +100,6 @@ extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_n
 
 /* ---- page_read.c ---- */
 
-/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
-extern void gpb_require_block(Relation index, BlockNumber block);
 /*
  * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor the page
  * checked by us.  A page that PostgreSQL itself finds invalid raises ERRCODE_INDEX_CORRUPTED, with

@@ -21,12 +21,14 @@ typedef struct GpbPin
 } GpbPin;
 
 /*
+ * Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file.
+ *
  * A damaged link may name any block.  Asking the file for its length costs a
  * system call, so that is done only when the block is new to us; the file of a
  * relcache entry never shrinks.
  */
-void
-gpb_require_block(Relation index, BlockNumber block)
+static void
+require_block(Relation index, BlockNumber block)
 {
 	GpbRelCache *cache = gpb_rel_cache(index);
 
@@ -90,7 +92,7 @@ Buffer
 gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
 			 const GpbLayout *layout)
 {
-	gpb_require_block(index, block);
+	require_block(index, block);
 	buffer = gpb_pin(index, buffer, block, NULL);
 	if (unlikely(holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
@@ -111,7 +113,7 @@ gpb_lock_meta(Relation index, const GpbLayout *layout, int lock)
 	Buffer		buffer;
 	const char *fault;
 
-	gpb_require_block(index, GPB_META_BLOCK);
+	require_block(index, GPB_META_BLOCK);
 	buffer = gpb_pin(index, InvalidBuffer, GPB_META_BLOCK, NULL);
 	LockBuffer(buffer, lock);
 	fault = gpb_meta_fault(BufferGetPage(buffer), layout);
@@ -136,7 +138,7 @@ gpb_ask_for_page(Relation index, BlockNumber block)
 {
 	Buffer		buffer;
 
-	gpb_require_block(index, block);
+	require_block(index, block);
 	buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
 	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
 		return InvalidBuffer;

@@ -93,8 +93,8 @@ gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
 }
 
 /* Does the slot ask for a range aggregate, which statistics count apart? */
-bool
-gpb_slot_is_aggregate(const GpbRequestSlot *slot)
+static bool
+slot_is_aggregate(const GpbRequestSlot *slot)
 {
 	return slot->op == GPB_OP_RANGES && gpb_is_aggregate(slot->ranges.form, slot->ranges.n);
 }
@@ -111,7 +111,7 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 	memcpy(launch->number, numbers, n * sizeof(int));
 	launches_in_flight++;
 	if (kind == GPB_RANGES_LAUNCHED &&
-		gpb_slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0])))
+		slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0])))
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
 	if (n > 1)
@@ -156,8 +156,8 @@ gpb_take_launch(int channel)
  * Count a request that failed, unless its backend has gone: that one did not fail over.  Returns
  * ok.
  */
-bool
-gpb_count_answer(GpbRequestSlot *slot, bool ok)
+static bool
+count_answer(GpbRequestSlot *slot, bool ok)
 {
 	if (!ok && pg_atomic_read_u32(&slot->state) != GPB_SLOT_ABANDONED)
 		pg_atomic_fetch_add_u64(&gpb_statistics->failed_over, 1);
@@ -173,7 +173,7 @@ gpb_answer_query(int number, bool ok)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 
-	if (ok && gpb_slot_is_aggregate(slot))
+	if (ok && slot_is_aggregate(slot))
 		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
 	else if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
 	{
@@ -185,5 +185,5 @@ gpb_answer_query(int number, bool ok)
 									slot->ranges.n);
 		pg_atomic_fetch_add_u64(&gpb_statistics->batches, 1);
 	}
-	gpb_slot_answer(GPB_QUERY_SLOT, slot, gpb_count_answer(slot, ok));
+	gpb_slot_answer(GPB_QUERY_SLOT, slot, count_answer(slot, ok));
 }

@@ -43,9 +43,6 @@ extern int	gpb_spare_channel(void);
  */
 extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
 
-/* Does the slot ask for a range aggregate, which statistics count apart? */
-extern bool gpb_slot_is_aggregate(const GpbRequestSlot *slot);
-
 /*
  * Note that a launch for n slots is in flight on a channel, until gpb_has_ended() says that it has
  * ended and it is taken from the channel.
@@ -56,8 +53,6 @@ extern bool gpb_any_in_flight(void);
 extern bool gpb_has_ended(int channel);
 extern GpbLaunch gpb_take_launch(int channel);
 
-/* Count a request that failed, unless its backend has gone.  Returns ok. */
-extern bool gpb_count_answer(GpbRequestSlot *slot, bool ok);
 /* Answer a query slot, and count what it asked for. */
 extern void gpb_answer_query(int number, bool ok);
 

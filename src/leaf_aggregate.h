@@ -37,6 +37,30 @@ gpb_pick_position(const GpbLeafPick *pick, int i, bool contiguous)
 	return contiguous ? pick->first + i : pick->at[i];
 }
 
+/*
+ * A word that has each bit which any of the picked entries has in its locator: what no picked entry
+ * has need not be tested for each.  Returns all ones if the entries do not lie one after the other.
+ */
+GPB_FN uint64
+gpb_pick_locators(const GpbLeafPick *pick, const void *page, int row_width)
+{
+	const char *row = gpb_page_row(page, row_width, pick->first);
+	uint64		even = 0;
+	uint64		odd = 0;
+	int			i;
+
+	if (pick->at != NULL)
+		return ~(uint64) 0;
+	for (i = 1; i < pick->n; i += 2, row -= 2 * row_width)
+	{
+		even |= gpb_row_locator(row);
+		odd |= gpb_row_locator(row - row_width);
+	}
+	if (i == pick->n)
+		even |= gpb_row_locator(row);
+	return even | odd;
+}
+
 /* Where the values of an INCLUDE column lie on a leaf */
 typedef struct GpbLeafColumn
 {
@@ -47,66 +71,82 @@ typedef struct GpbLeafColumn
 } GpbLeafColumn;
 
 /*
- * Add the picked values of an integer column to its count, sum, min and max.  Callers pass kind and
- * want as constants, so that the compiler builds a loop for each.
+ * Add the picked values of an integer column to its count, sum, min and max.  Callers pass nulls,
+ * which says whether any of the values may be NULL, kind and want as constants, so that the
+ * compiler builds a loop for each.
+ *
+ * The values of a leaf are at most GPB_MAX_LEAF_ENTRIES, so neither the sum of their lower halves
+ * nor that of their upper halves overflows 64 bits.
  */
 GPB_FN void
 gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
-						 bool contiguous, int kind, int want, GpbColumnState *state)
+						 bool contiguous, bool nulls, int kind, int want, GpbColumnState *state)
 {
+	const char *row = column->rows - pick->first * column->stride;
 	int64		count = 0;
-	uint64		low = 0;		/* the whole sum, if the values are int2 or int4 */
+	int64		low = 0;		/* the whole sum, if the values are int2 or int4 */
 	int64		high = 0;
 	int64		min = state->min;
 	int64		max = state->max;
+	uint64		sum_low;
 	int			i;
 
 	for (i = 0; i < pick->n; i++)
 	{
-		const char *row = column->rows -
-			gpb_pick_position(pick, i, contiguous) * column->stride;
-		bool		valid = (gpb_row_locator(row) & column->null_bit) == 0;
-		int64		value = gpb_row_value(row, column->offset, kind);
-		int64		term = valid ? value : 0;
+		bool		valid;
+		int64		value;
+		int64		term;
 
+		if (!contiguous)
+			row = column->rows - pick->at[i] * column->stride;
+		valid = !nulls || (gpb_row_locator(row) & column->null_bit) == 0;
+		value = gpb_row_value(row, column->offset, kind);
+		term = valid ? value : 0;
 		count += valid;
 		if (want & GPB_WANT_SUM)
 		{
-			low += (uint64) term;
+			low += kind == GPB_KIND_INT8 ? (int64) (uint32) term : term;
 			if (kind == GPB_KIND_INT8)
-				high += (term >> 63) + (low < (uint64) term);
+				high += term >> 32;
 		}
 		if (want & GPB_WANT_MINMAX)
 		{
 			min = valid && value < min ? value : min;
 			max = valid && value > max ? value : max;
 		}
+		if (contiguous)
+			row -= column->stride;
 	}
-	if (kind != GPB_KIND_INT8)
-		high = (int64) low >> 63;
+	sum_low = (uint64) low + ((uint64) high << 32);
+	if (kind == GPB_KIND_INT8)
+		high = (high >> 32) + (sum_low < (uint64) low);
+	else
+		high = low >> 63;
 	state->count += count;
-	state->sum_low += low;
-	state->sum_high += high + (state->sum_low < low);
+	state->sum_low += sum_low;
+	state->sum_high += high + (state->sum_low < sum_low);
 	state->min = min;
 	state->max = max;
 }
 
 /*
- * Choose the loop of gpb_leaf_column_integers() for this kind of column, by what is wanted of it
- * and by how the picked entries lie.
+ * Choose the loop of gpb_leaf_column_integers() for this kind of column, by what is wanted of it,
+ * by how the picked entries lie, and by whether any of the values may be NULL.
  */
 GPB_FN void
-gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
+gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick, bool nulls,
 					 int kind, int want, GpbColumnState *state)
 {
 	const int	all = GPB_WANT_SUM | GPB_WANT_MINMAX;
 
 	if (pick->at != NULL)
-		gpb_leaf_column_integers(column, pick, false, kind, all, state);
+		gpb_leaf_column_integers(column, pick, false, true, kind, all, state);
+	else if (nulls)
+		gpb_leaf_column_integers(column, pick, true, true, kind, all, state);
 	else if ((want & GPB_WANT_MINMAX) == 0)
-		gpb_leaf_column_integers(column, pick, true, kind, GPB_WANT_SUM, state);
+		gpb_leaf_column_integers(column, pick, true, false, kind, GPB_WANT_SUM, state);
 	else
-		gpb_leaf_column_integers(column, pick, true, kind, all, state);
+		gpb_leaf_column_integers(column, pick, true, false, kind, all, state);
 }
 
 /*
@@ -164,32 +204,34 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 
 /*
  * Add the picked values of column c, which is INCLUDE column c - 1, to its state, and, if it is
- * float8 and its sum is wanted, to the exact sum.
+ * float8 and its sum is wanted, to the exact sum.  locators is what gpb_pick_locators() gave.
  */
 GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
-					 const GpbLeafPick *pick, GpbColumnState *state,
+					 const GpbLeafPick *pick, uint64 locators, GpbColumnState *state,
 					 GpbFloatSum *sum)
 {
 	const GpbLayout *layout = &program->layout;
 	int			want = program->want[c];
 	GpbLeafColumn column;
+	bool		nulls;
 
 	column.rows = gpb_page_row(page, layout->row_width, 0);
 	column.stride = layout->row_width;
 	column.offset = layout->offset[c - 1];
 	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
+	nulls = (locators & column.null_bit) != 0;
 
 	switch (layout->kind[c - 1])
 	{
 		case GPB_KIND_INT2:
-			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT2, want, state);
+			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT2, want, state);
 			break;
 		case GPB_KIND_INT4:
-			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT4, want, state);
+			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT4, want, state);
 			break;
 		case GPB_KIND_INT8:
-			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT8, want, state);
+			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT8, want, state);
 			break;
 		default:
 			gpb_leaf_column_floats(&column, pick, state, sum);
@@ -244,9 +286,13 @@ GPB_FN void
 gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerFormat *format,
 				const GpbLeafPick *pick, int64 *answer)
 {
+	uint64		locators = 0;
 	int			i;
 
 	answer[0] += pick->n;
+	/* The key comes first among the columns. */
+	if (format->ncolumns > 0 && format->column[format->ncolumns - 1].column > 0)
+		locators = gpb_pick_locators(pick, page, program->layout.row_width);
 	for (i = 0; i < format->ncolumns; i++)
 	{
 		const GpbAnswerColumn *column = &format->column[i];
@@ -256,7 +302,7 @@ gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerForm
 		if (column->column == 0)
 			gpb_leaf_column_keys(page, &program->layout, pick, &state);
 		else
-			gpb_leaf_column_rows(page, program, column->column, pick, &state,
+			gpb_leaf_column_rows(page, program, column->column, pick, locators, &state,
 								 column->float_sum == 0 ? NULL :
 								 gpb_answer_float_sum(column, answer));
 		gpb_answer_add_state(column, answer, &state);

@@ -14,26 +14,18 @@
 
 #include "engine/visibility.h"
 
+StaticAssertDecl(GPB_VM_PAGE_BYTES == BLCKSZ - MAXALIGN(SizeOfPageHeaderData),
+				 "bytes of a page of the visibility map");
+
 /*
- * Number of pages of the visibility map that are kept pinned, direct-mapped.  A page that does not
- * exist (yet) is held as zero bits, which costs heap visits and no more.
+ * The pages of the map that are kept pinned.  A page that does not exist (yet) is held as zero
+ * bits, without a buffer, which costs heap visits and no more.
  */
-#define GPB_VISIBILITY_SLOTS	64	/* a power of two; 16 GB of heap */
-
-typedef struct GpbVisibilitySlot
-{
-	uint32		page;			/* number of the map page, plus 1; 0 if the slot is empty */
-	Buffer		buffer;			/* pinned, or InvalidBuffer */
-	const volatile uint8 *bits;
-} GpbVisibilitySlot;
-
-/* The bits of a map page that does not exist */
-static const uint8 no_bits[GPB_VM_PAGE_BYTES];
-
 struct GpbVisibility
 {
 	Relation	heap;
-	GpbVisibilitySlot slot[GPB_VISIBILITY_SLOTS];
+	GpbVisibilityPages pages;
+	Buffer		buffer[GPB_VM_SLOTS];	/* pinned, or InvalidBuffer */
 };
 
 GpbVisibility *
@@ -42,6 +34,7 @@ gpb_visibility_begin(Relation heap)
 	GpbVisibility *visibility = palloc0(sizeof(GpbVisibility));
 
 	visibility->heap = heap;
+	gpb_visibility_pages_init(&visibility->pages);
 	return visibility;
 }
 
@@ -50,12 +43,13 @@ gpb_visibility_release(GpbVisibility *visibility)
 {
 	int			i;
 
-	for (i = 0; i < GPB_VISIBILITY_SLOTS; i++)
+	for (i = 0; i < GPB_VM_SLOTS; i++)
 	{
-		if (BufferIsValid(visibility->slot[i].buffer))
-			ReleaseBuffer(visibility->slot[i].buffer);
+		if (BufferIsValid(visibility->buffer[i]))
+			ReleaseBuffer(visibility->buffer[i]);
+		visibility->buffer[i] = InvalidBuffer;
 	}
-	memset(visibility->slot, 0, sizeof(visibility->slot));
+	gpb_visibility_pages_init(&visibility->pages);
 }
 
 void
@@ -67,94 +61,44 @@ gpb_visibility_end(GpbVisibility *visibility)
 	pfree(visibility);
 }
 
-/* The slot of the map page that covers heap block "block".  The page is pinned if it is not yet. */
-static inline GpbVisibilitySlot *
-visibility_slot(GpbVisibility *visibility, BlockNumber block)
+/* Pin the map page that covers heap block "block", instead of the one that its slot holds. */
+static void
+visibility_pin(GpbVisibility *visibility, BlockNumber block)
 {
 	uint32		page = block / GPB_VM_PAGE_BLOCKS;
-	GpbVisibilitySlot *slot = &visibility->slot[page % GPB_VISIBILITY_SLOTS];
+	int			slot = page % GPB_VM_SLOTS;
+	Buffer	   *buffer = &visibility->buffer[slot];
+	const char *bits = NULL;
 
-	if (likely(slot->page == page + 1))
-		return slot;
-	/* This releases the page that the slot holds now, if it is another one. */
-	(void) visibilitymap_get_status(visibility->heap, block, &slot->buffer);
-	slot->page = page + 1;
-	slot->bits = no_bits;
-	if (BufferIsValid(slot->buffer))
-		slot->bits = (const uint8 *) PageGetContents(BufferGetPage(slot->buffer));
-	return slot;
-}
-
-static inline BlockNumber
-leaf_heap_block(const char *page, int row_width, int i)
-{
-	return gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
-}
-
-static inline uint8
-visibility_bit(const volatile uint8 *bits, uint32 at)
-{
-	return (bits[at / GPB_HEAPBLOCKS_PER_BYTE] >>
-			(2 * (at % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
+	gpb_visibility_pages_clear(&visibility->pages, slot);
+	/* This releases the page that the slot held. */
+	(void) visibilitymap_get_status(visibility->heap, block, buffer);
+	if (BufferIsValid(*buffer))
+		bits = PageGetContents(BufferGetPage(*buffer));
+	gpb_visibility_pages_set(&visibility->pages, page, bits);
 }
 
 /*
  * As in core, the map is read without a lock: what matters is only that the bit was set at some
  * moment after the leaf was read.
- *
- * Most leaves point to heap blocks of one map page, so the first loop runs as far as that is so.
  */
 void
 gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
 					int from, int to, uint8 *visible)
 {
-	BlockNumber first = leaf_heap_block(page, row_width, from);
-	BlockNumber base = first - first % GPB_VM_PAGE_BLOCKS;
-	const volatile uint8 *bits = visibility_slot(visibility, first)->bits;
-	int			i;
+	int			i = from;
 
-	for (i = from; i < to; i++)
-	{
-		uint32		at = leaf_heap_block(page, row_width, i) - base;
-
-		if (at >= GPB_VM_PAGE_BLOCKS)
-			break;
-		visible[i - from] = visibility_bit(bits, at);
-	}
-	for (; i < to; i++)
-	{
-		BlockNumber block = leaf_heap_block(page, row_width, i);
-
-		visible[i - from] =
-			visibility_bit(visibility_slot(visibility, block)->bits,
-						   block % GPB_VM_PAGE_BLOCKS);
-	}
+	while ((i = gpb_visible_entries(&visibility->pages, page, row_width, i, to,
+									visible + (i - from))) < to)
+		visibility_pin(visibility,
+					   gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i))));
 }
 
 bool
 gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
 						  int row_width, int from, int to)
 {
-	const char *row = gpb_page_row(page, row_width, from);
-	BlockNumber last = InvalidBlockNumber;
-	int			i;
-
-	for (i = from; i < to; i++, row -= row_width)
-	{
-		BlockNumber block = gpb_locator_block(gpb_row_locator(row));
-		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
-		const GpbVisibilitySlot *slot;
-
-		/* Neighbours in a table that was loaded in key order share their block. */
-		if (block == last)
-			continue;
-		slot = &visibility->slot[map_page % GPB_VISIBILITY_SLOTS];
-		if (slot->page != map_page + 1 ||
-			!visibility_bit(slot->bits, block % GPB_VM_PAGE_BLOCKS))
-			return false;
-		last = block;
-	}
-	return true;
+	return gpb_all_entries_visible(&visibility->pages, page, row_width, from, to);
 }
 
 bool

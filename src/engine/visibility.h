@@ -18,14 +18,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "aggregate.h"
-
-/*
- * Number of bytes of a page of the visibility map without its header, and of the heap blocks that
- * they cover
- */
-#define GPB_VM_PAGE_BYTES	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
-#define GPB_VM_PAGE_BLOCKS	(GPB_VM_PAGE_BYTES * GPB_HEAPBLOCKS_PER_BYTE)
+#include "visible_entries.h"
 
 /* The pinned pages of a table's visibility map */
 typedef struct GpbVisibility GpbVisibility;

@@ -69,6 +69,9 @@ struct GpbWalk
 	BlockNumber block;			/* InvalidBlockNumber before the first one */
 	BlockNumber right;
 	GpbBound	high;
+	Buffer		buffer;			/* where it was; not pinned once the caller released it */
+	Buffer		right_buffer;	/* where the right sibling was when it was asked for, not pinned;
+								 * InvalidBuffer if it was not */
 	bool		by_link;		/* the walk came by a right link */
 	BlockNumber target;			/* the block where the search for the leaf began */
 
@@ -303,6 +306,18 @@ walk_read(GpbWalk *walk, BlockNumber block)
 	return gpb_read(walk->index, block, BUFFER_LOCK_SHARE, &walk->layout);
 }
 
+/*
+ * Ask for the right sibling of the leaf at hand, to which a range reaches: most of its entries will
+ * be read.  The leaf is still pinned, unless the caller reads a copy of it, which is slower anyway.
+ */
+static void
+walk_ask_right(GpbWalk *walk)
+{
+	if (walk->right != GPB_NO_BLOCK && !BufferIsValid(walk->right_buffer))
+		walk->right_buffer = gpb_ask_for_sibling(walk->index, walk->buffer, walk->block,
+												 walk->right);
+}
+
 /* ---- going to a leaf ---- */
 
 /*
@@ -313,8 +328,8 @@ static Buffer
 walk_right(GpbWalk *walk)
 {
 	walk->counters->right_moves++;
-	return gpb_read_right(walk->index, &walk->layout, walk->block, walk->right, 0,
-						  walk->high, BUFFER_LOCK_SHARE);
+	return gpb_read_right_asked_for(walk->index, &walk->layout, walk->block, walk->right,
+									walk->right_buffer, 0, walk->high);
 }
 
 /* Take note of a locked leaf to which the walk has come. */
@@ -324,6 +339,8 @@ walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 
 	walk->block = BufferGetBlockNumber(buffer);
+	walk->buffer = buffer;
+	walk->right_buffer = InvalidBuffer;
 	walk->right = special->right;
 	walk->high = gpb_page_high(BufferGetPage(buffer));
 	walk->by_link = by_link;
@@ -610,5 +627,7 @@ gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *mo
 		most -= met;
 	}
 	*more = walk->active_at < walk->active_end || walk_begins(walk, walk->next);
+	if (!*more && walk->nactive > 0)
+		walk_ask_right(walk);
 	return nhits;
 }

@@ -24,9 +24,6 @@ typedef struct GpbWalkHit
 	uint16		to;
 } GpbWalkHit;
 
-/* Number of bytes that one prefetch instruction brings */
-#define GPB_CACHE_LINE	64
-
 /* The most ranges that one call looks at, and so the most hits that it returns */
 #define GPB_WALK_HITS	1024
 

@@ -24,6 +24,9 @@
 
 #include "layout.h"
 
+/* Number of bytes that one prefetch instruction brings */
+#define GPB_CACHE_LINE	64
+
 /* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
 #define GPB_MAX_LEVEL	15
 
@@ -129,6 +132,13 @@ extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta
  */
 extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
+/*
+ * Ask for a sibling of a page, if it is in shared buffers, and for all its rows, as if it had as
+ * many as the page; buffer and block are the page's.  Returns what gpb_ask_for_page() does.  It
+ * does no I/O, so the page may be locked.
+ */
+extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block,
+								  BlockNumber sibling);
 /* Read a page that was asked for, as gpb_read() does with a share lock. */
 extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
 								 const GpbLayout *layout);
@@ -144,6 +154,10 @@ extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recen
 extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
 							 BlockNumber left, BlockNumber block, uint16 level,
 							 GpbBound low, int lock);
+/* Like gpb_read_right() with a share lock, for a page that was asked for. */
+extern Buffer gpb_read_right_asked_for(Relation index, const GpbLayout *layout, BlockNumber left,
+									   BlockNumber block, Buffer recent, uint16 level,
+									   GpbBound low);
 /*
  * Like gpb_read_right(), but for a page that the caller has locked, and without testing that it
  * links back to the left one.

@@ -49,14 +49,18 @@ require_split(Relation index, const GpbLayout *layout, BlockNumber left,
 	UnlockReleaseBuffer(buffer);
 }
 
-Buffer
-gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
-			   BlockNumber block, uint16 level, GpbBound low, int lock)
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED if the page just read and locked cannot be the right sibling of
+ * block "left"; the arguments are those of gpb_read_right().
+ */
+static void
+require_sibling(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buffer,
+				uint16 level, GpbBound low, int lock)
 {
-	Buffer		buffer = gpb_read(index, block, lock, layout);
-
 	if (unlikely(gpb_special(BufferGetPage(buffer))->left != left))
 	{
+		BlockNumber block = BufferGetBlockNumber(buffer);
+
 		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		require_split(index, layout, left, block);
@@ -64,6 +68,25 @@ gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
 		gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	}
 	gpb_require_right(index, buffer, level, low);
+}
+
+Buffer
+gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
+			   BlockNumber block, uint16 level, GpbBound low, int lock)
+{
+	Buffer		buffer = gpb_read(index, block, lock, layout);
+
+	require_sibling(index, layout, left, buffer, level, low, lock);
+	return buffer;
+}
+
+Buffer
+gpb_read_right_asked_for(Relation index, const GpbLayout *layout, BlockNumber left,
+						 BlockNumber block, Buffer recent, uint16 level, GpbBound low)
+{
+	Buffer		buffer = gpb_read_asked_for(index, block, recent, layout);
+
+	require_sibling(index, layout, left, buffer, level, low, BUFFER_LOCK_SHARE);
 	return buffer;
 }
 

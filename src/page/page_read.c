@@ -149,6 +149,53 @@ gpb_ask_for_page(Relation index, BlockNumber block)
 }
 
 /*
+ * Find out where the sibling is, without a look-up if that can be guessed: an index that was built
+ * or read in one go has blocks that follow each other in buffers that follow each other.  The tag
+ * is read without a lock, so a guess that holds now may fail later, as any may.  A page that is
+ * not in shared buffers is not asked for from the disk, since the caller has locked another one.
+ */
+static Buffer
+find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling)
+{
+	int64		guess = (int64) buffer + ((int64) sibling - block);
+	BufferTag	tag;
+	uint32		hash;
+	LWLock	   *lock;
+	int			found;
+
+	INIT_BUFFERTAG(tag, index->rd_node, MAIN_FORKNUM, sibling);
+	if (guess >= 1 && guess <= NBuffers &&
+		BUFFERTAGS_EQUAL(tag, GetBufferDescriptor((Buffer) guess - 1)->tag))
+		return (Buffer) guess;
+	hash = BufTableHashCode(&tag);
+	lock = BufMappingPartitionLock(hash);
+	LWLockAcquire(lock, LW_SHARED);
+	found = BufTableLookup(&tag, hash);
+	LWLockRelease(lock);
+	return found + 1;			/* InvalidBuffer if there is none */
+}
+
+Buffer
+gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling)
+{
+	const char *line;
+	Buffer		recent;
+
+	require_block(index, sibling);
+	if (BufferIsLocal(buffer))
+		return InvalidBuffer;
+	recent = find_sibling(index, buffer, block, sibling);
+	if (!BufferIsValid(recent))
+		return InvalidBuffer;
+	__builtin_prefetch(BufferGetPage(recent));
+	line = (const char *) BufferGetPage(recent) +
+		gpb_page_u16(BufferGetPage(buffer), GPB_PD_UPPER) / GPB_CACHE_LINE * GPB_CACHE_LINE;
+	for (; line < (const char *) BufferGetPage(recent) + BLCKSZ; line += GPB_CACHE_LINE)
+		__builtin_prefetch(line);
+	return recent;
+}
+
+/*
  * The page is neither pinned nor locked: it may be any page by now, which makes the prefetch
  * useless, no more.
  */

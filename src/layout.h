@@ -55,6 +55,8 @@ typedef long int int64;
 #define GPB_PD_UPPER		14
 #define GPB_PD_SPECIAL		16
 
+#define GPB_CACHE_LINE		64		/* bytes that one prefetch instruction brings */
+
 #define GPB_NO_BLOCK		((uint32) 0xFFFFFFFF)	/* InvalidBlockNumber */
 #define GPB_META_BLOCK		0
 #define GPB_FIRST_ROOT		1	/* an empty index has its root leaf here */

@@ -24,9 +24,6 @@
 
 #include "layout.h"
 
-/* Number of bytes that one prefetch instruction brings */
-#define GPB_CACHE_LINE	64
-
 /* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
 #define GPB_MAX_LEVEL	15
 
@@ -133,9 +130,8 @@ extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta
 extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
 /*
- * Ask for a sibling of a page, if it is in shared buffers, and for all its rows, as if it had as
- * many as the page; buffer and block are the page's.  Returns what gpb_ask_for_page() does.  It
- * does no I/O, so the page may be locked.
+ * Like gpb_ask_for_page(), for a sibling of the page that is in this buffer and has this block.  A
+ * sibling that is not in shared buffers is not read from the disk, so the page may be locked.
  */
 extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block,
 								  BlockNumber sibling);

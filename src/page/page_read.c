@@ -133,6 +133,15 @@ gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta)
 
 /* ---- pages asked for ahead of time ---- */
 
+/* Prefetch the descriptor of a buffer and the ends of its page. */
+static inline void
+ask_for_ends(Buffer buffer)
+{
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
+	__builtin_prefetch(BufferGetPage(buffer));
+	__builtin_prefetch((char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET);
+}
+
 Buffer
 gpb_ask_for_page(Relation index, BlockNumber block)
 {
@@ -142,9 +151,7 @@ gpb_ask_for_page(Relation index, BlockNumber block)
 	buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
 	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
 		return InvalidBuffer;
-	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
-	__builtin_prefetch(BufferGetPage(buffer));
-	__builtin_prefetch((char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET);
+	ask_for_ends(buffer);
 	return buffer;
 }
 
@@ -178,20 +185,14 @@ find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibli
 Buffer
 gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling)
 {
-	const char *line;
 	Buffer		recent;
 
 	require_block(index, sibling);
 	if (BufferIsLocal(buffer))
 		return InvalidBuffer;
 	recent = find_sibling(index, buffer, block, sibling);
-	if (!BufferIsValid(recent))
-		return InvalidBuffer;
-	__builtin_prefetch(BufferGetPage(recent));
-	line = (const char *) BufferGetPage(recent) +
-		gpb_page_u16(BufferGetPage(buffer), GPB_PD_UPPER) / GPB_CACHE_LINE * GPB_CACHE_LINE;
-	for (; line < (const char *) BufferGetPage(recent) + BLCKSZ; line += GPB_CACHE_LINE)
-		__builtin_prefetch(line);
+	if (BufferIsValid(recent))
+		ask_for_ends(recent);
 	return recent;
 }
 

@@ -25,7 +25,8 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
-	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test
+	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test \
+	test/unit/leaf_test
 
 PG_CONFIG ?= pg_config
 
@@ -97,6 +98,9 @@ test/bench/search_bench: test/bench/search_bench.cu $(HEADERS_ALL)
 
 # Plain C functions, see test/unit
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
+
+test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)

@@ -86,7 +86,7 @@ all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int 
 		  const void *next)
 {
 	const char *row = gpb_page_row(page, row_width, from);
-	uint32		last = GPB_NO_BLOCK;
+	uint32		last = 0;
 	int			i;
 
 	for (i = from; i < to; i++, row -= row_width)
@@ -97,7 +97,8 @@ all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int 
 
 		if (next != NULL && i % GPB_GROUP == 0)
 			prefetch_rows((const char *) next + (row - (const char *) page), row_width);
-		if (block == last)
+		/* Neighbours in a table that was loaded in key order share their block. */
+		if (block == last && i > from)
 			continue;
 		if (pages->tag[slot] != map_page + 1 || !visibility_bit(pages->bits[slot], block))
 			return false;

@@ -1,0 +1,399 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf.c
+ *	  Tests of visible_entries.c and leaf_aggregate.h: every form that this CPU has against
+ *	  entries taken one by one.
+ *
+ * Leaves and map pages lie between pages that nobody may read, so a form that reads beyond one of
+ * them ends the test.
+ *
+ * usage: leaf_test [seed]; ends with "N passed, N failed".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "leaf_aggregate.h"
+#include "visible_entries.h"
+
+/* Number of map pages that a test may hold; they are held in any slots. */
+#define MAP_PAGES	96
+
+/* Number of map pages that cover all heap blocks */
+#define ALL_MAP_PAGES	(0xFFFFFFFF / GPB_VM_PAGE_BLOCKS + 1)
+
+static uint64 state;
+static int	passed = 0;
+static int	failed = 0;
+
+/* xorshift64* */
+static uint64
+next_random(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545F4914F6CDD1DUL;
+}
+
+static void
+verdict(bool ok, const char *what)
+{
+	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
+	if (ok)
+		passed++;
+	else
+		failed++;
+}
+
+/* A page between two pages that cannot be read */
+static char *
+guarded_page(void)
+{
+	char	   *all = mmap(NULL, 3 * GPB_PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED ||
+		mprotect(all + GPB_PAGE_SIZE, GPB_PAGE_SIZE, PROT_READ | PROT_WRITE) != 0)
+	{
+		perror("mmap");
+		exit(1);
+	}
+	return all + GPB_PAGE_SIZE;
+}
+
+static void
+set_locator(char *page, int row_width, int i, uint64 locator)
+{
+	memcpy((char *) gpb_page_row(page, row_width, i), &locator, sizeof(locator));
+}
+
+/* ---- visibility ---- */
+
+/* The map pages of a test; each begins with the bytes of a page header, which are not bits. */
+static char *map_page[MAP_PAGES];
+
+/* What the map says of an entry: 1, 0, or -1 if its map page is not held */
+static int
+expected_bit(const GpbVisibilityPages *pages, const char *page, int row_width, int i)
+{
+	uint32		block = gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
+	uint32		number = block / GPB_VM_PAGE_BLOCKS;
+	uint32		at = block % GPB_VM_PAGE_BLOCKS;
+
+	if (pages->tag[number % GPB_VM_SLOTS] != number + 1)
+		return -1;
+	return (pages->bits[number % GPB_VM_SLOTS][at / 4] >> (at % 4 * 2)) & 1;
+}
+
+/* Compare both functions with the bits of entries [from, to), taken one by one. */
+static bool
+check_visibility(const GpbVisibilityPages *pages, const char *page, const char *next,
+				 int row_width, int from, int to)
+{
+	uint8		visible[GPB_MAX_LEAF_ENTRIES + 1];
+	int			stop = from;
+	int			done;
+	bool		all = true;
+	bool		ok = true;
+	int			i;
+
+	while (stop < to && expected_bit(pages, page, row_width, stop) >= 0)
+		stop++;
+	for (i = from; i < to; i++)
+		all &= expected_bit(pages, page, row_width, i) == 1;
+
+	visible[to - from] = 0xAB;
+	done = gpb_visible_entries(pages, page, row_width, from, to, visible);
+	ok &= done == stop && visible[to - from] == 0xAB;
+	for (i = from; i < stop; i++)
+		ok &= visible[i - from] == expected_bit(pages, page, row_width, i);
+	ok &= gpb_all_entries_visible(pages, page, row_width, from, to, next) == all;
+	return ok;
+}
+
+/* Fill the map's bytes: every "rare"-th bit of all-visible is 0; the other bits are noise. */
+static void
+fill_map(int rare)
+{
+	int			p;
+	int			i;
+	int			k;
+
+	for (p = 0; p < MAP_PAGES; p++)
+	{
+		for (i = 0; i < GPB_PAGE_SIZE; i++)
+		{
+			uint8		byte = (uint8) (next_random() & 0xAA);
+
+			for (k = 0; k < 8; k += 2)
+				byte |= (rare == 0 || next_random() % rare != 0) << k;
+			map_page[p][i] = (char) byte;
+		}
+	}
+}
+
+/*
+ * Hold each of the map pages that cover the first heap blocks with the given chance in percent,
+ * some of them as pages further on, which share their slots.
+ */
+static void
+hold_pages(GpbVisibilityPages *pages, int percent)
+{
+	uint32		p;
+
+	gpb_visibility_pages_init(pages);
+	for (p = 0; p < MAP_PAGES; p++)
+	{
+		if ((int) (next_random() % 100) < percent)
+			gpb_visibility_pages_set(pages, p, next_random() % 50 == 0 ? NULL :
+									 map_page[p] + GPB_PAGE_HEADER);
+	}
+}
+
+/* A heap block in one of so many orders: near, over two map pages, over many, at the ends of pages */
+static uint32
+random_block(int order, uint32 first)
+{
+	uint32		edge;
+
+	switch (order)
+	{
+		case 0:
+			return first + (uint32) (next_random() % 4);
+		case 1:
+			return first + (uint32) (next_random() % GPB_VM_PAGE_BLOCKS);
+		case 2:
+			return (uint32) (next_random() % ((uint64) MAP_PAGES * GPB_VM_PAGE_BLOCKS));
+		case 3:
+			edge = (uint32) (next_random() % MAP_PAGES) * GPB_VM_PAGE_BLOCKS;
+			return edge - 2 + (uint32) (next_random() % 4);
+		default:
+			return next_random() % 16 == 0 ? (uint32) next_random() :
+				first + (uint32) (next_random() % 4);
+	}
+}
+
+static void
+test_visibility(GpbVisibleEntriesForm form, int row_width)
+{
+	static const int rare[] = {0, 0, 5000, 100, 2};
+	GpbVisibilityPages pages;
+	char	   *page = guarded_page();
+	char	   *next = guarded_page();
+	int			most = gpb_page_capacity(4, row_width);
+	bool		ok = true;
+	char		what[100];
+	int			round;
+
+	if (!gpb_visible_entries_force(form))
+	{
+		printf("       form %d: not on this CPU\n", (int) form);
+		return;
+	}
+	for (round = 0; round < 400; round++)
+	{
+		uint32		first = (uint32) (next_random() % ((uint64) (MAP_PAGES - 2) *
+													   GPB_VM_PAGE_BLOCKS));
+		int			order = (int) (next_random() % 5);
+		int			n = round % 3 == 0 ? (int) (next_random() % (most + 1)) : most;
+		int			from;
+		int			i;
+
+		if (round % 80 == 0)
+			fill_map(rare[round / 80]);
+		hold_pages(&pages, round % 4 == 0 ? 90 : 100);
+		for (i = 0; i < n; i++)
+			set_locator(page, row_width, i,
+						(next_random() & ~(GPB_TID_MASK >> 16 << 16)) |
+						(uint64) random_block(order, first) << 16);
+		from = round % 2 == 0 ? 0 : (int) (next_random() % (n + 1));
+		ok &= check_visibility(&pages, page, round % 5 == 0 ? next : NULL, row_width, from, n);
+		for (i = 0; i < 20 && n > 0; i++)
+		{
+			int			short_from = (int) (next_random() % n);
+			int			length = (int) (next_random() % 24);
+
+			ok &= check_visibility(&pages, page, NULL, row_width, short_from,
+								   short_from + length < n ? short_from + length : n);
+		}
+	}
+	snprintf(what, sizeof(what), "%s, rows of %d bytes: visibility", gpb_visible_entries_name(),
+			 row_width);
+	verdict(ok, what);
+}
+
+/* The first and the last heap block that each map page covers are looked up in that page. */
+static void
+test_map_pages(GpbVisibleEntriesForm form)
+{
+	GpbVisibilityPages pages;
+	char	   *page = guarded_page();
+	char	   *bits = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	uint64		p;
+	int			i;
+
+	if (!gpb_visible_entries_force(form))
+		return;
+	/* Of the page's heap blocks only the first and the last are all-visible. */
+	memset(bits, 0, GPB_PAGE_SIZE);
+	bits[GPB_PAGE_HEADER] = 1;
+	bits[GPB_PAGE_SIZE - 1] = 1 << 6;
+	for (p = 0; p < ALL_MAP_PAGES; p++)
+	{
+		uint64		first = p * GPB_VM_PAGE_BLOCKS;
+		uint64		other = (p + 1) % 64 * GPB_VM_PAGE_BLOCKS;
+		uint64		last = first + GPB_VM_PAGE_BLOCKS - 1;
+
+		gpb_visibility_pages_init(&pages);
+		gpb_visibility_pages_set(&pages, (uint32) p, bits + GPB_PAGE_HEADER);
+		gpb_visibility_pages_set(&pages, (uint32) (p + 1) % 64, bits + GPB_PAGE_HEADER);
+		if (last > 0xFFFFFFFF)
+			last = first;
+		/* The first entry is on another map page, so that none is common to all. */
+		for (i = 0; i < 9; i++)
+			set_locator(page, 12, i, (i == 0 ? other : i % 2 ? first : last) << 16);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 1, 9, NULL);
+		set_locator(page, 12, 5, (first + 1) << 16);
+		ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
+		if (last > first)
+		{
+			set_locator(page, 12, 5, (last - 1) << 16);
+			ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
+		}
+	}
+	snprintf(what, sizeof(what), "%s: both ends of each of %lu map pages",
+			 gpb_visible_entries_name(), (unsigned long) ALL_MAP_PAGES);
+	verdict(ok, what);
+}
+
+/* ---- aggregation ---- */
+
+/* A value of 8 bytes; "extreme" ones make sums that need more than 64 bits. */
+static int64
+random_value(bool extreme)
+{
+	static const uint64 ends[] = {
+		0, ~(uint64) 0, (uint64) 1 << 63, ~((uint64) 1 << 63), 0xFFFFFFFF, (uint64) 0xFFFFFFFF << 32
+	};
+
+	return (int64) (extreme ? ends[next_random() % 6] : next_random());
+}
+
+/* Aggregate a leaf with columns of all integer kinds, and compare with its entries one by one. */
+static bool
+check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool extreme)
+{
+	const GpbLayout *layout = &program->layout;
+	GpbAnswerFormat format;
+	GpbLeafPick pick = {NULL, 0, 0};
+	uint16		at[GPB_MAX_LEAF_ENTRIES];
+	int64		answer[8 * GPB_MAX_COLUMNS];
+	int64		expected[8 * GPB_MAX_COLUMNS];
+	int			i;
+	int			c;
+
+	gpb_answer_format(program, &format);
+	gpb_answer_init(&format, answer);
+	gpb_answer_init(&format, expected);
+	for (i = 0; i < n; i++)
+	{
+		char	   *row = (char *) gpb_page_row(page, layout->row_width, i);
+
+		set_locator(page, layout->row_width, i,
+					nulls && next_random() % 3 == 0 ? next_random() : next_random() & GPB_TIE_MASK);
+		for (c = 0; c < layout->ncolumns; c++)
+		{
+			int64		value = random_value(extreme);
+
+			memcpy(row + layout->offset[c], &value, layout->kind[c] == GPB_KIND_INT8 ? 8 :
+				   layout->kind[c] == GPB_KIND_INT4 ? 4 : 2);
+		}
+	}
+	pick.first = n > 0 ? (int) (next_random() % n) : 0;
+	pick.n = n - pick.first;
+	if (next_random() % 4 == 0)
+	{
+		int			picked = 0;
+
+		for (i = pick.first; i < n; i++)
+		{
+			at[picked] = (uint16) i;
+			picked += next_random() % 2;
+		}
+		pick.at = at;
+		pick.n = picked;
+	}
+	for (i = 0; i < pick.n; i++)
+		gpb_answer_add_entry(&format, layout, expected, 0,
+							 gpb_page_row(page, layout->row_width,
+										  gpb_pick_position(&pick, i, pick.at == NULL)));
+	gpb_leaf_answer(page, program, &format, &pick, answer);
+	return memcmp(answer, expected, gpb_answer_width(&format)) == 0;
+}
+
+static void
+test_aggregate(int want)
+{
+	static const GpbKind kinds[] = {GPB_KIND_INT4, GPB_KIND_INT8, GPB_KIND_INT2};
+	GpbProgram	program;
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+	int			c;
+
+	memset(&program, 0, sizeof(program));
+	program.layout.key_width = 8;
+	program.layout.key_kind = GPB_KIND_INT8;
+	for (round = 0; round < 600; round++)
+	{
+		int			width = GPB_LOCATOR_WIDTH;
+		int			most;
+
+		program.layout.ncolumns = (uint8) (round % 4);
+		for (c = 0; c < program.layout.ncolumns; c++)
+		{
+			program.layout.kind[c] = (uint8) kinds[(round / 4 + c) % 3];
+			program.layout.offset[c] = (uint8) width;
+			program.want[c + 1] = (uint8) (next_random() % 4 == 0 ? 0 : want);
+			width += program.layout.kind[c] == GPB_KIND_INT8 ? 8 : 4;
+		}
+		program.layout.row_width = (uint8) width;
+		most = gpb_page_capacity(8, width);
+		ok &= check_aggregate(page, &program, round % 2 ? most : (int) (next_random() % (most + 1)),
+							  round % 3 == 0, round % 5 == 0);
+	}
+	snprintf(what, sizeof(what), "aggregates, wanted %d", want);
+	verdict(ok, what);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const int widths[] = {8, 12, 16, 20, 24, 36, 120};
+	uint64		seed = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+	int			form;
+	int			i;
+
+	printf("seed %lu\n", seed);
+	state = seed * 2 + 1;
+	for (i = 0; i < MAP_PAGES; i++)
+		map_page[i] = guarded_page();
+	for (form = GPB_VISIBLE_ENTRIES_PLAIN; form <= GPB_VISIBLE_ENTRIES_AVX2; form++)
+	{
+		for (i = 0; i < (int) (sizeof(widths) / sizeof(widths[0])); i++)
+			test_visibility((GpbVisibleEntriesForm) form, widths[i]);
+		test_map_pages((GpbVisibleEntriesForm) form);
+	}
+	test_aggregate(GPB_WANT_COUNT);
+	test_aggregate(GPB_WANT_COUNT | GPB_WANT_SUM);
+	test_aggregate(GPB_WANT_COUNT | GPB_WANT_MINMAX);
+	test_aggregate(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed > 0;
+}

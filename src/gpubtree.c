@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "engine/batch.h"
+#include "engine/settled_pages.h"
 #include "exec/exec.h"
 #include "hold.h"
 #include "index/index.h"
@@ -26,22 +27,24 @@ void		_PG_init(void);
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
-/* shmem_request_hook: ask for the shared memory of the mirror. */
+/* shmem_request_hook: ask for the shared memory of the mirror and of the settled pages. */
 static void
 shmem_request(void)
 {
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
 	gpb_mirror_request_shmem();
+	gpb_settled_request_shmem();
 }
 
-/* shmem_startup_hook: create the shared memory of the mirror, or attach to it. */
+/* shmem_startup_hook: create what shmem_request() asked for, or attach to it. */
 static void
 shmem_startup(void)
 {
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
 	gpb_mirror_init_shmem();
+	gpb_settled_init_shmem();
 }
 
 /*
@@ -61,6 +64,7 @@ _PG_init(void)
 	gpb_register_rmgr();
 	gpb_init_options();
 	gpb_mirror_define_settings();
+	gpb_settled_define_settings();
 	gpb_exec_init();
 #ifdef GPB_HOLD_POINTS
 	gpb_hold_init();

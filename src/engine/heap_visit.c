@@ -282,6 +282,11 @@ gpb_visit_flush(GpbHeapVisit *visit)
 	visit->nrecords = 0;
 }
 
+void
+gpb_visit_pages(GpbHeapVisit *visit, const BlockNumber *blocks, uint32 n)
+{
+}
+
 uint64
 gpb_visit_count(const GpbHeapVisit *visit)
 {

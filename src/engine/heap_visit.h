@@ -75,6 +75,12 @@ extern GpbRangeEntry *gpb_visit_add(GpbHeapVisit *visit);
 /* Visit the entries that were added. */
 extern void gpb_visit_flush(GpbHeapVisit *visit);
 
+/*
+ * Visit n heap pages for the sake of what is known of them afterwards (settled_pages.h).  Blocks
+ * ascend.  Pages that are known already are passed over.  No buffer lock may be held.
+ */
+extern void gpb_visit_pages(GpbHeapVisit *visit, const BlockNumber *blocks, uint32 n);
+
 /* The number of entries visited so far, seen by the snapshot or not. */
 extern uint64 gpb_visit_count(const GpbHeapVisit *visit);
 

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * settled_pages.h
+ *	  What is known of heap pages whose transactions have all ended (rule M11).
+ *
+ * A page is settled for a snapshot if each transaction that wrote to one of its tuples ended before
+ * the snapshot was taken.  The reader that finds this out (heap_page.h) records the page's LSN, the
+ * newest of those transactions, and the few rows that are not seen.  A later reader whose snapshot
+ * has the newest transaction behind it, and who finds the page's LSN unchanged, takes over what is
+ * recorded without reading the page.
+ *
+ * A look says something about the moment at which it is made.  What a reader does with the answer
+ * must therefore keep rule M5's order: with the leaf's pin, after the leaf was read; or, for a
+ * device, after the epoch was read and before the request is submitted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SETTLED_PAGES_H
+#define GPB_SETTLED_PAGES_H
+
+#include "postgres.h"
+#include "access/transam.h"
+#include "access/xlogdefs.h"
+#include "storage/block.h"
+#include "storage/buf.h"
+#include "storage/off.h"
+#include "storage/relfilenode.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+/* gpubtree.enable_page_cache */
+extern bool gpb_enable_page_cache;
+
+extern void gpb_settled_define_settings(void);
+extern void gpb_settled_request_shmem(void);
+extern void gpb_settled_init_shmem(void);
+
+/* The most line pointers of a settled page that lead to no row which is seen */
+#define GPB_SETTLED_UNSEEN	11
+
+/* What is known of one heap page for one snapshot, at the moment of the look */
+typedef struct GpbSettledPage
+{
+	uint16		nunseen;
+	OffsetNumber unseen[GPB_SETTLED_UNSEEN];	/* line pointers whose rows are not seen */
+} GpbSettledPage;
+
+/* One reader: a table and a snapshot */
+typedef struct GpbSettledReader
+{
+	bool		eligible;		/* may pages be looked up and recorded at all? */
+	RelFileNode file;
+	uint32		hash;			/* of file */
+	uint64		xmin;			/* of the snapshot, in 64 bits */
+	uint64		hits;			/* number of looks that found a settled page */
+} GpbSettledReader;
+
+/*
+ * Begin to look up pages of a table for a snapshot, which is registered or active.  *reader is the
+ * caller's and needs no end.
+ */
+extern void gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot);
+
+/*
+ * Fetch ahead what a look at this block reads: first the cell, and, in a second call some time
+ * later, what the cell leads to.
+ */
+extern void gpb_settled_prefetch(const GpbSettledReader *reader, BlockNumber block);
+extern void gpb_settled_prefetch_page(const GpbSettledReader *reader, BlockNumber block);
+
+/*
+ * Is the page settled for the snapshot at this moment?  Then *page says which rows are not seen.
+ * No pin and no lock is needed or kept.  The reader must be eligible.
+ */
+extern bool gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *page);
+
+/* Does *page say that the row at this line pointer is seen? */
+static inline bool
+gpb_settled_sees(const GpbSettledPage *page, OffsetNumber offset)
+{
+	int			i;
+
+	for (i = 0; i < page->nunseen; i++)
+	{
+		if (page->unseen[i] == offset)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Look at blocks [first, first + n), but for those whose all-visible bit is set in "bits", and set
+ * that bit for those that are settled and have no unseen row.  "bits" are laid out as the
+ * visibility map's are, and begin with block "first", a multiple of GPB_HEAPBLOCKS_PER_BYTE.
+ * Returns the number of bits that were set.
+ */
+extern uint32 gpb_settled_mark(GpbSettledReader *reader, BlockNumber first, uint32 n, uint8 *bits);
+
+#endif							/* GPB_SETTLED_PAGES_H */

@@ -239,13 +239,21 @@ gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 	}
 }
 
+/* What is known of an entry's row without a visit to the heap */
+typedef enum GpbEntryState
+{
+	GPB_ENTRY_UNKNOWN = 0,
+	GPB_ENTRY_SEEN = 1,			/* the snapshot sees it, since its heap page is all-visible, say */
+	GPB_ENTRY_UNSEEN = 2		/* the snapshot does not see it */
+} GpbEntryState;
+
 /*
  * Choose among the entries at positions [from, to), from < to, of a sound leaf page.
  *
- * visible[i - from] says whether the heap block of entry i is all-visible (1) or not (0); NULL
- * stands for all ones.  Entries on all-visible blocks make up *pick, whose positions, where they
- * are needed, are at *counted.  The positions of the others go to *unknown, ascending, and their
- * number is returned.  Both arrays have room for to - from positions.
+ * visible[i - from] is a GpbEntryState of entry i; NULL stands for all seen.  Entries that are seen
+ * make up *pick, whose positions, where they are needed, are at *counted.  The positions of those
+ * of which it is not known go to *unknown, ascending, and their number is returned.  Both arrays
+ * have room for to - from positions.
  *
  * Entries hinted dead are left out of both, unless the program ignores the hints.  A hint on a page
  * without GPB_PAGE_HAS_DEAD may be overlooked, which costs a heap visit and no more.
@@ -263,7 +271,9 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 	pick->at = NULL;
 	pick->first = from;
 	pick->n = to - from;
-	if (!hints && (visible == NULL || memchr(visible, 0, to - from) == NULL))
+	if (!hints && (visible == NULL ||
+				   (memchr(visible, GPB_ENTRY_UNKNOWN, to - from) == NULL &&
+					memchr(visible, GPB_ENTRY_UNSEEN, to - from) == NULL)))
 		return 0;
 	pick->at = counted;
 	pick->n = 0;
@@ -271,12 +281,12 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 	{
 		const char *row = gpb_page_row(page, program->layout.row_width, i);
 		bool		alive = (gpb_row_locator(row) & dead) == 0;
-		bool		known = visible == NULL || visible[i - from];
+		int			state = visible == NULL ? GPB_ENTRY_SEEN : visible[i - from];
 
 		counted[pick->n] = (uint16) i;
 		unknown[nunknown] = (uint16) i;
-		pick->n += alive & known;
-		nunknown += alive & !known;
+		pick->n += alive & (state == GPB_ENTRY_SEEN);
+		nunknown += alive & (state == GPB_ENTRY_UNKNOWN);
 	}
 	return nunknown;
 }

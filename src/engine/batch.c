@@ -86,7 +86,7 @@ gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
  * answer, or marked visible in the list.
  */
 static void
-batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
+batch_row_visible(void *arg, GpbRangeEntry *entry)
 {
 	GpbBatch   *batch = (GpbBatch *) arg;
 
@@ -96,9 +96,8 @@ batch_row_visible(void *arg, GpbRangeEntry *entry, TupleTableSlot *slot)
 		batch_aggregate(batch, entry->number, entry->key, entry->row);
 }
 
-/* The heap visits of the batch, prepared at the first call. */
-static GpbHeapVisit *
-batch_visit(GpbBatch *batch)
+GpbHeapVisit *
+gpb_batch_visit(GpbBatch *batch)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
@@ -121,7 +120,7 @@ gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 		batch->nunknown++;
 	}
 	else
-		entry = gpb_visit_add(batch_visit(batch));
+		entry = gpb_visit_add(gpb_batch_visit(batch));
 	entry_record(batch, entry, i, 0, key, row);
 }
 
@@ -130,9 +129,12 @@ static void
 batch_count_visits(GpbBatch *batch)
 {
 	uint64		visited = batch->visit == NULL ? 0 : gpb_visit_count(batch->visit);
+	uint64		pages = batch->visit == NULL ? 0 : gpb_visit_pages_count(batch->visit);
 
 	batch->counters.heap_fetches += visited - batch->visited;
+	batch->counters.heap_pages += pages - batch->visited_pages;
 	batch->visited = visited;
+	batch->visited_pages = pages;
 }
 
 /* ---- the object ---- */
@@ -286,6 +288,7 @@ batch_fall_back(GpbBatch *batch)
 		gpb_visit_end(batch->visit);
 		batch->visit = NULL;
 		batch->visited = 0;
+		batch->visited_pages = 0;
 		batch->counters.matches = batch->matches_before;
 	}
 	gpb_batch_list_reset(batch, 0, 0);
@@ -402,11 +405,11 @@ gpb_batch_matches(GpbBatch *batch, uint64 *n)
 		batch_fill(batch);
 		if (batch->nunknown > 0)
 		{
-			gpb_visit_records(batch_visit(batch), gpb_batch_match(batch, 0),
+			gpb_visit_records(gpb_batch_visit(batch), gpb_batch_match(batch, 0),
 							  batch->nmatches);
-			batch_count_visits(batch);
 			batch_drop_invisible(batch);
 		}
+		batch_count_visits(batch);
 	}
 	MemoryContextSwitchTo(caller);
 	batch->counters.matches += batch->nmatches;
@@ -435,6 +438,8 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->ranges += more->ranges;
 	counters->matches += more->matches;
 	counters->heap_fetches += more->heap_fetches;
+	counters->heap_pages += more->heap_pages;
+	counters->settled_pages += more->settled_pages;
 	counters->walk.leaves += more->walk.leaves;
 	counters->requests += more->requests;
 	counters->unclean += more->unclean;

@@ -24,6 +24,7 @@
 #include "hold.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
+#include "engine/settled_pages.h"
 
 /*
  * The most entries that are read under a leaf's lock, since that cannot be cancelled.  One range
@@ -51,6 +52,8 @@ struct GpbCpuAnswer
 {
 	GpbWalk    *walk;
 	GpbVisibility *visibility;
+	GpbSettledReader settled;
+	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -72,7 +75,8 @@ struct GpbCpuAnswer
 	int			hit;			/* the next hit */
 	int			at;				/* the next entry of that hit, if some of it were added */
 	uint64		dead;			/* GPB_LOC_DEAD if dead hints are heeded on this leaf, else 0 */
-	uint8		visible[GPB_MAX_LEAF_ENTRIES];
+	uint8		visible[GPB_MAX_LEAF_ENTRIES];	/* GpbEntryState of each entry in copy */
+	uint16		unknown[GPB_MAX_LEAF_ENTRIES];	/* see batch_settle_leaf() */
 	PGAlignedBlock copy;
 };
 
@@ -221,6 +225,14 @@ batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
 	return true;
 }
 
+/* Drop the pin on the heap page that was visited last. */
+static void
+batch_drop_heap_pin(GpbBatch *batch)
+{
+	if (batch->visit != NULL)
+		gpb_visit_stop(batch->visit);
+}
+
 /*
  * Begin a walk of the next ranges: all of a portion, or those of it whose leaves the finder knows.
  * Returns false if there are none.  No pin is held, not even one of the visibility map, while a
@@ -244,6 +256,7 @@ batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	if (batch->finder != NULL)
 	{
 		gpb_visibility_release(cpu->visibility);
+		batch_drop_heap_pin(batch);
 		n = batch->finder->find(batch, cpu->sorted, cpu->nsorted, cpu->at_sorted, &leaves);
 	}
 	if (leaves == NULL)
@@ -451,23 +464,149 @@ batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int e
 							cpu->hits[i].to, cpu->visible + cpu->hits[i].from);
 }
 
+/* The positions of the entries of a copied leaf that are unknown go to cpu->unknown, n of them. */
+static int
+batch_find_unknown(const GpbBatch *batch, GpbCpuAnswer *cpu, int from, int to, int n)
+{
+	int			row_width = batch->program.layout.row_width;
+	int			at;
+
+	for (at = from; at < to; at++)
+	{
+		const char *row = gpb_page_row(cpu->copy.data, row_width, at);
+
+		cpu->unknown[n] = (uint16) at;
+		n += cpu->visible[at] == GPB_ENTRY_UNKNOWN && (gpb_row_locator(row) & cpu->dead) == 0;
+	}
+	return n;
+}
+
+/*
+ * Find the entries on a copied leaf that are unknown after the map was read: those of the hits, or,
+ * if more hits are to come, all.  Returns their number; cpu->unknown has their positions.
+ *
+ * Hits may overlap, and begin in ascending order; no entry is found twice.
+ */
+static int
+batch_unknown_entries(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
+{
+	int			end = 0;
+	int			n = 0;
+	int			i;
+
+	if (cpu->more || entries > count)
+		return batch_find_unknown(batch, cpu, 0, count, 0);
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		n = batch_find_unknown(batch, cpu, Max(cpu->hits[i].from, end), cpu->hits[i].to, n);
+		end = Max(end, cpu->hits[i].to);
+	}
+	return n;
+}
+
+/* Number of entries that a look at a settled page is preceded by its prefetches */
+#define GPB_CELL_AHEAD		24
+#define GPB_PAGE_AHEAD		12
+
+static inline uint64
+batch_copied_locator(const GpbBatch *batch, const GpbCpuAnswer *cpu, int at)
+{
+	return gpb_row_locator(gpb_page_row(cpu->copy.data, batch->program.layout.row_width, at));
+}
+
+/*
+ * Look for the heap pages of the entries at cpu->unknown, n of them, among those that are known to
+ * be settled.  The entries that stay unknown are left there, and their number is returned.
+ *
+ * The leaf is pinned, and was read before (rule M11).
+ */
+static int
+batch_look_at_settled(const GpbBatch *batch, GpbCpuAnswer *cpu, int n)
+{
+	BlockNumber last = InvalidBlockNumber;
+	bool		settled = false;
+	GpbSettledPage page;
+	int			left = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint16		at = cpu->unknown[i];
+		uint64		locator = batch_copied_locator(batch, cpu, at);
+		BlockNumber block = gpb_locator_block(locator);
+
+		if (i + GPB_CELL_AHEAD < n)
+			gpb_settled_prefetch(&cpu->settled,
+								 gpb_locator_block(batch_copied_locator(batch, cpu,
+																		cpu->unknown[i + GPB_CELL_AHEAD])));
+		if (i + GPB_PAGE_AHEAD < n)
+			gpb_settled_prefetch_page(&cpu->settled,
+									  gpb_locator_block(batch_copied_locator(batch, cpu,
+																			 cpu->unknown[i + GPB_PAGE_AHEAD])));
+		if (block != last)
+			settled = gpb_settled_look(&cpu->settled, block, &page);
+		last = block;
+		if (settled)
+			cpu->visible[at] = gpb_settled_sees(&page, gpb_locator_offset(locator)) ?
+				GPB_ENTRY_SEEN : GPB_ENTRY_UNSEEN;
+		else
+			cpu->unknown[left++] = at;
+	}
+	return left;
+}
+
+/*
+ * Learn what the visibility map did not say about entries of a copied leaf, whose pin is held, from
+ * pages that are known to be settled.  Returns the number of entries that are still unknown, whose
+ * positions are at cpu->unknown.
+ */
+static int
+batch_settle_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
+{
+	uint64		hits;
+	int			n = batch_unknown_entries(batch, cpu, count, entries);
+
+	if (n == 0)
+		return 0;
+	if (!cpu->settled_begun)
+		gpb_settled_begin(&cpu->settled, batch->heap, batch->snapshot);
+	cpu->settled_begun = true;
+	if (!cpu->settled.eligible)
+		return n;
+	hits = cpu->settled.hits;
+	n = batch_look_at_settled(batch, cpu, n);
+	batch->counters.settled_pages += cpu->settled.hits - hits;
+	return n;
+}
+
 /*
  * Copy what the hits have on a leaf, and learn which of it is visible.  The leaf is pinned and
  * share-locked on entry.  It is unlocked on exit, and its pin, for which VACUUM must wait, is
  * dropped, since the map has been read.
+ *
+ * Entries that are unknown after that are visited in the heap now, if they are on few pages, as
+ * they are in a table that was loaded in the order of keys.
  */
 static void
-batch_leaf_copied(const GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
+batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
 {
 	const char *page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
+	int			unknown = 0;
 
 	batch_copy_hits(batch, cpu, page, entries);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");
 	if (!batch->heap_rows)
+	{
 		batch_read_visibility(batch, cpu, count, entries);
+		unknown = batch_settle_leaf(batch, cpu, count, entries);
+	}
 	ReleaseBuffer(buffer);
+	if (unknown > 0)
+		(void) gpb_visit_leaf(gpb_batch_visit(batch), cpu->copy.data,
+							  batch->program.layout.row_width, cpu->unknown, unknown,
+							  cpu->visible);
 }
 
 /* Add entry "at" of the copied leaf to range number "number". */
@@ -480,9 +619,9 @@ batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;
-	if (batch->heap_rows || cpu->visible[at])
+	if (batch->heap_rows || cpu->visible[at] == GPB_ENTRY_SEEN)
 		gpb_batch_add_visible(batch, number, key, row);
-	else
+	else if (cpu->visible[at] == GPB_ENTRY_UNKNOWN)
 		gpb_batch_add_unknown(batch, number, key, row);
 }
 
@@ -569,8 +708,9 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 		batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
-GpbFillOutcome
-gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
+/* Go on leaf by leaf until all is done, or until the list is full. */
+static GpbFillOutcome
+batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	for (;;)
 	{
@@ -583,6 +723,15 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 		else if (!batch_next_walk(batch, cpu))
 			return GPB_FILL_DONE;
 	}
+}
+
+GpbFillOutcome
+gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	GpbFillOutcome outcome = batch_walk(batch, cpu);
+
+	batch_drop_heap_pin(batch);
+	return outcome;
 }
 
 /* ---- the engine ---- */

@@ -118,6 +118,7 @@ struct GpbBatch
 
 	GpbHeapVisit *visit;		/* NULL until first needed */
 	uint64		visited;		/* gpb_visit_count() when it was last read */
+	uint64		visited_pages;	/* gpb_visit_pages_count() when it was last read */
 	void	   *state;			/* the engine's state; NULL when it has ended */
 };
 
@@ -206,5 +207,7 @@ extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const c
  * no buffer lock may be held.
  */
 extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row);
+/* The heap visits of the batch, prepared at the first call. */
+extern GpbHeapVisit *gpb_batch_visit(GpbBatch *batch);
 
 #endif							/* GPB_BATCH_ENGINE_H */

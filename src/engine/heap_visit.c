@@ -7,10 +7,14 @@
  * visited once for all of its entries in a batch.  Pages to come are prefetched as a bitmap scan's
  * are.
  *
+ * Where nobody wants the rows themselves, all entries of a heap page are judged together
+ * (heap_page.h).  Rows that are wanted, and those of other access methods, are fetched one by one.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -21,6 +25,7 @@
 #include "utils/spccache.h"
 
 #include "index/index.h"
+#include "engine/heap_page.h"
 #include "engine/heap_visit.h"
 
 /*
@@ -42,7 +47,8 @@ struct GpbHeapVisit
 	Snapshot	snapshot;
 	GpbVisitCallback callback;
 	void	   *arg;
-	IndexFetchTableData *fetch;
+	GpbHeapPages *pages;		/* judges pages; NULL if rows must be fetched one by one */
+	IndexFetchTableData *fetch; /* NULL until first needed, as slot is */
 	TupleTableSlot *slot;
 	int			width;			/* bytes from one record to the next */
 	int			ahead;			/* number of blocks to prefetch */
@@ -81,8 +87,7 @@ gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
 	visit->snapshot = snapshot;
 	visit->callback = callback;
 	visit->arg = arg;
-	visit->fetch = table_index_fetch_begin(heap);
-	visit->slot = table_slot_create(heap, NULL);
+	visit->pages = callback == NULL ? NULL : gpb_heap_pages_begin(heap, snapshot);
 	visit->width = gpb_range_entry_width(row_width);
 	visit->most = gpb_visit_batch_size(visit->width);
 	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
@@ -95,8 +100,12 @@ gpb_visit_end(GpbHeapVisit *visit)
 	if (visit == NULL)
 		return;
 	gpb_visit_stop(visit);
-	table_index_fetch_end(visit->fetch);
-	ExecDropSingleTupleTableSlot(visit->slot);
+	gpb_heap_pages_end(visit->pages);
+	if (visit->fetch != NULL)
+	{
+		table_index_fetch_end(visit->fetch);
+		ExecDropSingleTupleTableSlot(visit->slot);
+	}
 	if (visit->records != NULL)
 		pfree(visit->records);
 	if (visit->order != NULL)
@@ -104,17 +113,42 @@ gpb_visit_end(GpbHeapVisit *visit)
 	pfree(visit);
 }
 
+/* The line pointer to which an entry leads. */
+static inline OffsetNumber
+visit_offset(const GpbHeapVisit *visit, uint64 locator)
+{
+	OffsetNumber offset = gpb_locator_offset(locator);
+
+	if (unlikely(offset == InvalidOffsetNumber))
+		gpb_corrupted_index(visit->index, "entry points to no heap tuple");
+	return offset;
+}
+
+/* ---- row by row ---- */
+
+/* Prepare to fetch rows, in the memory of the visits. */
+static void
+visit_open_fetch(GpbHeapVisit *visit)
+{
+	MemoryContext caller;
+
+	if (visit->fetch != NULL)
+		return;
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(visit));
+	visit->slot = table_slot_create(visit->heap, NULL);
+	visit->fetch = table_index_fetch_begin(visit->heap);
+	MemoryContextSwitchTo(caller);
+}
+
 /* Put the row at this TID that the snapshot sees into the slot.  Returns false if it sees none. */
 static bool
 fetch_visible(GpbHeapVisit *visit, uint64 locator)
 {
+	OffsetNumber offset = visit_offset(visit, locator);
 	ItemPointerData tid;
 	bool		call_again = false;
 
-	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
-		gpb_corrupted_index(visit->index, "entry points to no heap tuple");
-
-	ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
+	ItemPointerSet(&tid, gpb_locator_block(locator), offset);
 	return table_index_fetch_tuple(visit->fetch, &tid, visit->snapshot, visit->slot,
 								   &call_again, NULL);
 }
@@ -167,11 +201,13 @@ gpb_visit_start(GpbHeapVisit *visit, GpbRangeEntry *entries, int n, bool in_orde
 void
 gpb_visit_stop(GpbHeapVisit *visit)
 {
-	if (visit->norder > 0)
+	if (visit->norder > 0 && visit->fetch != NULL)
 	{
 		ExecClearTuple(visit->slot);
 		table_index_fetch_reset(visit->fetch);
 	}
+	if (visit->pages != NULL)
+		gpb_heap_pages_release(visit->pages);
 	visit->norder = 0;
 	visit->at = 0;
 	visit->prefetched = 0;
@@ -205,6 +241,7 @@ prefetch_visits(GpbHeapVisit *visit)
 GpbRangeEntry *
 gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot **slot)
 {
+	visit_open_fetch(visit);
 	ExecClearTuple(visit->slot);
 	while (visit->at < visit->norder)
 	{
@@ -230,6 +267,60 @@ gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg, TupleTableSlot
 	return NULL;
 }
 
+/* ---- page by page ---- */
+
+/* Count n rows that the snapshot sees in the table's statistics, as core's index scans do. */
+static inline void
+visit_count_seen(GpbHeapVisit *visit, int n)
+{
+	if (pgstat_should_count_relation(visit->index))
+		visit->index->pgstat_info->t_counts.t_tuples_fetched += n;
+}
+
+/*
+ * Judge up to MaxHeapTuplesPerPage entries of visit->order from visit->at on that are on one heap
+ * page, and call the callback for those that the snapshot sees.
+ */
+static void
+visit_next_page(GpbHeapVisit *visit)
+{
+	BlockNumber block = visit_block(visit, visit->at);
+	GpbRangeEntry *entries[MaxHeapTuplesPerPage];
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	uint8		seen[MaxHeapTuplesPerPage];
+	int			n;
+	int			i;
+
+	for (n = 0; n < MaxHeapTuplesPerPage && visit->at + n < visit->norder &&
+		 visit_block(visit, visit->at + n) == block; n++)
+	{
+		entries[n] = visit_entry(visit, visit->started, visit->order[visit->at + n] & 0xFFFF);
+		offsets[n] = visit_offset(visit, gpb_row_locator(entries[n]->row));
+	}
+	visit_count_seen(visit, gpb_heap_pages_judge(visit->pages, block, offsets, n, seen));
+	for (i = 0; i < n; i++)
+	{
+		if (seen[i])
+			visit->callback(visit->arg, entries[i]);
+	}
+	visit->visited += n;
+	visit->at += n;
+}
+
+/* Visit all entries that were started with, a page at a time. */
+static void
+visit_pages(GpbHeapVisit *visit)
+{
+	while (visit->at < visit->norder)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (visit->ahead > 0)
+			prefetch_visits(visit);
+		visit_next_page(visit);
+	}
+	gpb_visit_stop(visit);
+}
+
 /* Visit at most GPB_HEAP_BATCH entries, and call the callback for those that are visible. */
 static void
 visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
@@ -238,8 +329,13 @@ visit_batch(GpbHeapVisit *visit, GpbRangeEntry *entries, int n)
 	GpbRangeEntry *entry;
 
 	gpb_visit_start(visit, entries, n, false);
+	if (visit->pages != NULL)
+	{
+		visit_pages(visit);
+		return;
+	}
 	while ((entry = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
-		visit->callback(visit->arg, entry, slot);
+		visit->callback(visit->arg, entry);
 }
 
 void
@@ -282,13 +378,111 @@ gpb_visit_flush(GpbHeapVisit *visit)
 	visit->nrecords = 0;
 }
 
+/* ---- a leaf at a time ---- */
+
+/* Entries of a leaf are visited at once if there are at least so many on each heap page */
+#define GPB_LEAF_PAGE_ENTRIES	8
+
+static inline uint64
+leaf_locator(const char *page, int row_width, int at)
+{
+	return gpb_row_locator(gpb_page_row(page, row_width, at));
+}
+
+/* The number of times that the heap block changes from one of n entries of a leaf to the next. */
+static int
+leaf_runs(const char *page, int row_width, const uint16 *at, int n)
+{
+	BlockNumber last = InvalidBlockNumber;
+	int			runs = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		BlockNumber block = gpb_locator_block(leaf_locator(page, row_width, at[i]));
+
+		runs += block != last;
+		last = block;
+	}
+	return runs;
+}
+
+/*
+ * Judge the first of n entries of a leaf and those after it that are on the same heap page.
+ * Returns their number.
+ */
+static int
+visit_leaf_page(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at, int n,
+				uint8 *visible)
+{
+	BlockNumber block = gpb_locator_block(leaf_locator(page, row_width, at[0]));
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	uint8		seen[MaxHeapTuplesPerPage];
+	int			count = 0;
+	int			i;
+
+	while (count < Min(n, MaxHeapTuplesPerPage))
+	{
+		uint64		locator = leaf_locator(page, row_width, at[count]);
+
+		if (gpb_locator_block(locator) != block)
+			break;
+		offsets[count++] = visit_offset(visit, locator);
+	}
+	visit_count_seen(visit, gpb_heap_pages_judge(visit->pages, block, offsets, count, seen));
+	for (i = 0; i < count; i++)
+		visible[at[i]] = seen[i] ? GPB_ENTRY_SEEN : GPB_ENTRY_UNSEEN;
+	visit->visited += count;
+	return count;
+}
+
+bool
+gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at, int n,
+			   uint8 *visible)
+{
+	int			done;
+
+	if (visit->pages == NULL ||
+		leaf_runs(page, row_width, at, n) > Max(n / GPB_LEAF_PAGE_ENTRIES, 1))
+		return false;
+	for (done = 0; done < n;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		done += visit_leaf_page(visit, page, row_width, at + done, n - done, visible);
+		if (visit->ahead > 0 && done < n)
+			(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM,
+								  gpb_locator_block(leaf_locator(page, row_width, at[done])));
+	}
+	return true;
+}
+
+/* ---- pages for their own sake ---- */
+
 void
 gpb_visit_pages(GpbHeapVisit *visit, const BlockNumber *blocks, uint32 n)
 {
+	uint32		i;
+
+	if (visit->pages == NULL)
+		return;
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (visit->ahead > 0 && i + visit->ahead < n)
+			(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM, blocks[i + visit->ahead]);
+		(void) gpb_heap_pages_judge(visit->pages, blocks[i], NULL, 0, NULL);
+	}
+	gpb_heap_pages_release(visit->pages);
 }
 
 uint64
 gpb_visit_count(const GpbHeapVisit *visit)
 {
 	return visit->visited;
+}
+
+uint64
+gpb_visit_pages_count(const GpbHeapVisit *visit)
+{
+	return visit->pages == NULL ? 0 : gpb_heap_pages_count(visit->pages);
 }

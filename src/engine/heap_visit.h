@@ -17,6 +17,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "leaf_aggregate.h"
 #include "ranges.h"
 
 /*
@@ -25,11 +26,8 @@
  */
 #define GPB_HEAP_BATCH		65536
 
-/*
- * Called for each entry whose row the snapshot sees, in the order of TIDs within a batch.  slot has
- * the row until the call returns.
- */
-typedef void (*GpbVisitCallback) (void *arg, GpbRangeEntry *entry, TupleTableSlot *slot);
+/* Called for each entry whose row the snapshot sees, in the order of TIDs within a batch. */
+typedef void (*GpbVisitCallback) (void *arg, GpbRangeEntry *entry);
 
 typedef struct GpbHeapVisit GpbHeapVisit;
 
@@ -61,7 +59,10 @@ typedef bool (*GpbVisitSkip) (void *arg, const GpbRangeEntry *entry);
 extern void gpb_visit_start(GpbHeapVisit *visit, GpbRangeEntry *entries, int n, bool in_order);
 extern GpbRangeEntry *gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, void *arg,
 									 TupleTableSlot **slot);
-/* Forget the entries that were started with and not visited; the pin of the row is dropped. */
+/*
+ * Forget the entries that were started with and not visited, and drop the pin of the row or page
+ * that was visited last.
+ */
 extern void gpb_visit_stop(GpbHeapVisit *visit);
 
 /* Visit n entries that lie gpb_range_entry_width() bytes apart.  No buffer lock may be held. */
@@ -76,6 +77,18 @@ extern GpbRangeEntry *gpb_visit_add(GpbHeapVisit *visit);
 extern void gpb_visit_flush(GpbHeapVisit *visit);
 
 /*
+ * Visit those entries of a copied leaf at once that visible[] calls unknown (GpbEntryState), if
+ * they are on few heap pages.  Sets visible[i] for each of them to seen or unseen.  Returns false,
+ * with nothing done, if they are on so many pages that it pays to gather and to sort them, or if
+ * the table's access method has no pages to judge.
+ *
+ * at has the positions of n entries on the leaf, n > 0, which ascend.  No buffer lock may be held.
+ * The last page stays pinned until gpb_visit_stop().
+ */
+extern bool gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at,
+						   int n, uint8 *visible);
+
+/*
  * Visit n heap pages for the sake of what is known of them afterwards (settled_pages.h).  Blocks
  * ascend.  Pages that are known already are passed over.  No buffer lock may be held.
  */
@@ -83,5 +96,7 @@ extern void gpb_visit_pages(GpbHeapVisit *visit, const BlockNumber *blocks, uint
 
 /* The number of entries visited so far, seen by the snapshot or not. */
 extern uint64 gpb_visit_count(const GpbHeapVisit *visit);
+/* The number of heap pages judged so far (heap_page.h). */
+extern uint64 gpb_visit_pages_count(const GpbHeapVisit *visit);
 
 #endif							/* GPB_HEAP_VISIT_H */

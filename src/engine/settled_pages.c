@@ -3,19 +3,90 @@
  * settled_pages.c
  *	  What is known of heap pages whose transactions have all ended (rule M11).
  *
+ * Shared memory has an array of cells of one cache line, in sets of four.  A cell has what is known
+ * of one block of one relation file.  It is valid as long as the page's LSN is the one that the
+ * cell names, so nobody who changes a page needs to know of cells, and none is ever taken back.
+ * They live as long as shared memory does: after a crash pages come back as they were before, with
+ * LSNs that were given out again.
+ *
+ * Neighbouring blocks of a file have neighbouring sets, so that a reader of several finds them in
+ * adjacent memory.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
 
+#include "aggregate.h"
 #include "engine/settled_pages.h"
+#include "engine/visibility.h"
+#include "hold.h"
 
 bool		gpb_enable_page_cache = true;
 static int	page_cache_size = 32 * 1024;
+
+/* ---- cells ---- */
+
+/*
+ * One page.  A cell is a seqlock: whoever writes to it makes the version odd before and even after,
+ * and readers who find it odd, or changed after they have read the cell, do without.  Two recorders
+ * never write to a cell at the same time: the one who finds the version odd gives up.  So the LSN,
+ * the newest transaction and the unseen rows of a cell are those of one recorder.
+ */
+typedef struct SettledCell
+{
+	pg_atomic_uint32 version;
+	Buffer		buffer;			/* where the page was; InvalidBuffer if the cell is empty */
+	RelFileNode file;
+	BlockNumber block;
+	XLogRecPtr	lsn;
+	uint64		newest;			/* the newest transaction, or one that is in the way */
+	GpbSettledPage page;
+} SettledCell;
+
+StaticAssertDecl(sizeof(SettledCell) == 64, "a cell is a cache line");
+
+/* nunseen of a page that was not settled for the recorder's snapshot */
+#define NOT_SETTLED		PG_UINT16_MAX
+
+#define SET_CELLS		4
+
+static SettledCell *cells;		/* in shared memory; NULL if there are none */
+static uint32 set_mask;			/* number of sets, a power of two, less one */
+
+/* The number of sets that fit gpubtree.page_cache_size, or 0. */
+static uint32
+number_of_sets(void)
+{
+	uint64		most = (uint64) page_cache_size * 1024 / (SET_CELLS * sizeof(SettledCell));
+	uint32		n = 1;
+
+	if (most == 0)
+		return 0;
+	while ((uint64) n * 2 <= most)
+		n *= 2;
+	return n;
+}
+
+static Size
+cells_size(void)
+{
+	return (Size) number_of_sets() * SET_CELLS * sizeof(SettledCell);
+}
 
 void
 gpb_settled_define_settings(void)
@@ -27,7 +98,7 @@ gpb_settled_define_settings(void)
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.page_cache_size",
 							"Shared memory for what queries found out about heap pages.",
-							"A heap page takes 64 bytes; 0 is none.",
+							"A heap page takes 64 bytes; rounded down to a power of two; 0 is none.",
 							&page_cache_size, 32 * 1024, 0, 16 * 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 }
@@ -35,37 +106,270 @@ gpb_settled_define_settings(void)
 void
 gpb_settled_request_shmem(void)
 {
+	RequestAddinShmemSpace(cells_size());
 }
 
 void
 gpb_settled_init_shmem(void)
 {
+	Size		size = cells_size();
+	bool		found;
+
+	if (size == 0)
+		return;
+	set_mask = number_of_sets() - 1;
+	cells = ShmemInitStruct("gpubtree settled pages", size, &found);
+	/* Of an empty cell all bytes are zero: its version, its buffer, and its lsn, which none has. */
+	if (!found)
+		memset(cells, 0, size);
+}
+
+/* The cells that may have a block of the reader's table. */
+static inline SettledCell *
+settled_set(const GpbSettledReader *reader, BlockNumber block)
+{
+	return cells + (Size) ((reader->hash + block) & set_mask) * SET_CELLS;
+}
+
+static inline bool
+cell_names(const SettledCell *cell, const GpbSettledReader *reader, BlockNumber block)
+{
+	return cell->block == block && cell->buffer != InvalidBuffer &&
+		RelFileNodeEquals(cell->file, reader->file);
+}
+
+/* The cell of this block, or NULL.  It may be another's as soon as this has returned. */
+static inline SettledCell *
+find_cell(const GpbSettledReader *reader, BlockNumber block)
+{
+	SettledCell *set = settled_set(reader, block);
+	int			i;
+
+	for (i = 0; i < SET_CELLS; i++)
+	{
+		if (cell_names(&set[i], reader, block))
+			return &set[i];
+	}
+	return NULL;
+}
+
+/* Copy the cell of this block.  Returns false if there is none, or if it is being written. */
+static inline bool
+read_cell(const GpbSettledReader *reader, BlockNumber block, SettledCell *copy)
+{
+	SettledCell *cell = find_cell(reader, block);
+	uint32		version;
+
+	if (cell == NULL)
+		return false;
+	version = pg_atomic_read_u32(&cell->version);
+	pg_read_barrier();
+	memcpy(copy, cell, sizeof(SettledCell));
+	pg_read_barrier();
+	return (version & 1) == 0 && pg_atomic_read_u32(&cell->version) == version &&
+		cell_names(copy, reader, block);
+}
+
+/*
+ * Write a cell.  Nothing in here can fail or be interrupted, but where a test holds it.
+ */
+static void
+write_cell(SettledCell *cell, const SettledCell *from)
+{
+	uint32		version = pg_atomic_read_u32(&cell->version);
+
+	if ((version & 1) != 0 ||
+		!pg_atomic_compare_exchange_u32(&cell->version, &version, version + 1))
+		return;
+	memcpy((char *) cell + offsetof(SettledCell, buffer),
+		   (const char *) from + offsetof(SettledCell, buffer),
+		   offsetof(SettledCell, newest) - offsetof(SettledCell, buffer));
+	GPB_HOLD("settled-within-cell");
+	cell->newest = from->newest;
+	cell->page = from->page;
+	pg_write_barrier();
+	pg_atomic_write_u32(&cell->version, version + 2);
+}
+
+/* ---- a reader ---- */
+
+/*
+ * Pages are looked up and recorded only where each change of a tuple sets a new LSN, and where the
+ * snapshot alone decides what is seen.
+ */
+static bool
+reader_eligible(Relation heap, Snapshot snapshot)
+{
+	return gpb_enable_page_cache && cells != NULL &&
+		heap->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
+		XLogIsNeeded() &&
+		heap->rd_tableam == GetHeapamTableAmRoutine() &&
+		!gpb_needs_plain_scan(snapshot);
 }
 
 void
 gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 {
+	uint64		next;
+
 	memset(reader, 0, sizeof(*reader));
+	if (!reader_eligible(heap, snapshot))
+		return;
+	next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	reader->eligible = true;
+	reader->file = heap->rd_node;
+	reader->hash = hash_bytes((const unsigned char *) &reader->file, sizeof(reader->file));
+	reader->xmin = next - (uint32) ((uint32) next - snapshot->xmin);
 }
 
 void
 gpb_settled_prefetch(const GpbSettledReader *reader, BlockNumber block)
 {
+	__builtin_prefetch(settled_set(reader, block));
 }
 
 void
 gpb_settled_prefetch_page(const GpbSettledReader *reader, BlockNumber block)
 {
+	const SettledCell *cell = find_cell(reader, block);
+	Buffer		buffer = cell == NULL ? InvalidBuffer : cell->buffer;
+
+	if (buffer <= 0 || buffer > NBuffers)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
+	__builtin_prefetch(BufferGetPage(buffer));
+}
+
+/*
+ * Is the page in its buffer still, with the LSN that the cell names?
+ *
+ * The header lock keeps the buffer from getting another page.  It does not keep writers out, who
+ * hold the content lock.  One who has changed the page, but not its LSN yet, or half of it, is of a
+ * transaction that the snapshot does not see as ended, or prunes, freezes or locks rows; so what
+ * the cell says is still right for the snapshot.
+ */
+static inline bool
+page_unchanged(const SettledCell *cell)
+{
+	BufferDesc *desc = GetBufferDescriptor(cell->buffer - 1);
+	uint32		state = LockBufHdr(desc);
+	bool		unchanged = (state & BM_VALID) != 0 &&
+		desc->tag.blockNum == cell->block && desc->tag.forkNum == MAIN_FORKNUM &&
+		RelFileNodeEquals(desc->tag.rnode, cell->file) &&
+		PageGetLSN(BufferGetPage(cell->buffer)) == cell->lsn;
+
+	UnlockBufHdr(desc, state);
+	return unchanged;
 }
 
 bool
 gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *page)
 {
-	return false;
+	SettledCell cell;
+
+	if (!read_cell(reader, block, &cell) ||
+		cell.page.nunseen == NOT_SETTLED || cell.newest >= reader->xmin ||
+		!page_unchanged(&cell))
+		return false;
+	*page = cell.page;
+	reader->hits++;
+	return true;
 }
+
+/* Number of blocks that a look is preceded by its prefetches */
+#define CELL_AHEAD		16
+#define PAGE_AHEAD		8
 
 uint32
 gpb_settled_mark(GpbSettledReader *reader, BlockNumber first, uint32 n, uint8 *bits)
 {
-	return 0;
+	uint32		marked = 0;
+	uint32		i;
+
+	Assert(first % GPB_HEAPBLOCKS_PER_BYTE == 0);
+	if (!reader->eligible)
+		return 0;
+	for (i = 0; i < n; i++)
+	{
+		uint8	   *byte = &bits[i / GPB_HEAPBLOCKS_PER_BYTE];
+		uint8		bit = 1 << (2 * (i % GPB_HEAPBLOCKS_PER_BYTE));
+		GpbSettledPage page;
+
+		if ((*byte & bit) != 0)
+			continue;
+		if (i + CELL_AHEAD < n)
+			gpb_settled_prefetch(reader, first + i + CELL_AHEAD);
+		if (i + PAGE_AHEAD < n)
+			gpb_settled_prefetch_page(reader, first + i + PAGE_AHEAD);
+		if (gpb_settled_look(reader, first + i, &page) && page.nunseen == 0)
+		{
+			*byte |= bit;
+			marked++;
+		}
+	}
+	pg_memory_barrier();
+	return marked;
+}
+
+/* ---- recording ---- */
+
+bool
+gpb_settled_wanted(const GpbSettledReader *reader, BlockNumber block, Buffer buffer)
+{
+	SettledCell cell;
+
+	if (!reader->eligible)
+		return false;
+	if (!read_cell(reader, block, &cell) || cell.lsn != BufferGetLSNAtomic(buffer))
+		return true;
+	if (cell.page.nunseen == NOT_SETTLED)
+		return cell.newest < reader->xmin;
+	return cell.buffer != buffer && cell.newest < reader->xmin;
+}
+
+/*
+ * Choose the cell for a page: its own, or an empty one, or one of a page that is not settled.  If
+ * there is none, another page loses its cell if "force" is set; else this returns NULL.
+ */
+static SettledCell *
+choose_cell(const GpbSettledReader *reader, BlockNumber block, XLogRecPtr lsn, bool force)
+{
+	SettledCell *set = settled_set(reader, block);
+	SettledCell *cell = find_cell(reader, block);
+	int			i;
+
+	if (cell != NULL)
+		return cell;
+	for (i = 0; i < SET_CELLS; i++)
+	{
+		if (set[i].buffer == InvalidBuffer || set[i].page.nunseen == NOT_SETTLED)
+			return &set[i];
+	}
+	return force ? &set[hash_bytes_uint32(block ^ (uint32) lsn) % SET_CELLS] : NULL;
+}
+
+void
+gpb_settled_record(const GpbSettledReader *reader, BlockNumber block, Buffer buffer,
+				   XLogRecPtr lsn, uint64 newest, const GpbSettledPage *page)
+{
+	bool		settled = newest < reader->xmin;
+	SettledCell from;
+	SettledCell *cell;
+
+	if (!reader->eligible || XLogRecPtrIsInvalid(lsn))
+		return;
+	cell = choose_cell(reader, block, lsn, settled);
+	if (cell == NULL)
+		return;
+	memset(&from, 0, sizeof(from));
+	from.buffer = buffer;
+	from.file = reader->file;
+	from.block = block;
+	from.lsn = lsn;
+	from.newest = newest;
+	if (settled)
+		from.page = *page;
+	else
+		from.page.nunseen = NOT_SETTLED;
+	write_cell(cell, &from);
 }

@@ -56,6 +56,12 @@ typedef struct GpbSettledReader
 } GpbSettledReader;
 
 /*
+ * The newest transaction of a page that is not recorded as settled for another reason than its
+ * transactions: no snapshot has this one behind it.
+ */
+#define GPB_SETTLED_NEVER	PG_UINT64_MAX
+
+/*
  * Begin to look up pages of a table for a snapshot, which is registered or active.  *reader is the
  * caller's and needs no end.
  */
@@ -95,5 +101,24 @@ gpb_settled_sees(const GpbSettledPage *page, OffsetNumber offset)
  * Returns the number of bits that were set.
  */
 extern uint32 gpb_settled_mark(GpbSettledReader *reader, BlockNumber first, uint32 n, uint8 *bits);
+
+/* ---- for those who read heap pages (heap_page.c) ---- */
+
+/*
+ * Is it worth the while to find out whether the page is settled?  The caller holds a share lock on
+ * the buffer.  It is not if that is recorded already, or if it was tried in vain since the page
+ * changed last, and the transactions that were then in the way still are.
+ */
+extern bool gpb_settled_wanted(const GpbSettledReader *reader, BlockNumber block, Buffer buffer);
+
+/*
+ * Record a page that the snapshot of the reader judged.  lsn is the page's, read under the same
+ * hold of the share lock as its tuples.  newest is the newest transaction of the page, in 64 bits:
+ * all xmins count that are not frozen, and all xmaxes that are neither invalid nor mere locks; 0
+ * stands for none.  If newest does not precede the reader's xmin the page is recorded as one that
+ * is not settled, and *page is not read.  The caller has the buffer pinned.
+ */
+extern void gpb_settled_record(const GpbSettledReader *reader, BlockNumber block, Buffer buffer,
+							   XLogRecPtr lsn, uint64 newest, const GpbSettledPage *page);
 
 #endif							/* GPB_SETTLED_PAGES_H */

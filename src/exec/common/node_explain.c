@@ -127,6 +127,10 @@ gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint6
 	ExplainPropertyInteger(GPB_LABEL_MATCHES, NULL, (int64) counters->matches, es);
 	ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
 						   (int64) (counters->heap_fetches + heap_fetches), es);
+	if (counters->heap_pages > 0)
+		ExplainPropertyInteger(GPB_LABEL_HEAP_PAGES, NULL, (int64) counters->heap_pages, es);
+	if (counters->settled_pages > 0)
+		ExplainPropertyInteger(GPB_LABEL_SETTLED_PAGES, NULL, (int64) counters->settled_pages, es);
 	ExplainPropertyInteger(GPB_LABEL_CPU_LEAVES, NULL, (int64) counters->walk.leaves, es);
 	ExplainPropertyInteger(GPB_LABEL_REFRESHED, NULL, (int64) counters->refreshed_blocks, es);
 	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);

@@ -1,0 +1,337 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_page.c
+ *	  Which rows of a heap page does a snapshot see?  (rules M6 and M11)
+ *
+ * A row whose header shows by its hint bits alone that the snapshot sees it needs no call; about
+ * every other row core is asked, which follows redirects and HOT chains and sets hint bits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "engine/heap_page.h"
+#include "engine/settled_pages.h"
+#include "engine/visibility.h"
+#include "hold.h"
+
+struct GpbHeapPages
+{
+	Relation	heap;
+	Snapshot	snapshot;
+	GpbSettledReader reader;
+	Buffer		buffer;			/* the page that was visited last, pinned; or InvalidBuffer */
+	BlockNumber block;			/* of that buffer */
+	uint64		count;
+
+	/* What was found out about a whole page: by line pointer, 1 where its row is seen */
+	uint8		seen[MaxHeapTuplesPerPage + 1];
+	OffsetNumber ask[MaxHeapTuplesPerPage];
+};
+
+GpbHeapPages *
+gpb_heap_pages_begin(Relation heap, Snapshot snapshot)
+{
+	GpbHeapPages *pages;
+
+	if (heap->rd_tableam != GetHeapamTableAmRoutine() || gpb_needs_plain_scan(snapshot))
+		return NULL;
+	pages = palloc0(sizeof(GpbHeapPages));
+	pages->heap = heap;
+	pages->snapshot = snapshot;
+	pages->buffer = InvalidBuffer;
+	pages->block = InvalidBlockNumber;
+	gpb_settled_begin(&pages->reader, heap, snapshot);
+	return pages;
+}
+
+void
+gpb_heap_pages_release(GpbHeapPages *pages)
+{
+	if (BufferIsValid(pages->buffer))
+		ReleaseBuffer(pages->buffer);
+	pages->buffer = InvalidBuffer;
+	pages->block = InvalidBlockNumber;
+}
+
+void
+gpb_heap_pages_end(GpbHeapPages *pages)
+{
+	if (pages == NULL)
+		return;
+	gpb_heap_pages_release(pages);
+	pfree(pages);
+}
+
+uint64
+gpb_heap_pages_count(const GpbHeapPages *pages)
+{
+	return pages->count;
+}
+
+/* ---- rows ---- */
+
+/* Does xid, which is a normal one, precede all transactions that the snapshot sees as running? */
+static inline bool
+xid_is_past(TransactionId xid, TransactionId xmin)
+{
+	return (int32) (xid - xmin) < 0;
+}
+
+/*
+ * Do the hint bits of a tuple alone show that the snapshot sees it?  They do if they say that its
+ * xmin is committed, which must be past for the snapshot, and that there is no xmax but a lock.
+ */
+static inline bool
+tuple_surely_seen(const HeapTupleHeaderData *tuple, TransactionId xmin)
+{
+	uint16		mask = tuple->t_infomask;
+
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
+		return false;
+	if ((mask & HEAP_XMIN_FROZEN) == HEAP_XMIN_FROZEN)
+		return true;
+	return (mask & HEAP_XMIN_COMMITTED) != 0 &&
+		xid_is_past(HeapTupleHeaderGetRawXmin(tuple), xmin);
+}
+
+/* Ask core whether the snapshot sees a row.  The caller holds a share lock on the page. */
+static bool
+ask_core(GpbHeapPages *pages, OffsetNumber offset)
+{
+	HeapTupleData tuple;
+	ItemPointerData tid;
+
+	ItemPointerSet(&tid, pages->block, offset);
+	return heap_hot_search_buffer(&tid, pages->heap, pages->buffer, pages->snapshot, &tuple,
+								  NULL, true);
+}
+
+/* Does the snapshot see the row to which a line pointer leads?  The page is share-locked. */
+static inline bool
+row_seen(GpbHeapPages *pages, Page page, OffsetNumber offset)
+{
+	ItemId		item;
+
+	if (offset <= PageGetMaxOffsetNumber(page))
+	{
+		item = PageGetItemId(page, offset);
+		if (ItemIdIsNormal(item))
+		{
+			HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+
+			if (!HeapTupleHeaderIsHeapOnly(tuple) &&
+				tuple_surely_seen(tuple, pages->snapshot->xmin))
+				return true;
+		}
+	}
+	return ask_core(pages, offset);
+}
+
+/* ---- whole pages (rule M11) ---- */
+
+/* What is found out about a page's transactions, relative to the xmin of the snapshot */
+typedef struct PageTransactions
+{
+	TransactionId xmin;			/* the snapshot's */
+	int32		newest;			/* the newest transaction less xmin: negative if it is past */
+	bool		any;			/* is there one at all? */
+	bool		never;			/* is the page never recorded, whatever its transactions? */
+} PageTransactions;
+
+static inline void
+count_transaction(PageTransactions *transactions, TransactionId xid)
+{
+	int32		distance = (int32) (xid - transactions->xmin);
+
+	if (!TransactionIdIsNormal(xid))
+		return;
+	if (!transactions->any || distance > transactions->newest)
+		transactions->newest = distance;
+	transactions->any = true;
+}
+
+/*
+ * Count the transactions of a tuple whose end may change what a snapshot sees: xmin unless it is
+ * frozen, since a frozen one may be of an age that has gone by; and xmax unless it is flagged
+ * invalid or is a mere lock.
+ */
+static inline void
+count_tuple(PageTransactions *transactions, HeapTupleHeader tuple)
+{
+	uint16		mask = tuple->t_infomask;
+
+	if ((mask & HEAP_XMIN_FROZEN) != HEAP_XMIN_FROZEN)
+		count_transaction(transactions, HeapTupleHeaderGetRawXmin(tuple));
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
+		count_transaction(transactions, HeapTupleHeaderGetUpdateXid(tuple));
+	/* The two halves of a VACUUM FULL before 9.0 have a third transaction. */
+	if ((mask & HEAP_MOVED) != 0)
+		transactions->never = true;
+}
+
+/* The newest transaction of a page in 64 bits, for a reader with this xmin. */
+static uint64
+newest_transaction(const PageTransactions *transactions, uint64 xmin)
+{
+	if (transactions->never)
+		return GPB_SETTLED_NEVER;
+	return transactions->any ? xmin + transactions->newest : 0;
+}
+
+/*
+ * Read the line pointers and tuple headers of a share-locked page.  pages->seen gets 1 for what is
+ * surely seen, and pages->ask the line pointers about which core must be asked, *nask of them.
+ *
+ * Returns false if the page is not settled, as soon as that is known.  New versions of rows tend to
+ * lie at the end, so the line pointers are read from there.
+ */
+static bool
+read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, int *nask)
+{
+	OffsetNumber offset = PageGetMaxOffsetNumber(page);
+
+	*nask = 0;
+	for (; offset >= FirstOffsetNumber; offset--)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleHeader tuple;
+
+		pages->seen[offset] = 0;
+		if (!ItemIdIsNormal(item))
+		{
+			if (ItemIdIsUsed(item))
+				pages->ask[(*nask)++] = offset;
+			continue;
+		}
+		tuple = (HeapTupleHeader) PageGetItem(page, item);
+		count_tuple(transactions, tuple);
+		if (transactions->never || (transactions->any && transactions->newest >= 0))
+			return false;
+		if (HeapTupleHeaderIsHeapOnly(tuple))
+			continue;
+		if (tuple_surely_seen(tuple, transactions->xmin))
+			pages->seen[offset] = 1;
+		else
+			pages->ask[(*nask)++] = offset;
+	}
+	return true;
+}
+
+/*
+ * Judge all rows of a share-locked page.  Returns false if the page is not settled, or has too many
+ * rows that are not seen; else pages->seen is filled in, and so is *settled.
+ *
+ * No index entry leads to a heap-only tuple, nor, while it is in the index, to a line pointer that
+ * is unused, so these are not among the unseen rows.
+ */
+static bool
+judge_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions,
+				 GpbSettledPage *settled)
+{
+	int			nask;
+	int			i;
+
+	settled->nunseen = 0;
+	if (PageGetMaxOffsetNumber(page) > MaxHeapTuplesPerPage)
+	{
+		transactions->never = true;
+		return false;
+	}
+	if (!read_whole_page(pages, page, transactions, &nask))
+		return false;
+	for (i = 0; i < nask; i++)
+	{
+		OffsetNumber offset = pages->ask[i];
+
+		if (ask_core(pages, offset))
+			pages->seen[offset] = 1;
+		else if (settled->nunseen < GPB_SETTLED_UNSEEN)
+			settled->unseen[settled->nunseen++] = offset;
+		else
+		{
+			transactions->never = true;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- a visit ---- */
+
+/* Pin a page, and prune it as core's index scans do when they come to a page. */
+static void
+pin_page(GpbHeapPages *pages, BlockNumber block)
+{
+	if (pages->block == block)
+		return;
+	pages->block = InvalidBlockNumber;
+	pages->buffer = ReleaseAndReadBuffer(pages->buffer, pages->heap, block);
+	pages->block = block;
+	pages->count++;
+	heap_page_prune_opt(pages->heap, pages->buffer);
+}
+
+/*
+ * Judge n rows of the pinned page, all of its rows if that is wanted.  Whatever is recorded was
+ * read under one hold of the lock, its LSN included: a change between the two would be missed.
+ */
+static void
+judge_rows(GpbHeapPages *pages, const OffsetNumber *offsets, int n, uint8 *seen)
+{
+	Page		page = BufferGetPage(pages->buffer);
+	PageTransactions transactions = {.xmin = pages->snapshot->xmin};
+	GpbSettledPage settled;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	bool		wanted;
+	bool		whole = false;
+	int			i;
+
+	LockBuffer(pages->buffer, BUFFER_LOCK_SHARE);
+	wanted = gpb_settled_wanted(&pages->reader, pages->block, pages->buffer);
+	if (wanted)
+	{
+		whole = judge_whole_page(pages, page, &transactions, &settled);
+		GPB_HOLD("settled-before-lsn");
+		/* Hint bits that were set just now may have raised it. */
+		lsn = BufferGetLSNAtomic(pages->buffer);
+	}
+	for (i = 0; i < n; i++)
+	{
+		if (whole && offsets[i] <= PageGetMaxOffsetNumber(page))
+			seen[i] = pages->seen[offsets[i]];
+		else
+			seen[i] = row_seen(pages, page, offsets[i]);
+	}
+	LockBuffer(pages->buffer, BUFFER_LOCK_UNLOCK);
+	if (wanted)
+	{
+		GPB_HOLD("settled-before-record");
+		gpb_settled_record(&pages->reader, pages->block, pages->buffer, lsn,
+						   newest_transaction(&transactions, pages->reader.xmin), &settled);
+	}
+}
+
+int
+gpb_heap_pages_judge(GpbHeapPages *pages, BlockNumber block, const OffsetNumber *offsets, int n,
+					 uint8 *seen)
+{
+	int			nseen = 0;
+	int			i;
+
+	pin_page(pages, block);
+	judge_rows(pages, offsets, n, seen);
+	for (i = 0; i < n; i++)
+		nseen += seen[i];
+	return nseen;
+}

@@ -24,7 +24,7 @@
 #include "hold.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
-#include "engine/settled_pages.h"
+#include "engine/settled_leaf.h"
 
 /*
  * The most entries that are read under a leaf's lock, since that cannot be cancelled.  One range
@@ -54,6 +54,7 @@ struct GpbCpuAnswer
 	GpbVisibility *visibility;
 	GpbSettledReader settled;
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
+	bool		expect_settled; /* were all such pages of the last leaf known to be settled? */
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -320,6 +321,25 @@ batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return true;
 }
 
+/*
+ * Are all entries of the hits on heap pages that are all-visible or known to be settled?  This is
+ * asked only where it was so on the leaf before, since in vain it costs as much as with success.
+ */
+static bool
+batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
+{
+	uint64		hits = cpu->settled.hits;
+	int			i;
+
+	for (i = 0; cpu->expect_settled && i < cpu->nhits; i++)
+		cpu->expect_settled = gpb_settled_all_seen(&cpu->settled, cpu->visibility, page,
+												   batch->program.layout.row_width,
+												   cpu->hits[i].from, cpu->hits[i].to);
+	if (cpu->expect_settled)
+		batch->counters.settled_pages += cpu->settled.hits - hits;
+	return cpu->expect_settled;
+}
+
 /* List the entries of a hit.  The list has room for them. */
 static void
 batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
@@ -387,8 +407,8 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
  * Add the hits of a leaf where it lies.  This is done only if all their entries count, if it takes
  * no I/O to know that, and if a list need not grow.  Returns false, with nothing done, if not.
  *
- * The leaf is pinned and share-locked on entry and exit, so the map is read while no entry can
- * leave or enter the leaf.
+ * The leaf is pinned and share-locked on entry and exit, so the map and the settled pages are read
+ * while no entry can leave or enter the leaf.
  */
 static bool
 batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
@@ -400,7 +420,8 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
 		(list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
-		(!batch->heap_rows && !batch_hits_visible(cpu, page, layout->row_width)))
+		(!batch->heap_rows && !batch_hits_visible(cpu, page, layout->row_width) &&
+		 !batch_hits_settled(batch, cpu, page)))
 		return false;
 
 	if (list)
@@ -504,57 +525,6 @@ batch_unknown_entries(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int e
 	return n;
 }
 
-/* Number of entries that a look at a settled page is preceded by its prefetches */
-#define GPB_CELL_AHEAD		24
-#define GPB_PAGE_AHEAD		12
-
-static inline uint64
-batch_copied_locator(const GpbBatch *batch, const GpbCpuAnswer *cpu, int at)
-{
-	return gpb_row_locator(gpb_page_row(cpu->copy.data, batch->program.layout.row_width, at));
-}
-
-/*
- * Look for the heap pages of the entries at cpu->unknown, n of them, among those that are known to
- * be settled.  The entries that stay unknown are left there, and their number is returned.
- *
- * The leaf is pinned, and was read before (rule M11).
- */
-static int
-batch_look_at_settled(const GpbBatch *batch, GpbCpuAnswer *cpu, int n)
-{
-	BlockNumber last = InvalidBlockNumber;
-	bool		settled = false;
-	GpbSettledPage page;
-	int			left = 0;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		uint16		at = cpu->unknown[i];
-		uint64		locator = batch_copied_locator(batch, cpu, at);
-		BlockNumber block = gpb_locator_block(locator);
-
-		if (i + GPB_CELL_AHEAD < n)
-			gpb_settled_prefetch(&cpu->settled,
-								 gpb_locator_block(batch_copied_locator(batch, cpu,
-																		cpu->unknown[i + GPB_CELL_AHEAD])));
-		if (i + GPB_PAGE_AHEAD < n)
-			gpb_settled_prefetch_page(&cpu->settled,
-									  gpb_locator_block(batch_copied_locator(batch, cpu,
-																			 cpu->unknown[i + GPB_PAGE_AHEAD])));
-		if (block != last)
-			settled = gpb_settled_look(&cpu->settled, block, &page);
-		last = block;
-		if (settled)
-			cpu->visible[at] = gpb_settled_sees(&page, gpb_locator_offset(locator)) ?
-				GPB_ENTRY_SEEN : GPB_ENTRY_UNSEEN;
-		else
-			cpu->unknown[left++] = at;
-	}
-	return left;
-}
-
 /*
  * Learn what the visibility map did not say about entries of a copied leaf, whose pin is held, from
  * pages that are known to be settled.  Returns the number of entries that are still unknown, whose
@@ -574,7 +544,9 @@ batch_settle_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
 	if (!cpu->settled.eligible)
 		return n;
 	hits = cpu->settled.hits;
-	n = batch_look_at_settled(batch, cpu, n);
+	n = gpb_settled_entries(&cpu->settled, cpu->copy.data, batch->program.layout.row_width,
+							cpu->unknown, n, cpu->visible);
+	cpu->expect_settled = n == 0;
 	batch->counters.settled_pages += cpu->settled.hits - hits;
 	return n;
 }

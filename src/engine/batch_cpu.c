@@ -24,7 +24,7 @@
 #include "hold.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
-#include "engine/settled_leaf.h"
+#include "engine/leaf_runs.h"
 
 /*
  * The most entries that are read under a leaf's lock, since that cannot be cancelled.  One range
@@ -77,7 +77,7 @@ struct GpbCpuAnswer
 	int			at;				/* the next entry of that hit, if some of it were added */
 	uint64		dead;			/* GPB_LOC_DEAD if dead hints are heeded on this leaf, else 0 */
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];	/* GpbEntryState of each entry in copy */
-	uint16		unknown[GPB_MAX_LEAF_ENTRIES];	/* see batch_settle_leaf() */
+	GpbLeafRun	runs[GPB_MAX_LEAF_ENTRIES];
 	PGAlignedBlock copy;
 };
 
@@ -322,6 +322,29 @@ batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 }
 
 /*
+ * Find the runs of the hits; of all [0, count) entries if the walk has more hits on the leaf.  No
+ * entry is in two runs, though hits may overlap; they begin in ascending order.
+ */
+static int
+batch_runs(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int count)
+{
+	int			row_width = batch->program.layout.row_width;
+	int			end = 0;
+	int			n = 0;
+	int			i;
+
+	if (cpu->more)
+		return gpb_leaf_runs(page, row_width, 0, count, cpu->dead, cpu->runs, 0);
+	for (i = 0; i < cpu->nhits; i++)
+	{
+		n = gpb_leaf_runs(page, row_width, Max(cpu->hits[i].from, end), cpu->hits[i].to,
+						  cpu->dead, cpu->runs, n);
+		end = Max(end, cpu->hits[i].to);
+	}
+	return n;
+}
+
+/*
  * Are all entries of the hits on heap pages that are all-visible or known to be settled?  This is
  * asked only where it was so on the leaf before, since in vain it costs as much as with success.
  */
@@ -329,12 +352,12 @@ static bool
 batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 {
 	uint64		hits = cpu->settled.hits;
-	int			i;
 
-	for (i = 0; cpu->expect_settled && i < cpu->nhits; i++)
-		cpu->expect_settled = gpb_settled_all_seen(&cpu->settled, cpu->visibility, page,
-												   batch->program.layout.row_width,
-												   cpu->hits[i].from, cpu->hits[i].to);
+	if (!cpu->expect_settled)
+		return false;
+	cpu->expect_settled = gpb_runs_all_seen(&cpu->settled, cpu->visibility, page,
+											batch->program.layout.row_width, cpu->runs,
+											batch_runs(batch, cpu, page, 0));
 	if (cpu->expect_settled)
 		batch->counters.settled_pages += cpu->settled.hits - hits;
 	return cpu->expect_settled;
@@ -466,76 +489,19 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 }
 
 /*
- * Read the visibility map for the entries that were copied: those of the hits, or, if more hits are
- * to come, all.
+ * Read the visibility map for the entries that were copied, and the settled pages where it shows
+ * nothing.  The leaf is pinned.  Returns the number of runs whose entries are still unknown; they
+ * are in cpu->runs.
  */
-static void
-batch_read_visibility(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
+static int
+batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 {
+	const char *copy = cpu->copy.data;
 	int			row_width = batch->program.layout.row_width;
-	int			i;
-
-	if (count > 0 && (cpu->more || entries > count))
-	{
-		gpb_visibility_read(cpu->visibility, cpu->copy.data, row_width, 0, count, cpu->visible);
-		return;
-	}
-	for (i = 0; i < cpu->nhits; i++)
-		gpb_visibility_read(cpu->visibility, cpu->copy.data, row_width, cpu->hits[i].from,
-							cpu->hits[i].to, cpu->visible + cpu->hits[i].from);
-}
-
-/* The positions of the entries of a copied leaf that are unknown go to cpu->unknown, n of them. */
-static int
-batch_find_unknown(const GpbBatch *batch, GpbCpuAnswer *cpu, int from, int to, int n)
-{
-	int			row_width = batch->program.layout.row_width;
-	int			at;
-
-	for (at = from; at < to; at++)
-	{
-		const char *row = gpb_page_row(cpu->copy.data, row_width, at);
-
-		cpu->unknown[n] = (uint16) at;
-		n += cpu->visible[at] == GPB_ENTRY_UNKNOWN && (gpb_row_locator(row) & cpu->dead) == 0;
-	}
-	return n;
-}
-
-/*
- * Find the entries on a copied leaf that are unknown after the map was read: those of the hits, or,
- * if more hits are to come, all.  Returns their number; cpu->unknown has their positions.
- *
- * Hits may overlap, and begin in ascending order; no entry is found twice.
- */
-static int
-batch_unknown_entries(const GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
-{
-	int			end = 0;
-	int			n = 0;
-	int			i;
-
-	if (cpu->more || entries > count)
-		return batch_find_unknown(batch, cpu, 0, count, 0);
-	for (i = 0; i < cpu->nhits; i++)
-	{
-		n = batch_find_unknown(batch, cpu, Max(cpu->hits[i].from, end), cpu->hits[i].to, n);
-		end = Max(end, cpu->hits[i].to);
-	}
-	return n;
-}
-
-/*
- * Learn what the visibility map did not say about entries of a copied leaf, whose pin is held, from
- * pages that are known to be settled.  Returns the number of entries that are still unknown, whose
- * positions are at cpu->unknown.
- */
-static int
-batch_settle_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
-{
+	int			n = batch_runs(batch, cpu, copy, count);
 	uint64		hits;
-	int			n = batch_unknown_entries(batch, cpu, count, entries);
 
+	n = gpb_runs_visible(cpu->visibility, copy, row_width, cpu->runs, n, cpu->visible);
 	if (n == 0)
 		return 0;
 	if (!cpu->settled_begun)
@@ -544,10 +510,9 @@ batch_settle_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, int count, int entries)
 	if (!cpu->settled.eligible)
 		return n;
 	hits = cpu->settled.hits;
-	n = gpb_settled_entries(&cpu->settled, cpu->copy.data, batch->program.layout.row_width,
-							cpu->unknown, n, cpu->visible);
-	cpu->expect_settled = n == 0;
+	n = gpb_runs_settled(&cpu->settled, copy, row_width, cpu->runs, n, cpu->visible);
 	batch->counters.settled_pages += cpu->settled.hits - hits;
+	cpu->expect_settled = n == 0;
 	return n;
 }
 
@@ -570,14 +535,11 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");
 	if (!batch->heap_rows)
-	{
-		batch_read_visibility(batch, cpu, count, entries);
-		unknown = batch_settle_leaf(batch, cpu, count, entries);
-	}
+		unknown = batch_read_visibility(batch, cpu, count);
 	ReleaseBuffer(buffer);
 	if (unknown > 0)
 		(void) gpb_visit_leaf(gpb_batch_visit(batch), cpu->copy.data,
-							  batch->program.layout.row_width, cpu->unknown, unknown,
+							  batch->program.layout.row_width, cpu->runs, unknown,
 							  cpu->visible);
 }
 

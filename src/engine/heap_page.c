@@ -24,6 +24,7 @@
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
 #include "hold.h"
+#include "leaf_aggregate.h"
 
 struct GpbHeapPages
 {
@@ -32,9 +33,11 @@ struct GpbHeapPages
 	GpbSettledReader reader;
 	Buffer		buffer;			/* the page that was visited last, pinned; or InvalidBuffer */
 	BlockNumber block;			/* of that buffer */
+	BlockNumber ahead;			/* the page that gpb_heap_pages_ahead() named last */
+	Buffer		ahead_buffer;	/* where it was then, not pinned; or InvalidBuffer */
 	uint64		count;
 
-	/* What was found out about a whole page: by line pointer, 1 where its row is seen */
+	/* What was found out about a whole page, by line pointer: GpbEntryState */
 	uint8		seen[MaxHeapTuplesPerPage + 1];
 	OffsetNumber ask[MaxHeapTuplesPerPage];
 };
@@ -51,6 +54,7 @@ gpb_heap_pages_begin(Relation heap, Snapshot snapshot)
 	pages->snapshot = snapshot;
 	pages->buffer = InvalidBuffer;
 	pages->block = InvalidBlockNumber;
+	pages->ahead = InvalidBlockNumber;
 	gpb_settled_begin(&pages->reader, heap, snapshot);
 	return pages;
 }
@@ -190,8 +194,20 @@ newest_transaction(const PageTransactions *transactions, uint64 xmin)
 }
 
 /*
- * Read the line pointers and tuple headers of a share-locked page.  pages->seen gets 1 for what is
- * surely seen, and pages->ask the line pointers about which core must be asked, *nask of them.
+ * Is this the root of a row with a committed xmin that is not frozen, and without an xmax, as far as
+ * the hint bits say?  That it was moved in by a VACUUM FULL before 9.0 says that it is not plain.
+ */
+static inline bool
+tuple_is_plain(const HeapTupleHeaderData *tuple)
+{
+	return (tuple->t_infomask & (HEAP_XMIN_FROZEN | HEAP_XMAX_INVALID | HEAP_MOVED)) ==
+		(HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID) &&
+		!HeapTupleHeaderIsHeapOnly(tuple);
+}
+
+/*
+ * Read the line pointers and tuple headers of a share-locked page.  pages->seen gets GPB_ENTRY_SEEN
+ * for what is surely seen, and pages->ask the line pointers about which core must be asked, *nask of them.
  *
  * Returns false if the page is not settled, as soon as that is known.  New versions of rows tend to
  * lie at the end, so the line pointers are read from there.
@@ -200,6 +216,7 @@ static bool
 read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, int *nask)
 {
 	OffsetNumber offset = PageGetMaxOffsetNumber(page);
+	TransactionId past = InvalidTransactionId;	/* an xmin that was counted */
 
 	*nask = 0;
 	for (; offset >= FirstOffsetNumber; offset--)
@@ -207,7 +224,7 @@ read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, 
 		ItemId		item = PageGetItemId(page, offset);
 		HeapTupleHeader tuple;
 
-		pages->seen[offset] = 0;
+		pages->seen[offset] = GPB_ENTRY_UNSEEN;
 		if (!ItemIdIsNormal(item))
 		{
 			if (ItemIdIsUsed(item))
@@ -215,13 +232,24 @@ read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, 
 			continue;
 		}
 		tuple = (HeapTupleHeader) PageGetItem(page, item);
+		/* Most rows of a page are like the one before. */
+		if (HeapTupleHeaderGetRawXmin(tuple) == past && tuple_is_plain(tuple))
+		{
+			pages->seen[offset] = GPB_ENTRY_SEEN;
+			continue;
+		}
 		count_tuple(transactions, tuple);
 		if (transactions->never || (transactions->any && transactions->newest >= 0))
 			return false;
 		if (HeapTupleHeaderIsHeapOnly(tuple))
 			continue;
 		if (tuple_surely_seen(tuple, transactions->xmin))
-			pages->seen[offset] = 1;
+		{
+			pages->seen[offset] = GPB_ENTRY_SEEN;
+			/* That of a frozen tuple was not counted. */
+			if (tuple_is_plain(tuple))
+				past = HeapTupleHeaderGetRawXmin(tuple);
+		}
 		else
 			pages->ask[(*nask)++] = offset;
 	}
@@ -255,7 +283,7 @@ judge_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions,
 		OffsetNumber offset = pages->ask[i];
 
 		if (ask_core(pages, offset))
-			pages->seen[offset] = 1;
+			pages->seen[offset] = GPB_ENTRY_SEEN;
 		else if (settled->nunseen < GPB_SETTLED_UNSEEN)
 			settled->unseen[settled->nunseen++] = offset;
 		else
@@ -269,24 +297,79 @@ judge_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions,
 
 /* ---- a visit ---- */
 
+void
+gpb_heap_pages_ahead(GpbHeapPages *pages, BlockNumber block)
+{
+	pages->ahead_buffer = PrefetchBuffer(pages->heap, MAIN_FORKNUM, block).recent_buffer;
+	pages->ahead = block;
+}
+
+/* Pin a page, in the buffer in which it was when it was fetched ahead if it still is there. */
+static Buffer
+read_page(GpbHeapPages *pages, BlockNumber block)
+{
+	Buffer		buffer = pages->ahead == block ? pages->ahead_buffer : InvalidBuffer;
+
+	pages->ahead_buffer = InvalidBuffer;
+	if (!BufferIsValid(buffer) ||
+		!ReadRecentBuffer(pages->heap->rd_node, MAIN_FORKNUM, block, buffer))
+		return ReadBuffer(pages->heap, block);
+	/* ReadBuffer() counts these in the table's statistics, ReadRecentBuffer() does not. */
+	pgstat_count_buffer_read(pages->heap);
+	pgstat_count_buffer_hit(pages->heap);
+	return buffer;
+}
+
 /* Pin a page, and prune it as core's index scans do when they come to a page. */
 static void
 pin_page(GpbHeapPages *pages, BlockNumber block)
 {
 	if (pages->block == block)
 		return;
-	pages->block = InvalidBlockNumber;
-	pages->buffer = ReleaseAndReadBuffer(pages->buffer, pages->heap, block);
+	gpb_heap_pages_release(pages);
+	pages->buffer = read_page(pages, block);
 	pages->block = block;
 	pages->count++;
 	heap_page_prune_opt(pages->heap, pages->buffer);
 }
 
+/* Set seen[] for n rows of a page that has "most" line pointers and was judged as a whole. */
+static int
+look_up_rows(const GpbHeapPages *pages, OffsetNumber most, const OffsetNumber *offsets, int n,
+			 uint8 *seen)
+{
+	int			nseen = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		seen[i] = offsets[i] <= most ? pages->seen[offsets[i]] : GPB_ENTRY_UNSEEN;
+		nseen += seen[i] == GPB_ENTRY_SEEN;
+	}
+	return nseen;
+}
+
+/* Set seen[] for n rows of a page one after the other.  The page is share-locked. */
+static int
+judge_each_row(GpbHeapPages *pages, Page page, const OffsetNumber *offsets, int n, uint8 *seen)
+{
+	int			nseen = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		seen[i] = row_seen(pages, page, offsets[i]) ? GPB_ENTRY_SEEN : GPB_ENTRY_UNSEEN;
+		nseen += seen[i] == GPB_ENTRY_SEEN;
+	}
+	return nseen;
+}
+
 /*
- * Judge n rows of the pinned page, all of its rows if that is wanted.  Whatever is recorded was
+ * Judge n rows of the pinned page, all of its rows if that is wanted; set seen[], and return how
+ * many the snapshot sees.  Whatever is recorded was
  * read under one hold of the lock, its LSN included: a change between the two would be missed.
  */
-static void
+static int
 judge_rows(GpbHeapPages *pages, const OffsetNumber *offsets, int n, uint8 *seen)
 {
 	Page		page = BufferGetPage(pages->buffer);
@@ -295,7 +378,7 @@ judge_rows(GpbHeapPages *pages, const OffsetNumber *offsets, int n, uint8 *seen)
 	XLogRecPtr	lsn = InvalidXLogRecPtr;
 	bool		wanted;
 	bool		whole = false;
-	int			i;
+	int			nseen;
 
 	LockBuffer(pages->buffer, BUFFER_LOCK_SHARE);
 	wanted = gpb_settled_wanted(&pages->reader, pages->block, pages->buffer);
@@ -306,13 +389,10 @@ judge_rows(GpbHeapPages *pages, const OffsetNumber *offsets, int n, uint8 *seen)
 		/* Hint bits that were set just now may have raised it. */
 		lsn = BufferGetLSNAtomic(pages->buffer);
 	}
-	for (i = 0; i < n; i++)
-	{
-		if (whole && offsets[i] <= PageGetMaxOffsetNumber(page))
-			seen[i] = pages->seen[offsets[i]];
-		else
-			seen[i] = row_seen(pages, page, offsets[i]);
-	}
+	if (whole)
+		nseen = look_up_rows(pages, PageGetMaxOffsetNumber(page), offsets, n, seen);
+	else
+		nseen = judge_each_row(pages, page, offsets, n, seen);
 	LockBuffer(pages->buffer, BUFFER_LOCK_UNLOCK);
 	if (wanted)
 	{
@@ -320,18 +400,13 @@ judge_rows(GpbHeapPages *pages, const OffsetNumber *offsets, int n, uint8 *seen)
 		gpb_settled_record(&pages->reader, pages->block, pages->buffer, lsn,
 						   newest_transaction(&transactions, pages->reader.xmin), &settled);
 	}
+	return nseen;
 }
 
 int
 gpb_heap_pages_judge(GpbHeapPages *pages, BlockNumber block, const OffsetNumber *offsets, int n,
 					 uint8 *seen)
 {
-	int			nseen = 0;
-	int			i;
-
 	pin_page(pages, block);
-	judge_rows(pages, offsets, n, seen);
-	for (i = 0; i < n; i++)
-		nseen += seen[i];
-	return nseen;
+	return judge_rows(pages, offsets, n, seen);
 }

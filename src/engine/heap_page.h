@@ -33,7 +33,8 @@ extern void gpb_heap_pages_end(GpbHeapPages *pages);
 
 /*
  * Does the snapshot see the rows to which n line pointers of a page lead, each the root of a HOT
- * chain?  Sets seen[i] to 1 or 0 for each, and returns how many it sees.
+ * chain?  Sets seen[i] to GPB_ENTRY_SEEN or GPB_ENTRY_UNSEEN for each (GpbEntryState), and returns
+ * how many it sees.
  *
  * If the page's state is not known yet, all of its rows are judged, and the page is recorded if it
  * is settled.  The page is pruned as any scan would.  It stays pinned, not locked, until the next
@@ -41,6 +42,9 @@ extern void gpb_heap_pages_end(GpbHeapPages *pages);
  */
 extern int	gpb_heap_pages_judge(GpbHeapPages *pages, BlockNumber block,
 								 const OffsetNumber *offsets, int n, uint8 *seen);
+
+/* Prefetch the page that will be judged next; where it is in shared buffers is remembered. */
+extern void gpb_heap_pages_ahead(GpbHeapPages *pages, BlockNumber block);
 
 /* The number of pages that were judged, one that was left and visited anew counted again. */
 extern uint64 gpb_heap_pages_count(const GpbHeapPages *pages);

@@ -297,10 +297,12 @@ visit_next_page(GpbHeapVisit *visit)
 		entries[n] = visit_entry(visit, visit->started, visit->order[visit->at + n] & 0xFFFF);
 		offsets[n] = visit_offset(visit, gpb_row_locator(entries[n]->row));
 	}
+	if (visit->ahead > 0 && visit->at + n < visit->norder)
+		gpb_heap_pages_ahead(visit->pages, visit_block(visit, visit->at + n));
 	visit_count_seen(visit, gpb_heap_pages_judge(visit->pages, block, offsets, n, seen));
 	for (i = 0; i < n; i++)
 	{
-		if (seen[i])
+		if (seen[i] == GPB_ENTRY_SEEN)
 			visit->callback(visit->arg, entries[i]);
 	}
 	visit->visited += n;
@@ -314,7 +316,8 @@ visit_pages(GpbHeapVisit *visit)
 	while (visit->at < visit->norder)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (visit->ahead > 0)
+		/* visit_next_page() fetches one page ahead by itself. */
+		if (visit->ahead > 1)
 			prefetch_visits(visit);
 		visit_next_page(visit);
 	}
@@ -383,75 +386,55 @@ gpb_visit_flush(GpbHeapVisit *visit)
 /* Entries of a leaf are visited at once if there are at least so many on each heap page */
 #define GPB_LEAF_PAGE_ENTRIES	8
 
-static inline uint64
-leaf_locator(const char *page, int row_width, int at)
-{
-	return gpb_row_locator(gpb_page_row(page, row_width, at));
-}
-
-/* The number of times that the heap block changes from one of n entries of a leaf to the next. */
+/* The number of entries in n runs. */
 static int
-leaf_runs(const char *page, int row_width, const uint16 *at, int n)
+runs_entries(const GpbLeafRun *runs, int n)
 {
-	BlockNumber last = InvalidBlockNumber;
-	int			runs = 0;
+	int			entries = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
-	{
-		BlockNumber block = gpb_locator_block(leaf_locator(page, row_width, at[i]));
-
-		runs += block != last;
-		last = block;
-	}
-	return runs;
+		entries += runs[i].end - runs[i].first;
+	return entries;
 }
 
-/*
- * Judge the first of n entries of a leaf and those after it that are on the same heap page.
- * Returns their number.
- */
-static int
-visit_leaf_page(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at, int n,
-				uint8 *visible)
+/* Judge entries [first, end) of a leaf, which lead to one heap page and are not too many for it. */
+static void
+visit_run(GpbHeapVisit *visit, BlockNumber block, const char *page, int row_width, int first,
+		  int end, uint8 *visible)
 {
-	BlockNumber block = gpb_locator_block(leaf_locator(page, row_width, at[0]));
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	uint8		seen[MaxHeapTuplesPerPage];
-	int			count = 0;
+	const char *row = gpb_page_row(page, row_width, first);
+	int			n = end - first;
 	int			i;
 
-	while (count < Min(n, MaxHeapTuplesPerPage))
-	{
-		uint64		locator = leaf_locator(page, row_width, at[count]);
-
-		if (gpb_locator_block(locator) != block)
-			break;
-		offsets[count++] = visit_offset(visit, locator);
-	}
-	visit_count_seen(visit, gpb_heap_pages_judge(visit->pages, block, offsets, count, seen));
-	for (i = 0; i < count; i++)
-		visible[at[i]] = seen[i] ? GPB_ENTRY_SEEN : GPB_ENTRY_UNSEEN;
-	visit->visited += count;
-	return count;
+	for (i = 0; i < n; i++, row -= row_width)
+		offsets[i] = visit_offset(visit, gpb_row_locator(row));
+	visit_count_seen(visit,
+					 gpb_heap_pages_judge(visit->pages, block, offsets, n, visible + first));
+	visit->visited += n;
 }
 
 bool
-gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at, int n,
+gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const GpbLeafRun *runs, int n,
 			   uint8 *visible)
 {
-	int			done;
+	int			i;
 
-	if (visit->pages == NULL ||
-		leaf_runs(page, row_width, at, n) > Max(n / GPB_LEAF_PAGE_ENTRIES, 1))
+	if (visit->pages == NULL || (n > 1 && runs_entries(runs, n) < GPB_LEAF_PAGE_ENTRIES * n))
 		return false;
-	for (done = 0; done < n;)
+	for (i = 0; i < n; i++)
 	{
+		const GpbLeafRun *run = &runs[i];
+		int			first;
+
 		CHECK_FOR_INTERRUPTS();
-		done += visit_leaf_page(visit, page, row_width, at + done, n - done, visible);
-		if (visit->ahead > 0 && done < n)
-			(void) PrefetchBuffer(visit->heap, MAIN_FORKNUM,
-								  gpb_locator_block(leaf_locator(page, row_width, at[done])));
+		/* Of blocks in a row the system reads ahead by itself. */
+		if (visit->ahead > 0 && i + 1 < n && runs[i + 1].block != run->block + 1)
+			gpb_heap_pages_ahead(visit->pages, runs[i + 1].block);
+		for (first = run->first; first < run->end; first += MaxHeapTuplesPerPage)
+			visit_run(visit, run->block, page, row_width, first,
+					  Min(first + MaxHeapTuplesPerPage, run->end), visible);
 	}
 	return true;
 }

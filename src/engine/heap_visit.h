@@ -17,8 +17,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "leaf_aggregate.h"
 #include "ranges.h"
+#include "engine/leaf_runs.h"
 
 /*
  * The most entries that are sorted and visited together; those that are gathered also keep within
@@ -77,16 +77,14 @@ extern GpbRangeEntry *gpb_visit_add(GpbHeapVisit *visit);
 extern void gpb_visit_flush(GpbHeapVisit *visit);
 
 /*
- * Visit those entries of a copied leaf at once that visible[] calls unknown (GpbEntryState), if
- * they are on few heap pages.  Sets visible[i] for each of them to seen or unseen.  Returns false,
- * with nothing done, if they are on so many pages that it pays to gather and to sort them, or if
- * the table's access method has no pages to judge.
- *
- * at has the positions of n entries on the leaf, n > 0, which ascend.  No buffer lock may be held.
- * The last page stays pinned until gpb_visit_stop().
+ * Visit the entries of n runs of a copied leaf at once, n > 0, if they are on few heap pages.  Sets
+ * visible[] (GpbEntryState) for each of them to seen or unseen.  Returns false, with nothing done,
+ * if they are on so many pages that it pays to gather and to sort them, or if the table's access
+ * method has no pages to judge.  No buffer lock may be held.  The last page stays pinned until
+ * gpb_visit_stop().
  */
-extern bool gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const uint16 *at,
-						   int n, uint8 *visible);
+extern bool gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width,
+						   const GpbLeafRun *runs, int n, uint8 *visible);
 
 /*
  * Visit n heap pages for the sake of what is known of them afterwards (settled_pages.h).  Blocks

@@ -1,0 +1,173 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf_runs.c
+ *	  Runs: neighbouring entries of a leaf that are on one heap page (rules M5 and M11).
+ *
+ * A look at a settled page waits for memory three times: for the cell, then for the buffer's header
+ * and for the page's.  So both steps are taken ahead for runs to come.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "engine/leaf_runs.h"
+
+/* Number of runs that a look is preceded by its prefetches */
+#define CELL_AHEAD		24
+#define PAGE_AHEAD		12
+
+int
+gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs,
+			  int n)
+{
+	const char *row = gpb_page_row(page, row_width, from);
+	GpbLeafRun *run = &runs[n] - 1;
+	BlockNumber last = InvalidBlockNumber;
+	int			at;
+
+	for (at = from; at < to; at++, row -= row_width)
+	{
+		uint64		locator = gpb_row_locator(row);
+		BlockNumber block = gpb_locator_block(locator);
+
+		if ((locator & dead) != 0)
+		{
+			last = InvalidBlockNumber;
+			continue;
+		}
+		if (block != last)
+		{
+			run++;
+			run->block = block;
+			run->first = (uint16) at;
+			last = block;
+		}
+		run->end = (uint16) (at + 1);
+	}
+	return (int) (run + 1 - runs);
+}
+
+/* Runs are so short, on average, that the map is read entry by entry */
+#define SHORT_RUN		4
+
+int
+gpb_runs_visible(GpbVisibility *visibility, const char *page, int row_width, GpbLeafRun *runs,
+				 int n, uint8 *visible)
+{
+	int			left = 0;
+	int			i;
+
+	if (n == 0)
+		return 0;
+	if (runs[n - 1].end - runs[0].first < SHORT_RUN * n)
+	{
+		gpb_visibility_read(visibility, page, row_width, runs[0].first, runs[n - 1].end,
+							visible + runs[0].first);
+		for (i = 0; i < n; i++)
+		{
+			if (visible[runs[i].first] == GPB_ENTRY_UNKNOWN)
+				runs[left++] = runs[i];
+		}
+		return left;
+	}
+	for (i = 0; i < n; i++)
+	{
+		const GpbLeafRun *run = &runs[i];
+		uint8		state;
+
+		gpb_visibility_read(visibility, page, row_width, run->first, run->first + 1, &state);
+		memset(visible + run->first, state, run->end - run->first);
+		if (state == GPB_ENTRY_UNKNOWN)
+			runs[left++] = *run;
+	}
+	return left;
+}
+
+/* Look at run number i of n; prefetch what the looks at later ones need. */
+static inline bool
+look_at_run(GpbSettledReader *reader, const GpbLeafRun *runs, int n, int i, GpbSettledPage *page)
+{
+	if (i + CELL_AHEAD < n)
+		gpb_settled_prefetch(reader, runs[i + CELL_AHEAD].block);
+	if (i + PAGE_AHEAD < n)
+		gpb_settled_prefetch_page(reader, runs[i + PAGE_AHEAD].block);
+	return gpb_settled_look(reader, runs[i].block, page);
+}
+
+static inline OffsetNumber
+leaf_offset(const char *page, int row_width, int at)
+{
+	return gpb_locator_offset(gpb_row_locator(gpb_page_row(page, row_width, at)));
+}
+
+/* Set visible[] for the entries of a run on a settled page. */
+static inline void
+settle_run(const GpbSettledPage *settled, const char *page, int row_width, const GpbLeafRun *run,
+		   uint8 *visible)
+{
+	int			at;
+
+	memset(visible + run->first, GPB_ENTRY_SEEN, run->end - run->first);
+	for (at = run->first; settled->nunseen > 0 && at < run->end; at++)
+	{
+		if (!gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
+			visible[at] = GPB_ENTRY_UNSEEN;
+	}
+}
+
+int
+gpb_runs_settled(GpbSettledReader *reader, const char *page, int row_width, GpbLeafRun *runs,
+				 int n, uint8 *visible)
+{
+	int			left = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		GpbSettledPage settled;
+
+		if (look_at_run(reader, runs, n, i, &settled))
+			settle_run(&settled, page, row_width, &runs[i], visible);
+		else
+			runs[left++] = runs[i];
+	}
+	return left;
+}
+
+/* Does a settled page show that the snapshot sees all entries of a run? */
+static inline bool
+run_seen(const GpbSettledPage *settled, const char *page, int row_width, const GpbLeafRun *run)
+{
+	int			at;
+
+	for (at = run->first; settled->nunseen > 0 && at < run->end; at++)
+	{
+		if (!gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
+			return false;
+	}
+	return true;
+}
+
+bool
+gpb_runs_all_seen(GpbSettledReader *reader, const GpbVisibility *visibility, const char *page,
+				  int row_width, GpbLeafRun *runs, int n)
+{
+	int			left = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!gpb_visibility_all_pinned(visibility, page, row_width, runs[i].first,
+									   runs[i].first + 1))
+			runs[left++] = runs[i];
+	}
+	for (i = 0; i < left; i++)
+	{
+		GpbSettledPage settled;
+
+		if (!look_at_run(reader, runs, left, i, &settled) ||
+			!run_seen(&settled, page, row_width, &runs[i]))
+			return false;
+	}
+	return true;
+}

@@ -35,6 +35,9 @@ struct GpbHeapPages
 	BlockNumber block;			/* of that buffer */
 	BlockNumber ahead;			/* the page that gpb_heap_pages_ahead() named last */
 	Buffer		ahead_buffer;	/* where it was then, not pinned; or InvalidBuffer */
+	BlockNumber last;			/* the page that was pinned last, and where it was */
+	Buffer		last_buffer;
+	bool		adjacent;		/* was the page after another in the buffer after the other's? */
 	uint64		count;
 
 	/* What was found out about a whole page, by line pointer: GpbEntryState */
@@ -55,6 +58,7 @@ gpb_heap_pages_begin(Relation heap, Snapshot snapshot)
 	pages->buffer = InvalidBuffer;
 	pages->block = InvalidBlockNumber;
 	pages->ahead = InvalidBlockNumber;
+	pages->last = InvalidBlockNumber;
 	gpb_settled_begin(&pages->reader, heap, snapshot);
 	return pages;
 }
@@ -304,20 +308,35 @@ gpb_heap_pages_ahead(GpbHeapPages *pages, BlockNumber block)
 	pages->ahead = block;
 }
 
-/* Pin a page, in the buffer in which it was when it was fetched ahead if it still is there. */
+/*
+ * The buffer in which a page may be, or InvalidBuffer: where it was when it was prefetched; or,
+ * since tables are read from disk in order, the one after the buffer of the block before it.
+ */
+static Buffer
+likely_buffer(const GpbHeapPages *pages, BlockNumber block)
+{
+	if (pages->ahead == block)
+		return pages->ahead_buffer;
+	if (pages->adjacent && pages->last == block - 1 &&
+		BufferIsValid(pages->last_buffer) && pages->last_buffer > 0 &&
+		pages->last_buffer < NBuffers)
+		return pages->last_buffer + 1;
+	return InvalidBuffer;
+}
+
+/* Pin a page where it is likely to be, which takes no look into the buffer table, or else anywhere. */
 static Buffer
 read_page(GpbHeapPages *pages, BlockNumber block)
 {
-	Buffer		buffer = pages->ahead == block ? pages->ahead_buffer : InvalidBuffer;
+	Buffer		likely = likely_buffer(pages, block);
 
-	pages->ahead_buffer = InvalidBuffer;
-	if (!BufferIsValid(buffer) ||
-		!ReadRecentBuffer(pages->heap->rd_node, MAIN_FORKNUM, block, buffer))
+	if (!BufferIsValid(likely) ||
+		!ReadRecentBuffer(pages->heap->rd_node, MAIN_FORKNUM, block, likely))
 		return ReadBuffer(pages->heap, block);
 	/* ReadBuffer() counts these in the table's statistics, ReadRecentBuffer() does not. */
 	pgstat_count_buffer_read(pages->heap);
 	pgstat_count_buffer_hit(pages->heap);
-	return buffer;
+	return likely;
 }
 
 /* Pin a page, and prune it as core's index scans do when they come to a page. */
@@ -330,6 +349,11 @@ pin_page(GpbHeapPages *pages, BlockNumber block)
 	pages->buffer = read_page(pages, block);
 	pages->block = block;
 	pages->count++;
+	/* Adjacent pages are looked for in adjacent buffers as long as that is where they are. */
+	if (pages->last == block - 1)
+		pages->adjacent = pages->buffer == pages->last_buffer + 1;
+	pages->last = block;
+	pages->last_buffer = pages->buffer;
 	heap_page_prune_opt(pages->heap, pages->buffer);
 }
 

@@ -54,7 +54,7 @@ struct GpbCpuAnswer
 	GpbVisibility *visibility;
 	GpbSettledReader settled;
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
-	bool		expect_settled; /* were all such pages of the last leaf known to be settled? */
+	bool		expect_settled; /* were all such pages of the last leaf settled, and all rows seen? */
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -500,6 +500,7 @@ batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 	int			row_width = batch->program.layout.row_width;
 	int			n = batch_runs(batch, cpu, copy, count);
 	uint64		hits;
+	uint64		unseen;
 
 	n = gpb_runs_visible(cpu->visibility, copy, row_width, cpu->runs, n, cpu->visible);
 	if (n == 0)
@@ -510,9 +511,10 @@ batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 	if (!cpu->settled.eligible)
 		return n;
 	hits = cpu->settled.hits;
+	unseen = cpu->settled.unseen;
 	n = gpb_runs_settled(&cpu->settled, copy, row_width, cpu->runs, n, cpu->visible);
 	batch->counters.settled_pages += cpu->settled.hits - hits;
-	cpu->expect_settled = n == 0;
+	cpu->expect_settled = n == 0 && cpu->settled.unseen == unseen;
 	return n;
 }
 

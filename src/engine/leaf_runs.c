@@ -102,16 +102,18 @@ leaf_offset(const char *page, int row_width, int at)
 
 /* Set visible[] for the entries of a run on a settled page. */
 static inline void
-settle_run(const GpbSettledPage *settled, const char *page, int row_width, const GpbLeafRun *run,
-		   uint8 *visible)
+settle_run(GpbSettledReader *reader, const GpbSettledPage *settled, const char *page,
+		   int row_width, const GpbLeafRun *run, uint8 *visible)
 {
 	int			at;
 
 	memset(visible + run->first, GPB_ENTRY_SEEN, run->end - run->first);
 	for (at = run->first; settled->nunseen > 0 && at < run->end; at++)
 	{
-		if (!gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
-			visible[at] = GPB_ENTRY_UNSEEN;
+		if (gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
+			continue;
+		visible[at] = GPB_ENTRY_UNSEEN;
+		reader->unseen++;
 	}
 }
 
@@ -127,7 +129,7 @@ gpb_runs_settled(GpbSettledReader *reader, const char *page, int row_width, GpbL
 		GpbSettledPage settled;
 
 		if (look_at_run(reader, runs, n, i, &settled))
-			settle_run(&settled, page, row_width, &runs[i], visible);
+			settle_run(reader, &settled, page, row_width, &runs[i], visible);
 		else
 			runs[left++] = runs[i];
 	}

@@ -53,6 +53,7 @@ typedef struct GpbSettledReader
 	uint32		hash;			/* of file */
 	uint64		xmin;			/* of the snapshot, in 64 bits */
 	uint64		hits;			/* number of looks that found a settled page */
+	uint64		unseen;			/* number of entries that such a page showed to be unseen */
 } GpbSettledReader;
 
 /*

@@ -124,11 +124,16 @@ gpb_settled_init_shmem(void)
 		memset(cells, 0, size);
 }
 
-/* The cells that may have a block of the reader's table. */
+/*
+ * Cell number i of those that may have a block of the reader's table.  The first one is another for
+ * another table, so that tables which share sets find most of their pages in the first cell.
+ */
 static inline SettledCell *
-settled_set(const GpbSettledReader *reader, BlockNumber block)
+candidate_cell(const GpbSettledReader *reader, BlockNumber block, int i)
 {
-	return cells + (Size) ((reader->hash + block) & set_mask) * SET_CELLS;
+	SettledCell *set = cells + (Size) ((reader->hash + block) & set_mask) * SET_CELLS;
+
+	return set + ((reader->hash >> 24) + i) % SET_CELLS;
 }
 
 static inline bool
@@ -142,13 +147,14 @@ cell_names(const SettledCell *cell, const GpbSettledReader *reader, BlockNumber 
 static inline SettledCell *
 find_cell(const GpbSettledReader *reader, BlockNumber block)
 {
-	SettledCell *set = settled_set(reader, block);
 	int			i;
 
 	for (i = 0; i < SET_CELLS; i++)
 	{
-		if (cell_names(&set[i], reader, block))
-			return &set[i];
+		SettledCell *cell = candidate_cell(reader, block, i);
+
+		if (cell_names(cell, reader, block))
+			return cell;
 	}
 	return NULL;
 }
@@ -225,7 +231,7 @@ gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 void
 gpb_settled_prefetch(const GpbSettledReader *reader, BlockNumber block)
 {
-	__builtin_prefetch(settled_set(reader, block));
+	__builtin_prefetch(candidate_cell(reader, block, 0));
 }
 
 void
@@ -334,7 +340,6 @@ gpb_settled_wanted(const GpbSettledReader *reader, BlockNumber block, Buffer buf
 static SettledCell *
 choose_cell(const GpbSettledReader *reader, BlockNumber block, XLogRecPtr lsn, bool force)
 {
-	SettledCell *set = settled_set(reader, block);
 	SettledCell *cell = find_cell(reader, block);
 	int			i;
 
@@ -342,10 +347,14 @@ choose_cell(const GpbSettledReader *reader, BlockNumber block, XLogRecPtr lsn, b
 		return cell;
 	for (i = 0; i < SET_CELLS; i++)
 	{
-		if (set[i].buffer == InvalidBuffer || set[i].page.nunseen == NOT_SETTLED)
-			return &set[i];
+		cell = candidate_cell(reader, block, i);
+		if (cell->buffer == InvalidBuffer || cell->page.nunseen == NOT_SETTLED)
+			return cell;
 	}
-	return force ? &set[hash_bytes_uint32(block ^ (uint32) lsn) % SET_CELLS] : NULL;
+	if (!force)
+		return NULL;
+	return candidate_cell(reader, block,
+						  hash_bytes_uint32(block ^ (uint32) lsn) % SET_CELLS);
 }
 
 void

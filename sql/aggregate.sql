@@ -284,7 +284,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		RETURN NEXT regexp_replace(line, '(Engine|Heap Fetches|Leaves [A-Za-z ]*|Blocks [A-Za-z ]*): .*', '\1: …');
+		RETURN NEXT regexp_replace(line, '(Engine|Heap [A-Za-z ]*|Leaves [A-Za-z ]*|Blocks [A-Za-z ]*): .*', '\1: …');
 	END LOOP;
 END $$;
 SELECT analyzed('SELECT count(*) FROM readings WHERE k BETWEEN 100 AND 900');

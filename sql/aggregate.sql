@@ -8,6 +8,7 @@ SET max_parallel_workers_per_gather = 0;
 -- The tables are small: make the node free of its fixed price, and discourage every
 -- other way to read a table, so that it is used wherever it can be.
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -16,7 +17,8 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 
 -- The plan of a query, one line for each node or property.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql
+	SET gpubtree.batch_setup_cost = 20 AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
 END $$;

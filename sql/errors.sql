@@ -69,6 +69,7 @@ DROP TYPE mood;
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 CREATE TABLE rows (k bigint NOT NULL, v integer);
 INSERT INTO rows SELECT n, n FROM generate_series(1, 2000) n;
 CREATE MATERIALIZED VIEW unpopulated AS SELECT * FROM rows WITH DATA;

@@ -76,6 +76,7 @@ SELECT count(*) = has_device()::int AS shown, coalesce(bool_and(mode = 'inner-on
 	leaves > 40 AND stale_moves = 0 AND cpu_share BETWEEN 0 AND 1), true) AS as_expected
 FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready';
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
 SELECT count(*), sum(v) FROM t WHERE k BETWEEN 10 AND 15000;
 SELECT matches, sum, engine FROM gpubtree_probe('t_k', '{1,2,3}'::bigint[], 'device');

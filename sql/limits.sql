@@ -6,6 +6,7 @@ SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
 -- Ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 

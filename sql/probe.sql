@@ -132,7 +132,7 @@ SELECT compare('t_k', 't', 'bigint', '{5}');
 SELECT compare('t_k', 't', 'bigint', '{4,5,5,5,6}');
 VACUUM t;
 SELECT compare('t_k', 't', 'bigint', '{4,5,5,5,6}');
-SELECT matches, leaves > 40 AS all_leaves, heap_fetches FROM gpubtree_probe('t_k', '{5,5}'::bigint[]);
+SELECT matches, leaves > 40 AS all_leaves, heap_fetches FROM gpubtree_probe('t_k', '{5,5}'::bigint[], 'cpu');
 
 -- the same key very often: more hits on a leaf than are found at a time
 SELECT matches, sum FROM gpubtree_probe('t_k', (SELECT array_agg(5) FROM generate_series(1, 1500))::bigint[]);

@@ -120,6 +120,7 @@ SELECT compare('date_trunc(''day'', at, ''IST'')', 'old_visit', 'timezone_abbrev
 -- ---- who changes it ----
 
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;

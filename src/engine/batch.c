@@ -193,25 +193,11 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
-/*
- * Does this run pay for the device's fixed cost?  Ranges to be aggregated are assumed to hold as
- * many entries as those of the runs before: how many these are is often beyond the planner, and
- * matters more than the number of ranges.
- */
-static bool
-batch_pays(const GpbBatch *batch)
-{
-	double		entries = 0;
-
-	if (!batch->program.list_entries && batch->counters.ranges > 0)
-		entries = batch->n * ((double) batch->counters.matches / batch->counters.ranges);
-	return gpb_batch_aggregate_pays(batch->n, entries);
-}
-
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
-batch_choose(const GpbBatch *batch)
+batch_choose(GpbBatch *batch)
 {
+	memset(&batch->counters.choice, 0, sizeof(GpbEngineChoice));
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
 	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
@@ -219,8 +205,8 @@ batch_choose(const GpbBatch *batch)
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE)
 		return &gpb_batch_device;
-	return batch_pays(batch) && !gpb_mirror_is_inner_only(batch->index) ?
-		&gpb_batch_device : &gpb_batch_cpu;
+	return gpb_choose_device(batch, &batch->counters.choice) &&
+		!gpb_mirror_is_inner_only(batch->index) ? &gpb_batch_device : &gpb_batch_cpu;
 }
 
 /*
@@ -433,7 +419,10 @@ void
 gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 {
 	if (counters->runs == 0)
+	{
 		counters->engine = more->engine;
+		counters->choice = more->choice;
+	}
 	counters->runs += more->runs;
 	counters->ranges += more->ranges;
 	counters->matches += more->matches;

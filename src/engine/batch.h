@@ -8,13 +8,14 @@
  * all ranges, or a list of the entries.  A range aggregate is a batch of one range.  Which engine
  * answers is decided at each run; all give the same.
  *
- *	batch.c			the object: input, results, the choice of an engine
+ *	batch.c			the object: input, results
+ *	batch_choice.c	the choice between the device and the CPU
  *	batch_cpu.c		engine: leaf pages in shared buffers
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
  *	batch_engine.h	what they share
- *	cost.c			which engine is the cheaper one
+ *	cost.c			which engine the planner expects
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +46,7 @@ typedef struct GpbBatchWant
 typedef struct GpbBatchCounters
 {
 	const char *engine;			/* the engine of the last run */
+	GpbEngineChoice choice;		/* what that engine was chosen by */
 	uint64		runs;
 	uint64		ranges;			/* number of ranges or keys */
 	GpbWalkCounters walk;		/* leaves that the CPU visited */

@@ -81,6 +81,12 @@ extern const GpbLeafFinder gpb_batch_inner;
  */
 extern bool gpb_batch_inner_begin(GpbBatch *batch);
 
+/*
+ * Is the device the engine to answer the run of the batch the sooner?  What was looked at to decide
+ * is filled in.
+ */
+extern bool gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice);
+
 struct GpbBatch
 {
 	Relation	heap;

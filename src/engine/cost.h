@@ -4,8 +4,8 @@
  *	  Which engine answers ranges the sooner: the device or the CPU.
  *
  * The device has a fixed cost: a look for changed pages, the visibility map, and a request's way to
- * the service and back.  gpubtree.batch_setup_cost is that cost, and the unit in which costs are
- * counted here.
+ * the service and back.  gpubtree.batch_setup_cost is that cost while the device has nothing else to
+ * do and no page has changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,16 +27,35 @@ typedef enum GpbEngine
 
 extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
 
-/* Does a batch of n ranges pay for the device's fixed cost? */
+/*
+ * What the CPU engine pays more than the device for a range, and for an entry that is aggregated,
+ * in units of gpubtree.batch_setup_cost; its default of 20 stands for about 80 us.  A range costs a
+ * walk to a leaf that may not be in the CPU's cache, an entry about 4 ns.
+ */
+#define GPB_RANGE_GAIN		0.02
+#define GPB_ENTRY_GAIN		0.001
+
+/*
+ * Does a batch of n ranges pay for the fixed cost of a device that has nothing else to do?  For the
+ * planner.
+ */
 extern bool gpb_batch_device_pays(double n);
 
 /*
- * Does a batch of n ranges pay for the device's fixed cost, if their entries, "entries" in all, are
- * aggregated?
+ * What the choice between the CPU and the device was made by (batch_choice.c).  Members that were
+ * not looked at are 0.
  */
-extern bool gpb_batch_aggregate_pays(double n, double entries);
+typedef struct GpbEngineChoice
+{
+	bool		saw_entries;	/* looked at: entries; requests; blocks */
+	bool		saw_requests;
+	bool		saw_blocks;
+	double		entries;		/* about how many entries the ranges have */
+	int			requests;		/* requests that the service had then */
+	int			blocks;			/* blocks that a refresh would have had to copy first; no more than
+								 * GPB_CHOICE_BLOCKS are counted */
+} GpbEngineChoice;
 
-/* The engine for a batch of few ranges that have many entries, "entries" in all. */
-extern GpbEngine gpb_batch_engine_for(Relation index, double entries);
+#define GPB_CHOICE_BLOCKS	64
 
 #endif							/* GPB_ENGINE_COST_H */

@@ -30,10 +30,8 @@ gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	{
 		/* The planner holds a lock on every index of the query's tables. */
 		Relation	index = index_open(info->indexoid, NoLock);
-		uint32		level;
 
-		gpb_root_level(index, gpb_layout(index), &level);
-		info->tree_height = level;
+		info->tree_height = gpb_least_height(index, gpb_layout(index));
 		index_close(index, NoLock);
 	}
 	btcostestimate(root, path, loop_count, startup_cost, total_cost,

@@ -196,6 +196,25 @@ extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bo
 							GpbBound *entry);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
+/*
+ * A level that the root has or had: the one that the relcache remembers, without a look at a page,
+ * unless that is a leaf's.  A tree never loses a level, so the root is there or above.
+ */
+extern uint32 gpb_least_height(Relation index, const GpbLayout *layout);
+
+/* ---- estimate.c ---- */
+
+/* Entries of a leaf, on average, as far as the catalog knows */
+extern double gpb_entries_per_leaf(Relation index, const GpbLayout *layout);
+/*
+ * About how many entries the range has, dead ones included: from the places of its ends on inner
+ * pages, so within a leaf or two of the truth where it ends below the page of level 1 where it
+ * begins, and elsewhere mostly within a fifth.  A range within one leaf is taken for half of it or,
+ * if "narrow" asks for that, its entries are counted there.  No page may be locked.  Raises
+ * ERRCODE_INDEX_CORRUPTED on a damaged page.
+ */
+extern double gpb_estimate_entries(Relation index, const GpbLayout *layout, GpbRange range,
+								   bool narrow);
 
 /* ---- insert.c ---- */
 extern bool gpb_insert(Relation index, Datum *values, bool *isnull,

@@ -271,3 +271,15 @@ gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 	*level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);
 }
+
+uint32
+gpb_least_height(Relation index, const GpbLayout *layout)
+{
+	const GpbRelCache *cache = gpb_rel_cache(index);
+	uint32		level;
+
+	if (cache->root != InvalidBlockNumber && cache->level > 0)
+		return cache->level;
+	gpb_root_level(index, layout, &level);
+	return level;
+}

@@ -94,8 +94,10 @@ struct GpbWalk
 GpbWalk *
 gpb_walk_begin(Relation index, const GpbLayout *layout, GpbWalkCounters *counters)
 {
-	GpbWalk    *walk = palloc0(sizeof(GpbWalk));
+	GpbWalk    *walk = palloc(sizeof(GpbWalk));
 
+	/* gpb_walk_start() sets what comes after the image; most of a walk is never written. */
+	memset(walk, 0, offsetof(GpbWalk, image));
 	walk->index = index;
 	walk->layout = *layout;
 	walk->counters = counters;
@@ -229,15 +231,13 @@ walk_look_up(GpbWalk *walk)
 {
 	GpbBound	bound = walk_range(walk, walk->next).lo;
 	Buffer		buffer;
-	uint32		level;
 
 	if (walk->next < walk->window_end)
 		return true;
 	if (walk->image_block == InvalidBlockNumber ||
 		!gpb_page_covers(walk->image.data, bound))
 	{
-		gpb_root_level(walk->index, &walk->layout, &level);
-		if (level == 0)
+		if (gpb_least_height(walk->index, &walk->layout) == 0)
 			return false;
 		buffer = gpb_search_level(walk->index, &walk->layout, bound, 1,
 								  BUFFER_LOCK_SHARE);

@@ -75,6 +75,19 @@ extern bool gpb_mirror_is_inner_only(Relation index);
  */
 extern void gpb_mirror_forgive(Relation index);
 
+/*
+ * How busy the service is: the requests of queries that it has and has not answered, at most
+ * gpb_mirror_load_limit().  No lock is taken.
+ */
+extern int	gpb_mirror_load(void);
+extern int	gpb_mirror_load_limit(void);
+/*
+ * How many blocks a refresh of the index's mirror would have to copy; more than "most" are not
+ * counted.  It is "most" while a mirror is being made, and 0 if there is none: then someone has to
+ * make it.  The mirror counts as used.
+ */
+extern int	gpb_mirror_changed(Relation index, int most);
+
 /* Has there ever been a mirror?  Cheap. */
 extern bool gpb_mirror_was_used(void);
 /*

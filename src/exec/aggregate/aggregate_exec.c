@@ -45,10 +45,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/*
- * One range takes the device whenever there is one: the planner has decided that the node pays.
- * How many keys an array has it could not know.
- */
+/* What answers the node's range or keys, made when first asked for. */
 static GpbRangeTotals *
 aggregate_totals(GpbAggregateScan *scan)
 {
@@ -62,7 +59,7 @@ aggregate_totals(GpbAggregateScan *scan)
 										  scan->node.css.ss.ps.state->es_snapshot,
 										  scan->plan.items, scan->plan.nitems,
 										  arrays ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS,
-										  0, arrays ? GPB_ENGINE_AUTO : GPB_ENGINE_DEVICE);
+										  0, GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return scan->totals;
 }

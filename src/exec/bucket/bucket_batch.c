@@ -36,9 +36,7 @@ gpb_bucket_totals(GpbBucketScan *scan)
 	batches->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 											 scan->node.css.ss.ps.state->es_snapshot,
 											 scan->plan.items, scan->plan.nitems, GPB_RANGE_KEYS,
-											 gpb_rows_memory(),
-											 gpb_batch_engine_for(scan->node.index,
-																  scan->plan.entries));
+											 gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return batches->totals;
 }

@@ -17,7 +17,6 @@ gpb_bucket_put(const GpbBucketPlan *plan, CustomScan *scan)
 
 	scan->custom_exprs = list_make2(plan->conditions, plan->arguments);
 	gpb_put_oid(private, plan->index);
-	gpb_put_int(private, plan->entries);
 	gpb_put_items(private, plan->items, plan->nitems);
 	gpb_put_int(private, list_length(plan->functions));
 	foreach(lc, plan->functions)
@@ -33,7 +32,6 @@ gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan)
 	plan->conditions = linitial(scan->custom_exprs);
 	plan->arguments = lsecond(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
-	plan->entries = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	plan->functions = NIL;
 	for (n = gpb_get_int(&reader); n > 0; n--)

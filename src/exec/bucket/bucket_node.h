@@ -28,7 +28,6 @@
 typedef struct GpbBucketPlan
 {
 	Oid			index;
-	int			entries;		/* in the range of the conditions, about */
 	int			nitems;
 	GpbAggregateItem *items;
 	List	   *functions;		/* OIDs, as gpb_match_bucket_function() has them */

@@ -153,7 +153,6 @@ match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *c
 	candidate->index = index;
 	plan->index = index->indexoid;
 	plan->nitems = list_length(candidate->aggrefs);
-	plan->entries = (int) Min(clamp_row_est(index->rel->rows), (double) PG_INT32_MAX);
 	return bucket_is_promising(candidate);
 }
 

@@ -40,6 +40,7 @@
 /* ---- with ANALYZE: what was done, by whom ---- */
 
 #define GPB_LABEL_ENGINE			"Engine"
+#define GPB_LABEL_CHOICE			"Engine Choice"
 #define GPB_LABEL_BATCHES			"Batches"
 #define GPB_LABEL_KEYS				"Keys"
 #define GPB_LABEL_RANGES			"Ranges"

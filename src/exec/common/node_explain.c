@@ -114,11 +114,33 @@ gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *c
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, text.data, es);
 }
 
+/*
+ * Show what the engine of the last run was chosen by.  It depends on what others do at the time, so
+ * only VERBOSE shows it.
+ */
+static void
+explain_choice(const GpbEngineChoice *choice, ExplainState *es)
+{
+	StringInfoData text;
+
+	if (!es->verbose || !choice->saw_entries)
+		return;
+	initStringInfo(&text);
+	appendStringInfo(&text, "about %.0f entries", choice->entries);
+	if (choice->saw_requests)
+		appendStringInfo(&text, ", %d requests before it", choice->requests);
+	if (choice->saw_blocks)
+		appendStringInfo(&text, ", %d%s blocks to refresh", choice->blocks,
+						 choice->blocks == GPB_CHOICE_BLOCKS ? " or more" : "");
+	ExplainPropertyText(GPB_LABEL_CHOICE, text.data, es);
+}
+
 void
 gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint64 heap_fetches,
 					 ExplainState *es)
 {
 	ExplainPropertyText(GPB_LABEL_ENGINE, counters->engine, es);
+	explain_choice(&counters->choice, es);
 	if (inputs != NULL)
 	{
 		ExplainPropertyInteger(GPB_LABEL_BATCHES, NULL, (int64) counters->runs, es);

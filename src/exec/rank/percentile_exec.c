@@ -303,7 +303,7 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 
 /*
  * Put the other aggregates over the range of keys into the arrays.  The number of entries is known:
- * total.  It is an aggregate itself, and tells which engine is right for the rest.
+ * total.  It is an aggregate itself.
  */
 static void
 answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
@@ -319,8 +319,7 @@ answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Dat
 		counts &= gpb_item_counts_rows(&scan->plan.items[i]);
 	totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 									scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
-									scan->plan.nitems, GPB_RANGE_KEYS, 0,
-									gpb_batch_engine_for(scan->node.index, total));
+									scan->plan.nitems, GPB_RANGE_KEYS, 0, GPB_ENGINE_AUTO);
 	if (counts)
 		gpb_range_group_count(totals, total, true);
 	else if (keys != NULL)

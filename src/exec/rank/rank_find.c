@@ -51,7 +51,7 @@ struct GpbRankFinder
 	GpbLayout	layout;
 	bool		from_end;
 	GpbRankParts range;
-	GpbBatch   *count[2];		/* by the CPU, by the device; NULL until first needed */
+	GpbBatch   *count;			/* NULL until first needed */
 	GpbBatch   *list;			/* NULL until first needed */
 };
 
@@ -77,18 +77,6 @@ gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, bool from_end)
 
 /* ---- parts ---- */
 
-/* Visible entries of a leaf, as far as the catalog knows */
-static double
-entries_per_leaf(const GpbRankFinder *finder)
-{
-	double		capacity = gpb_page_capacity(finder->layout.key_width, finder->layout.row_width);
-	double		tuples = finder->index->rd_rel->reltuples;
-
-	if (tuples <= 0)
-		return capacity * 0.7;
-	return Max(Min(tuples / Max(RelationGetNumberOfBlocks(finder->index), 1), capacity), 1.0);
-}
-
 /* Cut a range; memory is of the current context. */
 static void
 rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *parts)
@@ -100,7 +88,7 @@ rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *pa
 	parts->parts = cuts.parts;
 	parts->n = cuts.n;
 	parts->counted = 0;
-	parts->entries = cuts.leaves * entries_per_leaf(finder);
+	parts->entries = cuts.leaves * gpb_entries_per_leaf(finder->index, &finder->layout);
 	parts->answers = palloc(sizeof(int64) * cuts.n);
 	for (i = 0; finder->from_end && i < cuts.n / 2; i++)
 	{
@@ -122,31 +110,28 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The batch that suits counting so many entries */
+/* The batch that counts entries */
 static GpbBatch *
-rank_batch(GpbRankFinder *finder, double entries)
+rank_batch(GpbRankFinder *finder)
 {
-	GpbEngine	engine = gpb_batch_engine_for(finder->index, entries);
-	bool		device = engine == GPB_ENGINE_DEVICE;
-
-	if (finder->count[device] == NULL)
+	if (finder->count == NULL)
 	{
 		/* nothing of any column: an answer is the number of entries */
 		GpbBatchWant want = {.form = GPB_RANGE_KEYS};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
-		finder->count[device] = gpb_batch_begin(finder->heap, finder->index, finder->snapshot,
-												&want, engine);
+		finder->count = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
+										GPB_ENGINE_AUTO);
 		MemoryContextSwitchTo(caller);
 	}
-	return finder->count[device];
+	return finder->count;
 }
 
 /* Count the next n parts. */
 static void
 rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
 {
-	gpb_batch_run(rank_batch(finder, n * parts->entries), parts->parts + parts->counted, n,
+	gpb_batch_run(rank_batch(finder), parts->parts + parts->counted, n,
 				  parts->answers + parts->counted);
 	parts->counted += n;
 }
@@ -447,7 +432,7 @@ rank_cut_spans(GpbRankSearch *search)
 	}
 	answers = palloc(sizeof(int64) * Max(n, 1));
 	if (n > 0)
-		gpb_batch_run(rank_batch(finder, cut.entries), parts, n, answers);
+		gpb_batch_run(rank_batch(finder), parts, n, answers);
 	for (i = 0, n = 0; i < cut.n; n = ends[i++])
 		rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
 	pfree(ends);
@@ -469,7 +454,7 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
 	MemoryContextReset(finder->round);
 	caller = MemoryContextSwitchTo(finder->round);
 	(void) gpb_rank_total(finder);
-	search.dense = Max((int64) (entries_per_leaf(finder) * GPB_RANK_SPARSE), 1);
+	search.dense = Max((int64) (gpb_entries_per_leaf(finder->index, &finder->layout) * GPB_RANK_SPARSE), 1);
 	rank_spread(&search, all, range->parts, range->answers, range->n);
 	while (search.coarse.n > 0 || search.fine.n > 0)
 	{
@@ -486,7 +471,7 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
 void
 gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 {
-	const GpbBatch *batches[] = {finder->count[1], finder->count[0], finder->list};
+	const GpbBatch *batches[] = {finder->count, finder->list};
 	int			i;
 
 	memset(counters, 0, sizeof(*counters));
@@ -501,13 +486,8 @@ gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 void
 gpb_rank_end(GpbRankFinder *finder)
 {
-	int			i;
-
-	for (i = 0; i < lengthof(finder->count); i++)
-	{
-		if (finder->count[i] != NULL)
-			gpb_batch_end(finder->count[i]);
-	}
+	if (finder->count != NULL)
+		gpb_batch_end(finder->count);
 	if (finder->list != NULL)
 		gpb_batch_end(finder->list);
 	MemoryContextDelete(finder->context);

@@ -290,6 +290,20 @@ gpb_map_count(int slot, BlockNumber nblocks)
 	return count;
 }
 
+int
+gpb_map_count_upto(int slot, BlockNumber nblocks, int most)
+{
+	int			count = 0;
+
+	GPB_FOR_EACH_WORD(slot, nblocks,
+					  if (count >= most)
+						  return most;
+					  count += pg_popcount32(mask &
+											 (pg_atomic_read_u32(changed_word(segment, w)) |
+											  pg_atomic_read_u32(in_flight_word(segment, w)))));
+	return Min(count, most);
+}
+
 /*
  * Do rule M3's move.  Afterwards todo (gpb_map_words(nblocks) words) has every block in flight,
  * blocks that an earlier refresh left behind included; returns their number.  Blocks at or beyond

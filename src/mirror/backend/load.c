@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *	  What a request would have to wait for: other requests, and a refresh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "utils/timestamp.h"
+
+#include "mirror/backend/attach.h"
+#include "mirror/map/changed_map.h"
+#include "mirror/map/registry.h"
+#include "mirror/slots.h"
+
+int
+gpb_mirror_load_limit(void)
+{
+	return gpb_slot_count(GPB_QUERY_SLOT);
+}
+
+int
+gpb_mirror_load(void)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
+	{
+		uint32		state = pg_atomic_read_u32(&gpb_slot_at(GPB_QUERY_SLOT, i)->state);
+
+		n += state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING;
+	}
+	return n;
+}
+
+int
+gpb_mirror_changed(Relation index, int most)
+{
+	GpbIdentity identity;
+	int			changed = 0;
+	int			slot;
+
+	if (!gpb_may_mirror(index))
+		return 0;
+	gpb_identity_of(index, &identity);
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	slot = gpb_registry_lookup(&identity);
+	if (slot != GPB_NOT_MIRRORED)
+	{
+		GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+		if (pg_atomic_read_u64(&mirror->epoch) == 0 && pg_atomic_read_u32(&mirror->owner) != 0)
+			changed = most;
+		else
+			changed = gpb_map_count_upto(slot, pg_atomic_read_u32(&mirror->nblocks), most);
+		/* It would be used if less had changed, so it is worth being kept up to date. */
+		pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
+	}
+	LWLockRelease(gpb_registry->lock);
+	return changed;
+}

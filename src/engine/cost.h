@@ -40,6 +40,8 @@ extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
  * planner.
  */
 extern bool gpb_batch_device_pays(double n);
+/* The same for few ranges whose entries, so many in all, are aggregated. */
+extern bool gpb_aggregate_device_pays(double entries);
 
 /*
  * What the choice between the CPU and the device was made by (batch_choice.c).  Members that were

@@ -29,7 +29,7 @@
 #include "exec/subquery/subquery.h"
 
 bool		gpb_enable_aggregate = true;
-double		gpb_setup_cost = 100.0;
+double		gpb_setup_cost = 1.0;
 double		gpb_batch_setup_cost = 20.0;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_joinaggregate = true;
@@ -131,7 +131,7 @@ gpb_exec_init(void)
 							 "Sets the planner's estimate of the fixed cost of a range aggregate "
 							 "over a gpubtree index.",
 							 "Higher values leave more small queries to ordinary index scans.",
-							 &gpb_setup_cost, 100.0, 0.0, DBL_MAX,
+							 &gpb_setup_cost, 1.0, 0.0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomRealVariable("gpubtree.batch_setup_cost",

@@ -88,9 +88,42 @@ match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregateP
 /* ---- price ---- */
 
 /*
+ * A range whose bounds are parameters of a generic plan is priced as if it had no more entries, but
+ * for one in a subquery, whose price is compared with that of batches of ranges.
+ *
+ * Of such a range core expects a part of the whole table.  Generic plans are compared with the mean
+ * of custom ones, and would be too dear wherever the ranges asked for are smaller than that: then
+ * each execution is planned anew, which takes as long as aggregating 10,000 entries.  Planning
+ * would find nothing better, since the engine is chosen when the bounds are known.
+ */
+#define GPB_UNKNOWN_ENTRIES		100.0
+
+/* expression_tree_walker: is there a parameter whose value is not known? */
+static bool
+has_unknown_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+		return true;
+	return expression_tree_walker(node, has_unknown_parameter, context);
+}
+
+/* The number of entries that the price of the range is for */
+static double
+priced_entries(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
+{
+	double		entries = clamp_row_est(index->rel->rows);
+
+	if (root->parent_root == NULL && entries > GPB_UNKNOWN_ENTRIES &&
+		has_unknown_parameter((Node *) plan->conditions, NULL))
+		return GPB_UNKNOWN_ENTRIES;
+	return entries;
+}
+
+/*
  * The price of executing the plan node.  setup_cost is charged whatever the engine, so that plans
- * do not depend on it for small queries; a batch of keys is set up for less, and goes to a device
- * only if that pays.
+ * do not depend on it for small queries.
  */
 static Cost
 aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
@@ -103,7 +136,7 @@ aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *p
 	if (plan->arrays != NIL)
 		return cost + gpb_array_cost(root, index, plan->arrays, plan->items, plan->nitems);
 	return cost + (gpb_setup_cost +
-				   gpb_count_cost(root, index, clamp_row_est(index->rel->rows), false));
+				   gpb_count_cost(root, index, priced_entries(root, index, plan), false));
 }
 
 /* ---- path and plan ---- */

@@ -329,6 +329,22 @@ COMMENT ON VIEW gpubtree_batches IS
 	'batches of keys and ranges since the last reset, and what is free for more';
 GRANT SELECT ON gpubtree_batches TO PUBLIC;
 
+CREATE FUNCTION gpubtree_refresher(
+	OUT pid integer,
+	OUT turns bigint,
+	OUT pages bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_refresher() IS
+	'the process that brings mirrors up to date in the background';
+
+CREATE VIEW gpubtree_refresher AS
+	SELECT * FROM gpubtree_refresher();
+COMMENT ON VIEW gpubtree_refresher IS
+	'the process that brings mirrors up to date in the background';
+GRANT SELECT ON gpubtree_refresher TO PUBLIC;
+
 CREATE FUNCTION gpubtree_stat_reset()
 RETURNS void
 AS 'MODULE_PATHNAME'

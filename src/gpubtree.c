@@ -79,6 +79,6 @@ _PG_init(void)
 	shmem_request_hook = shmem_request;
 	previous_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = shmem_startup;
-	gpb_mirror_register_service();
+	gpb_mirror_register_workers();
 	gpb_watch_drops();
 }

@@ -27,7 +27,7 @@ gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirrorRef *ref, u
 	if (!gpb_mirror_attach(index, layout, ref))
 		return false;
 	pg_memory_barrier();
-	fresh = gpb_mirror_refresh(index, layout, ref, blocks);
+	fresh = gpb_mirror_refresh_for_query(index, layout, ref, blocks);
 	pg_memory_barrier();
 	return fresh;
 }

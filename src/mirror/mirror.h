@@ -25,7 +25,7 @@
 extern void gpb_mirror_define_settings(void);
 extern void gpb_mirror_request_shmem(void);	/* shmem_request_hook */
 extern void gpb_mirror_init_shmem(void);	/* shmem_startup_hook */
-extern void gpb_mirror_register_service(void);
+extern void gpb_mirror_register_workers(void);
 
 /* ---- for the executor ---- */
 
@@ -105,6 +105,14 @@ extern void gpb_mirror_drop_database(Oid database);
  */
 extern bool gpb_mirror_refresh(Relation index, const GpbLayout *layout,
 							   const GpbMirrorRef *ref, uint64 *blocks);
+
+/*
+ * Bring the mirror as far up to date as pays for a query: where the refresher works and has few
+ * blocks to copy, they are left to it, and their leaves are not clean.  Otherwise as
+ * gpb_mirror_refresh().
+ */
+extern bool gpb_mirror_refresh_for_query(Relation index, const GpbLayout *layout,
+										 const GpbMirrorRef *ref, uint64 *blocks);
 
 /*
  * Bring the separators up to date if the mirror has none yet, or if that costs no more than what

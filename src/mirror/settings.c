@@ -29,6 +29,8 @@ int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
 int			gpb_max_mirror_size = 0;
 int			gpb_request_timeout = 10000;
+bool		gpb_background_refresh = true;
+int			gpb_background_refresh_rate = 200000;
 
 #ifdef GPB_HOLD_POINTS
 int			gpb_segment_blocks = GPB_USUAL_SEGMENT_BLOCKS;
@@ -122,6 +124,15 @@ gpb_mirror_define_settings(void)
 							"0 waits without end.",
 							&gpb_request_timeout, 10000, 0, INT_MAX, PGC_SIGHUP,
 							GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.background_refresh",
+							 "Brings mirrors in use up to date beside the queries that use them.",
+							 "Without it, each query copies what has changed before it begins.",
+							 &gpb_background_refresh, true, PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.background_refresh_rate",
+							"Pages that are copied to the device in the background in a second, at most.",
+							NULL, &gpb_background_refresh_rate, 200000, 100, INT_MAX, PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.refresh_slots",
 							"Transfers of changed pages to the service at the same time.",
 							NULL, &gpb_refresh_slots, 4, 1, 64, PGC_POSTMASTER, 0,

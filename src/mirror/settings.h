@@ -28,6 +28,8 @@ extern int	gpb_batch_memory;	/* kB */
 extern int	gpb_max_mirrored_blocks;
 extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
 extern int	gpb_request_timeout;	/* ms; 0: none */
+extern bool gpb_background_refresh;
+extern int	gpb_background_refresh_rate;	/* pages a second */
 
 /*
  * Blocks that one segment of the changed map covers, and to a multiple of which each index's share

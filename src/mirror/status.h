@@ -55,6 +55,18 @@ typedef struct GpbServiceStatus
 
 extern void gpb_service_status(GpbServiceStatus *status);
 
+/* ---- the refresher ---- */
+
+typedef struct GpbRefresherStatus
+{
+	int			pid;			/* 0: no process */
+	uint64		turns;			/* that copied something, since the server started */
+	uint64		pages;			/* copied since the server started */
+} GpbRefresherStatus;
+
+/* All is zero before there is shared memory. */
+extern void gpb_refresher_status(GpbRefresherStatus *status);
+
 /* ---- query slots and staging ---- */
 
 typedef struct GpbBatchResources

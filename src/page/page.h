@@ -83,6 +83,8 @@ extern int	gpb_kind_width(int kind);
  * string).  Tests bounds only, at constant cost: enough that no reader of the page leaves it.
  */
 extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
+/* Like gpb_page_fault(), and tests the links of a page that is block number "block". */
+extern const char *gpb_page_fault_at(BlockNumber block, Page page, const GpbLayout *layout);
 /* NULL if the page is the metapage of an index of this layout, else what is wrong with it. */
 extern const char *gpb_meta_fault(Page page, const GpbLayout *layout);
 

@@ -51,8 +51,8 @@ frame_fault(const void *page)
 }
 
 /*
- * What is wrong with a tree page, or NULL; see page.h.  gpb_page_require() checks the sibling links
- * against the page's own block.
+ * What is wrong with a tree page, or NULL; see page.h.  gpb_page_fault_at() checks the sibling
+ * links against the page's own block.
  */
 const char *
 gpb_page_fault(const void *page, const GpbLayout *layout)
@@ -117,22 +117,32 @@ gpb_meta_fault(Page page, const GpbLayout *layout)
 	return NULL;
 }
 
-void
-gpb_page_require(Relation index, BlockNumber block, Page page,
-				 const GpbLayout *layout)
+const char *
+gpb_page_fault_at(BlockNumber block, Page page, const GpbLayout *layout)
 {
 	const char *fault = gpb_page_fault(page, layout);
 
 	if (unlikely(fault != NULL))
-		gpb_corrupted(index, block, fault);
+		return fault;
 	if (unlikely(gpb_special(page)->right == block ||
 				 gpb_special(page)->left == block))
-		gpb_corrupted(index, block, "page is its own sibling");
+		return "page is its own sibling";
 
 	/* the first leaf was the first root, and splits put new pages to the right */
 	if (unlikely(gpb_special(page)->level == 0 &&
 				 (gpb_special(page)->left == GPB_NO_BLOCK) != (block == GPB_FIRST_ROOT)))
-		gpb_corrupted(index, block, "left link is missing, or one too many");
+		return "left link is missing, or one too many";
+	return NULL;
+}
+
+void
+gpb_page_require(Relation index, BlockNumber block, Page page,
+				 const GpbLayout *layout)
+{
+	const char *fault = gpb_page_fault_at(block, page, layout);
+
+	if (unlikely(fault != NULL))
+		gpb_corrupted(index, block, fault);
 }
 
 /* Every error about a damaged page is raised here, so that all name index and block. */

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(gpubtree_drop_mirror);
 PG_FUNCTION_INFO_V1(gpubtree_mirrors);
 PG_FUNCTION_INFO_V1(gpubtree_device);
 PG_FUNCTION_INFO_V1(gpubtree_batches);
+PG_FUNCTION_INFO_V1(gpubtree_refresher);
 PG_FUNCTION_INFO_V1(gpubtree_stat_reset);
 
 /*
@@ -210,6 +211,25 @@ gpubtree_batches(PG_FUNCTION_ARGS)
 	values[11] = Int64GetDatum((int64) counters.cpu_keys);
 	values[12] = Int64GetDatum((int64) counters.cpu_ranges);
 	values[13] = TimestampTzGetDatum(counters.reset);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}
+
+/* gpubtree_refresher(): one row, whether there is a refresher or not. */
+Datum
+gpubtree_refresher(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	GpbRefresherStatus status;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	gpb_refresher_status(&status);
+	values[0] = Int32GetDatum(status.pid);
+	values[1] = Int64GetDatum((int64) status.turns);
+	values[2] = Int64GetDatum((int64) status.pages);
+	nulls[0] = status.pid == 0;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

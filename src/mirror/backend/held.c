@@ -148,6 +148,26 @@ gpb_hold_ownership(int slot)
 	return true;
 }
 
+/* Like gpb_hold_ownership(), but without waiting: returns false if somebody else has it. */
+bool
+gpb_try_hold_ownership(int slot)
+{
+	GpbOwnership *ownership;
+
+	gpb_held_prepare();
+	ownership = MemoryContextAlloc(TopMemoryContext, sizeof(GpbOwnership));
+	if (!gpb_own_try(slot))
+	{
+		pfree(ownership);
+		return false;
+	}
+	ownership->slot = slot;
+	ownership->owner = CurrentResourceOwner;
+	ownership->next = held_ownerships;
+	held_ownerships = ownership;
+	return true;
+}
+
 void
 gpb_release_ownership(int slot)
 {

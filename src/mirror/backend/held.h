@@ -23,6 +23,7 @@ extern bool gpb_request_may_wait(void);
 
 /* Take ownership of a mirror's refresh; give it back. */
 extern bool gpb_hold_ownership(int slot);
+extern bool gpb_try_hold_ownership(int slot);
 extern void gpb_release_ownership(int slot);
 
 #endif							/* GPB_HELD_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * refresh.c
- *	  Bring a mirror up to date: the backend's side of rules M3 and M5.
+ *	  Bring a mirror up to date: rules M3 and M5 on the side of backends and of the refresher.
  *
  * A refresh, in order:
  *
@@ -9,7 +9,8 @@
  *	   published with all bits set before: M2); let the map cover it;
  *	2. move: in-flight |= changed, barrier, clear those bits in changed;
  *	3. copy every block in flight into staging, each under its share lock, and hand
- *	   transfers to the service, stamped with a new value of the one counter;
+ *	   transfers to the service, stamped with a new value of the one counter (where blocks
+ *	   are moved one by one, step 2 for a block comes just before its copy);
  *	4. wait until the device has them, and the new inner image with them;
  *	5. publish the stamp as the mirror's epoch;
  *	6. clear the in-flight bits; give ownership back.
@@ -33,7 +34,6 @@
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/bufpage.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -41,13 +41,37 @@
 #include "mirror/backend/held.h"
 #include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
+#include "mirror/refresher_state.h"
 #include "page/page.h"
 
+void
+gpb_refresh_note_taken(GpbRefresh *refresh, BlockNumber block)
+{
+	if (refresh->ntaken == refresh->taken_room)
+	{
+		refresh->taken_room = Max(2 * refresh->taken_room, 256);
+		refresh->taken = refresh->taken == NULL ?
+			palloc(refresh->taken_room * sizeof(BlockNumber)) :
+			repalloc_huge(refresh->taken, refresh->taken_room * sizeof(BlockNumber));
+	}
+	refresh->taken[refresh->ntaken++] = block;
+}
+
 /*
- * Copy one page into the staging being filled.  A page never initialized (a crash between
- * extension and first use) gets no image, and so is never clean; pages above
- * level 1 are of no use to the device.  Share lock and pin only while copying.
- * Raises ERRCODE_INDEX_CORRUPTED.
+ * A page never initialized (a crash between extension and first use) gets no image, and so is never
+ * clean; pages above level 1 are of no use to the device.
+ */
+void
+gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
+{
+	if (!PageIsNew(page) &&
+		(block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1))
+		(void) gpb_refresh_put(refresh, block, page);
+}
+
+/*
+ * Copy one page into the staging being filled.  Share lock and pin only while copying.  Raises
+ * ERRCODE_INDEX_CORRUPTED.
  */
 static void
 refresh_copy(GpbRefresh *refresh, BlockNumber block)
@@ -58,13 +82,9 @@ refresh_copy(GpbRefresh *refresh, BlockNumber block)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	if (!PageIsNew(page))
-	{
-		if (block != GPB_META_BLOCK)
-			gpb_page_require(refresh->index, block, page, refresh->layout);
-		if (block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1)
-			(void) gpb_refresh_put(refresh, block, page);
-	}
+	if (!PageIsNew(page) && block != GPB_META_BLOCK)
+		gpb_page_require(refresh->index, block, page, refresh->layout);
+	gpb_refresh_put_if_wanted(refresh, block, page);
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -103,8 +123,7 @@ refresh_copy_changed(GpbRefresh *refresh)
 static bool
 refresh_copy_all(GpbRefresh *refresh)
 {
-	if (!(refresh->ref->inner_only ? gpb_refresh_copy_inner(refresh) :
-		  refresh_copy_changed(refresh)))
+	if (!refresh->copy(refresh))
 		return false;
 	/* the last transfer also asks for the inner image, so all others must have been taken */
 	if (!gpb_refresh_drain(refresh))
@@ -125,27 +144,31 @@ refresh_strategy(uint32 ntodo)
 	return ntodo > (uint32) NBuffers / 4 ? GetAccessStrategy(BAS_BULKREAD) : NULL;
 }
 
-/*
- * Steps 2 to 6.  The caller owns the mirror's refresh.  Returns false if the refresh was given up.
- */
-static bool
-refresh_move_and_copy(GpbRefresh *refresh)
+/* Steps 5 and 6: all that is in flight for this refresh has its images. */
+static void
+refresh_publish(GpbRefresh *refresh)
 {
 	int			slot = refresh->ref->slot;
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+	uint32		i;
+
+	pg_memory_barrier();
+	pg_atomic_write_u64(&mirror->epoch, refresh->stamp);
+	pg_atomic_write_u32(&mirror->nblocks, refresh->nblocks);
+	pg_memory_barrier();
+	if (refresh->todo != NULL)
+		gpb_map_clear_in_flight(slot, refresh->nblocks, refresh->todo);
+	for (i = 0; i < refresh->ntaken; i++)
+		gpb_map_put(slot, refresh->taken[i]);
+}
+
+bool
+gpb_refresh_run(GpbRefresh *refresh)
+{
 	bool		ok;
 
-	if (!refresh->ref->inner_only)
-	{
-		refresh->todo = MemoryContextAllocHuge(CurrentMemoryContext,
-											   gpb_map_words(refresh->nblocks) * sizeof(uint32));
-		refresh->ntodo = gpb_map_move(slot, refresh->nblocks, refresh->todo);
-	}
-	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
-	GPB_HOLD("refresh-after-move");
 	refresh->stamp = pg_atomic_add_fetch_u64(&gpb_registry->epoch, 1);
-	refresh->strategy = refresh_strategy(refresh->ntodo);
-	refresh->request[0] = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, true);
+	refresh->request[0] = gpb_request_claim(GPB_REFRESH_SLOT, refresh->ref, refresh->wait);
 	if (refresh->request[0] == NULL)
 		return false;
 	refresh->nrequests = 1;
@@ -154,20 +177,45 @@ refresh_move_and_copy(GpbRefresh *refresh)
 	ok = refresh_copy_all(refresh);
 	GPB_HOLD("refresh-before-publish");
 	if (ok)
-	{
-		pg_memory_barrier();
-		pg_atomic_write_u64(&mirror->epoch, refresh->stamp);
-		pg_atomic_write_u32(&mirror->nblocks, refresh->nblocks);
-		pg_memory_barrier();
-		if (refresh->ref->inner_only)
-			gpb_refresh_inner_done(refresh);
-		else
-			gpb_map_clear_in_flight(slot, refresh->nblocks, refresh->todo);
-		pg_atomic_write_u64(&mirror->stale_moves, 0);
-		pg_atomic_fetch_add_u64(&mirror->refreshes, 1);
-	}
+		refresh_publish(refresh);
 	while (refresh->nrequests > 0)
 		gpb_request_end(refresh->request[--refresh->nrequests]);
+	return ok;
+}
+
+/*
+ * Steps 2 to 6 of a query's refresh.  The caller owns the mirror's refresh.  Returns false if the
+ * refresh was given up.
+ */
+static bool
+refresh_move_and_copy(GpbRefresh *refresh)
+{
+	int			slot = refresh->ref->slot;
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+	bool		ok;
+
+	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
+	refresh->copy = gpb_refresh_copy_inner;
+	refresh->wait = true;
+	if (!refresh->ref->inner_only)
+	{
+		refresh->copy = refresh_copy_changed;
+		refresh->todo = MemoryContextAllocHuge(CurrentMemoryContext,
+											   gpb_map_words(refresh->nblocks) * sizeof(uint32));
+		refresh->ntodo = gpb_map_move(slot, refresh->nblocks, refresh->todo);
+	}
+	GPB_HOLD("refresh-after-move");
+	refresh->strategy = refresh_strategy(refresh->ntodo);
+	ok = gpb_refresh_run(refresh);
+	if (ok)
+	{
+		if (refresh->ref->inner_only)
+			pg_atomic_write_u32(&mirror->inner_blocks, refresh->inner_blocks);
+		pg_atomic_write_u64(&mirror->stale_moves, 0);
+		pg_atomic_write_u32(&mirror->left_over, 0);
+		pg_atomic_write_u64(&mirror->rent, 0);
+		pg_atomic_fetch_add_u64(&mirror->refreshes, 1);
+	}
 	if (refresh->strategy != NULL)
 		FreeAccessStrategy(refresh->strategy);
 	if (refresh->todo != NULL)
@@ -177,33 +225,45 @@ refresh_move_and_copy(GpbRefresh *refresh)
 	return ok;
 }
 
+/* What a refresh is made for */
+typedef enum GpbRefreshAim
+{
+	GPB_REFRESH_ALL,			/* every change before the call has its image afterwards */
+	GPB_REFRESH_FOR_QUERY,		/* few changes may be left to the refresher */
+	GPB_REFRESH_SEPARATORS		/* only separators are wanted, and no more up to date than pays */
+} GpbRefreshAim;
+
 /*
- * Is there nothing that a refresh would do?  A mirror of the inner nodes alone always needs one,
- * since the bits of leaves stay set and tell nothing; separators says that only these are wanted,
- * and no more up to date than pays.
+ * Is there nothing that a refresh would do, or nothing that it need do for this aim?  A mirror of
+ * the inner nodes alone always needs one, since the bits of leaves stay set and tell nothing.
  */
 static bool
-refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, bool separators)
+refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, GpbRefreshAim aim)
 {
-	if (separators)
-		return gpb_mirror_epoch(ref) != 0 && !gpb_separators_are_due(ref, nblocks);
-	return !ref->inner_only && gpb_map_is_clean(ref->slot, nblocks) &&
-		gpb_mirror_epoch(ref) != 0;
+	if (gpb_mirror_epoch(ref) == 0)
+		return false;
+	if (aim == GPB_REFRESH_SEPARATORS)
+		return !gpb_separators_are_due(ref, nblocks);
+	if (ref->inner_only)
+		return false;
+	if (aim == GPB_REFRESH_FOR_QUERY && gpb_refresher_works())
+		return gpb_refresh_can_wait(ref, nblocks);
+	return gpb_map_is_clean(ref->slot, nblocks);
 }
 
 /*
- * Refresh a mirror if that is needed.  separators says that only these are wanted, and no more up
- * to date than pays.  Returns false if the mirror is of no use.
+ * Refresh a mirror if the aim asks for it.  Returns false if the mirror is of no use.
  */
 static bool
 refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
-				  bool separators, uint64 *blocks)
+				  GpbRefreshAim aim, uint64 *blocks)
 {
 	GpbRefresh	refresh;
 	bool		ok;
 
 	*blocks = 0;
-	if (refresh_is_needless(ref, RelationGetNumberOfBlocks(index), separators))
+	gpb_wake_refresher();
+	if (refresh_is_needless(ref, RelationGetNumberOfBlocks(index), aim))
 		return true;
 
 	memset(&refresh, 0, sizeof(refresh));
@@ -216,7 +276,7 @@ refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *r
 	refresh.nblocks = RelationGetNumberOfBlocks(index);
 	if (!gpb_mirror_is_live(ref->slot, ref->generation))
 		ok = false;
-	else if (refresh_is_needless(ref, refresh.nblocks, separators))
+	else if (refresh_is_needless(ref, refresh.nblocks, aim))
 		ok = true;				/* the one before us did it */
 	else
 		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
@@ -230,12 +290,19 @@ bool
 gpb_mirror_refresh(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 				   uint64 *blocks)
 {
-	return refresh_as_needed(index, layout, ref, false, blocks);
+	return refresh_as_needed(index, layout, ref, GPB_REFRESH_ALL, blocks);
+}
+
+bool
+gpb_mirror_refresh_for_query(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
+							 uint64 *blocks)
+{
+	return refresh_as_needed(index, layout, ref, GPB_REFRESH_FOR_QUERY, blocks);
 }
 
 bool
 gpb_mirror_refresh_separators(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 							  uint64 *blocks)
 {
-	return refresh_as_needed(index, layout, ref, true, blocks);
+	return refresh_as_needed(index, layout, ref, GPB_REFRESH_SEPARATORS, blocks);
 }

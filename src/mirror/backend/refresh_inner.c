@@ -52,19 +52,6 @@ gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
 	return moves > price;
 }
 
-static void
-note_taken(GpbRefresh *refresh, BlockNumber block)
-{
-	if (refresh->ntaken == refresh->taken_room)
-	{
-		refresh->taken_room = Max(2 * refresh->taken_room, 256);
-		refresh->taken = refresh->taken == NULL ?
-			palloc(refresh->taken_room * sizeof(BlockNumber)) :
-			repalloc_huge(refresh->taken, refresh->taken_room * sizeof(BlockNumber));
-	}
-	refresh->taken[refresh->ntaken++] = block;
-}
-
 /*
  * Copy a page of level 1 that level 2 names, if it has changed, and the pages to its right up to
  * the next page that level 2 names, or to the end if that is GPB_NO_BLOCK.  Share lock on each page
@@ -87,7 +74,7 @@ copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 		const char *copy;
 
 		CHECK_FOR_INTERRUPTS();
-		note_taken(refresh, block);
+		gpb_refresh_note_taken(refresh, block);
 		if (!gpb_refresh_room(refresh))
 			return false;
 		buffer = left == GPB_NO_BLOCK ?
@@ -194,16 +181,4 @@ gpb_refresh_copy_inner(GpbRefresh *refresh)
 	if (meta.level == 1)
 		return copy_level_one(refresh, meta.root, GPB_NO_BLOCK);
 	return copy_below_level_two(refresh, &meta);
-}
-
-/* Step 6: the blocks taken have their images, so they are no longer in flight. */
-void
-gpb_refresh_inner_done(GpbRefresh *refresh)
-{
-	uint32		i;
-
-	for (i = 0; i < refresh->ntaken; i++)
-		gpb_map_put(refresh->ref->slot, refresh->taken[i]);
-	pg_atomic_write_u32(&gpb_registry->mirrors[refresh->ref->slot].inner_blocks,
-						refresh->inner_blocks);
 }

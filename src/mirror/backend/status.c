@@ -18,6 +18,7 @@
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
 #include "mirror/pool.h"
+#include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
 #include "mirror/slots.h"
@@ -101,6 +102,23 @@ gpb_service_status(GpbServiceStatus *status)
 		if (!gpb_service_answers())
 			strlcpy(status->status, "not answering", sizeof(status->status));
 	}
+}
+
+/* ---- the refresher ---- */
+
+void
+gpb_refresher_status(GpbRefresherStatus *status)
+{
+	uint32		refresher;
+
+	memset(status, 0, sizeof(*status));
+	if (gpb_refresher == NULL)
+		return;
+	refresher = pg_atomic_read_u32(&gpb_refresher->pgprocno);
+	if (refresher != 0)
+		status->pid = ProcGlobal->allProcs[refresher - 1].pid;
+	status->turns = pg_atomic_read_u64(&gpb_refresher->turns);
+	status->pages = pg_atomic_read_u64(&gpb_refresher->pages);
 }
 
 /* ---- query slots and staging ---- */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * start.c
- *	  The mirror at server start: its shared memory and its worker.
+ *	  The mirror at server start: its shared memory and its workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +17,7 @@
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
 #include "mirror/pool.h"
+#include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
@@ -36,6 +37,7 @@ void
 gpb_mirror_request_shmem(void)
 {
 	RequestAddinShmemSpace(gpb_service_state_size());
+	RequestAddinShmemSpace(gpb_refresher_state_size());
 	RequestAddinShmemSpace(gpb_statistics_size());
 	RequestAddinShmemSpace(gpb_registry_size());
 	RequestAddinShmemSpace(gpb_refusals_size());
@@ -52,6 +54,7 @@ gpb_mirror_init_shmem(void)
 
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	gpb_service_state_init_shmem(&locks[SERVICE_LOCK].lock);
+	gpb_refresher_state_init_shmem();
 	gpb_statistics_init_shmem();
 	gpb_refusals_init_shmem();
 	gpb_pool_init_shmem(&locks[POOL_LOCK].lock);
@@ -61,12 +64,8 @@ gpb_mirror_init_shmem(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
-/*
- * Register the service.  It starts with the server, before recovery ends, so that a standby has it;
- * it connects to no database (rule M9).
- */
-void
-gpb_mirror_register_service(void)
+static void
+register_worker(const char *name, const char *function)
 {
 	BackgroundWorker worker;
 
@@ -75,8 +74,19 @@ gpb_mirror_register_service(void)
 	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
 	worker.bgw_restart_time = 1;
 	strlcpy(worker.bgw_library_name, "gpubtree", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "gpb_service_main", BGW_MAXLEN);
-	strlcpy(worker.bgw_name, "gpubtree service", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "gpubtree service", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, function, BGW_MAXLEN);
+	strlcpy(worker.bgw_name, name, BGW_MAXLEN);
+	strlcpy(worker.bgw_type, name, BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
+}
+
+/*
+ * Register service and refresher.  They start with the server, before recovery ends, so that a
+ * standby has them; they connect to no database (rule M9).
+ */
+void
+gpb_mirror_register_workers(void)
+{
+	register_worker("gpubtree service", "gpb_service_main");
+	register_worker("gpubtree refresher", "gpb_refresher_main");
 }

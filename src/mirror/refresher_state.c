@@ -41,8 +41,8 @@ gpb_refresher_works(void)
 }
 
 /*
- * Wake the refresher if it sleeps.  It says that it is asleep before it looks at last_used for the
- * last time, and we look whether it is after last_used was set: with a full barrier on both sides,
+ * Wake the refresher if it sleeps.  It says that it is asleep before it looks for hot mirrors for the
+ * last time, and we look whether it is after "queried" was set: with a full barrier on both sides,
  * one of us sees what the other has written.
  */
 void

@@ -30,7 +30,7 @@ extern void gpb_refresher_state_init_shmem(void);
 
 /* Is there a refresher, and may it work?  Cheap. */
 extern bool gpb_refresher_works(void);
-/* A mirror was used, which its last_used says already: the refresher must not sleep.  Cheap. */
+/* A query uses a mirror, as "queried" says already: the refresher must not sleep.  Cheap. */
 extern void gpb_wake_refresher(void);
 
 #endif							/* GPB_REFRESHER_STATE_H */

@@ -12,7 +12,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', allows_streaming => 1,
+my $node = gpb_node('main', only_queries_refresh => 1, allows_streaming => 1,
 	settings => "autovacuum = off\nwal_consistency_checking = 'gpubtree'\n");
 gpb_compare_function($node);
 $node->backup('base');

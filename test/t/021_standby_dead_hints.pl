@@ -12,7 +12,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");
+my $primary = gpb_node('primary', only_queries_refresh => 1, allows_streaming => 1, settings => "autovacuum = off\n");
 gpb_compare_function($primary);
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, note int);

@@ -15,7 +15,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', small_chunks => 1, settings => "autovacuum = off\n");
+my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");
 my $data = $node->data_dir;
 
 # answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says:
@@ -279,7 +279,7 @@ $node->stop;
 
 # ---- one slot and one unit of staging for all ----
 
-$node = gpb_node('small', small_chunks => 1, settings => <<'CONF');
+$node = gpb_node('small', only_queries_refresh => 1, small_chunks => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.batch_slots = 1
 gpubtree.batch_memory = 64kB

@@ -11,7 +11,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\n");
 gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8);

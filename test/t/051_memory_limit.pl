@@ -9,7 +9,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\ngpubtree.memory_limit = '12MB'\n");
+my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\ngpubtree.memory_limit = '12MB'\n");
 gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE large (k bigint, v int, d float8);

@@ -16,7 +16,7 @@ my $timeout = 2;
 # Seconds that a query may take beside the wait, on a machine with much else to do
 my $slack = 8;
 
-my $node = gpb_node('main', settings => <<"CONF");
+my $node = gpb_node('main', only_queries_refresh => 1, settings => <<"CONF");
 autovacuum = off
 gpubtree.request_timeout = '${timeout}s'
 gpubtree.batch_slots = 3

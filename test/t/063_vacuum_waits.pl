@@ -14,7 +14,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\ngpubtree.device = 'off'\n");
+my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\ngpubtree.device = 'off'\n");
 gpb_compare_function($node);
 
 # One leaf has 300 entries; every other row is dead to everybody, and its heap page is not

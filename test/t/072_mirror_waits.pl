@@ -9,7 +9,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.batch_slots = 1
 gpubtree.refresh_slots = 1

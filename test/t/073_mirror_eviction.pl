@@ -9,7 +9,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\n");
 $node->safe_psql('postgres', <<'SQL');
 DO $$ BEGIN
 	FOR i IN 1 .. 70 LOOP

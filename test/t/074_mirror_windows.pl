@@ -11,7 +11,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.refresh_slots = 2
 CONF

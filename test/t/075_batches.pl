@@ -11,7 +11,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.batch_slots = 8
 gpubtree.batch_memory = 320MB
@@ -339,7 +339,7 @@ $node->stop;
 
 # ---- one unit of staging for all, and a device with little memory ----
 
-$node = gpb_node('small', settings => <<'CONF');
+$node = gpb_node('small', only_queries_refresh => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.batch_memory = 64kB
 gpubtree.memory_limit = 24MB

@@ -10,7 +10,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', small_chunks => 1, settings => "autovacuum = off\n");
+my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");
 $node->safe_psql('postgres', <<'SQL');
 CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k bigint, v int);

@@ -54,7 +54,8 @@ sub gpb_setseed
 }
 
 # A server with gpubtree preloaded and created, on the host device unless settings say otherwise.
-# Options: allows_streaming, extra settings in "settings" (text), start => 0.
+# Options: allows_streaming, extra settings in "settings" (text), start => 0; only_queries_refresh
+# where the test counts what a query's refresh copies, or holds one still.
 sub gpb_node
 {
 	my ($name, %options) = @_;
@@ -74,6 +75,8 @@ CONF
 gpubtree.chunk_least = 8
 gpubtree.chunk_most = 64
 CONF
+	$node->append_conf('postgresql.conf', "gpubtree.background_refresh = off\n")
+	  if $options{only_queries_refresh};
 	$node->append_conf('postgresql.conf', $options{settings})
 	  if defined $options{settings};
 	$node->start;

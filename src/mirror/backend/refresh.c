@@ -36,6 +36,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "hold.h"
 #include "mirror/backend/held.h"
@@ -262,7 +263,6 @@ refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *r
 	bool		ok;
 
 	*blocks = 0;
-	gpb_wake_refresher();
 	if (refresh_is_needless(ref, RelationGetNumberOfBlocks(index), aim))
 		return true;
 
@@ -297,6 +297,10 @@ bool
 gpb_mirror_refresh_for_query(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 							 uint64 *blocks)
 {
+	/* the mirror is hot; that somebody calls gpubtree_refresh() does not say that queries come */
+	pg_atomic_write_u64(&gpb_registry->mirrors[ref->slot].queried,
+						(uint64) GetCurrentTimestamp());
+	gpb_wake_refresher();
 	return refresh_as_needed(index, layout, ref, GPB_REFRESH_FOR_QUERY, blocks);
 }
 

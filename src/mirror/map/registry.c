@@ -45,6 +45,7 @@ init_slot(GpbMirrorSlot *mirror)
 	pg_atomic_init_u32(&mirror->inner_blocks, 0);
 	pg_atomic_init_u64(&mirror->stale_moves, 0);
 	pg_atomic_init_u64(&mirror->balance, 0);
+	pg_atomic_init_u64(&mirror->queried, 0);
 	pg_atomic_init_u32(&mirror->left_over, 0);
 	pg_atomic_init_u64(&mirror->rent, 0);
 }

@@ -106,11 +106,11 @@ static bool
 is_hot(int slot, TimestampTz now)
 {
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
-	TimestampTz used = (TimestampTz) pg_atomic_read_u64(&mirror->last_used);
+	TimestampTz queried = (TimestampTz) pg_atomic_read_u64(&mirror->queried);
 
 	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
-		!TimestampDifferenceExceeds(used, now, GPB_HOT_MS);
+		!TimestampDifferenceExceeds(queried, now, GPB_HOT_MS);
 }
 
 /* Is there a hot mirror, and a service to serve it? */

@@ -1,0 +1,351 @@
+# The refresher brings mirrors that queries use up to date beside them, and no answer is wrong,
+# whatever happens to the refresher, the service, the index or its file meanwhile.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $seed = gpb_seed();
+my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');
+autovacuum = off
+shared_buffers = 128MB
+allow_in_place_tablespaces = on
+CONF
+gpb_compare_function($node);
+gpb_wait_for_service($node);
+my $data = $node->data_dir;
+
+sub value { return $node->safe_psql('postgres', $_[0]) }
+sub pages { return value('SELECT pages FROM gpubtree_refresher') }
+sub refresher_pid { return value('SELECT coalesce(pid, 0) FROM gpubtree_refresher') }
+
+# Functions that hold the refresher or the service at a point, wait until one is there, and let it go
+sub hold_at { append_to_file("$data/gpubtree_hold.$_[0]", '') }
+sub release_from { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
+
+sub wait_until
+{
+	my ($what, $condition) = @_;
+
+	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return 1 if $condition->();
+		usleep(10_000);
+	}
+	die "waited in vain for $what";
+}
+
+sub wait_for_held
+{
+	my ($point) = @_;
+	wait_until("a process at $point", sub { -e "$data/gpubtree_held.$point" });
+}
+
+sub set_settings
+{
+	my (%settings) = @_;
+
+	value("ALTER SYSTEM SET gpubtree.$_ = '$settings{$_}'") for sort keys %settings;
+	$node->reload;
+	for my $name (keys %settings)
+	{
+		$node->poll_query_until('postgres',
+			"SELECT setting = '$settings{$name}' FROM pg_settings WHERE name = 'gpubtree.$name'")
+		  or die "gpubtree.$name was not set";
+	}
+	# the refresher reads the file before its next look, at the latest when a query wakes it
+	usleep(200_000);
+}
+
+sub changed
+{
+	my ($t, $server) = @_;
+	return ($server // $node)->safe_psql('postgres',
+		"SELECT changed_blocks FROM gpubtree_mirrors WHERE index = '${t}_k'::regclass AND state = 'ready'");
+}
+
+sub refreshes
+{
+	return value("SELECT refreshes FROM gpubtree_mirrors WHERE index = '$_[0]_k'::regclass AND state = 'ready'");
+}
+
+# Keep the mirror hot until no block is marked changed.
+sub wait_until_clean
+{
+	my ($t) = @_;
+	wait_until("a clean mirror of $t", sub { touch($t); changed($t) eq '0' });
+}
+
+# A query that uses the mirror; returns the plan's node
+sub touch
+{
+	my ($t, $lo, $hi) = @_;
+	($lo, $hi) = (1, 2) unless defined $lo;
+	return gpb_plan_node($node, value("SELECT range_query('$t', $lo, $hi)"), 'aggregate');
+}
+
+sub compare
+{
+	my ($t, $name) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT compare_range('$t', -10, 10000000)");
+	is($status, 0, "$name: the right answer") or diag($err);
+}
+
+sub make_table
+{
+	my ($t, $rows) = @_;
+
+	value(<<"SQL");
+CREATE TABLE $t (k bigint, v int, d float8) WITH (fillfactor = 80);
+INSERT INTO $t SELECT i, i % 1000, i FROM generate_series(1, $rows) i;
+CREATE INDEX ${t}_k ON $t USING gpubtree (k) INCLUDE (v, d);
+VACUUM ANALYZE $t;
+SQL
+	touch($t);
+	return;
+}
+
+# ---- what changes is copied without a query ----
+{
+	make_table('a', 20000);
+	is(changed('a'), '0', 'the first query has refreshed');
+	my $before = pages();
+	value('UPDATE a SET v = v + 1 WHERE k % 500 = 0');
+	wait_until('the refresher', sub { changed('a') eq '0' });
+	cmp_ok(pages(), '>', $before, 'the refresher has copied pages');
+	is(refreshes('a'), '1', 'no query has refreshed');
+	my $plan = touch('a', -10, 1000000);
+	is($plan->{'Blocks Refreshed'}, 0, 'nor has the next one');
+	is($plan->{'Leaves Done by CPU'}, 0, 'which finds no leaf unclean');
+	compare('a', 'after updates');
+
+	value('INSERT INTO a SELECT 20000 + i, i % 1000, i FROM generate_series(1, 30000) i');
+	wait_until('the refresher', sub { changed('a') eq '0' });
+	is(refreshes('a'), '1', 'leaves that splits have added are copied too');
+	$plan = touch('a', -10, 1000000);
+	is($plan->{'Blocks Refreshed'}, 0, 'the query finds them');
+	is($plan->{'Leaves Done by CPU'}, 0, 'on the device');
+	compare('a', 'after splits');
+	value('DELETE FROM a WHERE k % 3 = 0; VACUUM a');
+	compare('a', 'after VACUUM');
+}
+
+# ---- a query leaves few changed blocks to the refresher, which is held still ----
+{
+	wait_until_clean('a');
+	hold_at('turn-after-copy');
+	value('UPDATE a SET v = v + 1 WHERE k = 5000');
+	wait_for_held('turn-after-copy');
+	my $before = refreshes('a');
+	my $plan = touch('a', -10, 1000000);
+	is($plan->{'Blocks Refreshed'}, 0, 'the query waits for nobody');
+	cmp_ok($plan->{'Leaves Done by CPU'}, '>', 0, 'the CPU answers for what has changed');
+	compare('a', 'beside a turn');
+	is(refreshes('a'), $before, 'nobody has refreshed');
+
+	# M3: the page was copied, and changes before the turn goes on.  A turn that cleared the mark
+	# after the copy would lose the change.
+	value('UPDATE a SET v = v + 100 WHERE k = 5000');
+	release_from('turn-after-copy');
+	wait_until('the refresher', sub { changed('a') eq '0' });
+	$plan = touch('a', -10, 1000000);
+	is($plan->{'Leaves Done by CPU'}, 0, 'all is clean again');
+	compare('a', 'changed between copy and upload');
+}
+
+# ---- the refresher is told to exit while the service has its pages ----
+{
+	my $pid = refresher_pid();
+
+	wait_until_clean('a');
+	hold_at('upload');
+	value('UPDATE a SET v = v + 1 WHERE k = 7000');
+	wait_for_held('upload');
+	kill 'TERM', $pid;
+	wait_until('another refresher', sub { my $p = refresher_pid(); $p != 0 && $p != $pid });
+	value('UPDATE a SET v = v + 1 WHERE k = 7001');
+	cmp_ok(changed('a'), '>', 0, 'what a dead refresher had in flight is not clean');
+	release_from('upload');
+	compare('a', 'after a refresher was killed');
+	wait_until_clean('a');
+	compare('a', 'refreshed by the next one');
+}
+
+# ---- the service exits ----
+{
+	my $service = gpb_service_pid($node);
+
+	value('UPDATE a SET v = v + 1 WHERE k % 500 = 0');
+	kill 'TERM', $service;
+	wait_until('another service', sub { my $p = gpb_service_pid($node); $p ne '' && $p ne $service });
+	gpb_wait_for_service($node);
+	touch('a');
+	my $before = refreshes('a');
+	value('UPDATE a SET v = v + 1 WHERE k % 500 = 1');
+	wait_until('the refresher', sub { changed('a') eq '0' });
+	is(refreshes('a'), $before, 'the refresher goes on with another service');
+	compare('a', 'with another service');
+}
+
+# ---- the rate; the setting ----
+{
+	make_table('b', 60000);
+	set_settings(background_refresh_rate => 100);
+	touch('b');
+	my ($start, $before) = (time(), pages());
+	value('UPDATE b SET v = v + 1 WHERE k % 100 = 0');
+	wait_until('some pages', sub { touch('b'); pages() - $before > 30 });
+	cmp_ok(pages() - $before, '<=', 100 * (time() - $start) + 5, 'no more pages than the rate allows');
+	compare('b', 'at a low rate');
+
+	set_settings(background_refresh => 'off', background_refresh_rate => 200000);
+	touch('b', -10, 1000000);
+	is(changed('b'), '0', 'without the refresher a query refreshes');
+	$before = pages();
+	value('UPDATE b SET v = v + 1 WHERE k = 100');
+	usleep(500_000);
+	cmp_ok(changed('b'), '>', 0, 'what has changed stays so');
+	is(pages(), $before, 'the refresher copies nothing');
+	cmp_ok(touch('b')->{'Blocks Refreshed'}, '>', 0, 'and the next query does');
+	compare('b', 'without the refresher');
+	set_settings(background_refresh => 'on');
+}
+
+# ---- writers, VACUUM, splits, a service and a refresher that come and go ----
+{
+	make_table('w', 20000);
+	value('CREATE TABLE compared (n int)');
+	my $before = pages();
+	my $writers = gpb_start_pgbench($node, <<'SQL', '-c3', '-T12');
+\set a random(1, 20000)
+\set b random(0, 9)
+INSERT INTO w SELECT :a + i % 3, i, i FROM generate_series(1, 20) i;
+DELETE FROM w WHERE k BETWEEN :a AND :a + 3;
+UPDATE w SET v = v + 1 WHERE k BETWEEN :a + 10 AND :a + 12;
+SQL
+	my $readers = gpb_start_pgbench($node, <<'SQL', '-c3', '-T12');
+\set a random(-10, 20000)
+\set w random(10, 20000)
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare_range('w', :a, :a + :w);
+COMMIT;
+INSERT INTO compared VALUES (1);
+SQL
+	my $end = time() + 10;
+	for (my $i = 0; time() < $end; $i++)
+	{
+		value('VACUUM (TRUNCATE off) w');
+		kill 'TERM', refresher_pid() if $i % 7 == 3;
+		kill 'TERM', gpb_service_pid($node) if $i % 11 == 5 && gpb_service_pid($node) ne '';
+		usleep(100_000);
+	}
+	ok($writers->finish, 'writers had no error');
+	ok($readers->finish, 'every answer was that of a sequential scan');
+	cmp_ok(value('SELECT count(*) FROM compared'), '>', 50, 'many answers were compared');
+	cmp_ok(pages(), '>', $before, 'the refresher was at work');
+	compare('w', 'after all');
+}
+
+# ---- indexes that go, or get other files ----
+{
+	my $log = -s $node->logfile;
+	value('CREATE TABLE f (k bigint, v int, d float8); CREATE INDEX f_k ON f USING gpubtree (k) INCLUDE (v, d)');
+	for my $round (1 .. 8)
+	{
+		value('INSERT INTO f SELECT i, i % 1000, i FROM generate_series(1, 5000) i');
+		touch('f');
+		my $writer = gpb_start_pgbench($node, <<'SQL', '-c2', '-t60');
+\set a random(1, 5000)
+INSERT INTO f SELECT :a + i, i, i FROM generate_series(1, 50) i;
+SQL
+		value('REINDEX INDEX f_k') if $round % 4 == 0;
+		value('TRUNCATE f') if $round % 4 == 1;
+		value('DROP INDEX f_k; CREATE INDEX f_k ON f USING gpubtree (k) INCLUDE (v, d)') if $round % 4 == 2;
+		value('BEGIN; TRUNCATE f; INSERT INTO f SELECT i, 1, i FROM generate_series(1, 2000) i; TRUNCATE f; '
+			  . 'INSERT INTO f SELECT i, 2, i FROM generate_series(1, 3000) i; COMMIT') if $round % 4 == 3;
+		touch('f');
+		ok($writer->finish, "round $round: writers had no error");
+		compare('f', "round $round");
+	}
+	value('DROP TABLE f');
+
+	# nobody waits for the refresher, though the database has hot mirrors
+	value('CREATE DATABASE other');
+	$node->safe_psql('other', <<'SQL');
+CREATE EXTENSION gpubtree;
+CREATE TABLE t (k bigint);
+INSERT INTO t SELECT generate_series(1, 50000);
+CREATE INDEX t_k ON t USING gpubtree (k);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET gpubtree.setup_cost = 0;
+SELECT count(*) FROM t WHERE k > 0;
+UPDATE t SET k = k + 1;
+SQL
+	value('DROP DATABASE other');
+	is(value("SELECT count(*) FROM pg_database WHERE datname = 'other'"), '0', 'the database is dropped');
+	unlike(slurp_file($node->logfile, $log), qr/WARNING|PANIC|TRAP|could not/, 'nothing is in the log');
+}
+
+# ---- a standby ----
+{
+	$node->backup('base');
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 0\n");
+	$standby->start;
+	gpb_wait_for_service($standby);
+	my $compare = "SELECT compare_range('a', -10, 1000000)";
+
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	$standby->safe_psql('postgres', $compare);
+	for my $round (1 .. 5)
+	{
+		my $before = $standby->safe_psql('postgres', 'SELECT pages FROM gpubtree_refresher');
+		value('UPDATE a SET v = v + 1 WHERE k % 50 = ' . $round);
+		value('DELETE FROM a WHERE k % 101 = ' . $round);
+		value('VACUUM (INDEX_CLEANUP ON) a') if $round % 2 == 0;
+		$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+		wait_until('the refresher of the standby', sub {
+			$standby->psql('postgres', $compare);
+			changed('a', $standby) eq '0' });
+		cmp_ok($standby->safe_psql('postgres', 'SELECT pages FROM gpubtree_refresher'), '>', $before,
+			"round $round: the standby's refresher copies what redo has changed");
+		my ($status, $out, $err) = $standby->psql('postgres', $compare);
+		is($status, 0, "round $round: the standby's answer is right") or diag($err);
+	}
+	$standby->stop;
+}
+$node->stop;
+
+# ---- blocks that are not in shared buffers ----
+{
+	$node = gpb_node('small', settings => "autovacuum = off\nshared_buffers = 1MB\n");
+	gpb_compare_function($node);
+	gpb_wait_for_service($node);
+	make_table('c', 30000);
+	make_table('big', 30000);
+	set_settings(background_refresh => 'off');
+	value('UPDATE c SET v = v + 1 WHERE k % 300 = 0');
+	value('SELECT count(d) FROM big WHERE v >= 0');
+	set_settings(background_refresh => 'on');
+	cmp_ok(changed('c'), '>', 20, 'leaves have changed');
+	my $before = refreshes('c');
+	my $queries = 0;
+	wait_until('a refresh by a query', sub {
+		value("SELECT compare_range('c', 1, 20)");
+		$queries++;
+		refreshes('c') > $before || changed('c') eq '0' });
+	cmp_ok($queries, '<', 200, 'sooner or later a query copies what the refresher cannot');
+	compare('c', 'blocks out of shared buffers');
+	$node->stop;
+}
+
+done_testing();

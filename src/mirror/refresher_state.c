@@ -41,9 +41,9 @@ gpb_refresher_works(void)
 }
 
 /*
- * Wake the refresher if it sleeps.  It says that it is asleep before it looks for hot mirrors for the
- * last time, and we look whether it is after "queried" was set: with a full barrier on both sides,
- * one of us sees what the other has written.
+ * Wake the refresher if it sleeps.  It says that it is asleep before it looks for hot mirrors for
+ * the last time, and we look whether it is after "queried" was set: with a full barrier on both
+ * sides, one of us sees what the other has written.
  */
 void
 gpb_wake_refresher(void)

@@ -45,31 +45,6 @@
 #include "mirror/refresher_state.h"
 #include "page/page.h"
 
-void
-gpb_refresh_note_taken(GpbRefresh *refresh, BlockNumber block)
-{
-	if (refresh->ntaken == refresh->taken_room)
-	{
-		refresh->taken_room = Max(2 * refresh->taken_room, 256);
-		refresh->taken = refresh->taken == NULL ?
-			palloc(refresh->taken_room * sizeof(BlockNumber)) :
-			repalloc_huge(refresh->taken, refresh->taken_room * sizeof(BlockNumber));
-	}
-	refresh->taken[refresh->ntaken++] = block;
-}
-
-/*
- * A page never initialized (a crash between extension and first use) gets no image, and so is never
- * clean; pages above level 1 are of no use to the device.
- */
-void
-gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
-{
-	if (!PageIsNew(page) &&
-		(block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1))
-		(void) gpb_refresh_put(refresh, block, page);
-}
-
 /*
  * Copy one page into the staging being filled.  Share lock and pin only while copying.  Raises
  * ERRCODE_INDEX_CORRUPTED.

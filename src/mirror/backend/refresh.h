@@ -57,10 +57,6 @@ typedef struct GpbRefresh
  * and has set what stands before ntodo.  Returns false if the refresh was given up.
  */
 extern bool gpb_refresh_run(GpbRefresh *refresh);
-/* Note a block that gpb_map_take() has put in flight. */
-extern void gpb_refresh_note_taken(GpbRefresh *refresh, BlockNumber block);
-/* Copy a locked page into staging, which has room for it, unless the device has no use for it. */
-extern void gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page);
 
 /* ---- refresh_due.c ---- */
 
@@ -76,6 +72,10 @@ extern bool gpb_refresh_can_wait(const GpbMirrorRef *ref, BlockNumber nblocks);
 extern bool gpb_refresh_room(GpbRefresh *refresh);
 /* Copy a locked page into staging; returns the copy. */
 extern char *gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page);
+/* Copy a locked page into staging, which has room for it, unless the device has no use for it. */
+extern void gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page);
+/* Note a block that gpb_map_take() has put in flight. */
+extern void gpb_refresh_note_taken(GpbRefresh *refresh, BlockNumber block);
 /* Send the pages collected.  Wait until the service has taken all transfers. */
 extern void gpb_refresh_send(GpbRefresh *refresh, bool last);
 extern bool gpb_refresh_drain(GpbRefresh *refresh);

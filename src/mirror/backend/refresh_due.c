@@ -3,14 +3,15 @@
  * refresh_due.c
  *	  When a query refreshes a mirror, and when it leaves that to the refresher.
  *
- * A leaf that has changed is not clean, and the CPU answers for it (rule M4).  So a refresh before a
- * query only saves time, and costs some: about as much for a changed page as the CPU takes for its
- * leaf, which most queries never touch, and a fixed part in which the query waits for the service.
- * Where the refresher is about to copy the pages anyway, the query does without.
+ * A leaf that has changed is not clean, and the CPU answers for it (rule M4).  So a refresh before
+ * a query only saves time, and costs some: about as much for a changed page as the CPU takes for
+ * its leaf, which most queries never touch, and a fixed part in which the query waits for the
+ * service.  Where the refresher is about to copy the pages anyway, the query does without.
  *
- * It is not to pay again and again for pages that the refresher cannot copy (turn.c), since they are
- * not in shared buffers.  That is a matter of renting or buying: as soon as queries have left as many
- * such pages to the CPU as one refresh would copy, and what it costs besides, a query makes it.
+ * Queries are not to pay again and again for pages that the refresher cannot copy (turn.c), since
+ * they are not in shared buffers.  That is a matter of renting or buying: as soon as queries have
+ * left as many such pages to the CPU as one refresh would copy, and what it costs besides, a query
+ * makes it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * refresh_transfer.c
- *	  Transfers of a refresh: pages into staging, full staging to the service.
+ *	  Transfers of a refresh: pages into staging, full staging to the service; and which blocks are
+ *	  in flight where they are moved one by one.
  *
  *-------------------------------------------------------------------------
  */
 #include "mirror/backend/refresh.h"
+
+#include "page/page.h"
 
 /*
  * Wait for all transfers that the service still has.  Returns false if the refresh is to be given
@@ -75,4 +78,31 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 	((uint32 *) staging)[refresh->npages++] = block;
 	memcpy(copy, page, BLCKSZ);
 	return copy;
+}
+
+/*
+ * A page never initialized (a crash between extension and first use) gets no image, and so is never
+ * clean; pages above level 1 are of no use to the device.
+ */
+void
+gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
+{
+	if (!PageIsNew(page) &&
+		(block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1))
+		(void) gpb_refresh_put(refresh, block, page);
+}
+
+/* ---- what is in flight ---- */
+
+void
+gpb_refresh_note_taken(GpbRefresh *refresh, BlockNumber block)
+{
+	if (refresh->ntaken == refresh->taken_room)
+	{
+		refresh->taken_room = Max(2 * refresh->taken_room, 256);
+		refresh->taken = refresh->taken == NULL ?
+			palloc(refresh->taken_room * sizeof(BlockNumber)) :
+			repalloc_huge(refresh->taken, refresh->taken_room * sizeof(BlockNumber));
+	}
+	refresh->taken[refresh->ntaken++] = block;
 }

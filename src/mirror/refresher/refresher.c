@@ -5,8 +5,8 @@
  *	  process, which mirrors it looks at, when, and at which rate.
  *
  * No database connection and no transactions, as the service has none (rule M9): it is in nobody's
- * list of sessions, so neither DROP DATABASE nor a recovery conflict waits for it or cancels it.  It
- * uses shared buffers, but reads nothing into them (turn.c), and opens no file.
+ * list of sessions, so neither DROP DATABASE nor a recovery conflict waits for it or cancels it.
+ * It uses shared buffers, but reads nothing into them (turn.c), and opens no file.
  *
  * A mirror is hot for a few seconds after a query used it.  While there is a hot mirror the
  * refresher looks at all hot ones every few milliseconds; else it sleeps until a query wakes it.
@@ -52,8 +52,8 @@
 #define GPB_FRUITLESS_MS	1000
 
 /*
- * The most pages of a turn: a query that wants to refresh the mirror itself waits for the turn, some
- * 5 us for each page.
+ * The most pages of a turn: a query that wants to refresh the mirror itself waits for the turn,
+ * some 2 us for each page.
  */
 #define GPB_TURN_PAGES		1024
 
@@ -131,8 +131,8 @@ any_hot(void)
 }
 
 /*
- * Give the mirror in a slot a turn, unless it is to be left alone for a while.  Returns how long the
- * refresher may sleep after that, in milliseconds.
+ * Give the mirror in a slot a turn, unless it is to be left alone for a while.  Returns how long
+ * the refresher may sleep after that, in milliseconds.
  */
 static long
 give_turn(int slot)
@@ -167,7 +167,7 @@ look_around(void)
 	long		sleep = GPB_IDLE_MS;
 	int			i;
 
-	/* each look begins one slot further, so that the rate is not spent on the same mirrors always */
+	/* each look begins one slot further, so that not always the same mirrors get the allowance */
 	first = (first + 1) % GPB_MIRRORS;
 	for (i = 0; i < GPB_MIRRORS; i++)
 	{

@@ -6,11 +6,12 @@
  * A turn is a refresh like any other, with the steps of refresh.c; what differs is which blocks it
  * copies, and that it waits for nobody but the service.
  *
- * The refresher has no lock on the relation, which may be dropped at any moment, and its file number
- * be given to another relation.  So it reads no page into shared buffers, and asks for no file's
- * size.  A block that has just changed is in shared buffers; where it is there under the file's tag,
- * it is pinned and copied.  If the file is another relation's by now the mirror is discarded, or
- * belongs to an identity that no index has any more (rule M1), and nobody reads its images.
+ * The refresher has no lock on the relation, which may be dropped at any moment, and its file
+ * number be given to another relation.  So it reads no page into shared buffers, and asks for no
+ * file's size.  A block that has just changed is in shared buffers; where it is there under the
+ * file's tag, it is pinned and copied.  If the file is another relation's by now the mirror is
+ * discarded, or belongs to an identity that no index has any more (rule M1), and nobody reads its
+ * images.
  *
  * A block that is not there, or whose page is damaged, is left to a query's refresh; one whose
  * content lock a writer holds, to the next turn.  The bit of a block is moved when its page is
@@ -98,8 +99,8 @@ page_is_sound(const GpbLayout *layout, BlockNumber block, Page page)
 
 /*
  * Copy a block into staging, if it is in shared buffers and no writer has it locked.  Its bit is
- * moved and its page copied under one share lock, and in this order (rule M3): a writer comes before
- * both, or marks the block after both.
+ * moved and its page copied under one share lock, and in this order (rule M3): a writer comes
+ * before both, or marks the block after both.
  */
 static GpbCopyOutcome
 copy_present(GpbRefresh *refresh, BlockNumber block)
@@ -190,8 +191,9 @@ copy_tail(GpbTurnWork *work, BlockNumber first)
 
 /*
  * Step 3 of a refresh: from where the pass stands to its end, or until the turn's budget is spent.
- * The map is read without its blocks being moved, so what is read is a proposal: each block's bit is
- * moved when it is copied.  Returns false if the refresh is to be given up, or has nothing to send.
+ * The map is read without its blocks being moved, so what is read is a proposal: each block's bit
+ * is moved when it is copied.  Returns false if the refresh is to be given up, or has nothing to
+ * send.
  */
 static bool
 copy_changed_present(GpbRefresh *refresh)

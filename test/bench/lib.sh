@@ -32,6 +32,31 @@ use_both()
 	sql -c "UPDATE pg_index SET indisvalid = true WHERE indrelid = 'bench.big'::regclass"
 }
 
+# same_answers TABLE NBTREE GPUBTREE QUERY: fail unless both indexes of the table lead to the same
+# answer in one snapshot.
+same_answers()
+{
+	answers=$({
+		echo "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL enable_seqscan = off;"
+		echo "SET LOCAL gpubtree.setup_cost = 0;"
+		use_index "$1" "$2"
+		printf '%s \\gset core_\n' "SELECT q::text AS answer FROM ($4) q"
+		use_index "$1" "$3"
+		printf '%s \\gset ours_\n' "SELECT q::text AS answer FROM ($4) q"
+		cat <<'SQL'
+ROLLBACK;
+SELECT :'core_answer' = :'ours_answer' AS same \gset
+\if :same
+\else
+\echo answers differ: :core_answer, :ours_answer
+\quit
+\endif
+\echo same
+SQL
+	} | sql)
+	[ "$answers" = same ] || { echo "$answers" >&2; return 1; }
+}
+
 # rounds COMMAND...: run the command, which writes a script, $ROUNDS times, after one round to warm
 # up, whose labels begin with "warm".
 rounds()
@@ -67,6 +92,24 @@ medians()
 		}' "$script.out" | sort
 	rm -f "$script.out"
 }
+
+# ---- pgbench ----
+
+# rate FILE OPTION...: run the script FILE with these options and print transactions a second.
+# Errors other than deadlocks end the script.
+rate()
+{
+	file=$1
+	shift
+	pgbench -n -M prepared --max-tries=100 -f "$file" "$@" >"$file.out" 2>"$file.err" ||
+		{ cat "$file.err" >&2; return 1; }
+	sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$file.out"
+}
+
+# middle FILE: print the median of a file of numbers.
+middle() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# ---- figures ----
 
 # value LABEL FILE: print one median.
 value() { awk -v l="$1" '$1 == l { print $2 }' "$2"; }
@@ -138,5 +181,26 @@ BEGIN
 END \$\$;
 CHECKPOINT;
 CREATE TABLE bench.size AS SELECT $ROWS::bigint AS rows;
+SQL
+}
+
+# Load bench.shuffled, unless there is one of this size: the rows of bench.big in random order, with
+# the same indexes.
+need_shuffled()
+{
+	need_big
+	if [ "$(sql -c "SELECT to_regclass('bench.shuffled_gpubtree') IS NOT NULL")" = t ]; then return; fi
+	echo "loading $ROWS rows in random order" >&2
+	sql <<SQL
+SET client_min_messages = warning;
+SET work_mem = '1GB';
+SET max_parallel_maintenance_workers = 8;
+DROP TABLE IF EXISTS bench.shuffled;
+CREATE TABLE bench.shuffled WITH (autovacuum_enabled = off, parallel_workers = 15) AS
+	SELECT k, v FROM bench.big ORDER BY hashint8extended(k, 0);
+VACUUM ANALYZE bench.shuffled;
+CREATE INDEX shuffled_nbtree ON bench.shuffled (k) INCLUDE (v);
+CREATE INDEX shuffled_gpubtree ON bench.shuffled USING gpubtree (k) INCLUDE (v);
+CHECKPOINT;
 SQL
 }

@@ -103,7 +103,7 @@ rate()
 	shift
 	pgbench -n -M prepared --max-tries=100 -f "$file" "$@" >"$file.out" 2>"$file.err" ||
 		{ cat "$file.err" >&2; return 1; }
-	sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$file.out"
+	awk '/^tps =/ { printf "%.0f\n", $3 }' "$file.out"
 }
 
 # middle FILE: print the median of a file of numbers.
@@ -139,10 +139,11 @@ SETTINGS
 }
 
 # report WHAT MEASURED GOAL CONDITION: print one line of the closing table.  CONDITION is an awk
-# expression of x, the measured figure; the figure's unit stands in GOAL.
+# expression of x, the measured figure; the figure's unit stands in GOAL.  What is no number has not
+# been measured, and meets nothing.
 report()
 {
-	met=$(awk -v x="$2" "BEGIN { print ($4) ? \"met\" : \"NOT MET\" }")
+	met=$(awk -v x="$2" "BEGIN { print (x ~ /^[0-9.]/ && ($4)) ? \"met\" : \"NOT MET\" }")
 	printf '%-58s %12s   %-22s %s\n' "$1" "$2" "$3" "$met"
 	if [ -n "${REPORT:-}" ]; then
 		printf '%-58s %12s   %-22s %s\n' "$1" "$2" "$3" "$met" >>"$REPORT"

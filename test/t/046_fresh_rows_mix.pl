@@ -133,7 +133,7 @@ sub cached_pages
 
 	while (my $one = shift @nodes)
 	{
-		$cached += $one->{$_} foreach grep { /cache/i && $one->{$_} =~ /^\d+$/ } keys %$one;
+		$cached += $one->{'Settled Pages'} // 0;
 		push @nodes, @{ $one->{Plans} // [] };
 	}
 	return $cached;

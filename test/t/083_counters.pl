@@ -1,0 +1,214 @@
+# What PostgreSQL counts of gpubtree's nodes: scans, entries read and rows fetched of the index,
+# blocks of index and table, and the buffers of EXPLAIN, all of them beside the built-in B-tree's
+# index-only scan: over rows that VACUUM has not seen, asked for once and again, over vacuumed ones,
+# and over rows of which some were changed.
+#
+# Guards: pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
+use strict;
+use warnings;
+use JSON::PP;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => "autovacuum = off\nstats_fetch_consistency = none\n");
+gpb_wait_for_service($node);
+
+# Two tables with the same rows; those of a range lie on neighbouring heap pages.
+my $rows = 20000;
+my ($lo, $hi) = (1001, 11000);
+my $n = $hi - $lo + 1;
+
+sub create_tables
+{
+	foreach my $table ([ 'a', 'gpubtree' ], [ 'b', 'btree' ])
+	{
+		my ($name, $method) = @$table;
+		$node->safe_psql('postgres', <<"SQL");
+DROP TABLE IF EXISTS $name;
+CREATE TABLE $name (k int8, v int, note int) WITH (fillfactor = 90);
+CREATE INDEX ${name}_k ON $name USING $method (k) INCLUDE (v);
+INSERT INTO $name SELECT i, i % 1000 FROM generate_series(1, $rows) i;
+SQL
+	}
+	return;
+}
+
+my $counters = <<'SQL';
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT json_build_object('scans', i.idx_scan, 'read', i.idx_tup_read, 'fetched', i.idx_tup_fetch,
+	'table_scans', s.idx_scan, 'table_fetched', s.idx_tup_fetch,
+	'index_blocks', o.idx_blks_hit + o.idx_blks_read,
+	'heap_blocks', h.heap_blks_hit + h.heap_blks_read)
+FROM pg_stat_user_indexes i JOIN pg_statio_user_indexes o USING (indexrelid)
+	JOIN pg_stat_user_tables s ON s.relid = i.relid JOIN pg_statio_user_tables h ON h.relid = i.relid
+WHERE i.relid = :'t'::regclass;
+SQL
+
+# Run a query on table "name" by its index, and return what was counted: the differences of the
+# counters, and in "node" and "buffers" the plan's node and all buffers that the statement touched.
+sub measure
+{
+	my ($name, $device, $query, $settings) = @_;
+	my $output = $node->safe_psql('postgres', <<"SQL");
+\\set t $name
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+SET gpubtree.enable_device = $device;
+@{[ $settings // '' ]}
+-- The plan is made once before, so that the catalogs' pages are not among the buffers.
+EXPLAIN $query \\g /dev/null
+$counters
+\\echo ====
+EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) $query;
+\\echo ====
+$counters
+SQL
+	my ($before, $explain, $after) = split /^====\n/m, $output;
+	($before, $after) = map { decode_json($_) } ($before, $after);
+	my %counted = map { $_ => $after->{$_} - $before->{$_} } keys %$after;
+	my ($plan) = @{ decode_json($explain) };
+	my @nodes = ($plan->{Plan});
+
+	$counted{buffers} = 0;
+	$counted{buffers} += $_->{'Shared Hit Blocks'} + $_->{'Shared Read Blocks'}
+	  foreach ($plan->{Plan}, $plan->{Planning});
+	while (my $one = shift @nodes)
+	{
+		$counted{node} = $one if exists $one->{'Heap Fetches'};
+		push @nodes, @{ $one->{Plans} // [] };
+	}
+	return \%counted;
+}
+
+# Heap pages with a row of the range
+sub pages
+{
+	my ($name) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT count(DISTINCT (ctid::text::point)[0]) FROM $name WHERE k BETWEEN $lo AND $hi");
+}
+
+# What holds for each query, of core's index-only scan too.  Core's plan also reads pages of catalogs.
+sub consistent
+{
+	my ($what, $counted, $catalogs) = @_;
+	my $blocks = $counted->{index_blocks} + $counted->{heap_blocks};
+
+	cmp_ok($counted->{buffers}, $catalogs ? '>=' : '==', $blocks,
+		"$what: EXPLAIN's buffers are the blocks of index and table");
+	is($counted->{table_scans}, $counted->{scans}, "$what: the table's scans are the index's");
+	is($counted->{table_fetched}, $counted->{fetched}, "$what: and so are the fetched rows");
+	return;
+}
+
+# entries: that are read; visible: how many of them lead to a visible row
+sub compare
+{
+	my ($what, $device, $entries, $visible) = @_;
+	my $range = "k BETWEEN $lo AND $hi";
+	my $core = measure('b', $device, "SELECT count(*), sum(v) FROM b WHERE $range");
+	my $ours = measure('a', $device, "SELECT count(*), sum(v) FROM a WHERE $range");
+
+	consistent("$what, core", $core, 1);
+	consistent($what, $ours);
+	is($ours->{node}{'Custom Plan Provider'}, 'GpubtreeAggregate', "$what: by the node");
+	is($ours->{scans}, $core->{scans}, "$what: one scan");
+	is($ours->{read}, $entries, "$what: entries read");
+	is($core->{read}, $entries, "$what: entries that core read");
+	is($ours->{node}{Matches}, $visible, "$what: matches");
+	cmp_ok($ours->{fetched}, '<=', $core->{fetched}, "$what: no more rows fetched than by core");
+	cmp_ok($ours->{fetched}, '<=', $ours->{node}{'Heap Fetches'}, "$what: at most the heap fetches");
+	# Our leaves have more entries; a device's images are not read from buffers, but to be copied.
+	cmp_ok($ours->{index_blocks}, '<=', $core->{index_blocks} + $ours->{node}{'Blocks Refreshed'},
+		"$what: index blocks");
+	return ($ours, $core);
+}
+
+foreach my $device ('on', 'off')
+{
+	my $on = "device $device";
+	my $has_cache;
+	create_tables();
+
+	my $pages = pages('a');
+	# pages() has set hint bits, in both tables alike.
+	pages('b');
+	my ($ours, $core) = compare("$on, fresh", $device, $n, $n);
+	cmp_ok($ours->{heap_blocks}, '>=', $pages, "$on, fresh: each page is visited");
+	cmp_ok($ours->{heap_blocks}, '<=', 2 * $pages, "$on, fresh: not for each of its rows");
+	cmp_ok($ours->{fetched}, '>', 0, "$on, fresh: rows are fetched");
+
+	($ours, $core) = compare("$on, fresh, again", $device, $n, $n);
+	$has_cache = ($ours->{node}{'Settled Pages'} // 0) > 0;
+	if ($has_cache)
+	{
+		cmp_ok($ours->{node}{'Settled Pages'}, '>=', $pages - 1, "$on, fresh, again: pages from the cache");
+		cmp_ok($ours->{fetched}, '<', $n / 10, "$on, fresh, again: these rows are not fetched");
+		cmp_ok($ours->{heap_blocks}, '<', $pages / 4, "$on, fresh, again: their pages are not read");
+	}
+	else
+	{
+		is($ours->{fetched}, $core->{fetched}, "$on, fresh, again: rows fetched");
+	}
+
+	# A tenth of the rows is deleted: entries are read, whose rows are not there.
+	$node->safe_psql('postgres', "DELETE FROM $_ WHERE k % 10 = 3") foreach ('a', 'b');
+	# A query sets dead hints, after which such entries are not read; this one meets none.
+	($ours, $core) = compare("$on, deleted rows", $device, $n, $n * 9 / 10);
+	cmp_ok($ours->{node}{'Heap Fetches'}, '>=', $n / 10, "$on, deleted rows: each is checked");
+
+	create_tables();
+	$node->safe_psql('postgres', "VACUUM $_") foreach ('a', 'b');
+	($ours, $core) = compare("$on, vacuumed", $device, $n, $n);
+	is($ours->{node}{'Heap Fetches'}, 0, "$on, vacuumed: no heap fetches");
+	is($ours->{fetched}, 0, "$on, vacuumed: no row fetched");
+	cmp_ok($ours->{heap_blocks}, '<=', $core->{heap_blocks}, "$on, vacuumed: the visibility map alone");
+
+	# HOT updates leave the index as it is, and the pages not all-visible.
+	$node->safe_psql('postgres', "UPDATE $_ SET note = 1 WHERE k % 40 = 1 AND k BETWEEN 2001 AND 3000")
+	  foreach ('a', 'b');
+	($ours, $core) = compare("$on, HOT updates", $device, $n, $n);
+	is($ours->{fetched}, $core->{fetched}, "$on, HOT updates: rows fetched, once each");
+	cmp_ok($ours->{heap_blocks}, '<', 20, "$on, HOT updates: the changed pages alone");
+}
+
+# Other nodes: a batch is one scan.
+my %nodes = (
+	'GpubtreeJoin' => 'SELECT i, v FROM generate_series(2001, 2040) i JOIN a ON k = i',
+	'GpubtreeAggregate' => 'SELECT count(*), sum(v) FROM a
+		WHERE k = ANY (ARRAY(SELECT generate_series(2001, 2040)))',
+	'GpubtreeRangeAggregate' => 'SELECT i, s.* FROM generate_series(2000, 2039, 10) i
+		CROSS JOIN LATERAL (SELECT count(*), sum(v) FROM a WHERE k > i AND k <= i + 10) s');
+foreach my $device ('on', 'off')
+{
+	foreach my $state ('vacuumed', 'fresh')
+	{
+		$node->safe_psql('postgres',
+			$state eq 'fresh' ? 'UPDATE a SET v = v + 1 WHERE k BETWEEN 2001 AND 2040' : 'VACUUM (INDEX_CLEANUP ON) a');
+		foreach my $name (sort keys %nodes)
+		{
+			my $what = "$name, device $device, $state";
+			# Else a LATERAL subquery is an aggregate of its own for each row from outside.
+			my $counted = measure('a', $device, $nodes{$name},
+				$name eq 'GpubtreeRangeAggregate' ? 'SET gpubtree.enable_aggregate = off;' : '');
+			my $fetches = $counted->{node}{'Heap Fetches'};
+
+			like($counted->{node}{'Custom Plan Provider'}, qr/^$name/, "$what: by the node");
+			consistent($what, $counted);
+			is($counted->{scans}, $counted->{node}{Batches} // 1, "$what: a scan for each batch");
+			is($counted->{node}{Matches}, 40, "$what: matches");
+			cmp_ok($counted->{fetched}, '<=', $fetches, "$what: rows fetched");
+			is($fetches, 0, "$what: heap fetches") if $state eq 'vacuumed';
+		}
+	}
+}
+
+done_testing();

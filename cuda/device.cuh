@@ -318,4 +318,13 @@ void		gpb_list_free(GpbDevice *device, GpbListMemory *list);
 GpbDeviceStatus gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *scratch,
 							  GpbListMemory *list, uint64 n, int order_bits);
 
+/*
+ * The first n records of the list are entries whose order is their TIDs.  Submit the making of
+ * words [first, first + nwords) of a bitmap of their heap blocks, as gpb_count_block_words() has
+ * it for so many heap blocks.  *words gets memory for it.
+ */
+GpbDeviceStatus gpb_list_blocks(GpbDevice *device, cudaStream_t stream, const GpbListMemory *list,
+								uint64 n, uint32 heap_blocks, uint32 first, uint32 nwords,
+								GpbBuffer *words);
+
 #endif							/* GPB_DEVICE_CUH */

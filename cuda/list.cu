@@ -35,6 +35,25 @@ gather_records(const uint64 *record, const uint32 *number, uint64 *result, uint3
 		result[at] = record[(uint64) number[at / words] * words + at % words];
 }
 
+/*
+ * Set the bits of the heap blocks of n TIDs, as far as they are below heap_blocks and in words
+ * [first, first + nwords), which lie at "words".  Entries of one heap block are often neighbours,
+ * so a bit is looked at before it is set.
+ */
+static __global__ void __launch_bounds__(256)
+mark_blocks(const uint64 *tid, uint64 n, uint32 heap_blocks, uint32 first, uint32 nwords,
+			uint32 *words)
+{
+	uint64		i = blockIdx.x * (uint64) blockDim.x + threadIdx.x;
+	uint32		block = i < n ? gpb_locator_block(tid[i]) : 0;
+	uint32		word = block / 32 - first;
+	uint32		bit = 1u << (block % 32);
+
+	if (i < n && block < heap_blocks && word < nwords &&
+		(*(volatile uint32 *) &words[word] & bit) == 0)
+		atomicOr(&words[word], bit);
+}
+
 /* ---- memory ---- */
 
 uint64
@@ -154,4 +173,19 @@ gpb_list_sort(GpbDevice *device, cudaStream_t stream, GpbBuffer *buffer, GpbList
 						 (uint32) ((n * words + 255) / 256), 256, gather_records,
 						 (const uint64 *) list->record.data, (const uint32 *) scratch.sorted,
 						 (uint64 *) list->sorted.data, words, n * words);
+}
+
+/* ---- heap blocks ---- */
+
+GpbDeviceStatus
+gpb_list_blocks(GpbDevice *device, cudaStream_t stream, const GpbListMemory *list, uint64 n,
+				uint32 heap_blocks, uint32 first, uint32 nwords, GpbBuffer *words)
+{
+	GPB_TRY(gpb_buffer_reserve(device, words, nwords * sizeof(uint32)));
+	GPB_TRY_CUDA(device, cudaMemsetAsync(words->data, 0, nwords * sizeof(uint32), stream));
+	if (n == 0)
+		return GPB_DEVICE_OK;
+	return gpb_launch_on(device, stream, "mark_blocks", (uint32) ((n + 255) / 256), 256,
+						 mark_blocks, (const uint64 *) list->order.data, n, heap_blocks, first,
+						 nwords, (uint32 *) words->data);
 }

@@ -47,6 +47,7 @@ struct GpbRangesWork
 	GpbPinned	counts_host;
 	GpbListMemory entries;
 	GpbListMemory pieces;
+	GpbBuffer	blocks;			/* words of the bitmap of the entries' heap blocks */
 	cudaEvent_t ready;			/* the lists are in order */
 };
 
@@ -125,6 +126,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_pinned_free(device, &work->counts_host);
 	gpb_list_free(device, &work->entries);
 	gpb_list_free(device, &work->pieces);
+	gpb_buffer_free(device, &work->blocks);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
 	free(work);
@@ -538,28 +540,60 @@ gpb_cuda_ranges_finish(GpbDevice *device, int number, GpbRangesResult *result)
 
 /* ---- fetching ---- */
 
+/* How many records of this kind did the finished request leave? */
+static uint64
+count_records(const GpbRangesWork *work, GpbFetchWhat what)
+{
+	switch (what)
+	{
+		case GPB_FETCH_PIECES:
+			return counts_of(work)->nunclean;
+		case GPB_FETCH_ENTRIES:
+			return counts_of(work)->nentries;
+		case GPB_FETCH_BLOCKS:
+			break;
+	}
+	return gpb_count_block_words(&work->spec);
+}
+
+static GpbDeviceStatus
+fetch_submit(GpbDevice *device, GpbRangesWork *work, GpbFetchWhat what, uint64 first, uint64 n,
+			 void *into)
+{
+	const GpbListMemory *list = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
+	const char *from = (const char *) list->result + first * list->width;
+	size_t		width = list->width;
+
+	if (what == GPB_FETCH_BLOCKS)
+	{
+		GPB_TRY(gpb_list_blocks(device, device->fetch_stream, &work->entries,
+								counts_of(work)->nentries, work->spec.heap_blocks,
+								(uint32) first, (uint32) n, &work->blocks));
+		from = (const char *) work->blocks.data;
+		width = sizeof(uint32);
+	}
+	return gpb_check(device, cudaMemcpyAsync(into, from, n * width, cudaMemcpyDeviceToHost,
+											 device->fetch_stream), "copying records");
+}
+
 GpbDeviceStatus
 gpb_cuda_fetch(GpbDevice *device, int number, GpbFetchWhat what, uint64 first, uint64 n,
 			   void *into)
 {
-	const GpbRangesWork *work = device->channel[number].ranges;
-	const GpbListMemory *list;
+	GpbRangesWork *work = device->channel[number].ranges;
 	uint64		count;
 
 	GPB_ENTER(device);
 	if (work == NULL || work->state != GPB_CHANNEL_FINISHED || work->outcome != GPB_DEVICE_OK)
 		return gpb_refuse(device, "no finished ranges on channel %d; finish them first", number);
-	list = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
-	count = what == GPB_FETCH_PIECES ? counts_of(work)->nunclean : counts_of(work)->nentries;
+	count = count_records(work, what);
 	if (first > count || n > count - first)
 		return gpb_refuse(device, "%llu records were left on channel %d; fetch no more",
 						  (unsigned long long) count, number);
 	if (n == 0)
 		return GPB_DEVICE_OK;
 	GPB_TRY_CUDA(device, cudaStreamWaitEvent(device->fetch_stream, work->ready, 0));
-	GPB_TRY_CUDA(device, cudaMemcpyAsync(into, (const char *) list->result + first * list->width,
-										 n * list->width, cudaMemcpyDeviceToHost,
-										 device->fetch_stream));
+	GPB_TRY(fetch_submit(device, work, what, first, n, into));
 	return gpb_check(device, cudaStreamSynchronize(device->fetch_stream), "fetching records");
 }
 

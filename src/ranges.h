@@ -61,6 +61,17 @@ gpb_count_answers(const GpbRangesSpec *spec)
 }
 
 /*
+ * The number of words in the bitmap of the heap blocks where the entries are that the request
+ * leaves to be checked in the heap: bit b % 32 of word b / 32 stands for block b.  It has the
+ * blocks that the visibility bits cover.  A request that lists entries has no such bitmap.
+ */
+GPB_FN uint32
+gpb_count_block_words(const GpbRangesSpec *spec)
+{
+	return spec->program.list_entries ? 0 : spec->heap_blocks / 32 + (spec->heap_blocks % 32 != 0);
+}
+
+/*
  * Make a closed interval of non-NULL keys a half-open range of (key, tie).  With NULLS LAST, NULL
  * keys are all-ones and carry the order bit; with NULLS FIRST they are zero and all others carry
  * it.

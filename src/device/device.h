@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		3
+#define GPB_DEVICE_ABI		4
 
 typedef enum GpbDeviceStatus
 {
@@ -47,8 +47,12 @@ typedef struct GpbDeviceInfo
 typedef enum GpbFetchWhat
 {
 	GPB_FETCH_PIECES,			/* GpbUncleanPiece */
-	GPB_FETCH_ENTRIES			/* GpbRangeEntry */
+	GPB_FETCH_ENTRIES,			/* GpbRangeEntry */
+	GPB_FETCH_BLOCKS			/* uint32: gpb_count_block_words() words of a bitmap of those heap
+								 * blocks where the entries are that must be checked in the heap */
 } GpbFetchWhat;
+
+#define GPB_FETCH_KINDS		(GPB_FETCH_BLOCKS + 1)
 
 /*
  * An implementation.  Channels are independent requests in flight, numbered from 0 to channels - 1;

@@ -62,9 +62,14 @@ fetch_beyond(void)
 		  GPB_DEVICE_NO_MEMORY, "a piece where there is none");
 	CHECK(test_device.api->fetch(test_device.device, 0, GPB_FETCH_ENTRIES, 1, 1, into) ==
 		  GPB_DEVICE_NO_MEMORY, "an entry where there is none");
+	CHECK(test_device.api->fetch(test_device.device, 0, GPB_FETCH_BLOCKS,
+								 gpb_count_block_words(&spec), 1, into) == GPB_DEVICE_NO_MEMORY,
+		  "a word of heap blocks beyond the last");
 	spec.program.list_entries = true;
 	CHECK_OK(test_launch_at(mirror, 0, &spec, ranges, NULL));
 	CHECK_OK(test_device.api->ranges_finish(test_device.device, 0, &result));
+	CHECK(test_device.api->fetch(test_device.device, 0, GPB_FETCH_BLOCKS, 0, 1, into) ==
+		  GPB_DEVICE_NO_MEMORY, "heap blocks of a list");
 	CHECK(result.entries > 3, "only %lu entries listed", result.entries);
 	CHECK(test_device.api->fetch(test_device.device, 0, GPB_FETCH_ENTRIES, result.entries - 2, 3,
 								 into) == GPB_DEVICE_NO_MEMORY, "entries beyond the last");

@@ -444,6 +444,37 @@ compare_entries(const TestIndex *index, int channel, const GpbRangesSpec *spec,
 	free(entries);
 }
 
+/*
+ * The bitmap of heap blocks has those of the entries that are to be checked, and no other.  Blocks
+ * beyond the spec's are not compared, since a test may expect fewer to be covered than it asked for.
+ */
+static void
+compare_blocks(const TestIndex *index, int channel, const GpbRangesSpec *spec,
+			   const TestExpected *expected)
+{
+	uint32		words = gpb_count_block_words(spec);
+	int			width = test_entry_width(&index->layout);
+	uint32	   *block_bits = test_fetch(channel, GPB_FETCH_BLOCKS, words, sizeof(uint32));
+	uint32	   *wanted = calloc(words + 1, sizeof(uint32));
+	uint32		differing = 0;
+	uint64		i;
+
+	for (i = 0; i < expected->nentries && words > 0; i++)
+	{
+		uint32		block = gpb_locator_block(record_tid(expected->entries + i * width));
+
+		if (block < spec->heap_blocks)
+			wanted[block / 32] |= (uint32) 1 << (block % 32);
+	}
+	if (words > 0 && spec->heap_blocks % 32 != 0)
+		block_bits[words - 1] &= ((uint32) 1 << (spec->heap_blocks % 32)) - 1;
+	for (i = 0; i < words; i++)
+		differing += block_bits[i] != wanted[i];
+	CHECK(differing == 0, "%u of %u words of heap blocks differ", differing, words);
+	free(wanted);
+	free(block_bits);
+}
+
 /* Finish the request and compare all but where it wrote; true if there are answers to look at. */
 static bool
 finish_and_compare(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
@@ -468,6 +499,7 @@ finish_and_compare(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 		compare_pieces(channel, expected);
 	if (result.entries == expected->nentries)
 		compare_entries(mirror->index, channel, spec, expected);
+	compare_blocks(mirror->index, channel, spec, expected);
 	return true;
 }
 

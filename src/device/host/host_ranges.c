@@ -400,29 +400,73 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 	return GPB_DEVICE_OK;
 }
 
+/*
+ * Write words [first, first + n) of the bitmap of heap blocks where entries are that were left to
+ * be checked.
+ */
+static void
+write_blocks(const GpbHostRanges *work, uint64 first, uint64 n, uint32 *words)
+{
+	uint64		width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	uint64		at;
+
+	memset(words, 0, n * sizeof(uint32));
+	for (at = 0; at < work->entries.used; at += width)
+	{
+		const GpbRangeEntry *entry = (const GpbRangeEntry *) (work->entries.data + at);
+		uint32		block = gpb_locator_block(gpb_row_locator(entry->row));
+		uint64		word = (uint64) block / 32 - first;
+
+		if (block < work->spec.heap_blocks && word < n)
+			words[word] |= (uint32) 1 << (block % 32);
+	}
+}
+
+/* How many records of this kind the finished request left, and the bytes of one. */
+static uint64
+count_records(const GpbHostRanges *work, GpbFetchWhat what, uint64 *width)
+{
+	switch (what)
+	{
+		case GPB_FETCH_PIECES:
+			*width = sizeof(GpbUncleanPiece);
+			return work->pieces.used / *width;
+		case GPB_FETCH_ENTRIES:
+			*width = gpb_range_entry_width(work->spec.program.layout.row_width);
+			return work->entries.used / *width;
+		case GPB_FETCH_BLOCKS:
+			break;
+	}
+	*width = sizeof(uint32);
+	return gpb_count_block_words(&work->spec);
+}
+
 GpbDeviceStatus
 gpb_host_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 first, uint64 n,
 					  void *into)
 {
 	const GpbHostRanges *work = device->channels[channel].ranges;
-	const GpbHostBuffer *buffer;
 	uint64		width;
+	uint64		have;
 
 	if (work == NULL || !work->answered || work->launched)
 	{
 		device->error = "no finished ranges on this channel; finish them first";
 		return GPB_DEVICE_NO_MEMORY;
 	}
-	buffer = what == GPB_FETCH_PIECES ? &work->pieces : &work->entries;
-	width = what == GPB_FETCH_PIECES ? sizeof(GpbUncleanPiece) :
-		gpb_range_entry_width(work->spec.program.layout.row_width);
-	if (first > buffer->used / width || n > buffer->used / width - first)
+	have = count_records(work, what, &width);
+	if (first > have || n > have - first)
 	{
 		device->error = "no such records of ranges; fetch what the result counts";
 		return GPB_DEVICE_NO_MEMORY;
 	}
-	if (n > 0)
-		memcpy(into, buffer->data + first * width, n * width);
+	if (n == 0)
+		return GPB_DEVICE_OK;
+	if (what == GPB_FETCH_BLOCKS)
+		write_blocks(work, first, n, (uint32 *) into);
+	else
+		memcpy(into, (what == GPB_FETCH_PIECES ? work->pieces.data : work->entries.data) +
+			   first * width, n * width);
 	return GPB_DEVICE_OK;
 }
 

@@ -29,8 +29,8 @@
 typedef struct GpbLists
 {
 	uint64		generation;		/* of the slot's claim */
-	uint64		records[GPB_FETCH_ENTRIES + 1];
-	int			width[GPB_FETCH_ENTRIES + 1];	/* bytes of a record */
+	uint64		records[GPB_FETCH_KINDS];
+	int			width[GPB_FETCH_KINDS];	/* bytes of a record */
 } GpbLists;
 
 static GpbLists *lists_left = NULL;
@@ -79,6 +79,7 @@ launch_ranges(int channel, GpbRequestSlot *slot, int number)
 		return false;
 	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
 	lists->width[GPB_FETCH_ENTRIES] = gpb_range_entry_width(spec->program.layout.row_width);
+	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
 	gpb_note_launch(GPB_RANGES_LAUNCHED, channel, &number, 1);
 	return true;
 }
@@ -105,7 +106,7 @@ serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
 	uint64		have;
 
 	if (slot->incarnation != gpb_incarnation || slot->generation != lists->generation ||
-		(uint32) slot->what > GPB_FETCH_ENTRIES)
+		(uint32) slot->what >= GPB_FETCH_KINDS)
 		return false;
 	have = lists->records[slot->what];
 	if (slot->offset > have || slot->n > have - slot->offset || slot->into > size ||
@@ -205,6 +206,7 @@ complete_ranges(int channel, int number)
 	{
 		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
+		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
 	}
 	gpb_answer_query(number, status == GPB_DEVICE_OK);
 }

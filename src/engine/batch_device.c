@@ -11,6 +11,10 @@
  *		request 0	copy | device ...... | read, copy | device ...... | read
  *		request 1	       copy | device ...... | read, copy | device ...... | read
  *
+ * If the first answer to a chunk leaves very many entries to the heap, the pages where they are are
+ * visited whole, so that they are known as settled (rule M11) where they are.  A new session then
+ * asks for the chunk once more, and takes what it is answered.
+ *
  * To each chunk come answers or a list of entries, of clean leaves alone; entries that the heap
  * must decide about (rule M6); and pieces of ranges whose leaves were not clean (rule M4).  Pieces
  * are gathered and answered by a walk, which reads the visibility map anew.
@@ -26,6 +30,7 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -55,6 +60,22 @@ int			gpb_chunk_most = 1 << 17;
 
 #define GPB_IN_FLIGHT		2
 
+/*
+ * Entries that are left to the heap are visited one by one if they are no more than this, or no
+ * more than this for each heap block; else the blocks are visited whole.
+ */
+#define GPB_UNKNOWN_LEAST	32768
+#define GPB_UNKNOWN_OF_BLOCK	4
+
+/*
+ * So many of the blocks are visited first, and the others only if at least half of these turn out
+ * to be settled.
+ */
+#define GPB_BLOCKS_TRIED	64
+
+/* Number of blocks that are visited at a time */
+#define GPB_BLOCKS_AT_ONCE	4096
+
 /* The least number of pieces that are walked together, whatever the memory */
 #define GPB_LEAST_PIECES	1024
 
@@ -82,6 +103,13 @@ typedef struct GpbBatchDevice
 	uint32		npieces;
 	uint32		piece_room;		/* number of pieces for which there is memory */
 	uint32		most_pieces;	/* the most pieces for which there may be memory */
+
+	/* Heap blocks that are visited whole */
+	GpbVisibleRanges wanted;
+	GpbVisibleBlocks visible;	/* as of the request that was begun last */
+	GpbBlockSet unknown;		/* where the entries were that the heap was to decide about */
+	bool		ask_again;		/* visit these, and begin another session with range "next" */
+	uint32		asked_twice;	/* ranges before this one are not asked for again */
 
 	/* The session */
 	GpbMirrorRef ref;
@@ -119,6 +147,14 @@ batch_device_start(GpbBatch *batch)
 	device->entries_per_range = 1;
 	device->most_pieces = (uint32) Min(Max(batch->memory / 4 / GPB_PIECE_MEMORY, GPB_LEAST_PIECES),
 									   PG_INT32_MAX);
+	device->wanted.index = batch->index;
+	device->wanted.layout = &batch->program.layout;
+	device->wanted.form = batch->form;
+	device->wanted.ranges = batch->ranges;
+	device->wanted.n = batch->n;
+	if (batch->counters.ranges > batch->n)
+		device->wanted.entries = batch->counters.matches * (double) batch->n /
+			(batch->counters.ranges - batch->n);
 }
 
 /* ---- a session ---- */
@@ -134,9 +170,19 @@ device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *
 	spec->epoch = device->epoch;
 }
 
+/* Make the bits of visible heap blocks, and send them.  Returns false if the mirror was lost. */
+static bool
+device_send_visible(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
+{
+	gpb_visible_blocks_begin(&device->visible, batch->heap, batch->snapshot, &device->wanted,
+							 device->unknown.nwords > 0 ? &device->unknown : NULL);
+	chunk->spec.heap_blocks = device->visible.heap_blocks;
+	return gpb_reader_visibility(chunk->request, &device->visible);
+}
+
 /*
  * Take one more request slot, and with it the next steps of a reader: the epoch, which the first
- * request reads for all, and the visibility map.  Returns NULL if there is no slot or staging to be
+ * request reads for all, and the visible heap blocks.  Returns NULL if there is no slot or staging to be
  * had, or if the mirror was lost; *lost tells which.
  */
 static GpbChunkRequest *
@@ -152,11 +198,11 @@ device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	chunk->staging = gpb_request_staging(chunk->request, &chunk->size);
 	if (device->epoch == 0)
 		device->epoch = gpb_reader_epoch(&device->ref);
+	GPB_HOLD("batch-after-epoch");
 	device_spec(batch, device, &chunk->spec);
-	/* With heap_rows the caller visits every entry, so the map is not needed. */
+	/* With heap_rows the caller visits every entry, so the bits are not needed. */
 	*lost = device->epoch == 0 ||
-		(!batch->heap_rows &&
-		 !gpb_reader_visibility(chunk->request, batch->heap, &chunk->spec.heap_blocks));
+		(!batch->heap_rows && !device_send_visible(batch, device, chunk));
 	return *lost ? NULL : chunk;
 }
 
@@ -203,6 +249,8 @@ batch_device_end(GpbBatch *batch)
 		gpb_cpu_answer_end(device->cpu);
 	if (device->pieces != NULL)
 		pfree(device->pieces);
+	if (device->unknown.words != NULL)
+		pfree(device->unknown.words);
 	pfree(device);
 }
 
@@ -405,6 +453,114 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	return true;
 }
 
+/* ---- heap blocks visited whole ---- */
+
+/*
+ * Fetch the set of the heap blocks where the entries are that were left to the heap.  Returns false
+ * if the mirror is lost.
+ */
+static bool
+device_fetch_unknown(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
+{
+	GpbBlockSet *unknown = &device->unknown;
+	uint64		done;
+	uint64		n;
+
+	if (unknown->words != NULL)
+		pfree(unknown->words);
+	unknown->nwords = gpb_count_block_words(&chunk->spec);
+	unknown->words = MemoryContextAllocHuge(batch->context,
+											Max(unknown->nwords, 1) * sizeof(uint32));
+	for (done = 0; done < unknown->nwords; done += n)
+	{
+		if (!device_fetch(chunk, GPB_FETCH_BLOCKS, done, unknown->nwords, sizeof(uint32), &n))
+			return false;
+		memcpy(unknown->words + done, chunk->staging, n * sizeof(uint32));
+	}
+	return true;
+}
+
+/*
+ * Visit a few of the n unknown blocks.  Are half of them settled, so that it pays to visit the
+ * others and to ask again?
+ */
+static bool
+device_try_unknown(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
+{
+	BlockNumber tried[GPB_BLOCKS_TRIED];
+	uint64		step = Max(n / GPB_BLOCKS_TRIED, 1);
+	uint64		next = 0;
+	uint64		at;
+	uint32		ntried = 0;
+	uint32		settled = 0;
+	uint32		i;
+	BlockNumber block;
+
+	for (at = 0; ntried < GPB_BLOCKS_TRIED &&
+		 gpb_block_set_next(&device->unknown, &next, 1, &block) > 0; at++)
+	{
+		if (at % step == 0)
+			tried[ntried++] = block;
+	}
+	gpb_batch_visit_pages(batch, tried, ntried);
+	for (i = 0; i < ntried; i++)
+	{
+		GpbSettledPage page;
+
+		settled += gpb_settled_look(&device->visible.settled, tried[i], &page) &&
+			page.nunseen == 0;
+	}
+	return 2 * settled >= ntried;
+}
+
+/*
+ * Decide whether to visit the heap blocks of the chunk's unknown entries, and to ask for the chunk
+ * again.  The answers in staging are kept.  Returns false if the mirror is lost.
+ */
+static bool
+device_choose_ask_again(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
+						uint64 entries)
+{
+	Size		bytes = gpb_count_answers(&chunk->spec) * gpb_answer_width(&batch->format);
+	char	   *answers;
+	uint64		n;
+
+	if (batch->program.list_entries || !device->visible.settled.eligible ||
+		entries <= GPB_UNKNOWN_LEAST || chunk->first < device->asked_twice)
+		return true;
+	device->asked_twice = chunk->first + chunk->spec.n;
+	answers = MemoryContextAllocHuge(batch->context, bytes);
+	memcpy(answers, chunk->staging, bytes);
+	if (!device_fetch_unknown(batch, device, chunk))
+		return false;
+	memcpy(chunk->staging, answers, bytes);
+	pfree(answers);
+	n = pg_popcount((const char *) device->unknown.words,
+					device->unknown.nwords * sizeof(uint32));
+	device->ask_again = entries >= n * GPB_UNKNOWN_OF_BLOCK &&
+		device_try_unknown(batch, device, n);
+	return true;
+}
+
+/* Visit the unknown blocks, if that was decided.  Returns whether to ask again. */
+static bool
+device_visit_unknown(GpbBatch *batch, GpbBatchDevice *device)
+{
+	BlockNumber *blocks;
+	uint64		next = 0;
+	uint32		n;
+
+	if (!device->ask_again)
+		return false;
+	device->ask_again = false;
+	blocks = palloc(GPB_BLOCKS_AT_ONCE * sizeof(BlockNumber));
+	while ((n = gpb_block_set_next(&device->unknown, &next, GPB_BLOCKS_AT_ONCE, blocks)) > 0)
+		gpb_batch_visit_pages(batch, blocks, n);
+	pfree(blocks);
+	GPB_HOLD("batch-after-settling");
+	return true;
+}
+
 /* ---- pieces ---- */
 
 /*
@@ -544,20 +700,25 @@ device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 		return GPB_FILL_FAILED;
 	gpb_request_ranges_result(chunk->request, &result);
 	batch->counters.requests++;
+	if (!device_choose_ask_again(batch, device, chunk, result.entries))
+		return GPB_FILL_FAILED;
+	if (device->ask_again)
+		return GPB_FILL_FULL;
 	batch->counters.unclean += result.unclean;
 	return batch->program.list_entries ? device_take_list(batch, device, chunk, &result) :
 		device_take_aggregates(batch, device, chunk, &result);
 }
 
 /*
- * Take back a chunk that did not fit: the next session begins with it, and with fewer ranges.  If
- * it was one range, and the list is empty, the CPU lists that range, in as many parts as it takes.
+ * Take back a chunk that is to be asked for again, or that did not fit: the next session begins
+ * with it.  One that did not fit has fewer ranges then.  If it was one range, and the list is
+ * empty, the CPU lists that range, in as many parts as it takes.
  */
 static void
 device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
 {
 	device->next = chunk->first;
-	if (chunk->spec.n == 1 && batch->nmatches == 0)
+	if (!device->ask_again && chunk->spec.n == 1 && batch->nmatches == 0)
 	{
 		device->cpu = gpb_cpu_answer_ranges(batch, device->next, device->next + 1);
 		device->next++;
@@ -566,7 +727,10 @@ device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest 
 
 /* ---- the engine ---- */
 
-/* Answer chunks until all are done, until the list is full, or until the mirror fails. */
+/*
+ * Answer chunks until all are done, until the list is full, until one is to be asked for again, or
+ * until the mirror fails.
+ */
 static GpbFillOutcome
 device_session(GpbBatch *batch, GpbBatchDevice *device)
 {
@@ -604,7 +768,7 @@ device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
 }
 
 /*
- * Go on, by one session with the service.  Its slots are given back before the last pieces are
+ * Go on, by one session with the service, or more where chunks are asked for again.  Its slots are given back before the last pieces are
  * walked.
  */
 static GpbFillOutcome
@@ -616,8 +780,11 @@ batch_device_fill(GpbBatch *batch)
 	if (device->cpu != NULL)
 		return device_fill_large(batch, device);
 	batch->first = device->next;
-	outcome = device_session(batch, device);
-	device_close(device);
+	do
+	{
+		outcome = device_session(batch, device);
+		device_close(device);
+	} while (outcome == GPB_FILL_FULL && device_visit_unknown(batch, device));
 	/* These are an aggregate's; the pieces of a list are walked with each chunk. */
 	if (outcome != GPB_FILL_FAILED)
 		(void) device_walk_pieces(batch, device);

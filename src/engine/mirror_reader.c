@@ -7,16 +7,11 @@
  */
 #include "compat.h"
 
-#include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/bufmgr.h"
-#include "storage/smgr.h"
-#include "utils/rel.h"
 
 #include "engine/mirror_reader.h"
-#include "engine/visibility.h"
 
-/* Number of pages of the visibility map that are sent at a time */
+/* Number of pages of the visibility map whose blocks are sent at a time */
 #define GPB_VM_BATCH		32
 
 bool
@@ -43,46 +38,26 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
 	return epoch;
 }
 
-/* ---- the visibility map ---- */
-
-/* Copy one page of the map without its header.  No lock is taken, as core takes none to read it. */
-static void
-copy_map_page(Relation heap, BlockNumber page, char *into)
-{
-	Buffer		buffer;
-
-	buffer = ReadBufferExtended(heap, VISIBILITYMAP_FORKNUM, page,
-								RBM_ZERO_ON_ERROR, NULL);
-	memcpy(into, PageGetContents(BufferGetPage(buffer)), GPB_VM_PAGE_BYTES);
-	ReleaseBuffer(buffer);
-}
+/* ---- visible blocks ---- */
 
 /* No pin is held while the service is waited for (rule M9). */
 bool
-gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks)
+gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible)
 {
-	SMgrRelation smgr = RelationGetSmgr(heap);
-	BlockNumber pages = 0;
-	BlockNumber page;
-	char	   *bits;
+	uint32		most = GPB_VM_BATCH * GPB_VM_PAGE_BLOCKS;
+	uint8	   *bits = palloc((Size) Min(most, visible->heap_blocks) / GPB_HEAPBLOCKS_PER_BYTE + 1);
+	uint64		first;
 	bool		shipped = true;
 
-	if (smgrexists(smgr, VISIBILITYMAP_FORKNUM))
-		pages = smgrnblocks(smgr, VISIBILITYMAP_FORKNUM);
-	*heap_blocks = (uint32) Min((uint64) pages * GPB_VM_PAGE_BLOCKS,
-								(uint64) MaxBlockNumber);
-
-	bits = palloc((Size) GPB_VM_BATCH * GPB_VM_PAGE_BYTES);
-	for (page = 0; page < pages && shipped; page += GPB_VM_BATCH)
+	pg_memory_barrier();
+	for (first = 0; first < visible->heap_blocks && shipped; first += most)
 	{
-		int			n = Min(GPB_VM_BATCH, pages - page);
-		int			i;
+		uint32		n = (uint32) Min(most, visible->heap_blocks - first);
 
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < n; i++)
-			copy_map_page(heap, page + i, bits + (Size) i * GPB_VM_PAGE_BYTES);
-		shipped = gpb_request_visibility(request, (uint64) page * GPB_VM_PAGE_BYTES,
-										 bits, (uint64) n * GPB_VM_PAGE_BYTES);
+		gpb_visible_blocks_fill(visible, (BlockNumber) first, n, bits);
+		shipped = gpb_request_visibility(request, first / GPB_HEAPBLOCKS_PER_BYTE, bits,
+										 ((uint64) n + GPB_HEAPBLOCKS_PER_BYTE - 1) /
+										 GPB_HEAPBLOCKS_PER_BYTE);
 	}
 	pfree(bits);
 	pg_memory_barrier();

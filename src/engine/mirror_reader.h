@@ -3,7 +3,7 @@
  * mirror_reader.h
  *	  The order of a reader of a mirror (rule M5), step by step.
  *
- * The order is: snapshot, refresh, epoch, visibility map, submit, with a full barrier between each.
+ * The order is: snapshot, refresh, epoch, visible blocks, submit, with a full barrier between each.
  * The caller holds a registered MVCC snapshot, and takes the steps in the order in which they stand
  * here.  Each may say that the mirror cannot be had; then the CPU answers.  No buffer lock, pin or
  * LWLock may be held (rule M9).
@@ -13,6 +13,7 @@
 #ifndef GPB_MIRROR_READER_H
 #define GPB_MIRROR_READER_H
 
+#include "engine/visible_blocks.h"
 #include "mirror/mirror.h"
 
 /*
@@ -26,10 +27,10 @@ extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirro
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
 
 /*
- * Read the whole visibility map and send it for the request's ranges.  *heap_blocks becomes the
- * number of heap blocks that the map covers; those beyond count as not all-visible.  Returns false
- * if the mirror was lost.
+ * Make the bits of all visible blocks and send them for the request's ranges.  *visible was begun
+ * after the epoch was read.  Blocks at or beyond its heap_blocks count as not all-visible.  Returns
+ * false if the mirror was lost.
  */
-extern bool gpb_reader_visibility(GpbRequest *request, Relation heap, uint32 *heap_blocks);
+extern bool gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible);
 
 #endif							/* GPB_MIRROR_READER_H */

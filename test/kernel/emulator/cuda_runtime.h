@@ -147,6 +147,15 @@ atomicMax(long long *into, long long value)
 	*into = value > *into ? value : *into;
 }
 
+static inline uint32_t
+atomicOr(uint32_t *into, uint32_t value)
+{
+	uint32_t	before = *into;
+
+	*into = before | value;
+	return before;
+}
+
 /* ---- the runtime ---- */
 
 enum cudaError_t

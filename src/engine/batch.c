@@ -124,12 +124,6 @@ gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 	entry_record(batch, entry, i, 0, key, row);
 }
 
-void
-gpb_batch_visit_pages(GpbBatch *batch, const BlockNumber *blocks, uint32 n)
-{
-	gpb_visit_pages(batch_visit(batch), blocks, n);
-}
-
 /* Bring the counter of heap fetches up to date. */
 static void
 batch_count_visits(GpbBatch *batch)

@@ -177,7 +177,10 @@ device_send_visible(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *ch
 	gpb_visible_blocks_begin(&device->visible, batch->heap, batch->snapshot, &device->wanted,
 							 device->unknown.nwords > 0 ? &device->unknown : NULL);
 	chunk->spec.heap_blocks = device->visible.heap_blocks;
-	return gpb_reader_visibility(chunk->request, &device->visible);
+	if (!gpb_reader_visibility(chunk->request, &device->visible))
+		return false;
+	batch->counters.settled_pages += device->visible.settled_blocks;
+	return true;
 }
 
 /*
@@ -502,7 +505,7 @@ device_try_unknown(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 		if (at % step == 0)
 			tried[ntried++] = block;
 	}
-	gpb_batch_visit_pages(batch, tried, ntried);
+	gpb_visit_pages(gpb_batch_visit(batch), tried, ntried);
 	for (i = 0; i < ntried; i++)
 	{
 		GpbSettledPage page;
@@ -555,7 +558,7 @@ device_visit_unknown(GpbBatch *batch, GpbBatchDevice *device)
 	device->ask_again = false;
 	blocks = palloc(GPB_BLOCKS_AT_ONCE * sizeof(BlockNumber));
 	while ((n = gpb_block_set_next(&device->unknown, &next, GPB_BLOCKS_AT_ONCE, blocks)) > 0)
-		gpb_batch_visit_pages(batch, blocks, n);
+		gpb_visit_pages(gpb_batch_visit(batch), blocks, n);
 	pfree(blocks);
 	GPB_HOLD("batch-after-settling");
 	return true;

@@ -216,7 +216,4 @@ extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const c
 /* The heap visits of the batch, prepared at the first call. */
 extern GpbHeapVisit *gpb_batch_visit(GpbBatch *batch);
 
-/* Visit n heap pages, whose numbers ascend, so that those that are settled are known as such. */
-extern void gpb_batch_visit_pages(GpbBatch *batch, const BlockNumber *blocks, uint32 n);
-
 #endif							/* GPB_BATCH_ENGINE_H */

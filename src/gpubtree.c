@@ -72,6 +72,9 @@ _PG_init(void)
 					&gpb_chunk_least);
 	gpb_hold_number("gpubtree.chunk_most", "Ranges of a request to the device, at most.",
 					&gpb_chunk_most);
+	gpb_hold_number("gpubtree.unknown_least",
+					"Entries that are visited in the heap without asking the device again, at most.",
+					&gpb_unknown_least);
 #endif
 	MarkGUCPrefixReserved("gpubtree");
 

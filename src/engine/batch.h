@@ -120,11 +120,13 @@ extern void gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCou
 extern void gpb_batch_end(GpbBatch *batch);
 
 /*
- * The least and the most ranges of a request to the device (batch_device.c).  They are variables
- * for the sake of hold.h.
+ * The least and the most ranges of a request to the device, and the most entries that are visited
+ * in the heap without asking the device again (batch_device.c).  They are variables for the sake of
+ * hold.h.
  */
 extern int	gpb_chunk_least;
 extern int	gpb_chunk_most;
+extern int	gpb_unknown_least;
 
 /* Record number i of several that lie "width" bytes apart. */
 static inline GpbRangeEntry *

@@ -61,10 +61,10 @@ int			gpb_chunk_most = 1 << 17;
 #define GPB_IN_FLIGHT		2
 
 /*
- * Entries that are left to the heap are visited one by one if they are no more than this, or no
- * more than this for each heap block; else the blocks are visited whole.
+ * Entries that are left to the heap are visited one by one if they are no more than this, or fewer
+ * than so many for each heap block; else the blocks are visited whole.
  */
-#define GPB_UNKNOWN_LEAST	32768
+int			gpb_unknown_least = 32768;
 #define GPB_UNKNOWN_OF_BLOCK	4
 
 /*
@@ -529,7 +529,7 @@ device_choose_ask_again(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest
 	uint64		n;
 
 	if (batch->program.list_entries || !device->visible.settled.eligible ||
-		entries <= GPB_UNKNOWN_LEAST || chunk->first < device->asked_twice)
+		entries <= (uint64) gpb_unknown_least || chunk->first < device->asked_twice)
 		return true;
 	device->asked_twice = chunk->first + chunk->spec.n;
 	answers = MemoryContextAllocHuge(batch->context, bytes);

@@ -14,7 +14,7 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', small_chunks => 1,
-	settings => "autovacuum = off\nmax_connections = 30\ngpubtree.unknown_least = 100\n");
+	settings => "wal_level = replica\nautovacuum = off\nmax_connections = 30\ngpubtree.unknown_least = 100\n");
 gpb_compare_function($node);
 gpb_wait_for_service($node);
 gpb_seed();
@@ -91,7 +91,8 @@ for my $heap_order ('true', 'false')
 		"$name: many ranges, pages not known");
 	$node->safe_psql('postgres', "SELECT fill($heap_order)");
 	$first = plan(50000);
-	is($first->{'Heap Fetches'}, 0, "$name, first: no entry is visited by itself");
+	# In random heap order there are too few of these entries on a page for it to be visited whole.
+	is($first->{'Heap Fetches'}, $heap_order eq 'true' ? 0 : 10000, "$name, first: heap fetches");
 	cmp_ok($first->{'Heap Pages Checked'}, '>', 500, "$name, first: pages are visited");
 	is($first->{Matches}, 10000, "$name, first: each entry counts once");
 	$second = plan(50000);

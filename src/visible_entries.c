@@ -19,7 +19,7 @@ typedef struct GpbVisibleEntries
 {
 	const char *name;
 	bool		(*all) (const GpbVisibilityPages *pages, const void *page, int row_width,
-						int from, int to, const void *next);
+						int from, int to);
 	int			(*each) (const GpbVisibilityPages *pages, const void *page, int row_width,
 						 int from, int to, uint8 *visible);
 } GpbVisibleEntries;
@@ -59,16 +59,6 @@ row_block(const char *row)
 	return gpb_locator_block(gpb_row_locator(row));
 }
 
-/* Prefetch the rows of a group of entries, the first of which is "row". */
-GPB_FN void
-prefetch_rows(const char *row, int row_width)
-{
-	const char *line = row - (GPB_GROUP - 1) * row_width;
-
-	for (; line < row + row_width; line += GPB_CACHE_LINE)
-		__builtin_prefetch(line);
-}
-
 /* ---- plain C ---- */
 
 /* The bit of a heap block in the map page that covers it. */
@@ -82,8 +72,7 @@ visibility_bit(const uint8 *bits, uint32 block)
 }
 
 static bool
-all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to,
-		  const void *next)
+all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	uint32		last = 0;
@@ -95,8 +84,6 @@ all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int 
 		uint32		map_page = block / GPB_VM_PAGE_BLOCKS;
 		int			slot = map_page % GPB_VM_SLOTS;
 
-		if (next != NULL && i % GPB_GROUP == 0)
-			prefetch_rows((const char *) next + (row - (const char *) page), row_width);
 		/* Neighbours in a table that was loaded in key order share their block. */
 		if (block == last && i > from)
 			continue;
@@ -279,23 +266,20 @@ group_bits(const GpbVisibilityPages *pages, const GpbCommonPage *common, __m256i
 }
 
 static GPB_TARGET_AVX2 bool
-all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to,
-		 const void *next)
+all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	GpbCommonPage common;
 	int			i = from;
 
 	if (to - from < GPB_GROUP)
-		return all_plain(pages, page, row_width, from, to, next);
+		return all_plain(pages, page, row_width, from, to);
 	if (!common_page(pages, row_block(row), &common))
 		return false;
 	for (;;)
 	{
 		__m256i		bits;
 
-		if (next != NULL)
-			prefetch_rows((const char *) next + (row - (const char *) page), row_width);
 		if (!group_bits(pages, &common, group_blocks(row, row_width), &bits))
 			return false;
 		/* The sign of an element becomes its bit. */
@@ -383,9 +367,9 @@ gpb_visible_entries_name(void)
 
 bool
 gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page, int row_width,
-						int from, int to, const void *next)
+						int from, int to)
 {
-	return choose_entries()->all(pages, page, row_width, from, to, next);
+	return choose_entries()->all(pages, page, row_width, from, to);
 }
 
 int

@@ -49,13 +49,9 @@ extern void gpb_visibility_pages_clear(GpbVisibilityPages *pages, int slot);
 extern void gpb_visibility_pages_set(GpbVisibilityPages *pages, uint32 map_page,
 									 const void *bits);
 
-/*
- * Are all entries [from, to) of a leaf on heap blocks that the map pages held show all-visible?
- * "next" is the page whose rows at the same places are prefetched meanwhile, or NULL; it is not
- * read.
- */
+/* Are all entries [from, to) of a leaf on heap blocks that the map pages held show all-visible? */
 extern bool gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page,
-									int row_width, int from, int to, const void *next);
+									int row_width, int from, int to);
 
 /*
  * Set visible[i - from], for entries i from "from" on, to whether the entry's heap block is

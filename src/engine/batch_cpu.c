@@ -309,13 +309,12 @@ batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
-	const char *next = gpb_walk_next_page(cpu->walk);
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		if (!gpb_visibility_all_pinned(cpu->visibility, page, row_width,
-									   cpu->hits[i].from, cpu->hits[i].to, next))
+									   cpu->hits[i].from, cpu->hits[i].to))
 			return false;
 	}
 	return true;

@@ -37,11 +37,10 @@ extern void gpb_visibility_read(GpbVisibility *visibility, const char *page, int
 								int from, int to, uint8 *visible);
 /*
  * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned already?
- * This takes no I/O, so it may be called under the leaf's share lock.  The rows at the same places
- * of page "next", which may be NULL, are prefetched meanwhile.
+ * This takes no I/O, so it may be called under the leaf's share lock.
  */
 extern bool gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
-									  int row_width, int from, int to, const char *next);
+									  int row_width, int from, int to);
 
 /*
  * Must core decide on visibility?  It must under SERIALIZABLE, where it takes predicate locks; with

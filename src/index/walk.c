@@ -444,12 +444,6 @@ walk_find(GpbWalk *walk)
 	return buffer;
 }
 
-const char *
-gpb_walk_next_page(const GpbWalk *walk)
-{
-	return BufferIsValid(walk->right_buffer) ? BufferGetPage(walk->right_buffer) : NULL;
-}
-
 bool
 gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 {

@@ -79,12 +79,6 @@ extern bool gpb_walk_leaf(GpbWalk *walk, Buffer *buffer);
  */
 extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more);
 
-/*
- * Where the next leaf lies, if a range reaches from this one to it and it is in shared buffers; else
- * NULL.  It is neither pinned nor locked, so this is an address to prefetch from and no more.
- */
-extern const char *gpb_walk_next_page(const GpbWalk *walk);
-
 extern void gpb_walk_end(GpbWalk *walk);
 
 #endif							/* GPB_WALK_H */

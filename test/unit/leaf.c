@@ -89,8 +89,8 @@ expected_bit(const GpbVisibilityPages *pages, const char *page, int row_width, i
 
 /* Compare both functions with the bits of entries [from, to), taken one by one. */
 static bool
-check_visibility(const GpbVisibilityPages *pages, const char *page, const char *next,
-				 int row_width, int from, int to)
+check_visibility(const GpbVisibilityPages *pages, const char *page, int row_width, int from,
+				 int to)
 {
 	uint8		visible[GPB_MAX_LEAF_ENTRIES + 1];
 	int			stop = from;
@@ -109,7 +109,7 @@ check_visibility(const GpbVisibilityPages *pages, const char *page, const char *
 	ok &= done == stop && visible[to - from] == 0xAB;
 	for (i = from; i < stop; i++)
 		ok &= visible[i - from] == expected_bit(pages, page, row_width, i);
-	ok &= gpb_all_entries_visible(pages, page, row_width, from, to, next) == all;
+	ok &= gpb_all_entries_visible(pages, page, row_width, from, to) == all;
 	return ok;
 }
 
@@ -181,7 +181,6 @@ test_visibility(GpbVisibleEntriesForm form, int row_width)
 	static const int rare[] = {0, 0, 5000, 100, 2};
 	GpbVisibilityPages pages;
 	char	   *page = guarded_page();
-	char	   *next = guarded_page();
 	int			most = gpb_page_capacity(4, row_width);
 	bool		ok = true;
 	char		what[100];
@@ -209,13 +208,13 @@ test_visibility(GpbVisibleEntriesForm form, int row_width)
 						(next_random() & ~(GPB_TID_MASK >> 16 << 16)) |
 						(uint64) random_block(order, first) << 16);
 		from = round % 2 == 0 ? 0 : (int) (next_random() % (n + 1));
-		ok &= check_visibility(&pages, page, round % 5 == 0 ? next : NULL, row_width, from, n);
+		ok &= check_visibility(&pages, page, row_width, from, n);
 		for (i = 0; i < 20 && n > 0; i++)
 		{
 			int			short_from = (int) (next_random() % n);
 			int			length = (int) (next_random() % 24);
 
-			ok &= check_visibility(&pages, page, NULL, row_width, short_from,
+			ok &= check_visibility(&pages, page, row_width, short_from,
 								   short_from + length < n ? short_from + length : n);
 		}
 	}
@@ -256,14 +255,14 @@ test_map_pages(GpbVisibleEntriesForm form)
 		/* The first entry is on another map page, so that none is common to all. */
 		for (i = 0; i < 9; i++)
 			set_locator(page, 12, i, (i == 0 ? other : i % 2 ? first : last) << 16);
-		ok &= gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
-		ok &= gpb_all_entries_visible(&pages, page, 12, 1, 9, NULL);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 0, 9);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 1, 9);
 		set_locator(page, 12, 5, (first + 1) << 16);
-		ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
+		ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9);
 		if (last > first)
 		{
 			set_locator(page, 12, 5, (last - 1) << 16);
-			ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9, NULL);
+			ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 9);
 		}
 	}
 	snprintf(what, sizeof(what), "%s: both ends of each of %lu map pages",

@@ -69,7 +69,7 @@ struct GpbWalk
 	BlockNumber block;			/* InvalidBlockNumber before the first one */
 	BlockNumber right;
 	GpbBound	high;
-	Buffer		buffer;			/* where it was; not pinned once the caller released it */
+	Buffer		buffer;			/* where it was; pinned until the caller releases it */
 	Buffer		right_buffer;	/* where the right sibling was when it was asked for, not pinned;
 								 * InvalidBuffer if it was not */
 	bool		by_link;		/* the walk came by a right link */
@@ -307,8 +307,8 @@ walk_read(GpbWalk *walk, BlockNumber block)
 }
 
 /*
- * Ask for the right sibling of the leaf at hand, to which a range reaches: most of its entries will
- * be read.  The leaf is still pinned, unless the caller reads a copy of it, which is slower anyway.
+ * Ask for the right sibling of the leaf at hand, to which a range reaches.  The leaf may be locked;
+ * if it is not even pinned any more, its buffer serves as a guess.
  */
 static void
 walk_ask_right(GpbWalk *walk)

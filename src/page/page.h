@@ -133,7 +133,8 @@ extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
 /*
  * Like gpb_ask_for_page(), for a sibling of the page that is in this buffer and has this block.  A
- * sibling that is not in shared buffers is not read from the disk, so the page may be locked.
+ * sibling that is not in shared buffers is not asked for, so this does no I/O, and the page may be
+ * locked.
  */
 extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block,
 								  BlockNumber sibling);

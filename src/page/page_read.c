@@ -187,7 +187,6 @@ gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumbe
 {
 	Buffer		recent;
 
-	require_block(index, sibling);
 	if (BufferIsLocal(buffer))
 		return InvalidBuffer;
 	recent = find_sibling(index, buffer, block, sibling);

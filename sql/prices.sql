@@ -33,8 +33,9 @@ CREATE INDEX in_order_k ON in_order USING gpubtree (k) INCLUDE (v);
 CREATE INDEX at_random_k ON at_random USING gpubtree (k) INCLUDE (v);
 ANALYZE in_order, at_random;
 
-SELECT * FROM choices();
--- core's scan visits row by row what it skips, in order
+-- one percentile may pay, with a device
+SELECT * FROM choices() WHERE query NOT LIKE '%(0.5)%';
+-- core's scan visits row by row what it skips, where counting visits page by page
 SELECT is_ours('SELECT k FROM in_order ORDER BY k OFFSET 50000 LIMIT 10');
 VACUUM in_order, at_random;
 SELECT * FROM choices();

@@ -160,7 +160,7 @@ my $engine = sub
 	my ($n, $wish, $settings) = @_;
 	return $node->safe_psql('postgres', ($settings // '') . ";SELECT engine FROM gpubtree_probe('t_k', " . $keys->($n) . ", '$wish')");
 };
-is($engine->(999, 'auto'), 'CPU', 'a batch that does not pay for the device');
+is($engine->(500, 'auto'), 'CPU', 'a batch that does not pay for the device');
 is($engine->(1000, 'auto'), 'host device', 'one that does');
 is($engine->(10, 'auto', 'SET gpubtree.batch_setup_cost = 0'), 'host device', 'or may');
 is($engine->(10, 'device'), 'host device', 'however small, if it is told to');

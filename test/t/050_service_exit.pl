@@ -37,7 +37,7 @@ for my $point ('batch-after-refresh', 'batch-after-visibility-map')
 	$reader->query_safe("SET gpubtree.hold_point = '$point'");
 	$reader->query_safe('SELECT force(\'aggregate\')');
 	$reader->query_safe("SET $_") for (
-		'gpubtree.setup_cost = 0', 'enable_seqscan = off',
+		'gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0', 'enable_seqscan = off',
 		'enable_indexscan = off',  'enable_indexonlyscan = off',
 		'enable_bitmapscan = off');
 	$reader->query_until(qr/sent/, "\\echo sent\n$query;\n\\echo answered\n");

@@ -313,13 +313,15 @@ my @switches = qw(enable_seqscan enable_sort enable_hashjoin enable_nestloop ena
   enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_aggregate
   gpubtree.enable_batchjoin gpubtree.enable_rangeaggregate gpubtree.enable_device);
 
+my $modes_set = 0;    # of three, two are for the device, however small the range
+
 sub mode_sql
 {
 	my ($mode) = @_;
 	my %on = map { $_ => 1 } split(' ', $settings{$mode});
 
 	return join('', map { "SET LOCAL $_ = " . ($on{$_} ? 'on' : 'off') . ";\n" } @switches)
-	  . "SET LOCAL gpubtree.setup_cost = 0;\n";
+	  . "SET LOCAL gpubtree.setup_cost = 0;\nSET LOCAL gpubtree.batch_setup_cost = " . ($modes_set++ % 3 ? 0 : 20) . ";\n";
 }
 
 # One line that stands for all rows: their number and a digest.

@@ -263,6 +263,7 @@ BEGIN
 	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
 	PERFORM set_config('gpubtree.enable_aggregate', (how = 'aggregate')::text, true);
 	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	PERFORM set_config('gpubtree.batch_setup_cost', '0', true);
 	EXECUTE query INTO answer;
 	RETURN coalesce(answer, 'none');
 EXCEPTION WHEN others THEN

@@ -46,6 +46,7 @@ SET enable_seqscan = off;
 SET enable_sort = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SELECT count(k) FROM (SELECT k FROM t ORDER BY k OFFSET 0) q;
 SELECT count(k) FROM (SELECT k FROM t ORDER BY k DESC OFFSET 0) q;
 SELECT count(k) FROM (SELECT k FROM t WHERE k > :k ORDER BY k LIMIT 1000) q;

@@ -17,6 +17,7 @@ gpb_wait_for_service($node);
 
 my $force = <<'SQL';
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;

@@ -70,6 +70,7 @@ check('DROP and CREATE INDEX');
 # An index that is made and truncated in one transaction is built anew in the file it has.
 my $in_place = $node->safe_psql('postgres', <<'SQL');
 SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;

@@ -73,6 +73,7 @@ my $first = $node->background_psql('postgres');
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 $first->query_safe("SET gpubtree.hold_point = 'batch-before-submit'");
 $first->query_safe('SET gpubtree.setup_cost = 0');
+$first->query_safe('SET gpubtree.batch_setup_cost = 0');
 $first->query_safe("SET $_ = off")
   for ('enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan');
 $first->query_until(qr/sent/, "\\echo sent\nSELECT 'rows ' || count(*) FROM t WHERE k > 0;\n");

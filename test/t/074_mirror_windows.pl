@@ -70,7 +70,7 @@ sub start
 	my ($name, $who, $point, $sql) = @_;
 	my %session = (out => '', err => '');
 	my @settings = map { ('-c', "SET $_") } (
-		"application_name = '$name'", 'gpubtree.setup_cost = 0',
+		"application_name = '$name'", 'gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0',
 		$point ? ("gpubtree.hold_point = '$point'", "gpubtree.hold_lock = $lock{$who}") : (),
 		map { "$_ = off" } 'enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan',
 		'enable_bitmapscan');

@@ -87,7 +87,7 @@ CONF
 # Create answer(query, how) and compare_range(table, lo, hi).
 #
 # answer() runs "query" (one row) and returns the row as text; how is 'aggregate' (gpubtree's
-# node and nothing else) or 'seqscan'.  compare_range() computes both over a range
+# node and nothing else, on the device however small the range) or 'seqscan'.  compare_range() computes both over a range
 # of the columns k, v, d in the caller's snapshot, and raises an error naming both if they
 # differ.
 sub gpb_compare_function
@@ -100,6 +100,7 @@ BEGIN
 	PERFORM set_config('gpubtree.enable_aggregate',
 		CASE how WHEN 'aggregate' THEN 'on' ELSE 'off' END, true);
 	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	PERFORM set_config('gpubtree.batch_setup_cost', '0', true);
 	PERFORM set_config('enable_seqscan',
 		CASE how WHEN 'seqscan' THEN 'on' ELSE 'off' END, true);
 	PERFORM set_config('enable_indexscan', 'off', true);

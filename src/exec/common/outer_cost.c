@@ -208,9 +208,8 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	pages = visited_pages(root, input, rows, visits);
 	cost += pages_cost(root, rel->reltablespace, rel->pages, index->pages,
 					   ceil(pages), batch * pages / Max(rows, 1.0));
-	/* ranges that hold many entries may go to the device, however few they are */
 	if (input->index_only)
-		cost += gpb_visit_cost(root, index, visits, gpb_mirror_available(), false);
+		cost += gpb_visit_cost(root, index, visits, false);
 	else
 		cost += visits * cpu_tuple_cost;
 	return cost;

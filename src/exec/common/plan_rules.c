@@ -276,8 +276,9 @@ gpb_distinct_pages(double n, double pages)
  * CPU time of heap visits, in units of cpu_tuple_cost.  Measured with all pages in memory (rows of
  * 80 bytes; 10,000 and 1 M of them, in heap order and at random), where core's sequential scan with
  * two aggregates took 0.06 us a row, which is priced at 0.025: sorting took up to 0.1 us, if visits
- * did not come in the order of the heap, as from a device; and a page that an earlier batch had
- * visited already took 0.4.
+ * did not come in the order of the heap; and a page that an earlier batch had visited already took
+ * 0.4.  From a device they come in no order, but not again for pages that were visited once; so the
+ * price is that of the CPU's, and plans do not depend on the device.
  *
  * Of a page that is visited as a whole, a row takes two to four times what it takes where it is
  * all-visible, 10 to 20 ns, and so about as much as a row of the sequential scan.
@@ -302,7 +303,7 @@ visits_together(IndexOptInfo *index)
 }
 
 Cost
-gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
+gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits,
 			   bool beside_index_scan)
 {
 	double		correlation = gpb_index_correlation(root, index);
@@ -311,7 +312,7 @@ gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_de
 	double		beyond;			/* what a visit costs beyond core's price for a row */
 
 	beyond = GPB_VISIT_COST - 1.0 +
-		GPB_VISIT_SORT_COST * log2(together) * (on_device ? 1.0 : disorder);
+		GPB_VISIT_SORT_COST * log2(together) * disorder;
 	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
 		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
 	return visits * (1.0 + beyond) * cpu_tuple_cost;
@@ -373,7 +374,7 @@ heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fractio
 	shared_page = fraction * Max(entries - correlation * clustered -
 								 (1.0 - correlation) * scattered, 0.0);
 	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
-		gpb_visit_cost(root, index, shared_page, gpb_mirror_available(), beside_index_scan);
+		gpb_visit_cost(root, index, shared_page, beside_index_scan);
 	if (!beside_index_scan)
 		cost += (1.0 - correlation) * pages_again(index, fraction * entries, fraction) *
 			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;

@@ -75,7 +75,7 @@ extern double gpb_distinct_pages(double n, double pages);
  * beside_index_scan: the only other way to answer the query is likely to be core's scan of the
  * index, whose price leaves out what it takes to wait for memory; then so does this one.
  */
-extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool on_device,
+extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits,
 						   bool beside_index_scan);
 
 /*

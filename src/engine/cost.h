@@ -4,8 +4,8 @@
  *	  Which engine answers ranges the sooner: the device or the CPU.
  *
  * The device has a fixed cost: a look for changed pages, the visibility map, and a request's way to
- * the service and back.  gpubtree.batch_setup_cost is that cost while the device has nothing else to
- * do and no page has changed.
+ * the service and back.  gpubtree.batch_setup_cost is that cost while the device has nothing else
+ * to do and no page has changed.
  *
  *-------------------------------------------------------------------------
  */

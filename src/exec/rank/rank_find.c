@@ -454,7 +454,8 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
 	MemoryContextReset(finder->round);
 	caller = MemoryContextSwitchTo(finder->round);
 	(void) gpb_rank_total(finder);
-	search.dense = Max((int64) (gpb_entries_per_leaf(finder->index, &finder->layout) * GPB_RANK_SPARSE), 1);
+	search.dense = Max((int64) (gpb_entries_per_leaf(finder->index, &finder->layout) *
+								GPB_RANK_SPARSE), 1);
 	rank_spread(&search, all, range->parts, range->answers, range->n);
 	while (search.coarse.n > 0 || search.fine.n > 0)
 	{

@@ -82,7 +82,7 @@ sub run_mix
 		$start->($standby, 'readers of the standby', [ mix_standby_readers(!$run{feedback}) ],
 			clients => 2, settings => $cache),
 		$start->($standby, 'readers of the standby without the page cache',
-			[ mix_standby_readers(!$run{feedback}) ], clients => 1, settings => $no_cache),
+			[ mix_standby_readers(!$run{feedback}) ], clients => 2, settings => $no_cache),
 		$run{feedback}
 		? $start->($standby, 'old snapshots of the standby', [ mix_old_readers() ], clients => 1,
 			settings => $cache)
@@ -118,13 +118,14 @@ sub end_prepared
 	return;
 }
 
-# Pages that the node took from the cache in a range whose rows are all fresh.  The first answer may
-# meet hint bits that are not set yet and a page that it then remembers, the second takes it.
+# Pages that the node took from the cache in a range of which many rows are fresh.  The first answer
+# may meet hint bits that are not set yet and a page that it then remembers, the second takes it.
 sub cached_pages
 {
-	my ($node) = @_;
+	my ($node, $device) = @_;
 	my $explain = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT sum(v) FROM t WHERE k >= 0;\n";
-	my $settings = "SET gpubtree.setup_cost = 0;\n" . join('', map { "SET enable_$_ = off;\n" }
+	my $settings = "SET gpubtree.setup_cost = 0;\nSET gpubtree.enable_device = $device;\n"
+	  . join('', map { "SET enable_$_ = off;\n" }
 		  qw(seqscan bitmapscan indexscan indexonlyscan));
 	my $output = $node->safe_psql('postgres', $settings . $explain . "\\echo ====\n" . $explain);
 	my ($plan) = @{ decode_json((split /^====\n/m, $output)[1]) };
@@ -179,7 +180,7 @@ foreach my $node ($primary, $standby)
 if ($has_cache)
 {
 	$primary->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k BETWEEN 100 AND 900');
-	cmp_ok(cached_pages($primary), '>', 0, 'pages are taken from the cache');
+	cmp_ok(cached_pages($primary, 'off'), '>', 10, 'pages are taken from the cache');
 }
 
 # Few buffers and little memory for pages: they are always evicted.

@@ -26,6 +26,8 @@ my $seconds = $ENV{GPB_SECONDS} // 12;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 max_connections = 40
+# writers lock rows in any order
+deadlock_timeout = 50ms
 max_prepared_transactions = 20
 restart_after_crash = on
 shared_buffers = 16MB
@@ -101,7 +103,9 @@ SQL
 	$changes += mix_finish($_, $what, $run{crash}) foreach @changes;
 	my $snapshots = 0;
 	$snapshots += mix_finish($_, $what, $run{crash}) foreach @readers;
-	note "$what: $changes changes, $snapshots snapshots";
+	my $deadlocks = $run{crash} ? 'some' : $primary->safe_psql('postgres',
+		'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
+	note "$what: $changes changes, $snapshots snapshots; $deadlocks deadlocks so far";
 	return $snapshots;
 }
 

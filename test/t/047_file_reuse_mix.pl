@@ -24,6 +24,8 @@ my $seconds = $ENV{GPB_SECONDS} // 8;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 max_connections = 40
+# writers lock rows in any order
+deadlock_timeout = 50ms
 max_prepared_transactions = 20
 shared_buffers = 16MB
 # each server has its tablespace within its data directory

@@ -42,8 +42,8 @@ struct GpbPinned
 };
 
 /*
- * What a request is given beside its spec: visibility bits, then changed bits, then the summary
- * of the former, which the device makes.
+ * What a request is given beside its spec: visibility bits with their exceptions, then changed bits,
+ * then the summary of the former, which the device makes.
  */
 struct GpbInput
 {
@@ -54,6 +54,8 @@ struct GpbInput
 	uint32		changed_blocks;
 	uint32		heap_blocks;
 	uint32		visible_below;	/* see GpbVisibilityBits */
+	uint32		nexceptions;
+	size_t		exceptions_offset;
 };
 
 /* One list that a request leaves behind: as found, and in order */
@@ -263,7 +265,8 @@ GpbDeviceStatus gpb_cuda_set_visibility(GpbDevice *device, int channel, uint64 o
  */
 GpbDeviceStatus gpb_input_submit(GpbDevice *device, cudaStream_t stream,
 								 const GpbChannel *channel, GpbInput *input,
-								 uint32 heap_blocks, const uint32 *changed, uint32 nblocks);
+								 const GpbRangesSpec *spec, const uint32 *changed,
+								 uint32 nblocks);
 /* Set what the job and *visibility have of the input to where it is in device memory. */
 void		gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility);
 void		gpb_input_free(GpbDevice *device, GpbInput *input);

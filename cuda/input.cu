@@ -71,14 +71,23 @@ copy_input(GpbDevice *device, cudaStream_t stream, GpbInput *input, size_t offse
 
 GpbDeviceStatus
 gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *channel,
-				 GpbInput *input, uint32 heap_blocks, const uint32 *changed, uint32 nblocks)
+				 GpbInput *input, const GpbRangesSpec *spec, const uint32 *changed, uint32 nblocks)
 {
-	uint32		covered = covered_heap_blocks(channel, heap_blocks);
+	uint32		covered = covered_heap_blocks(channel, spec->heap_blocks);
 	size_t		visible = ((size_t) covered + GPB_HEAPBLOCKS_PER_BYTE - 1) /
 		GPB_HEAPBLOCKS_PER_BYTE;
 	size_t		words = ((size_t) nblocks + 31) / 32;
+	size_t		exceptions = spec->exceptions * sizeof(uint64);
 
 	input->heap_blocks = covered;
+	input->nexceptions = 0;
+	input->exceptions_offset = gpb_exceptions_offset(spec->heap_blocks);
+	/* They come with the bits, in one copy, if all of them were given. */
+	if (exceptions > 0 && input->exceptions_offset + exceptions <= channel->visible_bytes)
+	{
+		input->nexceptions = spec->exceptions;
+		visible = input->exceptions_offset + exceptions;
+	}
 	input->visible_below = count_visible_run((const uint8 *) channel->visible_host.data,
 											 covered);
 	input->changed_blocks = nblocks;
@@ -106,6 +115,8 @@ gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibi
 	visibility->summary = (const uint32 *) (memory + input->summary_offset);
 	visibility->heap_blocks = input->heap_blocks;
 	visibility->visible_below = input->visible_below;
+	visibility->nexceptions = input->nexceptions;
+	visibility->exceptions = (const uint64 *) (memory + input->exceptions_offset);
 }
 
 void

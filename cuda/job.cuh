@@ -68,6 +68,8 @@ struct GpbVisibilityBits
 	const uint32 *summary;		/* a bit for each GPB_SUMMARY_BLOCKS heap blocks */
 	uint32		heap_blocks;	/* that the bits cover */
 	uint32		visible_below;	/* all heap blocks below are all-visible */
+	uint32		nexceptions;
+	const uint64 *exceptions;	/* see aggregate.h */
 };
 
 /*

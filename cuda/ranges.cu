@@ -283,8 +283,8 @@ submit_input(GpbDevice *device, GpbChannel *channel, const void *ranges, const u
 	GpbRangesWork *work = channel->ranges;
 	const GpbRangesSpec *spec = &work->spec;
 
-	GPB_TRY(gpb_input_submit(device, channel->stream, channel, &work->input, spec->heap_blocks,
-							 changed, nblocks));
+	GPB_TRY(gpb_input_submit(device, channel->stream, channel, &work->input, spec, changed,
+							 nblocks));
 	if (work->single)
 		return GPB_DEVICE_OK;	/* the kernels' parameters have it */
 	return gpb_check(device,

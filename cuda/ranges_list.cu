@@ -127,7 +127,7 @@ list_items(const __grid_constant__ GpbRangesJob job)
 
 			if (wanted && at < job.entries.capacity)
 				gpb_write_entry(&job, place.number,
-							gpb_block_all_visible(&job.visibility, gpb_locator_block(locator)) ?
+							gpb_entry_seen(&job.visibility, locator) ?
 							GPB_RANGE_ENTRY_VISIBLE : 0, place.page, i, at);
 			into += __popc(lanes);
 		}

@@ -94,14 +94,26 @@ gpb_append_entries(const GpbRangesJob *job, uint32 number, const char *page, int
 
 /* ---- taking entries ---- */
 
-/* Which of the wanted entries' heap blocks are all-visible, by the bits */
+/* Is the entry at an exception?  Out of line, for it is rare. */
+static __device__ __noinline__ bool
+gpb_entry_excepted(const GpbVisibilityBits *visibility, uint64 locator)
+{
+	return gpb_is_exception(visibility->exceptions, visibility->nexceptions,
+							locator & GPB_TID_MASK);
+}
+
+/*
+ * Which of the wanted entries does the snapshot see, by the bits?  Those that it does not see are
+ * taken out of *present.
+ */
 template <int U, int N>
 static __device__ __forceinline__ uint32
 gpb_look_up_visibility(const GpbVisibilityBits *visibility, const GpbEntryValues<N> *entry,
-					   uint32 wanted)
+					   uint32 wanted, uint32 *present)
 {
 	uint32		summary[U];
 	uint32		seen = 0;
+	uint32		trusted = 0;	/* on heap blocks that may have exceptions */
 
 #pragma unroll
 	for (int u = 0; u < U; u++)
@@ -116,19 +128,38 @@ gpb_look_up_visibility(const GpbVisibilityBits *visibility, const GpbEntryValues
 	for (int u = 0; u < U; u++)
 	{
 		uint32		block = gpb_locator_block(entry[u].locator);
+		uint32		bits = 0;
 
 		if ((summary[u] >> (block / GPB_SUMMARY_BLOCKS % 32)) & 1)
-			seen |= 1u << u;
-		else if ((wanted >> u & 1) &&
-				 gpb_heap_all_visible(visibility->bits, visibility->heap_blocks, block))
-			seen |= 1u << u;
+			bits = 1;
+		else if ((wanted >> u & 1) && block < visibility->heap_blocks)
+			bits = (uint32) gpb_heap_bits(visibility->bits, block);
+		seen |= (bits & 1) << u;
+		trusted |= (bits >> 1) << u;
+	}
+	trusted &= ~seen;
+	if (trusted != 0 && visibility->nexceptions > 0)
+	{
+#pragma unroll
+		for (int u = 0; u < U; u++)
+		{
+			uint64		locator = entry[u].locator;
+
+			if ((trusted >> u & 1) == 0)
+				continue;
+			if (gpb_entry_excepted(visibility, locator))
+				*present &= ~(1u << u);
+			else
+				seen |= 1u << u;
+		}
 	}
 	return seen;
 }
 
 /*
  * U entries of each lane: entry u is number first + u * step of the page, if bit u of
- * present is set.  Those of all-visible heap blocks are tallied, the others listed.  "number" is of
+ * present is set.  Those that the snapshot sees by the bits are tallied, those it does not see left
+ * out, and those that the bits say nothing of listed.  "number" is of
  * the range that the lane's entries are of.  The whole warp calls, its lanes with pages of their
  * own or with the same.
  */
@@ -152,7 +183,7 @@ gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
 	}
 	seen &= present;
 	if (__any_sync(GPB_ALL_LANES, present != seen))
-		seen |= gpb_look_up_visibility<U, N>(&job->visibility, entry, present & ~seen);
+		seen |= gpb_look_up_visibility<U, N>(&job->visibility, entry, present & ~seen, &present);
 	tally->entries += __popc(seen);
 
 #pragma unroll

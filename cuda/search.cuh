@@ -150,17 +150,23 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 
 /* ---- visibility ---- */
 
-/* Is the heap block all-visible? */
+/* Does the snapshot see the entry with this locator, by the bits? */
 GPB_FN bool
-gpb_block_all_visible(const GpbVisibilityBits *visibility, uint32 block)
+gpb_entry_seen(const GpbVisibilityBits *visibility, uint64 locator)
 {
+	uint32		block = gpb_locator_block(locator);
 	uint32		group = block / GPB_SUMMARY_BLOCKS;
+	int			bits;
 
 	if (block >= visibility->heap_blocks)
 		return false;
 	if ((visibility->summary[group / 32] >> (group % 32)) & 1)
 		return true;
-	return gpb_heap_all_visible(visibility->bits, visibility->heap_blocks, block);
+	bits = gpb_heap_bits(visibility->bits, block);
+	return (bits & 1) != 0 ||
+		(bits != 0 && visibility->nexceptions > 0 &&
+		 !gpb_is_exception(visibility->exceptions, visibility->nexceptions,
+						   locator & GPB_TID_MASK));
 }
 
 /* Is every heap block that the summary's bit "group" stands for all-visible?  The map has them. */

@@ -113,4 +113,46 @@ gpb_heap_all_visible(const uint8 *map, uint32 heap_blocks, uint32 block)
 	return (map[block / GPB_HEAPBLOCKS_PER_BYTE] >> (2 * (block % GPB_HEAPBLOCKS_PER_BYTE))) & 1;
 }
 
+/*
+ * Behind the visibility bits there may be exceptions: TIDs, ascending, without duplicates.  Only if
+ * there are any, the upper bit of a heap block that is not all-visible says that it is trusted: the
+ * snapshot sees all rows there to which entries lead, but those at the exceptions, which it does
+ * not see.
+ */
+GPB_FN uint64
+gpb_exceptions_offset(uint32 heap_blocks)
+{
+	return ((uint64) heap_blocks / GPB_HEAPBLOCKS_PER_BYTE + 1 + 15) / 16 * 16;
+}
+
+/* The two bits of a heap block below heap_blocks, the lower one first. */
+GPB_FN int
+gpb_heap_bits(const uint8 *map, uint32 block)
+{
+	return (map[block / GPB_HEAPBLOCKS_PER_BYTE] >> (2 * (block % GPB_HEAPBLOCKS_PER_BYTE))) & 3;
+}
+
+/* Is the TID among n exceptions? */
+GPB_FN bool
+gpb_is_exception(const uint64 *exceptions, uint32 n, uint64 tid)
+{
+	uint32		low = 0;
+
+	while (n > 0)
+	{
+		uint32		half = n / 2;
+
+		if (exceptions[low + half] < tid)
+		{
+			low += half + 1;
+			n -= half + 1;
+		}
+		else if (exceptions[low + half] > tid)
+			n = half;
+		else
+			return true;
+	}
+	return false;
+}
+
 #endif							/* GPB_AGGREGATE_H */

@@ -43,6 +43,8 @@ typedef struct GpbRangesSpec
 	bool		total;			/* one answer over all ranges; not for lists */
 	uint64		epoch;			/* leaves whose image is newer are not clean (rule M5) */
 	uint32		heap_blocks;	/* heap blocks that the visibility bits cover */
+	uint32		exceptions;		/* number of exceptions at gpb_exceptions_offset(), behind the
+								 * bits */
 } GpbRangesSpec;
 
 /* The bytes of one range of a request in this form. */
@@ -126,7 +128,7 @@ typedef struct GpbRangeEntry
 	char		row[];
 } GpbRangeEntry;
 
-#define GPB_RANGE_ENTRY_VISIBLE	0x01	/* all-visible by the map, so it needs no heap visit */
+#define GPB_RANGE_ENTRY_VISIBLE	0x01	/* seen by the snapshot, so it needs no heap visit */
 
 /*
  * The bytes from one GpbRangeEntry to the next in a list of entries whose rows have row_width

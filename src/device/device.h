@@ -109,7 +109,8 @@ typedef struct GpbDeviceApi
 								  const uint32 *counts, uint32 root_leaf);
 
 	/*
-	 * Set bytes [offset, offset + n) of the channel's visibility bits.  The source may be reused
+	 * Set bytes [offset, offset + n) of the channel's visibility bits, or of the exceptions that
+	 * lie behind them (gpb_exceptions_offset()).  The source may be reused
 	 * when the call returns.  Offset 0 begins anew: bytes not set since then count as not visible.
 	 */
 	GpbDeviceStatus (*set_visibility) (GpbDevice *device, int channel,
@@ -125,7 +126,9 @@ typedef struct GpbDeviceApi
 	 * range that is not empty is one unclean piece at GPB_NO_BLOCK.
 	 *
 	 * When finish returns, "answers" has gpb_count_answers(spec) answers, laid out as
-	 * gpb_answer_format() says, of those entries of clean leaves that are visible by the map.
+	 * gpb_answer_format() says, of those entries of clean leaves that are visible by the bits.
+	 * Entries at exceptions are left out of answers and of what the heap is to decide about; a
+	 * list has them as if they were to be checked.
 	 * Their GpbFloatSums are normalized.
 	 *
 	 * The call copies spec and changed before it returns.  ranges and answers, which may be the

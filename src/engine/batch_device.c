@@ -174,13 +174,16 @@ device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *
 static bool
 device_send_visible(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 {
+	bool		sent;
+
 	gpb_visible_blocks_begin(&device->visible, batch->heap, batch->snapshot, &device->wanted,
 							 device->unknown.nwords > 0 ? &device->unknown : NULL);
+	sent = gpb_reader_visibility(chunk->request, &device->visible);
 	chunk->spec.heap_blocks = device->visible.heap_blocks;
-	if (!gpb_reader_visibility(chunk->request, &device->visible))
-		return false;
+	chunk->spec.exceptions = device->visible.nexceptions;
 	batch->counters.settled_pages += device->visible.settled_blocks;
-	return true;
+	gpb_visible_blocks_end(&device->visible);
+	return sent;
 }
 
 /*
@@ -510,8 +513,7 @@ device_try_unknown(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 	{
 		GpbSettledPage page;
 
-		settled += gpb_settled_look(&device->visible.settled, tried[i], &page) &&
-			page.nunseen == 0;
+		settled += gpb_settled_look(&device->visible.settled, tried[i], &page);
 	}
 	return 2 * settled >= ntried;
 }

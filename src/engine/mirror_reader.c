@@ -60,6 +60,10 @@ gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible)
 										 GPB_HEAPBLOCKS_PER_BYTE);
 	}
 	pfree(bits);
+	if (shipped && visible->nexceptions > 0)
+		shipped = gpb_request_visibility(request, gpb_exceptions_offset(visible->heap_blocks),
+										 gpb_visible_blocks_exceptions(visible),
+										 (uint64) visible->nexceptions * sizeof(uint64));
 	pg_memory_barrier();
 	return shipped;
 }

@@ -35,9 +35,25 @@
 /* The bits of a word that say "all visible" */
 #define GPB_ALL_VISIBLE		UINT64CONST(0x5555555555555555)
 
+/*
+ * The most exceptions of a request, 8 bytes each.  Pages that have more are left to the heap.
+ */
+#define GPB_MOST_EXCEPTIONS		(1 << 20)
+
 /* How many cells, and how many pages, are prefetched ahead of listed blocks */
 #define GPB_CELLS_AHEAD		16
 #define GPB_PAGES_AHEAD		8
+
+/* Number of blocks that are looked at together */
+#define GPB_BLOCKS_AT_ONCE	256
+
+/* sort_exceptions() sorts TIDs. */
+#define ST_SORT sort_exceptions
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* ---- sets of blocks ---- */
 
@@ -97,19 +113,25 @@ copy_map_page(Relation heap, BlockNumber page, uint8 *into, Size n)
 	ReleaseBuffer(buffer);
 }
 
-/* Copy "bytes" bytes of the map from page "page" on; what the map does not have is zero. */
+/*
+ * Copy "bytes" bytes of the map from page "page" on; what the map does not have is zero.  The bits
+ * that say "all frozen" are left out, since their place is taken.
+ */
 static void
 copy_map(const GpbVisibleBlocks *visible, BlockNumber page, uint8 *into, Size bytes)
 {
 	while (bytes > 0)
 	{
 		Size		n = Min(bytes, GPB_VM_PAGE_BYTES);
+		Size		i;
 
 		CHECK_FOR_INTERRUPTS();
 		if (page < visible->map_pages)
 			copy_map_page(visible->heap, page, into, n);
 		else
 			memset(into, 0, n);
+		for (i = 0; i < n; i++)
+			into[i] &= (uint8) GPB_ALL_VISIBLE;
 		page++;
 		into += n;
 		bytes -= n;
@@ -118,23 +140,75 @@ copy_map(const GpbVisibleBlocks *visible, BlockNumber page, uint8 *into, Size by
 
 /* ---- settled pages ---- */
 
+/* Is the block known already? */
 static inline bool
 has_bit(const uint8 *bits, uint32 at)
 {
-	return gpb_heap_all_visible(bits, at + 1, at);
+	return gpb_heap_bits(bits, at) != 0;
 }
 
-/* Set the bit of block first + at if the page is settled and has no row that is not seen. */
+/* Make the rows of the page that are not seen exceptions.  Returns false if there are too many. */
+static bool
+add_exceptions(GpbVisibleBlocks *visible, BlockNumber block, const GpbSettledPage *page)
+{
+	int			i;
+
+	if (visible->nexceptions + page->nunseen > visible->room)
+	{
+		if (visible->room == GPB_MOST_EXCEPTIONS)
+			return false;
+		visible->room = Max(1024, Min(4 * visible->room, GPB_MOST_EXCEPTIONS));
+		visible->exceptions = visible->exceptions == NULL ?
+			palloc(visible->room * sizeof(uint64)) :
+			repalloc(visible->exceptions, visible->room * sizeof(uint64));
+	}
+	for (i = 0; i < page->nunseen; i++)
+		visible->exceptions[visible->nexceptions++] = (uint64) block << 16 | page->unseen[i];
+	return true;
+}
+
+/* Set a bit of block first + at if the page is settled.  Returns whether it is. */
 static inline bool
 look_at(GpbVisibleBlocks *visible, BlockNumber first, uint32 at, uint8 *bits)
 {
 	GpbSettledPage page;
+	int			bit = 1;
 
-	if (!gpb_settled_look(&visible->settled, first + at, &page) || page.nunseen > 0)
+	if (!gpb_settled_look(&visible->settled, first + at, &page))
 		return false;
-	bits[at / GPB_HEAPBLOCKS_PER_BYTE] |= 1 << (2 * (at % GPB_HEAPBLOCKS_PER_BYTE));
+	if (page.nunseen > 0)
+	{
+		if (!add_exceptions(visible, first + at, &page))
+			return true;
+		bit = 2;
+	}
+	bits[at / GPB_HEAPBLOCKS_PER_BYTE] |= bit << (2 * (at % GPB_HEAPBLOCKS_PER_BYTE));
 	visible->settled_blocks++;
 	return true;
+}
+
+/*
+ * Look at n blocks, which ascend, but for those that are known already.  The bits begin with block
+ * "first".
+ */
+static void
+look_at_blocks(GpbVisibleBlocks *visible, const BlockNumber *blocks, uint32 n, BlockNumber first,
+			   uint8 *bits)
+{
+	uint32		i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < Min(GPB_CELLS_AHEAD, n); i++)
+		gpb_settled_prefetch(&visible->settled, blocks[i]);
+	for (i = 0; i < n; i++)
+	{
+		if (i + GPB_CELLS_AHEAD < n)
+			gpb_settled_prefetch(&visible->settled, blocks[i + GPB_CELLS_AHEAD]);
+		if (i + GPB_PAGES_AHEAD < n)
+			gpb_settled_prefetch_page(&visible->settled, blocks[i + GPB_PAGES_AHEAD]);
+		if (!has_bit(bits, blocks[i] - first))
+			(void) look_at(visible, first, blocks[i] - first, bits);
+	}
 }
 
 /* Word number i of the bits, which are so many bytes; what lies beyond counts as all-visible. */
@@ -197,9 +271,39 @@ find_window(GpbVisibleBlocks *visible)
 }
 
 /*
- * Mark the settled pages of the window among n blocks from "first" on.  Runs of words in which some
- * block is not all-visible are looked at together.
+ * Look at the blocks of words [from, to) of the bits, which are those of n blocks from "first" on,
+ * that are not all-visible.
  */
+static void
+look_at_words(GpbVisibleBlocks *visible, uint32 from, uint32 to, BlockNumber first, uint32 n,
+			  uint8 *bits)
+{
+	Size		bytes = ((Size) n + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE;
+	BlockNumber blocks[GPB_BLOCKS_AT_ONCE];
+	uint32		count = 0;
+	uint32		i;
+
+	for (i = from; i < to; i++)
+	{
+		uint64		missing = ~bits_word(bits, bytes, i) & GPB_ALL_VISIBLE;
+
+		while (missing != 0)
+		{
+			uint32		at = i * GPB_WORD_BLOCKS + pg_rightmost_one_pos64(missing) / 2;
+
+			missing &= missing - 1;
+			if (at < n)
+				blocks[count++] = first + at;
+		}
+		if (count > GPB_BLOCKS_AT_ONCE - GPB_WORD_BLOCKS || i + 1 == to)
+		{
+			look_at_blocks(visible, blocks, count, first, bits);
+			count = 0;
+		}
+	}
+}
+
+/* Mark the settled pages of the window among n blocks from "first" on. */
 static void
 mark_window(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 {
@@ -225,49 +329,25 @@ mark_window(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 	visible->budget -= unset;
 	if (unset > GPB_LOOKS_ALWAYS && !try_blocks(visible, first, begin - first, end - first, bits))
 		return;
-	while (from < to)
-	{
-		uint32		run = from;
-
-		while (run < to && bits_word(bits, bytes, run) != GPB_ALL_VISIBLE)
-			run++;
-		if (run > from)
-		{
-			uint32		at = from * GPB_WORD_BLOCKS;
-
-			CHECK_FOR_INTERRUPTS();
-			visible->settled_blocks += gpb_settled_mark(&visible->settled, first + at,
-														Min(run * GPB_WORD_BLOCKS, n) - at,
-														bits + at / GPB_HEAPBLOCKS_PER_BYTE);
-		}
-		from = run + 1;
-	}
+	look_at_words(visible, from, to, first, n, bits);
 }
 
 /* Mark those of the listed blocks that are settled, among n blocks from "first" on. */
 static void
 mark_listed(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 {
-	BlockNumber blocks[256];
+	BlockNumber blocks[GPB_BLOCKS_AT_ONCE];
 	uint64		next = first;
 	uint32		count;
-	uint32		i;
 
-	while ((count = gpb_block_set_next(visible->listed, &next, lengthof(blocks), blocks)) > 0)
+	while ((count = gpb_block_set_next(visible->listed, &next, GPB_BLOCKS_AT_ONCE, blocks)) > 0)
 	{
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < Min(GPB_CELLS_AHEAD, count); i++)
-			gpb_settled_prefetch(&visible->settled, blocks[i]);
-		for (i = 0; i < count && blocks[i] - first < n; i++)
-		{
-			if (i + GPB_CELLS_AHEAD < count)
-				gpb_settled_prefetch(&visible->settled, blocks[i + GPB_CELLS_AHEAD]);
-			if (i + GPB_PAGES_AHEAD < count)
-				gpb_settled_prefetch_page(&visible->settled, blocks[i + GPB_PAGES_AHEAD]);
-			if (!has_bit(bits, blocks[i] - first))
-				(void) look_at(visible, first, blocks[i] - first, bits);
-		}
-		if (i < count)
+		bool		last = blocks[count - 1] - first >= n;
+
+		while (count > 0 && blocks[count - 1] - first >= n)
+			count--;
+		look_at_blocks(visible, blocks, count, first, bits);
+		if (last)
 			return;
 	}
 }
@@ -283,4 +363,30 @@ gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, 
 	if (visible->listed != NULL)
 		mark_listed(visible, first, n, bits);
 	mark_window(visible, first, n, bits);
+}
+
+/* ---- exceptions ---- */
+
+const uint64 *
+gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible)
+{
+	uint32		i;
+
+	for (i = 1; i < visible->nexceptions; i++)
+	{
+		if (visible->exceptions[i] < visible->exceptions[i - 1])
+		{
+			sort_exceptions(visible->exceptions, visible->nexceptions);
+			break;
+		}
+	}
+	return visible->exceptions;
+}
+
+void
+gpb_visible_blocks_end(GpbVisibleBlocks *visible)
+{
+	if (visible->exceptions != NULL)
+		pfree(visible->exceptions);
+	visible->exceptions = NULL;
 }

@@ -3,10 +3,11 @@
  * visible_blocks.h
  *	  The heap blocks whose entries a device may count without a heap visit, as bits.
  *
- * A bit is set for a block that is all-visible by the map (rule M5), or that is settled for the
- * snapshot and has no row that is not seen (rule M11).  Bits are laid out as the map's.  Both are
- * read when the bits are made, so the caller makes them after the epoch was read and before the
- * request is submitted, and its snapshot is older.
+ * The lower bit of a block is set if it is all-visible by the map (rule M5), or settled for the
+ * snapshot without a row that is not seen (rule M11).  The upper bit is set if the block is settled
+ * and has a few rows that are not seen: their TIDs are exceptions (aggregate.h).  Map and pages are
+ * looked at when the bits are made, so the caller makes them after the epoch was read and before
+ * the request is submitted, and its snapshot is older.
  *
  * To look at a settled page costs some 15 to 20 ns, so not every block is looked at: those in the
  * window where the ranges' entries are likely to lie, if they are worth it, and those that the
@@ -57,12 +58,15 @@ typedef struct GpbVisibleBlocks
 	bool		has_window;		/* was the window estimated?  Where all is all-visible it is not. */
 	GpbHeapWindow window;
 	double		budget;			/* number of blocks of the window that may yet be looked at */
-	uint64		settled_blocks; /* number of blocks that have their bit since they are settled */
+	uint64		settled_blocks; /* number of blocks that have a bit since they are settled */
+	uint64	   *exceptions;		/* NULL until first needed */
+	uint32		nexceptions;
+	uint32		room;			/* number of exceptions for which there is memory */
 } GpbVisibleBlocks;
 
 /*
  * The sizes of table and map are read here, so they, too, are later than the epoch.  *ranges and
- * *listed belong to *visible, which needs no end.
+ * *listed belong to *visible until its end.
  */
 extern void gpb_visible_blocks_begin(GpbVisibleBlocks *visible, Relation heap, Snapshot snapshot,
 									 const GpbVisibleRanges *ranges, const GpbBlockSet *listed);
@@ -73,5 +77,12 @@ extern void gpb_visible_blocks_begin(GpbVisibleBlocks *visible, Relation heap, S
  */
 extern void gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n,
 									uint8 *bits);
+
+/*
+ * All bits were made: put the exceptions in order.  There are visible->nexceptions of them, which
+ * stay valid until the end.
+ */
+extern const uint64 *gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible);
+extern void gpb_visible_blocks_end(GpbVisibleBlocks *visible);
 
 #endif							/* GPB_VISIBLE_BLOCKS_H */

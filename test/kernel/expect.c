@@ -308,10 +308,27 @@ in_range(const TestEntry *entry, const Range *range)
 		gpb_bound_cmp(entry->bound, range->bounds.hi) < 0;
 }
 
-static bool
-is_visible(const GpbRangesSpec *spec, const uint8 *visible, uint32 block)
+/* 1: seen, 2: not seen, 0: the heap must decide */
+static int
+entry_state(const GpbRangesSpec *spec, const uint8 *visible, const TestEntry *entry)
 {
-	return block < spec->heap_blocks && (visible[block / 4] & (1 << (block % 4 * 2))) != 0;
+	uint32		block = entry->heap_block;
+	const uint64 *exceptions =
+		(const uint64 *) (visible + gpb_exceptions_offset(spec->heap_blocks));
+	uint32		i;
+
+	if (block >= spec->heap_blocks)
+		return 0;
+	if ((visible[block / 4] & (1 << (block % 4 * 2))) != 0)
+		return 1;
+	if (spec->exceptions == 0 || (visible[block / 4] & (2 << (block % 4 * 2))) == 0)
+		return 0;
+	for (i = 0; i < spec->exceptions; i++)
+	{
+		if (exceptions[i] == (entry->bound.tie & GPB_TID_MASK))
+			return 2;
+	}
+	return 1;
 }
 
 static void
@@ -325,13 +342,13 @@ expect_leaf(TestExpected *expected, const TestIndex *index, const GpbRangesSpec 
 	for (i = leaf->first; i < leaf->first + leaf->count; i++)
 	{
 		const TestEntry *entry = &index->entry[i];
-		bool		known = is_visible(spec, visible, entry->heap_block);
+		int			state = entry_state(spec, visible, entry);
 
 		if (!in_range(entry, range) || (entry->dead && !spec->program.ignore_dead_hints))
 			continue;
-		if (spec->program.list_entries || !known)
-			expect_entry(expected, index, number, known, i);
-		else
+		if (spec->program.list_entries || state == 0)
+			expect_entry(expected, index, number, state == 1, i);
+		else if (state == 1)
 			add_entry(answer, &spec->program, entry);
 	}
 }

@@ -68,6 +68,85 @@ visibility_random(void)
 	}
 }
 
+/* qsort comparator of TIDs */
+static int
+compare_exceptions(const void *a, const void *b)
+{
+	const uint64 *x = a;
+	const uint64 *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Heap blocks are all-visible, trusted but for exceptions, or neither; one entry in "one_in" is an
+ * exception, and there are exceptions where no entry is.
+ */
+static uint32
+random_exceptions(TestMirror *mirror, uint64 one_in)
+{
+	const TestIndex *index = mirror->index;
+	uint64		offset = gpb_exceptions_offset(mirror->heap_blocks);
+	uint64	   *exceptions;
+	uint32		n = 0;
+	uint32		kept = 0;
+	uint32		i;
+
+	mirror->visible = realloc(mirror->visible, offset + (2 * index->nentries + 1) * sizeof(uint64));
+	for (i = 0; i <= mirror->heap_blocks / 4; i++)
+		mirror->visible[i] = (uint8) test_random();
+	exceptions = (uint64 *) (mirror->visible + offset);
+	for (i = 0; i < index->nentries; i++)
+	{
+		uint64		tid = index->entry[i].bound.tie & GPB_TID_MASK;
+
+		if (test_once_in(one_in))
+			exceptions[n++] = tid;
+		if (test_once_in(10))
+			exceptions[n++] = tid ^ 0x8000;
+	}
+	qsort(exceptions, n, sizeof(uint64), compare_exceptions);
+	for (i = 0; i < n; i++)
+	{
+		if (kept == 0 || exceptions[i] != exceptions[kept - 1])
+			exceptions[kept++] = exceptions[i];
+	}
+	return kept;
+}
+
+/* Entries at exceptions count for nothing, others of trusted heap blocks count. */
+static void
+exceptions(void)
+{
+	static const uint64 one_in[] = {1, 3, 100};
+	TestShape	shape = test_plain_shape(6000);
+	int			round;
+
+	for (round = 0; round < 12; round++)
+	{
+		TestMirror *mirror;
+		GpbRangesSpec spec;
+		void	   *ranges;
+
+		shape.heap_blocks = round % 2 ? 777 : 20000;
+		mirror = test_filled(&shape);
+		spec = test_spec(mirror, 80);
+		spec.exceptions = random_exceptions(mirror, one_in[round % 3]);
+		spec.program.list_entries = round % 4 == 3;
+		spec.form = (GpbRangeForm) (round / 4);
+		ranges = test_random_ranges(mirror, &spec, 600);
+		test_ask(mirror, 0, &spec, ranges);
+		spec.program.list_entries = false;
+		spec.total = true;
+		test_ask(mirror, 0, &spec, ranges);
+		free(ranges);
+		spec.n = 1;
+		spec.form = GPB_RANGE_BOUNDS;
+		test_ask(mirror, 0, &spec, &test_whole);
+		test_mirror_free(mirror);
+	}
+}
+
 /* Blocks at or beyond heap_blocks are not all-visible, whatever the bits say. */
 static void
 heap_beyond_map(void)
@@ -375,6 +454,7 @@ no_inner_image(void)
 const TestCase test_leaves_cases[] = {
 	CASE(dead_hints),
 	CASE(visibility_random),
+	CASE(exceptions),
 	CASE(heap_beyond_map),
 	CASE(visibility_stays),
 	CASE(visibility_begins_anew),

@@ -253,6 +253,13 @@ test_launch_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec, const
 	memcpy(changed, mirror->changed, (mirror->nblocks + 31) / 32 * sizeof(uint32));
 	CHECK_OK(api->set_visibility(test_device.device, channel, 0, bits, half));
 	CHECK_OK(api->set_visibility(test_device.device, channel, half, bits + half, bytes - half));
+	if (spec->exceptions > 0)
+	{
+		uint64		offset = gpb_exceptions_offset(spec->heap_blocks);
+
+		CHECK_OK(api->set_visibility(test_device.device, channel, offset, mirror->visible + offset,
+									 spec->exceptions * sizeof(uint64)));
+	}
 	status = api->ranges_launch(test_device.device, mirror->mirror, channel, &copy, ranges,
 								answers, changed, mirror->nblocks);
 	/* the call has copied all but the ranges */

@@ -111,6 +111,17 @@ for my $heap_order ('true', 'false')
 	compare($name);
 }
 
+# ---- a few rows of each page are not seen ----
+
+$node->safe_psql('postgres', "SELECT fill(true)");
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 20 = 0; UPDATE t SET v = v + 1 WHERE k % 30 = 1');
+plan(0);
+my $excepted = plan(0);
+is($excepted->{Matches}, 57000, 'exceptions: rows that are not seen do not count');
+is($excepted->{'Heap Fetches'}, 0, 'exceptions: none is visited');
+cmp_ok($excepted->{'Settled Pages'}, '>', 5000, 'exceptions: their pages are settled');
+compare('exceptions');
+
 # ---- pages that are not settled are not asked for again, and again ----
 
 my $writer = $node->background_psql('postgres');

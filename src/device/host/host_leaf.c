@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "device/host/host_leaf.h"
+#include "leaf_aggregate.h"
 
 GpbHostImage *
 gpb_host_image(const GpbDeviceMirror *mirror, uint32 block)
@@ -52,26 +53,39 @@ gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound)
 	return lo;
 }
 
+/* What is known of the entry with this TID on a heap block with these two bits? */
+static GpbEntryState
+entry_state(const GpbHostVisibility *visibility, int bits, uint64 tid)
+{
+	if ((bits & 1) != 0)
+		return GPB_ENTRY_SEEN;
+	if (bits == 0 || visibility->nexceptions == 0)
+		return GPB_ENTRY_UNKNOWN;
+	return gpb_is_exception(visibility->exceptions, visibility->nexceptions, tid) ?
+		GPB_ENTRY_UNSEEN : GPB_ENTRY_SEEN;
+}
+
 /*
  * Entries of one heap block often follow each other; the block is looked up once for all of them.
  */
 void
-gpb_host_look_up_visibility(const uint8 *bits, uint32 heap_blocks, const char *page, int row_width,
+gpb_host_look_up_visibility(const GpbHostVisibility *visibility, const char *page, int row_width,
 							int from, int to, uint8 *visible)
 {
 	uint64		last_block = ~(uint64) 0;
-	uint8		last = 0;
+	int			bits = 0;
 	int			i;
 
 	for (i = from; i < to; i++)
 	{
-		uint32		block = gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
+		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		uint32		block = gpb_locator_block(locator);
 
 		if (block != last_block)
 		{
 			last_block = block;
-			last = gpb_heap_all_visible(bits, heap_blocks, block);
+			bits = block < visibility->heap_blocks ? gpb_heap_bits(visibility->bits, block) : 0;
 		}
-		visible[i - from] = last;
+		visible[i - from] = entry_state(visibility, bits, locator & GPB_TID_MASK);
 	}
 }

@@ -60,11 +60,17 @@ gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
 	return i + 1 < mirror->nseparators ? mirror->separators[i + 1].low : GPB_BOUND_MAX;
 }
 
-/*
- * Set visible[i - from] to whether the heap block of the page's entry i is all-visible, for
- * from <= i < to.  bits cover heap_blocks blocks, as gpb_heap_all_visible() takes them.
- */
-extern void gpb_host_look_up_visibility(const uint8 *bits, uint32 heap_blocks, const char *page,
+/* The visibility bits of a request, and its exceptions (aggregate.h) */
+typedef struct GpbHostVisibility
+{
+	const uint8 *bits;
+	uint32		heap_blocks;	/* number of heap blocks that bits were given for */
+	uint32		nexceptions;
+	const uint64 *exceptions;
+} GpbHostVisibility;
+
+/* Set visible[i - from] to the GpbEntryState of the page's entry i, for from <= i < to. */
+extern void gpb_host_look_up_visibility(const GpbHostVisibility *visibility, const char *page,
 										int row_width, int from, int to, uint8 *visible);
 
 #endif							/* GPB_HOST_LEAF_H */

@@ -37,7 +37,7 @@ typedef struct GpbHostRanges
 	void	   *answers;		/* the caller's memory, written by finish */
 	GpbHostBuffer changed;		/* a copy of the map */
 	uint32		nblocks;		/* number of blocks that "changed" covers */
-	uint32		heap_blocks;	/* number of heap blocks that visibility bits were given for */
+	GpbHostVisibility visibility;
 
 	/* Progress: the range that is worked on, whether it was begun, and its next separator */
 	uint32		number;
@@ -117,15 +117,15 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) != 0)
 			continue;
 		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page, i,
-					visible[i - from] ? GPB_RANGE_ENTRY_VISIBLE : 0);
+					visible[i - from] == GPB_ENTRY_SEEN ? GPB_RANGE_ENTRY_VISIBLE : 0);
 		entries->used += width;
 	}
 	return GPB_DEVICE_OK;
 }
 
 /*
- * Add the entries [from, to) of a clean leaf to the answer that is being formed.  Those not
- * all-visible become records.
+ * Add the entries [from, to) of a clean leaf to the answer that is being formed.  Those of which it
+ * is not known whether they are seen become records.
  */
 static GpbDeviceStatus
 aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
@@ -185,8 +185,7 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	if (from >= to)
 		return GPB_DEVICE_OK;
 	*did += to - from;
-	gpb_host_look_up_visibility((const uint8 *) channel->visibility.data, work->heap_blocks, page,
-								layout->row_width, from, to, visible);
+	gpb_host_look_up_visibility(&work->visibility, page, layout->row_width, from, to, visible);
 	return work->spec.program.list_entries ?
 		list_entries(device, work, page, from, to, visible) :
 		aggregate_entries(device, work, page, from, to, visible);
@@ -322,6 +321,25 @@ prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nb
 	return GPB_DEVICE_OK;
 }
 
+/* Take the channel's visibility bits and exceptions as far as they were given. */
+static void
+show_visibility(const GpbHostChannel *channel, const GpbRangesSpec *spec,
+				GpbHostVisibility *visibility)
+{
+	uint64		offset = gpb_exceptions_offset(spec->heap_blocks);
+	uint64		given = channel->visibility.used;
+
+	visibility->bits = (const uint8 *) channel->visibility.data;
+	visibility->heap_blocks = (uint32) Min((uint64) spec->heap_blocks,
+										   given * GPB_HEAPBLOCKS_PER_BYTE);
+	visibility->nexceptions = 0;
+	visibility->exceptions = NULL;
+	if (spec->exceptions == 0 || offset + spec->exceptions * sizeof(uint64) > given)
+		return;
+	visibility->nexceptions = spec->exceptions;
+	visibility->exceptions = (const uint64 *) (channel->visibility.data + offset);
+}
+
 GpbDeviceStatus
 gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 					   const GpbRangesSpec *spec, const void *ranges, void *answers,
@@ -347,8 +365,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	gpb_answer_format(&spec->program, &work->format);
 	if (prepare(device, work, changed, nblocks) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
-	work->heap_blocks = (uint32) Min((uint64) spec->heap_blocks,
-									 c->visibility.used * GPB_HEAPBLOCKS_PER_BYTE);
+	show_visibility(c, spec, &work->visibility);
 	work->leaves = 0;
 	work->number = 0;
 	work->begun = false;

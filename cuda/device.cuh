@@ -42,8 +42,8 @@ struct GpbPinned
 };
 
 /*
- * What a request is given beside its spec: visibility bits with their exceptions, then changed bits,
- * then the summary of the former, which the device makes.
+ * What a request is given beside its spec: visibility bits with their exceptions, then changed
+ * bits, then the summary of the former, which the device makes.
  */
 struct GpbInput
 {

@@ -188,8 +188,8 @@ device_send_visible(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *ch
 
 /*
  * Take one more request slot, and with it the next steps of a reader: the epoch, which the first
- * request reads for all, and the visible heap blocks.  Returns NULL if there is no slot or staging to be
- * had, or if the mirror was lost; *lost tells which.
+ * request reads for all, and the visible heap blocks.  Returns NULL if there is no slot or staging
+ * to be had, or if the mirror was lost; *lost tells which.
  */
 static GpbChunkRequest *
 device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
@@ -773,8 +773,8 @@ device_fill_large(GpbBatch *batch, GpbBatchDevice *device)
 }
 
 /*
- * Go on, by one session with the service, or more where chunks are asked for again.  Its slots are given back before the last pieces are
- * walked.
+ * Go on, by one session with the service, or more where chunks are asked for again.  Its slots are
+ * given back before the last pieces are walked.
  */
 static GpbFillOutcome
 batch_device_fill(GpbBatch *batch)

@@ -5,9 +5,9 @@
  *
  * On each level two pages are read: those that cover the two ends of a range.  On the level where
  * the ends part, the children between them are counted, and their separators are samples that lie
- * evenly over the range; on the levels below, the samples come closer to the ends.  Where heap order
- * follows key order the ends decide; where it does not, a few hundred samples reach nearly as far
- * as all entries do.
+ * evenly over the range; on the levels below, the samples come closer to the ends.  Where heap
+ * order follows key order the ends decide; where it does not, a few hundred samples reach nearly as
+ * far as all entries do.
  *
  *-------------------------------------------------------------------------
  */

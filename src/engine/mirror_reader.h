@@ -28,8 +28,8 @@ extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
 
 /*
  * Make the bits of all visible blocks and send them for the request's ranges, with their
- * exceptions.  *visible was begun after the epoch was read.  Blocks at or beyond its heap_blocks count as not all-visible.  Returns
- * false if the mirror was lost.
+ * exceptions.  *visible was begun after the epoch was read.  Blocks at or beyond its heap_blocks
+ * count as not all-visible.  Returns false if the mirror was lost.
  */
 extern bool gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible);
 

@@ -217,7 +217,9 @@ bits_word(const uint8 *bits, Size bytes, uint32 i)
 {
 	uint64		word = GPB_ALL_VISIBLE;
 
-	memcpy(&word, bits + (Size) i * sizeof(word), Min(sizeof(word), bytes - (Size) i * sizeof(word)));
+	Size		at = (Size) i * sizeof(word);
+
+	memcpy(&word, bits + at, Min(sizeof(word), bytes - at));
 	return word & GPB_ALL_VISIBLE;
 }
 
@@ -238,7 +240,9 @@ count_unset(const uint8 *bits, Size bytes, uint32 from, uint32 to)
 	return n;
 }
 
-/* Look at a few blocks of [from, to) that are not all-visible by the map.  Is any of them settled? */
+/*
+ * Look at a few blocks of [from, to) that are not all-visible by the map.  Is any of them settled?
+ */
 static bool
 try_blocks(GpbVisibleBlocks *visible, BlockNumber first, uint32 from, uint32 to, uint8 *bits)
 {

@@ -98,15 +98,22 @@ match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregateP
  */
 #define GPB_UNKNOWN_ENTRIES		100.0
 
-/* expression_tree_walker: is there a parameter whose value is not known? */
+/*
+ * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
+ * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node is
+ * charged so many times as much to begin.
+ */
+#define GPB_EACH_ROW_SETUP		100.0
+
+/* expression_tree_walker: is there a parameter of the kind *context, whose value is not known? */
 static bool
-has_unknown_parameter(Node *node, void *context)
+has_parameter(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+	if (IsA(node, Param) && ((Param *) node)->paramkind == *(ParamKind *) context)
 		return true;
-	return expression_tree_walker(node, has_unknown_parameter, context);
+	return expression_tree_walker(node, has_parameter, context);
 }
 
 /* The number of entries that the price of the range is for */
@@ -114,9 +121,10 @@ static double
 priced_entries(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
 {
 	double		entries = clamp_row_est(index->rel->rows);
+	ParamKind	kind = PARAM_EXTERN;
 
 	if (root->parent_root == NULL && entries > GPB_UNKNOWN_ENTRIES &&
-		has_unknown_parameter((Node *) plan->conditions, NULL))
+		has_parameter((Node *) plan->conditions, &kind))
 		return GPB_UNKNOWN_ENTRIES;
 	return entries;
 }
@@ -128,6 +136,7 @@ priced_entries(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *p
 static Cost
 aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
 {
+	ParamKind	kind = PARAM_EXEC;
 	QualCost	bounds;
 	Cost		cost;
 
@@ -135,6 +144,8 @@ aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *p
 	cost = bounds.startup + bounds.per_tuple;
 	if (plan->arrays != NIL)
 		return cost + gpb_array_cost(root, index, plan->arrays, plan->items, plan->nitems);
+	if (has_parameter((Node *) plan->conditions, &kind))
+		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
 	return cost + (gpb_setup_cost +
 				   gpb_count_cost(root, index, priced_entries(root, index, plan), false));
 }

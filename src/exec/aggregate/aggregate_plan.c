@@ -100,8 +100,8 @@ match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregateP
 
 /*
  * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
- * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node is
- * charged so many times as much to begin.
+ * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node
+ * is charged so many times as much to begin.
  */
 #define GPB_EACH_ROW_SETUP		100.0
 

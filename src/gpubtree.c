@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gpubtree.c
- *	  Loading: settings, hooks, resource manager, shared memory, worker.
+ *	  Loading: settings, hooks, resource manager, shared memory, workers.
  *
  *-------------------------------------------------------------------------
  */

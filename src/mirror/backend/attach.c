@@ -151,6 +151,7 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 	pg_atomic_write_u64(&mirror->stale_moves, 0);
 	pg_atomic_write_u64(&mirror->balance, 0);
 	pg_atomic_write_u64(&mirror->queried, 0);
+	pg_atomic_write_u64(&mirror->passed, 0);
 	pg_atomic_write_u32(&mirror->left_over, 0);
 	pg_atomic_write_u64(&mirror->rent, 0);
 	gpb_registry_publish(slot);

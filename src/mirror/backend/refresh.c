@@ -201,6 +201,12 @@ refresh_move_and_copy(GpbRefresh *refresh)
 	return ok;
 }
 
+/*
+ * "queried" is no more exact than this, in milliseconds, so that not every query writes to memory
+ * that all others read.
+ */
+#define GPB_QUERIED_MS		100
+
 /* What a refresh is made for */
 typedef enum GpbRefreshAim
 {
@@ -272,9 +278,13 @@ bool
 gpb_mirror_refresh_for_query(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 							 uint64 *blocks)
 {
-	/* the mirror is hot; that somebody calls gpubtree_refresh() does not say that queries come */
-	pg_atomic_write_u64(&gpb_registry->mirrors[ref->slot].queried,
-						(uint64) GetCurrentTimestamp());
+	pg_atomic_uint64 *queried = &gpb_registry->mirrors[ref->slot].queried;
+	TimestampTz now = GetCurrentTimestamp();
+
+	/* The mirror is hot; that somebody calls gpubtree_refresh() does not say that queries come. */
+	if (TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(queried), now,
+								   GPB_QUERIED_MS))
+		pg_atomic_write_u64(queried, (uint64) now);
 	gpb_wake_refresher();
 	return refresh_as_needed(index, layout, ref, GPB_REFRESH_FOR_QUERY, blocks);
 }

@@ -17,6 +17,8 @@
  */
 #include "mirror/backend/refresh.h"
 
+#include "utils/timestamp.h"
+
 #include "mirror/map/changed_map.h"
 
 /*
@@ -26,6 +28,22 @@
 #define GPB_LEAVE_BLOCKS	4096
 /* What a refresh costs whatever it copies, counted in leaves that the CPU answers for */
 #define GPB_REFRESH_PRICE	64
+
+/*
+ * For so long, in milliseconds, nothing is counted after the refresher has seen all blocks and left
+ * none: to look at the whole map takes some microseconds for each million entries of the index.
+ */
+#define GPB_PASSED_MS		50
+
+/* Has the refresher just brought all blocks up to date? */
+static bool
+has_just_passed(GpbMirrorSlot *mirror)
+{
+	TimestampTz passed = (TimestampTz) pg_atomic_read_u64(&mirror->passed);
+
+	return pg_atomic_read_u32(&mirror->left_over) == 0 &&
+		!TimestampDifferenceExceeds(passed, GetCurrentTimestamp(), GPB_PASSED_MS);
+}
 
 bool
 gpb_refresh_can_wait(const GpbMirrorRef *ref, BlockNumber nblocks)
@@ -37,6 +55,8 @@ gpb_refresh_can_wait(const GpbMirrorRef *ref, BlockNumber nblocks)
 	/* only a query's refresh lets the map grow */
 	if (pg_atomic_read_u32(&mirror->nsegments) < gpb_map_segments_for(nblocks))
 		return false;
+	if (has_just_passed(mirror))
+		return true;
 	/* blocks that the mirror does not cover have their bits set */
 	changed = gpb_map_count(ref->slot, nblocks);
 	if (changed == 0)

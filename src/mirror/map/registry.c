@@ -46,6 +46,7 @@ init_slot(GpbMirrorSlot *mirror)
 	pg_atomic_init_u64(&mirror->stale_moves, 0);
 	pg_atomic_init_u64(&mirror->balance, 0);
 	pg_atomic_init_u64(&mirror->queried, 0);
+	pg_atomic_init_u64(&mirror->passed, 0);
 	pg_atomic_init_u32(&mirror->left_over, 0);
 	pg_atomic_init_u64(&mirror->rent, 0);
 }

@@ -70,6 +70,7 @@ typedef struct GpbMirrorSlot
 	pg_atomic_uint64 stale_moves;	/* since the last refresh, see refresh_inner.c */
 	pg_atomic_uint64 balance;	/* GpbBalance */
 	pg_atomic_uint64 queried;	/* TimestampTz of the last query's use; 0: none */
+	pg_atomic_uint64 passed;	/* TimestampTz when the refresher last saw all blocks; 0: never */
 	pg_atomic_uint32 left_over; /* changed blocks that the refresher leaves, see refresh_due.c */
 	pg_atomic_uint64 rent;		/* what queries have paid for these since the last refresh */
 } GpbMirrorSlot;

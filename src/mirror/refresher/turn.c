@@ -26,6 +26,7 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "utils/timestamp.h"
 
 #include "hold.h"
 #include "mirror/backend/held.h"
@@ -235,7 +236,10 @@ copy_changed_present(GpbRefresh *refresh)
 static void
 pass_end(int slot, GpbPass *pass)
 {
-	pg_atomic_write_u32(&gpb_registry->mirrors[slot].left_over, pass->left);
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+	pg_atomic_write_u32(&mirror->left_over, pass->left);
+	pg_atomic_write_u64(&mirror->passed, (uint64) GetCurrentTimestamp());
 	pass->word = 0;
 	pass->left = 0;
 }

@@ -10,6 +10,8 @@
  */
 #include "compat.h"
 
+#include "port/atomics.h"
+
 #include "engine/leaf_runs.h"
 
 /* Number of runs that a look is preceded by its prefetches */
@@ -124,6 +126,7 @@ gpb_runs_settled(GpbSettledReader *reader, const char *page, int row_width, GpbL
 	int			left = 0;
 	int			i;
 
+	pg_read_barrier();			/* the entries were read before */
 	for (i = 0; i < n; i++)
 	{
 		GpbSettledPage settled;
@@ -163,6 +166,7 @@ gpb_runs_all_seen(GpbSettledReader *reader, const GpbVisibility *visibility, con
 									   runs[i].first + 1))
 			runs[left++] = runs[i];
 	}
+	pg_read_barrier();			/* the entries were read before */
 	for (i = 0; i < left; i++)
 	{
 		GpbSettledPage settled;

@@ -54,7 +54,7 @@ struct GpbCpuAnswer
 	GpbVisibility *visibility;
 	GpbSettledReader settled;
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
-	bool		expect_settled; /* were all such pages of the last leaf settled, and all rows seen? */
+	bool		expect_settled; /* were all of the last leaf settled, all rows seen? */
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;

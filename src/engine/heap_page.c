@@ -198,8 +198,8 @@ newest_transaction(const PageTransactions *transactions, uint64 xmin)
 }
 
 /*
- * Is this the root of a row with a committed xmin that is not frozen, and without an xmax, as far as
- * the hint bits say?  That it was moved in by a VACUUM FULL before 9.0 says that it is not plain.
+ * Is this the root of a row with a committed xmin that is not frozen, and without an xmax, as far
+ * as the hint bits say?  That it was moved in by a VACUUM FULL before 9.0 says that it is not plain.
  */
 static inline bool
 tuple_is_plain(const HeapTupleHeaderData *tuple)
@@ -211,7 +211,8 @@ tuple_is_plain(const HeapTupleHeaderData *tuple)
 
 /*
  * Read the line pointers and tuple headers of a share-locked page.  pages->seen gets GPB_ENTRY_SEEN
- * for what is surely seen, and pages->ask the line pointers about which core must be asked, *nask of them.
+ * for what is surely seen, and pages->ask the line pointers about which core must be asked;
+ * *nask is their number.
  *
  * Returns false if the page is not settled, as soon as that is known.  New versions of rows tend to
  * lie at the end, so the line pointers are read from there.
@@ -324,7 +325,7 @@ likely_buffer(const GpbHeapPages *pages, BlockNumber block)
 	return InvalidBuffer;
 }
 
-/* Pin a page where it is likely to be, which takes no look into the buffer table, or else anywhere. */
+/* Pin a page where it is likely to be, without the buffer table, or else wherever it is. */
 static Buffer
 read_page(GpbHeapPages *pages, BlockNumber block)
 {

@@ -26,8 +26,8 @@ typedef struct GpbLeafRun
 
 /*
  * Add the runs of entries [from, to) of a leaf or of a copy to the n runs at "runs", which has room
- * for GPB_MAX_LEAF_ENTRIES.  Entries whose locators have a bit of "dead" are in no run.  Returns the
- * number of runs.
+ * for GPB_MAX_LEAF_ENTRIES.  Entries whose locators have a bit of "dead" are in no run.  Returns
+ * the number of runs.
  */
 extern int	gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead,
 						  GpbLeafRun *runs, int n);

@@ -199,7 +199,7 @@ newest_transaction(const PageTransactions *transactions, uint64 xmin)
 
 /*
  * Is this the root of a row with a committed xmin that is not frozen, and without an xmax, as far
- * as the hint bits say?  That it was moved in by a VACUUM FULL before 9.0 says that it is not plain.
+ * as the hint bits say?  One that a VACUUM FULL before 9.0 moved is not plain.
  */
 static inline bool
 tuple_is_plain(const HeapTupleHeaderData *tuple)

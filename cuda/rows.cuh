@@ -94,14 +94,6 @@ gpb_append_entries(const GpbRangesJob *job, uint32 number, const char *page, int
 
 /* ---- taking entries ---- */
 
-/* Is the entry at an exception?  Out of line, for it is rare. */
-static __device__ __noinline__ bool
-gpb_entry_excepted(const GpbVisibilityBits *visibility, uint64 locator)
-{
-	return gpb_is_exception(visibility->exceptions, visibility->nexceptions,
-							locator & GPB_TID_MASK);
-}
-
 /*
  * Which of the wanted entries does the snapshot see, by the bits?  Those that it does not see are
  * taken out of *present.
@@ -143,11 +135,10 @@ gpb_look_up_visibility(const GpbVisibilityBits *visibility, const GpbEntryValues
 #pragma unroll
 		for (int u = 0; u < U; u++)
 		{
-			uint64		locator = entry[u].locator;
-
 			if ((trusted >> u & 1) == 0)
 				continue;
-			if (gpb_entry_excepted(visibility, locator))
+			if (gpb_is_exception(visibility->exceptions, visibility->nexceptions,
+								 entry[u].locator & GPB_TID_MASK))
 				*present &= ~(1u << u);
 			else
 				seen |= 1u << u;

@@ -41,16 +41,31 @@ struct GpbPinned
 	size_t		size;
 };
 
+/* Visibility bits that launches on several channels read, and behind them their summary */
+struct GpbDeviceMap
+{
+	GpbPinned	host;			/* what is transferred from */
+	GpbBuffer	memory;
+	size_t		summary_offset;
+	uint32		heap_blocks;	/* that the bits cover */
+	uint32		visible_below;	/* see GpbVisibilityBits */
+	cudaEvent_t set;			/* bits and summary are in memory */
+	bool		setting;		/* "set" was not yet seen to have ended */
+};
+
 /*
  * What a request is given beside its spec: visibility bits with their exceptions, then changed
- * bits, then the summary of the former, which the device makes.
+ * bits, then the summary of the former, which the device makes.  With a map there are changed bits
+ * alone.
  */
 struct GpbInput
 {
+	const GpbDeviceMap *map;	/* has the visibility bits; NULL: they are here */
 	GpbPinned	changed_host;	/* pinned copy of the changed bits */
 	GpbBuffer	memory;
 	size_t		changed_offset;
 	size_t		summary_offset;
+	bool		any_changed;	/* of the changed_blocks */
 	uint32		changed_blocks;
 	uint32		heap_blocks;
 	uint32		visible_below;	/* see GpbVisibilityBits */
@@ -84,6 +99,7 @@ struct GpbChannel
 {
 	GpbPinned	visible_host;	/* visibility bits of the next request */
 	uint64		visible_bytes;	/* of visible_host that were ever set */
+	GpbDeviceMap *map;			/* read in the place of visible_host; NULL: none */
 	cudaStream_t stream;
 	cudaStream_t side_stream[GPB_SIDE_STREAMS]; /* of search.cu; NULL until it opens them */
 	cudaEvent_t read;			/* what was submitted to stream last has ended */
@@ -157,6 +173,12 @@ GpbDeviceStatus gpb_reader_begin(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_reader_end(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_writer_begin(GpbDevice *device);
 GpbDeviceStatus gpb_writer_end(GpbDevice *device);
+/*
+ * Record the event behind what was submitted to the stream so far.  If the event cannot be recorded
+ * for want of memory, wait for the stream and return that status: work must not go on unseen after
+ * its request has failed.
+ */
+GpbDeviceStatus gpb_record(GpbDevice *device, cudaEvent_t event, cudaStream_t stream);
 /* Wait until all that was submitted to the channel's stream has ended. */
 GpbDeviceStatus gpb_reader_await(GpbDevice *device, GpbChannel *channel);
 
@@ -259,6 +281,11 @@ void		gpb_tree_free(GpbDevice *device, GpbDeviceMirror *mirror);
 
 GpbDeviceStatus gpb_cuda_set_visibility(GpbDevice *device, int channel, uint64 offset,
 										const void *bits, uint64 n);
+GpbDeviceStatus gpb_cuda_map_create(GpbDevice *device, GpbDeviceMap **map);
+GpbDeviceStatus gpb_cuda_map_set(GpbDevice *device, GpbDeviceMap *map, int channel,
+								 const void *bits, uint64 n);
+void		gpb_cuda_map_destroy(GpbDevice *device, GpbDeviceMap *map);
+GpbDeviceStatus gpb_cuda_map_use(GpbDevice *device, int channel, GpbDeviceMap *map);
 /*
  * Submit the channel's visibility bits and a copy of the changed bits to the stream.  The pinned
  * copies are the request's until the transfers have ended.
@@ -267,6 +294,9 @@ GpbDeviceStatus gpb_input_submit(GpbDevice *device, cudaStream_t stream,
 								 const GpbChannel *channel, GpbInput *input,
 								 const GpbRangesSpec *spec, const uint32 *changed,
 								 uint32 nblocks);
+/* Submit what makes the summary of visibility bits. */
+GpbDeviceStatus gpb_summary_launch(GpbDevice *device, cudaStream_t stream,
+								   const GpbVisibilityBits *visibility);
 /* Set what the job and *visibility have of the input to where it is in device memory. */
 void		gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility);
 void		gpb_input_free(GpbDevice *device, GpbInput *input);
@@ -298,6 +328,8 @@ GpbDeviceStatus gpb_cuda_fetch(GpbDevice *device, int channel, GpbFetchWhat what
  * again.  Called before the mirror is destroyed.
  */
 void		gpb_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror);
+/* Is it certain, without asking the driver, that the channel's ranges have not ended? */
+bool		gpb_ranges_cannot_have_ended(GpbChannel *channel);
 void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);
 #ifdef GPB_BENCH
 GpbDeviceStatus gpb_ranges_repeat(GpbDevice *device, int channel);

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <stdlib.h>
+
 #include "device.cuh"
 
 /*
@@ -69,16 +71,20 @@ copy_input(GpbDevice *device, cudaStream_t stream, GpbInput *input, size_t offse
 					 "copying input");
 }
 
-GpbDeviceStatus
-gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *channel,
-				 GpbInput *input, const GpbRangesSpec *spec, const uint32 *changed, uint32 nblocks)
+/*
+ * Submit the channel's own visibility bits with their exceptions, and leave room for so many words
+ * of changed bits.
+ */
+static GpbDeviceStatus
+input_of_channel(GpbDevice *device, cudaStream_t stream, const GpbChannel *channel,
+				 GpbInput *input, const GpbRangesSpec *spec, size_t words)
 {
 	uint32		covered = covered_heap_blocks(channel, spec->heap_blocks);
 	size_t		visible = ((size_t) covered + GPB_HEAPBLOCKS_PER_BYTE - 1) /
 		GPB_HEAPBLOCKS_PER_BYTE;
-	size_t		words = ((size_t) nblocks + 31) / 32;
 	size_t		exceptions = spec->exceptions * sizeof(uint64);
 
+	input->map = NULL;
 	input->heap_blocks = covered;
 	input->nexceptions = 0;
 	input->exceptions_offset = gpb_exceptions_offset(spec->heap_blocks);
@@ -90,29 +96,72 @@ gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *chann
 	}
 	input->visible_below = count_visible_run((const uint8 *) channel->visible_host.data,
 											 covered);
-	input->changed_blocks = nblocks;
 	input->changed_offset = (visible + 15) & ~(size_t) 15;
 	input->summary_offset = input->changed_offset + words * sizeof(uint32);
-	GPB_TRY(gpb_pinned_reserve(device, &input->changed_host, words * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &input->memory,
 							   input->summary_offset +
 							   gpb_summary_words(covered) * sizeof(uint32)));
-	if (words > 0)
-		memcpy(input->changed_host.data, changed, words * sizeof(uint32));
-	GPB_TRY(copy_input(device, stream, input, 0, channel->visible_host.data, visible));
+	return copy_input(device, stream, input, 0, channel->visible_host.data, visible);
+}
+
+/* Let the input have the map's visibility bits, once they are there. */
+static GpbDeviceStatus
+input_of_map(GpbDevice *device, cudaStream_t stream, GpbDeviceMap *map, GpbInput *input,
+			 uint32 heap_blocks, size_t words)
+{
+	cudaError_t error;
+
+	input->map = map;
+	input->nexceptions = 0;
+	input->heap_blocks = heap_blocks < map->heap_blocks ? heap_blocks : map->heap_blocks;
+	input->visible_below = map->visible_below < input->heap_blocks ? map->visible_below :
+		input->heap_blocks;
+	input->changed_offset = 0;
+	GPB_TRY(gpb_buffer_reserve(device, &input->memory, words * sizeof(uint32)));
+	if (!map->setting)
+		return GPB_DEVICE_OK;
+	error = gpb_query(map->set);
+	if (error == cudaErrorNotReady)
+		return gpb_check(device, cudaStreamWaitEvent(stream, map->set, 0),
+						 "cudaStreamWaitEvent");
+	map->setting = false;
+	return gpb_check(device, error, "cudaEventQuery");
+}
+
+GpbDeviceStatus
+gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *channel,
+				 GpbInput *input, const GpbRangesSpec *spec, const uint32 *changed, uint32 nblocks)
+{
+	size_t		words = ((size_t) nblocks + 31) / 32;
+	size_t		size = words * sizeof(uint32);
+
+	input->changed_blocks = nblocks;
+	input->any_changed = changed != NULL && words > 0;
+	if (channel->map != NULL)
+		GPB_TRY(input_of_map(device, stream, channel->map, input, spec->heap_blocks, words));
+	else
+		GPB_TRY(input_of_channel(device, stream, channel, input, spec, words));
+	if (!input->any_changed)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_pinned_reserve(device, &input->changed_host, size));
+	memcpy(input->changed_host.data, changed, size);
 	return copy_input(device, stream, input, input->changed_offset, input->changed_host.data,
-					  words * sizeof(uint32));
+					  size);
 }
 
 void
 gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibility)
 {
+	const GpbDeviceMap *map = input->map;
 	const char *memory = (const char *) input->memory.data;
+	const char *visible = map != NULL ? (const char *) map->memory.data : memory;
 
-	job->changed = (const uint32 *) (memory + input->changed_offset);
+	job->changed = input->any_changed ? (const uint32 *) (memory + input->changed_offset) : NULL;
 	job->changed_blocks = input->changed_blocks;
-	visibility->bits = (const uint8 *) memory;
-	visibility->summary = (const uint32 *) (memory + input->summary_offset);
+	visibility->bits = (const uint8 *) visible;
+	visibility->summary = (const uint32 *) (visible + (map != NULL ? map->summary_offset :
+													  input->summary_offset));
+	visibility->summarized = map != NULL;
 	visibility->heap_blocks = input->heap_blocks;
 	visibility->visible_below = input->visible_below;
 	visibility->nexceptions = input->nexceptions;
@@ -124,4 +173,104 @@ gpb_input_free(GpbDevice *device, GpbInput *input)
 {
 	gpb_pinned_free(device, &input->changed_host);
 	gpb_buffer_free(device, &input->memory);
+}
+
+/* ---- maps ---- */
+
+GpbDeviceStatus
+gpb_cuda_map_create(GpbDevice *device, GpbDeviceMap **result)
+{
+	GpbDeviceMap *map;
+	GpbDeviceStatus status;
+
+	GPB_ENTER(device);
+	map = (GpbDeviceMap *) calloc(1, sizeof(GpbDeviceMap));
+	if (map == NULL)
+		return gpb_refuse(device, "out of memory");
+	status = gpb_check(device, cudaEventCreateWithFlags(&map->set, cudaEventDisableTiming),
+					   "cudaEventCreate");
+	if (status != GPB_DEVICE_OK)
+	{
+		free(map);
+		return status;
+	}
+	*result = map;
+	return GPB_DEVICE_OK;
+}
+
+/* Wait until the map's bits have been transferred. */
+static GpbDeviceStatus
+await_map(GpbDevice *device, GpbDeviceMap *map)
+{
+	if (map->setting)
+		GPB_TRY_CUDA(device, cudaEventSynchronize(map->set));
+	map->setting = false;
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
+submit_map(GpbDevice *device, cudaStream_t stream, GpbDeviceMap *map, uint64 n)
+{
+	GpbVisibilityBits visibility;
+
+	GPB_TRY_CUDA(device, cudaMemcpyAsync(map->memory.data, map->host.data, n,
+										 cudaMemcpyHostToDevice, stream));
+	memset(&visibility, 0, sizeof(visibility));
+	visibility.bits = (const uint8 *) map->memory.data;
+	visibility.summary = (const uint32 *) ((char *) map->memory.data + map->summary_offset);
+	visibility.heap_blocks = map->heap_blocks;
+	return gpb_summary_launch(device, stream, &visibility);
+}
+
+/*
+ * The last launches that read the map have ended, as the caller says; so the transfer is ordered
+ * with what comes later alone.
+ */
+GpbDeviceStatus
+gpb_cuda_map_set(GpbDevice *device, GpbDeviceMap *map, int number, const void *bits, uint64 n)
+{
+	GpbChannel *channel = &device->channel[number];
+	uint64		covered = n * GPB_HEAPBLOCKS_PER_BYTE;
+	GpbDeviceStatus status;
+
+	GPB_ENTER(device);
+	GPB_TRY(await_map(device, map));
+	map->heap_blocks = covered < 0xFFFFFFFF ? (uint32) covered : 0xFFFFFFFF;
+	map->summary_offset = (n + 15) & ~(size_t) 15;
+	GPB_TRY(gpb_pinned_reserve(device, &map->host, n));
+	GPB_TRY(gpb_buffer_reserve(device, &map->memory, map->summary_offset +
+							   gpb_summary_words(map->heap_blocks) * sizeof(uint32)));
+	if (n > 0)
+		memcpy(map->host.data, bits, n);
+	map->visible_below = count_visible_run((const uint8 *) map->host.data, map->heap_blocks);
+	if (n == 0)
+		return GPB_DEVICE_OK;
+	status = submit_map(device, channel->stream, map, n);
+	map->setting = true;
+	GPB_TRY(gpb_record(device, map->set, channel->stream));
+	return status;
+}
+
+void
+gpb_cuda_map_destroy(GpbDevice *device, GpbDeviceMap *map)
+{
+	int			i;
+
+	for (i = 0; i < device->nchannels; i++)
+	{
+		if (device->channel[i].map == map)
+			device->channel[i].map = NULL;
+	}
+	gpb_buffer_free(device, &map->memory);
+	gpb_pinned_free(device, &map->host);
+	(void) cudaEventDestroy(map->set);
+	free(map);
+}
+
+GpbDeviceStatus
+gpb_cuda_map_use(GpbDevice *device, int number, GpbDeviceMap *map)
+{
+	GPB_ENTER(device);
+	device->channel[number].map = map;
+	return GPB_DEVICE_OK;
 }

@@ -52,7 +52,7 @@ struct GpbLeafJob
 	uint64		epoch;
 	GpbSeparatorArray separators;
 	GpbImages	images;
-	const uint32 *changed;		/* a bit for each block */
+	const uint32 *changed;		/* a bit for each block; NULL: none is set */
 	uint32		changed_blocks;
 	uint8		key_width;
 	uint8		row_width;
@@ -66,6 +66,7 @@ struct GpbVisibilityBits
 {
 	const uint8 *bits;			/* as the visibility map has them */
 	const uint32 *summary;		/* a bit for each GPB_SUMMARY_BLOCKS heap blocks */
+	bool		summarized;		/* the summary is there; else prepare makes it */
 	uint32		heap_blocks;	/* that the bits cover */
 	uint32		visible_below;	/* all heap blocks below are all-visible */
 	uint32		nexceptions;

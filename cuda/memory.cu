@@ -199,13 +199,8 @@ gpb_reader_begin(GpbDevice *device, GpbChannel *channel)
 					 "cudaStreamWaitEvent");
 }
 
-/*
- * Record the event behind what was submitted to the stream so far.  If the event cannot be recorded
- * for want of memory, wait for the stream and return that status: work must not go on unseen after
- * its request has failed.
- */
-static GpbDeviceStatus
-record_or_wait(GpbDevice *device, cudaEvent_t event, cudaStream_t stream)
+GpbDeviceStatus
+gpb_record(GpbDevice *device, cudaEvent_t event, cudaStream_t stream)
 {
 	GpbDeviceStatus status = gpb_check(device, cudaEventRecord(event, stream),
 									   "cudaEventRecord");
@@ -219,7 +214,7 @@ GpbDeviceStatus
 gpb_reader_end(GpbDevice *device, GpbChannel *channel)
 {
 	channel->reading = true;
-	return record_or_wait(device, channel->read, channel->stream);
+	return gpb_record(device, channel->read, channel->stream);
 }
 
 GpbDeviceStatus
@@ -250,5 +245,5 @@ GpbDeviceStatus
 gpb_writer_end(GpbDevice *device)
 {
 	device->writing = true;
-	return record_or_wait(device, device->uploaded, device->stream);
+	return gpb_record(device, device->uploaded, device->stream);
 }

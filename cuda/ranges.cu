@@ -30,6 +30,8 @@ struct GpbRangesWork
 	GpbRangesSpec spec;
 	GpbRangesPlan plan;
 	bool		single;			/* one range, to be aggregated */
+	uint64		launch;			/* number of the launch on this channel */
+	uint32		polls;			/* since then, that asked no event */
 	GpbRange	range;			/* which it is */
 	void	   *answers_host;	/* where the caller wants the answers */
 	GpbInput	input;
@@ -225,6 +227,7 @@ make_ranges_job(const GpbRangesWork *work)
 	job.ranges = work->single ? NULL : work->ranges.data;
 	job.range = work->range;
 	job.total = is_total(work);
+	job.launch = work->launch;
 	job.counts = counts;
 	job.answers = job.total ? (int64 *) (counts + 1) : (int64 *) work->answers.data;
 	job.words = work->plan.format.words;
@@ -268,6 +271,9 @@ submit_request(GpbDevice *device, GpbChannel *channel)
 {
 	GpbRangesWork *work = channel->ranges;
 
+	work->launch++;
+	work->polls = 0;
+	counts_of(work)->launch = 0;
 	GPB_TRY(submit_kernels(device, channel));
 	if (gpb_count_answers(&work->spec) > 1)
 		GPB_TRY(submit_copy(device, channel, work->answers_host, work->answers.data,
@@ -418,6 +424,28 @@ gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	GPB_TRY(end_reading(device, channel, submit(device, channel, ranges, changed, nblocks)));
 	work->state = GPB_CHANNEL_LAUNCHED;
 	return GPB_DEVICE_OK;
+}
+
+/* ---- polling ---- */
+
+/* How many polls look at the counts alone before one asks the event all the same */
+#define GPB_QUICK_POLLS		64
+
+/*
+ * The counts come last, with the launch's number.  As long as memory has another number, what was
+ * launched has not ended, and a look at memory is much cheaper than a call of the driver.  The
+ * number alone says nothing about what else has been written: then the event is asked.  It is also
+ * asked now and then, since a launch that fails leaves no number.
+ */
+bool
+gpb_ranges_cannot_have_ended(GpbChannel *channel)
+{
+	GpbRangesWork *work = channel->ranges;
+
+	if (work == NULL || work->state != GPB_CHANNEL_LAUNCHED ||
+		*(const volatile uint64 *) &counts_of(work)->launch == work->launch)
+		return false;
+	return ++work->polls % GPB_QUICK_POLLS != 0;
 }
 
 /* ---- finishing ---- */

@@ -55,6 +55,7 @@ struct GpbRangesCounts
 	uint64		nunclean;
 	uint64		nentries;		/* of the list */
 	uint64		nitems;
+	uint64		launch;			/* number of the launch that counted */
 };
 
 struct GpbRangesJob : GpbLeafJob
@@ -69,6 +70,7 @@ struct GpbRangesJob : GpbLeafJob
 	bool		total;			/* one answer, over all ranges */
 	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
 								 * numbered.  Arrays of ranges, but answers, follow it. */
+	uint64		launch;			/* its number, see GpbRangesCounts */
 	GpbRangesCounts *counts;
 	int64	   *answers;
 	uint32		words;			/* of an answer */

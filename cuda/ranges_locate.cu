@@ -115,6 +115,13 @@ find_leaves(const GpbRangesJob *job)
 		note_leaves(job, end);
 }
 
+/* Make the summary of visibility bits that many requests read. */
+static __global__ void __launch_bounds__(GPB_PREPARE_THREADS)
+summarize(const __grid_constant__ GpbVisibilityBits visibility)
+{
+	gpb_summarize_visibility(&visibility, blockIdx.x * GPB_PREPARE_THREADS + threadIdx.x);
+}
+
 /* Block 0 begins what is counted, and finds a single range; the others make the summary. */
 static __global__ void __launch_bounds__(GPB_PREPARE_THREADS)
 prepare_ranges(const __grid_constant__ GpbRangesJob job,
@@ -132,6 +139,7 @@ prepare_ranges(const __grid_constant__ GpbRangesJob job,
 		job.counts->nunclean = 0;
 		job.counts->nentries = 0;
 		job.counts->nitems = 0;
+		job.counts->launch = job.launch;
 	}
 	if (job.total)
 		clear_answer(&format, job.answers);
@@ -280,12 +288,27 @@ gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJ
 						 GPB_LEAF_THREADS, lower_bounds, *job, base, most, lower);
 }
 
+/* Number of blocks of GPB_PREPARE_THREADS that make the summary of the visibility bits */
+static uint32
+summary_blocks(const GpbVisibilityBits *visibility)
+{
+	uint32		groups = gpb_summary_words(visibility->heap_blocks) * 32;
+
+	return (groups + GPB_PREPARE_THREADS - 1) / GPB_PREPARE_THREADS;
+}
+
+GpbDeviceStatus
+gpb_summary_launch(GpbDevice *device, cudaStream_t stream, const GpbVisibilityBits *visibility)
+{
+	return gpb_launch_on(device, stream, "summarize", summary_blocks(visibility),
+						 GPB_PREPARE_THREADS, summarize, *visibility);
+}
+
 GpbDeviceStatus
 gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 				   const GpbAnswerFormat *format)
 {
-	uint32		groups = gpb_summary_words(job->visibility.heap_blocks) * 32;
-	uint32		blocks = 1 + (groups + GPB_PREPARE_THREADS - 1) / GPB_PREPARE_THREADS;
+	uint32		blocks = 1 + (job->visibility.summarized ? 0 : summary_blocks(&job->visibility));
 
 	return gpb_launch_on(device, stream, "prepare_ranges", blocks, GPB_PREPARE_THREADS,
 						 prepare_ranges, *job, *format);

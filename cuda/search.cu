@@ -43,6 +43,7 @@ struct SearchRun
 	const GpbSearchSpec *spec;
 	const GpbTreeProfile *profile;
 	uint32		nblocks;		/* of the changed map */
+	bool		any_changed;	/* of these blocks */
 	uint32		turn;			/* chunks submitted so far */
 };
 
@@ -206,7 +207,7 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	job.epoch = run->spec->epoch;
 	job.separators = gpb_mirror_separators(run->mirror);
 	job.images = gpb_mirror_images(run->mirror);
-	job.changed = (const uint32 *) run->work->changed.data;
+	job.changed = run->any_changed ? (const uint32 *) run->work->changed.data : NULL;
 	job.changed_blocks = run->nblocks;
 	job.key_width = run->mirror->layout.key_width;
 	job.row_width = run->mirror->layout.row_width;
@@ -309,7 +310,8 @@ submit_changed(SearchRun *run, const uint32 *changed)
 	GpbSearchWork *work = run->work;
 	size_t		size = ((size_t) run->nblocks + 31) / 32 * sizeof(uint32);
 
-	if (size == 0)
+	run->any_changed = changed != NULL && size > 0;
+	if (!run->any_changed)
 		return GPB_DEVICE_OK;
 	GPB_TRY(gpb_pinned_reserve(run->device, &work->changed_host, size));
 	GPB_TRY(gpb_buffer_reserve(run->device, &work->changed, size));
@@ -431,6 +433,9 @@ gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 	cudaError_t error = cudaSuccess;
 
 	GPB_ENTER(device);
+	*ended = false;
+	if (gpb_ranges_cannot_have_ended(channel))
+		return GPB_DEVICE_OK;
 	if (channel->reading)
 		error = gpb_query(channel->read);
 	*ended = error != cudaErrorNotReady;

@@ -117,7 +117,7 @@ gpb_unchanged_image(const GpbLeafJob *job, uint32 block)
 	uint32		at = block % GPB_EXTENT_PAGES;
 
 	if (block >= job->changed_blocks || number >= job->images.nextents ||
-		((job->changed[block / 32] >> (block % 32)) & 1) != 0 ||
+		(job->changed != NULL && ((job->changed[block / 32] >> (block % 32)) & 1) != 0) ||
 		job->images.extent[number].page == NULL ||
 		job->images.extent[number].stamp[at] > job->epoch)
 		return NULL;

@@ -30,6 +30,7 @@ typedef enum GpbDeviceStatus
 
 typedef struct GpbDevice GpbDevice;
 typedef struct GpbDeviceMirror GpbDeviceMirror;
+typedef struct GpbDeviceMap GpbDeviceMap;
 
 typedef struct GpbDeviceInfo
 {
@@ -117,13 +118,32 @@ typedef struct GpbDeviceApi
 									   uint64 offset, const void *bits, uint64 n);
 
 	/*
+	 * Visibility bits apart from channels, which launches on any number of channels may read.  A
+	 * map is made without bits.  map_set gives it n bytes of bits in the place of those it has; no
+	 * launch that reads the map may be in flight then.  The transfer is ordered with the channel's
+	 * work, and launches on other channels that use the map wait for it.  The source may be reused
+	 * when the call returns.  A map that could not be set must be set anew before it is used.
+	 */
+	GpbDeviceStatus (*map_create) (GpbDevice *device, GpbDeviceMap **map);
+	GpbDeviceStatus (*map_set) (GpbDevice *device, GpbDeviceMap *map, int channel,
+								const void *bits, uint64 n);
+	/* Free the map.  No launch that reads it may be in flight. */
+	void		(*map_destroy) (GpbDevice *device, GpbDeviceMap *map);
+	/*
+	 * Let the channel's later launches of ranges read this map, or, if it is NULL, the channel's
+	 * own bits.
+	 */
+	GpbDeviceStatus (*map_use) (GpbDevice *device, int channel, GpbDeviceMap *map);
+
+	/*
 	 * Launch a request over the mirror.
 	 *
 	 * "ranges" has spec->n ranges in the form of the spec.  "changed" has one bit for each of
-	 * nblocks blocks, bit b % 32 of word b / 32 for block b.  A leaf is unclean (rule M4) if its
-	 * bit is set, if its block is at or beyond nblocks, if it has no image or one with a stamp
-	 * above spec->epoch, or if its high key is not the next separator.  Without an inner image each
-	 * range that is not empty is one unclean piece at GPB_NO_BLOCK.
+	 * nblocks blocks, bit b % 32 of word b / 32 for block b; it is NULL if none of these bits is
+	 * set, which spares the transfer.  A leaf is unclean (rule M4) if its bit is set, if its block
+	 * is at or beyond nblocks, if it has no image or one with a stamp above spec->epoch, or if its
+	 * high key is not the next separator.  Without an inner image each range that is not empty is
+	 * one unclean piece at GPB_NO_BLOCK.
 	 *
 	 * When finish returns, "answers" has gpb_count_answers(spec) answers, laid out as
 	 * gpb_answer_format() says, of those entries of clean leaves that are visible by the bits.
@@ -148,8 +168,8 @@ typedef struct GpbDeviceApi
 
 	/*
 	 * Launch a batch of searches in the mirror's inner image.  spec is copied; the arrays of its
-	 * pieces belong to the device until finish.  "changed" is as for ranges_launch; it is needed
-	 * only for positions, and may be NULL otherwise.  Fails if there is no inner image.  Stale
+	 * pieces belong to the device until finish.  "changed" is as for ranges_launch; it is read
+	 * only for positions.  Fails if there is no inner image.  Stale
 	 * separators are harmless (rule M7).
 	 */
 	GpbDeviceStatus (*search_launch) (GpbDevice *device, GpbDeviceMirror *mirror,

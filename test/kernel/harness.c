@@ -16,6 +16,7 @@ int			test_variant;
 bool		(*test_choose_variant) (GpbDevice *, int);
 void	   *test_library;
 bool		test_emulated;
+bool		test_maps;
 int			test_failures;
 
 void
@@ -41,6 +42,7 @@ test_open(TestDevice *device, const GpbDeviceApi *api, uint64 memory_limit)
 	const char *message = "";
 
 	device->api = api;
+	test_maps = memory_limit == 0;
 	if (api->open(0, memory_limit, TEST_CHANNELS, &device->device, &message) != GPB_DEVICE_OK)
 	{
 		printf("cannot open device \"%s\": %s\n", api->name, message);

@@ -27,6 +27,7 @@ extern TestDevice test_device;
 extern int	test_variant;		/* of the leaf kernels */
 extern bool (*test_choose_variant) (GpbDevice *, int);
 extern void *test_library;		/* the device's, for dlsym; NULL for the host */
+extern bool test_maps;			/* visibility bits may come in maps: memory is not scarce */
 extern bool test_emulated;		/* threads are fibers: large batches take too long */
 
 extern void test_open(TestDevice *device, const GpbDeviceApi *api, uint64 memory_limit);

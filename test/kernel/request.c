@@ -237,22 +237,90 @@ typedef struct Memory
 
 static Memory *in_flight[TEST_CHANNELS];
 
+/* ---- visibility bits ---- */
+
+/* A map that was given to a launch on the channel, and may still be read */
+typedef struct UsedMap
+{
+	struct UsedMap *older;
+	GpbDeviceMap *map;
+} UsedMap;
+
+static UsedMap *used_maps[TEST_CHANNELS];
+
+/* Send the bits to the channel, in two parts. */
+static void
+send_bits(int channel, const uint8 *bits, uint64 bytes)
+{
+	const GpbDeviceApi *api = test_device.api;
+	uint64		half = bytes / 2;
+
+	CHECK_OK(api->map_use(test_device.device, channel, NULL));
+	CHECK_OK(api->set_visibility(test_device.device, channel, 0, bits, half));
+	CHECK_OK(api->set_visibility(test_device.device, channel, half, bits + half, bytes - half));
+}
+
+/* Give the bits to the channel's next launch by a map.  Returns false if there is no memory. */
+static bool
+use_map(int channel, const uint8 *bits, uint64 bytes)
+{
+	const GpbDeviceApi *api = test_device.api;
+	UsedMap    *used = calloc(1, sizeof(UsedMap));
+
+	if (api->map_create(test_device.device, &used->map) != GPB_DEVICE_OK)
+	{
+		free(used);
+		return false;
+	}
+	used->older = used_maps[channel];
+	used_maps[channel] = used;
+	/* what the map had before, and the channel's own bits, are not to be seen */
+	if (test_once_in(2) &&
+		api->map_set(test_device.device, used->map, (channel + 1) % TEST_CHANNELS, bits,
+					 bytes / 3) != GPB_DEVICE_OK)
+		return false;
+	if (api->map_set(test_device.device, used->map, test_below(TEST_CHANNELS), bits, bytes) !=
+		GPB_DEVICE_OK)
+		return false;
+	CHECK_OK(api->map_use(test_device.device, channel, used->map));
+	return true;
+}
+
+/* Nothing that was launched on the channel is in flight any more. */
+static void
+free_maps(int channel)
+{
+	while (used_maps[channel] != NULL)
+	{
+		UsedMap    *used = used_maps[channel];
+
+		used_maps[channel] = used->older;
+		test_device.api->map_destroy(test_device.device, used->map);
+		free(used);
+	}
+}
+
+/* ---- launches ---- */
+
 GpbDeviceStatus
 test_launch_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec, const void *ranges,
 			   void *answers)
 {
 	const GpbDeviceApi *api = test_device.api;
 	uint64		bytes = ((uint64) mirror->heap_blocks + 3) / 4;
-	uint64		half = bytes / 2;
 	uint8	   *bits = malloc(bytes + 1);
 	uint32	   *changed = malloc((mirror->nblocks / 32 + 1) * sizeof(uint32));
+	bool		any_changed = false;
 	GpbRangesSpec copy = *spec;
 	GpbDeviceStatus status;
+	uint32		i;
 
 	memcpy(bits, mirror->visible, bytes);
 	memcpy(changed, mirror->changed, (mirror->nblocks + 31) / 32 * sizeof(uint32));
-	CHECK_OK(api->set_visibility(test_device.device, channel, 0, bits, half));
-	CHECK_OK(api->set_visibility(test_device.device, channel, half, bits + half, bytes - half));
+	for (i = 0; i < (mirror->nblocks + 31) / 32; i++)
+		any_changed = any_changed || changed[i] != 0;
+	if (!test_maps || spec->exceptions > 0 || test_once_in(2) || !use_map(channel, bits, bytes))
+		send_bits(channel, bits, bytes);
 	if (spec->exceptions > 0)
 	{
 		uint64		offset = gpb_exceptions_offset(spec->heap_blocks);
@@ -261,7 +329,7 @@ test_launch_at(TestMirror *mirror, int channel, const GpbRangesSpec *spec, const
 									 spec->exceptions * sizeof(uint64)));
 	}
 	status = api->ranges_launch(test_device.device, mirror->mirror, channel, &copy, ranges,
-								answers, changed, mirror->nblocks);
+								answers, any_changed ? changed : NULL, mirror->nblocks);
 	/* the call has copied all but the ranges */
 	memset(&copy, 0x77, sizeof(copy));
 	memset(changed, 0x77, (mirror->nblocks / 32 + 1) * sizeof(uint32));
@@ -303,6 +371,7 @@ give_memory(int channel, const GpbRangesSpec *spec, const void *ranges)
 static void
 take_memory(int channel)
 {
+	free_maps(channel);
 	while (in_flight[channel] != NULL)
 	{
 		Memory	   *memory = in_flight[channel];

@@ -273,6 +273,48 @@ host_set_visibility(GpbDevice *device, int channel, uint64 offset, const void *b
 }
 
 static GpbDeviceStatus
+host_map_create(GpbDevice *device, GpbDeviceMap **map)
+{
+	*map = gpb_host_alloc(device, sizeof(GpbDeviceMap));
+	return *map == NULL ? GPB_DEVICE_NO_MEMORY : GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
+host_map_set(GpbDevice *device, GpbDeviceMap *map, int channel, const void *bits, uint64 n)
+{
+	gpb_host_ranges_settle_map(device, map);
+	map->bits.used = 0;
+	if (gpb_host_reserve(device, &map->bits, n) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	if (n > 0)
+		memcpy(map->bits.data, bits, n);
+	map->bits.used = n;
+	return GPB_DEVICE_OK;
+}
+
+static void
+host_map_destroy(GpbDevice *device, GpbDeviceMap *map)
+{
+	int			i;
+
+	gpb_host_ranges_settle_map(device, map);
+	for (i = 0; i < device->nchannels; i++)
+	{
+		if (device->channels[i].map == map)
+			device->channels[i].map = NULL;
+	}
+	gpb_host_free(device, map->bits.data, map->bits.size);
+	gpb_host_free(device, map, sizeof(GpbDeviceMap));
+}
+
+static GpbDeviceStatus
+host_map_use(GpbDevice *device, int channel, GpbDeviceMap *map)
+{
+	device->channels[channel].map = map;
+	return GPB_DEVICE_OK;
+}
+
+static GpbDeviceStatus
 host_launch_ranges(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 				   const GpbRangesSpec *spec, const void *ranges, void *answers,
 				   const uint32 *changed, uint32 nblocks)
@@ -313,6 +355,10 @@ const GpbDeviceApi gpb_host_device = {
 	.upload_wait = host_upload_wait,
 	.set_inner = host_set_inner,
 	.set_visibility = host_set_visibility,
+	.map_create = host_map_create,
+	.map_set = host_map_set,
+	.map_destroy = host_map_destroy,
+	.map_use = host_map_use,
 	.ranges_launch = host_launch_ranges,
 	.ranges_finish = gpb_host_ranges_finish,
 	.fetch = gpb_host_ranges_fetch,

@@ -15,8 +15,14 @@
 
 #include "device/host/host_leaf.h"
 
+struct GpbDeviceMap
+{
+	GpbHostBuffer bits;			/* "used" is the number of bytes that were set */
+};
+
 typedef struct GpbHostChannel
 {
+	GpbDeviceMap *map;			/* what its ranges read; NULL: the channel's own bits */
 	GpbHostBuffer visibility;	/* bits; "used" is the number of bytes that were set */
 	struct GpbHostRanges *ranges;	/* of host_ranges.c; NULL until ranges are launched */
 	struct GpbHostSearch *search;	/* of host_search.c; NULL until searches are launched */
@@ -46,6 +52,9 @@ extern void gpb_host_ranges_abandon(GpbHostChannel *channel);
  */
 extern void gpb_host_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror,
 								   int channel);
+
+/* Complete the launched ranges that read the map, before it changes (rule M3). */
+extern void gpb_host_ranges_settle_map(GpbDevice *device, const GpbDeviceMap *map);
 
 /* Free all that the channel holds for ranges. */
 extern void gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel);

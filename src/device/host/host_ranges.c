@@ -278,6 +278,20 @@ gpb_host_ranges_settle(GpbDevice *device, const GpbDeviceMirror *mirror, int cha
 	}
 }
 
+void
+gpb_host_ranges_settle_map(GpbDevice *device, const GpbDeviceMap *map)
+{
+	int			i;
+
+	for (i = 0; i < device->nchannels; i++)
+	{
+		GpbHostChannel *c = &device->channels[i];
+
+		if (c->ranges != NULL && c->ranges->launched && c->ranges->map == map)
+			run(device, c, c->ranges, ~(uint64) 0);
+	}
+}
+
 bool
 gpb_host_ranges_poll(GpbDevice *device, int channel)
 {
@@ -313,28 +327,35 @@ prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nb
 	work->nblocks = nblocks;
 	if (gpb_host_reserve(device, &work->changed, bytes) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
-	if (bytes > 0)
+	if (bytes > 0 && changed != NULL)
 		memcpy(work->changed.data, changed, bytes);
+	else if (bytes > 0)
+		memset(work->changed.data, 0, bytes);
 	if (gpb_host_reserve(device, &work->formed, answers) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
 	work->formed.used = answers;
 	return GPB_DEVICE_OK;
 }
 
-/* Take the channel's visibility bits and exceptions as far as they were given. */
+/*
+ * Take the visibility bits of the channel's map, or its own bits and exceptions, as far as they were
+ * given.
+ */
 static void
 show_visibility(const GpbHostChannel *channel, const GpbRangesSpec *spec,
 				GpbHostVisibility *visibility)
 {
 	uint64		offset = gpb_exceptions_offset(spec->heap_blocks);
-	uint64		given = channel->visibility.used;
+	const GpbHostBuffer *bits = channel->map != NULL ? &channel->map->bits : &channel->visibility;
+	uint64		given = bits->used;
 
-	visibility->bits = (const uint8 *) channel->visibility.data;
+	visibility->bits = (const uint8 *) bits->data;
 	visibility->heap_blocks = (uint32) Min((uint64) spec->heap_blocks,
 										   given * GPB_HEAPBLOCKS_PER_BYTE);
 	visibility->nexceptions = 0;
 	visibility->exceptions = NULL;
-	if (spec->exceptions == 0 || offset + spec->exceptions * sizeof(uint64) > given)
+	if (channel->map != NULL || spec->exceptions == 0 ||
+		offset + spec->exceptions * sizeof(uint64) > given)
 		return;
 	visibility->nexceptions = spec->exceptions;
 	visibility->exceptions = (const uint64 *) (channel->visibility.data + offset);

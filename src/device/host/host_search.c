@@ -452,7 +452,10 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	{
 		if (gpb_host_reserve(device, &search->changed, bytes) != GPB_DEVICE_OK)
 			return GPB_DEVICE_NO_MEMORY;
-		memcpy(search->changed.data, changed, bytes);
+		if (changed != NULL)
+			memcpy(search->changed.data, changed, bytes);
+		else
+			memset(search->changed.data, 0, bytes);
 	}
 	if (sort && host_prepare_sort(device, search) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;

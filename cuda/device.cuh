@@ -41,13 +41,17 @@ struct GpbPinned
 	size_t		size;
 };
 
-/* Visibility bits that launches on several channels read, and behind them their summary */
+/*
+ * Visibility bits that launches on several channels read, with their exceptions, and behind them
+ * their summary
+ */
 struct GpbDeviceMap
 {
 	GpbPinned	host;			/* what is transferred from */
 	GpbBuffer	memory;
+	size_t		bytes;			/* of bits and exceptions */
 	size_t		summary_offset;
-	uint32		heap_blocks;	/* that the bits cover */
+	uint32		heap_blocks;	/* that the bits cover, at most */
 	uint32		visible_below;	/* see GpbVisibilityBits */
 	cudaEvent_t set;			/* bits and summary are in memory */
 	bool		setting;		/* "set" was not yet seen to have ended */

@@ -104,16 +104,19 @@ input_of_channel(GpbDevice *device, cudaStream_t stream, const GpbChannel *chann
 	return copy_input(device, stream, input, 0, channel->visible_host.data, visible);
 }
 
-/* Let the input have the map's visibility bits, once they are there. */
+/* Let the input have the map's visibility bits and exceptions, once they are there. */
 static GpbDeviceStatus
 input_of_map(GpbDevice *device, cudaStream_t stream, GpbDeviceMap *map, GpbInput *input,
-			 uint32 heap_blocks, size_t words)
+			 const GpbRangesSpec *spec, size_t words)
 {
 	cudaError_t error;
 
 	input->map = map;
-	input->nexceptions = 0;
-	input->heap_blocks = heap_blocks < map->heap_blocks ? heap_blocks : map->heap_blocks;
+	input->exceptions_offset = gpb_exceptions_offset(spec->heap_blocks);
+	input->nexceptions = input->exceptions_offset + spec->exceptions * sizeof(uint64) <=
+		map->bytes ? spec->exceptions : 0;
+	input->heap_blocks = spec->heap_blocks < map->heap_blocks ? spec->heap_blocks :
+		map->heap_blocks;
 	input->visible_below = map->visible_below < input->heap_blocks ? map->visible_below :
 		input->heap_blocks;
 	input->changed_offset = 0;
@@ -138,7 +141,7 @@ gpb_input_submit(GpbDevice *device, cudaStream_t stream, const GpbChannel *chann
 	input->changed_blocks = nblocks;
 	input->any_changed = changed != NULL && words > 0;
 	if (channel->map != NULL)
-		GPB_TRY(input_of_map(device, stream, channel->map, input, spec->heap_blocks, words));
+		GPB_TRY(input_of_map(device, stream, channel->map, input, spec, words));
 	else
 		GPB_TRY(input_of_channel(device, stream, channel, input, spec, words));
 	if (!input->any_changed)
@@ -165,7 +168,7 @@ gpb_input_show(const GpbInput *input, GpbLeafJob *job, GpbVisibilityBits *visibi
 	visibility->heap_blocks = input->heap_blocks;
 	visibility->visible_below = input->visible_below;
 	visibility->nexceptions = input->nexceptions;
-	visibility->exceptions = (const uint64 *) (memory + input->exceptions_offset);
+	visibility->exceptions = (const uint64 *) (visible + input->exceptions_offset);
 }
 
 void
@@ -236,6 +239,7 @@ gpb_cuda_map_set(GpbDevice *device, GpbDeviceMap *map, int number, const void *b
 	GPB_ENTER(device);
 	GPB_TRY(await_map(device, map));
 	map->heap_blocks = covered < 0xFFFFFFFF ? (uint32) covered : 0xFFFFFFFF;
+	map->bytes = n;
 	map->summary_offset = (n + 15) & ~(size_t) 15;
 	GPB_TRY(gpb_pinned_reserve(device, &map->host, n));
 	GPB_TRY(gpb_buffer_reserve(device, &map->memory, map->summary_offset +

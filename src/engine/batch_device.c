@@ -53,10 +53,10 @@ int			gpb_chunk_most = 1 << 17;
 #define GPB_CHUNK_STAGING	((Size) 8 * 1024 * 1024)
 
 /*
- * The least staging of a request, so that the visibility map and records take few trips to the
- * service
+ * The least staging of a request, so that records take few trips to the service, and that many
+ * requests find staging at once
  */
-#define GPB_LEAST_STAGING	((Size) 1024 * 1024)
+#define GPB_LEAST_STAGING	((Size) 256 * 1024)
 
 #define GPB_IN_FLIGHT		2
 

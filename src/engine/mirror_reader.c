@@ -40,30 +40,127 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
 
 /* ---- visible blocks ---- */
 
+/*
+ * Bits are shared where they, with the exceptions, are no more than so many bytes; those of larger
+ * tables are sent, a part at a time.
+ */
+#define GPB_SHARED_BITS		((Size) 4 * 1024 * 1024)
+
+/* The bits that this backend made last: its memory is kept, since each request needs about as much. */
+static char *made_bits = NULL;
+static Size made_room = 0;
+
+static Size
+bits_size(uint32 heap_blocks)
+{
+	return ((Size) heap_blocks + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE;
+}
+
+/* Get memory for bits; "kept" bytes of what is there stay. */
+static void
+reserve_bits(Size size, Size kept)
+{
+	char	   *larger;
+
+	if (size <= made_room)
+		return;
+	larger = MemoryContextAlloc(TopMemoryContext, size + size / 4);
+	if (kept > 0)
+		memcpy(larger, made_bits, kept);
+	if (made_bits != NULL)
+		pfree(made_bits);
+	made_bits = larger;
+	made_room = size + size / 4;
+}
+
+/* Make all bits, with the exceptions behind them.  Returns the size in bytes. */
+static Size
+make_bits(GpbVisibleBlocks *visible)
+{
+	Size		size = bits_size(visible->heap_blocks);
+	Size		offset = gpb_exceptions_offset(visible->heap_blocks);
+	uint64		first;
+
+	reserve_bits(size, 0);
+	for (first = 0; first < visible->heap_blocks; first += GPB_VM_PAGE_BLOCKS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpb_visible_blocks_fill(visible, (BlockNumber) first,
+								(uint32) Min(GPB_VM_PAGE_BLOCKS, visible->heap_blocks - first),
+								(uint8 *) made_bits + first / GPB_HEAPBLOCKS_PER_BYTE);
+	}
+	if (visible->nexceptions == 0)
+		return size;
+	reserve_bits(offset + visible->nexceptions * sizeof(uint64), size);
+	memset(made_bits + size, 0, offset - size);
+	memcpy(made_bits + offset, gpb_visible_blocks_exceptions(visible),
+		   visible->nexceptions * sizeof(uint64));
+	return offset + visible->nexceptions * sizeof(uint64);
+}
+
+/*
+ * Let the request have the bits just made: the current ones, which others use, if they are the same,
+ * else new ones.  What was found out for this snapshot is in the bits, so bits that are equal are
+ * right for it whoever made them, and whenever: it was found out just now (rules M5 and M11).
+ * Returns false if they cannot be shared.
+ */
+static bool
+share_bits(GpbRequest *request, Size size)
+{
+	const char *current = gpb_request_current_bits(request, size);
+	char	   *bits;
+
+	if (current != NULL && memcmp(current, made_bits, size) == 0)
+		return true;
+	bits = gpb_request_new_bits(request, size);
+	if (bits == NULL)
+		return false;
+	memcpy(bits, made_bits, size);
+	gpb_request_publish_bits(request);
+	return true;
+}
+
+/* Make the bits a part at a time, and send them for this request alone. */
+static bool
+send_in_parts(GpbRequest *request, GpbVisibleBlocks *visible)
+{
+	uint32		most = GPB_VM_BATCH * GPB_VM_PAGE_BLOCKS;
+	uint64		first;
+	bool		sent = true;
+
+	reserve_bits(bits_size(Min(most, visible->heap_blocks)), 0);
+	for (first = 0; first < visible->heap_blocks && sent; first += most)
+	{
+		uint32		n = (uint32) Min(most, visible->heap_blocks - first);
+
+		CHECK_FOR_INTERRUPTS();
+		gpb_visible_blocks_fill(visible, (BlockNumber) first, n, (uint8 *) made_bits);
+		sent = gpb_request_visibility(request, first / GPB_HEAPBLOCKS_PER_BYTE, made_bits,
+									  bits_size(n));
+	}
+	if (sent && visible->nexceptions > 0)
+		sent = gpb_request_visibility(request, gpb_exceptions_offset(visible->heap_blocks),
+									  gpb_visible_blocks_exceptions(visible),
+									  (uint64) visible->nexceptions * sizeof(uint64));
+	return sent;
+}
+
 /* No pin is held while the service is waited for (rule M9). */
 bool
 gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible)
 {
-	uint32		most = GPB_VM_BATCH * GPB_VM_PAGE_BLOCKS;
-	uint8	   *bits = palloc((Size) Min(most, visible->heap_blocks) / GPB_HEAPBLOCKS_PER_BYTE + 1);
-	uint64		first;
-	bool		shipped = true;
+	bool		given = true;
 
 	pg_memory_barrier();
-	for (first = 0; first < visible->heap_blocks && shipped; first += most)
+	if (bits_size(visible->heap_blocks) > GPB_SHARED_BITS)
+		given = send_in_parts(request, visible);
+	else if (visible->heap_blocks > 0)
 	{
-		uint32		n = (uint32) Min(most, visible->heap_blocks - first);
+		Size		size = make_bits(visible);
 
-		gpb_visible_blocks_fill(visible, (BlockNumber) first, n, bits);
-		shipped = gpb_request_visibility(request, first / GPB_HEAPBLOCKS_PER_BYTE, bits,
-										 ((uint64) n + GPB_HEAPBLOCKS_PER_BYTE - 1) /
-										 GPB_HEAPBLOCKS_PER_BYTE);
+		if (size > GPB_SHARED_BITS || !share_bits(request, size))
+			given = gpb_request_visibility(request, 0, made_bits, size);
 	}
-	pfree(bits);
-	if (shipped && visible->nexceptions > 0)
-		shipped = gpb_request_visibility(request, gpb_exceptions_offset(visible->heap_blocks),
-										 gpb_visible_blocks_exceptions(visible),
-										 (uint64) visible->nexceptions * sizeof(uint64));
 	pg_memory_barrier();
-	return shipped;
+	return given;
 }

@@ -27,9 +27,10 @@ extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirro
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
 
 /*
- * Make the bits of all visible blocks and send them for the request's ranges, with their
- * exceptions.  *visible was begun after the epoch was read.  Blocks at or beyond its heap_blocks
- * count as not all-visible.  Returns false if the mirror was lost.
+ * Make the bits of all visible blocks, and let the request's ranges be answered by them and their
+ * exceptions: by equal bits that are shared with other requests, else by bits that are sent.
+ * *visible was begun after the epoch was read.  Blocks at or beyond its heap_blocks count as not
+ * all-visible.  Returns false if the mirror was lost.
  */
 extern bool gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible);
 

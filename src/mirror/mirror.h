@@ -29,6 +29,8 @@ extern void gpb_mirror_register_workers(void);
 
 /* ---- for the executor ---- */
 
+#define GPB_MIRRORS			64	/* registry slots */
+
 /* One backend's hold on a mirror; valid for one query execution. */
 typedef struct GpbMirrorRef
 {
@@ -190,9 +192,21 @@ extern Size gpb_search_arrange(const GpbRequestSearch *search, int key_width, ch
 extern uint32 gpb_search_capacity(const GpbRequestSearch *search, int key_width, Size bytes);
 
 /*
- * Send bytes of the visibility map for ranges (rule M5: read after the epoch), of any length, in
- * pieces of the size of staging.  They go through staging and overwrite it, so this comes before
- * the ranges are put there.
+ * The visibility bits of ranges, which the backend reads after the epoch (rule M5), n bytes in all.
+ * It takes the current bits, those of a map image that other requests use, and compares them with
+ * what it reads.  If all are equal, the ranges are answered by them.  Else it takes memory for new
+ * bits, fills that with what it reads, and publishes it: then the ranges are answered by those, and
+ * they become the current ones.  Either may be NULL: then the bits are sent, see below.  Nothing is
+ * to be given back, whatever happens; the bits taken last are the request's until it ends.
+ */
+extern const char *gpb_request_current_bits(GpbRequest *request, uint64 n);
+extern char *gpb_request_new_bits(GpbRequest *request, uint64 n);
+extern void gpb_request_publish_bits(GpbRequest *request);
+
+/*
+ * Send bytes of the visibility map for ranges, of any length, in pieces of the size of staging.
+ * They go through staging and overwrite it, so this comes before the ranges are put there.  The
+ * ranges are then answered by these bits, and no others.
  */
 extern bool gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uint64 n);
 

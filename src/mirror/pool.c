@@ -5,7 +5,8 @@
  *
  * The pool is part of the region that the service registers with its device.  A query slot has one
  * run of adjoining units or none, and the run goes when the slot is freed, by whoever
- * frees it (slots.c); so no unit is lost with a backend or a service.
+ * frees it (slots.c); so no unit is lost with a backend or a service.  Map images have runs too,
+ * which go with their last user (map_image.c).
  *
  * The pool lock is taken for a scan of the map and no longer.  It comes after all other locks, and
  * nothing is taken after it.
@@ -31,8 +32,8 @@ typedef struct GpbPool
 static GpbPool *pool = NULL;
 static char *pool_memory = NULL;
 
-static uint32
-pool_units(void)
+uint32
+gpb_pool_units(void)
 {
 	return (uint32) ((Size) gpb_batch_memory * 1024 / GPB_POOL_UNIT);
 }
@@ -41,14 +42,14 @@ pool_units(void)
 Size
 gpb_pool_size(void)
 {
-	return mul_size(pool_units(), GPB_POOL_UNIT);
+	return mul_size(gpb_pool_units(), GPB_POOL_UNIT);
 }
 
 /* Bytes of the map of the units. */
 Size
 gpb_pool_shmem_size(void)
 {
-	return MAXALIGN(add_size(offsetof(GpbPool, taken), pool_units() * sizeof(bool)));
+	return MAXALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
 }
 
 void
@@ -62,7 +63,7 @@ gpb_pool_init_shmem(LWLock *lock)
 	memset(pool, 0, gpb_pool_shmem_size());
 	pool->lock = lock;
 	ConditionVariableInit(&pool->freed_cv);
-	pool->nunits = pool_units();
+	pool->nunits = gpb_pool_units();
 	pool->nfree = pool->nunits;
 }
 
@@ -108,6 +109,22 @@ pool_find_run(uint32 wanted, uint32 *first)
 	return best;
 }
 
+/* Are units [first, first + n) there and free? */
+static bool
+run_is_free(uint32 first, uint32 n)
+{
+	uint32		i;
+
+	if (first + n > pool->nunits)
+		return false;
+	for (i = first; i < first + n; i++)
+	{
+		if (pool->taken[i])
+			return false;
+	}
+	return true;
+}
+
 /*
  * Give the slot units for that many bytes, or fewer, so that half of what is free stays free for
  * others.  Returns false if none is free.  The slot is the caller's and has no units.
@@ -122,7 +139,11 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	Assert(slot->nunits == 0);
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
 	wanted = (uint32) Min(asked, (Size) Max(pool->nfree / 2, 1));
-	n = pool_find_run(wanted, &slot->first_unit);
+	/* What the slot had before is likely to be free, and found at once. */
+	if (run_is_free(slot->first_unit, wanted))
+		n = wanted;
+	else
+		n = pool_find_run(wanted, &slot->first_unit);
 	memset(&pool->taken[slot->first_unit], true, n);
 	pool->nfree -= n;
 	slot->nunits = n;
@@ -130,16 +151,63 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	return n > 0;
 }
 
+static void
+give_back(uint32 first, uint32 n)
+{
+	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
+	memset(&pool->taken[first], false, n);
+	pool->nfree += n;
+	LWLockRelease(pool->lock);
+	ConditionVariableBroadcast(&pool->freed_cv);
+}
+
 /* Take the slot's units away.  Nobody may read or write them any more. */
 void
 gpb_pool_give_back(GpbRequestSlot *slot)
 {
-	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
-	memset(&pool->taken[slot->first_unit], false, slot->nunits);
-	pool->nfree += slot->nunits;
+	uint32		n = slot->nunits;
+
 	slot->nunits = 0;
+	give_back(slot->first_unit, n);
+}
+
+/* ---- runs of a size ---- */
+
+/*
+ * Take exactly nunits adjoining units, and leave at least as many free for slots.  Returns false,
+ * with an empty run, if they cannot be had.
+ */
+bool
+gpb_pool_take_run(GpbPoolRun *run, uint32 nunits)
+{
+	bool		taken;
+
+	run->nunits = 0;
+	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
+	taken = nunits <= pool->nfree / 2 && pool_find_run(nunits, &run->first) >= nunits;
+	if (taken)
+	{
+		memset(&pool->taken[run->first], true, nunits);
+		pool->nfree -= nunits;
+		run->nunits = nunits;
+	}
 	LWLockRelease(pool->lock);
-	ConditionVariableBroadcast(&pool->freed_cv);
+	return taken;
+}
+
+void
+gpb_pool_give_back_run(GpbPoolRun *run)
+{
+	uint32		n = run->nunits;
+
+	run->nunits = 0;
+	give_back(run->first, n);
+}
+
+char *
+gpb_pool_run_memory(const GpbPoolRun *run)
+{
+	return pool_memory + run->first * GPB_POOL_UNIT;
 }
 
 void

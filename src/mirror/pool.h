@@ -17,6 +17,15 @@
 
 #define GPB_POOL_UNIT	((Size) 64 * 1024)
 
+/* A run of adjoining units that somebody has */
+typedef struct GpbPoolRun
+{
+	uint32		first;
+	uint32		nunits;			/* 0: none */
+} GpbPoolRun;
+
+/* How many units the pool has in all. */
+extern uint32 gpb_pool_units(void);
 extern Size gpb_pool_size(void);
 extern Size gpb_pool_shmem_size(void);
 extern void gpb_pool_init_shmem(LWLock *lock);
@@ -27,6 +36,10 @@ extern bool gpb_pool_take(GpbRequestSlot *slot, Size bytes);
 extern void gpb_pool_give_back(GpbRequestSlot *slot);
 /* Where the slot's units lie. */
 extern char *gpb_pool_staging(const GpbRequestSlot *slot);
+/* Take exactly so many units, or none; give them back; where they lie. */
+extern bool gpb_pool_take_run(GpbPoolRun *run, uint32 nunits);
+extern void gpb_pool_give_back_run(GpbPoolRun *run);
+extern char *gpb_pool_run_memory(const GpbPoolRun *run);
 /* Broadcast whenever units are given back. */
 extern ConditionVariable *gpb_pool_freed_cv(void);
 /* How many units there are, and how many nobody has. */

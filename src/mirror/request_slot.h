@@ -51,6 +51,7 @@ typedef struct GpbRequestSlot
 {
 	pg_atomic_uint32 state;		/* GpbSlotState */
 	uint32		pgprocno;		/* whom to wake */
+	pg_atomic_uint32 sleeps;	/* 1: the backend is to be woken; 0: it looks by itself */
 	uint64		generation;		/* of the claim */
 	uint64		incarnation;	/* service that the request is meant for */
 
@@ -70,6 +71,12 @@ typedef struct GpbRequestSlot
 	/* query slot: its units; changed under the pool lock alone */
 	uint32		first_unit;
 	uint32		nunits;			/* 0: none */
+
+	/*
+	 * The map image that the slot refers to, whose bits its ranges are answered by: entry + 1; 0:
+	 * none, and the bits are those that were sent (map_image.c).
+	 */
+	uint32		image;
 
 	instr_time	submitted;
 

@@ -35,9 +35,11 @@ gpb_service_state_init_shmem(LWLock *lock)
 		pg_atomic_init_u64(&service->incarnation, 0);
 		pg_atomic_init_u64(&service->available, 0);
 		pg_atomic_init_u32(&service->pgprocno, 0);
+		pg_atomic_init_u64(&service->memory_limit, 0);
 		pg_atomic_init_u64(&service->hung_at, 0);
 		pg_atomic_init_u64(&service->heartbeats, 1);
 		pg_atomic_init_u32(&service->discards, 0);
+		pg_atomic_init_u32(&service->lookers, 0);
 		strlcpy(service->device_kind, "none", sizeof(service->device_kind));
 		strlcpy(service->status, "starting", sizeof(service->status));
 	}
@@ -69,6 +71,7 @@ gpb_publish_device(const char *kind, const char *status, const GpbDeviceInfo *in
 		gpb_service->device = *info;
 	else
 		memset(&gpb_service->device, 0, sizeof(gpb_service->device));
+	pg_atomic_write_u64(&gpb_service->memory_limit, gpb_service->device.memory_limit);
 	strlcpy(gpb_service->device_kind, kind, sizeof(gpb_service->device_kind));
 	strlcpy(gpb_service->status, status, sizeof(gpb_service->status));
 	LWLockRelease(gpb_service->lock);
@@ -77,12 +80,7 @@ gpb_publish_device(const char *kind, const char *status, const GpbDeviceInfo *in
 uint64
 gpb_device_memory_limit(void)
 {
-	uint64		limit;
-
-	LWLockAcquire(gpb_service->lock, LW_SHARED);
-	limit = gpb_service->device.memory_limit;
-	LWLockRelease(gpb_service->lock);
-	return limit;
+	return pg_atomic_read_u64(&gpb_service->memory_limit);
 }
 
 /* The result is valid until the next call. */

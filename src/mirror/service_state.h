@@ -26,6 +26,7 @@ typedef struct GpbServiceState
 	pg_atomic_uint64 incarnation;
 	pg_atomic_uint64 available;
 	pg_atomic_uint32 pgprocno;	/* plus 1; 0: no service process */
+	pg_atomic_uint64 memory_limit;	/* of the device, in bytes; 0: not known */
 	pg_atomic_uint64 hung_at;	/* heartbeats when it was last found hanging; 0: never */
 
 	/* under the lock */
@@ -36,6 +37,7 @@ typedef struct GpbServiceState
 	/* what the service writes often lies apart from what backends read often */
 	pg_atomic_uint64 heartbeats;	/* signs of life (heartbeat.c) */
 	pg_atomic_uint32 discards;	/* counts the reasons to look for mirrors to free */
+	pg_atomic_uint32 lookers;	/* backends that look for answers without sleeping */
 } GpbServiceState;
 
 extern GpbServiceState *gpb_service;	/* NULL until shared memory is there */

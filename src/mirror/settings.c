@@ -15,6 +15,7 @@
 #include "utils/guc.h"
 #include "utils/plancache.h"
 
+#include "hold.h"
 #include "mirror/mirror.h"
 
 bool		gpb_enabled = true;
@@ -24,6 +25,7 @@ int			gpb_cuda_device = 0;
 int			gpb_memory_limit = 0;
 int			gpb_refresh_slots = 4;
 int			gpb_staging_size = 2048;
+int			gpb_device_maps = GPB_DEVICE_MAPS;
 int			gpb_batch_slots = 64;
 int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
@@ -87,6 +89,8 @@ gpb_mirror_define_settings(void)
 {
 #ifdef GPB_HOLD_POINTS
 	define_segment_blocks();
+	gpb_hold_number("gpubtree.device_maps", "Copies of map images on the device, at most.",
+					&gpb_device_maps);
 #endif
 	DefineCustomBoolVariable("gpubtree.enabled",
 							 "Enables whatever queries can do with gpubtree indexes beyond ordinary index scans.",

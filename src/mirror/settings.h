@@ -32,6 +32,13 @@ extern bool gpb_background_refresh;
 extern int	gpb_background_refresh_rate;	/* pages a second */
 
 /*
+ * Most copies of map images on the device (service_bits.c); launches in flight that read different
+ * images each keep one busy.  It is a variable for the sake of tests (hold.h).
+ */
+#define GPB_DEVICE_MAPS		32
+extern int	gpb_device_maps;
+
+/*
  * Blocks that one segment of the changed map covers, and to a multiple of which each index's share
  * of gpubtree.max_mirrored_blocks is rounded up.  Where hold points are compiled in, tests whose
  * indexes are small set gpubtree.segment_blocks to have several segments for each.

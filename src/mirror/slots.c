@@ -16,14 +16,17 @@
  * postmaster has reaped that process, and with it the transfers of its device.
  *
  * A query slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
- * units, and nobody else does.  So units have the slot's life cycle and no other.
+ * units, and nobody else does.  So units have the slot's life cycle and no other.  The slot's
+ * reference to a map image (map_image.c) goes in the same way.
  *
  *-------------------------------------------------------------------------
  */
 #include "mirror/slots.h"
 
+#include "miscadmin.h"
 #include "storage/shmem.h"
 
+#include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
@@ -45,6 +48,7 @@ typedef struct GpbSlotArray
 
 static GpbSlotArray classes[GPB_SLOT_CLASSES];
 static char *region = NULL;
+static char *joined_staging = NULL;
 static Size region_size = 0;
 static ConditionVariable *freed_cv = NULL;	/* by class; in shared memory */
 
@@ -62,7 +66,7 @@ slots_measure(void)
 	classes[GPB_QUERY_SLOT].count = gpb_batch_slots;
 	classes[GPB_QUERY_SLOT].staging_size = 0;
 
-	region_size = gpb_pool_size();
+	region_size = add_size(gpb_pool_size(), GPB_JOINED_BUFFERS * GPB_JOINED_STAGING);
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 		region_size = add_size(region_size,
 							   mul_size(classes[class].count,
@@ -84,6 +88,7 @@ slot_init(GpbRequestSlot *slot)
 {
 	memset(slot, 0, sizeof(*slot));
 	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
+	pg_atomic_init_u32(&slot->sleeps, 0);
 }
 
 /* Lay out the region: staging and pool come first, which keeps them aligned to pages. */
@@ -107,6 +112,8 @@ gpb_slots_init_shmem(void)
 	}
 	gpb_pool_set_memory(p);
 	p += gpb_pool_size();
+	joined_staging = p;
+	p += GPB_JOINED_BUFFERS * GPB_JOINED_STAGING;
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
 		classes[class].slots = (GpbRequestSlot *) p;
@@ -153,6 +160,12 @@ gpb_slot_staging_size(GpbSlotClass class)
 	return classes[class].staging_size;
 }
 
+char *
+gpb_joined_staging(int buffer)
+{
+	return joined_staging + buffer * GPB_JOINED_STAGING;
+}
+
 ConditionVariable *
 gpb_slot_freed_cv(GpbSlotClass class)
 {
@@ -169,10 +182,15 @@ slot_change(GpbRequestSlot *slot, GpbSlotState from, GpbSlotState to)
 	return pg_atomic_compare_exchange_u32(&slot->state, &expected, to);
 }
 
-/* Free a slot, with its units.  Called by whoever the slot belongs to; no LWLock held. */
+/*
+ * Free a slot, with its units and its map image.  Called by whoever the slot belongs to; no LWLock
+ * held.
+ */
 void
 gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
 {
+	if (slot->image != 0)
+		gpb_map_image_leave(slot);
 	if (slot->nunits > 0)
 		gpb_pool_give_back(slot);
 	pg_memory_barrier();
@@ -186,16 +204,22 @@ gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
 GpbRequestSlot *
 gpb_slot_try_claim(GpbSlotClass class, int *number)
 {
+	static int	last[GPB_SLOT_CLASSES] = {-1, -1};
+	int			count = classes[class].count;
 	int			i;
 
-	for (i = 0; i < classes[class].count; i++)
+	/* What this backend had last is likely to be free, and its neighbours to be others'. */
+	if (last[class] < 0)
+		last[class] = MyProcPid % count;
+	for (i = 0; i < count; i++)
 	{
-		GpbRequestSlot *slot = gpb_slot_at(class, i);
+		int			n = (last[class] + i) % count;
+		GpbRequestSlot *slot = gpb_slot_at(class, n);
 
 		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE &&
 			slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
 		{
-			*number = i;
+			last[class] = *number = n;
 			return slot;
 		}
 	}
@@ -240,10 +264,14 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 	INSTR_TIME_SET_CURRENT(slot->answered);
 	slot->ok = ok;
 	slot->answered_generation = slot->generation;
-	if (slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
-		gpb_wake_process(pgprocno);
-	else
+	/*
+	 * Who sleeps has said so before looking at the state for the last time; the exchange is a full
+	 * barrier.
+	 */
+	if (!slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
 		gpb_slot_free(class, slot);
+	else if (pg_atomic_read_u32(&slot->sleeps) != 0)
+		gpb_wake_process(pgprocno);
 }
 
 /*

@@ -46,6 +46,14 @@ extern void gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot);
 extern void gpb_slots_reclaim(void);
 extern void gpb_slots_wake_all(void);
 
+/* ---- the service's own staging ---- */
+
+/* Joined launches of ranges that may be in flight, and the staging of each */
+#define GPB_JOINED_BUFFERS	4
+#define GPB_JOINED_STAGING	((Size) 64 * 1024)
+
+extern char *gpb_joined_staging(int buffer);
+
 /* ---- uploads ---- */
 
 /* Staging of a refresh slot: block numbers in the first page, then the pages. */

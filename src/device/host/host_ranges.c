@@ -338,7 +338,7 @@ prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nb
 }
 
 /*
- * Take the visibility bits of the channel's map, or its own bits and exceptions, as far as they were
+ * Take the visibility bits and exceptions of the channel's map, or its own, as far as they were
  * given.
  */
 static void
@@ -354,11 +354,10 @@ show_visibility(const GpbHostChannel *channel, const GpbRangesSpec *spec,
 										   given * GPB_HEAPBLOCKS_PER_BYTE);
 	visibility->nexceptions = 0;
 	visibility->exceptions = NULL;
-	if (channel->map != NULL || spec->exceptions == 0 ||
-		offset + spec->exceptions * sizeof(uint64) > given)
+	if (spec->exceptions == 0 || offset + spec->exceptions * sizeof(uint64) > given)
 		return;
 	visibility->nexceptions = spec->exceptions;
-	visibility->exceptions = (const uint64 *) (channel->visibility.data + offset);
+	visibility->exceptions = (const uint64 *) (bits->data + offset);
 }
 
 GpbDeviceStatus

@@ -10,6 +10,8 @@
  */
 #include "mirror/backend/request.h"
 
+#include <unistd.h>
+
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/latch.h"
@@ -26,10 +28,16 @@
 #include "mirror/statistics.h"
 
 /*
- * How long a backend looks for the answer before it sleeps.  A small request is answered within
- * this time, and to be put to sleep and woken costs both sides more.
+ * To be put to sleep and woken costs both sides system calls, more than a small request takes.  So
+ * a backend looks for the answer before it sleeps, about twice as long as its answers took lately,
+ * if they took no more than GPB_LOOK_WORTH_US.  No more backends look at a time than leave two
+ * processors to others, one of them the service's.
  */
-#define GPB_LOOK_US		30
+#define GPB_FIRST_LOOK_US	30
+#define GPB_LOOK_WORTH_US	200
+#define GPB_SHORT_LOOK_US	5
+
+static double usual_us = GPB_FIRST_LOOK_US; /* what this backend's answers took lately */
 
 /*
  * How long, in ms, a backend then sleeps before it asks for a heartbeat, for which the service must
@@ -89,6 +97,7 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 		return NULL;
 	}
 	slot->pgprocno = MyProc->pgprocno;
+	pg_atomic_write_u32(&slot->sleeps, 0);
 	slot->generation++;
 	slot->incarnation = incarnation;
 	request->class = class;
@@ -132,9 +141,20 @@ is_served(const GpbRequest *request)
 	return pg_atomic_read_u64(&gpb_service->available) == request->incarnation;
 }
 
-/* Look for the answer for a short while, without sleeping.  Is it there? */
+/* How many backends may look at a time */
+static uint32
+most_lookers(void)
+{
+	static long processors = 0;
+
+	if (processors == 0)
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	return processors > 3 ? (uint32) (processors - 2) : 1;
+}
+
+/* Look for the answer for so many microseconds.  Is it there? */
 static bool
-look_for_answer(const GpbRequest *request)
+look_for(const GpbRequest *request, double most_us)
 {
 	instr_time	start,
 				now;
@@ -142,15 +162,44 @@ look_for_answer(const GpbRequest *request)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE)
-			return true;
+		int			i;
+
+		for (i = 0; i < 16; i++)
+		{
+			if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE)
+				return true;
+			SPIN_DELAY();
+		}
 		if (InterruptPending)
 			break;
-		SPIN_DELAY();
 		INSTR_TIME_SET_CURRENT(now);
 		INSTR_TIME_SUBTRACT(now, start);
-	} while (INSTR_TIME_GET_MICROSEC(now) < GPB_LOOK_US);
+	} while (INSTR_TIME_GET_MICROSEC(now) < most_us);
 	return false;
+}
+
+/* Look for the answer for a short while, without sleeping, unless too many do.  Is it there? */
+static bool
+look_for_answer(const GpbRequest *request)
+{
+	bool		found = false;
+
+	/* Nothing is raised between the two changes of the count. */
+	if (pg_atomic_add_fetch_u32(&gpb_service->lookers, 1) <= most_lookers())
+		found = look_for(request, usual_us <= GPB_LOOK_WORTH_US ?
+						 2 * usual_us + GPB_FIRST_LOOK_US / 2 : GPB_SHORT_LOOK_US);
+	pg_atomic_fetch_sub_u32(&gpb_service->lookers, 1);
+	return found;
+}
+
+/* Learn from an answer how long answers take. */
+static void
+note_answer_time(const GpbRequestSlot *slot)
+{
+	instr_time	taken = slot->answered;
+
+	INSTR_TIME_SUBTRACT(taken, slot->submitted);
+	usual_us += (Min(INSTR_TIME_GET_MICROSEC(taken), 10 * GPB_LOOK_WORTH_US) - usual_us) / 8;
 }
 
 /*
@@ -158,7 +207,7 @@ look_for_answer(const GpbRequest *request)
  * is asked before the slot is looked at, so that an answer given at the last moment is found.
  */
 static bool
-sleep_for_answer(const GpbRequest *request)
+sleep_till_answer(const GpbRequest *request)
 {
 	GpbServiceWait wait;
 	bool		slept = false;
@@ -188,6 +237,20 @@ sleep_for_answer(const GpbRequest *request)
 	}
 }
 
+/* Sleep until the answer is there, and let the service know that it is to wake us. */
+static bool
+sleep_for_answer(const GpbRequest *request)
+{
+	bool		answered;
+
+	pg_atomic_write_u32(&request->slot->sleeps, 1);
+	pg_memory_barrier();
+	answered = sleep_till_answer(request);
+	if (answered)
+		pg_atomic_write_u32(&request->slot->sleeps, 0);
+	return answered;
+}
+
 /*
  * Wait for the answer.  Returns false if there is none to be used.  If the service went away or
  * hangs the request is lost for good: it stays pending, and gpb_request_end() abandons the slot.
@@ -206,6 +269,7 @@ gpb_request_wait(GpbRequest *request)
 		return false;
 	}
 	pg_memory_barrier();
+	note_answer_time(slot);
 	request->pending = false;
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_CLAIMED);
 	if (!slot->ok || slot->answered_generation != request->generation ||

@@ -16,6 +16,7 @@
 #include "hold.h"
 #include "mirror/backend/held.h"
 #include "mirror/heartbeat.h"
+#include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/service_state.h"
 
@@ -32,6 +33,8 @@ take_units(GpbRequest *request, Size bytes, bool wait)
 	bool		taken = gpb_pool_take(request->slot, bytes);
 	GpbServiceWait service;
 
+	if (!taken && gpb_map_images_drop())
+		taken = gpb_pool_take(request->slot, bytes);
 	if (taken || !wait)
 		return taken;
 	ConditionVariablePrepareToSleep(gpb_pool_freed_cv());
@@ -67,6 +70,28 @@ gpb_request_staging(const GpbRequest *request, Size *size)
 {
 	*size = request->staging_size;
 	return request->staging;
+}
+
+/* ---- visibility bits ---- */
+
+/* The slot is CLAIMED, so it is the backend's to write, and so is its reference to an image. */
+const char *
+gpb_request_current_bits(GpbRequest *request, uint64 n)
+{
+	return gpb_map_image_current(request->slot, request->ref.slot, n);
+}
+
+char *
+gpb_request_new_bits(GpbRequest *request, uint64 n)
+{
+	return gpb_map_image_make(request->slot, n);
+}
+
+void
+gpb_request_publish_bits(GpbRequest *request)
+{
+	GPB_HOLD("map-image-publish");
+	gpb_map_image_publish(request->slot, request->ref.slot);
 }
 
 /* ---- submit ---- */
@@ -119,6 +144,7 @@ gpb_request_visibility(GpbRequest *request, uint64 offset, const void *bits, uin
 	uint64		piece = request->staging_size;
 	uint64		done;
 
+	gpb_map_image_leave(slot);
 	for (done = 0; done < n; done += piece)
 	{
 		piece = Min(piece, n - done);

@@ -17,6 +17,7 @@
 #include "mirror/map/changed_map.h"
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
+#include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
@@ -137,7 +138,7 @@ gpb_batch_resources(GpbBatchResources *resources)
 			pg_atomic_read_u32(&gpb_slot_at(GPB_QUERY_SLOT, i)->state) == GPB_SLOT_FREE;
 	gpb_pool_status(&nunits, &nfree);
 	resources->memory = nunits * GPB_POOL_UNIT;
-	resources->free_memory = nfree * GPB_POOL_UNIT;
+	resources->free_memory = (nfree + gpb_map_images_idle_units()) * GPB_POOL_UNIT;
 }
 
 /* ---- counters ---- */

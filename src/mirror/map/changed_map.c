@@ -260,21 +260,63 @@ word_mask(uint32 nbits)
 	return nbits >= 32 ? 0xFFFFFFFF : ((uint32) 1 << nbits) - 1;
 }
 
-/* Is no block below nblocks changed or in flight? */
+/*
+ * Is a bit set among the first nblocks bits at "words"?  This is read for each query, so the words
+ * are loaded plainly, many at a time; the callers' barriers say when.
+ */
+static bool
+any_bit(const pg_atomic_uint32 *words, uint32 nblocks)
+{
+	const uint32 *word = (const uint32 *) words;
+	uint32		n = nblocks / 32;
+	uint32		any = 0;
+	uint32		i;
+
+	for (i = 0; i + 16 <= n && any == 0; i += 16)
+	{
+		uint64		four[8];
+
+		memcpy(four, word + i, sizeof(four));
+		any = ((four[0] | four[1]) | (four[2] | four[3]) |
+			   ((four[4] | four[5]) | (four[6] | four[7]))) != 0;
+	}
+	for (; i < n; i++)
+		any |= word[i];
+	if (nblocks % 32 != 0)
+		any |= word[n] & word_mask(nblocks % 32);
+	return any != 0;
+}
+
+/* Is a changed bit, or one in flight, set among the first nblocks blocks of the mirror? */
+static bool
+any_set(int slot, BlockNumber nblocks, bool in_flight)
+{
+	uint32		number;
+
+	for (number = 0; number < gpb_map_segments_for(nblocks); number++)
+	{
+		uint32		first = number * GPB_SEGMENT_BLOCKS;
+		GpbSegment *segment = map_segment(slot, number);
+
+		if (segment == NULL ||
+			any_bit(in_flight ? in_flight_word(segment, 0) : changed_word(segment, 0),
+					Min(nblocks - first, GPB_SEGMENT_BLOCKS)))
+			return true;
+	}
+	return false;
+}
+
+StaticAssertDecl(sizeof(pg_atomic_uint32) == sizeof(uint32), "words of the map are adjoining");
+
+/* Is no block below nblocks changed or in flight?  Changed is read first (rule M3). */
 bool
 gpb_map_is_clean(int slot, BlockNumber nblocks)
 {
-	uint32		any = 0;
-
-	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].nsegments) <
-		gpb_map_segments_for(nblocks))
-		return false;
-	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(changed_word(segment, w)));
-	if (any)
+	pg_memory_barrier();
+	if (any_set(slot, nblocks, false))
 		return false;
 	pg_memory_barrier();
-	GPB_FOR_EACH_WORD(slot, nblocks, any |= mask & pg_atomic_read_u32(in_flight_word(segment, w)));
-	return any == 0;
+	return !any_set(slot, nblocks, true);
 }
 
 /* Count the blocks below nblocks that are changed or in flight; for display. */
@@ -383,14 +425,21 @@ gpb_map_put(int slot, BlockNumber block)
 
 /*
  * Read the bits that make a leaf unclean at this moment: changed, full barrier, in-flight.  bits
- * has gpb_map_words(nblocks) words.
+ * has gpb_map_words(nblocks) words.  Returns false if none of the bits is set; then bits is not
+ * written.  The quick look comes first, since most launches find nothing.
  */
-void
+bool
 gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits)
 {
+	bool		any = any_set(slot, nblocks, false);
+
+	pg_memory_barrier();
+	GPB_HOLD_SERVICE("map-read");
+	if (!any && !any_set(slot, nblocks, true))
+		return false;
 	memset(bits, 0xFF, gpb_map_words(nblocks) * sizeof(uint32));
 	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] = pg_atomic_read_u32(changed_word(segment, w)));
 	pg_memory_barrier();
-	GPB_HOLD_SERVICE("map-read");
 	GPB_FOR_EACH_WORD(slot, nblocks, bits[i] |= pg_atomic_read_u32(in_flight_word(segment, w)));
+	return true;
 }

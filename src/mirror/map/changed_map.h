@@ -39,6 +39,6 @@ extern void gpb_map_put(int slot, BlockNumber block);
 extern uint64 gpb_map_count(int slot, BlockNumber nblocks);
 /* The same, but the count ends at "most". */
 extern int	gpb_map_count_upto(int slot, BlockNumber nblocks, int most);
-extern void gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
+extern bool gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
 
 #endif							/* GPB_CHANGED_MAP_H */

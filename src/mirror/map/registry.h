@@ -21,8 +21,6 @@
 #include "mirror/mark.h"
 #include "mirror/mirror.h"
 
-#define GPB_MIRRORS			64	/* registry slots */
-
 typedef enum GpbMirrorState
 {
 	GPB_MIRROR_FREE = 0,

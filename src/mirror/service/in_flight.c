@@ -70,11 +70,11 @@ gpb_spare_channel(void)
 /*
  * Read what rule M4 wants "read at launch": the changed map first (changed, barrier, in-flight),
  * then whether the mirror is still live.  If it is, it was live while the map was read, so every
- * writer up to then found its tag and left its mark.  Returns NULL if the mirror is not live.  The
- * map is valid until the next call.
+ * writer up to then found its tag and left its mark.  Returns false if the mirror is not live.
+ * *changed is NULL if no bit is set, else valid until the next call.
  */
-const uint32 *
-gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
+bool
+gpb_read_changed(const GpbRequestSlot *slot, const uint32 **changed, uint32 *nblocks)
 {
 	static uint32 *bits = NULL;
 	static uint32 bits_size = 0;
@@ -87,9 +87,9 @@ gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks)
 		bits_size = Max(gpb_map_words(*nblocks), 1);
 		bits = MemoryContextAllocHuge(TopMemoryContext, (Size) bits_size * sizeof(uint32));
 	}
-	gpb_map_read(slot->mirror, *nblocks, bits);
+	*changed = gpb_map_read(slot->mirror, *nblocks, bits) ? bits : NULL;
 	pg_memory_barrier();
-	return gpb_mirror_is_live(slot->mirror, slot->mirror_generation) ? bits : NULL;
+	return gpb_mirror_is_live(slot->mirror, slot->mirror_generation);
 }
 
 /* Does the slot ask for a range aggregate, which statistics count apart? */

@@ -16,6 +16,7 @@ typedef enum GpbLaunchKind
 {
 	GPB_NOTHING_LAUNCHED = 0,
 	GPB_RANGES_LAUNCHED,
+	GPB_JOINED_RANGES_LAUNCHED,
 	GPB_SEARCH_LAUNCHED
 } GpbLaunchKind;
 
@@ -38,10 +39,10 @@ extern bool gpb_channel_is_free(int channel);
 extern int	gpb_spare_channel(void);
 
 /*
- * The changed map of the request's mirror, read as rule M4 wants it; NULL if the mirror is not
- * live.
+ * Read the changed map of the request's mirror as rule M4 wants it, for a launch: *changed is NULL
+ * if no bit is set.  Returns false if the mirror is not live.
  */
-extern const uint32 *gpb_read_changed(const GpbRequestSlot *slot, uint32 *nblocks);
+extern bool gpb_read_changed(const GpbRequestSlot *slot, const uint32 **changed, uint32 *nblocks);
 
 /*
  * Note that a launch for n slots is in flight on a channel, until gpb_has_ended() says that it has

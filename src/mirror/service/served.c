@@ -15,6 +15,7 @@
 #include "mirror/map/eviction.h"
 #include "mirror/map/ownership.h"
 #include "mirror/map/refusals.h"
+#include "mirror/map_image.h"
 
 uint64		gpb_incarnation = 0;
 
@@ -55,6 +56,7 @@ gpb_reap_discarded(void)
 		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_DISCARDED)
 			continue;
 		destroy(&served_mirrors[i]);
+		gpb_map_image_forget(i);
 		if (!gpb_own_try(i))
 			continue;
 		LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);

@@ -34,8 +34,14 @@
 #include "mirror/service_state.h"
 #include "mirror/slots.h"
 
-/* How long the service looks for more work before it sleeps, in microseconds */
-#define GPB_SPIN_US		50
+/*
+ * The service looks for more work before it sleeps: four times as long as the time between two
+ * requests has been lately, if that is within these bounds, in microseconds.
+ */
+#define GPB_LEAST_SPIN_US	50
+#define GPB_MOST_SPIN_US	1000
+
+static double usual_gap_us = GPB_MOST_SPIN_US;
 
 static uint32 discards_seen = 0;
 
@@ -112,24 +118,45 @@ service_interrupts(void)
 	}
 }
 
-/* Serve while there is work, and a moment longer. */
+/* Learn from the time between the last work and this how soon work comes. */
+static void
+note_gap(double us)
+{
+	usual_gap_us += (Min(us, 2 * GPB_MOST_SPIN_US) - usual_gap_us) / 16;
+}
+
+/* How long to look for more work */
+static double
+spin_us(void)
+{
+	if (usual_gap_us * 4 > GPB_MOST_SPIN_US)
+		return GPB_LEAST_SPIN_US;
+	return Max(usual_gap_us * 4, GPB_LEAST_SPIN_US);
+}
+
+/* Serve while there is work, and a moment longer.  To be called when work was found. */
 static void
 serve_until_idle(void)
 {
-	instr_time	last,
-				now;
+	static instr_time last;		/* when there was work */
+	bool		worked = true;
+	bool		was_idle = true;
 
-	INSTR_TIME_SET_CURRENT(last);
-	for (;;)
+	for (;; worked = serve_round())
 	{
-		bool		worked = serve_round();
+		instr_time	now;
+		instr_time	gap;
 
 		INSTR_TIME_SET_CURRENT(now);
+		gap = now;
+		INSTR_TIME_SUBTRACT(gap, last);
+		if (worked && was_idle)
+			note_gap(INSTR_TIME_GET_MICROSEC(gap));
 		if (worked)
 			last = now;
-		INSTR_TIME_SUBTRACT(now, last);
-		if (INSTR_TIME_GET_MICROSEC(now) > GPB_SPIN_US)
+		else if (INSTR_TIME_GET_MICROSEC(gap) > spin_us())
 			return;
+		was_idle = !worked;
 		if (ShutdownRequestPending || ConfigReloadPending)
 			return;
 		SPIN_DELAY();

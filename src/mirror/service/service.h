@@ -10,6 +10,8 @@
  *	service_refresh.c	refreshes: pages and inner images
  *	inner.c				level 1 of an index, as the pages uploaded have it
  *	service_query.c		queries: launched, polled, completed, fetched
+ *	service_ranges.c	ranges: joined if few, else launched one by one
+ *	service_bits.c		the visibility bits that launches of ranges read
  *	service_search.c	searches: joined if small, cut into chunks if large
  *	in_flight.c			channels, launches in flight, answers
  *
@@ -30,6 +32,22 @@ extern bool gpb_serve_refreshes(void);
 
 extern void gpb_queries_init(void);
 extern bool gpb_serve_queries(void);
+
+/* What the slot's ranges left to fetch is nothing yet. */
+extern void gpb_lists_begin(int number);
+
+/* ---- service_ranges.c ---- */
+
+struct GpbLaunch;
+
+extern void gpb_ranges_init(void);
+/* Ranges were found in a query slot. */
+extern void gpb_ranges_submitted(int number);
+extern bool gpb_ranges_has_slot(int number);
+extern bool gpb_launch_ranges(void);
+/* The launch of a query slot's ranges has ended; a joined launch has. */
+extern void gpb_ranges_completed(int number, bool ok);
+extern void gpb_ranges_joined_completed(const struct GpbLaunch *launch);
 
 /* ---- service_search.c ---- */
 

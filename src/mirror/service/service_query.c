@@ -19,6 +19,7 @@
 #include "mirror/pool.h"
 #include "mirror/service/in_flight.h"
 #include "mirror/service/served.h"
+#include "mirror/service/service_bits.h"
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
 
@@ -43,45 +44,26 @@ gpb_queries_init(void)
 
 	gpb_in_flight_init();
 	lists_left = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbLists));
+	gpb_bits_init();
+	gpb_ranges_init();
 	gpb_searches_init();
 }
 
-/* ---- launching ---- */
+/* ---- lists ---- */
 
-static bool
-launch_ranges(int channel, GpbRequestSlot *slot, int number)
+/* Let the slot's present claim have nothing to fetch, until ranges leave something. */
+void
+gpb_lists_begin(int number)
 {
-	const GpbRangesSpec *spec = &slot->ranges;
-	GpbDeviceMirror *mirror = gpb_full_mirror(slot);
-	GpbLists   *lists = &lists_left[channel];
-	Size		size = slot->nunits * GPB_POOL_UNIT;
-	char	   *staging = gpb_pool_staging(slot);
-	GpbAnswerFormat format;
-	const uint32 *changed;
-	uint32		nblocks;
-	GpbDeviceStatus status;
+	const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbLists   *lists = &lists_left[gpb_query_channel(number)];
 
 	memset(lists, 0, sizeof(*lists));
 	lists->generation = slot->generation;
-	gpb_answer_format(&spec->program, &format);
-	if (mirror == NULL ||
-		(uint64) spec->n * gpb_range_width(spec->form) > size ||
-		(uint64) gpb_count_answers(spec) * gpb_answer_width(&format) > size)
-		return false;
-	changed = gpb_read_changed(slot, &nblocks);
-	if (changed == NULL)
-		return false;
-	/* answers take the place of the ranges */
-	status = gpb_api->ranges_launch(gpb_device, mirror, channel, spec, staging, staging,
-									changed, nblocks);
-	gpb_device_check(status);
-	if (status != GPB_DEVICE_OK)
-		return false;
 	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
-	lists->width[GPB_FETCH_ENTRIES] = gpb_range_entry_width(spec->program.layout.row_width);
+	lists->width[GPB_FETCH_ENTRIES] =
+		gpb_range_entry_width(slot->ranges.program.layout.row_width);
 	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
-	gpb_note_launch(GPB_RANGES_LAUNCHED, channel, &number, 1);
-	return true;
 }
 
 /* ---- what is done at once ---- */
@@ -93,7 +75,10 @@ serve_visibility(int channel, GpbRequestSlot *slot, const char *staging, Size si
 
 	if (slot->incarnation != gpb_incarnation || slot->n > size)
 		return false;
-	status = gpb_api->set_visibility(gpb_device, channel, slot->offset, staging, slot->n);
+	status = gpb_api->map_use(gpb_device, channel, NULL);
+	if (status == GPB_DEVICE_OK)
+		status = gpb_api->set_visibility(gpb_device, channel, slot->offset, staging,
+											 slot->n);
 	gpb_device_check(status);
 	return status == GPB_DEVICE_OK;
 }
@@ -140,9 +125,8 @@ serve_query(int number, GpbRequestSlot *slot)
 			gpb_search_submitted(number);
 			return;
 		case GPB_OP_RANGES:
-			if (launch_ranges(channel, slot, number))
-				return;
-			break;
+			gpb_ranges_submitted(number);
+			return;
 		default:
 			break;
 	}
@@ -180,7 +164,7 @@ look_at_slots(void)
 	{
 		int			number = (first_slot + i) % n;
 		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
-		bool		busy = gpb_search_has_slot(number) ||
+		bool		busy = gpb_search_has_slot(number) || gpb_ranges_has_slot(number) ||
 		!gpb_channel_is_free(gpb_query_channel(number));
 
 		if (!take_submitted(GPB_QUERY_SLOT, slot, busy))
@@ -189,6 +173,7 @@ look_at_slots(void)
 		gpb_heartbeat();
 		worked = true;
 	}
+	worked = gpb_launch_ranges() || worked;
 	return gpb_launch_searches() || worked;
 }
 
@@ -202,13 +187,14 @@ complete_ranges(int channel, int number)
 	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
 
 	gpb_device_check(status);
+	gpb_bits_done(channel);
 	if (status == GPB_DEVICE_OK)
 	{
 		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
 		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
 	}
-	gpb_answer_query(number, status == GPB_DEVICE_OK);
+	gpb_ranges_completed(number, status == GPB_DEVICE_OK);
 }
 
 static void
@@ -230,6 +216,8 @@ complete_launch(int channel)
 
 	if (launch.kind == GPB_RANGES_LAUNCHED)
 		complete_ranges(channel, launch.number[0]);
+	else if (launch.kind == GPB_JOINED_RANGES_LAUNCHED)
+		gpb_ranges_joined_completed(&launch);
 	else
 		complete_searches(channel, &launch);
 }

@@ -137,8 +137,7 @@ search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
 		return false;
 	if (spec->piece[0].position != NULL)
 	{
-		changed = gpb_read_changed(slot, &nblocks);
-		if (changed == NULL)
+		if (!gpb_read_changed(slot, &changed, &nblocks))
 			return false;
 	}
 	status = gpb_api->search_launch(gpb_device, mirror, channel, spec, changed, nblocks);

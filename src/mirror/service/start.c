@@ -16,6 +16,7 @@
 #include "mirror/map/changed_map.h"
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
+#include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
@@ -44,6 +45,7 @@ gpb_mirror_request_shmem(void)
 	RequestAddinShmemSpace(gpb_map_shmem_size());
 	RequestAddinShmemSpace(gpb_slots_shmem_size());
 	RequestAddinShmemSpace(gpb_pool_shmem_size());
+	RequestAddinShmemSpace(gpb_map_images_size());
 	RequestNamedLWLockTranche(GPB_TRANCHE, LOCKS);
 }
 
@@ -58,6 +60,7 @@ gpb_mirror_init_shmem(void)
 	gpb_statistics_init_shmem();
 	gpb_refusals_init_shmem();
 	gpb_pool_init_shmem(&locks[POOL_LOCK].lock);
+	gpb_map_images_init_shmem();
 	gpb_map_init_shmem();
 	gpb_slots_init_shmem();
 	gpb_registry_init_shmem(&locks[REGISTRY_LOCK].lock);

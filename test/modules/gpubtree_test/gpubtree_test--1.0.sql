@@ -28,3 +28,8 @@ CREATE FUNCTION gpubtree_test_refused(index regclass)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'gpb_test_refused'
 LANGUAGE C STRICT;
+
+-- request_test.c: how many map images were ever made, how many there are, and their users.
+CREATE FUNCTION gpubtree_test_map_images(OUT made bigint, OUT present integer, OUT users integer)
+AS 'MODULE_PATHNAME', 'gpb_test_map_images'
+LANGUAGE C STRICT;

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/array.h"
@@ -23,11 +24,13 @@
 
 #include "hold.h"
 #include "index/index.h"
+#include "mirror/map_image.h"
 #include "mirror/mirror.h"
 
 PG_FUNCTION_INFO_V1(gpb_test_positions);
 PG_FUNCTION_INFO_V1(gpb_test_ranges);
 PG_FUNCTION_INFO_V1(gpb_test_refused);
+PG_FUNCTION_INFO_V1(gpb_test_map_images);
 
 /* A place in the tree */
 typedef struct GpbTestPlace
@@ -378,4 +381,25 @@ gpb_test_ranges(PG_FUNCTION_ARGS)
 	for (i = 0; i < n + 3; i++)
 		values[i] = Int64GetDatum(counts[i]);
 	PG_RETURN_ARRAYTYPE_P(construct_array(values, n + 3, INT8OID, 8, true, 'd'));
+}
+
+/* ---- map images ---- */
+
+Datum
+gpb_test_map_images(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+	uint64		made;
+	uint32		present;
+	uint32		users;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	gpb_map_images_count(&made, &present, &users);
+	values[0] = Int64GetDatum((int64) made);
+	values[1] = Int32GetDatum((int32) present);
+	values[2] = Int32GetDatum((int32) users);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

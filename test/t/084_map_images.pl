@@ -1,0 +1,279 @@
+# Map images: requests share the visibility bits that they read.  Each answer is that of its
+# snapshot whoever made the image that it came from, and no image is lost or kept for nobody.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+gpubtree.setup_cost = 0
+gpubtree.device_maps = 1
+CONF
+my $data = $node->data_dir;
+my $table = <<'SQL';
+CREATE EXTENSION gpubtree_test;
+CREATE TABLE t (k bigint, v int);
+INSERT INTO t SELECT i, i % 100 FROM generate_series(1, 100000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE t;
+SQL
+my $sum = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 1000 AND 90000';
+my $expected = "SET enable_indexonlyscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; "
+  . "SET gpubtree.enabled = off; $sum";
+
+$node->safe_psql('postgres', $table);
+gpb_wait_for_service($node);
+
+sub images
+{
+	my ($server) = @_;
+
+	return split /\|/, ($server // $node)->safe_psql('postgres', 'SELECT * FROM gpubtree_test_map_images()');
+}
+
+# Is the device's answer right, with so many images made, in all, since the last check?
+my $made_before = 0;
+
+sub answers
+{
+	my ($name, $made) = @_;
+
+	is($node->safe_psql('postgres', $sum), $node->safe_psql('postgres', $expected), "$name: answer");
+	my @now = images();
+	is($now[0] - $made_before, $made, "$name: images made");
+	$made_before = $now[0];
+}
+
+# A session that runs the query and is held at a point
+sub start
+{
+	my ($point) = @_;
+	my %session = (out => '', err => '');
+
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			'-c', "SET application_name = 'held'",
+			$point ? ('-c', "SET gpubtree.hold_point = '$point'") : (), '-c', $sum ],
+		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	return \%session;
+}
+
+sub finish
+{
+	my ($session) = @_;
+
+	$session->{run}->finish;
+	chomp $session->{out};
+	return $session->{out} . $session->{err};
+}
+
+sub nobody_uses_images
+{
+	my ($name) = @_;
+
+	ok( $node->poll_query_until('postgres',
+			'SELECT users <= present AND present <= 1 FROM gpubtree_test_map_images()'),
+		"$name: at most the current image is left, used by nobody")
+	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_test_map_images()'));
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: every slot and all memory is free again");
+}
+
+# ---- made once, and anew when the map has changed ----
+
+like($node->safe_psql('postgres', "EXPLAIN (ANALYZE, COSTS OFF) $sum"), qr/Engine: host device/, 'the device answers');
+$made_before = (images())[0];
+is($made_before, 1, 'the first query makes an image');
+answers('unchanged', 0);
+answers('unchanged again', 0);
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 5000');
+answers('a bit was cleared', 1);
+answers('and stays so', 0);
+$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
+answers('a bit was set', 1);
+$node->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k % 100 = 0');
+answers('rows were updated', 1);
+$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
+answers('vacuumed', 1);
+nobody_uses_images('one after the other');
+
+# ---- an older image is used while a newer one is published ----
+
+my $holder = $node->background_psql('postgres');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $right = $node->safe_psql('postgres', $expected);
+my $old = start('batch-after-visibility-map');
+gpb_wait_for_hold($node);
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k BETWEEN 20000 AND 20010');
+answers('beside an older image', 1);
+is((images())[1], 2, 'both images are there');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(finish($old), $right, 'the older image answers for the older snapshot');
+nobody_uses_images('after the older image');
+
+# with one copy on the device, which a launch of the service is reading (the host device works at
+# a launch in steps, between looks)
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$right = $node->safe_psql('postgres', $expected);
+my @old = map { start('batch-after-visibility-map') } (1 .. 3);
+$node->poll_query_until('postgres',
+	"SELECT count(*) = 3 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event = 'advisory'") or die;
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k BETWEEN 30000 AND 30010');
+append_to_file("$data/gpubtree_hold.batches", '');
+my $new_right = $node->safe_psql('postgres', $expected);
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+my @new = map { start() } (1 .. 3);
+$node->poll_query_until('postgres',
+	"SELECT count(*) = 6 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event_type = 'Extension'") or die;
+unlink "$data/gpubtree_hold.batches";
+is(finish($_), $right, 'an older request among newer ones') for @old;
+is(finish($_), $new_right, 'a newer request among older ones') for @new;
+nobody_uses_images('after old and new at once');
+
+# ---- a backend goes while it uses an image, and while it makes one ----
+
+my $gone = 40001;
+
+for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	for my $point ('batch-after-visibility-map', 'map-image-publish')
+	{
+		# a row of a heap page that is all-visible: the map changes
+		$gone += 1000;
+		$node->safe_psql('postgres', "DELETE FROM t WHERE k = $gone");
+		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+		my $leaver = start($point);
+		gpb_wait_for_hold($node);
+		cmp_ok((images())[2], '>', 0, "$point: the image is used");
+		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'held'");
+		like(finish($leaver), qr/canceling statement|terminating connection/, "$end at $point");
+		nobody_uses_images("$end at $point");
+		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+		is($node->safe_psql('postgres', $sum), $node->safe_psql('postgres', $expected), "$end at $point: next answer");
+	}
+}
+
+# a backend that goes when its request was submitted: the reference is the service's until it has seen that
+append_to_file("$data/gpubtree_hold.batches", '');
+my $leaver = start();
+$node->poll_query_until('postgres',
+	"SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event_type = 'Extension'") or die;
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'held'");
+like(finish($leaver), qr/terminating connection/, 'a backend with a request goes');
+is((images())[2], 2, 'its image is still used');
+unlink "$data/gpubtree_hold.batches";
+nobody_uses_images('after the service has seen it');
+
+# ---- the service goes ----
+
+my $pid = gpb_service_pid($node);
+$node->safe_psql('postgres', $sum);
+kill 'TERM', $pid;
+$node->poll_query_until('postgres',
+	"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid") or die;
+is((images())[1], 0, 'a new service begins without mirrors, and so without images');
+$made_before = (images())[0];
+answers('with a new service', 1);
+
+# ---- the index goes ----
+
+$node->safe_psql('postgres', 'REINDEX INDEX t_k');
+answers('after REINDEX', 1);
+$node->safe_psql('postgres', 'DROP INDEX t_k');
+ok($node->poll_query_until('postgres', 'SELECT present = 0 FROM gpubtree_test_map_images()'),
+	'an index that is dropped takes its image with it');
+$node->safe_psql('postgres', 'CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v)');
+
+# ---- many readers beside writers, with few copies ----
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION compare(lo bigint, hi bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	device text;
+	heap text;
+BEGIN
+	SET LOCAL enable_seqscan = off;
+	SELECT (count(*), sum(v))::text INTO device FROM t WHERE k BETWEEN lo AND hi;
+	SET LOCAL enable_seqscan = on;
+	SET LOCAL enable_indexscan = off;
+	SET LOCAL enable_indexonlyscan = off;
+	SET LOCAL enable_bitmapscan = off;
+	SET LOCAL gpubtree.enabled = off;
+	SELECT (count(*), sum(v))::text INTO heap FROM t WHERE k BETWEEN lo AND hi;
+	IF device <> heap THEN
+		RAISE EXCEPTION 'device % heap % for [%, %]', device, heap, lo, hi;
+	END IF;
+END $$;
+SQL
+my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '2', '-T', '8');
+\set k random(1, 100000)
+UPDATE t SET v = v + 1 WHERE k BETWEEN :k AND :k + 3;
+DELETE FROM t WHERE k = :k;
+INSERT INTO t VALUES (:k, 7);
+SQL
+my $vacuum = gpb_start_pgbench($node, "VACUUM t;\n\\sleep 100 ms\n", '-c', '1', '-T', '8');
+my $reader = gpb_start_pgbench($node, <<'SQL', '-c', '6', '-T', '7');
+\set lo random(1, 90000)
+\set n random(1, 10000)
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare(:lo, :lo + :n);
+END;
+SQL
+$reader->finish;
+ok(!$reader->result, 'six readers beside writers: every answer is that of its snapshot');
+$writer->finish;
+$vacuum->finish;
+ok(!$writer->result && !$vacuum->result, 'the writers are not disturbed');
+nobody_uses_images('after readers and writers');
+$holder->quit;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+$node->stop;
+
+# ---- no memory for images ----
+
+$node = gpb_node('small', settings => <<'CONF');
+autovacuum = off
+gpubtree.setup_cost = 0
+gpubtree.batch_memory = 192kB
+CONF
+$node->safe_psql('postgres', $table);
+gpb_wait_for_service($node);
+$made_before = 0;
+answers('no memory for an image', 0);
+like($node->safe_psql('postgres', "EXPLAIN (ANALYZE, COSTS OFF) $sum"), qr/Engine: host device/, 'the device answers');
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 5000');
+answers('no memory for an image after a change', 0);
+$node->stop;
+
+# ---- memory for one image: another table's takes its place ----
+
+$node = gpb_node('one', settings => <<'CONF');
+autovacuum = off
+gpubtree.setup_cost = 0
+gpubtree.batch_memory = 448kB
+CONF
+$node->safe_psql('postgres', $table);
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE u AS SELECT * FROM t;
+CREATE INDEX u_k ON u USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE u;
+SQL
+gpb_wait_for_service($node);
+$made_before = 0;
+answers('one image', 1);
+(my $other = $sum) =~ s/FROM t/FROM u/;
+is($node->safe_psql('postgres', $other), $node->safe_psql('postgres', $expected), 'another table');
+my @now = images();
+is("$now[0] $now[1]", '2 1', 'its image took the place of the first');
+answers('the first again', 2);
+$node->stop;
+
+done_testing();

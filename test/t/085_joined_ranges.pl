@@ -1,0 +1,276 @@
+# Ranges of several requests in one launch: each request gets the answer to its own ranges, whatever
+# the others ask, leave to the CPU or to the heap, and whoever of them goes in the middle.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+gpubtree.setup_cost = 0
+gpubtree.batch_slots = 16
+CONF
+my $data = $node->data_dir;
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8);
+INSERT INTO t SELECT i, i % 100, i / 8.0 FROM generate_series(1, 60000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+VACUUM ANALYZE t;
+CREATE TABLE u AS SELECT k, v FROM t;
+CREATE INDEX u_k ON u USING gpubtree (k DESC) INCLUDE (v);
+VACUUM ANALYZE u;
+SQL
+gpb_wait_for_service($node);
+
+sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
+sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
+
+sub wait_for_service_at
+{
+	my ($point) = @_;
+
+	for (1 .. 3000)
+	{
+		return if -e "$data/gpubtree_held.$point";
+		Time::HiRes::usleep(10_000);
+	}
+	die "the service does not come to $point";
+}
+
+sub wait_for_sessions
+{
+	my ($n, $condition) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = $n FROM pg_stat_activity WHERE application_name LIKE 'asker%' AND $condition")
+	  or die "not $n sessions: $condition";
+}
+
+# A session that asks, and is held at a point if one is named
+sub start
+{
+	my ($name, $sql, $point) = @_;
+	my %session = (out => '', err => '', sql => $sql);
+	my @settings = map { ('-c', "SET $_") } ("application_name = 'asker $name'",
+		$point ? "gpubtree.hold_point = '$point'" : ());
+
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @settings, '-c', $sql ],
+		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	return \%session;
+}
+
+sub finish
+{
+	my ($session) = @_;
+
+	$session->{run}->finish;
+	chomp $session->{out};
+	return $session->{out} . $session->{err};
+}
+
+sub expected
+{
+	my ($sql) = @_;
+
+	return $node->safe_psql('postgres', "SET gpubtree.enabled = off; SET enable_indexscan = off; "
+		  . "SET enable_indexonlyscan = off; SET enable_bitmapscan = off; $sql");
+}
+
+sub counters
+{
+	my %counter;
+
+	@counter{ 'launches', 'joined', 'failed_over' } = split /\|/,
+	  $node->safe_psql('postgres', 'SELECT launches, joined_launches, failed_over FROM gpubtree_batches');
+	return \%counter;
+}
+
+sub all_is_free
+{
+	my ($name) = @_;
+
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: every slot and all memory is free again");
+}
+
+sub range
+{
+	my ($i, $what, $table) = @_;
+
+	return 'SELECT ' . ($what // 'count(*), sum(v), min(v), max(v)') . ' FROM ' . ($table // 't')
+	  . " WHERE k BETWEEN " . 5000 * $i . ' AND ' . (5000 * $i + 100 + 1500 * $i);
+}
+
+# Let the service find all these requests in one look.  Returns by how much counters grew.
+sub ask_together
+{
+	my ($name, @sql) = @_;
+	my @expected = map { expected($_) } @sql;
+	my $before = counters();
+	my @asker;
+	my $i = 0;
+
+	hold_service('batches');
+	@asker = map { start($i++, $_) } @sql;
+	wait_for_sessions(scalar @sql, "wait_event_type = 'Extension'");
+	release_service('batches');
+	is(finish($asker[$_]), $expected[$_], "$name: answer $_") for 0 .. $#sql;
+	all_is_free($name);
+	my $after = counters();
+	return map { $after->{$_} - $before->{$_} } ('launches', 'joined', 'failed_over');
+}
+
+# the mirrors are made
+$node->safe_psql('postgres', range(1) . ';' . range(1, undef, 'u'));
+
+# ---- joined ----
+
+is(join(' ', ask_together('six ranges', map { range($_) } 1 .. 6)), '1 1 0', 'six ranges are one launch');
+is(join(' ', ask_together('two tables', (map { range($_) } 1 .. 3), map { range($_, undef, 'u') } 1 .. 3)),
+	'2 2 0', 'ranges of two tables are two launches');
+is( join(' ', ask_together('two programs', (map { range($_) } 1 .. 3), map { range($_, 'sum(d), avg(d)') } 1 .. 3)),
+	'2 2 0', 'other columns are another launch');
+is(join(' ', ask_together('empty ones', range(1), range(100), range(2), range(200))), '1 1 0', 'some are empty');
+
+# ---- entries for the heap, and leaves that are not clean ----
+
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 10050; UPDATE t SET v = 1000 WHERE k = 15050');
+is((ask_together('changed before', map { range($_) } 1 .. 6))[1], 1, 'joined, with entries for the heap');
+$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
+
+for my $round (1 .. 2)
+{
+	my $holder = $node->background_psql('postgres');
+	my @sql = map { range($_) } 1 .. 6;
+	my $before = counters();
+	my @asker;
+
+	$node->safe_psql('postgres', range(1));
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	@asker = map { start($_, $sql[$_], 'batch-after-visibility-map') } 0 .. 5;
+	wait_for_sessions(6, "wait_event = 'advisory'");
+	my @expected = map { expected($_) } @sql;
+	# into the third range, after the snapshots and the map
+	$node->safe_psql('postgres', 'INSERT INTO t SELECT 15060, 1 FROM generate_series(1, 10)');
+	$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 15061') if $round == 2;
+	hold_service('batches');
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	wait_for_sessions(6, "wait_event_type = 'Extension'");
+	release_service('batches');
+	is(finish($asker[$_]), $expected[$_], "round $round, an unclean leaf among them: answer $_") for 0 .. 5;
+	is(counters()->{joined} - $before->{joined}, 1, "round $round: joined");
+	is(counters()->{failed_over}, 0, "round $round: none failed over");
+	$holder->quit;
+	all_is_free("round $round");
+}
+
+# ---- backends go in the middle of a joined launch ----
+
+$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
+$node->safe_psql('postgres', range(1));
+for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	for my $leavers ('0', '3', '0, 1, 2, 3, 4, 5')
+	{
+		my @sql = map { range($_) } 1 .. 6;
+		my @expected = map { expected($_) } @sql;
+		my %leaver = map { $_ => 1 } split /, /, $leavers;
+
+		hold_service('batches');
+		my @asker = map { start($_, $sql[$_]) } 0 .. 5;
+		wait_for_sessions(6, "wait_event_type = 'Extension'");
+		hold_service('joined');
+		release_service('batches');
+		wait_for_service_at('joined');
+		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity "
+			  . "WHERE application_name = ANY(ARRAY(SELECT 'asker ' || i FROM unnest('{$leavers}'::int[]) i))");
+		wait_for_sessions(6 - keys %leaver, "wait_event_type = 'Extension'");
+		is($node->safe_psql('postgres', 'SELECT slots - slots_free FROM gpubtree_batches'),
+			6, "$end of $leavers: the slots are the service's until the launch has ended");
+		release_service('joined');
+		for my $i (0 .. 5)
+		{
+			if ($leaver{$i})
+			{
+				like(finish($asker[$i]), qr/canceling statement|terminating connection/, "$end of $leavers: $i goes");
+			}
+			else
+			{
+				is(finish($asker[$i]), $expected[$i], "$end of $leavers: answer $i");
+			}
+		}
+		all_is_free("$end of $leavers");
+	}
+}
+
+# ---- the service goes in the middle ----
+
+my $pid = gpb_service_pid($node);
+hold_service('batches');
+my @asker = map { start($_, range($_)) } 1 .. 6;
+wait_for_sessions(6, "wait_event_type = 'Extension'");
+hold_service('joined');
+release_service('batches');
+wait_for_service_at('joined');
+kill 'TERM', $pid;
+release_service('joined');
+is(finish($asker[$_ - 1]), expected(range($_)), "the service exits: answer $_") for 1 .. 6;
+$node->poll_query_until('postgres',
+	"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid") or die;
+all_is_free('after the service');
+
+# ---- many, beside writers ----
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION compare(lo bigint, hi bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	device text;
+	heap text;
+BEGIN
+	SET LOCAL enable_seqscan = off;
+	SELECT (count(*), sum(v), max(v))::text INTO device FROM t WHERE k BETWEEN lo AND hi;
+	SET LOCAL enable_seqscan = on;
+	SET LOCAL enable_indexscan = off;
+	SET LOCAL enable_indexonlyscan = off;
+	SET LOCAL enable_bitmapscan = off;
+	SET LOCAL gpubtree.enabled = off;
+	SELECT (count(*), sum(v), max(v))::text INTO heap FROM t WHERE k BETWEEN lo AND hi;
+	IF device <> heap THEN
+		RAISE EXCEPTION 'device % heap % for [%, %]', device, heap, lo, hi;
+	END IF;
+END $$;
+SQL
+my $before = counters();
+my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '1', '-T', '8');
+\set k random(1, 60000)
+UPDATE t SET v = v + 1 WHERE k BETWEEN :k AND :k + 3;
+DELETE FROM t WHERE k = :k;
+INSERT INTO t VALUES (:k, 7);
+\sleep 5 ms
+SQL
+my $vacuum = gpb_start_pgbench($node, "VACUUM t;\n\\sleep 200 ms\n", '-c', '1', '-T', '8');
+my $reader = gpb_start_pgbench($node, <<'SQL', '-c', '8', '-T', '7');
+\set lo random(1, 50000)
+\set n random(1, 5000)
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare(:lo, :lo + :n);
+END;
+SQL
+$reader->finish;
+ok(!$reader->result, 'eight readers beside writers: every answer is that of its snapshot');
+$writer->finish;
+$vacuum->finish;
+ok(!$writer->result && !$vacuum->result, 'the writers are not disturbed');
+cmp_ok(counters()->{joined}, '>', $before->{joined}, 'requests were joined');
+all_is_free('after readers and writers');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+
+done_testing();

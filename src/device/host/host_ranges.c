@@ -37,6 +37,7 @@ typedef struct GpbHostRanges
 	void	   *answers;		/* the caller's memory, written by finish */
 	GpbHostBuffer changed;		/* a copy of the map */
 	uint32		nblocks;		/* number of blocks that "changed" covers */
+	const GpbDeviceMap *map;	/* the visibility bits are the map's; NULL: the channel's own */
 	GpbHostVisibility visibility;
 
 	/* Progress: the range that is worked on, whether it was begun, and its next separator */
@@ -385,6 +386,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	gpb_answer_format(&spec->program, &work->format);
 	if (prepare(device, work, changed, nblocks) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
+	work->map = c->map;
 	show_visibility(c, spec, &work->visibility);
 	work->leaves = 0;
 	work->number = 0;

@@ -72,6 +72,17 @@ gpb_may_mirror(Relation index)
 
 /* ---- how an index is mirrored ---- */
 
+/* Is an index of nblocks blocks larger than is allowed, or than the device's memory? */
+static bool
+is_too_large(BlockNumber nblocks)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = gpb_device_memory_limit();
+
+	return (gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
+		(memory > 0 && bytes > memory);
+}
+
 /*
  * How an index of nblocks blocks is to be mirrored: all of it, unless that is more than is allowed
  * or than the device's memory, or was tried in vain.  Registry lock held.
@@ -79,11 +90,7 @@ gpb_may_mirror(Relation index)
 static GpbMirrorMode
 mode_for(const GpbIdentity *identity, BlockNumber nblocks)
 {
-	uint64		bytes = (uint64) nblocks * BLCKSZ;
-	uint64		memory = gpb_device_memory_limit();
-
-	if ((gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
-		(memory > 0 && bytes > memory) || gpb_is_refused(identity, GPB_MIRROR_FULL))
+	if (is_too_large(nblocks) || gpb_is_refused(identity, GPB_MIRROR_FULL))
 		return GPB_MIRROR_INNER_ONLY;
 	return GPB_MIRROR_FULL;
 }
@@ -196,7 +203,43 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
 }
 
 /*
- * Attach to a mirror that is there and serves this use: the common case, under a shared lock only.
+ * Attach to a mirror of all pages that is there: the common case, without a lock.  The identity in
+ * a slot changes only while its mirror is not live, and a later mirror has a later generation; so
+ * if the mirror of one generation is live before and after the identity was compared, it is that
+ * mirror's.
+ */
+static bool
+attach_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
+{
+	int			slot = gpb_mirror_find(&identity->file);
+	GpbMirrorSlot *mirror;
+	uint64		generation;
+	bool		same;
+
+	if (slot == GPB_NOT_MIRRORED || is_too_large(nblocks))
+		return false;
+	mirror = &gpb_registry->mirrors[slot];
+	generation = pg_atomic_read_u64(&mirror->generation);
+	pg_memory_barrier();
+	if (!gpb_mirror_is_live(slot, generation))
+		return false;
+	pg_memory_barrier();
+	same = gpb_identity_equal(&mirror->identity, identity) &&
+		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL;
+	pg_memory_barrier();
+	if (!same || !gpb_mirror_is_live(slot, generation))
+		return false;
+	ref->slot = slot;
+	ref->generation = generation;
+	ref->file = identity->file;
+	ref->index = identity->index;
+	ref->inner_only = false;
+	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
+	return true;
+}
+
+/*
+ * Attach to a mirror that is there and serves this use, under a shared lock only.
  */
 static bool
 attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse use,
@@ -227,7 +270,7 @@ attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
 		return false;
 	gpb_identity_of(index, &identity);
 	nblocks = RelationGetNumberOfBlocks(index);
-	if (attach_present(&identity, nblocks, use, ref))
+	if (attach_at_once(&identity, nblocks, ref) || attach_present(&identity, nblocks, use, ref))
 		return true;
 
 	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total())

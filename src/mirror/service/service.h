@@ -33,12 +33,10 @@ extern bool gpb_serve_refreshes(void);
 extern void gpb_queries_init(void);
 extern bool gpb_serve_queries(void);
 
-/* What the slot's ranges left to fetch is nothing yet. */
-extern void gpb_lists_begin(int number);
-
 /* ---- service_ranges.c ---- */
 
 struct GpbLaunch;
+struct GpbRequestSlot;
 
 extern void gpb_ranges_init(void);
 /* Ranges were found in a query slot. */
@@ -46,8 +44,11 @@ extern void gpb_ranges_submitted(int number);
 extern bool gpb_ranges_has_slot(int number);
 extern bool gpb_launch_ranges(void);
 /* The launch of a query slot's ranges has ended; a joined launch has. */
-extern void gpb_ranges_completed(int number, bool ok);
+extern void gpb_ranges_completed(int channel, int number);
 extern void gpb_ranges_joined_completed(const struct GpbLaunch *launch);
+/* Copy records that a slot's ranges left behind to its staging. */
+extern bool gpb_serve_fetch(int channel, const struct GpbRequestSlot *slot, char *staging,
+							Size size);
 
 /* ---- service_search.c ---- */
 

@@ -12,8 +12,6 @@
  */
 #include "mirror/service/service.h"
 
-#include "utils/memutils.h"
-
 #include "hold.h"
 #include "mirror/heartbeat.h"
 #include "mirror/pool.h"
@@ -23,47 +21,15 @@
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
 
-/*
- * What the last aggregate or ranges on a channel left to fetch, by GpbFetchWhat; only the slot's
- * claim that asked for it may fetch it.
- */
-typedef struct GpbLists
-{
-	uint64		generation;		/* of the slot's claim */
-	uint64		records[GPB_FETCH_KINDS];
-	int			width[GPB_FETCH_KINDS];	/* bytes of a record */
-} GpbLists;
-
-static GpbLists *lists_left = NULL;
 static int	first_slot = 0;		/* where the next look begins */
 
 void
 gpb_queries_init(void)
 {
-	int			n = gpb_channels_needed();
-
 	gpb_in_flight_init();
-	lists_left = MemoryContextAllocZero(TopMemoryContext, n * sizeof(GpbLists));
 	gpb_bits_init();
 	gpb_ranges_init();
 	gpb_searches_init();
-}
-
-/* ---- lists ---- */
-
-/* Let the slot's present claim have nothing to fetch, until ranges leave something. */
-void
-gpb_lists_begin(int number)
-{
-	const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
-	GpbLists   *lists = &lists_left[gpb_query_channel(number)];
-
-	memset(lists, 0, sizeof(*lists));
-	lists->generation = slot->generation;
-	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
-	lists->width[GPB_FETCH_ENTRIES] =
-		gpb_range_entry_width(slot->ranges.program.layout.row_width);
-	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
 }
 
 /* ---- what is done at once ---- */
@@ -79,26 +45,6 @@ serve_visibility(int channel, GpbRequestSlot *slot, const char *staging, Size si
 	if (status == GPB_DEVICE_OK)
 		status = gpb_api->set_visibility(gpb_device, channel, slot->offset, staging,
 											 slot->n);
-	gpb_device_check(status);
-	return status == GPB_DEVICE_OK;
-}
-
-static bool
-serve_fetch(int channel, GpbRequestSlot *slot, char *staging, Size size)
-{
-	const GpbLists *lists = &lists_left[channel];
-	GpbDeviceStatus status;
-	uint64		have;
-
-	if (slot->incarnation != gpb_incarnation || slot->generation != lists->generation ||
-		(uint32) slot->what >= GPB_FETCH_KINDS)
-		return false;
-	have = lists->records[slot->what];
-	if (slot->offset > have || slot->n > have - slot->offset || slot->into > size ||
-		slot->n * lists->width[slot->what] > size - slot->into)
-		return false;
-	status = gpb_api->fetch(gpb_device, channel, slot->what, slot->offset, slot->n,
-							staging + slot->into);
 	gpb_device_check(status);
 	return status == GPB_DEVICE_OK;
 }
@@ -119,7 +65,7 @@ serve_query(int number, GpbRequestSlot *slot)
 			ok = serve_visibility(channel, slot, staging, size);
 			break;
 		case GPB_OP_FETCH:
-			ok = serve_fetch(channel, slot, staging, size);
+			ok = gpb_serve_fetch(channel, slot, staging, size);
 			break;
 		case GPB_OP_SEARCH:
 			gpb_search_submitted(number);
@@ -180,24 +126,6 @@ look_at_slots(void)
 /* ---- completing ---- */
 
 static void
-complete_ranges(int channel, int number)
-{
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
-	GpbLists   *lists = &lists_left[channel];
-	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
-
-	gpb_device_check(status);
-	gpb_bits_done(channel);
-	if (status == GPB_DEVICE_OK)
-	{
-		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
-		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
-		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
-	}
-	gpb_ranges_completed(number, status == GPB_DEVICE_OK);
-}
-
-static void
 complete_searches(int channel, const GpbLaunch *launch)
 {
 	GpbDeviceStatus status = gpb_api->search_finish(gpb_device, channel);
@@ -215,7 +143,7 @@ complete_launch(int channel)
 	GpbLaunch	launch = gpb_take_launch(channel);
 
 	if (launch.kind == GPB_RANGES_LAUNCHED)
-		complete_ranges(channel, launch.number[0]);
+		gpb_ranges_completed(channel, launch.number[0]);
 	else if (launch.kind == GPB_JOINED_RANGES_LAUNCHED)
 		gpb_ranges_joined_completed(&launch);
 	else

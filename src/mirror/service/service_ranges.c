@@ -65,6 +65,18 @@ typedef struct GpbJoinRecord
 	uint32		next_alone;		/* how many are to be, if it does not pay again */
 } GpbJoinRecord;
 
+/*
+ * What the last aggregate or ranges on a channel left to fetch, by GpbFetchWhat; only the slot's
+ * claim that asked for it may fetch it.
+ */
+typedef struct GpbLists
+{
+	uint64		generation;		/* of the slot's claim */
+	uint64		records[GPB_FETCH_KINDS];
+	int			width[GPB_FETCH_KINDS];	/* bytes of a record */
+} GpbLists;
+
+static GpbLists *lists_left = NULL;
 static GpbJoined joined[GPB_JOINED_BUFFERS];
 static GpbJoinRecord join_records[GPB_MIRRORS];
 static bool *is_busy = NULL;	/* by query slot: waiting here, or in a joined launch */
@@ -80,6 +92,8 @@ gpb_ranges_init(void)
 
 	is_busy = MemoryContextAllocZero(TopMemoryContext, n * sizeof(bool));
 	waiting = MemoryContextAllocZero(TopMemoryContext, n * sizeof(int));
+	lists_left = MemoryContextAllocZero(TopMemoryContext,
+										gpb_channels_needed() * sizeof(GpbLists));
 	for (i = 0; i < GPB_JOINED_BUFFERS; i++)
 		joined[i].staging = gpb_joined_staging(i);
 }
@@ -89,6 +103,44 @@ bool
 gpb_ranges_has_slot(int number)
 {
 	return is_busy[number];
+}
+
+/* ---- lists ---- */
+
+/* Let the slot's present claim have nothing to fetch, until ranges leave something. */
+static void
+lists_begin(int number)
+{
+	const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbLists   *lists = &lists_left[gpb_query_channel(number)];
+
+	memset(lists, 0, sizeof(*lists));
+	lists->generation = slot->generation;
+	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
+	lists->width[GPB_FETCH_ENTRIES] =
+		gpb_range_entry_width(slot->ranges.program.layout.row_width);
+	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
+}
+
+/* Copy records that the slot's ranges left behind to its staging. */
+bool
+gpb_serve_fetch(int channel, const GpbRequestSlot *slot, char *staging, Size size)
+{
+	const GpbLists *lists = &lists_left[channel];
+	GpbDeviceStatus status;
+	uint64		have;
+
+	if (slot->incarnation != gpb_incarnation || slot->generation != lists->generation ||
+		(uint32) slot->what >= GPB_FETCH_KINDS)
+		return false;
+	have = lists->records[slot->what];
+	if (slot->offset > have || slot->n > have - slot->offset || slot->into > size ||
+		slot->n * lists->width[slot->what] > size - slot->into)
+		return false;
+	status = gpb_api->fetch(gpb_device, channel, slot->what, slot->offset, slot->n,
+							staging + slot->into);
+	gpb_device_check(status);
+	return status == GPB_DEVICE_OK;
 }
 
 /* ---- one request ---- */
@@ -148,7 +200,7 @@ launch_alone(int number)
 	int			channel = gpb_query_channel(number);
 
 	is_busy[number] = false;
-	gpb_lists_begin(number);
+	lists_begin(number);
 	if (spec_bytes(&slot->ranges) > slot->nunits * GPB_POOL_UNIT ||
 		!launch_on(channel, slot, &slot->ranges, gpb_pool_staging(slot)))
 	{
@@ -330,13 +382,25 @@ gpb_launch_ranges(void)
 
 /* ---- completing ---- */
 
-/* Note that the launch of a request by itself has ended, and answer it. */
+/* Finish the launch of a request by itself, which has ended, and answer it. */
 void
-gpb_ranges_completed(int number, bool ok)
+gpb_ranges_completed(int channel, int number)
 {
-	if (may_join(gpb_slot_at(GPB_QUERY_SLOT, number)))
+	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbLists   *lists = &lists_left[channel];
+	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
+
+	gpb_device_check(status);
+	gpb_bits_done(channel);
+	if (status == GPB_DEVICE_OK)
+	{
+		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
+		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
+		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
+	}
+	if (may_join(slot))
 		small_in_flight--;
-	gpb_answer_query(number, ok);
+	gpb_answer_query(number, status == GPB_DEVICE_OK);
 }
 
 /* Mark the requests to which records of a joined launch belong; false if that cannot be told. */
@@ -417,7 +481,7 @@ answer_joined(const GpbJoined *join, const GpbLaunch *launch, const bool *concer
 			memset(&slot->ranges_result, 0, sizeof(slot->ranges_result));
 			slot->ranges_result.leaves = result->leaves / launch->nslots;
 			is_busy[number] = false;
-			gpb_lists_begin(number);
+			lists_begin(number);
 			gpb_answer_query(number, true);
 		}
 		first += n;

@@ -7,7 +7,9 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
 #include "port/atomics.h"
+#include "utils/memutils.h"
 
 #include "engine/mirror_reader.h"
 

@@ -48,7 +48,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
  */
 #define GPB_SHARED_BITS		((Size) 4 * 1024 * 1024)
 
-/* The bits that this backend made last: its memory is kept, since each request needs about as much. */
+/* The bits that this backend made last; the memory is kept, since each request needs about as much. */
 static char *made_bits = NULL;
 static Size made_room = 0;
 
@@ -101,9 +101,9 @@ make_bits(GpbVisibleBlocks *visible)
 }
 
 /*
- * Let the request have the bits just made: the current ones, which others use, if they are the same,
- * else new ones.  What was found out for this snapshot is in the bits, so bits that are equal are
- * right for it whoever made them, and whenever: it was found out just now (rules M5 and M11).
+ * Let the request have the bits just made: the current ones, which others use, if they are the
+ * same, else new ones.  The bits just made are what was found out for this snapshot after the epoch
+ * was read, so bits that are equal are right for it whoever made them (rules M5 and M11).
  * Returns false if they cannot be shared.
  */
 static bool

@@ -266,9 +266,9 @@ page_shows_lsn(const volatile PageXLogRecPtr *shown, XLogRecPtr lsn)
  * one word of an LSN and one of another.  Between two looks there is one at the content lock.  If
  * that finds no writer, the page has a whole LSN V then.  Say that V is not "lsn", but both looks
  * show "lsn".  What writers set never falls, and those who write hints hold the header lock; so by
- * the second look V has the high word of "lsn".  If a writer was between his two stores at the first
- * look, his LSN is V or one before it, so both of his LSNs had that high word, and the low word that
- * was read is that of one of them, whole.  So the page had "lsn" at the first look.
+ * the second look V has the high word of "lsn".  If a writer was between his two stores at the
+ * first look, his LSN is V or one before it, so both of his LSNs had that high word, and the low
+ * word that was read is that of one of them, whole.  So the page had "lsn" at the first look.
  */
 static inline bool
 page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)

@@ -48,7 +48,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
  */
 #define GPB_SHARED_BITS		((Size) 4 * 1024 * 1024)
 
-/* The bits that this backend made last; the memory is kept for the next, which are about as many. */
+/* The bits that this backend made last.  The memory is kept for the next, which are as many. */
 static char *made_bits = NULL;
 static Size made_room = 0;
 

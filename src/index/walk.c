@@ -315,7 +315,7 @@ walk_ask_right(GpbWalk *walk)
 {
 	if (walk->right != GPB_NO_BLOCK && !BufferIsValid(walk->right_buffer))
 		walk->right_buffer = gpb_ask_for_sibling(walk->index, walk->buffer, walk->block,
-												 walk->right);
+												 walk->right, &walk->layout);
 }
 
 /* ---- going to a leaf ---- */

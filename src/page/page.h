@@ -132,12 +132,12 @@ extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta
 extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
 /*
- * Like gpb_ask_for_page(), for a sibling of the page that is in this buffer and has this block.  A
- * sibling that is not in shared buffers is not asked for, so this does no I/O, and the page may be
- * locked.
+ * Like gpb_ask_for_page(), for a sibling of the leaf that is in this buffer and has this block; its
+ * rows are prefetched.  A sibling that is not in shared buffers is not asked for, so this does no
+ * I/O, and the leaf may be locked.
  */
 extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block,
-								  BlockNumber sibling);
+								  BlockNumber sibling, const GpbLayout *layout);
 /* Read a page that was asked for, as gpb_read() does with a share lock. */
 extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
 								 const GpbLayout *layout);

@@ -26,6 +26,16 @@
 #include "hold.h"
 #include "leaf_aggregate.h"
 
+/* Number of transactions that are remembered as committed; a power of two */
+#define KNOWN_XIDS	16
+
+/*
+ * The most pages that one GpbHeapPages prunes.  Who changes rows prunes the pages he comes to, and
+ * a query of a few rows does so too, as core's scans do.  One that judges thousands of pages would
+ * dirty and log each of them, to save others less than that costs.
+ */
+#define MOST_PRUNED	256
+
 struct GpbHeapPages
 {
 	Relation	heap;
@@ -39,6 +49,13 @@ struct GpbHeapPages
 	Buffer		last_buffer;
 	bool		adjacent;		/* was the page after another in the buffer after the other's? */
 	uint64		count;
+	int			prune;			/* number of pages that may still be pruned */
+
+	/*
+	 * Transactions that precede the snapshot's xmin, and that are committed; each in the place that
+	 * known_xid() gives it.  Rows that they inserted are judged without their hint bits.
+	 */
+	TransactionId known[KNOWN_XIDS];
 
 	/* What was found out about a whole page, by line pointer: GpbEntryState */
 	uint8		seen[MaxHeapTuplesPerPage + 1];
@@ -59,6 +76,7 @@ gpb_heap_pages_begin(Relation heap, Snapshot snapshot)
 	pages->block = InvalidBlockNumber;
 	pages->ahead = InvalidBlockNumber;
 	pages->last = InvalidBlockNumber;
+	pages->prune = MOST_PRUNED;
 	gpb_settled_begin(&pages->reader, heap, snapshot);
 	return pages;
 }
@@ -96,21 +114,49 @@ xid_is_past(TransactionId xid, TransactionId xmin)
 	return (int32) (xid - xmin) < 0;
 }
 
+/* Where a transaction is remembered as committed, if it is. */
+static inline TransactionId *
+known_xid(GpbHeapPages *pages, TransactionId xid)
+{
+	return &pages->known[xid % KNOWN_XIDS];
+}
+
 /*
- * Do the hint bits of a tuple alone show that the snapshot sees it?  They do if they say that its
- * xmin is committed, which must be past for the snapshot, and that there is no xmax but a lock.
+ * Is this the root of a row without an xmax, with an xmin that is neither frozen nor aborted, as
+ * far as the hint bits say?  One that a VACUUM FULL before 9.0 moved is not plain.
  */
 static inline bool
-tuple_surely_seen(const HeapTupleHeaderData *tuple, TransactionId xmin)
+tuple_is_plain(const HeapTupleHeaderData *tuple)
+{
+	return (tuple->t_infomask & (HEAP_XMIN_INVALID | HEAP_XMAX_INVALID | HEAP_MOVED)) ==
+		HEAP_XMAX_INVALID &&
+		!HeapTupleHeaderIsHeapOnly(tuple);
+}
+
+/*
+ * Does a tuple's header alone show that the snapshot sees it?  It does if there is no xmax but a
+ * lock, and xmin, which must be past for the snapshot, is committed: the hint bits say so, or the
+ * transaction is known.
+ */
+static inline bool
+tuple_surely_seen(GpbHeapPages *pages, const HeapTupleHeaderData *tuple)
 {
 	uint16		mask = tuple->t_infomask;
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
 
 	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
 		return false;
 	if ((mask & HEAP_XMIN_FROZEN) == HEAP_XMIN_FROZEN)
 		return true;
-	return (mask & HEAP_XMIN_COMMITTED) != 0 &&
-		xid_is_past(HeapTupleHeaderGetRawXmin(tuple), xmin);
+	if ((mask & HEAP_XMIN_COMMITTED) != 0)
+	{
+		if (!xid_is_past(xmin, pages->snapshot->xmin))
+			return false;
+		*known_xid(pages, xmin) = xmin;
+		return true;
+	}
+	return (mask & (HEAP_XMIN_INVALID | HEAP_MOVED)) == 0 &&
+		TransactionIdIsNormal(xmin) && *known_xid(pages, xmin) == xmin;
 }
 
 /* Ask core whether the snapshot sees a row.  The caller holds a share lock on the page. */
@@ -123,6 +169,25 @@ ask_core(GpbHeapPages *pages, OffsetNumber offset)
 	ItemPointerSet(&tid, pages->block, offset);
 	return heap_hot_search_buffer(&tid, pages->heap, pages->buffer, pages->snapshot, &tuple,
 								  NULL, true);
+}
+
+/*
+ * Ask core whether the snapshot sees a plain tuple, and remember its transaction if it does.
+ *
+ * Core sets the hint bits of this tuple.  The others of a transaction that is remembered are judged
+ * without theirs, which are left to those who need them: to set them costs several times what it
+ * takes to do without, and dirties pages.
+ */
+static bool
+ask_core_and_learn(GpbHeapPages *pages, const HeapTupleHeaderData *tuple, OffsetNumber offset)
+{
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+	if (!ask_core(pages, offset))
+		return false;
+	if (TransactionIdIsNormal(xmin) && xid_is_past(xmin, pages->snapshot->xmin))
+		*known_xid(pages, xmin) = xmin;
+	return true;
 }
 
 /* Does the snapshot see the row to which a line pointer leads?  The page is share-locked. */
@@ -138,9 +203,10 @@ row_seen(GpbHeapPages *pages, Page page, OffsetNumber offset)
 		{
 			HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
 
-			if (!HeapTupleHeaderIsHeapOnly(tuple) &&
-				tuple_surely_seen(tuple, pages->snapshot->xmin))
+			if (!HeapTupleHeaderIsHeapOnly(tuple) && tuple_surely_seen(pages, tuple))
 				return true;
+			if (tuple_is_plain(tuple))
+				return ask_core_and_learn(pages, tuple, offset);
 		}
 	}
 	return ask_core(pages, offset);
@@ -198,18 +264,6 @@ newest_transaction(const PageTransactions *transactions, uint64 xmin)
 }
 
 /*
- * Is this the root of a row with a committed xmin that is not frozen, and without an xmax, as far
- * as the hint bits say?  One that a VACUUM FULL before 9.0 moved is not plain.
- */
-static inline bool
-tuple_is_plain(const HeapTupleHeaderData *tuple)
-{
-	return (tuple->t_infomask & (HEAP_XMIN_FROZEN | HEAP_XMAX_INVALID | HEAP_MOVED)) ==
-		(HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID) &&
-		!HeapTupleHeaderIsHeapOnly(tuple);
-}
-
-/*
  * Read the line pointers and tuple headers of a share-locked page.  pages->seen gets GPB_ENTRY_SEEN
  * for what is surely seen, and pages->ask the line pointers about which core must be asked;
  * *nask is their number.
@@ -221,7 +275,7 @@ static bool
 read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, int *nask)
 {
 	OffsetNumber offset = PageGetMaxOffsetNumber(page);
-	TransactionId past = InvalidTransactionId;	/* an xmin that was counted */
+	TransactionId past = InvalidTransactionId;	/* an xmin that was counted, and is committed */
 
 	*nask = 0;
 	for (; offset >= FirstOffsetNumber; offset--)
@@ -248,7 +302,8 @@ read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, 
 			return false;
 		if (HeapTupleHeaderIsHeapOnly(tuple))
 			continue;
-		if (tuple_surely_seen(tuple, transactions->xmin))
+		if (tuple_surely_seen(pages, tuple) ||
+			(tuple_is_plain(tuple) && ask_core_and_learn(pages, tuple, offset)))
 		{
 			pages->seen[offset] = GPB_ENTRY_SEEN;
 			/* That of a frozen tuple was not counted. */
@@ -340,6 +395,21 @@ read_page(GpbHeapPages *pages, BlockNumber block)
 	return likely;
 }
 
+/* Prune the pinned page as core's index scans do, unless that was done to too many. */
+static void
+prune_page(GpbHeapPages *pages)
+{
+	Page		page = BufferGetPage(pages->buffer);
+	XLogRecPtr	lsn;
+
+	if (!TransactionIdIsValid(((PageHeader) page)->pd_prune_xid) || pages->prune == 0)
+		return;
+	lsn = BufferGetLSNAtomic(pages->buffer);
+	heap_page_prune_opt(pages->heap, pages->buffer);
+	if (BufferGetLSNAtomic(pages->buffer) != lsn)
+		pages->prune--;
+}
+
 /* Pin a page, and prune it as core's index scans do when they come to a page. */
 static void
 pin_page(GpbHeapPages *pages, BlockNumber block)
@@ -355,7 +425,7 @@ pin_page(GpbHeapPages *pages, BlockNumber block)
 		pages->adjacent = pages->buffer == pages->last_buffer + 1;
 	pages->last = block;
 	pages->last_buffer = pages->buffer;
-	heap_page_prune_opt(pages->heap, pages->buffer);
+	prune_page(pages);
 }
 
 /* Set seen[] for n rows of a page that has "most" line pointers and was judged as a whole. */

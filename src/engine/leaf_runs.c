@@ -14,9 +14,11 @@
 
 #include "engine/leaf_runs.h"
 
-/* Number of runs that a look is preceded by its prefetches */
-#define CELL_AHEAD		24
-#define PAGE_AHEAD		12
+/*
+ * Number of runs whose prefetches are made together.  A look takes a lock, and so waits for what
+ * went before; many prefetches in a row wait for each other less.
+ */
+#define LOOK_GROUP		8
 
 int
 gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs,
@@ -67,8 +69,9 @@ gpb_runs_visible(GpbVisibility *visibility, const char *page, int row_width, Gpb
 							visible + runs[0].first);
 		for (i = 0; i < n; i++)
 		{
-			if (visible[runs[i].first] == GPB_ENTRY_UNKNOWN)
-				runs[left++] = runs[i];
+			/* No branch, since none could be foretold where bits are set at random. */
+			runs[left] = runs[i];
+			left += visible[runs[i].first] == GPB_ENTRY_UNKNOWN;
 		}
 		return left;
 	}
@@ -85,14 +88,26 @@ gpb_runs_visible(GpbVisibility *visibility, const char *page, int row_width, Gpb
 	return left;
 }
 
-/* Look at run number i of n; prefetch what the looks at later ones need. */
+/* Prefetch, on coming to the first run of a group, what the looks at later groups need. */
+static inline void
+prefetch_groups(const GpbSettledReader *reader, const GpbLeafRun *runs, int n, int at)
+{
+	int			cells = at == 0 ? 0 : at + 2 * LOOK_GROUP;
+	int			pages = at == 0 ? 0 : at + LOOK_GROUP;
+	int			i;
+
+	for (i = cells; i < Min(at + 3 * LOOK_GROUP, n); i++)
+		gpb_settled_prefetch(reader, runs[i].block);
+	for (i = pages; i < Min(at + 2 * LOOK_GROUP, n); i++)
+		gpb_settled_prefetch_page(reader, runs[i].block);
+}
+
+/* Look at run number i of n. */
 static inline bool
 look_at_run(GpbSettledReader *reader, const GpbLeafRun *runs, int n, int i, GpbSettledPage *page)
 {
-	if (i + CELL_AHEAD < n)
-		gpb_settled_prefetch(reader, runs[i + CELL_AHEAD].block);
-	if (i + PAGE_AHEAD < n)
-		gpb_settled_prefetch_page(reader, runs[i + PAGE_AHEAD].block);
+	if (i % LOOK_GROUP == 0)
+		prefetch_groups(reader, runs, n, i);
 	return gpb_settled_look(reader, runs[i].block, page);
 }
 

@@ -18,7 +18,7 @@
  * Number of runs whose prefetches are made together.  A look takes a lock, and so waits for what
  * went before; many prefetches in a row wait for each other less.
  */
-#define LOOK_GROUP		8
+#define LOOK_GROUP		16
 
 int
 gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs,

@@ -159,21 +159,25 @@ find_cell(const GpbSettledReader *reader, BlockNumber block)
 	return NULL;
 }
 
+/* Copy a cell.  Returns false if it is being written. */
+static inline bool
+copy_cell(SettledCell *cell, SettledCell *copy)
+{
+	uint32		version = pg_atomic_read_u32(&cell->version);
+
+	pg_read_barrier();
+	memcpy(copy, cell, sizeof(SettledCell));
+	pg_read_barrier();
+	return (version & 1) == 0 && pg_atomic_read_u32(&cell->version) == version;
+}
+
 /* Copy the cell of this block.  Returns false if there is none, or if it is being written. */
 static inline bool
 read_cell(const GpbSettledReader *reader, BlockNumber block, SettledCell *copy)
 {
 	SettledCell *cell = find_cell(reader, block);
-	uint32		version;
 
-	if (cell == NULL)
-		return false;
-	version = pg_atomic_read_u32(&cell->version);
-	pg_read_barrier();
-	memcpy(copy, cell, sizeof(SettledCell));
-	pg_read_barrier();
-	return (version & 1) == 0 && pg_atomic_read_u32(&cell->version) == version &&
-		cell_names(copy, reader, block);
+	return cell != NULL && copy_cell(cell, copy) && cell_names(copy, reader, block);
 }
 
 /*
@@ -374,7 +378,21 @@ gpb_settled_wanted(const GpbSettledReader *reader, BlockNumber block, Buffer buf
 }
 
 /*
- * Choose the cell for a page: its own, or an empty one, or one of a page that is not settled.  If
+ * Is what a cell says void, since its page was changed, or has left its buffer?  The page may have
+ * been dropped with its table.
+ */
+static bool
+cell_is_void(SettledCell *cell)
+{
+	SettledCell copy;
+
+	return copy_cell(cell, &copy) && copy.buffer > 0 && copy.buffer <= NBuffers &&
+		!page_unchanged(&copy);
+}
+
+/*
+ * Choose the cell for a page: its own, or the first candidate if what that says is void, since this
+ * is the one which readers prefetch; or an empty one, or one of a page that is not settled.  If
  * there is none, another page loses its cell if "force" is set; else this returns NULL.
  */
 static SettledCell *
@@ -388,7 +406,8 @@ choose_cell(const GpbSettledReader *reader, BlockNumber block, XLogRecPtr lsn, b
 	for (i = 0; i < SET_CELLS; i++)
 	{
 		cell = candidate_cell(reader, block, i);
-		if (cell->buffer == InvalidBuffer || cell->page.nunseen == NOT_SETTLED)
+		if (cell->buffer == InvalidBuffer || cell->page.nunseen == NOT_SETTLED ||
+			(i == 0 && cell_is_void(cell)))
 			return cell;
 	}
 	if (!force)

@@ -3,8 +3,9 @@
  * heap_page.c
  *	  Which rows of a heap page does a snapshot see?  (rules M6 and M11)
  *
- * A row whose header shows by its hint bits alone that the snapshot sees it needs no call; about
- * every other row core is asked, which follows redirects and HOT chains and sets hint bits.
+ * A row whose header shows, by its hint bits or by a transaction that is remembered as committed,
+ * that the snapshot sees it needs no call; about every other row core is asked, which follows
+ * redirects and HOT chains and sets hint bits.
  *
  *-------------------------------------------------------------------------
  */

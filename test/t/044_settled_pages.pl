@@ -137,6 +137,37 @@ $session->query_safe('COMMIT');
 compare();
 is(counters(), $taken, 'aborted transactions and subtransactions have ended too');
 
+# ---- rows without hint bits ----
+
+# A sequential scan would set them, so the answers are told.  Each page has rows of transactions
+# that committed, one after the other, and of others that did not.
+$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (k bigint, v int, d float8);'
+	  . 'CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d)');
+$session->query_safe('INSERT INTO t SELECT i, 1, 0.5 FROM generate_series(1, 50) i');
+$session->query_safe('BEGIN; INSERT INTO t SELECT i, 1000, 0.5 FROM generate_series(1, 50) i; ROLLBACK');
+$session->query_safe('INSERT INTO t SELECT i, 1, 0.5 FROM generate_series(51, 100) i');
+$session->query_safe("BEGIN; SAVEPOINT a; INSERT INTO t VALUES ($_, 1000, 0); ROLLBACK TO a;"
+	  . "INSERT INTO t VALUES ($_, 1, 0.5); COMMIT")
+  for (101 .. 140);
+$writer->query_safe('BEGIN; INSERT INTO t SELECT i, 1000, 0.5 FROM generate_series(1, 10) i');
+is($session->query_safe('SELECT count(*), sum(v) FROM t WHERE k > 0'), '140|140',
+	'rows of committed transactions alone are seen');
+$writer->query_safe('ROLLBACK');
+is($session->query_safe('SELECT count(*), sum(v) FROM t WHERE k > 0'), '140|140',
+	'likewise when the last one has ended');
+
+# A command does not see what later ones of its own transaction insert.
+$session->query_safe('BEGIN; INSERT INTO t SELECT i, 1, 0.5 FROM generate_series(141, 150) i');
+$session->query_safe('DECLARE c CURSOR FOR SELECT count(*), sum(v) FROM t WHERE k > 0');
+$session->query_safe('INSERT INTO t SELECT i, 1000, 0.5 FROM generate_series(151, 160) i');
+is($session->query_safe('FETCH c'), '150|150', 'a cursor does not see rows of later commands');
+$session->query_safe('ROLLBACK');
+
+# ---- kinds of rows, continued ----
+
+prepare('WITH (fillfactor = 50)');
+$node->safe_psql('postgres', 'ALTER TABLE t ADD COLUMN note text');
+
 # Lockers, alone and many, and an update among them
 my @locker = (session(), session());
 for my $locker (@locker)

@@ -91,6 +91,8 @@ my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 timezone = 'UTC'
 max_parallel_workers_per_gather = 0
+# as servers have it by default; PostgreSQL's test servers have minimal, where no page is settled
+wal_level = replica
 CONF
 my $nexamples = 0;
 my $noutputs = 0;

@@ -240,8 +240,10 @@ SQL
 	for (my $i = 0; time() < $end; $i++)
 	{
 		value('VACUUM (TRUNCATE off) w');
-		kill 'TERM', refresher_pid() if $i % 7 == 3;
-		kill 'TERM', gpb_service_pid($node) if $i % 11 == 5 && gpb_service_pid($node) ne '';
+		# 0 stands for none, and to kill() for this process and all that it has started
+		my @pids = grep { $_ } ($i % 7 == 3 ? refresher_pid() : 0,
+			$i % 11 == 5 ? gpb_service_pid($node) : 0);
+		kill 'TERM', @pids;
 		usleep(100_000);
 	}
 	ok($writers->finish, 'writers had no error');

@@ -14,6 +14,7 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
 gpubtree.device_maps = 1
 CONF
 my $data = $node->data_dir;
@@ -242,6 +243,7 @@ $node->stop;
 $node = gpb_node('small', settings => <<'CONF');
 autovacuum = off
 gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
 gpubtree.batch_memory = 192kB
 CONF
 $node->safe_psql('postgres', $table);
@@ -258,6 +260,7 @@ $node->stop;
 $node = gpb_node('one', settings => <<'CONF');
 autovacuum = off
 gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
 gpubtree.batch_memory = 448kB
 CONF
 $node->safe_psql('postgres', $table);

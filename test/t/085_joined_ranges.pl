@@ -14,6 +14,7 @@ use GpubtreeTest;
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
 gpubtree.batch_slots = 16
 CONF
 my $data = $node->data_dir;

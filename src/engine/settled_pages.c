@@ -220,16 +220,13 @@ reader_eligible(Relation heap, Snapshot snapshot)
 void
 gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 {
-	uint64		next;
-
 	memset(reader, 0, sizeof(*reader));
 	if (!reader_eligible(heap, snapshot))
 		return;
-	next = U64FromFullTransactionId(ReadNextFullTransactionId());
 	reader->eligible = true;
 	reader->file = heap->rd_node;
 	reader->hash = hash_bytes((const unsigned char *) &reader->file, sizeof(reader->file));
-	reader->xmin = next - (uint32) ((uint32) next - snapshot->xmin);
+	reader->xmin = gpb_widen_xid(ReadNextFullTransactionId(), snapshot->xmin);
 }
 
 void

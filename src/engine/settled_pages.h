@@ -63,6 +63,18 @@ typedef struct GpbSettledReader
 #define GPB_SETTLED_NEVER	PG_UINT64_MAX
 
 /*
+ * A transaction id in 64 bits.  "next" is the next one to begin, as read after the transaction, or
+ * the snapshot whose xmin it is, was seen; so there are less than 2^31 from the one to the other.
+ */
+static inline uint64
+gpb_widen_xid(FullTransactionId next, TransactionId xid)
+{
+	uint64		wide = U64FromFullTransactionId(next);
+
+	return wide - (uint32) ((uint32) wide - xid);
+}
+
+/*
  * Begin to look up pages of a table for a snapshot, which is registered or active.  *reader is the
  * caller's and needs no end.
  */

@@ -186,6 +186,30 @@ $locker[1]->query_safe('ROLLBACK');
 compare();
 is(counters(), $taken, 'updates by members of multixacts have ended');
 
+# Of an UPDATE whose new version is on another page, the page of the old one may have nothing but a
+# member of a multixact.
+prepare();
+$locker[0]->query_safe('BEGIN; SELECT k FROM t WHERE k = 10 FOR KEY SHARE');
+$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$node->safe_psql('postgres', 'UPDATE t SET v = 2 WHERE k = 10');
+compare();
+is($old->query_safe($all), '2000', 'an update xid of a multixact counts while a member is running');
+$locker[0]->query_safe('COMMIT');
+compare();
+is($old->query_safe($all), '2000', 'and when all have ended');
+$old->query_safe('COMMIT');
+
+# Of a DELETE of a HOT version, the page has nothing but that version's xmax.
+prepare('WITH (fillfactor = 50)');
+$node->safe_psql('postgres', 'ALTER TABLE t ADD COLUMN note text');
+$node->safe_psql('postgres', "UPDATE t SET note = 'x' WHERE k = 50");
+compare();
+$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 50');
+compare();
+is($old->query_safe($all), '2000', 'the transactions of heap-only tuples count');
+$old->query_safe('COMMIT');
+
 # HOT updates, pruned by later ones; line pointers that are dead
 $node->safe_psql('postgres', "UPDATE t SET note = repeat('y', $_) WHERE k BETWEEN 100 AND 120")
   for (1 .. 8);
@@ -221,6 +245,32 @@ COPY t (k, v, d) FROM stdin WITH (FREEZE);
 COMMIT;
 SQL
 compare();
+
+# Frozen rows count for nothing, and their xmins may be of an age that has gone by.
+prepare();
+$node->safe_psql('postgres', 'CREATE EXTENSION gpubtree_test; VACUUM FREEZE t');
+cmp_ok($node->safe_psql('postgres', <<'SQL'), '>=', 2000, 'frozen rows get an xmin that seems to come');
+SELECT sum(gpubtree_test_age_frozen('t', block, (txid_current() + 1000000)::text::xid))
+FROM generate_series(0, pg_relation_size('t') / 8192 - 1) block
+SQL
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 100 = 1');
+compare();
+is(counters(), $taken, 'their pages are settled');
+
+# ---- cells that lead to other pages, and buffers between two states ----
+
+# Updates give two pages one LSN, and a buffer may get another page, so a look tests the buffer's tag.
+prepare();
+$node->safe_psql('postgres', 'CREATE TABLE u AS SELECT * FROM t; VACUUM t; VACUUM u');
+for ([ "'t', 0", 't', 'the page' ], [ "'t', 1", 'f', 'another block' ], [ "'u', 0", 'f', 'another table' ],
+	[ "'t', 0, 'vm'", 'f', 'another fork' ], [ "'t', 0", 't', 'the page again' ])
+{
+	my ($page, $settled, $name) = @$_;
+	is( $node->safe_psql('postgres', "SELECT gpubtree_test_settled_look('t', 0) FROM gpubtree_test_settled_record('t', 0, $page)"),
+		$settled, "a cell that names a buffer with $name");
+}
+is($node->safe_psql('postgres', "SELECT gpubtree_test_settled_states('t', 2)"),
+	'pinned, share-locked, pinned again', 'pages that are locked by a writer, or being read, are not looked at');
 
 # ---- the file ----
 
@@ -344,10 +394,41 @@ for my $i (1 .. 5)
 $node->append_conf('postgresql.conf', "gpubtree.page_cache_size = '1kB'\n");
 $node->restart;
 compare();
+# So few cells have sets that are those of several tables.
+$node->safe_psql('postgres', <<'SQL');
+DO $$ BEGIN
+	FOR i IN 1 .. 40 LOOP
+		EXECUTE format('CREATE TABLE f%s AS SELECT 1 AS k', i);
+	END LOOP;
+END $$;
+SQL
+is( $node->safe_psql('postgres', <<'SQL'), 'f1', 'the cell of a block is not that of the same block of another table');
+SELECT string_agg('f' || i, ', ') FROM gpubtree_test_settled_record('f1', 0, 'f1', 0), generate_series(1, 40) i
+WHERE gpubtree_test_settled_look(('f' || i)::regclass, 0)
+SQL
 $node->append_conf('postgresql.conf', "gpubtree.page_cache_size = 0\n");
 $node->restart;
 compare();
 is(counters(), $visited, 'without a cache every query visits');
+
+# ---- transactions in 64 bits ----
+
+for ([ '4294967300', '4', '4294967300' ], [ '4294967300', '3', '4294967299' ], [ '4294967300', '4294967295', '4294967295' ],
+	[ '21474836490', '4294967290', '21474836474' ], [ '1000', '999', '999' ])
+{
+	my ($next, $xid, $wide) = @$_;
+	is($node->safe_psql('postgres', "SELECT gpubtree_test_widen_xid('$next', '$xid')"), $wide,
+		"xid $xid when the next one is $next");
+}
+$node->append_conf('postgresql.conf', "gpubtree.page_cache_size = '32MB'\n");
+$node->stop;
+command_ok([ 'pg_resetwal', '-e', '5', $node->data_dir ], 'four times all transaction ids have been used');
+$node->start;
+is( $node->safe_psql('postgres', "SELECT gpubtree_test_settled_xmin('t') = pg_snapshot_xmin(pg_current_snapshot())"),
+	't', 'a reader knows how often');
+prepare();
+compare();
+is(counters(), $taken, 'pages are settled');
 $node->stop;
 
 # ---- changes without WAL ----

@@ -33,3 +33,41 @@ LANGUAGE C STRICT;
 CREATE FUNCTION gpubtree_test_map_images(OUT made bigint, OUT present integer, OUT users integer)
 AS 'MODULE_PATHNAME', 'gpb_test_map_images'
 LANGUAGE C STRICT;
+
+-- settled_test.c: record a block of a table as settled, as if it had been read in the buffer that
+-- has block "page" of a fork of "other".
+CREATE FUNCTION gpubtree_test_settled_record(heap regclass, block bigint, other regclass,
+	page bigint, fork text DEFAULT 'main')
+RETURNS void
+AS 'MODULE_PATHNAME', 'gpb_test_settled_record'
+LANGUAGE C STRICT;
+
+-- settled_test.c: is a block known as settled?
+CREATE FUNCTION gpubtree_test_settled_look(heap regclass, block bigint)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'gpb_test_settled_look'
+LANGUAGE C STRICT;
+
+-- settled_test.c: the states of its buffer in which a block that was recorded is found settled.
+CREATE FUNCTION gpubtree_test_settled_states(heap regclass, block bigint)
+RETURNS text
+AS 'MODULE_PATHNAME', 'gpb_test_settled_states'
+LANGUAGE C STRICT;
+
+-- settled_test.c: the xmin of the snapshot as readers of settled pages know it.
+CREATE FUNCTION gpubtree_test_settled_xmin(heap regclass)
+RETURNS xid8
+AS 'MODULE_PATHNAME', 'gpb_test_settled_xmin'
+LANGUAGE C STRICT;
+
+-- settled_test.c: a transaction that has begun in 64 bits, "next" being the next one to begin.
+CREATE FUNCTION gpubtree_test_widen_xid(next xid8, xid xid)
+RETURNS xid8
+AS 'MODULE_PATHNAME', 'gpb_test_widen_xid'
+LANGUAGE C STRICT;
+
+-- settled_test.c: give all frozen tuples of a page this xmin.  Returns their number.
+CREATE FUNCTION gpubtree_test_age_frozen(heap regclass, block bigint, xid xid)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'gpb_test_age_frozen'
+LANGUAGE C STRICT;

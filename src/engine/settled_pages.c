@@ -31,7 +31,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "aggregate.h"
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
 #include "hold.h"
@@ -321,41 +320,6 @@ gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *pa
 	*page = cell.page;
 	reader->hits++;
 	return true;
-}
-
-/* Number of blocks that a look is preceded by its prefetches */
-#define CELL_AHEAD		16
-#define PAGE_AHEAD		8
-
-uint32
-gpb_settled_mark(GpbSettledReader *reader, BlockNumber first, uint32 n, uint8 *bits)
-{
-	uint32		marked = 0;
-	uint32		i;
-
-	Assert(first % GPB_HEAPBLOCKS_PER_BYTE == 0);
-	if (!reader->eligible)
-		return 0;
-	for (i = 0; i < n; i++)
-	{
-		uint8	   *byte = &bits[i / GPB_HEAPBLOCKS_PER_BYTE];
-		uint8		bit = 1 << (2 * (i % GPB_HEAPBLOCKS_PER_BYTE));
-		GpbSettledPage page;
-
-		if ((*byte & bit) != 0)
-			continue;
-		if (i + CELL_AHEAD < n)
-			gpb_settled_prefetch(reader, first + i + CELL_AHEAD);
-		if (i + PAGE_AHEAD < n)
-			gpb_settled_prefetch_page(reader, first + i + PAGE_AHEAD);
-		if (gpb_settled_look(reader, first + i, &page) && page.nunseen == 0)
-		{
-			*byte |= bit;
-			marked++;
-		}
-	}
-	pg_memory_barrier();
-	return marked;
 }
 
 /* ---- recording ---- */

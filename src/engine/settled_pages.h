@@ -107,14 +107,6 @@ gpb_settled_sees(const GpbSettledPage *page, OffsetNumber offset)
 	return true;
 }
 
-/*
- * Look at blocks [first, first + n), but for those whose all-visible bit is set in "bits", and set
- * that bit for those that are settled and have no unseen row.  "bits" are laid out as the
- * visibility map's are, and begin with block "first", a multiple of GPB_HEAPBLOCKS_PER_BYTE.
- * Returns the number of bits that were set.
- */
-extern uint32 gpb_settled_mark(GpbSettledReader *reader, BlockNumber first, uint32 n, uint8 *bits);
-
 /* ---- for those who read heap pages (heap_page.c) ---- */
 
 /*

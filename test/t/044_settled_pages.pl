@@ -450,4 +450,43 @@ compare();
 is(counters(), $visited, 'minimal: nothing is recorded');
 $session->quit;
 
+$node->stop;
+
+# ---- where transaction numbers begin anew ----
+
+# Go to shortly before the 32 bits of a transaction number are used up.  No more than half of the
+# numbers can be skipped at a time, and what was there before has to be frozen.
+$node = gpb_node('border', settings => $settings);
+gpb_compare_function($node);
+$node->safe_psql('postgres', "UPDATE pg_database SET datallowconn = true WHERE datname = 'template0'");
+foreach my $next (2000000000, 4000000000, 4294967200)
+{
+	my $clog = sprintf('%s/pg_xact/%04X', $node->data_dir, $next / (1 << 20));
+
+	$node->command_ok([ 'vacuumdb', '--all', '--freeze', '--quiet' ], "freeze all before $next");
+	$node->stop;
+	system_or_bail('pg_resetwal', '-f', '-x', $next, $node->data_dir);
+	append_to_file($clog, "\0" x (32 * 8192)) unless -e $clog;
+	$node->start;
+}
+my $now = 'SELECT pg_current_xact_id()::text::numeric';
+prepare();
+compare();
+is(counters(), $taken, 'before the border');
+$old = session();
+$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is($old->query_safe($all), '2000', 'a snapshot is taken before the border');
+cmp_ok($node->safe_psql('postgres', $now), '<', 2**32, 'that is where it is');
+$node->safe_psql('postgres', "$now;\n" x 100);
+cmp_ok($node->safe_psql('postgres', $now), '>', 2**32, 'others come after the border');
+is(counters(), $taken, 'what was recorded before it stays known');
+is($old->query_safe($all), '2000', 'to the old snapshot too');
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 12');
+compare();
+is(counters(), $taken, 'what is recorded after it is known to new snapshots');
+is($old->query_safe($all), '2000', 'the snapshot of before does not believe it');
+$old->query_safe('COMMIT');
+is($old->query_safe($all), '1999', 'a new one does');
+$old->quit;
+
 done_testing();

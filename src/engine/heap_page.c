@@ -318,8 +318,8 @@ read_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions, 
 }
 
 /*
- * Judge all rows of a share-locked page.  Returns false if the page is not settled, or has too many
- * rows that are not seen; else pages->seen is filled in, and so is *settled.
+ * Judge all rows of a share-locked page.  Returns false if the page is not settled, or cannot be
+ * recorded; else pages->seen is filled in, and so is *settled.
  *
  * No index entry leads to a heap-only tuple, nor, while it is in the index, to a line pointer that
  * is unused, so these are not among the unseen rows.
@@ -331,7 +331,7 @@ judge_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions,
 	int			nask;
 	int			i;
 
-	settled->nunseen = 0;
+	memset(settled, 0, sizeof(*settled));
 	if (PageGetMaxOffsetNumber(page) > MaxHeapTuplesPerPage)
 	{
 		transactions->never = true;
@@ -345,8 +345,8 @@ judge_whole_page(GpbHeapPages *pages, Page page, PageTransactions *transactions,
 
 		if (ask_core(pages, offset))
 			pages->seen[offset] = GPB_ENTRY_SEEN;
-		else if (settled->nunseen < GPB_SETTLED_UNSEEN)
-			settled->unseen[settled->nunseen++] = offset;
+		else if (offset <= GPB_SETTLED_OFFSETS)
+			settled->unseen[(offset - 1) / 64] |= (uint64) 1 << ((offset - 1) % 64);
 		else
 		{
 			transactions->never = true;

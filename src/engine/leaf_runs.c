@@ -125,7 +125,9 @@ settle_run(GpbSettledReader *reader, const GpbSettledPage *settled, const char *
 	int			at;
 
 	memset(visible + run->first, GPB_ENTRY_SEEN, run->end - run->first);
-	for (at = run->first; settled->nunseen > 0 && at < run->end; at++)
+	if (gpb_settled_sees_all(settled))
+		return;
+	for (at = run->first; at < run->end; at++)
 	{
 		if (gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
 			continue;
@@ -160,7 +162,9 @@ run_seen(const GpbSettledPage *settled, const char *page, int row_width, const G
 {
 	int			at;
 
-	for (at = run->first; settled->nunseen > 0 && at < run->end; at++)
+	if (gpb_settled_sees_all(settled))
+		return true;
+	for (at = run->first; at < run->end; at++)
 	{
 		if (!gpb_settled_sees(settled, leaf_offset(page, row_width, at)))
 			return false;

@@ -46,7 +46,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
  * Bits are shared where they, with the exceptions, are no more than so many bytes; those of larger
  * tables are sent, a part at a time.
  */
-#define GPB_SHARED_BITS		((Size) 4 * 1024 * 1024)
+#define GPB_SHARED_BITS		((Size) 8 * 1024 * 1024)
 
 /* The bits that this backend made last.  The memory is kept for the next, which are as many. */
 static char *made_bits = NULL;

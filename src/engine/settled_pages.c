@@ -45,22 +45,25 @@ static int	page_cache_size = 32 * 1024;
  * and readers who find it odd, or changed after they have read the cell, do without.  Two recorders
  * never write to a cell at the same time: the one who finds the version odd gives up.  So the LSN,
  * the newest transaction and the unseen rows of a cell are those of one recorder.
+ *
+ * A hash names the file.  A look compares the whole identity, with the buffer's tag; so of two files
+ * with one hash, each finds the other's cell only if its own page is in that buffer, has that number
+ * and has the LSN.  An LSN is that of pages of one relation, or of copies of these, and then the
+ * cell is right for both.
  */
 typedef struct SettledCell
 {
 	pg_atomic_uint32 version;
-	Buffer		buffer;			/* where the page was; InvalidBuffer if the cell is empty */
-	RelFileNode file;
+	Buffer		buffer;			/* where the page was; InvalidBuffer if the cell is empty; less than
+								 * 0 if the page was not settled for the recorder's snapshot */
 	BlockNumber block;
+	uint32		file;			/* hash of the relation file */
 	XLogRecPtr	lsn;
 	uint64		newest;			/* the newest transaction, or one that is in the way */
 	GpbSettledPage page;
 } SettledCell;
 
 StaticAssertDecl(sizeof(SettledCell) == 64, "a cell is a cache line");
-
-/* nunseen of a page that was not settled for the recorder's snapshot */
-#define NOT_SETTLED		PG_UINT16_MAX
 
 #define SET_CELLS		4
 
@@ -138,8 +141,7 @@ candidate_cell(const GpbSettledReader *reader, BlockNumber block, int i)
 static inline bool
 cell_names(const SettledCell *cell, const GpbSettledReader *reader, BlockNumber block)
 {
-	return cell->block == block && cell->buffer != InvalidBuffer &&
-		RelFileNodeEquals(cell->file, reader->file);
+	return cell->block == block && cell->buffer != InvalidBuffer && cell->file == reader->hash;
 }
 
 /* The cell of this block, or NULL.  It may be another's as soon as this has returned. */
@@ -200,7 +202,20 @@ write_cell(SettledCell *cell, const SettledCell *from)
 	pg_atomic_write_u32(&cell->version, version + 2);
 }
 
+/* Was the page settled for the recorder's snapshot?  If so, the cell has a buffer of shared ones. */
+static inline bool
+cell_is_settled(const SettledCell *cell)
+{
+	return cell->buffer > 0;
+}
+
 /* ---- a reader ---- */
+
+static inline uint32
+file_hash(const RelFileNode *file)
+{
+	return hash_bytes((const unsigned char *) file, sizeof(RelFileNode));
+}
 
 /*
  * Pages are looked up and recorded only where each change of a tuple sets a new LSN, and where the
@@ -224,7 +239,7 @@ gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 		return;
 	reader->eligible = true;
 	reader->file = heap->rd_node;
-	reader->hash = hash_bytes((const unsigned char *) &reader->file, sizeof(reader->file));
+	reader->hash = file_hash(&reader->file);
 	reader->xmin = gpb_widen_xid(ReadNextFullTransactionId(), snapshot->xmin);
 }
 
@@ -295,13 +310,13 @@ page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
  * still right for the snapshot.
  */
 static inline bool
-page_unchanged(const SettledCell *cell)
+page_unchanged(const SettledCell *cell, const RelFileNode *file)
 {
 	BufferDesc *desc = GetBufferDescriptor(cell->buffer - 1);
 	uint32		state = LockBufHdr(desc);
 	bool		unchanged = (state & BM_VALID) != 0 &&
 		desc->tag.blockNum == cell->block && desc->tag.forkNum == MAIN_FORKNUM &&
-		RelFileNodeEquals(desc->tag.rnode, cell->file) &&
+		RelFileNodeEquals(desc->tag.rnode, *file) &&
 		page_has_lsn(desc, cell->lsn);
 
 	UnlockBufHdr(desc, state);
@@ -313,9 +328,8 @@ gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *pa
 {
 	SettledCell cell;
 
-	if (!read_cell(reader, block, &cell) ||
-		cell.page.nunseen == NOT_SETTLED || cell.newest >= reader->xmin ||
-		!page_unchanged(&cell))
+	if (!read_cell(reader, block, &cell) || !cell_is_settled(&cell) ||
+		cell.newest >= reader->xmin || !page_unchanged(&cell, &reader->file))
 		return false;
 	*page = cell.page;
 	reader->hits++;
@@ -333,22 +347,27 @@ gpb_settled_wanted(const GpbSettledReader *reader, BlockNumber block, Buffer buf
 		return false;
 	if (!read_cell(reader, block, &cell) || cell.lsn != BufferGetLSNAtomic(buffer))
 		return true;
-	if (cell.page.nunseen == NOT_SETTLED)
+	if (!cell_is_settled(&cell))
 		return cell.newest < reader->xmin;
 	return cell.buffer != buffer && cell.newest < reader->xmin;
 }
 
 /*
  * Is what a cell says void, since its page was changed, or has left its buffer?  The page may have
- * been dropped with its table.
+ * been dropped with its table.  The file is not known, so a page of another one with the same hash
+ * would do.
  */
 static bool
 cell_is_void(SettledCell *cell)
 {
 	SettledCell copy;
+	RelFileNode file;
 
-	return copy_cell(cell, &copy) && copy.buffer > 0 && copy.buffer <= NBuffers &&
-		!page_unchanged(&copy);
+	if (!copy_cell(cell, &copy) || !cell_is_settled(&copy))
+		return false;
+	/* This is read without a lock: it is compared again under one. */
+	file = GetBufferDescriptor(copy.buffer - 1)->tag.rnode;
+	return file_hash(&file) != copy.file || !page_unchanged(&copy, &file);
 }
 
 /*
@@ -367,7 +386,7 @@ choose_cell(const GpbSettledReader *reader, BlockNumber block, XLogRecPtr lsn, b
 	for (i = 0; i < SET_CELLS; i++)
 	{
 		cell = candidate_cell(reader, block, i);
-		if (cell->buffer == InvalidBuffer || cell->page.nunseen == NOT_SETTLED ||
+		if (!cell_is_settled(cell) ||
 			(i == 0 && cell_is_void(cell)))
 			return cell;
 	}
@@ -391,14 +410,12 @@ gpb_settled_record(const GpbSettledReader *reader, BlockNumber block, Buffer buf
 	if (cell == NULL)
 		return;
 	memset(&from, 0, sizeof(from));
-	from.buffer = buffer;
-	from.file = reader->file;
+	from.buffer = settled ? buffer : -buffer;
+	from.file = reader->hash;
 	from.block = block;
 	from.lsn = lsn;
 	from.newest = newest;
 	if (settled)
 		from.page = *page;
-	else
-		from.page.nunseen = NOT_SETTLED;
 	write_cell(cell, &from);
 }

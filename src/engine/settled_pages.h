@@ -35,14 +35,16 @@ extern void gpb_settled_define_settings(void);
 extern void gpb_settled_request_shmem(void);
 extern void gpb_settled_init_shmem(void);
 
-/* The most line pointers of a settled page that lead to no row which is seen */
-#define GPB_SETTLED_UNSEEN	11
+/*
+ * The line pointers of which it can be said that their rows are not seen: 1 to this number.  Only a
+ * page whose rows have no values has more; it is not recorded if one beyond them is not seen.
+ */
+#define GPB_SETTLED_OFFSETS	256
 
 /* What is known of one heap page for one snapshot, at the moment of the look */
 typedef struct GpbSettledPage
 {
-	uint16		nunseen;
-	OffsetNumber unseen[GPB_SETTLED_UNSEEN];	/* line pointers whose rows are not seen */
+	uint64		unseen[GPB_SETTLED_OFFSETS / 64];	/* bit "offset - 1": its row is not seen */
 } GpbSettledPage;
 
 /* One reader: a table and a snapshot */
@@ -93,18 +95,20 @@ extern void gpb_settled_prefetch_page(const GpbSettledReader *reader, BlockNumbe
  */
 extern bool gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *page);
 
+/* Are all rows of the page seen? */
+static inline bool
+gpb_settled_sees_all(const GpbSettledPage *page)
+{
+	return (page->unseen[0] | page->unseen[1] | page->unseen[2] | page->unseen[3]) == 0;
+}
+
 /* Does *page say that the row at this line pointer is seen? */
 static inline bool
 gpb_settled_sees(const GpbSettledPage *page, OffsetNumber offset)
 {
-	int			i;
+	uint32		bit = offset - 1;
 
-	for (i = 0; i < page->nunseen; i++)
-	{
-		if (page->unseen[i] == offset)
-			return false;
-	}
-	return true;
+	return bit >= GPB_SETTLED_OFFSETS || (page->unseen[bit / 64] >> (bit % 64) & 1) == 0;
 }
 
 /* ---- for those who read heap pages (heap_page.c) ---- */

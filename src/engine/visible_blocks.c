@@ -151,9 +151,9 @@ has_bit(const uint8 *bits, uint32 at)
 static bool
 add_exceptions(GpbVisibleBlocks *visible, BlockNumber block, const GpbSettledPage *page)
 {
-	int			i;
+	int			w;
 
-	if (visible->nexceptions + page->nunseen > visible->room)
+	if (visible->nexceptions + GPB_SETTLED_OFFSETS > visible->room)
 	{
 		if (visible->room == GPB_MOST_EXCEPTIONS)
 			return false;
@@ -162,8 +162,14 @@ add_exceptions(GpbVisibleBlocks *visible, BlockNumber block, const GpbSettledPag
 			palloc(visible->room * sizeof(uint64)) :
 			repalloc(visible->exceptions, visible->room * sizeof(uint64));
 	}
-	for (i = 0; i < page->nunseen; i++)
-		visible->exceptions[visible->nexceptions++] = (uint64) block << 16 | page->unseen[i];
+	for (w = 0; w < lengthof(page->unseen); w++)
+	{
+		uint64		bits = page->unseen[w];
+
+		for (; bits != 0; bits &= bits - 1)
+			visible->exceptions[visible->nexceptions++] = (uint64) block << 16 |
+				(w * 64 + pg_rightmost_one_pos64(bits) + 1);
+	}
 	return true;
 }
 
@@ -176,7 +182,7 @@ look_at(GpbVisibleBlocks *visible, BlockNumber first, uint32 at, uint8 *bits)
 
 	if (!gpb_settled_look(&visible->settled, first + at, &page))
 		return false;
-	if (page.nunseen > 0)
+	if (!gpb_settled_sees_all(&page))
 	{
 		if (!add_exceptions(visible, first + at, &page))
 			return true;

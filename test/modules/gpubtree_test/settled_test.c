@@ -41,7 +41,7 @@ begin_reader(GpbSettledReader *reader, Relation heap)
 static void
 record_block(const GpbSettledReader *reader, BlockNumber block, Buffer buffer)
 {
-	GpbSettledPage page = {.nunseen = 0};
+	GpbSettledPage page = {{0}};
 
 	gpb_settled_record(reader, block, buffer, BufferGetLSNAtomic(buffer), reader->xmin - 1,
 					   &page);

@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "storage/shmem.h"
 
+#include "hold.h"
 #include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/service_state.h"
@@ -268,6 +269,7 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 	 * Who sleeps has said so before looking at the state for the last time; the exchange is a full
 	 * barrier.
 	 */
+	GPB_HOLD_SERVICE("answer");
 	if (!slot_change(slot, GPB_SLOT_RUNNING, GPB_SLOT_DONE))
 		gpb_slot_free(class, slot);
 	else if (pg_atomic_read_u32(&slot->sleeps) != 0)

@@ -173,6 +173,46 @@ for my $round (1 .. 2)
 	all_is_free("round $round");
 }
 
+# ---- requests that found other bits, and requests of another epoch ----
+
+# Start askers that are held when they have found their bits, and others after $change; let the
+# service find all of them in one look.  Each has the answer of its snapshot.
+sub ask_before_and_after
+{
+	my ($name, $change, @sql) = @_;
+	my $holder = $node->background_psql('postgres');
+	my @before = map { expected($_) } @sql;
+
+	$node->safe_psql('postgres', $sql[0]);
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my @old = map { start("old $_", $sql[$_], 'batch-after-visibility-map') } 0 .. $#sql;
+	wait_for_sessions(scalar @sql, "wait_event = 'advisory'");
+	$change->();
+	my @after = map { expected($_) } @sql;
+	hold_service('batches');
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	my @new = map { start("new $_", $sql[$_]) } 0 .. $#sql;
+	wait_for_sessions(2 * @sql, "wait_event_type = 'Extension'");
+	release_service('batches');
+	for my $i (0 .. $#sql)
+	{
+		isnt($before[$i], $after[$i], "$name: range $i has changed");
+		is(finish($old[$i]), $before[$i], "$name: answer $i for an older snapshot");
+		is(finish($new[$i]), $after[$i], "$name: answer $i for a newer one");
+	}
+	$holder->quit;
+	all_is_free($name);
+	return;
+}
+
+# With the bits of the old ones, the new ones would count rows that were deleted.
+for my $k (1 .. 3)
+{
+	$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
+	ask_before_and_after('other bits', sub {
+		$node->safe_psql('postgres', "DELETE FROM t WHERE k % 5000 = $k") }, map { range($_) } 1 .. 3);
+}
+
 # ---- backends go in the middle of a joined launch ----
 
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) t');
@@ -273,5 +313,33 @@ ok(!$writer->result && !$vacuum->result, 'the writers are not disturbed');
 cmp_ok(counters()->{joined}, '>', $before->{joined}, 'requests were joined');
 all_is_free('after readers and writers');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+
+# A page that was settled changes, and a reader on the CPU finds it settled anew: so older and newer
+# requests have the same bits.  With the epoch of the newer ones, the older would count rows that
+# were inserted after their snapshots.
+$node->stop;
+$node = gpb_node('epochs', settings => <<'CONF');
+autovacuum = off
+wal_level = replica
+gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
+gpubtree.batch_slots = 16
+CONF
+$data = $node->data_dir;
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8);
+INSERT INTO t SELECT i, i % 100, i / 8.0 FROM generate_series(1, 30000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+VACUUM t;
+SQL
+gpb_wait_for_service($node);
+my @near = map { "SELECT count(*), sum(v) FROM t WHERE k BETWEEN $_ AND 40000" } (24000, 24500, 25000);
+$node->safe_psql('postgres', $near[0]) for (1 .. 3);
+my $before_epoch = counters();
+ask_before_and_after('another epoch', sub {
+	$node->safe_psql('postgres', "INSERT INTO t VALUES (29999, 1), (29998, 1); SELECT gpubtree_refresh('t_k'); "
+		  . "SET gpubtree.enable_device = off; $near[0]; $near[0]") }, @near);
+is(counters()->{joined} - $before_epoch->{joined}, 1, 'older and newer ones are joined');
+$node->stop;
 
 done_testing();

@@ -243,6 +243,7 @@ sleep_for_answer(const GpbRequest *request)
 {
 	bool		answered;
 
+	GPB_HOLD("request-before-sleep");
 	pg_atomic_write_u32(&request->slot->sleeps, 1);
 	pg_memory_barrier();
 	answered = sleep_till_answer(request);

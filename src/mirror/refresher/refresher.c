@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "hold.h"
 #include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
@@ -240,6 +241,7 @@ gpb_refresher_main(Datum arg)
 			refresher_sleep(look_around());
 			continue;
 		}
+		GPB_HOLD_SERVICE("refresher-sleep");
 		/* a query that uses a mirror after the second look finds us asleep, and sets the latch */
 		pg_atomic_write_u32(&gpb_refresher->asleep, 1);
 		pg_memory_barrier();

@@ -26,6 +26,7 @@
 #include "utils/guc.h"
 #include "utils/wait_event.h"
 
+#include "hold.h"
 #include "mirror/heartbeat.h"
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
@@ -196,6 +197,7 @@ gpb_service_main(Datum arg)
 			gpb_reap_discarded();
 			gpb_slots_reclaim();
 		}
+		GPB_HOLD_SERVICE("sleep");
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
 						 PG_WAIT_EXTENSION);
 	}

@@ -1,0 +1,154 @@
+# Nobody sleeps while there is something to do: a backend whose answer came just before it slept, a
+# service that was asked just before it slept, a refresher whose mirror was used just before it
+# slept.  Each is held right there.
+#
+# Guards: who sleeps says so, or has reset the latch, before the last look, with a barrier between;
+# the other side looks for sleepers after it has done its part.  A backend that sleeps on asks for a
+# heartbeat after a tenth of a second, so a wake-up that was lost shows in the time alone.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use Time::HiRes qw(time usleep);
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
+CONF
+my $data = $node->data_dir;
+my $sum = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 2000;';
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int);
+INSERT INTO t SELECT i, i % 100 FROM generate_series(1, 20000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE t;
+SQL
+gpb_wait_for_service($node);
+
+sub hold_process { append_to_file("$data/gpubtree_hold.$_[0]", '') }
+sub release_process { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
+
+sub wait_until
+{
+	my ($what, $condition) = @_;
+
+	for (1 .. 1000 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if $condition->();
+		usleep(1000);
+	}
+	die "waited in vain for $what";
+}
+
+sub wait_for_held
+{
+	my ($point) = @_;
+	wait_until("a process at $point", sub { -e "$data/gpubtree_held.$point" });
+}
+
+sub median { return (sort { $a <=> $b } @_)[ @_ / 2 ] }
+
+my $holder = $node->background_psql('postgres');
+my $asker = $node->background_psql('postgres');
+my $watcher = $node->background_psql('postgres');
+my $pid = $asker->query_safe('SELECT pg_backend_pid()');
+
+like($asker->query_safe("EXPLAIN (ANALYZE, COSTS OFF) $sum"), qr/Engine: host device/, 'the device answers');
+
+# Let the asker run the query
+sub ask { $asker->query_until(qr/sent/, "\\echo sent\n$sum\n"); return }
+
+sub wait_for_asker
+{
+	my ($event) = @_;
+	wait_until("the asker at $event", sub {
+		$watcher->query_safe("SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq $event });
+}
+
+# The time until the asker has its answer
+sub time_to_answer
+{
+	my $start = time();
+	like($asker->query('SELECT 1'), qr/^1901\|/m, 'the answer');
+	return time() - $start;
+}
+
+# A machine that others use may be late once in a while, so the median counts.
+my $late = 0.05;
+
+# ---- the answer comes after the look for it, and before the backend says that it sleeps ----
+
+my @times;
+hold_process('batches');
+for (1 .. 5)
+{
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$asker->query_safe("SET gpubtree.hold_point = 'request-before-sleep'");
+	ask();
+	wait_for_asker('advisory');
+	release_process('batches');
+	wait_until('the service', sub { !-e "$data/gpubtree_held.batches" });
+	usleep(20_000);
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	push @times, time_to_answer();
+	hold_process('batches');
+}
+cmp_ok(median(@times), '<', $late, 'an answer that came just before the sleep is found at once');
+release_process('batches');
+
+# ---- the backend sleeps just before the service gives the answer ----
+
+@times = ();
+for (1 .. 5)
+{
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	hold_process('answer');
+	ask();
+	wait_for_asker('advisory');
+	wait_for_held('answer');
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	wait_for_asker('Extension');
+	release_process('answer');
+	push @times, time_to_answer();
+}
+cmp_ok(median(@times), '<', $late, 'a backend that fell asleep just before the answer is woken');
+$asker->query_safe("SET gpubtree.hold_point = ''");
+
+# ---- the service is asked after its last look, and before it sleeps ----
+
+@times = ();
+for (1 .. 5)
+{
+	hold_process('sleep');
+	$asker->query_safe($sum);
+	wait_for_held('sleep');
+	ask();
+	wait_for_asker('Extension');
+	release_process('sleep');
+	push @times, time_to_answer();
+}
+cmp_ok(median(@times), '<', $late, 'a service that was asked just before the sleep does not sleep');
+
+# ---- a mirror is used after the refresher's last look, and before it sleeps ----
+
+sub changed { return $watcher->query_safe("SELECT changed_blocks FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready'") }
+
+hold_process('refresher-sleep');
+wait_for_held('refresher-sleep');
+$asker->query_safe($sum);
+$node->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k = 500');
+cmp_ok(changed(), '>', 0, 'blocks have changed');
+release_process('refresher-sleep');
+wait_until('the refresher', sub { changed() eq '0' });
+pass('a refresher whose mirror was used just before the sleep does not sleep');
+
+$_->quit for ($holder, $asker, $watcher);
+$node->stop;
+done_testing();

@@ -54,6 +54,27 @@ gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, Gp
 /* Runs are so short, on average, that the map is read entry by entry */
 #define SHORT_RUN		4
 
+/*
+ * Read the visibility map for all entries of the runs, those of adjacent runs at a time.  What lies
+ * between other runs was not copied perhaps.
+ */
+static void
+read_adjacent(GpbVisibility *visibility, const char *page, int row_width, const GpbLeafRun *runs,
+			  int n, uint8 *visible)
+{
+	int			i = 0;
+
+	while (i < n)
+	{
+		int			first = runs[i].first;
+
+		while (i + 1 < n && runs[i + 1].first == runs[i].end)
+			i++;
+		gpb_visibility_read(visibility, page, row_width, first, runs[i].end, visible + first);
+		i++;
+	}
+}
+
 int
 gpb_runs_visible(GpbVisibility *visibility, const char *page, int row_width, GpbLeafRun *runs,
 				 int n, uint8 *visible)
@@ -65,8 +86,7 @@ gpb_runs_visible(GpbVisibility *visibility, const char *page, int row_width, Gpb
 		return 0;
 	if (runs[n - 1].end - runs[0].first < SHORT_RUN * n)
 	{
-		gpb_visibility_read(visibility, page, row_width, runs[0].first, runs[n - 1].end,
-							visible + runs[0].first);
+		read_adjacent(visibility, page, row_width, runs, n, visible);
 		for (i = 0; i < n; i++)
 		{
 			/* No branch, since none could be foretold where bits are set at random. */

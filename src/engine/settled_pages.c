@@ -234,13 +234,17 @@ reader_eligible(Relation heap, Snapshot snapshot)
 void
 gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 {
+	FullTransactionId next;
+
 	memset(reader, 0, sizeof(*reader));
 	if (!reader_eligible(heap, snapshot))
 		return;
 	reader->eligible = true;
 	reader->file = heap->rd_node;
 	reader->hash = file_hash(&reader->file);
-	reader->xmin = gpb_widen_xid(ReadNextFullTransactionId(), snapshot->xmin);
+	next = ReadNextFullTransactionId();
+	Assert(!TransactionIdFollows(snapshot->xmin, XidFromFullTransactionId(next)));
+	reader->xmin = gpb_widen_xid(next, snapshot->xmin);
 }
 
 void

@@ -158,6 +158,37 @@ SQL
 	compare('a', 'changed between copy and upload');
 }
 
+# ---- a turn publishes its epoch when all is copied ----
+# M5: a reader reads the epoch and the visibility map while a turn has copied one of two leaves, and
+# a row is inserted on the other one, and on a heap page that was all-visible.
+{
+	make_table('e', 20000);
+	set_settings(background_refresh => 'off');
+	my $holder = $node->background_psql('postgres');
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe("SET $_") for ('gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0', 'enable_seqscan = off',
+		'enable_indexscan = off', 'enable_indexonlyscan = off', 'enable_bitmapscan = off');
+	touch('e');
+	value('DELETE FROM e WHERE k IN (1000, 15000)');
+	value('VACUUM (INDEX_CLEANUP ON) e');
+	cmp_ok(changed('e'), '>=', 2, 'two leaves have changed');
+	hold_at('turn-after-copy');
+	value('ALTER SYSTEM SET gpubtree.background_refresh = on');
+	$node->reload;
+	wait_for_held('turn-after-copy');
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$reader->query_safe("SET gpubtree.hold_point = 'batch-after-visibility-map'");
+	$reader->query_until(qr/sent/, "\\echo sent\nSELECT count(*) FROM e WHERE k > 0;\n");
+	gpb_wait_for_hold($node);
+	value('INSERT INTO e VALUES (15000, 1, 1)');
+	release_from('turn-after-copy');
+	wait_until('the refresher', sub { changed('e') eq '0' });
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	like($reader->query('SELECT 1'), qr/^19998$/m, 'a leaf that was copied after the epoch was read is not trusted');
+	$_->quit for ($holder, $reader);
+	compare('e', 'copied after the epoch was read');
+}
+
 # ---- the refresher is told to exit while the service has its pages ----
 {
 	my $pid = refresher_pid();

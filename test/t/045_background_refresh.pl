@@ -189,6 +189,25 @@ SQL
 	compare('e', 'copied after the epoch was read');
 }
 
+# ---- a page that a writer has locked does not hold the refresher up ----
+{
+	my $holder = $node->background_psql('postgres');
+	my $writer = $node->background_psql('postgres');
+	wait_until_clean('e');
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$writer->query_safe("SET gpubtree.hold_point = 'split-before-parent'");
+	$writer->query_until(qr/sent/, "\\echo sent\nINSERT INTO e SELECT 10000, i, i FROM generate_series(1, 1000) i;\n");
+	gpb_wait_for_hold($node);
+	my $before = pages();
+	value('UPDATE e SET v = v + 1 WHERE k = 19000');
+	wait_until('the refresher', sub { touch('e'); pages() > $before });
+	cmp_ok(changed('e'), '>', 0, 'the refresher has copied the other leaf, and left those of the split');
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	$writer->query('SELECT 1');
+	$_->quit for ($holder, $writer);
+	compare('e', 'beside a split');
+}
+
 # ---- the refresher is told to exit while the service has its pages ----
 {
 	my $pid = refresher_pid();

@@ -37,7 +37,7 @@ extern void gpb_heap_pages_end(GpbHeapPages *pages);
  * how many it sees.
  *
  * If the page's state is not known yet, all of its rows are judged, and the page is recorded if it
- * is settled.  The page is pruned as any scan would, unless many were already.  It stays pinned, not
+ * is settled.  The page is pruned as any scan would, if few were before.  It stays pinned, not
  * locked, until the next call.  No buffer lock may be held.
  */
 extern int	gpb_heap_pages_judge(GpbHeapPages *pages, BlockNumber block,

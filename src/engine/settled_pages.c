@@ -46,10 +46,10 @@ static int	page_cache_size = 32 * 1024;
  * never write to a cell at the same time: the one who finds the version odd gives up.  So the LSN,
  * the newest transaction and the unseen rows of a cell are those of one recorder.
  *
- * A hash names the file.  A look compares the whole identity, with the buffer's tag; so of two files
- * with one hash, each finds the other's cell only if its own page is in that buffer, has that number
- * and has the LSN.  An LSN is that of pages of one relation, or of copies of these, and then the
- * cell is right for both.
+ * A hash names the file.  A look compares the whole identity, with the buffer's tag; so of two
+ * files with one hash, each finds the other's cell only if its own page is in that buffer, has that
+ * number and has the LSN.  An LSN is that of pages of one relation, or of copies of these, and then
+ * the cell is right for both.
  */
 typedef struct SettledCell
 {
@@ -202,7 +202,7 @@ write_cell(SettledCell *cell, const SettledCell *from)
 	pg_atomic_write_u32(&cell->version, version + 2);
 }
 
-/* Was the page settled for the recorder's snapshot?  If so, the cell has a buffer of shared ones. */
+/* Was the page settled for the recorder's snapshot?  If so, the cell's buffer is a shared one. */
 static inline bool
 cell_is_settled(const SettledCell *cell)
 {
@@ -338,6 +338,26 @@ gpb_settled_look(GpbSettledReader *reader, BlockNumber block, GpbSettledPage *pa
 	*page = cell.page;
 	reader->hits++;
 	return true;
+}
+
+/* Number of pages in a sample: its looks take a few microseconds */
+#define SAMPLE_PAGES	64
+
+double
+gpb_settled_share(Relation heap, Snapshot snapshot, BlockNumber nblocks)
+{
+	GpbSettledReader reader;
+	GpbSettledPage page;
+	int			settled = 0;
+	int			i;
+
+	gpb_settled_begin(&reader, heap, snapshot);
+	if (!reader.eligible)
+		return 0.0;
+	for (i = 0; i < SAMPLE_PAGES; i++)
+		settled += gpb_settled_look(&reader, (BlockNumber) ((uint64) nblocks * i / SAMPLE_PAGES),
+									&page);
+	return (double) settled / SAMPLE_PAGES;
 }
 
 /* ---- recording ---- */

@@ -111,6 +111,12 @@ gpb_settled_sees(const GpbSettledPage *page, OffsetNumber offset)
 	return bit >= GPB_SETTLED_OFFSETS || (page->unseen[bit / 64] >> (bit % 64) & 1) == 0;
 }
 
+/*
+ * For the planner: the share of a table's pages, of which there are nblocks, that are settled for
+ * the snapshot, from a sample.  Returns 0 to 1.
+ */
+extern double gpb_settled_share(Relation heap, Snapshot snapshot, BlockNumber nblocks);
+
 /* ---- for those who read heap pages (heap_page.c) ---- */
 
 /*

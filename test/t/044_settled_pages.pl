@@ -489,4 +489,31 @@ $old->query_safe('COMMIT');
 is($old->query_safe($all), '1999', 'a new one does');
 $old->quit;
 
+# ---- the planner ----
+
+# The price of a query whose pages have settled is that of one over all-visible pages, about.
+sub price
+{
+	my $settings = shift;
+	my $plan = $node->safe_psql('postgres',
+		"$settings; SET enable_seqscan = off; SET enable_bitmapscan = off; SET gpubtree.setup_cost = 0;"
+		  . 'EXPLAIN SELECT count(*) FROM priced WHERE k > 0');
+
+	like($plan, qr/GpubtreeAggregate/, 'the plan is a range aggregate');
+	return $plan =~ /cost=[0-9.]+\.\.([0-9.]+)/ ? $1 : -1;
+}
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE priced (k int, v int) WITH (autovacuum_enabled = off);
+	INSERT INTO priced SELECT i, i FROM generate_series(1, 50000) i;
+	CREATE INDEX priced_k ON priced USING gpubtree (k);
+	ANALYZE priced});
+my $first = price('SELECT 1');
+$node->safe_psql('postgres', 'SET enable_seqscan = off; SET enable_bitmapscan = off;'
+	  . 'SELECT count(*) FROM priced WHERE k > 0');
+cmp_ok(price('SELECT 1'), '<', $first / 3, 'a query whose pages have settled has a lower price');
+cmp_ok(price('SET gpubtree.enable_page_cache = off'), '==', $first, 'without the cache it has not');
+$node->safe_psql('postgres', 'VACUUM priced');
+cmp_ok(price('SELECT 1'), '<', $first / 3, 'after VACUUM, too');
+
 done_testing();

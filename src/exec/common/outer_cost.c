@@ -204,7 +204,7 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 		cost += cpu_operator_cost * GPB_OUTER_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
 
-	visits = input->index_only ? matches * (1.0 - rel->allvisfrac) : matches;
+	visits = input->index_only ? matches * gpb_visited_fraction(root, rel, matches) : matches;
 	pages = visited_pages(root, input, rows, visits);
 	cost += pages_cost(root, rel->reltablespace, rel->pages, index->pages,
 					   ceil(pages), batch * pages / Max(rows, 1.0));

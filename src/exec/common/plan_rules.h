@@ -71,6 +71,12 @@ extern double gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index);
 extern double gpb_distinct_pages(double n, double pages);
 
 /*
+ * The fraction of so many entries of an index on the table that need a heap visit: those on pages
+ * that are neither all-visible nor, as a sample shows now, settled.
+ */
+extern double gpb_visited_fraction(PlannerInfo *root, RelOptInfo *rel, double entries);
+
+/*
  * The price of the CPU time of so many heap visits, each to a page that others visit too.
  * beside_index_scan: the only other way to answer the query is likely to be core's scan of the
  * index, whose price leaves out what it takes to wait for memory; then so does this one.

@@ -47,14 +47,6 @@
 /* Number of blocks that are looked at together */
 #define GPB_BLOCKS_AT_ONCE	256
 
-/* sort_exceptions() sorts TIDs. */
-#define ST_SORT sort_exceptions
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /* ---- sets of blocks ---- */
 
 uint32
@@ -171,6 +163,65 @@ add_exceptions(GpbVisibleBlocks *visible, BlockNumber block, const GpbSettledPag
 				(w * 64 + pg_rightmost_one_pos64(bits) + 1);
 	}
 	return true;
+}
+
+/* Where does the ascending run end that begins at tids[from]? */
+static uint32
+run_end(const uint64 *tids, uint32 from, uint32 end)
+{
+	uint32		i = from + 1;
+
+	while (i < end && tids[i] > tids[i - 1])
+		i++;
+	return Min(i, end);
+}
+
+/* Merge two ascending runs, tids[0 .. middle) and tids[middle .. end). */
+static void
+merge_runs(uint64 *tids, uint32 middle, uint32 end)
+{
+	uint32		left = middle;	/* what is left of the first run, ... */
+	uint32		right = end - middle;	/* ... and of the second, a copy */
+	uint64	   *second = palloc(right * sizeof(uint64));
+
+	memcpy(second, tids + middle, right * sizeof(uint64));
+	while (right > 0)
+	{
+		if (left > 0 && tids[left - 1] > second[right - 1])
+		{
+			tids[left + right - 1] = tids[left - 1];
+			left--;
+		}
+		else
+		{
+			tids[left + right - 1] = second[right - 1];
+			right--;
+		}
+	}
+	pfree(second);
+}
+
+/*
+ * Put the exceptions from number "begin" on in order.  Listed blocks, those tried and those of the
+ * window were looked at one after the other, each in order, so there are a few ascending runs.
+ */
+static void
+order_exceptions(GpbVisibleBlocks *visible, uint32 begin)
+{
+	uint64	   *tids = visible->exceptions + begin;
+	uint32		n = visible->nexceptions - begin;
+	uint32		done;
+
+	if (n == 0)
+		return;
+	done = run_end(tids, 0, n);
+	while (done < n)
+	{
+		uint32		next = run_end(tids, done, n);
+
+		merge_runs(tids, done, next);
+		done = next;
+	}
 }
 
 /* Set a bit of block first + at if the page is settled.  Returns whether it is. */
@@ -365,6 +416,8 @@ mark_listed(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 void
 gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 {
+	uint32		exceptions = visible->nexceptions;
+
 	Assert(first % GPB_VM_PAGE_BLOCKS == 0);
 	copy_map(visible, first / GPB_VM_PAGE_BLOCKS, bits,
 			 ((Size) n + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE);
@@ -373,6 +426,7 @@ gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, 
 	if (visible->listed != NULL)
 		mark_listed(visible, first, n, bits);
 	mark_window(visible, first, n, bits);
+	order_exceptions(visible, exceptions);
 }
 
 /* ---- exceptions ---- */
@@ -380,16 +434,6 @@ gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, 
 const uint64 *
 gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible)
 {
-	uint32		i;
-
-	for (i = 1; i < visible->nexceptions; i++)
-	{
-		if (visible->exceptions[i] < visible->exceptions[i - 1])
-		{
-			sort_exceptions(visible->exceptions, visible->nexceptions);
-			break;
-		}
-	}
 	return visible->exceptions;
 }
 

@@ -79,8 +79,8 @@ extern void gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first
 									uint8 *bits);
 
 /*
- * All bits were made: put the exceptions in order.  There are visible->nexceptions of them, which
- * stay valid until the end.
+ * The exceptions of the bits made so far, ascending if these were made in ascending order.  There
+ * are visible->nexceptions of them, which stay valid until more bits are made, or until the end.
  */
 extern const uint64 *gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible);
 extern void gpb_visible_blocks_end(GpbVisibleBlocks *visible);

@@ -67,7 +67,7 @@ extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
 
 /*
  * Is the index too large for all of its pages to be mirrored, with a device that has its inner
- * nodes?
+ * nodes?  If it has a mirror of all pages, which it has outgrown, that is discarded.
  */
 extern bool gpb_mirror_is_inner_only(Relation index);
 

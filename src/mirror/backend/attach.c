@@ -299,12 +299,31 @@ gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *
 	return attach_for(index, layout, GPB_USE_SEPARATORS, ref);
 }
 
+/*
+ * Give up a mirror of all pages whose index may not have one any more: what would attach to it is
+ * not tried.  No LWLock held on entry or exit.
+ */
+static void
+discard_too_large(const GpbIdentity *identity)
+{
+	int			slot;
+
+	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
+	slot = gpb_registry_lookup(identity);
+	if (slot != GPB_NOT_MIRRORED &&
+		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL)
+		gpb_registry_discard(slot);
+	LWLockRelease(gpb_registry->lock);
+}
+
 bool
 gpb_mirror_is_inner_only(Relation index)
 {
 	GpbIdentity identity;
 	BlockNumber nblocks;
 	GpbMirrorMode mode;
+	int			slot;
+	bool		full;
 
 	if (!gpb_mirror_available() || !gpb_may_mirror(index))
 		return false;
@@ -312,7 +331,12 @@ gpb_mirror_is_inner_only(Relation index)
 	nblocks = RelationGetNumberOfBlocks(index);
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	mode = mode_for(&identity, nblocks);
+	slot = gpb_registry_lookup(&identity);
+	full = slot != GPB_NOT_MIRRORED &&
+		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL;
 	LWLockRelease(gpb_registry->lock);
+	if (mode == GPB_MIRROR_INNER_ONLY && full)
+		discard_too_large(&identity);
 	return mode == GPB_MIRROR_INNER_ONLY;
 }
 

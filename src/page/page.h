@@ -20,6 +20,7 @@
 #include "postgres.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "storage/relfilenode.h"
 #include "utils/relcache.h"
 
 #include "layout.h"
@@ -122,6 +123,11 @@ extern Buffer gpb_lock_meta(Relation index, const GpbLayout *layout, int lock);
 /* Copy the metapage's contents out. */
 extern void gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta);
 
+/*
+ * The buffer where a block of this file is, not pinned, or InvalidBuffer: it may be another block's
+ * at any time, which ReadRecentBuffer() finds out.
+ */
+extern Buffer gpb_find_buffer(const RelFileNode *file, BlockNumber block);
 /*
  * Ask for a page that is to be read soon: from the disk, or, if it is in shared buffers, its ends
  * to the CPU's cache.  Returns the buffer where it is now, not pinned, or InvalidBuffer.  With that

@@ -155,6 +155,23 @@ gpb_ask_for_page(Relation index, BlockNumber block)
 	return buffer;
 }
 
+Buffer
+gpb_find_buffer(const RelFileNode *file, BlockNumber block)
+{
+	BufferTag	tag;
+	uint32		hash;
+	LWLock	   *partition;
+	int			id;
+
+	INIT_BUFFERTAG(tag, *file, MAIN_FORKNUM, block);
+	hash = BufTableHashCode(&tag);
+	partition = BufMappingPartitionLock(hash);
+	LWLockAcquire(partition, LW_SHARED);
+	id = BufTableLookup(&tag, hash);
+	LWLockRelease(partition);
+	return id + 1;				/* InvalidBuffer if there is none */
+}
+
 /*
  * Find out where the sibling is, without a look-up if that can be guessed: an index that was built
  * or read in one go has blocks that follow each other in buffers that follow each other.  The tag
@@ -166,20 +183,12 @@ find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibli
 {
 	int64		guess = (int64) buffer + ((int64) sibling - block);
 	BufferTag	tag;
-	uint32		hash;
-	LWLock	   *lock;
-	int			found;
 
 	INIT_BUFFERTAG(tag, index->rd_node, MAIN_FORKNUM, sibling);
 	if (guess >= 1 && guess <= NBuffers &&
 		BUFFERTAGS_EQUAL(tag, GetBufferDescriptor((Buffer) guess - 1)->tag))
 		return (Buffer) guess;
-	hash = BufTableHashCode(&tag);
-	lock = BufMappingPartitionLock(hash);
-	LWLockAcquire(lock, LW_SHARED);
-	found = BufTableLookup(&tag, hash);
-	LWLockRelease(lock);
-	return found + 1;			/* InvalidBuffer if there is none */
+	return gpb_find_buffer(&index->rd_node, sibling);
 }
 
 /*
@@ -189,7 +198,7 @@ find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibli
 static void
 ask_for_rows(Buffer buffer, const GpbLayout *layout)
 {
-	int			rows = GPB_PAGE_SPACE / (layout->key_width + layout->row_width);
+	int			rows = gpb_page_capacity(layout->key_width, layout->row_width);
 	const char *end = (const char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET;
 	const char *line;
 

@@ -73,21 +73,12 @@ typedef struct GpbTurnWork
 static Buffer
 pin_if_present(const RelFileNode *file, BlockNumber block)
 {
-	BufferTag	tag;
-	uint32		hash;
-	LWLock	   *partition;
-	int			id;
+	Buffer		buffer = gpb_find_buffer(file, block);
 
-	INIT_BUFFERTAG(tag, *file, MAIN_FORKNUM, block);
-	hash = BufTableHashCode(&tag);
-	partition = BufMappingPartitionLock(hash);
-	LWLockAcquire(partition, LW_SHARED);
-	id = BufTableLookup(&tag, hash);
-	LWLockRelease(partition);
 	/* the buffer may be another block's by now, which this call finds out */
-	if (id < 0 || !ReadRecentBuffer(*file, MAIN_FORKNUM, block, id + 1))
+	if (!BufferIsValid(buffer) || !ReadRecentBuffer(*file, MAIN_FORKNUM, block, buffer))
 		return InvalidBuffer;
-	return id + 1;
+	return buffer;
 }
 
 /* Is the page one that the device can be given?  The page is locked. */

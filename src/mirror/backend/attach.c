@@ -203,38 +203,46 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
 }
 
 /*
- * Attach to a mirror of all pages that is there: the common case, without a lock.  The identity in
- * a slot changes only while its mirror is not live, and a later mirror has a later generation; so
- * if the mirror of one generation is live before and after the identity was compared, it is that
+ * Find a mirror of all pages that is there, and that an index of so many blocks may have: the
+ * common case, without a lock.  Returns its slot and generation, or GPB_NOT_MIRRORED.  The identity
+ * in a slot changes only while its mirror is not live, and a later mirror has a later generation;
+ * so if the mirror of one generation is live before and after the identity was compared, it is that
  * mirror's.
  */
-static bool
-attach_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
+static int
+find_at_once(const GpbIdentity *identity, BlockNumber nblocks, uint64 *generation)
 {
 	int			slot = gpb_mirror_find(&identity->file);
 	GpbMirrorSlot *mirror;
-	uint64		generation;
 	bool		same;
 
 	if (slot == GPB_NOT_MIRRORED || is_too_large(nblocks))
-		return false;
+		return GPB_NOT_MIRRORED;
 	mirror = &gpb_registry->mirrors[slot];
-	generation = pg_atomic_read_u64(&mirror->generation);
+	*generation = pg_atomic_read_u64(&mirror->generation);
 	pg_memory_barrier();
-	if (!gpb_mirror_is_live(slot, generation))
-		return false;
+	if (!gpb_mirror_is_live(slot, *generation))
+		return GPB_NOT_MIRRORED;
 	pg_memory_barrier();
 	same = gpb_identity_equal(&mirror->identity, identity) &&
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL;
 	pg_memory_barrier();
-	if (!same || !gpb_mirror_is_live(slot, generation))
+	return same && gpb_mirror_is_live(slot, *generation) ? slot : GPB_NOT_MIRRORED;
+}
+
+/* Attach to a mirror of all pages that is there. */
+static bool
+attach_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
+{
+	int			slot = find_at_once(identity, nblocks, &ref->generation);
+
+	if (slot == GPB_NOT_MIRRORED)
 		return false;
 	ref->slot = slot;
-	ref->generation = generation;
 	ref->file = identity->file;
 	ref->index = identity->index;
 	ref->inner_only = false;
-	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&gpb_registry->mirrors[slot].last_used, (uint64) GetCurrentTimestamp());
 	return true;
 }
 
@@ -322,6 +330,7 @@ gpb_mirror_is_inner_only(Relation index)
 	GpbIdentity identity;
 	BlockNumber nblocks;
 	GpbMirrorMode mode;
+	uint64		generation;
 	int			slot;
 	bool		full;
 
@@ -329,6 +338,8 @@ gpb_mirror_is_inner_only(Relation index)
 		return false;
 	gpb_identity_of(index, &identity);
 	nblocks = RelationGetNumberOfBlocks(index);
+	if (find_at_once(&identity, nblocks, &generation) != GPB_NOT_MIRRORED)
+		return false;
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	mode = mode_for(&identity, nblocks);
 	slot = gpb_registry_lookup(&identity);

@@ -4,10 +4,10 @@
  *	  Where in the heap the entries of ranges lie, about.
  *
  * On each level two pages are read: those that cover the two ends of a range.  On the level where
- * the ends part, the children between them are counted, and their separators are samples that lie
- * evenly over the range; on the levels below, the samples come closer to the ends.  Where heap
- * order follows key order the ends decide; where it does not, a few hundred samples reach nearly as
- * far as all entries do.
+ * the ends part, the separators of the children between them are samples that lie evenly over the
+ * range; on the levels below, the samples come closer to the ends.  Where heap order follows key
+ * order the ends decide; where it does not, a few hundred samples reach nearly as far as all
+ * entries do.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,13 +26,11 @@
 /* Entries that are assumed for each of many ranges */
 #define GPB_ENTRIES_OF_RANGE	1
 
-/* What is found out about one range */
+/* The heap blocks that are sampled of one range */
 typedef struct WindowSample
 {
 	BlockNumber least;
 	BlockNumber greatest;		/* below least if there is no sample */
-	double		children[GPB_MAX_LEVEL + 1];	/* entries of the range on each level's two pages */
-	double		fanout[GPB_MAX_LEVEL + 1];	/* entries of a page of that level */
 } WindowSample;
 
 /* Take the heap blocks of entries [from, to) of a page. */
@@ -78,33 +76,10 @@ sample_level(WindowSample *sample, Relation index, const GpbLayout *layout, GpbR
 		if (level > 0 && special->left == GPB_NO_BLOCK && from == 0)
 			from = Min(1, to);
 		if (BufferGetBlockNumber(buffer) != first)
-		{
 			sample_entries(sample, page, from, to);
-			sample->children[level] += Max(to - from, 0);
-			sample->fanout[level] = Max(sample->fanout[level], count);
-		}
 		first = BufferGetBlockNumber(buffer);
 		UnlockReleaseBuffer(buffer);
 	}
-}
-
-/*
- * About how many entries does the range have?  The children that are found on a level are whole but
- * for the last, which is cut by the range's end, and whose part is found on the level below.
- */
-static double
-sample_count(const WindowSample *sample, uint32 root)
-{
-	double		entries = sample->children[0];
-	double		of_child = 1;
-	uint32		level;
-
-	for (level = 1; level <= root; level++)
-	{
-		of_child *= Max(sample->fanout[level - 1], 1);
-		entries += Max(sample->children[level] - 1, 0) * of_child;
-	}
-	return entries;
 }
 
 /* Add one range to the window. */
@@ -129,7 +104,7 @@ window_add(GpbHeapWindow *window, Relation index, const GpbLayout *layout, GpbRa
 		window->to = Max(window->to, sample.greatest + 1 +
 						 Min(MaxBlockNumber - sample.greatest, more));
 	}
-	window->entries += sample_count(&sample, root);
+	window->entries += gpb_estimate_entries(index, layout, range, true);
 }
 
 GpbHeapWindow

@@ -58,21 +58,17 @@ bits_size(uint32 heap_blocks)
 	return ((Size) heap_blocks + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE;
 }
 
-/* Get memory for bits; "kept" bytes of what is there stay. */
+/* Get memory for so many bytes of bits and exceptions; those that were made stay. */
 static void
-reserve_bits(Size size, Size kept)
+reserve_bits(Size size)
 {
-	char	   *larger;
+	Size		room = size + size / 4;
 
 	if (size <= made_room)
 		return;
-	larger = MemoryContextAlloc(TopMemoryContext, size + size / 4);
-	if (kept > 0)
-		memcpy(larger, made_bits, kept);
-	if (made_bits != NULL)
-		pfree(made_bits);
-	made_bits = larger;
-	made_room = size + size / 4;
+	made_bits = made_bits == NULL ? MemoryContextAlloc(TopMemoryContext, room) :
+		repalloc(made_bits, room);
+	made_room = room;
 }
 
 /* Make all bits, with the exceptions behind them.  Returns the size in bytes. */
@@ -83,7 +79,7 @@ make_bits(GpbVisibleBlocks *visible)
 	Size		offset = gpb_exceptions_offset(visible->heap_blocks);
 	uint64		first;
 
-	reserve_bits(size, 0);
+	reserve_bits(size);
 	for (first = 0; first < visible->heap_blocks; first += GPB_VM_PAGE_BLOCKS)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -93,10 +89,9 @@ make_bits(GpbVisibleBlocks *visible)
 	}
 	if (visible->nexceptions == 0)
 		return size;
-	reserve_bits(offset + visible->nexceptions * sizeof(uint64), size);
+	reserve_bits(offset + visible->nexceptions * sizeof(uint64));
 	memset(made_bits + size, 0, offset - size);
-	memcpy(made_bits + offset, gpb_visible_blocks_exceptions(visible),
-		   visible->nexceptions * sizeof(uint64));
+	memcpy(made_bits + offset, visible->exceptions, visible->nexceptions * sizeof(uint64));
 	return offset + visible->nexceptions * sizeof(uint64);
 }
 
@@ -130,7 +125,7 @@ send_in_parts(GpbRequest *request, GpbVisibleBlocks *visible)
 	uint64		first;
 	bool		sent = true;
 
-	reserve_bits(bits_size(Min(most, visible->heap_blocks)), 0);
+	reserve_bits(bits_size(Min(most, visible->heap_blocks)));
 	for (first = 0; first < visible->heap_blocks && sent; first += most)
 	{
 		uint32		n = (uint32) Min(most, visible->heap_blocks - first);
@@ -142,7 +137,7 @@ send_in_parts(GpbRequest *request, GpbVisibleBlocks *visible)
 	}
 	if (sent && visible->nexceptions > 0)
 		sent = gpb_request_visibility(request, gpb_exceptions_offset(visible->heap_blocks),
-									  gpb_visible_blocks_exceptions(visible),
+									  visible->exceptions,
 									  (uint64) visible->nexceptions * sizeof(uint64));
 	return sent;
 }

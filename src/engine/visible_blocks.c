@@ -71,18 +71,34 @@ gpb_block_set_next(const GpbBlockSet *set, uint64 *next, uint32 most, BlockNumbe
 
 /* ---- begin ---- */
 
+/*
+ * The number of pages of the table's map, as core's visibilitymap.c finds it: the size that smgr
+ * keeps until an invalidation takes it away, so that a query need not ask the file system.  A size
+ * from before the map was extended is too small, and what lies beyond it costs heap visits.  It is
+ * not too large: who truncates the map sends the invalidation under an exclusive lock on the table,
+ * and we have taken our lock since.
+ */
+static BlockNumber
+count_map_pages(Relation heap)
+{
+	SMgrRelation smgr = RelationGetSmgr(heap);
+	BlockNumber *known = &smgr->smgr_cached_nblocks[VISIBILITYMAP_FORKNUM];
+
+	if (*known == InvalidBlockNumber)
+		*known = smgrexists(smgr, VISIBILITYMAP_FORKNUM) ?
+			smgrnblocks(smgr, VISIBILITYMAP_FORKNUM) : 0;
+	return *known;
+}
+
 void
 gpb_visible_blocks_begin(GpbVisibleBlocks *visible, Relation heap, Snapshot snapshot,
 						 const GpbVisibleRanges *ranges, const GpbBlockSet *listed)
 {
-	SMgrRelation smgr = RelationGetSmgr(heap);
-
 	memset(visible, 0, sizeof(*visible));
 	visible->heap = heap;
 	visible->ranges = ranges;
 	visible->listed = listed;
-	if (smgrexists(smgr, VISIBILITYMAP_FORKNUM))
-		visible->map_pages = smgrnblocks(smgr, VISIBILITYMAP_FORKNUM);
+	visible->map_pages = count_map_pages(heap);
 	visible->heap_blocks = (uint32) Min((uint64) visible->map_pages * GPB_VM_PAGE_BLOCKS,
 										(uint64) MaxBlockNumber);
 	gpb_settled_begin(&visible->settled, heap, snapshot);
@@ -273,7 +289,6 @@ static inline uint64
 bits_word(const uint8 *bits, Size bytes, uint32 i)
 {
 	uint64		word = GPB_ALL_VISIBLE;
-
 	Size		at = (Size) i * sizeof(word);
 
 	memcpy(&word, bits + at, Min(sizeof(word), bytes - at));
@@ -427,14 +442,6 @@ gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, 
 		mark_listed(visible, first, n, bits);
 	mark_window(visible, first, n, bits);
 	order_exceptions(visible, exceptions);
-}
-
-/* ---- exceptions ---- */
-
-const uint64 *
-gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible)
-{
-	return visible->exceptions;
 }
 
 void

@@ -59,15 +59,16 @@ typedef struct GpbVisibleBlocks
 	GpbHeapWindow window;
 	double		budget;			/* number of blocks of the window that may yet be looked at */
 	uint64		settled_blocks; /* number of blocks that have a bit since they are settled */
-	uint64	   *exceptions;		/* NULL until first needed */
+	/*
+	 * The exceptions of the bits made so far, ascending if these were made in ascending order; NULL
+	 * until there is one.  They move when more bits are made.
+	 */
+	uint64	   *exceptions;
 	uint32		nexceptions;
 	uint32		room;			/* number of exceptions for which there is memory */
 } GpbVisibleBlocks;
 
-/*
- * The sizes of table and map are read here, so they, too, are later than the epoch.  *ranges and
- * *listed belong to *visible until its end.
- */
+/* *ranges and *listed belong to *visible until its end. */
 extern void gpb_visible_blocks_begin(GpbVisibleBlocks *visible, Relation heap, Snapshot snapshot,
 									 const GpbVisibleRanges *ranges, const GpbBlockSet *listed);
 
@@ -78,11 +79,6 @@ extern void gpb_visible_blocks_begin(GpbVisibleBlocks *visible, Relation heap, S
 extern void gpb_visible_blocks_fill(GpbVisibleBlocks *visible, BlockNumber first, uint32 n,
 									uint8 *bits);
 
-/*
- * The exceptions of the bits made so far, ascending if these were made in ascending order.  There
- * are visible->nexceptions of them, which stay valid until more bits are made, or until the end.
- */
-extern const uint64 *gpb_visible_blocks_exceptions(GpbVisibleBlocks *visible);
 extern void gpb_visible_blocks_end(GpbVisibleBlocks *visible);
 
 #endif							/* GPB_VISIBLE_BLOCKS_H */

@@ -10,13 +10,12 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Test::BackgroundPsql;
 use Test::More;
-use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");
-my $data = $node->data_dir;
 
 # answer(mode) is a batch of 300 ranges in that mode as one line, expected(mode) what a join says:
 # ranges that overlap, keys that occur on many leaves, empty ones.  answer('keys') is
@@ -85,17 +84,6 @@ sub held
 	$reader->quit;
 	$holder->quit;
 	return ($answer, $right);
-}
-
-sub all_is_free
-{
-	my ($name) = @_;
-
-	ok( $node->poll_query_until('postgres',
-			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: every slot and all memory is free")
-	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
-	return;
 }
 
 # ---- leaves that change between the steps ----
@@ -202,7 +190,7 @@ for my $what (sort keys %loss)
 			my ($out, $expected) = held($point, "SELECT answer('$mode device')", "SELECT expected('$mode')", @{ $loss{$what} });
 			is($out, $expected, "$what, $point: the $mode is right");
 		}
-		all_is_free("$what, $point");
+		gpb_all_is_free($node, "$what, $point");
 	}
 }
 
@@ -227,11 +215,11 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 		$leaver->finish;
 		like($err, qr/canceling statement|terminating connection/, "$end, $point: it is gone");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-		all_is_free("$end, $point");
+		gpb_all_is_free($node, "$end, $point");
 	}
 
 	# two chunks with the service
-	append_to_file("$data/gpubtree_hold.batches", '');
+	gpb_hold_service($node, 'batches');
 	my ($out, $err) = ('', '');
 	my $leaver = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'leaver'",
@@ -242,8 +230,8 @@ SQL
 	$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'");
 	$leaver->finish;
 	like($err, qr/canceling statement|terminating connection/, "$end reaches a backend that waits for the service");
-	unlink "$data/gpubtree_hold.batches" or die "$!";
-	all_is_free("$end while it waits");
+	gpb_release_service($node, 'batches');
+	gpb_all_is_free($node, "$end while it waits");
 }
 
 # A subtransaction that fails gives its slots and staging back, too, and the transaction goes on.
@@ -261,7 +249,7 @@ BEGIN
 	END LOOP;
 END $$;
 SQL
-all_is_free('after failed subtransactions');
+gpb_all_is_free($node, 'after failed subtransactions');
 
 # ---- a cursor on a list holds nothing between its parts ----
 
@@ -270,7 +258,7 @@ $cursor->query_safe("SET work_mem = '64kB'");
 $cursor->query_safe('BEGIN');
 $cursor->query_safe("DECLARE c CURSOR FOR SELECT * FROM gpubtree_test_batch('t_k', '{0}'::bigint[], '{5000}'::bigint[], 'list device')");
 $cursor->query_safe('FETCH 10 FROM c');
-all_is_free('a cursor is open');
+gpb_all_is_free($node, 'a cursor is open');
 $cursor->query_safe('COMMIT');
 $cursor->quit;
 $holder->quit;
@@ -303,6 +291,6 @@ SQL
 } (1 .. 2);
 $_->finish for @readers;
 ok(!(grep { $_->result } @readers), 'eight backends wait for it in turn');
-all_is_free('after eight backends');
+gpb_all_is_free($node, 'after eight backends');
 
 done_testing();

@@ -8,6 +8,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $seed = gpb_seed();
@@ -18,33 +19,10 @@ allow_in_place_tablespaces = on
 CONF
 gpb_compare_function($node);
 gpb_wait_for_service($node);
-my $data = $node->data_dir;
 
 sub value { return $node->safe_psql('postgres', $_[0]) }
 sub pages { return value('SELECT pages FROM gpubtree_refresher') }
 sub refresher_pid { return value('SELECT coalesce(pid, 0) FROM gpubtree_refresher') }
-
-# Functions that hold the refresher or the service at a point, wait until one is there, and let it go
-sub hold_at { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_from { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-
-sub wait_until
-{
-	my ($what, $condition) = @_;
-
-	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return 1 if $condition->();
-		usleep(10_000);
-	}
-	die "waited in vain for $what";
-}
-
-sub wait_for_held
-{
-	my ($point) = @_;
-	wait_until("a process at $point", sub { -e "$data/gpubtree_held.$point" });
-}
 
 sub set_settings
 {
@@ -78,7 +56,7 @@ sub refreshes
 sub wait_until_clean
 {
 	my ($t) = @_;
-	wait_until("a clean mirror of $t", sub { touch($t); changed($t) eq '0' });
+	gpb_wait_until("a clean mirror of $t", sub { touch($t); changed($t) eq '0' });
 }
 
 # A query that uses the mirror; returns the plan's node
@@ -116,7 +94,7 @@ SQL
 	is(changed('a'), '0', 'the first query has refreshed');
 	my $before = pages();
 	value('UPDATE a SET v = v + 1 WHERE k % 500 = 0');
-	wait_until('the refresher', sub { changed('a') eq '0' });
+	gpb_wait_until('the refresher', sub { changed('a') eq '0' });
 	cmp_ok(pages(), '>', $before, 'the refresher has copied pages');
 	is(refreshes('a'), '1', 'no query has refreshed');
 	my $plan = touch('a', -10, 1000000);
@@ -125,7 +103,7 @@ SQL
 	compare('a', 'after updates');
 
 	value('INSERT INTO a SELECT 20000 + i, i % 1000, i FROM generate_series(1, 30000) i');
-	wait_until('the refresher', sub { changed('a') eq '0' });
+	gpb_wait_until('the refresher', sub { changed('a') eq '0' });
 	is(refreshes('a'), '1', 'leaves that splits have added are copied too');
 	$plan = touch('a', -10, 1000000);
 	is($plan->{'Blocks Refreshed'}, 0, 'the query finds them');
@@ -138,9 +116,9 @@ SQL
 # ---- a query leaves few changed blocks to the refresher, which is held still ----
 {
 	wait_until_clean('a');
-	hold_at('turn-after-copy');
+	gpb_hold_service($node, 'turn-after-copy');
 	value('UPDATE a SET v = v + 1 WHERE k = 5000');
-	wait_for_held('turn-after-copy');
+	gpb_wait_for_service_at($node, 'turn-after-copy');
 	my $before = refreshes('a');
 	my $plan = touch('a', -10, 1000000);
 	is($plan->{'Blocks Refreshed'}, 0, 'the query waits for nobody');
@@ -151,8 +129,8 @@ SQL
 	# M3: the page was copied, and changes before the turn goes on.  A turn that cleared the mark
 	# after the copy would lose the change.
 	value('UPDATE a SET v = v + 100 WHERE k = 5000');
-	release_from('turn-after-copy');
-	wait_until('the refresher', sub { changed('a') eq '0' });
+	gpb_release_service($node, 'turn-after-copy');
+	gpb_wait_until('the refresher', sub { changed('a') eq '0' });
 	$plan = touch('a', -10, 1000000);
 	is($plan->{'Leaves Done by CPU'}, 0, 'all is clean again');
 	compare('a', 'changed between copy and upload');
@@ -172,17 +150,17 @@ SQL
 	value('DELETE FROM e WHERE k IN (1000, 15000)');
 	value('VACUUM (INDEX_CLEANUP ON) e');
 	cmp_ok(changed('e'), '>=', 2, 'two leaves have changed');
-	hold_at('turn-after-copy');
+	gpb_hold_service($node, 'turn-after-copy');
 	value('ALTER SYSTEM SET gpubtree.background_refresh = on');
 	$node->reload;
-	wait_for_held('turn-after-copy');
+	gpb_wait_for_service_at($node, 'turn-after-copy');
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	$reader->query_safe("SET gpubtree.hold_point = 'batch-after-visibility-map'");
 	$reader->query_until(qr/sent/, "\\echo sent\nSELECT count(*) FROM e WHERE k > 0;\n");
 	gpb_wait_for_hold($node);
 	value('INSERT INTO e VALUES (15000, 1, 1)');
-	release_from('turn-after-copy');
-	wait_until('the refresher', sub { changed('e') eq '0' });
+	gpb_release_service($node, 'turn-after-copy');
+	gpb_wait_until('the refresher', sub { changed('e') eq '0' });
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	like($reader->query('SELECT 1'), qr/^19998$/m, 'a leaf that was copied after the epoch was read is not trusted');
 	$_->quit for ($holder, $reader);
@@ -200,7 +178,7 @@ SQL
 	gpb_wait_for_hold($node);
 	my $before = pages();
 	value('UPDATE e SET v = v + 1 WHERE k = 19000');
-	wait_until('the refresher', sub { touch('e'); pages() > $before });
+	gpb_wait_until('the refresher', sub { touch('e'); pages() > $before });
 	cmp_ok(changed('e'), '>', 0, 'the refresher has copied the other leaf, and left those of the split');
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	$writer->query('SELECT 1');
@@ -213,14 +191,14 @@ SQL
 	my $pid = refresher_pid();
 
 	wait_until_clean('a');
-	hold_at('upload');
+	gpb_hold_service($node, 'upload');
 	value('UPDATE a SET v = v + 1 WHERE k = 7000');
-	wait_for_held('upload');
+	gpb_wait_for_service_at($node, 'upload');
 	kill 'TERM', $pid;
-	wait_until('another refresher', sub { my $p = refresher_pid(); $p != 0 && $p != $pid });
+	gpb_wait_until('another refresher', sub { my $p = refresher_pid(); $p != 0 && $p != $pid });
 	value('UPDATE a SET v = v + 1 WHERE k = 7001');
 	cmp_ok(changed('a'), '>', 0, 'what a dead refresher had in flight is not clean');
-	release_from('upload');
+	gpb_release_service($node, 'upload');
 	compare('a', 'after a refresher was killed');
 	wait_until_clean('a');
 	compare('a', 'refreshed by the next one');
@@ -232,12 +210,12 @@ SQL
 
 	value('UPDATE a SET v = v + 1 WHERE k % 500 = 0');
 	kill 'TERM', $service;
-	wait_until('another service', sub { my $p = gpb_service_pid($node); $p ne '' && $p ne $service });
+	gpb_wait_until('another service', sub { my $p = gpb_service_pid($node); $p ne '' && $p ne $service });
 	gpb_wait_for_service($node);
 	touch('a');
 	my $before = refreshes('a');
 	value('UPDATE a SET v = v + 1 WHERE k % 500 = 1');
-	wait_until('the refresher', sub { changed('a') eq '0' });
+	gpb_wait_until('the refresher', sub { changed('a') eq '0' });
 	is(refreshes('a'), $before, 'the refresher goes on with another service');
 	compare('a', 'with another service');
 }
@@ -249,7 +227,7 @@ SQL
 	touch('b');
 	my ($start, $before) = (time(), pages());
 	value('UPDATE b SET v = v + 1 WHERE k % 100 = 0');
-	wait_until('some pages', sub { touch('b'); pages() - $before > 30 });
+	gpb_wait_until('some pages', sub { touch('b'); pages() - $before > 30 });
 	cmp_ok(pages() - $before, '<=', 100 * (time() - $start) + 5, 'no more pages than the rate allows');
 	compare('b', 'at a low rate');
 
@@ -365,7 +343,7 @@ SQL
 		value('DELETE FROM a WHERE k % 101 = ' . $round);
 		value('VACUUM (INDEX_CLEANUP ON) a') if $round % 2 == 0;
 		$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
-		wait_until('the refresher of the standby', sub {
+		gpb_wait_until('the refresher of the standby', sub {
 			$standby->psql('postgres', $compare);
 			changed('a', $standby) eq '0' });
 		cmp_ok($standby->safe_psql('postgres', 'SELECT pages FROM gpubtree_refresher'), '>', $before,
@@ -391,7 +369,7 @@ $node->stop;
 	cmp_ok(changed('c'), '>', 20, 'leaves have changed');
 	my $before = refreshes('c');
 	my $queries = 0;
-	wait_until('a refresh by a query', sub {
+	gpb_wait_until('a refresh by a query', sub {
 		value("SELECT compare_range('c', 1, 20)");
 		$queries++;
 		refreshes('c') > $before || changed('c') eq '0' });

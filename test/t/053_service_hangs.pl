@@ -10,6 +10,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $timeout = 2;
@@ -63,21 +64,6 @@ sub continue_service
 # A stopped process would keep the server from stopping.
 END { kill 'CONT', $stopped if $stopped }
 
-sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-
-sub wait_until
-{
-	my ($what, $condition) = @_;
-
-	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if $condition->();
-		usleep(10_000);
-	}
-	die "waited in vain: $what";
-}
-
 # Change a setting for sessions to come.
 sub set_timeout
 {
@@ -94,12 +80,10 @@ sub set_timeout
 sub start
 {
 	my ($sql, @settings) = @_;
-	my %session = (out => '', err => '', began => time);
+	my $session = gpb_start($node, $sql, "default_transaction_isolation = 'repeatable read'", @settings);
 
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), (map { ('-c', "SET $_") } "default_transaction_isolation = 'repeatable read'", @settings), '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err}, IPC::Run::timeout(6 * ($timeout + $slack)));
-	return \%session;
+	$session->{began} = time;
+	return $session;
 }
 
 # The seconds that the statement took, the session's start included
@@ -107,7 +91,7 @@ sub finish
 {
 	my ($session) = @_;
 
-	$session->{run}->finish;
+	gpb_finish($session);
 	return time - $session->{began};
 }
 
@@ -200,30 +184,30 @@ for my $point ('map-read', 'refreshes', 'upload', 'batches')
 {
 	$node->safe_psql('postgres', $change);
 	$node->safe_psql('postgres', 'VACUUM t');
-	hold_service($point);
+	gpb_hold_service($node, $point);
 	my @sessions = (start($compare), start("SELECT probed_right('device')"));
-	wait_until("the service at $point", sub { -e "$data/gpubtree_held.$point" });
+	gpb_wait_for_service_at($node, $point);
 	$node->safe_psql('postgres', $change);
 	end_in_time("held at $point", @sessions, start($compare));
 	is_known_to_hang("held at $point");
 	$node->safe_psql('postgres', $change);
 	$node->safe_psql('postgres', 'VACUUM t');
 	end_in_time("held at $point, later", start($compare));
-	release_service($point);
+	gpb_release_service($node, $point);
 	recovers("held at $point");
 }
 
 # The service moves on for a step and hangs again, which is found anew.
-hold_service('batches');
+gpb_hold_service($node, 'batches');
 end_in_time('a first hang', start($compare));
 is_known_to_hang('a first hang');
-hold_service('refreshes');
-release_service('batches');
-wait_until('the service at refreshes', sub { -e "$data/gpubtree_held.refreshes" });
+gpb_hold_service($node, 'refreshes');
+gpb_release_service($node, 'batches');
+gpb_wait_for_service_at($node, 'refreshes');
 $node->safe_psql('postgres', $change);
 end_in_time('a second hang', start($compare), start("SELECT gpubtree_refresh('t_k')"));
 is_known_to_hang('a second hang');
-release_service('refreshes');
+gpb_release_service($node, 'refreshes');
 recovers('a second hang');
 
 # ---- what does not hang ----
@@ -237,8 +221,8 @@ $node->poll_query_until('postgres', 'SELECT slots_free < slots FROM gpubtree_bat
   or die $large->{err};
 my $small = start("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 100000, 3)");
 finish($_) for ($large, $small);
-is("$large->{out}$large->{err}", "t\n", 'a request may take longer than the timeout');
-is("$small->{out}$small->{err}", "t\n", 'and others may wait behind it');
+is("$large->{out}$large->{err}", 't', 'a request may take longer than the timeout');
+is("$small->{out}$small->{err}", 't', 'and others may wait behind it');
 unlink "$data/gpubtree_slow.search";
 set_timeout("${timeout}s");
 is(log_lines(), "$hangs $hangs", 'a busy service does not hang');

@@ -6,9 +6,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Test::BackgroundPsql;
 use Test::More;
-use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
@@ -17,7 +17,6 @@ gpubtree.refresh_slots = 2
 CONF
 gpb_compare_function($node);
 gpb_wait_for_service($node);
-my $data = $node->data_dir;
 
 # The locks that a reader and a refresher wait for, and the sessions that hold them
 my %lock = (reader => 7001, refresher => 7002);
@@ -37,57 +36,19 @@ WHERE locktype = 'advisory' AND classid = 0 AND objid = $lock{$who} AND NOT gran
 SQL
 }
 
-# Functions that hold the service at a point, wait until it is there, and let it go on
-sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-
-sub wait_for_service_at
-{
-	my ($point) = @_;
-
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if -e "$data/gpubtree_held.$point";
-		Time::HiRes::usleep(100_000);
-	}
-	die "the service did not come to $point";
-}
-
-# Wait until the session waits for the service.
-sub wait_for_request
-{
-	my ($name) = @_;
-
-	$node->poll_query_until('postgres', <<"SQL") or die "$name does not wait for the service";
-SELECT count(*) = 1 FROM pg_stat_activity
-WHERE application_name = '$name' AND wait_event_type = 'Extension'
-SQL
-}
-
 # Start a session in the background that runs one statement, and is held at a point if one is named.
 sub start
 {
 	my ($name, $who, $point, $sql) = @_;
-	my %session = (out => '', err => '');
-	my @settings = map { ('-c', "SET $_") } (
+	my @settings = (
 		"application_name = '$name'", 'gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0',
 		$point ? ("gpubtree.hold_point = '$point'", "gpubtree.hold_lock = $lock{$who}") : (),
 		map { "$_ = off" } 'enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan',
 		'enable_bitmapscan');
 
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @settings, '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	my $session = gpb_start($node, $sql, @settings);
 	wait_for_point($who) if $point;
-	return \%session;
-}
-
-sub finish
-{
-	my ($session) = @_;
-
-	$session->{run}->finish;
-	return $session->{out} . $session->{err};
+	return $session;
 }
 
 # Make a table whose mirror is up to date and half of whose entries point to rows dead to everybody.
@@ -122,9 +83,9 @@ sub compare
 	$node->safe_psql('postgres', 'VACUUM a');
 	my $refresher = start('refresher', 'refresher', 'refresh-in-move', "SELECT gpubtree_refresh('a_k')");
 	unlock_point('reader');
-	is(finish($reader), "500|500\n", 'in the middle of a move, one of the two bits shows');
+	is(gpb_finish($reader), '500|500', 'in the middle of a move, one of the two bits shows');
 	unlock_point('refresher');
-	cmp_ok(finish($refresher), '>', 0, 'and the refresh goes on');
+	cmp_ok(gpb_finish($refresher), '>', 0, 'and the refresh goes on');
 	compare('a', 'after the move');
 }
 
@@ -136,14 +97,14 @@ sub compare
 	my $reader = start('reader', 'reader', 'batch-after-refresh',
 		'SELECT count(*), sum(v) FROM b WHERE k > 0');
 	$node->safe_psql('postgres', 'VACUUM b');
-	hold_service('map-read');
+	gpb_hold_service($node, 'map-read');
 	unlock_point('reader');
-	wait_for_service_at('map-read');
+	gpb_wait_for_service_at($node, 'map-read');
 	my $refresher = start('refresher', 'refresher', 'refresh-after-move', "SELECT gpubtree_refresh('b_k')");
-	release_service('map-read');
-	is(finish($reader), "500|500\n", 'a move between the two looks hides no change');
+	gpb_release_service($node, 'map-read');
+	is(gpb_finish($reader), '500|500', 'a move between the two looks hides no change');
 	unlock_point('refresher');
-	cmp_ok(finish($refresher), '>', 0, 'and the refresh goes on');
+	cmp_ok(gpb_finish($refresher), '>', 0, 'and the refresh goes on');
 	compare('b', 'after the looks');
 }
 
@@ -156,7 +117,7 @@ sub compare
 	my $refresher = start('refresher', 'refresher', 'refresh-before-publish', "SELECT gpubtree_refresh('c_k')");
 	$node->safe_psql('postgres', 'INSERT INTO c VALUES (2000, 1, 1)');
 	unlock_point('refresher');
-	cmp_ok(finish($refresher), '>', 0, 'the first refresh copies everything');
+	cmp_ok(gpb_finish($refresher), '>', 0, 'the first refresh copies everything');
 	is( $node->safe_psql('postgres', "SELECT changed_blocks FROM gpubtree_mirrors WHERE index = 'c_k'::regclass"),
 		'1', 'what was written beside it is marked');
 	compare('c', 'after the first refresh');
@@ -171,21 +132,21 @@ sub compare
 	$node->safe_psql('postgres', 'INSERT INTO e VALUES (2000, 1, 1)');
 	lock_point('refresher');
 	my $other = start('other', 'refresher', 'refresh-before-copy', "SELECT gpubtree_refresh('other_k')");
-	hold_service('refreshes');
+	gpb_hold_service($node, 'refreshes');
 	my $cancelled = start('cancelled', undef, undef, "SELECT gpubtree_refresh('e_k')");
-	wait_for_service_at('refreshes');
-	wait_for_request('cancelled');
+	gpb_wait_for_service_at($node, 'refreshes');
+	gpb_wait_for_sessions($node, 'cancelled', 1);
 	$node->safe_psql('postgres', <<'SQL');
 SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name IN ('cancelled', 'other')
 SQL
-	like(finish($_), qr/canceling statement/, 'a refresh is cancelled') for $cancelled, $other;
+	like(gpb_finish($_), qr/canceling statement/, 'a refresh is cancelled') for $cancelled, $other;
 	unlock_point('refresher');
 
 	$node->safe_psql('postgres', 'INSERT INTO e VALUES (2001, 1, 1)');
 	my $next = start('next', undef, undef, "SELECT gpubtree_refresh('e_k')");
-	wait_for_request('next');
-	release_service('refreshes');
-	is(finish($next), "1\n", 'the next refresh copies the leaf again');
+	gpb_wait_for_sessions($node, 'next', 1);
+	gpb_release_service($node, 'refreshes');
+	is(gpb_finish($next), '1', 'the next refresh copies the leaf again');
 	is( $node->safe_psql('postgres', "SELECT changed_blocks FROM gpubtree_mirrors WHERE index = 'e_k'::regclass"),
 		'0', 'nothing is left changed');
 	compare('e', 'after an abandoned upload');
@@ -208,13 +169,13 @@ SQL
 	$service = gpb_service_pid($node);
 	cmp_ok($node->safe_psql('postgres', "SELECT gpubtree_refresh('f_k')"), '>', 0, 'one mirror fits');
 
-	hold_service('make-room');
+	gpb_hold_service($node, 'make-room');
 	my $refresher = start('refresher', undef, undef, "SELECT gpubtree_refresh('g_k') IS NULL");
-	wait_for_service_at('make-room');
+	gpb_wait_for_service_at($node, 'make-room');
 	is($node->safe_psql('postgres', "SELECT gpubtree_drop_mirror('g_k')"), 't',
 		'a mirror is dropped while room is made for it');
-	release_service('make-room');
-	like(finish($refresher), qr/^t\nNOTICE:  index "g_k" was not mirrored\n/, 'its refresh gives up, and says so');
+	gpb_release_service($node, 'make-room');
+	like(gpb_finish($refresher), qr/^tNOTICE:  index "g_k" was not mirrored\n/, 'its refresh gives up, and says so');
 	is(gpb_service_pid($node), $service, 'the service goes on');
 	cmp_ok($node->safe_psql('postgres', "SELECT gpubtree_refresh('g_k')"), '>', 0,
 		'and makes the mirror when it is wanted again');

@@ -9,6 +9,7 @@ use Test::More;
 use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
@@ -16,7 +17,6 @@ autovacuum = off
 gpubtree.batch_slots = 8
 gpubtree.batch_memory = 320MB
 CONF
-my $data = $node->data_dir;
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k int);
 INSERT INTO t SELECT (i::bigint * 7919 % 100003)::int FROM generate_series(1, 100000) i;
@@ -33,53 +33,12 @@ my $large = "SELECT * FROM gpubtree_request_timing('t_k', 8 * 1024 * 1024, 1)";
 
 # ---- helpers ----
 
-sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-sub is_held { return -e "$data/gpubtree_held.$_[0]" }
-
-# Wait until the condition holds.
-sub wait_until
-{
-	my ($what, $condition) = @_;
-
-	for (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if $condition->();
-		Time::HiRes::usleep(10_000);
-	}
-	die "waited in vain: $what";
-}
-
-sub wait_for_service_at
-{
-	my ($point) = @_;
-
-	wait_until("the service at $point", sub { is_held($point) });
-}
-
-# Wait until that many sessions of this name wait for the service.
-sub wait_for_requests
-{
-	my ($name, $n) = @_;
-
-	$node->poll_query_until('postgres', <<"SQL") or die "$name does not wait for the service";
-SELECT count(*) = $n FROM pg_stat_activity
-WHERE application_name = '$name' AND wait_event_type = 'Extension'
-SQL
-}
-
 # A session in the background that runs one statement, and is held at a point if one is named
 sub start
 {
 	my ($name, $sql, $point) = @_;
-	my %session = (out => '', err => '');
-	my @settings = map { ('-c', "SET $_") } ("application_name = '$name'",
+	return gpb_start($node, $sql, "application_name = '$name'",
 		$point ? "gpubtree.hold_point = '$point'" : ());
-
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @settings, '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
-	return \%session;
 }
 
 # Its errors; '' if it succeeded
@@ -87,7 +46,7 @@ sub finish
 {
 	my ($session) = @_;
 
-	$session->{run}->finish;
+	gpb_finish($session);
 	return $session->{err};
 }
 
@@ -99,16 +58,6 @@ sub counters
 	@counter{@names} = split /\|/,
 	  $node->safe_psql('postgres', 'SELECT ' . join(', ', @names) . ' FROM gpubtree_batches');
 	return \%counter;
-}
-
-sub all_is_free
-{
-	my ($name) = @_;
-
-	ok( $node->poll_query_until('postgres',
-			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: every slot and all memory is free again")
-	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
 }
 
 sub serves
@@ -142,16 +91,16 @@ is($after->{launches} - $before->{launches}, 18, 'a large request is cut into 8 
 is($after->{batches} - $before->{batches}, 11, 'requests are counted');
 is($after->{keys} - $before->{keys}, 8 * 1024 * 1024 + 1000, 'keys are counted');
 is($after->{failed_over}, 0, 'none failed over');
-all_is_free('at first');
+gpb_all_is_free($node, 'at first');
 
 # ---- joined ----
 
 $before = counters();
-hold_service('batches');
+gpb_hold_service($node, 'batches');
 my @small = map { start('small', "SELECT gpubtree_request_timing('t_k', 1000 * $_, 1)") } (1 .. 6);
 push @small, map { start('small', "SELECT gpubtree_request_timing('wide_k', 1000 * $_, 1)") } (1 .. 2);
-wait_for_requests('small', 8);
-release_service('batches');
+gpb_wait_for_sessions($node, 'small', 8);
+gpb_release_service($node, 'batches');
 is(join('', map { finish($_) } @small), '', 'requests of 8 backends found in one look are answered');
 $after = counters();
 is($after->{launches} - $before->{launches}, 2, 'with one launch for each index');
@@ -161,22 +110,22 @@ is($after->{batches} - $before->{batches}, 8, 'as 8 requests');
 # ---- a large request does not starve small ones ----
 
 # It is held whenever it has launched a chunk, until the small one has its answer.
-hold_service('chunk');
+gpb_hold_service($node, 'chunk');
 my $big = start('big', $large);
-wait_for_service_at('chunk');
+gpb_wait_for_service_at($node, 'chunk');
 my $little = start('little', "SELECT gpubtree_request_timing('t_k', 1000, 1)");
-wait_for_requests('little', 1);
+gpb_wait_for_sessions($node, 'little', 1);
 my $chunks = 0;
-wait_until(
+gpb_wait_until(
 	'the small request',
 	sub {
 		$little->{run}->pump_nb;
 		return 1 if $little->{out} ne '' || $little->{err} ne '' || !$little->{run}->pumpable;
-		if (is_held('chunk'))
+		if (gpb_is_held($node, 'chunk'))
 		{
-			release_service('chunk');
-			wait_until('the service to go on', sub { !is_held('chunk') });
-			hold_service('chunk');
+			gpb_release_service($node, 'chunk');
+			gpb_wait_until('the service to go on', sub { !gpb_is_held($node, 'chunk') });
+			gpb_hold_service($node, 'chunk');
 			$chunks++;
 		}
 		return 0;
@@ -186,9 +135,9 @@ is( $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'big' AND state = 'active' AND wait_event_type = 'Extension'"),
 	1, 'before the large one');
 cmp_ok($chunks, '<=', 3, 'within two chunks of it');
-release_service('chunk');
+gpb_release_service($node, 'chunk');
 is(finish($little) . finish($big), '', 'the large one is answered too');
-all_is_free('after both');
+gpb_all_is_free($node, 'after both');
 
 # ---- a backend goes in the middle ----
 
@@ -201,28 +150,28 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	my $leaver;
 
 	# submitted, not yet seen by the service
-	hold_service('batches');
+	gpb_hold_service($node, 'batches');
 	$leaver = start('leaver', $large);
-	wait_for_requests('leaver', 1);
-	wait_for_service_at('batches');
+	gpb_wait_for_sessions($node, 'leaver', 1);
+	gpb_wait_for_service_at($node, 'batches');
 	$node->safe_psql('postgres', $stop);
 	like(finish($leaver), $gone, "$end reaches a backend whose request was not seen yet");
 	is($node->safe_psql('postgres', 'SELECT slots - slots_free, memory_free < memory_bytes FROM gpubtree_batches'),
 		'1|t', 'its slot and staging are the service\'s until it has seen that');
-	release_service('batches');
-	all_is_free("$end before the service saw the request");
+	gpb_release_service($node, 'batches');
+	gpb_all_is_free($node, "$end before the service saw the request");
 
 	# two chunks on the device, six to come
 	$before = counters();
-	hold_service('chunk');
+	gpb_hold_service($node, 'chunk');
 	$leaver = start('leaver', $large);
-	wait_for_service_at('chunk');
+	gpb_wait_for_service_at($node, 'chunk');
 	$node->safe_psql('postgres', $stop);
 	like(finish($leaver), $gone, "$end reaches a backend whose request is on the device");
 	is($node->safe_psql('postgres', 'SELECT slots - slots_free FROM gpubtree_batches'),
 		1, 'its slot is the service\'s until the device has ended');
-	release_service('chunk');
-	all_is_free("$end while the device has two chunks");
+	gpb_release_service($node, 'chunk');
+	gpb_all_is_free($node, "$end while the device has two chunks");
 	$after = counters();
 	cmp_ok($after->{launches} - $before->{launches}, '<=', 2, 'the chunks to come are dropped');
 	is($after->{failed_over}, $before->{failed_over}, 'which is not failing over');
@@ -233,7 +182,7 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	gpb_wait_for_hold($node);
 	$node->safe_psql('postgres', $stop);
 	like(finish($leaver), $gone, "$end reaches a backend that has submitted nothing");
-	all_is_free("$end before the submit");
+	gpb_all_is_free($node, "$end before the submit");
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	serves($end);
 }
@@ -249,10 +198,10 @@ my ($code, $out, $err) = $node->psql('postgres',
 	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
 like($err, qr/statement timeout/, 'waiting for a query slot can be cancelled');
 my $waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
-wait_for_requests('waiter', 1);
+gpb_wait_for_sessions($node, 'waiter', 1);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 is(join('', map { finish($_) } @holders, $waiter), '', 'and ends when slots are given back');
-all_is_free('after a wait for slots');
+gpb_all_is_free($node, 'after a wait for slots');
 
 # ---- the service goes in the middle ----
 
@@ -262,17 +211,17 @@ for my $point ('batches', 'chunk')
 {
 	my $pid = gpb_service_pid($node);
 
-	hold_service($point);
+	gpb_hold_service($node, $point);
 	my @request = map { start('request', $large) } (1 .. 2);
-	wait_for_requests('request', 2);
-	wait_for_service_at($point);
+	gpb_wait_for_sessions($node, 'request', 2);
+	gpb_wait_for_service_at($node, $point);
 	kill 'TERM', $pid;
-	release_service($point);
+	gpb_release_service($node, $point);
 	like(finish($_), $no_answer, "$point: answered, or told that there is no answer") for @request;
 	$node->poll_query_until('postgres',
 		"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid")
 	  or die 'the service did not come back';
-	all_is_free("$point: after the service");
+	gpb_all_is_free($node, "$point: after the service");
 	serves("$point: after the service");
 }
 
@@ -301,7 +250,7 @@ $writer->finish;
 ok(!$writer->result, 'the writer is not disturbed');
 cmp_ok($node->safe_psql('postgres', $leaves), '>', $size, 'pages were split');
 cmp_ok(counters()->{joined_launches}, '>', $after->{joined_launches}, 'requests were joined');
-all_is_free('after 8 backends');
+gpb_all_is_free($node, 'after 8 backends');
 
 my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4', '-T', '8');
 DO $$ BEGIN
@@ -318,7 +267,7 @@ for (1 .. 5)
 $load->finish;
 ok(!$load->result, 'no request hangs or is answered wrongly while the service restarts');
 gpb_wait_for_service($node);
-all_is_free('after restarts');
+gpb_all_is_free($node, 'after restarts');
 serves('after restarts');
 
 # ---- the device goes before a request is submitted ----
@@ -331,7 +280,7 @@ $node->reload;
 $node->poll_query_until('postgres', "SELECT status LIKE 'no device%' FROM gpubtree_device") or die;
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 like(finish($late), qr/gave no answer/, 'a request submitted after the device has gone gets no answer');
-all_is_free('without a device');
+gpb_all_is_free($node, 'without a device');
 $holder->quit;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
 	'no process crashed');
@@ -358,14 +307,14 @@ gpb_wait_for_hold($node);
 	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
 like($err, qr/statement timeout/, 'waiting for staging can be cancelled');
 $waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
-wait_for_requests('waiter', 1);
+gpb_wait_for_sessions($node, 'waiter', 1);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 is(finish($taker) . finish($waiter), '', 'and ends when staging is given back');
-all_is_free('after a wait for staging');
+gpb_all_is_free($node, 'after a wait for staging');
 $holder->quit;
 ($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 100000, 1)");
 like($err, qr/need 781 kB of shared memory, 64 kB can be had/, 'too many keys for the staging are refused');
-all_is_free('after a refusal');
+gpb_all_is_free($node, 'after a refusal');
 
 $node->append_conf('postgresql.conf', 'gpubtree.batch_memory = 64MB');
 $node->restart;
@@ -373,7 +322,7 @@ gpb_wait_for_service($node);
 ($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 1048576, 1, 'key')");
 like($err, qr/gave no answer/, 'a request for which the device has no memory fails over');
 is(counters()->{failed_over}, 1, 'and is counted');
-all_is_free('after no memory');
+gpb_all_is_free($node, 'after no memory');
 serves('after no memory');
 
 done_testing();

@@ -12,6 +12,7 @@ use PostgreSQL::Test::BackgroundPsql;
 use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');
@@ -77,16 +78,6 @@ sub probe
 	return $out;
 }
 
-sub all_is_free
-{
-	my ($name) = @_;
-
-	ok( $node->poll_query_until('postgres',
-			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: every slot and all memory is free again")
-	  or diag(value('SELECT * FROM gpubtree_batches'));
-}
-
 my $count = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 1000 AND 2000000';
 
 # ---- what there is, and what it serves ----
@@ -109,7 +100,7 @@ is(value("SELECT compare_range('t', 5, 2000000) IS NOT NULL"), 't', 'and right')
 is(mirror('mode'), 'inner-only', 'which leaves the mirror as it is');
 is(value("SELECT gpubtree_test_refused('t_k')"), 't', 'the service refuses what needs leaf images');
 is(value("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 3000, 2)"), 't', 'and takes searches');
-all_is_free('at first');
+gpb_all_is_free($node, 'at first');
 
 # Ranges, lists, and lists in parts are compared; between parts the batch gives its requests back.
 is(value(<<'SQL'), '0', 'ranges and lists in parts are those of the tree');
@@ -220,7 +211,7 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 		$session->{run}->finish;
 		like($session->{err}, qr/canceling statement|terminating connection/, "$point: $end reaches the batch");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-		all_is_free("$point, $end");
+		gpb_all_is_free($node, "$point, $end");
 	}
 	my $session = start_held($point, $probe);
 	my $pid = gpb_service_pid($node);
@@ -231,7 +222,7 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 	is($session->{err}, '', "$point: the service's end is no error");
 	is($session->{out}, "$matches\n", "$point: and the CPU finishes the batch");
 	gpb_wait_for_service($node);
-	all_is_free("$point, service");
+	gpb_all_is_free($node, "$point, service");
 	cmp_ok(probe("$point, service", 20000, 'inner'), '>', 0, "$point: the next one is as before");
 }
 
@@ -295,7 +286,7 @@ $_->finish for ($writer, $refresher, $reader);
 ok(!$writer->result && !$refresher->result && !$reader->result,
 	'answers are right beside writers and refreshes while the service restarts');
 gpb_wait_for_service($node);
-all_is_free('after the load');
+gpb_all_is_free($node, 'after the load');
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
 $leaves = mirror('leaves');
 is(value("SET gpubtree.max_mirror_size = 0; SELECT gpubtree_refresh('t_k') > 100"), 't', 'all pages');
@@ -357,7 +348,7 @@ for my $limit ('40kB', '80kB', '120kB')
 	gpb_wait_for_service($node);
 	is(probe("$limit of memory", 50000, 'inner'), '0', "$limit: the CPU does it all");
 	is(value("SELECT gpubtree_refresh('t_k') IS NULL"), 't', "$limit: there is no mirror");
-	all_is_free($limit);
+	gpb_all_is_free($node, $limit);
 }
 like(slurp_file($node->logfile), qr/no device memory for the inner nodes of index/, 'the log says so');
 $node->append_conf('postgresql.conf', "gpubtree.memory_limit = '1GB'");

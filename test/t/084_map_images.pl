@@ -6,9 +6,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Test::BackgroundPsql;
 use Test::More;
-use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');
@@ -17,7 +17,6 @@ gpubtree.setup_cost = 0
 gpubtree.batch_setup_cost = 0
 gpubtree.device_maps = 1
 CONF
-my $data = $node->data_dir;
 my $table = <<'SQL';
 CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k bigint, v int);
@@ -56,23 +55,8 @@ sub answers
 sub start
 {
 	my ($point) = @_;
-	my %session = (out => '', err => '');
-
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'),
-			'-c', "SET application_name = 'held'",
-			$point ? ('-c', "SET gpubtree.hold_point = '$point'") : (), '-c', $sum ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
-	return \%session;
-}
-
-sub finish
-{
-	my ($session) = @_;
-
-	$session->{run}->finish;
-	chomp $session->{out};
-	return $session->{out} . $session->{err};
+	return gpb_start($node, $sum, "application_name = 'held'",
+		$point ? "gpubtree.hold_point = '$point'" : ());
 }
 
 sub nobody_uses_images
@@ -83,9 +67,7 @@ sub nobody_uses_images
 			'SELECT users <= present AND present <= 1 FROM gpubtree_test_map_images()'),
 		"$name: at most the current image is left, used by nobody")
 	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_test_map_images()'));
-	ok( $node->poll_query_until('postgres',
-			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: every slot and all memory is free again");
+	gpb_all_is_free($node, $name);
 }
 
 # ---- made once, and anew when the map has changed ----
@@ -117,7 +99,7 @@ $node->safe_psql('postgres', 'DELETE FROM t WHERE k BETWEEN 20000 AND 20010');
 answers('beside an older image', 1);
 is((images())[1], 2, 'both images are there');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-is(finish($old), $right, 'the older image answers for the older snapshot');
+is(gpb_finish($old), $right, 'the older image answers for the older snapshot');
 nobody_uses_images('after the older image');
 
 # with one copy on the device, which a launch of the service is reading (the host device works at
@@ -125,18 +107,16 @@ nobody_uses_images('after the older image');
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 $right = $node->safe_psql('postgres', $expected);
 my @old = map { start('batch-after-visibility-map') } (1 .. 3);
-$node->poll_query_until('postgres',
-	"SELECT count(*) = 3 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event = 'advisory'") or die;
+gpb_wait_for_sessions($node, 'held', 3, "wait_event = 'advisory'");
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k BETWEEN 30000 AND 30010');
-append_to_file("$data/gpubtree_hold.batches", '');
+gpb_hold_service($node, 'batches');
 my $new_right = $node->safe_psql('postgres', $expected);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 my @new = map { start() } (1 .. 3);
-$node->poll_query_until('postgres',
-	"SELECT count(*) = 6 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event_type = 'Extension'") or die;
-unlink "$data/gpubtree_hold.batches";
-is(finish($_), $right, 'an older request among newer ones') for @old;
-is(finish($_), $new_right, 'a newer request among older ones') for @new;
+gpb_wait_for_sessions($node, 'held', 6);
+gpb_release_service($node, 'batches');
+is(gpb_finish($_), $right, 'an older request among newer ones') for @old;
+is(gpb_finish($_), $new_right, 'a newer request among older ones') for @new;
 nobody_uses_images('after old and new at once');
 
 # ---- a backend goes while it uses an image, and while it makes one ----
@@ -155,7 +135,7 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 		gpb_wait_for_hold($node);
 		cmp_ok((images())[2], '>', 0, "$point: the image is used");
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-		like(finish($leaver), qr/canceling statement|terminating connection/, "$end at $point");
+		like(gpb_finish($leaver), qr/canceling statement|terminating connection/, "$end at $point");
 		nobody_uses_images("$end at $point");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 		is($node->safe_psql('postgres', $sum), $node->safe_psql('postgres', $expected), "$end at $point: next answer");
@@ -163,14 +143,13 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 }
 
 # a backend that goes when its request was submitted: the reference is the service's until it has seen that
-append_to_file("$data/gpubtree_hold.batches", '');
+gpb_hold_service($node, 'batches');
 my $leaver = start();
-$node->poll_query_until('postgres',
-	"SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'held' AND wait_event_type = 'Extension'") or die;
+gpb_wait_for_sessions($node, 'held', 1);
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-like(finish($leaver), qr/terminating connection/, 'a backend with a request goes');
+like(gpb_finish($leaver), qr/terminating connection/, 'a backend with a request goes');
 is((images())[2], 2, 'its image is still used');
-unlink "$data/gpubtree_hold.batches";
+gpb_release_service($node, 'batches');
 nobody_uses_images('after the service has seen it');
 
 # ---- the service goes ----

@@ -6,9 +6,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Test::BackgroundPsql;
 use Test::More;
-use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');
@@ -17,7 +17,6 @@ gpubtree.setup_cost = 0
 gpubtree.batch_setup_cost = 0
 gpubtree.batch_slots = 16
 CONF
-my $data = $node->data_dir;
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8);
 INSERT INTO t SELECT i, i % 100, i / 8.0 FROM generate_series(1, 60000) i;
@@ -29,51 +28,12 @@ VACUUM ANALYZE u;
 SQL
 gpb_wait_for_service($node);
 
-sub hold_service { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_service { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-
-sub wait_for_service_at
-{
-	my ($point) = @_;
-
-	for (1 .. 3000)
-	{
-		return if -e "$data/gpubtree_held.$point";
-		Time::HiRes::usleep(10_000);
-	}
-	die "the service does not come to $point";
-}
-
-sub wait_for_sessions
-{
-	my ($n, $condition) = @_;
-
-	$node->poll_query_until('postgres',
-		"SELECT count(*) = $n FROM pg_stat_activity WHERE application_name LIKE 'asker%' AND $condition")
-	  or die "not $n sessions: $condition";
-}
-
 # A session that asks, and is held at a point if one is named
 sub start
 {
 	my ($name, $sql, $point) = @_;
-	my %session = (out => '', err => '', sql => $sql);
-	my @settings = map { ('-c', "SET $_") } ("application_name = 'asker $name'",
+	return gpb_start($node, $sql, "application_name = 'asker $name'",
 		$point ? "gpubtree.hold_point = '$point'" : ());
-
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), @settings, '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
-	return \%session;
-}
-
-sub finish
-{
-	my ($session) = @_;
-
-	$session->{run}->finish;
-	chomp $session->{out};
-	return $session->{out} . $session->{err};
 }
 
 sub expected
@@ -93,15 +53,6 @@ sub counters
 	return \%counter;
 }
 
-sub all_is_free
-{
-	my ($name) = @_;
-
-	ok( $node->poll_query_until('postgres',
-			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
-		"$name: every slot and all memory is free again");
-}
-
 sub range
 {
 	my ($i, $what, $table) = @_;
@@ -119,12 +70,12 @@ sub ask_together
 	my @asker;
 	my $i = 0;
 
-	hold_service('batches');
+	gpb_hold_service($node, 'batches');
 	@asker = map { start($i++, $_) } @sql;
-	wait_for_sessions(scalar @sql, "wait_event_type = 'Extension'");
-	release_service('batches');
-	is(finish($asker[$_]), $expected[$_], "$name: answer $_") for 0 .. $#sql;
-	all_is_free($name);
+	gpb_wait_for_sessions($node, 'asker%', scalar @sql);
+	gpb_release_service($node, 'batches');
+	is(gpb_finish($asker[$_]), $expected[$_], "$name: answer $_") for 0 .. $#sql;
+	gpb_all_is_free($node, $name);
 	my $after = counters();
 	return map { $after->{$_} - $before->{$_} } ('launches', 'joined', 'failed_over');
 }
@@ -157,20 +108,20 @@ for my $round (1 .. 2)
 	$node->safe_psql('postgres', range(1));
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	@asker = map { start($_, $sql[$_], 'batch-after-visibility-map') } 0 .. 5;
-	wait_for_sessions(6, "wait_event = 'advisory'");
+	gpb_wait_for_sessions($node, 'asker%', 6, "wait_event = 'advisory'");
 	my @expected = map { expected($_) } @sql;
 	# into the third range, after the snapshots and the map
 	$node->safe_psql('postgres', 'INSERT INTO t SELECT 15060, 1 FROM generate_series(1, 10)');
 	$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 15061') if $round == 2;
-	hold_service('batches');
+	gpb_hold_service($node, 'batches');
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	wait_for_sessions(6, "wait_event_type = 'Extension'");
-	release_service('batches');
-	is(finish($asker[$_]), $expected[$_], "round $round, an unclean leaf among them: answer $_") for 0 .. 5;
+	gpb_wait_for_sessions($node, 'asker%', 6);
+	gpb_release_service($node, 'batches');
+	is(gpb_finish($asker[$_]), $expected[$_], "round $round, an unclean leaf among them: answer $_") for 0 .. 5;
 	is(counters()->{joined} - $before->{joined}, 1, "round $round: joined");
 	is(counters()->{failed_over}, 0, "round $round: none failed over");
 	$holder->quit;
-	all_is_free("round $round");
+	gpb_all_is_free($node, "round $round");
 }
 
 # ---- requests that found other bits, and requests of another epoch ----
@@ -186,22 +137,22 @@ sub ask_before_and_after
 	$node->safe_psql('postgres', $sql[0]);
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	my @old = map { start("old $_", $sql[$_], 'batch-after-visibility-map') } 0 .. $#sql;
-	wait_for_sessions(scalar @sql, "wait_event = 'advisory'");
+	gpb_wait_for_sessions($node, 'asker%', scalar @sql, "wait_event = 'advisory'");
 	$change->();
 	my @after = map { expected($_) } @sql;
-	hold_service('batches');
+	gpb_hold_service($node, 'batches');
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	my @new = map { start("new $_", $sql[$_]) } 0 .. $#sql;
-	wait_for_sessions(2 * @sql, "wait_event_type = 'Extension'");
-	release_service('batches');
+	gpb_wait_for_sessions($node, 'asker%', 2 * @sql);
+	gpb_release_service($node, 'batches');
 	for my $i (0 .. $#sql)
 	{
 		isnt($before[$i], $after[$i], "$name: range $i has changed");
-		is(finish($old[$i]), $before[$i], "$name: answer $i for an older snapshot");
-		is(finish($new[$i]), $after[$i], "$name: answer $i for a newer one");
+		is(gpb_finish($old[$i]), $before[$i], "$name: answer $i for an older snapshot");
+		is(gpb_finish($new[$i]), $after[$i], "$name: answer $i for a newer one");
 	}
 	$holder->quit;
-	all_is_free($name);
+	gpb_all_is_free($node, $name);
 	return;
 }
 
@@ -225,48 +176,48 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 		my @expected = map { expected($_) } @sql;
 		my %leaver = map { $_ => 1 } split /, /, $leavers;
 
-		hold_service('batches');
+		gpb_hold_service($node, 'batches');
 		my @asker = map { start($_, $sql[$_]) } 0 .. 5;
-		wait_for_sessions(6, "wait_event_type = 'Extension'");
-		hold_service('joined');
-		release_service('batches');
-		wait_for_service_at('joined');
+		gpb_wait_for_sessions($node, 'asker%', 6);
+		gpb_hold_service($node, 'joined');
+		gpb_release_service($node, 'batches');
+		gpb_wait_for_service_at($node, 'joined');
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity "
 			  . "WHERE application_name = ANY(ARRAY(SELECT 'asker ' || i FROM unnest('{$leavers}'::int[]) i))");
-		wait_for_sessions(6 - keys %leaver, "wait_event_type = 'Extension'");
+		gpb_wait_for_sessions($node, 'asker%', 6 - keys %leaver);
 		is($node->safe_psql('postgres', 'SELECT slots - slots_free FROM gpubtree_batches'),
 			6, "$end of $leavers: the slots are the service's until the launch has ended");
-		release_service('joined');
+		gpb_release_service($node, 'joined');
 		for my $i (0 .. 5)
 		{
 			if ($leaver{$i})
 			{
-				like(finish($asker[$i]), qr/canceling statement|terminating connection/, "$end of $leavers: $i goes");
+				like(gpb_finish($asker[$i]), qr/canceling statement|terminating connection/, "$end of $leavers: $i goes");
 			}
 			else
 			{
-				is(finish($asker[$i]), $expected[$i], "$end of $leavers: answer $i");
+				is(gpb_finish($asker[$i]), $expected[$i], "$end of $leavers: answer $i");
 			}
 		}
-		all_is_free("$end of $leavers");
+		gpb_all_is_free($node, "$end of $leavers");
 	}
 }
 
 # ---- the service goes in the middle ----
 
 my $pid = gpb_service_pid($node);
-hold_service('batches');
+gpb_hold_service($node, 'batches');
 my @asker = map { start($_, range($_)) } 1 .. 6;
-wait_for_sessions(6, "wait_event_type = 'Extension'");
-hold_service('joined');
-release_service('batches');
-wait_for_service_at('joined');
+gpb_wait_for_sessions($node, 'asker%', 6);
+gpb_hold_service($node, 'joined');
+gpb_release_service($node, 'batches');
+gpb_wait_for_service_at($node, 'joined');
 kill 'TERM', $pid;
-release_service('joined');
-is(finish($asker[$_ - 1]), expected(range($_)), "the service exits: answer $_") for 1 .. 6;
+gpb_release_service($node, 'joined');
+is(gpb_finish($asker[$_ - 1]), expected(range($_)), "the service exits: answer $_") for 1 .. 6;
 $node->poll_query_until('postgres',
 	"SELECT count(*) > 0 FROM gpubtree_device WHERE status = 'ready' AND pid <> $pid") or die;
-all_is_free('after the service');
+gpb_all_is_free($node, 'after the service');
 
 # ---- many, beside writers ----
 
@@ -311,7 +262,7 @@ $writer->finish;
 $vacuum->finish;
 ok(!$writer->result && !$vacuum->result, 'the writers are not disturbed');
 cmp_ok(counters()->{joined}, '>', $before->{joined}, 'requests were joined');
-all_is_free('after readers and writers');
+gpb_all_is_free($node, 'after readers and writers');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
 
 # A page that was settled changes, and a reader on the CPU finds it settled anew: so older and newer
@@ -325,7 +276,6 @@ gpubtree.setup_cost = 0
 gpubtree.batch_setup_cost = 0
 gpubtree.batch_slots = 16
 CONF
-$data = $node->data_dir;
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8);
 INSERT INTO t SELECT i, i % 100, i / 8.0 FROM generate_series(1, 30000) i;

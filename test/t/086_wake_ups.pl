@@ -14,6 +14,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');
@@ -21,7 +22,6 @@ autovacuum = off
 gpubtree.setup_cost = 0
 gpubtree.batch_setup_cost = 0
 CONF
-my $data = $node->data_dir;
 my $sum = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 2000;';
 
 $node->safe_psql('postgres', <<'SQL');
@@ -31,27 +31,6 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE t;
 SQL
 gpb_wait_for_service($node);
-
-sub hold_process { append_to_file("$data/gpubtree_hold.$_[0]", '') }
-sub release_process { unlink "$data/gpubtree_hold.$_[0]" or die "$!" }
-
-sub wait_until
-{
-	my ($what, $condition) = @_;
-
-	for (1 .. 1000 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if $condition->();
-		usleep(1000);
-	}
-	die "waited in vain for $what";
-}
-
-sub wait_for_held
-{
-	my ($point) = @_;
-	wait_until("a process at $point", sub { -e "$data/gpubtree_held.$point" });
-}
 
 sub median { return (sort { $a <=> $b } @_)[ @_ / 2 ] }
 
@@ -68,7 +47,7 @@ sub ask { $asker->query_until(qr/sent/, "\\echo sent\n$sum\n"); return }
 sub wait_for_asker
 {
 	my ($event) = @_;
-	wait_until("the asker at $event", sub {
+	gpb_wait_until("the asker at $event", sub {
 		$watcher->query_safe("SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq $event });
 }
 
@@ -86,22 +65,22 @@ my $late = 0.05;
 # ---- the answer comes after the look for it, and before the backend says that it sleeps ----
 
 my @times;
-hold_process('batches');
+gpb_hold_service($node, 'batches');
 for (1 .. 5)
 {
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	$asker->query_safe("SET gpubtree.hold_point = 'request-before-sleep'");
 	ask();
 	wait_for_asker('advisory');
-	release_process('batches');
-	wait_until('the service', sub { !-e "$data/gpubtree_held.batches" });
+	gpb_release_service($node, 'batches');
+	gpb_wait_until('the service', sub { !gpb_is_held($node, 'batches') });
 	usleep(20_000);
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	push @times, time_to_answer();
-	hold_process('batches');
+	gpb_hold_service($node, 'batches');
 }
 cmp_ok(median(@times), '<', $late, 'an answer that came just before the sleep is found at once');
-release_process('batches');
+gpb_release_service($node, 'batches');
 
 # ---- the backend sleeps just before the service gives the answer ----
 
@@ -109,13 +88,13 @@ release_process('batches');
 for (1 .. 5)
 {
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	hold_process('answer');
+	gpb_hold_service($node, 'answer');
 	ask();
 	wait_for_asker('advisory');
-	wait_for_held('answer');
+	gpb_wait_for_service_at($node, 'answer');
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	wait_for_asker('Extension');
-	release_process('answer');
+	gpb_release_service($node, 'answer');
 	push @times, time_to_answer();
 }
 cmp_ok(median(@times), '<', $late, 'a backend that fell asleep just before the answer is woken');
@@ -126,12 +105,12 @@ $asker->query_safe("SET gpubtree.hold_point = ''");
 @times = ();
 for (1 .. 5)
 {
-	hold_process('sleep');
+	gpb_hold_service($node, 'sleep');
 	$asker->query_safe($sum);
-	wait_for_held('sleep');
+	gpb_wait_for_service_at($node, 'sleep');
 	ask();
 	wait_for_asker('Extension');
-	release_process('sleep');
+	gpb_release_service($node, 'sleep');
 	push @times, time_to_answer();
 }
 cmp_ok(median(@times), '<', $late, 'a service that was asked just before the sleep does not sleep');
@@ -140,13 +119,13 @@ cmp_ok(median(@times), '<', $late, 'a service that was asked just before the sle
 
 sub changed { return $watcher->query_safe("SELECT changed_blocks FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready'") }
 
-hold_process('refresher-sleep');
-wait_for_held('refresher-sleep');
+gpb_hold_service($node, 'refresher-sleep');
+gpb_wait_for_service_at($node, 'refresher-sleep');
 $asker->query_safe($sum);
 $node->safe_psql('postgres', 'UPDATE t SET v = v + 1 WHERE k = 500');
 cmp_ok(changed(), '>', 0, 'blocks have changed');
-release_process('refresher-sleep');
-wait_until('the refresher', sub { changed() eq '0' });
+gpb_release_service($node, 'refresher-sleep');
+gpb_wait_until('the refresher', sub { changed() eq '0' });
 pass('a refresher whose mirror was used just before the sleep does not sleep');
 
 $_->quit for ($holder, $asker, $watcher);

@@ -1,0 +1,106 @@
+# Sessions in the background, and the service or the refresher held at a point (src/hold.h).
+package GpubtreeHold;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+use Exporter 'import';
+
+our @EXPORT = qw(gpb_wait_until gpb_hold_service gpb_release_service gpb_is_held
+  gpb_wait_for_service_at gpb_start gpb_finish gpb_wait_for_sessions gpb_all_is_free);
+
+# Wait until the condition, a function, holds.
+sub gpb_wait_until
+{
+	my ($what, $condition) = @_;
+
+	for (1 .. 200 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return 1 if $condition->();
+		usleep(5000);
+	}
+	die "waited in vain for $what";
+}
+
+# Hold the process that comes to the point, wait until it is there, and let it go on.
+sub gpb_hold_service
+{
+	my ($node, $point) = @_;
+
+	append_to_file($node->data_dir . "/gpubtree_hold.$point", '');
+}
+
+sub gpb_release_service
+{
+	my ($node, $point) = @_;
+
+	unlink $node->data_dir . "/gpubtree_hold.$point" or die "$!";
+}
+
+sub gpb_is_held
+{
+	my ($node, $point) = @_;
+
+	return -e $node->data_dir . "/gpubtree_held.$point";
+}
+
+sub gpb_wait_for_service_at
+{
+	my ($node, $point) = @_;
+
+	gpb_wait_until("a process at $point", sub { gpb_is_held($node, $point) });
+}
+
+# Start a session that runs one statement in the background; settings are "name = value".  Returns a
+# hash: "out" and "err" are what it has printed so far, "run" is IPC::Run's handle.  A session that
+# does not end fails the test.
+sub gpb_start
+{
+	my ($node, $sql, @settings) = @_;
+	my %session = (out => '', err => '');
+
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), (map { ('-c', "SET $_") } @settings),
+			'-c', $sql ],
+		'<', \'', '>', \$session{out}, '2>', \$session{err},
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	return \%session;
+}
+
+# Wait for the end of a session, and return what it printed, errors last.
+sub gpb_finish
+{
+	my ($session) = @_;
+
+	$session->{run}->finish;
+	chomp $session->{out};
+	return $session->{out} . $session->{err};
+}
+
+# Wait until so many sessions, whose application_name is LIKE the pattern, are in the state that a
+# condition on pg_stat_activity describes: to wait for the service, if none is given.
+sub gpb_wait_for_sessions
+{
+	my ($node, $pattern, $n, $condition) = @_;
+
+	$condition //= "wait_event_type = 'Extension'";
+	$node->poll_query_until('postgres', <<"SQL") or die "not $n sessions $pattern: $condition";
+SELECT count(*) = $n FROM pg_stat_activity
+WHERE application_name LIKE '$pattern' AND $condition
+SQL
+}
+
+sub gpb_all_is_free
+{
+	my ($node, $name) = @_;
+
+	ok( $node->poll_query_until('postgres',
+			'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
+		"$name: every slot and all memory is free again")
+	  or diag($node->safe_psql('postgres', 'SELECT * FROM gpubtree_batches'));
+}
+
+1;

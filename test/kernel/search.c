@@ -10,10 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness.h"
-
-#define GUARD		64			/* bytes around each array */
-#define GUARD_BYTE	0xA5
+#include "search_batch.h"
 
 static const int one_int4[] = {GPB_KIND_INT4};
 
@@ -24,380 +21,16 @@ large(uint32 n)
 	return test_emulated ? n / 15 : n;
 }
 
-/* ---- what a search should find ---- */
-
-typedef struct Expected
-{
-	uint32		leaf;			/* where the search begins, in the order of keys */
-	uint32		last;			/* EQUAL: last leaf that was looked at */
-	uint16		position;
-} Expected;
-
-/* First entry of a leaf at or after the key, or beyond it; or the number there are */
-static uint16
-model_position(const TestIndex *index, const TestLeaf *leaf, uint64 key, bool beyond)
-{
-	uint32		lo = 0;
-	uint32		hi = leaf->count;
-
-	while (lo < hi)
-	{
-		uint32		mid = (lo + hi) / 2;
-		uint64		there = index->entry[leaf->first + mid].bound.key;
-
-		if (there < key || (beyond && there == key))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (uint16) lo;
-}
-
-static uint32
-model_leaf(const TestIndex *index, uint64 key, bool beyond)
-{
-	uint32		lo = 0;
-	uint32		hi = index->nleaves;
-
-	while (hi - lo > 1)
-	{
-		uint32		mid = (lo + hi) / 2;
-		uint64		low = index->leaf[mid].low.key;
-
-		if (low < key || (beyond && low == key))
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static Expected
-model_search(const TestIndex *index, GpbSearchBound bound, uint64 key)
-{
-	Expected	expected;
-	bool		beyond = bound == GPB_SEARCH_UPPER;
-	uint32		i;
-
-	expected.leaf = model_leaf(index, key, beyond);
-	for (i = expected.leaf;; i++)
-	{
-		const TestLeaf *leaf = &index->leaf[i];
-
-		expected.last = i;
-		expected.position = model_position(index, leaf, key, beyond);
-		if (leaf->unclean)
-			expected.position = GPB_POSITION_UNCLEAN;
-		if (leaf->unclean || bound != GPB_SEARCH_EQUAL)
-			return expected;
-		if (expected.position < leaf->count)
-		{
-			if (index->entry[leaf->first + expected.position].bound.key != key)
-				expected.position = GPB_POSITION_NONE;
-			return expected;
-		}
-		expected.position = GPB_POSITION_NONE;
-		if (i + 1 == index->nleaves || index->leaf[i + 1].low.key > key)
-			return expected;
-	}
-}
-
-/* ---- a batch, its arrays between guards ---- */
-
-typedef struct Batch
-{
-	TestMirror *mirror;
-	GpbSearchSpec spec;
-	uint64	   *key[GPB_SEARCH_PIECES];	/* the model's copy */
-	char	   *arena;
-	size_t		size;
-	size_t		used;
-	bool		registered;
-	struct
-	{
-		size_t		from;
-		size_t		to;
-	}			array[GPB_SEARCH_PIECES * 4];
-	int			narrays;
-} Batch;
-
-static Batch *
-batch_create(TestMirror *mirror, GpbSearchBound bound, GpbSearchOrder order, size_t most_keys,
-			 bool registered)
-{
-	Batch	   *batch = calloc(1, sizeof(Batch));
-
-	batch->mirror = mirror;
-	batch->spec.bound = bound;
-	batch->spec.order = order;
-	batch->spec.epoch = mirror->epoch;
-	batch->size = most_keys * 18 + GPB_SEARCH_PIECES * 4 * (GUARD * 2 + 16) + GUARD;
-	batch->registered = registered;
-	if (registered && batch->size > TEST_STAGING)
-		abort();
-	batch->arena = registered ? test_device.staging : malloc(batch->size);
-	memset(batch->arena, GUARD_BYTE, batch->size);
-	return batch;
-}
-
-static void
-batch_free(Batch *batch)
-{
-	uint32		p;
-
-	for (p = 0; p < batch->spec.npieces; p++)
-		free(batch->key[p]);
-	if (!batch->registered)
-		free(batch->arena);
-	free(batch);
-}
-
-/* An array aligned as its elements and no better */
-static void *
-batch_array(Batch *batch, uint32 n, size_t width)
-{
-	size_t		from = (batch->used + GUARD + width - 1) / width * width;
-
-	if (test_once_in(2))
-		from += width;
-	batch->array[batch->narrays].from = from;
-	batch->array[batch->narrays].to = from + n * width;
-	batch->narrays++;
-	batch->used = from + n * width;
-	return batch->arena + from;
-}
-
-static uint64
-key_mask(const TestMirror *mirror)
-{
-	return mirror->index->layout.key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
-}
-
-/* One that is there, a separator's, beside one, an end, or any */
-static uint64
-random_search_key(const TestMirror *mirror)
-{
-	const TestIndex *index = mirror->index;
-	uint64		key;
-
-	switch (test_below(8))
-	{
-		case 0:
-			key = 0;
-			break;
-		case 1:
-			key = ~(uint64) 0;
-			break;
-		case 2:
-			key = test_random();
-			break;
-		case 3:
-			key = index->leaf[test_below(index->nleaves)].low.key;
-			break;
-		case 4:
-			key = index->leaf[test_below(index->nleaves)].low.key + (test_once_in(2) ? 1 : -1);
-			break;
-		default:
-			key = index->nentries ? index->entry[test_below(index->nentries)].bound.key : 1;
-	}
-	return key & key_mask(mirror);
-}
-
-static int
-compare_keys(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* How the keys of a piece lie */
-typedef enum KeyOrder
-{
-	KEYS_RANDOM,
-	KEYS_ASCENDING,
-	KEYS_DESCENDING,
-	KEY_ORDERS
-} KeyOrder;
-
-static void
-batch_piece(Batch *batch, uint32 n, KeyOrder how, bool positions)
-{
-	GpbSearchPiece *piece = &batch->spec.piece[batch->spec.npieces];
-	uint64	   *key = calloc(n + 1, sizeof(uint64));
-	int			width = batch->mirror->index->layout.key_width;
-	char	   *keys = batch_array(batch, n, width);
-	uint32		i;
-
-	for (i = 0; i < n; i++)
-		key[i] = random_search_key(batch->mirror);
-	if (how != KEYS_RANDOM)
-		qsort(key, n, sizeof(uint64), compare_keys);
-	for (i = 0; i < n / 2 && how == KEYS_DESCENDING; i++)
-	{
-		uint64		t = key[i];
-
-		key[i] = key[n - 1 - i];
-		key[n - 1 - i] = t;
-	}
-	for (i = 0; i < n; i++)
-		memcpy(keys + (size_t) i * width, &key[i], width);	/* little-endian */
-	batch->key[batch->spec.npieces++] = key;
-	piece->n = n;
-	piece->keys = keys;
-	piece->leaf = batch_array(batch, n, sizeof(uint32));
-	piece->position = positions ? batch_array(batch, n, sizeof(uint16)) : NULL;
-	piece->permutation = batch->spec.order != GPB_ORDER_INPUT ?
-		batch_array(batch, n, sizeof(uint32)) : NULL;
-}
-
-static GpbDeviceStatus
-batch_launch(Batch *batch, int channel)
-{
-	TestMirror *mirror = batch->mirror;
-	bool		positions = batch->spec.npieces > 0 && batch->spec.piece[0].position != NULL;
-	size_t		bytes = (mirror->nblocks / 32 + 1) * sizeof(uint32);
-	uint32	   *changed = malloc(bytes);
-	GpbSearchSpec *copy = malloc(sizeof(GpbSearchSpec));
-	GpbDeviceStatus status;
-
-	memcpy(changed, mirror->changed, (mirror->nblocks + 31) / 32 * sizeof(uint32));
-	*copy = batch->spec;
-	status = test_device.api->search_launch(test_device.device, mirror->mirror, channel, copy,
-											positions ? changed : NULL,
-											positions ? mirror->nblocks : 0);
-	/* the call has copied what it needs */
-	memset(changed, 0x77, bytes);
-	memset(copy, 0x77, sizeof(GpbSearchSpec));
-	free(changed);
-	free(copy);
-	return status;
-}
-
-/* ---- comparing ---- */
-
-static void
-check_result(const Batch *batch, const GpbSearchPiece *piece, uint32 i, uint64 key)
-{
-	const TestIndex *index = batch->mirror->index;
-	Expected	expected = model_search(index, batch->spec.bound, key);
-	uint32		leaf = expected.leaf;
-
-	if (piece->position != NULL)
-	{
-		CHECK(piece->position[i] == expected.position, "key %lx: position %u, expected %u", key,
-			  piece->position[i], expected.position);
-		/* found: there; else anywhere that was looked at */
-		if (expected.position < GPB_POSITION_UNCLEAN)
-			leaf = expected.last;
-		else
-		{
-			while (leaf < expected.last && piece->leaf[i] != index->leaf[leaf].block)
-				leaf++;
-		}
-	}
-	CHECK(piece->leaf[i] == index->leaf[leaf].block, "key %lx: leaf %u, expected %u", key,
-		  piece->leaf[i], index->leaf[leaf].block);
-}
-
-static void
-check_piece(const Batch *batch, uint32 p)
-{
-	const GpbSearchPiece *piece = &batch->spec.piece[p];
-	const uint64 *key = batch->key[p];
-	int			width = batch->mirror->index->layout.key_width;
-	char	   *seen = calloc(piece->n + 1, 1);
-	uint64		before = 0;
-	uint32		i;
-
-	for (i = 0; i < piece->n; i++)
-	{
-		uint32		place = piece->permutation != NULL ? piece->permutation[i] : i;
-
-		CHECK(memcmp((const char *) piece->keys + (size_t) i * width, &key[i], width) == 0,
-			  "key %u was written to", i);
-		CHECK(place < piece->n && !seen[place], "result %u: not a permutation: %u", i, place);
-		if (place >= piece->n)
-			break;
-		seen[place] = 1;
-		CHECK(batch->spec.order != GPB_ORDER_KEY || key[place] >= before, "result %u out of order",
-			  i);
-		before = key[place];
-		check_result(batch, piece, i, key[place]);
-	}
-	free(seen);
-}
-
-static void
-check_guards(const Batch *batch)
-{
-	size_t		from = 0;
-	size_t		i;
-	int			a;
-
-	for (a = 0; a <= batch->narrays; a++)
-	{
-		size_t		to = a < batch->narrays ? batch->array[a].from : batch->used + GUARD;
-
-		for (i = from; i < to; i++)
-			CHECK((unsigned char) batch->arena[i] == GUARD_BYTE, "byte %zu beside array %d written",
-				  i, a);
-		from = a < batch->narrays ? batch->array[a].to : to;
-	}
-}
-
-static void
-batch_check(const Batch *batch)
-{
-	uint32		p;
-
-	for (p = 0; p < batch->spec.npieces; p++)
-		check_piece(batch, p);
-	check_guards(batch);
-}
-
-/* Poll until it has ended, or some times; returns how often. */
-static int
-batch_poll(int channel, int most)
-{
-	bool		ended = false;
-	int			n;
-
-	for (n = 0; n < most && !ended; n++)
-		CHECK_OK(test_device.api->poll(test_device.device, channel, &ended));
-	return n;
-}
-
-static void
-batch_finish(Batch *batch, int channel)
-{
-	CHECK_OK(test_device.api->search_finish(test_device.device, channel));
-	batch_check(batch);
-}
-
-static void
-batch_run(Batch *batch)
-{
-	int			channel = (int) test_below(TEST_CHANNELS);
-
-	CHECK_OK(batch_launch(batch, channel));
-	if (test_once_in(2))
-		batch_poll(channel, (int) test_below(4));
-	batch_finish(batch, channel);
-	batch_free(batch);
-}
-
 /* One piece */
 static void
 search_once(TestMirror *mirror, GpbSearchBound bound, GpbSearchOrder order, uint32 n,
-			KeyOrder how, bool positions)
+			TestKeyOrder how, bool positions)
 {
-	Batch	   *batch = batch_create(mirror, bound, order, n, test_once_in(2));
+	TestBatch  *batch = test_batch_create(mirror, bound, order, n, test_once_in(2));
 
-	batch_piece(batch, n, how, positions);
-	batch->spec.ascending = how == KEYS_ASCENDING && test_once_in(2);
-	batch_run(batch);
+	test_batch_piece(batch, n, how, positions);
+	batch->spec.ascending = how == TEST_KEYS_ASCENDING && test_once_in(2);
+	test_batch_run(batch);
 }
 
 /* Every bound and order, with positions and without */
@@ -411,8 +44,8 @@ search_all(TestMirror *mirror, uint32 n)
 	{
 		for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
 		{
-			search_once(mirror, bound, order, n, (KeyOrder) test_below(KEY_ORDERS), false);
-			search_once(mirror, bound, order, n, (KeyOrder) test_below(KEY_ORDERS), true);
+			search_once(mirror, bound, order, n, (TestKeyOrder) test_below(TEST_KEY_ORDERS), false);
+			search_once(mirror, bound, order, n, (TestKeyOrder) test_below(TEST_KEY_ORDERS), true);
 		}
 	}
 }
@@ -462,7 +95,7 @@ search_key_orders(void)
 
 	for (bound = GPB_SEARCH_LOWER; bound <= GPB_SEARCH_EQUAL; bound++)
 		for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
-			for (how = KEYS_RANDOM; how < KEY_ORDERS; how++)
+			for (how = TEST_KEYS_RANDOM; how < TEST_KEY_ORDERS; how++)
 				search_once(mirror, bound, order, 1 + (uint32) test_below(3000), how,
 							test_once_in(2));
 	test_mirror_free(mirror);
@@ -498,9 +131,9 @@ search_large_batch(void)
 	mirror = search_mirror(&shape);
 	for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
 	{
-		search_once(mirror, GPB_SEARCH_LOWER, order, large(300000), KEYS_RANDOM, false);
-		search_once(mirror, GPB_SEARCH_EQUAL, order, large(200000), KEYS_RANDOM, true);
-		search_once(mirror, GPB_SEARCH_UPPER, order, large(65537), KEYS_ASCENDING, true);
+		search_once(mirror, GPB_SEARCH_LOWER, order, large(300000), TEST_KEYS_RANDOM, false);
+		search_once(mirror, GPB_SEARCH_EQUAL, order, large(200000), TEST_KEYS_RANDOM, true);
+		search_once(mirror, GPB_SEARCH_UPPER, order, large(65537), TEST_KEYS_ASCENDING, true);
 	}
 	test_mirror_free(mirror);
 }
@@ -608,17 +241,19 @@ search_pieces(void)
 	{
 		bool		positions = test_once_in(2);
 		uint32		npieces = round % 4 == 0 ? GPB_SEARCH_PIECES : (uint32) test_below(9);
-		Batch	   *batch = batch_create(mirror, (GpbSearchBound) (round % 3), GPB_ORDER_INPUT,
-										 (size_t) npieces * 3000, test_once_in(2));
+		TestBatch  *batch = test_batch_create(mirror, (GpbSearchBound) (round % 3),
+											  GPB_ORDER_INPUT, (size_t) npieces * 3000,
+											  test_once_in(2));
 		bool		ascending = test_once_in(4);
 		uint32		p;
 
 		batch->spec.ascending = ascending;
 		for (p = 0; p < npieces; p++)
-			batch_piece(batch,
-						test_once_in(4) ? 0 : (uint32) test_below(test_once_in(8) ? 3000 : 60),
-						ascending ? KEYS_ASCENDING : (KeyOrder) test_below(KEY_ORDERS), positions);
-		batch_run(batch);
+			test_batch_piece(batch,
+							 test_once_in(4) ? 0 : (uint32) test_below(test_once_in(8) ? 3000 : 60),
+							 ascending ? TEST_KEYS_ASCENDING :
+							 (TestKeyOrder) test_below(TEST_KEY_ORDERS), positions);
+		test_batch_run(batch);
 	}
 	test_mirror_free(mirror);
 }
@@ -749,15 +384,15 @@ search_no_inner_image(void)
 {
 	TestShape	shape = search_shape(1000);
 	TestMirror *mirror = test_mirror_create(&shape);
-	Batch	   *batch = batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_INPUT, 10, true);
+	TestBatch  *batch = test_batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_INPUT, 10, true);
 
-	batch_piece(batch, 10, KEYS_RANDOM, false);
-	CHECK(batch_launch(batch, 0) == GPB_DEVICE_NO_MEMORY, "not refused");
+	test_batch_piece(batch, 10, TEST_KEYS_RANDOM, false);
+	CHECK(test_batch_launch(batch, 0) == GPB_DEVICE_NO_MEMORY, "not refused");
 	CHECK(test_device.api->last_error(test_device.device)[0] != '\0', "no reason given");
-	check_guards(batch);
-	batch_free(batch);
+	test_batch_guards(batch);
+	test_batch_free(batch);
 	test_mirror_fill(mirror, false);
-	search_once(mirror, GPB_SEARCH_LOWER, GPB_ORDER_INPUT, 10, KEYS_RANDOM, true);
+	search_once(mirror, GPB_SEARCH_LOWER, GPB_ORDER_INPUT, 10, TEST_KEYS_RANDOM, true);
 	test_mirror_free(mirror);
 }
 
@@ -771,17 +406,17 @@ search_upload_after_launch(void)
 
 	for (round = 0; round < 6; round++)
 	{
-		Batch	   *batch = batch_create(mirror, (GpbSearchBound) (round % 3),
-										 (GpbSearchOrder) (round / 2), large(200000), false);
+		TestBatch  *batch = test_batch_create(mirror, (GpbSearchBound) (round % 3),
+											  (GpbSearchOrder) (round / 2), large(200000), false);
 		uint32		i;
 
-		batch_piece(batch, large(200000), KEYS_RANDOM, true);
-		CHECK_OK(batch_launch(batch, 1));
-		batch_poll(1, round);
+		test_batch_piece(batch, large(200000), TEST_KEYS_RANDOM, true);
+		CHECK_OK(test_batch_launch(batch, 1));
+		test_batch_poll(1, round);
 		for (i = 0; i < mirror->index->nleaves; i += 7)
 			CHECK_OK(test_upload(mirror, &mirror->index->leaf[i].block, 1, mirror->epoch + 1));
-		batch_finish(batch, 1);
-		batch_free(batch);
+		test_batch_finish(batch, 1);
+		test_batch_free(batch);
 		for (i = 0; i < mirror->index->nleaves; i += 7)
 			CHECK_OK(test_upload(mirror, &mirror->index->leaf[i].block, 1, mirror->epoch));
 	}
@@ -798,16 +433,16 @@ search_inner_after_launch(void)
 
 	for (positions = 0; positions <= 1; positions++)
 	{
-		Batch	   *batch = batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_KEY,
-										 large(200000), false);
+		TestBatch  *batch = test_batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_KEY,
+											  large(200000), false);
 
-		batch_piece(batch, large(200000), KEYS_RANDOM, positions);
-		CHECK_OK(batch_launch(batch, 2));
-		batch_poll(2, positions);
+		test_batch_piece(batch, large(200000), TEST_KEYS_RANDOM, positions);
+		CHECK_OK(test_batch_launch(batch, 2));
+		test_batch_poll(2, positions);
 		CHECK_OK(test_device.api->set_inner(test_device.device, mirror->mirror, 0, NULL, NULL,
 											mirror->index->leaf[0].block));
-		batch_finish(batch, 2);
-		batch_free(batch);
+		test_batch_finish(batch, 2);
+		test_batch_free(batch);
 		CHECK_OK(test_set_inner(mirror));
 	}
 	search_all(mirror, 200);
@@ -819,16 +454,16 @@ search_destroy_in_flight(void)
 {
 	TestShape	shape = search_shape(20000);
 	TestMirror *mirror = search_mirror(&shape);
-	Batch	   *batch = batch_create(mirror, GPB_SEARCH_EQUAL, GPB_ORDER_NEAR, large(200000),
-									 false);
+	TestBatch  *batch = test_batch_create(mirror, GPB_SEARCH_EQUAL, GPB_ORDER_NEAR,
+										  large(200000), false);
 
-	batch_piece(batch, large(200000), KEYS_RANDOM, true);
-	CHECK_OK(batch_launch(batch, 0));
-	batch_poll(0, 1);
+	test_batch_piece(batch, large(200000), TEST_KEYS_RANDOM, true);
+	CHECK_OK(test_batch_launch(batch, 0));
+	test_batch_poll(0, 1);
 	test_device.api->mirror_destroy(test_device.device, mirror->mirror);
-	batch_poll(0, 1);
-	batch_finish(batch, 0);
-	batch_free(batch);
+	test_batch_poll(0, 1);
+	test_batch_finish(batch, 0);
+	test_batch_free(batch);
 	CHECK_OK(test_device.api->mirror_create(test_device.device, &mirror->index->layout,
 											&mirror->mirror));
 	test_mirror_free(mirror);
@@ -841,22 +476,22 @@ search_channels(void)
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
 	GpbRangesSpec spec = test_spec(mirror, 1);
-	Batch	   *batch[8];
+	TestBatch  *batch[8];
 	int			i;
 
 	for (i = 0; i < 8; i++)
 	{
-		batch[i] = batch_create(mirror, (GpbSearchBound) (i % 3), (GpbSearchOrder) (i / 3), 5000,
-								false);
-		batch_piece(batch[i], 5000, KEYS_RANDOM, i & 1);
-		CHECK_OK(batch_launch(batch[i], i));
+		batch[i] = test_batch_create(mirror, (GpbSearchBound) (i % 3), (GpbSearchOrder) (i / 3),
+									 5000, false);
+		test_batch_piece(batch[i], 5000, TEST_KEYS_RANDOM, i & 1);
+		CHECK_OK(test_batch_launch(batch[i], i));
 		CHECK_OK(test_launch(mirror, 8 + i, &spec, &test_whole));
 	}
 	for (i = 7; i >= 0; i--)
 	{
 		test_finish(mirror, 8 + i, &spec, &test_whole);
-		batch_finish(batch[i], i);
-		batch_free(batch[i]);
+		test_batch_finish(batch[i], i);
+		test_batch_free(batch[i]);
 	}
 	test_mirror_free(mirror);
 }
@@ -869,7 +504,7 @@ search_abandoned(void)
 	TestMirror *mirror = search_mirror(&shape);
 	GpbRangesSpec spec = test_spec(mirror, 100);
 	GpbRange   *ranges = calloc(spec.n, sizeof(GpbRange));
-	Batch	   *batch[2];
+	TestBatch  *batch[2];
 	bool		ended = false;
 	uint64		touched = 0;
 	size_t		i;
@@ -878,15 +513,15 @@ search_abandoned(void)
 		ranges[i] = test_whole;
 	for (i = 0; i < 2; i++)
 	{
-		batch[i] = batch_create(mirror, GPB_SEARCH_LOWER, (GpbSearchOrder) i, 5000, false);
-		batch_piece(batch[i], 5000, KEYS_RANDOM, true);
+		batch[i] = test_batch_create(mirror, GPB_SEARCH_LOWER, (GpbSearchOrder) i, 5000, false);
+		test_batch_piece(batch[i], 5000, TEST_KEYS_RANDOM, true);
 	}
 	CHECK_OK(test_launch(mirror, 4, &spec, ranges));
-	CHECK_OK(batch_launch(batch[0], 4));
-	batch_finish(batch[0], 4);
+	CHECK_OK(test_batch_launch(batch[0], 4));
+	test_batch_finish(batch[0], 4);
 	CHECK_OK(test_device.api->poll(test_device.device, 4, &ended));
 	CHECK(ended, "ranges go on after the search that was launched later");
-	CHECK_OK(batch_launch(batch[1], 4));
+	CHECK_OK(test_batch_launch(batch[1], 4));
 	test_ask(mirror, 4, &spec, ranges);
 	memset(batch[1]->arena, 0x5A, batch[1]->size);
 	test_mirror_free(mirror);	/* where all that reads it comes to its end */
@@ -894,7 +529,7 @@ search_abandoned(void)
 		touched += batch[1]->arena[i] != 0x5A;
 	CHECK(touched == 0, "%lu bytes of an abandoned search written", touched);
 	for (i = 0; i < 2; i++)
-		batch_free(batch[i]);
+		test_batch_free(batch[i]);
 	free(ranges);
 }
 
@@ -908,19 +543,19 @@ search_polled(void)
 
 	for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
 	{
-		Batch	   *batch = batch_create(mirror, GPB_SEARCH_LOWER, (GpbSearchOrder) order,
-										 large(300000), true);
+		TestBatch  *batch = test_batch_create(mirror, GPB_SEARCH_LOWER, (GpbSearchOrder) order,
+											  large(300000), true);
 		int			n;
 
-		batch_piece(batch, large(300000), KEYS_RANDOM, true);
-		CHECK_OK(batch_launch(batch, 5));
-		n = batch_poll(5, 1000000000);
+		test_batch_piece(batch, large(300000), TEST_KEYS_RANDOM, true);
+		CHECK_OK(test_batch_launch(batch, 5));
+		n = test_batch_poll(5, 1000000000);
 		if (strcmp(test_device.api->name, "host") == 0)
 			CHECK(n >= 5 && n <= 200, "%d polls for 300,000 keys", n);
-		batch_check(batch);		/* before finish: it has ended */
+		test_batch_check(batch);	/* before finish: it has ended */
 		CHECK_OK(test_device.api->search_finish(test_device.device, 5));
-		batch_check(batch);
-		batch_free(batch);
+		test_batch_check(batch);
+		test_batch_free(batch);
 	}
 	test_mirror_free(mirror);
 }
@@ -933,21 +568,21 @@ search_memory(void)
 	TestShape	shape = search_shape(3000);
 	TestMirror *mirror;
 	GpbDeviceInfo info;
-	Batch	   *batch;
+	TestBatch  *batch;
 	GpbDeviceStatus status;
 
 	test_open(&test_device, whole.api, (uint64) 24 << 20);
 	mirror = search_mirror(&shape);
 	search_all(mirror, 500);
-	batch = batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_KEY, 3000000, false);
-	batch_piece(batch, 3000000, KEYS_RANDOM, true);
-	status = batch_launch(batch, 3);
+	batch = test_batch_create(mirror, GPB_SEARCH_LOWER, GPB_ORDER_KEY, 3000000, false);
+	test_batch_piece(batch, 3000000, TEST_KEYS_RANDOM, true);
+	status = test_batch_launch(batch, 3);
 	if (status == GPB_DEVICE_OK)
 		status = test_device.api->search_finish(test_device.device, 3);
 	CHECK(status == GPB_DEVICE_NO_MEMORY, "status %d", status);
 	CHECK(test_device.api->last_error(test_device.device)[0] != '\0', "no reason given");
-	check_guards(batch);
-	batch_free(batch);
+	test_batch_guards(batch);
+	test_batch_free(batch);
 	test_device.api->describe(test_device.device, &info);
 	CHECK(info.memory_used <= (uint64) 24 << 20, "%lu bytes used", info.memory_used);
 	search_all(mirror, 500);

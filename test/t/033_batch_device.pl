@@ -59,32 +59,56 @@ $$;
 SQL
 gpb_wait_for_service($node);
 
-# Take a snapshot in a transaction, hold $sql at a point while each of @$meanwhile is done, and
-# return what $sql gave and what $expected gives in the same snapshot.
-sub held
+# Take a snapshot in each of some transactions, hold statements at a point while each of @$meanwhile
+# is done, and return a list: for each statement what it gave, and what the query expected of it gives
+# in the same snapshot.
+my @readers = map { $node->background_psql('postgres') } (1 .. 4);
+my $holder = $node->background_psql('postgres');
+
+sub held_together
 {
-	my ($point, $sql, $expected, @meanwhile) = @_;
-	my $reader = $node->background_psql('postgres');
-	my $holder = $node->background_psql('postgres');
+	my ($point, $asked, @meanwhile) = @_;
+	my @answers;
 
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-	my $right = $reader->query_safe($expected);
-	$reader->query_safe("SET gpubtree.hold_point = '$point'");
-	$reader->query_until(qr/asked/, "\\echo asked\n$sql;\n\\echo answered\n");
-	gpb_wait_for_hold($node);
+	for my $i (0 .. $#$asked)
+	{
+		my ($sql, $expected) = @{ $asked->[$i] };
+		my $reader = $readers[$i];
+
+		$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+		push @answers, [ undef, $reader->query_safe($expected) ];
+		$reader->query_safe("SET gpubtree.hold_point = '$point'");
+		$reader->query_until(qr/asked/, "\\echo asked\n$sql;\n\\echo answered\n");
+	}
+	gpb_wait_for_hold($node, scalar @$asked);
 	for my $step (@meanwhile)
 	{
 		ref $step ? $step->() : $node->safe_psql('postgres', $step);
 	}
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	my $answer = $reader->query_until(qr/answered/, "\n");
-	$answer =~ s/\n?answered\n?//;
-	$reader->query_safe('COMMIT');
-	$reader->quit;
-	$holder->quit;
-	return ($answer, $right);
+	for my $i (0 .. $#$asked)
+	{
+		my $answer = $readers[$i]->query_until(qr/answered/, "\n");
+
+		$answer =~ s/\n?answered\n?//;
+		$answers[$i][0] = $answer;
+		$readers[$i]->query_safe('COMMIT');
+	}
+	return @answers;
 }
+
+# The same for one statement; returns its answer and what was expected.
+sub held
+{
+	my ($point, $sql, $expected, @meanwhile) = @_;
+	my ($pair) = held_together($point, [ [ $sql, $expected ] ], @meanwhile);
+
+	return @$pair;
+}
+
+my @modes = ('aggregate', 'list', 'rows');
+my @batches = map { [ "SELECT answer('$_ device')", "SELECT expected('$_')" ] } @modes;
 
 # ---- leaves that change between the steps ----
 
@@ -107,15 +131,11 @@ for my $what (sort keys %change)
 {
 	for my $point ('batch-after-refresh', 'batch-after-visibility-map', 'batch-chunk-taken')
 	{
-		for my $mode ('aggregate', 'list', 'rows')
-		{
-			$node->safe_psql('postgres', $reset);
-			$node->safe_psql('postgres', 'VACUUM t') if $what !~ /vacuum/;
-			$node->safe_psql('postgres', $delete) if $what =~ /vacuum/;
-			my ($answer, $right) = held($point, "SELECT answer('$mode device')", "SELECT expected('$mode')",
-				@{ $change{$what} });
-			is($answer, $right, "$what, $point: the $mode is the snapshot's");
-		}
+		$node->safe_psql('postgres', $reset);
+		$node->safe_psql('postgres', 'VACUUM t') if $what !~ /vacuum/;
+		$node->safe_psql('postgres', $delete) if $what =~ /vacuum/;
+		my @answers = held_together($point, \@batches, @{ $change{$what} });
+		is($answers[$_][0], $answers[$_][1], "$what, $point: the $modes[$_] is the snapshot's") for 0 .. $#modes;
 	}
 }
 $node->safe_psql('postgres', $reset);
@@ -182,21 +202,19 @@ for my $what (sort keys %loss)
 		# All pages are all-visible, so that what the device has answered by then is in the totals.
 		$node->safe_psql('postgres', $reset);
 		$node->safe_psql('postgres', 'VACUUM t');
-		my ($probe, $probe_right) = held($point, 'SELECT * FROM probe()', 'SELECT probe_expected()', @{ $loss{$what} });
-		like($probe, qr/^\Q$probe_right\E\|CPU (true|false) false 1 (true|false)$/,
+		my @answers = held_together($point, [ @batches, [ 'SELECT * FROM probe()', 'SELECT probe_expected()' ] ],
+			@{ $loss{$what} });
+		like($answers[3][0], qr/^\Q$answers[3][1]\E\|CPU (true|false) false 1 (true|false)$/,
 			"$what, $point: the CPU answers, all of it");
-		for my $mode ('aggregate', 'list', 'rows')
-		{
-			my ($out, $expected) = held($point, "SELECT answer('$mode device')", "SELECT expected('$mode')", @{ $loss{$what} });
-			is($out, $expected, "$what, $point: the $mode is right");
-		}
+		is($answers[$_][0], $answers[$_][1], "$what, $point: the $modes[$_] is right") for 0 .. $#modes;
 		gpb_all_is_free($node, "$what, $point");
 	}
 }
 
+$_->quit for @readers;
+
 # ---- the backend goes in the middle ----
 
-my $holder = $node->background_psql('postgres');
 for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 {
 	for my $point ('batch-after-visibility-map', 'batch-before-submit', 'batch-chunk-taken')
@@ -283,14 +301,14 @@ my $query = "SELECT matches, sum, batches > 100, fallbacks, engine FROM gpubtree
 is($node->safe_psql('postgres', $query), '30000|450015000|t|0|host device',
 	'one slot: chunks one after the other');
 $node->safe_psql('postgres', 'VACUUM t');
-my @readers = map {
+my @loads = map {
 	gpb_start_pgbench($node, <<'SQL', '-c', '4', '-t', '5')
 SELECT 1 / (matches = 30000 AND sum = 450015000 AND fallbacks = 0)::int AS right_answer
 FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(1::bigint, 40000) i), 'device');
 SQL
 } (1 .. 2);
-$_->finish for @readers;
-ok(!(grep { $_->result } @readers), 'eight backends wait for it in turn');
+$_->finish for @loads;
+ok(!(grep { $_->result } @loads), 'eight backends wait for it in turn');
 gpb_all_is_free($node, 'after eight backends');
 
 done_testing();

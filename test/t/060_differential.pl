@@ -580,6 +580,9 @@ foreach my $round (1 .. $rounds)
 		$upkeep = "VACUUM t;\n"
 		  if $old && $upkeep =~ /FULL|CLUSTER|TRUNCATE|REINDEX/;
 		$upkeep = '' if $upkeep =~ /CLUSTER/ && $where ne '';
+		# To truncate the table VACUUM would wait for that lock for 5 s, and go on without.
+		$upkeep =~ s/VACUUM (?:\((.*)\) )?(ANALYZE )?t;/'VACUUM (TRUNCATE off' . ($1 ? ", $1" : '') . ($2 ? ', ANALYZE' : '') . ') t;'/e
+		  if $old;
 		$session->query_safe($changes);
 		$session->query_safe($upkeep) if $upkeep ne '';
 		$session->query_safe("SELECT gpubtree_check('t_k', true);");

@@ -167,13 +167,14 @@ sub gpb_engine
 	return $found ? $found->{Engine} : '';
 }
 
-# Wait until some backend waits at a hold point.
+# Wait until so many backends wait at a hold point: one, if no number is given.
 sub gpb_wait_for_hold
 {
-	my ($node) = @_;
+	my ($node, $n) = @_;
 
-	$node->poll_query_until('postgres', <<'SQL') or die 'no backend came to the hold point';
-SELECT count(*) > 0 FROM pg_locks
+	$n //= 1;
+	$node->poll_query_until('postgres', <<"SQL") or die 'no backend came to the hold point';
+SELECT count(*) >= $n FROM pg_locks
 WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
 }

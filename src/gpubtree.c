@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "engine/batch.h"
+#include "engine/mirror_reader.h"
 #include "engine/settled_pages.h"
 #include "exec/exec.h"
 #include "hold.h"
@@ -75,6 +76,10 @@ _PG_init(void)
 	gpb_hold_number("gpubtree.unknown_least",
 					"Entries that are visited in the heap without asking the device again, at most.",
 					&gpb_unknown_least);
+	gpb_hold_number("gpubtree.most_exceptions", "Exceptions of a request, at most.",
+					&gpb_most_exceptions);
+	gpb_hold_number("gpubtree.shared_bits", "Bytes of visibility bits that are shared, at most.",
+					&gpb_shared_bits);
 #endif
 	MarkGUCPrefixReserved("gpubtree");
 

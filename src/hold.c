@@ -24,6 +24,9 @@
 static char *hold_point = NULL;
 static int	hold_lock = GPB_HOLD_LOCK;
 
+/* What is called at points written GPB_STEP */
+void		(*gpb_step_hook) (const char *point) = NULL;
+
 /* Define the settings of hold points, when the library is loaded. */
 void
 gpb_hold_init(void)

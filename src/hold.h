@@ -19,6 +19,9 @@
  * gpubtree_held.NAME.  At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file
  * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.
  *
+ * At a point written GPB_STEP nobody can wait: a spinlock is held there.  The session calls the
+ * function, if any, that its test has set.
+ *
  * Hold points change no constant.  Where a test needs another value than production's, for instance
  * small segments of the changed map, there is a setting that exists only where hold points are
  * compiled in: gpubtree.segment_blocks in mirror/settings.h, gpubtree.rank_parts in exec/exec.c,
@@ -39,18 +42,21 @@ extern void gpb_fail(const char *point);
 extern void gpb_hold_service(const char *point);
 extern bool gpb_hold_wanted(const char *point);
 extern void gpb_slow_service(const char *point, uint64 n);
+extern void (*gpb_step_hook) (const char *point);
 
 #define GPB_HOLD(point) gpb_hold(point)
 #define GPB_FAIL(point) gpb_fail(point)
 #define GPB_HOLD_SERVICE(point) gpb_hold_service(point)
 #define GPB_HOLD_WANTED(point) gpb_hold_wanted(point)
 #define GPB_SLOW_SERVICE(point, n) gpb_slow_service(point, n)
+#define GPB_STEP(point) (gpb_step_hook == NULL ? (void) 0 : gpb_step_hook(point))
 #else
 #define GPB_HOLD(point) ((void) 0)
 #define GPB_FAIL(point) ((void) 0)
 #define GPB_HOLD_SERVICE(point) ((void) 0)
 #define GPB_HOLD_WANTED(point) false
 #define GPB_SLOW_SERVICE(point, n) ((void) 0)
+#define GPB_STEP(point) ((void) 0)
 #endif
 
 #endif							/* GPB_HOLD_H */

@@ -42,11 +42,7 @@ gpb_reader_epoch(const GpbMirrorRef *ref)
 
 /* ---- visible blocks ---- */
 
-/*
- * Bits are shared where they, with the exceptions, are no more than so many bytes; those of larger
- * tables are sent, a part at a time.
- */
-#define GPB_SHARED_BITS		((Size) 8 * 1024 * 1024)
+int			gpb_shared_bits = 8 * 1024 * 1024;
 
 /* The bits that this backend made last.  The memory is kept for the next, which are as many. */
 static char *made_bits = NULL;
@@ -149,13 +145,13 @@ gpb_reader_visibility(GpbRequest *request, GpbVisibleBlocks *visible)
 	bool		given = true;
 
 	pg_memory_barrier();
-	if (bits_size(visible->heap_blocks) > GPB_SHARED_BITS)
+	if (bits_size(visible->heap_blocks) > (Size) gpb_shared_bits)
 		given = send_in_parts(request, visible);
 	else if (visible->heap_blocks > 0)
 	{
 		Size		size = make_bits(visible);
 
-		if (size > GPB_SHARED_BITS || !share_bits(request, size))
+		if (size > (Size) gpb_shared_bits || !share_bits(request, size))
 			given = gpb_request_visibility(request, 0, made_bits, size);
 	}
 	pg_memory_barrier();

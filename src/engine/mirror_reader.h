@@ -27,6 +27,12 @@ extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirro
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);
 
 /*
+ * Bits are shared where they, with the exceptions, are no more than so many bytes; those of larger
+ * tables are sent, a part at a time.
+ */
+extern int	gpb_shared_bits;
+
+/*
  * Make the bits of all visible blocks, and let the request's ranges be answered by them and their
  * exceptions: by equal bits that are shared with other requests, else by bits that are sent.
  * *visible was begun after the epoch was read.  Blocks at or beyond its heap_blocks count as not

@@ -298,6 +298,7 @@ page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
 
 	if (!page_shows_lsn(shown, lsn))
 		return false;
+	GPB_STEP("settled-between-looks");
 	pg_read_barrier();
 	if ((pg_atomic_read_u32(&content_lock->state) & CONTENT_LOCK_WRITER) != 0)
 		return false;

@@ -35,10 +35,7 @@
 /* The bits of a word that say "all visible" */
 #define GPB_ALL_VISIBLE		UINT64CONST(0x5555555555555555)
 
-/*
- * The most exceptions of a request, 8 bytes each.  Pages that have more are left to the heap.
- */
-#define GPB_MOST_EXCEPTIONS		(1 << 20)
+int			gpb_most_exceptions = 1 << 20;
 
 /* How many cells, and how many pages, are prefetched ahead of listed blocks */
 #define GPB_CELLS_AHEAD		16
@@ -161,11 +158,11 @@ add_exceptions(GpbVisibleBlocks *visible, BlockNumber block, const GpbSettledPag
 {
 	int			w;
 
+	if (visible->nexceptions + GPB_SETTLED_OFFSETS > (uint32) gpb_most_exceptions)
+		return false;
 	if (visible->nexceptions + GPB_SETTLED_OFFSETS > visible->room)
 	{
-		if (visible->room == GPB_MOST_EXCEPTIONS)
-			return false;
-		visible->room = Max(1024, Min(4 * visible->room, GPB_MOST_EXCEPTIONS));
+		visible->room = Min(Max(1024, 4 * visible->room), (uint32) gpb_most_exceptions);
 		visible->exceptions = visible->exceptions == NULL ?
 			palloc(visible->room * sizeof(uint64)) :
 			repalloc(visible->exceptions, visible->room * sizeof(uint64));

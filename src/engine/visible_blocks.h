@@ -22,6 +22,9 @@
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
 
+/* The most exceptions of a request, 8 bytes each.  Pages that have more are left to the heap. */
+extern int	gpb_most_exceptions;
+
 /* A set of heap blocks: bit b % 32 of word b / 32, as gpb_count_block_words() has it */
 typedef struct GpbBlockSet
 {

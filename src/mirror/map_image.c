@@ -32,6 +32,7 @@
 
 #include "storage/shmem.h"
 
+#include "hold.h"
 #include "mirror/pool.h"
 
 /* Number of entries: those in use, and one current image for each mirror */
@@ -180,6 +181,7 @@ gpb_map_image_current(GpbRequestSlot *slot, int mirror, uint64 n)
 	const char *bits;
 
 	gpb_map_image_leave(slot);
+	GPB_HOLD("map-image-found");
 	if (entry == 0 || !add_user(&images->entry[entry - 1]))
 		return NULL;
 	slot->image = entry;

@@ -18,6 +18,7 @@ shared_buffers = 128MB
 allow_in_place_tablespaces = on
 CONF
 gpb_compare_function($node);
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_buffercache');
 gpb_wait_for_service($node);
 
 sub value { return $node->safe_psql('postgres', $_[0]) }
@@ -184,6 +185,34 @@ SQL
 	$writer->query('SELECT 1');
 	$_->quit for ($holder, $writer);
 	compare('e', 'beside a split');
+}
+
+# ---- a table is dropped beside the refresher ----
+# The refresher has found a block's buffer; or has pinned it, which a DROP waits for; or waits for
+# the service, without a pin.
+for my $point ('turn-found', 'turn-pinned', 'upload')
+{
+	my $pid = refresher_pid();
+
+	make_table('g', 20000);
+	wait_until_clean('g');
+	my $file = value("SELECT pg_relation_filenode('g_k')");
+	my $index = value("SELECT 'g_k'::regclass::oid");
+	gpb_hold_service($node, $point);
+	value('UPDATE g SET v = v + 1 WHERE k = 7000');
+	gpb_wait_for_service_at($node, $point);
+	my $drop = gpb_start($node, 'DROP TABLE g');
+	gpb_wait_until("DROP TABLE beside a process at $point", sub { $drop->{run}->pump_nb; !$drop->{run}->pumpable })
+	  unless $point eq 'turn-pinned';
+	gpb_release_service($node, $point);
+	is(gpb_finish($drop), '', "$point: the table is dropped");
+	wait_until_clean('a');
+	value('UPDATE a SET v = v + 1 WHERE k = 7000');
+	wait_until_clean('a');
+	is(value("SELECT count(*) FROM pg_buffercache WHERE relfilenode = $file"), '0',
+		"$point: no block of it is in shared buffers again");
+	is(value("SELECT count(*) FROM gpubtree_mirrors WHERE index_oid = $index"), '0', "$point: nor is its mirror");
+	is(refresher_pid(), $pid, "$point: the refresher goes on");
 }
 
 # ---- the refresher is told to exit while the service has its pages ----

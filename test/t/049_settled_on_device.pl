@@ -122,6 +122,23 @@ is($excepted->{'Heap Fetches'}, 0, 'exceptions: none is visited');
 cmp_ok($excepted->{'Settled Pages'}, '>', 3500, 'exceptions: their pages are settled');
 compare('exceptions');
 
+# More exceptions than a request may have, which are too many to be shared, or whose bits are: the
+# pages beyond are left to the heap.
+for my $settings ('gpubtree.most_exceptions = 2000', 'gpubtree.shared_bits = 2000', 'gpubtree.shared_bits = 100',
+	"gpubtree.most_exceptions = 2000\ngpubtree.shared_bits = 100")
+{
+	$node->append_conf('postgresql.conf', "$settings\n");
+	$node->reload;
+	$excepted = plan(0);
+	is($excepted->{Matches}, 57000, "$settings: rows that are not seen do not count");
+	$settings =~ /most_exceptions/
+	  ? cmp_ok($excepted->{'Heap Fetches'}, '>', 10000, "$settings: some pages are visited")
+	  : is($excepted->{'Heap Fetches'}, 0, "$settings: no page is visited");
+	compare($settings);
+	$node->append_conf('postgresql.conf', "gpubtree.most_exceptions = 1000000\ngpubtree.shared_bits = 1000000\n");
+}
+$node->reload;
+
 # ---- pages that are not settled are not asked for again, and again ----
 
 $node->safe_psql('postgres', "SELECT fill(true)");

@@ -217,6 +217,83 @@ $holder->quit;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
 $node->stop;
 
+# ---- bits that are right for newer snapshots alone ----
+# A transaction that was open for the older ones has ended, and its pages are settled: with the bits
+# of the newer ones the older would count its rows.
+
+$node = gpb_node('settled', settings => <<'CONF');
+autovacuum = off
+wal_level = replica
+gpubtree.setup_cost = 0
+gpubtree.batch_setup_cost = 0
+gpubtree.device_maps = 1
+CONF
+$node->safe_psql('postgres', $table);
+gpb_wait_for_service($node);
+$holder = $node->background_psql('postgres');
+my $filler = $node->background_psql('postgres');
+my $other_holder = $node->background_psql('postgres');
+
+sub open_rows { $filler->query_safe('BEGIN; INSERT INTO t SELECT 60000 + i, 1 FROM generate_series(1, 2000) i') }
+
+# The rows' transaction ends, and a reader on the CPU finds their pages settled.
+sub settle_rows
+{
+	$filler->query_safe('COMMIT');
+	$node->safe_psql('postgres', "SET gpubtree.enable_device = off; $sum; $sum");
+}
+
+# A launch reads the one copy on the device while another wants its place.
+$node->safe_psql('postgres', $sum);
+open_rows();
+$right = $node->safe_psql('postgres', $expected);
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+@old = map { start('batch-after-visibility-map') } (1 .. 3);
+gpb_wait_for_sessions($node, 'held', 3, "wait_event = 'advisory'");
+settle_rows();
+$new_right = $node->safe_psql('postgres', $expected);
+isnt($new_right, $right, 'rows were added');
+gpb_hold_service($node, 'batches');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+gpb_wait_for_sessions($node, 'held', 3);
+@new = map { start() } (1 .. 3);
+gpb_wait_for_sessions($node, 'held', 6);
+gpb_release_service($node, 'batches');
+is(gpb_finish($_), $right, 'one copy: an older request among newer ones') for @old;
+is(gpb_finish($_), $new_right, 'one copy: a newer request among older ones') for @new;
+nobody_uses_images('one copy');
+
+# A backend has read which image is current.  That is freed, and its entry has memory for the bits
+# of another one, which are not there yet: the memory has still those that the first backend found.
+$node->safe_psql('postgres', 'VACUUM t');
+open_rows();
+$node->safe_psql('postgres', $sum);
+$made_before = (images())[0];
+$right = $node->safe_psql('postgres', $expected);
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$other_holder->query_safe('SELECT pg_advisory_lock(0, 7002)');
+$old = start('map-image-found');
+gpb_wait_for_hold($node);
+settle_rows();
+answers('a newer image', 1);
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 5000');
+$new_right = $node->safe_psql('postgres', $expected);
+my $maker = gpb_start($node, $sum, "application_name = 'maker'", "gpubtree.hold_point = 'map-image-made'",
+	'gpubtree.hold_lock = 7002');
+gpb_wait_for_sessions($node, 'maker', 1, "wait_event = 'advisory'");
+gpb_hold_service($node, 'batches');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+gpb_wait_for_sessions($node, 'held', 1);
+$other_holder->query_safe('SELECT pg_advisory_unlock(0, 7002)');
+gpb_wait_for_sessions($node, 'maker', 1);
+gpb_release_service($node, 'batches');
+is(gpb_finish($old), $right, 'an image that is being made is not taken for the one that was current');
+is(gpb_finish($maker), $new_right, 'its maker has its answer');
+is((images())[0] - $made_before, 2, 'both have made an image');
+nobody_uses_images('an entry used again');
+$_->quit for ($holder, $other_holder, $filler);
+$node->stop;
+
 # ---- no memory for images ----
 
 $node = gpb_node('small', settings => <<'CONF');

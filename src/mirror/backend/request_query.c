@@ -84,7 +84,10 @@ gpb_request_current_bits(GpbRequest *request, uint64 n)
 char *
 gpb_request_new_bits(GpbRequest *request, uint64 n)
 {
-	return gpb_map_image_make(request->slot, n);
+	char	   *bits = gpb_map_image_make(request->slot, n);
+
+	GPB_HOLD("map-image-made");
+	return bits;
 }
 
 void

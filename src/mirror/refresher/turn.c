@@ -75,8 +75,11 @@ pin_if_present(const RelFileNode *file, BlockNumber block)
 {
 	Buffer		buffer = gpb_find_buffer(file, block);
 
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	GPB_HOLD_SERVICE("turn-found");
 	/* the buffer may be another block's by now, which this call finds out */
-	if (!BufferIsValid(buffer) || !ReadRecentBuffer(*file, MAIN_FORKNUM, block, buffer))
+	if (!ReadRecentBuffer(*file, MAIN_FORKNUM, block, buffer))
 		return InvalidBuffer;
 	return buffer;
 }
@@ -108,6 +111,7 @@ copy_present(GpbRefresh *refresh, BlockNumber block)
 	buffer = pin_if_present(&ref->file, block);
 	if (buffer == InvalidBuffer)
 		return GPB_COPY_LEFT;
+	GPB_HOLD_SERVICE("turn-pinned");
 	lock = BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1));
 	if (!LWLockConditionalAcquire(lock, LW_SHARED))
 	{

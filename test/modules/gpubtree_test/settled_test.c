@@ -21,6 +21,7 @@
 #include "utils/xid8.h"
 
 #include "engine/settled_pages.h"
+#include "hold.h"
 
 PG_FUNCTION_INFO_V1(gpb_test_settled_record);
 PG_FUNCTION_INFO_V1(gpb_test_settled_look);
@@ -105,6 +106,31 @@ look_at_lsn(GpbSettledReader *reader, BlockNumber block, Page page, uint32 high,
 	*lsn = saved;
 }
 
+#ifdef GPB_HOLD_POINTS
+/* The page whose LSN changes between the two looks at it */
+static Page page_that_changes;
+
+/* Store the low word of a newer LSN, as a writer may between the looks. */
+static void
+change_page(const char *point)
+{
+	((PageHeader) page_that_changes)->pd_lsn.xrecoff += 8;
+}
+
+/* Look at a page whose LSN changes when it was looked at once and no writer was found. */
+static void
+look_beside_writer(GpbSettledReader *reader, BlockNumber block, Page page, StringInfo found)
+{
+	PageXLogRecPtr saved = ((PageHeader) page)->pd_lsn;
+
+	page_that_changes = page;
+	gpb_step_hook = change_page;
+	look_in_state(reader, block, "changed between the looks", found);
+	gpb_step_hook = NULL;
+	((PageHeader) page)->pd_lsn = saved;
+}
+#endif
+
 /*
  * (heap, block): record the block, and look at it in the states that its buffer can be in.  Returns
  * the names of those in which it was found settled.  Nobody else uses the table meanwhile.
@@ -138,6 +164,9 @@ gpb_test_settled_states(PG_FUNCTION_ARGS)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	look_at_lsn(&reader, block, page, lsn.xlogid + 1, lsn.xrecoff, "other high word", &found);
 	look_at_lsn(&reader, block, page, lsn.xlogid, lsn.xrecoff + 8, "other low word", &found);
+#ifdef GPB_HOLD_POINTS
+	look_beside_writer(&reader, block, page, &found);
+#endif
 
 	/* a page that is being read into the buffer */
 	state = LockBufHdr(desc);

@@ -227,6 +227,7 @@ wal_level = replica
 gpubtree.setup_cost = 0
 gpubtree.batch_setup_cost = 0
 gpubtree.device_maps = 1
+gpubtree.batch_slots = 8
 CONF
 $node->safe_psql('postgres', $table);
 gpb_wait_for_service($node);
@@ -274,6 +275,8 @@ $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 $other_holder->query_safe('SELECT pg_advisory_lock(0, 7002)');
 $old = start('map-image-found');
 gpb_wait_for_hold($node);
+# Every slot now finds staging beside the current image, and leaves that memory to the next image.
+$node->safe_psql('postgres', join(';', ($sum) x 8));
 settle_rows();
 answers('a newer image', 1);
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k = 5000');

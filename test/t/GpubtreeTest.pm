@@ -53,7 +53,8 @@ sub gpb_setseed
 	return 'DO $$ BEGIN PERFORM setseed(' . rand() . "); END \$\$;\n";
 }
 
-# A server with gpubtree preloaded and created, on the host device unless settings say otherwise.
+# A server with gpubtree preloaded and created, on the device that GPB_DEVICE names, or on the host
+# device, unless settings say otherwise.
 # Options: allows_streaming, extra settings in "settings" (text), start => 0; only_queries_refresh
 # where the test counts what a query's refresh copies, or holds one still.
 sub gpb_node
@@ -62,9 +63,10 @@ sub gpb_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(allows_streaming => $options{allows_streaming} // 0);
-	$node->append_conf('postgresql.conf', <<'CONF');
+	my $device = $ENV{GPB_DEVICE} // 'host';
+	$node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'gpubtree'
-gpubtree.device = 'host'
+gpubtree.device = '$device'
 log_min_messages = warning
 log_statement = none
 # tests hold the service still, and the machine may be slow: that is not a service that hangs

@@ -172,22 +172,32 @@ gpb_find_buffer(const RelFileNode *file, BlockNumber block)
 	return id + 1;				/* InvalidBuffer if there is none */
 }
 
+/* Does this buffer, if there is such a buffer, have the block?  Its tag is read without a lock. */
+static inline bool
+buffer_has(int64 buffer, const BufferTag *tag)
+{
+	return buffer >= 1 && buffer <= NBuffers &&
+		BUFFERTAGS_EQUAL(*tag, GetBufferDescriptor((Buffer) buffer - 1)->tag);
+}
+
 /*
  * Find out where the sibling is, without a look-up if that can be guessed: an index that was built
- * or read in one go has blocks that follow each other in buffers that follow each other.  The tag
- * is read without a lock, so a guess that holds now may fail later, as any may.  A page that is
- * not in shared buffers is not asked for from the disk, since the caller has locked another one.
+ * or read in one go has blocks that follow each other in buffers that follow each other, either
+ * way: buffers that a dropped table had are taken from the last to the first.  A guess that holds
+ * now may fail later, as any may.  A page that is not in shared buffers is not asked for from the
+ * disk, since the caller has locked another one.
  */
 static Buffer
 find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling)
 {
-	int64		guess = (int64) buffer + ((int64) sibling - block);
+	int64		distance = (int64) sibling - block;
 	BufferTag	tag;
 
 	INIT_BUFFERTAG(tag, index->rd_node, MAIN_FORKNUM, sibling);
-	if (guess >= 1 && guess <= NBuffers &&
-		BUFFERTAGS_EQUAL(tag, GetBufferDescriptor((Buffer) guess - 1)->tag))
-		return (Buffer) guess;
+	if (buffer_has(buffer + distance, &tag))
+		return (Buffer) (buffer + distance);
+	if (buffer_has(buffer - distance, &tag))
+		return (Buffer) (buffer - distance);
 	return gpb_find_buffer(&index->rd_node, sibling);
 }
 

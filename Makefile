@@ -82,7 +82,7 @@ test/kernel/cuda.so: $(BENCH_OBJS)
 
 # Tests and benchmark of the devices; neither needs PostgreSQL
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
-HOST_DEVICE = $(wildcard src/device/host/*.c)
+HOST_DEVICE = $(wildcard src/device/host/*.c) src/leaf_sum.c
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
@@ -100,7 +100,7 @@ test/bench/search_bench: test/bench/search_bench.cu $(HEADERS_ALL)
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
-test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c $(HEADERS_ALL)
+test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)

@@ -14,6 +14,7 @@
 #define GPB_LEAF_AGGREGATE_H
 
 #include "answer.h"
+#include "leaf_sum.h"
 
 /* ---- one leaf ---- */
 
@@ -37,30 +38,6 @@ gpb_pick_position(const GpbLeafPick *pick, int i, bool contiguous)
 	return contiguous ? pick->first + i : pick->at[i];
 }
 
-/*
- * A word that has each bit which any of the picked entries has in its locator: what no picked entry
- * has need not be tested for each.  Returns all ones if the entries do not lie one after the other.
- */
-GPB_FN uint64
-gpb_pick_locators(const GpbLeafPick *pick, const void *page, int row_width)
-{
-	const char *row = gpb_page_row(page, row_width, pick->first);
-	uint64		even = 0;
-	uint64		odd = 0;
-	int			i;
-
-	if (pick->at != NULL)
-		return ~(uint64) 0;
-	for (i = 1; i < pick->n; i += 2, row -= 2 * row_width)
-	{
-		even |= gpb_row_locator(row);
-		odd |= gpb_row_locator(row - row_width);
-	}
-	if (i == pick->n)
-		even |= gpb_row_locator(row);
-	return even | odd;
-}
-
 /* Where the values of an INCLUDE column lie on a leaf */
 typedef struct GpbLeafColumn
 {
@@ -75,10 +52,13 @@ typedef struct GpbLeafColumn
  * which says whether any of the values may be NULL, kind and want as constants, so that the
  * compiler builds a loop for each.
  *
+ * Returns false, with nothing added, if nulls is false and a value is NULL.  The flags of entries
+ * are gathered while the values are added, so nothing is tested for each entry.
+ *
  * The values of a leaf are at most GPB_MAX_LEAF_ENTRIES, so neither the sum of their lower halves
  * nor that of their upper halves overflows 64 bits.
  */
-GPB_FN void
+GPB_FN bool
 gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 						 bool contiguous, bool nulls, int kind, int want, GpbColumnState *state)
 {
@@ -88,6 +68,7 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 	int64		high = 0;
 	int64		min = state->min;
 	int64		max = state->max;
+	uint64		bits = 0;		/* of the locators, all together */
 	uint64		sum_low;
 	int			i;
 
@@ -99,6 +80,8 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 
 		if (!contiguous)
 			row = column->rows - pick->at[i] * column->stride;
+		if (!nulls)
+			bits |= gpb_row_locator(row);
 		valid = !nulls || (gpb_row_locator(row) & column->null_bit) == 0;
 		value = gpb_row_value(row, column->offset, kind);
 		term = valid ? value : 0;
@@ -117,6 +100,8 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 		if (contiguous)
 			row -= column->stride;
 	}
+	if (!nulls && (bits & column->null_bit) != 0)
+		return false;
 	sum_low = (uint64) low + ((uint64) high << 32);
 	if (kind == GPB_KIND_INT8)
 		high = (high >> 32) + (sum_low < (uint64) low);
@@ -127,26 +112,49 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 	state->sum_high += high + (state->sum_low < sum_low);
 	state->min = min;
 	state->max = max;
+	return true;
+}
+
+/*
+ * Add the picked values of the only INCLUDE column, which is int4 and of which the count and the
+ * sum are wanted.  The entries lie one after the other.  Returns false, with nothing added, if a
+ * value is NULL.
+ */
+GPB_FN bool
+gpb_leaf_column_int4_sum(const GpbLeafColumn *column, const GpbLeafPick *pick,
+						 GpbColumnState *state)
+{
+	const char *rows = column->rows - (pick->first + pick->n - 1) * GPB_INT4_ROW_WIDTH;
+	uint16		flags;
+	int64		sum = gpb_sum_int4_rows(rows, pick->n, &flags);
+
+	if (((uint64) flags << 48 & column->null_bit) != 0)
+		return false;
+	state->count += pick->n;
+	state->sum_low += (uint64) sum;
+	state->sum_high += (sum >> 63) + (state->sum_low < (uint64) sum);
+	return true;
 }
 
 /*
  * Choose the loop of gpb_leaf_column_integers() for this kind of column, by what is wanted of it,
- * by how the picked entries lie, and by whether any of the values may be NULL.
+ * by how the picked entries lie, and by whether any of the values is NULL.
  */
 GPB_FN void
-gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick, bool nulls,
+gpb_leaf_column_kind(const GpbLeafColumn *column, const GpbLeafPick *pick,
 					 int kind, int want, GpbColumnState *state)
 {
 	const int	all = GPB_WANT_SUM | GPB_WANT_MINMAX;
 
+	if (pick->at == NULL && kind == GPB_KIND_INT4 && (want & GPB_WANT_MINMAX) == 0 &&
+		column->stride == GPB_INT4_ROW_WIDTH && gpb_leaf_column_int4_sum(column, pick, state))
+		return;
 	if (pick->at != NULL)
-		gpb_leaf_column_integers(column, pick, false, true, kind, all, state);
-	else if (nulls)
-		gpb_leaf_column_integers(column, pick, true, true, kind, all, state);
-	else if ((want & GPB_WANT_MINMAX) == 0)
-		gpb_leaf_column_integers(column, pick, true, false, kind, GPB_WANT_SUM, state);
-	else
-		gpb_leaf_column_integers(column, pick, true, false, kind, all, state);
+		(void) gpb_leaf_column_integers(column, pick, false, true, kind, all, state);
+	else if (!((want & GPB_WANT_MINMAX) == 0 ?
+			   gpb_leaf_column_integers(column, pick, true, false, kind, GPB_WANT_SUM, state) :
+			   gpb_leaf_column_integers(column, pick, true, false, kind, all, state)))
+		(void) gpb_leaf_column_integers(column, pick, true, true, kind, all, state);
 }
 
 /*
@@ -204,34 +212,31 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 
 /*
  * Add the picked values of column c, which is INCLUDE column c - 1, to its state, and, if it is
- * float8 and its sum is wanted, to the exact sum.  locators is what gpb_pick_locators() gave.
+ * float8 and its sum is wanted, to the exact sum.
  */
 GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
-					 const GpbLeafPick *pick, uint64 locators, GpbColumnState *state,
-					 GpbFloatSum *sum)
+					 const GpbLeafPick *pick, GpbColumnState *state, GpbFloatSum *sum)
 {
 	const GpbLayout *layout = &program->layout;
 	int			want = program->want[c];
 	GpbLeafColumn column;
-	bool		nulls;
 
 	column.rows = gpb_page_row(page, layout->row_width, 0);
 	column.stride = layout->row_width;
 	column.offset = layout->offset[c - 1];
 	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
-	nulls = (locators & column.null_bit) != 0;
 
 	switch (layout->kind[c - 1])
 	{
 		case GPB_KIND_INT2:
-			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT2, want, state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT2, want, state);
 			break;
 		case GPB_KIND_INT4:
-			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT4, want, state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT4, want, state);
 			break;
 		case GPB_KIND_INT8:
-			gpb_leaf_column_kind(&column, pick, nulls, GPB_KIND_INT8, want, state);
+			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT8, want, state);
 			break;
 		default:
 			gpb_leaf_column_floats(&column, pick, state, sum);
@@ -296,13 +301,9 @@ GPB_FN void
 gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerFormat *format,
 				const GpbLeafPick *pick, int64 *answer)
 {
-	uint64		locators = 0;
 	int			i;
 
 	answer[0] += pick->n;
-	/* The key comes first among the columns. */
-	if (format->ncolumns > 0 && format->column[format->ncolumns - 1].column > 0)
-		locators = gpb_pick_locators(pick, page, program->layout.row_width);
 	for (i = 0; i < format->ncolumns; i++)
 	{
 		const GpbAnswerColumn *column = &format->column[i];
@@ -312,7 +313,7 @@ gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerForm
 		if (column->column == 0)
 			gpb_leaf_column_keys(page, &program->layout, pick, &state);
 		else
-			gpb_leaf_column_rows(page, program, column->column, pick, locators, &state,
+			gpb_leaf_column_rows(page, program, column->column, pick, &state,
 								 column->float_sum == 0 ? NULL :
 								 gpb_answer_float_sum(column, answer));
 		gpb_answer_add_state(column, answer, &state);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * leaf.c
- *	  Tests of visible_entries.c and leaf_aggregate.h: every form that this CPU has against
- *	  entries taken one by one.
+ *	  Tests of visible_entries.c, leaf_sum.c and leaf_aggregate.h: every form that this CPU has
+ *	  against entries taken one by one.
  *
  * Leaves and map pages lie between pages that nobody may read, so a form that reads beyond one of
  * them ends the test.
@@ -152,7 +152,10 @@ hold_pages(GpbVisibilityPages *pages, int percent)
 	}
 }
 
-/* A heap block in one of so many orders: near, over two map pages, over many, at the ends of pages */
+/*
+ * A heap block in one of so many orders: near, over two map pages, over many, at the ends of pages,
+ * on some hundred blocks, near with exceptions
+ */
 static uint32
 random_block(int order, uint32 first)
 {
@@ -169,6 +172,8 @@ random_block(int order, uint32 first)
 		case 3:
 			edge = (uint32) (next_random() % MAP_PAGES) * GPB_VM_PAGE_BLOCKS;
 			return edge - 2 + (uint32) (next_random() % 4);
+		case 4:
+			return first + (uint32) (next_random() % 600);
 		default:
 			return next_random() % 16 == 0 ? (uint32) next_random() :
 				first + (uint32) (next_random() % 4);
@@ -195,7 +200,7 @@ test_visibility(GpbVisibleEntriesForm form, int row_width)
 	{
 		uint32		first = (uint32) (next_random() % ((uint64) (MAP_PAGES - 2) *
 													   GPB_VM_PAGE_BLOCKS));
-		int			order = (int) (next_random() % 5);
+		int			order = (int) (next_random() % 6);
 		int			n = round % 3 == 0 ? (int) (next_random() % (most + 1)) : most;
 		int			from;
 		int			i;
@@ -270,20 +275,107 @@ test_map_pages(GpbVisibleEntriesForm form)
 	verdict(ok, what);
 }
 
+/*
+ * Entries are on all of a number of adjacent heap blocks, or on every other one, ascending, of one
+ * map page or of two; of all heap blocks only one is not all-visible.
+ */
+static void
+test_one_block(GpbVisibleEntriesForm form)
+{
+	GpbVisibilityPages pages;
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+	int			i;
+
+	if (!gpb_visible_entries_force(form))
+		return;
+	fill_map(0);
+	hold_pages(&pages, 0);
+	gpb_visibility_pages_set(&pages, 0, map_page[0] + GPB_PAGE_HEADER);
+	gpb_visibility_pages_set(&pages, 1, map_page[1] + GPB_PAGE_HEADER);
+	for (round = 0; round < 20000; round++)
+	{
+		int			n = GPB_MAX_LEAF_ENTRIES / 2;
+		int			step = 1 + (int) (next_random() % 2);
+		int			blocks = 1 + (int) (next_random() % (round % 2 == 0 ? 40 : n));
+		uint32		first = (uint32) (round % 4 == 0 ?
+									  GPB_VM_PAGE_BLOCKS - next_random() % (step * blocks) :
+									  next_random() % (GPB_VM_PAGE_BLOCKS - step * blocks));
+		uint32		hidden = first + (uint32) (next_random() % (step * blocks));
+		char	   *byte = map_page[hidden / GPB_VM_PAGE_BLOCKS] + GPB_PAGE_HEADER +
+			hidden % GPB_VM_PAGE_BLOCKS / 4;
+		char		saved = *byte;
+
+		for (i = 0; i < n; i++)
+			set_locator(page, 12, i, (uint64) (first + i * blocks / n * step) << 16);
+		*byte &= ~(1 << hidden % 4 * 2);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 0, n) ==
+			((hidden - first) % step != 0);
+		*byte = saved;
+		ok &= gpb_all_entries_visible(&pages, page, 12, 0, n);
+	}
+	snprintf(what, sizeof(what), "%s: one block is not visible", gpb_visible_entries_name());
+	verdict(ok, what);
+}
+
 /* ---- aggregation ---- */
+
+/* Sums of rows, of which a single one has flags */
+static void
+test_sum(GpbSumForm form)
+{
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+	int			i;
+
+	if (!gpb_sum_force(form))
+		return;
+	for (round = 0; round < 5000; round++)
+	{
+		int			n = (int) (next_random() % (GPB_PAGE_SIZE / GPB_INT4_ROW_WIDTH + 1));
+		char	   *rows = page + GPB_PAGE_SIZE - n * GPB_INT4_ROW_WIDTH;
+		int			flagged = n > 0 ? (int) (next_random() % n) : -1;
+		uint16		flags = 0xABCD;
+		int64		expected = 0;
+		int64		sum;
+
+		for (i = 0; i < n; i++)
+		{
+			uint64		locator = next_random() >> 16 | (uint64) (i == flagged) << (48 + round % 16);
+			int32		value = round % 3 == 0 ? (int32) next_random() :
+				round % 3 == 1 ? (int32) 0x80000000 : 0x7FFFFFFF;
+
+			memcpy(rows + i * GPB_INT4_ROW_WIDTH, &locator, sizeof(locator));
+			memcpy(rows + i * GPB_INT4_ROW_WIDTH + GPB_LOCATOR_WIDTH, &value, sizeof(value));
+			expected += value;
+		}
+		sum = gpb_sum_int4_rows(rows, n, &flags);
+		ok &= sum == expected && flags == (n > 0 ? 1 << round % 16 : 0);
+	}
+	snprintf(what, sizeof(what), "%s: sums of rows", gpb_sum_name());
+	verdict(ok, what);
+}
 
 /* A value of 8 bytes; "extreme" ones make sums that need more than 64 bits. */
 static int64
 random_value(bool extreme)
 {
 	static const uint64 ends[] = {
-		0, ~(uint64) 0, (uint64) 1 << 63, ~((uint64) 1 << 63), 0xFFFFFFFF, (uint64) 0xFFFFFFFF << 32
+		0, ~(uint64) 0, (uint64) 1 << 63, ~((uint64) 1 << 63), 0xFFFFFFFF, (uint64) 0xFFFFFFFF << 32,
+		0x80000000, 0x7FFFFFFF
 	};
 
-	return (int64) (extreme ? ends[next_random() % 6] : next_random());
+	return (int64) (extreme ? ends[next_random() % 8] : next_random());
 }
 
-/* Aggregate a leaf with columns of all integer kinds, and compare with its entries one by one. */
+/*
+ * Aggregate a leaf with columns of all integer kinds, and compare with its entries one by one.
+ * With nulls, many values are NULL, or a single one is.
+ */
 static bool
 check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool extreme)
 {
@@ -293,6 +385,7 @@ check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool e
 	uint16		at[GPB_MAX_LEAF_ENTRIES];
 	int64		answer[8 * GPB_MAX_COLUMNS];
 	int64		expected[8 * GPB_MAX_COLUMNS];
+	int			single = nulls && n > 0 && next_random() % 2 == 0 ? (int) (next_random() % n) : -1;
 	int			i;
 	int			c;
 
@@ -304,7 +397,8 @@ check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool e
 		char	   *row = (char *) gpb_page_row(page, layout->row_width, i);
 
 		set_locator(page, layout->row_width, i,
-					nulls && next_random() % 3 == 0 ? next_random() : next_random() & GPB_TIE_MASK);
+					nulls && single < 0 && next_random() % 3 == 0 ? next_random() :
+					next_random() & GPB_TIE_MASK);
 		for (c = 0; c < layout->ncolumns; c++)
 		{
 			int64		value = random_value(extreme);
@@ -313,6 +407,10 @@ check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool e
 				   layout->kind[c] == GPB_KIND_INT4 ? 4 : 2);
 		}
 	}
+	if (single >= 0)
+		set_locator(page, layout->row_width, single,
+					(next_random() & GPB_TIE_MASK) |
+					(uint64) 1 << (GPB_LOC_NULL_SHIFT + next_random() % 2));
 	pick.first = n > 0 ? (int) (next_random() % n) : 0;
 	pick.n = n - pick.first;
 	if (next_random() % 4 == 0)
@@ -336,7 +434,7 @@ check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool e
 }
 
 static void
-test_aggregate(int want)
+test_aggregate(GpbSumForm form, int want)
 {
 	static const GpbKind kinds[] = {GPB_KIND_INT4, GPB_KIND_INT8, GPB_KIND_INT2};
 	GpbProgram	program;
@@ -346,6 +444,8 @@ test_aggregate(int want)
 	int			round;
 	int			c;
 
+	if (!gpb_sum_force(form))
+		return;
 	memset(&program, 0, sizeof(program));
 	program.layout.key_width = 8;
 	program.layout.key_kind = GPB_KIND_INT8;
@@ -365,9 +465,9 @@ test_aggregate(int want)
 		program.layout.row_width = (uint8) width;
 		most = gpb_page_capacity(8, width);
 		ok &= check_aggregate(page, &program, round % 2 ? most : (int) (next_random() % (most + 1)),
-							  round % 3 == 0, round % 5 == 0);
+							  next_random() % 3 == 0, round % 5 == 0);
 	}
-	snprintf(what, sizeof(what), "aggregates, wanted %d", want);
+	snprintf(what, sizeof(what), "%s: aggregates, wanted %d", gpb_sum_name(), want);
 	verdict(ok, what);
 }
 
@@ -388,11 +488,16 @@ main(int argc, char **argv)
 		for (i = 0; i < (int) (sizeof(widths) / sizeof(widths[0])); i++)
 			test_visibility((GpbVisibleEntriesForm) form, widths[i]);
 		test_map_pages((GpbVisibleEntriesForm) form);
+		test_one_block((GpbVisibleEntriesForm) form);
 	}
-	test_aggregate(GPB_WANT_COUNT);
-	test_aggregate(GPB_WANT_COUNT | GPB_WANT_SUM);
-	test_aggregate(GPB_WANT_COUNT | GPB_WANT_MINMAX);
-	test_aggregate(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
+	for (form = GPB_SUM_PLAIN; form <= GPB_SUM_AVX2; form++)
+	{
+		test_sum((GpbSumForm) form);
+		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT);
+		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_SUM);
+		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_MINMAX);
+		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
+	}
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed > 0;
 }

@@ -138,6 +138,7 @@ static const GpbVisibleEntries entries_plain = {"plain", all_plain, each_plain};
 
 /* Number of heap blocks whose bits one 32-bit word has */
 #define GPB_WORD_BLOCKS			16
+#define GPB_WORD_VISIBLE		((uint32) 0x55555555)	/* all of them all-visible */
 
 /* The heap block of the entry that has this row, as 32 bits that no alignment is known of. */
 GPB_FN int
@@ -265,6 +266,97 @@ group_bits(const GpbVisibilityPages *pages, const GpbCommonPage *common, __m256i
 	return group_all(held);
 }
 
+/*
+ * The most heap blocks whose bits are tested together, whether entries are on all of them or not.
+ * In a table that was loaded in key order a leaf's entries are on fewer.
+ */
+#define GPB_NEAR_BLOCKS			512
+
+/* The distance of two heap blocks. */
+GPB_FN uint32
+block_distance(uint32 a, uint32 b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/*
+ * The least of eight unsigned elements.  The greatest is the complement of the least complement.
+ */
+GPB_FN_AVX2 uint32
+group_least(__m256i group)
+{
+	__m128i		least = _mm_min_epu32(_mm256_castsi256_si128(group),
+									  _mm256_extracti128_si256(group, 1));
+
+	least = _mm_min_epu32(least, _mm_shuffle_epi32(least, _MM_SHUFFLE(1, 0, 3, 2)));
+	least = _mm_min_epu32(least, _mm_shuffle_epi32(least, _MM_SHUFFLE(2, 3, 0, 1)));
+	return (uint32) _mm_cvtsi128_si32(least);
+}
+
+/*
+ * Are all heap blocks [least, most], which are at most GPB_NEAR_BLOCKS, all-visible by one map page
+ * that is held?
+ */
+GPB_FN bool
+near_blocks_visible(const GpbVisibilityPages *pages, uint32 least, uint32 most)
+{
+	uint32		map_page = least / GPB_VM_PAGE_BLOCKS;
+	int			slot = map_page % GPB_VM_SLOTS;
+	const uint8 *bits = pages->bits[slot];
+	uint64		block;			/* goes beyond the last block that there can be */
+
+	if (most / GPB_VM_PAGE_BLOCKS != map_page || pages->tag[slot] != map_page + 1)
+		return false;
+	for (block = least; block <= most && block % GPB_WORD_BLOCKS != 0; block++)
+	{
+		if (!visibility_bit(bits, (uint32) block))
+			return false;
+	}
+	for (; block + GPB_WORD_BLOCKS - 1 <= most; block += GPB_WORD_BLOCKS)
+	{
+		uint32		at = (uint32) block % GPB_VM_PAGE_BLOCKS;
+		uint32		word = ((const volatile uint32 *) bits)[at / GPB_WORD_BLOCKS];
+
+		if ((word & GPB_WORD_VISIBLE) != GPB_WORD_VISIBLE)
+			return false;
+	}
+	for (; block <= most; block++)
+	{
+		if (!visibility_bit(bits, (uint32) block))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Are entries [from, to), at least GPB_GROUP, on heap blocks that are near each other, and are
+ * these and all blocks between them all-visible?  If not, the entries may still be visible.
+ */
+GPB_FN_AVX2 bool
+all_near(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
+{
+	const char *row = gpb_page_row(page, row_width, from);
+	const char *last = gpb_page_row(page, row_width, to - GPB_GROUP);
+	__m256i		blocks = group_blocks(last, row_width);
+	__m256i		least = blocks;
+	__m256i		most = blocks;
+	uint32		first_block;
+	uint32		last_block;
+
+	if (block_distance(row_block(row), row_block(last)) >= GPB_NEAR_BLOCKS)
+		return false;
+	for (; row > last; row -= GPB_GROUP * row_width)
+	{
+		blocks = group_blocks(row, row_width);
+		least = _mm256_min_epu32(least, blocks);
+		most = _mm256_max_epu32(most, blocks);
+	}
+	first_block = group_least(least);
+	last_block = ~group_least(_mm256_xor_si256(most, _mm256_set1_epi32(-1)));
+	return last_block - first_block < GPB_NEAR_BLOCKS &&
+		near_blocks_visible(pages, first_block, last_block);
+}
+
 static GPB_TARGET_AVX2 bool
 all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
 {
@@ -274,6 +366,8 @@ all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int f
 
 	if (to - from < GPB_GROUP)
 		return all_plain(pages, page, row_width, from, to);
+	if (all_near(pages, page, row_width, from, to))
+		return true;
 	if (!common_page(pages, row_block(row), &common))
 		return false;
 	for (;;)

@@ -19,7 +19,7 @@ typedef struct GpbVisibleEntries
 {
 	const char *name;
 	bool		(*all) (const GpbVisibilityPages *pages, const void *page, int row_width,
-						int from, int to);
+						int from, int to, const char *next);
 	int			(*each) (const GpbVisibilityPages *pages, const void *page, int row_width,
 						 int from, int to, uint8 *visible);
 } GpbVisibleEntries;
@@ -59,6 +59,16 @@ row_block(const char *row)
 	return gpb_locator_block(gpb_row_locator(row));
 }
 
+/* Prefetch the rows of n entries, of which the first one's is at "row", in descending order. */
+GPB_FN void
+prefetch_rows(const char *row, int row_width, int n)
+{
+	const char *end = row - n * row_width;
+
+	for (; row > end; row -= GPB_CACHE_LINE)
+		__builtin_prefetch(row);
+}
+
 /* ---- plain C ---- */
 
 /* The bit of a heap block in the map page that covers it. */
@@ -72,12 +82,14 @@ visibility_bit(const uint8 *bits, uint32 block)
 }
 
 static bool
-all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
+all_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to,
+		  const char *next)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	uint32		last = 0;
 	int			i;
 
+	prefetch_rows(next + (row - (const char *) page), row_width, to - from);
 	for (i = from; i < to; i++, row -= row_width)
 	{
 		uint32		block = row_block(row);
@@ -330,10 +342,13 @@ near_blocks_visible(const GpbVisibilityPages *pages, uint32 least, uint32 most)
 
 /*
  * Are entries [from, to), at least GPB_GROUP, on heap blocks that are near each other, and are
- * these and all blocks between them all-visible?  If not, the entries may still be visible.
+ * these and all blocks between them all-visible?  If not, the entries may still be visible.  The
+ * rows of the next leaf are prefetched a group at a time, since a burst of prefetches would keep
+ * this leaf's own rows waiting.
  */
 GPB_FN_AVX2 bool
-all_near(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
+all_near(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to,
+		 const char *next)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	const char *last = gpb_page_row(page, row_width, to - GPB_GROUP);
@@ -347,6 +362,7 @@ all_near(const GpbVisibilityPages *pages, const void *page, int row_width, int f
 		return false;
 	for (; row > last; row -= GPB_GROUP * row_width)
 	{
+		prefetch_rows(next + (row - (const char *) page), row_width, GPB_GROUP);
 		blocks = group_blocks(row, row_width);
 		least = _mm256_min_epu32(least, blocks);
 		most = _mm256_max_epu32(most, blocks);
@@ -358,22 +374,25 @@ all_near(const GpbVisibilityPages *pages, const void *page, int row_width, int f
 }
 
 static GPB_TARGET_AVX2 bool
-all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to)
+all_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int from, int to,
+		 const char *next)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	GpbCommonPage common;
 	int			i = from;
 
 	if (to - from < GPB_GROUP)
-		return all_plain(pages, page, row_width, from, to);
-	if (all_near(pages, page, row_width, from, to))
-		return true;
-	if (!common_page(pages, row_block(row), &common))
+		return all_plain(pages, page, row_width, from, to, next);
+	if (!common_page(pages, row_block(row), &common) ||
+		!visibility_bit((const uint8 *) common.words, row_block(row)))
 		return false;
+	if (all_near(pages, page, row_width, from, to, next))
+		return true;
 	for (;;)
 	{
 		__m256i		bits;
 
+		prefetch_rows(next + (row - (const char *) page), row_width, GPB_GROUP);
 		if (!group_bits(pages, &common, group_blocks(row, row_width), &bits))
 			return false;
 		/* The sign of an element becomes its bit. */
@@ -461,9 +480,10 @@ gpb_visible_entries_name(void)
 
 bool
 gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page, int row_width,
-						int from, int to)
+						int from, int to, const char *next)
 {
-	return choose_entries()->all(pages, page, row_width, from, to);
+	return choose_entries()->all(pages, page, row_width, from, to,
+								 next != NULL ? next : (const char *) page);
 }
 
 int

@@ -49,9 +49,12 @@ extern void gpb_visibility_pages_clear(GpbVisibilityPages *pages, int slot);
 extern void gpb_visibility_pages_set(GpbVisibilityPages *pages, uint32 map_page,
 									 const void *bits);
 
-/* Are all entries [from, to) of a leaf on heap blocks that the map pages held show all-visible? */
+/*
+ * Are all entries [from, to) of a leaf on heap blocks that the map pages held show all-visible?
+ * While they are tested, the same rows of the leaf at "next" are prefetched, if it is not NULL.
+ */
 extern bool gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page,
-									int row_width, int from, int to);
+									int row_width, int from, int to, const char *next);
 
 /*
  * Set visible[i - from], for entries i from "from" on, to whether the entry's heap block is

@@ -285,6 +285,21 @@ prefetch_rows(const char *page, int row_width, int from, int to)
 		__builtin_prefetch(line);
 }
 
+/*
+ * Prefetch the rows of the leaf to which the walk will go next, if it is known: those of a full
+ * leaf.
+ */
+static void
+batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	const char *next = gpb_walk_next_page(cpu->walk);
+
+	if (next != NULL)
+		prefetch_rows(next, layout->row_width, 0,
+					  gpb_page_capacity(layout->key_width, layout->row_width));
+}
+
 /* Count the entries of all hits, and prefetch their rows. */
 static int
 batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
@@ -305,16 +320,20 @@ batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return entries;
 }
 
-/* Are all entries of the hits on all-visible heap pages, as far as is known without I/O? */
+/*
+ * Are all entries of the hits on all-visible heap pages, as far as is known without I/O?  Rows of
+ * the next leaf are prefetched meanwhile.
+ */
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
+	const char *next = gpb_walk_next_page(cpu->walk);
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		if (!gpb_visibility_all_pinned(cpu->visibility, page, row_width,
-									   cpu->hits[i].from, cpu->hits[i].to))
+									   cpu->hits[i].from, cpu->hits[i].to, next))
 			return false;
 	}
 	return true;
@@ -354,6 +373,7 @@ batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 
 	if (!cpu->expect_settled)
 		return false;
+	batch_prefetch_next(batch, cpu);
 	cpu->expect_settled = gpb_runs_all_seen(&cpu->settled, cpu->visibility, page,
 											batch->program.layout.row_width, cpu->runs,
 											batch_runs(batch, cpu, page, 0));
@@ -446,6 +466,8 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		 !batch_hits_settled(batch, cpu, page)))
 		return false;
 
+	if (batch->heap_rows)
+		batch_prefetch_next(batch, cpu);
 	if (list)
 		batch_list_hits(batch, cpu, page);
 	else
@@ -532,6 +554,7 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
 	int			count = gpb_page_count(page);
 	int			unknown = 0;
 
+	batch_prefetch_next(batch, cpu);
 	batch_copy_hits(batch, cpu, page, entries);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");

@@ -202,7 +202,7 @@ gpb_runs_all_seen(GpbSettledReader *reader, const GpbVisibility *visibility, con
 	for (i = 0; i < n; i++)
 	{
 		if (!gpb_visibility_all_pinned(visibility, page, row_width, runs[i].first,
-									   runs[i].first + 1))
+									   runs[i].first + 1, NULL))
 			runs[left++] = runs[i];
 	}
 	pg_read_barrier();			/* the entries were read before */

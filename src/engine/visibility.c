@@ -96,9 +96,9 @@ gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
 
 bool
 gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
-						  int row_width, int from, int to)
+						  int row_width, int from, int to, const char *next)
 {
-	return gpb_all_entries_visible(&visibility->pages, page, row_width, from, to);
+	return gpb_all_entries_visible(&visibility->pages, page, row_width, from, to, next);
 }
 
 bool

@@ -37,10 +37,11 @@ extern void gpb_visibility_read(GpbVisibility *visibility, const char *page, int
 								int from, int to, uint8 *visible);
 /*
  * Are all entries [from, to) on all-visible heap blocks, by map pages that are pinned already?
- * This takes no I/O, so it may be called under the leaf's share lock.
+ * This takes no I/O, so it may be called under the leaf's share lock.  The same rows of the leaf at
+ * "next", if it is not NULL, are prefetched meanwhile, for which it need not be pinned.
  */
 extern bool gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
-									  int row_width, int from, int to);
+									  int row_width, int from, int to, const char *next);
 
 /*
  * Must core decide on visibility?  It must under SERIALIZABLE, where it takes predicate locks; with

@@ -315,7 +315,13 @@ walk_ask_right(GpbWalk *walk)
 {
 	if (walk->right != GPB_NO_BLOCK && !BufferIsValid(walk->right_buffer))
 		walk->right_buffer = gpb_ask_for_sibling(walk->index, walk->buffer, walk->block,
-												 walk->right, &walk->layout);
+												 walk->right);
+}
+
+const char *
+gpb_walk_next_page(const GpbWalk *walk)
+{
+	return BufferIsValid(walk->right_buffer) ? BufferGetPage(walk->right_buffer) : NULL;
 }
 
 /* ---- going to a leaf ---- */

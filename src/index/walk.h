@@ -79,6 +79,12 @@ extern bool gpb_walk_leaf(GpbWalk *walk, Buffer *buffer);
  */
 extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *more);
 
+/*
+ * Where the leaf is to which the walk will go next by a right link, as far as that is known after
+ * the last hits; else NULL.  The page is not pinned: it may be prefetched, no more.
+ */
+extern const char *gpb_walk_next_page(const GpbWalk *walk);
+
 extern void gpb_walk_end(GpbWalk *walk);
 
 #endif							/* GPB_WALK_H */

@@ -138,12 +138,12 @@ extern Buffer gpb_find_buffer(const RelFileNode *file, BlockNumber block);
 extern Buffer gpb_ask_for_page(Relation index, BlockNumber block);
 extern void gpb_ask_for_keys(Buffer recent);
 /*
- * Like gpb_ask_for_page(), for a sibling of the leaf that is in this buffer and has this block; its
- * rows are prefetched.  A sibling that is not in shared buffers is not asked for, so this does no
+ * Like gpb_ask_for_page(), for a sibling of the leaf that is in this buffer and has this block.  A
+ * sibling that is not in shared buffers is not asked for, so this does no
  * I/O, and the leaf may be locked.
  */
 extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block,
-								  BlockNumber sibling, const GpbLayout *layout);
+								  BlockNumber sibling);
 /* Read a page that was asked for, as gpb_read() does with a share lock. */
 extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
 								 const GpbLayout *layout);

@@ -201,24 +201,8 @@ find_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibli
 	return gpb_find_buffer(&index->rd_node, sibling);
 }
 
-/*
- * Prefetch where the rows of a full leaf are.  Without that a walk over neighbouring leaves waits
- * for memory at the beginning of each, though it is far from using all of the memory's bandwidth.
- */
-static void
-ask_for_rows(Buffer buffer, const GpbLayout *layout)
-{
-	int			rows = gpb_page_capacity(layout->key_width, layout->row_width);
-	const char *end = (const char *) BufferGetPage(buffer) + GPB_SPECIAL_OFFSET;
-	const char *line;
-
-	for (line = end - rows * layout->row_width; line < end; line += GPB_CACHE_LINE)
-		__builtin_prefetch(line);
-}
-
 Buffer
-gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling,
-					const GpbLayout *layout)
+gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumber sibling)
 {
 	Buffer		recent;
 
@@ -228,7 +212,6 @@ gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber block, BlockNumbe
 	if (!BufferIsValid(recent))
 		return InvalidBuffer;
 	ask_for_ends(recent);
-	ask_for_rows(recent, layout);
 	return recent;
 }
 

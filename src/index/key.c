@@ -361,7 +361,7 @@ gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
 
 	comparison->width = 0;
 	if (!OidIsValid(type) || type == key_type)
-		comparison->width = gpb_kind_width(gpb_type_kind(key_type));
+		comparison->width = gpb_kind_width(gpb_layout(index)->key_kind);
 	else if (type == INT2OID)
 		comparison->width = 2;
 	else if (type == INT4OID)

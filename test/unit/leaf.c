@@ -321,6 +321,44 @@ test_one_block(GpbVisibleEntriesForm form)
 	verdict(ok, what);
 }
 
+/* Entries are on the last heap blocks that there can be; one of these is not all-visible, or none. */
+static void
+test_last_blocks(GpbVisibleEntriesForm form)
+{
+	GpbVisibilityPages pages;
+	char	   *page = guarded_page();
+	char	   *bits = map_page[0] + GPB_PAGE_HEADER;
+	bool		ok = true;
+	char		what[100];
+	uint32		first;
+	uint32		hidden;
+	int			i;
+
+	if (!gpb_visible_entries_force(form))
+		return;
+	fill_map(0);
+	gpb_visibility_pages_init(&pages);
+	gpb_visibility_pages_set(&pages, ALL_MAP_PAGES - 1, bits);
+	for (first = 0xFFFFFFFF; first > 0xFFFFFFFF - 50; first--)
+	{
+		for (i = 0; i < 50; i++)
+			set_locator(page, 12, i,
+						(first + (uint64) i % ((uint64) 0xFFFFFFFF - first + 1)) << 16);
+		ok &= gpb_all_entries_visible(&pages, page, 12, 0, 50, NULL);
+		for (hidden = 0xFFFFFFFF; hidden >= first; hidden--)
+		{
+			char	   *byte = bits + hidden % GPB_VM_PAGE_BLOCKS / 4;
+			char		saved = *byte;
+
+			*byte &= ~(1 << hidden % 4 * 2);
+			ok &= !gpb_all_entries_visible(&pages, page, 12, 0, 50, NULL);
+			*byte = saved;
+		}
+	}
+	snprintf(what, sizeof(what), "%s: the last heap blocks", gpb_visible_entries_name());
+	verdict(ok, what);
+}
+
 /* ---- aggregation ---- */
 
 /* Sums of rows, of which a single one has flags */
@@ -490,6 +528,7 @@ main(int argc, char **argv)
 			test_visibility((GpbVisibleEntriesForm) form, widths[i]);
 		test_map_pages((GpbVisibleEntriesForm) form);
 		test_one_block((GpbVisibleEntriesForm) form);
+		test_last_blocks((GpbVisibleEntriesForm) form);
 	}
 	for (form = GPB_SUM_PLAIN; form <= GPB_SUM_AVX2; form++)
 	{

@@ -101,7 +101,7 @@ test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
-	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)

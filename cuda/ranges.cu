@@ -350,7 +350,7 @@ check_work(GpbDevice *device, const GpbRangesWork *work)
 		return gpb_refuse(device, "%u ranges are too many for one request; ask for fewer",
 						  spec->n);
 	if (!spec->program.list_entries && !is_total(work) &&
-		gpb_count_float_sums(&spec->program) > 0 && is_beyond_float_sums(work))
+		gpb_answer_has_float_sums(&work->plan.format) && is_beyond_float_sums(work))
 		return gpb_refuse(device, "too many entries for exact float8 sums of each of many ranges; "
 						  "ask for one range at a time");
 	return GPB_DEVICE_OK;

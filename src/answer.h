@@ -7,33 +7,45 @@
  * the nodes read it.  An answer has
  *
  * * the number of entries;
- * * for each column of which something is wanted, in the order of columns: the number of its
- *   non-NULL values; if its sum is wanted and it is an integer, the low and high word of the
- *   128-bit sum in two's complement; if its bounds are wanted, the least and the greatest value,
- *   which compare as in GpbColumnState;
- * * for each float8 column whose sum is wanted, a GpbFloatSum.
+ * * for each column of which something is wanted, or each term of a program that is not plain, in
+ *   their order: the number of its non-NULL values; if its sum is wanted and it is an integer, the
+ *   low and high word of the 128-bit sum in two's complement; if its bounds are wanted, the least
+ *   and the greatest value, which compare as in GpbColumnState; if the sum of its squares is wanted
+ *   and it is an integer, three words of that, the lowest first; a word for each wanted combination
+ *   of bits;
+ * * a GpbFloatSum for each float8 whose sum is wanted, and another for the squares.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_ANSWER_H
 #define GPB_ANSWER_H
 
+#include <math.h>
+
 #include "program.h"
 
 /*
- * Where the words of one column are in an answer.  Each number but count is 0 if the answer has no
- * such words.
+ * Where the words of one column or term are in an answer.  Each number but count is 0 if the answer
+ * has no such words.
  */
 typedef struct GpbAnswerColumn
 {
-	uint8		column;			/* 0 is the key, as in program.h */
+	uint8		column;			/* plain: 0 is the key, as in program.h; else number of the term */
 	uint8		kind;			/* GpbKind */
-	uint8		offset;			/* of the value in the row; unused for the key */
+	uint8		offset;			/* plain: of the value in the row; unused for the key */
 	uint16		count;			/* word that has the number of values */
 	uint16		sum;			/* first of 2 words with the sum */
 	uint16		minmax;			/* first of 2 words with the bounds */
+	uint16		squares;		/* first of 3 words with the sum of squares */
+	uint16		bits_and;		/* a word each */
+	uint16		bits_or;
+	uint16		bits_xor;
 	uint16		float_sum;		/* first word of a GpbFloatSum */
+	uint16		float_squares;	/* first word of a GpbFloatSum */
 } GpbAnswerColumn;
+
+#define GPB_MAX_ANSWER_COLUMNS \
+	(GPB_MAX_TERMS > GPB_MAX_COLUMNS ? GPB_MAX_TERMS : GPB_MAX_COLUMNS)
 
 /* The format of the answers that a program asks for */
 typedef struct GpbAnswerFormat
@@ -41,53 +53,94 @@ typedef struct GpbAnswerFormat
 	uint16		words;			/* number of words of a whole answer */
 	uint16		integers;		/* words before the first GpbFloatSum */
 	int			ncolumns;
-	GpbAnswerColumn column[GPB_MAX_COLUMNS];
+	GpbAnswerColumn column[GPB_MAX_ANSWER_COLUMNS];
 } GpbAnswerFormat;
 
 #define GPB_FLOAT_SUM_WORDS ((int) (sizeof(GpbFloatSum) / sizeof(int64)))
+
+/* Give n words of the answer out, if they are wanted.  Returns the first of them, else 0. */
+GPB_FN uint16
+gpb_answer_words(GpbAnswerFormat *format, bool wanted, int n)
+{
+	uint16		first = format->words;
+
+	if (!wanted)
+		return 0;
+	format->words = (uint16) (format->words + n);
+	return first;
+}
+
+/* Add a column of this kind, of which "want" is wanted, to the format; without float sums yet. */
+GPB_FN GpbAnswerColumn *
+gpb_answer_add_column(GpbAnswerFormat *format, int c, int kind, int want)
+{
+	GpbAnswerColumn *column = &format->column[format->ncolumns++];
+	bool		is_float = kind == GPB_KIND_FLOAT8;
+	bool		squares = (want & GPB_WANT_SQUARES) != 0;
+
+	column->column = (uint8) c;
+	column->kind = (uint8) kind;
+	column->offset = 0;
+	column->count = gpb_answer_words(format, true, 1);
+	column->sum = gpb_answer_words(format, !is_float && (squares || (want & GPB_WANT_SUM) != 0), 2);
+	column->minmax = gpb_answer_words(format, (want & GPB_WANT_MINMAX) != 0, 2);
+	column->squares = gpb_answer_words(format, !is_float && squares, 3);
+	column->bits_and = gpb_answer_words(format, (want & GPB_WANT_AND) != 0, 1);
+	column->bits_or = gpb_answer_words(format, (want & GPB_WANT_OR) != 0, 1);
+	column->bits_xor = gpb_answer_words(format, (want & GPB_WANT_XOR) != 0, 1);
+	column->float_sum = 0;
+	column->float_squares = 0;
+	return column;
+}
+
+/* What is wanted of a column of the format: GPB_WANT_*. */
+GPB_FN int
+gpb_answer_want(const GpbProgram *program, const GpbAnswerColumn *column)
+{
+	return gpb_program_is_plain(program) ? program->want[column->column] :
+		program->term[column->column].want;
+}
 
 /* Lay out the answers to a program that aggregates. */
 GPB_FN void
 gpb_answer_format(const GpbProgram *program, GpbAnswerFormat *format)
 {
 	const GpbLayout *layout = &program->layout;
-	int			words = 1;
 	int			c;
 
+	format->words = 1;
 	format->ncolumns = 0;
-	for (c = 0; c <= layout->ncolumns; c++)
+	if (!gpb_program_is_plain(program))
 	{
-		GpbAnswerColumn *column = &format->column[format->ncolumns];
-		int			want = program->want[c];
+		for (c = 0; c < program->nterms; c++)
+			(void) gpb_answer_add_column(format, c, program->term[c].kind, program->term[c].want);
+	}
+	else
+	{
+		for (c = 0; c <= layout->ncolumns; c++)
+		{
+			GpbAnswerColumn *column;
 
-		if (want == 0)
-			continue;
-		format->ncolumns++;
-		column->column = (uint8) c;
-		column->kind = (uint8) gpb_column_kind(layout, c);
-		column->offset = c == 0 ? 0 : layout->offset[c - 1];
-		column->count = (uint16) words++;
-		column->sum = column->minmax = column->float_sum = 0;
-		if ((want & GPB_WANT_SUM) != 0 && column->kind != GPB_KIND_FLOAT8)
-		{
-			column->sum = (uint16) words;
-			words += 2;
-		}
-		if ((want & GPB_WANT_MINMAX) != 0)
-		{
-			column->minmax = (uint16) words;
-			words += 2;
+			if (program->want[c] == 0)
+				continue;
+			column = gpb_answer_add_column(format, c, gpb_column_kind(layout, c),
+										   program->want[c]);
+			column->offset = c == 0 ? 0 : layout->offset[c - 1];
 		}
 	}
-	format->integers = (uint16) words;
+	format->integers = format->words;
 	for (c = 0; c < format->ncolumns; c++)
 	{
-		if (!gpb_column_has_float_sum(program, format->column[c].column))
-			continue;
-		format->column[c].float_sum = (uint16) words;
-		words += GPB_FLOAT_SUM_WORDS;
+		GpbAnswerColumn *column = &format->column[c];
+		int			want = gpb_answer_want(program, column);
+		bool		is_float = column->kind == GPB_KIND_FLOAT8;
+		bool		squares = is_float && (want & GPB_WANT_SQUARES) != 0;
+
+		column->float_sum = gpb_answer_words(format, squares ||
+											 (is_float && (want & GPB_WANT_SUM) != 0),
+											 GPB_FLOAT_SUM_WORDS);
+		column->float_squares = gpb_answer_words(format, squares, GPB_FLOAT_SUM_WORDS);
 	}
-	format->words = (uint16) words;
 }
 
 /* The bytes of an answer in this format. */
@@ -95,6 +148,13 @@ GPB_FN int
 gpb_answer_width(const GpbAnswerFormat *format)
 {
 	return format->words * (int) sizeof(int64);
+}
+
+/* Does an answer have exact sums of float8? */
+GPB_FN bool
+gpb_answer_has_float_sums(const GpbAnswerFormat *format)
+{
+	return format->words > format->integers;
 }
 
 /* Set the answer to that of no entries. */
@@ -109,6 +169,8 @@ gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
 	{
 		const GpbAnswerColumn *column = &format->column[i];
 
+		if (column->bits_and != 0)
+			answer[column->bits_and] = -1;
 		if (column->minmax == 0)
 			continue;
 		answer[column->minmax] = (int64) 0x7FFFFFFFFFFFFFFF;
@@ -123,6 +185,13 @@ GPB_FN GpbFloatSum *
 gpb_answer_float_sum(const GpbAnswerColumn *column, int64 *answer)
 {
 	return (GpbFloatSum *) (answer + column->float_sum);
+}
+
+/* The GpbFloatSum of a column's squares, likewise; column->float_squares is not 0. */
+GPB_FN GpbFloatSum *
+gpb_answer_float_squares(const GpbAnswerColumn *column, int64 *answer)
+{
+	return (GpbFloatSum *) (answer + column->float_squares);
 }
 
 /* Add the low and high word of a 128-bit sum to those at *sum. */
@@ -153,8 +222,60 @@ gpb_answer_add_state(const GpbAnswerColumn *column, int64 *answer, const GpbColu
 	}
 }
 
+/* Add a number of 128 bits that is not negative to the 192-bit sum at *sum. */
+GPB_FN void
+gpb_answer_add_square(int64 *sum, uint64 low, uint64 high)
+{
+	uint64		before = (uint64) sum[1];
+
+	gpb_answer_add_sum(sum, low, 0);
+	sum[2] += (uint64) sum[1] < before;
+	before = (uint64) sum[1];
+	sum[1] = (int64) (before + high);
+	sum[2] += (uint64) sum[1] < before;
+}
+
+/* Add the 192-bit sum "from" to the sum at *sum. */
+GPB_FN void
+gpb_answer_add_squares(int64 *sum, const int64 *from)
+{
+	gpb_answer_add_square(sum, (uint64) from[0], (uint64) from[1]);
+	sum[2] += from[2];
+}
+
+/* The square of an integer, in two words that are not negative */
+GPB_FN uint64
+gpb_square(int64 value, uint64 *high)
+{
+	uint64		v = value < 0 ? 0 - (uint64) value : (uint64) value;
+	uint64		low = v & 0xFFFFFFFF;
+	uint64		top = v >> 32;
+	uint64		middle = low * top;	/* counts twice: at most (2^32 - 1)^2 */
+	uint64		result = low * low;
+	uint64		sum = result + (middle << 33);
+
+	*high = top * top + (middle >> 31) + (sum < result);
+	return sum;
+}
+
 /*
- * Add one non-NULL value of a column, as gpb_key_value() or gpb_row_value() gave it, to the answer.
+ * Add the square of a float8 to an exact sum: the rounded product, and the rest.  An infinite
+ * product of finite factors counts as an infinity, which the sum of the values then lacks.
+ */
+GPB_FN void
+gpb_float_sum_add_square(GpbFloatSum *sum, int64 bits)
+{
+	double		value = gpb_float_value(bits);
+	double		product = value * value;
+
+	gpb_float_sum_add(sum, gpb_float_bits(product));
+	if (gpb_float_is_finite(gpb_float_bits(product)))
+		gpb_float_sum_add(sum, gpb_float_bits(fma(value, value, -product)));
+}
+
+/*
+ * Add one non-NULL value of a column or term, as gpb_key_value(), gpb_row_value() or a step gave
+ * it, to the answer.
  */
 GPB_FN void
 gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
@@ -164,6 +285,21 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 		gpb_answer_add_sum(answer + column->sum, (uint64) value, value >> 63);
 	if (column->float_sum != 0)
 		gpb_float_sum_add(gpb_answer_float_sum(column, answer), value);
+	if (column->float_squares != 0)
+		gpb_float_sum_add_square(gpb_answer_float_squares(column, answer), value);
+	if (column->squares != 0)
+	{
+		uint64		high;
+		uint64		low = gpb_square(value, &high);
+
+		gpb_answer_add_square(answer + column->squares, low, high);
+	}
+	if (column->bits_and != 0)
+		answer[column->bits_and] &= value;
+	if (column->bits_or != 0)
+		answer[column->bits_or] |= value;
+	if (column->bits_xor != 0)
+		answer[column->bits_xor] ^= value;
 	if (column->minmax != 0)
 	{
 		int64	   *minmax = answer + column->minmax;
@@ -175,7 +311,7 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 	}
 }
 
-/* Add one visible entry, given by its key and row, to the answer. */
+/* Add one visible entry, given by its key and row, to the answer of a plain program. */
 GPB_FN void
 gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int64 *answer,
 					 uint64 key, const char *row)
@@ -229,9 +365,20 @@ gpb_answer_merge(const GpbAnswerFormat *format, int64 *into, const int64 *from)
 			if (minmax[1] > into[column->minmax + 1])
 				into[column->minmax + 1] = minmax[1];
 		}
+		if (column->squares != 0)
+			gpb_answer_add_squares(into + column->squares, from + column->squares);
+		if (column->bits_and != 0)
+			into[column->bits_and] &= from[column->bits_and];
+		if (column->bits_or != 0)
+			into[column->bits_or] |= from[column->bits_or];
+		if (column->bits_xor != 0)
+			into[column->bits_xor] ^= from[column->bits_xor];
 		if (column->float_sum != 0)
 			gpb_float_sum_merge(gpb_answer_float_sum(column, into),
 								(const GpbFloatSum *) (from + column->float_sum));
+		if (column->float_squares != 0)
+			gpb_float_sum_merge(gpb_answer_float_squares(column, into),
+								(const GpbFloatSum *) (from + column->float_squares));
 	}
 }
 
@@ -245,6 +392,8 @@ gpb_answer_normalize(const GpbAnswerFormat *format, int64 *answer)
 	{
 		if (format->column[i].float_sum != 0)
 			gpb_float_sum_normalize(gpb_answer_float_sum(&format->column[i], answer));
+		if (format->column[i].float_squares != 0)
+			gpb_float_sum_normalize(gpb_answer_float_squares(&format->column[i], answer));
 	}
 }
 

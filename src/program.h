@@ -3,11 +3,32 @@
  * program.h
  *	  What is done with the entries of ranges: the question's second half, beside ranges.h.
  *
- * Plain C for both compilers.  A program either aggregates columns of the entries or lists the
- * entries.  Every engine and device takes it in this one struct, so what else may once be done with
- * an entry (a filter, an expression, a group) is added here, and where this struct is read.
+ * Plain C for both compilers.  A program either aggregates the entries or lists them.  Every engine
+ * and device takes it in this one struct.
  *
- * Column 0 is the key, column c > 0 is INCLUDE column c - 1.
+ * What a program computes of an entry are *values*: 64-bit words, each with a flag that says
+ * whether it is NULL.  A value has a number, its *slot*:
+ *
+ *		[0, GPB_MAX_COLUMNS)					columns of the index: 0 is the key, c > 0 is INCLUDE
+ *												column c - 1
+ *		[GPB_FIRST_CONSTANT, GPB_FIRST_TEMPORARY)	constants, the same for all entries
+ *		[GPB_FIRST_TEMPORARY, GPB_SLOTS)		results of steps
+ *
+ * An integer, a date or a timestamp is its word; a boolean is 0 or 1; a float8 is its bits.  The
+ * steps are done in their order for each entry (program_steps.h says what each does).  A step that
+ * is a filter ends the work on the entry, which then does not count, unless its value is true.
+ *
+ * What remains is aggregated by terms, each over a slot and with a filter of its own.  With group
+ * slots there is an answer for each combination of their values that occurs (NULLs are equal, as in
+ * GROUP BY), and also for each range if by_range is set.
+ *
+ * A plain program has none of this: it aggregates the columns of which something is wanted (want)
+ * over all entries.  Engines have loops of their own for it.
+ *
+ * A step may *fault* where core's operator would raise an error.  Then nothing of the answers is
+ * used, and whoever asked does without the program: core's plan raises the error, or does not,
+ * since it may not evaluate the expression for that row.  Only entries that the snapshot sees and
+ * that no filter has dropped before can fault.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +42,149 @@
 #define GPB_WANT_SUM		0x02	/* 128-bit sum of integers, or exact sum of float8 */
 #define GPB_WANT_MINMAX		0x04
 
+/* ---- steps ---- */
+
+#define GPB_MAX_CONSTANTS	49
+#define GPB_MAX_TEMPORARIES	32
+#define GPB_FIRST_CONSTANT	GPB_MAX_COLUMNS
+#define GPB_FIRST_TEMPORARY (GPB_FIRST_CONSTANT + GPB_MAX_CONSTANTS)
+#define GPB_SLOTS			(GPB_FIRST_TEMPORARY + GPB_MAX_TEMPORARIES)
+#define GPB_NO_SLOT			0xFF
+
+#define GPB_MAX_STEPS		80
+
+/*
+ * What a step does with the values a, b and c, which are slots.  Unless something else is said, the
+ * result is NULL if an operand is.  "Fault" stands for an error of core's operator.
+ */
+typedef enum GpbOperator
+{
+	GPB_OP_FILTER,				/* drop the entry unless a is true; no result */
+
+	/* booleans */
+	GPB_OP_AND,					/* of three-valued logic, and so the next two */
+	GPB_OP_OR,
+	GPB_OP_NOT,
+	GPB_OP_IS_NULL,				/* never NULL */
+	GPB_OP_IS_TRUE,				/* never NULL */
+
+	/* comparisons of integers, and of what GPB_OP_FLOAT_ORDER gave */
+	GPB_OP_EQ,
+	GPB_OP_NE,
+	GPB_OP_LT,
+	GPB_OP_LE,
+	GPB_OP_GT,
+	GPB_OP_GE,
+	GPB_OP_DISTINCT,			/* a IS DISTINCT FROM b: never NULL */
+	GPB_OP_IN,					/* is a among the constants [b, c), not NULL and ascending? */
+
+	/* choices, of any values */
+	GPB_OP_SELECT,				/* b if a is true, else c */
+	GPB_OP_COALESCE,			/* a, or b if a is NULL */
+	GPB_OP_LEAST,				/* of integers; NULL only if both are */
+	GPB_OP_GREATEST,
+
+	/* integers; a fault if the result does not fit 64 bits, or b is 0 */
+	GPB_OP_ADD,
+	GPB_OP_SUBTRACT,
+	GPB_OP_MULTIPLY,
+	GPB_OP_DIVIDE,
+	GPB_OP_MODULO,
+	GPB_OP_NEGATE,
+	GPB_OP_ABS,
+	GPB_OP_TO_INT2,				/* a; a fault if it does not fit 16 bits */
+	GPB_OP_TO_INT4,				/* a; a fault if it does not fit 32 bits */
+
+	/* float8; faults are core's: overflow, underflow, division by zero */
+	GPB_OP_FLOAT_ORDER,			/* an integer whose order is that of float8 (gpb_float_order()) */
+	GPB_OP_FLOAT_ADD,
+	GPB_OP_FLOAT_SUBTRACT,
+	GPB_OP_FLOAT_MULTIPLY,
+	GPB_OP_FLOAT_DIVIDE,
+	GPB_OP_FLOAT_NEGATE,
+	GPB_OP_FLOAT_ABS,
+	GPB_OP_FLOAT_LEAST,			/* in the order of float8; NULL only if both are */
+	GPB_OP_FLOAT_GREATEST,
+	GPB_OP_INT_TO_FLOAT,
+	GPB_OP_FLOAT_TO_INT,		/* rounded to nearest, ties to even; a fault if it does not fit 64
+								 * bits */
+
+	/*
+	 * Dates count days, timestamps microseconds, from 2000-01-01.  The least and the greatest word
+	 * of a date (32 bits) or timestamp (64 bits) are -infinity and infinity.
+	 */
+	GPB_OP_DATE_TO_TIMESTAMP,	/* a fault beyond the range of timestamps */
+	GPB_OP_TIMESTAMP_TO_DATE,
+	GPB_OP_DATE_ADD,			/* date a + b days; an infinite date stays; a fault out of range */
+	GPB_OP_DATE_SUBTRACT,		/* date a - date b, in days; a fault if one is infinite */
+	GPB_OP_TIMESTAMP_ADD,		/* timestamp a + b microseconds, likewise */
+	GPB_OP_TRUNCATE,			/* the greatest c + n * b that is not above a, for an integer n;
+								 * b > 0.  An infinite timestamp stays.  A fault if it does not fit
+								 * 64 bits */
+	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
+								 * whose number since year 0 is a multiple of b: 1, 3, 12.  An
+								 * infinite timestamp stays.  A fault if it is out of range */
+	GPB_OPERATORS
+} GpbOperator;
+
+/*
+ * A step.  Where guard is a slot, the step faults only for entries for which that value is true: it
+ * stands in a branch of CASE, say.
+ */
+typedef struct GpbStep
+{
+	uint8		op;				/* GpbOperator */
+	uint8		into;			/* a temporary */
+	uint8		a;
+	uint8		b;
+	uint8		c;
+	uint8		guard;			/* GPB_NO_SLOT: none */
+} GpbStep;
+
+/* ---- terms ---- */
+
+/* What is wanted of a term beyond GPB_WANT_COUNT, _SUM and _MINMAX; each implies GPB_WANT_COUNT. */
+#define GPB_WANT_SQUARES	0x08	/* 192-bit sum of squares of integers, or exact sum of those of
+									 * float8; implies GPB_WANT_SUM */
+#define GPB_WANT_AND		0x10	/* all integers combined bit by bit */
+#define GPB_WANT_OR			0x20
+#define GPB_WANT_XOR		0x40
+
+#define GPB_MAX_TERMS		16
+#define GPB_MAX_GROUP_SLOTS 4
+
+typedef struct GpbTerm
+{
+	uint8		slot;			/* GPB_NO_SLOT: each entry counts, and nothing else is wanted */
+	uint8		kind;			/* GpbKind of the value; booleans are GPB_KIND_INT2 */
+	uint8		want;			/* GPB_WANT_* */
+	uint8		filter;			/* a slot that must be true, or GPB_NO_SLOT */
+} GpbTerm;
+
 typedef struct GpbProgram
 {
 	GpbLayout	layout;
 	bool		ignore_dead_hints;	/* set in a transaction that began in recovery (rule M4) */
-	bool		list_entries;	/* list the entries; "want" is not read then */
-	uint8		want[GPB_MAX_COLUMNS];	/* GPB_WANT_* of each column */
+	bool		list_entries;	/* list the entries; nothing is aggregated then */
+	bool		by_range;		/* groups of different ranges are different; needs group slots */
+	uint8		want[GPB_MAX_COLUMNS];	/* plain: GPB_WANT_COUNT, _SUM, _MINMAX of each column */
+	uint8		nsteps;
+	uint8		nconstants;
+	uint8		nterms;
+	uint8		ngroups;		/* number of group slots */
+	uint8		group[GPB_MAX_GROUP_SLOTS];
+	GpbTerm		term[GPB_MAX_TERMS];
+	GpbStep		step[GPB_MAX_STEPS];
+	uint64		null_constants; /* bit i: constant i is NULL */
+	int64		constant[GPB_MAX_CONSTANTS];
 } GpbProgram;
+
+/* Is "want" all that the program says of how to aggregate? */
+GPB_FN bool
+gpb_program_is_plain(const GpbProgram *program)
+{
+	return program->nsteps == 0 && program->nterms == 0 && program->ngroups == 0;
+}
 
 /* The GpbKind of a column. */
 GPB_FN int
@@ -36,37 +193,137 @@ gpb_column_kind(const GpbLayout *layout, int column)
 	return column == 0 ? layout->key_kind : layout->kind[column - 1];
 }
 
-/* Does the program form an exact sum of this float8 column? */
+/* The bytes of a float8 are a word's; to and from its bits */
+GPB_FN double
+gpb_float_value(int64 bits)
+{
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+GPB_FN int64
+gpb_float_bits(double value)
+{
+	int64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* Is it one of the program's slots, which has a value before step "before" is done? */
 GPB_FN bool
-gpb_column_has_float_sum(const GpbProgram *program, int column)
+gpb_slot_is_set(const GpbProgram *program, int slot, int before)
 {
-	return (program->want[column] & GPB_WANT_SUM) != 0 &&
-		gpb_column_kind(&program->layout, column) == GPB_KIND_FLOAT8;
+	int			i;
+
+	if (slot < GPB_FIRST_CONSTANT)
+		return slot <= program->layout.ncolumns;
+	if (slot < GPB_FIRST_TEMPORARY)
+		return slot - GPB_FIRST_CONSTANT < program->nconstants;
+	for (i = 0; i < before; i++)
+	{
+		if (program->step[i].op != GPB_OP_FILTER && program->step[i].into == slot)
+			return true;
+	}
+	return false;
 }
 
-/*
- * The position of a column's GpbFloatSum among those that the program needs, which are in the order
- * of columns.
- */
+/* How many operands does an operator have?  They are a, b, c in this order. */
 GPB_FN int
-gpb_column_float_sum(const GpbProgram *program, int column)
+gpb_operands(int op)
 {
-	int			n = 0;
-	int			c;
-
-	for (c = 0; c < column; c++)
-		n += gpb_column_has_float_sum(program, c);
-	return n;
+	switch (op)
+	{
+		case GPB_OP_FILTER:
+		case GPB_OP_NOT:
+		case GPB_OP_IS_NULL:
+		case GPB_OP_IS_TRUE:
+		case GPB_OP_IN:			/* of b and c only the numbers count */
+		case GPB_OP_NEGATE:
+		case GPB_OP_ABS:
+		case GPB_OP_TO_INT2:
+		case GPB_OP_TO_INT4:
+		case GPB_OP_FLOAT_ORDER:
+		case GPB_OP_FLOAT_NEGATE:
+		case GPB_OP_FLOAT_ABS:
+		case GPB_OP_INT_TO_FLOAT:
+		case GPB_OP_FLOAT_TO_INT:
+		case GPB_OP_DATE_TO_TIMESTAMP:
+		case GPB_OP_TIMESTAMP_TO_DATE:
+			return 1;
+		case GPB_OP_SELECT:
+		case GPB_OP_TRUNCATE:
+			return 3;
+		default:
+			return 2;
+	}
 }
 
-/* The number of GpbFloatSums that the program needs. */
-GPB_FN int
-gpb_count_float_sums(const GpbProgram *program)
+/* Return what is wrong with step i, or NULL. */
+GPB_FN const char *
+gpb_step_fault(const GpbProgram *program, int i)
 {
-	return gpb_column_float_sum(program, program->layout.ncolumns + 1);
+	const GpbStep *step = &program->step[i];
+	int			operands = gpb_operands(step->op);
+
+	if (step->op >= GPB_OPERATORS)
+		return "no such operator; use one of GpbOperator";
+	if (step->op != GPB_OP_FILTER &&
+		(step->into < GPB_FIRST_TEMPORARY || step->into >= GPB_SLOTS))
+		return "a step must have its result in a temporary";
+	if (!gpb_slot_is_set(program, step->a, i) ||
+		(operands > 1 && !gpb_slot_is_set(program, step->b, i)) ||
+		(operands > 2 && !gpb_slot_is_set(program, step->c, i)) ||
+		(step->guard != GPB_NO_SLOT && !gpb_slot_is_set(program, step->guard, i)))
+		return "a step uses a slot that has no value yet";
+	if (step->op == GPB_OP_IN &&
+		(step->b < GPB_FIRST_CONSTANT || step->c < step->b ||
+		 step->c > GPB_FIRST_CONSTANT + program->nconstants))
+		return "the list of a step lies outside the constants";
+	return NULL;
 }
 
-/* Return why no device can run the program, or NULL if one can. */
+/* Return what is wrong with a program that is not plain, or NULL. */
+GPB_FN const char *
+gpb_general_fault(const GpbProgram *program)
+{
+	const char *fault;
+	int			i;
+
+	if (program->nsteps > GPB_MAX_STEPS || program->nconstants > GPB_MAX_CONSTANTS ||
+		program->nterms > GPB_MAX_TERMS || program->ngroups > GPB_MAX_GROUP_SLOTS)
+		return "the program is too long; ask for less at a time";
+	for (i = 0; i < program->nsteps; i++)
+	{
+		fault = gpb_step_fault(program, i);
+		if (fault != NULL)
+			return fault;
+	}
+	for (i = 0; i < program->nterms; i++)
+	{
+		const GpbTerm *term = &program->term[i];
+
+		if ((term->slot != GPB_NO_SLOT && !gpb_slot_is_set(program, term->slot, program->nsteps)) ||
+			(term->filter != GPB_NO_SLOT &&
+			 !gpb_slot_is_set(program, term->filter, program->nsteps)))
+			return "a term uses a slot that has no value";
+	}
+	for (i = 0; i < program->ngroups; i++)
+	{
+		if (!gpb_slot_is_set(program, program->group[i], program->nsteps))
+			return "a group uses a slot that has no value";
+	}
+	for (i = 0; i < GPB_MAX_COLUMNS; i++)
+	{
+		if (program->want[i] != 0)
+			return "a program with steps, terms or groups aggregates by terms alone";
+	}
+	return NULL;
+}
+
+/* Return what is wrong with the program, or NULL. */
 GPB_FN const char *
 gpb_program_fault(const GpbProgram *program)
 {
@@ -74,6 +331,8 @@ gpb_program_fault(const GpbProgram *program)
 
 	if (program->list_entries)
 		return NULL;
+	if (!gpb_program_is_plain(program))
+		return gpb_general_fault(program);
 	for (c = program->layout.ncolumns + 1; c < GPB_MAX_COLUMNS; c++)
 	{
 		if (program->want[c] != 0)

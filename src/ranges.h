@@ -59,7 +59,28 @@ gpb_range_width(GpbRangeForm form)
 GPB_FN uint32
 gpb_count_answers(const GpbRangesSpec *spec)
 {
-	return spec->program.list_entries ? 0 : spec->total ? 1 : spec->n;
+	if (spec->program.list_entries || spec->program.ngroups > 0)
+		return 0;
+	return spec->total ? 1 : spec->n;
+}
+
+/*
+ * A group of a program with group slots: the values of these, and the answer of the group's
+ * entries, whose exact sums are normalized.  Records lie gpb_group_width() bytes apart.
+ */
+typedef struct GpbGroup
+{
+	uint32		number;			/* of the range in the request if the program is by_range, else 0 */
+	uint32		nulls;			/* bit i: group slot i is NULL, and its word is 0 */
+	int64		words[];		/* program.ngroups values, then the words of the answer */
+} GpbGroup;
+
+/* The bytes from one GpbGroup of a program to the next. */
+GPB_FN int
+gpb_group_width(const GpbProgram *program, const GpbAnswerFormat *format)
+{
+	return (int) sizeof(GpbGroup) +
+		(program->ngroups + format->words) * (int) sizeof(int64);
 }
 
 /*
@@ -149,6 +170,8 @@ typedef struct GpbRangesResult
 	uint64		entries;		/* GpbRangeEntry records to fetch: for a program that lists, all
 								 * entries, sorted by the range's number and then in key order; else
 								 * those to be checked in the heap, sorted by TID */
+	uint64		groups;			/* GpbGroup records to fetch, in any order */
+	uint64		faults;			/* not 0: a step faulted, and nothing else of the result counts */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

@@ -34,8 +34,7 @@
 typedef struct GpbBatchWant
 {
 	GpbRangeForm form;			/* the form in which the ranges are given */
-	GpbProgram	program;		/* the caller sets want, or list_entries; the batch sets the other
-								 * members */
+	GpbProgram	program;		/* layout and ignore_dead_hints are set by the batch */
 	bool		heap_rows;		/* a list also has entries that the snapshot may not see, since the
 								 * caller visits the heap for each; see gpb_visit_begin() */
 	Size		memory;			/* bytes to work in; 0 stands for hash_mem (work_mem times
@@ -95,6 +94,22 @@ extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *
  * run.
  */
 extern const int64 *gpb_batch_total(const GpbBatch *batch);
+
+/*
+ * Did a step of the program fault in the last run, or did its groups need more than the batch's
+ * memory?  Then the run has no answers, and the caller does without the program; *why says which,
+ * for EXPLAIN.
+ */
+extern bool gpb_batch_gave_up(const GpbBatch *batch, const char **why);
+
+/*
+ * The groups of the last run of a program with group slots, one after the other and in any order:
+ * *at is 0 at first.  Returns NULL after the last one.  A group is valid until the next run.
+ */
+extern const GpbGroup *gpb_batch_next_group(const GpbBatch *batch, uint64 *at);
+
+/* The number of groups of the last run */
+extern uint64 gpb_batch_group_count(const GpbBatch *batch);
 
 /*
  * Get the next part of the list: *n records, which lie gpb_range_entry_width() bytes apart.

@@ -28,7 +28,8 @@ typedef enum GpbAggregateFunction
 typedef struct GpbAggregateItem
 {
 	GpbAggregateFunction function;
-	int			column;			/* of the index; 0 is the key */
+	int			column;			/* of the index; 0 is the key.  Of a program that is not plain: the
+								 * term's number */
 	Oid			type;			/* argument type; InvalidOid where any will do */
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_build.h
+ *	  From SQL expressions to a program (program.h): at planning into a GpbProgramPlan, which
+ *	  travels in the plan, and when a node begins into the program itself.
+ *
+ * The builder takes a query's parts one after the other: conditions, aggregates, group expressions.
+ * Whatever an index and a program cannot say is refused, and the caller leaves the query to the
+ * ordinary plans.  Constants of a program are expressions without columns of the table, which have
+ * one value in an execution: constants, parameters, stable functions of these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_BUILD_H
+#define GPB_PROGRAM_BUILD_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "program.h"
+#include "exec/common/items.h"
+#include "exec/common/node_private.h"
+
+/*
+ * What of a program the plan knows: all but the layout and the values of constants.  As a List of
+ * the plan's private data it travels by gpb_program_put() and gpb_program_get(); the constants are
+ * expressions, and travel in custom_exprs.
+ */
+typedef struct GpbProgramPlan
+{
+	GpbProgram	program;		/* layout, constants and want are not set */
+	List	   *constants;		/* an Expr for each constant of the program */
+	List	   *constant_types; /* OidList: how the value of each becomes a word */
+} GpbProgramPlan;
+
+/* ---- planning ---- */
+
+typedef struct GpbProgramBuilder GpbProgramBuilder;
+
+/* Begin a program over an index of a table.  All memory is of the current context. */
+extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index);
+
+/*
+ * Add a condition to the program's filters: entries for which it is not true are dropped before
+ * whatever is added later is computed.  Returns false, with nothing added, if the program cannot
+ * say it.  The condition must not be volatile, nor have a subquery.
+ */
+extern bool gpb_build_filter(GpbProgramBuilder *builder, Expr *condition);
+
+/*
+ * Add a term for an aggregate of the query, its FILTER included, and fill in the item, whose column
+ * is the term's number.  Equal terms are added once.  Returns false if the program cannot say it.
+ */
+extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
+
+/*
+ * Add a group slot for an expression.  Returns false if the program cannot say it, or if values
+ * that are equal in GROUP BY may differ in their words (float8).
+ */
+extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression);
+
+/* Can a step of the program fault? */
+extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
+
+/* The price of the program's steps and terms for so many entries on the CPU, measured */
+extern Cost gpb_builder_cost(const GpbProgramBuilder *builder, double entries);
+
+/*
+ * What was added, for the plan.  If there are neither filters nor groups, and all aggregates are
+ * such over bare columns, the program is plain where that is possible: then nsteps and nterms are 0
+ * and the items name columns (items.h: gpb_aggregate_wants() sets what is wanted).
+ */
+extern GpbProgramPlan *gpb_builder_end(GpbProgramBuilder *builder);
+
+/* Which rule refused the query's part that was refused last, for EXPLAIN; NULL if none was. */
+extern const char *gpb_builder_refusal(const GpbProgramBuilder *builder);
+
+/* ---- what travels in the plan ---- */
+
+/* Append the program to a plan's private list.  Its constants are left to the caller. */
+extern void gpb_program_put(List **private, const GpbProgramPlan *plan);
+
+/* Read what gpb_program_put() appended; constants is the list that the caller put elsewhere. */
+extern void gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan);
+
+/* ---- execution ---- */
+
+/* The constants of a plan's program, ready to be evaluated */
+typedef struct GpbProgramConstants
+{
+	int			n;
+	ExprState **value;
+	Oid		   *type;
+} GpbProgramConstants;
+
+extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps);
+
+/*
+ * Evaluate the constants and put them into *program, which is a copy of the plan's.  Lists of
+ * GPB_OP_IN are sorted where they stand.  Returns false if the program cannot say a value, as that
+ * of a list which turned out to be NULL: then the node does without the program.
+ */
+extern bool gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
+							 GpbProgram *program);
+
+/* A word of a group slot of this SQL type as a Datum */
+extern Datum gpb_word_datum(Oid type, int64 word);
+
+#endif							/* GPB_PROGRAM_BUILD_H */

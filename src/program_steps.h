@@ -1,0 +1,509 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_steps.h
+ *	  What each operator of a program does with its operands.
+ *
+ * Plain C for both compilers, and the one place that knows: the CPU's loops over columns, the host
+ * device and the kernels all call gpb_step_of_values() and gpb_step_of_nulls(), with the operator
+ * as a constant or as a value that is the same for many entries.
+ *
+ * Integers follow core's int8 operators, float8 follows core's checks of overflow and underflow
+ * (utils/float.h), dates and timestamps core's date.c and timestamp.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_STEPS_H
+#define GPB_PROGRAM_STEPS_H
+
+#include <math.h>
+
+#include "program.h"
+
+/* One value of an entry; the word means nothing if it is NULL. */
+typedef struct GpbValue
+{
+	int64		word;
+	bool		is_null;
+} GpbValue;
+
+#define GPB_INT64_MAX		((int64) 0x7FFFFFFFFFFFFFFF)
+#define GPB_INT64_MIN		(-GPB_INT64_MAX - 1)
+#define GPB_INT32_MAX		((int64) 0x7FFFFFFF)
+#define GPB_INT32_MIN		(-GPB_INT32_MAX - 1)
+
+/* ---- integers ---- */
+
+/* Each of these returns true, and leaves something at *result, if the result does not fit. */
+
+GPB_FN bool
+gpb_int64_add(int64 a, int64 b, int64 *result)
+{
+	int64		sum = (int64) ((uint64) a + (uint64) b);
+
+	*result = sum;
+	return ((a ^ sum) & (b ^ sum)) < 0;
+}
+
+GPB_FN bool
+gpb_int64_subtract(int64 a, int64 b, int64 *result)
+{
+	int64		difference = (int64) ((uint64) a - (uint64) b);
+
+	*result = difference;
+	return ((a ^ b) & (a ^ difference)) < 0;
+}
+
+GPB_FN bool
+gpb_int64_multiply(int64 a, int64 b, int64 *result)
+{
+#ifdef __CUDA_ARCH__
+	int64		high = __mul64hi(a, b);
+
+	*result = (int64) ((uint64) a * (uint64) b);
+	return high != *result >> 63;
+#else
+	return __builtin_mul_overflow(a, b, result);
+#endif
+}
+
+/* A quotient toward 0; b is neither 0 nor, where a is the least, -1. */
+GPB_FN bool
+gpb_int64_divide(int64 a, int64 b, int64 *result)
+{
+	*result = 0;
+	if (b == 0)
+		return true;
+	if (b == -1)
+	{
+		*result = (int64) (0 - (uint64) a);
+		return a == GPB_INT64_MIN;
+	}
+	*result = a / b;
+	return false;
+}
+
+GPB_FN bool
+gpb_int64_modulo(int64 a, int64 b, int64 *result)
+{
+	*result = 0;
+	if (b == 0)
+		return true;
+	if (b != -1)
+		*result = a % b;
+	return false;
+}
+
+/* The greatest origin + n * unit that is not above a; unit > 0 */
+GPB_FN bool
+gpb_int64_truncate(int64 a, int64 unit, int64 origin, int64 *result)
+{
+	int64		distance;
+	int64		rest;
+
+	*result = a;
+	if (unit <= 0 || gpb_int64_subtract(a, origin, &distance))
+		return true;
+	rest = distance % unit;
+	if (rest < 0)
+		rest += unit;
+	return gpb_int64_subtract(a, rest, result);
+}
+
+/* ---- float8 ---- */
+
+GPB_FN bool
+gpb_float_is_infinite(double value)
+{
+	return value - value != value - value && value == value;
+}
+
+/* A sum or difference of a and b, as its bits; true if it overflowed. */
+GPB_FN bool
+gpb_float_checked_sum(double a, double b, double sum, int64 *result)
+{
+	*result = gpb_float_bits(sum);
+	return gpb_float_is_infinite(sum) && !gpb_float_is_infinite(a) && !gpb_float_is_infinite(b);
+}
+
+GPB_FN bool
+gpb_float_multiply(double a, double b, int64 *result)
+{
+	double		product = a * b;
+
+	*result = gpb_float_bits(product);
+	return (gpb_float_is_infinite(product) && !gpb_float_is_infinite(a) &&
+			!gpb_float_is_infinite(b)) ||
+		(product == 0.0 && a != 0.0 && b != 0.0);
+}
+
+GPB_FN bool
+gpb_float_divide(double a, double b, int64 *result)
+{
+	double		quotient = a / b;
+
+	*result = gpb_float_bits(quotient);
+	if (b == 0.0)
+		return a == a;			/* NaN / 0 is NaN */
+	return (gpb_float_is_infinite(quotient) && !gpb_float_is_infinite(a)) ||
+		(quotient == 0.0 && a != 0.0 && !gpb_float_is_infinite(b));
+}
+
+/* Round to the nearest integer, ties to even; true if it does not fit 64 bits. */
+GPB_FN bool
+gpb_float_to_int64(double value, int64 *result)
+{
+	double		rounded = rint(value);
+
+	*result = 0;
+	if (!(rounded >= -9223372036854775808.0 && rounded < 9223372036854775808.0))
+		return true;
+	*result = (int64) rounded;
+	return false;
+}
+
+/* ---- dates and timestamps ---- */
+
+#define GPB_USECS_PER_DAY	((int64) 86400000000)
+
+/* Finite dates and timestamps are in [least, end), as in datatype/timestamp.h. */
+#define GPB_TIMESTAMP_LEAST ((int64) -211813488000000000)
+#define GPB_TIMESTAMP_END	((int64) 9223371331200000000)
+#define GPB_DATE_LEAST		((int64) -2451545)	/* 4714-11-24 BC */
+#define GPB_DATE_END		((int64) 2145031949)	/* 5874898-01-01 */
+/* Days from 2000-01-01 on whose timestamps are out of range: TIMESTAMP_END_JULIAN */
+#define GPB_TIMESTAMP_END_DAY	((int64) 106751983)
+
+GPB_FN bool
+gpb_date_is_infinite(int64 date)
+{
+	return date == GPB_INT32_MIN || date == GPB_INT32_MAX;
+}
+
+GPB_FN bool
+gpb_timestamp_is_infinite(int64 timestamp)
+{
+	return timestamp == GPB_INT64_MIN || timestamp == GPB_INT64_MAX;
+}
+
+GPB_FN bool
+gpb_date_to_timestamp(int64 date, int64 *result)
+{
+	if (gpb_date_is_infinite(date))
+		*result = date < 0 ? GPB_INT64_MIN : GPB_INT64_MAX;
+	else if (date >= GPB_TIMESTAMP_END_DAY)
+		return true;
+	else
+		*result = date * GPB_USECS_PER_DAY;
+	return false;
+}
+
+GPB_FN int64
+gpb_timestamp_to_date(int64 timestamp)
+{
+	int64		day;
+
+	if (gpb_timestamp_is_infinite(timestamp))
+		return timestamp < 0 ? GPB_INT32_MIN : GPB_INT32_MAX;
+	day = timestamp / GPB_USECS_PER_DAY;
+	return day - (timestamp % GPB_USECS_PER_DAY < 0);
+}
+
+GPB_FN bool
+gpb_date_add(int64 date, int64 days, int64 *result)
+{
+	*result = date;
+	if (gpb_date_is_infinite(date))
+		return false;
+	*result = date + days;
+	return *result < GPB_DATE_LEAST || *result >= GPB_DATE_END;
+}
+
+GPB_FN bool
+gpb_timestamp_add(int64 timestamp, int64 microseconds, int64 *result)
+{
+	*result = timestamp;
+	if (gpb_timestamp_is_infinite(timestamp))
+		return false;
+	return gpb_int64_add(timestamp, microseconds, result) ||
+		*result < GPB_TIMESTAMP_LEAST || *result >= GPB_TIMESTAMP_END;
+}
+
+/*
+ * Days from 2000-01-01 to the first of a month, which is counted from January of year 0 (1 BC) of
+ * the proleptic Gregorian calendar.
+ */
+GPB_FN int64
+gpb_days_of_month(int64 month)
+{
+	/* Years that begin in March put the leap day at their end. */
+	int64		shifted = month - 2;
+	int64		year = shifted >= 0 ? shifted / 12 : -((11 - shifted) / 12);
+	int64		of_year = shifted - year * 12;	/* 0 is March */
+	int64		era = year >= 0 ? year / 400 : -((399 - year) / 400);
+	int64		of_era = year - era * 400;
+
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 +
+		(153 * of_year + 2) / 5 - 730425;
+}
+
+/* The month, counted likewise, of a day that is counted from 2000-01-01 */
+GPB_FN int64
+gpb_month_of_day(int64 day)
+{
+	int64		z = day + 730425;	/* from 0000-03-01 */
+	int64		era = z >= 0 ? z / 146097 : -((146096 - z) / 146097);
+	int64		of_era = z - era * 146097;
+	int64		year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64		of_year = of_era - (365 * year + year / 4 - year / 100);
+
+	return (era * 400 + year) * 12 + (5 * of_year + 2) / 153 + 2;
+}
+
+GPB_FN bool
+gpb_truncate_months(int64 timestamp, int64 months, int64 *result)
+{
+	int64		month;
+
+	*result = timestamp;
+	if (gpb_timestamp_is_infinite(timestamp))
+		return false;
+	month = gpb_month_of_day(gpb_timestamp_to_date(timestamp));
+	if (gpb_int64_truncate(month, months, 0, &month))
+		return true;
+	*result = gpb_days_of_month(month) * GPB_USECS_PER_DAY;
+	return *result < GPB_TIMESTAMP_LEAST;
+}
+
+/* ---- all operators ---- */
+
+/* The truth of a boolean: 1 if it is true, 0 if it is false or NULL */
+GPB_FN bool
+gpb_is_true(GpbValue value)
+{
+	return !value.is_null && value.word != 0;
+}
+
+/* Operators whose result is not simply NULL where an operand is */
+GPB_FN bool
+gpb_operator_takes_nulls(int op)
+{
+	switch (op)
+	{
+		case GPB_OP_AND:
+		case GPB_OP_OR:
+		case GPB_OP_IS_NULL:
+		case GPB_OP_IS_TRUE:
+		case GPB_OP_DISTINCT:
+		case GPB_OP_SELECT:
+		case GPB_OP_COALESCE:
+		case GPB_OP_LEAST:
+		case GPB_OP_GREATEST:
+		case GPB_OP_FLOAT_LEAST:
+		case GPB_OP_FLOAT_GREATEST:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Can the operator fault? */
+GPB_FN bool
+gpb_operator_can_fault(int op)
+{
+	switch (op)
+	{
+		case GPB_OP_ADD:
+		case GPB_OP_SUBTRACT:
+		case GPB_OP_MULTIPLY:
+		case GPB_OP_DIVIDE:
+		case GPB_OP_MODULO:
+		case GPB_OP_NEGATE:
+		case GPB_OP_ABS:
+		case GPB_OP_TO_INT2:
+		case GPB_OP_TO_INT4:
+		case GPB_OP_FLOAT_ADD:
+		case GPB_OP_FLOAT_SUBTRACT:
+		case GPB_OP_FLOAT_MULTIPLY:
+		case GPB_OP_FLOAT_DIVIDE:
+		case GPB_OP_FLOAT_TO_INT:
+		case GPB_OP_DATE_TO_TIMESTAMP:
+		case GPB_OP_DATE_ADD:
+		case GPB_OP_DATE_SUBTRACT:
+		case GPB_OP_TIMESTAMP_ADD:
+		case GPB_OP_TRUNCATE:
+		case GPB_OP_TRUNCATE_MONTHS:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The result of an operator that takes NULLs, of operands that may be NULL. */
+GPB_FN GpbValue
+gpb_step_of_nulls(int op, GpbValue a, GpbValue b, GpbValue c)
+{
+	GpbValue	result = {0, false};
+
+	switch (op)
+	{
+		case GPB_OP_AND:
+			result.is_null = (a.is_null && (b.is_null || b.word != 0)) ||
+				(b.is_null && a.word != 0 && !a.is_null);
+			result.word = gpb_is_true(a) && gpb_is_true(b);
+			return result;
+		case GPB_OP_OR:
+			result.word = gpb_is_true(a) || gpb_is_true(b);
+			result.is_null = (a.is_null || b.is_null) && result.word == 0;
+			return result;
+		case GPB_OP_IS_NULL:
+			result.word = a.is_null;
+			return result;
+		case GPB_OP_IS_TRUE:
+			result.word = gpb_is_true(a);
+			return result;
+		case GPB_OP_DISTINCT:
+			result.word = a.is_null != b.is_null || (!a.is_null && a.word != b.word);
+			return result;
+		case GPB_OP_SELECT:
+			return gpb_is_true(a) ? b : c;
+		case GPB_OP_COALESCE:
+			return a.is_null ? b : a;
+		case GPB_OP_LEAST:
+			return b.is_null || (!a.is_null && a.word <= b.word) ? a : b;
+		case GPB_OP_GREATEST:
+			return b.is_null || (!a.is_null && a.word >= b.word) ? a : b;
+		case GPB_OP_FLOAT_LEAST:
+			return b.is_null ||
+				(!a.is_null && gpb_float_order(a.word) <= gpb_float_order(b.word)) ? a : b;
+		case GPB_OP_FLOAT_GREATEST:
+			return b.is_null ||
+				(!a.is_null && gpb_float_order(a.word) >= gpb_float_order(b.word)) ? a : b;
+		default:
+			return result;
+	}
+}
+
+/* Is the value among n constants, which ascend? */
+GPB_FN bool
+gpb_is_among(const int64 *constants, int n, int64 value)
+{
+	int			low = 0;
+	int			high = n;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (constants[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && constants[low] == value;
+}
+
+/*
+ * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  For
+ * GPB_OP_IN, list and n are the constants; they are not read otherwise.
+ */
+GPB_FN bool
+gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int n, int64 *result)
+{
+	switch (op)
+	{
+		case GPB_OP_NOT:
+			*result = a == 0;
+			return false;
+		case GPB_OP_EQ:
+			*result = a == b;
+			return false;
+		case GPB_OP_NE:
+			*result = a != b;
+			return false;
+		case GPB_OP_LT:
+			*result = a < b;
+			return false;
+		case GPB_OP_LE:
+			*result = a <= b;
+			return false;
+		case GPB_OP_GT:
+			*result = a > b;
+			return false;
+		case GPB_OP_GE:
+			*result = a >= b;
+			return false;
+		case GPB_OP_IN:
+			*result = gpb_is_among(list, n, a);
+			return false;
+		case GPB_OP_ADD:
+			return gpb_int64_add(a, b, result);
+		case GPB_OP_SUBTRACT:
+			return gpb_int64_subtract(a, b, result);
+		case GPB_OP_MULTIPLY:
+			return gpb_int64_multiply(a, b, result);
+		case GPB_OP_DIVIDE:
+			return gpb_int64_divide(a, b, result);
+		case GPB_OP_MODULO:
+			return gpb_int64_modulo(a, b, result);
+		case GPB_OP_NEGATE:
+			return gpb_int64_subtract(0, a, result);
+		case GPB_OP_ABS:
+			if (a < 0)
+				return gpb_int64_subtract(0, a, result);
+			*result = a;
+			return false;
+		case GPB_OP_TO_INT2:
+			*result = a;
+			return a != (int16) a;
+		case GPB_OP_TO_INT4:
+			*result = a;
+			return a != (int32) a;
+		case GPB_OP_FLOAT_ORDER:
+			*result = gpb_float_order(a);
+			return false;
+		case GPB_OP_FLOAT_ADD:
+			return gpb_float_checked_sum(gpb_float_value(a), gpb_float_value(b),
+										 gpb_float_value(a) + gpb_float_value(b), result);
+		case GPB_OP_FLOAT_SUBTRACT:
+			return gpb_float_checked_sum(gpb_float_value(a), gpb_float_value(b),
+										 gpb_float_value(a) - gpb_float_value(b), result);
+		case GPB_OP_FLOAT_MULTIPLY:
+			return gpb_float_multiply(gpb_float_value(a), gpb_float_value(b), result);
+		case GPB_OP_FLOAT_DIVIDE:
+			return gpb_float_divide(gpb_float_value(a), gpb_float_value(b), result);
+		case GPB_OP_FLOAT_NEGATE:
+			*result = a ^ GPB_INT64_MIN;
+			return false;
+		case GPB_OP_FLOAT_ABS:
+			*result = a & GPB_INT64_MAX;
+			return false;
+		case GPB_OP_INT_TO_FLOAT:
+			*result = gpb_float_bits((double) a);
+			return false;
+		case GPB_OP_FLOAT_TO_INT:
+			return gpb_float_to_int64(gpb_float_value(a), result);
+		case GPB_OP_DATE_TO_TIMESTAMP:
+			*result = 0;
+			return gpb_date_to_timestamp(a, result);
+		case GPB_OP_TIMESTAMP_TO_DATE:
+			*result = gpb_timestamp_to_date(a);
+			return false;
+		case GPB_OP_DATE_ADD:
+			return gpb_date_add(a, b, result);
+		case GPB_OP_DATE_SUBTRACT:
+			*result = a - b;
+			return gpb_date_is_infinite(a) || gpb_date_is_infinite(b);
+		case GPB_OP_TIMESTAMP_ADD:
+			return gpb_timestamp_add(a, b, result);
+		case GPB_OP_TRUNCATE:
+			*result = a;
+			return !gpb_timestamp_is_infinite(a) && gpb_int64_truncate(a, b, c, result);
+		case GPB_OP_TRUNCATE_MONTHS:
+			return gpb_truncate_months(a, b, result);
+		default:
+			*result = 0;
+			return true;
+	}
+}
+
+#endif							/* GPB_PROGRAM_STEPS_H */

@@ -90,6 +90,44 @@ gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
 	return *aggrefs != NIL;
 }
 
+/* ---- which aggregates ---- */
+
+bool
+gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(gpb_aggregates); i++)
+	{
+		if (gpb_aggregates[i].aggregate == aggregate)
+		{
+			*function = gpb_aggregates[i].function;
+			*type = gpb_aggregates[i].type;
+			return true;
+		}
+	}
+	return false;
+}
+
+int
+gpb_function_want(GpbAggregateFunction function)
+{
+	switch (function)
+	{
+		case GPB_COUNT_ENTRIES:
+			return 0;
+		case GPB_COUNT_VALUES:
+			return GPB_WANT_COUNT;
+		case GPB_SUM:
+		case GPB_AVG:
+			return GPB_WANT_COUNT | GPB_WANT_SUM;
+		case GPB_MIN:
+		case GPB_MAX:
+			return GPB_WANT_COUNT | GPB_WANT_MINMAX;
+	}
+	return 0;
+}
+
 /* ---- does an index hold what is asked for? ---- */
 
 /* A domain column shown as its base type comes below relabelings, which are stepped over. */
@@ -113,7 +151,6 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 {
 	Expr	   *argument;
 	Var		   *var;
-	int			i;
 
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup != 0 ||
 		aggref->aggsplit != AGGSPLIT_SIMPLE ||
@@ -147,15 +184,8 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 		item->function = GPB_COUNT_VALUES;
 		return true;
 	}
-	for (i = 0; i < lengthof(gpb_aggregates); i++)
-	{
-		if (gpb_aggregates[i].aggregate != aggref->aggfnoid)
-			continue;
-		item->function = gpb_aggregates[i].function;
-		item->type = gpb_aggregates[i].type;
-		return getBaseType(var->vartype) == item->type;
-	}
-	return false;
+	return gpb_find_aggregate(aggref->aggfnoid, &item->function, &item->type) &&
+		getBaseType(var->vartype) == item->type;
 }
 
 bool
@@ -249,24 +279,5 @@ gpb_aggregate_wants(const GpbAggregateItem *items, int n, uint8 *want)
 	int			i;
 
 	for (i = 0; i < n; i++)
-	{
-		const GpbAggregateItem *item = &items[i];
-
-		switch (item->function)
-		{
-			case GPB_COUNT_ENTRIES:
-				break;
-			case GPB_COUNT_VALUES:
-				want[item->column] |= GPB_WANT_COUNT;
-				break;
-			case GPB_SUM:
-			case GPB_AVG:
-				want[item->column] |= GPB_WANT_COUNT | GPB_WANT_SUM;
-				break;
-			case GPB_MIN:
-			case GPB_MAX:
-				want[item->column] |= GPB_WANT_COUNT | GPB_WANT_MINMAX;
-				break;
-		}
-	}
+		want[items[i].column] |= gpb_function_want(items[i].function);
 }

@@ -53,6 +53,16 @@ extern bool gpb_query_is_one_row(PlannerInfo *root);
  */
 extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
 
+/* ---- planning: which aggregates ---- */
+
+/*
+ * Is it one of core's aggregates that we know?  If so, fill in the function and its argument's type.
+ */
+extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type);
+
+/* The GPB_WANT_* that an aggregate of this function needs of its column or term */
+extern int	gpb_function_want(GpbAggregateFunction function);
+
 /* ---- planning: does an index hold what is asked for? ---- */
 
 /* The column of table "relid" that an aggregate's argument is; NULL if it is anything else. */

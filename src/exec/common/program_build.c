@@ -1,0 +1,333 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_build.c
+ *	  Filters, aggregates and groups of a program that is being built.
+ *
+ * Each of them is added as a whole or not at all.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/regproc.h"
+
+#include "program_steps.h"
+#include "exec/common/program_builder.h"
+#include "exec/common/program_words.h"
+
+/* The price of a step, or of a term, for one entry, in units of cpu_operator_cost */
+#define GPB_STEP_COST		0.02
+
+GpbProgramBuilder *
+gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
+{
+	GpbProgramBuilder *builder = palloc0(sizeof(GpbProgramBuilder));
+
+	builder->root = root;
+	builder->index = index;
+	builder->guard = GPB_NO_SLOT;
+	builder->case_value = GPB_REFUSED;
+	return builder;
+}
+
+const char *
+gpb_builder_refusal(const GpbProgramBuilder *builder)
+{
+	return builder->refusal;
+}
+
+/* ---- all or nothing ---- */
+
+/* Does what was added fit the temporaries, or was it refused? */
+static bool
+fits(GpbProgramBuilder *builder, int slot)
+{
+	GpbProgram	program;
+
+	if (slot == GPB_REFUSED)
+		return false;
+	if (!gpb_program_assign(builder, &program))
+	{
+		(void) gpb_refuse(builder, "more than %d values at a time", GPB_MAX_TEMPORARIES);
+		return false;
+	}
+	return true;
+}
+
+/* Take back what was added since *before was a copy of the builder, unless it is to stay. */
+static bool
+settle(GpbProgramBuilder *builder, const GpbProgramBuilder *before, bool stays)
+{
+	const char *refusal = builder->refusal;
+	int			nconstants = before->program.nconstants;
+	int			nitems = list_length(before->items);
+
+	if (stays)
+		return true;
+	*builder = *before;
+	builder->constants = list_truncate(builder->constants, nconstants);
+	builder->constant_types = list_truncate(builder->constant_types, nconstants);
+	builder->items = list_truncate(builder->items, nitems);
+	builder->refusal = refusal;
+	return false;
+}
+
+/* ---- filters ---- */
+
+/* Each part of a conjunction is a filter of its own, which drops entries before the next. */
+static int
+filter_slots(GpbProgramBuilder *builder, Expr *condition)
+{
+	List	   *conditions = make_ands_implicit(condition);
+	int			slot = 0;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		slot = gpb_slot_filter(builder, gpb_expression_slot(builder, lfirst(lc), true));
+		if (slot == GPB_REFUSED)
+			break;
+	}
+	return slot;
+}
+
+bool
+gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
+{
+	GpbProgramBuilder before = *builder;
+
+	return settle(builder, &before, fits(builder, filter_slots(builder, condition)));
+}
+
+/* ---- groups ---- */
+
+static int
+group_slot(GpbProgramBuilder *builder, Expr *expression)
+{
+	GpbProgram *program = &builder->program;
+	int			slot;
+
+	/* -0 and 0 are one group, and so are all NaNs. */
+	if (gpb_word_type(exprType((Node *) expression)) == FLOAT8OID)
+		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID));
+	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
+		return gpb_refuse(builder, "more than %d expressions in GROUP BY", GPB_MAX_GROUP_SLOTS);
+	slot = gpb_expression_slot(builder, expression, false);
+	if (slot != GPB_REFUSED)
+		program->group[program->ngroups++] = slot;
+	return slot;
+}
+
+bool
+gpb_build_group(GpbProgramBuilder *builder, Expr *expression)
+{
+	GpbProgramBuilder before = *builder;
+
+	return settle(builder, &before, fits(builder, group_slot(builder, expression)));
+}
+
+/* ---- aggregates ---- */
+
+/* Is it an ordinary aggregate, of this query's rows, whole and each row once? */
+static bool
+aggref_is_ordinary(const Aggref *aggref)
+{
+	return aggref->aggkind == AGGKIND_NORMAL && aggref->agglevelsup == 0 &&
+		aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggdirectargs == NIL &&
+		aggref->aggorder == NIL && aggref->aggdistinct == NIL &&
+		list_length(aggref->args) <= 1;
+}
+
+/* Add to what is wanted of a term, which may have to be added too.  Returns its number. */
+static int
+add_term(GpbProgramBuilder *builder, int slot, int kind, int want, int filter)
+{
+	GpbProgram *program = &builder->program;
+	int			i;
+
+	for (i = 0; i < program->nterms; i++)
+	{
+		GpbTerm    *term = &program->term[i];
+
+		if (term->slot == slot && term->kind == kind && term->filter == filter)
+		{
+			term->want |= want;
+			return i;
+		}
+	}
+	if (program->nterms >= GPB_MAX_TERMS)
+		return gpb_refuse(builder, "more than %d different aggregates", GPB_MAX_TERMS);
+	program->term[i] = (GpbTerm) {slot, kind, want, filter};
+	return program->nterms++;
+}
+
+/* What an aggregate is and of which type, into *item; the argument is NULL for count(*). */
+static bool
+recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item,
+					Expr **argument)
+{
+	Oid			type;
+
+	item->function = GPB_COUNT_ENTRIES;
+	item->column = 0;
+	item->type = InvalidOid;
+	item->aggregate = aggref->aggfnoid;
+	*argument = aggref->args == NIL ? NULL : linitial_node(TargetEntry, aggref->args)->expr;
+	if (!aggref_is_ordinary(aggref))
+		return gpb_refuse(builder, "DISTINCT, ORDER BY or several arguments of an aggregate") >= 0;
+	if (aggref->aggfnoid == F_COUNT_)
+		return true;
+	if (*argument != NULL && aggref->aggfnoid == F_COUNT_ANY)
+	{
+		/* count(1) is count(*) */
+		if (IsA(*argument, Const) && !((Const *) *argument)->constisnull)
+			*argument = NULL;
+		else
+			item->function = GPB_COUNT_VALUES;
+		return true;
+	}
+	if (*argument == NULL || !gpb_find_aggregate(aggref->aggfnoid, &item->function, &type) ||
+		type != gpb_word_type(exprType((Node *) *argument)))
+		return gpb_refuse(builder, "aggregate %s", format_procedure(aggref->aggfnoid)) >= 0;
+	item->type = type;
+	return true;
+}
+
+/* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
+static int
+aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
+{
+	int			slot = GPB_NO_SLOT;
+	int			kind = GPB_KIND_INT8;
+
+	if (argument != NULL)
+	{
+		if (filter != GPB_NO_SLOT)
+			gpb_guard_by(builder, filter);
+		slot = gpb_expression_slot(builder, argument, false);
+		builder->guard = GPB_NO_SLOT;
+		if (slot == GPB_REFUSED)
+			return GPB_REFUSED;
+		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
+	}
+	item->column = add_term(builder, slot, kind, gpb_function_want(item->function), filter);
+	return item->column;
+}
+
+static int
+aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
+{
+	int			filter = GPB_NO_SLOT;
+	Expr	   *argument;
+	int			term;
+
+	if (!recognize_aggregate(builder, aggref, item, &argument))
+		return GPB_REFUSED;
+	if (aggref->aggfilter != NULL)
+	{
+		filter = gpb_expression_slot(builder, aggref->aggfilter, true);
+		if (filter == GPB_REFUSED)
+			return GPB_REFUSED;
+		/* All entries count without a term, but not those of a filter. */
+		if (argument == NULL)
+			item->function = GPB_COUNT_VALUES;
+	}
+	if (item->function == GPB_COUNT_ENTRIES)
+		return 0;
+	term = aggregate_term(builder, item, argument, filter);
+	if (term != GPB_REFUSED)
+		builder->items = lappend(builder->items, item);
+	return term;
+}
+
+bool
+gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
+{
+	GpbProgramBuilder before = *builder;
+
+	return settle(builder, &before, fits(builder, aggref_term(builder, aggref, item)));
+}
+
+/* ---- the whole ---- */
+
+bool
+gpb_builder_can_fault(const GpbProgramBuilder *builder)
+{
+	int			i;
+
+	for (i = 0; i < builder->program.nsteps; i++)
+	{
+		if (gpb_operator_can_fault(builder->program.step[i].op))
+			return true;
+	}
+	return false;
+}
+
+Cost
+gpb_builder_cost(const GpbProgramBuilder *builder, double entries)
+{
+	return entries * (builder->program.nsteps + builder->program.nterms) *
+		GPB_STEP_COST * cpu_operator_cost;
+}
+
+/* Are there only terms of bare columns, such as a plain program aggregates? */
+static bool
+can_be_plain(const GpbProgram *program)
+{
+	int			i;
+
+	if (program->nsteps > 0 || program->ngroups > 0)
+		return false;
+	for (i = 0; i < program->nterms; i++)
+	{
+		const GpbTerm *term = &program->term[i];
+
+		if (term->slot >= GPB_FIRST_CONSTANT || term->filter != GPB_NO_SLOT ||
+			(term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Have the items name columns in the place of terms. */
+static void
+make_plain(GpbProgramBuilder *builder, GpbProgram *program)
+{
+	ListCell   *lc;
+
+	foreach(lc, builder->items)
+	{
+		GpbAggregateItem *item = lfirst(lc);
+
+		item->column = program->term[item->column].slot;
+	}
+	builder->items = NIL;
+	memset(program->term, 0, sizeof(program->term));
+	program->nterms = 0;
+	program->nconstants = 0;
+}
+
+GpbProgramPlan *
+gpb_builder_end(GpbProgramBuilder *builder)
+{
+	GpbProgramPlan *plan = palloc0(sizeof(GpbProgramPlan));
+
+	/* Each part was tested for this when it was added. */
+	if (!gpb_program_assign(builder, &plan->program))
+		elog(ERROR, "program needs too many temporaries");
+	if (can_be_plain(&plan->program))
+		make_plain(builder, &plan->program);
+	else
+	{
+		plan->constants = builder->constants;
+		plan->constant_types = builder->constant_types;
+	}
+	return plan;
+}

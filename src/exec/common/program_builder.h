@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_builder.h
+ *	  The program that is being built: what the files behind program_build.h share.
+ *
+ * While a program is built each step has a result of its own, whose slot is GPB_FIRST_TEMPORARY
+ * plus the step's number, and which nothing overwrites.  So a step that is needed again is simply
+ * used again.  At the end gpb_program_assign() puts the results into temporaries.
+ *
+ *	program_words.c		SQL values as words
+ *	program_slots.c		constants and steps; temporaries
+ *	program_function.c	steps for calls of functions
+ *	program_expr.c		steps for expressions
+ *	program_build.c		filters, aggregates, groups
+ *	program_plan.c		what travels in the plan
+ *	program_bind.c		constants when a node runs
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_BUILDER_H
+#define GPB_PROGRAM_BUILDER_H
+
+#include "exec/common/program_build.h"
+
+/* Stands for a slot where something was refused.  What is built of it is refused too. */
+#define GPB_REFUSED			(-1)
+
+struct GpbProgramBuilder
+{
+	PlannerInfo *root;
+	IndexOptInfo *index;
+	GpbProgram	program;		/* step i has its result in GPB_FIRST_TEMPORARY + i */
+	List	   *constants;		/* an Expr for each constant */
+	List	   *constant_types; /* OidList: the base type of each */
+	uint64		listed;			/* bit i: constant i is in a list, which is sorted when it is bound */
+	bool		kept[GPB_MAX_STEPS];	/* steps whose faults matter, not their results */
+	int			guard;			/* the guard of steps that are added now, or GPB_NO_SLOT */
+	int			case_value;		/* slot of the operand of the CASE around, or GPB_REFUSED */
+	List	   *items;			/* GpbAggregateItems that name terms */
+	const char *refusal;
+};
+
+/* Say why something is refused; returns GPB_REFUSED. */
+extern int	gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
+			pg_attribute_printf(2, 3);
+
+/* ---- slots (program_slots.c); each returns GPB_REFUSED where there is no room ---- */
+
+/* The constant of an expression without columns, whose base type is one of words */
+extern int	gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type);
+
+/* A constant with this word */
+extern int	gpb_slot_word(GpbProgramBuilder *builder, int64 word);
+
+/* The first of n > 0 constants, for GPB_OP_IN */
+extern int	gpb_slot_list(GpbProgramBuilder *builder, const int64 *words, int n);
+
+/*
+ * The result of an operator.  Operands that it does not have are 0.  Where all operands are known
+ * constants it is one, and where a step has the result already it is that step's.  A step that can
+ * fault gets the builder's guard.
+ */
+extern int	gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c);
+
+/* GPB_OP_IN with a list of n constants from slot "list" */
+extern int	gpb_slot_in(GpbProgramBuilder *builder, int a, int list, int n);
+
+/* Add a filter. */
+extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);
+
+/* Have the steps that follow guarded by this condition, besides the guard that they have. */
+extern void gpb_guard_by(GpbProgramBuilder *builder, int condition);
+
+/*
+ * Fill in *out, the program whose results are in temporaries, without steps that nothing needs.
+ * Returns false if it needs too many temporaries.
+ */
+extern bool gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out);
+
+/* ---- functions (program_function.c) ---- */
+
+/* A function of core that steps can say */
+typedef struct GpbFunction GpbFunction;
+
+/* Find a function by its OID; NULL if steps cannot say it. */
+extern const GpbFunction *gpb_function_find(Oid function);
+
+/* May a call of this function need a step that can fault?  Yes of those that are not known. */
+extern bool gpb_function_can_fault(Oid function);
+
+/* Is this argument of the function a word?  If not it must be a Const. */
+extern bool gpb_function_takes_word(const GpbFunction *function, int argument);
+
+/* The result of a call: slot has the arguments that are words, args all of them. */
+extern int	gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function,
+							  const int *slot, List *args);
+
+/* Is the function "=" (or, if "negated", "<>") of words, with or without GPB_OP_FLOAT_ORDER? */
+extern bool gpb_function_is_equality(const GpbFunction *function, bool negated);
+
+/* a IS DISTINCT FROM b, where the function is the "=" of both */
+extern int	gpb_function_distinct(GpbProgramBuilder *builder, const GpbFunction *function,
+								  const int *slot);
+
+/* ---- expressions (program_expr.c) ---- */
+
+/*
+ * The value of an expression.  truth: only whether it is true matters, so that false may stand for
+ * NULL.
+ */
+extern int	gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression, bool truth);
+
+#endif							/* GPB_PROGRAM_BUILDER_H */

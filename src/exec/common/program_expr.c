@@ -1,0 +1,595 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_expr.c
+ *	  From expressions to steps of a program.
+ *
+ * Steps are done for every entry, where core skips what it need not evaluate: later arguments of
+ * AND, OR and COALESCE, branches of CASE.  What might fault there is guarded by the condition under
+ * which core evaluates it.  A value whose guard is not true may be anything, and nothing looks at
+ * it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+
+#include "program_steps.h"
+#include "exec/common/expressions.h"
+#include "exec/common/plan_rules.h"
+#include "exec/common/program_builder.h"
+#include "exec/common/program_words.h"
+
+/* Shorter names for what is used all the time */
+#define STEP1(op, a)		gpb_slot_step(builder, op, a, 0, 0)
+#define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
+
+/* ---- constants ---- */
+
+/*
+ * Is there anything that has another value for each row?  in_case says whether a CASE with an
+ * operand is around, so that a CaseTestExpr is part of what is looked at.
+ */
+static bool
+varies_walker(Node *node, void *in_case)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_PlaceHolderVar:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+		case T_CoerceToDomainValue:
+		case T_SetToDefault:
+		case T_CurrentOfExpr:
+			return true;
+		case T_CaseTestExpr:
+			return in_case == NULL;
+		case T_CaseExpr:
+			if (((CaseExpr *) node)->arg != NULL)
+			{
+				if (varies_walker((Node *) ((CaseExpr *) node)->arg, in_case))
+					return true;
+				in_case = node;
+			}
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, varies_walker, in_case);
+}
+
+/* Has the expression one value in an execution? */
+static bool
+is_constant(Expr *expression)
+{
+	return !varies_walker((Node *) expression, NULL) &&
+		!contain_volatile_functions((Node *) expression) &&
+		!expression_returns_set((Node *) expression);
+}
+
+/* Is it sure that evaluating the constant raises no error? */
+static bool
+is_harmless(Expr *constant)
+{
+	return !gpb_may_fail((Node *) constant) || IsA(constant, SQLValueFunction) ||
+		(IsA(constant, FuncExpr) && ((FuncExpr *) constant)->funcid == F_NOW);
+}
+
+static int
+constant_slot(GpbProgramBuilder *builder, Expr *expression)
+{
+	Oid			type = gpb_word_type(exprType((Node *) expression));
+
+	if (!OidIsValid(type))
+		return gpb_refuse(builder, "type %s", format_type_be(exprType((Node *) expression)));
+	return gpb_slot_constant(builder, expression, type);
+}
+
+/* The constant NULL of a type; any type of words will do. */
+static int
+null_slot(GpbProgramBuilder *builder)
+{
+	return gpb_slot_constant(builder, (Expr *) makeNullConst(INT8OID, -1, InvalidOid), INT8OID);
+}
+
+static int
+boolean_slot(GpbProgramBuilder *builder, bool value)
+{
+	return gpb_slot_constant(builder, (Expr *) makeBoolConst(value, false), BOOLOID);
+}
+
+/* ---- columns ---- */
+
+static int
+column_slot(GpbProgramBuilder *builder, Var *var)
+{
+	IndexOptInfo *index = builder->index;
+	RangeTblEntry *rte;
+	int			column;
+	Oid			type = gpb_word_type(var->vartype);
+
+	if (var->varno != index->rel->relid || var->varlevelsup != 0)
+		return gpb_refuse(builder, "column of another table");
+	if (var->varattno <= 0)
+		return gpb_refuse(builder, "system column or whole row");
+	rte = planner_rt_fetch(index->rel->relid, builder->root);
+	column = gpb_index_column(index, var->varattno);
+	if (column < 0)
+		return gpb_refuse(builder, "column %s, which is not in the index",
+						  get_attname(rte->relid, var->varattno, true));
+	/* The key of a float8 does not tell -0 from 0. */
+	if (!OidIsValid(type) || (type == FLOAT8OID && column == 0))
+		return gpb_refuse(builder, "column %s, of type %s",
+						  get_attname(rte->relid, var->varattno, true),
+						  format_type_be(var->vartype));
+	return column;
+}
+
+/* ---- guards ---- */
+
+static bool
+function_can_fault(Oid function, void *argument)
+{
+	return gpb_function_can_fault(function);
+}
+
+static bool
+can_fault_walker(Node *node, void *argument)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, function_can_fault, argument))
+		return true;
+	return expression_tree_walker(node, can_fault_walker, argument);
+}
+
+/* Have steps for this expression guarded by a condition if any of them can fault. */
+static bool
+needs_guard(Node *expression)
+{
+	return can_fault_walker(expression, NULL);
+}
+
+/* The condition that is true unless "condition" is */
+static int
+unless(GpbProgramBuilder *builder, int condition)
+{
+	return STEP1(GPB_OP_NOT, STEP1(GPB_OP_IS_TRUE, condition));
+}
+
+/* ---- boolean expressions ---- */
+
+/*
+ * AND or OR.  Core evaluates the next argument of AND unless one before is false, and that of OR
+ * unless one is true.
+ */
+static int
+and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
+{
+	bool		is_and = expression->boolop == AND_EXPR;
+	int			guard = builder->guard;
+	int			result = GPB_REFUSED;
+	ListCell   *lc;
+
+	foreach(lc, expression->args)
+	{
+		Expr	   *argument = lfirst(lc);
+		int			slot;
+
+		if (result != GPB_REFUSED && needs_guard((Node *) argument))
+		{
+			if (!is_and)
+				gpb_guard_by(builder, unless(builder, result));
+			else
+				gpb_guard_by(builder, truth ? result :
+							 STEP2(GPB_OP_COALESCE, result, boolean_slot(builder, true)));
+		}
+		slot = gpb_expression_slot(builder, argument, truth);
+		builder->guard = guard;
+		if (slot == GPB_REFUSED)
+			return GPB_REFUSED;
+		result = result == GPB_REFUSED ? slot :
+			STEP2(is_and ? GPB_OP_AND : GPB_OP_OR, result, slot);
+		if (result == GPB_REFUSED)
+			return GPB_REFUSED;
+	}
+	return result;
+}
+
+static int
+boolean_expression_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
+{
+	if (expression->boolop == NOT_EXPR)
+		return STEP1(GPB_OP_NOT, gpb_expression_slot(builder, linitial(expression->args), false));
+	return and_or_slot(builder, expression, truth);
+}
+
+static int
+null_test_slot(GpbProgramBuilder *builder, NullTest *test)
+{
+	int			slot;
+
+	if (test->argisrow)
+		return gpb_refuse(builder, "IS NULL of a row");
+	slot = STEP1(GPB_OP_IS_NULL, gpb_expression_slot(builder, test->arg, false));
+	return test->nulltesttype == IS_NULL ? slot : STEP1(GPB_OP_NOT, slot);
+}
+
+static int
+boolean_test_slot(GpbProgramBuilder *builder, BooleanTest *test)
+{
+	int			slot = gpb_expression_slot(builder, test->arg, false);
+
+	switch (test->booltesttype)
+	{
+		case IS_TRUE:
+			return STEP1(GPB_OP_IS_TRUE, slot);
+		case IS_NOT_TRUE:
+			return unless(builder, slot);
+		case IS_FALSE:
+			return STEP1(GPB_OP_IS_TRUE, STEP1(GPB_OP_NOT, slot));
+		case IS_NOT_FALSE:
+			return unless(builder, STEP1(GPB_OP_NOT, slot));
+		case IS_UNKNOWN:
+			return STEP1(GPB_OP_IS_NULL, slot);
+		case IS_NOT_UNKNOWN:
+			return STEP1(GPB_OP_NOT, STEP1(GPB_OP_IS_NULL, slot));
+	}
+	return GPB_REFUSED;
+}
+
+/* ---- functions ---- */
+
+static const GpbFunction *
+find_function(GpbProgramBuilder *builder, Oid function)
+{
+	const GpbFunction *found = gpb_function_find(function);
+
+	if (found == NULL)
+		(void) gpb_refuse(builder, "function %s", format_procedure(function));
+	return found;
+}
+
+/* The arguments of a function that are words; false if one is refused */
+static bool
+argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *args, int *slot)
+{
+	ListCell   *lc;
+
+	Assert(list_length(args) <= 3);
+	foreach(lc, args)
+	{
+		int			i = foreach_current_index(lc);
+
+		slot[i] = 0;
+		if (!gpb_function_takes_word(function, i))
+			continue;
+		slot[i] = gpb_expression_slot(builder, lfirst(lc), false);
+		if (slot[i] == GPB_REFUSED)
+			return false;
+	}
+	return true;
+}
+
+static int
+call_slot(GpbProgramBuilder *builder, Oid function, List *args)
+{
+	const GpbFunction *found = find_function(builder, function);
+	int			slot[3] = {0};
+
+	if (found == NULL || !argument_slots(builder, found, args, slot))
+		return GPB_REFUSED;
+	return gpb_function_slot(builder, found, slot, args);
+}
+
+static int
+distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
+{
+	const GpbFunction *found = find_function(builder, expression->opfuncid);
+	int			slot[3] = {0};
+
+	if (found == NULL || !argument_slots(builder, found, expression->args, slot))
+		return GPB_REFUSED;
+	return gpb_function_distinct(builder, found, slot);
+}
+
+/* NULLIF(x, y) is x unless x = y. */
+static int
+null_if_slot(GpbProgramBuilder *builder, NullIfExpr *expression)
+{
+	const GpbFunction *found = find_function(builder, expression->opfuncid);
+	int			slot[3] = {0};
+
+	if (found == NULL || !argument_slots(builder, found, expression->args, slot))
+		return GPB_REFUSED;
+	return gpb_slot_step(builder, GPB_OP_SELECT,
+						 gpb_function_slot(builder, found, slot, expression->args),
+						 null_slot(builder), slot[0]);
+}
+
+/* ---- x = ANY (array), x <> ALL (array) ---- */
+
+/* The elements of an array that are not NULL, as words in the order of the comparison */
+static int64 *
+element_words(ArrayType *array, int *n, bool *has_null)
+{
+	Oid			type = gpb_word_type(ARR_ELEMTYPE(array));
+	int16		width;
+	bool		by_value;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			total;
+	int64	   *words;
+	int			i;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &values, &nulls, &total);
+	words = palloc(sizeof(int64) * (total + 1));
+	*n = 0;
+	*has_null = false;
+	for (i = 0; i < total; i++)
+	{
+		*has_null |= nulls[i];
+		if (nulls[i])
+			continue;
+		words[*n] = gpb_datum_word(type, values[i]);
+		if (type == FLOAT8OID)
+			words[*n] = gpb_float_order(words[*n]);
+		(*n)++;
+	}
+	return words;
+}
+
+/* x = ANY of these elements, where there is at least one; NULL counts as one. */
+static int
+any_slot(GpbProgramBuilder *builder, int slot, ArrayType *array)
+{
+	bool		has_null;
+	int			n;
+	int64	   *words = element_words(array, &n, &has_null);
+
+	if (n == 0)
+		return null_slot(builder);
+	if (n > GPB_MAX_CONSTANTS)
+		return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
+	slot = gpb_slot_in(builder, slot, gpb_slot_list(builder, words, n), n);
+	return has_null ? STEP2(GPB_OP_OR, slot, null_slot(builder)) : slot;
+}
+
+static int
+array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
+{
+	const GpbFunction *found = find_function(builder, expression->opfuncid);
+	Expr	   *list = lsecond(expression->args);
+	ArrayType  *array;
+	int			slot;
+
+	if (found == NULL)
+		return GPB_REFUSED;
+	if (!gpb_function_is_equality(found, !expression->useOr) ||
+		!IsA(list, Const) || ((Const *) list)->constisnull)
+		return gpb_refuse(builder, "comparison with an array that is not = ANY of constants");
+	slot = gpb_expression_slot(builder, linitial(expression->args), false);
+	if (slot == GPB_REFUSED)
+		return GPB_REFUSED;
+	array = DatumGetArrayTypeP(((Const *) list)->constvalue);
+	if (!OidIsValid(gpb_word_type(ARR_ELEMTYPE(array))))
+		return gpb_refuse(builder, "array of %s", format_type_be(ARR_ELEMTYPE(array)));
+	/* No element is equal to x, whether or not that is NULL. */
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+		return boolean_slot(builder, !expression->useOr);
+	if (gpb_word_type(ARR_ELEMTYPE(array)) == FLOAT8OID)
+		slot = STEP1(GPB_OP_FLOAT_ORDER, slot);
+	slot = any_slot(builder, slot, array);
+	return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
+}
+
+/* ---- choices ---- */
+
+/*
+ * CASE: conditions and results in their order, each guarded by what core has found before it
+ * evaluates it.  The choices are made from the last to the first.
+ */
+static int
+case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
+{
+	int			n = list_length(expression->args);
+	int		   *condition = palloc(sizeof(int) * (n + 1));
+	int		   *result = palloc(sizeof(int) * (n + 1));
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		CaseWhen   *when = list_nth(expression->args, i);
+		int			guard;
+
+		condition[i] = gpb_expression_slot(builder, when->expr, true);
+		if (condition[i] == GPB_REFUSED)
+			return GPB_REFUSED;
+		guard = builder->guard;
+		if (needs_guard((Node *) when->result))
+			gpb_guard_by(builder, condition[i]);
+		result[i] = gpb_expression_slot(builder, when->result, false);
+		builder->guard = guard;
+		if (result[i] == GPB_REFUSED)
+			return GPB_REFUSED;
+		if (needs_guard((Node *) expression))
+			gpb_guard_by(builder, unless(builder, condition[i]));
+	}
+	result[n] = expression->defresult == NULL ? null_slot(builder) :
+		gpb_expression_slot(builder, expression->defresult, false);
+	for (i = n - 1; i >= 0; i--)
+		result[i] = gpb_slot_step(builder, GPB_OP_SELECT, condition[i], result[i], result[i + 1]);
+	return result[0];
+}
+
+/* In the conditions of a CASE with an operand a CaseTestExpr stands for that. */
+static int
+case_slot(GpbProgramBuilder *builder, CaseExpr *expression)
+{
+	int			guard = builder->guard;
+	int			case_value = builder->case_value;
+	int			result;
+
+	if (expression->arg != NULL)
+	{
+		int			value = gpb_expression_slot(builder, expression->arg, false);
+
+		if (value == GPB_REFUSED)
+			return GPB_REFUSED;
+		builder->case_value = value;
+	}
+	result = case_branches_slot(builder, expression);
+	builder->guard = guard;
+	builder->case_value = case_value;
+	return result;
+}
+
+/* COALESCE: core evaluates an argument if all before are NULL. */
+static int
+coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
+{
+	int			guard = builder->guard;
+	int			result = GPB_REFUSED;
+	ListCell   *lc;
+
+	foreach(lc, expression->args)
+	{
+		int			slot;
+
+		if (result != GPB_REFUSED && needs_guard(lfirst(lc)))
+			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, result));
+		slot = gpb_expression_slot(builder, lfirst(lc), false);
+		builder->guard = guard;
+		if (slot == GPB_REFUSED)
+			return GPB_REFUSED;
+		result = result == GPB_REFUSED ? slot : STEP2(GPB_OP_COALESCE, result, slot);
+		if (result == GPB_REFUSED)
+			return GPB_REFUSED;
+	}
+	return result;
+}
+
+/* GREATEST and LEAST: of equal values the first, as core has it. */
+static int
+min_max_slot(GpbProgramBuilder *builder, MinMaxExpr *expression)
+{
+	bool		is_float = gpb_word_type(expression->minmaxtype) == FLOAT8OID;
+	int			op;
+	int			result = GPB_REFUSED;
+	ListCell   *lc;
+
+	if (expression->op == IS_LEAST)
+		op = is_float ? GPB_OP_FLOAT_LEAST : GPB_OP_LEAST;
+	else
+		op = is_float ? GPB_OP_FLOAT_GREATEST : GPB_OP_GREATEST;
+	foreach(lc, expression->args)
+	{
+		int			slot = gpb_expression_slot(builder, lfirst(lc), false);
+
+		if (slot == GPB_REFUSED)
+			return GPB_REFUSED;
+		result = result == GPB_REFUSED ? slot : STEP2(op, result, slot);
+		if (result == GPB_REFUSED)
+			return GPB_REFUSED;
+	}
+	return result;
+}
+
+/* A value shown as another type: one of the same words, as a domain's base type is */
+static int
+relabeled_slot(GpbProgramBuilder *builder, RelabelType *relabel)
+{
+	Oid			type = gpb_word_type(relabel->resulttype);
+
+	if (!OidIsValid(type) || type != gpb_word_type(exprType((Node *) relabel->arg)))
+		return gpb_refuse(builder, "type %s", format_type_be(relabel->resulttype));
+	return gpb_expression_slot(builder, relabel->arg, false);
+}
+
+/* ---- all expressions ---- */
+
+/* The value of an expression that is no constant, or must not be evaluated as one */
+static int
+varying_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
+{
+	switch (nodeTag(expression))
+	{
+		case T_Var:
+			return column_slot(builder, (Var *) expression);
+		case T_RelabelType:
+			return relabeled_slot(builder, (RelabelType *) expression);
+		case T_BoolExpr:
+			return boolean_expression_slot(builder, (BoolExpr *) expression, truth);
+		case T_NullTest:
+			return null_test_slot(builder, (NullTest *) expression);
+		case T_BooleanTest:
+			return boolean_test_slot(builder, (BooleanTest *) expression);
+		case T_FuncExpr:
+			return call_slot(builder, ((FuncExpr *) expression)->funcid,
+							 ((FuncExpr *) expression)->args);
+		case T_OpExpr:
+			set_opfuncid((OpExpr *) expression);
+			return call_slot(builder, ((OpExpr *) expression)->opfuncid,
+							 ((OpExpr *) expression)->args);
+		case T_DistinctExpr:
+			set_opfuncid((OpExpr *) expression);
+			return distinct_slot(builder, (DistinctExpr *) expression);
+		case T_NullIfExpr:
+			set_opfuncid((OpExpr *) expression);
+			return null_if_slot(builder, (NullIfExpr *) expression);
+		case T_ScalarArrayOpExpr:
+			set_sa_opfuncid((ScalarArrayOpExpr *) expression);
+			return array_slot(builder, (ScalarArrayOpExpr *) expression);
+		case T_CaseExpr:
+			return case_slot(builder, (CaseExpr *) expression);
+		case T_CaseTestExpr:
+			return builder->case_value;
+		case T_CoalesceExpr:
+			return coalesce_slot(builder, (CoalesceExpr *) expression);
+		case T_MinMaxExpr:
+			return min_max_slot(builder, (MinMaxExpr *) expression);
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return gpb_refuse(builder, "a subquery");
+		case T_CoerceViaIO:
+		case T_CoerceToDomain:
+			return gpb_refuse(builder, "cast to %s",
+							  format_type_be(exprType((Node *) expression)));
+		default:
+			return gpb_refuse(builder, "an expression that is none of the known kinds");
+	}
+}
+
+/*
+ * What has no columns is evaluated once, before the first entry.  If that might raise an error that
+ * core would not meet, since it skips this part of the expression, steps are made of it instead.
+ */
+int
+gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
+{
+	check_stack_depth();
+	if (is_constant(expression) &&
+		(builder->guard == GPB_NO_SLOT || is_harmless(expression)))
+		return constant_slot(builder, expression);
+	return varying_slot(builder, expression, truth);
+}

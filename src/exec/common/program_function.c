@@ -1,0 +1,407 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_function.c
+ *	  Which of core's functions steps of a program can say, and how.
+ *
+ * A function is known by its OID, so that neither operators of the same name nor search_path
+ * matter.  Where core's function raises an error the steps fault.  They may fault where it does
+ * not, as a comparison of a date beyond the range of timestamps does: the node then does without
+ * the program.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "parser/scansup.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+#include "program_steps.h"
+#include "exec/common/program_builder.h"
+
+/* How a call becomes steps.  The arguments are x and y. */
+typedef enum GpbCall
+{
+	GPB_CALL_COMPARE,			/* x op y */
+	GPB_CALL_COMPARE_FLOATS,	/* likewise, by GPB_OP_FLOAT_ORDER of both */
+	GPB_CALL_COMPARE_DATE,		/* x is a date, y a timestamp */
+	GPB_CALL_COMPARE_WITH_DATE, /* x is a timestamp, y a date */
+	GPB_CALL_STEP,				/* op of the arguments, and of the result the operator "then" */
+	GPB_CALL_SAME,				/* x */
+	GPB_CALL_NOT_ZERO,			/* x op 0 */
+	GPB_CALL_MINUS_DAYS,		/* x op -y */
+	GPB_CALL_SHIFT,				/* x, of type "then", plus or minus a constant interval */
+	GPB_CALL_TRUNC,				/* date_trunc() of y, of type "then", with a constant unit */
+	GPB_CALL_BIN				/* date_bin() of y with a constant stride and origin */
+} GpbCall;
+
+struct GpbFunction
+{
+	Oid			function;
+	GpbCall		call;
+	GpbOperator op;
+	Oid			then;			/* an operator or a type; 0: none */
+};
+
+/* The six comparisons of two types */
+#define GPB_COMPARISONS(types, call, with) \
+	{F_##types##EQ##with, call, GPB_OP_EQ, 0}, \
+	{F_##types##NE##with, call, GPB_OP_NE, 0}, \
+	{F_##types##LT##with, call, GPB_OP_LT, 0}, \
+	{F_##types##LE##with, call, GPB_OP_LE, 0}, \
+	{F_##types##GT##with, call, GPB_OP_GT, 0}, \
+	{F_##types##GE##with, call, GPB_OP_GE, 0}
+
+/* Sum, difference, product and quotient of two types of integers, whose result is "then" */
+#define GPB_INTEGER_ARITHMETIC(types, then) \
+	{F_##types##PL, GPB_CALL_STEP, GPB_OP_ADD, then}, \
+	{F_##types##MI, GPB_CALL_STEP, GPB_OP_SUBTRACT, then}, \
+	{F_##types##MUL, GPB_CALL_STEP, GPB_OP_MULTIPLY, then}, \
+	{F_##types##DIV, GPB_CALL_STEP, GPB_OP_DIVIDE, then}
+
+/* What else there is for one type of integers */
+#define GPB_INTEGER_FUNCTIONS(type, then) \
+	GPB_INTEGER_ARITHMETIC(type, then), \
+	{F_##type##MOD, GPB_CALL_STEP, GPB_OP_MODULO, 0}, \
+	{F_MOD_##type##_##type, GPB_CALL_STEP, GPB_OP_MODULO, 0}, \
+	{F_##type##UM, GPB_CALL_STEP, GPB_OP_NEGATE, then}, \
+	{F_##type##ABS, GPB_CALL_STEP, GPB_OP_ABS, then}, \
+	{F_ABS_##type, GPB_CALL_STEP, GPB_OP_ABS, then}, \
+	{F_FLOAT8_##type, GPB_CALL_STEP, GPB_OP_INT_TO_FLOAT, 0}, \
+	{F_##type##_FLOAT8, GPB_CALL_STEP, GPB_OP_FLOAT_TO_INT, then}
+
+static const GpbFunction gpb_functions[] = {
+	GPB_COMPARISONS(BOOL, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT2, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT4, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT8, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT24, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT42, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT28, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT82, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT48, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(INT84, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(FLOAT8, GPB_CALL_COMPARE_FLOATS,),
+	GPB_COMPARISONS(DATE_, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(TIMESTAMP_, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(TIMESTAMPTZ_, GPB_CALL_COMPARE,),
+	GPB_COMPARISONS(DATE_, GPB_CALL_COMPARE_DATE, _TIMESTAMP),
+	GPB_COMPARISONS(TIMESTAMP_, GPB_CALL_COMPARE_WITH_DATE, _DATE),
+
+	GPB_INTEGER_FUNCTIONS(INT2, GPB_OP_TO_INT2),
+	GPB_INTEGER_FUNCTIONS(INT4, GPB_OP_TO_INT4),
+	GPB_INTEGER_FUNCTIONS(INT8, 0),
+	GPB_INTEGER_ARITHMETIC(INT24, GPB_OP_TO_INT4),
+	GPB_INTEGER_ARITHMETIC(INT42, GPB_OP_TO_INT4),
+	GPB_INTEGER_ARITHMETIC(INT28, 0),
+	GPB_INTEGER_ARITHMETIC(INT82, 0),
+	GPB_INTEGER_ARITHMETIC(INT48, 0),
+	GPB_INTEGER_ARITHMETIC(INT84, 0),
+
+	{F_FLOAT8PL, GPB_CALL_STEP, GPB_OP_FLOAT_ADD, 0},
+	{F_FLOAT8MI, GPB_CALL_STEP, GPB_OP_FLOAT_SUBTRACT, 0},
+	{F_FLOAT8MUL, GPB_CALL_STEP, GPB_OP_FLOAT_MULTIPLY, 0},
+	{F_FLOAT8DIV, GPB_CALL_STEP, GPB_OP_FLOAT_DIVIDE, 0},
+	{F_FLOAT8UM, GPB_CALL_STEP, GPB_OP_FLOAT_NEGATE, 0},
+	{F_FLOAT8ABS, GPB_CALL_STEP, GPB_OP_FLOAT_ABS, 0},
+	{F_ABS_FLOAT8, GPB_CALL_STEP, GPB_OP_FLOAT_ABS, 0},
+
+	/* A cast has the name of its result, and then of its argument. */
+	{F_INT4_INT2, GPB_CALL_SAME, 0, 0},
+	{F_INT8_INT2, GPB_CALL_SAME, 0, 0},
+	{F_INT8_INT4, GPB_CALL_SAME, 0, 0},
+	{F_INT2_INT4, GPB_CALL_STEP, GPB_OP_TO_INT2, 0},
+	{F_INT2_INT8, GPB_CALL_STEP, GPB_OP_TO_INT2, 0},
+	{F_INT4_INT8, GPB_CALL_STEP, GPB_OP_TO_INT4, 0},
+	{F_INT4_BOOL, GPB_CALL_SAME, 0, 0},
+	{F_BOOL_INT4, GPB_CALL_NOT_ZERO, GPB_OP_NE, 0},
+	{F_TIMESTAMP_DATE, GPB_CALL_STEP, GPB_OP_DATE_TO_TIMESTAMP, 0},
+	{F_DATE_TIMESTAMP, GPB_CALL_STEP, GPB_OP_TIMESTAMP_TO_DATE, 0},
+
+	{F_DATE_PLI, GPB_CALL_STEP, GPB_OP_DATE_ADD, 0},
+	{F_DATE_MII, GPB_CALL_MINUS_DAYS, GPB_OP_DATE_ADD, 0},
+	{F_DATE_MI, GPB_CALL_STEP, GPB_OP_DATE_SUBTRACT, 0},
+	{F_DATE_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, DATEOID},
+	{F_DATE_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, DATEOID},
+	{F_TIMESTAMP_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, TIMESTAMPOID},
+	{F_TIMESTAMP_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, TIMESTAMPOID},
+	{F_TIMESTAMPTZ_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, TIMESTAMPTZOID},
+	{F_TIMESTAMPTZ_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, TIMESTAMPTZOID},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPOID},
+	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPTZOID},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0}
+};
+
+const GpbFunction *
+gpb_function_find(Oid function)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(gpb_functions); i++)
+	{
+		if (gpb_functions[i].function == function)
+			return &gpb_functions[i];
+	}
+	return NULL;
+}
+
+bool
+gpb_function_can_fault(Oid function)
+{
+	const GpbFunction *known = gpb_function_find(function);
+
+	if (known == NULL)
+		return true;
+	switch (known->call)
+	{
+		case GPB_CALL_COMPARE:
+		case GPB_CALL_COMPARE_FLOATS:
+		case GPB_CALL_SAME:
+		case GPB_CALL_NOT_ZERO:
+			return false;
+		case GPB_CALL_STEP:
+			return gpb_operator_can_fault(known->op) || known->then != 0;
+		default:
+			return true;
+	}
+}
+
+bool
+gpb_function_takes_word(const GpbFunction *function, int argument)
+{
+	switch (function->call)
+	{
+		case GPB_CALL_SHIFT:
+			return argument == 0;
+		case GPB_CALL_TRUNC:
+		case GPB_CALL_BIN:
+			return argument == 1;
+		default:
+			return true;
+	}
+}
+
+bool
+gpb_function_is_equality(const GpbFunction *function, bool negated)
+{
+	return (function->call == GPB_CALL_COMPARE || function->call == GPB_CALL_COMPARE_FLOATS) &&
+		function->op == (negated ? GPB_OP_NE : GPB_OP_EQ);
+}
+
+/* ---- comparisons ---- */
+
+/* A comparison by an operator, which may be another than the function's */
+static int
+comparison(GpbProgramBuilder *builder, const GpbFunction *function, int op, const int *slot)
+{
+	int			operand[2] = {slot[0], slot[1]};
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		if (function->call == GPB_CALL_COMPARE_FLOATS)
+			operand[i] = gpb_slot_step(builder, GPB_OP_FLOAT_ORDER, slot[i], 0, 0);
+		else if ((function->call == GPB_CALL_COMPARE_DATE && i == 0) ||
+				 (function->call == GPB_CALL_COMPARE_WITH_DATE && i == 1))
+			operand[i] = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[i], 0, 0);
+	}
+	return gpb_slot_step(builder, op, operand[0], operand[1], 0);
+}
+
+int
+gpb_function_distinct(GpbProgramBuilder *builder, const GpbFunction *function, const int *slot)
+{
+	if (function->op != GPB_OP_EQ || function->call > GPB_CALL_COMPARE_WITH_DATE)
+		return gpb_refuse(builder, "IS DISTINCT FROM of these types");
+	return comparison(builder, function, GPB_OP_DISTINCT, slot);
+}
+
+/* ---- intervals ---- */
+
+/* An argument that is no word; NULL, with a refusal, unless it is a constant */
+static Const *
+constant_argument(GpbProgramBuilder *builder, List *args, int i)
+{
+	Const	   *value = list_nth(args, i);
+
+	if (IsA(value, Const) && !value->constisnull)
+		return value;
+	(void) gpb_refuse(builder, "an interval, unit or origin that is not constant");
+	return NULL;
+}
+
+/* The length of an interval of days and microseconds; false if it is none, or too long. */
+static bool
+interval_length(const Interval *interval, int64 *length)
+{
+	return interval->month == 0 &&
+		!pg_mul_s64_overflow(interval->day, USECS_PER_DAY, length) &&
+		!pg_add_s64_overflow(*length, interval->time, length) &&
+		*length != PG_INT64_MIN;
+}
+
+/*
+ * A date or timestamp shifted by an interval.  Core adds the days first and checks what it has, so
+ * days and time must have the same sign for the sum to say whether that is in range.  What a day of
+ * a timestamptz is depends on the zone, and so does what a month is on the date.
+ */
+static int
+shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
+{
+	Const	   *value = constant_argument(builder, args, 1);
+	Interval   *interval;
+	int64		length;
+
+	if (value == NULL)
+		return GPB_REFUSED;
+	interval = DatumGetIntervalP(value->constvalue);
+	if (!interval_length(interval, &length) ||
+		(function->then == TIMESTAMPTZOID && interval->day != 0) ||
+		(interval->day != 0 && interval->time != 0 && (interval->day < 0) != (interval->time < 0)))
+		return gpb_refuse(builder, "an interval whose length depends on the date or the zone");
+	if (function->then == DATEOID)
+		slot = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot, 0, 0);
+	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot,
+						 gpb_slot_word(builder,
+									   function->op == GPB_OP_SUBTRACT ? -length : length), 0);
+}
+
+/* ---- date_trunc() and date_bin() ---- */
+
+/* Units of date_trunc(): in microseconds from an origin, or in months */
+static const struct
+{
+	int			unit;			/* DTK_* */
+	int64		length;			/* 0: months */
+	int64		origin;
+	int			months;
+}			gpb_trunc_units[] = {
+	{DTK_MICROSEC, 1, 0, 0},
+	{DTK_MILLISEC, 1000, 0, 0},
+	{DTK_SECOND, USECS_PER_SEC, 0, 0},
+	{DTK_MINUTE, USECS_PER_MINUTE, 0, 0},
+	{DTK_HOUR, USECS_PER_HOUR, 0, 0},
+	{DTK_DAY, USECS_PER_DAY, 0, 0},
+	{DTK_WEEK, 7 * USECS_PER_DAY, 2 * USECS_PER_DAY, 0},	/* 2000-01-03 is a Monday. */
+	{DTK_MONTH, 0, 0, 1},
+	{DTK_QUARTER, 0, 0, 3},
+	{DTK_YEAR, 0, 0, 12}
+};
+
+/*
+ * date_trunc().  The offsets of time zones are whole seconds, so for a timestamptz units up to
+ * seconds are independent of the zone, and no others.
+ */
+static int
+truncation(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
+{
+	Const	   *value = constant_argument(builder, args, 0);
+	text	   *name;
+	int			unit;
+	int			i;
+
+	if (value == NULL)
+		return GPB_REFUSED;
+	name = DatumGetTextPP(value->constvalue);
+	if (DecodeUnits(0, downcase_truncate_identifier(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name),
+													false), &unit) != UNITS)
+		return gpb_refuse(builder, "unit of date_trunc()");
+	for (i = 0; i < lengthof(gpb_trunc_units); i++)
+	{
+		if (gpb_trunc_units[i].unit != unit)
+			continue;
+		if (gpb_trunc_units[i].months > 0 && function->then == TIMESTAMPOID)
+			return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
+								 gpb_slot_word(builder, gpb_trunc_units[i].months), 0);
+		if (function->then == TIMESTAMPTZOID && gpb_trunc_units[i].length != 1 &&
+			gpb_trunc_units[i].length != 1000 && gpb_trunc_units[i].length != USECS_PER_SEC)
+			break;
+		return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
+							 gpb_slot_word(builder, gpb_trunc_units[i].length),
+							 gpb_slot_word(builder, gpb_trunc_units[i].origin));
+	}
+	return gpb_refuse(builder, "unit of date_trunc()");
+}
+
+/*
+ * Does the server's date_bin() leave a timestamp that is before the origin, and begins a bin, where
+ * it is?  Early releases of PostgreSQL 15 put it into the bin before.
+ */
+static bool
+bins_begin_themselves(void)
+{
+	Interval	stride = {.time = 2};
+
+	return DatumGetTimestamp(DirectFunctionCall3(timestamp_bin, IntervalPGetDatum(&stride),
+												 TimestampGetDatum(-2),
+												 TimestampGetDatum(0))) == -2;
+}
+
+/*
+ * date_bin().  Core checks the result of a timestamp before the origin, which is beyond the range
+ * of timestamps if a bin begins there.
+ */
+static int
+bin(GpbProgramBuilder *builder, int slot, List *args)
+{
+	Const	   *stride = constant_argument(builder, args, 0);
+	Const	   *start = constant_argument(builder, args, 2);
+	int64		length;
+	int64		origin;
+	int64		least;
+
+	if (stride == NULL || start == NULL)
+		return GPB_REFUSED;
+	origin = DatumGetTimestamp(start->constvalue);
+	if (!interval_length(DatumGetIntervalP(stride->constvalue), &length) || length <= 0 ||
+		TIMESTAMP_NOT_FINITE(origin) || !bins_begin_themselves())
+		return gpb_refuse(builder, "stride or origin of date_bin()");
+	slot = gpb_slot_step(builder, GPB_OP_TRUNCATE, slot, gpb_slot_word(builder, length),
+						 gpb_slot_word(builder, origin));
+	if (gpb_int64_truncate(GPB_TIMESTAMP_LEAST, length, origin, &least) ||
+		least < GPB_TIMESTAMP_LEAST)
+		slot = gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, gpb_slot_word(builder, 0), 0);
+	return slot;
+}
+
+/* ---- all functions ---- */
+
+int
+gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const int *slot,
+				  List *args)
+{
+	int			result;
+
+	switch (function->call)
+	{
+		case GPB_CALL_COMPARE:
+		case GPB_CALL_COMPARE_FLOATS:
+		case GPB_CALL_COMPARE_DATE:
+		case GPB_CALL_COMPARE_WITH_DATE:
+			return comparison(builder, function, function->op, slot);
+		case GPB_CALL_STEP:
+			result = gpb_slot_step(builder, function->op, slot[0], slot[1], 0);
+			return function->then == 0 ? result :
+				gpb_slot_step(builder, function->then, result, 0, 0);
+		case GPB_CALL_SAME:
+			return slot[0];
+		case GPB_CALL_NOT_ZERO:
+			return gpb_slot_step(builder, function->op, slot[0], gpb_slot_word(builder, 0), 0);
+		case GPB_CALL_MINUS_DAYS:
+			return gpb_slot_step(builder, function->op, slot[0],
+								 gpb_slot_step(builder, GPB_OP_NEGATE, slot[1], 0, 0), 0);
+		case GPB_CALL_SHIFT:
+			return shift(builder, function, slot[0], args);
+		case GPB_CALL_TRUNC:
+			return truncation(builder, function, slot[1], args);
+		case GPB_CALL_BIN:
+			return bin(builder, slot[1], args);
+	}
+	return GPB_REFUSED;
+}

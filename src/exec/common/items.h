@@ -56,7 +56,8 @@ extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
 /* ---- planning: which aggregates ---- */
 
 /*
- * Is it one of core's aggregates that we know?  If so, fill in the function and its argument's type.
+ * Is it one of core's aggregates that we know?  If so, fill in the function and its argument's
+ * type.
  */
 extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type);
 

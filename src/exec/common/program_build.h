@@ -50,7 +50,8 @@ extern bool gpb_build_filter(GpbProgramBuilder *builder, Expr *condition);
 
 /*
  * Add a term for an aggregate of the query, its FILTER included, and fill in the item, whose column
- * is the term's number.  Equal terms are added once.  Returns false if the program cannot say it.
+ * is the term's number.  Equal terms are added once.  The item must stay where it is until
+ * gpb_builder_end(), which may change its column.  Returns false if the program cannot say it.
  */
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
@@ -104,7 +105,7 @@ extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *pla
 extern bool gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 							 GpbProgram *program);
 
-/* A word of a group slot of this SQL type as a Datum */
+/* A word of a group slot as a Datum of this type, which is no domain */
 extern Datum gpb_word_datum(Oid type, int64 word);
 
 #endif							/* GPB_PROGRAM_BUILD_H */

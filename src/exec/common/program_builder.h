@@ -32,7 +32,7 @@ struct GpbProgramBuilder
 	GpbProgram	program;		/* step i has its result in GPB_FIRST_TEMPORARY + i */
 	List	   *constants;		/* an Expr for each constant */
 	List	   *constant_types; /* OidList: the base type of each */
-	uint64		listed;			/* bit i: constant i is in a list, which is sorted when it is bound */
+	uint64		listed;			/* bit i: constant i is in a list, which binding sorts */
 	bool		kept[GPB_MAX_STEPS];	/* steps whose faults matter, not their results */
 	int			guard;			/* the guard of steps that are added now, or GPB_NO_SLOT */
 	int			case_value;		/* slot of the operand of the CASE around, or GPB_REFUSED */

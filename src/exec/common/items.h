@@ -12,6 +12,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "program.h"
 #include "exec/common/node_private.h"
 
 typedef enum GpbAggregateFunction
@@ -21,7 +22,17 @@ typedef enum GpbAggregateFunction
 	GPB_SUM,
 	GPB_MIN,
 	GPB_MAX,
-	GPB_AVG
+	GPB_AVG,
+	/* by programs that are not plain alone */
+	GPB_VAR_POP,
+	GPB_VAR_SAMP,
+	GPB_STDDEV_POP,
+	GPB_STDDEV_SAMP,
+	GPB_BOOL_AND,
+	GPB_BOOL_OR,
+	GPB_BIT_AND,
+	GPB_BIT_OR,
+	GPB_BIT_XOR
 } GpbAggregateFunction;
 
 /* One aggregate of the query */
@@ -64,12 +75,19 @@ extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oi
 /* The GPB_WANT_* that an aggregate of this function needs of its column or term */
 extern int	gpb_function_want(GpbAggregateFunction function);
 
+/* Is a plain program, which aggregates columns alone, enough for what is wanted? */
+static inline bool
+gpb_want_is_plain(int want)
+{
+	return (want & ~(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)) == 0;
+}
+
 /* ---- planning: does an index hold what is asked for? ---- */
 
 /* The column of table "relid" that an aggregate's argument is; NULL if it is anything else. */
 extern Var *gpb_argument_var(Expr *argument, Index relid);
 
-/* Can the index answer this aggregate?  Fills in *item if so. */
+/* Can the index answer this aggregate of a bare column?  Fills in *item if so. */
 extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
 
 /*

@@ -200,24 +200,46 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 	return true;
 }
 
+/*
+ * The argument of an aggregate of which "want" is wanted.  Of a float8 whose square overflows there
+ * is no exact sum of squares, so a step has to fault there.
+ */
+static int
+argument_slot(GpbProgramBuilder *builder, Expr *argument, int kind, int want)
+{
+	int			slot = gpb_expression_slot(builder, argument, false);
+
+	if (kind == GPB_KIND_FLOAT8 && (want & GPB_WANT_SQUARES) != 0)
+	{
+		int			square = gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, slot, slot, 0);
+
+		if (square == GPB_REFUSED)
+			return GPB_REFUSED;
+		if (square >= GPB_FIRST_TEMPORARY)
+			builder->kept[square - GPB_FIRST_TEMPORARY] = true;
+	}
+	return slot;
+}
+
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
 static int
 aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
 {
+	int			want = gpb_function_want(item->function);
 	int			slot = GPB_NO_SLOT;
 	int			kind = GPB_KIND_INT8;
 
 	if (argument != NULL)
 	{
+		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
-		slot = gpb_expression_slot(builder, argument, false);
+		slot = argument_slot(builder, argument, kind, want);
 		builder->guard = GPB_NO_SLOT;
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
-		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
 	}
-	item->column = add_term(builder, slot, kind, gpb_function_want(item->function), filter);
+	item->column = add_term(builder, slot, kind, want, filter);
 	return item->column;
 }
 
@@ -290,7 +312,7 @@ can_be_plain(const GpbProgram *program)
 		const GpbTerm *term = &program->term[i];
 
 		if (term->slot >= GPB_FIRST_CONSTANT || term->filter != GPB_NO_SLOT ||
-			(term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)) != 0)
+			!gpb_want_is_plain(term->want))
 			return false;
 	}
 	return true;

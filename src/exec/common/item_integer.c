@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_integer.c
+ *	  Integers of 128 and 192 bits as numeric, and the variance of integers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "exec/common/item_final.h"
+#include "exec/common/item_number.h"
+
+/* ---- integers of many words ---- */
+
+#define GPB_MAX_PIECES		6
+
+/*
+ * A number of n pieces of 32 bits, the highest first, as numeric; the pieces are overwritten.  The
+ * digits come from long division by ten.
+ */
+static Numeric
+pieces_numeric(uint32 *piece, int n, bool negative)
+{
+	char		digits[GPB_MAX_PIECES * 10 + 2];
+	char	   *p = digits + sizeof(digits);
+	bool		more;
+
+	*--p = '\0';
+	do
+	{
+		uint64		remainder = 0;
+		int			i;
+
+		more = false;
+		for (i = 0; i < n; i++)
+		{
+			remainder = (remainder << 32) | piece[i];
+			piece[i] = remainder / 10;
+			more |= piece[i] != 0;
+			remainder %= 10;
+		}
+		*--p = '0' + remainder;
+	} while (more);
+	if (negative)
+		*--p = '-';
+
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p),
+											   ObjectIdGetDatum(InvalidOid),
+											   Int32GetDatum(-1)));
+}
+
+Numeric
+gpb_int128_numeric(uint64 low, int64 high)
+{
+	bool		negative = high < 0;
+	uint64		top = (uint64) high;
+
+	if (high == (int64) low >> 63)
+		return int64_to_numeric((int64) low);
+
+	if (negative)
+	{
+		low = ~low + 1;
+		top = ~top + (low == 0);
+	}
+	return pieces_numeric((uint32[]) {top >> 32, top, low >> 32, low}, 4, negative);
+}
+
+/* A sum of squares, of three words of which the lowest is first, as numeric */
+static Numeric
+squares_numeric(const int64 *squares)
+{
+	uint64		low = (uint64) squares[0];
+	uint64		middle = (uint64) squares[1];
+	uint64		top = (uint64) squares[2];
+
+	if (top == 0 && (int64) middle >= 0)
+		return gpb_int128_numeric(low, (int64) middle);
+	return pieces_numeric((uint32[]) {top >> 32, top, middle >> 32, middle, low >> 32, low}, 6,
+						  false);
+}
+
+/* ---- variance ---- */
+
+static Numeric
+multiply(Numeric a, Numeric b)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(a),
+											   NumericGetDatum(b)));
+}
+
+static Numeric
+subtract(Numeric a, Numeric b)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_sub, NumericGetDatum(a),
+											   NumericGetDatum(b)));
+}
+
+static Numeric
+round_to(Numeric value, int scale)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(value),
+											   Int32GetDatum(scale)));
+}
+
+static Numeric
+square_root(Numeric value)
+{
+	return DatumGetNumeric(DirectFunctionCall1(numeric_sqrt, NumericGetDatum(value)));
+}
+
+static int
+scale_of(Numeric value)
+{
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value)));
+}
+
+/*
+ * The root of a variance with as many digits as that has, as core's stddev() rounds it.
+ * numeric_sqrt() may give more, and to round those again might go wrong where they look like a tie.
+ * So it is made to give so many digits that they cannot, unless it is one: a variance of s digits
+ * has no root within 10^-(2s + 22) of a tie of s digits but the tie itself, since the root of an
+ * int8 variance is below 10^20.
+ */
+static Numeric
+variance_root(Numeric variance)
+{
+	int			scale = scale_of(variance);
+	Numeric		root = square_root(variance);
+
+	if (scale_of(root) == scale)
+		return root;
+	return round_to(square_root(round_to(variance, 2 * scale + 24)), scale);
+}
+
+/*
+ * As core's numeric_stddev_internal(): (N * sum of squares - square of sum) / (N * N), or / (N *
+ * (N - 1)) for a sample, where the quotient gets the digits of numeric division.
+ */
+Numeric
+gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, bool sample, bool root)
+{
+	int64		count = answer[column->count];
+	Numeric		n = int64_to_numeric(count);
+	Numeric		sum = gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
+	Numeric		above = subtract(multiply(n, squares_numeric(answer + column->squares)),
+								 multiply(sum, sum));
+	Numeric		below = multiply(n, sample ? int64_to_numeric(count - 1) : n);
+	Numeric		zero = int64_to_numeric(0);
+	Numeric		variance;
+
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(above),
+										  NumericGetDatum(zero))) <= 0)
+		return zero;
+	variance = DatumGetNumeric(DirectFunctionCall2(numeric_div, NumericGetDatum(above),
+												   NumericGetDatum(below)));
+	return root ? variance_root(variance) : variance;
+}

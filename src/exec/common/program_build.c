@@ -279,19 +279,6 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 
 /* ---- the whole ---- */
 
-bool
-gpb_builder_can_fault(const GpbProgramBuilder *builder)
-{
-	int			i;
-
-	for (i = 0; i < builder->program.nsteps; i++)
-	{
-		if (gpb_operator_can_fault(builder->program.step[i].op))
-			return true;
-	}
-	return false;
-}
-
 Cost
 gpb_builder_cost(const GpbProgramBuilder *builder, double entries)
 {

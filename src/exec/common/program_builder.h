@@ -9,9 +9,11 @@
  *
  *	program_words.c		SQL values as words
  *	program_slots.c		constants and steps; temporaries
+ *	program_constant.c	what is evaluated before the first entry
  *	program_function.c	steps for calls of functions
  *	program_expr.c		steps for expressions
  *	program_build.c		filters, aggregates, groups
+ *	program_bounds.c	can a step fault?
  *	program_plan.c		what travels in the plan
  *	program_bind.c		constants when a node runs
  *
@@ -76,6 +78,20 @@ extern void gpb_guard_by(GpbProgramBuilder *builder, int condition);
  * Returns false if it needs too many temporaries.
  */
 extern bool gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out);
+
+/* ---- constants (program_constant.c) ---- */
+
+/* Has the expression one value in an execution? */
+extern bool gpb_is_constant(Expr *expression);
+
+/* Is it sure enough that evaluating such an expression raises no error? */
+extern bool gpb_is_harmless(Expr *constant);
+
+/*
+ * Must an expression be guarded where core does not always evaluate it, since a step for it can
+ * fault, or evaluating a constant of it raise an error?
+ */
+extern bool gpb_needs_guard(Node *expression);
 
 /* ---- functions (program_function.c) ---- */
 

@@ -16,16 +16,13 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
 #include "program_steps.h"
-#include "exec/common/expressions.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
@@ -35,62 +32,6 @@
 #define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
 
 /* ---- constants ---- */
-
-/*
- * Is there anything that has another value for each row?  in_case says whether a CASE with an
- * operand is around, so that a CaseTestExpr is part of what is looked at.
- */
-static bool
-varies_walker(Node *node, void *in_case)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Var:
-		case T_PlaceHolderVar:
-		case T_Aggref:
-		case T_GroupingFunc:
-		case T_WindowFunc:
-		case T_SubLink:
-		case T_SubPlan:
-		case T_AlternativeSubPlan:
-		case T_CoerceToDomainValue:
-		case T_SetToDefault:
-		case T_CurrentOfExpr:
-			return true;
-		case T_CaseTestExpr:
-			return in_case == NULL;
-		case T_CaseExpr:
-			if (((CaseExpr *) node)->arg != NULL)
-			{
-				if (varies_walker((Node *) ((CaseExpr *) node)->arg, in_case))
-					return true;
-				in_case = node;
-			}
-			break;
-		default:
-			break;
-	}
-	return expression_tree_walker(node, varies_walker, in_case);
-}
-
-/* Has the expression one value in an execution? */
-static bool
-is_constant(Expr *expression)
-{
-	return !varies_walker((Node *) expression, NULL) &&
-		!contain_volatile_functions((Node *) expression) &&
-		!expression_returns_set((Node *) expression);
-}
-
-/* Is it sure that evaluating the constant raises no error? */
-static bool
-is_harmless(Expr *constant)
-{
-	return !gpb_may_fail((Node *) constant) || IsA(constant, SQLValueFunction) ||
-		(IsA(constant, FuncExpr) && ((FuncExpr *) constant)->funcid == F_NOW);
-}
 
 static int
 constant_slot(GpbProgramBuilder *builder, Expr *expression)
@@ -144,29 +85,6 @@ column_slot(GpbProgramBuilder *builder, Var *var)
 
 /* ---- guards ---- */
 
-static bool
-function_can_fault(Oid function, void *argument)
-{
-	return gpb_function_can_fault(function);
-}
-
-static bool
-can_fault_walker(Node *node, void *argument)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, function_can_fault, argument))
-		return true;
-	return expression_tree_walker(node, can_fault_walker, argument);
-}
-
-/* Have steps for this expression guarded by a condition if any of them can fault. */
-static bool
-needs_guard(Node *expression)
-{
-	return can_fault_walker(expression, NULL);
-}
-
 /* The condition that is true unless "condition" is */
 static int
 unless(GpbProgramBuilder *builder, int condition)
@@ -193,7 +111,7 @@ and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
 		Expr	   *argument = lfirst(lc);
 		int			slot;
 
-		if (result != GPB_REFUSED && needs_guard((Node *) argument))
+		if (result != GPB_REFUSED && gpb_needs_guard((Node *) argument))
 		{
 			if (!is_and)
 				gpb_guard_by(builder, unless(builder, result));
@@ -425,13 +343,13 @@ case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 		if (condition[i] == GPB_REFUSED)
 			return GPB_REFUSED;
 		guard = builder->guard;
-		if (needs_guard((Node *) when->result))
+		if (gpb_needs_guard((Node *) when->result))
 			gpb_guard_by(builder, condition[i]);
 		result[i] = gpb_expression_slot(builder, when->result, false);
 		builder->guard = guard;
 		if (result[i] == GPB_REFUSED)
 			return GPB_REFUSED;
-		if (needs_guard((Node *) expression))
+		if (gpb_needs_guard((Node *) expression))
 			gpb_guard_by(builder, unless(builder, condition[i]));
 	}
 	result[n] = expression->defresult == NULL ? null_slot(builder) :
@@ -475,7 +393,7 @@ coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
 	{
 		int			slot;
 
-		if (result != GPB_REFUSED && needs_guard(lfirst(lc)))
+		if (result != GPB_REFUSED && gpb_needs_guard(lfirst(lc)))
 			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, result));
 		slot = gpb_expression_slot(builder, lfirst(lc), false);
 		builder->guard = guard;
@@ -567,6 +485,7 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
 			return coalesce_slot(builder, (CoalesceExpr *) expression);
 		case T_MinMaxExpr:
 			return min_max_slot(builder, (MinMaxExpr *) expression);
+		case T_Param:
 		case T_SubLink:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
@@ -588,8 +507,8 @@ int
 gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
 {
 	check_stack_depth();
-	if (is_constant(expression) &&
-		(builder->guard == GPB_NO_SLOT || is_harmless(expression)))
+	if (gpb_is_constant(expression) &&
+		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(expression)))
 		return constant_slot(builder, expression);
 	return varying_slot(builder, expression, truth);
 }

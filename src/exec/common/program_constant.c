@@ -1,0 +1,194 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_constant.c
+ *	  What of an expression may be evaluated once, before the first entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+
+#include "exec/common/expressions.h"
+#include "exec/common/program_builder.h"
+
+/* ---- one value for all entries ---- */
+
+/*
+ * Is there anything that has another value for each row?  in_case says whether a CASE with an
+ * operand is around, so that a CaseTestExpr is part of what is looked at.
+ */
+static bool
+varies_walker(Node *node, void *in_case)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_PlaceHolderVar:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+		case T_CoerceToDomainValue:
+		case T_SetToDefault:
+		case T_CurrentOfExpr:
+			return true;
+		case T_CaseTestExpr:
+			return in_case == NULL;
+		case T_CaseExpr:
+			if (((CaseExpr *) node)->arg != NULL)
+			{
+				if (varies_walker((Node *) ((CaseExpr *) node)->arg, in_case))
+					return true;
+				in_case = node;
+			}
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, varies_walker, in_case);
+}
+
+bool
+gpb_is_constant(Expr *expression)
+{
+	return !varies_walker((Node *) expression, NULL) &&
+		!contain_volatile_functions((Node *) expression) &&
+		!expression_returns_set((Node *) expression);
+}
+
+/* ---- errors ---- */
+
+/* Is it anything but one of core's functions of moments? */
+static bool
+no_function_of_moments(Oid function, void *argument)
+{
+	switch (function)
+	{
+		case F_NOW:
+		case F_DATE_PLI:
+		case F_DATE_MII:
+		case F_DATE_PL_INTERVAL:
+		case F_DATE_MI_INTERVAL:
+		case F_TIMESTAMP_PL_INTERVAL:
+		case F_TIMESTAMP_MI_INTERVAL:
+		case F_TIMESTAMPTZ_PL_INTERVAL:
+		case F_TIMESTAMPTZ_MI_INTERVAL:
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIMESTAMP_DATE:
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_DATE:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/* Is there anything that is not a function of moments, by the clock or constant? */
+static bool
+no_moment_walker(Node *node, void *argument)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+			break;
+		case T_SQLValueFunction:
+			return ((SQLValueFunction *) node)->op > SVFOP_LOCALTIMESTAMP_N;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, no_function_of_moments, argument) ||
+		expression_tree_walker(node, no_moment_walker, argument);
+}
+
+/*
+ * Is it a parameter that may be the value of a subquery, which is evaluated when it is asked for?
+ */
+static bool
+is_subquery_value(Node *node)
+{
+	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC;
+}
+
+static bool
+subquery_walker(Node *node, void *argument)
+{
+	return node != NULL &&
+		(is_subquery_value(node) || expression_tree_walker(node, subquery_walker, argument));
+}
+
+/*
+ * What is computed from the clock might raise one, with an interval of 100,000 years, but core's
+ * planner evaluates it for its estimates too.
+ */
+bool
+gpb_is_harmless(Expr *constant)
+{
+	if (!no_moment_walker((Node *) constant, NULL))
+		return true;
+	return !gpb_may_fail((Node *) constant) && !subquery_walker((Node *) constant, NULL);
+}
+
+/* ---- guards ---- */
+
+static bool
+function_can_fault(Oid function, void *argument)
+{
+	return gpb_function_can_fault(function);
+}
+
+/* Is there a step that can fault, or what might raise an error if it is evaluated beforehand? */
+static bool
+can_fault_walker(Node *node, void *argument)
+{
+	if (node == NULL || !no_moment_walker(node, NULL))
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Param:
+			return is_subquery_value(node);
+		case T_List:
+		case T_Var:
+		case T_RelabelType:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, function_can_fault, argument) ||
+		expression_tree_walker(node, can_fault_walker, argument);
+}
+
+bool
+gpb_needs_guard(Node *expression)
+{
+	return can_fault_walker(expression, NULL);
+}

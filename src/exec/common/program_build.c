@@ -335,8 +335,8 @@ gpb_builder_end(GpbProgramBuilder *builder)
 		make_plain(builder, &plan->program);
 	else
 	{
-		plan->constants = builder->constants;
-		plan->constant_types = builder->constant_types;
+		plan->constants = copyObject(builder->constants);
+		plan->constant_types = list_copy(builder->constant_types);
 	}
 	return plan;
 }

@@ -26,7 +26,7 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
 	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test \
-	test/unit/leaf_test
+	test/unit/leaf_test test/unit/program_test
 
 PG_CONFIG ?= pg_config
 
@@ -82,7 +82,9 @@ test/kernel/cuda.so: $(BENCH_OBJS)
 
 # Tests and benchmark of the devices; neither needs PostgreSQL
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
-HOST_DEVICE = $(wildcard src/device/host/*.c) src/leaf_sum.c
+# Programs on the CPU, which the host device shares with the executor
+PROGRAM_SRCS = src/program_strip.c src/program_terms.c src/program_entries.c src/group_table.c
+HOST_DEVICE = $(wildcard src/device/host/*.c) src/leaf_sum.c $(PROGRAM_SRCS)
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
@@ -101,6 +103,9 @@ test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
+
+test/unit/program_test: test/unit/program.c $(PROGRAM_SRCS) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)

@@ -34,10 +34,15 @@ entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 
 	memcpy(entry->row, row, batch->program.layout.row_width);
 }
 
-/* Add one visible entry to the answer of its range. */
+/* Add one visible entry to the answer of its range, or put it through the program. */
 static inline void
 batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 {
+	if (batch->evaluator != NULL)
+	{
+		gpb_evaluate_entry(batch->evaluator, number, key, row);
+		return;
+	}
 	batch->counters.matches++;
 	gpb_answer_add_entry(&batch->format, &batch->program.layout,
 						 gpb_batch_answer(batch, number), key, row);
@@ -137,6 +142,17 @@ batch_count_visits(GpbBatch *batch)
 	batch->visited_pages = pages;
 }
 
+/* Forget the entries that were gathered for heap visits and not visited. */
+static void
+batch_forget_visits(GpbBatch *batch)
+{
+	batch_count_visits(batch);
+	gpb_visit_end(batch->visit);
+	batch->visit = NULL;
+	batch->visited = 0;
+	batch->visited_pages = 0;
+}
+
 /* ---- the object ---- */
 
 GpbBatch *
@@ -159,9 +175,10 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->heap_rows = want->heap_rows;
 	gpb_answer_format(&batch->program, &batch->format);
+	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
+	gpb_batch_program_begin(batch);
 	batch->total = MemoryContextAlloc(context, gpb_answer_width(&batch->format));
 	gpb_answer_init(&batch->format, batch->total);
-	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
 	/* The list gets half of the memory, and the sorted ranges the other half. */
@@ -251,6 +268,7 @@ static void
 batch_start(GpbBatch *batch)
 {
 	batch_init_answers(batch);
+	gpb_batch_program_start(batch);
 	if (batch->engine != &gpb_batch_device && batch->n > batch->first)
 		gpb_count_cpu_batch(batch->form, batch->n - batch->first);
 	batch->engine->start(batch);
@@ -270,11 +288,7 @@ batch_fall_back(GpbBatch *batch)
 	if (!batch->program.list_entries)
 	{
 		Assert(batch->first == 0);
-		batch_count_visits(batch);
-		gpb_visit_end(batch->visit);
-		batch->visit = NULL;
-		batch->visited = 0;
-		batch->visited_pages = 0;
+		batch_forget_visits(batch);
 		batch->counters.matches = batch->matches_before;
 	}
 	gpb_batch_list_reset(batch, 0, 0);
@@ -285,7 +299,7 @@ batch_fall_back(GpbBatch *batch)
 
 /*
  * Let the engine go on, and the CPU engine in its place if it gives up.  The engine is closed if
- * all is done.
+ * all is done, or if the program does not go on: no other engine can do better then.
  */
 static void
 batch_fill(GpbBatch *batch)
@@ -297,7 +311,7 @@ batch_fill(GpbBatch *batch)
 		batch_fall_back(batch);
 		outcome = batch->engine->fill(batch);
 	}
-	if (outcome == GPB_FILL_DONE)
+	if (outcome == GPB_FILL_DONE || outcome == GPB_FILL_GAVE_UP)
 		batch_stop(batch);
 }
 
@@ -310,7 +324,8 @@ batch_complete_answers(GpbBatch *batch)
 	uint32		n = batch->answers != NULL ? batch->n : 1;
 	uint32		i;
 
-	if (batch->format.integers == batch->format.words)
+	gpb_batch_program_complete(batch);
+	if (!gpb_answer_has_float_sums(&batch->format))
 		return;
 	for (i = 0; i < n; i++)
 		gpb_answer_normalize(&batch->format, gpb_batch_answer(batch, i));
@@ -322,6 +337,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
 	Assert(answers == NULL || !batch->program.list_entries);
+	Assert(answers == NULL || batch->program.ngroups == 0);
 	batch_stop(batch);
 	if (batch->finder == &gpb_batch_inner)
 		batch->finder = NULL;
@@ -341,7 +357,9 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	{
 		batch_fill(batch);
 		Assert(batch->engine == NULL);
-		if (batch->visit != NULL)
+		if (gpb_batch_gave_up(batch, NULL))
+			batch_forget_visits(batch);
+		else if (batch->visit != NULL)
 			gpb_visit_flush(batch->visit);
 		batch_count_visits(batch);
 		batch_complete_answers(batch);

@@ -435,6 +435,38 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	}
 }
 
+/*
+ * Put the entries of a hit through the program.  All of them are visible.  Those of a short hit are
+ * gathered with others.
+ */
+static void
+batch_evaluate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
+	int			at;
+
+	if (pick.n >= GPB_WIDE_SPAN)
+	{
+		gpb_evaluate_leaf(batch->evaluator, hit->number, page, &pick);
+		return;
+	}
+	for (at = hit->from; at < hit->to; at++)
+		gpb_evaluate_entry(batch->evaluator, hit->number,
+						   gpb_page_key(page, layout->key_width, at),
+						   gpb_page_row(page, layout->row_width, at));
+}
+
+/* Put the hits of a leaf, all of whose entries are visible, through the program. */
+static void
+batch_evaluate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
+{
+	int			i;
+
+	for (i = 0; i < cpu->nhits; i++)
+		batch_evaluate_hit(batch, page, &cpu->hits[i]);
+}
+
 /* List the hits of a leaf, for which there is room. */
 static void
 batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
@@ -470,6 +502,8 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		batch_prefetch_next(batch, cpu);
 	if (list)
 		batch_list_hits(batch, cpu, page);
+	else if (batch->evaluator != NULL)
+		batch_evaluate_hits(batch, cpu, page);
 	else
 	{
 		batch_aggregate_hits(batch, cpu, page);
@@ -599,9 +633,14 @@ batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 										 cpu->visible + hit->from, &pick, counted, unknown);
 	int			i;
 
-	gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
-					gpb_batch_answer(batch, hit->number));
-	batch->counters.matches += pick.n;
+	if (batch->evaluator != NULL)
+		gpb_evaluate_leaf(batch->evaluator, hit->number, page, &pick);
+	else
+	{
+		gpb_leaf_answer(page, &batch->program, &batch->format, &pick,
+						gpb_batch_answer(batch, hit->number));
+		batch->counters.matches += pick.n;
+	}
 	for (i = 0; i < nunknown; i++)
 		gpb_batch_add_unknown(batch, hit->number,
 							  gpb_page_key(page, layout->key_width, unknown[i]),
@@ -666,7 +705,7 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 		batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
-/* Go on leaf by leaf until all is done, or until the list is full. */
+/* Go on leaf by leaf until all is done, until the list is full, or until the program gives up. */
 static GpbFillOutcome
 batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
@@ -676,6 +715,11 @@ batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 
 		if (!batch_drain(batch, cpu) || gpb_batch_list_full(batch))
 			return GPB_FILL_FULL;
+		if (gpb_batch_gave_up(batch, NULL))
+			return GPB_FILL_GAVE_UP;
+		/* So many groups are not moved while the leaf is locked. */
+		if (batch->groups != NULL)
+			gpb_groups_reserve(batch->groups, GPB_IN_PLACE_ENTRIES + GPB_STRIP);
 		if (gpb_walk_leaf(cpu->walk, &buffer))
 			batch_leaf(batch, cpu, buffer);
 		else if (!batch_next_walk(batch, cpu))

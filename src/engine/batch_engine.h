@@ -9,6 +9,7 @@
 #define GPB_BATCH_ENGINE_H
 
 #include "leaf_aggregate.h"
+#include "program_entries.h"
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
@@ -18,7 +19,8 @@ typedef enum GpbFillOutcome
 {
 	GPB_FILL_DONE,				/* all ranges of the call, or of the part, are done */
 	GPB_FILL_FULL,				/* the list is full, or what comes next does not fit */
-	GPB_FILL_FAILED				/* the engine gives up, and another must go on from batch->first */
+	GPB_FILL_FAILED,			/* the engine gives up, and another must go on from batch->first */
+	GPB_FILL_GAVE_UP			/* the program does not go on: gpb_batch_gave_up() */
 } GpbFillOutcome;
 
 /*
@@ -111,6 +113,9 @@ struct GpbBatch
 	int64	   *total;
 	uint64		matches_before; /* counters.matches when the run began */
 
+	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
+	GpbGroupTable *groups;		/* NULL if it has no group slots */
+
 	const GpbLeafFinder *finder;	/* for the CPU engine; NULL if it looks in the tree */
 	void	   *finder_state;
 
@@ -140,12 +145,24 @@ typedef struct GpbCpuAnswer GpbCpuAnswer;
 
 extern GpbCpuAnswer *gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end);
 extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n);
-/* Go on with a part of the batch, as an engine's fill does.  This never fails. */
+/*
+ * Go on with a part of the batch, as an engine's fill does.  This never fails, but the program may
+ * give up.
+ */
 extern GpbFillOutcome gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
 extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 
 /* The bytes that a piece takes, and its answering */
 #define GPB_PIECE_MEMORY	(sizeof(GpbUncleanPiece) + sizeof(GpbNumberedKey))
+
+/* ---- batch_program.c ---- */
+
+/* Prepare to evaluate the batch's program, if it is not plain.  It is an error if it is unsound. */
+extern void gpb_batch_program_begin(GpbBatch *batch);
+/* Begin the program anew: no entry was added. */
+extern void gpb_batch_program_start(GpbBatch *batch);
+/* All entries were added: make groups ready to be read, and count the entries that count. */
+extern void gpb_batch_program_complete(GpbBatch *batch);
 
 /* ---- batch.c, for engines ---- */
 

@@ -220,6 +220,8 @@ batch_scan_fill(GpbBatch *batch)
 		CHECK_FOR_INTERRUPTS();
 		if (gpb_batch_list_full(batch))
 			return GPB_FILL_FULL;
+		if (gpb_batch_gave_up(batch, NULL))
+			return GPB_FILL_GAVE_UP;
 		if (!state->scanning)
 		{
 			if (state->range == batch->n)

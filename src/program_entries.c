@@ -1,0 +1,681 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_entries.c
+ *	  Entries of leaves, and single ones, put through a program on the CPU.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "program_entries.h"
+#include "program_terms.h"
+
+/* A set of slots */
+typedef struct SlotSet
+{
+	uint64		word[2];
+} SlotSet;
+
+static inline void
+set_add(SlotSet *set, int slot)
+{
+	if (slot != GPB_NO_SLOT)
+		set->word[slot / 64] |= (uint64) 1 << (slot % 64);
+}
+
+static inline bool
+set_has(const SlotSet *set, int slot)
+{
+	return (set->word[slot / 64] >> (slot % 64)) & 1;
+}
+
+/* ---- the order of work ---- */
+
+/* Add the slots that a step reads. */
+static void
+add_step_slots(const GpbStep *step, SlotSet *slots)
+{
+	int			operands = gpb_operands(step->op);
+
+	set_add(slots, step->a);
+	if (operands > 1)
+		set_add(slots, step->b);
+	if (operands > 2)
+		set_add(slots, step->c);
+	if (step->op != GPB_OP_FILTER)
+		set_add(slots, step->guard);
+}
+
+/* Add the slots that terms and groups read. */
+static void
+add_result_slots(const GpbProgram *program, SlotSet *slots)
+{
+	int			i;
+
+	for (i = 0; i < program->nterms; i++)
+	{
+		set_add(slots, program->term[i].slot);
+		set_add(slots, program->term[i].filter);
+	}
+	for (i = 0; i < program->ngroups; i++)
+		set_add(slots, program->group[i]);
+}
+
+/* The slots that the program reads or writes */
+static SlotSet
+used_slots(const GpbProgram *program)
+{
+	SlotSet		used = {{0, 0}};
+	int			i;
+
+	add_result_slots(program, &used);
+	for (i = 0; i < program->nsteps; i++)
+	{
+		add_step_slots(&program->step[i], &used);
+		if (program->step[i].op != GPB_OP_FILTER)
+			set_add(&used, program->step[i].into);
+	}
+	return used;
+}
+
+/* Plan to load the columns among the slots that are not loaded yet. */
+static void
+plan_loads(GpbEvaluator *evaluator, const SlotSet *slots, SlotSet *loaded)
+{
+	int			c;
+
+	for (c = 0; c < GPB_MAX_COLUMNS; c++)
+	{
+		GpbEvaluatorOp *op = &evaluator->op[evaluator->nops];
+
+		if (!set_has(slots, c) || set_has(loaded, c))
+			continue;
+		op->what = GPB_EVALUATE_LOAD;
+		op->which = (uint8) c;
+		evaluator->nops++;
+		evaluator->column[evaluator->ncolumns++] = (uint8) c;
+		set_add(loaded, c);
+	}
+}
+
+/* Note at each filter which slots are read after it, going backward. */
+static void
+plan_filters(GpbEvaluator *evaluator)
+{
+	const GpbProgram *program = evaluator->program;
+	SlotSet		later = {{0, 0}};
+	uint16		loads_later = 0;
+	int			i;
+
+	add_result_slots(program, &later);
+	for (i = evaluator->nops - 1; i >= 0; i--)
+	{
+		GpbEvaluatorOp *op = &evaluator->op[i];
+		const GpbStep *step = &program->step[op->which];
+
+		if (op->what == GPB_EVALUATE_LOAD)
+		{
+			loads_later |= (uint16) (1 << op->which);
+			continue;
+		}
+		if (op->what == GPB_EVALUATE_FILTER)
+		{
+			op->loads_later = loads_later;
+			op->later[0] = later.word[0];
+			op->later[1] = later.word[1];
+		}
+		else
+			later.word[step->into / 64] &= ~((uint64) 1 << (step->into % 64));
+		add_step_slots(step, &later);
+	}
+}
+
+/* Plan what is done with each strip. */
+static void
+plan_work(GpbEvaluator *evaluator)
+{
+	const GpbProgram *program = evaluator->program;
+	SlotSet		loaded = {{0, 0}};
+	SlotSet		results = {{0, 0}};
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+		SlotSet		slots = {{0, 0}};
+		GpbEvaluatorOp *op;
+
+		add_step_slots(step, &slots);
+		plan_loads(evaluator, &slots, &loaded);
+		op = &evaluator->op[evaluator->nops++];
+		op->what = step->op == GPB_OP_FILTER ? GPB_EVALUATE_FILTER : GPB_EVALUATE_STEP;
+		op->which = (uint8) i;
+	}
+	add_result_slots(program, &results);
+	plan_loads(evaluator, &results, &loaded);
+	plan_filters(evaluator);
+}
+
+/* ---- memory ---- */
+
+/* Are the slot's values needed as arrays?  Those of lists are not. */
+static int
+count_slots(const GpbProgram *program, int *columns)
+{
+	SlotSet		used = used_slots(program);
+	int			n = 0;
+	int			s;
+
+	*columns = 0;
+	for (s = 0; s < GPB_SLOTS; s++)
+	{
+		n += set_has(&used, s);
+		*columns += s < GPB_FIRST_CONSTANT && set_has(&used, s);
+	}
+	return n;
+}
+
+/* The bytes of what an evaluator has beside the values of slots */
+#define EVALUATOR_ARRAYS \
+	(GPB_STRIP * (sizeof(int64 *) + 2 * sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
+
+size_t
+gpb_evaluator_size(const GpbProgram *program)
+{
+	int			columns;
+	int			slots = count_slots(program, &columns);
+
+	return ((sizeof(GpbEvaluator) + 63) & ~(size_t) 63) +
+		(slots + columns) * GPB_STRIP_SLOT_BYTES + EVALUATOR_ARRAYS;
+}
+
+/* Cut n bytes off the memory. */
+static void *
+cut(char **memory, size_t n)
+{
+	void	   *at = *memory;
+
+	*memory += n;
+	return at;
+}
+
+static void
+cut_slot(char **memory, GpbStripSlot *slot)
+{
+	slot->words = cut(memory, GPB_STRIP * sizeof(int64));
+	slot->nulls = cut(memory, GPB_STRIP * sizeof(uint8));
+	slot->has_nulls = false;
+}
+
+/* Repeat a constant for each entry of a strip. */
+static void
+fill_constant(const GpbProgram *program, int i, GpbStripSlot *slot)
+{
+	bool		is_null = (program->null_constants >> i) & 1;
+	int			at;
+
+	for (at = 0; at < GPB_STRIP; at++)
+	{
+		slot->words[at] = is_null ? 0 : program->constant[i];
+		slot->nulls[at] = is_null;
+	}
+	slot->has_nulls = is_null;
+}
+
+GpbEvaluator *
+gpb_evaluator_init(void *memory, const GpbProgram *program, const GpbAnswerFormat *format)
+{
+	GpbEvaluator *evaluator = (GpbEvaluator *) memory;
+	char	   *rest = (char *) memory + ((sizeof(GpbEvaluator) + 63) & ~(size_t) 63);
+	SlotSet		used = used_slots(program);
+	int			s;
+
+	memset(evaluator, 0, sizeof(*evaluator));
+	evaluator->program = program;
+	evaluator->format = format;
+	evaluator->strip.program = program;
+	plan_work(evaluator);
+	for (s = 0; s < GPB_SLOTS; s++)
+	{
+		GpbStripSlot *slot = &evaluator->strip.slot[s];
+
+		if (!set_has(&used, s))
+			continue;
+		cut_slot(&rest, slot);
+		if (s < GPB_FIRST_CONSTANT)
+		{
+			evaluator->leaf[s] = *slot;
+			cut_slot(&rest, &evaluator->gathered[s]);
+		}
+		else if (s < GPB_FIRST_TEMPORARY)
+			fill_constant(program, s - GPB_FIRST_CONSTANT, slot);
+	}
+	evaluator->answers = cut(&rest, GPB_STRIP * sizeof(int64 *));
+	evaluator->number = cut(&rest, GPB_STRIP * sizeof(uint32));
+	evaluator->leaf_number = cut(&rest, GPB_STRIP * sizeof(uint32));
+	evaluator->position = cut(&rest, GPB_STRIP * sizeof(uint16));
+	evaluator->keep = cut(&rest, GPB_STRIP * sizeof(uint8));
+	return evaluator;
+}
+
+void
+gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink)
+{
+	int			c;
+
+	evaluator->sink = *sink;
+	evaluator->outcome = GPB_EVALUATED;
+	evaluator->counted = 0;
+	evaluator->ngathered = 0;
+	for (c = 0; c < GPB_MAX_COLUMNS; c++)
+		evaluator->gathered[c].has_nulls = false;
+}
+
+/* ---- loading columns of a leaf ---- */
+
+/* The entries of a strip on a leaf; at is NULL as long as they lie one after the other. */
+typedef struct StripSource
+{
+	const char *page;			/* NULL: the columns were loaded as entries were gathered */
+	GpbLeafPick pick;
+	uint64		locators;		/* a bit is set if it is in any entry's locator */
+	bool		has_locators;	/* is "locators" set? */
+	const uint32 *number;		/* of the entries' ranges; NULL if all belong to one */
+	uint32		one_number;
+} StripSource;
+
+/* The bits that the locators of any of the entries have */
+static uint64
+source_locators(const GpbLayout *layout, const StripSource *source)
+{
+	const GpbLeafPick *pick = &source->pick;
+	uint64		bits = 0;
+	int			i;
+
+	if (pick->at == NULL)
+		return gpb_pick_locators(pick, source->page, layout->row_width);
+	for (i = 0; i < pick->n; i++)
+		bits |= gpb_row_locator(gpb_page_row(source->page, layout->row_width, pick->at[i]));
+	return bits;
+}
+
+/* Load the keys as values; key_width, descending and contiguous are constants. */
+GPB_FN void
+load_key_values(const StripSource *source, int key_width, int flags, bool contiguous,
+				int64 *words)
+{
+	const char *page = source->page;
+	GpbLeafPick pick = source->pick;
+	int			i;
+
+	for (i = 0; i < pick.n; i++)
+	{
+		uint64		key = gpb_page_key(page, key_width, gpb_pick_position(&pick, i, contiguous));
+
+		words[i] = gpb_key_value(key, key_width, flags);
+	}
+}
+
+/* Load the keys.  With NULLS FIRST each locator says whether its key is NULL. */
+static void
+load_keys(const GpbLayout *layout, const StripSource *source, GpbStripSlot *slot)
+{
+	bool		ascending = (layout->flags & GPB_LAYOUT_DESC) == 0;
+	int			i;
+
+	if (source->pick.at != NULL)
+		load_key_values(source, layout->key_width, layout->flags, false, slot->words);
+	else if (layout->key_width == 8 && ascending)
+		load_key_values(source, 8, 0, true, slot->words);
+	else if (layout->key_width == 4 && ascending)
+		load_key_values(source, 4, 0, true, slot->words);
+	else
+		load_key_values(source, layout->key_width, layout->flags, true, slot->words);
+	slot->has_nulls = false;
+	if ((layout->flags & GPB_LAYOUT_NULLS_FIRST) == 0 &&
+		(source->locators & GPB_LOC_ORDER_BIT) == 0)
+		return;
+	for (i = 0; i < source->pick.n; i++)
+	{
+		const char *row = gpb_page_row(source->page, layout->row_width,
+									   gpb_pick_position(&source->pick, i,
+														 source->pick.at == NULL));
+		bool		is_null = gpb_locator_is_null(gpb_row_locator(row), layout->flags);
+
+		slot->nulls[i] = is_null;
+		slot->has_nulls |= is_null;
+		if (is_null)
+			slot->words[i] = 0;
+	}
+}
+
+/* Load the values of an INCLUDE column; kind, contiguous and nulls are constants. */
+GPB_FN void
+load_values(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, bool contiguous,
+			bool nulls, GpbStripSlot *slot)
+{
+	const GpbLeafColumn from = *column;
+	int64	   *words = slot->words;
+	uint8	   *null_bytes = slot->nulls;
+	int			n = pick->n;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *row = from.rows - gpb_pick_position(pick, i, contiguous) * from.stride;
+		int64		word = gpb_row_value(row, from.offset, kind);
+
+		if (nulls)
+		{
+			bool		is_null = (gpb_row_locator(row) & from.null_bit) != 0;
+
+			null_bytes[i] = is_null;
+			word &= (int64) is_null - 1;
+		}
+		words[i] = word;
+	}
+}
+
+/* Choose the loop by how the entries lie, and by whether any of the values may be NULL. */
+GPB_FN void
+load_kind(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, GpbStripSlot *slot)
+{
+	if (slot->has_nulls && pick->at == NULL)
+		load_values(column, pick, kind, true, true, slot);
+	else if (slot->has_nulls)
+		load_values(column, pick, kind, false, true, slot);
+	else if (pick->at == NULL)
+		load_values(column, pick, kind, true, false, slot);
+	else
+		load_values(column, pick, kind, false, false, slot);
+}
+
+/* Load column c of the strip's entries. */
+static void
+load_column(GpbEvaluator *evaluator, StripSource *source, int c)
+{
+	const GpbLayout *layout = &evaluator->program->layout;
+	GpbStripSlot *slot = &evaluator->strip.slot[c];
+	GpbLeafColumn column;
+
+	if (!source->has_locators)
+		source->locators = source_locators(layout, source);
+	source->has_locators = true;
+	*slot = evaluator->leaf[c];
+	if (c == 0)
+	{
+		load_keys(layout, source, slot);
+		return;
+	}
+	column.rows = gpb_page_row(source->page, layout->row_width, 0);
+	column.stride = layout->row_width;
+	column.offset = layout->offset[c - 1];
+	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
+	slot->has_nulls = (source->locators & column.null_bit) != 0;
+	switch (layout->kind[c - 1])
+	{
+		case GPB_KIND_INT2:
+			load_kind(&column, &source->pick, GPB_KIND_INT2, slot);
+			break;
+		case GPB_KIND_INT4:
+			load_kind(&column, &source->pick, GPB_KIND_INT4, slot);
+			break;
+		default:
+			load_kind(&column, &source->pick, GPB_KIND_INT8, slot);
+			break;
+	}
+}
+
+/* ---- a strip ---- */
+
+/* Keep the positions on the leaf of the entries that a filter has kept. */
+static void
+keep_positions(GpbEvaluator *evaluator, StripSource *source, int kept)
+{
+	const GpbLeafPick *pick = &source->pick;
+	const uint8 *keep = evaluator->keep;
+	uint16	   *position = evaluator->position;
+	int			to = 0;
+	int			i;
+
+	for (i = 0; i < pick->n; i++)
+	{
+		position[to] = (uint16) gpb_pick_position(pick, i, pick->at == NULL);
+		to += keep[i];
+	}
+	source->pick.at = position;
+	source->pick.n = kept;
+}
+
+/* Keep the numbers of the entries that a filter has kept. */
+static void
+keep_numbers(GpbEvaluator *evaluator, int n)
+{
+	uint32	   *number = evaluator->number;
+	int			to = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		number[to] = number[i];
+		to += evaluator->keep[i];
+	}
+}
+
+/* Drop the entries for which the slot is not true. */
+static void
+filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, StripSource *source)
+{
+	GpbStrip   *strip = &evaluator->strip;
+	int			n = strip->n;
+	int			kept = gpb_strip_truths(strip->slot[filter].words, n, evaluator->keep);
+	bool		of_leaf = source->page != NULL;
+	int			w;
+
+	strip->n = kept;
+	if (kept == n || kept == 0)
+		return;
+	for (w = 0; w < 2; w++)
+	{
+		uint64		later = op->later[w];
+
+		if (w == 0 && of_leaf)
+			later &= ~(uint64) op->loads_later;
+		for (; later != 0; later &= later - 1)
+		{
+			int			s = w * 64 + __builtin_ctzll(later);
+			GpbStripSlot *slot = &strip->slot[s];
+
+			/* Constants are the same for all entries. */
+			if (s >= GPB_FIRST_CONSTANT && s < GPB_FIRST_TEMPORARY)
+				continue;
+			gpb_strip_compact_words(slot->words, evaluator->keep, n);
+			if (slot->has_nulls)
+				gpb_strip_compact_bytes(slot->nulls, evaluator->keep, n);
+		}
+	}
+	if (of_leaf && op->loads_later != 0)
+		keep_positions(evaluator, source, kept);
+	if (source->number != NULL)
+		keep_numbers(evaluator, n);
+}
+
+/* Add the strip's entries to their groups.  Returns false if there is no memory. */
+static bool
+add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
+{
+	const GpbProgram *program = evaluator->program;
+	const GpbStrip *strip = &evaluator->strip;
+	const int64 *words[GPB_MAX_GROUP_SLOTS];
+	const uint8 *nulls[GPB_MAX_GROUP_SLOTS];
+	const uint32 *number = NULL;
+	bool		same = !program->by_range || source->number == NULL;
+	int			g;
+	int			i;
+
+	for (g = 0; g < program->ngroups; g++)
+	{
+		const GpbStripSlot *slot = &strip->slot[program->group[g]];
+
+		words[g] = slot->words;
+		nulls[g] = slot->has_nulls ? slot->nulls : NULL;
+		same = same && nulls[g] == NULL && gpb_strip_same(words[g], strip->n);
+	}
+	if (program->by_range && source->number != NULL)
+		number = source->number;
+	else if (program->by_range)
+	{
+		for (i = 0; i < (same ? 1 : strip->n); i++)
+			evaluator->leaf_number[i] = source->one_number;
+		number = evaluator->leaf_number;
+	}
+	if (!gpb_groups_find(evaluator->sink.groups, same ? 1 : strip->n, words, nulls, number,
+						 evaluator->answers))
+		return false;
+	if (same)
+		gpb_terms_add(strip, evaluator->format, evaluator->answers[0]);
+	else
+		gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
+	return true;
+}
+
+/* Add the strip's entries to the answers of their ranges, or to the one answer. */
+static void
+add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
+{
+	const GpbStrip *strip = &evaluator->strip;
+	int64	   *answers = evaluator->sink.answers;
+	size_t		words = evaluator->format->words;
+	int			i;
+
+	if (!evaluator->sink.by_number)
+		gpb_terms_add(strip, evaluator->format, answers);
+	else if (source->number == NULL)
+		gpb_terms_add(strip, evaluator->format, answers + source->one_number * words);
+	else
+	{
+		for (i = 0; i < strip->n; i++)
+			evaluator->answers[i] = answers + source->number[i] * words;
+		gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
+	}
+}
+
+/* Put the entries of the source, n of them, through the program. */
+static void
+evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
+{
+	GpbStrip   *strip = &evaluator->strip;
+	int			i;
+
+	strip->n = n;
+	for (i = 0; i < evaluator->nops && strip->n > 0; i++)
+	{
+		const GpbEvaluatorOp *op = &evaluator->op[i];
+		const GpbStep *step = &evaluator->program->step[op->which];
+
+		if (op->what == GPB_EVALUATE_FILTER)
+			filter_strip(evaluator, op, step->a, source);
+		else if (op->what == GPB_EVALUATE_STEP)
+		{
+			if (!gpb_strip_step(strip, step))
+			{
+				evaluator->outcome = GPB_EVALUATION_FAULTED;
+				return;
+			}
+		}
+		else if (source->page != NULL)
+			load_column(evaluator, source, op->which);
+	}
+	evaluator->counted += strip->n;
+	if (strip->n == 0)
+		return;
+	if (evaluator->sink.groups == NULL)
+		add_to_answers(evaluator, source);
+	else if (!add_to_groups(evaluator, source))
+		evaluator->outcome = GPB_EVALUATION_FULL;
+}
+
+/* ---- the interface ---- */
+
+void
+gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
+				  const GpbLeafPick *pick)
+{
+	int			first;
+
+	for (first = 0; first < pick->n && evaluator->outcome == GPB_EVALUATED; first += GPB_STRIP)
+	{
+		StripSource source;
+		int			n = pick->n - first < GPB_STRIP ? pick->n - first : GPB_STRIP;
+
+		source.page = (const char *) page;
+		source.pick.at = pick->at == NULL ? NULL : pick->at + first;
+		source.pick.first = pick->first + first;
+		source.pick.n = n;
+		source.has_locators = false;
+		source.number = NULL;
+		source.one_number = number;
+		evaluate_strip(evaluator, &source, n);
+	}
+}
+
+/* Put what was gathered through the program. */
+static void
+evaluate_gathered(GpbEvaluator *evaluator)
+{
+	StripSource source;
+	int			i;
+
+	memset(&source, 0, sizeof(source));
+	source.number = evaluator->number;
+	for (i = 0; i < evaluator->ncolumns; i++)
+	{
+		int			c = evaluator->column[i];
+
+		evaluator->strip.slot[c] = evaluator->gathered[c];
+		evaluator->gathered[c].has_nulls = false;
+	}
+	evaluate_strip(evaluator, &source, evaluator->ngathered);
+	evaluator->ngathered = 0;
+}
+
+/* Make the value of a column the one that is gathered last. */
+static inline void
+gather_value(GpbStripSlot *slot, int at, int64 word, bool is_null)
+{
+	slot->words[at] = is_null ? 0 : word;
+	slot->nulls[at] = is_null;
+	slot->has_nulls |= is_null;
+}
+
+void
+gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, uint64 key, const char *row)
+{
+	const GpbLayout *layout = &evaluator->program->layout;
+	uint64		locator = gpb_row_locator(row);
+	int			at = evaluator->ngathered;
+	int			i;
+
+	if (evaluator->outcome != GPB_EVALUATED)
+		return;
+	for (i = 0; i < evaluator->ncolumns; i++)
+	{
+		int			c = evaluator->column[i];
+		GpbStripSlot *slot = &evaluator->gathered[c];
+
+		if (c == 0)
+			gather_value(slot, at, gpb_key_value(key, layout->key_width, layout->flags),
+						 gpb_locator_is_null(locator, layout->flags));
+		else
+			gather_value(slot, at, gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]),
+						 gpb_locator_column_is_null(locator, c - 1));
+	}
+	evaluator->number[at] = number;
+	if (++evaluator->ngathered == GPB_STRIP)
+		evaluate_gathered(evaluator);
+}
+
+void
+gpb_evaluate_rest(GpbEvaluator *evaluator)
+{
+	if (evaluator->outcome == GPB_EVALUATED && evaluator->ngathered > 0)
+		evaluate_gathered(evaluator);
+}

@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_entries.h
+ *	  Entries of leaves, and single ones, put through a program on the CPU.
+ *
+ * Plain C, free of PostgreSQL headers: the CPU engine of the executor and the host device share it.
+ * It does for programs that are not plain what leaf_aggregate.h does for plain ones.
+ *
+ * An evaluator works on strips of entries, of which it loads those columns that the program uses,
+ * each where it is first needed: what a filter has dropped before is not loaded.  Many neighbouring
+ * entries of a leaf are strips by themselves.  Others are gathered to a strip, of any ranges, whose
+ * columns are loaded as entries are added.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_ENTRIES_H
+#define GPB_PROGRAM_ENTRIES_H
+
+#include "group_table.h"
+#include "leaf_aggregate.h"
+#include "program_strip.h"
+
+/* Why an evaluator has no answers */
+typedef enum GpbEvaluation
+{
+	GPB_EVALUATED,				/* it has answers */
+	GPB_EVALUATION_FAULTED,		/* a step faulted */
+	GPB_EVALUATION_FULL			/* there is no memory for more groups */
+} GpbEvaluation;
+
+/* Where an evaluator adds entries to */
+typedef struct GpbEvaluatorSink
+{
+	int64	   *answers;		/* the one answer, or that to range 0; unused if there are groups */
+	bool		by_number;		/* is there an answer for each range? */
+	GpbGroupTable *groups;		/* NULL if the program has no group slots */
+} GpbEvaluatorSink;
+
+/* What is done with a strip, in this order */
+typedef enum GpbEvaluatorWhat
+{
+	GPB_EVALUATE_LOAD,			/* load a column */
+	GPB_EVALUATE_STEP,
+	GPB_EVALUATE_FILTER
+} GpbEvaluatorWhat;
+
+typedef struct GpbEvaluatorOp
+{
+	uint8		what;			/* GpbEvaluatorWhat */
+	uint8		which;			/* the column, or the number of the step */
+	uint16		loads_later;	/* a filter: bit c is set if column c is loaded after it */
+	uint64		later[2];		/* a filter: bit s % 64 of word s / 64 is set if something after it
+								 * reads slot s before it is set again */
+} GpbEvaluatorOp;
+
+typedef struct GpbEvaluator
+{
+	const GpbProgram *program;
+	const GpbAnswerFormat *format;
+	GpbEvaluatorSink sink;
+	GpbEvaluation outcome;
+	uint64		counted;		/* entries that no filter has dropped */
+
+	int			nops;
+	GpbEvaluatorOp op[GPB_MAX_STEPS + GPB_MAX_COLUMNS];
+	int			ncolumns;		/* columns that the program reads */
+	uint8		column[GPB_MAX_COLUMNS];
+
+	GpbStrip	strip;
+	GpbStripSlot leaf[GPB_MAX_COLUMNS]; /* arrays of the columns, for entries of a leaf */
+	GpbStripSlot gathered[GPB_MAX_COLUMNS]; /* and for those that are gathered */
+	int			ngathered;
+	uint32	   *number;			/* of the range of each entry that is gathered, and then of the
+								 * strip's */
+	uint32	   *leaf_number;	/* likewise for entries of a leaf; used where groups want it */
+	uint16	   *position;		/* of the strip's entries on the leaf */
+	uint8	   *keep;
+	int64	  **answers;		/* of the strip's entries */
+} GpbEvaluator;
+
+/* The bytes that the evaluator of a program takes. */
+extern size_t gpb_evaluator_size(const GpbProgram *program);
+
+/*
+ * Make an evaluator in memory of that size, aligned to 8 bytes.  The program must be sound and not
+ * plain; it, its format and what the sink names must live as long as the evaluator.
+ */
+extern GpbEvaluator *gpb_evaluator_init(void *memory, const GpbProgram *program,
+										const GpbAnswerFormat *format);
+
+/* Begin anew, with another sink.  What was gathered is forgotten. */
+extern void gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink);
+
+/*
+ * Add the picked entries of a leaf, which belong to range "number".  Once the outcome is no longer
+ * GPB_EVALUATED, this does nothing, and so do the functions below.
+ */
+extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
+							  const GpbLeafPick *pick);
+/* Add one entry of range "number".  It may be gathered. */
+extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, uint64 key,
+							   const char *row);
+/* Add what was gathered, before answers are read. */
+extern void gpb_evaluate_rest(GpbEvaluator *evaluator);
+
+#endif							/* GPB_PROGRAM_ENTRIES_H */

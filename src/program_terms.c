@@ -1,0 +1,199 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_terms.c
+ *	  What the terms of a program add to answers, for a strip of entries whose steps are done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "program_terms.h"
+
+/*
+ * Make the mask of the entries that count for a term: -1 where they do, else 0.  Returns their
+ * number, and sets *masked to NULL, with no mask made, if all count.
+ */
+static int
+term_mask(const GpbStrip *strip, const GpbTerm *term, int64 *mask, const int64 **masked)
+{
+	const GpbStripSlot *value = term->slot == GPB_NO_SLOT ? NULL : &strip->slot[term->slot];
+	const int64 *filter = term->filter == GPB_NO_SLOT ? NULL : strip->slot[term->filter].words;
+	const uint8 *nulls = value != NULL && value->has_nulls ? value->nulls : NULL;
+	int64		count = 0;
+	int			n = strip->n;
+	int			i;
+
+	*masked = NULL;
+	if (filter == NULL && nulls == NULL)
+		return n;
+	for (i = 0; i < n; i++)
+	{
+		mask[i] = -(int64) ((filter == NULL || filter[i] != 0) &
+							(nulls == NULL || nulls[i] == 0));
+		count -= mask[i];
+	}
+	if (count < n)
+		*masked = mask;
+	return (int) count;
+}
+
+/* ---- one answer ---- */
+
+/* Add the float8 words that count to the exact sums of a term. */
+static void
+add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+		   int64 *answer)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (mask != NULL && mask[i] == 0)
+			continue;
+		gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
+		if (column->float_squares != 0)
+			gpb_float_sum_add_square(gpb_answer_float_squares(column, answer), words[i]);
+	}
+}
+
+/* Combine the words that count with those of the answer, bit by bit. */
+static void
+add_bits(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+		 int64 *answer)
+{
+	int64		bits[3] = {-1, 0, 0};
+
+	gpb_strip_bits(words, mask, n, bits);
+	if (column->bits_and != 0)
+		answer[column->bits_and] &= bits[0];
+	if (column->bits_or != 0)
+		answer[column->bits_or] |= bits[1];
+	if (column->bits_xor != 0)
+		answer[column->bits_xor] ^= bits[2];
+}
+
+/* Add the strip's values of one term to an answer. */
+static void
+add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *column, int64 *answer)
+{
+	int64		buffer[GPB_STRIP];
+	const int64 *mask;
+	const int64 *words;
+	int			n = strip->n;
+	int			count = term_mask(strip, term, buffer, &mask);
+
+	answer[column->count] += count;
+	if (count == 0 || term->slot == GPB_NO_SLOT)
+		return;
+	words = strip->slot[term->slot].words;
+	if (column->sum != 0)
+	{
+		uint64		low = 0;
+		int64		high = 0;
+
+		gpb_strip_sum(words, mask, n, &low, &high);
+		gpb_answer_add_sum(answer + column->sum, low, high);
+	}
+	if (column->minmax != 0)
+		gpb_strip_bounds(words, mask, n, column->kind == GPB_KIND_FLOAT8,
+						 &answer[column->minmax], &answer[column->minmax + 1]);
+	if (column->squares != 0)
+		gpb_strip_squares(words, mask, n, answer + column->squares);
+	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
+		add_bits(column, words, mask, n, answer);
+	if (column->float_sum != 0)
+		add_floats(column, words, mask, n, answer);
+}
+
+void
+gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answer)
+{
+	int			t;
+
+	answer[0] += strip->n;
+	for (t = 0; t < strip->program->nterms; t++)
+		add_term(strip, &strip->program->term[t], &format->column[t], answer);
+}
+
+/* ---- an answer for each entry ---- */
+
+/* The kinds of loops over entries whose answers differ */
+typedef enum GpbScatter
+{
+	GPB_SCATTER_COUNT,			/* nothing but the count */
+	GPB_SCATTER_SUM,			/* and the sum of integers */
+	GPB_SCATTER_ANY
+} GpbScatter;
+
+static GpbScatter
+scatter_kind(const GpbTerm *term, const GpbAnswerColumn *column)
+{
+	if (term->slot == GPB_NO_SLOT || (term->want & ~GPB_WANT_COUNT) == 0)
+		return GPB_SCATTER_COUNT;
+	if (column->sum != 0 && (term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM)) == 0)
+		return GPB_SCATTER_SUM;
+	return GPB_SCATTER_ANY;
+}
+
+/* Add to counts; the words of NULLs are 0, and of those that a filter leaves out, by the mask. */
+static void
+scatter_counts(int word, const int64 *mask, int n, int64 *const *answers)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		answers[i][word] += mask == NULL ? 1 : -mask[i];
+}
+
+static void
+scatter_sums(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+			 int64 *const *answers)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int64		word = mask == NULL ? words[i] : words[i] & mask[i];
+
+		gpb_answer_add_sum(answers[i] + column->sum, (uint64) word, word >> 63);
+	}
+}
+
+static void
+scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+			   int64 *const *answers)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			gpb_answer_add_value(column, answers[i], words[i]);
+	}
+}
+
+void
+gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *const *answers)
+{
+	int64		buffer[GPB_STRIP];
+	int			n = strip->n;
+	int			t;
+
+	scatter_counts(0, NULL, n, answers);
+	for (t = 0; t < strip->program->nterms; t++)
+	{
+		const GpbTerm *term = &strip->program->term[t];
+		const GpbAnswerColumn *column = &format->column[t];
+		GpbScatter	kind = scatter_kind(term, column);
+		const int64 *mask;
+
+		if (term_mask(strip, term, buffer, &mask) == 0)
+			continue;
+		if (kind == GPB_SCATTER_ANY)
+		{
+			scatter_values(column, strip->slot[term->slot].words, mask, n, answers);
+			continue;
+		}
+		scatter_counts(column->count, mask, n, answers);
+		if (kind == GPB_SCATTER_SUM)
+			scatter_sums(column, strip->slot[term->slot].words, mask, n, answers);
+	}
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_terms.h
+ *	  What the terms of a program add to answers, for a strip of entries whose steps are done.
+ *
+ * Plain C, free of PostgreSQL headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_TERMS_H
+#define GPB_PROGRAM_TERMS_H
+
+#include "answer.h"
+#include "program_strip.h"
+
+/* Add the entries of the strip to one answer. */
+extern void gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answer);
+
+/* Add each entry i of the strip to the answer at answers[i]; several may be the same one. */
+extern void gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format,
+							  int64 *const *answers);
+
+#endif							/* GPB_PROGRAM_TERMS_H */

@@ -38,6 +38,7 @@ bool		gpb_enable_subquery = true;
 bool		gpb_enable_rank = true;
 bool		gpb_enable_percentile = true;
 bool		gpb_enable_bucketaggregate = true;
+bool		gpb_explain_decisions = false;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
@@ -82,13 +83,15 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		gpb_aggregate_add_path(root, input_rel, output_rel);
+		gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_percentile_add_path(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_bucket_aggregate_add_path(root, input_rel, output_rel);
 		gpb_subqueries_consider(root);
 	}
+	else if (stage == UPPERREL_DISTINCT)
+		gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 	else if (stage == UPPERREL_FINAL)
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
 }
@@ -175,6 +178,10 @@ gpb_exec_init(void)
 							 "Enables the planner's use of batches of ranges for aggregates "
 							 "grouped by a function of the key, such as date_trunc.",
 							 NULL, &gpb_enable_bucketaggregate, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.explain_decisions",
+							 "Says, when an aggregate is planned without GpubtreeAggregate, why.",
+							 NULL, &gpb_explain_decisions, false,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	for (i = 0; i < lengthof(node_kinds); i++)

@@ -1,43 +1,63 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_exec.c
- *	  The executor node of range aggregates.
+ *	  The executor node of aggregates.
  *
- * The node returns one row.  Its conditions become one range of the index's
- * order, a batch of one range; or, with arrays, many.  The answer becomes the values of the
- * scan tuple.  Which engine gives it is decided at each execution, since plans are cached
- * and devices come and go.
+ * The conditions on the key become ranges of the index's order, or keys; the program's constants
+ * are evaluated; one batch answers, and its answers become rows of the scan tuple.  Which engine
+ * gives them is decided at each execution, since plans are cached and devices come and go.  When
+ * the program has no answer, the child returns the rows.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "access/xact.h"
 #include "executor/executor.h"
-#include "pgstat.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "index/index.h"
+#include "exec/aggregate/aggregate_child.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/range_totals.h"
 
 /* ---- begin ---- */
+
+/* Raise core's errors about rights to execute what stands in the query. */
+static void
+require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
+{
+	gpb_require_aggregates(plan->items, plan->nitems);
+	if (plan->has_program)
+	{
+		ListCell   *lc;
+
+		gpb_require_functions(plan->filters);
+		foreach(lc, node->custom_scan_tlist)
+			gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
+	}
+}
 
 static void
 begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	GpbAggregatePlan *plan = &scan->plan;
+	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
 
-	gpb_aggregate_get(castNode(CustomScan, css->ss.ps.plan), plan);
-	gpb_require_aggregates(plan->items, plan->nitems);
+	gpb_aggregate_get(node, plan);
+	require_rights(plan, node);
+	if (node->custom_plans != NIL)
+		gpb_start_child(&scan->node, eflags);
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	scan->nconditions = list_length(plan->conditions);
-	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, &css->ss.ps);
+	gpb_aggregate_ranges_init(plan, scan->node.index, &css->ss.ps, &scan->ranges);
 	if (plan->arrays != NIL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+	if (plan->has_program)
+		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
+	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 											ALLOCSET_DEFAULT_SIZES);
@@ -45,70 +65,170 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* What answers the node's range or keys, made when first asked for. */
-static GpbRangeTotals *
-aggregate_totals(GpbAggregateScan *scan)
+/* End the batch, but keep what it counted. */
+static void
+end_totals(GpbAggregateScan *scan)
 {
-	MemoryContext caller;
-	bool		arrays = scan->arrays != NULL;
+	if (scan->totals == NULL)
+		return;
+	gpb_batch_counters_add(&scan->past, gpb_range_totals_counters(scan->totals));
+	gpb_range_totals_end(scan->totals);
+	scan->totals = NULL;
+}
 
-	if (scan->totals != NULL)
-		return scan->totals;
-	caller = MemoryContextSwitchTo(scan->context);
-	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-										  scan->node.css.ss.ps.state->es_snapshot,
-										  scan->plan.items, scan->plan.nitems,
-										  arrays ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS,
-										  0, GPB_ENGINE_AUTO);
-	MemoryContextSwitchTo(caller);
-	return scan->totals;
+/* The form of the node's ranges */
+static GpbRangeForm
+ranges_form(const GpbAggregateScan *scan)
+{
+	return scan->arrays != NULL ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS;
 }
 
 /*
- * Compute the answer and leave it in the scan tuple.  The values' memory is of the node's work
- * context, which lives until the next execution.
+ * Make what answers the node's ranges.  A batch over a plain program stays; another has constants
+ * of one execution, which are not needed if there is nothing to be asked.  Returns false if the
+ * program cannot say one of them.
  */
+static bool
+make_totals(GpbAggregateScan *scan, bool asked)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	GpbNode    *node = &scan->node;
+	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
+	GpbProgram	program;
+	MemoryContext caller;
+
+	if (scan->totals != NULL && !plan->has_program)
+		return true;
+	end_totals(scan);
+	if (plan->has_program)
+	{
+		program = plan->program.program;
+		if (asked && !gpb_program_bind(scan->constants, node->css.ss.ps.ps_ExprContext, &program))
+			return false;
+	}
+	caller = MemoryContextSwitchTo(scan->context);
+	if (plan->has_program)
+		scan->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &program,
+													  plan->items, plan->nitems,
+													  ranges_form(scan), GPB_ENGINE_CPU);
+	else
+		scan->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
+											  plan->nitems, ranges_form(scan), 0,
+											  GPB_ENGINE_AUTO);
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
+/* Have the batch answer the ranges. */
+static void
+run_ranges(GpbAggregateScan *scan, const GpbRange *ranges, uint32 n)
+{
+	gpb_range_group_init(scan->totals);
+	if (scan->arrays != NULL)
+	{
+		Assert(n == 1);
+		gpb_arrays_run(scan->arrays, ranges, scan->totals);
+		return;
+	}
+	gpb_range_totals_sum(scan->totals, ranges, n);
+	scan->engine = gpb_range_totals_counters(scan->totals)->engine;
+}
+
+/* Let the child return the rows, for this reason. */
+static void
+give_up(GpbAggregateScan *scan, const char *why)
+{
+	if (scan->node.child == NULL)
+		elog(ERROR, "aggregate of a gpubtree index has no answer, and no other plan: %s", why);
+	end_totals(scan);
+	scan->gave_up = why;
+}
+
+/* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
-	TupleTableSlot *slot = scan->node.css.ss.ss_ScanTupleSlot;
-	GpbRangeTotals *totals = aggregate_totals(scan);
-	/* a copy: the relcache may rebuild its own at any time */
-	GpbLayout	layout = *gpb_layout(scan->node.index);
+	const char *why = "";
 	MemoryContext caller;
-	GpbRange	range;
+	GpbRange   *ranges;
+	uint32		n;
 
-	ExecClearTuple(slot);
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
-
-	gpb_range_group_init(totals);
 	scan->engine = "none";
-	if (gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index, &layout,
-								scan->node.css.ss.ps.ps_ExprContext, &range, NULL))
-	{
-		if (scan->arrays != NULL)
-			gpb_arrays_run(scan->arrays, &range, totals);
-		else
-		{
-			gpb_range_totals_sum(totals, &range, 1);
-			scan->engine = gpb_range_totals_counters(totals)->engine;
-		}
-	}
-
-	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	gpb_range_group_final(totals, slot->tts_values, slot->tts_isnull);
-	ExecStoreVirtualTuple(slot);
+	scan->gave_up = NULL;
+	n = gpb_aggregate_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
+	scan->no_ranges = n == 0;
+	if (!make_totals(scan, n > 0))
+		give_up(scan, "a list of constants is NULL");
+	else if (n > 0)
+		run_ranges(scan, ranges, n);
+	else
+		gpb_range_group_init(scan->totals);
+	if (n > 0 && scan->gave_up == NULL && gpb_range_totals_gave_up(scan->totals, &why))
+		give_up(scan, why);
 	MemoryContextSwitchTo(caller);
 }
 
 /* ---- the node ---- */
 
-/* ExecCustomScan leaves the answer to gpb_exec_one_row(). */
-static void
-answer_aggregate(CustomScanState *css)
+/* Make the next row of the answer that HAVING admits, in the scan tuple; false if there is none. */
+static bool
+next_row(GpbAggregateScan *scan)
 {
-	answer((GpbAggregateScan *) css);
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+
+	for (;;)
+	{
+		MemoryContext caller;
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		found = gpb_aggregate_next_row(scan);
+		MemoryContextSwitchTo(caller);
+		if (!found)
+			return false;
+		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
+		if (ExecQual(scan->having, econtext))
+			return true;
+		InstrCountFiltered1(&scan->node.css.ss.ps, 1);
+	}
+}
+
+static TupleTableSlot *
+exec_aggregate(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+
+	if (!scan->node.answered)
+	{
+		ResetExprContext(css->ss.ps.ps_ExprContext);
+		answer(scan);
+		scan->node.answered = true;
+		scan->next_group = 0;
+	}
+	if (scan->gave_up != NULL)
+		return gpb_aggregate_child_row(&scan->node);
+	if (!next_row(scan))
+		return NULL;
+	if (css->ss.ps.ps_ProjInfo == NULL)
+		return css->ss.ss_ScanTupleSlot;
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+/* The answer stays good unless a parameter has changed. */
+static void
+rescan_aggregate(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+
+	scan->next_group = 0;
+	if (scan->node.child != NULL && (css->ss.ps.chgParam != NULL || scan->gave_up != NULL))
+		gpb_rescan_child(&scan->node);
+	if (css->ss.ps.chgParam != NULL)
+		scan->node.answered = false;
 }
 
 static void
@@ -123,8 +243,9 @@ end_aggregate(CustomScanState *css)
 
 const GpbNodeKind gpb_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeAggregate", GpbAggregateScan),
-	GPB_ONE_ROW(answer_aggregate),
 	.exec.BeginCustomScan = begin_aggregate,
+	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
+	.exec.ReScanCustomScan = rescan_aggregate,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -11,26 +11,72 @@
 #include "compat.h"
 
 #include "commands/explain.h"
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
 
+/* Show the group expressions, as core shows what an aggregate is grouped by. */
+static void
+explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	List	   *keys = NIL;
+	int			i;
+
+	for (i = 0; i < scan->plan.ngroups; i++)
+	{
+		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
+										   scan->plan.nitems + i);
+
+		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
+												list_length(es->rtable) > 1 || es->verbose,
+												true));
+	}
+	if (keys != NIL)
+		ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
+}
+
+/* The conditions on the key, the arms of an OR put together again */
+static List *
+index_conditions(const GpbAggregatePlan *plan)
+{
+	List	   *conditions = list_concat_copy(plan->conditions, plan->arrays);
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	foreach(lc, plan->arms)
+		arms = lappend(arms, make_ands_explicit(lfirst_node(List, lc)));
+	if (arms != NIL)
+		conditions = lappend(conditions, list_length(arms) == 1 ? linitial(arms) :
+							 make_orclause(arms));
+	return conditions;
+}
+
 void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	GpbBatchCounters counters = {.engine = "none"};
+	GpbBatchCounters counters = scan->past;
 
+	explain_groups(scan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
-						list_concat_copy(scan->plan.conditions, scan->plan.arrays),
-						ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, index_conditions(&scan->plan), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->totals != NULL)
-		counters = *gpb_range_totals_counters(scan->totals);
+		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->totals));
+	if (counters.engine == NULL)
+		counters.engine = "none";
 	if (scan->arrays == NULL && scan->engine != NULL)
 		counters.engine = scan->engine;
-	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS : NULL, &counters, 0, es);
+	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
+						 scan->plan.arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
+	if (scan->gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->gave_up, es);
 }

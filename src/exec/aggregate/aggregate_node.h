@@ -22,12 +22,14 @@
 #include "exec/common/items.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/program_build.h"
 
 /* ---- the plan node ---- */
 
 /*
- * The fields of the plan node.  Its scan tuple has the value of each item and, never filled, the
- * key column, to which the conditions refer.  It scans one table.
+ * The fields of the plan node.  Its scan tuple has the value of each item, that of each group
+ * expression and, never filled, the columns to which conditions and filters refer, the key first.
+ * It scans one table.  If it has a child, that is the ordinary plan, whose rows are the node's.
  */
 typedef struct GpbAggregatePlan
 {
@@ -36,34 +38,76 @@ typedef struct GpbAggregatePlan
 	GpbAggregateItem *items;
 	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
 	List	   *arrays;			/* "key = ANY (expression)" */
+	List	   *arms;			/* of an OR: for each a List of what conditions has */
+	bool		has_program;	/* not plain; else of what follows there may only be having */
+	GpbProgramPlan program;
+	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
+	int			ngroups;
+	Oid		   *group_types;	/* a base type for each group expression */
+	List	   *having;
 } GpbAggregatePlan;
 
 /* Put the fields into the plan node. */
 extern void gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan);
 
-/* Get the fields of the plan node; items are palloc'd. */
+/* Get the fields of the plan node; items and types are palloc'd. */
 extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 
 extern const GpbNodeKind gpb_aggregate_node;
 
-/* Offer our path for the grouping of a table; to be called from create_upper_paths_hook. */
-extern void gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-								   RelOptInfo *grouped_rel);
-
+/*
+ * Offer our path for the grouping of a table, or for DISTINCT; to be called from
+ * create_upper_paths_hook at the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.
+ */
+extern void gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage,
+								   RelOptInfo *input_rel, RelOptInfo *grouped_rel);
 
 /* ---- the executor node ---- */
+
+/* The conditions of a node on its key, ready to be evaluated (aggregate_ranges.c) */
+typedef struct GpbAggregateRanges
+{
+	Relation	index;
+	int			nconditions;
+	GpbCondition *conditions;
+	int			narms;
+	int		   *narm_conditions;
+	GpbCondition **arms;
+} GpbAggregateRanges;
+
+/* Prepare the conditions of the plan.  Memory is of the current context. */
+extern void gpb_aggregate_ranges_init(const GpbAggregatePlan *plan, Relation index, PlanState *ps,
+									  GpbAggregateRanges *ranges);
+
+/*
+ * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
+ * in *found, palloc'd.
+ */
+extern uint32 gpb_aggregate_ranges_evaluate(const GpbAggregateRanges *ranges,
+											ExprContext *econtext, GpbRange **found);
 
 typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
-	int			nconditions;
-	GpbCondition *conditions;
+	GpbAggregateRanges ranges;
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
-	GpbRangeTotals *totals;	/* NULL until first needed */
+	GpbProgramConstants *constants; /* NULL if the program is plain */
+	ExprState  *having;
+	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
 	MemoryContext context;		/* the node's */
+	GpbBatchCounters past;		/* of batches that have ended */
 	const char *engine;			/* of the last execution, for EXPLAIN */
+	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
+	bool		no_ranges;		/* no entry can satisfy the conditions */
+	uint64		next_group;		/* where gpb_range_totals_next_group() goes on */
 } GpbAggregateScan;
+
+/*
+ * Put the next row of the answer into the scan tuple: the only one or, of a plan with groups, that
+ * of the next group.  Returns false if there is none.  Memory is of the current context.
+ */
+extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
 
 extern void gpb_aggregate_explain(CustomScanState *css, List *ancestors,
 								  ExplainState *es);

@@ -1,22 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_plan.c
- *	  Planning of range aggregates: which queries, at what price.
+ *	  Planning of aggregates over one table: the path and the plan node.
  *
- * An ungrouped aggregate over one table becomes a CustomPath if one gpubtree index
- * holds every aggregated column and its key range is all that the query
- * restricts (rule M10).  Whatever does not fit is left to the ordinary plans.
+ * An aggregate over one table becomes a CustomPath if one gpubtree index holds all columns of the
+ * query (aggregate_match.c).  Whatever does not fit is left to the ordinary plans.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
+#include "lib/stringinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
 
+#include "exec/aggregate/aggregate_child.h"
+#include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/aggregate/aggregate_price.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -35,174 +37,146 @@ typedef struct GpbAggregatePath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	List	   *aggrefs;		/* of the items */
+	List	   *columns;		/* aggregates and group expressions, which the node computes */
 	GpbAggregatePlan plan;
 } GpbAggregatePath;
 
-/* ---- does an index hold what is asked for? ---- */
+/* ---- why not? ---- */
 
-/*
- * Match the whole query to one index: every restriction must be a range of its key, or an array of
- * keys, or be implied by its predicate (those are not in indrestrictinfo), and every aggregate must
- * be over its columns.
- */
-static bool
-match_index(PlannerInfo *root, IndexOptInfo *index, List *aggrefs, GpbAggregatePlan *plan)
+/* Say why no path of ours was made, if anybody wants to know. */
+static void
+explain_refusal(const char *refusal)
 {
+	if (gpb_explain_decisions)
+		ereport(NOTICE,
+				(errmsg("GpubtreeAggregate does not answer this query: %s", refusal)));
+}
+
+/* Say what our path costs, and what the cheapest of the others does, if that is less. */
+static void
+explain_price(RelOptInfo *grouped_rel, const Path *path)
+{
+	const Path *other = NULL;
 	ListCell   *lc;
 
-	if (!gpb_index_is_usable(index))
-		return false;
-
-	memset(plan, 0, sizeof(*plan));
-	plan->index = index->indexoid;
-	foreach(lc, index->indrestrictinfo)
+	if (!gpb_explain_decisions)
+		return;
+	foreach(lc, grouped_rel->pathlist)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition = gpb_match_condition(root, rinfo, index);
-		Expr	   *array = NULL;
+		const Path *candidate = lfirst(lc);
 
-		if (condition == NULL)
-			array = gpb_match_array_condition(root, rinfo, index);
-		if (condition != NULL)
-			plan->conditions = lappend(plan->conditions, condition);
-		else if (array != NULL)
-			plan->arrays = lappend(plan->arrays, array);
-		else
-			return false;
+		if (other == NULL || candidate->total_cost < other->total_cost)
+			other = candidate;
 	}
-
-	plan->nitems = list_length(aggrefs);
-	if (plan->arrays != NIL)
-		return gpb_match_batch_aggrefs(index, aggrefs, &plan->items);
-	plan->items = palloc(sizeof(GpbAggregateItem) * plan->nitems);
-	foreach(lc, aggrefs)
-	{
-		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index,
-							  &plan->items[foreach_current_index(lc)]))
-			return false;
-	}
-	return true;
+	if (other != NULL && other->total_cost < path->total_cost)
+		ereport(NOTICE,
+				(errmsg("GpubtreeAggregate would cost %.2f, an ordinary plan %.2f",
+						path->total_cost, other->total_cost)));
 }
 
-/* ---- price ---- */
+/* ---- path ---- */
 
 /*
- * A range whose bounds are parameters of a generic plan is priced as if it had no more entries, but
- * for one in a subquery, whose price is compared with that of batches of ranges.
+ * The path for one index; NULL, and *refusal says why, if the index cannot answer the query.  Its
+ * parent is the table, not the grouping relation: EXPLAIN can then name the table's columns, and
+ * all of the table's restrictions are ours anyway.
  *
- * Of such a range core expects a part of the whole table.  Generic plans are compared with the mean
- * of custom ones, and would be too dear wherever the ranges asked for are smaller than that: then
- * each execution is planned anew, which takes as long as aggregating 10,000 entries.  Planning
- * would find nothing better, since the engine is chosen when the bounds are known.
- */
-#define GPB_UNKNOWN_ENTRIES		100.0
-
-/*
- * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
- * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node
- * is charged so many times as much to begin.
- */
-#define GPB_EACH_ROW_SETUP		100.0
-
-/* expression_tree_walker: is there a parameter of the kind *context, whose value is not known? */
-static bool
-has_parameter(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == *(ParamKind *) context)
-		return true;
-	return expression_tree_walker(node, has_parameter, context);
-}
-
-/* The number of entries that the price of the range is for */
-static double
-priced_entries(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
-{
-	double		entries = clamp_row_est(index->rel->rows);
-	ParamKind	kind = PARAM_EXTERN;
-
-	if (root->parent_root == NULL && entries > GPB_UNKNOWN_ENTRIES &&
-		has_parameter((Node *) plan->conditions, &kind))
-		return GPB_UNKNOWN_ENTRIES;
-	return entries;
-}
-
-/*
- * The price of executing the plan node.  setup_cost is charged whatever the engine, so that plans
- * do not depend on it for small queries.
- */
-static Cost
-aggregate_cost(PlannerInfo *root, IndexOptInfo *index, const GpbAggregatePlan *plan)
-{
-	ParamKind	kind = PARAM_EXEC;
-	QualCost	bounds;
-	Cost		cost;
-
-	cost_qual_eval(&bounds, plan->conditions, root);
-	cost = bounds.startup + bounds.per_tuple;
-	if (plan->arrays != NIL)
-		return cost + gpb_array_cost(root, index, plan->arrays, plan->items, plan->nitems);
-	if (has_parameter((Node *) plan->conditions, &kind))
-		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
-	return cost + (gpb_setup_cost +
-				   gpb_count_cost(root, index, priced_entries(root, index, plan), false));
-}
-
-/* ---- path and plan ---- */
-
-/*
- * The path for one index; NULL if the index cannot answer the query.  Its parent is the table, not
- * the grouping relation: EXPLAIN can then name the table's columns, and all of the table's
- * restrictions are ours anyway.
+ * With a child the node projects nothing but the grouping's target, which the child has too.
  */
 static CustomPath *
-make_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-					List *aggrefs)
+make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal)
 {
-	PathTarget *target = grouped_rel->reltarget;
-	GpbAggregatePlan plan;
+	GpbAggregateMatch match;
 	GpbAggregatePath *own;
 	CustomPath *path;
+	Path	   *child = NULL;
 
-	if (!match_index(root, index, aggrefs, &plan))
+	*refusal = gpb_aggregate_match_index(query, index, &match);
+	if (*refusal != NULL)
 		return NULL;
-	path = gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods, index->rel, target);
-	path->path.rows = 1;
-	path->path.startup_cost = aggregate_cost(root, index, &plan) + target->cost.startup;
-	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
+	if (match.needs_child)
+	{
+		child = gpb_aggregate_child_path(query->grouped_rel, query->target);
+		*refusal = "there is no ordinary plan that could take over";
+		if (child == NULL)
+			return NULL;
+	}
+	path = gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods, index->rel,
+						 query->target);
+	*refusal = gpb_aggregate_price(query, &match, &path->path);
+	if (*refusal != NULL)
+		return NULL;
+	if (child != NULL)
+	{
+		path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+		path->custom_paths = list_make1(child);
+	}
 	own = (GpbAggregatePath *) path;
 	own->index = index;
-	own->aggrefs = aggrefs;
-	own->plan = plan;
+	own->columns = list_concat_copy(query->aggrefs, query->groups);
+	own->plan = match.plan;
 	return path;
 }
 
 /* Only the cheapest index is offered. */
 void
-gpb_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 					   RelOptInfo *grouped_rel)
 {
+	GpbAggregateQuery query;
 	CustomPath *best = NULL;
-	List	   *aggrefs;
+	const char *refusal;
+	StringInfoData refusals;
 	ListCell   *lc;
 
-	if (!gpb_enable_aggregate || !gpb_query_is_plain(root) ||
-		!gpb_rel_is_plain(root, input_rel) ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+	if (!gpb_enable_aggregate)
 		return;
+	refusal = gpb_aggregate_match_query(root, stage, input_rel, grouped_rel, &query);
+	if (refusal != NULL)
+	{
+		explain_refusal(refusal);
+		return;
+	}
 
+	initStringInfo(&refusals);
 	foreach(lc, input_rel->indexlist)
 	{
-		CustomPath *path = make_aggregate_path(root, grouped_rel,
-											   lfirst_node(IndexOptInfo, lc), aggrefs);
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		CustomPath *path;
 
-		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
+		if (!gpb_index_is_usable(index))
+			continue;
+		path = make_aggregate_path(&query, index, &refusal);
+		if (path == NULL)
+			appendStringInfo(&refusals, "%sindex \"%s\": %s", refusals.len > 0 ? "; " : "",
+							 get_rel_name(index->indexoid), refusal);
+		else if (best == NULL || path->path.total_cost < best->path.total_cost)
 			best = path;
 	}
-	if (best != NULL)
-		add_path(grouped_rel, (Path *) best);
+	if (best == NULL)
+	{
+		explain_refusal(refusals.len > 0 ? refusals.data : "its table has no gpubtree index");
+		return;
+	}
+	explain_price(grouped_rel, &best->path);
+	add_path(grouped_rel, (Path *) best);
+}
+
+/* ---- plan ---- */
+
+/*
+ * The columns of the scan tuple: what the node computes, the key and, to show the filters, the
+ * other columns in them.
+ */
+static List *
+scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
+{
+	List	   *columns = list_append_unique(list_copy(own->columns),
+											 gpb_key_var(root, own->index));
+
+	return list_concat_unique(columns,
+							  pull_var_clause((Node *) own->plan.filters,
+											  PVC_RECURSE_PLACEHOLDERS));
 }
 
 /* PlanCustomPath */
@@ -212,13 +186,17 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 {
 	GpbAggregatePath *own = (GpbAggregatePath *) path;
 	GpbAggregatePlan *plan = &own->plan;
-	List	   *columns = lappend(list_copy(own->aggrefs), gpb_key_var(root, own->index));
-	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL, NIL,
-									 columns);
+	int			computed = list_length(own->columns);
+	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL,
+									 custom_plans, scan_columns(root, own));
+	ListCell   *lc;
 
 	gpb_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
-	gpb_check_expressions(path, scan, tlist, 1, plan->nitems);
+	foreach(lc, plan->arms)
+		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
+	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
 	return &scan->scan.plan;
 }

@@ -323,6 +323,36 @@ gpb_require_aggregates(const GpbAggregateItem *items, int n)
 		gpb_require_aggregate(items[i].aggregate);
 }
 
+/* check_functions_in_node: raise the error for a function, and for an aggregate. */
+static bool
+require_function(Oid function, void *context)
+{
+	AclResult	allowed = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+	return false;
+}
+
+static bool
+require_functions_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		gpb_require_aggregate(((Aggref *) node)->aggfnoid);
+	else
+		(void) check_functions_in_node(node, require_function, context);
+	return expression_tree_walker(node, require_functions_walker, context);
+}
+
+void
+gpb_require_functions(List *expressions)
+{
+	(void) require_functions_walker((Node *) expressions, NULL);
+}
+
 void
 gpb_aggregate_wants(const GpbAggregateItem *items, int n, uint8 *want)
 {

@@ -128,6 +128,12 @@ extern void gpb_require_aggregate(Oid aggregate);
 extern void gpb_require_aggregates(const GpbAggregateItem *items, int n);
 
 /*
+ * Raise an error unless the current user may execute all functions and aggregates in the
+ * expressions, as core does when it prepares them.
+ */
+extern void gpb_require_functions(List *expressions);
+
+/*
  * Add to want[column], for each column of the index, the GPB_WANT_* that the n items need of it.
  * The array has GPB_MAX_COLUMNS elements.
  */

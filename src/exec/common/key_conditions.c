@@ -65,13 +65,8 @@ match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
 }
 
 Expr *
-gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
+gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo *index)
 {
-	Expr	   *clause = rinfo->clause;
-
-	if (rinfo->pseudoconstant ||
-		!restriction_is_securely_promotable(rinfo, index->rel))
-		return NULL;
 	if (IsA(clause, OpExpr))
 		return match_opclause(root, (OpExpr *) clause, index);
 	if (IsA(clause, NullTest))
@@ -83,6 +78,15 @@ gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
 			return (Expr *) copyObject(test);
 	}
 	return NULL;
+}
+
+Expr *
+gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
+{
+	if (rinfo->pseudoconstant ||
+		!restriction_is_securely_promotable(rinfo, index->rel))
+		return NULL;
+	return gpb_match_key_clause(root, rinfo->clause, index);
 }
 
 bool

@@ -23,8 +23,14 @@
 extern bool gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid);
 
 /*
- * The restriction as an index condition, "key OP expression" or "key IS [NOT] NULL"; NULL if it
- * cannot be one.
+ * The clause as an index condition, "key OP expression" or "key IS [NOT] NULL"; NULL if it cannot
+ * be one.  Whether it may be tested before others is not asked.
+ */
+extern Expr *gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo *index);
+
+/*
+ * The restriction as an index condition, as gpb_match_key_clause() makes it; NULL if it cannot be
+ * one, or must not be tested before others.
  */
 extern Expr *gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index);
 

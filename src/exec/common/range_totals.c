@@ -22,6 +22,7 @@ struct GpbRangeTotals
 	const GpbAnswerColumn **columns;	/* of each item's column; NULL for count(*) */
 	GpbBatch   *batch;
 	const GpbAnswerFormat *format;
+	int			ngroups;		/* group slots of the batch's program */
 	uint32		n;				/* number of ranges of the last run */
 	int64	   *answers;		/* the answers to those ranges */
 
@@ -50,16 +51,15 @@ find_answer_column(const GpbAnswerFormat *format, int column)
 	elog(ERROR, "column %d is not among the %d that are aggregated", column, format->ncolumns);
 }
 
-GpbRangeTotals *
-gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
-					   const GpbAggregateItem *items, int nitems,
-					   GpbRangeForm form, Size memory, GpbEngine engine)
+/* Begin totals for the items, which the batch that is wanted computes. */
+static GpbRangeTotals *
+begin_totals(Relation heap, Relation index, Snapshot snapshot, const GpbBatchWant *want,
+			 const GpbAggregateItem *items, int nitems, GpbEngine engine)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree range totals",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	GpbRangeTotals *totals = palloc0(sizeof(GpbRangeTotals));
-	GpbBatchWant want = {.form = form, .memory = memory};
 	int			i;
 
 	totals->context = context;
@@ -69,9 +69,9 @@ gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 	totals->items = palloc(sizeof(GpbAggregateItem) * nitems);
 	memcpy(totals->items, items, sizeof(GpbAggregateItem) * nitems);
 
-	gpb_aggregate_wants(items, nitems, want.program.want);
-	totals->batch = gpb_batch_begin(heap, index, snapshot, &want, engine);
+	totals->batch = gpb_batch_begin(heap, index, snapshot, want, engine);
 	totals->format = gpb_batch_format(totals->batch);
+	totals->ngroups = want->program.ngroups;
 	totals->columns = palloc0(sizeof(GpbAnswerColumn *) * nitems);
 	for (i = 0; i < nitems; i++)
 	{
@@ -84,6 +84,28 @@ gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
 	gpb_range_group_init(totals);
 	MemoryContextSwitchTo(caller);
 	return totals;
+}
+
+GpbRangeTotals *
+gpb_range_totals_begin(Relation heap, Relation index, Snapshot snapshot,
+					   const GpbAggregateItem *items, int nitems,
+					   GpbRangeForm form, Size memory, GpbEngine engine)
+{
+	GpbBatchWant want = {.form = form, .memory = memory};
+
+	gpb_aggregate_wants(items, nitems, want.program.want);
+	return begin_totals(heap, index, snapshot, &want, items, nitems, engine);
+}
+
+GpbRangeTotals *
+gpb_range_totals_begin_program(Relation heap, Relation index, Snapshot snapshot,
+							   const GpbProgram *program,
+							   const GpbAggregateItem *items, int nitems,
+							   GpbRangeForm form, GpbEngine engine)
+{
+	GpbBatchWant want = {.form = form, .program = *program};
+
+	return begin_totals(heap, index, snapshot, &want, items, nitems, engine);
 }
 
 void
@@ -123,8 +145,27 @@ gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 void
 gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
+	const char *why;
+
 	gpb_batch_run(totals->batch, ranges, n, NULL);
-	gpb_answer_merge(totals->format, group_sum(totals), gpb_batch_total(totals->batch));
+	if (totals->ngroups == 0 && !gpb_batch_gave_up(totals->batch, &why))
+		gpb_answer_merge(totals->format, group_sum(totals), gpb_batch_total(totals->batch));
+}
+
+bool
+gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **why)
+{
+	return gpb_batch_gave_up(totals->batch, why);
+}
+
+const GpbGroup *
+gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at)
+{
+	const GpbGroup *group = gpb_batch_next_group(totals->batch, at);
+
+	if (group != NULL)
+		totals->group = group->words + totals->ngroups;
+	return group;
 }
 
 Size

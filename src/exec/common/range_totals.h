@@ -29,11 +29,33 @@ extern GpbRangeTotals *gpb_range_totals_begin(Relation heap, Relation index, Sna
 											  const GpbAggregateItem *items, int nitems,
 											  GpbRangeForm form, Size memory, GpbEngine engine);
 
+/*
+ * Begin totals for a program whose constants are set; the columns of items are its terms.  If it
+ * has group slots, the totals of a run are read group by group.
+ */
+extern GpbRangeTotals *gpb_range_totals_begin_program(Relation heap, Relation index,
+													  Snapshot snapshot,
+													  const GpbProgram *program,
+													  const GpbAggregateItem *items, int nitems,
+													  GpbRangeForm form, GpbEngine engine);
+
 /* Answer n ranges, given as for gpb_batch_run.  Answers are good until the next run. */
 extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n);
 
-/* Add one total over all of n disjoint ranges to the group, without an answer for each. */
+/*
+ * Add one total over all of n disjoint ranges to the group, without an answer for each.  Of a
+ * program with group slots nothing is added: gpb_range_totals_next_group() reads the groups.
+ */
 extern void gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n);
+
+/* gpb_batch_gave_up() of the last run */
+extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **why);
+
+/*
+ * The next group of the last run of a program with group slots; *at is 0 at first.  It becomes the
+ * group whose values gpb_range_group_final() returns.  NULL after the last one.
+ */
+extern const GpbGroup *gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at);
 
 /* Bytes of answers for each range of a run */
 extern Size gpb_range_totals_width(const GpbRangeTotals *totals);

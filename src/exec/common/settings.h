@@ -18,6 +18,7 @@ extern bool gpb_enable_subquery;	/* gpubtree.enable_subquery */
 extern bool gpb_enable_rank;	/* gpubtree.enable_rank */
 extern bool gpb_enable_percentile;	/* gpubtree.enable_percentile */
 extern bool gpb_enable_bucketaggregate; /* gpubtree.enable_bucketaggregate */
+extern bool gpb_explain_decisions;	/* gpubtree.explain_decisions */
 
 extern double gpb_setup_cost;	/* gpubtree.setup_cost */
 

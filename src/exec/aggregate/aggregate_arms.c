@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_arms.c
+ *	  An OR each of whose arms has a range of the key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "exec/aggregate/aggregate_arms.h"
+#include "exec/common/key_conditions.h"
+
+/* The conditions of an arm on the key; *exact becomes false if the arm has others. */
+static List *
+arm_conditions(PlannerInfo *root, Expr *arm, IndexOptInfo *index, List *computed, bool *exact)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit(arm))
+	{
+		Expr	   *condition = gpb_match_key_clause(root, lfirst(lc), index);
+
+		if (condition != NULL && !list_member(computed, condition))
+			conditions = lappend(conditions, condition);
+		else
+			*exact = false;
+	}
+	return conditions;
+}
+
+List *
+gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *computed, bool *exact)
+{
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	if (!is_orclause(clause))
+		return NIL;
+	*exact = true;
+	foreach(lc, ((BoolExpr *) clause)->args)
+	{
+		List	   *conditions = arm_conditions(root, lfirst(lc), index, computed, exact);
+
+		if (conditions == NIL)
+			return NIL;
+		arms = lappend(arms, conditions);
+	}
+	return arms;
+}
+
+Selectivity
+gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms)
+{
+	Selectivity all = 0.0;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+		all += clauselist_selectivity(root, lfirst_node(List, lc), index->rel->relid, JOIN_INNER,
+									  NULL);
+	return Min(all, 1.0);
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_arms.h
+ *	  An OR each of whose arms has a range of the key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_ARMS_H
+#define GPB_AGGREGATE_ARMS_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+/*
+ * Is the clause an OR of which every arm has conditions on the index's key?  Returns a List of
+ * these for each arm; *exact says whether the arms have nothing else.  NIL if it is no such OR.
+ * What equals one of "computed" is taken for no condition.
+ */
+extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *computed,
+							bool *exact);
+
+/* The part of the table's rows that the arms' ranges have, about */
+extern Selectivity gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms);
+
+#endif							/* GPB_AGGREGATE_ARMS_H */

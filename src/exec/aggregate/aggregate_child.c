@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_child.c
+ *	  The ordinary plan as a child, for when a program has no answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+
+#include "exec/aggregate/aggregate_child.h"
+
+/* The bytes of the struct of a path that groups; 0 if it is of a kind that is no child of ours. */
+static Size
+path_size(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_AggPath:
+			return sizeof(AggPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_UpperUniquePath:
+			return sizeof(UpperUniquePath);
+		default:
+			return 0;
+	}
+}
+
+Path *
+gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target)
+{
+	Path	   *best = NULL;
+	Path	   *copy;
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path_size(path) > 0 && equal(path->pathtarget->exprs, target->exprs) &&
+			(best == NULL || path->total_cost < best->total_cost))
+			best = path;
+	}
+	if (best == NULL)
+		return NULL;
+	copy = palloc(path_size(best));
+	memcpy(copy, best, path_size(best));
+	return copy;
+}
+
+TupleTableSlot *
+gpb_aggregate_child_row(GpbNode *node)
+{
+	TupleTableSlot *row = ExecProcNode(node->child);
+	TupleTableSlot *result = node->css.ss.ps.ps_ResultTupleSlot;
+	int			n = result->tts_tupleDescriptor->natts;
+
+	if (TupIsNull(row))
+		return NULL;
+	slot_getallattrs(row);
+	ExecClearTuple(result);
+	memcpy(result->tts_values, row->tts_values, sizeof(Datum) * n);
+	memcpy(result->tts_isnull, row->tts_isnull, sizeof(bool) * n);
+	return ExecStoreVirtualTuple(result);
+}

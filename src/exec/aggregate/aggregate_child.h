@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_child.h
+ *	  The ordinary plan as a child, for when a program has no answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_CHILD_H
+#define GPB_AGGREGATE_CHILD_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/common/node_shell.h"
+
+/*
+ * The cheapest ordinary path of the grouping so far that has this target, as a copy of its own:
+ * add_path() frees the paths that ours makes superfluous.  NULL if there is none.
+ */
+extern Path *gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target);
+
+/*
+ * The next row of the child as one of the node's, which have the same columns: both have the
+ * grouping's target, since the node projects nothing else.  NULL after the last one.
+ */
+extern TupleTableSlot *gpb_aggregate_child_row(GpbNode *node);
+
+#endif							/* GPB_AGGREGATE_CHILD_H */

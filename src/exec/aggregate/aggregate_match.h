@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_match.h
+ *	  Which queries GpubtreeAggregate answers, and with which index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_MATCH_H
+#define GPB_AGGREGATE_MATCH_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/aggregate/aggregate_node.h"
+
+/* What a query wants of a table, whatever the index */
+typedef struct GpbAggregateQuery
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	RelOptInfo *grouped_rel;	/* which has the paths */
+	PathTarget *target;			/* of these */
+	List	   *groups;			/* expressions, each once; those of DISTINCT are groups too */
+	List	   *aggrefs;		/* each once */
+	List	   *having;
+} GpbAggregateQuery;
+
+/*
+ * Fill in what the query wants at this stage, UPPERREL_GROUP_AGG or UPPERREL_DISTINCT.  Returns
+ * NULL, or why no index could answer it.
+ */
+extern const char *gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage,
+											 RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+											 GpbAggregateQuery *query);
+
+/* How one index answers the query */
+typedef struct GpbAggregateMatch
+{
+	IndexOptInfo *index;
+	GpbAggregatePlan plan;
+	GpbProgramBuilder *builder; /* NULL if the program is plain */
+	double		entries;		/* of the ranges, about */
+	bool		needs_child;	/* the program may have no answer */
+} GpbAggregateMatch;
+
+/*
+ * Match the whole query to one index, which is usable: every restriction must be a range of its
+ * key, or an array of keys, or something that a program can test, or be implied by the index's
+ * predicate (rule M10).  Returns NULL, or why the index cannot answer it.
+ */
+extern const char *gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
+											 GpbAggregateMatch *match);
+
+#endif							/* GPB_AGGREGATE_MATCH_H */

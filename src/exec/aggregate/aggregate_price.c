@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_price.c
+ *	  The price of GpubtreeAggregate.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
+
+#include "engine/cost.h"
+#include "exec/aggregate/aggregate_price.h"
+#include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
+#include "mirror/mirror.h"
+
+/*
+ * A range whose bounds are parameters of a generic plan is priced as if it had no more entries, but
+ * for one in a subquery, whose price is compared with that of batches of ranges.
+ *
+ * Of such a range core expects a part of the whole table.  Generic plans are compared with the mean
+ * of custom ones, and would be too dear wherever the ranges asked for are smaller than that: then
+ * each execution is planned anew, which takes as long as aggregating 10,000 entries.  Planning
+ * would find nothing better, since the engine is chosen when the bounds are known.
+ */
+#define GPB_UNKNOWN_ENTRIES		100.0
+
+/*
+ * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
+ * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node
+ * is charged so many times as much to begin.
+ */
+#define GPB_EACH_ROW_SETUP		100.0
+
+/* To find the group of an entry on the CPU, in units of cpu_operator_cost */
+#define GPB_GROUP_ENTRY_COST	2.0
+
+/* To hand out a group, in units of cpu_operator_cost */
+#define GPB_GROUP_COST			20.0
+
+/* expression_tree_walker: is there a parameter of the kind *context, whose value is not known? */
+static bool
+has_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == *(ParamKind *) context)
+		return true;
+	return expression_tree_walker(node, has_parameter, context);
+}
+
+/* The number of entries that the price of the ranges is for */
+static double
+priced_entries(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+{
+	ParamKind	kind = PARAM_EXTERN;
+
+	if (query->root->parent_root == NULL && match->entries > GPB_UNKNOWN_ENTRIES &&
+		(has_parameter((Node *) match->plan.conditions, &kind) ||
+		 has_parameter((Node *) match->plan.arms, &kind)))
+		return GPB_UNKNOWN_ENTRIES;
+	return match->entries;
+}
+
+/* Do values come from the rows of an outer query, but for those of arrays? */
+static bool
+is_of_each_row(const GpbAggregatePlan *plan)
+{
+	ParamKind	kind = PARAM_EXEC;
+
+	return has_parameter((Node *) plan->conditions, &kind) ||
+		has_parameter((Node *) plan->arms, &kind) ||
+		has_parameter((Node *) plan->program.constants, &kind);
+}
+
+/*
+ * What the program costs beyond reading the entries.  On a device that has enough to do it is next
+ * to nothing.
+ */
+static Cost
+program_cost(const GpbAggregateMatch *match, double entries)
+{
+	Cost		cost;
+
+	if (!match->plan.has_program ||
+		(gpb_mirror_available() && gpb_aggregate_device_pays(entries)))
+		return 0.0;
+	cost = gpb_builder_cost(match->builder, entries);
+	if (match->plan.ngroups > 0)
+		cost += entries * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
+	return cost;
+}
+
+/*
+ * The price of executing the plan node up to its first row.  setup_cost is charged whatever the
+ * engine, so that plans do not depend on it for small queries.
+ */
+static Cost
+answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+{
+	const GpbAggregatePlan *plan = &match->plan;
+	double		entries = priced_entries(query, match);
+	QualCost	bounds;
+	Cost		cost;
+	ListCell   *lc;
+
+	cost_qual_eval(&bounds, plan->conditions, query->root);
+	cost = bounds.startup + bounds.per_tuple;
+	foreach(lc, plan->arms)
+	{
+		cost_qual_eval(&bounds, lfirst_node(List, lc), query->root);
+		cost += bounds.startup + bounds.per_tuple;
+	}
+	if (plan->arrays != NIL)
+		return cost + gpb_array_cost(query->root, match->index, plan->arrays, plan->items,
+									 plan->nitems) +
+			program_cost(match, match->entries);
+	if (is_of_each_row(plan))
+		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
+	return cost + (gpb_setup_cost + gpb_count_cost(query->root, match->index, entries, false)) +
+		program_cost(match, entries);
+}
+
+/* Do so many groups of the match's program fit into the memory of a hash table? */
+static bool
+groups_fit(const GpbAggregateMatch *match, double groups)
+{
+	GpbAnswerFormat format;
+
+	gpb_answer_format(&match->plan.program.program, &format);
+	return groups * gpb_group_width(&match->plan.program.program, &format) <=
+		get_hash_memory_limit();
+}
+
+const char *
+gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Path *path)
+{
+	PathTarget *target = query->target;
+	double		groups = 1.0;
+	Selectivity kept;
+	QualCost	having;
+	Cost		row;
+
+	if (query->groups != NIL)
+		groups = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
+	if (match->plan.ngroups > 0 && !groups_fit(match, groups))
+		return "its groups do not fit into hash_mem";
+	kept = clauselist_selectivity(query->root, query->having, 0, JOIN_INNER, NULL);
+	cost_qual_eval(&having, query->having, query->root);
+	row = having.per_tuple + target->cost.per_tuple;
+	if (query->groups != NIL)
+		row += GPB_GROUP_COST * cpu_operator_cost + cpu_tuple_cost;
+	path->rows = clamp_row_est(groups * kept);
+	path->startup_cost = answer_cost(query, match) + having.startup + target->cost.startup;
+	path->total_cost = path->startup_cost + groups * row;
+	return NULL;
+}

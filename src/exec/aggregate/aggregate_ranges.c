@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_ranges.c
+ *	  The ranges of a node's conditions on its key: one, or the arms of an OR.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "index/index.h"
+#include "exec/aggregate/aggregate_node.h"
+
+void
+gpb_aggregate_ranges_init(const GpbAggregatePlan *plan, Relation index, PlanState *ps,
+						  GpbAggregateRanges *ranges)
+{
+	ListCell   *lc;
+
+	ranges->index = index;
+	ranges->nconditions = list_length(plan->conditions);
+	ranges->conditions = gpb_conditions_init(index, plan->conditions, ps);
+	ranges->narms = list_length(plan->arms);
+	ranges->narm_conditions = palloc(sizeof(int) * ranges->narms);
+	ranges->arms = palloc(sizeof(GpbCondition *) * ranges->narms);
+	foreach(lc, plan->arms)
+	{
+		int			i = foreach_current_index(lc);
+
+		ranges->narm_conditions[i] = list_length(lfirst_node(List, lc));
+		ranges->arms[i] = gpb_conditions_init(index, lfirst_node(List, lc), ps);
+	}
+}
+
+/* qsort: by where ranges begin */
+static int
+compare_ranges(const void *a, const void *b)
+{
+	const GpbRange *left = a;
+	const GpbRange *right = b;
+
+	if (gpb_bound_less(left->lo, right->lo))
+		return -1;
+	return gpb_bound_less(right->lo, left->lo) ? 1 : 0;
+}
+
+/* Make ranges that overlap, or that follow each other, one.  Returns how many are left. */
+static uint32
+unite_ranges(GpbRange *ranges, uint32 n)
+{
+	uint32		united = 0;
+	uint32		i;
+
+	qsort(ranges, n, sizeof(GpbRange), compare_ranges);
+	for (i = 0; i < n; i++)
+	{
+		GpbRange   *last = united == 0 ? NULL : &ranges[united - 1];
+
+		if (last == NULL || gpb_bound_less(last->hi, ranges[i].lo))
+			ranges[united++] = ranges[i];
+		else if (gpb_bound_less(last->hi, ranges[i].hi))
+			last->hi = ranges[i].hi;
+	}
+	return united;
+}
+
+uint32
+gpb_aggregate_ranges_evaluate(const GpbAggregateRanges *ranges, ExprContext *econtext,
+							  GpbRange **found)
+{
+	/* a copy: the relcache may rebuild its own at any time */
+	GpbLayout	layout = *gpb_layout(ranges->index);
+	GpbRange	whole;
+	uint32		n = 0;
+	int			i;
+
+	*found = palloc(sizeof(GpbRange) * Max(ranges->narms, 1));
+	if (!gpb_conditions_evaluate(ranges->conditions, ranges->nconditions, ranges->index, &layout,
+								 econtext, &whole, NULL))
+		return 0;
+	if (ranges->narms == 0)
+	{
+		(*found)[0] = whole;
+		return 1;
+	}
+	for (i = 0; i < ranges->narms; i++)
+	{
+		GpbRange   *range = &(*found)[n];
+
+		if (!gpb_conditions_evaluate(ranges->arms[i], ranges->narm_conditions[i], ranges->index,
+									 &layout, econtext, range, NULL))
+			continue;
+		if (gpb_bound_less(range->lo, whole.lo))
+			range->lo = whole.lo;
+		if (gpb_bound_less(whole.hi, range->hi))
+			range->hi = whole.hi;
+		if (gpb_bound_less(range->lo, range->hi))
+			n++;
+	}
+	return unite_ranges(*found, n);
+}

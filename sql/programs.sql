@@ -194,6 +194,13 @@ PREPARE grouped (int) AS SELECT i % $1 AS g, count(*) FROM event WHERE k < 50 GR
 EXECUTE grouped (3);
 EXECUTE grouped (0);
 EXECUTE grouped (2);
+-- what core would not evaluate raises no error
+PREPARE failing (int) AS SELECT count(*), sum(CASE WHEN i > 5000 THEN i / (1 / $1) END) FROM event WHERE k < 1000;
+EXECUTE failing (0);
+PREPARE failing_filter (int) AS SELECT count(*) FROM event WHERE i > 1 / $1;
+EXECUTE failing_filter (1);
+EXECUTE failing_filter (0);
+EXECUTE failing_filter (1);
 RESET plan_cache_mode;
 SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;
 SELECT o, q.* FROM generate_series(1, 2) o CROSS JOIN LATERAL (SELECT s % 2 AS g, count(*) FROM event WHERE i < o * 10 GROUP BY 1) q ORDER BY o, g;

@@ -18,7 +18,9 @@
 
 #include "index/index.h"
 #include "exec/aggregate/aggregate_child.h"
+#include "exec/aggregate/aggregate_constants.h"
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/expressions.h"
 #include "exec/common/range_totals.h"
 
 /* ---- begin ---- */
@@ -56,7 +58,10 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (plan->arrays != NIL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	if (plan->has_program)
+	{
 		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
+		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
+	}
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
@@ -85,10 +90,10 @@ ranges_form(const GpbAggregateScan *scan)
 
 /*
  * Make what answers the node's ranges.  A batch over a plain program stays; another has constants
- * of one execution, which are not needed if there is nothing to be asked.  Returns false if the
- * program cannot say one of them.
+ * of one execution, which are not needed if there is nothing to be asked.  Returns NULL, or why the
+ * program cannot be used.
  */
-static bool
+static const char *
 make_totals(GpbAggregateScan *scan, bool asked)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
@@ -98,13 +103,18 @@ make_totals(GpbAggregateScan *scan, bool asked)
 	MemoryContext caller;
 
 	if (scan->totals != NULL && !plan->has_program)
-		return true;
+		return NULL;
 	end_totals(scan);
 	if (plan->has_program)
 	{
+		const char *refusal = NULL;
+
 		program = plan->program.program;
-		if (asked && !gpb_program_bind(scan->constants, node->css.ss.ps.ps_ExprContext, &program))
-			return false;
+		if (asked)
+			refusal = gpb_aggregate_bind(scan->constants, scan->constants_may_fail,
+										 node->css.ss.ps.ps_ExprContext, &program);
+		if (refusal != NULL)
+			return refusal;
 	}
 	caller = MemoryContextSwitchTo(scan->context);
 	if (plan->has_program)
@@ -116,7 +126,7 @@ make_totals(GpbAggregateScan *scan, bool asked)
 											  plan->nitems, ranges_form(scan), 0,
 											  GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
-	return true;
+	return NULL;
 }
 
 /* Have the batch answer the ranges. */
@@ -148,7 +158,7 @@ give_up(GpbAggregateScan *scan, const char *why)
 static void
 answer(GpbAggregateScan *scan)
 {
-	const char *why = "";
+	const char *why;
 	MemoryContext caller;
 	GpbRange   *ranges;
 	uint32		n;
@@ -159,8 +169,9 @@ answer(GpbAggregateScan *scan)
 	scan->gave_up = NULL;
 	n = gpb_aggregate_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
 	scan->no_ranges = n == 0;
-	if (!make_totals(scan, n > 0))
-		give_up(scan, "a list of constants is NULL");
+	why = make_totals(scan, n > 0);
+	if (why != NULL)
+		give_up(scan, why);
 	else if (n > 0)
 		run_ranges(scan, ranges, n);
 	else

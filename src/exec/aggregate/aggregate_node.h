@@ -93,6 +93,7 @@ typedef struct GpbAggregateScan
 	GpbAggregateRanges ranges;
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
+	bool		constants_may_fail;	/* evaluating them may raise an error */
 	ExprState  *having;
 	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
 	MemoryContext context;		/* the node's */

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_constants.c
+ *	  The constants of a node's program.
+ *
+ * Core evaluates an expression without columns where it stands, for a row that gets there, if there
+ * is one.  The node evaluates it before it has seen any.  So an error in the data must not be
+ * raised: the ordinary plan, which takes over then, raises it, or does not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "exec/aggregate/aggregate_constants.h"
+
+/* Is it an error in the data, and not one of resources, or that the query is to end? */
+static bool
+is_data_error(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_DATA_EXCEPTION;
+}
+
+/* Evaluate the constants in a subtransaction, which an error in the data ends. */
+static bool
+bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econtext,
+					   GpbProgram *program)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool bound = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(caller);
+	PG_TRY();
+	{
+		bound = gpb_program_bind(constants, econtext, program);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(caller);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(caller);
+		CurrentResourceOwner = owner;
+		if (!is_data_error(error))
+			ReThrowError(error);
+		FreeErrorData(error);
+		bound = false;
+	}
+	PG_END_TRY();
+	return bound;
+}
+
+const char *
+gpb_aggregate_bind(const GpbProgramConstants *constants, bool may_fail, ExprContext *econtext,
+				   GpbProgram *program)
+{
+	bool		bound;
+
+	if (may_fail && IsInParallelMode())
+		return "constants that may fail, in parallel mode";
+	if (may_fail)
+		bound = bind_in_subtransaction(constants, econtext, program);
+	else
+		bound = gpb_program_bind(constants, econtext, program);
+	return bound ? NULL : "a constant that the program cannot say";
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_constants.h
+ *	  The constants of a node's program.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_CONSTANTS_H
+#define GPB_AGGREGATE_CONSTANTS_H
+
+#include "postgres.h"
+
+#include "exec/common/program_build.h"
+
+/*
+ * Evaluate the constants and put them into the program, as gpb_program_bind() does.  If evaluating
+ * them may fail, errors in the data are not raised.  Returns NULL, or why the program cannot be
+ * used.
+ */
+extern const char *gpb_aggregate_bind(const GpbProgramConstants *constants, bool may_fail,
+									  ExprContext *econtext, GpbProgram *program);
+
+#endif							/* GPB_AGGREGATE_CONSTANTS_H */

@@ -619,12 +619,26 @@ evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
 
 /* ---- the interface ---- */
 
+/* Fewer entries of a leaf than this are gathered with others. */
+#define GPB_OWN_STRIP	16
+
 void
 gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 				  const GpbLeafPick *pick)
 {
+	const GpbLayout *layout = &evaluator->program->layout;
 	int			first;
+	int			i;
 
+	for (i = 0; i < pick->n && pick->n < GPB_OWN_STRIP; i++)
+	{
+		int			at = gpb_pick_position(pick, i, pick->at == NULL);
+
+		gpb_evaluate_entry(evaluator, number, gpb_page_key(page, layout->key_width, at),
+						   gpb_page_row(page, layout->row_width, at));
+	}
+	if (pick->n < GPB_OWN_STRIP)
+		return;
 	for (first = 0; first < pick->n && evaluator->outcome == GPB_EVALUATED; first += GPB_STRIP)
 	{
 		StripSource source;

@@ -92,8 +92,9 @@ extern GpbEvaluator *gpb_evaluator_init(void *memory, const GpbProgram *program,
 extern void gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink);
 
 /*
- * Add the picked entries of a leaf, which belong to range "number".  Once the outcome is no longer
- * GPB_EVALUATED, this does nothing, and so do the functions below.
+ * Add the picked entries of a leaf, which belong to range "number".  Where they are few they are
+ * gathered.  Once the outcome is no longer GPB_EVALUATED, this does nothing, and so do the functions
+ * below.
  */
 extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 							  const GpbLeafPick *pick);

@@ -49,11 +49,12 @@ typedef enum GpbFetchWhat
 {
 	GPB_FETCH_PIECES,			/* GpbUncleanPiece */
 	GPB_FETCH_ENTRIES,			/* GpbRangeEntry */
-	GPB_FETCH_BLOCKS			/* uint32: gpb_count_block_words() words of a bitmap of those heap
+	GPB_FETCH_BLOCKS,			/* uint32: gpb_count_block_words() words of a bitmap of those heap
 								 * blocks where the entries are that must be checked in the heap */
+	GPB_FETCH_GROUPS			/* GpbGroup, gpb_group_width() bytes apart */
 } GpbFetchWhat;
 
-#define GPB_FETCH_KINDS		(GPB_FETCH_BLOCKS + 1)
+#define GPB_FETCH_KINDS		(GPB_FETCH_GROUPS + 1)
 
 /*
  * An implementation.  Channels are independent requests in flight, numbered from 0 to channels - 1;

@@ -435,28 +435,6 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	}
 }
 
-/*
- * Put the entries of a hit through the program.  All of them are visible.  Those of a short hit are
- * gathered with others.
- */
-static void
-batch_evaluate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
-{
-	const GpbLayout *layout = &batch->program.layout;
-	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
-	int			at;
-
-	if (pick.n >= GPB_WIDE_SPAN)
-	{
-		gpb_evaluate_leaf(batch->evaluator, hit->number, page, &pick);
-		return;
-	}
-	for (at = hit->from; at < hit->to; at++)
-		gpb_evaluate_entry(batch->evaluator, hit->number,
-						   gpb_page_key(page, layout->key_width, at),
-						   gpb_page_row(page, layout->row_width, at));
-}
-
 /* Put the hits of a leaf, all of whose entries are visible, through the program. */
 static void
 batch_evaluate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
@@ -464,7 +442,12 @@ batch_evaluate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
-		batch_evaluate_hit(batch, page, &cpu->hits[i]);
+	{
+		const GpbWalkHit *hit = &cpu->hits[i];
+		GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
+
+		gpb_evaluate_leaf(batch->evaluator, hit->number, page, &pick);
+	}
 }
 
 /* List the hits of a leaf, for which there is room. */

@@ -152,7 +152,8 @@ batch_device_start(GpbBatch *batch)
 	device->wanted.form = batch->form;
 	device->wanted.ranges = batch->ranges;
 	device->wanted.n = batch->n;
-	if (batch->counters.ranges > batch->n)
+	/* Of a program that may drop entries it is not known how many the ranges have. */
+	if (batch->counters.ranges > batch->n && batch->evaluator == NULL)
 		device->wanted.entries = batch->counters.matches * (double) batch->n /
 			(batch->counters.ranges - batch->n);
 }
@@ -374,6 +375,8 @@ device_answers(GpbBatch *batch, GpbChunkRequest *chunk)
 	int64		entries = 0;
 	uint32		i;
 
+	if (n == 0)
+		return;
 	for (i = 0; i < n; i++)
 		entries += answers[(Size) i * format->words];
 	if (chunk->spec.total)
@@ -457,6 +460,30 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	}
 	pgstat_count_index_tuples(batch->index, entries);
 	return true;
+}
+
+/* Merge the groups of a chunk with those of the batch. */
+static GpbFillOutcome
+device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)
+{
+	int			width = gpb_group_width(&batch->program, &batch->format);
+	uint64		done;
+	uint64		n;
+
+	for (done = 0; done < groups; done += n)
+	{
+		uint64		i;
+
+		if (!device_fetch(chunk, GPB_FETCH_GROUPS, done, groups, width, &n))
+			return GPB_FILL_FAILED;
+		for (i = 0; i < n; i++)
+		{
+			if (!gpb_batch_program_group(batch, (GpbGroup *) (chunk->staging + i * width),
+										 chunk->first))
+				return GPB_FILL_GAVE_UP;
+		}
+	}
+	return GPB_FILL_DONE;
 }
 
 /* ---- heap blocks visited whole ---- */
@@ -569,22 +596,22 @@ device_visit_unknown(GpbBatch *batch, GpbBatchDevice *device)
 /* ---- pieces ---- */
 
 /*
- * Answer the pieces that were gathered.  Returns false if the list is full before the end.  The
- * pins of the walk are gone on exit (rule M9).
+ * Answer the pieces that were gathered, all unless the list is full before or the program gives up.
+ * The pins of the walk are gone on exit (rule M9).
  */
-static bool
+static GpbFillOutcome
 device_walk_pieces(GpbBatch *batch, GpbBatchDevice *device)
 {
 	GpbCpuAnswer *cpu;
 	GpbFillOutcome outcome;
 
 	if (device->npieces == 0)
-		return true;
+		return GPB_FILL_DONE;
 	cpu = gpb_cpu_answer_pieces(batch, device->pieces, device->npieces);
 	outcome = gpb_cpu_answer_fill(batch, cpu);
 	gpb_cpu_answer_end(cpu);
 	device->npieces = 0;
-	return outcome == GPB_FILL_DONE;
+	return outcome;
 }
 
 /* Make room for n more pieces, or for as many as may be gathered. */
@@ -614,8 +641,13 @@ device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, u
 	{
 		uint64		i;
 
-		if (device->npieces == device->most_pieces && !device_walk_pieces(batch, device))
-			return GPB_FILL_FULL;
+		if (device->npieces == device->most_pieces)
+		{
+			GpbFillOutcome outcome = device_walk_pieces(batch, device);
+
+			if (outcome != GPB_FILL_DONE)
+				return outcome;
+		}
 		if (!device_fetch(chunk, GPB_FETCH_PIECES, done,
 						  Min(pieces, done + device->most_pieces - device->npieces),
 						  sizeof(GpbUncleanPiece), &n))
@@ -647,13 +679,21 @@ compare_matches(const void *a, const void *b)
 
 /* ---- a chunk ---- */
 
-/* Take all that came of an aggregated chunk: its answers, the entries for the heap, its pieces. */
+/*
+ * Take all that came of an aggregated chunk: its answers or groups, the entries for the heap, its
+ * pieces.
+ */
 static GpbFillOutcome
 device_take_aggregates(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk,
 					   const GpbRangesResult *result)
 {
+	GpbFillOutcome outcome;
+
 	/* The answers come first, since what is fetched takes their place in staging. */
 	device_answers(batch, chunk);
+	outcome = device_groups(batch, chunk, result->groups);
+	if (outcome != GPB_FILL_DONE)
+		return outcome;
 	if (!device_heap_entries(batch, chunk, result->entries))
 		return GPB_FILL_FAILED;
 	return device_pieces(batch, device, chunk, result->unclean);
@@ -677,8 +717,8 @@ device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk
 		if (!device_list(batch, chunk, result->entries))
 			return GPB_FILL_FAILED;
 		outcome = device_pieces(batch, device, chunk, result->unclean);
-		if (outcome == GPB_FILL_DONE && !device_walk_pieces(batch, device))
-			outcome = GPB_FILL_FULL;
+		if (outcome == GPB_FILL_DONE)
+			outcome = device_walk_pieces(batch, device);
 	}
 	if (outcome == GPB_FILL_DONE)
 	{
@@ -705,6 +745,11 @@ device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 		return GPB_FILL_FAILED;
 	gpb_request_ranges_result(chunk->request, &result);
 	batch->counters.requests++;
+	if (result.faults != 0)
+	{
+		gpb_batch_program_fault(batch);
+		return GPB_FILL_GAVE_UP;
+	}
 	if (!device_choose_ask_again(batch, device, chunk, result.entries))
 		return GPB_FILL_FAILED;
 	if (device->ask_again)
@@ -791,8 +836,8 @@ batch_device_fill(GpbBatch *batch)
 		device_close(device);
 	} while (outcome == GPB_FILL_FULL && device_visit_unknown(batch, device));
 	/* These are an aggregate's; the pieces of a list are walked with each chunk. */
-	if (outcome != GPB_FILL_FAILED)
-		(void) device_walk_pieces(batch, device);
+	if (outcome == GPB_FILL_DONE)
+		outcome = device_walk_pieces(batch, device);
 	return outcome;
 }
 

@@ -164,6 +164,14 @@ extern void gpb_batch_program_start(GpbBatch *batch);
 /* All entries were added: make groups ready to be read, and count the entries that count. */
 extern void gpb_batch_program_complete(GpbBatch *batch);
 
+/*
+ * Merge a group of a device's request whose ranges are those of the batch from "first" on.  Returns
+ * false if the program gives up.
+ */
+extern bool gpb_batch_program_group(GpbBatch *batch, GpbGroup *group, uint32 first);
+/* A step faulted elsewhere. */
+extern void gpb_batch_program_fault(GpbBatch *batch);
+
 /* ---- batch.c, for engines ---- */
 
 /*

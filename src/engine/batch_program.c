@@ -93,6 +93,26 @@ gpb_batch_gave_up(const GpbBatch *batch, const char **why)
 	return outcome != GPB_EVALUATED;
 }
 
+/* ---- what a device made ---- */
+
+bool
+gpb_batch_program_group(GpbBatch *batch, GpbGroup *group, uint32 first)
+{
+	if (batch->program.by_range)
+		group->number += first;
+	batch->counters.matches += group->words[batch->program.ngroups];
+	if (gpb_groups_merge(batch->groups, group))
+		return true;
+	batch->evaluator->outcome = GPB_EVALUATION_FULL;
+	return false;
+}
+
+void
+gpb_batch_program_fault(GpbBatch *batch)
+{
+	batch->evaluator->outcome = GPB_EVALUATION_FAULTED;
+}
+
 /* ---- groups ---- */
 
 const GpbGroup *

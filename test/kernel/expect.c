@@ -3,8 +3,8 @@
  * expect.c
  *	  What a request should give, by brute force over the model.
  *
- * Nothing here calls what the devices are made of: ranges, answers and records are read and
- * written as the comments of ranges.h and answer.h say, sums with wider numbers.  (But for
+ * Nothing here calls what the devices are made of, but for requests with programs (programs.c):
+ * ranges, answers and records are read and written as the comments of ranges.h and answer.h say, sums with wider numbers.  (But for
  * gpb_bound_cmp, by which the model is sorted too.)
  *
  *-------------------------------------------------------------------------
@@ -207,8 +207,14 @@ int
 test_answer_width(const GpbProgram *program)
 {
 	static const Answer none;
+	GpbAnswerFormat format;
 	int64		word[1 + GPB_MAX_COLUMNS * (5 + GPB_FLOAT_SUM_WORDS)];
 
+	if (!gpb_program_is_plain(program))
+	{
+		gpb_answer_format(program, &format);
+		return gpb_answer_width(&format);
+	}
 	return pack_answer(&none, program, word) * 8;
 }
 
@@ -401,10 +407,14 @@ TestExpected *
 test_expect(const TestIndex *index, const GpbRangesSpec *spec, const void *ranges,
 			const uint8 *visible)
 {
-	TestExpected *expected = calloc(1, sizeof(TestExpected));
-	Answer	   *answer = calloc(1, sizeof(Answer));
+	TestExpected *expected;
+	Answer	   *answer;
 	uint32		i;
 
+	if (test_has_program(spec))
+		return test_expect_program(index, spec, ranges, visible);
+	expected = calloc(1, sizeof(TestExpected));
+	answer = calloc(1, sizeof(Answer));
 	expected->words = test_answer_width(&spec->program) / 8;
 	if (!spec->program.list_entries)
 		expected->nanswers = spec->total ? 1 : spec->n;
@@ -431,5 +441,6 @@ test_expected_free(TestExpected *expected)
 	free(expected->answers);
 	free(expected->pieces);
 	free(expected->entries);
+	free(expected->groups);
 	free(expected);
 }

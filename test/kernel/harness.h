@@ -157,6 +157,8 @@ typedef struct TestCase
 /* One list for each file of tests */
 extern const TestCase test_contents_cases[];
 extern const int test_ncontents_cases;
+extern const TestCase test_programs_cases[];
+extern const int test_nprograms_cases;
 extern const TestCase test_leaves_cases[];
 extern const int test_nleaves_cases;
 extern const TestCase test_launches_cases[];

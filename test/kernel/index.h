@@ -123,12 +123,23 @@ typedef struct TestExpected
 	char	   *entries;		/* records, in the order of a list */
 	uint64		room_pieces;
 	uint64		room_entries;
+	bool		fault;			/* a step faults, and nothing else counts */
+	int			group_width;
+	uint64		ngroups;
+	char	   *groups;			/* GpbGroup records, in any order */
+	uint64		room_groups;
 } TestExpected;
 
 /* What a request over the index should give; visible has bits as the visibility map has them. */
 extern TestExpected *test_expect(const TestIndex *index, const GpbRangesSpec *spec,
 								 const void *ranges, const uint8 *visible);
 extern void test_expected_free(TestExpected *expected);
+
+/* Has the request a program with steps, terms or groups? */
+extern bool test_has_program(const GpbRangesSpec *spec);
+/* test_expect() for such a request: what the others expect, and the program entry by entry */
+extern TestExpected *test_expect_program(const TestIndex *index, const GpbRangesSpec *spec,
+										 const void *ranges, const uint8 *visible);
 
 /* Bytes of a range of that form; of an answer; of a record, on an index of that layout */
 extern int	test_range_width(GpbRangeForm form);

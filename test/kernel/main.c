@@ -85,6 +85,7 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 {
 	test_open(&test_device, api, 0);
 	run_list(test_contents_cases, test_ncontents_cases, seed, chosen, passed, failed);
+	run_list(test_programs_cases, test_nprograms_cases, seed, chosen, passed, failed);
 	run_list(test_leaves_cases, test_nleaves_cases, seed, chosen, passed, failed);
 	run_list(test_launches_cases, test_nlaunches_cases, seed, chosen, passed, failed);
 	run_list(test_memory_cases, test_nmemory_cases, seed, chosen, passed, failed);

@@ -349,7 +349,7 @@ give_memory(int channel, const GpbRangesSpec *spec, const void *ranges)
 	char	   *at = test_device.staging + TEST_STAGING + channel * TEST_SLOT;
 
 	memory->range_bytes = (size_t) spec->n * test_range_width(spec->form);
-	if (!spec->program.list_entries)
+	if (!spec->program.list_entries && spec->program.ngroups == 0)
 		memory->answer_bytes = (size_t) (spec->total ? 1 : spec->n) *
 			test_answer_width(&spec->program);
 	bytes = memory->range_bytes + memory->answer_bytes + GUARD;
@@ -551,6 +551,34 @@ compare_blocks(const TestIndex *index, int channel, const GpbRangesSpec *spec,
 	free(block_bits);
 }
 
+/* qsort comparator for groups */
+static int
+compare_group_records(const void *a, const void *b)
+{
+	return memcmp(a, b, compared_bytes);
+}
+
+/* The same groups, in whichever order they come */
+static void
+compare_groups(int channel, const TestExpected *expected)
+{
+	int			width = expected->group_width;
+	char	   *groups = test_fetch(channel, GPB_FETCH_GROUPS, expected->ngroups, width);
+	uint64		differing = 0;
+	uint64		i;
+
+	compared_bytes = width;
+	if (expected->ngroups > 0)
+	{
+		qsort(groups, expected->ngroups, width, compare_group_records);
+		qsort(expected->groups, expected->ngroups, width, compare_group_records);
+	}
+	for (i = 0; i < expected->ngroups; i++)
+		differing += memcmp(groups + i * width, expected->groups + i * width, width) != 0;
+	CHECK(differing == 0, "%lu of %lu groups differ", differing, expected->ngroups);
+	free(groups);
+}
+
 /* Finish the request and compare all but where it wrote; true if there are answers to look at. */
 static bool
 finish_and_compare(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
@@ -564,6 +592,14 @@ finish_and_compare(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 	CHECK_OK(status);
 	if (status != GPB_DEVICE_OK)
 		return false;
+	CHECK((result.faults != 0) == expected->fault, "%lu faults, expected %s", result.faults,
+		  expected->fault ? "some" : "none");
+	if (expected->fault)
+		return false;
+	CHECK(result.groups == expected->ngroups, "%lu groups, expected %lu", result.groups,
+		  expected->ngroups);
+	if (result.groups == expected->ngroups)
+		compare_groups(channel, expected);
 	CHECK(result.leaves == expected->leaves, "%lu leaves, expected %lu", result.leaves,
 		  expected->leaves);
 	CHECK(result.unclean == expected->npieces, "%lu unclean pieces, expected %lu",

@@ -8,7 +8,9 @@
  * change a mirror or a channel's visibility bits first has the ranges that read them completed
  * (gpb_host_ranges_settle()).
  *
- * Ranges are worked on in their order, each leaf by leaf.  Answers are formed in the device's own
+ * Ranges are worked on in their order, each leaf by leaf.  The entries of a program that is not
+ * plain go through an evaluator (program_entries.h), which may have gathered some until all ranges
+ * are done.  Answers are formed in the device's own
  * memory, since the caller's memory for them may be that of the ranges, which are read until the
  * end.
  *
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 
 #include "device/host/host_device.h"
-#include "leaf_aggregate.h"
+#include "program_entries.h"
 
 /* About how many entries one poll reads and how many ranges it begins: well under a millisecond */
 #define RANGES_STEP		100000
@@ -47,6 +49,10 @@ typedef struct GpbHostRanges
 	uint64		separator;
 
 	/* Results so far */
+	GpbHostBuffer program;		/* the memory of the evaluator */
+	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
+	GpbGroupTable groups;		/* made if the program has group slots */
+	bool		has_groups;
 	uint64		leaves;
 	GpbHostBuffer formed;		/* answers */
 	GpbHostBuffer pieces;		/* GpbUncleanPiece */
@@ -143,7 +149,10 @@ aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int 
 
 	if (gpb_host_reserve(device, entries, entries->used + (uint64) n * width) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
-	gpb_leaf_answer(page, &work->spec.program, &work->format, &pick, current_answer(work));
+	if (work->evaluator != NULL)
+		gpb_evaluate_leaf(work->evaluator, work->number, page, &pick);
+	else
+		gpb_leaf_answer(page, &work->spec.program, &work->format, &pick, current_answer(work));
 	for (i = 0; i < n; i++)
 	{
 		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page,
@@ -198,7 +207,7 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 static void
 begin_range(GpbHostRanges *work)
 {
-	if (!work->spec.program.list_entries && (work->number == 0 || !work->spec.total))
+	if (work->formed.used > 0 && (work->number == 0 || !work->spec.total))
 		gpb_answer_init(&work->format, current_answer(work));
 	work->range = gpb_input_range(work->spec.form, work->ranges, work->number,
 								  work->mirror->layout.flags);
@@ -216,15 +225,22 @@ range_goes_on(const GpbHostRanges *work)
 		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
 }
 
-/* Complete the answer to the current range, if it has one of its own, and go on to the next. */
+/* Complete the answers, or the groups, of all ranges. */
 static void
-end_range(GpbHostRanges *work)
+end_ranges(GpbHostRanges *work)
 {
-	if (!work->spec.program.list_entries &&
-		(!work->spec.total || work->number + 1 == work->spec.n))
-		gpb_answer_normalize(&work->format, current_answer(work));
-	work->begun = false;
-	work->number++;
+	uint64		words = work->format.words;
+	int64	   *answers = (int64 *) work->formed.data;
+	uint32		n = gpb_answer_has_float_sums(&work->format) ? gpb_count_answers(&work->spec) : 0;
+	uint32		i;
+
+	if (work->evaluator != NULL)
+		gpb_evaluate_rest(work->evaluator);
+	if (work->has_groups)
+		gpb_groups_normalize(&work->groups);
+	for (i = 0; i < n; i++)
+		gpb_answer_normalize(&work->format, answers + i * words);
+	work->launched = false;
 }
 
 /* Do one step of the work: begin the next range, do one leaf of the current one, or end it. */
@@ -240,8 +256,16 @@ do_step(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	}
 	if (range_goes_on(work))
 		return do_leaf(device, channel, work, did);
-	end_range(work);
+	work->begun = false;
+	work->number++;
 	return GPB_DEVICE_OK;
+}
+
+/* Did a step of the program fault? */
+static bool
+has_faulted(const GpbHostRanges *work)
+{
+	return work->evaluator != NULL && work->evaluator->outcome == GPB_EVALUATION_FAULTED;
 }
 
 /* Do steps of the work until about "most" entries were read and ranges begun. */
@@ -252,10 +276,15 @@ run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most
 
 	while (work->launched && did < most)
 	{
-		if (work->number < work->spec.n)
+		if (work->number < work->spec.n && !has_faulted(work))
 			work->status = do_step(device, channel, work, &did);
 		else
-			work->launched = false;
+			end_ranges(work);
+		if (work->evaluator != NULL && work->evaluator->outcome == GPB_EVALUATION_FULL)
+		{
+			device->error = "no memory for more groups";
+			work->status = GPB_DEVICE_NO_MEMORY;
+		}
 		if (work->status != GPB_DEVICE_OK)
 		{
 			work->launched = false;
@@ -313,6 +342,52 @@ gpb_host_ranges_abandon(GpbHostChannel *channel)
 
 /* ---- the interface ---- */
 
+/* Where the groups have their memory from: the device */
+static void *
+groups_allocate(void *arg, uint64 size)
+{
+	return gpb_host_alloc((GpbDevice *) arg, size);
+}
+
+static void
+groups_release(void *arg, void *memory, uint64 size)
+{
+	gpb_host_free((GpbDevice *) arg, memory, size);
+}
+
+/* Give back the groups of the last request. */
+static void
+drop_groups(GpbHostRanges *work)
+{
+	if (work->has_groups)
+		gpb_groups_reset(&work->groups);
+	work->has_groups = false;
+}
+
+/* Make the evaluator, if the program is not plain, once there is memory for answers. */
+static GpbDeviceStatus
+prepare_program(GpbDevice *device, GpbHostRanges *work)
+{
+	const GpbProgram *program = &work->spec.program;
+	GpbGroupMemory memory = {groups_allocate, groups_release, device, device->memory_limit};
+	GpbEvaluatorSink sink;
+
+	work->evaluator = NULL;
+	if (program->list_entries || gpb_program_is_plain(program))
+		return GPB_DEVICE_OK;
+	if (gpb_host_reserve(device, &work->program, gpb_evaluator_size(program)) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	work->evaluator = gpb_evaluator_init(work->program.data, program, &work->format);
+	work->has_groups = program->ngroups > 0;
+	if (work->has_groups)
+		gpb_groups_init(&work->groups, program, &work->format, &memory);
+	sink.answers = (int64 *) work->formed.data;
+	sink.by_number = !work->spec.total;
+	sink.groups = work->has_groups ? &work->groups : NULL;
+	gpb_evaluator_begin(work->evaluator, &sink);
+	return GPB_DEVICE_OK;
+}
+
 /* Copy the changed map, and get the memory whose size is known beforehand. */
 static GpbDeviceStatus
 prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nblocks)
@@ -335,7 +410,7 @@ prepare(GpbDevice *device, GpbHostRanges *work, const uint32 *changed, uint32 nb
 	if (gpb_host_reserve(device, &work->formed, answers) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
 	work->formed.used = answers;
-	return GPB_DEVICE_OK;
+	return prepare_program(device, work);
 }
 
 /*
@@ -374,6 +449,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	if (work == NULL)
 		return GPB_DEVICE_NO_MEMORY;
 	work->launched = work->answered = false;
+	drop_groups(work);
 	if (gpb_program_fault(&spec->program) != NULL)
 	{
 		device->error = gpb_program_fault(&spec->program);
@@ -392,7 +468,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 	work->number = 0;
 	work->begun = false;
 	/* A total over no ranges is the answer of no entries. */
-	if (spec->n == 0 && spec->total && !spec->program.list_entries)
+	if (spec->n == 0 && work->formed.used > 0)
 		gpb_answer_init(&work->format, current_answer(work));
 	work->status = GPB_DEVICE_OK;
 	work->launched = work->answered = true;
@@ -428,6 +504,13 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 		device->error = work->error;
 		return work->status;
 	}
+	memset(result, 0, sizeof(*result));
+	result->faults = has_faulted(work);
+	if (result->faults)
+	{
+		work->answered = false;
+		return GPB_DEVICE_OK;
+	}
 	width = gpb_range_entry_width(work->spec.program.layout.row_width);
 	if (!work->spec.program.list_entries && work->entries.used > 0)
 		qsort(work->entries.data, work->entries.used / width, width, compare_tids);
@@ -436,6 +519,7 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 	result->leaves = work->leaves;
 	result->unclean = work->pieces.used / sizeof(GpbUncleanPiece);
 	result->entries = work->entries.used / width;
+	result->groups = work->has_groups ? work->groups.n : 0;
 	return GPB_DEVICE_OK;
 }
 
@@ -461,6 +545,17 @@ write_blocks(const GpbHostRanges *work, uint64 first, uint64 n, uint32 *words)
 	}
 }
 
+/* Copy groups [first, first + n). */
+static void
+write_groups(const GpbHostRanges *work, uint64 first, uint64 n, char *into)
+{
+	int			width = work->groups.width;
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+		memcpy(into + i * width, gpb_groups_at(&work->groups, (uint32) (first + i)), width);
+}
+
 /* How many records of this kind the finished request left, and the bytes of one. */
 static uint64
 count_records(const GpbHostRanges *work, GpbFetchWhat what, uint64 *width)
@@ -473,6 +568,9 @@ count_records(const GpbHostRanges *work, GpbFetchWhat what, uint64 *width)
 		case GPB_FETCH_ENTRIES:
 			*width = gpb_range_entry_width(work->spec.program.layout.row_width);
 			return work->entries.used / *width;
+		case GPB_FETCH_GROUPS:
+			*width = gpb_group_width(&work->spec.program, &work->format);
+			return work->has_groups ? work->groups.n : 0;
 		case GPB_FETCH_BLOCKS:
 			break;
 	}
@@ -503,6 +601,8 @@ gpb_host_ranges_fetch(GpbDevice *device, int channel, GpbFetchWhat what, uint64 
 		return GPB_DEVICE_OK;
 	if (what == GPB_FETCH_BLOCKS)
 		write_blocks(work, first, n, (uint32 *) into);
+	else if (what == GPB_FETCH_GROUPS)
+		write_groups(work, first, n, (char *) into);
 	else
 		memcpy(into, (what == GPB_FETCH_PIECES ? work->pieces.data : work->entries.data) +
 			   first * width, n * width);
@@ -516,6 +616,8 @@ gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel)
 
 	if (work == NULL)
 		return;
+	drop_groups(work);
+	gpb_host_free(device, work->program.data, work->program.size);
 	gpb_host_free(device, work->changed.data, work->changed.size);
 	gpb_host_free(device, work->formed.data, work->formed.size);
 	gpb_host_free(device, work->pieces.data, work->pieces.size);

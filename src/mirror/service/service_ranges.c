@@ -113,13 +113,16 @@ lists_begin(int number)
 {
 	const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 	GpbLists   *lists = &lists_left[gpb_query_channel(number)];
+	GpbAnswerFormat format;
 
+	gpb_answer_format(&slot->ranges.program, &format);
 	memset(lists, 0, sizeof(*lists));
 	lists->generation = slot->generation;
 	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
 	lists->width[GPB_FETCH_ENTRIES] =
 		gpb_range_entry_width(slot->ranges.program.layout.row_width);
 	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
+	lists->width[GPB_FETCH_GROUPS] = gpb_group_width(&slot->ranges.program, &format);
 }
 
 /* Copy records that the slot's ranges left behind to its staging. */
@@ -158,14 +161,15 @@ spec_bytes(const GpbRangesSpec *spec)
 
 /*
  * May the request be joined with others?  A program that lists does not have one answer to each
- * range, and bits that were sent are on the slot's channel.
+ * range, bits that were sent are on the slot's channel, and a fault belongs to whoever asked.
  */
 static bool
 may_join(const GpbRequestSlot *slot)
 {
 	const GpbRangesSpec *spec = &slot->ranges;
 
-	return !spec->program.list_entries && spec->n > 0 && spec->n <= GPB_JOINED_RANGES &&
+	return !spec->program.list_entries && gpb_program_is_plain(&spec->program) &&
+		spec->n > 0 && spec->n <= GPB_JOINED_RANGES &&
 		gpb_count_answers(spec) == spec->n &&
 		(slot->image != 0 || spec->heap_blocks == 0) &&
 		spec_bytes(spec) <= GPB_JOINED_STAGING / 2;
@@ -397,6 +401,7 @@ gpb_ranges_completed(int channel, int number)
 		lists->records[GPB_FETCH_PIECES] = slot->ranges_result.unclean;
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
 		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
+		lists->records[GPB_FETCH_GROUPS] = slot->ranges_result.groups;
 	}
 	if (may_join(slot))
 		small_in_flight--;

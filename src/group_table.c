@@ -21,12 +21,6 @@
 /* An odd multiplier that spreads neighbouring numbers (2^64 divided by the golden ratio) */
 #define GPB_GROUP_MULTIPLIER	((uint64) 0x9E3779B97F4A7C15)
 
-/*
- * What identifies a group: the range's number in the lower half of the first word, the NULLs in the
- * upper half, then the values of the group slots
- */
-typedef int64 GpbGroupKey[1 + GPB_MAX_GROUP_SLOTS];
-
 void
 gpb_groups_init(GpbGroupTable *table, const GpbProgram *program, const GpbAnswerFormat *format,
 				const GpbGroupMemory *memory)
@@ -99,17 +93,10 @@ gpb_groups_reset(GpbGroupTable *table)
 
 /* ---- records ---- */
 
-GpbGroup *
-gpb_groups_at(const GpbGroupTable *table, uint32 i)
-{
-	/* Chunks after the first begin at powers of two. */
-	int			c = i < GPB_FIRST_GROUPS ? 0 :
-		__builtin_clz(GPB_FIRST_GROUPS) + 1 - __builtin_clz(i);
-
-	return (GpbGroup *) (table->chunk[c] + (uint64) (i - chunk_first(c)) * table->width);
-}
-
-/* The first word of a group's key */
+/*
+ * What identifies a group are its head and the values of its group slots.  The head has the range's
+ * number in the lower half, the NULLs in the upper half.
+ */
 static inline int64
 group_head(const GpbGroup *group)
 {
@@ -123,6 +110,13 @@ group_answer(const GpbGroupTable *table, GpbGroup *group)
 }
 
 /* ---- hashes ---- */
+
+/* What a group's hash begins with; 0 for the head 0 */
+static inline uint64
+hash_head(int64 head)
+{
+	return (uint64) head * GPB_GROUP_MULTIPLIER;
+}
 
 /* A group's hash so far, with one more word */
 static inline uint64
@@ -139,22 +133,15 @@ hash_end(uint64 hash)
 	return hash * GPB_GROUP_MULTIPLIER;
 }
 
-/* The hash of a key, which is given by its first word and the others */
-static inline uint64
-hash_key(int64 head, const int64 *words, int n)
-{
-	uint64		hash = hash_word(0, head);
-	int			g;
-
-	for (g = 0; g < n; g++)
-		hash = hash_word(hash, words[g]);
-	return hash_end(hash);
-}
-
 static uint64
 hash_group(const GpbGroupTable *table, const GpbGroup *group)
 {
-	return hash_key(group_head(group), group->words, table->program->ngroups);
+	uint64		hash = hash_head(group_head(group));
+	int			g;
+
+	for (g = 0; g < table->program->ngroups; g++)
+		hash = hash_word(hash, group->words[g]);
+	return hash_end(hash);
 }
 
 /* ---- growth ---- */
@@ -281,7 +268,7 @@ has_key(const GpbGroup *group, int64 head, const int64 *words, int n)
 }
 
 /* The group with this key and hash, made if there is none; NULL without memory. */
-static inline GpbGroup *
+static __attribute__((noinline)) GpbGroup *
 find_group(GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
 {
 	uint64		mask = count_places(table) - 1;
@@ -304,24 +291,20 @@ find_group(GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
 	}
 }
 
-/* Fill in the keys of n entries from entry "first" on. */
+/* Fill in the heads of n entries from entry "first" on. */
 static void
-fill_keys(int ngroups, int first, int n, const int64 *const *words, const uint8 *const *nulls,
-		  const uint32 *numbers, GpbGroupKey *keys)
+fill_heads(int ngroups, int first, int n, const uint8 *const *nulls, const uint32 *numbers,
+		   int64 *heads)
 {
 	int			g;
 	int			i;
 
 	for (i = 0; i < n; i++)
-		keys[i][0] = numbers == NULL ? 0 : (int64) numbers[first + i];
+		heads[i] = numbers == NULL ? 0 : (int64) numbers[first + i];
 	for (g = 0; g < ngroups; g++)
 	{
-		for (i = 0; i < n; i++)
-			keys[i][g + 1] = words[g][first + i];
-		if (nulls[g] == NULL)
-			continue;
-		for (i = 0; i < n; i++)
-			keys[i][0] |= (int64) nulls[g][first + i] << (32 + g);
+		for (i = 0; i < n && nulls[g] != NULL; i++)
+			heads[i] |= (int64) nulls[g][first + i] << (32 + g);
 	}
 }
 
@@ -342,33 +325,74 @@ prefetch_groups(const GpbGroupTable *table, const uint64 *hashes, int n)
 	}
 }
 
+/*
+ * Find the groups of n entries, at most GPB_GROUPS_AT_ONCE, from entry "first" on.  ngroups is a
+ * constant where it is 1.  Returns false if there is no memory.
+ */
+GPB_FN bool
+find_some(GpbGroupTable *table, int ngroups, int first, int n, const int64 *const *words,
+		  const int64 *heads, int64 **answers)
+{
+	uint64		hashes[GPB_GROUPS_AT_ONCE];
+	int			i;
+	int			g;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		hash = hash_head(heads[i]);
+
+		for (g = 0; g < ngroups; g++)
+			hash = hash_word(hash, words[g][first + i]);
+		hashes[i] = hash_end(hash);
+	}
+	if (count_places(table) > GPB_FEW_PLACES)
+		prefetch_groups(table, hashes, n);
+	for (i = 0; i < n; i++)
+	{
+		int64		key[GPB_MAX_GROUP_SLOTS];
+		GpbGroup   *group;
+
+		for (g = 0; g < ngroups; g++)
+			key[g] = words[g][first + i];
+		if (table->places != NULL)
+		{
+			GpbGroupPlace place = table->places[hashes[i] >> table->shift];
+
+			/* Most groups are at the place that their hash chooses. */
+			if (place.group != 0 && place.hash == (uint32) (hashes[i] >> 32))
+			{
+				group = gpb_groups_at(table, place.group - 1);
+				if (has_key(group, heads[i], key, ngroups))
+				{
+					answers[first + i] = group->words + ngroups;
+					continue;
+				}
+			}
+		}
+		group = find_group(table, heads[i], key, hashes[i]);
+		if (group == NULL)
+			return false;
+		answers[first + i] = group->words + ngroups;
+	}
+	return true;
+}
+
 bool
 gpb_groups_find(GpbGroupTable *table, int n, const int64 *const *words,
 				const uint8 *const *nulls, const uint32 *numbers, int64 **answers)
 {
-	GpbGroupKey keys[GPB_GROUPS_AT_ONCE];
-	uint64		hashes[GPB_GROUPS_AT_ONCE];
+	int64		heads[GPB_GROUPS_AT_ONCE];
 	int			ngroups = table->program->ngroups;
 	int			first;
-	int			i;
 
 	for (first = 0; first < n; first += GPB_GROUPS_AT_ONCE)
 	{
 		int			some = n - first < GPB_GROUPS_AT_ONCE ? n - first : GPB_GROUPS_AT_ONCE;
 
-		fill_keys(ngroups, first, some, words, nulls, numbers, keys);
-		for (i = 0; i < some; i++)
-			hashes[i] = hash_key(keys[i][0], keys[i] + 1, ngroups);
-		if (count_places(table) > GPB_FEW_PLACES)
-			prefetch_groups(table, hashes, some);
-		for (i = 0; i < some; i++)
-		{
-			GpbGroup   *group = find_group(table, keys[i][0], keys[i] + 1, hashes[i]);
-
-			if (group == NULL)
-				return false;
-			answers[first + i] = group_answer(table, group);
-		}
+		fill_heads(ngroups, first, some, nulls, numbers, heads);
+		if (ngroups == 1 ? !find_some(table, 1, first, some, words, heads, answers) :
+			!find_some(table, ngroups, first, some, words, heads, answers))
+			return false;
 	}
 	return true;
 }

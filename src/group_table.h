@@ -87,6 +87,15 @@ extern bool gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group);
 extern void gpb_groups_normalize(GpbGroupTable *table);
 
 /* Group number i, i < table->n. */
-extern GpbGroup *gpb_groups_at(const GpbGroupTable *table, uint32 i);
+static inline GpbGroup *
+gpb_groups_at(const GpbGroupTable *table, uint32 i)
+{
+	/* Chunks after the first begin at powers of two. */
+	int			c = i < GPB_FIRST_GROUPS ? 0 :
+		__builtin_clz(GPB_FIRST_GROUPS) + 1 - __builtin_clz(i);
+	uint32		first = c == 0 ? 0 : (uint32) GPB_FIRST_GROUPS << (c - 1);
+
+	return (GpbGroup *) (table->chunk[c] + (uint64) (i - first) * table->width);
+}
 
 #endif							/* GPB_GROUP_TABLE_H */

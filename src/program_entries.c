@@ -282,43 +282,31 @@ typedef struct StripSource
 	uint32		one_number;
 } StripSource;
 
-/*
- * A word that has each bit which any of the picked entries has in its locator: what no picked entry
- * has need not be tested for each.  Returns all ones if the entries do not lie one after the other.
- */
-static uint64
-pick_locators(const GpbLeafPick *pick, const void *page, int row_width)
+/* The bits that the locators of any of the entries have; contiguous is a constant. */
+GPB_FN uint64
+or_locators(const StripSource *source, int row_width, bool contiguous)
 {
-	const char *row = gpb_page_row(page, row_width, pick->first);
+	GpbLeafPick pick = source->pick;
+	const char *rows = gpb_page_row(source->page, row_width, 0);
 	uint64		even = 0;
 	uint64		odd = 0;
 	int			i;
 
-	if (pick->at != NULL)
-		return ~(uint64) 0;
-	for (i = 1; i < pick->n; i += 2, row -= 2 * row_width)
+	for (i = 0; i + 1 < pick.n; i += 2)
 	{
-		even |= gpb_row_locator(row);
-		odd |= gpb_row_locator(row - row_width);
+		even |= gpb_row_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width);
+		odd |= gpb_row_locator(rows - gpb_pick_position(&pick, i + 1, contiguous) * row_width);
 	}
-	if (i == pick->n)
-		even |= gpb_row_locator(row);
+	if (i < pick.n)
+		even |= gpb_row_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width);
 	return even | odd;
 }
 
-/* The bits that the locators of any of the entries have */
 static uint64
 source_locators(const GpbLayout *layout, const StripSource *source)
 {
-	const GpbLeafPick *pick = &source->pick;
-	uint64		bits = 0;
-	int			i;
-
-	if (pick->at == NULL)
-		return pick_locators(pick, source->page, layout->row_width);
-	for (i = 0; i < pick->n; i++)
-		bits |= gpb_row_locator(gpb_page_row(source->page, layout->row_width, pick->at[i]));
-	return bits;
+	return source->pick.at == NULL ? or_locators(source, layout->row_width, true) :
+		or_locators(source, layout->row_width, false);
 }
 
 /* Load the keys as values; key_width, descending and contiguous are constants. */

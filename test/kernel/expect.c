@@ -4,8 +4,8 @@
  *	  What a request should give, by brute force over the model.
  *
  * Nothing here calls what the devices are made of, but for requests with programs (programs.c):
- * ranges, answers and records are read and written as the comments of ranges.h and answer.h say, sums with wider numbers.  (But for
- * gpb_bound_cmp, by which the model is sorted too.)
+ * ranges, answers and records are read and written as the comments of ranges.h and answer.h say,
+ * sums with wider numbers.  (And for gpb_bound_cmp, by which the model is sorted too.)
  *
  *-------------------------------------------------------------------------
  */

@@ -63,7 +63,7 @@ do_steps(const GpbProgram *program, GpbValue *value, bool *fault)
 	return true;
 }
 
-/* Where the groups of the request at hand are, by a sum of their bytes; number of the group plus 1 */
+/* Where the groups of the request at hand are, by a sum of their bytes: a group's number plus 1 */
 #define PLACES	(1 << 17)
 static uint32 places[PLACES];
 
@@ -363,7 +363,8 @@ program_operators(void)
 	{
 		bool		floats = op >= GPB_OP_FLOAT_ORDER && op <= GPB_OP_FLOAT_TO_INT &&
 			op != GPB_OP_INT_TO_FLOAT;
-		bool		float_result = floats && op != GPB_OP_FLOAT_ORDER && op != GPB_OP_FLOAT_TO_INT;
+		bool		float_result = op == GPB_OP_INT_TO_FLOAT ||
+			(floats && op != GPB_OP_FLOAT_ORDER && op != GPB_OP_FLOAT_TO_INT);
 		GpbProgram	program;
 		int			a = floats ? FLOAT8 : INT8;
 		int			b = floats ? FLOAT8 : INT4;
@@ -394,9 +395,8 @@ program_operators(void)
 			c = add_constant(&program, 33) + 1;
 		}
 		into = add_step(&program, op, a, b, c);
-		add_term(&program, into, float_result || op == GPB_OP_INT_TO_FLOAT ? GPB_KIND_FLOAT8 :
-				 GPB_KIND_INT8, float_result || op == GPB_OP_INT_TO_FLOAT ? WANT_FLOAT : WANT_INTEGER,
-				 GPB_NO_SLOT);
+		add_term(&program, into, float_result ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
+				 float_result ? WANT_FLOAT : WANT_INTEGER, GPB_NO_SLOT);
 		spec.program = program;
 		spec.program.layout = mirror->index->layout;
 		CHECK(gpb_program_fault(&spec.program) == NULL, "operator %d: %s", op,

@@ -9,6 +9,14 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C;
 
+-- program_test.c: a batch of ranges with a program, in words.  The result has a row for each range,
+-- group or total: the range's number, the bits of NULL groups, the group's values, the answer.
+CREATE FUNCTION gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text,
+	mode text)
+RETURNS SETOF bigint[]
+AS 'MODULE_PATHNAME', 'gpb_test_program'
+LANGUAGE C STRICT;
+
 -- request_test.c: search for n random keys, and compare every position with the tree.  Returns
 -- how many keys are on leaves that the device could not answer for.
 CREATE FUNCTION gpubtree_test_positions(index regclass, n integer, bound integer, largest bigint)

@@ -1,0 +1,198 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_test.c
+ *	  gpubtree_test_program: a batch with a program, from SQL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "index/index.h"
+#include "engine/batch_engine.h"
+
+PG_FUNCTION_INFO_V1(gpb_test_program);
+
+static const char *const operators[] = {
+	"filter", "and", "or", "not", "isnull", "istrue", "eq", "ne", "lt", "le", "gt", "ge",
+	"distinct", "in", "select", "coalesce", "least", "greatest", "add", "subtract", "multiply",
+	"divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
+	"fmultiply", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi", "dtots",
+	"tstod", "dadd", "dsubtract", "tsadd", "truncate", "months"
+};
+
+StaticAssertDecl(lengthof(operators) == GPB_OPERATORS, "each operator has a name");
+
+/* The next word of the text, or NULL. */
+static char *
+next_word(char **text)
+{
+	return strtok_r(NULL, " \n", text);
+}
+
+/* A slot: "0" the key, "1" an INCLUDE column, "c0" a constant, "t0" a temporary, "-" none */
+static uint8
+next_slot(char **text)
+{
+	char	   *word = next_word(text);
+
+	if (word == NULL || word[0] == '-')
+		return GPB_NO_SLOT;
+	return (uint8) (word[0] == 'c' ? GPB_FIRST_CONSTANT + atoi(word + 1) :
+					word[0] == 't' ? GPB_FIRST_TEMPORARY + atoi(word + 1) : atoi(word));
+}
+
+static int64
+next_number(char **text)
+{
+	char	   *word = next_word(text);
+
+	return word == NULL ? 0 : strtoll(word, NULL, 10);
+}
+
+/*
+ * Read a program: "const VALUE", "step OPERATOR INTO A B C GUARD", "term SLOT KIND WANT FILTER",
+ * "group SLOT", "byrange", one after the other.
+ */
+static void
+read_program(GpbProgram *program, char *text)
+{
+	char	   *rest = text;
+	char	   *word = strtok_r(text, " \n", &rest);
+
+	for (; word != NULL; word = next_word(&rest))
+	{
+		if (strcmp(word, "const") == 0)
+			program->constant[program->nconstants++] = next_number(&rest);
+		else if (strcmp(word, "step") == 0)
+		{
+			GpbStep    *step = &program->step[program->nsteps++];
+			const char *name = next_word(&rest);
+
+			while (step->op < GPB_OPERATORS && strcmp(operators[step->op], name) != 0)
+				step->op++;
+			step->into = next_slot(&rest);
+			step->a = next_slot(&rest);
+			step->b = next_slot(&rest);
+			step->c = next_slot(&rest);
+			step->guard = next_slot(&rest);
+		}
+		else if (strcmp(word, "term") == 0)
+		{
+			GpbTerm    *term = &program->term[program->nterms++];
+
+			term->slot = next_slot(&rest);
+			term->kind = (uint8) next_number(&rest);
+			term->want = (uint8) next_number(&rest);
+			term->filter = next_slot(&rest);
+		}
+		else if (strcmp(word, "group") == 0)
+			program->group[program->ngroups++] = next_slot(&rest);
+		else if (strcmp(word, "byrange") == 0)
+			program->by_range = true;
+		else
+			elog(ERROR, "unknown word \"%s\" in a program", word);
+	}
+}
+
+/* A row of the result: the words of a group or an answer, without those of exact sums */
+static void
+put_words(ReturnSetInfo *result, int64 number, int64 nulls, const int64 *words, int n)
+{
+	Datum	   *elements = palloc((n + 2) * sizeof(Datum));
+	Datum		value;
+	bool		is_null = false;
+	int			i;
+
+	elements[0] = Int64GetDatum(number);
+	elements[1] = Int64GetDatum(nulls);
+	for (i = 0; i < n; i++)
+		elements[i + 2] = Int64GetDatum(words[i]);
+	value = PointerGetDatum(construct_array(elements, n + 2, INT8OID, 8, true, TYPALIGN_DOUBLE));
+	tuplestore_putvalues(result->setResult, result->setDesc, &value, &is_null);
+}
+
+/*
+ * gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text, mode text): mode is
+ * "cpu" or "device", and may say "total".  Each row has the range's number, counted from 1, or 0;
+ * the bits of NULL groups; the group's values; the words of the answer.  What the batch gave up for
+ * is an error.
+ */
+Datum
+gpb_test_program(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index = gpb_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	GpbLayout	layout = *gpb_layout(index);
+	char	   *mode = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	bool		total = strstr(mode, "total") != NULL;
+	GpbBatchWant want = {0};
+	const GpbAnswerFormat *format;
+	const char *why;
+	GpbKeyRange *ranges;
+	Datum	   *lo;
+	Datum	   *hi;
+	bool	   *nulls;
+	int			n;
+	GpbBatch   *batch;
+	int64	   *answers = NULL;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	read_program(&want.program, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	want.form = GPB_RANGE_KEYS;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), INT8OID, 8, true, TYPALIGN_DOUBLE, &lo, &nulls,
+					  &n);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, 8, true, TYPALIGN_DOUBLE, &hi, &nulls,
+					  &n);
+	ranges = palloc(Max(n, 1) * sizeof(GpbKeyRange));
+	for (i = 0; i < n; i++)
+	{
+		bool		desc = (layout.flags & GPB_LAYOUT_DESC) != 0;
+
+		ranges[i].lo = gpb_key_encode(DatumGetInt64(desc ? hi[i] : lo[i]), layout.key_width,
+									  layout.flags);
+		ranges[i].hi = gpb_key_encode(DatumGetInt64(desc ? lo[i] : hi[i]), layout.key_width,
+									  layout.flags);
+	}
+	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
+							strstr(mode, "device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
+	format = gpb_batch_format(batch);
+	if (!total && want.program.ngroups == 0)
+		answers = palloc(gpb_batch_answer_width(batch) * Max(n, 1));
+	gpb_batch_run(batch, ranges, (uint32) n, answers);
+	if (gpb_batch_gave_up(batch, &why))
+		ereport(ERROR, (errmsg("the batch gave up: %s", why)));
+	if (want.program.ngroups > 0)
+	{
+		const GpbGroup *group;
+		uint64		at = 0;
+
+		while ((group = gpb_batch_next_group(batch, &at)) != NULL)
+			put_words((ReturnSetInfo *) fcinfo->resultinfo,
+					  want.program.by_range ? group->number + 1 : 0, group->nulls,
+					  group->words, want.program.ngroups + format->integers);
+	}
+	else if (total)
+		put_words((ReturnSetInfo *) fcinfo->resultinfo, 0, 0, gpb_batch_total(batch),
+				  format->integers);
+	else
+	{
+		for (i = 0; i < n; i++)
+			put_words((ReturnSetInfo *) fcinfo->resultinfo, i + 1, 0,
+					  answers + (Size) i * format->words, format->integers);
+	}
+	gpb_batch_end(batch);
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return (Datum) 0;
+}

@@ -578,6 +578,8 @@ count_records(const GpbRangesWork *work, GpbFetchWhat what)
 			return counts_of(work)->nunclean;
 		case GPB_FETCH_ENTRIES:
 			return counts_of(work)->nentries;
+		case GPB_FETCH_GROUPS:
+			return 0;
 		case GPB_FETCH_BLOCKS:
 			break;
 	}

@@ -42,6 +42,33 @@ gpb_float_sum_of(const GpbRangesJob *job, uint32 number)
 	return (GpbFloatSum *) (gpb_answer_of(job, number) + job->pass.column[0].float_sum);
 }
 
+/*
+ * Add what the warp's lanes have to the answer to range "number", and make their tallies empty.
+ * The whole warp calls.
+ */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_flush_tally(const GpbRangesJob *job, uint32 number, GpbTally<N, FLOAT_SUM> *tally)
+{
+	const GpbPass *pass = &job->pass;
+	int64	   *answer = gpb_answer_of(job, number);
+	int64		entries = gpb_warp_sum(tally->entries);
+	bool		adds = gpb_lane() == 0 && entries > 0;
+
+	if (adds && pass->is_first)
+		gpb_atomic_add(&answer[0], entries);
+	for (int c = 0; c < N; c++)
+	{
+		GpbColumnState state = gpb_warp_merge(gpb_running_state(&tally->column[c]));
+
+		if (adds && pass->column[c].want)
+			gpb_atomic_add_column(&pass->column[c], answer, &state);
+	}
+	if (FLOAT_SUM)
+		gpb_flush_windows<GPB_WARP>(&tally->window, gpb_float_sum_of(job, number));
+	gpb_tally_init(tally);
+}
+
 /* ---- its bounds in a leaf ---- */
 
 /*

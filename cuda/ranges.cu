@@ -49,6 +49,9 @@ struct GpbRangesWork
 	GpbPinned	counts_host;
 	GpbListMemory entries;
 	GpbListMemory pieces;
+	GpbBuffer	group_rows;		/* see group_rows.cuh */
+	GpbBuffer	group_table;
+	uint64		groups_before;	/* groups that the last request with such had */
 	GpbBuffer	blocks;			/* words of the bitmap of the entries' heap blocks */
 	cudaEvent_t ready;			/* the lists are in order */
 };
@@ -57,6 +60,12 @@ static GpbRangesCounts *
 counts_of(const GpbRangesWork *work)
 {
 	return (GpbRangesCounts *) work->counts_host.data;
+}
+
+static bool
+has_groups(const GpbRangesWork *work)
+{
+	return work->plan.program != NULL && work->plan.program->ngroups > 0;
 }
 
 /* Is there one answer, which lies behind the counts? */
@@ -128,6 +137,8 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_pinned_free(device, &work->counts_host);
 	gpb_list_free(device, &work->entries);
 	gpb_list_free(device, &work->pieces);
+	gpb_buffer_free(device, &work->group_rows);
+	gpb_buffer_free(device, &work->group_table);
 	gpb_buffer_free(device, &work->blocks);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
@@ -154,6 +165,80 @@ reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pie
 	return gpb_buffer_reserve(device, &work->live, items * sizeof(uint64));
 }
 
+/* The most entries that leaves of the mirror's widths have on as many leaves as it has now */
+static uint64
+most_entries(const GpbRangesWork *work)
+{
+	const GpbLayout *layout = &work->spec.program.layout;
+
+	return work->mirror->tree.n * (uint64) (GPB_PAGE_SPACE /
+											(layout->key_width + layout->row_width));
+}
+
+/* Room for so many groups, and a table at least twice as large */
+static GpbDeviceStatus
+reserve_groups(GpbDevice *device, GpbRangesWork *work, uint64 capacity)
+{
+	GpbGroupJob *groups = &work->plan.groups;
+	uint64		entries = 64;
+
+	if (capacity > GPB_GROUP_MOST)
+		return gpb_refuse(device, "more than %u groups are too many for one request",
+						  (uint32) GPB_GROUP_MOST);
+	while (entries < 2 * capacity)
+		entries *= 2;
+	GPB_TRY(gpb_buffer_reserve(device, &work->group_rows,
+							   capacity * groups->row_words * sizeof(int64)));
+	GPB_TRY(gpb_buffer_reserve(device, &work->group_table, entries * sizeof(uint32)));
+	groups->row = (int64 *) work->group_rows.data;
+	groups->capacity = (uint32) capacity;
+	groups->table = (uint32 *) work->group_table.data;
+	groups->table_mask = (uint32) (entries - 1);
+	return GPB_DEVICE_OK;
+}
+
+/*
+ * Room for the groups that a request may have, as long as it is not known how many: not many,
+ * unless the channel's last request with groups had many.
+ */
+static GpbDeviceStatus
+reserve_first_groups(GpbDevice *device, GpbRangesWork *work)
+{
+	size_t		width = work->plan.groups.row_words * sizeof(int64);
+	uint64		capacity = GPB_GROUP_BYTES / width;
+
+	if (capacity > GPB_GROUP_CAPACITY)
+		capacity = GPB_GROUP_CAPACITY;
+	if (work->groups_before > capacity && work->groups_before <= most_entries(work) &&
+		reserve_groups(device, work, work->groups_before) == GPB_DEVICE_OK)
+	{
+		work->plan.groups.shared_groups = 0;
+		return GPB_DEVICE_OK;
+	}
+	return reserve_groups(device, work, capacity);
+}
+
+/*
+ * Room for more groups than there was.  They are many, so sums in shared memory would be of few of
+ * them.
+ */
+static GpbDeviceStatus
+reserve_more_groups(GpbDevice *device, GpbRangesWork *work)
+{
+	uint64		before = work->plan.groups.capacity;
+	uint64		most = most_entries(work);
+	uint64		capacity = before * GPB_GROUP_GROWTH;
+
+	if (capacity > most && most > before)
+		capacity = most;
+	work->plan.groups.shared_groups = 0;
+	if (!device->lost && reserve_groups(device, work, capacity) == GPB_DEVICE_OK)
+		return GPB_DEVICE_OK;
+	if (device->lost)
+		return GPB_DEVICE_LOST;
+	return reserve_groups(device, work, 2 * before);
+}
+
 /* Room for what only requests of many ranges, and lists, need */
 static GpbDeviceStatus
 reserve_many(GpbDevice *device, GpbRangesWork *work)
@@ -165,7 +250,7 @@ reserve_many(GpbDevice *device, GpbRangesWork *work)
 	GPB_TRY(gpb_buffer_reserve(device, &work->ranges, ranges_size(spec)));
 	if (!list)
 		GPB_TRY(gpb_buffer_reserve(device, &work->place, spec->n * sizeof(GpbRangePlace)));
-	if (!list && !is_total(work))
+	if (!list && !is_total(work) && !has_groups(work))
 		GPB_TRY(gpb_buffer_reserve(device, &work->answers,
 								   (size_t) spec->n * gpb_answer_width(&work->plan.format)));
 	GPB_TRY(gpb_ranges_scan_size(device, spec->n, list ? item_capacity(work) : 0, &scan_size));
@@ -192,6 +277,8 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 	GPB_TRY(gpb_pinned_reserve(device, &work->counts_host, counts_size(work)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
+	if (has_groups(work))
+		GPB_TRY(reserve_first_groups(device, work));
 	if (is_ordered(work))
 	{
 		GPB_TRY(gpb_mirror_profile(device, work->mirror, &work->profile));
@@ -227,6 +314,7 @@ make_ranges_job(const GpbRangesWork *work)
 	job.ranges = work->single ? NULL : work->ranges.data;
 	job.range = work->range;
 	job.total = is_total(work);
+	job.only_items = spec->program.list_entries || work->plan.program != NULL;
 	job.launch = work->launch;
 	job.counts = counts;
 	job.answers = job.total ? (int64 *) (counts + 1) : (int64 *) work->answers.data;
@@ -324,13 +412,10 @@ end_reading(GpbDevice *device, GpbChannel *channel, GpbDeviceStatus status)
 static bool
 is_beyond_float_sums(const GpbRangesWork *work)
 {
-	const GpbLayout *layout = &work->spec.program.layout;
-	uint64		of_leaf = GPB_PAGE_SPACE / (layout->key_width + layout->row_width);
-
-	return work->mirror->tree.n * of_leaf > (uint64) 1 << 31;
+	return most_entries(work) > (uint64) 1 << 31;
 }
 
-/* Leaves that one kernel may add up to a single answer, see GPB_BLOCK_LEAVES */
+/* Leaves that one kernel may add up to a single answer, or to groups, see GPB_BLOCK_LEAVES */
 static uint64
 most_leaves(const GpbDevice *device)
 {
@@ -369,6 +454,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		   const void *ranges, void *answers)
 {
 	GpbRangesPlan *plan = &work->plan;
+	const GpbProgram *program = &work->spec.program;
 
 	work->mirror = mirror;
 	work->spec = *spec;
@@ -376,7 +462,12 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 	memset(&plan->format, 0, sizeof(plan->format));
 	if (!spec->program.list_entries)
 		gpb_answer_format(&spec->program, &plan->format);
-	plan->npasses = gpb_make_passes(&spec->program, &plan->format, plan->pass);
+	plan->program = program->list_entries || gpb_program_is_plain(program) ? NULL : program;
+	plan->npasses = plan->program == NULL ?
+		gpb_make_passes(program, &plan->format, plan->pass) :
+		gpb_make_program_passes(program, &plan->format, plan->pass);
+	if (has_groups(work))
+		gpb_make_group_job(program, &plan->format, &plan->groups);
 	work->single = spec->n == 1 && !spec->program.list_entries;
 	if (work->single)
 		work->range = gpb_input_range(spec->form, ranges, 0, spec->program.layout.flags);
@@ -458,10 +549,11 @@ await_counts(GpbDevice *device, GpbChannel *channel, bool *whole)
 	const GpbRangesCounts *counts = counts_of(work);
 
 	GPB_TRY(gpb_reader_await(device, channel));
-	*whole = counts->nentries <= gpb_list_capacity(&work->entries) &&
+	*whole = counts->faults > 0 || (counts->nentries <= gpb_list_capacity(&work->entries) &&
 		counts->nunclean <= gpb_list_capacity(&work->pieces) &&
-		(!work->spec.program.list_entries || counts->nitems <= item_capacity(work));
-	if (is_total(work) && counts->nitems > most_leaves(device))
+		(!work->spec.program.list_entries || counts->nitems <= item_capacity(work)) &&
+		(!has_groups(work) || counts->ngroups <= work->plan.groups.capacity));
+	if ((is_total(work) || has_groups(work)) && counts->nitems > most_leaves(device))
 		return gpb_refuse(device, "%llu leaves are too many for one answer; ask for fewer ranges",
 						  (unsigned long long) counts->nitems);
 	return GPB_DEVICE_OK;
@@ -498,6 +590,17 @@ take_answer(const GpbRangesWork *work)
 	gpb_answer_normalize(format, (int64 *) work->answers_host);
 }
 
+/* A step faulted: of what the request left nothing is to be used, and lists may lack records. */
+static void
+drop_results(GpbRangesWork *work)
+{
+	GpbRangesCounts *counts = counts_of(work);
+
+	counts->nentries = 0;
+	counts->nunclean = 0;
+	counts->ngroups = 0;
+}
+
 static GpbDeviceStatus
 run_to_end(GpbDevice *device, GpbChannel *channel)
 {
@@ -512,9 +615,18 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 							  counts->nitems));
 		if (!work->single)
 			GPB_TRY(reserve_many(device, work));
+		if (has_groups(work) && counts->ngroups > work->plan.groups.capacity)
+			GPB_TRY(reserve_more_groups(device, work));
 		GPB_TRY(end_reading(device, channel, submit_request(device, channel)));
 		GPB_TRY(await_counts(device, channel, &whole));
 	}
+	if (counts->faults > 0)
+	{
+		drop_results(work);
+		return GPB_DEVICE_OK;
+	}
+	if (has_groups(work))
+		work->groups_before = counts->ngroups + counts->ngroups / 4;
 	if (is_total(work))
 		take_answer(work);
 	return sort_lists(device, channel);
@@ -562,6 +674,8 @@ gpb_cuda_ranges_finish(GpbDevice *device, int number, GpbRangesResult *result)
 		result->leaves = counts_of(work)->leaves;
 		result->unclean = counts_of(work)->nunclean;
 		result->entries = counts_of(work)->nentries;
+		result->groups = counts_of(work)->ngroups;
+		result->faults = counts_of(work)->faults;
 	}
 	return work->outcome;
 }
@@ -579,7 +693,7 @@ count_records(const GpbRangesWork *work, GpbFetchWhat what)
 		case GPB_FETCH_ENTRIES:
 			return counts_of(work)->nentries;
 		case GPB_FETCH_GROUPS:
-			return 0;
+			return counts_of(work)->ngroups;
 		case GPB_FETCH_BLOCKS:
 			break;
 	}
@@ -594,6 +708,11 @@ fetch_submit(GpbDevice *device, GpbRangesWork *work, GpbFetchWhat what, uint64 f
 	const char *from = (const char *) list->result + first * list->width;
 	size_t		width = list->width;
 
+	if (what == GPB_FETCH_GROUPS)
+	{
+		width = work->plan.groups.row_words * sizeof(int64);
+		from = (const char *) work->group_rows.data + first * width;
+	}
 	if (what == GPB_FETCH_BLOCKS)
 	{
 		GPB_TRY(gpb_list_blocks(device, device->fetch_stream, &work->entries,

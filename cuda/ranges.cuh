@@ -15,7 +15,9 @@
  *		items			 0 0 0				 3 3 3 ...			(prefix sums: where each begins)
  *
  * Where entries are listed, every range is cut into items: then the prefix sum of the items'
- * entries is where each entry goes, in the order of ranges and keys, without sorting.
+ * entries is where each entry goes, in the order of ranges and keys, without sorting.  A program
+ * with steps, terms or groups has items alone as well: its kernels are for many entries, and a warp
+ * that reads few is no worse than a launch more.
  *
  * Which kernels run depends on what was given:
  *
@@ -23,9 +25,11 @@
  *		ranges, an answer each	prepare, locate, prefix sum, short, long
  *		ranges, one answer		as before; short and long add up in each block first
  *		ranges to be listed		prepare, locate, prefix sum, place, prefix sum, list
+ *		program with steps or	as the first three, but with program (ranges_program.cu) or groups
+ *			terms; with groups		(ranges_groups.cu) in the place of short and long
  *
- * Short and long run once for each pass of the program (pass.cuh).  The ranges of a large request
- * are sorted first.
+ * Short, long and program run once for each pass of the program (pass.cuh, program.cuh).  The
+ * ranges of a large request are sorted first.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +40,7 @@
 
 #include "device/device.h"
 
-#include "pass.cuh"
+#include "program.cuh"
 #include "tree.cuh"
 
 /* Rows [from, to) of a clean leaf for range "number"; page NULL: nothing to read */
@@ -55,6 +59,8 @@ struct GpbRangesCounts
 	uint64		nunclean;
 	uint64		nentries;		/* of the list */
 	uint64		nitems;
+	uint64		ngroups;		/* groups found, with those that there was no room for */
+	uint64		faults;			/* not 0: some step faulted */
 	uint64		launch;			/* number of the launch that counted */
 };
 
@@ -68,6 +74,7 @@ struct GpbRangesJob : GpbLeafJob
 	const void *ranges;			/* in that form; NULL: there is the one range alone */
 	GpbRange	range;
 	bool		total;			/* one answer, over all ranges */
+	bool		only_items;		/* ranges within one leaf are cut into items too */
 	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
 								 * numbered.  Arrays of ranges, but answers, follow it. */
 	uint64		launch;			/* its number, see GpbRangesCounts */
@@ -100,8 +107,11 @@ struct GpbTreeProfile;
 struct GpbRangesPlan
 {
 	GpbAnswerFormat format;
+	const GpbProgram *program;	/* NULL: it is plain, or lists entries */
 	int			npasses;
-	GpbPass		pass[GPB_MOST_PASSES];
+	GpbPass		pass[GPB_MOST_PASSES > GPB_MOST_PROGRAM_PASSES ? GPB_MOST_PASSES :
+					 GPB_MOST_PROGRAM_PASSES];
+	GpbGroupJob groups;			/* of a program with groups */
 };
 
 /* Find job->order; sort has room for it and for n keys in "clamped". */
@@ -121,6 +131,8 @@ GpbDeviceStatus gpb_ranges_prepare_kernels(GpbDevice *device);
 /* ---- the kernels ---- */
 
 typedef void (*GpbRangesKernel) (GpbRangesJob);
+typedef void (*GpbProgramKernel) (GpbRangesJob, GpbProgramPass);
+typedef void (*GpbGroupsKernel) (GpbRangesJob, GpbGroupJob);
 
 /*
  * Short and long exist for each way to read rows (one by one; or four at a time, of 8, 12 or 16
@@ -129,6 +141,7 @@ typedef void (*GpbRangesKernel) (GpbRangesJob);
 #define GPB_ROW_WAYS			4
 #define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)
 #define GPB_LIST_KERNELS		2
+#define GPB_GROUPS_KERNELS		2	/* with sums in shared memory, and without */
 
 /* In ranges_locate.cu */
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
@@ -146,6 +159,13 @@ uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
 extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
 /* In ranges_list.cu: place, list */
 extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
+/* In ranges_program.cu: by shape of the pass */
+extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
+/* In ranges_groups.cu: without sums in shared memory, and with such */
+extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
+GpbDeviceStatus gpb_normalize_groups_launch(GpbDevice *device, cudaStream_t stream,
+											const GpbRangesJob *job, const GpbGroupJob *groups,
+											const GpbAnswerFormat *format);
 
 /* Blocks that fill the device, for each of these */
 struct GpbRangesGrids
@@ -153,7 +173,15 @@ struct GpbRangesGrids
 	uint32		short_blocks[GPB_PASS_KERNELS];
 	uint32		long_blocks[GPB_PASS_KERNELS];
 	uint32		list_blocks[GPB_LIST_KERNELS];
+	uint32		program_blocks[GPB_PROGRAM_SHAPES];
+	uint32		groups_blocks[GPB_GROUPS_KERNELS];
 };
+
+/* A kernel's parameters may take so many bytes on every GPU. */
+#define GPB_PARAMETER_BYTES		4096
+static_assert(sizeof(GpbRangesJob) + sizeof(GpbGroupJob) <= GPB_PARAMETER_BYTES &&
+			  sizeof(GpbRangesJob) + sizeof(GpbProgramPass) <= GPB_PARAMETER_BYTES,
+			  "a kernel has too many bytes of parameters");
 
 /* Ways for a lane to read a leaf's rows; tuning.cuh says which is used where. */
 enum GpbLeafVariant

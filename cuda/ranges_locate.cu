@@ -59,6 +59,18 @@ count_below(const GpbSeparatorArray *separators, GpbBound bound, bool or_equal)
 	return low;
 }
 
+/* Set those words of a column that are not zero in the answer of no entries. */
+static __device__ __forceinline__ void
+clear_column(const GpbAnswerColumn *column, int64 *answer)
+{
+	if (column->bits_and != 0)
+		answer[column->bits_and] = -1;
+	if (column->minmax == 0)
+		return;
+	answer[column->minmax] = 0x7FFFFFFFFFFFFFFF;
+	answer[column->minmax + 1] = -0x7FFFFFFFFFFFFFFF - 1;
+}
+
 /* Empty an answer, by all threads of a block. */
 static __device__ void
 clear_answer(const GpbAnswerFormat *format, int64 *answer)
@@ -66,13 +78,8 @@ clear_answer(const GpbAnswerFormat *format, int64 *answer)
 	for (uint32 i = threadIdx.x; i < format->words; i += blockDim.x)
 		answer[i] = 0;
 	__syncthreads();
-	if (threadIdx.x < (uint32) format->ncolumns && format->column[threadIdx.x].minmax != 0)
-	{
-		int64	   *minmax = answer + format->column[threadIdx.x].minmax;
-
-		minmax[0] = 0x7FFFFFFFFFFFFFFF;
-		minmax[1] = -0x7FFFFFFFFFFFFFFF - 1;
-	}
+	if (threadIdx.x < (uint32) format->ncolumns)
+		clear_column(&format->column[threadIdx.x], answer);
 }
 
 /* Note the leaves of the single range, which end before separator "end", as its items. */
@@ -139,6 +146,8 @@ prepare_ranges(const __grid_constant__ GpbRangesJob job,
 		job.counts->nunclean = 0;
 		job.counts->nentries = 0;
 		job.counts->nitems = 0;
+		job.counts->ngroups = 0;
+		job.counts->faults = 0;
 		job.counts->launch = job.launch;
 	}
 	if (job.total)
@@ -158,14 +167,7 @@ store_empty_answer(const GpbRangesJob *job, const GpbAnswerFormat *format, uint3
 	for (int i = 0; i < format->integers; i++)
 		answer[i] = 0;
 	for (int c = 0; c < format->ncolumns; c++)
-	{
-		int			minmax = format->column[c].minmax;
-
-		if (minmax == 0)
-			continue;
-		answer[minmax] = 0x7FFFFFFFFFFFFFFF;
-		answer[minmax + 1] = -0x7FFFFFFFFFFFFFFF - 1;
-	}
+		clear_column(&format->column[c], answer);
 }
 
 /* What one thread finds about its range; job->first and job->items have the rest. */
@@ -199,7 +201,7 @@ locate_range(const GpbRangesJob *job, uint32 i, uint32 number, Located *located)
 	}
 	first = gpb_last_separator(&job->tree, separators, range.lo);
 	job->first[i] = first;
-	if (job->pass.list_entries ||
+	if (job->only_items ||
 		gpb_bound_less(gpb_leaf_limit(separators, first), range.hi))
 	{
 		uint32		last = gpb_gallop_separators(separators, first, range.hi, false);

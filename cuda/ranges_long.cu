@@ -8,30 +8,6 @@
  */
 #include "places.cuh"
 
-/* Add what the warp has of a range to the range's answer, and begin another. */
-template <int N, bool FLOAT_SUM>
-static __device__ __forceinline__ void
-flush_tally(const GpbRangesJob *job, uint32 number, GpbTally<N, FLOAT_SUM> *tally)
-{
-	const GpbPass *pass = &job->pass;
-	int64	   *answer = gpb_answer_of(job, number);
-	int64		entries = gpb_warp_sum(tally->entries);
-	bool		adds = gpb_lane() == 0 && entries > 0;
-
-	if (adds && pass->is_first)
-		gpb_atomic_add(&answer[0], entries);
-	for (int c = 0; c < N; c++)
-	{
-		GpbColumnState state = gpb_warp_merge(gpb_running_state(&tally->column[c]));
-
-		if (adds && pass->column[c].want)
-			gpb_atomic_add_column(&pass->column[c], answer, &state);
-	}
-	if (FLOAT_SUM)
-		gpb_flush_windows<GPB_WARP>(&tally->window, gpb_float_sum_of(job, number));
-	gpb_tally_init(tally);
-}
-
 /*
  * The grid fills the device, and each warp has an equal share of all items.  It takes them several
  * at a time: a lane for each judges the leaf and finds its rows, then all lanes read them together.
@@ -83,7 +59,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 			GpbLeafView leaf = {next.page, next.to};
 
 			if (!job.total && next.number != number)
-				flush_tally(&job, number, &tally);
+				gpb_flush_tally(&job, number, &tally);
 			number = next.number;
 			if (FLOAT_SUM && !job.total)
 				sum = gpb_float_sum_of(&job, number);
@@ -97,7 +73,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 		gpb_tally_finish(&tally, &block, leaves, &job);
 	else
 	{
-		flush_tally(&job, number, &tally);
+		gpb_flush_tally(&job, number, &tally);
 		if (gpb_lane() == 0)
 			gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
 	}

@@ -13,8 +13,9 @@
 
 /* ---- grids ---- */
 
+template <typename Kernel>
 static GpbDeviceStatus
-fill_device(GpbDevice *device, const GpbRangesKernel *kernel, int n, uint32 *blocks)
+fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -36,7 +37,9 @@ gpb_ranges_prepare_kernels(GpbDevice *device)
 
 	GPB_TRY(fill_device(device, gpb_short_kernels, GPB_PASS_KERNELS, grids->short_blocks));
 	GPB_TRY(fill_device(device, gpb_long_kernels, GPB_PASS_KERNELS, grids->long_blocks));
-	return fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks);
+	GPB_TRY(fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks));
+	GPB_TRY(fill_device(device, gpb_program_kernels, GPB_PROGRAM_SHAPES, grids->program_blocks));
+	return fill_device(device, gpb_groups_kernels, GPB_GROUPS_KERNELS, grids->groups_blocks);
 }
 
 /* ---- order ---- */
@@ -110,6 +113,21 @@ run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
 						 GPB_LEAF_THREADS, gpb_long_kernels[kernel], *job);
 }
 
+/* A pass of a program that is not plain and has no groups */
+static GpbDeviceStatus
+run_program_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				 const GpbRangesPlan *plan)
+{
+	GpbProgramPass pass;
+	GpbProgramShape shape;
+
+	gpb_make_program_pass(plan->program, &plan->format, &job->pass, &pass);
+	shape = gpb_program_shape(&job->pass, &pass);
+	return gpb_launch_on(device, stream, "aggregate_program",
+						 device->grids.program_blocks[shape], GPB_LEAF_THREADS,
+						 gpb_program_kernels[shape], *job, pass);
+}
+
 /* Float8 sums of many answers are normalized here; that of a single one on the host. */
 static GpbDeviceStatus
 run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbRangesPlan *plan)
@@ -117,11 +135,33 @@ run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbR
 	for (int i = 0; i < plan->npasses; i++)
 	{
 		job->pass = plan->pass[i];
-		GPB_TRY(run_pass(device, stream, job));
+		GPB_TRY(plan->program != NULL ? run_program_pass(device, stream, job, plan) :
+				run_pass(device, stream, job));
 	}
 	if (job->total || plan->format.words == plan->format.integers)
 		return GPB_DEVICE_OK;
 	return gpb_normalize_launch(device, stream, job, &plan->format);
+}
+
+/* ---- groups ---- */
+
+/* All groups in one pass, from an empty table */
+static GpbDeviceStatus
+run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+		   const GpbRangesPlan *plan)
+{
+	const GpbGroupJob *groups = &plan->groups;
+	int			kernel = groups->shared_groups > 0 ? 1 : 0;
+
+	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->table, 0xFF,
+										 ((size_t) groups->table_mask + 1) * sizeof(uint32),
+										 stream));
+	GPB_TRY(gpb_launch_on(device, stream, "aggregate_groups",
+						  device->grids.groups_blocks[kernel], GPB_LEAF_THREADS,
+						  gpb_groups_kernels[kernel], *job, *groups));
+	if (plan->format.words == plan->format.integers)
+		return GPB_DEVICE_OK;
+	return gpb_normalize_groups_launch(device, stream, job, groups, &plan->format);
 }
 
 /* ---- lists ---- */
@@ -149,7 +189,9 @@ GpbDeviceStatus
 gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 			   const GpbRangesPlan *plan, void *scan, size_t scan_size)
 {
-	const GpbAnswerFormat *format = &plan->format;
+	static const GpbAnswerFormat no_answers = {};
+	bool		grouped = plan->program != NULL && plan->program->ngroups > 0;
+	const GpbAnswerFormat *format = grouped ? &no_answers : &plan->format;
 
 	job->pass = plan->pass[0];
 	GPB_TRY(gpb_prepare_launch(device, stream, job, format));
@@ -165,5 +207,6 @@ gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 	}
 	if (job->pass.list_entries)
 		return run_lists(device, stream, job, scan, scan_size);
-	return run_passes(device, stream, job, plan);
+	return grouped ? run_groups(device, stream, job, plan) :
+		run_passes(device, stream, job, plan);
 }

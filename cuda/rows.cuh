@@ -148,6 +148,32 @@ gpb_look_up_visibility(const GpbVisibilityBits *visibility, const GpbEntryValues
 }
 
 /*
+ * Which of a lane's U entries does the snapshot see?  Those in *present are judged: entries hinted
+ * dead, and those that the snapshot does not see, are taken out of it, so that it is left with what
+ * is seen and what the bits say nothing of.  The whole warp calls.
+ */
+template <int U, int N>
+static __device__ __forceinline__ uint32
+gpb_see_entries(const GpbRangesJob *job, const GpbEntryValues<N> *entry, uint32 *present)
+{
+	uint32		seen = 0;
+
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		bool		near = gpb_locator_block(entry[u].locator) < job->visibility.visible_below;
+
+		if (entry[u].locator & job->pass.dead_mask)
+			*present &= ~(1u << u);
+		seen |= (uint32) near << u;
+	}
+	seen &= *present;
+	if (__any_sync(GPB_ALL_LANES, *present != seen))
+		seen |= gpb_look_up_visibility<U, N>(&job->visibility, entry, *present & ~seen, present);
+	return seen;
+}
+
+/*
  * U entries of each lane: entry u is number first + u * step of the page, if bit u of
  * present is set.  Those that the snapshot sees by the bits are tallied, those it does not see left
  * out, and those that the bits say nothing of listed.  "number" is of
@@ -161,20 +187,8 @@ gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
 		 GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
 {
 	const GpbPass *pass = &job->pass;
-	uint32		seen = 0;
+	uint32		seen = gpb_see_entries<U, N>(job, entry, &present);
 
-#pragma unroll
-	for (int u = 0; u < U; u++)
-	{
-		bool		near = gpb_locator_block(entry[u].locator) < job->visibility.visible_below;
-
-		if (entry[u].locator & pass->dead_mask)
-			present &= ~(1u << u);
-		seen |= (uint32) near << u;
-	}
-	seen &= present;
-	if (__any_sync(GPB_ALL_LANES, present != seen))
-		seen |= gpb_look_up_visibility<U, N>(&job->visibility, entry, present & ~seen, &present);
 	tally->entries += __popc(seen);
 
 #pragma unroll

@@ -127,6 +127,51 @@ gpb_atomic_add(int64 *into, int64 value)
 	gpb_atomic_add((uint64 *) into, (uint64) value);
 }
 
+static __device__ __forceinline__ void
+gpb_atomic_and(int64 *into, int64 value)
+{
+	atomicAnd((unsigned long long *) into, (unsigned long long) value);
+}
+
+static __device__ __forceinline__ void
+gpb_atomic_or(int64 *into, int64 value)
+{
+	atomicOr((unsigned long long *) into, (unsigned long long) value);
+}
+
+static __device__ __forceinline__ void
+gpb_atomic_xor(int64 *into, int64 value)
+{
+	atomicXor((unsigned long long *) into, (unsigned long long) value);
+}
+
+/*
+ * Add to a word of a longer sum; returns what it carries.  Whoever adds knows from what was found
+ * whether that addition carried, so the next word gets every carry, in whatever order.
+ */
+static __device__ __forceinline__ uint64
+gpb_atomic_carry(int64 *into, uint64 value)
+{
+	uint64		before;
+
+	if (value == 0)
+		return 0;
+	before = atomicAdd((unsigned long long *) into, (unsigned long long) value);
+	return before + value < before;
+}
+
+/* Add 192 bits in two's complement. */
+static __device__ __forceinline__ void
+gpb_atomic_add_squares(int64 *into, const int64 *from)
+{
+	uint64		carry = gpb_atomic_carry(into, (uint64) from[0]);
+	uint64		middle = (uint64) from[1] + carry;
+
+	carry = middle < carry;		/* the carry may itself have carried */
+	carry += gpb_atomic_carry(into + 1, middle);
+	gpb_atomic_add(into + 2, from[2] + (int64) carry);
+}
+
 /* ---- a column's words in an answer ---- */
 
 /*

@@ -70,6 +70,38 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
  */
 #define GPB_LEAVES_AT_ONCE		8
 
+/* ---- programs with steps, terms or groups: not measured yet ---- */
+
+/*
+ * Entries of a lane that a step is done for at once.  More would share the cost of finding out what
+ * the step is; but the values of temporaries, 8 bytes for each entry, should stay in the nearest
+ * cache.
+ */
+#define GPB_PROGRAM_ROWS		4
+
+/* Blocks of GPB_LEAF_THREADS that a multiprocessor should hold of the kernels that interpret */
+#define GPB_PROGRAM_BLOCKS		3
+
+/*
+ * Words of 4 bytes that a block has in shared memory for sums of groups.  If fewer than
+ * GPB_GROUP_SHARED_LEAST groups fit, or a term wants what shared memory has no sums for, groups are
+ * added up in device memory alone.
+ */
+#define GPB_GROUP_SHARED_WORDS	10240
+#define GPB_GROUP_SHARED_LEAST	128
+#define GPB_GROUP_SHARED_MOST	2048
+
+/*
+ * Room that a request has for groups at first, in rows and in bytes, whichever is less; and by how
+ * much it grows when there are more.
+ */
+#define GPB_GROUP_CAPACITY		65536
+#define GPB_GROUP_BYTES			((size_t) 16 << 20)
+#define GPB_GROUP_GROWTH		8
+
+/* Groups of one request: the table of twice as many has 32 bits to number its entries */
+#define GPB_GROUP_MOST			((uint32) 1 << 30)
+
 /* Most pages of a scattered upload, whose block numbers are a kernel's parameter */
 #define GPB_SCATTER_PAGES		960
 

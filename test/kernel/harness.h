@@ -171,6 +171,8 @@ extern const TestCase test_tree_cases[];
 extern const int test_ntree_cases;
 extern const TestCase test_ways_cases[];
 extern const int test_nways_cases;
+extern const TestCase test_program_cases[];
+extern const int test_nprogram_cases;
 extern const TestCase test_failures_cases[];
 extern const int test_nfailures_cases;
 

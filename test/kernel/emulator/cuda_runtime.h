@@ -156,6 +156,44 @@ atomicOr(uint32_t *into, uint32_t value)
 	return before;
 }
 
+static inline void
+atomicOr(unsigned long long *into, unsigned long long value)
+{
+	*into |= value;
+}
+
+static inline void
+atomicAnd(unsigned long long *into, unsigned long long value)
+{
+	*into &= value;
+}
+
+static inline void
+atomicXor(unsigned long long *into, unsigned long long value)
+{
+	*into ^= value;
+}
+
+static inline uint32_t
+atomicCAS(uint32_t *into, uint32_t expected, uint32_t value)
+{
+	uint32_t	before = *into;
+
+	if (before == expected)
+		*into = value;
+	return before;
+}
+
+static inline void
+atomicExch(uint32_t *into, uint32_t value)
+{
+	*into = value;
+}
+
+static inline void __threadfence(void) {}
+static inline uint32_t __ldca(const uint32_t *from) { return *from; }
+static inline long long __ldcg(const long long *from) { return *from; }
+
 /* ---- the runtime ---- */
 
 enum cudaError_t

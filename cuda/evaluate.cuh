@@ -1,0 +1,449 @@
+/*-------------------------------------------------------------------------
+ *
+ * evaluate.cuh
+ *	  The steps of a program, done by each lane for several entries at a time.
+ *
+ * What a step does is in src/program_steps.h, with the operator as a constant here: the steps are
+ * the same for all lanes, so all take the same branch of the one switch.  Values lie in local
+ * memory, where those of neighbouring lanes are neighbours; the result of the last step is kept in
+ * registers, from where the next one reads it.
+ *
+ * The function that does all steps is called, not copied into each kernel that needs it: it is
+ * large, and a call is little beside what it does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_EVALUATE_CUH
+#define GPB_EVALUATE_CUH
+
+#include "places.cuh"
+#include "program.cuh"
+#include "program_steps.h"
+
+/* ---- values ---- */
+
+/* A value of each of a lane's entries; a word means nothing if the entry's bit of nulls is set. */
+struct alignas(16) GpbOperand
+{
+	int64		word[GPB_PROGRAM_ROWS];
+	uint32		nulls;
+};
+
+#define GPB_LANE_VALUES		(GPB_MAX_COLUMNS + GPB_MAX_TEMPORARIES)
+
+/* The columns and temporaries of a lane's entries */
+struct alignas(16) GpbLaneValues
+{
+	int64		word[GPB_LANE_VALUES][GPB_PROGRAM_ROWS];
+	uint32		nulls[GPB_LANE_VALUES];
+};
+
+/* Where the values of a slot are in GpbLaneValues; it is no constant's. */
+static __device__ __forceinline__ int
+gpb_value_place(int slot)
+{
+	return slot < GPB_FIRST_CONSTANT ? slot : slot - GPB_MAX_CONSTANTS;
+}
+
+/* Get the values of a slot that is not GPB_LAST_RESULT. */
+static __device__ __forceinline__ void
+gpb_get_operand(const GpbCode *code, const GpbLaneValues *values, int slot, GpbOperand *operand)
+{
+	if (slot >= GPB_FIRST_CONSTANT && slot < GPB_FIRST_TEMPORARY)
+	{
+		int64		word = code->constant[slot - GPB_FIRST_CONSTANT];
+		bool		is_null = (code->null_constants >> (slot - GPB_FIRST_CONSTANT) & 1) != 0;
+
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+			operand->word[u] = word;
+		operand->nulls = is_null ? (1u << GPB_PROGRAM_ROWS) - 1 : 0;
+	}
+	else
+	{
+		int			place = gpb_value_place(slot);
+
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+			operand->word[u] = values->word[place][u];
+		operand->nulls = values->nulls[place];
+	}
+}
+
+static __device__ __forceinline__ void
+gpb_get_step_operand(const GpbCode *code, const GpbLaneValues *values, const GpbOperand *last,
+					 int slot, GpbOperand *operand)
+{
+	if (slot == GPB_LAST_RESULT)
+		*operand = *last;
+	else
+		gpb_get_operand(code, values, slot, operand);
+}
+
+/* For which entries is the value true? */
+static __device__ __forceinline__ uint32
+gpb_truth(const GpbOperand *operand)
+{
+	uint32		truth = 0;
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		truth |= (uint32) (operand->word[u] != 0) << u;
+	return truth & ~operand->nulls;
+}
+
+/* ---- columns ---- */
+
+/*
+ * Load the columns that the code reads, of those of the lane's entries, first + u * step of the
+ * page, whose bit u of "wanted" is set.
+ */
+static __device__ __forceinline__ void
+gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, int first,
+				 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+{
+	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+
+	for (int c = 0; c < code->ncolumns; c++)
+	{
+		GpbCodeColumn column = code->column[c];
+		int			bit = column.slot == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.slot - 1;
+		uint32		nulls = 0;
+
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		{
+			int			i = first + u * step;
+			int64		word = 0;
+
+			if (wanted >> u & 1)
+				word = column.slot == 0 ?
+					gpb_key_value(gpb_page_key(page, job->key_width, i), job->key_width,
+								  job->layout_flags) :
+					gpb_row_value(gpb_page_row(page, job->row_width, i), column.offset,
+								  column.kind);
+			values->word[column.slot][u] = word;
+			nulls |= (uint32) (locator[u] >> bit & 1) << u;
+		}
+		if (column.slot == 0 && nulls_first)
+			nulls = ~nulls;
+		values->nulls[column.slot] = nulls & ((1u << GPB_PROGRAM_ROWS) - 1);
+	}
+}
+
+/* ---- one step ---- */
+
+/* An operator whose result is NULL if an operand is.  Returns the entries for which it faults. */
+template <int OP>
+static __device__ __forceinline__ uint32
+gpb_do_values(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, const int64 *list,
+			  int n, GpbOperand *result)
+{
+	uint32		faults = 0;
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int64		word = 0;
+
+		faults |= (uint32) gpb_step_of_values(OP, a->word[u], b->word[u], c->word[u], list, n,
+											  &word) << u;
+		result->word[u] = word;
+	}
+	result->nulls = a->nulls | b->nulls | c->nulls;
+	return faults & ~result->nulls;
+}
+
+static __device__ __forceinline__ GpbValue
+gpb_value_of(const GpbOperand *operand, int u)
+{
+	GpbValue	value;
+
+	value.word = operand->word[u];
+	value.is_null = operand->nulls >> u & 1;
+	return value;
+}
+
+/* An operator that takes NULLs */
+template <int OP>
+static __device__ __forceinline__ uint32
+gpb_do_nulls(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, GpbOperand *result)
+{
+	uint32		nulls = 0;
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		GpbValue	value = gpb_step_of_nulls(OP, gpb_value_of(a, u), gpb_value_of(b, u),
+											  gpb_value_of(c, u));
+
+		result->word[u] = value.word;
+		nulls |= (uint32) value.is_null << u;
+	}
+	result->nulls = nulls;
+	return 0;
+}
+
+#define GPB_CASE_VALUES(op) \
+	case op: \
+		return gpb_do_values<op>(a, b, c, NULL, 0, result)
+#define GPB_CASE_NULLS(op) \
+	case op: \
+		return gpb_do_nulls<op>(a, b, c, result)
+
+/*
+ * Do a step for all of a lane's entries.  Operands that the operator has not are zeros.  Returns
+ * the entries for which it faults, whether or not anything is to become of these.
+ */
+static __device__ __forceinline__ uint32
+gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
+			const GpbOperand *b, const GpbOperand *c, GpbOperand *result)
+{
+	switch (step->op)
+	{
+		GPB_CASE_NULLS(GPB_OP_AND);
+		GPB_CASE_NULLS(GPB_OP_OR);
+		GPB_CASE_NULLS(GPB_OP_IS_NULL);
+		GPB_CASE_NULLS(GPB_OP_IS_TRUE);
+		GPB_CASE_NULLS(GPB_OP_DISTINCT);
+		GPB_CASE_NULLS(GPB_OP_SELECT);
+		GPB_CASE_NULLS(GPB_OP_COALESCE);
+		GPB_CASE_NULLS(GPB_OP_LEAST);
+		GPB_CASE_NULLS(GPB_OP_GREATEST);
+		GPB_CASE_NULLS(GPB_OP_FLOAT_LEAST);
+		GPB_CASE_NULLS(GPB_OP_FLOAT_GREATEST);
+		GPB_CASE_VALUES(GPB_OP_NOT);
+		GPB_CASE_VALUES(GPB_OP_EQ);
+		GPB_CASE_VALUES(GPB_OP_NE);
+		GPB_CASE_VALUES(GPB_OP_LT);
+		GPB_CASE_VALUES(GPB_OP_LE);
+		GPB_CASE_VALUES(GPB_OP_GT);
+		GPB_CASE_VALUES(GPB_OP_GE);
+		GPB_CASE_VALUES(GPB_OP_ADD);
+		GPB_CASE_VALUES(GPB_OP_SUBTRACT);
+		GPB_CASE_VALUES(GPB_OP_MULTIPLY);
+		GPB_CASE_VALUES(GPB_OP_DIVIDE);
+		GPB_CASE_VALUES(GPB_OP_MODULO);
+		GPB_CASE_VALUES(GPB_OP_NEGATE);
+		GPB_CASE_VALUES(GPB_OP_ABS);
+		GPB_CASE_VALUES(GPB_OP_TO_INT2);
+		GPB_CASE_VALUES(GPB_OP_TO_INT4);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_ORDER);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_ADD);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_SUBTRACT);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_MULTIPLY);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_DIVIDE);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_NEGATE);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_ABS);
+		GPB_CASE_VALUES(GPB_OP_INT_TO_FLOAT);
+		GPB_CASE_VALUES(GPB_OP_FLOAT_TO_INT);
+		GPB_CASE_VALUES(GPB_OP_DATE_TO_TIMESTAMP);
+		GPB_CASE_VALUES(GPB_OP_TIMESTAMP_TO_DATE);
+		GPB_CASE_VALUES(GPB_OP_DATE_ADD);
+		GPB_CASE_VALUES(GPB_OP_DATE_SUBTRACT);
+		GPB_CASE_VALUES(GPB_OP_TIMESTAMP_ADD);
+		GPB_CASE_VALUES(GPB_OP_TRUNCATE);
+		GPB_CASE_VALUES(GPB_OP_TRUNCATE_MONTHS);
+		case GPB_OP_IN:
+			return gpb_do_values<GPB_OP_IN>(a, b, c,
+											code->constant + (step->b - GPB_FIRST_CONSTANT),
+											step->c - step->b, result);
+		default:
+			*result = *a;
+			return ~0u;
+	}
+}
+
+#undef GPB_CASE_VALUES
+#undef GPB_CASE_NULLS
+
+/* ---- all steps ---- */
+
+/* What is left of a lane's entries after the steps */
+struct GpbEvaluated
+{
+	uint32		live;			/* those that all filters let pass */
+	uint32		faults;			/* those for which a step faulted */
+};
+
+/*
+ * Do all steps for those of the lane's entries, first + u * step of the page, whose bit u of
+ * "wanted" is set; their locators are given.  The whole warp calls.  Out of line, see above.
+ */
+static __device__ __noinline__ GpbEvaluated
+gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, int first, int step,
+			 const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+{
+	GpbEvaluated out = {wanted, 0};
+	GpbOperand	last = {};
+
+	gpb_load_columns(job, code, page, first, step, locator, wanted, values);
+	for (int s = 0; s < code->nsteps; s++)
+	{
+		GpbCodeStep todo = code->step[s];
+		GpbOperand	a;
+		GpbOperand	b = {};
+		GpbOperand	c = {};
+		GpbOperand	result;
+		uint32		faults;
+
+		gpb_get_step_operand(code, values, &last, todo.a, &a);
+		if (todo.op == GPB_OP_FILTER)
+		{
+			out.live &= gpb_truth(&a);
+			if (!__any_sync(GPB_ALL_LANES, out.live != 0))
+				break;
+			continue;
+		}
+		if (todo.operands > 1)
+			gpb_get_step_operand(code, values, &last, todo.b, &b);
+		if (todo.operands > 2)
+			gpb_get_step_operand(code, values, &last, todo.c, &c);
+		faults = gpb_do_step(code, &todo, &a, &b, &c, &result) & out.live;
+		if (todo.guard != GPB_NO_SLOT && __any_sync(GPB_ALL_LANES, faults != 0))
+		{
+			GpbOperand	guard;
+
+			gpb_get_step_operand(code, values, &last, todo.guard, &guard);
+			faults &= gpb_truth(&guard);
+		}
+		out.faults |= faults;
+		last = result;
+		if (todo.into != GPB_NO_SLOT)
+		{
+			int			place = gpb_value_place(todo.into);
+
+#pragma unroll
+			for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+				values->word[place][u] = result.word[u];
+			values->nulls[place] = result.nulls;
+		}
+	}
+	return out;
+}
+
+/* ---- rows ---- */
+
+/*
+ * Read up to GPB_PROGRAM_ROWS entries of each lane, entry first + u * GPB_WARP of the leaf being
+ * the lane's u-th, and do the steps for those that the snapshot sees; entries that the visibility
+ * bits say nothing of are listed, if the pass is the first.  Returns those that count; *faults
+ * becomes true if a step faulted.  The whole warp calls.
+ */
+static __device__ __forceinline__ uint32
+gpb_take_rows(const GpbRangesJob *job, const GpbCode *code, uint32 number, GpbLeafView leaf,
+			  int first, GpbLaneValues *values, bool *faulted)
+{
+	GpbEntryValues<1> entry[GPB_PROGRAM_ROWS];
+	uint64		locator[GPB_PROGRAM_ROWS];
+	GpbEvaluated out = {0, 0};
+	uint32		present = 0;
+	uint32		seen;
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int			i = first + u * GPB_WARP;
+
+		entry[u].locator = 0;
+		if (i < leaf.count)
+		{
+			present |= 1u << u;
+			entry[u].locator = gpb_row_locator(gpb_page_row(leaf.page, job->row_width, i));
+		}
+		locator[u] = entry[u].locator;
+	}
+	seen = gpb_see_entries<GPB_PROGRAM_ROWS, 1>(job, entry, &present);
+	if (__any_sync(GPB_ALL_LANES, seen != 0))
+		out = gpb_evaluate(job, code, leaf.page, first, GPB_WARP, locator, seen, values);
+	*faulted = *faulted || out.faults != 0;
+	if (job->pass.is_first && __any_sync(GPB_ALL_LANES, present != seen))
+		gpb_append_entries(job, number, leaf.page, first, GPB_WARP, present & ~seen);
+	return out.live;
+}
+
+/* The entries for which a term's filter is true; all if it has none */
+static __device__ __forceinline__ uint32
+gpb_filtered(const GpbCode *code, const GpbLaneValues *values, int filter)
+{
+	GpbOperand	operand;
+
+	if (filter == GPB_NO_SLOT)
+		return ~0u;
+	gpb_get_operand(code, values, filter, &operand);
+	return gpb_truth(&operand);
+}
+
+/*
+ * Get the values of a term; returns those entries of "live" that have one and that its filter lets
+ * pass.  A term without a slot has a value for each.
+ */
+static __device__ __forceinline__ uint32
+gpb_get_term(const GpbCode *code, const GpbLaneValues *values, int slot, int filter, uint32 live,
+			 GpbOperand *operand)
+{
+	live &= gpb_filtered(code, values, filter);
+	operand->nulls = 0;
+	if (slot == GPB_NO_SLOT)
+	{
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+			operand->word[u] = 0;
+		return live;
+	}
+	gpb_get_operand(code, values, slot, operand);
+	return live & ~operand->nulls;
+}
+
+/* Count that a step faulted for some lane of the warp; the whole warp calls. */
+static __device__ __forceinline__ void
+gpb_count_faults(const GpbRangesJob *job, bool faulted)
+{
+	uint32		lanes = __ballot_sync(GPB_ALL_LANES, faulted);
+
+	if (gpb_lane() == 0)
+		gpb_atomic_add(&job->counts->faults, (uint64) __popc(lanes));
+}
+
+/* ---- items ---- */
+
+/*
+ * Find the places of the warp's items, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with
+ * each that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns the
+ * number of clean leaves.  The whole warp calls, and visits.
+ */
+template <typename Visit>
+static __device__ __forceinline__ uint32
+gpb_visit_items(const GpbRangesJob *job, uint64 total, Visit visit)
+{
+	GpbItemRun	run = gpb_items_of_warp(total);
+	uint32		leaves = 0;
+	uint32		i = 0;			/* this lane's item is of the i-th range */
+
+	for (; run.at < run.end; run.at += GPB_LEAVES_AT_ONCE)
+	{
+		uint64		mine = run.at + gpb_lane();
+		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
+		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
+		uint32		separator = 0;
+		GpbRangePlace place = {};
+		bool		clean = false;
+
+		if (here)
+		{
+			i = gpb_range_of_item(job, mine, from);
+			clean = gpb_place_item(job, mine, i, &separator, &place);
+		}
+		if (job->pass.is_first)
+		{
+			gpb_append_piece(job, here ? gpb_number_of(job, i) : 0, separator, here && !clean);
+			leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
+		}
+		for (uint32 todo = __ballot_sync(GPB_ALL_LANES, place.from < place.to); todo != 0;
+			 todo &= todo - 1)
+			visit(gpb_place_of_lane(place, __ffs(todo) - 1));
+	}
+	return leaves;
+}
+
+#endif							/* GPB_EVALUATE_CUH */

@@ -1,0 +1,396 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_rows.cuh
+ *	  The groups of a request while they are found: a table, a row for each, and sums in shared
+ *	  memory.
+ *
+ * Rows lie in device memory in the order in which their groups were found first.  Each is a
+ * GpbGroup: a header, the values of the group slots, and the words of the group's answer, to which
+ * all add by atomics.  So the rows are what the host fetches.
+ *
+ * The table has open addressing; an entry is a row's number, or one of three marks.  It has at
+ * least twice as many entries as there are rows, so there is always one that is empty.
+ *
+ *		table	| - | 2 | - | 0 | busy | 1 | - | - |
+ *		rows	| header | values | answer ||	0
+ *				| header | values | answer ||	1
+ *				| header | values | answer ||	2
+ *
+ * A lane that finds an empty entry claims it by an atomic operation, which marks it busy.  It then
+ * takes the next row, writes it, and only then its number to the table.  Lanes that meet a busy
+ * entry look again; all lanes of a warp go round the loop together and a claim is completed within
+ * one round, so that none waits for another of its own warp.
+ *
+ * What an entry says once it has a row's number remains true, so it may be read through the cache
+ * that is not coherent.  If that has it as empty or busy, the atomic operation tells what it is
+ * now.  Rows are read past that cache.
+ *
+ * When there is no room for another row, the entry is marked full, and what would be added to the
+ * group is dropped.  The count of groups then says that it was too many, and the request runs again
+ * with more room (ranges.cu).
+ *
+ * The first rows have sums in the shared memory of each block too, which the block adds to the rows
+ * at its end.  With few groups all of them have, and no lane waits for a distant one.  With many,
+ * those found first are often the frequent ones.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_GROUP_ROWS_CUH
+#define GPB_GROUP_ROWS_CUH
+
+#include "evaluate.cuh"
+
+/* ---- the table ---- */
+
+/* What an entry of the table is if it is not a row's number */
+#define GPB_GROUP_EMPTY		0xFFFFFFFFu /* as memset() has it */
+#define GPB_GROUP_BUSY		0xFFFFFFFEu /* claimed, and not yet a row */
+#define GPB_GROUP_FULL		0xFFFFFFFDu /* claimed, but there was no room; also: no row */
+
+/* What a group is found by: the words before the answer in its row */
+struct GpbGroupKey
+{
+	int64		word[GPB_GROUP_MOST_WORDS];
+};
+
+static __device__ __forceinline__ uint64
+gpb_hash_group(const GpbGroupJob *groups, const GpbGroupKey *key)
+{
+	uint64		hash = 0;
+
+#pragma unroll
+	for (int i = 0; i < GPB_GROUP_MOST_WORDS; i++)
+	{
+		if (i > groups->ngroups)
+			break;
+		hash = (hash ^ (uint64) key->word[i]) * 0x9E3779B97F4A7C15u;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* Is the row, which is complete, that of the key? */
+static __device__ __forceinline__ bool
+gpb_is_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+{
+	const long long *word = (const long long *) groups->row + (uint64) row * groups->row_words;
+	bool		equal = true;
+
+#pragma unroll
+	for (int i = 0; i < GPB_GROUP_MOST_WORDS; i++)
+	{
+		if (i <= groups->ngroups)
+			equal = equal && __ldcg(word + i) == key->word[i];
+	}
+	return equal;
+}
+
+/* The words of the answer in a row */
+static __device__ __forceinline__ int64 *
+gpb_group_answer(const GpbGroupJob *groups, uint32 row)
+{
+	return groups->row + (uint64) row * groups->row_words + 1 + groups->ngroups;
+}
+
+/* Write a new row, whose answer is that of no entries. */
+static __device__ __noinline__ void
+gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+{
+	int64	   *word = groups->row + (uint64) row * groups->row_words;
+	int64	   *answer = gpb_group_answer(groups, row);
+
+	for (int i = 0; i <= groups->ngroups; i++)
+		word[i] = key->word[i];
+	for (int i = 0; i < groups->words; i++)
+		answer[i] = 0;
+	for (int t = 0; t < groups->nterms; t++)
+	{
+		const GpbAnswerColumn *words = &groups->term[t].words;
+
+		if (words->bits_and != 0)
+			answer[words->bits_and] = -1;
+		if (words->minmax == 0)
+			continue;
+		answer[words->minmax] = 0x7FFFFFFFFFFFFFFF;
+		answer[words->minmax + 1] = -0x7FFFFFFFFFFFFFFF - 1;
+	}
+}
+
+/*
+ * Find the rows of the keys of those lanes that have one, and make them where there is none yet.
+ * Returns GPB_GROUP_FULL where there is no room, and to lanes without a key.  The whole warp calls.
+ */
+static __device__ __forceinline__ uint32
+gpb_find_group(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbGroupKey *key,
+			   bool has_key)
+{
+	uint32		at = (uint32) gpb_hash_group(groups, key) & groups->table_mask;
+	uint32		found = GPB_GROUP_FULL;
+
+	while (__any_sync(GPB_ALL_LANES, has_key))
+	{
+		uint32		entry = has_key ? __ldca(groups->table + at) : GPB_GROUP_FULL;
+		bool		won = false;
+		uint64		row;
+
+		if (entry == GPB_GROUP_EMPTY || entry == GPB_GROUP_BUSY)
+		{
+			entry = atomicCAS(groups->table + at, GPB_GROUP_EMPTY, GPB_GROUP_BUSY);
+			won = entry == GPB_GROUP_EMPTY;
+		}
+		row = gpb_append(&job->counts->ngroups, won);
+		if (won)
+		{
+			if (row < groups->capacity)
+			{
+				found = (uint32) row;
+				gpb_write_group(groups, key, found);
+				__threadfence();
+			}
+			atomicExch(groups->table + at, found);
+			has_key = false;
+		}
+		else if (has_key && entry == GPB_GROUP_FULL)
+			has_key = false;
+		else if (has_key && entry != GPB_GROUP_BUSY)
+		{
+			if (gpb_is_group(groups, key, entry))
+			{
+				found = entry;
+				has_key = false;
+			}
+			at = (at + 1) & groups->table_mask;
+		}
+	}
+	return found;
+}
+
+/* ---- adding to rows ---- */
+
+/* Add one value to a float8 sum to which others add as well. */
+static __device__ __forceinline__ void
+gpb_atomic_add_float(GpbFloatSum *sum, int64 bits)
+{
+	GpbFloatPieces pieces;
+
+	if (!gpb_float_is_finite(bits))
+	{
+		bool		nan = ((uint64) bits << 12) != 0;
+
+		gpb_atomic_add(nan ? &sum->nans : bits < 0 ? &sum->negative_infinities :
+					   &sum->positive_infinities, (int64) 1);
+		return;
+	}
+	pieces = gpb_float_cut(bits);
+#pragma unroll
+	for (int i = 0; i < 3; i++)
+		gpb_atomic_add(&sum->bin[pieces.first + i], pieces.piece[i]);
+}
+
+/* Add one value of a float8 to a group's sums, of values or of squares. */
+static __device__ __noinline__ void
+gpb_add_float_to_group(const GpbAnswerColumn *words, int64 *answer, int64 bits)
+{
+	double		value = gpb_float_value(bits);
+	double		product = value * value;
+
+	gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_sum), bits);
+	if (words->float_squares == 0)
+		return;
+	gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_squares),
+						 gpb_float_bits(product));
+	if (gpb_float_is_finite(gpb_float_bits(product)))
+		gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_squares),
+							 gpb_float_bits(fma(value, value, -product)));
+}
+
+/* Add the bounds min and max to those of a group; both are read first, for most change nothing. */
+static __device__ __forceinline__ void
+gpb_add_bounds(int64 *minmax, int64 min, int64 max)
+{
+	if (min < ((volatile int64 *) minmax)[0])
+		atomicMin((long long *) minmax, (long long) min);
+	if (max > ((volatile int64 *) minmax)[1])
+		atomicMax((long long *) minmax + 1, (long long) max);
+}
+
+/* Add a value to the words of a term in a group's answer, as gpb_answer_add_value() does. */
+static __device__ __forceinline__ void
+gpb_add_to_group(const GpbAnswerColumn *words, int64 *answer, int64 value)
+{
+	gpb_atomic_add(answer + words->count, (int64) 1);
+	if (words->sum != 0)
+	{
+		uint64		carry = gpb_atomic_carry(answer + words->sum, (uint64) value);
+
+		gpb_atomic_add(answer + words->sum + 1, (value >> 63) + (int64) carry);
+	}
+	if (words->float_sum != 0)
+		gpb_add_float_to_group(words, answer, value);
+	if (words->squares != 0)
+	{
+		uint64		high;
+		int64		square[3] = {(int64) gpb_square(value, &high), 0, 0};
+
+		square[1] = (int64) high;
+		gpb_atomic_add_squares(answer + words->squares, square);
+	}
+	if (words->bits_and != 0)
+		gpb_atomic_and(answer + words->bits_and, value);
+	if (words->bits_or != 0)
+		gpb_atomic_or(answer + words->bits_or, value);
+	if (words->bits_xor != 0)
+		gpb_atomic_xor(answer + words->bits_xor, value);
+	if (words->minmax != 0)
+	{
+		if (words->kind == GPB_KIND_FLOAT8)
+			value = gpb_float_order(value);
+		gpb_add_bounds(answer + words->minmax, value, value);
+	}
+}
+
+/* ---- sums in shared memory ---- */
+
+/*
+ * A block's sums of the first groups->shared_groups rows: words of 32 bits, since additions of
+ * those are fast in shared memory.  Word w of group g is word[w * shared_groups + g], so that lanes
+ * with different groups use different banks.  Words of a term: two of 64 bits for the bounds, if these
+ * are wanted; the number of values; three of the sum, if it is wanted, which hold 2^31 values
+ * (GPB_BLOCK_LEAVES).  The last word is the number of entries.
+ */
+struct GpbSharedGroups
+{
+	alignas(8) uint32 word[GPB_GROUP_SHARED_WORDS];
+};
+
+static __device__ __forceinline__ uint32 *
+gpb_shared_word(const GpbGroupJob *groups, GpbSharedGroups *shared, int w, uint32 group)
+{
+	return &shared->word[w * groups->shared_groups + group];
+}
+
+/* The least and the greatest value of a term lie shared_groups words of 64 bits apart. */
+static __device__ __forceinline__ int64 *
+gpb_shared_bound(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm *term,
+				 int which, uint32 group)
+{
+	int64	   *first = (int64 *) gpb_shared_word(groups, shared, term->shared_minmax, 0);
+
+	return first + which * groups->shared_groups + group;
+}
+
+/* Make the block's sums those of no entries.  All threads of the block call. */
+static __device__ __forceinline__ void
+gpb_init_shared_groups(const GpbGroupJob *groups, GpbSharedGroups *shared)
+{
+	for (uint32 i = threadIdx.x; i < groups->shared_words * groups->shared_groups;
+		 i += blockDim.x)
+		shared->word[i] = 0;
+	__syncthreads();
+	for (int t = 0; t < groups->nterms; t++)
+	{
+		const GpbGroupTerm *term = &groups->term[t];
+
+		if (term->words.minmax == 0)
+			continue;
+		for (uint32 g = threadIdx.x; g < groups->shared_groups; g += blockDim.x)
+		{
+			*gpb_shared_bound(groups, shared, term, 0, g) = 0x7FFFFFFFFFFFFFFF;
+			*gpb_shared_bound(groups, shared, term, 1, g) = -0x7FFFFFFFFFFFFFFF - 1;
+		}
+	}
+	__syncthreads();
+}
+
+/* Add to a word in shared memory; returns what it carries. */
+static __device__ __forceinline__ uint32
+gpb_shared_carry(uint32 *into, uint32 value)
+{
+	uint32		before;
+
+	if (value == 0)
+		return 0;
+	before = atomicAdd(into, value);
+	return before + value < before;
+}
+
+/* Add a value to the block's sums of a group. */
+static __device__ __forceinline__ void
+gpb_add_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm *term,
+				  uint32 group, int64 value)
+{
+	const GpbAnswerColumn *words = &term->words;
+
+	atomicAdd(gpb_shared_word(groups, shared, term->shared_count, group), 1u);
+	if (words->sum != 0)
+	{
+		uint32	   *sum = gpb_shared_word(groups, shared, term->shared_sum, group);
+		uint32		sign = (uint32) (value >> 63);
+		uint64		middle;
+		uint32		carry;
+
+		carry = gpb_shared_carry(sum, (uint32) value);
+		middle = (uint64) (uint32) (value >> 32) + carry;
+		carry = gpb_shared_carry(sum + groups->shared_groups, (uint32) middle);
+		carry += (uint32) (middle >> 32) + sign;
+		if (carry != 0)
+			atomicAdd(sum + 2 * groups->shared_groups, carry);
+	}
+	if (words->minmax != 0)
+	{
+		int64	   *min = gpb_shared_bound(groups, shared, term, 0, group);
+		int64	   *max = gpb_shared_bound(groups, shared, term, 1, group);
+
+		if (words->kind == GPB_KIND_FLOAT8)
+			value = gpb_float_order(value);
+		if (value < *(volatile int64 *) min)
+			atomicMin((long long *) min, (long long) value);
+		if (value > *(volatile int64 *) max)
+			atomicMax((long long *) max, (long long) value);
+	}
+}
+
+/* Add the block's sums of a term to a group's answer. */
+static __device__ __forceinline__ void
+gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared,
+					  const GpbGroupTerm *term, uint32 group, int64 *answer)
+{
+	uint32		count = *gpb_shared_word(groups, shared, term->shared_count, group);
+
+	if (count == 0)
+		return;
+	gpb_atomic_add(answer + term->words.count, (int64) count);
+	if (term->words.sum != 0)
+	{
+		const uint32 *sum = gpb_shared_word(groups, shared, term->shared_sum, group);
+		uint64		low = sum[0] | (uint64) sum[groups->shared_groups] << 32;
+		uint64		carry = gpb_atomic_carry(answer + term->words.sum, low);
+
+		gpb_atomic_add(answer + term->words.sum + 1,
+					   (int64) (int32) sum[2 * groups->shared_groups] + (int64) carry);
+	}
+	if (term->words.minmax != 0)
+		gpb_add_bounds(answer + term->words.minmax,
+					   *gpb_shared_bound(groups, shared, term, 0, group),
+					   *gpb_shared_bound(groups, shared, term, 1, group));
+}
+
+/* Add the block's sums to the rows.  All threads of the block call. */
+static __device__ __forceinline__ void
+gpb_flush_shared_groups(const GpbGroupJob *groups, GpbSharedGroups *shared)
+{
+	__syncthreads();
+	for (uint32 g = threadIdx.x; g < groups->shared_groups; g += blockDim.x)
+	{
+		uint32		entries = *gpb_shared_word(groups, shared, groups->shared_words - 1, g);
+		int64	   *answer = gpb_group_answer(groups, g);
+
+		if (entries == 0)
+			continue;
+		gpb_atomic_add(answer, (int64) entries);
+		for (int t = 0; t < groups->nterms; t++)
+			gpb_flush_shared_term(groups, shared, &groups->term[t], g, answer);
+	}
+}
+
+#endif							/* GPB_GROUP_ROWS_CUH */

@@ -1,0 +1,370 @@
+/*-------------------------------------------------------------------------
+ *
+ * program.cu
+ *	  From a program to the code that kernels interpret, and to its passes; see program.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "program.cuh"
+#include "tuning.cuh"
+
+/* ---- sets of slots ---- */
+
+static void
+add_slot(GpbSlotSet *set, int slot)
+{
+	if (slot != GPB_NO_SLOT)
+		set->bits[slot / 64] |= (uint64) 1 << (slot % 64);
+}
+
+static bool
+has_slot(const GpbSlotSet *set, int slot)
+{
+	return slot != GPB_NO_SLOT && (set->bits[slot / 64] >> (slot % 64) & 1) != 0;
+}
+
+static void
+remove_slot(GpbSlotSet *set, int slot)
+{
+	set->bits[slot / 64] &= ~((uint64) 1 << (slot % 64));
+}
+
+/* ---- code ---- */
+
+/* The operands of a step that are slots; of a list of constants only the numbers count. */
+static int
+slot_operands(const GpbStep *step)
+{
+	return step->op == GPB_OP_IN ? 1 : gpb_operands(step->op);
+}
+
+static void
+add_operands(GpbSlotSet *set, const GpbStep *step)
+{
+	int			operands = slot_operands(step);
+
+	add_slot(set, step->a);
+	if (operands > 1)
+		add_slot(set, step->b);
+	if (operands > 2)
+		add_slot(set, step->c);
+	add_slot(set, step->guard);
+}
+
+/*
+ * Mark the steps to be done: all, or only those that the filters and the slots that are read after
+ * the last step need.  *read becomes the slots that must have a value before the first step.
+ */
+static void
+mark_steps(const GpbProgram *program, bool all, GpbSlotSet *read, bool *wanted)
+{
+	for (int i = program->nsteps - 1; i >= 0; i--)
+	{
+		const GpbStep *step = &program->step[i];
+		bool		filters = step->op == GPB_OP_FILTER;
+
+		wanted[i] = all || filters || has_slot(read, step->into);
+		if (!wanted[i])
+			continue;
+		if (!filters)
+			remove_slot(read, step->into);
+		add_operands(read, step);
+	}
+}
+
+/* Copy a step.  Slots that hold the result of the step before are read from there. */
+static GpbCodeStep
+make_step(const GpbStep *step, int last)
+{
+	GpbCodeStep made;
+
+	memset(&made, 0, sizeof(made));
+	made.op = step->op;
+	made.operands = (uint8) slot_operands(step);
+	made.into = step->op == GPB_OP_FILTER ? GPB_NO_SLOT : step->into;
+	made.a = step->a == last ? GPB_LAST_RESULT : step->a;
+	made.b = made.operands > 1 && step->b == last ? GPB_LAST_RESULT : step->b;
+	made.c = made.operands > 2 && step->c == last ? GPB_LAST_RESULT : step->c;
+	made.guard = step->guard != GPB_NO_SLOT && step->guard == last ? GPB_LAST_RESULT : step->guard;
+	return made;
+}
+
+static bool
+reads_slot(const GpbCodeStep *step, int slot)
+{
+	return step->a == slot || (step->operands > 1 && step->b == slot) ||
+		(step->operands > 2 && step->c == slot) || step->guard == slot;
+}
+
+/* Is the result of step i read from its slot, by a later step or after the last? */
+static bool
+is_stored(const GpbCode *code, int i, const GpbSlotSet *read_after)
+{
+	int			slot = code->step[i].into;
+
+	for (int j = i + 1; j < code->nsteps; j++)
+	{
+		if (reads_slot(&code->step[j], slot))
+			return true;
+		if (code->step[j].into == slot)
+			return false;
+	}
+	return has_slot(read_after, slot);
+}
+
+/* Make the code that gives the slots in read_after their values, with all steps or as few as do. */
+static void
+make_code(const GpbProgram *program, const GpbSlotSet *read_after, bool all, GpbCode *code)
+{
+	const GpbLayout *layout = &program->layout;
+	bool		wanted[GPB_MAX_STEPS];
+	GpbSlotSet	read = *read_after;
+	int			last = -1;		/* slot of the last result; no operand is that */
+
+	memset(code, 0, sizeof(*code));
+	mark_steps(program, all, &read, wanted);
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+
+		if (!wanted[i])
+			continue;
+		code->step[code->nsteps++] = make_step(step, last);
+		if (step->op != GPB_OP_FILTER)
+			last = step->into;
+	}
+	/* from the front: whether a result is read does not depend on what is stored before it */
+	for (int i = 0; i < code->nsteps; i++)
+	{
+		if (code->step[i].into != GPB_NO_SLOT && !is_stored(code, i, read_after))
+			code->step[i].into = GPB_NO_SLOT;
+	}
+	for (int c = 0; c <= layout->ncolumns; c++)
+	{
+		GpbCodeColumn *column = &code->column[code->ncolumns];
+
+		if (!has_slot(&read, c))
+			continue;
+		column->slot = (uint8) c;
+		column->kind = (uint8) gpb_column_kind(layout, c);
+		column->offset = c == 0 ? 0 : layout->offset[c - 1];
+		code->ncolumns++;
+	}
+	code->null_constants = program->null_constants;
+	memcpy(code->constant, program->constant, sizeof(code->constant));
+}
+
+/* ---- passes ---- */
+
+/* What the words of a term say of it that no other pass column can hold */
+static bool
+has_extra(const GpbAnswerColumn *words)
+{
+	return words->squares != 0 || words->bits_and != 0 || words->bits_or != 0 ||
+		words->bits_xor != 0;
+}
+
+static GpbPass
+empty_pass(const GpbProgram *program)
+{
+	GpbPass		pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.dead_mask = program->ignore_dead_hints ? 0 : GPB_LOC_DEAD;
+	return pass;
+}
+
+static GpbPassColumn
+make_term(const GpbProgram *program, const GpbAnswerColumn *words)
+{
+	const GpbTerm *term = &program->term[words->column];
+	GpbPassColumn column;
+
+	memset(&column, 0, sizeof(column));
+	column.want = GPB_WANT_COUNT;
+	if (words->sum != 0 || words->float_sum != 0)
+		column.want |= GPB_WANT_SUM;
+	if (words->minmax != 0)
+		column.want |= GPB_WANT_MINMAX;
+	column.column = words->column;
+	column.kind = words->kind;
+	column.is_narrow = term->slot <= program->layout.ncolumns &&
+		(words->kind == GPB_KIND_INT2 || words->kind == GPB_KIND_INT4);
+	column.count = words->count;
+	column.sum = words->sum;
+	column.minmax = words->minmax;
+	column.float_sum = words->float_sum;
+	return column;
+}
+
+/* The pass that adds up squares of a float8, and nothing else */
+static GpbPassColumn
+make_float_squares(const GpbAnswerColumn *words)
+{
+	GpbPassColumn column;
+
+	memset(&column, 0, sizeof(column));
+	column.want = GPB_WANT_SQUARES;
+	column.column = words->column;
+	column.kind = words->kind;
+	column.count = words->count;
+	column.float_sum = words->float_squares;
+	return column;
+}
+
+/*
+ * Groups take one pass.  Else two terms a pass where registers hold them; then a pass for each term
+ * with squares or bits, for each float8 sum, and for each of squares of float8.
+ */
+int
+gpb_make_program_passes(const GpbProgram *program, const GpbAnswerFormat *format, GpbPass *pass)
+{
+	int			ncolumns = program->ngroups > 0 ? 0 : format->ncolumns;
+	int			npasses = 0;
+	int			n = 0;			/* terms of the last pass so far */
+
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const GpbAnswerColumn *words = &format->column[c];
+
+		if (words->float_sum != 0 || has_extra(words))
+			continue;
+		if (n == 0)
+			pass[npasses++] = empty_pass(program);
+		pass[npasses - 1].column[n] = make_term(program, words);
+		n = (n + 1) % GPB_PASS_COLUMNS;
+	}
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const GpbAnswerColumn *words = &format->column[c];
+
+		if (words->float_sum == 0 && !has_extra(words))
+			continue;
+		pass[npasses] = empty_pass(program);
+		pass[npasses++].column[0] = make_term(program, words);
+		if (words->float_squares == 0)
+			continue;
+		pass[npasses] = empty_pass(program);
+		pass[npasses++].column[0] = make_float_squares(words);
+	}
+	if (npasses == 0)
+		pass[npasses++] = empty_pass(program);
+	pass[0].is_first = true;
+	return npasses;
+}
+
+void
+gpb_make_program_pass(const GpbProgram *program, const GpbAnswerFormat *format,
+					  const GpbPass *pass, GpbProgramPass *program_pass)
+{
+	GpbSlotSet	read;
+
+	memset(&read, 0, sizeof(read));
+	memset(program_pass, 0, sizeof(*program_pass));
+	for (int c = 0; c < GPB_PASS_COLUMNS; c++)
+	{
+		const GpbTerm *term = &program->term[pass->column[c].column];
+		bool		is_there = pass->column[c].want != 0;
+
+		program_pass->slot[c] = is_there ? term->slot : GPB_NO_SLOT;
+		program_pass->filter[c] = is_there ? term->filter : GPB_NO_SLOT;
+		add_slot(&read, program_pass->slot[c]);
+		add_slot(&read, program_pass->filter[c]);
+	}
+	program_pass->float_squares = pass->column[0].want == GPB_WANT_SQUARES;
+	if (pass->column[0].want != 0)
+	{
+		const GpbAnswerColumn *words = &format->column[pass->column[0].column];
+
+		program_pass->squares = words->squares;
+		program_pass->bits_and = words->bits_and;
+		program_pass->bits_or = words->bits_or;
+		program_pass->bits_xor = words->bits_xor;
+	}
+	make_code(program, &read, pass->is_first, &program_pass->code);
+}
+
+GpbProgramShape
+gpb_program_shape(const GpbPass *pass, const GpbProgramPass *program_pass)
+{
+	if (pass->column[0].float_sum != 0)
+		return GPB_PROGRAM_FLOAT_SUM;
+	if (program_pass->squares != 0 || program_pass->bits_and != 0 || program_pass->bits_or != 0 ||
+		program_pass->bits_xor != 0)
+		return GPB_PROGRAM_EXTRA;
+	return pass->column[1].want != 0 ? GPB_PROGRAM_WIDE : GPB_PROGRAM_NARROW;
+}
+
+/* ---- groups ---- */
+
+/*
+ * Give out words of a block's shared memory for the term's narrow sums, *words being given out so
+ * far.  Returns false if the term wants something that shared memory has no sums for.
+ */
+static bool
+share_term(GpbGroupTerm *term, int *words)
+{
+	if (term->words.float_sum != 0 || has_extra(&term->words))
+		return false;
+	/* bounds first, since they are 64 bits wide and the words before them are even in number */
+	if (term->words.minmax != 0)
+	{
+		term->shared_minmax = (uint16) *words;
+		*words += 4;
+	}
+	return true;
+}
+
+/* Lay out the sums of groups in shared memory; job->shared_groups remains 0 if that is no use. */
+static void
+share_groups(GpbGroupJob *job)
+{
+	int			words = 0;
+	uint32		groups;
+
+	for (int t = 0; t < job->nterms; t++)
+	{
+		if (!share_term(&job->term[t], &words))
+			return;
+	}
+	for (int t = 0; t < job->nterms; t++)
+	{
+		job->term[t].shared_count = (uint16) words++;
+		job->term[t].shared_sum = (uint16) words;
+		if (job->term[t].words.sum != 0)
+			words += 3;
+	}
+	job->shared_words = (uint16) ++words;	/* the last is the number of entries */
+	groups = GPB_GROUP_SHARED_WORDS / words & ~1u;
+	job->shared_groups = groups < GPB_GROUP_SHARED_LEAST ? 0 :
+		groups > GPB_GROUP_SHARED_MOST ? GPB_GROUP_SHARED_MOST : groups;
+}
+
+void
+gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, GpbGroupJob *job)
+{
+	GpbSlotSet	read;
+
+	memset(&read, 0, sizeof(read));
+	memset(job, 0, sizeof(*job));
+	job->ngroups = program->ngroups;
+	job->by_range = program->by_range;
+	for (int i = 0; i < program->ngroups; i++)
+	{
+		job->slot[i] = program->group[i];
+		add_slot(&read, program->group[i]);
+	}
+	job->nterms = program->nterms;
+	for (int t = 0; t < program->nterms; t++)
+	{
+		job->term[t].words = format->column[t];
+		job->term[t].slot = program->term[t].slot;
+		job->term[t].filter = program->term[t].filter;
+		add_slot(&read, program->term[t].slot);
+		add_slot(&read, program->term[t].filter);
+	}
+	job->words = format->words;
+	job->row_words = (uint16) (gpb_group_width(program, format) / sizeof(int64));
+	make_code(program, &read, true, &job->code);
+	share_groups(job);
+}

@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * program.cuh
+ *	  A program with steps, terms or groups (program.h) as the kernels get it.
+ *
+ * The kernels of plain programs have each column's place in the row as a parameter, and registers
+ * for two columns.  A program with steps is interpreted instead: its steps are a parameter too, in
+ * the form of a GpbCode, and each lane does them for GPB_PROGRAM_ROWS entries at a time, so that
+ * finding out what a step is costs little for each (evaluate.cuh).  It is read by kernels of its
+ * own (ranges_program.cu, ranges_groups.cu), so that plain programs do not pay for it.
+ *
+ * Without groups, the terms are dealt out to passes as columns are (pass.cuh).  The first pass does
+ * all steps, and so meets every fault; a later one does only the steps that its terms and the
+ * filters need.  With groups there is one pass over all terms.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_CUH
+#define GPB_PROGRAM_CUH
+
+#include "pass.cuh"
+
+/* As a slot of a step: the result of the step before it, filters left aside */
+#define GPB_LAST_RESULT		0xFE
+
+/*
+ * A step; eight bytes are loaded at once.  A result that only the next step reads is not stored:
+ * into is GPB_NO_SLOT then.
+ */
+struct alignas(8) GpbCodeStep
+{
+	uint8		op;				/* GpbOperator */
+	uint8		operands;		/* how many of a, b and c are slots to be read */
+	uint8		into;
+	uint8		a;				/* slots as in program.h, or GPB_LAST_RESULT */
+	uint8		b;
+	uint8		c;
+	uint8		guard;			/* GPB_NO_SLOT: none */
+	uint8		unused;
+};
+
+/* A column of the index that some step, term or group reads */
+struct GpbCodeColumn
+{
+	uint8		slot;			/* 0 is the key, as in program.h */
+	uint8		kind;			/* GpbKind */
+	uint8		offset;			/* within the row */
+};
+
+/* What is computed of each entry */
+struct GpbCode
+{
+	uint16		nsteps;
+	uint16		ncolumns;
+	GpbCodeColumn column[GPB_MAX_COLUMNS];
+	GpbCodeStep step[GPB_MAX_STEPS];
+	uint64		null_constants; /* bit i: constant i is NULL */
+	int64		constant[GPB_MAX_CONSTANTS];
+};
+
+/* The slots that are read after the steps, a bit for each */
+struct GpbSlotSet
+{
+	uint64		bits[(GPB_SLOTS + 63) / 64];
+};
+
+/* ---- a pass without groups ---- */
+
+/*
+ * What a pass has beside the columns of its GpbPass, which stand for terms: where their values are.
+ * The words are those of the first term in the answer; 0: not wanted.
+ */
+struct GpbProgramPass
+{
+	GpbCode		code;
+	uint8		slot[GPB_PASS_COLUMNS]; /* GPB_NO_SLOT: each entry counts */
+	uint8		filter[GPB_PASS_COLUMNS];	/* GPB_NO_SLOT: none */
+	bool		float_squares;	/* the float8 sum is of squares, and nothing else is added up */
+	uint16		squares;
+	uint16		bits_and;
+	uint16		bits_or;
+	uint16		bits_xor;
+};
+
+/*
+ * A term has at most two passes: a float8 with a sum and a sum of squares.  A program without terms
+ * has one pass all the same.
+ */
+#define GPB_MOST_PROGRAM_PASSES (2 * GPB_MAX_TERMS)
+
+/* Which of the kernels does the pass? */
+enum GpbProgramShape
+{
+	GPB_PROGRAM_NARROW,			/* one term */
+	GPB_PROGRAM_WIDE,			/* two */
+	GPB_PROGRAM_FLOAT_SUM,		/* a float8 sum */
+	GPB_PROGRAM_EXTRA,			/* squares of integers, or combined bits */
+	GPB_PROGRAM_SHAPES
+};
+
+/*
+ * The passes of a program that is not plain, whose answers have the given format; returns how many.
+ * column[c].column of a pass is the number of the term.  With groups there is one pass, without
+ * columns.
+ */
+int			gpb_make_program_passes(const GpbProgram *program, const GpbAnswerFormat *format,
+									GpbPass *pass);
+/* What that pass has beside its columns */
+void		gpb_make_program_pass(const GpbProgram *program, const GpbAnswerFormat *format,
+								  const GpbPass *pass, GpbProgramPass *program_pass);
+GpbProgramShape gpb_program_shape(const GpbPass *pass, const GpbProgramPass *program_pass);
+
+/* ---- groups ---- */
+
+/*
+ * A term of a program with groups: its words in the answer, and the words of its sums in a block's
+ * shared memory (GpbSharedGroups in group_rows.cuh).
+ */
+struct GpbGroupTerm
+{
+	GpbAnswerColumn words;
+	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
+	uint8		filter;			/* GPB_NO_SLOT: none */
+	uint16		shared_count;
+	uint16		shared_sum;
+	uint16		shared_minmax;
+};
+
+/* Words that stand before the answer in a group's row: a GpbGroup's header, then its values */
+#define GPB_GROUP_MOST_WORDS	(1 + GPB_MAX_GROUP_SLOTS)
+
+/* What the kernel of groups gets beside GpbRangesJob */
+struct GpbGroupJob
+{
+	GpbCode		code;
+	uint8		ngroups;
+	bool		by_range;
+	uint8		slot[GPB_MAX_GROUP_SLOTS];
+	uint16		nterms;
+	uint16		words;			/* of an answer */
+	uint16		row_words;		/* of a group's row: a GpbGroup */
+	uint32		capacity;		/* rows that there is room for */
+	uint32		table_mask;		/* entries of the table, less one; they are a power of two */
+	uint32		shared_groups;	/* groups that a block adds up in shared memory; 0: none */
+	uint16		shared_words;	/* words of each there */
+	uint32	   *table;
+	int64	   *row;
+	GpbGroupTerm term[GPB_MAX_TERMS];
+};
+
+/* Fill in all that follows from the program and its format; there is no memory yet. */
+void		gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format,
+							   GpbGroupJob *job);
+
+#endif							/* GPB_PROGRAM_CUH */

@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * ranges_groups.cu
+ *	  A program with groups, over the items of ranges: each entry that counts is added to its group;
+ *	  see group_rows.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device.cuh"
+#include "group_rows.cuh"
+
+/* ---- groups of entries ---- */
+
+/* Find the rows of the groups of a lane's entries that count.  The whole warp calls. */
+static __device__ __forceinline__ void
+find_rows(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbLaneValues *values,
+		  uint32 number, uint32 live, uint32 *row)
+{
+	GpbGroupKey key[GPB_PROGRAM_ROWS];
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		key[u].word[0] = groups->by_range ? number : 0;
+#pragma unroll
+	for (int i = 0; i < GPB_MAX_GROUP_SLOTS; i++)
+	{
+		GpbOperand	operand = {};
+
+		if (i < groups->ngroups)
+			gpb_get_operand(&groups->code, values, groups->slot[i], &operand);
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		{
+			uint64		is_null = operand.nulls >> u & 1;
+
+			key[u].word[0] |= (int64) (is_null << (32 + i));
+			key[u].word[1 + i] = is_null ? 0 : operand.word[u];
+		}
+	}
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		row[u] = gpb_find_group(job, groups, &key[u], live >> u & 1);
+}
+
+/* ---- adding entries ---- */
+
+/* Is the row one that the block has sums of in shared memory? */
+template <bool SHARED>
+static __device__ __forceinline__ bool
+is_shared(const GpbGroupJob *groups, uint32 row)
+{
+	return SHARED && row < groups->shared_groups;
+}
+
+/* Count the entries that have a row. */
+template <bool SHARED>
+static __device__ __forceinline__ void
+add_entries(const GpbGroupJob *groups, GpbSharedGroups *shared, const uint32 *row)
+{
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		if (row[u] == GPB_GROUP_FULL)
+			continue;
+		if (is_shared<SHARED>(groups, row[u]))
+			atomicAdd(gpb_shared_word(groups, shared, groups->shared_words - 1, row[u]), 1u);
+		else
+			gpb_atomic_add(gpb_group_answer(groups, row[u]), (int64) 1);
+	}
+}
+
+/* Add the values of a term to the groups of their entries. */
+template <bool SHARED>
+static __device__ __forceinline__ void
+add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm *term,
+		 const GpbLaneValues *values, uint32 live, const uint32 *row)
+{
+	GpbOperand	operand;
+	uint32		valid = gpb_get_term(&groups->code, values, term->slot, term->filter, live,
+									 &operand);
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		if ((valid >> u & 1) == 0 || row[u] == GPB_GROUP_FULL)
+			continue;
+		if (is_shared<SHARED>(groups, row[u]))
+			gpb_add_to_shared(groups, shared, term, row[u], operand.word[u]);
+		else
+			gpb_add_to_group(&term->words, gpb_group_answer(groups, row[u]), operand.word[u]);
+	}
+}
+
+/* Add a lane's entries that count to their groups.  The whole warp calls. */
+template <bool SHARED>
+static __device__ __forceinline__ void
+add_rows(const GpbRangesJob *job, const GpbGroupJob *groups, GpbSharedGroups *shared,
+		 const GpbLaneValues *values, uint32 number, uint32 live)
+{
+	uint32		row[GPB_PROGRAM_ROWS];
+
+	find_rows(job, groups, values, number, live, row);
+	add_entries<SHARED>(groups, shared, row);
+	for (int t = 0; t < groups->nterms; t++)
+		add_term<SHARED>(groups, shared, &groups->term[t], values, live, row);
+}
+
+/* ---- the kernels ---- */
+
+/* Are there more groups than there is room for, so that the request must run again? */
+static __device__ __forceinline__ bool
+is_in_vain(const GpbRangesJob *job, const GpbGroupJob *groups)
+{
+	const volatile uint64 *ngroups = &job->counts->ngroups;
+
+	return __any_sync(GPB_ALL_LANES, gpb_lane() == 0 && *ngroups > groups->capacity);
+}
+
+template <bool SHARED>
+static __global__ void
+__launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
+aggregate_groups(const __grid_constant__ GpbRangesJob job,
+				 const __grid_constant__ GpbGroupJob groups)
+{
+	__shared__ uint64 memory[SHARED ? sizeof(GpbSharedGroups) / sizeof(uint64) : 1];
+	GpbSharedGroups *shared = (GpbSharedGroups *) memory;
+	uint64		total = job.items[job.n - 1];
+	bool		faulted = false;
+	uint32		leaves;
+	GpbLaneValues values;
+
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		job.counts->nitems = total;
+	if (blockIdx.x * gpb_items_share(total) >= total)
+		return;					/* nothing for any warp of this block */
+	if (SHARED)
+		gpb_init_shared_groups(&groups, shared);
+	leaves = gpb_visit_items(&job, total, [&](GpbRangePlace place)
+	{
+		GpbLeafView leaf = {place.page, place.to};
+
+		if (is_in_vain(&job, &groups))
+			return;
+		for (int base = place.from; base < leaf.count; base += GPB_PROGRAM_ROWS * GPB_WARP)
+		{
+			uint32		live = gpb_take_rows(&job, &groups.code, place.number, leaf,
+											 base + gpb_lane(), &values, &faulted);
+
+			if (__any_sync(GPB_ALL_LANES, live != 0))
+				add_rows<SHARED>(&job, &groups, shared, &values, place.number, live);
+		}
+	});
+	gpb_count_faults(&job, faulted);
+	if (gpb_lane() == 0)
+		gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
+	if (SHARED)
+		gpb_flush_shared_groups(&groups, shared);
+}
+
+const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS] = {
+	aggregate_groups<false>,
+	aggregate_groups<true>
+};
+
+/* ---- normalize ---- */
+
+/* Carry in each float8 sum of each group. */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+normalize_groups(const __grid_constant__ GpbRangesJob job,
+				 const __grid_constant__ GpbGroupJob groups, uint32 first_word, uint32 sums)
+{
+	uint64		n = job.counts->ngroups < groups.capacity ? job.counts->ngroups : groups.capacity;
+
+	for (uint64 i = blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x; i < n * sums;
+		 i += gridDim.x * (uint64) GPB_LEAF_THREADS)
+	{
+		int64	   *answer = gpb_group_answer(&groups, (uint32) (i / sums));
+
+		gpb_float_sum_normalize((GpbFloatSum *) (answer + first_word) + i % sums);
+	}
+}
+
+GpbDeviceStatus
+gpb_normalize_groups_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+							const GpbGroupJob *groups, const GpbAnswerFormat *format)
+{
+	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
+
+	return gpb_launch_on(device, stream, "normalize_groups", 4 * device->info.multiprocessors,
+						 GPB_LEAF_THREADS, normalize_groups, *job, *groups,
+						 (uint32) format->integers, sums);
+}

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_model.c
+ *	  What a program with steps, terms or groups should give, entry by entry.
+ *
+ * Which entries of which ranges the snapshot sees is what test_expect() says of a list of them.  A
+ * step is what program_steps.h says, but in the order of the program and with each slot in a
+ * variable of its own; groups are looked for one after the other in a sorted array.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+
+#include "program_model.h"
+#include "program_steps.h"
+
+/* ---- one entry ---- */
+
+/* The columns and constants of an entry, given by its key and row */
+static void
+set_slots(const GpbProgram *program, uint64 key, const char *row, GpbValue *slot)
+{
+	const GpbLayout *layout = &program->layout;
+	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	uint64		locator = gpb_row_locator(row);
+	int			c;
+	int			i;
+
+	memset(slot, 0, GPB_SLOTS * sizeof(GpbValue));
+	slot[0].is_null = ((locator & GPB_LOC_ORDER_BIT) != 0) != nulls_first;
+	slot[0].word = gpb_key_value(key, layout->key_width, layout->flags);
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		slot[c + 1].is_null = (locator >> (GPB_LOC_NULL_SHIFT + c)) & 1;
+		slot[c + 1].word = gpb_row_value(row, layout->offset[c], layout->kind[c]);
+	}
+	for (i = 0; i < program->nconstants; i++)
+	{
+		slot[GPB_FIRST_CONSTANT + i].is_null = (program->null_constants >> i) & 1;
+		slot[GPB_FIRST_CONSTANT + i].word = program->constant[i];
+	}
+}
+
+/* Do a step that is no filter; true if it faults. */
+static bool
+do_step(const GpbProgram *program, const GpbStep *step, GpbValue *slot)
+{
+	GpbValue	none = {0, false};
+	int			operands = step->op == GPB_OP_IN ? 1 : gpb_operands(step->op);
+	GpbValue	a = slot[step->a];
+	GpbValue	b = operands > 1 ? slot[step->b] : none;
+	GpbValue	c = operands > 2 ? slot[step->c] : none;
+	bool		guarded = step->guard != GPB_NO_SLOT && !gpb_is_true(slot[step->guard]);
+	GpbValue	result = {0, false};
+	bool		fault;
+
+	if (gpb_operator_takes_nulls(step->op))
+	{
+		slot[step->into] = gpb_step_of_nulls(step->op, a, b, c);
+		return false;
+	}
+	result.is_null = a.is_null || b.is_null || c.is_null;
+	fault = !result.is_null &&
+		gpb_step_of_values(step->op, a.word, b.word, c.word,
+						   program->constant + (step->b - GPB_FIRST_CONSTANT), step->c - step->b,
+						   &result.word);
+	slot[step->into] = result;
+	return fault && !guarded;
+}
+
+/* Do all steps; false if the entry does not count.  Faults are added to *faults. */
+static bool
+do_steps(const GpbProgram *program, GpbValue *slot, uint64 *faults)
+{
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+
+		if (step->op != GPB_OP_FILTER)
+			*faults += do_step(program, step, slot);
+		else if (!gpb_is_true(slot[step->a]))
+			return false;
+	}
+	return true;
+}
+
+static void
+add_terms(const GpbProgram *program, const GpbAnswerFormat *format, const GpbValue *slot,
+		  int64 *answer)
+{
+	int			t;
+
+	answer[0]++;
+	for (t = 0; t < program->nterms; t++)
+	{
+		const GpbTerm *term = &program->term[t];
+
+		if (term->filter != GPB_NO_SLOT && !gpb_is_true(slot[term->filter]))
+			continue;
+		if (term->slot == GPB_NO_SLOT)
+			answer[format->column[t].count]++;
+		else if (!slot[term->slot].is_null)
+			gpb_answer_add_value(&format->column[t], answer, slot[term->slot].word);
+	}
+}
+
+/* ---- groups ---- */
+
+static int	compared_values;
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const GpbGroup *x = a;
+	const GpbGroup *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->nulls != y->nulls)
+		return x->nulls < y->nulls ? -1 : 1;
+	return memcmp(x->words, y->words, compared_values * sizeof(int64));
+}
+
+void
+test_sort_groups(const GpbProgram *program, void *groups, uint64 n, int width)
+{
+	compared_values = program->ngroups;
+	qsort(groups, n, width, compare_groups);
+}
+
+/* The answer of the entry's group, which is made if there is none yet; the groups stay sorted. */
+static int64 *
+answer_of_group(const GpbProgram *program, TestProgramAnswers *answers, uint32 number,
+				const GpbValue *slot)
+{
+	int			width = answers->group_width;
+	GpbGroup   *group = calloc(1, width);
+	uint64		low = 0;
+	uint64		high = answers->ngroups;
+	char	   *at;
+	int			g;
+
+	group->number = program->by_range ? number : 0;
+	for (g = 0; g < program->ngroups; g++)
+	{
+		GpbValue	value = slot[program->group[g]];
+
+		group->nulls |= (uint32) value.is_null << g;
+		group->words[g] = value.is_null ? 0 : value.word;
+	}
+	compared_values = program->ngroups;
+	while (low < high)
+	{
+		uint64		middle = (low + high) / 2;
+
+		if (compare_groups(answers->groups + middle * width, group) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (answers->ngroups == answers->room)
+	{
+		answers->room = answers->room * 2 + 64;
+		answers->groups = realloc(answers->groups, answers->room * width);
+	}
+	at = answers->groups + low * width;
+	if (low == answers->ngroups || compare_groups(at, group) != 0)
+	{
+		memmove(at + width, at, (answers->ngroups - low) * width);
+		gpb_answer_init(&answers->format, group->words + program->ngroups);
+		memcpy(at, group, width);
+		answers->ngroups++;
+	}
+	free(group);
+	return ((GpbGroup *) at)->words + program->ngroups;
+}
+
+/* ---- all entries ---- */
+
+static void
+normalize(const GpbProgram *program, TestProgramAnswers *answers)
+{
+	uint64		i;
+
+	for (i = 0; i < answers->nanswers; i++)
+		gpb_answer_normalize(&answers->format, answers->answers + i * answers->format.words);
+	for (i = 0; i < answers->ngroups; i++)
+	{
+		GpbGroup   *group = (GpbGroup *) (answers->groups + i * answers->group_width);
+
+		gpb_answer_normalize(&answers->format, group->words + program->ngroups);
+	}
+}
+
+TestProgramAnswers *
+test_model_program(const TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges)
+{
+	const GpbProgram *program = &spec->program;
+	TestProgramAnswers *answers = calloc(1, sizeof(TestProgramAnswers));
+	int			width = test_entry_width(&program->layout);
+	GpbRangesSpec list = *spec;
+	TestExpected *listed;
+	uint64		i;
+
+	gpb_answer_format(program, &answers->format);
+	answers->nanswers = gpb_count_answers(spec);
+	answers->answers = calloc(answers->nanswers + 1, gpb_answer_width(&answers->format));
+	answers->group_width = gpb_group_width(program, &answers->format);
+	for (i = 0; i < answers->nanswers; i++)
+		gpb_answer_init(&answers->format, answers->answers + i * answers->format.words);
+	list.program.list_entries = true;
+	listed = test_expect(mirror->index, &list, ranges, mirror->visible);
+	for (i = 0; i < listed->nentries; i++)
+	{
+		const GpbRangeEntry *entry = (const GpbRangeEntry *) (listed->entries + i * width);
+		GpbValue	slot[GPB_SLOTS];
+		int64	   *answer;
+
+		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
+			continue;
+		set_slots(program, entry->key, entry->row, slot);
+		if (!do_steps(program, slot, &answers->faults))
+			continue;
+		answers->counted++;
+		if (program->ngroups > 0)
+			answer = answer_of_group(program, answers, entry->number, slot);
+		else
+			answer = answers->answers +
+				(spec->total ? 0 : (uint64) entry->number * answers->format.words);
+		add_terms(program, &answers->format, slot, answer);
+	}
+	normalize(program, answers);
+	test_expected_free(listed);
+	return answers;
+}
+
+void
+test_program_answers_free(TestProgramAnswers *answers)
+{
+	free(answers->answers);
+	free(answers->groups);
+	free(answers);
+}

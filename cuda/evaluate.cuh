@@ -133,7 +133,10 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 
 /* ---- one step ---- */
 
-/* An operator whose result is NULL if an operand is.  Returns the entries for which it faults. */
+/*
+ * An operator whose result is NULL if an operand is, and 0 where it faults.  Returns the entries
+ * for which it does.
+ */
 template <int OP>
 static __device__ __forceinline__ uint32
 gpb_do_values(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, const int64 *list,
@@ -145,10 +148,11 @@ gpb_do_values(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, con
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		int64		word = 0;
+		bool		fault = gpb_step_of_values(OP, a->word[u], b->word[u], c->word[u], list, n,
+											   &word);
 
-		faults |= (uint32) gpb_step_of_values(OP, a->word[u], b->word[u], c->word[u], list, n,
-											  &word) << u;
-		result->word[u] = word;
+		faults |= (uint32) fault << u;
+		result->word[u] = fault ? 0 : word;
 	}
 	result->nulls = a->nulls | b->nulls | c->nulls;
 	return faults & ~result->nulls;
@@ -409,8 +413,8 @@ gpb_count_faults(const GpbRangesJob *job, bool faulted)
 
 /*
  * Find the places of the warp's items, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with
- * each that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns the
- * number of clean leaves.  The whole warp calls, and visits.
+ * each that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns
+ * the number of clean leaves.  The whole warp calls, and visits.
  */
 template <typename Visit>
 static __device__ __forceinline__ uint32

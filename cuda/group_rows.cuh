@@ -33,6 +33,10 @@
  * at its end.  With few groups all of them have, and no lane waits for a distant one.  With many,
  * those found first are often the frequent ones.
  *
+ * Shared memory has no sums for float8, squares and bits.  If a term wants such, the answers of the
+ * first rows have copies in device memory in its place.  A block adds to one of the copies, so that
+ * few blocks meet at the same words, and a kernel adds the copies to the rows in the end.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_GROUP_ROWS_CUH
@@ -92,17 +96,10 @@ gpb_group_answer(const GpbGroupJob *groups, uint32 row)
 	return groups->row + (uint64) row * groups->row_words + 1 + groups->ngroups;
 }
 
-/* Write a new row, whose answer is that of no entries. */
-static __device__ __noinline__ void
-gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+/* Set those words that are not zero in the answer of no entries. */
+static __device__ __forceinline__ void
+gpb_clear_bounds(const GpbGroupJob *groups, int64 *answer)
 {
-	int64	   *word = groups->row + (uint64) row * groups->row_words;
-	int64	   *answer = gpb_group_answer(groups, row);
-
-	for (int i = 0; i <= groups->ngroups; i++)
-		word[i] = key->word[i];
-	for (int i = 0; i < groups->words; i++)
-		answer[i] = 0;
 	for (int t = 0; t < groups->nterms; t++)
 	{
 		const GpbAnswerColumn *words = &groups->term[t].words;
@@ -114,6 +111,20 @@ gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
 		answer[words->minmax] = 0x7FFFFFFFFFFFFFFF;
 		answer[words->minmax + 1] = -0x7FFFFFFFFFFFFFFF - 1;
 	}
+}
+
+/* Write a new row, whose answer is that of no entries. */
+static __device__ __noinline__ void
+gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+{
+	int64	   *word = groups->row + (uint64) row * groups->row_words;
+	int64	   *answer = gpb_group_answer(groups, row);
+
+	for (int i = 0; i <= groups->ngroups; i++)
+		word[i] = key->word[i];
+	for (int i = 0; i < groups->words; i++)
+		answer[i] = 0;
+	gpb_clear_bounds(groups, answer);
 }
 
 /*
@@ -249,14 +260,73 @@ gpb_add_to_group(const GpbAnswerColumn *words, int64 *answer, int64 value)
 	}
 }
 
+/* ---- copies of answers ---- */
+
+/* The answer of a row in a copy; the row is below copied_groups. */
+static __device__ __forceinline__ int64 *
+gpb_group_copy(const GpbGroupJob *groups, uint32 copy, uint32 row)
+{
+	return groups->copy + ((uint64) copy * groups->copied_groups + row) * groups->words;
+}
+
+/* The answer that this block's entries of a group are added to */
+static __device__ __forceinline__ int64 *
+gpb_answer_for_block(const GpbGroupJob *groups, uint32 row)
+{
+	return row < groups->copied_groups ?
+		gpb_group_copy(groups, blockIdx.x % groups->copies, row) : gpb_group_answer(groups, row);
+}
+
+/* Add an exact sum to another, to which others add as well. */
+static __device__ __forceinline__ void
+gpb_atomic_add_float_sum(GpbFloatSum *into, const GpbFloatSum *from)
+{
+	for (int i = 0; i < GPB_FLOAT_BINS; i++)
+		gpb_atomic_add(&into->bin[i], from->bin[i]);
+	gpb_atomic_add(&into->nans, from->nans);
+	gpb_atomic_add(&into->positive_infinities, from->positive_infinities);
+	gpb_atomic_add(&into->negative_infinities, from->negative_infinities);
+}
+
+/* Add the words of a term in one answer to those in another, to which others add as well. */
+static __device__ __forceinline__ void
+gpb_add_term_of_copy(const GpbAnswerColumn *words, int64 *into, const int64 *from)
+{
+	if (from[words->count] == 0)
+		return;
+	gpb_atomic_add(into + words->count, from[words->count]);
+	if (words->sum != 0)
+	{
+		uint64		carry = gpb_atomic_carry(into + words->sum, (uint64) from[words->sum]);
+
+		gpb_atomic_add(into + words->sum + 1, from[words->sum + 1] + (int64) carry);
+	}
+	if (words->minmax != 0)
+		gpb_add_bounds(into + words->minmax, from[words->minmax], from[words->minmax + 1]);
+	if (words->squares != 0)
+		gpb_atomic_add_squares(into + words->squares, from + words->squares);
+	if (words->bits_and != 0)
+		gpb_atomic_and(into + words->bits_and, from[words->bits_and]);
+	if (words->bits_or != 0)
+		gpb_atomic_or(into + words->bits_or, from[words->bits_or]);
+	if (words->bits_xor != 0)
+		gpb_atomic_xor(into + words->bits_xor, from[words->bits_xor]);
+	if (words->float_sum != 0)
+		gpb_atomic_add_float_sum((GpbFloatSum *) (into + words->float_sum),
+								 (const GpbFloatSum *) (from + words->float_sum));
+	if (words->float_squares != 0)
+		gpb_atomic_add_float_sum((GpbFloatSum *) (into + words->float_squares),
+								 (const GpbFloatSum *) (from + words->float_squares));
+}
+
 /* ---- sums in shared memory ---- */
 
 /*
  * A block's sums of the first groups->shared_groups rows: words of 32 bits, since additions of
  * those are fast in shared memory.  Word w of group g is word[w * shared_groups + g], so that lanes
- * with different groups use different banks.  Words of a term: two of 64 bits for the bounds, if these
- * are wanted; the number of values; three of the sum, if it is wanted, which hold 2^31 values
- * (GPB_BLOCK_LEAVES).  The last word is the number of entries.
+ * with different groups use different banks.  Words of a term: two of 64 bits for the bounds, if
+ * these are wanted, before all others; the number of values; three of the sum, if it is wanted,
+ * which hold 2^31 values (GPB_BLOCK_LEAVES).  The last word is the number of entries.
  */
 struct GpbSharedGroups
 {

@@ -340,6 +340,19 @@ share_groups(GpbGroupJob *job)
 		groups > GPB_GROUP_SHARED_MOST ? GPB_GROUP_SHARED_MOST : groups;
 }
 
+/*
+ * Without sums in shared memory, have copies of the answers of the first rows instead, as many rows
+ * as there is room for.
+ */
+static void
+copy_groups(GpbGroupJob *job)
+{
+	size_t		rows = GPB_GROUP_COPY_BYTES / (GPB_GROUP_COPIES * job->words * sizeof(int64));
+
+	job->copies = GPB_GROUP_COPIES;
+	job->copied_groups = (uint32) (rows > GPB_GROUP_SHARED_MOST ? GPB_GROUP_SHARED_MOST : rows);
+}
+
 void
 gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, GpbGroupJob *job)
 {
@@ -367,4 +380,6 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, Gpb
 	job->row_words = (uint16) (gpb_group_width(program, format) / sizeof(int64));
 	make_code(program, &read, true, &job->code);
 	share_groups(job);
+	if (job->shared_groups == 0)
+		copy_groups(job);
 }

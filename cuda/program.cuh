@@ -143,10 +143,20 @@ struct GpbGroupJob
 	uint32		table_mask;		/* entries of the table, less one; they are a power of two */
 	uint32		shared_groups;	/* groups that a block adds up in shared memory; 0: none */
 	uint16		shared_words;	/* words of each there */
+	uint16		copies;			/* of answers in device memory; see group_rows.cuh */
+	uint32		copied_groups;	/* rows whose answers have copies; 0: none */
+	int64	   *copy;
 	uint32	   *table;
 	int64	   *row;
 	GpbGroupTerm term[GPB_MAX_TERMS];
 };
+
+/* Bytes of all copies of answers */
+static inline size_t
+gpb_group_copies_size(const GpbGroupJob *job)
+{
+	return (size_t) job->copies * job->copied_groups * job->words * sizeof(int64);
+}
 
 /* Fill in all that follows from the program and its format; there is no memory yet. */
 void		gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format,

@@ -51,6 +51,7 @@ struct GpbRangesWork
 	GpbListMemory pieces;
 	GpbBuffer	group_rows;		/* see group_rows.cuh */
 	GpbBuffer	group_table;
+	GpbBuffer	group_copies;
 	uint64		groups_before;	/* groups that the last request with such had */
 	GpbBuffer	blocks;			/* words of the bitmap of the entries' heap blocks */
 	cudaEvent_t ready;			/* the lists are in order */
@@ -139,6 +140,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_list_free(device, &work->pieces);
 	gpb_buffer_free(device, &work->group_rows);
 	gpb_buffer_free(device, &work->group_table);
+	gpb_buffer_free(device, &work->group_copies);
 	gpb_buffer_free(device, &work->blocks);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
@@ -190,11 +192,21 @@ reserve_groups(GpbDevice *device, GpbRangesWork *work, uint64 capacity)
 	GPB_TRY(gpb_buffer_reserve(device, &work->group_rows,
 							   capacity * groups->row_words * sizeof(int64)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->group_table, entries * sizeof(uint32)));
+	GPB_TRY(gpb_buffer_reserve(device, &work->group_copies, gpb_group_copies_size(groups)));
 	groups->row = (int64 *) work->group_rows.data;
 	groups->capacity = (uint32) capacity;
 	groups->table = (uint32 *) work->group_table.data;
 	groups->table_mask = (uint32) (entries - 1);
+	groups->copy = (int64 *) work->group_copies.data;
 	return GPB_DEVICE_OK;
+}
+
+/* Sums in shared memory, or copies of answers, would be of few of the groups. */
+static void
+expect_many_groups(GpbGroupJob *groups)
+{
+	groups->shared_groups = 0;
+	groups->copied_groups = 0;
 }
 
 /*
@@ -212,16 +224,13 @@ reserve_first_groups(GpbDevice *device, GpbRangesWork *work)
 	if (work->groups_before > capacity && work->groups_before <= most_entries(work) &&
 		reserve_groups(device, work, work->groups_before) == GPB_DEVICE_OK)
 	{
-		work->plan.groups.shared_groups = 0;
+		expect_many_groups(&work->plan.groups);
 		return GPB_DEVICE_OK;
 	}
 	return reserve_groups(device, work, capacity);
 }
 
-/*
- * Room for more groups than there was.  They are many, so sums in shared memory would be of few of
- * them.
- */
+/* Room for more groups than there was */
 static GpbDeviceStatus
 reserve_more_groups(GpbDevice *device, GpbRangesWork *work)
 {
@@ -231,7 +240,7 @@ reserve_more_groups(GpbDevice *device, GpbRangesWork *work)
 
 	if (capacity > most && most > before)
 		capacity = most;
-	work->plan.groups.shared_groups = 0;
+	expect_many_groups(&work->plan.groups);
 	if (!device->lost && reserve_groups(device, work, capacity) == GPB_DEVICE_OK)
 		return GPB_DEVICE_OK;
 	if (device->lost)

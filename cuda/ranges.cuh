@@ -163,6 +163,10 @@ extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
 /* In ranges_groups.cu: without sums in shared memory, and with such */
 extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
+GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
+										const GpbGroupJob *groups);
+GpbDeviceStatus gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream,
+										const GpbGroupJob *groups);
 GpbDeviceStatus gpb_normalize_groups_launch(GpbDevice *device, cudaStream_t stream,
 											const GpbRangesJob *job, const GpbGroupJob *groups,
 											const GpbAnswerFormat *format);

@@ -65,7 +65,7 @@ add_entries(const GpbGroupJob *groups, GpbSharedGroups *shared, const uint32 *ro
 		if (is_shared<SHARED>(groups, row[u]))
 			atomicAdd(gpb_shared_word(groups, shared, groups->shared_words - 1, row[u]), 1u);
 		else
-			gpb_atomic_add(gpb_group_answer(groups, row[u]), (int64) 1);
+			gpb_atomic_add(gpb_answer_for_block(groups, row[u]), (int64) 1);
 	}
 }
 
@@ -87,7 +87,8 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm 
 		if (is_shared<SHARED>(groups, row[u]))
 			gpb_add_to_shared(groups, shared, term, row[u], operand.word[u]);
 		else
-			gpb_add_to_group(&term->words, gpb_group_answer(groups, row[u]), operand.word[u]);
+			gpb_add_to_group(&term->words, gpb_answer_for_block(groups, row[u]),
+							 operand.word[u]);
 	}
 }
 
@@ -161,6 +162,55 @@ const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS] = {
 	aggregate_groups<false>,
 	aggregate_groups<true>
 };
+
+/* ---- copies of answers ---- */
+
+/* Finish the making of copies that are the answers of no entries; all words are zero so far. */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+clear_copies(const __grid_constant__ GpbGroupJob groups)
+{
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+
+	if (i < groups.copies * groups.copied_groups)
+		gpb_clear_bounds(&groups, groups.copy + (uint64) i * groups.words);
+}
+
+/* Add each copy to its row, a thread for each. */
+static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
+merge_copies(const __grid_constant__ GpbGroupJob groups)
+{
+	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
+	const int64 *from = groups.copy + (uint64) i * groups.words;
+	int64	   *into;
+
+	if (i >= groups.copies * groups.copied_groups || from[0] == 0)
+		return;
+	into = gpb_group_answer(&groups, i % groups.copied_groups);
+	gpb_atomic_add(into, from[0]);
+	for (int t = 0; t < groups.nterms; t++)
+		gpb_add_term_of_copy(&groups.term[t].words, into, from);
+}
+
+static uint32
+blocks_for_copies(const GpbGroupJob *groups)
+{
+	return (groups->copies * groups->copied_groups + GPB_LEAF_THREADS - 1) / GPB_LEAF_THREADS;
+}
+
+GpbDeviceStatus
+gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream, const GpbGroupJob *groups)
+{
+	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->copy, 0, gpb_group_copies_size(groups), stream));
+	return gpb_launch_on(device, stream, "clear_copies", blocks_for_copies(groups),
+						 GPB_LEAF_THREADS, clear_copies, *groups);
+}
+
+GpbDeviceStatus
+gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream, const GpbGroupJob *groups)
+{
+	return gpb_launch_on(device, stream, "merge_copies", blocks_for_copies(groups),
+						 GPB_LEAF_THREADS, merge_copies, *groups);
+}
 
 /* ---- normalize ---- */
 

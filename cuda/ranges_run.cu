@@ -156,9 +156,13 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->table, 0xFF,
 										 ((size_t) groups->table_mask + 1) * sizeof(uint32),
 										 stream));
+	if (groups->copied_groups > 0)
+		GPB_TRY(gpb_clear_copies_launch(device, stream, groups));
 	GPB_TRY(gpb_launch_on(device, stream, "aggregate_groups",
 						  device->grids.groups_blocks[kernel], GPB_LEAF_THREADS,
 						  gpb_groups_kernels[kernel], *job, *groups));
+	if (groups->copied_groups > 0)
+		GPB_TRY(gpb_merge_copies_launch(device, stream, groups));
 	if (plan->format.words == plan->format.integers)
 		return GPB_DEVICE_OK;
 	return gpb_normalize_groups_launch(device, stream, job, groups, &plan->format);

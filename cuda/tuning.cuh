@@ -92,6 +92,13 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_GROUP_SHARED_MOST	2048
 
 /*
+ * Copies of the answers of the first groups, where these are not added up in shared memory, and how
+ * many bytes all copies may have.
+ */
+#define GPB_GROUP_COPIES		32
+#define GPB_GROUP_COPY_BYTES	((size_t) 32 << 20)
+
+/*
  * Room that a request has for groups at first, in rows and in bytes, whichever is less; and by how
  * much it grows when there are more.
  */

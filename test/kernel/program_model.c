@@ -64,6 +64,8 @@ do_step(const GpbProgram *program, const GpbStep *step, GpbValue *slot)
 		gpb_step_of_values(step->op, a.word, b.word, c.word,
 						   program->constant + (step->b - GPB_FIRST_CONSTANT), step->c - step->b,
 						   &result.word);
+	if (fault)
+		result.word = 0;
 	slot[step->into] = result;
 	return fault && !guarded;
 }

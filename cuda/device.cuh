@@ -339,6 +339,28 @@ void		gpb_ranges_free(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_ranges_repeat(GpbDevice *device, int channel);
 #endif
 
+/* ---- group_memory.cu ---- */
+
+/* Memory of a channel for the groups of a request, see group_rows.cuh */
+struct GpbGroupMemory
+{
+	GpbBuffer	row;
+	GpbBuffer	table;
+	GpbBuffer	copy;
+	uint64		found;			/* groups that the last request with such had */
+};
+
+/*
+ * Give a request memory for groups, of which nothing is known but the most that there can be, and
+ * set what the job has of it.  That is not for many groups, unless the last request had many.
+ */
+GpbDeviceStatus gpb_groups_reserve(GpbDevice *device, GpbGroupMemory *memory, GpbGroupJob *job,
+								   uint64 most);
+/* Give it memory for more groups than it had; what was found is lost. */
+GpbDeviceStatus gpb_groups_reserve_more(GpbDevice *device, GpbGroupMemory *memory,
+										GpbGroupJob *job, uint64 most);
+void		gpb_groups_free(GpbDevice *device, GpbGroupMemory *memory);
+
 /* ---- list.cu ---- */
 
 /* How many records does the list have room for? */

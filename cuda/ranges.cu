@@ -49,10 +49,7 @@ struct GpbRangesWork
 	GpbPinned	counts_host;
 	GpbListMemory entries;
 	GpbListMemory pieces;
-	GpbBuffer	group_rows;		/* see group_rows.cuh */
-	GpbBuffer	group_table;
-	GpbBuffer	group_copies;
-	uint64		groups_before;	/* groups that the last request with such had */
+	GpbGroupMemory groups;
 	GpbBuffer	blocks;			/* words of the bitmap of the entries' heap blocks */
 	cudaEvent_t ready;			/* the lists are in order */
 };
@@ -138,9 +135,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_pinned_free(device, &work->counts_host);
 	gpb_list_free(device, &work->entries);
 	gpb_list_free(device, &work->pieces);
-	gpb_buffer_free(device, &work->group_rows);
-	gpb_buffer_free(device, &work->group_table);
-	gpb_buffer_free(device, &work->group_copies);
+	gpb_groups_free(device, &work->groups);
 	gpb_buffer_free(device, &work->blocks);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
@@ -177,75 +172,18 @@ most_entries(const GpbRangesWork *work)
 											(layout->key_width + layout->row_width));
 }
 
-/* Room for so many groups, and a table at least twice as large */
-static GpbDeviceStatus
-reserve_groups(GpbDevice *device, GpbRangesWork *work, uint64 capacity)
-{
-	GpbGroupJob *groups = &work->plan.groups;
-	uint64		entries = 64;
-
-	if (capacity > GPB_GROUP_MOST)
-		return gpb_refuse(device, "more than %u groups are too many for one request",
-						  (uint32) GPB_GROUP_MOST);
-	while (entries < 2 * capacity)
-		entries *= 2;
-	GPB_TRY(gpb_buffer_reserve(device, &work->group_rows,
-							   capacity * groups->row_words * sizeof(int64)));
-	GPB_TRY(gpb_buffer_reserve(device, &work->group_table, entries * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &work->group_copies, gpb_group_copies_size(groups)));
-	groups->row = (int64 *) work->group_rows.data;
-	groups->capacity = (uint32) capacity;
-	groups->table = (uint32 *) work->group_table.data;
-	groups->table_mask = (uint32) (entries - 1);
-	groups->copy = (int64 *) work->group_copies.data;
-	return GPB_DEVICE_OK;
-}
-
-/* Sums in shared memory, or copies of answers, would be of few of the groups. */
-static void
-expect_many_groups(GpbGroupJob *groups)
-{
-	groups->shared_groups = 0;
-	groups->copied_groups = 0;
-}
-
 /*
- * Room for the groups that a request may have, as long as it is not known how many: not many,
- * unless the channel's last request with groups had many.
+ * Memory for groups, if the request has such.  Much of it that is not needed is given back: others
+ * may want it.
  */
 static GpbDeviceStatus
-reserve_first_groups(GpbDevice *device, GpbRangesWork *work)
+reserve_groups(GpbDevice *device, GpbRangesWork *work)
 {
-	size_t		width = work->plan.groups.row_words * sizeof(int64);
-	uint64		capacity = GPB_GROUP_BYTES / width;
-
-	if (capacity > GPB_GROUP_CAPACITY)
-		capacity = GPB_GROUP_CAPACITY;
-	if (work->groups_before > capacity && work->groups_before <= most_entries(work) &&
-		reserve_groups(device, work, work->groups_before) == GPB_DEVICE_OK)
-	{
-		expect_many_groups(&work->plan.groups);
-		return GPB_DEVICE_OK;
-	}
-	return reserve_groups(device, work, capacity);
-}
-
-/* Room for more groups than there was */
-static GpbDeviceStatus
-reserve_more_groups(GpbDevice *device, GpbRangesWork *work)
-{
-	uint64		before = work->plan.groups.capacity;
-	uint64		most = most_entries(work);
-	uint64		capacity = before * GPB_GROUP_GROWTH;
-
-	if (capacity > most && most > before)
-		capacity = most;
-	expect_many_groups(&work->plan.groups);
-	if (!device->lost && reserve_groups(device, work, capacity) == GPB_DEVICE_OK)
-		return GPB_DEVICE_OK;
-	if (device->lost)
-		return GPB_DEVICE_LOST;
-	return reserve_groups(device, work, 2 * before);
+	if (has_groups(work))
+		return gpb_groups_reserve(device, &work->groups, &work->plan.groups, most_entries(work));
+	if (work->groups.row.size > GPB_GROUP_KEPT_BYTES)
+		gpb_groups_free(device, &work->groups);
+	return GPB_DEVICE_OK;
 }
 
 /* Room for what only requests of many ranges, and lists, need */
@@ -286,8 +224,7 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 	GPB_TRY(gpb_pinned_reserve(device, &work->counts_host, counts_size(work)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
-	if (has_groups(work))
-		GPB_TRY(reserve_first_groups(device, work));
+	GPB_TRY(reserve_groups(device, work));
 	if (is_ordered(work))
 	{
 		GPB_TRY(gpb_mirror_profile(device, work->mirror, &work->profile));
@@ -625,7 +562,8 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 		if (!work->single)
 			GPB_TRY(reserve_many(device, work));
 		if (has_groups(work) && counts->ngroups > work->plan.groups.capacity)
-			GPB_TRY(reserve_more_groups(device, work));
+			GPB_TRY(gpb_groups_reserve_more(device, &work->groups, &work->plan.groups,
+											most_entries(work)));
 		GPB_TRY(end_reading(device, channel, submit_request(device, channel)));
 		GPB_TRY(await_counts(device, channel, &whole));
 	}
@@ -635,7 +573,7 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 		return GPB_DEVICE_OK;
 	}
 	if (has_groups(work))
-		work->groups_before = counts->ngroups + counts->ngroups / 4;
+		work->groups.found = counts->ngroups;
 	if (is_total(work))
 		take_answer(work);
 	return sort_lists(device, channel);
@@ -720,7 +658,7 @@ fetch_submit(GpbDevice *device, GpbRangesWork *work, GpbFetchWhat what, uint64 f
 	if (what == GPB_FETCH_GROUPS)
 	{
 		width = work->plan.groups.row_words * sizeof(int64);
-		from = (const char *) work->group_rows.data + first * width;
+		from = (const char *) work->groups.row.data + first * width;
 	}
 	if (what == GPB_FETCH_BLOCKS)
 	{

@@ -106,6 +106,9 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_GROUP_BYTES			((size_t) 16 << 20)
 #define GPB_GROUP_GROWTH		8
 
+/* A channel keeps so much memory for groups when it goes on to a request that has none. */
+#define GPB_GROUP_KEPT_BYTES	((size_t) 64 << 20)
+
 /* Groups of one request: the table of twice as many has 32 bits to number its entries */
 #define GPB_GROUP_MOST			((uint32) 1 << 30)
 

@@ -584,32 +584,99 @@ program_faults(void)
 	}
 }
 
+/* Groups by key with sums of floats: wide answers, and many */
+static GpbRangesSpec
+wide_groups(const TestMirror *mirror)
+{
+	GpbRangesSpec spec = test_spec(mirror, 1);
+	Builder		builder;
+	int			number;
+	int			t;
+
+	begin(&builder, &spec);
+	number = add_step(&builder, GPB_OP_INT_TO_FLOAT, TYPE_FLOAT, 1, 0, 0, GPB_NO_SLOT);
+	for (t = 0; t < GPB_MAX_TERMS; t++)
+		add_term(&builder, number, GPB_KIND_FLOAT8, 0x0F, GPB_NO_SLOT);
+	spec.program.ngroups = 1;
+	return spec;
+}
+
 /* So many groups of wide answers that the device's first room for them is too small; few again */
 static void
 program_many_groups(void)
 {
-	TestMirror *mirror;
 	TestShape	shape = test_plain_shape(3000);
+	TestMirror *mirror;
+	GpbRangesSpec spec;
 	int			i;
 
 	shape.distinct_keys = 3000;
 	mirror = test_filled(&shape);
 	for (i = 0; i < 3; i++)
 	{
-		GpbRangesSpec spec = test_spec(mirror, 1);
-		Builder		builder;
-		int			number;
-		int			t;
-
-		begin(&builder, &spec);
-		number = add_step(&builder, GPB_OP_INT_TO_FLOAT, TYPE_FLOAT, 1, 0, 0, GPB_NO_SLOT);
-		for (t = 0; t < (i == 1 ? 2 : GPB_MAX_TERMS); t++)
-			add_term(&builder, number, GPB_KIND_FLOAT8, 0x0F, GPB_NO_SLOT);
-		spec.program.ngroups = 1;
-		spec.program.group[0] = i == 1 ? 1 : 0;
+		spec = wide_groups(mirror);
+		if (i == 1)
+			spec.program.nterms = 2;
 		(void) ask(mirror, &spec, &test_whole);
 	}
 	test_mirror_free(mirror);
+}
+
+/* Bytes of device memory in use */
+static uint64
+used_memory(void)
+{
+	GpbDeviceInfo info;
+
+	test_device.api->describe(test_device.device, &info);
+	return info.memory_used;
+}
+
+/*
+ * Memory for the groups runs out at one step or the other: a request fails whole, and the next goes
+ * on.
+ */
+static void
+program_memory(void)
+{
+	TestDevice	whole = test_device;
+	TestShape	shape = test_plain_shape(2500);
+	GpbDeviceStatus status = GPB_DEVICE_NO_MEMORY;
+	uint64		more = 1 << 20;
+	int			failed = 0;
+
+	for (; status == GPB_DEVICE_NO_MEMORY && more < (uint64) 1 << 32; more += more / 2)
+	{
+		TestMirror *mirror;
+		GpbRangesSpec spec;
+		GpbRangesResult result;
+		uint64		used;
+
+		test_open(&test_device, whole.api, 0);
+		mirror = test_filled(&shape);
+		test_ask_whole(mirror);
+		used = used_memory();
+		test_mirror_free(mirror);
+		test_close(&test_device);
+		test_open(&test_device, whole.api, used + more);
+		mirror = test_filled(&shape);
+		test_ask_whole(mirror); /* channel 0 has its memory now */
+		spec = wide_groups(mirror);
+		status = test_launch_at(mirror, 0, &spec, &test_whole, NULL);
+		if (status == GPB_DEVICE_OK)
+			status = test_device.api->ranges_finish(test_device.device, 0, &result);
+		failed += status == GPB_DEVICE_NO_MEMORY;
+		if (status == GPB_DEVICE_OK)
+			compare_result(mirror, 0, &spec, &test_whole, &result, NULL);
+		test_requests_end();
+		CHECK(used_memory() <= used + more, "%lu bytes used of %lu", used_memory(), used + more);
+		test_ask_whole(mirror);
+		test_mirror_free(mirror);
+		test_close(&test_device);
+	}
+	CHECK(status == GPB_DEVICE_OK && failed > 3, "status %d, memory ran out %d times", status,
+		  failed);
+	test_device = whole;
 }
 
 /* Groups by few values with sums that shared memory has, some of it full: the first rows alone */
@@ -664,6 +731,7 @@ const TestCase test_program_cases[] = {
 	{"program_operators", program_operators},
 	{"program_faults", program_faults},
 	{"program_many_groups", program_many_groups},
+	{"program_memory", program_memory},
 	{"program_shared_groups", program_shared_groups},
 	{"program_refused", program_refused}
 };

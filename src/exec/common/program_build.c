@@ -22,8 +22,13 @@
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
 
-/* The price of a step, or of a term, for one entry, in units of cpu_operator_cost */
-#define GPB_STEP_COST		0.02
+/*
+ * The price of a step and of a term for one entry, in units of cpu_operator_cost.  Where core took
+ * 40 ns for an operator (sums of 3 M rows), the CPU engine took from 0.6 to 1.5 ns for a step, 6.5
+ * ns for a term of integers and 24 ns for one of float8.
+ */
+#define GPB_STEP_COST		0.03
+#define GPB_TERM_COST		0.2
 
 GpbProgramBuilder *
 gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
@@ -282,8 +287,8 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 Cost
 gpb_builder_cost(const GpbProgramBuilder *builder, double entries)
 {
-	return entries * (builder->program.nsteps + builder->program.nterms) *
-		GPB_STEP_COST * cpu_operator_cost;
+	return entries * cpu_operator_cost *
+		(builder->program.nsteps * GPB_STEP_COST + builder->program.nterms * GPB_TERM_COST);
 }
 
 /* Are there only terms of bare columns, such as a plain program aggregates? */

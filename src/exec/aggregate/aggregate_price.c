@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -37,11 +39,21 @@
  */
 #define GPB_EACH_ROW_SETUP		100.0
 
-/* To find the group of an entry on the CPU, in units of cpu_operator_cost */
-#define GPB_GROUP_ENTRY_COST	2.0
+/*
+ * To find the group of an entry on the CPU, in units of cpu_operator_cost.  Measured with 2 M
+ * entries (release build, CPU time): a sum took 5.7 ns an entry without groups, 15 ns with 9 or
+ * 1,000 groups, and 33 ns with 100,000, which the CPU's caches do not hold.  Core's hash aggregates
+ * took 110 ns with 9 groups.
+ *
+ * To make and hand out a group took 0.19 us, where core's hash aggregates took 0.9: it has core's
+ * price, cpu_tuple_cost.
+ */
+#define GPB_GROUP_ENTRY_COST	1.0
+#define GPB_MANY_GROUPS_COST	2.0 /* besides, if the groups have more bytes than the next */
+#define GPB_CACHED_GROUPS		(1024.0 * 1024.0)
 
-/* To hand out a group, in units of cpu_operator_cost */
-#define GPB_GROUP_COST			20.0
+/* Entries of a group of an expression, at least, as far as the price is concerned */
+#define GPB_GROUP_ENTRIES		20.0
 
 /* expression_tree_walker: is there a parameter of the kind *context, whose value is not known? */
 static bool
@@ -78,22 +90,35 @@ is_of_each_row(const GpbAggregatePlan *plan)
 		has_parameter((Node *) plan->program.constants, &kind);
 }
 
+/* The bytes of so many groups of the match's program */
+static double
+groups_size(const GpbAggregateMatch *match, double groups)
+{
+	GpbAnswerFormat format;
+
+	gpb_answer_format(&match->plan.program.program, &format);
+	return groups * gpb_group_width(&match->plan.program.program, &format);
+}
+
 /*
  * What the program costs beyond reading the entries.  On a device that has enough to do it is next
  * to nothing.
  */
 static Cost
-program_cost(const GpbAggregateMatch *match, double entries)
+program_cost(const GpbAggregateMatch *match, double entries, double groups)
 {
+	double		each = GPB_GROUP_ENTRY_COST;
 	Cost		cost;
 
 	if (!match->plan.has_program ||
 		(gpb_mirror_available() && gpb_aggregate_device_pays(entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, entries);
-	if (match->plan.ngroups > 0)
-		cost += entries * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
-	return cost;
+	if (match->plan.ngroups == 0)
+		return cost;
+	if (groups_size(match, groups) > GPB_CACHED_GROUPS)
+		each += GPB_MANY_GROUPS_COST;
+	return cost + entries * each * cpu_operator_cost;
 }
 
 /*
@@ -101,7 +126,7 @@ program_cost(const GpbAggregateMatch *match, double entries)
  * engine, so that plans do not depend on it for small queries.
  */
 static Cost
-answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double groups)
 {
 	const GpbAggregatePlan *plan = &match->plan;
 	double		entries = priced_entries(query, match);
@@ -119,44 +144,71 @@ answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 	if (plan->arrays != NIL)
 		return cost + gpb_array_cost(query->root, match->index, plan->arrays, plan->items,
 									 plan->nitems) +
-			program_cost(match, match->entries);
+			program_cost(match, match->entries, groups);
 	if (is_of_each_row(plan))
 		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
 	return cost + (gpb_setup_cost + gpb_count_cost(query->root, match->index, entries, false)) +
-		program_cost(match, entries);
+		program_cost(match, entries, groups);
 }
 
-/* Do so many groups of the match's program fit into the memory of a hash table? */
+/*
+ * Is the number of groups what statistics say?  Of an expression core takes as many values as its
+ * columns have, which often is far too many.
+ */
 static bool
-groups_fit(const GpbAggregateMatch *match, double groups)
+groups_are_columns(const GpbAggregateQuery *query)
 {
-	GpbAnswerFormat format;
+	ListCell   *lc;
 
-	gpb_answer_format(&match->plan.program.program, &format);
-	return groups * gpb_group_width(&match->plan.program.program, &format) <=
-		get_hash_memory_limit();
+	foreach(lc, query->groups)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The number of groups that the price is for, where core estimates so many.  If there are more of
+ * them than fit into memory after all, what was tried until then is little beside what core's plan
+ * takes for so many.
+ */
+static double
+priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double estimated)
+{
+	double		groups = estimated;
+
+	if (match->plan.ngroups == 0 || groups_are_columns(query))
+		return groups;
+	groups = Min(groups, ceil(query->rel->rows / GPB_GROUP_ENTRIES));
+	return Min(groups, floor(get_hash_memory_limit() / groups_size(match, 1.0)));
 }
 
 const char *
 gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Path *path)
 {
 	PathTarget *target = query->target;
-	double		groups = 1.0;
+	double		estimated = 1.0;
+	double		groups;
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;
 
 	if (query->groups != NIL)
-		groups = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
-	if (match->plan.ngroups > 0 && !groups_fit(match, groups))
+		estimated = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
+	groups = priced_groups(query, match, estimated);
+	if (match->plan.ngroups > 0 && groups_size(match, groups) > get_hash_memory_limit())
 		return "its groups do not fit into hash_mem";
 	kept = clauselist_selectivity(query->root, query->having, 0, JOIN_INNER, NULL);
 	cost_qual_eval(&having, query->having, query->root);
 	row = having.per_tuple + target->cost.per_tuple;
 	if (query->groups != NIL)
-		row += GPB_GROUP_COST * cpu_operator_cost + cpu_tuple_cost;
-	path->rows = clamp_row_est(groups * kept);
-	path->startup_cost = answer_cost(query, match) + having.startup + target->cost.startup;
+		row += cpu_tuple_cost;
+	path->rows = clamp_row_est(estimated * kept);
+	path->startup_cost = answer_cost(query, match, groups) + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + groups * row;
+	if (gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
+							   list_length(query->groups), groups))
+		return "core's hashing is cheaper, if there are as few groups as an expression may have";
 	return NULL;
 }

@@ -43,8 +43,11 @@ extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
 
 extern const GpbNodeKind gpb_bucket_aggregate_node;
 
-/* Offer our path for the grouping of a table; to be called from create_upper_paths_hook. */
-extern void gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+/*
+ * Offer our path for the grouping of a table; to be called from create_upper_paths_hook.  Returns
+ * false if none was offered.
+ */
+extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 										  RelOptInfo *grouped_rel);
 
 /* ---- planning (bucket_cost.c) ---- */

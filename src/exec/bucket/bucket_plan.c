@@ -219,37 +219,7 @@ make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	return path;
 }
 
-/*
- * Would core's hashing, if it is what core would do, be cheaper than our path were it known how few
- * buckets there are?  Core may take them to be as many as there are keys, and then hashing looks
- * dearer than it is.
- */
-static bool
-hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, const CustomPath *path,
-				   double buckets)
-{
-	AggPath    *best = NULL;
-	AggClauseCosts aggregates = {0};
-	Path	   *rows;
-	Path		hashed = {0};
-	ListCell   *lc;
-
-	foreach(lc, grouped_rel->pathlist)
-	{
-		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->path.total_cost)
-			best = lfirst(lc);
-	}
-	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
-		best->aggsplit != AGGSPLIT_SIMPLE || buckets > best->numGroups)
-		return false;
-	rows = best->subpath;
-	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
-	cost_agg(&hashed, root, AGG_HASHED, &aggregates, 1, buckets, NIL, rows->startup_cost,
-			 rows->total_cost, rows->rows, rows->pathtarget->width);
-	return hashed.total_cost < path->path.total_cost;
-}
-
-void
+bool
 gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
 	GpbBucketCandidate candidate = {0};
@@ -259,12 +229,12 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 
 	if (!gpb_enable_bucketaggregate || !query_is_bucketed(root) ||
 		!gpb_rel_is_plain(root, input_rel))
-		return;
+		return false;
 	candidate.bucket = group_expression(root, grouped_rel->reltarget);
 	if (candidate.bucket == NULL ||
 		collect_walker((Node *) grouped_rel->reltarget->exprs, &candidate) ||
 		collect_walker(root->parse->havingQual, &candidate))
-		return;
+		return false;
 
 	foreach(lc, input_rel->indexlist)
 	{
@@ -283,8 +253,11 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 			best_buckets = buckets;
 		}
 	}
-	if (best != NULL && !hashing_is_cheaper(root, grouped_rel, best, best_buckets))
-		add_path(grouped_rel, (Path *) best);
+	if (best == NULL ||
+		gpb_hashing_is_cheaper(root, grouped_rel, best->path.total_cost, 1, best_buckets))
+		return false;
+	add_path(grouped_rel, (Path *) best);
+	return true;
 }
 
 /* ---- plan ---- */

@@ -18,6 +18,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/prep.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -423,6 +424,31 @@ gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besi
 			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
 	return cost + heap_cost(root, index, entries, gpb_visited_fraction(root, rel, entries),
 							beside_index_scan);
+}
+
+bool
+gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, int columns,
+					   double groups)
+{
+	AggPath    *best = NULL;
+	AggClauseCosts aggregates = {0};
+	Path	   *rows;
+	Path		hashed = {0};
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->path.total_cost)
+			best = lfirst(lc);
+	}
+	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
+		best->aggsplit != AGGSPLIT_SIMPLE || groups > best->numGroups)
+		return false;
+	rows = best->subpath;
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
+	cost_agg(&hashed, root, AGG_HASHED, &aggregates, columns, groups, NIL, rows->startup_cost,
+			 rows->total_cost, rows->rows, rows->pathtarget->width);
+	return hashed.total_cost < price;
 }
 
 Cost

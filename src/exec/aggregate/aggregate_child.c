@@ -28,8 +28,22 @@ path_size(const Path *path)
 	}
 }
 
+/*
+ * Is a path better than another, which may be NULL?  What is parallel safe has no workers of its
+ * own; core keeps such a path beside a cheaper one with workers.
+ */
+static bool
+is_better(const Path *path, const Path *other, bool serial)
+{
+	if (other == NULL)
+		return true;
+	if (serial && path->parallel_safe != other->parallel_safe)
+		return path->parallel_safe;
+	return path->total_cost < other->total_cost;
+}
+
 Path *
-gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target)
+gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool serial)
 {
 	Path	   *best = NULL;
 	Path	   *copy;
@@ -40,7 +54,7 @@ gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target)
 		Path	   *path = lfirst(lc);
 
 		if (path_size(path) > 0 && equal(path->pathtarget->exprs, target->exprs) &&
-			(best == NULL || path->total_cost < best->total_cost))
+			is_better(path, best, serial))
 			best = path;
 	}
 	if (best == NULL)

@@ -15,9 +15,12 @@
 
 /*
  * The cheapest ordinary path of the grouping so far that has this target, as a copy of its own:
- * add_path() frees the paths that ours makes superfluous.  NULL if there is none.
+ * add_path() frees the paths that ours makes superfluous.  If "serial", one without parallel
+ * workers is preferred, since constants that may fail cannot be evaluated in parallel mode
+ * (aggregate_constants.c).  NULL if there is none.
  */
-extern Path *gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target);
+extern Path *gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target,
+									  bool serial);
 
 /*
  * The next row of the child as one of the node's, which have the same columns: both have the

@@ -120,7 +120,7 @@ make_totals(GpbAggregateScan *scan, bool asked)
 	if (plan->has_program)
 		scan->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &program,
 													  plan->items, plan->nitems,
-													  ranges_form(scan), GPB_ENGINE_CPU);
+													  ranges_form(scan), GPB_ENGINE_AUTO);
 	else
 		scan->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
 											  plan->nitems, ranges_form(scan), 0,

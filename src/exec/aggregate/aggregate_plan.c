@@ -19,6 +19,7 @@
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
+#include "exec/common/expressions.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -96,7 +97,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_aggregate_child_path(query->grouped_rel, query->target);
+		child = gpb_aggregate_child_path(query->grouped_rel, query->target,
+										 gpb_may_fail((Node *) match.plan.program.constants));
 		*refusal = "there is no ordinary plan that could take over";
 		if (child == NULL)
 			return NULL;

@@ -70,13 +70,20 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* End the batch, but keep what it counted. */
+/* End the batch, but keep what it counted, and the name of its engine, which goes with it. */
 static void
 end_totals(GpbAggregateScan *scan)
 {
+	const GpbBatchCounters *counters;
+
 	if (scan->totals == NULL)
 		return;
-	gpb_batch_counters_add(&scan->past, gpb_range_totals_counters(scan->totals));
+	counters = gpb_range_totals_counters(scan->totals);
+	gpb_batch_counters_add(&scan->past, counters);
+	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
+	scan->past.engine = scan->past_engine;
+	if (scan->engine == counters->engine)
+		scan->engine = scan->past_engine;
 	gpb_range_totals_end(scan->totals);
 	scan->totals = NULL;
 }

@@ -322,8 +322,9 @@ match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 	match->plan.program = *gpb_builder_end(match->builder);
 	match->plan.has_program = !gpb_program_is_plain(&match->plan.program.program);
 	match->needs_child = may_give_up(match);
-	if (match->needs_child && contain_subplans((Node *) query->target->exprs))
-		return "the target list has a subquery";
+	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
+							   contain_subplans((Node *) query->having)))
+		return "the target list or HAVING has a subquery";
 	return NULL;
 }
 

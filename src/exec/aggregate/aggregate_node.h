@@ -98,6 +98,7 @@ typedef struct GpbAggregateScan
 	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
 	MemoryContext context;		/* the node's */
 	GpbBatchCounters past;		/* of batches that have ended */
+	char		past_engine[128];	/* the engine of the last of them */
 	const char *engine;			/* of the last execution, for EXPLAIN */
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
 	bool		no_ranges;		/* no entry can satisfy the conditions */

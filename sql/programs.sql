@@ -195,16 +195,23 @@ EXECUTE grouped (3);
 EXECUTE grouped (0);
 EXECUTE grouped (2);
 -- what core would not evaluate raises no error
-PREPARE failing (int) AS SELECT count(*), sum(CASE WHEN i > 5000 THEN i / (1 / $1) END) FROM event WHERE k < 1000;
-EXECUTE failing (0);
+PREPARE failing (text) AS SELECT count(*), sum(i) FROM event WHERE s > 100 AND i = $1::int;
+EXECUTE failing ('5');
+EXECUTE failing ('x');
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE failing ('x');
 PREPARE failing_filter (int) AS SELECT count(*) FROM event WHERE i > 1 / $1;
 EXECUTE failing_filter (1);
 EXECUTE failing_filter (0);
 EXECUTE failing_filter (1);
 RESET plan_cache_mode;
+-- for each row of an outer query
+SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
+EXPLAIN (COSTS OFF) SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;
 SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;
 SELECT o, q.* FROM generate_series(1, 2) o CROSS JOIN LATERAL (SELECT s % 2 AS g, count(*) FROM event WHERE i < o * 10 GROUP BY 1) q ORDER BY o, g;
 SELECT o, (SELECT sum(10 / (i - o)) FROM event WHERE k < 10) FROM generate_series(1, 3) o;
+SELECT o, q.* FROM generate_series(1, 3) o CROSS JOIN LATERAL (SELECT count(*) + o AS n, sum(i) FROM event WHERE s > 100 AND s = ('x' || o)::int) q;
+SELECT name, set_config(name, 'on', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT s, count(*), sum(i) FROM event WHERE i > 5 GROUP BY s ORDER BY s;
 FETCH 2 FROM c;

@@ -25,20 +25,28 @@ is_data_error(const ErrorData *error)
 	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_DATA_EXCEPTION;
 }
 
-/* Evaluate the constants in a subtransaction, which an error in the data ends. */
-static bool
+/* Evaluate the constants; NULL, or why the program cannot be used. */
+static const char *
+bind(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgram *program)
+{
+	return gpb_program_bind(constants, econtext, program) ? NULL :
+		"a constant that the program cannot say";
+}
+
+/* Evaluate the constants in a subtransaction, which an error in the data ends; NULL, or why not. */
+static const char *
 bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econtext,
 					   GpbProgram *program)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool bound = false;
+	const char *volatile refusal = "an error in a constant";
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(caller);
 	PG_TRY();
 	{
-		bound = gpb_program_bind(constants, econtext, program);
+		refusal = bind(constants, econtext, program);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
@@ -56,23 +64,18 @@ bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econte
 		if (!is_data_error(error))
 			ReThrowError(error);
 		FreeErrorData(error);
-		bound = false;
 	}
 	PG_END_TRY();
-	return bound;
+	return refusal;
 }
 
 const char *
 gpb_aggregate_bind(const GpbProgramConstants *constants, bool may_fail, ExprContext *econtext,
 				   GpbProgram *program)
 {
-	bool		bound;
-
-	if (may_fail && IsInParallelMode())
+	if (!may_fail)
+		return bind(constants, econtext, program);
+	if (IsInParallelMode())
 		return "constants that may fail, in parallel mode";
-	if (may_fail)
-		bound = bind_in_subtransaction(constants, econtext, program);
-	else
-		bound = gpb_program_bind(constants, econtext, program);
-	return bound ? NULL : "a constant that the program cannot say";
+	return bind_in_subtransaction(constants, econtext, program);
 }

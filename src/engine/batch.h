@@ -14,6 +14,7 @@
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
+ *	batch_program.c	programs that are not plain: their evaluator, groups, giving up
  *	batch_engine.h	what they share
  *	cost.c			which engine the planner expects
  *

@@ -4,9 +4,10 @@
  *	  Which engine answers a run the sooner, by what is known when the run begins.
  *
  * A plan may be cached and its parameters differ, so the choice is made anew for each run.  The CPU
- * pays for each range and entry; how many entries there are is estimated from the tree.  The device
- * has a fixed cost, which grows with the requests that the service has already and with the blocks
- * that a refresh would have to copy first.  These two are looked at only where they can decide.
+ * pays for each range, for each entry and for what a program does with it; how many entries there
+ * are is estimated from the tree.  The device has a fixed cost, which grows with the requests that
+ * the service has already and with the blocks that a refresh would have to copy first.  These two
+ * are looked at only where they can decide.
  *
  * Heap visits count for neither side: both engines visit the same pages.
  *
@@ -71,7 +72,7 @@ gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 	{
 		choice->saw_entries = true;
 		choice->entries = choice_entries(batch);
-		gain += choice->entries * GPB_ENTRY_GAIN;
+		gain += choice->entries * gpb_entry_gain(&batch->program);
 	}
 	if (gain < fixed || gain >= most)
 		return gain >= most;

@@ -9,6 +9,13 @@
 
 #include "engine/cost.h"
 
+double
+gpb_entry_gain(const GpbProgram *program)
+{
+	return GPB_ENTRY_GAIN + GPB_STEP_GAIN * (program->nsteps + program->nterms) +
+		(program->ngroups > 0 ? GPB_GROUP_GAIN : 0);
+}
+
 bool
 gpb_batch_device_pays(double n)
 {

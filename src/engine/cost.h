@@ -15,6 +15,8 @@
 #include "postgres.h"
 #include "utils/relcache.h"
 
+#include "program.h"
+
 /* The engine that a batch is to have */
 typedef enum GpbEngine
 {
@@ -34,6 +36,16 @@ extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
  */
 #define GPB_RANGE_GAIN		0.02
 #define GPB_ENTRY_GAIN		0.001
+
+/*
+ * What the CPU engine pays more for an entry for each step and each term of a program that is not
+ * plain, about 1 ns, and for finding its group, about 10 ns
+ */
+#define GPB_STEP_GAIN		0.00025
+#define GPB_GROUP_GAIN		0.0025
+
+/* What the CPU engine pays more than the device for an entry of this program. */
+extern double gpb_entry_gain(const GpbProgram *program);
 
 /*
  * Does a batch of n ranges pay for the fixed cost of a device that has nothing else to do?  For the

@@ -123,7 +123,7 @@ put_words(ReturnSetInfo *result, int64 number, int64 nulls, const int64 *words, 
 
 /*
  * gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text, mode text): mode is
- * "cpu" or "device", and may say "total".  Each row has the range's number, counted from 1, or 0;
+ * "cpu" or "device", which must answer then, and may say "total".  Each row has the range's number, counted from 1, or 0;
  * the bits of NULL groups; the group's values; the words of the answer.  What the batch gave up for
  * is an error.
  */
@@ -170,6 +170,8 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	if (!total && want.program.ngroups == 0)
 		answers = palloc(gpb_batch_answer_width(batch) * Max(n, 1));
 	gpb_batch_run(batch, ranges, (uint32) n, answers);
+	if (strstr(mode, "device") && gpb_batch_counters(batch)->requests == 0)
+		elog(ERROR, "the device was not asked");
 	if (gpb_batch_gave_up(batch, &why))
 		ereport(ERROR, (errmsg("the batch gave up: %s", why)));
 	if (want.program.ngroups > 0)

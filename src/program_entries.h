@@ -93,8 +93,8 @@ extern void gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink 
 
 /*
  * Add the picked entries of a leaf, which belong to range "number".  Where they are few they are
- * gathered.  Once the outcome is no longer GPB_EVALUATED, this does nothing, and so do the functions
- * below.
+ * gathered.  Once the outcome is no longer GPB_EVALUATED, this does nothing, and so do the
+ * functions below.
  */
 extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 							  const GpbLeafPick *pick);

@@ -25,7 +25,8 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
-	test/bench/device_bench test/bench/ranges_bench test/bench/search_bench test/unit/keys_test test/unit/balance_test \
+	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
+	test/unit/keys_test test/unit/balance_test \
 	test/unit/leaf_test test/unit/program_test
 
 PG_CONFIG ?= pg_config
@@ -90,8 +91,8 @@ TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
-test/bench/device_bench test/bench/ranges_bench: %: %.c test/bench/device_index.h $(HOST_DEVICE) \
-		$(HEADERS_ALL)
+test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench: %: %.c \
+		test/bench/device_index.h $(HOST_DEVICE) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm -ldl
 
 # The search engine's kernels beside thrust; needs nvcc and, to run, a GPU

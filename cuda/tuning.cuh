@@ -70,7 +70,7 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
  */
 #define GPB_LEAVES_AT_ONCE		8
 
-/* ---- programs with steps, terms or groups: not measured yet ---- */
+/* ---- programs with steps, terms or groups: not measured yet (test/bench/programs_bench) ---- */
 
 /*
  * Entries of a lane that a step is done for at once.  More would share the cost of finding out what

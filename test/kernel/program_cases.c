@@ -471,26 +471,26 @@ with_random_programs(int rounds, int nterms, int ngroups)
 }
 
 static void
-program_terms(void)
+program_random(void)
 {
 	with_random_programs(25, 5, 0);
 }
 
 static void
-program_most_terms(void)
+program_many_terms(void)
 {
 	with_random_programs(4, GPB_MAX_TERMS, 0);
 }
 
 static void
-program_groups(void)
+program_random_groups(void)
 {
 	with_random_programs(25, 4, GPB_MAX_GROUP_SLOTS);
 }
 
 /* Each operator over odd values, a few entries at a time so that not all of them fault */
 static void
-program_operators(void)
+program_each_operator(void)
 {
 	TestMirror *mirror = small_mirror(500, true);
 	TestMirror *small = small_mirror(500, false);
@@ -567,7 +567,7 @@ ask_division(TestMirror *mirror, bool filtered, bool guarded, bool seen)
 
 /* A step faults for entries that are seen and not dropped, and unless its guard is not true. */
 static void
-program_faults(void)
+program_division(void)
 {
 	int			i;
 
@@ -725,11 +725,11 @@ program_refused(void)
 }
 
 const TestCase test_program_cases[] = {
-	{"program_terms", program_terms},
-	{"program_most_terms", program_most_terms},
-	{"program_groups", program_groups},
-	{"program_operators", program_operators},
-	{"program_faults", program_faults},
+	{"program_random", program_random},
+	{"program_many_terms", program_many_terms},
+	{"program_random_groups", program_random_groups},
+	{"program_each_operator", program_each_operator},
+	{"program_division", program_division},
 	{"program_many_groups", program_many_groups},
 	{"program_memory", program_memory},
 	{"program_shared_groups", program_shared_groups},

@@ -240,9 +240,9 @@ EXPLAIN (COSTS OFF) SELECT s, count(*) FROM event GROUP BY ROLLUP (s);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE ctid = '(0,1)';
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE f::text > '5';
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event a, event b WHERE a.k = b.u;
-SET cpu_index_tuple_cost = 100;
+SET gpubtree.setup_cost = 100000;
 EXPLAIN (COSTS OFF) SELECT v, count(*) FROM many GROUP BY v;
-RESET cpu_index_tuple_cost;
+RESET gpubtree.setup_cost;
 RESET gpubtree.explain_decisions;
 SET client_min_messages = warning;
 

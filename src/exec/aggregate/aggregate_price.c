@@ -209,6 +209,6 @@ gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *mat
 	path->total_cost = path->startup_cost + groups * row;
 	if (gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), groups))
-		return "core's hashing is cheaper, if there are as few groups as an expression may have";
+		return "an ordinary plan that hashes groups is cheaper";
 	return NULL;
 }

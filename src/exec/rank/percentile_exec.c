@@ -13,15 +13,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
-#include "utils/array.h"
-#include "utils/float.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "index/index.h"
+#include "exec/common/fractions.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
@@ -101,20 +98,8 @@ typedef struct GpbWantedRanks
 typedef struct GpbPercentileForm
 {
 	bool		isnull;
-	ArrayType  *fractions;		/* of many */
-	bool	   *nulls;
-	int			n;
+	GpbFractions fractions;		/* of many */
 } GpbPercentileForm;
-
-/* Raise what core raises about such a fraction. */
-static void
-require_fraction(float8 fraction)
-{
-	if (fraction < 0 || fraction > 1 || isnan(fraction))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("percentile value %g is not between 0 and 1", fraction)));
-}
 
 /*
  * Want the rank of the first row, in the percentile's order, such that this row and those before it
@@ -144,7 +129,7 @@ static void
 want_one(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum fraction,
 		 GpbPercentileForm *form)
 {
-	require_fraction(DatumGetFloat8(fraction));
+	gpb_require_fraction(DatumGetFloat8(fraction));
 	form->isnull = ranks->total == 0;
 	if (!form->isnull)
 		want_fraction(ranks, percentile->descending, DatumGetFloat8(fraction));
@@ -155,26 +140,18 @@ static void
 want_many(GpbWantedRanks *ranks, const GpbPercentile *percentile, Datum array,
 		  GpbPercentileForm *form)
 {
-	Datum	   *values;
 	int			i;
 
 	form->isnull = ranks->total == 0;
 	if (form->isnull)
 		return;
-	form->fractions = DatumGetArrayTypeP(array);
-	deconstruct_array(form->fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-					  TYPALIGN_DOUBLE, &values, &form->nulls, &form->n);
-	for (i = 0; i < form->n; i++)
+	gpb_fractions_open(array, &form->fractions);
+	for (i = 0; i < form->fractions.n; i++)
 	{
-		if (!form->nulls[i])
-			require_fraction(DatumGetFloat8(values[i]));
+		if (!form->fractions.nulls[i])
+			want_fraction(ranks, percentile->descending,
+						  DatumGetFloat8(form->fractions.values[i]));
 	}
-	for (i = 0; i < form->n; i++)
-	{
-		if (!form->nulls[i])
-			want_fraction(ranks, percentile->descending, DatumGetFloat8(values[i]));
-	}
-	pfree(values);
 }
 
 /* ---- keys ---- */
@@ -208,27 +185,19 @@ static Datum
 percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
 				 const GpbPercentileForm *form, const uint64 **keys)
 {
+	const GpbFractions *fractions = &form->fractions;
 	Datum	   *values;
-	int16		length;
-	bool		by_value;
-	char		align;
 	int			i;
 
 	if (!percentile->many)
 		return gpb_key_datum(layout, *(*keys)++);
-	if (form->n == 0)
-		return PointerGetDatum(construct_empty_array(percentile->type));
-	values = palloc0(sizeof(Datum) * form->n);
-	for (i = 0; i < form->n; i++)
+	values = palloc0(sizeof(Datum) * fractions->n);
+	for (i = 0; i < fractions->n; i++)
 	{
-		if (!form->nulls[i])
+		if (!fractions->nulls[i])
 			values[i] = gpb_key_datum(layout, *(*keys)++);
 	}
-	get_typlenbyvalalign(percentile->type, &length, &by_value, &align);
-	return PointerGetDatum(construct_md_array(values, form->nulls, ARR_NDIM(form->fractions),
-											  ARR_DIMS(form->fractions),
-											  ARR_LBOUND(form->fractions),
-											  percentile->type, length, by_value, align));
+	return gpb_fractions_result(fractions, values, percentile->type);
 }
 
 /* ---- the answer ---- */

@@ -342,7 +342,7 @@ CREATE FUNCTION volatile_bound() RETURNS bigint LANGUAGE plpgsql VOLATILE AS 'BE
 SELECT query FROM unnest(ARRAY[
 	'SELECT count(*) FROM readings WHERE k > 5 GROUP BY ()',
 	'SELECT count(*) FROM readings WHERE k > 5 GROUP BY ROLLUP (k)',
-	'SELECT count(DISTINCT k) FROM readings WHERE k > 5',
+	'SELECT array_agg(DISTINCT k) FROM readings WHERE k > 5',
 	'SELECT array_agg(k ORDER BY k) FROM readings WHERE k > 5',
 	'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) FROM readings WHERE k > 5',
 	'SELECT count(readings) FROM readings WHERE k > 5',

@@ -246,7 +246,8 @@ RESET gpubtree.enable_percentile;
 \set VERBOSITY default
 DEALLOCATE percentile;
 RESET plan_cache_mode;
--- not ours
+-- not this node's
+SET gpubtree.enable_aggregate = off;
 SELECT is_ours(query), query FROM unnest('{
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY v) FROM scores WHERE k > 5,
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k + 1) FROM scores WHERE k > 5,
@@ -259,6 +260,7 @@ SELECT is_ours(query), query FROM unnest('{
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores GROUP BY v,
 	SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores HAVING count(*) > 5
 }'::text[]) query;
+RESET gpubtree.enable_aggregate;
 SET gpubtree.enable_percentile = off;
 SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
 RESET gpubtree.enable_percentile;

@@ -83,11 +83,11 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		/* buckets come in the order of the key, and need no table of groups */
-		if (!gpb_bucket_aggregate_add_path(root, input_rel, output_rel))
+		/* buckets come in the order of the key, and ranks by counting: no table of groups */
+		if (!gpb_bucket_aggregate_add_path(root, input_rel, output_rel) &&
+			!gpb_percentile_add_path(root, input_rel, output_rel))
 			gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
-		gpb_percentile_add_path(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_subqueries_consider(root);
 	}

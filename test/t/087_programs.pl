@@ -1,11 +1,12 @@
 # Aggregates with filters, expressions, FILTER, groups, HAVING and several ranges of the key are what
 # core makes of the same rows in one snapshot: generated expressions of integers, booleans, float8,
-# dates and timestamps, with NULLs, CASE, COALESCE, IN, BETWEEN; every aggregate; rows that VACUUM
-# has not seen, changed and deleted ones; parameters, cursors' rescans, little memory. Where core
-# raises an error there is one here; and beside writers a snapshot stays what it is.
+# dates and timestamps, with NULLs, CASE, COALESCE, IN, BETWEEN; every aggregate, those with DISTINCT,
+# percentiles and mode() included; rows that VACUUM has not seen, changed and deleted ones;
+# parameters, cursors' rescans, little memory. Where core raises an error there is one here; and
+# beside writers a snapshot stays what it is.
 #
-# Guards: aggregate_match.c, aggregate_exec.c, aggregate_groups.c, aggregate_ranges.c; the builder of
-# programs; each engine's evaluation of them.
+# Guards: aggregate_match.c, aggregate_exec.c, aggregate_groups.c, aggregate_ranges.c,
+# aggregate_values*.c; the builder of programs; each engine's evaluation of them.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 12)
@@ -233,6 +234,23 @@ sub aggregate
 	return choose(@aggregates) . (chance(0.25) ? ' FILTER (WHERE ' . bool_expr(pick(0, 1)) . ')' : '');
 }
 
+# Aggregates that depend on how often each value of one expression occurs
+sub value_aggregates
+{
+	my ($type, $value) = @{ pick([ 'int', 's' ], [ 'int', 'i' ], [ 'int', int_expr(pick(0, 1)) ], [ 'date', date_expr(0) ], [ 'time', time_expr(0) ], [ 'bool', bool_expr(0) ]) };
+	my $order = sub { "WITHIN GROUP (ORDER BY $value" . pick('', '', ' DESC', ' NULLS FIRST') . ')' };
+	my $fraction = sub { pick(0, 1, 0.5, rand(), 'NULL', $hostile ? 1.5 : 0.25) };
+	my $fractions = sub { 'ARRAY[' . join(', ', map { $fraction->() } 1 .. between(1, 4)) . ']::float8[]' };
+	my @aggregates = (
+		"count(DISTINCT $value)", "count(DISTINCT $value)", sub { 'mode() ' . $order->() },
+		sub { 'percentile_disc(' . $fraction->() . '::float8) ' . $order->() }, sub { 'percentile_disc(' . $fractions->() . ') ' . $order->() });
+
+	push @aggregates, sub { pick(qw(sum avg stddev var_pop bit_xor)) . "(DISTINCT $value)" }, sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() },
+	  sub { 'percentile_cont(' . $fractions->() . ') ' . $order->() }
+	  if $type eq 'int';
+	return map { choose(@aggregates) . (chance(0.2) ? ' FILTER (WHERE ' . simple_condition(0) . ')' : '') } 1 .. between(1, 3);
+}
+
 sub group
 {
 	return choose('s', 's', 'i', 'i % 7', 'i / 10', 'd', "date_trunc('" . pick(qw(day month)) . "', t)", 'd - 3', 'b / 100',
@@ -248,6 +266,7 @@ sub random_query
 	my %seen;
 	my @groups = chance(0.55) ? grep { !$seen{$_}++ } map { group() } 1 .. pick(1, 1, 2, 3) : ();
 	my @aggregates = map { aggregate() } 1 .. between(1, 4);
+	@aggregates = (@aggregates[ 0 .. between(0, $#aggregates) ], value_aggregates()) if chance(0.3);
 	my $n = @groups;
 	my $where = $hostile && chance(0.5) ? '' : where();
 	my $having = '';
@@ -311,6 +330,7 @@ sub compare_query
 		$random->saw("ours, $1") if $plan =~ /Engine: (\w+)/;
 		$random->saw('ours, filter') if $plan =~ /  Filter:/;
 		$random->saw('ours, groups') if $plan =~ /Group Key:/ && $query =~ /GROUP BY/;
+		$random->saw('ours, values') if $plan =~ /Values:/;
 		$random->saw('ours, having') if $plan =~ /Having:/;
 		$random->saw('ours, ranges') if $plan =~ /Index Cond:.* OR /;
 		$random->saw('ours, parameters') if @parameters;
@@ -371,6 +391,7 @@ SET LOCAL enable_indexonlyscan = off;
 SET LOCAL gpubtree.batch_setup_cost = :cost;
 SELECT compare_busy(format($$SELECT count(*), sum(v) FILTER (WHERE g > 2), max(v * g) FROM busy WHERE k BETWEEN %s AND %s AND v %% %s = 0$$, :a, :a + :w, :n));
 SELECT compare_busy(format($$SELECT g, count(*), sum(v) FROM busy WHERE v > %s GROUP BY g$$, :w / 10));
+SELECT compare_busy(format($$SELECT g, count(DISTINCT v), percentile_cont(0.5) WITHIN GROUP (ORDER BY v), sum(v) FROM busy WHERE k BETWEEN %s AND %s GROUP BY g$$, :a, :a + :w));
 SELECT compare_busy(format($$SELECT k / 1000, g, count(*), min(v) FROM busy WHERE k < %s OR k > %s GROUP BY 1, 2$$, :a, :a + :w));
 COMMIT;
 SQL
@@ -400,4 +421,4 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, having', 'ours, ranges', 'ours, parameters', 'errors');
+$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters', 'errors');

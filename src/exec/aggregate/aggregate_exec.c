@@ -62,6 +62,8 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	}
+	if (plan->values.n > 0)
+		scan->values = gpb_values_begin(&plan->values, &plan->program.program, &css->ss.ps);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
@@ -185,6 +187,8 @@ answer(GpbAggregateScan *scan)
 		gpb_range_group_init(scan->totals);
 	if (n > 0 && scan->gave_up == NULL && gpb_range_totals_gave_up(scan->totals, &why))
 		give_up(scan, why);
+	if (scan->values != NULL && scan->gave_up == NULL)
+		gpb_values_collect(scan->values, n > 0 ? scan->totals : NULL);
 	MemoryContextSwitchTo(caller);
 }
 

@@ -30,7 +30,7 @@ explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	for (i = 0; i < scan->plan.ngroups; i++)
 	{
 		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
-										   scan->plan.nitems + i);
+										   scan->plan.nitems + scan->plan.values.n + i);
 
 		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
 												list_length(es->rtable) > 1 || es->verbose,
@@ -63,6 +63,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbBatchCounters counters = scan->past;
 
 	explain_groups(scan, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_VALUES, css, scan->plan.values.value, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, index_conditions(&scan->plan), ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);

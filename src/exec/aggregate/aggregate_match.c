@@ -78,7 +78,10 @@ collect_walker(Node *node, GpbAggregateQuery *query)
 		return false;
 	if (IsA(node, Aggref))
 	{
-		query->aggrefs = list_append_unique(query->aggrefs, node);
+		if (gpb_depends_on_values((Aggref *) node))
+			query->value_aggrefs = list_append_unique(query->value_aggrefs, node);
+		else
+			query->aggrefs = list_append_unique(query->aggrefs, node);
 		return false;
 	}
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
@@ -110,7 +113,7 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	if (collect_walker((Node *) query->target->exprs, query) ||
 		collect_walker((Node *) query->having, query))
 		return "it needs columns beside aggregates and groups";
-	if (query->groups == NIL && query->aggrefs == NIL)
+	if (query->groups == NIL && query->aggrefs == NIL && query->value_aggrefs == NIL)
 		return "it has no aggregate";
 	return NULL;
 }
@@ -250,7 +253,7 @@ build_filters(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 	return NULL;
 }
 
-/* Add the groups and aggregates to the program and to the plan. */
+/* Add the groups to the program and to the plan. */
 static const char *
 build_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 {
@@ -267,6 +270,16 @@ build_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 			return builder_refusal(match);
 		plan->group_types[foreach_current_index(lc)] = getBaseType(type);
 	}
+	return NULL;
+}
+
+/* Add the aggregates to the program and to the plan; what they need of groups comes last. */
+static const char *
+build_aggregates(const GpbAggregateQuery *query, GpbAggregateMatch *match)
+{
+	GpbAggregatePlan *plan = &match->plan;
+	ListCell   *lc;
+
 	plan->nitems = list_length(query->aggrefs);
 	plan->items = palloc0(sizeof(GpbAggregateItem) * plan->nitems);
 	foreach(lc, query->aggrefs)
@@ -275,10 +288,13 @@ build_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 
 		if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
 			return "an aggregate has a volatile function or a subquery";
-		if (!gpb_build_aggref(match->builder, aggref, &plan->items[foreach_current_index(lc)]))
+		if (!gpb_build_aggref(match->builder, gpb_without_distinct(aggref),
+							  &plan->items[foreach_current_index(lc)]))
 			return builder_refusal(match);
 	}
-	return NULL;
+	if (query->value_aggrefs == NIL)
+		return NULL;
+	return gpb_values_match(match->builder, query->value_aggrefs, &plan->values);
 }
 
 /*
@@ -290,7 +306,7 @@ may_give_up(const GpbAggregateMatch *match)
 {
 	ListCell   *lc;
 
-	if (match->plan.ngroups > 0 || gpb_builder_can_fault(match->builder))
+	if (match->plan.program.program.ngroups > 0 || gpb_builder_can_fault(match->builder))
 		return true;
 	foreach(lc, match->plan.program.constants)
 	{
@@ -304,7 +320,8 @@ may_give_up(const GpbAggregateMatch *match)
 static const char *
 match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *filters)
 {
-	List	   *needed = list_concat_copy(query->groups, query->aggrefs);
+	List	   *needed = list_concat(list_concat_copy(query->groups, query->aggrefs),
+									 query->value_aggrefs);
 	const char *refusal;
 	ListCell   *lc;
 
@@ -317,6 +334,8 @@ match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 	refusal = build_filters(query, match, filters);
 	if (refusal == NULL)
 		refusal = build_groups(query, match);
+	if (refusal == NULL)
+		refusal = build_aggregates(query, match);
 	if (refusal != NULL)
 		return refusal;
 	match->plan.program = *gpb_builder_end(match->builder);
@@ -370,7 +389,8 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	split_restrictions(query, match, &split);
 	take_arms(query, match, &split);
 	match->entries = estimate_entries(query, match, &split);
-	if (split.filters == NIL && query->groups == NIL && match_plain(query, match))
+	if (split.filters == NIL && query->groups == NIL && query->value_aggrefs == NIL &&
+		match_plain(query, match))
 		return NULL;
 	return match_program(query, match, split.filters);
 }

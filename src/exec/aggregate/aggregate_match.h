@@ -21,7 +21,8 @@ typedef struct GpbAggregateQuery
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *groups;			/* expressions, each once; those of DISTINCT are groups too */
-	List	   *aggrefs;		/* each once */
+	List	   *aggrefs;		/* each once, without those that depend on values */
+	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *having;
 } GpbAggregateQuery;
 

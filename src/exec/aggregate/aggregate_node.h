@@ -18,6 +18,7 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_array.h"
+#include "exec/aggregate/aggregate_values.h"
 #include "exec/common/item_final.h"
 #include "exec/common/items.h"
 #include "exec/common/key_conditions.h"
@@ -27,9 +28,10 @@
 /* ---- the plan node ---- */
 
 /*
- * The fields of the plan node.  Its scan tuple has the value of each item, that of each group
- * expression and, never filled, the columns to which conditions and filters refer, the key first.
- * It scans one table.  If it has a child, that is the ordinary plan, whose rows are the node's.
+ * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
+ * of each group expression and, never filled, the columns to which conditions and filters refer,
+ * the key first.  It scans one table.  If it has a child, that is the ordinary plan, whose rows are
+ * the node's.
  */
 typedef struct GpbAggregatePlan
 {
@@ -44,6 +46,7 @@ typedef struct GpbAggregatePlan
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;
 	Oid		   *group_types;	/* a base type for each group expression */
+	GpbValuesPlan values;
 	List	   *having;
 } GpbAggregatePlan;
 
@@ -94,6 +97,7 @@ typedef struct GpbAggregateScan
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */
+	GpbValuesScan *values;		/* NULL unless there are aggregates that depend on values */
 	ExprState  *having;
 	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
 	MemoryContext context;		/* the node's */
@@ -102,7 +106,8 @@ typedef struct GpbAggregateScan
 	const char *engine;			/* of the last execution, for EXPLAIN */
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
-	uint64		next_group;		/* where gpb_range_totals_next_group() goes on */
+	uint64		next_group;		/* where gpb_range_totals_next_group() or gpb_values_next() goes
+								 * on */
 } GpbAggregateScan;
 
 /*

@@ -115,7 +115,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	}
 	own = (GpbAggregatePath *) path;
 	own->index = index;
-	own->columns = list_concat_copy(query->aggrefs, query->groups);
+	own->columns = list_concat(list_concat_copy(query->aggrefs, query->value_aggrefs),
+							   query->groups);
 	own->plan = match.plan;
 	return path;
 }
@@ -167,8 +168,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 /* ---- plan ---- */
 
 /*
- * The columns of the scan tuple: what the node computes, the key and, to show the filters, the
- * other columns in them.
+ * The columns of the scan tuple: what the node computes, the key and, to show the filters and what
+ * aggregates depend on, the other columns in them.
  */
 static List *
 scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
@@ -176,9 +177,10 @@ scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
 	List	   *columns = list_append_unique(list_copy(own->columns),
 											 gpb_key_var(root, own->index));
 
-	return list_concat_unique(columns,
-							  pull_var_clause((Node *) own->plan.filters,
-											  PVC_RECURSE_PLACEHOLDERS));
+	columns = list_concat_unique(columns,
+								 pull_var_clause((Node *) own->plan.filters,
+												 PVC_RECURSE_PLACEHOLDERS));
+	return list_concat_unique(columns, pull_var_clause((Node *) own->plan.values.value, 0));
 }
 
 /* PlanCustomPath */
@@ -199,6 +201,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	foreach(lc, plan->arms)
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
+	gpb_check_expressions(path, scan, plan->values.fractions, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
 	return &scan->scan.plan;
 }

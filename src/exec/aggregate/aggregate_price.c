@@ -95,9 +95,13 @@ static double
 groups_size(const GpbAggregateMatch *match, double groups)
 {
 	GpbAnswerFormat format;
+	double		width;
 
 	gpb_answer_format(&match->plan.program.program, &format);
-	return groups * gpb_group_width(&match->plan.program.program, &format);
+	width = gpb_group_width(&match->plan.program.program, &format);
+	if (match->plan.values.n > 0)
+		width += gpb_values_width();
+	return groups * width;
 }
 
 /*
@@ -114,7 +118,7 @@ program_cost(const GpbAggregateMatch *match, double entries, double groups)
 		(gpb_mirror_available() && gpb_aggregate_device_pays(entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, entries);
-	if (match->plan.ngroups == 0)
+	if (match->plan.program.program.ngroups == 0)
 		return cost;
 	if (groups_size(match, groups) > GPB_CACHED_GROUPS)
 		each += GPB_MANY_GROUPS_COST;
@@ -156,11 +160,11 @@ answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doub
  * columns have, which often is far too many.
  */
 static bool
-groups_are_columns(const GpbAggregateQuery *query)
+groups_are_columns(List *expressions)
 {
 	ListCell   *lc;
 
-	foreach(lc, query->groups)
+	foreach(lc, expressions)
 	{
 		if (!IsA(lfirst(lc), Var))
 			return false;
@@ -168,17 +172,27 @@ groups_are_columns(const GpbAggregateQuery *query)
 	return true;
 }
 
+/* The number of groups by these expressions, as core estimates it */
+static double
+estimate_groups(const GpbAggregateQuery *query, List *expressions)
+{
+	if (expressions == NIL)
+		return 1.0;
+	return estimate_num_groups(query->root, expressions, query->rel->rows, NULL, NULL);
+}
+
 /*
- * The number of groups that the price is for, where core estimates so many.  If there are more of
- * them than fit into memory after all, what was tried until then is little beside what core's plan
- * takes for so many.
+ * The number of the program's groups that the price is for.  If there are more of them than fit
+ * into memory after all, what was tried until then is little beside what core's plan takes for so
+ * many.
  */
 static double
-priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double estimated)
+priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
-	double		groups = estimated;
+	List	   *expressions = list_concat_copy(query->groups, match->plan.values.value);
+	double		groups = estimate_groups(query, expressions);
 
-	if (match->plan.ngroups == 0 || groups_are_columns(query))
+	if (groups_are_columns(expressions))
 		return groups;
 	groups = Min(groups, ceil(query->rel->rows / GPB_GROUP_ENTRIES));
 	return Min(groups, floor(get_hash_memory_limit() / groups_size(match, 1.0)));
@@ -188,16 +202,13 @@ const char *
 gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Path *path)
 {
 	PathTarget *target = query->target;
-	double		estimated = 1.0;
-	double		groups;
+	double		estimated = estimate_groups(query, query->groups);
+	double		groups = priced_groups(query, match);
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;
 
-	if (query->groups != NIL)
-		estimated = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
-	groups = priced_groups(query, match, estimated);
-	if (match->plan.ngroups > 0 && groups_size(match, groups) > get_hash_memory_limit())
+	if (match->plan.program.program.ngroups > 0 && groups_size(match, groups) > get_hash_memory_limit())
 		return "its groups do not fit into hash_mem";
 	kept = clauselist_selectivity(query->root, query->having, 0, JOIN_INNER, NULL);
 	cost_qual_eval(&having, query->having, query->root);
@@ -206,6 +217,12 @@ gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *mat
 		row += cpu_tuple_cost;
 	path->rows = clamp_row_est(estimated * kept);
 	path->startup_cost = answer_cost(query, match, groups) + having.startup + target->cost.startup;
+	if (match->plan.values.n > 0)
+	{
+		path->startup_cost += gpb_values_cost(groups);
+		path->total_cost = path->startup_cost + Min(groups, estimated) * row;
+		return NULL;
+	}
 	path->total_cost = path->startup_cost + groups * row;
 	if (gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), groups))

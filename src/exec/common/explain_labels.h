@@ -22,6 +22,7 @@
 
 #define GPB_LABEL_JOIN_TYPE			"Join Type"
 #define GPB_LABEL_GROUP_KEY			"Group Key"
+#define GPB_LABEL_VALUES			"Values"
 #define GPB_LABEL_INDEX_COND		"Index Cond"
 #define GPB_LABEL_FILTER			"Filter"
 #define GPB_LABEL_INNER_FILTER		"Inner Filter"

@@ -168,6 +168,12 @@ gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at)
 	return group;
 }
 
+uint64
+gpb_range_totals_group_count(const GpbRangeTotals *totals)
+{
+	return gpb_batch_group_count(totals->batch);
+}
+
 Size
 gpb_range_totals_width(const GpbRangeTotals *totals)
 {
@@ -195,15 +201,26 @@ gpb_range_group_init(GpbRangeTotals *totals)
 	totals->group = totals->nothing;
 }
 
-void
-gpb_range_group_add(GpbRangeTotals *totals, uint32 range)
+/* Add an answer, which stays where it is as long as the group may be its own. */
+static void
+add_answer(GpbRangeTotals *totals, const int64 *answer)
 {
-	const int64 *answer = range_answer(totals, range);
-
 	if (totals->group == totals->nothing)
 		totals->group = answer;
 	else
 		gpb_answer_merge(totals->format, group_sum(totals), answer);
+}
+
+void
+gpb_range_group_add(GpbRangeTotals *totals, uint32 range)
+{
+	add_answer(totals, range_answer(totals, range));
+}
+
+void
+gpb_range_group_add_group(GpbRangeTotals *totals, const GpbGroup *group)
+{
+	add_answer(totals, group->words + totals->ngroups);
 }
 
 void

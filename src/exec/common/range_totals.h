@@ -57,6 +57,9 @@ extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **
  */
 extern const GpbGroup *gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at);
 
+/* The number of groups of the last run */
+extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
+
 /* Bytes of answers for each range of a run */
 extern Size gpb_range_totals_width(const GpbRangeTotals *totals);
 
@@ -67,6 +70,8 @@ extern int64 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range
 extern void gpb_range_group_init(GpbRangeTotals *totals);
 /* Add the answer to a range of the last run to the group, which may go on over several runs. */
 extern void gpb_range_group_add(GpbRangeTotals *totals, uint32 range);
+/* Add the answer of a group of the last run, likewise. */
+extern void gpb_range_group_add_group(GpbRangeTotals *totals, const GpbGroup *group);
 /*
  * Add n entries of which nothing but their number is known, or also that their keys are not NULL.
  */

@@ -168,7 +168,7 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 	return path;
 }
 
-void
+bool
 gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
 	CustomPath *best = NULL;
@@ -180,10 +180,10 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 
 	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
-		return;
+		return false;
 	part_aggrefs(aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
-		return;
+		return false;
 	foreach(lc, input_rel->indexlist)
 	{
 		CustomPath *path = make_percentile_path(root, grouped_rel,
@@ -195,6 +195,7 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 	}
 	if (best != NULL)
 		add_path(grouped_rel, (Path *) best);
+	return best != NULL;
 }
 
 /* PlanCustomPath */

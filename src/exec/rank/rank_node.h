@@ -88,8 +88,11 @@ extern void gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan);
 
 extern const GpbNodeKind gpb_percentile_node;
 
-/* Offer our path for a query's aggregates; to be called from create_upper_paths_hook. */
-extern void gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+/*
+ * Offer our path for a query's aggregates; to be called from create_upper_paths_hook.  Returns
+ * false if none was offered.
+ */
+extern bool gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *grouped_rel);
 
 #endif							/* GPB_RANK_NODE_H */

@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_values.c
+ *	  The groups of a program one of whose slots is a value, put together to the query's groups.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+
+#include "exec/aggregate/aggregate_values_run.h"
+
+/* To compare two records, and to take one in turn, in units of cpu_operator_cost */
+#define GPB_COMPARE_COST		0.5
+#define GPB_RECORD_COST			4.0
+
+struct GpbValuesScan
+{
+	int			slot;			/* of the value: the number of the query's group expressions */
+	bool		ordered;		/* records have to be in the order of values */
+	GpbAnswerFormat format;		/* of the program */
+	int			n;
+	GpbValuesFinal *finals;
+
+	/* the groups of the last run */
+	MemoryContext context;
+	GpbValuesRecord *records;
+	uint64		nrecords;
+	GpbValuesRun run;			/* those of one group of the query */
+};
+
+Size
+gpb_values_width(void)
+{
+	return sizeof(GpbValuesRecord);
+}
+
+Cost
+gpb_values_cost(double groups)
+{
+	double		compares = log2(Max(groups, 2.0));
+
+	return groups * (compares * GPB_COMPARE_COST + GPB_RECORD_COST) * cpu_operator_cost;
+}
+
+/* ---- begin ---- */
+
+GpbValuesScan *
+gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, PlanState *ps)
+{
+	GpbValuesScan *scan = palloc0(sizeof(GpbValuesScan));
+	ListCell   *fraction = list_head(plan->fractions);
+	int			i;
+
+	scan->slot = program->ngroups - 1;
+	scan->ordered = scan->slot > 0;
+	gpb_answer_format(program, &scan->format);
+	scan->n = plan->n;
+	scan->finals = palloc0(sizeof(GpbValuesFinal) * plan->n);
+	for (i = 0; i < plan->n; i++)
+	{
+		const GpbValuesItem *item = &plan->items[i];
+		Expr	   *expression = NULL;
+
+		if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+		{
+			expression = lfirst(fraction);
+			fraction = lnext(plan->fractions, fraction);
+		}
+		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, expression, ps);
+		scan->ordered |= item->function != GPB_VALUES_DISTINCT;
+	}
+	return scan;
+}
+
+/* ---- records in order ---- */
+
+static inline bool
+slot_is_null(const GpbGroup *group, int slot)
+{
+	return (group->nulls >> slot & 1) != 0;
+}
+
+/* The order of two groups by one slot, with NULL last */
+static inline int
+compare_slot(const GpbGroup *a, const GpbGroup *b, int slot)
+{
+	bool		null_a = slot_is_null(a, slot);
+	bool		null_b = slot_is_null(b, slot);
+
+	if (null_a || null_b)
+		return null_a - null_b;
+	return a->words[slot] < b->words[slot] ? -1 : a->words[slot] > b->words[slot];
+}
+
+/* The order of two records by the slots up to "last" */
+static inline int
+compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last)
+{
+	int			i;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	for (i = 0; i <= last; i++)
+	{
+		int			order = compare_slot(a->group, b->group, i);
+
+		if (order != 0)
+			return order;
+	}
+	return 0;
+}
+
+#define ST_SORT sort_records
+#define ST_ELEMENT_TYPE GpbValuesRecord
+#define ST_COMPARE_ARG_TYPE const int
+#define ST_COMPARE(a, b, last) compare_records(a, b, *(last))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+void
+gpb_values_collect(GpbValuesScan *scan, GpbRangeTotals *totals)
+{
+	const GpbGroup *group;
+	uint64		room = 0;
+	uint64		at = 0;
+	int			i;
+
+	scan->context = CurrentMemoryContext;
+	scan->records = NULL;
+	scan->nrecords = 0;
+	for (i = 0; i < scan->n; i++)
+		scan->finals[i].evaluated = false;
+	if (totals == NULL)
+		return;
+	room = gpb_range_totals_group_count(totals);
+	scan->records = MemoryContextAllocHuge(scan->context,
+										   sizeof(GpbValuesRecord) * Max(room, 1));
+	while ((group = gpb_range_totals_next_group(totals, &at)) != NULL)
+	{
+		GpbValuesRecord *record = &scan->records[scan->nrecords++];
+
+		Assert(scan->nrecords <= room);
+		record->group = group;
+		record->first = slot_is_null(group, 0) ? PG_INT64_MAX : group->words[0];
+	}
+	if (scan->ordered)
+		sort_records(scan->records, scan->nrecords, &scan->slot);
+}
+
+/* ---- a group of the query ---- */
+
+bool
+gpb_values_next(GpbValuesScan *scan, uint64 *at)
+{
+	const GpbValuesRecord *record = scan->records + *at;
+	uint64		n = 0;
+
+	scan->run = (GpbValuesRun) {record, 0, scan->slot, &scan->format};
+	if (scan->slot == 0)
+	{
+		if (*at > 0)
+			return false;
+		scan->run.n = scan->nrecords;
+		*at = Max(scan->nrecords, 1);
+		return true;
+	}
+	while (*at + n < scan->nrecords &&
+		   (n == 0 || compare_records(record, record + n, scan->slot - 1) == 0))
+		n++;
+	scan->run.n = n;
+	*at += n;
+	return n > 0;
+}
+
+const GpbGroup *
+gpb_values_any(const GpbValuesScan *scan)
+{
+	return scan->run.n > 0 ? scan->run.records[0].group : NULL;
+}
+
+void
+gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals)
+{
+	uint64		i;
+
+	for (i = 0; i < scan->run.n; i++)
+		gpb_range_group_add_group(totals, scan->run.records[i].group);
+}
+
+void
+gpb_values_final(GpbValuesScan *scan, ExprContext *econtext, Datum *values, bool *isnull)
+{
+	int			i;
+
+	for (i = 0; i < scan->n; i++)
+		values[i] = gpb_values_final_value(&scan->finals[i], &scan->run, econtext, scan->context,
+										   &isnull[i]);
+}

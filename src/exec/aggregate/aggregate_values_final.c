@@ -1,0 +1,248 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_values_final.c
+ *	  An aggregate's value over the values of one group, each with the number of its entries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "exec/aggregate/aggregate_values_run.h"
+#include "exec/common/fractions.h"
+#include "exec/common/item_final.h"
+#include "exec/common/program_words.h"
+
+/* ---- begin ---- */
+
+/* The format of the answer over the values of an aggregate with DISTINCT */
+static void
+init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
+{
+	memset(each, 0, sizeof(*each));
+	each->words = 1;
+	(void) gpb_answer_add_column(each, 0, gpb_word_kind(type), gpb_function_want(item->function));
+	each->integers = each->words;
+}
+
+void
+gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
+					  const GpbAnswerFormat *format, Expr *fraction, PlanState *ps)
+{
+	final->item = *item;
+	final->type = type;
+	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
+	if (item->function == GPB_VALUES_DISTINCT)
+		init_each(&final->each, &item->each, type);
+	if (fraction != NULL)
+		final->fraction = ExecInitExpr(fraction, ps);
+}
+
+/* ---- values and their entries ---- */
+
+static inline int64
+record_value(const GpbValuesRun *run, uint64 i)
+{
+	return run->records[i].group->words[run->slot];
+}
+
+/* How many entries with the value of this record count for the aggregate?  None if it is NULL. */
+static inline int64
+record_entries(const GpbValuesFinal *final, const GpbValuesRun *run, uint64 i)
+{
+	const GpbGroup *group = run->records[i].group;
+
+	if (group->nulls >> run->slot & 1)
+		return 0;
+	return group->words[run->slot + 1 + final->count];
+}
+
+/* An aggregate with DISTINCT: each value counts once. */
+static Datum
+distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+{
+	const GpbAnswerFormat *each = &final->each;
+	int64	   *answer = palloc(gpb_answer_width(each));
+	uint64		i;
+
+	gpb_answer_init(each, answer);
+	for (i = 0; i < run->n; i++)
+	{
+		if (record_entries(final, run, i) > 0)
+			gpb_answer_add_value(&each->column[0], answer, record_value(run, i));
+	}
+	return gpb_aggregate_final(&final->item.each, &each->column[0], answer, isnull);
+}
+
+/* mode(): of the values that most entries have, the first in its order */
+static Datum
+mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+{
+	int64		most = 0;
+	int64		value = 0;
+	uint64		i;
+
+	for (i = 0; i < run->n; i++)
+	{
+		int64		entries = record_entries(final, run, i);
+
+		if (entries > most || (entries == most && entries > 0 && final->item.descending))
+		{
+			most = entries;
+			value = record_value(run, i);
+		}
+	}
+	*isnull = most == 0;
+	return *isnull ? (Datum) 0 : gpb_word_datum(final->type, value);
+}
+
+/* ---- percentiles ---- */
+
+/* The entries of a run in the order of a percentile: record i ends before ends[i]. */
+typedef struct GpbValuesRows
+{
+	const GpbValuesFinal *final;
+	const GpbValuesRun *run;
+	int64	   *ends;			/* in ascending order */
+	int64		total;
+} GpbValuesRows;
+
+static void
+count_rows(GpbValuesRows *rows, const GpbValuesFinal *final, const GpbValuesRun *run)
+{
+	uint64		i;
+
+	rows->final = final;
+	rows->run = run;
+	rows->ends = MemoryContextAllocHuge(CurrentMemoryContext,
+										sizeof(int64) * Max(run->n, 1));
+	rows->total = 0;
+	for (i = 0; i < run->n; i++)
+	{
+		rows->total += record_entries(final, run, i);
+		rows->ends[i] = rows->total;
+	}
+}
+
+/* The value of row number "row", counted from 0, in the percentile's order */
+static int64
+row_value(const GpbValuesRows *rows, int64 row)
+{
+	uint64		low = 0;
+	uint64		high = rows->run->n - 1;
+
+	if (rows->final->item.descending)
+		row = rows->total - 1 - row;
+	while (low < high)
+	{
+		uint64		middle = low + (high - low) / 2;
+
+		if (rows->ends[middle] > row)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return record_value(rows->run, low);
+}
+
+/* The value of a fraction for percentile_cont, as core computes it from two neighbouring rows */
+static float8
+interpolate(const GpbValuesRows *rows, float8 fraction)
+{
+	float8		row = fraction * (rows->total - 1);
+	int64		before = floor(row);
+	int64		after = ceil(row);
+	float8		low = (float8) row_value(rows, before);
+
+	if (after == before)
+		return low;
+	return low + ((row - before) * ((float8) row_value(rows, after) - low));
+}
+
+/* The value of a fraction, of at least one row */
+static Datum
+fraction_value(const GpbValuesRows *rows, float8 fraction)
+{
+	if (rows->final->item.function == GPB_VALUES_CONT)
+		return Float8GetDatum(interpolate(rows, fraction));
+	return gpb_word_datum(rows->final->type,
+						  row_value(rows, Max((int64) ceil(fraction * rows->total), 1) - 1));
+}
+
+/* The values of an array of fractions */
+static Datum
+fractions_value(const GpbValuesRows *rows, Datum array)
+{
+	GpbFractions fractions;
+	Datum	   *values;
+	int			i;
+
+	gpb_fractions_open(array, &fractions);
+	values = palloc0(sizeof(Datum) * fractions.n);
+	for (i = 0; i < fractions.n; i++)
+	{
+		if (!fractions.nulls[i])
+			values[i] = fraction_value(rows, DatumGetFloat8(fractions.values[i]));
+	}
+	return gpb_fractions_result(&fractions, values, rows->final->item.type);
+}
+
+/* Evaluate the fraction of a percentile, which stays the same for all groups. */
+static void
+evaluate_fraction(GpbValuesFinal *final, ExprContext *econtext, MemoryContext lasting)
+{
+	Datum		value = ExecEvalExprSwitchContext(final->fraction, econtext,
+												  &final->fraction_is_null);
+	MemoryContext caller = MemoryContextSwitchTo(lasting);
+
+	if (!final->fraction_is_null)
+		final->fraction_value = final->item.many ? datumCopy(value, false, -1) :
+			datumCopy(value, FLOAT8PASSBYVAL, sizeof(float8));
+	MemoryContextSwitchTo(caller);
+	final->evaluated = true;
+}
+
+/* A percentile.  As in core, an array of fractions is not looked at if there are no rows. */
+static Datum
+percentile_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+{
+	GpbValuesRows rows;
+
+	*isnull = true;
+	if (final->fraction_is_null)
+		return (Datum) 0;
+	if (!final->item.many)
+		gpb_require_fraction(DatumGetFloat8(final->fraction_value));
+	count_rows(&rows, final, run);
+	if (rows.total == 0)
+		return (Datum) 0;
+	*isnull = false;
+	if (final->item.many)
+		return fractions_value(&rows, final->fraction_value);
+	return fraction_value(&rows, DatumGetFloat8(final->fraction_value));
+}
+
+/* ---- any of them ---- */
+
+Datum
+gpb_values_final_value(GpbValuesFinal *final, const GpbValuesRun *run, ExprContext *econtext,
+					   MemoryContext lasting, bool *isnull)
+{
+	switch (final->item.function)
+	{
+		case GPB_VALUES_DISTINCT:
+			return distinct_value(final, run, isnull);
+		case GPB_VALUES_MODE:
+			return mode_value(final, run, isnull);
+		default:
+			if (!final->evaluated)
+				evaluate_fraction(final, econtext, lasting);
+			return percentile_value(final, run, isnull);
+	}
+}

@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_values_match.c
+ *	  Which aggregates over the values of an expression a node answers: planning.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/regproc.h"
+#include "utils/typcache.h"
+
+#include "exec/aggregate/aggregate_values.h"
+#include "exec/common/program_words.h"
+
+/* ---- DISTINCT ---- */
+
+bool
+gpb_depends_on_values(const Aggref *aggref)
+{
+	GpbAggregateFunction function;
+	Oid			type;
+
+	if (aggref->aggkind != AGGKIND_NORMAL)
+		return true;
+	if (aggref->aggdistinct == NIL)
+		return false;
+	if (!gpb_find_aggregate(aggref->aggfnoid, &function, &type))
+		return true;
+	switch (function)
+	{
+		case GPB_MIN:
+		case GPB_MAX:
+		case GPB_BOOL_AND:
+		case GPB_BOOL_OR:
+		case GPB_BIT_AND:
+		case GPB_BIT_OR:
+			return false;
+		default:
+			return true;
+	}
+}
+
+Aggref *
+gpb_without_distinct(Aggref *aggref)
+{
+	Aggref	   *plain;
+
+	if (aggref->aggdistinct == NIL)
+		return aggref;
+	plain = makeNode(Aggref);
+	memcpy(plain, aggref, sizeof(Aggref));
+	plain->aggdistinct = NIL;
+	plain->aggorder = NIL;		/* which can only be that of the values */
+	return plain;
+}
+
+static const char *
+match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
+{
+	SortGroupClause *distinct = linitial_node(SortGroupClause, aggref->aggdistinct);
+	Oid			type = exprType((Node *) value);
+
+	if (list_length(aggref->args) != 1)
+		return "an aggregate with DISTINCT has several arguments";
+	if (lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr != distinct->eqop)
+		return "an aggregate has DISTINCT by an equality that is not the type's own";
+	item->function = GPB_VALUES_DISTINCT;
+	item->each.aggregate = aggref->aggfnoid;
+	if (aggref->aggfnoid == F_COUNT_ANY)
+	{
+		item->each.function = GPB_COUNT_VALUES;
+		return NULL;
+	}
+	if (!gpb_find_aggregate(aggref->aggfnoid, &item->each.function, &item->each.type) ||
+		item->each.type != gpb_word_type(type))
+		return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
+	return NULL;
+}
+
+/* ---- WITHIN GROUP ---- */
+
+/*
+ * What percentile_cont() orders by as float8 is an integer below the cast, whose order is the same.
+ */
+static Expr *
+below_float(Expr *value)
+{
+	if (IsA(value, FuncExpr))
+	{
+		FuncExpr   *call = (FuncExpr *) value;
+
+		if (call->funcid == F_FLOAT8_INT2 || call->funcid == F_FLOAT8_INT4 ||
+			call->funcid == F_FLOAT8_INT8)
+			return linitial(call->args);
+	}
+	return value;
+}
+
+/* Which function is it?  False if it is none that we know. */
+static bool
+find_ordered_set(Oid aggregate, GpbValuesItem *item)
+{
+	switch (aggregate)
+	{
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			item->function = GPB_VALUES_DISC;
+			return true;
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			item->function = GPB_VALUES_DISC;
+			item->many = true;
+			return true;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+			item->function = GPB_VALUES_CONT;
+			return true;
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+			item->function = GPB_VALUES_CONT;
+			item->many = true;
+			return true;
+		case F_MODE:
+			item->function = GPB_VALUES_MODE;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static const char *
+match_ordered_set(Aggref *aggref, Expr **value, GpbValuesItem *item)
+{
+	TypeCacheEntry *type = lookup_type_cache(exprType((Node *) *value),
+											 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			order;
+
+	if (!find_ordered_set(aggref->aggfnoid, item))
+		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+	if (contain_var_clause((Node *) aggref->aggdirectargs))
+		return "a fraction has a column";
+	order = linitial_node(SortGroupClause, aggref->aggorder)->sortop;
+	if (order != type->lt_opr && order != type->gt_opr)
+		return "WITHIN GROUP has an order that is not the type's own";
+	item->descending = order == type->gt_opr;
+	item->type = exprType((Node *) *value);
+	if (item->function == GPB_VALUES_CONT)
+		*value = below_float(*value);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+/* The expression below relabelings: some aggregates of a domain's values are of its base type. */
+static Expr *
+below_relabelings(Expr *value)
+{
+	while (IsA(value, RelabelType))
+		value = ((RelabelType *) value)->arg;
+	return value;
+}
+
+/* Add a term for the entries that an aggregate's FILTER admits. */
+static bool
+build_filter(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item)
+{
+	Aggref	   *count = makeNode(Aggref);
+
+	if (aggref->aggfilter == NULL)
+		return true;
+	count->aggfnoid = F_COUNT_;
+	count->aggtype = INT8OID;
+	count->aggtranstype = INT8OID;
+	count->aggstar = true;
+	count->aggkind = AGGKIND_NORMAL;
+	count->aggsplit = AGGSPLIT_SIMPLE;
+	count->aggfilter = aggref->aggfilter;
+	count->location = -1;
+	item->has_filter = true;
+	return gpb_build_aggref(builder, count, &item->filter);
+}
+
+/* Match one aggregate to an item, and find out what its values are. */
+static const char *
+match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr **value)
+{
+	const char *refusal;
+
+	if (aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		list_length(aggref->args) < 1)
+		return "an aggregate is not of the query's rows";
+	*value = linitial_node(TargetEntry, aggref->args)->expr;
+	if (aggref->aggkind == AGGKIND_NORMAL)
+		refusal = match_distinct(aggref, *value, item);
+	else
+		refusal = match_ordered_set(aggref, value, item);
+	if (refusal != NULL)
+		return refusal;
+	if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
+		return "an aggregate has a volatile function or a subquery";
+	*value = below_relabelings(*value);
+	if (!contain_var_clause((Node *) *value))
+		return "an aggregate depends on the values of a constant";
+	if (!build_filter(builder, aggref, item))
+		return gpb_builder_refusal(builder);
+	return NULL;
+}
+
+const char *
+gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan *plan)
+{
+	Expr	   *first = NULL;
+	ListCell   *lc;
+
+	plan->n = list_length(aggrefs);
+	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		GpbValuesItem *item = &plan->items[foreach_current_index(lc)];
+		Expr	   *value;
+		const char *refusal = match_item(builder, aggref, item, &value);
+
+		if (refusal != NULL)
+			return refusal;
+		if (first == NULL)
+			first = value;
+		else if (!equal(first, value))
+			return "aggregates depend on the values of different expressions";
+		if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+			plan->fractions = lappend(plan->fractions, linitial(aggref->aggdirectargs));
+	}
+	if (!gpb_build_group(builder, first))
+		return gpb_builder_refusal(builder);
+	plan->type = gpb_word_type(exprType((Node *) first));
+	plan->value = list_make1(first);
+	return NULL;
+}
+
+/* ---- what travels in the plan ---- */
+
+void
+gpb_values_put(List **private, const GpbValuesPlan *plan)
+{
+	int			i;
+
+	gpb_put_int(private, plan->n);
+	gpb_put_oid(private, plan->type);
+	for (i = 0; i < plan->n; i++)
+	{
+		const GpbValuesItem *item = &plan->items[i];
+
+		gpb_put_int(private, item->function);
+		gpb_put_int(private, item->many);
+		gpb_put_int(private, item->descending);
+		gpb_put_oid(private, item->type);
+		gpb_put_items(private, &item->each, 1);
+		gpb_put_items(private, &item->filter, 1);
+		gpb_put_int(private, item->has_filter);
+	}
+}
+
+/* Read the one item that gpb_put_items() appended. */
+static GpbAggregateItem
+get_one_item(GpbPrivateReader *reader)
+{
+	GpbAggregateItem *item;
+
+	(void) gpb_get_items(reader, &item);
+	return *item;
+}
+
+void
+gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan)
+{
+	int			i;
+
+	plan->n = gpb_get_int(reader);
+	plan->type = gpb_get_oid(reader);
+	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
+	for (i = 0; i < plan->n; i++)
+	{
+		GpbValuesItem *item = &plan->items[i];
+
+		item->function = gpb_get_int(reader);
+		item->many = gpb_get_int(reader);
+		item->descending = gpb_get_int(reader);
+		item->type = gpb_get_oid(reader);
+		item->each = get_one_item(reader);
+		item->filter = get_one_item(reader);
+		item->has_filter = gpb_get_int(reader);
+	}
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_values_run.h
+ *	  The groups of a program that are one group of the query: what aggregate_values.c hands to
+ *	  aggregate_values_final.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_VALUES_RUN_H
+#define GPB_AGGREGATE_VALUES_RUN_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+
+#include "exec/aggregate/aggregate_values.h"
+
+/* A group of the program.  "first" is the word of its first slot, or the greatest if NULL. */
+typedef struct GpbValuesRecord
+{
+	int64		first;
+	const GpbGroup *group;
+} GpbValuesRecord;
+
+/*
+ * The records of one group of the query, one for each value, NULL included.  They are in the order
+ * of values, with NULL last, where that matters.
+ */
+typedef struct GpbValuesRun
+{
+	const GpbValuesRecord *records;
+	uint64		n;
+	int			slot;			/* of the value in a record's group */
+	const GpbAnswerFormat *format;	/* of its answer */
+} GpbValuesRun;
+
+/* An aggregate over such runs */
+typedef struct GpbValuesFinal
+{
+	GpbValuesItem item;
+	Oid			type;			/* base type of the values */
+	int			count;			/* the word of an answer that has the number of entries */
+	GpbAnswerFormat each;		/* with DISTINCT: the answer over the values, of one column */
+	ExprState  *fraction;		/* of a percentile */
+	bool		evaluated;		/* what follows is set */
+	bool		fraction_is_null;
+	Datum		fraction_value;
+} GpbValuesFinal;
+
+/* Prepare an aggregate; fraction is that of a percentile.  Memory is of the current context. */
+extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
+								  const GpbAnswerFormat *format, Expr *fraction, PlanState *ps);
+
+/*
+ * The aggregate's value over the run.  Its fraction is evaluated when it is first needed, and kept
+ * in the context "lasting".  Raises what core's aggregate would.
+ */
+extern Datum gpb_values_final_value(GpbValuesFinal *final, const GpbValuesRun *run,
+									ExprContext *econtext, MemoryContext lasting, bool *isnull);
+
+#endif							/* GPB_AGGREGATE_VALUES_RUN_H */

@@ -208,7 +208,8 @@ gpb_aggregate_price(const GpbAggregateQuery *query, const GpbAggregateMatch *mat
 	QualCost	having;
 	Cost		row;
 
-	if (match->plan.program.program.ngroups > 0 && groups_size(match, groups) > get_hash_memory_limit())
+	if (match->plan.program.program.ngroups > 0 &&
+		groups_size(match, groups) > get_hash_memory_limit())
 		return "its groups do not fit into hash_mem";
 	kept = clauselist_selectivity(query->root, query->having, 0, JOIN_INNER, NULL);
 	cost_qual_eval(&having, query->having, query->root);

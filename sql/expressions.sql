@@ -176,7 +176,7 @@ FROM unnest(ARRAY['count(*), count(b), sum(b), avg(b), min(d), max(ts), sum(f), 
 	'count(b) FILTER (WHERE a > 9)', 'sum(a / b) FILTER (WHERE b <> 0), max(a / b)',
 	'max(c) FILTER (WHERE false), count(1), count(NULL::int)',
 	'count(*) FILTER (WHERE b > 0 AND tz > now() - interval ''90 years'')',
-	'count(DISTINCT a)', 'sum(a ORDER BY b)', 'array_agg(a)', 'sum(n)']) e;
+	'count(DISTINCT a), count(DISTINCT b)', 'sum(a ORDER BY b)', 'array_agg(a)', 'sum(n)']) e;
 SELECT compare('SELECT var_pop(a), var_samp(c), stddev_pop(b), stddev(c), bit_xor(c),
 	bool_and(a > 0) FROM p WHERE k < -2');
 SELECT compare('SELECT var_pop(c), stddev(c), var_samp(b), stddev_pop(a) FROM p WHERE k < 0');

@@ -13,6 +13,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "engine/cost.h"
@@ -156,6 +157,31 @@ answer_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doub
 }
 
 /*
+ * What an expression is a sum or a difference of, beside what has no column: it has as many values.
+ */
+static Node *
+below_shifts(Node *expression)
+{
+	while (IsA(expression, OpExpr))
+	{
+		OpExpr	   *call = (OpExpr *) expression;
+		char	   *name = get_opname(call->opno);
+		Node	   *first = linitial(call->args);
+		Node	   *last = llast(call->args);
+
+		if (name == NULL || (strcmp(name, "+") != 0 && strcmp(name, "-") != 0))
+			break;
+		if (first == last || !contain_var_clause(last))
+			expression = first;
+		else if (!contain_var_clause(first))
+			expression = last;
+		else
+			break;
+	}
+	return expression;
+}
+
+/*
  * Is the number of groups what statistics say?  Of an expression core takes as many values as its
  * columns have, which often is far too many.
  */
@@ -166,7 +192,7 @@ groups_are_columns(List *expressions)
 
 	foreach(lc, expressions)
 	{
-		if (!IsA(lfirst(lc), Var))
+		if (!IsA(below_shifts(lfirst(lc)), Var))
 			return false;
 	}
 	return true;

@@ -34,6 +34,7 @@ $$;
 -- alike, so that the node is chosen wherever it can be.
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+	SET gpubtree.enable_bucketaggregate = off
 AS $$
 DECLARE
 	ours text := answer(query);

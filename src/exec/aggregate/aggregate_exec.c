@@ -17,10 +17,10 @@
 #include "utils/memutils.h"
 
 #include "index/index.h"
-#include "exec/aggregate/aggregate_child.h"
-#include "exec/aggregate/aggregate_constants.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/expressions.h"
+#include "exec/common/ordinary_child.h"
+#include "exec/common/program_constants.h"
 #include "exec/common/range_totals.h"
 
 /* ---- begin ---- */
@@ -120,8 +120,8 @@ make_totals(GpbAggregateScan *scan, bool asked)
 
 		program = plan->program.program;
 		if (asked)
-			refusal = gpb_aggregate_bind(scan->constants, scan->constants_may_fail,
-										 node->css.ss.ps.ps_ExprContext, &program);
+			refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
+												 node->css.ss.ps.ps_ExprContext, &program);
 		if (refusal != NULL)
 			return refusal;
 	}
@@ -129,7 +129,7 @@ make_totals(GpbAggregateScan *scan, bool asked)
 	if (plan->has_program)
 		scan->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &program,
 													  plan->items, plan->nitems,
-													  ranges_form(scan), GPB_ENGINE_AUTO);
+													  ranges_form(scan), 0, GPB_ENGINE_AUTO);
 	else
 		scan->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
 											  plan->nitems, ranges_form(scan), 0,
@@ -232,7 +232,7 @@ exec_aggregate(CustomScanState *css)
 		scan->next_group = 0;
 	}
 	if (scan->gave_up != NULL)
-		return gpb_aggregate_child_row(&scan->node);
+		return gpb_ordinary_child_row(&scan->node);
 	if (!next_row(scan))
 		return NULL;
 	if (css->ss.ps.ps_ProjInfo == NULL)

@@ -10,22 +10,6 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/range_totals.h"
 
-/* Put the values of a group's expressions behind those of the items. */
-static void
-fill_group_values(const GpbAggregatePlan *plan, const GpbGroup *group, TupleTableSlot *tuple)
-{
-	int			i;
-
-	for (i = 0; i < plan->ngroups; i++)
-	{
-		int			column = plan->nitems + plan->values.n + i;
-
-		tuple->tts_isnull[column] = (group->nulls >> i & 1) != 0;
-		if (!tuple->tts_isnull[column])
-			tuple->tts_values[column] = gpb_word_datum(plan->group_types[i], group->words[i]);
-	}
-}
-
 /* Go to the next group of a plan with aggregates that depend on values. */
 static bool
 next_values(GpbAggregateScan *scan, const GpbGroup **group)
@@ -62,6 +46,7 @@ gpb_aggregate_next_row(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	int			groups = plan->nitems + plan->values.n; /* the first of the columns for groups */
 	const GpbGroup *group;
 
 	if (!next_group(scan, &group))
@@ -73,7 +58,8 @@ gpb_aggregate_next_row(GpbAggregateScan *scan)
 		gpb_values_final(scan->values, scan->node.css.ss.ps.ps_ExprContext,
 						 tuple->tts_values + plan->nitems, tuple->tts_isnull + plan->nitems);
 	if (group != NULL)
-		fill_group_values(plan, group, tuple);
+		gpb_group_values(group, plan->ngroups, plan->group_types,
+						 tuple->tts_values + groups, tuple->tts_isnull + groups);
 	ExecStoreVirtualTuple(tuple);
 	return true;
 }

@@ -9,18 +9,14 @@
  */
 #include "compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "exec/aggregate/aggregate_arms.h"
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/program_match.h"
 
 /* ---- the query ---- */
 
@@ -46,47 +42,21 @@ check_query(PlannerInfo *root, UpperRelationKind stage)
 	return NULL;
 }
 
-/* Collect the expressions of a list of SortGroupClauses. */
-static const char *
-collect_groups(GpbAggregateQuery *query, List *clauses)
+/* Part the aggregates into those that depend on values and others. */
+static void
+part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 {
-	PlannerInfo *root = query->root;
 	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach(lc, aggrefs)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
-		TypeCacheEntry *type = lookup_type_cache(exprType(expression), TYPECACHE_EQ_OPR);
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
 
-		if (type->eq_opr != clause->eqop)
-			return "it groups by an equality that is not the type's own";
-		if (!bms_is_member(query->rel->relid, pull_varnos(root, expression)))
-			return "it groups by a constant";
-		if (contain_volatile_functions(expression) || contain_subplans(expression))
-			return "it groups by a volatile function or a subquery";
-		query->groups = list_append_unique(query->groups, expression);
-	}
-	return NULL;
-}
-
-/* Collect Aggrefs; true, which ends the walk, if anything else is needed but groups. */
-static bool
-collect_walker(Node *node, GpbAggregateQuery *query)
-{
-	if (node == NULL || list_member(query->groups, node))
-		return false;
-	if (IsA(node, Aggref))
-	{
-		if (gpb_depends_on_values((Aggref *) node))
-			query->value_aggrefs = list_append_unique(query->value_aggrefs, node);
+		if (gpb_depends_on_values(aggref))
+			query->value_aggrefs = lappend(query->value_aggrefs, aggref);
 		else
-			query->aggrefs = list_append_unique(query->aggrefs, node);
-		return false;
+			query->aggrefs = lappend(query->aggrefs, aggref);
 	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
-		return true;
-	return expression_tree_walker(node, collect_walker, query);
 }
 
 const char *
@@ -95,6 +65,7 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 {
 	Query	   *parse = root->parse;
 	const char *refusal = check_query(root, stage);
+	List	   *aggrefs;
 
 	memset(query, 0, sizeof(*query));
 	if (refusal != NULL)
@@ -106,14 +77,16 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	query->grouped_rel = grouped_rel;
 	query->target = root->upper_targets[stage];
 	query->having = (List *) parse->havingQual;
-	refusal = collect_groups(query, stage == UPPERREL_DISTINCT ? parse->distinctClause :
-							 parse->groupClause);
+	refusal = gpb_match_group_clauses(root, input_rel, stage == UPPERREL_DISTINCT ?
+									  parse->distinctClause : parse->groupClause, &query->groups);
+	if (refusal == NULL)
+		refusal = gpb_match_aggregates(query->groups,
+									   list_concat_copy(query->target->exprs, query->having),
+									   &aggrefs);
 	if (refusal != NULL)
 		return refusal;
-	if (collect_walker((Node *) query->target->exprs, query) ||
-		collect_walker((Node *) query->having, query))
-		return "it needs columns beside aggregates and groups";
-	if (query->groups == NIL && query->aggrefs == NIL && query->value_aggrefs == NIL)
+	part_aggregates(query, aggrefs);
+	if (query->groups == NIL && aggrefs == NIL)
 		return "it has no aggregate";
 	return NULL;
 }
@@ -186,140 +159,29 @@ take_arms(const GpbAggregateQuery *query, GpbAggregateMatch *match, GpbSplit *sp
 
 /* ---- the program ---- */
 
-/* A column of the table that the expressions need and the index has not, as a refusal; or NULL */
-static const char *
-missing_column(const GpbAggregateQuery *query, IndexOptInfo *index, List *expressions)
-{
-	Oid			table = planner_rt_fetch(query->rel->relid, query->root)->relid;
-	ListCell   *lc;
-
-	foreach(lc, pull_var_clause((Node *) expressions,
-								PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
-	{
-		Var		   *var = (Var *) lfirst(lc);
-
-		if (!IsA(var, Var) || var->varattno <= 0)
-			return "it needs what is no column of the table";
-		if (gpb_index_column(index, var->varattno) < 0)
-			return psprintf("the index lacks column \"%s\"",
-							get_attname(table, var->varattno, false));
-	}
-	return NULL;
-}
-
-/* May the program test this restriction ahead of whatever else is done with the row? */
-static const char *
-check_filter(const GpbAggregateQuery *query, RestrictInfo *rinfo)
-{
-	if (rinfo->pseudoconstant)
-		return "a condition has no column";
-	if (!restriction_is_securely_promotable(rinfo, query->rel))
-		return "a condition must not see rows before a security policy does";
-	if (contain_volatile_functions((Node *) rinfo->clause))
-		return "a condition has a volatile function";
-	if (contain_subplans((Node *) rinfo->clause))
-		return "a condition has a subquery";
-	return NULL;
-}
-
-/* The builder's reason, or one if it has none */
-static const char *
-builder_refusal(const GpbAggregateMatch *match)
-{
-	const char *refusal = gpb_builder_refusal(match->builder);
-
-	return refusal != NULL ? pstrdup(refusal) : "the program cannot say it";
-}
-
-/* Add the filters to the program and to the plan, in the order in which core would test them. */
-static const char *
-build_filters(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *filters)
-{
-	ListCell   *lc;
-
-	foreach(lc, filters)
-	{
-		const char *refusal = check_filter(query, lfirst_node(RestrictInfo, lc));
-
-		if (refusal != NULL)
-			return refusal;
-	}
-	match->plan.filters = gpb_order_clauses(query->root, filters);
-	foreach(lc, match->plan.filters)
-	{
-		if (!gpb_build_filter(match->builder, lfirst(lc)))
-			return builder_refusal(match);
-	}
-	return NULL;
-}
-
-/* Add the groups to the program and to the plan. */
-static const char *
-build_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
-{
-	GpbAggregatePlan *plan = &match->plan;
-	ListCell   *lc;
-
-	plan->ngroups = list_length(query->groups);
-	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
-	foreach(lc, query->groups)
-	{
-		Oid			type = exprType(lfirst(lc));
-
-		if (!gpb_build_group(match->builder, lfirst(lc)))
-			return builder_refusal(match);
-		plan->group_types[foreach_current_index(lc)] = getBaseType(type);
-	}
-	return NULL;
-}
-
 /* Add the aggregates to the program and to the plan; what they need of groups comes last. */
 static const char *
-build_aggregates(const GpbAggregateQuery *query, GpbAggregateMatch *match)
+match_aggregates(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 {
 	GpbAggregatePlan *plan = &match->plan;
+	List	   *aggrefs = NIL;
+	const char *refusal;
 	ListCell   *lc;
 
-	plan->nitems = list_length(query->aggrefs);
-	plan->items = palloc0(sizeof(GpbAggregateItem) * plan->nitems);
 	foreach(lc, query->aggrefs)
-	{
-		Aggref	   *aggref = lfirst_node(Aggref, lc);
-
-		if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
-			return "an aggregate has a volatile function or a subquery";
-		if (!gpb_build_aggref(match->builder, gpb_without_distinct(aggref),
-							  &plan->items[foreach_current_index(lc)]))
-			return builder_refusal(match);
-	}
-	if (query->value_aggrefs == NIL)
-		return NULL;
+		aggrefs = lappend(aggrefs, gpb_without_distinct(lfirst_node(Aggref, lc)));
+	plan->nitems = list_length(aggrefs);
+	refusal = gpb_match_items(match->builder, aggrefs, &plan->items);
+	if (refusal != NULL || query->value_aggrefs == NIL)
+		return refusal;
 	return gpb_values_match(match->builder, query->value_aggrefs, &plan->values);
-}
-
-/*
- * May the program have no answer, so that the ordinary plan must be at hand?  A constant whose
- * value is not known yet may turn out to be one that the program cannot say.
- */
-static bool
-may_give_up(const GpbAggregateMatch *match)
-{
-	ListCell   *lc;
-
-	if (match->plan.program.program.ngroups > 0 || gpb_builder_can_fault(match->builder))
-		return true;
-	foreach(lc, match->plan.program.constants)
-	{
-		if (!IsA(lfirst(lc), Const))
-			return true;
-	}
-	return false;
 }
 
 /* Match the query to the index by a program. */
 static const char *
 match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *filters)
 {
+	GpbAggregatePlan *plan = &match->plan;
 	List	   *needed = list_concat(list_concat_copy(query->groups, query->aggrefs),
 									 query->value_aggrefs);
 	const char *refusal;
@@ -327,20 +189,21 @@ match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 
 	foreach(lc, filters)
 		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
-	refusal = missing_column(query, match->index, needed);
+	refusal = gpb_match_columns(query->root, match->index, needed);
 	if (refusal != NULL)
 		return refusal;
 	match->builder = gpb_builder_begin(query->root, match->index);
-	refusal = build_filters(query, match, filters);
+	plan->ngroups = list_length(query->groups);
+	refusal = gpb_match_filters(query->root, query->rel, match->builder, filters, &plan->filters);
 	if (refusal == NULL)
-		refusal = build_groups(query, match);
+		refusal = gpb_match_groups(match->builder, query->groups, &plan->group_types);
 	if (refusal == NULL)
-		refusal = build_aggregates(query, match);
+		refusal = match_aggregates(query, match);
 	if (refusal != NULL)
 		return refusal;
-	match->plan.program = *gpb_builder_end(match->builder);
-	match->plan.has_program = !gpb_program_is_plain(&match->plan.program.program);
-	match->needs_child = may_give_up(match);
+	plan->program = *gpb_builder_end(match->builder);
+	plan->has_program = !gpb_program_is_plain(&plan->program.program);
+	match->needs_child = gpb_program_may_give_up(match->builder, &plan->program);
 	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
 							   contain_subplans((Node *) query->having)))
 		return "the target list or HAVING has a subquery";

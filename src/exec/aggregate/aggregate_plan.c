@@ -15,11 +15,11 @@
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
-#include "exec/aggregate/aggregate_child.h"
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/expressions.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -97,8 +97,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_aggregate_child_path(query->grouped_rel, query->target,
-										 gpb_may_fail((Node *) match.plan.program.constants));
+		child = gpb_ordinary_child_path(query->grouped_rel, query->target,
+										gpb_may_fail((Node *) match.plan.program.constants));
 		*refusal = "there is no ordinary plan that could take over";
 		if (child == NULL)
 			return NULL;

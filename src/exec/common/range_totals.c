@@ -11,6 +11,7 @@
 #include "utils/rel.h"
 
 #include "exec/common/item_final.h"
+#include "exec/common/program_build.h"
 #include "exec/common/range_totals.h"
 
 struct GpbRangeTotals
@@ -101,9 +102,9 @@ GpbRangeTotals *
 gpb_range_totals_begin_program(Relation heap, Relation index, Snapshot snapshot,
 							   const GpbProgram *program,
 							   const GpbAggregateItem *items, int nitems,
-							   GpbRangeForm form, GpbEngine engine)
+							   GpbRangeForm form, Size memory, GpbEngine engine)
 {
-	GpbBatchWant want = {.form = form, .program = *program};
+	GpbBatchWant want = {.form = form, .program = *program, .memory = memory};
 
 	return begin_totals(heap, index, snapshot, &want, items, nitems, engine);
 }
@@ -172,6 +173,19 @@ uint64
 gpb_range_totals_group_count(const GpbRangeTotals *totals)
 {
 	return gpb_batch_group_count(totals->batch);
+}
+
+void
+gpb_group_values(const GpbGroup *group, int n, const Oid *types, Datum *values, bool *isnull)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		isnull[i] = (group->nulls >> i & 1) != 0;
+		if (!isnull[i])
+			values[i] = gpb_word_datum(types[i], group->words[i]);
+	}
 }
 
 Size

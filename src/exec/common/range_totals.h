@@ -37,7 +37,8 @@ extern GpbRangeTotals *gpb_range_totals_begin_program(Relation heap, Relation in
 													  Snapshot snapshot,
 													  const GpbProgram *program,
 													  const GpbAggregateItem *items, int nitems,
-													  GpbRangeForm form, GpbEngine engine);
+													  GpbRangeForm form, Size memory,
+													  GpbEngine engine);
 
 /* Answer n ranges, given as for gpb_batch_run.  Answers are good until the next run. */
 extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n);
@@ -59,6 +60,10 @@ extern const GpbGroup *gpb_range_totals_next_group(GpbRangeTotals *totals, uint6
 
 /* The number of groups of the last run */
 extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
+
+/* The values of a group's expressions, n of these types, which are no domains */
+extern void gpb_group_values(const GpbGroup *group, int n, const Oid *types, Datum *values,
+							 bool *isnull);
 
 /* Bytes of answers for each range of a run */
 extern Size gpb_range_totals_width(const GpbRangeTotals *totals);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_child.c
+ * ordinary_child.c
  *	  The ordinary plan as a child, for when a program has no answer.
  *
  *-------------------------------------------------------------------------
@@ -9,7 +9,7 @@
 
 #include "executor/executor.h"
 
-#include "exec/aggregate/aggregate_child.h"
+#include "exec/common/ordinary_child.h"
 
 /* The bytes of the struct of a path that groups; 0 if it is of a kind that is no child of ours. */
 static Size
@@ -29,6 +29,18 @@ path_size(const Path *path)
 }
 
 /*
+ * The ordinary path that a path of the grouping is, or that it has as its child: a path of ours may
+ * have made the ordinary ones superfluous.  NULL if there is none.
+ */
+static Path *
+ordinary_path(Path *path)
+{
+	if (IsA(path, CustomPath) && ((CustomPath *) path)->custom_paths != NIL)
+		path = linitial(((CustomPath *) path)->custom_paths);
+	return path_size(path) > 0 ? path : NULL;
+}
+
+/*
  * Is a path better than another, which may be NULL?  What is parallel safe has no workers of its
  * own; core keeps such a path beside a cheaper one with workers.
  */
@@ -43,7 +55,7 @@ is_better(const Path *path, const Path *other, bool serial)
 }
 
 Path *
-gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool serial)
+gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool serial)
 {
 	Path	   *best = NULL;
 	Path	   *copy;
@@ -51,9 +63,9 @@ gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool
 
 	foreach(lc, grouped_rel->pathlist)
 	{
-		Path	   *path = lfirst(lc);
+		Path	   *path = ordinary_path(lfirst(lc));
 
-		if (path_size(path) > 0 && equal(path->pathtarget->exprs, target->exprs) &&
+		if (path != NULL && equal(path->pathtarget->exprs, target->exprs) &&
 			is_better(path, best, serial))
 			best = path;
 	}
@@ -65,7 +77,7 @@ gpb_aggregate_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool
 }
 
 TupleTableSlot *
-gpb_aggregate_child_row(GpbNode *node)
+gpb_ordinary_child_row(GpbNode *node)
 {
 	TupleTableSlot *row = ExecProcNode(node->child);
 	TupleTableSlot *result = node->css.ss.ps.ps_ResultTupleSlot;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_constants.c
+ * program_constants.c
  *	  The constants of a node's program.
  *
  * Core evaluates an expression without columns where it stands, for a row that gets there, if there
@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "exec/aggregate/aggregate_constants.h"
+#include "exec/common/program_constants.h"
 
 /* Is it an error in the data, and not one of resources, or that the query is to end? */
 static bool
@@ -70,8 +70,8 @@ bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econte
 }
 
 const char *
-gpb_aggregate_bind(const GpbProgramConstants *constants, bool may_fail, ExprContext *econtext,
-				   GpbProgram *program)
+gpb_program_constants_bind(const GpbProgramConstants *constants, bool may_fail,
+						   ExprContext *econtext, GpbProgram *program)
 {
 	if (!may_fail)
 		return bind(constants, econtext, program);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_constants.h
+ * program_constants.h
  *	  The constants of a node's program.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_AGGREGATE_CONSTANTS_H
-#define GPB_AGGREGATE_CONSTANTS_H
+#ifndef GPB_PROGRAM_CONSTANTS_H
+#define GPB_PROGRAM_CONSTANTS_H
 
 #include "postgres.h"
 
@@ -17,7 +17,8 @@
  * them may fail, errors in the data are not raised.  Returns NULL, or why the program cannot be
  * used.
  */
-extern const char *gpb_aggregate_bind(const GpbProgramConstants *constants, bool may_fail,
-									  ExprContext *econtext, GpbProgram *program);
+extern const char *gpb_program_constants_bind(const GpbProgramConstants *constants,
+											  bool may_fail, ExprContext *econtext,
+											  GpbProgram *program);
 
-#endif							/* GPB_AGGREGATE_CONSTANTS_H */
+#endif							/* GPB_PROGRAM_CONSTANTS_H */

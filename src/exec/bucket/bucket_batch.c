@@ -22,23 +22,62 @@
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/growth.h"
 
+/* ---- no answer ---- */
+
+void
+gpb_bucket_give_up(GpbBucketScan *scan, const char *why)
+{
+	if (scan->node.child == NULL)
+		elog(ERROR, "buckets of a gpubtree index have no answer, and no other plan: %s", why);
+	scan->gave_up = why;
+}
+
 /* ---- memory ---- */
 
 GpbRangeTotals *
+gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory, GpbEngine engine)
+{
+	const GpbBucketPlan *plan = &scan->plan;
+	const GpbNode *node = &scan->node;
+	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
+	MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
+	GpbRangeTotals *totals;
+
+	if (plan->has_program)
+		totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &scan->program,
+												plan->items, plan->nitems, form, memory,
+												engine);
+	else
+		totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
+										plan->nitems, form, memory, engine);
+	MemoryContextSwitchTo(caller);
+	return totals;
+}
+
+void
+gpb_bucket_totals_end(GpbBucketScan *scan, GpbRangeTotals *totals)
+{
+	const GpbBatchCounters *counters;
+
+	if (totals == NULL)
+		return;
+	counters = gpb_range_totals_counters(totals);
+	gpb_batch_counters_add(&scan->past, counters);
+	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
+	scan->past.engine = scan->past_engine;
+	gpb_range_totals_end(totals);
+}
+
+/* Groups that no range has an answer for have all of hash_mem, since ranges take little. */
+GpbRangeTotals *
 gpb_bucket_totals(GpbBucketScan *scan)
 {
-	GpbBucketBatches *batches = &scan->batches;
-	MemoryContext caller;
-
-	if (batches->totals != NULL)
-		return batches->totals;
-	caller = MemoryContextSwitchTo(batches->context);
-	batches->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-											 scan->node.css.ss.ps.state->es_snapshot,
-											 scan->plan.items, scan->plan.nitems, GPB_RANGE_KEYS,
-											 gpb_rows_memory(), GPB_ENGINE_AUTO);
-	MemoryContextSwitchTo(caller);
-	return batches->totals;
+	if (scan->batches.totals == NULL)
+		scan->batches.totals =
+			gpb_bucket_totals_begin(scan, GPB_RANGE_KEYS,
+									scan->plan.ngroups > 0 ? 0 : gpb_rows_memory(),
+									GPB_ENGINE_AUTO);
+	return scan->batches.totals;
 }
 
 /*
@@ -71,18 +110,26 @@ reserve_ranges(GpbBucketScan *scan)
 
 /* ---- cutting and answering ---- */
 
-static void
+/* Answer the ranges of the batch; false if the program gave up. */
+static bool
 answer_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
+	const char *why;
 
 	gpb_range_totals_run(batches->totals, batches->keys, batches->n);
+	if (gpb_range_totals_gave_up(batches->totals, &why))
+	{
+		gpb_bucket_give_up(scan, why);
+		return false;
+	}
 	batches->limit = gpb_grown_batch(batches->limit);
+	return true;
 }
 
-/* The next batch as it is cut; false if there is none. */
+/* Cut the next batch; false if there is none. */
 static bool
-cut_batch(GpbBucketScan *scan)
+cut_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	GpbKeyRange keys;
@@ -101,8 +148,14 @@ cut_batch(GpbBucketScan *scan)
 						  &batches->ranges[batches->n]))
 			break;
 	}
-	answer_ranges(scan);
 	return true;
+}
+
+/* The next batch as it is cut; false if there is none, or if the program gave up. */
+static bool
+cut_batch(GpbBucketScan *scan)
+{
+	return cut_ranges(scan) && answer_ranges(scan);
 }
 
 int64
@@ -214,10 +267,7 @@ sorted_batch(GpbBucketScan *scan)
 		keys->lo = DatumGetUInt64(slot->tts_values[1]);
 		keys->hi = DatumGetUInt64(slot->tts_values[2]);
 	}
-	if (batches->n == 0)
-		return false;
-	answer_ranges(scan);
-	return true;
+	return batches->n > 0 && answer_ranges(scan);
 }
 
 /* ---- the object ---- */
@@ -243,7 +293,20 @@ gpb_bucket_batch_next(GpbBucketScan *scan)
 
 	if (batches->cut.mode == GPB_CUT_SORTED && batches->sort == NULL)
 		sort_bucket_ranges(scan);
-	found = batches->cut.mode == GPB_CUT_SORTED ? sorted_batch(scan) : cut_batch(scan);
+	if (scan->gave_up != NULL)
+		found = false;
+	else
+		found = batches->cut.mode == GPB_CUT_SORTED ? sorted_batch(scan) : cut_batch(scan);
+	gpb_bucket_function_leave(level);
+	return found;
+}
+
+bool
+gpb_bucket_batch_cut(GpbBucketScan *scan)
+{
+	int			level = gpb_bucket_function_enter(scan->function);
+	bool		found = cut_ranges(scan);
+
 	gpb_bucket_function_leave(level);
 	return found;
 }
@@ -267,6 +330,6 @@ void
 gpb_bucket_batches_end(GpbBucketScan *scan)
 {
 	gpb_bucket_batches_stop(scan);
-	if (scan->batches.totals != NULL)
-		gpb_range_totals_end(scan->batches.totals);
+	gpb_bucket_totals_end(scan, scan->batches.totals);
+	scan->batches.totals = NULL;
 }

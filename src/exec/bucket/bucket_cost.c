@@ -22,14 +22,20 @@
 #include "utils/selfuncs.h"
 #include "utils/timestamp.h"
 
-#include "exec/bucket/bucket_node.h"
+#include "engine/cost.h"
+#include "exec/bucket/bucket_match.h"
 #include "exec/common/growth.h"
 #include "exec/common/plan_rules.h"
+#include "mirror/mirror.h"
 
 /* All in units of cpu_operator_cost */
 #define GPB_BUCKET_START_COST	3000	/* to begin: contexts, index, the zone's changes */
 #define GPB_BUCKET_COST			200		/* to find a bucket, answer its range and make its row */
 #define GPB_BUCKET_COLUMN_COST	5		/* to add up its answer for a further column */
+
+/* To find the group of an entry by other expressions than the bucket, and to hand out a group */
+#define GPB_GROUP_ENTRY_COST	2.0
+#define GPB_GROUP_COST			20
 
 /* Entries of a bucket where the function's arguments are not known until run time */
 #define GPB_UNKNOWN_BUCKET		20.0
@@ -80,49 +86,108 @@ key_span(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
+ * How many buckets the range has.
+ *
  * Core takes a function of a column to have as many results as the column has values.  Where the
  * width of a bucket is known there are no more than fit into the part of the histogram that the
- * conditions leave.
+ * conditions on the key leave.
  */
-double
-gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket, double width)
+static double
+estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
 {
-	double		rows = clamp_row_est(index->rel->rows);
-	double		buckets = estimate_num_groups(root, list_make1(bucket), rows, NULL, NULL);
+	PlannerInfo *root = query->root;
+	double		entries = match->entries;
+	double		buckets = estimate_num_groups(root, list_make1(match->bucket), entries, NULL, NULL);
 	double		span;
 
-	if (width > 0.0)
+	if (match->width > 0.0)
 	{
-		span = key_span(root, index) * Min(rows / Max(index->rel->tuples, 1.0), 1.0);
+		span = key_span(root, match->index) * Min(entries / Max(query->rel->tuples, 1.0), 1.0);
 		if (span > 0.0)
-			buckets = Min(buckets, ceil(span / width) + 1.0);
+			buckets = Min(buckets, ceil(span / match->width) + 1.0);
 	}
 	else
-		buckets = Min(buckets, ceil(rows / GPB_UNKNOWN_BUCKET));
-	return clamp_row_est(Min(buckets, rows));
+		buckets = Min(buckets, ceil(entries / GPB_UNKNOWN_BUCKET));
+	return clamp_row_est(Min(buckets, entries));
+}
+
+GpbBucketCounts
+gpb_bucket_count(const GpbBucketQuery *query, const GpbBucketMatch *match)
+{
+	double		rows = clamp_row_est(query->rel->rows);
+	GpbBucketCounts counts;
+
+	counts.buckets = estimate_buckets(query, match);
+	counts.groups = counts.buckets;
+	if (match->groups != NIL)
+		counts.groups *= estimate_num_groups(query->root, match->groups, rows, NULL, NULL);
+	counts.groups = clamp_row_est(Min(counts.groups, rows));
+	return counts;
+}
+
+bool
+gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCounts *counts)
+{
+	const GpbProgram *program = &match->plan.program.program;
+	GpbAnswerFormat format;
+
+	if (match->groups == NIL)
+		return true;
+	gpb_answer_format(program, &format);
+	return counts->groups / counts->buckets * gpb_group_width(program, &format) <=
+		get_hash_memory_limit();
+}
+
+/*
+ * What a program costs beyond reading the entries.  On a device that has enough to do it is next to
+ * nothing.
+ */
+static Cost
+program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
+{
+	Cost		cost;
+
+	if (!match->plan.has_program ||
+		(gpb_mirror_available() && gpb_aggregate_device_pays(match->entries)))
+		return 0.0;
+	cost = gpb_builder_cost(match->builder, match->entries);
+	if (match->groups != NIL)
+		cost += query->rel->rows * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
+	return cost;
 }
 
 void
-gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *plan,
-				double buckets, PathTarget *target, List *having,
-				Cost *startup_cost, Cost *total_cost)
+gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,
+				const GpbBucketCounts *counts, Path *path)
 {
-	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
+	const GpbBucketPlan *plan = &match->plan;
+	PathTarget *target = query->target;
 	int			columns = gpb_count_columns(plan->items, plan->nitems);
-	double		entries = clamp_row_est(index->rel->rows);
+	double		answers = match->groups == NIL ? counts->buckets : counts->groups;
+	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
 	Cost		run;
 	QualCost	cost;
 
-	cost_qual_eval(&cost, plan->conditions, root);
+	cost_qual_eval(&cost, plan->conditions, query->root);
 	startup += cost.startup + cost.per_tuple;
-	cost_qual_eval(&cost, having, root);
+	cost_qual_eval(&cost, query->having, query->root);
 	startup += cost.startup;
-	run = buckets * ((GPB_BUCKET_COST + (columns - 1) * GPB_BUCKET_COLUMN_COST) *
-					 cpu_operator_cost +
-					 cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
-		gpb_count_cost(root, index, entries, false) +
-		(columns - 1) * gpb_column_cost(index, entries);
+	run = counts->buckets * GPB_BUCKET_COST * cpu_operator_cost +
+		answers * ((columns - 1) * GPB_BUCKET_COLUMN_COST * cpu_operator_cost +
+				   cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
+		gpb_count_cost(query->root, match->index, match->entries, false);
+	if (match->groups != NIL)
+		run += counts->groups * GPB_GROUP_COST * cpu_operator_cost;
+	if (plan->has_program)
+		run += program_cost(query, match);
+	else
+		run += (columns - 1) * gpb_column_cost(match->index, match->entries);
 
-	*startup_cost = startup + run * Min(GPB_FIRST_BATCH / buckets, 1.0);
-	*total_cost = startup + run;
+	path->rows = clamp_row_est(counts->groups *
+							   clauselist_selectivity(query->root, query->having, 0, JOIN_INNER,
+													  NULL));
+	/* With a child no row is handed out before all are known. */
+	path->startup_cost = startup +
+		(match->needs_child ? run : run * Min(GPB_FIRST_BATCH / counts->buckets, 1.0));
+	path->total_cost = startup + run;
 }

@@ -4,12 +4,11 @@
  *	  The executor node of aggregates by buckets of a key.
  *
  * Conditions become one range of the index's order.  Keys that are not NULL are cut into the ranges
- * of buckets and answered a batch at a time; ranges next to each other with equal results are one
- * group.  Keys that are NULL, or all if an argument of the function is, make the group of NULL: one
- * range aggregate, which comes where the index has its NULLs.  In SQL the functions below the one
- * with the NULL argument are called all the same, and may raise an error: date_trunc(NULL,
- * k::timestamp) does for a date k beyond the type's range.  So keys outside the safe interval of
- * these functions are asked first.
+ * of buckets and answered a batch at a time (bucket_groups.c, bucket_store.c).  If an argument of
+ * the function is NULL, so are all results.  In SQL the functions below the one with the NULL
+ * argument are called all the same, and may raise an error: date_trunc(NULL, k::timestamp) does for
+ * a date k beyond the type's range.  So keys outside the safe interval of these functions are asked
+ * first.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,12 +19,12 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 
 #include "index/index.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/expressions.h"
-#include "exec/common/node_explain.h"
+#include "exec/common/ordinary_child.h"
+#include "exec/common/program_constants.h"
 
 /* ---- begin ---- */
 
@@ -51,19 +50,54 @@ begin_bucket_expressions(GpbBucketScan *scan)
 	scan->arguments_may_fail = gpb_may_fail((Node *) plan->arguments);
 }
 
+/* Raise core's errors about rights to execute what stands in the query. */
+static void
+require_rights(const GpbBucketPlan *plan, const CustomScan *node)
+{
+	ListCell   *lc;
+
+	gpb_require_aggregates(plan->items, plan->nitems);
+	if (!plan->has_program)
+		return;
+	gpb_require_functions(plan->filters);
+	foreach(lc, node->custom_scan_tlist)
+		gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
+}
+
+/* Prepare the program and what becomes of its rows. */
+static void
+begin_bucket_program(GpbBucketScan *scan)
+{
+	CustomScanState *css = &scan->node.css;
+
+	scan->having = css->ss.ps.qual;
+	if (!scan->plan.has_program)
+		return;
+	scan->having = ExecInitQual(scan->plan.having, &css->ss.ps);
+	scan->constants = gpb_program_constants_init(&scan->plan.program, &css->ss.ps);
+	scan->constants_may_fail = gpb_may_fail((Node *) scan->plan.program.constants);
+	scan->stored = ExecInitExtraTupleSlot(css->ss.ps.state,
+										  css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+										  &TTSOpsMinimalTuple);
+}
+
 static void
 begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
+	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
 
-	gpb_bucket_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
-	gpb_require_aggregates(scan->plan.items, scan->plan.nitems);
+	gpb_bucket_get(node, &scan->plan);
+	require_rights(&scan->plan, node);
+	if (node->custom_plans != NIL)
+		gpb_start_child(&scan->node, eflags);
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
 	/* a copy: the relcache may rebuild its own at any time */
 	scan->layout = *gpb_layout(scan->node.index);
 	begin_bucket_expressions(scan);
+	begin_bucket_program(scan);
 	gpb_bucket_batches_begin(scan);
 	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
 											 ALLOCSET_SMALL_SIZES);
@@ -157,7 +191,35 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }
 
-/* Begin with the first group. */
+/* End what answers for the group of NULL, whose range is none of the buckets' for EXPLAIN. */
+static void
+end_null_totals(GpbBucketScan *scan)
+{
+	uint64		runs = scan->past.runs;
+	uint64		ranges = scan->past.ranges;
+
+	gpb_bucket_totals_end(scan, scan->null_totals);
+	scan->null_totals = NULL;
+	scan->past.runs = runs;
+	scan->past.ranges = ranges;
+}
+
+/* Set the program's constants, which are those of one execution, and so is what answers by it. */
+static void
+set_program(GpbBucketScan *scan)
+{
+	const char *refusal;
+
+	gpb_bucket_batches_end(scan);
+	end_null_totals(scan);
+	scan->program = scan->plan.program.program;
+	refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
+										 scan->node.css.ss.ps.ps_ExprContext, &scan->program);
+	if (refusal != NULL)
+		gpb_bucket_give_up(scan, refusal);
+}
+
+/* Begin an execution: evaluate what it depends on, unless that is still good. */
 static void
 start_buckets(GpbBucketScan *scan)
 {
@@ -167,159 +229,41 @@ start_buckets(GpbBucketScan *scan)
 	MemoryContextReset(scan->execution);
 	gpb_bucket_batches_stop(scan);
 	if (!scan->evaluated)
+	{
+		scan->gave_up = NULL;
 		evaluate_buckets(scan);
+		if (scan->plan.has_program && (scan->has_ranges || scan->has_null))
+			set_program(scan);
+	}
 	scan->evaluated = true;
-	scan->phase = GPB_BUCKET_NULL_FIRST;
-	if (scan->has_ranges)
-		gpb_bucket_batches_start(scan, scan->range, scan->order);
-}
-
-/* ---- groups ---- */
-
-/* Raise what the functions below a NULL argument raise for a key that has a visible entry. */
-static void
-ask_null_keys(GpbBucketScan *scan)
-{
-	GpbBucketBatches *batches = &scan->batches;
-	uint32		i;
-
-	gpb_bucket_batches_start(scan, scan->range, scan->order);
-	while (gpb_bucket_batch_next(scan))
-	{
-		for (i = 0; i < batches->n; i++)
-		{
-			if (gpb_range_totals_entries(batches->totals, i) > 0)
-				(void) gpb_bucket_batch_result(scan, i);
-		}
-	}
-	gpb_bucket_batches_stop(scan);
-}
-
-/* The group at hand is that of NULL, or one that is cut from ranges: the totals that have it */
-static GpbRangeTotals *
-group_totals(GpbBucketScan *scan)
-{
-	return scan->group_null ? scan->null_totals : gpb_bucket_totals(scan);
-}
-
-/* Find the group of NULL, if it has an entry. */
-static bool
-null_group(GpbBucketScan *scan)
-{
-	if (!scan->has_null)
-		return false;
-	if (scan->asks_null_keys)
-		ask_null_keys(scan);
-	if (scan->null_totals == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
-
-		scan->null_totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-												   scan->node.css.ss.ps.state->es_snapshot,
-												   scan->plan.items, scan->plan.nitems,
-												   GPB_RANGE_BOUNDS, 0, GPB_ENGINE_DEVICE);
-		MemoryContextSwitchTo(caller);
-	}
-	gpb_range_group_init(scan->null_totals);
-	gpb_range_totals_sum(scan->null_totals, &scan->null_range, 1);
-	scan->group_null = true;
-	return gpb_range_group_entries(scan->null_totals) > 0;
-}
-
-/* Open the group with this result, which must come after the last group's. */
-static void
-open_bucket(GpbBucketScan *scan, int64 result)
-{
-	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
-							 result >= scan->group_result : result <= scan->group_result))
-		gpb_corrupted_index(scan->node.index, "keys of buckets are out of order");
-	scan->any_result = true;
-	scan->group_result = result;
-	scan->group_null = false;
-	scan->group_open = true;
-	gpb_range_group_init(scan->batches.totals);
-}
-
-/* Make the next group of ranges, in "state"; false if there are no more. */
-static bool
-range_group(GpbBucketScan *scan)
-{
-	GpbBucketBatches *batches = &scan->batches;
-
-	scan->group_open = false;
-	for (;;)
-	{
-		int64		result;
-
-		if (scan->next == batches->n)
-		{
-			scan->next = 0;
-			if (!gpb_bucket_batch_next(scan))
-				return scan->group_open;
-		}
-		if (gpb_range_totals_entries(batches->totals, scan->next) == 0)
-		{
-			scan->next++;
-			continue;
-		}
-		result = gpb_bucket_batch_result(scan, scan->next);
-		if (!scan->group_open)
-			open_bucket(scan, result);
-		else if (result != scan->group_result)
-			return true;
-		gpb_range_group_add(batches->totals, scan->next);
-		if (batches->ranges[scan->next++].complete)
-			return true;
-	}
-}
-
-/* Find the next group; false if there are no more. */
-static bool
-next_bucket_group(GpbBucketScan *scan)
-{
-	bool		nulls_first = (scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
-
-	switch (scan->phase)
-	{
-		case GPB_BUCKET_START:
-			start_buckets(scan);
-			return next_bucket_group(scan);
-		case GPB_BUCKET_NULL_FIRST:
-			scan->phase = GPB_BUCKET_RANGES;
-			if (nulls_first && null_group(scan))
-				return true;
-			/* FALLTHROUGH */
-		case GPB_BUCKET_RANGES:
-			if (scan->has_ranges && range_group(scan))
-				return true;
-			scan->phase = GPB_BUCKET_END;
-			return !nulls_first && null_group(scan);
-		case GPB_BUCKET_END:
-			return false;
-	}
-	return false;
+	scan->started = true;
 }
 
 /* ---- the node ---- */
 
-/*
- * Put the values of the aggregates and the group's result into the scan tuple.  Memory is of the
- * current context.
- */
+/* Begin, and keep the rows if there is a child. */
 static void
-fill_bucket_tuple(GpbBucketScan *scan)
+answer_buckets(GpbBucketScan *scan)
 {
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	start_buckets(scan);
+	if (scan->node.child != NULL && scan->gave_up == NULL)
+		gpb_bucket_store_rows(scan);
+}
 
-	ExecClearTuple(tuple);
-	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
-	gpb_range_group_final(group_totals(scan), tuple->tts_values, tuple->tts_isnull);
-	if (!scan->group_null)
-	{
-		tuple->tts_values[scan->plan.nitems] = gpb_bucket_datum(scan->function, scan->group_result);
-		tuple->tts_isnull[scan->plan.nitems] = false;
-	}
-	ExecStoreVirtualTuple(tuple);
+/* Put the next row into the scan tuple; false if there are no more. */
+static bool
+next_bucket_row(GpbBucketScan *scan)
+{
+	MemoryContext caller;
+
+	if (scan->node.child != NULL)
+		return gpb_bucket_stored_row(scan);
+	if (!gpb_bucket_next_group(scan))
+		return false;
+	caller = MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	gpb_bucket_fill_tuple(scan);
+	MemoryContextSwitchTo(caller);
+	return true;
 }
 
 static TupleTableSlot *
@@ -329,19 +273,18 @@ exec_bucket_aggregate(CustomScanState *css)
 	PlanState  *ps = &css->ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 
+	if (!scan->started)
+		answer_buckets(scan);
+	if (scan->gave_up != NULL)
+		return gpb_ordinary_child_row(&scan->node);
 	for (;;)
 	{
-		MemoryContext caller;
-
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		if (!next_bucket_group(scan))
+		if (!next_bucket_row(scan))
 			return NULL;
-		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		fill_bucket_tuple(scan);
-		MemoryContextSwitchTo(caller);
 		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-		if (ps->qual == NULL || ExecQual(ps->qual, econtext))
+		if (scan->having == NULL || ExecQual(scan->having, econtext))
 			break;
 		InstrCountFiltered1(ps, 1);
 	}
@@ -349,18 +292,29 @@ exec_bucket_aggregate(CustomScanState *css)
 }
 
 /*
- * Batches begin small again.  What was evaluated stays good unless a parameter has changed, as
- * core's hash tables of groups do.
+ * Batches begin small again.  What was evaluated, and rows that were kept, stay good unless a
+ * parameter has changed, as core's hash tables of groups do.
  */
 static void
 rescan_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
+	bool		changed = css->ss.ps.chgParam != NULL;
 
-	if (css->ss.ps.chgParam != NULL)
-		scan->evaluated = false;
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	if (scan->node.child != NULL && (changed || scan->gave_up != NULL))
+		gpb_rescan_child(&scan->node);
+	if (changed)
+		scan->evaluated = false;
+	if (scan->node.child != NULL && !changed)
+	{
+		if (scan->store != NULL)
+			tuplestore_rescan(scan->store);
+		return;
+	}
 	gpb_bucket_batches_stop(scan);
+	gpb_bucket_drop_rows(scan);
+	scan->started = false;
 	scan->phase = GPB_BUCKET_START;
 }
 
@@ -369,54 +323,11 @@ end_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
+	gpb_bucket_drop_rows(scan);
 	if (scan->node.index != NULL)
 		gpb_bucket_batches_end(scan);
-	if (scan->null_totals != NULL)
-		gpb_range_totals_end(scan->null_totals);
+	end_null_totals(scan);
 	gpb_close_node(&scan->node);
-}
-
-/* ---- EXPLAIN ---- */
-
-/* Show the bucket function, as core shows what an aggregate is grouped by. */
-static void
-explain_bucket(CustomScan *plan, List *ancestors, ExplainState *es)
-{
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	int			place = list_length(plan->custom_scan_tlist) - 2;
-	TargetEntry *bucket = list_nth_node(TargetEntry, plan->custom_scan_tlist, place);
-
-	ExplainPropertyList(GPB_LABEL_GROUP_KEY,
-						list_make1(deparse_expression((Node *) bucket->expr, context,
-													  list_length(es->rtable) > 1 || es->verbose,
-													  true)), es);
-}
-
-static void
-explain_bucket_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	GpbBucketScan *scan = (GpbBucketScan *) css;
-	GpbBatchCounters counters = {.engine = "none"};
-	GpbBatchCounters null = counters;
-
-	explain_bucket(castNode(CustomScan, css->ss.ps.plan), ancestors, es);
-	gpb_explain_index(scan->plan.index, es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
-	if (!es->analyze)
-		return;
-	if (scan->null_totals != NULL)
-		null = *gpb_range_totals_counters(scan->null_totals);
-	if (scan->batches.totals != NULL)
-		counters = *gpb_range_totals_counters(scan->batches.totals);
-	else
-		counters.engine = null.engine;
-	/* the group of NULL's are with the others, but it is no range of theirs */
-	counters.matches += null.matches;
-	counters.walk.leaves += null.walk.leaves;
-	counters.refreshed_blocks += null.refreshed_blocks;
-	counters.fallbacks += null.fallbacks;
-	gpb_explain_counters(GPB_LABEL_RANGES, &counters, null.heap_fetches, es);
-	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 }
 
 const GpbNodeKind gpb_bucket_aggregate_node = {
@@ -425,5 +336,5 @@ const GpbNodeKind gpb_bucket_aggregate_node = {
 	.exec.ExecCustomScan = exec_bucket_aggregate,
 	.exec.EndCustomScan = end_bucket_aggregate,
 	.exec.ReScanCustomScan = rescan_bucket_aggregate,
-	.exec.ExplainCustomScan = explain_bucket_aggregate
+	.exec.ExplainCustomScan = gpb_bucket_explain
 };

@@ -9,21 +9,27 @@
 #define GPB_BUCKET_NODE_H
 
 #include "postgres.h"
+#include "commands/explain.h"
 #include "nodes/pathnodes.h"
 #include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
 
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/program_build.h"
 #include "exec/common/range_totals.h"
 
 /* ---- the plan node ---- */
 
 /*
  * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
- * the bucket function's result and, never filled, the key column.  plan.qual, which is HAVING, is
- * tested on what comes out.
+ * the bucket function's result, the value of each other group expression and, never filled, the
+ * columns to which conditions and filters refer, the key first.  If it has a child, that is the
+ * ordinary plan, whose rows are the node's.
+ *
+ * HAVING is tested on what comes out: it is plan.qual or, where there is a program, "having".
  */
 typedef struct GpbBucketPlan
 {
@@ -33,12 +39,18 @@ typedef struct GpbBucketPlan
 	List	   *functions;		/* OIDs, as gpb_match_bucket_function() has them */
 	List	   *arguments;		/* of the functions, beside the key */
 	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
+	bool		has_program;	/* not plain; else there is nothing of what follows */
+	GpbProgramPlan program;
+	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
+	int			ngroups;		/* group expressions beside the bucket */
+	Oid		   *group_types;	/* a base type for each of them */
+	List	   *having;
 } GpbBucketPlan;
 
 /* Put the fields into the plan node. */
 extern void gpb_bucket_put(const GpbBucketPlan *plan, CustomScan *scan);
 
-/* Get the fields of the plan node; items and functions are palloc'd. */
+/* Get the fields of the plan node; items, functions and types are palloc'd. */
 extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
 
 extern const GpbNodeKind gpb_bucket_aggregate_node;
@@ -49,20 +61,6 @@ extern const GpbNodeKind gpb_bucket_aggregate_node;
  */
 extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 										  RelOptInfo *grouped_rel);
-
-/* ---- planning (bucket_cost.c) ---- */
-
-/*
- * How many buckets the expression "bucket" has; width is about how many keys a bucket spans, or 0
- * if that is unknown.
- */
-extern double gpb_estimate_buckets(PlannerInfo *root, IndexOptInfo *index, Expr *bucket,
-								   double width);
-
-/* The price of the node when there are so many buckets */
-extern void gpb_bucket_cost(PlannerInfo *root, IndexOptInfo *index, const GpbBucketPlan *plan,
-							double buckets, PathTarget *target, List *having,
-							Cost *startup_cost, Cost *total_cost);
 
 /* ---- batches (bucket_batch.c) ---- */
 
@@ -85,8 +83,21 @@ typedef struct GpbBucketBatches
 
 typedef struct GpbBucketScan GpbBucketScan;
 
+/* Let the program have no answer, for this reason.  Raises an error if there is no child. */
+extern void gpb_bucket_give_up(GpbBucketScan *scan, const char *why);
+
 /* Prepare the node's batches; memory is of the current context. */
 extern void gpb_bucket_batches_begin(GpbBucketScan *scan);
+
+/*
+ * Begin what answers ranges of the node in a form, with so much memory (GpbBatchWant), by the
+ * engine.  The program's constants are set.
+ */
+extern GpbRangeTotals *gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory,
+											   GpbEngine engine);
+
+/* End totals, which may be NULL, but keep what they counted and their engine's name. */
+extern void gpb_bucket_totals_end(GpbBucketScan *scan, GpbRangeTotals *totals);
 
 /* What answers the node's batches; it is made when first asked for. */
 extern GpbRangeTotals *gpb_bucket_totals(GpbBucketScan *scan);
@@ -98,8 +109,17 @@ extern GpbRangeTotals *gpb_bucket_totals(GpbBucketScan *scan);
 extern void gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range,
 									 const GpbBucketOrder *order);
 
-/* Cut and answer the next batch of ranges; false if there are no more ranges. */
+/*
+ * Cut and answer the next batch of ranges; false if there are no more ranges, or if the program
+ * gave up.
+ */
 extern bool gpb_bucket_batch_next(GpbBucketScan *scan);
+
+/*
+ * Cut the next batch of ranges, without an answer for each: their groups are asked for, in parts of
+ * the batch.  False if there are no more ranges.
+ */
+extern bool gpb_bucket_batch_cut(GpbBucketScan *scan);
 
 /*
  * The function's result for a range of the batch, counted from 0, that has a visible entry.  Raises
@@ -110,15 +130,17 @@ extern int64 gpb_bucket_batch_result(GpbBucketScan *scan, uint32 range);
 /* Forget all ranges, and give back what they are sorted in. */
 extern void gpb_bucket_batches_stop(GpbBucketScan *scan);
 
-/* Stop, and end what answers the batches. */
+/*
+ * Stop, and end what answers the batches, as for an execution with other constants; what it counted
+ * is kept.
+ */
 extern void gpb_bucket_batches_end(GpbBucketScan *scan);
 
 /* ---- the executor node ---- */
 
 typedef enum GpbBucketPhase
 {
-	GPB_BUCKET_START,			/* nothing has been looked for yet */
-	GPB_BUCKET_NULL_FIRST,		/* the group of NULL is next, if there is one */
+	GPB_BUCKET_START,			/* no group has been looked for yet */
 	GPB_BUCKET_RANGES,			/* then the group of NULL, if it comes last */
 	GPB_BUCKET_END
 } GpbBucketPhase;
@@ -141,6 +163,12 @@ struct GpbBucketScan
 	bool		arguments_may_fail; /* evaluating an argument may raise an error, so there must be a
 									 * row first */
 
+	/* the program; not set if it is plain */
+	GpbProgramConstants *constants;
+	bool		constants_may_fail; /* evaluating a constant may raise an error */
+	GpbProgram	program;		/* with the constants of this execution */
+	ExprState  *having;
+
 	/* what conditions and arguments were evaluated to */
 	bool		evaluated;
 	MemoryContext evaluation;	/* of the arguments */
@@ -153,6 +181,7 @@ struct GpbBucketScan
 								 * NULL? */
 
 	/* where we are */
+	bool		started;
 	GpbBucketPhase phase;
 	GpbBucketBatches batches;
 	uint32		next;			/* range of the batch */
@@ -163,6 +192,42 @@ struct GpbBucketScan
 	int64		group_result;
 	bool		any_result;		/* group_result is set, by the group at hand or the one before */
 	GpbRangeTotals *null_totals;	/* answers the group of NULL; NULL until first needed */
+
+	/* with a child all rows are kept until it is known that the node has them */
+	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
+	Tuplestorestate *store;		/* scan tuples; NULL before the first */
+	TupleTableSlot *stored;
+
+	GpbBatchCounters past;		/* of what has answered and ended */
+	char		past_engine[128];	/* the engine of the last of these */
+	uint64		halved;			/* batches whose groups took more than memory */
 };
+
+/* The part of an execution that follows is in bucket_groups.c. */
+
+/* Find the next group of a plan with no groups but buckets; false if there are no more. */
+extern bool gpb_bucket_next_group(GpbBucketScan *scan);
+
+/*
+ * Put the values of the aggregates and the result of the group at hand into the scan tuple.  Memory
+ * is of the current context.
+ */
+extern void gpb_bucket_fill_tuple(GpbBucketScan *scan);
+
+/* ---- bucket_store.c ---- */
+
+/*
+ * Compute all rows and keep them, or find that the program gave up.  What is to be answered was
+ * evaluated.
+ */
+extern void gpb_bucket_store_rows(GpbBucketScan *scan);
+
+/* Put the next row that was kept into the scan tuple; false if there are no more. */
+extern bool gpb_bucket_stored_row(GpbBucketScan *scan);
+
+/* Forget the rows that were kept. */
+extern void gpb_bucket_drop_rows(GpbBucketScan *scan);
+
+extern void gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
 #endif							/* GPB_BUCKET_NODE_H */

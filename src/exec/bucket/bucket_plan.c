@@ -1,27 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_plan.c
- *	  Planning of aggregates by buckets of a key: which queries, and the plan node.
- *
- * A query of one table that is grouped by one bucket function of a gpubtree index's key
- * (bucket_function.h) becomes a CustomPath if that index holds every aggregated column and its key
- * range is all that the query restricts (rule M10).
+ *	  Planning of aggregates by buckets of a key: the path and the plan node.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
 #include "access/stratnum.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/prep.h"
-#include "optimizer/paths.h"
-#include "optimizer/tlist.h"
-#include "utils/typcache.h"
 
-#include "exec/bucket/bucket_node.h"
+#include "exec/bucket/bucket_match.h"
+#include "exec/common/expressions.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -34,137 +26,24 @@ static const CustomPathMethods bucket_aggregate_path_methods = {
 	.PlanCustomPath = plan_bucket_aggregate
 };
 
-/* What the query asks of an index, and how one answers */
-typedef struct GpbBucketCandidate
-{
-	Expr	   *bucket;			/* what is grouped by */
-	List	   *aggrefs;
-	IndexOptInfo *index;
-	GpbBucketPlan plan;
-	double		width;			/* about how many keys a bucket spans; 0 if unknown */
-} GpbBucketCandidate;
-
 typedef struct GpbBucketPath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	Expr	   *bucket;
-	List	   *aggrefs;		/* of the items */
+	List	   *columns;		/* what the node computes: aggregates, bucket, other groups */
 	List	   *having;
 	GpbBucketPlan plan;
 } GpbBucketPath;
-
-/* ---- is the query of our kind? ---- */
-
-static bool
-query_is_bucketed(PlannerInfo *root)
-{
-	Query	   *parse = root->parse;
-
-	return parse->commandType == CMD_SELECT && list_length(parse->groupClause) == 1 &&
-		parse->groupingSets == NIL && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
-}
-
-/*
- * The expression that is grouped by, if its equality is the one of its type's default order, which
- * the node's groups are made by; else NULL.
- */
-static Expr *
-group_expression(PlannerInfo *root, PathTarget *target)
-{
-	SortGroupClause *group = linitial_node(SortGroupClause, root->parse->groupClause);
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
-	{
-		Expr	   *expression = lfirst(lc);
-		TypeCacheEntry *type;
-
-		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) !=
-			group->tleSortGroupRef)
-			continue;
-		type = lookup_type_cache(exprType((Node *) expression), TYPECACHE_EQ_OPR);
-		return type->eq_opr == group->eqop ? expression : NULL;
-	}
-	return NULL;
-}
-
-/* Collect Aggrefs; true, which ends the walk, if anything else is needed but the bucket itself. */
-static bool
-collect_walker(Node *node, GpbBucketCandidate *candidate)
-{
-	if (node == NULL || equal(node, candidate->bucket))
-		return false;
-	if (IsA(node, Aggref))
-	{
-		candidate->aggrefs = list_append_unique(candidate->aggrefs, node);
-		return false;
-	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
-		return true;
-	return expression_tree_walker(node, collect_walker, candidate);
-}
-
-/* ---- does an index hold what is asked for? ---- */
-
-/*
- * With constants for arguments, is the order of the function known?  Else ordinary plans raise what
- * it raises, or do better than sorting. Fills in the width.  Arguments that are not constants are
- * seen at run time.
- */
-static bool
-bucket_is_promising(GpbBucketCandidate *candidate)
-{
-	int			n = list_length(candidate->plan.arguments);
-	Datum	   *values = palloc(sizeof(Datum) * n);
-	bool	   *isnull = palloc(sizeof(bool) * n);
-	const GpbBucketOrder *order;
-	ListCell   *lc;
-
-	candidate->width = 0.0;
-	foreach(lc, candidate->plan.arguments)
-	{
-		Const	   *argument = (Const *) lfirst(lc);
-
-		if (!IsA(argument, Const))
-			return true;
-		values[foreach_current_index(lc)] = argument->constvalue;
-		isnull[foreach_current_index(lc)] = argument->constisnull;
-	}
-	order = gpb_bucket_function_set(gpb_bucket_function_begin(candidate->plan.functions,
-															  candidate->index->opcintype[0]),
-									values, isnull);
-	candidate->width = order->width;
-	return !order->null && order->safe_lo <= order->safe_hi;
-}
-
-/* Match the whole query to one index. */
-static bool
-match_bucket_index(PlannerInfo *root, IndexOptInfo *index, GpbBucketCandidate *candidate)
-{
-	GpbBucketPlan *plan = &candidate->plan;
-
-	if (!gpb_index_is_usable(index) ||
-		!gpb_match_bucket_function(root, index, candidate->bucket, &plan->functions,
-								   &plan->arguments) ||
-		!gpb_match_conditions(root, index, &plan->conditions) ||
-		!gpb_match_batch_aggrefs(index, candidate->aggrefs, &plan->items))
-		return false;
-	candidate->index = index;
-	plan->index = index->indexoid;
-	plan->nitems = list_length(candidate->aggrefs);
-	return bucket_is_promising(candidate);
-}
 
 /* ---- path ---- */
 
 /* Can the key be NULL, as far as index and conditions say? */
 static bool
-bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
+bucket_may_be_null(const GpbBucketMatch *match)
 {
 	ListCell   *lc;
 
-	foreach(lc, candidate->plan.conditions)
+	foreach(lc, match->plan.conditions)
 	{
 		if (!IsA(lfirst(lc), NullTest) ||
 			((NullTest *) lfirst(lc))->nulltesttype == IS_NOT_NULL)
@@ -175,86 +54,94 @@ bucket_may_be_null(PlannerInfo *root, const GpbBucketCandidate *candidate)
 
 /*
  * The order of the groups, if the query can use it: that of the index, since the function rises
- * with the key.
+ * with the key.  Groups by more than the bucket come in any order, and so do the rows of a child.
  */
 static List *
-bucket_pathkeys(PlannerInfo *root, const GpbBucketCandidate *candidate)
+bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match)
 {
-	IndexOptInfo *index = candidate->index;
+	IndexOptInfo *index = match->index;
 	PathKey    *pathkey;
 
-	if (list_length(root->group_pathkeys) != 1)
+	if (match->needs_child || list_length(root->group_pathkeys) != 1)
 		return NIL;
 	pathkey = linitial_node(PathKey, root->group_pathkeys);
 	if (pathkey->pk_strategy != (index->reverse_sort[0] ? BTGreaterStrategyNumber :
 								 BTLessStrategyNumber))
 		return NIL;
-	if (pathkey->pk_nulls_first != index->nulls_first[0] &&
-		bucket_may_be_null(root, candidate))
+	if (pathkey->pk_nulls_first != index->nulls_first[0] && bucket_may_be_null(match))
 		return NIL;
 	return root->group_pathkeys;
 }
 
-/* The path's parent is the table, so that EXPLAIN can name the table's columns. */
+/*
+ * The path for a match; NULL if there is no ordinary plan that could be its child.  Its parent is
+ * the table, so that EXPLAIN can name the table's columns.  With a child the node projects nothing
+ * but the grouping's target, which the child has too.
+ */
 static CustomPath *
-make_bucket_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-				 const GpbBucketCandidate *candidate, double buckets)
+make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
+				 const GpbBucketMatch *match, const GpbBucketCounts *counts)
 {
-	IndexOptInfo *index = candidate->index;
-	List	   *having = (List *) root->parse->havingQual;
 	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
-									 index->rel, grouped_rel->reltarget);
+									 query->rel, query->target);
 	GpbBucketPath *own = (GpbBucketPath *) path;
 
-	path->path.rows = clamp_row_est(buckets * clauselist_selectivity(root, having, 0,
-																	 JOIN_INNER, NULL));
-	path->path.pathkeys = bucket_pathkeys(root, candidate);
-	gpb_bucket_cost(root, index, &candidate->plan, buckets, grouped_rel->reltarget, having,
-					&path->path.startup_cost, &path->path.total_cost);
-	own->index = index;
-	own->bucket = candidate->bucket;
-	own->aggrefs = candidate->aggrefs;
-	own->having = having;
-	own->plan = candidate->plan;
+	if (match->needs_child)
+	{
+		Path	   *child = gpb_ordinary_child_path(grouped_rel, query->target,
+													 gpb_may_fail((Node *)
+																  match->plan.program.constants));
+
+		if (child == NULL)
+			return NULL;
+		path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+		path->custom_paths = list_make1(child);
+	}
+	path->path.pathkeys = bucket_pathkeys(query->root, match);
+	gpb_bucket_cost(query, match, counts, &path->path);
+	own->index = match->index;
+	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
+	own->having = query->having;
+	own->plan = match->plan;
 	return path;
 }
 
 bool
 gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
-	GpbBucketCandidate candidate = {0};
+	GpbBucketQuery query;
 	CustomPath *best = NULL;
-	double		best_buckets = 0.0;
+	double		best_groups = 0.0;
 	ListCell   *lc;
 
-	if (!gpb_enable_bucketaggregate || !query_is_bucketed(root) ||
-		!gpb_rel_is_plain(root, input_rel))
+	if (!gpb_enable_bucketaggregate ||
+		!gpb_bucket_match_query(root, input_rel, grouped_rel, &query))
 		return false;
-	candidate.bucket = group_expression(root, grouped_rel->reltarget);
-	if (candidate.bucket == NULL ||
-		collect_walker((Node *) grouped_rel->reltarget->exprs, &candidate) ||
-		collect_walker(root->parse->havingQual, &candidate))
-		return false;
-
 	foreach(lc, input_rel->indexlist)
 	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		GpbBucketMatch match;
+		GpbBucketCounts counts;
 		CustomPath *path;
-		double		buckets;
 
-		if (!match_bucket_index(root, lfirst_node(IndexOptInfo, lc), &candidate))
+		if (!gpb_index_is_usable(index) || !gpb_bucket_match_index(&query, index, &match))
 			continue;
-		buckets = gpb_estimate_buckets(root, candidate.index, candidate.bucket, candidate.width);
-		path = make_bucket_path(root, grouped_rel, &candidate, buckets);
+		counts = gpb_bucket_count(&query, &match);
+		if (!gpb_bucket_groups_fit(&match, &counts))
+			continue;
+		path = make_bucket_path(&query, grouped_rel, &match, &counts);
 		/* a path in the order asked for may be worth more than it costs */
-		if (best == NULL || path->path.total_cost < best->path.total_cost ||
-			(best->path.pathkeys == NIL && path->path.pathkeys != NIL))
+		if (path != NULL &&
+			(best == NULL || path->path.total_cost < best->path.total_cost ||
+			 (best->path.pathkeys == NIL && path->path.pathkeys != NIL)))
 		{
 			best = path;
-			best_buckets = buckets;
+			best_groups = counts.groups;
 		}
 	}
 	if (best == NULL ||
-		gpb_hashing_is_cheaper(root, grouped_rel, best->path.total_cost, 1, best_buckets))
+		gpb_hashing_is_cheaper(root, grouped_rel, best->path.total_cost,
+							   list_length(query.groups), best_groups))
 		return false;
 	add_path(grouped_rel, (Path *) best);
 	return true;
@@ -262,22 +149,40 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 
 /* ---- plan ---- */
 
-/* PlanCustomPath */
+/*
+ * The columns of the scan tuple: what the node computes, the key and, to show the filters, the
+ * other columns in them.
+ */
+static List *
+scan_columns(PlannerInfo *root, const GpbBucketPath *own)
+{
+	List	   *columns = list_append_unique(list_copy(own->columns),
+											 gpb_key_var(root, own->index));
+
+	return list_concat_unique(columns,
+							  pull_var_clause((Node *) own->plan.filters,
+											  PVC_RECURSE_PLACEHOLDERS));
+}
+
+/*
+ * PlanCustomPath.  HAVING is the qual of the plan node, but not where there are filters too, or a
+ * child, whose rows have passed it.
+ */
 static Plan *
 plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					  List *tlist, List *clauses, List *custom_plans)
 {
 	GpbBucketPath *own = (GpbBucketPath *) path;
 	GpbBucketPlan *plan = &own->plan;
-	List	   *columns = lappend(list_copy(own->aggrefs), own->bucket);
-	CustomScan *scan;
+	CustomScan *scan = gpb_make_node(&gpb_bucket_aggregate_node, path, rel->relid, tlist,
+									 plan->has_program ? NIL : own->having, custom_plans,
+									 scan_columns(root, own));
 
-	columns = lappend(columns, gpb_key_var(root, own->index));
-	scan = gpb_make_node(&gpb_bucket_aggregate_node, path, rel->relid, tlist, own->having, NIL,
-						 columns);
 	gpb_bucket_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
 	gpb_check_expressions(path, scan, plan->arguments, 1, 0);
-	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->having), 1, plan->nitems + 1);
+	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->having), 1,
+						  list_length(own->columns));
 	return &scan->scan.plan;
 }

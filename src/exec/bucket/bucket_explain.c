@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_explain.c
+ *	  EXPLAIN of aggregates by buckets.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "commands/explain.h"
+#include "utils/ruleutils.h"
+
+#include "exec/bucket/bucket_node.h"
+#include "exec/common/node_explain.h"
+
+/* Show the bucket function and what else is grouped by, as core does. */
+static void
+explain_group_keys(GpbBucketScan *scan, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	List	   *keys = NIL;
+	int			i;
+
+	for (i = 0; i <= scan->plan.ngroups; i++)
+	{
+		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
+										   scan->plan.nitems + i);
+
+		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
+												list_length(es->rtable) > 1 || es->verbose,
+												true));
+	}
+	ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
+}
+
+void
+gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbBucketScan *scan = (GpbBucketScan *) css;
+	GpbBatchCounters counters = scan->past;
+	GpbBatchCounters null = {.engine = "none"};
+
+	explain_group_keys(scan, ancestors, es);
+	gpb_explain_index(scan->plan.index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
+	if (!es->analyze)
+		return;
+	if (scan->null_totals != NULL)
+		null = *gpb_range_totals_counters(scan->null_totals);
+	if (scan->batches.totals != NULL)
+		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->batches.totals));
+	if (counters.engine == NULL)
+		counters.engine = null.engine;
+	/* the group of NULL's are with the others, but it is no range of theirs */
+	counters.matches += null.matches;
+	counters.walk.leaves += null.walk.leaves;
+	counters.refreshed_blocks += null.refreshed_blocks;
+	counters.fallbacks += null.fallbacks;
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, null.heap_fetches, es);
+	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
+	if (scan->halved > 0)
+		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) scan->halved, es);
+	if (scan->gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->gave_up, es);
+}

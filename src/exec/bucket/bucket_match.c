@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_match.c
+ *	  Which queries GpubtreeBucketAggregate answers, and with which index.
+ *
+ * A query of one table that is grouped by one bucket function of a gpubtree index's key
+ * (bucket_function.h), and by other expressions if a program can say them, if that index holds
+ * every column of the query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+
+#include "exec/bucket/bucket_match.h"
+#include "exec/common/expressions.h"
+#include "exec/common/plan_rules.h"
+#include "exec/common/program_match.h"
+
+/* ---- the query ---- */
+
+bool
+gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
+					   GpbBucketQuery *query)
+{
+	Query	   *parse = root->parse;
+
+	if (parse->commandType != CMD_SELECT || parse->groupClause == NIL ||
+		parse->groupingSets != NIL || parse->hasTargetSRFs || !gpb_query_allows_nodes(root) ||
+		!gpb_rel_is_plain(root, rel))
+		return false;
+	query->root = root;
+	query->rel = rel;
+	query->target = grouped_rel->reltarget;
+	query->having = (List *) parse->havingQual;
+	return gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) == NULL &&
+		gpb_match_aggregates(query->groups,
+							 list_concat_copy(query->target->exprs, query->having),
+							 &query->aggrefs) == NULL;
+}
+
+/* ---- the bucket ---- */
+
+/*
+ * With constants for arguments, is the order of the function known?  Else ordinary plans raise what
+ * it raises, or do better than sorting. Fills in the width.  Arguments that are not constants are
+ * seen at run time.
+ */
+static bool
+bucket_is_promising(GpbBucketMatch *match)
+{
+	int			n = list_length(match->plan.arguments);
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	bool	   *isnull = palloc(sizeof(bool) * n);
+	const GpbBucketOrder *order;
+	ListCell   *lc;
+
+	match->width = 0.0;
+	foreach(lc, match->plan.arguments)
+	{
+		Const	   *argument = (Const *) lfirst(lc);
+
+		if (!IsA(argument, Const))
+			return true;
+		values[foreach_current_index(lc)] = argument->constvalue;
+		isnull[foreach_current_index(lc)] = argument->constisnull;
+	}
+	order = gpb_bucket_function_set(gpb_bucket_function_begin(match->plan.functions,
+															  match->index->opcintype[0]),
+									values, isnull);
+	match->width = order->width;
+	return !order->null && order->safe_lo <= order->safe_hi;
+}
+
+/* Find the first group expression that is a bucket function of the key. */
+static bool
+match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->groups)
+	{
+		match->bucket = lfirst(lc);
+		if (gpb_match_bucket_function(query->root, match->index, match->bucket,
+									  &match->plan.functions, &match->plan.arguments) &&
+			bucket_is_promising(match))
+		{
+			match->groups = list_copy(query->groups);
+			match->groups = list_delete_nth_cell(match->groups, foreach_current_index(lc));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- restrictions ---- */
+
+/*
+ * Part the restrictions, RestrictInfos, into those that are ranges of the key and others.  A
+ * condition that equals a group expression would be taken from the scan tuple (rule M13): it is a
+ * filter.
+ */
+static void
+split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges,
+				   List **filters)
+{
+	ListCell   *lc;
+
+	*ranges = NIL;
+	*filters = NIL;
+	foreach(lc, match->index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Expr	   *condition = gpb_match_condition(query->root, rinfo, match->index);
+
+		if (condition != NULL && !list_member(query->groups, condition))
+		{
+			match->plan.conditions = lappend(match->plan.conditions, condition);
+			*ranges = lappend(*ranges, rinfo);
+		}
+		else
+			*filters = lappend(*filters, rinfo);
+	}
+}
+
+/* About how many entries the range has */
+static double
+estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List *ranges,
+				 List *filters)
+{
+	double		rows = query->rel->rows;
+
+	if (filters == NIL)
+		return clamp_row_est(rows);
+	return clamp_row_est(Max(match->index->tuples *
+							 clauselist_selectivity(query->root, ranges, query->rel->relid,
+													JOIN_INNER, NULL), rows));
+}
+
+/* ---- the program ---- */
+
+/*
+ * Match filters, other groups and aggregates by a program.  Where there are filters, no argument of
+ * the bucket function may fail: core evaluates it only if there is a row that passes them.
+ */
+static bool
+match_program(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
+{
+	GpbBucketPlan *plan = &match->plan;
+	List	   *needed = list_concat_copy(match->groups, query->aggrefs);
+	ListCell   *lc;
+
+	foreach(lc, filters)
+		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
+	if ((filters != NIL && gpb_may_fail((Node *) plan->arguments)) ||
+		gpb_match_columns(query->root, match->index, needed) != NULL)
+		return false;
+	match->builder = gpb_builder_begin(query->root, match->index);
+	plan->ngroups = list_length(match->groups);
+	if (gpb_match_filters(query->root, query->rel, match->builder, filters,
+						  &plan->filters) != NULL ||
+		gpb_match_groups(match->builder, match->groups, &plan->group_types) != NULL ||
+		gpb_match_items(match->builder, query->aggrefs, &plan->items) != NULL)
+		return false;
+	plan->program = *gpb_builder_end(match->builder);
+	plan->program.program.by_range = plan->ngroups > 0;
+	plan->has_program = !gpb_program_is_plain(&plan->program.program);
+	if (plan->has_program)
+		plan->having = query->having;
+	match->needs_child = gpb_program_may_give_up(match->builder, &plan->program);
+	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
+									contain_subplans((Node *) query->having));
+}
+
+bool
+gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBucketMatch *match)
+{
+	GpbBucketPlan *plan = &match->plan;
+	List	   *ranges;
+	List	   *filters;
+
+	memset(match, 0, sizeof(*match));
+	match->index = index;
+	plan->index = index->indexoid;
+	plan->nitems = list_length(query->aggrefs);
+	if (!match_bucket(query, match))
+		return false;
+	split_restrictions(query, match, &ranges, &filters);
+	match->entries = estimate_entries(query, match, ranges, filters);
+	if (filters == NIL && match->groups == NIL &&
+		gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items))
+		return true;
+	return match_program(query, match, filters);
+}

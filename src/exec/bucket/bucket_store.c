@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_store.c
+ *	  The rows of a plan whose program may have no answer: all of them, before any is returned.
+ *
+ * If the plan groups by more than buckets, the groups of a batch of buckets are asked for together.
+ * Each bucket is one range, so its groups are whole.  When they take more than memory half of the
+ * ranges are asked for, and when those of one bucket do, the child returns the rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "exec/bucket/bucket_node.h"
+#include "exec/common/growth.h"
+
+/* ---- the store ---- */
+
+static void
+begin_store(GpbBucketScan *scan)
+{
+	MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
+
+	if (scan->store == NULL)
+		scan->store = tuplestore_begin_heap(false, false, work_mem);
+	else
+		tuplestore_clear(scan->store);
+	MemoryContextSwitchTo(caller);
+}
+
+void
+gpb_bucket_drop_rows(GpbBucketScan *scan)
+{
+	if (scan->store == NULL)
+		return;
+	ExecClearTuple(scan->stored);
+	tuplestore_end(scan->store);
+	scan->store = NULL;
+}
+
+bool
+gpb_bucket_stored_row(GpbBucketScan *scan)
+{
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	int			n = tuple->tts_tupleDescriptor->natts;
+
+	if (!tuplestore_gettupleslot(scan->store, true, false, scan->stored))
+		return false;
+	slot_getallattrs(scan->stored);
+	ExecClearTuple(tuple);
+	memcpy(tuple->tts_values, scan->stored->tts_values, sizeof(Datum) * n);
+	memcpy(tuple->tts_isnull, scan->stored->tts_isnull, sizeof(bool) * n);
+	ExecStoreVirtualTuple(tuple);
+	return true;
+}
+
+/* ---- groups by buckets alone ---- */
+
+static void
+store_buckets(GpbBucketScan *scan)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+
+	while (gpb_bucket_next_group(scan) && scan->gave_up == NULL)
+	{
+		MemoryContext caller;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		gpb_bucket_fill_tuple(scan);
+		MemoryContextSwitchTo(caller);
+		tuplestore_puttupleslot(scan->store, scan->node.css.ss.ss_ScanTupleSlot);
+	}
+}
+
+/* ---- groups by more ---- */
+
+/* Keep the row of a group, which is the one at hand of the totals. */
+static void
+store_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
+{
+	const GpbBucketPlan *plan = &scan->plan;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	int			place = plan->nitems;
+	MemoryContext caller;
+
+	ResetExprContext(econtext);
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	ExecClearTuple(tuple);
+	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
+	gpb_range_group_final(totals, tuple->tts_values, tuple->tts_isnull);
+	if (!scan->group_null)
+	{
+		tuple->tts_values[place] = gpb_bucket_datum(scan->function, scan->group_result);
+		tuple->tts_isnull[place] = false;
+	}
+	gpb_group_values(group, plan->ngroups, plan->group_types, tuple->tts_values + place + 1,
+					 tuple->tts_isnull + place + 1);
+	ExecStoreVirtualTuple(tuple);
+	MemoryContextSwitchTo(caller);
+	tuplestore_puttupleslot(scan->store, tuple);
+}
+
+/*
+ * Ask for the groups of ranges [first, first + *n) of the batch.  *n becomes smaller until they fit
+ * into memory.  Returns false if the program gave up.
+ */
+static bool
+ask_groups(GpbBucketScan *scan, uint32 first, uint32 *n)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	const char *why;
+
+	for (;;)
+	{
+		gpb_range_totals_sum(batches->totals, batches->keys + first, *n);
+		if (!gpb_range_totals_gave_up(batches->totals, &why))
+			return true;
+		if (*n == 1)
+		{
+			gpb_bucket_give_up(scan, why);
+			return false;
+		}
+		*n /= 2;
+		scan->halved++;
+	}
+}
+
+/*
+ * Call the function for the ranges that have a group, and keep the groups, unless the results are
+ * NULL: then errors are all that matters.
+ */
+static void
+take_groups(GpbBucketScan *scan, uint32 first, bool keep)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	const GpbGroup *group;
+	uint64		at = 0;
+
+	while ((group = gpb_range_totals_next_group(batches->totals, &at)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		scan->group_result = gpb_bucket_batch_result(scan, first + group->number);
+		if (keep)
+			store_group(scan, batches->totals, group);
+	}
+}
+
+/* Take the groups of all ranges of keys, a batch after the other. */
+static void
+take_ranges(GpbBucketScan *scan, bool keep)
+{
+	GpbBucketBatches *batches = &scan->batches;
+	uint32		most = GPB_MOST_ROWS;
+
+	scan->group_null = false;
+	gpb_bucket_batches_start(scan, scan->range, scan->order);
+	if (batches->cut.mode == GPB_CUT_SORTED)
+	{
+		/* several ranges may make one bucket */
+		gpb_bucket_give_up(scan, "buckets do not come in order");
+		return;
+	}
+	while (gpb_bucket_batch_cut(scan))
+	{
+		uint32		first = 0;
+
+		while (first < batches->n)
+		{
+			uint32		n = Min(batches->n - first, most);
+			uint32		wanted = n;
+
+			if (!ask_groups(scan, first, &n))
+				return;
+			if (n < wanted)
+				most = n;
+			take_groups(scan, first, keep);
+			first += n;
+		}
+		batches->limit = Min(gpb_grown_batch(batches->limit), most);
+	}
+}
+
+/* Keep the groups of keys whose result is NULL. */
+static void
+store_null_groups(GpbBucketScan *scan)
+{
+	const GpbGroup *group;
+	const char *why;
+	uint64		at = 0;
+
+	if (scan->null_totals == NULL)
+		scan->null_totals = gpb_bucket_totals_begin(scan, GPB_RANGE_BOUNDS, 0, GPB_ENGINE_DEVICE);
+	gpb_range_totals_sum(scan->null_totals, &scan->null_range, 1);
+	if (gpb_range_totals_gave_up(scan->null_totals, &why))
+	{
+		gpb_bucket_give_up(scan, why);
+		return;
+	}
+	scan->group_null = true;
+	while ((group = gpb_range_totals_next_group(scan->null_totals, &at)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		store_group(scan, scan->null_totals, group);
+	}
+}
+
+static void
+store_all_groups(GpbBucketScan *scan)
+{
+	if (scan->asks_null_keys || scan->has_ranges)
+		take_ranges(scan, scan->has_ranges);
+	if (scan->gave_up == NULL && scan->has_null)
+		store_null_groups(scan);
+}
+
+void
+gpb_bucket_store_rows(GpbBucketScan *scan)
+{
+	begin_store(scan);
+	if (scan->plan.ngroups > 0)
+		store_all_groups(scan);
+	else
+		store_buckets(scan);
+	gpb_bucket_batches_stop(scan);
+	if (scan->gave_up != NULL)
+		gpb_bucket_drop_rows(scan);
+}

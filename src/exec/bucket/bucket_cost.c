@@ -33,9 +33,15 @@
 #define GPB_BUCKET_COST			200		/* to find a bucket, answer its range and make its row */
 #define GPB_BUCKET_COLUMN_COST	5		/* to add up its answer for a further column */
 
-/* To find the group of an entry by other expressions than the bucket, and to hand out a group */
+/*
+ * To find the group of an entry by other expressions than the bucket, to hand out a group, and to
+ * hand out an exact sum of float8 in it.  Measured on one core over 432,000 entries of 12 columns:
+ * 1,200 groups with count(*) took 44 ms and 72,000 took 160 ms; with an average of float8 besides
+ * these took 542 ms, with three 880 ms.
+ */
 #define GPB_GROUP_ENTRY_COST	2.0
 #define GPB_GROUP_COST			20
+#define GPB_GROUP_FLOAT_COST	60
 
 /* Entries of a bucket where the function's arguments are not known until run time */
 #define GPB_UNKNOWN_BUCKET		20.0
@@ -138,6 +144,21 @@ gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCounts *counts
 		get_hash_memory_limit();
 }
 
+/* The price of handing out the groups by other expressions than the bucket */
+static Cost
+groups_cost(const GpbBucketMatch *match, const GpbBucketCounts *counts)
+{
+	GpbAnswerFormat format;
+	int			float_sums;
+
+	if (match->groups == NIL)
+		return 0.0;
+	gpb_answer_format(&match->plan.program.program, &format);
+	float_sums = (format.words - format.integers) / GPB_FLOAT_SUM_WORDS;
+	return counts->groups * (GPB_GROUP_COST + GPB_GROUP_FLOAT_COST * float_sums) *
+		cpu_operator_cost;
+}
+
 /*
  * What a program costs beyond reading the entries.  On a device that has enough to do it is next to
  * nothing.
@@ -176,10 +197,8 @@ gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,
 		answers * ((columns - 1) * GPB_BUCKET_COLUMN_COST * cpu_operator_cost +
 				   cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
 		gpb_count_cost(query->root, match->index, match->entries, false);
-	if (match->groups != NIL)
-		run += counts->groups * GPB_GROUP_COST * cpu_operator_cost;
 	if (plan->has_program)
-		run += program_cost(query, match);
+		run += groups_cost(match, counts) + program_cost(query, match);
 	else
 		run += (columns - 1) * gpb_column_cost(match->index, match->entries);
 

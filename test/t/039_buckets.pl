@@ -1,11 +1,12 @@
 # Aggregates by buckets of a key are what core makes of the same rows: every bucket function and
 # unit, time zones with all their changes, origins, negative numbers, keys of every type, infinite
 # and out of the function's range, NULLs, duplicates, gaps and deleted rows, descending indexes,
-# HAVING, ORDER BY, LIMIT, parameters, views, rescans and cursors; and where core raises an error
-# there is one here.  And beside writers a snapshot stays what it is.
+# HAVING, ORDER BY, LIMIT, parameters, views, rescans and cursors; filters, FILTER, expressions and
+# further groups, also more than memory holds; and where core raises an error there is one here.
+# And beside writers a snapshot stays what it is.
 #
 # Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting,
-# bucket_zone.c.
+# bucket_zone.c, bucket_store.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)
@@ -111,11 +112,12 @@ sub create_table
 	my $rows = pick(0, 1, 50, 1500, 4000);
 	my $null = pick(0, 0, 0.02, 0.5);
 	my $order = pick('', '', '', 'NULLS FIRST', 'DESC', 'DESC NULLS LAST');
-	my $include = pick('INCLUDE (v)', 'INCLUDE (v)', 'INCLUDE (w, v)');
+	my $include = pick('INCLUDE (v)', 'INCLUDE (v, f)', 'INCLUDE (w, v)', 'INCLUDE (w, v, f)');
 	my $values = 'CASE ' . join(' ', map { "WHEN random() < 0.5 THEN " . value_sql() } 1 .. between(1, 3)) . ' ELSE ' . value_sql() . ' END';
 	my $load = <<"SQL";
 INSERT INTO t SELECT CASE WHEN random() >= $null THEN $values END,
-	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END, floor(random() * 1000000)::int8
+	CASE WHEN random() > 0.1 THEN floor(random() * 100)::int4 END, floor(random() * 1000000)::int8,
+	CASE WHEN random() > 0.1 THEN floor(random() * 1000) / 4 END
 FROM generate_series(1, $rows) i;
 SQL
 	my $far_rows = sub {
@@ -131,7 +133,7 @@ SQL
 	my $sql = "SET timezone = 'UTC';\nSELECT setseed(" . rand() . ");\n"
 	  . gpb_table_sql(
 		name => 't',
-		columns => "k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ', v int4, w int8',
+		columns => "k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ', v int4, w int8, f float8',
 		fillfactor => 60,
 		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include;\n",
 		load => $load,
@@ -140,7 +142,7 @@ SQL
 			"UPDATE t SET v = v + 1 WHERE w % 5 = 0;\n", "DELETE FROM t WHERE w % 3 = 0;\n",
 			"DELETE FROM t WHERE k > (SELECT min(k) FROM t) AND k < (SELECT max(k) FROM t WHERE v < 50);\n",
 			"BEGIN;\nDELETE FROM t;\nROLLBACK;\n" ]);
-	$sql .= "CREATE VIEW b AS SELECT k, v, w FROM t WHERE k IS NOT NULL;\n";
+	$sql .= "CREATE VIEW b AS SELECT k, v, w, f FROM t WHERE k IS NOT NULL;\n";
 	$random->sql($sql);
 	return;
 }
@@ -227,8 +229,25 @@ sub condition
 		'k BETWEEN ' . key_value() . ' AND ' . key_value(), 'k > ' . key_value() . ' AND k <= ' . key_value());
 }
 
+# A condition that is no range of the key; it comes behind those that are, as an index scan would
+# test it
+sub filter
+{
+	return pick('v = ' . between(0, 99), 'v < ' . between(0, 99), 'v IN (1, 5, 50, 88)', 'v IS NULL', 'v % 3 = 1', 'f > 100', 'f < v', 'v > 20 AND f < 200', 'v = 3 OR f > 245',
+		'v > 1000', 'coalesce(v, 7) = 7', 'w % 2 = 0', 'v <> 0 AND 1000 / v > 20') unless chance(0.1);
+	return pick('1000 / v > 20', 'v > 5 / (SELECT 0)', 'v > 5 / (SELECT 0)');
+}
+
+# Expressions to group by beside the bucket
+sub groups
+{
+	return pick('v % 3', 'v', 'v > 50', 'coalesce(v, -1) / 10, v IS NULL', 'v % 5, v / 50', 'w % 4', 'w, v', 'least(v, 7)');
+}
+
 sub aggregates
 {
+	return pick('count(*) FILTER (WHERE v > 50)', 'sum(v * 2), count(f)', 'sum(f), avg(f)', 'min(f), max(f) FILTER (WHERE v < 50)', 'sum(CASE WHEN v > 10 THEN v END), avg(v + 1)',
+		'bool_and(v > 5), bit_or(v), stddev(v)') if chance(0.4);
 	return pick('count(*)', 'count(*), sum(v)', 'count(v), avg(v), max(v)', 'min(k), max(k), count(k)', 'sum(v), min(k)', 'max(v) - min(v) + 1, sum(v) * 2');
 }
 
@@ -243,12 +262,15 @@ sub random_query
 	my $having = chance(0.2) ? 'HAVING ' . pick('count(*) > 3', 'sum(v) % 2 = 0', "min(v) < 20 OR $bucket IS NULL") : '';
 	my $direction = pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
 	my $aggregates = aggregates();
-	my $core = "SELECT $bucket AS g, $aggregates FROM $from WHERE $where GROUP BY 1 $having";
+	my $groups = chance(0.4) ? ', ' . groups() : '';
+	$where .= ' AND ' . filter() if chance(0.4);
+	my $core = "SELECT $bucket AS g, $aggregates$groups FROM $from WHERE $where GROUP BY 1$groups $having";
+	my $order = "ORDER BY 1 $direction$groups";
 	my @kinds = (
-		sub { ("$core ORDER BY 1 $direction", '') },
-		sub { ("$core ORDER BY 1 $direction", '') },
-		sub { ("$core ORDER BY 1 $direction LIMIT " . pick(1, 3, 40, 150) . (chance(0.3) ? ' OFFSET 7' : ''), 'errors late') },
-		sub { ("SELECT * FROM ($core) q ORDER BY g", '') },
+		sub { ("$core $order", '') },
+		sub { ("$core $order", '') },
+		sub { ("$core $order LIMIT " . pick(1, 3, 40, 150) . (chance(0.3) ? ' OFFSET 7' : ''), 'errors late') },
+		sub { ("SELECT * FROM ($core) q ORDER BY g" . ($groups eq '' ? '' : ', q::text'), '') },
 		sub { ("SELECT $bucket FROM $from WHERE $where GROUP BY $bucket ORDER BY 1", '') },
 		sub { ("SELECT g, sum(count) OVER (ORDER BY g) FROM (SELECT $bucket AS g, count(*) FROM $from WHERE $where GROUP BY 1) q ORDER BY 1", '') });
 
@@ -266,7 +288,7 @@ sub random_query
 sub mode_sql
 {
 	my ($ours) = @_;
-	my $sql = "SET gpubtree.enable_bucketaggregate = " . ($ours ? 'on' : 'off') . ";\n";
+	my $sql = "SET gpubtree.enable_bucketaggregate = " . ($ours ? 'on' : 'off') . ";\nSET gpubtree.enable_aggregate = off;\n";
 	$sql .= "SET $_ = " . ($ours ? 'off' : 'on') . ";\n" foreach qw(enable_hashagg enable_sort);
 	$sql .= 'SET gpubtree.enable_device = ' . (chance(0.6) ? 'on' : 'off') . ";\n";
 	$sql .= 'SET gpubtree.batch_setup_cost = ' . pick(0, 0, 100) . ";\nSET work_mem = '" . pick(qw(64kB 4MB)) . "';\n";
@@ -300,6 +322,10 @@ sub compare_query
 		$random->saw('ours, ' . ($plan =~ /Ranges Sorted: 0/ ? 'in order' : 'sorted'));
 		$random->saw("ours of $keytype");
 		$random->saw('parameters') if @parameters;
+		$random->saw('filters') if $plan =~ /^ *Filter: .*(v|f|w)\b/m;
+		$random->saw('further groups') if $plan =~ /Group Key: .*, /;
+		$random->saw('halved') if $plan =~ /Batches Halved/;
+		$random->saw('gave up') if $plan =~ /Gave Up/;
 	}
 	$random->saw('no sort above') if $plan =~ /^Custom Scan \(GpubtreeBucketAggregate/ && $query =~ /ORDER BY/;
 	return if $errors eq '' && ($theirs eq $mine || ($error && $kind eq 'errors late'));
@@ -391,4 +417,4 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors');
+$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors', 'filters', 'further groups', 'gave up');

@@ -202,6 +202,7 @@ SET enable_bitmapscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET gpubtree.enable_aggregate = off;
+EXPLAIN (COSTS OFF) EXECUTE by_unit('year', 3000);
 EXPLAIN (COSTS OFF) EXECUTE by_unit_and('year', 3000);
 EXECUTE by_unit('year', 3000);
 EXECUTE by_unit_and('year', 2000);

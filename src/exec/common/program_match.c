@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "exec/common/expressions.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 
@@ -178,17 +179,32 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 	return NULL;
 }
 
+/* May a constant in a list of GPB_OP_IN turn out to be NULL, which gpb_program_bind() refuses? */
+static bool
+lists_may_be_null(const GpbProgramPlan *plan)
+{
+	const GpbProgram *program = &plan->program;
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+		int			c;
+
+		if (step->op != GPB_OP_IN)
+			continue;
+		for (c = step->b; c < step->c; c++)
+		{
+			if (!IsA(list_nth(plan->constants, c - GPB_FIRST_CONSTANT), Const))
+				return true;
+		}
+	}
+	return false;
+}
+
 bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
-	ListCell   *lc;
-
-	if (plan->program.ngroups > 0 || gpb_builder_can_fault(builder))
-		return true;
-	foreach(lc, plan->constants)
-	{
-		if (!IsA(lfirst(lc), Const))
-			return true;
-	}
-	return false;
+	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
+		gpb_may_fail((Node *) plan->constants) || lists_may_be_null(plan);
 }

@@ -52,8 +52,9 @@ extern const char *gpb_match_items(GpbProgramBuilder *builder, List *aggrefs,
 								   GpbAggregateItem **items);
 
 /*
- * May the program have no answer, so that the ordinary plan must be at hand?  A constant whose
- * value is not known yet may turn out to be one that the program cannot say.
+ * May the program have no answer, so that the ordinary plan must be at hand?  Its groups may take
+ * too much memory, a step may fault, evaluating a constant may fail, and a value in a list of
+ * constants may turn out to be NULL.
  */
 extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan);
 

@@ -8,9 +8,23 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
 
 #include "exec/common/program_build.h"
 #include "exec/common/program_words.h"
+
+/* Collect the executor's parameters in an expression. */
+static bool
+params_walker(Node *node, void *argument)
+{
+	Bitmapset **params = argument;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, params_walker, argument);
+}
 
 GpbProgramConstants *
 gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
@@ -19,6 +33,8 @@ gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
 	ListCell   *lc;
 
 	constants->n = list_length(plan->constants);
+	constants->params = NULL;
+	(void) params_walker((Node *) plan->constants, &constants->params);
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	foreach(lc, plan->constants)

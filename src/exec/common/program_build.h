@@ -93,6 +93,7 @@ typedef struct GpbProgramConstants
 	int			n;
 	ExprState **value;
 	Oid		   *type;
+	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 } GpbProgramConstants;
 
 extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps);

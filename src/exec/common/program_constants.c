@@ -4,8 +4,12 @@
  *	  The constants of a node's program.
  *
  * Core evaluates an expression without columns where it stands, for a row that gets there, if there
- * is one.  The node evaluates it before it has seen any.  So an error in the data must not be
+ * is one.  The node evaluates it before it has seen any.  So an error of a function must not be
  * raised: the ordinary plan, which takes over then, raises it, or does not.
+ *
+ * A subquery is evaluated ahead of that, and its error is raised.  Its plan keeps buffers and
+ * relations until the query ends, which must not be a subtransaction's, and a plan that an error
+ * stopped cannot go on.  Core does the same for parallel workers and for the keys of index scans.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +17,32 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "executor/nodeSubplan.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "exec/common/program_constants.h"
 
-/* Is it an error in the data, and not one of resources, or that the query is to end? */
+/*
+ * Is it an error of the evaluated functions, so that another plan may never meet it?  Others are of
+ * resources, of the server, or say that the query or the transaction is to end.
+ */
 static bool
-is_data_error(const ErrorData *error)
+is_avoidable(const ErrorData *error)
 {
-	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_DATA_EXCEPTION;
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR):
+		case ERRCODE_TO_CATEGORY(ERRCODE_SNAPSHOT_TOO_OLD):
+			return false;
+		default:
+			return true;
+	}
 }
 
 /* Evaluate the constants; NULL, or why the program cannot be used. */
@@ -33,7 +53,7 @@ bind(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgram *pr
 		"a constant that the program cannot say";
 }
 
-/* Evaluate the constants in a subtransaction, which an error in the data ends; NULL, or why not. */
+/* Evaluate the constants in a subtransaction, which an error ends; NULL, or why not. */
 static const char *
 bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econtext,
 					   GpbProgram *program)
@@ -61,7 +81,7 @@ bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econte
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
-		if (!is_data_error(error))
+		if (!is_avoidable(error))
 			ReThrowError(error);
 		FreeErrorData(error);
 	}
@@ -77,5 +97,6 @@ gpb_program_constants_bind(const GpbProgramConstants *constants, bool may_fail,
 		return bind(constants, econtext, program);
 	if (IsInParallelMode())
 		return "constants that may fail, in parallel mode";
+	ExecSetParamPlanMulti(constants->params, econtext);
 	return bind_in_subtransaction(constants, econtext, program);
 }

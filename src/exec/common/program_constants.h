@@ -14,8 +14,8 @@
 
 /*
  * Evaluate the constants and put them into the program, as gpb_program_bind() does.  If evaluating
- * them may fail, errors in the data are not raised.  Returns NULL, or why the program cannot be
- * used.
+ * them may fail, errors of functions are not raised, but those of subqueries are.  Returns NULL, or
+ * why the program cannot be used.
  */
 extern const char *gpb_program_constants_bind(const GpbProgramConstants *constants,
 											  bool may_fail, ExprContext *econtext,

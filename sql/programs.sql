@@ -162,6 +162,12 @@ SELECT compare('SELECT sum(i + 1) FROM event');
 -- here core's CASE does not evaluate what the program would have to
 SELECT compare('SELECT sum(CASE WHEN i > 0 AND b / i > 2 THEN 1 END) FROM event');
 
+-- core evaluates what follows NULL in AND, where AND is not all of the condition
+SELECT compare('SELECT count(*) FROM event WHERE ((i > 5 AND 100 / s > 0) OR s < 0) AND (s > 0 OR i IS NULL)');
+SELECT compare('SELECT count(*) FILTER (WHERE i > 5 AND 100 / s > 0) FROM event WHERE s > 0 OR i IS NULL');
+SELECT compare('SELECT sum(CASE WHEN i > 5 AND 100 / s > 0 THEN 1 END) FROM event WHERE s > 0 OR i IS NULL');
+SELECT compare('SELECT count(*) FROM event WHERE i > 5 AND 100 / s > 0 AND (s > 0 OR i IS NULL)');
+
 -- more groups than memory
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
@@ -205,6 +211,12 @@ EXECUTE failing_filter (1);
 EXECUTE failing_filter (0);
 EXECUTE failing_filter (1);
 RESET plan_cache_mode;
+CREATE FUNCTION failing(integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'failing %', $1; END $$;
+SELECT compare('SELECT count(*) FROM event WHERE s > 100 AND i > failing((SELECT min(u) FROM event))');
+SELECT compare('SELECT count(*) FROM event WHERE s > 1 AND i > failing((SELECT min(u) FROM event))');
+-- a subquery whose plan keeps a buffer until the query ends
+SELECT compare('SELECT s, count(*) FROM event WHERE i > (SELECT u FROM event LIMIT 1) + 1 GROUP BY s');
+SELECT compare('SELECT count(*) FROM event WHERE s > 100 AND i > 10 / (SELECT u - u FROM event LIMIT 1)');
 -- for each row of an outer query
 SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
 EXPLAIN (COSTS OFF) SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;

@@ -96,7 +96,7 @@ filter_slots(GpbProgramBuilder *builder, Expr *condition)
 
 	foreach(lc, conditions)
 	{
-		slot = gpb_slot_filter(builder, gpb_expression_slot(builder, lfirst(lc), true));
+		slot = gpb_slot_filter(builder, gpb_expression_slot(builder, lfirst(lc)));
 		if (slot == GPB_REFUSED)
 			break;
 	}
@@ -124,7 +124,7 @@ group_slot(GpbProgramBuilder *builder, Expr *expression)
 		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID));
 	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
 		return gpb_refuse(builder, "more than %d expressions in GROUP BY", GPB_MAX_GROUP_SLOTS);
-	slot = gpb_expression_slot(builder, expression, false);
+	slot = gpb_expression_slot(builder, expression);
 	if (slot != GPB_REFUSED)
 		program->group[program->ngroups++] = slot;
 	return slot;
@@ -212,7 +212,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 static int
 argument_slot(GpbProgramBuilder *builder, Expr *argument, int kind, int want)
 {
-	int			slot = gpb_expression_slot(builder, argument, false);
+	int			slot = gpb_expression_slot(builder, argument);
 
 	if (kind == GPB_KIND_FLOAT8 && (want & GPB_WANT_SQUARES) != 0)
 	{
@@ -259,7 +259,7 @@ aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 		return GPB_REFUSED;
 	if (aggref->aggfilter != NULL)
 	{
-		filter = gpb_expression_slot(builder, aggref->aggfilter, true);
+		filter = gpb_expression_slot(builder, aggref->aggfilter);
 		if (filter == GPB_REFUSED)
 			return GPB_REFUSED;
 		/* All entries count without a term, but not those of a filter. */

@@ -120,10 +120,7 @@ extern int	gpb_function_distinct(GpbProgramBuilder *builder, const GpbFunction *
 
 /* ---- expressions (program_expr.c) ---- */
 
-/*
- * The value of an expression.  truth: only whether it is true matters, so that false may stand for
- * NULL.
- */
-extern int	gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression, bool truth);
+/* The value of an expression */
+extern int	gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression);
 
 #endif							/* GPB_PROGRAM_BUILDER_H */

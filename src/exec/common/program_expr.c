@@ -95,11 +95,11 @@ unless(GpbProgramBuilder *builder, int condition)
 /* ---- boolean expressions ---- */
 
 /*
- * AND or OR.  Core evaluates the next argument of AND unless one before is false, and that of OR
- * unless one is true.
+ * AND or OR.  Core evaluates the next argument of AND unless one before is false, so after NULL
+ * too, and that of OR unless one is true.
  */
 static int
-and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
+and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression)
 {
 	bool		is_and = expression->boolop == AND_EXPR;
 	int			guard = builder->guard;
@@ -116,10 +116,10 @@ and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
 			if (!is_and)
 				gpb_guard_by(builder, unless(builder, result));
 			else
-				gpb_guard_by(builder, truth ? result :
-							 STEP2(GPB_OP_COALESCE, result, boolean_slot(builder, true)));
+				gpb_guard_by(builder, STEP2(GPB_OP_COALESCE, result,
+											boolean_slot(builder, true)));
 		}
-		slot = gpb_expression_slot(builder, argument, truth);
+		slot = gpb_expression_slot(builder, argument);
 		builder->guard = guard;
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -132,11 +132,11 @@ and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
 }
 
 static int
-boolean_expression_slot(GpbProgramBuilder *builder, BoolExpr *expression, bool truth)
+boolean_expression_slot(GpbProgramBuilder *builder, BoolExpr *expression)
 {
 	if (expression->boolop == NOT_EXPR)
-		return STEP1(GPB_OP_NOT, gpb_expression_slot(builder, linitial(expression->args), false));
-	return and_or_slot(builder, expression, truth);
+		return STEP1(GPB_OP_NOT, gpb_expression_slot(builder, linitial(expression->args)));
+	return and_or_slot(builder, expression);
 }
 
 static int
@@ -146,14 +146,14 @@ null_test_slot(GpbProgramBuilder *builder, NullTest *test)
 
 	if (test->argisrow)
 		return gpb_refuse(builder, "IS NULL of a row");
-	slot = STEP1(GPB_OP_IS_NULL, gpb_expression_slot(builder, test->arg, false));
+	slot = STEP1(GPB_OP_IS_NULL, gpb_expression_slot(builder, test->arg));
 	return test->nulltesttype == IS_NULL ? slot : STEP1(GPB_OP_NOT, slot);
 }
 
 static int
 boolean_test_slot(GpbProgramBuilder *builder, BooleanTest *test)
 {
-	int			slot = gpb_expression_slot(builder, test->arg, false);
+	int			slot = gpb_expression_slot(builder, test->arg);
 
 	switch (test->booltesttype)
 	{
@@ -199,7 +199,7 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
 		slot[i] = 0;
 		if (!gpb_function_takes_word(function, i))
 			continue;
-		slot[i] = gpb_expression_slot(builder, lfirst(lc), false);
+		slot[i] = gpb_expression_slot(builder, lfirst(lc));
 		if (slot[i] == GPB_REFUSED)
 			return false;
 	}
@@ -305,7 +305,7 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 	if (!gpb_function_is_equality(found, !expression->useOr) ||
 		!IsA(list, Const) || ((Const *) list)->constisnull)
 		return gpb_refuse(builder, "comparison with an array that is not = ANY of constants");
-	slot = gpb_expression_slot(builder, linitial(expression->args), false);
+	slot = gpb_expression_slot(builder, linitial(expression->args));
 	if (slot == GPB_REFUSED)
 		return GPB_REFUSED;
 	array = DatumGetArrayTypeP(((Const *) list)->constvalue);
@@ -339,13 +339,13 @@ case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 		CaseWhen   *when = list_nth(expression->args, i);
 		int			guard;
 
-		condition[i] = gpb_expression_slot(builder, when->expr, true);
+		condition[i] = gpb_expression_slot(builder, when->expr);
 		if (condition[i] == GPB_REFUSED)
 			return GPB_REFUSED;
 		guard = builder->guard;
 		if (gpb_needs_guard((Node *) when->result))
 			gpb_guard_by(builder, condition[i]);
-		result[i] = gpb_expression_slot(builder, when->result, false);
+		result[i] = gpb_expression_slot(builder, when->result);
 		builder->guard = guard;
 		if (result[i] == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -353,7 +353,7 @@ case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 			gpb_guard_by(builder, unless(builder, condition[i]));
 	}
 	result[n] = expression->defresult == NULL ? null_slot(builder) :
-		gpb_expression_slot(builder, expression->defresult, false);
+		gpb_expression_slot(builder, expression->defresult);
 	for (i = n - 1; i >= 0; i--)
 		result[i] = gpb_slot_step(builder, GPB_OP_SELECT, condition[i], result[i], result[i + 1]);
 	return result[0];
@@ -369,7 +369,7 @@ case_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 
 	if (expression->arg != NULL)
 	{
-		int			value = gpb_expression_slot(builder, expression->arg, false);
+		int			value = gpb_expression_slot(builder, expression->arg);
 
 		if (value == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -395,7 +395,7 @@ coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
 
 		if (result != GPB_REFUSED && gpb_needs_guard(lfirst(lc)))
 			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, result));
-		slot = gpb_expression_slot(builder, lfirst(lc), false);
+		slot = gpb_expression_slot(builder, lfirst(lc));
 		builder->guard = guard;
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -421,7 +421,7 @@ min_max_slot(GpbProgramBuilder *builder, MinMaxExpr *expression)
 		op = is_float ? GPB_OP_FLOAT_GREATEST : GPB_OP_GREATEST;
 	foreach(lc, expression->args)
 	{
-		int			slot = gpb_expression_slot(builder, lfirst(lc), false);
+		int			slot = gpb_expression_slot(builder, lfirst(lc));
 
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -440,14 +440,14 @@ relabeled_slot(GpbProgramBuilder *builder, RelabelType *relabel)
 
 	if (!OidIsValid(type) || type != gpb_word_type(exprType((Node *) relabel->arg)))
 		return gpb_refuse(builder, "type %s", format_type_be(relabel->resulttype));
-	return gpb_expression_slot(builder, relabel->arg, false);
+	return gpb_expression_slot(builder, relabel->arg);
 }
 
 /* ---- all expressions ---- */
 
 /* The value of an expression that is no constant, or must not be evaluated as one */
 static int
-varying_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
+varying_slot(GpbProgramBuilder *builder, Expr *expression)
 {
 	switch (nodeTag(expression))
 	{
@@ -456,7 +456,7 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
 		case T_RelabelType:
 			return relabeled_slot(builder, (RelabelType *) expression);
 		case T_BoolExpr:
-			return boolean_expression_slot(builder, (BoolExpr *) expression, truth);
+			return boolean_expression_slot(builder, (BoolExpr *) expression);
 		case T_NullTest:
 			return null_test_slot(builder, (NullTest *) expression);
 		case T_BooleanTest:
@@ -504,11 +504,11 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
  * core would not meet, since it skips this part of the expression, steps are made of it instead.
  */
 int
-gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression, bool truth)
+gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 {
 	check_stack_depth();
 	if (gpb_is_constant(expression) &&
 		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(expression)))
 		return constant_slot(builder, expression);
-	return varying_slot(builder, expression, truth);
+	return varying_slot(builder, expression);
 }

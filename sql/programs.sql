@@ -222,6 +222,8 @@ SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexs
 EXPLAIN (COSTS OFF) SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;
 SELECT o, q.* FROM (VALUES (2), (5), (NULL), (2)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM event WHERE s < o AND k < 2000) q;
 SELECT o, q.* FROM generate_series(1, 2) o CROSS JOIN LATERAL (SELECT s % 2 AS g, count(*) FROM event WHERE i < o * 10 GROUP BY 1) q ORDER BY o, g;
+SELECT compare('SELECT o, (SELECT count(*) FROM event WHERE s = o OR i = o OR CASE WHEN s > o THEN k = o END) FROM generate_series(1, 3) o');
+SELECT compare('SELECT o, q.* FROM generate_series(1, 3) o CROSS JOIN LATERAL (SELECT count(*) FROM event WHERE s = o OR i = o + 1) q');
 SELECT o, (SELECT sum(10 / (i - o)) FROM event WHERE k < 10) FROM generate_series(1, 3) o;
 SELECT o, q.* FROM generate_series(1, 3) o CROSS JOIN LATERAL (SELECT count(*) + o AS n, sum(i) FROM event WHERE s > 100 AND s = ('x' || o)::int) q;
 SELECT name, set_config(name, 'on', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;

@@ -85,13 +85,13 @@ extern bool gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out
 extern bool gpb_is_constant(Expr *expression);
 
 /* Is it sure enough that evaluating such an expression raises no error? */
-extern bool gpb_is_harmless(Expr *constant);
+extern bool gpb_is_harmless(GpbProgramBuilder *builder, Expr *constant);
 
 /*
  * Must an expression be guarded where core does not always evaluate it, since a step for it can
  * fault, or evaluating a constant of it raise an error?
  */
-extern bool gpb_needs_guard(Node *expression);
+extern bool gpb_needs_guard(GpbProgramBuilder *builder, Node *expression);
 
 /* ---- functions (program_function.c) ---- */
 

@@ -117,20 +117,40 @@ no_moment_walker(Node *node, void *argument)
 		expression_tree_walker(node, no_moment_walker, argument);
 }
 
+/* Is it the parameter for a value of an outer query, which is set before this query begins? */
+static bool
+is_outer_value(const PlannerInfo *root, const Param *param)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
+		foreach(lc, root->plan_params)
+		{
+			if (lfirst_node(PlannerParamItem, lc)->paramId == param->paramid)
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Is it a parameter that may be the value of a subquery, which is evaluated when it is asked for?
  */
 static bool
-is_subquery_value(Node *node)
+is_subquery_value(const GpbProgramBuilder *builder, Node *node)
 {
-	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC;
+	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		!is_outer_value(builder->root, (Param *) node);
 }
 
+/* The argument is the builder. */
 static bool
-subquery_walker(Node *node, void *argument)
+subquery_walker(Node *node, void *builder)
 {
 	return node != NULL &&
-		(is_subquery_value(node) || expression_tree_walker(node, subquery_walker, argument));
+		(is_subquery_value(builder, node) ||
+		 expression_tree_walker(node, subquery_walker, builder));
 }
 
 /*
@@ -138,11 +158,11 @@ subquery_walker(Node *node, void *argument)
  * planner evaluates it for its estimates too.
  */
 bool
-gpb_is_harmless(Expr *constant)
+gpb_is_harmless(GpbProgramBuilder *builder, Expr *constant)
 {
 	if (!no_moment_walker((Node *) constant, NULL))
 		return true;
-	return !gpb_may_fail((Node *) constant) && !subquery_walker((Node *) constant, NULL);
+	return !gpb_may_fail((Node *) constant) && !subquery_walker((Node *) constant, builder);
 }
 
 /* ---- guards ---- */
@@ -153,16 +173,19 @@ function_can_fault(Oid function, void *argument)
 	return gpb_function_can_fault(function);
 }
 
-/* Is there a step that can fault, or what might raise an error if it is evaluated beforehand? */
+/*
+ * Is there a step that can fault, or what might raise an error if it is evaluated beforehand?  The
+ * argument is the builder.
+ */
 static bool
-can_fault_walker(Node *node, void *argument)
+can_fault_walker(Node *node, void *builder)
 {
 	if (node == NULL || !no_moment_walker(node, NULL))
 		return false;
 	switch (nodeTag(node))
 	{
 		case T_Param:
-			return is_subquery_value(node);
+			return is_subquery_value(builder, node);
 		case T_List:
 		case T_Var:
 		case T_RelabelType:
@@ -183,12 +206,12 @@ can_fault_walker(Node *node, void *argument)
 		default:
 			return true;
 	}
-	return check_functions_in_node(node, function_can_fault, argument) ||
-		expression_tree_walker(node, can_fault_walker, argument);
+	return check_functions_in_node(node, function_can_fault, builder) ||
+		expression_tree_walker(node, can_fault_walker, builder);
 }
 
 bool
-gpb_needs_guard(Node *expression)
+gpb_needs_guard(GpbProgramBuilder *builder, Node *expression)
 {
-	return can_fault_walker(expression, NULL);
+	return can_fault_walker(expression, builder);
 }

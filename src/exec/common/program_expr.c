@@ -111,7 +111,7 @@ and_or_slot(GpbProgramBuilder *builder, BoolExpr *expression)
 		Expr	   *argument = lfirst(lc);
 		int			slot;
 
-		if (result != GPB_REFUSED && gpb_needs_guard((Node *) argument))
+		if (result != GPB_REFUSED && gpb_needs_guard(builder, (Node *) argument))
 		{
 			if (!is_and)
 				gpb_guard_by(builder, unless(builder, result));
@@ -343,13 +343,13 @@ case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 		if (condition[i] == GPB_REFUSED)
 			return GPB_REFUSED;
 		guard = builder->guard;
-		if (gpb_needs_guard((Node *) when->result))
+		if (gpb_needs_guard(builder, (Node *) when->result))
 			gpb_guard_by(builder, condition[i]);
 		result[i] = gpb_expression_slot(builder, when->result);
 		builder->guard = guard;
 		if (result[i] == GPB_REFUSED)
 			return GPB_REFUSED;
-		if (gpb_needs_guard((Node *) expression))
+		if (gpb_needs_guard(builder, (Node *) expression))
 			gpb_guard_by(builder, unless(builder, condition[i]));
 	}
 	result[n] = expression->defresult == NULL ? null_slot(builder) :
@@ -393,7 +393,7 @@ coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
 	{
 		int			slot;
 
-		if (result != GPB_REFUSED && gpb_needs_guard(lfirst(lc)))
+		if (result != GPB_REFUSED && gpb_needs_guard(builder, lfirst(lc)))
 			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, result));
 		slot = gpb_expression_slot(builder, lfirst(lc));
 		builder->guard = guard;
@@ -508,7 +508,7 @@ gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 {
 	check_stack_depth();
 	if (gpb_is_constant(expression) &&
-		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(expression)))
+		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(builder, expression)))
 		return constant_slot(builder, expression);
 	return varying_slot(builder, expression);
 }

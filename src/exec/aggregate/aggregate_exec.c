@@ -50,7 +50,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_aggregate_get(node, plan);
 	require_rights(plan, node);
 	if (node->custom_plans != NIL)
-		gpb_start_child(&scan->node, eflags);
+		gpb_ordinary_child_begin(&scan->node, eflags);
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 

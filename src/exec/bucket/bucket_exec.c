@@ -90,7 +90,7 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_bucket_get(node, &scan->plan);
 	require_rights(&scan->plan, node);
 	if (node->custom_plans != NIL)
-		gpb_start_child(&scan->node, eflags);
+		gpb_ordinary_child_begin(&scan->node, eflags);
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 

@@ -144,6 +144,8 @@ gpb_start_child(GpbNode *node, int eflags)
 void
 gpb_rescan_child(GpbNode *node)
 {
+	if (node->child_waits)
+		return;
 	if (node->css.ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(node->child, node->css.ss.ps.chgParam);
 	if (node->child->chgParam == NULL)

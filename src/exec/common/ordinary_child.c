@@ -76,13 +76,36 @@ gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool 
 	return copy;
 }
 
+void
+gpb_ordinary_child_begin(GpbNode *node, int eflags)
+{
+	node->child_waits = true;
+	node->child_flags = eflags;
+	gpb_start_child(node, eflags | EXEC_FLAG_EXPLAIN_ONLY);
+}
+
+/* Initialize the child once more, to be executed. */
+static void
+start_waiting_child(GpbNode *node)
+{
+	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+
+	ExecEndNode(node->child);
+	gpb_start_child(node, node->child_flags);
+	node->child_waits = false;
+	MemoryContextSwitchTo(caller);
+}
+
 TupleTableSlot *
 gpb_ordinary_child_row(GpbNode *node)
 {
-	TupleTableSlot *row = ExecProcNode(node->child);
+	TupleTableSlot *row;
 	TupleTableSlot *result = node->css.ss.ps.ps_ResultTupleSlot;
 	int			n = result->tts_tupleDescriptor->natts;
 
+	if (node->child_waits)
+		start_waiting_child(node);
+	row = ExecProcNode(node->child);
 	if (TupIsNull(row))
 		return NULL;
 	slot_getallattrs(row);

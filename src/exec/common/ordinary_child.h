@@ -23,6 +23,14 @@ extern Path *gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *
 									 bool serial);
 
 /*
+ * Begin the child of a node that has one, of which most likely nothing is wanted but to be shown by
+ * EXPLAIN: core's HashAggregate allocates its table when it begins, which with much work_mem takes
+ * longer than the node (250 ms were measured).  So it is initialized as for EXPLAIN, and anew when
+ * its first row is asked for.
+ */
+extern void gpb_ordinary_child_begin(GpbNode *node, int eflags);
+
+/*
  * The next row of the child as one of the node's, which have the same columns: both have the
  * grouping's target, since the node projects nothing else.  NULL after the last one.
  */

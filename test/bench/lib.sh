@@ -26,10 +26,11 @@ use_index()
 		WHERE indrelid = '$1'::regclass;"
 }
 
-# Let the planner see both indexes of bench.big again.
+# Let the planner see both indexes of each table again.
 use_both()
 {
-	sql -c "UPDATE pg_index SET indisvalid = true WHERE indrelid = 'bench.big'::regclass"
+	sql -c "UPDATE pg_index SET indisvalid = true WHERE indrelid IN
+		(SELECT oid FROM pg_class WHERE relnamespace = 'bench'::regnamespace)"
 }
 
 # same_answers TABLE NBTREE GPUBTREE QUERY: fail unless both indexes of the table lead to the same

@@ -160,12 +160,10 @@ need_big()
 		if [ "$(sql -c 'SELECT rows FROM bench.size')" = "$ROWS" ]; then return; fi
 	fi
 	echo "loading $ROWS rows" >&2
+	need_schema
 	sql <<SQL
 SET client_min_messages = warning;
-DROP SCHEMA IF EXISTS bench CASCADE;
-CREATE SCHEMA bench;
-CREATE EXTENSION IF NOT EXISTS gpubtree;
-CREATE EXTENSION IF NOT EXISTS pg_walinspect;
+DROP TABLE IF EXISTS bench.big, bench.built, bench.size;
 CREATE TABLE bench.big WITH (autovacuum_enabled = off, parallel_workers = 15) AS
 	SELECT i AS k, (i % 1000)::int AS v FROM generate_series(1, $ROWS::bigint) i;
 VACUUM ANALYZE bench.big;
@@ -186,23 +184,45 @@ CREATE TABLE bench.size AS SELECT $ROWS::bigint AS rows;
 SQL
 }
 
+# Make the schema "bench", with what the scripts need there, unless there is one.
+need_schema()
+{
+	sql <<'SQL'
+SET client_min_messages = warning;
+CREATE SCHEMA IF NOT EXISTS bench;
+CREATE EXTENSION IF NOT EXISTS gpubtree;
+CREATE EXTENSION IF NOT EXISTS pg_walinspect;
+SQL
+}
+
 # Load bench.shuffled, unless there is one of this size: the rows of bench.big in random order, with
-# the same indexes.
+# the same indexes.  LOADERS sessions (default 8) write it side by side, each a part in random order
+# of its own.
 need_shuffled()
 {
-	need_big
-	if [ "$(sql -c "SELECT to_regclass('bench.shuffled_gpubtree') IS NOT NULL")" = t ]; then return; fi
+	: "${LOADERS:=8}"
+	if [ "$(sql -c "SELECT to_regclass('bench.shuffled_gpubtree') IS NOT NULL")" = t ] &&
+		[ "$(sql -c 'SELECT rows FROM bench.shuffled_size')" = "$ROWS" ]; then return; fi
 	echo "loading $ROWS rows in random order" >&2
-	sql <<SQL
+	need_schema
+	sql <<'SQL'
 SET client_min_messages = warning;
-SET work_mem = '1GB';
-SET max_parallel_maintenance_workers = 8;
-DROP TABLE IF EXISTS bench.shuffled;
-CREATE TABLE bench.shuffled WITH (autovacuum_enabled = off, parallel_workers = 15) AS
-	SELECT k, v FROM bench.big ORDER BY hashint8extended(k, 0);
-VACUUM ANALYZE bench.shuffled;
-CREATE INDEX shuffled_nbtree ON bench.shuffled (k) INCLUDE (v);
-CREATE INDEX shuffled_gpubtree ON bench.shuffled USING gpubtree (k) INCLUDE (v);
-CHECKPOINT;
+DROP TABLE IF EXISTS bench.shuffled, bench.shuffled_size;
+CREATE TABLE bench.shuffled (k bigint, v int) WITH (autovacuum_enabled = off, parallel_workers = 15);
 SQL
+	loader=0
+	while [ $loader -lt "$LOADERS" ]; do
+		loader=$((loader + 1))
+		sql -c "SET work_mem = '1GB'" -c "INSERT INTO bench.shuffled SELECT k, k % 1000
+			FROM (SELECT generate_series($loader, $ROWS::bigint, $LOADERS) AS k) s
+			ORDER BY hashint8extended(k, 0)" &
+	done
+	wait
+	[ "$(sql -c 'SELECT count(*) FROM bench.shuffled')" = "$ROWS" ] || return 1
+	sql -c "VACUUM ANALYZE bench.shuffled"
+	sql -c "SET max_parallel_maintenance_workers = 8" \
+		-c "CREATE INDEX shuffled_nbtree ON bench.shuffled (k) INCLUDE (v)" &
+	sql -c "CREATE INDEX shuffled_gpubtree ON bench.shuffled USING gpubtree (k) INCLUDE (v)"
+	wait
+	sql -c CHECKPOINT -c "CREATE TABLE bench.shuffled_size AS SELECT $ROWS::bigint AS rows"
 }

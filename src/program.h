@@ -22,10 +22,16 @@
  * slots there is an answer for each combination of their values that occurs (NULLs are equal, as in
  * GROUP BY), and also for each range if by_range is set.
  *
+ * A program that lists may have steps, but neither terms nor groups.  An entry for which a step
+ * faults is listed and says so, unless a filter before that step has dropped it: whoever asked
+ * decides about it by core's own evaluation.  A list with a limit has at least each entry that the
+ * snapshot sees and that is not behind the limit's last one, in the order of the slot's values;
+ * those that are equal to the last one are among them.  It may have more, and is not sorted so.
+ *
  * A plain program has none of this: it aggregates the columns of which something is wanted (want)
  * over all entries.  Engines have loops of their own for it.
  *
- * A step may *fault* where core's operator would raise an error.  Then nothing of the answers is
+ * A step may *fault* where core's operator would raise an error.  Then nothing of an aggregate is
  * used, and whoever asked does without the program: core's plan raises the error, or does not,
  * since it may not evaluate the expression for that row.  Only entries that the snapshot sees and
  * that no filter has dropped before can fault.
@@ -165,7 +171,12 @@ typedef struct GpbProgram
 {
 	GpbLayout	layout;
 	bool		ignore_dead_hints;	/* set in a transaction that began in recovery (rule M4) */
-	bool		list_entries;	/* list the entries; nothing is aggregated then */
+	bool		list_entries;	/* list the entries that no filter drops; nothing is aggregated
+								 * then */
+	bool		descending;		/* of a limited list: the greatest value is first */
+	bool		nulls_first;	/* of a limited list: where NULL is */
+	uint8		order;			/* of a limited list: a slot whose value is an integer */
+	uint32		limit;			/* how many entries are wanted of a list, see below; 0: all */
 	bool		by_range;		/* groups of different ranges are different; needs group slots */
 	uint8		want[GPB_MAX_COLUMNS];	/* plain: GPB_WANT_COUNT, _SUM, _MINMAX of each column */
 	uint8		nsteps;
@@ -323,6 +334,17 @@ gpb_general_fault(const GpbProgram *program)
 	return NULL;
 }
 
+/* Return what is wrong with a program that lists, or NULL. */
+GPB_FN const char *
+gpb_list_fault(const GpbProgram *program)
+{
+	if (program->nterms > 0 || program->ngroups > 0)
+		return "a program that lists entries has neither terms nor groups";
+	if (program->limit > 0 && !gpb_slot_is_set(program, program->order, program->nsteps))
+		return "the order of a list uses a slot that has no value";
+	return program->nsteps > 0 ? gpb_general_fault(program) : NULL;
+}
+
 /* Return what is wrong with the program, or NULL. */
 GPB_FN const char *
 gpb_program_fault(const GpbProgram *program)
@@ -330,7 +352,7 @@ gpb_program_fault(const GpbProgram *program)
 	int			c;
 
 	if (program->list_entries)
-		return NULL;
+		return gpb_list_fault(program);
 	if (!gpb_program_is_plain(program))
 		return gpb_general_fault(program);
 	for (c = program->layout.ncolumns + 1; c < GPB_MAX_COLUMNS; c++)

@@ -150,6 +150,7 @@ typedef struct GpbRangeEntry
 } GpbRangeEntry;
 
 #define GPB_RANGE_ENTRY_VISIBLE	0x01	/* seen by the snapshot, so it needs no heap visit */
+#define GPB_RANGE_ENTRY_FAULTED	0x02	/* a step of the program that lists faulted for it */
 
 /*
  * The bytes from one GpbRangeEntry to the next in a list of entries whose rows have row_width
@@ -167,11 +168,12 @@ typedef struct GpbRangesResult
 	uint64		leaves;			/* number of leaf visits by the device */
 	uint64		unclean;		/* GpbUncleanPiece records to fetch, one for each unclean leaf of
 								 * each range, sorted by the range's number and then in key order */
-	uint64		entries;		/* GpbRangeEntry records to fetch: for a program that lists, all
-								 * entries, sorted by the range's number and then in key order; else
+	uint64		entries;		/* GpbRangeEntry records to fetch: for a program that lists, its
+								 * list, sorted by the range's number and then in key order; else
 								 * those to be checked in the heap, sorted by TID */
 	uint64		groups;			/* GpbGroup records to fetch, in any order */
-	uint64		faults;			/* not 0: a step faulted, and nothing else of the result counts */
+	uint64		faults;			/* not 0: a step of a program that aggregates faulted, and nothing
+								 * else of the result counts */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		5
+#define GPB_DEVICE_ABI		6
 
 typedef enum GpbDeviceStatus
 {

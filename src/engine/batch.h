@@ -116,6 +116,9 @@ extern uint64 gpb_batch_group_count(const GpbBatch *batch);
  * Get the next part of the list: *n records, which lie gpb_range_entry_width() bytes apart.
  * Returns NULL at the end of the list.  The part is valid until the next call.
  *
+ * Of an entry whose flags have GPB_RANGE_ENTRY_FAULTED the caller evaluates the conditions itself.
+ * A list with a limit (program.h) may have more entries than are wanted.
+ *
  * Within a part entries come about in the order of keys, and so they do over all parts of ranges
  * that one engine sorted together.  They never come in the order of the ranges' numbers: sort them
  * if that matters.

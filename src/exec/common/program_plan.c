@@ -56,6 +56,10 @@ gpb_program_put(List **private, const GpbProgramPlan *plan)
 	int			i;
 
 	gpb_put_int(private, program->list_entries);
+	gpb_put_int(private, program->descending);
+	gpb_put_int(private, program->nulls_first);
+	gpb_put_int(private, program->order);
+	gpb_put_int(private, program->limit);
 	gpb_put_int(private, program->by_range);
 	gpb_put_int(private, program->nsteps);
 	for (i = 0; i < program->nsteps; i++)
@@ -79,6 +83,10 @@ gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
 
 	memset(plan, 0, sizeof(*plan));
 	program->list_entries = gpb_get_int(reader) != 0;
+	program->descending = gpb_get_int(reader) != 0;
+	program->nulls_first = gpb_get_int(reader) != 0;
+	program->order = gpb_get_int(reader);
+	program->limit = gpb_get_int(reader);
 	program->by_range = gpb_get_int(reader) != 0;
 	program->nsteps = gpb_get_int(reader);
 	for (i = 0; i < program->nsteps; i++)

@@ -44,11 +44,14 @@ add_step_slots(const GpbStep *step, SlotSet *slots)
 		set_add(slots, step->guard);
 }
 
-/* Add the slots that terms and groups read. */
+/* Add the slots that terms and groups read, or the order of a limited list. */
 static void
 add_result_slots(const GpbProgram *program, SlotSet *slots)
 {
 	int			i;
+
+	if (gpb_program_judges(program) && program->limit > 0)
+		set_add(slots, program->order);
 
 	for (i = 0; i < program->nterms; i++)
 	{
@@ -504,7 +507,7 @@ filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, Stri
 				gpb_strip_compact_bytes(slot->nulls, evaluator->keep, n);
 		}
 	}
-	if (of_leaf && op->loads_later != 0)
+	if (of_leaf && (op->loads_later != 0 || evaluator->program->list_entries))
 		keep_positions(evaluator, source, kept);
 	if (source->number != NULL)
 		keep_numbers(evaluator, n);
@@ -605,7 +608,106 @@ evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
 		evaluator->outcome = GPB_EVALUATION_FULL;
 }
 
+/* ---- lists ---- */
+
+/* The position on the leaf of entry i of the strip. */
+static inline int
+source_position(const StripSource *source, int i)
+{
+	return gpb_pick_position(&source->pick, i, source->pick.at == NULL);
+}
+
+/*
+ * Judge the strip's entries one by one, since a step faulted for one of them.  They passed the
+ * filters before that step, and do so again.
+ */
+static void
+judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *judged,
+			 uint64 *rank)
+{
+	const GpbLayout *layout = &evaluator->program->layout;
+	int			i;
+
+	for (i = 0; i < evaluator->strip.n; i++)
+	{
+		int			at = source_position(source, i);
+		uint64		ranked;
+
+		judged[at] = gpb_judge_entry(evaluator->program,
+									 gpb_page_key(source->page, layout->key_width, at),
+									 gpb_page_row(source->page, layout->row_width, at), &ranked);
+		rank[at] = ranked;
+	}
+}
+
+/* Judge the entries of the source, all of which are marked dropped. */
+static void
+judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 *rank)
+{
+	const GpbProgram *program = evaluator->program;
+	GpbStrip   *strip = &evaluator->strip;
+	const GpbStripSlot *order = &strip->slot[program->order];
+	int			i;
+
+	strip->n = source->pick.n;
+	for (i = 0; i < evaluator->nops && strip->n > 0; i++)
+	{
+		const GpbEvaluatorOp *op = &evaluator->op[i];
+		const GpbStep *step = &program->step[op->which];
+
+		if (op->what == GPB_EVALUATE_FILTER)
+			filter_strip(evaluator, op, step->a, source);
+		else if (op->what == GPB_EVALUATE_LOAD)
+			load_column(evaluator, source, op->which);
+		else if (!gpb_strip_step(strip, step))
+		{
+			judge_singly(evaluator, source, judged, rank);
+			return;
+		}
+	}
+	for (i = 0; i < strip->n; i++)
+		judged[source_position(source, i)] = GPB_JUDGED_LISTED;
+	for (i = 0; i < strip->n && program->limit > 0; i++)
+		rank[source_position(source, i)] =
+			gpb_list_rank(program, order->words[i], order->has_nulls && order->nulls[i]);
+}
+
 /* ---- the interface ---- */
+
+/* The strip of the picked entries from number "first" on */
+static StripSource
+strip_of_pick(const GpbLeafPick *pick, const void *page, int first)
+{
+	StripSource source;
+
+	memset(&source, 0, sizeof(source));
+	source.page = (const char *) page;
+	source.pick.at = pick->at == NULL ? NULL : pick->at + first;
+	source.pick.first = pick->first + first;
+	source.pick.n = pick->n - first < GPB_STRIP ? pick->n - first : GPB_STRIP;
+	return source;
+}
+
+int
+gpb_judge_leaf(GpbEvaluator *evaluator, const void *page, const GpbLeafPick *pick, uint8 *judged,
+			   uint64 *rank)
+{
+	int			listed = 0;
+	int			first;
+	int			i;
+
+	for (first = 0; first < pick->n; first += GPB_STRIP)
+	{
+		StripSource source = strip_of_pick(pick, page, first);
+
+		for (i = 0; i < source.pick.n; i++)
+			judged[source_position(&source, i)] = GPB_JUDGED_DROPPED;
+		judge_strip(evaluator, &source, judged, rank);
+	}
+	for (i = 0; i < pick->n; i++)
+		listed += judged[gpb_pick_position(pick, i, pick->at == NULL)] != GPB_JUDGED_DROPPED;
+	return listed;
+}
 
 /* Fewer entries of a leaf than this are gathered with others. */
 #define GPB_OWN_STRIP	16
@@ -629,17 +731,10 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 		return;
 	for (first = 0; first < pick->n && evaluator->outcome == GPB_EVALUATED; first += GPB_STRIP)
 	{
-		StripSource source;
-		int			n = pick->n - first < GPB_STRIP ? pick->n - first : GPB_STRIP;
+		StripSource source = strip_of_pick(pick, page, first);
 
-		source.page = (const char *) page;
-		source.pick.at = pick->at == NULL ? NULL : pick->at + first;
-		source.pick.first = pick->first + first;
-		source.pick.n = n;
-		source.has_locators = false;
-		source.number = NULL;
 		source.one_number = number;
-		evaluate_strip(evaluator, &source, n);
+		evaluate_strip(evaluator, &source, source.pick.n);
 	}
 }
 

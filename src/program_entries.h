@@ -18,6 +18,7 @@
 
 #include "group_table.h"
 #include "leaf_aggregate.h"
+#include "program_list.h"
 #include "program_strip.h"
 
 /* Why an evaluator has no answers */
@@ -82,8 +83,9 @@ typedef struct GpbEvaluator
 extern size_t gpb_evaluator_size(const GpbProgram *program);
 
 /*
- * Make an evaluator in memory of that size, aligned to 8 bytes.  The program must be sound and not
- * plain; it, its format and what the sink names must live as long as the evaluator.
+ * Make an evaluator in memory of that size, aligned to 8 bytes.  The program must be sound, and not
+ * plain or one that judges; it, its format and what the sink names must live as long as the
+ * evaluator.
  */
 extern GpbEvaluator *gpb_evaluator_init(void *memory, const GpbProgram *program,
 										const GpbAnswerFormat *format);
@@ -103,5 +105,13 @@ extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, uint64 ke
 							   const char *row);
 /* Add what was gathered, before answers are read. */
 extern void gpb_evaluate_rest(GpbEvaluator *evaluator);
+
+/*
+ * Judge the picked entries of a leaf, by a program that lists and judges (program_list.h): for each
+ * entry judged[], by its position on the leaf, becomes what gpb_judge_entry() returns, and rank[]
+ * its rank, unless it is dropped or there is no limit.  Returns how many entries are to be listed.
+ */
+extern int	gpb_judge_leaf(GpbEvaluator *evaluator, const void *page, const GpbLeafPick *pick,
+						   uint8 *judged, uint64 *rank);
 
 #endif							/* GPB_PROGRAM_ENTRIES_H */

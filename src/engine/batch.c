@@ -23,17 +23,6 @@
 
 /* ---- entries ---- */
 
-/* Fill in a record for an entry of range number "number". */
-static inline void
-entry_record(const GpbBatch *batch, GpbRangeEntry *entry, uint32 number, uint32 flags,
-			 uint64 key, const char *row)
-{
-	entry->number = number;
-	entry->flags = flags;
-	entry->key = key;
-	memcpy(entry->row, row, batch->program.layout.row_width);
-}
-
 /* Add one visible entry to the answer of its range, or put it through the program. */
 static inline void
 batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
@@ -48,40 +37,11 @@ batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 						 gpb_batch_answer(batch, number), key, row);
 }
 
-/* Number of matches for which a list has room at first */
-#define GPB_LIST_INITIAL	1024
-
-void
-gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
-{
-	uint64		room;
-
-	Assert(n <= batch->most_matches);
-	if (n <= batch->room)
-		return;
-	room = Min(Max(n, 2 * batch->room), batch->most_matches);
-	batch->matches = batch->matches == NULL ?
-		MemoryContextAllocHuge(batch->context, room * batch->match_width) :
-		repalloc_huge(batch->matches, room * batch->match_width);
-	batch->room = room;
-}
-
-/* Add a record to the list, and return it to be filled in. */
-static inline GpbRangeEntry *
-batch_next_match(GpbBatch *batch)
-{
-	Assert(batch->nmatches < batch->most_matches);
-	if (unlikely(batch->nmatches == batch->room))
-		gpb_batch_list_reserve(batch, batch->nmatches + 1);
-	return gpb_batch_match(batch, batch->nmatches++);
-}
-
 void
 gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 {
 	if (batch->program.list_entries)
-		entry_record(batch, batch_next_match(batch), i,
-					 batch->heap_rows ? 0 : GPB_RANGE_ENTRY_VISIBLE, key, row);
+		gpb_batch_list_judge(batch, i, true, key, row);
 	else
 		batch_aggregate(batch, i, key, row);
 }
@@ -96,7 +56,7 @@ batch_row_visible(void *arg, GpbRangeEntry *entry)
 	GpbBatch   *batch = (GpbBatch *) arg;
 
 	if (batch->program.list_entries)
-		entry->flags |= GPB_RANGE_ENTRY_VISIBLE;
+		gpb_batch_list_visible(batch, entry);
 	else
 		batch_aggregate(batch, entry->number, entry->key, entry->row);
 }
@@ -117,16 +77,11 @@ gpb_batch_visit(GpbBatch *batch)
 void
 gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
 {
-	GpbRangeEntry *entry;
-
 	if (batch->program.list_entries)
-	{
-		entry = batch_next_match(batch);
-		batch->nunknown++;
-	}
+		gpb_batch_list_judge(batch, i, false, key, row);
 	else
-		entry = gpb_visit_add(gpb_batch_visit(batch));
-	entry_record(batch, entry, i, 0, key, row);
+		gpb_entry_record(gpb_visit_add(gpb_batch_visit(batch)), i, 0, key, row,
+						 batch->program.layout.row_width);
 }
 
 /* Bring the counter of heap fetches up to date. */
@@ -181,8 +136,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	gpb_answer_init(&batch->format, batch->total);
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
-	/* The list gets half of the memory, and the sorted ranges the other half. */
-	batch->most_matches = Max(batch->memory / 2 / batch->match_width, GPB_LIST_INITIAL);
+	gpb_batch_list_begin(batch);
 	batch->counters.engine = "none";
 	return batch;
 }
@@ -217,8 +171,8 @@ batch_choose(GpbBatch *batch)
 	memset(&batch->counters.choice, 0, sizeof(GpbEngineChoice));
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
-	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
-		batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
+	if (batch->n == 0 || batch->finder != NULL || batch->listing != NULL ||
+		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE)
 		return &gpb_batch_device;
@@ -346,6 +300,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch->first = 0;
 	batch->answers = answers;
 	batch->matches_before = batch->counters.matches;
+	gpb_batch_list_start(batch);
 	batch->counters.runs++;
 	batch->counters.ranges += n;
 	batch_set_engine(batch, batch_choose(batch));
@@ -375,44 +330,22 @@ gpb_batch_total(const GpbBatch *batch)
 
 /* ---- the list ---- */
 
-/* Drop the entries from the list that the heap did not show to be visible. */
-static void
-batch_drop_invisible(GpbBatch *batch)
-{
-	uint64		kept = 0;
-	uint64		i;
-
-	for (i = 0; i < batch->nmatches; i++)
-	{
-		GpbRangeEntry *entry = gpb_batch_match(batch, i);
-
-		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
-			continue;
-		if (kept != i)
-			memcpy(gpb_batch_match(batch, kept), entry, batch->match_width);
-		kept++;
-	}
-	batch->nmatches = kept;
-}
-
 GpbRangeEntry *
 gpb_batch_matches(GpbBatch *batch, uint64 *n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
 	Assert(batch->program.list_entries);
-	batch->nmatches = 0;
+	gpb_batch_list_reset(batch, 0, 0);
 	gpb_batch_list_reserve(batch, GPB_LIST_INITIAL);
 	while (batch->nmatches == 0 && batch->engine != NULL)
 	{
 		batch->nunknown = 0;
 		batch_fill(batch);
 		if (batch->nunknown > 0)
-		{
 			gpb_visit_records(gpb_batch_visit(batch), gpb_batch_match(batch, 0),
 							  batch->nmatches);
-			batch_drop_invisible(batch);
-		}
+		gpb_batch_list_complete(batch);
 		batch_count_visits(batch);
 	}
 	MemoryContextSwitchTo(caller);

@@ -24,6 +24,7 @@
 #include "hold.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
+#include "engine/judged_leaf.h"
 #include "engine/leaf_runs.h"
 
 /*
@@ -55,6 +56,7 @@ struct GpbCpuAnswer
 	GpbSettledReader settled;
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
 	bool		expect_settled; /* were all of the last leaf settled, all rows seen? */
+	GpbJudgedLeaf *judged;		/* NULL if the program does not judge */
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -92,6 +94,8 @@ cpu_answer_begin(GpbBatch *batch, uint32 n)
 	memset(cpu, 0, offsetof(GpbCpuAnswer, visible));
 	cpu->walk = gpb_walk_begin(batch->index, &batch->program.layout, &batch->counters.walk);
 	cpu->visibility = gpb_visibility_begin(batch->heap);
+	if (batch->listing != NULL)
+		cpu->judged = palloc(sizeof(GpbJudgedLeaf));
 	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbNumberedKey) * n);
 	return cpu;
 }
@@ -160,6 +164,8 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 	gpb_visibility_end(cpu->visibility);
 	gpb_walk_end(cpu->walk);
 	pfree(cpu->keys);
+	if (cpu->judged != NULL)
+		pfree(cpu->judged);
 	if (cpu->spare != NULL)
 		pfree(cpu->spare);
 	if (cpu->bounds != NULL)
@@ -321,22 +327,54 @@ batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 }
 
 /*
- * Are all entries of the hits on all-visible heap pages, as far as is known without I/O?  Rows of
- * the next leaf are prefetched meanwhile.
+ * Find the next stretch of entries [from, to) that are wanted: [*first, *end).  All are, unless the
+ * program judges.  Returns false if there is none.
+ */
+static inline bool
+batch_stretch(const GpbCpuAnswer *cpu, int from, int to, int *first, int *end)
+{
+	if (cpu->judged != NULL)
+		return gpb_judged_stretch(cpu->judged, from, to, first, end);
+	*first = from;
+	*end = to;
+	return from < to;
+}
+
+/*
+ * Are all wanted entries of the hits on all-visible heap pages, as far as is known without I/O?
+ * Rows of the next leaf are prefetched meanwhile.
  */
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
 	const char *next = gpb_walk_next_page(cpu->walk);
+	int			first;
+	int			end;
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		if (!gpb_visibility_all_pinned(cpu->visibility, page, row_width,
-									   cpu->hits[i].from, cpu->hits[i].to, next))
-			return false;
+		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
+		{
+			if (!gpb_visibility_all_pinned(cpu->visibility, page, row_width, first, end, next))
+				return false;
+		}
 	}
 	return true;
+}
+
+/* Find the runs of the wanted entries among [from, to), and add them to the n runs found. */
+static int
+batch_runs_between(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int from, int to,
+				   int n)
+{
+	int			first;
+	int			end;
+
+	for (end = from; batch_stretch(cpu, end, to, &first, &end);)
+		n = gpb_leaf_runs(page, batch->program.layout.row_width, first, end, cpu->dead, cpu->runs,
+						  n);
+	return n;
 }
 
 /*
@@ -346,17 +384,15 @@ batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 static int
 batch_runs(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int count)
 {
-	int			row_width = batch->program.layout.row_width;
 	int			end = 0;
 	int			n = 0;
 	int			i;
 
 	if (cpu->more)
-		return gpb_leaf_runs(page, row_width, 0, count, cpu->dead, cpu->runs, 0);
+		return batch_runs_between(batch, cpu, page, 0, count, 0);
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		n = gpb_leaf_runs(page, row_width, Max(cpu->hits[i].from, end), cpu->hits[i].to,
-						  cpu->dead, cpu->runs, n);
+		n = batch_runs_between(batch, cpu, page, Max(cpu->hits[i].from, end), cpu->hits[i].to, n);
 		end = Max(end, cpu->hits[i].to);
 	}
 	return n;
@@ -382,16 +418,24 @@ batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 	return cpu->expect_settled;
 }
 
-/* List the entries of a hit.  The list has room for them. */
-static void
-batch_list_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+/* List entry "at" of a leaf, if it is wanted. */
+static inline void
+batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool seen,
+				 const char *page, int at)
 {
 	const GpbLayout *layout = &batch->program.layout;
-	int			at;
+	GpbJudgement judgement = GPB_JUDGED_LISTED;
+	uint64		rank = 0;
 
-	for (at = hit->from; at < hit->to; at++)
-		gpb_batch_add_visible(batch, hit->number, gpb_page_key(page, layout->key_width, at),
-							  gpb_page_row(page, layout->row_width, at));
+	if (cpu->judged != NULL)
+	{
+		judgement = cpu->judged->judged[at];
+		rank = cpu->judged->rank[at];
+	}
+	if (judgement != GPB_JUDGED_DROPPED)
+		gpb_batch_list_add(batch, number, seen, judgement, rank,
+						   gpb_page_key(page, layout->key_width, at),
+						   gpb_page_row(page, layout->row_width, at));
 }
 
 /*
@@ -450,14 +494,25 @@ batch_evaluate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	}
 }
 
-/* List the hits of a leaf, for which there is room. */
+/*
+ * List the wanted entries of the hits of a leaf, for which there is room.  All are visible, if the
+ * list sees that.
+ */
 static void
 batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 {
+	int			first;
+	int			end;
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
-		batch_list_hit(batch, page, &cpu->hits[i]);
+	{
+		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
+		{
+			for (; first < end; first++)
+				batch_list_entry(batch, cpu, cpu->hits[i].number, true, page, first);
+		}
+	}
 }
 
 /*
@@ -477,11 +532,11 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
 		(list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
-		(!batch->heap_rows && !batch_hits_visible(cpu, page, layout->row_width) &&
+		(gpb_batch_list_sees(batch) && !batch_hits_visible(cpu, page, layout->row_width) &&
 		 !batch_hits_settled(batch, cpu, page)))
 		return false;
 
-	if (batch->heap_rows)
+	if (!gpb_batch_list_sees(batch))
 		batch_prefetch_next(batch, cpu);
 	if (list)
 		batch_list_hits(batch, cpu, page);
@@ -499,14 +554,16 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 /* ---- a leaf from a copy ---- */
 
 /*
- * Copy the entries of the hits, each to its place, and the special space.  The whole leaf is copied
- * where that is about as much, or where the walk is to find more hits on it.
+ * Copy the wanted entries of the hits, each to its place, and the special space.  The whole leaf is
+ * copied where that is about as much, or where the walk is to find more hits on it.
  */
 static void
 batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	char	   *copy = cpu->copy.data;
+	int			first;
+	int			end;
 	int			i;
 
 	if (cpu->more || entries > gpb_page_count(page) / 4)
@@ -517,12 +574,14 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 	memcpy(copy + GPB_SPECIAL_OFFSET, page + GPB_SPECIAL_OFFSET, sizeof(GpbPageSpecial));
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		int			n = cpu->hits[i].to - cpu->hits[i].from;
-		int			key = GPB_PAGE_HEADER + cpu->hits[i].from * layout->key_width;
-		int			row = GPB_SPECIAL_OFFSET - cpu->hits[i].to * layout->row_width;
+		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
+		{
+			int			key = GPB_PAGE_HEADER + first * layout->key_width;
+			int			row = GPB_SPECIAL_OFFSET - end * layout->row_width;
 
-		memcpy(copy + key, page + key, n * layout->key_width);
-		memcpy(copy + row, page + row, n * layout->row_width);
+			memcpy(copy + key, page + key, (end - first) * layout->key_width);
+			memcpy(copy + row, page + row, (end - first) * layout->row_width);
+		}
 	}
 }
 
@@ -575,16 +634,35 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
 	batch_copy_hits(batch, cpu, page, entries);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	GPB_HOLD("batch-after-leaf");
-	if (!batch->heap_rows)
+	if (gpb_batch_list_sees(batch))
 		unknown = batch_read_visibility(batch, cpu, count);
 	ReleaseBuffer(buffer);
-	if (unknown > 0)
+	if (unknown > 0 && !batch->heap_rows)
 		(void) gpb_visit_leaf(gpb_batch_visit(batch), cpu->copy.data,
 							  batch->program.layout.row_width, cpu->runs, unknown,
 							  cpu->visible);
 }
 
-/* Add entry "at" of the copied leaf to range number "number". */
+/*
+ * List entry "at" of the copied leaf, in range number "number", unless it is not wanted, or known
+ * not to be visible.
+ */
+static inline void
+batch_list_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
+{
+	const char *page = cpu->copy.data;
+	int			state = gpb_batch_list_sees(batch) ? cpu->visible[at] : GPB_ENTRY_UNKNOWN;
+
+	/* Of an entry that is not wanted neither the copy nor "visible" has anything. */
+	if (cpu->judged != NULL && cpu->judged->judged[at] == GPB_JUDGED_DROPPED)
+		return;
+	if ((gpb_row_locator(gpb_page_row(page, batch->program.layout.row_width, at)) & cpu->dead) ||
+		state == GPB_ENTRY_UNSEEN)
+		return;
+	batch_list_entry(batch, cpu, number, state == GPB_ENTRY_SEEN, page, at);
+}
+
+/* Aggregate entry "at" of the copied leaf, in range number "number". */
 static inline void
 batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
@@ -594,7 +672,7 @@ batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;
-	if (batch->heap_rows || cpu->visible[at] == GPB_ENTRY_SEEN)
+	if (cpu->visible[at] == GPB_ENTRY_SEEN)
 		gpb_batch_add_visible(batch, number, key, row);
 	else if (cpu->visible[at] == GPB_ENTRY_UNKNOWN)
 		gpb_batch_add_unknown(batch, number, key, row);
@@ -648,7 +726,10 @@ batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 				{
 					if (gpb_batch_list_full(batch))
 						return false;
-					batch_add_copied(batch, cpu, hit->number, cpu->at);
+					if (batch->program.list_entries)
+						batch_list_copied(batch, cpu, hit->number, cpu->at);
+					else
+						batch_add_copied(batch, cpu, hit->number, cpu->at);
 				}
 				cpu->at = 0;
 			}
@@ -682,6 +763,9 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	entries = batch_hit_entries(cpu, page, batch->program.layout.row_width);
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
+	if (cpu->judged != NULL && (entries > 0 || cpu->more))
+		entries = gpb_judge_hits(batch->listing, cpu->judged, page, cpu->hits, cpu->nhits,
+								 cpu->more);
 	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, page, entries))
 		UnlockReleaseBuffer(buffer);
 	else

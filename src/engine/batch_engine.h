@@ -89,6 +89,16 @@ extern bool gpb_batch_inner_begin(GpbBatch *batch);
  */
 extern bool gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice);
 
+/* A list that does not have all entries, by its program (batch_list.c) */
+typedef struct GpbListing
+{
+	GpbEvaluator *evaluator;
+	bool		limited;		/* is "best" in use? */
+	GpbListBest best;			/* of the run's entries that are known to be visible */
+	uint64	   *rank;			/* of each match; NULL if not limited */
+	uint64		prune_from;		/* matches before this one are not pruned */
+} GpbListing;
+
 struct GpbBatch
 {
 	Relation	heap;
@@ -115,6 +125,7 @@ struct GpbBatch
 
 	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
 	GpbGroupTable *groups;		/* NULL if it has no group slots */
+	GpbListing *listing;		/* NULL if it aggregates, or lists all entries */
 
 	const GpbLeafFinder *finder;	/* for the CPU engine; NULL if it looks in the tree */
 	void	   *finder_state;
@@ -172,22 +183,26 @@ extern bool gpb_batch_program_group(GpbBatch *batch, GpbGroup *group, uint32 fir
 /* A step faulted elsewhere. */
 extern void gpb_batch_program_fault(GpbBatch *batch);
 
-/* ---- batch.c, for engines ---- */
-
-/*
- * Range number i of the batch as an interval of keys.  The batch's ranges must not be
- * GPB_RANGE_BOUNDS.
- */
-static inline GpbKeyRange
-gpb_batch_keys(const GpbBatch *batch, uint32 i)
+/* Fill in a record for an entry of range number "number". */
+static inline void
+gpb_entry_record(GpbRangeEntry *entry, uint32 number, uint32 flags, uint64 key, const char *row,
+				 int row_width)
 {
-	GpbKeyRange keys;
-
-	if (batch->form == GPB_RANGE_KEYS)
-		return ((const GpbKeyRange *) batch->ranges)[i];
-	keys.lo = keys.hi = ((const uint64 *) batch->ranges)[i];
-	return keys;
+	entry->number = number;
+	entry->flags = flags;
+	entry->key = key;
+	memcpy(entry->row, row, row_width);
 }
+
+/* ---- batch_list.c ---- */
+
+/* Number of matches for which a list has room at first */
+#define GPB_LIST_INITIAL	1024
+
+/* Prepare to list, by a sound program.  The batch's memory and match_width are set. */
+extern void gpb_batch_list_begin(GpbBatch *batch);
+/* Begin a run: no entry was added. */
+extern void gpb_batch_list_start(GpbBatch *batch);
 
 /* Drop all but n entries of the list, nunknown of which must be checked in the heap. */
 static inline void
@@ -207,13 +222,6 @@ gpb_batch_match(const GpbBatch *batch, uint64 i)
 	return gpb_entry_at(batch->matches, i, batch->match_width);
 }
 
-/* The answer to which entries of range i are added. */
-static inline int64 *
-gpb_batch_answer(GpbBatch *batch, uint32 i)
-{
-	return batch->answers != NULL ? batch->answers + (Size) i * batch->format.words : batch->total;
-}
-
 /* Can n more matches be added without memory being allocated for them? */
 static inline bool
 gpb_batch_list_has_room(const GpbBatch *batch, uint64 n)
@@ -221,10 +229,65 @@ gpb_batch_list_has_room(const GpbBatch *batch, uint64 n)
 	return batch->nmatches + n <= batch->room;
 }
 
+/*
+ * Drop what is behind the limit from the list.  Returns false if there is no limit, or if that
+ * leaves the list more than half full.
+ */
+extern bool gpb_batch_list_prune(GpbBatch *batch);
+
+/* Is the list full?  A limited one is pruned before it is. */
 static inline bool
-gpb_batch_list_full(const GpbBatch *batch)
+gpb_batch_list_full(GpbBatch *batch)
 {
-	return batch->program.list_entries && batch->nmatches == batch->most_matches;
+	return batch->program.list_entries && batch->nmatches == batch->most_matches &&
+		!gpb_batch_list_prune(batch);
+}
+
+/* Does the list want to know which entries are visible, even if heap_rows is wanted? */
+static inline bool
+gpb_batch_list_sees(const GpbBatch *batch)
+{
+	return !batch->heap_rows || (batch->listing != NULL && batch->listing->limited);
+}
+
+/*
+ * Add an entry of range i, of which it is known that the snapshot sees it, or not known.  What its
+ * program says of it, and its rank, are given; it may turn out to be behind the limit.  Memory may
+ * be allocated, unless there is room; the list must not be full.
+ */
+extern void gpb_batch_list_add(GpbBatch *batch, uint32 i, bool seen, GpbJudgement judgement,
+							   uint64 rank, uint64 key, const char *row);
+/* Judge an entry, and add it if it is to be listed. */
+extern void gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, uint64 key,
+								 const char *row);
+/* An entry of the list turned out to be visible. */
+extern void gpb_batch_list_visible(GpbBatch *batch, GpbRangeEntry *entry);
+/* The heap was asked: drop entries that are not visible, or that are behind the limit. */
+extern void gpb_batch_list_complete(GpbBatch *batch);
+
+/* ---- batch.c, for engines ---- */
+
+/*
+ * Range number i of the batch as an interval of keys.  The batch's ranges must not be
+ * GPB_RANGE_BOUNDS.
+ */
+static inline GpbKeyRange
+gpb_batch_keys(const GpbBatch *batch, uint32 i)
+{
+	GpbKeyRange keys;
+
+	if (batch->form == GPB_RANGE_KEYS)
+		return ((const GpbKeyRange *) batch->ranges)[i];
+	keys.lo = keys.hi = ((const uint64 *) batch->ranges)[i];
+	return keys;
+}
+
+
+/* The answer to which entries of range i are added. */
+static inline int64 *
+gpb_batch_answer(GpbBatch *batch, uint32 i)
+{
+	return batch->answers != NULL ? batch->answers + (Size) i * batch->format.words : batch->total;
 }
 
 /*

@@ -61,7 +61,7 @@ next_number(char **text)
 
 /*
  * Read a program: "const VALUE", "step OPERATOR INTO A B C GUARD", "term SLOT KIND WANT FILTER",
- * "group SLOT", "byrange", one after the other.
+ * "group SLOT", "byrange", "list", "limit N ORDER DESCENDING NULLSFIRST", one after the other.
  */
 static void
 read_program(GpbProgram *program, char *text)
@@ -99,6 +99,15 @@ read_program(GpbProgram *program, char *text)
 			program->group[program->ngroups++] = next_slot(&rest);
 		else if (strcmp(word, "byrange") == 0)
 			program->by_range = true;
+		else if (strcmp(word, "list") == 0)
+			program->list_entries = true;
+		else if (strcmp(word, "limit") == 0)
+		{
+			program->limit = (uint32) next_number(&rest);
+			program->order = next_slot(&rest);
+			program->descending = next_number(&rest) != 0;
+			program->nulls_first = next_number(&rest) != 0;
+		}
 		else
 			elog(ERROR, "unknown word \"%s\" in a program", word);
 	}
@@ -121,11 +130,68 @@ put_words(ReturnSetInfo *result, int64 number, int64 nulls, const int64 *words, 
 	tuplestore_putvalues(result->setResult, result->setDesc, &value, &is_null);
 }
 
+/* An entry of a list as a row: its range, whether a step faulted, its values, 0 for NULL */
+static void
+put_entry(ReturnSetInfo *result, const GpbLayout *layout, const GpbRangeEntry *entry)
+{
+	uint64		locator = gpb_row_locator(entry->row);
+	int64		words[GPB_MAX_COLUMNS];
+	int			c;
+
+	words[0] = gpb_locator_is_null(locator, layout->flags) ? 0 :
+		gpb_key_value(entry->key, layout->key_width, layout->flags);
+	for (c = 0; c < layout->ncolumns; c++)
+		words[c + 1] = gpb_locator_column_is_null(locator, c) ? 0 :
+			gpb_row_value(entry->row, layout->offset[c], layout->kind[c]);
+	put_words(result, entry->number + 1, (entry->flags & GPB_RANGE_ENTRY_FAULTED) != 0, words,
+			  layout->ncolumns + 1);
+}
+
+/* Put the entries of a part of a list, or of those only whose rows the caller finds in the heap. */
+static void
+put_part(ReturnSetInfo *result, const GpbLayout *layout, GpbRangeEntry *records, uint64 n,
+		 GpbHeapVisit *visit)
+{
+	int			width = gpb_range_entry_width(layout->row_width);
+	uint64		i;
+
+	for (i = 0; i < n && visit == NULL; i++)
+		put_entry(result, layout, gpb_entry_at(records, i, width));
+	for (i = 0; i < n && visit != NULL; i += GPB_HEAP_BATCH)
+	{
+		GpbRangeEntry *entry;
+		TupleTableSlot *slot;
+
+		gpb_visit_start(visit, gpb_entry_at(records, i, width), (int) Min(n - i, GPB_HEAP_BATCH),
+						false);
+		while ((entry = gpb_visit_next(visit, NULL, NULL, &slot)) != NULL)
+			put_entry(result, layout, entry);
+	}
+}
+
+/* Put the whole list. */
+static void
+put_list(ReturnSetInfo *result, GpbBatch *batch)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	GpbHeapVisit *visit = NULL;
+	GpbRangeEntry *records;
+	uint64		n;
+
+	if (batch->heap_rows)
+		visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot, layout->row_width,
+								NULL, NULL);
+	while ((records = gpb_batch_matches(batch, &n)) != NULL)
+		put_part(result, layout, records, n, visit);
+	gpb_visit_end(visit);
+}
+
 /*
  * gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text, mode text): mode is
  * "cpu" or "device", which must answer then, and may say "total".  Each row has the range's number, counted from 1, or 0;
  * the bits of NULL groups; the group's values; the words of the answer.  What the batch gave up for
- * is an error.
+ * is an error.  A program that lists has a row for each entry, see put_entry(); the mode may say
+ * "rows", so that the heap is visited here, and "little" memory.
  */
 Datum
 gpb_test_program(PG_FUNCTION_ARGS)
@@ -150,6 +216,8 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	read_program(&want.program, text_to_cstring(PG_GETARG_TEXT_PP(3)));
 	want.form = GPB_RANGE_KEYS;
+	want.heap_rows = strstr(mode, "rows") != NULL;
+	want.memory = strstr(mode, "little") != NULL ? 65536 : 0;
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), INT8OID, 8, true, TYPALIGN_DOUBLE, &lo, &nulls,
 					  &n);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, 8, true, TYPALIGN_DOUBLE, &hi, &nulls,
@@ -167,14 +235,18 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
 							strstr(mode, "device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
 	format = gpb_batch_format(batch);
-	if (!total && want.program.ngroups == 0)
+	if (!total && want.program.ngroups == 0 && !want.program.list_entries)
 		answers = palloc(gpb_batch_answer_width(batch) * Max(n, 1));
 	gpb_batch_run(batch, ranges, (uint32) n, answers);
+	if (want.program.list_entries)
+		put_list((ReturnSetInfo *) fcinfo->resultinfo, batch);
 	if (strstr(mode, "device") && gpb_batch_counters(batch)->requests == 0)
 		elog(ERROR, "the device was not asked");
 	if (gpb_batch_gave_up(batch, &why))
 		ereport(ERROR, (errmsg("the batch gave up: %s", why)));
-	if (want.program.ngroups > 0)
+	if (want.program.list_entries)
+		;						/* put already */
+	else if (want.program.ngroups > 0)
 	{
 		const GpbGroup *group;
 		uint64		at = 0;

@@ -5,7 +5,7 @@
 # parameters, cursors' rescans, little memory. Where core raises an error there is one here; and
 # beside writers a snapshot stays what it is.
 #
-# Guards: aggregate_match.c, aggregate_exec.c, aggregate_groups.c, aggregate_ranges.c,
+# Guards: aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
 # aggregate_values*.c; the builder of programs; each engine's evaluation of them.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm

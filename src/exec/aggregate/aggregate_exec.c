@@ -54,7 +54,8 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	gpb_aggregate_ranges_init(plan, scan->node.index, &css->ss.ps, &scan->ranges);
+	gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
+						 &scan->ranges);
 	if (plan->arrays != NIL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	if (plan->has_program)
@@ -146,7 +147,7 @@ run_ranges(GpbAggregateScan *scan, const GpbRange *ranges, uint32 n)
 	if (scan->arrays != NULL)
 	{
 		Assert(n == 1);
-		gpb_arrays_run(scan->arrays, ranges, scan->totals);
+		gpb_arrays_run(scan->arrays, scan->node.index, ranges, scan->totals);
 		return;
 	}
 	gpb_range_totals_sum(scan->totals, ranges, n);
@@ -176,7 +177,7 @@ answer(GpbAggregateScan *scan)
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->engine = "none";
 	scan->gave_up = NULL;
-	n = gpb_aggregate_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
+	n = gpb_node_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
 	scan->no_ranges = n == 0;
 	why = make_totals(scan, n > 0);
 	if (why != NULL)

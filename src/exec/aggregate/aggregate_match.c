@@ -11,12 +11,11 @@
 
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
 
-#include "exec/aggregate/aggregate_arms.h"
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
+#include "exec/common/range_split.h"
 
 /* ---- the query ---- */
 
@@ -91,72 +90,6 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	return NULL;
 }
 
-/* ---- restrictions ---- */
-
-/* What becomes of the restrictions for one index */
-typedef struct GpbSplit
-{
-	List	   *ranges;			/* RestrictInfos of conditions and arrays */
-	List	   *filters;		/* RestrictInfos for the program */
-} GpbSplit;
-
-/*
- * Part the restrictions into those that are ranges or arrays of the key, and others.  A condition
- * that equals a group expression would be taken from the scan tuple (rule M13): it is a filter.
- */
-static void
-split_restrictions(const GpbAggregateQuery *query, GpbAggregateMatch *match, GpbSplit *split)
-{
-	GpbAggregatePlan *plan = &match->plan;
-	ListCell   *lc;
-
-	foreach(lc, match->index->indrestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition = gpb_match_condition(query->root, rinfo, match->index);
-		Expr	   *array = NULL;
-
-		if (condition == NULL)
-			array = gpb_match_array_condition(query->root, rinfo, match->index);
-		if (condition != NULL && !list_member(query->groups, condition))
-			plan->conditions = lappend(plan->conditions, condition);
-		else if (array != NULL && !list_member(query->groups, array))
-			plan->arrays = lappend(plan->arrays, array);
-		else
-		{
-			split->filters = lappend(split->filters, rinfo);
-			continue;
-		}
-		split->ranges = lappend(split->ranges, rinfo);
-	}
-}
-
-/* Of the filters take the first that is an OR of ranges, unless there are arrays of keys. */
-static void
-take_arms(const GpbAggregateQuery *query, GpbAggregateMatch *match, GpbSplit *split)
-{
-	ListCell   *lc;
-
-	if (match->plan.arrays != NIL)
-		return;
-	foreach(lc, split->filters)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		bool		exact;
-
-		if (rinfo->pseudoconstant ||
-			!restriction_is_securely_promotable(rinfo, query->rel))
-			continue;
-		match->plan.arms = gpb_match_arms(query->root, rinfo->clause, match->index,
-										  query->groups, &exact);
-		if (match->plan.arms == NIL)
-			continue;
-		if (exact)
-			split->filters = foreach_delete_current(split->filters, lc);
-		return;
-	}
-}
-
 /* ---- the program ---- */
 
 /* Add the aggregates to the program and to the plan; what they need of groups comes last. */
@@ -222,38 +155,23 @@ match_plain(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 	return gpb_match_batch_aggrefs(match->index, query->aggrefs, &plan->items);
 }
 
-/* About how many entries the ranges have */
-static double
-estimate_entries(const GpbAggregateQuery *query, const GpbAggregateMatch *match,
-				 const GpbSplit *split)
-{
-	double		rows = query->rel->rows;
-	Selectivity share;
-
-	if (split->filters == NIL)
-		return clamp_row_est(rows);
-	share = clauselist_selectivity(query->root, split->ranges, query->rel->relid, JOIN_INNER,
-								   NULL);
-	if (match->plan.arms != NIL)
-		share *= gpb_arms_selectivity(query->root, match->index, match->plan.arms);
-	return clamp_row_est(Max(match->index->tuples * share, rows));
-}
-
 const char *
 gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 						  GpbAggregateMatch *match)
 {
-	GpbSplit	split = {0};
+	GpbRangeSplit split;
 
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
-	split_restrictions(query, match, &split);
-	take_arms(query, match, &split);
-	match->entries = estimate_entries(query, match, &split);
-	if (split.filters == NIL && query->groups == NIL && query->value_aggrefs == NIL &&
+	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
+	match->plan.conditions = split.conditions;
+	match->plan.arrays = split.arrays;
+	match->plan.arms = split.arms;
+	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
+	if (split.others == NIL && query->groups == NIL && query->value_aggrefs == NIL &&
 		match_plain(query, match))
 		return NULL;
-	return match_program(query, match, split.filters);
+	return match_program(query, match, split.others);
 }

@@ -21,7 +21,7 @@
 #include "exec/aggregate/aggregate_values.h"
 #include "exec/common/item_final.h"
 #include "exec/common/items.h"
-#include "exec/common/key_conditions.h"
+#include "exec/common/node_ranges.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/program_build.h"
 
@@ -67,33 +67,11 @@ extern void gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage,
 
 /* ---- the executor node ---- */
 
-/* The conditions of a node on its key, ready to be evaluated (aggregate_ranges.c) */
-typedef struct GpbAggregateRanges
-{
-	Relation	index;
-	int			nconditions;
-	GpbCondition *conditions;
-	int			narms;
-	int		   *narm_conditions;
-	GpbCondition **arms;
-} GpbAggregateRanges;
-
-/* Prepare the conditions of the plan.  Memory is of the current context. */
-extern void gpb_aggregate_ranges_init(const GpbAggregatePlan *plan, Relation index, PlanState *ps,
-									  GpbAggregateRanges *ranges);
-
-/*
- * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
- * in *found, palloc'd.
- */
-extern uint32 gpb_aggregate_ranges_evaluate(const GpbAggregateRanges *ranges,
-											ExprContext *econtext, GpbRange **found);
-
 typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
-	GpbAggregateRanges ranges;
+	GpbNodeRanges ranges;
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */

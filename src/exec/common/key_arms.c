@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_arms.c
+ * key_arms.c
  *	  An OR each of whose arms has a range of the key.
  *
  *-------------------------------------------------------------------------
@@ -11,7 +11,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "exec/aggregate/aggregate_arms.h"
+#include "exec/common/key_arms.h"
 #include "exec/common/key_conditions.h"
 
 /* The conditions of an arm on the key; *exact becomes false if the arm has others. */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_ranges.c
+ * node_ranges.c
  *	  The ranges of a node's conditions on its key: one, or the arms of an OR.
  *
  *-------------------------------------------------------------------------
@@ -8,21 +8,21 @@
 #include "compat.h"
 
 #include "index/index.h"
-#include "exec/aggregate/aggregate_node.h"
+#include "exec/common/node_ranges.h"
 
 void
-gpb_aggregate_ranges_init(const GpbAggregatePlan *plan, Relation index, PlanState *ps,
-						  GpbAggregateRanges *ranges)
+gpb_node_ranges_init(List *conditions, List *arms, Relation index, PlanState *ps,
+					 GpbNodeRanges *ranges)
 {
 	ListCell   *lc;
 
 	ranges->index = index;
-	ranges->nconditions = list_length(plan->conditions);
-	ranges->conditions = gpb_conditions_init(index, plan->conditions, ps);
-	ranges->narms = list_length(plan->arms);
+	ranges->nconditions = list_length(conditions);
+	ranges->conditions = gpb_conditions_init(index, conditions, ps);
+	ranges->narms = list_length(arms);
 	ranges->narm_conditions = palloc(sizeof(int) * ranges->narms);
 	ranges->arms = palloc(sizeof(GpbCondition *) * ranges->narms);
-	foreach(lc, plan->arms)
+	foreach(lc, arms)
 	{
 		int			i = foreach_current_index(lc);
 
@@ -64,8 +64,8 @@ unite_ranges(GpbRange *ranges, uint32 n)
 }
 
 uint32
-gpb_aggregate_ranges_evaluate(const GpbAggregateRanges *ranges, ExprContext *econtext,
-							  GpbRange **found)
+gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
+						 GpbRange **found)
 {
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(ranges->index);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_arms.h
+ * key_arms.h
  *	  An OR each of whose arms has a range of the key.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_AGGREGATE_ARMS_H
-#define GPB_AGGREGATE_ARMS_H
+#ifndef GPB_KEY_ARMS_H
+#define GPB_KEY_ARMS_H
 
 #include "postgres.h"
 #include "nodes/pathnodes.h"
@@ -22,4 +22,4 @@ extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index
 /* The part of the table's rows that the arms' ranges have, about */
 extern Selectivity gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms);
 
-#endif							/* GPB_AGGREGATE_ARMS_H */
+#endif							/* GPB_KEY_ARMS_H */

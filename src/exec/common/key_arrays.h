@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_arrays.h
+ *	  Conditions "key = ANY (array)": which, and the keys that arrays have in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_KEY_ARRAYS_H
+#define GPB_KEY_ARRAYS_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "utils/rel.h"
+
+#include "index/array_keys.h"
+#include "ranges.h"
+
+/* ---- planning ---- */
+
+/* The restriction as a condition "key = ANY (array)" of the index, or NULL if it is not one */
+extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
+									   IndexOptInfo *index);
+
+/* How many elements the arrays of the conditions have in common, at most, about */
+extern double gpb_arrays_elements(List *arrays);
+
+/* ---- execution ---- */
+
+/* The conditions of a node */
+typedef struct GpbArrayScan GpbArrayScan;
+
+/* Prepare the conditions "arrays".  Memory is of the current context, but for what a run needs. */
+extern GpbArrayScan *gpb_arrays_begin(Relation index, List *arrays, PlanState *ps);
+
+/* GPB_RANGE_POINTS if the arrays' keys are single ones, else GPB_RANGE_KEYS */
+extern GpbRangeForm gpb_arrays_form(const GpbArrayScan *scan);
+
+/*
+ * Evaluate the arrays, and fill in the keys within the range that are in all of them.  Returns
+ * false if there are none, also because an array is NULL.  Memory is of the current context.
+ */
+extern bool gpb_arrays_keys(GpbArrayScan *scan, const GpbLayout *layout, GpbRange range,
+							GpbArrayKeys *keys);
+
+#endif							/* GPB_KEY_ARRAYS_H */

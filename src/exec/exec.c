@@ -26,11 +26,13 @@
 #include "exec/range/range_aggregate.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
+#include "exec/scan/scan_node.h"
 #include "exec/subquery/subquery.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 1.0;
 double		gpb_batch_setup_cost = 20.0;
+bool		gpb_enable_scan = true;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_joinaggregate = true;
 bool		gpb_enable_rangeaggregate = true;
@@ -41,6 +43,7 @@ bool		gpb_enable_bucketaggregate = true;
 bool		gpb_explain_decisions = false;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+static set_rel_pathlist_hook_type previous_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
@@ -97,6 +100,16 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
 }
 
+/* Offer our paths for a table, after everyone else's. */
+static void
+rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (previous_rel_pathlist_hook)
+		previous_rel_pathlist_hook(root, rel, rti, rte);
+	if (gpb_enabled)
+		gpb_scan_add_paths(root, rel);
+}
+
 /* Offer our paths for a join, after everyone else's. */
 static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -113,6 +126,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 /* Every kind of node, for core to find by its name */
 static const GpbNodeKind *const node_kinds[] = {
 	&gpb_aggregate_node,
+	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
 	&gpb_range_aggregate_node,
@@ -143,6 +157,11 @@ gpb_exec_init(void)
 							 "ranges on a device.",
 							 "Higher values leave larger batches to the CPU.",
 							 &gpb_batch_setup_cost, 20.0, 0.0, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_scan",
+							 "Enables the planner's use of lists of filtered entries of gpubtree "
+							 "indexes for the rows of a table.",
+							 NULL, &gpb_enable_scan, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
 							 "Enables the planner's use of batched joins over gpubtree indexes.",
@@ -197,6 +216,8 @@ gpb_exec_init(void)
 
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = create_upper_paths;
+	previous_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = rel_pathlist;
 	previous_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = join_pathlist;
 	previous_planner_hook = planner_hook;

@@ -11,10 +11,10 @@
 #include "compat.h"
 
 #include "commands/explain.h"
-#include "nodes/makefuncs.h"
 #include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/key_arms.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
 
@@ -40,22 +40,6 @@ explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 		ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
 }
 
-/* The conditions on the key, the arms of an OR put together again */
-static List *
-index_conditions(const GpbAggregatePlan *plan)
-{
-	List	   *conditions = list_concat_copy(plan->conditions, plan->arrays);
-	List	   *arms = NIL;
-	ListCell   *lc;
-
-	foreach(lc, plan->arms)
-		arms = lappend(arms, make_ands_explicit(lfirst_node(List, lc)));
-	if (arms != NIL)
-		conditions = lappend(conditions, list_length(arms) == 1 ? linitial(arms) :
-							 make_orclause(arms));
-	return conditions;
-}
-
 void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -65,7 +49,10 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	explain_groups(scan, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_VALUES, css, scan->plan.values.value, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, index_conditions(&scan->plan), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
+						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
+											 scan->plan.arms),
+						ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)

@@ -25,6 +25,8 @@
 #define GPB_LABEL_VALUES			"Values"
 #define GPB_LABEL_INDEX_COND		"Index Cond"
 #define GPB_LABEL_FILTER			"Filter"
+#define GPB_LABEL_INDEX_FILTER		"Index Filter"
+#define GPB_LABEL_FIRST				"First Entries"
 #define GPB_LABEL_INNER_FILTER		"Inner Filter"
 #define GPB_LABEL_INNER_REMOVED		"Rows Removed by Inner Filter"
 #define GPB_LABEL_JOIN_FILTER		"Join Filter"
@@ -36,6 +38,7 @@
 /* ---- how it is done ---- */
 
 #define GPB_LABEL_INNER_COLUMNS		"Inner Columns"
+#define GPB_LABEL_COLUMNS			"Columns"
 #define GPB_LABEL_OUTPUT_ORDER		"Output Order"
 #define GPB_LABEL_GROUPS			"Groups"
 
@@ -54,6 +57,7 @@
 #define GPB_LABEL_REFRESHED			"Blocks Refreshed"
 #define GPB_LABEL_FALLBACKS			"Fallbacks"
 #define GPB_LABEL_GAVE_UP			"Gave Up"
+#define GPB_LABEL_RECHECKED			"Entries Rechecked"
 #define GPB_LABEL_BATCHES_HALVED	"Batches Halved"
 #define GPB_LABEL_RANGES_SORTED		"Ranges Sorted"
 #define GPB_LABEL_ROWS_SKIPPED		"Rows Skipped by Counting"

@@ -64,3 +64,17 @@ gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms)
 									  NULL);
 	return Min(all, 1.0);
 }
+
+List *
+gpb_index_conditions(List *conditions, List *arrays, List *arms)
+{
+	List	   *all = list_concat_copy(conditions, arrays);
+	List	   *joined = NIL;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+		joined = lappend(joined, make_ands_explicit(lfirst_node(List, lc)));
+	if (joined != NIL)
+		all = lappend(all, list_length(joined) == 1 ? linitial(joined) : make_orclause(joined));
+	return all;
+}

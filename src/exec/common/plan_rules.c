@@ -354,14 +354,13 @@ pages_again(IndexOptInfo *index, double visits, double fraction)
 }
 
 /*
- * The price of heap visits for the fraction of so many index entries that need one.  Visits of a
- * batch are in the order of TIDs, so a batch reads each page once at most.  Interpolated by
- * correlation as core does for index scans.  The CPU time of a visit that is alone on its page is
- * in the page's price.
+ * Visits of a batch are in the order of TIDs, so a batch reads each page once at most.
+ * Interpolated by correlation as core does for index scans.  The CPU time of a visit that is alone
+ * on its page is in the page's price.
  */
-static Cost
-heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
-		  bool beside_index_scan)
+Cost
+gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fraction,
+			  bool beside_index_scan)
 {
 	RelOptInfo *rel = index->rel;
 	double		random_page_cost;
@@ -405,25 +404,28 @@ heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fractio
  * nothing on a device, which few entries do not go to.
  */
 Cost
-gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
 {
-	RelOptInfo *rel = index->rel;
 	double		leaves;
 	double		random_page_cost;
 	double		seq_page_cost;
-	Cost		cost;
 
 	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
 	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 	leaves = Min(leaves, index->pages);
 	if (gpb_mirror_available() && gpb_aggregate_device_pays(entries))
-		cost = leaves * 0.1 * cpu_operator_cost +
-			rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
-	else
-		cost = random_page_cost + leaves * seq_page_cost +
-			entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
-	return cost + heap_cost(root, index, entries, gpb_visited_fraction(root, rel, entries),
-							beside_index_scan);
+		return leaves * 0.1 * cpu_operator_cost +
+			index->rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
+	return random_page_cost + leaves * seq_page_cost +
+		entries * 0.1 * (cpu_index_tuple_cost + cpu_tuple_cost);
+}
+
+Cost
+gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+{
+	return gpb_read_cost(root, index, entries) +
+		gpb_heap_cost(root, index, entries, gpb_visited_fraction(root, index->rel, entries),
+					  beside_index_scan);
 }
 
 bool

@@ -85,6 +85,16 @@ extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits
 						   bool beside_index_scan);
 
 /*
+ * The price of heap visits for the fraction of so many entries of the index that need one;
+ * beside_index_scan is as for gpb_visit_cost().
+ */
+extern Cost gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
+						  double fraction, bool beside_index_scan);
+
+/* The price of reading so many entries of the index, without heap visits */
+extern Cost gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+
+/*
  * The price of aggregating so many entries of the index where they lie, heap visits included;
  * beside_index_scan is as for gpb_visit_cost().
  */

@@ -111,6 +111,34 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 	return settle(builder, &before, fits(builder, filter_slots(builder, condition)));
 }
 
+/* ---- the order of a list ---- */
+
+/* The value of an expression as an integer in whose order core sorts it */
+static int
+order_slot(GpbProgramBuilder *builder, Expr *expression)
+{
+	int			slot = gpb_expression_slot(builder, expression);
+
+	if (slot == GPB_REFUSED || gpb_word_type(exprType((Node *) expression)) != FLOAT8OID)
+		return slot;
+	return gpb_slot_step(builder, GPB_OP_FLOAT_ORDER, slot, 0, 0);
+}
+
+bool
+gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending, bool nulls_first,
+				uint32 limit)
+{
+	GpbProgramBuilder before = *builder;
+	int			slot = order_slot(builder, expression);
+
+	builder->program.list_entries = true;
+	builder->program.descending = descending;
+	builder->program.nulls_first = nulls_first;
+	builder->program.limit = limit;
+	builder->program.order = slot == GPB_REFUSED ? 0 : slot;
+	return settle(builder, &before, fits(builder, slot));
+}
+
 /* ---- groups ---- */
 
 static int

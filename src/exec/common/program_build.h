@@ -49,6 +49,14 @@ extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *ind
 extern bool gpb_build_filter(GpbProgramBuilder *builder, Expr *condition);
 
 /*
+ * Make the program one that lists, and of which the first "limit" entries are wanted in the order
+ * of an expression, which has columns.  Filters must have been added.  Returns false, with nothing
+ * added, if the program cannot say it.  The expression must not be volatile, nor have a subquery.
+ */
+extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending,
+							bool nulls_first, uint32 limit);
+
+/*
  * Add a term for an aggregate of the query, its FILTER included, and fill in the item, whose column
  * is the term's number.  Equal terms are added once.  The item must stay where it is until
  * gpb_builder_end(), which may change its column.  Returns false if the program cannot say it.

@@ -146,6 +146,35 @@ gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 	return NULL;
 }
 
+void
+gpb_part_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+				 List *restrictions, List **filters, List **others)
+{
+	List	   *candidates = NIL;
+	ListCell   *lc;
+
+	*filters = *others = NIL;
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (check_filter(rel, rinfo) == NULL)
+			candidates = lappend(candidates, rinfo);
+	}
+	foreach(lc, gpb_order_clauses(root, candidates))
+	{
+		if (gpb_build_filter(builder, lfirst(lc)))
+			*filters = lappend(*filters, lfirst(lc));
+	}
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!list_member_ptr(*filters, rinfo->clause))
+			*others = lappend(*others, rinfo);
+	}
+}
+
 const char *
 gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types)
 {

@@ -41,6 +41,15 @@ extern const char *gpb_match_filters(PlannerInfo *root, RelOptInfo *rel,
 									 GpbProgramBuilder *builder, List *restrictions,
 									 List **filters);
 
+/*
+ * Add to the program's filters what it can test of the restrictions, RestrictInfos.  *filters has
+ * these as bare clauses, in the order in which core would test them; *others has the RestrictInfos
+ * of all others.  For a program that lists: where one of its filters faults the caller tests all
+ * restrictions in core's order, so it does no harm that they run ahead of the others.
+ */
+extern void gpb_part_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+							 List *restrictions, List **filters, List **others);
+
 /* Add the group expressions to the program.  *types has a base type for each, palloc'd. */
 extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types);
 

@@ -223,7 +223,7 @@ gpb_guard_by(GpbProgramBuilder *builder, int condition)
 /* When the result of each step is needed last: number of the step */
 typedef struct GpbLastUse
 {
-	int			step[GPB_MAX_STEPS];	/* -1: never; nsteps: by a term or group */
+	int			step[GPB_MAX_STEPS];	/* -1: never; nsteps: by a term, group or order */
 } GpbLastUse;
 
 /* A slot is needed by step "user". */
@@ -251,6 +251,8 @@ find_last_uses(const GpbProgramBuilder *builder, GpbLastUse *last)
 	}
 	for (i = 0; i < program->ngroups; i++)
 		note_use(last, program->group[i], program->nsteps);
+	if (program->limit > 0)
+		note_use(last, program->order, program->nsteps);
 	for (i = program->nsteps - 1; i >= 0; i--)
 	{
 		const GpbStep *step = &program->step[i];
@@ -339,5 +341,7 @@ gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out)
 	}
 	for (i = 0; i < out->ngroups; i++)
 		out->group[i] = assigned(temporary, out->group[i]);
+	if (out->limit > 0)
+		out->order = assigned(temporary, out->order);
 	return true;
 }

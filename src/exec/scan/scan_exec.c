@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_exec.c
+ *	  The executor node of rows from lists of entries.
+ *
+ * The conditions on the key become ranges, or keys, and the program's constants are evaluated when
+ * the first row is asked for.  Each entry that the program lists is a row: its columns are the
+ * entry's or, if the index does not have them all, those of the heap.  About a row for which the
+ * program faulted core's own evaluation of all conditions decides, and about all of them if the
+ * program cannot be used.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "index/index.h"
+#include "exec/common/expressions.h"
+#include "exec/common/items.h"
+#include "exec/common/program_constants.h"
+#include "exec/scan/scan_node.h"
+
+/* ---- begin ---- */
+
+static void
+begin_scan(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbScanRows *scan = (GpbScanRows *) css;
+	GpbScanPlan *plan = &scan->plan;
+	int			i;
+
+	gpb_scan_get(castNode(CustomScan, css->ss.ps.plan), plan);
+	gpb_require_functions(list_make4(plan->conditions, plan->arrays, plan->arms, plan->filters));
+	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
+		return;
+
+	scan->layout = *gpb_layout(scan->node.index);
+	gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
+						 &scan->ranges);
+	if (plan->arrays != NIL)
+		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+	scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
+	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
+	scan->all = ExecInitQual(plan->all, &css->ss.ps);
+	for (i = 0; i < plan->ncolumns && !plan->index_only; i++)
+		scan->last_column = Max(scan->last_column, plan->columns[i]);
+	scan->list = gpb_list_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
+								!plan->index_only);
+	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
+											ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- the list ---- */
+
+/* Fill in the program with its constants, or one that lists all entries if that cannot be. */
+static void
+bind_program(GpbScanRows *scan, GpbProgram *program)
+{
+	*program = scan->plan.program.program;
+	scan->unfiltered = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
+												  scan->node.css.ss.ps.ps_ExprContext, program);
+	if (scan->unfiltered == NULL)
+		return;
+	memset(program, 0, sizeof(*program));
+	program->list_entries = true;
+}
+
+/* Ask for the entries of the ranges. */
+static void
+ask(GpbScanRows *scan)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	GpbProgram	program;
+	MemoryContext caller;
+	GpbRange   *ranges;
+	GpbArrayKeys keys;
+	uint32		n;
+
+	gpb_list_stop(scan->list);
+	MemoryContextReset(scan->node.work);
+	caller = MemoryContextSwitchTo(scan->node.work);
+	scan->unfiltered = NULL;
+	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges);
+	if (n > 0 && scan->arrays != NULL)
+		n = gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys) ? keys.n : 0;
+	if (n > 0)
+	{
+		bind_program(scan, &program);
+		if (scan->arrays == NULL)
+			gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, ranges, n);
+		else if (keys.points)
+			gpb_list_ask(scan->list, &program, GPB_RANGE_POINTS, keys.keys, n);
+		else
+			gpb_list_ask(scan->list, &program, GPB_RANGE_KEYS, keys.ranges, n);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+/* ---- rows ---- */
+
+/* Put the columns of the entry, or of its row, into the scan tuple. */
+static void
+load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
+{
+	const GpbScanPlan *plan = &scan->plan;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	int			i;
+
+	ExecClearTuple(tuple);
+	if (plan->index_only)
+	{
+		for (i = 0; i < plan->ncolumns; i++)
+			tuple->tts_values[i] = gpb_entry_datum(&scan->layout, entry->key, entry->row,
+												   plan->columns[i], &tuple->tts_isnull[i]);
+	}
+	else
+	{
+		slot_getsomeattrs(row, scan->last_column);
+		for (i = 0; i < plan->ncolumns; i++)
+		{
+			tuple->tts_values[i] = row->tts_values[plan->columns[i] - 1];
+			tuple->tts_isnull[i] = row->tts_isnull[plan->columns[i] - 1];
+		}
+	}
+	for (; i < tuple->tts_tupleDescriptor->natts; i++)
+		tuple->tts_isnull[i] = true;
+	ExecStoreVirtualTuple(tuple);
+}
+
+/* Do the conditions that the ranges leave admit the row in the scan tuple? */
+static bool
+row_passes(GpbScanRows *scan, const GpbRangeEntry *entry)
+{
+	PlanState  *ps = &scan->node.css.ss.ps;
+	ExprState  *qual = ps->qual;
+
+	if (unlikely(scan->unfiltered != NULL || (entry->flags & GPB_RANGE_ENTRY_FAULTED) != 0))
+	{
+		qual = scan->all;
+		scan->rechecked++;
+	}
+	if (qual == NULL || ExecQual(qual, ps->ps_ExprContext))
+		return true;
+	InstrCountFiltered1(ps, 1);
+	return false;
+}
+
+static TupleTableSlot *
+exec_scan(CustomScanState *css)
+{
+	GpbScanRows *scan = (GpbScanRows *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+
+	if (!scan->asked)
+	{
+		ResetExprContext(econtext);
+		ask(scan);
+		scan->asked = true;
+	}
+	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
+	for (;;)
+	{
+		TupleTableSlot *row = NULL;
+		const GpbRangeEntry *entry;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		/* before the row that its values may point to goes */
+		ExecClearTuple(css->ss.ss_ScanTupleSlot);
+		entry = gpb_list_next(scan->list, &row);
+		if (entry == NULL)
+			return NULL;
+		load_row(scan, entry, row);
+		if (!row_passes(scan, entry))
+			continue;
+		if (css->ss.ps.ps_ProjInfo == NULL)
+			return css->ss.ss_ScanTupleSlot;
+		return ExecProject(css->ss.ps.ps_ProjInfo);
+	}
+}
+
+static void
+rescan_scan(CustomScanState *css)
+{
+	GpbScanRows *scan = (GpbScanRows *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	if (scan->list != NULL)
+		gpb_list_stop(scan->list);
+	scan->asked = false;
+}
+
+static void
+end_scan(CustomScanState *css)
+{
+	GpbScanRows *scan = (GpbScanRows *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	gpb_list_end(scan->list);
+	gpb_close_node(&scan->node);
+}
+
+const GpbNodeKind gpb_scan_node = {
+	GPB_NODE_KIND("GpubtreeScan", GpbScanRows),
+	.exec.BeginCustomScan = begin_scan,
+	.exec.ExecCustomScan = exec_scan,
+	.exec.EndCustomScan = end_scan,
+	.exec.ReScanCustomScan = rescan_scan,
+	.exec.ExplainCustomScan = gpb_scan_explain
+};

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_explain.c
+ *	  EXPLAIN of rows from lists of entries.
+ *
+ * Core shows plan.qual, as Filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "utils/ruleutils.h"
+
+#include "exec/common/key_arms.h"
+#include "exec/common/node_explain.h"
+#include "exec/scan/scan_node.h"
+
+/* Show which entries a limited list has. */
+static void
+explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = scan->node.css.ss.ps.plan;
+	const GpbProgram *program = &scan->plan.program.program;
+	List	   *context;
+
+	if (program->limit == 0)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	ExplainPropertyText(GPB_LABEL_FIRST,
+						psprintf("%u by %s%s NULLS %s", program->limit,
+								 deparse_expression(linitial(scan->plan.order), context,
+													list_length(es->rtable) > 1 || es->verbose,
+													true),
+								 program->descending ? " DESC" : "",
+								 program->nulls_first ? "FIRST" : "LAST"), es);
+}
+
+void
+gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GpbScanRows *scan = (GpbScanRows *) css;
+	const GpbScanPlan *plan = &scan->plan;
+	GpbBatchCounters counters = {.engine = "none"};
+	uint64		visits = 0;
+
+	gpb_explain_index(plan->index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
+						gpb_index_conditions(plan->conditions, plan->arrays, plan->arms),
+						ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
+	explain_first(scan, ancestors, es);
+	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
+	if (!es->analyze)
+		return;
+	if (scan->list != NULL)
+		gpb_list_counters(scan->list, &counters, &visits);
+	gpb_explain_counters(plan->arrays != NIL ? GPB_LABEL_KEYS :
+						 plan->arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, visits, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
+		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
+	if (scan->unfiltered != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->unfiltered, es);
+}

@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_match.c
+ *	  How an index answers a table's rows: which of its columns, conditions and order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/typcache.h"
+
+#include "exec/common/plan_rules.h"
+#include "exec/common/program_match.h"
+#include "exec/scan/scan_match.h"
+
+/* ---- the first rows ---- */
+
+/* The most entries of a limited list that are worth finding: they are sorted above the node. */
+#define GPB_MOST_FIRST	1000000
+
+/* The value of LIMIT or OFFSET, or -1 if it is not known; 0 for an OFFSET that is not there */
+static int64
+known_count(Node *count)
+{
+	if (count == NULL)
+		return 0;
+	if (!IsA(count, Const) || ((Const *) count)->constisnull)
+		return -1;
+	return DatumGetInt64(((Const *) count)->constvalue);
+}
+
+/* LIMIT and OFFSET together; 0 if they are not known, or too many */
+static uint32
+first_limit(const Query *parse)
+{
+	int64		limit = parse->limitCount == NULL ? -1 : known_count(parse->limitCount);
+	int64		offset = known_count(parse->limitOffset);
+
+	if (limit <= 0 || offset < 0 || limit > GPB_MOST_FIRST || offset > GPB_MOST_FIRST)
+		return 0;
+	return limit + offset;
+}
+
+/* Is there nothing between the table's rows and ORDER BY with LIMIT? */
+static bool
+query_sorts_rows(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->sortClause != NIL && !parse->hasAggs && !parse->hasWindowFuncs &&
+		!parse->hasTargetSRFs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->havingQual == NULL && parse->distinctClause == NIL &&
+		parse->setOperations == NULL && !root->hasPseudoConstantQuals &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/*
+ * The query's Sort and Limit stand above the table's paths.  What equals the last of the first rows
+ * in the first key of ORDER BY is among the entries listed, so further keys, and WITH TIES, find
+ * what they need.
+ */
+bool
+gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
+{
+	Query	   *parse = root->parse;
+	SortGroupClause *clause;
+	TypeCacheEntry *type;
+	Node	   *expression;
+
+	if (!query_sorts_rows(root))
+		return false;
+	clause = linitial_node(SortGroupClause, parse->sortClause);
+	expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	first->limit = first_limit(parse);
+	first->expression = (Expr *) expression;
+	first->descending = clause->sortop == type->gt_opr;
+	first->nulls_first = clause->nulls_first;
+	return first->limit > 0 && (first->descending || clause->sortop == type->lt_opr) &&
+		bms_is_member(rel->relid, pull_varnos(root, expression)) &&
+		!contain_volatile_functions(expression) && !contain_subplans(expression);
+}
+
+/* ---- columns ---- */
+
+/* Collect the columns that the expressions need; false if they need what is no plain column. */
+static bool
+add_columns(List **columns, List *expressions)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) expressions, PVC_RECURSE_PLACEHOLDERS))
+	{
+		if (lfirst_node(Var, lc)->varattno <= 0)
+			return false;
+		*columns = list_append_unique(*columns, lfirst(lc));
+	}
+	return true;
+}
+
+/* Has the index all of these columns, and can it return them? */
+static bool
+index_has_columns(IndexOptInfo *index, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
+
+		if (c < 0 || !index->canreturn[c])
+			return false;
+	}
+	return true;
+}
+
+/* Find the columns of the scan tuple, and where each comes from. */
+static bool
+match_columns(PlannerInfo *root, GpbScanMatch *match)
+{
+	GpbScanPlan *plan = &match->plan;
+	ListCell   *lc;
+
+	if (!add_columns(&match->columns, match->index->rel->reltarget->exprs) ||
+		!add_columns(&match->columns, extract_actual_clauses(match->others, false)) ||
+		!add_columns(&match->columns, plan->filters))
+		return false;
+	plan->index_only = index_has_columns(match->index, match->columns);
+	plan->ncolumns = list_length(match->columns);
+	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
+	foreach(lc, match->columns)
+	{
+		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+
+		plan->columns[foreach_current_index(lc)] = plan->index_only ?
+			gpb_index_column(match->index, attno) + 1 : attno;
+	}
+	match->columns = list_append_unique(match->columns, gpb_key_var(root, match->index));
+	return true;
+}
+
+/* ---- conditions ---- */
+
+/* The restrictions that are not tested once, above the table's scan */
+static List *
+row_restrictions(IndexOptInfo *index)
+{
+	List	   *restrictions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant)
+			restrictions = lappend(restrictions, rinfo);
+	}
+	return restrictions;
+}
+
+/* About how many entries pass the filters */
+static double
+estimate_listed(PlannerInfo *root, const GpbScanMatch *match)
+{
+	RelOptInfo *rel = match->index->rel;
+
+	if (match->others == NIL)
+		return clamp_row_est(rel->rows);
+	return clamp_row_est(Max(rel->rows, match->entries *
+							 clauselist_selectivity(root, match->filters, rel->relid, JOIN_INNER,
+													NULL)));
+}
+
+/* Part the restrictions into ranges, filters of the program, and others. */
+static void
+match_restrictions(PlannerInfo *root, GpbScanMatch *match)
+{
+	GpbScanPlan *plan = &match->plan;
+	RelOptInfo *rel = match->index->rel;
+
+	gpb_split_restrictions(root, match->index, row_restrictions(match->index), NIL, &match->split);
+	plan->conditions = match->split.conditions;
+	plan->arrays = match->split.arrays;
+	plan->arms = match->split.arms;
+	match->entries = gpb_split_entries(root, match->index, &match->split, rel->rows);
+	match->builder = gpb_builder_begin(root, match->index);
+	gpb_part_filters(root, rel, match->builder, match->split.others, &plan->filters,
+					 &match->others);
+	match->filters = list_difference_ptr(match->split.others, match->others);
+	match->listed = estimate_listed(root, match);
+}
+
+bool
+gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, const GpbScanFirst *first,
+					 GpbScanMatch *match)
+{
+	GpbScanPlan *plan = &match->plan;
+
+	memset(match, 0, sizeof(*match));
+	match->index = index;
+	plan->index = index->indexoid;
+	match_restrictions(root, match);
+	if (!match_columns(root, match))
+		return false;
+	if (first != NULL)
+	{
+		/* what is evaluated outside the program would drop some of the first rows */
+		if (match->others != NIL ||
+			!gpb_build_order(match->builder, first->expression, first->descending,
+							 first->nulls_first, first->limit))
+			return false;
+		plan->order = list_make1(first->expression);
+	}
+	else if (plan->filters == NIL && plan->arms == NIL)
+		return false;			/* core's own scan of the index does as much */
+	plan->program = *gpb_builder_end(match->builder);
+	plan->program.program.list_entries = true;
+	if (gpb_program_may_give_up(match->builder, &plan->program))
+		plan->all = gpb_order_clauses(root, match->split.others);
+	return true;
+}

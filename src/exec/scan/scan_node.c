@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_node.c
+ *	  The plan node GpubtreeScan: how its fields travel.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "exec/scan/scan_node.h"
+
+void
+gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
+{
+	int			i;
+
+	scan->custom_exprs = list_make5(plan->conditions, plan->arrays, plan->arms, plan->filters,
+									plan->all);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->program.constants);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->order);
+	gpb_put_oid(&scan->custom_private, plan->index);
+	gpb_put_int(&scan->custom_private, plan->index_only);
+	gpb_put_int(&scan->custom_private, plan->ncolumns);
+	for (i = 0; i < plan->ncolumns; i++)
+		gpb_put_int(&scan->custom_private, plan->columns[i]);
+	gpb_program_put(&scan->custom_private, &plan->program);
+}
+
+void
+gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+	int			i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->conditions = linitial(scan->custom_exprs);
+	plan->arrays = lsecond(scan->custom_exprs);
+	plan->arms = lthird(scan->custom_exprs);
+	plan->filters = lfourth(scan->custom_exprs);
+	plan->all = list_nth(scan->custom_exprs, 4);
+	plan->order = list_nth(scan->custom_exprs, 6);
+	plan->index = gpb_get_oid(&reader);
+	plan->index_only = gpb_get_int(&reader);
+	plan->ncolumns = gpb_get_int(&reader);
+	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
+	for (i = 0; i < plan->ncolumns; i++)
+		plan->columns[i] = gpb_get_int(&reader);
+	gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);
+}

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_node.h
+ *	  Inside the node GpubtreeScan; what the node does is in README.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_SCAN_NODE_H
+#define GPB_SCAN_NODE_H
+
+#include "postgres.h"
+#include "commands/explain.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/common/key_arrays.h"
+#include "exec/common/list_rows.h"
+#include "exec/common/node_ranges.h"
+#include "exec/common/node_shell.h"
+#include "exec/common/program_build.h"
+
+/* ---- the plan node ---- */
+
+/*
+ * The fields of the plan node.  Its scan tuple has the columns of the table that are needed, and
+ * then, never filled, the key unless it is among them.  What neither ranges nor the program test is
+ * plan.qual.
+ */
+typedef struct GpbScanPlan
+{
+	Oid			index;
+	bool		index_only;		/* the index has all columns */
+	int			ncolumns;
+	AttrNumber *columns;		/* column of the index, or of the table, of each filled column */
+	GpbProgramPlan program;		/* it lists entries; with a limit, the first ones in an order */
+	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
+	List	   *arrays;			/* "key = ANY (expression)" */
+	List	   *arms;			/* of an OR: for each a List of what conditions has */
+	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
+	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
+								 * program decides nothing; NIL if it always does */
+	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
+} GpbScanPlan;
+
+/* Put the fields into the plan node. */
+extern void gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan);
+
+/* Get the fields of the plan node; columns are palloc'd. */
+extern void gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan);
+
+extern const GpbNodeKind gpb_scan_node;
+
+/* Offer our paths for a table; to be called from set_rel_pathlist_hook. */
+extern void gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel);
+
+/* ---- the executor node ---- */
+
+typedef struct GpbScanRows
+{
+	GpbNode		node;
+	GpbScanPlan plan;
+	GpbLayout	layout;
+	GpbNodeRanges ranges;
+	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbProgramConstants *constants;
+	bool		constants_may_fail; /* evaluating them may raise an error */
+	ExprState  *all;			/* plan.all */
+	AttrNumber	last_column;	/* the last column of the table that is needed */
+	GpbListRows *list;
+	bool		asked;			/* the list of this execution was asked for */
+	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
+	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
+} GpbScanRows;
+
+extern void gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es);
+
+#endif							/* GPB_SCAN_NODE_H */

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_plan.c
+ *	  Planning of a table's rows from lists of entries: the paths and the plan node.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "optimizer/pathnode.h"
+#include "utils/snapmgr.h"
+
+#include "exec/common/plan_check.h"
+#include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
+#include "exec/scan/scan_match.h"
+
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+					   List *clauses, List *custom_plans);
+
+static const CustomPathMethods scan_path_methods = {
+	.CustomName = "GpubtreeScan",
+	.PlanCustomPath = plan_scan
+};
+
+typedef struct GpbScanPath
+{
+	CustomPath	path;
+	List	   *columns;		/* as in GpbScanMatch */
+	List	   *qual;			/* what is evaluated for each row, in core's order */
+	GpbScanPlan plan;
+} GpbScanPath;
+
+/* Offer the path of one index, for the first rows alone unless first is NULL. */
+static void
+add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, const GpbScanFirst *first)
+{
+	GpbScanMatch match;
+	CustomPath *path;
+	GpbScanPath *own;
+
+	if (!gpb_scan_match_index(root, index, first, &match))
+		return;
+	path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel, rel->reltarget);
+	gpb_scan_price(root, &match, &path->path);
+	own = (GpbScanPath *) path;
+	own->columns = match.columns;
+	own->qual = gpb_order_clauses(root, match.others);
+	own->plan = match.plan;
+	add_path(rel, (Path *) path);
+}
+
+void
+gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	GpbScanFirst first;
+	bool		wants_first;
+	ListCell   *lc;
+
+	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
+	if (!gpb_enable_scan || rel->indexlist == NIL || OldSnapshotThresholdActive() ||
+		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
+		return;
+	wants_first = gpb_scan_wants_first(root, rel, &first);
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (!gpb_index_is_usable(index))
+			continue;
+		add_index_path(root, rel, index, NULL);
+		if (wants_first)
+			add_index_path(root, rel, index, &first);
+	}
+}
+
+/* PlanCustomPath */
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		  List *custom_plans)
+{
+	GpbScanPath *own = (GpbScanPath *) path;
+	GpbScanPlan *plan = &own->plan;
+	CustomScan *scan = gpb_make_node(&gpb_scan_node, path, rel->relid, tlist, own->qual, NIL,
+									 own->columns);
+	ListCell   *lc;
+
+	gpb_scan_put(plan, scan);
+	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
+	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
+	foreach(lc, plan->arms)
+		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
+	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->qual), 1, plan->ncolumns);
+	gpb_check_expressions(path, scan, plan->all, 1, plan->ncolumns);
+	return &scan->scan.plan;
+}

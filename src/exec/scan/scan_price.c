@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_price.c
+ *	  The price of GpubtreeScan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "engine/cost.h"
+#include "mirror/mirror.h"
+#include "exec/common/plan_rules.h"
+#include "exec/common/settings.h"
+#include "exec/scan/scan_match.h"
+
+/* In units of cpu_operator_cost */
+#define GPB_SCAN_START_COST	400 /* to begin an execution, above what gpubtree.setup_cost says */
+#define GPB_SCAN_LIST_COST	4	/* to list an entry */
+#define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */
+
+/* The entries that one part of the list has room for (batch.c) */
+static double
+part_entries(const GpbScanMatch *match)
+{
+	int			width = gpb_range_entry_width(sizeof(uint64) * match->index->ncolumns);
+
+	return get_hash_memory_limit() / 2.0 / width;
+}
+
+/* Will a device find the entries?  It is asked where there is something to be left out. */
+static bool
+is_on_device(const GpbScanMatch *match)
+{
+	return gpb_mirror_available() && match->plan.program.program.nsteps > 0 &&
+		gpb_aggregate_device_pays(match->entries);
+}
+
+/* The price of finding the entries of the ranges that pass the filters, and of listing them */
+static Cost
+list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
+{
+	IndexOptInfo *index = match->index;
+	Cost		cost = gpb_read_cost(root, index, match->entries) +
+		listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
+
+	if (!is_on_device(match))
+		cost += gpb_builder_cost(match->builder, match->entries);
+	if (match->plan.index_only)
+		cost += gpb_heap_cost(root, index, match->entries,
+							  gpb_visited_fraction(root, index->rel, match->entries), false);
+	return cost;
+}
+
+/* The price of evaluating the values of the conditions on the key */
+static Cost
+bounds_cost(PlannerInfo *root, const GpbScanPlan *plan)
+{
+	QualCost	cost;
+	Cost		total;
+	ListCell   *lc;
+
+	cost_qual_eval(&cost, plan->conditions, root);
+	total = cost.startup + cost.per_tuple;
+	foreach(lc, plan->arms)
+	{
+		cost_qual_eval(&cost, lfirst_node(List, lc), root);
+		total += cost.startup + cost.per_tuple;
+	}
+	return total;
+}
+
+void
+gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	uint32		limit = match->plan.program.program.limit;
+	double		listed = limit > 0 ? Min(match->listed, limit) : match->listed;
+	double		first_part = limit > 0 ? 1.0 : Min(part_entries(match) / match->listed, 1.0);
+	Cost		list = list_cost(root, match, listed);
+	QualCost	others;
+
+	cost_qual_eval(&others, match->others, root);
+	path->rows = limit > 0 ? listed : clamp_row_est(match->index->rel->rows);
+	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
+		bounds_cost(root, &match->plan) + list * first_part +
+		others.startup + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + list * (1.0 - first_part) +
+		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
+		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
+	if (!match->plan.index_only)
+		path->total_cost += gpb_heap_cost(root, match->index, listed, 1.0, false);
+}

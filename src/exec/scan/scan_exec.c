@@ -44,6 +44,8 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
+	if (plan->has_ends)
+		scan->end_constants = gpb_program_constants_init(&plan->ends, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	for (i = 0; i < plan->ncolumns && !plan->index_only; i++)
 		scan->last_column = Max(scan->last_column, plan->columns[i]);
@@ -68,12 +70,30 @@ bind_program(GpbScanRows *scan, GpbProgram *program)
 	program->list_entries = true;
 }
 
-/* Ask for the entries of the ranges. */
+/*
+ * Ask for the entries of n ranges in this form; for those with the last keys of groups if that is
+ * enough, and they can be found.
+ */
+static void
+ask_for(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n)
+{
+	GpbProgram	program;
+	GpbRange   *keys;
+	uint32		nkeys;
+
+	bind_program(scan, &program);
+	if (scan->plan.has_ends && scan->unfiltered == NULL &&
+		gpb_scan_find_ends(scan, form, ranges, n, &keys, &nkeys))
+		gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, keys, nkeys);
+	else
+		gpb_list_ask(scan->list, &program, form, ranges, n);
+}
+
+/* Evaluate the conditions, and ask for what satisfies those on the key. */
 static void
 ask(GpbScanRows *scan)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	GpbProgram	program;
 	MemoryContext caller;
 	GpbRange   *ranges;
 	GpbArrayKeys keys;
@@ -84,17 +104,14 @@ ask(GpbScanRows *scan)
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->unfiltered = NULL;
 	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges);
-	if (n > 0 && scan->arrays != NULL)
-		n = gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys) ? keys.n : 0;
-	if (n > 0)
+	if (n > 0 && scan->arrays == NULL)
+		ask_for(scan, GPB_RANGE_BOUNDS, ranges, n);
+	else if (n > 0 && gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys))
 	{
-		bind_program(scan, &program);
-		if (scan->arrays == NULL)
-			gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, ranges, n);
-		else if (keys.points)
-			gpb_list_ask(scan->list, &program, GPB_RANGE_POINTS, keys.keys, n);
+		if (keys.points)
+			ask_for(scan, GPB_RANGE_POINTS, keys.keys, keys.n);
 		else
-			gpb_list_ask(scan->list, &program, GPB_RANGE_KEYS, keys.ranges, n);
+			ask_for(scan, GPB_RANGE_KEYS, keys.ranges, keys.n);
 	}
 	MemoryContextSwitchTo(caller);
 }

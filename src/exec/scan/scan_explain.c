@@ -35,6 +35,23 @@ explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 								 program->nulls_first ? "FIRST" : "LAST"), es);
 }
 
+/* Show whose last keys are looked for. */
+static void
+explain_groups(const GpbScanRows *scan, List *ancestors, ExplainState *es)
+{
+	Plan	   *plan = scan->node.css.ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	List	   *groups = NIL;
+	ListCell   *lc;
+
+	foreach(lc, scan->plan.groups)
+		groups = lappend(groups, deparse_expression(lfirst(lc), context,
+													list_length(es->rtable) > 1 || es->verbose,
+													true));
+	if (groups != NIL)
+		ExplainPropertyList(GPB_LABEL_LAST, groups, es);
+}
+
 void
 gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -49,15 +66,22 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
 	explain_first(scan, ancestors, es);
+	explain_groups(scan, ancestors, es);
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
 	if (scan->list != NULL)
 		gpb_list_counters(scan->list, &counters, &visits);
+	if (scan->groups > 0)
+		gpb_batch_counters_add(&counters, &scan->end_counters);
 	gpb_explain_counters(plan->arrays != NIL ? GPB_LABEL_KEYS :
 						 plan->arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, visits, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
-	if (scan->unfiltered != NULL)
+	if (plan->has_ends)
+		ExplainPropertyInteger(GPB_LABEL_GROUPS, NULL, (int64) scan->groups, es);
+	if (scan->no_ends != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->no_ends, es);
+	else if (scan->unfiltered != NULL)
 		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->unfiltered, es);
 }

@@ -195,8 +195,21 @@ match_restrictions(PlannerInfo *root, GpbScanMatch *match)
 	match->listed = estimate_listed(root, match);
 }
 
+/* Have the program list the first entries alone. */
+static bool
+match_first(GpbScanMatch *match, const GpbScanFirst *first)
+{
+	/* what is evaluated outside the program would drop some of the first rows */
+	if (match->others != NIL ||
+		!gpb_build_order(match->builder, first->expression, first->descending,
+						 first->nulls_first, first->limit))
+		return false;
+	match->plan.order = list_make1(first->expression);
+	return true;
+}
+
 bool
-gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, const GpbScanFirst *first,
+gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 					 GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
@@ -207,16 +220,11 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, const GpbScanFirst 
 	match_restrictions(root, match);
 	if (!match_columns(root, match))
 		return false;
-	if (first != NULL)
-	{
-		/* what is evaluated outside the program would drop some of the first rows */
-		if (match->others != NIL ||
-			!gpb_build_order(match->builder, first->expression, first->descending,
-							 first->nulls_first, first->limit))
-			return false;
-		plan->order = list_make1(first->expression);
-	}
-	else if (plan->filters == NIL && plan->arms == NIL)
+	if (wish.first != NULL && !match_first(match, wish.first))
+		return false;
+	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))
+		return false;
+	if (wish.first == NULL && wish.last == NULL && plan->filters == NIL && plan->arms == NIL)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

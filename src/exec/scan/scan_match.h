@@ -23,17 +23,34 @@ typedef struct GpbScanFirst
 	uint32		limit;			/* LIMIT and OFFSET together */
 } GpbScanFirst;
 
+/* The last rows of groups that a query wants: DISTINCT ON, and the key of ORDER BY behind its */
+typedef struct GpbScanLast
+{
+	List	   *groups;			/* expressions, each once */
+	Expr	   *order;
+	bool		descending;
+} GpbScanLast;
+
+/* What of a table's rows a path returns; both are NULL if it is all that pass the restrictions */
+typedef struct GpbScanWish
+{
+	const GpbScanFirst *first;
+	const GpbScanLast *last;
+} GpbScanWish;
+
 /* How one index answers the rows */
 typedef struct GpbScanMatch
 {
 	IndexOptInfo *index;
 	GpbProgramBuilder *builder;
+	GpbProgramBuilder *ends;	/* of the program that finds last keys; NULL if there is none */
+	double		groups;			/* whose last keys that program finds, about */
 	GpbRangeSplit split;
 	List	   *columns;		/* Vars that the scan tuple has */
 	List	   *filters;		/* RestrictInfos that the program tests */
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
-	double		listed;			/* entries that no filter drops, without a limit */
+	double		listed;			/* entries that the program lists, without a limit */
 	GpbScanPlan plan;
 } GpbScanMatch;
 
@@ -44,11 +61,23 @@ typedef struct GpbScanMatch
 extern bool gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first);
 
 /*
- * Match the rows of the table to one index, which is usable; of the first ones alone unless first
- * is NULL.  Returns false if the index cannot answer them.
+ * Does the query want one row of each group of this table's rows, and nothing else of it, the one
+ * that is first in an order?  Then each path of the table may leave out what comes behind.
  */
-extern bool gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index,
-								 const GpbScanFirst *first, GpbScanMatch *match);
+extern bool gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast *last);
+
+/*
+ * Match the rows of the table that are wished for to one index, which is usable.  Returns false if
+ * the index cannot answer them, or if core's own scan of it would do as much.
+ */
+extern bool gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
+								 GpbScanMatch *match);
+
+/*
+ * Add to the match what finds the last rows of groups (scan_last.c); the restrictions are matched.
+ * Returns false if the index cannot do it.
+ */
+extern bool gpb_scan_match_last(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last);
 
 /* Fill in the path's rows and price. */
 extern void gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path);

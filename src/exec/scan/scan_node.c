@@ -18,12 +18,19 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 									plan->all);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->program.constants);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->order);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->ends.constants);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->groups);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->index_only);
 	gpb_put_int(&scan->custom_private, plan->ncolumns);
 	for (i = 0; i < plan->ncolumns; i++)
 		gpb_put_int(&scan->custom_private, plan->columns[i]);
 	gpb_program_put(&scan->custom_private, &plan->program);
+	gpb_put_int(&scan->custom_private, plan->has_ends);
+	if (!plan->has_ends)
+		return;
+	gpb_program_put(&scan->custom_private, &plan->ends);
+	gpb_put_items(&scan->custom_private, plan->end, 1);
 }
 
 void
@@ -46,4 +53,10 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	for (i = 0; i < plan->ncolumns; i++)
 		plan->columns[i] = gpb_get_int(&reader);
 	gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);
+	plan->groups = list_nth(scan->custom_exprs, 8);
+	plan->has_ends = gpb_get_int(&reader);
+	if (!plan->has_ends)
+		return;
+	gpb_program_get(&reader, list_nth(scan->custom_exprs, 7), &plan->ends);
+	(void) gpb_get_items(&reader, &plan->end);
 }

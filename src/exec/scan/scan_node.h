@@ -39,6 +39,10 @@ typedef struct GpbScanPlan
 	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
 								 * program decides nothing; NIL if it always does */
 	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
+	bool		has_ends;		/* of the entries those with the last key of a group are enough */
+	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */
+	GpbAggregateItem *end;
+	List	   *groups;			/* their expressions, for EXPLAIN */
 } GpbScanPlan;
 
 /* Put the fields into the plan node. */
@@ -63,13 +67,25 @@ typedef struct GpbScanRows
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
+	GpbProgramConstants *end_constants; /* of plan.ends */
 	ExprState  *all;			/* plan.all */
 	AttrNumber	last_column;	/* the last column of the table that is needed */
 	GpbListRows *list;
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
+	const char *no_ends;		/* why the last keys of groups are not known; NULL if they are */
+	GpbBatchCounters end_counters;	/* of finding them */
+	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
 } GpbScanRows;
+
+/*
+ * Find the last key of each group in n ranges of bounds, or keys in another form.  Returns false,
+ * and sets scan->no_ends, if that cannot be.  Else *keys has ranges in GPB_RANGE_BOUNDS form, *nkeys
+ * of them, in which the last rows of all groups are.  Memory is of the current context.
+ */
+extern bool gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
+							   GpbRange **keys, uint32 *nkeys);
 
 extern void gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

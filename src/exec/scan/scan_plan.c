@@ -31,15 +31,15 @@ typedef struct GpbScanPath
 	GpbScanPlan plan;
 } GpbScanPath;
 
-/* Offer the path of one index, for the first rows alone unless first is NULL. */
+/* Offer the path of one index, for the rows that are wished for. */
 static void
-add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, const GpbScanFirst *first)
+add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish)
 {
 	GpbScanMatch match;
 	CustomPath *path;
 	GpbScanPath *own;
 
-	if (!gpb_scan_match_index(root, index, first, &match))
+	if (!gpb_scan_match_index(root, index, wish, &match))
 		return;
 	path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel, rel->reltarget);
 	gpb_scan_price(root, &match, &path->path);
@@ -54,7 +54,9 @@ void
 gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	GpbScanFirst first;
+	GpbScanLast last;
 	bool		wants_first;
+	bool		wants_last;
 	ListCell   *lc;
 
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
@@ -62,15 +64,18 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
+	wants_last = gpb_scan_wants_last(root, rel, &last);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
 		if (!gpb_index_is_usable(index))
 			continue;
-		add_index_path(root, rel, index, NULL);
+		add_index_path(root, rel, index, (GpbScanWish) {0});
 		if (wants_first)
-			add_index_path(root, rel, index, &first);
+			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
+		if (wants_last)
+			add_index_path(root, rel, index, (GpbScanWish) {.last = &last});
 	}
 }
 
@@ -91,6 +96,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	foreach(lc, plan->arms)
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
+	gpb_check_expressions(path, scan, plan->ends.constants, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->qual), 1, plan->ncolumns);
 	gpb_check_expressions(path, scan, plan->all, 1, plan->ncolumns);
 	return &scan->scan.plan;

@@ -13,12 +13,14 @@
 
 #include "engine/cost.h"
 #include "mirror/mirror.h"
+#include "exec/common/outer_cost.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
 
 /* In units of cpu_operator_cost */
 #define GPB_SCAN_START_COST	400 /* to begin an execution, above what gpubtree.setup_cost says */
+#define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
 #define GPB_SCAN_LIST_COST	4	/* to list an entry */
 #define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */
 
@@ -35,7 +37,8 @@ part_entries(const GpbScanMatch *match)
 static bool
 is_on_device(const GpbScanMatch *match)
 {
-	return gpb_mirror_available() && match->plan.program.program.nsteps > 0 &&
+	return gpb_mirror_available() &&
+		(match->plan.program.program.nsteps > 0 || match->ends != NULL) &&
 		gpb_aggregate_device_pays(match->entries);
 }
 
@@ -53,6 +56,36 @@ list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 		cost += gpb_heap_cost(root, index, match->entries,
 							  gpb_visited_fraction(root, index->rel, match->entries), false);
 	return cost;
+}
+
+/* The price of finding the last keys of groups, of all entries that the ranges have */
+static Cost
+ends_cost(PlannerInfo *root, const GpbScanMatch *match)
+{
+	IndexOptInfo *index = match->index;
+	Cost		cost = gpb_count_cost(root, index, match->entries, false) +
+		match->groups * cpu_tuple_cost;
+
+	if (!is_on_device(match))
+		cost += gpb_builder_cost(match->ends, match->entries) +
+			match->entries * GPB_SCAN_GROUP_COST * cpu_operator_cost;
+	return cost;
+}
+
+/*
+ * The price of finding the last keys of groups and then the entries that have them, which is a
+ * batch of as many keys at most.
+ */
+static Cost
+last_cost(PlannerInfo *root, const GpbScanMatch *match)
+{
+	GpbOuterInput input = {0};
+
+	input.index = match->index;
+	input.outer_rows = match->groups;
+	input.matches = match->listed;
+	input.index_only = match->plan.index_only;
+	return ends_cost(root, match) + gpb_inner_cost(root, &input, match->groups, match->groups);
 }
 
 /* The price of evaluating the values of the conditions on the key */
@@ -78,18 +111,19 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
 	uint32		limit = match->plan.program.program.limit;
 	double		listed = limit > 0 ? Min(match->listed, limit) : match->listed;
-	double		first_part = limit > 0 ? 1.0 : Min(part_entries(match) / match->listed, 1.0);
-	Cost		list = list_cost(root, match, listed);
+	double		first_part = limit > 0 || match->ends != NULL ? 1.0 : Min(part_entries(match) / match->listed, 1.0);
+	Cost		list = match->ends != NULL ? last_cost(root, match) :
+		list_cost(root, match, listed);
 	QualCost	others;
 
 	cost_qual_eval(&others, match->others, root);
-	path->rows = limit > 0 ? listed : clamp_row_est(match->index->rel->rows);
+	path->rows = limit > 0 || match->ends != NULL ? listed : clamp_row_est(match->index->rel->rows);
 	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
 		bounds_cost(root, &match->plan) + list * first_part +
 		others.startup + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + list * (1.0 - first_part) +
 		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
-	if (!match->plan.index_only)
+	if (!match->plan.index_only && match->ends == NULL)
 		path->total_cost += gpb_heap_cost(root, match->index, listed, 1.0, false);
 }

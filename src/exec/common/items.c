@@ -323,15 +323,21 @@ gpb_require_aggregates(const GpbAggregateItem *items, int n)
 		gpb_require_aggregate(items[i].aggregate);
 }
 
-/* check_functions_in_node: raise the error for a function, and for an aggregate. */
-static bool
-require_function(Oid function, void *context)
+void
+gpb_require_function(Oid function)
 {
 	AclResult	allowed = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
 
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
 	InvokeFunctionExecuteHook(function);
+}
+
+/* check_functions_in_node: raise the error for a function, and for an aggregate. */
+static bool
+require_function(Oid function, void *context)
+{
+	gpb_require_function(function);
 	return false;
 }
 

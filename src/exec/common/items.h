@@ -124,6 +124,9 @@ extern int	gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items);
  */
 extern void gpb_require_aggregate(Oid aggregate);
 
+/* Raise an error unless the current user may execute the function, likewise. */
+extern void gpb_require_function(Oid function);
+
 /* Call gpb_require_aggregate() for the aggregates of n items. */
 extern void gpb_require_aggregates(const GpbAggregateItem *items, int n);
 

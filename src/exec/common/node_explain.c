@@ -112,6 +112,8 @@ gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *c
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, psprintf("(%s)", text.data), es);
 	else
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, text.data, es);
+	if (range->program.filter != NULL)
+		ExplainPropertyText(GPB_LABEL_INNER_FILTER, range->program.filter, es);
 }
 
 /*

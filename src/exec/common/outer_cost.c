@@ -163,7 +163,8 @@ match_cost(const GpbOuterInput *input, double batch)
 		return GPB_OUTER_MATCH_COST;
 	if (is_on_device(input, batch))
 		return 0.0;
-	return GPB_OUTER_COUNT_COST + GPB_VALUE_COST * input->more_columns;
+	return GPB_OUTER_COUNT_COST + GPB_VALUE_COST * input->more_columns +
+		input->entry_cost / cpu_operator_cost;
 }
 
 /*

@@ -22,6 +22,7 @@ typedef struct GpbOuterInput
 	double		matches;		/* index entries found */
 	bool		aggregated;		/* matches are counted, not handed out */
 	int			more_columns;	/* that are aggregated beside a first one */
+	Cost		entry_cost;		/* what a program costs for a match on the CPU */
 	bool		index_only;
 	bool		in_order;
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */

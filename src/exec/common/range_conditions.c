@@ -78,6 +78,7 @@ gpb_put_row_range(List **private, const GpbRowRange *range)
 		gpb_put_oid(private, range->conditions[i].value_type);
 	}
 	gpb_put_items(private, range->items, range->nitems);
+	gpb_put_row_program(private, &range->program, range->index, range->alias);
 }
 
 void
@@ -96,6 +97,7 @@ gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
 		range->conditions[i].value_type = gpb_get_oid(reader);
 	}
 	range->nitems = gpb_get_items(reader, &range->items);
+	gpb_get_row_program(reader, &range->program);
 }
 
 /* ---- execution ---- */

@@ -16,6 +16,7 @@
 
 #include "ranges.h"
 #include "exec/common/items.h"
+#include "exec/common/row_program.h"
 
 /* One condition on the key, an operator of the index's family with the key on its left */
 typedef struct GpbRangeCondition
@@ -34,6 +35,7 @@ typedef struct GpbRowRange
 	GpbRangeCondition *conditions;
 	int			nitems;
 	GpbAggregateItem *items;
+	GpbRowProgram program;		/* of the entries; its constants are the caller's to carry */
 } GpbRowRange;
 
 /* ---- planning ---- */

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_match.c
- *	  Which subqueries an index can answer: one row of aggregates over one table, of which nothing
- *	  is asked but conditions on the index's key.
+ *	  Which subqueries an index can answer: one row of aggregates over one table, with conditions
+ *	  on the index's key, and others that a program can test.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/clauses.h"
 #include "optimizer/pathnode.h"
@@ -53,16 +54,19 @@ gpb_subquery_aggrefs(Node *expression, List **aggrefs)
 }
 
 /*
- * Make conditions of the table's restrictions, all that the index does not imply.  None may be one
- * that might tell what it saw ahead of a row-level security policy.
+ * Make conditions of the table's restrictions, of all that the index does not imply; *ranges has
+ * these RestrictInfos, and *filters what is no condition on the key.  None may be one that might
+ * tell what it saw ahead of a row-level security policy.
  */
 static bool
-match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)
+match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, List **filters)
 {
 	IndexOptInfo *index = match->index;
 	GpbRowRange *range = &match->range;
 	ListCell   *lc;
 
+	*ranges = NIL;
+	*filters = NIL;
 	range->conditions = palloc(sizeof(GpbRangeCondition) *
 							   (list_length(index->indrestrictinfo) + 1));
 	foreach(lc, index->indrestrictinfo)
@@ -76,23 +80,62 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match)
 			continue;
 		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
 									   &range->conditions[range->nconditions], &value))
-			return false;
+		{
+			*filters = lappend(*filters, rinfo);
+			continue;
+		}
+		*ranges = lappend(*ranges, rinfo);
 		range->nconditions++;
 		match->values = lappend(match->values, value);
 	}
 	return range->nconditions > 0;
 }
 
+/* expression_tree_walker: is there a parameter that the executor sets? */
+static bool
+exec_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, exec_param_walker, context);
+}
+
+/*
+ * Match filters and aggregates.  A program has one value of each constant for all outer rows, so
+ * values of outer queries must not be in it.
+ */
+static bool
+match_entries(PlannerInfo *subroot, GpbSubqueryMatch *match, List *filters, List *aggrefs)
+{
+	GpbRowRange *range = &match->range;
+
+	range->nitems = list_length(aggrefs);
+	return gpb_match_row_program(subroot, match->index, filters, aggrefs, &range->program,
+								 &range->items) == NULL &&
+		!exec_param_walker((Node *) range->program.plan.constants, NULL);
+}
+
 bool
 gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 				   GpbSubqueryMatch *match)
 {
+	List	   *ranges;
+	List	   *filters;
+
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->range.index = index->indexoid;
 	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
-	match->entries = clamp_row_est(index->rel->rows);
-	match->range.nitems = list_length(aggrefs);
-	return gpb_index_is_usable(index) && match_conditions(subroot, match) &&
-		gpb_match_batch_aggrefs(index, aggrefs, &match->range.items);
+	if (!gpb_index_is_usable(index) || !match_conditions(subroot, match, &ranges, &filters) ||
+		!match_entries(subroot, match, filters, aggrefs))
+		return false;
+	match->entries = index->rel->rows;
+	if (filters != NIL)
+		match->entries = Max(match->entries, index->tuples *
+							 clauselist_selectivity(subroot, ranges, index->rel->relid,
+													JOIN_INNER, NULL));
+	match->entries = clamp_row_est(match->entries);
+	return true;
 }

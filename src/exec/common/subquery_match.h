@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * subquery_match.h
- *	  Which subqueries an index can answer: one row of aggregates over one table, of which nothing
- *	  is asked but conditions on the index's key.  LATERAL and scalar subqueries are alike in this.
+ *	  Which subqueries an index can answer: one row of aggregates over one table, with conditions
+ *	  on the index's key, and others that a program can test.  LATERAL and scalar subqueries are
+ *	  alike in this.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,7 @@
 typedef struct GpbSubqueryMatch
 {
 	IndexOptInfo *index;
-	double		entries;		/* in the range of one outer row */
+	double		entries;		/* in the range of one outer row, before a program drops any */
 	List	   *values;			/* what the key is compared with in each condition, over Params */
 	GpbRowRange range;
 } GpbSubqueryMatch;

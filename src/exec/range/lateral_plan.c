@@ -45,6 +45,7 @@ typedef struct GpbLateralCandidate
 	IndexOptInfo *index;
 	double		entries;		/* in the range of one outer row */
 	List	   *results;		/* Vars of the subquery: for each item, then each computed column */
+	Path	   *ordinary;		/* NULL unless the program may have no answer */
 	GpbRangeAggregatePlan plan;
 } GpbLateralCandidate;
 
@@ -305,7 +306,8 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	QualCost	qual_cost;
 	Relids		required;
 
-	if (!lateral_outer_fits(innerrel, extra, outer, &required))
+	if (!lateral_outer_fits(innerrel, extra, outer, &required) ||
+		(candidate->ordinary != NULL && !bms_is_empty(required)))
 		return;
 	path = gpb_make_path(sizeof(GpbLateralPath), &lateral_path_methods, joinrel,
 						 joinrel->reltarget);
@@ -316,14 +318,15 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, plan->range.items,
-							 plan->range.nitems, candidate->entries, path->path.rows,
-							 path->path.pathtarget, &path->path.startup_cost,
-							 &path->path.total_cost);
+	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, &plan->range,
+							 candidate->entries, path->path.rows, path->path.pathtarget,
+							 &path->path.startup_cost, &path->path.total_cost);
 	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
 	path->path.startup_cost += qual_cost.startup;
 	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
 	path->custom_paths = list_make1(outer);
+	if (candidate->ordinary != NULL)
+		gpb_range_aggregate_beside(path, candidate->ordinary);
 	own = (GpbLateralPath *) path;
 	own->relid = innerrel->relid;
 	own->clauses = clauses;
@@ -341,6 +344,18 @@ lateral_has_clauses(RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
 	return extra->restrictlist != NIL || innerrel->baserestrictinfo != NIL ||
 		innerrel->subroot->parse->havingQual != NULL;
+}
+
+/* Find the ordinary join that takes over if the program has no answer; false if there is none. */
+static bool
+find_ordinary(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  GpbLateralCandidate *candidate)
+{
+	candidate->plan.has_ordinary = candidate->plan.range.program.may_give_up;
+	if (candidate->plan.has_ordinary)
+		candidate->ordinary = gpb_ordinary_path_beside(root, joinrel, outerrel,
+													   joinrel->reltarget);
+	return !candidate->plan.has_ordinary || candidate->ordinary != NULL;
 }
 
 /*
@@ -374,7 +389,8 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		ListCell   *outer;
 
 		if (!match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
-								 lfirst_node(IndexOptInfo, lc), &candidate))
+								 lfirst_node(IndexOptInfo, lc), &candidate) ||
+			!find_ordinary(root, joinrel, outerrel, &candidate))
 			continue;
 		foreach(outer, outerrel->pathlist)
 			add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,
@@ -408,8 +424,10 @@ plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 			 List *clauses, List *custom_plans)
 {
 	GpbLateralPath *own = (GpbLateralPath *) path;
+	List	   *further = list_copy_tail(custom_plans, 1);
 
-	return gpb_make_range_aggregate(path, tlist, own->clauses, linitial(custom_plans),
-									list_make1(unrun_subquery(own->relid)), own->results,
-									&own->plan);
+	if (further == NIL)
+		further = list_make1(unrun_subquery(own->relid));
+	return gpb_make_range_aggregate(path, tlist, own->clauses, linitial(custom_plans), further,
+									own->results, &own->plan);
 }

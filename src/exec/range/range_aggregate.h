@@ -8,6 +8,7 @@
 #ifndef GPB_RANGE_AGGREGATE_H
 #define GPB_RANGE_AGGREGATE_H
 
+#include "exec/common/kept_rows.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
 #include "exec/common/range_conditions.h"
@@ -39,6 +40,9 @@ typedef struct GpbRangeAggregatePlan
 	int			empty_count;	/* what an outer row without an entry adds to count(*): 0, or 1 for
 								 * the row with NULLs of a left join, which needs keep_empty */
 
+	bool		has_ordinary;	/* the last of the node's plans is the ordinary one, since the
+								 * program may have no answer */
+
 	List	   *values;			/* of each condition, over the outer columns */
 	List	   *computed;		/* columns of the subquery that are computed, over outer columns
 								 * and items */
@@ -53,11 +57,12 @@ extern const GpbNodeKind gpb_range_aggregate_node;
 
 /*
  * Make the plan node over an outer plan; plan->nouter is filled in.  results: the expressions for
- * the items, then for the computed columns.  unrun: plans that are never run, but bring their part
- * of the range table into the statement, and with it locks and permissions.
+ * the items, then for the computed columns.  further: other plans than the outer one; the ordinary
+ * one, or one that is never run, but brings its part of the range table into the statement, and
+ * with it locks and permissions.
  */
 extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
-									  List *unrun, List *results, GpbRangeAggregatePlan *plan);
+									  List *further, List *results, GpbRangeAggregatePlan *plan);
 
 /* ---- planning ---- */
 
@@ -66,9 +71,16 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
  * on average, when "rows" rows of the target come out.
  */
 extern void gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
-									 const GpbAggregateItem *items, int nitems,
+									 const GpbRowRange *range,
 									 double entries, double rows, PathTarget *target,
 									 Cost *startup_cost, Cost *total_cost);
+
+/*
+ * Have the path over an outer path keep all rows, with this ordinary path beside the outer one.
+ * Then no row comes before all are known, and in no order; and the node does not project, since
+ * both have the same target.
+ */
+extern void gpb_range_aggregate_beside(CustomPath *path, Path *ordinary);
 
 /* Offer our paths for the grouping of a join; to be called from create_upper_paths_hook. */
 extern void gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
@@ -82,7 +94,11 @@ typedef struct GpbRangeAggregateScan
 	GpbRangeAggregatePlan plan;
 	MemoryContext context;		/* the node's */
 	GpbRangeValues *values;
+	GpbProgramConstants *constants; /* of the program, if there is one */
+	GpbKeptRows all_rows;		/* if the program may have no answer */
 	GpbRangeTotals *totals;		/* NULL until the first batch */
+	GpbBatchCounters past;		/* of totals that have ended, since parameters changed */
+	char		past_engine[128];	/* the engine of the last of these */
 	int			ncomputed;
 	ExprState **computed;
 	ExprState  *having;

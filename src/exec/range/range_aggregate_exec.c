@@ -6,7 +6,8 @@
  * Outer rows are read a batch at a time, and the ranges of a batch aggregated together
  * (range_totals.h).  Then each outer row comes out with what its range has, or each group of rows
  * with what its rows' ranges have together.  A group may go on in the next batch: the scan tuple
- * keeps its first row meanwhile.
+ * keeps its first row meanwhile.  If a program may have no answer, all rows are kept until the end
+ * (kept_rows.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/common/expressions.h"
 #include "exec/common/growth.h"
+#include "exec/common/program_constants.h"
 #include "exec/range/range_aggregate.h"
 
 /* ---- begin ---- */
@@ -53,6 +56,19 @@ begin_computed(GpbRangeAggregateScan *scan)
 	scan->having = ExecInitQual(scan->plan.having, &scan->node.css.ss.ps);
 }
 
+/* Prepare the program, if there is one, and the ordinary plan for when it has no answer. */
+static void
+begin_program(GpbRangeAggregateScan *scan, int eflags)
+{
+	const GpbRowProgram *program = &scan->plan.range.program;
+	CustomScan *node = castNode(CustomScan, scan->node.css.ss.ps.plan);
+
+	gpb_kept_begin(&scan->node, &scan->all_rows,
+				   scan->plan.has_ordinary ? llast(node->custom_plans) : NULL, eflags);
+	if (program->present)
+		scan->constants = gpb_program_constants_init(&program->plan, &scan->node.css.ss.ps);
+}
+
 static void
 begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -61,7 +77,9 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	gpb_range_aggregate_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
 	gpb_require_aggregates(range->items, range->nitems);
+	gpb_require_row_program(&range->program);
 	gpb_start_child(&scan->node, eflags);
+	begin_program(scan, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
@@ -76,25 +94,94 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	begin_groups(scan);
 }
 
+/* ---- what answers ---- */
+
+static inline void load_outer_row(GpbRangeAggregateScan *scan, uint32 row);
+
 /*
- * What answers the node's batches, made when first asked for.  Answers are kept for all rows of a
- * batch, so what they take must be known when rows are read.
+ * Begin what answers the node's batches, with this program unless the items are over bare columns.
  */
-static GpbRangeTotals *
-range_aggregate_totals(GpbRangeAggregateScan *scan)
+static void
+begin_totals(GpbRangeAggregateScan *scan, const GpbProgram *program)
 {
-	MemoryContext caller;
+	const GpbRowRange *range = &scan->plan.range;
+	Snapshot	snapshot = scan->node.css.ss.ps.state->es_snapshot;
+	GpbRangeForm form = gpb_range_values_form(scan->values);
+	MemoryContext caller = MemoryContextSwitchTo(scan->context);
+
+	if (range->program.present)
+		scan->totals = gpb_range_totals_begin_program(scan->node.heap, scan->node.index, snapshot,
+													  program, range->items, range->nitems,
+													  form, gpb_rows_memory(), GPB_ENGINE_AUTO);
+	else
+		scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index, snapshot,
+											  range->items, range->nitems, form,
+											  gpb_rows_memory(), GPB_ENGINE_AUTO);
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * Begin what answers, if it was not begun, now that there are outer rows.  The constants of a
+ * program are evaluated with one of them in the scan tuple, since setrefs.c may have found parts of
+ * them among the columns; they have the same value with each row.  The node may give up.
+ */
+static void
+require_totals(GpbRangeAggregateScan *scan)
+{
+	const GpbRowProgram *own = &scan->plan.range.program;
+	GpbProgram	program = own->plan.program;
 
 	if (scan->totals != NULL)
-		return scan->totals;
-	caller = MemoryContextSwitchTo(scan->context);
-	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-										  scan->node.css.ss.ps.state->es_snapshot,
-										  scan->plan.range.items, scan->plan.range.nitems,
-										  gpb_range_values_form(scan->values),
-										  gpb_rows_memory(), GPB_ENGINE_AUTO);
-	MemoryContextSwitchTo(caller);
-	return scan->totals;
+		return;
+	if (own->present)
+	{
+		ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+		const char *refusal;
+
+		load_outer_row(scan, 0);
+		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
+		refusal = gpb_program_constants_bind(scan->constants,
+											 gpb_may_fail((Node *) own->plan.constants),
+											 econtext, &program);
+		if (refusal != NULL)
+		{
+			gpb_kept_give_up(&scan->all_rows, refusal);
+			return;
+		}
+	}
+	begin_totals(scan, &program);
+}
+
+/* Bytes of the answer to a range; those of a program do not depend on its constants. */
+static Size
+answer_width(GpbRangeAggregateScan *scan)
+{
+	const GpbRowProgram *program = &scan->plan.range.program;
+	GpbAnswerFormat format;
+
+	if (!program->present)
+	{
+		require_totals(scan);
+		return gpb_range_totals_width(scan->totals);
+	}
+	gpb_answer_format(&program->plan.program, &format);
+	return gpb_answer_width(&format);
+}
+
+/* End what answers, but keep what it counted and its engine's name. */
+static void
+end_totals(GpbRangeAggregateScan *scan)
+{
+	const GpbBatchCounters *counters;
+
+	if (scan->totals == NULL)
+		return;
+	counters = gpb_range_totals_counters(scan->totals);
+	gpb_batch_counters_add(&scan->past, counters);
+	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
+	scan->past.engine = scan->past_engine;
+	gpb_range_totals_end(scan->totals);
+	scan->totals = NULL;
 }
 
 /* ---- a batch of outer rows ---- */
@@ -103,8 +190,7 @@ range_aggregate_totals(GpbRangeAggregateScan *scan)
 static Size
 range_row_bytes(GpbRangeAggregateScan *scan)
 {
-	return gpb_row_bytes(scan->plan.nouter) +
-		gpb_range_totals_width(range_aggregate_totals(scan));
+	return gpb_row_bytes(scan->plan.nouter) + answer_width(scan);
 }
 
 /* Make room for n rows; the rows of the last batch are lost. */
@@ -257,7 +343,24 @@ forget_first(GpbRangeAggregateScan *scan)
 	ExecClearTuple(scan->kept);
 }
 
-/* Read the next batch of outer rows and aggregate their ranges; false if there are no rows. */
+/* Aggregate the ranges of the batch; false if the node has given up. */
+static bool
+run_batch(GpbRangeAggregateScan *scan)
+{
+	const char *why;
+
+	if (scan->all_rows.gave_up != NULL)
+		return false;
+	gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
+	if (scan->nranges > 0 && gpb_range_totals_gave_up(scan->totals, &why))
+		gpb_kept_give_up(&scan->all_rows, why);
+	return scan->all_rows.gave_up == NULL;
+}
+
+/*
+ * Read the next batch of outer rows and aggregate their ranges; false if there are no rows, or if
+ * the node has given up.
+ */
 static bool
 load_outer_batch(GpbRangeAggregateScan *scan)
 {
@@ -273,10 +376,10 @@ load_outer_batch(GpbRangeAggregateScan *scan)
 	scan->nranges = 0;
 	scan->next = 0;
 	more = read_outer_rows(scan, limit);
-	restore_first(scan);
 	if (more)
-		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
-	return more;
+		require_totals(scan);
+	restore_first(scan);
+	return more && run_batch(scan);
 }
 
 /* ---- groups ---- */
@@ -337,7 +440,7 @@ next_group(GpbRangeAggregateScan *scan)
 		if (scan->group_open && (scan->same_group == NULL || scan->outer_done))
 			return true;
 		if (!load_outer_batch(scan))
-			return scan->group_open;
+			return scan->group_open && scan->all_rows.gave_up == NULL;
 	}
 	return true;
 }
@@ -387,21 +490,38 @@ group_result(GpbRangeAggregateScan *scan)
 	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
 }
 
+/* The next row as it is computed; NULL after the last one, or if the node has given up. */
 static TupleTableSlot *
-exec_range_aggregate(CustomScanState *css)
+next_result(GpbRangeAggregateScan *scan)
 {
-	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	TupleTableSlot *result = NULL;
 
 	while (result == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(css->ss.ps.ps_ExprContext);
+		ResetExprContext(scan->node.css.ss.ps.ps_ExprContext);
 		if (!next_group(scan))
 			return NULL;
 		result = group_result(scan);
 	}
 	return result;
+}
+
+static TupleTableSlot *
+exec_range_aggregate(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	TupleTableSlot *row;
+
+	if (scan->all_rows.ordinary == NULL)
+		return next_result(scan);
+	if (!scan->all_rows.complete)
+	{
+		while ((row = next_result(scan)) != NULL)
+			gpb_kept_add(&scan->node, &scan->all_rows, row);
+		gpb_kept_complete(&scan->all_rows);
+	}
+	return gpb_kept_next(&scan->node, &scan->all_rows);
 }
 
 /* What was read and not used is forgotten; batches begin small again. */
@@ -417,6 +537,10 @@ rescan_range_aggregate(CustomScanState *css)
 	scan->group_open = false;
 	scan->limit = GPB_FIRST_BATCH;
 	scan->outer_done = false;
+	/* a program's constants may be others */
+	if (scan->plan.range.program.present && css->ss.ps.chgParam != NULL)
+		end_totals(scan);
+	gpb_kept_rescan(&scan->node, &scan->all_rows);
 	gpb_rescan_child(&scan->node);
 }
 
@@ -427,8 +551,8 @@ end_range_aggregate(CustomScanState *css)
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	forget_first(scan);
-	if (scan->totals != NULL)
-		gpb_range_totals_end(scan->totals);
+	end_totals(scan);
+	gpb_kept_end(&scan->all_rows);
 	if (scan->rows != NULL)
 		gpb_outer_end(scan->rows);
 	gpb_close_node(&scan->node);

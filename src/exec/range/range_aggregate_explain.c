@@ -41,10 +41,14 @@ explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancesto
 
 /* An item as EXPLAIN shows it: "sum(fare)" */
 static char *
-item_text(const GpbRowRange *range, const GpbAggregateItem *item)
+item_text(const GpbRowRange *range, int i)
 {
-	char	   *name = get_func_name(item->aggregate);
+	const GpbAggregateItem *item = &range->items[i];
+	char	   *name;
 
+	if (range->program.item_texts != NIL)
+		return strVal(list_nth(range->program.item_texts, i));
+	name = get_func_name(item->aggregate);
 	if (item->function == GPB_COUNT_ENTRIES)
 		return psprintf("%s(*)", name);
 	return psprintf("%s(%s)", name,
@@ -67,13 +71,26 @@ show_items_mutator(Node *node, void *argument)
 
 		shown->subLinkType = EXPR_SUBLINK;
 		shown->plan_name = item_text(&plan->range,
-									 &plan->range.items[var->varattno - plan->nouter - 1]);
+									 var->varattno - plan->nouter - 1);
 		shown->firstColType = var->vartype;
 		shown->firstColTypmod = var->vartypmod;
 		shown->firstColCollation = var->varcollid;
 		return (Node *) shown;
 	}
 	return expression_tree_mutator(node, show_items_mutator, argument);
+}
+
+/* Show what was counted, by what answers and by what has answered until parameters changed. */
+static void
+explain_counters(GpbRangeAggregateScan *scan, ExplainState *es)
+{
+	GpbBatchCounters counters = scan->past;
+
+	if (scan->totals != NULL)
+		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->totals));
+	if (counters.engine == NULL)
+		counters.engine = "none";
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }
 
 void
@@ -89,8 +106,7 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;
-	if (scan->totals == NULL)
-		gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
-	else
-		gpb_explain_counters(GPB_LABEL_RANGES, gpb_range_totals_counters(scan->totals), 0, es);
+	explain_counters(scan, es);
+	if (scan->all_rows.gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->all_rows.gave_up, es);
 }

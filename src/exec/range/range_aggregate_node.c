@@ -22,7 +22,8 @@ range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	List	  **private = &scan->custom_private;
 	int			i;
 
-	scan->custom_exprs = list_make3(plan->values, plan->computed, plan->having);
+	scan->custom_exprs = list_make4(plan->values, plan->computed, plan->having,
+									plan->range.program.plan.constants);
 	gpb_put_row_range(private, &plan->range);
 	gpb_put_int(private, plan->nouter);
 	gpb_put_int(private, plan->ngroup);
@@ -34,6 +35,7 @@ range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	}
 	gpb_put_int(private, plan->keep_empty);
 	gpb_put_int(private, plan->empty_count);
+	gpb_put_int(private, plan->has_ordinary);
 }
 
 void
@@ -46,6 +48,7 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->computed = lsecond(scan->custom_exprs);
 	plan->having = lthird(scan->custom_exprs);
 	gpb_get_row_range(&reader, &plan->range);
+	plan->range.program.plan.constants = lfourth(scan->custom_exprs);
 	plan->nouter = gpb_get_int(&reader);
 	plan->ngroup = gpb_get_int(&reader);
 	plan->group = palloc(sizeof(AttrNumber) * plan->ngroup);
@@ -59,12 +62,13 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	}
 	plan->keep_empty = gpb_get_int(&reader);
 	plan->empty_count = gpb_get_int(&reader);
+	plan->has_ordinary = gpb_get_int(&reader) != 0;
 }
 
 /* ---- the plan node ---- */
 
 Plan *
-gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer, List *unrun,
+gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer, List *further,
 						 List *results, GpbRangeAggregatePlan *plan)
 {
 	List	   *columns = gpb_plan_columns(outer);
@@ -76,10 +80,11 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	plan->nouter = list_length(columns);
 	columns = list_concat(columns, results);
 	nfilled = plan->nouter + plan->range.nitems;
-	scan = gpb_make_node(&gpb_range_aggregate_node, path, 0, tlist, qual, lcons(outer, unrun),
+	scan = gpb_make_node(&gpb_range_aggregate_node, path, 0, tlist, qual, lcons(outer, further),
 						 columns);
 	range_aggregate_put(plan, scan);
 	gpb_check_expressions(path, scan, plan->values, 1, plan->nouter);
+	gpb_check_expressions(path, scan, plan->range.program.plan.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1, list_length(columns));
 	return &scan->scan.plan;
@@ -89,8 +94,8 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 
 void
 gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
-						 const GpbAggregateItem *items, int nitems, double entries,
-						 double rows, PathTarget *target, Cost *startup_cost, Cost *total_cost)
+						 const GpbRowRange *range, double entries, double rows,
+						 PathTarget *target, Cost *startup_cost, Cost *total_cost)
 {
 	GpbOuterInput input = {0};
 
@@ -100,8 +105,20 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	input.rows = rows;
 	input.matches = outer->rows * entries;
 	input.aggregated = true;
-	input.more_columns = gpb_count_columns(items, nitems) - 1;
+	if (range->program.present)
+		input.entry_cost = range->program.entry_cost;
+	else
+		input.more_columns = gpb_count_columns(range->items, range->nitems) - 1;
 	input.index_only = true;
 	input.target = target;
 	gpb_outer_cost(root, &input, startup_cost, total_cost);
+}
+
+void
+gpb_range_aggregate_beside(CustomPath *path, Path *ordinary)
+{
+	path->custom_paths = lappend(path->custom_paths, ordinary);
+	path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+	path->path.startup_cost = path->path.total_cost;
+	path->path.pathkeys = NIL;
 }

@@ -25,6 +25,7 @@
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
@@ -57,7 +58,8 @@ typedef struct GpbRangeCandidate
 
 	/* found by match_range_index */
 	List	   *aggrefs;
-	double		entries;		/* in one outer row's range */
+	double		entries;		/* in one outer row's range, before a program drops any */
+	Path	   *ordinary;		/* NULL unless the program may have no answer */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
 } GpbRangeCandidate;
 
@@ -223,12 +225,14 @@ add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, 
 }
 
 /*
- * Turn clauses into conditions of the candidate's plan; false if one cannot be, or might tell what
- * it saw ahead of a row-level security policy, or belongs above the outer join.
+ * Turn clauses into conditions of the candidate's plan.  Those on the table alone that are none are
+ * added to *filters, all others to *ranges.  Returns NULL, or why not: a clause that joins is no
+ * condition on the key, or one might tell what it saw ahead of a row-level security policy, or
+ * belongs above the outer join.
  */
-static bool
+static const char *
 add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
-			List *rinfos, bool joining)
+			List *rinfos, bool joining, List **ranges, List **filters)
 {
 	ListCell   *lc;
 
@@ -238,44 +242,110 @@ add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index
 		GpbRangeCondition condition;
 		Expr	   *value;
 
-		if (rinfo->pseudoconstant ||
-			!restriction_is_securely_promotable(rinfo, candidate->innerrel) ||
-			(joining && candidate->left &&
-			 RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids)))
-			return false;
+		if (rinfo->pseudoconstant)
+			return "a condition has no column";
+		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
+			return "a condition must not see rows before a security policy does";
+		if (joining && candidate->left &&
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
-		if (!gpb_match_range_condition(root, index, rinfo->clause, &condition, &value))
-			return false;
-		add_condition(candidate, &condition, value);
+		if (gpb_match_range_condition(root, index, rinfo->clause, &condition, &value))
+		{
+			add_condition(candidate, &condition, value);
+			*ranges = lappend(*ranges, rinfo);
+		}
+		else if (joining)
+			return "a condition that joins is not one on the index's key";
+		else
+			*filters = lappend(*filters, rinfo);
 	}
-	return true;
+	return NULL;
 }
 
-/* Fill in the candidate for an index of its table; false if it cannot answer the query. */
+/*
+ * Does the aggregate leave the row of NULLs, which an outer join makes for the table, out of
+ * account?  count(*) does not, but the node knows how to count such rows.
+ */
 static bool
+aggref_ignores_nulls(const Aggref *aggref, Index relid)
+{
+	Node	   *argument;
+
+	if (aggref->aggfilter != NULL &&
+		bms_is_member(relid, find_nonnullable_rels((Node *) aggref->aggfilter)))
+		return true;
+	if (aggref->args == NIL)
+		return aggref->aggfilter == NULL;
+	argument = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	if (IsA(argument, Const))
+		return aggref->aggfnoid == F_COUNT_ANY && aggref->aggfilter == NULL;
+	return contain_var_clause(argument) && !contain_nonstrict_functions(argument);
+}
+
+/* Match the table's other conditions, and the aggregates; NULL, or why not. */
+static const char *
+match_entries(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
+			  List *filters)
+{
+	GpbRowRange *range = &candidate->plan.range;
+	const char *refusal;
+	ListCell   *lc;
+
+	range->nitems = list_length(candidate->aggrefs);
+	refusal = gpb_match_row_program(root, index, filters, candidate->aggrefs, &range->program,
+									&range->items);
+	if (refusal != NULL || !candidate->left)
+		return refusal;
+	foreach(lc, candidate->aggrefs)
+	{
+		if (!aggref_ignores_nulls(lfirst_node(Aggref, lc), candidate->innerrel->relid))
+			return "an aggregate may count the NULLs of an outer join";
+	}
+	return NULL;
+}
+
+/* Find the ordinary plan that takes over if the program has no answer; NULL, or why not. */
+static const char *
+find_ordinary(PlannerInfo *root, GpbRangeCandidate *candidate)
+{
+	candidate->ordinary = NULL;
+	candidate->plan.has_ordinary = candidate->plan.range.program.may_give_up;
+	if (!candidate->plan.has_ordinary)
+		return NULL;
+	candidate->ordinary = gpb_ordinary_path_beside(root, candidate->grouped_rel,
+												   candidate->outerrel,
+												   candidate->grouped_rel->reltarget);
+	return candidate->ordinary != NULL ? NULL : "there is no ordinary plan that could take over";
+}
+
+/* Fill in the candidate for a usable index of its table; NULL, or why that has no answer. */
+static const char *
 match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
 {
 	GpbRowRange *range = &candidate->plan.range;
+	List	   *ranges = NIL;
+	List	   *filters = NIL;
+	const char *refusal;
 
-	if (!gpb_index_is_usable(index))
-		return false;
 	range->index = index->indexoid;
 	range->nconditions = 0;
 	range->conditions = palloc(sizeof(GpbRangeCondition) *
-							  (list_length(candidate->clauses) +
-							   list_length(index->indrestrictinfo)));
+							   (list_length(candidate->clauses) +
+								list_length(index->indrestrictinfo)));
 	candidate->plan.values = NIL;
-	if (!add_clauses(root, candidate, index, candidate->clauses, true) ||
-		!add_clauses(root, candidate, index, index->indrestrictinfo, false) ||
-		!gpb_match_batch_aggrefs(index, candidate->aggrefs, &range->items))
-		return false;
-	range->nitems = list_length(candidate->aggrefs);
+	refusal = add_clauses(root, candidate, index, candidate->clauses, true, &ranges, &filters);
+	if (refusal == NULL)
+		refusal = add_clauses(root, candidate, index, index->indrestrictinfo, false, &ranges,
+							  &filters);
+	if (refusal == NULL)
+		refusal = match_entries(root, candidate, index, filters);
+	if (refusal == NULL)
+		refusal = find_ordinary(root, candidate);
 	candidate->entries = index->tuples *
-		clauselist_selectivity(root, list_concat_copy(candidate->clauses,
-													  index->indrestrictinfo),
-							   candidate->innerrel->relid, JOIN_INNER, NULL);
-	return true;
+		clauselist_selectivity(root, ranges, candidate->innerrel->relid, JOIN_INNER, NULL);
+	return refusal;
 }
 
 /* ---- paths ---- */
@@ -322,22 +392,24 @@ static CustomPath *
 make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 						  IndexOptInfo *index, Path *outer, double rows)
 {
-	const GpbRowRange *range = &candidate->plan.range;
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
 	QualCost	having;
 
 	path->path.rows = rows;
-	path->path.pathkeys = result_order(root, candidate, outer);
-	gpb_range_aggregate_cost(root, index, outer, range->items, range->nitems,
-							 candidate->entries, rows, path->path.pathtarget,
-							 &path->path.startup_cost, &path->path.total_cost);
+	path->custom_paths = list_make1(outer);
+	gpb_range_aggregate_cost(root, index, outer, &candidate->plan.range, candidate->entries, rows,
+							 path->path.pathtarget, &path->path.startup_cost,
+							 &path->path.total_cost);
 	cost_qual_eval(&having, candidate->having, root);
 	path->path.startup_cost += having.startup;
 	path->path.total_cost += having.startup + having.per_tuple * rows;
+	if (candidate->ordinary != NULL)
+		gpb_range_aggregate_beside(path, candidate->ordinary);
+	else
+		path->path.pathkeys = result_order(root, candidate, outer);
 
-	path->custom_paths = list_make1(outer);
 	own->aggrefs = candidate->aggrefs;
 	own->groups = candidate->plan.ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
@@ -429,7 +501,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (match_range_index(root, &candidate, index))
+		if (gpb_index_is_usable(index) && match_range_index(root, &candidate, index) == NULL)
 			add_range_index_paths(root, &candidate, index);
 	}
 }
@@ -473,5 +545,6 @@ plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			elog(ERROR, "group column not found among those of the outer plan");
 		plan.group[foreach_current_index(lc)] = column->resno;
 	}
-	return gpb_make_range_aggregate(path, tlist, own->having, outer, NIL, own->aggrefs, &plan);
+	return gpb_make_range_aggregate(path, tlist, own->having, outer,
+									list_copy_tail(custom_plans, 1), own->aggrefs, &plan);
 }

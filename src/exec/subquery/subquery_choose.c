@@ -33,9 +33,9 @@ gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
 {
 	Cost		total_cost;
 
-	gpb_range_aggregate_cost(candidate->subroot, match->index, rows, match->range.items,
-							 match->range.nitems, match->entries, rows->rows, rows->pathtarget,
-							 startup_cost, &total_cost);
+	gpb_range_aggregate_cost(candidate->subroot, match->index, rows, &match->range,
+							 match->entries, rows->rows, rows->pathtarget, startup_cost,
+							 &total_cost);
 	return total_cost;
 }
 

@@ -65,7 +65,8 @@ gpb_subqueries_consider(PlannerInfo *root)
 	{
 		GpbSubqueryMatch match;
 
-		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &match))
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &match) ||
+			match.range.program.present)
 			continue;
 		match.values = copyObject(match.values);
 		matches = lappend(matches, memcpy(palloc(sizeof(match)), &match, sizeof(match)));

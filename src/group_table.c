@@ -267,28 +267,37 @@ has_key(const GpbGroup *group, int64 head, const int64 *words, int n)
 	return differing == 0;
 }
 
-/* The group with this key and hash, made if there is none; NULL without memory. */
-static __attribute__((noinline)) GpbGroup *
-find_group(GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
+/* The group with this key and hash, or NULL. */
+static inline GpbGroup *
+probe_group(const GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
 {
 	uint64		mask = count_places(table) - 1;
 	uint64		at;
 
 	if (table->places == NULL)
-		return make_group(table, head, words, hash);
+		return NULL;
 	for (at = hash >> table->shift;; at = (at + 1) & mask)
 	{
 		GpbGroupPlace place = table->places[at];
 		GpbGroup   *group;
 
 		if (place.group == 0)
-			return make_group(table, head, words, hash);
+			return NULL;
 		if (place.hash != (uint32) (hash >> 32))
 			continue;
 		group = gpb_groups_at(table, place.group - 1);
 		if (has_key(group, head, words, table->program->ngroups))
 			return group;
 	}
+}
+
+/* The group with this key and hash, made if there is none; NULL without memory. */
+static __attribute__((noinline)) GpbGroup *
+find_group(GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
+{
+	GpbGroup   *group = probe_group(table, head, words, hash);
+
+	return group != NULL ? group : make_group(table, head, words, hash);
 }
 
 /* Fill in the heads of n entries from entry "first" on. */
@@ -408,6 +417,12 @@ gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group)
 	gpb_answer_merge(table->format, group_answer(table, into),
 					 group->words + table->program->ngroups);
 	return true;
+}
+
+GpbGroup *
+gpb_groups_lookup(const GpbGroupTable *table, const GpbGroup *group)
+{
+	return probe_group(table, group_head(group), group->words, hash_group(table, group));
 }
 
 void

@@ -83,6 +83,9 @@ extern void gpb_groups_reserve(GpbGroupTable *table, uint32 n);
  */
 extern bool gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group);
 
+/* The group here with the key of a group from elsewhere, or NULL. */
+extern GpbGroup *gpb_groups_lookup(const GpbGroupTable *table, const GpbGroup *group);
+
 /* Make the exact sums of all answers ready to be read. */
 extern void gpb_groups_normalize(GpbGroupTable *table);
 

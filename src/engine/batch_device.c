@@ -58,6 +58,9 @@ int			gpb_chunk_most = 1 << 17;
  */
 #define GPB_LEAST_STAGING	((Size) 256 * 1024)
 
+/* Likewise for groups, which may be as many as entries */
+#define GPB_GROUPS_STAGING	((Size) 1024 * 1024)
+
 #define GPB_IN_FLIGHT		2
 
 /*
@@ -197,8 +200,9 @@ device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 {
 	GpbChunkRequest *chunk = &device->requests[device->nrequests];
 	Size		bytes = Min(batch->n - device->next, device->chunk) * device_width(batch);
+	Size		least = batch->program.ngroups > 0 ? GPB_GROUPS_STAGING : GPB_LEAST_STAGING;
 
-	chunk->request = gpb_request_begin(&device->ref, Max(bytes, GPB_LEAST_STAGING));
+	chunk->request = gpb_request_begin(&device->ref, Max(bytes, least));
 	if (chunk->request == NULL)
 		return NULL;
 	device->nrequests++;
@@ -462,26 +466,47 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 	return true;
 }
 
-/* Merge the groups of a chunk with those of the batch. */
+/*
+ * Take the groups of a chunk, which are fetched to the one half of its staging while those in the
+ * other are taken.  A group is in one chunk alone if there is one, or if it has the number of its
+ * range; else the groups of all chunks are merged.
+ */
 static GpbFillOutcome
 device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)
 {
-	int			width = gpb_group_width(&batch->program, &batch->format);
-	uint64		done;
-	uint64		n;
+	Size		width = gpb_group_width(&batch->program, &batch->format);
+	uint64		half = chunk->size / 2 / width;
+	bool		distinct = batch->program.by_range || chunk->spec.n == batch->n;
+	uint64		done = 0;
+	uint64		n = Min(groups, half);
+	int			at = 0;
 
-	for (done = 0; done < groups; done += n)
+	if (groups == 0)
+		return GPB_FILL_DONE;
+	if (half == 0)
+		return GPB_FILL_FAILED; /* so wide a group is one of many exact sums */
+	if (distinct && !gpb_batch_program_expect(batch, groups))
+		return GPB_FILL_GAVE_UP;
+	if (!gpb_request_submit_fetch(chunk->request, GPB_FETCH_GROUPS, 0, n, 0))
+		return GPB_FILL_FAILED;
+	while (done < groups)
 	{
-		uint64		i;
+		const char *records = chunk->staging + at * half * width;
+		uint64		next = Min(groups - done - n, half);
 
-		if (!device_fetch(chunk, GPB_FETCH_GROUPS, done, groups, width, &n))
+		CHECK_FOR_INTERRUPTS();
+		if (!gpb_request_wait(chunk->request))
 			return GPB_FILL_FAILED;
-		for (i = 0; i < n; i++)
-		{
-			if (!gpb_batch_program_group(batch, (GpbGroup *) (chunk->staging + i * width),
-										 chunk->first))
-				return GPB_FILL_GAVE_UP;
-		}
+		at = 1 - at;
+		if (next > 0 && !gpb_request_submit_fetch(chunk->request, GPB_FETCH_GROUPS, done + n, next,
+												  at * half * width))
+			return GPB_FILL_FAILED;
+		if (distinct)
+			gpb_batch_program_keep(batch, records, n, chunk->first);
+		else if (!gpb_batch_program_merge(batch, records, n, chunk->first))
+			return GPB_FILL_GAVE_UP;
+		done += n;
+		n = next;
 	}
 	return GPB_FILL_DONE;
 }

@@ -126,6 +126,10 @@ struct GpbBatch
 	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
 	GpbGroupTable *groups;		/* NULL if it has no group slots */
 	GpbListing *listing;		/* NULL if it aggregates, or lists all entries */
+	char	   *made;			/* groups that a device made, GpbGroup records; NULL: none */
+	uint64		nmade;
+	uint64		made_room;		/* number of records for which there is memory */
+	uint64		nmerged;		/* groups of the table that were merged into them */
 
 	const GpbLeafFinder *finder;	/* for the CPU engine; NULL if it looks in the tree */
 	void	   *finder_state;
@@ -176,10 +180,15 @@ extern void gpb_batch_program_start(GpbBatch *batch);
 extern void gpb_batch_program_complete(GpbBatch *batch);
 
 /*
- * Merge a group of a device's request whose ranges are those of the batch from "first" on.  Returns
- * false if the program gives up.
+ * Take n groups of a device's request whose ranges are those of the batch from "first" on.
+ *
+ * merge: add them to the table.  expect and keep: keep them as they lie, for which each group must
+ * be in one request alone; keep is called for as many in all as were expected.  Groups of the table
+ * are added to those at the end.  Merge and expect return false if the program gives up.
  */
-extern bool gpb_batch_program_group(GpbBatch *batch, GpbGroup *group, uint32 first);
+extern bool gpb_batch_program_merge(GpbBatch *batch, const void *groups, uint64 n, uint32 first);
+extern bool gpb_batch_program_expect(GpbBatch *batch, uint64 n);
+extern void gpb_batch_program_keep(GpbBatch *batch, const void *groups, uint64 n, uint32 first);
 /* A step faulted elsewhere. */
 extern void gpb_batch_program_fault(GpbBatch *batch);
 

@@ -27,6 +27,50 @@ groups_release(void *arg, void *memory, uint64 size)
 	pfree(memory);
 }
 
+/* Group number i of those that a device made */
+static inline GpbGroup *
+made_group(const GpbBatch *batch, uint64 i)
+{
+	return (GpbGroup *) (batch->made + i * batch->groups->width);
+}
+
+/* Begin without groups, with all memory for them. */
+static void
+drop_groups(GpbBatch *batch)
+{
+	gpb_groups_reset(batch->groups);
+	batch->groups->memory.limit = batch->memory;
+	if (batch->made != NULL)
+		pfree(batch->made);
+	batch->made = NULL;
+	batch->nmade = 0;
+	batch->made_room = 0;
+	batch->nmerged = 0;
+}
+
+/*
+ * Add the groups of the table to those that a device made, where these have them.  A group that was
+ * added is left with no entries.
+ */
+static void
+merge_table(GpbBatch *batch)
+{
+	int			ngroups = batch->program.ngroups;
+	uint64		i;
+
+	for (i = 0; i < batch->nmade && batch->nmerged < batch->groups->n; i++)
+	{
+		GpbGroup   *group = made_group(batch, i);
+		GpbGroup   *more = gpb_groups_lookup(batch->groups, group);
+
+		if (more == NULL)
+			continue;
+		gpb_answer_merge(&batch->format, group->words + ngroups, more->words + ngroups);
+		more->words[ngroups] = 0;
+		batch->nmerged++;
+	}
+}
+
 /* ---- for the batch ---- */
 
 void
@@ -64,7 +108,7 @@ gpb_batch_program_start(GpbBatch *batch)
 	if (batch->evaluator == NULL)
 		return;
 	if (batch->groups != NULL)
-		gpb_groups_reset(batch->groups);
+		drop_groups(batch);
 	sink.answers = batch->answers != NULL ? batch->answers : batch->total;
 	sink.by_number = batch->answers != NULL;
 	sink.groups = batch->groups;
@@ -78,8 +122,10 @@ gpb_batch_program_complete(GpbBatch *batch)
 		return;
 	gpb_evaluate_rest(batch->evaluator);
 	batch->counters.matches += batch->evaluator->counted;
-	if (batch->groups != NULL && !gpb_batch_gave_up(batch, NULL))
-		gpb_groups_normalize(batch->groups);
+	if (batch->groups == NULL || gpb_batch_gave_up(batch, NULL))
+		return;
+	gpb_groups_normalize(batch->groups);
+	merge_table(batch);
 }
 
 bool
@@ -95,16 +141,74 @@ gpb_batch_gave_up(const GpbBatch *batch, const char **why)
 
 /* ---- what a device made ---- */
 
-bool
-gpb_batch_program_group(GpbBatch *batch, GpbGroup *group, uint32 first)
+/* The run ends, since there is no memory for another group. */
+static bool
+no_memory(GpbBatch *batch)
 {
-	if (batch->program.by_range)
-		group->number += first;
-	batch->counters.matches += group->words[batch->program.ngroups];
-	if (gpb_groups_merge(batch->groups, group))
-		return true;
 	batch->evaluator->outcome = GPB_EVALUATION_FULL;
 	return false;
+}
+
+bool
+gpb_batch_program_merge(GpbBatch *batch, const void *groups, uint64 n, uint32 first)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		GpbGroup   *group = (GpbGroup *) ((char *) groups + i * batch->groups->width);
+
+		if (batch->program.by_range)
+			group->number += first;
+		batch->counters.matches += group->words[batch->program.ngroups];
+		if (!gpb_groups_merge(batch->groups, group))
+			return no_memory(batch);
+	}
+	return true;
+}
+
+bool
+gpb_batch_program_expect(GpbBatch *batch, uint64 n)
+{
+	GpbGroupTable *table = batch->groups;
+	uint64		most = (batch->memory - Min(table->used, batch->memory)) / table->width;
+	uint64		room = batch->nmade + n;
+
+	if (room <= batch->made_room)
+		return true;
+	if (room > most)
+		return no_memory(batch);
+	/* One request is most often all. */
+	if (batch->made == NULL)
+		batch->made = groups_allocate(batch->context, room * table->width);
+	else
+	{
+		room = Min(Max(room, 2 * batch->made_room), most);
+		batch->made = repalloc_huge(batch->made, room * table->width);
+	}
+	if (batch->made == NULL)
+		return no_memory(batch);
+	batch->made_room = room;
+	table->memory.limit = batch->memory - room * table->width;
+	return true;
+}
+
+void
+gpb_batch_program_keep(GpbBatch *batch, const void *groups, uint64 n, uint32 first)
+{
+	uint64		i;
+
+	Assert(batch->nmade + n <= batch->made_room);
+	memcpy(made_group(batch, batch->nmade), groups, n * batch->groups->width);
+	for (i = 0; i < n; i++)
+	{
+		GpbGroup   *group = made_group(batch, batch->nmade + i);
+
+		if (batch->program.by_range)
+			group->number += first;
+		batch->counters.matches += group->words[batch->program.ngroups];
+	}
+	batch->nmade += n;
 }
 
 void
@@ -118,13 +222,20 @@ gpb_batch_program_fault(GpbBatch *batch)
 const GpbGroup *
 gpb_batch_next_group(const GpbBatch *batch, uint64 *at)
 {
-	if (batch->groups == NULL || *at >= batch->groups->n)
-		return NULL;
-	return gpb_groups_at(batch->groups, (uint32) (*at)++);
+	if (*at < batch->nmade)
+		return made_group(batch, (*at)++);
+	while (batch->groups != NULL && *at - batch->nmade < batch->groups->n)
+	{
+		const GpbGroup *group = gpb_groups_at(batch->groups, (uint32) ((*at)++ - batch->nmade));
+
+		if (group->words[batch->program.ngroups] != 0)
+			return group;
+	}
+	return NULL;
 }
 
 uint64
 gpb_batch_group_count(const GpbBatch *batch)
 {
-	return batch->groups == NULL ? 0 : batch->groups->n;
+	return batch->groups == NULL ? 0 : batch->nmade + batch->groups->n - batch->nmerged;
 }

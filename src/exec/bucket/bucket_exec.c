@@ -308,8 +308,7 @@ rescan_bucket_aggregate(CustomScanState *css)
 		scan->evaluated = false;
 	if (scan->node.child != NULL && !changed)
 	{
-		if (scan->store != NULL)
-			tuplestore_rescan(scan->store);
+		gpb_bucket_rescan_rows(scan);
 		return;
 	}
 	gpb_bucket_batches_stop(scan);

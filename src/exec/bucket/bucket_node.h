@@ -197,6 +197,10 @@ struct GpbBucketScan
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
 	Tuplestorestate *store;		/* scan tuples; NULL before the first */
 	TupleTableSlot *stored;
+	bool		last_groups;	/* the groups of the batch's ranges from last_first on are returned
+								 * after these rows, from where they are */
+	uint32		last_first;
+	uint64		last_at;		/* where gpb_range_totals_next_group() goes on */
 
 	GpbBatchCounters past;		/* of what has answered and ended */
 	char		past_engine[128];	/* the engine of the last of these */
@@ -224,6 +228,9 @@ extern void gpb_bucket_store_rows(GpbBucketScan *scan);
 
 /* Put the next row that was kept into the scan tuple; false if there are no more. */
 extern bool gpb_bucket_stored_row(GpbBucketScan *scan);
+
+/* Begin again with the rows that were kept. */
+extern void gpb_bucket_rescan_rows(GpbBucketScan *scan);
 
 /* Forget the rows that were kept. */
 extern void gpb_bucket_drop_rows(GpbBucketScan *scan);

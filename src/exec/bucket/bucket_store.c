@@ -5,7 +5,9 @@
  *
  * If the plan groups by more than buckets, the groups of a batch of buckets are asked for together.
  * Each bucket is one range, so its groups are whole.  When they take more than memory half of the
- * ranges are asked for, and when those of one bucket do, the child returns the rows.
+ * ranges are asked for, and when those of one bucket do, the child returns the rows.  The groups of
+ * the last batch, which most often is the only one, are not kept as rows: they stay where they are,
+ * and become rows when the others have been returned.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +18,12 @@
 
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/growth.h"
+
+/*
+ * Ranges of the first batch where groups are asked for: all rows are computed before any is
+ * returned, so a small batch would save nothing.
+ */
+#define GPB_FIRST_GROUPED	1024
 
 /* ---- the store ---- */
 
@@ -28,33 +36,19 @@ begin_store(GpbBucketScan *scan)
 		scan->store = tuplestore_begin_heap(false, false, work_mem);
 	else
 		tuplestore_clear(scan->store);
+	scan->last_groups = false;
 	MemoryContextSwitchTo(caller);
 }
 
 void
 gpb_bucket_drop_rows(GpbBucketScan *scan)
 {
+	scan->last_groups = false;
 	if (scan->store == NULL)
 		return;
 	ExecClearTuple(scan->stored);
 	tuplestore_end(scan->store);
 	scan->store = NULL;
-}
-
-bool
-gpb_bucket_stored_row(GpbBucketScan *scan)
-{
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-	int			n = tuple->tts_tupleDescriptor->natts;
-
-	if (!tuplestore_gettupleslot(scan->store, true, false, scan->stored))
-		return false;
-	slot_getallattrs(scan->stored);
-	ExecClearTuple(tuple);
-	memcpy(tuple->tts_values, scan->stored->tts_values, sizeof(Datum) * n);
-	memcpy(tuple->tts_isnull, scan->stored->tts_isnull, sizeof(bool) * n);
-	ExecStoreVirtualTuple(tuple);
-	return true;
 }
 
 /* ---- groups by buckets alone ---- */
@@ -79,18 +73,17 @@ store_buckets(GpbBucketScan *scan)
 
 /* ---- groups by more ---- */
 
-/* Keep the row of a group, which is the one at hand of the totals. */
+/*
+ * Put the row of a group, which is the one at hand of the totals, into the scan tuple.  Memory is
+ * of the current context.
+ */
 static void
-store_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
+fill_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
 {
 	const GpbBucketPlan *plan = &scan->plan;
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	int			place = plan->nitems;
-	MemoryContext caller;
 
-	ResetExprContext(econtext);
-	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	ExecClearTuple(tuple);
 	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
 	gpb_range_group_final(totals, tuple->tts_values, tuple->tts_isnull);
@@ -102,8 +95,20 @@ store_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
 	gpb_group_values(group, plan->ngroups, plan->group_types, tuple->tts_values + place + 1,
 					 tuple->tts_isnull + place + 1);
 	ExecStoreVirtualTuple(tuple);
+}
+
+/* Keep the row of a group, which is the one at hand of the totals. */
+static void
+store_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	MemoryContext caller;
+
+	ResetExprContext(econtext);
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	fill_group(scan, totals, group);
 	MemoryContextSwitchTo(caller);
-	tuplestore_puttupleslot(scan->store, tuple);
+	tuplestore_puttupleslot(scan->store, scan->node.css.ss.ss_ScanTupleSlot);
 }
 
 /*
@@ -132,8 +137,8 @@ ask_groups(GpbBucketScan *scan, uint32 first, uint32 *n)
 }
 
 /*
- * Call the function for the ranges that have a group, and keep the groups, unless the results are
- * NULL: then errors are all that matters.
+ * Call the function for the ranges that have a group, and keep the groups if that is wanted: where
+ * the results are NULL errors are all that matters, and the last groups stay where they are.
  */
 static void
 take_groups(GpbBucketScan *scan, uint32 first, bool keep)
@@ -166,9 +171,11 @@ take_ranges(GpbBucketScan *scan, bool keep)
 		gpb_bucket_give_up(scan, "buckets do not come in order");
 		return;
 	}
+	batches->limit = GPB_FIRST_GROUPED;
 	while (gpb_bucket_batch_cut(scan))
 	{
 		uint32		first = 0;
+		bool		last = batches->n < batches->limit;
 
 		while (first < batches->n)
 		{
@@ -179,9 +186,14 @@ take_ranges(GpbBucketScan *scan, bool keep)
 				return;
 			if (n < wanted)
 				most = n;
-			take_groups(scan, first, keep);
+			scan->last_groups = keep && last && first + n == batches->n;
+			take_groups(scan, first, keep && !scan->last_groups);
+			scan->last_first = first;
+			scan->last_at = 0;
 			first += n;
 		}
+		if (last)
+			return;
 		batches->limit = Min(gpb_grown_batch(batches->limit), most);
 	}
 }
@@ -213,10 +225,10 @@ store_null_groups(GpbBucketScan *scan)
 static void
 store_all_groups(GpbBucketScan *scan)
 {
-	if (scan->asks_null_keys || scan->has_ranges)
-		take_ranges(scan, scan->has_ranges);
-	if (scan->gave_up == NULL && scan->has_null)
+	if (scan->has_null)
 		store_null_groups(scan);
+	if (scan->gave_up == NULL && (scan->asks_null_keys || scan->has_ranges))
+		take_ranges(scan, scan->has_ranges);
 }
 
 void
@@ -230,4 +242,52 @@ gpb_bucket_store_rows(GpbBucketScan *scan)
 	gpb_bucket_batches_stop(scan);
 	if (scan->gave_up != NULL)
 		gpb_bucket_drop_rows(scan);
+}
+
+/* ---- handing out ---- */
+
+/* Put the next of the last groups into the scan tuple; false if there are no more. */
+static bool
+next_last_group(GpbBucketScan *scan)
+{
+	GpbRangeTotals *totals = scan->batches.totals;
+	const GpbGroup *group;
+	MemoryContext caller;
+
+	if (!scan->last_groups)
+		return false;
+	group = gpb_range_totals_next_group(totals, &scan->last_at);
+	if (group == NULL)
+		return false;
+	caller = MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	scan->group_null = false;
+	scan->group_result = gpb_bucket_batch_result(scan, scan->last_first + group->number);
+	fill_group(scan, totals, group);
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
+bool
+gpb_bucket_stored_row(GpbBucketScan *scan)
+{
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	int			n = tuple->tts_tupleDescriptor->natts;
+
+	if (tuplestore_ateof(scan->store) ||
+		!tuplestore_gettupleslot(scan->store, true, false, scan->stored))
+		return next_last_group(scan);
+	slot_getallattrs(scan->stored);
+	ExecClearTuple(tuple);
+	memcpy(tuple->tts_values, scan->stored->tts_values, sizeof(Datum) * n);
+	memcpy(tuple->tts_isnull, scan->stored->tts_isnull, sizeof(bool) * n);
+	ExecStoreVirtualTuple(tuple);
+	return true;
+}
+
+void
+gpb_bucket_rescan_rows(GpbBucketScan *scan)
+{
+	scan->last_at = 0;
+	if (scan->store != NULL)
+		tuplestore_rescan(scan->store);
 }

@@ -39,35 +39,28 @@ typedef struct GpbFloatPieces
 	int64		piece[3];
 } GpbFloatPieces;
 
-/* Cut a finite float8, given by its bits, into what it adds to a sum. */
+/*
+ * Cut a finite float8, given by its bits, into what it adds to a sum.  Signs and exponents of
+ * neighbouring values differ, so there are no branches.
+ */
 GPB_FN GpbFloatPieces
 gpb_float_cut(int64 bits)
 {
 	GpbFloatPieces out;
-	int			exponent = (int) ((uint64) bits >> 52) & 0x7FF;
-	uint64		mantissa = (uint64) bits & (((uint64) 1 << 52) - 1);
-	int			shift;
-	uint64		low,
-				high;
+	uint32		exponent = (uint32) ((uint64) bits >> 52) & 0x7FF;
+	uint32		normal = exponent != 0; /* A subnormal weighs what exponent 1 does, and has no
+										 * hidden bit. */
+	uint64		mantissa = ((uint64) bits & (((uint64) 1 << 52) - 1)) | (uint64) normal << 52;
+	uint32		place = exponent - normal;	/* value = mantissa * 2^(place - 1074) */
+	uint32		shift = place % 32;
+	uint64		low = mantissa << shift;
+	uint64		high = mantissa >> 1 >> (63 - shift);
+	int64		sign = bits >> 63;	/* -1 or 0; (x ^ sign) - sign is -x or x */
 
-	if (exponent == 0)
-		exponent = 1;			/* A subnormal has the same weight, and no hidden bit. */
-	else
-		mantissa |= (uint64) 1 << 52;
-	/* value = mantissa * 2^(exponent - 1 - 1074) */
-	out.first = (exponent - 1) / 32;
-	shift = (exponent - 1) % 32;
-	low = mantissa << shift;
-	high = shift == 0 ? 0 : mantissa >> (64 - shift);
-	out.piece[0] = (int64) (low & 0xFFFFFFFF);
-	out.piece[1] = (int64) (low >> 32);
-	out.piece[2] = (int64) high;
-	if (bits < 0)
-	{
-		out.piece[0] = -out.piece[0];
-		out.piece[1] = -out.piece[1];
-		out.piece[2] = -out.piece[2];
-	}
+	out.first = (int) (place / 32);
+	out.piece[0] = ((int64) (low & 0xFFFFFFFF) ^ sign) - sign;
+	out.piece[1] = ((int64) (low >> 32) ^ sign) - sign;
+	out.piece[2] = ((int64) high ^ sign) - sign;
 	return out;
 }
 

@@ -54,6 +54,7 @@ typedef struct GpbStripLoops
 						   int64 *max);
 	bool		(*narrow_squares) (const int64 *words, const int64 *mask, int n, uint64 *sum);
 	void		(*bits) (const int64 *words, const int64 *mask, int n, int64 *bits);
+	bool		(*cut) (const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces);
 	bool		(*same) (const int64 *words, int n);
 } GpbStripLoops;
 
@@ -285,6 +286,35 @@ combine_words(const int64 *words, const int64 *mask, bool masked, int n, int64 *
 	bits[2] = odd;
 }
 
+/* As gpb_float_cut() does, in words of 64 bits throughout */
+GPB_FN bool
+cut_words(const int64 *words, const int64 *mask, bool masked, int n, GpbStripPieces *pieces)
+{
+	uint64		special = 0;
+	int			i;
+
+	GPB_NO_DEPENDENCIES
+	for (i = 0; i < n; i++)
+	{
+		uint64		word = (uint64) (masked ? words[i] & mask[i] : words[i]);
+		uint64		exponent = word >> 52 & 0x7FF;
+		uint64		normal = (exponent + 0x7FF) >> 11;	/* 1 if the exponent is not 0 */
+		uint64		mantissa = (word & (((uint64) 1 << 52) - 1)) | normal << 52;
+		uint64		place = exponent - normal;
+		uint64		shift = place & 31;
+		uint64		low = mantissa << shift;
+		uint64		high = mantissa >> 1 >> (63 - shift);
+		uint64		sign = 0 - (word >> 63);
+
+		special |= exponent + 1;
+		pieces->first[i] = (int64) (place >> 5);
+		pieces->piece[0][i] = (int64) (((low & 0xFFFFFFFF) ^ sign) - sign);
+		pieces->piece[1][i] = (int64) ((low >> 32 ^ sign) - sign);
+		pieces->piece[2][i] = (int64) ((high ^ sign) - sign);
+	}
+	return special >> 11 == 0;
+}
+
 GPB_FN bool
 same_words(const int64 *words, int n)
 {
@@ -475,6 +505,12 @@ void
 gpb_strip_bits(const int64 *words, const int64 *mask, int n, int64 *bits)
 {
 	loops()->bits(words, mask, n, bits);
+}
+
+bool
+gpb_strip_cut(const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces)
+{
+	return loops()->cut(words, mask, n, pieces);
 }
 
 bool

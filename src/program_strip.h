@@ -69,6 +69,19 @@ extern void gpb_strip_bounds(const int64 *words, const int64 *mask, int n, bool 
 extern void gpb_strip_squares(const int64 *words, const int64 *mask, int n, int64 *sum);
 extern void gpb_strip_bits(const int64 *words, const int64 *mask, int n, int64 *bits);
 
+/* What the finite float8 of a strip add to exact sums: see GpbFloatPieces */
+typedef struct GpbStripPieces
+{
+	int64		first[GPB_STRIP];
+	int64		piece[3][GPB_STRIP];
+} GpbStripPieces;
+
+/*
+ * Cut the float8 words that count; those that do not are cut as zeros.  Returns false if one that
+ * counts is not finite; then the pieces mean nothing.
+ */
+extern bool gpb_strip_cut(const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces);
+
 /* Are all n words the same? */
 extern bool gpb_strip_same(const int64 *words, int n);
 

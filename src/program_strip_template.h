@@ -61,6 +61,13 @@ GPB_FORM(bits) (const int64 *words, const int64 *mask, int n, int64 *bits)
 }
 
 static GPB_FORM_TARGET bool
+GPB_FORM(cut) (const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces)
+{
+	return mask == NULL ? cut_words(words, NULL, false, n, pieces) :
+		cut_words(words, mask, true, n, pieces);
+}
+
+static GPB_FORM_TARGET bool
 GPB_FORM(same) (const int64 *words, int n)
 {
 	return same_words(words, n);
@@ -75,6 +82,7 @@ static const GpbStripLoops GPB_FORM(loops) = {
 	.bounds = GPB_FORM(bounds),
 	.narrow_squares = GPB_FORM(narrow_squares),
 	.bits = GPB_FORM(bits),
+	.cut = GPB_FORM(cut),
 	.same = GPB_FORM(same)
 };
 

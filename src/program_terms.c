@@ -8,6 +8,13 @@
 #include "program_terms.h"
 
 /*
+ * The exact sums of an answer to which entries are added one by one are normalized whenever the
+ * number of values reaches, or passes, a multiple of this.  So a bin takes no more than that, and
+ * what gpb_float_sum_add() has counted, before it carries: less than 2^31 values.
+ */
+#define GPB_CARRY_VALUES	((int64) 1 << 29)
+
+/*
  * Make the mask of the entries that count for a term: -1 where they do, else 0.  Returns their
  * number, and sets *masked to NULL, with no mask made, if all count.
  */
@@ -35,23 +42,53 @@ term_mask(const GpbStrip *strip, const GpbTerm *term, int64 *mask, const int64 *
 	return (int) count;
 }
 
+/* Normalize the exact sums of a column if its values have become so many, "more" of them new. */
+static inline void
+carry_floats(const GpbAnswerColumn *column, int64 *answer, int64 more)
+{
+	int64		count = answer[column->count];
+
+	if (count / GPB_CARRY_VALUES == (count - more) / GPB_CARRY_VALUES)
+		return;
+	gpb_float_sum_normalize(gpb_answer_float_sum(column, answer));
+	if (column->float_squares != 0)
+		gpb_float_sum_normalize(gpb_answer_float_squares(column, answer));
+}
+
 /* ---- one answer ---- */
 
-/* Add the float8 words that count to the exact sums of a term. */
+/* Add what one finite value was cut into to the sum at "word" of an answer. */
+static inline void
+add_pieces(const GpbStripPieces *pieces, int i, int word, int64 *answer)
+{
+	int64	   *bin = answer + word + pieces->first[i];
+
+	bin[0] += pieces->piece[0][i];
+	bin[1] += pieces->piece[1][i];
+	bin[2] += pieces->piece[2][i];
+}
+
+/* Add the float8 words that count, "count" of them, to the exact sums of a term. */
 static void
-add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n, int count,
 		   int64 *answer)
 {
+	GpbStripPieces pieces;
+	bool		finite = gpb_strip_cut(words, mask, n, &pieces);
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
+		if (finite)
+			add_pieces(&pieces, i, column->float_sum, answer);
 		if (mask != NULL && mask[i] == 0)
 			continue;
-		gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
+		if (!finite)
+			gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
 		if (column->float_squares != 0)
 			gpb_float_sum_add_square(gpb_answer_float_squares(column, answer), words[i]);
 	}
+	carry_floats(column, answer, count);
 }
 
 /* Combine the words that count with those of the answer, bit by bit. */
@@ -100,7 +137,7 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
 		add_bits(column, words, mask, n, answer);
 	if (column->float_sum != 0)
-		add_floats(column, words, mask, n, answer);
+		add_floats(column, words, mask, n, count, answer);
 }
 
 void
@@ -120,6 +157,7 @@ typedef enum GpbScatter
 {
 	GPB_SCATTER_COUNT,			/* nothing but the count */
 	GPB_SCATTER_SUM,			/* and the sum of integers */
+	GPB_SCATTER_FLOAT_SUM,		/* and the exact sum of float8 */
 	GPB_SCATTER_ANY
 } GpbScatter;
 
@@ -128,8 +166,8 @@ scatter_kind(const GpbTerm *term, const GpbAnswerColumn *column)
 {
 	if (term->slot == GPB_NO_SLOT || (term->want & ~GPB_WANT_COUNT) == 0)
 		return GPB_SCATTER_COUNT;
-	if (column->sum != 0 && (term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM)) == 0)
-		return GPB_SCATTER_SUM;
+	if ((term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM)) == 0)
+		return column->sum != 0 ? GPB_SCATTER_SUM : GPB_SCATTER_FLOAT_SUM;
 	return GPB_SCATTER_ANY;
 }
 
@@ -170,6 +208,33 @@ scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 	}
 }
 
+/*
+ * Add float8 words to counts and exact sums.  How many values a sum has taken is known from the
+ * count, so that beside it nothing is written but the three bins of the value.
+ */
+static void
+scatter_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+			   int64 *const *answers)
+{
+	GpbStripPieces pieces;
+	int			i;
+
+	if (!gpb_strip_cut(words, mask, n, &pieces))
+	{
+		scatter_values(column, words, mask, n, answers);
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		int64		more = mask == NULL ? 1 : -mask[i];
+
+		add_pieces(&pieces, i, column->float_sum, answers[i]);
+		answers[i][column->count] += more;
+		if (more != 0 && answers[i][column->count] % GPB_CARRY_VALUES == 0)
+			carry_floats(column, answers[i], more);
+	}
+}
+
 void
 gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *const *answers)
 {
@@ -187,9 +252,10 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 
 		if (term_mask(strip, term, buffer, &mask) == 0)
 			continue;
-		if (kind == GPB_SCATTER_ANY)
+		if (kind == GPB_SCATTER_ANY || kind == GPB_SCATTER_FLOAT_SUM)
 		{
-			scatter_values(column, strip->slot[term->slot].words, mask, n, answers);
+			(kind == GPB_SCATTER_ANY ? scatter_values : scatter_floats)
+				(column, strip->slot[term->slot].words, mask, n, answers);
 			continue;
 		}
 		scatter_counts(column->count, mask, n, answers);

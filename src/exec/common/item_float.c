@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "port/pg_bitutils.h"
 #include "utils/float.h"
 
 #include "exec/common/item_number.h"
@@ -50,16 +51,31 @@ sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
 	return negative;
 }
 
-/* Bits [at, at + 53) of the magnitude. */
+/* Bits [at, at + 53) of the magnitude, which has them all. */
 static uint64
 limb_bits(const uint32 *limb, int at)
 {
-	uint64		bits = 0;
-	int			i;
+	int			shift = at % 32;
+	uint64		bits;
 
-	for (i = 0; i < 53; i++)
-		bits |= (uint64) (limb[(at + i) / 32] >> ((at + i) % 32) & 1) << i;
-	return bits;
+	limb += at / 32;
+	bits = (limb[0] | (uint64) limb[1] << 32) >> shift;
+	if (shift > 64 - 53)
+		bits |= (uint64) limb[2] << (64 - shift);
+	return bits & (((uint64) 1 << 53) - 1);
+}
+
+/* The highest bit that is set, or "least" if all above are clear */
+static int
+highest_bit(const uint32 *limb, int n, int least)
+{
+	int			i = n - 1;
+	int			highest;
+
+	while (i > least / 32 && limb[i] == 0)
+		i--;
+	highest = limb[i] == 0 ? 0 : i * 32 + pg_leftmost_one_pos32(limb[i]);
+	return Max(highest, least);
 }
 
 /* Is any bit below "at" set? */
@@ -84,14 +100,11 @@ limb_any_below(const uint32 *limb, int at)
 static float8
 round_magnitude(const uint32 *limb, int n, int unit, bool more)
 {
-	int			highest = n * 32 - 1;
-	int			lowest;			/* bit of the result */
+	int			highest = highest_bit(limb, n, unit + 52);
+	int			lowest = highest - 52;	/* bit of the result */
 	uint64		pattern;
 	float8		result;
 
-	while (highest > unit + 52 && (limb[highest / 32] >> (highest % 32) & 1) == 0)
-		highest--;
-	lowest = highest - 52;
 	pattern = limb_bits(limb, lowest);
 	if (lowest > 0)
 	{

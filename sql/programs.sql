@@ -251,7 +251,6 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE u > 5;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE random() > 2;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE i = (SELECT e.i FROM event e WHERE e.k = event.b LIMIT 1);
 EXPLAIN (COSTS OFF) SELECT array_agg(DISTINCT i) FROM event WHERE i > 5;
-EXPLAIN (COSTS OFF) SELECT s, count(*) FROM event GROUP BY ROLLUP (s);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE ctid = '(0,1)';
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE f::text > '5';
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event a, event b WHERE a.k = b.u;

@@ -40,6 +40,30 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 	}
 }
 
+/* Make the parts of the plan's program.  Memory is of the current context. */
+static void
+begin_parts(GpbAggregateScan *scan)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	GpbWhole	whole = {&plan->program.program, plan->ngroups, plan->group_types, plan->nitems,
+		plan->items, plan->nvalues, plan->values};
+	int			i;
+
+	scan->parts_of_run = Max(plan->nvalues, 1);
+	scan->nparts = plan->sets.nruns * scan->parts_of_run;
+	scan->parts = palloc(sizeof(GpbPart) * scan->nparts);
+	for (i = 0; i < scan->nparts; i++)
+	{
+		GpbPart    *part = &scan->parts[i];
+
+		gpb_part_make(&whole, plan->sets.runs[i / scan->parts_of_run], i % scan->parts_of_run,
+					  part);
+		if (part->has_values)
+			part->scan = gpb_values_begin(&part->values, &part->program, part->floats,
+										  &scan->node.css.ss.ps);
+	}
+}
+
 static void
 begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -63,32 +87,43 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	}
-	if (plan->values.n > 0)
-		scan->values = gpb_values_begin(&plan->values, &plan->program.program, &css->ss.ps);
+	begin_parts(scan);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 											ALLOCSET_DEFAULT_SIZES);
+	scan->set_context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree grouping set",
+											  ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- the answer ---- */
 
-/* End the batch, but keep what it counted, and the name of its engine, which goes with it. */
+/* End a part's batch, but keep what it counted, and the name of its engine, which goes with it. */
 static void
-end_totals(GpbAggregateScan *scan)
+end_part(GpbAggregateScan *scan, GpbPart *part)
 {
 	const GpbBatchCounters *counters;
 
-	if (scan->totals == NULL)
+	if (part->totals == NULL)
 		return;
-	counters = gpb_range_totals_counters(scan->totals);
+	counters = gpb_range_totals_counters(part->totals);
 	gpb_batch_counters_add(&scan->past, counters);
 	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
 	scan->past.engine = scan->past_engine;
 	if (scan->engine == counters->engine)
 		scan->engine = scan->past_engine;
-	gpb_range_totals_end(scan->totals);
-	scan->totals = NULL;
+	gpb_range_totals_end(part->totals);
+	part->totals = NULL;
+}
+
+/* End all batches. */
+static void
+end_totals(GpbAggregateScan *scan)
+{
+	int			i;
+
+	for (i = 0; i < scan->nparts; i++)
+		end_part(scan, &scan->parts[i]);
 }
 
 /* The form of the node's ranges */
@@ -99,7 +134,41 @@ ranges_form(const GpbAggregateScan *scan)
 }
 
 /*
- * Make what answers the node's ranges.  A batch over a plain program stays; another has constants
+ * The memory of each part's batch, as in GpbBatchWant: all share what one has.  Groups that are
+ * merged for a set may take as much again.
+ */
+static Size
+part_memory(const GpbAggregateScan *scan)
+{
+	int			shares = scan->nparts * (scan->plan.sets.n > 1 ? 2 : 1);
+
+	return shares == 1 ? 0 : get_hash_memory_limit() / shares;
+}
+
+/* Make what answers the node's ranges for a part, with these constants. */
+static void
+make_part_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbPart *part)
+{
+	GpbNode    *node = &scan->node;
+	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
+
+	if (!scan->plan.has_program)
+	{
+		part->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, part->items,
+											  part->nitems, ranges_form(scan), 0,
+											  GPB_ENGINE_AUTO);
+		return;
+	}
+	part->program.null_constants = constants->null_constants;
+	memcpy(part->program.constant, constants->constant, sizeof(constants->constant));
+	part->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
+												  &part->program, part->items, part->nitems,
+												  ranges_form(scan), part_memory(scan),
+												  GPB_ENGINE_AUTO);
+}
+
+/*
+ * Make what answers the node's ranges.  A batch over a plain program stays; others have constants
  * of one execution, which are not needed if there is nothing to be asked.  Returns NULL, or why the
  * program cannot be used.
  */
@@ -107,51 +176,49 @@ static const char *
 make_totals(GpbAggregateScan *scan, bool asked)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	GpbNode    *node = &scan->node;
-	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
-	GpbProgram	program;
+	GpbProgram	program = plan->program.program;
 	MemoryContext caller;
+	int			i;
 
-	if (scan->totals != NULL && !plan->has_program)
+	if (scan->parts[0].totals != NULL && !plan->has_program)
 		return NULL;
 	end_totals(scan);
-	if (plan->has_program)
+	if (plan->has_program && asked)
 	{
-		const char *refusal = NULL;
+		const char *refusal;
 
-		program = plan->program.program;
-		if (asked)
-			refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
-												 node->css.ss.ps.ps_ExprContext, &program);
+		refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
+											 scan->node.css.ss.ps.ps_ExprContext, &program);
 		if (refusal != NULL)
 			return refusal;
 	}
 	caller = MemoryContextSwitchTo(scan->context);
-	if (plan->has_program)
-		scan->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &program,
-													  plan->items, plan->nitems,
-													  ranges_form(scan), 0, GPB_ENGINE_AUTO);
-	else
-		scan->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
-											  plan->nitems, ranges_form(scan), 0,
-											  GPB_ENGINE_AUTO);
+	for (i = 0; i < scan->nparts; i++)
+		make_part_totals(scan, &program, &scan->parts[i]);
 	MemoryContextSwitchTo(caller);
 	return NULL;
 }
 
-/* Have the batch answer the ranges. */
-static void
-run_ranges(GpbAggregateScan *scan, const GpbRange *ranges, uint32 n)
+/* Have a part's batch answer the ranges.  Returns NULL, or why there is no answer. */
+static const char *
+run_part(GpbAggregateScan *scan, GpbPart *part, const GpbRange *ranges, uint32 n)
 {
-	gpb_range_group_init(scan->totals);
+	const char *why;
+
+	gpb_range_group_init(part->totals);
+	if (n == 0)
+		return NULL;
 	if (scan->arrays != NULL)
 	{
 		Assert(n == 1);
-		gpb_arrays_run(scan->arrays, scan->node.index, ranges, scan->totals);
-		return;
+		gpb_arrays_run(scan->arrays, scan->node.index, ranges, part->totals);
 	}
-	gpb_range_totals_sum(scan->totals, ranges, n);
-	scan->engine = gpb_range_totals_counters(scan->totals)->engine;
+	else
+	{
+		gpb_range_totals_sum(part->totals, ranges, n);
+		scan->engine = gpb_range_totals_counters(part->totals)->engine;
+	}
+	return gpb_range_totals_gave_up(part->totals, &why) ? why : NULL;
 }
 
 /* Let the child return the rows, for this reason. */
@@ -172,6 +239,7 @@ answer(GpbAggregateScan *scan)
 	MemoryContext caller;
 	GpbRange   *ranges;
 	uint32		n;
+	int			i;
 
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
@@ -180,16 +248,10 @@ answer(GpbAggregateScan *scan)
 	n = gpb_node_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
 	scan->no_ranges = n == 0;
 	why = make_totals(scan, n > 0);
+	for (i = 0; i < scan->nparts && why == NULL; i++)
+		why = run_part(scan, &scan->parts[i], ranges, n);
 	if (why != NULL)
 		give_up(scan, why);
-	else if (n > 0)
-		run_ranges(scan, ranges, n);
-	else
-		gpb_range_group_init(scan->totals);
-	if (n > 0 && scan->gave_up == NULL && gpb_range_totals_gave_up(scan->totals, &why))
-		give_up(scan, why);
-	if (scan->values != NULL && scan->gave_up == NULL)
-		gpb_values_collect(scan->values, n > 0 ? scan->totals : NULL);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -230,7 +292,7 @@ exec_aggregate(CustomScanState *css)
 		ResetExprContext(css->ss.ps.ps_ExprContext);
 		answer(scan);
 		scan->node.answered = true;
-		scan->next_group = 0;
+		gpb_aggregate_first_row(scan);
 	}
 	if (scan->gave_up != NULL)
 		return gpb_ordinary_child_row(&scan->node);
@@ -247,7 +309,7 @@ rescan_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
-	scan->next_group = 0;
+	gpb_aggregate_first_row(scan);
 	if (scan->node.child != NULL && (css->ss.ps.chgParam != NULL || scan->gave_up != NULL))
 		gpb_rescan_child(&scan->node);
 	if (css->ss.ps.chgParam != NULL)
@@ -259,8 +321,13 @@ end_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
-	if (scan->totals != NULL)
-		gpb_range_totals_end(scan->totals);
+	int			i;
+
+	for (i = 0; i < scan->nparts; i++)
+	{
+		if (scan->parts[i].totals != NULL)
+			gpb_range_totals_end(scan->parts[i].totals);
+	}
 	gpb_close_node(&scan->node);
 }
 

@@ -18,26 +18,87 @@
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
 
-/* Show the group expressions, as core shows what an aggregate is grouped by. */
-static void
-explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
+/* The expressions as texts */
+static List *
+deparse_all(GpbAggregateScan *scan, List *expressions, List *ancestors, ExplainState *es)
 {
 	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	List	   *keys = NIL;
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+		texts = lappend(texts, deparse_expression(lfirst(lc), context,
+												  list_length(es->rtable) > 1 || es->verbose,
+												  true));
+	return texts;
+}
+
+/* The group expressions of a set */
+static List *
+set_expressions(const GpbAggregateScan *scan, uint32 set)
+{
+	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
+	int			first = scan->plan.nitems + gpb_aggregate_count_values(&scan->plan);
+	List	   *expressions = NIL;
 	int			i;
 
 	for (i = 0; i < scan->plan.ngroups; i++)
 	{
-		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
-										   scan->plan.nitems + scan->plan.values.n + i);
-
-		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
-												list_length(es->rtable) > 1 || es->verbose,
-												true));
+		if (gpb_set_has(set, i))
+			expressions = lappend(expressions, list_nth_node(TargetEntry, plan->custom_scan_tlist,
+															 first + i)->expr);
 	}
-	if (keys != NIL)
+	return expressions;
+}
+
+/* Show the group expressions of one set, as core does. */
+static void
+explain_set(GpbAggregateScan *scan, uint32 set, List *ancestors, ExplainState *es)
+{
+	List	   *keys = deparse_all(scan, set_expressions(scan, set), ancestors, es);
+
+	if (keys == NIL && es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText(GPB_LABEL_GROUP_KEY, "()", es);
+	else
 		ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
+}
+
+/* Show the group expressions, or those of each grouping set; and in how many runs they come. */
+static void
+explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
+{
+	const GpbSetsPlan *sets = &scan->plan.sets;
+	int			i;
+
+	if (scan->plan.ngroups == 0)
+		return;
+	if (sets->n == 1)
+	{
+		explain_set(scan, sets->set[0], ancestors, es);
+		return;
+	}
+	ExplainOpenGroup(GPB_LABEL_GROUPING_SETS, GPB_LABEL_GROUPING_SETS, false, es);
+	for (i = 0; i < sets->n; i++)
+	{
+		ExplainOpenGroup(GPB_LABEL_GROUPING_SET, NULL, true, es);
+		explain_set(scan, sets->set[i], ancestors, es);
+		ExplainCloseGroup(GPB_LABEL_GROUPING_SET, NULL, true, es);
+	}
+	ExplainCloseGroup(GPB_LABEL_GROUPING_SETS, GPB_LABEL_GROUPING_SETS, false, es);
+}
+
+/* Show the expressions on whose values aggregates depend. */
+static void
+explain_values(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
+{
+	List	   *values = NIL;
+	int			i;
+
+	for (i = 0; i < scan->plan.nvalues; i++)
+		values = lappend(values, linitial(scan->plan.values[i].value));
+	if (values != NIL)
+		ExplainPropertyList(GPB_LABEL_VALUES, deparse_all(scan, values, ancestors, es), es);
 }
 
 void
@@ -45,9 +106,13 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	GpbBatchCounters counters = scan->past;
+	int			i;
 
 	explain_groups(scan, ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_VALUES, css, scan->plan.values.value, ancestors, es);
+	explain_values(scan, ancestors, es);
+	if (scan->plan.sets.nruns * Max(scan->plan.nvalues, 1) > 1)
+		ExplainPropertyInteger(GPB_LABEL_PROGRAMS, NULL,
+							   scan->plan.sets.nruns * Max(scan->plan.nvalues, 1), es);
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
@@ -57,8 +122,11 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
-	if (scan->totals != NULL)
-		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->totals));
+	for (i = 0; i < scan->nparts; i++)
+	{
+		if (scan->parts[i].totals != NULL)
+			gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->parts[i].totals));
+	}
 	if (counters.engine == NULL)
 		counters.engine = "none";
 	if (scan->arrays == NULL && scan->engine != NULL)

@@ -1,65 +1,232 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_groups.c
- *	  The rows of an answer: one, or one for each group.
+ *	  The rows of an answer: one, or one for each group of each grouping set.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "utils/memutils.h"
+
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/range_totals.h"
 
-/* Go to the next group of a plan with aggregates that depend on values. */
-static bool
-next_values(GpbAggregateScan *scan, const GpbGroup **group)
+/* ---- sets ---- */
+
+void
+gpb_aggregate_first_row(GpbAggregateScan *scan)
 {
-	if (!gpb_values_next(scan->values, &scan->next_group))
+	scan->set = -1;
+}
+
+/* The first of the parts of the run that has the set at hand */
+static GpbPart *
+set_parts(GpbAggregateScan *scan)
+{
+	return &scan->parts[scan->plan.sets.run[scan->set] * scan->parts_of_run];
+}
+
+/* Make the groups of the set at hand, of those of the part's program. */
+static void
+begin_part(GpbAggregateScan *scan, GpbPart *part)
+{
+	part->next = 0;
+	if (part->program.ngroups == 0)
+		return;
+	gpb_regroup(scan->no_ranges ? NULL : part->totals, &part->program, &part->format,
+				gpb_part_slots(part, scan->plan.sets.set[scan->set]), part->floats,
+				&part->groups);
+	if (part->scan != NULL)
+		gpb_values_collect(part->scan, &part->groups);
+}
+
+/* Begin with the next set; false if there is none. */
+static bool
+next_set(GpbAggregateScan *scan)
+{
+	MemoryContext caller;
+	GpbPart    *parts;
+	int			i;
+
+	if (scan->set + 1 >= scan->plan.sets.n)
 		return false;
-	*group = gpb_values_any(scan->values);
-	gpb_range_group_init(scan->totals);
-	if (scan->plan.nitems > 0)
-		gpb_values_add(scan->values, scan->totals);
+	scan->set++;
+	scan->set_rows = 0;
+	MemoryContextReset(scan->set_context);
+	caller = MemoryContextSwitchTo(scan->set_context);
+	parts = set_parts(scan);
+	for (i = 0; i < scan->parts_of_run; i++)
+		begin_part(scan, &parts[i]);
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
+/* ---- groups ---- */
+
+/*
+ * Go to the next group of a part, or to the only one of a query without groups.  Returns false if
+ * there is none.  *group is one of the program's groups in it, NULL if it has none.
+ */
+static bool
+next_of_part(GpbPart *part, const GpbGroup **group)
+{
+	*group = NULL;
+	if (part->scan != NULL)
+	{
+		bool		found = gpb_values_next(part->scan, &part->next);
+
+		*group = gpb_values_any(part->scan);
+		return found;
+	}
+	if (part->program.ngroups == 0)
+		return part->next++ == 0;
+	*group = gpb_group_list_next(&part->groups, &part->next);
+	return *group != NULL;
+}
+
+/* Are groups of two parts of a run one group of the query? */
+static bool
+is_one_group(const GpbPart *part, const GpbGroup *a, const GpbGroup *b)
+{
+	int			i;
+
+	if (a == NULL || b == NULL)
+		return a == b;
+	for (i = 0; i < part->ngroups; i++)
+	{
+		if ((a->nulls >> i & 1) != (b->nulls >> i & 1) ||
+			gpb_group_identity(part->floats, i, a->words[i]) !=
+			gpb_group_identity(part->floats, i, b->words[i]))
+			return false;
+	}
 	return true;
 }
 
 /*
- * Go to the next group, or to the only one of a plan without groups.  Returns false if there is
- * none.  *group is one of the program's groups in it, if there are any.
+ * Go to the next group of the set, in all parts of its run: where there are several, all bring
+ * their groups into the same order.
  */
 static bool
-next_group(GpbAggregateScan *scan, const GpbGroup **group)
+next_of_set(GpbAggregateScan *scan, const GpbGroup **group)
 {
-	*group = NULL;
-	if (scan->values != NULL)
-		return next_values(scan, group);
-	if (scan->plan.ngroups == 0)
-		return scan->next_group++ == 0;
-	if (scan->no_ranges)
-		return false;
-	*group = gpb_range_totals_next_group(scan->totals, &scan->next_group);
-	return *group != NULL;
+	GpbPart    *parts = set_parts(scan);
+	bool		found = next_of_part(&parts[0], group);
+	int			i;
+
+	for (i = 1; i < scan->parts_of_run; i++)
+	{
+		const GpbGroup *other;
+
+		if (next_of_part(&parts[i], &other) != found || !is_one_group(&parts[i], *group, other))
+			elog(ERROR, "programs of one query have different groups");
+	}
+	/* the empty set has a row even of no entries */
+	if (!found && scan->plan.sets.set[scan->set] == 0 && scan->set_rows == 0)
+		found = true;
+	scan->set_rows += found;
+	return found;
+}
+
+/* Have the totals of the run's first part be those of its group. */
+static void
+total_group(GpbPart *part, const GpbGroup *group)
+{
+	if (part->program.ngroups == 0)
+		return;
+	gpb_range_group_init(part->totals);
+	if (group == NULL || part->nitems == 0)
+		return;
+	if (part->scan != NULL)
+		gpb_values_add(part->scan, part->totals);
+	else
+		gpb_range_group_add_group(part->totals, group);
+}
+
+/* ---- rows ---- */
+
+/* Fill in the group expressions that the set at hand has. */
+static void
+fill_groups(const GpbAggregateScan *scan, const GpbPart *part, const GpbGroup *group,
+			Datum *values, bool *isnull)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	int			i;
+
+	for (i = 0; i < part->ngroups; i++)
+	{
+		int			expression = part->group[i];
+
+		if (!gpb_set_has(plan->sets.set[scan->set], expression) || (group->nulls >> i & 1) != 0)
+			continue;
+		values[expression] = gpb_word_datum(plan->group_types[expression], group->words[i]);
+		isnull[expression] = false;
+	}
+}
+
+/* Fill in the calls of GROUPING(). */
+static void
+fill_groupings(const GpbAggregateScan *scan, Datum *values, bool *isnull)
+{
+	const GpbSetsPlan *sets = &scan->plan.sets;
+	int			i;
+
+	for (i = 0; i < sets->ngroupings; i++)
+	{
+		values[i] = Int32GetDatum(sets->grouping[i * sets->n + scan->set]);
+		isnull[i] = false;
+	}
+}
+
+/* Fill in the aggregates that depend on values, of all parts; returns their number. */
+static int
+fill_values(GpbAggregateScan *scan, GpbPart *parts, Datum *values, bool *isnull)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < scan->plan.nvalues; i++)
+	{
+		gpb_values_final(parts[i].scan, scan->node.css.ss.ps.ps_ExprContext, values + n,
+						 isnull + n);
+		n += parts[i].values.n;
+	}
+	return n;
+}
+
+/* Fill in the scan tuple for the group. */
+static void
+fill_tuple(GpbAggregateScan *scan, const GpbGroup *group)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	Datum	   *values = tuple->tts_values;
+	bool	   *isnull = tuple->tts_isnull;
+	GpbPart    *parts = set_parts(scan);
+	int			n = plan->nitems;
+
+	ExecClearTuple(tuple);
+	memset(isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
+	total_group(&parts[0], group);
+	gpb_range_group_final(parts[0].totals, values, isnull);
+	n += fill_values(scan, parts, values + n, isnull + n);
+	if (group != NULL)
+		fill_groups(scan, &parts[0], group, values + n, isnull + n);
+	n += plan->ngroups;
+	fill_groupings(scan, values + n, isnull + n);
+	ExecStoreVirtualTuple(tuple);
 }
 
 bool
 gpb_aggregate_next_row(GpbAggregateScan *scan)
 {
-	const GpbAggregatePlan *plan = &scan->plan;
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-	int			groups = plan->nitems + plan->values.n; /* the first of the columns for groups */
 	const GpbGroup *group;
 
-	if (!next_group(scan, &group))
-		return false;
-	ExecClearTuple(tuple);
-	memset(tuple->tts_isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
-	gpb_range_group_final(scan->totals, tuple->tts_values, tuple->tts_isnull);
-	if (scan->values != NULL)
-		gpb_values_final(scan->values, scan->node.css.ss.ps.ps_ExprContext,
-						 tuple->tts_values + plan->nitems, tuple->tts_isnull + plan->nitems);
-	if (group != NULL)
-		gpb_group_values(group, plan->ngroups, plan->group_types,
-						 tuple->tts_values + groups, tuple->tts_isnull + groups);
-	ExecStoreVirtualTuple(tuple);
+	while (scan->set < 0 || !next_of_set(scan, &group))
+	{
+		if (!next_set(scan))
+			return false;
+	}
+	fill_tuple(scan, group);
 	return true;
 }

@@ -9,8 +9,10 @@
  */
 #include "compat.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/common/plan_rules.h"
@@ -32,8 +34,6 @@ check_query(PlannerInfo *root, UpperRelationKind stage)
 		return "it has DISTINCT over groups or windows, or DISTINCT ON";
 	if (stage == UPPERREL_GROUP_AGG && !grouped)
 		return "it has neither aggregates nor groups";
-	if (parse->groupingSets != NIL)
-		return "it has grouping sets";
 	if (parse->hasTargetSRFs)
 		return "it has set-returning functions";
 	if (stage == UPPERREL_GROUP_AGG && parse->groupClause == NIL && parse->hasWindowFuncs)
@@ -63,7 +63,9 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 						  RelOptInfo *grouped_rel, GpbAggregateQuery *query)
 {
 	Query	   *parse = root->parse;
+	List	   *clauses = stage == UPPERREL_DISTINCT ? parse->distinctClause : parse->groupClause;
 	const char *refusal = check_query(root, stage);
+	List	   *expressions;
 	List	   *aggrefs;
 
 	memset(query, 0, sizeof(*query));
@@ -76,12 +78,14 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	query->grouped_rel = grouped_rel;
 	query->target = root->upper_targets[stage];
 	query->having = (List *) parse->havingQual;
-	refusal = gpb_match_group_clauses(root, input_rel, stage == UPPERREL_DISTINCT ?
-									  parse->distinctClause : parse->groupClause, &query->groups);
+	expressions = list_concat_copy(query->target->exprs, query->having);
+	query->groupings = gpb_collect_groupings(expressions);
+	refusal = gpb_match_group_clauses(root, input_rel, clauses, &query->groups);
 	if (refusal == NULL)
-		refusal = gpb_match_aggregates(query->groups,
-									   list_concat_copy(query->target->exprs, query->having),
-									   &aggrefs);
+		refusal = gpb_sets_match(root, clauses, query->groups, query->groupings, &query->sets);
+	if (refusal == NULL)
+		refusal = gpb_match_aggregates(list_concat_copy(query->groups, query->groupings),
+									   expressions, &aggrefs);
 	if (refusal != NULL)
 		return refusal;
 	part_aggregates(query, aggrefs);
@@ -107,7 +111,26 @@ match_aggregates(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 	refusal = gpb_match_items(match->builder, aggrefs, &plan->items);
 	if (refusal != NULL || query->value_aggrefs == NIL)
 		return refusal;
-	return gpb_values_match(match->builder, query->value_aggrefs, &plan->values);
+	return gpb_values_match(match->builder, query->value_aggrefs, &plan->values, &plan->nvalues,
+							&match->value_aggrefs);
+}
+
+/* Add the group expressions to the program, and their types to the plan. */
+static const char *
+match_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
+{
+	GpbAggregatePlan *plan = &match->plan;
+	ListCell   *lc;
+
+	plan->ngroups = list_length(query->groups);
+	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
+	foreach(lc, query->groups)
+	{
+		if (!gpb_build_group_of_words(match->builder, lfirst(lc)))
+			return gpb_builder_refusal(match->builder);
+		plan->group_types[foreach_current_index(lc)] = getBaseType(exprType(lfirst(lc)));
+	}
+	return NULL;
 }
 
 /* Match the query to the index by a program. */
@@ -126,10 +149,9 @@ match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 	if (refusal != NULL)
 		return refusal;
 	match->builder = gpb_builder_begin(query->root, match->index);
-	plan->ngroups = list_length(query->groups);
 	refusal = gpb_match_filters(query->root, query->rel, match->builder, filters, &plan->filters);
 	if (refusal == NULL)
-		refusal = gpb_match_groups(match->builder, query->groups, &plan->group_types);
+		refusal = match_groups(query, match);
 	if (refusal == NULL)
 		refusal = match_aggregates(query, match);
 	if (refusal != NULL)
@@ -165,6 +187,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->index = index;
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
+	match->plan.sets = query->sets;
 	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;

@@ -23,6 +23,8 @@ typedef struct GpbAggregateQuery
 	List	   *groups;			/* expressions, each once; those of DISTINCT are groups too */
 	List	   *aggrefs;		/* each once, without those that depend on values */
 	List	   *value_aggrefs;	/* aggregate_values.h */
+	List	   *groupings;		/* calls of GROUPING(), each once */
+	GpbSetsPlan sets;			/* without runs */
 	List	   *having;
 } GpbAggregateQuery;
 
@@ -39,6 +41,7 @@ typedef struct GpbAggregateMatch
 {
 	IndexOptInfo *index;
 	GpbAggregatePlan plan;
+	List	   *value_aggrefs;	/* those of the query, in the order of the plan's items */
 	GpbProgramBuilder *builder; /* NULL if the program is plain */
 	double		entries;		/* of the ranges, about */
 	bool		needs_child;	/* the program may have no answer */

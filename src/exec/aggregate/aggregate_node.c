@@ -9,6 +9,52 @@
 
 #include "exec/aggregate/aggregate_node.h"
 
+int
+gpb_aggregate_count_values(const GpbAggregatePlan *plan)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < plan->nvalues; i++)
+		n += plan->values[i].n;
+	return n;
+}
+
+/* Put what the plan has of the values of expressions, whose own expressions come to *exprs. */
+static void
+put_values(const GpbAggregatePlan *plan, List **private, List **exprs)
+{
+	List	   *values = NIL;
+	List	   *fractions = NIL;
+	int			i;
+
+	gpb_put_int(private, plan->nvalues);
+	for (i = 0; i < plan->nvalues; i++)
+	{
+		gpb_values_put(private, &plan->values[i]);
+		values = lappend(values, linitial(plan->values[i].value));
+		fractions = lappend(fractions, plan->values[i].fractions);
+	}
+	*exprs = lappend(lappend(*exprs, values), fractions);
+}
+
+/* Get what put_values() put. */
+static void
+get_values(GpbPrivateReader *reader, const List *values, const List *fractions,
+		   GpbAggregatePlan *plan)
+{
+	int			i;
+
+	plan->nvalues = gpb_get_int(reader);
+	plan->values = palloc0(sizeof(GpbValuesPlan) * plan->nvalues);
+	for (i = 0; i < plan->nvalues; i++)
+	{
+		gpb_values_get(reader, &plan->values[i]);
+		plan->values[i].value = list_make1(list_nth(values, i));
+		plan->values[i].fractions = list_nth(fractions, i);
+	}
+}
+
 void
 gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 {
@@ -17,14 +63,13 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 	scan->custom_exprs = list_make5(plan->conditions, plan->arrays, plan->arms, plan->filters,
 									plan->having);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->program.constants);
-	scan->custom_exprs = lappend(scan->custom_exprs, plan->values.value);
-	scan->custom_exprs = lappend(scan->custom_exprs, plan->values.fractions);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
 	gpb_put_int(&scan->custom_private, plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
 		gpb_put_oid(&scan->custom_private, plan->group_types[i]);
-	gpb_values_put(&scan->custom_private, &plan->values);
+	gpb_sets_put(&scan->custom_private, &plan->sets);
+	put_values(plan, &scan->custom_private, &scan->custom_exprs);
 	gpb_put_int(&scan->custom_private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(&scan->custom_private, &plan->program);
@@ -48,9 +93,8 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
 		plan->group_types[i] = gpb_get_oid(&reader);
-	gpb_values_get(&reader, &plan->values);
-	plan->values.value = list_nth(scan->custom_exprs, 6);
-	plan->values.fractions = list_nth(scan->custom_exprs, 7);
+	gpb_sets_get(&reader, &plan->sets);
+	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);

@@ -18,7 +18,7 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_array.h"
-#include "exec/aggregate/aggregate_values.h"
+#include "exec/aggregate/aggregate_parts.h"
 #include "exec/common/item_final.h"
 #include "exec/common/items.h"
 #include "exec/common/node_ranges.h"
@@ -29,9 +29,9 @@
 
 /*
  * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
- * of each group expression and, never filled, the columns to which conditions and filters refer,
- * the key first.  It scans one table.  If it has a child, that is the ordinary plan, whose rows are
- * the node's.
+ * of each group expression, of each call of GROUPING() and, never filled, the columns to which
+ * conditions and filters refer, the key first.  It scans one table.  If it has a child, that is
+ * the ordinary plan, whose rows are the node's.
  */
 typedef struct GpbAggregatePlan
 {
@@ -46,9 +46,14 @@ typedef struct GpbAggregatePlan
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;
 	Oid		   *group_types;	/* a base type for each group expression */
-	GpbValuesPlan values;
+	GpbSetsPlan sets;
+	int			nvalues;		/* expressions on whose values aggregates depend */
+	GpbValuesPlan *values;
 	List	   *having;
 } GpbAggregatePlan;
+
+/* The number of the plan's aggregates that depend on values */
+extern int	gpb_aggregate_count_values(const GpbAggregatePlan *plan);
 
 /* Put the fields into the plan node. */
 extern void gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan);
@@ -75,22 +80,28 @@ typedef struct GpbAggregateScan
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */
-	GpbValuesScan *values;		/* NULL unless there are aggregates that depend on values */
 	ExprState  *having;
-	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
+	int			nparts;
+	GpbPart    *parts;			/* those of each run together, in the order of values */
+	int			parts_of_run;
 	MemoryContext context;		/* the node's */
+	MemoryContext set_context;	/* of the set at hand */
 	GpbBatchCounters past;		/* of batches that have ended */
 	char		past_engine[128];	/* the engine of the last of them */
 	const char *engine;			/* of the last execution, for EXPLAIN */
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
-	uint64		next_group;		/* where gpb_range_totals_next_group() or gpb_values_next() goes
-								 * on */
+	int			set;			/* number of the set at hand; -1 before the first */
+	uint64		set_rows;		/* of this set so far */
 } GpbAggregateScan;
+
+/* Have gpb_aggregate_next_row() begin with the first row of the answer. */
+extern void gpb_aggregate_first_row(GpbAggregateScan *scan);
 
 /*
  * Put the next row of the answer into the scan tuple: the only one or, of a plan with groups, that
- * of the next group.  Returns false if there is none.  Memory is of the current context.
+ * of the next group of the next set.  Returns false if there is none.  Memory is of the current
+ * context.
  */
 extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
 

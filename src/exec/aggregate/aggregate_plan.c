@@ -38,7 +38,8 @@ typedef struct GpbAggregatePath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	List	   *columns;		/* aggregates and group expressions, which the node computes */
+	List	   *columns;		/* aggregates, group expressions and calls of GROUPING(), which the
+								 * node computes */
 	GpbAggregatePlan plan;
 } GpbAggregatePath;
 
@@ -115,8 +116,9 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	}
 	own = (GpbAggregatePath *) path;
 	own->index = index;
-	own->columns = list_concat(list_concat_copy(query->aggrefs, query->value_aggrefs),
+	own->columns = list_concat(list_concat_copy(query->aggrefs, match.value_aggrefs),
 							   query->groups);
+	own->columns = list_concat(own->columns, query->groupings);
 	own->plan = match.plan;
 	return path;
 }
@@ -176,11 +178,15 @@ scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
 {
 	List	   *columns = list_append_unique(list_copy(own->columns),
 											 gpb_key_var(root, own->index));
+	int			i;
 
 	columns = list_concat_unique(columns,
 								 pull_var_clause((Node *) own->plan.filters,
 												 PVC_RECURSE_PLACEHOLDERS));
-	return list_concat_unique(columns, pull_var_clause((Node *) own->plan.values.value, 0));
+	for (i = 0; i < own->plan.nvalues; i++)
+		columns = list_concat_unique(columns,
+									 pull_var_clause((Node *) own->plan.values[i].value, 0));
+	return columns;
 }
 
 /* PlanCustomPath */
@@ -194,6 +200,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL,
 									 custom_plans, scan_columns(root, own));
 	ListCell   *lc;
+	int			i;
 
 	gpb_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
@@ -201,7 +208,8 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	foreach(lc, plan->arms)
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
-	gpb_check_expressions(path, scan, plan->values.fractions, 1, 0);
+	for (i = 0; i < plan->nvalues; i++)
+		gpb_check_expressions(path, scan, plan->values[i].fractions, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
 	return &scan->scan.plan;
 }

@@ -14,10 +14,10 @@
 #include "exec/aggregate/aggregate_match.h"
 
 /*
- * Fill in rows and costs of the path for a match.  Returns NULL, or why the path is not to be
- * offered.
+ * Fill in rows and costs of the path for a match, whose grouping sets get their runs.  Returns
+ * NULL, or why the path is not to be offered.
  */
 extern const char *gpb_aggregate_price(const GpbAggregateQuery *query,
-									   const GpbAggregateMatch *match, Path *path);
+									   GpbAggregateMatch *match, Path *path);
 
 #endif							/* GPB_AGGREGATE_PRICE_H */

@@ -22,6 +22,7 @@
 struct GpbValuesScan
 {
 	int			slot;			/* of the value: the number of the query's group expressions */
+	uint32		floats;			/* bit i: group slot i is a float8 */
 	bool		ordered;		/* records have to be in the order of values */
 	GpbAnswerFormat format;		/* of the program */
 	int			n;
@@ -51,13 +52,15 @@ gpb_values_cost(double groups)
 /* ---- begin ---- */
 
 GpbValuesScan *
-gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, PlanState *ps)
+gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 floats,
+				 PlanState *ps)
 {
 	GpbValuesScan *scan = palloc0(sizeof(GpbValuesScan));
 	ListCell   *fraction = list_head(plan->fractions);
 	int			i;
 
 	scan->slot = program->ngroups - 1;
+	scan->floats = floats;
 	scan->ordered = scan->slot > 0;
 	gpb_answer_format(program, &scan->format);
 	scan->n = plan->n;
@@ -88,19 +91,23 @@ slot_is_null(const GpbGroup *group, int slot)
 
 /* The order of two groups by one slot, with NULL last */
 static inline int
-compare_slot(const GpbGroup *a, const GpbGroup *b, int slot)
+compare_slot(const GpbGroup *a, const GpbGroup *b, int slot, uint32 floats)
 {
 	bool		null_a = slot_is_null(a, slot);
 	bool		null_b = slot_is_null(b, slot);
+	int64		word_a;
+	int64		word_b;
 
 	if (null_a || null_b)
 		return null_a - null_b;
-	return a->words[slot] < b->words[slot] ? -1 : a->words[slot] > b->words[slot];
+	word_a = gpb_group_identity(floats, slot, a->words[slot]);
+	word_b = gpb_group_identity(floats, slot, b->words[slot]);
+	return word_a < word_b ? -1 : word_a > word_b;
 }
 
 /* The order of two records by the slots up to "last" */
 static inline int
-compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last)
+compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last, uint32 floats)
 {
 	int			i;
 
@@ -108,7 +115,7 @@ compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last)
 		return a->first < b->first ? -1 : 1;
 	for (i = 0; i <= last; i++)
 	{
-		int			order = compare_slot(a->group, b->group, i);
+		int			order = compare_slot(a->group, b->group, i, floats);
 
 		if (order != 0)
 			return order;
@@ -118,18 +125,18 @@ compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last)
 
 #define ST_SORT sort_records
 #define ST_ELEMENT_TYPE GpbValuesRecord
-#define ST_COMPARE_ARG_TYPE const int
-#define ST_COMPARE(a, b, last) compare_records(a, b, *(last))
+#define ST_COMPARE_ARG_TYPE const GpbValuesScan
+#define ST_COMPARE(a, b, scan) compare_records(a, b, (scan)->slot, (scan)->floats)
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
 void
-gpb_values_collect(GpbValuesScan *scan, GpbRangeTotals *totals)
+gpb_values_collect(GpbValuesScan *scan, const GpbGroupList *groups)
 {
 	const GpbGroup *group;
-	uint64		room = 0;
+	uint64		room = gpb_group_list_count(groups);
 	uint64		at = 0;
 	int			i;
 
@@ -138,21 +145,19 @@ gpb_values_collect(GpbValuesScan *scan, GpbRangeTotals *totals)
 	scan->nrecords = 0;
 	for (i = 0; i < scan->n; i++)
 		scan->finals[i].evaluated = false;
-	if (totals == NULL)
-		return;
-	room = gpb_range_totals_group_count(totals);
 	scan->records = MemoryContextAllocHuge(scan->context,
 										   sizeof(GpbValuesRecord) * Max(room, 1));
-	while ((group = gpb_range_totals_next_group(totals, &at)) != NULL)
+	while ((group = gpb_group_list_next(groups, &at)) != NULL)
 	{
 		GpbValuesRecord *record = &scan->records[scan->nrecords++];
 
 		Assert(scan->nrecords <= room);
 		record->group = group;
-		record->first = slot_is_null(group, 0) ? PG_INT64_MAX : group->words[0];
+		record->first = slot_is_null(group, 0) ? PG_INT64_MAX :
+			gpb_group_identity(scan->floats, 0, group->words[0]);
 	}
 	if (scan->ordered)
-		sort_records(scan->records, scan->nrecords, &scan->slot);
+		sort_records(scan->records, scan->nrecords, scan);
 }
 
 /* ---- a group of the query ---- */
@@ -173,7 +178,7 @@ gpb_values_next(GpbValuesScan *scan, uint64 *at)
 		return true;
 	}
 	while (*at + n < scan->nrecords &&
-		   (n == 0 || compare_records(record, record + n, scan->slot - 1) == 0))
+		   (n == 0 || compare_records(record, record + n, scan->slot - 1, scan->floats) == 0))
 		n++;
 	scan->run.n = n;
 	*at += n;

@@ -4,9 +4,10 @@
  *	  Aggregates that depend on how often each value of an expression occurs: those with DISTINCT,
  *	  percentiles, and mode().
  *
- * The program of such a node has one group slot more than the query has groups, for the expression.
- * So its answers say, for each group of the query, which values there are and how many entries have
- * each.  The node puts those of a group together, in the order of values.
+ * The program has one group slot more than the query has groups, for the expression.  So its
+ * answers say, for each group of the query, which values there are and how many entries have each.
+ * The node puts those of a group together, in the order of values.  Of several expressions each
+ * has a program of its own (aggregate_parts.h).
  *
  *	aggregate_values_match.c	which aggregates
  *	aggregate_values.c			the records of the program's groups, in order
@@ -21,6 +22,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "exec/aggregate/aggregate_regroup.h"
 #include "exec/common/items.h"
 #include "exec/common/program_build.h"
 #include "exec/common/range_totals.h"
@@ -45,13 +47,15 @@ typedef struct GpbValuesItem
 	bool		has_filter;
 } GpbValuesItem;
 
-/* The fields of a plan node that are about such aggregates; n is 0 if it has none. */
+/* The fields of a plan node that are about such aggregates of one expression */
 typedef struct GpbValuesPlan
 {
 	int			n;
 	GpbValuesItem *items;
 	Oid			type;			/* the base type of the values */
-	List	   *value;			/* the expression, for EXPLAIN */
+	int			term;			/* the program's term over the expression; -1: the slot is that of
+								 * its last group */
+	List	   *value;			/* the expression */
 	List	   *fractions;		/* an Expr for each percentile, in the order of items */
 } GpbValuesPlan;
 
@@ -68,11 +72,12 @@ extern Aggref *gpb_without_distinct(Aggref *aggref);
 
 /*
  * Match the aggregates, for all of which gpb_depends_on_values() is true, and add what they need to
- * the program: its last group slot is that of the values.  Returns NULL, or why they cannot be
- * answered.
+ * the program: the values of the first expression are its last group slot, those of others have
+ * terms.  There is a plan for each of the *n expressions.  *ordered has the aggregates in the order
+ * of the plans' items.  Returns NULL, or why they cannot be answered.
  */
 extern const char *gpb_values_match(GpbProgramBuilder *builder, List *aggrefs,
-									GpbValuesPlan *plan);
+									GpbValuesPlan **plans, int *n, List **ordered);
 
 /* The bytes of memory that the node needs for each group of the program, beside the batch */
 extern Size gpb_values_width(void);
@@ -91,17 +96,18 @@ extern void gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan);
 typedef struct GpbValuesScan GpbValuesScan;
 
 /*
- * Prepare the aggregates of a plan over a program, whose last group slot is that of the values.
- * Both must live as long.  Memory is of the current context.
+ * Prepare the aggregates of a plan over a program, whose last group slot is that of the values; bit
+ * i of floats says that group slot i is a float8.  Both must live as long.  Memory is of the
+ * current context.
  */
 extern GpbValuesScan *gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program,
-									   PlanState *ps);
+									   uint32 floats, PlanState *ps);
 
 /*
- * Take the groups of the last run of totals, which must stay as they are; none if totals is NULL.
- * Memory is of the current context, which must live until the next call.
+ * Take the groups of the list, which must stay as they are.  Memory is of the current context,
+ * which must live until the next call.
  */
-extern void gpb_values_collect(GpbValuesScan *scan, GpbRangeTotals *totals);
+extern void gpb_values_collect(GpbValuesScan *scan, const GpbGroupList *groups);
 
 /*
  * Go to the next group of the query; *at is 0 at first.  There is one, if the query has no group

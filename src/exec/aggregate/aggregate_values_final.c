@@ -25,10 +25,15 @@
 static void
 init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 {
+	int			want = gpb_function_want(item->function);
+	GpbAnswerColumn *column;
+
 	memset(each, 0, sizeof(*each));
 	each->words = 1;
-	(void) gpb_answer_add_column(each, 0, gpb_word_kind(type), gpb_function_want(item->function));
+	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
 	each->integers = each->words;
+	column->float_sum = gpb_answer_words(each, type == FLOAT8OID && (want & GPB_WANT_SUM) != 0,
+										 GPB_FLOAT_SUM_WORDS);
 }
 
 void
@@ -77,6 +82,7 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnul
 		if (record_entries(final, run, i) > 0)
 			gpb_answer_add_value(&each->column[0], answer, record_value(run, i));
 	}
+	gpb_answer_normalize(each, answer);
 	return gpb_aggregate_final(&final->item.each, &each->column[0], answer, isnull);
 }
 
@@ -151,6 +157,15 @@ row_value(const GpbValuesRows *rows, int64 row)
 	return record_value(rows->run, low);
 }
 
+/* The value of row number "row" as a float8 */
+static float8
+row_float(const GpbValuesRows *rows, int64 row)
+{
+	int64		value = row_value(rows, row);
+
+	return rows->final->type == FLOAT8OID ? gpb_float_value(value) : (float8) value;
+}
+
 /* The value of a fraction for percentile_cont, as core computes it from two neighbouring rows */
 static float8
 interpolate(const GpbValuesRows *rows, float8 fraction)
@@ -158,11 +173,11 @@ interpolate(const GpbValuesRows *rows, float8 fraction)
 	float8		row = fraction * (rows->total - 1);
 	int64		before = floor(row);
 	int64		after = ceil(row);
-	float8		low = (float8) row_value(rows, before);
+	float8		low = row_float(rows, before);
 
 	if (after == before)
 		return low;
-	return low + ((row - before) * ((float8) row_value(rows, after) - low));
+	return low + ((row - before) * (row_float(rows, after) - low));
 }
 
 /* The value of a fraction, of at least one row */

@@ -81,7 +81,9 @@ match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
 		return NULL;
 	}
 	if (!gpb_find_aggregate(aggref->aggfnoid, &item->each.function, &item->each.type) ||
-		item->each.type != gpb_word_type(type))
+		item->each.type != gpb_word_type(type) ||
+		(item->each.type == FLOAT8OID &&
+		 (gpb_function_want(item->each.function) & GPB_WANT_SQUARES) != 0))
 		return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
 	return NULL;
 }
@@ -211,34 +213,88 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 	return NULL;
 }
 
-const char *
-gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan *plan)
+/* The number of the plan for a value; -1 if there is none yet */
+static int
+find_value(const GpbValuesPlan *plans, int n, Expr *value)
 {
-	Expr	   *first = NULL;
-	ListCell   *lc;
+	int			i;
 
-	plan->n = list_length(aggrefs);
-	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
+	for (i = 0; i < n; i++)
+	{
+		if (equal(linitial(plans[i].value), value))
+			return i;
+	}
+	return -1;
+}
+
+/* Have the program compute the value of a plan: as a group if it is the first, else for a term. */
+static bool
+build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *plan)
+{
+	Aggref	   *count = makeNode(Aggref);
+	GpbAggregateItem *item = palloc0(sizeof(GpbAggregateItem));
+
+	plan->type = gpb_word_type(exprType((Node *) value));
+	plan->value = list_make1(value);
+	plan->term = -1;
+	if (first)
+		return gpb_build_group_of_words(builder, value);
+	count->aggfnoid = F_COUNT_ANY;
+	count->aggtype = INT8OID;
+	count->aggtranstype = INT8OID;
+	count->args = list_make1(makeTargetEntry(value, 1, NULL, false));
+	count->aggkind = AGGKIND_NORMAL;
+	count->aggsplit = AGGSPLIT_SIMPLE;
+	count->location = -1;
+	if (!gpb_build_aggref(builder, count, item))
+		return false;
+	plan->term = item->column;
+	return true;
+}
+
+/* Append an item, and the fraction of a percentile, to the plan of its values. */
+static void
+add_item(GpbValuesPlan *plan, const GpbValuesItem *item, Aggref *aggref)
+{
+	plan->items[plan->n++] = *item;
+	if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+		plan->fractions = lappend(plan->fractions, linitial(aggref->aggdirectargs));
+}
+
+const char *
+gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plans, int *n,
+				 List **ordered)
+{
+	int			most = list_length(aggrefs);
+	List	  **members = palloc0(sizeof(List *) * most);
+	ListCell   *lc;
+	int			i;
+
+	*n = 0;
+	*plans = palloc0(sizeof(GpbValuesPlan) * most);
 	foreach(lc, aggrefs)
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
-		GpbValuesItem *item = &plan->items[foreach_current_index(lc)];
+		GpbValuesItem *item = palloc0(sizeof(GpbValuesItem));
 		Expr	   *value;
 		const char *refusal = match_item(builder, aggref, item, &value);
 
 		if (refusal != NULL)
 			return refusal;
-		if (first == NULL)
-			first = value;
-		else if (!equal(first, value))
-			return "aggregates depend on the values of different expressions";
-		if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
-			plan->fractions = lappend(plan->fractions, linitial(aggref->aggdirectargs));
+		i = find_value(*plans, *n, value);
+		if (i < 0)
+		{
+			i = (*n)++;
+			(*plans)[i].items = palloc0(sizeof(GpbValuesItem) * most);
+			if (!build_value(builder, value, i == 0, &(*plans)[i]))
+				return gpb_builder_refusal(builder);
+		}
+		add_item(&(*plans)[i], item, aggref);
+		members[i] = lappend(members[i], aggref);
 	}
-	if (!gpb_build_group(builder, first))
-		return gpb_builder_refusal(builder);
-	plan->type = gpb_word_type(exprType((Node *) first));
-	plan->value = list_make1(first);
+	*ordered = NIL;
+	for (i = 0; i < *n; i++)
+		*ordered = list_concat(*ordered, members[i]);
 	return NULL;
 }
 
@@ -251,6 +307,7 @@ gpb_values_put(List **private, const GpbValuesPlan *plan)
 
 	gpb_put_int(private, plan->n);
 	gpb_put_oid(private, plan->type);
+	gpb_put_int(private, plan->term);
 	for (i = 0; i < plan->n; i++)
 	{
 		const GpbValuesItem *item = &plan->items[i];
@@ -282,6 +339,7 @@ gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan)
 
 	plan->n = gpb_get_int(reader);
 	plan->type = gpb_get_oid(reader);
+	plan->term = gpb_get_int(reader);
 	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
 	for (i = 0; i < plan->n; i++)
 	{

@@ -14,7 +14,10 @@
 
 #include "exec/aggregate/aggregate_values.h"
 
-/* A group of the program.  "first" is the word of its first slot, or the greatest if NULL. */
+/*
+ * A group of the program.  "first" is what identifies the word of its first slot, or the greatest
+ * if it is NULL.
+ */
 typedef struct GpbValuesRecord
 {
 	int64		first;

@@ -22,6 +22,8 @@
 
 #define GPB_LABEL_JOIN_TYPE			"Join Type"
 #define GPB_LABEL_GROUP_KEY			"Group Key"
+#define GPB_LABEL_GROUPING_SETS		"Grouping Sets"
+#define GPB_LABEL_GROUPING_SET		"Grouping Set"
 #define GPB_LABEL_VALUES			"Values"
 #define GPB_LABEL_INDEX_COND		"Index Cond"
 #define GPB_LABEL_FILTER			"Filter"
@@ -42,6 +44,7 @@
 #define GPB_LABEL_COLUMNS			"Columns"
 #define GPB_LABEL_OUTPUT_ORDER		"Output Order"
 #define GPB_LABEL_GROUPS			"Groups"
+#define GPB_LABEL_PROGRAMS			"Programs"
 
 /* ---- with ANALYZE: what was done, by whom ---- */
 

@@ -19,6 +19,8 @@ path_size(const Path *path)
 	{
 		case T_AggPath:
 			return sizeof(AggPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
 		case T_GroupPath:
 			return sizeof(GroupPath);
 		case T_UpperUniquePath:

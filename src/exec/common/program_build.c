@@ -147,9 +147,6 @@ group_slot(GpbProgramBuilder *builder, Expr *expression)
 	GpbProgram *program = &builder->program;
 	int			slot;
 
-	/* -0 and 0 are one group, and so are all NaNs. */
-	if (gpb_word_type(exprType((Node *) expression)) == FLOAT8OID)
-		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID));
 	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
 		return gpb_refuse(builder, "more than %d expressions in GROUP BY", GPB_MAX_GROUP_SLOTS);
 	slot = gpb_expression_slot(builder, expression);
@@ -159,11 +156,20 @@ group_slot(GpbProgramBuilder *builder, Expr *expression)
 }
 
 bool
-gpb_build_group(GpbProgramBuilder *builder, Expr *expression)
+gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression)
 {
 	GpbProgramBuilder before = *builder;
 
 	return settle(builder, &before, fits(builder, group_slot(builder, expression)));
+}
+
+bool
+gpb_build_group(GpbProgramBuilder *builder, Expr *expression)
+{
+	/* -0 and 0 are one group, and so are all NaNs. */
+	if (gpb_word_type(exprType((Node *) expression)) == FLOAT8OID)
+		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID)) >= 0;
+	return gpb_build_group_of_words(builder, expression);
 }
 
 /* ---- aggregates ---- */

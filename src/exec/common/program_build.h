@@ -69,6 +69,12 @@ extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggr
  */
 extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression);
 
+/*
+ * Add a group slot for an expression, of float8 too: the caller merges the groups of 0 and -0, and
+ * of NaNs with different bits.  Returns false if the program cannot say it.
+ */
+extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression);
+
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
 

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_regroup.h
+ *	  The groups of a grouping set, made of the groups of a program.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_REGROUP_H
+#define GPB_AGGREGATE_REGROUP_H
+
+#include "postgres.h"
+
+#include "group_table.h"
+#include "exec/common/range_totals.h"
+
+/* Groups to be taken one after the other; all zeros if there are none */
+typedef struct GpbGroupList
+{
+	GpbRangeTotals *totals;		/* whose last run has the groups, unless there is a table */
+	GpbGroupTable *table;
+} GpbGroupList;
+
+/*
+ * Merge the groups of the last run of totals, a run of this program with answers in this format,
+ * that agree in the group slots "kept".  Bit i of kept and of "floats", the slots of float8, stands
+ * for slot i.  Floats agree if they are equal for PostgreSQL: 0 and -0, all NaNs; the group has the
+ * value of one of them.  Other slots than those kept are 0, and not NULL.
+ *
+ * Program, format, and the run must stay as long as the list, whose memory is of the current
+ * context.
+ */
+extern void gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program,
+						const GpbAnswerFormat *format, uint32 kept, uint32 floats,
+						GpbGroupList *list);
+
+/* The number of groups */
+extern uint64 gpb_group_list_count(const GpbGroupList *list);
+
+/* The next group; *at is 0 at first.  NULL after the last one. */
+extern const GpbGroup *gpb_group_list_next(const GpbGroupList *list, uint64 *at);
+
+/* Something that is the same for words of a group slot that agree */
+static inline int64
+gpb_group_identity(uint32 floats, int slot, int64 word)
+{
+	return (floats >> slot & 1) != 0 ? gpb_float_order(word) : word;
+}
+
+#endif							/* GPB_AGGREGATE_REGROUP_H */

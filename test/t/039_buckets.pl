@@ -6,7 +6,7 @@
 # And beside writers a snapshot stays what it is.
 #
 # Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting,
-# bucket_zone.c, bucket_store.c.
+# zone.c, bucket_store.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)

@@ -24,7 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "exec/bucket/bucket_function.h"
-#include "exec/bucket/bucket_zone.h"
+#include "exec/common/zone.h"
 #include "exec/common/plan_rules.h"
 
 /* ---- which functions ---- */

@@ -13,15 +13,11 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "common/int.h"
-#include "parser/scansup.h"
-#include "utils/builtins.h"
-#include "utils/datetime.h"
 #include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "program_steps.h"
+#include "exec/common/date_units.h"
 #include "exec/common/program_builder.h"
 
 /* How a call becomes steps.  The arguments are x and y. */
@@ -236,16 +232,6 @@ constant_argument(GpbProgramBuilder *builder, List *args, int i)
 	return NULL;
 }
 
-/* The length of an interval of days and microseconds; false if it is none, or too long. */
-static bool
-interval_length(const Interval *interval, int64 *length)
-{
-	return interval->month == 0 &&
-		!pg_mul_s64_overflow(interval->day, USECS_PER_DAY, length) &&
-		!pg_add_s64_overflow(*length, interval->time, length) &&
-		*length != PG_INT64_MIN;
-}
-
 /*
  * A date or timestamp shifted by an interval.  Core adds the days first and checks what it has, so
  * days and time must have the same sign for the sum to say whether that is in range.  What a day of
@@ -261,7 +247,7 @@ shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 	if (value == NULL)
 		return GPB_REFUSED;
 	interval = DatumGetIntervalP(value->constvalue);
-	if (!interval_length(interval, &length) ||
+	if (!gpb_interval_length(interval, &length) ||
 		(function->then == TIMESTAMPTZOID && interval->day != 0) ||
 		(interval->day != 0 && interval->time != 0 && (interval->day < 0) != (interval->time < 0)))
 		return gpb_refuse(builder, "an interval whose length depends on the date or the zone");
@@ -274,26 +260,6 @@ shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 
 /* ---- date_trunc() and date_bin() ---- */
 
-/* Units of date_trunc(): in microseconds from an origin, or in months */
-static const struct
-{
-	int			unit;			/* DTK_* */
-	int64		length;			/* 0: months */
-	int64		origin;
-	int			months;
-}			gpb_trunc_units[] = {
-	{DTK_MICROSEC, 1, 0, 0},
-	{DTK_MILLISEC, 1000, 0, 0},
-	{DTK_SECOND, USECS_PER_SEC, 0, 0},
-	{DTK_MINUTE, USECS_PER_MINUTE, 0, 0},
-	{DTK_HOUR, USECS_PER_HOUR, 0, 0},
-	{DTK_DAY, USECS_PER_DAY, 0, 0},
-	{DTK_WEEK, 7 * USECS_PER_DAY, 2 * USECS_PER_DAY, 0},	/* 2000-01-03 is a Monday. */
-	{DTK_MONTH, 0, 0, 1},
-	{DTK_QUARTER, 0, 0, 3},
-	{DTK_YEAR, 0, 0, 12}
-};
-
 /*
  * date_trunc().  The offsets of time zones are whole seconds, so for a timestamptz units up to
  * seconds are independent of the zone, and no others.
@@ -302,45 +268,21 @@ static int
 truncation(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
 {
 	Const	   *value = constant_argument(builder, args, 0);
-	text	   *name;
-	int			unit;
-	int			i;
+	const GpbTruncUnit *unit;
 
 	if (value == NULL)
 		return GPB_REFUSED;
-	name = DatumGetTextPP(value->constvalue);
-	if (DecodeUnits(0, downcase_truncate_identifier(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name),
-													false), &unit) != UNITS)
+	unit = gpb_trunc_unit(DatumGetTextPP(value->constvalue));
+	if (unit == NULL ||
+		(function->then == TIMESTAMPTZOID &&
+		 (unit->months > 0 || unit->length > USECS_PER_SEC)))
 		return gpb_refuse(builder, "unit of date_trunc()");
-	for (i = 0; i < lengthof(gpb_trunc_units); i++)
-	{
-		if (gpb_trunc_units[i].unit != unit)
-			continue;
-		if (gpb_trunc_units[i].months > 0 && function->then == TIMESTAMPOID)
-			return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
-								 gpb_slot_word(builder, gpb_trunc_units[i].months), 0);
-		if (function->then == TIMESTAMPTZOID && gpb_trunc_units[i].length != 1 &&
-			gpb_trunc_units[i].length != 1000 && gpb_trunc_units[i].length != USECS_PER_SEC)
-			break;
-		return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
-							 gpb_slot_word(builder, gpb_trunc_units[i].length),
-							 gpb_slot_word(builder, gpb_trunc_units[i].origin));
-	}
-	return gpb_refuse(builder, "unit of date_trunc()");
-}
-
-/*
- * Does the server's date_bin() leave a timestamp that is before the origin, and begins a bin, where
- * it is?  Early releases of PostgreSQL 15 put it into the bin before.
- */
-static bool
-bins_begin_themselves(void)
-{
-	Interval	stride = {.time = 2};
-
-	return DatumGetTimestamp(DirectFunctionCall3(timestamp_bin, IntervalPGetDatum(&stride),
-												 TimestampGetDatum(-2),
-												 TimestampGetDatum(0))) == -2;
+	if (unit->months > 0)
+		return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
+							 gpb_slot_word(builder, unit->months), 0);
+	return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
+						 gpb_slot_word(builder, unit->length),
+						 gpb_slot_word(builder, unit->origin));
 }
 
 /*
@@ -359,8 +301,8 @@ bin(GpbProgramBuilder *builder, int slot, List *args)
 	if (stride == NULL || start == NULL)
 		return GPB_REFUSED;
 	origin = DatumGetTimestamp(start->constvalue);
-	if (!interval_length(DatumGetIntervalP(stride->constvalue), &length) || length <= 0 ||
-		TIMESTAMP_NOT_FINITE(origin) || !bins_begin_themselves())
+	if (!gpb_interval_length(DatumGetIntervalP(stride->constvalue), &length) || length <= 0 ||
+		TIMESTAMP_NOT_FINITE(origin) || !gpb_bins_begin_themselves())
 		return gpb_refuse(builder, "stride or origin of date_bin()");
 	slot = gpb_slot_step(builder, GPB_OP_TRUNCATE, slot, gpb_slot_word(builder, length),
 						 gpb_slot_word(builder, origin));

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bucket_zone.c
+ * zone.c
  *	  Time zones, and when their offsets change.
  *
  *-------------------------------------------------------------------------
@@ -13,7 +13,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "exec/bucket/bucket_zone.h"
+#include "exec/common/zone.h"
 
 /* Seconds from 1970 to 2000 */
 #define GPB_EPOCH_SECONDS \

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * bucket_zone.h
+ * zone.h
  *	  Time zones, and when their offsets change.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_BUCKET_ZONE_H
-#define GPB_BUCKET_ZONE_H
+#ifndef GPB_ZONE_H
+#define GPB_ZONE_H
 
 #include "postgres.h"
 #include "datatype/timestamp.h"
@@ -54,4 +54,4 @@ extern int	gpb_zone_settings_enter(const GpbZoneSettings *settings);
 /* Let the session's settings be its own again. */
 extern void gpb_zone_settings_leave(int level);
 
-#endif							/* GPB_BUCKET_ZONE_H */
+#endif							/* GPB_ZONE_H */

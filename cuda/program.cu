@@ -383,3 +383,21 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, Gpb
 	if (job->shared_groups == 0)
 		copy_groups(job);
 }
+
+/* ---- lists ---- */
+
+void
+gpb_make_list_job(const GpbProgram *program, GpbListJob *job)
+{
+	GpbSlotSet	read = {};
+
+	memset(job, 0, sizeof(*job));
+	job->limited = program->limit > 0;
+	job->limit = program->limit;
+	job->order = program->order;
+	job->descending = program->descending;
+	job->nulls_first = program->nulls_first;
+	if (job->limited)
+		add_slot(&read, program->order);
+	make_code(program, &read, true, &job->code);
+}

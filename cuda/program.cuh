@@ -19,6 +19,7 @@
 #define GPB_PROGRAM_CUH
 
 #include "pass.cuh"
+#include "program_list.h"
 
 /* As a slot of a step: the result of the step before it, filters left aside */
 #define GPB_LAST_RESULT		0xFE
@@ -109,6 +110,42 @@ int			gpb_make_program_passes(const GpbProgram *program, const GpbAnswerFormat *
 void		gpb_make_program_pass(const GpbProgram *program, const GpbAnswerFormat *format,
 								  const GpbPass *pass, GpbProgramPass *program_pass);
 GpbProgramShape gpb_program_shape(const GpbPass *pass, const GpbProgramPass *program_pass);
+
+/* ---- lists ---- */
+
+#define GPB_RANK_BITS	11
+#define GPB_RANK_BINS	(1 << GPB_RANK_BITS)
+#define GPB_RANK_SHARE	8		/* bins of one thread */
+#define GPB_RANK_ROUNDS	6		/* of counting, each in the bin that the one before has chosen:
+								 * enough for 64 bits */
+
+/* In device memory: where the limit's last entry is; see ranges_judged.cu */
+struct GpbRanks
+{
+	uint64		n;				/* entries that count, with those whose ranks had no room */
+	uint64		before;			/* ranks below the least */
+	long long	least;			/* ranks as signed integers: the last one is from here */
+	long long	greatest;		/* to here */
+	uint64		last;			/* entries up to this rank are listed */
+	uint32		bin[GPB_RANK_BINS];
+};
+
+/* What the kernels of a list that judges (program_list.h) get beside GpbRangesJob */
+struct GpbListJob
+{
+	GpbCode		code;
+	bool		limited;
+	bool		descending;
+	bool		nulls_first;
+	uint8		order;
+	uint32		limit;
+	GpbRanks   *ranks;			/* NULL unless limited, and so the next */
+	uint64	   *rank;
+	uint64		rank_capacity;
+};
+
+/* Fill in all that follows from the program; there is no memory yet. */
+void		gpb_make_list_job(const GpbProgram *program, GpbListJob *job);
 
 /* ---- groups ---- */
 

@@ -50,6 +50,7 @@ struct GpbRangesWork
 	GpbListMemory entries;
 	GpbListMemory pieces;
 	GpbGroupMemory groups;
+	GpbBuffer	ranks;			/* GpbRanks, and ranks, of a limited list */
 	GpbBuffer	blocks;			/* words of the bitmap of the entries' heap blocks */
 	cudaEvent_t ready;			/* the lists are in order */
 };
@@ -136,6 +137,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_list_free(device, &work->entries);
 	gpb_list_free(device, &work->pieces);
 	gpb_groups_free(device, &work->groups);
+	gpb_buffer_free(device, &work->ranks);
 	gpb_buffer_free(device, &work->blocks);
 	if (work->ready != NULL)
 		(void) cudaEventDestroy(work->ready);
@@ -186,6 +188,29 @@ reserve_groups(GpbDevice *device, GpbRangesWork *work)
 	return GPB_DEVICE_OK;
 }
 
+/*
+ * Memory to find the limit of a list, if it has one.  Where there is none to be had, all is listed
+ * that the filters let pass.
+ */
+static void
+reserve_ranks(GpbDevice *device, GpbRangesWork *work)
+{
+	GpbListJob *list = &work->plan.list;
+	uint64		most = most_entries(work);
+
+	if (!work->plan.judges || !list->limited)
+		return;
+	list->rank_capacity = most < GPB_RANKS_MOST ? most : GPB_RANKS_MOST;
+	list->limited = list->limit <= list->rank_capacity &&
+		gpb_buffer_reserve(device, &work->ranks,
+						   sizeof(GpbRanks) + list->rank_capacity * sizeof(uint64)) ==
+		GPB_DEVICE_OK;
+	if (!list->limited)
+		return;
+	list->ranks = (GpbRanks *) work->ranks.data;
+	list->rank = (uint64 *) (list->ranks + 1);
+}
+
 /* Room for what only requests of many ranges, and lists, need */
 static GpbDeviceStatus
 reserve_many(GpbDevice *device, GpbRangesWork *work)
@@ -225,6 +250,7 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
 	GPB_TRY(reserve_groups(device, work));
+	reserve_ranks(device, work);
 	if (is_ordered(work))
 	{
 		GPB_TRY(gpb_mirror_profile(device, work->mirror, &work->profile));
@@ -414,6 +440,9 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		gpb_make_program_passes(program, &plan->format, plan->pass);
 	if (has_groups(work))
 		gpb_make_group_job(program, &plan->format, &plan->groups);
+	plan->judges = gpb_program_judges(program) && gpb_program_fault(program) == NULL;
+	if (plan->judges)
+		gpb_make_list_job(program, &plan->list);
 	work->single = spec->n == 1 && !spec->program.list_entries;
 	if (work->single)
 		work->range = gpb_input_range(spec->form, ranges, 0, spec->program.layout.flags);

@@ -24,7 +24,8 @@
  *		one range				prepare (finds its leaves), long
  *		ranges, an answer each	prepare, locate, prefix sum, short, long
  *		ranges, one answer		as before; short and long add up in each block first
- *		ranges to be listed		prepare, locate, prefix sum, place, prefix sum, list
+ *		ranges to be listed		prepare, locate, prefix sum, place, prefix sum, list; by a program
+ *								those of ranges_judged.cu, with a limit after what finds it
  *		program with steps or	as the first three, but with program (ranges_program.cu) or groups
  *			terms; with groups		(ranges_groups.cu) in the place of short and long
  *
@@ -112,6 +113,8 @@ struct GpbRangesPlan
 	GpbPass		pass[GPB_MOST_PASSES > GPB_MOST_PROGRAM_PASSES ? GPB_MOST_PASSES :
 					 GPB_MOST_PROGRAM_PASSES];
 	GpbGroupJob groups;			/* of a program with groups */
+	bool		judges;			/* does the program list, but not all entries? */
+	GpbListJob	list;			/* of one that judges */
 };
 
 /* Find job->order; sort has room for it and for n keys in "clamped". */
@@ -133,6 +136,7 @@ GpbDeviceStatus gpb_ranges_prepare_kernels(GpbDevice *device);
 typedef void (*GpbRangesKernel) (GpbRangesJob);
 typedef void (*GpbProgramKernel) (GpbRangesJob, GpbProgramPass);
 typedef void (*GpbGroupsKernel) (GpbRangesJob, GpbGroupJob);
+typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 
 /*
  * Short and long exist for each way to read rows (one by one; or four at a time, of 8, 12 or 16
@@ -141,6 +145,7 @@ typedef void (*GpbGroupsKernel) (GpbRangesJob, GpbGroupJob);
 #define GPB_ROW_WAYS			4
 #define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)
 #define GPB_LIST_KERNELS		2
+#define GPB_JUDGED_KERNELS		3
 #define GPB_GROUPS_KERNELS		2	/* with sums in shared memory, and without */
 
 /* In ranges_locate.cu */
@@ -159,6 +164,12 @@ uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
 extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
 /* In ranges_list.cu: place, list */
 extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
+/* In ranges_judged.cu: rank, place, list; and, between rank and place, what finds the last rank */
+extern const GpbJudgedKernel gpb_judged_kernels[GPB_JUDGED_KERNELS];
+GpbDeviceStatus gpb_begin_ranks_launch(GpbDevice *device, cudaStream_t stream,
+									   const GpbListJob *list);
+GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
+									   const GpbListJob *list, uint32 blocks);
 /* In ranges_program.cu: by shape of the pass */
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
 /* In ranges_groups.cu: without sums in shared memory, and with such */
@@ -177,6 +188,7 @@ struct GpbRangesGrids
 	uint32		short_blocks[GPB_PASS_KERNELS];
 	uint32		long_blocks[GPB_PASS_KERNELS];
 	uint32		list_blocks[GPB_LIST_KERNELS];
+	uint32		judged_blocks[GPB_JUDGED_KERNELS];
 	uint32		program_blocks[GPB_PROGRAM_SHAPES];
 	uint32		groups_blocks[GPB_GROUPS_KERNELS];
 };
@@ -184,6 +196,7 @@ struct GpbRangesGrids
 /* A kernel's parameters may take so many bytes on every GPU. */
 #define GPB_PARAMETER_BYTES		4096
 static_assert(sizeof(GpbRangesJob) + sizeof(GpbGroupJob) <= GPB_PARAMETER_BYTES &&
+			  sizeof(GpbRangesJob) + sizeof(GpbListJob) <= GPB_PARAMETER_BYTES &&
 			  sizeof(GpbRangesJob) + sizeof(GpbProgramPass) <= GPB_PARAMETER_BYTES,
 			  "a kernel has too many bytes of parameters");
 

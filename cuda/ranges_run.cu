@@ -38,6 +38,7 @@ gpb_ranges_prepare_kernels(GpbDevice *device)
 	GPB_TRY(fill_device(device, gpb_short_kernels, GPB_PASS_KERNELS, grids->short_blocks));
 	GPB_TRY(fill_device(device, gpb_long_kernels, GPB_PASS_KERNELS, grids->long_blocks));
 	GPB_TRY(fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks));
+	GPB_TRY(fill_device(device, gpb_judged_kernels, GPB_JUDGED_KERNELS, grids->judged_blocks));
 	GPB_TRY(fill_device(device, gpb_program_kernels, GPB_PROGRAM_SHAPES, grids->program_blocks));
 	return fill_device(device, gpb_groups_kernels, GPB_GROUPS_KERNELS, grids->groups_blocks);
 }
@@ -170,19 +171,43 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 
 /* ---- lists ---- */
 
+/* Find the rank of the limit's last entry. */
 static GpbDeviceStatus
-run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job, void *scan,
-		  size_t scan_size)
+run_limit(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+		  const GpbListJob *list)
+{
+	uint32		blocks = device->grids.judged_blocks[0];
+	GpbRangesJob ranked = *job;
+
+	ranked.pass.is_first = false;	/* pieces are place's to append */
+	GPB_TRY(gpb_begin_ranks_launch(device, stream, list));
+	GPB_TRY(gpb_launch_on(device, stream, "rank_items", blocks, GPB_LEAF_THREADS,
+						  gpb_judged_kernels[0], ranked, *list));
+	return gpb_choose_rank_launch(device, stream, list, blocks);
+}
+
+static GpbDeviceStatus
+run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+		  const GpbRangesPlan *plan, void *scan, size_t scan_size)
 {
 	const uint32 *blocks = device->grids.list_blocks;
+	const uint32 *judged_blocks = device->grids.judged_blocks;
 
+	if (plan->judges && plan->list.limited)
+		GPB_TRY(run_limit(device, stream, job, &plan->list));
 	/* the sum runs over all items there is room for */
 	GPB_TRY_CUDA(device, cudaMemsetAsync(job->live, 0, job->item_capacity * sizeof(uint64),
 										 stream));
-	GPB_TRY(gpb_launch_on(device, stream, "place_items", blocks[0], GPB_LEAF_THREADS,
+	GPB_TRY(plan->judges ?
+			gpb_launch_on(device, stream, "place_judged", judged_blocks[1], GPB_LEAF_THREADS,
+						  gpb_judged_kernels[1], *job, plan->list) :
+			gpb_launch_on(device, stream, "place_items", blocks[0], GPB_LEAF_THREADS,
 						  gpb_list_kernels[0], *job));
 	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
 										 stream), "prefix sum of entries"));
+	if (plan->judges)
+		return gpb_launch_on(device, stream, "list_judged", judged_blocks[2], GPB_LEAF_THREADS,
+							 gpb_judged_kernels[2], *job, plan->list);
 	return gpb_launch_on(device, stream, "list_items", blocks[1], GPB_LEAF_THREADS,
 						 gpb_list_kernels[1], *job);
 }
@@ -210,7 +235,7 @@ gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 						  "prefix sum of items"));
 	}
 	if (job->pass.list_entries)
-		return run_lists(device, stream, job, scan, scan_size);
+		return run_lists(device, stream, job, plan, scan, scan_size);
 	return grouped ? run_groups(device, stream, job, plan) :
 		run_passes(device, stream, job, plan);
 }

@@ -125,6 +125,9 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_RANGE_PIECE_CAPACITY	4096
 #define GPB_RANGE_ITEM_CAPACITY		4096
 
+/* The most ranks that the last entry of a limited list is looked for among: 32 MB */
+#define GPB_RANKS_MOST				((uint64) 4 << 20)
+
 /* ---- batched search ---- */
 
 /*

@@ -619,13 +619,14 @@ source_position(const StripSource *source, int i)
 
 /*
  * Judge the strip's entries one by one, since a step faulted for one of them.  They passed the
- * filters before that step, and do so again.
+ * filters before that step, and do so again.  Returns how many are to be listed.
  */
-static void
+static int
 judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *judged,
 			 uint64 *rank)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
+	int			listed = 0;
 	int			i;
 
 	for (i = 0; i < evaluator->strip.n; i++)
@@ -637,11 +638,16 @@ judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *ju
 									 gpb_page_key(source->page, layout->key_width, at),
 									 gpb_page_row(source->page, layout->row_width, at), &ranked);
 		rank[at] = ranked;
+		listed += judged[at] != GPB_JUDGED_DROPPED;
 	}
+	return listed;
 }
 
-/* Judge the entries of the source, all of which are marked dropped. */
-static void
+/*
+ * Judge the entries of the source, all of which are marked dropped.  Returns how many are to be
+ * listed.
+ */
+static int
 judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 *rank)
 {
 	const GpbProgram *program = evaluator->program;
@@ -660,16 +666,15 @@ judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 
 		else if (op->what == GPB_EVALUATE_LOAD)
 			load_column(evaluator, source, op->which);
 		else if (!gpb_strip_step(strip, step))
-		{
-			judge_singly(evaluator, source, judged, rank);
-			return;
-		}
+			return judge_singly(evaluator, source, judged, rank);
 	}
 	for (i = 0; i < strip->n; i++)
 		judged[source_position(source, i)] = GPB_JUDGED_LISTED;
 	for (i = 0; i < strip->n && program->limit > 0; i++)
 		rank[source_position(source, i)] =
-			gpb_list_rank(program, order->words[i], order->has_nulls && order->nulls[i]);
+			gpb_list_rank(program->descending, program->nulls_first, order->words[i],
+						  order->has_nulls && order->nulls[i]);
+	return strip->n;
 }
 
 /* ---- the interface ---- */
@@ -700,12 +705,12 @@ gpb_judge_leaf(GpbEvaluator *evaluator, const void *page, const GpbLeafPick *pic
 	{
 		StripSource source = strip_of_pick(pick, page, first);
 
-		for (i = 0; i < source.pick.n; i++)
-			judged[source_position(&source, i)] = GPB_JUDGED_DROPPED;
-		judge_strip(evaluator, &source, judged, rank);
+		if (pick->at == NULL)
+			memset(judged + source.pick.first, GPB_JUDGED_DROPPED, source.pick.n);
+		for (i = 0; i < source.pick.n && pick->at != NULL; i++)
+			judged[source.pick.at[i]] = GPB_JUDGED_DROPPED;
+		listed += judge_strip(evaluator, &source, judged, rank);
 	}
-	for (i = 0; i < pick->n; i++)
-		listed += judged[gpb_pick_position(pick, i, pick->at == NULL)] != GPB_JUDGED_DROPPED;
 	return listed;
 }
 

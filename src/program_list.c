@@ -103,7 +103,8 @@ gpb_judge_entry(const GpbProgram *program, uint64 key, const char *row, uint64 *
 	if (program->limit > 0)
 	{
 		order = values[program->order];
-		*rank = gpb_list_rank(program, order.word, order.is_null);
+		*rank = gpb_list_rank(program->descending, program->nulls_first, order.word,
+							  order.is_null);
 	}
 	return GPB_JUDGED_LISTED;
 }

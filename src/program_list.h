@@ -33,15 +33,15 @@ gpb_program_judges(const GpbProgram *program)
 /* The rank of an entry for which a step faulted: whatever the limit, it is listed. */
 #define GPB_FAULTED_RANK	((uint64) 0)
 
-/* The rank of an entry, by the value of the program's order. */
+/* The rank of an entry, by the value of its program's order. */
 GPB_FN uint64
-gpb_list_rank(const GpbProgram *program, int64 word, bool is_null)
+gpb_list_rank(bool descending, bool nulls_first, int64 word, bool is_null)
 {
 	uint64		rank = (uint64) word ^ (uint64) 1 << 63;
 
 	if (is_null)
-		return program->nulls_first ? 0 : ~(uint64) 0;
-	return program->descending ? ~rank : rank;
+		return nulls_first ? 0 : ~(uint64) 0;
+	return descending ? ~rank : rank;
 }
 
 /*

@@ -171,8 +171,8 @@ batch_choose(GpbBatch *batch)
 	memset(&batch->counters.choice, 0, sizeof(GpbEngineChoice));
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
-	if (batch->n == 0 || batch->finder != NULL || batch->listing != NULL ||
-		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
+	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
+		batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE)
 		return &gpb_batch_device;
@@ -245,7 +245,7 @@ batch_fall_back(GpbBatch *batch)
 		batch_forget_visits(batch);
 		batch->counters.matches = batch->matches_before;
 	}
-	gpb_batch_list_reset(batch, 0, 0);
+	gpb_batch_list_take_back(batch, 0, 0);
 	batch->counters.fallbacks++;
 	batch_set_engine(batch, &gpb_batch_cpu);
 	batch_start(batch);

@@ -67,8 +67,11 @@ gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 
 	if (gain >= most)
 		return true;
-	/* What is listed is brought back and handed out whichever engine finds it. */
-	if (!batch->program.list_entries)
+	/*
+	 * What is listed is brought back and handed out whichever engine finds it; but a program may
+	 * drop most of what it looks at.
+	 */
+	if (!batch->program.list_entries || batch->listing != NULL)
 	{
 		choice->saw_entries = true;
 		choice->entries = choice_entries(batch);

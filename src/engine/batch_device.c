@@ -156,7 +156,7 @@ batch_device_start(GpbBatch *batch)
 	device->wanted.ranges = batch->ranges;
 	device->wanted.n = batch->n;
 	/* Of a program that may drop entries it is not known how many the ranges have. */
-	if (batch->counters.ranges > batch->n && batch->evaluator == NULL)
+	if (batch->counters.ranges > batch->n && batch->evaluator == NULL && batch->listing == NULL)
 		device->wanted.entries = batch->counters.matches * (double) batch->n /
 			(batch->counters.ranges - batch->n);
 }
@@ -211,9 +211,9 @@ device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 		device->epoch = gpb_reader_epoch(&device->ref);
 	GPB_HOLD("batch-after-epoch");
 	device_spec(batch, device, &chunk->spec);
-	/* With heap_rows the caller visits every entry, so the bits are not needed. */
+	/* With heap_rows the caller visits every entry, so the bits serve a limit alone. */
 	*lost = device->epoch == 0 ||
-		(!batch->heap_rows && !device_send_visible(batch, device, chunk));
+		(gpb_batch_list_sees(batch) && !device_send_visible(batch, device, chunk));
 	return *lost ? NULL : chunk;
 }
 
@@ -449,6 +449,16 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 
 		if (!device_fetch(chunk, GPB_FETCH_ENTRIES, done, entries, batch->match_width, &n))
 			return false;
+		if (batch->listing != NULL && batch->listing->limited)
+		{
+			for (i = 0; i < n; i++)
+			{
+				const GpbRangeEntry *entry = gpb_entry_at(chunk->staging, i, batch->match_width);
+
+				gpb_batch_list_record(batch, chunk->first + entry->number, entry);
+			}
+			continue;
+		}
 		memcpy(gpb_batch_match(batch, batch->nmatches), chunk->staging, n * batch->match_width);
 		for (i = 0; i < n; i++)
 		{
@@ -456,7 +466,7 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 
 			entry->number += chunk->first;
 			if (batch->heap_rows)
-				entry->flags = 0;
+				entry->flags &= ~GPB_RANGE_ENTRY_VISIBLE;
 			else
 				batch->nunknown += (entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0;
 		}
@@ -737,6 +747,9 @@ device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk
 	double		n = chunk->spec.n;
 	GpbFillOutcome outcome = GPB_FILL_FULL;
 
+	/* What other chunks left in the list stays where it is. */
+	if (batch->listing != NULL)
+		batch->listing->prune_from = before;
 	if (result->entries <= batch->most_matches - before)
 	{
 		if (!device_list(batch, chunk, result->entries))
@@ -749,14 +762,17 @@ device_take_list(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk
 	{
 		device->entries_per_range = (batch->nmatches - before) / n;
 		if (result->unclean > 0)
+		{
 			qsort(gpb_batch_match(batch, before), batch->nmatches - before, batch->match_width,
 				  compare_matches);
+			gpb_batch_list_reordered(batch, before);
+		}
 		return outcome;
 	}
 	device->npieces = 0;
 	device->entries_per_range = Max(2 * device->entries_per_range,
 									Max(result->entries, batch->nmatches - before) / n);
-	gpb_batch_list_reset(batch, before, unknown_before);
+	gpb_batch_list_take_back(batch, before, unknown_before);
 	return outcome;
 }
 

@@ -219,7 +219,23 @@ gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 {
 	batch->nmatches = n;
 	batch->nunknown = nunknown;
+	if (batch->listing != NULL)
+		batch->listing->prune_from = Min(batch->listing->prune_from, n);
 }
+
+/*
+ * The same, where the entries that are dropped are found anew later on.  For a limit nothing counts
+ * that was found before, since it would count twice.
+ */
+extern void gpb_batch_list_take_back(GpbBatch *batch, uint64 n, uint64 nunknown);
+
+/*
+ * Add a record that a device listed, as one of range i.  It may turn out to be behind the limit.
+ * The list must not be full.
+ */
+extern void gpb_batch_list_record(GpbBatch *batch, uint32 i, const GpbRangeEntry *record);
+/* The records from number "from" on were brought into another order. */
+extern void gpb_batch_list_reordered(GpbBatch *batch, uint64 from);
 
 /* Get memory for n matches in all.  The list must be allowed so many. */
 extern void gpb_batch_list_reserve(GpbBatch *batch, uint64 n);

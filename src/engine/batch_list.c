@@ -132,7 +132,47 @@ gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, uint64 key, const cha
 		gpb_batch_list_add(batch, i, seen, judgement, rank, key, row);
 }
 
+/* The rank of an entry of a limited list */
+static uint64
+record_rank(const GpbBatch *batch, const GpbRangeEntry *record)
+{
+	uint64		rank = GPB_FAULTED_RANK;
+
+	if ((record->flags & GPB_RANGE_ENTRY_FAULTED) == 0)
+		(void) gpb_judge_entry(&batch->program, record->key, record->row, &rank);
+	return rank;
+}
+
+void
+gpb_batch_list_record(GpbBatch *batch, uint32 i, const GpbRangeEntry *record)
+{
+	bool		limited = batch->listing != NULL && batch->listing->limited;
+
+	gpb_batch_list_add(batch, i, (record->flags & GPB_RANGE_ENTRY_VISIBLE) != 0,
+					   (record->flags & GPB_RANGE_ENTRY_FAULTED) != 0 ? GPB_JUDGED_FAULTED :
+					   GPB_JUDGED_LISTED, limited ? record_rank(batch, record) : 0, record->key,
+					   record->row);
+}
+
+void
+gpb_batch_list_reordered(GpbBatch *batch, uint64 from)
+{
+	GpbListing *listing = batch->listing;
+	uint64		i;
+
+	for (i = from; listing != NULL && listing->limited && i < batch->nmatches; i++)
+		listing->rank[i] = record_rank(batch, gpb_batch_match(batch, i));
+}
+
 /* ---- dropping ---- */
+
+void
+gpb_batch_list_take_back(GpbBatch *batch, uint64 n, uint64 nunknown)
+{
+	gpb_batch_list_reset(batch, n, nunknown);
+	if (batch->listing != NULL)
+		batch->listing->best.n = 0;
+}
 
 void
 gpb_batch_list_visible(GpbBatch *batch, GpbRangeEntry *entry)

@@ -22,8 +22,8 @@ typedef struct GpbJudgedLeaf
 
 /*
  * Judge the entries of n hits on a leaf, of which some may overlap; or, if "all" is set, all
- * entries of the leaf.  Those behind the limit's last one are dropped.  Returns how many are to be listed,
- * each counted for every hit that has it.
+ * entries of the leaf.  Those behind the limit's last one are dropped.  Returns how many are to be
+ * listed, each counted for every hit that has it.
  *
  * The leaf may be locked.  The program is done once for each entry, as that of an aggregate is.
  */

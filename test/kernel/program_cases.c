@@ -322,6 +322,41 @@ compare_listed(const TestMirror *mirror, int channel, const TestExpected *expect
 	free(entries);
 }
 
+/*
+ * The list has what it must, in order, and no more: of the rest only what counts as NULL does,
+ * where that may be the limit's last.
+ */
+static void
+compare_list(const TestMirror *mirror, int channel, const GpbRangesSpec *spec,
+			 const void *ranges, const GpbRangesResult *result)
+{
+	TestListModel *model = test_model_list(mirror, spec, ranges);
+	const TestExpected *listed = model->listed;
+	int			width = test_entry_width(&mirror->index->layout);
+	char	   *entries = test_fetch(channel, GPB_FETCH_ENTRIES, result->entries, width);
+	uint64		missing = 0;
+	uint64		at = 0;
+	uint64		i;
+
+	CHECK(result->faults == 0 && result->leaves == listed->leaves &&
+		  result->unclean == listed->npieces, "%lu faults, %lu leaves for %lu, %lu pieces for %lu",
+		  result->faults, result->leaves, listed->leaves, result->unclean, listed->npieces);
+	for (i = 0; i < listed->nentries; i++)
+	{
+		if (at < result->entries &&
+			memcmp(entries + at * width, listed->entries + i * width, width) == 0)
+			at++;
+		else
+			missing += model->required[i];
+	}
+	CHECK(missing == 0, "%lu of %lu entries to be listed are missing", missing, model->nrequired);
+	CHECK(at == result->entries, "entry %lu of %lu is not one to be listed", at, result->entries);
+	CHECK(at <= model->nrequired + model->nextreme, "%lu entries where %lu are wanted of %lu", at,
+		  model->nrequired, listed->nentries);
+	free(entries);
+	test_list_model_free(model);
+}
+
 static void
 compare_result(const TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 			   const void *ranges, const GpbRangesResult *result, const int64 *answers)
@@ -374,7 +409,9 @@ ask(TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges)
 		  test_device.api->last_error(test_device.device));
 	for (i = 0; i < GUARD; i++)
 		CHECK(answers[bytes + i] == 0x77, "byte %d behind the answers written", i);
-	if (status == GPB_DEVICE_OK)
+	if (status == GPB_DEVICE_OK && spec->program.list_entries)
+		compare_list(mirror, channel, spec, ranges, &result);
+	else if (status == GPB_DEVICE_OK)
 		compare_result(mirror, channel, spec, ranges, &result, (const int64 *) answers);
 	test_requests_end();
 	free(answers);
@@ -423,7 +460,7 @@ ask_forms(TestMirror *mirror, GpbRangesSpec *spec)
 
 	spec->form = (GpbRangeForm) test_below(3);
 	spec->n = 1 + (uint32) test_below(60);
-	spec->total = spec->program.ngroups == 0 && test_once_in(2);
+	spec->total = !spec->program.list_entries && spec->program.ngroups == 0 && test_once_in(2);
 	ranges = test_random_ranges(mirror, spec, mirror->index->nentries / 4);
 	(void) ask(mirror, spec, ranges);
 	free(ranges);
@@ -705,6 +742,92 @@ program_shared_groups(void)
 	}
 }
 
+/* A list of random steps, now and then with a limit */
+static void
+random_list(GpbRangesSpec *spec, int nsteps, uint32 most)
+{
+	static const uint32 limits[] = {1, 2, 10, 100};
+	Builder		builder;
+
+	begin(&builder, spec);
+	add_random_constants(&builder);
+	while (nsteps-- > 0)
+		add_random_step(&builder);
+	if (test_once_in(3))
+		add_filter(&builder, random_slot(&builder, TYPE_BOOLEAN));
+	spec->program.list_entries = true;
+	if (test_once_in(3))
+		return;
+	spec->program.limit = test_once_in(4) ? most : limits[test_below(4)];
+	spec->program.order = (uint8) random_slot(&builder, TYPE_INTEGER);
+	spec->program.descending = test_once_in(2);
+	spec->program.nulls_first = test_once_in(2);
+}
+
+static void
+program_lists(void)
+{
+	int			rounds = 25;
+
+	while (rounds-- > 0)
+	{
+		TestMirror *mirror = small_mirror(1 + (uint32) test_below(3000), test_once_in(4));
+		int			i;
+
+		if (test_once_in(3))
+		{
+			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
+
+			leaf->unclean = true;
+			test_mark_changed(mirror, leaf->block);
+		}
+		for (i = 0; i < 8; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 1);
+
+			spec.program.ignore_dead_hints = test_once_in(4);
+			random_list(&spec, (int) test_below(test_once_in(4) ? 60 : 8),
+						mirror->index->nentries);
+			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
+				  gpb_program_fault(&spec.program));
+			ask_forms(mirror, &spec);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
+/* A list longer than the device's first room for one; and one with a fault for each second entry */
+static void
+program_long_lists(void)
+{
+	TestMirror *mirror = small_mirror(test_emulated ? 20000 : 60000, false);
+	int			i;
+
+	for (i = 0; i < 6; i++)
+	{
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		Builder		builder;
+		int			zero;
+		int			half;
+
+		begin(&builder, &spec);
+		spec.program.list_entries = true;
+		zero = add_constant(&builder, TYPE_INTEGER, 0, false);
+		half = add_step(&builder, GPB_OP_GT, TYPE_BOOLEAN, 1, zero, 0, GPB_NO_SLOT);
+		if (i % 3 == 1)
+			half = add_step(&builder, GPB_OP_DIVIDE, TYPE_INTEGER, 3, half, 0, GPB_NO_SLOT);
+		if (i % 3 == 0)
+			add_filter(&builder, half);
+		if (i >= 3)
+		{
+			spec.program.limit = (uint32) (i - 2) * 500;
+			spec.program.order = (uint8) half;
+		}
+		(void) ask(mirror, &spec, &test_whole);
+	}
+	test_mirror_free(mirror);
+}
+
 /* A program at fault is refused, and the device goes on. */
 static void
 program_refused(void)
@@ -733,6 +856,8 @@ const TestCase test_program_cases[] = {
 	{"program_many_groups", program_many_groups},
 	{"program_memory", program_memory},
 	{"program_shared_groups", program_shared_groups},
+	{"program_lists", program_lists},
+	{"program_long_lists", program_long_lists},
 	{"program_refused", program_refused}
 };
 const int	test_nprogram_cases = sizeof(test_program_cases) / sizeof(test_program_cases[0]);

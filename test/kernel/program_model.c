@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * program_model.c
- *	  What a program with steps, terms or groups should give, entry by entry.
+ *	  What a program with steps, terms or groups, or one that lists, should give, entry by entry.
  *
  * Which entries of which ranges the snapshot sees is what test_expect() says of a list of them.  A
  * step is what program_steps.h says, but in the order of the program and with each slot in a
@@ -244,4 +244,111 @@ test_program_answers_free(TestProgramAnswers *answers)
 	free(answers->answers);
 	free(answers->groups);
 	free(answers);
+}
+
+/* ---- lists ---- */
+
+/* The place of a value in the order of a limited list: of two, the first is less */
+typedef struct Place
+{
+	int			nulls;
+	int64		word;
+	bool		null;
+} Place;
+
+static int	backward;
+
+static int
+compare_places(const void *a, const void *b)
+{
+	const Place *x = a;
+	const Place *y = b;
+
+	if (x->nulls != y->nulls)
+		return x->nulls < y->nulls ? -1 : 1;
+	if (x->word == y->word)
+		return 0;
+	return (x->word < y->word) != (backward != 0) ? -1 : 1;
+}
+
+/*
+ * Keep the entries of the list that the program wants, with the places of their orders; -1 in
+ * nulls stands before all: a step faulted.  Returns how many places count for the limit, which are
+ * at "counted".
+ */
+static uint64
+keep_wanted(const GpbProgram *program, TestExpected *listed, Place *places, Place *counted)
+{
+	int			width = test_entry_width(&program->layout);
+	uint64		kept = 0;
+	uint64		ncounted = 0;
+	uint64		i;
+
+	for (i = 0; i < listed->nentries; i++)
+	{
+		GpbRangeEntry *entry = (GpbRangeEntry *) (listed->entries + i * width);
+		GpbValue	slot[GPB_SLOTS];
+		GpbValue	order;
+		int			fault = false;
+		int			s;
+
+		set_slots(program, entry->key, entry->row, slot);
+		for (s = 0; s < program->nsteps && !fault; s++)
+		{
+			if (program->step[s].op != GPB_OP_FILTER)
+				fault = do_step(program, &program->step[s], slot);
+			else if (!gpb_is_true(slot[program->step[s].a]))
+				break;
+		}
+		if (!fault && s < program->nsteps)
+			continue;
+		order = slot[program->order];
+		places[kept].nulls = fault ? -1 : order.is_null != program->nulls_first;
+		places[kept].null = order.is_null;
+		places[kept].word = fault || order.is_null ? 0 : order.word;
+		if (!fault && (entry->flags & GPB_RANGE_ENTRY_VISIBLE) != 0)
+			counted[ncounted++] = places[kept];
+		if (fault)
+			entry->flags |= GPB_RANGE_ENTRY_FAULTED;
+		memmove(listed->entries + kept++ * width, entry, width);
+	}
+	listed->nentries = kept;
+	return ncounted;
+}
+
+TestListModel *
+test_model_list(const TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges)
+{
+	const GpbProgram *program = &spec->program;
+	TestListModel *model = calloc(1, sizeof(TestListModel));
+	TestExpected *listed = test_expect(mirror->index, spec, ranges, mirror->visible);
+	Place	   *places = malloc((listed->nentries + 1) * sizeof(Place));
+	Place	   *counted = malloc((listed->nentries + 1) * sizeof(Place));
+	uint64		n = keep_wanted(program, listed, places, counted);
+	uint64		i;
+
+	backward = program->descending;
+	qsort(counted, n, sizeof(Place), compare_places);
+	model->listed = listed;
+	model->required = calloc(listed->nentries + 1, sizeof(bool));
+	for (i = 0; i < listed->nentries; i++)
+	{
+		model->required[i] = program->limit == 0 || n < program->limit ||
+			places[i].nulls < 0 || compare_places(&places[i], &counted[program->limit - 1]) <= 0;
+		model->nrequired += model->required[i];
+		model->nextreme += program->limit > 0 &&
+			(places[i].null || places[i].word == GPB_INT64_MIN ||
+			 places[i].word == GPB_INT64_MAX);
+	}
+	free(places);
+	free(counted);
+	return model;
+}
+
+void
+test_list_model_free(TestListModel *model)
+{
+	test_expected_free(model->listed);
+	free(model->required);
+	free(model);
 }

@@ -32,4 +32,21 @@ extern void test_program_answers_free(TestProgramAnswers *answers);
 /* Sort GpbGroup records of that width by range, then by values. */
 extern void test_sort_groups(const GpbProgram *program, void *groups, uint64 n, int width);
 
+/*
+ * What a program that lists should list: in the entries of "listed", with their flags, is all that
+ * the list may have, in its order; required[i] says that it must have entry i.
+ */
+typedef struct TestListModel
+{
+	TestExpected *listed;
+	bool	   *required;
+	uint64		nrequired;
+	uint64		nextreme;		/* entries whose order is NULL, or an integer that may have NULL's
+								 * rank */
+} TestListModel;
+
+extern TestListModel *test_model_list(const TestMirror *mirror, const GpbRangesSpec *spec,
+									  const void *ranges);
+extern void test_list_model_free(TestListModel *model);
+
 #endif							/* GPB_TEST_PROGRAM_MODEL_H */

@@ -21,6 +21,9 @@
 #include "device/host/host_device.h"
 #include "program_entries.h"
 
+/* A limited list is pruned when it has so many entries, and twice as many as the last time. */
+#define PRUNED_LEAST	4096
+
 /* About how many entries one poll reads and how many ranges it begins: well under a millisecond */
 #define RANGES_STEP		100000
 
@@ -50,7 +53,12 @@ typedef struct GpbHostRanges
 
 	/* Results so far */
 	GpbHostBuffer program;		/* the memory of the evaluator */
-	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
+	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists all entries */
+	bool		limited;		/* is "best" in use?  If so, "ranks" has a rank for each entry */
+	GpbListBest best;
+	GpbHostBuffer best_ranks;
+	GpbHostBuffer ranks;
+	uint64		prune_at;		/* number of entries at which the list is pruned */
 	GpbGroupTable groups;		/* made if the program has group slots */
 	bool		has_groups;
 	uint64		leaves;
@@ -105,7 +113,61 @@ write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const ch
 
 /* ---- one leaf ---- */
 
-/* List the entries [from, to) of a clean leaf, but those hinted dead. */
+/* Drop listed entries that are behind the limit; the others stay in their order. */
+static void
+prune_entries(GpbHostRanges *work)
+{
+	int			width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	uint64		n = work->entries.used / width;
+	uint64	   *rank = (uint64 *) work->ranks.data;
+	uint64		kept = 0;
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (gpb_best_is_behind(&work->best, rank[i]))
+			continue;
+		rank[kept] = rank[i];
+		if (kept != i)
+			memcpy(work->entries.data + kept * width, work->entries.data + i * width, width);
+		kept++;
+	}
+	work->entries.used = kept * width;
+	work->ranks.used = kept * sizeof(uint64);
+	work->prune_at = 2 * kept > PRUNED_LEAST ? 2 * kept : PRUNED_LEAST;
+}
+
+/*
+ * Note the rank of the entry that is listed next, and whether the snapshot sees it.  Returns false
+ * if it is behind the limit.
+ */
+static bool
+take_rank(GpbHostRanges *work, uint64 rank, bool counts)
+{
+	if (gpb_best_is_behind(&work->best, rank))
+		return false;
+	if (counts)
+		gpb_best_add(&work->best, rank);
+	*(uint64 *) (work->ranks.data + work->ranks.used) = rank;
+	work->ranks.used += sizeof(uint64);
+	return true;
+}
+
+/* Make room for the entries [from, to) of a leaf in the list, and for their ranks. */
+static GpbDeviceStatus
+reserve_entries(GpbDevice *device, GpbHostRanges *work, int from, int to, int width)
+{
+	uint64		n = to - from;
+
+	if (work->limited && work->ranks.used / sizeof(uint64) >= work->prune_at)
+		prune_entries(work);
+	if (gpb_host_reserve(device, &work->entries, work->entries.used + n * width) != GPB_DEVICE_OK)
+		return GPB_DEVICE_NO_MEMORY;
+	return !work->limited ? GPB_DEVICE_OK :
+		gpb_host_reserve(device, &work->ranks, work->ranks.used + n * sizeof(uint64));
+}
+
+/* List the entries [from, to) of a clean leaf that the program wants, but those hinted dead. */
 static GpbDeviceStatus
 list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
 			 const uint8 *visible)
@@ -114,17 +176,29 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 	int			width = gpb_range_entry_width(row_width);
 	uint64		dead = work->spec.program.ignore_dead_hints ? 0 : GPB_LOC_DEAD;
 	GpbHostBuffer *entries = &work->entries;
+	GpbLeafPick pick = {NULL, from, to - from};
+	uint8		judged[GPB_MAX_LEAF_ENTRIES];
+	uint64		rank[GPB_MAX_LEAF_ENTRIES];
 	int			i;
 
-	if (gpb_host_reserve(device, entries, entries->used + (uint64) (to - from) * width) !=
-		GPB_DEVICE_OK)
+	if (work->evaluator == NULL)
+		memset(judged + from, GPB_JUDGED_LISTED, to - from);
+	else if (gpb_judge_leaf(work->evaluator, page, &pick, judged, rank) == 0)
+		return GPB_DEVICE_OK;
+	if (reserve_entries(device, work, from, to, width) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
 	for (i = from; i < to; i++)
 	{
-		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) != 0)
+		bool		seen = visible[i - from] == GPB_ENTRY_SEEN;
+
+		if (judged[i] == GPB_JUDGED_DROPPED ||
+			(gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) != 0 ||
+			(work->limited &&
+			 !take_rank(work, rank[i], seen && judged[i] == GPB_JUDGED_LISTED)))
 			continue;
 		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page, i,
-					visible[i - from] == GPB_ENTRY_SEEN ? GPB_RANGE_ENTRY_VISIBLE : 0);
+					(seen ? GPB_RANGE_ENTRY_VISIBLE : 0) |
+					(judged[i] == GPB_JUDGED_FAULTED ? GPB_RANGE_ENTRY_FAULTED : 0));
 		entries->used += width;
 	}
 	return GPB_DEVICE_OK;
@@ -234,7 +308,9 @@ end_ranges(GpbHostRanges *work)
 	uint32		n = gpb_answer_has_float_sums(&work->format) ? gpb_count_answers(&work->spec) : 0;
 	uint32		i;
 
-	if (work->evaluator != NULL)
+	if (work->limited)
+		prune_entries(work);
+	else if (work->evaluator != NULL)
 		gpb_evaluate_rest(work->evaluator);
 	if (work->has_groups)
 		gpb_groups_normalize(&work->groups);
@@ -364,7 +440,25 @@ drop_groups(GpbHostRanges *work)
 	work->has_groups = false;
 }
 
-/* Make the evaluator, if the program is not plain, once there is memory for answers. */
+/* Begin a limited list, if there is memory for as many ranks as the limit. */
+static void
+prepare_limit(GpbDevice *device, GpbHostRanges *work)
+{
+	uint32		limit = work->spec.program.limit;
+
+	work->limited = limit > 0 &&
+		gpb_host_reserve(device, &work->best_ranks, (uint64) limit * sizeof(uint64)) ==
+		GPB_DEVICE_OK;
+	work->ranks.used = 0;
+	work->prune_at = PRUNED_LEAST;
+	if (work->limited)
+		gpb_best_begin(&work->best, limit, (uint64 *) work->best_ranks.data);
+}
+
+/*
+ * Make the evaluator, if the program is not plain or judges what it lists, once there is memory for
+ * answers.
+ */
 static GpbDeviceStatus
 prepare_program(GpbDevice *device, GpbHostRanges *work)
 {
@@ -373,11 +467,14 @@ prepare_program(GpbDevice *device, GpbHostRanges *work)
 	GpbEvaluatorSink sink;
 
 	work->evaluator = NULL;
-	if (program->list_entries || gpb_program_is_plain(program))
+	work->limited = false;
+	if (program->list_entries ? !gpb_program_judges(program) : gpb_program_is_plain(program))
 		return GPB_DEVICE_OK;
 	if (gpb_host_reserve(device, &work->program, gpb_evaluator_size(program)) != GPB_DEVICE_OK)
 		return GPB_DEVICE_NO_MEMORY;
 	work->evaluator = gpb_evaluator_init(work->program.data, program, &work->format);
+	if (program->list_entries)
+		prepare_limit(device, work);
 	work->has_groups = program->ngroups > 0;
 	if (work->has_groups)
 		gpb_groups_init(&work->groups, program, &work->format, &memory);
@@ -622,6 +719,8 @@ gpb_host_ranges_free(GpbDevice *device, GpbHostChannel *channel)
 	gpb_host_free(device, work->formed.data, work->formed.size);
 	gpb_host_free(device, work->pieces.data, work->pieces.size);
 	gpb_host_free(device, work->entries.data, work->entries.size);
+	gpb_host_free(device, work->ranks.data, work->ranks.size);
+	gpb_host_free(device, work->best_ranks.data, work->best_ranks.size);
 	gpb_host_free(device, work, sizeof(*work));
 	channel->ranges = NULL;
 }

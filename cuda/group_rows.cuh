@@ -33,9 +33,15 @@
  * at its end.  With few groups all of them have, and no lane waits for a distant one.  With many,
  * those found first are often the frequent ones.
  *
- * Shared memory has no sums for float8, squares and bits.  If a term wants such, the answers of the
- * first rows have copies in device memory in its place.  A block adds to one of the copies, so that
- * few blocks meet at the same words, and a kernel adds the copies to the rows in the end.
+ * An exact sum of float8 is too wide for shared memory.  What a block has of one there is a window
+ * of a few bins, at the same place in all groups, chosen by the first values that the block sees;
+ * values that it does not hold are added to the row.  So few groups have room that they are not the
+ * first ones: each block has slots, and a group gets one when the block meets it first, if one is
+ * free.  Entries in the order of time bring the same few groups to a block.
+ *
+ * Shared memory has no sums for squares and bits.  If a term wants such, the answers of the first
+ * rows have copies in device memory in its place.  A block adds to one of the copies, so that few
+ * blocks meet at the same words, and a kernel adds the copies to the rows in the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,7 +119,7 @@ gpb_clear_bounds(const GpbGroupJob *groups, int64 *answer)
 	}
 }
 
-/* Write a new row, whose answer is that of no entries. */
+/* Write a new row, whose answer is that of no entries; its exact sums are zero already. */
 static __device__ __noinline__ void
 gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
 {
@@ -122,7 +128,7 @@ gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
 
 	for (int i = 0; i <= groups->ngroups; i++)
 		word[i] = key->word[i];
-	for (int i = 0; i < groups->words; i++)
+	for (int i = 0; i < groups->integers; i++)
 		answer[i] = 0;
 	gpb_clear_bounds(groups, answer);
 }
@@ -326,11 +332,13 @@ gpb_add_term_of_copy(const GpbAnswerColumn *words, int64 *into, const int64 *fro
  * those are fast in shared memory.  Word w of group g is word[w * shared_groups + g], so that lanes
  * with different groups use different banks.  Words of a term: two of 64 bits for the bounds, if
  * these are wanted, before all others; the number of values; three of the sum, if it is wanted,
- * which hold 2^31 values (GPB_BLOCK_LEAVES).  The last word is the number of entries.
+ * which hold 2^31 values (GPB_BLOCK_LEAVES); the window of an exact sum.  The last word is the
+ * number of entries.  Where there are slots the word before it is the owner's row plus 1, or 0.
  */
 struct GpbSharedGroups
 {
 	alignas(8) uint32 word[GPB_GROUP_SHARED_WORDS];
+	uint32		base[GPB_MAX_TERMS];	/* first bin of the windows of a term, or GPB_NO_WINDOW */
 };
 
 static __device__ __forceinline__ uint32 *
@@ -356,6 +364,8 @@ gpb_init_shared_groups(const GpbGroupJob *groups, GpbSharedGroups *shared)
 	for (uint32 i = threadIdx.x; i < groups->shared_words * groups->shared_groups;
 		 i += blockDim.x)
 		shared->word[i] = 0;
+	if (threadIdx.x < GPB_MAX_TERMS)
+		shared->base[threadIdx.x] = GPB_NO_WINDOW;
 	__syncthreads();
 	for (int t = 0; t < groups->nterms; t++)
 	{
@@ -420,11 +430,120 @@ gpb_add_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbG
 	}
 }
 
-/* Add the block's sums of a term to a group's answer. */
-static __device__ __forceinline__ void
-gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared,
-					  const GpbGroupTerm *term, uint32 group, int64 *answer)
+/* ---- slots, and exact sums in them ---- */
+
+#define GPB_NO_GROUP_SLOT	0xFFFFFFFFu
+
+/* The slot of a row in shared memory, claimed if it has none; GPB_NO_GROUP_SLOT if none is free. */
+static __device__ __forceinline__ uint32
+gpb_group_slot(const GpbGroupJob *groups, GpbSharedGroups *shared, uint32 row)
 {
+	uint32		slot = row % groups->shared_groups;
+
+	for (int i = 0; i < GPB_GROUP_SLOT_TRIES; i++)
+	{
+		uint32	   *owner = gpb_shared_word(groups, shared, groups->shared_words - 2, slot);
+		uint32		found = *(volatile uint32 *) owner;
+
+		if (found == 0)
+			found = atomicCAS(owner, 0u, row + 1);
+		if (found == 0 || found == row + 1)
+			return slot;
+		slot = slot + 1 == groups->shared_groups ? 0 : slot + 1;
+	}
+	return GPB_NO_GROUP_SLOT;
+}
+
+/*
+ * The first bin of the windows of term t.  If it is not chosen yet, it is chosen for the largest of
+ * the warp's values that count, those whose bit of "valid" is set.  The whole warp calls.
+ */
+static __device__ __forceinline__ int
+gpb_window_base(GpbSharedGroups *shared, int t, const GpbOperand *operand, uint32 valid)
+{
+	uint32		base = *(volatile uint32 *) &shared->base[t];
+	int			first = 0;
+
+	if (!__any_sync(GPB_ALL_LANES, base == GPB_NO_WINDOW))
+		return (int) base;
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int64		bits = operand->word[u];
+		int			other = gpb_float_is_finite(bits) ? gpb_float_cut(bits).first : 0;
+
+		if ((valid >> u & 1) != 0 && other > first)
+			first = other;
+	}
+	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	{
+		int			other = __shfl_xor_sync(GPB_ALL_LANES, first, lanes);
+
+		first = other > first ? other : first;
+	}
+	if (first == 0)
+		return GPB_NO_WINDOW;	/* nothing but zeros, or what is hardly more */
+	base = atomicCAS(&shared->base[t], (uint32) GPB_NO_WINDOW, (uint32) first - 1);
+	return base == GPB_NO_WINDOW ? first - 1 : (int) base;
+}
+
+/*
+ * Add a float8 to the window of a slot, a number in two's complement: four bins of 32 bits, and a
+ * word more for its sign and what 2^31 values carry.  Returns false, with nothing added, if the
+ * window, whose first bin is "base", does not hold the value.
+ */
+static __device__ __forceinline__ bool
+gpb_add_float_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared,
+						const GpbGroupTerm *term, uint32 slot, int base, int64 bits)
+{
+	GpbFloatPieces pieces = gpb_float_cut(bits & 0x7FFFFFFFFFFFFFFF);
+	uint32	   *word = gpb_shared_word(groups, shared, term->shared_float, slot);
+	bool		second = pieces.first != base;
+	uint32		sign = (uint32) (bits >> 63);
+	uint32		carry = sign & 1;	/* -x is ~x + 1 */
+
+	if (((uint64) bits << 1) == 0)
+		return true;
+	if (!gpb_float_is_finite(bits) || (second && pieces.first != base + 1))
+		return false;
+#pragma unroll
+	for (int i = 0; i < GPB_SHARED_FLOAT_WORDS; i++)
+	{
+		uint32		piece = i < 3 && !second ? (uint32) pieces.piece[i % 3] :
+			i >= 1 && i < 4 && second ? (uint32) pieces.piece[(i + 2) % 3] : 0;
+		uint64		sum = (uint64) (piece ^ sign) + carry;
+
+		/* Where the sum itself carries, nothing of it is left to add. */
+		carry = (uint32) (sum >> 32) +
+			gpb_shared_carry(word + i * groups->shared_groups, (uint32) sum);
+	}
+	return true;
+}
+
+/* Add the window of a slot to an exact sum, to which others add as well. */
+static __device__ __forceinline__ void
+gpb_flush_shared_float(const GpbGroupJob *groups, const uint32 *word, int base, GpbFloatSum *sum)
+{
+	if (base == GPB_NO_WINDOW)
+		return;
+#pragma unroll
+	for (int i = 0; i < GPB_SHARED_FLOAT_WORDS; i++)
+	{
+		uint32		value = word[i * groups->shared_groups];
+
+		gpb_atomic_add(&sum->bin[base + i],
+					   i < GPB_SHARED_FLOAT_WORDS - 1 ? (int64) value : (int64) (int32) value);
+	}
+}
+
+/* ---- from shared memory to rows ---- */
+
+/* Add the block's sums of term t to a group's answer. */
+static __device__ __forceinline__ void
+gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, uint32 group,
+					  int64 *answer)
+{
+	const GpbGroupTerm *term = &groups->term[t];
 	uint32		count = *gpb_shared_word(groups, shared, term->shared_count, group);
 
 	if (count == 0)
@@ -439,6 +558,10 @@ gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared,
 		gpb_atomic_add(answer + term->words.sum + 1,
 					   (int64) (int32) sum[2 * groups->shared_groups] + (int64) carry);
 	}
+	if (term->words.float_sum != 0)
+		gpb_flush_shared_float(groups, gpb_shared_word(groups, shared, term->shared_float, group),
+							   (int) shared->base[t],
+							   (GpbFloatSum *) (answer + term->words.float_sum));
 	if (term->words.minmax != 0)
 		gpb_add_bounds(answer + term->words.minmax,
 					   *gpb_shared_bound(groups, shared, term, 0, group),
@@ -453,13 +576,17 @@ gpb_flush_shared_groups(const GpbGroupJob *groups, GpbSharedGroups *shared)
 	for (uint32 g = threadIdx.x; g < groups->shared_groups; g += blockDim.x)
 	{
 		uint32		entries = *gpb_shared_word(groups, shared, groups->shared_words - 1, g);
-		int64	   *answer = gpb_group_answer(groups, g);
+		uint32		row = g;
+		int64	   *answer;
 
 		if (entries == 0)
 			continue;
+		if (groups->has_slots)
+			row = *gpb_shared_word(groups, shared, groups->shared_words - 2, g) - 1;
+		answer = gpb_group_answer(groups, row);
 		gpb_atomic_add(answer, (int64) entries);
 		for (int t = 0; t < groups->nterms; t++)
-			gpb_flush_shared_term(groups, shared, &groups->term[t], g, answer);
+			gpb_flush_shared_term(groups, shared, t, g, answer);
 	}
 }
 

@@ -298,13 +298,13 @@ gpb_program_shape(const GpbPass *pass, const GpbProgramPass *program_pass)
 /* ---- groups ---- */
 
 /*
- * Give out words of a block's shared memory for the term's narrow sums, *words being given out so
- * far.  Returns false if the term wants something that shared memory has no sums for.
+ * Give out words of a block's shared memory for the term's bounds, *words being given out so far.
+ * Returns false if the term wants something that shared memory has no sums for.
  */
 static bool
 share_term(GpbGroupTerm *term, int *words)
 {
-	if (term->words.float_sum != 0 || has_extra(&term->words))
+	if (term->words.float_squares != 0 || has_extra(&term->words))
 		return false;
 	/* bounds first, since they are 64 bits wide and the words before them are even in number */
 	if (term->words.minmax != 0)
@@ -321,6 +321,7 @@ share_groups(GpbGroupJob *job)
 {
 	int			words = 0;
 	uint32		groups;
+	uint32		least = GPB_GROUP_SHARED_LEAST;
 
 	for (int t = 0; t < job->nterms; t++)
 	{
@@ -333,10 +334,19 @@ share_groups(GpbGroupJob *job)
 		job->term[t].shared_sum = (uint16) words;
 		if (job->term[t].words.sum != 0)
 			words += 3;
+		job->term[t].shared_float = (uint16) words;
+		if (job->term[t].words.float_sum != 0)
+		{
+			words += GPB_SHARED_FLOAT_WORDS;
+			job->has_slots = true;
+			least = GPB_GROUP_SLOTS_LEAST;
+		}
 	}
-	job->shared_words = (uint16) ++words;	/* the last is the number of entries */
+	/* the last two are the slot's owner, if there are slots, and the number of entries */
+	words += job->has_slots ? 2 : 1;
+	job->shared_words = (uint16) words;
 	groups = GPB_GROUP_SHARED_WORDS / words & ~1u;
-	job->shared_groups = groups < GPB_GROUP_SHARED_LEAST ? 0 :
+	job->shared_groups = groups < least ? 0 :
 		groups > GPB_GROUP_SHARED_MOST ? GPB_GROUP_SHARED_MOST : groups;
 }
 
@@ -377,6 +387,7 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, Gpb
 		add_slot(&read, program->term[t].filter);
 	}
 	job->words = format->words;
+	job->integers = format->integers;
 	job->row_words = (uint16) (gpb_group_width(program, format) / sizeof(int64));
 	make_code(program, &read, true, &job->code);
 	share_groups(job);

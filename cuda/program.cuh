@@ -160,6 +160,7 @@ struct GpbGroupTerm
 	uint8		filter;			/* GPB_NO_SLOT: none */
 	uint16		shared_count;
 	uint16		shared_sum;
+	uint16		shared_float;	/* of an exact sum */
 	uint16		shared_minmax;
 };
 
@@ -175,11 +176,13 @@ struct GpbGroupJob
 	uint8		slot[GPB_MAX_GROUP_SLOTS];
 	uint16		nterms;
 	uint16		words;			/* of an answer */
+	uint16		integers;		/* words of it before the first exact sum */
 	uint16		row_words;		/* of a group's row: a GpbGroup */
 	uint32		capacity;		/* rows that there is room for */
 	uint32		table_mask;		/* entries of the table, less one; they are a power of two */
 	uint32		shared_groups;	/* groups that a block adds up in shared memory; 0: none */
 	uint16		shared_words;	/* words of each there */
+	bool		has_slots;		/* they are any groups, not the first ones; see group_rows.cuh */
 	uint16		copies;			/* of answers in device memory; see group_rows.cuh */
 	uint32		copied_groups;	/* rows whose answers have copies; 0: none */
 	int64	   *copy;

@@ -146,7 +146,7 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 #define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)
 #define GPB_LIST_KERNELS		2
 #define GPB_JUDGED_KERNELS		3
-#define GPB_GROUPS_KERNELS		2	/* with sums in shared memory, and without */
+#define GPB_GROUPS_KERNELS		3	/* by where a block has sums of groups */
 
 /* In ranges_locate.cu */
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
@@ -172,7 +172,7 @@ GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list, uint32 blocks);
 /* In ranges_program.cu: by shape of the pass */
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
-/* In ranges_groups.cu: without sums in shared memory, and with such */
+/* In ranges_groups.cu: sums in rows alone, of the first rows in shared memory, in slots */
 extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbGroupJob *groups);

@@ -44,66 +44,94 @@ find_rows(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbLaneValue
 
 /* ---- adding entries ---- */
 
-/* Is the row one that the block has sums of in shared memory? */
-template <bool SHARED>
-static __device__ __forceinline__ bool
-is_shared(const GpbGroupJob *groups, uint32 row)
+/* Where a block has sums of groups */
+enum Where
 {
-	return SHARED && row < groups->shared_groups;
+	IN_ROWS,					/* in device memory alone */
+	OF_FIRST_ROWS,				/* those of the first rows in shared memory */
+	IN_SLOTS					/* in slots of shared memory */
+};
+
+/* The place in shared memory of the sums of a row, or GPB_NO_GROUP_SLOT */
+template <Where WHERE>
+static __device__ __forceinline__ uint32
+shared_place(const GpbGroupJob *groups, GpbSharedGroups *shared, uint32 row)
+{
+	if (WHERE == IN_ROWS || row == GPB_GROUP_FULL)
+		return GPB_NO_GROUP_SLOT;
+	if (WHERE == IN_SLOTS)
+		return gpb_group_slot(groups, shared, row);
+	return row < groups->shared_groups ? row : GPB_NO_GROUP_SLOT;
 }
 
 /* Count the entries that have a row. */
-template <bool SHARED>
+template <Where WHERE>
 static __device__ __forceinline__ void
-add_entries(const GpbGroupJob *groups, GpbSharedGroups *shared, const uint32 *row)
+add_entries(const GpbGroupJob *groups, GpbSharedGroups *shared, const uint32 *row,
+			const uint32 *place)
 {
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		if (row[u] == GPB_GROUP_FULL)
 			continue;
-		if (is_shared<SHARED>(groups, row[u]))
-			atomicAdd(gpb_shared_word(groups, shared, groups->shared_words - 1, row[u]), 1u);
+		if (WHERE != IN_ROWS && place[u] != GPB_NO_GROUP_SLOT)
+			atomicAdd(gpb_shared_word(groups, shared, groups->shared_words - 1, place[u]), 1u);
 		else
 			gpb_atomic_add(gpb_answer_for_block(groups, row[u]), (int64) 1);
 	}
 }
 
-/* Add the values of a term to the groups of their entries. */
-template <bool SHARED>
+/* Add the values of term t to the groups of their entries.  The whole warp calls. */
+template <Where WHERE>
 static __device__ __forceinline__ void
-add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm *term,
-		 const GpbLaneValues *values, uint32 live, const uint32 *row)
+add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLaneValues *values,
+		 uint32 live, const uint32 *row, const uint32 *place)
 {
+	const GpbGroupTerm *term = &groups->term[t];
+	bool		is_float = WHERE == IN_SLOTS && term->words.float_sum != 0;
+	int			base = GPB_NO_WINDOW;
 	GpbOperand	operand;
 	uint32		valid = gpb_get_term(&groups->code, values, term->slot, term->filter, live,
 									 &operand);
 
+	if (is_float)
+		base = gpb_window_base(shared, t, &operand, valid);
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		if ((valid >> u & 1) == 0 || row[u] == GPB_GROUP_FULL)
 			continue;
-		if (is_shared<SHARED>(groups, row[u]))
-			gpb_add_to_shared(groups, shared, term, row[u], operand.word[u]);
-		else
+		if (WHERE == IN_ROWS || place[u] == GPB_NO_GROUP_SLOT)
+		{
 			gpb_add_to_group(&term->words, gpb_answer_for_block(groups, row[u]),
 							 operand.word[u]);
+			continue;
+		}
+		gpb_add_to_shared(groups, shared, term, place[u], operand.word[u]);
+		if (is_float &&
+			!gpb_add_float_to_shared(groups, shared, term, place[u], base, operand.word[u]))
+			gpb_add_float_to_group(&term->words, gpb_group_answer(groups, row[u]),
+								   operand.word[u]);
 	}
 }
 
 /* Add a lane's entries that count to their groups.  The whole warp calls. */
-template <bool SHARED>
+template <Where WHERE>
 static __device__ __forceinline__ void
 add_rows(const GpbRangesJob *job, const GpbGroupJob *groups, GpbSharedGroups *shared,
 		 const GpbLaneValues *values, uint32 number, uint32 live)
 {
 	uint32		row[GPB_PROGRAM_ROWS];
+	uint32		place[GPB_PROGRAM_ROWS];
 
 	find_rows(job, groups, values, number, live, row);
-	add_entries<SHARED>(groups, shared, row);
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		place[u] = shared_place<WHERE>(groups, shared, row[u]);
+	add_entries<WHERE>(groups, shared, row, place);
 	for (int t = 0; t < groups->nterms; t++)
-		add_term<SHARED>(groups, shared, &groups->term[t], values, live, row);
+		add_term<WHERE>(groups, shared, t, values, live, row, place);
 }
 
 /* ---- the kernels ---- */
@@ -117,13 +145,13 @@ is_in_vain(const GpbRangesJob *job, const GpbGroupJob *groups)
 	return __any_sync(GPB_ALL_LANES, gpb_lane() == 0 && *ngroups > groups->capacity);
 }
 
-template <bool SHARED>
+template <Where WHERE>
 static __global__ void
 __launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
 aggregate_groups(const __grid_constant__ GpbRangesJob job,
 				 const __grid_constant__ GpbGroupJob groups)
 {
-	__shared__ uint64 memory[SHARED ? sizeof(GpbSharedGroups) / sizeof(uint64) : 1];
+	__shared__ uint64 memory[WHERE != IN_ROWS ? sizeof(GpbSharedGroups) / sizeof(uint64) : 1];
 	GpbSharedGroups *shared = (GpbSharedGroups *) memory;
 	uint64		total = job.items[job.n - 1];
 	bool		faulted = false;
@@ -134,7 +162,7 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 		job.counts->nitems = total;
 	if (blockIdx.x * gpb_items_share(total) >= total)
 		return;					/* nothing for any warp of this block */
-	if (SHARED)
+	if (WHERE != IN_ROWS)
 		gpb_init_shared_groups(&groups, shared);
 	leaves = gpb_visit_items(&job, total, [&](GpbRangePlace place)
 	{
@@ -148,19 +176,20 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 											 base + gpb_lane(), &values, &faulted);
 
 			if (__any_sync(GPB_ALL_LANES, live != 0))
-				add_rows<SHARED>(&job, &groups, shared, &values, place.number, live);
+				add_rows<WHERE>(&job, &groups, shared, &values, place.number, live);
 		}
 	});
 	gpb_count_faults(&job, faulted);
 	if (gpb_lane() == 0)
 		gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
-	if (SHARED)
+	if (WHERE != IN_ROWS)
 		gpb_flush_shared_groups(&groups, shared);
 }
 
 const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS] = {
-	aggregate_groups<false>,
-	aggregate_groups<true>
+	aggregate_groups<IN_ROWS>,
+	aggregate_groups<OF_FIRST_ROWS>,
+	aggregate_groups<IN_SLOTS>
 };
 
 /* ---- copies of answers ---- */

@@ -152,11 +152,14 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 		   const GpbRangesPlan *plan)
 {
 	const GpbGroupJob *groups = &plan->groups;
-	int			kernel = groups->shared_groups > 0 ? 1 : 0;
+	int			kernel = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
 
 	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->table, 0xFF,
 										 ((size_t) groups->table_mask + 1) * sizeof(uint32),
 										 stream));
+	if (groups->words > groups->integers)
+		GPB_TRY_CUDA(device, cudaMemsetAsync(groups->row, 0, (size_t) groups->capacity *
+											 groups->row_words * sizeof(int64), stream));
 	if (groups->copied_groups > 0)
 		GPB_TRY(gpb_clear_copies_launch(device, stream, groups));
 	GPB_TRY(gpb_launch_on(device, stream, "aggregate_groups",

@@ -92,6 +92,18 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_GROUP_SHARED_MOST	2048
 
 /*
+ * Words in shared memory of an exact sum, and how many groups a block should have slots for there
+ * where such are wanted.  Without these the answers of groups have copies instead.
+ */
+#define GPB_SHARED_FLOAT_WORDS	5
+#ifndef GPB_GROUP_SLOTS_LEAST
+#define GPB_GROUP_SLOTS_LEAST	64
+#endif
+
+/* Places that are looked at for a slot */
+#define GPB_GROUP_SLOT_TRIES	4
+
+/*
  * Copies of the answers of the first groups, where these are not added up in shared memory, and how
  * many bytes all copies may have.
  */

@@ -742,6 +742,90 @@ program_shared_groups(void)
 	}
 }
 
+/* Which floats the groups have */
+static int	float_kind;
+
+/*
+ * Few groups in column 0, and floats in column 1: of one size; with signs, and what cancels them;
+ * of sizes that differ within a group; of the ends of the range; all of these with what is not
+ * finite; any bits.
+ */
+static int64
+grouped_float(int column, uint32 i)
+{
+	static const double ends[] = {
+		5e-324, -5e-324, 2.2250738585072014e-308, 1e308, -1e308, 1.7976931348623157e308, 1e-308, 0.0,
+		-0.0, 1, -1, 4294967296.0, -4294967295.5, 1e-30, INFINITY, -INFINITY, NAN
+	};
+	uint64		random = (i + 1) * (uint64) 0x9E3779B97F4A7C15;
+	double		ordinary;
+	int64		bits;
+
+	random ^= random >> 29;
+	random *= (uint64) 0xBF58476D1CE4E5B9;
+	random ^= random >> 32;
+	if (column == 0)
+		return (int64) (random % 150);
+	ordinary = (double) (random >> 11) / ((uint64) 1 << 53) * 100;
+	switch (float_kind)
+	{
+		case 0:
+			return gpb_float_bits(ordinary);
+		case 1:
+			return gpb_float_bits(random & 1 ? -ordinary : i % 5 == 0 ? 1e15 : ordinary);
+		case 2:
+			return gpb_float_bits(ldexp(random & 1 ? -ordinary : ordinary,
+										(int) (random >> 8 & 127) - 64));
+		case 3:
+			return gpb_float_bits(ends[(random >> 8) % 14]);
+		case 4:
+			return gpb_float_bits(ends[(random >> 8) % 17]);
+		default:
+			/* NaNs of any bits are one value, but not one in bounds. */
+			bits = (int64) random;
+			return gpb_float_is_finite(bits) ? bits : 0;
+	}
+}
+
+/* Exact sums in groups: more of these, or wider answers, than a block has slots for, and fewer */
+static void
+program_float_groups(void)
+{
+	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_FLOAT8};
+	int			i;
+
+	for (i = 0; i < 12; i++)
+	{
+		TestShape	shape = test_plain_shape(4000);
+		TestMirror *mirror;
+		GpbRangesSpec spec;
+		Builder		builder;
+		int			negative;
+		int			nterms = i % 2 == 0 ? 1 : 11;
+		int			t;
+
+		float_kind = i / 2;
+		shape.layout = test_layout(8, (int) test_below(4), 2, kinds);
+		shape.value = grouped_float;
+		shape.null_values = test_once_in(2) ? 10 : 0;
+		mirror = test_filled(&shape);
+		spec = test_spec(mirror, 1);
+		begin(&builder, &spec);
+		negative = add_step(&builder, GPB_OP_FLOAT_NEGATE, TYPE_FLOAT, 2, 0, 0, GPB_NO_SLOT);
+		add_term(&builder, 2, GPB_KIND_FLOAT8, GPB_WANT_SUM, GPB_NO_SLOT);
+		for (t = 1; t < nterms; t++)
+			add_term(&builder, t % 3 == 0 ? negative : 2, GPB_KIND_FLOAT8,
+					 t == 4 ? GPB_WANT_SUM | GPB_WANT_MINMAX : GPB_WANT_SUM,
+					 t == 5 ? 1 : GPB_NO_SLOT);
+		if (nterms > 1)
+			add_term(&builder, 1, GPB_KIND_INT4, GPB_WANT_SUM | GPB_WANT_MINMAX, GPB_NO_SLOT);
+		spec.program.ngroups = 1;
+		spec.program.group[0] = 1;
+		ask_forms(mirror, &spec);
+		test_mirror_free(mirror);
+	}
+}
+
 /* A list of random steps, now and then with a limit */
 static void
 random_list(GpbRangesSpec *spec, int nsteps, uint32 most)
@@ -856,6 +940,7 @@ const TestCase test_program_cases[] = {
 	{"program_many_groups", program_many_groups},
 	{"program_memory", program_memory},
 	{"program_shared_groups", program_shared_groups},
+	{"program_float_groups", program_float_groups},
 	{"program_lists", program_lists},
 	{"program_long_lists", program_long_lists},
 	{"program_refused", program_refused}

@@ -328,12 +328,15 @@ gpb_add_term_of_copy(const GpbAnswerColumn *words, int64 *into, const int64 *fro
 /* ---- sums in shared memory ---- */
 
 /*
- * A block's sums of the first groups->shared_groups rows: words of 32 bits, since additions of
- * those are fast in shared memory.  Word w of group g is word[w * shared_groups + g], so that lanes
- * with different groups use different banks.  Words of a term: two of 64 bits for the bounds, if
- * these are wanted, before all others; the number of values; three of the sum, if it is wanted,
- * which hold 2^31 values (GPB_BLOCK_LEAVES); the window of an exact sum.  The last word is the
- * number of entries.  Where there are slots the word before it is the owner's row plus 1, or 0.
+ * A block's sums of groups->shared_groups rows: words of 32 bits, since additions of those are fast
+ * in shared memory.  Word w of group g is word[w * shared_groups + g], so that lanes with different
+ * groups use different banks.
+ *
+ * Words of a term: two of 64 bits for the bounds, if these are wanted, before all others; the
+ * number of entries that have no value for it, mostly none, which spares an addition for each that
+ * has; three of the sum, if it is wanted, which hold 2^31 values (GPB_BLOCK_LEAVES); the window of
+ * an exact sum.  The last word is the number of entries.  Where there are slots the word before it
+ * is the owner's row plus 1, or 0.
  */
 struct GpbSharedGroups
 {
@@ -394,6 +397,14 @@ gpb_shared_carry(uint32 *into, uint32 value)
 	return before + value < before;
 }
 
+/* An entry of a group has no value that the term counts: NULL, or what a filter leaves out. */
+static __device__ __forceinline__ void
+gpb_leave_out_of_shared(const GpbGroupJob *groups, GpbSharedGroups *shared,
+						const GpbGroupTerm *term, uint32 group)
+{
+	atomicAdd(gpb_shared_word(groups, shared, term->shared_missing, group), 1u);
+}
+
 /* Add a value to the block's sums of a group. */
 static __device__ __forceinline__ void
 gpb_add_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbGroupTerm *term,
@@ -401,7 +412,6 @@ gpb_add_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared, const GpbG
 {
 	const GpbAnswerColumn *words = &term->words;
 
-	atomicAdd(gpb_shared_word(groups, shared, term->shared_count, group), 1u);
 	if (words->sum != 0)
 	{
 		uint32	   *sum = gpb_shared_word(groups, shared, term->shared_sum, group);
@@ -538,13 +548,13 @@ gpb_flush_shared_float(const GpbGroupJob *groups, const uint32 *word, int base, 
 
 /* ---- from shared memory to rows ---- */
 
-/* Add the block's sums of term t to a group's answer. */
+/* Add the block's sums of term t to the answer of a group, of which it had so many entries. */
 static __device__ __forceinline__ void
 gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, uint32 group,
-					  int64 *answer)
+					  uint32 entries, int64 *answer)
 {
 	const GpbGroupTerm *term = &groups->term[t];
-	uint32		count = *gpb_shared_word(groups, shared, term->shared_count, group);
+	uint32		count = entries - *gpb_shared_word(groups, shared, term->shared_missing, group);
 
 	if (count == 0)
 		return;
@@ -586,7 +596,7 @@ gpb_flush_shared_groups(const GpbGroupJob *groups, GpbSharedGroups *shared)
 		answer = gpb_group_answer(groups, row);
 		gpb_atomic_add(answer, (int64) entries);
 		for (int t = 0; t < groups->nterms; t++)
-			gpb_flush_shared_term(groups, shared, t, g, answer);
+			gpb_flush_shared_term(groups, shared, t, g, entries, answer);
 	}
 }
 

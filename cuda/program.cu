@@ -330,7 +330,7 @@ share_groups(GpbGroupJob *job)
 	}
 	for (int t = 0; t < job->nterms; t++)
 	{
-		job->term[t].shared_count = (uint16) words++;
+		job->term[t].shared_missing = (uint16) words++;
 		job->term[t].shared_sum = (uint16) words;
 		if (job->term[t].words.sum != 0)
 			words += 3;

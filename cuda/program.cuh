@@ -158,7 +158,7 @@ struct GpbGroupTerm
 	GpbAnswerColumn words;
 	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
 	uint8		filter;			/* GPB_NO_SLOT: none */
-	uint16		shared_count;
+	uint16		shared_missing;
 	uint16		shared_sum;
 	uint16		shared_float;	/* of an exact sum */
 	uint16		shared_minmax;

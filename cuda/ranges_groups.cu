@@ -100,12 +100,20 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
-		if ((valid >> u & 1) == 0 || row[u] == GPB_GROUP_FULL)
+		bool		is_valid = (valid >> u & 1) != 0;
+
+		if (row[u] == GPB_GROUP_FULL)
 			continue;
 		if (WHERE == IN_ROWS || place[u] == GPB_NO_GROUP_SLOT)
 		{
-			gpb_add_to_group(&term->words, gpb_answer_for_block(groups, row[u]),
-							 operand.word[u]);
+			if (is_valid)
+				gpb_add_to_group(&term->words, gpb_answer_for_block(groups, row[u]),
+								 operand.word[u]);
+			continue;
+		}
+		if (!is_valid)
+		{
+			gpb_leave_out_of_shared(groups, shared, term, place[u]);
 			continue;
 		}
 		gpb_add_to_shared(groups, shared, term, place[u], operand.word[u]);

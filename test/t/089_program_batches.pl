@@ -23,6 +23,9 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, w);
 CREATE TABLE range AS
 	SELECT i, i * 100 AS lo, i * 100 + i % 37 * 20 - 1 AS hi FROM generate_series(1, 300) i;
 CREATE VIEW found AS SELECT i, k, v, w FROM range JOIN t ON k BETWEEN lo AND hi;
+CREATE FUNCTION rows_of_one(program text, mode text) RETURNS SETOF bigint[] LANGUAGE sql AS $$
+	SELECT gpubtree_test_program('t_k', ARRAY[1], ARRAY[29999], program, mode)
+$$;
 CREATE FUNCTION rows_of(program text, mode text) RETURNS SETOF bigint[] LANGUAGE sql AS $$
 	SELECT gpubtree_test_program('t_k', array_agg(lo ORDER BY i), array_agg(hi ORDER BY i),
 		program, mode) FROM range
@@ -61,6 +64,16 @@ my @programs = (
 	[ 'no rows', 'const 5000 step gt t0 1 c0 - - step filter - t0 - - - group 1', '',
 		'SELECT ARRAY[0::bigint] WHERE false' ]);
 
+# The groups of one range come in one request: what the CPU adds is merged with them at the end.
+my @of_one = (
+	[ 'few groups, all of which the device has',
+		'const 10 step modulo t0 1 c0 - - group t0 term 2 3 3 -', '',
+		"SELECT ARRAY[0, (v IS NULL)::int, coalesce(v % 10, 0), count(*), count(w), $sum_w]
+		 FROM t WHERE k BETWEEN 1 AND 29999 GROUP BY v IS NULL, coalesce(v % 10, 0)" ],
+	[ 'a group each, some of which the CPU alone has', 'group 0 term 2 3 3 -', '',
+		"SELECT ARRAY[0, 0, k, count(*), count(w), $sum_w]
+		 FROM t WHERE k BETWEEN 1 AND 29999 GROUP BY k" ]);
+
 my $plain = 'SET gpubtree.enabled = off; ';
 my $as_text = "coalesce(string_agg(r::text, ' ' ORDER BY r), 'none')";
 
@@ -69,15 +82,16 @@ sub check
 {
 	my ($state, $begin, @modes) = @_;
 
-	foreach my $program (@programs)
+	foreach my $program (@programs, @of_one)
 	{
 		my ($name, $words, $how, $sql) = @$program;
+		my $rows_of = grep({ $_ == $program } @of_one) ? 'rows_of_one' : 'rows_of';
 		my $expected = $node->safe_psql('postgres', "$plain SELECT $as_text FROM ($sql) s (r)");
 
 		foreach my $mode (@modes)
 		{
 			is($node->safe_psql('postgres',
-					"$begin; SELECT $as_text FROM rows_of('$words', '$mode $how') r; COMMIT"),
+					"$begin; SELECT $as_text FROM $rows_of('$words', '$mode $how') r; COMMIT"),
 				$expected, "$state, $mode: $name");
 		}
 	}
@@ -97,9 +111,11 @@ check('vacuumed again', 'BEGIN', 'cpu', 'device');
 # What a program gives up for; the error of the test's function says it.
 sub gives_up
 {
-	my ($name, $words, $mode, $why, $settings) = @_;
+	my ($name, $words, $mode, $why, $settings, $rows_of) = @_;
+
+	$rows_of //= 'rows_of';
 	my ($code, $out, $err) = $node->psql('postgres',
-		($settings // '') . "SELECT count(*) FROM rows_of('$words', '$mode')");
+		($settings // '') . "SELECT count(*) FROM $rows_of('$words', '$mode')");
 
 	like($err, qr/the batch gave up: $why/, "$mode: $name");
 	return;
@@ -111,6 +127,8 @@ foreach my $mode ('cpu', 'device')
 	gives_up('a fault', 'const 500 step subtract t0 1 c0 - - step divide t1 2 t0 - - term t1 3 3 -',
 		$mode, 'a value is out of range');
 	gives_up('too many groups', 'group 0', $mode, 'more groups than hash_mem holds', $hashed);
+	gives_up('too many groups of one range', 'group 0', $mode, 'more groups than hash_mem holds',
+		$hashed, 'rows_of_one');
 	is($node->safe_psql('postgres', "SELECT count(*) FROM rows_of('const 500 step ne t0 1 c0 - - "
 			  . "step filter - t0 - - - step subtract t1 1 c0 - - step divide t2 2 t1 - - term t2 3 3 -', "
 			  . "'$mode total')"),

@@ -92,6 +92,7 @@ typedef struct GpbChunkRequest
 	Size		size;
 	GpbRangesSpec spec;			/* of the chunk, which has n ranges; n is 0 if none is in flight */
 	uint32		first;			/* number of the chunk's first range */
+	uint64		staged;			/* groups of the chunk, answered, that are in staging already */
 } GpbChunkRequest;
 
 typedef struct GpbBatchDevice
@@ -477,8 +478,8 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 }
 
 /*
- * Take the groups of a chunk, which are fetched to the one half of its staging while those in the
- * other are taken.  A group is in one chunk alone if there is one, or if it has the number of its
+ * Take the groups of a chunk.  The first came with the answer; others are fetched to the one half of
+ * the chunk's staging while those in the other are taken.  A group is in one chunk alone if there is one, or if it has the number of its
  * range; else the groups of all chunks are merged.
  */
 static GpbFillOutcome
@@ -489,6 +490,7 @@ device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)
 	bool		distinct = batch->program.by_range || chunk->spec.n == batch->n;
 	uint64		done = 0;
 	uint64		n = Min(groups, half);
+	bool		here = chunk->staged > 0;
 	int			at = 0;
 
 	if (groups == 0)
@@ -497,7 +499,9 @@ device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)
 		return GPB_FILL_FAILED; /* so wide a group is one of many exact sums */
 	if (distinct && !gpb_batch_program_expect(batch, groups))
 		return GPB_FILL_GAVE_UP;
-	if (!gpb_request_submit_fetch(chunk->request, GPB_FETCH_GROUPS, 0, n, 0))
+	if (here)
+		n = chunk->staged;
+	else if (!gpb_request_submit_fetch(chunk->request, GPB_FETCH_GROUPS, 0, n, 0))
 		return GPB_FILL_FAILED;
 	while (done < groups)
 	{
@@ -505,8 +509,9 @@ device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)
 		uint64		next = Min(groups - done - n, half);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!gpb_request_wait(chunk->request))
+		if (!here && !gpb_request_wait(chunk->request))
 			return GPB_FILL_FAILED;
+		here = false;
 		at = 1 - at;
 		if (next > 0 && !gpb_request_submit_fetch(chunk->request, GPB_FETCH_GROUPS, done + n, next,
 												  at * half * width))
@@ -598,6 +603,7 @@ device_choose_ask_again(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest
 	device->asked_twice = chunk->first + chunk->spec.n;
 	answers = MemoryContextAllocHuge(batch->context, bytes);
 	memcpy(answers, chunk->staging, bytes);
+	chunk->staged = 0;			/* what is fetched takes their place */
 	if (!device_fetch_unknown(batch, device, chunk))
 		return false;
 	memcpy(chunk->staging, answers, bytes);
@@ -785,6 +791,7 @@ device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 	if (!gpb_request_wait(chunk->request))
 		return GPB_FILL_FAILED;
 	gpb_request_ranges_result(chunk->request, &result);
+	chunk->staged = gpb_request_staged_groups(chunk->request);
 	batch->counters.requests++;
 	if (result.faults != 0)
 	{

@@ -243,6 +243,12 @@ extern void gpb_request_times(const GpbRequest *request, instr_time *submitted,
 /* The result of the last ranges waited for. */
 extern void gpb_request_ranges_result(const GpbRequest *request, GpbRangesResult *result);
 
+/*
+ * How many of the groups that the last ranges waited for left lie at the beginning of staging, as
+ * if they had been fetched: at most as many as half of it holds.
+ */
+extern uint64 gpb_request_staged_groups(const GpbRequest *request);
+
 /* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
 extern const char *gpb_mirror_engine_name(void);
 

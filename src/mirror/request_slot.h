@@ -85,6 +85,7 @@ typedef struct GpbRequestSlot
 	bool		ok;
 	uint64		answered_generation;
 	GpbRangesResult ranges_result;
+	uint64		staged_groups;	/* the first groups of these ranges, which lie in staging already */
 } GpbRequestSlot;
 
 #endif							/* GPB_REQUEST_SLOT_H */

@@ -193,6 +193,13 @@ gpb_request_times(const GpbRequest *request, instr_time *submitted, instr_time *
 	*answered = request->slot->answered;
 }
 
+uint64
+gpb_request_staged_groups(const GpbRequest *request)
+{
+	Assert(!request->pending);
+	return request->slot->staged_groups;
+}
+
 void
 gpb_request_ranges_result(const GpbRequest *request, GpbRangesResult *result)
 {

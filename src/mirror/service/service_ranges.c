@@ -386,6 +386,26 @@ gpb_launch_ranges(void)
 
 /* ---- completing ---- */
 
+/*
+ * Copy the first groups that a request left to its staging, as many as half of that holds: its
+ * backend takes them next, and is spared a request.  Returns how many were copied.
+ */
+static uint64
+stage_groups(int channel, const GpbRequestSlot *slot)
+{
+	const GpbLists *lists = &lists_left[channel];
+	Size		half = slot->nunits * GPB_POOL_UNIT / 2;
+	uint64		n = Min(lists->records[GPB_FETCH_GROUPS],
+						(uint64) half / lists->width[GPB_FETCH_GROUPS]);
+	GpbDeviceStatus status;
+
+	if (n == 0 || slot->ranges_result.faults != 0)
+		return 0;
+	status = gpb_api->fetch(gpb_device, channel, GPB_FETCH_GROUPS, 0, n, gpb_pool_staging(slot));
+	gpb_device_check(status);
+	return status == GPB_DEVICE_OK ? n : 0;
+}
+
 /* Finish the launch of a request by itself, which has ended, and answer it. */
 void
 gpb_ranges_completed(int channel, int number)
@@ -402,6 +422,7 @@ gpb_ranges_completed(int channel, int number)
 		lists->records[GPB_FETCH_ENTRIES] = slot->ranges_result.entries;
 		lists->records[GPB_FETCH_BLOCKS] = gpb_count_block_words(&slot->ranges);
 		lists->records[GPB_FETCH_GROUPS] = slot->ranges_result.groups;
+		slot->staged_groups = stage_groups(channel, slot);
 	}
 	if (may_join(slot))
 		small_in_flight--;

@@ -478,9 +478,9 @@ device_list(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 }
 
 /*
- * Take the groups of a chunk.  The first came with the answer; others are fetched to the one half of
- * the chunk's staging while those in the other are taken.  A group is in one chunk alone if there is one, or if it has the number of its
- * range; else the groups of all chunks are merged.
+ * Take the groups of a chunk.  The first came with the answer; others are fetched to one half of
+ * the chunk's staging while those in the other are taken.  A group is in one chunk alone if there
+ * is but one, or if it has the number of its range; else the groups of all chunks are merged.
  */
 static GpbFillOutcome
 device_groups(GpbBatch *batch, GpbChunkRequest *chunk, uint64 groups)

@@ -754,8 +754,8 @@ static int64
 grouped_float(int column, uint32 i)
 {
 	static const double ends[] = {
-		5e-324, -5e-324, 2.2250738585072014e-308, 1e308, -1e308, 1.7976931348623157e308, 1e-308, 0.0,
-		-0.0, 1, -1, 4294967296.0, -4294967295.5, 1e-30, INFINITY, -INFINITY, NAN
+		5e-324, -5e-324, 2.2250738585072014e-308, 1e308, -1e308, 1.7976931348623157e308, 1e-308,
+		0.0, -0.0, 1, -1, 4294967296.0, -4294967295.5, 1e-30, INFINITY, -INFINITY, NAN
 	};
 	uint64		random = (i + 1) * (uint64) 0x9E3779B97F4A7C15;
 	double		ordinary;

@@ -404,7 +404,7 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
  * nothing on a device, which few entries do not go to.
  */
 Cost
-gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
+gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool may_use_device)
 {
 	double		leaves;
 	double		random_page_cost;
@@ -413,7 +413,7 @@ gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
 	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
 	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 	leaves = Min(leaves, index->pages);
-	if (gpb_mirror_available() && gpb_aggregate_device_pays(entries))
+	if (may_use_device && gpb_mirror_available() && gpb_aggregate_device_pays(entries))
 		return leaves * 0.1 * cpu_operator_cost +
 			index->rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
 	return random_page_cost + leaves * seq_page_cost +
@@ -423,7 +423,7 @@ gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries)
 Cost
 gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
 {
-	return gpb_read_cost(root, index, entries) +
+	return gpb_read_cost(root, index, entries, true) +
 		gpb_heap_cost(root, index, entries, gpb_visited_fraction(root, index->rel, entries),
 					  beside_index_scan);
 }

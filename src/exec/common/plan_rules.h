@@ -91,8 +91,12 @@ extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits
 extern Cost gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
 						  double fraction, bool beside_index_scan);
 
-/* The price of reading so many entries of the index, without heap visits */
-extern Cost gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries);
+/*
+ * The price of reading so many entries of the index, without heap visits; by a device, if one may
+ * be asked and is worth its while
+ */
+extern Cost gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
+						  bool may_use_device);
 
 /*
  * The price of aggregating so many entries of the index where they lie, heap visits included;

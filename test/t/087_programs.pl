@@ -1,11 +1,12 @@
-# Aggregates with filters, expressions, FILTER, groups, HAVING and several ranges of the key are what
+# Aggregates with filters, expressions, FILTER, groups, HAVING and several ranges of the key, rows with
+# filters, the first rows in an order and the last row of each group are what
 # core makes of the same rows in one snapshot: generated expressions of integers, booleans, float8,
 # dates and timestamps, with NULLs, CASE, COALESCE, IN, BETWEEN; every aggregate, those with DISTINCT,
 # percentiles and mode() included; rows that VACUUM has not seen, changed and deleted ones;
 # parameters, cursors' rescans, little memory. Where core raises an error there is one here; and
 # beside writers a snapshot stays what it is.
 #
-# Guards: aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
+# Guards: scan_*.c; aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
 # aggregate_values*.c; the builder of programs; each engine's evaluation of them.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
@@ -258,11 +259,45 @@ sub group
 		$keytype =~ /^int/ ? 'k / 50' : 'k', 'i + s');
 }
 
+# An expression that can be put in the order of a type that a program knows
+sub order_expr
+{
+	my $depth = pick(0, 0, 1);
+
+	return choose(sub { '(' . int_expr($depth) . ') + 0' }, 'k', 'i', 's', 'b', 'd', sub { time_expr($depth) },
+		$has_float ? (sub { '(' . float_expr($depth) . ') + 0::float8' }, 'f') : ());
+}
+
+sub direction { return pick('', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') }
+
+# Rows of a range with filters; the first ones in an order; or the first of each group, in the order
+# of the key. Where the order leaves it open which rows come out, ties are asked for, or all columns
+# are in the order.
+sub rows_query
+{
+	my @columns = ('k', 'i', 's', 'd');
+	my $others = join(', ', @columns);
+	my $where = $hostile && chance(0.3) ? '' : where();
+
+	push @columns, 'id' if chance(0.4);
+	push @columns, 'f' if $has_float && chance(0.3);
+	$where .= ($where eq '' ? 'WHERE ' : ' AND ') . pick('u < 9', 'id % 4 <> 1', '(t::text) LIKE \'%0%\'') if chance(0.2);
+	my $select = 'SELECT ' . join(', ', @columns) . ", i + 1 AS next FROM t $where";
+	my $limit = 'LIMIT ' . between(1, 40) . (chance(0.2) ? ' OFFSET ' . between(0, 9) : '');
+	return $select if chance(0.4);
+	return "$select ORDER BY " . order_expr() . direction() . ' FETCH FIRST ' . between(1, 30) . ' ROWS WITH TIES' if chance(0.4);
+	return "SELECT $others FROM t $where ORDER BY " . order_expr() . direction() . ", $others $limit" if chance(0.6);
+	my @groups = pick([ 's' ], [ 'i' ], [ 's', 'i % 3' ], [ 'd' ]);
+	my $groups = join(', ', @{ $groups[0] });
+	return "SELECT DISTINCT ON ($groups) $others FROM t $where ORDER BY $groups, k" . direction() . ", $others" . (chance(0.2) ? " $limit" : '');
+}
+
 # Return a query, and whether it is one that core need not evaluate to its end.
 sub random_query
 {
 	@parameters = ();
 	$hostile = chance(0.25);
+	return (rows_query(), 0) if chance(0.3);
 	my %seen;
 	my @groups = chance(0.55) ? grep { !$seen{$_}++ } map { group() } 1 .. pick(1, 1, 2, 3) : ();
 	my @aggregates = map { aggregate() } 1 .. between(1, 4);
@@ -294,7 +329,10 @@ sub random_query
 # All scans of ordinary plans are made dear alike, so that the nodes are chosen wherever they can be.
 sub settings_sql
 {
+	my ($rows) = @_;
+
 	return join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan))
+	  . 'SET gpubtree.enable_scan = ' . ($rows || chance(0.3) ? 'on' : 'off') . ";\n"
 	  . "SET gpubtree.enable_device = " . pick('on', 'on', 'off')
 	  . ";\nSET gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\nSET work_mem = '" . pick(qw(64kB 4MB)) . "';\n";
 }
@@ -303,7 +341,7 @@ sub compare_query
 {
 	my ($query, $late) = random_query();
 	my $isolation = gpb_isolation();
-	my $settings = settings_sql();
+	my $settings = settings_sql($query =~ / AS next FROM |^SELECT (DISTINCT ON|k, i, s, d)/);
 	my $run = "SELECT answer(\$query\$$query\$query\$);\n";
 	my $explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query;\n";
 	my $prepare = '';
@@ -336,6 +374,17 @@ sub compare_query
 		$random->saw('ours, parameters') if @parameters;
 		$random->saw('ours, gave up') if $plan =~ /Gave Up:/;
 		$random->saw("ours, $keytype keys");
+	}
+	elsif ($plan =~ /GpubtreeScan/)
+	{
+		$random->saw('rows');
+		$random->saw("rows, $1") if $plan =~ /Engine: (\w+)/;
+		$random->saw('rows, filter') if $plan =~ /Index Filter:/;
+		$random->saw('rows, others') if $plan =~ /  Filter:/;
+		$random->saw('rows, first') if $plan =~ /First Entries:/;
+		$random->saw('rows, last') if $plan =~ /Last Key of Each:/;
+		$random->saw("rows, $1") if $plan =~ /Columns: (\w+)/;
+		$random->saw('rows, rechecked') if $plan =~ /Entries Rechecked:/;
 	}
 	else
 	{
@@ -421,4 +470,5 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters', 'errors');
+$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters',
+	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, Index', 'rows, Table', 'rows, rechecked', 'errors');

@@ -61,6 +61,7 @@
 #define GPB_LABEL_REFRESHED			"Blocks Refreshed"
 #define GPB_LABEL_FALLBACKS			"Fallbacks"
 #define GPB_LABEL_GAVE_UP			"Gave Up"
+#define GPB_LABEL_GROUPS_FOUND		"Groups Found"
 #define GPB_LABEL_RECHECKED			"Entries Rechecked"
 #define GPB_LABEL_BATCHES_HALVED	"Batches Halved"
 #define GPB_LABEL_RANGES_SORTED		"Ranges Sorted"

@@ -12,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "exec/common/plan_rules.h"
@@ -195,9 +196,34 @@ match_restrictions(PlannerInfo *root, GpbScanMatch *match)
 	match->listed = estimate_listed(root, match);
 }
 
+/*
+ * About how many entries a list of the first ones has: those that are equal to the last one come
+ * besides, and all whose value is NULL, if these are the first.
+ */
+static double
+estimate_first(PlannerInfo *root, const GpbScanMatch *match, const GpbScanFirst *first)
+{
+	double		values = estimate_num_groups(root, list_make1(first->expression), match->listed,
+											 NULL, NULL);
+	double		ties = match->listed / Max(values, 1.0);
+
+	if (first->nulls_first)
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		test->arg = first->expression;
+		test->nulltesttype = IS_NULL;
+		test->location = -1;
+		ties = Max(ties, match->listed * clause_selectivity(root, (Node *) test,
+															match->index->rel->relid, JOIN_INNER,
+															NULL));
+	}
+	return clamp_row_est(Min(match->listed, first->limit + ties));
+}
+
 /* Have the program list the first entries alone. */
 static bool
-match_first(GpbScanMatch *match, const GpbScanFirst *first)
+match_first(PlannerInfo *root, GpbScanMatch *match, const GpbScanFirst *first)
 {
 	/* what is evaluated outside the program would drop some of the first rows */
 	if (match->others != NIL ||
@@ -205,6 +231,7 @@ match_first(GpbScanMatch *match, const GpbScanFirst *first)
 						 first->nulls_first, first->limit))
 		return false;
 	match->plan.order = list_make1(first->expression);
+	match->listed = estimate_first(root, match, first);
 	return true;
 }
 
@@ -220,7 +247,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	match_restrictions(root, match);
 	if (!match_columns(root, match))
 		return false;
-	if (wish.first != NULL && !match_first(match, wish.first))
+	if (wish.first != NULL && !match_first(root, match, wish.first))
 		return false;
 	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))
 		return false;

@@ -50,7 +50,7 @@ typedef struct GpbScanMatch
 	List	   *filters;		/* RestrictInfos that the program tests */
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
-	double		listed;			/* entries that the program lists, without a limit */
+	double		listed;			/* entries that the program lists, about */
 	GpbScanPlan plan;
 } GpbScanMatch;
 

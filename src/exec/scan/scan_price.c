@@ -124,15 +124,15 @@ bounds_cost(PlannerInfo *root, const GpbScanPlan *plan)
 void
 gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
-	uint32		limit = match->plan.program.program.limit;
-	double		listed = limit > 0 ? Min(match->listed, limit) : match->listed;
-	double		first_part = limit > 0 || match->ends != NULL ? 1.0 : Min(part_entries(match) / match->listed, 1.0);
+	bool		all = match->plan.program.program.limit == 0 && match->ends == NULL;
+	double		listed = match->listed;
+	double		first_part = all ? Min(part_entries(match) / listed, 1.0) : 1.0;
 	Cost		list = match->ends != NULL ? last_cost(root, match) :
 		list_cost(root, match, listed);
 	QualCost	others;
 
 	cost_qual_eval(&others, match->others, root);
-	path->rows = limit > 0 || match->ends != NULL ? listed : clamp_row_est(match->index->rel->rows);
+	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
 	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
 		bounds_cost(root, &match->plan) + list * first_part +
 		others.startup + path->pathtarget->cost.startup;

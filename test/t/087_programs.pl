@@ -471,4 +471,4 @@ foreach my $device ($random->devices)
 	beside_writers($device);
 }
 $random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters',
-	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, Index', 'rows, Table', 'rows, rechecked', 'errors');
+	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, Index', 'rows, Table', 'errors');

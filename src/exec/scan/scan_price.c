@@ -67,9 +67,10 @@ list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 
 	if (!is_on_device(match))
 		cost += gpb_builder_cost(match->builder, match->entries);
+	/* filters are tested before anything is asked of the heap */
 	if (match->plan.index_only)
-		cost += gpb_heap_cost(root, index, match->entries,
-							  gpb_visited_fraction(root, index->rel, match->entries), false);
+		cost += gpb_heap_cost(root, index, listed,
+							  gpb_visited_fraction(root, index->rel, listed), false);
 	return cost;
 }
 

@@ -164,6 +164,29 @@ SELECT bool_or(line LIKE '%Last Key of Each%'), query FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (s) k FROM event WHERE odd(u) ORDER BY s, k',
 	'SELECT DISTINCT ON (s) s, count(*) OVER () FROM event ORDER BY s, k']) query, plan(query) line GROUP BY query ORDER BY query;
 
+-- One row of each key
+CREATE TABLE few (k integer, v integer, x text);
+INSERT INTO few SELECT NULLIF(n % 12, 5), n, 'text ' || n % 12 FROM generate_series(1, 6000) n;
+CREATE INDEX few_k ON few USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE few;
+SET gpubtree.enable_aggregate = off;
+SELECT plan('SELECT DISTINCT k FROM few WHERE k > 2', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
+SELECT compare(query) FROM unnest(ARRAY['SELECT DISTINCT k FROM few', 'SELECT DISTINCT k FROM few WHERE k BETWEEN 3 AND 7', 'SELECT k FROM few GROUP BY k',
+	'SELECT DISTINCT k / 3, k % 2 FROM few', 'SELECT DISTINCT k FROM few WHERE k < 2 OR k > 10', 'SELECT DISTINCT k FROM few WHERE k IS NULL',
+	'SELECT k + 1 FROM few WHERE k IS NOT NULL GROUP BY k HAVING k > 3', 'SELECT DISTINCT k FROM few ORDER BY k DESC LIMIT 3',
+	'SELECT k, x FROM (SELECT DISTINCT ON (k) k, x FROM few WHERE k > 0 ORDER BY k) q', 'SELECT DISTINCT k FROM few WHERE k > 3000000000',
+	'SELECT DISTINCT k FROM few WHERE k > 5 AND k < 3']) query;
+SELECT bool_or(line LIKE '%One of Each Key%'), query FROM unnest(ARRAY['SELECT DISTINCT k FROM few', 'SELECT DISTINCT k, v FROM few', 'SELECT DISTINCT k FROM few WHERE v > 3',
+	'SELECT k, count(*) FROM few GROUP BY k', 'SELECT DISTINCT ON (k) k, v FROM few ORDER BY k', 'SELECT DISTINCT ON (k) k, v FROM few ORDER BY k, v',
+	'SELECT DISTINCT k, random() < 2 FROM few', 'SELECT DISTINCT f FROM few f', 'SELECT DISTINCT k FROM few WHERE x IS NOT NULL']) query, plan(query) line GROUP BY query ORDER BY query;
+DELETE FROM few WHERE k = 7 OR k = 0 OR k = 11;
+SELECT compare('SELECT DISTINCT k FROM few');
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT compare('SELECT DISTINCT k FROM few WHERE k > 3');
+SELECT bool_or(mode = 'SIReadLock' AND locktype = 'relation') FROM pg_locks WHERE relation = 'few_k'::regclass;
+COMMIT;
+RESET gpubtree.enable_aggregate;
+
 -- Order of double precision: -0 is 0, all NaNs are one, infinities
 CREATE TABLE strange (k integer, f double precision);
 INSERT INTO strange SELECT n, (ARRAY['0', '-0', 'NaN', '-NaN', 'infinity', '-infinity', '1e-320', '-1e-320', '1', NULL])[n % 10 + 1]::float8

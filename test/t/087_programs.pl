@@ -275,6 +275,12 @@ sub direction { return pick('', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST')
 # are in the order.
 sub rows_query
 {
+	if (chance(0.07))
+	{
+		my $range = chance(0.7) ? 'WHERE ' . join(' OR ', map { key_range() } 1 .. between(1, 2)) : pick('', 'WHERE k IS NULL', 'WHERE k IS NOT NULL');
+		return pick("SELECT DISTINCT k FROM t $range", "SELECT DISTINCT k IS NULL, k FROM t $range ORDER BY k LIMIT 9", "SELECT k FROM t $range GROUP BY k",
+			"SELECT k FROM (SELECT DISTINCT ON (k) k, b FROM t $range ORDER BY k) q");
+	}
 	my @columns = ('k', 'i', 's', 'd');
 	my $others = join(', ', @columns);
 	my $where = $hostile && chance(0.3) ? '' : where();
@@ -333,6 +339,7 @@ sub settings_sql
 
 	return join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan))
 	  . 'SET gpubtree.enable_scan = ' . ($rows || chance(0.3) ? 'on' : 'off') . ";\n"
+	  . 'SET gpubtree.enable_aggregate = ' . ($rows && chance(0.5) ? 'off' : 'on') . ";\n"
 	  . "SET gpubtree.enable_device = " . pick('on', 'on', 'off')
 	  . ";\nSET gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\nSET work_mem = '" . pick(qw(64kB 4MB)) . "';\n";
 }
@@ -341,7 +348,7 @@ sub compare_query
 {
 	my ($query, $late) = random_query();
 	my $isolation = gpb_isolation();
-	my $settings = settings_sql($query =~ / AS next FROM |^SELECT (DISTINCT ON|k, i, s, d)/);
+	my $settings = settings_sql($query =~ / AS next FROM |^SELECT (DISTINCT|k, i, s, d|k FROM)/);
 	my $run = "SELECT answer(\$query\$$query\$query\$);\n";
 	my $explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query;\n";
 	my $prepare = '';
@@ -384,6 +391,7 @@ sub compare_query
 		$random->saw('rows, first') if $plan =~ /First Entries:/;
 		$random->saw('rows, last') if $plan =~ /Last Key of Each:/;
 		$random->saw("rows, $1") if $plan =~ /Columns: (\w+)/;
+		$random->saw('rows, each') if $plan =~ /One of Each Key/;
 		$random->saw('rows, rechecked') if $plan =~ /Entries Rechecked:/;
 	}
 	else
@@ -471,4 +479,4 @@ foreach my $device ($random->devices)
 	beside_writers($device);
 }
 $random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters',
-	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, Index', 'rows, Table', 'errors');
+	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, each', 'rows, Index', 'rows, Table', 'errors');

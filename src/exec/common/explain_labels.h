@@ -42,6 +42,7 @@
 
 #define GPB_LABEL_INNER_COLUMNS		"Inner Columns"
 #define GPB_LABEL_COLUMNS			"Columns"
+#define GPB_LABEL_ROWS				"Rows"
 #define GPB_LABEL_OUTPUT_ORDER		"Output Order"
 #define GPB_LABEL_GROUPS			"Groups"
 #define GPB_LABEL_PROGRAMS			"Programs"

@@ -22,7 +22,7 @@ extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index
 /* The part of the table's rows that the arms' ranges have, about */
 extern Selectivity gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms);
 
-/* A plan's conditions on the key as one List of clauses, the arms put together again, for EXPLAIN */
+/* A plan's conditions on the key as a List of clauses, the arms put together again: for EXPLAIN */
 extern List *gpb_index_conditions(List *conditions, List *arrays, List *arms);
 
 #endif							/* GPB_KEY_ARMS_H */

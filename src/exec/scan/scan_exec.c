@@ -89,6 +89,23 @@ ask_for(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n)
 		gpb_list_ask(scan->list, &program, form, ranges, n);
 }
 
+/* Begin with one row of each key of n ranges. */
+static void
+start_keys(GpbScanRows *scan, const GpbRange *ranges, uint32 n)
+{
+	PlanState  *ps = &scan->node.css.ss.ps;
+
+	if (scan->keys == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+
+		scan->keys = gpb_scan_keys_begin(scan->node.heap, scan->node.index,
+										 ps->state->es_snapshot);
+		MemoryContextSwitchTo(caller);
+	}
+	gpb_scan_keys_start(scan->keys, ranges, n);
+}
+
 /* Evaluate the conditions, and ask for what satisfies those on the key. */
 static void
 ask(GpbScanRows *scan)
@@ -104,7 +121,9 @@ ask(GpbScanRows *scan)
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->unfiltered = NULL;
 	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges);
-	if (n > 0 && scan->arrays == NULL)
+	if (scan->plan.has_each)
+		start_keys(scan, ranges, n);
+	else if (n > 0 && scan->arrays == NULL)
 		ask_for(scan, GPB_RANGE_BOUNDS, ranges, n);
 	else if (n > 0 && gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys))
 	{
@@ -165,6 +184,25 @@ row_passes(GpbScanRows *scan, const GpbRangeEntry *entry)
 	return false;
 }
 
+/* Put the next row into the scan tuple, and *entry; false if there are no more. */
+static bool
+next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
+{
+	TupleTableSlot *row = NULL;
+
+	/* before the row that its values may point to goes */
+	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
+	*entry = NULL;
+	if (scan->plan.has_each)
+		row = gpb_scan_keys_next(scan->keys);
+	else
+		*entry = gpb_list_next(scan->list, &row);
+	if (*entry == NULL && row == NULL)
+		return false;
+	load_row(scan, *entry, row);
+	return true;
+}
+
 static TupleTableSlot *
 exec_scan(CustomScanState *css)
 {
@@ -180,18 +218,13 @@ exec_scan(CustomScanState *css)
 	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
 	for (;;)
 	{
-		TupleTableSlot *row = NULL;
 		const GpbRangeEntry *entry;
 
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		/* before the row that its values may point to goes */
-		ExecClearTuple(css->ss.ss_ScanTupleSlot);
-		entry = gpb_list_next(scan->list, &row);
-		if (entry == NULL)
+		if (!next_row(scan, &entry))
 			return NULL;
-		load_row(scan, entry, row);
-		if (!row_passes(scan, entry))
+		if (!scan->plan.has_each && !row_passes(scan, entry))
 			continue;
 		if (css->ss.ps.ps_ProjInfo == NULL)
 			return css->ss.ss_ScanTupleSlot;
@@ -216,6 +249,8 @@ end_scan(CustomScanState *css)
 	GpbScanRows *scan = (GpbScanRows *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	if (scan->keys != NULL)
+		gpb_scan_keys_end(scan->keys);
 	gpb_list_end(scan->list);
 	gpb_close_node(&scan->node);
 }

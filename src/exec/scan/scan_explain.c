@@ -67,9 +67,17 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
 	explain_first(scan, ancestors, es);
 	explain_groups(scan, ancestors, es);
+	if (plan->has_each)
+		ExplainPropertyText(GPB_LABEL_ROWS, "One of Each Key", es);
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
+	if (scan->keys != NULL)
+	{
+		ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
+							   (int64) gpb_scan_keys_rows(scan->keys), es);
+		return;
+	}
 	if (scan->list != NULL)
 		gpb_list_counters(scan->list, &counters, &visits);
 	if (scan->groups > 0)

@@ -120,12 +120,26 @@ index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
+/* Note where each of the columns comes from, the index or the table. */
+static void
+set_columns(GpbScanMatch *match)
+{
+	GpbScanPlan *plan = &match->plan;
+	int			i;
+
+	for (i = 0; i < plan->ncolumns; i++)
+	{
+		AttrNumber	attno = list_nth_node(Var, match->columns, i)->varattno;
+
+		plan->columns[i] = plan->index_only ? gpb_index_column(match->index, attno) + 1 : attno;
+	}
+}
+
 /* Find the columns of the scan tuple, and where each comes from. */
 static bool
 match_columns(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
-	ListCell   *lc;
 
 	if (!add_columns(&match->columns, match->index->rel->reltarget->exprs) ||
 		!add_columns(&match->columns, extract_actual_clauses(match->others, false)) ||
@@ -134,13 +148,7 @@ match_columns(PlannerInfo *root, GpbScanMatch *match)
 	plan->index_only = index_has_columns(match->index, match->columns);
 	plan->ncolumns = list_length(match->columns);
 	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
-	foreach(lc, match->columns)
-	{
-		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
-
-		plan->columns[foreach_current_index(lc)] = plan->index_only ?
-			gpb_index_column(match->index, attno) + 1 : attno;
-	}
+	set_columns(match);
 	match->columns = list_append_unique(match->columns, gpb_key_var(root, match->index));
 	return true;
 }
@@ -251,7 +259,15 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		return false;
 	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))
 		return false;
-	if (wish.first == NULL && wish.last == NULL && plan->filters == NIL && plan->arms == NIL)
+	if (wish.each != NULL)
+	{
+		/* rows come from the table */
+		if (!gpb_scan_match_each(match, wish.each))
+			return false;
+		plan->index_only = false;
+		set_columns(match);
+	}
+	else if (wish.first == NULL && wish.last == NULL && plan->filters == NIL && plan->arms == NIL)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

@@ -31,11 +31,12 @@ typedef struct GpbScanLast
 	bool		descending;
 } GpbScanLast;
 
-/* What of a table's rows a path returns; both are NULL if it is all that pass the restrictions */
+/* What of a table's rows a path returns; all are NULL if it is what passes the restrictions */
 typedef struct GpbScanWish
 {
 	const GpbScanFirst *first;
 	const GpbScanLast *last;
+	Var		   *each;			/* one row of each value of this column is enough */
 } GpbScanWish;
 
 /* How one index answers the rows */
@@ -67,6 +68,12 @@ extern bool gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirs
 extern bool gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast *last);
 
 /*
+ * Does the query want nothing of this table but its values of one column, each once, or one row of
+ * each?  Then each path of the table may leave out further rows.  Returns the column, or NULL.
+ */
+extern Var *gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel);
+
+/*
  * Match the rows of the table that are wished for to one index, which is usable.  Returns false if
  * the index cannot answer them, or if core's own scan of it would do as much.
  */
@@ -78,6 +85,12 @@ extern bool gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScan
  * Returns false if the index cannot do it.
  */
 extern bool gpb_scan_match_last(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last);
+
+/* May the match be by one row of each key (scan_each.c)?  The restrictions are matched. */
+extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
+
+/* The price of finding one row of each key; *keys is about their number. */
+extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys);
 
 /* Fill in the path's rows and price. */
 extern void gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path);

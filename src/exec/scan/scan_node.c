@@ -26,6 +26,7 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 	for (i = 0; i < plan->ncolumns; i++)
 		gpb_put_int(&scan->custom_private, plan->columns[i]);
 	gpb_program_put(&scan->custom_private, &plan->program);
+	gpb_put_int(&scan->custom_private, plan->has_each);
 	gpb_put_int(&scan->custom_private, plan->has_ends);
 	if (!plan->has_ends)
 		return;
@@ -54,6 +55,7 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 		plan->columns[i] = gpb_get_int(&reader);
 	gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);
 	plan->groups = list_nth(scan->custom_exprs, 8);
+	plan->has_each = gpb_get_int(&reader);
 	plan->has_ends = gpb_get_int(&reader);
 	if (!plan->has_ends)
 		return;

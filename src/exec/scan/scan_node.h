@@ -39,6 +39,7 @@ typedef struct GpbScanPlan
 	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
 								 * program decides nothing; NIL if it always does */
 	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
+	bool		has_each;		/* one row of each key is enough; the program lists nothing */
 	bool		has_ends;		/* of the entries those with the last key of a group are enough */
 	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */
 	GpbAggregateItem *end;
@@ -58,6 +59,26 @@ extern void gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel);
 
 /* ---- the executor node ---- */
 
+/* One row of each key (scan_keys.c) */
+typedef struct GpbScanKeys GpbScanKeys;
+
+/* Begin; memory is of the current context. */
+extern GpbScanKeys *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot);
+
+/*
+ * Look for the keys of n ranges, which are disjoint, in the order of the index, and must live until
+ * the last row was handed out.
+ */
+extern void gpb_scan_keys_start(GpbScanKeys *keys, const GpbRange *ranges, uint32 n);
+
+/* A row of the next key that has one; it is valid until the next call.  NULL after the last one. */
+extern TupleTableSlot *gpb_scan_keys_next(GpbScanKeys *keys);
+
+/* The number of rows handed out */
+extern uint64 gpb_scan_keys_rows(const GpbScanKeys *keys);
+
+extern void gpb_scan_keys_end(GpbScanKeys *keys);
+
 typedef struct GpbScanRows
 {
 	GpbNode		node;
@@ -71,6 +92,7 @@ typedef struct GpbScanRows
 	ExprState  *all;			/* plan.all */
 	AttrNumber	last_column;	/* the last column of the table that is needed */
 	GpbListRows *list;
+	GpbScanKeys *keys;			/* NULL unless plan.has_each, and before the first row */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
 	const char *no_ends;		/* why the last keys of groups are not known; NULL if they are */
@@ -80,9 +102,9 @@ typedef struct GpbScanRows
 } GpbScanRows;
 
 /*
- * Find the last key of each group in n ranges of bounds, or keys in another form.  Returns false,
- * and sets scan->no_ends, if that cannot be.  Else *keys has ranges in GPB_RANGE_BOUNDS form, *nkeys
- * of them, in which the last rows of all groups are.  Memory is of the current context.
+ * Find the last key of each group in n ranges, which are in this form.  Returns false, and sets
+ * scan->no_ends, if that cannot be.  Else *keys has *nkeys ranges, in GPB_RANGE_BOUNDS form, with the
+ * last rows of all groups.  Memory is of the current context.
  */
 extern bool gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
 							   GpbRange **keys, uint32 *nkeys);

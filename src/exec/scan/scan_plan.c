@@ -57,6 +57,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanLast last;
 	bool		wants_first;
 	bool		wants_last;
+	Var		   *each;
 	ListCell   *lc;
 
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
@@ -65,6 +66,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
+	each = gpb_scan_wants_each(root, rel);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -76,6 +78,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
 		if (wants_last)
 			add_index_path(root, rel, index, (GpbScanWish) {.last = &last});
+		if (each != NULL)
+			add_index_path(root, rel, index, (GpbScanWish) {.each = each});
 	}
 }
 

@@ -21,9 +21,10 @@
 /*
  * In units of cpu_operator_cost.  Measured with 2 M rows of 60 bytes on a busy machine, device off,
  * where core's sequential scan with one condition took 0.2 us a row and its price is 8 such units:
- * an entry that came out as a row took 0.17 us; a row that was visited in the heap 0.3 us more where
- * the heap follows the key, and 2.5 us where it does not, most of which is the price of pages.  To
- * begin took 6 us more than core's scan of the index, which has the price of some pages for so long.
+ * an entry that came out as a row took 0.17 us; a row that was visited in the heap 0.3 us more
+ * where the heap follows the key, and 2.5 us where it does not, most of which is the price of
+ * pages.  To begin took 6 us more than core's scan of the index, whose price for a few rows is that
+ * of some pages.
  */
 #define GPB_SCAN_START_COST	3000	/* to begin an execution, beside gpubtree.setup_cost */
 #define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
@@ -122,16 +123,33 @@ bounds_cost(PlannerInfo *root, const GpbScanPlan *plan)
 	return total;
 }
 
+/* Fill in the rows and the price of a path that returns one row of each key. */
+static void
+price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	Cost		cost = gpb_scan_each_cost(root, match, &path->rows);
+
+	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
+		bounds_cost(root, &match->plan) + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + cost +
+		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
+}
+
 void
 gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
 	bool		all = match->plan.program.program.limit == 0 && match->ends == NULL;
 	double		listed = match->listed;
 	double		first_part = all ? Min(part_entries(match) / listed, 1.0) : 1.0;
-	Cost		list = match->ends != NULL ? last_cost(root, match) :
-		list_cost(root, match, listed);
+	Cost		list;
 	QualCost	others;
 
+	if (match->plan.has_each)
+	{
+		price_each(root, match, path);
+		return;
+	}
+	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);
 	cost_qual_eval(&others, match->others, root);
 	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
 	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_each.c
+ *	  One row of each key: which queries, at what price.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "exec/common/plan_rules.h"
+#include "exec/common/program_words.h"
+#include "exec/scan/scan_match.h"
+
+/*
+ * In units of cpu_operator_cost: to find the next key and the first entry of it, and to fetch its
+ * row, beside the page of the table that this comes to
+ */
+#define GPB_SCAN_EACH_COST		800
+
+/* Do these clauses take for equal what the types themselves do? */
+static bool
+equality_is_own(PlannerInfo *root, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+		if (lookup_type_cache(exprType(expression), TYPECACHE_EQ_OPR)->eq_opr != clause->eqop)
+			return false;
+	}
+	return true;
+}
+
+/* The only column that the expressions refer to; NULL if they refer to none, or to several */
+static Var *
+only_column(List *expressions)
+{
+	Var		   *column = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) expressions, PVC_RECURSE_PLACEHOLDERS))
+	{
+		if (column != NULL && !equal(column, lfirst(lc)))
+			return NULL;
+		column = lfirst_node(Var, lc);
+	}
+	return column;
+}
+
+/* The column of DISTINCT ON over one column, without any order but by that; else NULL */
+static Var *
+distinct_on_column(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+	ListCell   *lc;
+	List	   *expressions = NIL;
+
+	foreach(lc, list_concat_copy(parse->distinctClause, parse->sortClause))
+		expressions = list_append_unique(expressions,
+										 get_sortgroupclause_expr(lfirst(lc),
+																  root->processed_tlist));
+	if (list_length(expressions) != 1 || !IsA(linitial(expressions), Var))
+		return NULL;
+	return linitial(expressions);
+}
+
+Var *
+gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
+{
+	Query	   *parse = root->parse;
+	List	   *expressions = get_tlist_exprs(root->processed_tlist, true);
+	Var		   *column;
+
+	if ((parse->distinctClause == NIL && parse->groupClause == NIL) || parse->hasAggs ||
+		parse->hasWindowFuncs || parse->hasTargetSRFs || parse->groupingSets != NIL ||
+		parse->setOperations != NULL || root->hasPseudoConstantQuals ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON ||
+		!equality_is_own(root, parse->distinctClause) ||
+		!equality_is_own(root, parse->groupClause))
+		return NULL;
+	expressions = lappend(list_copy(expressions), parse->havingQual);
+	if (contain_volatile_functions((Node *) expressions) ||
+		contain_subplans((Node *) expressions))
+		return NULL;
+	if (parse->hasDistinctOn)
+		column = parse->groupClause == NIL ? distinct_on_column(root) : NULL;
+	else
+		column = only_column(expressions);
+	/* values of other types may be equal and differ */
+	if (column == NULL || column->varattno <= 0 ||
+		!OidIsValid(gpb_word_type(column->vartype)) ||
+		gpb_word_type(column->vartype) == FLOAT8OID)
+		return NULL;
+	return column;
+}
+
+bool
+gpb_scan_match_each(GpbScanMatch *match, Var *column)
+{
+	if (match->split.others != NIL || match->split.arrays != NIL ||
+		match->index->indexkeys[0] != column->varattno)
+		return false;
+	match->plan.has_each = true;
+	return true;
+}
+
+Cost
+gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys)
+{
+	IndexOptInfo *index = match->index;
+	List	   *key = list_make1(gpb_key_var(root, index));
+
+	*keys = estimate_num_groups(root, key, match->entries, NULL, NULL);
+	return *keys * GPB_SCAN_EACH_COST * cpu_operator_cost +
+		index_pages_fetched(*keys, index->rel->pages, index->pages, root) * random_page_cost;
+}

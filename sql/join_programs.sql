@@ -112,6 +112,28 @@ SELECT jp_compare(query) FROM unnest(ARRAY[
 	'SELECT s.site, count(*) FROM jp_s s LEFT JOIN jp_t t ON t.sensor = s.id WHERE t.v IS NULL GROUP BY s.site'
 ]) query;
 
+-- groups of the outer side in any order, hashed; no groups at all; an outer side that is a join
+SELECT jp_compare(query) FROM unnest(ARRAY[
+	'SELECT count(*), sum(t.v), sum(t.f) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 5',
+	'SELECT count(*), sum(t.v), sum(t.w), max(t.f) FROM jp_t t JOIN jp_s s ON t.sensor >= s.id AND t.sensor < s.id + s.lim',
+	'SELECT count(*), sum(t.v), max(t.w), count(t.d) FROM jp_s s LEFT JOIN jp_t t ON s.id = t.sensor AND t.v > 30 AND t.w > 5',
+	'SELECT count(*), sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE s.lim > 9 AND t.v > 7',
+	'SELECT count(*), sum(t.v) FROM jp_s s LEFT JOIN jp_t t ON s.id = t.sensor AND t.v > 7 WHERE s.lim > 9',
+	'SELECT sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor HAVING count(*) > 100000',
+	'SELECT sum(t.v) + 1 FROM jp_t t JOIN jp_s s ON s.id = t.sensor HAVING count(*) > 10 AND min(t.w) < 9000',
+	'SELECT sum(t.v * 2) FROM jp_t t JOIN jp_s s ON s.id = t.sensor',
+	'SELECT sum(t.v) FILTER (WHERE t.v < 9), stddev(t.w), bit_or(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor',
+	'SELECT s.lim + 1, count(*), sum(t.f) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.lim + 1',
+	'SELECT a.lim, b.site, count(*) FROM jp_t t JOIN jp_s a ON a.id = t.sensor, jp_s b WHERE b.id = a.lim AND t.v > 3 GROUP BY a.lim, b.site',
+	'SELECT nullif(s.lim, 3), count(*), sum(t.v) FROM jp_s s LEFT JOIN jp_t t ON s.id = t.sensor AND t.v > 38 GROUP BY 1 HAVING count(*) > 3'
+]) query;
+EXPLAIN (COSTS OFF) SELECT s.site, count(*), sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.site;
+EXPLAIN (COSTS OFF) SELECT sum(t.v), sum(t.w) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 5 HAVING count(*) > 3;
+-- sorted, and the same rows
+SET enable_hashagg = off;
+SELECT jp_compare('SELECT s.site, count(*), sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 5 GROUP BY s.site');
+RESET enable_hashagg;
+
 -- LATERAL
 SELECT jp_compare(query) FROM unnest(ARRAY[
 	'SELECT s.id, l.* FROM jp_s s, LATERAL (SELECT count(*) AS n, sum(v) AS v FROM jp_t t WHERE t.sensor = s.id AND t.v > 5) l',

@@ -4,6 +4,8 @@
 --
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
+-- groups come sorted here; join_programs.sql has them hashed
+SET enable_hashagg = off;
 SET timezone = 'UTC';
 
 CREATE TABLE readings (at timestamptz, value integer, amount bigint, note text);

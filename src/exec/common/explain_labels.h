@@ -46,6 +46,7 @@
 #define GPB_LABEL_OUTPUT_ORDER		"Output Order"
 #define GPB_LABEL_GROUPS			"Groups"
 #define GPB_LABEL_PROGRAMS			"Programs"
+#define GPB_LABEL_STRATEGY			"Strategy"
 
 /* ---- with ANALYZE: what was done, by whom ---- */
 

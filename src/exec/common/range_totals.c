@@ -207,7 +207,25 @@ gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range)
 	return range_answer(totals, range)[0];
 }
 
+const int64 *
+gpb_range_totals_answer(const GpbRangeTotals *totals, uint32 range)
+{
+	return range_answer(totals, range);
+}
+
+const GpbAnswerFormat *
+gpb_range_totals_format(const GpbRangeTotals *totals)
+{
+	return totals->format;
+}
+
 /* ---- the group ---- */
+
+void
+gpb_range_group_set(GpbRangeTotals *totals, const int64 *answer)
+{
+	totals->group = answer;
+}
 
 void
 gpb_range_group_init(GpbRangeTotals *totals)

@@ -71,8 +71,14 @@ extern Size gpb_range_totals_width(const GpbRangeTotals *totals);
 /* Entries of one range of the last run */
 extern int64 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range);
 
+/* The answer to one range of the last run, and the format of answers */
+extern const int64 *gpb_range_totals_answer(const GpbRangeTotals *totals, uint32 range);
+extern const GpbAnswerFormat *gpb_range_totals_format(const GpbRangeTotals *totals);
+
 /* Begin a group: it has no entries. */
 extern void gpb_range_group_init(GpbRangeTotals *totals);
+/* Have the group be one whose answer the caller has added up, and keeps. */
+extern void gpb_range_group_set(GpbRangeTotals *totals, const int64 *answer);
 /* Add the answer to a range of the last run to the group, which may go on over several runs. */
 extern void gpb_range_group_add(GpbRangeTotals *totals, uint32 range);
 /* Add the answer of a group of the last run, likewise. */

@@ -32,7 +32,9 @@ typedef struct GpbRangeAggregatePlan
 {
 	GpbRowRange range;
 	int			nouter;			/* columns of the outer plan */
-	int			ngroup;			/* group columns; 0: each outer row is a group */
+	bool		gathered;		/* groups are of outer rows in any order; without group columns all
+								 * outer rows are one group, which is there even if they are none */
+	int			ngroup;			/* group columns; 0 if not gathered: each outer row is a group */
 	AttrNumber *group;			/* their places among the outer columns, from 1 on */
 	Oid		   *group_operator; /* equality of each */
 	Oid		   *group_collation;
@@ -88,6 +90,18 @@ extern void gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_r
 
 /* ---- the executor node ---- */
 
+/* Groups that are gathered (range_groups.c) */
+typedef struct GpbRangeGroups
+{
+	MemoryContext context;		/* of all that follows; NULL if groups are not gathered */
+	TupleHashTable table;		/* answers by group columns; NULL before the first row */
+	int64	   *only;			/* the answer without group columns; NULL before the first row */
+	bool		complete;		/* all outer rows were read */
+	bool		returned;		/* the one group without group columns was handed out */
+	TupleHashIterator iterator;
+	TupleTableSlot *first;		/* a group's first row */
+} GpbRangeGroups;
+
 typedef struct GpbRangeAggregateScan
 {
 	GpbNode		node;
@@ -95,6 +109,7 @@ typedef struct GpbRangeAggregateScan
 	MemoryContext context;		/* the node's */
 	GpbRangeValues *values;
 	GpbProgramConstants *constants; /* of the program, if there is one */
+	GpbAnswerFormat format;		/* of answers; no words before it is known */
 	GpbKeptRows all_rows;		/* if the program may have no answer */
 	GpbRangeTotals *totals;		/* NULL until the first batch */
 	GpbBatchCounters past;		/* of totals that have ended, since parameters changed */
@@ -109,18 +124,49 @@ typedef struct GpbRangeAggregateScan
 	uint32		limit;			/* rows of the next batch at most */
 	uint32		capacity;		/* rows there is room for in these */
 	uint32	   *row_range;		/* number of each row's range, or GPB_NO_RANGE */
-	bool	   *starts_group;	/* of each row; unused without group columns */
+	bool	   *starts_group;	/* of each row; unused unless rows come sorted by group columns */
+	int64	  **row_answer;		/* of each row's group; unused unless groups are gathered */
 	char	   *ranges;			/* input of the batch */
 	uint32		nranges;
 	uint32		next;			/* first row that is in no group yet */
 
 	/* groups */
-	ExprState  *same_group;		/* NULL without group columns */
+	GpbRangeGroups groups;
+	ExprState  *same_group;		/* NULL unless rows come sorted by group columns */
 	TupleTableSlot *first;		/* first outer row of the group that was read last */
 	TupleTableSlot *kept;		/* first row of the open group, when its batch has gone */
 	bool		group_open;		/* the scan tuple has the first row of a group, the totals' group
 								 * what was added to it */
 } GpbRangeAggregateScan;
+
+/* ---- groups that are gathered (range_groups.c) ---- */
+
+/* Prepare to gather groups. */
+extern void gpb_range_groups_begin(GpbRangeAggregateScan *scan);
+
+/* Forget all groups. */
+extern void gpb_range_groups_reset(GpbRangeAggregateScan *scan);
+
+/*
+ * Is one total wanted over all ranges, which are points, and no answer to each?  The totals' group
+ * has it.
+ */
+extern bool gpb_range_is_total(const GpbRangeAggregateScan *scan);
+
+/* Where the answer of an outer row's group is added up; it stays there. */
+extern int64 *gpb_range_group_of_row(GpbRangeAggregateScan *scan, TupleTableSlot *row);
+
+/* Add what each row of the batch has, whose ranges were answered, to the answer of its group. */
+extern void gpb_range_gather_batch(GpbRangeAggregateScan *scan);
+
+/* There are no more rows: the groups can be handed out. */
+extern void gpb_range_groups_complete(GpbRangeAggregateScan *scan);
+
+/*
+ * The next group, its first row in the scan tuple and its answer that of the totals' group; false
+ * if there are no more.
+ */
+extern bool gpb_range_next_gathered(GpbRangeAggregateScan *scan);
 
 extern void gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

@@ -31,6 +31,11 @@ begin_groups(GpbRangeAggregateScan *scan)
 	const GpbRangeAggregatePlan *plan = &scan->plan;
 	TupleDesc	descriptor = ExecGetResultType(scan->node.child);
 
+	if (plan->gathered)
+	{
+		gpb_range_groups_begin(scan);
+		return;
+	}
 	if (plan->ngroup == 0)
 		return;
 	scan->first = ExecInitExtraTupleSlot(scan->node.css.ss.ps.state, descriptor, &TTSOpsVirtual);
@@ -152,20 +157,20 @@ require_totals(GpbRangeAggregateScan *scan)
 	begin_totals(scan, &program);
 }
 
-/* Bytes of the answer to a range; those of a program do not depend on its constants. */
-static Size
-answer_width(GpbRangeAggregateScan *scan)
+/* The format of the answers to ranges; that of a program does not depend on its constants. */
+static const GpbAnswerFormat *
+answer_format(GpbRangeAggregateScan *scan)
 {
-	const GpbRowProgram *program = &scan->plan.range.program;
-	GpbAnswerFormat format;
-
-	if (!program->present)
+	if (scan->format.words > 0)
+		return &scan->format;
+	if (scan->plan.range.program.present)
+		gpb_answer_format(&scan->plan.range.program.plan.program, &scan->format);
+	else
 	{
 		require_totals(scan);
-		return gpb_range_totals_width(scan->totals);
+		scan->format = *gpb_range_totals_format(scan->totals);
 	}
-	gpb_answer_format(&program->plan.program, &format);
-	return gpb_answer_width(&format);
+	return &scan->format;
 }
 
 /* End what answers, but keep what it counted and its engine's name. */
@@ -190,7 +195,8 @@ end_totals(GpbRangeAggregateScan *scan)
 static Size
 range_row_bytes(GpbRangeAggregateScan *scan)
 {
-	return gpb_row_bytes(scan->plan.nouter) + answer_width(scan);
+	return gpb_row_bytes(scan->plan.nouter) + sizeof(int64 *) +
+		gpb_answer_width(answer_format(scan));
 }
 
 /* Make room for n rows; the rows of the last batch are lost. */
@@ -205,12 +211,14 @@ reserve_outer_rows(GpbRangeAggregateScan *scan, uint32 n)
 		pfree(scan->ranges);
 		pfree(scan->row_range);
 		pfree(scan->starts_group);
+		pfree(scan->row_answer);
 	}
 	scan->capacity = 0;
 	scan->ranges = MemoryContextAllocHuge(scan->context,
 										  n * gpb_range_values_width(scan->values));
 	scan->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
 	scan->starts_group = MemoryContextAllocHuge(scan->context, n * sizeof(bool));
+	scan->row_answer = MemoryContextAllocHuge(scan->context, n * sizeof(int64 *));
 	scan->capacity = n;
 }
 
@@ -295,6 +303,8 @@ read_outer_rows(GpbRangeAggregateScan *scan, uint32 limit)
 		gpb_outer_add(scan->rows, slot);
 		if (scan->same_group != NULL)
 			scan->starts_group[row] = row_starts_group(scan, slot, row);
+		else if (scan->plan.gathered)
+			scan->row_answer[row] = gpb_range_group_of_row(scan, slot);
 		add_row_range(scan, slot, row);
 	}
 	/* a batch that was cut short by memory is not followed by a larger one */
@@ -351,7 +361,10 @@ run_batch(GpbRangeAggregateScan *scan)
 
 	if (scan->all_rows.gave_up != NULL)
 		return false;
-	gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
+	if (gpb_range_is_total(scan) && scan->nranges > 0)
+		gpb_range_totals_sum(scan->totals, scan->ranges, scan->nranges);
+	else
+		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
 	if (scan->nranges > 0 && gpb_range_totals_gave_up(scan->totals, &why))
 		gpb_kept_give_up(&scan->all_rows, why);
 	return scan->all_rows.gave_up == NULL;
@@ -427,12 +440,37 @@ fill_group(GpbRangeAggregateScan *scan)
 }
 
 /*
+ * The next group of those that are gathered, which is when all outer rows were read; false if there
+ * are no more, or if the node has given up.
+ */
+static bool
+next_gathered(GpbRangeAggregateScan *scan)
+{
+	if (!scan->groups.complete)
+	{
+		if (scan->totals != NULL)
+			gpb_range_group_init(scan->totals);
+		while (load_outer_batch(scan))
+			gpb_range_gather_batch(scan);
+		if (scan->all_rows.gave_up != NULL)
+			return false;
+		/* without an outer row nothing was asked, so constants don't matter */
+		if (scan->totals == NULL)
+			begin_totals(scan, &scan->plan.range.program.plan.program);
+		gpb_range_groups_complete(scan);
+	}
+	return gpb_range_next_gathered(scan);
+}
+
+/*
  * The next group, its first row in the scan tuple and what was added up in the group of the totals;
  * false if there are no more.
  */
 static bool
 next_group(GpbRangeAggregateScan *scan)
 {
+	if (scan->plan.gathered)
+		return next_gathered(scan);
 	scan->group_open = false;
 	while (!fill_group(scan))
 	{
@@ -467,9 +505,10 @@ group_result(GpbRangeAggregateScan *scan)
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	bool		all_rows = scan->plan.gathered && scan->plan.ngroup == 0;
 	MemoryContext caller;
 
-	if (gpb_range_group_entries(scan->totals) == 0 && !scan->plan.keep_empty)
+	if (gpb_range_group_entries(scan->totals) == 0 && !scan->plan.keep_empty && !all_rows)
 		return NULL;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	gpb_range_group_final(scan->totals, tuple->tts_values + scan->plan.nouter,
@@ -537,6 +576,7 @@ rescan_range_aggregate(CustomScanState *css)
 	scan->group_open = false;
 	scan->limit = GPB_FIRST_BATCH;
 	scan->outer_done = false;
+	gpb_range_groups_reset(scan);
 	/* a program's constants may be others */
 	if (scan->plan.range.program.present && css->ss.ps.chgParam != NULL)
 		end_totals(scan);

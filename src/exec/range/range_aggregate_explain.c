@@ -103,7 +103,10 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
-	ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
+	if (scan->plan.gathered)
+		ExplainPropertyText(GPB_LABEL_STRATEGY, scan->plan.ngroup == 0 ? "Plain" : "Hashed", es);
+	if (!scan->plan.gathered || scan->plan.ngroup > 0)
+		ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;
 	explain_counters(scan, es);

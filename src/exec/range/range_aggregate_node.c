@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 #include "exec/common/growth.h"
@@ -26,6 +28,7 @@ range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 									plan->range.program.plan.constants);
 	gpb_put_row_range(private, &plan->range);
 	gpb_put_int(private, plan->nouter);
+	gpb_put_int(private, plan->gathered);
 	gpb_put_int(private, plan->ngroup);
 	for (i = 0; i < plan->ngroup; i++)
 	{
@@ -50,6 +53,7 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	gpb_get_row_range(&reader, &plan->range);
 	plan->range.program.plan.constants = lfourth(scan->custom_exprs);
 	plan->nouter = gpb_get_int(&reader);
+	plan->gathered = gpb_get_int(&reader) != 0;
 	plan->ngroup = gpb_get_int(&reader);
 	plan->group = palloc(sizeof(AttrNumber) * plan->ngroup);
 	plan->group_operator = palloc(sizeof(Oid) * plan->ngroup);
@@ -92,6 +96,35 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 
 /* ---- price ---- */
 
+/*
+ * To begin, merge and round an exact sum of float8 in the answer to one range, in units of
+ * cpu_operator_cost.  Measured with 100,000 ranges of 15 entries: the sum of integers took 190 ms,
+ * one of float8 320 ms, and three in one answer 610 ms.
+ */
+#define GPB_RANGE_FLOAT_COST	60
+
+/* The number of exact sums of float8 in an answer */
+static int
+count_float_sums(const GpbRowRange *range)
+{
+	GpbAnswerFormat format;
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	if (range->program.present)
+	{
+		gpb_answer_format(&range->program.plan.program, &format);
+		return (format.words - format.integers) / GPB_FLOAT_SUM_WORDS;
+	}
+	for (i = 0; i < range->nitems; i++)
+	{
+		if (range->items[i].type == FLOAT8OID &&
+			(gpb_function_want(range->items[i].function) & GPB_WANT_SUM) != 0)
+			columns = bms_add_member(columns, range->items[i].column);
+	}
+	return bms_num_members(columns);
+}
+
 void
 gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 						 const GpbRowRange *range, double entries, double rows,
@@ -112,6 +145,7 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	input.index_only = true;
 	input.target = target;
 	gpb_outer_cost(root, &input, startup_cost, total_cost);
+	*total_cost += outer->rows * count_float_sums(range) * GPB_RANGE_FLOAT_COST * cpu_operator_cost;
 }
 
 void

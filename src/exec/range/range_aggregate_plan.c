@@ -16,6 +16,8 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -74,15 +76,21 @@ typedef struct GpbRangePath
 
 /* ---- is the query of our kind? ---- */
 
-/* A grouped query without what core computes along with the groups, or before them. */
+/*
+ * A query of groups, or of aggregates over all rows, without what core computes along with these,
+ * or before them.
+ */
 static bool
 query_is_grouped(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
-	return parse->commandType == CMD_SELECT && parse->groupClause != NIL &&
-		parse->groupingSets == NIL && !parse->hasTargetSRFs && !root->hasPseudoConstantQuals &&
-		grouping_is_sortable(parse->groupClause) && gpb_query_allows_nodes(root);
+	if (parse->groupClause == NIL && (!parse->hasAggs || !gpb_enable_joinaggregate))
+		return false;
+	return parse->commandType == CMD_SELECT && parse->groupingSets == NIL &&
+		!parse->hasTargetSRFs && !root->hasPseudoConstantQuals &&
+		(grouping_is_sortable(parse->groupClause) || grouping_is_hashable(parse->groupClause)) &&
+		gpb_query_allows_nodes(root);
 }
 
 /* Does the expression need nothing but the outer side? */
@@ -380,6 +388,8 @@ add_group_columns(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *o
 static List *
 result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 {
+	if (candidate->plan.gathered)
+		return NIL;
 	if (candidate->plan.ngroup > 0)
 		return root->group_pathkeys;
 	if (pathkeys_contained_in(root->sort_pathkeys, outer->pathkeys))
@@ -387,11 +397,12 @@ result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 	return NIL;
 }
 
-/* Make the path over an outer path that is in the order that the node needs. */
-static CustomPath *
-make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
-						  IndexOptInfo *index, Path *outer, double rows)
+/* Offer the path over an outer path that is in the order that the node needs. */
+static void
+add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
+			   Path *outer, double rows)
 {
+	const GpbRangeAggregatePlan *plan = &candidate->plan;
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
@@ -399,34 +410,80 @@ make_range_aggregate_path(PlannerInfo *root, GpbRangeCandidate *candidate,
 
 	path->path.rows = rows;
 	path->custom_paths = list_make1(outer);
-	gpb_range_aggregate_cost(root, index, outer, &candidate->plan.range, candidate->entries, rows,
+	gpb_range_aggregate_cost(root, index, outer, &plan->range, candidate->entries, rows,
 							 path->path.pathtarget, &path->path.startup_cost,
 							 &path->path.total_cost);
 	cost_qual_eval(&having, candidate->having, root);
 	path->path.startup_cost += having.startup;
 	path->path.total_cost += having.startup + having.per_tuple * rows;
+	path->path.pathkeys = result_order(root, candidate, outer);
+	if (plan->gathered)
+	{
+		/* to find each row's group, as core has it for hashing */
+		path->path.total_cost += cpu_operator_cost * plan->ngroup * outer->rows;
+		path->path.startup_cost = path->path.total_cost;
+	}
 	if (candidate->ordinary != NULL)
 		gpb_range_aggregate_beside(path, candidate->ordinary);
-	else
-		path->path.pathkeys = result_order(root, candidate, outer);
 
 	own->aggrefs = candidate->aggrefs;
-	own->groups = candidate->plan.ngroup == 0 ? NIL : candidate->groups;
+	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
-	own->plan = candidate->plan;
-	return path;
+	own->plan = *plan;
+	add_path(candidate->grouped_rel, (Path *) path);
 }
 
-/* Offer the paths for an index: over each outer path in order, and over the cheapest, sorted. */
+/* Will so many groups, gathered, fit into memory? */
+static bool
+groups_fit(const GpbRangeCandidate *candidate, const Path *outer, double groups)
+{
+	const GpbRowRange *range = &candidate->plan.range;
+	GpbAnswerFormat format;
+	GpbProgram	program = range->program.plan.program;
+
+	/* without a program an answer is no wider than with a term for each item */
+	if (!range->program.present)
+	{
+		int			i;
+
+		for (i = 0; i < range->nitems && i < GPB_MAX_TERMS; i++)
+			program.term[program.nterms++] = (GpbTerm) {
+			0, range->items[i].type == FLOAT8OID ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
+			gpb_function_want(range->items[i].function), GPB_NO_SLOT
+		};
+	}
+	gpb_answer_format(&program, &format);
+	return groups * (gpb_answer_width(&format) + outer->pathtarget->width +
+					 sizeof(TupleHashEntryData) + MAXALIGN(SizeofMinimalTupleHeader)) <=
+		get_hash_memory_limit();
+}
+
+/* Offer the paths whose groups are gathered from the cheapest outer path. */
 static void
-add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+add_gathering_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
+				   double rows)
+{
+	GpbRangeCandidate gathering = *candidate;
+	Path	   *outer = candidate->outerrel->cheapest_total_path;
+
+	if ((candidate->plan.ngroup > 0 && !enable_hashagg) ||
+		!grouping_is_hashable(root->parse->groupClause) || !groups_fit(candidate, outer, rows))
+		return;
+	gathering.plan.gathered = true;
+	if (candidate->plan.ngroup > 0)
+		outer = add_group_columns(root, candidate, outer);
+	add_range_path(root, &gathering, index, outer, rows);
+}
+
+/* Offer the paths over each outer path in the order of the groups, and over one that is sorted. */
+static void
+add_sorted_paths(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
+				 double rows)
 {
 	RelOptInfo *outerrel = candidate->outerrel;
 	bool		sorted = false;
-	double		rows;
 	ListCell   *lc;
 
-	rows = estimate_num_groups(root, candidate->groups, outerrel->rows, NULL, NULL);
 	foreach(lc, outerrel->pathlist)
 	{
 		Path	   *outer = lfirst(lc);
@@ -438,8 +495,7 @@ add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptI
 		sorted |= outer == outerrel->cheapest_total_path;
 		if (candidate->plan.ngroup > 0)
 			outer = add_group_columns(root, candidate, outer);
-		add_path(candidate->grouped_rel,
-				 (Path *) make_range_aggregate_path(root, candidate, index, outer, rows));
+		add_range_path(root, candidate, index, outer, rows);
 	}
 	if (!sorted)
 	{
@@ -447,9 +503,39 @@ add_range_index_paths(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptI
 											  outerrel->cheapest_total_path);
 
 		outer = (Path *) create_sort_path(root, outerrel, outer, root->group_pathkeys, -1.0);
-		add_path(candidate->grouped_rel,
-				 (Path *) make_range_aggregate_path(root, candidate, index, outer, rows));
+		add_range_path(root, candidate, index, outer, rows);
 	}
+}
+
+/* Is it what GpubtreeJoinAggregate does with less? */
+static bool
+is_join_aggregate(const GpbRangeCandidate *candidate)
+{
+	const GpbRowRange *range = &candidate->plan.range;
+
+	return candidate->groups == NIL && !candidate->left && candidate->having == NIL &&
+		!range->program.present && range->nconditions == 1 &&
+		range->conditions[0].strategy == BTEqualStrategyNumber;
+}
+
+/* Offer the paths for an index. */
+static void
+add_range_index_paths(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index)
+{
+	double		rows;
+
+	if (is_join_aggregate(candidate))
+		return;
+	if (candidate->groups == NIL)
+	{
+		add_gathering_path(root, candidate, index, 1.0);
+		return;
+	}
+	rows = estimate_num_groups(root, candidate->groups, candidate->outerrel->rows, NULL, NULL);
+	if (grouping_is_sortable(root->parse->groupClause))
+		add_sorted_paths(root, candidate, index, rows);
+	if (candidate->plan.ngroup > 0)
+		add_gathering_path(root, candidate, index, rows);
 }
 
 /* The outer join whose nullable side is the table alone, or NULL */
@@ -494,7 +580,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
-	if (groups_are_unique(root, &candidate))
+	if (candidate.groups != NIL && groups_are_unique(root, &candidate))
 		candidate.plan.ngroup = 0;
 
 	foreach(lc, innerrel->indexlist)

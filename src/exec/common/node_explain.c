@@ -113,7 +113,7 @@ gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *c
 	else
 		ExplainPropertyText(GPB_LABEL_INDEX_COND, text.data, es);
 	if (range->program.filter != NULL)
-		ExplainPropertyText(GPB_LABEL_INNER_FILTER, range->program.filter, es);
+		ExplainPropertyText(GPB_LABEL_INDEX_FILTER, range->program.filter, es);
 }
 
 /*

@@ -34,6 +34,7 @@
 #define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */
 #define GPB_OUTER_MATCH_COST	4	/* to list an entry and combine it with its outer row */
+#define GPB_OUTER_TEST_COST		1	/* to have an entry tested by a program */
 #define GPB_OUTER_ORDER_COST	2	/* times log2 of a batch's matches: to sort one */
 
 /*
@@ -160,7 +161,9 @@ static double
 match_cost(const GpbOuterInput *input, double batch)
 {
 	if (!input->aggregated)
-		return GPB_OUTER_MATCH_COST;
+		return GPB_OUTER_MATCH_COST * (1.0 - input->dropped) +
+			(input->entry_cost > 0 ? GPB_OUTER_TEST_COST : 0.0) +
+			input->entry_cost / cpu_operator_cost;
 	if (is_on_device(input, batch))
 		return 0.0;
 	return GPB_OUTER_COUNT_COST + GPB_VALUE_COST * input->more_columns +
@@ -201,6 +204,7 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	cost = cpu_operator_cost *
 		(GPB_OUTER_ROW_COST * rows + match_cost(input, batch) * matches) +
 		leaves_cost(root, input, rows, matches, batch);
+	matches *= 1.0 - input->dropped;
 	if (input->in_order)
 		cost += cpu_operator_cost * GPB_OUTER_ORDER_COST * matches *
 			log2(Max(matches / Max(rows, 1.0) * batch, 2.0));
@@ -234,7 +238,7 @@ gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
 
 	total = startup + cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
 		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +
-		input->matches * filters.per_tuple +
+		input->matches * (1.0 - input->dropped) * filters.per_tuple +
 		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);
 
 	first_share = batches.first / Max(input->outer_rows, 1.0);

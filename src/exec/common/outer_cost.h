@@ -23,6 +23,7 @@ typedef struct GpbOuterInput
 	bool		aggregated;		/* matches are counted, not handed out */
 	int			more_columns;	/* that are aggregated beside a first one */
 	Cost		entry_cost;		/* what a program costs for a match on the CPU */
+	double		dropped;		/* the share of the matches that a program does not list */
 	bool		index_only;
 	bool		in_order;
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */

@@ -36,6 +36,8 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	gpb_start_child(&join->node, eflags);
 	join->match_qual = ExecInitQual(plan->match, &css->ss.ps);
 	join->inner_qual = ExecInitQual(plan->filters, &css->ss.ps);
+	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
+	gpb_join_program_begin(join);
 	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
 
@@ -174,6 +176,7 @@ read_outer_rows(GpbJoinScan *join)
 
 /* ---- matches of a batch ---- */
 
+/* What answers the node's batches, made when there are outer rows. */
 static GpbBatch *
 join_batch(GpbJoinScan *join)
 {
@@ -182,6 +185,8 @@ join_batch(GpbJoinScan *join)
 
 	if (join->batch != NULL)
 		return join->batch;
+	load_outer_row(join, 0);
+	gpb_join_program_bind(join, &want.program);
 	caller = MemoryContextSwitchTo(join->context);
 	want.form = join->keys.points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
 	want.program.list_entries = true;
@@ -190,7 +195,7 @@ join_batch(GpbJoinScan *join)
 	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
 								  join->node.css.ss.ps.state->es_snapshot, &want,
 								  GPB_ENGINE_AUTO);
-	if (!join->plan.index_only)
+	if (!join->plan.index_only && join->visit == NULL)
 		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
 									  join->node.css.ss.ps.state->es_snapshot,
 									  join->keys.layout.row_width, NULL, NULL);
@@ -365,13 +370,22 @@ join_result(GpbJoinScan *join)
 	return ExecProject(ps->ps_ProjInfo);
 }
 
+/* The filters that the match at hand, an entry of the list, has not passed yet */
+static inline ExprState *
+filters_left(const GpbJoinScan *join)
+{
+	if (join->filtered && (join->record->flags & GPB_RANGE_ENTRY_FAULTED) == 0)
+		return join->rest_qual;
+	return join->inner_qual;
+}
+
 /* Does the match at hand, put into the scan tuple, pass the conditions of the join? */
 static bool
-match_passes(GpbJoinScan *join)
+match_passes(GpbJoinScan *join, ExprState *filters)
 {
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 
-	if (join->inner_qual != NULL && !ExecQual(join->inner_qual, econtext))
+	if (filters != NULL && !ExecQual(filters, econtext))
 	{
 		join->inner_removed++;
 		return false;
@@ -388,13 +402,15 @@ match_passes(GpbJoinScan *join)
 static TupleTableSlot *
 join_match(GpbJoinScan *join)
 {
+	ExprState  *filters = filters_left(join);
+
 	if (row_decided(join, join->row))
 		return NULL;
-	if (join->plan.jointype != JOIN_ANTI || join->inner_qual != NULL || join->match_qual != NULL)
+	if (join->plan.jointype != JOIN_ANTI || filters != NULL || join->match_qual != NULL)
 	{
 		load_outer_row(join, join->row);
 		load_inner(join);
-		if (!match_passes(join))
+		if (!match_passes(join, filters))
 			return NULL;
 	}
 	join->matched[join->row] = true;
@@ -481,6 +497,22 @@ exec_join(CustomScanState *css)
 	return result;
 }
 
+/* End what answers, but keep what it counted and its engine's name. */
+static void
+end_batch(GpbJoinScan *join)
+{
+	const GpbBatchCounters *counters;
+
+	if (join->batch == NULL)
+		return;
+	counters = gpb_batch_counters(join->batch);
+	gpb_batch_counters_add(&join->past, counters);
+	strlcpy(join->past_engine, counters->engine, sizeof(join->past_engine));
+	join->past.engine = join->past_engine;
+	gpb_batch_end(join->batch);
+	join->batch = NULL;
+}
+
 /* What was read and not used is forgotten; batches begin small again. */
 static void
 rescan_join(CustomScanState *css)
@@ -495,6 +527,9 @@ rescan_join(CustomScanState *css)
 	join->limit = GPB_FIRST_BATCH;
 	join->outer_done = false;
 	join->phase = GPB_JOIN_LOAD;
+	/* the program's constants may be others */
+	if (join->plan.has_program && css->ss.ps.chgParam != NULL)
+		end_batch(join);
 	gpb_rescan_child(&join->node);
 }
 
@@ -505,8 +540,7 @@ end_join(CustomScanState *css)
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	gpb_visit_end(join->visit);
-	if (join->batch != NULL)
-		gpb_batch_end(join->batch);
+	end_batch(join);
 	if (join->rows != NULL)
 		gpb_outer_end(join->rows);
 	gpb_close_node(&join->node);

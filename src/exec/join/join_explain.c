@@ -42,11 +42,15 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	const GpbJoinPlan *plan = &join->plan;
+	GpbBatchCounters counters = join->past;
 
 	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, join_type_name(plan->jointype), es);
 	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(plan->condition), ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, css, plan->filters, ancestors, es);
+	if (plan->has_program)
+		gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css,
+							list_difference(plan->filters, plan->rest), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INNER_FILTER, css, plan->rest, ancestors, es);
 	if (es->analyze)
 		explain_removed(GPB_LABEL_INNER_REMOVED, plan->filters, join->inner_removed, es);
 	gpb_explain_clauses(GPB_LABEL_JOIN_FILTER, css, plan->match, ancestors, es);
@@ -57,8 +61,12 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 
-	gpb_explain_batch(GPB_LABEL_KEYS, join->batch,
-					  join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
+	if (join->batch != NULL)
+		gpb_batch_counters_add(&counters, gpb_batch_counters(join->batch));
+	if (counters.engine == NULL)
+		counters.engine = "none";
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters,
+						 join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
 		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) join->redone, es);
 }

@@ -16,7 +16,8 @@ gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
 	List	  **private = &scan->custom_private;
 	int			i;
 
-	scan->custom_exprs = list_make3(list_make1(plan->condition), plan->match, plan->filters);
+	scan->custom_exprs = list_make5(list_make1(plan->condition), plan->match, plan->filters,
+									plan->rest, plan->program.constants);
 	gpb_put_oid(private, plan->index);
 	gpb_put_oid(private, plan->value_type);
 	gpb_put_int(private, plan->jointype);
@@ -26,6 +27,9 @@ gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->ninner);
 	for (i = 0; i < plan->ninner; i++)
 		gpb_put_int(private, plan->inner[i]);
+	gpb_put_int(private, plan->has_program);
+	if (plan->has_program)
+		gpb_program_put(private, &plan->program);
 }
 
 void
@@ -47,6 +51,10 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);
 	for (i = 0; i < plan->ninner; i++)
 		plan->inner[i] = gpb_get_int(&reader);
+	plan->rest = lfourth(scan->custom_exprs);
+	plan->has_program = gpb_get_int(&reader) != 0;
+	if (plan->has_program)
+		gpb_program_get(&reader, list_nth(scan->custom_exprs, 4), &plan->program);
 }
 
 void

@@ -19,6 +19,7 @@
 #include "engine/heap_visit.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
+#include "exec/common/program_build.h"
 
 /* ---- the plan node ---- */
 
@@ -41,6 +42,9 @@ typedef struct GpbJoinPlan
 	OpExpr	   *condition;		/* "key = outer expression" */
 	List	   *match;			/* clauses that decide about a match of an outer row */
 	List	   *filters;		/* clauses that decide about an inner row alone */
+	bool		has_program;	/* some of the filters are the list's */
+	GpbProgramPlan program;
+	List	   *rest;			/* those of the filters that are not the program's */
 } GpbJoinPlan;
 
 /* Put the fields into the plan node. */
@@ -78,11 +82,24 @@ typedef struct GpbJoinCandidate
 	Oid			value_type;
 	bool		index_only;
 	double		selectivity;	/* of the equality, of all pairs of rows */
+
+	/* found by gpb_match_join_program */
+	bool		has_program;
+	GpbProgramPlan program;
+	List	   *rest;			/* of the filters, those that the program does not test */
+	double		kept;			/* the share of the entries that the program lists */
+	Cost		entry_cost;		/* the price of the program for an entry */
 } GpbJoinCandidate;
 
 /* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
 extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
 								 IndexOptInfo *index);
+
+/*
+ * Find out which of the filters a program can test on the entries (join_program.c).  The other
+ * filters, or all if there is no program, are the "rest".
+ */
+extern void gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate);
 
 /* How many distinct values so many outer rows ask for in "key = outer expression" */
 extern double gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows);
@@ -136,7 +153,10 @@ typedef struct GpbJoinScan
 	GpbJoinPlan plan;
 	MemoryContext context;		/* the node's */
 	ExprState  *match_qual;
-	ExprState  *inner_qual;
+	ExprState  *inner_qual;		/* all filters */
+	ExprState  *rest_qual;		/* those that are left where the list has the program */
+	GpbProgramConstants *constants; /* of the program, if there is one */
+	bool		filtered;		/* the list has the program */
 	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_unmatched;	/* LEFT and ANTI */
 
@@ -171,10 +191,22 @@ typedef struct GpbJoinScan
 	int64		loaded_row;		/* the row whose values the scan tuple has; -1 if it has none */
 
 	/* for EXPLAIN, beside those of the batch */
+	GpbBatchCounters past;		/* of batches that have ended, since parameters changed */
+	char		past_engine[128];	/* the engine of the last of these */
 	uint64		inner_removed;
 	uint64		match_removed;
 	uint64		redone;			/* windows that were halved since their list was too long */
 } GpbJoinScan;
+
+/* Prepare the program of the list, if there is one. */
+extern void gpb_join_program_begin(GpbJoinScan *join);
+
+/*
+ * Set the program, which is empty, to that of the list, if there is one and its constants are
+ * values that it can say.  The scan tuple has an outer row: setrefs.c may have found parts of the
+ * constants among its columns.
+ */
+extern void gpb_join_program_bind(GpbJoinScan *join, GpbProgram *program);
 
 extern void gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

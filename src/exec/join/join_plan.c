@@ -110,7 +110,9 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.index_only = candidate->index_only;
 	input.in_order = path->path.pathkeys != NIL;
-	input.filters = list_concat_copy(candidate->filters, match);
+	input.dropped = 1.0 - candidate->kept;
+	input.entry_cost = candidate->entry_cost;
+	input.filters = list_concat_copy(candidate->rest, match);
 	input.target = path->path.pathtarget;
 	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
 
@@ -126,6 +128,9 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	own->plan.condition = candidate->condition;
 	own->plan.match = gpb_order_clauses(root, match);
 	own->plan.filters = gpb_order_clauses(root, candidate->filters);
+	own->plan.has_program = candidate->has_program;
+	own->plan.program = candidate->program;
+	own->plan.rest = gpb_order_clauses(root, candidate->rest);
 	return path;
 }
 
@@ -211,8 +216,10 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	candidate.param_source_rels = extra->param_source_rels;
 	foreach(lc, innerrel->indexlist)
 	{
-		if (gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
-			add_index_paths(root, &candidate, unique);
+		if (!gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
+			continue;
+		gpb_match_join_program(root, &candidate);
+		add_index_paths(root, &candidate, unique);
 	}
 }
 
@@ -263,6 +270,7 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_join_put(plan, scan);
 	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
+	gpb_check_expressions(path, scan, plan->program.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);
 	return &scan->scan.plan;
 }

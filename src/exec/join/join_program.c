@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_program.c
+ *	  Conditions on the inner table that a program tests, where the entries are.
+ *
+ * Entries that fail are not listed, nor is the heap visited for them.  A program has no effects
+ * but that: where a step would fault the entry is listed, and all conditions are tested on it, in
+ * core's order.  So nobody learns of an entry that a security barrier hides; even so no condition
+ * goes into the program that core would not test ahead of the join.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "optimizer/cost.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+
+#include "exec/common/expressions.h"
+#include "exec/common/program_match.h"
+#include "exec/join/join_node.h"
+
+/* ---- planning ---- */
+
+/* May and can the program test the condition?  It is added to the program if so. */
+static bool
+add_filter(PlannerInfo *root, const GpbJoinCandidate *candidate, GpbProgramBuilder *builder,
+		   RestrictInfo *rinfo)
+{
+	Node	   *clause = (Node *) rinfo->clause;
+
+	return restriction_is_securely_promotable(rinfo, candidate->innerrel) &&
+		!contain_volatile_functions(clause) && !contain_subplans(clause) &&
+		gpb_match_columns(root, candidate->index, list_make1(clause)) == NULL &&
+		gpb_build_filter(builder, rinfo->clause);
+}
+
+/*
+ * A constant that may fail is evaluated for an inner row, if there is one, so the program must not
+ * have it.
+ */
+void
+gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
+{
+	GpbProgramBuilder *builder;
+	List	   *said = NIL;
+	List	   *rest = NIL;
+	ListCell   *lc;
+
+	candidate->has_program = false;
+	candidate->rest = candidate->filters;
+	candidate->kept = 1.0;
+	candidate->entry_cost = 0.0;
+	if (candidate->filters == NIL)
+		return;
+	builder = gpb_builder_begin(root, candidate->index);
+	foreach(lc, candidate->filters)
+	{
+		if (add_filter(root, candidate, builder, lfirst_node(RestrictInfo, lc)))
+			said = lappend(said, lfirst(lc));
+		else
+			rest = lappend(rest, lfirst(lc));
+	}
+	candidate->program = *gpb_builder_end(builder);
+	if (candidate->program.program.nsteps == 0 ||
+		gpb_may_fail((Node *) candidate->program.constants))
+		return;
+	candidate->has_program = true;
+	candidate->program.program.list_entries = true;
+	candidate->rest = rest;
+	candidate->kept = clauselist_selectivity(root, said, candidate->innerrel->relid, JOIN_INNER,
+											 NULL);
+	candidate->entry_cost = gpb_builder_cost(builder, 1.0);
+}
+
+/* ---- execution ---- */
+
+void
+gpb_join_program_begin(GpbJoinScan *join)
+{
+	if (join->plan.has_program)
+		join->constants = gpb_program_constants_init(&join->plan.program,
+													 &join->node.css.ss.ps);
+}
+
+void
+gpb_join_program_bind(GpbJoinScan *join, GpbProgram *program)
+{
+	join->filtered = false;
+	if (!join->plan.has_program)
+		return;
+	*program = join->plan.program.program;
+	join->filtered = gpb_program_bind(join->constants, join->node.css.ss.ps.ps_ExprContext,
+									  program);
+	if (!join->filtered)
+		memset(program, 0, sizeof(*program));
+}

@@ -93,7 +93,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'GpubtreeRange|Gave Up' THEN
+		IF line ~ 'GpubtreeRange|GpubtreeSub|Gave Up' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;
@@ -147,6 +147,20 @@ SELECT jp_compare(query) FROM unnest(ARRAY[
 	'SELECT s.site, count(*) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.note = ''x'' GROUP BY s.site',
 	'SELECT s.site, sum(t.v + s.lim) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v < 50 GROUP BY s.site'
 ]) query;
+
+-- Scalar subqueries; where the program has no answer the SubPlans go on
+EXPLAIN (COSTS OFF) SELECT s.id, (SELECT sum(t.v) FROM jp_t t WHERE t.sensor = s.id AND t.v > 5) FROM jp_s s;
+SELECT jp_compare(query) FROM unnest(ARRAY[
+	'SELECT s.id, (SELECT sum(t.v) FROM jp_t t WHERE t.sensor = s.id AND t.v > 5) FROM jp_s s',
+	'SELECT s.id, (SELECT count(*) FROM jp_t t WHERE t.sensor = s.id AND t.v > 5), (SELECT sum(t.v) + max(t.v) FROM jp_t t WHERE t.sensor = s.id AND t.v < 30), (SELECT count(*) FROM jp_t t WHERE t.sensor = s.id) FROM jp_s s',
+	'SELECT s.id, (SELECT stddev(t.v) - count(*) FILTER (WHERE t.d IS NULL) FROM jp_t t WHERE t.sensor BETWEEN s.id AND s.id + s.lim) FROM jp_s s',
+	'SELECT s.id, (SELECT sum(t.w * 2) FROM jp_t t WHERE t.sensor = s.id AND t.v IN (3, 4, 5)) FROM jp_s s',
+	'SELECT s.id, (SELECT sum(t.v * 2) FROM jp_t t WHERE t.sensor = s.id) FROM jp_s s',
+	'SELECT s.id, (SELECT sum(t.v * 2) FROM jp_t t WHERE t.sensor = s.id) FROM jp_s s WHERE s.id <> 7',
+	'SELECT s.id, (SELECT var_pop(t.f) FROM jp_t t WHERE t.sensor = s.id AND t.v > 50) FROM jp_s s',
+	'SELECT s.id, (SELECT count(*) FROM jp_t t WHERE t.sensor = s.id AND t.v > s.lim) FROM jp_s s'
+]) query;
+SELECT jp_gave_up('SELECT s.id, (SELECT var_pop(t.f) FROM jp_t t WHERE t.sensor = s.id AND t.v > 50) FROM jp_s s');
 
 -- Joins whose rows come out: entries that fail are not listed.  Where a step faults core's evaluation decides.
 SET gpubtree.enable_batchjoin = on;

@@ -168,7 +168,7 @@ SELECT lat_same(q) FROM (VALUES
 	('SELECT DISTINCT ON (g) g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY g, id'),
 	('SELECT rank() OVER (ORDER BY id), (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b'),
 	('SELECT generate_series(1, 2), (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b'),
-	-- not a range of the index alone, or not its columns
+	-- not a range of the index alone (the others take a program), or not its columns
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi AND v > 3) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi OR k = 3) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT max(s) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),

@@ -5,8 +5,8 @@
  *
  * Rows of the child are read a batch at a time, with their ranges, and these are answered together
  * (range_totals.h).  Then each row comes out with the subqueries' results.  Where the engine may
- * not answer (rule M8, or the node was switched off since the statement was planned), rows are read
- * one by one, and the stock SubPlans compute the results.
+ * not answer (rule M8, or the node was switched off since the statement was planned, or a program
+ * has no answer), rows are read one by one, and the stock SubPlans compute the results.
  *
  *-------------------------------------------------------------------------
  */
@@ -105,6 +105,21 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 }
 
 /*
+ * The program of a range with its constants, which are the same for all executions: no parameter of
+ * the executor is in them.  False if there is one that it cannot say.
+ */
+static bool
+bind_program(GpbSubqueryScan *scan, const GpbRowProgram *row_program, GpbProgram *program)
+{
+	PlanState  *ps = &scan->node.css.ss.ps;
+
+	*program = row_program->plan.program;
+	return !row_program->present ||
+		gpb_program_bind(gpb_program_constants_init(&row_program->plan, ps), ps->ps_ExprContext,
+						 program);
+}
+
+/*
  * What answers the batches of a range, made when first asked for.  Answers are kept for all rows of
  * a batch, so what they take must be known when rows are read.
  */
@@ -113,17 +128,24 @@ range_totals(GpbSubqueryScan *scan, int i)
 {
 	const GpbRowRange *range = &scan->plan.ranges[i];
 	GpbSubqueryRangeState *state = &scan->ranges[i];
+	Snapshot	snapshot = scan->node.css.ss.ps.state->es_snapshot;
+	GpbRangeForm form = gpb_range_values_form(state->values);
+	Size		memory = gpb_rows_memory() / scan->plan.nranges;
+	GpbProgram	program;
 	MemoryContext caller;
 
 	if (state->totals != NULL)
 		return state->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	state->totals = gpb_range_totals_begin(state->heap, state->index,
-										   scan->node.css.ss.ps.state->es_snapshot,
-										   range->items, range->nitems,
-										   gpb_range_values_form(state->values),
-										   gpb_rows_memory() / scan->plan.nranges,
-										   GPB_ENGINE_AUTO);
+	if (!bind_program(scan, &range->program, &program))
+		scan->gave_up = "a constant that the program cannot say";
+	if (range->program.present)
+		state->totals = gpb_range_totals_begin_program(state->heap, state->index, snapshot,
+													   &program, range->items, range->nitems,
+													   form, memory, GPB_ENGINE_AUTO);
+	else
+		state->totals = gpb_range_totals_begin(state->heap, state->index, snapshot, range->items,
+											   range->nitems, form, memory, GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return state->totals;
 }
@@ -187,7 +209,7 @@ rows_to_read(GpbSubqueryScan *scan)
 static bool
 engine_may_answer(GpbSubqueryScan *scan)
 {
-	return gpb_enabled && gpb_enable_subquery &&
+	return gpb_enabled && gpb_enable_subquery && scan->gave_up == NULL &&
 		rows_to_read(scan) >= GPB_SUBQUERY_LEAST_BATCH &&
 		!gpb_needs_plain_scan(scan->node.css.ss.ps.state->es_snapshot);
 }
@@ -349,6 +371,24 @@ read_rows(GpbSubqueryScan *scan, uint32 limit)
 	return row > 0;
 }
 
+/* Have the ranges of the batch answered; if a program gives up, the SubPlans do that from now on. */
+static void
+answer_batch(GpbSubqueryScan *scan)
+{
+	const char *why;
+	int			i;
+
+	for (i = 0; i < scan->plan.nranges && scan->gave_up == NULL; i++)
+	{
+		GpbSubqueryRangeState *range = &scan->ranges[i];
+
+		gpb_range_totals_run(range->totals, range->ranges, range->n);
+		if (range->n > 0 && gpb_range_totals_gave_up(range->totals, &why))
+			scan->gave_up = why;
+	}
+	scan->answered = scan->gave_up == NULL;
+}
+
 /* Read the next batch of rows and answer their ranges; false if there are no rows. */
 static bool
 load_batch(GpbSubqueryScan *scan)
@@ -370,8 +410,8 @@ load_batch(GpbSubqueryScan *scan)
 		scan->ranges[i].n = 0;
 	if (!read_rows(scan, limit))
 		return false;
-	for (i = 0; scan->answered && i < scan->plan.nranges; i++)
-		gpb_range_totals_run(scan->ranges[i].totals, scan->ranges[i].ranges, scan->ranges[i].n);
+	if (scan->answered)
+		answer_batch(scan);
 	return true;
 }
 

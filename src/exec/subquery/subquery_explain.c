@@ -55,4 +55,6 @@ gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	for (i = 0; i < state->plan.nranges; i++)
 		explain_range(state, i, ancestors, es);
 	ExplainCloseGroup("Subqueries", "Subqueries", false, es);
+	if (es->analyze && state->gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, state->gave_up, es);
 }

@@ -138,6 +138,17 @@ substitute_mutator(Node *node, void *argument)
 
 /* ---- the node ---- */
 
+/* Add an item to the range and its Aggref to those of its items; returns the item's number. */
+static int
+append_item(GpbRowRange *range, List **aggrefs, const GpbAggregateItem *item, Aggref *aggref)
+{
+	range->items = range->nitems == 0 ? palloc(sizeof(*item)) :
+		repalloc(range->items, sizeof(*item) * (range->nitems + 1));
+	range->items[range->nitems] = *item;
+	*aggrefs = lappend(*aggrefs, aggref);
+	return range->nitems++;
+}
+
 /*
  * Number of the Aggref's item in the range, to which it is added if need be; aggrefs: those of its
  * items
@@ -152,11 +163,7 @@ add_item(GpbRowRange *range, List **aggrefs, const GpbAggregateItem *item, Aggre
 		if (equal(list_nth(*aggrefs, i), aggref))
 			return i;
 	}
-	range->items = range->nitems == 0 ? palloc(sizeof(*item)) :
-		repalloc(range->items, sizeof(*item) * (range->nitems + 1));
-	range->items[range->nitems] = *item;
-	*aggrefs = lappend(*aggrefs, aggref);
-	return range->nitems++;
+	return append_item(range, aggrefs, item, aggref);
 }
 
 /* Does the range have the match's conditions?  Equal operators have equal types of values. */
@@ -176,16 +183,18 @@ same_conditions(const GpbRowRange *range, const GpbSubqueryMatch *match)
 }
 
 /*
- * Number of the plan's range that has the match's conditions with these values; -1 if there is none
+ * Number of the plan's range that has the match's conditions with these values; -1 if there is
+ * none.  A range with a program is its subquery's alone.
  */
 static int
 find_range(const GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
 {
 	int			i;
 
-	for (i = 0; i < plan->nranges; i++)
+	for (i = 0; i < plan->nranges && !match->range.program.present; i++)
 	{
-		if (same_conditions(&plan->ranges[i], match) && equal(plan->values[i], values))
+		if (!plan->ranges[i].program.present &&
+			same_conditions(&plan->ranges[i], match) && equal(plan->values[i], values))
 			return i;
 	}
 	return -1;
@@ -227,9 +236,11 @@ make_ranges(List *choices, GpbSubqueryPlan *plan, List **aggrefs)
 			choice->range = add_range(plan, match, values);
 		choice->items = palloc(sizeof(int) * match->range.nitems);
 		for (i = 0; i < match->range.nitems; i++)
-			choice->items[i] = add_item(&plan->ranges[choice->range], &aggrefs[choice->range],
-										&match->range.items[i],
-										list_nth(choice->candidate->aggrefs, i));
+			choice->items[i] = match->range.program.present ?
+				append_item(&plan->ranges[choice->range], &aggrefs[choice->range],
+							&match->range.items[i], list_nth(choice->candidate->aggrefs, i)) :
+				add_item(&plan->ranges[choice->range], &aggrefs[choice->range],
+						 &match->range.items[i], list_nth(choice->candidate->aggrefs, i));
 	}
 }
 

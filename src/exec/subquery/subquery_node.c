@@ -14,6 +14,7 @@ gpb_subquery_put(const GpbSubqueryPlan *plan, CustomScan *scan)
 {
 	List	  **private = &scan->custom_private;
 	List	   *values = NIL;
+	List	   *constants = NIL;
 	int			i;
 
 	gpb_put_int(private, plan->may_fail);
@@ -24,13 +25,15 @@ gpb_subquery_put(const GpbSubqueryPlan *plan, CustomScan *scan)
 	{
 		gpb_put_row_range(private, &plan->ranges[i]);
 		values = lappend(values, plan->values[i]);
+		constants = lappend(constants, plan->ranges[i].program.plan.constants);
 	}
 	gpb_put_int(private, plan->nresults);
 	for (i = 0; i < plan->nresults; i++)
 		gpb_put_int(private, plan->result_range[i]);
-	scan->custom_exprs = list_make4(values, plan->targets, plan->subplans,
+	scan->custom_exprs = list_make5(values, plan->targets, plan->subplans,
 									plan->bounded ?
-									list_make2(plan->bound_offset, plan->bound_count) : NIL);
+									list_make2(plan->bound_offset, plan->bound_count) : NIL,
+									constants);
 }
 
 void
@@ -39,6 +42,7 @@ gpb_subquery_get(const CustomScan *scan, GpbSubqueryPlan *plan)
 	GpbPrivateReader reader = {scan->custom_private};
 	List	   *values = linitial(scan->custom_exprs);
 	List	   *bound = lfourth(scan->custom_exprs);
+	List	   *constants = list_nth(scan->custom_exprs, 4);
 	int			i;
 
 	plan->may_fail = gpb_get_int(&reader);
@@ -51,6 +55,7 @@ gpb_subquery_get(const CustomScan *scan, GpbSubqueryPlan *plan)
 	{
 		gpb_get_row_range(&reader, &plan->ranges[i]);
 		plan->values[i] = list_nth(values, i);
+		plan->ranges[i].program.plan.constants = list_nth(constants, i);
 	}
 	plan->nresults = gpb_get_int(&reader);
 	plan->result_range = palloc(sizeof(int) * plan->nresults);

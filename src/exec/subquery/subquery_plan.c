@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/snapmgr.h"
 
+#include "exec/common/expressions.h"
 #include "exec/common/settings.h"
 #include "exec/subquery/subquery.h"
 
@@ -64,11 +65,16 @@ gpb_subqueries_consider(PlannerInfo *root)
 	foreach(lc, table->indexlist)
 	{
 		GpbSubqueryMatch match;
+		GpbRowProgram *program;
 
 		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &match) ||
-			match.range.program.present)
+			gpb_may_fail((Node *) match.range.program.plan.constants))
 			continue;
 		match.values = copyObject(match.values);
+		program = &match.range.program;
+		program->plan.constants = copyObject(program->plan.constants);
+		program->filters = copyObject(program->filters);
+		program->aggrefs = copyObject(program->aggrefs);
 		matches = lappend(matches, memcpy(palloc(sizeof(match)), &match, sizeof(match)));
 	}
 	if (matches == NIL)

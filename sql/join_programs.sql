@@ -182,6 +182,15 @@ SELECT jp_compare(query) FROM unnest(ARRAY[
 ]) query;
 SET gpubtree.enable_batchjoin = off;
 
+-- why not
+SET client_min_messages = notice;
+SET gpubtree.explain_decisions = on;
+SELECT count(*) > 0 AS planned FROM jp_plan('SELECT s.site, count(*) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.note = ''x'' GROUP BY s.site');
+SELECT count(*) > 0 AS planned FROM jp_plan('SELECT s.site, sum(t.v + s.lim) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.site');
+SELECT count(*) > 0 AS planned FROM jp_plan('SELECT s.site, sum(coalesce(t.v, 7)) FROM jp_s s LEFT JOIN jp_t t ON t.sensor = s.id GROUP BY s.site');
+RESET gpubtree.explain_decisions;
+SET client_min_messages = warning;
+
 -- parameters, and a constant that may fail
 SET plan_cache_mode = force_generic_plan;
 PREPARE jp_p(int, int) AS SELECT s.lim, count(*) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 10 / $1 AND t.v < $2 GROUP BY s.lim, $2 + 1 ORDER BY 1;

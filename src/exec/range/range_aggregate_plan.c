@@ -554,6 +554,16 @@ find_left_join(PlannerInfo *root, RelOptInfo *innerrel)
 	return NULL;
 }
 
+/* Say why no path of ours was made with an index, if anybody wants to know. */
+static void
+explain_refusal(const IndexOptInfo *index, const char *refusal)
+{
+	if (gpb_explain_decisions)
+		ereport(NOTICE,
+				(errmsg("GpubtreeRangeAggregate does not answer this join: index \"%s\": %s",
+						get_rel_name(index->indexoid), refusal)));
+}
+
 /* Offer the paths in which one table is the inner one. */
 static void
 add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
@@ -587,7 +597,14 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index) && match_range_index(root, &candidate, index) == NULL)
+		const char *refusal;
+
+		if (!gpb_index_is_usable(index))
+			continue;
+		refusal = match_range_index(root, &candidate, index);
+		if (refusal != NULL)
+			explain_refusal(index, refusal);
+		else
 			add_range_index_paths(root, &candidate, index);
 	}
 }

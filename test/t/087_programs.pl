@@ -3,11 +3,13 @@
 # core makes of the same rows in one snapshot: generated expressions of integers, booleans, float8,
 # dates and timestamps, with NULLs, CASE, COALESCE, IN, BETWEEN; every aggregate, those with DISTINCT,
 # percentiles and mode() included; rows that VACUUM has not seen, changed and deleted ones;
-# parameters, cursors' rescans, little memory. Where core raises an error there is one here; and
-# beside writers a snapshot stays what it is.
+# joins with another table, its groups, LATERAL and scalar subqueries; parameters, cursors' rescans,
+# little memory. Where core raises an error there is one here; and beside writers a snapshot stays
+# what it is.
 #
 # Guards: scan_*.c; aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
-# aggregate_values*.c; the builder of programs; each engine's evaluation of them.
+# aggregate_values*.c; range_aggregate_*.c, range_groups.c, lateral_plan.c, join_program.c,
+# row_program.c, kept_rows.c, subquery_exec.c; the builder of programs; each engine's evaluation.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 12)
@@ -93,7 +95,9 @@ SQL
 				"UPDATE t SET u = u + 1 WHERE id % 7 = 0;\n", "UPDATE t SET i = i + 1, b = NULL WHERE id % 5 = 0;\n",
 				"DELETE FROM t WHERE id % 3 = 0;\n", "BEGIN;\nDELETE FROM t;\nROLLBACK;\n",
 				"UPDATE t SET k = NULL WHERE id % 11 = 0;\n" ])
-		. "ANALYZE t;\n");
+		. "ANALYZE t;\n"
+		. "DROP TABLE IF EXISTS o;\nCREATE TABLE o AS SELECT CASE WHEN random() > 0.05 THEN $k END AS ok, CASE WHEN random() > 0.1 THEN floor(random() * 7)::int4 END AS og, i AS oid FROM generate_series(1, "
+		. pick(0, 1, 40, 600) . ") i;\nANALYZE o;\n");
 	return;
 }
 
@@ -298,9 +302,34 @@ sub rows_query
 	return "SELECT DISTINCT ON ($groups) $others FROM t $where ORDER BY $groups, k" . direction() . ", $others" . (chance(0.2) ? " $limit" : '');
 }
 
-# Return a query, and whether it is one that core need not evaluate to its end.
+# A join of o with t on the key, as rows, groups of o, one row, LATERAL or a scalar subquery
+sub join_query
+{
+	@parameters = ();
+	$hostile = chance(0.2);
+	my @aggregates = map { aggregate() } 1 .. between(1, 4);
+	my $aggregates = join(', ', @aggregates);
+	my $names = join(', ', map { "c$_" } 1 .. @aggregates);
+	my $on = pick('k = ok', 'k = ok', 'k = ok', $keytype =~ /^int|date/ ? 'k BETWEEN ok AND ok + og' : 'k = ok', 'k >= ok AND k < ' . key_value());
+	my $filter = chance(0.7) ? ' AND ' . bool_expr(pick(0, 0, 1)) : '';
+	my $join = pick('JOIN', 'JOIN', 'LEFT JOIN');
+	my $group = pick('og', 'og', 'ok, og', 'oid', 'og + 1', 'og IS NULL');
+	my $having = chance(0.2) ? 'HAVING ' . pick('count(*) > ' . between(0, 20), 'sum(i) > 50', 'bool_or(i > 7)') : '';
+	my $outer = chance(0.3) ? 'WHERE og > 1' : '';
+
+	return ("SELECT $group, $aggregates FROM o $join t ON $on$filter $outer GROUP BY $group $having", 1) if chance(0.4);
+	return ("SELECT $aggregates FROM o $join t ON $on$filter $outer $having", 1) if chance(0.3);
+	return ("SELECT oid, q.* FROM o, LATERAL (SELECT $aggregates FROM t WHERE $on$filter $having) q($names) $outer", 1) if chance(0.3);
+	return ("SELECT oid, (SELECT $aggregates[0] FROM t WHERE $on$filter) FROM o $outer", 1) if chance(0.3);
+	return ("SELECT oid FROM o WHERE " . pick('', 'NOT ') . "EXISTS (SELECT FROM t WHERE k = ok$filter)", 1) if chance(0.3);
+	return ("SELECT oid, i, b, d" . pick('', ', u') . " FROM o $join t ON k = ok$filter $outer", 1);
+}
+
+# Return a query, and whether it is one that core need not evaluate to its end, or that has several
+# plans which do not come to the same rows.
 sub random_query
 {
+	return join_query() if chance(0.3);
 	@parameters = ();
 	$hostile = chance(0.25);
 	return (rows_query(), 0) if chance(0.3);
@@ -340,6 +369,8 @@ sub settings_sql
 	return join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan))
 	  . 'SET gpubtree.enable_scan = ' . ($rows || chance(0.3) ? 'on' : 'off') . ";\n"
 	  . 'SET gpubtree.enable_aggregate = ' . ($rows && chance(0.5) ? 'off' : 'on') . ";\n"
+	  . (chance(0.7) ? join('', map { "SET $_ = off;\n" } qw(enable_nestloop enable_hashjoin enable_mergejoin)) : '')
+	  . 'SET enable_hashagg = ' . pick(qw(on on off)) . ";\n"
 	  . "SET gpubtree.enable_device = " . pick('on', 'on', 'off')
 	  . ";\nSET gpubtree.batch_setup_cost = " . pick(0, 0, 100) . ";\nSET work_mem = '" . pick(qw(64kB 4MB)) . "';\n";
 }
@@ -369,7 +400,13 @@ sub compare_query
 	my $plan = $error || $mine =~ /^ERROR/ ? '' : $random->sql("$settings$prepare$explain");
 
 	$random->saw('errors') if $error && $mine eq $theirs;
-	if ($plan =~ /GpubtreeAggregate/)
+	if ($plan =~ /Gpubtree(RangeAggregate|Join|Subquery)/)
+	{
+		$random->saw("joins, $1");
+		$random->saw('joins, filter') if $plan =~ /Index Filter:/;
+		$random->saw('joins, gave up') if $plan =~ /Gave Up:/;
+	}
+	elsif ($plan =~ /GpubtreeAggregate/)
 	{
 		$random->saw('ours');
 		$random->saw("ours, $1") if $plan =~ /Engine: (\w+)/;
@@ -479,4 +516,5 @@ foreach my $device ($random->devices)
 	beside_writers($device);
 }
 $random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters',
-	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, each', 'rows, Index', 'rows, Table', 'errors');
+	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, each', 'rows, Index', 'rows, Table', 'errors', 'joins, RangeAggregate',
+	'joins, Join', 'joins, Subquery', 'joins, filter');

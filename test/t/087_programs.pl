@@ -2,13 +2,13 @@
 # filters, the first rows in an order and the last row of each group are what
 # core makes of the same rows in one snapshot: generated expressions of integers, booleans, float8,
 # dates and timestamps, with NULLs, CASE, COALESCE, IN, BETWEEN; every aggregate, those with DISTINCT,
-# percentiles and mode() included; rows that VACUUM has not seen, changed and deleted ones;
-# joins with another table, its groups, LATERAL and scalar subqueries; parameters, cursors' rescans,
+# percentiles and mode() included, of several expressions too; grouping sets; groups by float8; rows
+# that VACUUM has not seen, changed and deleted ones; joins with another table, its groups, LATERAL and scalar subqueries; parameters, cursors' rescans,
 # little memory. Where core raises an error there is one here; and beside writers a snapshot stays
 # what it is.
 #
 # Guards: scan_*.c; aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
-# aggregate_values*.c; range_aggregate_*.c, range_groups.c, lateral_plan.c, join_program.c,
+# aggregate_values*.c, aggregate_sets.c, aggregate_parts.c, aggregate_regroup.c; range_aggregate_*.c, range_groups.c, lateral_plan.c, join_program.c,
 # row_program.c, kept_rows.c, subquery_exec.c; the builder of programs; each engine's evaluation.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
@@ -242,7 +242,7 @@ sub aggregate
 # Aggregates that depend on how often each value of one expression occurs
 sub value_aggregates
 {
-	my ($type, $value) = @{ pick([ 'int', 's' ], [ 'int', 'i' ], [ 'int', int_expr(pick(0, 1)) ], [ 'date', date_expr(0) ], [ 'time', time_expr(0) ], [ 'bool', bool_expr(0) ]) };
+	my ($type, $value) = @{ pick($has_float ? [ 'float', float_expr(pick(0, 1)) ] : [ 'int', 's' ], [ 'int', 'i' ], [ 'int', int_expr(pick(0, 1)) ], [ 'date', date_expr(0) ], [ 'time', time_expr(0) ], [ 'bool', bool_expr(0) ]) };
 	my $order = sub { "WITHIN GROUP (ORDER BY $value" . pick('', '', ' DESC', ' NULLS FIRST') . ')' };
 	my $fraction = sub { pick(0, 1, 0.5, rand(), 'NULL', $hostile ? 1.5 : 0.25) };
 	my $fractions = sub { 'ARRAY[' . join(', ', map { $fraction->() } 1 .. between(1, 4)) . ']::float8[]' };
@@ -253,6 +253,7 @@ sub value_aggregates
 	push @aggregates, sub { pick(qw(sum avg stddev var_pop bit_xor)) . "(DISTINCT $value)" }, sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() },
 	  sub { 'percentile_cont(' . $fractions->() . ') ' . $order->() }
 	  if $type eq 'int';
+	push @aggregates, "sum(DISTINCT $value)", sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() } if $type eq 'float';
 	return map { choose(@aggregates) . (chance(0.2) ? ' FILTER (WHERE ' . simple_condition(0) . ')' : '') } 1 .. between(1, 3);
 }
 
@@ -260,7 +261,22 @@ sub group
 {
 	return choose('s', 's', 'i', 'i % 7', 'i / 10', 'd', "date_trunc('" . pick(qw(day month)) . "', t)", 'd - 3', 'b / 100',
 		'CASE WHEN i < 5 THEN 1 WHEN i < 20 THEN 2 END', 'COALESCE(s, 100)', 't::date', 'i > 5', sub { bool_expr(1) }, sub { int_expr(1) }, 'k',
-		$keytype =~ /^int/ ? 'k / 50' : 'k', 'i + s');
+		$keytype =~ /^int/ ? 'k / 50' : 'k', 'i + s', $has_float ? ('f', sub { float_expr(1) }) : ());
+}
+
+# GROUP BY the columns 1 to n: now and then by sets of them
+sub group_by
+{
+	my ($n, $sets) = @_;
+	my @columns = 1 .. $n;
+	my $all = join(', ', @columns);
+
+	return $n > 0 ? "GROUP BY $all" : '' unless $sets;
+	my @some = map { '(' . join(', ', grep { chance(0.5) } @columns) . ')' } 1 .. between(1, 3);
+	my $last = pop @columns;
+	my $first = join(', ', @columns);
+	return 'GROUP BY ' . pick("ROLLUP ($all)", "CUBE ($all)", "GROUPING SETS (($all), " . join(', ', @some) . ')',
+		$n == 1 ? 'GROUPING SETS ((), (1), (1))' : ("$first, ROLLUP ($last)", "ROLLUP ($last, ($first))", "GROUPING SETS (($first), ($last), ())", "GROUPING SETS (ROLLUP ($first), ($last))"));
 }
 
 # An expression that can be put in the order of a type that a program knows
@@ -336,7 +352,8 @@ sub random_query
 	my %seen;
 	my @groups = chance(0.55) ? grep { !$seen{$_}++ } map { group() } 1 .. pick(1, 1, 2, 3) : ();
 	my @aggregates = map { aggregate() } 1 .. between(1, 4);
-	@aggregates = (@aggregates[ 0 .. between(0, $#aggregates) ], value_aggregates()) if chance(0.3);
+	@aggregates = (@aggregates[ 0 .. between(0, $#aggregates) ], map { value_aggregates() } 1 .. pick(1, 1, 2, 3)) if chance(0.3);
+	my $sets = @groups > 0 && chance(0.3);
 	my $n = @groups;
 	my $where = $hostile && chance(0.5) ? '' : where();
 	my $having = '';
@@ -349,10 +366,13 @@ sub random_query
 	}
 	push @columns, pick('count(*) + 1', 'sum(i) - min(s)', '3') if chance(0.2);
 	push @columns, "($groups[0]) IS NULL" if $n > 0 && chance(0.2);
+	push @columns, 'grouping(' . join(', ', @groups) . ')', "grouping($groups[-1]) + 1" if $sets && chance(0.5);
+	my $group_by = group_by($n, $sets);
+	$sets = $group_by =~ /\(/;
 	my $names = join(', ', map { "c$_" } 1 .. @columns);
-	my $core = 'SELECT ' . join(', ', @columns) . " FROM t $where" . ($n > 0 ? ' GROUP BY ' . join(', ', 1 .. $n) : '') . " $having";
+	my $core = 'SELECT ' . join(', ', @columns) . " FROM t $where $group_by $having";
 	return ("$core ORDER BY " . join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST') } 1 .. $n) . ' LIMIT ' . between(1, 9), 1)
-	  if $n > 0 && chance(0.15);
+	  if $n > 0 && !$sets && chance(0.15);
 	return ("SELECT o, q.* FROM generate_series(1, 3) o CROSS JOIN LATERAL ($core) q($names) WHERE o <> 2", 0) if chance(0.07);
 	return ("SELECT o, q.* FROM (VALUES (1), (4), (NULL)) o(o) CROSS JOIN LATERAL (SELECT count(*), sum(i) FROM t WHERE s < o GROUP BY i % 3) q", 0)
 	  if chance(0.03);
@@ -413,6 +433,8 @@ sub compare_query
 		$random->saw('ours, filter') if $plan =~ /  Filter:/;
 		$random->saw('ours, groups') if $plan =~ /Group Key:/ && $query =~ /GROUP BY/;
 		$random->saw('ours, values') if $plan =~ /Values:/;
+		$random->saw('ours, several values') if $plan =~ /Values: .*, / && $plan =~ /Programs:/;
+		$random->saw('ours, sets') if $query =~ /GROUPING SETS|ROLLUP|CUBE/;
 		$random->saw('ours, having') if $plan =~ /Having:/;
 		$random->saw('ours, ranges') if $plan =~ /Index Cond:.* OR /;
 		$random->saw('ours, parameters') if @parameters;
@@ -515,6 +537,6 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, having', 'ours, ranges', 'ours, parameters',
+$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, several values', 'ours, sets', 'ours, having', 'ours, ranges', 'ours, parameters',
 	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, each', 'rows, Index', 'rows, Table', 'errors', 'joins, RangeAggregate',
 	'joins, Join', 'joins, Subquery', 'joins, filter');

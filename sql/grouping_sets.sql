@@ -7,6 +7,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enable_device = off;
+SET gpubtree.enable_scan = off;
 
 CREATE TABLE sets (k int, a int, b text, c int2, v int, w int8, f float8, g date, z float8);
 INSERT INTO sets SELECT i % 500, CASE WHEN i % 11 > 0 THEN i % 5 END, i, i % 3, i % 17, i % 29,
@@ -36,7 +37,7 @@ BEGIN
 	PERFORM set_config('gpubtree.enabled', 'off', true);
 	EXECUTE texts INTO rows, plain;
 	PERFORM set_config('gpubtree.enabled', 'on', true);
-	done := CASE WHEN plan !~ 'Gpubtree' THEN 'core' WHEN plan ~ 'Gave Up' THEN 'gave up'
+	done := CASE WHEN plan !~ 'GpubtreeAggregate' THEN 'core' WHEN plan ~ 'Gave Up' THEN 'gave up'
 		ELSE coalesce(substring(plan from 'Programs: \d+'), 'one program') END;
 	same := ours IS NOT DISTINCT FROM plain;
 END $$;

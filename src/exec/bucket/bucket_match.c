@@ -16,6 +16,7 @@
 
 #include "exec/bucket/bucket_match.h"
 #include "exec/common/expressions.h"
+#include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 
@@ -98,8 +99,8 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 /* ---- restrictions ---- */
 
 /*
- * Part the restrictions, RestrictInfos, into those that are ranges of the key and others.  A
- * condition that equals a group expression would be taken from the scan tuple (rule M13): it is a
+ * Part the restrictions, RestrictInfos, into those that are ranges of the key, and others that are
+ * not always true.  A condition that equals a group expression would be taken from the scan tuple (rule M13): it is a
  * filter.
  */
 static void
@@ -113,8 +114,11 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 	foreach(lc, match->index->indrestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition = gpb_match_condition(query->root, rinfo, match->index);
+		Expr	   *condition;
 
+		if (gpb_is_always_true(query->root, rinfo))
+			continue;
+		condition = gpb_match_condition(query->root, rinfo, match->index);
 		if (condition != NULL && !list_member(query->groups, condition))
 		{
 			match->plan.conditions = lappend(match->plan.conditions, condition);

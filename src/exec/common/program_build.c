@@ -19,6 +19,7 @@
 #include "utils/regproc.h"
 
 #include "program_steps.h"
+#include "exec/common/never_null.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
 
@@ -225,8 +226,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 		return true;
 	if (*argument != NULL && aggref->aggfnoid == F_COUNT_ANY)
 	{
-		/* count(1) is count(*) */
-		if (IsA(*argument, Const) && !((Const *) *argument)->constisnull)
+		if (gpb_counts_rows(builder->root, aggref))
 			*argument = NULL;
 		else
 			item->function = GPB_COUNT_VALUES;

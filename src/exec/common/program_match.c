@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "exec/common/expressions.h"
+#include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 
@@ -82,9 +83,20 @@ const char *
 gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
 {
 	Oid			table = planner_rt_fetch(index->rel->relid, root)->relid;
+	List	   *needed = NIL;
 	ListCell   *lc;
 
-	foreach(lc, pull_var_clause((Node *) expressions,
+	foreach(lc, expressions)
+	{
+		Aggref	   *aggref = lfirst(lc);
+
+		/* counting rows takes no column but those of FILTER */
+		if (IsA(aggref, Aggref) && gpb_counts_rows(root, aggref))
+			needed = lappend(needed, aggref->aggfilter);
+		else
+			needed = lappend(needed, aggref);
+	}
+	foreach(lc, pull_var_clause((Node *) needed,
 								PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
 	{
 		Var		   *var = (Var *) lfirst(lc);

@@ -13,6 +13,7 @@
 #include "exec/common/key_arms.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/key_conditions.h"
+#include "exec/common/never_null.h"
 #include "exec/common/range_split.h"
 
 /* Of the others take the first that is an OR of ranges. */
@@ -50,9 +51,12 @@ gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restriction
 	foreach(lc, restrictions)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition = gpb_match_condition(root, rinfo, index);
+		Expr	   *condition;
 		Expr	   *array = NULL;
 
+		if (gpb_is_always_true(root, rinfo))
+			continue;
+		condition = gpb_match_condition(root, rinfo, index);
 		if (condition == NULL)
 			array = gpb_match_array_condition(root, rinfo, index);
 		if (condition != NULL && !list_member(computed, condition))

@@ -22,7 +22,7 @@ typedef struct GpbRangeSplit
 } GpbRangeSplit;
 
 /*
- * Part the restrictions, RestrictInfos.  The first that is an OR of ranges is the arms, unless
+ * Part the restrictions, RestrictInfos, but for those that are always true.  The first that is an OR of ranges is the arms, unless
  * there are arrays of keys.  What equals one of "computed", the expressions that the node's scan
  * tuple will have, stays among the others: setrefs.c would take it from there (rule M13).
  */

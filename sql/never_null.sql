@@ -1,0 +1,41 @@
+-- Columns declared NOT NULL: counting them is counting rows, and IS NOT NULL is no condition, though
+-- the index lacks them; until the declaration is dropped.
+
+CREATE EXTENSION IF NOT EXISTS gpubtree;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SET gpubtree.enable_device = off;
+SET gpubtree.explain_decisions = on;
+
+CREATE TABLE declared (id int PRIMARY KEY, k int, v int, n int);
+INSERT INTO declared SELECT i, i % 100, i % 7, nullif(i % 5, 0) FROM generate_series(1, 1000) i;
+CREATE INDEX declared_k ON declared USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE declared;
+
+EXPLAIN (COSTS OFF) SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
+SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
+EXPLAIN (COSTS OFF) SELECT v, count(id), count(id) FILTER (WHERE k > 20) FROM declared
+	WHERE k < 50 GROUP BY v;
+SELECT v, count(id), count(id) FILTER (WHERE k > 20) FROM declared WHERE k < 50 GROUP BY v ORDER BY v;
+EXPLAIN (COSTS OFF) SELECT k / 10, count(id) FROM declared
+	WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10;
+SELECT k / 10, count(id) FROM declared WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10 ORDER BY 1;
+
+-- What may be NULL is counted; an outer join puts NULL into any column.
+EXPLAIN (COSTS OFF) SELECT count(n) FROM declared WHERE k < 50;
+SELECT count(DISTINCT id) FROM declared WHERE k < 50;
+SELECT count(d.id), count(*) FROM (VALUES (1), (2), (1000)) o(k) LEFT JOIN declared d ON d.k = o.k;
+
+-- A plan at hand is made anew when the declaration goes.
+SET plan_cache_mode = force_generic_plan;
+PREPARE counted AS SELECT count(id), count(*) FROM declared WHERE k < 50 AND id IS NOT NULL;
+EXECUTE counted;
+ALTER TABLE declared DROP CONSTRAINT declared_pkey;
+ALTER TABLE declared ALTER id DROP NOT NULL;
+UPDATE declared SET id = NULL WHERE k = 7;
+EXECUTE counted;
+EXPLAIN (COSTS OFF) EXECUTE counted;
+
+DROP TABLE declared;

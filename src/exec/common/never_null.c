@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * never_null.c
+ *	  What is never NULL, since a column is declared NOT NULL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/syscache.h"
+
+#include "exec/common/never_null.h"
+
+/* Is the column declared NOT NULL? */
+static bool
+column_is_not_null(Oid table, AttrNumber column)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
+	bool		not_null;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	not_null = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return not_null;
+}
+
+bool
+gpb_is_never_null(PlannerInfo *root, Expr *expression)
+{
+	RangeTblEntry *rte;
+	Var		   *var;
+
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	if (IsA(expression, Const))
+		return !((Const *) expression)->constisnull;
+	var = (Var *) expression;
+	if (!IsA(expression, Var) || var->varlevelsup != 0 || var->varattno <= 0 ||
+		root->join_info_list != NIL)
+		return false;
+	rte = planner_rt_fetch(var->varno, root);
+	return rte->rtekind == RTE_RELATION && !rte->inh &&
+		column_is_not_null(rte->relid, var->varattno);
+}
+
+bool
+gpb_counts_rows(PlannerInfo *root, const Aggref *aggref)
+{
+	if (aggref->aggdistinct != NIL)
+		return false;
+	return aggref->aggfnoid == F_COUNT_ ||
+		(aggref->aggfnoid == F_COUNT_ANY &&
+		 gpb_is_never_null(root, linitial_node(TargetEntry, aggref->args)->expr));
+}
+
+bool
+gpb_is_always_true(PlannerInfo *root, const RestrictInfo *rinfo)
+{
+	NullTest   *test = (NullTest *) rinfo->clause;
+
+	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
+		gpb_is_never_null(root, test->arg);
+}

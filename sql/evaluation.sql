@@ -130,5 +130,18 @@ SELECT compare('SELECT lo + 1, $1, count(*), sum(v) FROM spans JOIN ticks ON k >
 SELECT compare('SELECT id, timestamptz ''2024-03-08'' - interval ''5 days'', count(*) FROM spans JOIN ticks ON at >= timestamptz ''2024-03-08'' - interval ''5 days'' AND at < since GROUP BY id, timestamptz ''2024-03-08'' - interval ''5 days''');
 SELECT compare('SELECT id, lo + $1, found.* FROM spans, LATERAL (SELECT count(*) AS n, sum(v) AS s FROM ticks WHERE k >= lo + $1 AND k < hi + $1) found', '(bigint)', '(5)');
 
+--
+-- GpubtreeAggregate: the value of a later arm of an OR may raise an error that core does not come to, if the first arm is true for every row; else core
+-- raises it.
+--
+SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
+PREPARE arms (int) AS SELECT count(*), sum(v) FROM ticks WHERE k < 9000 OR k > 10000 / $1;
+EXPLAIN (COSTS OFF) EXECUTE arms(7);
+EXECUTE arms(7);
+EXECUTE arms(0);
+PREPARE needed_arms (int) AS SELECT count(*), sum(v) FROM ticks WHERE k < 90 OR k > 10000 / $1;
+EXECUTE needed_arms(7);
+EXECUTE needed_arms(0);
+
 DROP TABLE ticks, spans;
 DROP FUNCTION result, plain_result, compare;

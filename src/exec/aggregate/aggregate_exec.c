@@ -19,6 +19,7 @@
 #include "index/index.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/expressions.h"
+#include "exec/common/key_arms.h"
 #include "exec/common/ordinary_child.h"
 #include "exec/common/program_constants.h"
 #include "exec/common/range_totals.h"
@@ -87,6 +88,10 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	}
+	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
+	if (scan->ranges_may_fail)
+		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
+									   gpb_executor_params((Node *) plan->arms));
 	begin_parts(scan);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
@@ -231,25 +236,48 @@ give_up(GpbAggregateScan *scan, const char *why)
 	scan->gave_up = why;
 }
 
+/* The node's ranges, to be evaluated */
+typedef struct GpbRangesEvaluation
+{
+	GpbAggregateScan *scan;
+	GpbRange   *ranges;
+	uint32		n;
+} GpbRangesEvaluation;
+
+/* Evaluate the ranges of a GpbRangesEvaluation. */
+static const char *
+evaluate_ranges(void *argument)
+{
+	GpbRangesEvaluation *evaluation = argument;
+
+	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
+											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
+											 &evaluation->ranges);
+	return NULL;
+}
+
 /* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
+	GpbRangesEvaluation found = {scan};
 	const char *why;
 	MemoryContext caller;
-	GpbRange   *ranges;
-	uint32		n;
 	int			i;
 
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->engine = "none";
 	scan->gave_up = NULL;
-	n = gpb_node_ranges_evaluate(&scan->ranges, scan->node.css.ss.ps.ps_ExprContext, &ranges);
-	scan->no_ranges = n == 0;
-	why = make_totals(scan, n > 0);
+	why = scan->ranges_may_fail ?
+		gpb_evaluate_safely(evaluate_ranges, &found, scan->range_params,
+							scan->node.css.ss.ps.ps_ExprContext) :
+		evaluate_ranges(&found);
+	scan->no_ranges = found.n == 0;
+	if (why == NULL)
+		why = make_totals(scan, found.n > 0);
 	for (i = 0; i < scan->nparts && why == NULL; i++)
-		why = run_part(scan, &scan->parts[i], ranges, n);
+		why = run_part(scan, &scan->parts[i], found.ranges, found.n);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);

@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/range_split.h"
@@ -158,10 +159,7 @@ match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *fi
 		return refusal;
 	plan->program = *gpb_builder_end(match->builder);
 	plan->has_program = !gpb_program_is_plain(&plan->program.program);
-	match->needs_child = gpb_program_may_give_up(match->builder, &plan->program);
-	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
-							   contain_subplans((Node *) query->having)))
-		return "the target list or HAVING has a subquery";
+	match->needs_child |= gpb_program_may_give_up(match->builder, &plan->program);
 	return NULL;
 }
 
@@ -175,6 +173,26 @@ match_plain(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 
 	plan->nitems = list_length(query->aggrefs);
 	return gpb_match_batch_aggrefs(match->index, query->aggrefs, &plan->items);
+}
+
+/* Match the query to the index, whose ranges are known, as a plain program or by another. */
+static const char *
+match_answer(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *others)
+{
+	const char *refusal;
+
+	match->needs_child = gpb_arms_may_fail(match->plan.arms);
+	if (others != NIL || query->groups != NIL || query->value_aggrefs != NIL ||
+		!match_plain(query, match))
+	{
+		refusal = match_program(query, match, others);
+		if (refusal != NULL)
+			return refusal;
+	}
+	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
+							   contain_subplans((Node *) query->having)))
+		return "the target list or HAVING has a subquery";
+	return NULL;
 }
 
 const char *
@@ -193,8 +211,5 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	if (split.others == NIL && query->groups == NIL && query->value_aggrefs == NIL &&
-		match_plain(query, match))
-		return NULL;
-	return match_program(query, match, split.others);
+	return match_answer(query, match, split.others);
 }

@@ -80,6 +80,8 @@ typedef struct GpbAggregateScan
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */
+	bool		ranges_may_fail;	/* an error that core might not come to */
+	Bitmapset  *range_params;	/* of the executor, if so */
 	ExprState  *having;
 	int			nparts;
 	GpbPart    *parts;			/* those of each run together, in the order of values */

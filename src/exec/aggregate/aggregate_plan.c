@@ -19,6 +19,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/expressions.h"
+#include "exec/common/key_arms.h"
 #include "exec/common/ordinary_child.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
@@ -99,7 +100,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	if (match.needs_child)
 	{
 		child = gpb_ordinary_child_path(query->grouped_rel, query->target,
-										gpb_may_fail((Node *) match.plan.program.constants));
+										gpb_may_fail((Node *) match.plan.program.constants) ||
+										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";
 		if (child == NULL)
 			return NULL;

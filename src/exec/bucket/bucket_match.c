@@ -100,8 +100,8 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 
 /*
  * Part the restrictions, RestrictInfos, into those that are ranges of the key, and others that are
- * not always true.  A condition that equals a group expression would be taken from the scan tuple (rule M13): it is a
- * filter.
+ * not always true.  A condition that equals a group expression would be taken from the scan tuple
+ * (rule M13): it is a filter.
  */
 static void
 split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges,

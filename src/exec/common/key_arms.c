@@ -11,8 +11,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
+#include "exec/common/expressions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/key_conditions.h"
+#include "exec/common/program_build.h"
 
 /* The conditions of an arm on the key; *exact becomes false if the arm has others. */
 static List *
@@ -51,6 +53,36 @@ gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *compu
 		arms = lappend(arms, conditions);
 	}
 	return arms;
+}
+
+/* May evaluating the value of a condition on the key raise an error? */
+static bool
+value_may_fail(Expr *condition)
+{
+	Node	   *value;
+
+	if (!IsA(condition, OpExpr))
+		return false;
+	value = lsecond(((OpExpr *) condition)->args);
+	return gpb_may_fail(value) && !gpb_is_of_moments(value);
+}
+
+bool
+gpb_arms_may_fail(List *arms)
+{
+	ListCell   *lc;
+
+	for_each_from(lc, arms, 1)
+	{
+		ListCell   *condition;
+
+		foreach(condition, lfirst_node(List, lc))
+		{
+			if (value_may_fail(lfirst(condition)))
+				return true;
+		}
+	}
+	return false;
 }
 
 Selectivity

@@ -19,6 +19,12 @@
 extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *computed,
 							bool *exact);
 
+/*
+ * May evaluating the arms' values raise an error that core might not come to, since the first arm
+ * is true for every row?
+ */
+extern bool gpb_arms_may_fail(List *arms);
+
 /* The part of the table's rows that the arms' ranges have, about */
 extern Selectivity gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms);
 

@@ -26,6 +26,15 @@ params_walker(Node *node, void *argument)
 	return expression_tree_walker(node, params_walker, argument);
 }
 
+Bitmapset *
+gpb_executor_params(Node *expression)
+{
+	Bitmapset  *params = NULL;
+
+	(void) params_walker(expression, &params);
+	return params;
+}
+
 GpbProgramConstants *
 gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
 {
@@ -33,8 +42,7 @@ gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
 	ListCell   *lc;
 
 	constants->n = list_length(plan->constants);
-	constants->params = NULL;
-	(void) params_walker((Node *) plan->constants, &constants->params);
+	constants->params = gpb_executor_params((Node *) plan->constants);
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	foreach(lc, plan->constants)

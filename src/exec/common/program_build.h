@@ -91,6 +91,9 @@ extern GpbProgramPlan *gpb_builder_end(GpbProgramBuilder *builder);
 /* Which rule refused the query's part that was refused last, for EXPLAIN; NULL if none was. */
 extern const char *gpb_builder_refusal(const GpbProgramBuilder *builder);
 
+/* Is it a function of constants and the clock whose errors core's planner would raise? */
+extern bool gpb_is_of_moments(Node *expression);
+
 /* ---- what travels in the plan ---- */
 
 /* Append the program to a plan's private list.  Its constants are left to the caller. */
@@ -109,6 +112,9 @@ typedef struct GpbProgramConstants
 	Oid		   *type;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 } GpbProgramConstants;
+
+/* The executor's parameters in an expression, or in a List of such */
+extern Bitmapset *gpb_executor_params(Node *expression);
 
 extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps);
 

@@ -117,6 +117,12 @@ no_moment_walker(Node *node, void *argument)
 		expression_tree_walker(node, no_moment_walker, argument);
 }
 
+bool
+gpb_is_of_moments(Node *expression)
+{
+	return !no_moment_walker(expression, NULL);
+}
+
 /* Is it the parameter for a value of an outer query, which is set before this query begins? */
 static bool
 is_outer_value(const PlannerInfo *root, const Param *param)

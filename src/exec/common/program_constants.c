@@ -45,18 +45,27 @@ is_avoidable(const ErrorData *error)
 	}
 }
 
-/* Evaluate the constants; NULL, or why the program cannot be used. */
-static const char *
-bind(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgram *program)
+/* The constants of a program, and where to put them */
+typedef struct GpbBinding
 {
-	return gpb_program_bind(constants, econtext, program) ? NULL :
+	const GpbProgramConstants *constants;
+	ExprContext *econtext;
+	GpbProgram *program;
+} GpbBinding;
+
+/* Evaluate the constants of a GpbBinding; NULL, or why the program cannot be used. */
+static const char *
+bind(void *argument)
+{
+	GpbBinding *binding = argument;
+
+	return gpb_program_bind(binding->constants, binding->econtext, binding->program) ? NULL :
 		"a constant that the program cannot say";
 }
 
-/* Evaluate the constants in a subtransaction, which an error ends; NULL, or why not. */
+/* Call evaluate(argument) in a subtransaction, which an error ends; NULL, or why not. */
 static const char *
-bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econtext,
-					   GpbProgram *program)
+evaluate_in_subtransaction(const char *(*evaluate) (void *argument), void *argument)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -66,7 +75,7 @@ bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econte
 	MemoryContextSwitchTo(caller);
 	PG_TRY();
 	{
-		refusal = bind(constants, econtext, program);
+		refusal = evaluate(argument);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
@@ -90,13 +99,22 @@ bind_in_subtransaction(const GpbProgramConstants *constants, ExprContext *econte
 }
 
 const char *
+gpb_evaluate_safely(const char *(*evaluate) (void *argument), void *argument,
+					const Bitmapset *params, ExprContext *econtext)
+{
+	if (IsInParallelMode())
+		return "constants that may fail, in parallel mode";
+	ExecSetParamPlanMulti(params, econtext);
+	return evaluate_in_subtransaction(evaluate, argument);
+}
+
+const char *
 gpb_program_constants_bind(const GpbProgramConstants *constants, bool may_fail,
 						   ExprContext *econtext, GpbProgram *program)
 {
+	GpbBinding	binding = {constants, econtext, program};
+
 	if (!may_fail)
-		return bind(constants, econtext, program);
-	if (IsInParallelMode())
-		return "constants that may fail, in parallel mode";
-	ExecSetParamPlanMulti(constants->params, econtext);
-	return bind_in_subtransaction(constants, econtext, program);
+		return bind(&binding);
+	return gpb_evaluate_safely(bind, &binding, constants->params, econtext);
 }

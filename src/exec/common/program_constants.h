@@ -21,4 +21,13 @@ extern const char *gpb_program_constants_bind(const GpbProgramConstants *constan
 											  bool may_fail, ExprContext *econtext,
 											  GpbProgram *program);
 
+/*
+ * Call evaluate(argument), which evaluates expressions that may fail and returns NULL, or why what
+ * they are for cannot be done.  Errors of functions become such a reason.  Those of subqueries are
+ * raised: params are the executor's parameters in the expressions, which come first.  Memory of the
+ * current context that evaluate() takes stays.
+ */
+extern const char *gpb_evaluate_safely(const char *(*evaluate) (void *argument), void *argument,
+									   const Bitmapset *params, ExprContext *econtext);
+
 #endif							/* GPB_PROGRAM_CONSTANTS_H */

@@ -22,9 +22,10 @@ typedef struct GpbRangeSplit
 } GpbRangeSplit;
 
 /*
- * Part the restrictions, RestrictInfos, but for those that are always true.  The first that is an OR of ranges is the arms, unless
- * there are arrays of keys.  What equals one of "computed", the expressions that the node's scan
- * tuple will have, stays among the others: setrefs.c would take it from there (rule M13).
+ * Part the restrictions, RestrictInfos, but for those that are always true.  The first that is an
+ * OR of ranges is the arms, unless there are arrays of keys.  What equals one of "computed", the
+ * expressions that the node's scan tuple will have, stays among the others: setrefs.c would take it
+ * from there (rule M13).
  */
 extern void gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								   List *computed, GpbRangeSplit *split);

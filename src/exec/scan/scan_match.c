@@ -15,6 +15,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/scan/scan_match.h"
@@ -253,6 +254,9 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	match->index = index;
 	plan->index = index->indexoid;
 	match_restrictions(root, match);
+	/* the node would raise an error that core may not come to */
+	if (gpb_arms_may_fail(match->split.arms))
+		return false;
 	if (!match_columns(root, match))
 		return false;
 	if (wish.first != NULL && !match_first(root, match, wish.first))

@@ -242,6 +242,7 @@ typedef struct GpbRangesEvaluation
 	GpbAggregateScan *scan;
 	GpbRange   *ranges;
 	uint32		n;
+	bool		wide;			/* as of gpb_node_ranges_evaluate() */
 } GpbRangesEvaluation;
 
 /* Evaluate the ranges of a GpbRangesEvaluation. */
@@ -252,8 +253,9 @@ evaluate_ranges(void *argument)
 
 	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
 											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
-											 &evaluation->ranges);
-	return NULL;
+											 &evaluation->ranges, &evaluation->wide);
+	return evaluation->n > 0 && evaluation->wide ?
+		"a condition for which a change of the time zone's offset matters" : NULL;
 }
 
 /* Compute the answer, or find that there is none. */

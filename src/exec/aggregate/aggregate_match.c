@@ -181,7 +181,7 @@ match_answer(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *oth
 {
 	const char *refusal;
 
-	match->needs_child = gpb_arms_may_fail(match->plan.arms);
+	match->needs_child |= gpb_arms_may_fail(match->plan.arms);
 	if (others != NIL || query->groups != NIL || query->value_aggrefs != NIL ||
 		!match_plain(query, match))
 	{
@@ -211,5 +211,6 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
+	match->needs_child = gpb_split_may_be_wide(&split);
 	return match_answer(query, match, split.others);
 }

@@ -38,7 +38,7 @@ begin_bucket_expressions(GpbBucketScan *scan)
 
 	scan->nconditions = list_length(plan->conditions);
 	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
-	scan->keys = palloc(sizeof(ScanKeyData) * scan->nconditions);
+	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);
 	scan->function = gpb_bucket_function_begin(plan->functions,
 											   scan->node.index->rd_opcintype[0]);
 	gpb_bucket_function_check_rights(scan->function);
@@ -71,14 +71,14 @@ begin_bucket_program(GpbBucketScan *scan)
 	CustomScanState *css = &scan->node.css;
 
 	scan->having = css->ss.ps.qual;
+	scan->stored = ExecInitExtraTupleSlot(css->ss.ps.state,
+										  css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+										  &TTSOpsMinimalTuple);
 	if (!scan->plan.has_program)
 		return;
 	scan->having = ExecInitQual(scan->plan.having, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&scan->plan.program, &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) scan->plan.program.constants);
-	scan->stored = ExecInitExtraTupleSlot(css->ss.ps.state,
-										  css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-										  &TTSOpsMinimalTuple);
 }
 
 static void
@@ -114,10 +114,10 @@ bucket_has_row(GpbBucketScan *scan)
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
 										 scan->node.css.ss.ps.state->es_snapshot,
-										 scan->nconditions, 0);
+										 scan->keys.n, 0);
 	bool		found;
 
-	index_rescan(rows, scan->keys, scan->nconditions, NULL, 0);
+	index_rescan(rows, scan->keys.key, scan->keys.n, NULL, 0);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
@@ -163,16 +163,24 @@ evaluate_buckets(GpbBucketScan *scan)
 {
 	GpbRange	range;
 	GpbRange	not_null;
+	bool		wide;
 
 	MemoryContextReset(scan->evaluation);
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
+	scan->keys.n = 0;
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
 	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
 								 &scan->layout, scan->node.css.ss.ps.ps_ExprContext, &range,
-								 scan->keys))
+								 &scan->keys, &wide))
 		return;
+	if (wide)
+	{
+		gpb_bucket_give_up(scan,
+						   "a condition for which a change of the time zone's offset matters");
+		return;
+	}
 	if (scan->arguments_may_fail && !bucket_has_row(scan))
 		return;
 
@@ -232,7 +240,8 @@ start_buckets(GpbBucketScan *scan)
 	{
 		scan->gave_up = NULL;
 		evaluate_buckets(scan);
-		if (scan->plan.has_program && (scan->has_ranges || scan->has_null))
+		if (scan->plan.has_program && scan->gave_up == NULL &&
+			(scan->has_ranges || scan->has_null))
 			set_program(scan);
 	}
 	scan->evaluated = true;

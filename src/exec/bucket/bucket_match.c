@@ -173,9 +173,8 @@ match_program(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
 	plan->has_program = !gpb_program_is_plain(&plan->program.program);
 	if (plan->has_program)
 		plan->having = query->having;
-	match->needs_child = gpb_program_may_give_up(match->builder, &plan->program);
-	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
-									contain_subplans((Node *) query->having));
+	match->needs_child |= gpb_program_may_give_up(match->builder, &plan->program);
+	return true;
 }
 
 bool
@@ -193,8 +192,11 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 		return false;
 	split_restrictions(query, match, &ranges, &filters);
 	match->entries = estimate_entries(query, match, ranges, filters);
-	if (filters == NIL && match->groups == NIL &&
-		gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items))
-		return true;
-	return match_program(query, match, filters);
+	match->needs_child = gpb_may_be_wide(plan->conditions);
+	if ((filters != NIL || match->groups != NIL ||
+		 !gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items)) &&
+		!match_program(query, match, filters))
+		return false;
+	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
+									contain_subplans((Node *) query->having));
 }

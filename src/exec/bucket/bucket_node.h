@@ -154,7 +154,7 @@ struct GpbBucketScan
 
 	int			nconditions;
 	GpbCondition *conditions;
-	ScanKey		keys;			/* the conditions as keys of an index scan */
+	GpbScanKeys keys;			/* the conditions as keys of an index scan */
 
 	/* the function */
 	GpbBucketFunction *function;

@@ -17,6 +17,7 @@
 
 #include "index/index.h"
 #include "exec/common/key_conditions.h"
+#include "exec/common/program_build.h"
 
 /* ---- planning ---- */
 
@@ -27,9 +28,20 @@ gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid)
 		!contain_volatile_functions(expression);
 }
 
+/* Is this the key, on the left of an operator of the index, or a function that rises with it? */
+static bool
+is_key_side(Node *side, Oid operator, IndexOptInfo *index)
+{
+	if (!OidIsValid(operator))
+		return false;
+	if (match_index_to_operand(side, 0, index))
+		return op_in_opfamily(operator, index->opfamily[0]);
+	return gpb_match_key_function(index, (Expr *) side, operator);
+}
+
 /*
- * An operator clause as "key OP expression", commuted if need be; NULL if
- * it is not one that the index understands.
+ * An operator clause as "key OP expression", or with a function of the key there, commuted if need
+ * be; NULL if it is not one that the index understands.
  */
 static Expr *
 match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
@@ -41,22 +53,12 @@ match_opclause(PlannerInfo *root, OpExpr *clause, IndexOptInfo *index)
 		return NULL;
 	left = (Node *) linitial(clause->args);
 	right = (Node *) lsecond(clause->args);
-
-	if (match_index_to_operand(left, 0, index) &&
-		gpb_is_bound_expression(root, right, index->rel->relid))
-	{
-		if (!op_in_opfamily(clause->opno, index->opfamily[0]))
-			return NULL;
+	if (gpb_is_bound_expression(root, right, index->rel->relid) &&
+		is_key_side(left, clause->opno, index))
 		return (Expr *) copyObject(clause);
-	}
-	if (match_index_to_operand(right, 0, index) &&
-		gpb_is_bound_expression(root, left, index->rel->relid))
+	if (gpb_is_bound_expression(root, left, index->rel->relid) &&
+		is_key_side(right, get_commutator(clause->opno), index))
 	{
-		Oid			commutator = get_commutator(clause->opno);
-
-		if (!OidIsValid(commutator) ||
-			!op_in_opfamily(commutator, index->opfamily[0]))
-			return NULL;
 		clause = copyObject(clause);
 		CommuteOpExpr(clause);
 		return (Expr *) clause;
@@ -90,6 +92,19 @@ gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
 }
 
 bool
+gpb_may_be_wide(List *conditions)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		if (gpb_condition_may_be_wide(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+bool
 gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions)
 {
 	ListCell   *lc;
@@ -99,7 +114,7 @@ gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions)
 	{
 		Expr	   *condition = gpb_match_condition(root, lfirst_node(RestrictInfo, lc), index);
 
-		if (condition == NULL)
+		if (condition == NULL || gpb_condition_may_be_wide(condition))
 			return false;
 		*conditions = lappend(*conditions, condition);
 	}
@@ -121,6 +136,9 @@ gpb_is_key_not_null(IndexOptInfo *index, Expr *clause)
 static void
 condition_init(Relation index, Node *clause, PlanState *ps, GpbCondition *condition)
 {
+	Oid			family = index->rd_opfamily[0];
+	CustomScan *plan = castNode(CustomScan, ps->plan);
+
 	memset(condition, 0, sizeof(*condition));
 	if (IsA(clause, NullTest))
 	{
@@ -130,11 +148,13 @@ condition_init(Relation index, Node *clause, PlanState *ps, GpbCondition *condit
 	else
 	{
 		OpExpr	   *operation = castNode(OpExpr, clause);
-		int			strategy;
+		int			strategy = BTEqualStrategyNumber;
 		Oid			left;
 
-		get_op_opfamily_properties(operation->opno, index->rd_opfamily[0],
-								   false, &strategy, &left, &condition->type);
+		condition->function = gpb_key_function_begin(operation, plan->custom_scan_tlist);
+		if (condition->function == NULL)
+			get_op_opfamily_properties(operation->opno, family, false, &strategy, &left,
+									   &condition->type);
 		condition->strategy = strategy;
 		condition->procedure = get_opcode(operation->opno);
 		condition->collation = operation->inputcollid;
@@ -154,10 +174,12 @@ gpb_conditions_init(Relation index, List *clauses, PlanState *ps)
 	return conditions;
 }
 
-/* Make a scan key of the condition, whose right side has this value; a NULL test has none. */
+/* Add a scan key of the condition, whose right side has this value; a NULL test has none. */
 static void
-condition_key(const GpbCondition *condition, Datum value, ScanKey key)
+add_condition_key(const GpbCondition *condition, Datum value, GpbScanKeys *keys)
 {
+	ScanKey		key = &keys->key[keys->n++];
+
 	if (condition->strategy == InvalidStrategy)
 		ScanKeyEntryInitialize(key,
 							   SK_ISNULL | (condition->is_null ? SK_SEARCHNULL : SK_SEARCHNOTNULL),
@@ -167,16 +189,48 @@ condition_key(const GpbCondition *condition, Datum value, ScanKey key)
 							   condition->collation, condition->procedure, value);
 }
 
+/* Narrow a range, and add a scan key to "keys" unless that is NULL, for "key OP value". */
+static void
+narrow_to_bound(Relation index, const GpbLayout *layout, StrategyNumber strategy, int64 value,
+				GpbRange *range, GpbScanKeys *keys)
+{
+	Oid			type = index->rd_opcintype[0];
+	Datum		bound = gpb_word_datum(type, value);
+
+	gpb_range_narrow(index, layout, strategy, type, bound, range);
+	if (keys != NULL)
+		ScanKeyEntryInitialize(&keys->key[keys->n++], 0, 1, strategy, type, InvalidOid,
+							   get_opcode(get_opfamily_member(index->rd_opfamily[0], type, type,
+															  strategy)),
+							   bound);
+}
+
+/* Narrow a range to the keys of a condition on a function of the key; false if there are none. */
+static bool
+narrow_by_function(const GpbCondition *condition, Datum value, Relation index,
+				   const GpbLayout *layout, GpbRange *range, GpbScanKeys *keys, bool *wide)
+{
+	GpbKeyInterval interval = gpb_key_function_interval(condition->function, value);
+
+	*wide |= interval.wide;
+	if (interval.least > interval.greatest)
+		return false;
+	narrow_to_bound(index, layout, BTGreaterEqualStrategyNumber, interval.least, range, keys);
+	narrow_to_bound(index, layout, BTLessEqualStrategyNumber, interval.greatest, range, keys);
+	return true;
+}
+
 /* An operand that is NULL satisfies nothing: the operators are strict. */
 bool
 gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 						const GpbLayout *layout, ExprContext *econtext,
-						GpbRange *range, ScanKey keys)
+						GpbRange *range, GpbScanKeys *keys, bool *wide)
 {
 	int			i;
 
 	range->lo = GPB_BOUND_MIN;
 	range->hi = GPB_BOUND_MAX;
+	*wide = false;
 	for (i = 0; i < n; i++)
 	{
 		const GpbCondition *condition = &conditions[i];
@@ -192,10 +246,20 @@ gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 			value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
 			if (isnull)
 				return false;
-			gpb_range_narrow(index, layout, condition->strategy, condition->type, value, range);
 		}
-		if (keys != NULL)
-			condition_key(condition, value, &keys[i]);
+		if (condition->function != NULL)
+		{
+			if (!narrow_by_function(condition, value, index, layout, range, keys, wide))
+				return false;
+		}
+		else
+		{
+			if (condition->strategy != InvalidStrategy)
+				gpb_range_narrow(index, layout, condition->strategy, condition->type, value,
+								 range);
+			if (keys != NULL)
+				add_condition_key(condition, value, keys);
+		}
 		if (gpb_bound_less(range->lo, nulls.lo))
 			range->lo = nulls.lo;
 		if (gpb_bound_less(nulls.hi, range->hi))
@@ -211,9 +275,11 @@ gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
 	GpbLayout	layout = *gpb_layout(index);
 	GpbRange	not_null = gpb_range_not_null(&layout);
 	GpbRange	range;
+	bool		wide;
 
-	if (!gpb_conditions_evaluate(conditions, n, index, &layout, econtext, &range, NULL))
+	if (!gpb_conditions_evaluate(conditions, n, index, &layout, econtext, &range, NULL, &wide))
 		return false;
+	Assert(!wide);
 	if (gpb_bound_less(range.lo, not_null.lo))
 		range.lo = not_null.lo;
 	if (gpb_bound_less(not_null.hi, range.hi))

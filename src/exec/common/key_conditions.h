@@ -16,6 +16,7 @@
 
 #include "layout.h"
 #include "ranges.h"
+#include "exec/common/key_function.h"
 
 /* ---- planning ---- */
 
@@ -23,8 +24,9 @@
 extern bool gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index relid);
 
 /*
- * The clause as an index condition, "key OP expression" or "key IS [NOT] NULL"; NULL if it cannot
- * be one.  Whether it may be tested before others is not asked.
+ * The clause as an index condition; NULL if it cannot be one.  It is "key OP expression" or "key IS
+ * [NOT] NULL", or "function of the key OP expression" (key_function.h), whose range may turn out to
+ * be too wide when it is evaluated.  Whether it may be tested before others is not asked.
  */
 extern Expr *gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo *index);
 
@@ -34,9 +36,12 @@ extern Expr *gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo 
  */
 extern Expr *gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index);
 
+/* May the range of one of these index conditions turn out to be too wide? */
+extern bool gpb_may_be_wide(List *conditions);
+
 /*
  * Fill in the index conditions that all restrictions of the table are which the index's predicate
- * does not imply; false if a restriction is anything else.
+ * does not imply; false if a restriction is anything else, or if a range may be too wide.
  */
 extern bool gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions);
 
@@ -54,22 +59,34 @@ typedef struct GpbCondition
 	RegProcedure procedure;		/* the operator's function */
 	Oid			collation;
 	ExprState  *value;			/* the right side */
+	GpbKeyFunction *function;	/* on the left side; NULL: the key */
 } GpbCondition;
+
+/* Scan keys that are made of conditions */
+typedef struct GpbScanKeys
+{
+	int			n;
+	ScanKey		key;
+} GpbScanKeys;
+
+/* How many scan keys a condition makes at most */
+#define GPB_CONDITION_KEYS	2
 
 /* Prepare the clauses, index conditions of a plan.  The result is palloc'd, one for each clause. */
 extern GpbCondition *gpb_conditions_init(Relation index, List *clauses, PlanState *ps);
 
 /*
- * Evaluate n conditions.  Fills in the range that satisfies them all and, unless keys is NULL, a
- * scan key for each; returns false if no entry can satisfy them.
+ * Evaluate n conditions.  Fills in the range that satisfies them all and, unless keys is NULL, adds
+ * scan keys that say the same; returns false if no entry can satisfy them.  If *wide is set the
+ * range may have entries that do not.
  */
 extern bool gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 									const GpbLayout *layout, ExprContext *econtext,
-									GpbRange *range, ScanKey keys);
+									GpbRange *range, GpbScanKeys *keys, bool *wide);
 
 /*
- * Evaluate n conditions.  Fills in the closed range of keys, none of them NULL, that satisfy them
- * all; returns false if no key does.
+ * Evaluate n conditions, whose ranges are never too wide.  Fills in the closed range of keys, none
+ * of them NULL, that satisfy them all; returns false if no key does.
  */
 extern bool gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
 									 ExprContext *econtext, GpbKeyRange *keys);

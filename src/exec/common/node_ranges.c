@@ -64,8 +64,8 @@ unite_ranges(GpbRange *ranges, uint32 n)
 }
 
 uint32
-gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
-						 GpbRange **found)
+gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext, GpbRange **found,
+						 bool *wide)
 {
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(ranges->index);
@@ -75,7 +75,7 @@ gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
 
 	*found = palloc(sizeof(GpbRange) * Max(ranges->narms, 1));
 	if (!gpb_conditions_evaluate(ranges->conditions, ranges->nconditions, ranges->index, &layout,
-								 econtext, &whole, NULL))
+								 econtext, &whole, NULL, wide))
 		return 0;
 	if (ranges->narms == 0)
 	{
@@ -85,10 +85,12 @@ gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
 	for (i = 0; i < ranges->narms; i++)
 	{
 		GpbRange   *range = &(*found)[n];
+		bool		arm_is_wide;
 
 		if (!gpb_conditions_evaluate(ranges->arms[i], ranges->narm_conditions[i], ranges->index,
-									 &layout, econtext, range, NULL))
+									 &layout, econtext, range, NULL, &arm_is_wide))
 			continue;
+		*wide |= arm_is_wide;
 		if (gpb_bound_less(range->lo, whole.lo))
 			range->lo = whole.lo;
 		if (gpb_bound_less(whole.hi, range->hi))

@@ -32,9 +32,9 @@ extern void gpb_node_ranges_init(List *conditions, List *arms, Relation index, P
 
 /*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
- * in *found, palloc'd.
+ * in *found, palloc'd.  If *wide is set they may have entries that do not.
  */
 extern uint32 gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
-									   GpbRange **found);
+									   GpbRange **found, bool *wide);
 
 #endif							/* GPB_NODE_RANGES_H */

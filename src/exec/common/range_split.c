@@ -36,7 +36,10 @@ take_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, GpbRangeSplit 
 		if (split->arms == NIL)
 			continue;
 		if (exact)
+		{
+			split->arms_clause = rinfo;
 			split->others = foreach_delete_current(split->others, lc);
+		}
 		return;
 	}
 }
@@ -71,6 +74,19 @@ gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restriction
 		split->ranges = lappend(split->ranges, rinfo);
 	}
 	take_arms(root, index, computed, split);
+}
+
+bool
+gpb_split_may_be_wide(const GpbRangeSplit *split)
+{
+	ListCell   *lc;
+
+	foreach(lc, split->arms)
+	{
+		if (gpb_may_be_wide(lfirst_node(List, lc)))
+			return true;
+	}
+	return gpb_may_be_wide(split->conditions);
 }
 
 double

@@ -18,6 +18,7 @@ typedef struct GpbRangeSplit
 	List	   *arrays;			/* "key = ANY (expression)" */
 	List	   *arms;			/* of an OR: for each a List of what conditions has */
 	List	   *ranges;			/* RestrictInfos of conditions and arrays */
+	RestrictInfo *arms_clause;	/* the OR, if it is not among the others */
 	List	   *others;			/* RestrictInfos that are still to be tested for each entry */
 } GpbRangeSplit;
 
@@ -29,6 +30,9 @@ typedef struct GpbRangeSplit
  */
 extern void gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								   List *computed, GpbRangeSplit *split);
+
+/* May the ranges turn out to have entries that do not satisfy their conditions? */
+extern bool gpb_split_may_be_wide(const GpbRangeSplit *split);
 
 /* About how many entries the ranges have; "rows" of them satisfy all restrictions. */
 extern double gpb_split_entries(PlannerInfo *root, IndexOptInfo *index,

@@ -166,6 +166,21 @@ rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 	return true;
 }
 
+/* Are all conditions such that core's index scan understands, not of a function of the key? */
+static bool
+conditions_are_of_key(IndexOptInfo *index, List *conditions)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		if (IsA(lfirst(lc), OpExpr) &&
+			!match_index_to_operand(linitial(lfirst_node(OpExpr, lc)->args), 0, index))
+			return false;
+	}
+	return true;
+}
+
 /* The index's conditions in core's own form */
 static List *
 index_clauses(PlannerInfo *root, IndexOptInfo *index)
@@ -304,7 +319,8 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 		return NULL;
 	direction = rank_direction(root, index);
 	if (ScanDirectionIsNoMovement(direction) ||
-		!gpb_match_conditions(root, index, &conditions) || !gpb_key_is_not_null(root, index))
+		!gpb_match_conditions(root, index, &conditions) ||
+		!conditions_are_of_key(index, conditions) || !gpb_key_is_not_null(root, index))
 		return NULL;
 
 	start = makeNode(Param);

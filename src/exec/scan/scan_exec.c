@@ -115,12 +115,13 @@ ask(GpbScanRows *scan)
 	GpbRange   *ranges;
 	GpbArrayKeys keys;
 	uint32		n;
+	bool		wide;			/* then the conditions are among the others, tested for each row */
 
 	gpb_list_stop(scan->list);
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->unfiltered = NULL;
-	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges);
+	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
 	if (scan->plan.has_each)
 		start_keys(scan, ranges, n);
 	else if (n > 0 && scan->arrays == NULL)

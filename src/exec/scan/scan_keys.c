@@ -22,7 +22,7 @@
 #include "index/index.h"
 #include "exec/scan/scan_node.h"
 
-struct GpbScanKeys
+struct GpbEachKey
 {
 	Relation	index;
 	GpbLayout	layout;
@@ -36,10 +36,10 @@ struct GpbScanKeys
 	uint64		rows;			/* rows handed out, for EXPLAIN */
 };
 
-GpbScanKeys *
+GpbEachKey *
 gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot)
 {
-	GpbScanKeys *keys = palloc0(sizeof(GpbScanKeys));
+	GpbEachKey *keys = palloc0(sizeof(GpbEachKey));
 	Oid			type = index->rd_opcintype[0];
 
 	keys->index = index;
@@ -53,7 +53,7 @@ gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot)
 }
 
 void
-gpb_scan_keys_start(GpbScanKeys *keys, const GpbRange *ranges, uint32 n)
+gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n)
 {
 	keys->ranges = ranges;
 	keys->nranges = n;
@@ -64,7 +64,7 @@ gpb_scan_keys_start(GpbScanKeys *keys, const GpbRange *ranges, uint32 n)
 
 /* Find the next key that has an entry, dead or not; false if there is none. */
 static bool
-find_key(GpbScanKeys *keys, GpbBound *entry)
+find_key(GpbEachKey *keys, GpbBound *entry)
 {
 	uint64		most = keys->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
 
@@ -84,7 +84,7 @@ find_key(GpbScanKeys *keys, GpbBound *entry)
 
 /* Begin to look for rows of the entry's key, and have the next key looked for behind it. */
 static void
-scan_key(GpbScanKeys *keys, GpbBound entry)
+scan_key(GpbEachKey *keys, GpbBound entry)
 {
 	GpbKeyRange closed = {entry.key, entry.key};
 	ScanKeyData key;
@@ -105,7 +105,7 @@ scan_key(GpbScanKeys *keys, GpbBound entry)
 }
 
 TupleTableSlot *
-gpb_scan_keys_next(GpbScanKeys *keys)
+gpb_scan_keys_next(GpbEachKey *keys)
 {
 	GpbBound	entry;
 
@@ -123,13 +123,13 @@ gpb_scan_keys_next(GpbScanKeys *keys)
 }
 
 uint64
-gpb_scan_keys_rows(const GpbScanKeys *keys)
+gpb_scan_keys_rows(const GpbEachKey *keys)
 {
 	return keys->rows;
 }
 
 void
-gpb_scan_keys_end(GpbScanKeys *keys)
+gpb_scan_keys_end(GpbEachKey *keys)
 {
 	ExecDropSingleTupleTableSlot(keys->slot);
 	index_endscan(keys->scan);

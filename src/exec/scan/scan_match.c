@@ -186,6 +186,15 @@ estimate_listed(PlannerInfo *root, const GpbScanMatch *match)
 													NULL)));
 }
 
+/* The ranges may have entries that do not satisfy their conditions: test these for each entry. */
+static void
+test_ranges_again(GpbRangeSplit *split)
+{
+	split->others = list_concat(list_copy(split->ranges), split->others);
+	if (split->arms_clause != NULL)
+		split->others = lappend(split->others, split->arms_clause);
+}
+
 /* Part the restrictions into ranges, filters of the program, and others. */
 static void
 match_restrictions(PlannerInfo *root, GpbScanMatch *match)
@@ -198,6 +207,8 @@ match_restrictions(PlannerInfo *root, GpbScanMatch *match)
 	plan->arrays = match->split.arrays;
 	plan->arms = match->split.arms;
 	match->entries = gpb_split_entries(root, match->index, &match->split, rel->rows);
+	if (gpb_split_may_be_wide(&match->split))
+		test_ranges_again(&match->split);
 	match->builder = gpb_builder_begin(root, match->index);
 	gpb_part_filters(root, rel, match->builder, match->split.others, &plan->filters,
 					 &match->others);

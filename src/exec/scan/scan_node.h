@@ -60,24 +60,24 @@ extern void gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel);
 /* ---- the executor node ---- */
 
 /* One row of each key (scan_keys.c) */
-typedef struct GpbScanKeys GpbScanKeys;
+typedef struct GpbEachKey GpbEachKey;
 
 /* Begin; memory is of the current context. */
-extern GpbScanKeys *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot);
+extern GpbEachKey *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot);
 
 /*
  * Look for the keys of n ranges, which are disjoint, in the order of the index, and must live until
  * the last row was handed out.
  */
-extern void gpb_scan_keys_start(GpbScanKeys *keys, const GpbRange *ranges, uint32 n);
+extern void gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n);
 
 /* A row of the next key that has one; it is valid until the next call.  NULL after the last one. */
-extern TupleTableSlot *gpb_scan_keys_next(GpbScanKeys *keys);
+extern TupleTableSlot *gpb_scan_keys_next(GpbEachKey *keys);
 
 /* The number of rows handed out */
-extern uint64 gpb_scan_keys_rows(const GpbScanKeys *keys);
+extern uint64 gpb_scan_keys_rows(const GpbEachKey *keys);
 
-extern void gpb_scan_keys_end(GpbScanKeys *keys);
+extern void gpb_scan_keys_end(GpbEachKey *keys);
 
 typedef struct GpbScanRows
 {
@@ -92,7 +92,7 @@ typedef struct GpbScanRows
 	ExprState  *all;			/* plan.all */
 	AttrNumber	last_column;	/* the last column of the table that is needed */
 	GpbListRows *list;
-	GpbScanKeys *keys;			/* NULL unless plan.has_each, and before the first row */
+	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
 	const char *no_ends;		/* why the last keys of groups are not known; NULL if they are */

@@ -1,0 +1,126 @@
+--
+-- What users write for a range of the key: conditions on functions of it
+--
+SET client_min_messages = warning;
+CREATE SCHEMA spellings;
+SET search_path = spellings, public;
+SET timezone = 'UTC';
+
+CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
+END $$;
+-- The query's rows in one text, in any order, or its error.
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
+	RETURN coalesce(result, 'no row');
+EXCEPTION WHEN OTHERS THEN
+	RETURN 'ERROR: ' || sqlerrm;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
+	SELECT answer(query)
+$$;
+-- The answer of our node, shortened, if the ordinary plan has the same.
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
+	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+BEGIN
+	IF NOT (SELECT bool_or(line ~ 'Gpubtree') FROM plan(query) line) THEN
+		RETURN 'ordinary plan: ' || query;
+	ELSIF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN CASE WHEN length(ours) < 100 THEN ours ELSE left(ours, 30) || ' ... ' || length(ours) || ' ' || md5(ours) END;
+END $$;
+
+-- Keys of each type: a dense stretch, the changes of offsets in 2024, years before Christ, infinities
+CREATE TABLE moment (t timestamp, z timestamptz, d date, i integer, v integer);
+INSERT INTO moment
+	SELECT t, t AT TIME ZONE 'UTC', t::date, (extract(epoch FROM t - timestamp '2024-06-01') / 60)::int, n % 10
+	FROM (
+		SELECT timestamp '2024-10-20' + n * interval '10 minutes', n FROM generate_series(0, 2500) n
+		UNION ALL SELECT timestamp '2024-03-25' + n * interval '15 minutes', n FROM generate_series(0, 900) n
+		UNION ALL SELECT timestamp '2020-01-01' + n * interval '13 hours', n FROM generate_series(0, 3000) n
+		UNION ALL SELECT timestamp '0003-05-04' - n * interval '40 days', n FROM generate_series(0, 60) n) x (t, n);
+INSERT INTO moment VALUES ('infinity', 'infinity', 'infinity', 2147483647, 1), ('-infinity', '-infinity', '-infinity', -2147483648, 2),
+	('294276-12-31 23:59:59', '294276-12-31 00:00:00', '294276-12-31', -1, 3), ('4713-02-03 BC', '4713-02-03 BC', '4713-02-03 BC', 1, 4), (NULL, NULL, NULL, NULL, 5);
+CREATE INDEX moment_t ON moment USING gpubtree (t) INCLUDE (v);
+CREATE INDEX moment_z ON moment USING gpubtree (z) INCLUDE (v);
+CREATE INDEX moment_d ON moment USING gpubtree (d DESC NULLS LAST) INCLUDE (v);
+CREATE INDEX moment_i ON moment USING gpubtree (i) INCLUDE (v);
+VACUUM ANALYZE moment;
+
+-- One range, no filter
+SELECT * FROM plan($$SELECT count(*), sum(v) FROM moment WHERE t::date = '2024-10-27'$$);
+SELECT * FROM plan($$SELECT date_trunc('day', t), sum(v) FROM moment WHERE date_trunc('day', t) >= '2024-10-27' GROUP BY 1$$);
+SELECT * FROM plan($$SELECT count(*) FROM moment WHERE z::date = '2024-10-27'$$);
+
+-- Each operator with values within the data, between units, and at the ends of types
+CREATE FUNCTION differences(expression text, VARIADIC list text[]) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT r FROM (
+		SELECT compare(format('SELECT count(*), sum(v) FROM moment WHERE %s %s %s', expression, op, value)) AS r
+		FROM unnest(list) value, unnest(ARRAY['=', '<', '<=', '>', '>=']) op) x
+	WHERE r !~ '^\(\d+,\d*\)$'
+$$;
+SELECT differences('t::date', $$'2024-10-27'$$, $$'infinity'$$, $$'-infinity'$$, $$'0001-01-01'$$, $$'4714-11-24 BC'$$, $$'5874897-01-01'$$,
+	$$timestamp '2024-10-27'$$, $$timestamp '2024-10-27 00:00:00.000001'$$, $$timestamp 'infinity'$$);
+SELECT differences('date_trunc(''month'', t)', $$'2024-10-01'$$, $$'2024-10-02'$$, $$'infinity'$$, $$'-infinity'$$, $$date '2022-02-01'$$,
+	$$date '5874897-01-01'$$, $$'0002-01-01'$$);
+SELECT differences('date_trunc(''week'', t)::date', $$'2024-10-21'$$, $$'2024-10-22'$$);
+SELECT differences('date_bin(''7 minutes'', t, ''2001-01-01'')', $$'2024-10-27'$$, $$date_bin('7 minutes', timestamp '2024-10-27', '2001-01-01')$$, $$'infinity'$$);
+SELECT differences('i / 1000', '5', '0', '-1', '-5::smallint', '7::bigint', '2147483::bigint', '99999999999::bigint');
+SELECT differences('i::bigint / 100 / 10', '5', '0');
+SELECT differences('extract(year FROM t)', '2024', '2024.5', '-1', '1', '0', $$'NaN'$$, $$'infinity'$$, $$'-infinity'$$, '1e30', '-1e30');
+SELECT differences('extract(epoch FROM t)', '1730000000', '1730000000.0000005', $$'NaN'$$, $$'-infinity'$$);
+SELECT differences('date_part(''year'', t)', '2024', '2024.5', $$'NaN'$$, $$'infinity'$$, '-4713');
+SELECT differences('extract(epoch FROM d)', '1729987200', '1729987200.5', $$'infinity'$$);
+SELECT differences('date_part(''year'', d)', '2024', '2020.5');
+SELECT differences('d::timestamp', $$'2024-10-27'$$, $$'2024-10-27 01:00'$$, $$'infinity'$$);
+SET timezone = 'Europe/Berlin';
+SELECT differences('z::date', $$'2024-10-27'$$, $$'2024-03-31'$$, $$'infinity'$$, $$'-infinity'$$, $$'2100-01-01'$$, $$timestamp '2024-10-27'$$);
+SELECT differences('date_trunc(''day'', z)', $$'2024-10-27'$$, $$'2024-10-27 12:00'$$, $$'2024-10-28'$$, $$'infinity'$$);
+SELECT differences('date_trunc(''hour'', z)', $$'2024-10-27 00:00Z'$$, $$'2024-10-27 01:00Z'$$, $$'2024-10-27 01:10Z'$$, $$'2024-03-31 01:00Z'$$);
+SELECT differences('date_trunc(''day'', z)::date', $$'2024-10-27'$$, $$'2024-10-28'$$);
+SELECT differences('z::timestamp', $$'2024-10-27 02:30'$$, $$'2024-10-27 03:30'$$, $$'2024-03-31 02:30'$$, $$date '2024-10-27'$$);
+SELECT differences('z AT TIME ZONE ''America/New_York''', $$'2024-11-03 01:30'$$, $$'2024-11-03 02:00'$$, $$'2024-11-04'$$);
+SELECT differences('date_trunc(''month'', z AT TIME ZONE ''Asia/Kolkata'')', $$'2024-10-01'$$, $$'2024-11-01'$$);
+SELECT differences('extract(year FROM z)', '2024', '2023');
+-- A zone that falls back at midnight, where the keys of a day have a gap, and none of the world's
+SET timezone = '<S>3<D>2,M3.2.0/0:01,M11.1.0/0:11';
+SELECT differences('z::date', $$'2024-11-02'$$, $$'2024-11-03'$$, $$'2024-10-28'$$);
+SELECT differences('date_trunc(''day'', z)', $$'2024-11-02'$$, $$'2024-11-03'$$);
+SELECT * FROM plan($$SELECT count(*) FROM moment WHERE z::date = '2024-11-03'$$, 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
+SELECT * FROM plan($$SELECT count(*) FROM moment WHERE z::date = '2024-11-04'$$, 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
+SET timezone = '<A>100<B>-100,M10.4.0,M11.1.0';
+SELECT differences('z::date', $$'2024-10-27'$$, $$'2024-11-03'$$, $$'2024-11-04'$$, $$'2024-10-20'$$);
+RESET timezone;
+SET timezone = 'UTC';
+
+-- The value is evaluated when the plan runs, with the settings of that moment.
+PREPARE day (date) AS SELECT count(*), min(z) FROM moment WHERE z::date = $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE day('2024-10-27');
+SET timezone = 'Asia/Tokyo';
+EXECUTE day('2024-10-27');
+SET timezone = 'UTC';
+EXECUTE day(NULL);
+RESET plan_cache_mode;
+
+-- Groups by what a condition compares (rule M13), OR of such conditions, filters besides, buckets
+SELECT compare($$SELECT t::date, count(*) FROM moment WHERE t::date BETWEEN '2024-10-26' AND '2024-10-28' GROUP BY 1$$);
+SELECT compare($$SELECT date_trunc('day', t)::date AS b, count(*) FROM moment WHERE date_trunc('day', t) > '2024-10-28' GROUP BY 1 ORDER BY b$$);
+SELECT compare($$SELECT t::date, v, count(*) FROM moment WHERE t::date = '2024-10-26' AND v <> 3 GROUP BY t::date, v$$);
+SELECT compare($$SELECT count(*) FROM moment WHERE t::date = '2024-10-26' OR date_trunc('month', t) = '2020-02-01' AND v = 3$$);
+SELECT compare($$SELECT z::date, count(*) FROM moment WHERE z::date >= '2024-10-26' GROUP BY 1$$);
+SELECT compare($$SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) FROM moment WHERE t::date = '2024-10-26'$$);
+-- A function that falls, or fails, is none of these.
+SELECT compare('SELECT count(*) FROM moment WHERE i / -1000 = 5');
+SELECT plain_answer('SELECT count(*) FROM moment WHERE i / 0 = 5') = answer('SELECT count(*) FROM moment WHERE i / 0 = 5');
+
+DROP SCHEMA spellings CASCADE;

@@ -127,6 +127,11 @@ typedef enum GpbOperator
 	GPB_OP_TRUNCATE,			/* the greatest c + n * b that is not above a, for an integer n;
 								 * b > 0.  An infinite timestamp stays.  A fault if it does not fit
 								 * 64 bits */
+	GPB_OP_FLOOR_DIVIDE,		/* the greatest integer that is not above a / b; b > 0 */
+	GPB_OP_DATE_TO_MONTH,		/* the calendar month of date a, counted from January of year 0; a
+								 * fault unless the date is finite */
+	GPB_OP_MONTH_TO_DATE,		/* the first day of month a, which is counted likewise, of 5000 BC or
+								 * later; a fault if it is out of range */
 	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
 								 * whose number since year 0 is a multiple of b: 1, 3, 12.  An
 								 * infinite timestamp stays.  A fault if it is out of range */
@@ -263,6 +268,8 @@ gpb_operands(int op)
 		case GPB_OP_FLOAT_TO_INT:
 		case GPB_OP_DATE_TO_TIMESTAMP:
 		case GPB_OP_TIMESTAMP_TO_DATE:
+		case GPB_OP_DATE_TO_MONTH:
+		case GPB_OP_MONTH_TO_DATE:
 			return 1;
 		case GPB_OP_SELECT:
 		case GPB_OP_TRUNCATE:

@@ -93,6 +93,17 @@ gpb_int64_modulo(int64 a, int64 b, int64 *result)
 	return false;
 }
 
+/* A quotient toward -infinity; true if b is not positive. */
+GPB_FN bool
+gpb_int64_floor_divide(int64 a, int64 b, int64 *result)
+{
+	*result = 0;
+	if (b <= 0)
+		return true;
+	*result = a / b - (a % b < 0);
+	return false;
+}
+
 /* The greatest origin + n * unit that is not above a; unit > 0 */
 GPB_FN bool
 gpb_int64_truncate(int64 a, int64 unit, int64 origin, int64 *result)
@@ -259,6 +270,31 @@ gpb_month_of_day(int64 day)
 	return (era * 400 + year) * 12 + (5 * of_year + 2) / 153 + 2;
 }
 
+/* The month of a date; true if that is not finite. */
+GPB_FN bool
+gpb_date_to_month(int64 date, int64 *result)
+{
+	*result = 0;
+	if (date < GPB_DATE_LEAST || date >= GPB_DATE_END)
+		return true;
+	*result = gpb_month_of_day(date);
+	return false;
+}
+
+/* Months from 5000 BC to the end of the calendar */
+#define GPB_MONTH_LEAST		((int64) -4999 * 12)
+#define GPB_MONTH_END		((int64) 5874898 * 12)
+
+GPB_FN bool
+gpb_month_to_date(int64 month, int64 *result)
+{
+	*result = 0;
+	if (month < GPB_MONTH_LEAST || month >= GPB_MONTH_END)
+		return true;
+	*result = gpb_days_of_month(month);
+	return false;
+}
+
 GPB_FN bool
 gpb_truncate_months(int64 timestamp, int64 months, int64 *result)
 {
@@ -331,6 +367,9 @@ gpb_operator_can_fault(int op)
 		case GPB_OP_DATE_SUBTRACT:
 		case GPB_OP_TIMESTAMP_ADD:
 		case GPB_OP_TRUNCATE:
+		case GPB_OP_FLOOR_DIVIDE:
+		case GPB_OP_DATE_TO_MONTH:
+		case GPB_OP_MONTH_TO_DATE:
 		case GPB_OP_TRUNCATE_MONTHS:
 			return true;
 		default:
@@ -498,6 +537,12 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int n, 
 		case GPB_OP_TRUNCATE:
 			*result = a;
 			return !gpb_timestamp_is_infinite(a) && gpb_int64_truncate(a, b, c, result);
+		case GPB_OP_FLOOR_DIVIDE:
+			return gpb_int64_floor_divide(a, b, result);
+		case GPB_OP_DATE_TO_MONTH:
+			return gpb_date_to_month(a, result);
+		case GPB_OP_MONTH_TO_DATE:
+			return gpb_month_to_date(a, result);
 		case GPB_OP_TRUNCATE_MONTHS:
 			return gpb_truncate_months(a, b, result);
 		default:

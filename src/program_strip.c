@@ -148,6 +148,7 @@ step_nulls(int op, GpbStripStep *step)
 	loop(GPB_OP_INT_TO_FLOAT) loop(GPB_OP_FLOAT_TO_INT) \
 	loop(GPB_OP_DATE_TO_TIMESTAMP) loop(GPB_OP_TIMESTAMP_TO_DATE) loop(GPB_OP_DATE_ADD) \
 	loop(GPB_OP_DATE_SUBTRACT) loop(GPB_OP_TIMESTAMP_ADD) loop(GPB_OP_TRUNCATE) \
+	loop(GPB_OP_FLOOR_DIVIDE) loop(GPB_OP_DATE_TO_MONTH) loop(GPB_OP_MONTH_TO_DATE) \
 	loop(GPB_OP_TRUNCATE_MONTHS)
 
 #define VALUES_CASE(op) case op: return step_values(op, step);

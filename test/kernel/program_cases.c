@@ -92,6 +92,9 @@ static const Signature signatures[] = {
 	{GPB_OP_DATE_SUBTRACT, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_TIMESTAMP_ADD, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_TRUNCATE, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER, TYPE_INTEGER}},
+	{GPB_OP_FLOOR_DIVIDE, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
+	{GPB_OP_DATE_TO_MONTH, TYPE_INTEGER, {TYPE_INTEGER}},
+	{GPB_OP_MONTH_TO_DATE, TYPE_INTEGER, {TYPE_INTEGER}},
 	{GPB_OP_TRUNCATE_MONTHS, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}}
 };
 
@@ -209,7 +212,8 @@ add_random_step(Builder *builder)
 	}
 	/* what faults mostly, or often, is left to tests of faults */
 	if ((signature->op == GPB_OP_DIVIDE || signature->op == GPB_OP_MODULO ||
-		 signature->op == GPB_OP_TRUNCATE || signature->op == GPB_OP_TRUNCATE_MONTHS) &&
+		 signature->op == GPB_OP_TRUNCATE || signature->op == GPB_OP_FLOOR_DIVIDE ||
+		 signature->op == GPB_OP_TRUNCATE_MONTHS) &&
 		!test_once_in(20))
 		slot[1] = GPB_FIRST_CONSTANT + 3;	/* not below 50 */
 	(void) add_step(builder, signature->op, (SlotType) signature->result, slot[0], slot[1],

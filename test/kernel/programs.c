@@ -383,8 +383,10 @@ program_operators(void)
 			op == GPB_OP_DATE_TO_TIMESTAMP || op == GPB_OP_DATE_ADD || op == GPB_OP_DATE_SUBTRACT)
 			a = INT4;
 		if (op == GPB_OP_DIVIDE || op == GPB_OP_MODULO || op == GPB_OP_TRUNCATE ||
-			op == GPB_OP_TRUNCATE_MONTHS)
+			op == GPB_OP_FLOOR_DIVIDE || op == GPB_OP_TRUNCATE_MONTHS)
 			b = positive;
+		if (op == GPB_OP_DATE_TO_MONTH || op == GPB_OP_MONTH_TO_DATE)
+			a = INT2;
 		if (op == GPB_OP_FLOAT_DIVIDE || op == GPB_OP_FLOAT_MULTIPLY)
 			b = add_constant(&program, gpb_float_bits(0.75));
 		if (op == GPB_OP_IN)

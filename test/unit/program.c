@@ -177,6 +177,37 @@ floor_divide(int64 a, int64 b)
 
 #define DAY		86400000000
 
+/* The first day of a month that is counted from January of year 0, by steps of 400 years */
+static int64
+first_of(int64 month)
+{
+	static const int length[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int64		eras = floor_divide(month, 4800);
+	int			year = (int) floor_divide(month - eras * 4800, 12) + 2000;
+	int64		day = year_day[year - FIRST_YEAR] + (eras - 5) * 146097;
+	int			i;
+
+	for (i = 0; i < month - eras * 4800 - (year - 2000) * 12; i++)
+		day += length[i] + (i == 1 && is_leap(year));
+	return day;
+}
+
+/* The month of a day, by halving */
+static int64
+month_of(int64 day)
+{
+	int64		low = -5000 * 12;
+	int64		high = 5874899 * (int64) 12;
+
+	while (high - low > 1)
+	{
+		int64		middle = (low + high) / 2;
+
+		*(first_of(middle) <= day ? &low : &high) = middle;
+	}
+	return low;
+}
+
 static bool
 is_infinite(int64 timestamp)
 {
@@ -282,6 +313,16 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 			if (b <= 0 || any_number((__int128) a - c).fault)
 				return (Result) {0, false, true};
 			return any_number((__int128) c + (__int128) floor_divide(a - c, b) * b);
+		case GPB_OP_FLOOR_DIVIDE:
+			return b <= 0 ? (Result) {0, false, true} : any_number(floor_divide(a, b));
+		case GPB_OP_DATE_TO_MONTH:
+			if (a < GPB_DATE_LEAST || a >= GPB_DATE_END)
+				return (Result) {0, false, true};
+			return any_number(month_of(a));
+		case GPB_OP_MONTH_TO_DATE:
+			if (a < -4999 * 12 || a >= 5874898 * 12)
+				return (Result) {0, false, true};
+			return any_number(first_of(a));
 		case GPB_OP_TRUNCATE_MONTHS:
 			if (is_infinite(a))
 				return any_number(a);
@@ -352,6 +393,7 @@ typedef enum Sort
 	DATE,
 	TIMESTAMP,
 	UNIT,						/* of GPB_OP_TRUNCATE */
+	MONTH,
 	MONTHS
 } Sort;
 
@@ -396,6 +438,9 @@ random_word(Sort sort)
 			return below(3) == 0 ? timestamps[below(LENGTH(timestamps))] :
 				(int64) ((uint64) GPB_TIMESTAMP_LEAST + next_random() %
 						 ((uint64) GPB_TIMESTAMP_END - (uint64) GPB_TIMESTAMP_LEAST));
+		case MONTH:
+			return below(4) == 0 ? -4999 * 12 + below(3) - 1 :
+				below(4) == 0 ? 5874898 * (int64) 12 - below(3) : below(60000000) - 60000;
 		case UNIT:
 			return below(4) == 0 ? random_word(INTEGER) : 1 + below(1000000000);
 		default:
@@ -438,6 +483,12 @@ operand_sort(int op, int i)
 			return i == 0 ? TIMESTAMP : INTEGER;
 		case GPB_OP_TRUNCATE:
 			return i == 0 ? (below(2) ? INTEGER : TIMESTAMP) : i == 1 ? UNIT : SMALL;
+		case GPB_OP_FLOOR_DIVIDE:
+			return i == 0 ? INTEGER : UNIT;
+		case GPB_OP_DATE_TO_MONTH:
+			return DATE;
+		case GPB_OP_MONTH_TO_DATE:
+			return below(4) == 0 ? INTEGER : MONTH;
 		case GPB_OP_TRUNCATE_MONTHS:
 			return i == 0 ? TIMESTAMP : MONTHS;
 		default:

@@ -127,9 +127,9 @@ match_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
 	foreach(lc, query->groups)
 	{
-		if (!gpb_build_group_of_words(match->builder, lfirst(lc)))
+		if (!gpb_build_group_of_words(match->builder, lfirst(lc),
+									  &plan->group_types[foreach_current_index(lc)]))
 			return gpb_builder_refusal(match->builder);
-		plan->group_types[foreach_current_index(lc)] = getBaseType(exprType(lfirst(lc)));
 	}
 	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/regproc.h"
@@ -238,7 +239,7 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
 	plan->value = list_make1(value);
 	plan->term = -1;
 	if (first)
-		return gpb_build_group_of_words(builder, value);
+		return gpb_build_group_of_words(builder, value, &plan->type);
 	count->aggfnoid = F_COUNT_ANY;
 	count->aggtype = INT8OID;
 	count->aggtranstype = INT8OID;
@@ -281,6 +282,8 @@ gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plan
 
 		if (refusal != NULL)
 			return refusal;
+		if (getBaseType(exprType((Node *) value)) == NUMERICOID)
+			return "aggregates depend on values of type numeric";
 		i = find_value(*plans, *n, value);
 		if (i < 0)
 		{

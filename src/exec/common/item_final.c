@@ -15,12 +15,19 @@
 #include "exec/common/item_final.h"
 #include "exec/common/item_number.h"
 #include "exec/common/program_build.h"
+#include "exec/common/program_words.h"
 
-/* The 128-bit sum of integers */
+/* The 128-bit sum of integers, or of decimals, which has their scale */
 static Numeric
-final_integer_sum(const GpbAnswerColumn *column, const int64 *answer)
+final_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+				  const int64 *answer)
 {
-	return gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
+	Numeric		sum = gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
+
+	if (!gpb_is_decimal_type(item->type))
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
+											   gpb_word_datum(item->type, 1)));
 }
 
 /* The exact sum of float8 */
@@ -39,10 +46,12 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 		case INT4OID:
 			return Int64GetDatum(answer[column->sum]);
 		case INT8OID:
-			return NumericGetDatum(final_integer_sum(column, answer));
+			return NumericGetDatum(final_integer_sum(item, column, answer));
 		case FLOAT8OID:
 			return Float8GetDatum(final_float_sum(column, answer));
 		default:
+			if (gpb_is_decimal_type(item->type))
+				return NumericGetDatum(final_integer_sum(item, column, answer));
 			elog(ERROR, "cannot sum type %u", item->type);
 	}
 }
@@ -54,7 +63,7 @@ final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 		return Float8GetDatum(final_float_sum(column, answer) /
 							  (float8) answer[column->count]);
 	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(final_integer_sum(column, answer)),
+							   NumericGetDatum(final_integer_sum(item, column, answer)),
 							   NumericGetDatum(int64_to_numeric(answer[column->count])));
 }
 

@@ -41,7 +41,8 @@ typedef struct GpbAggregateItem
 	GpbAggregateFunction function;
 	int			column;			/* of the index; 0 is the key.  Of a program that is not plain: the
 								 * term's number */
-	Oid			type;			/* argument type; InvalidOid where any will do */
+	Oid			type;			/* argument type, or a gpb_decimal_type(); InvalidOid where any will
+								 * do */
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;
 

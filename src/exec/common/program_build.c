@@ -143,34 +143,34 @@ gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending, b
 /* ---- groups ---- */
 
 static int
-group_slot(GpbProgramBuilder *builder, Expr *expression)
+group_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	GpbProgram *program = &builder->program;
 	int			slot;
 
 	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
 		return gpb_refuse(builder, "more than %d expressions in GROUP BY", GPB_MAX_GROUP_SLOTS);
-	slot = gpb_expression_slot(builder, expression);
+	slot = gpb_typed_expression_slot(builder, expression, type);
 	if (slot != GPB_REFUSED)
 		program->group[program->ngroups++] = slot;
 	return slot;
 }
 
 bool
-gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression)
+gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	GpbProgramBuilder before = *builder;
 
-	return settle(builder, &before, fits(builder, group_slot(builder, expression)));
+	return settle(builder, &before, fits(builder, group_slot(builder, expression, type)));
 }
 
 bool
-gpb_build_group(GpbProgramBuilder *builder, Expr *expression)
+gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	/* -0 and 0 are one group, and so are all NaNs. */
 	if (gpb_word_type(exprType((Node *) expression)) == FLOAT8OID)
 		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID)) >= 0;
-	return gpb_build_group_of_words(builder, expression);
+	return gpb_build_group_of_words(builder, expression, type);
 }
 
 /* ---- aggregates ---- */
@@ -233,7 +233,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 		return true;
 	}
 	if (*argument == NULL || !gpb_find_aggregate(aggref->aggfnoid, &item->function, &type) ||
-		type != gpb_word_type(exprType((Node *) *argument)))
+		(type != NUMERICOID && type != gpb_word_type(exprType((Node *) *argument))))
 		return gpb_refuse(builder, "aggregate %s", format_procedure(aggref->aggfnoid)) >= 0;
 	item->type = type;
 	return true;
@@ -244,9 +244,9 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
  * is no exact sum of squares, so a step has to fault there.
  */
 static int
-argument_slot(GpbProgramBuilder *builder, Expr *argument, int kind, int want)
+argument_slot(GpbProgramBuilder *builder, Expr *argument, int kind, int want, Oid *type)
 {
-	int			slot = gpb_expression_slot(builder, argument);
+	int			slot = gpb_typed_expression_slot(builder, argument, type);
 
 	if (kind == GPB_KIND_FLOAT8 && (want & GPB_WANT_SQUARES) != 0)
 	{
@@ -267,16 +267,19 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 	int			want = gpb_function_want(item->function);
 	int			slot = GPB_NO_SLOT;
 	int			kind = GPB_KIND_INT8;
+	Oid			type;
 
 	if (argument != NULL)
 	{
 		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
-		slot = argument_slot(builder, argument, kind, want);
+		slot = argument_slot(builder, argument, kind, want, &type);
 		builder->guard = GPB_NO_SLOT;
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
+		if (item->type == NUMERICOID)
+			item->type = type;
 	}
 	item->column = add_term(builder, slot, kind, want, filter);
 	return item->column;

@@ -64,16 +64,17 @@ extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool d
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
 /*
- * Add a group slot for an expression.  Returns false if the program cannot say it, or if values
- * that are equal in GROUP BY may differ in their words (float8).
+ * Add a group slot for an expression, whose words are of *type (gpb_word_datum() takes it).
+ * Returns false if the program cannot say it, or if values that are equal in GROUP BY may differ in
+ * their words (float8).
  */
-extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression);
+extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /*
- * Add a group slot for an expression, of float8 too: the caller merges the groups of 0 and -0, and
- * of NaNs with different bits.  Returns false if the program cannot say it.
+ * The same, of float8 too: the caller merges the groups of 0 and -0, and of NaNs with different
+ * bits.
  */
-extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression);
+extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
@@ -126,7 +127,7 @@ extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *pla
 extern bool gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 							 GpbProgram *program);
 
-/* A word of a group slot as a Datum of this type, which is no domain */
+/* A word as a Datum of this type, which is no domain; or of a gpb_decimal_type(), as numeric */
 extern Datum gpb_word_datum(Oid type, int64 word);
 
 #endif							/* GPB_PROGRAM_BUILD_H */

@@ -11,6 +11,8 @@
  *	program_slots.c		constants and steps; temporaries
  *	program_constant.c	what is evaluated before the first entry
  *	program_function.c	steps for calls of functions
+ *	program_decimal.c	values of type numeric
+ *	program_field.c		fields of dates and timestamps
  *	program_expr.c		steps for expressions
  *	program_build.c		filters, aggregates, groups
  *	program_bounds.c	can a step fault?
@@ -122,5 +124,11 @@ extern int	gpb_function_distinct(GpbProgramBuilder *builder, const GpbFunction *
 
 /* The value of an expression */
 extern int	gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression);
+
+/*
+ * The value of an expression that may be of type numeric, and its type of words, which is
+ * gpb_decimal_type() then
+ */
+extern int	gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 #endif							/* GPB_PROGRAM_BUILDER_H */

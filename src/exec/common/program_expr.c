@@ -25,6 +25,7 @@
 #include "program_steps.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_builder.h"
+#include "exec/common/program_decimal.h"
 #include "exec/common/program_words.h"
 
 /* Shorter names for what is used all the time */
@@ -206,12 +207,83 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
 	return true;
 }
 
+static GpbDecimal decimal_value(GpbProgramBuilder *builder, Expr *expression);
+
+/* The arguments of a function of numerics that are values; false if one is refused */
+static bool
+decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
+				  GpbDecimal *value)
+{
+	ListCell   *lc;
+
+	Assert(list_length(args) <= 3);
+	foreach(lc, args)
+	{
+		int			i = foreach_current_index(lc);
+
+		if (!gpb_decimal_takes_value(function, i))
+			continue;
+		value[i] = decimal_value(builder, lfirst(lc));
+		if (value[i].slot == GPB_REFUSED)
+			return false;
+	}
+	return true;
+}
+
+/* The value of an expression of type numeric, or of one of words with scale 0 */
+static GpbDecimal
+decimal_value(GpbProgramBuilder *builder, Expr *expression)
+{
+	const GpbDecimalFunction *found = NULL;
+	GpbDecimal	value[3] = {{0}};
+	List	   *args = NIL;
+
+	check_stack_depth();
+	if (exprType((Node *) expression) != NUMERICOID)
+	{
+		value[0].slot = gpb_expression_slot(builder, expression);
+		return value[0];
+	}
+	if (IsA(expression, FuncExpr))
+	{
+		found = gpb_decimal_find(((FuncExpr *) expression)->funcid);
+		args = ((FuncExpr *) expression)->args;
+	}
+	else if (IsA(expression, OpExpr))
+	{
+		found = gpb_decimal_find(get_opcode(((OpExpr *) expression)->opno));
+		args = ((OpExpr *) expression)->args;
+	}
+	if (found == NULL)
+		return gpb_decimal_constant(builder, (Const *) expression);
+	if (!decimal_arguments(builder, found, args, value))
+		value[0].slot = GPB_REFUSED;
+	else
+		value[0] = gpb_decimal_call(builder, found, value, args);
+	return value[0];
+}
+
+/* A call whose arguments may be numerics, and whose result is a word */
+static int
+decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args)
+{
+	GpbDecimal	value[3] = {{0}};
+
+	if (!decimal_arguments(builder, function, args, value))
+		return GPB_REFUSED;
+	return gpb_decimal_call(builder, function, value, args).slot;
+}
+
 static int
 call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 {
-	const GpbFunction *found = find_function(builder, function);
+	const GpbDecimalFunction *decimal = gpb_decimal_find(function);
+	const GpbFunction *found;
 	int			slot[3] = {0};
 
+	if (decimal != NULL && !gpb_decimal_gives_numeric(decimal))
+		return decimal_call_slot(builder, decimal, args);
+	found = find_function(builder, function);
 	if (found == NULL || !argument_slots(builder, found, args, slot))
 		return GPB_REFUSED;
 	return gpb_function_slot(builder, found, slot, args);
@@ -276,14 +348,10 @@ element_words(ArrayType *array, int *n, bool *has_null)
 	return words;
 }
 
-/* x = ANY of these elements, where there is at least one; NULL counts as one. */
+/* x = ANY of these words, or of NULL besides; there is at least one of them. */
 static int
-any_slot(GpbProgramBuilder *builder, int slot, ArrayType *array)
+any_slot(GpbProgramBuilder *builder, int slot, const int64 *words, int n, bool has_null)
 {
-	bool		has_null;
-	int			n;
-	int64	   *words = element_words(array, &n, &has_null);
-
 	if (n == 0)
 		return null_slot(builder);
 	if (n > GPB_MAX_CONSTANTS)
@@ -292,13 +360,44 @@ any_slot(GpbProgramBuilder *builder, int slot, ArrayType *array)
 	return has_null ? STEP2(GPB_OP_OR, slot, null_slot(builder)) : slot;
 }
 
+/* x = ANY or <> ALL of numerics */
+static int
+decimal_array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, ArrayType *array)
+{
+	GpbDecimal	value = decimal_value(builder, linitial(expression->args));
+	int64	   *words;
+	int			n;
+	bool		has_null;
+	int			slot;
+
+	if (!gpb_decimal_is_whole(builder, &value))
+		return GPB_REFUSED;
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+		return boolean_slot(builder, !expression->useOr);
+	words = gpb_decimal_elements(builder, array, &value, &n, &has_null);
+	if (words == NULL)
+		return GPB_REFUSED;
+	slot = any_slot(builder, value.slot, words, n, has_null);
+	return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
+}
+
 static int
 array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 {
-	const GpbFunction *found = find_function(builder, expression->opfuncid);
+	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *found;
 	Expr	   *list = lsecond(expression->args);
 	ArrayType  *array;
+	int64	   *words;
+	int			n;
+	bool		has_null;
 	int			slot;
+
+	if (decimal != NULL && gpb_decimal_is_equality(decimal, !expression->useOr) &&
+		IsA(list, Const) && !((Const *) list)->constisnull)
+		return decimal_array_slot(builder, expression,
+								  DatumGetArrayTypeP(((Const *) list)->constvalue));
+	found = find_function(builder, expression->opfuncid);
 
 	if (found == NULL)
 		return GPB_REFUSED;
@@ -316,7 +415,8 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 		return boolean_slot(builder, !expression->useOr);
 	if (gpb_word_type(ARR_ELEMTYPE(array)) == FLOAT8OID)
 		slot = STEP1(GPB_OP_FLOAT_ORDER, slot);
-	slot = any_slot(builder, slot, array);
+	words = element_words(array, &n, &has_null);
+	slot = any_slot(builder, slot, words, n, has_null);
 	return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
 }
 
@@ -511,4 +611,19 @@ gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(builder, expression)))
 		return constant_slot(builder, expression);
 	return varying_slot(builder, expression);
+}
+
+int
+gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
+{
+	GpbDecimal	value;
+
+	*type = gpb_word_type(exprType((Node *) expression));
+	if (getBaseType(exprType((Node *) expression)) != NUMERICOID)
+		return gpb_expression_slot(builder, expression);
+	value = decimal_value(builder, expression);
+	if (!gpb_decimal_is_whole(builder, &value))
+		return GPB_REFUSED;
+	*type = gpb_decimal_type(value.scale);
+	return value.slot;
 }

@@ -13,6 +13,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
@@ -33,6 +34,7 @@ typedef enum GpbCall
 	GPB_CALL_MINUS_DAYS,		/* x op -y */
 	GPB_CALL_SHIFT,				/* x, of type "then", plus or minus a constant interval */
 	GPB_CALL_TRUNC,				/* date_trunc() of y, of type "then", with a constant unit */
+	GPB_CALL_TO_TIMESTAMP,		/* to_timestamp() of x, a float8 */
 	GPB_CALL_BIN				/* date_bin() of y with a constant stride and origin */
 } GpbCall;
 
@@ -118,6 +120,8 @@ static const GpbFunction gpb_functions[] = {
 	{F_BOOL_INT4, GPB_CALL_NOT_ZERO, GPB_OP_NE, 0},
 	{F_TIMESTAMP_DATE, GPB_CALL_STEP, GPB_OP_DATE_TO_TIMESTAMP, 0},
 	{F_DATE_TIMESTAMP, GPB_CALL_STEP, GPB_OP_TIMESTAMP_TO_DATE, 0},
+
+	{F_TO_TIMESTAMP_FLOAT8, GPB_CALL_TO_TIMESTAMP, 0, 0},
 
 	{F_DATE_PLI, GPB_CALL_STEP, GPB_OP_DATE_ADD, 0},
 	{F_DATE_MII, GPB_CALL_MINUS_DAYS, GPB_OP_DATE_ADD, 0},
@@ -312,6 +316,36 @@ bin(GpbProgramBuilder *builder, int slot, List *args)
 	return slot;
 }
 
+/* ---- to_timestamp() ---- */
+
+static int
+float_word(GpbProgramBuilder *builder, double value)
+{
+	return gpb_slot_constant(builder, (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+														 Float8GetDatum(value), false,
+														 FLOAT8PASSBYVAL), FLOAT8OID);
+}
+
+/*
+ * The timestamptz of seconds since 1970, by the same operations on float8 as core's.  The least
+ * word would be -infinity, where core raises an error.
+ */
+static int
+timestamp_of_epoch(GpbProgramBuilder *builder, int slot)
+{
+	double		epoch = (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY;
+	int			check;
+
+	slot = gpb_slot_step(builder, GPB_OP_FLOAT_SUBTRACT, slot, float_word(builder, epoch), 0);
+	slot = gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, slot,
+						 float_word(builder, (double) USECS_PER_SEC), 0);
+	slot = gpb_slot_step(builder, GPB_OP_FLOAT_TO_INT, slot, 0, 0);
+	check = gpb_slot_step(builder, GPB_OP_NEGATE, slot, 0, 0);
+	if (check >= GPB_FIRST_TEMPORARY)
+		builder->kept[check - GPB_FIRST_TEMPORARY] = true;
+	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, gpb_slot_word(builder, 0), 0);
+}
+
 /* ---- all functions ---- */
 
 int
@@ -340,6 +374,8 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 								 gpb_slot_step(builder, GPB_OP_NEGATE, slot[1], 0, 0), 0);
 		case GPB_CALL_SHIFT:
 			return shift(builder, function, slot[0], args);
+		case GPB_CALL_TO_TIMESTAMP:
+			return timestamp_of_epoch(builder, slot[0]);
 		case GPB_CALL_TRUNC:
 			return truncation(builder, function, slot[1], args);
 		case GPB_CALL_BIN:

@@ -195,9 +195,8 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types)
 	*types = palloc(sizeof(Oid) * list_length(groups));
 	foreach(lc, groups)
 	{
-		if (!gpb_build_group(builder, lfirst(lc)))
+		if (!gpb_build_group(builder, lfirst(lc), &(*types)[foreach_current_index(lc)]))
 			return builder_refusal(builder);
-		(*types)[foreach_current_index(lc)] = getBaseType(exprType(lfirst(lc)));
 	}
 	return NULL;
 }

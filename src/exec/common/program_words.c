@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 #include "exec/common/program_build.h"
@@ -82,6 +83,8 @@ gpb_datum_word(Oid type, Datum value)
 Datum
 gpb_word_datum(Oid type, int64 word)
 {
+	if (gpb_is_decimal_type(type))
+		return NumericGetDatum(int64_div_fast_to_numeric(word, gpb_decimal_scale(type)));
 	switch (type)
 	{
 		case BOOLOID:

@@ -10,6 +10,30 @@
 
 #include "postgres.h"
 
+/*
+ * Words may be numerics too, the word being the number times a power of ten.  Such a type of words
+ * is no SQL type; its OID stands for the scale, the exponent.
+ */
+#define GPB_FIRST_DECIMAL_TYPE	((Oid) 0xFFFF0000)
+
+static inline Oid
+gpb_decimal_type(int scale)
+{
+	return GPB_FIRST_DECIMAL_TYPE + scale;
+}
+
+static inline bool
+gpb_is_decimal_type(Oid type)
+{
+	return type >= GPB_FIRST_DECIMAL_TYPE;
+}
+
+static inline int
+gpb_decimal_scale(Oid type)
+{
+	return (int) (type - GPB_FIRST_DECIMAL_TYPE);
+}
+
 /* The base type of a type whose values are words; InvalidOid if it is another */
 extern Oid	gpb_word_type(Oid type);
 

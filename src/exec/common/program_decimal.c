@@ -1,0 +1,527 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_decimal.c
+ *	  Values of type numeric in a program: words with a scale that planning knows.
+ *
+ * Results of extract(), integers and constants, their sums, products, and whole parts.  What core
+ * computes without loss of digits is computed here with integers; where those do not fit, steps
+ * fault.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "program_steps.h"
+#include "exec/common/date_units.h"
+#include "exec/common/program_decimal.h"
+#include "exec/common/program_field.h"
+
+/* Shorter names for what is used all the time */
+#define STEP1(op, a)		gpb_slot_step(builder, op, a, 0, 0)
+#define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
+#define WORD(word)			gpb_slot_word(builder, word)
+
+/* 10^18 is the greatest power of ten that fits a word. */
+#define GPB_MOST_SCALE		18
+
+typedef enum GpbDecimalCall
+{
+	GPB_DECIMAL_FIELD,			/* extract(), and date_part(), whose result is float8 */
+	GPB_DECIMAL_OF_INTEGER,
+	GPB_DECIMAL_SUM,			/* op of both */
+	GPB_DECIMAL_PRODUCT,
+	GPB_DECIMAL_QUOTIENT,		/* by a constant */
+	GPB_DECIMAL_SIGN,			/* op of the word */
+	GPB_DECIMAL_SAME,
+	GPB_DECIMAL_FLOOR,
+	GPB_DECIMAL_CEILING,
+	GPB_DECIMAL_TRUNC,			/* to a constant number of digits */
+	GPB_DECIMAL_ROUND,
+	GPB_DECIMAL_COMPARE,		/* op of both; the result is a boolean */
+	GPB_DECIMAL_TO_INTEGER,		/* op of the rounded value; 0: none */
+	GPB_DECIMAL_TO_FLOAT
+} GpbDecimalCall;
+
+struct GpbDecimalFunction
+{
+	Oid			function;
+	GpbDecimalCall call;
+	GpbOperator op;
+};
+
+static const GpbDecimalFunction decimal_functions[] = {
+	{F_EXTRACT_TEXT_DATE, GPB_DECIMAL_FIELD, 0},
+	{F_EXTRACT_TEXT_TIMESTAMP, GPB_DECIMAL_FIELD, 0},
+	{F_EXTRACT_TEXT_TIMESTAMPTZ, GPB_DECIMAL_FIELD, 0},
+	{F_DATE_PART_TEXT_TIMESTAMP, GPB_DECIMAL_FIELD, GPB_OP_INT_TO_FLOAT},
+	{F_DATE_PART_TEXT_TIMESTAMPTZ, GPB_DECIMAL_FIELD, GPB_OP_INT_TO_FLOAT},
+	{F_NUMERIC_INT2, GPB_DECIMAL_OF_INTEGER, 0},
+	{F_NUMERIC_INT4, GPB_DECIMAL_OF_INTEGER, 0},
+	{F_NUMERIC_INT8, GPB_DECIMAL_OF_INTEGER, 0},
+	{F_NUMERIC_ADD, GPB_DECIMAL_SUM, GPB_OP_ADD},
+	{F_NUMERIC_SUB, GPB_DECIMAL_SUM, GPB_OP_SUBTRACT},
+	{F_NUMERIC_MUL, GPB_DECIMAL_PRODUCT, 0},
+	{F_NUMERIC_DIV, GPB_DECIMAL_QUOTIENT, 0},
+	{F_NUMERIC_UMINUS, GPB_DECIMAL_SIGN, GPB_OP_NEGATE},
+	{F_NUMERIC_ABS, GPB_DECIMAL_SIGN, GPB_OP_ABS},
+	{F_ABS_NUMERIC, GPB_DECIMAL_SIGN, GPB_OP_ABS},
+	{F_NUMERIC_UPLUS, GPB_DECIMAL_SAME, 0},
+	{F_FLOOR_NUMERIC, GPB_DECIMAL_FLOOR, 0},
+	{F_CEIL_NUMERIC, GPB_DECIMAL_CEILING, 0},
+	{F_CEILING_NUMERIC, GPB_DECIMAL_CEILING, 0},
+	{F_TRUNC_NUMERIC_INT4, GPB_DECIMAL_TRUNC, 0},
+	{F_ROUND_NUMERIC_INT4, GPB_DECIMAL_ROUND, 0},
+	{F_NUMERIC_EQ, GPB_DECIMAL_COMPARE, GPB_OP_EQ},
+	{F_NUMERIC_NE, GPB_DECIMAL_COMPARE, GPB_OP_NE},
+	{F_NUMERIC_LT, GPB_DECIMAL_COMPARE, GPB_OP_LT},
+	{F_NUMERIC_LE, GPB_DECIMAL_COMPARE, GPB_OP_LE},
+	{F_NUMERIC_GT, GPB_DECIMAL_COMPARE, GPB_OP_GT},
+	{F_NUMERIC_GE, GPB_DECIMAL_COMPARE, GPB_OP_GE},
+	{F_INT2_NUMERIC, GPB_DECIMAL_TO_INTEGER, GPB_OP_TO_INT2},
+	{F_INT4_NUMERIC, GPB_DECIMAL_TO_INTEGER, GPB_OP_TO_INT4},
+	{F_INT8_NUMERIC, GPB_DECIMAL_TO_INTEGER, 0},
+	{F_FLOAT8_NUMERIC, GPB_DECIMAL_TO_FLOAT, 0}
+};
+
+const GpbDecimalFunction *
+gpb_decimal_find(Oid function)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(decimal_functions); i++)
+	{
+		if (decimal_functions[i].function == function)
+			return &decimal_functions[i];
+	}
+	return NULL;
+}
+
+bool
+gpb_decimal_is_equality(const GpbDecimalFunction *function, bool negated)
+{
+	return function->call == GPB_DECIMAL_COMPARE &&
+		function->op == (negated ? GPB_OP_NE : GPB_OP_EQ);
+}
+
+bool
+gpb_decimal_gives_numeric(const GpbDecimalFunction *function)
+{
+	return function->call < GPB_DECIMAL_COMPARE &&
+		!(function->call == GPB_DECIMAL_FIELD && function->op != 0);
+}
+
+bool
+gpb_decimal_takes_value(const GpbDecimalFunction *function, int argument)
+{
+	switch (function->call)
+	{
+		case GPB_DECIMAL_FIELD:
+			return argument == 1;
+		case GPB_DECIMAL_QUOTIENT:
+		case GPB_DECIMAL_TRUNC:
+		case GPB_DECIMAL_ROUND:
+			return argument == 0;
+		default:
+			return true;
+	}
+}
+
+/* ---- numbers ---- */
+
+static const GpbDecimal refused = {GPB_REFUSED};
+
+/* A word that is a decimal of this scale */
+static GpbDecimal
+decimal(int slot, int scale)
+{
+	return (GpbDecimal) {slot, scale, 0, 0};
+}
+
+static int64
+power_of_ten(int exponent)
+{
+	int64		power = 1;
+
+	while (exponent-- > 0)
+		power *= 10;
+	return power;
+}
+
+/* A numeric as word and scale; false if it does not fit. */
+static bool
+number_word(Numeric number, int64 *word, int *scale)
+{
+	Datum		scaled;
+
+	if (numeric_is_nan(number) || numeric_is_inf(number))
+		return false;
+	*scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number)));
+	if (*scale > GPB_MOST_SCALE)
+		return false;
+	scaled = DirectFunctionCall2(numeric_mul, NumericGetDatum(number),
+								 NumericGetDatum(int64_to_numeric(power_of_ten(*scale))));
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt,
+										 DirectFunctionCall1(numeric_abs, scaled),
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
+		return false;
+	*word = DatumGetInt64(DirectFunctionCall1(numeric_int8, scaled));
+	return true;
+}
+
+static bool
+constant_word(const Const *value, int64 *word, int *scale)
+{
+	return IsA(value, Const) && !value->constisnull && value->consttype == NUMERICOID &&
+		number_word(DatumGetNumeric(value->constvalue), word, scale);
+}
+
+GpbDecimal
+gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
+{
+	int64		word;
+	int			scale;
+
+	if (!constant_word(value, &word, &scale))
+		return decimal(gpb_refuse(builder, "a numeric that is no constant of 18 digits"), 0);
+	return decimal(WORD(word), scale);
+}
+
+bool
+gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	if (value->slot != GPB_REFUSED && value->divisor != 0)
+		(void) gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values");
+	return value->slot != GPB_REFUSED && value->divisor == 0;
+}
+
+/* ---- arithmetic ---- */
+
+/* The word of a value at a scale that is not below its own */
+static int
+at_scale(GpbProgramBuilder *builder, const GpbDecimal *value, int scale)
+{
+	if (scale == value->scale)
+		return value->slot;
+	return STEP2(GPB_OP_MULTIPLY, value->slot, WORD(power_of_ten(scale - value->scale)));
+}
+
+/* An operator of two values at the greater of their scales */
+static GpbDecimal
+at_common_scale(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
+{
+	int			scale = Max(value[0].scale, value[1].scale);
+
+	return decimal(STEP2(op, at_scale(builder, &value[0], scale),
+						 at_scale(builder, &value[1], scale)), scale);
+}
+
+static GpbDecimal
+product(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	int			scale = value[0].scale + value[1].scale;
+
+	if (scale > GPB_MOST_SCALE)
+		return decimal(gpb_refuse(builder, "a product of numeric with many digits"), 0);
+	return decimal(STEP2(GPB_OP_MULTIPLY, value[0].slot, value[1].slot), scale);
+}
+
+static GpbDecimal
+quotient(GpbProgramBuilder *builder, const GpbDecimal *value, const Const *divisor)
+{
+	GpbDecimal	result = *value;
+
+	if (!constant_word(divisor, &result.divisor, &result.divisor_scale) || result.divisor <= 0)
+		return decimal(gpb_refuse(builder, "a quotient of numeric by no positive constant"), 0);
+	return result;
+}
+
+/* A word, which must be kept within the limit: a fault for what is not below it */
+static bool
+keep_below(GpbProgramBuilder *builder, int slot, int128 limit)
+{
+	int			step;
+
+	if (limit > PG_INT64_MAX)
+		return true;
+	step = STEP2(GPB_OP_MULTIPLY, slot, WORD((int64) (PG_INT64_MAX / limit) + 2));
+	if (step >= GPB_FIRST_TEMPORARY)
+		builder->kept[step - GPB_FIRST_TEMPORARY] = true;
+	return step != GPB_REFUSED;
+}
+
+/*
+ * See that core's rounding of a quotient does not take it to or over an integer.
+ *
+ * The quotient is n / d for integers, so it is an integer or at least 1 / d away from any.  Core
+ * rounds to 16 - 4 w digits behind the point or more (select_div_scale()), where w, the weight in
+ * digits of base 10,000 that it expects of the quotient, is at most q if the quotient is below
+ * 10,000^(q + 1).  With r = 16 - 4 q digits, and 10^r at least d, the error is at most half of 1 /
+ * d.  Nor is it more if an operand has so many digits behind the point that core keeps r.
+ */
+static bool
+keep_quotient_exact(GpbProgramBuilder *builder, const GpbDecimal *value, int64 d)
+{
+	int			r = 0;
+	int			q;
+	int128		limit;
+
+	while (r < GPB_MOST_SCALE && power_of_ten(r) < d)
+		r++;
+	if (r <= Max(value->scale, value->divisor_scale))
+		return true;
+	if (r > 16)
+		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+	q = (16 - r) / 4;
+	limit = (int128) power_of_ten(4 * (q + 1)) * value->divisor;
+	if (value->scale >= value->divisor_scale)
+		limit *= power_of_ten(value->scale - value->divisor_scale);
+	else
+		limit /= power_of_ten(value->divisor_scale - value->scale);
+	return keep_below(builder, value->slot, limit);
+}
+
+/*
+ * A value as a fraction n / d of integers; false if it is refused.  All that is displayed of the
+ * fraction's whole part is exact.
+ */
+static bool
+fraction(GpbProgramBuilder *builder, const GpbDecimal *value, int *n, int64 *d)
+{
+	int128		below = power_of_ten(value->scale);
+	int			excess = 0;
+
+	*n = value->slot;
+	if (value->divisor != 0)
+	{
+		excess = value->divisor_scale - value->scale;
+		below = excess >= 0 ? 1 : power_of_ten(-excess);
+		below *= value->divisor;
+	}
+	if (below > power_of_ten(GPB_MOST_SCALE))
+		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+	*d = (int64) below;
+	if (value->divisor == 0)
+		return true;
+	if (excess > 0)
+		*n = STEP2(GPB_OP_MULTIPLY, *n, WORD(power_of_ten(excess)));
+	return keep_quotient_exact(builder, value, *d);
+}
+
+static int
+floor_slot(GpbProgramBuilder *builder, int n, int64 d)
+{
+	return d == 1 ? n : STEP2(GPB_OP_FLOOR_DIVIDE, n, WORD(d));
+}
+
+/* The whole number at or below, or at or above, or toward zero */
+static GpbDecimal
+whole(GpbProgramBuilder *builder, GpbDecimalCall call, const GpbDecimal *value)
+{
+	int			n;
+	int64		d = 1;
+
+	if (!fraction(builder, value, &n, &d))
+		return refused;
+	switch (call)
+	{
+		case GPB_DECIMAL_FLOOR:
+			return decimal(floor_slot(builder, n, d), 0);
+		case GPB_DECIMAL_CEILING:
+			n = STEP1(GPB_OP_NEGATE, n);
+			return decimal(STEP1(GPB_OP_NEGATE, floor_slot(builder, n, d)), 0);
+		default:
+			return decimal(STEP2(GPB_OP_DIVIDE, n, WORD(d)), 0);
+	}
+}
+
+/* A word divided by an even power of ten, or by 1, and rounded half away from zero */
+static int
+rounded(GpbProgramBuilder *builder, int slot, int64 d)
+{
+	int			half = WORD(d / 2);
+
+	if (d == 1)
+		return slot;
+	slot = gpb_slot_step(builder, GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)),
+						 STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
+	return STEP2(GPB_OP_DIVIDE, slot, WORD(d));
+}
+
+/* round() or trunc() to a number of digits behind the point */
+static GpbDecimal
+to_digits(GpbProgramBuilder *builder, GpbDecimalCall call, const GpbDecimal *value,
+		  const Const *digits)
+{
+	int			n;
+	int64		d;
+
+	if (!IsA(digits, Const) || digits->constisnull)
+		return decimal(gpb_refuse(builder, "round() or trunc() to no constant"), 0);
+	n = DatumGetInt32(digits->constvalue);
+	if (value->divisor != 0 && call == GPB_DECIMAL_TRUNC && n == 0)
+		return whole(builder, call, value);
+	if (!gpb_decimal_is_whole(builder, value))
+		return refused;
+	if (n < 0 || n > GPB_MOST_SCALE)
+		return decimal(gpb_refuse(builder, "round() or trunc() to so many digits"), 0);
+	if (n >= value->scale)
+		return decimal(at_scale(builder, value, n), n);
+	d = power_of_ten(value->scale - n);
+	return decimal(call == GPB_DECIMAL_ROUND ? rounded(builder, value->slot, d) :
+				   STEP2(GPB_OP_DIVIDE, value->slot, WORD(d)), n);
+}
+
+/* ---- arrays ---- */
+
+int64 *
+gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *value, int *n,
+					 bool *has_null)
+{
+	Datum	   *element;
+	bool	   *nulls;
+	int64	   *word;
+	int		   *scale;
+	int			total;
+	int			most = value->scale;
+	bool		fits;
+	int			i;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
+	word = palloc(sizeof(int64) * (total + 1));
+	scale = palloc(sizeof(int) * (total + 1));
+	*n = 0;
+	*has_null = false;
+	for (i = 0; i < total; i++)
+	{
+		*has_null |= nulls[i];
+		if (nulls[i])
+			continue;
+		if (!number_word(DatumGetNumeric(element[i]), &word[*n], &scale[*n]))
+			break;
+		most = Max(most, scale[*n]);
+		(*n)++;
+	}
+	fits = i == total;
+	for (i = 0; fits && i < *n; i++)
+		fits = !gpb_int64_multiply(word[i], power_of_ten(most - scale[i]), &word[i]);
+	if (!fits)
+	{
+		(void) gpb_refuse(builder, "an array of numerics with many digits");
+		return NULL;
+	}
+	*value = decimal(at_scale(builder, value, most), most);
+	return word;
+}
+
+/* ---- other types ---- */
+
+/*
+ * A field.  date_part() divides the epoch's microseconds as float8, and adds up seconds as such,
+ * which is not said here.
+ */
+static GpbDecimal
+field(GpbProgramBuilder *builder, const GpbDecimalFunction *function, int slot, List *args)
+{
+	Const	   *name = linitial(args);
+	int			scale;
+
+	if (!IsA(name, Const) || name->constisnull)
+		return decimal(gpb_refuse(builder, "a field of extract() that is not constant"), 0);
+	slot = gpb_field_slot(builder, gpb_date_field(DatumGetTextPP(name->constvalue)),
+						  getBaseType(exprType(lsecond(args))), slot, &scale);
+	if (function->op == 0 || slot == GPB_REFUSED)
+		return decimal(slot, scale);
+	if (gpb_date_field(DatumGetTextPP(name->constvalue)) == DTK_EPOCH)
+		return decimal(STEP2(GPB_OP_FLOAT_DIVIDE, STEP1(function->op, slot),
+							 gpb_slot_constant(builder, (Expr *)
+											   makeConst(FLOAT8OID, -1, InvalidOid, 8,
+														 Float8GetDatum(USECS_PER_SEC), false,
+														 FLOAT8PASSBYVAL), FLOAT8OID)), 0);
+	if (scale != 0)
+		return decimal(gpb_refuse(builder, "a field of date_part() with a fraction"), 0);
+	return decimal(STEP1(function->op, slot), 0);
+}
+
+/*
+ * A decimal as float8.  Core reads the number's text, so the result is the nearest float8, as it is
+ * of one division of two integers that are float8 both.
+ */
+static int
+float_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	int			slot = STEP1(GPB_OP_INT_TO_FLOAT, value->slot);
+	int			power = WORD(power_of_ten(value->scale));
+
+	if (value->scale == 0)
+		return slot;
+	if (!keep_below(builder, value->slot, (int128) 1 << 53))
+		return GPB_REFUSED;
+	return STEP2(GPB_OP_FLOAT_DIVIDE, slot, STEP1(GPB_OP_INT_TO_FLOAT, power));
+}
+
+static int
+integer_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+			 const GpbDecimal *value)
+{
+	int			slot = rounded(builder, value->slot, power_of_ten(value->scale));
+
+	return function->op == 0 ? slot : STEP1(function->op, slot);
+}
+
+/* ---- all functions ---- */
+
+GpbDecimal
+gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+				 const GpbDecimal *value, List *args)
+{
+	int			i;
+
+	if (function->call != GPB_DECIMAL_FLOOR && function->call != GPB_DECIMAL_CEILING &&
+		function->call != GPB_DECIMAL_TRUNC)
+	{
+		for (i = 0; i < list_length(args); i++)
+		{
+			if (gpb_decimal_takes_value(function, i) && !gpb_decimal_is_whole(builder, &value[i]))
+				return refused;
+		}
+	}
+	switch (function->call)
+	{
+		case GPB_DECIMAL_FIELD:
+			return field(builder, function, value[1].slot, args);
+		case GPB_DECIMAL_OF_INTEGER:
+		case GPB_DECIMAL_SAME:
+			return value[0];
+		case GPB_DECIMAL_SUM:
+			return at_common_scale(builder, function->op, value);
+		case GPB_DECIMAL_PRODUCT:
+			return product(builder, value);
+		case GPB_DECIMAL_QUOTIENT:
+			return quotient(builder, value, lsecond(args));
+		case GPB_DECIMAL_SIGN:
+			return decimal(STEP1(function->op, value[0].slot), value[0].scale);
+		case GPB_DECIMAL_FLOOR:
+		case GPB_DECIMAL_CEILING:
+			return whole(builder, function->call, value);
+		case GPB_DECIMAL_TRUNC:
+		case GPB_DECIMAL_ROUND:
+			return to_digits(builder, function->call, value, lsecond(args));
+		case GPB_DECIMAL_COMPARE:
+			return decimal(at_common_scale(builder, function->op, value).slot, 0);
+		case GPB_DECIMAL_TO_INTEGER:
+			return decimal(integer_slot(builder, function, value), 0);
+		case GPB_DECIMAL_TO_FLOAT:
+			return decimal(float_slot(builder, value), 0);
+	}
+	return refused;
+}

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_decimal.h
+ *	  Values of type numeric in a program: words with a scale that planning knows.
+ *
+ * A decimal is word / 10^scale, and is displayed with as many digits as its scale says, which is
+ * what core's numeric of the same expression has.  There is no NaN and no infinity: a step faults
+ * where core would have one.  A quotient by a constant has a scale that depends on the value, so it
+ * is no decimal, but its floor, ceiling and whole part are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_DECIMAL_H
+#define GPB_PROGRAM_DECIMAL_H
+
+#include "utils/array.h"
+
+#include "exec/common/program_builder.h"
+
+typedef struct GpbDecimal
+{
+	int			slot;			/* GPB_REFUSED: refused */
+	int			scale;
+	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
+	int			divisor_scale;
+} GpbDecimal;
+
+/* A function of core whose arguments or result are numeric */
+typedef struct GpbDecimalFunction GpbDecimalFunction;
+
+/* Find a function by its OID; NULL if it is none of these. */
+extern const GpbDecimalFunction *gpb_decimal_find(Oid function);
+
+/* Is the function's result numeric?  Else it is a word. */
+extern bool gpb_decimal_gives_numeric(const GpbDecimalFunction *function);
+
+/* Is the function "=" of numerics or, if "negated", "<>"? */
+extern bool gpb_decimal_is_equality(const GpbDecimalFunction *function, bool negated);
+
+/* Is the argument a value?  If not it must be a Const. */
+extern bool gpb_decimal_takes_value(const GpbDecimalFunction *function, int argument);
+
+/* A numeric constant */
+extern GpbDecimal gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value);
+
+/*
+ * The result of a call, a word with scale 0 unless it is numeric.  value has the arguments that are
+ * values, with scale 0 where they are no numerics; args has all of them.
+ */
+extern GpbDecimal gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+								   const GpbDecimal *value, List *args);
+
+/*
+ * The elements of an array of numerics that are not NULL, as words of one scale, to which *value is
+ * brought too; NULL if they are refused.
+ */
+extern int64 *gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array,
+								   GpbDecimal *value, int *n, bool *has_null);
+
+/* Is it a decimal without a quotient?  If not, refuse it. */
+extern bool gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value);
+
+#endif							/* GPB_PROGRAM_DECIMAL_H */

@@ -349,7 +349,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT count(*), row_number() OVER () FROM readings WHERE k > 5',
 	'SELECT count(*), generate_series(1, 2) FROM readings WHERE k > 5',
 	'SELECT count(*) FROM readings WHERE k < ANY (ARRAY[1, 2, 3])',
-	'SELECT count(*) FROM readings WHERE k > 5.5',
+	'SELECT count(*) FROM readings WHERE k::text > ''5''',
 	'SELECT count(*) FROM readings WHERE k > volatile_bound()',
 	'SELECT count(*) FROM readings WHERE k > 5 AND random() < 2',
 	'SELECT count(*) FROM readings WHERE k > 5 AND (SELECT true)',

@@ -77,6 +77,18 @@ SELECT differences('date_trunc(''week'', t)::date', $$'2024-10-21'$$, $$'2024-10
 SELECT differences('date_bin(''7 minutes'', t, ''2001-01-01'')', $$'2024-10-27'$$, $$date_bin('7 minutes', timestamp '2024-10-27', '2001-01-01')$$, $$'infinity'$$);
 SELECT differences('i / 1000', '5', '0', '-1', '-5::smallint', '7::bigint', '2147483::bigint', '99999999999::bigint');
 SELECT differences('i::bigint / 100 / 10', '5', '0');
+SELECT differences('i', '5.5', '-7.0', '5.5::float8', '7::float8', '-1e300', $$'NaN'::float8$$, $$'infinity'::numeric$$);
+SELECT differences('i / 1000', '5.5', '7.0', '5.5::float8');
+CREATE TABLE whole (b bigint, v integer);
+INSERT INTO whole SELECT b, 1 FROM unnest(ARRAY[-9223372036854775808, -9223372036854775807, -1, 0, 1, 9223372036854775806, 9223372036854775807]) b;
+CREATE INDEX whole_b ON whole USING gpubtree (b) INCLUDE (v);
+VACUUM ANALYZE whole;
+SELECT r FROM (
+	SELECT compare(format('SELECT count(*), sum(v) FROM whole WHERE b %s %s::numeric', op, value)) AS r
+	FROM unnest(ARRAY['=', '<', '<=', '>', '>=']) op,
+		unnest(ARRAY['0', '0.5', '9223372036854775807', '9223372036854775806.5', '9223372036854775807.5', '-9223372036854775808', '-9223372036854775808.5',
+			'1e40', '-1e40', '''NaN''', '''infinity''', '''-infinity''']) value) x
+	WHERE r !~ '^\(\d+,\d*\)$';
 SELECT differences('extract(year FROM t)', '2024', '2024.5', '-1', '1', '0', $$'NaN'$$, $$'infinity'$$, $$'-infinity'$$, '1e30', '-1e30');
 SELECT differences('extract(epoch FROM t)', '1730000000', '1730000000.0000005', $$'NaN'$$, $$'-infinity'$$);
 SELECT differences('date_part(''year'', t)', '2024', '2024.5', $$'NaN'$$, $$'infinity'$$, '-4713');

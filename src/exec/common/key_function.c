@@ -27,7 +27,7 @@
 
 typedef enum GpbKeyCall
 {
-	GPB_KEY_SAME,				/* a cast to a wider integer */
+	GPB_KEY_SAME,				/* a cast of an integer to a type that has its value */
 	GPB_KEY_DIVIDE,
 	GPB_KEY_DAY,				/* the date of a timestamp */
 	GPB_KEY_MIDNIGHT,			/* the timestamp of a date */
@@ -58,6 +58,11 @@ static const GpbKeyFunctionType function_types[] = {
 	{F_INT4_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
 	{F_INT8_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
 	{F_INT8_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
+	{F_NUMERIC_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
+	{F_NUMERIC_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
+	{F_NUMERIC_INT8, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
+	{F_FLOAT8_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
+	{F_FLOAT8_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
 	{F_INT2DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
 	{F_INT24DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
 	{F_INT28DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},

@@ -37,13 +37,15 @@
 
 /*
  * What results are compared with: those at or above the value are the ones at or above "ceiling",
- * those above it the ones above "floor".  "nothing": none is at or above it.
+ * those above it the ones above "floor".  "nothing": none is at or above it; "all": all are above
+ * it.
  */
 typedef struct GpbKeyValue
 {
 	int64		floor;
 	int64		ceiling;
 	bool		nothing;
+	bool		all;
 } GpbKeyValue;
 
 static GpbKeyValue
@@ -61,28 +63,41 @@ value_beyond(bool above)
 	return (GpbKeyValue) {PG_INT64_MIN, PG_INT64_MIN + 1, false};
 }
 
-/* NaN is above infinity. */
-static const GpbKeyValue not_a_number = {PG_INT64_MAX, PG_INT64_MAX, true};
+/* Above and below all results, infinite ones too; NaN is above infinity. */
+static const GpbKeyValue above_all = {PG_INT64_MAX, PG_INT64_MAX, true, false};
+static const GpbKeyValue below_all = {PG_INT64_MIN, PG_INT64_MIN, false, true};
+
+/* A number beyond the words of results, which may be infinite unless they are integers */
+static GpbKeyValue
+numeric_beyond(Numeric value, bool integers)
+{
+	bool		above = DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(value),
+														 NumericGetDatum(int64_to_numeric(0))));
+
+	if (integers)
+		return above ? above_all : below_all;
+	if (numeric_is_inf(value))
+		return whole_value(above ? PG_INT64_MAX : PG_INT64_MIN);
+	return value_beyond(above);
+}
 
 static GpbKeyValue
-numeric_value(Numeric value, int decimals)
+numeric_value(Numeric value, int decimals, bool integers)
 {
 	Datum		scaled = NumericGetDatum(value);
-	Datum		most = NumericGetDatum(int64_to_numeric(PG_INT64_MAX - 1));
-	Datum		least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN + 1));
+	Datum		most = NumericGetDatum(int64_to_numeric(PG_INT64_MAX - !integers));
+	Datum		least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN + !integers));
 	int			i;
 
 	if (numeric_is_nan(value))
-		return not_a_number;
+		return above_all;
 	if (numeric_is_inf(value))
-		return whole_value(DatumGetBool(DirectFunctionCall2(numeric_gt, scaled, most)) ?
-						   PG_INT64_MAX : PG_INT64_MIN);
+		return numeric_beyond(value, integers);
 	for (i = 0; i < decimals; i++)
 		scaled = DirectFunctionCall2(numeric_mul, scaled, NumericGetDatum(int64_to_numeric(10)));
-	if (DatumGetBool(DirectFunctionCall2(numeric_gt, scaled, most)))
-		return value_beyond(true);
-	if (DatumGetBool(DirectFunctionCall2(numeric_lt, scaled, least)))
-		return value_beyond(false);
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, scaled, most)) ||
+		DatumGetBool(DirectFunctionCall2(numeric_lt, scaled, least)))
+		return numeric_beyond(value, integers);
 	return (GpbKeyValue) {
 		DatumGetInt64(DirectFunctionCall1(numeric_int8,
 										  DirectFunctionCall1(numeric_floor, scaled))),
@@ -92,12 +107,12 @@ numeric_value(Numeric value, int decimals)
 	};
 }
 
-/* Results of type float8 are small integers, or infinite. */
+/* Results of type float8 are small integers, or infinite if they are years. */
 static GpbKeyValue
 float_value(double value)
 {
 	if (isnan(value))
-		return not_a_number;
+		return above_all;
 	if (isinf(value))
 		return whole_value(value > 0 ? PG_INT64_MAX : PG_INT64_MIN);
 	if (fabs(value) >= 1e18)
@@ -111,7 +126,9 @@ key_value(const GpbKeyFunction *function, Datum value)
 	GpbKeyStep	midnight = {.op = GPB_KEY_TO_MIDNIGHT};
 
 	if (function->value_type == NUMERICOID)
-		return numeric_value(DatumGetNumeric(value), function->decimals);
+		return numeric_value(DatumGetNumeric(value), function->decimals,
+							 function->key_type == INT2OID || function->key_type == INT4OID ||
+							 function->key_type == INT8OID);
 	if (function->value_type == FLOAT8OID)
 		return float_value(DatumGetFloat8(value));
 	if (function->value_type == DATEOID && function->result_type == TIMESTAMPOID)
@@ -250,6 +267,8 @@ begin_at(GpbKeyCut *cut, const GpbKeyValue *value, bool above, GpbKeyInterval *k
 
 	cut->above = above;
 	cut->value = above ? value->floor : value->ceiling;
+	if (value->all)
+		return;
 	if ((value->nothing && !above) || !find_cut(cut, &keys->least, &all))
 		*keys = no_keys;
 	else
@@ -265,9 +284,9 @@ end_before(GpbKeyCut *cut, const GpbKeyValue *value, bool above, GpbKeyInterval 
 
 	cut->above = above;
 	cut->value = above ? value->floor : value->ceiling;
-	if (value->nothing || !find_cut(cut, &first, &all))
+	if (!value->all && (value->nothing || !find_cut(cut, &first, &all)))
 		return;
-	if (all == cut->function->least)
+	if (value->all || all == cut->function->least)
 		*keys = no_keys;
 	else
 	{

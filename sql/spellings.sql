@@ -110,7 +110,11 @@ SELECT differences('z::date', $$'2024-11-02'$$, $$'2024-11-03'$$, $$'2024-10-28'
 SELECT differences('date_trunc(''day'', z)', $$'2024-11-02'$$, $$'2024-11-03'$$);
 SELECT x AS gave_up FROM unnest(ARRAY[2, 3, 4]) d, plan(format('SELECT count(*) FROM moment WHERE z::date = ''2024-11-0%s''', d), 'ANALYZE') x
 	WHERE x ~ 'Gave Up|Index Cond';
+SELECT compare(format('SELECT date_trunc(%L, z)::date AS b, count(*), min(z) FROM moment GROUP BY 1', unit)) FROM unnest(ARRAY['day', 'week', 'month', 'hour']) unit;
+SET timezone = 'Europe/Berlin';
+SELECT compare(format('SELECT date_trunc(%L, z)::date AS b, count(*), min(z) FROM moment WHERE z::date > ''2024-03-26'' GROUP BY 1', unit)) FROM unnest(ARRAY['day', 'week', 'month']) unit;
 SET timezone = '<A>100<B>-100,M10.4.0,M11.1.0';
+SELECT compare('SELECT date_trunc(''day'', z)::date AS b, count(*), min(z) FROM moment WHERE z < ''2030-01-01'' AND z > ''2000-01-01'' GROUP BY 1');
 SELECT differences('z::date', $$'2024-10-27'$$, $$'2024-11-03'$$, $$'2024-11-04'$$, $$'2024-10-20'$$);
 RESET timezone;
 SET timezone = 'UTC';

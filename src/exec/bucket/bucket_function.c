@@ -134,10 +134,21 @@ step_type(Oid function)
 
 /* ---- matching ---- */
 
+/* Are the first functions date_trunc() and a cast to date, both in the session's zone? */
+static bool
+is_date_of_midnight(List *functions)
+{
+	return list_length(functions) > 1 &&
+		linitial_oid(functions) == F_DATE_TRUNC_TEXT_TIMESTAMPTZ &&
+		lsecond_oid(functions) == F_DATE_TIMESTAMPTZ;
+}
+
 /*
  * Where the offset of a zone may begin a function anew, boundaries are keys only if the zone is
  * applied to the key itself; or if the key is a date, which first becomes midnight in the session's
- * zone: then they are the days around.
+ * zone: then they are the days around.  Midnights of date_trunc() in the session's zone may be
+ * taken to a date in that zone again: the date depends on the midnight alone, and rises with it
+ * (steps_are_safe() sees that they are midnights).
  */
 static bool
 zones_are_followed(List *functions, Oid key_type)
@@ -150,7 +161,9 @@ zones_are_followed(List *functions, Oid key_type)
 
 		if (step_type(lfirst_oid(lc))->zone == GPB_NO_ZONE)
 			continue;
-		if (step > 1 || (step == 1 && linitial_oid(functions) != F_TIMESTAMPTZ_DATE) ||
+		if (step > 1 ||
+			(step == 1 && linitial_oid(functions) != F_TIMESTAMPTZ_DATE &&
+			 !is_date_of_midnight(functions)) ||
 			(step == 0 && key_type != TIMESTAMPTZOID && key_type != DATEOID))
 			return false;
 	}
@@ -483,6 +496,10 @@ steps_are_safe(GpbBucketFunction *function)
 		double		length;
 
 		if (!step_is_safe(function, step, &length))
+			return false;
+		if (i == 0 && function->ncalled > 1 && step->type->zone == GPB_SESSION_ZONE &&
+			step->type->kind == GPB_BUCKET_TRUNC && length < USECS_PER_DAY &&
+			function->step[1].type->zone == GPB_SESSION_ZONE)
 			return false;
 		if (step->type->kind == GPB_BUCKET_DIVIDE)
 			factor *= length;

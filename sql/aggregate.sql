@@ -340,11 +340,8 @@ INSERT INTO child SELECT n, n FROM generate_series(1, 10) n;
 VACUUM ANALYZE parent, child;
 CREATE FUNCTION volatile_bound() RETURNS bigint LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 5; END';
 SELECT query FROM unnest(ARRAY[
-	'SELECT count(*) FROM readings WHERE k > 5 GROUP BY ()',
-	'SELECT count(*) FROM readings WHERE k > 5 GROUP BY ROLLUP (k)',
 	'SELECT array_agg(DISTINCT k) FROM readings WHERE k > 5',
 	'SELECT array_agg(k ORDER BY k) FROM readings WHERE k > 5',
-	'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) FROM readings WHERE k > 5',
 	'SELECT count(readings) FROM readings WHERE k > 5',
 	'SELECT count(*), row_number() OVER () FROM readings WHERE k > 5',
 	'SELECT count(*), generate_series(1, 2) FROM readings WHERE k > 5',

@@ -91,10 +91,11 @@ SELECT abs(z), count(*), count(DISTINCT z) FROM sets WHERE k < 400 GROUP BY z OR
 SELECT a, count(*), count(DISTINCT f) FROM sets WHERE k < 400 AND f = 0 GROUP BY a ORDER BY a;
 SELECT f + 0 AS f, count(*) FROM sets WHERE k < 400 GROUP BY f ORDER BY f;
 
--- The same with little memory: core's plan takes over.
+-- The same with less memory than all programs' groups take: core's plan takes over.
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT (answered('SELECT k, v + 0, c, count(*), sum(f), sum(v) FROM sets GROUP BY CUBE (k, v + 0, c)')).*;
+SELECT (answered('SELECT v * 3, k + w, c, count(*), sum(v) FROM sets GROUP BY CUBE (v * 3, k + w, c)')).*;
+SELECT (answered('SELECT count(DISTINCT v * 3 + k), count(DISTINCT k * 3 + v), sum(v) FROM sets')).*;
 RESET work_mem;
 RESET hash_mem_multiplier;
 

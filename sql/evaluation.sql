@@ -143,5 +143,30 @@ PREPARE needed_arms (int) AS SELECT count(*), sum(v) FROM ticks WHERE k < 90 OR 
 EXECUTE needed_arms(7);
 EXECUTE needed_arms(0);
 
+--
+-- Constants that may fail, in a query with parallel workers: they are evaluated before it is in parallel mode.
+--
+SET enable_seqscan = on;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+PREPARE early (int) AS SELECT (SELECT count(*) FROM ticks WHERE k < 400 AND v % 7 < 12 / $1), count(*) FROM spans WHERE id % 3 > 0;
+EXPLAIN (COSTS OFF) EXECUTE early(7);
+CREATE FUNCTION gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Gave Up' THEN
+			RETURN NEXT line;
+		END IF;
+	END LOOP;
+END $$;
+SELECT gave_up('EXECUTE early(7)');
+EXECUTE early(7);
+EXECUTE early(0);
+DROP FUNCTION gave_up;
+
 DROP TABLE ticks, spans;
 DROP FUNCTION result, plain_result, compare;

@@ -65,6 +65,22 @@ begin_parts(GpbAggregateScan *scan)
 	}
 }
 
+/*
+ * Evaluate constants that may fail now, if the query has parallel workers: no subtransaction can
+ * begin once it is in parallel mode.  Values of subqueries are not there yet.
+ */
+static void
+bind_early(GpbAggregateScan *scan, EState *estate, int eflags)
+{
+	if (!scan->constants_may_fail || !estate->es_plannedstmt->parallelModeNeeded ||
+		!bms_is_empty(scan->constants->params) || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		return;
+	scan->bound = palloc(sizeof(GpbProgram));
+	*scan->bound = scan->plan.program.program;
+	scan->unbound = gpb_program_constants_bind(scan->constants, true,
+											   scan->node.css.ss.ps.ps_ExprContext, scan->bound);
+}
+
 static void
 begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -87,6 +103,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	{
 		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
+		bind_early(scan, estate, eflags);
 	}
 	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
 	if (scan->ranges_may_fail)
@@ -188,7 +205,13 @@ make_totals(GpbAggregateScan *scan, bool asked)
 	if (scan->parts[0].totals != NULL && !plan->has_program)
 		return NULL;
 	end_totals(scan);
-	if (plan->has_program && asked)
+	if (scan->bound != NULL)
+	{
+		if (scan->unbound != NULL)
+			return scan->unbound;
+		program = *scan->bound;
+	}
+	else if (plan->has_program && asked)
 	{
 		const char *refusal;
 

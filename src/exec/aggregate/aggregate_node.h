@@ -80,6 +80,9 @@ typedef struct GpbAggregateScan
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */
+	GpbProgram *bound;			/* the plan's program with constants that were evaluated when the
+								 * node began, or NULL */
+	const char *unbound;		/* why that cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
 	ExprState  *having;

@@ -26,7 +26,22 @@ SELECT k / 10, count(id) FROM declared WHERE k < 50 AND id IS NOT NULL GROUP BY 
 -- What may be NULL is counted; an outer join puts NULL into any column.
 EXPLAIN (COSTS OFF) SELECT count(n) FROM declared WHERE k < 50;
 SELECT count(DISTINCT id) FROM declared WHERE k < 50;
+SET gpubtree.explain_decisions = off;
 SELECT count(d.id), count(*) FROM (VALUES (1), (2), (1000)) o(k) LEFT JOIN declared d ON d.k = o.k;
+SET gpubtree.batch_setup_cost = 0;
+CREATE TABLE ranged (id int NOT NULL, k int, v int);
+INSERT INTO ranged SELECT i, i % 10000, i % 7 FROM generate_series(1, 50000) i;
+CREATE INDEX ranged_k ON ranged USING gpubtree (k) INCLUDE (v, id);
+VACUUM ANALYZE ranged;
+CREATE TABLE outer_rows (lo int PRIMARY KEY);
+INSERT INTO outer_rows SELECT i * 70 FROM generate_series(1, 200) i;
+ANALYZE outer_rows;
+EXPLAIN (COSTS OFF) SELECT lo, sum(v + 1), count(id), count(*) FROM outer_rows
+	LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo;
+SELECT count(*), sum(ids), sum(entries) FROM (SELECT lo, sum(v + 1), count(id) AS ids, count(*) AS entries
+	FROM outer_rows LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo) q;
+DROP TABLE outer_rows, ranged;
+SET gpubtree.explain_decisions = on;
 
 -- A plan at hand is made anew when the declaration goes.
 SET plan_cache_mode = force_generic_plan;

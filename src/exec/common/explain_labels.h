@@ -30,7 +30,6 @@
 #define GPB_LABEL_INDEX_FILTER		"Index Filter"
 #define GPB_LABEL_FIRST				"First Entries"
 #define GPB_LABEL_LAST				"Last Key of Each"
-#define GPB_LABEL_INDEX_FILTER		"Index Filter"
 #define GPB_LABEL_INNER_FILTER		"Inner Filter"
 #define GPB_LABEL_INNER_REMOVED		"Rows Removed by Inner Filter"
 #define GPB_LABEL_JOIN_FILTER		"Join Filter"

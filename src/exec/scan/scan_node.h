@@ -103,8 +103,8 @@ typedef struct GpbScanRows
 
 /*
  * Find the last key of each group in n ranges, which are in this form.  Returns false, and sets
- * scan->no_ends, if that cannot be.  Else *keys has *nkeys ranges, in GPB_RANGE_BOUNDS form, with the
- * last rows of all groups.  Memory is of the current context.
+ * scan->no_ends, if that cannot be.  Else *keys has *nkeys ranges, in GPB_RANGE_BOUNDS form, where
+ * the last rows of all groups are.  Memory is of the current context.
  */
 extern bool gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
 							   GpbRange **keys, uint32 *nkeys);

@@ -58,18 +58,38 @@ is_on_device(const GpbScanMatch *match)
 		gpb_aggregate_device_pays(match->entries);
 }
 
+/*
+ * The price of finding the entries of arrays' keys, with visibility: a leaf for each, as for the
+ * outer rows of a join
+ */
+static Cost
+arrays_cost(PlannerInfo *root, const GpbScanMatch *match)
+{
+	GpbOuterInput input = {0};
+
+	input.index = match->index;
+	input.outer_rows = gpb_arrays_elements(match->plan.arrays);
+	input.matches = match->entries;
+	input.aggregated = true;
+	input.index_only = true;
+	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows);
+}
+
 /* The price of finding the entries of the ranges that pass the filters, and of listing them */
 static Cost
 list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 {
 	IndexOptInfo *index = match->index;
-	Cost		cost = gpb_read_cost(root, index, match->entries, may_use_device(match)) +
-		listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
+	Cost		cost = listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
 
+	if (match->plan.arrays != NIL)
+		cost += arrays_cost(root, match);
+	else
+		cost += gpb_read_cost(root, index, match->entries, may_use_device(match));
 	if (!is_on_device(match))
 		cost += gpb_builder_cost(match->builder, match->entries);
 	/* filters are tested before anything is asked of the heap */
-	if (match->plan.index_only)
+	if (match->plan.index_only && match->plan.arrays == NIL)
 		cost += gpb_heap_cost(root, index, listed,
 							  gpb_visited_fraction(root, index->rel, listed), false);
 	return cost;

@@ -89,6 +89,7 @@ sub matches
 my $root = "$FindBin::RealBin/../..";
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
+gpubtree.enable_scan = on
 timezone = 'UTC'
 max_parallel_workers_per_gather = 0
 # as servers have it by default; PostgreSQL's test servers have minimal, where no page is settled

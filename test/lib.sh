@@ -47,17 +47,44 @@ clean_up()
 {
 	status=$?
 	trap - EXIT
-	for pid_file in "$work"/run/*/data/postmaster.pid; do
-		[ -e "$pid_file" ] || continue
-		server=${pid_file%/data/*}
-		stop_server "${server##*/}" immediate >/dev/null 2>&1 || true
-	done
+	end_lanes
+	end_servers
 	if [ -n "${keep_work:-}" ]; then
 		echo "kept: $work"
 	else
 		rm -rf "$work"
 	fi
 	exit $status
+}
+
+# $lanes: process groups that run jobs (test/all).  What still runs of them is ended; TAP scripts
+# stop their servers then.
+lanes=
+end_lanes()
+{
+	for lane in $lanes; do
+		kill -TERM -- "-$lane" 2>/dev/null || continue
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			kill -0 -- "-$lane" 2>/dev/null || break
+			sleep 1
+		done
+		kill -KILL -- "-$lane" 2>/dev/null || true
+	done
+}
+
+# Stop all servers below $work/run at once.  A server works in its data directory, which tells it
+# from another process that has the number that a file of a dead server names.
+end_servers()
+{
+	find "$work/run" -name postmaster.pid 2>/dev/null | while read -r pid_file; do
+		pid=$(head -n 1 "$pid_file" 2>/dev/null) || continue
+		[ "/proc/$pid/cwd" -ef "${pid_file%/*}" ] || continue
+		kill -QUIT "$pid" 2>/dev/null || continue
+		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+			kill -0 "$pid" 2>/dev/null || break
+			sleep 1
+		done
+	done
 }
 
 # seeds TEST: print the environment of each run of that random test, one a line; see test/seeds.
@@ -103,10 +130,13 @@ have_gpu() { [ -e /dev/nvidia0 ] || [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev
 have_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
 have_cuda() { have_gpu && have_nvcc; }
 
-# Print the device's compute capability without the dot, so that only its code is compiled.
-gpu_arch()
+# copy_sources DIRECTORY: copy the sources there, without what was compiled from them.
+copy_sources()
 {
-	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
+	mkdir -p "$1"
+	(cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' \
+		--exclude='*.bc' --exclude=./.gpu-host .) |
+		tar -C "$1" -xf -
 }
 
 # build NAME [CFLAGS...]: compile a copy of the sources into $work/NAME/source and
@@ -118,14 +148,11 @@ build()
 	destination=$work/$1
 	shift
 	flags=$*
-	mkdir -p "$destination/source"
-	(cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' \
-		--exclude='*.bc' --exclude=./.gpu-host .) |
-		tar -C "$destination/source" -xf -
-	cuda=no
+	copy_sources "$destination/source"
+	build_cuda=no
 	archs=
 	if have_cuda; then
-		cuda=yes
+		build_cuda=yes
 		archs=$(gpu_arch)
 	fi
 	for directory in $("$PG_ORIGINAL" --bindir) $("$PG_ORIGINAL" --pkglibdir) \
@@ -135,9 +162,9 @@ build()
 			tar -C "$destination$directory" -xf -
 	done
 	make -s -C "$destination/source" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" \
-		with_llvm=no CUDA=$cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="$flags" &&
+		with_llvm=no CUDA=$build_cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="$flags" &&
 		make -s -C "$destination/source" PG_CONFIG="$PG_ORIGINAL" with_llvm=no \
-			CUDA=$cuda GPB_CFLAGS="$flags" DESTDIR="$destination" install || return 1
+			CUDA=$build_cuda GPB_CFLAGS="$flags" DESTDIR="$destination" install || return 1
 	[ "$(id -u)" != 0 ] || chown -R "$user:" "$destination/source"
 }
 

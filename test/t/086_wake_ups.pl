@@ -32,8 +32,6 @@ VACUUM ANALYZE t;
 SQL
 gpb_wait_for_service($node);
 
-sub median { return (sort { $a <=> $b } @_)[ @_ / 2 ] }
-
 my $holder = $node->background_psql('postgres');
 my $asker = $node->background_psql('postgres');
 my $watcher = $node->background_psql('postgres');
@@ -59,14 +57,30 @@ sub time_to_answer
 	return time() - $start;
 }
 
-# A machine that others use may be late once in a while, so the median counts.
+# The time from the wake-up to the answer, which is a tenth of a second at least if the wake-up was
+# lost.  A machine that others use may be late, so the median of five times counts, and while that is
+# late, five more: a wake-up that is lost at the point where all wait is lost each time.
 my $late = 0.05;
+
+sub in_time
+{
+	my ($name, $time) = @_;
+	my $median;
+
+	for (1 .. 5)
+	{
+		my @times = sort { $a <=> $b } map { $time->() } 1 .. 5;
+		$median = $times[2];
+		last if $median < $late;
+	}
+	cmp_ok($median, '<', $late, $name);
+	return;
+}
 
 # ---- the answer comes after the look for it, and before the backend says that it sleeps ----
 
-my @times;
 gpb_hold_service($node, 'batches');
-for (1 .. 5)
+in_time('an answer that came just before the sleep is found at once', sub
 {
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	$asker->query_safe("SET gpubtree.hold_point = 'request-before-sleep'");
@@ -76,16 +90,15 @@ for (1 .. 5)
 	gpb_wait_until('the service', sub { !gpb_is_held($node, 'batches') });
 	usleep(20_000);
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	push @times, time_to_answer();
+	my $time = time_to_answer();
 	gpb_hold_service($node, 'batches');
-}
-cmp_ok(median(@times), '<', $late, 'an answer that came just before the sleep is found at once');
+	return $time;
+});
 gpb_release_service($node, 'batches');
 
 # ---- the backend sleeps just before the service gives the answer ----
 
-@times = ();
-for (1 .. 5)
+in_time('a backend that fell asleep just before the answer is woken', sub
 {
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 	gpb_hold_service($node, 'answer');
@@ -95,15 +108,13 @@ for (1 .. 5)
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	wait_for_asker('Extension');
 	gpb_release_service($node, 'answer');
-	push @times, time_to_answer();
-}
-cmp_ok(median(@times), '<', $late, 'a backend that fell asleep just before the answer is woken');
+	return time_to_answer();
+});
 $asker->query_safe("SET gpubtree.hold_point = ''");
 
 # ---- the service is asked after its last look, and before it sleeps ----
 
-@times = ();
-for (1 .. 5)
+in_time('a service that was asked just before the sleep does not sleep', sub
 {
 	gpb_hold_service($node, 'sleep');
 	$asker->query_safe($sum);
@@ -111,9 +122,8 @@ for (1 .. 5)
 	ask();
 	wait_for_asker('Extension');
 	gpb_release_service($node, 'sleep');
-	push @times, time_to_answer();
-}
-cmp_ok(median(@times), '<', $late, 'a service that was asked just before the sleep does not sleep');
+	return time_to_answer();
+});
 
 # ---- a mirror is used after the refresher's last look, and before it sleeps ----
 

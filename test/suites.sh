@@ -1,0 +1,290 @@
+# How test/all runs each suite; sourced by test/all and test/lane, after test/lib.sh.  POSIX sh.
+#
+# A suite runs as a job: alone in its lane, beside the jobs of other lanes.  Each has a server, a
+# log and an output directory of its own.  What jobs share they only read: the installed copies of
+# PostgreSQL, and the sources beside them ($source_plain, $source_hold).
+
+# record SUITE PASSED FAILED LOG: note the counts of this job's suite, in $job.counts, and its log
+# if something failed, in $job.failure.  A suite of no test at all did not run.
+record()
+{
+	p=$2
+	f=$3
+	[ $((p + f)) -gt 0 ] || f=1
+	printf '%-15s %4d passed, %d failed  (%d s)\n' "$1" "$p" "$f" \
+		$(($(date +%s) - suite_started)) | tee "$job.line"
+	if [ "$f" -gt 0 ]; then
+		echo "------ $1" >"$job.failure"
+		cat "$4" >>"$job.failure"
+	fi
+	echo "$p $f" >"$job.counts"
+}
+
+# lines PATTERN FILE: print how many lines match.
+lines() { grep -c -E "$1" "$2" || true; }
+
+# server_log NAME: print what a server's log says beyond the errors that tests provoke.
+server_log()
+{
+	[ ! -s "$work/run/$1/log" ] ||
+		grep -E 'PANIC|FATAL|TRAP|WARNING|terminated' "$work/run/$1/log" |
+		grep -vE 'ERROR:|STATEMENT:|CONTEXT:|DETAIL:' | tail -50
+}
+
+# run_regress NAME SETTING...: run the regression tests with these lines in the server's
+# configuration.
+run_regress()
+{
+	name=regress-$1
+	shift
+	out=$log-$name
+	(
+		start_server "$name" "$pg_plain" "$@" || exit 1
+		as_user mkdir "$work/run/$name/output"
+		on_server "$name" make -s -C "$source_plain" installcheck \
+			EXTRA_REGRESS_OPTS="--outputdir='$work/run/$name/output'" \
+			PG_CONFIG="$pg_plain/pg_config" CUDA=no || true
+		cat "$work/run/$name/output/regression.diffs" 2>/dev/null || true
+		stop_server "$name"
+	) >"$out" 2>&1 || true
+	[ ! -e "$work/run/$name/data/postmaster.pid" ] || stop_server "$name" immediate
+	server_log "$name" >>"$out"
+	record "$name" "$(lines '^(test| ).* \.\.\. ok ' "$out")" \
+		"$(lines '^(test| ).* \.\.\. FAILED' "$out")" "$out"
+}
+
+run_isolation()
+{
+	out=$log-isolation
+	specs=$(cd "$root/test/specs" && ls -- *.spec 2>/dev/null | sed 's/\.spec$//')
+	(
+		start_server isolation "$pg_hold" "gpubtree.device = 'host'" \
+			"max_prepared_transactions = 10" "autovacuum = off" \
+			"gpubtree.background_refresh = off" || exit 1
+		pgxs=$("$pg_hold/pg_config" --pgxs)
+		# shellcheck disable=SC2086
+		on_server isolation "${pgxs%/makefiles/*}/test/isolation/pg_isolation_regress" \
+			--bindir="$pg_hold" --inputdir="$source_hold/test" \
+			--outputdir="$source_hold/test" --load-extension=gpubtree $specs || true
+		cat "$source_hold/test/regression.diffs" 2>/dev/null || true
+		stop_server isolation
+	) >"$out" 2>&1 || true
+	[ ! -e "$work/run/isolation/data/postmaster.pid" ] || stop_server isolation immediate
+	server_log isolation >>"$out"
+	p=$(lines '^test .* \.\.\. ok ' "$out")
+	# A spec without an expected file ends the run.
+	record isolation "$p" $(($(echo "$specs" | wc -w) - p)) "$out"
+}
+
+# is_chosen NAME PREFIXES: does the name begin with one of the prefixes?
+is_chosen()
+{
+	for prefix in $2; do
+		case $1 in "$prefix"*) return 0 ;; esac
+	done
+	return 1
+}
+
+# run_tap NAME VARIABLES: run one TAP script with one seed.  It counts its assertions.
+run_tap()
+{
+	run_script "$1" "$2" "$pg_hold" "$source_hold" "$job.failure"
+	echo "$p $f" >"$job.counts"
+}
+
+# run_script NAME VARIABLES BIN SOURCE FAILURES: run one TAP script with one seed, on the PostgreSQL
+# of that directory of programs; $p and $f say how many assertions passed and failed.  What failed
+# is appended to FAILURES.
+run_script()
+{
+	name=$1
+	bin=$3
+	source=$4
+	seed=${2%% *}
+	seed=${seed#GPB_SEED=}
+	what=$name
+	[ "$seed" = 1 ] || what="$name, seed $seed"
+	script_started=$(date +%s)
+	pgxs=$("$bin/pg_config" --pgxs)
+	pgxs=${pgxs%/src/makefiles/*}
+	# Two jobs may run the same script, on different builds.
+	directory=$work/run/tap/${job##*/}-$name-$seed
+	script_output=$job-script
+	as_user mkdir -p "$directory"
+	# PostgreSQL's modules run psql and initdb from PATH, as $user.
+	# shellcheck disable=SC2086
+	status=0
+	(cd "$source/test" && as_user env HOME="$work/run" TMPDIR="$work/run" \
+		TESTDIR="$directory" PATH="$source/test/initdb:$bin:$PATH" GPB_BINDIR="$bin" \
+		GPB_TEMPLATE="$work/run/template" PGPORT=65432 \
+		PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_PORT_DIR="$work/run" \
+		PERL_HASH_SEED=0 GPB_CUDA="$cuda" $2 \
+		perl -I "$pgxs/src/test/perl" -I "$source/test/t" "$source/test/t/$name.pl") \
+		</dev/null >"$script_output" 2>&1 || status=$?
+	p=$(lines '^ok ' "$script_output")
+	f=$(lines '^not ok ' "$script_output")
+	# Dying, or stopping short of the plan, is a failure of its own.
+	if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+	if [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+	printf '  %-34s %4d passed, %d failed  (%d s)\n' "$what" "$p" "$f" \
+		$(($(date +%s) - script_started))
+	if [ "$f" -gt 0 ]; then
+		{
+			echo "------ $what"
+			grep -A 8 '^not ok' "$script_output" | head -80
+			echo "--- the end of its output"
+			tail -30 "$script_output"
+			for file in "$directory"/tmp_check/log/*; do
+				[ -e "$file" ] || continue
+				echo "--- ${file##*/}"
+				tail -30 "$file"
+			done
+		} >>"$5"
+	fi
+	[ -n "$keep_work" ] || rm -rf "$directory"
+}
+
+# Run regression and TAP tests on the build "sanitize".  First the server is made to do what the
+# sanitizers must catch.
+run_sanitize()
+{
+	pg_sanitize=$work/sanitize$("$PG_ORIGINAL" --bindir)
+	source_sanitize=$work/sanitize/source
+	out=$log-sanitize
+	: >"$out"
+	(
+		start_server sanitize "$pg_sanitize" "gpubtree.device = 'host'" || exit 1
+		on_server sanitize psql -X -q -c "CREATE FUNCTION gpubtree_test_sanitizers(text)
+			RETURNS int LANGUAGE c STRICT AS 'gpubtree'"
+		while IFS='|' read -r defect says; do
+			on_server sanitize psql -X -q -c \
+				"SELECT gpubtree_test_sanitizers('$defect')" || true
+			if grep -q "$says" "$work/run/sanitize/log"; then
+				echo "caught: $defect"
+			else
+				echo "NOT CAUGHT: $defect"
+			fi
+			as_user cp /dev/null "$work/run/sanitize/log"
+			# The server starts anew after each defect.
+			for second in 1 2 3 4 5 6 7 8 9 10; do
+				! on_server sanitize psql -X -q -c 'SELECT 1' || break
+				sleep 1
+			done
+		done <<-DEFECTS
+			read past a chunk|AddressSanitizer: heap-buffer-overflow
+			write past a chunk|AddressSanitizer: heap-buffer-overflow
+			read past a core chunk|AddressSanitizer: heap-buffer-overflow
+			read a freed chunk|AddressSanitizer: heap-use-after-free
+			shift by too much|runtime error: shift exponent
+			assertion|TRAP: FailedAssertion
+		DEFECTS
+		on_server sanitize make -s -C "$source_sanitize" installcheck \
+			PG_CONFIG="$pg_sanitize/pg_config" CUDA=no || true
+		cat "$source_sanitize/regression.diffs" 2>/dev/null || true
+		stop_server sanitize
+	) >"$out" 2>&1 || true
+	[ ! -e "$work/run/sanitize/data/postmaster.pid" ] || stop_server sanitize immediate
+	grep -A 30 -E 'ERROR: AddressSanitizer|runtime error|TRAP' "$work/run/sanitize/log" \
+		>>"$out" || true
+	p=$(lines '^(test| ).* \.\.\. ok |^caught: ' "$out")
+	f=$(lines '^(test| ).* \.\.\. FAILED|^NOT CAUGHT: ' "$out")
+	[ $((p + f)) -gt 6 ] || f=$((f + 1))
+	total_passed=$p
+	total_failed=$f
+	sanitize_scripts=
+	for script in "$source_sanitize"/test/t/*.pl; do
+		script=$(basename "$script" .pl)
+		! is_chosen "$script" "${SANITIZE_TAP:-061}" ||
+			sanitize_scripts="$sanitize_scripts $script"
+	done
+	for script in $sanitize_scripts; do
+		seeds "$script" >"$job-seeds"
+		while read -r variables; do
+			run_script "$script" "$variables" "$pg_sanitize" "$source_sanitize" "$out"
+			total_passed=$((total_passed + p))
+			total_failed=$((total_failed + f))
+		done <"$job-seeds"
+	done
+	record sanitize $total_passed $total_failed "$out"
+}
+
+# Compile the CUDA object as users do, and check that it exports its one symbol alone; this suite
+# does not run it.
+run_cuda_build()
+{
+	out=$log-cuda-build
+	p=0
+	f=1
+	copy_sources "$work/cuda-build"
+	if nice make -s -C "$work/cuda-build" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" \
+		gpubtree_cuda.so >"$out" 2>&1 &&
+		nm -D --defined-only "$work/cuda-build/gpubtree_cuda.so" >"$work/exports" &&
+		[ "$(awk '{ print $3 }' "$work/exports")" = gpb_cuda_device ]; then
+		p=1
+		f=0
+	fi
+	record cuda-build $p $f "$out"
+}
+
+# Print the path of the server's clang, or nothing where the server is built without LLVM.
+bitcode_clang()
+{
+	makefile=$("$PG_ORIGINAL" --pgxs)
+	makefile=${makefile%/makefiles/pgxs.mk}/Makefile.global
+	! grep -q '^with_llvm[[:space:]]*= yes' "$makefile" ||
+		sed -n 's/^CLANG[[:space:]]*= *//p' "$makefile"
+}
+
+run_bitcode()
+{
+	out=$log-bitcode
+	p=0
+	f=1
+	if make -s -C "$source_plain" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" CUDA=no \
+		CLANG="$(bitcode_clang) -fsyntax-only -Werror" with_llvm=yes all >"$out" 2>&1 &&
+		[ ! -s "$out" ]; then
+		p=1
+		f=0
+	fi
+	record bitcode $p $f "$out"
+}
+
+# run_c SUITE DIRECTORY COMMAND...: run a program there that ends with "N passed, N failed".
+run_c()
+{
+	suite=$1
+	directory=$2
+	shift 2
+	out=$log-$suite
+	status=0
+	(cd "$directory" && nice "$@") </dev/null >"$out" 2>&1 || status=$?
+	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out" | tail -1)
+	p=${counts% *}
+	f=${counts#* }
+	if [ $status -ne 0 ] && [ "${f:-0}" -eq 0 ]; then f=1; fi
+	record "$suite" "${p:-0}" "${f:-0}" "$out"
+}
+
+# run_suite SUITE [SCRIPT VARIABLES]: run one suite, or one TAP script, as the job $job.
+run_suite()
+{
+	suite_started=$(date +%s)
+	case $1 in
+	tap) run_tap "$2" "$3" ;;
+	regress-settings)
+		run_regress settings "gpubtree.device = 'host'" \
+			"include '$source_plain/test/hostile.conf'"
+		;;
+	regress-*) run_regress "${1#*-}" "gpubtree.device = '${1#*-}'" ;;
+	cuda-build) run_cuda_build ;;
+	bitcode) run_bitcode ;;
+	kernel-*)
+		# The devices share a program that each of them would build.
+		copy_sources "$work/$1"
+		run_c "$1" "$work/$1" sh test/kernel/run "${1#*-}"
+		;;
+	unit) run_c unit "$source_plain" sh test/unit/run ;;
+	isolation) run_isolation ;;
+	sanitize) run_sanitize ;;
+	esac
+}

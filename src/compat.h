@@ -3,6 +3,9 @@
  * compat.h
  *	  Every difference between server versions, in one place.
  *
+ * The sources are written for PostgreSQL 15.  Where a later server has another name, or another
+ * signature, for the same thing, this header maps 15's to it.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_COMPAT_H
@@ -10,8 +13,211 @@
 
 #include "postgres.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 160000
-#error "gpubtree 0.1 supports PostgreSQL 15"
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "gpubtree 0.1 supports PostgreSQL 15 to 18"
+#endif
+
+/* ---- 16: relation files, buffer tags, rights, values of variable length, planner ---- */
+
+#if PG_VERSION_NUM >= 160000
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "optimizer/paths.h"
+#include "optimizer/placeholder.h"
+#include "storage/relfilelocator.h"
+#include "storage/standby.h"
+#include "utils/acl.h"
+#include "utils/datetime.h"
+#include "varatt.h"
+
+#define Abs(x) ((x) >= 0 ? (x) : -(x))
+
+#define RelFileNode RelFileLocator
+#define RelFileNodeEquals RelFileLocatorEquals
+#define rd_node rd_locator
+#define spcNode spcOid
+#define dbNode dbOid
+#define relNode relNumber
+#define smgr_rnode smgr_rlocator
+/* The file of a RelFileNodeBackend */
+#define GPB_BACKEND_FILE(file) ((file).locator)
+
+#define INIT_BUFFERTAG(tag, file, fork, block) InitBufferTag(&(tag), &(file), fork, block)
+#define BUFFERTAGS_EQUAL(a, b) BufferTagsEqual(&(a), &(b))
+
+#define pg_proc_aclcheck(function, role, mode) \
+	object_aclcheck(ProcedureRelationId, function, role, mode)
+#define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, relation, role)
+
+/* A placeholder's description is made when it is first met, and never later. */
+#define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
+
+/* Clauses between relations as such: no outer join that is being made has a part in them. */
+#define generate_join_implied_equalities(root, join, outer, inner) \
+	generate_join_implied_equalities(root, join, outer, inner, NULL)
+
+/*
+ * Since 16 a Var says which outer joins may have made it NULL, and relation sets have outer joins
+ * as members, beside the tables.
+ */
+#define GPB_HAS_NULLING_RELS 1
+#define GPB_TABLES(root, relids) bms_difference(relids, (root)->outer_join_rels)
+#define GPB_OUTER_JOIN_RELID(sjinfo) ((sjinfo)->ojrelid)
+
+/* 15 has no logical decoding on a standby, which a conflict about a catalog would end. */
+#define GPB_RESOLVE_CONFLICT(horizon, is_catalog, file) \
+	ResolveRecoveryConflictWithSnapshot(horizon, is_catalog, file)
+
+#define GPB_TUPLES_FETCHED(relation) ((relation)->pgstat_info->counts.tuples_fetched)
+
+/* What 15's DecodeTimezoneAbbrev() returns; UNKNOWN_FIELD also for what is an error. */
+static inline int
+gpb_decode_zone(char *name, int *offset, pg_tz **tz)
+{
+	DateTimeErrorExtra extra;
+	int			type;
+
+	return DecodeTimezoneAbbrev(0, name, &type, offset, tz, &extra) < 0 ? UNKNOWN_FIELD : type;
+}
+#define DecodeTimezoneAbbrev(field, name, offset, tz) gpb_decode_zone(name, offset, tz)
+
+#else
+
+#include "storage/relfilenode.h"
+
+#define GPB_BACKEND_FILE(file) ((file).node)
+#define GPB_TABLES(root, relids) (relids)
+#define GPB_OUTER_JOIN_RELID(sjinfo) 0
+#define GPB_RESOLVE_CONFLICT(horizon, is_catalog, file) \
+	ResolveRecoveryConflictWithSnapshot(horizon, file)
+#define GPB_TUPLES_FETCHED(relation) ((relation)->pgstat_info->t_counts.t_tuples_fetched)
+#define BufTagGetRelFileLocator(tag) ((tag)->rnode)
+#define BufTagMatchesRelFileLocator(tag, file) RelFileNodeEquals((tag)->rnode, *(file))
+
+#endif
+
+/* ---- 17: no old_snapshot_threshold any more; numbers of processes ---- */
+
+#if PG_VERSION_NUM >= 170000
+
+#define OldSnapshotThresholdActive() false
+#define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
+/* No server raises it any more. */
+#define ERRCODE_SNAPSHOT_TOO_OLD MAKE_SQLSTATE('7', '2', '0', '0', '0')
+
+#define GPB_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
+
+#else
+
+#define MyProcNumber (MyProc->pgprocno)
+#define GPB_ARRAY_LENGTH(root, array) estimate_array_length(array)
+
+#endif
+
+/* ---- 18 ---- */
+
+#if PG_VERSION_NUM >= 180000
+
+#include "access/cmptype.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#include "commands/vacuum.h"
+#include "optimizer/cost.h"
+
+#define heap_form_minimal_tuple(descriptor, values, nulls) \
+	heap_form_minimal_tuple(descriptor, values, nulls, 0)
+
+/* The disabled nodes of the input do not matter where costs alone are wanted. */
+#define cost_agg(path, root, strategy, costs, ncols, ngroups, quals, startup, total, rows, width) \
+	cost_agg(path, root, strategy, costs, ncols, ngroups, quals, 0, startup, total, rows, width)
+
+/* 18's own word for it stands before a declaration, 15's behind it. */
+#define pg_attribute_noreturn() __attribute__((noreturn))
+
+#define gpb_pathkey_descends(pathkey) ((pathkey)->pk_cmptype == COMPARE_GT)
+
+#define vacuum_delay_point() vacuum_delay_point(false)
+
+/* NULL: core's index scan nodes alone count searches for EXPLAIN. */
+#define index_beginscan(heap, index, snapshot, nkeys, norderbys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, norderbys)
+
+/* Count one search of a core index scan. */
+#define GPB_COUNT_SEARCH(scan) \
+	((scan)->instrument != NULL ? (void) (scan)->instrument->nsearches++ : (void) 0)
+
+/* What a hook of ExecutorRun() takes, and passes on */
+#define GPB_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count
+#define GPB_RUN_PASSED query, direction, count
+
+/* Has the planner been told by a setting not to use the path below?  Then not ours above it. */
+#define GPB_ADD_DISABLED(path, below) ((path)->disabled_nodes += (below)->disabled_nodes)
+
+/*
+ * 18 asks an access method what its strategies mean; ours are btree's.  The operator family is not
+ * looked at: core passes that of a btree index, too.
+ */
+static inline CompareType
+gpb_translate_strategy(StrategyNumber strategy, Oid family)
+{
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			return COMPARE_LT;
+		case BTLessEqualStrategyNumber:
+			return COMPARE_LE;
+		case BTEqualStrategyNumber:
+			return COMPARE_EQ;
+		case BTGreaterEqualStrategyNumber:
+			return COMPARE_GE;
+		case BTGreaterStrategyNumber:
+			return COMPARE_GT;
+		default:
+			return COMPARE_INVALID;
+	}
+}
+
+static inline StrategyNumber
+gpb_translate_cmptype(CompareType type, Oid family)
+{
+	switch (type)
+	{
+		case COMPARE_LT:
+			return BTLessStrategyNumber;
+		case COMPARE_LE:
+			return BTLessEqualStrategyNumber;
+		case COMPARE_EQ:
+			return BTEqualStrategyNumber;
+		case COMPARE_GE:
+			return BTGreaterEqualStrategyNumber;
+		case COMPARE_GT:
+			return BTGreaterStrategyNumber;
+		default:
+			return InvalidStrategy;
+	}
+}
+
+/* Fill in what a handler of 15 does not have. */
+#define gpb_set_later_callbacks(routine) \
+	((routine)->amconsistentequality = true, \
+	 (routine)->amconsistentordering = true, \
+	 (routine)->amtranslatestrategy = gpb_translate_strategy, \
+	 (routine)->amtranslatecmptype = gpb_translate_cmptype)
+
+#else
+
+#define gpb_pathkey_descends(pathkey) ((pathkey)->pk_strategy == BTGreaterStrategyNumber)
+#define GPB_COUNT_SEARCH(scan) ((void) 0)
+#define GPB_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count, \
+	bool execute_once
+#define GPB_RUN_PASSED query, direction, count, execute_once
+#define GPB_ADD_DISABLED(path, below) ((void) 0)
+#define gpb_set_later_callbacks(routine) ((void) 0)
+
 #endif
 
 #endif							/* GPB_COMPAT_H */

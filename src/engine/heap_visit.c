@@ -274,7 +274,7 @@ static inline void
 visit_count_seen(GpbHeapVisit *visit, int n)
 {
 	if (pgstat_should_count_relation(visit->index))
-		visit->index->pgstat_info->t_counts.t_tuples_fetched += n;
+		GPB_TUPLES_FETCHED(visit->index) += n;
 }
 
 /*

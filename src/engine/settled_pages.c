@@ -321,7 +321,7 @@ page_unchanged(const SettledCell *cell, const RelFileNode *file)
 	uint32		state = LockBufHdr(desc);
 	bool		unchanged = (state & BM_VALID) != 0 &&
 		desc->tag.blockNum == cell->block && desc->tag.forkNum == MAIN_FORKNUM &&
-		RelFileNodeEquals(desc->tag.rnode, *file) &&
+		BufTagMatchesRelFileLocator(&desc->tag, file) &&
 		page_has_lsn(desc, cell->lsn);
 
 	UnlockBufHdr(desc, state);
@@ -391,7 +391,7 @@ cell_is_void(SettledCell *cell)
 	if (!copy_cell(cell, &copy) || !cell_is_settled(&copy))
 		return false;
 	/* This is read without a lock: it is compared again under one. */
-	file = GetBufferDescriptor(copy.buffer - 1)->tag.rnode;
+	file = BufTagGetRelFileLocator(&GetBufferDescriptor(copy.buffer - 1)->tag);
 	return file_hash(&file) != copy.file || !page_unchanged(&copy, &file);
 }
 

@@ -18,13 +18,13 @@
 #ifndef GPB_SETTLED_PAGES_H
 #define GPB_SETTLED_PAGES_H
 
-#include "postgres.h"
+#include "compat.h"
+
 #include "access/transam.h"
 #include "access/xlogdefs.h"
 #include "storage/block.h"
 #include "storage/buf.h"
 #include "storage/off.h"
-#include "storage/relfilenode.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 

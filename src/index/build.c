@@ -461,7 +461,7 @@ write_init_page(Relation index, BlockNumber block, Page page)
 	 */
 	PageSetChecksumInplace(page, block);
 	smgrextend(smgr, INIT_FORKNUM, block, (char *) page, true);
-	log_newpage(&smgr->smgr_rnode.node, INIT_FORKNUM, block, page, true);
+	log_newpage(&GPB_BACKEND_FILE(smgr->smgr_rnode), INIT_FORKNUM, block, page, true);
 }
 
 /* ambuildempty: write the init fork, to which an unlogged index is reset after a crash. */

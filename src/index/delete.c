@@ -10,6 +10,7 @@
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -18,11 +19,12 @@
 /*
  * Remove the entries at n ascending positions of a leaf, and log it.  The leaf is locked
  * exclusively on entry and exit.  info is GPB_XLOG_VACUUM or GPB_XLOG_DELETE.  Only a DELETE record
- * has the horizon: the newest transaction whose tuples the entries pointed to.
+ * has the horizon, the newest transaction whose tuples the entries pointed to, and says whether
+ * their table, heap, is one that logical decoding may read as a catalog; VACUUM has no heap.
  */
 static void
 remove_entries(Relation index, Buffer buffer, const uint16 *positions, int n,
-			   uint8 info, TransactionId horizon)
+			   uint8 info, TransactionId horizon, Relation heap)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -39,9 +41,10 @@ remove_entries(Relation index, Buffer buffer, const uint16 *positions, int n,
 		XLogRecPtr	lsn;
 
 		record.latest_removed_xid = horizon;
+		record.is_catalog = heap != NULL && RelationIsAccessibleInLogicalDecoding(heap);
 		XLogBeginInsert();
 		if (info == GPB_XLOG_DELETE)
-			XLogRegisterData((char *) &record, sizeof(record));
+			XLogRegisterData((char *) &record, SizeOfGpbDelete);
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
 		XLogRegisterBufData(0, (char *) positions, n * sizeof(uint16));
 		lsn = XLogInsert(GPB_RMGR_ID, info);
@@ -60,7 +63,7 @@ gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
 				   int n)
 {
 	remove_entries(index, buffer, positions, n, GPB_XLOG_VACUUM,
-				   InvalidTransactionId);
+				   InvalidTransactionId, NULL);
 }
 
 /* qsort comparator for block numbers. */
@@ -172,7 +175,8 @@ judge_and_remove(Relation index, Relation heap, Buffer buffer,
 			positions[n++] = status->idxoffnum - 1;
 	}
 	if (n > 0)
-		remove_entries(index, buffer, positions, n, GPB_XLOG_DELETE, horizon);
+		remove_entries(index, buffer, positions, n, GPB_XLOG_DELETE, horizon,
+					   heap);
 	return n;
 }
 

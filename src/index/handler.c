@@ -70,6 +70,7 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amestimateparallelscan = NULL;
 	routine->aminitparallelscan = NULL;
 	routine->amparallelrescan = NULL;
+	gpb_set_later_callbacks(routine);
 
 	PG_RETURN_POINTER(routine);
 }

@@ -509,6 +509,7 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 	}
 
 	pgstat_count_index_scan(scan->indexRelation);
+	GPB_COUNT_SEARCH(scan);
 	if (so->set.count == 0)
 		return false;
 	so->drop_pin = !scan->xs_want_itup &&

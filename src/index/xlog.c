@@ -286,7 +286,7 @@ redo_delete(XLogReaderState *record)
 		RelFileNode file;
 
 		XLogRecGetBlockTag(record, 0, &file, NULL, NULL);
-		ResolveRecoveryConflictWithSnapshot(data->latest_removed_xid, file);
+		GPB_RESOLVE_CONFLICT(data->latest_removed_xid, data->is_catalog, file);
 	}
 	redo_remove(record, false);
 }
@@ -303,11 +303,11 @@ pinned_block(int buffer_id, const RelFileNode *file)
 	uint32		state;
 
 	/* A buffer that somebody has pinned keeps its tag, so the tag can be read before locking. */
-	if (!RelFileNodeEquals(descriptor->tag.rnode, *file))
+	if (!BufTagMatchesRelFileLocator(&descriptor->tag, file))
 		return InvalidBlockNumber;
 
 	state = LockBufHdr(descriptor);
-	if (RelFileNodeEquals(descriptor->tag.rnode, *file) &&
+	if (BufTagMatchesRelFileLocator(&descriptor->tag, file) &&
 		descriptor->tag.forkNum == MAIN_FORKNUM &&
 		(state & BM_VALID) != 0 && BUF_STATE_GET_REFCOUNT(state) > 0)
 		block = descriptor->tag.blockNum;

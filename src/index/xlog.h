@@ -76,7 +76,11 @@ typedef struct xl_gpb_new_root
 typedef struct xl_gpb_delete
 {
 	TransactionId latest_removed_xid;
+	bool		is_catalog;		/* may logical decoding read the table as a catalog? */
 } xl_gpb_delete;
+
+/* without the padding at the end */
+#define SizeOfGpbDelete (offsetof(xl_gpb_delete, is_catalog) + sizeof(bool))
 
 /* FORGET has no block; its main data is the RelFileNode of the index that is being built anew. */
 #define GPB_XLOG_FORGET			0x60

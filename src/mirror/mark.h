@@ -10,9 +10,9 @@
 #ifndef GPB_MARK_H
 #define GPB_MARK_H
 
-#include "postgres.h"
+#include "compat.h"
+
 #include "storage/block.h"
-#include "storage/relfilenode.h"
 
 #define GPB_NOT_MIRRORED	(-1)
 

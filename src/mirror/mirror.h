@@ -11,10 +11,10 @@
 #ifndef GPB_MIRROR_H
 #define GPB_MIRROR_H
 
-#include "postgres.h"
+#include "compat.h"
+
 #include "portability/instr_time.h"
 #include "storage/block.h"
-#include "storage/relfilenode.h"
 #include "utils/relcache.h"
 
 #include "mirror/balance.h"

@@ -17,10 +17,10 @@
 #ifndef GPB_PAGE_H
 #define GPB_PAGE_H
 
-#include "postgres.h"
+#include "compat.h"
+
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
-#include "storage/relfilenode.h"
 #include "utils/relcache.h"
 
 #include "layout.h"

@@ -34,7 +34,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 
 	/* the elements are what a join has as outer rows */
 	input.index = index;
-	input.outer_rows = gpb_arrays_elements(arrays);
+	input.outer_rows = gpb_arrays_elements(root, arrays);
 	input.matches = clamp_row_est(index->rel->rows);
 	input.aggregated = true;
 	input.more_columns = gpb_count_columns(items, nitems) - 1;

@@ -65,8 +65,7 @@ bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match)
 	if (match->needs_child || list_length(root->group_pathkeys) != 1)
 		return NIL;
 	pathkey = linitial_node(PathKey, root->group_pathkeys);
-	if (pathkey->pk_strategy != (index->reverse_sort[0] ? BTGreaterStrategyNumber :
-								 BTLessStrategyNumber))
+	if (gpb_pathkey_descends(pathkey) != index->reverse_sort[0])
 		return NIL;
 	if (pathkey->pk_nulls_first != index->nulls_first[0] && bucket_may_be_null(match))
 		return NIL;

@@ -51,14 +51,14 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
 }
 
 double
-gpb_arrays_elements(List *arrays)
+gpb_arrays_elements(PlannerInfo *root, List *arrays)
 {
 	double		least = get_float8_infinity();
 	ListCell   *lc;
 
 	foreach(lc, arrays)
 	{
-		double		n = estimate_array_length(lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args));
+		double		n = GPB_ARRAY_LENGTH(root, lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args));
 
 		least = Min(least, n);
 	}

@@ -23,7 +23,7 @@ extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
 									   IndexOptInfo *index);
 
 /* How many elements the arrays of the conditions have in common, at most, about */
-extern double gpb_arrays_elements(List *arrays);
+extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
 
 /* ---- execution ---- */
 

@@ -9,6 +9,7 @@
 
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 
 #include "exec/common/plan_check.h"
@@ -126,3 +127,71 @@ gpb_check_conditions(const CustomPath *path, const CustomScan *scan, List *condi
 			(void) castNode(NullTest, condition);
 	}
 }
+
+/* ---- outer joins ---- */
+
+#ifdef GPB_HAS_NULLING_RELS
+
+/* Like the reference that says the same column or placeholder, which of the joins may null it? */
+static Relids
+nulling_relids(const Node *reference, List *references)
+{
+	ListCell   *lc;
+
+	foreach(lc, references)
+	{
+		const Node *other = lfirst(lc);
+
+		if (IsA(reference, Var) && IsA(other, Var) &&
+			((Var *) reference)->varno == ((Var *) other)->varno &&
+			((Var *) reference)->varattno == ((Var *) other)->varattno)
+			return ((Var *) other)->varnullingrels;
+		if (IsA(reference, PlaceHolderVar) && IsA(other, PlaceHolderVar) &&
+			((PlaceHolderVar *) reference)->phid == ((PlaceHolderVar *) other)->phid)
+			return ((PlaceHolderVar *) other)->phnullingrels;
+	}
+	return NULL;
+}
+
+static Node *
+nulling_mutator(Node *node, void *references)
+{
+	Node	   *copy;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	{
+		copy = copyObject(node);
+		((Var *) copy)->varnullingrels = nulling_relids(node, references);
+		return copy;
+	}
+	copy = expression_tree_mutator(node, nulling_mutator, references);
+	if (IsA(node, PlaceHolderVar) && ((PlaceHolderVar *) node)->phlevelsup == 0)
+		((PlaceHolderVar *) copy)->phnullingrels = nulling_relids(node, references);
+	return copy;
+}
+
+/* References within placeholders come last: outside of them more joins may have been made. */
+void
+gpb_agree_on_nulling(CustomScan *scan)
+{
+	const int	flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
+	List	   *shown = list_concat_copy(scan->scan.plan.targetlist, scan->scan.plan.qual);
+	List	   *references = pull_var_clause((Node *) shown, flags | PVC_INCLUDE_PLACEHOLDERS);
+
+	references = list_concat(references,
+							 pull_var_clause((Node *) shown, flags | PVC_RECURSE_PLACEHOLDERS));
+	scan->custom_scan_tlist = (List *)
+		nulling_mutator((Node *) scan->custom_scan_tlist, references);
+	scan->custom_exprs = (List *) nulling_mutator((Node *) scan->custom_exprs, references);
+}
+
+#else
+
+void
+gpb_agree_on_nulling(CustomScan *scan)
+{
+}
+
+#endif

@@ -34,4 +34,13 @@ extern void gpb_check_expressions(const CustomPath *path, const CustomScan *scan
 extern void gpb_check_conditions(const CustomPath *path, const CustomScan *scan,
 								 List *conditions, int first, int last);
 
+/*
+ * Make what the node evaluates agree with what it shows, once custom_exprs is there: setrefs.c of
+ * PostgreSQL 16 and later wants a reference to say, wherever it stands, which outer joins may have
+ * made it NULL, as the column of the scan tuple says it.  A node that makes an outer join tests
+ * some of its expressions before the join and shows others after it; one scan tuple serves both.
+ * What the node does not show may be made NULL by none.
+ */
+extern void gpb_agree_on_nulling(CustomScan *scan);
+
 #endif							/* GPB_PLAN_CHECK_H */

@@ -207,7 +207,17 @@ gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel
 {
 	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
 	RelOptInfo *outerrel;
+	ListCell   *lc;
 
+	/* the outer join that has the table on its right side is no part of the outer side */
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) &&
+			GPB_OUTER_JOIN_RELID(sjinfo) != 0)
+			others = bms_del_member(others, GPB_OUTER_JOIN_RELID(sjinfo));
+	}
 	if (bms_membership(others) == BMS_MULTIPLE)
 		outerrel = find_join_rel(root, others);
 	else

@@ -72,6 +72,7 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = list_make1(outer);
+	GPB_ADD_DISABLED(&path->path, outer);
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
 	own->plan.index = candidate->index->indexoid;
@@ -129,13 +130,15 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 {
 	List	   *aggrefs;
 	int			relid = -1;
+	Relids		tables;
 
 	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
 		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
 		return;
-	while ((relid = bms_next_member(input_rel->relids, relid)) >= 0)
+	tables = GPB_TABLES(root, input_rel->relids);
+	while ((relid = bms_next_member(tables, relid)) >= 0)
 	{
 		RelOptInfo *innerrel = find_base_rel(root, relid);
 
@@ -162,5 +165,6 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_join_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
 	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->nitems);
+	gpb_agree_on_nulling(scan);
 	return &scan->scan.plan;
 }

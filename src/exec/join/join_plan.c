@@ -117,6 +117,7 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
 
 	path->custom_paths = list_make1(outer);
+	GPB_ADD_DISABLED(&path->path, outer);
 	own = (GpbJoinPath *) path;
 	own->columns = candidate->columns;
 	own->result = gpb_order_clauses(root, result);
@@ -272,5 +273,6 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);
+	gpb_agree_on_nulling(scan);
 	return &scan->scan.plan;
 }

@@ -325,6 +325,7 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.startup_cost += qual_cost.startup;
 	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
 	path->custom_paths = list_make1(outer);
+	GPB_ADD_DISABLED(&path->path, outer);
 	if (candidate->ordinary != NULL)
 		gpb_range_aggregate_beside(path, candidate->ordinary);
 	own = (GpbLateralPath *) path;

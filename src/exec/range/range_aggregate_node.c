@@ -91,6 +91,7 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	gpb_check_expressions(path, scan, plan->range.program.plan.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1, list_length(columns));
+	gpb_agree_on_nulling(scan);
 	return &scan->scan.plan;
 }
 

@@ -425,7 +425,7 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	}
 	if (candidate->ordinary != NULL)
 		gpb_range_aggregate_beside(path, candidate->ordinary);
-
+	GPB_ADD_DISABLED(&path->path, outer);
 	own->aggrefs = candidate->aggrefs;
 	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
@@ -614,11 +614,13 @@ gpb_range_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 							  RelOptInfo *grouped_rel)
 {
 	int			relid = -1;
+	Relids		tables;
 
 	if (!gpb_enable_rangeaggregate || input_rel->reloptkind != RELOPT_JOINREL ||
 		IS_DUMMY_REL(input_rel) || !query_is_grouped(root))
 		return;
-	while ((relid = bms_next_member(input_rel->relids, relid)) >= 0)
+	tables = GPB_TABLES(root, input_rel->relids);
+	while ((relid = bms_next_member(tables, relid)) >= 0)
 	{
 		RelOptInfo *innerrel = find_base_rel(root, relid);
 

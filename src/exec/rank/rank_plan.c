@@ -344,6 +344,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	path->custom_paths = list_make1(child);
+	GPB_ADD_DISABLED(&path->path, &child->path);
 	own = (GpbRankPath *) path;
 	own->index = index;
 	own->plan.index = index->indexoid;

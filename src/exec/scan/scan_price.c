@@ -68,7 +68,7 @@ arrays_cost(PlannerInfo *root, const GpbScanMatch *match)
 	GpbOuterInput input = {0};
 
 	input.index = match->index;
-	input.outer_rows = gpb_arrays_elements(match->plan.arrays);
+	input.outer_rows = gpb_arrays_elements(root, match->plan.arrays);
 	input.matches = match->entries;
 	input.aggregated = true;
 	input.index_only = true;

@@ -14,6 +14,7 @@
 
 #include "access/genam.h"
 #include "access/table.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"

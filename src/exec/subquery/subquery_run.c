@@ -27,7 +27,7 @@ static Run *current_run = NULL;
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
 
 static void
-run_executor(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
+run_executor(GPB_RUN_ARGUMENTS)
 {
 	Run			run = {query->estate, count, current_run};
 
@@ -35,9 +35,9 @@ run_executor(QueryDesc *query, ScanDirection direction, uint64 count, bool execu
 	PG_TRY();
 	{
 		if (previous_executor_run_hook)
-			previous_executor_run_hook(query, direction, count, execute_once);
+			previous_executor_run_hook(GPB_RUN_PASSED);
 		else
-			standard_ExecutorRun(query, direction, count, execute_once);
+			standard_ExecutorRun(GPB_RUN_PASSED);
 	}
 	PG_FINALLY();
 	{

@@ -96,7 +96,7 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 		pfree(request);
 		return NULL;
 	}
-	slot->pgprocno = MyProc->pgprocno;
+	slot->pgprocno = MyProcNumber;
 	pg_atomic_write_u32(&slot->sleeps, 0);
 	slot->generation++;
 	slot->incarnation = incarnation;

@@ -22,7 +22,7 @@ gpb_own_try(int slot)
 	uint32		nobody = 0;
 
 	return pg_atomic_compare_exchange_u32(&gpb_registry->mirrors[slot].owner, &nobody,
-										  MyProc->pgprocno + 1);
+										  MyProcNumber + 1);
 }
 
 /*
@@ -51,7 +51,7 @@ gpb_disown(int slot)
 {
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
-	Assert(pg_atomic_read_u32(&mirror->owner) == MyProc->pgprocno + 1);
+	Assert(pg_atomic_read_u32(&mirror->owner) == MyProcNumber + 1);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&mirror->owner, 0);
 	pg_memory_barrier();

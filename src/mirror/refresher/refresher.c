@@ -200,7 +200,7 @@ refresher_begin(void)
 	allowance_at = seconds_now();
 	before_shmem_exit(refresher_exit, (Datum) 0);
 	pg_atomic_write_u32(&gpb_refresher->asleep, 0);
-	pg_atomic_write_u32(&gpb_refresher->pgprocno, MyProc->pgprocno + 1);
+	pg_atomic_write_u32(&gpb_refresher->pgprocno, MyProcNumber + 1);
 }
 
 /* Look for signals and changed settings. */

@@ -86,7 +86,7 @@ service_begin(void)
 
 	gpb_incarnation = pg_atomic_add_fetch_u64(&gpb_service->incarnation, 1);
 	gpb_heartbeat();
-	pg_atomic_write_u32(&gpb_service->pgprocno, MyProc->pgprocno + 1);
+	pg_atomic_write_u32(&gpb_service->pgprocno, MyProcNumber + 1);
 	before_shmem_exit(service_exit, (Datum) 0);
 	gpb_publish_device("none", "starting", NULL);
 

@@ -118,7 +118,7 @@ typedef struct GpbSubqueryScan
 	Bitmapset  *wanted;			/* columns of the child that anything refers to, from 1 on */
 	GpbOuterRows *rows;
 	bool		answered;		/* by the engine, else by the SubPlans */
-	const char *gave_up;		/* why a program has no answer, so that the SubPlans go on; or NULL */
+	const char *gave_up;		/* why a program has no answer, so that SubPlans go on; or NULL */
 	bool		child_done;
 	uint32		limit;			/* rows of the next batch at most */
 	uint32		capacity;		/* rows that there is room for */

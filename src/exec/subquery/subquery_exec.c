@@ -372,7 +372,7 @@ read_rows(GpbSubqueryScan *scan, uint32 limit)
 	return row > 0;
 }
 
-/* Have the ranges of the batch answered; if a program gives up, the SubPlans do that from now on. */
+/* Have the ranges of the batch answered; if a program gives up, SubPlans do so from now on. */
 static void
 answer_batch(GpbSubqueryScan *scan)
 {

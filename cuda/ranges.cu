@@ -196,7 +196,7 @@ static void
 reserve_ranks(GpbDevice *device, GpbRangesWork *work)
 {
 	GpbListJob *list = &work->plan.list;
-	uint64		most = most_entries(work);
+	uint64		most = most_entries(work) * work->spec.n;	/* ranges may have entries in common */
 
 	if (!work->plan.judges || !list->limited)
 		return;

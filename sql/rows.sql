@@ -5,6 +5,7 @@ SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;
 SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
 SET gpubtree.enable_scan = on;
 
 -- The plan of a query, line by line.

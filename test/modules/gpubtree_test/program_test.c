@@ -27,7 +27,7 @@ static const char *const operators[] = {
 	"distinct", "in", "select", "coalesce", "least", "greatest", "add", "subtract", "multiply",
 	"divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
 	"fmultiply", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi", "dtots",
-	"tstod", "dadd", "dsubtract", "tsadd", "truncate", "months"
+	"tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide", "dtomonth", "monthtod", "months"
 };
 
 StaticAssertDecl(lengthof(operators) == GPB_OPERATORS, "each operator has a name");

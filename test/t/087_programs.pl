@@ -152,6 +152,13 @@ sub float_expr
 		sub { 'CASE WHEN ' . bool_expr($depth - 1) . " THEN $inner END" }, '(s)::float8', $hostile ? "($inner / f)" : 'f');
 }
 
+# A sum of float8: not of quotients, whose sum depends on the order of the rows that core adds up.
+sub float_sum
+{
+	my ($distinct, $value) = @_;
+	return ($value =~ m{/ f} ? 'min' : 'sum') . "($distinct$value)";
+}
+
 sub time_expr
 {
 	my ($depth) = @_;
@@ -232,7 +239,7 @@ sub aggregate
 		sub { pick(qw(bool_and bool_or every)) . '(' . bool_expr($depth) . ')' },
 		sub { 'min(' . date_expr($depth) . ')' }, sub { 'max(' . time_expr($depth) . ')' }, sub { 'count(' . bool_expr(0) . ')' });
 
-	push @aggregates, sub { 'sum(' . float_expr($depth) . ')' }, sub { 'min(' . float_expr($depth) . ')' }, 'max(f)', sub { 'avg(' . float_expr(0) . ')' }
+	push @aggregates, sub { float_sum('', float_expr($depth)) }, sub { 'min(' . float_expr($depth) . ')' }, 'max(f)', sub { 'avg(' . float_expr(0) . ')' }
 	  if $has_float;
 	# two orders of adding squares of float8 differ in their last digits
 	return 'round(' . pick(qw(stddev var_pop)) . '(f)::numeric, 6)' if $has_float && chance(0.04);
@@ -253,7 +260,7 @@ sub value_aggregates
 	push @aggregates, sub { pick(qw(sum avg stddev var_pop bit_xor)) . "(DISTINCT $value)" }, sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() },
 	  sub { 'percentile_cont(' . $fractions->() . ') ' . $order->() }
 	  if $type eq 'int';
-	push @aggregates, "sum(DISTINCT $value)", sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() } if $type eq 'float';
+	push @aggregates, float_sum('DISTINCT ', $value), sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() } if $type eq 'float';
 	return map { choose(@aggregates) . (chance(0.2) ? ' FILTER (WHERE ' . simple_condition(0) . ')' : '') } 1 .. between(1, 3);
 }
 

@@ -106,6 +106,8 @@ typedef enum GpbOperator
 	GPB_OP_FLOAT_ADD,
 	GPB_OP_FLOAT_SUBTRACT,
 	GPB_OP_FLOAT_MULTIPLY,
+	GPB_OP_FLOAT_PRODUCT_REST,	/* the exact product of a and b, less the rounded one; 0 where that
+								 * is not finite.  Never faults */
 	GPB_OP_FLOAT_DIVIDE,
 	GPB_OP_FLOAT_NEGATE,
 	GPB_OP_FLOAT_ABS,

@@ -147,6 +147,20 @@ gpb_float_multiply(double a, double b, int64 *result)
 		(product == 0.0 && a != 0.0 && b != 0.0);
 }
 
+/*
+ * What rounding took from the product of a and b: exact if the product is at least 2^-969, else
+ * rounded to a multiple of 2^-1074.  It is 0 where the rounded product is not finite.
+ */
+GPB_FN int64
+gpb_float_product_rest(double a, double b)
+{
+	double		product = a * b;
+
+	if (!gpb_float_is_finite(gpb_float_bits(product)))
+		return 0;
+	return gpb_float_bits(fma(a, b, -product));
+}
+
 GPB_FN bool
 gpb_float_divide(double a, double b, int64 *result)
 {
@@ -508,6 +522,9 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int n, 
 										 gpb_float_value(a) - gpb_float_value(b), result);
 		case GPB_OP_FLOAT_MULTIPLY:
 			return gpb_float_multiply(gpb_float_value(a), gpb_float_value(b), result);
+		case GPB_OP_FLOAT_PRODUCT_REST:
+			*result = gpb_float_product_rest(gpb_float_value(a), gpb_float_value(b));
+			return false;
 		case GPB_OP_FLOAT_DIVIDE:
 			return gpb_float_divide(gpb_float_value(a), gpb_float_value(b), result);
 		case GPB_OP_FLOAT_NEGATE:

@@ -220,6 +220,15 @@ is_infinite_date(int64 date)
 	return date == INT32_MIN || date == INT32_MAX;
 }
 
+/* An exact product less the rounded one: numbers of 113 bits have room for it. */
+static double
+product_rest(double x, double y)
+{
+	double		rounded = x * y;
+
+	return isfinite(rounded) ? (double) ((__float128) x * y - rounded) : 0;
+}
+
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -275,6 +284,8 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 			return float_result(x - y, isinf(x) || isinf(y), true);
 		case GPB_OP_FLOAT_MULTIPLY:
 			return float_result(x * y, isinf(x) || isinf(y), x == 0 || y == 0);
+		case GPB_OP_FLOAT_PRODUCT_REST:
+			return float_result(product_rest(x, y), true, true);
 		case GPB_OP_FLOAT_DIVIDE:
 			if (y == 0 && !isnan(x))
 				return (Result) {0, false, true};
@@ -465,6 +476,7 @@ operand_sort(int op, int i)
 		case GPB_OP_FLOAT_ADD:
 		case GPB_OP_FLOAT_SUBTRACT:
 		case GPB_OP_FLOAT_MULTIPLY:
+		case GPB_OP_FLOAT_PRODUCT_REST:
 		case GPB_OP_FLOAT_DIVIDE:
 		case GPB_OP_FLOAT_NEGATE:
 		case GPB_OP_FLOAT_ABS:

@@ -26,8 +26,9 @@ static const char *const operators[] = {
 	"filter", "and", "or", "not", "isnull", "istrue", "eq", "ne", "lt", "le", "gt", "ge",
 	"distinct", "in", "select", "coalesce", "least", "greatest", "add", "subtract", "multiply",
 	"divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
-	"fmultiply", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi", "dtots",
-	"tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide", "dtomonth", "monthtod", "months"
+	"fmultiply", "frest", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi",
+	"dtots", "tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide", "dtomonth",
+	"monthtod", "months"
 };
 
 StaticAssertDecl(lengthof(operators) == GPB_OPERATORS, "each operator has a name");

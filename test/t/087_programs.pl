@@ -243,7 +243,17 @@ sub aggregate
 	  if $has_float;
 	# two orders of adding squares of float8 differ in their last digits
 	return 'round(' . pick(qw(stddev var_pop)) . '(f)::numeric, 6)' if $has_float && chance(0.04);
-	return choose(@aggregates) . (chance(0.25) ? ' FILTER (WHERE ' . bool_expr(pick(0, 1)) . ')' : '');
+	my $filter = chance(0.25) ? ' FILTER (WHERE ' . bool_expr(pick(0, 1)) . ')' : '';
+	return 'round((' . pair_aggregate() . "$filter)::numeric, 6)" if chance(0.06);
+	return choose(@aggregates) . $filter;
+}
+
+# An aggregate of two arguments, whose values are such that core's sums are nearly exact
+sub pair_aggregate
+{
+	my $value = sub { pick('i', 's', 'i + s', '2 - s', $has_float ? ('f', 'f', 'f + s') : ()) };
+
+	return pick(map({ "regr_$_" } qw(count sxx syy sxy avgx avgy slope intercept r2)), qw(corr covar_pop covar_samp)) . '(' . $value->() . ', ' . $value->() . ')';
 }
 
 # Aggregates that depend on how often each value of one expression occurs

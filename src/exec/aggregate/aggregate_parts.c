@@ -84,18 +84,30 @@ drop_steps(GpbProgram *program, const GpbProgram *whole, bool sees_to_faults)
 
 /* ---- terms ---- */
 
-/* Have an item name a term of the part, which is added if it is not there yet. */
+/* The number of a term of the whole in the part, to which it is added if it is not there yet */
+static int
+move_term(const GpbProgram *whole, GpbProgram *program, int *moved, int term)
+{
+	if (moved[term] < 0)
+	{
+		moved[term] = program->nterms;
+		program->term[program->nterms++] = whole->term[term];
+	}
+	return moved[term];
+}
+
+/* Have an item name terms of the part. */
 static void
 move_item(const GpbProgram *whole, GpbProgram *program, int *moved, GpbAggregateItem *item)
 {
 	if (item->function == GPB_COUNT_ENTRIES)
 		return;
-	if (moved[item->column] < 0)
-	{
-		moved[item->column] = program->nterms;
-		program->term[program->nterms++] = whole->term[item->column];
-	}
-	item->column = moved[item->column];
+	item->column = move_term(whole, program, moved, item->column);
+	if (!gpb_function_is_of_pairs(item->function))
+		return;
+	item->pair.y = move_term(whole, program, moved, item->pair.y);
+	item->pair.products = move_term(whole, program, moved, item->pair.products);
+	item->pair.rests = move_term(whole, program, moved, item->pair.rests);
 }
 
 /* The terms of the part: those of its items. */

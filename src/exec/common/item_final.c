@@ -91,7 +91,7 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 static bool
 final_is_null(GpbAggregateFunction function, int64 count)
 {
-	if (function == GPB_VAR_SAMP || function == GPB_STDDEV_SAMP)
+	if (function == GPB_VAR_SAMP || function == GPB_STDDEV_SAMP || function == GPB_COVAR_SAMP)
 		return count <= 1;
 	return count == 0;
 }
@@ -126,6 +126,17 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 		case GPB_STDDEV_POP:
 		case GPB_STDDEV_SAMP:
 			return final_variance(item, column, answer);
+		case GPB_REGR_SXX:
+			return Float8GetDatum(gpb_float_deviation(column, answer));
+		case GPB_REGR_SXY:
+		case GPB_COVAR_POP:
+		case GPB_COVAR_SAMP:
+		case GPB_CORR:
+		case GPB_REGR_R2:
+		case GPB_REGR_SLOPE:
+		case GPB_REGR_INTERCEPT:
+			/* The format has the terms in their order. */
+			return Float8GetDatum(gpb_float_pairs(item, column - item->column, answer, isnull));
 		case GPB_BIT_AND:
 			return gpb_word_datum(item->type, answer[column->bits_and]);
 		case GPB_BIT_OR:

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * item_float.c
- *	  Exact sums of float8 made float8: sums and variances, rounded once.
+ *	  Exact sums of float8 made float8: sums, variances and what describes pairs, without
+ *	  cancellation and rounded once or a few times.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +26,21 @@
 /* Limbs of the square of a sum, whose bit 0 weighs 2^-2148 */
 #define GPB_SQUARE_LIMBS	(2 * GPB_SUM_LIMBS)
 
+/* Negate n limbs in two's complement. */
+static void
+negate_limbs(uint32 *limb, int n)
+{
+	uint64		carry = 1;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		carry += (uint32) ~limb[i];
+		limb[i] = (uint32) carry;
+		carry >>= 32;
+	}
+}
+
 /* The magnitude of a normalized sum, in GPB_SUM_LIMBS limbs; true if it is negative. */
 static bool
 sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
@@ -38,16 +54,7 @@ sum_magnitude(const GpbFloatSum *sum, uint32 *limb)
 	limb[GPB_FLOAT_BINS - 1] = (uint32) top;
 	limb[GPB_FLOAT_BINS] = (uint32) (top >> 32);
 	if (negative)
-	{
-		uint64		carry = 1;
-
-		for (i = 0; i < GPB_SUM_LIMBS; i++)
-		{
-			carry += (uint32) ~limb[i];
-			limb[i] = (uint32) carry;
-			carry >>= 32;
-		}
-	}
+		negate_limbs(limb, GPB_SUM_LIMBS);
 	return negative;
 }
 
@@ -93,6 +100,20 @@ limb_any_below(const uint32 *limb, int at)
 }
 
 /*
+ * Is a magnitude whose bits from "lowest" on are "pattern" rounded up there, to nearest, ties to
+ * even?  more: there is something below bit 0.
+ */
+static bool
+rounds_up(const uint32 *limb, int lowest, uint64 pattern, bool more)
+{
+	int			half = lowest - 1;
+
+	if (lowest == 0 || (limb[half / 32] >> (half % 32) & 1) == 0)
+		return false;
+	return (pattern & 1) != 0 || more || limb_any_below(limb, half);
+}
+
+/*
  * A magnitude of n limbs, of which bit number "unit" weighs 2^-1074, rounded to nearest, ties to
  * even.  more: there is something below bit 0.  Raises core's overflow error beyond the largest
  * float8.
@@ -106,16 +127,9 @@ round_magnitude(const uint32 *limb, int n, int unit, bool more)
 	float8		result;
 
 	pattern = limb_bits(limb, lowest);
+	/* the hidden bit adds one to the exponent; so does a carry */
 	if (lowest > 0)
-	{
-		int			half = lowest - 1;
-		bool		up = limb[half / 32] >> (half % 32) & 1;
-
-		if (up && (pattern & 1) == 0)
-			up = more || limb_any_below(limb, half);
-		/* the hidden bit adds one to the exponent; so does a carry */
-		pattern += ((uint64) (lowest - unit) << 52) + up;
-	}
+		pattern += ((uint64) (lowest - unit) << 52) + rounds_up(limb, lowest, pattern, more);
 	if (pattern >= (uint64) 0x7FF << 52)
 		float_overflow_error();
 	memcpy(&result, &pattern, sizeof(result));
@@ -208,51 +222,312 @@ divide_limbs(uint32 *limb, int n, uint64 divisor)
 	return remainder != 0;
 }
 
-/* ---- variance ---- */
-
-/*
- * The sum of squares times the count, less the square of the sum: limbs whose bit 0 weighs 2^-2148.
- * It is 0 where bits that squares have lost would make it negative.
- */
+/* Add the limbs of a * b to those at *to, which has room for the carry. */
 static void
-scaled_variance(const GpbFloatSum *sum, const GpbFloatSum *squares, uint64 count, uint32 *limb)
+add_limbs_product(uint32 *to, const uint32 *a, int na, const uint32 *b, int nb)
 {
-	uint32		magnitude[GPB_SUM_LIMBS];
-	uint32		square[GPB_SQUARE_LIMBS] = {0};
-	uint32		shifted[GPB_SUM_LIMBS + 1] = {0};
-	int			shift = GPB_FLOAT_UNIT_BITS / 32;
 	int			i;
 
-	memset(limb, 0, sizeof(uint32) * GPB_SQUARE_LIMBS);
-	(void) sum_magnitude(squares, magnitude);
-	add_product(shifted, magnitude, GPB_SUM_LIMBS, (uint32) 1 << GPB_FLOAT_UNIT_BITS % 32);
-	add_product(limb + shift, shifted, GPB_SUM_LIMBS + 1, (uint32) count);
-	add_product(limb + shift + 1, shifted, GPB_SUM_LIMBS + 1, (uint32) (count >> 32));
-
-	(void) sum_magnitude(sum, magnitude);
-	for (i = 0; i < GPB_SUM_LIMBS; i++)
-		add_product(square + i, magnitude, GPB_SUM_LIMBS, magnitude[i]);
-	if (!subtract_limbs(limb, square, GPB_SQUARE_LIMBS))
-		memset(limb, 0, sizeof(uint32) * GPB_SQUARE_LIMBS);
+	for (i = 0; i < nb; i++)
+		add_product(to + i, a, na, b[i]);
 }
+
+/* Subtract b, of n limbs and with a sign, from a likewise.  Returns whether a is negative then. */
+static bool
+subtract_signed(uint32 *a, bool a_negative, const uint32 *b, bool b_negative, int n)
+{
+	if (a_negative != b_negative)
+	{
+		add_product(a, b, n, 1);
+		return a_negative;
+	}
+	if (subtract_limbs(a, b, n))
+		return a_negative;
+	negate_limbs(a, n);
+	return !a_negative;
+}
+
+/* ---- moments ---- */
+
+/*
+ * The sum of the products of pairs of values, times their number, less the product of the sums of
+ * the values: what they have in common with each other, or with themselves
+ */
+typedef struct GpbMoment
+{
+	bool		is_nan;			/* a value is infinite or NaN: nothing else is set */
+	bool		negative;
+	uint32		limb[GPB_SQUARE_LIMBS]; /* bit 0 weighs 2^-2148 */
+} GpbMoment;
+
+static bool
+sum_is_finite(const GpbFloatSum *sum)
+{
+	return sum->nans == 0 && sum->positive_infinities == 0 && sum->negative_infinities == 0;
+}
+
+static bool
+moment_is_zero(const GpbMoment *moment)
+{
+	return !moment->is_nan && !limb_any_below(moment->limb, GPB_SQUARE_LIMBS * 32);
+}
+
+/* Compute a moment of "count" pairs, whose values have the sums a and b. */
+static void
+make_moment(const GpbFloatSum *a, const GpbFloatSum *b, const GpbFloatSum *products, uint64 count,
+			GpbMoment *moment)
+{
+	uint32		a_limb[GPB_SUM_LIMBS];
+	uint32		b_limb[GPB_SUM_LIMBS];
+	uint32		shifted[GPB_SUM_LIMBS + 1] = {0};
+	uint32		square[GPB_SQUARE_LIMBS] = {0};
+	int			shift = GPB_FLOAT_UNIT_BITS / 32;
+	bool		negative;
+
+	memset(moment, 0, sizeof(*moment));
+	moment->is_nan = !sum_is_finite(a) || !sum_is_finite(b);
+	if (moment->is_nan)
+		return;
+	if (!sum_is_finite(products))
+		float_overflow_error();
+	negative = sum_magnitude(products, a_limb);
+	add_product(shifted, a_limb, GPB_SUM_LIMBS, (uint32) 1 << GPB_FLOAT_UNIT_BITS % 32);
+	add_product(moment->limb + shift, shifted, GPB_SUM_LIMBS + 1, (uint32) count);
+	add_product(moment->limb + shift + 1, shifted, GPB_SUM_LIMBS + 1, (uint32) (count >> 32));
+
+	moment->negative = sum_magnitude(a, a_limb);
+	moment->negative ^= sum_magnitude(b, b_limb);
+	add_limbs_product(square, a_limb, GPB_SUM_LIMBS, b_limb, GPB_SUM_LIMBS);
+	moment->negative = subtract_signed(moment->limb, negative, square, moment->negative,
+									   GPB_SQUARE_LIMBS);
+}
+
+/*
+ * The moment of a term's values with themselves.  It is 0 where bits that squares have lost would
+ * make it negative.
+ */
+static void
+make_square_moment(const GpbAnswerColumn *column, const int64 *answer, GpbMoment *moment)
+{
+	const GpbFloatSum *sum = (const GpbFloatSum *) (answer + column->float_sum);
+
+	make_moment(sum, sum, (const GpbFloatSum *) (answer + column->float_squares),
+				answer[column->count], moment);
+	if (moment->negative)
+		memset(moment, 0, sizeof(*moment));
+}
+
+/* Divide a moment by two numbers from 1 on; rounded once.  The moment is overwritten. */
+static float8
+divide_moment(GpbMoment *moment, uint64 a, uint64 b)
+{
+	bool		more;
+	float8		result;
+
+	if (moment->is_nan)
+		return get_float8_nan();
+	more = divide_limbs(moment->limb, GPB_SQUARE_LIMBS, a);
+	more |= divide_limbs(moment->limb, GPB_SQUARE_LIMBS, b);
+	result = round_magnitude(moment->limb, GPB_SQUARE_LIMBS, GPB_FLOAT_UNIT_BITS, more);
+	return moment->negative && result != 0 ? -result : result;
+}
+
+/* ---- variance ---- */
 
 float8
 gpb_float_variance(const GpbAnswerColumn *column, const int64 *answer, bool sample, bool root)
 {
-	const GpbFloatSum *sum = (const GpbFloatSum *) (answer + column->float_sum);
-	const GpbFloatSum *squares = (const GpbFloatSum *) (answer + column->float_squares);
 	uint64		count = answer[column->count];
-	uint32		limb[GPB_SQUARE_LIMBS];
-	bool		more;
+	GpbMoment	moment;
 	float8		variance;
 
-	if (sum->nans > 0 || sum->positive_infinities > 0 || sum->negative_infinities > 0)
-		return get_float8_nan();
-	if (squares->positive_infinities > 0)
-		float_overflow_error();
-	scaled_variance(sum, squares, count, limb);
-	more = divide_limbs(limb, GPB_SQUARE_LIMBS, count);
-	more |= divide_limbs(limb, GPB_SQUARE_LIMBS, sample ? count - 1 : count);
-	variance = round_magnitude(limb, GPB_SQUARE_LIMBS, GPB_FLOAT_UNIT_BITS, more);
+	make_square_moment(column, answer, &moment);
+	variance = divide_moment(&moment, count, sample ? count - 1 : count);
 	return root ? sqrt(variance) : variance;
+}
+
+float8
+gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer)
+{
+	GpbMoment	moment;
+
+	make_square_moment(column, answer, &moment);
+	return divide_moment(&moment, answer[column->count], 1);
+}
+
+/* ---- pairs ---- */
+
+/* A number that is rounded once and may be beyond the range of float8: value * 2^exponent */
+typedef struct GpbWideFloat
+{
+	float8		value;
+	int			exponent;
+} GpbWideFloat;
+
+/* The number of n limbs whose bit 0 weighs 1; of its value, the magnitude is below 2^54. */
+static GpbWideFloat
+wide_float(const uint32 *limb, int n, bool negative)
+{
+	int			lowest = highest_bit(limb, n, 52) - 52;
+	uint64		pattern = limb_bits(limb, lowest);
+	GpbWideFloat result;
+
+	pattern += rounds_up(limb, lowest, pattern, false);
+	result.value = negative && pattern != 0 ? -(float8) pattern : (float8) pattern;
+	result.exponent = lowest;
+	return result;
+}
+
+static GpbWideFloat
+wide_moment(const GpbMoment *moment)
+{
+	return wide_float(moment->limb, GPB_SQUARE_LIMBS, moment->negative);
+}
+
+/* xy / sqrt(xx * yy), where neither is 0 */
+static float8
+correlation(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
+{
+	float8		square = xx.value * yy.value;
+	int			exponent = xx.exponent + yy.exponent;
+	float8		result;
+
+	if (exponent % 2 != 0)
+	{
+		square *= 2;
+		exponent--;
+	}
+	result = ldexp(xy.value / sqrt(square), xy.exponent - exponent / 2);
+	return Max(Min(result, 1.0), -1.0);
+}
+
+/* xy^2 / (xx * yy), where neither is 0 */
+static float8
+determination(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
+{
+	float8		result = ldexp(xy.value * xy.value / (xx.value * yy.value),
+							   2 * xy.exponent - xx.exponent - yy.exponent);
+
+	return Min(result, 1.0);
+}
+
+static float8
+slope(GpbWideFloat xx, GpbWideFloat xy)
+{
+	return ldexp(xy.value / xx.value, xy.exponent - xx.exponent);
+}
+
+/* Limbs of a sum times a moment, whose bit 0 weighs 2^-3222 */
+#define GPB_CUBE_LIMBS		(GPB_SUM_LIMBS + GPB_SQUARE_LIMBS)
+
+/*
+ * The mean of Y less the slope times the mean of X, as (sum of Y * xx - sum of X * xy) / (count *
+ * xx), whose numerator is exact
+ */
+static float8
+intercept(const GpbFloatSum *x, const GpbFloatSum *y, uint64 count, const GpbMoment *xx,
+		  const GpbMoment *xy)
+{
+	uint32		x_limb[GPB_SUM_LIMBS];
+	uint32		y_limb[GPB_SUM_LIMBS];
+	uint32		cube[GPB_CUBE_LIMBS] = {0};
+	uint32		other[GPB_CUBE_LIMBS] = {0};
+	bool		x_negative = sum_magnitude(x, x_limb);
+	bool		negative = sum_magnitude(y, y_limb);
+	GpbWideFloat above;
+	GpbWideFloat below = wide_moment(xx);
+
+	add_limbs_product(cube, xx->limb, GPB_SQUARE_LIMBS, y_limb, GPB_SUM_LIMBS);
+	add_limbs_product(other, xy->limb, GPB_SQUARE_LIMBS, x_limb, GPB_SUM_LIMBS);
+	negative = subtract_signed(cube, negative, other, x_negative ^ xy->negative, GPB_CUBE_LIMBS);
+	above = wide_float(cube, GPB_CUBE_LIMBS, negative);
+	return ldexp(above.value / (below.value * (float8) count),
+				 above.exponent - GPB_FLOAT_UNIT_BITS - below.exponent);
+}
+
+/* The moment of X and Y, whose products and their rests have sums of their own */
+static void
+make_pair_moment(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer,
+				 GpbMoment *moment)
+{
+	const GpbAnswerColumn *x = &terms[item->column];
+	GpbFloatSum products;
+
+	memcpy(&products, answer + terms[item->pair.products].float_sum, sizeof(products));
+	gpb_float_sum_merge(&products,
+						(const GpbFloatSum *) (answer + terms[item->pair.rests].float_sum));
+	make_moment((const GpbFloatSum *) (answer + x->float_sum),
+				(const GpbFloatSum *) (answer + terms[item->pair.y].float_sum),
+				&products, answer[x->count], moment);
+}
+
+/* What describes a line: NULL if it would be vertical, and of which Y is "y". */
+static float8
+line_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnswerColumn *y,
+		   const int64 *answer, const GpbMoment *xy, bool *isnull)
+{
+	GpbMoment	xx;
+
+	make_square_moment(x, answer, &xx);
+	*isnull = moment_is_zero(&xx);
+	if (*isnull)
+		return 0;
+	if (xy->is_nan)
+		return get_float8_nan();
+	if (item->function == GPB_REGR_SLOPE)
+		return slope(wide_moment(&xx), wide_moment(xy));
+	return intercept((const GpbFloatSum *) (answer + x->float_sum),
+					 (const GpbFloatSum *) (answer + y->float_sum), answer[x->count], &xx, xy);
+}
+
+/*
+ * How well a line describes the pairs.  Where all Y are the same, core says that a line does so
+ * fully, but that they do not correlate.
+ */
+static float8
+fit_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnswerColumn *y,
+		  const int64 *answer, const GpbMoment *xy, bool *isnull)
+{
+	bool		is_corr = item->function == GPB_CORR;
+	GpbMoment	xx;
+	GpbMoment	yy;
+
+	make_square_moment(x, answer, &xx);
+	make_square_moment(y, answer, &yy);
+	*isnull = moment_is_zero(&xx) || (is_corr && moment_is_zero(&yy));
+	if (*isnull)
+		return 0;
+	if (moment_is_zero(&yy))
+		return 1;
+	if (xy->is_nan)
+		return get_float8_nan();
+	return (is_corr ? correlation : determination) (wide_moment(&xx), wide_moment(&yy),
+													wide_moment(xy));
+}
+
+float8
+gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer,
+				bool *isnull)
+{
+	const GpbAnswerColumn *x = &terms[item->column];
+	const GpbAnswerColumn *y = &terms[item->pair.y];
+	uint64		count = answer[x->count];
+	GpbMoment	xy;
+
+	*isnull = false;
+	make_pair_moment(item, terms, answer, &xy);
+	switch (item->function)
+	{
+		case GPB_REGR_SXY:
+			return divide_moment(&xy, count, 1);
+		case GPB_COVAR_POP:
+			return divide_moment(&xy, count, count);
+		case GPB_COVAR_SAMP:
+			return divide_moment(&xy, count, count - 1);
+		case GPB_REGR_SLOPE:
+		case GPB_REGR_INTERCEPT:
+			return line_value(item, x, y, answer, &xy, isnull);
+		default:
+			return fit_value(item, x, y, answer, &xy, isnull);
+	}
 }

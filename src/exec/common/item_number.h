@@ -12,6 +12,7 @@
 #include "utils/numeric.h"
 
 #include "answer.h"
+#include "exec/common/items.h"
 
 /* ---- integers (item_integer.c) ---- */
 
@@ -38,5 +39,19 @@ extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
  */
 extern float8 gpb_float_variance(const GpbAnswerColumn *column, const int64 *answer,
 								 bool sample, bool root);
+
+/*
+ * The sum of the squares of differences from the mean, likewise: regr_sxx().  There must be a
+ * value.
+ */
+extern float8 gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer);
+
+/*
+ * A function of two arguments, whose terms are in "terms", of at least one pair, and of two for
+ * GPB_COVAR_SAMP.  It is computed from the exact sums and rounded a few times, without cancellation
+ * and without overflow on the way.  *isnull and NaN are as in core's.
+ */
+extern float8 gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
+							  const int64 *answer, bool *isnull);
 
 #endif							/* GPB_ITEM_NUMBER_H */

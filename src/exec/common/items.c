@@ -94,6 +94,27 @@ static const struct
 	{F_BIT_XOR_INT8, GPB_BIT_XOR, INT8OID},
 };
 
+/* Core's aggregates of two arguments that we know */
+static const struct
+{
+	Oid			aggregate;
+	GpbAggregateFunction function;
+	GpbPairPart part;
+}			gpb_pair_aggregates[] = {
+	{F_REGR_COUNT, GPB_COUNT_VALUES, GPB_PAIR_ROWS},
+	{F_REGR_AVGX, GPB_AVG, GPB_PAIR_X},
+	{F_REGR_AVGY, GPB_AVG, GPB_PAIR_Y},
+	{F_REGR_SXX, GPB_REGR_SXX, GPB_PAIR_X},
+	{F_REGR_SYY, GPB_REGR_SXX, GPB_PAIR_Y},
+	{F_REGR_SXY, GPB_REGR_SXY, GPB_PAIR_BOTH},
+	{F_COVAR_POP, GPB_COVAR_POP, GPB_PAIR_BOTH},
+	{F_COVAR_SAMP, GPB_COVAR_SAMP, GPB_PAIR_BOTH},
+	{F_CORR, GPB_CORR, GPB_PAIR_BOTH},
+	{F_REGR_R2, GPB_REGR_R2, GPB_PAIR_BOTH},
+	{F_REGR_SLOPE, GPB_REGR_SLOPE, GPB_PAIR_BOTH},
+	{F_REGR_INTERCEPT, GPB_REGR_INTERCEPT, GPB_PAIR_BOTH},
+};
+
 /* ---- which queries ---- */
 
 bool
@@ -149,6 +170,31 @@ gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type)
 	return false;
 }
 
+bool
+gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function, GpbPairPart *part)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(gpb_pair_aggregates); i++)
+	{
+		if (gpb_pair_aggregates[i].aggregate == aggregate)
+		{
+			*function = gpb_pair_aggregates[i].function;
+			*part = gpb_pair_aggregates[i].part;
+			return true;
+		}
+	}
+	return false;
+}
+
+int
+gpb_function_want_of_y(GpbAggregateFunction function)
+{
+	if (function == GPB_CORR || function == GPB_REGR_R2)
+		return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
+	return GPB_WANT_COUNT | GPB_WANT_SUM;
+}
+
 int
 gpb_function_want(GpbAggregateFunction function)
 {
@@ -160,6 +206,9 @@ gpb_function_want(GpbAggregateFunction function)
 			return GPB_WANT_COUNT;
 		case GPB_SUM:
 		case GPB_AVG:
+		case GPB_REGR_SXY:
+		case GPB_COVAR_POP:
+		case GPB_COVAR_SAMP:
 			return GPB_WANT_COUNT | GPB_WANT_SUM;
 		case GPB_MIN:
 		case GPB_MAX:
@@ -170,6 +219,11 @@ gpb_function_want(GpbAggregateFunction function)
 		case GPB_VAR_SAMP:
 		case GPB_STDDEV_POP:
 		case GPB_STDDEV_SAMP:
+		case GPB_REGR_SXX:
+		case GPB_CORR:
+		case GPB_REGR_R2:
+		case GPB_REGR_SLOPE:
+		case GPB_REGR_INTERCEPT:
 			return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
 		case GPB_BIT_AND:
 			return GPB_WANT_COUNT | GPB_WANT_AND;
@@ -247,7 +301,7 @@ gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **i
 {
 	ListCell   *lc;
 
-	*items = palloc(sizeof(GpbAggregateItem) * list_length(aggrefs));
+	*items = palloc0(sizeof(GpbAggregateItem) * list_length(aggrefs));
 	foreach(lc, aggrefs)
 	{
 		GpbAggregateItem *item = &(*items)[foreach_current_index(lc)];
@@ -284,6 +338,9 @@ gpb_put_items(List **private, const GpbAggregateItem *items, int n)
 	{
 		gpb_put_int(private, items[i].function);
 		gpb_put_int(private, items[i].column);
+		gpb_put_int(private, items[i].pair.y);
+		gpb_put_int(private, items[i].pair.products);
+		gpb_put_int(private, items[i].pair.rests);
 		gpb_put_oid(private, items[i].type);
 		gpb_put_oid(private, items[i].aggregate);
 	}
@@ -300,6 +357,9 @@ gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items)
 	{
 		(*items)[i].function = gpb_get_int(reader);
 		(*items)[i].column = gpb_get_int(reader);
+		(*items)[i].pair.y = gpb_get_int(reader);
+		(*items)[i].pair.products = gpb_get_int(reader);
+		(*items)[i].pair.rests = gpb_get_int(reader);
 		(*items)[i].type = gpb_get_oid(reader);
 		(*items)[i].aggregate = gpb_get_oid(reader);
 	}

@@ -32,15 +32,42 @@ typedef enum GpbAggregateFunction
 	GPB_BOOL_OR,
 	GPB_BIT_AND,
 	GPB_BIT_OR,
-	GPB_BIT_XOR
+	GPB_BIT_XOR,
+	GPB_REGR_SXX,				/* of one argument: the squares of differences from the mean */
+	/* of two arguments, (Y, X) */
+	GPB_REGR_SXY,
+	GPB_COVAR_POP,
+	GPB_COVAR_SAMP,
+	GPB_CORR,
+	GPB_REGR_R2,
+	GPB_REGR_SLOPE,
+	GPB_REGR_INTERCEPT
 } GpbAggregateFunction;
+
+/* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */
+typedef enum GpbPairPart
+{
+	GPB_PAIR_ROWS,				/* their number: another function, of no argument */
+	GPB_PAIR_X,					/* X or Y: another function, of one argument */
+	GPB_PAIR_Y,
+	GPB_PAIR_BOTH
+} GpbPairPart;
+
+/* The terms of a function of two arguments, besides that of X */
+typedef struct GpbPairTerms
+{
+	int			y;
+	int			products;		/* the rounded products */
+	int			rests;			/* GPB_OP_FLOAT_PRODUCT_REST */
+} GpbPairTerms;
 
 /* One aggregate of the query */
 typedef struct GpbAggregateItem
 {
 	GpbAggregateFunction function;
 	int			column;			/* of the index; 0 is the key.  Of a program that is not plain: the
-								 * term's number */
+								 * term's number, and of two arguments that of X */
+	GpbPairTerms pair;			/* zeros but for functions of two arguments */
 	Oid			type;			/* argument type, or a gpb_decimal_type(); InvalidOid where any will
 								 * do */
 	Oid			aggregate;		/* the SQL function that the item stands for */
@@ -72,6 +99,23 @@ extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
  * type.
  */
 extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type);
+
+/*
+ * Is it one of core's aggregates of two arguments of type float8 that we know?  If so, fill in the
+ * function, and of what in the pairs it is.
+ */
+extern bool gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function,
+									GpbPairPart *part);
+
+/* Is it a function of two arguments, whose items name several terms? */
+static inline bool
+gpb_function_is_of_pairs(GpbAggregateFunction function)
+{
+	return function >= GPB_REGR_SXY;
+}
+
+/* The GPB_WANT_* that a function of two arguments needs of the term of Y; of X: see below. */
+extern int	gpb_function_want_of_y(GpbAggregateFunction function);
 
 /* The GPB_WANT_* that an aggregate of this function needs of its column or term */
 extern int	gpb_function_want(GpbAggregateFunction function);

@@ -181,8 +181,7 @@ aggref_is_ordinary(const Aggref *aggref)
 {
 	return aggref->aggkind == AGGKIND_NORMAL && aggref->agglevelsup == 0 &&
 		aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggdirectargs == NIL &&
-		aggref->aggorder == NIL && aggref->aggdistinct == NIL &&
-		list_length(aggref->args) <= 1;
+		aggref->aggorder == NIL && aggref->aggdistinct == NIL;
 }
 
 /* Add to what is wanted of a term, which may have to be added too.  Returns its number. */
@@ -220,7 +219,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 	item->type = InvalidOid;
 	item->aggregate = aggref->aggfnoid;
 	*argument = aggref->args == NIL ? NULL : linitial_node(TargetEntry, aggref->args)->expr;
-	if (!aggref_is_ordinary(aggref))
+	if (!aggref_is_ordinary(aggref) || list_length(aggref->args) > 1)
 		return gpb_refuse(builder, "DISTINCT, ORDER BY or several arguments of an aggregate") >= 0;
 	if (aggref->aggfnoid == F_COUNT_)
 		return true;
@@ -240,14 +239,12 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 }
 
 /*
- * The argument of an aggregate of which "want" is wanted.  Of a float8 whose square overflows there
+ * Return the slot of a value of which "want" is wanted.  Of a float8 whose square overflows there
  * is no exact sum of squares, so a step has to fault there.
  */
 static int
-argument_slot(GpbProgramBuilder *builder, Expr *argument, int kind, int want, Oid *type)
+slot_with_square(GpbProgramBuilder *builder, int slot, int kind, int want)
 {
-	int			slot = gpb_typed_expression_slot(builder, argument, type);
-
 	if (kind == GPB_KIND_FLOAT8 && (want & GPB_WANT_SQUARES) != 0)
 	{
 		int			square = gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, slot, slot, 0);
@@ -274,7 +271,8 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
-		slot = argument_slot(builder, argument, kind, want, &type);
+		slot = slot_with_square(builder, gpb_typed_expression_slot(builder, argument, &type), kind,
+								want);
 		builder->guard = GPB_NO_SLOT;
 		if (slot == GPB_REFUSED)
 			return GPB_REFUSED;
@@ -285,24 +283,150 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 	return item->column;
 }
 
+/* ---- aggregates of pairs ---- */
+
+/* The value of argument number i, of type float8 */
+static int
+pair_argument_slot(GpbProgramBuilder *builder, const Aggref *aggref, int i)
+{
+	return gpb_expression_slot(builder, list_nth_node(TargetEntry, aggref->args, i)->expr);
+}
+
+/* a IS NOT NULL */
+static int
+known_slot(GpbProgramBuilder *builder, int a)
+{
+	return gpb_slot_step(builder, GPB_OP_NOT,
+						 gpb_slot_step(builder, GPB_OP_IS_NULL, a, 0, 0), 0, 0);
+}
+
+/* Is neither x nor y NULL, and the filter, if there is one, true? */
+static int
+pair_filter_slot(GpbProgramBuilder *builder, int x, int y, int filter)
+{
+	/* In one order of both, so that corr(a, b) and corr(b, a) share terms. */
+	int			first = known_slot(builder, Min(x, y));
+	int			both = gpb_slot_step(builder, GPB_OP_AND, first, known_slot(builder, Max(x, y)), 0);
+
+	return filter == GPB_NO_SLOT ? both : gpb_slot_step(builder, GPB_OP_AND, filter, both, 0);
+}
+
+/* The term of a float8, or GPB_REFUSED */
+static int
+float_term(GpbProgramBuilder *builder, int slot, int want, int filter)
+{
+	slot = slot_with_square(builder, slot, GPB_KIND_FLOAT8, want);
+	return slot == GPB_REFUSED ? GPB_REFUSED :
+		add_term(builder, slot, GPB_KIND_FLOAT8, want, filter);
+}
+
+/* Add the terms of both arguments and of their products, whose numbers go into the item. */
+static int
+both_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, int x, int y, int filter)
+{
+	int			want = GPB_WANT_COUNT | GPB_WANT_SUM;
+	int			a = Min(x, y);
+	int			b = Max(x, y);
+
+	item->column = float_term(builder, x, gpb_function_want(item->function), filter);
+	item->pair.y = float_term(builder, y, gpb_function_want_of_y(item->function), filter);
+	item->pair.products =
+		float_term(builder, gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, a, b, 0), want, filter);
+	item->pair.rests =
+		float_term(builder, gpb_slot_step(builder, GPB_OP_FLOAT_PRODUCT_REST, a, b, 0), want,
+				   filter);
+	if (item->column == GPB_REFUSED || item->pair.y == GPB_REFUSED ||
+		item->pair.products == GPB_REFUSED)
+		return GPB_REFUSED;
+	return item->pair.rests;
+}
+
+/* The terms of an aggregate of pairs (Y, X), of which the item has the function. */
+static int
+pair_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part, GpbAggregateItem *item,
+		   int filter)
+{
+	int			x;
+	int			y;
+	int			term;
+
+	if (filter != GPB_NO_SLOT)
+		gpb_guard_by(builder, filter);
+	y = pair_argument_slot(builder, aggref, 0);
+	x = pair_argument_slot(builder, aggref, 1);
+	builder->guard = GPB_NO_SLOT;
+	if (x == GPB_REFUSED || y == GPB_REFUSED)
+		return GPB_REFUSED;
+	filter = pair_filter_slot(builder, x, y, filter);
+	if (filter == GPB_REFUSED)
+		return GPB_REFUSED;
+	gpb_guard_by(builder, filter);
+	switch (part)
+	{
+		case GPB_PAIR_ROWS:
+			term = add_term(builder, GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
+			break;
+		case GPB_PAIR_BOTH:
+			term = both_terms(builder, item, x, y, filter);
+			break;
+		default:
+			term = float_term(builder, part == GPB_PAIR_X ? x : y,
+							  gpb_function_want(item->function), filter);
+			break;
+	}
+	builder->guard = GPB_NO_SLOT;
+	if (part != GPB_PAIR_BOTH)
+		item->column = term;
+	return term;
+}
+
+/* ---- any aggregate ---- */
+
+/* The slot of an aggregate's FILTER, GPB_NO_SLOT if it has none, or GPB_REFUSED */
+static int
+aggregate_filter_slot(GpbProgramBuilder *builder, const Aggref *aggref)
+{
+	return aggref->aggfilter == NULL ? GPB_NO_SLOT :
+		gpb_expression_slot(builder, aggref->aggfilter);
+}
+
+/* Add the terms of an aggregate of two arguments that gpb_find_pair_aggregate() has found. */
+static int
+pair_aggref_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part,
+				  GpbAggregateItem *item)
+{
+	int			filter = aggregate_filter_slot(builder, aggref);
+	int			term = GPB_REFUSED;
+
+	item->type = FLOAT8OID;
+	item->aggregate = aggref->aggfnoid;
+	if (filter != GPB_REFUSED)
+		term = pair_terms(builder, aggref, part, item, filter);
+	if (term != GPB_REFUSED)
+		builder->items = lappend(builder->items, item);
+	return term;
+}
+
 static int
 aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 {
-	int			filter = GPB_NO_SLOT;
+	GpbPairPart part;
+	int			filter;
 	Expr	   *argument;
 	int			term;
 
+	memset(&item->pair, 0, sizeof(item->pair));
+	if (aggref_is_ordinary(aggref) &&
+		gpb_find_pair_aggregate(aggref->aggfnoid, &item->function, &part))
+		return pair_aggref_terms(builder, aggref, part, item);
 	if (!recognize_aggregate(builder, aggref, item, &argument))
 		return GPB_REFUSED;
-	if (aggref->aggfilter != NULL)
-	{
-		filter = gpb_expression_slot(builder, aggref->aggfilter);
-		if (filter == GPB_REFUSED)
-			return GPB_REFUSED;
-		/* All entries count without a term, but not those of a filter. */
-		if (argument == NULL)
-			item->function = GPB_COUNT_VALUES;
-	}
+	filter = aggregate_filter_slot(builder, aggref);
+	if (filter == GPB_REFUSED)
+		return GPB_REFUSED;
+	/* All entries count without a term, but not those of a filter. */
+	if (filter != GPB_NO_SLOT && argument == NULL)
+		item->function = GPB_COUNT_VALUES;
 	if (item->function == GPB_COUNT_ENTRIES)
 		return 0;
 	term = aggregate_term(builder, item, argument, filter);

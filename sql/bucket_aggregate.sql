@@ -72,7 +72,7 @@ EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) AS day, count(*), sum(fare) FRO
 EXPLAIN (COSTS OFF, VERBOSE) SELECT date_trunc('day', at)::text AS day, count(*) + 1, avg(fare) FROM trip
 	WHERE at >= '2023-10-25' GROUP BY date_trunc('day', at) HAVING count(*) > 10 AND max(tip) > 100;
 EXPLAIN (COSTS OFF, FORMAT JSON) SELECT date_trunc('week', at), min(fare) FROM trip GROUP BY 1;
--- a descending index gives descending buckets; others are sorted
+-- a descending index gives descending buckets, and backward ascending ones
 EXPLAIN (COSTS OFF) SELECT k / 1000, count(*) FROM num GROUP BY 1 ORDER BY 1 DESC;
 EXPLAIN (COSTS OFF) SELECT k / 1000, count(*) FROM num GROUP BY 1 ORDER BY 1;
 -- a NULL group may stand in the wrong place

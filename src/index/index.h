@@ -194,6 +194,18 @@ extern void gpb_require_last(Relation index, const GpbLayout *layout, BlockNumbe
  */
 extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound,
 							GpbBound *entry);
+/*
+ * Find the last entry before the bound, dead or not; else as gpb_first_entry().  Entries that come
+ * while it looks may be passed over.
+ */
+extern bool gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound,
+						   GpbBound *entry);
+/*
+ * Lock share the leaf to the left of a leaf, "block", that was read earlier and had then this left
+ * link and high key.  No page may be locked on entry.
+ */
+extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left,
+							BlockNumber block, GpbBound high);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 /*

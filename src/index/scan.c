@@ -354,51 +354,13 @@ scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 	so->current.walked = true;
 }
 
-/*
- * Lock share the leaf to the left of "from", which was read earlier.
- *
- * The left link of then leads to the left sibling, or to a page that has been split since.  In that
- * case the sibling is to the right of that page, and its right link leads to "from".  Pages are
- * never deleted, so there always is one.
- *
- * Every page met must lie below "from", and each to the right of the one before, so that no damaged
- * link leads the scan in circles.
- */
-static Buffer
-scan_lock_left(IndexScanDesc scan, const GpbPosition *from)
-{
-	GpbScan    *so = (GpbScan *) scan->opaque;
-	Relation	index = scan->indexRelation;
-	Buffer		buffer;
-
-	CHECK_FOR_INTERRUPTS();
-	buffer = gpb_read(index, from->left, BUFFER_LOCK_SHARE, &so->layout);
-	if (gpb_special(BufferGetPage(buffer))->level != 0)
-		gpb_corrupted(index, from->left, "left sibling is on another level");
-	for (;;)
-	{
-		Page		page = BufferGetPage(buffer);
-		BlockNumber block = BufferGetBlockNumber(buffer);
-		BlockNumber right = gpb_special(page)->right;
-		GpbBound	high = gpb_page_high(page);
-
-		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, from->high))
-			gpb_corrupted(index, block, "left sibling is not below its right sibling");
-		if (right == from->block)
-			return buffer;
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, &so->layout, block, right, 0, high,
-								BUFFER_LOCK_SHARE);
-	}
-}
-
 /* Read the leaf to the left of "from". */
 static void
 scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	Buffer		buffer = scan_lock_left(scan, from);
+	Buffer		buffer = gpb_read_left(scan->indexRelation, &so->layout, from->left, from->block,
+									   from->high);
 
 	scan_read_leaf(scan, buffer, range, BackwardScanDirection);
 	so->current.entered = range;

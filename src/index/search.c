@@ -263,6 +263,95 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 	}
 }
 
+/*
+ * The left link of then leads to the left sibling, or to a page that has been split since.  In that
+ * case the sibling is to the right of that page, and its right link leads to "block".  Pages are
+ * never deleted, so there always is one.
+ *
+ * Every page met must lie below "block", and each to the right of the one before, so that no
+ * damaged link leads the caller in circles.
+ */
+Buffer
+gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber block,
+			  GpbBound high)
+{
+	Buffer		buffer;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
+	if (gpb_special(BufferGetPage(buffer))->level != 0)
+		gpb_corrupted(index, left, "left sibling is on another level");
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		BlockNumber right = gpb_special(page)->right;
+		GpbBound	limit = gpb_page_high(page);
+
+		left = BufferGetBlockNumber(buffer);
+		if (right == GPB_NO_BLOCK || !gpb_bound_less(limit, high))
+			gpb_corrupted(index, left, "left sibling is not below its right sibling");
+		if (right == block)
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		buffer = gpb_read_right(index, layout, left, right, 0, limit, BUFFER_LOCK_SHARE);
+	}
+}
+
+/*
+ * Raise an error unless the leaf, which has no left link, is the first one, as it is for ever: a
+ * page is split to the right.
+ */
+static void
+require_first(Relation index, const GpbLayout *layout, BlockNumber block)
+{
+	Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MIN, BUFFER_LOCK_SHARE, NULL);
+	bool		first = BufferGetBlockNumber(buffer) == block;
+
+	UnlockReleaseBuffer(buffer);
+	if (!first)
+		gpb_corrupted(index, block, "left link is missing");
+}
+
+bool
+gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound *entry)
+{
+	GpbBound	before = bound;
+	Buffer		buffer;
+
+	if (bound.key == 0 && bound.tie == 0)
+		return false;
+	if (before.tie-- == 0)
+		before.key--;
+	buffer = gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		BlockNumber block = BufferGetBlockNumber(buffer);
+		BlockNumber left = gpb_special(page)->left;
+		GpbBound	high = gpb_page_high(page);
+		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+													gpb_page_count(page), bound);
+
+		if (position > 0)
+		{
+			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position - 1);
+			/* Callers go on before the entry, and must not meet it again. */
+			if (!gpb_bound_less(*entry, bound))
+				gpb_corrupted(index, block, "entries are out of order");
+			UnlockReleaseBuffer(buffer);
+			return true;
+		}
+		UnlockReleaseBuffer(buffer);
+		if (left == GPB_NO_BLOCK)
+		{
+			require_first(index, layout, block);
+			return false;
+		}
+		buffer = gpb_read_left(index, layout, left, block, high);
+	}
+}
+
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {

@@ -231,7 +231,7 @@ sort_bucket_ranges(GpbBucketScan *scan)
 	GpbBucketBatches *batches = &scan->batches;
 	AttrNumber	column = 1;
 	TypeCacheEntry *type = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	Oid			operator = (scan->layout.flags & GPB_LAYOUT_DESC) ? type->gt_opr : type->lt_opr;
+	Oid			operator = gpb_bucket_descends(scan) ? type->gt_opr : type->lt_opr;
 	Oid			collation = InvalidOid;
 	bool		nulls_first = false;
 	MemoryContext caller = MemoryContextSwitchTo(batches->context);
@@ -280,7 +280,8 @@ gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range, const GpbBucket
 	int			level = gpb_bucket_function_enter(scan->function);
 
 	gpb_bucket_batches_stop(scan);
-	gpb_cut_begin(&batches->cut, scan->node.index, &scan->layout, scan->function, order, range);
+	gpb_cut_begin(&batches->cut, scan->node.index, &scan->layout, scan->function, order, range,
+				  scan->plan.backward);
 	gpb_bucket_function_leave(level);
 }
 

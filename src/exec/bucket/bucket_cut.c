@@ -9,6 +9,9 @@
  * mean equal results all the way.  Then a descent leads to the next entry: empty stretches cost
  * nothing.
  *
+ * Backward is the same over the complements of keys, which are called places here: a bucket's end
+ * is where it begins.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -17,18 +20,43 @@
 
 #include "exec/bucket/bucket_cut.h"
 
-/* ---- keys and values ---- */
+/* ---- keys, places and values ---- */
+
+/* The normalized key of a place, and the place of a normalized key */
+static inline uint64
+cut_flip(const GpbBucketCut *cut, uint64 key)
+{
+	return cut->backward ? ~key : key;
+}
+
+/* The keys of the places from "first" to "last" */
+static inline GpbKeyRange
+cut_keys(const GpbBucketCut *cut, uint64 first, uint64 last)
+{
+	GpbKeyRange keys;
+
+	keys.lo = cut_flip(cut, cut->backward ? last : first);
+	keys.hi = cut_flip(cut, cut->backward ? first : last);
+	return keys;
+}
+
+/* Do values fall as places rise? */
+static inline bool
+cut_descends(const GpbBucketCut *cut)
+{
+	return ((cut->layout.flags & GPB_LAYOUT_DESC) != 0) != cut->backward;
+}
 
 static inline int64
-cut_value(const GpbBucketCut *cut, uint64 key)
+cut_value(const GpbBucketCut *cut, uint64 place)
 {
-	return gpb_key_value(key, cut->layout.key_width, cut->layout.flags);
+	return gpb_key_value(cut_flip(cut, place), cut->layout.key_width, cut->layout.flags);
 }
 
 static inline uint64
-cut_key(const GpbBucketCut *cut, int64 value)
+cut_place(const GpbBucketCut *cut, int64 value)
 {
-	return gpb_key_encode(value, cut->layout.key_width, cut->layout.flags);
+	return cut_flip(cut, gpb_key_encode(value, cut->layout.key_width, cut->layout.flags));
 }
 
 static inline int64
@@ -43,20 +71,33 @@ cut_is_safe(const GpbBucketCut *cut, uint64 key)
 	return key >= cut->safe_first && key <= cut->safe_last;
 }
 
-/* The first entry at or after a key, up to the end; false if there is none. */
+/* The place of the first entry from a place on, or of the last; false if there is none */
 static bool
-cut_first(const GpbBucketCut *cut, uint64 from, uint64 *key)
+cut_entry(const GpbBucketCut *cut, uint64 from, bool last, uint64 *place)
 {
-	GpbKeyRange keys = {from, cut->end};
-	GpbRange	range = gpb_key_range(keys, cut->layout.flags);
+	GpbRange	range;
 	GpbBound	entry;
+	bool		found;
 
-	if (from > cut->end ||
-		!gpb_first_entry(cut->index, &cut->layout, range.lo, &entry) ||
-		!gpb_bound_less(entry, range.hi))
+	if (from > cut->end)
 		return false;
-	*key = entry.key;
-	return true;
+	range = gpb_key_range(cut_keys(cut, from, cut->end), cut->layout.flags);
+	if (last != cut->backward)
+		found = gpb_last_entry(cut->index, &cut->layout, range.hi, &entry) &&
+			!gpb_bound_less(entry, range.lo);
+	else
+		found = gpb_first_entry(cut->index, &cut->layout, range.lo, &entry) &&
+			gpb_bound_less(entry, range.hi);
+	if (found)
+		*place = cut_flip(cut, entry.key);
+	return found;
+}
+
+/* The first entry at or after a place, up to the end; false if there is none. */
+static bool
+cut_first(const GpbBucketCut *cut, uint64 from, uint64 *place)
+{
+	return cut_entry(cut, from, false, place);
 }
 
 /* ---- do results come in order? ---- */
@@ -68,11 +109,11 @@ static bool
 cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 {
 	const GpbBucketOrder *order = cut->order;
-	uint64		least = cut_key(cut, order->least_infinity);
-	uint64		most = cut_key(cut, order->most_infinity);
+	uint64		least = cut_place(cut, order->least_infinity);
+	uint64		most = cut_place(cut, order->most_infinity);
 	uint64		key;
 
-	if (cut->layout.flags & GPB_LAYOUT_DESC)
+	if (cut_descends(cut))
 	{
 		uint64		swap = least;
 
@@ -93,13 +134,14 @@ cut_leaves_interval(const GpbBucketCut *cut, uint64 *first, bool *found)
 
 /*
  * Between boundaries results do not fall, so they come in order if they do not fall at any
- * boundary.  It is enough to look at those between the first entry and the end.
+ * boundary.  It is enough to look at those between the first entry and the last, if that is known,
+ * or the end.
  */
 static bool
 cut_rises(const GpbBucketCut *cut, uint64 first)
 {
 	int64		from = cut_value(cut, first);
-	int64		to = cut_value(cut, Min(cut->end, cut->safe_last));
+	int64		to = cut_value(cut, Min(cut->last_entry, cut->safe_last));
 	int			i;
 
 	if (from > to)
@@ -122,30 +164,34 @@ cut_rises(const GpbBucketCut *cut, uint64 first)
 
 void
 gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
-			  GpbBucketFunction *function, const GpbBucketOrder *order, GpbKeyRange range)
+			  GpbBucketFunction *function, const GpbBucketOrder *order, GpbKeyRange range,
+			  bool backward)
 {
 	uint64		first;
 	bool		found;
-	bool		descending;
 
 	memset(cut, 0, sizeof(*cut));
 	cut->index = index;
 	cut->layout = *layout;
 	cut->function = function;
 	cut->order = order;
-	cut->next = range.lo;
-	cut->end = range.hi;
+	cut->backward = backward;
+	cut->next = cut_flip(cut, backward ? range.hi : range.lo);
+	cut->end = cut_flip(cut, backward ? range.lo : range.hi);
+	cut->last_entry = cut->end;
 	cut->safe_first = 1;
 	cut->mode = order->null ? GPB_CUT_UNSAFE : GPB_CUT_SORTED;
 	if (order->safe_lo > order->safe_hi)
 		return;
-	descending = (layout->flags & GPB_LAYOUT_DESC) != 0;
-	cut->safe_first = cut_key(cut, descending ? order->safe_hi : order->safe_lo);
-	cut->safe_last = cut_key(cut, descending ? order->safe_lo : order->safe_hi);
+	cut->safe_first = cut_place(cut, cut_descends(cut) ? order->safe_hi : order->safe_lo);
+	cut->safe_last = cut_place(cut, cut_descends(cut) ? order->safe_lo : order->safe_hi);
 	if (order->null)
 		return;
 	if (order->zone)
 		cut->boundaries = gpb_bucket_boundaries(function, &cut->nboundaries);
+	/* a zone has many changes before the first entry, few after the last */
+	if (backward && cut->nboundaries > 0 && cut_entry(cut, cut->next, true, &first))
+		cut->last_entry = first;
 	if (!cut_leaves_interval(cut, &first, &found) &&
 		!(found && cut_is_safe(cut, first) && !cut_rises(cut, first)))
 		cut->mode = GPB_CUT_IN_ORDER;
@@ -171,9 +217,9 @@ cut_piece_end(const GpbBucketCut *cut, uint64 key)
 		else
 			high = middle;
 	}
-	if (cut->layout.flags & GPB_LAYOUT_DESC)
-		return low > 0 ? cut_key(cut, cut->boundaries[low - 1]) : cut->safe_last;
-	return low < cut->nboundaries ? cut_key(cut, cut->boundaries[low] - 1) : cut->safe_last;
+	if (cut_descends(cut))
+		return low > 0 ? cut_place(cut, cut->boundaries[low - 1]) : cut->safe_last;
+	return low < cut->nboundaries ? cut_place(cut, cut->boundaries[low] - 1) : cut->safe_last;
 }
 
 /*
@@ -275,9 +321,8 @@ cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 		return false;
 	}
 	memset(range, 0, sizeof(*range));
-	range->key = key;
-	keys->lo = key;
-	keys->hi = key;
+	range->key = cut_flip(cut, key);
+	*keys = cut_keys(cut, key, key);
 	cut->done = key >= cut->end;
 	cut->next = key + 1;
 	return true;
@@ -286,6 +331,8 @@ cut_next_unsafe(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 bool
 gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 {
+	uint64		entry;
+	uint64		last;
 	uint64		most;
 
 	CHECK_FOR_INTERRUPTS();
@@ -294,25 +341,27 @@ gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range)
 	if (cut->mode == GPB_CUT_UNSAFE)
 		return cut_next_unsafe(cut, keys, range);
 	memset(range, 0, sizeof(*range));
-	keys->lo = cut->next;
-	if (!cut_first(cut, cut->next, &range->key))
+	if (!cut_first(cut, cut->next, &entry) || entry > cut->last_entry)
 	{
-		keys->hi = cut->end;
+		last = cut->end;
 		range->empty = true;
 	}
-	else if (!cut_is_safe(cut, range->key))
-		keys->hi = range->key;
+	else if (!cut_is_safe(cut, entry))
+		last = entry;
 	else
 	{
-		most = Min(cut->end, cut->safe_last);
+		most = Min(cut->last_entry, cut->safe_last);
 		if (cut->mode == GPB_CUT_SORTED && cut->nboundaries > 0)
-			most = Min(most, cut_piece_end(cut, range->key));
+			most = Min(most, cut_piece_end(cut, entry));
 		range->known = true;
-		range->result = cut_result(cut, range->key);
-		keys->hi = cut_bucket_end(cut, range->key, most, range->result);
+		range->result = cut_result(cut, entry);
+		last = cut_bucket_end(cut, entry, most, range->result);
 		range->complete = cut->mode == GPB_CUT_IN_ORDER;
 	}
-	cut->done = keys->hi >= cut->end;
-	cut->next = keys->hi + 1;
+	if (!range->empty)
+		range->key = cut_flip(cut, entry);
+	*keys = cut_keys(cut, cut->next, last);
+	cut->done = last >= cut->end;
+	cut->next = last + 1;
 	return true;
 }

@@ -4,7 +4,7 @@
  *	  Cutting a range of keys into the buckets of a function.
  *
  * All is in the order of the index: ranges come by ascending normalized keys, so in a descending
- * index ranges of greater values come first.
+ * index ranges of greater values come first.  Backward, all is in the reverse order.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,10 +35,17 @@ typedef struct GpbBucketCut
 	GpbBucketFunction *function;
 	const GpbBucketOrder *order;
 	GpbCutMode	mode;
-	uint64		next;			/* first key that is in no range yet */
-	uint64		end;			/* last key */
+	bool		backward;
+
+	/*
+	 * What follows are places: normalized keys, or backward their complements, so that ranges come
+	 * by ascending places.
+	 */
+	uint64		next;			/* first place that is in no range yet */
+	uint64		end;			/* last place */
+	uint64		last_entry;		/* no entry that the snapshot sees is after it */
 	bool		done;
-	uint64		safe_first;		/* the safe interval, as normalized keys; empty if first > last */
+	uint64		safe_first;		/* the safe interval; empty if first > last */
 	uint64		safe_last;
 	const int64 *boundaries;
 	int			nboundaries;
@@ -61,13 +68,13 @@ typedef struct GpbBucketRange
 } GpbBucketRange;
 
 /*
- * Begin to cut a range of keys, and look whether results come in order.  The function has its
- * arguments, with this order, which is not silent.  The snapshot that the ranges are for was taken
- * before: all entries that it sees are met, and others may be.
+ * Begin to cut a range of keys, from its end if "backward", and look whether results come in order.
+ * The function has its arguments, with this order, which is not silent.  The snapshot that the
+ * ranges are for was taken before: all entries that it sees are met, and others may be.
  */
 extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 						  GpbBucketFunction *function, const GpbBucketOrder *order,
-						  GpbKeyRange range);
+						  GpbKeyRange range, bool backward);
 
 /*
  * Cut the next range, and fill in its keys and what is known of it; false if there are no more.

@@ -43,6 +43,8 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	explain_group_keys(scan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
+	if (scan->plan.backward)
+		ExplainPropertyText(GPB_LABEL_SCAN_DIRECTION, "Backward", es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);

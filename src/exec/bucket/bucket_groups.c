@@ -5,8 +5,8 @@
  *
  * Ranges next to each other with equal results are one group.  Keys that are NULL, or all if an
  * argument of the function is, make the group of NULL: one range aggregate, which comes where the
- * index has its NULLs.  A range makes a group only if it has an entry that the snapshot sees and
- * that passes the filters, and the function is called for no other.
+ * index has its NULLs, or backward at the other end.  A range makes a group only if it has an entry
+ * that the snapshot sees and that passes the filters, and the function is called for no other.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,7 +72,7 @@ null_group(GpbBucketScan *scan)
 static void
 open_bucket(GpbBucketScan *scan, int64 result)
 {
-	if (scan->any_result && ((scan->layout.flags & GPB_LAYOUT_DESC) ?
+	if (scan->any_result && (gpb_bucket_descends(scan) ?
 							 result >= scan->group_result : result <= scan->group_result))
 		gpb_corrupted_index(scan->node.index, "keys of buckets are out of order");
 	scan->any_result = true;
@@ -121,7 +121,8 @@ range_group(GpbBucketScan *scan)
 bool
 gpb_bucket_next_group(GpbBucketScan *scan)
 {
-	bool		nulls_first = (scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	bool		nulls_first = ((scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0) !=
+	scan->plan.backward;
 
 	switch (scan->phase)
 	{

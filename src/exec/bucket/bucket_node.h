@@ -34,6 +34,7 @@
 typedef struct GpbBucketPlan
 {
 	Oid			index;
+	bool		backward;		/* do buckets come in the reverse order of the index? */
 	int			nitems;
 	GpbAggregateItem *items;
 	List	   *functions;		/* OIDs, as gpb_match_bucket_function() has them */
@@ -206,6 +207,13 @@ struct GpbBucketScan
 	char		past_engine[128];	/* the engine of the last of these */
 	uint64		halved;			/* batches whose groups took more than memory */
 };
+
+/* Do results fall from one group to the next? */
+static inline bool
+gpb_bucket_descends(const GpbBucketScan *scan)
+{
+	return ((scan->layout.flags & GPB_LAYOUT_DESC) != 0) != scan->plan.backward;
+}
 
 /* The part of an execution that follows is in bucket_groups.c. */
 

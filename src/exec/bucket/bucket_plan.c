@@ -53,22 +53,26 @@ bucket_may_be_null(const GpbBucketMatch *match)
 }
 
 /*
- * The order of the groups, if the query can use it: that of the index, since the function rises
- * with the key.  Groups by more than the bucket come in any order, and so do the rows of a child.
+ * The order of the groups, if the query can use it: that of the index or its reverse, since the
+ * function rises with the key.  Groups by more than the bucket come in any order, and so do the
+ * rows of a child.
  */
 static List *
-bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match)
+bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match, bool *backward)
 {
 	IndexOptInfo *index = match->index;
 	PathKey    *pathkey;
+	bool		descends;
 
+	*backward = false;
 	if (match->needs_child || list_length(root->group_pathkeys) != 1)
 		return NIL;
 	pathkey = linitial_node(PathKey, root->group_pathkeys);
-	if (gpb_pathkey_descends(pathkey) != index->reverse_sort[0])
+	descends = gpb_pathkey_descends(pathkey) != index->reverse_sort[0];
+	if (pathkey->pk_nulls_first != (index->nulls_first[0] != descends) &&
+		bucket_may_be_null(match))
 		return NIL;
-	if (pathkey->pk_nulls_first != index->nulls_first[0] && bucket_may_be_null(match))
-		return NIL;
+	*backward = descends;
 	return root->group_pathkeys;
 }
 
@@ -96,12 +100,12 @@ make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
 		path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
 		path->custom_paths = list_make1(child);
 	}
-	path->path.pathkeys = bucket_pathkeys(query->root, match);
+	own->plan = match->plan;
+	path->path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
 	gpb_bucket_cost(query, match, counts, &path->path);
 	own->index = match->index;
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
 	own->having = query->having;
-	own->plan = match->plan;
 	return path;
 }
 

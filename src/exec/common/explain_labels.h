@@ -44,6 +44,7 @@
 #define GPB_LABEL_COLUMNS			"Columns"
 #define GPB_LABEL_ROWS				"Rows"
 #define GPB_LABEL_OUTPUT_ORDER		"Output Order"
+#define GPB_LABEL_SCAN_DIRECTION	"Scan Direction"
 #define GPB_LABEL_GROUPS			"Groups"
 #define GPB_LABEL_PROGRAMS			"Programs"
 #define GPB_LABEL_STRATEGY			"Strategy"

@@ -62,18 +62,21 @@ show_start(List *conditions, int number)
 
 /* A copy of the child's plan that starts at our parameter; the plan itself is not to be changed. */
 static Plan *
-child_plan(Plan *plan, int start)
+child_plan(Plan *plan, const GpbRankPlan *own)
 {
+	Plan	   *rows;
+
 	plan = copyObject(plan);
-	if (IsA(plan, IndexOnlyScan))
+	rows = own->sorted ? outerPlan(plan) : plan;
+	if (IsA(rows, IndexOnlyScan))
 	{
-		show_start(((IndexOnlyScan *) plan)->indexqual, start);
-		show_start(((IndexOnlyScan *) plan)->recheckqual, start);
+		show_start(((IndexOnlyScan *) rows)->indexqual, own->start);
+		show_start(((IndexOnlyScan *) rows)->recheckqual, own->start);
 	}
 	else
 	{
-		show_start(castNode(IndexScan, plan)->indexqual, start);
-		show_start(((IndexScan *) plan)->indexqualorig, start);
+		show_start(castNode(IndexScan, rows)->indexqual, own->start);
+		show_start(((IndexScan *) rows)->indexqualorig, own->start);
 	}
 	return plan;
 }
@@ -87,12 +90,17 @@ begin_rank(CustomScanState *css, EState *estate, int eflags)
 	bool		executed;
 
 	gpb_rank_get(plan, &scan->plan);
-	scan->node.child = ExecInitNode(child_plan(linitial(plan->custom_plans),
-											   scan->plan.start), estate, eflags);
+	scan->node.child = ExecInitNode(child_plan(linitial(plan->custom_plans), &scan->plan),
+									estate, eflags);
 	css->custom_ps = list_make1(scan->node.child);
 	executed = gpb_open_scanned(&scan->node, scan->plan.index, eflags);
-	/* the table stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple */
-	css->ss.ss_currentRelation = table;
+
+	/*
+	 * The table stays in its place: WHERE CURRENT OF finds the row's TID in the scan tuple.  Sorted
+	 * rows have none, and core refuses WHERE CURRENT OF then as it does above a sort of its own.
+	 */
+	if (!scan->plan.sorted)
+		css->ss.ss_currentRelation = table;
 	if (!executed)
 		return;
 
@@ -255,7 +263,8 @@ exec_rank(CustomScanState *css)
 	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
 	tuple->tts_isnull[natts] = true;
 	ExecStoreVirtualTuple(tuple);
-	tuple->tts_tid = *child_tid(scan->node.child);
+	if (!scan->plan.sorted)
+		tuple->tts_tid = *child_tid(scan->node.child);
 	tuple->tts_tableOid = RelationGetRelid(scan->node.heap);
 	econtext->ecxt_scantuple = tuple;
 	return ExecProject(css->ss.ps.ps_ProjInfo);

@@ -15,6 +15,7 @@ gpb_rank_put(const GpbRankPlan *plan, CustomScan *scan)
 	scan->custom_exprs = list_make2(plan->conditions, plan->offset);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->backward);
+	gpb_put_int(&scan->custom_private, plan->sorted);
 	gpb_put_int(&scan->custom_private, plan->start);
 }
 
@@ -27,6 +28,7 @@ gpb_rank_get(const CustomScan *scan, GpbRankPlan *plan)
 	plan->offset = lsecond(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
 	plan->backward = gpb_get_int(&reader);
+	plan->sorted = gpb_get_int(&reader);
 	plan->start = gpb_get_int(&reader);
 }
 

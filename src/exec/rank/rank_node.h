@@ -30,14 +30,16 @@ extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
 
 /*
  * The fields of the plan node, which scans one table by way of its child: core's scan of the index,
- * or index-only scan, for the rows wanted.  The last of the child's index conditions is "key >=
- * NULL" ("<=" if it goes to smaller keys), whose right side the node replaces by a parameter of its
- * own.  The scan tuple has the child's columns and, never filled, the key column.
+ * or index-only scan, for the rows wanted, or core's incremental sort of that scan.  The last of
+ * the scan's index conditions is "key >= NULL" ("<=" if it goes to smaller keys), whose right side
+ * the node replaces by a parameter of its own.  The scan tuple has the child's columns and, never
+ * filled, the key column.
  */
 typedef struct GpbRankPlan
 {
 	Oid			index;
 	bool		backward;		/* does the child go backward through the index? */
+	bool		sorted;			/* is the child an incremental sort? */
 	int			start;			/* number of the parameter */
 	List	   *conditions;		/* on the key, and OFFSET: all evaluated before the first row */
 	Expr	   *offset;

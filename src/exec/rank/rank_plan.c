@@ -5,7 +5,9 @@
  *
  * The rows of one table in the order of a gpubtree index, from the n-th on: the key of rank n is
  * found by counting, and core's own scan of the index starts there.  So all that is asked of the
- * rows is that scan's affair (rule M10).
+ * rows is that scan's affair (rule M10).  Where ORDER BY has further columns, core's incremental
+ * sort of that scan's rows sorts those of equal keys: none of the rows before the start belongs
+ * among them, since the scan starts with the first row of a key.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,6 +78,30 @@ offset_is_usable(Node *offset)
 }
 
 /*
+ * Does the query sort rows of equal keys by other columns of the table, or not at all?  Expressions
+ * would be columns of the child, which setrefs.c might find elsewhere (rule M13).
+ */
+static bool
+ties_are_by_columns(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (list_length(root->sort_pathkeys) > 1 && !enable_incremental_sort)
+		return false;
+	for_each_from(lc, root->sort_pathkeys, 1)
+	{
+		EquivalenceClass *class = lfirst_node(PathKey, lc)->pk_eclass;
+		EquivalenceMember *member = linitial_node(EquivalenceMember, class->ec_members);
+		Var		   *column = (Var *) member->em_expr;
+
+		if (list_length(class->ec_members) != 1 || !IsA(column, Var) ||
+			column->varno != rel->relid || column->varlevelsup != 0 || column->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
+/*
  * The table whose rows, and nothing else of it, the query returns; NULL if it is not of that kind.
  * Core evaluates the target list for rows that OFFSET skips as well: we do not, so it must have no
  * effects.
@@ -92,11 +118,11 @@ rank_rel(PlannerInfo *root)
 		parse->havingQual != NULL || parse->distinctClause != NIL ||
 		parse->setOperations != NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
 		!offset_is_usable(parse->limitOffset) ||
-		list_length(root->sort_pathkeys) != 1 || !gpb_query_allows_nodes(root) ||
+		root->sort_pathkeys == NIL || !gpb_query_allows_nodes(root) ||
 		!bms_get_singleton_member(root->all_baserels, &relid))
 		return NULL;
 	rel = find_base_rel(root, relid);
-	if (!gpb_rel_is_plain(root, rel) ||
+	if (!gpb_rel_is_plain(root, rel) || !ties_are_by_columns(root, rel) ||
 		contain_volatile_functions((Node *) root->upper_targets[UPPERREL_FINAL]->exprs))
 		return NULL;
 	return rel;
@@ -128,16 +154,26 @@ gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
 	return not_null;
 }
 
+/* What the query sorts by first: the key, if an index is of use */
+static List *
+key_pathkeys(PlannerInfo *root)
+{
+	return list_make1(linitial(root->sort_pathkeys));
+}
+
 /*
- * Direction in which the index has the order of the query; NoMovementScanDirection if it does not
+ * Direction in which the index has the order of the query, but for that of equal keys;
+ * NoMovementScanDirection if it does not
  */
 static ScanDirection
 rank_direction(PlannerInfo *root, IndexOptInfo *index)
 {
-	if (pathkeys_contained_in(root->sort_pathkeys,
+	List	   *wanted = key_pathkeys(root);
+
+	if (pathkeys_contained_in(wanted,
 							  build_index_pathkeys(root, index, ForwardScanDirection)))
 		return ForwardScanDirection;
-	if (pathkeys_contained_in(root->sort_pathkeys,
+	if (pathkeys_contained_in(wanted,
 							  build_index_pathkeys(root, index, BackwardScanDirection)))
 		return BackwardScanDirection;
 	return NoMovementScanDirection;
@@ -278,9 +314,9 @@ child_target(PlannerInfo *root)
 
 /*
  * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the
- * price of what is left of them.
+ * price of what is left of them.  Where the query sorts equal keys by more, core does so as well.
  */
-static IndexPath *
+static Path *
 make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
 				double skipped)
 {
@@ -288,7 +324,7 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction,
 	double		share;
 
 	child = create_index_path(root, index, index_clauses(root, index), NIL, NIL,
-							  root->sort_pathkeys, direction,
+							  key_pathkeys(root), direction,
 							  rank_is_index_only(root, index), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
 												   child_target(root));
@@ -299,7 +335,10 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction,
 	child->path.total_cost = child->path.startup_cost +
 		share * (child->path.total_cost - child->path.startup_cost);
 	child->path.rows = clamp_row_est(child->path.rows * share);
-	return child;
+	if (list_length(root->sort_pathkeys) == 1)
+		return (Path *) child;
+	return (Path *) create_incremental_sort_path(root, index->rel, (Path *) child,
+												 root->sort_pathkeys, 1, -1.0);
 }
 
 /* The path for one index; NULL if it cannot do this query. */
@@ -311,7 +350,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	CustomPath *path;
 	GpbRankPath *own;
 	List	   *conditions;
-	IndexPath  *child;
+	Path	   *child;
 	Param	   *start;
 	double		skipped;
 
@@ -335,20 +374,20 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path = gpb_make_path(sizeof(GpbRankPath), &rank_path_methods, index->rel, target);
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
-	path->path.rows = child->path.rows;
-	path->path.startup_cost = child->path.startup_cost + gpb_rank_cost(root, index, skipped, true) +
-		Min(GPB_RANK_SKIPPED_ROWS / Max(child->path.rows, 1.0), 1.0) *
-		(child->path.total_cost - child->path.startup_cost);
-	path->path.total_cost = path->path.startup_cost + child->path.total_cost -
-		child->path.startup_cost;
+	path->path.rows = child->rows;
+	path->path.startup_cost = child->startup_cost + gpb_rank_cost(root, index, skipped, true) +
+		Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
+		(child->total_cost - child->startup_cost);
+	path->path.total_cost = path->path.startup_cost + child->total_cost - child->startup_cost;
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	path->custom_paths = list_make1(child);
-	GPB_ADD_DISABLED(&path->path, &child->path);
+	GPB_ADD_DISABLED(&path->path, child);
 	own = (GpbRankPath *) path;
 	own->index = index;
 	own->plan.index = index->indexoid;
 	own->plan.backward = ScanDirectionIsBackward(direction);
+	own->plan.sorted = list_length(root->sort_pathkeys) > 1;
 	own->plan.start = start->paramid;
 	own->plan.conditions = conditions;
 	own->plan.offset = (Expr *) root->parse->limitOffset;
@@ -426,19 +465,20 @@ plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	GpbRankPath *own = (GpbRankPath *) path;
 	GpbRankPlan *plan = &own->plan;
 	Plan	   *child = linitial(custom_plans);
+	Plan	   *rows = plan->sorted ? outerPlan(child) : child;
 	List	   *columns = gpb_plan_columns(child);
 	int			nfilled = list_length(columns);
 	CustomScan *scan;
 
-	if (IsA(child, IndexOnlyScan))
+	if (IsA(rows, IndexOnlyScan))
 	{
-		hide_start(((IndexOnlyScan *) child)->indexqual);
-		hide_start(((IndexOnlyScan *) child)->recheckqual);
+		hide_start(((IndexOnlyScan *) rows)->indexqual);
+		hide_start(((IndexOnlyScan *) rows)->recheckqual);
 	}
 	else
 	{
-		hide_start(castNode(IndexScan, child)->indexqual);
-		hide_start(((IndexScan *) child)->indexqualorig);
+		hide_start(castNode(IndexScan, rows)->indexqual);
+		hide_start(((IndexScan *) rows)->indexqualorig);
 	}
 	columns = lappend(columns, gpb_key_var(root, own->index));
 	scan = gpb_make_node(&gpb_rank_node, path, rel->relid, tlist, NIL, custom_plans, columns);

@@ -20,7 +20,8 @@ typedef enum GpbJudgement
 {
 	GPB_JUDGED_DROPPED,			/* by a filter, or since it is behind the limit's last entry */
 	GPB_JUDGED_LISTED,
-	GPB_JUDGED_FAULTED			/* listed, with GPB_RANGE_ENTRY_FAULTED */
+	GPB_JUDGED_FAULTED,			/* listed, with GPB_RANGE_ENTRY_FAULTED */
+	GPB_JUDGED_COUNTED			/* listed, and counts for the limit already */
 } GpbJudgement;
 
 /* Does the program list entries, but not all of them? */

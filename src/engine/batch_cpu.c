@@ -505,6 +505,8 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	int			end;
 	int			i;
 
+	if (cpu->judged != NULL && batch->listing->limited)
+		gpb_judged_count(batch->listing, cpu->judged, cpu->hits, cpu->nhits);
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)

@@ -78,3 +78,51 @@ gpb_judge_hits(const GpbListing *listing, GpbJudgedLeaf *leaf, const char *page,
 	}
 	return wanted;
 }
+
+/* Have an entry count for the limit, if it is not behind it; each entry once. */
+static inline void
+count_entry(GpbListBest *best, GpbJudgedLeaf *leaf, int at)
+{
+	if (leaf->judged[at] != GPB_JUDGED_LISTED || gpb_best_is_behind(best, leaf->rank[at]))
+		return;
+	gpb_best_add(best, leaf->rank[at]);
+	leaf->judged[at] = GPB_JUDGED_COUNTED;
+}
+
+/*
+ * From the better end on, if there is one: then most of the others are behind at once, and never
+ * move a rank.  Dropped entries have no rank, so the ends say nothing sure.
+ */
+void
+gpb_judged_count(GpbListing *listing, GpbJudgedLeaf *leaf, const GpbWalkHit *hits, int n)
+{
+	GpbListBest *best = &listing->best;
+	int			i;
+	int			at;
+
+	for (i = 0; i < n; i++)
+	{
+		int			from = hits[i].from;
+		int			to = hits[i].to;
+
+		while (from < to && leaf->judged[from] == GPB_JUDGED_DROPPED)
+			from++;
+		while (from < to && leaf->judged[to - 1] == GPB_JUDGED_DROPPED)
+			to--;
+		if (from < to && leaf->rank[to - 1] < leaf->rank[from])
+		{
+			for (at = to; at-- > from;)
+				count_entry(best, leaf, at);
+		}
+		else
+		{
+			for (at = from; at < to; at++)
+				count_entry(best, leaf, at);
+		}
+		for (at = from; at < to; at++)
+		{
+			if (gpb_best_is_behind(best, leaf->rank[at]))
+				leaf->judged[at] = GPB_JUDGED_DROPPED;
+		}
+	}
+}

@@ -31,6 +31,13 @@ extern int	gpb_judge_hits(const GpbListing *listing, GpbJudgedLeaf *leaf, const 
 						   const GpbWalkHit *hits, int n, bool all);
 
 /*
+ * Have the wanted entries of n hits, all of which are visible, count for the limit, and drop those
+ * that are behind it then.  So few are listed of a leaf whose every next entry is better.
+ */
+extern void gpb_judged_count(GpbListing *listing, GpbJudgedLeaf *leaf, const GpbWalkHit *hits,
+							 int n);
+
+/*
  * Find the next entries of [from, to) that are wanted, one after the other: [*first, *end).
  * Returns false if there are none.
  */

@@ -131,6 +131,10 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define heap_form_minimal_tuple(descriptor, values, nulls) \
 	heap_form_minimal_tuple(descriptor, values, nulls, 0)
 
+/* A path of ours that is looked at so has no disabled nodes. */
+#define add_path_precheck(rel, startup, total, pathkeys, required) \
+	add_path_precheck(rel, 0, startup, total, pathkeys, required)
+
 /* The disabled nodes of the input do not matter where costs alone are wanted. */
 #define cost_agg(path, root, strategy, costs, ncols, ngroups, quals, startup, total, rows, width) \
 	cost_agg(path, root, strategy, costs, ncols, ngroups, quals, 0, startup, total, rows, width)

@@ -143,3 +143,9 @@ gpb_mirror_available(void)
 	return gpb_enabled && gpb_enable_device && gpb_service != NULL &&
 		pg_atomic_read_u64(&gpb_service->available) != 0 && gpb_service_answers();
 }
+
+bool
+gpb_mirror_spares_cpu(void)
+{
+	return gpb_device_choice != GPB_CHOOSE_HOST && gpb_mirror_available();
+}

@@ -48,6 +48,12 @@ typedef struct GpbMirrorRef
 extern bool gpb_mirror_available(void);
 
 /*
+ * Is there such a device, and does it work beside the CPU?  The host device does not; it is the
+ * CPU.  For prices.
+ */
+extern bool gpb_mirror_spares_cpu(void);
+
+/*
  * Attach to the mirror of all pages of an index, creating an empty one if there is none.  The
  * caller holds a lock on the index.  Returns false where there can be no such mirror (no device,
  * temporary relation, larger than the memory granted, no room in the registry, ...).  Raises only

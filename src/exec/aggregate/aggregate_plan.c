@@ -14,6 +14,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
+#include "utils/spccache.h"
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
@@ -125,6 +126,31 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	return path;
 }
 
+/*
+ * Has core a plan that is cheaper than a descent and a leaf of the index?  It takes microseconds
+ * then, which matching the query would make more of.
+ */
+static bool
+is_beaten(RelOptInfo *grouped_rel, IndexOptInfo *index)
+{
+	double		random_page_cost;
+	double		seq_page_cost;
+	Cost		least;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	least = gpb_setup_cost + random_page_cost + seq_page_cost;
+	return !add_path_precheck(grouped_rel, least, least, NIL, NULL);
+}
+
+/* Note for explain_refusal() why an index cannot answer. */
+static void
+add_refusal(StringInfo refusals, const IndexOptInfo *index, const char *refusal)
+{
+	if (gpb_explain_decisions)
+		appendStringInfo(refusals, "%sindex \"%s\": %s", refusals->len > 0 ? "; " : "",
+						 get_rel_name(index->indexoid), refusal);
+}
+
 /* Only the cheapest index is offered. */
 void
 gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -151,12 +177,12 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		CustomPath *path;
 
-		if (!gpb_index_is_usable(index))
+		if (!gpb_index_is_usable(index) ||
+			(!gpb_explain_decisions && is_beaten(grouped_rel, index)))
 			continue;
 		path = make_aggregate_path(&query, index, &refusal);
 		if (path == NULL)
-			appendStringInfo(&refusals, "%sindex \"%s\": %s", refusals.len > 0 ? "; " : "",
-							 get_rel_name(index->indexoid), refusal);
+			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || path->path.total_cost < best->path.total_cost)
 			best = path;
 	}

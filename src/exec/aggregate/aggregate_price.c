@@ -220,7 +220,7 @@ program_cost(const GpbAggregateMatch *match, double entries, double groups)
 	Cost		cost;
 
 	if (!match->plan.has_program ||
-		(gpb_mirror_available() && gpb_aggregate_device_pays(entries)))
+		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, entries);
 	if (match->plan.program.program.ngroups == 0)

@@ -169,7 +169,7 @@ program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
 	Cost		cost;
 
 	if (!match->plan.has_program ||
-		(gpb_mirror_available() && gpb_aggregate_device_pays(match->entries)))
+		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(match->entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, match->entries);
 	if (match->groups != NIL)

@@ -115,7 +115,7 @@ is_on_device(const GpbOuterInput *input, double batch)
 	Relation	index;
 	bool		all_pages;
 
-	if (!gpb_mirror_available() || !gpb_batch_device_pays(batch))
+	if (!gpb_mirror_spares_cpu() || !gpb_batch_device_pays(batch))
 		return false;
 	/* the planner holds a lock already */
 	index = index_open(input->index->indexoid, NoLock);
@@ -218,6 +218,19 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	else
 		cost += visits * cpu_tuple_cost;
 	return cost;
+}
+
+void
+gpb_least_outer_cost(PlannerInfo *root, const Path *outer, IndexOptInfo *index, double fetched,
+					 Cost *startup_cost, Cost *total_cost)
+{
+	RelOptInfo *rel = index->rel;
+	Cost		begin = cpu_operator_cost * (GPB_OUTER_START_COST + GPB_OUTER_RUN_COST);
+
+	*startup_cost = outer->startup_cost + begin;
+	*total_cost = outer->total_cost + begin +
+		outer->rows * GPB_OUTER_ROW_COST * cpu_operator_cost +
+		pages_cost(root, rel->reltablespace, rel->pages, index->pages, fetched, fetched);
 }
 
 void

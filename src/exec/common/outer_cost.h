@@ -35,6 +35,13 @@ extern void gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input, Cost *
 						   Cost *total_cost);
 
 /*
+ * At most what gpb_outer_cost() finds where so many rows are fetched from the index's table, and
+ * found in a fraction of the time: for paths that are beaten by far.
+ */
+extern void gpb_least_outer_cost(PlannerInfo *root, const Path *outer, IndexOptInfo *index,
+								 double fetched, Cost *startup_cost, Cost *total_cost);
+
+/*
  * The part of gpb_outer_cost() that finding the entries of "rows" outer rows has, in batches of
  * "batch" rows, without what it costs to set a batch up.  It does not look at input->outer.
  */

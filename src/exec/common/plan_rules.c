@@ -331,12 +331,11 @@ visits_together(IndexOptInfo *index)
 	return gpb_visit_batch_size(gpb_range_entry_width(sizeof(uint64) * index->ncolumns));
 }
 
-Cost
-gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits,
-			   bool beside_index_scan)
+/* gpb_visit_cost() with the square of the index's correlation, which takes a while to find */
+static Cost
+visit_cost(IndexOptInfo *index, double visits, double squared, bool beside_index_scan)
 {
-	double		correlation = gpb_index_correlation(root, index);
-	double		disorder = 1.0 - correlation * correlation;
+	double		disorder = 1.0 - squared;
 	double		together = Max(Min(visits, visits_together(index)), 2.0);
 	double		beyond;			/* what a visit costs beyond core's price for a row */
 
@@ -345,6 +344,17 @@ gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits,
 	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
 		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
 	return visits * (1.0 + beyond) * cpu_tuple_cost;
+}
+
+Cost
+gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool beside_index_scan)
+{
+	double		correlation;
+
+	if (visits <= 0)
+		return 0.0;
+	correlation = gpb_index_correlation(root, index);
+	return visit_cost(index, visits, correlation * correlation, beside_index_scan);
 }
 
 /*
@@ -402,7 +412,7 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	shared_page = fraction * Max(entries - correlation * clustered -
 								 (1.0 - correlation) * scattered, 0.0);
 	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
-		gpb_visit_cost(root, index, shared_page, beside_index_scan);
+		visit_cost(index, shared_page, correlation, beside_index_scan);
 	if (!beside_index_scan)
 		cost += (1.0 - correlation) * pages_again(index, fraction * entries, fraction) *
 			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;
@@ -423,7 +433,7 @@ gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool may_u
 	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
 	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 	leaves = Min(leaves, index->pages);
-	if (may_use_device && gpb_mirror_available() && gpb_aggregate_device_pays(entries))
+	if (may_use_device && gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries))
 		return leaves * 0.1 * cpu_operator_cost +
 			index->rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
 	return random_page_cost + leaves * seq_page_cost +
@@ -468,7 +478,7 @@ gpb_column_cost(const IndexOptInfo *index, double entries)
 {
 	double		leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 
-	if (gpb_mirror_available())
+	if (gpb_mirror_spares_cpu())
 		return Min(leaves, index->pages) * 0.1 * cpu_operator_cost;
 	return entries * GPB_VALUE_COST * cpu_operator_cost;
 }

@@ -76,6 +76,23 @@ outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required
 		bms_overlap(*required, candidate->param_source_rels);
 }
 
+/* Has the join a path already that is cheaper than any of ours over the outer path could be? */
+static bool
+is_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate, Path *outer, Relids required)
+{
+	IndexOptInfo *index = candidate->index;
+	double		fetched = candidate->index_only ? 0 :
+	outer->rows * index->tuples * candidate->selectivity * candidate->kept;
+	Cost		startup_cost;
+	Cost		total_cost;
+
+	gpb_least_outer_cost(root, outer, index, fetched, &startup_cost, &total_cost);
+	return !add_path_precheck(candidate->joinrel, startup_cost, total_cost,
+							  build_join_pathkeys(root, candidate->joinrel, candidate->jointype,
+												  outer->pathkeys),
+							  required);
+}
+
 /* Make the path with one outer path; NULL if the two do not fit. */
 static CustomPath *
 make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
@@ -168,8 +185,12 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
 	}
 	foreach(lc, candidate->outerrel->pathlist)
 	{
-		CustomPath *path = make_join_path(root, candidate, lfirst(lc));
+		Path	   *outer = lfirst(lc);
+		CustomPath *path;
 
+		if (is_beaten(root, candidate, outer, PATH_REQ_OUTER(outer)))
+			continue;
+		path = make_join_path(root, candidate, outer);
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
 	}

@@ -195,20 +195,28 @@ test_ranges_again(GpbRangeSplit *split)
 		split->others = lappend(split->others, split->arms_clause);
 }
 
-/* Part the restrictions into ranges, filters of the program, and others. */
+/* Part the restrictions into ranges of the key and others. */
 static void
-match_restrictions(PlannerInfo *root, GpbScanMatch *match)
+match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
-	RelOptInfo *rel = match->index->rel;
 
 	gpb_split_restrictions(root, match->index, row_restrictions(match->index), NIL, &match->split);
 	plan->conditions = match->split.conditions;
 	plan->arrays = match->split.arrays;
 	plan->arms = match->split.arms;
-	match->entries = gpb_split_entries(root, match->index, &match->split, rel->rows);
+	match->entries = gpb_split_entries(root, match->index, &match->split, match->index->rel->rows);
 	if (gpb_split_may_be_wide(&match->split))
 		test_ranges_again(&match->split);
+}
+
+/* Of the others take what the program tests. */
+static void
+match_filters(PlannerInfo *root, GpbScanMatch *match)
+{
+	GpbScanPlan *plan = &match->plan;
+	RelOptInfo *rel = match->index->rel;
+
 	match->builder = gpb_builder_begin(root, match->index);
 	gpb_part_filters(root, rel, match->builder, match->split.others, &plan->filters,
 					 &match->others);
@@ -260,11 +268,17 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 					 GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
+	bool		all = wish.first == NULL && wish.last == NULL && wish.each == NULL;
 
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
-	match_restrictions(root, match);
+	match_ranges(root, match);
+	/* most look-ups end here, and cost the planner no more than this */
+	if (all && ((match->split.others == NIL && plan->arms == NIL) ||
+				gpb_scan_is_beaten(root, match)))
+		return false;
+	match_filters(root, match);
 	/* the node would raise an error that core may not come to */
 	if (gpb_arms_may_fail(match->split.arms))
 		return false;
@@ -282,7 +296,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		plan->index_only = false;
 		set_columns(match);
 	}
-	else if (wish.first == NULL && wish.last == NULL && plan->filters == NIL && plan->arms == NIL)
+	else if (all && plan->filters == NIL && plan->arms == NIL)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

@@ -92,6 +92,12 @@ extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
 /* The price of finding one row of each key; *keys is about their number. */
 extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys);
 
+/*
+ * Has the table a path already that is cheaper than any that lists the entries of these ranges?
+ * For all rows that pass the restrictions, when only the ranges are matched.
+ */
+extern bool gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match);
+
 /* Fill in the path's rows and price. */
 extern void gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path);
 

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 
 #include "engine/cost.h"
 #include "mirror/mirror.h"
@@ -41,21 +42,24 @@ part_entries(const GpbScanMatch *match)
 	return get_hash_memory_limit() / 2.0 / width;
 }
 
-/* May a device be asked for the entries?  It is where there is something to be left out. */
+/*
+ * May a device be asked for the entries, and does that spare the CPU anything?  It is asked where
+ * there is something to be left out.
+ */
 static bool
 may_use_device(const GpbScanMatch *match)
 {
 	const GpbProgram *program = &match->plan.program.program;
 
-	return program->nsteps > 0 || program->limit > 0 || match->ends != NULL;
+	return (program->nsteps > 0 || program->limit > 0 || match->ends != NULL) &&
+		gpb_mirror_spares_cpu();
 }
 
 /* Will a device find the entries? */
 static bool
 is_on_device(const GpbScanMatch *match)
 {
-	return may_use_device(match) && gpb_mirror_available() &&
-		gpb_aggregate_device_pays(match->entries);
+	return may_use_device(match) && gpb_aggregate_device_pays(match->entries);
 }
 
 /*
@@ -100,7 +104,9 @@ static Cost
 ends_cost(PlannerInfo *root, const GpbScanMatch *match)
 {
 	IndexOptInfo *index = match->index;
-	Cost		cost = gpb_count_cost(root, index, match->entries, false) +
+	Cost		cost = gpb_read_cost(root, index, match->entries, may_use_device(match)) +
+		gpb_heap_cost(root, index, match->entries,
+					  gpb_visited_fraction(root, index->rel, match->entries), false) +
 		match->groups * cpu_tuple_cost;
 
 	if (!is_on_device(match))
@@ -123,6 +129,13 @@ last_cost(PlannerInfo *root, const GpbScanMatch *match)
 	input.matches = match->listed;
 	input.index_only = match->plan.index_only;
 	return ends_cost(root, match) + gpb_inner_cost(root, &input, match->groups, match->groups);
+}
+
+/* The price of beginning an execution */
+static Cost
+start_cost(void)
+{
+	return gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost;
 }
 
 /* The price of evaluating the values of the conditions on the key */
@@ -149,10 +162,21 @@ price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
 	Cost		cost = gpb_scan_each_cost(root, match, &path->rows);
 
-	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
-		bounds_cost(root, &match->plan) + path->pathtarget->cost.startup;
+	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) +
+		path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + cost +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
+}
+
+bool
+gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
+{
+	Cost		least = start_cost();
+
+	/* keys of arrays have leaves of their own */
+	if (match->plan.arrays == NIL)
+		least += gpb_read_cost(root, match->index, match->entries, gpb_mirror_spares_cpu());
+	return !add_path_precheck(match->index->rel, start_cost(), least, NIL, NULL);
 }
 
 void
@@ -172,8 +196,7 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);
 	cost_qual_eval(&others, match->others, root);
 	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
-	path->startup_cost = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
-		bounds_cost(root, &match->plan) + list * first_part +
+	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + list * first_part +
 		others.startup + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + list * (1.0 - first_part) +
 		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +

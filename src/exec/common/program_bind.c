@@ -12,6 +12,7 @@
 
 #include "exec/common/program_build.h"
 #include "exec/common/program_words.h"
+#include "exec/common/zone.h"
 
 /* Collect the executor's parameters in an expression. */
 static bool
@@ -81,7 +82,25 @@ sort_list(GpbProgram *program, const GpbStep *step)
 	return true;
 }
 
-bool
+/* The word of one constant; NULL, or why the program cannot be used */
+static const char *
+bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+			  GpbProgram *program)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (constants->type[i] == GPB_ZONE_OFFSET_TYPE)
+		return gpb_zone_is_fixed(session_timezone, &program->constant[i]) ? NULL :
+			"a time zone whose offset changes";
+	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
+	program->constant[i] = isnull ? 0 : gpb_datum_word(constants->type[i], value);
+	if (isnull)
+		program->null_constants |= (uint64) 1 << i;
+	return NULL;
+}
+
+const char *
 gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 				 GpbProgram *program)
 {
@@ -90,17 +109,15 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 	program->null_constants = 0;
 	for (i = 0; i < constants->n; i++)
 	{
-		bool		isnull;
-		Datum		value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
+		const char *refusal = bind_constant(constants, i, econtext, program);
 
-		program->constant[i] = isnull ? 0 : gpb_datum_word(constants->type[i], value);
-		if (isnull)
-			program->null_constants |= (uint64) 1 << i;
+		if (refusal != NULL)
+			return refusal;
 	}
 	for (i = 0; i < program->nsteps; i++)
 	{
 		if (program->step[i].op == GPB_OP_IN && !sort_list(program, &program->step[i]))
-			return false;
+			return "a constant that the program cannot say";
 	}
-	return true;
+	return NULL;
 }

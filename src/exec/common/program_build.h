@@ -121,11 +121,12 @@ extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *pla
 
 /*
  * Evaluate the constants and put them into *program, which is a copy of the plan's.  Lists of
- * GPB_OP_IN are sorted where they stand.  Returns false if the program cannot say a value, as that
- * of a list which turned out to be NULL: then the node does without the program.
+ * GPB_OP_IN are sorted where they stand.  Returns NULL, or why the program cannot be used, as
+ * where a value of a list turned out to be NULL, or the session's time zone has no fixed offset:
+ * then the node does without the program.
  */
-extern bool gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
-							 GpbProgram *program);
+extern const char *gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
+									GpbProgram *program);
 
 /* A word as a Datum of this type, which is no domain; or of a gpb_decimal_type(), as numeric */
 extern Datum gpb_word_datum(Oid type, int64 word);

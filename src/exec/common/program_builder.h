@@ -56,6 +56,13 @@ extern int	gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type);
 /* A constant with this word */
 extern int	gpb_slot_word(GpbProgramBuilder *builder, int64 word);
 
+/*
+ * A timestamptz as a timestamp in the session's time zone, and the reverse.  Refused unless the
+ * zone has one offset for all time; a program that is bound in another zone cannot be used.
+ */
+extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot);
+extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot);
+
 /* The first of n > 0 constants, for GPB_OP_IN */
 extern int	gpb_slot_list(GpbProgramBuilder *builder, const int64 *words, int n);
 

@@ -59,8 +59,7 @@ bind(void *argument)
 {
 	GpbBinding *binding = argument;
 
-	return gpb_program_bind(binding->constants, binding->econtext, binding->program) ? NULL :
-		"a constant that the program cannot say";
+	return gpb_program_bind(binding->constants, binding->econtext, binding->program);
 }
 
 /* Call evaluate(argument) in a subtransaction, which an error ends; NULL, or why not. */

@@ -35,7 +35,11 @@ typedef enum GpbCall
 	GPB_CALL_SHIFT,				/* x, of type "then", plus or minus a constant interval */
 	GPB_CALL_TRUNC,				/* date_trunc() of y, of type "then", with a constant unit */
 	GPB_CALL_TO_TIMESTAMP,		/* to_timestamp() of x, a float8 */
-	GPB_CALL_BIN				/* date_bin() of y with a constant stride and origin */
+	GPB_CALL_BIN,				/* date_bin() of y with a constant stride and origin */
+	GPB_CALL_LOCAL,				/* x, a timestamptz, as a timestamp in the session's zone */
+	GPB_CALL_LOCAL_DATE,		/* likewise, as a date */
+	GPB_CALL_OF_LOCAL,			/* x, a timestamp in the session's zone, as a timestamptz */
+	GPB_CALL_OF_LOCAL_DATE		/* likewise, of a date */
 } GpbCall;
 
 struct GpbFunction
@@ -120,6 +124,11 @@ static const GpbFunction gpb_functions[] = {
 	{F_BOOL_INT4, GPB_CALL_NOT_ZERO, GPB_OP_NE, 0},
 	{F_TIMESTAMP_DATE, GPB_CALL_STEP, GPB_OP_DATE_TO_TIMESTAMP, 0},
 	{F_DATE_TIMESTAMP, GPB_CALL_STEP, GPB_OP_TIMESTAMP_TO_DATE, 0},
+
+	{F_TIMESTAMP_TIMESTAMPTZ, GPB_CALL_LOCAL, 0, 0},
+	{F_DATE_TIMESTAMPTZ, GPB_CALL_LOCAL_DATE, 0, 0},
+	{F_TIMESTAMPTZ_TIMESTAMP, GPB_CALL_OF_LOCAL, 0, 0},
+	{F_TIMESTAMPTZ_DATE, GPB_CALL_OF_LOCAL_DATE, 0, 0},
 
 	{F_TO_TIMESTAMP_FLOAT8, GPB_CALL_TO_TIMESTAMP, 0, 0},
 
@@ -264,9 +273,21 @@ shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 
 /* ---- date_trunc() and date_bin() ---- */
 
+/* A timestamp cut off at a unit */
+static int
+truncate_to(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot)
+{
+	if (unit->months > 0)
+		return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
+							 gpb_slot_word(builder, unit->months), 0);
+	return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
+						 gpb_slot_word(builder, unit->length),
+						 gpb_slot_word(builder, unit->origin));
+}
+
 /*
  * date_trunc().  The offsets of time zones are whole seconds, so for a timestamptz units up to
- * seconds are independent of the zone, and no others.
+ * seconds are independent of the zone; others are of local time.
  */
 static int
 truncation(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
@@ -277,16 +298,12 @@ truncation(GpbProgramBuilder *builder, const GpbFunction *function, int slot, Li
 	if (value == NULL)
 		return GPB_REFUSED;
 	unit = gpb_trunc_unit(DatumGetTextPP(value->constvalue));
-	if (unit == NULL ||
-		(function->then == TIMESTAMPTZOID &&
-		 (unit->months > 0 || unit->length > USECS_PER_SEC)))
+	if (unit == NULL)
 		return gpb_refuse(builder, "unit of date_trunc()");
-	if (unit->months > 0)
-		return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
-							 gpb_slot_word(builder, unit->months), 0);
-	return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
-						 gpb_slot_word(builder, unit->length),
-						 gpb_slot_word(builder, unit->origin));
+	if (function->then != TIMESTAMPTZOID ||
+		(unit->months == 0 && unit->length <= USECS_PER_SEC))
+		return truncate_to(builder, unit, slot);
+	return gpb_slot_of_local(builder, truncate_to(builder, unit, gpb_slot_local(builder, slot)));
 }
 
 /*
@@ -380,6 +397,17 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 			return truncation(builder, function, slot[1], args);
 		case GPB_CALL_BIN:
 			return bin(builder, slot[1], args);
+		case GPB_CALL_LOCAL:
+			return gpb_slot_local(builder, slot[0]);
+		case GPB_CALL_LOCAL_DATE:
+			return gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE,
+								 gpb_slot_local(builder, slot[0]), 0, 0);
+		case GPB_CALL_OF_LOCAL:
+			return gpb_slot_of_local(builder, slot[0]);
+		case GPB_CALL_OF_LOCAL_DATE:
+			return gpb_slot_of_local(builder,
+									 gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[0],
+												   0, 0));
 	}
 	return GPB_REFUSED;
 }

@@ -13,6 +13,7 @@
 #include "program_steps.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
+#include "exec/common/zone.h"
 
 int
 gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
@@ -216,6 +217,36 @@ gpb_guard_by(GpbProgramBuilder *builder, int condition)
 		condition = gpb_slot_step(builder, GPB_OP_AND, builder->guard, condition, 0);
 	if (condition != GPB_REFUSED)
 		builder->guard = condition;
+}
+
+/* ---- local time ---- */
+
+/*
+ * The constant that the session's local time is ahead of UTC.  In the place of its expression there
+ * is NULL of a type that no other constant has.
+ */
+static int
+zone_offset(GpbProgramBuilder *builder)
+{
+	int64		offset;
+
+	if (!gpb_zone_is_fixed(session_timezone, &offset))
+		return gpb_refuse(builder, "a time zone whose offset changes");
+	return gpb_slot_constant(builder, (Expr *) makeNullConst(INTERVALOID, -1, InvalidOid),
+							 GPB_ZONE_OFFSET_TYPE);
+}
+
+int
+gpb_slot_local(GpbProgramBuilder *builder, int slot)
+{
+	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, zone_offset(builder), 0);
+}
+
+int
+gpb_slot_of_local(GpbProgramBuilder *builder, int slot)
+{
+	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot,
+						 gpb_slot_step(builder, GPB_OP_NEGATE, zone_offset(builder), 0, 0), 0);
 }
 
 /* ---- temporaries ---- */

@@ -34,6 +34,12 @@ gpb_decimal_scale(Oid type)
 	return (int) (type - GPB_FIRST_DECIMAL_TYPE);
 }
 
+/*
+ * The type of a program's constant that is what the session's local time is ahead of UTC, in
+ * microseconds.  It is no SQL type, and no expression has the value: binding asks the zone.
+ */
+#define GPB_ZONE_OFFSET_TYPE	((Oid) 0xFFFE0000)
+
 /* The base type of a type whose values are words; InvalidOid if it is another */
 extern Oid	gpb_word_type(Oid type);
 

@@ -92,6 +92,17 @@ gpb_zone_is_usual(pg_tz *zone)
 		least >= -GPB_MOST_OFFSET && most <= GPB_MOST_OFFSET;
 }
 
+bool
+gpb_zone_is_fixed(pg_tz *zone, int64 *offset)
+{
+	long		seconds;
+
+	if (!pg_get_timezone_offset(zone, &seconds))
+		return false;
+	*offset = seconds * USECS_PER_SEC;
+	return true;
+}
+
 /* ---- settings of the session ---- */
 
 #define GPB_ZONE_SETTING			"TimeZone"

@@ -31,6 +31,12 @@ extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, Times
 extern bool gpb_zone_is_usual(pg_tz *zone);
 
 /*
+ * Has the zone one offset for all time, as UTC has?  Fills in what local time is ahead of UTC, in
+ * microseconds.
+ */
+extern bool gpb_zone_is_fixed(pg_tz *zone, int64 *offset);
+
+/*
  * The settings of a session that say what an instant is in local time (rule M12): TimeZone, and
  * timezone_abbreviations, which say what some names of zones mean.
  */

@@ -93,7 +93,7 @@ gpb_join_program_bind(GpbJoinScan *join, GpbProgram *program)
 		return;
 	*program = join->plan.program.program;
 	join->filtered = gpb_program_bind(join->constants, join->node.css.ss.ps.ps_ExprContext,
-									  program);
+									  program) == NULL;
 	if (!join->filtered)
 		memset(program, 0, sizeof(*program));
 }

@@ -107,17 +107,18 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 
 /*
  * The program of a range with its constants, which are the same for all executions: no parameter of
- * the executor is in them.  False if there is one that it cannot say.
+ * the executor is in them.  Returns NULL, or why the program cannot be used.
  */
-static bool
+static const char *
 bind_program(GpbSubqueryScan *scan, const GpbRowProgram *row_program, GpbProgram *program)
 {
 	PlanState  *ps = &scan->node.css.ss.ps;
 
 	*program = row_program->plan.program;
-	return !row_program->present ||
-		gpb_program_bind(gpb_program_constants_init(&row_program->plan, ps), ps->ps_ExprContext,
-						 program);
+	if (!row_program->present)
+		return NULL;
+	return gpb_program_bind(gpb_program_constants_init(&row_program->plan, ps),
+							ps->ps_ExprContext, program);
 }
 
 /*
@@ -133,13 +134,15 @@ range_totals(GpbSubqueryScan *scan, int i)
 	GpbRangeForm form = gpb_range_values_form(state->values);
 	Size		memory = gpb_rows_memory() / scan->plan.nranges;
 	GpbProgram	program;
+	const char *refusal;
 	MemoryContext caller;
 
 	if (state->totals != NULL)
 		return state->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	if (!bind_program(scan, &range->program, &program))
-		scan->gave_up = "a constant that the program cannot say";
+	refusal = bind_program(scan, &range->program, &program);
+	if (refusal != NULL)
+		scan->gave_up = refusal;
 	if (range->program.present)
 		state->totals = gpb_range_totals_begin_program(state->heap, state->index, snapshot,
 													   &program, range->items, range->nitems,

@@ -1,0 +1,178 @@
+--
+-- Programs over timestamptz in time zones whose offset never changes: UTC above all.
+-- Nothing printed here depends on the device.
+--
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET gpubtree.enable_scan = on;
+SET datestyle = 'ISO, MDY';
+SET timezone = 'UTC';
+
+CREATE TABLE visit (k integer NOT NULL, at timestamptz, noted timestamp, day date, v integer);
+INSERT INTO visit SELECT n, timestamptz '2024-02-27 UTC' + n * interval '37 minutes 11.123456 seconds',
+		timestamp '2023-12-30' + n * interval '53 minutes', date '2023-12-30' + n / 29, n % 10
+	FROM generate_series(1, 6000) n;
+INSERT INTO visit VALUES (6001, NULL, NULL, NULL, 1), (6002, '0044-03-15 BC', '0044-03-15 BC', '0044-03-15 BC', 2),
+	(6003, '1600-02-29 23:59:59.999999', '1600-02-29', '1600-02-29', 3), (6004, '99999-12-31 23:30', '99999-12-31', '99999-12-31', 4);
+CREATE INDEX visit_k ON visit USING gpubtree (k) INCLUDE (at, noted, day, v);
+CREATE INDEX visit_at ON visit USING gpubtree (at) INCLUDE (v);
+VACUUM ANALYZE visit;
+
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
+	SELECT answer(query)
+$$;
+-- Is the plan ours, and did it answer by itself?
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
+	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+	line text;
+	node text;
+	gave_up text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		node := coalesce(node, substring(line FROM 'Gpubtree\w+'));
+		gave_up := gave_up || coalesce(', gave up: ' || substring(line FROM 'Gave Up: (.*)'), '');
+	END LOOP;
+	IF node IS NULL THEN
+		RETURN 'ordinary plan: ' || query;
+	ELSIF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN node || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
+END $$;
+
+--
+-- Filters and groups, in zones of fixed offset
+--
+SELECT * FROM plan('SELECT extract(hour FROM at) AS h, count(*) FROM visit WHERE k <= 6000 GROUP BY 1');
+SELECT extract(dow FROM at) AS dow, count(*), sum(v), min(at) FROM visit WHERE k <= 6000 AND at::date >= '2024-03-01' GROUP BY 1 ORDER BY 1;
+SET timezone = '<+0530>-05:30';
+SELECT extract(dow FROM at) AS dow, count(*), sum(v), min(at) FROM visit WHERE k <= 6000 AND at::date >= '2024-03-01' GROUP BY 1 ORDER BY 1;
+CREATE FUNCTION compare_in(zone text, query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('timezone', zone, false);
+	RETURN compare(query);
+END $$;
+SELECT compare_in(zone, format('SELECT %s AS g, count(*), sum(v) FROM visit WHERE k > 10 GROUP BY 1', g)), count(*)
+FROM unnest('{UTC,Etc/GMT+11,<+0530>-05:30,<-1201>+12:01}'::text[]) zone,
+	unnest('{extract(hour FROM at),extract(minute FROM at),extract(second FROM at),extract(dow FROM at),extract(isodow FROM at),extract(doy FROM at),
+		extract(day FROM at),extract(week FROM at),extract(month FROM at),extract(quarter FROM at),extract(year FROM at),extract(isoyear FROM at),
+		"date_part(''hour'', at)",at::date,at::timestamp,noted::timestamptz,day::timestamptz,
+		"date_trunc(''minute'', at)","date_trunc(''hour'', at)","date_trunc(''day'', at)","date_trunc(''week'', at)","date_trunc(''month'', at)",
+		"date_trunc(''quarter'', at)","date_trunc(''year'', at)"}'::text[]) g
+GROUP BY 1 ORDER BY 1;
+SELECT compare_in(zone, format('SELECT count(*), sum(v), min(k), max(at) FROM visit WHERE k > 10 AND %s', f)), count(*)
+FROM unnest('{UTC,Etc/GMT+11,<+0530>-05:30}'::text[]) zone,
+	unnest('{extract(hour FROM at) BETWEEN 9 AND 16,extract(dow FROM at) IN (0\, 6),at::date = ''2024-03-05'',at::date > day,
+		"date_trunc(''day'', at) = ''2024-03-05''","date_trunc(''month'', at) < noted::timestamptz",extract(month FROM at) = 3 OR v = 3}'::text[]) f
+GROUP BY 1 ORDER BY 1;
+SET timezone = 'UTC';
+-- buckets with further groups, lists of rows, aggregates of ranges
+SELECT compare('SELECT date_trunc(''hour'', at), extract(dow FROM at), sum(v) FROM visit WHERE at > ''2024-01-01'' AND at < ''2030-01-01'' GROUP BY 1, 2');
+SELECT compare('SELECT k, at FROM visit WHERE k > 3000 AND extract(hour FROM at) = 5 AND extract(minute FROM at) < 3');
+SELECT compare('SELECT count(*) FILTER (WHERE extract(hour FROM at) < 6), sum(v) FROM visit WHERE k > 100');
+SELECT compare('SELECT a, (SELECT sum(v) FROM visit WHERE k > a AND extract(hour FROM at) < 6) FROM generate_series(0, 6000, 500) a');
+SELECT compare('SELECT a, x.* FROM generate_series(0, 6000, 500) a, LATERAL (SELECT sum(v), max(at) FROM visit WHERE k > a AND at::date > ''2024-03-20'') x');
+
+--
+-- What is left to ordinary plans: a zone with changes, infinity, the ends of the range
+--
+SET timezone = 'Europe/Berlin';
+SELECT compare('SELECT extract(hour FROM at) AS g, count(*) FROM visit WHERE k > 10 GROUP BY 1');
+SELECT compare('SELECT date_trunc(''second'', at) AS g, count(*) FROM visit WHERE k > 10 AND k < 100 GROUP BY 1');
+SELECT compare('SELECT extract(epoch FROM at) AS g, count(*) FROM visit WHERE k > 10 AND k < 100 GROUP BY 1');
+SET timezone = 'UTC';
+INSERT INTO visit VALUES (7001, 'infinity', 'infinity', 'infinity', 5), (7002, '-infinity', '-infinity', '-infinity', 6);
+SELECT compare('SELECT at::date, day::timestamptz, count(*) FROM visit WHERE k > 5990 GROUP BY 1, 2');
+SELECT compare('SELECT date_trunc(''year'', at), count(*) FROM visit WHERE k > 5990 GROUP BY 1');
+SELECT compare('SELECT extract(year FROM at), count(*) FROM visit WHERE k > 5990 GROUP BY 1');
+DELETE FROM visit WHERE k > 7000;
+INSERT INTO visit VALUES (7003, '294276-12-31 23:00 UTC', NULL, NULL, 5);
+SELECT compare('SELECT at::date, date_trunc(''hour'', at), count(*) FROM visit WHERE k > 5990 GROUP BY 1, 2');
+SET timezone = '<+0530>-05:30';
+SELECT compare('SELECT at::date, date_trunc(''hour'', at), count(*) FROM visit WHERE k > 5990 GROUP BY 1, 2');
+DELETE FROM visit WHERE k > 7000;
+
+--
+-- The zone is the session's when the plan runs, not when it was made
+--
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SET timezone = 'UTC';
+PREPARE by_hour(integer) AS SELECT extract(hour FROM at) AS h, count(*), sum(v) FROM visit WHERE k <= $1 GROUP BY 1 ORDER BY 1 LIMIT 3;
+PREPARE rows(integer) AS SELECT k, at FROM visit WHERE k <= $1 AND extract(hour FROM at) = 5 AND extract(minute FROM at) < 3 ORDER BY 1;
+PREPARE joined(integer) AS SELECT x.k, t.at FROM visit x JOIN visit t ON t.k = x.k + 1 AND extract(hour FROM t.at) = 5 WHERE x.k <= $1 AND x.v = 3 ORDER BY 1;
+PREPARE by_row(integer) AS SELECT a, (SELECT sum(v) FROM visit WHERE k <= a * 10 AND extract(hour FROM at) < 6) FROM generate_series(1, $1) a ORDER BY 1;
+PREPARE buckets(integer) AS SELECT date_trunc('day', at) AS d, count(*) FROM visit WHERE at < '2024-03-02 UTC' AND extract(hour FROM at) < $1 GROUP BY 1 ORDER BY 1;
+CREATE FUNCTION run(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Gpubtree|Gave Up|Index Filter' THEN
+			RETURN NEXT regexp_replace(line, '^[ >-]*|\(actual.*', '', 'g');
+		END IF;
+	END LOOP;
+END $$;
+EXECUTE by_hour(100);
+EXECUTE rows(300);
+EXECUTE joined(200);
+EXECUTE by_row(4);
+EXECUTE buckets(7);
+SELECT * FROM run('EXECUTE by_hour(100)');
+SELECT * FROM run('EXECUTE rows(300)');
+SELECT * FROM run('EXECUTE joined(200)');
+SELECT * FROM run('EXECUTE by_row(4)');
+SELECT * FROM run('EXECUTE buckets(7)');
+SET timezone = 'Etc/GMT-5';
+EXECUTE by_hour(100);
+EXECUTE rows(300);
+EXECUTE joined(200);
+EXECUTE by_row(4);
+EXECUTE buckets(7);
+SET timezone = 'Europe/Berlin';
+EXECUTE by_hour(100);
+EXECUTE rows(300);
+EXECUTE joined(200);
+EXECUTE by_row(4);
+EXECUTE buckets(7);
+SELECT * FROM run('EXECUTE by_hour(100)');
+SELECT * FROM run('EXECUTE rows(300)');
+SELECT * FROM run('EXECUTE joined(200)');
+SELECT * FROM run('EXECUTE by_row(4)');
+SELECT * FROM run('EXECUTE buckets(7)');
+-- the same without us
+SET gpubtree.enabled = off;
+DEALLOCATE ALL;
+PREPARE by_hour(integer) AS SELECT extract(hour FROM at) AS h, count(*), sum(v) FROM visit WHERE k <= $1 GROUP BY 1 ORDER BY 1 LIMIT 3;
+PREPARE rows(integer) AS SELECT k, at FROM visit WHERE k <= $1 AND extract(hour FROM at) = 5 AND extract(minute FROM at) < 3 ORDER BY 1;
+PREPARE joined(integer) AS SELECT x.k, t.at FROM visit x JOIN visit t ON t.k = x.k + 1 AND extract(hour FROM t.at) = 5 WHERE x.k <= $1 AND x.v = 3 ORDER BY 1;
+PREPARE by_row(integer) AS SELECT a, (SELECT sum(v) FROM visit WHERE k <= a * 10 AND extract(hour FROM at) < 6) FROM generate_series(1, $1) a ORDER BY 1;
+PREPARE buckets(integer) AS SELECT date_trunc('day', at) AS d, count(*) FROM visit WHERE at < '2024-03-02 UTC' AND extract(hour FROM at) < $1 GROUP BY 1 ORDER BY 1;
+EXECUTE by_hour(100);
+EXECUTE rows(300);
+EXECUTE joined(200);
+EXECUTE by_row(4);
+EXECUTE buckets(7);
+RESET gpubtree.enabled;
+DEALLOCATE ALL;
+
+DROP TABLE visit;
+DROP FUNCTION plan, answer, plain_answer, compare, compare_in, run;

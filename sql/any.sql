@@ -62,7 +62,7 @@ CREATE INDEX stock_k ON stock USING gpubtree (k) INCLUDE (price, amount, weight)
 VACUUM ANALYZE stock;
 
 --
--- Plans: many keys are a batch of the planner's own accord, one is an index scan
+-- Plans: few keys that are known are an index scan; many are a batch [prices.sql], and keys that are not known.
 --
 EXPLAIN (COSTS OFF) SELECT count(*), sum(price) FROM stock WHERE k IN (7, 5, 300, 7, 8, 900, 11, 12, 13, 14, 15);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM stock WHERE k = ANY ('{7}');

@@ -41,5 +41,30 @@ VACUUM in_order, at_random;
 SELECT * FROM choices();
 SELECT is_ours('SELECT k FROM in_order ORDER BY k OFFSET 50000 LIMIT 10');
 
-DROP TABLE in_order, at_random;
+
+-- keys of an array: a batch pays from about a hundred on, of the planner's own accord
+SELECT n, is_ours(format('SELECT count(*) FROM at_random WHERE k = ANY (%L::int[]) AND v > 5',
+						 ARRAY(SELECT i * 300 FROM generate_series(1, n) i)))
+	FROM unnest(ARRAY[1, 10, 300]) n;
+-- the same of an array whose length nobody knows
+SELECT is_ours('SELECT count(*) FROM at_random WHERE k = ANY ((SELECT array_agg(k) FROM in_order)::int[])');
+
+-- rows that are fetched from the table: a filter pays if it saves more than it takes to begin
+CREATE TABLE fetched AS SELECT k, v, k::text AS name FROM at_random;
+CREATE INDEX fetched_k ON fetched USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE fetched;
+SET gpubtree.enable_scan = on;
+SELECT is_ours('SELECT * FROM fetched WHERE k = 500'),
+	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 509 AND v > 20'),
+	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 999 AND v = 5');
+
+-- a few outer rows don't list a whole index, on a host device either, which is the CPU
+SET gpubtree.enable_batchjoin = off;
+SET gpubtree.enable_rangeaggregate = off;
+CREATE TABLE few AS SELECT n * 1000 AS k FROM generate_series(1, 90) n;
+ANALYZE few;
+SELECT current_setting('gpubtree.device') <> 'host' OR
+	NOT is_ours('SELECT sum(v) FROM few JOIN at_random USING (k) WHERE v = 5') AS right_plan;
+
+DROP TABLE in_order, at_random, fetched, few;
 DROP FUNCTION choices, is_ours;

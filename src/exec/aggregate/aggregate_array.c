@@ -17,14 +17,7 @@
 #include "exec/common/outer_cost.h"
 #include "exec/common/range_totals.h"
 
-/*
- * ---- price ----
- *
- * Measured with all pages in memory (10 M rows, release build), a batch took 2.6 us for one key
- * where the index-only scan took 3.4, 7.5 and 7.6 for ten, 427 and 716 for a thousand.  In units of
- * cpu_operator_cost:
- */
-#define GPB_ARRAY_START_COST	300 /* to begin a batch */
+/* ---- price ---- */
 
 Cost
 gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
@@ -40,7 +33,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 	input.more_columns = gpb_count_columns(items, nitems) - 1;
 	input.index_only = true;
 	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
-		cpu_operator_cost * GPB_ARRAY_START_COST;
+		gpb_arrays_start_cost(arrays);
 }
 
 /* ---- a run ---- */

@@ -65,6 +65,29 @@ gpb_arrays_elements(PlannerInfo *root, List *arrays)
 	return clamp_row_est(least);
 }
 
+/*
+ * In units of cpu_operator_cost.  Measured with all pages in memory (2 M rows): four keys of a
+ * counting query took 11 us where the index-only scan took 7, nine 18 and 10, and a hundred 60 and
+ * 62.  Per key the price of a batch is some 0.6 below core's, which pays for pages read at random.
+ */
+#define GPB_ARRAY_START_COST	300 /* to begin a batch */
+#define GPB_KNOWN_START_COST	16000	/* if the array's length is known */
+
+Cost
+gpb_arrays_start_cost(List *arrays)
+{
+	ListCell   *lc;
+
+	foreach(lc, arrays)
+	{
+		Node	   *array = lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args);
+
+		if (!IsA(array, Const) && !IsA(array, ArrayExpr))
+			return GPB_ARRAY_START_COST * cpu_operator_cost;
+	}
+	return GPB_KNOWN_START_COST * cpu_operator_cost;
+}
+
 /* ---- begin ---- */
 
 static void

@@ -25,6 +25,12 @@ extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
 /* How many elements the arrays of the conditions have in common, at most, about */
 extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
 
+/*
+ * The price of beginning a batch of the elements, beside what each of them costs.  An array of
+ * unknown length has a low one, for core guesses that it has ten elements.
+ */
+extern Cost gpb_arrays_start_cost(List *arrays);
+
 /* ---- execution ---- */
 
 /* The conditions of a node */

@@ -30,7 +30,7 @@
  * 40 rows of 50 took 19 us in both.
  */
 #define GPB_SCAN_START_COST	3000	/* to begin an execution, beside gpubtree.setup_cost */
-#define GPB_SCAN_FETCH_COST		12000	/* the same besides, if all rows are fetched from the heap */
+#define GPB_SCAN_FETCH_COST		12000	/* the same besides, if rows come from the heap */
 #define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
 #define GPB_SCAN_LIST_COST	4	/* to list an entry */
 #define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */

@@ -238,6 +238,24 @@ run_sanitize()
 	record sanitize $total_passed $total_failed "$out"
 }
 
+# Replace the server of the build "sanitize" by a script that preloads AddressSanitizer's library,
+# which must come first.
+sanitize_server()
+{
+	gcc -shared -fPIC -O1 -fno-builtin -o "$work/sanitize/no_gettext.so" \
+		"$root/test/sanitize/no_gettext.c" || return 1
+	server_program=$work/sanitize$("$PG_ORIGINAL" --bindir)/postgres
+	mv "$server_program" "$server_program.plain"
+	cat >"$server_program" <<-SCRIPT
+		#!/bin/bash
+		export LD_PRELOAD='$(gcc -print-file-name=libasan.so) $work/sanitize/no_gettext.so'
+		export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0
+		export UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1
+		exec -a "\$0" "\$0.plain" "\$@"
+	SCRIPT
+	chmod 755 "$server_program"
+}
+
 # Compile the CUDA object as users do, and check that it exports its one symbol alone; this suite
 # does not run it.
 run_cuda_build()

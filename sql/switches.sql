@@ -27,7 +27,7 @@ VACUUM ANALYZE wanted;
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES
 	('SELECT count(*), sum(v) FROM events WHERE k >= 100'),
-	('SELECT count(*), sum(v) FROM events WHERE k = ANY (ARRAY[1, 2, 3])'),
+	('SELECT count(*), sum(v) FROM events WHERE k = ANY (ARRAY(SELECT generate_series(1, 3)))'),
 	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM events'),
 	('SELECT k / 500, count(*) FROM events GROUP BY k / 500 ORDER BY 1'),
 	('SELECT k, v FROM events ORDER BY k OFFSET 5000 LIMIT 3'),

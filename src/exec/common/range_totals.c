@@ -68,7 +68,8 @@ begin_totals(Relation heap, Relation index, Snapshot snapshot, const GpbBatchWan
 													ALLOCSET_DEFAULT_SIZES);
 	totals->nitems = nitems;
 	totals->items = palloc(sizeof(GpbAggregateItem) * nitems);
-	memcpy(totals->items, items, sizeof(GpbAggregateItem) * nitems);
+	if (nitems > 0)				/* DISTINCT has no items */
+		memcpy(totals->items, items, sizeof(GpbAggregateItem) * nitems);
 
 	totals->batch = gpb_batch_begin(heap, index, snapshot, want, engine);
 	totals->format = gpb_batch_format(totals->batch);

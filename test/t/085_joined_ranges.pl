@@ -28,11 +28,13 @@ VACUUM ANALYZE u;
 SQL
 gpb_wait_for_service($node);
 
-# A session that asks, and is held at a point if one is named
+# A session that asks, and is held at a point if one is named; it asks for empty ranges too, which
+# core's own scans would be cheaper for
 sub start
 {
 	my ($name, $sql, $point) = @_;
 	return gpb_start($node, $sql, "application_name = 'asker $name'",
+		'enable_seqscan = off', 'enable_indexscan = off', 'enable_indexonlyscan = off', 'enable_bitmapscan = off',
 		$point ? "gpubtree.hold_point = '$point'" : ());
 }
 

@@ -157,6 +157,21 @@ gpb_index_column(IndexOptInfo *index, AttrNumber attno)
 	return -1;
 }
 
+bool
+gpb_index_has_columns(IndexOptInfo *index, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
+
+		if (c < 0 || !index->canreturn[c])
+			return false;
+	}
+	return true;
+}
+
 Var *
 gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
 {

@@ -39,6 +39,9 @@ extern bool gpb_index_is_usable(IndexOptInfo *index);
 /* The position of a table column among the index's columns, or -1 if it is not there */
 extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 
+/* Has the index all of these columns, Vars of its table, and can it return them? */
+extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
+
 /* A Var of the index's key column */
 extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 

@@ -122,22 +122,6 @@ inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 	return true;
 }
 
-/* Has the index all of these columns, and can it return them? */
-static bool
-index_has_columns(IndexOptInfo *index, List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
-
-		if (c < 0 || !index->canreturn[c])
-			return false;
-	}
-	return true;
-}
-
 /* The fraction of all pairs of an outer and an inner row that the equality lets pass */
 static double
 equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
@@ -165,7 +149,7 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 		!find_equality(candidate, candidate->restrictlist) ||
 		!inner_columns(root, candidate))
 		return false;
-	candidate->index_only = index_has_columns(index, candidate->columns);
+	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = equality_selectivity(root, candidate);
 	return true;
 }

@@ -105,22 +105,6 @@ add_columns(List **columns, List *expressions)
 	return true;
 }
 
-/* Has the index all of these columns, and can it return them? */
-static bool
-index_has_columns(IndexOptInfo *index, List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
-
-		if (c < 0 || !index->canreturn[c])
-			return false;
-	}
-	return true;
-}
-
 /* Note where each of the columns comes from, the index or the table. */
 static void
 set_columns(GpbScanMatch *match)
@@ -146,7 +130,7 @@ match_columns(PlannerInfo *root, GpbScanMatch *match)
 		!add_columns(&match->columns, extract_actual_clauses(match->others, false)) ||
 		!add_columns(&match->columns, plan->filters))
 		return false;
-	plan->index_only = index_has_columns(match->index, match->columns);
+	plan->index_only = gpb_index_has_columns(match->index, match->columns);
 	plan->ncolumns = list_length(match->columns);
 	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
 	set_columns(match);

@@ -19,11 +19,16 @@
  * A lane that finds an empty entry claims it by an atomic operation, which marks it busy.  It then
  * takes the next row, writes it, and only then its number to the table.  Lanes that meet a busy
  * entry look again; all lanes of a warp go round the loop together and a claim is completed within
- * one round, so that none waits for another of its own warp.
+ * one round, so that none waits for another of its own warp.  Each lane looks for the groups of
+ * several entries at once, so that their loads do not wait for each other.
  *
  * What an entry says once it has a row's number remains true, so it may be read through the cache
  * that is not coherent.  If that has it as empty or busy, the atomic operation tells what it is
  * now.  Rows are read past that cache.
+ *
+ * Until finish_groups (ranges_groups.cu) has completed the answers, two of their words mean something
+ * else, which spares atomics.  The count of a term is minus the number of entries that have no value
+ * for it, mostly none.  Of a narrow term's sum, which 64 bits hold, there is the low word alone.
  *
  * When there is no room for another row, the entry is marked full, and what would be added to the
  * group is dropped.  The count of groups then says that it was too many, and the request runs again
@@ -57,19 +62,24 @@
 #define GPB_GROUP_BUSY		0xFFFFFFFEu /* claimed, and not yet a row */
 #define GPB_GROUP_FULL		0xFFFFFFFDu /* claimed, but there was no room; also: no row */
 
-/* What a group is found by: the words before the answer in its row */
+/*
+ * What a group is found by: the words before the answer in its row.  WORDS is the most that a
+ * program of the kernel has: with few of them the keys of a lane's entries stay in registers.
+ */
+template <int WORDS>
 struct GpbGroupKey
 {
-	int64		word[GPB_GROUP_MOST_WORDS];
+	int64		word[WORDS];
 };
 
+template <int WORDS>
 static __device__ __forceinline__ uint64
-gpb_hash_group(const GpbGroupJob *groups, const GpbGroupKey *key)
+gpb_hash_group(const GpbGroupJob *groups, const GpbGroupKey<WORDS> *key)
 {
 	uint64		hash = 0;
 
 #pragma unroll
-	for (int i = 0; i < GPB_GROUP_MOST_WORDS; i++)
+	for (int i = 0; i < WORDS; i++)
 	{
 		if (i > groups->ngroups)
 			break;
@@ -80,17 +90,18 @@ gpb_hash_group(const GpbGroupJob *groups, const GpbGroupKey *key)
 }
 
 /* Is the row, which is complete, that of the key? */
+template <int WORDS>
 static __device__ __forceinline__ bool
-gpb_is_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+gpb_is_group(const GpbGroupJob *groups, const GpbGroupKey<WORDS> *key, uint32 row)
 {
 	const long long *word = (const long long *) groups->row + (uint64) row * groups->row_words;
 	bool		equal = true;
 
 #pragma unroll
-	for (int i = 0; i < GPB_GROUP_MOST_WORDS; i++)
+	for (int i = 0; i < WORDS; i++)
 	{
 		if (i <= groups->ngroups)
-			equal = equal && __ldcg(word + i) == key->word[i];
+			equal = equal & (__ldcg(word + i) == key->word[i]);
 	}
 	return equal;
 }
@@ -120,66 +131,130 @@ gpb_clear_bounds(const GpbGroupJob *groups, int64 *answer)
 }
 
 /* Write a new row, whose answer is that of no entries; its exact sums are zero already. */
+template <int WORDS>
 static __device__ __noinline__ void
-gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey *key, uint32 row)
+gpb_write_group(const GpbGroupJob *groups, const GpbGroupKey<WORDS> *key, uint32 row)
 {
 	int64	   *word = groups->row + (uint64) row * groups->row_words;
 	int64	   *answer = gpb_group_answer(groups, row);
 
-	for (int i = 0; i <= groups->ngroups; i++)
-		word[i] = key->word[i];
+#pragma unroll
+	for (int i = 0; i < WORDS; i++)
+	{
+		if (i <= groups->ngroups)
+			word[i] = key->word[i];
+	}
 	for (int i = 0; i < groups->integers; i++)
 		answer[i] = 0;
 	gpb_clear_bounds(groups, answer);
 }
 
-/*
- * Find the rows of the keys of those lanes that have one, and make them where there is none yet.
- * Returns GPB_GROUP_FULL where there is no room, and to lanes without a key.  The whole warp calls.
- */
-static __device__ __forceinline__ uint32
-gpb_find_group(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbGroupKey *key,
-			   bool has_key)
+/* What came of the claim of an entry of the table */
+struct GpbGroupClaim
 {
-	uint32		at = (uint32) gpb_hash_group(groups, key) & groups->table_mask;
-	uint32		found = GPB_GROUP_FULL;
+	uint32		entry;			/* what the entry is now: a row's number, or a mark */
+	bool		won;			/* the row is new, and of the claimant's key */
+};
 
-	while (__any_sync(GPB_ALL_LANES, has_key))
+/*
+ * Claim entry "at" of the table, which looked empty or busy, for the key of each lane that claims
+ * one, and make the rows of the claims that are won.  The whole warp calls.
+ */
+template <int WORDS>
+static __device__ __noinline__ GpbGroupClaim
+gpb_claim_group(const GpbRangesJob *job, const GpbGroupJob *groups, GpbGroupKey<WORDS> key,
+				uint32 at, bool claims)
+{
+	GpbGroupClaim claim = {GPB_GROUP_FULL, false};
+	uint64		row;
+
+	if (claims)
+		claim.entry = atomicCAS(groups->table + at, GPB_GROUP_EMPTY, GPB_GROUP_BUSY);
+	claim.won = claim.entry == GPB_GROUP_EMPTY;
+	row = gpb_append(&job->counts->ngroups, claim.won);
+	if (!claim.won)
+		return claim;
+	claim.entry = GPB_GROUP_FULL;
+	if (row < groups->capacity)
 	{
-		uint32		entry = has_key ? __ldca(groups->table + at) : GPB_GROUP_FULL;
-		bool		won = false;
-		uint64		row;
+		claim.entry = (uint32) row;
+		gpb_write_group(groups, &key, claim.entry);
+		__threadfence();
+	}
+	atomicExch(groups->table + at, claim.entry);
+	return claim;
+}
 
-		if (entry == GPB_GROUP_EMPTY || entry == GPB_GROUP_BUSY)
+/*
+ * Find the rows of the keys of a lane's entries, those whose bit of "todo" is set, and make them
+ * where there is none yet.  A row is GPB_GROUP_FULL where there is no room, and for the other
+ * entries.  The loads of all entries are under way together, first those of the table, then those
+ * of the rows.  The whole warp calls.
+ */
+template <int WORDS>
+static __device__ __forceinline__ void
+gpb_find_groups(const GpbRangesJob *job, const GpbGroupJob *groups,
+				const GpbGroupKey<WORDS> *key, uint32 todo, uint32 *row)
+{
+	uint32		at[GPB_PROGRAM_ROWS];
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		at[u] = (uint32) gpb_hash_group(groups, &key[u]) & groups->table_mask;
+		row[u] = GPB_GROUP_FULL;
+	}
+	while (__any_sync(GPB_ALL_LANES, todo != 0))
+	{
+		uint32		entry[GPB_PROGRAM_ROWS];
+		uint32		claims = 0;
+
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		{
-			entry = atomicCAS(groups->table + at, GPB_GROUP_EMPTY, GPB_GROUP_BUSY);
-			won = entry == GPB_GROUP_EMPTY;
+			entry[u] = todo >> u & 1 ? __ldca(groups->table + at[u]) : GPB_GROUP_FULL;
+			if (entry[u] == GPB_GROUP_EMPTY || entry[u] == GPB_GROUP_BUSY)
+				claims |= 1u << u;
 		}
-		row = gpb_append(&job->counts->ngroups, won);
-		if (won)
+		if (__any_sync(GPB_ALL_LANES, claims != 0))
 		{
-			if (row < groups->capacity)
+#pragma unroll
+			for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 			{
-				found = (uint32) row;
-				gpb_write_group(groups, key, found);
-				__threadfence();
+				bool		mine = (claims >> u & 1) != 0;
+				GpbGroupClaim claim;
+
+				if (!__any_sync(GPB_ALL_LANES, mine))
+					continue;
+				claim = gpb_claim_group(job, groups, key[u], at[u], mine);
+				if (mine)
+					entry[u] = claim.entry;
+				if (claim.won)
+				{
+					row[u] = claim.entry;
+					todo &= ~(1u << u);
+				}
 			}
-			atomicExch(groups->table + at, found);
-			has_key = false;
 		}
-		else if (has_key && entry == GPB_GROUP_FULL)
-			has_key = false;
-		else if (has_key && entry != GPB_GROUP_BUSY)
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		{
-			if (gpb_is_group(groups, key, entry))
+			if (entry[u] < GPB_GROUP_FULL && (todo >> u & 1) != 0 &&
+				gpb_is_group(groups, &key[u], entry[u]))
 			{
-				found = entry;
-				has_key = false;
+				row[u] = entry[u];
+				todo &= ~(1u << u);
 			}
-			at = (at + 1) & groups->table_mask;
+		}
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		{
+			if (entry[u] == GPB_GROUP_FULL)
+				todo &= ~(1u << u);
+			if (entry[u] != GPB_GROUP_BUSY)
+				at[u] = (at[u] + 1) & groups->table_mask;
 		}
 	}
-	return found;
 }
 
 /* ---- adding to rows ---- */
@@ -231,12 +306,15 @@ gpb_add_bounds(int64 *minmax, int64 min, int64 max)
 		atomicMax((long long *) minmax + 1, (long long) max);
 }
 
-/* Add a value to the words of a term in a group's answer, as gpb_answer_add_value() does. */
+/* Add a value to the words of a term in a group's unfinished answer. */
 static __device__ __forceinline__ void
-gpb_add_to_group(const GpbAnswerColumn *words, int64 *answer, int64 value)
+gpb_add_to_group(const GpbGroupTerm *term, int64 *answer, int64 value)
 {
-	gpb_atomic_add(answer + words->count, (int64) 1);
-	if (words->sum != 0)
+	const GpbAnswerColumn *words = &term->words;
+
+	if (term->is_narrow)
+		gpb_atomic_add(answer + words->sum, value);
+	else if (words->sum != 0)
 	{
 		uint64		carry = gpb_atomic_carry(answer + words->sum, (uint64) value);
 
@@ -294,14 +372,23 @@ gpb_atomic_add_float_sum(GpbFloatSum *into, const GpbFloatSum *from)
 	gpb_atomic_add(&into->negative_infinities, from->negative_infinities);
 }
 
-/* Add the words of a term in one answer to those in another, to which others add as well. */
+/*
+ * Add the words of a term in one unfinished answer to those in another, to which others add as
+ * well.
+ */
 static __device__ __forceinline__ void
-gpb_add_term_of_copy(const GpbAnswerColumn *words, int64 *into, const int64 *from)
+gpb_add_term_of_copy(const GpbGroupTerm *term, int64 *into, const int64 *from)
 {
-	if (from[words->count] == 0)
+	const GpbAnswerColumn *words = &term->words;
+	int64		missing = -from[words->count];
+
+	if (missing != 0)
+		gpb_atomic_add(into + words->count, -missing);
+	if (missing == from[0])
 		return;
-	gpb_atomic_add(into + words->count, from[words->count]);
-	if (words->sum != 0)
+	if (term->is_narrow)
+		gpb_atomic_add(into + words->sum, from[words->sum]);
+	else if (words->sum != 0)
 	{
 		uint64		carry = gpb_atomic_carry(into + words->sum, (uint64) from[words->sum]);
 
@@ -548,25 +635,32 @@ gpb_flush_shared_float(const GpbGroupJob *groups, const uint32 *word, int base, 
 
 /* ---- from shared memory to rows ---- */
 
-/* Add the block's sums of term t to the answer of a group, of which it had so many entries. */
+/* Add the block's sums of term t to a group's unfinished answer; it had so many entries of it. */
 static __device__ __forceinline__ void
 gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, uint32 group,
 					  uint32 entries, int64 *answer)
 {
 	const GpbGroupTerm *term = &groups->term[t];
-	uint32		count = entries - *gpb_shared_word(groups, shared, term->shared_missing, group);
+	uint32		missing = *gpb_shared_word(groups, shared, term->shared_missing, group);
 
-	if (count == 0)
+	if (missing != 0)
+		gpb_atomic_add(answer + term->words.count, -(int64) missing);
+	if (missing == entries)
 		return;
-	gpb_atomic_add(answer + term->words.count, (int64) count);
 	if (term->words.sum != 0)
 	{
 		const uint32 *sum = gpb_shared_word(groups, shared, term->shared_sum, group);
 		uint64		low = sum[0] | (uint64) sum[groups->shared_groups] << 32;
-		uint64		carry = gpb_atomic_carry(answer + term->words.sum, low);
 
-		gpb_atomic_add(answer + term->words.sum + 1,
-					   (int64) (int32) sum[2 * groups->shared_groups] + (int64) carry);
+		if (term->is_narrow)
+			gpb_atomic_add(answer + term->words.sum, (int64) low);
+		else
+		{
+			uint64		carry = gpb_atomic_carry(answer + term->words.sum, low);
+
+			gpb_atomic_add(answer + term->words.sum + 1,
+						   (int64) (int32) sum[2 * groups->shared_groups] + (int64) carry);
+		}
 	}
 	if (term->words.float_sum != 0)
 		gpb_flush_shared_float(groups, gpb_shared_word(groups, shared, term->shared_float, group),

@@ -174,10 +174,17 @@ empty_pass(const GpbProgram *program)
 	return pass;
 }
 
+/* Are the values of the term those of a column of at most 32 bits? */
+static bool
+is_narrow(const GpbProgram *program, const GpbAnswerColumn *words)
+{
+	return program->term[words->column].slot <= program->layout.ncolumns &&
+		(words->kind == GPB_KIND_INT2 || words->kind == GPB_KIND_INT4);
+}
+
 static GpbPassColumn
 make_term(const GpbProgram *program, const GpbAnswerColumn *words)
 {
-	const GpbTerm *term = &program->term[words->column];
 	GpbPassColumn column;
 
 	memset(&column, 0, sizeof(column));
@@ -188,8 +195,7 @@ make_term(const GpbProgram *program, const GpbAnswerColumn *words)
 		column.want |= GPB_WANT_MINMAX;
 	column.column = words->column;
 	column.kind = words->kind;
-	column.is_narrow = term->slot <= program->layout.ncolumns &&
-		(words->kind == GPB_KIND_INT2 || words->kind == GPB_KIND_INT4);
+	column.is_narrow = is_narrow(program, words);
 	column.count = words->count;
 	column.sum = words->sum;
 	column.minmax = words->minmax;
@@ -364,7 +370,8 @@ copy_groups(GpbGroupJob *job)
 }
 
 void
-gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, GpbGroupJob *job)
+gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, uint64 most_entries,
+				   GpbGroupJob *job)
 {
 	GpbSlotSet	read;
 
@@ -383,6 +390,8 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, Gpb
 		job->term[t].words = format->column[t];
 		job->term[t].slot = program->term[t].slot;
 		job->term[t].filter = program->term[t].filter;
+		job->term[t].is_narrow = is_narrow(program, &format->column[t]) &&
+			format->column[t].sum != 0 && most_entries <= (uint64) 1 << 31;
 		add_slot(&read, program->term[t].slot);
 		add_slot(&read, program->term[t].filter);
 	}

@@ -158,6 +158,7 @@ struct GpbGroupTerm
 	GpbAnswerColumn words;
 	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
 	uint8		filter;			/* GPB_NO_SLOT: none */
+	bool		is_narrow;		/* 64 bits hold its sum; see group_rows.cuh */
 	uint16		shared_missing;
 	uint16		shared_sum;
 	uint16		shared_float;	/* of an exact sum */
@@ -198,8 +199,11 @@ gpb_group_copies_size(const GpbGroupJob *job)
 	return (size_t) job->copies * job->copied_groups * job->words * sizeof(int64);
 }
 
-/* Fill in all that follows from the program and its format; there is no memory yet. */
+/*
+ * Fill in all that follows from the program, its format, and the most entries that there may be;
+ * there is no memory yet.
+ */
 void		gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format,
-							   GpbGroupJob *job);
+							   uint64 most_entries, GpbGroupJob *job);
 
 #endif							/* GPB_PROGRAM_CUH */

@@ -439,7 +439,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		gpb_make_passes(program, &plan->format, plan->pass) :
 		gpb_make_program_passes(program, &plan->format, plan->pass);
 	if (has_groups(work))
-		gpb_make_group_job(program, &plan->format, &plan->groups);
+		gpb_make_group_job(program, &plan->format, most_entries(work), &plan->groups);
 	plan->judges = gpb_program_judges(program) && gpb_program_fault(program) == NULL;
 	if (plan->judges)
 		gpb_make_list_job(program, &plan->list);

@@ -146,7 +146,7 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 #define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)
 #define GPB_LIST_KERNELS		2
 #define GPB_JUDGED_KERNELS		3
-#define GPB_GROUPS_KERNELS		3	/* by where a block has sums of groups */
+#define GPB_GROUPS_KERNELS		6	/* by where a block has sums of groups; few group slots, more */
 
 /* In ranges_locate.cu */
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
@@ -178,7 +178,7 @@ GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbGroupJob *groups);
 GpbDeviceStatus gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbGroupJob *groups);
-GpbDeviceStatus gpb_normalize_groups_launch(GpbDevice *device, cudaStream_t stream,
+GpbDeviceStatus gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream,
 											const GpbRangesJob *job, const GpbGroupJob *groups,
 											const GpbAnswerFormat *format);
 

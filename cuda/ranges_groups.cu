@@ -12,17 +12,18 @@
 /* ---- groups of entries ---- */
 
 /* Find the rows of the groups of a lane's entries that count.  The whole warp calls. */
+template <int WORDS>
 static __device__ __forceinline__ void
 find_rows(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbLaneValues *values,
 		  uint32 number, uint32 live, uint32 *row)
 {
-	GpbGroupKey key[GPB_PROGRAM_ROWS];
+	GpbGroupKey<WORDS> key[GPB_PROGRAM_ROWS];
 
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		key[u].word[0] = groups->by_range ? number : 0;
 #pragma unroll
-	for (int i = 0; i < GPB_MAX_GROUP_SLOTS; i++)
+	for (int i = 0; i < WORDS - 1; i++)
 	{
 		GpbOperand	operand = {};
 
@@ -37,9 +38,7 @@ find_rows(const GpbRangesJob *job, const GpbGroupJob *groups, const GpbLaneValue
 			key[u].word[1 + i] = is_null ? 0 : operand.word[u];
 		}
 	}
-#pragma unroll
-	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
-		row[u] = gpb_find_group(job, groups, &key[u], live >> u & 1);
+	gpb_find_groups(job, groups, key, live, row);
 }
 
 /* ---- adding entries ---- */
@@ -106,9 +105,12 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 			continue;
 		if (WHERE == IN_ROWS || place[u] == GPB_NO_GROUP_SLOT)
 		{
+			int64	   *answer = gpb_answer_for_block(groups, row[u]);
+
 			if (is_valid)
-				gpb_add_to_group(&term->words, gpb_answer_for_block(groups, row[u]),
-								 operand.word[u]);
+				gpb_add_to_group(term, answer, operand.word[u]);
+			else if (live >> u & 1)
+				gpb_atomic_add(answer + term->words.count, (int64) -1);
 			continue;
 		}
 		if (!is_valid)
@@ -125,7 +127,7 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 }
 
 /* Add a lane's entries that count to their groups.  The whole warp calls. */
-template <Where WHERE>
+template <Where WHERE, int WORDS>
 static __device__ __forceinline__ void
 add_rows(const GpbRangesJob *job, const GpbGroupJob *groups, GpbSharedGroups *shared,
 		 const GpbLaneValues *values, uint32 number, uint32 live)
@@ -133,7 +135,7 @@ add_rows(const GpbRangesJob *job, const GpbGroupJob *groups, GpbSharedGroups *sh
 	uint32		row[GPB_PROGRAM_ROWS];
 	uint32		place[GPB_PROGRAM_ROWS];
 
-	find_rows(job, groups, values, number, live, row);
+	find_rows<WORDS>(job, groups, values, number, live, row);
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		place[u] = shared_place<WHERE>(groups, shared, row[u]);
@@ -153,9 +155,9 @@ is_in_vain(const GpbRangesJob *job, const GpbGroupJob *groups)
 	return __any_sync(GPB_ALL_LANES, gpb_lane() == 0 && *ngroups > groups->capacity);
 }
 
-template <Where WHERE>
+template <Where WHERE, int WORDS>
 static __global__ void
-__launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
+__launch_bounds__(GPB_LEAF_THREADS, GPB_GROUP_BLOCKS)
 aggregate_groups(const __grid_constant__ GpbRangesJob job,
 				 const __grid_constant__ GpbGroupJob groups)
 {
@@ -184,7 +186,7 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 											 base + gpb_lane(), &values, &faulted);
 
 			if (__any_sync(GPB_ALL_LANES, live != 0))
-				add_rows<WHERE>(&job, &groups, shared, &values, place.number, live);
+				add_rows<WHERE, WORDS>(&job, &groups, shared, &values, place.number, live);
 		}
 	});
 	gpb_count_faults(&job, faulted);
@@ -195,9 +197,12 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 }
 
 const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS] = {
-	aggregate_groups<IN_ROWS>,
-	aggregate_groups<OF_FIRST_ROWS>,
-	aggregate_groups<IN_SLOTS>
+	aggregate_groups<IN_ROWS, 1 + GPB_FEW_GROUP_SLOTS>,
+	aggregate_groups<IN_ROWS, GPB_GROUP_MOST_WORDS>,
+	aggregate_groups<OF_FIRST_ROWS, 1 + GPB_FEW_GROUP_SLOTS>,
+	aggregate_groups<OF_FIRST_ROWS, GPB_GROUP_MOST_WORDS>,
+	aggregate_groups<IN_SLOTS, 1 + GPB_FEW_GROUP_SLOTS>,
+	aggregate_groups<IN_SLOTS, GPB_GROUP_MOST_WORDS>
 };
 
 /* ---- copies of answers ---- */
@@ -225,7 +230,7 @@ merge_copies(const __grid_constant__ GpbGroupJob groups)
 	into = gpb_group_answer(&groups, i % groups.copied_groups);
 	gpb_atomic_add(into, from[0]);
 	for (int t = 0; t < groups.nterms; t++)
-		gpb_add_term_of_copy(&groups.term[t].words, into, from);
+		gpb_add_term_of_copy(&groups.term[t], into, from);
 }
 
 static uint32
@@ -249,31 +254,50 @@ gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream, const GpbGroupJo
 						 GPB_LEAF_THREADS, merge_copies, *groups);
 }
 
-/* ---- normalize ---- */
+/* ---- finish ---- */
 
-/* Carry in each float8 sum of each group. */
+/* Make the counts and narrow sums of a row's answer what the format says; see group_rows.cuh. */
+static __device__ __forceinline__ void
+finish_integers(const GpbGroupJob *groups, int64 *answer)
+{
+	for (int t = 0; t < groups->nterms; t++)
+	{
+		const GpbGroupTerm *term = &groups->term[t];
+
+		answer[term->words.count] += answer[0];
+		if (term->is_narrow)
+			answer[term->words.sum + 1] = answer[term->words.sum] >> 63;
+	}
+}
+
+/* Complete the answers, a thread for the integers of each and for each of its float8 sums. */
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
-normalize_groups(const __grid_constant__ GpbRangesJob job,
-				 const __grid_constant__ GpbGroupJob groups, uint32 first_word, uint32 sums)
+finish_groups(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbGroupJob groups,
+			  uint32 first_word, uint32 sums)
 {
 	uint64		n = job.counts->ngroups < groups.capacity ? job.counts->ngroups : groups.capacity;
+	uint32		parts = 1 + sums;
 
-	for (uint64 i = blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x; i < n * sums;
+	for (uint64 i = blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x; i < n * parts;
 		 i += gridDim.x * (uint64) GPB_LEAF_THREADS)
 	{
-		int64	   *answer = gpb_group_answer(&groups, (uint32) (i / sums));
+		int64	   *answer = gpb_group_answer(&groups, (uint32) (i / parts));
+		uint32		part = (uint32) (i % parts);
 
-		gpb_float_sum_normalize((GpbFloatSum *) (answer + first_word) + i % sums);
+		if (part == 0)
+			finish_integers(&groups, answer);
+		else
+			gpb_float_sum_normalize((GpbFloatSum *) (answer + first_word) + part - 1);
 	}
 }
 
 GpbDeviceStatus
-gpb_normalize_groups_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-							const GpbGroupJob *groups, const GpbAnswerFormat *format)
+gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+						 const GpbGroupJob *groups, const GpbAnswerFormat *format)
 {
 	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
 
-	return gpb_launch_on(device, stream, "normalize_groups", 4 * device->info.multiprocessors,
-						 GPB_LEAF_THREADS, normalize_groups, *job, *groups,
+	return gpb_launch_on(device, stream, "finish_groups", 4 * device->info.multiprocessors,
+						 GPB_LEAF_THREADS, finish_groups, *job, *groups,
 						 (uint32) format->integers, sums);
 }

@@ -152,7 +152,8 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 		   const GpbRangesPlan *plan)
 {
 	const GpbGroupJob *groups = &plan->groups;
-	int			kernel = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
+	int			where = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
+	int			kernel = 2 * where + (groups->ngroups > GPB_FEW_GROUP_SLOTS);
 
 	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->table, 0xFF,
 										 ((size_t) groups->table_mask + 1) * sizeof(uint32),
@@ -167,9 +168,7 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 						  gpb_groups_kernels[kernel], *job, *groups));
 	if (groups->copied_groups > 0)
 		GPB_TRY(gpb_merge_copies_launch(device, stream, groups));
-	if (plan->format.words == plan->format.integers)
-		return GPB_DEVICE_OK;
-	return gpb_normalize_groups_launch(device, stream, job, groups, &plan->format);
+	return gpb_finish_groups_launch(device, stream, job, groups, &plan->format);
 }
 
 /* ---- lists ---- */

@@ -79,8 +79,14 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
  */
 #define GPB_PROGRAM_ROWS		4
 
-/* Blocks of GPB_LEAF_THREADS that a multiprocessor should hold of the kernels that interpret */
+/*
+ * Blocks of GPB_LEAF_THREADS that a multiprocessor should hold of the kernels that interpret; of
+ * those that find groups
+ */
 #define GPB_PROGRAM_BLOCKS		3
+#ifndef GPB_GROUP_BLOCKS
+#define GPB_GROUP_BLOCKS		3
+#endif
 
 /*
  * Words of 4 bytes that a block has in shared memory for sums of groups.  If fewer than
@@ -102,6 +108,9 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 
 /* Places that are looked at for a slot */
 #define GPB_GROUP_SLOT_TRIES	4
+
+/* Kernels for up to so many group slots are compiled apart, since their keys fit registers. */
+#define GPB_FEW_GROUP_SLOTS		2
 
 /*
  * Copies of the answers of the first groups, where these are not added up in shared memory, and how

@@ -50,6 +50,8 @@ struct Fiber
 	ucontext_t	context;		/* to enter it first */
 	jmp_buf		place;			/* where it was left */
 	char	   *stack;
+	const Meeting *meeting;		/* where it waits, or NULL */
+	uint64_t	number;			/* until this meeting is completed */
 	bool		started;
 	bool		done;
 };
@@ -87,8 +89,9 @@ arrive(Meeting *meeting, int operation)
 		meeting->number++;
 		return;
 	}
-	while (meeting->number == number)
-		yield_fiber();
+	fibers[threadIdx.x].meeting = meeting;
+	fibers[threadIdx.x].number = number;
+	yield_fiber();
 }
 
 const uint64_t *
@@ -116,33 +119,44 @@ __syncthreads(void)
 	arrive(&whole_block, 0);
 }
 
+/* A fiber never returns: it waits for the next block, since making one takes two system calls. */
 static void
 fiber_main(void)
 {
-	(*running)();
-	fibers[threadIdx.x].done = true;
-	progress++;
-	_longjmp(scheduler, 1);
+	for (;;)
+	{
+		(*running)();
+		fibers[threadIdx.x].done = true;
+		progress++;
+		yield_fiber();
+	}
 }
 
 static void
 start_fiber(Fiber *fiber)
 {
-	if (fiber->stack == NULL)
-		fiber->stack = (char *) malloc(STACK_BYTES);
+	fiber->done = false;
+	if (fiber->stack != NULL)
+		return;
+	fiber->stack = (char *) malloc(STACK_BYTES);
 	getcontext(&fiber->context);
 	fiber->context.uc_stack.ss_sp = fiber->stack;
 	fiber->context.uc_stack.ss_size = STACK_BYTES;
 	fiber->context.uc_link = NULL;
 	fiber->started = false;
-	fiber->done = false;
 	makecontext(&fiber->context, fiber_main, 0);
 }
 
-/* Run a fiber until it yields or ends.  No system call, unlike swapcontext. */
+/*
+ * Run a fiber until it yields or ends, unless the meeting where it waits is not complete.  No system
+ * call, unlike swapcontext.
+ */
 static void
 enter_fiber(Fiber *fiber)
 {
+	if (fiber->meeting != NULL && fiber->meeting->number == fiber->number)
+		return;
+	fiber->meeting = NULL;
 	if (_setjmp(scheduler) != 0)
 		return;
 	if (fiber->started)

@@ -28,7 +28,7 @@
  *
  * Until finish_groups (ranges_groups.cu) has completed the answers, two of their words mean something
  * else, which spares atomics.  The count of a term is minus the number of entries that have no value
- * for it, mostly none.  Of a narrow term's sum, which 64 bits hold, there is the low word alone.
+ * for it, mostly none.  Of a sum that one word holds there is the low word alone.
  *
  * When there is no room for another row, the entry is marked full, and what would be added to the
  * group is dropped.  The count of groups then says that it was too many, and the request runs again
@@ -259,41 +259,54 @@ gpb_find_groups(const GpbRangesJob *job, const GpbGroupJob *groups,
 
 /* ---- adding to rows ---- */
 
-/* Add one value to a float8 sum to which others add as well. */
-static __device__ __forceinline__ void
-gpb_atomic_add_float(GpbFloatSum *sum, int64 bits)
+/*
+ * Add one value to an exact sum, narrow or not, to which others add as well.  Returns false if the
+ * sum does not hold it.
+ */
+static __device__ __forceinline__ bool
+gpb_atomic_add_float(bool narrow, int64 *sum, int64 bits)
 {
+	int64	   *bin = narrow ? sum - GPB_NARROW_FIRST : sum;
 	GpbFloatPieces pieces;
 
+	if (narrow && !gpb_narrow_sum_holds(bits))
+		return false;
 	if (!gpb_float_is_finite(bits))
 	{
+		GpbFloatSum *wide = (GpbFloatSum *) sum;
 		bool		nan = ((uint64) bits << 12) != 0;
 
-		gpb_atomic_add(nan ? &sum->nans : bits < 0 ? &sum->negative_infinities :
-					   &sum->positive_infinities, (int64) 1);
-		return;
+		gpb_atomic_add(nan ? &wide->nans : bits < 0 ? &wide->negative_infinities :
+					   &wide->positive_infinities, (int64) 1);
+		return true;
 	}
+	/* Pieces that are 0 are added nowhere: a zero's bins may lie outside of a narrow sum. */
 	pieces = gpb_float_cut(bits);
 #pragma unroll
 	for (int i = 0; i < 3; i++)
-		gpb_atomic_add(&sum->bin[pieces.first + i], pieces.piece[i]);
+		gpb_atomic_add(bin + pieces.first + i, pieces.piece[i]);
+	return true;
 }
 
-/* Add one value of a float8 to a group's sums, of values or of squares. */
-static __device__ __noinline__ void
+/*
+ * Add one value of a float8 to a group's sums, of values or of squares.  Returns false if one of
+ * them does not hold what is added.
+ */
+static __device__ __noinline__ bool
 gpb_add_float_to_group(const GpbAnswerColumn *words, int64 *answer, int64 bits)
 {
 	double		value = gpb_float_value(bits);
 	double		product = value * value;
+	bool		held = gpb_atomic_add_float(words->narrow, answer + words->float_sum, bits);
 
-	gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_sum), bits);
 	if (words->float_squares == 0)
-		return;
-	gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_squares),
-						 gpb_float_bits(product));
+		return held;
+	held = gpb_atomic_add_float(words->narrow, answer + words->float_squares,
+								gpb_float_bits(product)) && held;
 	if (gpb_float_is_finite(gpb_float_bits(product)))
-		gpb_atomic_add_float((GpbFloatSum *) (answer + words->float_squares),
-							 gpb_float_bits(fma(value, value, -product)));
+		held = gpb_atomic_add_float(words->narrow, answer + words->float_squares,
+									gpb_float_bits(fma(value, value, -product))) && held;
+	return held;
 }
 
 /* Add the bounds min and max to those of a group; both are read first, for most change nothing. */
@@ -306,13 +319,17 @@ gpb_add_bounds(int64 *minmax, int64 min, int64 max)
 		atomicMax((long long *) minmax + 1, (long long) max);
 }
 
-/* Add a value to the words of a term in a group's unfinished answer. */
-static __device__ __forceinline__ void
+/*
+ * Add a value to the words of a term in a group's unfinished answer.  Returns false if an exact sum
+ * does not hold it.
+ */
+static __device__ __forceinline__ bool
 gpb_add_to_group(const GpbGroupTerm *term, int64 *answer, int64 value)
 {
 	const GpbAnswerColumn *words = &term->words;
+	bool		held = true;
 
-	if (term->is_narrow)
+	if (term->one_word)
 		gpb_atomic_add(answer + words->sum, value);
 	else if (words->sum != 0)
 	{
@@ -321,7 +338,7 @@ gpb_add_to_group(const GpbGroupTerm *term, int64 *answer, int64 value)
 		gpb_atomic_add(answer + words->sum + 1, (value >> 63) + (int64) carry);
 	}
 	if (words->float_sum != 0)
-		gpb_add_float_to_group(words, answer, value);
+		held = gpb_add_float_to_group(words, answer, value);
 	if (words->squares != 0)
 	{
 		uint64		high;
@@ -342,6 +359,7 @@ gpb_add_to_group(const GpbGroupTerm *term, int64 *answer, int64 value)
 			value = gpb_float_order(value);
 		gpb_add_bounds(answer + words->minmax, value, value);
 	}
+	return held;
 }
 
 /* ---- copies of answers ---- */
@@ -361,15 +379,15 @@ gpb_answer_for_block(const GpbGroupJob *groups, uint32 row)
 		gpb_group_copy(groups, blockIdx.x % groups->copies, row) : gpb_group_answer(groups, row);
 }
 
-/* Add an exact sum to another, to which others add as well. */
+/* Add an exact sum, narrow or not, to another, to which others add as well. */
 static __device__ __forceinline__ void
-gpb_atomic_add_float_sum(GpbFloatSum *into, const GpbFloatSum *from)
+gpb_atomic_add_float_sum(bool narrow, int64 *into, const int64 *from)
 {
-	for (int i = 0; i < GPB_FLOAT_BINS; i++)
-		gpb_atomic_add(&into->bin[i], from->bin[i]);
-	gpb_atomic_add(&into->nans, from->nans);
-	gpb_atomic_add(&into->positive_infinities, from->positive_infinities);
-	gpb_atomic_add(&into->negative_infinities, from->negative_infinities);
+	int			words = narrow ? GPB_NARROW_SUM_WORDS : GPB_FLOAT_SUM_WORDS;
+
+	/* nothing else counts the additions of a wide sum to which others add: "pending" is 0 */
+	for (int i = 0; i < words; i++)
+		gpb_atomic_add(into + i, from[i]);
 }
 
 /*
@@ -386,7 +404,7 @@ gpb_add_term_of_copy(const GpbGroupTerm *term, int64 *into, const int64 *from)
 		gpb_atomic_add(into + words->count, -missing);
 	if (missing == from[0])
 		return;
-	if (term->is_narrow)
+	if (term->one_word)
 		gpb_atomic_add(into + words->sum, from[words->sum]);
 	else if (words->sum != 0)
 	{
@@ -405,11 +423,11 @@ gpb_add_term_of_copy(const GpbGroupTerm *term, int64 *into, const int64 *from)
 	if (words->bits_xor != 0)
 		gpb_atomic_xor(into + words->bits_xor, from[words->bits_xor]);
 	if (words->float_sum != 0)
-		gpb_atomic_add_float_sum((GpbFloatSum *) (into + words->float_sum),
-								 (const GpbFloatSum *) (from + words->float_sum));
+		gpb_atomic_add_float_sum(words->narrow, into + words->float_sum,
+								 from + words->float_sum);
 	if (words->float_squares != 0)
-		gpb_atomic_add_float_sum((GpbFloatSum *) (into + words->float_squares),
-								 (const GpbFloatSum *) (from + words->float_squares));
+		gpb_atomic_add_float_sum(words->narrow, into + words->float_squares,
+								 from + words->float_squares);
 }
 
 /* ---- sums in shared memory ---- */
@@ -553,10 +571,12 @@ gpb_group_slot(const GpbGroupJob *groups, GpbSharedGroups *shared, uint32 row)
 
 /*
  * The first bin of the windows of term t.  If it is not chosen yet, it is chosen for the largest of
- * the warp's values that count, those whose bit of "valid" is set.  The whole warp calls.
+ * the warp's values that count, those whose bit of "valid" is set.  Windows of narrow sums hold no
+ * value that these do not hold.  The whole warp calls.
  */
 static __device__ __forceinline__ int
-gpb_window_base(GpbSharedGroups *shared, int t, const GpbOperand *operand, uint32 valid)
+gpb_window_base(GpbSharedGroups *shared, int t, bool narrow, const GpbOperand *operand,
+				uint32 valid)
 {
 	uint32		base = *(volatile uint32 *) &shared->base[t];
 	int			first = 0;
@@ -567,7 +587,8 @@ gpb_window_base(GpbSharedGroups *shared, int t, const GpbOperand *operand, uint3
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		int64		bits = operand->word[u];
-		int			other = gpb_float_is_finite(bits) ? gpb_float_cut(bits).first : 0;
+		bool		counts = narrow ? gpb_narrow_sum_holds(bits) : gpb_float_is_finite(bits);
+		int			other = counts ? gpb_float_cut(bits).first : 0;
 
 		if ((valid >> u & 1) != 0 && other > first)
 			first = other;
@@ -580,6 +601,8 @@ gpb_window_base(GpbSharedGroups *shared, int t, const GpbOperand *operand, uint3
 	}
 	if (first == 0)
 		return GPB_NO_WINDOW;	/* nothing but zeros, or what is hardly more */
+	if (narrow && first == GPB_NARROW_FIRST)
+		first++;
 	base = atomicCAS(&shared->base[t], (uint32) GPB_NO_WINDOW, (uint32) first - 1);
 	return base == GPB_NO_WINDOW ? first - 1 : (int) base;
 }
@@ -617,19 +640,27 @@ gpb_add_float_to_shared(const GpbGroupJob *groups, GpbSharedGroups *shared,
 	return true;
 }
 
-/* Add the window of a slot to an exact sum, to which others add as well. */
+/*
+ * Add the window of a slot to an exact sum, to which others add as well.  What lies above the last
+ * bin of a narrow sum belongs to that bin, which has room for it.
+ */
 static __device__ __forceinline__ void
-gpb_flush_shared_float(const GpbGroupJob *groups, const uint32 *word, int base, GpbFloatSum *sum)
+gpb_flush_shared_float(const GpbGroupJob *groups, const uint32 *word, int base, bool narrow,
+					   int64 *sum)
 {
 	if (base == GPB_NO_WINDOW)
 		return;
+	if (narrow)
+		base -= GPB_NARROW_FIRST;
 #pragma unroll
 	for (int i = 0; i < GPB_SHARED_FLOAT_WORDS; i++)
 	{
-		uint32		value = word[i * groups->shared_groups];
+		uint32		word_here = word[i * groups->shared_groups];
+		int64		value = i < GPB_SHARED_FLOAT_WORDS - 1 ? (int64) word_here :
+			(int64) (int32) word_here;
+		bool		above = narrow && base + i == GPB_NARROW_BINS;
 
-		gpb_atomic_add(&sum->bin[base + i],
-					   i < GPB_SHARED_FLOAT_WORDS - 1 ? (int64) value : (int64) (int32) value);
+		gpb_atomic_add(sum + base + i - above, above ? value * ((int64) 1 << 32) : value);
 	}
 }
 
@@ -652,7 +683,7 @@ gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t,
 		const uint32 *sum = gpb_shared_word(groups, shared, term->shared_sum, group);
 		uint64		low = sum[0] | (uint64) sum[groups->shared_groups] << 32;
 
-		if (term->is_narrow)
+		if (term->one_word)
 			gpb_atomic_add(answer + term->words.sum, (int64) low);
 		else
 		{
@@ -664,8 +695,8 @@ gpb_flush_shared_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t,
 	}
 	if (term->words.float_sum != 0)
 		gpb_flush_shared_float(groups, gpb_shared_word(groups, shared, term->shared_float, group),
-							   (int) shared->base[t],
-							   (GpbFloatSum *) (answer + term->words.float_sum));
+							   (int) shared->base[t], term->words.narrow,
+							   answer + term->words.float_sum);
 	if (term->words.minmax != 0)
 		gpb_add_bounds(answer + term->words.minmax,
 					   *gpb_shared_bound(groups, shared, term, 0, group),

@@ -390,7 +390,7 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, uin
 		job->term[t].words = format->column[t];
 		job->term[t].slot = program->term[t].slot;
 		job->term[t].filter = program->term[t].filter;
-		job->term[t].is_narrow = is_narrow(program, &format->column[t]) &&
+		job->term[t].one_word = is_narrow(program, &format->column[t]) &&
 			format->column[t].sum != 0 && most_entries <= (uint64) 1 << 31;
 		add_slot(&read, program->term[t].slot);
 		add_slot(&read, program->term[t].filter);

@@ -158,7 +158,7 @@ struct GpbGroupTerm
 	GpbAnswerColumn words;
 	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
 	uint8		filter;			/* GPB_NO_SLOT: none */
-	bool		is_narrow;		/* 64 bits hold its sum; see group_rows.cuh */
+	bool		one_word;		/* 64 bits hold its sum; see group_rows.cuh */
 	uint16		shared_missing;
 	uint16		shared_sum;
 	uint16		shared_float;	/* of an exact sum */

@@ -516,6 +516,13 @@ gpb_ranges_cannot_have_ended(GpbChannel *channel)
 
 /* ---- finishing ---- */
 
+/* Is nothing of what the kernels left to be used? */
+static bool
+is_void(const GpbRangesCounts *counts)
+{
+	return counts->faults > 0 || counts->unheld > 0;
+}
+
 /* Wait for what was submitted; true in *whole if all that the kernels counted had room. */
 static GpbDeviceStatus
 await_counts(GpbDevice *device, GpbChannel *channel, bool *whole)
@@ -524,7 +531,7 @@ await_counts(GpbDevice *device, GpbChannel *channel, bool *whole)
 	const GpbRangesCounts *counts = counts_of(work);
 
 	GPB_TRY(gpb_reader_await(device, channel));
-	*whole = counts->faults > 0 || (counts->nentries <= gpb_list_capacity(&work->entries) &&
+	*whole = is_void(counts) || (counts->nentries <= gpb_list_capacity(&work->entries) &&
 		counts->nunclean <= gpb_list_capacity(&work->pieces) &&
 		(!work->spec.program.list_entries || counts->nitems <= item_capacity(work)) &&
 		(!has_groups(work) || counts->ngroups <= work->plan.groups.capacity));
@@ -565,7 +572,7 @@ take_answer(const GpbRangesWork *work)
 	gpb_answer_normalize(format, (int64 *) work->answers_host);
 }
 
-/* A step faulted: of what the request left nothing is to be used, and lists may lack records. */
+/* Of what the request left nothing is to be used, and lists may lack records. */
 static void
 drop_results(GpbRangesWork *work)
 {
@@ -596,7 +603,7 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 		GPB_TRY(end_reading(device, channel, submit_request(device, channel)));
 		GPB_TRY(await_counts(device, channel, &whole));
 	}
-	if (counts->faults > 0)
+	if (is_void(counts))
 	{
 		drop_results(work);
 		return GPB_DEVICE_OK;
@@ -652,6 +659,7 @@ gpb_cuda_ranges_finish(GpbDevice *device, int number, GpbRangesResult *result)
 		result->entries = counts_of(work)->nentries;
 		result->groups = counts_of(work)->ngroups;
 		result->faults = counts_of(work)->faults;
+		result->unheld = counts_of(work)->unheld;
 	}
 	return work->outcome;
 }

@@ -62,6 +62,7 @@ struct GpbRangesCounts
 	uint64		nitems;
 	uint64		ngroups;		/* groups found, with those that there was no room for */
 	uint64		faults;			/* not 0: some step faulted */
+	uint64		unheld;			/* not 0: a narrow sum does not hold some value */
 	uint64		launch;			/* number of the launch that counted */
 };
 

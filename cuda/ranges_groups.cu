@@ -81,21 +81,25 @@ add_entries(const GpbGroupJob *groups, GpbSharedGroups *shared, const uint32 *ro
 	}
 }
 
-/* Add the values of term t to the groups of their entries.  The whole warp calls. */
+/*
+ * Add the values of term t to the groups of their entries.  Returns false if a narrow sum does not
+ * hold one.  The whole warp calls.
+ */
 template <Where WHERE>
-static __device__ __forceinline__ void
+static __device__ __forceinline__ bool
 add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLaneValues *values,
 		 uint32 live, const uint32 *row, const uint32 *place)
 {
 	const GpbGroupTerm *term = &groups->term[t];
 	bool		is_float = WHERE == IN_SLOTS && term->words.float_sum != 0;
+	bool		held = true;
 	int			base = GPB_NO_WINDOW;
 	GpbOperand	operand;
 	uint32		valid = gpb_get_term(&groups->code, values, term->slot, term->filter, live,
 									 &operand);
 
 	if (is_float)
-		base = gpb_window_base(shared, t, &operand, valid);
+		base = gpb_window_base(shared, t, term->words.narrow, &operand, valid);
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
@@ -108,7 +112,7 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 			int64	   *answer = gpb_answer_for_block(groups, row[u]);
 
 			if (is_valid)
-				gpb_add_to_group(term, answer, operand.word[u]);
+				held = gpb_add_to_group(term, answer, operand.word[u]) && held;
 			else if (live >> u & 1)
 				gpb_atomic_add(answer + term->words.count, (int64) -1);
 			continue;
@@ -121,9 +125,10 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 		gpb_add_to_shared(groups, shared, term, place[u], operand.word[u]);
 		if (is_float &&
 			!gpb_add_float_to_shared(groups, shared, term, place[u], base, operand.word[u]))
-			gpb_add_float_to_group(&term->words, gpb_group_answer(groups, row[u]),
-								   operand.word[u]);
+			held = gpb_add_float_to_group(&term->words, gpb_group_answer(groups, row[u]),
+										  operand.word[u]) && held;
 	}
+	return held;
 }
 
 /* Add a lane's entries that count to their groups.  The whole warp calls. */
@@ -141,18 +146,26 @@ add_rows(const GpbRangesJob *job, const GpbGroupJob *groups, GpbSharedGroups *sh
 		place[u] = shared_place<WHERE>(groups, shared, row[u]);
 	add_entries<WHERE>(groups, shared, row, place);
 	for (int t = 0; t < groups->nterms; t++)
-		add_term<WHERE>(groups, shared, t, values, live, row, place);
+	{
+		/* Whoever finds such a value writes the same. */
+		if (!add_term<WHERE>(groups, shared, t, values, live, row, place))
+			*(volatile uint64 *) &job->counts->unheld = 1;
+	}
 }
 
 /* ---- the kernels ---- */
 
-/* Are there more groups than there is room for, so that the request must run again? */
+/*
+ * Are there more groups than there is room for, so that the request must run again, or was there a
+ * value that a narrow sum does not hold?
+ */
 static __device__ __forceinline__ bool
 is_in_vain(const GpbRangesJob *job, const GpbGroupJob *groups)
 {
-	const volatile uint64 *ngroups = &job->counts->ngroups;
+	const volatile GpbRangesCounts *counts = job->counts;
 
-	return __any_sync(GPB_ALL_LANES, gpb_lane() == 0 && *ngroups > groups->capacity);
+	return __any_sync(GPB_ALL_LANES, gpb_lane() == 0 &&
+					  (counts->ngroups > groups->capacity || counts->unheld != 0));
 }
 
 template <Where WHERE, int WORDS>
@@ -256,7 +269,7 @@ gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream, const GpbGroupJo
 
 /* ---- finish ---- */
 
-/* Make the counts and narrow sums of a row's answer what the format says; see group_rows.cuh. */
+/* Make the counts and the sums of one word in a row's answer what the format says; see group_rows.cuh. */
 static __device__ __forceinline__ void
 finish_integers(const GpbGroupJob *groups, int64 *answer)
 {
@@ -265,7 +278,7 @@ finish_integers(const GpbGroupJob *groups, int64 *answer)
 		const GpbGroupTerm *term = &groups->term[t];
 
 		answer[term->words.count] += answer[0];
-		if (term->is_narrow)
+		if (term->one_word)
 			answer[term->words.sum + 1] = answer[term->words.sum] >> 63;
 	}
 }
@@ -273,7 +286,7 @@ finish_integers(const GpbGroupJob *groups, int64 *answer)
 /* Complete the answers, a thread for the integers of each and for each of its float8 sums. */
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
 finish_groups(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbGroupJob groups,
-			  uint32 first_word, uint32 sums)
+			  uint32 first_word, uint32 sums, bool narrow)
 {
 	uint64		n = job.counts->ngroups < groups.capacity ? job.counts->ngroups : groups.capacity;
 	uint32		parts = 1 + sums;
@@ -286,6 +299,8 @@ finish_groups(const __grid_constant__ GpbRangesJob job, const __grid_constant__ 
 
 		if (part == 0)
 			finish_integers(&groups, answer);
+		else if (narrow)
+			gpb_narrow_sum_normalize((GpbNarrowSum *) (answer + first_word) + part - 1);
 		else
 			gpb_float_sum_normalize((GpbFloatSum *) (answer + first_word) + part - 1);
 	}
@@ -295,9 +310,10 @@ GpbDeviceStatus
 gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 						 const GpbGroupJob *groups, const GpbAnswerFormat *format)
 {
-	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
+	uint32		sums = (format->words - format->integers) / format->sum_words;
 
 	return gpb_launch_on(device, stream, "finish_groups", 4 * device->info.multiprocessors,
 						 GPB_LEAF_THREADS, finish_groups, *job, *groups,
-						 (uint32) format->integers, sums);
+						 (uint32) format->integers, sums,
+						 format->sum_words == GPB_NARROW_SUM_WORDS);
 }

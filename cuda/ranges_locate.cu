@@ -148,6 +148,7 @@ prepare_ranges(const __grid_constant__ GpbRangesJob job,
 		job.counts->nitems = 0;
 		job.counts->ngroups = 0;
 		job.counts->faults = 0;
+		job.counts->unheld = 0;
 		job.counts->launch = job.launch;
 	}
 	if (job.total)

@@ -13,7 +13,8 @@
  *   and the greatest value, which compare as in GpbColumnState; if the sum of its squares is wanted
  *   and it is an integer, three words of that, the lowest first; a word for each wanted combination
  *   of bits;
- * * a GpbFloatSum for each float8 whose sum is wanted, and another for the squares.
+ * * an exact sum for each float8 whose sum is wanted, and another for the squares: a GpbNarrowSum
+ *   if the program has narrow_sums, else a GpbFloatSum.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,8 +41,9 @@ typedef struct GpbAnswerColumn
 	uint16		bits_and;		/* a word each */
 	uint16		bits_or;
 	uint16		bits_xor;
-	uint16		float_sum;		/* first word of a GpbFloatSum */
-	uint16		float_squares;	/* first word of a GpbFloatSum */
+	uint16		float_sum;		/* first word of an exact sum */
+	uint16		float_squares;	/* first word of an exact sum */
+	bool		narrow;			/* exact sums are GpbNarrowSums, not GpbFloatSums */
 } GpbAnswerColumn;
 
 #define GPB_MAX_ANSWER_COLUMNS \
@@ -51,12 +53,22 @@ typedef struct GpbAnswerColumn
 typedef struct GpbAnswerFormat
 {
 	uint16		words;			/* number of words of a whole answer */
-	uint16		integers;		/* words before the first GpbFloatSum */
+	uint16		integers;		/* words before the first exact sum */
+	uint16		sum_words;		/* words of each exact sum */
 	int			ncolumns;
 	GpbAnswerColumn column[GPB_MAX_ANSWER_COLUMNS];
 } GpbAnswerFormat;
 
 #define GPB_FLOAT_SUM_WORDS ((int) (sizeof(GpbFloatSum) / sizeof(int64)))
+#define GPB_NARROW_SUM_WORDS ((int) (sizeof(GpbNarrowSum) / sizeof(int64)))
+
+/*
+ * The exact sums of an answer to which entries are added one by one are normalized whenever the
+ * number of values reaches, or passes, a multiple of this.  So a bin takes no more than that, twice
+ * that for squares, and what gpb_float_sum_add() has counted, before it carries: less than 2^31
+ * values.
+ */
+#define GPB_CARRY_VALUES	((int64) 1 << 29)
 
 /* Give n words of the answer out, if they are wanted.  Returns the first of them, else 0. */
 GPB_FN uint16
@@ -90,6 +102,7 @@ gpb_answer_add_column(GpbAnswerFormat *format, int c, int kind, int want)
 	column->bits_xor = gpb_answer_words(format, (want & GPB_WANT_XOR) != 0, 1);
 	column->float_sum = 0;
 	column->float_squares = 0;
+	column->narrow = false;
 	return column;
 }
 
@@ -129,6 +142,8 @@ gpb_answer_format(const GpbProgram *program, GpbAnswerFormat *format)
 		}
 	}
 	format->integers = format->words;
+	format->sum_words = (uint16) (program->narrow_sums ? GPB_NARROW_SUM_WORDS :
+								  GPB_FLOAT_SUM_WORDS);
 	for (c = 0; c < format->ncolumns; c++)
 	{
 		GpbAnswerColumn *column = &format->column[c];
@@ -138,8 +153,9 @@ gpb_answer_format(const GpbProgram *program, GpbAnswerFormat *format)
 
 		column->float_sum = gpb_answer_words(format, squares ||
 											 (is_float && (want & GPB_WANT_SUM) != 0),
-											 GPB_FLOAT_SUM_WORDS);
-		column->float_squares = gpb_answer_words(format, squares, GPB_FLOAT_SUM_WORDS);
+											 format->sum_words);
+		column->float_squares = gpb_answer_words(format, squares, format->sum_words);
+		column->narrow = program->narrow_sums;
 	}
 }
 
@@ -179,7 +195,8 @@ gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
 }
 
 /*
- * The GpbFloatSum of a column in an answer.  The column must have one: column->float_sum is not 0.
+ * The GpbFloatSum of a column in an answer.  The column must have one: column->float_sum is not 0,
+ * and it is not narrow.
  */
 GPB_FN GpbFloatSum *
 gpb_answer_float_sum(const GpbAnswerColumn *column, int64 *answer)
@@ -187,12 +204,62 @@ gpb_answer_float_sum(const GpbAnswerColumn *column, int64 *answer)
 	return (GpbFloatSum *) (answer + column->float_sum);
 }
 
-/* The GpbFloatSum of a column's squares, likewise; column->float_squares is not 0. */
-GPB_FN GpbFloatSum *
-gpb_answer_float_squares(const GpbAnswerColumn *column, int64 *answer)
+/* ---- the exact sums of a column, at "sum" in an answer, in the column's form ---- */
+
+/* Add a float8, given by its bits; false if the sum is narrow and does not hold it. */
+GPB_FN bool
+gpb_exact_sum_add(const GpbAnswerColumn *column, int64 *sum, int64 bits)
 {
-	return (GpbFloatSum *) (answer + column->float_squares);
+	if (column->narrow)
+		return gpb_narrow_sum_add((GpbNarrowSum *) sum, bits);
+	gpb_float_sum_add((GpbFloatSum *) sum, bits);
+	return true;
 }
+
+/*
+ * Add the square of a float8: the rounded product, and the rest.  An infinite product of finite
+ * factors counts as an infinity, which the sum of the values then lacks.
+ */
+GPB_FN bool
+gpb_exact_sum_add_square(const GpbAnswerColumn *column, int64 *sum, int64 bits)
+{
+	double		value = gpb_float_value(bits);
+	double		product = value * value;
+
+	return gpb_exact_sum_add(column, sum, gpb_float_bits(product)) &&
+		(!gpb_float_is_finite(gpb_float_bits(product)) ||
+		 gpb_exact_sum_add(column, sum, gpb_float_bits(fma(value, value, -product))));
+}
+
+GPB_FN void
+gpb_exact_sum_normalize(const GpbAnswerColumn *column, int64 *sum)
+{
+	if (column->narrow)
+		gpb_narrow_sum_normalize((GpbNarrowSum *) sum);
+	else
+		gpb_float_sum_normalize((GpbFloatSum *) sum);
+}
+
+GPB_FN void
+gpb_exact_sum_merge(const GpbAnswerColumn *column, int64 *into, const int64 *from)
+{
+	if (column->narrow)
+		gpb_narrow_sum_merge((GpbNarrowSum *) into, (const GpbNarrowSum *) from);
+	else
+		gpb_float_sum_merge((GpbFloatSum *) into, (const GpbFloatSum *) from);
+}
+
+/* Normalize the exact sums of a column in an answer. */
+GPB_FN void
+gpb_answer_carry(const GpbAnswerColumn *column, int64 *answer)
+{
+	if (column->float_sum != 0)
+		gpb_exact_sum_normalize(column, answer + column->float_sum);
+	if (column->float_squares != 0)
+		gpb_exact_sum_normalize(column, answer + column->float_squares);
+}
+
+/* ---- words of integers ---- */
 
 /* Add the low and high word of a 128-bit sum to those at *sum. */
 GPB_FN void
@@ -259,34 +326,24 @@ gpb_square(int64 value, uint64 *high)
 }
 
 /*
- * Add the square of a float8 to an exact sum: the rounded product, and the rest.  An infinite
- * product of finite factors counts as an infinity, which the sum of the values then lacks.
- */
-GPB_FN void
-gpb_float_sum_add_square(GpbFloatSum *sum, int64 bits)
-{
-	double		value = gpb_float_value(bits);
-	double		product = value * value;
-
-	gpb_float_sum_add(sum, gpb_float_bits(product));
-	if (gpb_float_is_finite(gpb_float_bits(product)))
-		gpb_float_sum_add(sum, gpb_float_bits(fma(value, value, -product)));
-}
-
-/*
  * Add one non-NULL value of a column or term, as gpb_key_value(), gpb_row_value() or a step gave
- * it, to the answer.
+ * it, to the answer.  Returns false if a narrow sum does not hold the value: then the answer means
+ * nothing.
  */
-GPB_FN void
+GPB_FN bool
 gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 {
 	answer[column->count]++;
 	if (column->sum != 0)
 		gpb_answer_add_sum(answer + column->sum, (uint64) value, value >> 63);
-	if (column->float_sum != 0)
-		gpb_float_sum_add(gpb_answer_float_sum(column, answer), value);
-	if (column->float_squares != 0)
-		gpb_float_sum_add_square(gpb_answer_float_squares(column, answer), value);
+	if (column->float_sum != 0 &&
+		!gpb_exact_sum_add(column, answer + column->float_sum, value))
+		return false;
+	if (column->float_squares != 0 &&
+		!gpb_exact_sum_add_square(column, answer + column->float_squares, value))
+		return false;
+	if (column->narrow && answer[column->count] % GPB_CARRY_VALUES == 0)
+		gpb_answer_carry(column, answer);
 	if (column->squares != 0)
 	{
 		uint64		high;
@@ -309,6 +366,7 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 		minmax[0] = value < minmax[0] ? value : minmax[0];
 		minmax[1] = value > minmax[1] ? value : minmax[1];
 	}
+	return true;
 }
 
 /* Add one visible entry, given by its key and row, to the answer of a plain program. */
@@ -328,16 +386,17 @@ gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int
 		if (c == 0)
 		{
 			if (!gpb_locator_is_null(locator, layout->flags))
-				gpb_answer_add_value(column, answer,
-									 gpb_key_value(key, layout->key_width, layout->flags));
+				(void) gpb_answer_add_value(column, answer,
+											gpb_key_value(key, layout->key_width, layout->flags));
 		}
 		else if (!gpb_locator_column_is_null(locator, c - 1))
-			gpb_answer_add_value(column, answer, gpb_row_value(row, column->offset, column->kind));
+			(void) gpb_answer_add_value(column, answer,
+										gpb_row_value(row, column->offset, column->kind));
 	}
 }
 
 /*
- * Add the answer "from" to the answer "into", which has the same format.  Both GpbFloatSums of a
+ * Add the answer "from" to the answer "into", which has the same format.  Both exact sums of a
  * column must be normalized, or have taken few enough values that their sum cannot overflow a bin.
  */
 GPB_FN void
@@ -374,27 +433,39 @@ gpb_answer_merge(const GpbAnswerFormat *format, int64 *into, const int64 *from)
 		if (column->bits_xor != 0)
 			into[column->bits_xor] ^= from[column->bits_xor];
 		if (column->float_sum != 0)
-			gpb_float_sum_merge(gpb_answer_float_sum(column, into),
-								(const GpbFloatSum *) (from + column->float_sum));
+			gpb_exact_sum_merge(column, into + column->float_sum, from + column->float_sum);
 		if (column->float_squares != 0)
-			gpb_float_sum_merge(gpb_answer_float_squares(column, into),
-								(const GpbFloatSum *) (from + column->float_squares));
+			gpb_exact_sum_merge(column, into + column->float_squares,
+								from + column->float_squares);
 	}
 }
 
-/* Normalize every GpbFloatSum of the answer. */
+/*
+ * Give an answer that has narrow sums, which are normalized, the format "wide", which is the same
+ * but for its sums.  "answer" has room for it.
+ */
+GPB_FN void
+gpb_answer_widen(const GpbAnswerFormat *narrow, const GpbAnswerFormat *wide, int64 *answer)
+{
+	int			i;
+
+	/* From the last sum on, what is written lies behind all that is yet to be read. */
+	for (i = (narrow->words - narrow->integers) / narrow->sum_words - 1; i >= 0; i--)
+	{
+		GpbNarrowSum sum = ((const GpbNarrowSum *) (answer + narrow->integers))[i];
+
+		gpb_narrow_sum_widen(&sum, (GpbFloatSum *) (answer + wide->integers) + i);
+	}
+}
+
+/* Normalize every exact sum of the answer. */
 GPB_FN void
 gpb_answer_normalize(const GpbAnswerFormat *format, int64 *answer)
 {
 	int			i;
 
 	for (i = 0; i < format->ncolumns; i++)
-	{
-		if (format->column[i].float_sum != 0)
-			gpb_float_sum_normalize(gpb_answer_float_sum(&format->column[i], answer));
-		if (format->column[i].float_squares != 0)
-			gpb_float_sum_normalize(gpb_answer_float_squares(&format->column[i], answer));
-	}
+		gpb_answer_carry(&format->column[i], answer);
 }
 
 #endif							/* GPB_ANSWER_H */

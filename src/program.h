@@ -31,6 +31,9 @@
  * A plain program has none of this: it aggregates the columns of which something is wanted (want)
  * over all entries.  Engines have loops of their own for it.
  *
+ * Groups may have narrow sums.  Then a value that these do not hold ends the work, nothing of which
+ * is used, and whoever asked begins anew with wide sums.
+ *
  * A step may *fault* where core's operator would raise an error.  Then nothing of an aggregate is
  * used, and whoever asked does without the program: core's plan raises the error, or does not,
  * since it may not evaluate the expression for that row.  Only entries that the snapshot sees and
@@ -185,6 +188,7 @@ typedef struct GpbProgram
 	uint8		order;			/* of a limited list: a slot whose value is an integer */
 	uint32		limit;			/* how many entries are wanted of a list, see below; 0: all */
 	bool		by_range;		/* groups of different ranges are different; needs group slots */
+	bool		narrow_sums;	/* exact sums are narrow (float_sum.h); needs group slots */
 	uint8		want[GPB_MAX_COLUMNS];	/* plain: GPB_WANT_COUNT, _SUM, _MINMAX of each column */
 	uint8		nsteps;
 	uint8		nconstants;
@@ -335,6 +339,8 @@ gpb_general_fault(const GpbProgram *program)
 		if (!gpb_slot_is_set(program, program->group[i], program->nsteps))
 			return "a group uses a slot that has no value";
 	}
+	if (program->narrow_sums && program->ngroups == 0)
+		return "a program without groups has wide sums alone";
 	for (i = 0; i < GPB_MAX_COLUMNS; i++)
 	{
 		if (program->want[i] != 0)
@@ -364,6 +370,8 @@ gpb_program_fault(const GpbProgram *program)
 		return gpb_list_fault(program);
 	if (!gpb_program_is_plain(program))
 		return gpb_general_fault(program);
+	if (program->narrow_sums)
+		return "a program without groups has wide sums alone";
 	for (c = program->layout.ncolumns + 1; c < GPB_MAX_COLUMNS; c++)
 	{
 		if (program->want[c] != 0)

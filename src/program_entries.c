@@ -513,8 +513,8 @@ filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, Stri
 		keep_numbers(evaluator, n);
 }
 
-/* Add the strip's entries to their groups.  Returns false if there is no memory. */
-static bool
+/* Add the strip's entries to their groups. */
+static GpbEvaluation
 add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
 {
 	const GpbProgram *program = evaluator->program;
@@ -544,15 +544,14 @@ add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
 	}
 	if (!gpb_groups_find(evaluator->sink.groups, same ? 1 : strip->n, words, nulls, number,
 						 evaluator->answers))
-		return false;
-	if (same)
-		gpb_terms_add(strip, evaluator->format, evaluator->answers[0]);
-	else
-		gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
-	return true;
+		return GPB_EVALUATION_FULL;
+	if (same ? gpb_terms_add(strip, evaluator->format, evaluator->answers[0]) :
+		gpb_terms_scatter(strip, evaluator->format, evaluator->answers))
+		return GPB_EVALUATED;
+	return GPB_EVALUATION_UNHELD;
 }
 
-/* Add the strip's entries to the answers of their ranges, or to the one answer. */
+/* Add the strip's entries to the answers of their ranges, or to the one answer; sums are wide. */
 static void
 add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
 {
@@ -562,14 +561,14 @@ add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
 	int			i;
 
 	if (!evaluator->sink.by_number)
-		gpb_terms_add(strip, evaluator->format, answers);
+		(void) gpb_terms_add(strip, evaluator->format, answers);
 	else if (source->number == NULL)
-		gpb_terms_add(strip, evaluator->format, answers + source->one_number * words);
+		(void) gpb_terms_add(strip, evaluator->format, answers + source->one_number * words);
 	else
 	{
 		for (i = 0; i < strip->n; i++)
 			evaluator->answers[i] = answers + source->number[i] * words;
-		gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
+		(void) gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
 	}
 }
 
@@ -604,8 +603,8 @@ evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
 		return;
 	if (evaluator->sink.groups == NULL)
 		add_to_answers(evaluator, source);
-	else if (!add_to_groups(evaluator, source))
-		evaluator->outcome = GPB_EVALUATION_FULL;
+	else
+		evaluator->outcome = add_to_groups(evaluator, source);
 }
 
 /* ---- lists ---- */

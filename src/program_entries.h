@@ -26,7 +26,8 @@ typedef enum GpbEvaluation
 {
 	GPB_EVALUATED,				/* it has answers */
 	GPB_EVALUATION_FAULTED,		/* a step faulted */
-	GPB_EVALUATION_FULL			/* there is no memory for more groups */
+	GPB_EVALUATION_FULL,		/* there is no memory for more groups */
+	GPB_EVALUATION_UNHELD		/* a narrow sum does not hold a value */
 } GpbEvaluation;
 
 /* Where an evaluator adds entries to */

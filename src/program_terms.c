@@ -8,13 +8,6 @@
 #include "program_terms.h"
 
 /*
- * The exact sums of an answer to which entries are added one by one are normalized whenever the
- * number of values reaches, or passes, a multiple of this.  So a bin takes no more than that, and
- * what gpb_float_sum_add() has counted, before it carries: less than 2^31 values.
- */
-#define GPB_CARRY_VALUES	((int64) 1 << 29)
-
-/*
  * Make the mask of the entries that count for a term: -1 where they do, else 0.  Returns their
  * number, and sets *masked to NULL, with no mask made, if all count.
  */
@@ -50,9 +43,7 @@ carry_floats(const GpbAnswerColumn *column, int64 *answer, int64 more)
 
 	if (count / GPB_CARRY_VALUES == (count - more) / GPB_CARRY_VALUES)
 		return;
-	gpb_float_sum_normalize(gpb_answer_float_sum(column, answer));
-	if (column->float_squares != 0)
-		gpb_float_sum_normalize(gpb_answer_float_squares(column, answer));
+	gpb_answer_carry(column, answer);
 }
 
 /* ---- one answer ---- */
@@ -68,27 +59,45 @@ add_pieces(const GpbStripPieces *pieces, int i, int word, int64 *answer)
 	bin[2] += pieces->piece[2][i];
 }
 
+/* Add the squares of the float8 words that count to an exact sum. */
+static bool
+add_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+				  int64 *sum)
+{
+	bool		held = true;
+	int			i;
+
+	for (i = 0; i < n && held; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			held = gpb_exact_sum_add_square(column, sum, words[i]);
+	}
+	return held;
+}
+
 /* Add the float8 words that count, "count" of them, to the exact sums of a term. */
-static void
+static bool
 add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n, int count,
 		   int64 *answer)
 {
 	GpbStripPieces pieces;
-	bool		finite = gpb_strip_cut(words, mask, n, &pieces);
+	bool		cut = gpb_strip_cut(words, mask, n, column->narrow, &pieces);
 	int			i;
 
+	if (!cut && column->narrow)
+		return false;
 	for (i = 0; i < n; i++)
 	{
-		if (finite)
+		if (cut)
 			add_pieces(&pieces, i, column->float_sum, answer);
-		if (mask != NULL && mask[i] == 0)
-			continue;
-		if (!finite)
+		else if (mask == NULL || mask[i] != 0)
 			gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
-		if (column->float_squares != 0)
-			gpb_float_sum_add_square(gpb_answer_float_squares(column, answer), words[i]);
 	}
+	if (column->float_squares != 0 &&
+		!add_float_squares(column, words, mask, n, answer + column->float_squares))
+		return false;
 	carry_floats(column, answer, count);
+	return true;
 }
 
 /* Combine the words that count with those of the answer, bit by bit. */
@@ -107,8 +116,8 @@ add_bits(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, i
 		answer[column->bits_xor] ^= bits[2];
 }
 
-/* Add the strip's values of one term to an answer. */
-static void
+/* Add the strip's values of one term to an answer; false if a narrow sum does not hold one. */
+static bool
 add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *column, int64 *answer)
 {
 	int64		buffer[GPB_STRIP];
@@ -119,7 +128,7 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 
 	answer[column->count] += count;
 	if (count == 0 || term->slot == GPB_NO_SLOT)
-		return;
+		return true;
 	words = strip->slot[term->slot].words;
 	if (column->sum != 0)
 	{
@@ -136,18 +145,21 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 		gpb_strip_squares(words, mask, n, answer + column->squares);
 	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
 		add_bits(column, words, mask, n, answer);
-	if (column->float_sum != 0)
-		add_floats(column, words, mask, n, count, answer);
+	return column->float_sum == 0 || add_floats(column, words, mask, n, count, answer);
 }
 
-void
+bool
 gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answer)
 {
 	int			t;
 
 	answer[0] += strip->n;
 	for (t = 0; t < strip->program->nterms; t++)
-		add_term(strip, &strip->program->term[t], &format->column[t], answer);
+	{
+		if (!add_term(strip, &strip->program->term[t], &format->column[t], answer))
+			return false;
+	}
+	return true;
 }
 
 /* ---- an answer for each entry ---- */
@@ -195,35 +207,34 @@ scatter_sums(const GpbAnswerColumn *column, const int64 *words, const int64 *mas
 	}
 }
 
-static void
+static bool
 scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
 			   int64 *const *answers)
 {
+	bool		held = true;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && held; i++)
 	{
 		if (mask == NULL || mask[i] != 0)
-			gpb_answer_add_value(column, answers[i], words[i]);
+			held = gpb_answer_add_value(column, answers[i], words[i]);
 	}
+	return held;
 }
 
 /*
  * Add float8 words to counts and exact sums.  How many values a sum has taken is known from the
  * count, so that beside it nothing is written but the three bins of the value.
  */
-static void
+static bool
 scatter_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
 			   int64 *const *answers)
 {
 	GpbStripPieces pieces;
 	int			i;
 
-	if (!gpb_strip_cut(words, mask, n, &pieces))
-	{
-		scatter_values(column, words, mask, n, answers);
-		return;
-	}
+	if (!gpb_strip_cut(words, mask, n, column->narrow, &pieces))
+		return !column->narrow && scatter_values(column, words, mask, n, answers);
 	for (i = 0; i < n; i++)
 	{
 		int64		more = mask == NULL ? 1 : -mask[i];
@@ -233,9 +244,10 @@ scatter_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 		if (more != 0 && answers[i][column->count] % GPB_CARRY_VALUES == 0)
 			carry_floats(column, answers[i], more);
 	}
+	return true;
 }
 
-void
+bool
 gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *const *answers)
 {
 	int64		buffer[GPB_STRIP];
@@ -254,12 +266,14 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 			continue;
 		if (kind == GPB_SCATTER_ANY || kind == GPB_SCATTER_FLOAT_SUM)
 		{
-			(kind == GPB_SCATTER_ANY ? scatter_values : scatter_floats)
-				(column, strip->slot[term->slot].words, mask, n, answers);
+			if (!(kind == GPB_SCATTER_ANY ? scatter_values : scatter_floats)
+				(column, strip->slot[term->slot].words, mask, n, answers))
+				return false;
 			continue;
 		}
 		scatter_counts(column->count, mask, n, answers);
 		if (kind == GPB_SCATTER_SUM)
 			scatter_sums(column, strip->slot[term->slot].words, mask, n, answers);
 	}
+	return true;
 }

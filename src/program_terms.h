@@ -13,11 +13,13 @@
 #include "answer.h"
 #include "program_strip.h"
 
+/* Both return false if a narrow sum does not hold a value; then the answers mean nothing. */
+
 /* Add the entries of the strip to one answer. */
-extern void gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answer);
+extern bool gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answer);
 
 /* Add each entry i of the strip to the answer at answers[i]; several may be the same one. */
-extern void gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format,
+extern bool gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format,
 							  int64 *const *answers);
 
 #endif							/* GPB_PROGRAM_TERMS_H */

@@ -174,6 +174,7 @@ typedef struct GpbRangesResult
 	uint64		groups;			/* GpbGroup records to fetch, in any order */
 	uint64		faults;			/* not 0: a step of a program that aggregates faulted, and nothing
 								 * else of the result counts */
+	uint64		unheld;			/* not 0: a narrow sum does not hold a value, likewise */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

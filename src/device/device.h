@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		6
+#define GPB_DEVICE_ABI		7
 
 typedef enum GpbDeviceStatus
 {
@@ -150,7 +150,7 @@ typedef struct GpbDeviceApi
 	 * gpb_answer_format() says, of those entries of clean leaves that are visible by the bits.
 	 * Entries at exceptions are left out of answers and of what the heap is to decide about; a
 	 * list has them as if they were to be checked.
-	 * Their GpbFloatSums are normalized.
+	 * Their exact sums are normalized.
 	 *
 	 * The call copies spec and changed before it returns.  ranges and answers, which may be the
 	 * same memory, belong to the device until finish.

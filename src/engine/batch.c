@@ -130,9 +130,10 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->heap_rows = want->heap_rows;
 	gpb_answer_format(&batch->program, &batch->format);
+	batch->widest = gpb_answer_width(&batch->format);
 	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
 	gpb_batch_program_begin(batch);
-	batch->total = MemoryContextAlloc(context, gpb_answer_width(&batch->format));
+	batch->total = MemoryContextAlloc(context, batch->widest);
 	gpb_answer_init(&batch->format, batch->total);
 	batch->wish = engine;
 	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
@@ -150,7 +151,7 @@ gpb_batch_format(const GpbBatch *batch)
 Size
 gpb_batch_answer_width(const GpbBatch *batch)
 {
-	return gpb_answer_width(&batch->format);
+	return batch->widest;
 }
 
 /* ---- engines ---- */
@@ -207,7 +208,7 @@ batch_set_engine(GpbBatch *batch, const GpbBatchEngine *engine)
 static void
 batch_init_answers(GpbBatch *batch)
 {
-	Size		width = gpb_batch_answer_width(batch);
+	Size		width = gpb_answer_width(&batch->format);
 	uint32		i;
 
 	gpb_answer_init(&batch->format, batch->total);
@@ -228,23 +229,39 @@ batch_start(GpbBatch *batch)
 	batch->engine->start(batch);
 }
 
+/* Choose an engine, and let it begin with range batch->first. */
+static void
+batch_begin_run(GpbBatch *batch)
+{
+	if (batch->finder == &gpb_batch_inner)
+		batch->finder = NULL;
+	batch_set_engine(batch, batch_choose(batch));
+	batch_choose_finder(batch);
+	batch_start(batch);
+}
+
 /*
- * Begin anew with the CPU engine, since the engine at work has given up.
- *
- * An answer is all or nothing (rule M4), so an aggregate is begun anew as a whole, and entries that
- * were gathered for heap visits and not visited are forgotten.  Of a list the part at hand is
- * dropped, and those handed out before stay.
+ * Forget what an aggregate has so far: an answer is all or nothing (rule M4).  So are entries that
+ * were gathered for heap visits and not visited.
+ */
+static void
+batch_forget_aggregate(GpbBatch *batch)
+{
+	Assert(batch->first == 0);
+	batch_forget_visits(batch);
+	batch->counters.matches = batch->matches_before;
+}
+
+/*
+ * Begin anew with the CPU engine, since the engine at work has given up.  Of a list the part at
+ * hand is dropped, and those handed out before stay.
  */
 static void
 batch_fall_back(GpbBatch *batch)
 {
 	batch_stop(batch);
 	if (!batch->program.list_entries)
-	{
-		Assert(batch->first == 0);
-		batch_forget_visits(batch);
-		batch->counters.matches = batch->matches_before;
-	}
+		batch_forget_aggregate(batch);
 	gpb_batch_list_take_back(batch, 0, 0);
 	batch->counters.fallbacks++;
 	batch_set_engine(batch, &gpb_batch_cpu);
@@ -271,6 +288,20 @@ batch_fill(GpbBatch *batch)
 
 /* ---- answers ---- */
 
+/* Add up all entries of an aggregate, those that the heap decides about included. */
+static void
+batch_aggregate_all(GpbBatch *batch)
+{
+	batch_fill(batch);
+	Assert(batch->engine == NULL);
+	if (gpb_batch_gave_up(batch, NULL))
+		batch_forget_visits(batch);
+	else if (batch->visit != NULL)
+		gpb_visit_flush(batch->visit);
+	batch_count_visits(batch);
+	gpb_batch_program_complete(batch);
+}
+
 /* All entries were added: make the exact sums in the answers, if any, ready to be read. */
 static void
 batch_complete_answers(GpbBatch *batch)
@@ -278,7 +309,6 @@ batch_complete_answers(GpbBatch *batch)
 	uint32		n = batch->answers != NULL ? batch->n : 1;
 	uint32		i;
 
-	gpb_batch_program_complete(batch);
 	if (!gpb_answer_has_float_sums(&batch->format))
 		return;
 	for (i = 0; i < n; i++)
@@ -293,8 +323,6 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	Assert(answers == NULL || !batch->program.list_entries);
 	Assert(answers == NULL || batch->program.ngroups == 0);
 	batch_stop(batch);
-	if (batch->finder == &gpb_batch_inner)
-		batch->finder = NULL;
 	batch->ranges = ranges;
 	batch->n = n;
 	batch->first = 0;
@@ -303,20 +331,18 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	gpb_batch_list_start(batch);
 	batch->counters.runs++;
 	batch->counters.ranges += n;
-	batch_set_engine(batch, batch_choose(batch));
-	batch_choose_finder(batch);
-	batch_start(batch);
+	batch_begin_run(batch);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
 	if (!batch->program.list_entries)
 	{
-		batch_fill(batch);
-		Assert(batch->engine == NULL);
-		if (gpb_batch_gave_up(batch, NULL))
-			batch_forget_visits(batch);
-		else if (batch->visit != NULL)
-			gpb_visit_flush(batch->visit);
-		batch_count_visits(batch);
+		batch_aggregate_all(batch);
+		if (gpb_batch_program_widen(batch))
+		{
+			batch_forget_aggregate(batch);
+			batch_begin_run(batch);
+			batch_aggregate_all(batch);
+		}
 		batch_complete_answers(batch);
 	}
 	MemoryContextSwitchTo(caller);
@@ -385,6 +411,7 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->unclean += more->unclean;
 	counters->refreshed_blocks += more->refreshed_blocks;
 	counters->fallbacks += more->fallbacks;
+	counters->widened += more->widened;
 }
 
 void

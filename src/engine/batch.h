@@ -58,6 +58,7 @@ typedef struct GpbBatchCounters
 	uint64		unclean;		/* pieces of ranges that the device left to the CPU */
 	uint64		refreshed_blocks;	/* blocks sent to the mirror by refreshes */
 	uint64		fallbacks;		/* times that an engine gave up and another went on */
+	uint64		widened;		/* times that a run began anew with wide exact sums */
 	uint64		device_keys;	/* keys whose leaves a mirror of the inner nodes told */
 	uint64		cpu_keys;		/* keys whose leaves were looked up in the tree instead */
 	double		cpu_share;		/* the part of the keys of a request that the CPU looked up, in the
@@ -77,9 +78,18 @@ typedef struct GpbBatch GpbBatch;
 extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 								 const GpbBatchWant *want, GpbEngine engine);
 
-/* The format of the answers of this batch. */
+/*
+ * Begin all runs with wide exact sums, since a narrow one did not hold a value before: see
+ * "widened".  No run has begun yet.
+ */
+extern void gpb_batch_use_wide_sums(GpbBatch *batch);
+
+/*
+ * The format of the answers of this batch, which stays where it is.  A run whose groups have exact
+ * sums may change it from narrow to wide sums, which gpb_answer_widen() follows.
+ */
 extern const GpbAnswerFormat *gpb_batch_format(const GpbBatch *batch);
-/* The bytes of an answer of this batch. */
+/* The bytes of an answer of this batch, whichever form its sums have. */
 extern Size gpb_batch_answer_width(const GpbBatch *batch);
 
 /*

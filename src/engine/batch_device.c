@@ -798,6 +798,11 @@ device_take(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk)
 		gpb_batch_program_fault(batch);
 		return GPB_FILL_GAVE_UP;
 	}
+	if (result.unheld != 0)
+	{
+		gpb_batch_program_unheld(batch);
+		return GPB_FILL_GAVE_UP;
+	}
 	if (!device_choose_ask_again(batch, device, chunk, result.entries))
 		return GPB_FILL_FAILED;
 	if (device->ask_again)

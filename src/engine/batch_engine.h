@@ -108,6 +108,7 @@ struct GpbBatch
 	GpbProgram	program;
 	bool		heap_rows;		/* as in GpbBatchWant */
 	GpbAnswerFormat format;		/* format of answers */
+	int			widest;			/* bytes of an answer whose sums are wide */
 	MemoryContext context;
 	GpbEngine	wish;
 	Size		memory;			/* bytes that the batch may take, about */
@@ -189,8 +190,14 @@ extern void gpb_batch_program_complete(GpbBatch *batch);
 extern bool gpb_batch_program_merge(GpbBatch *batch, const void *groups, uint64 n, uint32 first);
 extern bool gpb_batch_program_expect(GpbBatch *batch, uint64 n);
 extern void gpb_batch_program_keep(GpbBatch *batch, const void *groups, uint64 n, uint32 first);
-/* A step faulted elsewhere. */
+/* A step faulted elsewhere, or a narrow sum does not hold a value there. */
 extern void gpb_batch_program_fault(GpbBatch *batch);
+extern void gpb_batch_program_unheld(GpbBatch *batch);
+/*
+ * If the program ended because a narrow sum does not hold a value, let this run and all later ones
+ * have wide sums, and return true.  The run must begin anew then.
+ */
+extern bool gpb_batch_program_widen(GpbBatch *batch);
 
 /* Fill in a record for an entry of range number "number". */
 static inline void

@@ -71,6 +71,36 @@ merge_table(GpbBatch *batch)
 	}
 }
 
+/* ---- exact sums, narrow and wide ---- */
+
+/* Lay answers out with sums in the one form or in the other; there are no groups. */
+static void
+set_narrow(GpbBatch *batch, bool narrow)
+{
+	batch->program.narrow_sums = narrow;
+	gpb_answer_format(&batch->program, &batch->format);
+}
+
+void
+gpb_batch_use_wide_sums(GpbBatch *batch)
+{
+	if (batch->groups == NULL)
+		return;
+	drop_groups(batch);
+	set_narrow(batch, false);
+	batch->groups->width = gpb_group_width(&batch->program, &batch->format);
+}
+
+bool
+gpb_batch_program_widen(GpbBatch *batch)
+{
+	if (batch->evaluator == NULL || batch->evaluator->outcome != GPB_EVALUATION_UNHELD)
+		return false;
+	gpb_batch_use_wide_sums(batch);
+	batch->counters.widened++;
+	return true;
+}
+
 /* ---- for the batch ---- */
 
 void
@@ -83,6 +113,7 @@ gpb_batch_program_begin(GpbBatch *batch)
 			 RelationGetRelationName(batch->index), fault);
 	if (batch->program.list_entries || gpb_program_is_plain(&batch->program))
 		return;
+	set_narrow(batch, batch->program.ngroups > 0);
 	batch->evaluator =
 		gpb_evaluator_init(MemoryContextAlloc(batch->context,
 											  gpb_evaluator_size(&batch->program)),
@@ -215,6 +246,12 @@ void
 gpb_batch_program_fault(GpbBatch *batch)
 {
 	batch->evaluator->outcome = GPB_EVALUATION_FAULTED;
+}
+
+void
+gpb_batch_program_unheld(GpbBatch *batch)
+{
+	batch->evaluator->outcome = GPB_EVALUATION_UNHELD;
 }
 
 /* ---- groups ---- */

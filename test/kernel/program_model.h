@@ -14,8 +14,9 @@
 typedef struct TestProgramAnswers
 {
 	uint64		faults;			/* of steps; not 0: the rest is not to be used */
+	uint64		unheld;			/* values, and parts of squares, that a narrow sum does not hold */
 	uint64		counted;		/* entries that passed the filters */
-	GpbAnswerFormat format;
+	GpbAnswerFormat format;		/* with wide sums */
 	uint64		nanswers;
 	int64	   *answers;		/* normalized */
 	int			group_width;

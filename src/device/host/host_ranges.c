@@ -344,6 +344,13 @@ has_faulted(const GpbHostRanges *work)
 	return work->evaluator != NULL && work->evaluator->outcome == GPB_EVALUATION_FAULTED;
 }
 
+/* Was there a value that a narrow sum does not hold? */
+static bool
+has_unheld(const GpbHostRanges *work)
+{
+	return work->evaluator != NULL && work->evaluator->outcome == GPB_EVALUATION_UNHELD;
+}
+
 /* Do steps of the work until about "most" entries were read and ranges begun. */
 static void
 run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most)
@@ -352,7 +359,7 @@ run(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 most
 
 	while (work->launched && did < most)
 	{
-		if (work->number < work->spec.n && !has_faulted(work))
+		if (work->number < work->spec.n && !has_faulted(work) && !has_unheld(work))
 			work->status = do_step(device, channel, work, &did);
 		else
 			end_ranges(work);
@@ -603,7 +610,8 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 	}
 	memset(result, 0, sizeof(*result));
 	result->faults = has_faulted(work);
-	if (result->faults)
+	result->unheld = has_unheld(work);
+	if (result->faults || result->unheld)
 	{
 		work->answered = false;
 		return GPB_DEVICE_OK;

@@ -130,6 +130,7 @@ end_part(GpbAggregateScan *scan, GpbPart *part)
 		return;
 	counters = gpb_range_totals_counters(part->totals);
 	gpb_batch_counters_add(&scan->past, counters);
+	part->wide_sums |= counters->widened > 0;
 	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
 	scan->past.engine = scan->past_engine;
 	if (scan->engine == counters->engine)
@@ -187,6 +188,8 @@ make_part_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbPart *p
 												  &part->program, part->items, part->nitems,
 												  ranges_form(scan), part_memory(scan),
 												  GPB_ENGINE_AUTO);
+	if (part->wide_sums)
+		gpb_range_totals_use_wide_sums(part->totals);
 }
 
 /*

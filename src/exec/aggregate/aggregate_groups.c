@@ -34,7 +34,7 @@ begin_part(GpbAggregateScan *scan, GpbPart *part)
 	part->next = 0;
 	if (part->program.ngroups == 0)
 		return;
-	gpb_regroup(scan->no_ranges ? NULL : part->totals, &part->program, &part->format,
+	gpb_regroup(scan->no_ranges ? NULL : part->totals, &part->program,
 				gpb_part_slots(part, scan->plan.sets.set[scan->set]), part->floats,
 				&part->groups);
 	if (part->scan != NULL)

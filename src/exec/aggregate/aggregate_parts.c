@@ -206,5 +206,4 @@ gpb_part_make(const GpbWhole *whole, uint32 run, int values, GpbPart *part)
 	choose_terms(whole, part);
 	choose_groups(whole, run, part);
 	drop_steps(&part->program, whole->program, values == 0);
-	gpb_answer_format(&part->program, &part->format);
 }

@@ -39,7 +39,6 @@ typedef struct GpbWhole
 typedef struct GpbPart
 {
 	GpbProgram	program;		/* constants are set by the caller */
-	GpbAnswerFormat format;		/* of its answers; not set if it is plain */
 	int			ngroups;		/* group slots of the program that are of the query, the first */
 	int			group[GPB_MAX_GROUP_SLOTS]; /* the number of each among the query's expressions */
 	uint32		floats;			/* bit i: group slot i is a float8 */
@@ -52,6 +51,7 @@ typedef struct GpbPart
 	/* the executor's */
 	GpbValuesScan *scan;		/* NULL unless it has values */
 	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
+	bool		wide_sums;		/* narrow ones did not hold a value in an execution before */
 	GpbGroupList groups;		/* of the set at hand */
 	uint64		next;			/* where gpb_group_list_next() or gpb_values_next() goes on */
 } GpbPart;

@@ -156,8 +156,8 @@ restore_floats(const GpbGroupList *from, int nslots, uint32 floats, int64 **into
 }
 
 void
-gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, const GpbAnswerFormat *format,
-			uint32 kept, uint32 floats, GpbGroupList *list)
+gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint32 kept, uint32 floats,
+			GpbGroupList *list)
 {
 	GpbGroupList from = {totals, NULL};
 	int			nslots = program->ngroups;
@@ -169,9 +169,10 @@ gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, const GpbAnswerFo
 
 	*list = from;
 	floats &= kept;
-	if (kept == ((uint32) 1 << nslots) - 1 && !any_has_equals(list, nslots, floats))
+	if (totals == NULL ||
+		(kept == ((uint32) 1 << nslots) - 1 && !any_has_equals(list, nslots, floats)))
 		return;
-	list->table = make_table(program, format);
+	list->table = make_table(program, gpb_range_totals_format(totals));
 	/* where each group went is needed again only if floats are restored */
 	if (floats != 0)
 		room += gpb_group_list_count(&from);

@@ -21,17 +21,15 @@ typedef struct GpbGroupList
 } GpbGroupList;
 
 /*
- * Merge the groups of the last run of totals, a run of this program with answers in this format,
- * that agree in the group slots "kept".  Bit i of kept and of "floats", the slots of float8, stands
- * for slot i.  Floats agree if they are equal for PostgreSQL: 0 and -0, all NaNs; the group has the
- * value of one of them.  Other slots than those kept are 0, and not NULL.
+ * Merge the groups of the last run of totals, a run of this program, that agree in the group slots
+ * "kept".  There are none if totals is NULL.  Bit i of kept and of "floats", the slots of float8,
+ * stands for slot i.  Floats agree if they are equal for PostgreSQL: 0 and -0, all NaNs; the group
+ * has the value of one of them.  Other slots than those kept are 0, and not NULL.
  *
- * Program, format, and the run must stay as long as the list, whose memory is of the current
- * context.
+ * Program and run must stay as long as the list, whose memory is of the current context.
  */
-extern void gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program,
-						const GpbAnswerFormat *format, uint32 kept, uint32 floats,
-						GpbGroupList *list);
+extern void gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint32 kept,
+						uint32 floats, GpbGroupList *list);
 
 /* The number of groups */
 extern uint64 gpb_group_list_count(const GpbGroupList *list);

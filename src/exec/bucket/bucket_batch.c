@@ -50,6 +50,9 @@ gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory, Gpb
 	else
 		totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
 										plan->nitems, form, memory, engine);
+	/* Narrow sums did not hold a value in an execution before. */
+	if (scan->past.widened > 0)
+		gpb_range_totals_use_wide_sums(totals);
 	MemoryContextSwitchTo(caller);
 	return totals;
 }

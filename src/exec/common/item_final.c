@@ -34,7 +34,10 @@ final_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 static float8
 final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
 {
-	return gpb_float_sum_final((const GpbFloatSum *) (answer + column->float_sum));
+	const int64 *sum = answer + column->float_sum;
+
+	return column->narrow ? gpb_narrow_sum_final((const GpbNarrowSum *) sum) :
+		gpb_float_sum_final((const GpbFloatSum *) sum);
 }
 
 static Datum

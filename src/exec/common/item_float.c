@@ -163,6 +163,91 @@ gpb_float_sum_final(const GpbFloatSum *sum)
 	return finite_sum(sum);
 }
 
+/* Words of 64 bits of a narrow sum's magnitude; its last bin may fill two halves of them. */
+#define GPB_NARROW_WORDS	(GPB_NARROW_BINS / 2 + 1)
+
+/* The weight of the lowest bit of a narrow sum, as an exponent of 2 */
+#define GPB_NARROW_LOWEST	(32 * GPB_NARROW_FIRST - GPB_FLOAT_UNIT_BITS)
+
+/* The magnitude of a normalized narrow sum; true if it is negative. */
+static inline bool
+narrow_magnitude(const GpbNarrowSum *sum, uint64 *word)
+{
+	int64		top = sum->bin[GPB_NARROW_BINS - 1];
+	bool		negative = top < 0;
+	uint64		carry = negative;
+	uint64		flip = negative ? ~(uint64) 0 : 0;
+	int			i;
+
+	for (i = 0; i < GPB_NARROW_WORDS - 1; i++)
+		word[i] = (uint64) sum->bin[2 * i] | (uint64) sum->bin[2 * i + 1] << 32;
+	word[GPB_NARROW_WORDS - 1] = (uint64) (top >> 32);
+	for (i = 0; i < GPB_NARROW_WORDS; i++)
+	{
+		word[i] = (word[i] ^ flip) + carry;
+		carry &= word[i] == 0;
+	}
+	return negative;
+}
+
+/*
+ * Its bits lie far from the ends of the range of float8: the result is neither subnormal nor
+ * infinite.  It is what gpb_float_sum_final() makes of the same number.
+ */
+float8
+gpb_narrow_sum_final(const GpbNarrowSum *sum)
+{
+	uint64		word[GPB_NARROW_WORDS];
+	bool		negative = narrow_magnitude(sum, word);
+	int			i = GPB_NARROW_WORDS - 1;
+	int			zeros;
+	uint64		high;
+	uint64		below;			/* not 0: something is below "high" */
+	uint64		pattern;
+	int			at;
+
+	while (word[i] == 0)
+	{
+		if (i == 0)
+			return 0;
+		i--;
+	}
+	zeros = 63 - pg_leftmost_one_pos64(word[i]);
+	high = word[i] << zeros;
+	below = 0;
+	if (i > 0)
+	{
+		high |= word[i - 1] >> 1 >> (63 - zeros);
+		below = word[i - 1] << zeros;
+	}
+	for (at = 0; at < i - 1; at++)
+		below |= word[at];
+
+	/* The hidden bit adds one to the exponent; so does a carry. */
+	pattern = high >> 11;
+	pattern += (high >> 10 & 1) & ((pattern & 1) | ((high & 0x3FF) != 0) | (below != 0));
+	pattern += (uint64) (64 * i + 63 - zeros + GPB_NARROW_LOWEST + 1022) << 52;
+	pattern |= (uint64) negative << 63;
+	return gpb_float_value((int64) pattern);
+}
+
+/* An exact sum of a term, at this word of the answer, as a wide one, in "room" if it is narrow */
+static const GpbFloatSum *
+wide_sum(const GpbAnswerColumn *column, const int64 *answer, int word, GpbFloatSum *room)
+{
+	if (!column->narrow)
+		return (const GpbFloatSum *) (answer + word);
+	gpb_narrow_sum_widen((const GpbNarrowSum *) (answer + word), room);
+	return room;
+}
+
+/* The sum of a term's values, likewise */
+static const GpbFloatSum *
+term_sum(const GpbAnswerColumn *column, const int64 *answer, GpbFloatSum *room)
+{
+	return wide_sum(column, answer, column->float_sum, room);
+}
+
 /* ---- arithmetic of magnitudes ---- */
 
 /* Add a * b to the limbs at *to, which has room for the carry. */
@@ -309,9 +394,10 @@ make_moment(const GpbFloatSum *a, const GpbFloatSum *b, const GpbFloatSum *produ
 static void
 make_square_moment(const GpbAnswerColumn *column, const int64 *answer, GpbMoment *moment)
 {
-	const GpbFloatSum *sum = (const GpbFloatSum *) (answer + column->float_sum);
+	GpbFloatSum room[2];
+	const GpbFloatSum *sum = term_sum(column, answer, &room[0]);
 
-	make_moment(sum, sum, (const GpbFloatSum *) (answer + column->float_squares),
+	make_moment(sum, sum, wide_sum(column, answer, column->float_squares, &room[1]),
 				answer[column->count], moment);
 	if (moment->negative)
 		memset(moment, 0, sizeof(*moment));
@@ -451,13 +537,11 @@ make_pair_moment(const GpbAggregateItem *item, const GpbAnswerColumn *terms, con
 				 GpbMoment *moment)
 {
 	const GpbAnswerColumn *x = &terms[item->column];
-	GpbFloatSum products;
+	GpbFloatSum room[3];
+	GpbFloatSum products = *term_sum(&terms[item->pair.products], answer, &room[0]);
 
-	memcpy(&products, answer + terms[item->pair.products].float_sum, sizeof(products));
-	gpb_float_sum_merge(&products,
-						(const GpbFloatSum *) (answer + terms[item->pair.rests].float_sum));
-	make_moment((const GpbFloatSum *) (answer + x->float_sum),
-				(const GpbFloatSum *) (answer + terms[item->pair.y].float_sum),
+	gpb_float_sum_merge(&products, term_sum(&terms[item->pair.rests], answer, &room[0]));
+	make_moment(term_sum(x, answer, &room[1]), term_sum(&terms[item->pair.y], answer, &room[2]),
 				&products, answer[x->count], moment);
 }
 
@@ -466,6 +550,7 @@ static float8
 line_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnswerColumn *y,
 		   const int64 *answer, const GpbMoment *xy, bool *isnull)
 {
+	GpbFloatSum room[2];
 	GpbMoment	xx;
 
 	make_square_moment(x, answer, &xx);
@@ -476,8 +561,8 @@ line_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnsw
 		return get_float8_nan();
 	if (item->function == GPB_REGR_SLOPE)
 		return slope(wide_moment(&xx), wide_moment(xy));
-	return intercept((const GpbFloatSum *) (answer + x->float_sum),
-					 (const GpbFloatSum *) (answer + y->float_sum), answer[x->count], &xx, xy);
+	return intercept(term_sum(x, answer, &room[0]), term_sum(y, answer, &room[1]),
+					 answer[x->count], &xx, xy);
 }
 
 /*

@@ -30,6 +30,7 @@ extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *
  * float8.
  */
 extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
+extern float8 gpb_narrow_sum_final(const GpbNarrowSum *sum);
 
 /*
  * The variance of a term's float8 values, or its root.  NaN if a value is infinite or NaN.  The

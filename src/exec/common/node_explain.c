@@ -158,6 +158,8 @@ gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint6
 	ExplainPropertyInteger(GPB_LABEL_CPU_LEAVES, NULL, (int64) counters->walk.leaves, es);
 	ExplainPropertyInteger(GPB_LABEL_REFRESHED, NULL, (int64) counters->refreshed_blocks, es);
 	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);
+	if (counters->widened > 0)
+		ExplainPropertyInteger(GPB_LABEL_WIDENED, NULL, (int64) counters->widened, es);
 }
 
 void

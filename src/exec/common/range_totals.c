@@ -81,7 +81,8 @@ begin_totals(Relation heap, Relation index, Snapshot snapshot, const GpbBatchWan
 			totals->columns[i] = find_answer_column(totals->format, items[i].column);
 	}
 	totals->sum = palloc(gpb_batch_answer_width(totals->batch));
-	totals->nothing = palloc(gpb_batch_answer_width(totals->batch));
+	/* Of no entries, wide sums begin as narrow ones do. */
+	totals->nothing = palloc0(gpb_batch_answer_width(totals->batch));
 	gpb_answer_init(totals->format, totals->nothing);
 	gpb_range_group_init(totals);
 	MemoryContextSwitchTo(caller);
@@ -124,9 +125,20 @@ static int64 *
 group_sum(GpbRangeTotals *totals)
 {
 	if (totals->group != totals->sum)
-		memcpy(totals->sum, totals->group, gpb_range_totals_width(totals));
+		memcpy(totals->sum, totals->group, gpb_answer_width(totals->format));
 	totals->group = totals->sum;
 	return totals->sum;
+}
+
+/* Run the batch.  If its sums become wide by that, so do those of the group that is added up. */
+static void
+run_batch(GpbRangeTotals *totals, const void *ranges, uint32 n, int64 *answers)
+{
+	GpbAnswerFormat before = *totals->format;
+
+	gpb_batch_run(totals->batch, ranges, n, answers);
+	if (before.words != totals->format->words && totals->group == totals->sum)
+		gpb_answer_widen(&before, totals->format, totals->sum);
 }
 
 void
@@ -141,7 +153,7 @@ gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 		return;
 	totals->answers = MemoryContextAllocHuge(totals->answers_context,
 											 gpb_range_totals_width(totals) * n);
-	gpb_batch_run(totals->batch, ranges, n, totals->answers);
+	run_batch(totals, ranges, n, totals->answers);
 }
 
 void
@@ -149,9 +161,15 @@ gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
 {
 	const char *why;
 
-	gpb_batch_run(totals->batch, ranges, n, NULL);
+	run_batch(totals, ranges, n, NULL);
 	if (totals->ngroups == 0 && !gpb_batch_gave_up(totals->batch, &why))
 		gpb_answer_merge(totals->format, group_sum(totals), gpb_batch_total(totals->batch));
+}
+
+void
+gpb_range_totals_use_wide_sums(GpbRangeTotals *totals)
+{
+	gpb_batch_use_wide_sums(totals->batch);
 }
 
 bool

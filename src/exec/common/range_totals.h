@@ -49,6 +49,8 @@ extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uin
  */
 extern void gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n);
 
+/* gpb_batch_use_wide_sums() */
+extern void gpb_range_totals_use_wide_sums(GpbRangeTotals *totals);
 /* gpb_batch_gave_up() of the last run */
 extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **why);
 

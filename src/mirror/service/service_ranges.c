@@ -399,7 +399,7 @@ stage_groups(int channel, const GpbRequestSlot *slot)
 						(uint64) half / lists->width[GPB_FETCH_GROUPS]);
 	GpbDeviceStatus status;
 
-	if (n == 0 || slot->ranges_result.faults != 0)
+	if (n == 0 || slot->ranges_result.faults != 0 || slot->ranges_result.unheld != 0)
 		return 0;
 	status = gpb_api->fetch(gpb_device, channel, GPB_FETCH_GROUPS, 0, n, gpb_pool_staging(slot));
 	gpb_device_check(status);

@@ -83,11 +83,14 @@ require(GpbDeviceStatus status, const char *what)
 
 /* ---- making pages ---- */
 
+/* Number of different values, at most 2^24 */
+static uint32 values = 1 << 24;
+
 /* The value of entry i: an int4, and the same as a float8 */
 static inline int32
 value_of(uint64 i)
 {
-	return (int32) ((i * 0x9E3779B97F4A7C15ul) >> 40) - (1 << 23);
+	return (int32) (((i * 0x9E3779B97F4A7C15ul) >> 40) % values) - (int32) (values / 2);
 }
 
 static inline uint64

@@ -178,6 +178,33 @@ with_groups_in_order(const Index *index, uint64 entries)
 	ask(index, what, (index->nentries + entries - 1) / entries);
 }
 
+/* Groups without a step: those of the column itself */
+static void
+run_values(const char *name, uint64 nentries, uint32 nvalues, bool floats)
+{
+	Index		index;
+	char		what[80];
+
+	values = nvalues;
+	make_index(&index, name, nentries, floats, true);
+	load(&index);
+	set_visibility(&index, 0);
+	begin(&index);
+	group(V);
+	term(V, index.layout.kind[0], GPB_WANT_SUM);
+	snprintf(what, sizeof(what), "sum(v) by v: %u values", nvalues);
+	ask(&index, what, nvalues);
+	begin(&index);
+	group(V);
+	snprintf(what, sizeof(what), "count(*) by v: %u values", nvalues);
+	ask(&index, what, nvalues);
+	api->mirror_destroy(device, index.mirror);
+	free(index.pages);
+	free(index.changed);
+	free(index.visible);
+	values = 1 << 24;
+}
+
 static void
 run_index(const char *name, uint64 nentries, bool floats)
 {
@@ -242,6 +269,8 @@ main(int argc, char **argv)
 		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
 	api->describe(device, &info);
 	printf("%s, %lu M entries, medians of %d\n", info.name, nentries / 1000000, rounds);
+	run_values("int4, few", nentries, 1000, false);
+	run_values("int4, more", nentries, 100000, false);
 	run_index("int4", nentries, false);
 	run_index("float8", nentries, true);
 	api->close(device);

@@ -60,8 +60,9 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 # For what is compiled in one step from many sources
 HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h)
 
-# Machine code for Turing to Hopper, and PTX for what comes after
-CUDA_ARCHS ?= 75 80 86 89 90
+# Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
+# after
+CUDA_ARCHS ?= 75 80 90
 NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Werror all-warnings \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Isrc \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \

@@ -64,9 +64,9 @@ typedef struct GpbAnswerFormat
 
 /*
  * The exact sums of an answer to which entries are added one by one are normalized whenever the
- * number of values reaches, or passes, a multiple of this.  So a bin takes no more than that, twice
- * that for squares, and what gpb_float_sum_add() has counted, before it carries: less than 2^31
- * values.
+ * number of entries, or of values, reaches or passes a multiple of this.  So a bin takes about so
+ * many, twice that of squares, and what gpb_float_sum_add() has counted, before it carries: less
+ * than 2^31 values.
  */
 #define GPB_CARRY_VALUES	((int64) 1 << 29)
 

@@ -54,8 +54,7 @@ typedef struct GpbStripLoops
 						   int64 *max);
 	bool		(*narrow_squares) (const int64 *words, const int64 *mask, int n, uint64 *sum);
 	void		(*bits) (const int64 *words, const int64 *mask, int n, int64 *bits);
-	bool		(*cut) (const int64 *words, const int64 *mask, int n, bool narrow,
-						GpbStripPieces *pieces);
+	bool		(*cut) (const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces);
 	bool		(*same) (const int64 *words, int n);
 } GpbStripLoops;
 
@@ -288,15 +287,10 @@ combine_words(const int64 *words, const int64 *mask, bool masked, int n, int64 *
 	bits[2] = odd;
 }
 
-/*
- * As gpb_float_cut() does, in words of 64 bits throughout.  narrow is a constant: then zeros, whose
- * pieces are zeros, have their place in the first bin.
- */
+/* As gpb_float_cut() does, in words of 64 bits throughout */
 GPB_FN bool
-cut_words(const int64 *words, const int64 *mask, bool masked, int n, bool narrow,
-		  GpbStripPieces *pieces)
+cut_words(const int64 *words, const int64 *mask, bool masked, int n, GpbStripPieces *pieces)
 {
-	const uint64 least = 32 * GPB_NARROW_FIRST;
 	uint64		special = 0;
 	int			i;
 
@@ -313,23 +307,13 @@ cut_words(const int64 *words, const int64 *mask, bool masked, int n, bool narrow
 		uint64		high = mantissa >> 1 >> (63 - shift);
 		uint64		sign = 0 - (word >> 63);
 
-		if (narrow)
-		{
-			bool		held = place - least < GPB_NARROW_SHIFTS;
-
-			special |= (uint64) (!held & (word << 1 != 0));
-			pieces->first[i] = held ? (int64) ((place - least) >> 5) : 0;
-		}
-		else
-		{
-			special |= (exponent + 1) >> 11;
-			pieces->first[i] = (int64) (place >> 5);
-		}
+		special |= exponent + 1;
+		pieces->first[i] = (int64) (place >> 5);
 		pieces->piece[0][i] = (int64) (((low & 0xFFFFFFFF) ^ sign) - sign);
 		pieces->piece[1][i] = (int64) ((low >> 32 ^ sign) - sign);
 		pieces->piece[2][i] = (int64) ((high ^ sign) - sign);
 	}
-	return special == 0;
+	return special >> 11 == 0;
 }
 
 GPB_FN bool
@@ -525,9 +509,9 @@ gpb_strip_bits(const int64 *words, const int64 *mask, int n, int64 *bits)
 }
 
 bool
-gpb_strip_cut(const int64 *words, const int64 *mask, int n, bool narrow, GpbStripPieces *pieces)
+gpb_strip_cut(const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces)
 {
-	return loops()->cut(words, mask, n, narrow, pieces);
+	return loops()->cut(words, mask, n, pieces);
 }
 
 bool

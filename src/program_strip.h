@@ -77,12 +77,10 @@ typedef struct GpbStripPieces
 } GpbStripPieces;
 
 /*
- * Cut the float8 words that count; those that do not are cut as zeros.  narrow: "first" counts from
- * the first bin of a narrow sum.  Returns false if one that counts is not finite, or not held by a
- * narrow sum; then the pieces mean nothing.
+ * Cut the float8 words that count; those that do not are cut as zeros.  Returns false if one that
+ * counts is not finite; then the pieces mean nothing.
  */
-extern bool gpb_strip_cut(const int64 *words, const int64 *mask, int n, bool narrow,
-						  GpbStripPieces *pieces);
+extern bool gpb_strip_cut(const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces);
 
 /* Are all n words the same? */
 extern bool gpb_strip_same(const int64 *words, int n);

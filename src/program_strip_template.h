@@ -61,13 +61,10 @@ GPB_FORM(bits) (const int64 *words, const int64 *mask, int n, int64 *bits)
 }
 
 static GPB_FORM_TARGET bool
-GPB_FORM(cut) (const int64 *words, const int64 *mask, int n, bool narrow, GpbStripPieces *pieces)
+GPB_FORM(cut) (const int64 *words, const int64 *mask, int n, GpbStripPieces *pieces)
 {
-	if (narrow)
-		return mask == NULL ? cut_words(words, NULL, false, n, true, pieces) :
-			cut_words(words, mask, true, n, true, pieces);
-	return mask == NULL ? cut_words(words, NULL, false, n, false, pieces) :
-		cut_words(words, mask, true, n, false, pieces);
+	return mask == NULL ? cut_words(words, NULL, false, n, pieces) :
+		cut_words(words, mask, true, n, pieces);
 }
 
 static GPB_FORM_TARGET bool

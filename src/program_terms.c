@@ -5,6 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "narrow_scatter.h"
 #include "program_terms.h"
 
 /*
@@ -35,17 +36,6 @@ term_mask(const GpbStrip *strip, const GpbTerm *term, int64 *mask, const int64 *
 	return (int) count;
 }
 
-/* Normalize the exact sums of a column if its values have become so many, "more" of them new. */
-static inline void
-carry_floats(const GpbAnswerColumn *column, int64 *answer, int64 more)
-{
-	int64		count = answer[column->count];
-
-	if (count / GPB_CARRY_VALUES == (count - more) / GPB_CARRY_VALUES)
-		return;
-	gpb_answer_carry(column, answer);
-}
-
 /* ---- one answer ---- */
 
 /* Add what one finite value was cut into to the sum at "word" of an answer. */
@@ -57,6 +47,40 @@ add_pieces(const GpbStripPieces *pieces, int i, int word, int64 *answer)
 	bin[0] += pieces->piece[0][i];
 	bin[1] += pieces->piece[1][i];
 	bin[2] += pieces->piece[2][i];
+}
+
+/*
+ * Words of which those that do not count are 0, which adds nothing as a float8.  They are the words
+ * themselves if all count, else in "room".
+ */
+static const int64 *
+masked_words(const int64 *words, const int64 *mask, int n, int64 *room)
+{
+	int			i;
+
+	if (mask == NULL)
+		return words;
+	for (i = 0; i < n; i++)
+		room[i] = words[i] & mask[i];
+	return room;
+}
+
+/* Add the float8 words that count to a wide sum. */
+static void
+add_wide(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+		 int64 *answer)
+{
+	GpbStripPieces pieces;
+	bool		finite = gpb_strip_cut(words, mask, n, &pieces);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (finite)
+			add_pieces(&pieces, i, column->float_sum, answer);
+		else if (mask == NULL || mask[i] != 0)
+			gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
+	}
 }
 
 /* Add the squares of the float8 words that count to an exact sum. */
@@ -75,29 +99,25 @@ add_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64
 	return held;
 }
 
-/* Add the float8 words that count, "count" of them, to the exact sums of a term. */
+/* Add the float8 words that count to the exact sums of a term. */
 static bool
-add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n, int count,
+add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
 		   int64 *answer)
 {
-	GpbStripPieces pieces;
-	bool		cut = gpb_strip_cut(words, mask, n, column->narrow, &pieces);
-	int			i;
+	int64		masked[GPB_STRIP];
 
-	if (!cut && column->narrow)
-		return false;
-	for (i = 0; i < n; i++)
+	if (!column->narrow)
+		add_wide(column, words, mask, n, answer);
+	else
 	{
-		if (cut)
-			add_pieces(&pieces, i, column->float_sum, answer);
-		else if (mask == NULL || mask[i] != 0)
-			gpb_float_sum_add(gpb_answer_float_sum(column, answer), words[i]);
+		const int64 *counting = masked_words(words, mask, n, masked);
+
+		if (!gpb_narrow_holds_all(counting, n))
+			return false;
+		gpb_narrow_add(counting, n, answer + column->float_sum);
 	}
-	if (column->float_squares != 0 &&
-		!add_float_squares(column, words, mask, n, answer + column->float_squares))
-		return false;
-	carry_floats(column, answer, count);
-	return true;
+	return column->float_squares == 0 ||
+		add_float_squares(column, words, mask, n, answer + column->float_squares);
 }
 
 /* Combine the words that count with those of the answer, bit by bit. */
@@ -145,7 +165,7 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 		gpb_strip_squares(words, mask, n, answer + column->squares);
 	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
 		add_bits(column, words, mask, n, answer);
-	return column->float_sum == 0 || add_floats(column, words, mask, n, count, answer);
+	return column->float_sum == 0 || add_floats(column, words, mask, n, answer);
 }
 
 bool
@@ -159,6 +179,8 @@ gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *answe
 		if (!add_term(strip, &strip->program->term[t], &format->column[t], answer))
 			return false;
 	}
+	if (answer[0] / GPB_CARRY_VALUES != (answer[0] - strip->n) / GPB_CARRY_VALUES)
+		gpb_answer_normalize(format, answer);
 	return true;
 }
 
@@ -222,58 +244,115 @@ scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 	return held;
 }
 
-/*
- * Add float8 words to counts and exact sums.  How many values a sum has taken is known from the
- * count, so that beside it nothing is written but the three bins of the value.
- */
-static bool
-scatter_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
-			   int64 *const *answers)
+/* Add float8 words to counts and wide sums, of which only the three bins of a value are written. */
+static void
+scatter_wide(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+			 int64 *const *answers)
 {
 	GpbStripPieces pieces;
 	int			i;
 
-	if (!gpb_strip_cut(words, mask, n, column->narrow, &pieces))
-		return !column->narrow && scatter_values(column, words, mask, n, answers);
+	if (!gpb_strip_cut(words, mask, n, &pieces))
+	{
+		(void) scatter_values(column, words, mask, n, answers);
+		return;
+	}
 	for (i = 0; i < n; i++)
 	{
-		int64		more = mask == NULL ? 1 : -mask[i];
-
 		add_pieces(&pieces, i, column->float_sum, answers[i]);
-		answers[i][column->count] += more;
-		if (more != 0 && answers[i][column->count] % GPB_CARRY_VALUES == 0)
-			carry_floats(column, answers[i], more);
+		answers[i][column->count] += mask == NULL ? 1 : -mask[i];
 	}
+}
+
+/* Terms of narrow sums that all entries of a strip count for, to be added together */
+typedef struct GpbNarrowTerms
+{
+	int			n;
+	GpbNarrowTerm term[GPB_MAX_TERMS];
+} GpbNarrowTerms;
+
+/*
+ * Add float8 words to counts and narrow sums; those that all count are left for later.  Returns
+ * false if a narrow sum does not hold one.
+ */
+static bool
+scatter_narrow(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+			   int64 *const *answers, GpbNarrowTerms *later)
+{
+	int64		masked[GPB_STRIP];
+	GpbNarrowTerm term = {
+		masked_words(words, mask, n, masked), column->float_sum, column->count
+	};
+	int			i;
+
+	if (!gpb_narrow_holds_all(term.words, n))
+		return false;
+	if (mask == NULL)
+	{
+		later->term[later->n++] = term;
+		return true;
+	}
+	gpb_narrow_scatter(&term, 1, n, answers);
+	/* Entries that do not count were counted with the others. */
+	for (i = 0; i < n; i++)
+		answers[i][column->count] -= 1 + mask[i];
 	return true;
+}
+
+/* Count the entries; returns whether exact sums must carry then. */
+static bool
+scatter_entries(int n, int64 *const *answers)
+{
+	bool		carry = false;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		carry |= ++answers[i][0] % GPB_CARRY_VALUES == 0;
+	return carry;
 }
 
 bool
 gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *const *answers)
 {
 	int64		buffer[GPB_STRIP];
+	GpbNarrowTerms later = {0};
 	int			n = strip->n;
+	bool		carry = scatter_entries(n, answers);
 	int			t;
+	int			i;
 
-	scatter_counts(0, NULL, n, answers);
 	for (t = 0; t < strip->program->nterms; t++)
 	{
 		const GpbTerm *term = &strip->program->term[t];
 		const GpbAnswerColumn *column = &format->column[t];
-		GpbScatter	kind = scatter_kind(term, column);
+		const int64 *words;
 		const int64 *mask;
 
 		if (term_mask(strip, term, buffer, &mask) == 0)
 			continue;
-		if (kind == GPB_SCATTER_ANY || kind == GPB_SCATTER_FLOAT_SUM)
+		words = term->slot == GPB_NO_SLOT ? NULL : strip->slot[term->slot].words;
+		switch (scatter_kind(term, column))
 		{
-			if (!(kind == GPB_SCATTER_ANY ? scatter_values : scatter_floats)
-				(column, strip->slot[term->slot].words, mask, n, answers))
-				return false;
-			continue;
+			case GPB_SCATTER_SUM:
+				scatter_sums(column, words, mask, n, answers);
+				/* FALLTHROUGH */
+			case GPB_SCATTER_COUNT:
+				scatter_counts(column->count, mask, n, answers);
+				break;
+			case GPB_SCATTER_FLOAT_SUM:
+				if (!column->narrow)
+					scatter_wide(column, words, mask, n, answers);
+				else if (!scatter_narrow(column, words, mask, n, answers, &later))
+					return false;
+				break;
+			case GPB_SCATTER_ANY:
+				if (!scatter_values(column, words, mask, n, answers))
+					return false;
+				break;
 		}
-		scatter_counts(column->count, mask, n, answers);
-		if (kind == GPB_SCATTER_SUM)
-			scatter_sums(column, strip->slot[term->slot].words, mask, n, answers);
 	}
+	gpb_narrow_scatter(later.term, later.n, n, answers);
+	for (i = 0; i < n && carry; i++)
+		gpb_answer_normalize(format, answers[i]);
 	return true;
 }

@@ -79,6 +79,12 @@ extern GpbBatch *gpb_batch_begin(Relation heap, Relation index, Snapshot snapsho
 								 const GpbBatchWant *want, GpbEngine engine);
 
 /*
+ * The bytes of a group of a program with group slots, as a batch begins.  For the planner: narrow
+ * sums may turn out not to do.
+ */
+extern int	gpb_batch_group_width(const GpbProgram *program);
+
+/*
  * Begin all runs with wide exact sums, since a narrow one did not hold a value before: see
  * "widened".  No run has begun yet.
  */

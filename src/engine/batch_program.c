@@ -81,6 +81,17 @@ set_narrow(GpbBatch *batch, bool narrow)
 	gpb_answer_format(&batch->program, &batch->format);
 }
 
+int
+gpb_batch_group_width(const GpbProgram *program)
+{
+	GpbProgram	begun = *program;
+	GpbAnswerFormat format;
+
+	begun.narrow_sums = program->ngroups > 0;
+	gpb_answer_format(&begun, &format);
+	return gpb_group_width(&begun, &format);
+}
+
 void
 gpb_batch_use_wide_sums(GpbBatch *batch)
 {

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/plan_rules.h"
@@ -175,11 +176,8 @@ set_expressions(const GpbAggregateQuery *query, uint32 set)
 static double
 group_size(const GpbAggregateMatch *match)
 {
-	GpbAnswerFormat format;
-	double		width;
+	double		width = gpb_batch_group_width(&match->plan.program.program);
 
-	gpb_answer_format(&match->plan.program.program, &format);
-	width = gpb_group_width(&match->plan.program.program, &format);
 	if (match->plan.nvalues > 0)
 		width += gpb_values_width();
 	return width;

@@ -21,6 +21,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "engine/batch.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
@@ -161,14 +162,12 @@ bool
 gpb_scan_match_last(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 {
 	GpbScanPlan *plan = &match->plan;
-	GpbAnswerFormat format;
 
 	if (match->others != NIL || !equal(last->order, gpb_key_var(root, match->index)) ||
 		!build_ends(root, match, last))
 		return false;
 	match->groups = estimate_num_groups(root, last->groups, match->listed, NULL, NULL);
-	gpb_answer_format(&plan->ends.program, &format);
-	if (match->groups * gpb_group_width(&plan->ends.program, &format) > get_hash_memory_limit())
+	if (match->groups * gpb_batch_group_width(&plan->ends.program) > get_hash_memory_limit())
 		return false;
 	match->listed = estimate_last(root, match, match->groups);
 	plan->has_ends = true;

@@ -191,6 +191,10 @@ gpb_do_nulls(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, GpbO
 #define GPB_CASE_VALUES(op) \
 	case op: \
 		return gpb_do_values<op>(a, b, c, NULL, 0, result)
+#define GPB_CASE_TABLE(op) \
+	case op: \
+		return gpb_do_values<op>(a, b, c, code->tables.word + code->tables.first[step->b], \
+								 code->tables.length[step->b], result)
 #define GPB_CASE_NULLS(op) \
 	case op: \
 		return gpb_do_nulls<op>(a, b, c, result)
@@ -252,10 +256,7 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 		GPB_CASE_VALUES(GPB_OP_DATE_TO_MONTH);
 		GPB_CASE_VALUES(GPB_OP_MONTH_TO_DATE);
 		GPB_CASE_VALUES(GPB_OP_TRUNCATE_MONTHS);
-		case GPB_OP_IN:
-			return gpb_do_values<GPB_OP_IN>(a, b, c,
-											code->constant + (step->b - GPB_FIRST_CONSTANT),
-											step->c - step->b, result);
+		GPB_CASE_TABLE(GPB_OP_IN);
 		default:
 			*result = *a;
 			return ~0u;
@@ -263,6 +264,7 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 }
 
 #undef GPB_CASE_VALUES
+#undef GPB_CASE_TABLE
 #undef GPB_CASE_NULLS
 
 /* ---- all steps ---- */

@@ -31,17 +31,10 @@ remove_slot(GpbSlotSet *set, int slot)
 
 /* ---- code ---- */
 
-/* The operands of a step that are slots; of a list of constants only the numbers count. */
-static int
-slot_operands(const GpbStep *step)
-{
-	return step->op == GPB_OP_IN ? 1 : gpb_operands(step->op);
-}
-
 static void
 add_operands(GpbSlotSet *set, const GpbStep *step)
 {
-	int			operands = slot_operands(step);
+	int			operands = gpb_operands(step->op);
 
 	add_slot(set, step->a);
 	if (operands > 1)
@@ -80,7 +73,7 @@ make_step(const GpbStep *step, int last)
 
 	memset(&made, 0, sizeof(made));
 	made.op = step->op;
-	made.operands = (uint8) slot_operands(step);
+	made.operands = (uint8) gpb_operands(step->op);
 	made.into = step->op == GPB_OP_FILTER ? GPB_NO_SLOT : step->into;
 	made.a = step->a == last ? GPB_LAST_RESULT : step->a;
 	made.b = made.operands > 1 && step->b == last ? GPB_LAST_RESULT : step->b;
@@ -152,6 +145,7 @@ make_code(const GpbProgram *program, const GpbSlotSet *read_after, bool all, Gpb
 	}
 	code->null_constants = program->null_constants;
 	memcpy(code->constant, program->constant, sizeof(code->constant));
+	code->tables = program->tables;
 }
 
 /* ---- passes ---- */

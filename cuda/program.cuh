@@ -57,6 +57,7 @@ struct GpbCode
 	GpbCodeStep step[GPB_MAX_STEPS];
 	uint64		null_constants; /* bit i: constant i is NULL */
 	int64		constant[GPB_MAX_CONSTANTS];
+	GpbTables	tables;
 };
 
 /* The slots that are read after the steps, a bit for each */

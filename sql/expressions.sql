@@ -221,9 +221,9 @@ FROM generate_series(2, 36) i;
 SELECT compare('SELECT ' || string_agg('sum(k % ' || i || ')', ',') || ' FROM p WHERE k > 0')
 FROM generate_series(2, 18) i;
 SELECT compare('SELECT count(*) FROM p WHERE k > 0 AND a IN (' || string_agg(i::text, ',') || ')')
-FROM generate_series(1, 48) i;
+FROM generate_series(1, 192) i;
 SELECT compare('SELECT count(*) FROM p WHERE k > 0 AND a IN (' || string_agg(i::text, ',') || ')')
-FROM generate_series(1, 50) i;
+FROM generate_series(1, 193) i;
 
 -- Parameters, with a generic plan: a list of conditions whose values come at execution
 PREPARE q(int, float8, date) AS

@@ -14,6 +14,8 @@
  *		[GPB_FIRST_CONSTANT, GPB_FIRST_TEMPORARY)	constants, the same for all entries
  *		[GPB_FIRST_TEMPORARY, GPB_SLOTS)		results of steps
  *
+ * Beside constants a program has tables of words, in which steps look values up (GpbTables).
+ *
  * An integer, a date or a timestamp is its word; a boolean is 0 or 1; a float8 is its bits.  The
  * steps are done in their order for each entry (program_steps.h says what each does).  A step that
  * is a filter ends the work on the entry, which then does not count, unless its value is true.
@@ -62,6 +64,10 @@
 
 #define GPB_MAX_STEPS		80
 
+/* Tables, and words of all of them: as many as a kernel's parameters hold beside the rest */
+#define GPB_MAX_TABLES		16
+#define GPB_MAX_TABLE_WORDS		192
+
 /*
  * What a step does with the values a, b and c, which are slots.  Unless something else is said, the
  * result is NULL if an operand is.  "Fault" stands for an error of core's operator.
@@ -85,7 +91,7 @@ typedef enum GpbOperator
 	GPB_OP_GT,
 	GPB_OP_GE,
 	GPB_OP_DISTINCT,			/* a IS DISTINCT FROM b: never NULL */
-	GPB_OP_IN,					/* is a among the constants [b, c), not NULL and ascending? */
+	GPB_OP_IN,					/* is a in table b, whose words ascend? */
 
 	/* choices, of any values */
 	GPB_OP_SELECT,				/* b if a is true, else c */
@@ -157,6 +163,14 @@ typedef struct GpbStep
 	uint8		guard;			/* GPB_NO_SLOT: none */
 } GpbStep;
 
+/* The tables of a program, in any order, each with its words one after the other */
+typedef struct GpbTables
+{
+	uint16		first[GPB_MAX_TABLES];
+	uint16		length[GPB_MAX_TABLES];
+	int64		word[GPB_MAX_TABLE_WORDS];
+} GpbTables;
+
 /* ---- terms ---- */
 
 /* What is wanted of a term beyond GPB_WANT_COUNT, _SUM and _MINMAX; each implies GPB_WANT_COUNT. */
@@ -199,6 +213,7 @@ typedef struct GpbProgram
 	GpbStep		step[GPB_MAX_STEPS];
 	uint64		null_constants; /* bit i: constant i is NULL */
 	int64		constant[GPB_MAX_CONSTANTS];
+	GpbTables	tables;
 } GpbProgram;
 
 /* Is "want" all that the program says of how to aggregate? */
@@ -262,7 +277,7 @@ gpb_operands(int op)
 		case GPB_OP_NOT:
 		case GPB_OP_IS_NULL:
 		case GPB_OP_IS_TRUE:
-		case GPB_OP_IN:			/* of b and c only the numbers count */
+		case GPB_OP_IN:			/* b is no slot, but the number of a table */
 		case GPB_OP_NEGATE:
 		case GPB_OP_ABS:
 		case GPB_OP_TO_INT2:
@@ -285,6 +300,24 @@ gpb_operands(int op)
 	}
 }
 
+/* Does the step look its value up in a table, whose number is b? */
+GPB_FN bool
+gpb_step_has_table(const GpbStep *step)
+{
+	return step->op == GPB_OP_IN;
+}
+
+/* The words of a step's table, and how many these are; none if it has no table. */
+GPB_FN const int64 *
+gpb_step_table(const GpbTables *tables, const GpbStep *step, int *n)
+{
+	*n = 0;
+	if (!gpb_step_has_table(step))
+		return tables->word;
+	*n = tables->length[step->b];
+	return tables->word + tables->first[step->b];
+}
+
 /* Return what is wrong with step i, or NULL. */
 GPB_FN const char *
 gpb_step_fault(const GpbProgram *program, int i)
@@ -302,10 +335,10 @@ gpb_step_fault(const GpbProgram *program, int i)
 		(operands > 2 && !gpb_slot_is_set(program, step->c, i)) ||
 		(step->guard != GPB_NO_SLOT && !gpb_slot_is_set(program, step->guard, i)))
 		return "a step uses a slot that has no value yet";
-	if (step->op == GPB_OP_IN &&
-		(step->b < GPB_FIRST_CONSTANT || step->c < step->b ||
-		 step->c > GPB_FIRST_CONSTANT + program->nconstants))
-		return "the list of a step lies outside the constants";
+	if (gpb_step_has_table(step) &&
+		(step->b >= GPB_MAX_TABLES ||
+		 program->tables.first[step->b] + program->tables.length[step->b] > GPB_MAX_TABLE_WORDS))
+		return "a step has a table that is not there";
 	return NULL;
 }
 

@@ -57,7 +57,8 @@ do_step(const GpbProgram *program, const GpbStep *step, GpbValue *values)
 	GpbValue	a = values[step->a];
 	GpbValue	b = operands > 1 ? values[step->b] : none;
 	GpbValue	c = operands > 2 ? values[step->c] : none;
-	bool		is_in = step->op == GPB_OP_IN;
+	int			n;
+	const int64 *table = gpb_step_table(&program->tables, step, &n);
 	GpbValue	result;
 	bool		fault;
 
@@ -66,9 +67,7 @@ do_step(const GpbProgram *program, const GpbStep *step, GpbValue *values)
 		values[step->into] = gpb_step_of_nulls(step->op, a, b, c);
 		return false;
 	}
-	fault = gpb_step_of_values(step->op, a.word, b.word, c.word,
-							   is_in ? program->constant + (step->b - GPB_FIRST_CONSTANT) : NULL,
-							   is_in ? step->c - step->b : 0, &result.word);
+	fault = gpb_step_of_values(step->op, a.word, b.word, c.word, table, n, &result.word);
 	result.is_null = a.is_null || b.is_null || c.is_null;
 	fault = fault && !result.is_null;
 	if (fault || result.is_null)

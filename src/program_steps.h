@@ -436,9 +436,9 @@ gpb_step_of_nulls(int op, GpbValue a, GpbValue b, GpbValue c)
 	}
 }
 
-/* Is the value among n constants, which ascend? */
+/* Is the value among n words, which ascend? */
 GPB_FN bool
-gpb_is_among(const int64 *constants, int n, int64 value)
+gpb_is_among(const int64 *words, int n, int64 value)
 {
 	int			low = 0;
 	int			high = n;
@@ -447,20 +447,20 @@ gpb_is_among(const int64 *constants, int n, int64 value)
 	{
 		int			middle = (low + high) / 2;
 
-		if (constants[middle] < value)
+		if (words[middle] < value)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < n && constants[low] == value;
+	return low < n && words[low] == value;
 }
 
 /*
- * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  For
- * GPB_OP_IN, list and n are the constants; they are not read otherwise.
+ * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  The words
+ * of the step's table are table[0] to table[n - 1]; they are not read if it has none.
  */
 GPB_FN bool
-gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int n, int64 *result)
+gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n, int64 *result)
 {
 	switch (op)
 	{
@@ -486,7 +486,7 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int n, 
 			*result = a >= b;
 			return false;
 		case GPB_OP_IN:
-			*result = gpb_is_among(list, n, a);
+			*result = gpb_is_among(table, n, a);
 			return false;
 		case GPB_OP_ADD:
 			return gpb_int64_add(a, b, result);

@@ -25,8 +25,8 @@ typedef struct GpbStripStep
 	const int64 *a;				/* an operand that the step does not have is zeros */
 	const int64 *b;
 	const int64 *c;
-	const int64 *list;			/* GPB_OP_IN: nlist constants */
-	int			nlist;
+	const int64 *table;			/* the step's, of ntable words */
+	int			ntable;
 	int64	   *into;
 	int			n;
 
@@ -87,7 +87,7 @@ step_values(int op, const GpbStripStep *step)
 			word = gpb_step_of_nulls(op, x, y, z).word;
 		}
 		else
-			faults |= (uint64) gpb_step_of_values(op, a[i], b[i], c[i], step->list, step->nlist,
+			faults |= (uint64) gpb_step_of_values(op, a[i], b[i], c[i], step->table, step->ntable,
 												  &word);
 		into[i] = word;
 	}
@@ -115,8 +115,8 @@ step_nulls(int op, GpbStripStep *step)
 			result = gpb_step_of_nulls(op, a, b, c);
 		else
 		{
-			bool		fault = gpb_step_of_values(op, a.word, b.word, c.word, from.list,
-												   from.nlist, &result.word);
+			bool		fault = gpb_step_of_values(op, a.word, b.word, c.word, from.table,
+												   from.ntable, &result.word);
 
 			result.is_null = a.is_null | b.is_null | c.is_null;
 			fault &= !result.is_null;
@@ -411,13 +411,7 @@ gpb_strip_step(GpbStrip *strip, const GpbStep *step)
 	args.a = operand(strip, step->a, true, &args.a_nulls, &any_nulls);
 	args.b = operand(strip, step->b, operands > 1, &args.b_nulls, &any_nulls);
 	args.c = operand(strip, step->c, operands > 2, &args.c_nulls, &any_nulls);
-	args.list = NULL;
-	args.nlist = 0;
-	if (step->op == GPB_OP_IN)
-	{
-		args.list = strip->program->constant + (step->b - GPB_FIRST_CONSTANT);
-		args.nlist = step->c - step->b;
-	}
+	args.table = gpb_step_table(&strip->program->tables, step, &args.ntable);
 	args.into = into->words;
 	args.n = strip->n;
 	if (!any_nulls && (step->guard == GPB_NO_SLOT || !gpb_operator_can_fault(step->op)))

@@ -183,7 +183,16 @@ static void
 add_random_constants(Builder *builder)
 {
 	static const double floats[] = {0.5, -3, 1e10, 100};
+	GpbTables  *tables = &builder->program->tables;
 	int			i;
+
+	/* tables of no words, of one, and of many */
+	tables->first[1] = 100;
+	tables->length[1] = 1;
+	tables->word[100] = (int64) test_below(30);
+	tables->length[2] = (uint16) (1 + test_below(100));
+	for (i = 0; i < tables->length[2]; i++)
+		tables->word[i] = i * 7 - (int64) test_below(7);
 
 	for (i = 0; i < 6; i++)
 		(void) add_constant(builder, TYPE_INTEGER, (int64) test_below(60) - 10 + i * 20, i == 5);
@@ -207,10 +216,7 @@ add_random_step(Builder *builder)
 			slot[i] = random_slot(builder, (SlotType) signature->operand[i]);
 	}
 	if (signature->op == GPB_OP_IN)
-	{
-		slot[1] = GPB_FIRST_CONSTANT;
-		slot[2] = GPB_FIRST_CONSTANT + (int) test_below(5);
-	}
+		slot[1] = (int) test_below(3);
 	/* what faults mostly, or often, is left to tests of faults */
 	if ((signature->op == GPB_OP_DIVIDE || signature->op == GPB_OP_MODULO ||
 		 signature->op == GPB_OP_TRUNCATE || signature->op == GPB_OP_FLOOR_DIVIDE ||
@@ -614,10 +620,7 @@ program_each_operator(void)
 				slot[k] = random_slot(&builder, (SlotType) signature->operand[k]);
 		}
 		if (signature->op == GPB_OP_IN)
-		{
-			slot[1] = GPB_FIRST_CONSTANT;
-			slot[2] = GPB_FIRST_CONSTANT + 5;
-		}
+			slot[1] = 2;
 		result = add_step(&builder, signature->op, type, slot[0], slot[1], slot[2], GPB_NO_SLOT);
 		add_term(&builder, result, type == TYPE_FLOAT ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
 				 type == TYPE_FLOAT ? 0x0F : 0x7F, GPB_NO_SLOT);

@@ -46,7 +46,9 @@ static bool
 do_step(const GpbProgram *program, const GpbStep *step, GpbValue *slot)
 {
 	GpbValue	none = {0, false};
-	int			operands = step->op == GPB_OP_IN ? 1 : gpb_operands(step->op);
+	int			operands = gpb_operands(step->op);
+	int			n;
+	const int64 *table = gpb_step_table(&program->tables, step, &n);
 	GpbValue	a = slot[step->a];
 	GpbValue	b = operands > 1 ? slot[step->b] : none;
 	GpbValue	c = operands > 2 ? slot[step->c] : none;
@@ -61,9 +63,7 @@ do_step(const GpbProgram *program, const GpbStep *step, GpbValue *slot)
 	}
 	result.is_null = a.is_null || b.is_null || c.is_null;
 	fault = !result.is_null &&
-		gpb_step_of_values(step->op, a.word, b.word, c.word,
-						   program->constant + (step->b - GPB_FIRST_CONSTANT), step->c - step->b,
-						   &result.word);
+		gpb_step_of_values(step->op, a.word, b.word, c.word, table, n, &result.word);
 	if (fault)
 		result.word = 0;
 	slot[step->into] = result;

@@ -39,6 +39,8 @@ do_steps(const GpbProgram *program, GpbValue *value, bool *fault)
 		GpbValue	c = operands > 2 ? value[step->c] : none;
 		GpbValue	result = {0, false};
 		bool		faulted = false;
+		int			n;
+		const int64 *table = gpb_step_table(&program->tables, step, &n);
 
 		if (step->op == GPB_OP_FILTER)
 		{
@@ -51,9 +53,8 @@ do_steps(const GpbProgram *program, GpbValue *value, bool *fault)
 		else if (a.is_null || b.is_null || c.is_null)
 			result.is_null = true;
 		else
-			faulted = gpb_step_of_values(step->op, a.word, b.word, c.word,
-										 program->constant + (step->b - GPB_FIRST_CONSTANT),
-										 step->c - step->b, &result.word);
+			faulted = gpb_step_of_values(step->op, a.word, b.word, c.word, table, n,
+										 &result.word);
 		if (faulted && (step->guard == GPB_NO_SLOT || gpb_is_true(value[step->guard])))
 			*fault = true;
 		if (faulted || result.is_null)
@@ -279,6 +280,18 @@ add_constant(GpbProgram *program, int64 value)
 	return CONSTANT(program->nconstants++);
 }
 
+/* A table for GPB_OP_IN; returns its number. */
+static int
+add_table(GpbProgram *program)
+{
+	static const int64 words[] = {-50, 0, 33};
+
+	program->tables.first[1] = 7;
+	program->tables.length[1] = 3;
+	memcpy(program->tables.word + 7, words, sizeof(words));
+	return 1;
+}
+
 static int
 add_step(GpbProgram *program, int op, int a, int b, int c)
 {
@@ -392,9 +405,8 @@ program_operators(void)
 		if (op == GPB_OP_IN)
 		{
 			a = INT4;
-			b = add_constant(&program, -50);
-			(void) add_constant(&program, 0);
-			c = add_constant(&program, 33) + 1;
+			b = add_table(&program);
+			c = 0;
 		}
 		into = add_step(&program, op, a, b, c);
 		add_term(&program, into, float_result ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
@@ -565,6 +577,7 @@ program_longest(void)
 	TestMirror *mirror = program_mirror(test_emulated ? 1000 : 5000, 7, GPB_LAYOUT_NULLS_FIRST);
 	GpbProgram	program;
 	int			x = INT4;
+	int			in;
 	int			i;
 
 	test_random_visible(mirror, 3);
@@ -581,6 +594,18 @@ program_longest(void)
 	for (i = 0; i < GPB_MAX_GROUP_SLOTS; i++)
 		program.group[i] = (uint8) (i == 0 ? x : i == 1 ? INT2 : INT4);
 	ask_all(mirror, &program);
+	in = GPB_MAX_TABLES - 1;
+	program.tables.length[in] = GPB_MAX_TABLE_WORDS;
+	for (i = 0; i < GPB_MAX_TABLE_WORDS; i++)
+		program.tables.word[i] = 3 * i - 200;
+	program.nsteps = 1;
+	program.step[0] = (GpbStep) {GPB_OP_IN, TEMPORARY(0), INT4, (uint8) in, 0, GPB_NO_SLOT};
+	for (i = 0; i < GPB_MAX_TERMS; i++)
+		program.term[i].slot = TEMPORARY(0);
+	program.ngroups = 1;
+	program.group[0] = TEMPORARY(0);
+	ask_all(mirror, &program);
+	program.ngroups = 0;
 	for (i = 0; i < GPB_MAX_TERMS; i++)
 	{
 		program.term[i].slot = FLOAT8;

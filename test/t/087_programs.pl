@@ -176,6 +176,18 @@ sub date_expr
 	return choose('(d + s::int4)', '(d - 5)', 'COALESCE(d, t::date)', 't::date', sub { 'CASE WHEN ' . bool_expr($depth - 1) . ' THEN d END' });
 }
 
+# = ANY or <> ALL of an array that is known, or the value of a parameter; of some there is no room
+sub array_condition
+{
+	my ($type, $column, $value) = @{ pick([ 'int4', 'i', sub { between(-12, 35) } ], [ 'int8', 's', sub { between(-3, 9) } ],
+		[ 'int8', 'b', sub { between(-300, 700) } ], [ 'date', 'd', sub { '2024-03-' . between(10, 28) } ],
+		[ 'float8', $has_float ? 'f' : '0.25', sub { pick(between(-200, 300) / 4, 'NaN', '-0') } ]) };
+	my @values = map { chance(0.03) ? 'NULL' : $value->() } 1 .. pick(0, 1, 3, 12, 60, 300);
+	my $array = chance(0.1) ? 'NULL::' . $type . '[]' : literal("${type}[]", '{' . join(',', @values) . '}');
+
+	return "$column " . pick('= ANY', '= ANY', '<> ALL') . " ($array)";
+}
+
 sub comparison { return pick('=', '<>', '<', '<=', '>', '>=') }
 
 sub simple_condition
@@ -190,7 +202,7 @@ sub simple_condition
 		sub { int_expr($depth) . ' IS ' . pick('', 'NOT ') . 'DISTINCT FROM ' . int_leaf() },
 		sub { date_expr($depth) . " $operator " . date_expr(0) },
 		sub { time_expr($depth) . " $operator " . time_expr(0) }, "d IN ('2024-02-05', '2024-03-05', '2024-03-11')",
-		't < d', 'k IS NOT NULL', "k $operator " . key_value());
+		sub { array_condition() }, 't < d', 'k IS NOT NULL', "k $operator " . key_value());
 
 	push @conditions, sub { float_expr($depth) . " $operator " . float_expr(0) }, "f IN (0.25, -3.5, 'NaN')", 'f IS NOT NULL' if $has_float;
 	return choose(@conditions);

@@ -572,6 +572,8 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 	GpbStep		step = {(uint8) op, GPB_FIRST_TEMPORARY, 0, 1, 2, guarded ? 3 : GPB_NO_SLOT};
 	Result		wanted[GPB_STRIP];
 	bool		fault = false;
+	const int64 *table;
+	int			ntable;
 	bool		ok;
 	int			i;
 	int			s;
@@ -582,10 +584,11 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 	program.nconstants = 8;
 	if (op == GPB_OP_IN)
 	{
-		step.b = GPB_FIRST_CONSTANT + below(4);
-		step.c = step.b + below(5);
+		step.b = below(GPB_MAX_TABLES);
+		program.tables.first[step.b] = below(4);
+		program.tables.length[step.b] = below(5);
 		for (i = 0; i < 8; i++)
-			program.constant[i] = (int64) i * i * i - 9;
+			program.tables.word[i] = (int64) i * i * i - 9;
 	}
 	for (s = 0; s < 3; s++)
 		fill_slot(&strip.slot[s], operand_sort(op, s), n, nulls && below(3) > 0);
@@ -608,8 +611,8 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 				v[s].word = strip.slot[s].words[i];
 				v[s].is_null = strip.slot[s].has_nulls && strip.slot[s].nulls[i];
 			}
-			wanted[i] = of_any(op, v[0], v[1], v[2],
-							   program.constant + (step.b - GPB_FIRST_CONSTANT), step.c - step.b);
+			table = gpb_step_table(&program.tables, &step, &ntable);
+			wanted[i] = of_any(op, v[0], v[1], v[2], table, ntable);
 			if (!wanted[i].fault || may_fault || (guarded && strip.slot[3].words[i] == 0))
 				break;
 			for (s = 0; s < 3; s++)
@@ -804,10 +807,7 @@ add_step(GpbProgram *program, int *sorts, int op, Sort operands, Sort result)
 	step->c = (uint8) c;
 	step->guard = guard < 0 ? GPB_NO_SLOT : (uint8) guard;
 	if (op == GPB_OP_IN)
-	{
-		step->b = GPB_FIRST_CONSTANT + 4;
-		step->c = GPB_FIRST_CONSTANT + 4 + below(5);
-	}
+		step->b = (uint8) below(2);
 	if (op == GPB_OP_FILTER)
 		step->into = 0;
 	else
@@ -884,6 +884,10 @@ random_program(GpbProgram *program, bool groups)
 	}
 	if (below(8) == 0)
 		program->null_constants = 2;
+	program->tables.first[1] = 1;
+	program->tables.length[1] = (uint16) (1 + below(4));
+	for (i = 0; i < 5; i++)
+		program->tables.word[i] = i * 100 - 200;
 	random_steps(program, sorts);
 	program->nterms = (uint8) below(5);
 	for (i = 0; i < program->nterms; i++)
@@ -991,6 +995,8 @@ model_entry(Model *model, const GpbProgram *program, const GpbAnswerFormat *form
 		const GpbStep *step = &program->step[i];
 		GpbValue   *guard = step->guard == GPB_NO_SLOT ? NULL : &value[step->guard];
 		Result		result;
+		const int64 *table;
+		int			ntable;
 
 		if (step->op == GPB_OP_FILTER)
 		{
@@ -998,8 +1004,8 @@ model_entry(Model *model, const GpbProgram *program, const GpbAnswerFormat *form
 				return;
 			continue;
 		}
-		result = of_any(step->op, value[step->a], value[step->b], value[step->c],
-						program->constant + (step->b - GPB_FIRST_CONSTANT), step->c - step->b);
+		table = gpb_step_table(&program->tables, step, &ntable);
+		result = of_any(step->op, value[step->a], value[step->b], value[step->c], table, ntable);
 		if (result.fault && (guard == NULL || (!guard->is_null && guard->word != 0)))
 			model->fault = true;
 		/* A fault that does not count gives 0 here, as in the loops; a program does not read it. */

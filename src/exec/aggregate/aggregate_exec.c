@@ -182,8 +182,7 @@ make_part_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbPart *p
 											  GPB_ENGINE_AUTO);
 		return;
 	}
-	part->program.null_constants = constants->null_constants;
-	memcpy(part->program.constant, constants->constant, sizeof(constants->constant));
+	gpb_program_copy_bound(&part->program, constants);
 	part->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
 												  &part->program, part->items, part->nitems,
 												  ranges_form(scan), part_memory(scan),

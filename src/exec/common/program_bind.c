@@ -56,68 +56,110 @@ gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
 	return constants;
 }
 
-static int
-compare_words(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
+/* ---- tables ---- */
 
-	return x < y ? -1 : x > y;
+/* Words of tables that were filled so far */
+static int
+used_words(const GpbTables *tables)
+{
+	int			used = 0;
+	int			t;
+
+	for (t = 0; t < GPB_MAX_TABLES; t++)
+		used += tables->length[t];
+	return used;
 }
 
-/* Sort the list of a step with GPB_OP_IN; false if a constant of it is NULL. */
+/* Put words into a table; false if there is no room. */
 static bool
-sort_list(GpbProgram *program, const GpbStep *step)
+fill_table(GpbTables *tables, int table, const int64 *words, int n)
 {
-	int			first = step->b - GPB_FIRST_CONSTANT;
-	int			n = step->c - step->b;
-	int			i;
+	int			used = used_words(tables);
 
-	for (i = first; i < first + n; i++)
-	{
-		if (program->null_constants >> i & 1)
-			return false;
-	}
-	qsort(&program->constant[first], n, sizeof(int64), compare_words);
+	if (n > GPB_MAX_TABLE_WORDS - used)
+		return false;
+	tables->first[table] = used;
+	tables->length[table] = n;
+	memcpy(tables->word + used, words, sizeof(int64) * n);
 	return true;
 }
 
-/* The word of one constant; NULL, or why the program cannot be used */
+/* Fill the table of an array; *unknown: may a value that it lacks be equal to a NULL of it? */
+static const char *
+bind_array(ArrayType *array, int table, GpbProgram *program, bool *unknown)
+{
+	int			n;
+	int64	   *words = gpb_array_words(array, &n, unknown);
+
+	if (!fill_table(&program->tables, table, words, n))
+		return psprintf("arrays of more than %d values", GPB_MAX_TABLE_WORDS);
+	pfree(words);
+	return NULL;
+}
+
+/* ---- constants ---- */
+
+/*
+ * The word of one constant; NULL, or why the program cannot be used.  Bit t of *empty is set if the
+ * array of table t is empty.
+ */
 static const char *
 bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-			  GpbProgram *program)
+			  GpbProgram *program, uint32 *empty)
 {
+	int			table = gpb_table_of_type(constants->type[i]);
+	const char *refusal = NULL;
 	bool		isnull;
 	Datum		value;
 
+	if (gpb_is_filled_type(constants->type[i]))
+	{
+		program->constant[i] = (*empty >> table & 1) == 0;
+		return NULL;
+	}
 	if (constants->type[i] == GPB_ZONE_OFFSET_TYPE)
 		return gpb_zone_is_fixed(session_timezone, &program->constant[i]) ? NULL :
 			"a time zone whose offset changes";
 	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
-	program->constant[i] = isnull ? 0 : gpb_datum_word(constants->type[i], value);
+	program->constant[i] = 0;
+	if (gpb_is_table_type(constants->type[i]) && !isnull)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(value);
+
+		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+			*empty |= (uint32) 1 << table;
+		refusal = bind_array(array, table, program, &isnull);
+	}
+	else if (!isnull)
+		program->constant[i] = gpb_datum_word(constants->type[i], value);
 	if (isnull)
 		program->null_constants |= (uint64) 1 << i;
-	return NULL;
+	return refusal;
 }
 
 const char *
 gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 				 GpbProgram *program)
 {
+	uint32		empty = 0;
 	int			i;
 
 	program->null_constants = 0;
+	memset(&program->tables, 0, sizeof(program->tables));
 	for (i = 0; i < constants->n; i++)
 	{
-		const char *refusal = bind_constant(constants, i, econtext, program);
+		const char *refusal = bind_constant(constants, i, econtext, program, &empty);
 
 		if (refusal != NULL)
 			return refusal;
 	}
-	for (i = 0; i < program->nsteps; i++)
-	{
-		if (program->step[i].op == GPB_OP_IN && !sort_list(program, &program->step[i]))
-			return "a constant that the program cannot say";
-	}
 	return NULL;
+}
+
+void
+gpb_program_copy_bound(GpbProgram *program, const GpbProgram *bound)
+{
+	program->null_constants = bound->null_constants;
+	memcpy(program->constant, bound->constant, sizeof(program->constant));
+	program->tables = bound->tables;
 }

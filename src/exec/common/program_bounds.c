@@ -69,7 +69,7 @@ constant_bounds(const GpbProgramBuilder *builder, int i)
 	Const	   *value = list_nth(builder->constants, i);
 	GpbBounds	bounds;
 
-	if (!IsA(value, Const) || value->constisnull)
+	if (!IsA(value, Const) || value->constisnull || gpb_is_table_type(type))
 		return type_bounds(type);
 	bounds.least = bounds.greatest = gpb_datum_word(type, value->constvalue);
 	return bounds;

@@ -29,7 +29,7 @@
  */
 typedef struct GpbProgramPlan
 {
-	GpbProgram	program;		/* layout, constants and want are not set */
+	GpbProgram	program;		/* layout, constants, tables and want are not set */
 	List	   *constants;		/* an Expr for each constant of the program */
 	List	   *constant_types; /* OidList: how the value of each becomes a word */
 } GpbProgramPlan;
@@ -120,13 +120,15 @@ extern Bitmapset *gpb_executor_params(Node *expression);
 extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps);
 
 /*
- * Evaluate the constants and put them into *program, which is a copy of the plan's.  Lists of
- * GPB_OP_IN are sorted where they stand.  Returns NULL, or why the program cannot be used, as
- * where a value of a list turned out to be NULL, or the session's time zone has no fixed offset:
- * then the node does without the program.
+ * Evaluate the constants and put them into *program, which is a copy of the plan's, and fill its
+ * tables.  Returns NULL, or why the program cannot be used, as where an array is too long, or the
+ * session's time zone has no fixed offset: then the node does without the program.
  */
 extern const char *gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 									GpbProgram *program);
+
+/* Give a program the constants and tables of another, which were bound. */
+extern void gpb_program_copy_bound(GpbProgram *program, const GpbProgram *bound);
 
 /* A word as a Datum of this type, which is no domain; or of a gpb_decimal_type(), as numeric */
 extern Datum gpb_word_datum(Oid type, int64 word);

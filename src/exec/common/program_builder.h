@@ -36,7 +36,7 @@ struct GpbProgramBuilder
 	GpbProgram	program;		/* step i has its result in GPB_FIRST_TEMPORARY + i */
 	List	   *constants;		/* an Expr for each constant */
 	List	   *constant_types; /* OidList: the base type of each */
-	uint64		listed;			/* bit i: constant i is in a list, which binding sorts */
+	int			ntables;		/* of the program's tables, how many are in use */
 	bool		kept[GPB_MAX_STEPS];	/* steps whose faults matter, not their results */
 	int			guard;			/* the guard of steps that are added now, or GPB_NO_SLOT */
 	int			case_value;		/* slot of the operand of the CASE around, or GPB_REFUSED */
@@ -63,9 +63,6 @@ extern int	gpb_slot_word(GpbProgramBuilder *builder, int64 word);
 extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot);
 extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot);
 
-/* The first of n > 0 constants, for GPB_OP_IN */
-extern int	gpb_slot_list(GpbProgramBuilder *builder, const int64 *words, int n);
-
 /*
  * The result of an operator.  Operands that it does not have are 0.  Where all operands are known
  * constants it is one, and where a step has the result already it is that step's.  A step that can
@@ -73,8 +70,14 @@ extern int	gpb_slot_list(GpbProgramBuilder *builder, const int64 *words, int n);
  */
 extern int	gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c);
 
-/* GPB_OP_IN with a list of n constants from slot "list" */
-extern int	gpb_slot_in(GpbProgramBuilder *builder, int a, int list, int n);
+/* Is the value among n words? */
+extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n);
+
+/*
+ * a = ANY (array), where the array is a constant expression whose elements are words.  A float8 was
+ * made an integer by GPB_OP_FLOAT_ORDER.
+ */
+extern int	gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array);
 
 /* Add a filter. */
 extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);

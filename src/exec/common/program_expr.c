@@ -316,47 +316,13 @@ null_if_slot(GpbProgramBuilder *builder, NullIfExpr *expression)
 
 /* ---- x = ANY (array), x <> ALL (array) ---- */
 
-/* The elements of an array that are not NULL, as words in the order of the comparison */
-static int64 *
-element_words(ArrayType *array, int *n, bool *has_null)
-{
-	Oid			type = gpb_word_type(ARR_ELEMTYPE(array));
-	int16		width;
-	bool		by_value;
-	char		align;
-	Datum	   *values;
-	bool	   *nulls;
-	int			total;
-	int64	   *words;
-	int			i;
-
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &values, &nulls, &total);
-	words = palloc(sizeof(int64) * (total + 1));
-	*n = 0;
-	*has_null = false;
-	for (i = 0; i < total; i++)
-	{
-		*has_null |= nulls[i];
-		if (nulls[i])
-			continue;
-		words[*n] = gpb_datum_word(type, values[i]);
-		if (type == FLOAT8OID)
-			words[*n] = gpb_float_order(words[*n]);
-		(*n)++;
-	}
-	return words;
-}
-
 /* x = ANY of these words, or of NULL besides; there is at least one of them. */
 static int
 any_slot(GpbProgramBuilder *builder, int slot, const int64 *words, int n, bool has_null)
 {
 	if (n == 0)
 		return null_slot(builder);
-	if (n > GPB_MAX_CONSTANTS)
-		return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
-	slot = gpb_slot_in(builder, slot, gpb_slot_list(builder, words, n), n);
+	slot = gpb_slot_in_words(builder, slot, words, n);
 	return has_null ? STEP2(GPB_OP_OR, slot, null_slot(builder)) : slot;
 }
 
@@ -381,42 +347,60 @@ decimal_array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, Ar
 	return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
 }
 
+/* x = ANY of an array that is known */
+static int
+known_array_slot(GpbProgramBuilder *builder, int slot, ArrayType *array)
+{
+	int64	   *words;
+	int			n;
+	bool		has_null;
+
+	/* No element is equal to x, whether or not that is NULL. */
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+		return boolean_slot(builder, false);
+	words = gpb_array_words(array, &n, &has_null);
+	return any_slot(builder, slot, words, n, has_null);
+}
+
+/* x = ANY of an array that has one value in an execution */
+static int
+bound_array_slot(GpbProgramBuilder *builder, int slot, Expr *array)
+{
+	if (!gpb_is_constant(array))
+		return gpb_refuse(builder, "an array that is not the same for all rows");
+	if (builder->guard != GPB_NO_SLOT && !gpb_is_harmless(builder, array))
+		return gpb_refuse(builder, "an array that must not be evaluated before the first row");
+	return gpb_slot_in_array(builder, slot, array);
+}
+
 static int
 array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 {
 	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
 	const GpbFunction *found;
-	Expr	   *list = lsecond(expression->args);
-	ArrayType  *array;
-	int64	   *words;
-	int			n;
-	bool		has_null;
+	Expr	   *array = lsecond(expression->args);
+	bool		is_known = IsA(array, Const) && !((Const *) array)->constisnull;
+	Oid			type = get_base_element_type(exprType((Node *) array));
 	int			slot;
 
-	if (decimal != NULL && gpb_decimal_is_equality(decimal, !expression->useOr) &&
-		IsA(list, Const) && !((Const *) list)->constisnull)
+	if (decimal != NULL && gpb_decimal_is_equality(decimal, !expression->useOr) && is_known)
 		return decimal_array_slot(builder, expression,
-								  DatumGetArrayTypeP(((Const *) list)->constvalue));
+								  DatumGetArrayTypeP(((Const *) array)->constvalue));
 	found = find_function(builder, expression->opfuncid);
-
 	if (found == NULL)
 		return GPB_REFUSED;
-	if (!gpb_function_is_equality(found, !expression->useOr) ||
-		!IsA(list, Const) || ((Const *) list)->constisnull)
-		return gpb_refuse(builder, "comparison with an array that is not = ANY of constants");
+	if (!gpb_function_is_equality(found, !expression->useOr))
+		return gpb_refuse(builder, "comparison with an array that is neither = ANY nor <> ALL");
+	if (!OidIsValid(gpb_word_type(type)))
+		return gpb_refuse(builder, "array of %s", format_type_be(type));
 	slot = gpb_expression_slot(builder, linitial(expression->args));
+	if (gpb_word_type(type) == FLOAT8OID)
+		slot = STEP1(GPB_OP_FLOAT_ORDER, slot);
 	if (slot == GPB_REFUSED)
 		return GPB_REFUSED;
-	array = DatumGetArrayTypeP(((Const *) list)->constvalue);
-	if (!OidIsValid(gpb_word_type(ARR_ELEMTYPE(array))))
-		return gpb_refuse(builder, "array of %s", format_type_be(ARR_ELEMTYPE(array)));
-	/* No element is equal to x, whether or not that is NULL. */
-	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
-		return boolean_slot(builder, !expression->useOr);
-	if (gpb_word_type(ARR_ELEMTYPE(array)) == FLOAT8OID)
-		slot = STEP1(GPB_OP_FLOAT_ORDER, slot);
-	words = element_words(array, &n, &has_null);
-	slot = any_slot(builder, slot, words, n, has_null);
+	slot = is_known ?
+		known_array_slot(builder, slot, DatumGetArrayTypeP(((Const *) array)->constvalue)) :
+		bound_array_slot(builder, slot, array);
 	return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
 }
 

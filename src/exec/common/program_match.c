@@ -20,6 +20,7 @@
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
+#include "exec/common/program_words.h"
 
 /* ---- groups and aggregates of the query ---- */
 
@@ -219,25 +220,17 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 	return NULL;
 }
 
-/* May a constant in a list of GPB_OP_IN turn out to be NULL, which gpb_program_bind() refuses? */
+/* May the program turn out to have no room for an array, which gpb_program_bind() refuses? */
 static bool
-lists_may_be_null(const GpbProgramPlan *plan)
+arrays_may_be_long(const GpbProgramPlan *plan)
 {
-	const GpbProgram *program = &plan->program;
-	int			i;
+	ListCell   *lc;
 
-	for (i = 0; i < program->nsteps; i++)
+	foreach(lc, plan->constant_types)
 	{
-		const GpbStep *step = &program->step[i];
-		int			c;
-
-		if (step->op != GPB_OP_IN)
-			continue;
-		for (c = step->b; c < step->c; c++)
-		{
-			if (!IsA(list_nth(plan->constants, c - GPB_FIRST_CONSTANT), Const))
-				return true;
-		}
+		if (gpb_is_table_type(lfirst_oid(lc)) &&
+			!IsA(list_nth(plan->constants, foreach_current_index(lc)), Const))
+			return true;
 	}
 	return false;
 }
@@ -246,5 +239,5 @@ bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
-		gpb_may_fail((Node *) plan->constants) || lists_may_be_null(plan);
+		gpb_may_fail((Node *) plan->constants) || arrays_may_be_long(plan);
 }

@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "utils/array.h"
 
 #include "program_steps.h"
 #include "exec/common/program_builder.h"
@@ -53,7 +54,7 @@ gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
 	{
 		int			i = foreach_current_index(lc);
 
-		if ((builder->listed >> i & 1) == 0 && equal(lfirst(lc), value))
+		if (list_nth_oid(builder->constant_types, i) == type && equal(lfirst(lc), value))
 			return GPB_FIRST_CONSTANT + i;
 	}
 	return add_constant(builder, value, type);
@@ -73,23 +74,66 @@ gpb_slot_word(GpbProgramBuilder *builder, int64 word)
 	return gpb_slot_constant(builder, word_expression(word), INT8OID);
 }
 
-int
-gpb_slot_list(GpbProgramBuilder *builder, const int64 *words, int n)
+/* ---- tables ---- */
+
+/*
+ * The table that is filled from an expression when the program is bound; *slot is the constant that
+ * goes with it.  "first" is the type of such constants that table 0 has.
+ */
+static int
+table_of(GpbProgramBuilder *builder, Expr *value, Oid first, int *slot)
 {
-	int			first = GPB_REFUSED;
+	ListCell   *lc;
+
+	foreach(lc, builder->constants)
+	{
+		Oid			type = list_nth_oid(builder->constant_types, foreach_current_index(lc));
+
+		*slot = GPB_FIRST_CONSTANT + foreach_current_index(lc);
+		if (type >= first && type < first + GPB_MAX_TABLES && equal(lfirst(lc), value))
+			return type - first;
+	}
+	if (builder->ntables >= GPB_MAX_TABLES)
+		return gpb_refuse(builder, "more than %d arrays", GPB_MAX_TABLES);
+	*slot = add_constant(builder, value, first + builder->ntables);
+	return *slot == GPB_REFUSED ? GPB_REFUSED : builder->ntables++;
+}
+
+/* Words of the arrays that are known, of which there is room for GPB_MAX_TABLE_WORDS */
+static int
+known_words(const GpbProgramBuilder *builder)
+{
+	int			known = 0;
+	ListCell   *lc;
+
+	foreach(lc, builder->constants)
+	{
+		Const	   *value = lfirst(lc);
+
+		if (gpb_is_table_type(list_nth_oid(builder->constant_types, foreach_current_index(lc))) &&
+			IsA(value, Const))
+			known += ARR_DIMS(DatumGetArrayTypeP(value->constvalue))[0];
+	}
+	return known;
+}
+
+/* Words as a constant array of int8, without those that are there twice */
+static Const *
+words_expression(const int64 *words, int n)
+{
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	ArrayType  *array;
+	bool		has_null;
 	int			i;
 
 	for (i = 0; i < n; i++)
-	{
-		int			slot = add_constant(builder, word_expression(words[i]), INT8OID);
-
-		if (slot == GPB_REFUSED)
-			return GPB_REFUSED;
-		builder->listed |= (uint64) 1 << (slot - GPB_FIRST_CONSTANT);
-		if (i == 0)
-			first = slot;
-	}
-	return first;
+		values[i] = Int64GetDatum(words[i]);
+	words = gpb_array_words(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+											TYPALIGN_DOUBLE), &n, &has_null);
+	for (i = 0; i < n; i++)
+		values[i] = Int64GetDatum(words[i]);
+	array = construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	return makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false, false);
 }
 
 /* Is the slot a constant whose word is known at planning? */
@@ -102,7 +146,8 @@ slot_word(const GpbProgramBuilder *builder, int slot, int64 *word)
 	if (i < 0 || slot >= GPB_FIRST_TEMPORARY)
 		return false;
 	value = list_nth(builder->constants, i);
-	if (!IsA(value, Const) || value->constisnull)
+	if (!IsA(value, Const) || value->constisnull ||
+		gpb_is_table_type(list_nth_oid(builder->constant_types, i)))
 		return false;
 	*word = gpb_datum_word(list_nth_oid(builder->constant_types, i), value->constvalue);
 	return true;
@@ -197,11 +242,41 @@ gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c)
 }
 
 int
-gpb_slot_in(GpbProgramBuilder *builder, int a, int list, int n)
+gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 {
-	if (a == GPB_REFUSED || list == GPB_REFUSED)
+	int			slot;
+	int			table;
+
+	if (a == GPB_REFUSED)
 		return GPB_REFUSED;
-	return add_step(builder, GPB_OP_IN, a, list, list + n);
+	table = table_of(builder, (Expr *) words_expression(words, n), GPB_TABLE_TYPE(0), &slot);
+	if (table == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (known_words(builder) > GPB_MAX_TABLE_WORDS)
+		return gpb_refuse(builder, "arrays of more than %d values", GPB_MAX_TABLE_WORDS);
+	return add_step(builder, GPB_OP_IN, a, table, 0);
+}
+
+/*
+ * What is not among the elements is unknown if one of them is NULL, or the array, and false for a
+ * NULL too if there are no elements.
+ */
+int
+gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
+{
+	int			unknown;
+	int			table;
+	int			filled;
+
+	if (a == GPB_REFUSED)
+		return GPB_REFUSED;
+	table = table_of(builder, array, GPB_TABLE_TYPE(0), &unknown);
+	if (table == GPB_REFUSED)
+		return GPB_REFUSED;
+	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid),
+							   GPB_FILLED_TYPE(table));
+	a = gpb_slot_step(builder, GPB_OP_OR, add_step(builder, GPB_OP_IN, a, table, 0), unknown, 0);
+	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
 }
 
 int
@@ -357,11 +432,8 @@ gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out)
 		}
 		step.into = step.op == GPB_OP_FILTER ? 0 : temporary[i];
 		step.a = assigned(temporary, step.a);
-		if (step.op != GPB_OP_IN)
-		{
-			step.b = assigned(temporary, step.b);
-			step.c = assigned(temporary, step.c);
-		}
+		step.b = assigned(temporary, step.b);
+		step.c = assigned(temporary, step.c);
 		step.guard = assigned(temporary, step.guard);
 		out->step[out->nsteps++] = step;
 	}

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "lib/qunique.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -78,6 +79,48 @@ gpb_datum_word(Oid type, Datum value)
 		default:
 			elog(ERROR, "values of type %u are no words", type);
 	}
+}
+
+static int
+compare_words(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+int64 *
+gpb_array_words(ArrayType *array, int *n, bool *has_null)
+{
+	Oid			type = gpb_word_type(ARR_ELEMTYPE(array));
+	int16		width;
+	bool		by_value;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			total;
+	int64	   *words;
+	int			kept = 0;
+	int			i;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &values, &nulls, &total);
+	words = palloc(sizeof(int64) * (total + 1));
+	*has_null = false;
+	for (i = 0; i < total; i++)
+	{
+		*has_null |= nulls[i];
+		if (nulls[i])
+			continue;
+		words[kept] = gpb_datum_word(type, values[i]);
+		if (type == FLOAT8OID)
+			words[kept] = gpb_float_order(words[kept]);
+		kept++;
+	}
+	qsort(words, kept, sizeof(int64), compare_words);
+	*n = qunique(words, kept, sizeof(int64), compare_words);
+	return words;
 }
 
 Datum

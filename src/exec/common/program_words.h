@@ -9,6 +9,7 @@
 #define GPB_PROGRAM_WORDS_H
 
 #include "postgres.h"
+#include "utils/array.h"
 
 /*
  * Words may be numerics too, the word being the number times a power of ten.  Such a type of words
@@ -40,6 +41,34 @@ gpb_decimal_scale(Oid type)
  */
 #define GPB_ZONE_OFFSET_TYPE	((Oid) 0xFFFE0000)
 
+/*
+ * The types of constants that go with a table of the program.  The expression of the first is an
+ * array, whose elements binding puts into the table; the constant is NULL if the array is, or if an
+ * element is, and false otherwise.  The second has no expression: has the array elements, or is it
+ * NULL?
+ */
+#define GPB_TABLE_TYPE(table)	((Oid) 0xFFFD0000 + (table))
+#define GPB_FILLED_TYPE(table)	((Oid) 0xFFFC0000 + (table))
+
+static inline bool
+gpb_is_table_type(Oid type)
+{
+	return type >= GPB_TABLE_TYPE(0) && type < GPB_ZONE_OFFSET_TYPE;
+}
+
+static inline bool
+gpb_is_filled_type(Oid type)
+{
+	return type >= GPB_FILLED_TYPE(0) && type < GPB_TABLE_TYPE(0);
+}
+
+/* The number of the table of a constant of either type */
+static inline int
+gpb_table_of_type(Oid type)
+{
+	return (int) (type & 0xFFFF);
+}
+
 /* The base type of a type whose values are words; InvalidOid if it is another */
 extern Oid	gpb_word_type(Oid type);
 
@@ -48,5 +77,12 @@ extern int	gpb_word_kind(Oid type);
 
 /* The word of a value of this base type, which is not NULL; gpb_word_datum() is the inverse. */
 extern int64 gpb_datum_word(Oid type, Datum value);
+
+/*
+ * The elements of an array that are not NULL, as words in the order of their type's comparison,
+ * which for a float8 is that of GPB_OP_FLOAT_ORDER; ascending, and each once.  Returns palloc'd
+ * words, *n of them.
+ */
+extern int64 *gpb_array_words(ArrayType *array, int *n, bool *has_null);
 
 #endif							/* GPB_PROGRAM_WORDS_H */

@@ -1,5 +1,5 @@
 --
--- Programs over timestamptz in time zones whose offset never changes: UTC above all.
+-- Programs over timestamptz in time zones whose offset never changes, UTC above all, and in others.
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
@@ -89,10 +89,48 @@ SELECT compare('SELECT a, (SELECT sum(v) FROM visit WHERE k > a AND extract(hour
 SELECT compare('SELECT a, x.* FROM generate_series(0, 6000, 500) a, LATERAL (SELECT sum(v), max(at) FROM visit WHERE k > a AND at::date > ''2024-03-20'') x');
 
 --
--- What is left to ordinary plans: a zone with changes, infinity, the ends of the range
+-- Zones whose offset changes: moments and local times about the changes, those that are skipped or
+-- come twice included
+--
+CREATE TABLE change (k integer NOT NULL, at timestamptz, noted timestamp, day date, v integer);
+INSERT INTO change SELECT row_number() OVER (), d + h * interval '30 minutes' - interval '0.000001 seconds' * (h % 3), d::timestamp + h * interval '30 minutes' - interval '0.000001 seconds' * (h % 3), d::date, h
+	FROM (SELECT generate_series(timestamptz '1900-01-01 UTC', '2080-01-01 UTC', '1 day') AT TIME ZONE 'UTC' d) d, generate_series(0, 47) h
+	WHERE extract(year FROM d) IN (1971, 1980, 1996, 2007, 2024, 2037, 2060) AND (extract(month FROM d) IN (3, 10) AND extract(day FROM d) > 23 OR extract(month FROM d) IN (4, 11) AND extract(day FROM d) < 8)
+		OR d BETWEEN '2011-12-28' AND '2012-01-02' OR d BETWEEN '2014-10-25' AND '2014-10-27' OR d BETWEEN '1986-12-31' AND '1987-01-02' OR d BETWEEN '2018-05-03' AND '2018-05-06';
+CREATE INDEX change_k ON change USING gpubtree (k) INCLUDE (at, noted, day, v);
+VACUUM ANALYZE change;
+SET timezone = 'Europe/Berlin';
+SELECT * FROM plan('SELECT extract(hour FROM at) AS h, count(*) FROM visit WHERE k <= 6000 GROUP BY 1');
+SELECT extract(dow FROM at) AS dow, count(*), sum(v), min(at) FROM visit WHERE k <= 6000 AND at::date >= '2024-03-01' GROUP BY 1 ORDER BY 1;
+SELECT compare_in(zone, format('SELECT %s, count(*), sum(v) FROM change WHERE k > 10 GROUP BY %1$s', g)), array_agg(DISTINCT zone), count(*)
+FROM unnest('{Europe/Berlin,America/New_York,Europe/Dublin,Australia/Lord_Howe,America/St_Johns,Pacific/Apia,Asia/Kathmandu,Europe/Moscow,Asia/Pyongyang,Africa/Casablanca,EST5EDT}'::text[]) zone,
+	unnest('{"extract(hour FROM at), extract(minute FROM at), at::date","date_trunc(''day'', at), date_part(''dow'', at), at::timestamp","noted::timestamptz, day::timestamptz","date_trunc(''hour'', at), date_trunc(''minute'', at), date_trunc(''week'', at)",
+		"date_trunc(''month'', at), date_trunc(''quarter'', at), date_trunc(''year'', at)"}'::text[]) g
+GROUP BY 1 ORDER BY 1;
+-- zones that the query names
+SELECT compare_in(zone, format('SELECT %s, count(*), sum(v) FROM change WHERE k > 10 GROUP BY %1$s', replace(g, 'THERE', named))), array_agg(DISTINCT zone || ', ' || named), count(*)
+FROM unnest('{UTC,Asia/Tokyo}'::text[]) zone, unnest('{Europe/Berlin,America/Chicago,est,+02:15}'::text[]) named,
+	unnest('{"at AT TIME ZONE ''THERE'', noted AT TIME ZONE ''THERE''","date_trunc(''day'', at, ''THERE''), date_trunc(''hour'', at, ''THERE''), date_trunc(''second'', at, ''THERE'')","extract(hour FROM at AT TIME ZONE ''THERE''), date_trunc(''month'', at AT TIME ZONE ''THERE'') AT TIME ZONE ''THERE''",
+		"(at AT TIME ZONE ''THERE'')::date, at::date"}'::text[]) g
+GROUP BY 1 ORDER BY 1;
+SELECT compare_in('Europe/Berlin', format('SELECT count(*), sum(v), min(k), max(at) FROM change WHERE k > 10 AND %s', f))
+FROM unnest('{extract(hour FROM at) BETWEEN 9 AND 16,extract(dow FROM at) IN (0\, 6),at::date = ''2024-03-31'',at::date <> day,
+		"date_trunc(''day'', at) = ''2024-03-31''","date_trunc(''month'', at) < noted::timestamptz",at AT TIME ZONE ''Europe/London'' <> noted,extract(month FROM at) = 3 OR v = 3}'::text[]) f;
+SELECT compare('SELECT a, (SELECT sum(v) FROM change WHERE k > a AND extract(hour FROM at) < 6) FROM generate_series(0, 6000, 500) a');
+SELECT compare('SELECT k, at FROM change WHERE k > 3000 AND extract(hour FROM at) = 2 AND at::date = ''2024-10-27''');
+SELECT compare('SELECT date_trunc(''hour'', at), extract(dow FROM at), sum(v) FROM visit WHERE at > ''2024-01-01'' AND at < ''2030-01-01'' GROUP BY 1, 2');
+-- more changes than there is room for: what lies beyond is left to ordinary plans; so is what is no zone
+SELECT compare('SELECT extract(hour FROM at), count(*) FROM visit WHERE k > 10 GROUP BY 1');
+SELECT compare('SELECT at AT TIME ZONE ''Europe/Paris'', at::date, count(*) FROM change WHERE k > 10 AND k < 500 GROUP BY 1, 2');
+SELECT compare('SELECT at AT TIME ZONE ''Europe/Paris'', at::date, count(*) FROM change WHERE k > 3000 AND at BETWEEN ''2014-01-01'' AND ''2025-01-01'' GROUP BY 1, 2');
+SELECT compare('SELECT at AT TIME ZONE ''msk'', count(*) FROM change WHERE k > 10 AND k < 500 GROUP BY 1');
+SELECT count(*) FROM change WHERE k > 10 AND at AT TIME ZONE 'nowhere' > '2024-01-01';
+DROP TABLE change;
+
+--
+-- What is left to ordinary plans: infinity, the ends of the range
 --
 SET timezone = 'Europe/Berlin';
-SELECT compare('SELECT extract(hour FROM at) AS g, count(*) FROM visit WHERE k > 10 GROUP BY 1');
 SELECT compare('SELECT date_trunc(''second'', at) AS g, count(*) FROM visit WHERE k > 10 AND k < 100 GROUP BY 1');
 SELECT compare('SELECT extract(epoch FROM at) AS g, count(*) FROM visit WHERE k > 10 AND k < 100 GROUP BY 1');
 SET timezone = 'UTC';

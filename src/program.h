@@ -146,6 +146,13 @@ typedef enum GpbOperator
 	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
 								 * whose number since year 0 is a multiple of b: 1, 3, 12.  An
 								 * infinite timestamp stays.  A fault if it is out of range */
+	GPB_OP_ADD_MONTHS,			/* timestamp a on the same day of the calendar, b months later, or
+								 * on the last of that month; otherwise as GPB_OP_TIMESTAMP_ADD */
+	GPB_OP_TO_LOCAL,			/* a timestamptz as a timestamp of a zone, whose offsets table b has
+								 * (gpb_zone_word()); otherwise as GPB_OP_TIMESTAMP_ADD, and a
+								 * fault where the table does not reach */
+	GPB_OP_OF_LOCAL,			/* the reverse; of a time that a zone has twice, or skips, what
+								 * core's DetermineTimeZoneOffset() says */
 	GPB_OPERATORS
 } GpbOperator;
 
@@ -291,6 +298,8 @@ gpb_operands(int op)
 		case GPB_OP_TIMESTAMP_TO_DATE:
 		case GPB_OP_DATE_TO_MONTH:
 		case GPB_OP_MONTH_TO_DATE:
+		case GPB_OP_TO_LOCAL:	/* likewise */
+		case GPB_OP_OF_LOCAL:
 			return 1;
 		case GPB_OP_SELECT:
 		case GPB_OP_TRUNCATE:
@@ -304,7 +313,7 @@ gpb_operands(int op)
 GPB_FN bool
 gpb_step_has_table(const GpbStep *step)
 {
-	return step->op == GPB_OP_IN;
+	return step->op == GPB_OP_IN || step->op == GPB_OP_TO_LOCAL || step->op == GPB_OP_OF_LOCAL;
 }
 
 /* The words of a step's table, and how many these are; none if it has no table. */
@@ -339,6 +348,8 @@ gpb_step_fault(const GpbProgram *program, int i)
 		(step->b >= GPB_MAX_TABLES ||
 		 program->tables.first[step->b] + program->tables.length[step->b] > GPB_MAX_TABLE_WORDS))
 		return "a step has a table that is not there";
+	if (step->op != GPB_OP_IN && gpb_step_has_table(step) && program->tables.length[step->b] < 2)
+		return "the table of a zone has no beginning and end";
 	return NULL;
 }
 

@@ -324,6 +324,136 @@ gpb_truncate_months(int64 timestamp, int64 months, int64 *result)
 	return *result < GPB_TIMESTAMP_LEAST;
 }
 
+/* The timestamp "months" later, on the same day or on the month's last */
+GPB_FN bool
+gpb_add_months(int64 timestamp, int64 months, int64 *result)
+{
+	int64		day;
+	int64		month;
+	int64		of_month;		/* days since the first of its month */
+	int64		last;
+
+	*result = timestamp;
+	if (gpb_timestamp_is_infinite(timestamp))
+		return false;
+	day = gpb_timestamp_to_date(timestamp);
+	month = gpb_month_of_day(day);
+	of_month = day - gpb_days_of_month(month);
+	timestamp -= day * GPB_USECS_PER_DAY;
+	if (gpb_int64_add(month, months, &month) || month < GPB_MONTH_LEAST ||
+		month >= GPB_MONTH_END)
+		return true;
+	last = gpb_days_of_month(month + 1) - gpb_days_of_month(month) - 1;
+	day = gpb_days_of_month(month) + (of_month < last ? of_month : last);
+	/* No day before the least timestamp's, or from this one on, has any. */
+	if (day < GPB_DATE_LEAST || day >= GPB_TIMESTAMP_END_DAY)
+		return true;
+	return gpb_timestamp_add(day * GPB_USECS_PER_DAY, timestamp, result);
+}
+
+/* ---- time zones ---- */
+
+/*
+ * A zone's offsets in a table, whose words ascend: each has a moment, in seconds from 2000-01-01
+ * UTC, and by how many seconds local time is ahead of UTC from then on.  The last one only says up
+ * to when the table reaches.  A zone is there with all moments at which core sees a change, even if
+ * the offset stays what it was.
+ */
+#define GPB_ZONE_BITS		18
+#define GPB_ZONE_BIAS		((int64) 1 << 17)
+
+/* Moments before and after all timestamps: the zone has no change before, or after, the others. */
+#define GPB_ZONE_BEGIN		(-((int64) 1 << 44))
+#define GPB_ZONE_END		((int64) 1 << 44)
+
+#define GPB_SECONDS_PER_DAY	86400
+#define GPB_USECS_PER_SECOND	((int64) 1000000)
+
+GPB_FN int64
+gpb_zone_word(int64 moment, int64 offset)
+{
+	return moment * ((int64) 1 << GPB_ZONE_BITS) + (offset + GPB_ZONE_BIAS);
+}
+
+GPB_FN int64
+gpb_word_moment(int64 word)
+{
+	return word >> GPB_ZONE_BITS;
+}
+
+GPB_FN int64
+gpb_word_offset(int64 word)
+{
+	return (word & (((int64) 1 << GPB_ZONE_BITS) - 1)) - GPB_ZONE_BIAS;
+}
+
+/* The last of n > 0 words whose moment is not after "seconds", or the first */
+GPB_FN int
+gpb_zone_find(const int64 *table, int n, int64 seconds)
+{
+	int			at = 0;
+
+	while (n > 1)
+	{
+		int			half = n / 2;
+
+		at += gpb_word_moment(table[at + half]) <= seconds ? half : 0;
+		n -= half;
+	}
+	return at;
+}
+
+GPB_FN int64
+gpb_timestamp_seconds(int64 timestamp)
+{
+	return timestamp / GPB_USECS_PER_SECOND - (timestamp % GPB_USECS_PER_SECOND < 0);
+}
+
+GPB_FN bool
+gpb_to_local(int64 timestamp, const int64 *table, int n, int64 *result)
+{
+	int64		seconds = gpb_timestamp_seconds(timestamp);
+	int			at = gpb_zone_find(table, n, seconds);
+
+	*result = timestamp;
+	if (gpb_timestamp_is_infinite(timestamp))
+		return false;
+	return at == n - 1 || seconds < gpb_word_moment(table[0]) ||
+		gpb_timestamp_add(timestamp, gpb_word_offset(table[at]) * GPB_USECS_PER_SECOND, result);
+}
+
+/*
+ * Core looks for the first change later than a day before the local time, taken as UTC, and takes
+ * the offset before or after it; where neither fits, or both do, that which makes the later moment.
+ */
+GPB_FN bool
+gpb_of_local(int64 timestamp, const int64 *table, int n, int64 *result)
+{
+	int64		seconds = gpb_timestamp_seconds(timestamp);
+	int			at = gpb_zone_find(table, n, seconds - GPB_SECONDS_PER_DAY);
+	int64		offset;
+
+	*result = timestamp;
+	if (gpb_timestamp_is_infinite(timestamp))
+		return false;
+	if (at == n - 1 || seconds - GPB_SECONDS_PER_DAY < gpb_word_moment(table[0]))
+		return true;
+	offset = gpb_word_offset(table[at]);
+	if (at < n - 2)
+	{
+		int64		change = gpb_word_moment(table[at + 1]);
+		int64		after = gpb_word_offset(table[at + 1]);
+		bool		before_fits = seconds - offset < change;
+		bool		after_fits = seconds - after >= change;
+
+		if (before_fits == after_fits ? seconds - offset <= seconds - after : after_fits)
+			offset = after;
+	}
+	else if (gpb_word_moment(table[n - 1]) != GPB_ZONE_END)
+		return true;
+	return gpb_timestamp_add(timestamp, -offset * GPB_USECS_PER_SECOND, result);
+}
+
 /* ---- all operators ---- */
 
 /* The truth of a boolean: 1 if it is true, 0 if it is false or NULL */
@@ -385,6 +515,9 @@ gpb_operator_can_fault(int op)
 		case GPB_OP_DATE_TO_MONTH:
 		case GPB_OP_MONTH_TO_DATE:
 		case GPB_OP_TRUNCATE_MONTHS:
+		case GPB_OP_ADD_MONTHS:
+		case GPB_OP_TO_LOCAL:
+		case GPB_OP_OF_LOCAL:
 			return true;
 		default:
 			return false;
@@ -562,6 +695,12 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n,
 			return gpb_month_to_date(a, result);
 		case GPB_OP_TRUNCATE_MONTHS:
 			return gpb_truncate_months(a, b, result);
+		case GPB_OP_ADD_MONTHS:
+			return gpb_add_months(a, b, result);
+		case GPB_OP_TO_LOCAL:
+			return gpb_to_local(a, table, n, result);
+		case GPB_OP_OF_LOCAL:
+			return gpb_of_local(a, table, n, result);
 		default:
 			*result = 0;
 			return true;

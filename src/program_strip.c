@@ -149,7 +149,8 @@ step_nulls(int op, GpbStripStep *step)
 	loop(GPB_OP_DATE_TO_TIMESTAMP) loop(GPB_OP_TIMESTAMP_TO_DATE) loop(GPB_OP_DATE_ADD) \
 	loop(GPB_OP_DATE_SUBTRACT) loop(GPB_OP_TIMESTAMP_ADD) loop(GPB_OP_TRUNCATE) \
 	loop(GPB_OP_FLOOR_DIVIDE) loop(GPB_OP_DATE_TO_MONTH) loop(GPB_OP_MONTH_TO_DATE) \
-	loop(GPB_OP_TRUNCATE_MONTHS)
+	loop(GPB_OP_TRUNCATE_MONTHS) loop(GPB_OP_ADD_MONTHS) loop(GPB_OP_TO_LOCAL) \
+	loop(GPB_OP_OF_LOCAL)
 
 #define VALUES_CASE(op) case op: return step_values(op, step);
 #define NULLS_CASE(op) case op: return step_nulls(op, step);

@@ -96,7 +96,10 @@ static const Signature signatures[] = {
 	{GPB_OP_FLOOR_DIVIDE, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_DATE_TO_MONTH, TYPE_INTEGER, {TYPE_INTEGER}},
 	{GPB_OP_MONTH_TO_DATE, TYPE_INTEGER, {TYPE_INTEGER}},
-	{GPB_OP_TRUNCATE_MONTHS, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}}
+	{GPB_OP_TRUNCATE_MONTHS, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
+	{GPB_OP_ADD_MONTHS, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
+	{GPB_OP_TO_LOCAL, TYPE_INTEGER, {TYPE_INTEGER}},
+	{GPB_OP_OF_LOCAL, TYPE_INTEGER, {TYPE_INTEGER}}
 };
 
 #define NSIGNATURES ((int) (sizeof(signatures) / sizeof(signatures[0])))
@@ -193,6 +196,12 @@ add_random_constants(Builder *builder)
 	tables->length[2] = (uint16) (1 + test_below(100));
 	for (i = 0; i < tables->length[2]; i++)
 		tables->word[i] = i * 7 - (int64) test_below(7);
+	/* a zone that changes at the beginning of 2000 */
+	tables->first[3] = 101;
+	tables->length[3] = 3;
+	tables->word[101] = gpb_zone_word(GPB_ZONE_BEGIN, -7200);
+	tables->word[102] = gpb_zone_word(0, test_once_in(2) ? -3600 : 0);
+	tables->word[103] = gpb_zone_word(GPB_ZONE_END, 0);
 
 	for (i = 0; i < 6; i++)
 		(void) add_constant(builder, TYPE_INTEGER, (int64) test_below(60) - 10 + i * 20, i == 5);
@@ -217,6 +226,8 @@ add_random_step(Builder *builder)
 	}
 	if (signature->op == GPB_OP_IN)
 		slot[1] = (int) test_below(3);
+	if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
+		slot[1] = 3;
 	/* what faults mostly, or often, is left to tests of faults */
 	if ((signature->op == GPB_OP_DIVIDE || signature->op == GPB_OP_MODULO ||
 		 signature->op == GPB_OP_TRUNCATE || signature->op == GPB_OP_FLOOR_DIVIDE ||
@@ -621,6 +632,8 @@ program_each_operator(void)
 		}
 		if (signature->op == GPB_OP_IN)
 			slot[1] = 2;
+		if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
+			slot[1] = 3;
 		result = add_step(&builder, signature->op, type, slot[0], slot[1], slot[2], GPB_NO_SLOT);
 		add_term(&builder, result, type == TYPE_FLOAT ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
 				 type == TYPE_FLOAT ? 0x0F : 0x7F, GPB_NO_SLOT);

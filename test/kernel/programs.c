@@ -292,6 +292,21 @@ add_table(GpbProgram *program)
 	return 1;
 }
 
+/* A zone whose offset changes at the beginning of 2000, and then each day for some days */
+static int
+add_zone(GpbProgram *program)
+{
+	int			i;
+
+	program->tables.first[0] = 20;
+	program->tables.length[0] = 12;
+	program->tables.word[20] = gpb_zone_word(GPB_ZONE_BEGIN, 3600);
+	for (i = 1; i < 12; i++)
+		program->tables.word[20 + i] = gpb_zone_word(i == 11 ? GPB_ZONE_END : (i - 1) * 86400,
+													 3600 * (i % 2) - 1800);
+	return 0;
+}
+
 static int
 add_step(GpbProgram *program, int op, int a, int b, int c)
 {
@@ -406,6 +421,13 @@ program_operators(void)
 		{
 			a = INT4;
 			b = add_table(&program);
+			c = 0;
+		}
+		if (op == GPB_OP_ADD_MONTHS)
+			b = INT2;
+		if (op == GPB_OP_TO_LOCAL || op == GPB_OP_OF_LOCAL)
+		{
+			b = add_zone(&program);
 			c = 0;
 		}
 		into = add_step(&program, op, a, b, c);

@@ -231,6 +231,82 @@ product_rest(double x, double y)
 	return isfinite(rounded) ? (double) ((__float128) x * y - rounded) : 0;
 }
 
+/* ---- months and zones by other means ---- */
+
+/* A year, its months and days counted one by one */
+static Result
+months_later(int64 timestamp, int64 months)
+{
+	int64		day = floor_divide(timestamp, DAY);
+	int64		month = month_of(day);
+	int64		of_month = day - first_of(month);
+	__int128	target = (__int128) month + months;
+
+	if (target < (FIRST_YEAR + 1) * 12 || target >= (LAST_YEAR - 1) * (__int128) 12)
+		return (Result) {0, false, true};
+	while (of_month >= first_of((int64) target + 1) - first_of((int64) target))
+		of_month--;
+	return number((__int128) (first_of((int64) target) + of_month) * DAY + (timestamp - day * DAY),
+				  GPB_TIMESTAMP_LEAST, GPB_TIMESTAMP_END - 1);
+}
+
+#define SECOND	((int64) 1000000)
+
+/* The offset of a zone's table at a second of UTC; false beyond the table */
+static bool
+offset_at(const int64 *table, int n, int64 second, int64 *offset)
+{
+	int			i;
+
+	if (second < table[0] >> 18 || second >= table[n - 1] >> 18)
+		return false;
+	for (i = 0; i < n - 1; i++)
+	{
+		if (table[i] >> 18 <= second)
+			*offset = (table[i] & 0x3FFFF) - 0x20000;
+	}
+	return true;
+}
+
+static Result
+to_local(int64 timestamp, const int64 *table, int n)
+{
+	int64		offset;
+
+	if (!offset_at(table, n, floor_divide(timestamp, SECOND), &offset))
+		return (Result) {0, false, true};
+	return number((__int128) timestamp + offset * SECOND, GPB_TIMESTAMP_LEAST,
+				  GPB_TIMESTAMP_END - 1);
+}
+
+/* As core's DetermineTimeZoneOffset() goes about it */
+static Result
+of_local(int64 timestamp, const int64 *table, int n)
+{
+	int64		local = floor_divide(timestamp, SECOND);
+	int64		before;
+	int64		after;
+	int64		change;
+	int			i;
+
+	if (!offset_at(table, n, local - 86400, &before))
+		return (Result) {0, false, true};
+	for (i = 0; table[i] >> 18 <= local - 86400; i++)
+		;
+	change = table[i] >> 18;
+	if (i == n - 1 && change != GPB_ZONE_END)
+		return (Result) {0, false, true};
+	after = i == n - 1 ? before : (table[i] & 0x3FFFF) - 0x20000;
+	if (local - before > change && local - after >= change)
+		before = after;
+	else if (!(local - before < change && local - after < change) &&
+			 local - before <= local - after)
+		before = after;
+	return number((__int128) timestamp - before * SECOND, GPB_TIMESTAMP_LEAST,
+				  GPB_TIMESTAMP_END - 1);
+}
+
+
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -341,6 +417,12 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 				return any_number(a);
 			return number((__int128) months_began(floor_divide(a, DAY), (int) b) * DAY,
 						  GPB_TIMESTAMP_LEAST, GPB_INT64_MAX);
+		case GPB_OP_ADD_MONTHS:
+			return is_infinite(a) ? any_number(a) : months_later(a, b);
+		case GPB_OP_TO_LOCAL:
+			return is_infinite(a) ? any_number(a) : to_local(a, list, nlist);
+		case GPB_OP_OF_LOCAL:
+			return is_infinite(a) ? any_number(a) : of_local(a, list, nlist);
 		default:
 			return (Result) {0, false, true};
 	}
@@ -407,7 +489,9 @@ typedef enum Sort
 	TIMESTAMP,
 	UNIT,						/* of GPB_OP_TRUNCATE */
 	MONTH,
-	MONTHS
+	MONTHS,
+	MOMENT,						/* a timestamp about where a zone changes */
+	SOME_MONTHS
 } Sort;
 
 /* Are random floats only such as a narrow sum holds? */
@@ -479,6 +563,11 @@ random_word(Sort sort)
 				below(4) == 0 ? 5874898 * (int64) 12 - below(3) : below(60000000) - 60000;
 		case UNIT:
 			return below(4) == 0 ? random_word(INTEGER) : 1 + below(1000000000);
+		case MOMENT:
+			return below(10) == 0 ? random_word(TIMESTAMP) :
+				(below(14) - 2) * 50000 * SECOND + (below(5) - 2) * 1800 * SECOND + below(3) - 1;
+		case SOME_MONTHS:
+			return below(10) == 0 ? random_word(INTEGER) : below(600) - 300;
 		default:
 			return months[below(3)];
 	}
@@ -528,6 +617,11 @@ operand_sort(int op, int i)
 			return below(4) == 0 ? INTEGER : MONTH;
 		case GPB_OP_TRUNCATE_MONTHS:
 			return i == 0 ? TIMESTAMP : MONTHS;
+		case GPB_OP_ADD_MONTHS:
+			return i == 0 ? TIMESTAMP : SOME_MONTHS;
+		case GPB_OP_TO_LOCAL:
+		case GPB_OP_OF_LOCAL:
+			return MOMENT;
 		default:
 			return INTEGER;
 	}
@@ -560,6 +654,22 @@ fill_slot(GpbStripSlot *slot, Sort sort, int n, bool nulls)
 	}
 }
 
+/* A zone with n - 2 changes, each some hours from the last, which all begin at 2000-01-01 */
+static void
+fill_zone(int64 *word, int n)
+{
+	int64		moment = below(2) ? GPB_ZONE_BEGIN : -100000;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (i == n - 1 && below(2))
+			moment = GPB_ZONE_END;
+		word[i] = gpb_zone_word(moment, (below(9) - 4) * 1800 + (i == 0 ? 17 : 0));
+		moment = i == 0 ? 0 : moment + 50000 + below(3) * 1800;
+	}
+}
+
 /*
  * Do one step over a strip of n entries, and compare.  Where it may not fault, entries that would
  * are made such that do not, by drawing others.
@@ -589,6 +699,14 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 		program.tables.length[step.b] = below(5);
 		for (i = 0; i < 8; i++)
 			program.tables.word[i] = (int64) i * i * i - 9;
+	}
+	else if (gpb_step_has_table(&step))
+	{
+		step.b = below(GPB_MAX_TABLES);
+		program.tables.first[step.b] = below(GPB_MAX_TABLE_WORDS - 10);
+		program.tables.length[step.b] = 2 + below(8);
+		fill_zone(program.tables.word + program.tables.first[step.b],
+				  program.tables.length[step.b]);
 	}
 	for (s = 0; s < 3; s++)
 		fill_slot(&strip.slot[s], operand_sort(op, s), n, nulls && below(3) > 0);

@@ -97,6 +97,55 @@ bind_array(ArrayType *array, int table, GpbProgram *program, bool *unknown)
 	return NULL;
 }
 
+/* The zone of a constant; NULL if there is none of its name */
+static pg_tz *
+bound_zone(const GpbProgramConstants *constants, int i, ExprContext *econtext)
+{
+	bool		isnull;
+	Datum		name = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
+
+	return isnull ? session_timezone : gpb_zone_by_name(DatumGetTextPP(name));
+}
+
+/*
+ * Fill the tables of zones, which share what arrays leave: first those that need less than a share,
+ * as one without changes does.  Returns NULL, or why the program cannot be used.
+ */
+static const char *
+bind_zones(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgram *program)
+{
+	int64		words[GPB_MAX_TABLE_WORDS];
+	int			left = 0;
+	int			pass;
+	int			i;
+
+	for (i = 0; i < constants->n; i++)
+		left += gpb_is_zone_type(constants->type[i]);
+	for (pass = 0; pass < 2; pass++)
+	{
+		for (i = 0; i < constants->n; i++)
+		{
+			int			table = gpb_table_of_type(constants->type[i]);
+			pg_tz	   *zone;
+			int			share;
+			int			n;
+
+			if (!gpb_is_zone_type(constants->type[i]) || program->tables.length[table] > 0)
+				continue;
+			zone = bound_zone(constants, i, econtext);
+			share = (GPB_MAX_TABLE_WORDS - used_words(&program->tables)) / left;
+			n = zone == NULL ? 0 : gpb_zone_words(zone, share, words);
+			if (n == 0)
+				return "a time zone that the program cannot say";
+			if (pass == 0 && n == share)
+				continue;
+			(void) fill_table(&program->tables, table, words, n);
+			left--;
+		}
+	}
+	return NULL;
+}
+
 /* ---- constants ---- */
 
 /*
@@ -117,12 +166,11 @@ bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext
 		program->constant[i] = (*empty >> table & 1) == 0;
 		return NULL;
 	}
-	if (constants->type[i] == GPB_ZONE_OFFSET_TYPE)
-		return gpb_zone_is_fixed(session_timezone, &program->constant[i]) ? NULL :
-			"a time zone whose offset changes";
-	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
 	program->constant[i] = 0;
-	if (gpb_is_table_type(constants->type[i]) && !isnull)
+	if (gpb_is_zone_type(constants->type[i]))
+		return NULL;
+	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
+	if (gpb_is_array_type(constants->type[i]) && !isnull)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(value);
 
@@ -153,7 +201,7 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 		if (refusal != NULL)
 			return refusal;
 	}
-	return NULL;
+	return bind_zones(constants, econtext, program);
 }
 
 void

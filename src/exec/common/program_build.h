@@ -121,8 +121,8 @@ extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *pla
 
 /*
  * Evaluate the constants and put them into *program, which is a copy of the plan's, and fill its
- * tables.  Returns NULL, or why the program cannot be used, as where an array is too long, or the
- * session's time zone has no fixed offset: then the node does without the program.
+ * tables.  Returns NULL, or why the program cannot be used, as where an array is too long: then the
+ * node does without the program.
  */
 extern const char *gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 									GpbProgram *program);

@@ -57,11 +57,11 @@ extern int	gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type);
 extern int	gpb_slot_word(GpbProgramBuilder *builder, int64 word);
 
 /*
- * A timestamptz as a timestamp in the session's time zone, and the reverse.  Refused unless the
- * zone has one offset for all time; a program that is bound in another zone cannot be used.
+ * A timestamptz as a timestamp in a time zone, and the reverse.  The zone is a name, or NULL for
+ * that of the session in which the program is bound.
  */
-extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot);
-extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot);
+extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone);
+extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone);
 
 /*
  * The result of an operator.  Operands that it does not have are 0.  Where all operands are known

@@ -158,7 +158,7 @@ gpb_field_slot(GpbProgramBuilder *builder, int field, Oid type, int slot, int *s
 
 	*scale = 0;
 	if (type == TIMESTAMPTZOID && field != DTK_EPOCH)
-		slot = gpb_slot_local(builder, slot);
+		slot = gpb_slot_local(builder, slot, NULL);
 	if (type != DATEOID)
 		day = gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE, slot, 0, 0);
 	/* faults if the day is infinite */

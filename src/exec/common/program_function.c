@@ -39,7 +39,9 @@ typedef enum GpbCall
 	GPB_CALL_LOCAL,				/* x, a timestamptz, as a timestamp in the session's zone */
 	GPB_CALL_LOCAL_DATE,		/* likewise, as a date */
 	GPB_CALL_OF_LOCAL,			/* x, a timestamp in the session's zone, as a timestamptz */
-	GPB_CALL_OF_LOCAL_DATE		/* likewise, of a date */
+	GPB_CALL_OF_LOCAL_DATE,		/* likewise, of a date */
+	GPB_CALL_AT_ZONE,			/* y, a timestamptz, as a timestamp in a zone, which is constant */
+	GPB_CALL_OF_ZONE			/* y, a timestamp in such a zone, as a timestamptz */
 } GpbCall;
 
 struct GpbFunction
@@ -129,6 +131,8 @@ static const GpbFunction gpb_functions[] = {
 	{F_DATE_TIMESTAMPTZ, GPB_CALL_LOCAL_DATE, 0, 0},
 	{F_TIMESTAMPTZ_TIMESTAMP, GPB_CALL_OF_LOCAL, 0, 0},
 	{F_TIMESTAMPTZ_DATE, GPB_CALL_OF_LOCAL_DATE, 0, 0},
+	{F_TIMEZONE_TEXT_TIMESTAMPTZ, GPB_CALL_AT_ZONE, 0, 0},
+	{F_TIMEZONE_TEXT_TIMESTAMP, GPB_CALL_OF_ZONE, 0, 0},
 
 	{F_TO_TIMESTAMP_FLOAT8, GPB_CALL_TO_TIMESTAMP, 0, 0},
 
@@ -143,6 +147,7 @@ static const GpbFunction gpb_functions[] = {
 	{F_TIMESTAMPTZ_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, TIMESTAMPTZOID},
 	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPOID},
 	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPTZOID},
+	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPTZOID},
 	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0},
 	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0}
 };
@@ -190,6 +195,8 @@ gpb_function_takes_word(const GpbFunction *function, int argument)
 			return argument == 0;
 		case GPB_CALL_TRUNC:
 		case GPB_CALL_BIN:
+		case GPB_CALL_AT_ZONE:
+		case GPB_CALL_OF_ZONE:
 			return argument == 1;
 		default:
 			return true;
@@ -241,7 +248,7 @@ constant_argument(GpbProgramBuilder *builder, List *args, int i)
 
 	if (IsA(value, Const) && !value->constisnull)
 		return value;
-	(void) gpb_refuse(builder, "an interval, unit or origin that is not constant");
+	(void) gpb_refuse(builder, "an interval, unit, origin or zone that is not constant");
 	return NULL;
 }
 
@@ -286,6 +293,22 @@ truncate_to(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot)
 }
 
 /*
+ * A timestamptz cut off at a unit of local time.  Core has what is shorter than a day keep the
+ * offset that the moment has, and looks for that of the day's beginning otherwise.
+ */
+static int
+truncate_local(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot, Const *zone)
+{
+	int			local = gpb_slot_local(builder, slot, zone);
+	int			truncated = truncate_to(builder, unit, local);
+
+	if (unit->months > 0 || unit->length >= USECS_PER_DAY)
+		return gpb_slot_of_local(builder, truncated, zone);
+	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, truncated,
+						 gpb_slot_step(builder, GPB_OP_SUBTRACT, slot, local, 0), 0);
+}
+
+/*
  * date_trunc().  The offsets of time zones are whole seconds, so for a timestamptz units up to
  * seconds are independent of the zone; others are of local time.
  */
@@ -293,17 +316,18 @@ static int
 truncation(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
 {
 	Const	   *value = constant_argument(builder, args, 0);
+	Const	   *zone = list_length(args) > 2 ? constant_argument(builder, args, 2) : NULL;
 	const GpbTruncUnit *unit;
 
-	if (value == NULL)
+	if (value == NULL || (zone == NULL && list_length(args) > 2))
 		return GPB_REFUSED;
 	unit = gpb_trunc_unit(DatumGetTextPP(value->constvalue));
 	if (unit == NULL)
 		return gpb_refuse(builder, "unit of date_trunc()");
 	if (function->then != TIMESTAMPTZOID ||
-		(unit->months == 0 && unit->length <= USECS_PER_SEC))
+		(zone == NULL && unit->months == 0 && unit->length <= USECS_PER_SEC))
 		return truncate_to(builder, unit, slot);
-	return gpb_slot_of_local(builder, truncate_to(builder, unit, gpb_slot_local(builder, slot)));
+	return truncate_local(builder, unit, slot, zone);
 }
 
 /*
@@ -363,6 +387,19 @@ timestamp_of_epoch(GpbProgramBuilder *builder, int slot)
 	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, gpb_slot_word(builder, 0), 0);
 }
 
+/* ---- AT TIME ZONE ---- */
+
+static int
+in_zone(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
+{
+	Const	   *zone = constant_argument(builder, args, 0);
+
+	if (zone == NULL)
+		return GPB_REFUSED;
+	return function->call == GPB_CALL_AT_ZONE ? gpb_slot_local(builder, slot, zone) :
+		gpb_slot_of_local(builder, slot, zone);
+}
+
 /* ---- all functions ---- */
 
 int
@@ -398,16 +435,19 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 		case GPB_CALL_BIN:
 			return bin(builder, slot[1], args);
 		case GPB_CALL_LOCAL:
-			return gpb_slot_local(builder, slot[0]);
+			return gpb_slot_local(builder, slot[0], NULL);
 		case GPB_CALL_LOCAL_DATE:
 			return gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE,
-								 gpb_slot_local(builder, slot[0]), 0, 0);
+								 gpb_slot_local(builder, slot[0], NULL), 0, 0);
 		case GPB_CALL_OF_LOCAL:
-			return gpb_slot_of_local(builder, slot[0]);
+			return gpb_slot_of_local(builder, slot[0], NULL);
 		case GPB_CALL_OF_LOCAL_DATE:
 			return gpb_slot_of_local(builder,
 									 gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[0],
-												   0, 0));
+												   0, 0), NULL);
+		case GPB_CALL_AT_ZONE:
+		case GPB_CALL_OF_ZONE:
+			return in_zone(builder, function, slot[1], args);
 	}
 	return GPB_REFUSED;
 }

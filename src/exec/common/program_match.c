@@ -220,16 +220,17 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 	return NULL;
 }
 
-/* May the program turn out to have no room for an array, which gpb_program_bind() refuses? */
+/* May gpb_program_bind() find no room for what a table is filled from? */
 static bool
-arrays_may_be_long(const GpbProgramPlan *plan)
+tables_may_be_long(const GpbProgramPlan *plan)
 {
 	ListCell   *lc;
 
 	foreach(lc, plan->constant_types)
 	{
-		if (gpb_is_table_type(lfirst_oid(lc)) &&
-			!IsA(list_nth(plan->constants, foreach_current_index(lc)), Const))
+		if (gpb_is_zone_type(lfirst_oid(lc)) ||
+			(gpb_is_array_type(lfirst_oid(lc)) &&
+			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
 			return true;
 	}
 	return false;
@@ -239,5 +240,5 @@ bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
-		gpb_may_fail((Node *) plan->constants) || arrays_may_be_long(plan);
+		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
 }

@@ -14,7 +14,6 @@
 #include "program_steps.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
-#include "exec/common/zone.h"
 
 int
 gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
@@ -110,8 +109,8 @@ known_words(const GpbProgramBuilder *builder)
 	{
 		Const	   *value = lfirst(lc);
 
-		if (gpb_is_table_type(list_nth_oid(builder->constant_types, foreach_current_index(lc))) &&
-			IsA(value, Const))
+		if (gpb_is_array_type(list_nth_oid(builder->constant_types, foreach_current_index(lc))) &&
+			IsA(value, Const) && !value->constisnull)
 			known += ARR_DIMS(DatumGetArrayTypeP(value->constvalue))[0];
 	}
 	return known;
@@ -249,7 +248,7 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 
 	if (a == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, (Expr *) words_expression(words, n), GPB_TABLE_TYPE(0), &slot);
+	table = table_of(builder, (Expr *) words_expression(words, n), GPB_ARRAY_TYPE(0), &slot);
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
 	if (known_words(builder) > GPB_MAX_TABLE_WORDS)
@@ -270,7 +269,7 @@ gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 
 	if (a == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, array, GPB_TABLE_TYPE(0), &unknown);
+	table = table_of(builder, array, GPB_ARRAY_TYPE(0), &unknown);
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
 	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid),
@@ -296,32 +295,31 @@ gpb_guard_by(GpbProgramBuilder *builder, int condition)
 
 /* ---- local time ---- */
 
-/*
- * The constant that the session's local time is ahead of UTC.  In the place of its expression there
- * is NULL of a type that no other constant has.
- */
+/* A step that looks up a zone's offset, in a table that is filled when the program is bound */
 static int
-zone_offset(GpbProgramBuilder *builder)
+zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
 {
-	int64		offset;
+	int			unused;
+	int			table;
 
-	if (!gpb_zone_is_fixed(session_timezone, &offset))
-		return gpb_refuse(builder, "a time zone whose offset changes");
-	return gpb_slot_constant(builder, (Expr *) makeNullConst(INTERVALOID, -1, InvalidOid),
-							 GPB_ZONE_OFFSET_TYPE);
+	if (slot == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (zone == NULL)
+		zone = makeNullConst(TEXTOID, -1, InvalidOid);
+	table = table_of(builder, (Expr *) zone, GPB_ZONE_TYPE(0), &unused);
+	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, slot, table, 0);
 }
 
 int
-gpb_slot_local(GpbProgramBuilder *builder, int slot)
+gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone)
 {
-	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, zone_offset(builder), 0);
+	return zone_step(builder, GPB_OP_TO_LOCAL, slot, zone);
 }
 
 int
-gpb_slot_of_local(GpbProgramBuilder *builder, int slot)
+gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone)
 {
-	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot,
-						 gpb_slot_step(builder, GPB_OP_NEGATE, zone_offset(builder), 0, 0), 0);
+	return zone_step(builder, GPB_OP_OF_LOCAL, slot, zone);
 }
 
 /* ---- temporaries ---- */

@@ -36,33 +36,42 @@ gpb_decimal_scale(Oid type)
 }
 
 /*
- * The type of a program's constant that is what the session's local time is ahead of UTC, in
- * microseconds.  It is no SQL type, and no expression has the value: binding asks the zone.
- */
-#define GPB_ZONE_OFFSET_TYPE	((Oid) 0xFFFE0000)
-
-/*
- * The types of constants that go with a table of the program.  The expression of the first is an
- * array, whose elements binding puts into the table; the constant is NULL if the array is, or if an
- * element is, and false otherwise.  The second has no expression: has the array elements, or is it
+ * The types of constants that go with a table of the program, which binding fills.  That of a zone
+ * is the zone's name, or NULL for the session's; the table has its offsets, and the constant is not
+ * used.  That of an array has its elements in the table; it is NULL if the array is, or if an
+ * element is, and false otherwise.  The third has no expression: has the array elements, or is it
  * NULL?
  */
-#define GPB_TABLE_TYPE(table)	((Oid) 0xFFFD0000 + (table))
+#define GPB_ZONE_TYPE(table)	((Oid) 0xFFFE0000 + (table))
+#define GPB_ARRAY_TYPE(table)	((Oid) 0xFFFD0000 + (table))
 #define GPB_FILLED_TYPE(table)	((Oid) 0xFFFC0000 + (table))
 
 static inline bool
-gpb_is_table_type(Oid type)
+gpb_is_zone_type(Oid type)
 {
-	return type >= GPB_TABLE_TYPE(0) && type < GPB_ZONE_OFFSET_TYPE;
+	return type >= GPB_ZONE_TYPE(0) && type < GPB_FIRST_DECIMAL_TYPE;
+}
+
+static inline bool
+gpb_is_array_type(Oid type)
+{
+	return type >= GPB_ARRAY_TYPE(0) && type < GPB_ZONE_TYPE(0);
 }
 
 static inline bool
 gpb_is_filled_type(Oid type)
 {
-	return type >= GPB_FILLED_TYPE(0) && type < GPB_TABLE_TYPE(0);
+	return type >= GPB_FILLED_TYPE(0) && type < GPB_ARRAY_TYPE(0);
 }
 
-/* The number of the table of a constant of either type */
+/* Has a constant of this type no word of its own? */
+static inline bool
+gpb_is_table_type(Oid type)
+{
+	return type >= GPB_FILLED_TYPE(0) && type < GPB_FIRST_DECIMAL_TYPE;
+}
+
+/* The number of the table of a constant of these types */
 static inline int
 gpb_table_of_type(Oid type)
 {

@@ -31,10 +31,11 @@ extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, Times
 extern bool gpb_zone_is_usual(pg_tz *zone);
 
 /*
- * Has the zone one offset for all time, as UTC has?  Fills in what local time is ahead of UTC, in
- * microseconds.
+ * Fill in the words of a zone's table (gpb_zone_word()), of which there is room for so many, and
+ * return their number; 0 if a table cannot say what core's functions say of the zone.  It reaches
+ * over all time if there is room, as for UTC, else over the years around now.
  */
-extern bool gpb_zone_is_fixed(pg_tz *zone, int64 *offset);
+extern int	gpb_zone_words(pg_tz *zone, int room, int64 *words);
 
 /*
  * The settings of a session that say what an instant is in local time (rule M12): TimeZone, and

@@ -252,30 +252,47 @@ constant_argument(GpbProgramBuilder *builder, List *args, int i)
 	return NULL;
 }
 
+/* An operator of a timestamp and a number; that of a timestamptz is in the session's local time. */
+static int
+in_local_time(GpbProgramBuilder *builder, int op, int slot, int64 number, bool has_zone)
+{
+	if (number == 0)
+		return slot;
+	if (!has_zone)
+		return gpb_slot_step(builder, op, slot, gpb_slot_word(builder, number), 0);
+	slot = gpb_slot_step(builder, op, gpb_slot_local(builder, slot, NULL),
+						 gpb_slot_word(builder, number), 0);
+	return gpb_slot_of_local(builder, slot, NULL);
+}
+
 /*
- * A date or timestamp shifted by an interval.  Core adds the days first and checks what it has, so
- * days and time must have the same sign for the sum to say whether that is in range.  What a day of
- * a timestamptz is depends on the zone, and so does what a month is on the date.
+ * A date or timestamp shifted by an interval.  Core adds the months first, then the days and then
+ * the time, and checks each sum, so days and time are one step only if they have the same sign.
  */
 static int
 shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
 {
 	Const	   *value = constant_argument(builder, args, 1);
+	int64		sign = function->op == GPB_OP_SUBTRACT ? -1 : 1;
+	bool		has_zone = function->then == TIMESTAMPTZOID;
+	Interval	days = {0};
 	Interval   *interval;
 	int64		length;
 
 	if (value == NULL)
 		return GPB_REFUSED;
 	interval = DatumGetIntervalP(value->constvalue);
-	if (!gpb_interval_length(interval, &length) ||
-		(function->then == TIMESTAMPTZOID && interval->day != 0) ||
-		(interval->day != 0 && interval->time != 0 && (interval->day < 0) != (interval->time < 0)))
-		return gpb_refuse(builder, "an interval whose length depends on the date or the zone");
+	days.day = interval->day;
+	if (interval->time == PG_INT64_MIN || !gpb_interval_length(&days, &length))
+		return gpb_refuse(builder, "an interval that is too long");
 	if (function->then == DATEOID)
 		slot = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot, 0, 0);
-	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot,
-						 gpb_slot_word(builder,
-									   function->op == GPB_OP_SUBTRACT ? -length : length), 0);
+	slot = in_local_time(builder, GPB_OP_ADD_MONTHS, slot, sign * interval->month, has_zone);
+	days.time = interval->time;
+	if (!has_zone && (length < 0) == (days.time < 0) && gpb_interval_length(&days, &length))
+		return in_local_time(builder, GPB_OP_TIMESTAMP_ADD, slot, sign * length, false);
+	slot = in_local_time(builder, GPB_OP_TIMESTAMP_ADD, slot, sign * length, has_zone);
+	return in_local_time(builder, GPB_OP_TIMESTAMP_ADD, slot, sign * interval->time, false);
 }
 
 /* ---- date_trunc() and date_bin() ---- */

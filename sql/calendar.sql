@@ -1,0 +1,81 @@
+--
+-- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
+-- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.
+--
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SET gpubtree.enable_scan = on;
+SET datestyle = 'ISO, MDY';
+SET timezone = 'Europe/Berlin';
+
+-- all days of years with and without a leap day, some hours apart, and hours about changes of the clock
+CREATE TABLE moment (k integer NOT NULL, d date, t timestamp, z timestamptz);
+INSERT INTO moment SELECT row_number() OVER (), t::date, t, t AT TIME ZONE 'UTC' FROM (
+	SELECT generate_series(timestamp '2023-01-01', '2025-03-10', '5 hours 59 minutes 59.999999 seconds') UNION ALL
+	SELECT generate_series(timestamp '1999-12-01', '2000-03-10', '11 hours') UNION ALL
+	SELECT generate_series(timestamp '1900-01-25', '1900-03-10', '13 hours') UNION ALL
+	SELECT generate_series(timestamp '0005-12-01 BC', '0004-03-10 BC', '13 hours') UNION ALL
+	SELECT generate_series(timestamp '2024-02-28', '2024-04-02', '30 minutes') UNION ALL
+	SELECT generate_series(timestamp '2024-10-25', '2024-10-29', '30 minutes')) m(t);
+INSERT INTO moment VALUES (100001, NULL, NULL, NULL), (100002, 'infinity', '-infinity', 'infinity'), (100003, '4714-11-24 BC', '4714-11-24 00:00 BC', '4714-11-25 00:00 UTC BC'),
+	(100004, '294276-12-31', '294276-12-31 23:59:59.999999', '294276-12-31 20:00 UTC'), (100005, '5874897-12-31', '4714-12-31 BC', '-infinity');
+CREATE INDEX moment_k ON moment USING gpubtree (k) INCLUDE (d, t, z);
+VACUUM ANALYZE moment;
+
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
+	RETURN result;
+EXCEPTION WHEN data_exception THEN
+	RETURN SQLERRM;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
+	SELECT answer(query)
+$$;
+-- What both answer, and whether the plan was ours, and gave up
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+	line text;
+	node text;
+	gave_up text := '';
+BEGIN
+	IF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	ELSIF ours !~ '^\d' THEN
+		RETURN ours;
+	END IF;
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		node := coalesce(node, substring(line FROM 'Gpubtree\w+'));
+		gave_up := gave_up || coalesce(', gave up: ' || substring(line FROM 'Gave Up: (.*)'), '');
+	END LOOP;
+	RETURN coalesce(node, 'ordinary plan') || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
+END $$;
+
+EXPLAIN (COSTS OFF) SELECT t + interval '1 month', count(*) FROM moment WHERE k < 5000 GROUP BY 1;
+SELECT t, t + interval '1 month' AS month, t - interval '1 year 1 month' AS back, d + interval '1 month' AS of_date FROM moment WHERE k < 100000 AND (t + interval '1 month')::date = '2024-02-29' AND extract(hour FROM t) > 11 ORDER BY t;
+SELECT max(t + interval '1 month'), min(d + interval '1 month'), max(z + interval '1 month - 2 days 3 hours') FROM moment WHERE k < 5000;
+
+SELECT i, compare(format('SELECT t + interval %L, count(*) FROM moment WHERE k < 100000 AND t > ''1000-01-01'' GROUP BY 1', i)) AS t, compare(format('SELECT t - interval %L, count(*) FROM moment WHERE k < 100000 GROUP BY 1', i)) AS t_minus,
+	compare(format('SELECT d + interval %L, d - interval %1$L, count(*) FROM moment WHERE k < 100000 GROUP BY 1, 2', i)) AS d, compare(format('SELECT z + interval %L, count(*) FROM moment WHERE k < 100000 AND z > ''1970-01-05'' GROUP BY 1', i)) AS z,
+	compare(format('SELECT z - interval %L, count(*) FROM moment WHERE k < 100000 AND z > ''2020-01-05'' GROUP BY 1', i)) AS z_minus
+FROM unnest('{0,1 month,11 months,12 months,-1 month,13 months 1 day,-4 years 2 months,1 day,-1 day,1 month -1 day 25 hours,1 month -31 days,-1 month 1 day -0.000001 seconds,36 hours}'::text[]) i;
+-- filters and arguments
+SELECT compare('SELECT count(*), max(t + interval ''1 month''), min(d - interval ''1 year'') FROM moment WHERE k < 100000 AND t + interval ''1 month'' > date_trunc(''month'', t) + interval ''1 month 27 days''');
+SELECT compare('SELECT extract(month FROM t + interval ''1 month''), date_trunc(''month'', z + interval ''3 months''), count(*) FROM moment WHERE k < 100000 AND z > ''2000-01-01'' GROUP BY 1, 2');
+SELECT compare('SELECT k, t FROM moment WHERE k < 100000 AND (t + interval ''1 month'')::date = ''2024-02-29''');
+-- infinity stays, and what is out of range is core's to say
+SELECT compare('SELECT k, t + interval ''1 month'' AS t, d + interval ''1 month'' AS d FROM moment WHERE k > 99999 AND k < 100003 AND t + interval ''1 month'' < ''2000-01-01''');
+SELECT k, compare(format('SELECT t + interval ''1 month'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS t, compare(format('SELECT t - interval ''1 month'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS t_minus,
+	compare(format('SELECT d + interval ''1 month'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS d, compare(format('SELECT z + interval ''1 day'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS z,
+	compare(format('SELECT t + interval ''-178000000 years'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS years, compare(format('SELECT t + interval ''2147483647 days'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS days
+FROM generate_series(100001, 100005) k;
+DROP TABLE moment;
+DROP FUNCTION answer, plain_answer, compare;

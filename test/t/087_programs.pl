@@ -24,7 +24,7 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 
-my $random = GpubtreeRandom->new(rounds => 12, devices => [ 'host', 'off' ], settings => "timezone = 'UTC'\n");
+my $random = GpubtreeRandom->new(rounds => 12, devices => [ 'host', 'off' ], settings => "timezone = 'Europe/Berlin'\n");
 my $node = $random->node;
 
 # answer() returns all rows as one text, or says that there was an error in the data.
@@ -165,6 +165,8 @@ sub time_expr
 
 	return pick('t', 't', $keytype eq 'timestamp' ? 'k' : 't', "timestamp '2024-02-21 11:00'", 'd::timestamp') if $depth <= 0 || chance(0.4);
 	return choose("date_trunc('" . pick(qw(hour day month year)) . "', t)", "(t + interval '3 hours')", "(t - interval '2 days 1 minute')",
+		"(t + interval '" . pick('1 month', '-3 months 4 days', '1 year -1 day 5 hours') . "')", "((t::timestamptz + interval '" . pick('1 day', '1 month') . "')::timestamp)",
+		"((t AT TIME ZONE '" . pick('America/New_York', 'Asia/Kolkata') . "') AT TIME ZONE 'Australia/Lord_Howe')", "(date_trunc('" . pick(qw(hour day week)) . "', t::timestamptz)::timestamp)",
 		"COALESCE(t, timestamp '2024-01-01')", 'LEAST(t, d::timestamp)', sub { 'CASE WHEN ' . bool_expr($depth - 1) . ' THEN t END' });
 }
 

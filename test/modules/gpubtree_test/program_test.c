@@ -28,7 +28,7 @@ static const char *const operators[] = {
 	"divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
 	"fmultiply", "frest", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi",
 	"dtots", "tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide", "dtomonth",
-	"monthtod", "months"
+	"monthtod", "months", "addmonths", "tolocal", "oflocal"
 };
 
 StaticAssertDecl(lengthof(operators) == GPB_OPERATORS, "each operator has a name");

@@ -348,8 +348,6 @@ gpb_step_fault(const GpbProgram *program, int i)
 		(step->b >= GPB_MAX_TABLES ||
 		 program->tables.first[step->b] + program->tables.length[step->b] > GPB_MAX_TABLE_WORDS))
 		return "a step has a table that is not there";
-	if (step->op != GPB_OP_IN && gpb_step_has_table(step) && program->tables.length[step->b] < 2)
-		return "the table of a zone has no beginning and end";
 	return NULL;
 }
 

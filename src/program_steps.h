@@ -356,8 +356,8 @@ gpb_add_months(int64 timestamp, int64 months, int64 *result)
 /*
  * A zone's offsets in a table, whose words ascend: each has a moment, in seconds from 2000-01-01
  * UTC, and by how many seconds local time is ahead of UTC from then on.  The last one only says up
- * to when the table reaches.  A zone is there with all moments at which core sees a change, even if
- * the offset stays what it was.
+ * to when the table reaches; without it the table reaches nowhere.  A zone is there with all
+ * moments at which core sees a change, even if the offset stays what it was.
  */
 #define GPB_ZONE_BITS		18
 #define GPB_ZONE_BIAS		((int64) 1 << 17)
@@ -387,7 +387,7 @@ gpb_word_offset(int64 word)
 	return (word & (((int64) 1 << GPB_ZONE_BITS) - 1)) - GPB_ZONE_BIAS;
 }
 
-/* The last of n > 0 words whose moment is not after "seconds", or the first */
+/* The last of n words whose moment is not after "seconds", or the first */
 GPB_FN int
 gpb_zone_find(const int64 *table, int n, int64 seconds)
 {
@@ -418,7 +418,7 @@ gpb_to_local(int64 timestamp, const int64 *table, int n, int64 *result)
 	*result = timestamp;
 	if (gpb_timestamp_is_infinite(timestamp))
 		return false;
-	return at == n - 1 || seconds < gpb_word_moment(table[0]) ||
+	return at >= n - 1 || seconds < gpb_word_moment(table[0]) ||
 		gpb_timestamp_add(timestamp, gpb_word_offset(table[at]) * GPB_USECS_PER_SECOND, result);
 }
 
@@ -436,7 +436,7 @@ gpb_of_local(int64 timestamp, const int64 *table, int n, int64 *result)
 	*result = timestamp;
 	if (gpb_timestamp_is_infinite(timestamp))
 		return false;
-	if (at == n - 1 || seconds - GPB_SECONDS_PER_DAY < gpb_word_moment(table[0]))
+	if (at >= n - 1 || seconds - GPB_SECONDS_PER_DAY < gpb_word_moment(table[0]))
 		return true;
 	offset = gpb_word_offset(table[at]);
 	if (at < n - 2)

@@ -251,6 +251,7 @@ sub aggregate
 		sub { pick(qw(stddev stddev_pop stddev_samp variance var_pop var_samp)) . '(' . $int->() . ')' },
 		sub { pick(qw(bit_and bit_or bit_xor)) . '(' . $int->() . ')' },
 		sub { pick(qw(bool_and bool_or every)) . '(' . bool_expr($depth) . ')' },
+		sub { pick('sum', 'avg') . '(' . $int->() . ' / ' . pick('100.0', '8::numeric', '2.50', '3.0') . ')' },
 		sub { 'min(' . date_expr($depth) . ')' }, sub { 'max(' . time_expr($depth) . ')' }, sub { 'count(' . bool_expr(0) . ')' });
 
 	push @aggregates, sub { float_sum('', float_expr($depth)) }, sub { 'min(' . float_expr($depth) . ')' }, 'max(f)', sub { 'avg(' . float_expr(0) . ')' }

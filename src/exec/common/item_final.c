@@ -59,15 +59,42 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 	}
 }
 
+/* A sum divided by the number of values, as core's avg() divides */
+static Datum
+quotient(Numeric sum, int64 count)
+{
+	return DirectFunctionCall2(numeric_div, NumericGetDatum(sum),
+							   NumericGetDatum(int64_to_numeric(count)));
+}
+
 static Datum
 final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
 	if (item->type == FLOAT8OID)
 		return Float8GetDatum(final_float_sum(column, answer) /
 							  (float8) answer[column->count]);
-	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(final_integer_sum(item, column, answer)),
-							   NumericGetDatum(int64_to_numeric(answer[column->count])));
+	return quotient(final_integer_sum(item, column, answer), answer[column->count]);
+}
+
+/*
+ * The sum of quotients, of which each is exact at the scale of the item's type; "terms" has all
+ * terms of the answer.
+ */
+static Numeric
+final_quotient_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
+				   const int64 *answer)
+{
+	const GpbQuotient *shown = &item->quotient;
+	int64		least = answer[terms[item->pair.y].minmax];
+	Numeric		sum = final_integer_sum(item, &terms[item->column], answer);
+	Datum		longest;
+
+	longest = DirectFunctionCall2(numeric_div,
+								  gpb_word_datum(gpb_decimal_type(shown->scale), least),
+								  gpb_word_datum(gpb_decimal_type(shown->divisor_scale),
+												 shown->divisor));
+	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(sum),
+											   DirectFunctionCall1(numeric_scale, longest)));
 }
 
 /* A value as a Datum; "value" as min and max hold it. */
@@ -140,6 +167,11 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 		case GPB_REGR_INTERCEPT:
 			/* The format has the terms in their order. */
 			return Float8GetDatum(gpb_float_pairs(item, column - item->column, answer, isnull));
+		case GPB_QUOTIENT_SUM:
+			return NumericGetDatum(final_quotient_sum(item, column - item->column, answer));
+		case GPB_QUOTIENT_AVG:
+			return quotient(final_quotient_sum(item, column - item->column, answer),
+							answer[column->count]);
 		case GPB_BIT_AND:
 			return gpb_word_datum(item->type, answer[column->bits_and]);
 		case GPB_BIT_OR:

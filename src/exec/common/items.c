@@ -192,6 +192,8 @@ gpb_function_want_of_y(GpbAggregateFunction function)
 {
 	if (function == GPB_CORR || function == GPB_REGR_R2)
 		return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
+	if (function == GPB_QUOTIENT_SUM || function == GPB_QUOTIENT_AVG)
+		return GPB_WANT_COUNT | GPB_WANT_MINMAX;
 	return GPB_WANT_COUNT | GPB_WANT_SUM;
 }
 
@@ -209,6 +211,8 @@ gpb_function_want(GpbAggregateFunction function)
 		case GPB_REGR_SXY:
 		case GPB_COVAR_POP:
 		case GPB_COVAR_SAMP:
+		case GPB_QUOTIENT_SUM:
+		case GPB_QUOTIENT_AVG:
 			return GPB_WANT_COUNT | GPB_WANT_SUM;
 		case GPB_MIN:
 		case GPB_MAX:
@@ -341,6 +345,9 @@ gpb_put_items(List **private, const GpbAggregateItem *items, int n)
 		gpb_put_int(private, items[i].pair.y);
 		gpb_put_int(private, items[i].pair.products);
 		gpb_put_int(private, items[i].pair.rests);
+		gpb_put_int(private, items[i].quotient.scale);
+		gpb_put_int(private, items[i].quotient.divisor);
+		gpb_put_int(private, items[i].quotient.divisor_scale);
 		gpb_put_oid(private, items[i].type);
 		gpb_put_oid(private, items[i].aggregate);
 	}
@@ -360,6 +367,9 @@ gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items)
 		(*items)[i].pair.y = gpb_get_int(reader);
 		(*items)[i].pair.products = gpb_get_int(reader);
 		(*items)[i].pair.rests = gpb_get_int(reader);
+		(*items)[i].quotient.scale = gpb_get_int(reader);
+		(*items)[i].quotient.divisor = gpb_get_int(reader);
+		(*items)[i].quotient.divisor_scale = gpb_get_int(reader);
 		(*items)[i].type = gpb_get_oid(reader);
 		(*items)[i].aggregate = gpb_get_oid(reader);
 	}

@@ -41,7 +41,10 @@ typedef enum GpbAggregateFunction
 	GPB_CORR,
 	GPB_REGR_R2,
 	GPB_REGR_SLOPE,
-	GPB_REGR_INTERCEPT
+	GPB_REGR_INTERCEPT,
+	/* of numerics divided by a constant */
+	GPB_QUOTIENT_SUM,
+	GPB_QUOTIENT_AVG
 } GpbAggregateFunction;
 
 /* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */
@@ -61,13 +64,26 @@ typedef struct GpbPairTerms
 	int			rests;			/* GPB_OP_FLOAT_PRODUCT_REST */
 } GpbPairTerms;
 
+/*
+ * How a sum of quotients is displayed: with the most digits behind the point that core gives one of
+ * them, which is the dividend nearest to zero.  The item's column is the term of the quotients, of
+ * which type has the scale; that of the dividends' magnitudes is in the place of Y.
+ */
+typedef struct GpbQuotient
+{
+	int			scale;			/* of the dividends */
+	int			divisor;		/* a word of divisor_scale */
+	int			divisor_scale;
+} GpbQuotient;
+
 /* One aggregate of the query */
 typedef struct GpbAggregateItem
 {
 	GpbAggregateFunction function;
 	int			column;			/* of the index; 0 is the key.  Of a program that is not plain: the
 								 * term's number, and of two arguments that of X */
-	GpbPairTerms pair;			/* zeros but for functions of two arguments */
+	GpbPairTerms pair;			/* zeros but for functions of two arguments, and of quotients */
+	GpbQuotient quotient;		/* zeros but for functions of quotients */
 	Oid			type;			/* argument type, or a gpb_decimal_type(); InvalidOid where any will
 								 * do */
 	Oid			aggregate;		/* the SQL function that the item stands for */
@@ -107,7 +123,7 @@ extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oi
 extern bool gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function,
 									GpbPairPart *part);
 
-/* Is it a function of two arguments, whose items name several terms? */
+/* Is it a function of two arguments, or of quotients, whose items name several terms? */
 static inline bool
 gpb_function_is_of_pairs(GpbAggregateFunction function)
 {

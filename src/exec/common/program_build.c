@@ -16,11 +16,12 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
 #include "program_steps.h"
 #include "exec/common/never_null.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/program_decimal.h"
 #include "exec/common/program_words.h"
 
 /*
@@ -257,6 +258,44 @@ slot_with_square(GpbProgramBuilder *builder, int slot, int kind, int want)
 	return slot;
 }
 
+/* ---- sums of quotients ---- */
+
+/* Is it a sum or an average of a numeric?  Then *value is that, which may be refused. */
+static bool
+is_numeric_sum(GpbProgramBuilder *builder, const GpbAggregateItem *item, Expr *argument,
+			   GpbDecimal *value)
+{
+	if (item->type != NUMERICOID || (item->function != GPB_SUM && item->function != GPB_AVG) ||
+		getBaseType(exprType((Node *) argument)) != NUMERICOID)
+		return false;
+	*value = gpb_decimal_expression(builder, argument);
+	return true;
+}
+
+/* The terms of a sum or an average of quotients, whose numbers go into the item */
+static int
+quotient_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+			   int filter)
+{
+	int			slot;
+	int			scale;
+	int			magnitude;
+
+	if (!gpb_decimal_quotient(builder, value, &slot, &scale, &magnitude))
+		return GPB_REFUSED;
+	item->function = item->function == GPB_SUM ? GPB_QUOTIENT_SUM : GPB_QUOTIENT_AVG;
+	item->type = gpb_decimal_type(scale);
+	item->quotient = (GpbQuotient) {value->scale, (int) value->divisor, value->divisor_scale};
+	item->column = add_term(builder, slot, GPB_KIND_INT8, gpb_function_want(item->function),
+							filter);
+	item->pair.y = add_term(builder, magnitude, GPB_KIND_INT8,
+							gpb_function_want_of_y(item->function), filter);
+	item->pair.products = item->pair.rests = item->pair.y;
+	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
+}
+
+/* ---- aggregates of one argument ---- */
+
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
 static int
 aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
@@ -264,6 +303,7 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 	int			want = gpb_function_want(item->function);
 	int			slot = GPB_NO_SLOT;
 	int			kind = GPB_KIND_INT8;
+	GpbDecimal	value;
 	Oid			type;
 
 	if (argument != NULL)
@@ -271,6 +311,13 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
+		if (is_numeric_sum(builder, item, argument, &value) && value.slot != GPB_REFUSED &&
+			value.divisor != 0)
+		{
+			slot = quotient_terms(builder, item, &value, filter);
+			builder->guard = GPB_NO_SLOT;
+			return slot;
+		}
 		slot = slot_with_square(builder, gpb_typed_expression_slot(builder, argument, &type), kind,
 								want);
 		builder->guard = GPB_NO_SLOT;
@@ -416,6 +463,7 @@ aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 	int			term;
 
 	memset(&item->pair, 0, sizeof(item->pair));
+	memset(&item->quotient, 0, sizeof(item->quotient));
 	if (aggref_is_ordinary(aggref) &&
 		gpb_find_pair_aggregate(aggref->aggfnoid, &item->function, &part))
 		return pair_aggref_terms(builder, aggref, part, item);

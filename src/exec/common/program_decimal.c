@@ -381,6 +381,61 @@ to_digits(GpbProgramBuilder *builder, GpbDecimalCall call, const GpbDecimal *val
 				   STEP2(GPB_OP_DIVIDE, value->slot, WORD(d)), n);
 }
 
+/* ---- quotients ---- */
+
+/*
+ * 1 / n as multiple / 10^scale; false unless n has no other factors than 2 and 5, or the multiple
+ * does not fit.
+ */
+static bool
+reciprocal(int64 n, int64 *multiple, int *scale)
+{
+	int			twos = 0;
+	int			fives = 0;
+
+	for (; n % 2 == 0; n /= 2)
+		twos++;
+	for (; n % 5 == 0; n /= 5)
+		fives++;
+	*scale = Max(twos, fives);
+	if (n != 1 || *scale > GPB_MOST_SCALE)
+		return false;
+	for (*multiple = 1; twos < *scale; twos++)
+		*multiple *= 2;
+	for (; fives < *scale; fives++)
+	{
+		if (gpb_int64_multiply(*multiple, 5, multiple))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * All quotients are exact at one scale.  That core gives each of them so many digits at least is
+ * seen to by a step that faults for others.
+ */
+bool
+gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *slot, int *scale,
+					 int *magnitude)
+{
+	int64		multiple;
+	int			excess;
+
+	if (value->divisor > PG_INT32_MAX || !reciprocal(value->divisor, &multiple, scale))
+		return gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values") !=
+			GPB_REFUSED;
+	*scale += value->scale - value->divisor_scale;
+	excess = Max(-*scale, 0);
+	*scale += excess;
+	if (*scale > 16 || excess > 9 ||
+		gpb_int64_multiply(multiple, power_of_ten(excess), &multiple))
+		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+	*slot = multiple == 1 ? value->slot : STEP2(GPB_OP_MULTIPLY, value->slot, WORD(multiple));
+	*magnitude = STEP1(GPB_OP_ABS, value->slot);
+	return *slot != GPB_REFUSED && *magnitude != GPB_REFUSED &&
+		keep_quotient_exact(builder, value, power_of_ten(*scale));
+}
+
 /* ---- arrays ---- */
 
 int64 *

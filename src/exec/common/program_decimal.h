@@ -57,6 +57,16 @@ extern GpbDecimal gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalF
 extern int64 *gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array,
 								   GpbDecimal *value, int *n, bool *has_null);
 
+/* The value of an expression of type numeric, or of one of words with scale 0 (program_expr.c) */
+extern GpbDecimal gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression);
+
+/*
+ * The slot of a quotient as a word of *scale, and of the dividend's magnitude.  Returns false if it
+ * is refused: if there are quotients that no scale can say, or core cuts off digits.
+ */
+extern bool gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *slot,
+								 int *scale, int *magnitude);
+
 /* Is it a decimal without a quotient?  If not, refuse it. */
 extern bool gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value);
 

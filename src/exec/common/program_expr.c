@@ -207,8 +207,6 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
 	return true;
 }
 
-static GpbDecimal decimal_value(GpbProgramBuilder *builder, Expr *expression);
-
 /* The arguments of a function of numerics that are values; false if one is refused */
 static bool
 decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
@@ -223,16 +221,15 @@ decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 
 		if (!gpb_decimal_takes_value(function, i))
 			continue;
-		value[i] = decimal_value(builder, lfirst(lc));
+		value[i] = gpb_decimal_expression(builder, lfirst(lc));
 		if (value[i].slot == GPB_REFUSED)
 			return false;
 	}
 	return true;
 }
 
-/* The value of an expression of type numeric, or of one of words with scale 0 */
-static GpbDecimal
-decimal_value(GpbProgramBuilder *builder, Expr *expression)
+GpbDecimal
+gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 {
 	const GpbDecimalFunction *found = NULL;
 	GpbDecimal	value[3] = {{0}};
@@ -330,7 +327,7 @@ any_slot(GpbProgramBuilder *builder, int slot, const int64 *words, int n, bool h
 static int
 decimal_array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, ArrayType *array)
 {
-	GpbDecimal	value = decimal_value(builder, linitial(expression->args));
+	GpbDecimal	value = gpb_decimal_expression(builder, linitial(expression->args));
 	int64	   *words;
 	int			n;
 	bool		has_null;
@@ -605,7 +602,7 @@ gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *typ
 	*type = gpb_word_type(exprType((Node *) expression));
 	if (getBaseType(exprType((Node *) expression)) != NUMERICOID)
 		return gpb_expression_slot(builder, expression);
-	value = decimal_value(builder, expression);
+	value = gpb_decimal_expression(builder, expression);
 	if (!gpb_decimal_is_whole(builder, &value))
 		return GPB_REFUSED;
 	*type = gpb_decimal_type(value.scale);

@@ -129,6 +129,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program.layout = *gpb_layout(index);
 	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
 	batch->heap_rows = want->heap_rows;
+	batch->early = want->early && want->program.list_entries && want->program.limit == 0;
 	gpb_answer_format(&batch->program, &batch->format);
 	batch->widest = gpb_answer_width(&batch->format);
 	batch->memory = want->memory != 0 ? want->memory : get_hash_memory_limit();
@@ -235,7 +236,7 @@ batch_begin_run(GpbBatch *batch)
 {
 	if (batch->finder == &gpb_batch_inner)
 		batch->finder = NULL;
-	batch_set_engine(batch, batch_choose(batch));
+	batch_set_engine(batch, gpb_batch_early_start(batch, batch_choose(batch)));
 	batch_choose_finder(batch);
 	batch_start(batch);
 }
@@ -323,6 +324,9 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	Assert(answers == NULL || !batch->program.list_entries);
 	Assert(answers == NULL || batch->program.ngroups == 0);
 	batch_stop(batch);
+	if (batch->rest != NULL)
+		pfree(batch->rest);
+	batch->rest = NULL;
 	batch->ranges = ranges;
 	batch->n = n;
 	batch->first = 0;
@@ -356,6 +360,20 @@ gpb_batch_total(const GpbBatch *batch)
 
 /* ---- the list ---- */
 
+/* Begin the next part of the list, with another engine if it is that one's turn. */
+static void
+batch_start_part(GpbBatch *batch)
+{
+	if (gpb_batch_early_hands_over(batch))
+	{
+		batch_stop(batch);
+		batch_set_engine(batch, batch->later);
+		batch_start(batch);
+	}
+	gpb_batch_early_part(batch);
+	batch->nunknown = 0;
+}
+
 GpbRangeEntry *
 gpb_batch_matches(GpbBatch *batch, uint64 *n)
 {
@@ -366,7 +384,7 @@ gpb_batch_matches(GpbBatch *batch, uint64 *n)
 	gpb_batch_list_reserve(batch, GPB_LIST_INITIAL);
 	while (batch->nmatches == 0 && batch->engine != NULL)
 	{
-		batch->nunknown = 0;
+		batch_start_part(batch);
 		batch_fill(batch);
 		if (batch->nunknown > 0)
 			gpb_visit_records(gpb_batch_visit(batch), gpb_batch_match(batch, 0),

@@ -14,6 +14,7 @@
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
+ *	batch_early.c	small parts first, for a list whose reader may stop soon
  *	batch_program.c	programs that are not plain: their evaluator, groups, giving up
  *	batch_engine.h	what they share
  *	cost.c			which engine the planner expects
@@ -38,6 +39,9 @@ typedef struct GpbBatchWant
 	GpbProgram	program;		/* layout and ignore_dead_hints are set by the batch */
 	bool		heap_rows;		/* a list also has entries that the snapshot may not see, since the
 								 * caller visits the heap for each; see gpb_visit_begin() */
+	bool		early;			/* a list's first parts are small, since its reader may want no more
+								 * than the first entries, and soon; their numbers mean nothing.
+								 * One with a limit has no such parts. */
 	Size		memory;			/* bytes to work in; 0 stands for hash_mem (work_mem times
 								 * hash_mem_multiplier) */
 } GpbBatchWant;

@@ -710,7 +710,10 @@ batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 							  gpb_page_row(page, layout->row_width, unknown[i]));
 }
 
-/* Add what is left of the copied leaf.  Returns false if the list is full before that. */
+/*
+ * Add what is left of the copied leaf.  Returns false if the list is full before that, or if its
+ * part has enough.
+ */
 static bool
 batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
@@ -726,7 +729,7 @@ batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 			{
 				for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
 				{
-					if (gpb_batch_list_full(batch))
+					if (gpb_batch_list_full(batch) || gpb_batch_part_has_enough(batch))
 						return false;
 					if (batch->program.list_entries)
 						batch_list_copied(batch, cpu, hit->number, cpu->at);
@@ -774,7 +777,10 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 		batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
-/* Go on leaf by leaf until all is done, until the list is full, or until the program gives up. */
+/*
+ * Go on leaf by leaf until all is done, until the list is full or at the end of a part, or until
+ * the program gives up.
+ */
 static GpbFillOutcome
 batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
@@ -782,7 +788,7 @@ batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	{
 		Buffer		buffer;
 
-		if (!batch_drain(batch, cpu) || gpb_batch_list_full(batch))
+		if (!batch_drain(batch, cpu) || gpb_batch_list_full(batch) || gpb_batch_part_ends(batch))
 			return GPB_FILL_FULL;
 		if (gpb_batch_gave_up(batch, NULL))
 			return GPB_FILL_GAVE_UP;
@@ -803,6 +809,14 @@ gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu)
 
 	batch_drop_heap_pin(batch);
 	return outcome;
+}
+
+int
+gpb_cpu_answer_rest(const GpbCpuAnswer *cpu, GpbRange *rest)
+{
+	if (cpu->bounds == NULL || cpu->nhits > 0 || cpu->more || cpu->next < cpu->end)
+		return -1;
+	return gpb_walk_rest(cpu->walk, rest);
 }
 
 /* ---- the engine ---- */

@@ -124,6 +124,15 @@ struct GpbBatch
 	int64	   *total;
 	uint64		matches_before; /* counters.matches when the run began */
 
+	/* The parts of a list whose reader may stop soon (batch_early.c) */
+	bool		early;
+	const GpbBatchEngine *later;	/* goes on when the CPU engine has read a few leaves, or NULL */
+	uint64		later_leaves;	/* counters.walk.leaves then */
+	uint64		part_leaves;	/* leaves of the next part */
+	uint64		end_leaves;		/* counters.walk.leaves at which the part at hand ends */
+	uint64		end_matches;	/* nmatches at which it ends */
+	GpbRange   *rest;			/* what is left of the ranges, for the engine that goes on */
+
 	GpbEvaluator *evaluator;	/* NULL if the program is plain, or lists */
 	GpbGroupTable *groups;		/* NULL if it has no group slots */
 	GpbListing *listing;		/* NULL if it aggregates, or lists all entries */
@@ -167,6 +176,11 @@ extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pie
  */
 extern GpbFillOutcome gpb_cpu_answer_fill(GpbBatch *batch, GpbCpuAnswer *cpu);
 extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
+/*
+ * What ranges of the batch, which are bounds, have left to be read; for n of them there is room for
+ * n in rest, in the order of keys.  Returns their number, or -1 if a leaf is not done yet.
+ */
+extern int	gpb_cpu_answer_rest(const GpbCpuAnswer *cpu, GpbRange *rest);
 
 /* The bytes that a piece takes, and its answering */
 #define GPB_PIECE_MEMORY	(sizeof(GpbUncleanPiece) + sizeof(GpbNumberedKey))
@@ -296,6 +310,38 @@ extern void gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, uint64 ke
 extern void gpb_batch_list_visible(GpbBatch *batch, GpbRangeEntry *entry);
 /* The heap was asked: drop entries that are not visible, or that are behind the limit. */
 extern void gpb_batch_list_complete(GpbBatch *batch);
+
+/* ---- batch_early.c ---- */
+
+/*
+ * A list whose reader may stop soon is handed out in parts that begin small and grow.  Each of them
+ * is what an engine has found when it stops at the end of the part, as it does when a list is full;
+ * so each is exact by itself.
+ */
+
+/* Begin a run, whose engine is chosen and has not begun; another one may be the first. */
+extern const GpbBatchEngine *gpb_batch_early_start(GpbBatch *batch, const GpbBatchEngine *engine);
+/* Begin a part: say where it ends. */
+extern void gpb_batch_early_part(GpbBatch *batch);
+/*
+ * Is it time for the engine that is to go on?  Then the batch's ranges become what is left of them.
+ * The engine at work has not been closed.
+ */
+extern bool gpb_batch_early_hands_over(GpbBatch *batch);
+
+/* Has the part at hand enough entries? */
+static inline bool
+gpb_batch_part_has_enough(const GpbBatch *batch)
+{
+	return batch->nmatches >= batch->end_matches;
+}
+
+/* Is the part at hand at its end?  An engine asks between two leaves. */
+static inline bool
+gpb_batch_part_ends(const GpbBatch *batch)
+{
+	return batch->counters.walk.leaves >= batch->end_leaves || gpb_batch_part_has_enough(batch);
+}
 
 /* ---- batch.c, for engines ---- */
 

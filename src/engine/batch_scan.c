@@ -206,7 +206,7 @@ batch_scan_next(GpbBatchScan *state)
 	}
 }
 
-/* Go on, row by row, until the list is full or all ranges are done. */
+/* Go on, row by row, until the list is full, its part has enough, or all ranges are done. */
 static GpbFillOutcome
 batch_scan_fill(GpbBatch *batch)
 {
@@ -218,7 +218,7 @@ batch_scan_fill(GpbBatch *batch)
 		ItemPointerData tid;
 
 		CHECK_FOR_INTERRUPTS();
-		if (gpb_batch_list_full(batch))
+		if (gpb_batch_list_full(batch) || gpb_batch_part_has_enough(batch))
 			return GPB_FILL_FULL;
 		if (gpb_batch_gave_up(batch, NULL))
 			return GPB_FILL_GAVE_UP;

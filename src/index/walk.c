@@ -637,3 +637,20 @@ gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hits, bool *mo
 		walk_ask_right(walk);
 	return nhits;
 }
+
+int
+gpb_walk_rest(const GpbWalk *walk, GpbRange *rest)
+{
+	uint32		i;
+	int			n = 0;
+
+	Assert(walk->pieces != NULL && walk->active_at == walk->active_end);
+	for (i = 0; i < walk->nactive; i++)
+	{
+		rest[n].lo = walk->high;
+		rest[n++].hi = walk_range(walk, walk->active[i]).hi;
+	}
+	for (i = walk->next; i < walk->n; i++)
+		rest[n++] = walk_range(walk, i);
+	return n;
+}

@@ -85,6 +85,12 @@ extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hit
  */
 extern const char *gpb_walk_next_page(const GpbWalk *walk);
 
+/*
+ * What is left of the pieces behind the last leaf, all of whose hits were returned.  There is room
+ * in rest for as many ranges as the walk has pieces.  Returns their number.
+ */
+extern int	gpb_walk_rest(const GpbWalk *walk, GpbRange *rest);
+
 extern void gpb_walk_end(GpbWalk *walk);
 
 #endif							/* GPB_WALK_H */

@@ -94,7 +94,8 @@ gpb_list_ask(GpbListRows *list, const GpbProgram *program, GpbRangeForm form,
 		memcmp(&list->program, program, sizeof(GpbProgram)) != 0)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(list->context);
-		GpbBatchWant want = {.form = form,.program = *program,.heap_rows = list->heap_rows};
+		GpbBatchWant want = {.form = form,.program = *program,.heap_rows = list->heap_rows,
+		.early = true};
 
 		end_batch(list);
 		memcpy(&list->program, program, sizeof(GpbProgram));

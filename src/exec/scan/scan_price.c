@@ -34,15 +34,14 @@
 #define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
 #define GPB_SCAN_LIST_COST	4	/* to list an entry */
 #define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */
+#define GPB_SCAN_LEAF_ENTRIES	400	/* of the first leaf, about */
 #define GPB_SCAN_VISIT_COST	14	/* to fetch a row of the heap, beyond what whole pages cost */
 
-/* The entries that one part of the list has room for (batch.c) */
+/* The part of the list that is made before the first row comes out: a leaf's (batch_early.c) */
 static double
-part_entries(const GpbScanMatch *match)
+first_part(const GpbScanMatch *match)
 {
-	int			width = gpb_range_entry_width(sizeof(uint64) * match->index->ncolumns);
-
-	return get_hash_memory_limit() / 2.0 / width;
+	return Min(GPB_SCAN_LEAF_ENTRIES / match->entries, 1.0);
 }
 
 /*
@@ -188,7 +187,7 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
 	bool		all = match->plan.program.program.limit == 0 && match->ends == NULL;
 	double		listed = match->listed;
-	double		first_part = all ? Min(part_entries(match) / listed, 1.0) : 1.0;
+	double		first = all ? first_part(match) : 1.0;
 	Cost		list;
 	QualCost	others;
 
@@ -200,9 +199,9 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);
 	cost_qual_eval(&others, match->others, root);
 	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
-	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + list * first_part +
+	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + list * first +
 		others.startup + path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + list * (1.0 - first_part) +
+	path->total_cost = path->startup_cost + list * (1.0 - first) +
 		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 	if (all && !match->plan.index_only)

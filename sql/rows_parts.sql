@@ -1,0 +1,205 @@
+--
+-- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
+--
+SET client_min_messages = warning;
+CREATE SCHEMA rows_parts;
+SET search_path = rows_parts, public;
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET gpubtree.enable_scan = on;
+-- All ordinary scans are dear alike, so that the node is chosen wherever it can be.
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+		IF line LIKE '%GpubtreeScan%' THEN
+			RETURN true;
+		END IF;
+	END LOOP;
+	RETURN false;
+END $$;
+
+-- What the node did for a query: "ours", and the numbers of these lines of EXPLAIN ANALYZE.
+CREATE FUNCTION done_by(query text, VARIADIC names text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	result text := 'not ours';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line LIKE '%GpubtreeScan%' THEN
+			result := 'ours';
+		ELSIF split_part(trim(line), ':', 1) = ANY (names) THEN
+			result := result || ', ' || trim(line);
+		END IF;
+	END LOOP;
+	RETURN result;
+END $$;
+
+-- The rows that a cursor returns for these FETCH and MOVE commands, each in [brackets]
+CREATE FUNCTION cursor_rows(options text, query text, VARIADIC commands text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	command text;
+	result text := '';
+	r record;
+	cursor refcursor := 'c';
+	n integer;
+BEGIN
+	EXECUTE format('DECLARE c %s CURSOR FOR %s', options, query);
+	FOREACH command IN ARRAY commands LOOP
+		result := result || '[';
+		n := regexp_replace(command, '\D', '', 'g')::int;
+		FOR i IN 1..n LOOP
+			IF command LIKE 'back%' THEN
+				FETCH PRIOR FROM cursor INTO r;
+			ELSIF command LIKE 'move%' THEN
+				MOVE NEXT FROM cursor;
+				CONTINUE;
+			ELSE
+				FETCH NEXT FROM cursor INTO r;
+			END IF;
+			EXIT WHEN NOT FOUND;
+			result := result || r::text;
+		END LOOP;
+		result := result || ']';
+	END LOOP;
+	CLOSE cursor;
+	RETURN result;
+END $$;
+
+CREATE TABLE part (k integer, v integer, w bigint, u text);
+INSERT INTO part SELECT n, n % 1000, n * 7919::bigint % 100003, 'text ' || n % 13 FROM generate_series(1, 60000) n;
+CREATE INDEX part_k ON part USING gpubtree (k) INCLUDE (v, w);
+VACUUM ANALYZE part;
+
+-- A few rows need a few leaves, whether the planner expects them or not; all rows need all leaves.
+SELECT done_by('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 10', 'Matches', 'Leaves Done by CPU');
+SELECT done_by('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 100', 'Matches', 'Leaves Done by CPU');
+SELECT done_by('SELECT * FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 10', 'Matches', 'Leaves Done by CPU', 'Heap Fetches');
+SELECT done_by('SELECT k FROM part WHERE (k < 9 OR k > 30000) AND v % 7 = 3 LIMIT 10', 'Matches', 'Leaves Done by CPU');
+SELECT done_by('SELECT k FROM part WHERE k = ANY (ARRAY(SELECT generate_series(1, 9000))) AND v % 7 = 3 LIMIT 5', 'Leaves Done by CPU');
+SELECT done_by('SELECT k, v FROM part WHERE v = 777 LIMIT 2', 'Matches', 'Leaves Done by CPU');
+SELECT done_by('SELECT k FROM part WHERE v % 7 = 3 AND EXISTS (SELECT 1 FROM part q WHERE q.k < 9 AND q.v % 7 = 3)', 'Matches');
+-- Where rows are not known to be visible, a few of them are looked at in the table.
+BEGIN;
+UPDATE part SET u = u || '.' WHERE k BETWEEN 2000 AND 2400;
+SELECT done_by('SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3', 'Matches');
+SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3;
+ROLLBACK;
+
+-- The price says so: the first row is cheap, as is a part of all.
+CREATE FUNCTION costs(query text, OUT startup float8, OUT total float8) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	startup := plan -> 0 -> 'Plan' ->> 'Startup Cost';
+	total := plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SELECT startup < total / 10 AS early FROM costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3');
+SELECT startup < total / 3 AS early FROM costs('SELECT * FROM part WHERE k > 1000 AND v % 7 = 3');
+SELECT l.total < a.total / 4 AS early FROM costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 30') l,
+	costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3') a;
+
+-- Cursors: backwards, what is held beyond the transaction, and what changes meanwhile
+BEGIN;
+SELECT is_ours('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3');
+SELECT cursor_rows('NO SCROLL', 'SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3', 'fetch 2', 'move 100', 'fetch 2', 'move 5000', 'fetch 1');
+SELECT cursor_rows('SCROLL', 'SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3', 'fetch 3', 'back 2', 'move 600', 'fetch 2', 'back 3', 'fetch 1');
+SELECT cursor_rows('SCROLL', 'SELECT k, u FROM part WHERE k > 59900 AND v % 7 = 3', 'fetch 30', 'back 2', 'fetch 3', 'back 30', 'fetch 2');
+DECLARE changing NO SCROLL CURSOR FOR SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3;
+FETCH 2 FROM changing;
+DELETE FROM part WHERE k BETWEEN 1000 AND 20000;
+INSERT INTO part SELECT n, 3 FROM generate_series(1001, 3000) n;
+FETCH 2 FROM changing;
+MOVE 8000 FROM changing;
+FETCH 1 FROM changing;
+CLOSE changing;
+DECLARE held CURSOR WITH HOLD FOR SELECT k, v FROM part WHERE k > 40000 AND v % 7 = 3;
+FETCH 2 FROM held;
+COMMIT;
+FETCH 2 FROM held;
+CLOSE held;
+TRUNCATE part;
+INSERT INTO part SELECT n, n % 1000, n * 7919::bigint % 100003, 'text ' || n % 13 FROM generate_series(1, 60000) n;
+VACUUM ANALYZE part;
+
+-- An error in a later row is raised when that row is wanted, and not before.
+SELECT k FROM part WHERE k > 10 AND 1 / (v - 500) = 0 LIMIT 3;
+BEGIN;
+DECLARE failing CURSOR FOR SELECT k FROM part WHERE k > 10 AND 1 / (v - 500) = 0;
+FETCH 2 FROM failing;
+MOVE 400 FROM failing;
+MOVE 400 FROM failing;
+ROLLBACK;
+
+-- What a cursor's rows depend on is fixed when it begins (rule M12), also where core's own evaluation
+-- decides about rows for which a step of the program faulted.
+CREATE TABLE stamped (k integer, t timestamptz, v integer);
+INSERT INTO stamped SELECT n, timestamptz '2024-01-01 00:00+00' + n * interval '1 hour', n % 100 FROM generate_series(1, 3000) n;
+CREATE INDEX stamped_k ON stamped USING gpubtree (k) INCLUDE (t, v);
+VACUUM ANALYZE stamped;
+SELECT is_ours($$SELECT k, t FROM stamped WHERE k > 5 AND t > timestamp '2024-01-02' AND v % 10 = 3$$);
+BEGIN;
+DECLARE local_rows NO SCROLL CURSOR FOR SELECT k, v FROM stamped WHERE k > 5 AND t >= timestamp '2024-01-02' AND v % 10 = 3;
+FETCH 2 FROM local_rows;
+SET LOCAL timezone = 'Asia/Tokyo';
+FETCH 2 FROM local_rows;
+MOVE 280 FROM local_rows;
+FETCH 2 FROM local_rows;
+ROLLBACK;
+
+-- Scans that begin anew with other parameters, and that were not read to their end
+SELECT n, q.* FROM generate_series(0, 4) n, LATERAL (SELECT k, v FROM part WHERE k > n * 10000 AND v % 7 = n LIMIT 2) q;
+SELECT n, (SELECT k FROM part WHERE k > n * 10000 AND v % 70 = 3 AND w > n LIMIT 1) FROM generate_series(0, 5) n;
+SELECT n, (SELECT count(*) FROM (SELECT k FROM part WHERE k BETWEEN n * 10 AND n * 1000 AND v % 7 = n % 7 OFFSET 1) q) FROM generate_series(0, 60, 10) n;
+-- Many of them take no more memory than one.
+CREATE FUNCTION executor_memory() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
+$$;
+SELECT max(bytes) FILTER (WHERE n > 15000) - max(bytes) FILTER (WHERE n BETWEEN 2000 AND 9000) < 100000 AS constant
+FROM (SELECT n, (SELECT max(k) FROM (SELECT k FROM part WHERE k > n * 2 AND v % 7 = n % 7 OFFSET 0 LIMIT 3) q),
+		CASE WHEN n % 1000 = 0 THEN executor_memory() END AS bytes FROM generate_series(1, 20000) n OFFSET 0) q;
+
+-- Rows that are locked are core's, with what they are evaluated by anew.
+SELECT is_ours('SELECT k FROM part WHERE v % 7 = 3 FOR UPDATE'), is_ours('SELECT k FROM part WHERE v % 7 = 3 LIMIT 5 FOR KEY SHARE'),
+	is_ours('SELECT q.k FROM (SELECT k FROM part WHERE v % 7 = 3 OFFSET 0) q, part p WHERE p.k = q.k FOR UPDATE OF p');
+BEGIN;
+SELECT k FROM part WHERE k > 100 AND v % 7 = 3 LIMIT 2 FOR UPDATE;
+DECLARE locked CURSOR FOR SELECT k FROM part WHERE k > 100 AND v % 7 = 3 FOR UPDATE;
+FETCH 2 FROM locked;
+UPDATE part SET u = 'x' WHERE CURRENT OF locked;
+ROLLBACK;
+BEGIN;
+DECLARE unlocked CURSOR FOR SELECT k FROM part WHERE k > 100 AND v % 7 = 3;
+FETCH 2 FROM unlocked;
+UPDATE part SET u = 'x' WHERE CURRENT OF unlocked;
+ROLLBACK;
+
+-- Little memory: parts are as large as it allows.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*), sum(k), count(DISTINCT k) FROM (SELECT k, v FROM part WHERE v % 7 = 3 OFFSET 0) q;
+SELECT count(*), sum(k), count(DISTINCT u) FROM (SELECT k, u FROM part WHERE k > 70 AND v % 7 = 3 OFFSET 0) q;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Cancelled while it is read, the next query begins with nothing.
+SET statement_timeout = '20ms';
+SELECT count(pg_sleep(0.001)) FROM (SELECT k FROM part WHERE v % 7 = 3 OFFSET 0) q;
+RESET statement_timeout;
+SELECT count(*) FROM (SELECT k FROM part WHERE v % 7 = 3 OFFSET 0) q;
+
+-- Serializable: core's scan decides about each row, and no more rows are read than are wanted.
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT done_by('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 10', 'Engine', 'Matches');
+SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 2;
+SELECT cursor_rows('SCROLL', 'SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3', 'fetch 3', 'back 2', 'move 600', 'fetch 2', 'back 3', 'fetch 1');
+COMMIT;
+
+DROP SCHEMA rows_parts CASCADE;

@@ -166,6 +166,38 @@ SELECT max(bytes) FILTER (WHERE n > 15000) - max(bytes) FILTER (WHERE n BETWEEN 
 FROM (SELECT n, (SELECT max(k) FROM (SELECT k FROM part WHERE k > n * 2 AND v % 7 = n % 7 OFFSET 0 LIMIT 3) q),
 		CASE WHEN n % 1000 = 0 THEN executor_memory() END AS bytes FROM generate_series(1, 20000) n OFFSET 0) q;
 
+-- The first rows in an order, as many as are known when the node begins: a generic plan, an
+-- expression, a subquery, an outer row
+SET plan_cache_mode = force_generic_plan;
+PREPARE first (bigint, bigint) AS SELECT k, w FROM part WHERE k > 100 AND v % 7 <> 3 ORDER BY w DESC, k LIMIT $1 OFFSET $2 + 1;
+EXPLAIN (COSTS OFF) EXECUTE first (3, 0);
+EXECUTE first (3, 0);
+EXECUTE first (2, NULL);
+EXECUTE first (0, 10);
+EXECUTE first (-1, 0);
+EXECUTE first (1, -5);
+SELECT done_by('EXECUTE first (3, 0)', 'Matches'), done_by('EXECUTE first (NULL, 0)', 'Matches'), done_by('EXECUTE first (9000000000, 0)', 'Matches');
+PREPARE ties (bigint) AS SELECT v FROM part WHERE k > 100 AND w > 7 ORDER BY v FETCH FIRST $1 ROWS WITH TIES;
+SELECT done_by('EXECUTE ties (70)', 'First Entries', 'Matches');
+PREPARE failing_limit (integer) AS SELECT k FROM part WHERE k > 100 AND v % 7 <> 3 ORDER BY w LIMIT 10 / $1;
+EXECUTE failing_limit (5);
+EXECUTE failing_limit (0);
+DEALLOCATE ALL;
+EXPLAIN (COSTS OFF) SELECT k FROM part WHERE v % 7 = 3 ORDER BY w LIMIT random() * 10;
+SELECT done_by('SELECT k FROM part WHERE v % 7 = 3 ORDER BY w LIMIT (SELECT 4) OFFSET 3', 'First Entries', 'Matches');
+SELECT n, q.* FROM generate_series(0, 3) n, LATERAL (SELECT k, w FROM part WHERE k > n * 10000 AND v % 7 = n ORDER BY w, k LIMIT n) q;
+CREATE FUNCTION first_rows(low integer, rows bigint, skipped bigint) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT string_agg(k || ' ' || x, ',') FROM (SELECT k, w % 500 AS x FROM part WHERE k > low AND v % 5 <> 3 ORDER BY w % 500 DESC, k LIMIT rows OFFSET skipped) q);
+END $$;
+CREATE FUNCTION core_first_rows(low integer, rows bigint, skipped bigint) RETURNS text LANGUAGE plpgsql SET gpubtree.enabled = off AS $$
+BEGIN
+	RETURN (SELECT string_agg(k || ' ' || x, ',') FROM (SELECT k, w % 500 AS x FROM part WHERE k > low AND v % 5 <> 3 ORDER BY w % 500 DESC, k LIMIT rows OFFSET skipped) q);
+END $$;
+SELECT n, low, rows, skipped FROM (SELECT n, 52000 + n * 7919 % 9001 AS low, nullif(n * 31 % 97, 9) * (n % 3) * (n % 3) AS rows, nullif(n * 17 % 29, 5) * (n % 2) * 7 AS skipped FROM generate_series(1, 200) n) q
+	WHERE first_rows(low, rows, skipped) IS DISTINCT FROM core_first_rows(low, rows, skipped);
+RESET plan_cache_mode;
+
 -- Rows that are locked are core's, with what they are evaluated by anew.
 SELECT is_ours('SELECT k FROM part WHERE v % 7 = 3 FOR UPDATE'), is_ours('SELECT k FROM part WHERE v % 7 = 3 LIMIT 5 FOR KEY SHARE'),
 	is_ours('SELECT q.k FROM (SELECT k FROM part WHERE v % 7 = 3 OFFSET 0) q, part p WHERE p.k = q.k FOR UPDATE OF p');

@@ -364,10 +364,12 @@ gpb_batch_total(const GpbBatch *batch)
 static void
 batch_start_part(GpbBatch *batch)
 {
-	if (gpb_batch_early_hands_over(batch))
+	const GpbBatchEngine *later;
+
+	if (gpb_batch_early_hands_over(batch, &later))
 	{
 		batch_stop(batch);
-		batch_set_engine(batch, batch->later);
+		batch_set_engine(batch, later);
 		batch_start(batch);
 	}
 	gpb_batch_early_part(batch);

@@ -68,12 +68,14 @@ gpb_batch_early_part(GpbBatch *batch)
 		return;
 	}
 	batch->end_leaves = batch->counters.walk.leaves + batch->part_leaves;
-	batch->end_matches = batch->part_leaves * (GPB_EARLY_ENTRIES / GPB_EARLY_LEAVES);
+	/* where another engine goes on, parts end between leaves */
+	batch->end_matches = batch->later != NULL ? PG_UINT64_MAX :
+		batch->part_leaves * (GPB_EARLY_ENTRIES / GPB_EARLY_LEAVES);
 	batch->part_leaves *= 2;
 }
 
 bool
-gpb_batch_early_hands_over(GpbBatch *batch)
+gpb_batch_early_hands_over(GpbBatch *batch, const GpbBatchEngine **later)
 {
 	GpbRange   *rest;
 	int			n;
@@ -89,6 +91,8 @@ gpb_batch_early_hands_over(GpbBatch *batch)
 		return false;
 	}
 	Assert(batch->rest == NULL);
+	*later = batch->later;
+	batch->later = NULL;
 	batch->ranges = batch->rest = rest;
 	batch->n = n;
 	batch->first = 0;

@@ -324,10 +324,10 @@ extern const GpbBatchEngine *gpb_batch_early_start(GpbBatch *batch, const GpbBat
 /* Begin a part: say where it ends. */
 extern void gpb_batch_early_part(GpbBatch *batch);
 /*
- * Is it time for the engine that is to go on?  Then the batch's ranges become what is left of them.
- * The engine at work has not been closed.
+ * Is it time for another engine to go on, *later?  Then the batch's ranges become what is left of
+ * them.  The engine at work has not been closed.
  */
-extern bool gpb_batch_early_hands_over(GpbBatch *batch);
+extern bool gpb_batch_early_hands_over(GpbBatch *batch, const GpbBatchEngine **later);
 
 /* Has the part at hand enough entries? */
 static inline bool

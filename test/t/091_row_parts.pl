@@ -61,18 +61,19 @@ BEGIN
 	CLOSE cursor;
 END $$;
 
--- Compare some of the query's rows, by a cursor, with all of them by core's plan.
-CREATE FUNCTION compare_parts(query text, most int) RETURNS void LANGUAGE plpgsql AS $$
+-- Compare some of the query's rows, by a cursor, with all of them by core's plan.  LIMIT, if given,
+-- says how many there are.
+CREATE FUNCTION compare_parts(query text, most int, row_limit int DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	ours record;
 	all_rows text[];
 	wrong text;
 BEGIN
 	PERFORM use_nodes(true);
-	ours := read_rows(query, most);
+	ours := read_rows(query || coalesce(' LIMIT ' || row_limit, ''), most);
 	PERFORM use_nodes(false);
 	EXECUTE format('SELECT coalesce(array_agg(q::text), ''{}'') FROM (%s) q', query) INTO all_rows;
-	IF ours.n <> least(most, cardinality(all_rows)) THEN
+	IF ours.n <> least(most, row_limit, cardinality(all_rows)) THEN
 		RAISE '%: % rows of %, of which % were wanted', query, ours.n, cardinality(all_rows), most;
 	END IF;
 	SELECT string_agg(l, ' ') INTO wrong FROM (SELECT unnest(ours.lines) EXCEPT ALL SELECT unnest(all_rows)) x(l);
@@ -125,7 +126,7 @@ SELECT compare_parts(format(\$\$SELECT * FROM busy WHERE k > %s AND v %% %s = 0\
 SELECT compare_parts(format(\$\$SELECT k, v, g FROM busy WHERE (k < %s OR k > %s OR k IS NULL) AND v > %s\$\$, :w, :a + :w, :m), :most + :all);
 SELECT compare_parts(format(\$\$SELECT u FROM busy WHERE g = %s AND v %% 3 = 1\$\$, :m % 7), :most + :all);
 SELECT compare_parts(format(\$\$SELECT k, u FROM busy WHERE k = ANY (ARRAY(SELECT generate_series(%s, %s, %s))) AND v > %s\$\$, :a, :a + :w, :n, :m), :most);
-SELECT compare_parts(format(\$\$SELECT k, v FROM busy WHERE v > %s LIMIT %s\$\$, :m, :most), :most);
+SELECT compare_parts(format(\$\$SELECT k, v FROM busy WHERE v > %s\$\$, :m), 2 * :most, :most);
 COMMIT;
 SQL
 	}

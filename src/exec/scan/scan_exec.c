@@ -46,6 +46,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	if (plan->has_ends)
 		scan->end_constants = gpb_program_constants_init(&plan->ends, &css->ss.ps);
+	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	for (i = 0; i < plan->ncolumns && !plan->index_only; i++)
 		scan->last_column = Max(scan->last_column, plan->columns[i]);
@@ -57,6 +58,35 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the list ---- */
 
+/*
+ * How many of the first entries are wanted, by LIMIT and OFFSET as they are now; 0: all, or so many
+ * that it is no use to leave the others out.  Core's Limit, which is above, has evaluated both, and
+ * would have raised an error for a negative one.
+ */
+static uint32
+evaluate_bound(GpbScanRows *scan)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	int64		bound = 0;
+	ListCell   *lc;
+
+	foreach(lc, scan->bound)
+	{
+		bool		isnull;
+		int64		count = DatumGetInt64(ExecEvalExprSwitchContext(lfirst(lc), econtext, &isnull));
+
+		/* NULL is no OFFSET, which comes second, but all rows as LIMIT */
+		if (isnull && foreach_current_index(lc) == 0)
+			return 0;
+		if (isnull)
+			count = 0;
+		if (count < 0 || count > GPB_MOST_FIRST)
+			return 0;
+		bound += count;
+	}
+	return (uint32) bound;
+}
+
 /* Fill in the program with its constants, or one that lists all entries if that cannot be. */
 static void
 bind_program(GpbScanRows *scan, GpbProgram *program)
@@ -64,6 +94,8 @@ bind_program(GpbScanRows *scan, GpbProgram *program)
 	*program = scan->plan.program.program;
 	scan->unfiltered = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
 												  scan->node.css.ss.ps.ps_ExprContext, program);
+	if (scan->bound != NIL)
+		program->limit = evaluate_bound(scan);
 	if (scan->unfiltered == NULL)
 		return;
 	memset(program, 0, sizeof(*program));

@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 
+#include "lib/stringinfo.h"
 #include "utils/ruleutils.h"
 
 #include "exec/common/key_arms.h"
@@ -22,12 +23,26 @@ explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 	Plan	   *plan = scan->node.css.ss.ps.plan;
 	const GpbProgram *program = &scan->plan.program.program;
 	List	   *context;
+	StringInfoData count;
+	ListCell   *lc;
 
 	if (program->limit == 0)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	initStringInfo(&count);
+	foreach(lc, scan->plan.bound)
+	{
+		appendStringInfoString(&count, count.len > 0 ? " + " : "");
+		if (IsA(lfirst(lc), Const))
+			appendStringInfo(&count, INT64_FORMAT,
+							 DatumGetInt64(lfirst_node(Const, lc)->constvalue));
+		else
+			appendStringInfoString(&count, deparse_expression(lfirst(lc), context, false, false));
+	}
+	if (count.len == 0)
+		appendStringInfo(&count, "%u", program->limit);
 	ExplainPropertyText(GPB_LABEL_FIRST,
-						psprintf("%u by %s%s NULLS %s", program->limit,
+						psprintf("%s by %s%s NULLS %s", count.data,
 								 deparse_expression(linitial(scan->plan.order), context,
 													list_length(es->rtable) > 1 || es->verbose,
 													true),

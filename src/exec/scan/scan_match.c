@@ -22,10 +22,10 @@
 
 /* ---- the first rows ---- */
 
-/* The most entries of a limited list that are worth finding: they are sorted above the node. */
-#define GPB_MOST_FIRST	1000000
+/* What core supposes of a LIMIT or OFFSET that it does not know, as a part of the rows */
+#define GPB_UNKNOWN_COUNT	0.1
 
-/* The value of LIMIT or OFFSET, or -1 if it is not known; 0 for an OFFSET that is not there */
+/* The value of LIMIT or OFFSET, or -1 if it is NULL, or not known; 0 for one that is not there */
 static int64
 known_count(Node *count)
 {
@@ -36,16 +36,40 @@ known_count(Node *count)
 	return DatumGetInt64(((Const *) count)->constvalue);
 }
 
-/* LIMIT and OFFSET together; 0 if they are not known, or too many */
-static uint32
-first_limit(const Query *parse)
+/*
+ * Add LIMIT or OFFSET, which is not NULL, to the first rows that are wanted, of this many.  Returns
+ * false if so many can't be wanted, or if it cannot be known when the node begins.
+ */
+static bool
+add_count(Node *count, double rows, GpbScanFirst *first)
 {
-	int64		limit = parse->limitCount == NULL ? -1 : known_count(parse->limitCount);
-	int64		offset = known_count(parse->limitOffset);
+	int64		known = known_count(count);
 
-	if (limit <= 0 || offset < 0 || limit > GPB_MOST_FIRST || offset > GPB_MOST_FIRST)
-		return 0;
-	return limit + offset;
+	if (IsA(count, Const) && (known < 0 || known > GPB_MOST_FIRST))
+		return false;
+	if (contain_volatile_functions(count) || contain_subplans(count))
+		return false;
+	first->bound = lappend(first->bound, count);
+	first->limit += IsA(count, Const) ? known :
+		Min(clamp_row_est(rows * GPB_UNKNOWN_COUNT), GPB_MOST_FIRST);
+	return true;
+}
+
+/*
+ * Find out how many rows are wanted.  They are computed when the node begins, unless both are
+ * constants.  Returns false if there is no LIMIT, or none that is of use.
+ */
+static bool
+first_count(const Query *parse, double rows, GpbScanFirst *first)
+{
+	first->limit = 0;
+	first->bound = NIL;
+	if (parse->limitCount == NULL || !add_count(parse->limitCount, rows, first) ||
+		(parse->limitOffset != NULL && !add_count(parse->limitOffset, rows, first)))
+		return false;
+	if (known_count(parse->limitCount) >= 0 && known_count(parse->limitOffset) >= 0)
+		first->bound = NIL;
+	return first->limit > 0 && known_count(parse->limitCount) != 0;
 }
 
 /* Is there nothing between the table's rows and ORDER BY with LIMIT? */
@@ -79,11 +103,10 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 	clause = linitial_node(SortGroupClause, parse->sortClause);
 	expression = get_sortgroupclause_expr(clause, root->processed_tlist);
 	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	first->limit = first_limit(parse);
 	first->expression = (Expr *) expression;
 	first->descending = clause->sortop == type->gt_opr;
 	first->nulls_first = clause->nulls_first;
-	return first->limit > 0 && (first->descending || clause->sortop == type->lt_opr) &&
+	return first_count(parse, rel->rows, first) && (first->descending || clause->sortop == type->lt_opr) &&
 		bms_is_member(rel->relid, pull_varnos(root, expression)) &&
 		!contain_volatile_functions(expression) && !contain_subplans(expression);
 }
@@ -243,6 +266,7 @@ match_first(PlannerInfo *root, GpbScanMatch *match, const GpbScanFirst *first)
 						 first->nulls_first, first->limit))
 		return false;
 	match->plan.order = list_make1(first->expression);
+	match->plan.bound = first->bound;
 	match->listed = estimate_first(root, match, first);
 	return true;
 }

@@ -20,7 +20,8 @@ typedef struct GpbScanFirst
 	Expr	   *expression;
 	bool		descending;
 	bool		nulls_first;
-	uint32		limit;			/* LIMIT and OFFSET together */
+	uint32		limit;			/* LIMIT and OFFSET together, or a guess if bound is not NIL */
+	List	   *bound;			/* both, or LIMIT alone, if they are not constants */
 } GpbScanFirst;
 
 /* The last rows of groups that a query wants: DISTINCT ON, and the key of ORDER BY behind its */

@@ -20,6 +20,7 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->order);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->ends.constants);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->groups);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->bound);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->index_only);
 	gpb_put_int(&scan->custom_private, plan->ncolumns);
@@ -55,6 +56,7 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 		plan->columns[i] = gpb_get_int(&reader);
 	gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);
 	plan->groups = list_nth(scan->custom_exprs, 8);
+	plan->bound = list_nth(scan->custom_exprs, 9);
 	plan->has_each = gpb_get_int(&reader);
 	plan->has_ends = gpb_get_int(&reader);
 	if (!plan->has_ends)

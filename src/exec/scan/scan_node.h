@@ -39,12 +39,16 @@ typedef struct GpbScanPlan
 	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
 								 * program decides nothing; NIL if it always does */
 	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
+	List	   *bound;			/* expressions whose sum is the list's limit; NIL if that is known */
 	bool		has_each;		/* one row of each key is enough; the program lists nothing */
 	bool		has_ends;		/* of the entries those with the last key of a group are enough */
 	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */
 	GpbAggregateItem *end;
 	List	   *groups;			/* their expressions, for EXPLAIN */
 } GpbScanPlan;
+
+/* The most entries of a limited list that are worth finding: they are sorted above the node. */
+#define GPB_MOST_FIRST	1000000
 
 /* Put the fields into the plan node. */
 extern void gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan);
@@ -89,6 +93,7 @@ typedef struct GpbScanRows
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
 	GpbProgramConstants *end_constants; /* of plan.ends */
+	List	   *bound;			/* plan.bound, as ExprStates */
 	ExprState  *all;			/* plan.all */
 	AttrNumber	last_column;	/* the last column of the table that is needed */
 	GpbListRows *list;

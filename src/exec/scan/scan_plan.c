@@ -101,6 +101,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
 	gpb_check_expressions(path, scan, plan->ends.constants, 1, 0);
+	gpb_check_expressions(path, scan, plan->bound, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->qual), 1, plan->ncolumns);
 	gpb_check_expressions(path, scan, plan->all, 1, plan->ncolumns);
 	return &scan->scan.plan;

@@ -106,7 +106,8 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 	first->expression = (Expr *) expression;
 	first->descending = clause->sortop == type->gt_opr;
 	first->nulls_first = clause->nulls_first;
-	return first_count(parse, rel->rows, first) && (first->descending || clause->sortop == type->lt_opr) &&
+	return first_count(parse, rel->rows, first) &&
+		(first->descending || clause->sortop == type->lt_opr) &&
 		bms_is_member(rel->relid, pull_varnos(root, expression)) &&
 		!contain_volatile_functions(expression) && !contain_subplans(expression);
 }

@@ -39,7 +39,7 @@ typedef struct GpbScanPlan
 	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
 								 * program decides nothing; NIL if it always does */
 	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
-	List	   *bound;			/* expressions whose sum is the list's limit; NIL if that is known */
+	List	   *bound;			/* expressions whose sum is the limit; NIL if that is known */
 	bool		has_each;		/* one row of each key is enough; the program lists nothing */
 	bool		has_ends;		/* of the entries those with the last key of a group are enough */
 	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */

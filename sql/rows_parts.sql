@@ -153,6 +153,63 @@ FETCH 2 FROM local_rows;
 MOVE 280 FROM local_rows;
 FETCH 2 FROM local_rows;
 ROLLBACK;
+BEGIN;
+DECLARE faulted_rows NO SCROLL CURSOR FOR SELECT k, v FROM stamped WHERE k > 5 AND v <> 50 AND 100 / (v - 50) <> 3 AND t >= timestamp '2024-01-02' AND v IN (49, 50);
+DECLARE other_rows NO SCROLL CURSOR FOR SELECT k, v FROM stamped WHERE k > 5 AND v IN (49, 50) AND to_char(t, 'HH24') = '01';
+FETCH 1 FROM faulted_rows;
+FETCH 1 FROM other_rows;
+SET LOCAL timezone = 'Asia/Tokyo';
+FETCH 2 FROM faulted_rows;
+FETCH 2 FROM other_rows;
+SHOW timezone;
+ROLLBACK;
+
+-- WHERE CURRENT OF finds the row, after updates of it too; a SCROLL cursor's is core's.
+BEGIN;
+UPDATE stamped SET v = 3 WHERE k % 100 = 10;
+DECLARE shown CURSOR FOR SELECT k FROM stamped WHERE k > 5 AND v % 10 = 3;
+FETCH 2 FROM shown;
+UPDATE stamped SET v = 13 WHERE CURRENT OF shown RETURNING *;
+DELETE FROM stamped WHERE CURRENT OF shown RETURNING *;
+MOVE 200 FROM shown;
+DELETE FROM stamped WHERE CURRENT OF shown RETURNING *;
+DECLARE shown_back SCROLL CURSOR FOR SELECT k FROM stamped WHERE k > 5 AND v % 10 = 3;
+FETCH 3 FROM shown_back;
+FETCH PRIOR FROM shown_back;
+DELETE FROM stamped WHERE CURRENT OF shown_back RETURNING *;
+DO $$
+DECLARE
+	c CURSOR FOR SELECT v FROM stamped WHERE k > 5 AND v % 10 = 7;
+	n integer := 0;
+BEGIN
+	FOR r IN c LOOP
+		UPDATE stamped SET v = v + 1000 WHERE CURRENT OF c;
+		n := n + 1;
+	END LOOP;
+	RAISE EXCEPTION '% rows, % changed', n, (SELECT count(*) FROM stamped WHERE v >= 1000);
+END $$;
+ROLLBACK;
+
+-- System columns and whole rows
+SELECT done_by('SELECT ctid, xmin, k FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns'),
+	done_by('SELECT tableoid, k FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns'),
+	done_by('SELECT stamped FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns');
+BEGIN;
+UPDATE stamped SET v = v WHERE k % 7 = 0;
+ALTER TABLE stamped ADD gone integer;
+UPDATE stamped SET gone = k WHERE k % 3 = 0;
+ALTER TABLE stamped DROP gone, ADD late text DEFAULT 'late';
+CREATE FUNCTION system_columns() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT count(*) || ' ' || md5(string_agg(r, ',' ORDER BY r)) FROM (SELECT (ctid, tableoid::regclass, xmin, xmax, cmin, k)::text AS r FROM stamped WHERE k > 5 AND v % 10 = 3) q)
+		|| (SELECT count(q) || ' ' || md5(string_agg(r::text, ',' ORDER BY k)) FROM (SELECT s AS r, k FROM stamped s WHERE k > 5 AND v % 10 = 3) q)
+		|| (SELECT md5(string_agg(row_to_json(s)::text, ',' ORDER BY s.k)) FROM stamped s WHERE k > 5 AND v % 10 = 3 AND s.ctid > '(1,1)' AND s IS NOT NULL);
+END $$;
+CREATE FUNCTION core_system_columns() RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS 'SELECT system_columns()';
+SELECT system_columns() = core_system_columns();
+SELECT s, (s).k, tableoid::regclass FROM stamped s WHERE k > 5 AND v % 10 = 3 ORDER BY k LIMIT 2;
+SELECT tableoid::regclass, k FROM stamped s WHERE k > 5 AND v % 10 = 3 ORDER BY v, k LIMIT 2;
+ROLLBACK;
 
 -- Scans that begin anew with other parameters, and that were not read to their end
 SELECT n, q.* FROM generate_series(0, 4) n, LATERAL (SELECT k, v FROM part WHERE k > n * 10000 AND v % 7 = n LIMIT 2) q;
@@ -210,7 +267,7 @@ ROLLBACK;
 BEGIN;
 DECLARE unlocked CURSOR FOR SELECT k FROM part WHERE k > 100 AND v % 7 = 3;
 FETCH 2 FROM unlocked;
-UPDATE part SET u = 'x' WHERE CURRENT OF unlocked;
+UPDATE part SET u = 'x' WHERE CURRENT OF unlocked RETURNING *;
 ROLLBACK;
 
 -- Little memory: parts are as large as it allows.

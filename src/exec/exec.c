@@ -42,6 +42,8 @@ bool		gpb_enable_percentile = true;
 bool		gpb_enable_bucketaggregate = true;
 bool		gpb_explain_decisions = false;
 
+int			gpb_planning_cursor = 0;
+
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type previous_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
@@ -58,9 +60,11 @@ plan_with_subqueries(Query *parse, const char *query_string, int cursor_options,
 	List	   *outer = gpb_subqueries_begin();
 	List	   *volatile candidates = NIL;
 	PlannedStmt *volatile statement = NULL;
+	int			outer_cursor = gpb_planning_cursor;
 
 	PG_TRY();
 	{
+		gpb_planning_cursor = (cursor_options & GPB_NAMED_CURSOR) != 0 ? cursor_options : 0;
 		if (previous_planner_hook)
 			statement = previous_planner_hook(parse, query_string, cursor_options, params);
 		else
@@ -68,6 +72,7 @@ plan_with_subqueries(Query *parse, const char *query_string, int cursor_options,
 	}
 	PG_FINALLY();
 	{
+		gpb_planning_cursor = outer_cursor;
 		candidates = gpb_subqueries_end(outer);
 	}
 	PG_END_TRY();

@@ -23,4 +23,12 @@ extern bool gpb_explain_decisions;	/* gpubtree.explain_decisions */
 
 extern double gpb_setup_cost;	/* gpubtree.setup_cost */
 
+/*
+ * The options of the cursor that is being planned, if a user can name it; else 0.  CURSOR_OPT_FAST_PLAN
+ * is that of DECLARE and of OPEN.
+ */
+extern int	gpb_planning_cursor;
+
+#define GPB_NAMED_CURSOR	(CURSOR_OPT_FAST_PLAN | CURSOR_OPT_SCROLL | CURSOR_OPT_HOLD)
+
 #endif							/* GPB_EXEC_SETTINGS_H */

@@ -13,8 +13,10 @@
  */
 #include "compat.h"
 
+#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "index/index.h"
@@ -25,12 +27,32 @@
 
 /* ---- begin ---- */
 
+/* Prepare to take columns from the table's rows. */
+static void
+begin_table_columns(GpbScanRows *scan)
+{
+	CustomScanState *css = &scan->node.css;
+	const GpbScanPlan *plan = &scan->plan;
+	int			i;
+
+	/* where WHERE CURRENT OF looks for the row */
+	css->ss.ss_currentRelation = scan->node.heap;
+	for (i = 0; i < plan->ncolumns; i++)
+	{
+		List	   *columns = castNode(CustomScan, css->ss.ps.plan)->custom_scan_tlist;
+
+		scan->last_column = Max(scan->last_column, plan->columns[i]);
+		if (plan->columns[i] == InvalidAttrNumber)
+			scan->whole_row = ExecInitExpr(list_nth_node(TargetEntry, columns, i)->expr,
+										   &css->ss.ps);
+	}
+}
+
 static void
 begin_scan(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbScanRows *scan = (GpbScanRows *) css;
 	GpbScanPlan *plan = &scan->plan;
-	int			i;
 
 	gpb_scan_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_require_functions(list_make4(plan->conditions, plan->arrays, plan->arms, plan->filters));
@@ -48,8 +70,10 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 		scan->end_constants = gpb_program_constants_init(&plan->ends, &css->ss.ps);
 	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
-	for (i = 0; i < plan->ncolumns && !plan->index_only; i++)
-		scan->last_column = Max(scan->last_column, plan->columns[i]);
+	scan->settings_matter = contain_mutable_functions((Node *) plan->all) ||
+		contain_mutable_functions((Node *) css->ss.ps.plan->qual);
+	if (!plan->index_only)
+		begin_table_columns(scan);
 	scan->list = gpb_list_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
 								!plan->index_only);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
@@ -153,6 +177,8 @@ ask(GpbScanRows *scan)
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->unfiltered = NULL;
+	if (scan->settings_matter)
+		gpb_zone_settings_save(&scan->settings);
 	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
 	if (scan->plan.has_each)
 		start_keys(scan, ranges, n);
@@ -170,6 +196,45 @@ ask(GpbScanRows *scan)
 
 /* ---- rows ---- */
 
+/* The whole row as a value, which core makes of it, in the memory of one row */
+static Datum
+whole_row(GpbScanRows *scan, TupleTableSlot *row, bool *isnull)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	TupleTableSlot *tuple = econtext->ecxt_scantuple;
+	Datum		value;
+
+	econtext->ecxt_scantuple = row;
+	value = ExecEvalExprSwitchContext(scan->whole_row, econtext, isnull);
+	econtext->ecxt_scantuple = tuple;
+	return value;
+}
+
+/* The value of a column of the row, a system column or the whole row included */
+static Datum
+row_column(GpbScanRows *scan, TupleTableSlot *row, AttrNumber column, bool *isnull)
+{
+	*isnull = false;
+	if (column > 0)
+	{
+		*isnull = row->tts_isnull[column - 1];
+		return row->tts_values[column - 1];
+	}
+	if (column == InvalidAttrNumber)
+		return whole_row(scan, row, isnull);
+	return slot_getsysattr(row, column, isnull);
+}
+
+/* The value of a column of the entry, or the table's OID */
+static Datum
+entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, bool *isnull)
+{
+	*isnull = false;
+	if (column == TableOidAttributeNumber)
+		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
+	return gpb_entry_datum(&scan->layout, entry->key, entry->row, column, isnull);
+}
+
 /* Put the columns of the entry, or of its row, into the scan tuple. */
 static void
 load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
@@ -179,24 +244,32 @@ load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
 	int			i;
 
 	ExecClearTuple(tuple);
-	if (plan->index_only)
-	{
-		for (i = 0; i < plan->ncolumns; i++)
-			tuple->tts_values[i] = gpb_entry_datum(&scan->layout, entry->key, entry->row,
-												   plan->columns[i], &tuple->tts_isnull[i]);
-	}
-	else
-	{
+	if (!plan->index_only)
 		slot_getsomeattrs(row, scan->last_column);
-		for (i = 0; i < plan->ncolumns; i++)
-		{
-			tuple->tts_values[i] = row->tts_values[plan->columns[i] - 1];
-			tuple->tts_isnull[i] = row->tts_isnull[plan->columns[i] - 1];
-		}
-	}
+	for (i = 0; i < plan->ncolumns; i++)
+		tuple->tts_values[i] = plan->index_only ?
+			entry_column(scan, entry, plan->columns[i], &tuple->tts_isnull[i]) :
+			row_column(scan, row, plan->columns[i], &tuple->tts_isnull[i]);
 	for (; i < tuple->tts_tupleDescriptor->natts; i++)
 		tuple->tts_isnull[i] = true;
 	ExecStoreVirtualTuple(tuple);
+	if (plan->index_only)
+		return;
+	/* where WHERE CURRENT OF looks for the row */
+	tuple->tts_tid = row->tts_tid;
+	tuple->tts_tableOid = RelationGetRelid(scan->node.heap);
+}
+
+/* Does the condition admit the row in the scan tuple, with the settings of the first row? */
+static bool
+passes_as_begun(GpbScanRows *scan, ExprState *qual)
+{
+	int			level = scan->settings_matter ? gpb_zone_settings_enter(&scan->settings) : 0;
+	bool		passes = ExecQual(qual, scan->node.css.ss.ps.ps_ExprContext);
+
+	if (scan->settings_matter)
+		gpb_zone_settings_leave(level);
+	return passes;
 }
 
 /* Do the conditions that the ranges leave admit the row in the scan tuple? */
@@ -211,7 +284,7 @@ row_passes(GpbScanRows *scan, const GpbRangeEntry *entry)
 		qual = scan->all;
 		scan->rechecked++;
 	}
-	if (qual == NULL || ExecQual(qual, ps->ps_ExprContext))
+	if (qual == NULL || passes_as_begun(scan, qual))
 		return true;
 	InstrCountFiltered1(ps, 1);
 	return false;

@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 
+#include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -18,6 +19,7 @@
 #include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
+#include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
 
 /* ---- the first rows ---- */
@@ -72,17 +74,33 @@ first_count(const Query *parse, double rows, GpbScanFirst *first)
 	return first->limit > 0 && known_count(parse->limitCount) != 0;
 }
 
+/*
+ * Are the query's rows those of one table, with nothing between them and ORDER BY?  Not if there is
+ * DISTINCT, which may be sorted by itself.
+ */
+static bool
+query_has_one_table(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return !parse->hasAggs && !parse->hasWindowFuncs && !parse->hasTargetSRFs &&
+		parse->groupClause == NIL && parse->groupingSets == NIL && parse->havingQual == NULL &&
+		parse->distinctClause == NIL && parse->setOperations == NULL &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
 /* Is there nothing between the table's rows and ORDER BY with LIMIT? */
 static bool
 query_sorts_rows(PlannerInfo *root)
 {
-	Query	   *parse = root->parse;
+	return root->parse->sortClause != NIL && query_has_one_table(root) &&
+		!root->hasPseudoConstantQuals;
+}
 
-	return parse->sortClause != NIL && !parse->hasAggs && !parse->hasWindowFuncs &&
-		!parse->hasTargetSRFs && parse->groupClause == NIL && parse->groupingSets == NIL &&
-		parse->havingQual == NULL && parse->distinctClause == NIL &&
-		parse->setOperations == NULL && !root->hasPseudoConstantQuals &&
-		bms_membership(root->all_baserels) == BMS_SINGLETON;
+bool
+gpb_scan_shows_current_row(PlannerInfo *root)
+{
+	return gpb_planning_cursor != 0 && root->parse->sortClause == NIL && query_has_one_table(root);
 }
 
 /*
@@ -114,19 +132,31 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 
 /* ---- columns ---- */
 
-/* Collect the columns that the expressions need; false if they need what is no plain column. */
-static bool
+/* Collect the columns that the expressions need, system columns and whole rows included. */
+static void
 add_columns(List **columns, List *expressions)
 {
+	*columns = list_concat_unique(*columns,
+								  pull_var_clause((Node *) expressions, PVC_RECURSE_PLACEHOLDERS));
+}
+
+/* Can all columns be had from entries of the index?  The table's OID is known. */
+static bool
+index_has_columns(IndexOptInfo *index, List *columns)
+{
+	List	   *others = NIL;
 	ListCell   *lc;
 
-	foreach(lc, pull_var_clause((Node *) expressions, PVC_RECURSE_PLACEHOLDERS))
+	foreach(lc, columns)
 	{
-		if (lfirst_node(Var, lc)->varattno <= 0)
+		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+
+		if (attno <= 0 && attno != TableOidAttributeNumber)
 			return false;
-		*columns = list_append_unique(*columns, lfirst(lc));
+		if (attno > 0)
+			others = lappend(others, lfirst(lc));
 	}
-	return true;
+	return gpb_index_has_columns(index, others);
 }
 
 /* Note where each of the columns comes from, the index or the table. */
@@ -140,26 +170,29 @@ set_columns(GpbScanMatch *match)
 	{
 		AttrNumber	attno = list_nth_node(Var, match->columns, i)->varattno;
 
-		plan->columns[i] = plan->index_only ? gpb_index_column(match->index, attno) + 1 : attno;
+		plan->columns[i] = plan->index_only && attno > 0 ?
+			gpb_index_column(match->index, attno) + 1 : attno;
 	}
 }
 
-/* Find the columns of the scan tuple, and where each comes from. */
-static bool
+/*
+ * Find the columns of the scan tuple, and where each comes from: from the table, if someone may ask
+ * where a row is.
+ */
+static void
 match_columns(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 
-	if (!add_columns(&match->columns, match->index->rel->reltarget->exprs) ||
-		!add_columns(&match->columns, extract_actual_clauses(match->others, false)) ||
-		!add_columns(&match->columns, plan->filters))
-		return false;
-	plan->index_only = gpb_index_has_columns(match->index, match->columns);
+	add_columns(&match->columns, match->index->rel->reltarget->exprs);
+	add_columns(&match->columns, extract_actual_clauses(match->others, false));
+	add_columns(&match->columns, plan->filters);
+	plan->index_only = index_has_columns(match->index, match->columns) &&
+		!gpb_scan_shows_current_row(root);
 	plan->ncolumns = list_length(match->columns);
 	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
 	set_columns(match);
 	match->columns = list_append_unique(match->columns, gpb_key_var(root, match->index));
-	return true;
 }
 
 /* ---- conditions ---- */
@@ -291,8 +324,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	/* the node would raise an error that core may not come to */
 	if (gpb_arms_may_fail(match->split.arms))
 		return false;
-	if (!match_columns(root, match))
-		return false;
+	match_columns(root, match);
 	if (wish.first != NULL && !match_first(root, match, wish.first))
 		return false;
 	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))

@@ -75,6 +75,11 @@ extern bool gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast 
 extern Var *gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel);
 
 /*
+ * Is this the plan of a cursor, and may UPDATE or DELETE WHERE CURRENT OF it ask where its row is?
+ */
+extern bool gpb_scan_shows_current_row(PlannerInfo *root);
+
+/*
  * Match the rows of the table that are wished for to one index, which is usable.  Returns false if
  * the index cannot answer them, or if core's own scan of it would do as much.
  */

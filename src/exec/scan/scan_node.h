@@ -17,6 +17,7 @@
 #include "exec/common/node_ranges.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/program_build.h"
+#include "exec/common/zone.h"
 
 /* ---- the plan node ---- */
 
@@ -95,7 +96,10 @@ typedef struct GpbScanRows
 	GpbProgramConstants *end_constants; /* of plan.ends */
 	List	   *bound;			/* plan.bound, as ExprStates */
 	ExprState  *all;			/* plan.all */
-	AttrNumber	last_column;	/* the last column of the table that is needed */
+	GpbZoneSettings settings;	/* as they were at the first row (rule M12) */
+	bool		settings_matter;	/* may plan.all or the node's qual depend on them? */
+	AttrNumber	last_column;	/* the last column of the table that is needed by itself */
+	ExprState  *whole_row;		/* the row as a value; NULL if that is not needed */
 	GpbListRows *list;
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	bool		asked;			/* the list of this execution was asked for */

@@ -64,6 +64,9 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (!gpb_enable_scan || rel->indexlist == NIL || OldSnapshotThresholdActive() ||
 		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
 		return;
+	/* what keeps rows for a cursor to move back does not say where they are */
+	if ((gpb_planning_cursor & CURSOR_OPT_SCROLL) != 0 && gpb_scan_shows_current_row(root))
+		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
 	each = gpb_scan_wants_each(root, rel);

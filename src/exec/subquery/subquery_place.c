@@ -36,6 +36,7 @@
 #include "optimizer/planmain.h"
 
 #include "exec/common/expressions.h"
+#include "exec/common/settings.h"
 #include "exec/join/join_node.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/subquery/subquery_place.h"
@@ -575,9 +576,6 @@ shows_current_row(Plan *plan)
 	return false;
 }
 
-/* Options of all cursors that a user can name; FAST_PLAN is that of DECLARE and of OPEN. */
-#define NAMED_CURSOR	(CURSOR_OPT_FAST_PLAN | CURSOR_OPT_SCROLL | CURSOR_OPT_HOLD)
-
 void
 gpb_subqueries_place(PlannedStmt *statement, List *candidates, int cursor_options)
 {
@@ -587,11 +585,11 @@ gpb_subqueries_place(PlannedStmt *statement, List *candidates, int cursor_option
 
 	placing.statement = statement;
 	if (candidates == NIL || !statement_allows_nodes(statement) ||
-		((cursor_options & NAMED_CURSOR) != 0 && shows_current_row(statement->planTree)) ||
+		((cursor_options & GPB_NAMED_CURSOR) != 0 && shows_current_row(statement->planTree)) ||
 		!find_candidates(&placing, candidates))
 		return;
 	/* what moves back without our nodes must do so with them */
-	moves_back = (cursor_options & NAMED_CURSOR) != 0 &&
+	moves_back = (cursor_options & GPB_NAMED_CURSOR) != 0 &&
 		(cursor_options & CURSOR_OPT_NO_SCROLL) == 0 &&
 		ExecSupportsBackwardScan(statement->planTree);
 	statement->planTree = place(&placing, statement->planTree, &client);

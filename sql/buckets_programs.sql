@@ -32,7 +32,7 @@ $$;
 -- that the node is chosen wherever it can be.
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off
 AS $$
 DECLARE
 	ours text := answer(query);
@@ -48,7 +48,7 @@ END $$;
 -- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off
 AS $$
 DECLARE
 	line text;
@@ -78,6 +78,7 @@ VACUUM ANALYZE reading, num;
 -- Plans: price ordinary scans out
 --
 SET enable_seqscan = off;
+SET gpubtree.enable_scan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
@@ -96,6 +97,7 @@ SELECT counts($$SELECT date_trunc('day', at) AS day, host, avg(cpu) FROM reading
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) FROM reading GROUP BY 1 HAVING count(*) > 100;
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) FROM reading GROUP BY 1 HAVING count(*) FILTER (WHERE ok = 1) > 100;
 RESET enable_seqscan;
+RESET gpubtree.enable_scan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET enable_bitmapscan;
@@ -198,6 +200,7 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE by_unit(text, integer) AS SELECT date_trunc($1, d::timestamp), count(*) FROM far WHERE v < $2 GROUP BY 1 ORDER BY 1;
 PREPARE by_unit_and(text, integer) AS SELECT date_trunc($1, d::timestamp), v % 2, count(*) FROM far WHERE v < $2 GROUP BY 1, 2 ORDER BY 1, 2;
 SET enable_seqscan = off;
+SET gpubtree.enable_scan = off;
 SET enable_bitmapscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -224,6 +227,7 @@ SELECT g, x.* FROM generate_series(1, 3) g CROSS JOIN LATERAL
 SELECT g, x.* FROM generate_series(0, 2) g CROSS JOIN LATERAL
 	(SELECT k / 8000 AS b, count(*) FROM num WHERE v <> 0 AND 100 / v > 90 AND v > g - 100 GROUP BY 1) x ORDER BY 1, 2;
 RESET enable_seqscan;
+RESET gpubtree.enable_scan;
 RESET enable_bitmapscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;

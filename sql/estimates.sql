@@ -162,6 +162,7 @@ SELECT estimate('SELECT k FROM brief WHERE k > 20000');
 --
 SET gpubtree.enable_aggregate = off;
 SET gpubtree.enable_batchjoin = off;
+SET gpubtree.enable_scan = off;
 SELECT make('bigint', 'n', '(k) INCLUDE (v)');
 VACUUM ANALYZE ours;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM ours;

@@ -4,7 +4,6 @@
 --
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
-SET gpubtree.enable_scan = on;
 SET datestyle = 'ISO, MDY';
 SET timezone = 'UTC';
 

@@ -53,7 +53,6 @@ SELECT is_ours('SELECT count(*) FROM at_random WHERE k = ANY ((SELECT array_agg(
 CREATE TABLE fetched AS SELECT k, v, k::text AS name FROM at_random;
 CREATE INDEX fetched_k ON fetched USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE fetched;
-SET gpubtree.enable_scan = on;
 SELECT is_ours('SELECT * FROM fetched WHERE k = 500'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 514 AND v > 40'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 999 AND v = 5');

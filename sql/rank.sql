@@ -19,7 +19,7 @@ BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
 END $$;
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%Gpubtree%') FROM plan(query) line
+	SELECT bool_or(line ~ 'Gpubtree(Rank|Percentile)') FROM plan(query) line
 $$;
 -- Rows in their order as one text, and the same without our nodes: equal keys come in the order of an index scan
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -6,7 +6,6 @@ CREATE SCHEMA rows;
 SET search_path = rows, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
-SET gpubtree.enable_scan = on;
 
 -- The plan of a query, line by line.
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$

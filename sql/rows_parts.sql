@@ -6,7 +6,6 @@ CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
-SET gpubtree.enable_scan = on;
 -- All ordinary scans are dear alike, so that the node is chosen wherever it can be.
 SET enable_seqscan = off;
 SET enable_indexscan = off;

@@ -69,8 +69,6 @@ shared_preload_libraries = 'gpubtree'
 gpubtree.device = '$device'
 log_min_messages = warning
 log_statement = none
-# tests of other nodes have ordinary plans beside these
-gpubtree.enable_scan = off
 # tests hold the service still, and the machine may be slow: that is not a service that hangs
 gpubtree.request_timeout = '10min'
 CONF

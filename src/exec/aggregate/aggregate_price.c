@@ -35,13 +35,6 @@
 #define GPB_UNKNOWN_ENTRIES		100.0
 
 /*
- * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
- * of ranges do that better, though core's guesses of the ranges make it look dearer; so this node
- * is charged so many times as much to begin.
- */
-#define GPB_EACH_ROW_SETUP		100.0
-
-/*
  * To find the group of an entry on the CPU, in units of cpu_operator_cost.  Measured with 2 M
  * entries (release build, CPU time): a sum took 5.7 ns an entry without groups, 15 ns with 9 or
  * 1,000 groups, and 33 ns with 100,000, which the CPU's caches do not hold.  Core's hash aggregates
@@ -209,25 +202,27 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 
 /*
  * What one part's program costs beyond reading the entries.  On a device that has enough to do it
- * is next to nothing.
+ * is next to nothing.  The query's rows are those of the match's entries that pass the filters.
  */
 static Cost
-program_cost(const GpbAggregateMatch *match, double entries, double groups)
+program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries,
+			 double groups)
 {
+	double		passed = entries * Min(query->rel->rows / Max(match->entries, 1.0), 1.0);
 	double		each = GPB_GROUP_ENTRY_COST;
 	Cost		cost;
 
 	if (!match->plan.has_program ||
 		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries)))
 		return 0.0;
-	cost = gpb_builder_cost(match->builder, entries);
+	cost = gpb_builder_cost(match->builder, entries, passed);
 	if (match->plan.program.program.ngroups == 0)
 		return cost;
 	if (groups * group_size(match) > GPB_CACHED_GROUPS)
 		each += GPB_MANY_GROUPS_COST;
 	if (groups * group_size(match) > GPB_NEAR_GROUPS)
 		each += GPB_MOST_GROUPS_COST;
-	return cost + entries * each * cpu_operator_cost;
+	return cost + passed * each * cpu_operator_cost;
 }
 
 /* Of which number is the price of the entries of the plan's ranges? */
@@ -272,7 +267,7 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 		{
 			double		groups = priced_groups(query, match, sets->runs[run], values);
 
-			cost += read + program_cost(match, entries, groups);
+			cost += read + program_cost(query, match, entries, groups);
 			*bytes += groups * group_size(match) * (sets->n > 1 ? 2.0 : 1.0);
 		}
 	}

@@ -170,7 +170,8 @@ program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
 	if (!match->plan.has_program ||
 		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(match->entries)))
 		return 0.0;
-	cost = gpb_builder_cost(match->builder, match->entries);
+	cost = gpb_builder_cost(match->builder, match->entries,
+							Min(match->entries, query->rel->rows));
 	if (match->groups != NIL)
 		cost += query->rel->rows * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
 	return cost;

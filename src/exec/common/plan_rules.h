@@ -129,4 +129,11 @@ extern bool gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, C
  */
 extern Cost gpb_column_cost(const IndexOptInfo *index, double entries);
 
+/*
+ * A range whose bounds come from the rows of an outer query is answered for each of them.  Batches
+ * of ranges do that better, though core's guesses of the ranges make it look dearer; so a node
+ * for one range is charged so many times as much to begin.
+ */
+#define GPB_EACH_ROW_SETUP		100.0
+
 #endif							/* GPB_PLAN_RULES_H */

@@ -494,10 +494,10 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 /* ---- the whole ---- */
 
 Cost
-gpb_builder_cost(const GpbProgramBuilder *builder, double entries)
+gpb_builder_cost(const GpbProgramBuilder *builder, double entries, double passed)
 {
-	return entries * cpu_operator_cost *
-		(builder->program.nsteps * GPB_STEP_COST + builder->program.nterms * GPB_TERM_COST);
+	return cpu_operator_cost * (entries * builder->program.nsteps * GPB_STEP_COST +
+								passed * builder->program.nterms * GPB_TERM_COST);
 }
 
 /* Are there only terms of bare columns, such as a plain program aggregates? */

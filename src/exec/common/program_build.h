@@ -79,8 +79,11 @@ extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expressio
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
 
-/* The price of the program's steps and terms for so many entries on the CPU, measured */
-extern Cost gpb_builder_cost(const GpbProgramBuilder *builder, double entries);
+/*
+ * The price, measured, of the program's steps for so many entries on the CPU, and of its terms for
+ * those that pass its filters
+ */
+extern Cost gpb_builder_cost(const GpbProgramBuilder *builder, double entries, double passed);
 
 /*
  * What was added, for the plan.  If there are neither filters nor groups, and all aggregates are

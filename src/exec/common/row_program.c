@@ -37,7 +37,7 @@ build_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, GpbRowP
 	program->plan = *gpb_builder_end(builder);
 	program->present = !gpb_program_is_plain(&program->plan.program);
 	program->may_give_up = gpb_program_may_give_up(builder, &program->plan);
-	program->entry_cost = gpb_builder_cost(builder, 1.0);
+	program->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
 	return NULL;
 }
 

@@ -72,7 +72,7 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->rest = rest;
 	candidate->kept = clauselist_selectivity(root, said, candidate->innerrel->relid, JOIN_INNER,
 											 NULL);
-	candidate->entry_cost = gpb_builder_cost(builder, 1.0);
+	candidate->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
 }
 
 /* ---- execution ---- */

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -94,7 +95,7 @@ list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 	else
 		cost += gpb_read_cost(root, index, match->entries, may_use_device(match));
 	if (!is_on_device(match))
-		cost += gpb_builder_cost(match->builder, match->entries);
+		cost += gpb_builder_cost(match->builder, match->entries, listed);
 	/* filters are tested before anything is asked of the heap */
 	if (match->plan.index_only && match->plan.arrays == NIL)
 		cost += gpb_heap_cost(root, index, listed,
@@ -111,10 +112,11 @@ ends_cost(PlannerInfo *root, const GpbScanMatch *match)
 		gpb_heap_cost(root, index, match->entries,
 					  gpb_visited_fraction(root, index->rel, match->entries), false) +
 		match->groups * cpu_tuple_cost;
+	double		passed = Min(match->entries, index->rel->rows);
 
 	if (!is_on_device(match))
-		cost += gpb_builder_cost(match->ends, match->entries) +
-			match->entries * GPB_SCAN_GROUP_COST * cpu_operator_cost;
+		cost += gpb_builder_cost(match->ends, match->entries, passed) +
+			passed * GPB_SCAN_GROUP_COST * cpu_operator_cost;
 	return cost;
 }
 
@@ -139,6 +141,35 @@ static Cost
 start_cost(void)
 {
 	return gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost;
+}
+
+/* expression_tree_walker: is there a value that comes from outside of the query? */
+static bool
+has_outer_value(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC;
+	return expression_tree_walker(node, has_outer_value, context);
+}
+
+/*
+ * What an aggregate over the rows is charged besides to begin where values come from the rows of an
+ * outer query, as GpubtreeAggregate is: batches of ranges do that better, though core's guesses of
+ * the ranges make it look dearer.
+ */
+static Cost
+each_row_cost(PlannerInfo *root, const GpbScanMatch *match)
+{
+	const GpbScanPlan *plan = &match->plan;
+
+	if (!root->parse->hasAggs ||
+		!(has_outer_value((Node *) plan->conditions, NULL) ||
+		  has_outer_value((Node *) plan->arms, NULL) ||
+		  has_outer_value((Node *) plan->program.constants, NULL)))
+		return 0.0;
+	return gpb_setup_cost * GPB_EACH_ROW_SETUP;
 }
 
 /* The price of evaluating the values of the conditions on the key */
@@ -204,6 +235,8 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	path->total_cost = path->startup_cost + list * (1.0 - first) +
 		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
+	path->startup_cost += each_row_cost(root, match);
+	path->total_cost += each_row_cost(root, match);
 	if (all && !match->plan.index_only)
 	{
 		path->startup_cost += GPB_SCAN_FETCH_COST * cpu_operator_cost;

@@ -166,6 +166,13 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
+bool
+gpb_batch_device_pays_now(GpbBatch *batch)
+{
+	return gpb_mirror_available() && gpb_choose_device(batch, &batch->counters.choice) &&
+		!gpb_mirror_is_inner_only(batch->index);
+}
+
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
 batch_choose(GpbBatch *batch)
@@ -174,12 +181,11 @@ batch_choose(GpbBatch *batch)
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
 	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
-		batch->wish == GPB_ENGINE_INNER || !gpb_mirror_available())
+		batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
-	if (batch->wish == GPB_ENGINE_DEVICE)
+	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;
-	return gpb_choose_device(batch, &batch->counters.choice) &&
-		!gpb_mirror_is_inner_only(batch->index) ? &gpb_batch_device : &gpb_batch_cpu;
+	return gpb_batch_device_pays_now(batch) ? &gpb_batch_device : &gpb_batch_cpu;
 }
 
 /*
@@ -236,7 +242,8 @@ batch_begin_run(GpbBatch *batch)
 {
 	if (batch->finder == &gpb_batch_inner)
 		batch->finder = NULL;
-	batch_set_engine(batch, gpb_batch_early_start(batch, batch_choose(batch)));
+	batch_set_engine(batch, batch_choose(batch));
+	gpb_batch_early_start(batch);
 	batch_choose_finder(batch);
 	batch_start(batch);
 }
@@ -364,12 +371,10 @@ gpb_batch_total(const GpbBatch *batch)
 static void
 batch_start_part(GpbBatch *batch)
 {
-	const GpbBatchEngine *later;
-
-	if (gpb_batch_early_hands_over(batch, &later))
+	if (gpb_batch_early_hands_over(batch))
 	{
 		batch_stop(batch);
-		batch_set_engine(batch, later);
+		batch_set_engine(batch, &gpb_batch_device);
 		batch_start(batch);
 	}
 	gpb_batch_early_part(batch);

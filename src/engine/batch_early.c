@@ -30,69 +30,84 @@
 /* The most ranges of which the CPU reads the first ones for a device */
 #define GPB_EARLY_RANGES	256
 
+/* later_leaves where no device will be asked */
+#define GPB_NEVER	PG_UINT64_MAX
+
 /*
- * Only bounds can be parted within a range; of many ranges each is short, or they are what the
- * device is wanted for.
+ * Only bounds can be parted within a range; of many ranges each is short, or they are what a device
+ * is wanted for.
  */
-static bool
-device_can_wait(const GpbBatch *batch, const GpbBatchEngine *engine)
+bool
+gpb_batch_early_waits(const GpbBatch *batch)
 {
-	return engine == &gpb_batch_device && batch->wish == GPB_ENGINE_AUTO &&
-		batch->form == GPB_RANGE_BOUNDS && batch->n <= GPB_EARLY_RANGES;
+	return batch->early && batch->wish == GPB_ENGINE_AUTO && batch->form == GPB_RANGE_BOUNDS &&
+		batch->n <= GPB_EARLY_RANGES;
 }
 
-const GpbBatchEngine *
-gpb_batch_early_start(GpbBatch *batch, const GpbBatchEngine *engine)
+void
+gpb_batch_early_start(GpbBatch *batch)
 {
-	const GpbLayout *layout = &batch->program.layout;
-
-	batch->later = NULL;
+	batch->later_leaves = GPB_NEVER;
+	if (gpb_batch_early_waits(batch) && batch->engine == &gpb_batch_cpu)
+		batch->later_leaves = batch->counters.walk.leaves + GPB_EARLY_CPU_LEAVES;
 	batch->part_leaves = GPB_EARLY_LEAVES;
 	batch->end_leaves = batch->end_matches = PG_UINT64_MAX;
-	if (!batch->early || !device_can_wait(batch, engine))
-		return engine;
-	batch->later = engine;
-	batch->later_leaves = batch->counters.walk.leaves +
-		Max(GPB_EARLY_CPU_LEAVES, (uint64) (batch->counters.choice.entries * GPB_EARLY_CPU_PART /
-											gpb_page_capacity(layout->key_width,
-															  layout->row_width)));
-	return &gpb_batch_cpu;
 }
 
 void
 gpb_batch_early_part(GpbBatch *batch)
 {
+	batch->end_leaves = batch->end_matches = PG_UINT64_MAX;
 	if (!batch->early || batch->engine == &gpb_batch_device)
-	{
-		batch->end_leaves = batch->end_matches = PG_UINT64_MAX;
 		return;
-	}
 	batch->end_leaves = batch->counters.walk.leaves + batch->part_leaves;
-	/* where another engine goes on, parts end between leaves */
-	batch->end_matches = batch->later != NULL ? PG_UINT64_MAX :
-		batch->part_leaves * (GPB_EARLY_ENTRIES / GPB_EARLY_LEAVES);
+	/* what is left of the ranges can be told between leaves */
+	if (batch->end_leaves < batch->later_leaves || batch->later_leaves == GPB_NEVER)
+		batch->end_matches = batch->part_leaves * (GPB_EARLY_ENTRIES / GPB_EARLY_LEAVES);
 	batch->part_leaves *= 2;
 }
 
+/* Is a device to be asked for the n ranges that are left?  If not now, later_leaves says when. */
+static bool
+device_goes_on(GpbBatch *batch, const GpbRange *rest, int n)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	const void *ranges = batch->ranges;
+	uint32		nranges = batch->n;
+	uint64		read = batch->counters.walk.leaves - batch->later_leaves + GPB_EARLY_CPU_LEAVES;
+	double		wait;
+	bool		pays;
+
+	batch->ranges = rest;
+	batch->n = n;
+	pays = gpb_batch_device_pays_now(batch);
+	batch->ranges = ranges;
+	batch->n = nranges;
+	wait = batch->counters.choice.entries * GPB_EARLY_CPU_PART /
+		gpb_page_capacity(layout->key_width, layout->row_width);
+	if (pays && wait <= read)
+		return true;
+	batch->later_leaves = pays ? batch->counters.walk.leaves + (uint64) (wait - read) : GPB_NEVER;
+	return false;
+}
+
 bool
-gpb_batch_early_hands_over(GpbBatch *batch, const GpbBatchEngine **later)
+gpb_batch_early_hands_over(GpbBatch *batch)
 {
 	GpbRange   *rest;
 	int			n;
 
-	if (batch->later == NULL || batch->engine != &gpb_batch_cpu ||
-		batch->counters.walk.leaves < batch->later_leaves)
+	if (batch->engine != &gpb_batch_cpu || batch->counters.walk.leaves < batch->later_leaves)
 		return false;
 	rest = MemoryContextAlloc(batch->context, sizeof(GpbRange) * batch->n);
 	n = gpb_cpu_answer_rest((const GpbCpuAnswer *) batch->state, rest);
-	if (n <= 0)
+	if (n <= 0 || !device_goes_on(batch, rest, n))
 	{
 		pfree(rest);
 		return false;
 	}
 	Assert(batch->rest == NULL);
-	*later = batch->later;
-	batch->later = NULL;
+	batch->later_leaves = GPB_NEVER;
 	batch->ranges = batch->rest = rest;
 	batch->n = n;
 	batch->first = 0;

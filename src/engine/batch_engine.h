@@ -126,8 +126,7 @@ struct GpbBatch
 
 	/* The parts of a list whose reader may stop soon (batch_early.c) */
 	bool		early;
-	const GpbBatchEngine *later;	/* goes on when the CPU engine has read a few leaves, or NULL */
-	uint64		later_leaves;	/* counters.walk.leaves then */
+	uint64		later_leaves;	/* counters.walk.leaves when a device may be asked to go on */
 	uint64		part_leaves;	/* leaves of the next part */
 	uint64		end_leaves;		/* counters.walk.leaves at which the part at hand ends */
 	uint64		end_matches;	/* nmatches at which it ends */
@@ -319,15 +318,19 @@ extern void gpb_batch_list_complete(GpbBatch *batch);
  * so each is exact by itself.
  */
 
-/* Begin a run, whose engine is chosen and has not begun; another one may be the first. */
-extern const GpbBatchEngine *gpb_batch_early_start(GpbBatch *batch, const GpbBatchEngine *engine);
+/* Does the CPU begin the run, whatever a device might do? */
+extern bool gpb_batch_early_waits(const GpbBatch *batch);
+/* Begin a run, whose engine is chosen and has not begun. */
+extern void gpb_batch_early_start(GpbBatch *batch);
 /* Begin a part: say where it ends. */
 extern void gpb_batch_early_part(GpbBatch *batch);
 /*
- * Is it time for another engine to go on, *later?  Then the batch's ranges become what is left of
- * them.  The engine at work has not been closed.
+ * Is it time for a device to go on?  Then the batch's ranges become what is left of them.  The
+ * engine at work has not been closed.
  */
-extern bool gpb_batch_early_hands_over(GpbBatch *batch, const GpbBatchEngine **later);
+extern bool gpb_batch_early_hands_over(GpbBatch *batch);
+/* Is there a device that would answer the batch's ranges the sooner (batch.c)? */
+extern bool gpb_batch_device_pays_now(GpbBatch *batch);
 
 /* Has the part at hand enough entries? */
 static inline bool

@@ -75,6 +75,8 @@ BEGIN
 		PERFORM set_config('enable_indexscan', 'on', true);
 		PERFORM set_config('enable_indexonlyscan', 'on', true);
 	END IF;
+	-- Where ordinary scans are dear, so is this one but for the kinds that are its own.
+	PERFORM set_config('gpubtree.enable_scan', CASE WHEN kind >= 12 THEN 'on' ELSE 'off' END, true);
 	-- Without this, each subquery would be such a node of its own.
 	PERFORM set_config('gpubtree.enable_aggregate', CASE kind WHEN 10 THEN 'off' ELSE 'on' END, true);
 	EXECUTE query INTO result;
@@ -92,7 +94,7 @@ BEGIN
 	RETURN result;
 END $$;
 
--- The query of a kind, 0 to 11, from key "a" on.  It returns one text, for all rows.
+-- The query of a kind, 0 to 14, from key "a" on.  It returns one text, for all rows.
 CREATE FUNCTION mix_query(kind int, a bigint, w bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT 'SELECT string_agg(q::text, '';'' ORDER BY q::text COLLATE "C") FROM (' || CASE kind
 	WHEN 0 THEN format('SELECT k, v FROM t WHERE k >= %s AND k < %s', a, a + least(w, 300))
@@ -119,6 +121,12 @@ CREATE FUNCTION mix_query(kind int, a bigint, w bigint) RETURNS text LANGUAGE sq
 		WHERE t.k > %s + i * 50 AND t.k <= %s + i * 50) FROM generate_series(0, 5) i OFFSET 0', a, a + 40)
 	WHEN 11 THEN format('SELECT count(*), sum(t.v), max(t.k) FROM generate_series(0, 40) i
 		JOIN t ON t.k = %s + i', a)
+	WHEN 12 THEN format('SELECT k, v, d FROM t WHERE (k BETWEEN %s AND %s OR k < %s) AND v %% 3 = 1
+		OFFSET 0', a, a + w, w / 4)
+	WHEN 13 THEN format('SELECT id, k, note, ctid, xmin, tableoid FROM t WHERE k >= %s AND v %% 5 = 2
+		AND note > '' '' OFFSET 0', a)
+	WHEN 14 THEN format('SELECT id, k, v FROM t WHERE k >= %s ORDER BY v DESC NULLS LAST, id
+		LIMIT %s', a, w / 10)
 	END || ') q'
 $$;
 
@@ -184,7 +192,8 @@ SQL
 my @plans = (
 	'Index Only Scan', 'GpubtreeAggregate', 'GpubtreeAggregate', 'GpubtreeJoin"',
 	'GpubtreeJoin"', 'GpubtreeRangeAggregate', 'GpubtreeRangeAggregate', 'GpubtreeRank',
-	'GpubtreePercentile', 'GpubtreeBucketAggregate', 'GpubtreeSubquery', 'GpubtreeJoinAggregate');
+	'GpubtreePercentile', 'GpubtreeBucketAggregate', 'GpubtreeSubquery', 'GpubtreeJoinAggregate',
+	'GpubtreeScan', 'GpubtreeScan', 'GpubtreeScan');
 
 # Assert that each kind of query has its plan: else comparisons mean nothing.
 sub mix_plans
@@ -343,7 +352,7 @@ SQL
 }
 
 my $choose = <<'PGBENCH';
-\set kind random(0, 11)
+\set kind random(0, 14)
 \set a random(0, 1990)
 \set wide random(0, 3)
 \set w case when :wide = 0 then 20 when :wide = 1 then 150 when :wide = 2 then 600 else 2500 end

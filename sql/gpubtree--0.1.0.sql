@@ -174,6 +174,151 @@ ALTER OPERATOR FAMILY datetime_ops USING gpubtree ADD
 	OPERATOR 5 > (timestamptz, timestamp),
 	FUNCTION 1 (timestamptz, timestamp) timestamptz_cmp_timestamp (timestamptz, timestamp);
 
+CREATE OPERATOR FAMILY float_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY float_ops USING gpubtree IS
+	'real and double precision, compared with each other';
+
+CREATE OPERATOR CLASS float4_ops
+	DEFAULT FOR TYPE float4 USING gpubtree FAMILY float_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btfloat4cmp (float4, float4);
+COMMENT ON OPERATOR CLASS float4_ops USING gpubtree IS
+	'float4 keys in ascending order';
+
+CREATE OPERATOR CLASS float8_ops
+	DEFAULT FOR TYPE float8 USING gpubtree FAMILY float_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btfloat8cmp (float8, float8);
+COMMENT ON OPERATOR CLASS float8_ops USING gpubtree IS
+	'float8 keys in ascending order';
+
+ALTER OPERATOR FAMILY float_ops USING gpubtree ADD
+	OPERATOR 1 < (float4, float8),
+	OPERATOR 2 <= (float4, float8),
+	OPERATOR 3 = (float4, float8),
+	OPERATOR 4 >= (float4, float8),
+	OPERATOR 5 > (float4, float8),
+	FUNCTION 1 (float4, float8) btfloat48cmp (float4, float8),
+	OPERATOR 1 < (float8, float4),
+	OPERATOR 2 <= (float8, float4),
+	OPERATOR 3 = (float8, float4),
+	OPERATOR 4 >= (float8, float4),
+	OPERATOR 5 > (float8, float4),
+	FUNCTION 1 (float8, float4) btfloat84cmp (float8, float4);
+
+CREATE OPERATOR FAMILY bool_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY bool_ops USING gpubtree IS
+	'bool';
+
+CREATE OPERATOR CLASS bool_ops
+	DEFAULT FOR TYPE bool USING gpubtree FAMILY bool_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btboolcmp (bool, bool);
+COMMENT ON OPERATOR CLASS bool_ops USING gpubtree IS
+	'bool keys in ascending order';
+
+CREATE OPERATOR FAMILY char_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY char_ops USING gpubtree IS
+	'"char"';
+
+CREATE OPERATOR CLASS char_ops
+	DEFAULT FOR TYPE "char" USING gpubtree FAMILY char_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btcharcmp ("char", "char");
+COMMENT ON OPERATOR CLASS char_ops USING gpubtree IS
+	'"char" keys in ascending order';
+
+CREATE OPERATOR FAMILY oid_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY oid_ops USING gpubtree IS
+	'oid';
+
+CREATE OPERATOR CLASS oid_ops
+	DEFAULT FOR TYPE oid USING gpubtree FAMILY oid_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 btoidcmp (oid, oid);
+COMMENT ON OPERATOR CLASS oid_ops USING gpubtree IS
+	'oid keys in ascending order';
+
+CREATE OPERATOR FAMILY time_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY time_ops USING gpubtree IS
+	'time';
+
+CREATE OPERATOR CLASS time_ops
+	DEFAULT FOR TYPE time USING gpubtree FAMILY time_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 time_cmp (time, time);
+COMMENT ON OPERATOR CLASS time_ops USING gpubtree IS
+	'time keys in ascending order';
+
+CREATE OPERATOR FAMILY money_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY money_ops USING gpubtree IS
+	'money';
+
+CREATE OPERATOR CLASS money_ops
+	DEFAULT FOR TYPE money USING gpubtree FAMILY money_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 cash_cmp (money, money);
+COMMENT ON OPERATOR CLASS money_ops USING gpubtree IS
+	'money keys in ascending order';
+
+CREATE OPERATOR FAMILY xid8_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY xid8_ops USING gpubtree IS
+	'xid8';
+
+CREATE OPERATOR CLASS xid8_ops
+	DEFAULT FOR TYPE xid8 USING gpubtree FAMILY xid8_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 xid8cmp (xid8, xid8);
+COMMENT ON OPERATOR CLASS xid8_ops USING gpubtree IS
+	'xid8 keys in ascending order';
+
+CREATE OPERATOR FAMILY pg_lsn_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY pg_lsn_ops USING gpubtree IS
+	'pg_lsn';
+
+CREATE OPERATOR CLASS pg_lsn_ops
+	DEFAULT FOR TYPE pg_lsn USING gpubtree FAMILY pg_lsn_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 pg_lsn_cmp (pg_lsn, pg_lsn);
+COMMENT ON OPERATOR CLASS pg_lsn_ops USING gpubtree IS
+	'pg_lsn keys in ascending order';
+
 --
 -- Checking an index
 --

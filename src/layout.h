@@ -129,7 +129,10 @@ typedef struct GpbMeta
 /* The most entries of any page: those with a 4-byte key and a bare locator */
 #define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
 
-/* How the bits of a column are read.  A date is an INT4; a timestamp or timestamptz is an INT8. */
+/*
+ * How the bits of a column are read.  A date is an INT4; a timestamp or timestamptz is an INT8.
+ * page/coding.h says which kind holds which type.
+ */
 typedef enum GpbKind
 {
 	GPB_KIND_INT2 = 1,
@@ -151,6 +154,9 @@ typedef struct GpbLayout
 	uint8		ncolumns;		/* INCLUDE columns */
 	uint8		kind[GPB_MAX_INCLUDE];	/* GpbKind of each */
 	uint8		offset[GPB_MAX_INCLUDE];	/* byte offset within the row */
+	/* What follows says how Datums become integers (GpbCoding): no device looks at it. */
+	uint8		key_coding;
+	uint8		coding[GPB_MAX_INCLUDE];
 } GpbLayout;
 
 /* A place in the index's order, before or after entries.  Any two 64-bit values make one. */

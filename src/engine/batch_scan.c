@@ -94,14 +94,7 @@ scan_keys_of_interval(const GpbBatch *batch, const GpbBatchScan *state, GpbKeyRa
 	const GpbLayout *layout = &batch->program.layout;
 	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
 
-	if (layout->key_kind == GPB_KIND_INT2)
-	{
-		int64		least = desc ? PG_INT16_MAX : PG_INT16_MIN;
-		int64		most = desc ? PG_INT16_MIN : PG_INT16_MAX;
-
-		keys.lo = Max(keys.lo, gpb_key_encode(least, 4, layout->flags));
-		keys.hi = Min(keys.hi, gpb_key_encode(most, 4, layout->flags));
-	}
+	gpb_clip_to_type(layout, &keys);
 	if (keys.lo > keys.hi)
 		return -1;
 	ScanKeyInit(&key[0], 1, BTGreaterEqualStrategyNumber, state->at_least,

@@ -66,7 +66,7 @@ elements_open(Datum value, GpbElements *elements)
 	char		align;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-	if (!by_value || length < 2)
+	if (!by_value)
 		elog(ERROR, "array of type %u cannot be compared with a gpubtree index's key",
 			 ARR_ELEMTYPE(array));
 	elements->array = array;
@@ -117,9 +117,19 @@ encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, 
 	return kept;
 }
 
+/* Encode n values of the key's own type, which is no integer. */
+static uint32
+encode_values(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
+{
+	for (uint32 i = 0; i < n; i++)
+		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * width, true, width));
+	return n;
+}
+
 /* Encode elements each of which equals one key, in their order.  Returns the number of keys. */
 static uint32
-encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *keys)
+encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
+				uint64 *keys)
 {
 	uint32		kept = 0;
 	uint32		at;
@@ -131,25 +141,28 @@ encode_elements(const GpbLayout *layout, const GpbElements *elements, uint64 *ke
 
 		CHECK_FOR_INTERRUPTS();
 		n = Min(elements->n - at, GPB_ELEMENTS_AT_ONCE);
-		if (elements->width == 2)
+		if (coding == GPB_CODING_INT2)
 			kept += encode_integers(layout, data, 2, n, keys + kept);
-		else if (elements->width == 4)
+		else if (coding == GPB_CODING_INT4)
 			kept += encode_integers(layout, data, 4, n, keys + kept);
-		else
+		else if (coding == GPB_CODING_INT8)
 			kept += encode_integers(layout, data, 8, n, keys + kept);
+		else
+			kept += encode_values(layout, data, elements->width, n, keys + kept);
 	}
 	return kept;
 }
 
 /* Make a set of single keys from elements that equal one key each. */
 static void
-point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
+point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
+		   GpbArrayKeys *set)
 {
 	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
 	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
-	set->n = encode_elements(layout, elements, keys);
+	set->n = encode_elements(layout, coding, elements, keys);
 	set->keys = gpb_sort_plain_keys(keys, spare, set->n);
 	pfree(set->keys == keys ? spare : keys);
 	set->n = gpb_unique_keys(set->keys, set->n);
@@ -207,10 +220,11 @@ gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array, 
 	elements_open(array, &elements);
 	if (set->points)
 	{
-		if (elements.width != comparison->width)
+		if (elements.width != gpb_coding_width(comparison->coding))
 			elog(ERROR, "array of type %u has elements of %d bytes instead of %d",
-				 ARR_ELEMTYPE(elements.array), elements.width, comparison->width);
-		point_keys(layout, &elements, set);
+				 ARR_ELEMTYPE(elements.array), elements.width,
+				 gpb_coding_width(comparison->coding));
+		point_keys(layout, comparison->coding, &elements, set);
 	}
 	else
 		range_keys(layout, comparison, &elements, set);

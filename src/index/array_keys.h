@@ -13,8 +13,8 @@
 #include "index/index.h"
 
 /*
- * A set of non-NULL keys in index order.  It has single keys, or, where values of another type than
- * the key's may equal several of its values, disjoint closed ranges.
+ * A set of non-NULL keys in index order.  It has single keys, or, where a value may equal several
+ * keys, as -0 and values of another type than the key's do, disjoint closed ranges.
  */
 typedef struct GpbArrayKeys
 {
@@ -28,7 +28,7 @@ typedef struct GpbArrayKeys
 static inline bool
 gpb_comparison_is_point(const GpbComparison *comparison)
 {
-	return comparison->width != 0;
+	return comparison->is_point;
 }
 
 /*

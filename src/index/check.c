@@ -186,13 +186,15 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 			damaged(check, cursor->block, "a null key is not in its usual form",
 					"Entry %d has key %016llx.", i, (unsigned long long) key);
 	}
-	else if (layout->key_kind == GPB_KIND_INT2)
+	else
 	{
-		int64		value = gpb_key_value(key, layout->key_width, layout->flags);
+		GpbKeyRange range = {key, key};
 
-		if (value < PG_INT16_MIN || value > PG_INT16_MAX)
+		gpb_clip_to_type(layout, &range);
+		if (range.lo > range.hi)
 			damaged(check, cursor->block, "a key is beyond its type's range",
-					"Entry %d has key %lld.", i, (long long) value);
+					"Entry %d has key %lld.", i,
+					(long long) gpb_key_value(key, layout->key_width, layout->flags));
 	}
 }
 

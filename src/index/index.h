@@ -68,6 +68,9 @@ extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
 /* Decode a normalized key, which must be the key of some value of the type. */
 extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
 
+/* Narrow a range of keys to those that some value of the key's type may have. */
+extern void gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys);
+
 /* Get the range of all entries whose key is not NULL, or of all whose key is NULL. */
 extern GpbRange gpb_range_not_null(const GpbLayout *layout);
 extern GpbRange gpb_range_null(const GpbLayout *layout);
@@ -94,8 +97,8 @@ extern void gpb_range_narrow(Relation index, const GpbLayout *layout,
  */
 typedef struct GpbComparison
 {
-	int			width;			/* 2, 4 or 8: values are integers of this width; 0: call
-								 * procedure */
+	GpbCoding	coding;			/* of the values; GPB_CODING_NONE: call procedure */
+	bool		is_point;		/* a value equals one key at most, gpb_coding_key() */
 	FmgrInfo	procedure;		/* compares a key with a value */
 } GpbComparison;
 

@@ -11,11 +11,14 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -27,51 +30,33 @@
 
 /* ---- values ---- */
 
-/* Get a Datum's bits as a sign-extended integer; a float8's bits are taken as they are. */
-static inline int64
-column_value(int kind, Datum value)
-{
-	switch (kind)
-	{
-		case GPB_KIND_INT2:
-			return DatumGetInt16(value);
-		case GPB_KIND_INT4:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-/*
- * Make a Datum of the bits that column_value() returned.  Date and timestamp Datums are
- * integers of the same width.
- */
-static inline Datum
-column_datum(int kind, int64 value)
-{
-	switch (kind)
-	{
-		case GPB_KIND_INT2:
-			return Int16GetDatum((int16) value);
-		case GPB_KIND_INT4:
-			return Int32GetDatum((int32) value);
-		default:
-			return Int64GetDatum(value);
-	}
-}
-
 uint64
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
-	return gpb_key_encode(column_value(layout->key_kind, value),
+	return gpb_key_encode(gpb_coding_key(layout->key_coding, value),
 						  layout->key_width, layout->flags);
 }
 
 Datum
 gpb_key_datum(const GpbLayout *layout, uint64 key)
 {
-	return column_datum(layout->key_kind,
-						   gpb_key_value(key, layout->key_width, layout->flags));
+	return gpb_coding_key_datum(layout->key_coding,
+								gpb_key_value(key, layout->key_width, layout->flags));
+}
+
+void
+gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
+{
+	int64		least;
+	int64		greatest;
+	uint64		a;
+	uint64		b;
+
+	gpb_coding_key_limits(layout->key_coding, &least, &greatest);
+	a = gpb_key_encode(least, layout->key_width, layout->flags);
+	b = gpb_key_encode(greatest, layout->key_width, layout->flags);
+	keys->lo = Max(keys->lo, Min(a, b));
+	keys->hi = Min(keys->hi, Max(a, b));
 }
 
 void
@@ -105,7 +90,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			continue;
 		}
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
-		value = column_value(layout->kind[c], values[c + 1]);
+		value = gpb_coding_word(layout->coding[c], values[c + 1]);
 		memcpy(entry->row + layout->offset[c], &value,
 			   gpb_kind_width(layout->kind[c]));
 	}
@@ -129,9 +114,8 @@ gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)
 		return (Datum) 0;
-	return column_datum(layout->kind[c],
-						   gpb_row_value(row, layout->offset[c],
-										 layout->kind[c]));
+	return gpb_coding_datum(layout->coding[c],
+							gpb_row_value(row, layout->offset[c], layout->kind[c]));
 }
 
 /* ---- ranges ---- */
@@ -289,8 +273,7 @@ static int
 datetime_compare(const GpbLayout *layout, GpbComparison *comparison,
 				 uint64 ordinal, Datum value)
 {
-	Datum		key = column_datum(layout->key_kind,
-									  datetime_value(layout, ordinal));
+	Datum		key = gpb_coding_key_datum(layout->key_coding, datetime_value(layout, ordinal));
 
 	return DatumGetInt32(FunctionCall2(&comparison->procedure, key, value));
 }
@@ -350,6 +333,39 @@ datetime_cuts(const GpbLayout *layout, GpbComparison *comparison,
 }
 
 /*
+ * Make the cuts before and after a float, which may be of another width than the key.  The number
+ * is rounded to the key's type, which leaves it at one of the two keys that it lies between, and
+ * all keys of zeros, and all of NaNs, are on one side of a cut.
+ */
+static void
+float_cuts(const GpbLayout *layout, GpbCoding coding, Datum value, GpbCut *before, GpbCut *after)
+{
+	bool		narrow = layout->key_coding == GPB_CODING_FLOAT4;
+	float8		wanted = coding == GPB_CODING_FLOAT4 ? (float8) DatumGetFloat4(value) :
+		DatumGetFloat8(value);
+	float8		rounded = narrow ? (float8) (float4) wanted : wanted;
+	GpbCoding	key_coding = layout->key_coding;
+	int64		key;
+
+	before->beyond = after->beyond = false;
+	if (isnan(wanted))
+	{
+		before->value = 1 + (narrow ?
+							 gpb_coding_key(key_coding, Float4GetDatum(get_float4_infinity())) :
+							 gpb_coding_key(key_coding, Float8GetDatum(get_float8_infinity())));
+		after->beyond = true;
+		after->value = 0;
+		return;
+	}
+	if (rounded == 0)
+		rounded = 0;			/* not -0, whose key is the one before */
+	key = gpb_coding_key(key_coding, narrow ? Float4GetDatum((float4) rounded) :
+						 Float8GetDatum(rounded));
+	before->value = rounded < wanted ? key + 1 : rounded == 0 ? key - 1 : key;
+	after->value = rounded <= wanted ? key + 1 : before->value;
+}
+
+/*
  * Prepare to compare keys of the index with values of a type, which is any member of the key's
  * operator family, or InvalidOid for the key's own type.
  */
@@ -359,17 +375,13 @@ gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
 	Oid			key_type = index->rd_opcintype[0];
 	Oid			procedure;
 
-	comparison->width = 0;
-	if (!OidIsValid(type) || type == key_type)
-		comparison->width = gpb_kind_width(gpb_layout(index)->key_kind);
-	else if (type == INT2OID)
-		comparison->width = 2;
-	else if (type == INT4OID)
-		comparison->width = 4;
-	else if (type == INT8OID)
-		comparison->width = 8;
-	if (comparison->width != 0)
+	comparison->coding = gpb_type_coding(OidIsValid(type) ? type : key_type);
+	comparison->is_point = gpb_coding_key_is_exact(comparison->coding);
+	if (!OidIsValid(type) || type == key_type || type == INT2OID || type == INT4OID ||
+		type == INT8OID || !comparison->is_point)
 		return;
+	comparison->coding = GPB_CODING_NONE;
+	comparison->is_point = false;
 
 	procedure = get_opfamily_proc(index->rd_opfamily[0], key_type, type,
 								  GPB_COMPARE_PROC);
@@ -390,12 +402,10 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 	GpbCut		cut_before;
 	GpbCut		cut_after;
 
-	if (comparison->width == 2)
-		integer_cuts(layout, DatumGetInt16(value), &cut_before, &cut_after);
-	else if (comparison->width == 4)
-		integer_cuts(layout, DatumGetInt32(value), &cut_before, &cut_after);
-	else if (comparison->width == 8)
-		integer_cuts(layout, DatumGetInt64(value), &cut_before, &cut_after);
+	if (comparison->is_point)
+		integer_cuts(layout, gpb_coding_key(comparison->coding, value), &cut_before, &cut_after);
+	else if (comparison->coding != GPB_CODING_NONE)
+		float_cuts(layout, comparison->coding, value, &cut_before, &cut_after);
 	else
 		datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
 	before = cut_bound(layout, cut_before);

@@ -22,10 +22,18 @@ struct GpbFormer
 		uint16		to;			/* offset of the value in the tuple */
 		uint8		from;		/* offset of the value in the row; not used for the key */
 		uint8		width;
+		bool		is_coded;	/* the value has not the bytes that the entry has */
 	}			column[GPB_MAX_INCLUDE + 1];
 	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
 					  8 * (GPB_MAX_INCLUDE + 1)] pg_attribute_aligned(8);
 };
+
+/* Are the first bytes of a word not those of the value? */
+static bool
+word_is_coded(GpbCoding coding)
+{
+	return coding == GPB_CODING_FLOAT4 || coding == GPB_CODING_UINT8;
+}
 
 /*
  * A tuple without NULLs has every value at a fixed place, so it is formed once here, and patched
@@ -48,6 +56,9 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 		former->column[c].to = offset;
 		former->column[c].width = attribute->attlen;
 		former->column[c].from = c == 0 ? 0 : layout->offset[c - 1];
+		former->column[c].is_coded = c == 0 ?
+			!gpb_coding_key_is_word(layout->key_coding) || word_is_coded(layout->key_coding) :
+			word_is_coded(layout->coding[c - 1]);
 		offset += attribute->attlen;
 	}
 	former->size = MAXALIGN(offset);
@@ -72,8 +83,8 @@ form_with_nulls(GpbFormer *former, uint64 key, const char *row)
 }
 
 /*
- * Copy a value of 2, 4 or 8 bytes.  The switch avoids a call of memcpy() for a width known only at
- * run time.
+ * Copy a value of 1, 2, 4 or 8 bytes.  The switch avoids a call of memcpy() for a width known only
+ * at run time.
  */
 static inline void
 copy_value(char *to, const char *from, int width)
@@ -82,8 +93,21 @@ copy_value(char *to, const char *from, int width)
 		memcpy(to, from, 8);
 	else if (width == 4)
 		memcpy(to, from, 4);
-	else
+	else if (width == 2)
 		memcpy(to, from, 2);
+	else
+		*to = *from;
+}
+
+/* Store the value of a column that is not NULL, and whose bytes the entry has not. */
+static void
+store_coded(GpbFormer *former, uint64 key, const char *row, int c)
+{
+	bool		isnull;
+
+	store_att_byval(former->tuple + former->column[c].to,
+					gpb_entry_datum(former->layout, key, row, c + 1, &isnull),
+					former->column[c].width);
 }
 
 IndexTuple
@@ -107,6 +131,11 @@ gpb_former_tuple(GpbFormer *former, uint64 key, const char *row, ItemPointer tid
 			copy_value(former->tuple + former->column[c].to,
 					   row + former->column[c].from,
 					   former->column[c].width);
+		for (int c = 0; c < former->ncolumns; c++)
+		{
+			if (former->column[c].is_coded)
+				store_coded(former, key, row, c);
+		}
 	}
 	tuple->t_tid = *tid;
 	return tuple;

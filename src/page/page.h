@@ -24,6 +24,7 @@
 #include "utils/relcache.h"
 
 #include "layout.h"
+#include "page/coding.h"
 
 /* No tree is higher: levels are 0 to GPB_MAX_LEVEL. */
 #define GPB_MAX_LEVEL	15
@@ -71,10 +72,9 @@ extern GpbRelCache *gpb_rel_cache(Relation index);
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
-/*
- * How values of a type are held (GpbKind), or 0 if they are not; and how many bytes a value takes.
- */
-extern int	gpb_type_kind(Oid type);
+/* How values of a type are held: GPB_CODING_NONE if they are not. */
+extern GpbCoding gpb_type_coding(Oid type);
+/* How many bytes a value of an INCLUDE column takes */
 extern int	gpb_kind_width(int kind);
 
 /* ---- page_check.c ---- */

@@ -16,31 +16,42 @@
 #include "page/page.h"
 
 #define GPB_KEY_TYPES \
-	"smallint, integer, bigint, date, timestamp without time zone, timestamp with time zone"
+	"smallint, integer, bigint, real, double precision, boolean, date, " \
+	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
+	"\"char\", xid8, pg_lsn"
 
-#define GPB_INCLUDE_TYPES \
-	"smallint, integer, bigint, double precision, date, timestamp without time zone, " \
-	"timestamp with time zone"
-
-/* How values of a type are held (GpbKind), or 0 if they are not. */
-int
-gpb_type_kind(Oid type)
+GpbCoding
+gpb_type_coding(Oid type)
 {
-	switch (getBaseType(type))
+	type = getBaseType(type);
+	switch (type)
 	{
 		case INT2OID:
-			return GPB_KIND_INT2;
+			return GPB_CODING_INT2;
 		case INT4OID:
 		case DATEOID:
-			return GPB_KIND_INT4;
+			return GPB_CODING_INT4;
 		case INT8OID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			return GPB_KIND_INT8;
+		case TIMEOID:
+		case MONEYOID:
+			return GPB_CODING_INT8;
 		case FLOAT8OID:
-			return GPB_KIND_FLOAT8;
+			return GPB_CODING_FLOAT8;
+		case FLOAT4OID:
+			return GPB_CODING_FLOAT4;
+		case BOOLOID:
+			return GPB_CODING_BOOL;
+		case CHAROID:
+			return GPB_CODING_CHAR;
+		case OIDOID:
+			return GPB_CODING_OID;
+		case XID8OID:
+		case LSNOID:
+			return GPB_CODING_UINT8;
 		default:
-			return 0;
+			return type_is_enum(type) ? GPB_CODING_OID : GPB_CODING_NONE;
 	}
 }
 
@@ -65,8 +76,8 @@ type_refused(Relation index, int column, bool is_key)
 			 errmsg("column \"%s\" of type %s cannot be an INCLUDE column of a gpubtree index",
 					NameStr(attribute->attname),
 					format_type_be(attribute->atttypid)),
-			 errdetail("Types allowed: %s.",
-					   is_key ? GPB_KEY_TYPES : GPB_INCLUDE_TYPES),
+			 is_key ? errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
+			 errdetail("Types allowed: %s, and enum types.", GPB_KEY_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 
@@ -76,10 +87,15 @@ layout_key(Relation index, GpbLayout *layout)
 {
 	int16		indoption = index->rd_indoption[0];
 
-	layout->key_kind = gpb_type_kind(index->rd_opcintype[0]);
-	if (layout->key_kind == 0 || layout->key_kind == GPB_KIND_FLOAT8)
+	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
+	layout->key_coding = gpb_type_coding(index->rd_opcintype[0]);
+	if (layout->key_coding == GPB_CODING_NONE ||
+		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
 		type_refused(index, 0, true);
-	layout->key_width = layout->key_kind == GPB_KIND_INT8 ? 8 : 4;
+	layout->key_width = gpb_coding_key_width(layout->key_coding);
+	layout->key_kind = gpb_coding_kind(layout->key_coding);
+	if (layout->key_kind == GPB_KIND_FLOAT8)
+		layout->key_kind = layout->key_width == 8 ? GPB_KIND_INT8 : GPB_KIND_INT4;
 	if (indoption & INDOPTION_DESC)
 		layout->flags |= GPB_LAYOUT_DESC;
 	if (indoption & INDOPTION_NULLS_FIRST)
@@ -110,10 +126,10 @@ layout_include(Relation index, GpbLayout *layout)
 	layout->ncolumns = ncolumns;
 	for (int c = 0; c < ncolumns; c++)
 	{
-		layout->kind[c] =
-			gpb_type_kind(TupleDescAttr(descriptor, nkeys + c)->atttypid);
-		if (layout->kind[c] == 0)
+		layout->coding[c] = gpb_type_coding(TupleDescAttr(descriptor, nkeys + c)->atttypid);
+		if (layout->coding[c] == GPB_CODING_NONE)
 			type_refused(index, nkeys + c, false);
+		layout->kind[c] = gpb_coding_kind(layout->coding[c]);
 		if (layout->kind[c] == GPB_KIND_INT2)
 			continue;
 		layout->offset[c] = offset;

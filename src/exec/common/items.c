@@ -295,7 +295,8 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 		item->function = GPB_COUNT_VALUES;
 		return true;
 	}
-	return gpb_find_aggregate(aggref->aggfnoid, &item->function, &item->type) &&
+	return gpb_column_has_words(index, item->column) &&
+		gpb_find_aggregate(aggref->aggfnoid, &item->function, &item->type) &&
 		gpb_want_is_plain(gpb_function_want(item->function)) &&
 		getBaseType(var->vartype) == item->type;
 }

@@ -158,6 +158,18 @@ gpb_index_column(IndexOptInfo *index, AttrNumber attno)
 }
 
 bool
+gpb_key_is_exact(IndexOptInfo *index)
+{
+	return gpb_coding_key_is_exact(gpb_type_coding(index->opcintype[0]));
+}
+
+bool
+gpb_column_has_words(IndexOptInfo *index, int column)
+{
+	return column > 0 || gpb_coding_key_is_word(gpb_type_coding(index->opcintype[0]));
+}
+
+bool
 gpb_index_has_columns(IndexOptInfo *index, List *columns)
 {
 	ListCell   *lc;

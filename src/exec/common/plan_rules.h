@@ -39,6 +39,12 @@ extern bool gpb_index_is_usable(IndexOptInfo *index);
 /* The position of a table column among the index's columns, or -1 if it is not there */
 extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 
+/* Do the index's keys differ exactly if the values do, as those of floats do not? */
+extern bool gpb_key_is_exact(IndexOptInfo *index);
+
+/* Is what the index holds of a column what programs take for its values? */
+extern bool gpb_column_has_words(IndexOptInfo *index, int column);
+
 /* Has the index all of these columns, Vars of its table, and can it return them? */
 extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
 

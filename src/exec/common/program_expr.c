@@ -76,8 +76,7 @@ column_slot(GpbProgramBuilder *builder, Var *var)
 	if (column < 0)
 		return gpb_refuse(builder, "column %s, which is not in the index",
 						  get_attname(rte->relid, var->varattno, true));
-	/* The key of a float8 does not tell -0 from 0. */
-	if (!OidIsValid(type) || (type == FLOAT8OID && column == 0))
+	if (!OidIsValid(type) || !gpb_column_has_words(index, column))
 		return gpb_refuse(builder, "column %s, of type %s",
 						  get_attname(rte->relid, var->varattno, true),
 						  format_type_be(var->vartype));

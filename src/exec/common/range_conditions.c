@@ -146,7 +146,7 @@ gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition 
 		values->columns &= value->column != 0;
 	}
 	values->points = nconditions == 1 && conditions[0].strategy == BTEqualStrategyNumber &&
-		values->value[0].comparison.width != 0;
+		values->value[0].comparison.is_point;
 	return values;
 }
 

@@ -22,7 +22,7 @@ gpb_keys_init(GpbJoinKeys *keys, Relation index, Oid value_type, OpExpr *conditi
 
 	keys->layout = *gpb_layout(index);
 	gpb_comparison_init(index, value_type, &keys->comparison);
-	keys->points = keys->comparison.width != 0;
+	keys->points = keys->comparison.is_point;
 	keys->width = keys->points ? sizeof(uint64) : sizeof(GpbKeyRange);
 	keys->context = CurrentMemoryContext;
 	if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)

@@ -143,7 +143,9 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 	plan.nitems = list_length(others);
 	plan.npercentiles = list_length(percentiles);
 	plan.percentiles = palloc(sizeof(GpbPercentile) * plan.npercentiles);
-	if (!gpb_index_is_usable(index) || !gpb_match_conditions(root, index, &plan.conditions) ||
+	/* A rank among equal keys, -0 and 0 say, is none that a condition can say. */
+	if (!gpb_index_is_usable(index) || !gpb_key_is_exact(index) ||
+		!gpb_match_conditions(root, index, &plan.conditions) ||
 		!gpb_match_batch_aggrefs(index, others, &plan.items))
 		return NULL;
 	/* rows with a NULL key count for the others alone, and batches leave them out */

@@ -141,17 +141,12 @@ static void
 set_start(GpbRankScan *scan, uint64 key)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
+	GpbKeyRange type = {0, PG_UINT64_MAX};
 	ParamExecData *start = &scan->node.css.ss.ps.state->es_param_exec_vals[scan->plan.start];
 
-	if (layout.key_kind == GPB_KIND_INT2)
-	{
-		int64		value = gpb_key_value(key, layout.key_width, layout.flags);
-
-		value = Max(Min(value, PG_INT16_MAX), PG_INT16_MIN);
-		key = gpb_key_encode(value, layout.key_width, layout.flags);
-	}
+	gpb_clip_to_type(&layout, &type);
 	start->execPlan = NULL;
-	start->value = gpb_key_datum(&layout, key);
+	start->value = gpb_key_datum(&layout, Max(Min(key, type.hi), type.lo));
 	start->isnull = false;
 }
 

@@ -354,7 +354,8 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	Param	   *start;
 	double		skipped;
 
-	if (!gpb_index_is_usable(index))
+	/* The child starts at a key: at -0 if at 0, which come one after the other in the index. */
+	if (!gpb_index_is_usable(index) || !gpb_key_is_exact(index))
 		return NULL;
 	direction = rank_direction(root, index);
 	if (ScanDirectionIsNoMovement(direction) ||

@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ *
+ * coding.h
+ *	  How values of a type become integers: words, which INCLUDE columns hold, and keys.
+ *
+ * A word is a signed integer or, of float4 and float8, the bits of a float8.  The order of words,
+ * or of the float8, is that of the type, but for GPB_CODING_OID.  A key is a signed integer of the
+ * key's width whose order is the type's, always; gpb_key_encode() makes the normalized key of it.
+ * Both can be turned back into the value, bit for bit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_CODING_H
+#define GPB_CODING_H
+
+#include "postgres.h"
+
+#include "layout.h"
+
+typedef enum GpbCoding
+{
+	GPB_CODING_NONE,			/* values of the type are not held */
+	GPB_CODING_INT2,
+	GPB_CODING_INT4,			/* date too */
+	GPB_CODING_INT8,			/* timestamp, timestamptz, time and money too */
+	GPB_CODING_FLOAT8,
+	GPB_CODING_FLOAT4,			/* the float8 that is equal */
+	GPB_CODING_BOOL,			/* 0 or 1 */
+	GPB_CODING_CHAR,			/* "char": 0 to 255, which is how core orders it */
+
+	/*
+	 * oid, and enum types, of which values are OIDs.  The word is the OID as an int4, in whose
+	 * order it is not.  It cannot be another: ALTER TABLE makes an oid of an integer, and the
+	 * reverse, without a change of table or index.
+	 */
+	GPB_CODING_OID,
+	GPB_CODING_UINT8			/* xid8, pg_lsn: the integer less 2^63 */
+} GpbCoding;
+
+/* The numbers of NaNs that have one sign, as float8 and as float4 */
+#define GPB_NANS8	(((int64) 1 << 52) - 1)
+#define GPB_NANS4	((1 << 23) - 1)
+
+/* The GpbKind in which words of a coding are held */
+static inline int
+gpb_coding_kind(GpbCoding coding)
+{
+	switch (coding)
+	{
+		case GPB_CODING_INT2:
+		case GPB_CODING_BOOL:
+		case GPB_CODING_CHAR:
+			return GPB_KIND_INT2;
+		case GPB_CODING_INT4:
+		case GPB_CODING_OID:
+			return GPB_KIND_INT4;
+		case GPB_CODING_FLOAT8:
+		case GPB_CODING_FLOAT4:
+			return GPB_KIND_FLOAT8;
+		default:
+			return GPB_KIND_INT8;
+	}
+}
+
+/* Bytes of a value of a type with this coding */
+static inline int
+gpb_coding_width(GpbCoding coding)
+{
+	switch (coding)
+	{
+		case GPB_CODING_BOOL:
+		case GPB_CODING_CHAR:
+			return 1;
+		case GPB_CODING_INT2:
+			return 2;
+		case GPB_CODING_INT4:
+		case GPB_CODING_OID:
+		case GPB_CODING_FLOAT4:
+			return 4;
+		default:
+			return 8;
+	}
+}
+
+/* Bytes of a key of a coding */
+static inline int
+gpb_coding_key_width(GpbCoding coding)
+{
+	return Max(gpb_coding_width(coding), 4);
+}
+
+/* Is a word of this coding the key as well? */
+static inline bool
+gpb_coding_key_is_word(GpbCoding coding)
+{
+	return coding != GPB_CODING_FLOAT8 && coding != GPB_CODING_FLOAT4 && coding != GPB_CODING_OID;
+}
+
+/* Do keys differ exactly if the values do?  -0 equals 0, and each NaN all others. */
+static inline bool
+gpb_coding_key_is_exact(GpbCoding coding)
+{
+	return coding != GPB_CODING_FLOAT8 && coding != GPB_CODING_FLOAT4;
+}
+
+/* ---- floats ---- */
+
+/*
+ * The float8 that equals a float4.  A NaN keeps its payload, which the processor's conversion would
+ * change if it signals.
+ */
+static inline int64
+gpb_float4_widen(uint32 bits)
+{
+	float4		narrow;
+	float8		wide;
+	int64		word;
+
+	if ((bits & 0x7FFFFFFF) > 0x7F800000)
+		return (int64) ((uint64) (bits >> 31) << 63 | (uint64) 0x7FF << 52 |
+						(uint64) (bits & 0x7FFFFF) << 29);
+	memcpy(&narrow, &bits, sizeof(narrow));
+	wide = narrow;
+	memcpy(&word, &wide, sizeof(word));
+	return word;
+}
+
+/* The bits of the float4 of which gpb_float4_widen() made a float8 */
+static inline uint32
+gpb_float4_narrow(int64 word)
+{
+	uint64		bits = (uint64) word;
+	float8		wide;
+	float4		narrow;
+	uint32		result;
+
+	if ((bits & ~((uint64) 1 << 63)) > (uint64) 0x7FF << 52)
+		return (uint32) (bits >> 63) << 31 | (uint32) 0xFF << 23 |
+			(uint32) (bits >> 29 & 0x7FFFFF);
+	memcpy(&wide, &bits, sizeof(wide));
+	narrow = (float4) wide;
+	memcpy(&result, &narrow, sizeof(result));
+	return result;
+}
+
+/*
+ * The key of a float, by its bits.  Negative numbers have the order of their magnitudes reversed.
+ * That leaves -NaNs below -infinity; so all keys move down by the number of these, and -NaNs, which
+ * go round, come to be above NaNs.
+ */
+static inline int64
+gpb_float8_key(int64 bits)
+{
+	uint64		ordered = (uint64) bits ^ (bits < 0 ? (uint64) PG_INT64_MAX : 0);
+
+	return (int64) (ordered - GPB_NANS8);
+}
+
+static inline int64
+gpb_float8_of_key(int64 key)
+{
+	int64		ordered = (int64) ((uint64) key + GPB_NANS8);
+
+	return ordered ^ (ordered < 0 ? PG_INT64_MAX : 0);
+}
+
+static inline int32
+gpb_float4_key(int32 bits)
+{
+	uint32		ordered = (uint32) bits ^ (bits < 0 ? (uint32) PG_INT32_MAX : 0);
+
+	return (int32) (ordered - GPB_NANS4);
+}
+
+static inline int32
+gpb_float4_of_key(int32 key)
+{
+	int32		ordered = (int32) ((uint32) key + GPB_NANS4);
+
+	return ordered ^ (ordered < 0 ? PG_INT32_MAX : 0);
+}
+
+/* ---- Datums ---- */
+
+/* The word of a value that is not NULL; gpb_coding_datum() is the inverse. */
+static inline int64
+gpb_coding_word(GpbCoding coding, Datum value)
+{
+	switch (coding)
+	{
+		case GPB_CODING_INT2:
+			return DatumGetInt16(value);
+		case GPB_CODING_INT4:
+		case GPB_CODING_OID:
+			return DatumGetInt32(value);
+		case GPB_CODING_FLOAT4:
+			return gpb_float4_widen(DatumGetUInt32(value));
+		case GPB_CODING_BOOL:
+			return DatumGetBool(value) ? 1 : 0;
+		case GPB_CODING_CHAR:
+			return DatumGetUInt8(value);
+		case GPB_CODING_UINT8:
+			return (int64) (DatumGetUInt64(value) ^ (uint64) 1 << 63);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static inline Datum
+gpb_coding_datum(GpbCoding coding, int64 word)
+{
+	switch (coding)
+	{
+		case GPB_CODING_INT2:
+			return Int16GetDatum((int16) word);
+		case GPB_CODING_INT4:
+			return Int32GetDatum((int32) word);
+		case GPB_CODING_OID:
+			return ObjectIdGetDatum((Oid) word);
+		case GPB_CODING_FLOAT4:
+			return Int32GetDatum((int32) gpb_float4_narrow(word));
+		case GPB_CODING_BOOL:
+			return BoolGetDatum(word != 0);
+		case GPB_CODING_CHAR:
+			return CharGetDatum((char) word);
+		case GPB_CODING_UINT8:
+			return UInt64GetDatum((uint64) word ^ (uint64) 1 << 63);
+		default:
+			return Int64GetDatum(word);
+	}
+}
+
+/* The key of a value that is not NULL; gpb_coding_key_datum() is the inverse. */
+static inline int64
+gpb_coding_key(GpbCoding coding, Datum value)
+{
+	switch (coding)
+	{
+		case GPB_CODING_FLOAT8:
+			return gpb_float8_key(DatumGetInt64(value));
+		case GPB_CODING_FLOAT4:
+			return gpb_float4_key(DatumGetInt32(value));
+		case GPB_CODING_OID:
+			return (int32) (DatumGetObjectId(value) ^ 0x80000000u);
+		default:
+			return gpb_coding_word(coding, value);
+	}
+}
+
+static inline Datum
+gpb_coding_key_datum(GpbCoding coding, int64 key)
+{
+	switch (coding)
+	{
+		case GPB_CODING_FLOAT8:
+			return Int64GetDatum(gpb_float8_of_key(key));
+		case GPB_CODING_FLOAT4:
+			return Int32GetDatum(gpb_float4_of_key((int32) key));
+		case GPB_CODING_OID:
+			return ObjectIdGetDatum((uint32) (int32) key ^ 0x80000000u);
+		default:
+			return gpb_coding_datum(coding, key);
+	}
+}
+
+/* The least and the greatest key of a value of a coding */
+static inline void
+gpb_coding_key_limits(GpbCoding coding, int64 *least, int64 *greatest)
+{
+	switch (coding)
+	{
+		case GPB_CODING_BOOL:
+			*least = 0;
+			*greatest = 1;
+			return;
+		case GPB_CODING_CHAR:
+			*least = 0;
+			*greatest = PG_UINT8_MAX;
+			return;
+		case GPB_CODING_INT2:
+			*least = PG_INT16_MIN;
+			*greatest = PG_INT16_MAX;
+			return;
+		default:
+			*least = gpb_coding_key_width(coding) == 4 ? PG_INT32_MIN : PG_INT64_MIN;
+			*greatest = gpb_coding_key_width(coding) == 4 ? PG_INT32_MAX : PG_INT64_MAX;
+	}
+}
+
+#endif							/* GPB_CODING_H */

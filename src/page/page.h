@@ -74,6 +74,8 @@ extern const GpbLayout *gpb_layout(Relation index);
 
 /* How values of a type are held: GPB_CODING_NONE if they are not. */
 extern GpbCoding gpb_type_coding(Oid type);
+/* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
+extern GpbCoding gpb_core_type_coding(Oid type);
 /* How many bytes a value of an INCLUDE column takes */
 extern int	gpb_kind_width(int kind);
 

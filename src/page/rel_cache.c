@@ -21,9 +21,8 @@
 	"\"char\", xid8, pg_lsn"
 
 GpbCoding
-gpb_type_coding(Oid type)
+gpb_core_type_coding(Oid type)
 {
-	type = getBaseType(type);
 	switch (type)
 	{
 		case INT2OID:
@@ -51,8 +50,18 @@ gpb_type_coding(Oid type)
 		case LSNOID:
 			return GPB_CODING_UINT8;
 		default:
-			return type_is_enum(type) ? GPB_CODING_OID : GPB_CODING_NONE;
+			return GPB_CODING_NONE;
 	}
+}
+
+GpbCoding
+gpb_type_coding(Oid type)
+{
+	GpbCoding	coding;
+
+	type = getBaseType(type);
+	coding = gpb_core_type_coding(type);
+	return coding == GPB_CODING_NONE && type_is_enum(type) ? GPB_CODING_OID : coding;
 }
 
 int

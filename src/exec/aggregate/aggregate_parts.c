@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 
 #include "exec/aggregate/aggregate_parts.h"
+#include "exec/common/program_words.h"
 
 /* ---- steps ---- */
 
@@ -143,7 +144,7 @@ choose_groups(const GpbWhole *whole, uint32 run, GpbPart *part)
 	{
 		if (!gpb_set_has(run, i))
 			continue;
-		if (whole->group_types[i] == FLOAT8OID)
+		if (gpb_word_is_float(whole->group_types[i]))
 			part->floats |= (uint32) 1 << program->ngroups;
 		part->group[program->ngroups] = i;
 		program->group[program->ngroups++] = whole->program->group[i];
@@ -151,7 +152,7 @@ choose_groups(const GpbWhole *whole, uint32 run, GpbPart *part)
 	part->ngroups = program->ngroups;
 	if (!part->has_values)
 		return;
-	if (part->values.type == FLOAT8OID)
+	if (gpb_word_is_float(part->values.type))
 		part->floats |= (uint32) 1 << program->ngroups;
 	program->group[program->ngroups++] = part->values.term < 0 ?
 		whole->program->group[whole->ngroups] : whole->program->term[part->values.term].slot;

@@ -32,7 +32,8 @@ init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 	each->words = 1;
 	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
 	each->integers = each->words;
-	column->float_sum = gpb_answer_words(each, type == FLOAT8OID && (want & GPB_WANT_SUM) != 0,
+	column->float_sum = gpb_answer_words(each,
+										 gpb_word_is_float(type) && (want & GPB_WANT_SUM) != 0,
 										 GPB_FLOAT_SUM_WORDS);
 }
 
@@ -163,7 +164,7 @@ row_float(const GpbValuesRows *rows, int64 row)
 {
 	int64		value = row_value(rows, row);
 
-	return rows->final->type == FLOAT8OID ? gpb_float_value(value) : (float8) value;
+	return gpb_word_is_float(rows->final->type) ? gpb_float_value(value) : (float8) value;
 }
 
 /* The value of a fraction for percentile_cont, as core computes it from two neighbouring rows */

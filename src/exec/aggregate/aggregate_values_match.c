@@ -83,7 +83,7 @@ match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
 	}
 	if (!gpb_find_aggregate(aggref->aggfnoid, &item->each.function, &item->each.type) ||
 		item->each.type != gpb_word_type(type) ||
-		(item->each.type == FLOAT8OID &&
+		(gpb_word_is_float(item->each.type) &&
 		 (gpb_function_want(item->each.function) & GPB_WANT_SQUARES) != 0))
 		return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
 	return NULL;
@@ -145,6 +145,8 @@ match_ordered_set(Aggref *aggref, Expr **value, GpbValuesItem *item)
 
 	if (!find_ordered_set(aggref->aggfnoid, item))
 		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) *value))))
+		return psprintf("WITHIN GROUP of type %s", format_type_be(exprType((Node *) *value)));
 	if (contain_var_clause((Node *) aggref->aggdirectargs))
 		return "a fraction has a column";
 	order = linitial_node(SortGroupClause, aggref->aggorder)->sortop;

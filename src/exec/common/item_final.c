@@ -7,8 +7,11 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
@@ -40,6 +43,28 @@ final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
 		gpb_float_sum_final((const GpbFloatSum *) sum);
 }
 
+/* The exact sum of float4, which is not rounded to one before the end */
+static Datum
+final_float4_sum(const GpbAnswerColumn *column, const int64 *answer)
+{
+	float8		wide = final_float_sum(column, answer);
+	float4		sum = (float4) wide;
+
+	if (isinf(sum) && !isinf(wide))
+		float_overflow_error();
+	return Float4GetDatum(sum);
+}
+
+/* A sum of money, given as 128 bits.  Core's raises the error where the sum so far is too large. */
+static Datum
+final_money_sum(int64 low, int64 high)
+{
+	if (high != (low < 0 ? -1 : 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("money out of range")));
+	return Int64GetDatum(low);
+}
+
 static Datum
 final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
@@ -52,6 +77,10 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 			return NumericGetDatum(final_integer_sum(item, column, answer));
 		case FLOAT8OID:
 			return Float8GetDatum(final_float_sum(column, answer));
+		case FLOAT4OID:
+			return final_float4_sum(column, answer);
+		case MONEYOID:
+			return final_money_sum(answer[column->sum], answer[column->sum + 1]);
 		default:
 			if (gpb_is_decimal_type(item->type))
 				return NumericGetDatum(final_integer_sum(item, column, answer));
@@ -70,7 +99,7 @@ quotient(Numeric sum, int64 count)
 static Datum
 final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	if (item->type == FLOAT8OID)
+	if (gpb_word_is_float(item->type))
 		return Float8GetDatum(final_float_sum(column, answer) /
 							  (float8) answer[column->count]);
 	return quotient(final_integer_sum(item, column, answer), answer[column->count]);
@@ -102,7 +131,7 @@ static Datum
 final_value(const GpbAggregateItem *item, int64 value)
 {
 	return gpb_word_datum(item->type,
-						  item->type == FLOAT8OID ? gpb_float_unorder(value) : value);
+						  gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value);
 }
 
 /* A variance, or the standard deviation that is its root, of a population or of a sample */
@@ -112,7 +141,7 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 	bool		sample = item->function == GPB_VAR_SAMP || item->function == GPB_STDDEV_SAMP;
 	bool		root = item->function == GPB_STDDEV_POP || item->function == GPB_STDDEV_SAMP;
 
-	if (item->type == FLOAT8OID)
+	if (gpb_word_is_float(item->type))
 		return Float8GetDatum(gpb_float_variance(column, answer, sample, root));
 	return NumericGetDatum(gpb_integer_variance(column, answer, sample, root));
 }

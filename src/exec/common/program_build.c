@@ -121,7 +121,10 @@ order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
 	int			slot = gpb_expression_slot(builder, expression);
 
-	if (slot == GPB_REFUSED || gpb_word_type(exprType((Node *) expression)) != FLOAT8OID)
+	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) expression))))
+		return gpb_refuse(builder, "order of type %s",
+						  format_type_be(exprType((Node *) expression)));
+	if (slot == GPB_REFUSED || !gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
 		return slot;
 	return gpb_slot_step(builder, GPB_OP_FLOAT_ORDER, slot, 0, 0);
 }
@@ -169,8 +172,9 @@ bool
 gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	/* -0 and 0 are one group, and so are all NaNs. */
-	if (gpb_word_type(exprType((Node *) expression)) == FLOAT8OID)
-		return gpb_refuse(builder, "GROUP BY of type %s", format_type_be(FLOAT8OID)) >= 0;
+	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
+		return gpb_refuse(builder, "GROUP BY of type %s",
+						  format_type_be(exprType((Node *) expression))) >= 0;
 	return gpb_build_group_of_words(builder, expression, type);
 }
 

@@ -390,7 +390,7 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 	if (!OidIsValid(gpb_word_type(type)))
 		return gpb_refuse(builder, "array of %s", format_type_be(type));
 	slot = gpb_expression_slot(builder, linitial(expression->args));
-	if (gpb_word_type(type) == FLOAT8OID)
+	if (gpb_word_is_float(gpb_word_type(type)))
 		slot = STEP1(GPB_OP_FLOAT_ORDER, slot);
 	if (slot == GPB_REFUSED)
 		return GPB_REFUSED;
@@ -490,11 +490,13 @@ coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
 static int
 min_max_slot(GpbProgramBuilder *builder, MinMaxExpr *expression)
 {
-	bool		is_float = gpb_word_type(expression->minmaxtype) == FLOAT8OID;
+	bool		is_float = gpb_word_is_float(gpb_word_type(expression->minmaxtype));
 	int			op;
 	int			result = GPB_REFUSED;
 	ListCell   *lc;
 
+	if (!gpb_word_is_ordered(gpb_word_type(expression->minmaxtype)))
+		return gpb_refuse(builder, "order of type %s", format_type_be(expression->minmaxtype));
 	if (expression->op == IS_LEAST)
 		op = is_float ? GPB_OP_FLOAT_LEAST : GPB_OP_LEAST;
 	else

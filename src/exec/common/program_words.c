@@ -7,78 +7,48 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "lib/qunique.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
 
 #include "exec/common/program_build.h"
 #include "exec/common/program_words.h"
+#include "page/page.h"
 
 Oid
 gpb_word_type(Oid type)
 {
 	type = getBaseType(type);
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case FLOAT8OID:
-			return type;
-		default:
-			return InvalidOid;
-	}
+	return gpb_type_coding(type) != GPB_CODING_NONE ? type : InvalidOid;
+}
+
+/* The coding of a base type that gpb_word_type() has let pass: of others than core's, an enum */
+static inline GpbCoding
+word_coding(Oid type)
+{
+	GpbCoding	coding = gpb_core_type_coding(type);
+
+	if (type >= GPB_ZONE_OFFSET_TYPE)
+		elog(ERROR, "values of type %u are no words", type);
+	return coding == GPB_CODING_NONE ? GPB_CODING_OID : coding;
 }
 
 int
 gpb_word_kind(Oid type)
 {
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-			return GPB_KIND_INT2;
-		case INT4OID:
-		case DATEOID:
-			return GPB_KIND_INT4;
-		case FLOAT8OID:
-			return GPB_KIND_FLOAT8;
-		default:
-			return GPB_KIND_INT8;
-	}
+	return gpb_is_decimal_type(type) ? GPB_KIND_INT8 : gpb_coding_kind(word_coding(type));
+}
+
+bool
+gpb_word_is_ordered(Oid type)
+{
+	return !OidIsValid(type) || gpb_is_decimal_type(type) || word_coding(type) != GPB_CODING_OID;
 }
 
 int64
 gpb_datum_word(Oid type, Datum value)
 {
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(value) ? 1 : 0;
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return DatumGetInt64(value);
-		case DATEOID:
-			return DatumGetDateADT(value);
-		case TIMESTAMPOID:
-			return DatumGetTimestamp(value);
-		case TIMESTAMPTZOID:
-			return DatumGetTimestampTz(value);
-		case FLOAT8OID:
-			return gpb_float_bits(DatumGetFloat8(value));
-		default:
-			elog(ERROR, "values of type %u are no words", type);
-	}
+	return gpb_coding_word(word_coding(type), value);
 }
 
 static int
@@ -114,7 +84,7 @@ gpb_array_words(ArrayType *array, int *n, bool *has_null)
 		if (nulls[i])
 			continue;
 		words[kept] = gpb_datum_word(type, values[i]);
-		if (type == FLOAT8OID)
+		if (gpb_word_is_float(type))
 			words[kept] = gpb_float_order(words[kept]);
 		kept++;
 	}
@@ -128,25 +98,5 @@ gpb_word_datum(Oid type, int64 word)
 {
 	if (gpb_is_decimal_type(type))
 		return NumericGetDatum(int64_div_fast_to_numeric(word, gpb_decimal_scale(type)));
-	switch (type)
-	{
-		case BOOLOID:
-			return BoolGetDatum(word != 0);
-		case INT2OID:
-			return Int16GetDatum((int16) word);
-		case INT4OID:
-			return Int32GetDatum((int32) word);
-		case INT8OID:
-			return Int64GetDatum(word);
-		case DATEOID:
-			return DateADTGetDatum((DateADT) word);
-		case TIMESTAMPOID:
-			return TimestampGetDatum((Timestamp) word);
-		case TIMESTAMPTZOID:
-			return TimestampTzGetDatum((TimestampTz) word);
-		case FLOAT8OID:
-			return Float8GetDatum(gpb_float_value(word));
-		default:
-			elog(ERROR, "values of type %u are no words", type);
-	}
+	return gpb_coding_datum(word_coding(type), word);
 }

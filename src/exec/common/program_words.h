@@ -11,6 +11,8 @@
 #include "postgres.h"
 #include "utils/array.h"
 
+#include "catalog/pg_type.h"
+
 /*
  * Words may be numerics too, the word being the number times a power of ten.  Such a type of words
  * is no SQL type; its OID stands for the scale, the exponent.
@@ -80,6 +82,19 @@ gpb_table_of_type(Oid type)
 
 /* The base type of a type whose values are words; InvalidOid if it is another */
 extern Oid	gpb_word_type(Oid type);
+
+/* Are a type's words float8, in whose order -0 is 0 and each NaN all others? */
+static inline bool
+gpb_word_is_float(Oid type)
+{
+	return type == FLOAT8OID || type == FLOAT4OID;
+}
+
+/*
+ * Is the order of a base type that of its words, or of the float8?  If not they can only be equal.
+ * True of InvalidOid, the type of what is no word.
+ */
+extern bool gpb_word_is_ordered(Oid type);
 
 /* The GpbKind of words of this base type */
 extern int	gpb_word_kind(Oid type);

@@ -14,6 +14,7 @@
 #include "exec/common/growth.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
+#include "exec/common/program_words.h"
 #include "exec/range/range_aggregate.h"
 
 /* ---- how its fields travel ---- */
@@ -119,7 +120,7 @@ count_float_sums(const GpbRowRange *range)
 	}
 	for (i = 0; i < range->nitems; i++)
 	{
-		if (range->items[i].type == FLOAT8OID &&
+		if (gpb_word_is_float(range->items[i].type) &&
 			(gpb_function_want(range->items[i].function) & GPB_WANT_SUM) != 0)
 			columns = bms_add_member(columns, range->items[i].column);
 	}

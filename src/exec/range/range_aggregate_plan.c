@@ -34,6 +34,7 @@
 
 #include "exec/common/key_conditions.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/program_words.h"
 #include "exec/common/settings.h"
 #include "exec/range/range_aggregate.h"
 
@@ -448,7 +449,7 @@ groups_fit(const GpbRangeCandidate *candidate, const Path *outer, double groups)
 
 		for (i = 0; i < range->nitems && i < GPB_MAX_TERMS; i++)
 			program.term[program.nterms++] = (GpbTerm) {
-			0, range->items[i].type == FLOAT8OID ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
+			0, gpb_word_is_float(range->items[i].type) ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
 			gpb_function_want(range->items[i].function), GPB_NO_SLOT
 		};
 	}

@@ -101,7 +101,7 @@ gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 	/* values of other types may be equal and differ */
 	if (column == NULL || column->varattno <= 0 ||
 		!OidIsValid(gpb_word_type(column->vartype)) ||
-		gpb_word_type(column->vartype) == FLOAT8OID)
+		gpb_word_is_float(gpb_word_type(column->vartype)))
 		return NULL;
 	return column;
 }

@@ -179,7 +179,7 @@ SELECT compare(q), gave_up(q) FROM unnest(ARRAY[
 -- Infinite fields, quotients, and NaN are left to the ordinary plan.
 INSERT INTO field VALUES (-4, 'infinity', '-infinity', 'infinity');
 SELECT compare('SELECT extract(epoch FROM t), extract(month FROM d), count(*) FROM field WHERE k < 0 GROUP BY 1, 2');
-SELECT compare('SELECT sum(i / 100.0) FROM field');
+SELECT compare('SELECT sum(i / 3.0) FROM field');
 SELECT compare('SELECT count(*) FROM field WHERE i * 0.1 < ''NaN''');
 
 DROP SCHEMA spellings CASCADE;

@@ -182,6 +182,20 @@ SELECT float8send(f) AS nan, count(*) FROM wide WHERE f = 'NaN' GROUP BY 1 ORDER
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
+-- gpubtree_probe() finds what is equal.
+SELECT s AS key, matches, matches = (SELECT count(*) FROM wide WHERE f = s) AS is_right
+FROM unnest('{0,-0,NaN,0.1,7}'::float8[]) s, gpubtree_probe('wide_f_idx', ARRAY[s], 'cpu');
+CREATE TABLE probed (t time, o oid, b bool);
+INSERT INTO probed SELECT time '00:00' + n * interval '1 hour', n * 500000000::bigint, n % 2 = 0
+FROM generate_series(0, 8) n;
+CREATE INDEX probed_t ON probed USING gpubtree (t);
+CREATE INDEX probed_o ON probed USING gpubtree (o);
+CREATE INDEX probed_b ON probed USING gpubtree (b);
+SELECT t.matches, o.matches, b.matches
+FROM gpubtree_probe('probed_t', '{03:00,03:01,08:00,NULL}'::time[]) t,
+	gpubtree_probe('probed_o', '{4000000000,0,1}'::oid[]) o,
+	gpubtree_probe('probed_b', '{true,true}'::bool[]) b;
+
 -- An integer that becomes an oid, and the reverse, leaves the index as it is.
 CREATE TABLE coerced (id int, o int4);
 INSERT INTO coerced VALUES (1, 5), (2, -5), (3, NULL);
@@ -200,6 +214,6 @@ CREATE INDEX ON moods USING gpubtree (m);
 DROP TABLE moods;
 
 DROP FUNCTION make, answer, compare, crossed;
-DROP TABLE kinds, b, g, wide, narrow, constants, coerced;
+DROP TABLE kinds, b, g, wide, narrow, constants, coerced, probed;
 DROP DOMAIN positive;
 DROP TYPE mood;

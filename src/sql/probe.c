@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -95,13 +96,26 @@ require_usable(Relation heap, Relation index)
 				 errhint("Write a query instead.")));
 }
 
-/* The normalized keys of the array's elements; *n is the number of those that are not NULL. */
-static uint64 *
+/* The form of the ranges that keys_of_array() makes */
+static GpbRangeForm
+keys_form(Relation index)
+{
+	return gpb_coding_key_is_exact(gpb_layout(index)->key_coding) ? GPB_RANGE_POINTS :
+		GPB_RANGE_KEYS;
+}
+
+/*
+ * The keys that equal the array's elements: a normalized key, or a range of these, for each of the
+ * *n elements that are not NULL.
+ */
+static void *
 keys_of_array(Relation index, ArrayType *array, uint32 *n)
 {
+	bool		points = keys_form(index) == GPB_RANGE_POINTS;
 	Oid			type = ARR_ELEMTYPE(array);
 	const GpbLayout layout = *gpb_layout(index);
-	uint64	   *keys;
+	void	   *keys;
+	GpbComparison comparison;
 	Datum	   *elements;
 	bool	   *nulls;
 	int			nelements;
@@ -124,12 +138,23 @@ keys_of_array(Relation index, ArrayType *array, uint32 *n)
 				 errhint("array_agg(k) over unnest(keys) makes one.")));
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &nelements);
-	keys = palloc(sizeof(uint64) * Max(nelements, 1));
+	keys = palloc((points ? sizeof(uint64) : sizeof(GpbKeyRange)) * Max(nelements, 1));
+	gpb_comparison_init(index, InvalidOid, &comparison);
 	*n = 0;
 	for (i = 0; i < nelements; i++)
 	{
-		if (!nulls[i])
-			keys[(*n)++] = gpb_datum_key(&layout, elements[i]);
+		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+
+		if (nulls[i])
+			continue;
+		if (points)
+			((uint64 *) keys)[(*n)++] = gpb_datum_key(&layout, elements[i]);
+		else
+		{
+			gpb_comparison_narrow(&layout, &comparison, BTEqualStrategyNumber, elements[i],
+								  &range);
+			*n += gpb_closed_range(&layout, &range, (GpbKeyRange *) keys + *n);
+		}
 	}
 	pfree(elements);
 	pfree(nulls);
@@ -141,7 +166,7 @@ static void
 probe_want(Relation index, GpbBatchWant *want)
 {
 	memset(want, 0, sizeof(*want));
-	want->form = GPB_RANGE_POINTS;
+	want->form = keys_form(index);
 	if (gpb_layout(index)->ncolumns == 0)
 		return;
 	switch (getBaseType(TupleDescAttr(RelationGetDescr(index), 1)->atttypid))
@@ -172,7 +197,7 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	TupleDesc	descriptor;
 	instr_time	start;
 	instr_time	time;
-	uint64	   *keys;
+	void	   *keys;
 	uint32		n;
 	Datum		values[14];
 	bool		nulls[14] = {false};

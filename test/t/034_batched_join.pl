@@ -30,7 +30,7 @@ $random->use_device($_) foreach $random->devices;
 
 # The inner tables t and u, with an index on k, and the outer p with a key column of each type that
 # t's may be compared with: a, b, c or d, e, f.  The small number g is there to correlate by.
-my %value = gpb_values();
+my %value = gpb_values(floats => 1);
 my $keytype;
 my @columns;					# p's key columns
 my $domain;

@@ -28,7 +28,7 @@ $random->use_device($_) foreach $random->devices;
 
 # Numbers of arrays may be too large for int2.
 my %value = (
-	gpb_values(start => '2024-10-01', step => '6 hours'),
+	gpb_values(start => '2024-10-01', step => '6 hours', floats => 1),
 	int2 => sub { "((($_[0])::int8 % 30000) - 100)::int2" });
 my %extremes = (
 	int2 => [ -32768, 32767 ],
@@ -36,7 +36,9 @@ my %extremes = (
 	int8 => [ '-9223372036854775808', '9223372036854775807', 3000000000 ],
 	date => [ 'infinity', '-infinity', '4713-01-01 BC' ],
 	timestamp => [ 'infinity', '-infinity', '294276-12-31' ],
-	timestamptz => [ 'infinity', '-infinity', '294276-12-31' ]);
+	timestamptz => [ 'infinity', '-infinity', '294276-12-31' ],
+	float4 => [ 'infinity', '-infinity', 'NaN', '-0' ],
+	float8 => [ 'infinity', '-infinity', 'NaN', '-0' ]);
 my $keytype;
 my @family;
 my $domain;
@@ -74,7 +76,7 @@ sub create_table
 	my $sql;
 
 	$keytype = pick(sort keys %value);
-	@family = gpb_family($keytype);
+	@family = do { my %seen; grep { !$seen{$_}++ } gpb_family($keytype) };
 	$domain = pick(20, 400, 5000, 20000);
 	my $k = $value{$keytype}->("floor(random() * $domain)");
 	$load = <<"SQL";

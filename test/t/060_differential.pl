@@ -50,11 +50,14 @@ sub some
 # ---- key types ----
 
 # A key is drawn from numbers 0 .. domain-1.  "sql" makes an expression of the type from an
-# expression for the number, "extremes" are literals at and near the ends of the type.
+# expression for the number, "extremes" are literals at and near the ends of the type.  There is no
+# -0 among them: rows of it and of 0 may come in any order.
 my $hour = "interval '1 hour'";
 my %family = (
 	int => [qw(int2 int4 int8)],
-	time => [qw(date timestamp timestamptz)]);
+	time => [qw(date timestamp timestamptz)],
+	float => [qw(float4 float8)],
+	map { $_ => [$_] } qw(oid money xid8 pg_lsn "char"), 'time of day');
 my %type = (
 	int2 => {
 		family => 'int',
@@ -99,6 +102,50 @@ my %type = (
 			"timestamptz 'infinity'", "timestamptz '-infinity'",
 			"timestamptz '294276-12-31 23:59:59.999999+00'",
 			"timestamptz '4714-11-24 00:00:00+00 BC'" ]
+	},
+	float4 => {
+		family => 'float',
+		sql => sub { "((($_[0]) - 300) / 10.0)::float4" },
+		extremes => [
+			"float4 'NaN'", "float4 'infinity'", "float4 '-infinity'", "float4 '1e-45'",
+			"float4 '3.4028235e38'" ]
+	},
+	float8 => {
+		family => 'float',
+		sql => sub { "((($_[0]) - 300) / 10.0)::float8" },
+		extremes => [
+			"float8 'NaN'", "float8 'infinity'", "float8 '-infinity'", "float8 '5e-324'", "float8 '0.1'",
+			"float8 '3.4028236e38'", "float8 '-1e-46'" ]
+	},
+	oid => {
+		family => 'oid',
+		sql => sub { "(2147483648 + ($_[0]) - 30)::oid" },
+		extremes => [ "0::oid", "4294967295::oid", "2147483647::oid" ]
+	},
+	money => {
+		family => 'money',
+		sql => sub { "((($_[0]) - 300) / 10.0)::numeric::money" },
+		extremes => [ "money '-92233720368547758.08'", "money '92233720368547758.07'" ]
+	},
+	xid8 => {
+		family => 'xid8',
+		sql => sub { "(9223372036854775000 + ($_[0])::numeric)::numeric(20, 0)::text::xid8" },
+		extremes => [ "xid8 '0'", "xid8 '18446744073709551615'" ]
+	},
+	pg_lsn => {
+		family => 'pg_lsn',
+		sql => sub { "(pg_lsn '7FFFFFFF/FFFFFF00' + ($_[0])::numeric)" },
+		extremes => [ "pg_lsn '0/0'", "pg_lsn 'FFFFFFFF/FFFFFFFF'" ]
+	},
+	'"char"' => {
+		family => '"char"',
+		sql => sub { "((($_[0]) % 256 - 128)::int4::\"char\")" },
+		extremes => [ "'\\377'::\"char\"", "''::\"char\"" ]
+	},
+	time => {
+		family => 'time of day',
+		sql => sub { "(time '00:00' + ($_[0]) * interval '1 second')" },
+		extremes => [ "time '24:00'", "time '00:00'" ]
 	});
 
 # The table of the current round

@@ -45,7 +45,7 @@ sub between { my ($lo, $hi) = @_; return $lo + int(rand($hi - $lo + 1)) }
 
 # For each key type the function that makes an SQL expression of the type from an SQL expression
 # for a number.  The numbers that tests use begin at 0; dates begin at "start", timestamps go on by
-# "step".
+# "step".  Floats come if "floats" is true.
 sub gpb_values
 {
 	my (%options) = @_;
@@ -58,13 +58,17 @@ sub gpb_values
 		int8 => sub { "(($_[0]) - 100)::int8" },
 		date => sub { "(date '$start' + ($_[0])::int4)" },
 		timestamp => sub { "(timestamp '$start' + ($_[0]) * interval '$step')" },
-		timestamptz => sub { "(timestamptz '$start' + ($_[0]) * interval '$step')" });
+		timestamptz => sub { "(timestamptz '$start' + ($_[0]) * interval '$step')" },
+		$options{floats} ? (
+			float4 => sub { "((($_[0]) - 100) / 8.0)::float4" },
+			float8 => sub { "((($_[0]) - 100) / 8.0)::float8" }) : ());
 }
 
 # The types that a key of this type may be compared with, its own among them
 sub gpb_family
 {
 	my ($type) = @_;
+	return qw(float8 float4 float8) if $type =~ /^float/;
 	return $type =~ /^int/ ? qw(int2 int4 int8) : qw(date timestamp timestamptz);
 }
 

@@ -28,7 +28,7 @@ word_coding(Oid type)
 {
 	GpbCoding	coding = gpb_core_type_coding(type);
 
-	if (type >= GPB_ZONE_OFFSET_TYPE)
+	if (gpb_is_table_type(type) || gpb_is_decimal_type(type))
 		elog(ERROR, "values of type %u are no words", type);
 	return coding == GPB_CODING_NONE ? GPB_CODING_OID : coding;
 }

@@ -166,13 +166,6 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
-bool
-gpb_batch_device_pays_now(GpbBatch *batch)
-{
-	return gpb_mirror_available() && gpb_choose_device(batch, &batch->counters.choice) &&
-		!gpb_mirror_is_inner_only(batch->index);
-}
-
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
 batch_choose(GpbBatch *batch)

@@ -57,8 +57,9 @@ choice_entries(const GpbBatch *batch)
 	return entries * batch->n / samples;
 }
 
-bool
-gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
+/* Is the device the sooner?  What was looked at to decide is filled in. */
+static bool
+choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 {
 	double		fixed = gpb_batch_setup_cost;
 	double		most = fixed * (1.0 + GPB_REQUEST_DELAY * gpb_mirror_load_limit() +
@@ -88,4 +89,11 @@ gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 	choice->blocks = gpb_mirror_changed(batch->index, GPB_CHOICE_BLOCKS);
 	fixed += gpb_batch_setup_cost * GPB_BLOCK_DELAY * choice->blocks;
 	return gain >= fixed;
+}
+
+bool
+gpb_batch_device_pays_now(GpbBatch *batch)
+{
+	return gpb_mirror_available() && choose_device(batch, &batch->counters.choice) &&
+		!gpb_mirror_is_inner_only(batch->index);
 }

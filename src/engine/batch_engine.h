@@ -84,10 +84,10 @@ extern const GpbLeafFinder gpb_batch_inner;
 extern bool gpb_batch_inner_begin(GpbBatch *batch);
 
 /*
- * Is the device the engine to answer the run of the batch the sooner?  What was looked at to decide
- * is filled in.
+ * Is there a device, and is it the engine to answer the run of the batch the sooner?  What was
+ * looked at to decide is in counters.choice.
  */
-extern bool gpb_choose_device(const GpbBatch *batch, GpbEngineChoice *choice);
+extern bool gpb_batch_device_pays_now(GpbBatch *batch);
 
 /* A list that does not have all entries, by its program (batch_list.c) */
 typedef struct GpbListing
@@ -329,9 +329,6 @@ extern void gpb_batch_early_part(GpbBatch *batch);
  * engine at work has not been closed.
  */
 extern bool gpb_batch_early_hands_over(GpbBatch *batch);
-/* Is there a device that would answer the batch's ranges the sooner (batch.c)? */
-extern bool gpb_batch_device_pays_now(GpbBatch *batch);
-
 /* Has the part at hand enough entries? */
 static inline bool
 gpb_batch_part_has_enough(const GpbBatch *batch)

@@ -24,8 +24,8 @@ extern bool gpb_explain_decisions;	/* gpubtree.explain_decisions */
 extern double gpb_setup_cost;	/* gpubtree.setup_cost */
 
 /*
- * The options of the cursor that is being planned, if a user can name it; else 0.  CURSOR_OPT_FAST_PLAN
- * is that of DECLARE and of OPEN.
+ * The options of the cursor that is being planned, if a user can name it; else 0.  Of these
+ * CURSOR_OPT_FAST_PLAN is that of DECLARE and of OPEN.
  */
 extern int	gpb_planning_cursor;
 

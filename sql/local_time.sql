@@ -115,6 +115,9 @@ GROUP BY 1 ORDER BY 1;
 SELECT compare_in('Europe/Berlin', format('SELECT count(*), sum(v), min(k), max(at) FROM change WHERE k > 10 AND %s', f))
 FROM unnest('{extract(hour FROM at) BETWEEN 9 AND 16,extract(dow FROM at) IN (0\, 6),at::date = ''2024-03-31'',at::date <> day,
 		"date_trunc(''day'', at) = ''2024-03-31''","date_trunc(''month'', at) < noted::timestamptz",at AT TIME ZONE ''Europe/London'' <> noted,extract(month FROM at) = 3 OR v = 3}'::text[]) f;
+SELECT compare_in(zone, format('SELECT k %% 97, count(*), sum(v) FROM change WHERE %s GROUP BY 1', f)), count(*)
+FROM unnest('{UTC,Europe/Berlin,America/New_York}'::text[]) zone, unnest('{at >= noted,at = noted,at <> day,day < at,at >= timestamp ''2024-03-31 02:30'',at <= date ''2024-10-28'',at > timestamp ''infinity'' OR noted <= at,at > NULL::date OR v = 3}'::text[]) f
+GROUP BY 1 ORDER BY 1;
 SELECT compare('SELECT a, (SELECT sum(v) FROM change WHERE k > a AND extract(hour FROM at) < 6) FROM generate_series(0, 6000, 500) a');
 SELECT compare('SELECT k, at FROM change WHERE k > 3000 AND extract(hour FROM at) = 2 AND at::date = ''2024-10-27''');
 SELECT compare('SELECT date_trunc(''hour'', at), extract(dow FROM at), sum(v) FROM visit WHERE at > ''2024-01-01'' AND at < ''2030-01-01'' GROUP BY 1, 2');

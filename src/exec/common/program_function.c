@@ -28,6 +28,8 @@ typedef enum GpbCall
 	GPB_CALL_COMPARE_FLOATS,	/* likewise, by GPB_OP_FLOAT_ORDER of both */
 	GPB_CALL_COMPARE_DATE,		/* x is a date, y a timestamp */
 	GPB_CALL_COMPARE_WITH_DATE, /* x is a timestamp, y a date */
+	GPB_CALL_COMPARE_LOCAL,		/* x, of type "then", is in local time, y a timestamptz */
+	GPB_CALL_COMPARE_WITH_LOCAL,	/* x is a timestamptz, y, of type "then", in local time */
 	GPB_CALL_STEP,				/* op of the arguments, and of the result the operator "then" */
 	GPB_CALL_SAME,				/* x */
 	GPB_CALL_NOT_ZERO,			/* x op 0 */
@@ -60,6 +62,15 @@ struct GpbFunction
 	{F_##types##LE##with, call, GPB_OP_LE, 0}, \
 	{F_##types##GT##with, call, GPB_OP_GT, 0}, \
 	{F_##types##GE##with, call, GPB_OP_GE, 0}
+
+/* Those of a timestamptz with "type", which is in local time */
+#define GPB_LOCAL_COMPARISONS(types, call, with, type) \
+	{F_##types##_EQ_##with, call, GPB_OP_EQ, type}, \
+	{F_##types##_NE_##with, call, GPB_OP_NE, type}, \
+	{F_##types##_LT_##with, call, GPB_OP_LT, type}, \
+	{F_##types##_LE_##with, call, GPB_OP_LE, type}, \
+	{F_##types##_GT_##with, call, GPB_OP_GT, type}, \
+	{F_##types##_GE_##with, call, GPB_OP_GE, type}
 
 /* Sum, difference, product and quotient of two types of integers, whose result is "then" */
 #define GPB_INTEGER_ARITHMETIC(types, then) \
@@ -109,6 +120,10 @@ static const GpbFunction gpb_functions[] = {
 	GPB_COMPARISONS(TIMESTAMPTZ_, GPB_CALL_COMPARE,),
 	GPB_COMPARISONS(DATE_, GPB_CALL_COMPARE_DATE, _TIMESTAMP),
 	GPB_COMPARISONS(TIMESTAMP_, GPB_CALL_COMPARE_WITH_DATE, _DATE),
+	GPB_LOCAL_COMPARISONS(DATE, GPB_CALL_COMPARE_LOCAL, TIMESTAMPTZ, DATEOID),
+	GPB_LOCAL_COMPARISONS(TIMESTAMP, GPB_CALL_COMPARE_LOCAL, TIMESTAMPTZ, TIMESTAMPOID),
+	GPB_LOCAL_COMPARISONS(TIMESTAMPTZ, GPB_CALL_COMPARE_WITH_LOCAL, DATE, DATEOID),
+	GPB_LOCAL_COMPARISONS(TIMESTAMPTZ, GPB_CALL_COMPARE_WITH_LOCAL, TIMESTAMP, TIMESTAMPOID),
 
 	GPB_INTEGER_FUNCTIONS(INT2, GPB_OP_TO_INT2),
 	GPB_INTEGER_FUNCTIONS(INT4, GPB_OP_TO_INT4),
@@ -226,6 +241,15 @@ gpb_function_is_equality(const GpbFunction *function, bool negated)
 
 /* ---- comparisons ---- */
 
+/* A date or timestamp of local time as a timestamptz */
+static int
+moment_of(GpbProgramBuilder *builder, Oid type, int slot)
+{
+	if (type == DATEOID)
+		slot = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot, 0, 0);
+	return gpb_slot_of_local(builder, slot, NULL);
+}
+
 /* A comparison by an operator, which may be another than the function's */
 static int
 comparison(GpbProgramBuilder *builder, const GpbFunction *function, int op, const int *slot)
@@ -240,6 +264,9 @@ comparison(GpbProgramBuilder *builder, const GpbFunction *function, int op, cons
 		else if ((function->call == GPB_CALL_COMPARE_DATE && i == 0) ||
 				 (function->call == GPB_CALL_COMPARE_WITH_DATE && i == 1))
 			operand[i] = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[i], 0, 0);
+		else if ((function->call == GPB_CALL_COMPARE_LOCAL && i == 0) ||
+				 (function->call == GPB_CALL_COMPARE_WITH_LOCAL && i == 1))
+			operand[i] = moment_of(builder, function->then, slot[i]);
 	}
 	return gpb_slot_step(builder, op, operand[0], operand[1], 0);
 }
@@ -445,6 +472,8 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 		case GPB_CALL_COMPARE_FLOATS:
 		case GPB_CALL_COMPARE_DATE:
 		case GPB_CALL_COMPARE_WITH_DATE:
+		case GPB_CALL_COMPARE_LOCAL:
+		case GPB_CALL_COMPARE_WITH_LOCAL:
 			return comparison(builder, function, function->op, slot);
 		case GPB_CALL_STEP:
 			result = gpb_slot_step(builder, function->op, slot[0], slot[1], 0);
@@ -471,11 +500,9 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 			return gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE,
 								 gpb_slot_local(builder, slot[0], NULL), 0, 0);
 		case GPB_CALL_OF_LOCAL:
-			return gpb_slot_of_local(builder, slot[0], NULL);
+			return moment_of(builder, TIMESTAMPOID, slot[0]);
 		case GPB_CALL_OF_LOCAL_DATE:
-			return gpb_slot_of_local(builder,
-									 gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[0],
-												   0, 0), NULL);
+			return moment_of(builder, DATEOID, slot[0]);
 		case GPB_CALL_AT_ZONE:
 		case GPB_CALL_OF_ZONE:
 			return in_zone(builder, function, slot[1], args);

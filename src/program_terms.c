@@ -53,7 +53,7 @@ add_pieces(const GpbStripPieces *pieces, int i, int word, int64 *answer)
  * Words of which those that do not count are 0, which adds nothing as a float8.  They are the words
  * themselves if all count, else in "room".
  */
-static const int64 *
+static __attribute__((noinline)) const int64 *
 masked_words(const int64 *words, const int64 *mask, int n, int64 *room)
 {
 	int			i;
@@ -229,19 +229,18 @@ scatter_sums(const GpbAnswerColumn *column, const int64 *words, const int64 *mas
 	}
 }
 
-static bool
+/* Add values in any way, but not to narrow sums. */
+static void
 scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
 			   int64 *const *answers)
 {
-	bool		held = true;
 	int			i;
 
-	for (i = 0; i < n && held; i++)
+	for (i = 0; i < n; i++)
 	{
 		if (mask == NULL || mask[i] != 0)
-			held = gpb_answer_add_value(column, answers[i], words[i]);
+			(void) gpb_answer_add_value(column, answers[i], words[i]);
 	}
-	return held;
 }
 
 /* Add float8 words to counts and wide sums, of which only the three bins of a value are written. */
@@ -254,7 +253,7 @@ scatter_wide(const GpbAnswerColumn *column, const int64 *words, const int64 *mas
 
 	if (!gpb_strip_cut(words, mask, n, &pieces))
 	{
-		(void) scatter_values(column, words, mask, n, answers);
+		scatter_values(column, words, mask, n, answers);
 		return;
 	}
 	for (i = 0; i < n; i++)
@@ -297,6 +296,53 @@ scatter_narrow(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 	for (i = 0; i < n; i++)
 		answers[i][column->count] -= 1 + mask[i];
 	return true;
+}
+
+/* Take the float8 words that count into bounds. */
+static void
+scatter_float_bounds(int minmax, const int64 *words, const int64 *mask, int n,
+					 int64 *const *answers)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int64	   *bounds = answers[i] + minmax;
+		int64		word = gpb_float_order(words[i]);
+
+		if (mask != NULL && mask[i] == 0)
+			continue;
+		bounds[0] = word < bounds[0] ? word : bounds[0];
+		bounds[1] = word > bounds[1] ? word : bounds[1];
+	}
+}
+
+/* Add the squares of the float8 words that count; false if a narrow sum does not hold one. */
+static bool
+scatter_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+					  int64 *const *answers)
+{
+	bool		held = true;
+	int			i;
+
+	for (i = 0; i < n && held; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			held = gpb_exact_sum_add_square(column, answers[i] + column->float_squares, words[i]);
+	}
+	return held;
+}
+
+/* Add float8 words to narrow sums, and to what else the column has.  As scatter_narrow() */
+static bool
+scatter_any_narrow(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+				   int64 *const *answers, GpbNarrowTerms *later)
+{
+	if (column->minmax != 0)
+		scatter_float_bounds(column->minmax, words, mask, n, answers);
+	return scatter_narrow(column, words, mask, n, answers, later) &&
+		(column->float_squares == 0 ||
+		 scatter_float_squares(column, words, mask, n, answers));
 }
 
 /* Count the entries; returns whether exact sums must carry then. */
@@ -346,7 +392,9 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 					return false;
 				break;
 			case GPB_SCATTER_ANY:
-				if (!scatter_values(column, words, mask, n, answers))
+				if (!column->narrow || column->float_sum == 0)
+					scatter_values(column, words, mask, n, answers);
+				else if (!scatter_any_narrow(column, words, mask, n, answers, &later))
 					return false;
 				break;
 		}

@@ -61,6 +61,7 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	counters.walk.leaves += null.walk.leaves;
 	counters.refreshed_blocks += null.refreshed_blocks;
 	counters.fallbacks += null.fallbacks;
+	counters.widened += null.widened;
 	gpb_explain_counters(GPB_LABEL_RANGES, &counters, null.heap_fetches, es);
 	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 	if (scan->halved > 0)

@@ -57,7 +57,8 @@ my %family = (
 	int => [qw(int2 int4 int8)],
 	time => [qw(date timestamp timestamptz)],
 	float => [qw(float4 float8)],
-	map { $_ => [$_] } qw(oid money xid8 pg_lsn "char"), 'time of day');
+	'time of day' => ['time'],
+	map { $_ => [$_] } qw(oid money xid8 pg_lsn "char"));
 my %type = (
 	int2 => {
 		family => 'int',
@@ -139,7 +140,7 @@ my %type = (
 	},
 	'"char"' => {
 		family => '"char"',
-		sql => sub { "((($_[0]) % 256 - 128)::int4::\"char\")" },
+		sql => sub { "(((($_[0]) + 1024) % 256 - 128)::int4::\"char\")" },
 		extremes => [ "'\\377'::\"char\"", "''::\"char\"" ]
 	},
 	time => {

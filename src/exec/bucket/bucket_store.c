@@ -156,6 +156,21 @@ take_groups(GpbBucketScan *scan, uint32 first, bool keep)
 	}
 }
 
+/* Has the function been called for all of ranges [first, first + n), as it was when they were cut? */
+static bool
+are_known(const GpbBucketScan *scan, uint32 first, uint32 n)
+{
+	const GpbBucketRange *ranges = scan->batches.ranges + first;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!ranges[i].known || ranges[i].empty)
+			return false;
+	}
+	return true;
+}
+
 /* Take the groups of all ranges of keys, a batch after the other. */
 static void
 take_ranges(GpbBucketScan *scan, bool keep)
@@ -187,7 +202,9 @@ take_ranges(GpbBucketScan *scan, bool keep)
 			if (n < wanted)
 				most = n;
 			scan->last_groups = keep && last && first + n == batches->n;
-			take_groups(scan, first, keep && !scan->last_groups);
+			/* Groups may be many: there is no need to look at each where that is all. */
+			if (!scan->last_groups || !are_known(scan, first, n))
+				take_groups(scan, first, keep && !scan->last_groups);
 			scan->last_first = first;
 			scan->last_at = 0;
 			first += n;

@@ -196,14 +196,18 @@ FROM gpubtree_probe('probed_t', '{03:00,03:01,08:00,NULL}'::time[]) t,
 	gpubtree_probe('probed_o', '{4000000000,0,1}'::oid[]) o,
 	gpubtree_probe('probed_b', '{true,true}'::bool[]) b;
 
--- An integer that becomes an oid, and the reverse, leaves the index as it is.
+-- An integer that becomes an oid or a name of one, and the reverse, leaves the index as it is.
 CREATE TABLE coerced (id int, o int4);
-INSERT INTO coerced VALUES (1, 5), (2, -5), (3, NULL);
+INSERT INTO coerced VALUES (1, 5), (2, -5), (3, NULL), (4, 1259);
 CREATE INDEX coerced_id ON coerced USING gpubtree (id) INCLUDE (o);
 ALTER TABLE coerced ALTER o TYPE oid;
 SELECT gpubtree_check('coerced_id', true);
 SET enable_seqscan = off;
 SELECT * FROM coerced WHERE id < 3 ORDER BY id;
+ALTER TABLE coerced ALTER o TYPE regclass;
+SELECT gpubtree_check('coerced_id', true);
+SELECT * FROM coerced WHERE id IN (2, 4) ORDER BY id;
+SELECT o, count(*) FROM coerced WHERE id < 9 AND o <> 'pg_type'::regclass GROUP BY o ORDER BY o;
 ALTER TABLE coerced ALTER o TYPE int4;
 SELECT * FROM coerced WHERE id < 3 ORDER BY id;
 RESET enable_seqscan;

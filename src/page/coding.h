@@ -29,9 +29,9 @@ typedef enum GpbCoding
 	GPB_CODING_CHAR,			/* "char": 0 to 255, which is how core orders it */
 
 	/*
-	 * oid, and enum types, of which values are OIDs.  The word is the OID as an int4, in whose
-	 * order it is not.  It cannot be another: ALTER TABLE makes an oid of an integer, and the
-	 * reverse, without a change of table or index.
+	 * oid, regclass and its like, and enum types, of which values are OIDs.  The word is the OID as
+	 * an int4, in whose order it is not.  It cannot be another: ALTER TABLE makes an oid or a
+	 * regclass of an integer, and the reverse, without a change of table or index.
 	 */
 	GPB_CODING_OID,
 	GPB_CODING_UINT8			/* xid8, pg_lsn: the integer less 2^63 */

@@ -45,6 +45,17 @@ gpb_core_type_coding(Oid type)
 		case CHAROID:
 			return GPB_CODING_CHAR;
 		case OIDOID:
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGTYPEOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
 			return GPB_CODING_OID;
 		case XID8OID:
 		case LSNOID:
@@ -86,7 +97,8 @@ type_refused(Relation index, int column, bool is_key)
 					NameStr(attribute->attname),
 					format_type_be(attribute->atttypid)),
 			 is_key ? errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
-			 errdetail("Types allowed: %s, and enum types.", GPB_KEY_TYPES),
+			 errdetail("Types allowed: %s, regclass and other names of OIDs, and enum types.",
+					   GPB_KEY_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 

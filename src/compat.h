@@ -126,7 +126,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #include "commands/vacuum.h"
+#include "executor/executor.h"
 #include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
 
 #define heap_form_minimal_tuple(descriptor, values, nulls) \
 	heap_form_minimal_tuple(descriptor, values, nulls, 0)
@@ -141,6 +143,16 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* 18's own word for it stands before a declaration, 15's behind it. */
 #define pg_attribute_noreturn() __attribute__((noreturn))
+
+/*
+ * What belongs to an entry of 18's hash tables is not behind a pointer of the entry, but lies beside
+ * its tuple: there, one pointer.
+ */
+#define BuildTupleHashTableExt(parent, descriptor, ncols, columns, equal, hash, collations, buckets, \
+							   additional, meta, tuples, temporary, use_iv) \
+	BuildTupleHashTable(parent, descriptor, NULL, ncols, columns, equal, hash, collations, buckets, \
+						sizeof(void *), meta, tuples, temporary, use_iv)
+#define GPB_ENTRY_POINTER(table, entry) (*(void **) TupleHashEntryGetAdditional(table, entry))
 
 #define gpb_pathkey_descends(pathkey) ((pathkey)->pk_cmptype == COMPARE_GT)
 
@@ -213,6 +225,9 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	 (routine)->amtranslatecmptype = gpb_translate_cmptype)
 
 #else
+
+/* A pointer that belongs to an entry of a hash table of tuples */
+#define GPB_ENTRY_POINTER(table, entry) ((entry)->additional)
 
 #define gpb_pathkey_descends(pathkey) ((pathkey)->pk_strategy == BTGreaterStrategyNumber)
 #define GPB_COUNT_SEARCH(scan) ((void) 0)

@@ -106,8 +106,8 @@ gpb_range_group_of_row(GpbRangeAggregateScan *scan, TupleTableSlot *row)
 	ResetExprContext(scan->node.css.ss.ps.ps_ExprContext);
 	entry = LookupTupleHashEntry(groups->table, row, &is_new, NULL);
 	if (is_new)
-		entry->additional = make_answer(scan);
-	return entry->additional;
+		GPB_ENTRY_POINTER(groups->table, entry) = make_answer(scan);
+	return GPB_ENTRY_POINTER(groups->table, entry);
 }
 
 void
@@ -191,6 +191,6 @@ gpb_range_next_gathered(GpbRangeAggregateScan *scan)
 	if (entry == NULL)
 		return false;
 	load_first_row(scan, entry->firstTuple);
-	gpb_range_group_set(scan->totals, entry->additional);
+	gpb_range_group_set(scan->totals, GPB_ENTRY_POINTER(groups->table, entry));
 	return true;
 }

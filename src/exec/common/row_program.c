@@ -65,7 +65,11 @@ gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, Lis
 
 /* ---- what travels in the plan ---- */
 
-/* expression_tree_mutator: have Vars, all of one table, refer to a range table of that alone. */
+/*
+ * expression_tree_mutator: have Vars, all of one table, refer to a range table of that alone.  A
+ * parameter of the plan is shown as one of the query, $N: since 17 ruleutils.c looks for the
+ * subplan that sets it, in a plan, which there is not yet.
+ */
 static Node *
 only_table_mutator(Node *node, void *context)
 {
@@ -76,6 +80,13 @@ only_table_mutator(Node *node, void *context)
 		var->varno = 1;
 		var->varnosyn = 0;
 		return (Node *) var;
+	}
+	if (node != NULL && IsA(node, Param))
+	{
+		Param	   *param = copyObject((Param *) node);
+
+		param->paramkind = PARAM_EXTERN;
+		return (Node *) param;
 	}
 	return expression_tree_mutator(node, only_table_mutator, context);
 }

@@ -13,6 +13,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pathnodes.h"
+
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
 #error "gpubtree 0.1 supports PostgreSQL 15 to 18"
 #endif
@@ -172,6 +174,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* Has the planner been told by a setting not to use the path below?  Then not ours above it. */
 #define GPB_ADD_DISABLED(path, below) ((path)->disabled_nodes += (below)->disabled_nodes)
+#define GPB_DISABLED(path) ((path)->disabled_nodes)
 
 /*
  * 18 asks an access method what its strategies mean; ours are btree's.  The operator family is not
@@ -235,8 +238,18 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	bool execute_once
 #define GPB_RUN_PASSED query, direction, count, execute_once
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
+#define GPB_DISABLED(path) 0
 #define gpb_set_later_callbacks(routine) ((void) 0)
 
 #endif
+
+/* Does the planner prefer a path to another, as far as what they cost goes? */
+static inline bool
+gpb_is_cheaper(const Path *path, const Path *other)
+{
+	if (GPB_DISABLED(path) != GPB_DISABLED(other))
+		return GPB_DISABLED(path) < GPB_DISABLED(other);
+	return path->total_cost < other->total_cost;
+}
 
 #endif							/* GPB_COMPAT_H */

@@ -69,10 +69,10 @@ explain_price(RelOptInfo *grouped_rel, const Path *path)
 	{
 		const Path *candidate = lfirst(lc);
 
-		if (other == NULL || candidate->total_cost < other->total_cost)
+		if (other == NULL || gpb_is_cheaper(candidate, other))
 			other = candidate;
 	}
-	if (other != NULL && other->total_cost < path->total_cost)
+	if (other != NULL && gpb_is_cheaper(other, path))
 		ereport(NOTICE,
 				(errmsg("GpubtreeAggregate would cost %.2f, an ordinary plan %.2f",
 						path->total_cost, other->total_cost)));

@@ -82,7 +82,7 @@ gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outerre
 
 		if (path != NULL && bms_is_empty(PATH_REQ_OUTER(path)) &&
 			equal(path->pathtarget->exprs, target->exprs) &&
-			(best == NULL || path->total_cost < best->total_cost))
+			(best == NULL || gpb_is_cheaper(path, best)))
 			best = path;
 	}
 	if (best == NULL)

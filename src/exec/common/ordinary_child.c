@@ -53,7 +53,7 @@ is_better(const Path *path, const Path *other, bool serial)
 		return true;
 	if (serial && path->parallel_safe != other->parallel_safe)
 		return path->parallel_safe;
-	return path->total_cost < other->total_cost;
+	return gpb_is_cheaper(path, other);
 }
 
 Path *

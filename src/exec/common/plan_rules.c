@@ -483,11 +483,12 @@ gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, i
 	AggClauseCosts aggregates = {0};
 	Path	   *rows;
 	Path		hashed = {0};
+	Path		ours = {0};
 	ListCell   *lc;
 
 	foreach(lc, grouped_rel->pathlist)
 	{
-		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->path.total_cost)
+		if (best == NULL || gpb_is_cheaper(lfirst(lc), &best->path))
 			best = lfirst(lc);
 	}
 	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
@@ -497,7 +498,9 @@ gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, i
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
 	cost_agg(&hashed, root, AGG_HASHED, &aggregates, columns, groups, NIL, rows->startup_cost,
 			 rows->total_cost, rows->rows, rows->pathtarget->width);
-	return hashed.total_cost < price;
+	GPB_ADD_DISABLED(&hashed, rows);
+	ours.total_cost = price;
+	return gpb_is_cheaper(&hashed, &ours);
 }
 
 Cost

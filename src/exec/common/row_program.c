@@ -54,7 +54,7 @@ gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, Lis
 		return NULL;
 	foreach(lc, filters)
 		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
-	if (!bms_is_subset(pull_varnos(root, (Node *) needed), index->rel->relids))
+	if (!bms_is_subset(GPB_TABLES(root, pull_varnos(root, (Node *) needed)), index->rel->relids))
 		return "an aggregate or a condition needs columns of several tables";
 	refusal = gpb_match_columns(root, index, needed);
 	if (refusal != NULL)

@@ -239,5 +239,6 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	for (i = 0; i < plan->nvalues; i++)
 		gpb_check_expressions(path, scan, plan->values[i].fractions, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
+	gpb_agree_with_columns(scan);
 	return &scan->scan.plan;
 }

@@ -187,10 +187,42 @@ gpb_agree_on_nulling(CustomScan *scan)
 	scan->custom_exprs = (List *) nulling_mutator((Node *) scan->custom_exprs, references);
 }
 
+/* expression_tree_mutator; columns of a grouping that are expressions are found as wholes. */
+static Node *
+columns_mutator(Node *node, void *columns)
+{
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar))
+		return node;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	{
+		Node	   *copy = copyObject(node);
+
+		((Var *) copy)->varnullingrels = nulling_relids(node, columns);
+		return copy;
+	}
+	return expression_tree_mutator(node, columns_mutator, columns);
+}
+
+void
+gpb_agree_with_columns(CustomScan *scan)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, scan->custom_scan_tlist)
+		columns = lappend(columns, lfirst_node(TargetEntry, lc)->expr);
+	scan->custom_exprs = (List *) columns_mutator((Node *) scan->custom_exprs, columns);
+}
+
 #else
 
 void
 gpb_agree_on_nulling(CustomScan *scan)
+{
+}
+
+void
+gpb_agree_with_columns(CustomScan *scan)
 {
 }
 

@@ -269,7 +269,7 @@ gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream, const GpbGroupJo
 
 /* ---- finish ---- */
 
-/* Make the counts and the sums of one word in a row's answer what the format says; see group_rows.cuh. */
+/* Make the counts and one-word sums of a row's answer what the format says: group_rows.cuh. */
 static __device__ __forceinline__ void
 finish_integers(const GpbGroupJob *groups, int64 *answer)
 {

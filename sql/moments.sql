@@ -162,4 +162,19 @@ SELECT compare('SELECT regr_sxx(y, x * 1e150) FROM far WHERE k < 9');
 SELECT compare('SELECT covar_pop(tiny * 1e-50, tiny * 1e-50) FROM far WHERE k < 9');
 SELECT compare('SELECT regr_avgx(1, x * 1e150) FROM far WHERE k < 9');
 
+-- One of several executions leaves its rows to the plan below, and EXPLAIN says so.
+CREATE TABLE again AS
+SELECT i::int8 AS k, i % 4 AS g, (CASE i % 4 WHEN 1 THEN 1e-300 * i ELSE i END)::float8 AS f
+FROM generate_series(1, 400) i;
+CREATE INDEX ON again USING gpubtree (k) INCLUDE (g, f);
+VACUUM ANALYZE again;
+SET gpubtree.enable_device = off;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+SELECT o, q.* FROM generate_series(0, 2) o,
+	LATERAL (SELECT stddev(f), sum(f), count(DISTINCT k % 3) FROM again WHERE g = o) q;
+
 DROP SCHEMA moments CASCADE;

@@ -133,6 +133,6 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		counters.engine = scan->engine;
 	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
-	if (scan->gave_up != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->gave_up, es);
+	if (scan->once_gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->once_gave_up, es);
 }

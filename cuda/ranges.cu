@@ -429,7 +429,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 	const GpbProgram *program = &work->spec.program;
 
 	work->mirror = mirror;
-	work->spec = *spec;
+	gpb_ranges_spec_copy(&work->spec, spec);
 	work->answers_host = answers;
 	memset(&plan->format, 0, sizeof(plan->format));
 	if (!spec->program.list_entries)

@@ -316,6 +316,41 @@ gpb_step_has_table(const GpbStep *step)
 	return step->op == GPB_OP_IN || step->op == GPB_OP_TO_LOCAL || step->op == GPB_OP_OF_LOCAL;
 }
 
+/*
+ * The bytes of a program from its beginning that say all of it: most programs are far from the
+ * limits, and requests carry them from process to process.
+ */
+GPB_FN size_t
+gpb_program_bytes(const GpbProgram *program)
+{
+	int			i;
+
+	if (program->nsteps == 0 && program->nterms == 0 && program->nconstants == 0)
+		return offsetof(GpbProgram, term);
+	for (i = 0; i < program->nsteps; i++)
+	{
+		if (gpb_step_has_table(&program->step[i]))
+			return sizeof(GpbProgram);
+	}
+	return offsetof(GpbProgram, tables);
+}
+
+/* Copy a program; what it does not use of "into" stays as it is. */
+GPB_FN void
+gpb_program_copy(GpbProgram *into, const GpbProgram *from)
+{
+	memcpy(into, from, gpb_program_bytes(from));
+}
+
+/* Do two programs do the same with entries of the same index? */
+GPB_FN bool
+gpb_program_equal(const GpbProgram *a, const GpbProgram *b)
+{
+	size_t		bytes = gpb_program_bytes(a);
+
+	return bytes == gpb_program_bytes(b) && memcmp(a, b, bytes) == 0;
+}
+
 /* The words of a step's table, and how many these are; none if it has no table. */
 GPB_FN const int64 *
 gpb_step_table(const GpbTables *tables, const GpbStep *step, int *n)

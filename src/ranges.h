@@ -47,6 +47,15 @@ typedef struct GpbRangesSpec
 								 * bits */
 } GpbRangesSpec;
 
+/* Copy a request; its program as gpb_program_copy() does. */
+GPB_FN void
+gpb_ranges_spec_copy(GpbRangesSpec *into, const GpbRangesSpec *from)
+{
+	gpb_program_copy(&into->program, &from->program);
+	memcpy(&into->form, &from->form, sizeof(GpbRangesSpec) - offsetof(GpbRangesSpec, form));
+}
+
+
 /* The bytes of one range of a request in this form. */
 GPB_FN int
 gpb_range_width(GpbRangeForm form)

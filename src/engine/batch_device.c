@@ -168,8 +168,8 @@ batch_device_start(GpbBatch *batch)
 static void
 device_spec(const GpbBatch *batch, const GpbBatchDevice *device, GpbRangesSpec *spec)
 {
-	memset(spec, 0, sizeof(*spec));
-	spec->program = batch->program;
+	memset(&spec->form, 0, sizeof(*spec) - offsetof(GpbRangesSpec, form));
+	gpb_program_copy(&spec->program, &batch->program);
 	spec->form = batch->form;
 	spec->total = batch->answers == NULL && !batch->program.list_entries;
 	spec->epoch = device->epoch;

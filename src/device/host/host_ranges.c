@@ -560,7 +560,7 @@ gpb_host_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 		return GPB_DEVICE_NO_MEMORY;
 	}
 	work->mirror = mirror;
-	work->spec = *spec;
+	gpb_ranges_spec_copy(&work->spec, spec);
 	work->ranges = ranges;
 	work->answers = answers;
 	gpb_answer_format(&spec->program, &work->format);

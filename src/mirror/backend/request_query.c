@@ -121,7 +121,7 @@ gpb_request_submit_search(GpbRequest *request, const GpbRequestSearch *search)
 bool
 gpb_request_submit_ranges(GpbRequest *request, const GpbRangesSpec *spec)
 {
-	request->slot->ranges = *spec;
+	gpb_ranges_spec_copy(&request->slot->ranges, spec);
 	return submit_query(request, GPB_OP_RANGES);
 }
 

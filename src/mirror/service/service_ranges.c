@@ -242,7 +242,7 @@ can_join(const GpbRequestSlot *a, const GpbRequestSlot *b)
 		a->ranges.form == b->ranges.form && a->ranges.heap_blocks == b->ranges.heap_blocks &&
 		a->ranges.exceptions == b->ranges.exceptions &&
 		gpb_map_image_number(a) == gpb_map_image_number(b) &&
-		memcmp(&a->ranges.program, &b->ranges.program, sizeof(GpbProgram)) == 0;
+		gpb_program_equal(&a->ranges.program, &b->ranges.program);
 }
 
 /* Is the request to be launched alone, since joining has not paid for its mirror lately? */
@@ -283,7 +283,7 @@ gather(GpbJoined *join, int *numbers)
 	int			left = 0;
 	int			i;
 
-	join->spec = leader->ranges;
+	gpb_ranges_spec_copy(&join->spec, &leader->ranges);
 	join->spec.total = false;
 	join->spec.n = 0;
 	for (i = 0; i < nwaiting; i++)

@@ -147,13 +147,13 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define pg_attribute_noreturn() __attribute__((noreturn))
 
 /*
- * What belongs to an entry of 18's hash tables is not behind a pointer of the entry, but lies beside
- * its tuple: there, one pointer.
+ * What belongs to an entry of 18's hash tables is not behind a pointer of the entry, but lies
+ * beside its tuple: there, one pointer.
  */
-#define BuildTupleHashTableExt(parent, descriptor, ncols, columns, equal, hash, collations, buckets, \
-							   additional, meta, tuples, temporary, use_iv) \
-	BuildTupleHashTable(parent, descriptor, NULL, ncols, columns, equal, hash, collations, buckets, \
-						sizeof(void *), meta, tuples, temporary, use_iv)
+#define BuildTupleHashTableExt(parent, descriptor, ncols, columns, equal, hash, collations, \
+							   buckets, additional, meta, tuples, temporary, use_iv) \
+	BuildTupleHashTable(parent, descriptor, NULL, ncols, columns, equal, hash, collations, \
+						buckets, sizeof(void *), meta, tuples, temporary, use_iv)
 #define GPB_ENTRY_POINTER(table, entry) (*(void **) TupleHashEntryGetAdditional(table, entry))
 
 #define gpb_pathkey_descends(pathkey) ((pathkey)->pk_cmptype == COMPARE_GT)

@@ -156,7 +156,7 @@ take_groups(GpbBucketScan *scan, uint32 first, bool keep)
 	}
 }
 
-/* Has the function been called for all of ranges [first, first + n), as it was when they were cut? */
+/* Was the function called for all of ranges [first, first + n) already when they were cut? */
 static bool
 are_known(const GpbBucketScan *scan, uint32 first, uint32 n)
 {

@@ -45,8 +45,8 @@ extern void gpb_agree_on_nulling(CustomScan *scan);
 
 /*
  * The same for a node that groups, whose columns say already what it shows: what it evaluates
- * besides agrees with them.  To PostgreSQL 18 grouping sets make columns NULL as an outer join does,
- * and conditions are on the columns before that.
+ * besides agrees with them.  To PostgreSQL 18 grouping sets make columns NULL as an outer join
+ * does, and conditions are on the columns before that.
  */
 extern void gpb_agree_with_columns(CustomScan *scan);
 

@@ -170,7 +170,7 @@ is_in_vain(const GpbRangesJob *job, const GpbGroupJob *groups)
 
 template <Where WHERE, int WORDS>
 static __global__ void
-__launch_bounds__(GPB_LEAF_THREADS, GPB_GROUP_BLOCKS)
+__launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
 aggregate_groups(const __grid_constant__ GpbRangesJob job,
 				 const __grid_constant__ GpbGroupJob groups)
 {

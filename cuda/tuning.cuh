@@ -79,14 +79,8 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
  */
 #define GPB_PROGRAM_ROWS		4
 
-/*
- * Blocks of GPB_LEAF_THREADS that a multiprocessor should hold of the kernels that interpret; of
- * those that find groups
- */
+/* Blocks of GPB_LEAF_THREADS that a multiprocessor should hold of the kernels that interpret */
 #define GPB_PROGRAM_BLOCKS		3
-#ifndef GPB_GROUP_BLOCKS
-#define GPB_GROUP_BLOCKS		3
-#endif
 
 /*
  * Words of 4 bytes that a block has in shared memory for sums of groups.  If fewer than

@@ -159,10 +159,13 @@ typedef struct GpbLayout
 	uint8		coding[GPB_MAX_INCLUDE];
 } GpbLayout;
 
-/* A place in the index's order, before or after entries.  Any two 64-bit values make one. */
+/* A normalized key: an integer whose order is that of the index */
+typedef uint64 GpbKey;
+
+/* A place in the index's order, before or after entries.  Any two values make one. */
 typedef struct GpbBound
 {
-	uint64		key;
+	GpbKey		key;
 	uint64		tie;
 } GpbBound;
 

@@ -42,6 +42,12 @@ SELECT * FROM choices();
 SELECT is_ours('SELECT k FROM in_order ORDER BY k OFFSET 50000 LIMIT 10');
 
 
+-- groups of expressions: what statistics say of the column below tells whether they fit into memory
+SET work_mem = '256kB';
+SELECT groups, is_ours(format('SELECT %s, count(*), sum(v) FROM at_random GROUP BY 1', groups))
+	FROM unnest(ARRAY['k + 1', '-1 - k', 'k::bigint * 2', 'k / 3', 'k % 70000', 'k % 50', 'k / 300', 'k * 3 % 60']) groups;
+RESET work_mem;
+
 -- keys of an array: a batch pays from about a hundred on, of the planner's own accord
 SELECT n, is_ours(format('SELECT count(*) FROM at_random WHERE k = ANY (%L::int[]) AND v > 5',
 						 ARRAY(SELECT i * 300 FROM generate_series(1, n) i)))

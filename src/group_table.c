@@ -181,6 +181,16 @@ grow_places(GpbGroupTable *table)
 	return true;
 }
 
+double
+gpb_groups_bytes(double n, double width)
+{
+	double		places = 2 * GPB_FIRST_GROUPS;
+
+	while (places / 8 * 7 < n)
+		places *= 2;
+	return n * width + places * sizeof(GpbGroupPlace);
+}
+
 /*
  * Have places for n groups.  Half of the places are free, or an eighth where memory ends.  Returns
  * false if that cannot be.

@@ -59,6 +59,8 @@ typedef struct GpbGroupTable
  */
 extern void gpb_groups_init(GpbGroupTable *table, const GpbProgram *program,
 							const GpbAnswerFormat *format, const GpbGroupMemory *memory);
+/* The least memory that a table of n groups, whose records have "width" bytes, can do with */
+extern double gpb_groups_bytes(double n, double width);
 /* Give all memory back; the table is empty then. */
 extern void gpb_groups_reset(GpbGroupTable *table);
 

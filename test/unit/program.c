@@ -1566,6 +1566,10 @@ test_table(uint64 limit, int distinct)
 		ok &= group->number == 0 && group->nulls == (group->words[1] == 0 ? 2 : 0);
 		ok &= group->words[2] == counts[group->words[0] / 86400000000 * 3 + group->words[1]];
 	}
+	/* What is said to be the least memory for so many is there, and less than half is none. */
+	ok &= gpb_groups_bytes(table.n, table.width) <= (double) limit;
+	if (full && table.n > 2 * GPB_FIRST_GROUPS)
+		ok &= gpb_groups_bytes(2.2 * table.n, table.width) > (double) limit;
 	snprintf(what, sizeof(what), "%u groups in %lu bytes%s", table.n, limit, full ? ", full" : "");
 	ok &= full == ((uint64) distinct * 24 > limit);
 	/* Most of the memory has records when it is full. */

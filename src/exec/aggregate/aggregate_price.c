@@ -9,10 +9,12 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -21,6 +23,7 @@
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
+#include "group_table.h"
 #include "mirror/mirror.h"
 
 /*
@@ -99,48 +102,6 @@ is_of_each_row(const GpbAggregatePlan *plan)
 
 /* ---- groups ---- */
 
-/*
- * What an expression is a sum or a difference of, beside what has no column: it has as many values.
- */
-static Node *
-below_shifts(Node *expression)
-{
-	while (IsA(expression, OpExpr))
-	{
-		OpExpr	   *call = (OpExpr *) expression;
-		char	   *name = get_opname(call->opno);
-		Node	   *first = linitial(call->args);
-		Node	   *last = llast(call->args);
-
-		if (name == NULL || (strcmp(name, "+") != 0 && strcmp(name, "-") != 0))
-			break;
-		if (first == last || !contain_var_clause(last))
-			expression = first;
-		else if (!contain_var_clause(first))
-			expression = last;
-		else
-			break;
-	}
-	return expression;
-}
-
-/*
- * Is the number of groups what statistics say?  Of an expression core takes as many values as its
- * columns have, which often is far too many.
- */
-static bool
-groups_are_columns(List *expressions)
-{
-	ListCell   *lc;
-
-	foreach(lc, expressions)
-	{
-		if (!IsA(below_shifts(lfirst(lc)), Var))
-			return false;
-	}
-	return true;
-}
-
 /* The number of groups by these expressions, as core estimates it */
 static double
 estimate_groups(const GpbAggregateQuery *query, List *expressions)
@@ -148,6 +109,131 @@ estimate_groups(const GpbAggregateQuery *query, List *expressions)
 	if (expressions == NIL)
 		return 1.0;
 	return estimate_num_groups(query->root, expressions, query->rel->rows, NULL, NULL);
+}
+
+/* Does the function make a wider integer of one? */
+static bool
+is_widening(const FuncExpr *call)
+{
+	return call->funcid == F_INT8_INT4 || call->funcid == F_INT8_INT2 ||
+		call->funcid == F_INT4_INT2;
+}
+
+/* What is known of the values of an expression */
+typedef struct GpbValues
+{
+	Node	   *column;			/* it has as many values as this */
+	double		most;			/* but no more than so many */
+	double		divisor;		/* and may have so many times fewer */
+} GpbValues;
+
+/* Get the magnitude of an integer constant that is not 0; returns false if the node is none. */
+static bool
+constant_magnitude(Node *node, double *magnitude)
+{
+	Const	   *value = (Const *) node;
+
+	if (!IsA(node, Const) || value->constisnull)
+		return false;
+	switch (value->consttype)
+	{
+		case INT2OID:
+			*magnitude = fabs((double) DatumGetInt16(value->constvalue));
+			break;
+		case INT4OID:
+			*magnitude = fabs((double) DatumGetInt32(value->constvalue));
+			break;
+		case INT8OID:
+			*magnitude = fabs((double) DatumGetInt64(value->constvalue));
+			break;
+		default:
+			return false;
+	}
+	return *magnitude > 0.0;
+}
+
+/*
+ * Go from an operator to the argument on whose values its own depend; false if that is not known. A
+ * sum, a difference and a product with what has no column have as many values as the other
+ * argument; remainders are at most as many as the divisor, and a quotient may have fewer values.
+ */
+static bool
+step_below(GpbValues *values)
+{
+	OpExpr	   *call = (OpExpr *) values->column;
+	char	   *name = get_opname(call->opno);
+	Node	   *first = linitial(call->args);
+	Node	   *last = llast(call->args);
+	double		magnitude;
+
+	if (name == NULL || strlen(name) != 1 || strchr("+-*/%", *name) == NULL)
+		return false;
+	if (*name == '/' || *name == '%')
+	{
+		if (!constant_magnitude(last, &magnitude))
+			return false;
+		if (*name == '%')
+			values->most = Min(values->most, magnitude);
+		else
+			values->divisor *= magnitude;
+	}
+	else if (first != last && contain_var_clause(last))
+	{
+		if (contain_var_clause(first))
+			return false;
+		first = last;
+	}
+	values->column = first;
+	return true;
+}
+
+/* What is known of the values of an expression: go down to a column if there is one alone. */
+static GpbValues
+expression_values(Node *expression)
+{
+	GpbValues	values = {expression, INFINITY, 1.0};
+
+	for (;;)
+	{
+		if (IsA(values.column, RelabelType))
+			values.column = (Node *) ((RelabelType *) values.column)->arg;
+		else if (IsA(values.column, FuncExpr) && is_widening((FuncExpr *) values.column))
+			values.column = linitial(((FuncExpr *) values.column)->args);
+		else if (!IsA(values.column, OpExpr) || !step_below(&values))
+			return values;
+	}
+}
+
+/*
+ * The number of groups by these expressions, as far as statistics say it; 0 if they do not.  Sets
+ * *exact if it is no mere lower limit.  Of an expression core takes as many values as its columns
+ * have, which often is far too many.
+ */
+static double
+known_groups(const GpbAggregateQuery *query, List *expressions, bool *exact)
+{
+	List	   *columns = NIL;
+	double		most = 1.0;
+	double		divisor = 1.0;
+	ListCell   *lc;
+
+	*exact = true;
+	foreach(lc, expressions)
+	{
+		GpbValues	values = expression_values(lfirst(lc));
+
+		if (!IsA(values.column, Var))
+		{
+			*exact = false;
+			return 0.0;
+		}
+		most *= Min(values.most, estimate_groups(query, list_make1(values.column)));
+		divisor *= values.divisor;
+		columns = lappend(columns, values.column);
+	}
+	if (divisor > 1.0)
+		*exact = false;
+	return Min(most, estimate_groups(query, columns)) / divisor;
 }
 
 /* The query's group expressions in the set */
@@ -176,6 +262,18 @@ group_size(const GpbAggregateMatch *match)
 	return width;
 }
 
+/* The number of groups that fit into memory */
+static double
+most_groups(const GpbAggregateMatch *match)
+{
+	double		limit = get_hash_memory_limit();
+	double		groups = floor(limit / group_size(match));
+
+	while (groups > 1.0 && gpb_groups_bytes(groups, group_size(match)) > limit)
+		groups = floor(groups * 0.99);
+	return groups;
+}
+
 /*
  * The number of a part's groups that the price is for: of a program with groups by the expressions
  * of the set and, if there are values, by those of number "values".  If there are more of them than
@@ -188,14 +286,17 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 {
 	List	   *expressions = set_expressions(query, set);
 	double		groups;
+	double		known;
+	bool		exact;
 
 	if (values < match->plan.nvalues)
 		expressions = list_concat(expressions, match->plan.values[values].value);
-	groups = estimate_groups(query, expressions);
-	if (groups_are_columns(expressions))
-		return groups;
-	groups = Min(groups, ceil(query->rel->rows / GPB_GROUP_ENTRIES));
-	return Min(groups, floor(get_hash_memory_limit() / group_size(match)));
+	known = known_groups(query, expressions, &exact);
+	if (exact)
+		return known;
+	groups = Min(estimate_groups(query, expressions),
+				 ceil(query->rel->rows / GPB_GROUP_ENTRIES));
+	return Max(known, Min(groups, most_groups(match)));
 }
 
 /* ---- programs ---- */
@@ -268,7 +369,7 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 			double		groups = priced_groups(query, match, sets->runs[run], values);
 
 			cost += read + program_cost(query, match, entries, groups);
-			*bytes += groups * group_size(match) * (sets->n > 1 ? 2.0 : 1.0);
+			*bytes += gpb_groups_bytes(groups, group_size(match)) * (sets->n > 1 ? 2.0 : 1.0);
 		}
 	}
 	return cost;

@@ -142,7 +142,7 @@ SELECT lat_same('SELECT * FROM lat_view WHERE n > 510');
 SELECT lat_same('SELECT b.id, w.n FROM lat_bins b LEFT JOIN lat_view w ON w.id = b.id + 1000');
 SELECT lat_same('SELECT b.id, w.n FROM lat_bins b JOIN lat_view w USING (id) JOIN lat_bins c ON c.id = b.id + 3');
 SELECT lat_same('WITH w AS (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT * FROM w');
-SELECT lat_same('WITH w AS MATERIALIZED (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT w.n, x.n FROM w JOIN w x ON w.id = x.id + 1');
+SELECT lat_same('WITH w AS MATERIALIZED (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT n FROM w UNION ALL SELECT max(n) FROM w');
 SELECT lat_same('SELECT (SELECT count(*) FROM lat_t WHERE k < b.hi AND k > b.lo) FROM lat_bins b UNION ALL SELECT (SELECT max(v) FROM lat_t WHERE k < b.hi AND k > b.lo) FROM lat_bins b');
 CREATE VIEW lat_barrier WITH (security_barrier) AS SELECT * FROM lat_view;
 SELECT lat_same('SELECT * FROM lat_barrier');

@@ -112,7 +112,7 @@ SELECT sub_same(q) FROM (VALUES
 	('SELECT g, sum((SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi)) FROM (SELECT * FROM sub_b ORDER BY g) b GROUP BY g ORDER BY g LIMIT 2'),
 	('SELECT id FROM sub_few f WHERE id < 4 AND EXISTS (SELECT 1 FROM (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) AS n FROM sub_b OFFSET 0) s WHERE s.id > f.id AND n > 3)'),
 	('WITH s AS MATERIALIZED (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) AS n FROM sub_b) SELECT * FROM s LIMIT 3'),
-	('WITH s AS MATERIALIZED (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) AS n FROM sub_b) SELECT x.* FROM s x, s y WHERE x.id = y.id + 1'),
+	('WITH s AS MATERIALIZED (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) AS n FROM sub_b) SELECT id + 1, n FROM s UNION ALL SELECT * FROM s'),
 	('SELECT CASE WHEN g = 1 THEN (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) END FROM sub_b'),
 	('SELECT coalesce(g, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi)) FROM sub_b'),
 	('SELECT coalesce((SELECT max(v) FROM sub_t WHERE k BETWEEN lo AND hi), (SELECT count(*) FROM sub_t WHERE k = 100 / g)) FROM sub_b'),

@@ -100,7 +100,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_ordinary_child_path(query->grouped_rel, query->target,
+		child = gpb_ordinary_child_path(query->root, query->grouped_rel, query->target,
 										gpb_may_fail((Node *) match.plan.program.constants) ||
 										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";

@@ -91,7 +91,7 @@ make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
 
 	if (match->needs_child)
 	{
-		Path	   *child = gpb_ordinary_child_path(grouped_rel, query->target,
+		Path	   *child = gpb_ordinary_child_path(query->root, grouped_rel, query->target,
 													 gpb_may_fail((Node *)
 																  match->plan.program.constants));
 

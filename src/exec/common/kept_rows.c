@@ -14,6 +14,7 @@
 #include "parser/parsetree.h"
 
 #include "exec/common/kept_rows.h"
+#include "exec/common/plan_rules.h"
 
 /* ---- planning ---- */
 
@@ -82,7 +83,7 @@ gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outerre
 
 		if (path != NULL && bms_is_empty(PATH_REQ_OUTER(path)) &&
 			equal(path->pathtarget->exprs, target->exprs) &&
-			(best == NULL || gpb_is_cheaper(path, best)))
+			(best == NULL || gpb_is_core_choice(root, path, best)))
 			best = path;
 	}
 	if (best == NULL)

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 
 #include "exec/common/ordinary_child.h"
+#include "exec/common/plan_rules.h"
 
 /* The bytes of the struct of a path that groups; 0 if it is of a kind that is no child of ours. */
 static Size
@@ -47,17 +48,18 @@ ordinary_path(Path *path)
  * own; core keeps such a path beside a cheaper one with workers.
  */
 static bool
-is_better(const Path *path, const Path *other, bool serial)
+is_better(PlannerInfo *root, const Path *path, const Path *other, bool serial)
 {
 	if (other == NULL)
 		return true;
 	if (serial && path->parallel_safe != other->parallel_safe)
 		return path->parallel_safe;
-	return gpb_is_cheaper(path, other);
+	return gpb_is_core_choice(root, path, other);
 }
 
 Path *
-gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool serial)
+gpb_ordinary_child_path(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *target,
+						bool serial)
 {
 	Path	   *best = NULL;
 	Path	   *copy;
@@ -68,7 +70,7 @@ gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *target, bool 
 		Path	   *path = ordinary_path(lfirst(lc));
 
 		if (path != NULL && equal(path->pathtarget->exprs, target->exprs) &&
-			is_better(path, best, serial))
+			is_better(root, path, best, serial))
 			best = path;
 	}
 	if (best == NULL)

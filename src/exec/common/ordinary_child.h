@@ -14,13 +14,13 @@
 #include "exec/common/node_shell.h"
 
 /*
- * The cheapest ordinary path of the grouping so far that has this target, as a copy of its own:
- * add_path() frees the paths that ours makes superfluous.  If "serial", one without parallel
+ * The ordinary path that core would choose of the grouping's so far, with this target, as a copy of
+ * its own: add_path() frees the paths that ours makes superfluous.  If "serial", one without parallel
  * workers is preferred, since constants that may fail cannot be evaluated in parallel mode
  * (program_constants.c).  NULL if there is none.
  */
-extern Path *gpb_ordinary_child_path(RelOptInfo *grouped_rel, const PathTarget *target,
-									 bool serial);
+extern Path *gpb_ordinary_child_path(PlannerInfo *root, RelOptInfo *grouped_rel,
+									 const PathTarget *target, bool serial);
 
 /*
  * Begin the child of a node that has one, of which most likely nothing is wanted but to be shown by

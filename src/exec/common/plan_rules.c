@@ -476,6 +476,17 @@ gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool besi
 }
 
 bool
+gpb_is_core_choice(PlannerInfo *root, const Path *path, const Path *other)
+{
+	double		fraction = root->tuple_fraction;
+
+	/* A number of rows, or a part of all, as in get_cheapest_fractional_path() */
+	if (fraction >= 1.0)
+		fraction /= Max(path->rows, 1.0);
+	return compare_fractional_path_costs((Path *) path, (Path *) other, fraction) < 0;
+}
+
+bool
 gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, int columns,
 					   double groups)
 {

@@ -115,6 +115,12 @@ extern Cost gpb_count_cost(PlannerInfo *root, IndexOptInfo *index, double entrie
 						   bool beside_index_scan);
 
 /*
+ * Would core execute this path rather than the other, for as many rows as the query's reader is
+ * expected to fetch?  Where a program has no answer, errors have to be those of core's own choice.
+ */
+extern bool gpb_is_core_choice(PlannerInfo *root, const Path *path, const Path *other);
+
+/*
  * Would core's hashing, if it is what core would do for this grouping by so many columns, be
  * cheaper than a path of ours of this price were it known how few groups there are?  Core may take
  * them to be as many as a column has values, and then hashing looks dearer than it is.

@@ -49,29 +49,29 @@ run_regress()
 	) >"$out" 2>&1 || true
 	[ ! -e "$work/run/$name/data/postmaster.pid" ] || stop_server "$name" immediate
 	server_log "$name" >>"$out"
-	if "$pg_plain/pg_config" --version | grep -q '^PostgreSQL 15'; then
+	if is_server_15; then
 		record "$name" "$(lines '^(test| ).* \.\.\. ok ' "$out")" \
 			"$(lines '^(test| ).* \.\.\. FAILED' "$out")" "$out"
 	else
-		compare_normalized "$work/run/$name/output/results" >"$log-$name-differences"
-		mv "$out" "$out-server"
-		cat "$log-$name-differences" "$out-server" >"$out"
+		compare_normalized "$source_plain/expected" "$work/run/$name/output/results" "$out" \
+			"$(cd "$source_plain/sql" && ls -- *.sql | grep -v -- -- | sed 's/\.sql$//')"
 		record "$name" "$(lines '^same: ' "$out")" "$(lines '^different: ' "$out")" "$out"
 	fi
 }
 
-# compare_normalized RESULTS: compare what each regression test printed with what it printed on
-# PostgreSQL 15, both without what means the same; expected/NAME_1.out is another right output.
+is_server_15() { "$pg_plain/pg_config" --version | grep -q '^PostgreSQL 15'; }
+
+# compare_normalized EXPECTED RESULTS OUTPUT NAMES: compare what each test of these names printed
+# with what it printed on PostgreSQL 15, both without what means the same; NAME_1.out is another right
+# output.  Says so in front of the OUTPUT.
 compare_normalized()
 {
-	for expected in "$source_plain"/expected/*.out; do
-		name_of=$(basename "$expected" .out)
-		[ -e "$source_plain/sql/$name_of.sql" ] || continue
+	for name_of in $4; do
 		is_same=different
-		for either in "$expected" "${expected%.out}_1.out"; do
-			[ -e "$either" ] && [ -e "$1/$name_of.out" ] || continue
+		for either in "$1/$name_of.out" "$1/${name_of}_1.out"; do
+			[ -e "$either" ] && [ -e "$2/$name_of.out" ] || continue
 			sh "$root/test/normalize" <"$either" >"$log-expected-$name_of"
-			sh "$root/test/normalize" <"$1/$name_of.out" >"$log-result-$name_of"
+			sh "$root/test/normalize" <"$2/$name_of.out" >"$log-result-$name_of"
 			if diff -U2 "$log-expected-$name_of" "$log-result-$name_of" \
 				>"$log-difference-$name_of"; then
 				is_same=same
@@ -80,7 +80,9 @@ compare_normalized()
 		done
 		echo "$is_same: $name_of"
 		[ $is_same = same ] || cat "$log-difference-$name_of" 2>/dev/null || true
-	done
+	done >"$3-differences"
+	mv "$3" "$3-server"
+	cat "$3-differences" "$3-server" >"$3"
 }
 
 run_isolation()
@@ -102,6 +104,10 @@ run_isolation()
 	[ ! -e "$work/run/isolation/data/postmaster.pid" ] || stop_server isolation immediate
 	server_log isolation >>"$out"
 	p=$(lines '^test .* \.\.\. ok |^ok [0-9]+ ' "$out")
+	if ! is_server_15; then
+		compare_normalized "$source_hold/test/expected" "$source_hold/test/results" "$out" "$specs"
+		p=$(lines '^same: ' "$out")
+	fi
 	# A spec without an expected file ends the run.
 	record isolation "$p" $(($(echo "$specs" | wc -w) - p)) "$out"
 }

@@ -372,7 +372,7 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 /* Add one visible entry, given by its key and row, to the answer of a plain program. */
 GPB_FN void
 gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int64 *answer,
-					 uint64 key, const char *row)
+					 GpbKey key, const char *row)
 {
 	uint64		locator = gpb_row_locator(row);
 	int			i;

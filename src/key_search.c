@@ -433,7 +433,7 @@ gpb_key_search_name(void)
 }
 
 int
-gpb_page_keys_below(const void *page, int key_width, int n, uint64 key)
+gpb_page_keys_below(const void *page, int key_width, int n, GpbKey key)
 {
 	const GpbKeySearcher *searcher = choose_searcher();
 
@@ -441,15 +441,13 @@ gpb_page_keys_below(const void *page, int key_width, int n, uint64 key)
 }
 
 int
-gpb_page_keys_upto(const void *page, int key_width, int n, uint64 key)
+gpb_page_keys_upto(const void *page, int key_width, int n, GpbKey key)
 {
-	uint64		last = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
-
-	return key == last ? n : gpb_page_keys_below(page, key_width, n, key + 1);
+	return key == gpb_key_most(key_width) ? n : gpb_page_keys_below(page, key_width, n, key + 1);
 }
 
 void
-gpb_page_keys_below_many(const void *page, int key_width, int n, const uint64 *keys,
+gpb_page_keys_below_many(const void *page, int key_width, int n, const GpbKey *keys,
 						 int nkeys, uint16 *below)
 {
 	const GpbKeySearcher *searcher = choose_searcher();

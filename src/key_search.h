@@ -27,17 +27,17 @@ typedef enum GpbKeySearchForm
  * Return how many of the page's n ascending keys are below "key".  n may be any number that the
  * page can hold.  A key of a 4-byte index fits 4 bytes.
  */
-extern int	gpb_page_keys_below(const void *page, int key_width, int n, uint64 key);
+extern int	gpb_page_keys_below(const void *page, int key_width, int n, GpbKey key);
 
 /* Return how many of the page's n ascending keys are at or below "key". */
-extern int	gpb_page_keys_upto(const void *page, int key_width, int n, uint64 key);
+extern int	gpb_page_keys_upto(const void *page, int key_width, int n, GpbKey key);
 
 /*
  * Search for nkeys keys in any order: below[i] becomes the number of the page's n ascending keys
  * that are below keys[i].  Several searches advance in step, so that they wait for memory together.
  */
 extern void gpb_page_keys_below_many(const void *page, int key_width, int n,
-									 const uint64 *keys, int nkeys, uint16 *below);
+									 const GpbKey *keys, int nkeys, uint16 *below);
 
 /* The name of the form in use: "AVX-512", "AVX2" or "plain". */
 extern const char *gpb_key_search_name(void);

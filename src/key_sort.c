@@ -10,7 +10,7 @@
 /* Fewer keys than this are merged, which is quicker */
 #define GPB_RADIX_LEAST		256
 
-#define GPB_KEY_BYTES		8
+#define GPB_KEY_BYTES		((int) sizeof(GpbKey))
 
 #define GPB_SORT gpb_sort_keys
 #define GPB_ELEMENT GpbNumberedKey
@@ -18,12 +18,12 @@
 #include "key_sort_template.h"
 
 #define GPB_SORT gpb_sort_plain_keys
-#define GPB_ELEMENT uint64
+#define GPB_ELEMENT GpbKey
 #define GPB_ELEMENT_KEY(e) (e)
 #include "key_sort_template.h"
 
 uint32
-gpb_unique_keys(uint64 *keys, uint32 n)
+gpb_unique_keys(GpbKey *keys, uint32 n)
 {
 	uint32		kept = 0;
 	uint32		i;

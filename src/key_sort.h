@@ -15,7 +15,7 @@
 /* A key of a batch and its number there */
 typedef struct GpbNumberedKey
 {
-	uint64		key;
+	GpbKey		key;
 	uint32		number;
 } GpbNumberedKey;
 
@@ -29,9 +29,9 @@ extern GpbNumberedKey *gpb_sort_keys(GpbNumberedKey *keys, GpbNumberedKey *spare
  * Sort n keys, ascending.  spare has room for n as well.  Returns where the sorted ones are: keys
  * or spare.
  */
-extern uint64 *gpb_sort_plain_keys(uint64 *keys, uint64 *spare, uint32 n);
+extern GpbKey *gpb_sort_plain_keys(GpbKey *keys, GpbKey *spare, uint32 n);
 
 /* Remove duplicates from n ascending keys.  Returns how many remain, at the start of the array. */
-extern uint32 gpb_unique_keys(uint64 *keys, uint32 n);
+extern uint32 gpb_unique_keys(GpbKey *keys, uint32 n);
 
 #endif							/* GPB_KEY_SORT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_sort_template.h
- *	  A sort of elements by a 64-bit key, to be included once for each kind of element.
+ *	  A sort of elements by a normalized key, to be included once for each kind of element.
  *
  * A radix sort, a byte at a time from the lowest, that leaves out the bytes in which all
  * keys agree: a pass moves each element once, and its order does not depend on branches.  Few
@@ -26,7 +26,7 @@
  * the first.
  */
 static bool
-GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, uint64 *differ)
+GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, GpbKey *differ)
 {
 	uint32		i = 1;
 
@@ -80,7 +80,7 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 	uint32		count[GPB_KEY_BYTES][256];
 	int			shift[GPB_KEY_BYTES];
 	int			passes = 0;
-	uint64		differ;
+	GpbKey		differ;
 	uint32		i;
 	int			p;
 

@@ -162,6 +162,13 @@ typedef struct GpbLayout
 /* A normalized key: an integer whose order is that of the index */
 typedef uint64 GpbKey;
 
+/* The greatest normalized key of a width, which is that of NULL keys with NULLS LAST */
+GPB_FN GpbKey
+gpb_key_most(int key_width)
+{
+	return key_width == 8 ? ~(uint64) 0 : ~(uint32) 0;
+}
+
 /* A place in the index's order, before or after entries.  Any two values make one. */
 typedef struct GpbBound
 {
@@ -177,7 +184,70 @@ typedef struct GpbRange
 } GpbRange;
 
 #define GPB_BOUND_MIN	((GpbBound) {0, 0})
-#define GPB_BOUND_MAX	((GpbBound) {~(uint64) 0, ~(uint64) 0})	/* beyond all entries */
+#define GPB_BOUND_MAX	((GpbBound) {~(GpbKey) 0, ~(uint64) 0})	/* beyond all entries */
+
+/*
+ * Bounds and ranges as requests to a device have them.  Devices hold indexes whose keys have at
+ * most 8 bytes, and to CUDA's compiler no key is wider.
+ */
+#ifdef __CUDACC__
+typedef GpbBound GpbNarrowBound;
+typedef GpbRange GpbNarrowRange;
+#else
+typedef struct GpbNarrowBound
+{
+	uint64		key;
+	uint64		tie;
+} GpbNarrowBound;
+
+typedef struct GpbNarrowRange
+{
+	GpbNarrowBound lo;
+	GpbNarrowBound hi;
+} GpbNarrowRange;
+#endif
+
+/* A bound of an index whose keys have at most 8 bytes, as requests have it */
+GPB_FN GpbNarrowBound
+gpb_narrow_bound(GpbBound bound)
+{
+	GpbNarrowBound narrow;
+
+	narrow.key = (uint64) bound.key;
+	narrow.tie = bound.tie;
+	return narrow;
+}
+
+/* The bound of which gpb_narrow_bound() made this */
+GPB_FN GpbBound
+gpb_widen_bound(GpbNarrowBound narrow)
+{
+	GpbBound	bound;
+
+	bound.key = narrow.key;
+	bound.tie = narrow.tie;
+	return bound;
+}
+
+GPB_FN GpbNarrowRange
+gpb_narrow_range(GpbRange range)
+{
+	GpbNarrowRange narrow;
+
+	narrow.lo = gpb_narrow_bound(range.lo);
+	narrow.hi = gpb_narrow_bound(range.hi);
+	return narrow;
+}
+
+GPB_FN GpbRange
+gpb_widen_range(GpbNarrowRange narrow)
+{
+	GpbRange	range;
+
+	range.lo = gpb_widen_bound(narrow.lo);
+	range.hi = gpb_widen_bound(narrow.hi);
+	return range;
+}
 
 /* Compare two bounds: returns -1, 0 or 1 as a is before, equal to or after b. */
 GPB_FN int
@@ -227,7 +297,7 @@ gpb_page_capacity(int key_width, int row_width)
 }
 
 /* The key of entry i of a page. */
-GPB_FN uint64
+GPB_FN GpbKey
 gpb_page_key(const void *page, int key_width, int i)
 {
 	const char *p = (const char *) page + GPB_PAGE_HEADER + i * key_width;
@@ -312,7 +382,7 @@ gpb_page_high(const void *page)
 
 	if (special->right == GPB_NO_BLOCK)
 	{
-		b.key = ~(uint64) 0;
+		b.key = ~(GpbKey) 0;
 		b.tie = ~(uint64) 0;
 		return b;
 	}
@@ -330,7 +400,7 @@ gpb_page_high(const void *page)
  * DaMoN 2009).  No branch depends on a key.
  */
 GPB_FN int
-gpb_keys_lower_bound(const void *page, int key_width, int n, uint64 key)
+gpb_keys_lower_bound(const void *page, int key_width, int n, GpbKey key)
 {
 	int			base = 0;
 	int			below = 0;
@@ -414,7 +484,7 @@ gpb_page_lower_bound(const void *page, int key_width, int row_width,
  * microseconds of a timestamp.  The key must not be NULL.
  */
 GPB_FN int64
-gpb_key_value(uint64 key, int key_width, int layout_flags)
+gpb_key_value(GpbKey key, int key_width, int layout_flags)
 {
 	if (key_width == 4)
 	{
@@ -430,7 +500,7 @@ gpb_key_value(uint64 key, int key_width, int layout_flags)
 }
 
 /* The normalized key of a value; the inverse of gpb_key_value(). */
-GPB_FN uint64
+GPB_FN GpbKey
 gpb_key_encode(int64 value, int key_width, int layout_flags)
 {
 	uint64		key;

@@ -323,7 +323,7 @@ load_key_values(const StripSource *source, int key_width, int flags, bool contig
 
 	for (i = 0; i < pick.n; i++)
 	{
-		uint64		key = gpb_page_key(page, key_width, gpb_pick_position(&pick, i, contiguous));
+		GpbKey		key = gpb_page_key(page, key_width, gpb_pick_position(&pick, i, contiguous));
 
 		words[i] = gpb_key_value(key, key_width, flags);
 	}
@@ -772,7 +772,7 @@ gather_value(GpbStripSlot *slot, int at, int64 word, bool is_null)
 }
 
 void
-gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, uint64 key, const char *row)
+gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const char *row)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
 	uint64		locator = gpb_row_locator(row);

@@ -102,7 +102,7 @@ extern void gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink 
 extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 							  const GpbLeafPick *pick);
 /* Add one entry of range "number".  It may be gathered. */
-extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, uint64 key,
+extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key,
 							   const char *row);
 /* Add what was gathered, before answers are read. */
 extern void gpb_evaluate_rest(GpbEvaluator *evaluator);

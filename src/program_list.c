@@ -11,7 +11,7 @@
 
 /* The value of a column of an entry; the word of a NULL is 0. */
 static GpbValue
-column_value(const GpbLayout *layout, int column, uint64 key, const char *row)
+column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
 {
 	uint64		locator = gpb_row_locator(row);
 	GpbValue	value;
@@ -33,7 +33,7 @@ column_value(const GpbLayout *layout, int column, uint64 key, const char *row)
 
 /* The columns and constants of the program for one entry, at their slots. */
 static void
-load_values(const GpbProgram *program, uint64 key, const char *row, GpbValue *values)
+load_values(const GpbProgram *program, GpbKey key, const char *row, GpbValue *values)
 {
 	int			i;
 
@@ -79,7 +79,7 @@ do_step(const GpbProgram *program, const GpbStep *step, GpbValue *values)
 }
 
 GpbJudgement
-gpb_judge_entry(const GpbProgram *program, uint64 key, const char *row, uint64 *rank)
+gpb_judge_entry(const GpbProgram *program, GpbKey key, const char *row, uint64 *rank)
 {
 	GpbValue	values[GPB_SLOTS];
 	GpbValue	order;

@@ -49,7 +49,7 @@ gpb_list_rank(bool descending, bool nulls_first, int64 word, bool is_null)
  * Judge one entry, step by step.  *rank is set unless it is dropped; it is 0 if the program has no
  * limit.
  */
-extern GpbJudgement gpb_judge_entry(const GpbProgram *program, uint64 key, const char *row,
+extern GpbJudgement gpb_judge_entry(const GpbProgram *program, GpbKey key, const char *row,
 									uint64 *rank);
 
 /* ---- the best entries ---- */

@@ -20,18 +20,29 @@
  */
 typedef struct GpbKeyRange
 {
-	uint64		lo;				/* a normalized key, and so is hi */
-	uint64		hi;
+	GpbKey		lo;				/* a normalized key, and so is hi */
+	GpbKey		hi;
 } GpbKeyRange;
 
-/* The form in which the ranges of a request are given */
+/* The same as requests to a device have it */
+#ifdef __CUDACC__
+typedef GpbKeyRange GpbNarrowKeyRange;
+#else
+typedef struct GpbNarrowKeyRange
+{
+	uint64		lo;
+	uint64		hi;
+} GpbNarrowKeyRange;
+#endif
+
+/* The form in which ranges are given, and, in brackets, in which a request to a device has them */
 typedef enum GpbRangeForm
 {
-	GPB_RANGE_POINTS,			/* each a uint64: a normalized key, and so a range of its own */
-	GPB_RANGE_KEYS,				/* each a GpbKeyRange */
-	GPB_RANGE_BOUNDS			/* each a GpbRange: a half-open interval of (key, tie), in which
-								 * NULL keys may be; that from GPB_BOUND_MIN to GPB_BOUND_MAX has
-								 * all entries */
+	GPB_RANGE_POINTS,			/* each a GpbKey (uint64), and so a range of its own */
+	GPB_RANGE_KEYS,				/* each a GpbKeyRange (GpbNarrowKeyRange) */
+	GPB_RANGE_BOUNDS			/* each a GpbRange (GpbNarrowRange): a half-open interval of (key,
+								 * tie), in which NULL keys may be; that from GPB_BOUND_MIN to
+								 * GPB_BOUND_MAX has all entries */
 } GpbRangeForm;
 
 /* A request: n ranges in one form, and what the program does with their entries */
@@ -56,12 +67,12 @@ gpb_ranges_spec_copy(GpbRangesSpec *into, const GpbRangesSpec *from)
 }
 
 
-/* The bytes of one range of a request in this form. */
+/* The bytes of one range in this form, as a request to a device has it. */
 GPB_FN int
 gpb_range_width(GpbRangeForm form)
 {
 	return form == GPB_RANGE_POINTS ? (int) sizeof(uint64) :
-		form == GPB_RANGE_KEYS ? (int) sizeof(GpbKeyRange) : (int) sizeof(GpbRange);
+		form == GPB_RANGE_KEYS ? (int) sizeof(GpbNarrowKeyRange) : (int) sizeof(GpbNarrowRange);
 }
 
 /* The number of answers to the request. */
@@ -120,19 +131,69 @@ gpb_key_range(GpbKeyRange keys, int layout_flags)
 	return range;
 }
 
-/* Range number i of a request's ranges, which are in the form given. */
+/* Range number i of ranges in the form given. */
 GPB_FN GpbRange
-gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+gpb_range_at(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
 {
 	GpbKeyRange keys;
 
 	if (form == GPB_RANGE_BOUNDS)
 		return ((const GpbRange *) ranges)[i];
 	if (form == GPB_RANGE_POINTS)
-		keys.lo = keys.hi = ((const uint64 *) ranges)[i];
+		keys.lo = keys.hi = ((const GpbKey *) ranges)[i];
 	else
 		keys = ((const GpbKeyRange *) ranges)[i];
 	return gpb_key_range(keys, layout_flags);
+}
+
+/* Range number i of the ranges of a request to a device, which are in the form given. */
+GPB_FN GpbRange
+gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+{
+	GpbKeyRange keys;
+
+	if (form == GPB_RANGE_BOUNDS)
+		return gpb_widen_range(((const GpbNarrowRange *) ranges)[i]);
+	if (form == GPB_RANGE_POINTS)
+		keys.lo = keys.hi = ((const uint64 *) ranges)[i];
+	else
+	{
+		keys.lo = ((const GpbNarrowKeyRange *) ranges)[i].lo;
+		keys.hi = ((const GpbNarrowKeyRange *) ranges)[i].hi;
+	}
+	return gpb_key_range(keys, layout_flags);
+}
+
+/*
+ * Write n ranges from number "first" on as a request to a device has them.  The index's keys have
+ * at most 8 bytes.
+ */
+GPB_FN void
+gpb_narrow_ranges(GpbRangeForm form, const void *ranges, uint32 first, uint32 n, void *into)
+{
+	uint32		i;
+
+	switch (form)
+	{
+		case GPB_RANGE_POINTS:
+			for (i = 0; i < n; i++)
+				((uint64 *) into)[i] = (uint64) ((const GpbKey *) ranges)[first + i];
+			break;
+		case GPB_RANGE_KEYS:
+			for (i = 0; i < n; i++)
+			{
+				const GpbKeyRange *keys = (const GpbKeyRange *) ranges + first + i;
+
+				((GpbNarrowKeyRange *) into)[i].lo = (uint64) keys->lo;
+				((GpbNarrowKeyRange *) into)[i].hi = (uint64) keys->hi;
+			}
+			break;
+		case GPB_RANGE_BOUNDS:
+			for (i = 0; i < n; i++)
+				((GpbNarrowRange *) into)[i] =
+					gpb_narrow_range(((const GpbRange *) ranges)[first + i]);
+			break;
+	}
 }
 
 /*
@@ -141,20 +202,29 @@ gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flag
  */
 typedef struct GpbUncleanPiece
 {
-	GpbRange	range;			/* the piece, within one leaf of the image */
+	GpbNarrowRange range;		/* the piece, within one leaf of the image */
 	uint32		block;			/* that leaf, or GPB_NO_BLOCK if the image has none */
 	uint32		number;			/* the range's number in the request */
 } GpbUncleanPiece;
 
+/* A piece of a range that the CPU answers, with a block as in GpbUncleanPiece */
+typedef struct GpbPiece
+{
+	GpbRange	range;
+	uint32		block;
+	uint32		number;			/* the range's number in its batch */
+} GpbPiece;
+
 /*
  * An entry that was listed, or that must be checked in the heap.  The row is row_width bytes as on
- * the leaf; records lie gpb_range_entry_width() bytes apart.
+ * the leaf; records lie gpb_range_entry_width() bytes apart, or, where keys may be of any width,
+ * gpb_entry_record_width().
  */
 typedef struct GpbRangeEntry
 {
 	uint32		number;			/* the range's number in the request */
 	uint32		flags;
-	uint64		key;			/* the normalized key */
+	uint64		key;			/* the normalized key; see gpb_entry_key() */
 	char		row[];
 } GpbRangeEntry;
 
@@ -169,6 +239,32 @@ GPB_FN int
 gpb_range_entry_width(int row_width)
 {
 	return 16 + ((row_width + 7) & ~7);
+}
+
+/* The same for entries of an index of this layout, which a device need not hold */
+GPB_FN int
+gpb_entry_record_width(const GpbLayout *layout)
+{
+	return gpb_range_entry_width(layout->row_width);
+}
+
+/* The normalized key of an entry in a list, of an index of this layout */
+GPB_FN GpbKey
+gpb_entry_key(const GpbRangeEntry *entry, const GpbLayout *layout)
+{
+	(void) layout;
+	return entry->key;
+}
+
+/* Fill in the record of an entry of range number "number". */
+GPB_FN void
+gpb_entry_record(GpbRangeEntry *entry, uint32 number, uint32 flags, GpbKey key, const char *row,
+				 const GpbLayout *layout)
+{
+	entry->number = number;
+	entry->flags = flags;
+	entry->key = key;
+	memcpy(entry->row, row, layout->row_width);
 }
 
 /* What a request left to be fetched beside its answers */

@@ -25,7 +25,7 @@
 
 /* Add one visible entry to the answer of its range, or put it through the program. */
 static inline void
-batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
+batch_aggregate(GpbBatch *batch, uint32 number, GpbKey key, const char *row)
 {
 	if (batch->evaluator != NULL)
 	{
@@ -38,7 +38,7 @@ batch_aggregate(GpbBatch *batch, uint32 number, uint64 key, const char *row)
 }
 
 void
-gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row)
+gpb_batch_add_visible(GpbBatch *batch, uint32 i, GpbKey key, const char *row)
 {
 	if (batch->program.list_entries)
 		gpb_batch_list_judge(batch, i, true, key, row);
@@ -58,7 +58,8 @@ batch_row_visible(void *arg, GpbRangeEntry *entry)
 	if (batch->program.list_entries)
 		gpb_batch_list_visible(batch, entry);
 	else
-		batch_aggregate(batch, entry->number, entry->key, entry->row);
+		batch_aggregate(batch, entry->number, gpb_entry_key(entry, &batch->program.layout),
+						entry->row);
 }
 
 GpbHeapVisit *
@@ -68,20 +69,20 @@ gpb_batch_visit(GpbBatch *batch)
 
 	if (batch->visit == NULL)
 		batch->visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot,
-									   batch->program.layout.row_width, batch_row_visible,
+									   batch->match_width, batch_row_visible,
 									   batch);
 	MemoryContextSwitchTo(caller);
 	return batch->visit;
 }
 
 void
-gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row)
+gpb_batch_add_unknown(GpbBatch *batch, uint32 i, GpbKey key, const char *row)
 {
 	if (batch->program.list_entries)
 		gpb_batch_list_judge(batch, i, false, key, row);
 	else
 		gpb_entry_record(gpb_visit_add(gpb_batch_visit(batch)), i, 0, key, row,
-						 batch->program.layout.row_width);
+						 &batch->program.layout);
 }
 
 /* Bring the counter of heap fetches up to date. */
@@ -137,7 +138,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->total = MemoryContextAlloc(context, batch->widest);
 	gpb_answer_init(&batch->format, batch->total);
 	batch->wish = engine;
-	batch->match_width = gpb_range_entry_width(batch->program.layout.row_width);
+	batch->match_width = gpb_entry_record_width(&batch->program.layout);
 	gpb_batch_list_begin(batch);
 	batch->counters.engine = "none";
 	return batch;

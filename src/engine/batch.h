@@ -133,7 +133,7 @@ extern const GpbGroup *gpb_batch_next_group(const GpbBatch *batch, uint64 *at);
 extern uint64 gpb_batch_group_count(const GpbBatch *batch);
 
 /*
- * Get the next part of the list: *n records, which lie gpb_range_entry_width() bytes apart.
+ * Get the next part of the list: *n records, which lie gpb_entry_record_width() bytes apart.
  * Returns NULL at the end of the list.  The part is valid until the next call.
  *
  * Of an entry whose flags have GPB_RANGE_ENTRY_FAULTED the caller evaluates the conditions itself.

@@ -40,7 +40,7 @@ StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 
 /* sort_pieces() sorts pieces into the order of a walk. */
 #define ST_SORT sort_pieces
-#define ST_ELEMENT_TYPE GpbUncleanPiece
+#define ST_ELEMENT_TYPE GpbPiece
 #define ST_COMPARE(a, b) gpb_bound_cmp((a)->range.lo, (b)->range.lo)
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -64,7 +64,7 @@ struct GpbCpuAnswer
 	uint32		portion;		/* number of ranges that are sorted together */
 	GpbNumberedKey *keys;
 	GpbNumberedKey *spare;		/* to sort keys; NULL if the ranges are bounds */
-	GpbUncleanPiece *bounds;	/* the portion, if the ranges are bounds; else NULL */
+	GpbPiece *bounds;	/* the portion, if the ranges are bounds; else NULL */
 
 	/* The sorted portion, and where the next walk begins in it */
 	GpbNumberedKey *sorted;		/* keys or spare */
@@ -121,7 +121,7 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->portion = portion;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(GpbUncleanPiece) * portion);
+											 sizeof(GpbPiece) * portion);
 	else
 		cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
 											sizeof(GpbNumberedKey) * portion);
@@ -134,9 +134,9 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
  * then one that fits the width.
  */
 static void
-cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *pieces, uint32 n)
+cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbPiece *pieces, uint32 n)
 {
-	uint64		most = batch->program.layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	GpbKey		most = gpb_key_most(batch->program.layout.key_width);
 	uint32		i;
 
 	if (n > 1)
@@ -149,7 +149,7 @@ cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbUncleanPiece *piece
 }
 
 GpbCpuAnswer *
-gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n)
+gpb_cpu_answer_pieces(GpbBatch *batch, GpbPiece *pieces, uint32 n)
 {
 	GpbCpuAnswer *cpu = cpu_answer_begin(batch, Max(n, 1));
 
@@ -185,7 +185,7 @@ cpu_sort_bounds(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 	cpu->nsorted = 0;
 	for (i = 0; i < n; i++)
 	{
-		GpbUncleanPiece *piece = &cpu->bounds[cpu->nsorted];
+		GpbPiece *piece = &cpu->bounds[cpu->nsorted];
 
 		if (!gpb_bound_less(ranges[i].lo, ranges[i].hi))
 			continue;
@@ -670,7 +670,7 @@ batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
-	uint64		key = gpb_page_key(cpu->copy.data, layout->key_width, at);
+	GpbKey		key = gpb_page_key(cpu->copy.data, layout->key_width, at);
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;

@@ -103,7 +103,7 @@ typedef struct GpbBatchDevice
 									 * that did not fit */
 	GpbCpuAnswer *cpu;			/* for a list: answers a range that alone does not fit; else NULL */
 
-	GpbUncleanPiece *pieces;	/* gathered, to be walked; NULL until first needed */
+	GpbPiece   *pieces;			/* gathered, to be walked; NULL until first needed */
 	uint32		npieces;
 	uint32		piece_room;		/* number of pieces for which there is memory */
 	uint32		most_pieces;	/* the most pieces for which there may be memory */
@@ -342,7 +342,6 @@ device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkR
 static bool
 device_launch(GpbBatch *batch, GpbBatchDevice *device)
 {
-	Size		width = gpb_range_width(batch->form);
 	bool		lost = false;
 
 	while (device->next < batch->n)
@@ -355,7 +354,7 @@ device_launch(GpbBatch *batch, GpbBatchDevice *device)
 		n = device_next_chunk(batch, device, chunk);
 		if (n == 0)
 			return true;
-		memcpy(chunk->staging, (const char *) batch->ranges + device->next * width, n * width);
+		gpb_narrow_ranges(batch->form, batch->ranges, device->next, n, chunk->staging);
 		chunk->spec.n = n;
 		chunk->first = device->next;
 		device->next += n;
@@ -665,8 +664,8 @@ device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 		return;
 	room = (uint32) Min(Max((uint64) room, 2 * (uint64) device->piece_room), device->most_pieces);
 	device->pieces = device->pieces == NULL ?
-		MemoryContextAllocHuge(batch->context, room * sizeof(GpbUncleanPiece)) :
-		repalloc_huge(device->pieces, room * sizeof(GpbUncleanPiece));
+		MemoryContextAllocHuge(batch->context, room * sizeof(GpbPiece)) :
+		repalloc_huge(device->pieces, room * sizeof(GpbPiece));
 	device->piece_room = room;
 }
 
@@ -680,6 +679,7 @@ device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, u
 	device_reserve_pieces(batch, device, pieces);
 	for (done = 0; done < pieces; done += n)
 	{
+		const GpbUncleanPiece *from = (const GpbUncleanPiece *) chunk->staging;
 		uint64		i;
 
 		if (device->npieces == device->most_pieces)
@@ -693,9 +693,14 @@ device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, u
 						  Min(pieces, done + device->most_pieces - device->npieces),
 						  sizeof(GpbUncleanPiece), &n))
 			return GPB_FILL_FAILED;
-		memcpy(device->pieces + device->npieces, chunk->staging, n * sizeof(GpbUncleanPiece));
 		for (i = 0; i < n; i++)
-			device->pieces[device->npieces++].number += chunk->first;
+		{
+			GpbPiece   *piece = &device->pieces[device->npieces++];
+
+			piece->range = gpb_widen_range(from[i].range);
+			piece->block = from[i].block;
+			piece->number = from[i].number + chunk->first;
+		}
 	}
 	return GPB_FILL_DONE;
 }

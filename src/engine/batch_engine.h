@@ -168,7 +168,7 @@ struct GpbBatch
 typedef struct GpbCpuAnswer GpbCpuAnswer;
 
 extern GpbCpuAnswer *gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end);
-extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbUncleanPiece *pieces, uint32 n);
+extern GpbCpuAnswer *gpb_cpu_answer_pieces(GpbBatch *batch, GpbPiece *pieces, uint32 n);
 /*
  * Go on with a part of the batch, as an engine's fill does.  This never fails, but the program may
  * give up.
@@ -182,7 +182,7 @@ extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 extern int	gpb_cpu_answer_rest(const GpbCpuAnswer *cpu, GpbRange *rest);
 
 /* The bytes that a piece takes, and its answering */
-#define GPB_PIECE_MEMORY	(sizeof(GpbUncleanPiece) + sizeof(GpbNumberedKey))
+#define GPB_PIECE_MEMORY	(sizeof(GpbPiece) + sizeof(GpbNumberedKey))
 
 /* ---- batch_program.c ---- */
 
@@ -211,17 +211,6 @@ extern void gpb_batch_program_unheld(GpbBatch *batch);
  * have wide sums, and return true.  The run must begin anew then.
  */
 extern bool gpb_batch_program_widen(GpbBatch *batch);
-
-/* Fill in a record for an entry of range number "number". */
-static inline void
-gpb_entry_record(GpbRangeEntry *entry, uint32 number, uint32 flags, uint64 key, const char *row,
-				 int row_width)
-{
-	entry->number = number;
-	entry->flags = flags;
-	entry->key = key;
-	memcpy(entry->row, row, row_width);
-}
 
 /* ---- batch_list.c ---- */
 
@@ -301,9 +290,9 @@ gpb_batch_list_sees(const GpbBatch *batch)
  * be allocated, unless there is room; the list must not be full.
  */
 extern void gpb_batch_list_add(GpbBatch *batch, uint32 i, bool seen, GpbJudgement judgement,
-							   uint64 rank, uint64 key, const char *row);
+							   uint64 rank, GpbKey key, const char *row);
 /* Judge an entry, and add it if it is to be listed. */
-extern void gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, uint64 key,
+extern void gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, GpbKey key,
 								 const char *row);
 /* An entry of the list turned out to be visible. */
 extern void gpb_batch_list_visible(GpbBatch *batch, GpbRangeEntry *entry);
@@ -356,7 +345,7 @@ gpb_batch_keys(const GpbBatch *batch, uint32 i)
 
 	if (batch->form == GPB_RANGE_KEYS)
 		return ((const GpbKeyRange *) batch->ranges)[i];
-	keys.lo = keys.hi = ((const uint64 *) batch->ranges)[i];
+	keys.lo = keys.hi = ((const GpbKey *) batch->ranges)[i];
 	return keys;
 }
 
@@ -373,12 +362,12 @@ gpb_batch_answer(GpbBatch *batch, uint32 i)
  * full.  The list may grow, so where a buffer is locked this may be called only after
  * gpb_batch_list_has_room().
  */
-extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, uint64 key, const char *row);
+extern void gpb_batch_add_visible(GpbBatch *batch, uint32 i, GpbKey key, const char *row);
 /*
  * Add an entry of range i that the heap must decide about (rule M6).  The heap may be visited, so
  * no buffer lock may be held.
  */
-extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, uint64 key, const char *row);
+extern void gpb_batch_add_unknown(GpbBatch *batch, uint32 i, GpbKey key, const char *row);
 /* The heap visits of the batch, prepared at the first call. */
 extern GpbHeapVisit *gpb_batch_visit(GpbBatch *batch);
 

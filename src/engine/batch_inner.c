@@ -158,7 +158,7 @@ inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *so
 		uint64	   *keys = (uint64 *) chunk->arrays.keys;
 
 		for (i = 0; i < search.n; i++)
-			keys[i] = from[i].key;
+			keys[i] = (uint64) from[i].key;
 	}
 	else
 	{

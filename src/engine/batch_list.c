@@ -100,7 +100,7 @@ is_behind(GpbBatch *batch, bool seen, GpbJudgement judgement, uint64 rank)
 
 void
 gpb_batch_list_add(GpbBatch *batch, uint32 i, bool seen, GpbJudgement judgement, uint64 rank,
-				   uint64 key, const char *row)
+				   GpbKey key, const char *row)
 {
 	uint32		flags = judgement == GPB_JUDGED_FAULTED ? GPB_RANGE_ENTRY_FAULTED : 0;
 
@@ -117,11 +117,11 @@ gpb_batch_list_add(GpbBatch *batch, uint32 i, bool seen, GpbJudgement judgement,
 	else if (!batch->heap_rows)
 		batch->nunknown++;
 	gpb_entry_record(gpb_batch_match(batch, batch->nmatches++), i, flags, key, row,
-					 batch->program.layout.row_width);
+					 &batch->program.layout);
 }
 
 void
-gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, uint64 key, const char *row)
+gpb_batch_list_judge(GpbBatch *batch, uint32 i, bool seen, GpbKey key, const char *row)
 {
 	GpbJudgement judgement = GPB_JUDGED_LISTED;
 	uint64		rank = 0;
@@ -139,7 +139,8 @@ record_rank(const GpbBatch *batch, const GpbRangeEntry *record)
 	uint64		rank = GPB_FAULTED_RANK;
 
 	if ((record->flags & GPB_RANGE_ENTRY_FAULTED) == 0)
-		(void) gpb_judge_entry(&batch->program, record->key, record->row, &rank);
+		(void) gpb_judge_entry(&batch->program, gpb_entry_key(record, &batch->program.layout),
+							   record->row, &rank);
 	return rank;
 }
 
@@ -150,8 +151,8 @@ gpb_batch_list_record(GpbBatch *batch, uint32 i, const GpbRangeEntry *record)
 
 	gpb_batch_list_add(batch, i, (record->flags & GPB_RANGE_ENTRY_VISIBLE) != 0,
 					   (record->flags & GPB_RANGE_ENTRY_FAULTED) != 0 ? GPB_JUDGED_FAULTED :
-					   GPB_JUDGED_LISTED, limited ? record_rank(batch, record) : 0, record->key,
-					   record->row);
+					   GPB_JUDGED_LISTED, limited ? record_rank(batch, record) : 0,
+					   gpb_entry_key(record, &batch->program.layout), record->row);
 }
 
 void

@@ -77,7 +77,7 @@ gpb_visit_batch_size(int width)
 }
 
 GpbHeapVisit *
-gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
+gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int width,
 				GpbVisitCallback callback, void *arg)
 {
 	GpbHeapVisit *visit = palloc0(sizeof(GpbHeapVisit));
@@ -88,7 +88,7 @@ gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot, int row_width,
 	visit->callback = callback;
 	visit->arg = arg;
 	visit->pages = callback == NULL ? NULL : gpb_heap_pages_begin(heap, snapshot);
-	visit->width = gpb_range_entry_width(row_width);
+	visit->width = width;
 	visit->most = gpb_visit_batch_size(visit->width);
 	visit->ahead = get_tablespace_io_concurrency(heap->rd_rel->reltablespace);
 	return visit;

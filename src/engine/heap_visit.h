@@ -36,7 +36,7 @@ extern int	gpb_visit_batch_size(int width);
 
 /* Prepare visits to a table.  Entries with GPB_RANGE_ENTRY_VISIBLE are passed over. */
 extern GpbHeapVisit *gpb_visit_begin(Relation heap, Relation index, Snapshot snapshot,
-									 int row_width, GpbVisitCallback callback, void *arg);
+									 int width, GpbVisitCallback callback, void *arg);
 /*
  * Close what visits opened, and free the object, which may be NULL.  Records that were added or
  * started with are forgotten.
@@ -46,7 +46,7 @@ extern void gpb_visit_end(GpbHeapVisit *visit);
 /*
  * Visit entries while the caller asks for one row after the other, without the callback.
  *
- * gpb_visit_start() is given at most GPB_HEAP_BATCH entries, gpb_range_entry_width() bytes apart,
+ * gpb_visit_start() is given at most GPB_HEAP_BATCH entries, "width" bytes apart,
  * which must live until they were visited.  They are visited in the order of TIDs or, with in_order
  * set, in the order in which they lie.  skip, if not NULL, says of an entry that it need not be
  * visited any more.
@@ -65,7 +65,7 @@ extern GpbRangeEntry *gpb_visit_next(GpbHeapVisit *visit, GpbVisitSkip skip, voi
  */
 extern void gpb_visit_stop(GpbHeapVisit *visit);
 
-/* Visit n entries that lie gpb_range_entry_width() bytes apart.  No buffer lock may be held. */
+/* Visit n entries that lie "width" bytes apart.  No buffer lock may be held. */
 extern void gpb_visit_records(GpbHeapVisit *visit, GpbRangeEntry *entries, uint64 n);
 
 /*

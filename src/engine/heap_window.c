@@ -122,7 +122,7 @@ gpb_heap_window(Relation index, const GpbLayout *layout, GpbRangeForm form, cons
 		return window;
 	}
 	for (i = 0; i < n; i++)
-		window_add(&window, index, layout, gpb_input_range(form, ranges, i, layout->flags));
+		window_add(&window, index, layout, gpb_range_at(form, ranges, i, layout->flags));
 	window.from = Min(window.from, window.to);
 	return window;
 }

@@ -93,7 +93,7 @@ elements_close(GpbElements *elements, Datum value)
  * of its own compiled.
  */
 static pg_attribute_always_inline uint32
-encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
+encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, GpbKey *keys)
 {
 	int			key_width = layout->key_width;
 	int			flags = layout->flags;
@@ -119,7 +119,7 @@ encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, 
 
 /* Encode n values of the key's own type, which is no integer. */
 static uint32
-encode_values(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
+encode_values(const GpbLayout *layout, const char *data, int width, uint32 n, GpbKey *keys)
 {
 	for (uint32 i = 0; i < n; i++)
 		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * width, true, width));
@@ -129,7 +129,7 @@ encode_values(const GpbLayout *layout, const char *data, int width, uint32 n, ui
 /* Encode elements each of which equals one key, in their order.  Returns the number of keys. */
 static uint32
 encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
-				uint64 *keys)
+				GpbKey *keys)
 {
 	uint32		kept = 0;
 	uint32		at;
@@ -158,9 +158,9 @@ static void
 point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
 		   GpbArrayKeys *set)
 {
-	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
-	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	Size		size = sizeof(GpbKey) * Max((Size) elements->n, 1);
+	GpbKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	GpbKey	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
 	set->n = encode_elements(layout, coding, elements, keys);
 	set->keys = gpb_sort_plain_keys(keys, spare, set->n);
@@ -281,7 +281,7 @@ gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
 
 	result.points = set->points || other->points;
 	if (result.points)
-		result.keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint64) *
+		result.keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
 											 ((Size) set->n + other->n + 1));
 	else
 		result.ranges = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKeyRange) *

@@ -20,7 +20,7 @@ typedef struct GpbArrayKeys
 {
 	bool		points;
 	uint32		n;
-	uint64	   *keys;			/* the keys, each once, if the set is of single keys; palloc'd */
+	GpbKey	   *keys;			/* the keys, each once, if the set is of single keys; palloc'd */
 	GpbKeyRange *ranges;		/* the ranges, if it is not; palloc'd */
 } GpbArrayKeys;
 

@@ -160,7 +160,7 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 	const GpbLayout *layout = &check->layout;
 	const char *row = gpb_page_row(cursor->image.data, layout->row_width, i);
 	uint64		locator = gpb_row_locator(row);
-	uint64		key = gpb_page_key(cursor->image.data, layout->key_width, i);
+	GpbKey		key = gpb_page_key(cursor->image.data, layout->key_width, i);
 	uint64		columns = ((uint64) 1 << layout->ncolumns) - 1;
 
 	if (gpb_locator_offset(locator) < FirstOffsetNumber ||
@@ -178,10 +178,10 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 
 	if (gpb_locator_is_null(locator, layout->flags))
 	{
-		uint64		null_key = 0;
+		GpbKey		null_key = 0;
 
 		if (!(layout->flags & GPB_LAYOUT_NULLS_FIRST))
-			null_key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+			null_key = gpb_key_most(layout->key_width);
 		if (key != null_key)
 			damaged(check, cursor->block, "a null key is not in its usual form",
 					"Entry %d has key %016llx.", i, (unsigned long long) key);

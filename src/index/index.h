@@ -46,7 +46,7 @@ typedef struct GpbOptions
 /* An entry in memory */
 typedef struct GpbEntry
 {
-	uint64		key;
+	GpbKey		key;
 	char		row[GPB_MAX_ROW_WIDTH] pg_attribute_aligned(8);
 } GpbEntry;
 
@@ -60,13 +60,13 @@ extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
  * Get the Datum of a column of an entry: attno 1 is the key, the INCLUDE columns follow.  Sets
  * *isnull.
  */
-extern Datum gpb_entry_datum(const GpbLayout *layout, uint64 key,
+extern Datum gpb_entry_datum(const GpbLayout *layout, GpbKey key,
 							 const char *row, int attno, bool *isnull);
 
 /* Encode a non-NULL Datum of the key's type as a normalized key. */
-extern uint64 gpb_datum_key(const GpbLayout *layout, Datum value);
+extern GpbKey gpb_datum_key(const GpbLayout *layout, Datum value);
 /* Decode a normalized key, which must be the key of some value of the type. */
-extern Datum gpb_key_datum(const GpbLayout *layout, uint64 key);
+extern Datum gpb_key_datum(const GpbLayout *layout, GpbKey key);
 
 /* Narrow a range of keys to those that some value of the key's type may have. */
 extern void gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys);
@@ -242,7 +242,7 @@ extern bool gpb_insert(Relation index, Datum *values, bool *isnull,
  * locked and marked incomplete, and is released too.  On a leaf child is InvalidBuffer.
  */
 extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
-							   Buffer child, int position, uint64 key, const char *row,
+							   Buffer child, int position, GpbKey key, const char *row,
 							   const GpbStack *stack);
 
 /* ---- split.c ---- */
@@ -251,7 +251,7 @@ extern void gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer b
  * gpb_insert_on_page().
  */
 extern void gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
-					  int position, uint64 key, const char *row, const GpbStack *stack);
+					  int position, GpbKey key, const char *row, const GpbStack *stack);
 /*
  * Complete a split whose left half, "left", is marked incomplete.  left is exclusively locked on
  * entry, and released on exit.

@@ -76,7 +76,7 @@ leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
 
 /* Log one entry: the block data is the position, the key, the row, and nothing else. */
 static XLogRecPtr
-log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
+log_insert(Buffer buffer, Buffer child, uint16 position, GpbKey key,
 		   const char *row)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
@@ -105,7 +105,7 @@ log_insert(Buffer buffer, Buffer child, uint16 position, uint64 key,
  */
 static void
 insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
-				uint64 key, const char *row)
+				GpbKey key, const char *row)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -133,7 +133,7 @@ insert_in_place(Relation index, Buffer buffer, Buffer child, int position,
 
 void
 gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
-				   Buffer child, int position, uint64 key, const char *row,
+				   Buffer child, int position, GpbKey key, const char *row,
 				   const GpbStack *stack)
 {
 	if (!gpb_page_has_room(BufferGetPage(buffer)))

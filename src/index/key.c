@@ -30,7 +30,7 @@
 
 /* ---- values ---- */
 
-uint64
+GpbKey
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
 	return gpb_key_encode(gpb_coding_key(layout->key_coding, value),
@@ -38,7 +38,7 @@ gpb_datum_key(const GpbLayout *layout, Datum value)
 }
 
 Datum
-gpb_key_datum(const GpbLayout *layout, uint64 key)
+gpb_key_datum(const GpbLayout *layout, GpbKey key)
 {
 	return gpb_coding_key_datum(layout->key_coding,
 								gpb_key_value(key, layout->key_width, layout->flags));
@@ -49,8 +49,8 @@ gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
 {
 	int64		least;
 	int64		greatest;
-	uint64		a;
-	uint64		b;
+	GpbKey		a;
+	GpbKey		b;
 
 	gpb_coding_key_limits(layout->key_coding, &least, &greatest);
 	a = gpb_key_encode(least, layout->key_width, layout->flags);
@@ -76,7 +76,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 	else if (nulls_first)
 		entry->key = 0;
 	else
-		entry->key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+		entry->key = gpb_key_most(layout->key_width);
 
 	/* Padding and NULL columns are zero, so that equal entries have equal bytes. */
 	memset(entry->row, 0, layout->row_width);
@@ -98,7 +98,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 }
 
 Datum
-gpb_entry_datum(const GpbLayout *layout, uint64 key, const char *row,
+gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 				int attno, bool *isnull)
 {
 	uint64		locator = gpb_row_locator(row);
@@ -146,7 +146,7 @@ null_boundary(const GpbLayout *layout)
 	if (layout->flags & GPB_LAYOUT_NULLS_FIRST)
 		bound.key = 0;
 	else
-		bound.key = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+		bound.key = gpb_key_most(layout->key_width);
 	return bound;
 }
 
@@ -178,7 +178,7 @@ gpb_range_null(const GpbLayout *layout)
 bool
 gpb_closed_range(const GpbLayout *layout, const GpbRange *range, GpbKeyRange *keys)
 {
-	uint64		most = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	GpbKey		most = gpb_key_most(layout->key_width);
 
 	if (!gpb_bound_less(range->lo, range->hi))
 		return false;
@@ -220,7 +220,7 @@ cut_bound(const GpbLayout *layout, GpbCut cut)
 		/*
 		 * The values at or above come first in the index, so the cut is after the value's entries.
 		 */
-		if (bound.key == PG_UINT64_MAX)
+		if (bound.key == GPB_BOUND_MAX.key)
 			return GPB_BOUND_MAX;
 		bound.key++;
 	}

@@ -90,7 +90,7 @@ page_upper(Page page, const GpbLayout *layout, int from, int count,
 		to++;
 	if (to < from + GPB_SCAN_EQUAL)
 		return to;
-	if (width == 4 && bound.key > PG_UINT32_MAX)
+	if (bound.key > gpb_key_most(width))
 		return count;
 	return gpb_page_keys_below(page, width, count, bound.key);
 }
@@ -104,7 +104,7 @@ static void
 search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
 			  uint16 *from)
 {
-	uint64		keys[GPB_SCAN_GROUP];
+	GpbKey		keys[GPB_SCAN_GROUP];
 
 	for (int i = 0; i < n; i++)
 		keys[i] = ranges[i].lo.key;

@@ -45,7 +45,7 @@ gpb_copy_row(const GpbCopy *copy, int row_width, int i)
 	return copy->bytes + copy->size - (i + 1) * row_width;
 }
 
-static inline uint64
+static inline GpbKey
 gpb_copy_key(const GpbCopy *copy, int key_width, int i)
 {
 	const char *p = copy->bytes + i * key_width;

@@ -68,7 +68,7 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 
 /* Form the tuple of an entry in which some value is NULL. */
 static void
-form_with_nulls(GpbFormer *former, uint64 key, const char *row)
+form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
 {
 	Datum		values[GPB_MAX_INCLUDE + 1];
 	bool		isnull[GPB_MAX_INCLUDE + 1];
@@ -101,7 +101,7 @@ copy_value(char *to, const char *from, int width)
 
 /* Store the value of a column that is not NULL, and whose bytes the entry has not. */
 static void
-store_coded(GpbFormer *former, uint64 key, const char *row, int c)
+store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 {
 	bool		isnull;
 
@@ -111,7 +111,7 @@ store_coded(GpbFormer *former, uint64 key, const char *row, int c)
 }
 
 IndexTuple
-gpb_former_tuple(GpbFormer *former, uint64 key, const char *row, ItemPointer tid)
+gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid)
 {
 	const GpbLayout *layout = former->layout;
 	uint64		locator = gpb_row_locator(row);

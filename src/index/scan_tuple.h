@@ -19,7 +19,7 @@ typedef struct GpbFormer GpbFormer;
 extern GpbFormer *gpb_former_create(const GpbLayout *layout, TupleDesc descriptor,
 									MemoryContext context);
 /* Form the tuple of an entry.  It is valid until the next one is formed. */
-extern IndexTuple gpb_former_tuple(GpbFormer *former, uint64 key, const char *row,
+extern IndexTuple gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row,
 								   ItemPointer tid);
 
 #endif							/* GPB_SCAN_TUPLE_H */

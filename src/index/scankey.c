@@ -132,8 +132,8 @@ ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRang
 	set->count = 0;
 	for (uint32 i = 0; i < keys.n; i++)
 	{
-		uint64		lo = keys.points ? keys.keys[i] : keys.ranges[i].lo;
-		uint64		hi = keys.points ? keys.keys[i] : keys.ranges[i].hi;
+		GpbKey		lo = keys.points ? keys.keys[i] : keys.ranges[i].lo;
+		GpbKey		hi = keys.points ? keys.keys[i] : keys.ranges[i].hi;
 		GpbRange   *range = &set->ranges[Max(set->count - 1, 0)];
 
 		if (set->count == 0 || range->hi.key != lo)
@@ -141,7 +141,7 @@ ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRang
 			range = &set->ranges[set->count++];
 			range->lo = (GpbBound) {lo, 0};
 		}
-		range->hi = hi == PG_UINT64_MAX ? GPB_BOUND_MAX : (GpbBound) {hi + 1, 0};
+		range->hi = hi == GPB_BOUND_MAX.key ? GPB_BOUND_MAX : (GpbBound) {hi + 1, 0};
 	}
 	if (set->count > 0)
 	{

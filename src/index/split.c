@@ -93,7 +93,7 @@ lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
  */
 static void
 divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
-	   uint64 key, const char *row)
+	   GpbKey key, const char *row)
 {
 	Page		lpage = BufferGetPage(left);
 	Page		rpage = BufferGetPage(right);
@@ -179,7 +179,7 @@ insert_parent(Relation index, const GpbLayout *layout, Buffer left,
 
 void
 gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
-		  int position, uint64 key, const char *row, const GpbStack *stack)
+		  int position, GpbKey key, const char *row, const GpbStack *stack)
 {
 	Page		lpage = BufferGetPage(left);
 	GpbSplit	split = choose_split(index, lpage, position);
@@ -241,10 +241,10 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
  * separator.
  */
 void
-gpb_fill_root(char *page, BlockNumber left, BlockNumber right, uint64 key,
+gpb_fill_root(char *page, BlockNumber left, BlockNumber right, GpbKey key,
 			  uint64 tie)
 {
-	uint64		lowest = 0;
+	GpbKey		lowest = 0;
 	char		row[GPB_INNER_ROW_WIDTH];
 
 	gpb_inner_row(row, 0, left);

@@ -52,7 +52,7 @@ struct GpbWalk
 	/* The ranges, by where they begin */
 	const GpbNumberedKey *lows;
 	const GpbKeyRange *ranges;
-	const GpbUncleanPiece *pieces;	/* by place in lows, if pieces are walked; else NULL */
+	const GpbPiece *pieces;		/* by place in lows, if pieces are walked; else NULL */
 	const uint32 *leaves;
 	uint32		n;
 	uint32		next;			/* place in lows of the first range that has not begun */
@@ -126,7 +126,7 @@ gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ran
 }
 
 void
-gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows, const GpbUncleanPiece *pieces,
+gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows, const GpbPiece *pieces,
 					  uint32 n)
 {
 	gpb_walk_start(walk, lows, NULL, NULL, n);
@@ -194,7 +194,7 @@ walk_fill_window(GpbWalk *walk)
 	int			width = walk->layout.key_width;
 	int			count = gpb_page_count(page);
 	GpbBound	high = gpb_page_high(page);
-	uint64		keys[GPB_WALK_WINDOW];
+	GpbKey		keys[GPB_WALK_WINDOW];
 	int			n = 0;
 	int			i;
 
@@ -488,13 +488,13 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
  * as a piece may, and for the key that entries with NULL keys share.
  */
 static inline bool
-walk_ties_decide(const GpbWalk *walk, uint64 key)
+walk_ties_decide(const GpbWalk *walk, GpbKey key)
 {
 	if (walk->pieces != NULL)
 		return true;
 	if (walk->layout.flags & GPB_LAYOUT_NULLS_FIRST)
 		return key == 0;
-	return key == (walk->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX);
+	return key == gpb_key_most(walk->layout.key_width);
 }
 
 /*
@@ -503,7 +503,7 @@ walk_ties_decide(const GpbWalk *walk, uint64 key)
  */
 static int
 walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
-				  uint64 key, GpbBound bound)
+				  GpbKey key, GpbBound bound)
 {
 	int			width = walk->layout.key_width;
 	int			to = from;
@@ -577,7 +577,7 @@ static int
 walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
 {
 	int			width = walk->layout.key_width;
-	uint64		keys[GPB_WALK_GROUP] = {0};
+	GpbKey		keys[GPB_WALK_GROUP] = {0};
 	uint16		below[GPB_WALK_GROUP];
 	int			n = 0;
 	int			k;

@@ -62,7 +62,7 @@ extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
  * given other ranges.
  */
 extern void gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows,
-								  const GpbUncleanPiece *pieces, uint32 n);
+								  const GpbPiece *pieces, uint32 n);
 
 /*
  * Go to the next leaf, which is pinned and locked share on return; the caller releases it before

@@ -38,9 +38,9 @@
 
 typedef struct xl_gpb_split
 {
-	uint64		high_key;		/* new high key of the left half */
+	GpbKey		high_key;		/* new high key of the left half */
 	uint64		high_tie;
-	uint64		right_high_key; /* high key of the right half */
+	GpbKey		right_high_key; /* high key of the right half */
 	uint64		right_high_tie;
 	uint16		level;
 	uint16		kept;			/* old entries that stay on the left */
@@ -59,7 +59,7 @@ typedef struct xl_gpb_split
 
 typedef struct xl_gpb_new_root
 {
-	uint64		key;			/* separator of the right child */
+	GpbKey		key;			/* separator of the right child */
 	uint64		tie;
 	BlockNumber right;			/* right child */
 	GpbMeta		meta;			/* new contents of the metapage */
@@ -97,6 +97,6 @@ typedef struct xl_gpb_delete
  * tie) for the right one.
  */
 extern void gpb_fill_root(char *page, BlockNumber left, BlockNumber right,
-						  uint64 key, uint64 tie);
+						  GpbKey key, uint64 tie);
 
 #endif							/* GPB_XLOG_H */

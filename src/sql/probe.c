@@ -138,7 +138,7 @@ keys_of_array(Relation index, ArrayType *array, uint32 *n)
 				 errhint("array_agg(k) over unnest(keys) makes one.")));
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &nelements);
-	keys = palloc((points ? sizeof(uint64) : sizeof(GpbKeyRange)) * Max(nelements, 1));
+	keys = palloc((points ? sizeof(GpbKey) : sizeof(GpbKeyRange)) * Max(nelements, 1));
 	gpb_comparison_init(index, InvalidOid, &comparison);
 	*n = 0;
 	for (i = 0; i < nelements; i++)
@@ -148,7 +148,7 @@ keys_of_array(Relation index, ArrayType *array, uint32 *n)
 		if (nulls[i])
 			continue;
 		if (points)
-			((uint64 *) keys)[(*n)++] = gpb_datum_key(&layout, elements[i]);
+			((GpbKey *) keys)[(*n)++] = gpb_datum_key(&layout, elements[i]);
 		else
 		{
 			gpb_comparison_narrow(&layout, &comparison, BTEqualStrategyNumber, elements[i],

@@ -22,7 +22,7 @@ static GpbChooseVariant choose_variant;
 /* What a channel's request reads and writes, in registered memory */
 typedef struct Request
 {
-	GpbRange	range;
+	GpbNarrowRange range;
 	int64		answer[32 + GPB_FLOAT_SUM_WORDS];
 } Request;
 
@@ -52,7 +52,7 @@ make_spec(const Index *index, int want_key, int want_value)
 static void
 set_range(int channel, uint64 first, uint64 n)
 {
-	GpbRange   *range = &request_of(channel)->range;
+	GpbNarrowRange *range = &request_of(channel)->range;
 
 	range->lo.key = gpb_key_encode((int64) first, 8, 0);
 	range->hi.key = gpb_key_encode((int64) (first + n), 8, 0);

@@ -77,7 +77,7 @@ group(int slot)
 static void
 ask(const Index *index, const char *what, uint64 expected_groups)
 {
-	GpbRange	range = {{0, 0}, {~(uint64) 0, ~(uint64) 0}};
+	GpbNarrowRange range = {{0, 0}, {~(uint64) 0, ~(uint64) 0}};
 	GpbRangesSpec spec;
 	GpbRangesResult result;
 	double		ms[1000];

@@ -19,13 +19,13 @@
 #include "../../cuda/bench.h"
 
 #define MOST_RANGES		1000000
-#define RANGES_BYTES	((size_t) MOST_RANGES * sizeof(GpbKeyRange))
+#define RANGES_BYTES	((size_t) MOST_RANGES * sizeof(GpbNarrowKeyRange))
 #define ANSWER_WORDS	4		/* entries, values, and a sum of 128 bits */
 #define ANSWERS_BYTES	((size_t) MOST_RANGES * ANSWER_WORDS * 8)
 
 static GpbTimeRanges time_ranges;
 static uint32 divisor = 1;
-static GpbKeyRange *ranges;		/* in registered memory, as are the answers */
+static GpbNarrowKeyRange *ranges;		/* in registered memory, as are the answers */
 static int64 *answers;
 static uint32 *first;			/* of each range, its first entry */
 static uint32 *length;
@@ -180,7 +180,7 @@ main(int argc, char **argv)
 	library = open_device(argv[1], STAGING_BYTES + RANGES_BYTES + ANSWERS_BYTES);
 	if (library != NULL)
 		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
-	ranges = (GpbKeyRange *) (staging + STAGING_BYTES);
+	ranges = (GpbNarrowKeyRange *) (staging + STAGING_BYTES);
 	answers = (int64 *) (staging + STAGING_BYTES + RANGES_BYTES);
 	first = malloc(MOST_RANGES * sizeof(uint32));
 	length = malloc(MOST_RANGES * sizeof(uint32));

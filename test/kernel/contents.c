@@ -164,10 +164,10 @@ extreme_keys(void)
 		{
 			uint64		most = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
 			uint64		order_bit = (uint64) 1 << 48;
-			GpbKeyRange keys[] = {{0, most}, {0, 0}, {most, most}, {most, 0}, {1, most - 1},
+			GpbNarrowKeyRange keys[] = {{0, most}, {0, 0}, {most, most}, {most, 0}, {1, most - 1},
 			{0, 1}, {most - 1, most}, {1, most}, {0, most - 1}};
 			uint64		points[] = {0, most, 1, most - 1, most / 2, 0, most};
-			GpbRange	bounds[] = {{{0, 0}, {0, order_bit}}, {{0, order_bit}, {0, ~(uint64) 0}},
+			GpbNarrowRange bounds[] = {{{0, 0}, {0, order_bit}}, {{0, order_bit}, {0, ~(uint64) 0}},
 			{{most, 0}, {most, order_bit}}, {{most, order_bit}, {most, ~(uint64) 0}},
 			{{0, order_bit}, {most, order_bit}}, {{0, 0}, {most, ~(uint64) 0}},
 			{{0, 1}, {most, order_bit + 1}}, {{0, 0}, {~(uint64) 0, ~(uint64) 0}}};
@@ -209,29 +209,30 @@ ranges_extreme(void)
 	TestShape	shape = test_plain_shape(4000);
 	TestMirror *mirror = test_filled(&shape);
 	const TestIndex *index = mirror->index;
-	GpbRange   *ranges = calloc(3 * index->nleaves + 3, sizeof(GpbRange));
+	GpbNarrowRange *ranges = calloc(3 * index->nleaves + 3, sizeof(GpbNarrowRange));
 	GpbRangesSpec spec;
 	uint32		n = 0;
 	uint32		i;
 
-	ranges[n].lo = ranges[n].hi = GPB_BOUND_MAX;	/* nothing */
+	ranges[n].lo = ranges[n].hi = gpb_narrow_bound(GPB_BOUND_MAX);	/* nothing */
 	n++;
-	ranges[n].lo = ranges[n].hi = GPB_BOUND_MIN;
+	ranges[n].lo = ranges[n].hi = gpb_narrow_bound(GPB_BOUND_MIN);
 	n++;
-	ranges[n].lo = GPB_BOUND_MAX;	/* upside down */
-	ranges[n].hi = GPB_BOUND_MIN;
+	ranges[n].lo = gpb_narrow_bound(GPB_BOUND_MAX);	/* upside down */
+	ranges[n].hi = gpb_narrow_bound(GPB_BOUND_MIN);
 	n++;
 	for (i = 0; i < index->nleaves; i++)
 	{
-		const TestLeaf *leaf = &index->leaf[i];
+		GpbNarrowBound low = gpb_narrow_bound(index->leaf[i].low);
+		GpbNarrowBound high = gpb_narrow_bound(index->leaf[i].high);
 
 		/* just a leaf; just its first entry; from its first to the next leaf's */
-		ranges[n].lo = leaf->low;
-		ranges[n++].hi = leaf->high;
-		ranges[n].lo = ranges[n].hi = leaf->low;
+		ranges[n].lo = low;
+		ranges[n++].hi = high;
+		ranges[n].lo = ranges[n].hi = low;
 		ranges[n++].hi.tie++;
-		ranges[n].lo = leaf->low;
-		ranges[n].hi = leaf->high;
+		ranges[n].lo = low;
+		ranges[n].hi = high;
 		ranges[n++].hi.tie++;
 	}
 	for (i = 0; i < n; i++)
@@ -251,14 +252,14 @@ mixed_lengths(void)
 	TestShape	shape = test_plain_shape(20000);
 	TestMirror *mirror;
 	GpbRangesSpec spec;
-	GpbKeyRange *ranges;
+	GpbNarrowKeyRange *ranges;
 	uint32		i;
 
 	shape.leaf_entries = 30;
 	mirror = test_filled(&shape);
 	spec = test_spec(mirror, 700);
 	spec.form = GPB_RANGE_KEYS;
-	ranges = calloc(spec.n, sizeof(GpbKeyRange));
+	ranges = calloc(spec.n, sizeof(GpbNarrowKeyRange));
 	for (i = 0; i < spec.n; i++)
 		ranges[i] = test_near_keys(mirror, i % 100 == 7 ? 20000 : i % 10 == 3 ? 500 : i % 40);
 	test_ask(mirror, 0, &spec, ranges);
@@ -279,8 +280,8 @@ empty_requests(void)
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror;
 	GpbRangesSpec spec;
-	GpbKeyRange ranges[50];
-	GpbRange	upside_down = {GPB_BOUND_MAX, GPB_BOUND_MIN};
+	GpbNarrowKeyRange ranges[50];
+	GpbNarrowRange upside_down = gpb_narrow_range((GpbRange) {GPB_BOUND_MAX, GPB_BOUND_MIN});
 	int			form;
 	uint32		i;
 
@@ -319,7 +320,7 @@ totals(void)
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror;
 	GpbRangesSpec spec;
-	GpbRange	same[100];
+	GpbNarrowRange same[100];
 	void	   *ranges;
 	int			form;
 	int			i;
@@ -434,7 +435,7 @@ wanted_together(void)
 	for (round = 0; round < 40; round++)
 	{
 		GpbRangesSpec spec = test_spec(mirror, 1 + (uint32) test_below(40));
-		GpbRange	range = test_random_range(mirror);
+		GpbNarrowRange range = test_random_range(mirror);
 		void	   *ranges;
 
 		test_random_wants(&spec);

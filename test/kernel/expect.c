@@ -231,6 +231,7 @@ expect_entry(TestExpected *expected, const TestIndex *index, uint32 number, bool
 {
 	int			width = test_entry_width(&index->layout);
 	uint32		flags = visible ? GPB_RANGE_ENTRY_VISIBLE : 0;
+	uint64		key;
 	char	   *record;
 
 	if (expected->nentries == expected->room_entries)
@@ -242,7 +243,8 @@ expect_entry(TestExpected *expected, const TestIndex *index, uint32 number, bool
 	memset(record, 0, width);
 	memcpy(record, &number, 4);
 	memcpy(record + 4, &flags, 4);
-	memcpy(record + 8, &index->entry[i].bound.key, 8);
+	key = (uint64) index->entry[i].bound.key;
+	memcpy(record + 8, &key, 8);
 	test_row(index, i, record + 16);
 }
 
@@ -258,7 +260,7 @@ expect_piece(TestExpected *expected, GpbRange range, uint32 block, uint32 number
 								   expected->room_pieces * sizeof(GpbUncleanPiece));
 	}
 	piece = &expected->pieces[expected->npieces++];
-	piece->range = range;
+	piece->range = gpb_narrow_range(range);
 	piece->block = block;
 	piece->number = number;
 }
@@ -290,7 +292,10 @@ get_range(const GpbRangesSpec *spec, const void *ranges, uint32 i)
 	memset(&range, 0, sizeof(range));
 	if (spec->form == GPB_RANGE_BOUNDS)
 	{
-		memcpy(&range.bounds, at, sizeof(range.bounds));
+		GpbNarrowRange narrow;
+
+		memcpy(&narrow, at, sizeof(narrow));
+		range.bounds = gpb_widen_range(narrow);
 		return range;
 	}
 	range.by_key = true;

@@ -86,11 +86,11 @@ extern GpbRangesSpec test_spec(const TestMirror *mirror, uint32 n);
 extern void test_random_wants(GpbRangesSpec *spec);
 
 /* Everything there is */
-extern const GpbRange test_whole;
+extern const GpbNarrowRange test_whole;
 /* Any bounds, the upper before the lower now and then */
-extern GpbRange test_random_range(const TestMirror *mirror);
+extern GpbNarrowRange test_random_range(const TestMirror *mirror);
 /* From an entry's key over about so many entries */
-extern GpbKeyRange test_near_keys(const TestMirror *mirror, uint64 entries);
+extern GpbNarrowKeyRange test_near_keys(const TestMirror *mirror, uint64 entries);
 /*
  * As many ranges as the spec says, in its form, mostly of up to so many entries; 0: of any length.
  * Some are empty, some given twice.  To be freed.
@@ -122,7 +122,7 @@ extern GpbDeviceStatus test_try(TestMirror *mirror, int channel, const GpbRanges
 								const void *ranges);
 
 /* One range in the form of bounds, everything wanted; the whole index; so many at random */
-extern void test_ask_range(TestMirror *mirror, GpbRange range);
+extern void test_ask_range(TestMirror *mirror, GpbNarrowRange range);
 extern void test_ask_whole(TestMirror *mirror);
 extern void test_ask_singly(TestMirror *mirror, int n);
 /*

@@ -134,7 +134,7 @@ request_of_kind(const TestMirror *mirror, int kind, uint32 n, uint64 entries, Gp
 		spec->form = (GpbRangeForm) test_below(3);
 	ranges = test_random_ranges(mirror, spec, entries);
 	if (kind == 0)
-		*(GpbRange *) ranges = test_whole;
+		*(GpbNarrowRange *) ranges = test_whole;
 	return ranges;
 }
 
@@ -316,8 +316,8 @@ long_list_then_upload(void)
 		TestMirror *mirror = test_filled(&shape);
 		TestIndex  *index = mirror->index;
 		GpbRangesSpec spec = test_spec(mirror, 2);
-		GpbKeyRange keys[] = {{0, ~(uint64) 0}, {5, 4}};
-		GpbRange	bounds[] = {test_whole, {{5, 0}, {4, 0}}};
+		GpbNarrowKeyRange keys[] = {{0, ~(uint64) 0}, {5, 4}};
+		GpbNarrowRange bounds[] = {test_whole, {{5, 0}, {4, 0}}};
 		GpbRangesResult result;
 		int64		answers[2 * 20];
 		uint32		i;

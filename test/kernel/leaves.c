@@ -426,8 +426,8 @@ no_inner_image(void)
 	TestShape	shape = test_plain_shape(1000);
 	TestMirror *mirror = test_mirror_create(&shape);
 	uint64		points[] = {7, 0, 9};
-	GpbKeyRange keys[] = {{5, 10}, {10, 5}, {7, 7}};
-	GpbRange	bounds[] = {{{5, 0}, {5, 1}}, {{5, 0}, {5, 0}}, test_whole};
+	GpbNarrowKeyRange keys[] = {{5, 10}, {10, 5}, {7, 7}};
+	GpbNarrowRange bounds[] = {{{5, 0}, {5, 1}}, {{5, 0}, {5, 0}}, test_whole};
 	const void *ranges[] = {points, keys, bounds};
 	TestLeaf	unknown = {GPB_BOUND_MIN, GPB_BOUND_MAX, GPB_NO_BLOCK, 0, 0, true};
 	int			round;

@@ -85,7 +85,7 @@ too_many_ranges(void)
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror;
 	GpbRangesSpec spec;
-	GpbKeyRange ranges[20];
+	GpbNarrowKeyRange ranges[20];
 	uint32		i;
 
 	test_open(&test_device, whole.api, (uint64) 64 << 20);

@@ -615,7 +615,7 @@ program_each_operator(void)
 		GpbRangesSpec spec = test_spec(of, 1);
 		SlotType	type = (SlotType) signature->result;
 		Builder		builder;
-		GpbKeyRange keys = test_near_keys(of, 5);
+		GpbNarrowKeyRange keys = test_near_keys(of, 5);
 		int			slot[3] = {0, 0, 0};
 		int			k;
 		int			result;

@@ -13,7 +13,7 @@
 #define GUARD		64			/* bytes behind what the device may write */
 #define WANT_ALL	(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)
 
-const GpbRange test_whole = {{0, 0}, {~(uint64) 0, ~(uint64) 0}};
+const GpbNarrowRange test_whole = {{0, 0}, {~(uint64) 0, ~(uint64) 0}};
 
 /* ---- specs ---- */
 
@@ -75,7 +75,7 @@ random_bound(const TestMirror *mirror)
 	}
 }
 
-GpbRange
+GpbNarrowRange
 test_random_range(const TestMirror *mirror)
 {
 	GpbRange	range;
@@ -89,7 +89,7 @@ test_random_range(const TestMirror *mirror)
 		range.hi = range.lo;
 		range.lo = lo;
 	}
-	return range;
+	return gpb_narrow_range(range);
 }
 
 /* An entry's key, a separator's, one beside, an end of the type, or anything */
@@ -126,11 +126,11 @@ near_entries(const TestIndex *index, uint64 entries, uint64 *first, uint64 *last
 		*last = index->nentries - 1;
 }
 
-GpbKeyRange
+GpbNarrowKeyRange
 test_near_keys(const TestMirror *mirror, uint64 entries)
 {
 	const TestIndex *index = mirror->index;
-	GpbKeyRange keys = {0, 0};
+	GpbNarrowKeyRange keys = {0, 0};
 	uint64		first;
 	uint64		last;
 
@@ -143,19 +143,19 @@ test_near_keys(const TestMirror *mirror, uint64 entries)
 }
 
 /* From an entry over about so many, exactly or with its whole key */
-static GpbRange
+static GpbNarrowRange
 near_range(const TestMirror *mirror, uint64 entries)
 {
 	const TestIndex *index = mirror->index;
-	GpbRange	range;
+	GpbNarrowRange range;
 	uint64		first;
 	uint64		last;
 
 	if (index->nentries == 0)
 		return test_whole;
 	near_entries(index, entries, &first, &last);
-	range.lo = index->entry[first].bound;
-	range.hi = index->entry[last].bound;
+	range.lo = gpb_narrow_bound(index->entry[first].bound);
+	range.hi = gpb_narrow_bound(index->entry[last].bound);
 	if (test_once_in(2))
 	{
 		range.lo.tie = 0;
@@ -164,10 +164,10 @@ near_range(const TestMirror *mirror, uint64 entries)
 	return range;
 }
 
-static GpbKeyRange
+static GpbNarrowKeyRange
 random_keys(const TestMirror *mirror)
 {
-	GpbKeyRange keys;
+	GpbNarrowKeyRange keys;
 
 	keys.lo = random_key(mirror);
 	keys.hi = random_key(mirror);
@@ -195,10 +195,10 @@ random_one(const TestMirror *mirror, GpbRangeForm form, uint64 entries, void *in
 			*(uint64 *) into = random_key(mirror);
 			break;
 		case GPB_RANGE_KEYS:
-			*(GpbKeyRange *) into = near ? test_near_keys(mirror, entries) : random_keys(mirror);
+			*(GpbNarrowKeyRange *) into = near ? test_near_keys(mirror, entries) : random_keys(mirror);
 			break;
 		case GPB_RANGE_BOUNDS:
-			*(GpbRange *) into = near ? near_range(mirror, entries) : test_random_range(mirror);
+			*(GpbNarrowRange *) into = near ? near_range(mirror, entries) : test_random_range(mirror);
 			break;
 	}
 }
@@ -660,7 +660,7 @@ test_try(TestMirror *mirror, int channel, const GpbRangesSpec *spec, const void 
 }
 
 void
-test_ask_range(TestMirror *mirror, GpbRange range)
+test_ask_range(TestMirror *mirror, GpbNarrowRange range)
 {
 	GpbRangesSpec spec = test_spec(mirror, 1);
 

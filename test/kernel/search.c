@@ -503,7 +503,7 @@ search_abandoned(void)
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
 	GpbRangesSpec spec = test_spec(mirror, 100);
-	GpbRange   *ranges = calloc(spec.n, sizeof(GpbRange));
+	GpbNarrowRange *ranges = calloc(spec.n, sizeof(GpbNarrowRange));
 	TestBatch  *batch[2];
 	bool		ended = false;
 	uint64		touched = 0;

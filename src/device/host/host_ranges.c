@@ -89,7 +89,7 @@ add_piece(GpbDevice *device, GpbHostRanges *work, GpbRange range, uint32 block)
 
 	if (piece == NULL)
 		return GPB_DEVICE_NO_MEMORY;
-	piece->range = range;
+	piece->range = gpb_narrow_range(range);
 	piece->block = block;
 	piece->number = work->number;
 	return GPB_DEVICE_OK;
@@ -107,7 +107,7 @@ write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const ch
 																		 * bytes */
 	entry->number = work->number;
 	entry->flags = flags;
-	entry->key = gpb_page_key(page, layout->key_width, i);
+	entry->key = (uint64) gpb_page_key(page, layout->key_width, i);
 	memcpy(entry->row, gpb_page_row(page, layout->row_width, i), layout->row_width);
 }
 

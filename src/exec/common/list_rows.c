@@ -43,7 +43,6 @@ gpb_list_begin(Relation heap, Relation index, Snapshot snapshot, bool heap_rows)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree list",
 												  ALLOCSET_SMALL_SIZES);
 	GpbListRows *list = MemoryContextAllocZero(context, sizeof(GpbListRows));
-	int			row_width = gpb_layout(index)->row_width;
 	MemoryContext caller = MemoryContextSwitchTo(context);
 
 	list->context = context;
@@ -51,9 +50,9 @@ gpb_list_begin(Relation heap, Relation index, Snapshot snapshot, bool heap_rows)
 	list->index = index;
 	list->snapshot = snapshot;
 	list->heap_rows = heap_rows;
-	list->width = gpb_range_entry_width(row_width);
+	list->width = gpb_entry_record_width(gpb_layout(index));
 	if (heap_rows)
-		list->visit = gpb_visit_begin(heap, index, snapshot, row_width, NULL, NULL);
+		list->visit = gpb_visit_begin(heap, index, snapshot, list->width, NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return list;
 }

@@ -159,7 +159,7 @@ gpb_range_values_form(const GpbRangeValues *values)
 Size
 gpb_range_values_width(const GpbRangeValues *values)
 {
-	return values->points ? sizeof(uint64) : sizeof(GpbKeyRange);
+	return values->points ? sizeof(GpbKey) : sizeof(GpbKeyRange);
 }
 
 bool
@@ -194,7 +194,7 @@ gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *
 	if (!gpb_closed_range(&values->layout, &bounds, &closed))
 		return false;
 	if (values->points)
-		*(uint64 *) range = closed.lo;
+		*(GpbKey *) range = closed.lo;
 	else
 		*(GpbKeyRange *) range = closed;
 	return true;

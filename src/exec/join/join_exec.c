@@ -198,7 +198,7 @@ join_batch(GpbJoinScan *join)
 	if (!join->plan.index_only && join->visit == NULL)
 		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
 									  join->node.css.ss.ps.state->es_snapshot,
-									  join->keys.layout.row_width, NULL, NULL);
+									  gpb_entry_record_width(&join->keys.layout), NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return join->batch;
 }
@@ -227,7 +227,7 @@ compare_numbers(const void *a, const void *b)
 static bool
 next_part(GpbJoinScan *join)
 {
-	int			width = gpb_range_entry_width(join->keys.layout.row_width);
+	int			width = gpb_entry_record_width(&join->keys.layout);
 
 	for (;;)
 	{
@@ -294,7 +294,7 @@ record_decided(void *arg, const GpbRangeEntry *record)
 static bool
 next_record(GpbJoinScan *join)
 {
-	int			width = gpb_range_entry_width(join->keys.layout.row_width);
+	int			width = gpb_entry_record_width(&join->keys.layout);
 
 	for (;;)
 	{
@@ -340,8 +340,9 @@ load_inner(GpbJoinScan *join)
 	if (join->plan.index_only)
 	{
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_datum(&join->keys.layout, join->record->key, join->record->row,
-										join->plan.inner[i], &isnull[i]);
+			values[i] = gpb_entry_datum(&join->keys.layout,
+										gpb_entry_key(join->record, &join->keys.layout),
+										join->record->row, join->plan.inner[i], &isnull[i]);
 		return;
 	}
 	slot_getsomeattrs(join->inner_slot, join->last_inner);

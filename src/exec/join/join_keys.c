@@ -23,7 +23,7 @@ gpb_keys_init(GpbJoinKeys *keys, Relation index, Oid value_type, OpExpr *conditi
 	keys->layout = *gpb_layout(index);
 	gpb_comparison_init(index, value_type, &keys->comparison);
 	keys->points = keys->comparison.is_point;
-	keys->width = keys->points ? sizeof(uint64) : sizeof(GpbKeyRange);
+	keys->width = keys->points ? sizeof(GpbKey) : sizeof(GpbKeyRange);
 	keys->context = CurrentMemoryContext;
 	if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)
 		keys->column = ((Var *) expression)->varattno;
@@ -64,7 +64,7 @@ gpb_keys_add(GpbJoinKeys *keys, Datum value)
 	if (!gpb_closed_range(&keys->layout, &range, &closed))
 		return false;
 	if (keys->points)
-		((uint64 *) keys->keys)[keys->n] = closed.lo;
+		((GpbKey *) keys->keys)[keys->n] = closed.lo;
 	else
 		((GpbKeyRange *) keys->keys)[keys->n] = closed;
 	keys->n++;

@@ -112,7 +112,7 @@ typedef struct GpbJoinKeys
 	GpbLayout	layout;
 	GpbComparison comparison;
 	bool		points;			/* equal means one key, not a range of them */
-	Size		width;			/* of a uint64 if points, else of a GpbKeyRange */
+	Size		width;			/* of a GpbKey if points, else of a GpbKeyRange */
 	AttrNumber	column;			/* of the scan tuple, if the outer expression is that, or 0 */
 	ExprState  *expression;		/* the outer expression, if it is no column */
 	MemoryContext context;

@@ -89,7 +89,7 @@ typedef struct GpbWantedRanks
 	int64		total;			/* rows */
 	bool		descending;		/* the index is */
 	GpbWantedRank *wanted;
-	uint64	   *keys;
+	GpbKey	   *keys;
 	uint64		n;
 	uint64		room;
 } GpbWantedRanks;
@@ -162,14 +162,14 @@ find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 {
 	MemoryContext context = CurrentMemoryContext;
 	int64	   *sorted;
-	uint64	   *found;
+	GpbKey	   *found;
 	uint64		i;
 
 	if (ranks->n == 0)
 		return;
 	sorted = MemoryContextAllocHuge(context, sizeof(int64) * ranks->n);
-	found = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
-	ranks->keys = MemoryContextAllocHuge(context, sizeof(uint64) * ranks->n);
+	found = MemoryContextAllocHuge(context, sizeof(GpbKey) * ranks->n);
+	ranks->keys = MemoryContextAllocHuge(context, sizeof(GpbKey) * ranks->n);
 	sort_wanted(ranks->wanted, ranks->n);
 	for (i = 0; i < ranks->n; i++)
 		sorted[i] = ranks->wanted[i].rank;
@@ -183,7 +183,7 @@ find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 /* The value of a percentile whose keys begin at *keys, which moves beyond them. */
 static Datum
 percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
-				 const GpbPercentileForm *form, const uint64 **keys)
+				 const GpbPercentileForm *form, const GpbKey **keys)
 {
 	const GpbFractions *fractions = &form->fractions;
 	Datum	   *values;
@@ -245,7 +245,7 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	GpbPercentileForm *forms;
 	GpbRankFinder *finder;
 	GpbBatchCounters counters;
-	const uint64 *next;
+	const GpbKey *next;
 	int			i;
 
 	finder = gpb_rank_begin(scan->node.heap, scan->node.index,

@@ -32,20 +32,20 @@ int			gpb_rank_parts = GPB_RANK_PARTS;
 /* The keys of separators within a range: ascending, none twice */
 typedef struct GpbSeparatorKeys
 {
-	uint64	   *keys;
+	GpbKey	   *keys;
 	uint32		n;
 	uint32		capacity;
 } GpbSeparatorKeys;
 
 static void
-separators_add(GpbSeparatorKeys *separators, uint64 key)
+separators_add(GpbSeparatorKeys *separators, GpbKey key)
 {
 	if (separators->n > 0 && separators->keys[separators->n - 1] == key)
 		return;
 	if (separators->n == separators->capacity)
 	{
 		separators->capacity *= 2;
-		separators->keys = repalloc(separators->keys, sizeof(uint64) * separators->capacity);
+		separators->keys = repalloc(separators->keys, sizeof(GpbKey) * separators->capacity);
 	}
 	separators->keys[separators->n++] = key;
 }
@@ -62,7 +62,7 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
 	int			first = gpb_page_count(BufferGetPage(buffer));
-	uint64		last = 0;
+	GpbKey		last = 0;
 
 	separators->n = 0;
 	for (;;)
@@ -76,7 +76,7 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 
 		for (i = 0; i < count; i++)
 		{
-			uint64		key = gpb_page_key(page, layout->key_width, i);
+			GpbKey		key = gpb_page_key(page, layout->key_width, i);
 
 			if (key < last)
 				gpb_corrupted(index, block, "entries are out of order");
@@ -114,7 +114,7 @@ thin_separators(GpbSeparatorKeys *separators, uint32 most)
  * The first key of the range that the index has, about, or the last.  It serves only to divide what
  * lies between: whatever is there by the time that parts are counted belongs to a part.
  */
-static uint64
+static GpbKey
 outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool last)
 {
 	GpbRange	bounds = gpb_key_range(range, layout->flags);
@@ -123,7 +123,7 @@ outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool l
 	Page		page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
 	int			i = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, bound);
-	uint64		key;
+	GpbKey		key;
 
 	if (last)
 		key = i > 0 ? gpb_page_key(page, layout->key_width, i - 1) : range.hi;
@@ -138,10 +138,10 @@ outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool l
  * width in keys, and what is outside it with the first and the last of them.
  */
 static void
-add_parts(GpbRankCuts *cuts, uint64 lo, uint64 hi, uint64 inner_lo, uint64 inner_hi,
+add_parts(GpbRankCuts *cuts, GpbKey lo, GpbKey hi, GpbKey inner_lo, GpbKey inner_hi,
 		  uint32 pieces)
 {
-	uint64		width = (inner_hi - inner_lo) / pieces;
+	GpbKey		width = (inner_hi - inner_lo) / pieces;
 	uint32		i;
 
 	if (inner_lo > inner_hi || width == 0)
@@ -161,9 +161,9 @@ static void
 cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
 				  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)
 {
-	uint64		lo = range.lo;
-	uint64		first = range.lo;
-	uint64		last = range.hi;
+	GpbKey		lo = range.lo;
+	GpbKey		first = range.lo;
+	GpbKey		last = range.hi;
 	uint32		i;
 
 	if (pieces > 1)
@@ -176,7 +176,7 @@ cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
 	cuts->n = 0;
 	for (i = 0; i < separators->n; i++)
 	{
-		uint64		hi = separators->keys[i] - 1;
+		GpbKey		hi = separators->keys[i] - 1;
 
 		add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
 		lo = hi + 1;
@@ -199,7 +199,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 		double		fan_out = 1.0;
 
 		separators.capacity = 1024;
-		separators.keys = palloc(sizeof(uint64) * separators.capacity);
+		separators.keys = palloc(sizeof(GpbKey) * separators.capacity);
 		for (level = root_level; level > 0; level--)
 		{
 			int			count = read_separators(index, layout, range, level, &separators);

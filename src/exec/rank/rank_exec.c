@@ -138,10 +138,10 @@ rank_offset(GpbRankScan *scan)
  * beyond it.
  */
 static void
-set_start(GpbRankScan *scan, uint64 key)
+set_start(GpbRankScan *scan, GpbKey key)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
-	GpbKeyRange type = {0, PG_UINT64_MAX};
+	GpbKeyRange type = {0, gpb_key_most(layout.key_width)};
 	ParamExecData *start = &scan->node.css.ss.ps.state->es_param_exec_vals[scan->plan.start];
 
 	gpb_clip_to_type(&layout, &type);

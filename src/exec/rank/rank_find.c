@@ -242,7 +242,7 @@ typedef struct GpbRankSpan
 	uint64		next;			/* the lowest rank whose key is not found */
 	uint64		end;
 	int64		seen;			/* entries that were listed */
-	uint64		last;			/* key of the last of these */
+	GpbKey		last;			/* key of the last of these */
 } GpbRankSpan;
 
 typedef struct GpbRankSpans
@@ -258,7 +258,7 @@ typedef struct GpbRankSearch
 {
 	GpbRankFinder *finder;
 	const int64 *ranks;
-	uint64	   *keys;
+	GpbKey	   *keys;
 	int64		dense;			/* with so many entries for each rank, or fewer, all are listed */
 	GpbRankSpans coarse;		/* to be cut */
 	GpbRankSpans fine;			/* to be listed */
@@ -349,7 +349,7 @@ rank_list_batch(GpbRankFinder *finder)
 
 /* Take note of the next entry of a span; entries of a span come in the order of keys. */
 static inline void
-rank_see(GpbRankSearch *search, GpbRankSpan *span, uint64 key)
+rank_see(GpbRankSearch *search, GpbRankSpan *span, GpbKey key)
 {
 	if (key < span->last)
 		rank_lost(search->finder);
@@ -364,7 +364,7 @@ static void
 rank_list_spans(GpbRankSearch *search)
 {
 	GpbRankSpans *fine = &search->fine;
-	int			width = gpb_range_entry_width(search->finder->layout.row_width);
+	int			width = gpb_entry_record_width(&search->finder->layout);
 	GpbBatch   *batch = rank_list_batch(search->finder);
 	GpbKeyRange *ranges;
 	GpbRangeEntry *records;
@@ -381,7 +381,8 @@ rank_list_spans(GpbRankSearch *search)
 		{
 			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
 
-			rank_see(search, &fine->spans[entry->number], entry->key);
+			rank_see(search, &fine->spans[entry->number],
+					 gpb_entry_key(entry, &search->finder->layout));
 		}
 	}
 	for (i = 0; i < fine->n; i++)
@@ -443,7 +444,7 @@ rank_cut_spans(GpbRankSearch *search)
 }
 
 void
-gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys)
+gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, GpbKey *keys)
 {
 	const GpbRankParts *range = &finder->range;
 	GpbRankSpan all = {.end = n};

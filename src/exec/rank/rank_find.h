@@ -80,7 +80,7 @@ extern bool gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place
  * Find the keys of n ranks at once: keys[i] is that of ranks[i].  Ranks ascend, may repeat, and are
  * all below gpb_rank_total().  Not for a finder that counts from the end.
  */
-extern void gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, uint64 *keys);
+extern void gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, GpbKey *keys);
 
 /* What all batches counted; the engine is that of the largest part of the work. */
 extern void gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters);

@@ -16,22 +16,22 @@
 static int
 compare_keys(const void *a, const void *b)
 {
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
+	GpbKey		x = *(const GpbKey *) a;
+	GpbKey		y = *(const GpbKey *) b;
 
 	return x < y ? -1 : x > y;
 }
 
 /* Collect the groups' last keys, ascending and each once.  Returns their number. */
 static uint32
-collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, uint64 **keys)
+collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, GpbKey **keys)
 {
 	uint64		at = 0;
 	uint32		n = 0;
 	uint32		distinct = 0;
 	uint32		i;
 
-	*keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint64) *
+	*keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
 								   Max(gpb_range_totals_group_count(totals), 1));
 	while (gpb_range_totals_next_group(totals, &at) != NULL)
 	{
@@ -43,7 +43,7 @@ collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, uint64 **keys)
 			(*keys)[n++] = gpb_datum_key(&scan->layout, value);
 		scan->groups++;
 	}
-	qsort(*keys, n, sizeof(uint64), compare_keys);
+	qsort(*keys, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n; i++)
 	{
 		if (i == 0 || (*keys)[i] != (*keys)[distinct - 1])
@@ -98,7 +98,7 @@ gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uin
 				   GpbRange **keys, uint32 *nkeys)
 {
 	GpbRangeTotals *totals = begin_totals(scan, form, &scan->no_ends);
-	uint64	   *found;
+	GpbKey	   *found;
 	uint32		nfound;
 	uint32		i;
 

@@ -232,7 +232,8 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 	*isnull = false;
 	if (column == TableOidAttributeNumber)
 		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
-	return gpb_entry_datum(&scan->layout, entry->key, entry->row, column, isnull);
+	return gpb_entry_datum(&scan->layout, gpb_entry_key(entry, &scan->layout), entry->row, column,
+						   isnull);
 }
 
 /* Put the columns of the entry, or of its row, into the scan tuple. */

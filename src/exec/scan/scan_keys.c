@@ -66,7 +66,7 @@ gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n)
 static bool
 find_key(GpbEachKey *keys, GpbBound *entry)
 {
-	uint64		most = keys->layout.key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	GpbKey		most = gpb_key_most(keys->layout.key_width);
 
 	while (keys->range < keys->nranges)
 	{

@@ -54,7 +54,7 @@ static void
 gpb_test_entry(GpbBatchTest *test, const GpbRangeEntry *entry, ItemPointer tid)
 {
 	const GpbLayout *layout = test->layout;
-	int64		key = gpb_key_value(entry->key, layout->key_width, layout->flags);
+	int64		key = gpb_key_value(gpb_entry_key(entry, layout), layout->key_width, layout->flags);
 	int64		value = gpb_row_value(entry->row, layout->offset[0], layout->kind[0]);
 
 	gpb_test_row(test, entry->number, &key,
@@ -155,11 +155,11 @@ gpb_test_input(const GpbLayout *layout, Relation index, ArrayType *lo, ArrayType
 	int			count[2] = {0, 0};
 	int			width = layout->key_kind == GPB_KIND_INT2 ? 2 : layout->key_width;
 	char		align = width == 2 ? TYPALIGN_SHORT : width == 4 ? TYPALIGN_INT : TYPALIGN_DOUBLE;
-	uint64	   *keys;
+	GpbKey	   *keys;
 	int			i;
 
 	deconstruct_array(lo, ARR_ELEMTYPE(lo), width, true, align, &values[0], &nulls, &count[0]);
-	keys = palloc(sizeof(uint64) * 2 * Max(count[0], 1));
+	keys = palloc(sizeof(GpbKey) * 2 * Max(count[0], 1));
 	*n = count[0];
 	if (hi == NULL)
 	{
@@ -170,8 +170,8 @@ gpb_test_input(const GpbLayout *layout, Relation index, ArrayType *lo, ArrayType
 	deconstruct_array(hi, ARR_ELEMTYPE(hi), width, true, align, &values[1], &nulls, &count[1]);
 	for (i = 0; i < count[0]; i++)
 	{
-		uint64		a = gpb_datum_key(layout, values[0][i]);
-		uint64		b = gpb_datum_key(layout, values[1][i]);
+		GpbKey		a = gpb_datum_key(layout, values[0][i]);
+		GpbKey		b = gpb_datum_key(layout, values[1][i]);
 		bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
 
 		keys[2 * i] = desc ? b : a;
@@ -231,8 +231,8 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		GpbHeapVisit *visit = gpb_visit_begin(heap, index, GetActiveSnapshot(), layout.row_width,
-											  NULL, NULL);
+		GpbHeapVisit *visit = gpb_visit_begin(heap, index, GetActiveSnapshot(),
+											  batch->match_width, NULL, NULL);
 		GpbRangeEntry *records;
 		uint64		nrecords;
 
@@ -243,11 +243,11 @@ gpubtree_test_batch(PG_FUNCTION_ARGS)
 
 			if (want.heap_rows)
 				gpb_test_visit(&test, visit, records, nrecords,
-							   gpb_range_entry_width(layout.row_width));
+							   batch->match_width);
 			GPB_HOLD("batch-part-taken");
 			for (r = 0; r < nrecords && !want.heap_rows; r++)
 				gpb_test_entry(&test, gpb_entry_at(records, r,
-												   gpb_range_entry_width(layout.row_width)), NULL);
+												   batch->match_width), NULL);
 		}
 		gpb_visit_end(visit);
 	}

@@ -140,7 +140,7 @@ put_entry(ReturnSetInfo *result, const GpbLayout *layout, const GpbRangeEntry *e
 	int			c;
 
 	words[0] = gpb_locator_is_null(locator, layout->flags) ? 0 :
-		gpb_key_value(entry->key, layout->key_width, layout->flags);
+		gpb_key_value(gpb_entry_key(entry, layout), layout->key_width, layout->flags);
 	for (c = 0; c < layout->ncolumns; c++)
 		words[c + 1] = gpb_locator_column_is_null(locator, c) ? 0 :
 			gpb_row_value(entry->row, layout->offset[c], layout->kind[c]);
@@ -153,7 +153,7 @@ static void
 put_part(ReturnSetInfo *result, const GpbLayout *layout, GpbRangeEntry *records, uint64 n,
 		 GpbHeapVisit *visit)
 {
-	int			width = gpb_range_entry_width(layout->row_width);
+	int			width = gpb_entry_record_width(layout);
 	uint64		i;
 
 	for (i = 0; i < n && visit == NULL; i++)
@@ -180,7 +180,7 @@ put_list(ReturnSetInfo *result, GpbBatch *batch)
 	uint64		n;
 
 	if (batch->heap_rows)
-		visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot, layout->row_width,
+		visit = gpb_visit_begin(batch->heap, batch->index, batch->snapshot, batch->match_width,
 								NULL, NULL);
 	while ((records = gpb_batch_matches(batch, &n)) != NULL)
 		put_part(result, layout, records, n, visit);

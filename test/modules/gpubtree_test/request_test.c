@@ -279,7 +279,7 @@ static void
 gpb_test_submit_ranges(GpbTestRanges *part, Relation heap)
 {
 	gpb_test_ship_visibility(part->request, heap, &part->spec.heap_blocks);
-	memcpy(part->staging, part->ranges, part->spec.n * sizeof(GpbKeyRange));
+	gpb_narrow_ranges(GPB_RANGE_KEYS, part->ranges, 0, part->spec.n, part->staging);
 	gpb_test_require(gpb_request_submit_ranges(part->request, &part->spec));
 }
 
@@ -288,7 +288,7 @@ static void
 gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 {
 	const GpbLayout *layout = &part->spec.program.layout;
-	Size		offset = part->spec.n * sizeof(GpbKeyRange);
+	Size		offset = part->spec.n * sizeof(GpbNarrowKeyRange);
 	GpbRangeEntry *entry = (GpbRangeEntry *) (part->staging + offset);
 	GpbRangesResult result;
 	uint64		i;
@@ -309,7 +309,7 @@ gpb_test_take_ranges(GpbTestRanges *part, Relation index)
 		int64		entries;
 
 		gpb_test_require(gpb_request_fetch(part->request, GPB_FETCH_PIECES, i, 1, offset));
-		entries = gpb_test_count(index, layout, piece->range);
+		entries = gpb_test_count(index, layout, gpb_widen_range(piece->range));
 		part->counts[piece->number] += entries;
 		part->totals[1] += entries;
 	}

@@ -11,8 +11,8 @@ CREATE TABLE u (s small, m mood);
 CREATE UNIQUE INDEX ON t USING gpubtree (k);
 CREATE UNIQUE INDEX CONCURRENTLY t_u ON t USING gpubtree (k);
 
--- more than one key column
-CREATE INDEX ON t USING gpubtree (k, a);
+-- key columns that do not fit one key, or are of a type that must come last
+CREATE INDEX ON t USING gpubtree (k, k, k, k, k);
 
 -- key types without an operator class
 CREATE INDEX ON t USING gpubtree (n);

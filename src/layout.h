@@ -90,6 +90,18 @@ typedef struct GpbPageSpecial
 #define GPB_SPECIAL_OFFSET	(GPB_PAGE_SIZE - (int) sizeof(GpbPageSpecial))
 #define GPB_PAGE_SPACE		(GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER)
 
+/* Key columns of one index, at most */
+#define GPB_MAX_KEYS		8
+
+/* A column of a key that has several: where its field lies, and what that means (key_columns.h) */
+typedef struct GpbKeyColumn
+{
+	uint8		coding;			/* GpbCoding */
+	uint8		flags;			/* GPB_COLUMN_* */
+	uint8		bits;			/* of the field, the bit for NULL included */
+	uint8		shift;			/* of the field in the key */
+} GpbKeyColumn;
+
 /* The metapage's contents, at GPB_PAGE_HEADER */
 typedef struct GpbMeta
 {
@@ -100,7 +112,10 @@ typedef struct GpbMeta
 	uint8		key_width;
 	uint8		row_width;		/* bytes of a row on a leaf */
 	uint8		layout_flags;	/* GPB_LAYOUT_* */
-	uint8		key_kind;		/* GpbKind of the key */
+	uint8		key_kind;		/* GpbKind of the key; 0 if it has several columns */
+	uint8		nkeys;			/* as in GpbLayout, and so is key */
+	uint8		unused[3];
+	GpbKeyColumn key[GPB_MAX_KEYS];
 } GpbMeta;
 
 /*
@@ -144,16 +159,21 @@ typedef enum GpbKind
 #define GPB_LAYOUT_DESC			0x01	/* keys are complemented */
 #define GPB_LAYOUT_NULLS_FIRST	0x02
 
-/* What the leaves of one index hold: derived from the catalog, and fixed for the index's life. */
+/*
+ * What the leaves of one index hold: derived from the catalog, and fixed for the index's life.  A
+ * key of several columns has no flags of its own, and is never NULL as a whole.
+ */
 typedef struct GpbLayout
 {
 	uint8		key_width;		/* 4 or 8; int2 and int4 and date use 4 */
 	uint8		row_width;		/* of leaf rows, a multiple of 4 */
-	uint8		key_kind;		/* GpbKind */
+	uint8		key_kind;		/* GpbKind; 0 if the key has several columns */
 	uint8		flags;			/* GPB_LAYOUT_* */
 	uint8		ncolumns;		/* INCLUDE columns */
 	uint8		kind[GPB_MAX_INCLUDE];	/* GpbKind of each */
 	uint8		offset[GPB_MAX_INCLUDE];	/* byte offset within the row */
+	uint8		nkeys;			/* columns of the key if it has several, else 0 */
+	GpbKeyColumn key[GPB_MAX_KEYS]; /* these, the most significant one first */
 	/* What follows says how Datums become integers (GpbCoding): no device looks at it. */
 	uint8		key_coding;
 	uint8		coding[GPB_MAX_INCLUDE];

@@ -149,6 +149,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	GpbEntry	entry;
 	uint64		locator;
 
+	gpb_require_null_codes(index, layout, isnull);
 	gpb_entry_form(layout, values, isnull, tid, &entry);
 	locator = gpb_row_locator(entry.row);
 	sort->row->key = (int64) (entry.key ^ GPB_SIGN_BIT);
@@ -423,7 +424,7 @@ IndexBuildResult *
 gpb_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	GpbLayout	layout = *gpb_layout(index);
+	GpbLayout	layout = *gpb_layout_for_build(index);
 	GpbSort		sort;
 
 	if (RelationGetNumberOfBlocks(index) != 0)

@@ -176,7 +176,17 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 				"Entry %d has locator %016llx; the index has %d INCLUDE columns.",
 				i, (unsigned long long) locator, layout->ncolumns);
 
-	if (gpb_locator_is_null(locator, layout->flags))
+	if (layout->nkeys > 0)
+	{
+		const char *fault = gpb_columns_fault(layout, key);
+
+		if (fault == NULL && (locator & GPB_LOC_ORDER_BIT))
+			fault = "an entry of several key columns has the order bit";
+		if (fault != NULL)
+			damaged(check, cursor->block, fault, "Entry %d has key %016llx.", i,
+					(unsigned long long) key);
+	}
+	else if (gpb_locator_is_null(locator, layout->flags))
 	{
 		GpbKey		null_key = 0;
 

@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "key_columns.h"
 #include "index/index.h"
 
 /* The state of the search for the entries of rows */
@@ -64,6 +65,7 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 	CHECK_FOR_INTERRUPTS();
 
+	gpb_require_null_codes(index, layout, isnull);
 	gpb_entry_form(layout, values, isnull, tid, &entry);
 	locator = gpb_row_locator(entry.row);
 	bound.key = entry.key;
@@ -111,7 +113,8 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 							RelationGetRelationName(index),
 							ItemPointerGetBlockNumber(tid),
 							ItemPointerGetOffsetNumber(tid),
-							RelationGetRelationName(probe->heap), i + 2)));
+							RelationGetRelationName(probe->heap),
+							i + 1 + gpb_count_keys(layout))));
 	}
 }
 

@@ -34,7 +34,7 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amcanorderbyop = false;
 	routine->amcanbackward = true;
 	routine->amcanunique = false;
-	routine->amcanmulticol = false;
+	routine->amcanmulticol = true;
 	routine->amoptionalkey = true;
 	routine->amsearcharray = true;
 	routine->amsearchnulls = true;

@@ -57,8 +57,19 @@ extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 						   const bool *isnull, ItemPointer tid, GpbEntry *entry);
 
 /*
- * Get the Datum of a column of an entry: attno 1 is the key, the INCLUDE columns follow.  Sets
- * *isnull.
+ * Raise ERRCODE_NOT_NULL_VIOLATION if a row is NULL in a key column that has no code for NULL.
+ * Whoever is to form an entry calls this before.
+ */
+extern void gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnull);
+/*
+ * What is wrong with the key of an entry of an index that has several key columns, or NULL: whether
+ * each column's field is one that a value, or NULL, can have.
+ */
+extern const char *gpb_columns_fault(const GpbLayout *layout, GpbKey key);
+
+/*
+ * Get the Datum of a column of an entry, by the column's number in the index: key columns are
+ * first, the INCLUDE columns follow.  Sets *isnull.
  */
 extern Datum gpb_entry_datum(const GpbLayout *layout, GpbKey key,
 							 const char *row, int attno, bool *isnull);
@@ -104,6 +115,9 @@ typedef struct GpbComparison
 
 extern void gpb_comparison_init(Relation index, Oid type,
 								GpbComparison *comparison);
+/* Likewise for key column c, counted from 0, as if that were the key (column_ranges.c). */
+extern void gpb_column_comparison_init(Relation index, int c, Oid type,
+									   GpbComparison *comparison);
 extern void gpb_comparison_narrow(const GpbLayout *layout,
 								  GpbComparison *comparison,
 								  StrategyNumber strategy, Datum value,
@@ -289,11 +303,13 @@ typedef struct GpbRangeSet
 } GpbRangeSet;
 
 /*
- * Find the ranges of all entries that satisfy all of the keys.  set->ranges is enlarged as needed,
- * in the current memory context.
+ * Find the ranges of all entries that satisfy all of the keys, of an index with one key column.
+ * set->ranges is enlarged as needed, in the current memory context.
  */
 extern void gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 								 ScanKey keys, int nkeys, GpbRangeSet *set);
+/* Make room for n ranges; the set's ranges are lost. */
+extern void gpb_ranges_reserve(GpbRangeSet *set, int n);
 
 /* ---- scan.c ---- */
 extern IndexScanDesc gpb_beginscan(Relation index, int nkeys, int norderbys);

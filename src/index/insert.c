@@ -200,6 +200,7 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	GpbLayout	layout = *gpb_layout(index);
 	GpbEntry	entry;
 
+	gpb_require_null_codes(index, &layout, isnull);
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
 	insert_entry(index, &layout, heap, &entry);
 	return false;

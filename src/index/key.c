@@ -22,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "key_columns.h"
 #include "index/index.h"
 
 #if !defined(USE_FLOAT8_BYVAL) || defined(WORDS_BIGENDIAN)
@@ -60,18 +61,55 @@ gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
 }
 
 void
+gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnull)
+{
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		if (!isnull[c] || gpb_column_has_null(layout->key[c]))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("null value in column \"%s\", for which index \"%s\" has no code",
+						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
+						RelationGetRelationName(index)),
+				 errdetail("The column was NOT NULL when the index was built."),
+				 errhint("REINDEX the index, or drop it if its key has no room for that.")));
+	}
+}
+
+/* Make the key of an index with several key columns, each of which has a code for its value. */
+static GpbKey
+columns_key(const GpbLayout *layout, const Datum *values, const bool *isnull)
+{
+	GpbKey		key = 0;
+
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		GpbKeyColumn column = layout->key[c];
+		GpbKey		field = isnull[c] ? gpb_null_field(column) :
+			gpb_value_field(column, gpb_coding_key(column.coding, values[c]));
+
+		key |= field << column.shift;
+	}
+	return key;
+}
+
+void
 gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			   const bool *isnull, ItemPointer tid, GpbEntry *entry)
 {
 	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	int			nkeys = gpb_count_keys(layout);
 	uint64		locator;
 
 	locator = (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
 		ItemPointerGetOffsetNumberNoCheck(tid);
-	if (isnull[0] != nulls_first)
+	if (layout->nkeys == 0 && isnull[0] != nulls_first)
 		locator |= GPB_LOC_ORDER_BIT;
 
-	if (!isnull[0])
+	if (layout->nkeys > 0)
+		entry->key = columns_key(layout, values, isnull);
+	else if (!isnull[0])
 		entry->key = gpb_datum_key(layout, values[0]);
 	else if (nulls_first)
 		entry->key = 0;
@@ -84,13 +122,13 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 	{
 		int64		value;
 
-		if (isnull[c + 1])
+		if (isnull[c + nkeys])
 		{
 			locator |= (uint64) 1 << (GPB_LOC_NULL_SHIFT + c);
 			continue;
 		}
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
-		value = gpb_coding_word(layout->coding[c], values[c + 1]);
+		value = gpb_coding_word(layout->coding[c], values[c + nkeys]);
 		memcpy(entry->row + layout->offset[c], &value,
 			   gpb_kind_width(layout->kind[c]));
 	}
@@ -102,9 +140,17 @@ gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 				int attno, bool *isnull)
 {
 	uint64		locator = gpb_row_locator(row);
-	int			c = attno - 2;
+	int			c = attno - 1 - gpb_count_keys(layout);
 
-	if (attno == 1)
+	if (c < 0 && layout->nkeys > 0)
+	{
+		*isnull = gpb_key_column_is_null(layout, attno - 1, key);
+		if (*isnull)
+			return (Datum) 0;
+		return gpb_coding_key_datum(layout->key[attno - 1].coding,
+									gpb_key_column_value(layout, attno - 1, key));
+	}
+	if (c < 0)
 	{
 		*isnull = gpb_locator_is_null(locator, layout->flags);
 		if (*isnull)
@@ -116,6 +162,25 @@ gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 		return (Datum) 0;
 	return gpb_coding_datum(layout->coding[c],
 							gpb_row_value(row, layout->offset[c], layout->kind[c]));
+}
+
+const char *
+gpb_columns_fault(const GpbLayout *layout, GpbKey key)
+{
+	int			bits = layout->key[0].shift + layout->key[0].bits;
+
+	if ((key & ~gpb_field_ones(bits)) != 0)
+		return "a key has more bits than its columns";
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		GpbKeyColumn column = layout->key[c];
+		GpbKey		field = gpb_key_field(column, key);
+
+		if (!gpb_field_is_null(column, field) &&
+			gpb_code_field(column, gpb_field_code(column, field), true) != field)
+			return "a column of a key is neither a value nor null";
+	}
+	return NULL;
 }
 
 /* ---- ranges ---- */
@@ -372,7 +437,14 @@ float_cuts(const GpbLayout *layout, GpbCoding coding, Datum value, GpbCut *befor
 void
 gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
 {
-	Oid			key_type = index->rd_opcintype[0];
+	gpb_column_comparison_init(index, 0, type, comparison);
+}
+
+void
+gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *comparison)
+{
+	Oid			key_type = index->rd_opcintype[c];
+	Oid			family = index->rd_opfamily[c];
 	Oid			procedure;
 
 	comparison->coding = gpb_type_coding(OidIsValid(type) ? type : key_type);
@@ -383,11 +455,10 @@ gpb_comparison_init(Relation index, Oid type, GpbComparison *comparison)
 	comparison->coding = GPB_CODING_NONE;
 	comparison->is_point = false;
 
-	procedure = get_opfamily_proc(index->rd_opfamily[0], key_type, type,
-								  GPB_COMPARE_PROC);
+	procedure = get_opfamily_proc(family, key_type, type, GPB_COMPARE_PROC);
 	if (!OidIsValid(procedure))
 		elog(ERROR, "missing support function %d(%u,%u) in operator family %u of index \"%s\"",
-			 GPB_COMPARE_PROC, key_type, type, index->rd_opfamily[0],
+			 GPB_COMPARE_PROC, key_type, type, family,
 			 RelationGetRelationName(index));
 	fmgr_info(procedure, &comparison->procedure);
 }

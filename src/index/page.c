@@ -76,6 +76,8 @@ gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 	meta->row_width = layout->row_width;
 	meta->layout_flags = layout->flags;
 	meta->key_kind = layout->key_kind;
+	meta->nkeys = layout->nkeys;
+	memcpy(meta->key, layout->key, sizeof(meta->key));
 	((PageHeader) page)->pd_lower = GPB_PAGE_HEADER + sizeof(GpbMeta);
 }
 

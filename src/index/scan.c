@@ -28,6 +28,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "index/column_ranges.h"
 #include "index/leaf_queue.h"
 #include "index/scan_copy.h"
 #include "index/scan_tuple.h"
@@ -65,6 +66,7 @@ typedef struct GpbScan
 	uint16	   *killed;			/* items of the current copy that the caller found dead */
 	GpbFormer  *former;
 	GpbRangeSet set;
+	GpbColumnSets *columns;		/* of a key with several columns, else NULL */
 	GpbLeafQueue *queue;		/* for many ranges; made when first needed */
 	bool		queued;			/* the queue has the current ranges */
 	MemoryContext context;		/* of the ranges, where there are many */
@@ -450,6 +452,28 @@ scan_previous_leaf(IndexScanDesc scan)
 	return true;
 }
 
+/* Turn the scan keys into ranges. */
+static void
+scan_prepare(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	MemoryContext old = MemoryContextSwitchTo(so->context);
+
+	if (so->columns != NULL)
+	{
+		MemoryContextReset(so->columns->context);
+		gpb_column_sets_init(so->columns, &so->layout, so->columns->context);
+		gpb_columns_from_keys(scan->indexRelation, scan->keyData, scan->numberOfKeys,
+							  so->columns, &so->set);
+	}
+	else
+		gpb_ranges_from_keys(scan->indexRelation, &so->layout, scan->keyData,
+							 scan->numberOfKeys, &so->set);
+	MemoryContextSwitchTo(old);
+	so->prepared = true;
+	so->queued = false;
+}
+
 /*
  * Turn the scan keys into ranges, and begin at the first or last of them.  Returns false if there
  * are none.
@@ -460,15 +484,7 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	if (!so->prepared)
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->context);
-
-		gpb_ranges_from_keys(scan->indexRelation, &so->layout, scan->keyData,
-							 scan->numberOfKeys, &so->set);
-		MemoryContextSwitchTo(old);
-		so->prepared = true;
-		so->queued = false;
-	}
+		scan_prepare(scan);
 
 	pgstat_count_index_scan(scan->indexRelation);
 	GPB_COUNT_SEARCH(scan);
@@ -485,6 +501,18 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 }
 
 /* ---- returning entries ---- */
+
+/*
+ * Do the keys want this entry of the current leaf's copy?  Where the key has several columns there
+ * may be conditions that the ranges do not say.
+ */
+static inline bool
+is_wanted(GpbScan *so, int item)
+{
+	return so->columns == NULL ||
+		gpb_column_sets_pass(so->columns,
+							 gpb_copy_key(&so->current.copy, so->layout.key_width, item));
+}
 
 /* Does the scan heed dead hints, and is this entry hinted dead? */
 static inline bool
@@ -539,7 +567,7 @@ scan_next_item(IndexScanDesc scan, ScanDirection direction)
 									   item);
 		uint64		locator = gpb_row_locator(row);
 
-		if (is_dead(scan, locator))
+		if (is_dead(scan, locator) || !is_wanted(so, item))
 			continue;
 		position->item = item;
 		locator_tid(scan, locator, &scan->xs_heaptid);
@@ -563,7 +591,7 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 	bool		found;
 
 	Assert(!ScanDirectionIsNoMovement(direction));
-	scan->xs_recheck = false;	/* entries hold the key itself */
+	scan->xs_recheck = false;	/* entries hold the key itself, and all conditions are tested */
 
 	if (!position_is_valid(&so->current))
 		found = scan_first_leaf(scan, direction);
@@ -604,7 +632,7 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 															   so->layout.row_width,
 															   i));
 
-			if (!is_dead(scan, locator))
+			if (!is_dead(scan, locator) && is_wanted(so, i))
 				locator_tid(scan, locator, &tids[ntids++]);
 		}
 		if (ntids > 0)
@@ -636,6 +664,13 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	so->set.ranges = NULL;
 	so->set.count = 0;
 	so->set.capacity = 0;
+	so->columns = NULL;
+	if (so->layout.nkeys > 0)
+	{
+		so->columns = palloc(sizeof(GpbColumnSets));
+		so->columns->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan keys",
+													 ALLOCSET_SMALL_SIZES);
+	}
 	so->queue = NULL;
 	so->queued = false;
 	so->context = CurrentMemoryContext;
@@ -681,6 +716,11 @@ gpb_endscan(IndexScanDesc scan)
 	scan_reset(scan);
 	if (so->set.ranges)
 		pfree(so->set.ranges);
+	if (so->columns)
+	{
+		MemoryContextDelete(so->columns->context);
+		pfree(so->columns);
+	}
 	if (so->queue)
 		pfree(so->queue);
 	if (so->killed)

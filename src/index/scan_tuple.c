@@ -8,6 +8,7 @@
 #include "index/scan_tuple.h"
 
 #include "access/tupmacs.h"
+#include "key_columns.h"
 #include "utils/memutils.h"
 
 /* Where the values of an entry go in a tuple, and a tuple to be patched */
@@ -17,15 +18,16 @@ struct GpbFormer
 	TupleDesc	descriptor;
 	Size		size;
 	int			ncolumns;
+	int			nkeys;
 	struct
 	{
 		uint16		to;			/* offset of the value in the tuple */
 		uint8		from;		/* offset of the value in the row; not used for the key */
 		uint8		width;
 		bool		is_coded;	/* the value has not the bytes that the entry has */
-	}			column[GPB_MAX_INCLUDE + 1];
+	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
-					  8 * (GPB_MAX_INCLUDE + 1)] pg_attribute_aligned(8);
+					  8 * (GPB_MAX_KEYS + GPB_MAX_INCLUDE)] pg_attribute_aligned(8);
 };
 
 /* Are the first bytes of a word not those of the value? */
@@ -48,6 +50,7 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 	former->layout = layout;
 	former->descriptor = descriptor;
 	former->ncolumns = descriptor->natts;
+	former->nkeys = gpb_count_keys(layout);
 	for (int c = 0; c < descriptor->natts; c++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
@@ -55,10 +58,17 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 		offset = att_align_nominal(offset, attribute->attalign);
 		former->column[c].to = offset;
 		former->column[c].width = attribute->attlen;
-		former->column[c].from = c == 0 ? 0 : layout->offset[c - 1];
-		former->column[c].is_coded = c == 0 ?
-			!gpb_coding_key_is_word(layout->key_coding) || word_is_coded(layout->key_coding) :
-			word_is_coded(layout->coding[c - 1]);
+		if (c >= former->nkeys)
+		{
+			former->column[c].from = layout->offset[c - former->nkeys];
+			former->column[c].is_coded = word_is_coded(layout->coding[c - former->nkeys]);
+		}
+		else
+		{
+			GpbCoding	coding = layout->nkeys > 0 ? layout->key[c].coding : layout->key_coding;
+
+			former->column[c].is_coded = !gpb_coding_key_is_word(coding) || word_is_coded(coding);
+		}
 		offset += attribute->attlen;
 	}
 	former->size = MAXALIGN(offset);
@@ -70,8 +80,8 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 static void
 form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
 {
-	Datum		values[GPB_MAX_INCLUDE + 1];
-	bool		isnull[GPB_MAX_INCLUDE + 1];
+	Datum		values[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
+	bool		isnull[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	IndexTuple	tuple;
 
 	for (int c = 0; c < former->ncolumns; c++)
@@ -110,6 +120,22 @@ store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 					former->column[c].width);
 }
 
+/* Is a column of the entry NULL? */
+static inline bool
+entry_has_null(const GpbLayout *layout, GpbKey key, uint64 locator)
+{
+	if ((locator >> GPB_LOC_NULL_SHIFT) != 0)
+		return true;
+	if (layout->nkeys == 0)
+		return gpb_locator_is_null(locator, layout->flags);
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		if (gpb_key_column_is_null(layout, c, key))
+			return true;
+	}
+	return false;
+}
+
 IndexTuple
 gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid)
 {
@@ -118,16 +144,20 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 	IndexTuple	tuple = (IndexTuple) former->tuple;
 	int64		value;
 
-	if (gpb_locator_is_null(locator, layout->flags) || (locator >> GPB_LOC_NULL_SHIFT) != 0)
+	if (entry_has_null(layout, key, locator))
 		form_with_nulls(former, key, row);
 	else
 	{
 		/* Values are little-endian, so a narrower one is the first bytes of the wide one. */
-		value = gpb_key_value(key, layout->key_width, layout->flags);
 		tuple->t_info = former->size;
-		copy_value(former->tuple + former->column[0].to,
-				   (const char *) &value, former->column[0].width);
-		for (int c = 1; c < former->ncolumns; c++)
+		for (int c = 0; c < former->nkeys; c++)
+		{
+			value = layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
+				gpb_key_value(key, layout->key_width, layout->flags);
+			copy_value(former->tuple + former->column[c].to,
+					   (const char *) &value, former->column[c].width);
+		}
+		for (int c = former->nkeys; c < former->ncolumns; c++)
 			copy_value(former->tuple + former->column[c].to,
 					   row + former->column[c].from,
 					   former->column[c].width);

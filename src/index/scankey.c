@@ -50,9 +50,8 @@ range_clip(GpbRange *range, const GpbRange *by)
 		range->hi = by->hi;
 }
 
-/* Make room for n ranges; the set's ranges are lost. */
-static void
-ranges_reserve(GpbRangeSet *set, int n)
+void
+gpb_ranges_reserve(GpbRangeSet *set, int n)
 {
 	if (n <= set->capacity)
 		return;
@@ -128,7 +127,7 @@ ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRang
 
 	gpb_comparison_init(index, key->sk_subtype, &comparison);
 	gpb_array_keys(layout, &comparison, key->sk_argument, &keys);
-	ranges_reserve(set, keys.n);
+	gpb_ranges_reserve(set, keys.n);
 	set->count = 0;
 	for (uint32 i = 0; i < keys.n; i++)
 	{
@@ -164,7 +163,7 @@ ranges_of_inequality(Relation index, const GpbLayout *layout, ScanKey key,
 	int			n = array_elements(key, &elements);
 
 	gpb_comparison_init(index, key->sk_subtype, &comparison);
-	ranges_reserve(set, n);
+	gpb_ranges_reserve(set, n);
 	set->count = 0;
 	for (int i = 0; i < n; i++)
 	{
@@ -201,7 +200,7 @@ ranges_intersect(GpbRangeSet *set, const GpbRangeSet *other)
 	int			j = 0;
 
 	/* Each step but the first uses up a range of one of the sets. */
-	ranges_reserve(&result, set->count + other->count);
+	gpb_ranges_reserve(&result, set->count + other->count);
 	while (i < set->count && j < other->count)
 	{
 		GpbRange	common = set->ranges[i];
@@ -266,7 +265,7 @@ gpb_ranges_from_keys(Relation index, const GpbLayout *layout,
 		return;
 	if (narrays == 0)
 	{
-		ranges_reserve(set, 1);
+		gpb_ranges_reserve(set, 1);
 		set->ranges[0] = range;
 		set->count = 1;
 		return;

@@ -237,6 +237,8 @@ redo_new_root(XLogReaderState *record)
 	layout.row_width = data->meta.row_width;
 	layout.flags = data->meta.layout_flags;
 	layout.key_kind = data->meta.key_kind;
+	layout.nkeys = data->meta.nkeys;
+	memcpy(layout.key, data->meta.key, sizeof(layout.key));
 	meta = XLogInitBufferForRedo(record, 2);
 	gpb_meta_init(BufferGetPage(meta), &layout, data->meta.root,
 				  data->meta.level);

@@ -72,6 +72,12 @@ extern GpbRelCache *gpb_rel_cache(Relation index);
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
+/*
+ * Derive the layout anew from the catalog alone, for a build: of an index of several key columns
+ * the metapage says which have a code for NULL, and it is the build that decides this.
+ */
+extern const GpbLayout *gpb_layout_for_build(Relation index);
+
 /* How values of a type are held: GPB_CODING_NONE if they are not. */
 extern GpbCoding gpb_type_coding(Oid type);
 /* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
@@ -88,6 +94,8 @@ extern int	gpb_kind_width(int kind);
 extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
 /* Like gpb_page_fault(), and tests the links of a page that is block number "block". */
 extern const char *gpb_page_fault_at(BlockNumber block, Page page, const GpbLayout *layout);
+/* NULL if the page is the metapage of an index of any layout, else what is wrong with it. */
+extern const char *gpb_meta_frame_fault(Page page);
 /* NULL if the page is the metapage of an index of this layout, else what is wrong with it. */
 extern const char *gpb_meta_fault(Page page, const GpbLayout *layout);
 

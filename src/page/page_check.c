@@ -91,9 +91,8 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	return NULL;
 }
 
-/* What is wrong with the metapage, or NULL. */
 const char *
-gpb_meta_fault(Page page, const GpbLayout *layout)
+gpb_meta_frame_fault(Page page)
 {
 	const GpbMeta *meta = gpb_meta(page);
 	const char *fault = frame_fault(page);
@@ -106,10 +105,24 @@ gpb_meta_fault(Page page, const GpbLayout *layout)
 		return "not a metapage";
 	if (meta->version != GPB_META_VERSION)
 		return "unknown version of the index format";
+	return NULL;
+}
+
+/* What is wrong with the metapage, or NULL. */
+const char *
+gpb_meta_fault(Page page, const GpbLayout *layout)
+{
+	const GpbMeta *meta = gpb_meta(page);
+	const char *fault = gpb_meta_frame_fault(page);
+
+	if (fault != NULL)
+		return fault;
 	if (meta->key_width != layout->key_width ||
 		meta->row_width != layout->row_width ||
 		meta->layout_flags != layout->flags ||
-		meta->key_kind != layout->key_kind)
+		meta->key_kind != layout->key_kind ||
+		meta->nkeys != layout->nkeys ||
+		memcmp(meta->key, layout->key, sizeof(meta->key)) != 0)
 		return "the metapage describes other columns than the catalog";
 	if (meta->root == GPB_META_BLOCK || meta->root == GPB_NO_BLOCK ||
 		meta->level > GPB_MAX_LEVEL)

@@ -30,12 +30,16 @@ typedef struct GpbPin
 static void
 require_block(Relation index, BlockNumber block)
 {
-	GpbRelCache *cache = gpb_rel_cache(index);
+	GpbRelCache *cache = (GpbRelCache *) index->rd_amcache;
+	BlockNumber blocks;
 
-	if (likely(block < cache->blocks))
+	/* Whoever reads pages has asked for the layout, so the cache is almost always there. */
+	if (likely(cache != NULL && block < cache->blocks))
 		return;
-	cache->blocks = RelationGetNumberOfBlocks(index);
-	if (block >= cache->blocks)
+	blocks = RelationGetNumberOfBlocks(index);
+	if (cache != NULL)
+		cache->blocks = blocks;
+	if (block >= blocks)
 		gpb_corrupted(index, block, "a link leads beyond the end of the file");
 }
 

@@ -7,12 +7,18 @@
  */
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
+#include "key_columns.h"
 #include "page/page.h"
 
 #define GPB_KEY_TYPES \
@@ -123,6 +129,206 @@ layout_key(Relation index, GpbLayout *layout)
 		layout->flags |= GPB_LAYOUT_NULLS_FIRST;
 }
 
+/* ---- keys of several columns ---- */
+
+/*
+ * Their fields follow from the columns' types and options, but for one thing: which columns have a
+ * bit for NULL.  A build decides that by what is NOT NULL then, and the metapage keeps it, since
+ * DROP NOT NULL leaves the index as it is.
+ */
+
+/* May index column c, counted from 0, be NULL, as far as the catalog knows? */
+static bool
+column_is_nullable(Relation index, int c)
+{
+	AttrNumber	attno = index->rd_index->indkey.values[c];
+	HeapTuple	tuple;
+	bool		nullable;
+
+	if (attno == 0)
+		return true;			/* an expression */
+	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(index->rd_index->indrelid),
+							Int16GetDatum(attno));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u", attno,
+			 index->rd_index->indrelid);
+	nullable = !((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return nullable;
+}
+
+/* Describe column c without its code for NULL, if a bit makes that, and without its place. */
+static void
+describe_column(Relation index, int c, GpbKeyColumn *column)
+{
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	int16		options = index->rd_indoption[c];
+	Oid			type = index->rd_opcintype[c];
+	int64		least;
+	int64		greatest;
+
+	column->coding = gpb_type_coding(type);
+	if (column->coding == GPB_CODING_NONE ||
+		(column->coding == GPB_CODING_OID && type != OIDOID))
+		type_refused(index, c, true);
+
+	/* Of equal values with different keys those of the next column would not be in order. */
+	if (!gpb_coding_key_is_exact(column->coding) && c + 1 < nkeys)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of type %s can be the last key column only",
+						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
+						format_type_be(type)),
+				 errdetail("Equal values of the type can differ, as 0 and -0 do."),
+				 errhint("Put the column last, or into the INCLUDE list.")));
+
+	gpb_coding_key_limits(column->coding, &least, &greatest);
+	column->bits = pg_leftmost_one_pos64((uint64) greatest - (uint64) least) + 1;
+	column->flags = 0;
+	if (least < 0)
+		column->flags |= GPB_COLUMN_SIGNED;
+	if (options & INDOPTION_DESC)
+		column->flags |= GPB_COLUMN_DESC;
+	if (options & INDOPTION_NULLS_FIRST)
+		column->flags |= GPB_COLUMN_NULLS_FIRST;
+	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+		column->flags |= GPB_COLUMN_NULL_SPARE;
+}
+
+/* Give the column a bit for NULL. */
+static void
+add_null_bit(GpbKeyColumn *column)
+{
+	column->flags |= GPB_COLUMN_NULL_BIT;
+	column->bits++;
+}
+
+/* Raise an error: the fields need this many bits, which is too many. */
+static void
+refuse_keys(Relation index, const GpbLayout *layout, int bits)
+{
+	StringInfoData columns;
+	int			saved = 0;
+	const char *would_help = NULL;
+
+	initStringInfo(&columns);
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		const char *name = NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname);
+
+		appendStringInfo(&columns, "%s\"%s\" %d", c > 0 ? ", " : "", name, layout->key[c].bits);
+		if ((layout->key[c].flags & GPB_COLUMN_NULL_BIT) && index->rd_index->indkey.values[c] != 0)
+		{
+			saved++;
+			if (would_help == NULL)
+				would_help = name;
+		}
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the key columns of index \"%s\" do not fit a key of %d bytes",
+					RelationGetRelationName(index), GPB_MAX_KEY_BITS / 8),
+			 errdetail("They need %d bits: %s.", bits, columns.data),
+			 bits - saved > GPB_MAX_KEY_BITS ?
+			 errhint("Make the last of them INCLUDE columns, or use an access method such as "
+					 "btree.") :
+			 saved == 1 || bits - 1 <= GPB_MAX_KEY_BITS ?
+			 errhint("Make column \"%s\" NOT NULL, which saves the bit for NULL.", would_help) :
+			 errhint("Make the columns NOT NULL, from \"%s\" on, which saves a bit for each.",
+					 would_help)));
+}
+
+/*
+ * Decide which columns have a bit for NULL.  Those that can be NULL must have one.  Of the others,
+ * those for which there is room get one too, so that DROP NOT NULL does no harm.
+ */
+static void
+decide_null_bits(Relation index, GpbLayout *layout)
+{
+	int			bits = 0;
+	int			limit;
+
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		if (!(layout->key[c].flags & GPB_COLUMN_NULL_SPARE) && column_is_nullable(index, c))
+			add_null_bit(&layout->key[c]);
+		bits += layout->key[c].bits;
+	}
+	if (bits > GPB_MAX_KEY_BITS)
+		refuse_keys(index, layout, bits);
+
+	limit = bits <= 32 ? 32 : bits <= 64 ? 64 : GPB_MAX_KEY_BITS;
+	for (int c = 0; c < layout->nkeys && bits < limit; c++)
+	{
+		if (gpb_column_has_null(layout->key[c]))
+			continue;
+		add_null_bit(&layout->key[c]);
+		bits++;
+	}
+}
+
+/* Take from the metapage which columns have a bit for NULL. */
+static void
+read_null_bits(Relation index, GpbLayout *layout)
+{
+	Buffer		buffer = gpb_pin(index, InvalidBuffer, GPB_META_BLOCK, NULL);
+	Page		page = BufferGetPage(buffer);
+	GpbMeta		meta;
+	const char *fault;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	fault = gpb_meta_frame_fault(page);
+	meta = *gpb_meta(page);
+	UnlockReleaseBuffer(buffer);
+	if (fault != NULL)
+		gpb_corrupted(index, GPB_META_BLOCK, fault);
+
+	/* Whoever reads the metapage next finds out whether all else in it is right. */
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		if (!gpb_column_has_null(layout->key[c]) &&
+			(meta.key[c].flags & GPB_COLUMN_NULL_BIT))
+			add_null_bit(&layout->key[c]);
+	}
+}
+
+/*
+ * Fill in the part of the layout that several key columns decide.  Raises
+ * ERRCODE_FEATURE_NOT_SUPPORTED, saying what would help, if their fields do not fit a key.
+ */
+static void
+layout_keys(Relation index, bool for_build, GpbLayout *layout)
+{
+	int			bits = 0;
+
+	layout->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	if (layout->nkeys > GPB_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a gpubtree index cannot have more than %d key columns", GPB_MAX_KEYS),
+				 errhint("Make the last of them INCLUDE columns.")));
+	for (int c = 0; c < layout->nkeys; c++)
+		describe_column(index, c, &layout->key[c]);
+
+	/* An index without a metapage is one that is being built. */
+	if (for_build || RelationGetNumberOfBlocks(index) == 0)
+		decide_null_bits(index, layout);
+	else
+		read_null_bits(index, layout);
+
+	for (int c = layout->nkeys - 1; c >= 0; c--)
+	{
+		layout->key[c].shift = bits;
+		bits += layout->key[c].bits;
+	}
+	if (bits > GPB_MAX_KEY_BITS)
+		gpb_corrupted(index, GPB_META_BLOCK,
+					  "the metapage describes other columns than the catalog");
+	layout->key_width = bits <= 32 ? 4 : bits <= 64 ? 8 : 16;
+}
+
+/* ---- INCLUDE columns ---- */
+
 /*
  * Lay out the INCLUDE columns behind the locator: first those of 4 and 8
  * bytes, which want 4-byte alignment, then those of 2.
@@ -166,17 +372,17 @@ layout_include(Relation index, GpbLayout *layout)
 	layout->row_width = TYPEALIGN(4, offset);
 }
 
-/* Get our part of a relation cache entry, made at first use. */
-GpbRelCache *
-gpb_rel_cache(Relation index)
+/* Make our part of a relation cache entry, in place of the one that there may be. */
+static GpbRelCache *
+make_rel_cache(Relation index, bool for_build)
 {
 	GpbRelCache cache;
 
-	if (index->rd_amcache != NULL)
-		return (GpbRelCache *) index->rd_amcache;
-
 	memset(&cache, 0, sizeof(cache));
-	layout_key(index, &cache.layout);
+	if (IndexRelationGetNumberOfKeyAttributes(index) > 1)
+		layout_keys(index, for_build, &cache.layout);
+	else
+		layout_key(index, &cache.layout);
 	layout_include(index, &cache.layout);
 	cache.root = InvalidBlockNumber;
 
@@ -185,6 +391,21 @@ gpb_rel_cache(Relation index)
 		index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(cache));
 	memcpy(index->rd_amcache, &cache, sizeof(cache));
 	return (GpbRelCache *) index->rd_amcache;
+}
+
+/* Get our part of a relation cache entry, made at first use. */
+GpbRelCache *
+gpb_rel_cache(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		return (GpbRelCache *) index->rd_amcache;
+	return make_rel_cache(index, false);
+}
+
+const GpbLayout *
+gpb_layout_for_build(Relation index)
+{
+	return &make_rel_cache(index, true)->layout;
 }
 
 const GpbLayout *

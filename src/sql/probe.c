@@ -88,6 +88,11 @@ require_usable(Relation heap, Relation index)
 						RelationGetRelationName(index)),
 				 errhint("Transactions that are older than the index must end first; then start "
 						 "another one.")));
+	if (IndexRelationGetNumberOfKeyAttributes(index) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has several key columns", RelationGetRelationName(index)),
+				 errhint("Write a query instead.")));
 	if (heap->rd_tableam != GetHeapamTableAmRoutine())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

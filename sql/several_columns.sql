@@ -1,0 +1,141 @@
+-- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+CREATE TABLE sc (a int4 NOT NULL, d date, s int2, o boolean, v int4);
+INSERT INTO sc SELECT i % 20, date '2020-01-01' + i * 7919 % 1000, nullif(i % 50, 0) - 25, nullif(i % 3, 0) = 1, i
+FROM generate_series(1, 20000) i;
+INSERT INTO sc SELECT 5, d, 1, true, 7 FROM unnest(ARRAY[NULL, 'infinity', '-infinity']::date[]) d;
+CREATE INDEX sc_ad ON sc USING gpubtree (a, d) INCLUDE (v);
+CREATE INDEX sc_sdo ON sc USING gpubtree (s DESC, o NULLS FIRST, d DESC NULLS LAST);
+CREATE INDEX sc_expression ON sc USING gpubtree (o, (v % 7));
+SELECT gpubtree_check('sc_ad', true), gpubtree_check('sc_sdo', true), gpubtree_check('sc_expression', true);
+VACUUM ANALYZE sc;
+
+-- One range: equality on the first column, and a range on the next
+EXPLAIN (COSTS OFF) SELECT a, d FROM sc WHERE a = 5 AND d BETWEEN '2020-03-01' AND '2020-04-01';
+SELECT count(*), sum(v) FROM sc WHERE a = 5 AND d BETWEEN '2020-03-01' AND '2020-04-01';
+SELECT count(*), sum(v) FROM sc WHERE a + 0 = 5 AND d + 0 BETWEEN '2020-03-01' AND '2020-04-01';
+-- values of other types
+SELECT count(*) FROM sc WHERE a = 5::int8 AND d >= timestamp '2020-03-01 12:00';
+SELECT count(*) FROM sc WHERE a + 0 = 5::int8 AND d + 0 >= timestamp '2020-03-01 12:00';
+SELECT count(*) FROM sc WHERE a = 5000000000 AND d > '2020-03-01';
+SELECT count(*) FROM sc WHERE a < 5000000000 AND d > '2022-09-01';
+SELECT count(*) FROM sc WHERE a + 0 < 5000000000 AND d + 0 > '2022-09-01';
+
+-- infinities and NULL do not mix
+SELECT a, d FROM sc WHERE a = 5 AND d >= 'infinity';
+SELECT a, d FROM sc WHERE a = 5 AND d <= '-infinity';
+SELECT count(*) FROM sc WHERE a = 5 AND d < 'infinity';
+SELECT count(*) FROM sc WHERE a = 5 AND d > '-infinity';
+SELECT a, d FROM sc WHERE a = 5 AND d IS NULL;
+SELECT count(*) FROM sc WHERE a = 5 AND d IS NOT NULL;
+SELECT count(*) FROM sc WHERE a IS NULL;
+SELECT count(*) FROM sc WHERE a IS NOT NULL AND d IS NULL;
+SELECT count(*) FROM sc WHERE a = NULL AND d IS NULL;
+
+-- many ranges
+SELECT count(*), sum(v) FROM sc WHERE a = ANY ('{1,7,5,7,100}') AND d >= '2022-01-01';
+SELECT count(*), sum(v) FROM sc WHERE a + 0 = ANY ('{1,7,5,7,100}') AND d + 0 >= '2022-01-01';
+SELECT count(*) FROM sc WHERE a = ANY ('{1,7,NULL,5}') AND d = ANY ('{2020-03-02,2022-03-04,2020-03-04}');
+SELECT count(*) FROM sc WHERE a + 0 = ANY ('{1,7,NULL,5}') AND d + 0 = ANY ('{2020-03-02,2022-03-04,2020-03-04}');
+SELECT count(*) FROM sc WHERE a = ANY ('{}'::int[]) AND d = '2020-03-02';
+SELECT count(*) FROM sc WHERE a = 4 AND d > ANY ('{2022-01-01,2022-08-01}');
+
+-- conditions that no prefix bounds are tested for each entry, and no row is fetched in vain
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT a, d FROM sc WHERE d = '2020-03-02';
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM sc WHERE a BETWEEN 3 AND 5 AND d = '2020-03-02';
+SELECT count(*) FROM sc WHERE a + 0 BETWEEN 3 AND 5 AND d + 0 = '2020-03-02';
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM sc WHERE a > 17 AND d = '2020-03-02';
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+SET enable_bitmapscan = off;
+
+-- order by any prefix, both ways
+EXPLAIN (COSTS OFF) SELECT a, d FROM sc WHERE a = 5 ORDER BY a DESC, d DESC LIMIT 3;
+SELECT a, d FROM sc WHERE a = 5 ORDER BY a DESC, d DESC LIMIT 3;
+SELECT a, d FROM sc WHERE a = 5 ORDER BY d LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT s, o, d FROM sc ORDER BY s DESC, o NULLS FIRST, d DESC NULLS LAST LIMIT 3;
+SELECT s, o, d FROM sc ORDER BY s DESC, o NULLS FIRST, d DESC NULLS LAST LIMIT 3;
+SELECT s, o, d FROM sc ORDER BY s, o DESC NULLS LAST, d NULLS FIRST LIMIT 3;
+SELECT s, o, d FROM sc WHERE s = 3 AND o IS NULL ORDER BY s, o DESC NULLS LAST, d NULLS FIRST LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT s FROM sc ORDER BY s DESC, d;
+SELECT o, v % 7, count(*) FROM sc WHERE o AND v % 7 = ANY ('{3,4}') GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT o, v % 7 AS m FROM sc WHERE o IS NULL ORDER BY o, v % 7 DESC LIMIT 1;
+
+-- mark and restore: a merge join on both columns
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM sc x JOIN sc y USING (a, d);
+SELECT count(*) FROM sc x JOIN sc y USING (a, d);
+RESET enable_hashjoin;
+RESET enable_nestloop;
+SET enable_mergejoin = off;
+SELECT count(*) FROM sc x JOIN sc y USING (a, d);
+RESET enable_mergejoin;
+
+-- a cursor that turns around
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT a, d FROM sc WHERE a IN (3, 5) AND d > '2022-09-20' ORDER BY a, d;
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH LAST FROM c;
+FETCH BACKWARD 3 FROM c;
+COMMIT;
+
+-- NULL in a column that was NOT NULL: room was left for it, or it is refused
+CREATE TABLE sn (a int4 NOT NULL, b int4 NOT NULL, c int2 NOT NULL);
+CREATE INDEX sn_ac ON sn USING gpubtree (a, c);
+INSERT INTO sn VALUES (1, 1, 1);
+ALTER TABLE sn ALTER a DROP NOT NULL, ALTER c DROP NOT NULL;
+INSERT INTO sn VALUES (NULL, 2, 2), (2, 3, NULL);
+SELECT a, c FROM sn WHERE a IS NULL;
+SELECT a, c FROM sn ORDER BY a, c;
+ALTER TABLE sn ALTER c SET NOT NULL;
+DELETE FROM sn WHERE c IS NULL;
+ALTER TABLE sn ALTER c SET NOT NULL;
+SELECT gpubtree_check('sn_ac', true);
+REINDEX INDEX sn_ac;
+SELECT gpubtree_check('sn_ac', true);
+SELECT a, c FROM sn ORDER BY a, c;
+DELETE FROM sn WHERE a IS NULL;
+ALTER TABLE sn ALTER a SET NOT NULL;
+
+-- The layout is the one of the build, whatever was declared since, in other sessions too
+CREATE INDEX sn_ab ON sn USING gpubtree (a, b);
+TRUNCATE sn;
+INSERT INTO sn SELECT i, -i, 1 FROM generate_series(1, 5) i;
+SELECT a, b FROM sn WHERE a > 3 AND b < -3;
+ALTER TABLE sn ALTER b DROP NOT NULL;
+INSERT INTO sn VALUES (6, NULL, 1);
+UPDATE sn SET b = NULL WHERE a = 3;
+INSERT INTO sn VALUES (6, 2147483647, 1), (6, -2147483648, 1);
+SELECT a, b FROM sn WHERE b IS NULL;
+SELECT a, b FROM sn WHERE a = 6 ORDER BY a, b;
+SELECT gpubtree_check('sn_ab', true);
+CREATE UNLOGGED TABLE su (a int2, b boolean);
+CREATE INDEX ON su USING gpubtree (a, b DESC);
+INSERT INTO su VALUES (1, NULL), (1, true), (NULL, false), (1, false);
+SELECT * FROM su ORDER BY a, b DESC;
+
+-- what does not fit is refused
+CREATE TABLE sr (i int8 NOT NULL, t timestamptz, f float8, n int4, m int4, e text, g int8);
+CREATE INDEX ON sr USING gpubtree (f, n);
+CREATE INDEX ON sr USING gpubtree (i, g, n);
+CREATE INDEX ON sr USING gpubtree (n, e);
+CREATE INDEX ON sr USING gpubtree (n, n, n, n, n, n, n, n, n);
+
+-- as the last column a float may be
+CREATE TABLE sf (a boolean, f float4);
+INSERT INTO sf VALUES (true, '0'), (true, '-0'), (true, 'NaN'), (true, '-infinity'), (NULL, 1), (true, NULL);
+CREATE INDEX ON sf USING gpubtree (a, f);
+SELECT * FROM sf WHERE a AND f = 0;
+SELECT * FROM sf ORDER BY a, f;
+
+-- functions that search for keys of one column say no
+SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');
+
+DROP TABLE sc, sn, su, sr, sf;

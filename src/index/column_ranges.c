@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_ranges.c
+ *	  Conditions on the columns of a key that has several, as ranges of the index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/stratnum.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index/array_keys.h"
+#include "index/column_ranges.h"
+
+/*
+ * The most ranges that conditions on several columns are made into.  Conditions on later columns,
+ * with which there would be more, are tested for each entry.
+ */
+#define GPB_MAX_COLUMN_RANGES	262144
+
+/*
+ * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
+ * the keys of its type lie.  NULLs are none of them.
+ */
+typedef struct GpbLoneColumn
+{
+	GpbKeyColumn column;
+	GpbLayout	layout;
+	GpbKeyRange type;
+} GpbLoneColumn;
+
+static void
+lone_column(const GpbColumnSets *sets, int c, GpbLoneColumn *lone)
+{
+	GpbKeyColumn column = sets->layout->key[c];
+
+	lone->column = column;
+	memset(&lone->layout, 0, sizeof(lone->layout));
+	lone->layout.key_coding = column.coding;
+	lone->layout.key_width = gpb_coding_key_width(column.coding);
+	lone->layout.flags = (column.flags & GPB_COLUMN_DESC) ? GPB_LAYOUT_DESC : 0;
+	lone->type.lo = 0;
+	lone->type.hi = ~(GpbKey) 0;
+	gpb_clip_to_type(&lone->layout, &lone->type);
+}
+
+/*
+ * Find the fields of the keys that the column by itself would have in a closed range.  Returns
+ * false if there are none.
+ */
+static bool
+fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields)
+{
+	GpbKey		lo = Max(keys.lo, lone->type.lo);
+	GpbKey		hi = Min(keys.hi, lone->type.hi);
+
+	if (lo > hi)
+		return false;
+	fields->lo = gpb_code_field(lone->column, (uint64) (lo - lone->type.lo), true);
+	fields->hi = gpb_code_field(lone->column, (uint64) (hi - lone->type.lo), false);
+	return fields->lo <= fields->hi;
+}
+
+/* ---- sets ---- */
+
+void
+gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout, MemoryContext context)
+{
+	sets->layout = layout;
+	sets->context = context;
+	sets->ntested = 0;
+	for (int c = 0; c < layout->nkeys; c++)
+		sets->column[c] = (GpbFieldSet) {true, 0, NULL};
+}
+
+/* Make room for n ranges of fields. */
+static GpbKeyRange *
+fields_alloc(GpbColumnSets *sets, uint32 n)
+{
+	return MemoryContextAllocHuge(sets->context, sizeof(GpbKeyRange) * Max((Size) n, 1));
+}
+
+/* Keep of column c's fields what lies in n disjoint ranges too, which are in ascending order. */
+static void
+fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
+{
+	GpbFieldSet *set = &sets->column[c];
+	GpbKeyRange *result = fields_alloc(sets, (set->all ? 0 : set->n) + n);
+	uint32		kept = 0;
+
+	if (set->all)
+	{
+		memcpy(result, by, sizeof(GpbKeyRange) * n);
+		kept = n;
+	}
+	else
+	{
+		/* Each step uses up a range of one of the two. */
+		for (uint32 i = 0, j = 0; i < set->n && j < n;)
+		{
+			GpbKeyRange common = {Max(set->ranges[i].lo, by[j].lo),
+			Min(set->ranges[i].hi, by[j].hi)};
+
+			if (common.lo <= common.hi)
+				result[kept++] = common;
+			if (set->ranges[i].hi < by[j].hi)
+				i++;
+			else
+				j++;
+		}
+		pfree(set->ranges);
+	}
+	*set = (GpbFieldSet) {false, kept, result};
+}
+
+void
+gpb_column_narrow_nothing(GpbColumnSets *sets, int c)
+{
+	fields_intersect(sets, c, NULL, 0);
+}
+
+void
+gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null)
+{
+	GpbKeyColumn column = sets->layout->key[c];
+	GpbKey		null = gpb_null_field(column);
+	GpbKeyRange fields = {0, gpb_field_ones(column.bits)};
+
+	if (!gpb_column_has_null(column))
+	{
+		if (is_null)
+			gpb_column_narrow_nothing(sets, c);
+		return;
+	}
+	if (is_null)
+		fields = (GpbKeyRange) {null, null};
+	else if (column.flags & GPB_COLUMN_NULLS_FIRST)
+		fields.lo = null + 1;
+	else
+		fields.hi = null - 1;
+	fields_intersect(sets, c, &fields, 1);
+}
+
+/* Find the fields that satisfy "column OP value".  Returns false if there are none. */
+static bool
+fields_of_comparison(const GpbLoneColumn *lone, GpbComparison *comparison,
+					 StrategyNumber strategy, Datum value, GpbKeyRange *fields)
+{
+	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+	GpbKeyRange keys;
+
+	gpb_comparison_narrow(&lone->layout, comparison, strategy, value, &range);
+	return gpb_closed_range(&lone->layout, &range, &keys) && fields_of_keys(lone, keys, fields);
+}
+
+void
+gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
+				  StrategyNumber strategy, Datum value)
+{
+	GpbLoneColumn lone;
+	GpbKeyRange fields;
+	bool		some;
+
+	lone_column(sets, c, &lone);
+	some = fields_of_comparison(&lone, comparison, strategy, value, &fields);
+	fields_intersect(sets, c, &fields, some ? 1 : 0);
+}
+
+/* Add "column = ANY (array)". */
+static void
+narrow_equal_any(GpbColumnSets *sets, int c, const GpbLoneColumn *lone,
+				 GpbComparison *comparison, Datum array)
+{
+	GpbArrayKeys keys;
+	GpbKeyRange *fields;
+	uint32		n = 0;
+
+	gpb_array_keys(&lone->layout, comparison, array, &keys);
+	fields = fields_alloc(sets, keys.n);
+	for (uint32 i = 0; i < keys.n; i++)
+	{
+		GpbKeyRange range;
+
+		if (keys.points)
+			range.lo = range.hi = keys.keys[i];
+		else
+			range = keys.ranges[i];
+		n += fields_of_keys(lone, range, &fields[n]);
+	}
+	gpb_array_keys_free(&keys);
+	fields_intersect(sets, c, fields, n);
+	pfree(fields);
+}
+
+/* Add "column OP ANY (array)" for another operator.  The elements' ranges are nested. */
+static void
+narrow_unequal_any(GpbColumnSets *sets, int c, const GpbLoneColumn *lone,
+				   GpbComparison *comparison, StrategyNumber strategy, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	GpbKeyRange all = {0, 0};
+	bool		some = false;
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		GpbKeyRange fields;
+
+		if (nulls[i] ||
+			!fields_of_comparison(lone, comparison, strategy, elements[i], &fields))
+			continue;
+		all.lo = some ? Min(all.lo, fields.lo) : fields.lo;
+		all.hi = some ? Max(all.hi, fields.hi) : fields.hi;
+		some = true;
+		if ((i & 0xFFF) == 0xFFF)
+			CHECK_FOR_INTERRUPTS();
+	}
+	pfree(elements);
+	pfree(nulls);
+	fields_intersect(sets, c, &all, some ? 1 : 0);
+}
+
+void
+gpb_column_narrow_any(GpbColumnSets *sets, int c, GpbComparison *comparison,
+					  StrategyNumber strategy, Datum array)
+{
+	GpbLoneColumn lone;
+
+	lone_column(sets, c, &lone);
+	if (strategy == BTEqualStrategyNumber)
+		narrow_equal_any(sets, c, &lone, comparison, array);
+	else
+		narrow_unequal_any(sets, c, &lone, comparison, strategy, array);
+}
+
+/* ---- ranges ---- */
+
+/* What make_ranges() is making */
+typedef struct GpbColumnProduct
+{
+	const GpbColumnSets *sets;
+	GpbRangeSet *set;
+	int			depth;			/* columns of which the product is made */
+	int			bounded;		/* all ranges bound so many columns */
+} GpbColumnProduct;
+
+/* The number of leading columns whose fields, combined, are not too many ranges; and these. */
+static int
+product_depth(const GpbColumnSets *sets, uint64 *n)
+{
+	int			depth = 0;
+
+	*n = 1;
+	for (int c = 0; c < sets->layout->nkeys && !sets->column[c].all; c++)
+	{
+		if (c > 0 && *n * sets->column[c].n > GPB_MAX_COLUMN_RANGES)
+			break;
+		*n *= sets->column[c].n;
+		depth = c + 1;
+	}
+	return depth;
+}
+
+/* Add the closed range of keys, which begins after those that are there. */
+static void
+product_add(GpbRangeSet *set, GpbKey lo, GpbKey hi)
+{
+	GpbRange   *last = &set->ranges[Max(set->count - 1, 0)];
+	GpbBound	end = {hi + 1, 0};
+
+	if (hi == ~(GpbKey) 0)
+		end = GPB_BOUND_MAX;
+	if (set->count > 0 && last->hi.key == lo)
+		last->hi = end;
+	else
+		set->ranges[set->count++] = (GpbRange) {{lo, 0}, end};
+}
+
+/* Make the ranges of the keys that have "prefix" in the columns before c. */
+static void
+make_ranges(GpbColumnProduct *product, int c, GpbKey prefix)
+{
+	const GpbFieldSet *fields = &product->sets->column[c];
+	GpbKeyColumn column = product->sets->layout->key[c];
+
+	for (uint32 i = 0; i < fields->n; i++)
+	{
+		GpbKey		lo = prefix | fields->ranges[i].lo << column.shift;
+		GpbKey		hi = prefix | fields->ranges[i].hi << column.shift;
+
+		if ((i & 0xFFF) == 0xFFF)
+			CHECK_FOR_INTERRUPTS();
+		if (c + 1 < product->depth && lo == hi)
+		{
+			make_ranges(product, c + 1, lo);
+			continue;
+		}
+		product_add(product->set, lo, hi | gpb_field_ones(column.shift));
+		product->bounded = Min(product->bounded, c + 1);
+	}
+}
+
+void
+gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
+{
+	GpbColumnProduct product = {sets, set, 0, sets->layout->nkeys};
+	uint64		n;
+
+	sets->ntested = 0;
+	set->count = 0;
+	for (int c = 0; c < sets->layout->nkeys; c++)
+	{
+		if (!sets->column[c].all && sets->column[c].n == 0)
+			return;
+	}
+	product.depth = product_depth(sets, &n);
+	gpb_ranges_reserve(set, (int) n);
+	if (product.depth == 0)
+	{
+		product.bounded = 0;
+		set->ranges[set->count++] = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX};
+	}
+	else
+		make_ranges(&product, 0, 0);
+	for (int c = product.bounded; c < sets->layout->nkeys; c++)
+	{
+		if (!sets->column[c].all)
+			sets->tested[sets->ntested++] = c;
+	}
+}
+
+/* Is the field in the set? */
+static inline bool
+field_passes(const GpbFieldSet *set, GpbKey field)
+{
+	uint32		low = 0;
+	uint32		high = set->n;
+
+	/* Find the first range that does not end before the field. */
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (set->ranges[middle].hi < field)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < set->n && set->ranges[low].lo <= field;
+}
+
+bool
+gpb_fields_pass(const GpbColumnSets *sets, GpbKey key)
+{
+	for (int i = 0; i < sets->ntested; i++)
+	{
+		int			c = sets->tested[i];
+
+		if (!field_passes(&sets->column[c], gpb_key_field(sets->layout->key[c], key)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- scan keys ---- */
+
+void
+gpb_columns_from_keys(Relation index, ScanKey keys, int nkeys, GpbColumnSets *sets,
+					  GpbRangeSet *set)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		ScanKey		key = &keys[i];
+		int			c = key->sk_attno - 1;
+		GpbComparison comparison;
+
+		if (c < 0 || c >= sets->layout->nkeys || (key->sk_flags & SK_ROW_HEADER))
+			elog(ERROR, "unexpected scan key on column %d of index \"%s\"",
+				 key->sk_attno, RelationGetRelationName(index));
+		if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
+			gpb_column_narrow_null(sets, c, (key->sk_flags & SK_SEARCHNULL) != 0);
+		else if (key->sk_flags & SK_ISNULL)
+			gpb_column_narrow_nothing(sets, c);
+		else
+		{
+			gpb_column_comparison_init(index, c, key->sk_subtype, &comparison);
+			if (key->sk_flags & SK_SEARCHARRAY)
+				gpb_column_narrow_any(sets, c, &comparison, key->sk_strategy, key->sk_argument);
+			else
+				gpb_column_narrow(sets, c, &comparison, key->sk_strategy, key->sk_argument);
+		}
+	}
+	gpb_column_ranges(sets, set);
+}

@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_ranges.h
+ *	  Conditions on the columns of a key that has several, as ranges of the index.
+ *
+ * The conditions on one column are a set of its fields (key_columns.h).  As long as columns, from
+ * the first on, have single fields, each combination of these with the fields of the next column is
+ * a range of the index.  What no range says is tested for each entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_COLUMN_RANGES_H
+#define GPB_COLUMN_RANGES_H
+
+#include "access/skey.h"
+
+#include "key_columns.h"
+#include "index/index.h"
+
+/* The fields that a column may have: disjoint closed ranges in ascending order */
+typedef struct GpbFieldSet
+{
+	bool		all;			/* there is no condition on the column */
+	uint32		n;
+	GpbKeyRange *ranges;
+} GpbFieldSet;
+
+/* What the conditions leave of each key column; all memory is of the context given */
+typedef struct GpbColumnSets
+{
+	const GpbLayout *layout;
+	MemoryContext context;
+	GpbFieldSet column[GPB_MAX_KEYS];
+	int			ntested;		/* columns that the ranges do not bound */
+	uint8		tested[GPB_MAX_KEYS];
+} GpbColumnSets;
+
+/* Begin with no condition.  layout must stay as long as the sets are used. */
+extern void gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout,
+								 MemoryContext context);
+
+/* Add the condition that key column c, counted from 0, is NULL, or that it is not. */
+extern void gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null);
+/* Add a condition that no entry satisfies. */
+extern void gpb_column_narrow_nothing(GpbColumnSets *sets, int c);
+/*
+ * Add the condition "column OP value", where value is not NULL.  gpb_column_comparison_init() has
+ * made the comparison.
+ */
+extern void gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
+							  StrategyNumber strategy, Datum value);
+/* Add the condition "column OP ANY (array)". */
+extern void gpb_column_narrow_any(GpbColumnSets *sets, int c, GpbComparison *comparison,
+								  StrategyNumber strategy, Datum array);
+
+/*
+ * Find the ranges of the index where all entries are that satisfy the conditions.  set->ranges is
+ * enlarged as needed, in the current memory context.  Entries of the ranges satisfy the conditions
+ * if gpb_column_sets_pass() says so.
+ */
+extern void gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set);
+extern bool gpb_fields_pass(const GpbColumnSets *sets, GpbKey key);
+
+/* Does an entry with this key, in one of the ranges, satisfy the conditions? */
+static inline bool
+gpb_column_sets_pass(const GpbColumnSets *sets, GpbKey key)
+{
+	return sets->ntested == 0 || gpb_fields_pass(sets, key);
+}
+
+/* Find the ranges of all entries that satisfy the scan keys, whatever columns these are on. */
+extern void gpb_columns_from_keys(Relation index, ScanKey keys, int nkeys, GpbColumnSets *sets,
+								  GpbRangeSet *set);
+
+#endif							/* GPB_COLUMN_RANGES_H */

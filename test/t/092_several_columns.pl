@@ -1,0 +1,229 @@
+# Scans of an index with several key columns give what a sequential scan gives in the same snapshot:
+# columns of many types, each in any order and with NULLs or without, conditions on each of them and
+# across types, arrays, bitmaps, order by prefixes, cursors that turn around, merge joins; among
+# updates, VACUUM and DROP NOT NULL.  gpubtree_check() finds each index sound.
+#
+# Guards: key_columns.h, column_ranges.c, and the entries and tuples that key.c and scan_tuple.c
+# make of several columns.
+#
+# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
+# GPB_ROUNDS	number of tables (default 30)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+use GpubtreeRandom;
+
+my $random = GpubtreeRandom->new(rounds => 30);
+$random->use_device('host');
+
+# ---- types ----
+
+# "sql" makes an expression of the type from one for a number from 0 on; "other" are types that the
+# type is compared with.
+my @integers = (
+	other => [qw(int2 int4 int8)],
+	sql => sub { "(($_[0]) - 5)" });
+my @times = (other => [qw(date timestamp timestamptz)]);
+my %type = (
+	int2 => { @integers, extremes => [ "(-32768)", "32767" ] },
+	int4 => { @integers, extremes => [ "(-2147483648)", "2147483647", "32768" ] },
+	int8 => { @integers, extremes => [ "(-9223372036854775808)", "9223372036854775807", "2147483648" ] },
+	bool => { other => ['bool'], sql => sub { "(($_[0]) % 2 = 1)" }, extremes => ['true'] },
+	'"char"' => { other => ['"char"'], sql => sub { "((($_[0]) % 256 - 128)::int4::\"char\")" }, extremes => ["'\\377'"] },
+	oid => { other => ['oid'], sql => sub { "(($_[0])::int8::oid)" }, extremes => [ "4294967295", "0" ] },
+	date => { @times, sql => sub { "(date '2024-11-01' + ($_[0])::int4)" },
+		extremes => [ "'infinity'", "'-infinity'", "'5874897-12-31'", "'4714-11-24 BC'" ] },
+	timestamptz => { @times, sql => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '7 hours')" },
+		extremes => [ "'infinity'", "'-infinity'", "'294276-12-31 23:59:59.999999+00'", "'4714-11-24 00:00:00+00 BC'" ] },
+	timestamp => { @times, sql => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" },
+		extremes => [ "'infinity'", "'-infinity'" ] },
+	float4 => { other => [qw(float4 float8)], last => 1, sql => sub { "((($_[0]) - 5) / 8.0)" },
+		extremes => [ "'NaN'", "'-infinity'", "'infinity'" ] });
+
+my @columns;		# of the index: hashes with name, type, order, domain
+my $operator = sub { pick('=', '=', '=', '<', '<=', '>=', '>') };
+
+# A literal for a column, of its type or of another that is compared with it
+sub literal
+{
+	my ($column) = @_;
+	my $type = $type{ $column->{type} };
+	my $other = chance(0.3) ? pick(@{ $type->{other} }) : $column->{type};
+
+	return pick(@{ $type->{extremes} }) . "::$column->{type}" if chance(0.1);
+	return $type->{sql}->(between(0, $column->{domain})) . "::$other";
+}
+
+# ---- tables ----
+
+sub create_tables
+{
+	my $sql = '';
+	my $tries = 0;
+
+	while (1)
+	{
+		my $n = pick(2, 2, 2, 3, 3, 4);
+		my $rows = pick(0, 30, 1000, 4000);
+
+		die 'no index fits' if $tries++ > 200;
+		@columns = map {
+			my $last = $_ == $n - 1;
+			{ name => 'k' . $_,
+				type => pick(grep { $last || !$type{$_}{last} } sort keys %type),
+				order => gpb_index_order(),
+				null => pick(0, 0, 0.1, 0.3),
+				required => chance(0.5),
+				domain => pick(3, 10, 60) } } 0 .. $n - 1;
+		my @values = map {
+			my $number = "floor(random() * $_->{domain})::int4";
+			my $value = $type{ $_->{type} }{sql}->($number);
+			my $extreme = pick(@{ $type{ $_->{type} }{extremes} });
+			my $null = $_->{required} ? 0 : $_->{null};
+			"(CASE WHEN random() < $null THEN NULL WHEN random() < 0.03 THEN $extreme\::$_->{type} "
+			  . "ELSE $value\::$_->{type} END)" } @columns;
+		my $index = "CREATE INDEX t_k ON t USING gpubtree ("
+		  . join(', ', map { "$_->{name} $_->{order}" } @columns) . ') ' . pick('', 'INCLUDE (v)', 'INCLUDE (v, w)')
+		  . pick('', '', 'WITH (fillfactor = 20)') . ";\n";
+		my $definition = "id serial, v int4, w int8, s text, "
+		  . join(', ', map { "$_->{name} $_->{type}" . ($_->{required} ? ' NOT NULL' : '') } @columns);
+
+		# Whether the columns fit is for the index to say.
+		$random->sql("DROP TABLE IF EXISTS try;\nCREATE TABLE try ($definition);\nDROP TABLE IF EXISTS fits;\n"
+			  . "CREATE TABLE fits (a int);\n"
+			  . "DO \$\$ BEGIN\n" . ($index =~ s/t_k ON t/try_k ON try/r)
+			  . "INSERT INTO fits VALUES (1); EXCEPTION WHEN feature_not_supported THEN NULL; END \$\$;\n");
+		next unless $random->sql('SELECT count(*) FROM fits;') eq '1';
+
+		$sql = "SELECT setseed(" . rand() . ");\n" . gpb_table_sql(
+			name => 't',
+			columns => $definition,
+			index => $index,
+			hot => "s = 'hot'",
+			more_changes => [ "UPDATE t SET $columns[0]{name} = $columns[0]{name} WHERE id % 4 = 0;\n",
+				"DELETE FROM t WHERE id % 2 = 0;\nVACUUM t;\n" ],
+			load => "INSERT INTO t (v, w, s, " . join(', ', map { $_->{name} } @columns)
+			  . ") SELECT floor(random() * 100)::int4, i, 'row ' || i, " . join(', ', @values)
+			  . " FROM generate_series(1, $rows) i;\n");
+		last;
+	}
+
+	# A column loses its NOT NULL, and NULLs come, unless the index has no code for them.
+	my ($required) = grep { $_->{required} } @columns;
+	if ($required && chance(0.5))
+	{
+		$sql .= "ALTER TABLE t ALTER $required->{name} DROP NOT NULL;\n"
+		  . "DO \$\$ BEGIN UPDATE t SET $required->{name} = NULL WHERE id % 9 = 0; "
+		  . "EXCEPTION WHEN not_null_violation THEN NULL; END \$\$;\n";
+	}
+	$sql .= "REINDEX TABLE t;\n" if !$required && chance(0.1);
+	$random->sql($sql);
+	return;
+}
+
+# ---- queries ----
+
+sub condition
+{
+	my ($column) = @_;
+	my $name = $column->{name};
+	my $type = $type{ $column->{type} };
+
+	return pick(
+		sub { $name . ' ' . $operator->() . ' ' . literal($column) },
+		sub { $name . ' ' . $operator->() . ' ' . literal($column) },
+		sub { "$name BETWEEN " . literal($column) . ' AND ' . literal($column) },
+		sub { $name . ' IS ' . pick('', 'NOT ') . 'NULL' },
+		sub {
+			my $other = pick(@{ $type->{other} });
+			"$name " . pick('=', '=', '=', $operator->()) . " ANY (ARRAY[" . join(', ',
+				map { chance(0.05) ? "NULL::$other" : $type->{sql}->(between(0, $column->{domain})) . "::$other" } 0 .. pick(0, 3, 20))
+			  . "]::$other\[])" })->();
+}
+
+sub conditions
+{
+	my @conditions = map { chance(0.65) ? condition($_) : () } @columns;
+
+	push @conditions, condition(pick(@columns)) if chance(0.2);
+	push @conditions, 'v < 60' if chance(0.1);
+	return @conditions ? join(' AND ', @conditions) : 'true';
+}
+
+# The columns of a prefix of the index in its order, or the reverse
+sub prefix_order
+{
+	my $reverse = chance(0.5);
+	my @prefix = @columns[ 0 .. between(0, $#columns) ];
+
+	return (join(', ', map {
+		my $desc = $_->{order} =~ /DESC/ ? 1 : 0;
+		my $first = $_->{order} =~ /NULLS FIRST/ || ($desc && $_->{order} !~ /NULLS LAST/) ? 1 : 0;
+		"$_->{name} " . ($desc != $reverse ? 'DESC' : 'ASC') . ' NULLS ' . ($first != $reverse ? 'FIRST' : 'LAST')
+	} @prefix), join(', ', map { $_->{name} } @prefix));
+}
+
+sub random_query
+{
+	my $where = conditions();
+	my ($order, $names) = prefix_order();
+	my $all = join(', ', map { $_->{name} } @columns);
+	my @same = map { "x.$_->{name} = y.$_->{name}" } @columns[ 0 .. between(0, $#columns) ];
+
+	return pick(
+		sub { ('rows', "SELECT $all FROM t WHERE $where") },
+		sub { ('rows', "SELECT * FROM t WHERE $where") },
+		sub { ('ordered', "SELECT count(*), sum(v), min($columns[0]{name}::text) FROM t WHERE $where") },
+		sub { ('ordered', "SELECT $names FROM t WHERE $where ORDER BY $order" . pick('', ' LIMIT ' . between(1, 30))) },
+		sub { ('cursor', "SELECT $names FROM t WHERE $where ORDER BY $order") },
+		sub { ('ordered', "SELECT $names, count(*), sum(v) FROM t WHERE $where GROUP BY $names ORDER BY $order") },
+		sub { ('join', "SELECT count(*), sum(x.v) FROM (SELECT * FROM t WHERE $where) x JOIN t y ON " . join(' AND ', @same)
+			. " WHERE x.id % 10 = 0") })->();
+}
+
+sub compare_query
+{
+	my ($kind, $query) = random_query();
+	my $way = $kind eq 'cursor' ? 'index' : pick('index', 'index', 'index', 'bitmap');
+	my $settings = "SET LOCAL enable_seqscan = off;\nSET LOCAL enable_"
+	  . ($way eq 'index' ? 'bitmapscan' : 'indexscan') . " = off;\n"
+	  . ($way eq 'index' ? 'SET LOCAL enable_sort = ' . pick('on', 'off', 'off') . ";\n" : "SET LOCAL enable_indexonlyscan = off;\n")
+	  . ($kind eq 'join' ? pick("SET LOCAL enable_hashjoin = off;\nSET LOCAL enable_nestloop = off;\n",
+			"SET LOCAL enable_hashjoin = off;\nSET LOCAL enable_mergejoin = off;\nSET LOCAL enable_material = off;\n") : '');
+	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $kind, $query, gpb_moves());
+	my $plan = $random->compare(
+		query => $query,
+		isolation => gpb_isolation(),
+		stock => "SET LOCAL gpubtree.enabled = off;\nSET LOCAL enable_indexscan = off;\nSET LOCAL enable_indexonlyscan = off;\n"
+		  . "SET LOCAL enable_bitmapscan = off;\n" . $answer
+		  . "RESET gpubtree.enabled;\nRESET enable_indexscan;\nRESET enable_indexonlyscan;\nRESET enable_bitmapscan;\n",
+		settings => $settings,
+		answer => $answer,
+		explain => "EXPLAIN (COSTS OFF) $query;\n");
+
+	foreach my $seen ('Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop')
+	{
+		$random->saw($seen) if $plan =~ /$seen/;
+	}
+	$random->saw('a cursor') if $kind eq 'cursor' && $plan =~ /t_k/;
+	return;
+}
+
+foreach my $round (1 .. $random->rounds)
+{
+	create_tables();
+	my $columns = join(', ', map { "$_->{type} $_->{order}" } @columns);
+	$random->saw('an index of ' . scalar(@columns));
+	last unless $random->round("round $round: scans of ($columns) agree", 40, \&compare_query);
+	$random->sql(pick("UPDATE t SET v = v + 1 WHERE id % 3 = 0;\n", "DELETE FROM t WHERE id % 5 = 0;\nVACUUM t;\n",
+		"INSERT INTO t SELECT (t).* FROM t WHERE id % 4 = 0;\n"));
+	last unless $random->round("round $round: they agree after changes", 15, \&compare_query);
+	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
+}
+$random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
+	'a cursor', 'an index of 2', 'an index of 3');

@@ -319,6 +319,21 @@ CREATE OPERATOR CLASS pg_lsn_ops
 COMMENT ON OPERATOR CLASS pg_lsn_ops USING gpubtree IS
 	'pg_lsn keys in ascending order';
 
+CREATE OPERATOR FAMILY numeric_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY numeric_ops USING gpubtree IS
+	'numeric(p, s), of up to 18 digits';
+
+CREATE OPERATOR CLASS numeric_ops
+	DEFAULT FOR TYPE numeric USING gpubtree FAMILY numeric_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 numeric_cmp (numeric, numeric);
+COMMENT ON OPERATOR CLASS numeric_ops USING gpubtree IS
+	'numeric(p, s) keys in ascending order';
+
 --
 -- Checking an index
 --

@@ -102,6 +102,8 @@ typedef struct GpbKeyColumn
 	uint8		shift;			/* of the field in the key */
 } GpbKeyColumn;
 
+#define GPB_META_SCALES		24	/* not below GPB_MAX_KEYS + GPB_MAX_INCLUDE */
+
 /* The metapage's contents, at GPB_PAGE_HEADER */
 typedef struct GpbMeta
 {
@@ -116,6 +118,7 @@ typedef struct GpbMeta
 	uint8		nkeys;			/* as in GpbLayout, and so is key */
 	uint8		unused[3];
 	GpbKeyColumn key[GPB_MAX_KEYS];
+	uint8		scale[GPB_META_SCALES]; /* of numeric columns; 0 for others */
 } GpbMeta;
 
 /*

@@ -210,12 +210,50 @@ range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements
 	unite_ranges(set);
 }
 
+/*
+ * Make a set of ranges from numerics, which are not passed by value.  Each equals one key at most,
+ * and those that are equal make one range.
+ */
+static void
+numeric_keys(const GpbLayout *layout, GpbComparison *comparison, Datum value, GpbArrayKeys *set)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+										 sizeof(GpbKeyRange) * Max((Size) n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+
+		if (nulls[i])
+			continue;
+		gpb_comparison_narrow(layout, comparison, BTEqualStrategyNumber, elements[i], &range);
+		set->n += gpb_closed_range(layout, &range, &set->ranges[set->n]);
+		if ((i & 0xFFF) == 0xFFF)
+			CHECK_FOR_INTERRUPTS();
+	}
+	unite_ranges(set);
+	pfree(elements);
+	pfree(nulls);
+	if ((Pointer) array != DatumGetPointer(value))
+		pfree(array);
+}
+
 void
 gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array, GpbArrayKeys *set)
 {
 	GpbElements elements;
 
 	memset(set, 0, sizeof(*set));
+	if (gpb_coding_is_numeric(comparison->coding))
+	{
+		numeric_keys(layout, comparison, array, set);
+		return;
+	}
 	set->points = gpb_comparison_is_point(comparison);
 	elements_open(array, &elements);
 	if (set->points)

@@ -150,6 +150,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	uint64		locator;
 
 	gpb_require_null_codes(index, layout, isnull);
+	gpb_require_numerics(index, layout, values, isnull);
 	gpb_entry_form(layout, values, isnull, tid, &entry);
 	locator = gpb_row_locator(entry.row);
 	sort->row->key = (int64) (entry.key ^ GPB_SIGN_BIT);
@@ -430,6 +431,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
+	gpb_require_narrow_numerics(index);
 
 	sort_begin(&sort, &layout);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);

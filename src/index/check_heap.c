@@ -66,6 +66,7 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	CHECK_FOR_INTERRUPTS();
 
 	gpb_require_null_codes(index, layout, isnull);
+	gpb_require_numerics(index, layout, values, isnull);
 	gpb_entry_form(layout, values, isnull, tid, &entry);
 	locator = gpb_row_locator(entry.row);
 	bound.key = entry.key;

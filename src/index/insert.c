@@ -201,6 +201,7 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	GpbEntry	entry;
 
 	gpb_require_null_codes(index, &layout, isnull);
+	gpb_require_numerics(index, &layout, values, isnull);
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
 	insert_entry(index, &layout, heap, &entry);
 	return false;

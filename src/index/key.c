@@ -431,6 +431,24 @@ float_cuts(const GpbLayout *layout, GpbCoding coding, Datum value, GpbCut *befor
 }
 
 /*
+ * Make the cuts before and after a numeric, which may have digits that no key has, or be beyond all
+ * keys, below or above.
+ */
+static void
+numeric_cuts(const GpbLayout *layout, Datum value, GpbCut *before, GpbCut *after)
+{
+	bool		equal;
+
+	before->beyond = after->beyond = false;
+	before->value = gpb_numeric_ceiling(value, gpb_coding_scale(layout->key_coding), &equal);
+	after->value = before->value;
+	if (equal && before->value == GPB_NUMERIC_NAN)
+		after->beyond = true;
+	else if (equal)
+		after->value++;
+}
+
+/*
  * Prepare to compare keys of the index with values of a type, which is any member of the key's
  * operator family, or InvalidOid for the key's own type.
  */
@@ -447,6 +465,13 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 	Oid			family = index->rd_opfamily[c];
 	Oid			procedure;
 
+	if (key_type == NUMERICOID)
+	{
+		/* A value with more digits than the keys equals none of them. */
+		comparison->coding = gpb_layout(index)->key_coding;
+		comparison->is_point = false;
+		return;
+	}
 	comparison->coding = gpb_type_coding(OidIsValid(type) ? type : key_type);
 	comparison->is_point = gpb_coding_key_is_exact(comparison->coding);
 	if (!OidIsValid(type) || type == key_type || type == INT2OID || type == INT4OID ||
@@ -475,6 +500,8 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 
 	if (comparison->is_point)
 		integer_cuts(layout, gpb_coding_key(comparison->coding, value), &cut_before, &cut_after);
+	else if (gpb_coding_is_numeric(comparison->coding))
+		numeric_cuts(layout, value, &cut_before, &cut_after);
 	else if (comparison->coding != GPB_CODING_NONE)
 		float_cuts(layout, comparison->coding, value, &cut_before, &cut_after);
 	else

@@ -58,6 +58,8 @@ gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 	special->page_id = GPB_PAGE_ID;
 }
 
+StaticAssertDecl(GPB_META_SCALES > GPB_MAX_INCLUDE, "the metapage has a scale for each column");
+
 /* Make the metapage.  pd_lower is set behind its contents, which full-page images must keep. */
 void
 gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
@@ -78,6 +80,9 @@ gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 	meta->key_kind = layout->key_kind;
 	meta->nkeys = layout->nkeys;
 	memcpy(meta->key, layout->key, sizeof(meta->key));
+	memset(meta->scale, 0, sizeof(meta->scale));
+	for (int c = 0; c < gpb_layout_columns(layout); c++)
+		meta->scale[c] = gpb_coding_scale(gpb_column_coding(layout, c));
 	((PageHeader) page)->pd_lower = GPB_PAGE_HEADER + sizeof(GpbMeta);
 }
 

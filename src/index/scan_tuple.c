@@ -11,6 +11,12 @@
 #include "key_columns.h"
 #include "utils/memutils.h"
 
+/* The most bytes of a value in a tuple, those to align the next one included */
+#define GPB_TUPLE_VALUE		24
+
+StaticAssertDecl(GPB_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
+				 "a numeric and its header of one byte must fit");
+
 /* Where the values of an entry go in a tuple, and a tuple to be patched */
 struct GpbFormer
 {
@@ -26,8 +32,9 @@ struct GpbFormer
 		uint8		width;
 		bool		is_coded;	/* the value has not the bytes that the entry has */
 	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
+	bool		has_numerics;	/* values have no fixed place */
 	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
-					  8 * (GPB_MAX_KEYS + GPB_MAX_INCLUDE)] pg_attribute_aligned(8);
+					  GPB_TUPLE_VALUE * (GPB_MAX_KEYS + GPB_MAX_INCLUDE)] pg_attribute_aligned(8);
 };
 
 /* Are the first bytes of a word not those of the value? */
@@ -55,6 +62,9 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
 
+		former->has_numerics |= gpb_coding_is_numeric(gpb_column_coding(layout, c));
+		if (former->has_numerics)
+			continue;
 		offset = att_align_nominal(offset, attribute->attalign);
 		former->column[c].to = offset;
 		former->column[c].width = attribute->attlen;
@@ -74,6 +84,103 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 	former->size = MAXALIGN(offset);
 	Assert(former->size <= sizeof(former->tuple));
 	return former;
+}
+
+/* Is a column of the entry, counted from 0, NULL? */
+static inline bool
+entry_column_is_null(const GpbLayout *layout, GpbKey key, uint64 locator, int c)
+{
+	int			nkeys = gpb_count_keys(layout);
+
+	if (c >= nkeys)
+		return gpb_locator_column_is_null(locator, c - nkeys);
+	return layout->nkeys > 0 ? gpb_key_column_is_null(layout, c, key) :
+		gpb_locator_is_null(locator, layout->flags);
+}
+
+/* Is some column of the entry NULL? */
+static inline bool
+entry_has_null(const GpbLayout *layout, GpbKey key, uint64 locator)
+{
+	if ((locator >> GPB_LOC_NULL_SHIFT) != 0)
+		return true;
+	for (int c = 0; c < gpb_count_keys(layout); c++)
+	{
+		if (entry_column_is_null(layout, key, locator, c))
+			return true;
+	}
+	return false;
+}
+
+/* The word of a column that is not NULL; of one of the key it is the integer that orders it. */
+static inline int64
+entry_word(const GpbLayout *layout, GpbKey key, const char *row, int c)
+{
+	int			nkeys = gpb_count_keys(layout);
+
+	if (c >= nkeys)
+		return gpb_row_value(row, layout->offset[c - nkeys], layout->kind[c - nkeys]);
+	return layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
+		gpb_key_value(key, layout->key_width, layout->flags);
+}
+
+/* Store the value of a column that is no numeric, from "offset" on.  Returns where it ends. */
+static Size
+store_fixed(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
+{
+	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
+	bool		isnull;
+
+	offset = att_align_nominal(offset, attribute->attalign);
+	store_att_byval(former->tuple + offset,
+					gpb_entry_datum(former->layout, key, row, c + 1, &isnull),
+					attribute->attlen);
+	return offset + attribute->attlen;
+}
+
+/* Store a numeric, as core does, with a header of one byte that no alignment precedes. */
+static Size
+store_numeric(GpbFormer *former, int64 word, int scale, Size offset)
+{
+	char	   *to = former->tuple + offset;
+	int			length = 1 + gpb_numeric_store(word, scale, to + 1);
+
+	SET_VARSIZE_SHORT(to, length);
+	return offset + length;
+}
+
+/* Form the tuple of an entry that has numerics, and may have NULLs. */
+static void
+form_with_numerics(GpbFormer *former, GpbKey key, const char *row)
+{
+	const GpbLayout *layout = former->layout;
+	uint64		locator = gpb_row_locator(row);
+	bool		has_nulls = entry_has_null(layout, key, locator);
+	bits8	   *present = (bits8 *) (former->tuple + sizeof(IndexTupleData));
+	Size		start = MAXALIGN(sizeof(IndexTupleData) +
+								 (has_nulls ? sizeof(IndexAttributeBitMapData) : 0));
+	Size		offset = start;
+
+	/* Core compares tuples by their bytes now and then, so what lies between values is zero. */
+	memset(former->tuple, 0, sizeof(former->tuple));
+	for (int c = 0; c < former->ncolumns; c++)
+	{
+		GpbCoding	coding = gpb_column_coding(layout, c);
+
+		if (entry_column_is_null(layout, key, locator, c))
+			continue;
+		if (has_nulls)
+			present[c / 8] |= 1 << (c % 8);
+		if (gpb_coding_is_numeric(coding))
+			offset = store_numeric(former, entry_word(layout, key, row, c),
+								   gpb_coding_scale(coding), offset);
+		else
+			offset = store_fixed(former, key, row, c, offset);
+	}
+	offset = MAXALIGN(offset);
+	Assert(offset <= sizeof(former->tuple));
+	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
+		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
 }
 
 /* Form the tuple of an entry in which some value is NULL. */
@@ -120,22 +227,6 @@ store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 					former->column[c].width);
 }
 
-/* Is a column of the entry NULL? */
-static inline bool
-entry_has_null(const GpbLayout *layout, GpbKey key, uint64 locator)
-{
-	if ((locator >> GPB_LOC_NULL_SHIFT) != 0)
-		return true;
-	if (layout->nkeys == 0)
-		return gpb_locator_is_null(locator, layout->flags);
-	for (int c = 0; c < layout->nkeys; c++)
-	{
-		if (gpb_key_column_is_null(layout, c, key))
-			return true;
-	}
-	return false;
-}
-
 IndexTuple
 gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid)
 {
@@ -144,7 +235,9 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 	IndexTuple	tuple = (IndexTuple) former->tuple;
 	int64		value;
 
-	if (entry_has_null(layout, key, locator))
+	if (former->has_numerics)
+		form_with_numerics(former, key, row);
+	else if (entry_has_null(layout, key, locator))
 		form_with_nulls(former, key, row);
 	else
 	{

@@ -64,7 +64,7 @@ gpb_ranges_reserve(GpbRangeSet *set, int n)
 
 /*
  * Get the non-NULL elements of the array that a key compares with.  Returns their number; *elements
- * is palloc'd.
+ * is palloc'd, and so is what they point to.
  */
 static int
 array_elements(ScanKey key, Datum **elements)
@@ -86,8 +86,9 @@ array_elements(ScanKey key, Datum **elements)
 			(*elements)[kept++] = (*elements)[i];
 	}
 	pfree(nulls);
-	if ((Pointer) array != DatumGetPointer(key->sk_argument))
-		pfree(array);			/* the elements are passed by value, so they stay */
+	/* Elements that are passed by reference lie in the array. */
+	if (by_value && (Pointer) array != DatumGetPointer(key->sk_argument))
+		pfree(array);
 	return kept;
 }
 

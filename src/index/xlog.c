@@ -242,6 +242,8 @@ redo_new_root(XLogReaderState *record)
 	meta = XLogInitBufferForRedo(record, 2);
 	gpb_meta_init(BufferGetPage(meta), &layout, data->meta.root,
 				  data->meta.level);
+	/* What the layout here lacks is in the record. */
+	*gpb_meta(BufferGetPage(meta)) = data->meta;
 	redo_done(record, meta);
 	redo_mark(record, 2);
 

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "layout.h"
+#include "page/numeric.h"
 
 typedef enum GpbCoding
 {
@@ -34,8 +35,33 @@ typedef enum GpbCoding
 	 * regclass of an integer, and the reverse, without a change of table or index.
 	 */
 	GPB_CODING_OID,
-	GPB_CODING_UINT8			/* xid8, pg_lsn: the integer less 2^63 */
+	GPB_CODING_UINT8,			/* xid8, pg_lsn: the integer less 2^63 */
+
+	/*
+	 * numeric: the value times 10^scale (numeric.h).  Each scale from 0 to GPB_NUMERIC_DIGITS is a
+	 * coding of its own, gpb_numeric_coding(), since the column has it and not the value.
+	 */
+	GPB_CODING_NUMERIC = 32
 } GpbCoding;
+
+static inline GpbCoding
+gpb_numeric_coding(int scale)
+{
+	return (GpbCoding) (GPB_CODING_NUMERIC + scale);
+}
+
+static inline bool
+gpb_coding_is_numeric(GpbCoding coding)
+{
+	return coding >= GPB_CODING_NUMERIC;
+}
+
+/* The scale of a coding of numeric; 0 for others */
+static inline int
+gpb_coding_scale(GpbCoding coding)
+{
+	return gpb_coding_is_numeric(coding) ? (int) coding - GPB_CODING_NUMERIC : 0;
+}
 
 /* The numbers of NaNs that have one sign, as float8 and as float4 */
 #define GPB_NANS8	(((int64) 1 << 52) - 1)
@@ -62,7 +88,7 @@ gpb_coding_kind(GpbCoding coding)
 	}
 }
 
-/* Bytes of a value of a type with this coding */
+/* Bytes of a value of a type with this coding; of a numeric, those of its word */
 static inline int
 gpb_coding_width(GpbCoding coding)
 {
@@ -182,7 +208,10 @@ gpb_float4_of_key(int32 key)
 
 /* ---- Datums ---- */
 
-/* The word of a value that is not NULL; gpb_coding_datum() is the inverse. */
+/*
+ * The word of a value that is not NULL; gpb_coding_datum() is the inverse.  A numeric that does not
+ * fit raises an error; one that is made is palloc'd.
+ */
 static inline int64
 gpb_coding_word(GpbCoding coding, Datum value)
 {
@@ -202,7 +231,8 @@ gpb_coding_word(GpbCoding coding, Datum value)
 		case GPB_CODING_UINT8:
 			return (int64) (DatumGetUInt64(value) ^ (uint64) 1 << 63);
 		default:
-			return DatumGetInt64(value);
+			return gpb_coding_is_numeric(coding) ?
+				gpb_numeric_word(value, gpb_coding_scale(coding)) : DatumGetInt64(value);
 	}
 }
 
@@ -226,7 +256,8 @@ gpb_coding_datum(GpbCoding coding, int64 word)
 		case GPB_CODING_UINT8:
 			return UInt64GetDatum((uint64) word ^ (uint64) 1 << 63);
 		default:
-			return Int64GetDatum(word);
+			return gpb_coding_is_numeric(coding) ?
+				gpb_numeric_datum(word, gpb_coding_scale(coding)) : Int64GetDatum(word);
 	}
 }
 
@@ -282,6 +313,12 @@ gpb_coding_key_limits(GpbCoding coding, int64 *least, int64 *greatest)
 			*greatest = PG_INT16_MAX;
 			return;
 		default:
+			if (gpb_coding_is_numeric(coding))
+			{
+				*least = 1 - GPB_NUMERIC_BEYOND;
+				*greatest = GPB_NUMERIC_NAN;
+				return;
+			}
 			*least = gpb_coding_key_width(coding) == 4 ? PG_INT32_MIN : PG_INT64_MIN;
 			*greatest = gpb_coding_key_width(coding) == 4 ? PG_INT32_MAX : PG_INT64_MAX;
 	}

@@ -23,6 +23,7 @@
 #include "storage/bufpage.h"
 #include "utils/relcache.h"
 
+#include "key_columns.h"
 #include "layout.h"
 #include "page/coding.h"
 
@@ -68,7 +69,8 @@ extern GpbRelCache *gpb_rel_cache(Relation index);
 /*
  * The layout of an index, from its tuple descriptor and column options; cached in the relcache
  * entry (copy it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the
- * types allowed, for a type we cannot hold.
+ * types allowed, for a type we cannot hold.  Reads the metapage where the catalog does not have the
+ * scale of a numeric column any more, so no page may be locked.
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
@@ -78,10 +80,40 @@ extern const GpbLayout *gpb_layout(Relation index);
  */
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
-/* How values of a type are held: GPB_CODING_NONE if they are not. */
+/*
+ * How values of a type are held: GPB_CODING_NONE if they are not, or if a type does not say all of
+ * it, which goes for numeric.
+ */
 extern GpbCoding gpb_type_coding(Oid type);
 /* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
 extern GpbCoding gpb_core_type_coding(Oid type);
+/* The number of columns: those of the key, and INCLUDE columns */
+static inline int
+gpb_layout_columns(const GpbLayout *layout)
+{
+	return gpb_count_keys(layout) + layout->ncolumns;
+}
+
+/* The coding of a column, counted from 0: key columns come first, the INCLUDE columns follow. */
+static inline GpbCoding
+gpb_column_coding(const GpbLayout *layout, int column)
+{
+	int			nkeys = gpb_count_keys(layout);
+
+	if (column >= nkeys)
+		return (GpbCoding) layout->coding[column - nkeys];
+	return (GpbCoding) (layout->nkeys > 0 ? layout->key[column].coding : layout->key_coding);
+}
+
+/*
+ * Raise ERRCODE_FEATURE_NOT_SUPPORTED, naming the column, if a numeric column has more digits than
+ * an index can be built for.  An index that is there stays when ALTER TABLE gives its column more.
+ */
+extern void gpb_require_narrow_numerics(Relation index);
+
+/* Raise an error, naming the column, if a numeric among an entry's values does not fit. */
+extern void gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *values,
+								 const bool *isnull);
 /* How many bytes a value of an INCLUDE column takes */
 extern int	gpb_kind_width(int kind);
 

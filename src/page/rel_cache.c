@@ -9,7 +9,9 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
@@ -24,7 +26,7 @@
 #define GPB_KEY_TYPES \
 	"smallint, integer, bigint, real, double precision, boolean, date, " \
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
-	"\"char\", xid8, pg_lsn"
+	"\"char\", xid8, pg_lsn, numeric(p, s)"
 
 GpbCoding
 gpb_core_type_coding(Oid type)
@@ -108,6 +110,145 @@ type_refused(Relation index, int column, bool is_key)
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 
+/* ---- numeric ---- */
+
+/* The digits of a column of type numeric; false if its type, or its domain's, does not tell. */
+static bool
+numeric_digits(Relation index, int column, int *precision, int *scale)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
+	int32		typmod = attribute->atttypmod;
+
+	(void) getBaseTypeAndTypmod(attribute->atttypid, &typmod);
+	return gpb_numeric_typmod(typmod, precision, scale);
+}
+
+/* The type of a column as SQL writes it */
+static const char *
+column_type(Relation index, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
+
+	return format_type_with_typemod(attribute->atttypid, attribute->atttypmod);
+}
+
+/* Raise ERRCODE_FEATURE_NOT_SUPPORTED: a numeric column has digits that we cannot hold. */
+static void
+numeric_refused(Relation index, int column, const char *type, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"%s\" of type %s cannot be in a gpubtree index",
+					NameStr(TupleDescAttr(RelationGetDescr(index), column)->attname), type),
+			 errdetail("An index holds values of type numeric(p, s) of up to %d digits.",
+					   GPB_NUMERIC_DIGITS),
+			 errhint("%s", hint)));
+}
+
+/*
+ * Get the scale of a column from the metapage.  Returns false if the index is not built yet.  The
+ * page is not checked beyond what tells that it is the metapage: that takes a layout.
+ */
+static bool
+stored_scale(Relation index, int column, int *scale)
+{
+	Buffer		buffer;
+	const GpbMeta *meta;
+
+	if (!RELKIND_HAS_STORAGE(index->rd_rel->relkind) || RelationGetNumberOfBlocks(index) == 0)
+		return false;
+	buffer = ReadBuffer(index, GPB_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	meta = gpb_meta(BufferGetPage(buffer));
+	if (meta->magic != GPB_META_MAGIC || meta->scale[column] > GPB_NUMERIC_DIGITS)
+		gpb_corrupted(index, GPB_META_BLOCK, "not a metapage");
+	*scale = meta->scale[column];
+	UnlockReleaseBuffer(buffer);
+	return true;
+}
+
+/*
+ * The coding of a numeric column.  The scale is the catalog's: ALTER TABLE builds the index anew if
+ * that changes.  But it keeps the index of a column that becomes numeric without a precision; the
+ * values that the index has are of the old scale, which the metapage tells, and others do not get
+ * in (gpb_require_numerics()).
+ */
+static GpbCoding
+numeric_coding(Relation index, int column)
+{
+	int			precision;
+	int			scale;
+
+	if (numeric_digits(index, column, &precision, &scale))
+	{
+		if (scale > GPB_NUMERIC_DIGITS)
+			numeric_refused(index, column, column_type(index, column),
+							"Leave the column out of the index, or use an access method such as btree.");
+		return gpb_numeric_coding(Max(scale, 0));
+	}
+	if (!stored_scale(index, column, &scale))
+		numeric_refused(index, column, "numeric, without a precision,",
+						"Declare the column as numeric(p, s), or cast the expression to that.");
+	return gpb_numeric_coding(scale);
+}
+
+void
+gpb_require_narrow_numerics(Relation index)
+{
+	const GpbLayout layout = *gpb_layout(index);
+
+	for (int c = 0; c < gpb_layout_columns(&layout); c++)
+	{
+		int			precision;
+		int			scale;
+
+		if (!gpb_coding_is_numeric(gpb_column_coding(&layout, c)))
+			continue;
+		/* Digits before the point that are always 0 count too. */
+		if (!numeric_digits(index, c, &precision, &scale) ||
+			precision - Min(scale, 0) > GPB_NUMERIC_DIGITS)
+			numeric_refused(index, c, column_type(index, c),
+							"Leave the column out of the index, or use an access method such as btree.");
+	}
+}
+
+void
+gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *values,
+					 const bool *isnull)
+{
+	for (int c = 0; c < gpb_layout_columns(layout); c++)
+	{
+		GpbCoding	coding = gpb_column_coding(layout, c);
+		int64		word;
+
+		if (!gpb_coding_is_numeric(coding) || isnull[c] ||
+			gpb_numeric_fits(values[c], gpb_coding_scale(coding), &word))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value %s of column \"%s\" does not fit index \"%s\"",
+						DatumGetCString(DirectFunctionCall1(numeric_out, values[c])),
+						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
+						RelationGetRelationName(index)),
+				 errdetail("The index was built for numeric(%d, %d): it holds values with %d digits "
+						   "behind the point, and %d in all.",
+						   GPB_NUMERIC_DIGITS, gpb_coding_scale(coding), gpb_coding_scale(coding),
+						   GPB_NUMERIC_DIGITS),
+				 errhint("Drop the index, or give the column the type numeric(p, %d) with p up to %d.",
+						 gpb_coding_scale(coding), GPB_NUMERIC_DIGITS)));
+	}
+}
+
+/* ---- layouts ---- */
+
+/* The coding of a column of the index whose values are of "type", which may be a domain */
+static GpbCoding
+attribute_coding(Relation index, int column, Oid type)
+{
+	return getBaseType(type) == NUMERICOID ? numeric_coding(index, column) :
+		gpb_type_coding(type);
+}
+
 /* Fill in the part of the layout that the key column decides. */
 static void
 layout_key(Relation index, GpbLayout *layout)
@@ -115,7 +256,7 @@ layout_key(Relation index, GpbLayout *layout)
 	int16		indoption = index->rd_indoption[0];
 
 	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
-	layout->key_coding = gpb_type_coding(index->rd_opcintype[0]);
+	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0]);
 	if (layout->key_coding == GPB_CODING_NONE ||
 		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
 		type_refused(index, 0, true);
@@ -353,7 +494,8 @@ layout_include(Relation index, GpbLayout *layout)
 	layout->ncolumns = ncolumns;
 	for (int c = 0; c < ncolumns; c++)
 	{
-		layout->coding[c] = gpb_type_coding(TupleDescAttr(descriptor, nkeys + c)->atttypid);
+		layout->coding[c] = attribute_coding(index, nkeys + c,
+											 TupleDescAttr(descriptor, nkeys + c)->atttypid);
 		if (layout->coding[c] == GPB_CODING_NONE)
 			type_refused(index, nkeys + c, false);
 		layout->kind[c] = gpb_coding_kind(layout->coding[c]);

@@ -105,7 +105,10 @@ require_usable(Relation heap, Relation index)
 static GpbRangeForm
 keys_form(Relation index)
 {
-	return gpb_coding_key_is_exact(gpb_layout(index)->key_coding) ? GPB_RANGE_POINTS :
+	GpbCoding	coding = gpb_layout(index)->key_coding;
+
+	/* Not each numeric is a key. */
+	return gpb_coding_key_is_exact(coding) && !gpb_coding_is_numeric(coding) ? GPB_RANGE_POINTS :
 		GPB_RANGE_KEYS;
 }
 

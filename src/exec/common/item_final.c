@@ -19,6 +19,7 @@
 #include "exec/common/item_number.h"
 #include "exec/common/program_build.h"
 #include "exec/common/program_words.h"
+#include "page/numeric.h"
 
 /* The 128-bit sum of integers, or of decimals, which has their scale */
 static Numeric
@@ -155,6 +156,17 @@ final_is_null(GpbAggregateFunction function, int64 count)
 	return count == 0;
 }
 
+/*
+ * Is NaN among the values of a column of type numeric?  Then all that is computed of them is NaN.
+ */
+static bool
+final_is_nan(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+{
+	return gpb_is_numeric_column_type(item->type) &&
+		(gpb_function_want(item->function) & GPB_WANT_SUM) != 0 &&
+		answer[column->minmax + 1] == GPB_NUMERIC_NAN;
+}
+
 Datum
 gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 					const int64 *answer, bool *isnull)
@@ -168,6 +180,8 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 	*isnull = final_is_null(item->function, answer[column->count]);
 	if (*isnull)
 		return (Datum) 0;
+	if (final_is_nan(item, column, answer))
+		return gpb_numeric_datum(GPB_NUMERIC_NAN, 0);
 	switch (item->function)
 	{
 		case GPB_SUM:

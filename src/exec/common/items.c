@@ -22,6 +22,7 @@
 #include "program.h"
 #include "exec/common/items.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/program_words.h"
 
 /* Core's aggregates that we know, by the type of their argument */
 static const struct
@@ -258,6 +259,17 @@ gpb_function_want(GpbAggregateFunction function)
 	return 0;
 }
 
+/* NaN is the greatest word, so the greatest tells whether it is among those summed. */
+int
+gpb_item_want(const GpbAggregateItem *item)
+{
+	int			want = gpb_function_want(item->function);
+
+	if (gpb_is_numeric_column_type(item->type) && (want & GPB_WANT_SUM) != 0)
+		want |= GPB_WANT_MINMAX;
+	return want;
+}
+
 /* ---- does an index hold what is asked for? ---- */
 
 /* A domain column shown as its base type comes below relabelings, which are stepped over. */
@@ -314,10 +326,14 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 		item->function = GPB_COUNT_VALUES;
 		return true;
 	}
-	return gpb_column_has_words(index, item->column) &&
-		gpb_find_aggregate(aggref->aggfnoid, &item->function, &item->type) &&
-		gpb_want_is_plain(gpb_function_want(item->function)) &&
-		getBaseType(var->vartype) == item->type;
+	if (!gpb_column_has_words(index, item->column) ||
+		!gpb_find_aggregate(aggref->aggfnoid, &item->function, &item->type) ||
+		!gpb_want_is_plain(gpb_function_want(item->function)) ||
+		getBaseType(var->vartype) != item->type)
+		return false;
+	if (item->type == NUMERICOID)
+		item->type = gpb_numeric_column_type(gpb_column_scale(index, item->column));
+	return true;
 }
 
 bool
@@ -459,5 +475,5 @@ gpb_aggregate_wants(const GpbAggregateItem *items, int n, uint8 *want)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		want[items[i].column] |= gpb_function_want(items[i].function);
+		want[items[i].column] |= gpb_item_want(&items[i]);
 }

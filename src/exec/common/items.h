@@ -84,8 +84,8 @@ typedef struct GpbAggregateItem
 								 * term's number, and of two arguments that of X */
 	GpbPairTerms pair;			/* zeros but for functions of two arguments, and of quotients */
 	GpbQuotient quotient;		/* zeros but for functions of quotients */
-	Oid			type;			/* argument type, or a gpb_decimal_type(); InvalidOid where any will
-								 * do */
+	Oid			type;			/* argument type, or one of decimals (program_words.h); InvalidOid
+								 * where any will do */
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;
 
@@ -135,6 +135,9 @@ extern int	gpb_function_want_of_y(GpbAggregateFunction function);
 
 /* The GPB_WANT_* that an aggregate of this function needs of its column or term */
 extern int	gpb_function_want(GpbAggregateFunction function);
+
+/* The same of one item: of a column of type numeric it must be known besides whether it has NaN. */
+extern int	gpb_item_want(const GpbAggregateItem *item);
 
 /* Is a plain program, which aggregates columns alone, enough for what is wanted? */
 static inline bool

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -167,6 +168,17 @@ bool
 gpb_column_has_words(IndexOptInfo *index, int column)
 {
 	return column > 0 || gpb_coding_key_is_word(gpb_type_coding(index->opcintype[0]));
+}
+
+int
+gpb_column_scale(IndexOptInfo *index, int column)
+{
+	/* The planner holds a lock already. */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation), column);
+
+	index_close(relation, NoLock);
+	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;
 }
 
 bool

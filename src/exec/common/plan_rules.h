@@ -45,6 +45,9 @@ extern bool gpb_key_is_exact(IndexOptInfo *index);
 /* Is what the index holds of a column what programs take for its values? */
 extern bool gpb_column_has_words(IndexOptInfo *index, int column);
 
+/* The scale in which the index holds a column of type numeric; -1 if it is of another type */
+extern int	gpb_column_scale(IndexOptInfo *index, int column);
+
 /* Has the index all of these columns, Vars of its table, and can it return them? */
 extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
 

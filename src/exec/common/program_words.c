@@ -96,6 +96,8 @@ gpb_array_words(ArrayType *array, int *n, bool *has_null)
 Datum
 gpb_word_datum(Oid type, int64 word)
 {
+	if (gpb_is_numeric_column_type(type))
+		return gpb_numeric_datum(word, gpb_decimal_scale(type));
 	if (gpb_is_decimal_type(type))
 		return NumericGetDatum(int64_div_fast_to_numeric(word, gpb_decimal_scale(type)));
 	return gpb_coding_datum(word_coding(type), word);

@@ -15,14 +15,23 @@
 
 /*
  * Words may be numerics too, the word being the number times a power of ten.  Such a type of words
- * is no SQL type; its OID stands for the scale, the exponent.
+ * is no SQL type; its OID stands for the scale, the exponent.  Those of a column may be NaN too,
+ * which is GPB_NUMERIC_NAN; what a program computes is never NaN, and may be any word.
  */
 #define GPB_FIRST_DECIMAL_TYPE	((Oid) 0xFFFF0000)
+#define GPB_NUMERIC_COLUMN		((Oid) 0x100)
 
 static inline Oid
 gpb_decimal_type(int scale)
 {
 	return GPB_FIRST_DECIMAL_TYPE + scale;
+}
+
+/* The type of the words of a column of type numeric */
+static inline Oid
+gpb_numeric_column_type(int scale)
+{
+	return gpb_decimal_type(scale) | GPB_NUMERIC_COLUMN;
 }
 
 static inline bool
@@ -34,7 +43,14 @@ gpb_is_decimal_type(Oid type)
 static inline int
 gpb_decimal_scale(Oid type)
 {
-	return (int) (type - GPB_FIRST_DECIMAL_TYPE);
+	return (int) (type & (GPB_NUMERIC_COLUMN - 1));
+}
+
+/* Is it a type of words of which one is NaN? */
+static inline bool
+gpb_is_numeric_column_type(Oid type)
+{
+	return gpb_is_decimal_type(type) && (type & GPB_NUMERIC_COLUMN) != 0;
 }
 
 /*

@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * numeric.c
+ *	  Values of type numeric as integers, by the bytes in which core stores them.
+ *
+ * Going by core's functions would take several of them for each value.  The bytes are what tables
+ * have on disk, which pg_upgrade keeps, so they stay as they are: a word with sign, scale and
+ * weight, or two where the word has no room for them, and digits of base 10,000, the highest first,
+ * of which the first counts 10,000^weight.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+
+#include "page/numeric.h"
+
+/* The two highest bits of the first word */
+#define KIND_MASK			0xC000
+#define KIND_NEGATIVE		0x4000	/* of the long form; 0 is positive */
+#define KIND_SHORT			0x8000
+#define KIND_SPECIAL		0xC000
+
+/* Special values, by the highest four bits */
+#define SPECIAL_MASK		0xF000
+#define SPECIAL_NAN			0xC000
+#define SPECIAL_INFINITY	0xD000	/* 0xF000 is -infinity */
+
+/* The rest of the first word: of the short form, and of the long one */
+#define SHORT_NEGATIVE		0x2000
+#define SHORT_SCALE_SHIFT	7
+#define SHORT_SCALE_MASK	0x3F
+#define SHORT_WEIGHT_SIGN	0x40
+#define SHORT_WEIGHT_MASK	0x3F
+#define LONG_SCALE_MASK		0x3FFF
+
+#define DIGIT_BASE			10000
+
+/* What the bytes of a value say */
+typedef struct GpbNumericBytes
+{
+	uint16		special;		/* SPECIAL_*, or 0 for a number */
+	bool		negative;
+	int			scale;			/* digits behind the point that are displayed */
+	int			weight;
+	int			ndigits;
+	const char *digits;			/* of 2 bytes each, at any alignment */
+} GpbNumericBytes;
+
+static const int64 powers_of_ten[GPB_NUMERIC_DIGITS + 1] = {
+	INT64CONST(1), INT64CONST(10), INT64CONST(100), INT64CONST(1000), INT64CONST(10000),
+	INT64CONST(100000), INT64CONST(1000000), INT64CONST(10000000), INT64CONST(100000000),
+	INT64CONST(1000000000), INT64CONST(10000000000), INT64CONST(100000000000),
+	INT64CONST(1000000000000), INT64CONST(10000000000000), INT64CONST(100000000000000),
+	INT64CONST(1000000000000000), INT64CONST(10000000000000000),
+	INT64CONST(100000000000000000), INT64CONST(1000000000000000000)
+};
+
+bool
+gpb_numeric_typmod(int32 typmod, int *precision, int *scale)
+{
+	if (typmod < (int32) VARHDRSZ)
+		return false;
+	typmod -= VARHDRSZ;
+	*precision = (typmod >> 16) & 0xFFFF;
+	*scale = ((typmod & 0x7FF) ^ 1024) - 1024;
+	return true;
+}
+
+/* ---- reading ---- */
+
+static inline uint16
+read_word(const char *from)
+{
+	uint16		word;
+
+	memcpy(&word, from, sizeof(word));
+	return word;
+}
+
+/* Take apart a value that is not toasted; a varlena header of one byte will do. */
+static inline void
+read_bytes(const struct varlena *value, GpbNumericBytes *bytes)
+{
+	const char *from = VARDATA_ANY(value);
+	int			length = (int) VARSIZE_ANY_EXHDR(value);
+	uint16		first = read_word(from);
+
+	bytes->special = 0;
+	switch (first & KIND_MASK)
+	{
+		case KIND_SPECIAL:
+			bytes->special = first & SPECIAL_MASK;
+			bytes->ndigits = 0;
+			return;
+		case KIND_SHORT:
+			bytes->negative = (first & SHORT_NEGATIVE) != 0;
+			bytes->scale = first >> SHORT_SCALE_SHIFT & SHORT_SCALE_MASK;
+			bytes->weight = (int) (first & SHORT_WEIGHT_MASK) -
+				((first & SHORT_WEIGHT_SIGN) != 0 ? SHORT_WEIGHT_SIGN : 0);
+			bytes->digits = from + 2;
+			bytes->ndigits = (length - 2) / 2;
+			return;
+		default:
+			bytes->negative = (first & KIND_MASK) == KIND_NEGATIVE;
+			bytes->scale = first & LONG_SCALE_MASK;
+			bytes->weight = (int16) read_word(from + 2);
+			bytes->digits = from + 4;
+			bytes->ndigits = (length - 4) / 2;
+	}
+}
+
+/*
+ * The magnitude of a number times 10^scale without its fraction; *fraction is whether it has one.
+ * Returns GPB_NUMERIC_BEYOND for all that are not below it.
+ */
+static int64
+magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
+{
+	int64		result = 0;
+	int			exponent = 4 * bytes->weight + scale;	/* a digit counts 10^exponent */
+	int			i;
+
+	*fraction = false;
+	for (i = 0; i < bytes->ndigits; i++, exponent -= 4)
+	{
+		int			digit = read_word(bytes->digits + 2 * i);
+
+		if (exponent >= 0)
+		{
+			if (result >= GPB_NUMERIC_BEYOND / DIGIT_BASE)
+				return GPB_NUMERIC_BEYOND;
+			result = result * DIGIT_BASE + digit;
+		}
+		else if (exponent > -4)
+		{
+			int64		kept = powers_of_ten[4 + exponent];
+			int64		cut = powers_of_ten[-exponent];
+
+			if (result >= GPB_NUMERIC_BEYOND / kept)
+				return GPB_NUMERIC_BEYOND;
+			result = result * kept + digit / cut;
+			*fraction |= digit % cut != 0;
+		}
+		else
+			*fraction |= digit != 0;
+	}
+	/* What the last digit counts may be more than 1, since zeros at the end are not stored. */
+	exponent += 4;
+	if (exponent > 0 && result != 0)
+	{
+		if (exponent > GPB_NUMERIC_DIGITS ||
+			result >= GPB_NUMERIC_BEYOND / powers_of_ten[exponent])
+			return GPB_NUMERIC_BEYOND;
+		result *= powers_of_ten[exponent];
+	}
+	return result;
+}
+
+/* The value without compression or a place of its own; what that takes is left to its context. */
+static inline const struct varlena *
+plain_value(Datum value)
+{
+	return PG_DETOAST_DATUM_PACKED(value);
+}
+
+bool
+gpb_numeric_fits(Datum value, int scale, int64 *word)
+{
+	GpbNumericBytes bytes;
+	bool		fraction;
+
+	read_bytes(plain_value(value), &bytes);
+	if (bytes.special != 0)
+	{
+		*word = GPB_NUMERIC_NAN;
+		return bytes.special == SPECIAL_NAN;
+	}
+	*word = magnitude(&bytes, scale, &fraction);
+	if (bytes.scale != scale || fraction || *word >= GPB_NUMERIC_BEYOND)
+		return false;
+	if (bytes.negative)
+		*word = -*word;
+	return true;
+}
+
+int64
+gpb_numeric_word(Datum value, int scale)
+{
+	int64		word;
+
+	if (!gpb_numeric_fits(value, scale, &word))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("numeric value %s does not fit a column of scale %d in a gpubtree index",
+						DatumGetCString(DirectFunctionCall1(numeric_out, value)), scale)));
+	return word;
+}
+
+int64
+gpb_numeric_ceiling(Datum value, int scale, bool *equal)
+{
+	GpbNumericBytes bytes;
+	bool		fraction;
+	int64		size;
+
+	*equal = false;
+	read_bytes(plain_value(value), &bytes);
+	if (bytes.special != 0)
+	{
+		*equal = bytes.special == SPECIAL_NAN;
+		return *equal || bytes.special == SPECIAL_INFINITY ? GPB_NUMERIC_NAN : PG_INT64_MIN;
+	}
+	size = magnitude(&bytes, scale, &fraction);
+	if (size >= GPB_NUMERIC_BEYOND)
+		return bytes.negative ? PG_INT64_MIN : GPB_NUMERIC_NAN;
+	*equal = !fraction;
+	if (bytes.negative)
+		return -size;
+	size += fraction;
+	return size >= GPB_NUMERIC_BEYOND ? GPB_NUMERIC_NAN : size;
+}
+
+/* ---- writing ---- */
+
+/*
+ * The digits of base 10,000 of a magnitude, the lowest first, as many as there are; those behind
+ * the point are (scale + 3) / 4 of them.
+ */
+static int
+split_digits(uint64 size, int scale, int16 *digits)
+{
+	int			n = 0;
+	int			last = scale % 4;	/* decimal digits of a last digit that is not full */
+
+	if (last > 0)
+	{
+		digits[n++] = (int16) (size % powers_of_ten[last] * powers_of_ten[4 - last]);
+		size /= powers_of_ten[last];
+	}
+	for (; size > 0; size /= DIGIT_BASE)
+		digits[n++] = (int16) (size % DIGIT_BASE);
+	return n;
+}
+
+int
+gpb_numeric_store(int64 word, int scale, char *to)
+{
+	int16		digits[8];
+	int			behind = (scale + 3) / 4;
+	int			highest;
+	int			lowest = 0;
+	int			weight;
+	uint16		first;
+	char	   *at = to + 2;
+
+	if (word == GPB_NUMERIC_NAN)
+	{
+		first = SPECIAL_NAN;
+		memcpy(to, &first, 2);
+		return 2;
+	}
+	highest = split_digits(word < 0 ? -(uint64) word : (uint64) word, scale, digits) - 1;
+	while (highest >= 0 && digits[highest] == 0)
+		highest--;
+	while (lowest <= highest && digits[lowest] == 0)
+		lowest++;
+	weight = highest < 0 ? 0 : highest - behind;
+	first = KIND_SHORT | scale << SHORT_SCALE_SHIFT |
+		(weight & (SHORT_WEIGHT_SIGN | SHORT_WEIGHT_MASK)) | (word < 0 ? SHORT_NEGATIVE : 0);
+	memcpy(to, &first, 2);
+	for (; highest >= lowest; highest--, at += 2)
+		memcpy(at, &digits[highest], 2);
+	return (int) (at - to);
+}
+
+Datum
+gpb_numeric_datum(int64 word, int scale)
+{
+	struct varlena *value = palloc(VARHDRSZ + GPB_NUMERIC_BYTES + 2);
+
+	SET_VARSIZE(value, VARHDRSZ + gpb_numeric_store(word, scale, VARDATA(value)));
+	return PointerGetDatum(value);
+}

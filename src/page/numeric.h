@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * numeric.h
+ *	  Values of type numeric as integers: the value times 10^scale, where the column has the scale.
+ *
+ * The values of a column numeric(p, s) are stored by core with s digits behind the point, or with
+ * none where s is negative.  So an integer says all of one, how it is displayed included.  NaN is
+ * the greatest integer.  Other values have 18 digits at most; there is no infinity.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_NUMERIC_H
+#define GPB_NUMERIC_H
+
+#include "postgres.h"
+
+#include "utils/numeric.h"
+
+/* The most digits of a value, and the most of them behind the point */
+#define GPB_NUMERIC_DIGITS	18
+
+/* Every value but NaN is below this, and above its negative. */
+#define GPB_NUMERIC_BEYOND	INT64CONST(1000000000000000000)
+
+#define GPB_NUMERIC_NAN		PG_INT64_MAX
+
+/* The most bytes of a value without a varlena's header: a word and six digits of base 10,000 */
+#define GPB_NUMERIC_BYTES	14
+
+/* Is it the integer of a value? */
+static inline bool
+gpb_is_numeric_word(int64 word)
+{
+	return (word > -GPB_NUMERIC_BEYOND && word < GPB_NUMERIC_BEYOND) || word == GPB_NUMERIC_NAN;
+}
+
+/* The modifier of a column's type: its precision and scale; false if it has none. */
+extern bool gpb_numeric_typmod(int32 typmod, int *precision, int *scale);
+
+/*
+ * The integer of a value that a column of this scale has.  Returns false if it does not fit: if it
+ * has another number of digits behind the point, or too many before it, or is infinite.
+ */
+extern bool gpb_numeric_fits(Datum value, int scale, int64 *word);
+
+/* Likewise, for a value that fits; raises an error for others. */
+extern int64 gpb_numeric_word(Datum value, int scale);
+
+/*
+ * Find the least integer of this scale whose value is not below "value", which may be any, and
+ * whether it is equal.  Beyond the integers of numbers that is the least of all integers, or that
+ * of NaN.
+ */
+extern int64 gpb_numeric_ceiling(Datum value, int scale, bool *equal);
+
+/*
+ * Store the value of an integer as core stores it, without a varlena's header.  Returns the number
+ * of bytes, which is GPB_NUMERIC_BYTES at most; "to" need not be aligned.
+ */
+extern int	gpb_numeric_store(int64 word, int scale, char *to);
+
+/* The value of an integer, palloc'd */
+extern Datum gpb_numeric_datum(int64 word, int scale);
+
+#endif							/* GPB_NUMERIC_H */

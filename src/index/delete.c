@@ -11,6 +11,7 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -66,6 +67,116 @@ gpb_delete_entries(Relation index, Buffer buffer, const uint16 *positions,
 				   InvalidTransactionId, NULL);
 }
 
+/* ---- what the table is asked ---- */
+
+/*
+ * Entries of a leaf that the table judges, in one request or in several.  A candidate's id is its
+ * place in op.status, where they are in the order of their positions; op.deltids has the candidates
+ * of the request at hand, in an order that the table may change.
+ */
+typedef struct Candidates
+{
+	TM_IndexDeleteOp op;
+	int			count;			/* of the candidates so far */
+	TransactionId horizon;		/* of those judged dead so far; may be invalid */
+} Candidates;
+
+/* Begin without any candidates, on a leaf that is locked exclusively. */
+static void
+begin_candidates(Candidates *candidates, Relation index, Buffer buffer)
+{
+	int			most = gpb_page_count(BufferGetPage(buffer));
+
+	candidates->op.irel = index;
+	candidates->op.iblknum = BufferGetBlockNumber(buffer);
+	candidates->op.bottomup = false;
+	candidates->op.bottomupfreespace = 0;
+	candidates->op.ndeltids = 0;
+	candidates->op.deltids = palloc(most * sizeof(TM_IndexDelete));
+	candidates->op.status = palloc(most * sizeof(TM_IndexStatus));
+	candidates->count = 0;
+	candidates->horizon = InvalidTransactionId;
+}
+
+static void
+end_candidates(Candidates *candidates)
+{
+	pfree(candidates->op.deltids);
+	pfree(candidates->op.status);
+}
+
+/* Make the entry at a position a candidate; "dead" says that a scan found its tuple dead. */
+static void
+add_candidate(Candidates *candidates, int position, bool dead)
+{
+	TM_IndexStatus *status = &candidates->op.status[candidates->count++];
+
+	status->idxoffnum = position + 1;	/* the table wants offset numbers */
+	status->knowndeletable = dead;
+	status->promising = false;
+	status->freespace = 0;
+}
+
+/* Ask about a candidate, to which the locator belongs, in the next request. */
+static void
+ask_about(Candidates *candidates, int id, uint64 locator)
+{
+	TM_IndexDelete *asked = &candidates->op.deltids[candidates->op.ndeltids++];
+
+	if (gpb_locator_offset(locator) == InvalidOffsetNumber)
+		gpb_corrupted(candidates->op.irel, candidates->op.iblknum,
+					  "entry points to no heap tuple");
+	ItemPointerSet(&asked->tid, gpb_locator_block(locator), gpb_locator_offset(locator));
+	asked->id = id;
+}
+
+/*
+ * Let the table judge those that it is asked about: "knowndeletable" of their status is set where a
+ * tuple is dead to everybody.  Returns how many entries are of that kind.
+ */
+static int
+judge(Candidates *candidates, Relation heap)
+{
+	TransactionId horizon = table_index_delete_tuples(heap, &candidates->op);
+	int			dead = 0;
+	int			i;
+
+	for (i = 0; i < candidates->op.ndeltids; i++)
+		dead += candidates->op.status[candidates->op.deltids[i].id].knowndeletable;
+	candidates->op.ndeltids = 0;
+
+	if (TransactionIdIsValid(horizon) &&
+		(!TransactionIdIsValid(candidates->horizon) ||
+		 TransactionIdFollows(horizon, candidates->horizon)))
+		candidates->horizon = horizon;
+	return dead;
+}
+
+/* Remove the candidates that were judged dead.  Returns their number. */
+static int
+remove_dead(Candidates *candidates, Relation heap, Buffer buffer)
+{
+	Relation	index = candidates->op.irel;
+	TransactionId horizon = candidates->horizon;
+	uint16		positions[GPB_MAX_LEAF_ENTRIES];
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < candidates->count; i++)
+	{
+		if (candidates->op.status[i].knowndeletable)
+			positions[n++] = candidates->op.status[i].idxoffnum - 1;
+	}
+	if (!XLogStandbyInfoActive() || !RelationNeedsWAL(index))
+		horizon = InvalidTransactionId;
+	if (n > 0)
+		remove_entries(index, buffer, positions, n, GPB_XLOG_DELETE, horizon,
+					   heap);
+	return n;
+}
+
+/* ---- simple deletion ---- */
+
 /* qsort comparator for block numbers. */
 static int
 compare_blocks(const void *a, const void *b)
@@ -74,13 +185,6 @@ compare_blocks(const void *a, const void *b)
 	BlockNumber right = *(const BlockNumber *) b;
 
 	return left < right ? -1 : left > right;
-}
-
-/* qsort comparator for deletable entries, by their ids. */
-static int
-compare_ids(const void *a, const void *b)
-{
-	return ((const TM_IndexDelete *) a)->id - ((const TM_IndexDelete *) b)->id;
 }
 
 /*
@@ -110,74 +214,27 @@ dead_blocks(Page page, int row_width, BlockNumber coming,
 }
 
 /*
- * Collect the entries that the table shall judge: those marked dead, and, since their heap blocks
- * get visited anyway, all others that point to those blocks.
+ * Ask about the entries marked dead, and, since their heap blocks get visited anyway, about all
+ * others that point to those blocks.
  */
 static void
-collect_candidates(Relation index, Buffer buffer, int row_width,
-				   const BlockNumber *blocks, int nblocks,
-				   TM_IndexDeleteOp *op)
+ask_about_blocks(Candidates *candidates, Page page, int row_width,
+				 const BlockNumber *blocks, int nblocks)
 {
-	Page		page = BufferGetPage(buffer);
 	int			count = gpb_page_count(page);
 	int			i;
 
-	op->irel = index;
-	op->iblknum = BufferGetBlockNumber(buffer);
-	op->bottomup = false;
-	op->bottomupfreespace = 0;
-	op->ndeltids = 0;
 	for (i = 0; i < count; i++)
 	{
 		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
 		BlockNumber block = gpb_locator_block(locator);
-		TM_IndexDelete *candidate = &op->deltids[op->ndeltids];
-		TM_IndexStatus *status = &op->status[op->ndeltids];
 
 		if (bsearch(&block, blocks, nblocks, sizeof(BlockNumber),
 					compare_blocks) == NULL)
 			continue;
-		if (gpb_locator_offset(locator) == InvalidOffsetNumber)
-			gpb_corrupted(index, op->iblknum, "entry points to no heap tuple");
-
-		ItemPointerSet(&candidate->tid, block, gpb_locator_offset(locator));
-		candidate->id = op->ndeltids;
-		status->idxoffnum = i + 1;	/* the table wants offset numbers */
-		status->knowndeletable = (locator & GPB_LOC_DEAD) != 0;
-		status->promising = false;
-		status->freespace = 0;
-		op->ndeltids++;
+		ask_about(candidates, candidates->count, locator);
+		add_candidate(candidates, i, (locator & GPB_LOC_DEAD) != 0);
 	}
-}
-
-/*
- * Let the table judge the candidates, and remove those whose tuples it says are dead to everybody.
- * The leaf is locked exclusively on entry and exit.  Returns the number removed.
- */
-static int
-judge_and_remove(Relation index, Relation heap, Buffer buffer,
-				 TM_IndexDeleteOp *op, uint16 *positions)
-{
-	TransactionId horizon = table_index_delete_tuples(heap, op);
-	int			n = 0;
-	int			i;
-
-	if (!XLogStandbyInfoActive() || !RelationNeedsWAL(index))
-		horizon = InvalidTransactionId;
-
-	/* The table has put them into an order of its own. */
-	qsort(op->deltids, op->ndeltids, sizeof(TM_IndexDelete), compare_ids);
-	for (i = 0; i < op->ndeltids; i++)
-	{
-		const TM_IndexStatus *status = &op->status[op->deltids[i].id];
-
-		if (status->knowndeletable)
-			positions[n++] = status->idxoffnum - 1;
-	}
-	if (n > 0)
-		remove_entries(index, buffer, positions, n, GPB_XLOG_DELETE, horizon,
-					   heap);
-	return n;
 }
 
 /*
@@ -188,26 +245,203 @@ int
 gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 				Buffer buffer, BlockNumber coming)
 {
-	BlockNumber blocks[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH) + 1];
-	int			count = gpb_page_count(BufferGetPage(buffer));
-	int			nblocks;
+	BlockNumber blocks[GPB_MAX_LEAF_ENTRIES + 1];
+	Page		page = BufferGetPage(buffer);
+	Candidates	candidates;
+	int			nblocks = dead_blocks(page, layout->row_width, coming, blocks);
 	int			removed;
-	TM_IndexDeleteOp op;
-	uint16	   *positions;
 
-	nblocks = dead_blocks(BufferGetPage(buffer), layout->row_width,
-						  coming, blocks);
 	if (nblocks == 0)
 		return 0;
 
-	op.deltids = palloc(count * sizeof(TM_IndexDelete));
-	op.status = palloc(count * sizeof(TM_IndexStatus));
-	positions = palloc(count * sizeof(uint16));
-	collect_candidates(index, buffer, layout->row_width, blocks, nblocks,
-					   &op);
-	removed = judge_and_remove(index, heap, buffer, &op, positions);
-	pfree(positions);
-	pfree(op.status);
-	pfree(op.deltids);
+	begin_candidates(&candidates, index, buffer);
+	ask_about_blocks(&candidates, page, layout->row_width, blocks, nblocks);
+	judge(&candidates, heap);
+	removed = remove_dead(&candidates, heap, buffer);
+	end_candidates(&candidates);
+	return removed;
+}
+
+/* ---- bottom-up deletion ---- */
+
+/*
+ * How many heap pages the table is asked about in one request; whether there is another request is
+ * decided by what came of the last.
+ */
+#define BLOCKS_OF_REQUEST	8
+/* The most heap pages that are visited while the leaf is locked */
+#define MOST_BLOCKS			64
+/* The part of the leaf's room that is wanted: its eighth */
+#define WANTED_ENTRIES(layout) \
+	(gpb_page_capacity((layout)->key_width, (layout)->row_width) / 8)
+
+/* A heap page, and the entries of the leaf that lead to it */
+typedef struct HeapPage
+{
+	int			first;			/* of its entries, in the array of all, sorted by place */
+	int			count;
+	float		promise;		/* about how many of them may be dead */
+} HeapPage;
+
+/* An entry, to be sorted by where its heap tuple is */
+typedef struct Version
+{
+	uint64		tid;
+	int			position;
+	float		promise;		/* the chance that the tuple is dead */
+} Version;
+
+/* qsort comparator for entries, by their tuples' places. */
+static int
+compare_versions(const void *a, const void *b)
+{
+	uint64		left = ((const Version *) a)->tid;
+	uint64		right = ((const Version *) b)->tid;
+
+	return left < right ? -1 : left > right;
+}
+
+/* qsort comparator for heap pages: the most promising first, and otherwise in physical order. */
+static int
+compare_promises(const void *a, const void *b)
+{
+	const HeapPage *left = a;
+	const HeapPage *right = b;
+
+	if (left->promise != right->promise)
+		return left->promise > right->promise ? -1 : 1;
+	return left->first - right->first;
+}
+
+/*
+ * List all entries of a leaf.  Of n entries with equal keys, that of the entry that is coming
+ * counted in, all but one are dead if they are versions of one row and nobody sees the older ones
+ * any more.  In a table that grows the live one is the last by its place.  One whose free space is
+ * used again shows no such order, so what is late in it is less promising, but does promise.
+ */
+static void
+list_versions(Page page, const GpbLayout *layout, GpbKey coming, Version *versions)
+{
+	int			count = gpb_page_count(page);
+	int			begin;
+	int			end;
+
+	for (begin = 0; begin < count; begin = end)
+	{
+		GpbKey		key = gpb_page_key(page, layout->key_width, begin);
+		int			equal;
+		int			i;
+
+		for (end = begin + 1; end < count; end++)
+		{
+			if (gpb_page_key(page, layout->key_width, end) != key)
+				break;
+		}
+		equal = end - begin + (key == coming);
+		for (i = begin; i < end; i++)
+		{
+			versions[i].tid = gpb_row_locator(gpb_page_row(page, layout->row_width, i)) &
+				GPB_TID_MASK;
+			versions[i].position = i;
+			versions[i].promise = equal == 1 ? 0 :
+				(float) (equal - 1) / equal * (1.5 - (float) (i - begin) / (equal - 1));
+		}
+	}
+}
+
+/*
+ * Group entries, sorted by their tuples' places, by heap page.  Returns the number of pages.  What
+ * they promise gets a random factor, so that one pass after the other does not visit the same pages
+ * in vain.
+ */
+static int
+group_versions(const Version *versions, int count, HeapPage *pages)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (i == 0 || gpb_locator_block(versions[i].tid) != gpb_locator_block(versions[i - 1].tid))
+		{
+			pages[n].first = i;
+			pages[n].count = 0;
+			pages[n++].promise = 0;
+		}
+		pages[n - 1].count++;
+		pages[n - 1].promise += versions[i].promise;
+	}
+	for (i = 0; i < n; i++)
+		pages[i].promise *= 0.5 + pg_prng_double(&pg_global_prng_state);
+	return n;
+}
+
+/*
+ * Ask about the entries of the most promising heap pages, a few pages at a time, until enough are
+ * dead, or too few of the last request were to make up for the visits.
+ */
+static void
+ask_about_versions(Candidates *candidates, Relation heap, const Version *versions,
+				   const HeapPage *pages, int npages, int wanted)
+{
+	int			dead = 0;
+	int			visited = 0;
+
+	while (dead < wanted && visited < Min(npages, MOST_BLOCKS))
+	{
+		int			end = Min(npages, visited + BLOCKS_OF_REQUEST);
+		int			before = visited;
+
+		for (; visited < end && pages[visited].promise > 0; visited++)
+		{
+			int			i;
+
+			for (i = 0; i < pages[visited].count; i++)
+			{
+				const Version *version = &versions[pages[visited].first + i];
+
+				ask_about(candidates, version->position, version->tid);
+			}
+		}
+		if (visited == before)
+			return;				/* what is left promises nothing */
+		dead += judge(candidates, heap);
+		if (dead * 4 < visited - BLOCKS_OF_REQUEST)
+			return;
+	}
+}
+
+/*
+ * Every entry is a candidate, so that a candidate's id is its position.  The heap pages are chosen
+ * here and not by the table (bottomup = true), which visits six of them at most and gives up after
+ * one in vain.  That suits an index that can still merge its duplicates; this one splits.  Dead
+ * hints are not looked at: simple deletion has removed what had one.
+ */
+int
+gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,
+					Buffer buffer, GpbKey coming)
+{
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	Version    *versions = palloc(count * sizeof(Version));
+	HeapPage   *pages = palloc(count * sizeof(HeapPage));
+	Candidates	candidates;
+	int			npages;
+	int			removed;
+	int			i;
+
+	list_versions(page, layout, coming, versions);
+	qsort(versions, count, sizeof(Version), compare_versions);
+	npages = group_versions(versions, count, pages);
+	qsort(pages, npages, sizeof(HeapPage), compare_promises);
+
+	begin_candidates(&candidates, index, buffer);
+	for (i = 0; i < count; i++)
+		add_candidate(&candidates, i, false);
+	ask_about_versions(&candidates, heap, versions, pages, npages, WANTED_ENTRIES(layout));
+	removed = remove_dead(&candidates, heap, buffer);
+	end_candidates(&candidates);
+	pfree(pages);
+	pfree(versions);
 	return removed;
 }

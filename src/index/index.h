@@ -286,6 +286,13 @@ extern void gpb_delete_entries(Relation index, Buffer buffer, const uint16 *posi
  */
 extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 							Buffer buffer, BlockNumber coming);
+/*
+ * Bottom-up deletion: make room on a leaf by removing entries of old versions of rows, found by way
+ * of the table.  coming is the key of the entry that wants the room.  The leaf is exclusively
+ * locked on entry and exit.  Returns the number of entries removed.
+ */
+extern int	gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,
+								Buffer buffer, GpbKey coming);
 
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);

@@ -151,12 +151,26 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 }
 
 /*
- * Insert an entry into the index.  heap is the table, which is asked about dead entries if the leaf
- * needs room.
+ * Remove dead entries from a leaf that is full, if any are found.  heap is the table, which is
+ * asked about them.  An entry whose row was updated without a change of its key has a version of
+ * the same key there already, and so, most likely, have others: "unchanged" says so.
+ */
+static void
+make_room(Relation index, const GpbLayout *layout, Relation heap, Buffer leaf,
+		  const GpbEntry *entry, bool unchanged)
+{
+	gpb_delete_dead(index, layout, heap, leaf, gpb_locator_block(gpb_row_locator(entry->row)));
+	if (unchanged && !gpb_page_has_room(BufferGetPage(leaf)))
+		gpb_delete_versions(index, layout, heap, leaf, entry->key);
+}
+
+/*
+ * Insert an entry into the index.  heap is the table.  "unchanged" is the executor's hint that the
+ * entry is for a new version of a row, whose key is as before.
  */
 static void
 insert_entry(Relation index, const GpbLayout *layout, Relation heap,
-			 const GpbEntry *entry)
+			 const GpbEntry *entry, bool unchanged)
 {
 	uint64		locator = gpb_row_locator(entry->row);
 	GpbBound	bound = {entry->key, locator & GPB_TIE_MASK};
@@ -177,7 +191,7 @@ insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 	CheckForSerializableConflictIn(index, NULL, block);
 
 	if (!gpb_page_has_room(BufferGetPage(leaf)))
-		gpb_delete_dead(index, layout, heap, leaf, gpb_locator_block(locator));
+		make_room(index, layout, heap, leaf, entry, unchanged);
 
 	/* A root leaf is not remembered, since a descent to it is short enough. */
 	rightmost = gpb_special(BufferGetPage(leaf))->right == GPB_NO_BLOCK &&
@@ -203,6 +217,6 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	gpb_require_null_codes(index, &layout, isnull);
 	gpb_require_numerics(index, &layout, values, isnull);
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
-	insert_entry(index, &layout, heap, &entry);
+	insert_entry(index, &layout, heap, &entry, index_unchanged);
 	return false;
 }

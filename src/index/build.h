@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.h
+ *	  What the files of CREATE INDEX share: the sorter, the runs, the loader, parallel workers.
+ *
+ * All of them handle records.  A record is an entry as a leaf holds it: the key, in the layout's
+ * width, and directly behind it the row.  Records are ordered by key and tie, and those of one
+ * layout have one width.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_BUILD_H
+#define GPB_BUILD_H
+
+#include "index/index.h"
+
+#include "storage/buffile.h"
+#include "storage/sharedfileset.h"
+
+/* Take the next record, in index order.  It is valid during the call. */
+typedef void (*GpbSink) (void *state, const char *record);
+
+/* ---- build_sort.c: sorting in memory ---- */
+
+/* A key has one word or two, and the tie is the last. */
+#define GPB_SORT_MAX_WORDS		3
+
+/* Where a word of a record lies: in 8 bytes, of which mask has those that belong to it */
+typedef struct GpbSortWord
+{
+	int			offset;
+	uint64		mask;
+} GpbSortWord;
+
+/* How records of a layout are compared: by their words, one after the other */
+typedef struct GpbRecordOrder
+{
+	int			width;			/* bytes of a record, a multiple of 4 */
+	int			key_width;
+	int			nwords;
+	GpbSortWord word[GPB_SORT_MAX_WORDS];
+} GpbRecordOrder;
+
+extern void gpb_record_order(const GpbLayout *layout, GpbRecordOrder *order);
+
+static inline uint64
+gpb_record_word(const GpbRecordOrder *order, const char *record, int word)
+{
+	uint64		bits;
+
+	memcpy(&bits, record + order->word[word].offset, sizeof(bits));
+	return bits & order->word[word].mask;
+}
+
+/*
+ * Compare two records by their words from number "word" on.  Returns a number below, equal to or
+ * above 0 as a is before, equal to or after b.
+ */
+static inline int
+gpb_record_cmp(const GpbRecordOrder *order, const char *a, const char *b, int word)
+{
+	for (; word < order->nwords; word++)
+	{
+		uint64		x = gpb_record_word(order, a, word);
+		uint64		y = gpb_record_word(order, b, word);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+/* The key of a record.  Keys lie in memory with their low bytes first. */
+static inline GpbKey
+gpb_record_key(const GpbRecordOrder *order, const char *record)
+{
+	GpbKey		key = 0;
+
+	memcpy(&key, record, order->key_width);
+	return key;
+}
+
+/* The record's place in the index's order. */
+static inline GpbBound
+gpb_record_bound(const GpbRecordOrder *order, const char *record)
+{
+	GpbBound	bound;
+
+	bound.key = gpb_record_key(order, record);
+	bound.tie = gpb_row_locator(record + order->key_width) & GPB_TIE_MASK;
+	return bound;
+}
+
+typedef struct GpbMemorySort GpbMemorySort;
+
+/* Begin a sort of records that takes about "bytes" of memory, in the current context. */
+extern GpbMemorySort *gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes);
+/* Get the place for the next record, or NULL if there is none left. */
+extern char *gpb_memory_sort_place(GpbMemorySort *sort);
+/* The record at the place that gpb_memory_sort_place() returned is complete. */
+extern void gpb_memory_sort_add(GpbMemorySort *sort);
+/* The number of records it has. */
+extern uint64 gpb_memory_sort_count(const GpbMemorySort *sort);
+/* Give the records to the sink, sorted.  The sort is empty afterwards. */
+extern void gpb_memory_sort_drain(GpbMemorySort *sort, GpbSink sink, void *state);
+/* Give the memory back. */
+extern void gpb_memory_sort_end(GpbMemorySort *sort);
+
+/* ---- build_runs.c: sorting what does not fit ---- */
+
+typedef struct GpbSorter GpbSorter;
+
+/* Where the file of a sort's runs says which runs it has */
+typedef struct GpbRunsFile
+{
+	int64		directory;		/* its place in the file */
+	int			nruns;
+} GpbRunsFile;
+
+/*
+ * Begin a sort that takes about "bytes" of memory.  With a file set, all of it is written to the
+ * set's file "name" as sorted runs, for another process to merge; without one, only what does not
+ * fit is, to a temporary file.
+ */
+extern GpbSorter *gpb_sorter_begin(const GpbRecordOrder *order, Size bytes,
+								   SharedFileSet *files, const char *name);
+extern void gpb_sorter_put(GpbSorter *sorter, const GpbEntry *entry);
+/* The number of entries that came. */
+extern uint64 gpb_sorter_count(const GpbSorter *sorter);
+/* All entries are there: make ready for gpb_sorter_drain(). */
+extern void gpb_sorter_perform(GpbSorter *sorter);
+/* Give all records to the sink, in order.  This can be done once. */
+extern void gpb_sorter_drain(GpbSorter *sorter, GpbSink sink, void *state);
+/* Instead of both, of a sort with a file set: finish its file. */
+extern void gpb_sorter_export(GpbSorter *sorter, GpbRunsFile *file);
+/* Add the records of a finished file to a sort that has no file set. */
+extern void gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
+							  const GpbRunsFile *file);
+extern void gpb_sorter_end(GpbSorter *sorter);
+
+/* ---- build_load.c: writing the tree ---- */
+
+typedef struct GpbLoad GpbLoad;
+
+/* Begin to load the index, whose file is empty. */
+extern GpbLoad *gpb_load_begin(Relation index, const GpbLayout *layout,
+							   const GpbRecordOrder *order);
+/* A GpbSink: add a record, which must be at or after all those before. */
+extern void gpb_load_record(void *load, const char *record);
+/* Write what is left and the metapage.  The index is complete, and the file is safe. */
+extern void gpb_load_end(GpbLoad *load);
+
+/* ---- build_parallel.c ---- */
+
+typedef struct GpbParallelBuild GpbParallelBuild;
+
+/* What all processes of a build have read together */
+typedef struct GpbBuildCounts
+{
+	double		heap_tuples;
+	double		index_tuples;
+} GpbBuildCounts;
+
+/*
+ * Read the table and sort its entries with parallel workers, this process being one of them.
+ * Returns NULL if there are to be none, or none could be had: then nothing was read.
+ */
+extern GpbParallelBuild *gpb_parallel_build(Relation heap, Relation index, IndexInfo *info,
+											GpbBuildCounts *counts);
+/* The sort's result, to be drained before gpb_parallel_build_end(). */
+extern GpbSorter *gpb_parallel_build_sorter(GpbParallelBuild *build);
+extern void gpb_parallel_build_end(GpbParallelBuild *build);
+
+/* ---- build.c ---- */
+
+/*
+ * Read the table, or this process's part of it if a parallel scan is given, and put its entries
+ * into the sorter.  Returns the number of rows read.
+ */
+extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info, bool progress,
+							 GpbSorter *sorter, TableScanDesc scan);
+
+#endif							/* GPB_BUILD_H */

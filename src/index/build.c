@@ -19,6 +19,7 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 
+#include "hold.h"
 #include "index/build.h"
 #include "mirror/mark.h"
 
@@ -96,6 +97,8 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	GpbLayout	layout = *gpb_layout_for_build(index);
+	GpbParallelBuild *parallel;
+	GpbBuildCounts counts;
 	GpbRecordOrder order;
 	GpbSorter  *sorter;
 	GpbLoad    *load;
@@ -107,19 +110,32 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 
 	gpb_record_order(&layout, &order);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
-	sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
-	result->heap_tuples = gpb_build_scan(heap, index, info, true, sorter, NULL);
-	result->index_tuples = gpb_sorter_count(sorter);
+	parallel = gpb_parallel_build(heap, index, info, &counts);
+	if (parallel != NULL)
+		sorter = gpb_parallel_build_sorter(parallel);
+	else
+	{
+		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
+		counts.heap_tuples = gpb_build_scan(heap, index, info, true, sorter, NULL);
+		counts.index_tuples = gpb_sorter_count(sorter);
+	}
+	result->heap_tuples = counts.heap_tuples;
+	result->index_tuples = counts.index_tuples;
 	progress_scanned(result->index_tuples);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SORT);
 	gpb_sorter_perform(sorter);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
+	GPB_HOLD("build-before-load");
 	load = gpb_load_begin(index, &layout, &order);
 	gpb_sorter_drain(sorter, gpb_load_record, load);
+	GPB_HOLD("build-before-metapage");
 	gpb_load_end(load);
-	gpb_sorter_end(sorter);
+	if (parallel != NULL)
+		gpb_parallel_build_end(parallel);
+	else
+		gpb_sorter_end(sorter);
 	build_forget_mirror(index);
 	return result;
 }

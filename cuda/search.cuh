@@ -142,6 +142,7 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 	if (leaf.page == NULL)
 		return leaf;
 	leaf.count = gpb_page_leaf_count(leaf.page, job->key_width, job->row_width,
+									 gpb_separator(&job->separators, i),
 									 gpb_leaf_limit(&job->separators, i));
 	if (leaf.count < 0)
 		leaf.page = NULL;

@@ -73,6 +73,8 @@ typedef struct GpbPageSpecial
 {
 	uint64		high_key;		/* every entry of this page is below */
 	uint64		high_tie;		/* (high_key, high_tie); unset if rightmost */
+	uint64		low_key;		/* every entry of this page is at or after */
+	uint64		low_tie;		/* (low_key, low_tie); (0, 0) if leftmost */
 	uint32		left;			/* left sibling, or GPB_NO_BLOCK */
 	uint32		right;			/* right sibling, or GPB_NO_BLOCK if rightmost */
 	uint16		level;			/* 0 is a leaf */
@@ -85,7 +87,8 @@ typedef struct GpbPageSpecial
 #define GPB_PAGE_META				0x0001	/* the metapage */
 #define GPB_PAGE_INCOMPLETE_SPLIT	0x0002	/* right sibling's downlink missing */
 #define GPB_PAGE_HAS_DEAD			0x0004	/* hint: some entry is marked dead */
-#define GPB_PAGE_KNOWN_FLAGS		0x0007
+#define GPB_PAGE_DELETED			0x0008	/* unlinked from the tree; to be recycled */
+#define GPB_PAGE_KNOWN_FLAGS		0x000F
 
 #define GPB_SPECIAL_OFFSET	(GPB_PAGE_SIZE - (int) sizeof(GpbPageSpecial))
 #define GPB_PAGE_SPACE		(GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER)
@@ -414,6 +417,18 @@ gpb_page_high(const void *page)
 	return b;
 }
 
+/* The bound where the page begins: GPB_BOUND_MIN if it is the leftmost of its level. */
+GPB_FN GpbBound
+gpb_page_low(const void *page)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbBound	b;
+
+	b.key = special->low_key;
+	b.tie = special->low_tie;
+	return b;
+}
+
 /*
  * Find the first of the page's n keys that is not below "key"; returns its position, or n if there
  * is none.  Callers pass key_width as a constant.
@@ -445,26 +460,29 @@ gpb_keys_lower_bound(const void *page, int key_width, int n, GpbKey key)
 }
 
 /*
- * Return the number of entries if the page is a sound leaf of these widths that ends exactly at
- * limit, else -1 (rule M4).  All fields are read before any is tested, so that on a GPU they arrive
- * together.
+ * Return the number of entries if the page is a sound leaf of these widths that begins exactly at
+ * low and ends exactly at limit, else -1 (rule M4).  All fields are read before any is tested, so
+ * that on a GPU they arrive together.
  */
 GPB_FN int
-gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound limit)
+gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low, GpbBound limit)
 {
 	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbBound	begin = gpb_page_low(page);
 	GpbBound	high = gpb_page_high(page);
 	int			used = (int) gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER;
 	int			count = key_width == 8 ? used / 8 : used / 4;
 	bool		sound = (special->page_id == GPB_PAGE_ID) &
 		(special->level == 0) &
-		((special->flags & (GPB_PAGE_META | (uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
+		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED |
+							(uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
 		(special->key_width == key_width) &
 		(special->row_width == row_width) &
 		(used >= 0) &
 		(count * key_width == used) &
 		(count * (key_width + row_width) <= GPB_PAGE_SPACE);
 
+	sound &= (begin.key == low.key) & (begin.tie == low.tie);
 	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
 }
 

@@ -217,7 +217,10 @@ load_next_page(GpbLoad *load, int level, GpbBound next)
 	level_finish_page(load, level);
 
 	level_begin_page(load, level, new, separator);
-	gpb_special((Page) l->page)->left = old;
+	special = gpb_special((Page) l->page);
+	special->left = old;
+	special->low_key = separator.key;
+	special->low_tie = separator.tie;
 }
 
 /* Add an entry at the end of a level's page, which has room for it. */

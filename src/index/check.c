@@ -244,6 +244,10 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 	if (special->right != GPB_NO_BLOCK && (high.tie & ~GPB_TIE_MASK))
 		damaged(check, cursor->block, "its high key carries flags",
 				"Its high key has tie %016llx.", (unsigned long long) high.tie);
+	if (gpb_bound_cmp(gpb_page_low(image), cursor->low) != 0)
+		damaged(check, cursor->block, "its low bound is not its left sibling's high key",
+				"It begins at %s instead of %s.",
+				bound_text(gpb_page_low(image)), bound_text(cursor->low));
 	if (!gpb_bound_less(cursor->low, high))
 		damaged(check, cursor->block, "its high key is not above its low bound",
 				"Low bound %s, high key %s.",

@@ -218,11 +218,20 @@ extern bool gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bo
 extern bool gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound,
 						   GpbBound *entry);
 /*
- * Lock share the leaf to the left of a leaf, "block", that was read earlier and had then this left
- * link and high key.  No page may be locked on entry.
+ * Lock share the page to the right of a page of this level, block "left", that was read earlier and
+ * had then this right link and high key: the one that covers the high key now, so that it may begin
+ * before that.  "recent" is where the right sibling was when it was asked for, or InvalidBuffer.
+ * No page of the level may be locked on entry.
+ */
+extern Buffer gpb_read_next(Relation index, const GpbLayout *layout, BlockNumber left,
+							BlockNumber right, Buffer recent, uint16 level, GpbBound high);
+/*
+ * Lock share the leaf to the left of a leaf that was read earlier and had then this left link and
+ * low bound, which is not GPB_BOUND_MIN: the leaf that covers what comes just before the low bound
+ * now, so that it may end behind that.  No page may be locked on entry.
  */
 extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left,
-							BlockNumber block, GpbBound high);
+							GpbBound low);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 /*

@@ -38,11 +38,8 @@ rightmost_leaf(Relation index, const GpbLayout *layout, GpbBound bound)
 		const GpbPageSpecial *special = gpb_special(page);
 
 		gpb_page_require(index, block, page, layout);
-		/* An entry on the leaf that is below bound proves that the leaf covers bound. */
-		if (special->level == 0 && special->right == GPB_NO_BLOCK &&
-			gpb_page_has_room(page) && gpb_page_count(page) > 0 &&
-			gpb_bound_less(gpb_page_bound(page, layout->key_width,
-										  layout->row_width, 0), bound))
+		if (special->right == GPB_NO_BLOCK && gpb_page_leads_to(page, 0, bound) &&
+			gpb_page_has_room(page))
 			return buffer;
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}

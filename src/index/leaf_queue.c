@@ -8,8 +8,8 @@
  * that of the first range beyond the one before.  Leaves in the queue are prefetched, from the disk
  * or to the CPU's cache.
  *
- * The copy may be old.  It then leads to the leaf wanted or to its left (rule M7).  Right links do
- * the rest or, after a few of them, a descent.
+ * The copy may be old.  If the leaf found leads to what is wanted (rule M7), right links do the
+ * rest; after a few of them, or if it does not, a descent.
  *
  *-------------------------------------------------------------------------
  */
@@ -220,6 +220,15 @@ queue_seek(GpbLeafQueue *queue, int range)
 
 /* ---- finding a leaf ---- */
 
+/* Descend to the leaf that covers the bound, since the copy is too old to be of use. */
+static Buffer
+queue_search(GpbLeafQueue *queue, GpbBound bound)
+{
+	queue->parent = InvalidBlockNumber;
+	queue->head = queue->tail;
+	return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
+}
+
 /*
  * Exchange a locked leaf, to which its parent's copy led, for the one that covers the bound.  That
  * one is pinned and locked share on return.
@@ -229,6 +238,12 @@ queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 {
 	int			steps = 0;
 
+	if (!gpb_page_leads_to(BufferGetPage(buffer), 0, bound))
+	{
+		/* The leaf was deleted after the copy was taken. */
+		UnlockReleaseBuffer(buffer);
+		return queue_search(queue, bound);
+	}
 	while (!gpb_page_covers(BufferGetPage(buffer), bound))
 	{
 		BlockNumber block = BufferGetBlockNumber(buffer);
@@ -238,14 +253,8 @@ queue_move_right(GpbLeafQueue *queue, Buffer buffer, GpbBound bound)
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		if (++steps > GPB_QUEUE_STEPS)
-		{
-			/* The copy is too old to be of use. */
-			queue->parent = InvalidBlockNumber;
-			queue->head = queue->tail;
-			return gpb_search(queue->index, queue->layout, bound, BUFFER_LOCK_SHARE, NULL);
-		}
-		buffer = gpb_read_right(queue->index, queue->layout, block, right, 0, high,
-								BUFFER_LOCK_SHARE);
+			return queue_search(queue, bound);
+		buffer = gpb_read_next(queue->index, queue->layout, block, right, InvalidBuffer, 0, high);
 	}
 	return buffer;
 }
@@ -258,7 +267,6 @@ static Buffer
 queue_take(GpbLeafQueue *queue)
 {
 	GpbQueuedLeaf *leaf = &queue->leaf[queue->head % GPB_QUEUE_AHEAD];
-	GpbRange	keys;
 	Buffer		buffer;
 
 	if (queue->tail - queue->head > GPB_QUEUE_KEYS_AHEAD)
@@ -266,10 +274,7 @@ queue_take(GpbLeafQueue *queue)
 									 GPB_QUEUE_AHEAD].recent);
 	queue->head++;
 	queue->most = Min(queue->most * 2, GPB_QUEUE_AHEAD);
-	(void) gpb_child_at(queue->index, queue->layout, queue->parent, queue->image.data,
-						leaf->position, &keys);
 	buffer = gpb_read_asked_for(queue->index, leaf->block, leaf->recent, queue->layout);
-	gpb_require_child(queue->index, buffer, 0, keys);
 	return queue_move_right(queue, buffer, queue_bound(queue, leaf->range));
 }
 
@@ -321,7 +326,6 @@ queue_descend(GpbLeafQueue *queue, int range)
 						 gpb_child_position(queue->layout, page, bound), &keys);
 	UnlockReleaseBuffer(buffer);
 	buffer = gpb_read(queue->index, child, BUFFER_LOCK_SHARE, queue->layout);
-	gpb_require_child(queue->index, buffer, 0, keys);
 	return queue_move_right(queue, buffer, bound);
 }
 

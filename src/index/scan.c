@@ -46,8 +46,8 @@ typedef struct GpbPosition
 	XLogRecPtr	lsn;
 	GpbBound	lower;
 	GpbBound	upper;
-	GpbBound	high;			/* the leaf's high key */
-	bool		was_empty;		/* the leaf had no entries, so lower is unknown */
+	GpbBound	low;			/* the leaf's low bound and high key */
+	GpbBound	high;
 	bool		walked;			/* the scan came by a right link */
 	int			range;			/* the last range that was read there */
 	int			entered;		/* the range whose end lies at or right of the leaf */
@@ -241,7 +241,6 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	Page		page = BufferGetPage(buffer);
 	const GpbPageSpecial *special = gpb_special(page);
 	const GpbRange *ranges = so->set.ranges;
-	int			count = gpb_page_count(page);
 	GpbBound	high = gpb_page_high(page);
 	bool		forward = ScanDirectionIsForward(direction);
 	int			first = range;
@@ -254,12 +253,9 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	position->left = special->left;
 	position->right = special->right;
 	position->lsn = BufferGetLSNAtomic(buffer);
+	position->low = gpb_page_low(page);
 	position->high = high;
-	position->was_empty = count == 0;
-	position->lower = high;
-	if (count > 0)
-		position->lower = gpb_page_bound(page, so->layout.key_width,
-										 so->layout.row_width, 0);
+	position->lower = position->low;
 	position->upper = high;
 	position->copy.count = 0;
 	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
@@ -275,7 +271,7 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	}
 	else
 	{
-		while (first > 0 && count > 0 &&
+		while (first > 0 &&
 			   gpb_bound_less(position->lower, ranges[first - 1].hi))
 			first--;
 		if (gpb_bound_less(ranges[last].hi, high))
@@ -339,32 +335,53 @@ scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 }
 
 /*
- * Read the leaf to the right of "from", as it was linked when "from" was read.  If that has been
- * split since, the entries that moved to the new page have been read.
+ * Go on to the right of where "from" was read to, usually to the right sibling as it was linked then.
+ * If "from" has been split since, the entries that moved to the new page have been read.  If the
+ * sibling has been deleted, the leaf that took over its keys begins before the place where the scan
+ * is, and may have entries there: those are left out.
  */
 static void
 scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbRange   *first = &so->set.ranges[range];
+	GpbBound	lo = first->lo;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
-	buffer = gpb_read_right(scan->indexRelation, &so->layout, from->block,
-							from->right, 0, from->high, BUFFER_LOCK_SHARE);
+	if (gpb_bound_cmp(from->upper, from->high) == 0)
+		buffer = gpb_read_next(scan->indexRelation, &so->layout, from->block, from->right,
+							   InvalidBuffer, 0, from->high);
+	else
+		buffer = gpb_search(scan->indexRelation, &so->layout, from->upper, BUFFER_LOCK_SHARE,
+							NULL);
+	if (gpb_bound_less(lo, from->upper))
+		first->lo = from->upper;
 	scan_read_leaf(scan, buffer, range, ForwardScanDirection);
+	first->lo = lo;
 	so->current.entered = -1;
 	so->current.walked = true;
 }
 
-/* Read the leaf to the left of "from". */
+/*
+ * Go on to the left of where "from" was read from, usually to the left sibling.  If that has been
+ * deleted, the leaf that took over its keys may be "from" itself: entries where the scan has been
+ * are left out.
+ */
 static void
 scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	Buffer		buffer = gpb_read_left(scan->indexRelation, &so->layout, from->left, from->block,
-									   from->high);
+	GpbRange   *last = &so->set.ranges[range];
+	GpbBound	hi = last->hi;
+	bool		whole = gpb_bound_cmp(from->lower, from->low) == 0;
+	Buffer		buffer = gpb_read_left(scan->indexRelation, &so->layout,
+									   whole ? from->left : from->block, from->lower);
 
+	if (gpb_bound_less(from->lower, hi))
+		last->hi = from->lower;
 	scan_read_leaf(scan, buffer, range, BackwardScanDirection);
+	last->hi = hi;
 	so->current.entered = range;
 	so->current.walked = false;
 }
@@ -416,8 +433,8 @@ scan_next_leaf(IndexScanDesc scan)
  * Go on to the next leaf that may hold wanted entries, to the left.  Returns false, without a
  * position, if there is none.
  *
- * A leaf does not store where it begins, so after a descent for the end of a range we only know
- * that the range's entries are there or further left.
+ * A descent for the end of a range may come to a leaf that begins there, and then the range's
+ * entries are further left.
  */
 static bool
 scan_previous_leaf(IndexScanDesc scan)
@@ -431,22 +448,15 @@ scan_previous_leaf(IndexScanDesc scan)
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	scan_leave(scan);
 
-	if (from.was_empty)
-		walk = true;
-	else
-	{
-		while (range >= 0 && !gpb_bound_less(ranges[range].lo, from.lower))
-			range--;
-		if (range < 0)
-			return false;
-		walk = gpb_bound_less(from.lower, ranges[range].hi) ||
-			from.entered == range;
-	}
+	while (range >= 0 && !gpb_bound_less(ranges[range].lo, from.lower))
+		range--;
+	if (range < 0)
+		return false;
+	walk = gpb_bound_less(from.lower, ranges[range].hi) ||
+		from.entered == range;
 
 	if (!walk)
 		scan_descend(scan, range, BackwardScanDirection);
-	else if (from.left == GPB_NO_BLOCK)
-		return false;
 	else
 		scan_step_left(scan, &from, range);
 	return true;

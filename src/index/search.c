@@ -6,8 +6,9 @@
  * A descent holds one lock at a time.  Between a parent and its child, and
  * between a page and its right sibling, nothing is locked, so the page reached
  * may have been split meanwhile; what was wanted is then to its right, and a
- * bound at or beyond the high key says so.  Pages are never deleted, so a link
- * read at any time in the past leads to the target or to its left.
+ * bound at or beyond the high key says so.  It may also have been deleted, and
+ * recycled as any other page.  A page that begins at or before the bound leads to what
+ * is wanted, whatever it was before; from any other one the search begins anew (rule M7).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +17,20 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "hold.h"
+
+/*
+ * How often a search begins anew, each time because a page was deleted between the reading of its
+ * link and of itself, before the link is called damaged.
+ */
+#define GPB_SEARCHES	50
+
 /*
  * Return the root, pinned and locked share, in search of a page on the target level.
  *
- * The root that the relcache remembers is still the root if it is alone on its level: a root's
- * split gives it a right sibling, for ever.  Pages below the target level are not locked here,
- * since the caller may have locked them.
+ * The root that the relcache remembers is still the root, or as good as it, if it is alone on its
+ * level.  Pages below the target level are not locked here, since the caller may have locked them.
+ * Returns InvalidBuffer if the metapage's root has been split and then deleted before we locked it.
  */
 static Buffer
 read_root(Relation index, const GpbLayout *layout, uint32 target)
@@ -35,8 +44,8 @@ read_root(Relation index, const GpbLayout *layout, uint32 target)
 	{
 		buffer = gpb_read(index, cache->root, BUFFER_LOCK_SHARE, layout);
 		special = gpb_special(BufferGetPage(buffer));
-		if (special->level == cache->level &&
-			special->left == GPB_NO_BLOCK && special->right == GPB_NO_BLOCK)
+		if (special->right == GPB_NO_BLOCK &&
+			gpb_page_leads_to(BufferGetPage(buffer), cache->level, GPB_BOUND_MIN))
 			return buffer;
 		UnlockReleaseBuffer(buffer);
 		cache->root = InvalidBlockNumber;
@@ -48,15 +57,20 @@ read_root(Relation index, const GpbLayout *layout, uint32 target)
 		gpb_corrupted(index, GPB_META_BLOCK,
 					  "root is below the level of other pages");
 	buffer = gpb_read(index, meta.root, BUFFER_LOCK_SHARE, layout);
-	special = gpb_special(BufferGetPage(buffer));
-	if (special->level != meta.level || special->left != GPB_NO_BLOCK)
-		gpb_corrupted(index, meta.root, "the metapage's root is not a root");
+	if (!gpb_page_leads_to(BufferGetPage(buffer), meta.level, GPB_BOUND_MIN))
+	{
+		UnlockReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
 	cache->root = meta.root;
 	cache->level = meta.level;
 	return buffer;
 }
 
-/* Exchange a locked page for its right sibling, locked in the mode "lock" as the page was. */
+/*
+ * Exchange a locked page for its right sibling, locked in the mode "lock" as the page was.  Returns
+ * InvalidBuffer, with nothing locked, if the sibling has been deleted before it was locked.
+ */
 static Buffer
 step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 {
@@ -64,22 +78,24 @@ step_right(Relation index, const GpbLayout *layout, Buffer buffer, int lock)
 	BlockNumber left = BufferGetBlockNumber(buffer);
 	BlockNumber right = special->right;
 	uint16		level = special->level;
-	GpbBound	low = gpb_page_high(BufferGetPage(buffer));
+	GpbBound	high = gpb_page_high(BufferGetPage(buffer));
 
 	UnlockReleaseBuffer(buffer);
 	CHECK_FOR_INTERRUPTS();
-	return gpb_read_right(index, layout, left, right, level, low, lock);
+	GPB_HOLD("step-right");
+	return gpb_read_right(index, layout, left, right, level, high, lock);
 }
 
 /*
  * Move right from a locked page of any level until the page covers bound (bound < high key).  Every
- * page is locked in the mode "lock", one at a time; the one returned stays locked.
+ * page is locked in the mode "lock", one at a time; the one returned stays locked.  Returns
+ * InvalidBuffer as step_right() does.
  */
 static Buffer
 move_right(Relation index, const GpbLayout *layout, Buffer buffer,
 		   GpbBound bound, int lock)
 {
-	while (!gpb_page_covers(BufferGetPage(buffer), bound))
+	while (BufferIsValid(buffer) && !gpb_page_covers(BufferGetPage(buffer), bound))
 		buffer = step_right(index, layout, buffer, lock);
 	return buffer;
 }
@@ -94,9 +110,10 @@ move_right_finishing(Relation index, const GpbLayout *layout,
 					 Buffer buffer, GpbBound bound, int lock,
 					 const GpbStack *stack)
 {
-	for (;;)
+	while (BufferIsValid(buffer))
 	{
 		Page		page = BufferGetPage(buffer);
+		uint16		level = gpb_special(page)->level;
 		BlockNumber block;
 
 		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0)
@@ -113,28 +130,39 @@ move_right_finishing(Relation index, const GpbLayout *layout,
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 		}
-		/* Another writer may have finished it while we held no lock. */
-		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
+		/* Another writer may have finished it while we held no lock, and more may have happened. */
+		if ((gpb_special(page)->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0 &&
+			gpb_page_leads_to(page, level, bound))
 			gpb_finish_split(index, layout, buffer, stack);
 		else
 			UnlockReleaseBuffer(buffer);
 		buffer = gpb_read(index, block, lock, layout);
+		if (!gpb_page_leads_to(BufferGetPage(buffer), level, bound))
+		{
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
 	}
+	return InvalidBuffer;
 }
 
 /*
  * Descend to the page of the target level that covers bound; it is locked in the mode "lock" on
  * return.  Pages above it are locked share, one at a time.  With a stack the descent finishes
- * incomplete splits and leaves its path there.
+ * incomplete splits and leaves its path there.  Returns InvalidBuffer, with nothing locked, where
+ * it came to a page that has been deleted.
  */
 static Buffer
-descend(Relation index, const GpbLayout *layout, GpbBound bound,
-		uint32 target, int lock, GpbStack *stack)
+try_descend(Relation index, const GpbLayout *layout, GpbBound bound,
+			uint32 target, int lock, GpbStack *stack)
 {
 	Buffer		buffer = read_root(index, layout, target);
-	uint32		level = gpb_special(BufferGetPage(buffer))->level;
+	uint32		level;
 	int			held = BUFFER_LOCK_SHARE;
 
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	level = gpb_special(BufferGetPage(buffer))->level;
 	if (stack != NULL)
 		stack->height = level;
 
@@ -152,13 +180,18 @@ descend(Relation index, const GpbLayout *layout, GpbBound bound,
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buffer, lock);
 			held = lock;
+			if (!gpb_page_leads_to(BufferGetPage(buffer), level, bound))
+			{
+				UnlockReleaseBuffer(buffer);
+				return InvalidBuffer;
+			}
 		}
 		if (stack != NULL)
 			buffer = move_right_finishing(index, layout, buffer, bound,
 										  held, stack);
 		else
 			buffer = move_right(index, layout, buffer, bound, held);
-		if (level == target)
+		if (level == target || !BufferIsValid(buffer))
 			return buffer;
 
 		child = gpb_child_at(index, layout, BufferGetBlockNumber(buffer),
@@ -169,8 +202,28 @@ descend(Relation index, const GpbLayout *layout, GpbBound bound,
 			stack->block[level] = BufferGetBlockNumber(buffer);
 		level--;
 		held = level == target ? lock : BUFFER_LOCK_SHARE;
-		buffer = gpb_step_down(index, layout, buffer, child, range, held);
+		buffer = gpb_step_down(index, layout, buffer, child, range.lo, held);
+		if (!BufferIsValid(buffer))
+			return InvalidBuffer;
 	}
+}
+
+/* Descend as try_descend() does, as often as it takes. */
+static Buffer
+descend(Relation index, const GpbLayout *layout, GpbBound bound,
+		uint32 target, int lock, GpbStack *stack)
+{
+	int			i;
+
+	for (i = 0; i < GPB_SEARCHES; i++)
+	{
+		Buffer		buffer = try_descend(index, layout, bound, target, lock, stack);
+
+		if (likely(BufferIsValid(buffer)))
+			return buffer;
+		CHECK_FOR_INTERRUPTS();
+	}
+	gpb_corrupted_index(index, "its links lead to other pages than they promise");
 }
 
 Buffer
@@ -200,30 +253,79 @@ gpb_read_parent(Relation index, const GpbLayout *layout, GpbBound bound,
 								  BUFFER_LOCK_EXCLUSIVE, layout);
 
 	Assert(level <= stack->height);
-	if (gpb_special(BufferGetPage(buffer))->level != level)
-		gpb_corrupted(index, stack->block[level],
-					  "page has changed its level");
-	return move_right_finishing(index, layout, buffer, bound,
-								BUFFER_LOCK_EXCLUSIVE, stack);
+	if (gpb_page_leads_to(BufferGetPage(buffer), level, bound))
+		buffer = move_right_finishing(index, layout, buffer, bound,
+									  BUFFER_LOCK_EXCLUSIVE, stack);
+	else
+	{
+		UnlockReleaseBuffer(buffer);
+		buffer = InvalidBuffer;
+	}
+	if (!BufferIsValid(buffer))
+		buffer = gpb_search_level(index, layout, bound, level, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
 }
 
+Buffer
+gpb_read_next(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber right,
+			  Buffer recent, uint16 level, GpbBound high)
+{
+	Buffer		buffer;
+
+	GPB_HOLD("step-right");
+	buffer = BufferIsValid(recent) ?
+		gpb_read_right_asked_for(index, layout, left, right, recent, level, high) :
+		gpb_read_right(index, layout, left, right, level, high, BUFFER_LOCK_SHARE);
+	return BufferIsValid(buffer) ? buffer :
+		gpb_search_level(index, layout, high, level, BUFFER_LOCK_SHARE);
+}
+
+/*
+ * The last leaf is never deleted, but once it has been split it is not the last one any more; then
+ * it may be deleted, recycled, and become the last one again.  So a link is missing only if that is
+ * found several times.
+ */
 void
 gpb_require_last(Relation index, const GpbLayout *layout, BlockNumber block)
 {
-	/* No bound is beyond the last leaf. */
-	Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MAX,
-									BUFFER_LOCK_SHARE, NULL);
-	bool		last = BufferGetBlockNumber(buffer) == block;
+	int			i;
+
+	for (i = 0; i < 5; i++)
+	{
+		/* No bound is beyond the last leaf. */
+		Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MAX,
+										BUFFER_LOCK_SHARE, NULL);
+		bool		last = BufferGetBlockNumber(buffer) == block;
+		bool		is_end;
+
+		UnlockReleaseBuffer(buffer);
+		if (last)
+			return;
+
+		/* The leaf has been split meanwhile, or it never was the last one. */
+		buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+		is_end = gpb_special(BufferGetPage(buffer))->right == GPB_NO_BLOCK &&
+			gpb_special(BufferGetPage(buffer))->level == 0;
+		UnlockReleaseBuffer(buffer);
+		if (!is_end)
+			return;
+	}
+	gpb_corrupted(index, block, "right link is missing");
+}
+
+/*
+ * Exchange a leaf, locked share, for the one that covers its high key, which is the right sibling.
+ */
+static Buffer
+leave_right(Relation index, const GpbLayout *layout, Buffer buffer)
+{
+	BlockNumber left = BufferGetBlockNumber(buffer);
+	BlockNumber right = gpb_special(BufferGetPage(buffer))->right;
+	GpbBound	high = gpb_page_high(BufferGetPage(buffer));
 
 	UnlockReleaseBuffer(buffer);
-	if (last)
-		return;
-
-	/* The leaf has been split meanwhile, or it never was the last one. */
-	buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
-	if (gpb_special(BufferGetPage(buffer))->right == GPB_NO_BLOCK)
-		gpb_corrupted(index, block, "right link is missing");
-	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	return gpb_read_next(index, layout, left, right, InvalidBuffer, 0, high);
 }
 
 bool
@@ -259,77 +361,59 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 			gpb_require_last(index, layout, block);
 			return false;
 		}
-		buffer = step_right(index, layout, buffer, BUFFER_LOCK_SHARE);
+		buffer = leave_right(index, layout, buffer);
 	}
 }
 
+/* The bound just before this one, which is not GPB_BOUND_MIN */
+static inline GpbBound
+bound_before(GpbBound bound)
+{
+	if (bound.tie-- == 0)
+		bound.key--;
+	return bound;
+}
+
 /*
- * The left link of then leads to the left sibling, or to a page that has been split since.  In that
- * case the sibling is to the right of that page, and its right link leads to "block".  Pages are
- * never deleted, so there always is one.
- *
- * Every page met must lie below "block", and each to the right of the one before, so that no
- * damaged link leads the caller in circles.
+ * The leaf to the left is the one that covers what comes just before "low".  The left link of then
+ * leads there, or to a page that has been split since, which is to its left; else a descent does.
+ * What is found ends after it covers that place and begins before "low", so a walk to the left
+ * comes to an end, whatever the links say.
  */
 Buffer
-gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber block,
-			  GpbBound high)
+gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left, GpbBound low)
 {
+	GpbBound	before = bound_before(low);
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
+	GPB_HOLD("step-left");
 	buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
-	if (gpb_special(BufferGetPage(buffer))->level != 0)
-		gpb_corrupted(index, left, "left sibling is on another level");
-	for (;;)
+	if (gpb_page_leads_to(BufferGetPage(buffer), 0, before))
+		buffer = move_right(index, layout, buffer, before, BUFFER_LOCK_SHARE);
+	else
 	{
-		Page		page = BufferGetPage(buffer);
-		BlockNumber right = gpb_special(page)->right;
-		GpbBound	limit = gpb_page_high(page);
-
-		left = BufferGetBlockNumber(buffer);
-		if (right == GPB_NO_BLOCK || !gpb_bound_less(limit, high))
-			gpb_corrupted(index, left, "left sibling is not below its right sibling");
-		if (right == block)
-			return buffer;
 		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, layout, left, right, 0, limit, BUFFER_LOCK_SHARE);
+		buffer = InvalidBuffer;
 	}
-}
-
-/*
- * Raise an error unless the leaf, which has no left link, is the first one, as it is for ever: a
- * page is split to the right.
- */
-static void
-require_first(Relation index, const GpbLayout *layout, BlockNumber block)
-{
-	Buffer		buffer = gpb_search(index, layout, GPB_BOUND_MIN, BUFFER_LOCK_SHARE, NULL);
-	bool		first = BufferGetBlockNumber(buffer) == block;
-
-	UnlockReleaseBuffer(buffer);
-	if (!first)
-		gpb_corrupted(index, block, "left link is missing");
+	return BufferIsValid(buffer) ? buffer :
+		gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
 }
 
 bool
 gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound *entry)
 {
-	GpbBound	before = bound;
 	Buffer		buffer;
 
 	if (bound.key == 0 && bound.tie == 0)
 		return false;
-	if (before.tie-- == 0)
-		before.key--;
-	buffer = gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
+	buffer = gpb_search(index, layout, bound_before(bound), BUFFER_LOCK_SHARE, NULL);
 	for (;;)
 	{
 		Page		page = BufferGetPage(buffer);
 		BlockNumber block = BufferGetBlockNumber(buffer);
 		BlockNumber left = gpb_special(page)->left;
-		GpbBound	high = gpb_page_high(page);
+		GpbBound	low = gpb_page_low(page);
 		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
 													gpb_page_count(page), bound);
 
@@ -344,19 +428,18 @@ gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound
 		}
 		UnlockReleaseBuffer(buffer);
 		if (left == GPB_NO_BLOCK)
-		{
-			require_first(index, layout, block);
 			return false;
-		}
-		buffer = gpb_read_left(index, layout, left, block, high);
+		buffer = gpb_read_left(index, layout, left, low);
 	}
 }
 
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {
-	Buffer		buffer = read_root(index, layout, 0);
+	Buffer		buffer;
 
+	while (!BufferIsValid(buffer = read_root(index, layout, 0)))
+		CHECK_FOR_INTERRUPTS();
 	*level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);
 }

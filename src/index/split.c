@@ -78,11 +78,8 @@ lock_sibling(Relation index, const GpbLayout *layout, Buffer left)
 	if (special->right == GPB_NO_BLOCK)
 		return InvalidBuffer;
 	sibling = gpb_read(index, special->right, BUFFER_LOCK_EXCLUSIVE, layout);
-	gpb_require_right(index, sibling, special->level,
+	gpb_require_right(index, sibling, BufferGetBlockNumber(left), special->level,
 					  gpb_page_high(BufferGetPage(left)));
-	if (gpb_special(BufferGetPage(sibling))->left != BufferGetBlockNumber(left))
-		gpb_corrupted(index, special->right,
-					  "left link does not lead back to the left sibling");
 	return sibling;
 }
 
@@ -116,6 +113,8 @@ divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
 	lspecial->high_key = separator.key;
 	lspecial->high_tie = separator.tie;
 	lspecial->right = BufferGetBlockNumber(right);
+	rspecial->low_key = separator.key;
+	rspecial->low_tie = separator.tie;
 	lspecial->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
 
 	if (BufferIsValid(sibling))

@@ -5,8 +5,8 @@
  *
  * The leaf where a range begins is looked up in a copy of the page of level 1 above it; one descent
  * serves all ranges below that page.  Such a copy may be old, as may leaves that the caller knows
- * from a mirror.  They lead to the leaf wanted or to its left, and right links do the rest (Lehman
- * and Yao; rule M7).
+ * from a mirror.  A leaf says itself whether it leads to what is wanted; if so right links do the
+ * rest (Lehman and Yao), and else a descent (rule M7).
  *
  * What costs here is waiting for memory.  So leaves to come are prefetched: first the buffer's
  * header and the ends of the page, then the keys that a search of it reads first.  All keys of one
@@ -69,6 +69,8 @@ struct GpbWalk
 	BlockNumber block;			/* InvalidBlockNumber before the first one */
 	BlockNumber right;
 	GpbBound	high;
+	GpbBound	from;			/* what comes before was met on the leaf before */
+	bool		clipped;		/* the leaf begins before that */
 	Buffer		buffer;			/* where it was; pinned until the caller releases it */
 	Buffer		right_buffer;	/* where the right sibling was when it was asked for, not pinned;
 								 * InvalidBuffer if it was not */
@@ -334,16 +336,21 @@ static Buffer
 walk_right(GpbWalk *walk)
 {
 	walk->counters->right_moves++;
-	return gpb_read_right_asked_for(walk->index, &walk->layout, walk->block, walk->right,
-									walk->right_buffer, 0, walk->high);
+	return gpb_read_next(walk->index, &walk->layout, walk->block, walk->right,
+						 walk->right_buffer, 0, walk->high);
 }
 
-/* Take note of a locked leaf to which the walk has come. */
+/*
+ * Take note of a locked leaf to which the walk has come.  If it came by a link, and the leaf between
+ * has been deleted since the link was read, this one begins before the last one's end.
+ */
 static void
 walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 
+	walk->clipped = by_link && gpb_bound_less(gpb_page_low(BufferGetPage(buffer)), walk->high);
+	walk->from = walk->high;
 	walk->block = BufferGetBlockNumber(buffer);
 	walk->buffer = buffer;
 	walk->right_buffer = InvalidBuffer;
@@ -364,20 +371,6 @@ walk_descend(GpbWalk *walk, GpbBound bound)
 	walk->window_end = walk->window;
 	walk->counters->descents++;
 	return gpb_search(walk->index, &walk->layout, bound, BUFFER_LOCK_SHARE, NULL);
-}
-
-/*
- * Might the range that begins at bound begin to the left of this leaf?  A leaf does not store where
- * it begins, but an entry at or before the bound proves that it begins before the bound.  A leaf
- * that the caller gave is not checked against separators, so this guards against a wrong one.
- */
-static bool
-walk_doubtful(const GpbWalk *walk, Page page, GpbBound bound)
-{
-	return gpb_special(page)->left != GPB_NO_BLOCK &&
-		(gpb_page_count(page) == 0 ||
-		 gpb_bound_less(bound, gpb_page_bound(page, walk->layout.key_width,
-											  walk->layout.row_width, 0)));
 }
 
 /*
@@ -410,12 +403,9 @@ walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 	}
 	walk->target = target;
 	buffer = walk_read(walk, target);
-	if (walk->leaves == NULL)
-		gpb_require_child(walk->index, buffer, 0, range);
-	else if (gpb_special(BufferGetPage(buffer))->level != 0)
-		gpb_corrupted(walk->index, target, "leaf expected on another level");
-	else if (walk_doubtful(walk, BufferGetPage(buffer), bound))
+	if (!gpb_page_leads_to(BufferGetPage(buffer), 0, bound))
 	{
+		/* It was deleted since it was looked up, or the caller gave a wrong one. */
 		UnlockReleaseBuffer(buffer);
 		buffer = walk_descend(walk, bound);
 	}
@@ -540,7 +530,11 @@ static int
 walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 {
 	int			nhits = 0;
+	int			from = 0;
 
+	if (unlikely(walk->clipped))
+		from = gpb_page_lower_bound(page, walk->layout.key_width, walk->layout.row_width, count,
+									walk->from);
 	for (; walk->active_at < walk->active_end && *most > 0; (*most)--)
 	{
 		uint32		i = walk->active[walk->active_at++];
@@ -550,9 +544,9 @@ walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 		if (gpb_bound_less(walk->high, end))
 			walk->active[walk->active_kept++] = i;
 		else
-			to = walk_end_position(walk, page, count, 0,
+			to = walk_end_position(walk, page, count, from,
 								   walk_keys(walk, i).hi, end);
-		nhits = walk_hit(walk, nhits, i, 0, to);
+		nhits = walk_hit(walk, nhits, i, from, to);
 	}
 	if (walk->active_at == walk->active_end)
 		walk->nactive = walk->active_at = walk->active_end = walk->active_kept;

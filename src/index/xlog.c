@@ -137,6 +137,8 @@ redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	special->right = sibling;
 	special->high_key = split->right_high_key;
 	special->high_tie = split->right_high_tie;
+	special->low_key = split->high_key;
+	special->low_tie = split->high_tie;
 	header->pd_lower = GPB_PAGE_HEADER + count * split->key_width;
 	header->pd_upper = GPB_SPECIAL_OFFSET - count * split->row_width;
 	memcpy((char *) page + GPB_PAGE_HEADER, data, count * split->key_width);

@@ -50,6 +50,20 @@ gpb_page_covers(Page page, GpbBound bound)
 		gpb_bound_less(bound, gpb_page_high(page));
 }
 
+/*
+ * Does bound lie on the page or to the right of it?  A page of the level says so itself, whatever
+ * link led to it, and however old the link is (rule M7).  The page is locked, or a copy of one that
+ * was.
+ */
+static inline bool
+gpb_page_leads_to(Page page, uint32 level, GpbBound bound)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+
+	return special->level == level && (special->flags & GPB_PAGE_DELETED) == 0 &&
+		!gpb_bound_less(bound, gpb_page_low(page));
+}
+
 /* ---- rel_cache.c ---- */
 
 /*
@@ -193,23 +207,25 @@ extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recen
 /* ---- page_link.c ---- */
 
 /*
- * Read and lock the right sibling of a page of this level that had, when its right link was read,
- * the high key low; left is that page's block.  Raises ERRCODE_INDEX_CORRUPTED if it can't be that:
- * another level, entries or high key out of order, no link back.  So a walk to the right ends, and
- * passes nothing over, whatever the links say.  No other page of the level may be locked.
+ * Follow the right link of a page of this level, block "left", as it was when that page was read
+ * and had the high key "bound".  Locks the page that the link leads to, which begins at or before
+ * the bound.  Returns InvalidBuffer if the link is out of date, because the page has been deleted;
+ * then a descent for the bound finds the way.  Raises ERRCODE_INDEX_CORRUPTED if the left page has
+ * that link still.  No other page of the level may be locked.
  */
 extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
 							 BlockNumber left, BlockNumber block, uint16 level,
-							 GpbBound low, int lock);
+							 GpbBound bound, int lock);
 /* Like gpb_read_right() with a share lock, for a page that was asked for. */
 extern Buffer gpb_read_right_asked_for(Relation index, const GpbLayout *layout, BlockNumber left,
 									   BlockNumber block, Buffer recent, uint16 level,
-									   GpbBound low);
+									   GpbBound bound);
 /*
- * Like gpb_read_right(), but for a page that the caller has locked, and without testing that it
- * links back to the left one.
+ * Raise ERRCODE_INDEX_CORRUPTED unless the locked page is the right sibling of the page "left" of
+ * this level, which has the high key "bound" and is locked by the caller, too.
  */
-extern void gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low);
+extern void gpb_require_right(Relation index, Buffer buffer, BlockNumber left, uint16 level,
+							  GpbBound bound);
 /*
  * Which child of an inner page leads to bound: the position of the last separator at or before it,
  * or -1 if there is none.
@@ -222,16 +238,11 @@ extern int	gpb_child_position(const GpbLayout *layout, const void *page, GpbBoun
 extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
 								const void *page, int position, GpbRange *range);
 /*
- * Raise ERRCODE_INDEX_CORRUPTED unless the locked page can be the child that began and ended with
- * the range when its parent was read; if it was split since, it ends earlier.  Any other page of
- * the level lies all to one side of the range, and what is between might be missed.
- */
-extern void gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range);
-/*
- * Exchange a locked inner page for a child on the level below it, which began and ended with the
- * range when the parent was read; lock is the child's.
+ * Exchange a locked inner page for a child on the level below it, where the search for the bound
+ * goes on; lock is the child's.  Returns InvalidBuffer, with nothing locked, if the child does not
+ * lead to the bound: it has been deleted since the parent was unlocked, or is damaged.
  */
 extern Buffer gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
-							BlockNumber child, GpbRange range, int lock);
+							BlockNumber child, GpbBound bound, int lock);
 
 #endif							/* GPB_PAGE_H */

@@ -88,6 +88,9 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	if (special->right == GPB_NO_BLOCK &&
 		(special->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
 		return "split without a right half";
+	if ((special->flags & GPB_PAGE_DELETED) != 0 &&
+		(special->right == GPB_NO_BLOCK || (special->level == 0 && count > 0)))
+		return "a page is marked deleted that cannot be";
 	return NULL;
 }
 
@@ -146,10 +149,15 @@ gpb_page_fault_at(BlockNumber block, Page page, const GpbLayout *layout)
 				 gpb_special(page)->left == block))
 		return "page is its own sibling";
 
-	/* the first leaf was the first root, and splits put new pages to the right */
-	if (unlikely(gpb_special(page)->level == 0 &&
-				 (gpb_special(page)->left == GPB_NO_BLOCK) != (block == GPB_FIRST_ROOT)))
+	if (unlikely((gpb_special(page)->left == GPB_NO_BLOCK) !=
+				 (gpb_bound_cmp(gpb_page_low(page), GPB_BOUND_MIN) == 0)))
 		return "left link is missing, or one too many";
+	if (unlikely(!gpb_bound_less(gpb_page_low(page), gpb_page_high(page))))
+		return "high key is not above the low bound";
+	if (unlikely(gpb_special(page)->level > 0 &&
+				 gpb_bound_cmp(gpb_page_bound(page, layout->key_width, GPB_INNER_ROW_WIDTH, 0),
+							   gpb_page_low(page)) != 0))
+		return "first separator is not its low bound";
 	return NULL;
 }
 

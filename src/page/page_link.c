@@ -4,7 +4,8 @@
  *	  Following a link to a sibling or a child, and checking what the link promises.
  *
  * Between the page that has the link and the page that it leads to nothing is locked, so either may
- * have been split meanwhile (src/README, "Pages" and "Concurrency").
+ * have been split or deleted meanwhile, and the page recycled.  A page says itself what it covers,
+ * so no link is believed (rule M7).
  *
  *-------------------------------------------------------------------------
  */
@@ -12,82 +13,114 @@
 
 #include "page/page.h"
 
-void
-gpb_require_right(Relation index, Buffer buffer, uint16 level, GpbBound low)
+/*
+ * How often a link that leads astray is looked at, before it is called damaged: each time but the
+ * last a deletion may have come between two looks.
+ */
+#define GPB_LOOKS	5
+
+/* Raise an error if the page, a right sibling to which its left one led, is not in itself in order. */
+static void
+require_order(Relation index, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
 	const GpbPageSpecial *special = gpb_special(page);
+
+	if (gpb_page_count(page) > 0 &&
+		gpb_bound_less(gpb_page_bound(page, special->key_width, special->row_width, 0),
+					   gpb_page_low(page)))
+		gpb_corrupted(index, BufferGetBlockNumber(buffer), "first entry is below the low bound");
+}
+
+void
+gpb_require_right(Relation index, Buffer buffer, BlockNumber left, uint16 level, GpbBound bound)
+{
+	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
-	if (special->level != level)
+	if (gpb_special(page)->level != level)
 		gpb_corrupted(index, block, "right sibling is on another level");
-	if (special->right != GPB_NO_BLOCK &&
-		!gpb_bound_less(low, gpb_page_high(page)))
-		gpb_corrupted(index, block,
-					  "high key is not above the left sibling's");
-	if (gpb_page_count(page) > 0 &&
-		gpb_bound_less(gpb_page_bound(page, special->key_width,
-									  special->row_width, 0), low))
-		gpb_corrupted(index, block,
-					  "first entry is below the left sibling's high key");
+	if (gpb_special(page)->left != left)
+		gpb_corrupted(index, block, "left link does not lead back to the left sibling");
+	if ((gpb_special(page)->flags & GPB_PAGE_DELETED) != 0)
+		gpb_corrupted(index, block, "a deleted page has a left sibling still");
+	if (gpb_bound_cmp(gpb_page_low(page), bound) != 0)
+		gpb_corrupted(index, block, "low bound is not the left sibling's high key");
+	require_order(index, buffer);
 }
 
-/*
- * Raise ERRCODE_INDEX_CORRUPTED if the left page still links to the right one, whose left link
- * leads elsewhere.  If the left page has been split meanwhile, then its right link has changed as
- * well.
- */
-static void
-require_split(Relation index, const GpbLayout *layout, BlockNumber left,
-			  BlockNumber right)
+/* Does the page, block "left", still have its right link to "right"? */
+static bool
+links_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber right,
+			uint16 level)
 {
 	Buffer		buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
+	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	bool		links = special->right == right && special->level == level &&
+		(special->flags & GPB_PAGE_DELETED) == 0;
 
-	if (gpb_special(BufferGetPage(buffer))->right == right)
-		gpb_corrupted(index, right,
-					  "left link does not lead back to the left sibling");
 	UnlockReleaseBuffer(buffer);
+	return links;
 }
 
 /*
- * Raise ERRCODE_INDEX_CORRUPTED if the page just read and locked cannot be the right sibling of
- * block "left"; the arguments are those of gpb_read_right().
+ * Judge a page that was just read and locked, to which the right link of block "left" led; the
+ * arguments are those of gpb_read_right().  Returns the buffer, or InvalidBuffer, with nothing
+ * locked, if the link is out of date.
+ *
+ * A page that leads to the bound and links back is what was wanted.  Otherwise the left page has
+ * been split or deleted since its link was read, or the right one was deleted, and perhaps recycled:
+ * in each case the left page has another right link by now.
  */
-static void
-require_sibling(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buffer,
-				uint16 level, GpbBound low, int lock)
+static Buffer
+take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buffer,
+		   uint16 level, GpbBound bound, int lock)
 {
-	if (unlikely(gpb_special(BufferGetPage(buffer))->left != left))
-	{
-		BlockNumber block = BufferGetBlockNumber(buffer);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	int			look;
 
+	for (look = 1;; look++)
+	{
+		bool		leads = gpb_page_leads_to(BufferGetPage(buffer), level, bound);
+		bool		links;
+
+		if (likely(leads && gpb_special(BufferGetPage(buffer))->left == left))
+			break;
 		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		require_split(index, layout, left, block);
+		links = links_still(index, layout, left, block, level);
+		if (!links && !leads)
+		{
+			ReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
+		if (links && look == GPB_LOOKS)
+			gpb_corrupted(index, block, leads ?
+						  "left link does not lead back to the left sibling" :
+						  "right sibling is not where the left one ends");
 		LockBuffer(buffer, lock);
 		gpb_page_require(index, block, BufferGetPage(buffer), layout);
+		if (!links && gpb_page_leads_to(BufferGetPage(buffer), level, bound))
+			break;
 	}
-	gpb_require_right(index, buffer, level, low);
+	require_order(index, buffer);
+	return buffer;
 }
 
 Buffer
 gpb_read_right(Relation index, const GpbLayout *layout, BlockNumber left,
-			   BlockNumber block, uint16 level, GpbBound low, int lock)
+			   BlockNumber block, uint16 level, GpbBound bound, int lock)
 {
-	Buffer		buffer = gpb_read(index, block, lock, layout);
-
-	require_sibling(index, layout, left, buffer, level, low, lock);
-	return buffer;
+	return take_right(index, layout, left, gpb_read(index, block, lock, layout), level, bound,
+					  lock);
 }
 
 Buffer
 gpb_read_right_asked_for(Relation index, const GpbLayout *layout, BlockNumber left,
-						 BlockNumber block, Buffer recent, uint16 level, GpbBound low)
+						 BlockNumber block, Buffer recent, uint16 level, GpbBound bound)
 {
-	Buffer		buffer = gpb_read_asked_for(index, block, recent, layout);
-
-	require_sibling(index, layout, left, buffer, level, low, BUFFER_LOCK_SHARE);
-	return buffer;
+	return take_right(index, layout, left, gpb_read_asked_for(index, block, recent, layout),
+					  level, bound, BUFFER_LOCK_SHARE);
 }
 
 int
@@ -121,29 +154,19 @@ gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
 	return gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, position));
 }
 
-void
-gpb_require_child(Relation index, Buffer buffer, uint16 level, GpbRange range)
-{
-	BlockNumber child = BufferGetBlockNumber(buffer);
-	GpbBound	high;
-
-	if (gpb_special(BufferGetPage(buffer))->level != level)
-		gpb_corrupted(index, child, "child is not on the level below its parent");
-	high = gpb_page_high(BufferGetPage(buffer));
-	if (!gpb_bound_less(range.lo, high) || gpb_bound_less(range.hi, high))
-		gpb_corrupted(index, child,
-					  "high key is not between the separators of the parent");
-}
-
-/* The child is locked after the parent is unlocked, so it may have been split meanwhile. */
+/*
+ * The child is locked after the parent is unlocked, so it may have been split meanwhile, or deleted.
+ */
 Buffer
 gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
-			  BlockNumber child, GpbRange range, int lock)
+			  BlockNumber child, GpbBound bound, int lock)
 {
 	uint16		level = gpb_special(BufferGetPage(buffer))->level;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	buffer = gpb_exchange(index, buffer, child, lock, layout);
-	gpb_require_child(index, buffer, level - 1, range);
-	return buffer;
+	if (likely(gpb_page_leads_to(BufferGetPage(buffer), level - 1, bound)))
+		return buffer;
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
 }

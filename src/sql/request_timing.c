@@ -205,7 +205,8 @@ leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)
 			break;
 		block = special->right;
 		UnlockReleaseBuffer(buffer);
-		buffer = gpb_read_right(index, layout, left, block, 0, high, BUFFER_LOCK_SHARE);
+		buffer = gpb_read_next(index, layout, left, block, InvalidBuffer, 0, high);
+		block = BufferGetBlockNumber(buffer);
 	}
 	UnlockReleaseBuffer(buffer);
 	return block == target;

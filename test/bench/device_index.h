@@ -155,11 +155,14 @@ static inline void
 make_leaf(const Index *index, uint32 leaf)
 {
 	char	   *page = page_at(index, 1 + leaf);
+	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
 	int			row_width = index->layout.row_width;
 	int			count = leaf_count(index, leaf);
 	int			i;
 
 	init_page(page, 0, 8, row_width, count);
+	special->low_key = gpb_key_encode((int64) ((uint64) leaf * index->fill), 8, 0);
+	special->low_tie = tie_of(index, (uint64) leaf * index->fill);
 	set_high(index, page, leaf + 1 < index->nleaves ? leaf + 2 : GPB_NO_BLOCK,
 			 ((uint64) leaf + 1) * index->fill);
 	for (i = 0; i < count; i++)

@@ -275,6 +275,8 @@ test_write_leaf(TestIndex *index, uint32 i)
 	init_page(page, 0, layout->key_width, layout->row_width, (int) leaf->count);
 	if (i > 0)
 		special->left = index->leaf[i - 1].block;
+	special->low_key = leaf->low.key;
+	special->low_tie = leaf->low.tie;
 	if (i + 1 < index->nleaves)
 	{
 		special->right = index->leaf[i + 1].block;
@@ -305,6 +307,8 @@ test_split_unfinished(TestIndex *index, uint32 i, uint32 new_block)
 	special->right = new_block;
 	special->high_key = index->entry[leaf->first + keep].bound.key;
 	special->high_tie = index->entry[leaf->first + keep].bound.tie;
+	((GpbPageSpecial *) (right + GPB_SPECIAL_OFFSET))->low_key = special->high_key;
+	((GpbPageSpecial *) (right + GPB_SPECIAL_OFFSET))->low_tie = special->high_tie;
 	special->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
 }
 
@@ -327,6 +331,8 @@ write_inner(TestIndex *index, uint32 p, uint32 first_leaf)
 		memcpy(row, &leaf->low.tie, sizeof(uint64));
 		memcpy(row + GPB_LOCATOR_WIDTH, &leaf->block, sizeof(uint32));
 	}
+	special->low_key = index->leaf[first_leaf].low.key;
+	special->low_tie = index->leaf[first_leaf].low.tie;
 	if (p + 1 < index->ninner)
 	{
 		special->right = index->inner_block[p + 1];

@@ -92,6 +92,11 @@ my %damages = (
 	high_key_higher => [
 		sub { set_field(leaf(5), 'high_key', get(leaf(6), key_place(leaf(6), 4), 'Q<')) },
 		qr/out of order|no downlink|low bound/ ],
+	low_key_lower => [ sub { set_field(leaf(5), 'low_key', field(leaf(5), 'low_key') - 1) }, qr/low bound is not/ ],
+	low_key_higher => [ sub { set_field(leaf(5), 'low_key', field(leaf(5), 'low_key') + 1) }, qr/low bound is not/ ],
+	low_key_none => [
+		sub { set_field(leaf(5), 'low_key', 0); set_field(leaf(5), 'low_tie', 0) },
+		qr/low bound is not/ ],
 	high_tie => [ sub { set_field(leaf(5), 'high_tie', 1 << 60) }, qr/high key carries flags/, 'wrong' ],
 	key_flip_high => [
 		sub { my $b = leaf(5); put($b, key_place($b, 3), 'Q<', get($b, key_place($b, 3), 'Q<') ^ 1 << 62) },
@@ -224,7 +229,7 @@ sub fuzz
 	foreach (1 .. 1 + int(rand(6)))
 	{
 		my $at = chance_page() * PAGE
-		  + (rand() < 0.5 ? int(rand(PAGE)) : rand() < 0.5 ? int(rand(HEADER)) : SPECIAL + int(rand(32)));
+		  + (rand() < 0.5 ? int(rand(PAGE)) : rand() < 0.5 ? int(rand(HEADER)) : SPECIAL + int(rand(PAGE - SPECIAL)));
 		substr($bytes, $at, 1) = chr(ord(substr($bytes, $at, 1)) ^ (1 << int(rand(8))));
 	}
 }

@@ -10,17 +10,19 @@ use Exporter 'import';
 our @EXPORT = qw($bytes PAGE HEADER SPECIAL NONE get put field set_field blocks root entries
   key_place row_place child page_at leaf inner zero);
 
-use constant { PAGE => 8192, HEADER => 24, SPECIAL => 8192 - 32, NONE => 0xFFFFFFFF };
+use constant { PAGE => 8192, HEADER => 24, SPECIAL => 8192 - 48, NONE => 0xFFFFFFFF };
 my %special = (    # field => [offset in the special space, pack template]
 	high_key => [ 0, 'Q<' ],
 	high_tie => [ 8, 'Q<' ],
-	left => [ 16, 'L<' ],
-	right => [ 20, 'L<' ],
-	level => [ 24, 'S<' ],
-	flags => [ 26, 'S<' ],
-	key_width => [ 28, 'C' ],
-	row_width => [ 29, 'C' ],
-	page_id => [ 30, 'S<' ]);
+	low_key => [ 16, 'Q<' ],
+	low_tie => [ 24, 'Q<' ],
+	left => [ 32, 'L<' ],
+	right => [ 36, 'L<' ],
+	level => [ 40, 'S<' ],
+	flags => [ 42, 'S<' ],
+	key_width => [ 44, 'C' ],
+	row_width => [ 45, 'C' ],
+	page_id => [ 46, 'S<' ]);
 my %size = ('Q<' => 8, 'L<' => 4, 'S<' => 2, 'C' => 1);
 
 our $bytes;

@@ -19,9 +19,12 @@ gpb_host_image(const GpbDeviceMirror *mirror, uint32 block)
 }
 
 const char *
-gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 block, GpbBound high, uint64 epoch,
+gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint64 separator, uint64 epoch,
 					const uint32 *changed, uint32 nblocks)
 {
+	uint32		block = mirror->separators[separator].leaf;
+	GpbBound	low = mirror->separators[separator].low;
+	GpbBound	high = gpb_host_leaf_limit(mirror, separator);
 	const GpbLayout *layout = &mirror->layout;
 	const GpbHostImage *image;
 
@@ -30,7 +33,7 @@ gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint32 block, GpbBound high, 
 	image = gpb_host_image(mirror, block);
 	if (image == NULL || image->page == NULL || image->stamp > epoch)
 		return NULL;
-	if (gpb_page_leaf_count(image->page, layout->key_width, layout->row_width, high) < 0)
+	if (gpb_page_leaf_count(image->page, layout->key_width, layout->row_width, low, high) < 0)
 		return NULL;
 	return image->page;
 }

@@ -246,7 +246,7 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	const GpbLayout *layout = &mirror->layout;
 	const GpbHostSeparator *separator = &mirror->separators[work->separator];
 	GpbBound	high = gpb_host_leaf_limit(mirror, work->separator);
-	const char *page = gpb_host_clean_leaf(mirror, separator->leaf, high, work->spec.epoch,
+	const char *page = gpb_host_clean_leaf(mirror, work->separator, work->spec.epoch,
 										   (const uint32 *) work->changed.data, work->nblocks);
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];
 	GpbRange	piece = work->range;

@@ -174,8 +174,7 @@ host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
 		int			position;
 
 		*leaf = mirror->separators[s].leaf;
-		page = gpb_host_clean_leaf(mirror, *leaf, gpb_host_leaf_limit(mirror, s),
-								   search->spec.epoch,
+		page = gpb_host_clean_leaf(mirror, s, search->spec.epoch,
 								   (const uint32 *) search->changed.data, search->nblocks);
 		if (page == NULL)
 			return GPB_POSITION_UNCLEAN;

@@ -63,6 +63,7 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
 	int			first = gpb_page_count(BufferGetPage(buffer));
 	GpbKey		last = 0;
+	GpbBound	met = bounds.lo;
 
 	separators->n = 0;
 	for (;;)
@@ -72,9 +73,13 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 		BlockNumber right = gpb_special(page)->right;
 		GpbBound	high = gpb_page_high(page);
 		int			count = gpb_page_count(page);
-		int			i;
+		int			i = 0;
 
-		for (i = 0; i < count; i++)
+		/* If a page between was deleted, this one begins before the last one's end. */
+		if (gpb_bound_less(gpb_page_low(page), met))
+			i = gpb_page_lower_bound(page, layout->key_width, GPB_INNER_ROW_WIDTH, count, met);
+		met = high;
+		for (; i < count; i++)
 		{
 			GpbKey		key = gpb_page_key(page, layout->key_width, i);
 
@@ -88,7 +93,7 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 		if (right == GPB_NO_BLOCK || !gpb_bound_less(high, bounds.hi))
 			return first;
 		CHECK_FOR_INTERRUPTS();
-		buffer = gpb_read_right(index, layout, block, right, level, high, BUFFER_LOCK_SHARE);
+		buffer = gpb_read_next(index, layout, block, right, InvalidBuffer, level, high);
 	}
 }
 

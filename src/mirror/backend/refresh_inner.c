@@ -81,8 +81,14 @@ copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 			gpb_read(refresh->index, block, BUFFER_LOCK_SHARE, refresh->layout) :
 			gpb_read_right(refresh->index, refresh->layout, left, block, 1, low,
 						   BUFFER_LOCK_SHARE);
-		if (gpb_special(BufferGetPage(buffer))->level != 1)
-			gpb_corrupted(refresh->index, block, "inner page expected on another level");
+		/* The page was deleted since the link to it was read: the next refresh finds its way. */
+		if (!BufferIsValid(buffer))
+			return false;
+		if (!gpb_page_leads_to(BufferGetPage(buffer), 1, GPB_BOUND_MAX))
+		{
+			UnlockReleaseBuffer(buffer);
+			return false;
+		}
 		copy = gpb_refresh_put(refresh, block, BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
 		refresh->ntodo++;
@@ -102,27 +108,29 @@ copy_level_one(GpbRefresh *refresh, BlockNumber block, BlockNumber next)
 
 /*
  * The leftmost page of level 2, locked share: the root, or what the first downlinks below it lead
- * to.  A root stays the leftmost page of its level, whatever comes above it.  Raises
- * ERRCODE_INDEX_CORRUPTED.
+ * to.  Returns InvalidBuffer if one of them was deleted meanwhile.  Raises ERRCODE_INDEX_CORRUPTED.
  */
 static Buffer
 leftmost_of_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 {
 	const GpbLayout *layout = refresh->layout;
 	Buffer		buffer = gpb_read(refresh->index, meta->root, BUFFER_LOCK_SHARE, layout);
-	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 	uint32		level;
 
-	if (special->level != meta->level || special->left != GPB_NO_BLOCK)
-		gpb_corrupted(refresh->index, meta->root, "the metapage's root is not a root");
-	for (level = meta->level; level > 2; level--)
+	if (!gpb_page_leads_to(BufferGetPage(buffer), meta->level, GPB_BOUND_MIN))
+	{
+		UnlockReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
+	for (level = meta->level; level > 2 && BufferIsValid(buffer); level--)
 	{
 		Page		page = BufferGetPage(buffer);
 		GpbRange	range;
 		BlockNumber child = gpb_child_at(refresh->index, layout, BufferGetBlockNumber(buffer), page,
 										 gpb_child_position(layout, page, GPB_BOUND_MIN), &range);
 
-		buffer = gpb_step_down(refresh->index, layout, buffer, child, range, BUFFER_LOCK_SHARE);
+		buffer = gpb_step_down(refresh->index, layout, buffer, child, range.lo,
+							   BUFFER_LOCK_SHARE);
 	}
 	return buffer;
 }
@@ -141,6 +149,8 @@ copy_below_level_two(GpbRefresh *refresh, const GpbMeta *meta)
 	{
 		int			i;
 
+		if (!BufferIsValid(buffer))
+			return false;
 		memcpy(image.data, BufferGetPage(buffer), BLCKSZ);
 		block = BufferGetBlockNumber(buffer);
 		UnlockReleaseBuffer(buffer);

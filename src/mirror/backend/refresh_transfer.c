@@ -82,13 +82,13 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 
 /*
  * A page never initialized (a crash between extension and first use) gets no image, and so is never
- * clean; pages above level 1 are of no use to the device.
+ * clean.  Pages above level 1 are of no use to the device, but take the place of the image of a leaf
+ * that was there before, if the block was recycled.
  */
 void
 gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
 {
-	if (!PageIsNew(page) &&
-		(block == GPB_META_BLOCK || gpb_page_special(page)->level <= 1))
+	if (!PageIsNew(page))
 		(void) gpb_refresh_put(refresh, block, page);
 }
 

@@ -5,11 +5,13 @@
  *
  * The separators on level-1 pages, in key order, cut the key space into the pieces that the leaves
  * answer (rule M4).  Images of level-1 pages may have been taken at different times; they still
- * chain by their own right links, because a page's low bound never changes: the high key of each
- * image is the low bound of the page that its right link names.  What a newer split has put between
- * is simply not in the chain, and any subset of the separators that starts at minus infinity is an
- * exact partition.  If the chain meets a page that has no image yet, the previous inner image
- * stays: it, too, is an exact partition.
+ * chain by their own right links, because splits do not change a page's low bound: the high key of
+ * each image is the low bound of the page that its right link names.  What a newer split has put
+ * between is simply not in the chain, and any subset of the separators that starts at minus infinity
+ * is an exact partition.  If the chain meets a page that has no image yet, the previous inner image
+ * stays: it, too, is an exact partition.  The same where a page has been deleted and its right
+ * sibling, which then begins where that page began, has an image of before or after alone: the
+ * chain has a gap until the other one is noted too.
  *
  * Used by the service alone; no shared memory, no locks.
  *
@@ -115,8 +117,17 @@ gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 		inner->dirty = true;
 		return;
 	}
-	if (special->level != 1)
+	if (special->level != 1 || (special->flags & GPB_PAGE_DELETED) != 0)
+	{
+		/* A page of level 1 may have been deleted, and its block recycled on another level. */
+		entry = hash_search(inner->pages, &block, HASH_FIND, NULL);
+		if (entry != NULL && entry->count > 0)
+		{
+			entry->count = 0;
+			inner->dirty = true;
+		}
 		return;
+	}
 	entry = inner_page(inner, block);
 	entry->right = special->right;
 	entry->count = gpb_page_count(page);

@@ -438,7 +438,9 @@ gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {
 	Buffer		buffer;
 
-	while (!BufferIsValid(buffer = read_root(index, layout, 0)))
+	/* BufferIsValid() is a macro that may evaluate its argument several times. */
+	for (buffer = read_root(index, layout, 0); !BufferIsValid(buffer);
+		 buffer = read_root(index, layout, 0))
 		CHECK_FOR_INTERRUPTS();
 	*level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);

@@ -346,6 +346,131 @@ COMMENT ON FUNCTION gpubtree_check(regclass, boolean) IS
 	'raise an error if the index is damaged or, on request, lacks an entry for a row';
 
 --
+-- A look inside.  Pages hold keys of rows that a user may not be allowed to see, so these functions
+-- are for superusers and those to whom they are granted, as pageinspect's are.
+--
+
+CREATE FUNCTION gpubtree_metap(
+	index regclass,
+	OUT magic bigint,
+	OUT version integer,
+	OUT root bigint,
+	OUT level bigint,
+	OUT key_width integer,
+	OUT row_width integer,
+	OUT descending boolean,
+	OUT nulls_first boolean,
+	OUT fault text)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_metap(regclass) IS
+	'the metapage of the index';
+REVOKE ALL ON FUNCTION gpubtree_metap(regclass) FROM PUBLIC;
+
+CREATE FUNCTION gpubtree_page_stats(
+	index regclass,
+	block bigint,
+	OUT type text,
+	OUT level integer,
+	OUT live_items integer,
+	OUT dead_items integer,
+	OUT item_size integer,
+	OUT page_size integer,
+	OUT free_size integer,
+	OUT left_link bigint,
+	OUT right_link bigint,
+	OUT high_key text,
+	OUT flags text[],
+	OUT mirror text,
+	OUT fault text)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_page_stats(regclass, bigint) IS
+	'one tree page of the index as a whole';
+REVOKE ALL ON FUNCTION gpubtree_page_stats(regclass, bigint) FROM PUBLIC;
+
+CREATE FUNCTION gpubtree_page_items(
+	index regclass,
+	block bigint,
+	OUT itemoffset integer,
+	OUT itemlen integer,
+	OUT key text,
+	OUT htid tid,
+	OUT dead boolean,
+	OUT child bigint,
+	OUT included text[],
+	OUT data text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_page_items(regclass, bigint) IS
+	'the entries of one tree page of the index';
+REVOKE ALL ON FUNCTION gpubtree_page_items(regclass, bigint) FROM PUBLIC;
+
+CREATE FUNCTION gpubtree_tree(
+	index regclass,
+	pages_per_level integer DEFAULT 1000,
+	OUT level integer,
+	OUT number bigint,
+	OUT block bigint,
+	OUT left_link bigint,
+	OUT right_link bigint,
+	OUT entries integer,
+	OUT dead integer,
+	OUT fill double precision,
+	OUT low_key text,
+	OUT high_key text,
+	OUT flags text[],
+	OUT mirror text,
+	OUT fault text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_tree(regclass, integer) IS
+	'the first pages of each level of the index, from the root down';
+REVOKE ALL ON FUNCTION gpubtree_tree(regclass, integer) FROM PUBLIC;
+
+CREATE FUNCTION gpubtree_tree_dot(index regclass, pages_per_level integer DEFAULT 32)
+RETURNS text
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_tree_dot(regclass, integer) IS
+	'what gpubtree_tree() lists as a picture, in the language of Graphviz';
+REVOKE ALL ON FUNCTION gpubtree_tree_dot(regclass, integer) FROM PUBLIC;
+
+CREATE FUNCTION gpubtree_tree_svg(index regclass, pages_per_level integer DEFAULT 32)
+RETURNS text
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_tree_svg(regclass, integer) IS
+	'what gpubtree_tree() lists as a picture, for a browser';
+REVOKE ALL ON FUNCTION gpubtree_tree_svg(regclass, integer) FROM PUBLIC;
+
+-- It shows no keys, and has the rights of pgstattuple's functions.
+CREATE FUNCTION gpubtree_bloat(
+	index regclass,
+	OUT version integer,
+	OUT tree_level integer,
+	OUT index_size bigint,
+	OUT root_block_no bigint,
+	OUT internal_pages bigint,
+	OUT leaf_pages bigint,
+	OUT empty_pages bigint,
+	OUT deleted_pages bigint,
+	OUT avg_leaf_density double precision,
+	OUT leaf_fragmentation double precision,
+	OUT damaged_pages bigint)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_bloat(regclass) IS
+	'how full the pages of the index are; reads all of them';
+REVOKE ALL ON FUNCTION gpubtree_bloat(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpubtree_bloat(regclass) TO pg_stat_scan_tables;
+
+--
 -- Batched look-ups
 --
 

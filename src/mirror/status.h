@@ -40,6 +40,18 @@ extern int	gpb_mirror_slots(void);
 /* What is in a registry slot; false if it is free. */
 extern bool gpb_mirror_status(int slot, GpbMirrorStatus *status);
 
+/* What the mirror of an index has of its blocks */
+typedef struct GpbBlockStates
+{
+	bool		mirrored;
+	bool		inner_only;		/* it has the pages of level 1 alone */
+	uint32		nblocks;		/* at the last refresh: later blocks have no image */
+	uint32	   *changed;		/* a bit for each block: changed, or being refreshed */
+} GpbBlockStates;
+
+/* Look at the mirror of an index; what is changed is allocated.  It may change at any time. */
+extern void gpb_mirror_block_states(Relation index, GpbBlockStates *states);
+
 /* ---- the service and its device ---- */
 
 typedef struct GpbServiceStatus

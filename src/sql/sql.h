@@ -7,6 +7,7 @@
  *	mirror_drops.c		mirrors of files and databases that are dropped
  *	probe.c				gpubtree_probe: a batch of keys from SQL
  *	request_timing.c	gpubtree_request_timing: how long searches take
+ *	inspect*.c			a look inside an index (inspect.h)
  *
  *-------------------------------------------------------------------------
  */

@@ -60,6 +60,48 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 	return state != GPB_MIRROR_FREE;
 }
 
+/*
+ * The map's length is that of the last refresh, so its bits are allocated before the lock is taken
+ * that keeps the mirror in its slot, and a mirror that has grown in between is not looked at.
+ */
+static bool
+read_block_states(int slot, Relation index, GpbBlockStates *states)
+{
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+	uint32		nblocks = pg_atomic_read_u32(&mirror->nblocks);
+	uint32	   *bits = palloc0(Max(gpb_map_words(nblocks), 1) * sizeof(uint32));
+	bool		found;
+
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	found = pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
+		pg_atomic_read_u64(&mirror->epoch) != 0 &&
+		mirror->identity.index == RelationGetRelid(index) &&
+		RelFileNodeEquals(mirror->identity.file, index->rd_node) &&
+		pg_atomic_read_u32(&mirror->nblocks) >= nblocks;
+	if (found)
+	{
+		states->inner_only = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_INNER_ONLY;
+		gpb_map_read(slot, nblocks, bits);
+	}
+	LWLockRelease(gpb_registry->lock);
+	states->nblocks = nblocks;
+	states->changed = bits;
+	return found;
+}
+
+void
+gpb_mirror_block_states(Relation index, GpbBlockStates *states)
+{
+	int			slot;
+
+	memset(states, 0, sizeof(*states));
+	for (slot = 0; slot < gpb_mirror_slots() && !states->mirrored; slot++)
+	{
+		if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_LIVE)
+			states->mirrored = read_block_states(slot, index, states);
+	}
+}
+
 /* ---- the service and its device ---- */
 
 static int

@@ -5,7 +5,7 @@
 CREATE FUNCTION prepare(what text, key text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, k bigint, v int) WITH (autovacuum_enabled = off)', what);
-	EXECUTE format('INSERT INTO %I SELECT i, %s, 0 FROM generate_series(1, 30000) i', what, key);
+	EXECUTE format('INSERT INTO %I SELECT i, %s, 0 FROM generate_series(1, 10000) i', what, key);
 	-- so that no update is HOT
 	EXECUTE format('CREATE INDEX ON %I (v)', what);
 	EXECUTE format('CREATE INDEX %I ON %I USING gpubtree (k)', what || '_ours', what);
@@ -43,7 +43,7 @@ UPDATE ordered SET v = v + 1;
 SELECT is_small('ordered', 1.2), verify('ordered');
 
 -- in another order: each leaf leads to hundreds of heap pages
-SELECT prepare('scattered', '(i * 7919::bigint) % 30011');
+SELECT prepare('scattered', '(i * 7919::bigint) % 10007');
 UPDATE scattered SET v = v + 1;
 UPDATE scattered SET v = v + 1;
 UPDATE scattered SET v = v + 1;

@@ -54,7 +54,8 @@ extern void gpb_inspect_close(GpbInspect *look);
  */
 extern void gpb_inspect_copy(GpbInspect *look, BlockNumber block, PGAlignedBlock *page);
 /* What is wrong with the copy of a block, or NULL if it is a sound tree page; a new page is not. */
-extern const char *gpb_inspect_fault(GpbInspect *look, BlockNumber block, const PGAlignedBlock *page);
+extern const char *gpb_inspect_fault(GpbInspect *look, BlockNumber block,
+									 const PGAlignedBlock *page);
 
 /* Number of entries of a sound page that are marked dead */
 extern int	gpb_inspect_dead(const PGAlignedBlock *page);

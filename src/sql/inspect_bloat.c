@@ -34,7 +34,7 @@ static void
 count_page(GpbInspect *look, BlockNumber block, Bloat *bloat)
 {
 	PGAlignedBlock page;
-	const GpbPageSpecial *special = gpb_page_special(page.data);
+	const GpbPageSpecial *special = gpb_special((Page) page.data);
 
 	gpb_inspect_copy(look, block, &page);
 	if (PageIsNew((Page) page.data))

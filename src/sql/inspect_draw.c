@@ -232,7 +232,7 @@ gpubtree_tree_dot(PG_FUNCTION_ARGS)
 #define LEVEL_LABEL		56		/* to the left of each level */
 #define LINE_HEIGHT		14
 #define LEGEND_HEIGHT	28
-#define LEGEND_WIDTH	112		/* of one colour's */
+#define LEGEND_WIDTH	124		/* of one colour's */
 #define MORE_WIDTH		24
 
 /* Append a text as the contents of an element. */
@@ -303,8 +303,8 @@ svg_text(StringInfo out, int x, int y, const char *text)
 static void
 svg_line(StringInfo out, int x1, int y1, int x2, int y2, const char *attributes)
 {
-	appendStringInfo(out, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"%s/>\n", x1, y1, x2, y2,
-					 attributes);
+	appendStringInfo(out, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"%s/>\n",
+					 x1, y1, x2, y2, attributes);
 }
 
 /* The box of page i, and the arrow to its right sibling */
@@ -321,7 +321,8 @@ svg_page(StringInfo out, const GpbTree *tree, const int *level_start, int i)
 	appendStringInfo(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
 					 "stroke=\"#555\"/>\n", x, y, BOX_WIDTH, BOX_HEIGHT, page_color(page));
 	if (page->fault == NULL)
-		appendStringInfo(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"4\" fill=\"#3b6ea5\"/>\n",
+		appendStringInfo(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"4\" "
+						 "fill=\"#3b6ea5\"/>\n",
 						 x, y + BOX_HEIGHT - 4, (int) rint(BOX_WIDTH * page->fill / 100));
 	for (k = 0; k < PAGE_LINES; k++)
 		svg_text(out, x + 8, y + 16 + k * LINE_HEIGHT, line[k]);

@@ -127,7 +127,7 @@ gpubtree_page_stats(PG_FUNCTION_ARGS)
 {
 	GpbInspect	look;
 	PGAlignedBlock page;
-	const GpbPageSpecial *special = gpb_page_special(page.data);
+	const GpbPageSpecial *special = gpb_special((Page) page.data);
 	BlockNumber block;
 	const char *fault;
 	Datum		values[13];
@@ -219,7 +219,7 @@ gpubtree_page_items(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	GpbInspect	look;
 	PGAlignedBlock page;
-	const GpbPageSpecial *special = gpb_page_special(page.data);
+	const GpbPageSpecial *special = gpb_special((Page) page.data);
 	BlockNumber block;
 	const char *fault;
 	int			i;

@@ -259,9 +259,7 @@ give_up(GpbAggregateScan *scan, const char *why)
 		elog(ERROR, "aggregate of a gpubtree index has no answer, and no other plan: %s", why);
 	end_totals(scan);
 	scan->gave_up = why;
-	/* in memory that outlives this execution */
-	if (scan->once_gave_up == NULL)
-		scan->once_gave_up = MemoryContextStrdup(scan->context, why);
+	gpb_note_gave_up(&scan->node, why);
 }
 
 /* The node's ranges, to be evaluated */

@@ -133,6 +133,5 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		counters.engine = scan->engine;
 	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
-	if (scan->once_gave_up != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->once_gave_up, es);
+	gpb_explain_gave_up(css, es);
 }

@@ -95,7 +95,6 @@ typedef struct GpbAggregateScan
 	char		past_engine[128];	/* the engine of the last of them */
 	const char *engine;			/* of the last execution, for EXPLAIN */
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
-	const char *once_gave_up;	/* the same of any execution so far, for EXPLAIN */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */

@@ -66,6 +66,5 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 	if (scan->halved > 0)
 		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) scan->halved, es);
-	if (scan->gave_up != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->gave_up, es);
+	gpb_explain_gave_up(css, es);
 }

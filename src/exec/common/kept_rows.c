@@ -128,11 +128,12 @@ start_ordinary(GpbNode *node, GpbKeptRows *kept)
 }
 
 void
-gpb_kept_give_up(GpbKeptRows *kept, const char *why)
+gpb_kept_give_up(GpbNode *node, GpbKeptRows *kept, const char *why)
 {
 	if (kept->ordinary == NULL)
 		elog(ERROR, "ranges of a gpubtree index have no answer, and no other plan: %s", why);
 	kept->gave_up = why;
+	gpb_note_gave_up(node, why);
 }
 
 /* ---- rows ---- */

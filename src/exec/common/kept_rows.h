@@ -47,7 +47,7 @@ typedef struct GpbKeptRows
 extern void gpb_kept_begin(GpbNode *node, GpbKeptRows *kept, Plan *plan, int eflags);
 
 /* Let the ordinary plan return the rows, for this reason.  Raises an error if there is none. */
-extern void gpb_kept_give_up(GpbKeptRows *kept, const char *why);
+extern void gpb_kept_give_up(GpbNode *node, GpbKeptRows *kept, const char *why);
 
 /* Keep a row as the node returns it. */
 extern void gpb_kept_add(GpbNode *node, GpbKeptRows *kept, TupleTableSlot *row);

@@ -16,6 +16,7 @@
 #include "utils/ruleutils.h"
 
 #include "exec/common/node_explain.h"
+#include "exec/common/node_shell.h"
 
 /* The name of the index as the text format shows it, with its schema if VERBOSE */
 static char *
@@ -160,6 +161,15 @@ gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint6
 	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);
 	if (counters->widened > 0)
 		ExplainPropertyInteger(GPB_LABEL_WIDENED, NULL, (int64) counters->widened, es);
+}
+
+void
+gpb_explain_gave_up(CustomScanState *css, ExplainState *es)
+{
+	const GpbNode *node = (const GpbNode *) css;
+
+	if (node->once_gave_up != NULL)
+		ExplainPropertyText(GPB_LABEL_GAVE_UP, node->once_gave_up, es);
 }
 
 void

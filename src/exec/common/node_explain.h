@@ -47,6 +47,9 @@ extern void gpb_explain_row_range(const GpbRowRange *range, List *values, Custom
 extern void gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters,
 								 uint64 heap_fetches, ExplainState *es);
 
+/* Show why an execution of the node was left to another way, if one was. */
+extern void gpb_explain_gave_up(CustomScanState *css, ExplainState *es);
+
 /* Show what one batch counted as gpb_explain_counters() does; batch is NULL if there was none. */
 extern void gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches,
 							  ExplainState *es);

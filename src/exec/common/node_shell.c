@@ -66,6 +66,13 @@ gpb_plan_columns(const Plan *plan)
 
 /* ---- begin ---- */
 
+void
+gpb_note_gave_up(GpbNode *node, const char *why)
+{
+	if (node->once_gave_up == NULL)
+		node->once_gave_up = MemoryContextStrdup(node->css.ss.ps.state->es_query_cxt, why);
+}
+
 Node *
 gpb_create_node(CustomScan *plan)
 {

@@ -75,12 +75,19 @@ typedef struct GpbNode
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	bool		opened_heap;	/* the table was opened here, not by the executor */
+	const char *once_gave_up;	/* why an execution was left to another way; NULL if none was */
 
 	/* for nodes that return one row */
 	MemoryContext work;			/* one execution's memory, which the row is in */
 	bool		answered;		/* the scan tuple holds the answer */
 	bool		returned;		/* and was handed out */
 } GpbNode;
+
+/*
+ * Note, for EXPLAIN, why this execution of the node leaves its rows to another way.  Of several
+ * executions the first reason is kept.
+ */
+extern void gpb_note_gave_up(GpbNode *node, const char *why);
 
 /* CreateCustomScanState of every kind */
 extern Node *gpb_create_node(CustomScan *plan);

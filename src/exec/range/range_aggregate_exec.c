@@ -150,7 +150,7 @@ require_totals(GpbRangeAggregateScan *scan)
 											 econtext, &program);
 		if (refusal != NULL)
 		{
-			gpb_kept_give_up(&scan->all_rows, refusal);
+			gpb_kept_give_up(&scan->node, &scan->all_rows, refusal);
 			return;
 		}
 	}
@@ -366,7 +366,7 @@ run_batch(GpbRangeAggregateScan *scan)
 	else
 		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
 	if (scan->nranges > 0 && gpb_range_totals_gave_up(scan->totals, &why))
-		gpb_kept_give_up(&scan->all_rows, why);
+		gpb_kept_give_up(&scan->node, &scan->all_rows, why);
 	return scan->all_rows.gave_up == NULL;
 }
 

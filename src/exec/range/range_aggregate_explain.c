@@ -110,6 +110,5 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	if (!es->analyze)
 		return;
 	explain_counters(scan, es);
-	if (scan->all_rows.gave_up != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->all_rows.gave_up, es);
+	gpb_explain_gave_up(css, es);
 }

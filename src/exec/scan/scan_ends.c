@@ -77,17 +77,20 @@ add_nulls(const GpbScanRows *scan, const GpbRange *asked, uint32 nasked, GpbRang
 	}
 }
 
-/* Make what finds the last keys; NULL, with *why set, if its program cannot be used. */
+/* Make what finds the last keys; NULL, having noted why, if its program cannot be used. */
 static GpbRangeTotals *
-begin_totals(GpbScanRows *scan, GpbRangeForm form, const char **why)
+begin_totals(GpbScanRows *scan, GpbRangeForm form)
 {
 	GpbNode    *node = &scan->node;
 	GpbProgram	program = scan->plan.ends.program;
+	const char *why = gpb_program_constants_bind(scan->end_constants, scan->constants_may_fail,
+												 node->css.ss.ps.ps_ExprContext, &program);
 
-	*why = gpb_program_constants_bind(scan->end_constants, scan->constants_may_fail,
-									  node->css.ss.ps.ps_ExprContext, &program);
-	if (*why != NULL)
+	if (why != NULL)
+	{
+		gpb_note_gave_up(node, why);
 		return NULL;
+	}
 	return gpb_range_totals_begin_program(node->heap, node->index,
 										  node->css.ss.ps.state->es_snapshot, &program,
 										  scan->plan.end, 1, form, 0, GPB_ENGINE_AUTO);
@@ -97,18 +100,20 @@ bool
 gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
 				   GpbRange **keys, uint32 *nkeys)
 {
-	GpbRangeTotals *totals = begin_totals(scan, form, &scan->no_ends);
+	GpbRangeTotals *totals = begin_totals(scan, form);
 	GpbKey	   *found;
 	uint32		nfound;
 	uint32		i;
+	const char *why;
 
 	if (totals == NULL)
 		return false;
 	gpb_range_group_init(totals);
 	gpb_range_totals_sum(totals, ranges, n);
 	gpb_batch_counters_add(&scan->end_counters, gpb_range_totals_counters(totals));
-	if (gpb_range_totals_gave_up(totals, &scan->no_ends))
+	if (gpb_range_totals_gave_up(totals, &why))
 	{
+		gpb_note_gave_up(&scan->node, why);
 		gpb_range_totals_end(totals);
 		return false;
 	}

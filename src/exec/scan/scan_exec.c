@@ -122,6 +122,7 @@ bind_program(GpbScanRows *scan, GpbProgram *program)
 		program->limit = evaluate_bound(scan);
 	if (scan->unfiltered == NULL)
 		return;
+	gpb_note_gave_up(&scan->node, scan->unfiltered);
 	memset(program, 0, sizeof(*program));
 	program->list_entries = true;
 }

@@ -103,8 +103,5 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
 	if (plan->has_ends)
 		ExplainPropertyInteger(GPB_LABEL_GROUPS_FOUND, NULL, (int64) scan->groups, es);
-	if (scan->no_ends != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->no_ends, es);
-	else if (scan->unfiltered != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, scan->unfiltered, es);
+	gpb_explain_gave_up(css, es);
 }

@@ -104,15 +104,14 @@ typedef struct GpbScanRows
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
-	const char *no_ends;		/* why the last keys of groups are not known; NULL if they are */
 	GpbBatchCounters end_counters;	/* of finding them */
 	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
 } GpbScanRows;
 
 /*
- * Find the last key of each group in n ranges, which are in this form.  Returns false, and sets
- * scan->no_ends, if that cannot be.  Else *keys has *nkeys ranges, in GPB_RANGE_BOUNDS form, where
+ * Find the last key of each group in n ranges, which are in this form.  Returns false, and notes
+ * why, if that cannot be.  Else *keys has *nkeys ranges, in GPB_RANGE_BOUNDS form, where
  * the last rows of all groups are.  Memory is of the current context.
  */
 extern bool gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,

@@ -1,0 +1,51 @@
+--
+-- EXPLAIN's line "Gave Up" of nodes that begin anew for each outer row: it is shown if any execution
+-- left its rows to another way, not only if the last one did.  (GpubtreeAggregate: moments.sql.)
+--
+SET max_parallel_workers_per_gather = 0;
+SET gpubtree.enable_device = off;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SET enable_material = off;
+SET enable_memoize = off;
+
+-- where g is 1 the sum of squares of f is out of range, and in part 1 that of h
+CREATE TABLE again AS
+SELECT i::int8 AS k, i % 4 AS g, (CASE i % 4 WHEN 1 THEN 1e-300 * i ELSE i END)::float8 AS f,
+	(CASE i / 100 WHEN 1 THEN 1e-300 * i ELSE i END)::float8 AS h
+FROM generate_series(1, 400) i;
+CREATE INDEX again_k ON again USING gpubtree (k) INCLUDE (g, f, h);
+CREATE TABLE part AS SELECT i AS id, i * 100::int8 AS lo, i * 100 + 99::int8 AS hi FROM generate_series(0, 3) i;
+VACUUM ANALYZE again;
+VACUUM ANALYZE part;
+
+CREATE FUNCTION gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Gpubtree\w+\)|Gave Up' THEN
+			RETURN NEXT btrim(substring(line FROM 'Gpubtree\w+|Gave Up.*'));
+		END IF;
+	END LOOP;
+END $$;
+
+-- GpubtreeBucketAggregate: none, one of several executions, the last one
+SELECT gave_up('SELECT o, q.* FROM generate_series(2, 3) o, LATERAL (SELECT k / 100 AS b, stddev(f) FROM again WHERE g = o GROUP BY 1 OFFSET 0) q');
+SELECT gave_up('SELECT o, q.* FROM generate_series(0, 2) o, LATERAL (SELECT k / 100 AS b, stddev(f) FROM again WHERE g = o GROUP BY 1 OFFSET 0) q');
+SELECT gave_up('SELECT o, q.* FROM generate_series(0, 1) o, LATERAL (SELECT k / 100 AS b, stddev(f) FROM again WHERE g = o GROUP BY 1 OFFSET 0) q');
+-- GpubtreeRangeAggregate
+SELECT gave_up('SELECT o, q.* FROM generate_series(2, 3) o, LATERAL (SELECT id, stddev(h) FROM part JOIN again ON k BETWEEN lo AND hi WHERE id = o GROUP BY 1 OFFSET 0) q');
+SELECT gave_up('SELECT o, q.* FROM generate_series(0, 2) o, LATERAL (SELECT id, stddev(h) FROM part JOIN again ON k BETWEEN lo AND hi WHERE id = o GROUP BY 1 OFFSET 0) q');
+SELECT gave_up('SELECT o, q.* FROM generate_series(0, 1) o, LATERAL (SELECT id, stddev(h) FROM part JOIN again ON k BETWEEN lo AND hi WHERE id = o GROUP BY 1 OFFSET 0) q');
+-- GpubtreeScan: an array of more values than a program takes
+SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %1$L::int[]), (1, %1$L)) o(n, a), LATERAL (SELECT k FROM again WHERE g = ANY (o.a) AND k < 300 OFFSET 0) q', ARRAY[1, 2]));
+SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %L::int[]), (1, %L)) o(n, a), LATERAL (SELECT k FROM again WHERE g = ANY (o.a) AND k < 300 OFFSET 0) q',
+	(SELECT array_agg(i) FROM generate_series(1, 300) i), ARRAY[1, 2]));
+
+DROP TABLE again, part;
+DROP FUNCTION gave_up;

@@ -116,7 +116,9 @@ typedef struct GpbTree
 
 /* Read the first pages of each level, "most" of them at most. */
 extern void gpb_inspect_tree(GpbInspect *look, int most, GpbTree *tree);
-/* Raise ERRCODE_INVALID_PARAMETER_VALUE unless so many pages of a level can be asked for. */
-extern void gpb_inspect_require_limit(int most);
+/*
+ * Raise ERRCODE_INVALID_PARAMETER_VALUE unless from 1 to "limit" pages of a level are asked for.
+ */
+extern void gpb_inspect_require_limit(int most, int limit);
 
 #endif							/* GPB_INSPECT_H */

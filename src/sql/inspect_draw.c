@@ -12,11 +12,15 @@
 #include "sql/inspect.h"
 
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_tree_dot);
 PG_FUNCTION_INFO_V1(gpubtree_tree_svg);
+
+/* Of each level; pages are looked for one after the other, and no picture can show more. */
+#define MOST_PAGES_DRAWN	1000
 
 /* ---- what both say of a page ---- */
 
@@ -101,6 +105,7 @@ children_shown(const GpbTree *tree, int i, int *n)
 	int			next;
 	int			c;
 
+	CHECK_FOR_INTERRUPTS();
 	*n = 0;
 	if (page->fault != NULL || page->children == NULL)
 		return NULL;
@@ -129,7 +134,7 @@ read_tree(FunctionCallInfo fcinfo, GpbTree *tree, char **name)
 	int			most = PG_GETARG_INT32(1);
 	GpbInspect	look;
 
-	gpb_inspect_require_limit(most);
+	gpb_inspect_require_limit(most, MOST_PAGES_DRAWN);
 	gpb_inspect_open(&look, PG_GETARG_OID(0));
 	gpb_inspect_tree(&look, most, tree);
 	*name = pstrdup(RelationGetRelationName(look.index));

@@ -20,12 +20,12 @@ PG_FUNCTION_INFO_V1(gpubtree_tree);
 #define MOST_PAGES_PER_LEVEL	100000
 
 void
-gpb_inspect_require_limit(int most)
+gpb_inspect_require_limit(int most, int limit)
 {
-	if (most < 1 || most > MOST_PAGES_PER_LEVEL)
+	if (most < 1 || most > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pages_per_level must be from 1 to %d", MOST_PAGES_PER_LEVEL),
+				 errmsg("pages_per_level must be from 1 to %d", limit),
 				 errhint("The first pages of each level are shown, and no more.")));
 }
 
@@ -174,7 +174,7 @@ gpubtree_tree(PG_FUNCTION_ARGS)
 	GpbTree		tree;
 	int			i;
 
-	gpb_inspect_require_limit(most);
+	gpb_inspect_require_limit(most, MOST_PAGES_PER_LEVEL);
 	InitMaterializedSRF(fcinfo, 0);
 	gpb_inspect_open(&look, PG_GETARG_OID(0));
 	gpb_inspect_tree(&look, most, &tree);

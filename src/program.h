@@ -10,7 +10,8 @@
  * whether it is NULL.  A value has a number, its *slot*:
  *
  *		[0, GPB_MAX_COLUMNS)					columns of the index: 0 is the key, c > 0 is INCLUDE
- *												column c - 1
+ *												column c - 1; of a key that has several columns
+ *												these come last (gpb_key_column_slot())
  *		[GPB_FIRST_CONSTANT, GPB_FIRST_TEMPORARY)	constants, the same for all entries
  *		[GPB_FIRST_TEMPORARY, GPB_SLOTS)		results of steps
  *
@@ -47,6 +48,7 @@
 #define GPB_PROGRAM_H
 
 #include "aggregate.h"
+#include "key_columns.h"
 
 /* What is wanted of one column, as bits; each of the others implies GPB_WANT_COUNT. */
 #define GPB_WANT_COUNT		0x01	/* number of non-NULL values */
@@ -230,10 +232,33 @@ gpb_program_is_plain(const GpbProgram *program)
 	return program->nsteps == 0 && program->nterms == 0 && program->ngroups == 0;
 }
 
+/*
+ * The slot of key column c, counted from 0, of a key that has several.  They come behind the
+ * INCLUDE columns, and nothing reads slot 0 then.
+ */
+GPB_FN int
+gpb_key_column_slot(const GpbLayout *layout, int c)
+{
+	return layout->ncolumns + 1 + c;
+}
+
+/* The number of slots that columns have */
+GPB_FN int
+gpb_column_slots(const GpbLayout *layout)
+{
+	return layout->ncolumns + 1 + layout->nkeys;
+}
+
 /* The GpbKind of a column. */
 GPB_FN int
 gpb_column_kind(const GpbLayout *layout, int column)
 {
+	if (column > layout->ncolumns)
+	{
+		int			bits = gpb_column_code_bits(layout->key[column - layout->ncolumns - 1]);
+
+		return bits <= 16 ? GPB_KIND_INT2 : bits <= 32 ? GPB_KIND_INT4 : GPB_KIND_INT8;
+	}
 	return column == 0 ? layout->key_kind : layout->kind[column - 1];
 }
 
@@ -263,7 +288,7 @@ gpb_slot_is_set(const GpbProgram *program, int slot, int before)
 	int			i;
 
 	if (slot < GPB_FIRST_CONSTANT)
-		return slot <= program->layout.ncolumns;
+		return slot < gpb_column_slots(&program->layout);
 	if (slot < GPB_FIRST_TEMPORARY)
 		return slot - GPB_FIRST_CONSTANT < program->nconstants;
 	for (i = 0; i < before; i++)

@@ -403,6 +403,47 @@ load_kind(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, GpbStr
 		load_values(column, pick, kind, false, false, slot);
 }
 
+/* Load the values of a key column; the widths of keys, and contiguous, are constants. */
+GPB_FN void
+load_fields(const StripSource *source, GpbKeyColumn column, int key_width, bool contiguous,
+			GpbStripSlot *slot)
+{
+	bool		may_be_null = gpb_column_has_null(column);
+	GpbKey		null = gpb_null_field(column);
+	int64	   *words = slot->words;
+	uint8	   *nulls = slot->nulls;
+	GpbLeafPick pick = source->pick;
+	uint8		any = 0;
+	int			i;
+
+	for (i = 0; i < pick.n; i++)
+	{
+		GpbKey		key = gpb_page_key(source->page, key_width,
+									   gpb_pick_position(&pick, i, contiguous));
+		GpbKey		field = gpb_key_field(column, key);
+		bool		is_null = may_be_null && field == null;
+
+		nulls[i] = is_null;
+		any |= is_null;
+		words[i] = gpb_field_value(column, field) & ((int64) is_null - 1);
+	}
+	slot->has_nulls = any != 0;
+}
+
+/* Load key column number c, counted from 0, of a key that has several. */
+static void
+load_key_column(const GpbLayout *layout, const StripSource *source, int c, GpbStripSlot *slot)
+{
+	GpbKeyColumn column = layout->key[c];
+
+	if (source->pick.at != NULL)
+		load_fields(source, column, layout->key_width, false, slot);
+	else if (layout->key_width == 8)
+		load_fields(source, column, 8, true, slot);
+	else
+		load_fields(source, column, layout->key_width, true, slot);
+}
+
 /* Load column c of the strip's entries. */
 static void
 load_column(GpbEvaluator *evaluator, StripSource *source, int c)
@@ -418,6 +459,11 @@ load_column(GpbEvaluator *evaluator, StripSource *source, int c)
 	if (c == 0)
 	{
 		load_keys(layout, source, slot);
+		return;
+	}
+	if (c > layout->ncolumns)
+	{
+		load_key_column(layout, source, c - layout->ncolumns - 1, slot);
 		return;
 	}
 	column.rows = gpb_page_row(source->page, layout->row_width, 0);
@@ -789,6 +835,9 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 		if (c == 0)
 			gather_value(slot, at, gpb_key_value(key, layout->key_width, layout->flags),
 						 gpb_locator_is_null(locator, layout->flags));
+		else if (c > layout->ncolumns)
+			gather_value(slot, at, gpb_key_column_value(layout, c - layout->ncolumns - 1, key),
+						 gpb_key_column_is_null(layout, c - layout->ncolumns - 1, key));
 		else
 			gather_value(slot, at, gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]),
 						 gpb_locator_column_is_null(locator, c - 1));

@@ -21,6 +21,11 @@ column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
 		value.is_null = gpb_locator_is_null(locator, layout->flags);
 		value.word = gpb_key_value(key, layout->key_width, layout->flags);
 	}
+	else if (column > layout->ncolumns)
+	{
+		value.is_null = gpb_key_column_is_null(layout, column - layout->ncolumns - 1, key);
+		value.word = gpb_key_column_value(layout, column - layout->ncolumns - 1, key);
+	}
 	else
 	{
 		value.is_null = gpb_locator_column_is_null(locator, column - 1);
@@ -37,7 +42,7 @@ load_values(const GpbProgram *program, GpbKey key, const char *row, GpbValue *va
 {
 	int			i;
 
-	for (i = 0; i <= program->layout.ncolumns; i++)
+	for (i = 0; i < gpb_column_slots(&program->layout); i++)
 		values[i] = column_value(&program->layout, i, key, row);
 	for (i = 0; i < program->nconstants; i++)
 	{

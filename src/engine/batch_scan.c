@@ -6,7 +6,8 @@
  * Core fetches every row from the heap, decides on its visibility, takes predicate locks and
  * notices snapshots that are too old.  The values are the index's.
  *
- * A range given by its bounds may have NULL keys, which no comparison finds.  Such a range is
+ * Where the key has several columns, the index is handed the range itself.  Otherwise scan keys say
+ * it.  A range given by its bounds may have NULL keys, which no comparison finds.  Such a range is
  * scanned in two steps, first keys that are not NULL and then keys that are, unless it covers the
  * whole index.
  *
@@ -138,6 +139,26 @@ scan_keys_of_bounds(const GpbBatch *batch, const GpbBatchScan *state, GpbRange r
 	return 1;
 }
 
+/* Begin the scan of a range of an index with several key columns; false if there is none. */
+static bool
+batch_scan_columns(GpbBatch *batch, GpbBatchScan *state)
+{
+	GpbRange	range = batch->form == GPB_RANGE_BOUNDS ?
+		((const GpbRange *) batch->ranges)[state->range] :
+		gpb_key_range(gpb_batch_keys(batch, state->range), 0);
+
+	if (state->step != GPB_SCAN_KEYS)
+		return false;
+	if (state->scan == NULL)
+	{
+		state->scan = index_beginscan(batch->heap, batch->index, batch->snapshot, 0, 0);
+		state->scan->xs_want_itup = true;
+	}
+	index_rescan(state->scan, NULL, 0, NULL, 0);
+	gpb_scan_use_range(state->scan, range);
+	return true;
+}
+
 /* Begin the scan of a range's step.  Returns false if there is nothing to scan. */
 static bool
 batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
@@ -145,6 +166,8 @@ batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 	ScanKeyData key[2];
 	int			nkeys;
 
+	if (batch->program.layout.nkeys > 0)
+		return batch_scan_columns(batch, state);
 	if (batch->form == GPB_RANGE_BOUNDS)
 		nkeys = scan_keys_of_bounds(batch, state,
 									((const GpbRange *) batch->ranges)[state->range], key);

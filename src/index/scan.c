@@ -717,6 +717,19 @@ gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	so->prepared = false;
 }
 
+void
+gpb_scan_use_range(IndexScanDesc scan, GpbRange range)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	MemoryContext old = MemoryContextSwitchTo(so->context);
+
+	Assert(scan->numberOfKeys == 0 && so->columns != NULL);
+	scan_prepare(scan);
+	so->set.ranges[0] = range;
+	so->set.count = gpb_bound_less(range.lo, range.hi) ? 1 : 0;
+	MemoryContextSwitchTo(old);
+}
+
 /* amendscan: end the scan. */
 void
 gpb_endscan(IndexScanDesc scan)

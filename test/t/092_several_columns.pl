@@ -1,10 +1,11 @@
 # Scans of an index with several key columns give what a sequential scan gives in the same snapshot:
 # columns of many types, each in any order and with NULLs or without, conditions on each of them and
 # across types, arrays, bitmaps, order by prefixes, cursors that turn around, merge joins; among
-# updates, VACUUM and DROP NOT NULL.  gpubtree_check() finds each index sound.
+# updates, VACUUM and DROP NOT NULL.  So does GpubtreeAggregate, with groups and filters over key
+# columns.  gpubtree_check() finds each index sound.
 #
-# Guards: key_columns.h, column_ranges.c, and the entries and tuples that key.c and scan_tuple.c
-# make of several columns.
+# Guards: key_columns.h, column_ranges.c, column_conditions.c, the entries and tuples that key.c and
+# scan_tuple.c make of several columns, and the slots that programs have for these.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 30)
@@ -173,6 +174,9 @@ sub random_query
 	my $where = conditions();
 	my ($order, $names) = prefix_order();
 	my $all = join(', ', map { $_->{name} } @columns);
+	my @words = grep { $_->{type} =~ /^(int|date|timestamp)/ } @columns;
+	my $extreme = @words ? pick('min', 'max', 'count') . '(' . pick(@words)->{name} . ')' : 'count(*)';
+	my $group = join(', ', map { $_->{name} } grep { $_->{type} !~ /^(float|oid)/ && chance(0.5) } @columns) || 'v';
 	my @same = map { "x.$_->{name} = y.$_->{name}" } @columns[ 0 .. between(0, $#columns) ];
 
 	return pick(
@@ -182,6 +186,9 @@ sub random_query
 		sub { ('ordered', "SELECT $names FROM t WHERE $where ORDER BY $order" . pick('', ' LIMIT ' . between(1, 30))) },
 		sub { ('cursor', "SELECT $names FROM t WHERE $where ORDER BY $order") },
 		sub { ('ordered', "SELECT $names, count(*), sum(v) FROM t WHERE $where GROUP BY $names ORDER BY $order") },
+		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
+		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
+		sub { ('node', "SELECT $group, count(*), sum(v), $extreme FROM t WHERE $where GROUP BY $group") },
 		sub { ('join', "SELECT count(*), sum(x.v) FROM (SELECT * FROM t WHERE $where) x JOIN t y ON " . join(' AND ', @same)
 			. " WHERE x.id % 10 = 0") })->();
 }
@@ -190,12 +197,16 @@ sub compare_query
 {
 	my ($kind, $query) = random_query();
 	my $way = $kind eq 'cursor' ? 'index' : pick('index', 'index', 'index', 'bitmap');
+	$way = 'node' if $kind eq 'node';
 	my $settings = "SET LOCAL enable_seqscan = off;\nSET LOCAL enable_"
 	  . ($way eq 'index' ? 'bitmapscan' : 'indexscan') . " = off;\n"
 	  . ($way eq 'index' ? 'SET LOCAL enable_sort = ' . pick('on', 'off', 'off') . ";\n" : "SET LOCAL enable_indexonlyscan = off;\n")
 	  . ($kind eq 'join' ? pick("SET LOCAL enable_hashjoin = off;\nSET LOCAL enable_nestloop = off;\n",
 			"SET LOCAL enable_hashjoin = off;\nSET LOCAL enable_mergejoin = off;\nSET LOCAL enable_material = off;\n") : '');
-	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $kind, $query, gpb_moves());
+	$settings = join('', map { "SET LOCAL enable_$_ = off;\n" } qw(seqscan indexscan indexonlyscan bitmapscan hashagg sort))
+	  . 'SET LOCAL gpubtree.enable_device = ' . pick('on', 'off') . ";\nSET LOCAL gpubtree.batch_setup_cost = " . pick(0, 20) . ";\n"
+	  if $way eq 'node';
+	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $kind eq 'node' ? 'rows' : $kind, $query, gpb_moves());
 	my $plan = $random->compare(
 		query => $query,
 		isolation => gpb_isolation(),
@@ -206,7 +217,8 @@ sub compare_query
 		answer => $answer,
 		explain => "EXPLAIN (COSTS OFF) $query;\n");
 
-	foreach my $seen ('Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop')
+	foreach my $seen ('Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
+		'GpubtreeAggregate')
 	{
 		$random->saw($seen) if $plan =~ /$seen/;
 	}
@@ -226,4 +238,4 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-	'a cursor', 'an index of 2', 'an index of 3');
+	'GpubtreeAggregate', 'a cursor', 'an index of 2', 'an index of 3');

@@ -95,9 +95,13 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-						 &scan->ranges);
-	if (plan->arrays != NIL)
+	if (IndexRelationGetNumberOfKeyAttributes(scan->node.index) > 1)
+		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
+												   plan->arrays, &css->ss.ps);
+	else
+		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
+							 &scan->ranges);
+	if (plan->arrays != NIL && scan->columns == NULL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	if (plan->has_program)
 	{
@@ -277,6 +281,14 @@ evaluate_ranges(void *argument)
 {
 	GpbRangesEvaluation *evaluation = argument;
 
+	if (evaluation->scan->columns != NULL)
+	{
+		evaluation->n =
+			gpb_column_conditions_evaluate(evaluation->scan->columns,
+										   evaluation->scan->node.css.ss.ps.ps_ExprContext,
+										   &evaluation->ranges, &evaluation->wide);
+		return evaluation->n > 0 && evaluation->wide ? "arrays that make too many ranges" : NULL;
+	}
 	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
 											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
 											 &evaluation->ranges, &evaluation->wide);

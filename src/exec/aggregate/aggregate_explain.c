@@ -132,6 +132,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (scan->arrays == NULL && scan->engine != NULL)
 		counters.engine = scan->engine;
 	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
-						 scan->plan.arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
+						 scan->plan.arms != NIL || scan->plan.arrays != NIL ? GPB_LABEL_RANGES :
+						 NULL, &counters, 0, es);
 	gpb_explain_gave_up(css, es);
 }

@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
@@ -206,11 +207,17 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
 	match->plan.sets = query->sets;
-	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
+	if (index->nkeycolumns > 1)
+		gpb_split_by_columns(query->root, index, index->indrestrictinfo, query->groups, &split);
+	else
+		gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups,
+							   &split);
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	match->needs_child = gpb_split_may_be_wide(&split);
+	/* The product of several arrays may be too many ranges. */
+	match->needs_child = gpb_split_may_be_wide(&split) ||
+		(index->nkeycolumns > 1 && list_length(split.arrays) > 1);
 	return match_answer(query, match, split.others);
 }

@@ -19,6 +19,7 @@
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_array.h"
 #include "exec/aggregate/aggregate_parts.h"
+#include "exec/common/column_conditions.h"
 #include "exec/common/item_final.h"
 #include "exec/common/items.h"
 #include "exec/common/node_ranges.h"
@@ -77,6 +78,7 @@ typedef struct GpbAggregateScan
 	GpbNode		node;
 	GpbAggregatePlan plan;
 	GpbNodeRanges ranges;
+	GpbColumnConditions *columns;	/* of an index with several key columns, else NULL */
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */

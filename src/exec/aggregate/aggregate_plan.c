@@ -177,7 +177,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		CustomPath *path;
 
-		if (!gpb_index_is_usable(index) ||
+		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
 			(!gpb_explain_decisions && is_beaten(grouped_rel, index)))
 			continue;
 		path = make_aggregate_path(&query, index, &refusal);
@@ -204,8 +204,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 static List *
 scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
 {
-	List	   *columns = list_append_unique(list_copy(own->columns),
-											 gpb_key_var(root, own->index));
+	List	   *columns = list_concat_unique(list_copy(own->columns),
+											 gpb_key_vars(root, own->index));
 	int			i;
 
 	columns = list_concat_unique(columns,

@@ -321,6 +321,9 @@ gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 	item->column = gpb_index_column(index, var->varattno);
 	if (item->column < 0)
 		return false;
+	/* A plain program reads no columns of a key that has several. */
+	if (index->nkeycolumns > 1 && gpb_column_position(index, item->column) < index->nkeycolumns)
+		return false;
 	if (aggref->aggfnoid == F_COUNT_ANY)
 	{
 		item->function = GPB_COUNT_VALUES;

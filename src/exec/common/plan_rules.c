@@ -145,8 +145,27 @@ gpb_index_is_usable(IndexOptInfo *index)
 		(index->indpred == NIL || index->predOK);
 }
 
-int
-gpb_index_column(IndexOptInfo *index, AttrNumber attno)
+bool
+gpb_index_has_several_keys(IndexOptInfo *index)
+{
+	int			c;
+
+	if (index->amcostestimate != gpb_costestimate || index->hypothetical ||
+		index->nkeycolumns < 2 || index->ncolumns + 1 > GPB_MAX_COLUMNS ||
+		(index->indpred != NIL && !index->predOK))
+		return false;
+	/* No key column is an expression. */
+	for (c = 0; c < index->nkeycolumns; c++)
+	{
+		if (index->indexkeys[c] == 0)
+			return false;
+	}
+	return true;
+}
+
+/* The place of a table's column among those of the index, or -1 */
+static int
+index_position(IndexOptInfo *index, AttrNumber attno)
 {
 	int			c;
 
@@ -158,6 +177,28 @@ gpb_index_column(IndexOptInfo *index, AttrNumber attno)
 	return -1;
 }
 
+/* Slots are numbered as in program.h. */
+int
+gpb_index_column(IndexOptInfo *index, AttrNumber attno)
+{
+	int			c = index_position(index, attno);
+
+	if (index->nkeycolumns < 2 || c < 0)
+		return c;
+	return c < index->nkeycolumns ? index->ncolumns - index->nkeycolumns + 1 + c :
+		c - index->nkeycolumns + 1;
+}
+
+int
+gpb_column_position(IndexOptInfo *index, int column)
+{
+	int			nincluded = index->ncolumns - index->nkeycolumns;
+
+	if (index->nkeycolumns < 2)
+		return column;
+	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
+}
+
 bool
 gpb_key_is_exact(IndexOptInfo *index)
 {
@@ -167,7 +208,10 @@ gpb_key_is_exact(IndexOptInfo *index)
 bool
 gpb_column_has_words(IndexOptInfo *index, int column)
 {
-	return column > 0 || gpb_coding_key_is_word(gpb_type_coding(index->opcintype[0]));
+	int			c = gpb_column_position(index, column);
+
+	return c >= index->nkeycolumns ||
+		gpb_coding_key_is_word(gpb_type_coding(index->opcintype[c]));
 }
 
 int
@@ -188,7 +232,7 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 
 	foreach(lc, columns)
 	{
-		int			c = gpb_index_column(index, lfirst_node(Var, lc)->varattno);
+		int			c = index_position(index, lfirst_node(Var, lc)->varattno);
 
 		if (c < 0 || !index->canreturn[c])
 			return false;
@@ -196,16 +240,34 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
-Var *
-gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
+/* A Var of the index's column number c, which is no expression */
+static Var *
+index_var(PlannerInfo *root, IndexOptInfo *index, int c)
 {
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 
 	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
-						  index->indexkeys[0], &type, &typmod, &collation);
-	return makeVar(index->rel->relid, index->indexkeys[0], type, typmod, collation, 0);
+						  index->indexkeys[c], &type, &typmod, &collation);
+	return makeVar(index->rel->relid, index->indexkeys[c], type, typmod, collation, 0);
+}
+
+Var *
+gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
+{
+	return index_var(root, index, 0);
+}
+
+List *
+gpb_key_vars(PlannerInfo *root, IndexOptInfo *index)
+{
+	List	   *vars = NIL;
+	int			c;
+
+	for (c = 0; c < index->nkeycolumns; c++)
+		vars = list_append_unique(vars, index_var(root, index, c));
+	return vars;
 }
 
 /* ---- joins ---- */

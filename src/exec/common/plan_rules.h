@@ -36,8 +36,17 @@ extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 /* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
 extern bool gpb_index_is_usable(IndexOptInfo *index);
 
-/* The position of a table column among the index's columns, or -1 if it is not there */
+/*
+ * Likewise, for an index with several key columns, which only some nodes know.  Those that ask for
+ * gpb_index_is_usable() alone know none.
+ */
+extern bool gpb_index_has_several_keys(IndexOptInfo *index);
+
+/* The slot that programs have for a table column, or -1 if it is not in the index */
 extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
+
+/* The place among the index's columns, counted from 0, of the one that has a slot */
+extern int	gpb_column_position(IndexOptInfo *index, int column);
 
 /* Do the index's keys differ exactly if the values do, as those of floats do not? */
 extern bool gpb_key_is_exact(IndexOptInfo *index);
@@ -53,6 +62,9 @@ extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
 
 /* A Var of the index's key column */
 extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
+
+/* Vars of all of the index's key columns */
+extern List *gpb_key_vars(PlannerInfo *root, IndexOptInfo *index);
 
 /* ---- joins ---- */
 

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "program_steps.h"
+#include "exec/common/plan_rules.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_words.h"
 
@@ -54,12 +55,14 @@ static GpbBounds
 column_bounds(const GpbProgramBuilder *builder, int column)
 {
 	IndexOptInfo *index = builder->index;
+	AttrNumber	attno;
 
-	if (column >= index->ncolumns)
+	if (index->nkeycolumns > 1 ? column == 0 || column > index->ncolumns :
+		column >= index->ncolumns)
 		return any_word;
+	attno = index->indexkeys[gpb_column_position(index, column)];
 	return type_bounds(gpb_word_type(get_atttype(planner_rt_fetch(index->rel->relid,
-																  builder->root)->relid,
-												 index->indexkeys[column])));
+																  builder->root)->relid, attno)));
 }
 
 static GpbBounds

@@ -21,6 +21,7 @@
 
 #include "program_steps.h"
 #include "exec/common/never_null.h"
+#include "exec/common/plan_rules.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_words.h"
 
@@ -511,9 +512,12 @@ gpb_builder_cost(const GpbProgramBuilder *builder, double entries, double passed
 	return cpu_operator_cost * (entries * steps + passed * program->nterms * GPB_TERM_COST);
 }
 
-/* Are there only terms of bare columns, such as a plain program aggregates? */
+/*
+ * Are there only terms of bare columns, such as a plain program aggregates?  That reads no columns
+ * of a key that has several.
+ */
 static bool
-can_be_plain(const GpbProgram *program)
+can_be_plain(IndexOptInfo *index, const GpbProgram *program)
 {
 	int			i;
 
@@ -524,7 +528,9 @@ can_be_plain(const GpbProgram *program)
 		const GpbTerm *term = &program->term[i];
 
 		if (term->slot >= GPB_FIRST_CONSTANT || term->filter != GPB_NO_SLOT ||
-			!gpb_want_is_plain(term->want))
+			!gpb_want_is_plain(term->want) ||
+			(index->nkeycolumns > 1 &&
+			 gpb_column_position(index, term->slot) < index->nkeycolumns))
 			return false;
 	}
 	return true;
@@ -556,7 +562,7 @@ gpb_builder_end(GpbProgramBuilder *builder)
 	/* Each part was tested for this when it was added. */
 	if (!gpb_program_assign(builder, &plan->program))
 		elog(ERROR, "program needs too many temporaries");
-	if (can_be_plain(&plan->program))
+	if (can_be_plain(builder->index, &plan->program))
 		make_plain(builder, &plan->program);
 	else
 	{

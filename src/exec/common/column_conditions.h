@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_conditions.h
+ *	  Restrictions that are ranges of an index with several key columns: at planning, and at run
+ *	  time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_COLUMN_CONDITIONS_H
+#define GPB_COLUMN_CONDITIONS_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "utils/rel.h"
+
+#include "layout.h"
+#include "exec/common/range_split.h"
+
+/* ---- planning ---- */
+
+/*
+ * Part the restrictions as gpb_split_restrictions() does.  What is on a prefix of the key columns
+ * makes ranges: as far as each column before has a condition by which it equals single values.  The
+ * rest is among the others.
+ */
+extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
+								 List *computed, GpbRangeSplit *split);
+
+/* ---- run time ---- */
+
+typedef struct GpbColumnConditions GpbColumnConditions;
+
+/*
+ * Prepare the conditions of a plan, with arrays and without.  Memory is of the current context.
+ */
+extern GpbColumnConditions *gpb_column_conditions_init(Relation index, List *conditions,
+													   List *arrays, PlanState *ps);
+
+/*
+ * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
+ * in *found, palloc'd.  If *wide is set there would be so many that they are fewer, and have
+ * entries that do not satisfy the conditions.
+ */
+extern uint32 gpb_column_conditions_evaluate(GpbColumnConditions *conditions,
+											 ExprContext *econtext, GpbRange **found,
+											 bool *wide);
+
+#endif							/* GPB_COLUMN_CONDITIONS_H */

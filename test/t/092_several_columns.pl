@@ -1,8 +1,8 @@
 # Scans of an index with several key columns give what a sequential scan gives in the same snapshot:
 # columns of many types, each in any order and with NULLs or without, conditions on each of them and
 # across types, arrays, bitmaps, order by prefixes, cursors that turn around, merge joins; among
-# updates, VACUUM and DROP NOT NULL.  So does GpubtreeAggregate, with groups and filters over key
-# columns.  gpubtree_check() finds each index sound.
+# updates, VACUUM and DROP NOT NULL.  So do GpubtreeAggregate, with groups and filters over key
+# columns, and GpubtreeScan.  gpubtree_check() finds each index sound.
 #
 # Guards: key_columns.h, column_ranges.c, column_conditions.c, the entries and tuples that key.c and
 # scan_tuple.c make of several columns, and the slots that programs have for these.
@@ -189,6 +189,9 @@ sub random_query
 		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
 		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
 		sub { ('node', "SELECT $group, count(*), sum(v), $extreme FROM t WHERE $where GROUP BY $group") },
+		sub { ('node', "SELECT $all, v FROM t WHERE $where AND v " . pick('< 20', '% 3 = 1', 'IS NULL')) },
+		sub { ('node', "SELECT * FROM t WHERE $where AND v > 70") },
+		sub { ('node', 'SELECT ' . (@words ? $words[0]{name} : 'v') . " FROM t WHERE $where AND v < 80 ORDER BY 1 LIMIT 7") },
 		sub { ('join', "SELECT count(*), sum(x.v) FROM (SELECT * FROM t WHERE $where) x JOIN t y ON " . join(' AND ', @same)
 			. " WHERE x.id % 10 = 0") })->();
 }
@@ -218,7 +221,7 @@ sub compare_query
 		explain => "EXPLAIN (COSTS OFF) $query;\n");
 
 	foreach my $seen ('Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-		'GpubtreeAggregate')
+		'GpubtreeAggregate', 'GpubtreeScan')
 	{
 		$random->saw($seen) if $plan =~ /$seen/;
 	}
@@ -238,4 +241,4 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-	'GpubtreeAggregate', 'a cursor', 'an index of 2', 'an index of 3');
+	'GpubtreeAggregate', 'GpubtreeScan', 'a cursor', 'an index of 2', 'an index of 3');

@@ -216,8 +216,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	/* The product of several arrays may be too many ranges. */
 	match->needs_child = gpb_split_may_be_wide(&split) ||
-		(index->nkeycolumns > 1 && list_length(split.arrays) > 1);
+		gpb_columns_may_be_wide(index, &split);
 	return match_answer(query, match, split.others);
 }

@@ -156,6 +156,12 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 	}
 }
 
+bool
+gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split)
+{
+	return index->nkeycolumns > 1 && list_length(split->arrays) > 1;
+}
+
 /* ---- run time ---- */
 
 /* One condition, ready to be evaluated */

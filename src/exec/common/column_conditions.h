@@ -27,6 +27,9 @@
 extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								 List *computed, GpbRangeSplit *split);
 
+/* May the product of the conditions' arrays be too many ranges? */
+extern bool gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split);
+
 /* ---- run time ---- */
 
 typedef struct GpbColumnConditions GpbColumnConditions;

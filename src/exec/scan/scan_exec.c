@@ -60,9 +60,13 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	scan->layout = *gpb_layout(scan->node.index);
-	gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-						 &scan->ranges);
-	if (plan->arrays != NIL)
+	if (scan->layout.nkeys > 0)
+		scan->conditions = gpb_column_conditions_init(scan->node.index, plan->conditions,
+													  plan->arrays, &css->ss.ps);
+	else
+		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
+							 &scan->ranges);
+	if (plan->arrays != NIL && scan->conditions == NULL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
@@ -180,7 +184,9 @@ ask(GpbScanRows *scan)
 	scan->unfiltered = NULL;
 	if (scan->settings_matter)
 		gpb_zone_settings_save(&scan->settings);
-	n = gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
+	n = scan->conditions != NULL ?
+		gpb_column_conditions_evaluate(scan->conditions, econtext, &ranges, &wide) :
+		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
 	if (scan->plan.has_each)
 		start_keys(scan, ranges, n);
 	else if (n > 0 && scan->arrays == NULL)

@@ -97,8 +97,9 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		gpb_list_counters(scan->list, &counters, &visits);
 	if (scan->groups > 0)
 		gpb_batch_counters_add(&counters, &scan->end_counters);
-	gpb_explain_counters(plan->arrays != NIL ? GPB_LABEL_KEYS :
-						 plan->arms != NIL ? GPB_LABEL_RANGES : NULL, &counters, visits, es);
+	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
+						 plan->arms != NIL || plan->arrays != NIL ? GPB_LABEL_RANGES : NULL,
+						 &counters, visits, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
 	if (plan->has_ends)

@@ -16,6 +16,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
@@ -171,7 +172,7 @@ set_columns(GpbScanMatch *match)
 		AttrNumber	attno = list_nth_node(Var, match->columns, i)->varattno;
 
 		plan->columns[i] = plan->index_only && attno > 0 ?
-			gpb_index_column(match->index, attno) + 1 : attno;
+			gpb_column_position(match->index, gpb_index_column(match->index, attno)) + 1 : attno;
 	}
 }
 
@@ -192,7 +193,7 @@ match_columns(PlannerInfo *root, GpbScanMatch *match)
 	plan->ncolumns = list_length(match->columns);
 	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
 	set_columns(match);
-	match->columns = list_append_unique(match->columns, gpb_key_var(root, match->index));
+	match->columns = list_concat_unique(match->columns, gpb_key_vars(root, match->index));
 }
 
 /* ---- conditions ---- */
@@ -242,12 +243,18 @@ match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 
-	gpb_split_restrictions(root, match->index, row_restrictions(match->index), NIL, &match->split);
+	if (match->index->nkeycolumns > 1)
+		gpb_split_by_columns(root, match->index, row_restrictions(match->index), NIL,
+							 &match->split);
+	else
+		gpb_split_restrictions(root, match->index, row_restrictions(match->index), NIL,
+							   &match->split);
 	plan->conditions = match->split.conditions;
 	plan->arrays = match->split.arrays;
 	plan->arms = match->split.arms;
 	match->entries = gpb_split_entries(root, match->index, &match->split, match->index->rel->rows);
-	if (gpb_split_may_be_wide(&match->split))
+	if (gpb_split_may_be_wide(&match->split) ||
+		gpb_columns_may_be_wide(match->index, &match->split))
 		test_ranges_again(&match->split);
 }
 

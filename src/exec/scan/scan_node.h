@@ -12,6 +12,7 @@
 #include "commands/explain.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/common/column_conditions.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/list_rows.h"
 #include "exec/common/node_ranges.h"
@@ -90,6 +91,7 @@ typedef struct GpbScanRows
 	GpbScanPlan plan;
 	GpbLayout	layout;
 	GpbNodeRanges ranges;
+	GpbColumnConditions *conditions;	/* of an index with several key columns, else NULL */
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */

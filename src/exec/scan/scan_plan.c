@@ -74,11 +74,13 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (!gpb_index_is_usable(index))
+		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
 			continue;
 		add_index_path(root, rel, index, (GpbScanWish) {0});
 		if (wants_first)
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
+		if (index->nkeycolumns > 1)
+			continue;			/* what follows is about the key's values */
 		if (wants_last)
 			add_index_path(root, rel, index, (GpbScanWish) {.last = &last});
 		if (each != NULL)

@@ -127,6 +127,20 @@ final_quotient_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
 											   DirectFunctionCall1(numeric_scale, longest)));
 }
 
+/*
+ * The sum of numerics that are displayed with as many digits as the one of them that has most;
+ * "terms" has all terms of the answer.
+ */
+static Numeric
+final_varying_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer)
+{
+	Numeric		sum = final_integer_sum(item, &terms[item->column], answer);
+	int64		most = answer[terms[item->pair.y].minmax + 1];
+
+	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(sum),
+											   Int32GetDatum((int32) most)));
+}
+
 /* A value as a Datum; "value" as min and max hold it. */
 static Datum
 final_value(const GpbAggregateItem *item, int64 value)
@@ -144,7 +158,9 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 
 	if (gpb_word_is_float(item->type))
 		return Float8GetDatum(gpb_float_variance(column, answer, sample, root));
-	return NumericGetDatum(gpb_integer_variance(column, answer, sample, root));
+	return NumericGetDatum(gpb_integer_variance(column, answer,
+												gpb_is_decimal_type(item->type) ?
+												gpb_decimal_scale(item->type) : 0, sample, root));
 }
 
 /* Is the aggregate NULL for so many values? */
@@ -214,6 +230,11 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 			return NumericGetDatum(final_quotient_sum(item, column - item->column, answer));
 		case GPB_QUOTIENT_AVG:
 			return quotient(final_quotient_sum(item, column - item->column, answer),
+							answer[column->count]);
+		case GPB_VARYING_SUM:
+			return NumericGetDatum(final_varying_sum(item, column - item->column, answer));
+		case GPB_VARYING_AVG:
+			return quotient(final_varying_sum(item, column - item->column, answer),
 							answer[column->count]);
 		case GPB_BIT_AND:
 			return gpb_word_datum(item->type, answer[column->bits_and]);

@@ -140,10 +140,12 @@ variance_root(Numeric variance)
 
 /*
  * As core's numeric_stddev_internal(): (N * sum of squares - square of sum) / (N * N), or / (N *
- * (N - 1)) for a sample, where the quotient gets the digits of numeric division.
+ * (N - 1)) for a sample, where the quotient gets the digits of numeric division.  The squares of
+ * decimals have twice their scale.
  */
 Numeric
-gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, bool sample, bool root)
+gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale, bool sample,
+					 bool root)
 {
 	int64		count = answer[column->count];
 	Numeric		n = int64_to_numeric(count);
@@ -157,6 +159,8 @@ gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, bool sa
 	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(above),
 										  NumericGetDatum(zero))) <= 0)
 		return zero;
+	if (scale > 0)
+		above = multiply(above, int64_div_fast_to_numeric(1, 2 * scale));
 	variance = DatumGetNumeric(DirectFunctionCall2(numeric_div, NumericGetDatum(above),
 												   NumericGetDatum(below)));
 	return root ? variance_root(variance) : variance;

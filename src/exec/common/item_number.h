@@ -17,10 +17,11 @@
 /* ---- integers (item_integer.c) ---- */
 
 /*
- * The variance of a term's integers, or its root, digit for digit as core's var_pop(), var_samp(),
- * stddev_pop() and stddev_samp() have it.  There must be a value, and two of them for a sample.
+ * The variance of a term's integers / 10^scale, or its root, digit for digit as core's var_pop(),
+ * var_samp(), stddev_pop() and stddev_samp() have it.  There must be a value, and two of them for a
+ * sample.
  */
-extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer,
+extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale,
 									bool sample, bool root);
 
 /* ---- float8 (item_float.c) ---- */

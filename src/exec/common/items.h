@@ -44,7 +44,10 @@ typedef enum GpbAggregateFunction
 	GPB_REGR_INTERCEPT,
 	/* of numerics divided by a constant */
 	GPB_QUOTIENT_SUM,
-	GPB_QUOTIENT_AVG
+	GPB_QUOTIENT_AVG,
+	/* of numerics that are not all displayed with the same number of digits, which is Y */
+	GPB_VARYING_SUM,
+	GPB_VARYING_AVG
 } GpbAggregateFunction;
 
 /* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */
@@ -123,7 +126,7 @@ extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oi
 extern bool gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function,
 									GpbPairPart *part);
 
-/* Is it a function of two arguments, or of quotients, whose items name several terms? */
+/* Is it a function of two arguments, or another whose items name several terms? */
 static inline bool
 gpb_function_is_of_pairs(GpbAggregateFunction function)
 {

@@ -122,7 +122,8 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 static int
 order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
-	int			slot = gpb_expression_slot(builder, expression);
+	Oid			type;
+	int			slot = gpb_typed_expression_slot(builder, expression, &type);
 
 	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) expression))))
 		return gpb_refuse(builder, "order of type %s",
@@ -301,6 +302,25 @@ quotient_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDeci
 	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
 }
 
+/* The terms of a sum or an average of what varies in the digits that it is displayed with */
+static int
+varying_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+			  int filter)
+{
+	int			shown = gpb_decimal_shown(builder, value);
+
+	if (shown == GPB_REFUSED)
+		return GPB_REFUSED;
+	item->function = item->function == GPB_SUM ? GPB_VARYING_SUM : GPB_VARYING_AVG;
+	item->type = gpb_decimal_type(value->scale);
+	item->column = add_term(builder, value->slot, GPB_KIND_INT8, gpb_function_want(item->function),
+							filter);
+	item->pair.y = add_term(builder, shown, GPB_KIND_INT8, gpb_function_want_of_y(item->function),
+							filter);
+	item->pair.products = item->pair.rests = item->pair.y;
+	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
+}
+
 /* ---- aggregates of one argument ---- */
 
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
@@ -315,13 +335,16 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 
 	if (argument != NULL)
 	{
-		kind = gpb_word_kind(gpb_word_type(exprType((Node *) argument)));
+		type = gpb_word_type(exprType((Node *) argument));
+		if (OidIsValid(type))
+			kind = gpb_word_kind(type);
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
 		if (is_numeric_sum(builder, item, argument, &value) && value.slot != GPB_REFUSED &&
-			value.divisor != 0)
+			(value.divisor != 0 || value.varies))
 		{
-			slot = quotient_terms(builder, item, &value, filter);
+			slot = value.divisor != 0 ? quotient_terms(builder, item, &value, filter) :
+				varying_terms(builder, item, &value, filter);
 			builder->guard = GPB_NO_SLOT;
 			return slot;
 		}
@@ -332,6 +355,7 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 			return GPB_REFUSED;
 		if (item->type == NUMERICOID)
 			item->type = type;
+		want = gpb_item_want(item);
 	}
 	item->column = add_term(builder, slot, kind, want, filter);
 	return item->column;

@@ -25,6 +25,7 @@
 #include "exec/common/date_units.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_field.h"
+#include "page/numeric.h"
 
 /* Shorter names for what is used all the time */
 #define STEP1(op, a)		gpb_slot_step(builder, op, a, 0, 0)
@@ -144,7 +145,16 @@ static const GpbDecimal refused = {GPB_REFUSED};
 static GpbDecimal
 decimal(int slot, int scale)
 {
-	return (GpbDecimal) {slot, scale, 0, 0};
+	return (GpbDecimal) {slot, scale};
+}
+
+GpbDecimal
+gpb_decimal_column(int slot, int scale)
+{
+	GpbDecimal	value = decimal(slot, scale);
+
+	value.is_column = true;
+	return value;
 }
 
 static int64
@@ -170,7 +180,8 @@ number_word(Numeric number, int64 *word, int *scale)
 		return false;
 	scaled = DirectFunctionCall2(numeric_mul, NumericGetDatum(number),
 								 NumericGetDatum(int64_to_numeric(power_of_ten(*scale))));
-	if (DatumGetBool(DirectFunctionCall2(numeric_gt,
+	/* The greatest word is NaN's. */
+	if (DatumGetBool(DirectFunctionCall2(numeric_ge,
 										 DirectFunctionCall1(numeric_abs, scaled),
 										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
 		return false;
@@ -188,12 +199,22 @@ constant_word(const Const *value, int64 *word, int *scale)
 GpbDecimal
 gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
 {
+	GpbDecimal	result;
 	int64		word;
 	int			scale;
 
+	if (IsA(value, Const) && value->constisnull)
+	{
+		result = decimal(gpb_slot_constant(builder, (Expr *) makeNullConst(INT8OID, -1, InvalidOid),
+										   INT8OID), 0);
+		result.is_null = true;
+		return result;
+	}
 	if (!constant_word(value, &word, &scale))
 		return decimal(gpb_refuse(builder, "a numeric that is no constant of 18 digits"), 0);
-	return decimal(WORD(word), scale);
+	result = decimal(WORD(word), scale);
+	result.is_constant = true;
+	return result;
 }
 
 bool
@@ -201,7 +222,47 @@ gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
 {
 	if (value->slot != GPB_REFUSED && value->divisor != 0)
 		(void) gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values");
-	return value->slot != GPB_REFUSED && value->divisor == 0;
+	else if (value->slot != GPB_REFUSED && value->varies)
+		(void) gpb_refuse(builder, "a choice between numerics of different scales");
+	return value->slot != GPB_REFUSED && value->divisor == 0 && !value->varies;
+}
+
+/* ---- NaN ---- */
+
+/* A value without NaN: a step faults where a column has that, which is the greatest of all words. */
+static GpbDecimal
+number(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	GpbDecimal	result = *value;
+	int			step;
+
+	if (value->slot == GPB_REFUSED || !value->is_column)
+		return result;
+	step = STEP2(GPB_OP_ADD, value->slot, WORD(1));
+	if (step == GPB_REFUSED)
+		result.slot = GPB_REFUSED;
+	else if (step >= GPB_FIRST_TEMPORARY)
+		builder->kept[step - GPB_FIRST_TEMPORARY] = true;
+	result.is_column = false;
+	return result;
+}
+
+/*
+ * Two values that are to be compared by their words at one scale.  NaN may be on both sides; but
+ * what is computed may be the greatest word too.
+ */
+static void
+comparable(GpbProgramBuilder *builder, const GpbDecimal *value, GpbDecimal *result)
+{
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		const GpbDecimal *other = &value[1 - i];
+
+		result[i] = other->is_column || other->is_constant || other->is_null ? value[i] :
+			number(builder, &value[i]);
+	}
 }
 
 /* ---- arithmetic ---- */
@@ -225,6 +286,49 @@ at_common_scale(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
 						 at_scale(builder, &value[1], scale)), scale);
 }
 
+/* A comparison of two values */
+static int
+compared(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
+{
+	GpbDecimal	words[2];
+
+	comparable(builder, value, words);
+	return at_common_scale(builder, op, words).slot;
+}
+
+int
+gpb_decimal_distinct(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	return compared(builder, GPB_OP_DISTINCT, value);
+}
+
+int
+gpb_decimal_equal(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	return compared(builder, GPB_OP_EQ, value);
+}
+
+/* The slot of the digits that a value is displayed with */
+static int
+shown_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	return value->varies ? value->shown : WORD(value->scale);
+}
+
+/* What two values vary in makes their sum or product vary; op is of the numbers of digits. */
+static GpbDecimal
+with_shown(GpbProgramBuilder *builder, int op, const GpbDecimal *value, GpbDecimal result)
+{
+	result.varies = value[0].varies || value[1].varies;
+	if (result.varies && result.slot != GPB_REFUSED)
+	{
+		result.shown = STEP2(op, shown_slot(builder, &value[0]), shown_slot(builder, &value[1]));
+		if (result.shown == GPB_REFUSED)
+			result.slot = GPB_REFUSED;
+	}
+	return result;
+}
+
 static GpbDecimal
 product(GpbProgramBuilder *builder, const GpbDecimal *value)
 {
@@ -232,7 +336,8 @@ product(GpbProgramBuilder *builder, const GpbDecimal *value)
 
 	if (scale > GPB_MOST_SCALE)
 		return decimal(gpb_refuse(builder, "a product of numeric with many digits"), 0);
-	return decimal(STEP2(GPB_OP_MULTIPLY, value[0].slot, value[1].slot), scale);
+	return with_shown(builder, GPB_OP_ADD, value,
+					  decimal(STEP2(GPB_OP_MULTIPLY, value[0].slot, value[1].slot), scale));
 }
 
 static GpbDecimal
@@ -438,6 +543,8 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *s
 
 /* ---- arrays ---- */
 
+static int64 *column_elements(ArrayType *array, int scale, int *n, bool *has_null);
+
 int64 *
 gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *value, int *n,
 					 bool *has_null)
@@ -451,6 +558,8 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *v
 	bool		fits;
 	int			i;
 
+	if (value->is_column)
+		return column_elements(array, value->scale, n, has_null);
 	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
 	word = palloc(sizeof(int64) * (total + 1));
 	scale = palloc(sizeof(int) * (total + 1));
@@ -476,6 +585,123 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *v
 	}
 	*value = decimal(at_scale(builder, value, most), most);
 	return word;
+}
+
+/* ---- columns and constants ---- */
+
+/*
+ * The constant becomes the least word that is not below it, so it may have digits that no word has,
+ * or be beyond all of them, or no number.
+ */
+bool
+gpb_decimal_compare_column(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+						   const GpbDecimal *column, const Const *constant,
+						   bool constant_is_left, int *slot)
+{
+	int			op = function->op;
+	bool		equal;
+	int64		word;
+
+	if (function->call != GPB_DECIMAL_COMPARE || !column->is_column || constant->constisnull)
+		return false;
+	if (constant_is_left)
+	{
+		op = op == GPB_OP_LT ? GPB_OP_GT : op == GPB_OP_LE ? GPB_OP_GE :
+			op == GPB_OP_GT ? GPB_OP_LT : op == GPB_OP_GE ? GPB_OP_LE : op;
+	}
+	word = gpb_numeric_ceiling(constant->constvalue, column->scale, &equal);
+	if (!equal)
+	{
+		/* Between two words; no value has the least of all. */
+		op = op == GPB_OP_LE ? GPB_OP_LT : op == GPB_OP_GT ? GPB_OP_GE : op;
+		if (op == GPB_OP_EQ || op == GPB_OP_NE)
+			word = PG_INT64_MIN;
+	}
+	*slot = STEP2(op, column->slot, WORD(word));
+	return true;
+}
+
+/* The words of a column that are equal to elements of an array; there is one at least. */
+static int64 *
+column_elements(ArrayType *array, int scale, int *n, bool *has_null)
+{
+	Datum	   *element;
+	bool	   *nulls;
+	int			total;
+	int64	   *word;
+	int			i;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
+	word = palloc(sizeof(int64) * (total + 1));
+	*n = 0;
+	*has_null = false;
+	for (i = 0; i < total; i++)
+	{
+		bool		equal = false;
+
+		*has_null |= nulls[i];
+		if (!nulls[i])
+			word[*n] = gpb_numeric_ceiling(element[i], scale, &equal);
+		*n += equal;
+	}
+	/* No value has the least of all words. */
+	if (*n == 0)
+		word[(*n)++] = PG_INT64_MIN;
+	return word;
+}
+
+/* ---- choices ---- */
+
+bool
+gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n, GpbDecimal *choice)
+{
+	int			least = GPB_MOST_SCALE;
+	bool		computed = false;
+	int			i;
+
+	*choice = decimal(0, 0);
+	for (i = 0; i < n; i++)
+	{
+		if (value[i].slot == GPB_REFUSED)
+			return false;
+		if (value[i].divisor != 0)
+			return gpb_decimal_is_whole(builder, &value[i]);
+		if (value[i].is_null)
+			continue;
+		computed |= !value[i].is_column && !value[i].is_constant;
+		choice->varies |= value[i].varies;
+		choice->scale = Max(choice->scale, value[i].scale);
+		least = Min(least, value[i].scale);
+	}
+	choice->varies |= least < choice->scale;
+	for (i = 0; i < n; i++)
+	{
+		int			shown = choice->varies ? shown_slot(builder, &value[i]) : 0;
+
+		if (shown == GPB_REFUSED)
+			return false;
+		if (!value[i].is_null)
+		{
+			/* Words of a lower scale are multiplied, where NaN faults. */
+			if (computed || choice->varies)
+				value[i] = number(builder, &value[i]);
+			choice->is_column |= value[i].is_column;
+			value[i].slot = at_scale(builder, &value[i], choice->scale);
+		}
+		value[i].shown = shown;
+		if (value[i].slot == GPB_REFUSED)
+			return false;
+	}
+	return true;
+}
+
+int
+gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	return gpb_slot_step(builder, GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot),
+						 gpb_slot_constant(builder,
+										   (Expr *) makeNullConst(INT8OID, -1, InvalidOid), INT8OID),
+						 value->shown);
 }
 
 /* ---- other types ---- */
@@ -535,48 +761,97 @@ integer_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
 
 /* ---- all functions ---- */
 
-GpbDecimal
-gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
-				 const GpbDecimal *value, List *args)
+/* May an argument of the function vary in the digits that it is displayed with? */
+static bool
+takes_varying(const GpbDecimalFunction *function)
 {
+	switch (function->call)
+	{
+		case GPB_DECIMAL_SUM:
+		case GPB_DECIMAL_PRODUCT:
+		case GPB_DECIMAL_SIGN:
+		case GPB_DECIMAL_SAME:
+		case GPB_DECIMAL_FLOOR:
+		case GPB_DECIMAL_CEILING:
+		case GPB_DECIMAL_COMPARE:
+		case GPB_DECIMAL_TO_INTEGER:
+		case GPB_DECIMAL_TO_FLOAT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Are the arguments such as the function takes?  If not, refuse it. */
+static bool
+arguments_fit(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+			  const GpbDecimal *value, int n)
+{
+	bool		takes_quotient = function->call == GPB_DECIMAL_FLOOR ||
+		function->call == GPB_DECIMAL_CEILING || function->call == GPB_DECIMAL_TRUNC;
 	int			i;
 
-	if (function->call != GPB_DECIMAL_FLOOR && function->call != GPB_DECIMAL_CEILING &&
-		function->call != GPB_DECIMAL_TRUNC)
+	for (i = 0; i < n; i++)
 	{
-		for (i = 0; i < list_length(args); i++)
-		{
-			if (gpb_decimal_takes_value(function, i) && !gpb_decimal_is_whole(builder, &value[i]))
-				return refused;
-		}
+		if (!gpb_decimal_takes_value(function, i) ||
+			(value[i].divisor != 0 && takes_quotient) ||
+			(value[i].varies && value[i].divisor == 0 && takes_varying(function)))
+			continue;
+		if (!gpb_decimal_is_whole(builder, &value[i]))
+			return false;
+	}
+	return true;
+}
+
+GpbDecimal
+gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+				 const GpbDecimal *arguments, List *args)
+{
+	GpbDecimal	value[3] = {{0}};
+	GpbDecimal	result;
+	int			i;
+
+	if (!arguments_fit(builder, function, arguments, list_length(args)))
+		return refused;
+	if (function->call == GPB_DECIMAL_SAME)
+		return arguments[0];
+	if (function->call == GPB_DECIMAL_COMPARE)
+		return decimal(compared(builder, function->op, arguments), 0);
+	for (i = 0; i < list_length(args); i++)
+	{
+		value[i] = number(builder, &arguments[i]);
+		if (value[i].slot == GPB_REFUSED)
+			return refused;
 	}
 	switch (function->call)
 	{
 		case GPB_DECIMAL_FIELD:
 			return field(builder, function, value[1].slot, args);
 		case GPB_DECIMAL_OF_INTEGER:
-		case GPB_DECIMAL_SAME:
 			return value[0];
 		case GPB_DECIMAL_SUM:
-			return at_common_scale(builder, function->op, value);
+			return with_shown(builder, GPB_OP_GREATEST, value,
+							  at_common_scale(builder, function->op, value));
 		case GPB_DECIMAL_PRODUCT:
 			return product(builder, value);
 		case GPB_DECIMAL_QUOTIENT:
 			return quotient(builder, value, lsecond(args));
 		case GPB_DECIMAL_SIGN:
-			return decimal(STEP1(function->op, value[0].slot), value[0].scale);
+			result = decimal(STEP1(function->op, value[0].slot), value[0].scale);
+			result.varies = value[0].varies;
+			result.shown = value[0].shown;
+			return result;
 		case GPB_DECIMAL_FLOOR:
 		case GPB_DECIMAL_CEILING:
 			return whole(builder, function->call, value);
 		case GPB_DECIMAL_TRUNC:
 		case GPB_DECIMAL_ROUND:
 			return to_digits(builder, function->call, value, lsecond(args));
-		case GPB_DECIMAL_COMPARE:
-			return decimal(at_common_scale(builder, function->op, value).slot, 0);
 		case GPB_DECIMAL_TO_INTEGER:
 			return decimal(integer_slot(builder, function, value), 0);
 		case GPB_DECIMAL_TO_FLOAT:
 			return decimal(float_slot(builder, value), 0);
+		default:
+			return refused;
 	}
-	return refused;
 }

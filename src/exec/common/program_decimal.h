@@ -4,9 +4,13 @@
  *	  Values of type numeric in a program: words with a scale that planning knows.
  *
  * A decimal is word / 10^scale, and is displayed with as many digits as its scale says, which is
- * what core's numeric of the same expression has.  There is no NaN and no infinity: a step faults
- * where core would have one.  A quotient by a constant has a scale that depends on the value, so it
- * is no decimal, but its floor, ceiling and whole part are.
+ * what core's numeric of the same expression has.  A column's word may be NaN's (page/numeric.h),
+ * which is in the order of words where it is in that of numerics; what is computed from it faults
+ * there.  There is no infinity: a step faults where core would have one.
+ *
+ * A quotient by a constant has a scale that depends on the value, so it is no decimal, but its
+ * floor, ceiling and whole part are.  A choice between values of different scales (CASE, COALESCE)
+ * has the greatest of them for its word, and varies in how many digits are displayed.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +27,11 @@ typedef struct GpbDecimal
 	int			scale;
 	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
 	int			divisor_scale;
+	bool		is_column;		/* a column's word, or a choice between such, which may be NaN */
+	bool		is_constant;	/* a word that is known, and not NaN's */
+	bool		is_null;		/* the constant NULL, of any scale */
+	bool		varies;			/* how many digits are displayed depends on the row: */
+	int			shown;			/* the slot of their number, if so */
 } GpbDecimal;
 
 /* A function of core whose arguments or result are numeric */
@@ -44,11 +53,11 @@ extern bool gpb_decimal_takes_value(const GpbDecimalFunction *function, int argu
 extern GpbDecimal gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value);
 
 /*
- * The result of a call, a word with scale 0 unless it is numeric.  value has the arguments that are
+ * The result of a call, a word with scale 0 unless it is numeric.  "arguments" has those that are
  * values, with scale 0 where they are no numerics; args has all of them.
  */
 extern GpbDecimal gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
-								   const GpbDecimal *value, List *args);
+								   const GpbDecimal *arguments, List *args);
 
 /*
  * The elements of an array of numerics that are not NULL, as words of one scale, to which *value is
@@ -67,7 +76,36 @@ extern GpbDecimal gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expre
 extern bool gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *slot,
 								 int *scale, int *magnitude);
 
-/* Is it a decimal without a quotient?  If not, refuse it. */
+/* Is it a decimal of one scale, without a quotient?  If not, refuse it. */
 extern bool gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value);
+
+/* A column of the index, of this scale */
+extern GpbDecimal gpb_decimal_column(int slot, int scale);
+
+/*
+ * Is it a comparison of a column of the index with a constant?  Then *slot is its result, whatever
+ * number the constant is.
+ */
+extern bool gpb_decimal_compare_column(GpbProgramBuilder *builder,
+									   const GpbDecimalFunction *function,
+									   const GpbDecimal *column, const Const *constant,
+									   bool constant_is_left, int *slot);
+
+/* a IS DISTINCT FROM b */
+extern int	gpb_decimal_distinct(GpbProgramBuilder *builder, const GpbDecimal *value);
+
+/* a = b */
+extern int	gpb_decimal_equal(GpbProgramBuilder *builder, const GpbDecimal *value);
+
+/*
+ * Bring n values, between which there is a choice, to one scale, and fill in *choice but for the
+ * slots.  If it varies, each value has the slot of the digits that it is displayed with.  Returns
+ * false if it is refused.
+ */
+extern bool gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n,
+							  GpbDecimal *choice);
+
+/* The slot of the digits that a value which varies is displayed with; NULL if the value is. */
+extern int	gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value);
 
 #endif							/* GPB_PROGRAM_DECIMAL_H */

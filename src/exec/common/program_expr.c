@@ -76,11 +76,29 @@ column_slot(GpbProgramBuilder *builder, Var *var)
 	if (column < 0)
 		return gpb_refuse(builder, "column %s, which is not in the index",
 						  get_attname(rte->relid, var->varattno, true));
-	if (!OidIsValid(type) || !gpb_column_has_words(index, column))
+	if ((!OidIsValid(type) && getBaseType(var->vartype) != NUMERICOID) ||
+		!gpb_column_has_words(index, column))
 		return gpb_refuse(builder, "column %s, of type %s",
 						  get_attname(rte->relid, var->varattno, true),
 						  format_type_be(var->vartype));
 	return column;
+}
+
+/* Is the expression of type numeric, or of a domain of that? */
+static bool
+is_numeric(Expr *expression)
+{
+	return getBaseType(exprType((Node *) expression)) == NUMERICOID;
+}
+
+/* A column of type numeric */
+static GpbDecimal
+numeric_column(GpbProgramBuilder *builder, Var *var)
+{
+	int			slot = column_slot(builder, var);
+
+	return gpb_decimal_column(slot, slot == GPB_REFUSED ? 0 :
+							  gpb_column_scale(builder->index, slot));
 }
 
 /* ---- guards ---- */
@@ -146,7 +164,9 @@ null_test_slot(GpbProgramBuilder *builder, NullTest *test)
 
 	if (test->argisrow)
 		return gpb_refuse(builder, "IS NULL of a row");
-	slot = STEP1(GPB_OP_IS_NULL, gpb_expression_slot(builder, test->arg));
+	slot = STEP1(GPB_OP_IS_NULL, is_numeric(test->arg) ?
+				 gpb_decimal_expression(builder, test->arg).slot :
+				 gpb_expression_slot(builder, test->arg));
 	return test->nulltesttype == IS_NULL ? slot : STEP1(GPB_OP_NOT, slot);
 }
 
@@ -227,6 +247,29 @@ decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 	return true;
 }
 
+static GpbDecimal case_value(GpbProgramBuilder *builder, CaseExpr *expression);
+static GpbDecimal coalesce_value(GpbProgramBuilder *builder, CoalesceExpr *expression);
+static GpbDecimal min_max_value(GpbProgramBuilder *builder, MinMaxExpr *expression);
+
+/* NULLIF(x, y) of numerics */
+static GpbDecimal
+decimal_null_if(GpbProgramBuilder *builder, NullIfExpr *expression)
+{
+	GpbDecimal	value[2];
+	GpbDecimal	result;
+
+	value[0] = gpb_decimal_expression(builder, linitial(expression->args));
+	value[1] = gpb_decimal_expression(builder, lsecond(expression->args));
+	result = value[0];
+	if (!gpb_decimal_is_whole(builder, &value[0]) || !gpb_decimal_is_whole(builder, &value[1]))
+		result.slot = GPB_REFUSED;
+	else
+		result.slot = gpb_slot_step(builder, GPB_OP_SELECT, gpb_decimal_equal(builder, value),
+									null_slot(builder), value[0].slot);
+	result.is_constant = false;
+	return result;
+}
+
 GpbDecimal
 gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 {
@@ -235,10 +278,31 @@ gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 	List	   *args = NIL;
 
 	check_stack_depth();
-	if (exprType((Node *) expression) != NUMERICOID)
+	/* A domain's value, or one with another type modifier that it fits */
+	while (IsA(expression, RelabelType) && is_numeric(((RelabelType *) expression)->arg))
+		expression = ((RelabelType *) expression)->arg;
+	if (!is_numeric(expression))
 	{
 		value[0].slot = gpb_expression_slot(builder, expression);
 		return value[0];
+	}
+	switch (nodeTag(expression))
+	{
+		case T_Var:
+			return numeric_column(builder, (Var *) expression);
+		case T_CaseExpr:
+			return case_value(builder, (CaseExpr *) expression);
+		case T_CoalesceExpr:
+			return coalesce_value(builder, (CoalesceExpr *) expression);
+		case T_MinMaxExpr:
+			return min_max_value(builder, (MinMaxExpr *) expression);
+		case T_NullIfExpr:
+			set_opfuncid((OpExpr *) expression);
+			if (gpb_decimal_find(((OpExpr *) expression)->opfuncid) != NULL)
+				return decimal_null_if(builder, (NullIfExpr *) expression);
+			break;
+		default:
+			break;
 	}
 	if (IsA(expression, FuncExpr))
 	{
@@ -259,12 +323,44 @@ gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 	return value[0];
 }
 
+/*
+ * Is it a comparison of a column of type numeric with a constant, which may be one that steps cannot
+ * say?  Then *slot is its result.
+ */
+static bool
+compares_column(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
+				int *slot)
+{
+	int			i;
+
+	for (i = 0; list_length(args) == 2 && i < 2; i++)
+	{
+		Expr	   *column = list_nth(args, i);
+		Const	   *constant = list_nth(args, 1 - i);
+		GpbDecimal	value;
+
+		while (IsA(column, RelabelType))
+			column = ((RelabelType *) column)->arg;
+		if (!IsA(column, Var) || !is_numeric(column) || !IsA(constant, Const) ||
+			constant->consttype != NUMERICOID)
+			continue;
+		value = numeric_column(builder, (Var *) column);
+		if (value.slot != GPB_REFUSED &&
+			gpb_decimal_compare_column(builder, function, &value, constant, i == 1, slot))
+			return true;
+	}
+	return false;
+}
+
 /* A call whose arguments may be numerics, and whose result is a word */
 static int
 decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args)
 {
 	GpbDecimal	value[3] = {{0}};
+	int			slot;
 
+	if (compares_column(builder, function, args, &slot))
+		return slot;
 	if (!decimal_arguments(builder, function, args, value))
 		return GPB_REFUSED;
 	return gpb_decimal_call(builder, function, value, args).slot;
@@ -288,9 +384,20 @@ call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 static int
 distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
 {
-	const GpbFunction *found = find_function(builder, expression->opfuncid);
+	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *found;
+	GpbDecimal	value[3] = {{0}};
 	int			slot[3] = {0};
 
+	if (decimal != NULL)
+	{
+		if (!gpb_decimal_is_equality(decimal, false) ||
+			!decimal_arguments(builder, decimal, expression->args, value) ||
+			!gpb_decimal_is_whole(builder, &value[0]) || !gpb_decimal_is_whole(builder, &value[1]))
+			return gpb_refuse(builder, "IS DISTINCT FROM of numerics such as these");
+		return gpb_decimal_distinct(builder, value);
+	}
+	found = find_function(builder, expression->opfuncid);
 	if (found == NULL || !argument_slots(builder, found, expression->args, slot))
 		return GPB_REFUSED;
 	return gpb_function_distinct(builder, found, slot);
@@ -402,16 +509,56 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 
 /* ---- choices ---- */
 
+/* The value of a branch or an argument; of other types than numeric it is a word with scale 0. */
+static GpbDecimal
+chosen_value(GpbProgramBuilder *builder, Expr *expression)
+{
+	GpbDecimal	value = {0};
+
+	if (is_numeric(expression))
+		return gpb_decimal_expression(builder, expression);
+	value.slot = gpb_expression_slot(builder, expression);
+	return value;
+}
+
+/* A choice between n values that is made from the last to the first: i unless condition[i] is true */
+static GpbDecimal
+choose(GpbProgramBuilder *builder, const int *condition, GpbDecimal *value, int n,
+	   bool is_numeric)
+{
+	GpbDecimal	choice = {0};
+	int			i;
+
+	if (is_numeric && !gpb_decimal_align(builder, value, n, &choice))
+	{
+		choice.slot = GPB_REFUSED;
+		return choice;
+	}
+	choice.slot = value[n - 1].slot;
+	choice.shown = value[n - 1].shown;
+	for (i = n - 2; i >= 0; i--)
+	{
+		choice.slot = gpb_slot_step(builder, GPB_OP_SELECT, condition[i], value[i].slot,
+									choice.slot);
+		if (choice.varies)
+			choice.shown = gpb_slot_step(builder, GPB_OP_SELECT, condition[i], value[i].shown,
+										 choice.shown);
+	}
+	if (choice.shown == GPB_REFUSED)
+		choice.slot = GPB_REFUSED;
+	return choice;
+}
+
 /*
  * CASE: conditions and results in their order, each guarded by what core has found before it
- * evaluates it.  The choices are made from the last to the first.
+ * evaluates it.
  */
-static int
-case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
+static GpbDecimal
+case_branches_value(GpbProgramBuilder *builder, CaseExpr *expression)
 {
 	int			n = list_length(expression->args);
 	int		   *condition = palloc(sizeof(int) * (n + 1));
-	int		   *result = palloc(sizeof(int) * (n + 1));
+	GpbDecimal *result = palloc0(sizeof(GpbDecimal) * (n + 1));
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -419,99 +566,156 @@ case_branches_slot(GpbProgramBuilder *builder, CaseExpr *expression)
 		CaseWhen   *when = list_nth(expression->args, i);
 		int			guard;
 
-		condition[i] = gpb_expression_slot(builder, when->expr);
+		result[i].slot = condition[i] = gpb_expression_slot(builder, when->expr);
 		if (condition[i] == GPB_REFUSED)
-			return GPB_REFUSED;
+			return result[i];
 		guard = builder->guard;
 		if (gpb_needs_guard(builder, (Node *) when->result))
 			gpb_guard_by(builder, condition[i]);
-		result[i] = gpb_expression_slot(builder, when->result);
+		result[i] = chosen_value(builder, when->result);
 		builder->guard = guard;
-		if (result[i] == GPB_REFUSED)
-			return GPB_REFUSED;
+		if (result[i].slot == GPB_REFUSED)
+			return result[i];
 		if (gpb_needs_guard(builder, (Node *) expression))
 			gpb_guard_by(builder, unless(builder, condition[i]));
 	}
-	result[n] = expression->defresult == NULL ? null_slot(builder) :
-		gpb_expression_slot(builder, expression->defresult);
-	for (i = n - 1; i >= 0; i--)
-		result[i] = gpb_slot_step(builder, GPB_OP_SELECT, condition[i], result[i], result[i + 1]);
-	return result[0];
+	if (expression->defresult != NULL)
+		result[n] = chosen_value(builder, expression->defresult);
+	else
+	{
+		result[n].slot = null_slot(builder);
+		result[n].is_null = true;
+	}
+	return choose(builder, condition, result, n + 1, is_numeric((Expr *) expression));
 }
 
 /* In the conditions of a CASE with an operand a CaseTestExpr stands for that. */
-static int
-case_slot(GpbProgramBuilder *builder, CaseExpr *expression)
+static GpbDecimal
+case_value(GpbProgramBuilder *builder, CaseExpr *expression)
 {
 	int			guard = builder->guard;
 	int			case_value = builder->case_value;
-	int			result;
+	GpbDecimal	result = {GPB_REFUSED};
 
 	if (expression->arg != NULL)
 	{
 		int			value = gpb_expression_slot(builder, expression->arg);
 
 		if (value == GPB_REFUSED)
-			return GPB_REFUSED;
+			return result;
 		builder->case_value = value;
 	}
-	result = case_branches_slot(builder, expression);
+	result = case_branches_value(builder, expression);
 	builder->guard = guard;
 	builder->case_value = case_value;
 	return result;
 }
 
-/* COALESCE: core evaluates an argument if all before are NULL. */
+/* COALESCE of words, whose arguments are not NULL before */
 static int
-coalesce_slot(GpbProgramBuilder *builder, CoalesceExpr *expression)
+coalesced(GpbProgramBuilder *builder, const GpbDecimal *value, int n)
+{
+	int			result = value[0].slot;
+	int			i;
+
+	for (i = 1; i < n; i++)
+		result = STEP2(GPB_OP_COALESCE, result, value[i].slot);
+	return result;
+}
+
+/* COALESCE of numerics: the digits that are displayed are those of the first that is not NULL. */
+static GpbDecimal
+decimal_coalesced(GpbProgramBuilder *builder, GpbDecimal *value, int n)
+{
+	GpbDecimal	choice;
+	int			i;
+
+	if (!gpb_decimal_align(builder, value, n, &choice))
+	{
+		choice.slot = GPB_REFUSED;
+		return choice;
+	}
+	choice.slot = coalesced(builder, value, n);
+	choice.shown = value[n - 1].shown;
+	for (i = n - 2; choice.varies && i >= 0; i--)
+		choice.shown = gpb_slot_step(builder, GPB_OP_SELECT,
+									 STEP1(GPB_OP_IS_NULL, value[i].slot), choice.shown,
+									 value[i].shown);
+	if (choice.shown == GPB_REFUSED)
+		choice.slot = GPB_REFUSED;
+	return choice;
+}
+
+/* COALESCE: core evaluates an argument if all before are NULL. */
+static GpbDecimal
+coalesce_value(GpbProgramBuilder *builder, CoalesceExpr *expression)
 {
 	int			guard = builder->guard;
-	int			result = GPB_REFUSED;
+	int			n = list_length(expression->args);
+	GpbDecimal *value = palloc0(sizeof(GpbDecimal) * n);
+	GpbDecimal	result = {0};
 	ListCell   *lc;
 
 	foreach(lc, expression->args)
 	{
-		int			slot;
+		int			i = foreach_current_index(lc);
 
-		if (result != GPB_REFUSED && gpb_needs_guard(builder, lfirst(lc)))
-			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, result));
-		slot = gpb_expression_slot(builder, lfirst(lc));
+		if (i > 0 && gpb_needs_guard(builder, lfirst(lc)))
+			gpb_guard_by(builder, STEP1(GPB_OP_IS_NULL, coalesced(builder, value, i)));
+		value[i] = chosen_value(builder, lfirst(lc));
 		builder->guard = guard;
-		if (slot == GPB_REFUSED)
-			return GPB_REFUSED;
-		result = result == GPB_REFUSED ? slot : STEP2(GPB_OP_COALESCE, result, slot);
-		if (result == GPB_REFUSED)
-			return GPB_REFUSED;
+		if (value[i].slot == GPB_REFUSED)
+			return value[i];
 	}
+	if (is_numeric((Expr *) expression))
+		return decimal_coalesced(builder, value, n);
+	result.slot = coalesced(builder, value, n);
 	return result;
 }
 
 /* GREATEST and LEAST: of equal values the first, as core has it. */
-static int
-min_max_slot(GpbProgramBuilder *builder, MinMaxExpr *expression)
+static GpbDecimal
+min_max_value(GpbProgramBuilder *builder, MinMaxExpr *expression)
 {
 	bool		is_float = gpb_word_is_float(gpb_word_type(expression->minmaxtype));
+	int			n = list_length(expression->args);
+	GpbDecimal *value = palloc0(sizeof(GpbDecimal) * n);
+	GpbDecimal	result = {GPB_REFUSED};
 	int			op;
-	int			result = GPB_REFUSED;
-	ListCell   *lc;
+	int			i;
 
 	if (!gpb_word_is_ordered(gpb_word_type(expression->minmaxtype)))
-		return gpb_refuse(builder, "order of type %s", format_type_be(expression->minmaxtype));
+	{
+		(void) gpb_refuse(builder, "order of type %s", format_type_be(expression->minmaxtype));
+		return result;
+	}
 	if (expression->op == IS_LEAST)
 		op = is_float ? GPB_OP_FLOAT_LEAST : GPB_OP_LEAST;
 	else
 		op = is_float ? GPB_OP_FLOAT_GREATEST : GPB_OP_GREATEST;
-	foreach(lc, expression->args)
+	for (i = 0; i < n; i++)
 	{
-		int			slot = gpb_expression_slot(builder, lfirst(lc));
-
-		if (slot == GPB_REFUSED)
-			return GPB_REFUSED;
-		result = result == GPB_REFUSED ? slot : STEP2(op, result, slot);
-		if (result == GPB_REFUSED)
-			return GPB_REFUSED;
+		value[i] = chosen_value(builder, list_nth(expression->args, i));
+		if (value[i].slot == GPB_REFUSED)
+			return result;
 	}
+	if (is_numeric((Expr *) expression) &&
+		(!gpb_decimal_align(builder, value, n, &result) || !gpb_decimal_is_whole(builder, &result)))
+	{
+		result.slot = GPB_REFUSED;
+		return result;
+	}
+	result.slot = value[0].slot;
+	for (i = 1; i < n; i++)
+		result.slot = STEP2(op, result.slot, value[i].slot);
 	return result;
+}
+
+/* What is of type numeric has a scale, which whoever asks for a slot alone does not get. */
+static int
+refuse_numeric(GpbProgramBuilder *builder)
+{
+	return gpb_refuse(builder, "a value of type numeric in such a place");
 }
 
 /* A value shown as another type: one of the same words, as a domain's base type is */
@@ -534,7 +738,8 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression)
 	switch (nodeTag(expression))
 	{
 		case T_Var:
-			return column_slot(builder, (Var *) expression);
+			return is_numeric(expression) ? refuse_numeric(builder) :
+				column_slot(builder, (Var *) expression);
 		case T_RelabelType:
 			return relabeled_slot(builder, (RelabelType *) expression);
 		case T_BoolExpr:
@@ -560,13 +765,16 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression)
 			set_sa_opfuncid((ScalarArrayOpExpr *) expression);
 			return array_slot(builder, (ScalarArrayOpExpr *) expression);
 		case T_CaseExpr:
-			return case_slot(builder, (CaseExpr *) expression);
+			return is_numeric(expression) ? refuse_numeric(builder) :
+				case_value(builder, (CaseExpr *) expression).slot;
 		case T_CaseTestExpr:
 			return builder->case_value;
 		case T_CoalesceExpr:
-			return coalesce_slot(builder, (CoalesceExpr *) expression);
+			return is_numeric(expression) ? refuse_numeric(builder) :
+				coalesce_value(builder, (CoalesceExpr *) expression).slot;
 		case T_MinMaxExpr:
-			return min_max_slot(builder, (MinMaxExpr *) expression);
+			return is_numeric(expression) ? refuse_numeric(builder) :
+				min_max_value(builder, (MinMaxExpr *) expression).slot;
 		case T_Param:
 		case T_SubLink:
 		case T_SubPlan:
@@ -606,6 +814,6 @@ gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *typ
 	value = gpb_decimal_expression(builder, expression);
 	if (!gpb_decimal_is_whole(builder, &value))
 		return GPB_REFUSED;
-	*type = gpb_decimal_type(value.scale);
+	*type = value.is_column ? gpb_numeric_column_type(value.scale) : gpb_decimal_type(value.scale);
 	return value.slot;
 }

@@ -21,6 +21,7 @@
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "index/index.h"
@@ -43,6 +44,7 @@ typedef struct GpbBatchScan
 	uint32		range;			/* the range that is being scanned, or is next */
 	GpbScanStep step;			/* the step of that range */
 	bool		scanning;
+	MemoryContext values;		/* what the scan keys at hand point to */
 } GpbBatchScan;
 
 /* The function of a comparison of two keys. */
@@ -67,6 +69,8 @@ batch_scan_start(GpbBatch *batch)
 	state->at_least = key_procedure(batch->index, BTGreaterEqualStrategyNumber);
 	state->at_most = key_procedure(batch->index, BTLessEqualStrategyNumber);
 	state->slot = table_slot_create(batch->heap, NULL);
+	state->values = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan keys",
+										  ALLOCSET_SMALL_SIZES);
 	state->range = batch->first;
 }
 
@@ -79,6 +83,7 @@ batch_scan_end(GpbBatch *batch)
 	if (state->scan != NULL)
 		index_endscan(state->scan);
 	ExecDropSingleTupleTableSlot(state->slot);
+	MemoryContextDelete(state->values);
 	pfree(state);
 }
 
@@ -165,16 +170,20 @@ batch_scan_step(GpbBatch *batch, GpbBatchScan *state)
 {
 	ScanKeyData key[2];
 	int			nkeys;
+	MemoryContext caller;
 
 	if (batch->program.layout.nkeys > 0)
 		return batch_scan_columns(batch, state);
+	MemoryContextReset(state->values);
+	caller = MemoryContextSwitchTo(state->values);
 	if (batch->form == GPB_RANGE_BOUNDS)
 		nkeys = scan_keys_of_bounds(batch, state,
 									((const GpbRange *) batch->ranges)[state->range], key);
 	else if (state->step == GPB_SCAN_KEYS)
 		nkeys = scan_keys_of_interval(batch, state, gpb_batch_keys(batch, state->range), key);
 	else
-		return false;
+		nkeys = -1;
+	MemoryContextSwitchTo(caller);
 	if (nkeys < 0)
 		return false;
 	/* A scan keeps its number of keys each time that it begins anew. */

@@ -52,7 +52,7 @@ typedef struct GpbValuesPlan
 {
 	int			n;
 	GpbValuesItem *items;
-	Oid			type;			/* the base type of the values */
+	Oid			type;			/* of the words of the values */
 	int			term;			/* the program's term over the expression; -1: the slot is that of
 								 * its last group */
 	List	   *value;			/* the expression */

@@ -25,7 +25,7 @@
 static void
 init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 {
-	int			want = gpb_function_want(item->function);
+	int			want = gpb_item_want(item);
 	GpbAnswerColumn *column;
 
 	memset(each, 0, sizeof(*each));

@@ -82,7 +82,8 @@ match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
 		return NULL;
 	}
 	if (!gpb_find_aggregate(aggref->aggfnoid, &item->each.function, &item->each.type) ||
-		item->each.type != gpb_word_type(type) ||
+		(item->each.type != gpb_word_type(type) &&
+		 (item->each.type != NUMERICOID || getBaseType(type) != NUMERICOID)) ||
 		(gpb_word_is_float(item->each.type) &&
 		 (gpb_function_want(item->each.function) & GPB_WANT_SQUARES) != 0))
 		return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
@@ -237,11 +238,12 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
 	Aggref	   *count = makeNode(Aggref);
 	GpbAggregateItem *item = palloc0(sizeof(GpbAggregateItem));
 
-	plan->type = gpb_word_type(exprType((Node *) value));
 	plan->value = list_make1(value);
 	plan->term = -1;
 	if (first)
 		return gpb_build_group_of_words(builder, value, &plan->type);
+	if (!gpb_type_of_words(builder, value, &plan->type))
+		return false;
 	count->aggfnoid = F_COUNT_ANY;
 	count->aggtype = INT8OID;
 	count->aggtranstype = INT8OID;
@@ -284,8 +286,6 @@ gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plan
 
 		if (refusal != NULL)
 			return refusal;
-		if (getBaseType(exprType((Node *) value)) == NUMERICOID)
-			return "aggregates depend on values of type numeric";
 		i = find_value(*plans, *n, value);
 		if (i < 0)
 		{
@@ -294,6 +294,8 @@ gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plan
 			if (!build_value(builder, value, i == 0, &(*plans)[i]))
 				return gpb_builder_refusal(builder);
 		}
+		if (item->each.type == NUMERICOID)
+			item->each.type = (*plans)[i].type;
 		add_item(&(*plans)[i], item, aggref);
 		members[i] = lappend(members[i], aggref);
 	}

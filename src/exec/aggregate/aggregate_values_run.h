@@ -40,7 +40,7 @@ typedef struct GpbValuesRun
 typedef struct GpbValuesFinal
 {
 	GpbValuesItem item;
-	Oid			type;			/* base type of the values */
+	Oid			type;			/* of the words of the values */
 	int			count;			/* the word of an answer that has the number of entries */
 	GpbAnswerFormat each;		/* with DISTINCT: the answer over the values, of one column */
 	ExprState  *fraction;		/* of a percentile */

@@ -182,6 +182,16 @@ gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	return gpb_build_group_of_words(builder, expression, type);
 }
 
+bool
+gpb_type_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type)
+{
+	GpbProgramBuilder before = *builder;
+	int			slot = gpb_typed_expression_slot(builder, expression, type);
+
+	(void) settle(builder, &before, false);
+	return slot != GPB_REFUSED;
+}
+
 /* ---- aggregates ---- */
 
 /* Is it an ordinary aggregate, of this query's rows, whole and each row once? */

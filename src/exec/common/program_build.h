@@ -76,6 +76,9 @@ extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *t
  */
 extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
+/* The type of an expression's words, as for a group; false if the program cannot say it. */
+extern bool gpb_type_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
 

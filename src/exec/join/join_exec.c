@@ -339,10 +339,15 @@ load_inner(GpbJoinScan *join)
 
 	if (join->plan.index_only)
 	{
+		/* Numerics are made in the memory of this match. */
+		MemoryContext caller =
+			MemoryContextSwitchTo(join->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
 		for (i = 0; i < join->plan.ninner; i++)
 			values[i] = gpb_entry_datum(&join->keys.layout,
 										gpb_entry_key(join->record, &join->keys.layout),
 										join->record->row, join->plan.inner[i], &isnull[i]);
+		MemoryContextSwitchTo(caller);
 		return;
 	}
 	slot_getsomeattrs(join->inner_slot, join->last_inner);

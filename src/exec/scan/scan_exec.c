@@ -249,11 +249,14 @@ load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
 {
 	const GpbScanPlan *plan = &scan->plan;
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	MemoryContext caller =
+		MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	int			i;
 
 	ExecClearTuple(tuple);
 	if (!plan->index_only)
 		slot_getsomeattrs(row, scan->last_column);
+	/* Numerics are made in the memory of this row. */
 	for (i = 0; i < plan->ncolumns; i++)
 		tuple->tts_values[i] = plan->index_only ?
 			entry_column(scan, entry, plan->columns[i], &tuple->tts_isnull[i]) :
@@ -261,6 +264,7 @@ load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
 	for (; i < tuple->tts_tupleDescriptor->natts; i++)
 		tuple->tts_isnull[i] = true;
 	ExecStoreVirtualTuple(tuple);
+	MemoryContextSwitchTo(caller);
 	if (plan->index_only)
 		return;
 	/* where WHERE CURRENT OF looks for the row */

@@ -1,6 +1,9 @@
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+SET gpubtree.enable_scan = off;
+SET gpubtree.enable_aggregate = off;
+SET gpubtree.enable_rangeaggregate = off;
 
 CREATE TABLE sc (a int4 NOT NULL, d date, s int2, o boolean, v int4);
 INSERT INTO sc SELECT i % 20, date '2020-01-01' + i * 7919 % 1000, nullif(i % 50, 0) - 25, nullif(i % 3, 0) = 1, i
@@ -134,6 +137,28 @@ INSERT INTO sf VALUES (true, '0'), (true, '-0'), (true, 'NaN'), (true, '-infinit
 CREATE INDEX ON sf USING gpubtree (a, f);
 SELECT * FROM sf WHERE a AND f = 0;
 SELECT * FROM sf ORDER BY a, f;
+
+-- the nodes: ranges of a prefix, one and for each row, and filters
+RESET gpubtree.enable_scan;
+RESET gpubtree.enable_aggregate;
+RESET gpubtree.enable_rangeaggregate;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM sc WHERE a = 5 AND d BETWEEN '2020-03-01' AND '2021-04-01';
+SELECT count(*), sum(v) FROM sc WHERE a = 5 AND d BETWEEN '2020-03-01' AND '2021-04-01';
+SELECT count(*), sum(v) FROM sc WHERE a + 0 = 5 AND d + 0 BETWEEN '2020-03-01' AND '2021-04-01';
+SELECT d, count(*), max(a) FROM sc WHERE a IN (3, 4) AND d < '2020-01-20' GROUP BY d ORDER BY d;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT count(*), sum(v), max(d), min(a) FROM sc WHERE a = ANY ('{3,4,5}') AND d >= '2022-01-01';
+COMMIT;
+SELECT count(*), sum(v), max(d), min(a) FROM sc WHERE a = ANY ('{3,4,5}') AND d >= '2022-01-01';
+SELECT a, d FROM sc WHERE a = 5 AND d IS NULL AND v = 7;
+CREATE TABLE sb AS SELECT i % 20 AS a, date '2020-01-01' + i AS lo FROM generate_series(1, 300) i;
+ANALYZE sb;
+EXPLAIN (COSTS OFF) SELECT sum(x.n), sum(x.s) FROM sb, LATERAL (SELECT count(*) n, sum(v) s FROM sc
+	WHERE sc.a = sb.a AND d >= lo AND d < lo + 50) x;
+SELECT sum(x.n), sum(x.s) FROM sb, LATERAL (SELECT count(*) n, sum(v) s FROM sc
+	WHERE sc.a = sb.a AND d >= lo AND d < lo + 50) x;
+SELECT count(*), sum(v) FROM sb JOIN sc ON sc.a + 0 = sb.a AND d + 0 >= lo AND d + 0 < lo + 50;
+DROP TABLE sb;
 
 -- functions that search for keys of one column say no
 SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');

@@ -23,21 +23,10 @@
  */
 #define GPB_MAX_COLUMN_RANGES	262144
 
-/*
- * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
- * the keys of its type lie.  NULLs are none of them.
- */
-typedef struct GpbLoneColumn
+void
+gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 {
-	GpbKeyColumn column;
-	GpbLayout	layout;
-	GpbKeyRange type;
-} GpbLoneColumn;
-
-static void
-lone_column(const GpbColumnSets *sets, int c, GpbLoneColumn *lone)
-{
-	GpbKeyColumn column = sets->layout->key[c];
+	GpbKeyColumn column = layout->key[c];
 
 	lone->column = column;
 	memset(&lone->layout, 0, sizeof(lone->layout));
@@ -64,6 +53,14 @@ fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields)
 	fields->lo = gpb_code_field(lone->column, (uint64) (lo - lone->type.lo), true);
 	fields->hi = gpb_code_field(lone->column, (uint64) (hi - lone->type.lo), false);
 	return fields->lo <= fields->hi;
+}
+
+bool
+gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range, GpbKeyRange *fields)
+{
+	GpbKeyRange keys;
+
+	return gpb_closed_range(&lone->layout, range, &keys) && fields_of_keys(lone, keys, fields);
 }
 
 /* ---- sets ---- */
@@ -152,10 +149,9 @@ fields_of_comparison(const GpbLoneColumn *lone, GpbComparison *comparison,
 					 StrategyNumber strategy, Datum value, GpbKeyRange *fields)
 {
 	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-	GpbKeyRange keys;
 
 	gpb_comparison_narrow(&lone->layout, comparison, strategy, value, &range);
-	return gpb_closed_range(&lone->layout, &range, &keys) && fields_of_keys(lone, keys, fields);
+	return gpb_lone_fields(lone, &range, fields);
 }
 
 void
@@ -166,7 +162,7 @@ gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
 	GpbKeyRange fields;
 	bool		some;
 
-	lone_column(sets, c, &lone);
+	gpb_lone_column(sets->layout, c, &lone);
 	some = fields_of_comparison(&lone, comparison, strategy, value, &fields);
 	fields_intersect(sets, c, &fields, some ? 1 : 0);
 }
@@ -238,7 +234,7 @@ gpb_column_narrow_any(GpbColumnSets *sets, int c, GpbComparison *comparison,
 {
 	GpbLoneColumn lone;
 
-	lone_column(sets, c, &lone);
+	gpb_lone_column(sets->layout, c, &lone);
 	if (strategy == BTEqualStrategyNumber)
 		narrow_equal_any(sets, c, &lone, comparison, array);
 	else

@@ -17,6 +17,26 @@
 #include "key_columns.h"
 #include "index/index.h"
 
+/*
+ * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
+ * the keys of its type lie.  NULLs are none of them.
+ */
+typedef struct GpbLoneColumn
+{
+	GpbKeyColumn column;
+	GpbLayout	layout;
+	GpbKeyRange type;
+} GpbLoneColumn;
+
+/* Describe key column c, counted from 0. */
+extern void gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone);
+/*
+ * Find the fields of the values in a range, which gpb_comparison_narrow() has made for the column
+ * by itself.  Returns false if there are none.
+ */
+extern bool gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range,
+							GpbKeyRange *fields);
+
 /* The fields that a column may have: disjoint closed ranges in ascending order */
 typedef struct GpbFieldSet
 {

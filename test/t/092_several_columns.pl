@@ -2,9 +2,10 @@
 # columns of many types, each in any order and with NULLs or without, conditions on each of them and
 # across types, arrays, bitmaps, order by prefixes, cursors that turn around, merge joins; among
 # updates, VACUUM and DROP NOT NULL.  So do GpubtreeAggregate, with groups and filters over key
-# columns, and GpubtreeScan.  gpubtree_check() finds each index sound.
+# columns, GpubtreeScan, GpubtreeRangeAggregate and
+# GpubtreeSubquery.  gpubtree_check() finds each index sound.
 #
-# Guards: key_columns.h, column_ranges.c, column_conditions.c, the entries and tuples that key.c and
+# Guards: key_columns.h, column_ranges.c, column_conditions.c, range_conditions.c, the entries and tuples that key.c and
 # scan_tuple.c make of several columns, and the slots that programs have for these.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
@@ -192,6 +193,16 @@ sub random_query
 		sub { ('node', "SELECT $all, v FROM t WHERE $where AND v " . pick('< 20', '% 3 = 1', 'IS NULL')) },
 		sub { ('node', "SELECT * FROM t WHERE $where AND v > 70") },
 		sub { ('node', 'SELECT ' . (@words ? $words[0]{name} : 'v') . " FROM t WHERE $where AND v < 80 ORDER BY 1 LIMIT 7") },
+		sub {
+			my @order = pick('=', '<', '>=', '>');
+			my $on = join(' AND ', (map { "t.$_->{name} = o.$_->{name}" } @columns[ 0 .. $#columns - 1 ]),
+				chance(0.8) ? "t.$columns[-1]{name} @order o.$columns[-1]{name}" : "t.$columns[0]{name} >= o.$columns[0]{name}");
+			my $filter = pick('', 'AND t.v > 30', "AND t.$columns[-1]{name} IS NOT NULL", 'AND t.' . condition($columns[-1]));
+			('each', pick(
+				"SELECT o.id, count(*), sum(t.v) FROM t o JOIN t ON $on $filter WHERE o.id % 11 = 0 GROUP BY o.id",
+				"SELECT o.id, x.* FROM t o CROSS JOIN LATERAL (SELECT count(*) AS n, sum(t.v) AS s FROM t WHERE $on $filter) x WHERE o.id % 11 = 0",
+				"SELECT o.id, (SELECT sum(t.v) FROM t WHERE $on $filter) FROM t o WHERE o.id % 11 = 0"))
+		},
 		sub { ('join', "SELECT count(*), sum(x.v) FROM (SELECT * FROM t WHERE $where) x JOIN t y ON " . join(' AND ', @same)
 			. " WHERE x.id % 10 = 0") })->();
 }
@@ -200,7 +211,7 @@ sub compare_query
 {
 	my ($kind, $query) = random_query();
 	my $way = $kind eq 'cursor' ? 'index' : pick('index', 'index', 'index', 'bitmap');
-	$way = 'node' if $kind eq 'node';
+	$way = 'node' if $kind =~ /^(node|each)$/;
 	my $settings = "SET LOCAL enable_seqscan = off;\nSET LOCAL enable_"
 	  . ($way eq 'index' ? 'bitmapscan' : 'indexscan') . " = off;\n"
 	  . ($way eq 'index' ? 'SET LOCAL enable_sort = ' . pick('on', 'off', 'off') . ";\n" : "SET LOCAL enable_indexonlyscan = off;\n")
@@ -209,7 +220,9 @@ sub compare_query
 	$settings = join('', map { "SET LOCAL enable_$_ = off;\n" } qw(seqscan indexscan indexonlyscan bitmapscan hashagg sort))
 	  . 'SET LOCAL gpubtree.enable_device = ' . pick('on', 'off') . ";\nSET LOCAL gpubtree.batch_setup_cost = " . pick(0, 20) . ";\n"
 	  if $way eq 'node';
-	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $kind eq 'node' ? 'rows' : $kind, $query, gpb_moves());
+	$settings =~ s/SET LOCAL enable_(?:seqscan|sort) = off;\n//g if $kind eq 'each';
+	$settings .= "SET LOCAL enable_nestloop = off;\nSET LOCAL enable_hashjoin = off;\nSET LOCAL enable_mergejoin = off;\n" if $kind eq 'each';
+	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $way eq 'node' ? 'rows' : $kind, $query, gpb_moves());
 	my $plan = $random->compare(
 		query => $query,
 		isolation => gpb_isolation(),
@@ -221,7 +234,8 @@ sub compare_query
 		explain => "EXPLAIN (COSTS OFF) $query;\n");
 
 	foreach my $seen ('Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-		'GpubtreeAggregate', 'GpubtreeScan')
+		'GpubtreeAggregate', 'GpubtreeScan',
+		'GpubtreeRangeAggregate', 'GpubtreeSubquery')
 	{
 		$random->saw($seen) if $plan =~ /$seen/;
 	}
@@ -241,4 +255,4 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-	'GpubtreeAggregate', 'GpubtreeScan', 'a cursor', 'an index of 2', 'an index of 3');
+	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'an index of 2', 'an index of 3');

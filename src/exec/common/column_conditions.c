@@ -25,15 +25,17 @@
 
 /* ---- planning ---- */
 
-/* Does "=" of the index's column c with a value of this type hold for one value at most? */
-static bool
-type_is_point(IndexOptInfo *index, int c, Oid type)
+bool
+gpb_column_equals_one(IndexOptInfo *index, int c, Oid type)
 {
 	return gpb_coding_key_is_exact(gpb_type_coding(index->opcintype[c])) &&
 		(type == index->opcintype[c] || type == INT2OID || type == INT4OID || type == INT8OID);
 }
 
-/* The strategy of an operator of the index's column c; *point says what type_is_point() does. */
+/*
+ * The strategy of an operator of the index's column c.  *point is set if the column equals one
+ * value by it.
+ */
 static int
 column_strategy(IndexOptInfo *index, int c, Oid operator, bool *point)
 {
@@ -44,7 +46,7 @@ column_strategy(IndexOptInfo *index, int c, Oid operator, bool *point)
 	if (!OidIsValid(operator) || !op_in_opfamily(operator, index->opfamily[c]))
 		return InvalidStrategy;
 	get_op_opfamily_properties(operator, index->opfamily[c], false, &strategy, &left, &right);
-	*point = strategy == BTEqualStrategyNumber && type_is_point(index, c, right);
+	*point = strategy == BTEqualStrategyNumber && gpb_column_equals_one(index, c, right);
 	return strategy;
 }
 

@@ -27,6 +27,9 @@
 extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								 List *computed, GpbRangeSplit *split);
 
+/* Does "=" of the index's key column c, counted from 0, hold for one value at most of that type? */
+extern bool gpb_column_equals_one(IndexOptInfo *index, int c, Oid type);
+
 /* May the product of the conditions' arrays be too many ranges? */
 extern bool gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split);
 

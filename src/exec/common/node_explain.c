@@ -99,14 +99,15 @@ gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *c
 					  List *ancestors, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
-	const char *key = quote_identifier(get_attname(range->index, 1, false));
 	StringInfoData text;
 	int			i;
 
 	gpb_explain_inner_index(range->index, range->alias, es);
 	initStringInfo(&text);
 	for (i = 0; i < range->nconditions; i++)
-		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "", key,
+		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "",
+						 quote_identifier(get_attname(range->index,
+													  range->conditions[i].column + 1, false)),
 						 get_opname(range->conditions[i].operator),
 						 deparse_expression(list_nth(values, i), context, true, false));
 	if (range->nconditions > 1)

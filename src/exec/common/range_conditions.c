@@ -13,7 +13,8 @@
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
-#include "index/index.h"
+#include "index/column_ranges.h"
+#include "exec/common/column_conditions.h"
 #include "exec/common/range_conditions.h"
 
 /* ---- planning ---- */
@@ -26,39 +27,81 @@ is_range_value(PlannerInfo *root, Node *value, Index relid)
 		!contain_volatile_functions(value) && !contain_subplans(value);
 }
 
+/* The key column up to "last", counted from 0, that the expression is; -1 if it is none */
+static int
+key_column(IndexOptInfo *index, int last, Node *expression)
+{
+	int			c;
+
+	for (c = 0; c <= last; c++)
+	{
+		if (match_index_to_operand(expression, c, index))
+			return c;
+	}
+	return -1;
+}
+
 bool
-gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
+gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last, Expr *clause,
 						  GpbRangeCondition *condition, Expr **value)
 {
 	OpExpr	   *operation = (OpExpr *) clause;
 	Node	   *left;
 	Node	   *right;
 	int			strategy;
+	Oid			family;
 	Oid			key_type;
 
 	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2)
 		return false;
 	left = linitial(operation->args);
 	right = lsecond(operation->args);
-	if (match_index_to_operand(left, 0, index))
-		condition->operator = operation->opno;
-	else if (match_index_to_operand(right, 0, index))
+	condition->operator = operation->opno;
+	condition->column = key_column(index, last, left);
+	if (condition->column < 0)
 	{
 		condition->operator = get_commutator(operation->opno);
+		condition->column = key_column(index, last, right);
 		right = left;
 	}
-	else
+	if (condition->column < 0)
 		return false;
+	family = index->opfamily[condition->column];
 
-	if (!OidIsValid(condition->operator) ||
-		!op_in_opfamily(condition->operator, index->opfamily[0]) ||
+	if (!OidIsValid(condition->operator) || !op_in_opfamily(condition->operator, family) ||
 		!is_range_value(root, right, index->rel->relid))
 		return false;
-	get_op_opfamily_properties(condition->operator, index->opfamily[0], false, &strategy,
-							   &key_type, &condition->value_type);
+	get_op_opfamily_properties(condition->operator, family, false, &strategy, &key_type,
+							   &condition->value_type);
 	condition->strategy = strategy;
 	*value = (Expr *) right;
 	return true;
+}
+
+int
+gpb_last_bounded_column(PlannerInfo *root, IndexOptInfo *index, List *clauses)
+{
+	Bitmapset  *points = NULL;
+	ListCell   *lc;
+	int			c = 0;
+
+	if (index->nkeycolumns == 1)
+		return 0;
+	foreach(lc, clauses)
+	{
+		GpbRangeCondition condition;
+		Expr	   *value;
+
+		if (gpb_match_range_condition(root, index, index->nkeycolumns - 1,
+									  lfirst_node(RestrictInfo, lc)->clause, &condition,
+									  &value) &&
+			condition.strategy == BTEqualStrategyNumber &&
+			gpb_column_equals_one(index, condition.column, condition.value_type))
+			points = bms_add_member(points, condition.column);
+	}
+	while (c + 1 < index->nkeycolumns && bms_is_member(c, points))
+		c++;
+	return c;
 }
 
 /* ---- what travels in the plan ---- */
@@ -73,6 +116,7 @@ gpb_put_row_range(List **private, const GpbRowRange *range)
 	gpb_put_int(private, range->nconditions);
 	for (i = 0; i < range->nconditions; i++)
 	{
+		gpb_put_int(private, range->conditions[i].column);
 		gpb_put_oid(private, range->conditions[i].operator);
 		gpb_put_int(private, range->conditions[i].strategy);
 		gpb_put_oid(private, range->conditions[i].value_type);
@@ -92,6 +136,7 @@ gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
 	range->conditions = palloc(sizeof(GpbRangeCondition) * range->nconditions);
 	for (i = 0; i < range->nconditions; i++)
 	{
+		range->conditions[i].column = gpb_get_int(reader);
 		range->conditions[i].operator = gpb_get_oid(reader);
 		range->conditions[i].strategy = gpb_get_int(reader);
 		range->conditions[i].value_type = gpb_get_oid(reader);
@@ -105,6 +150,7 @@ gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
 /* Where one condition's value comes from */
 typedef struct GpbRangeValue
 {
+	int			key_column;		/* counted from 0 */
 	GpbComparison comparison;
 	StrategyNumber strategy;
 	AttrNumber	column;			/* of the row, if the value is a column, or 0 */
@@ -116,9 +162,32 @@ struct GpbRangeValues
 	GpbLayout	layout;
 	bool		points;
 	bool		columns;		/* all values are columns */
+	GpbLoneColumn *keys;		/* those with conditions, if the key has several columns */
+	int			nkeys;
 	int			n;
 	GpbRangeValue value[FLEXIBLE_ARRAY_MEMBER];
 };
+
+/* Prepare the columns of a key that has several: the conditions are on the first of them. */
+static void
+begin_keys(GpbRangeValues *values)
+{
+	Bitmapset  *points = NULL;
+	int			i;
+
+	for (i = 0; i < values->n; i++)
+	{
+		const GpbRangeValue *value = &values->value[i];
+
+		values->nkeys = Max(values->nkeys, value->key_column + 1);
+		if (value->strategy == BTEqualStrategyNumber && value->comparison.is_point)
+			points = bms_add_member(points, value->key_column);
+	}
+	values->keys = palloc(sizeof(GpbLoneColumn) * values->nkeys);
+	for (i = 0; i < values->nkeys; i++)
+		gpb_lone_column(&values->layout, i, &values->keys[i]);
+	values->points = bms_num_members(points) == values->layout.nkeys;
+}
 
 GpbRangeValues *
 gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition *conditions,
@@ -137,7 +206,9 @@ gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition 
 		GpbRangeValue *value = &values->value[i];
 		Expr	   *expression = list_nth(expressions, i);
 
-		gpb_comparison_init(index, conditions[i].value_type, &value->comparison);
+		value->key_column = conditions[i].column;
+		gpb_column_comparison_init(index, value->key_column, conditions[i].value_type,
+								   &value->comparison);
 		value->strategy = conditions[i].strategy;
 		if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)
 			value->column = ((Var *) expression)->varattno;
@@ -145,8 +216,11 @@ gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition 
 			value->expression = ExecInitExpr(expression, ps);
 		values->columns &= value->column != 0;
 	}
-	values->points = nconditions == 1 && conditions[0].strategy == BTEqualStrategyNumber &&
-		values->value[0].comparison.is_point;
+	if (values->layout.nkeys > 0)
+		begin_keys(values);
+	else
+		values->points = nconditions == 1 && conditions[0].strategy == BTEqualStrategyNumber &&
+			values->value[0].comparison.is_point;
 	return values;
 }
 
@@ -168,30 +242,88 @@ gpb_range_values_are_columns(const GpbRangeValues *values)
 	return values->columns;
 }
 
-bool
-gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
-				 void *range)
+/* Get the value of one condition for the row.  Returns false if it is NULL. */
+static inline bool
+row_value(const GpbRangeValue *value, ExprContext *econtext, TupleTableSlot *slot, Datum *datum)
+{
+	bool		isnull;
+
+	if (value->column != 0)
+		*datum = slot_getattr(slot, value->column, &isnull);
+	else
+		*datum = ExecEvalExprSwitchContext(value->expression, econtext, &isnull);
+	return !isnull;
+}
+
+/*
+ * Find the row's range of keys that have several columns: each but the last of those with
+ * conditions equals one value.
+ */
+static bool
+columns_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
+			   GpbKeyRange *closed)
+{
+	GpbRange	bounds[GPB_MAX_KEYS];
+	int			last = values->nkeys - 1;
+	int			i;
+
+	for (i = 0; i < values->nkeys; i++)
+		bounds[i] = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX};
+	for (i = 0; i < values->n; i++)
+	{
+		GpbRangeValue *value = &values->value[i];
+		Datum		datum;
+
+		if (!row_value(value, econtext, slot, &datum))
+			return false;
+		gpb_comparison_narrow(&values->keys[value->key_column].layout, &value->comparison,
+							  value->strategy, datum, &bounds[value->key_column]);
+	}
+	closed->lo = closed->hi = 0;
+	for (i = 0; i < values->nkeys; i++)
+	{
+		int			shift = values->layout.key[i].shift;
+		GpbKeyRange fields;
+
+		if (!gpb_lone_fields(&values->keys[i], &bounds[i], &fields))
+			return false;
+		Assert(i == last || fields.lo == fields.hi);
+		closed->lo |= fields.lo << shift;
+		closed->hi |= fields.hi << shift;
+	}
+	closed->hi |= gpb_field_ones(values->layout.key[last].shift);
+	return true;
+}
+
+/* Find the row's range of keys that have one column. */
+static bool
+keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
+			GpbKeyRange *closed)
 {
 	GpbRange	bounds = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-	GpbKeyRange closed;
 	int			i;
 
 	for (i = 0; i < values->n; i++)
 	{
 		GpbRangeValue *value = &values->value[i];
 		Datum		datum;
-		bool		isnull;
 
-		if (value->column != 0)
-			datum = slot_getattr(slot, value->column, &isnull);
-		else
-			datum = ExecEvalExprSwitchContext(value->expression, econtext, &isnull);
-		if (isnull)
+		if (!row_value(value, econtext, slot, &datum))
 			return false;
 		gpb_comparison_narrow(&values->layout, &value->comparison, value->strategy, datum,
 							  &bounds);
 	}
-	if (!gpb_closed_range(&values->layout, &bounds, &closed))
+	return gpb_closed_range(&values->layout, &bounds, closed);
+}
+
+bool
+gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
+				 void *range)
+{
+	GpbKeyRange closed;
+
+	if (values->keys != NULL ? !columns_of_row(values, econtext, slot, &closed) :
+		!keys_of_row(values, econtext, slot, &closed))
 		return false;
 	if (values->points)
 		*(GpbKey *) range = closed.lo;

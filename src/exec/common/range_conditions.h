@@ -18,9 +18,10 @@
 #include "exec/common/items.h"
 #include "exec/common/row_program.h"
 
-/* One condition on the key, an operator of the index's family with the key on its left */
+/* One condition on a key column, an operator of its family with the column on its left */
 typedef struct GpbRangeCondition
 {
+	int			column;			/* of the key, counted from 0 */
 	Oid			operator;
 	StrategyNumber strategy;
 	Oid			value_type;		/* right input type of the operator in the family */
@@ -41,11 +42,19 @@ typedef struct GpbRowRange
 /* ---- planning ---- */
 
 /*
- * Is the clause "key OP value", or that commuted?  Fills in *condition, and *value, an expression
- * that is not volatile, has no subplan, and no Vars of the index's table.
+ * The last key column, counted from 0, that the conditions among the clauses, RestrictInfos, can
+ * bound with a range for each row: those before it equal one value each.
  */
-extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
-									  GpbRangeCondition *condition, Expr **value);
+extern int	gpb_last_bounded_column(PlannerInfo *root, IndexOptInfo *index, List *clauses);
+
+/*
+ * Is the clause "column OP value" of a key column up to "last", counted from 0, or that commuted?
+ * Fills in *condition, and *value, an expression that is not volatile, has no subplan, and no Vars
+ * of the index's table.
+ */
+extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last,
+									  Expr *clause, GpbRangeCondition *condition,
+									  Expr **value);
 
 /* ---- what travels in the plan ---- */
 

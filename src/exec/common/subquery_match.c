@@ -63,6 +63,7 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, L
 {
 	IndexOptInfo *index = match->index;
 	GpbRowRange *range = &match->range;
+	int			last = gpb_last_bounded_column(subroot, index, index->indrestrictinfo);
 	ListCell   *lc;
 
 	*ranges = NIL;
@@ -78,7 +79,7 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, L
 			return false;
 		if (gpb_is_key_not_null(index, rinfo->clause))
 			continue;
-		if (!gpb_match_range_condition(subroot, index, rinfo->clause,
+		if (!gpb_match_range_condition(subroot, index, last, rinfo->clause,
 									   &range->conditions[range->nconditions], &value))
 		{
 			*filters = lappend(*filters, rinfo);
@@ -128,7 +129,8 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 	match->index = index;
 	match->range.index = index->indexoid;
 	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
-	if (!gpb_index_is_usable(index) || !match_conditions(subroot, match, &ranges, &filters) ||
+	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		!match_conditions(subroot, match, &ranges, &filters) ||
 		!match_entries(subroot, match, filters, aggrefs))
 		return false;
 	match->entries = index->rel->rows;

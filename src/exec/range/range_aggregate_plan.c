@@ -234,13 +234,13 @@ add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, 
 }
 
 /*
- * Turn clauses into conditions of the candidate's plan.  Those on the table alone that are none are
- * added to *filters, all others to *ranges.  Returns NULL, or why not: a clause that joins is no
- * condition on the key, or one might tell what it saw ahead of a row-level security policy, or
- * belongs above the outer join.
+ * Turn clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
+ * table alone that are none are added to *filters, all others to *ranges.  Returns NULL, or why
+ * not: a clause that joins is no condition on the key, or one might tell what it saw ahead of a
+ * row-level security policy, or belongs above the outer join.
  */
 static const char *
-add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index,
+add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
 			List *rinfos, bool joining, List **ranges, List **filters)
 {
 	ListCell   *lc;
@@ -260,7 +260,7 @@ add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index
 			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
-		if (gpb_match_range_condition(root, index, rinfo->clause, &condition, &value))
+		if (gpb_match_range_condition(root, index, last, rinfo->clause, &condition, &value))
 		{
 			add_condition(candidate, &condition, value);
 			*ranges = lappend(*ranges, rinfo);
@@ -337,6 +337,7 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 	List	   *ranges = NIL;
 	List	   *filters = NIL;
 	const char *refusal;
+	int			last;
 
 	range->index = index->indexoid;
 	range->nconditions = 0;
@@ -344,10 +345,13 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 							   (list_length(candidate->clauses) +
 								list_length(index->indrestrictinfo)));
 	candidate->plan.values = NIL;
-	refusal = add_clauses(root, candidate, index, candidate->clauses, true, &ranges, &filters);
+	last = gpb_last_bounded_column(root, index, list_concat_copy(candidate->clauses,
+																   index->indrestrictinfo));
+	refusal = add_clauses(root, candidate, index, last, candidate->clauses, true, &ranges,
+						  &filters);
 	if (refusal == NULL)
-		refusal = add_clauses(root, candidate, index, index->indrestrictinfo, false, &ranges,
-							  &filters);
+		refusal = add_clauses(root, candidate, index, last, index->indrestrictinfo, false,
+							  &ranges, &filters);
 	if (refusal == NULL)
 		refusal = match_entries(root, candidate, index, filters);
 	if (refusal == NULL)
@@ -510,12 +514,12 @@ add_sorted_paths(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOpt
 
 /* Is it what GpubtreeJoinAggregate does with less? */
 static bool
-is_join_aggregate(const GpbRangeCandidate *candidate)
+is_join_aggregate(const GpbRangeCandidate *candidate, const IndexOptInfo *index)
 {
 	const GpbRowRange *range = &candidate->plan.range;
 
-	return candidate->groups == NIL && !candidate->left && candidate->having == NIL &&
-		!range->program.present && range->nconditions == 1 &&
+	return index->nkeycolumns == 1 && candidate->groups == NIL && !candidate->left &&
+		candidate->having == NIL && !range->program.present && range->nconditions == 1 &&
 		range->conditions[0].strategy == BTEqualStrategyNumber;
 }
 
@@ -525,7 +529,7 @@ add_range_index_paths(PlannerInfo *root, const GpbRangeCandidate *candidate, Ind
 {
 	double		rows;
 
-	if (is_join_aggregate(candidate))
+	if (is_join_aggregate(candidate, index))
 		return;
 	if (candidate->groups == NIL)
 	{
@@ -600,7 +604,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 
 		const char *refusal;
 
-		if (!gpb_index_is_usable(index))
+		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
 			continue;
 		refusal = match_range_index(root, &candidate, index);
 		if (refusal != NULL)

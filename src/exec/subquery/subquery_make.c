@@ -176,7 +176,8 @@ same_conditions(const GpbRowRange *range, const GpbSubqueryMatch *match)
 		return false;
 	for (i = 0; i < range->nconditions; i++)
 	{
-		if (range->conditions[i].operator != match->range.conditions[i].operator)
+		if (range->conditions[i].operator != match->range.conditions[i].operator ||
+			range->conditions[i].column != match->range.conditions[i].column)
 			return false;
 	}
 	return true;

@@ -14,11 +14,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/lock.h"
 #include "storage/pmsignal.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 
 static char *hold_point = NULL;
@@ -71,12 +70,14 @@ gpb_fail(const char *point)
 void
 gpb_hold(const char *point)
 {
+	LOCKTAG		tag;
+
 	if (!gpb_hold_wanted(point))
 		return;
-	DirectFunctionCall2(pg_advisory_lock_int4, Int32GetDatum(0),
-						Int32GetDatum(hold_lock));
-	DirectFunctionCall2(pg_advisory_unlock_int4, Int32GetDatum(0),
-						Int32GetDatum(hold_lock));
+	/* The lock of pg_advisory_lock(0, hold_lock), which that function refuses in parallel mode */
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, 0, hold_lock, 2);
+	(void) LockAcquire(&tag, ExclusiveLock, true, false);
+	LockRelease(&tag, ExclusiveLock, true);
 }
 
 /* In the service: wait as long as there is a file that asks for this point. */

@@ -3,16 +3,15 @@
  * build.c
  *	  CREATE INDEX: scan the table, sort, load the tree bottom up.
  *
- * The work is done in build_sort.c (sorting in memory), build_runs.c (what does not fit there),
- * build_parallel.c (several processes) and build_load.c (writing the tree).
+ * The work is done in build_scan.c (reading the table), build_sort.c (sorting in memory),
+ * build_runs.c (what does not fit there), build_parallel.c (several processes) and build_load.c
+ * (writing the tree).
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "access/tableam.h"
 #include "access/xloginsert.h"
-#include "catalog/index.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -26,42 +25,6 @@
 #define GPB_PHASE_SCAN		2	/* 1 is PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE */
 #define GPB_PHASE_SORT		3
 #define GPB_PHASE_LOAD		4
-
-/* What the callback of a table's scan needs */
-typedef struct BuildScan
-{
-	GpbLayout	layout;
-	GpbSorter  *sorter;
-} BuildScan;
-
-/*
- * Add a tuple of the table to the sort.  The table's scan calls this for each tuple that needs an
- * entry, dead ones that some snapshot may still see included.
- */
-static void
-build_callback(Relation index, ItemPointer tid, Datum *values,
-			   bool *isnull, bool tuple_is_alive, void *state)
-{
-	BuildScan  *scan = (BuildScan *) state;
-	GpbEntry	entry;
-
-	gpb_require_null_codes(index, &scan->layout, isnull);
-	gpb_require_numerics(index, &scan->layout, values, isnull);
-	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
-	gpb_sorter_put(scan->sorter, &entry);
-}
-
-double
-gpb_build_scan(Relation heap, Relation index, IndexInfo *info, bool progress,
-			   GpbSorter *sorter, TableScanDesc scan)
-{
-	BuildScan	state;
-
-	state.layout = *gpb_layout(index);
-	state.sorter = sorter;
-	return table_index_build_scan(heap, index, info, true, progress, build_callback, &state,
-								  scan);
-}
 
 /*
  * Discard the mirror of whatever was indexed under this file's identity before, here and on
@@ -110,13 +73,13 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 
 	gpb_record_order(&layout, &order);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
-	parallel = gpb_parallel_build(heap, index, info, &counts);
+	parallel = gpb_parallel_build(heap, index, info, &layout, &counts);
 	if (parallel != NULL)
 		sorter = gpb_parallel_build_sorter(parallel);
 	else
 	{
 		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
-		counts.heap_tuples = gpb_build_scan(heap, index, info, true, sorter, NULL);
+		counts.heap_tuples = gpb_build_scan(heap, index, info, &layout, true, sorter, NULL);
 		counts.index_tuples = gpb_sorter_count(sorter);
 	}
 	result->heap_tuples = counts.heap_tuples;
@@ -125,9 +88,9 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SORT);
 	gpb_sorter_perform(sorter);
+	GPB_HOLD("build-before-load");
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
-	GPB_HOLD("build-before-load");
 	load = gpb_load_begin(index, &layout, &order);
 	gpb_sorter_drain(sorter, gpb_load_record, load);
 	GPB_HOLD("build-before-metapage");

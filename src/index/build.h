@@ -138,6 +138,16 @@ extern void gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const cha
 							  const GpbRunsFile *file);
 extern void gpb_sorter_end(GpbSorter *sorter);
 
+/* ---- build_scan.c ---- */
+
+/*
+ * Read the table, or this process's part of it if a parallel scan is given, and put its entries
+ * into the sorter.  Returns the number of rows read.
+ */
+extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info,
+							 const GpbLayout *layout, bool progress, GpbSorter *sorter,
+							 TableScanDesc scan);
+
 /* ---- build_load.c: writing the tree ---- */
 
 typedef struct GpbLoad GpbLoad;
@@ -166,18 +176,9 @@ typedef struct GpbBuildCounts
  * Returns NULL if there are to be none, or none could be had: then nothing was read.
  */
 extern GpbParallelBuild *gpb_parallel_build(Relation heap, Relation index, IndexInfo *info,
-											GpbBuildCounts *counts);
+											const GpbLayout *layout, GpbBuildCounts *counts);
 /* The sort's result, to be drained before gpb_parallel_build_end(). */
 extern GpbSorter *gpb_parallel_build_sorter(GpbParallelBuild *build);
 extern void gpb_parallel_build_end(GpbParallelBuild *build);
-
-/* ---- build.c ---- */
-
-/*
- * Read the table, or this process's part of it if a parallel scan is given, and put its entries
- * into the sorter.  Returns the number of rows read.
- */
-extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info, bool progress,
-							 GpbSorter *sorter, TableScanDesc scan);
 
 #endif							/* GPB_BUILD_H */

@@ -42,6 +42,7 @@ typedef struct BuildShared
 	Oid			heap;
 	Oid			index;
 	bool		concurrent;
+	GpbLayout	layout;			/* which a build decides: the index has no metapage to tell it */
 	int			participants;	/* among whom maintenance_work_mem is divided */
 	SharedFileSet files;
 
@@ -86,10 +87,10 @@ participate(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	double		heap_tuples;
 
 	info->ii_Concurrent = shared->concurrent;
-	gpb_record_order(gpb_layout(index), &order);
+	gpb_record_order(&shared->layout, &order);
 	file_name(name, participant);
 	sorter = gpb_sorter_begin(&order, bytes, &shared->files, name);
-	heap_tuples = gpb_build_scan(heap, index, info, is_leader, sorter,
+	heap_tuples = gpb_build_scan(heap, index, info, &shared->layout, is_leader, sorter,
 								 table_beginscan_parallel(heap, scan));
 	GPB_HOLD(is_leader ? "build-leader-has-read" : "build-worker-has-read");
 	if (!is_leader)
@@ -130,8 +131,8 @@ wait_for_participants(BuildShared *shared, int participants)
 
 /* Put what the workers are to know into the context's memory, which has just been made. */
 static ParallelTableScanDesc
-share(GpbParallelBuild *build, Relation heap, Relation index, bool concurrent, int participants,
-	  Size shared_size, Size scan_size)
+share(GpbParallelBuild *build, Relation heap, Relation index, const GpbLayout *layout,
+	  bool concurrent, int participants, Size shared_size, Size scan_size)
 {
 	ParallelContext *context = build->context;
 	BuildShared *shared = shm_toc_allocate(context->toc, shared_size);
@@ -141,6 +142,7 @@ share(GpbParallelBuild *build, Relation heap, Relation index, bool concurrent, i
 	shared->heap = RelationGetRelid(heap);
 	shared->index = RelationGetRelid(index);
 	shared->concurrent = concurrent;
+	shared->layout = *layout;
 	shared->participants = participants;
 	ConditionVariableInit(&shared->one_done);
 	SpinLockInit(&shared->mutex);
@@ -176,9 +178,10 @@ leave_parallel_mode(GpbParallelBuild *build)
 }
 
 GpbParallelBuild *
-gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, GpbBuildCounts *counts)
+gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
+				   GpbBuildCounts *counts)
 {
-	int			workers = plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
+	int			workers = 0;
 	GpbParallelBuild *build;
 	ParallelContext *context;
 	ParallelTableScanDesc scan;
@@ -187,14 +190,19 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, GpbBuildCount
 	GpbRecordOrder order;
 	int			launched;
 
+	if (RelationGetNumberOfBlocks(heap) > 0)
+		workers = plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
 	if (workers == 0)
 		return NULL;
 	build = palloc0(sizeof(GpbParallelBuild));
 	EnterParallelMode();
-	context = build->context = CreateParallelContext("gpubtree", "gpb_parallel_build_main", workers);
+	context = CreateParallelContext("gpubtree", "gpb_parallel_build_main", workers);
+	build->context = context;
 
 	/* As in a serial build: all rows that may be seen, or those of one snapshot if concurrent. */
-	build->snapshot = info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	build->snapshot = SnapshotAny;
+	if (info->ii_Concurrent)
+		build->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
 	shared_size = add_size(offsetof(BuildShared, file),
 						   mul_size(workers + 1, sizeof(GpbRunsFile)));
@@ -215,7 +223,8 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, GpbBuildCount
 		leave_parallel_mode(build);
 		return NULL;
 	}
-	scan = share(build, heap, index, info->ii_Concurrent, workers + 1, shared_size, scan_size);
+	scan = share(build, heap, index, layout, info->ii_Concurrent, workers + 1,
+				 shared_size, scan_size);
 
 	LaunchParallelWorkers(context);
 	launched = context->nworkers_launched;
@@ -230,7 +239,7 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, GpbBuildCount
 	WaitForParallelWorkersToAttach(context);
 	wait_for_participants(build->shared, launched + 1);
 
-	gpb_record_order(gpb_layout(index), &order);
+	gpb_record_order(layout, &order);
 	build->sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
 	for (int p = 0; p <= workers; p++)
 	{

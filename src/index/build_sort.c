@@ -25,6 +25,9 @@
 
 /* Buckets to which a set is dealt out */
 #define MAX_BUCKETS				256
+/* The least memory of a sort: for some chunks in each of the fewest buckets */
+#define MIN_BUCKETS				16
+#define MIN_SORT_BYTES			(4 * MIN_BUCKETS * MIN_CHUNK_BYTES)
 /* Least and greatest size of a chunk, in bytes */
 #define MIN_CHUNK_BYTES			2048
 #define MAX_CHUNK_BYTES			65536
@@ -434,9 +437,11 @@ GpbMemorySort *
 gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes)
 {
 	GpbMemorySort *sort = palloc0(sizeof(GpbMemorySort));
-	Size		chunk = Min(Max(bytes / 4096, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
+	Size		chunk;
 	Size		chunks;
 
+	bytes = Max(bytes, MIN_SORT_BYTES);
+	chunk = Min(Max(bytes / 4096, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
 	sort->order = *order;
 	sort->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree sort",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -445,7 +450,7 @@ gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes)
 	/* Items, and the chunks that dealing leaves partly filled, are of this memory too. */
 	chunks = (bytes - Min(2 * MAX_ITEMS * sizeof(SortItem), bytes / 2)) / chunk;
 	sort->nbuckets = MAX_BUCKETS;
-	while (sort->nbuckets > 16 && sort->nbuckets > chunks / 8)
+	while (sort->nbuckets > MIN_BUCKETS && sort->nbuckets > chunks / 8)
 		sort->nbuckets /= 2;
 	sort->chunks_left = (int) Min(chunks - sort->nbuckets, INT_MAX);
 	return sort;

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * build_scan.c
+ *	  Reading the table for a build.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/build.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+
+/* What the callback of a table's scan needs */
+typedef struct BuildScan
+{
+	GpbLayout	layout;
+	GpbSorter  *sorter;
+} BuildScan;
+
+/*
+ * Add a tuple of the table to the sort.  The table's scan calls this for each tuple that needs an
+ * entry, dead ones that some snapshot may still see included.
+ */
+static void
+build_callback(Relation index, ItemPointer tid, Datum *values,
+			   bool *isnull, bool tuple_is_alive, void *state)
+{
+	BuildScan  *scan = (BuildScan *) state;
+	GpbEntry	entry;
+
+	gpb_require_null_codes(index, &scan->layout, isnull);
+	gpb_require_numerics(index, &scan->layout, values, isnull);
+	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
+	gpb_sorter_put(scan->sorter, &entry);
+}
+
+double
+gpb_build_scan(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
+			   bool progress, GpbSorter *sorter, TableScanDesc scan)
+{
+	BuildScan	state;
+
+	state.layout = *layout;
+	state.sorter = sorter;
+	return table_index_build_scan(heap, index, info, true, progress, build_callback, &state,
+								  scan);
+}

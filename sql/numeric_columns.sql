@@ -162,5 +162,6 @@ SELECT k, v FROM d WHERE k > 1;
 SELECT l, m, o FROM d WHERE l < 0;
 SELECT (n * 2)::numeric(8, 3) FROM d WHERE (n * 2)::numeric(8, 3) > 2.4999;
 SELECT gpubtree_check(c, true) FROM unnest('{d_k,d_l,d_n}'::regclass[]) c;
-DROP TABLE d;
+DROP TABLE a, b, conditions, d, g;
+DROP FUNCTION rows_of, same, file_of;
 DROP DOMAIN positive, price, anything;

@@ -19,9 +19,9 @@
 
 /*
  * The ordinary path that core would choose of the relation's so far, with this target and no
- * parameters, as a copy of its own: add_path() frees the paths that ours makes superfluous, of which
- * those that are still there have it as the second of custom_paths.  NULL if there is none, or if
- * the query is one whose plan must not have a part of it twice.
+ * parameters, as a copy of its own: add_path() frees the paths that ours makes superfluous, of
+ * which those that are still there have it as the second of custom_paths.  NULL if there is none,
+ * or if the query is one whose plan must not have a part of it twice.
  */
 extern Path *gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outerrel,
 									  const PathTarget *target);

@@ -229,7 +229,9 @@ gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
 
 /* ---- NaN ---- */
 
-/* A value without NaN: a step faults where a column has that, which is the greatest of all words. */
+/*
+ * A value without NaN: a step faults where a column has that, which is the greatest of all words.
+ */
 static GpbDecimal
 number(GpbProgramBuilder *builder, const GpbDecimal *value)
 {
@@ -698,10 +700,10 @@ gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n, GpbDecim
 int
 gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value)
 {
+	Expr	   *null = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+
 	return gpb_slot_step(builder, GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot),
-						 gpb_slot_constant(builder,
-										   (Expr *) makeNullConst(INT8OID, -1, InvalidOid), INT8OID),
-						 value->shown);
+						 gpb_slot_constant(builder, null, INT8OID), value->shown);
 }
 
 /* ---- other types ---- */

@@ -324,8 +324,8 @@ gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 }
 
 /*
- * Is it a comparison of a column of type numeric with a constant, which may be one that steps cannot
- * say?  Then *slot is its result.
+ * Is it a comparison of a column of type numeric with a constant, which may be one that steps
+ * cannot say?  Then *slot is its result.
  */
 static bool
 compares_column(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
@@ -521,7 +521,10 @@ chosen_value(GpbProgramBuilder *builder, Expr *expression)
 	return value;
 }
 
-/* A choice between n values that is made from the last to the first: i unless condition[i] is true */
+/*
+ * A choice between n values that is made from the last to the first: i unless condition[i] is
+ * true
+ */
 static GpbDecimal
 choose(GpbProgramBuilder *builder, const int *condition, GpbDecimal *value, int n,
 	   bool is_numeric)

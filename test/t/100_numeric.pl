@@ -115,6 +115,7 @@ sub constant
 
 sub column { return pick('a', 'b', 'c', 'k') }
 
+# Alternatives are all made before one is picked, so depths fall with each call.
 sub number
 {
 	my ($depth) = @_;
@@ -122,8 +123,8 @@ sub number
 	return chance(0.85) ? column() : pick('2', '1.5', '0', '-0.25', 'i', '100') if $depth <= 0 || chance(0.3);
 	my ($x, $y) = (number($depth - 1), number($depth - 1));
 	return pick("($x + $y)", "($x - $y)", "($x * $y)", "(-($x))", "abs($x)", "COALESCE($x, 0)", "COALESCE($x, $y)", "LEAST($x, $y)", "GREATEST($x, $y)",
-		"NULLIF($x, $y)", "CASE WHEN " . condition(0) . " THEN $x ELSE 0 END", "CASE WHEN " . condition(0) . " THEN $x END",
-		"CASE WHEN " . condition(0) . " THEN $x ELSE $y END", "round(($x)::numeric, " . between(0, 4) . ')', "floor($x)", "ceil($x)", "trunc(($x)::numeric, 1)", "($x)::numeric",
+		"NULLIF($x, $y)", "CASE WHEN " . condition($depth - 2) . " THEN $x ELSE 0 END", "CASE WHEN " . condition($depth - 2) . " THEN $x END",
+		"CASE WHEN " . condition($depth - 2) . " THEN $x ELSE $y END", "round(($x)::numeric, " . between(0, 4) . ')', "floor($x)", "ceil($x)", "trunc(($x)::numeric, 1)", "($x)::numeric",
 		"($x * " . pick(2, 10, '0.1') . ')', "($x / " . pick(2, 100, 8) . ')');
 }
 
@@ -133,12 +134,12 @@ sub condition
 	my $column = column();
 	my $op = pick('<', '<=', '=', '<>', '>=', '>');
 
-	return "$column $op " . constant($column) if chance(0.4);
+	return "$column $op " . constant($column) if $depth < 0 || chance(0.4);
 	return pick("i > " . between(-50, 50), 'g = ' . between(0, 6), "$column IS NULL", "$column IS NOT NULL",
 		"$column IN (" . join(', ', map { constant($column) } 1 .. between(1, 4)) . ')', "$column NOT IN (" . constant($column) . ', ' . constant($column) . ')',
 		"$column BETWEEN " . constant($column) . ' AND ' . constant($column), "$column $op " . column(), "$column $op i",
-		"$column IS DISTINCT FROM " . pick(column(), constant($column)), number(1) . " $op " . number(1),
-		'NOT (' . condition(0) . ')') if $depth <= 0 || chance(0.5);
+		"$column IS DISTINCT FROM " . pick(column(), constant($column)), number($depth) . " $op " . number($depth),
+		'NOT (' . condition($depth - 1) . ')') if $depth <= 0 || chance(0.5);
 	return '(' . condition($depth - 1) . pick(' AND ', ' OR ') . condition($depth - 1) . ')';
 }
 

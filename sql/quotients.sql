@@ -59,6 +59,8 @@ SELECT compare('SELECT g, sum(extract(epoch FROM timestamp ''2024-01-01'' + inte
 SELECT compare('SELECT g % 5, g % 3, sum(i / 100.0), avg(s / 8.0), count(*) FROM amount WHERE k > 0 GROUP BY ROLLUP (1, 2)');
 SELECT compare('SELECT g, sum(i / 100.0), sum(i / 1000.0), sum(i), max(i) FROM amount WHERE k > 0 GROUP BY g HAVING sum(i / 100.0) > 5');
 SELECT compare('SELECT o, (SELECT sum(i / 100.0) FROM amount WHERE k > o) FROM generate_series(0, 4000, 500) o');
+-- of 0 core makes fewer digits than of what is near it
+SELECT compare('SELECT sum((i % 3 * 0.000000001) / 2.0), avg((i % 3 * 0.000000001) / 8.0), sum((i % 1 * 0.001) / 2.0), sum((i % 1 * 0.001 + 70000.25) / 2.0) FROM amount WHERE k > 0');
 -- numbers so large that core cuts off digits are left to it
 SELECT compare('SELECT sum(b / 100.0), avg(b / 100.0) FROM amount WHERE k > 0');
 SELECT compare('SELECT g, sum(b / 1024.0) FROM amount WHERE k > 0 GROUP BY g');

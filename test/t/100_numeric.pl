@@ -160,9 +160,13 @@ sub aggregate
 	my $value = chance(0.5) ? column() : number(2);
 	my $filter = chance(0.2) ? ' FILTER (WHERE ' . condition(0) . ')' : '';
 	my $distinct = chance(0.1) ? 'DISTINCT ' : '';
+	my $one = column();
+
+	# Of equal values that are shown with more digits and with fewer, core takes the one that it meets.
+	$value = $one if $distinct ne '';
 
 	return 'count(*)' . $filter if chance(0.1);
-	return pick("percentile_disc(0.3) WITHIN GROUP (ORDER BY $value)", "mode() WITHIN GROUP (ORDER BY $value)") if chance(0.08);
+	return pick("percentile_disc(0.3) WITHIN GROUP (ORDER BY $one)", "mode() WITHIN GROUP (ORDER BY $one)") if chance(0.08);
 	return pick(qw(sum sum sum avg avg count)) . "($distinct$value)$filter" if chance(0.65);
 	return pick('min', 'max') . '(' . column() . ")$filter" if chance(0.6);
 	return pick(qw(var_pop var_samp variance stddev_pop stddev_samp stddev)) . "($value)$filter";

@@ -334,6 +334,21 @@ CREATE OPERATOR CLASS numeric_ops
 COMMENT ON OPERATOR CLASS numeric_ops USING gpubtree IS
 	'numeric(p, s) keys in ascending order';
 
+CREATE OPERATOR FAMILY uuid_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY uuid_ops USING gpubtree IS
+	'uuid';
+
+CREATE OPERATOR CLASS uuid_ops
+	DEFAULT FOR TYPE uuid USING gpubtree FAMILY uuid_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 uuid_cmp (uuid, uuid);
+COMMENT ON OPERATOR CLASS uuid_ops USING gpubtree IS
+	'uuid keys in ascending order';
+
 --
 -- Checking an index
 --

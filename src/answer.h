@@ -387,7 +387,8 @@ gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int
 		{
 			if (!gpb_locator_is_null(locator, layout->flags))
 				(void) gpb_answer_add_value(column, answer,
-											gpb_key_value(key, layout->key_width, layout->flags));
+											gpb_key_value((uint64) key, layout->key_width,
+														  layout->flags));
 		}
 		else if (!gpb_locator_column_is_null(locator, c - 1))
 			(void) gpb_answer_add_value(column, answer,

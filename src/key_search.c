@@ -18,14 +18,19 @@
 /* Number of searches that advance in step in plain C */
 #define GPB_SEARCH_GROUP	8
 
-/* One form of the search: "below" for one key and "many" for many, for keys of 4 and of 8 bytes */
+/* Number of keys of at most 8 bytes that are brought to this width at a time */
+#define GPB_NARROWED		64
+
+/* One form of the search: "below" for one key and "many" for many, for keys of 4, 8 and 16 bytes */
 typedef struct GpbKeySearcher
 {
 	const char *name;
 	int			(*below4) (const void *page, int n, uint64 key);
 	int			(*below8) (const void *page, int n, uint64 key);
+	int			(*below16) (const void *page, int n, GpbKey key);
 	void		(*many4) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
 	void		(*many8) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
+	void		(*many16) (const void *page, int n, const GpbKey *keys, int nkeys, uint16 *below);
 } GpbKeySearcher;
 
 /* ---- plain C ---- */
@@ -42,7 +47,13 @@ below8_plain(const void *page, int n, uint64 key)
 	return gpb_keys_lower_bound(page, 8, n, key);
 }
 
-/* Search for many keys in plain C.  Callers pass key_width as a constant. */
+static int
+below16_plain(const void *page, int n, GpbKey key)
+{
+	return gpb_keys_lower_bound(page, GPB_WIDE_KEY, n, key);
+}
+
+/* Search for many keys of 4 or 8 bytes in plain C.  Callers pass key_width as a constant. */
 GPB_FN void
 gpb_many_plain(const void *page, int key_width, int n, const uint64 *keys, int nkeys,
 			   uint16 *below)
@@ -60,13 +71,14 @@ gpb_many_plain(const void *page, int key_width, int n, const uint64 *keys, int n
 			int			half = left / 2;
 
 			for (i = 0; i < GPB_SEARCH_GROUP; i++)
-				base[i] += gpb_page_key(page, key_width, base[i] + half - 1) <
+				base[i] += (uint64) gpb_page_key(page, key_width, base[i] + half - 1) <
 					keys[first + i] ? half : 0;
 			left -= half;
 		}
 		for (i = 0; i < GPB_SEARCH_GROUP; i++)
 			below[first + i] = (uint16) (base[i] + (left > 0 &&
-													gpb_page_key(page, key_width, base[i]) <
+													(uint64) gpb_page_key(page, key_width,
+																		  base[i]) <
 													keys[first + i]));
 	}
 	for (; first < nkeys; first++)
@@ -85,8 +97,17 @@ many8_plain(const void *page, int n, const uint64 *keys, int nkeys, uint16 *belo
 	gpb_many_plain(page, 8, n, keys, nkeys, below);
 }
 
+static void
+many16_plain(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *below)
+{
+	int			i;
+
+	for (i = 0; i < nkeys; i++)
+		below[i] = (uint16) below16_plain(page, n, keys[i]);
+}
+
 static const GpbKeySearcher searcher_plain = {
-	"plain", below4_plain, below8_plain, many4_plain, many8_plain
+	"plain", below4_plain, below8_plain, below16_plain, many4_plain, many8_plain, many16_plain
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -252,8 +273,98 @@ many8_avx2(const void *page, int n, const uint64 *keys, int nkeys, uint16 *below
 		below[first] = (uint16) below8_avx2(page, n, keys[first]);
 }
 
+/*
+ * Of a vector of wide keys, which of their halves are below those of k, and which are equal, as one
+ * bit for each half, the lower one first.  Both vectors have their sign bits flipped.
+ */
+#define GPB_HALVES_BELOW(v, k) \
+	((uint32) _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(k, v))))
+#define GPB_HALVES_EQUAL(v, k) \
+	((uint32) _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(k, v))))
+
+/* The number of keys below, of those whose halves have these bits */
+#define GPB_WIDE_BELOW(less, equal) \
+	__builtin_popcount(((less) | ((equal) & (less) << 1)) & 0xAAAAAAAA)
+
+static GPB_TARGET_AVX2 int
+below16_avx2(const void *page, int n, GpbKey key)
+{
+	const char *keys = (const char *) page + gpb_key_place(GPB_WIDE_KEY, 0);
+	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
+	const __m256i k = _mm256_xor_si256(_mm256_set_epi64x((long long) (key >> 64), (long long) key,
+														 (long long) (key >> 64), (long long) key),
+									   sign);
+	int			base = 0;
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS / 2)
+	{
+		int			step = n / 8;
+		int			passed = 0;
+
+		for (i = 1; i < 8; i++)
+			passed += gpb_page_key(page, GPB_WIDE_KEY, base + i * step - 1) < key;
+		base += passed * step;
+		n = passed == 7 ? n - 7 * step : step;
+	}
+	keys += base * GPB_WIDE_KEY;
+	for (i = 0; i + 2 <= n; i += 2)
+	{
+		__m256i		v = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) keys), sign);
+		uint32		less = GPB_HALVES_BELOW(v, k);
+		uint32		equal = GPB_HALVES_EQUAL(v, k);
+
+		base += GPB_WIDE_BELOW(less, equal);
+		keys += 2 * GPB_WIDE_KEY;
+	}
+	if (i < n)
+		base += gpb_load_key(keys, GPB_WIDE_KEY) < key;
+	return base;
+}
+
+static GPB_TARGET_AVX2 void
+many16_avx2(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *below)
+{
+	const long long *all = (const long long *) ((const char *) page +
+												gpb_key_place(GPB_WIDE_KEY, 0));
+	const __m256i sign = _mm256_set1_epi64x((long long) ((uint64) 1 << 63));
+	int			first;
+	int			i;
+
+	for (first = 0; first + 4 <= nkeys; first += 4)
+	{
+		const __m256i a = _mm256_loadu_si256((const __m256i *) (keys + first));
+		const __m256i b = _mm256_loadu_si256((const __m256i *) (keys + first + 2));
+		/* Lanes are keys 0, 2, 1, 3. */
+		const __m256i low = _mm256_xor_si256(_mm256_unpacklo_epi64(a, b), sign);
+		const __m256i high = _mm256_xor_si256(_mm256_unpackhi_epi64(a, b), sign);
+		__m256i		base = _mm256_setzero_si256();	/* twice the positions */
+		uint64		found[4];
+		int			left = n;
+
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			const long long *at = all + 2 * (half - 1);
+			__m256i		v = _mm256_xor_si256(_mm256_i64gather_epi64(at, base, 8), sign);
+			__m256i		w = _mm256_xor_si256(_mm256_i64gather_epi64(at + 1, base, 8), sign);
+			__m256i		less = _mm256_or_si256(_mm256_cmpgt_epi64(high, w),
+											   _mm256_and_si256(_mm256_cmpeq_epi64(high, w),
+																_mm256_cmpgt_epi64(low, v)));
+
+			base = _mm256_add_epi64(base, _mm256_and_si256(less, _mm256_set1_epi64x(2 * half)));
+			left -= half;
+		}
+		_mm256_storeu_si256((__m256i *) found, base);
+		for (i = 0; i < 4; i++)
+			below[first + i] = (uint16) (found[(i & 1) * 2 + i / 2] / 2);
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) below16_avx2(page, n, keys[first]);
+}
+
 static const GpbKeySearcher searcher_avx2 = {
-	"AVX2", below4_avx2, below8_avx2, many4_avx2, many8_avx2
+	"AVX2", below4_avx2, below8_avx2, below16_avx2, many4_avx2, many8_avx2, many16_avx2
 };
 
 /* ---- AVX-512 ---- */
@@ -376,8 +487,88 @@ many8_avx512(const void *page, int n, const uint64 *keys, int nkeys, uint16 *bel
 		below[first] = (uint16) below8_avx512(page, n, keys[first]);
 }
 
+static GPB_TARGET_AVX512 int
+below16_avx512(const void *page, int n, GpbKey key)
+{
+	const long long *keys = (const long long *) ((const char *) page +
+												 gpb_key_place(GPB_WIDE_KEY, 0));
+	const __m512i k = _mm512_broadcast_i64x4(_mm256_set_epi64x((long long) (key >> 64),
+															   (long long) key,
+															   (long long) (key >> 64),
+															   (long long) key));
+	const __m512i low = _mm512_set1_epi64((long long) key);
+	const __m512i high = _mm512_set1_epi64((long long) (key >> 64));
+	int			base = 0;
+	int			passed = 0;
+	int			i;
+
+	while (n > GPB_LINEAR_KEYS / 2)
+	{
+		long long	step = n / 9;
+		__m512i		at = _mm512_setr_epi64(2 * step, 4 * step, 6 * step, 8 * step,
+										   10 * step, 12 * step, 14 * step, 16 * step);
+		__m512i		v = _mm512_i64gather_epi64(at, keys + 2 * base - 2, 8);
+		__m512i		w = _mm512_i64gather_epi64(at, keys + 2 * base - 1, 8);
+
+		passed = __builtin_popcount(_mm512_cmplt_epu64_mask(w, high) |
+									(_mm512_cmpeq_epi64_mask(w, high) &
+									 _mm512_cmplt_epu64_mask(v, low)));
+		base += passed * (int) step;
+		n = passed == 8 ? n - 8 * (int) step : (int) step;
+	}
+	passed = 0;
+	for (i = 0; i < n; i += 4)
+	{
+		__mmask8	valid = n - i >= 4 ? 0xFF : (__mmask8) ((1u << 2 * (n - i)) - 1);
+		__m512i		v = _mm512_maskz_loadu_epi64(valid, keys + 2 * (base + i));
+		uint32		less = _mm512_mask_cmplt_epu64_mask(valid, v, k);
+		uint32		equal = _mm512_mask_cmpeq_epi64_mask(valid, v, k);
+
+		passed += GPB_WIDE_BELOW(less, equal);
+	}
+	return base + passed;
+}
+
+static GPB_TARGET_AVX512 void
+many16_avx512(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *below)
+{
+	const long long *all = (const long long *) ((const char *) page +
+												gpb_key_place(GPB_WIDE_KEY, 0));
+	const __m512i lower = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+	const __m512i upper = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+	int			first;
+
+	for (first = 0; first + 8 <= nkeys; first += 8)
+	{
+		const __m512i a = _mm512_loadu_si512(keys + first);
+		const __m512i b = _mm512_loadu_si512(keys + first + 4);
+		const __m512i low = _mm512_permutex2var_epi64(a, lower, b);
+		const __m512i high = _mm512_permutex2var_epi64(a, upper, b);
+		__m512i		base = _mm512_setzero_si512();	/* twice the positions */
+		int			left = n;
+
+		while (left > 0)
+		{
+			int			half = left > 1 ? left / 2 : 1;
+			const long long *at = all + 2 * (half - 1);
+			__m512i		v = _mm512_i64gather_epi64(base, at, 8);
+			__m512i		w = _mm512_i64gather_epi64(base, at + 1, 8);
+			__mmask8	less = _mm512_cmplt_epu64_mask(w, high) |
+				(_mm512_cmpeq_epi64_mask(w, high) & _mm512_cmplt_epu64_mask(v, low));
+
+			base = _mm512_mask_add_epi64(base, less, base, _mm512_set1_epi64(2 * half));
+			left -= half;
+		}
+		_mm_storeu_si128((__m128i *) (below + first),
+						 _mm512_cvtepi64_epi16(_mm512_srli_epi64(base, 1)));
+	}
+	for (; first < nkeys; first++)
+		below[first] = (uint16) below16_avx512(page, n, keys[first]);
+}
+
 static const GpbKeySearcher searcher_avx512 = {
-	"AVX-512", below4_avx512, below8_avx512, many4_avx512, many8_avx512
+	"AVX-512", below4_avx512, below8_avx512, below16_avx512, many4_avx512, many8_avx512,
+	many16_avx512
 };
 #endif							/* x86-64 */
 
@@ -437,7 +628,10 @@ gpb_page_keys_below(const void *page, int key_width, int n, GpbKey key)
 {
 	const GpbKeySearcher *searcher = choose_searcher();
 
-	return key_width == 8 ? searcher->below8(page, n, key) : searcher->below4(page, n, key);
+	if (key_width == GPB_WIDE_KEY)
+		return searcher->below16(page, n, key);
+	return key_width == 8 ? searcher->below8(page, n, (uint64) key) :
+		searcher->below4(page, n, (uint64) key);
 }
 
 int
@@ -451,9 +645,20 @@ gpb_page_keys_below_many(const void *page, int key_width, int n, const GpbKey *k
 						 int nkeys, uint16 *below)
 {
 	const GpbKeySearcher *searcher = choose_searcher();
+	uint64		narrow[GPB_NARROWED];
+	int			most;
+	int			i;
 
-	if (key_width == 8)
-		searcher->many8(page, n, keys, nkeys, below);
-	else
-		searcher->many4(page, n, keys, nkeys, below);
+	if (key_width == GPB_WIDE_KEY)
+	{
+		searcher->many16(page, n, keys, nkeys, below);
+		return;
+	}
+	for (; nkeys > 0; nkeys -= most, keys += most, below += most)
+	{
+		most = nkeys < GPB_NARROWED ? nkeys : GPB_NARROWED;
+		for (i = 0; i < most; i++)
+			narrow[i] = (uint64) keys[i];
+		(key_width == 8 ? searcher->many8 : searcher->many4) (page, n, narrow, most, below);
+	}
 }

@@ -25,7 +25,7 @@ typedef enum GpbKeySearchForm
 
 /*
  * Return how many of the page's n ascending keys are below "key".  n may be any number that the
- * page can hold.  A key of a 4-byte index fits 4 bytes.
+ * page can hold.  "key" fits the keys' width.
  */
 extern int	gpb_page_keys_below(const void *page, int key_width, int n, GpbKey key);
 

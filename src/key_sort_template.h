@@ -21,6 +21,9 @@
 #define GPB_SORT_LOOK GPB_SORT_JOIN(GPB_SORT, _look)
 #define GPB_SORT_MERGE GPB_SORT_JOIN(GPB_SORT, _merge)
 
+/* Byte number p of an element's key, from the lowest: machines are little-endian (index/key.c). */
+#define GPB_KEY_BYTE(e, p)	(((const uint8 *) &GPB_ELEMENT_KEY(e))[p])
+
 /*
  * Do the keys ascend already?  If they do not, *differ gets the bits in which some key differs from
  * the first.
@@ -78,7 +81,7 @@ GPB_ELEMENT *
 GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 {
 	uint32		count[GPB_KEY_BYTES][256];
-	int			shift[GPB_KEY_BYTES];
+	int			at_byte[GPB_KEY_BYTES];	/* which byte of the key a pass sorts by */
 	int			passes = 0;
 	GpbKey		differ;
 	uint32		i;
@@ -91,14 +94,14 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 
 	for (p = 0; p < GPB_KEY_BYTES; p++)
 	{
-		if (((differ >> (8 * p)) & 0xFF) != 0)
-			shift[passes++] = 8 * p;
+		if (((const uint8 *) &differ)[p] != 0)
+			at_byte[passes++] = p;
 	}
 	memset(count, 0, sizeof(count[0]) * passes);
 	for (i = 0; i < n; i++)
 	{
 		for (p = 0; p < passes; p++)
-			count[p][(GPB_ELEMENT_KEY(elements[i]) >> shift[p]) & 0xFF]++;
+			count[p][GPB_KEY_BYTE(elements[i], at_byte[p])]++;
 	}
 	for (p = 0; p < passes; p++)
 	{
@@ -113,7 +116,7 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 			at += here;
 		}
 		for (i = 0; i < n; i++)
-			spare[count[p][(GPB_ELEMENT_KEY(elements[i]) >> shift[p]) & 0xFF]++] = elements[i];
+			spare[count[p][GPB_KEY_BYTE(elements[i], at_byte[p])]++] = elements[i];
 		elements = spare;
 		spare = swap;
 	}
@@ -127,3 +130,4 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 #undef GPB_SORT_JOIN
 #undef GPB_SORT_LOOK
 #undef GPB_SORT_MERGE
+#undef GPB_KEY_BYTE

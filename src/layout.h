@@ -16,8 +16,10 @@
  *	 0              24                pd_lower pd_upper          pd_special
  *
  * Entry i is key i together with row i.  A key is a normalized key: an unsigned
- * integer of 4 or 8 bytes whose integer order is the index's order (type,
- * ASC/DESC and NULLS FIRST/LAST included).  A row starts with the 8-byte
+ * integer of 4, 8 or 16 bytes whose integer order is the index's order (type,
+ * ASC/DESC and NULLS FIRST/LAST included).  Keys of 16 bytes are the wide ones; where
+ * they are, the upper halves of the page's high key and of its low bound come before them
+ * (gpb_key_place).  A row starts with the 8-byte
  * locator; on a leaf the INCLUDE values follow, on an inner page the child's
  * block number.  An inner entry (key, tie, child) says: child holds entries
  * at or after (key, tie).  The first entry of the leftmost inner page of a
@@ -71,6 +73,7 @@ typedef long int int64;
  */
 typedef struct GpbPageSpecial
 {
+	/* Of wide keys these are the lower halves: see GPB_WIDE_HIGH. */
 	uint64		high_key;		/* every entry of this page is below */
 	uint64		high_tie;		/* (high_key, high_tie); unset if rightmost */
 	uint64		low_key;		/* every entry of this page is at or after */
@@ -79,7 +82,7 @@ typedef struct GpbPageSpecial
 	uint32		right;			/* right sibling, or GPB_NO_BLOCK if rightmost */
 	uint16		level;			/* 0 is a leaf */
 	uint16		flags;			/* GPB_PAGE_* */
-	uint8		key_width;		/* bytes of a key: 4 or 8 */
+	uint8		key_width;		/* bytes of a key: 4, 8 or 16 */
 	uint8		row_width;		/* bytes of a row on this page */
 	uint16		page_id;		/* always GPB_PAGE_ID */
 } GpbPageSpecial;
@@ -92,6 +95,12 @@ typedef struct GpbPageSpecial
 
 #define GPB_SPECIAL_OFFSET	(GPB_PAGE_SIZE - (int) sizeof(GpbPageSpecial))
 #define GPB_PAGE_SPACE		(GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER)
+
+/* Where a page of wide keys has the upper halves of its high key and of its low bound */
+#define GPB_WIDE_HIGH		GPB_PAGE_HEADER
+#define GPB_WIDE_LOW		(GPB_PAGE_HEADER + 8)
+/* The bytes that these take */
+#define GPB_WIDE_HALVES		16
 
 /* Key columns of one index, at most */
 #define GPB_MAX_KEYS		8
@@ -159,7 +168,8 @@ typedef enum GpbKind
 	GPB_KIND_INT2 = 1,
 	GPB_KIND_INT4 = 2,
 	GPB_KIND_INT8 = 3,
-	GPB_KIND_FLOAT8 = 4
+	GPB_KIND_FLOAT8 = 4,
+	GPB_KIND_WIDE = 5			/* of a wide key alone: no word has it */
 } GpbKind;
 
 #define GPB_LAYOUT_DESC			0x01	/* keys are complemented */
@@ -171,7 +181,7 @@ typedef enum GpbKind
  */
 typedef struct GpbLayout
 {
-	uint8		key_width;		/* 4 or 8; int2 and int4 and date use 4 */
+	uint8		key_width;		/* 4, 8 or GPB_WIDE_KEY; int2 and int4 and date use 4 */
 	uint8		row_width;		/* of leaf rows, a multiple of 4 */
 	uint8		key_kind;		/* GpbKind; 0 if the key has several columns */
 	uint8		flags;			/* GPB_LAYOUT_* */
@@ -185,17 +195,35 @@ typedef struct GpbLayout
 	uint8		coding[GPB_MAX_INCLUDE];
 } GpbLayout;
 
-/* A normalized key: an integer whose order is that of the index */
+/* Bytes of the wide keys, which devices do not hold */
+#define GPB_WIDE_KEY		16
+
+/*
+ * A normalized key: an integer whose order is that of the index.  On pages, and in memory that
+ * PostgreSQL allocates, it lies at multiples of 8 bytes, and so it says.  To CUDA's compiler no key
+ * has more than 8 bytes.
+ */
+#ifdef __CUDACC__
 typedef uint64 GpbKey;
+#else
+typedef unsigned __int128 GpbKey __attribute__((aligned(8)));
+#endif
 
 /* The greatest normalized key of a width, which is that of NULL keys with NULLS LAST */
 GPB_FN GpbKey
 gpb_key_most(int key_width)
 {
+#ifndef __CUDACC__
+	if (key_width == GPB_WIDE_KEY)
+		return ~(GpbKey) 0;
+#endif
 	return key_width == 8 ? ~(uint64) 0 : ~(uint32) 0;
 }
 
-/* A place in the index's order, before or after entries.  Any two values make one. */
+/*
+ * A place in the index's order, before or after entries.  Any two values make one, but if keys have
+ * 8 bytes or less, the key fits 64 bits, or the bound is GPB_BOUND_MAX.
+ */
 typedef struct GpbBound
 {
 	GpbKey		key;
@@ -213,8 +241,7 @@ typedef struct GpbRange
 #define GPB_BOUND_MAX	((GpbBound) {~(GpbKey) 0, ~(uint64) 0})	/* beyond all entries */
 
 /*
- * Bounds and ranges as requests to a device have them.  Devices hold indexes whose keys have at
- * most 8 bytes, and to CUDA's compiler no key is wider.
+ * Bounds and ranges as requests to a device have them.  GPB_BOUND_MAX has all bits set here too.
  */
 #ifdef __CUDACC__
 typedef GpbBound GpbNarrowBound;
@@ -250,6 +277,8 @@ gpb_widen_bound(GpbNarrowBound narrow)
 {
 	GpbBound	bound;
 
+	if ((narrow.key & narrow.tie) == ~(uint64) 0)
+		return GPB_BOUND_MAX;
 	bound.key = narrow.key;
 	bound.tie = narrow.tie;
 	return bound;
@@ -273,6 +302,20 @@ gpb_widen_range(GpbNarrowRange narrow)
 	range.lo = gpb_widen_bound(narrow.lo);
 	range.hi = gpb_widen_bound(narrow.hi);
 	return range;
+}
+
+/* The bound behind all entries of a key, in an index whose keys have this width */
+GPB_FN GpbBound
+gpb_bound_behind(GpbKey key, int key_width)
+{
+	GpbBound	bound = GPB_BOUND_MAX;
+
+	if (key < gpb_key_most(key_width))
+	{
+		bound.key = key + 1;
+		bound.tie = 0;
+	}
+	return bound;
 }
 
 /* Compare two bounds: returns -1, 0 or 1 as a is before, equal to or after b. */
@@ -307,28 +350,46 @@ gpb_page_u16(const void *page, int offset)
 	return *(const uint16 *) ((const char *) page + offset);
 }
 
+/* The offset of key i in a page. */
+GPB_FN int
+gpb_key_place(int key_width, int i)
+{
+	return GPB_PAGE_HEADER + (key_width == GPB_WIDE_KEY ? GPB_WIDE_HALVES : 0) + i * key_width;
+}
+
 /* The number of entries on the page, from pd_lower.  The page must be a sound tree page. */
 GPB_FN int
 gpb_page_count(const void *page)
 {
-	return (gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER) /
-		gpb_page_special(page)->key_width;
+	int			key_width = gpb_page_special(page)->key_width;
+
+	return (gpb_page_u16(page, GPB_PD_LOWER) - gpb_key_place(key_width, 0)) / key_width;
 }
 
 /* The largest number of entries of these widths that fit a page. */
 GPB_FN int
 gpb_page_capacity(int key_width, int row_width)
 {
-	return GPB_PAGE_SPACE / (key_width + row_width);
+	return (GPB_PAGE_SPACE - (key_width == GPB_WIDE_KEY ? GPB_WIDE_HALVES : 0)) /
+		(key_width + row_width);
+}
+
+/* A key that lies at this address, as on a page. */
+GPB_FN GpbKey
+gpb_load_key(const char *p, int key_width)
+{
+#ifndef __CUDACC__
+	if (key_width == GPB_WIDE_KEY)
+		return *(const GpbKey *) p;
+#endif
+	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
 }
 
 /* The key of entry i of a page. */
 GPB_FN GpbKey
 gpb_page_key(const void *page, int key_width, int i)
 {
-	const char *p = (const char *) page + GPB_PAGE_HEADER + i * key_width;
-
-	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
+	return gpb_load_key((const char *) page + gpb_key_place(key_width, i), key_width);
 }
 
 /* The row of entry i of a page. */
@@ -413,6 +474,10 @@ gpb_page_high(const void *page)
 		return b;
 	}
 	b.key = special->high_key;
+#ifndef __CUDACC__
+	if (special->key_width == GPB_WIDE_KEY)
+		b.key |= (GpbKey) *(const uint64 *) ((const char *) page + GPB_WIDE_HIGH) << 64;
+#endif
 	b.tie = special->high_tie;
 	return b;
 }
@@ -425,6 +490,10 @@ gpb_page_low(const void *page)
 	GpbBound	b;
 
 	b.key = special->low_key;
+#ifndef __CUDACC__
+	if (special->key_width == GPB_WIDE_KEY)
+		b.key |= (GpbKey) *(const uint64 *) ((const char *) page + GPB_WIDE_LOW) << 64;
+#endif
 	b.tie = special->low_tie;
 	return b;
 }
@@ -436,26 +505,33 @@ gpb_page_low(const void *page)
  * What costs here is waiting for cache lines, so each step compares with seven keys whose loads do
  * not depend on each other, instead of three times with one (the k-ary search of Schlegel et al.,
  * DaMoN 2009).  No branch depends on a key.
+ *
+ * Keys of 4 and 8 bytes are compared as 64 bits, which for GPB_BOUND_MAX are all set.
  */
 GPB_FN int
 gpb_keys_lower_bound(const void *page, int key_width, int n, GpbKey key)
 {
+	uint64		low = (uint64) key;
 	int			base = 0;
 	int			below = 0;
 	int			i;
 
+#define GPB_IS_BELOW(i) \
+	(key_width == GPB_WIDE_KEY ? gpb_page_key(page, key_width, i) < key : \
+	 (uint64) gpb_page_key(page, key_width, i) < low)
 	while (n > 16)
 	{
 		int			step = n / 8;
 		int			passed = 0;
 
 		for (i = 1; i < 8; i++)
-			passed += gpb_page_key(page, key_width, base + i * step - 1) < key;
+			passed += GPB_IS_BELOW(base + i * step - 1);
 		base += passed * step;
 		n = passed == 7 ? n - 7 * step : step;
 	}
 	for (i = 0; i < n; i++)
-		below += gpb_page_key(page, key_width, base + i) < key;
+		below += GPB_IS_BELOW(base + i);
+#undef GPB_IS_BELOW
 	return base + below;
 }
 
@@ -486,6 +562,18 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
 }
 
+/* Do a key of a page and a bound's agree in the bits that keys of this width have? */
+GPB_FN bool
+gpb_key_is_bounds(GpbKey key, int key_width, GpbBound bound)
+{
+#ifndef __CUDACC__
+	if (key_width == GPB_WIDE_KEY)
+		return key == bound.key;
+#endif
+	(void) key_width;
+	return (uint64) key == (uint64) bound.key;
+}
+
 /*
  * Find the first of the page's "count" entries that is at or after the bound; returns its position,
  * or count if there is none.  Rows are read, for their ties, only if the bound's key occurs on the
@@ -497,9 +585,14 @@ gpb_page_lower_bound(const void *page, int key_width, int row_width,
 {
 	int			base = key_width == 8 ?
 		gpb_keys_lower_bound(page, 8, count, bound.key) :
+#ifndef __CUDACC__
+		key_width == GPB_WIDE_KEY ?
+		gpb_keys_lower_bound(page, GPB_WIDE_KEY, count, bound.key) :
+#endif
 		gpb_keys_lower_bound(page, 4, count, bound.key);
 
-	if (base < count && gpb_page_key(page, key_width, base) == bound.key && bound.tie != 0)
+	if (base < count && bound.tie != 0 &&
+		gpb_key_is_bounds(gpb_page_key(page, key_width, base), key_width, bound))
 	{
 		int			lo = base;
 		int			hi = count;
@@ -522,10 +615,10 @@ gpb_page_lower_bound(const void *page, int key_width, int row_width,
 
 /*
  * The value of a key as a sign-extended integer: int2, int4, int8, the days of a date, or the
- * microseconds of a timestamp.  The key must not be NULL.
+ * microseconds of a timestamp.  The key must not be NULL, nor wide.
  */
 GPB_FN int64
-gpb_key_value(GpbKey key, int key_width, int layout_flags)
+gpb_key_value(uint64 key, int key_width, int layout_flags)
 {
 	if (key_width == 4)
 	{
@@ -541,7 +634,7 @@ gpb_key_value(GpbKey key, int key_width, int layout_flags)
 }
 
 /* The normalized key of a value; the inverse of gpb_key_value(). */
-GPB_FN GpbKey
+GPB_FN uint64
 gpb_key_encode(int64 value, int key_width, int layout_flags)
 {
 	uint64		key;

@@ -205,7 +205,7 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 		if (gpb_locator_is_null(locator, layout->flags))
 			continue;
 		gpb_column_state_add(state,
-							 gpb_key_value(gpb_page_key(page, layout->key_width, at),
+							 gpb_key_value((uint64) gpb_page_key(page, layout->key_width, at),
 										   layout->key_width, layout->flags));
 	}
 }

@@ -462,12 +462,44 @@ gpb_list_fault(const GpbProgram *program)
 	return program->nsteps > 0 ? gpb_general_fault(program) : NULL;
 }
 
+/* Does the program take the key for a word? */
+GPB_FN bool
+gpb_program_reads_key(const GpbProgram *program)
+{
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+	{
+		int			operands = gpb_operands(program->step[i].op);
+
+		if (program->step[i].a == 0 || (operands > 1 && program->step[i].b == 0) ||
+			(operands > 2 && program->step[i].c == 0))
+			return true;
+	}
+	for (i = 0; i < program->nterms; i++)
+	{
+		const GpbTerm *term = &program->term[i];
+
+		/* how many keys are not NULL can be counted */
+		if ((term->slot == 0 && (term->want & ~GPB_WANT_COUNT) != 0) || term->filter == 0)
+			return true;
+	}
+	for (i = 0; i < program->ngroups; i++)
+	{
+		if (program->group[i] == 0)
+			return true;
+	}
+	return (program->want[0] & ~GPB_WANT_COUNT) != 0 || (program->limit > 0 && program->order == 0);
+}
+
 /* Return what is wrong with the program, or NULL. */
 GPB_FN const char *
 gpb_program_fault(const GpbProgram *program)
 {
 	int			c;
 
+	if (program->layout.key_width > 8 && gpb_program_reads_key(program))
+		return "a wide key is no word";
 	if (program->list_entries)
 		return gpb_list_fault(program);
 	if (!gpb_program_is_plain(program))

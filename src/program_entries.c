@@ -325,7 +325,7 @@ load_key_values(const StripSource *source, int key_width, int flags, bool contig
 	{
 		GpbKey		key = gpb_page_key(page, key_width, gpb_pick_position(&pick, i, contiguous));
 
-		words[i] = gpb_key_value(key, key_width, flags);
+		words[i] = gpb_key_value((uint64) key, key_width, flags);
 	}
 }
 
@@ -833,7 +833,8 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 		GpbStripSlot *slot = &evaluator->gathered[c];
 
 		if (c == 0)
-			gather_value(slot, at, gpb_key_value(key, layout->key_width, layout->flags),
+			gather_value(slot, at, gpb_key_value((uint64) key, layout->key_width,
+													  layout->flags),
 						 gpb_locator_is_null(locator, layout->flags));
 		else if (c > layout->ncolumns)
 			gather_value(slot, at, gpb_key_column_value(layout, c - layout->ncolumns - 1, key),

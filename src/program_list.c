@@ -19,7 +19,7 @@ column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
 	if (column == 0)
 	{
 		value.is_null = gpb_locator_is_null(locator, layout->flags);
-		value.word = gpb_key_value(key, layout->key_width, layout->flags);
+		value.word = gpb_key_value((uint64) key, layout->key_width, layout->flags);
 	}
 	else if (column > layout->ncolumns)
 	{

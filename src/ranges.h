@@ -224,7 +224,7 @@ typedef struct GpbRangeEntry
 {
 	uint32		number;			/* the range's number in the request */
 	uint32		flags;
-	uint64		key;			/* the normalized key; see gpb_entry_key() */
+	uint64		key;			/* the normalized key, or its lower half: see gpb_entry_key() */
 	char		row[];
 } GpbRangeEntry;
 
@@ -245,15 +245,28 @@ gpb_range_entry_width(int row_width)
 GPB_FN int
 gpb_entry_record_width(const GpbLayout *layout)
 {
-	return gpb_range_entry_width(layout->row_width);
+	return gpb_range_entry_width(layout->row_width) +
+		(layout->key_width == GPB_WIDE_KEY ? (int) sizeof(uint64) : 0);
+}
+
+/* Where the upper half of a wide key is: behind the row */
+GPB_FN uint64 *
+gpb_entry_upper_half(const GpbRangeEntry *entry, const GpbLayout *layout)
+{
+	return (uint64 *) ((char *) entry + gpb_range_entry_width(layout->row_width));
 }
 
 /* The normalized key of an entry in a list, of an index of this layout */
 GPB_FN GpbKey
 gpb_entry_key(const GpbRangeEntry *entry, const GpbLayout *layout)
 {
-	(void) layout;
-	return entry->key;
+	GpbKey		key = entry->key;
+
+#ifndef __CUDACC__
+	if (layout->key_width == GPB_WIDE_KEY)
+		key |= (GpbKey) *gpb_entry_upper_half(entry, layout) << 64;
+#endif
+	return key;
 }
 
 /* Fill in the record of an entry of range number "number". */
@@ -263,8 +276,12 @@ gpb_entry_record(GpbRangeEntry *entry, uint32 number, uint32 flags, GpbKey key, 
 {
 	entry->number = number;
 	entry->flags = flags;
-	entry->key = key;
+	entry->key = (uint64) key;
 	memcpy(entry->row, row, layout->row_width);
+#ifndef __CUDACC__
+	if (layout->key_width == GPB_WIDE_KEY)
+		*gpb_entry_upper_half(entry, layout) = (uint64) (key >> 64);
+#endif
 }
 
 /* What a request left to be fetched beside its answers */

@@ -578,7 +578,7 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 	{
 		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
 		{
-			int			key = GPB_PAGE_HEADER + first * layout->key_width;
+			int			key = gpb_key_place(layout->key_width, first);
 			int			row = GPB_SPECIAL_OFFSET - end * layout->row_width;
 
 			memcpy(copy + key, page + key, (end - first) * layout->key_width);

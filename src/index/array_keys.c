@@ -42,6 +42,7 @@ typedef struct GpbElements
 	ArrayType  *array;
 	const char *data;
 	int			width;
+	bool		by_value;
 	uint32		n;
 } GpbElements;
 
@@ -62,11 +63,10 @@ elements_open(Datum value, GpbElements *elements)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	int16		length;
-	bool		by_value;
 	char		align;
 
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-	if (!by_value)
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &elements->by_value, &align);
+	if (length <= 0)
 		elog(ERROR, "array of type %u cannot be compared with a gpubtree index's key",
 			 ARR_ELEMTYPE(array));
 	elements->array = array;
@@ -119,10 +119,14 @@ encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, 
 
 /* Encode n values of the key's own type, which is no integer. */
 static uint32
-encode_values(const GpbLayout *layout, const char *data, int width, uint32 n, GpbKey *keys)
+encode_values(const GpbLayout *layout, const GpbElements *elements, const char *data, uint32 n,
+			  GpbKey *keys)
 {
+	int			width = elements->width;
+
 	for (uint32 i = 0; i < n; i++)
-		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * width, true, width));
+		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * width, elements->by_value,
+												  width));
 	return n;
 }
 
@@ -148,7 +152,7 @@ encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *el
 		else if (coding == GPB_CODING_INT8)
 			kept += encode_integers(layout, data, 8, n, keys + kept);
 		else
-			kept += encode_values(layout, data, elements->width, n, keys + kept);
+			kept += encode_values(layout, elements, data, n, keys + kept);
 	}
 	return kept;
 }
@@ -199,8 +203,8 @@ range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements
 	for (uint32 i = 0; i < elements->n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-		Datum		value = fetch_att(elements->data + (Size) i * elements->width, true,
-									  elements->width);
+		Datum		value = fetch_att(elements->data + (Size) i * elements->width,
+									  elements->by_value, elements->width);
 
 		gpb_comparison_narrow(layout, comparison, BTEqualStrategyNumber, value, &range);
 		set->n += gpb_closed_range(layout, &range, &set->ranges[set->n]);

@@ -145,7 +145,7 @@ level_finish_page(GpbLoad *load, int level)
 	LoadLevel  *l = &load->level[level];
 	PageHeader	header = (PageHeader) l->page;
 
-	header->pd_lower = GPB_PAGE_HEADER + l->count * load->layout.key_width;
+	header->pd_lower = gpb_key_place(load->layout.key_width, l->count);
 	header->pd_upper = GPB_SPECIAL_OFFSET - l->count * l->row_width;
 	finish_page(load, l->block, l->page);
 	l->page = NULL;
@@ -205,29 +205,25 @@ static void
 load_next_page(GpbLoad *load, int level, GpbBound next)
 {
 	LoadLevel  *l = &load->level[level];
-	GpbPageSpecial *special = gpb_special((Page) l->page);
 	GpbBound	separator = load_separator(load, level, next);
 	BlockNumber old = l->block;
 	BlockNumber new = load->allocated++;
 
-	special->right = new;
-	special->high_key = separator.key;
-	special->high_tie = separator.tie;
+	gpb_special((Page) l->page)->right = new;
+	gpb_set_high((Page) l->page, separator);
 	load_downlink(load, level);
 	level_finish_page(load, level);
 
 	level_begin_page(load, level, new, separator);
-	special = gpb_special((Page) l->page);
-	special->left = old;
-	special->low_key = separator.key;
-	special->low_tie = separator.tie;
+	gpb_special((Page) l->page)->left = old;
+	gpb_set_low((Page) l->page, separator);
 }
 
 /* Add an entry at the end of a level's page, which has room for it. */
 static pg_attribute_always_inline void
 level_put(LoadLevel *l, int key_width, int row_width, const void *key, const char *row)
 {
-	char	   *key_at = l->page + GPB_PAGE_HEADER + l->count * key_width;
+	char	   *key_at = l->page + gpb_key_place(key_width, l->count);
 	char	   *row_at = l->page + GPB_SPECIAL_OFFSET - (l->count + 1) * row_width;
 
 	memcpy(key_at, key, key_width);

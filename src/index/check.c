@@ -92,12 +92,22 @@ damaged(GpbCheck *check, BlockNumber block, const char *what,
 			 errhint("REINDEX rebuilds the index from its table.")));
 }
 
+/* Write a key in digits, as many as it needs, for a message's detail. */
+static const char *
+key_text(GpbKey key)
+{
+	uint64		upper = (uint64) (key >> 64);
+
+	return upper == 0 ? psprintf("%016llx", (unsigned long long) key) :
+		psprintf("%016llx%016llx", (unsigned long long) upper, (unsigned long long) key);
+}
+
 /* Write a bound as "(key, tie)", as pages have them, for a message's detail. */
 static const char *
 bound_text(GpbBound bound)
 {
-	return psprintf("(%016llx, %u/%u%s)",
-					(unsigned long long) bound.key,
+	return psprintf("(%s, %u/%u%s)",
+					key_text(bound.key),
 					gpb_locator_block(bound.tie),
 					gpb_locator_offset(bound.tie),
 					(bound.tie & GPB_LOC_ORDER_BIT) ? "+" : "");
@@ -183,8 +193,7 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 		if (fault == NULL && (locator & GPB_LOC_ORDER_BIT))
 			fault = "an entry of several key columns has the order bit";
 		if (fault != NULL)
-			damaged(check, cursor->block, fault, "Entry %d has key %016llx.", i,
-					(unsigned long long) key);
+			damaged(check, cursor->block, fault, "Entry %d has key %s.", i, key_text(key));
 	}
 	else if (gpb_locator_is_null(locator, layout->flags))
 	{
@@ -194,7 +203,7 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 			null_key = gpb_key_most(layout->key_width);
 		if (key != null_key)
 			damaged(check, cursor->block, "a null key is not in its usual form",
-					"Entry %d has key %016llx.", i, (unsigned long long) key);
+					"Entry %d has key %s.", i, key_text(key));
 	}
 	else
 	{
@@ -204,7 +213,7 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 		if (range.lo > range.hi)
 			damaged(check, cursor->block, "a key is beyond its type's range",
 					"Entry %d has key %lld.", i,
-					(long long) gpb_key_value(key, layout->key_width, layout->flags));
+					(long long) gpb_key_value((uint64) key, layout->key_width, layout->flags));
 	}
 }
 

@@ -271,13 +271,11 @@ product_depth(const GpbColumnSets *sets, uint64 *n)
 
 /* Add the closed range of keys, which begins after those that are there. */
 static void
-product_add(GpbRangeSet *set, GpbKey lo, GpbKey hi)
+product_add(GpbRangeSet *set, int key_width, GpbKey lo, GpbKey hi)
 {
 	GpbRange   *last = &set->ranges[Max(set->count - 1, 0)];
-	GpbBound	end = {hi + 1, 0};
+	GpbBound	end = gpb_bound_behind(hi, key_width);
 
-	if (hi == ~(GpbKey) 0)
-		end = GPB_BOUND_MAX;
 	if (set->count > 0 && last->hi.key == lo)
 		last->hi = end;
 	else
@@ -303,7 +301,7 @@ make_ranges(GpbColumnProduct *product, int c, GpbKey prefix)
 			make_ranges(product, c + 1, lo);
 			continue;
 		}
-		product_add(product->set, lo, hi | gpb_field_ones(column.shift));
+		product_add(product->set, product->sets->layout->key_width, lo, hi | gpb_field_ones(column.shift));
 		product->bounded = Min(product->bounded, c + 1);
 	}
 }

@@ -21,6 +21,7 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/uuid.h"
 
 #include "key_columns.h"
 #include "index/index.h"
@@ -31,9 +32,30 @@
 
 /* ---- values ---- */
 
+/* The normalized key of a uuid */
+static inline GpbKey
+uuid_key(const GpbLayout *layout, Datum value)
+{
+	GpbKey		key = gpb_uuid_key(DatumGetUUIDP(value)->data);
+
+	return (layout->flags & GPB_LAYOUT_DESC) ? ~key : key;
+}
+
+/* The uuid of a normalized key, palloc'd */
+static Datum
+uuid_of_key(const GpbLayout *layout, GpbKey key)
+{
+	pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
+
+	gpb_uuid_of_key((layout->flags & GPB_LAYOUT_DESC) ? ~key : key, uuid->data);
+	return UUIDPGetDatum(uuid);
+}
+
 GpbKey
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
+	if (layout->key_coding == GPB_CODING_UUID)
+		return uuid_key(layout, value);
 	return gpb_key_encode(gpb_coding_key(layout->key_coding, value),
 						  layout->key_width, layout->flags);
 }
@@ -41,8 +63,10 @@ gpb_datum_key(const GpbLayout *layout, Datum value)
 Datum
 gpb_key_datum(const GpbLayout *layout, GpbKey key)
 {
+	if (layout->key_coding == GPB_CODING_UUID)
+		return uuid_of_key(layout, key);
 	return gpb_coding_key_datum(layout->key_coding,
-								gpb_key_value(key, layout->key_width, layout->flags));
+								gpb_key_value((uint64) key, layout->key_width, layout->flags));
 }
 
 void
@@ -53,6 +77,8 @@ gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
 	GpbKey		a;
 	GpbKey		b;
 
+	if (layout->key_coding == GPB_CODING_UUID)
+		return;					/* each key is some value's */
 	gpb_coding_key_limits(layout->key_coding, &least, &greatest);
 	a = gpb_key_encode(least, layout->key_width, layout->flags);
 	b = gpb_key_encode(greatest, layout->key_width, layout->flags);
@@ -285,9 +311,7 @@ cut_bound(const GpbLayout *layout, GpbCut cut)
 		/*
 		 * The values at or above come first in the index, so the cut is after the value's entries.
 		 */
-		if (bound.key == GPB_BOUND_MAX.key)
-			return GPB_BOUND_MAX;
-		bound.key++;
+		bound = gpb_bound_behind(bound.key, layout->key_width);
 	}
 	return bound;
 }
@@ -449,6 +473,22 @@ numeric_cuts(const GpbLayout *layout, Datum value, GpbCut *before, GpbCut *after
 }
 
 /*
+ * Find the bounds before and after a uuid, in the order of values: of a descending index the bound
+ * before it is behind its entries.
+ */
+static void
+uuid_bounds(const GpbLayout *layout, Datum value, GpbBound *before, GpbBound *after)
+{
+	GpbKey		key = uuid_key(layout, value);
+	GpbBound	first = {key, 0};
+	GpbBound	last = gpb_bound_behind(key, layout->key_width);
+	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
+
+	*before = desc ? last : first;
+	*after = desc ? first : last;
+}
+
+/*
  * Prepare to compare keys of the index with values of a type, which is any member of the key's
  * operator family, or InvalidOid for the key's own type.
  */
@@ -472,7 +512,7 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 		comparison->is_point = false;
 		return;
 	}
-	comparison->coding = gpb_type_coding(OidIsValid(type) ? type : key_type);
+	comparison->coding = gpb_key_type_coding(OidIsValid(type) ? type : key_type);
 	comparison->is_point = gpb_coding_key_is_exact(comparison->coding);
 	if (!OidIsValid(type) || type == key_type || type == INT2OID || type == INT4OID ||
 		type == INT8OID || !comparison->is_point)
@@ -488,13 +528,11 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 	fmgr_info(procedure, &comparison->procedure);
 }
 
-void
-gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
-					  StrategyNumber strategy, Datum value, GpbRange *range)
+/* Find the bounds before and after a value of the comparison's type, likewise. */
+static inline void
+word_bounds(const GpbLayout *layout, GpbComparison *comparison, Datum value, GpbBound *before,
+			GpbBound *after)
 {
-	GpbRange	not_null = gpb_range_not_null(layout);
-	GpbBound	before;			/* in the order of values, not that of the index */
-	GpbBound	after;
 	GpbCut		cut_before;
 	GpbCut		cut_after;
 
@@ -506,8 +544,22 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 		float_cuts(layout, comparison->coding, value, &cut_before, &cut_after);
 	else
 		datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
-	before = cut_bound(layout, cut_before);
-	after = cut_bound(layout, cut_after);
+	*before = cut_bound(layout, cut_before);
+	*after = cut_bound(layout, cut_after);
+}
+
+void
+gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
+					  StrategyNumber strategy, Datum value, GpbRange *range)
+{
+	GpbRange	not_null = gpb_range_not_null(layout);
+	GpbBound	before;			/* in the order of values, not that of the index */
+	GpbBound	after;
+
+	if (comparison->coding == GPB_CODING_UUID)
+		uuid_bounds(layout, value, &before, &after);
+	else
+		word_bounds(layout, comparison, value, &before, &after);
 
 	/* A descending index has the greater values first. */
 	if (layout->flags & GPB_LAYOUT_DESC)

@@ -20,7 +20,7 @@
 static inline char *
 key_place(Page page, int key_width, int i)
 {
-	return (char *) page + GPB_PAGE_HEADER + i * key_width;
+	return (char *) page + gpb_key_place(key_width, i);
 }
 
 /* The address of the row of entry i. */
@@ -36,7 +36,7 @@ set_count(Page page, int key_width, int row_width, int n)
 {
 	PageHeader	header = (PageHeader) page;
 
-	header->pd_lower = GPB_PAGE_HEADER + n * key_width;
+	header->pd_lower = gpb_key_place(key_width, n);
 	header->pd_upper = GPB_SPECIAL_OFFSET - n * row_width;
 }
 
@@ -56,6 +56,7 @@ gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 	special->key_width = key_width;
 	special->row_width = row_width;
 	special->page_id = GPB_PAGE_ID;
+	set_count(page, key_width, row_width, 0);
 }
 
 StaticAssertDecl(GPB_META_SCALES > GPB_MAX_INCLUDE, "the metapage has a scale for each column");

@@ -151,7 +151,7 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 				continue;
 			copy_reserve(copy, layout, to - from[i], context);
 			copy_append(copy, layout,
-						(char *) page + GPB_PAGE_HEADER + from[i] * layout->key_width,
+						(char *) page + gpb_key_place(layout->key_width, from[i]),
 						gpb_page_row(page, layout->row_width, to - 1), to - from[i]);
 		}
 	}

@@ -48,9 +48,7 @@ gpb_copy_row(const GpbCopy *copy, int row_width, int i)
 static inline GpbKey
 gpb_copy_key(const GpbCopy *copy, int key_width, int i)
 {
-	const char *p = copy->bytes + i * key_width;
-
-	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
+	return gpb_load_key(copy->bytes + i * key_width, key_width);
 }
 
 /* Copy the entries of source to target, which has none, in memory of the context given. */

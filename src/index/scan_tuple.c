@@ -121,7 +121,7 @@ entry_word(const GpbLayout *layout, GpbKey key, const char *row, int c)
 	if (c >= nkeys)
 		return gpb_row_value(row, layout->offset[c - nkeys], layout->kind[c - nkeys]);
 	return layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
-		gpb_key_value(key, layout->key_width, layout->flags);
+		gpb_key_value((uint64) key, layout->key_width, layout->flags);
 }
 
 /* Store the value of a column that is no numeric, from "offset" on.  Returns where it ends. */
@@ -222,6 +222,13 @@ store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 {
 	bool		isnull;
 
+	if (c == 0 && former->layout->key_coding == GPB_CODING_UUID)
+	{
+		gpb_uuid_of_key((former->layout->flags & GPB_LAYOUT_DESC) ? ~key : key,
+						former->tuple + former->column[0].to);
+		return;
+	}
+
 	store_att_byval(former->tuple + former->column[c].to,
 					gpb_entry_datum(former->layout, key, row, c + 1, &isnull),
 					former->column[c].width);
@@ -246,7 +253,7 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 		for (int c = 0; c < former->nkeys; c++)
 		{
 			value = layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
-				gpb_key_value(key, layout->key_width, layout->flags);
+				gpb_key_value((uint64) key, layout->key_width, layout->flags);
 			copy_value(former->tuple + former->column[c].to,
 					   (const char *) &value, former->column[c].width);
 		}

@@ -141,7 +141,7 @@ ranges_of_equality(Relation index, const GpbLayout *layout, ScanKey key, GpbRang
 			range = &set->ranges[set->count++];
 			range->lo = (GpbBound) {lo, 0};
 		}
-		range->hi = hi == GPB_BOUND_MAX.key ? GPB_BOUND_MAX : (GpbBound) {hi + 1, 0};
+		range->hi = gpb_bound_behind(hi, layout->key_width);
 	}
 	if (set->count > 0)
 	{

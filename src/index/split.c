@@ -104,17 +104,14 @@ divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
 	gpb_page_truncate(lpage, split->kept);
 	gpb_page_insert(split->on_left ? lpage : rpage, split->position, &key, row);
 
-	rspecial->high_key = lspecial->high_key;
-	rspecial->high_tie = lspecial->high_tie;
+	gpb_set_high(rpage, gpb_stored_high(lpage));
 	rspecial->right = lspecial->right;
 	rspecial->left = BufferGetBlockNumber(left);
 
 	separator = gpb_page_bound(rpage, rspecial->key_width, rspecial->row_width, 0);
-	lspecial->high_key = separator.key;
-	lspecial->high_tie = separator.tie;
+	gpb_set_high(lpage, separator);
+	gpb_set_low(rpage, separator);
 	lspecial->right = BufferGetBlockNumber(right);
-	rspecial->low_key = separator.key;
-	rspecial->low_tie = separator.tie;
 	lspecial->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
 
 	if (BufferIsValid(sibling))
@@ -134,10 +131,8 @@ log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 	xl_gpb_split record;
 
 	memset(&record, 0, sizeof(record));
-	record.high_key = lspecial->high_key;
-	record.high_tie = lspecial->high_tie;
-	record.right_high_key = rspecial->high_key;
-	record.right_high_tie = rspecial->high_tie;
+	record.high = gpb_stored_high(lpage);
+	record.right_high = gpb_stored_high(rpage);
 	record.level = lspecial->level;
 	record.kept = split->kept;
 	record.position = split->on_left ? split->position : GPB_NOT_ON_LEFT;
@@ -150,8 +145,8 @@ log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 	XLogRegisterBuffer(0, left, REGBUF_STANDARD);
 	if (split->on_left)
 	{
-		XLogRegisterBufData(0, (char *) lpage + GPB_PAGE_HEADER +
-							split->position * lspecial->key_width,
+		XLogRegisterBufData(0, (char *) lpage +
+							gpb_key_place(lspecial->key_width, split->position),
 							lspecial->key_width);
 		XLogRegisterBufData(0, (char *) gpb_page_row(lpage, lspecial->row_width,
 													 split->position),
@@ -159,8 +154,8 @@ log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 	}
 
 	XLogRegisterBuffer(1, right, REGBUF_WILL_INIT | REGBUF_STANDARD);
-	XLogRegisterBufData(1, (char *) rpage + GPB_PAGE_HEADER,
-						rheader->pd_lower - GPB_PAGE_HEADER);
+	XLogRegisterBufData(1, (char *) rpage + gpb_key_place(rspecial->key_width, 0),
+						rheader->pd_lower - gpb_key_place(rspecial->key_width, 0));
 	XLogRegisterBufData(1, (char *) rpage + rheader->pd_upper,
 						GPB_SPECIAL_OFFSET - rheader->pd_upper);
 

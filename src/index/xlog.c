@@ -135,13 +135,11 @@ redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	gpb_page_init(page, split->level, 0, split->key_width, split->row_width);
 	special->left = left;
 	special->right = sibling;
-	special->high_key = split->right_high_key;
-	special->high_tie = split->right_high_tie;
-	special->low_key = split->high_key;
-	special->low_tie = split->high_tie;
-	header->pd_lower = GPB_PAGE_HEADER + count * split->key_width;
+	gpb_set_high(page, split->right_high);
+	gpb_set_low(page, split->high);
+	header->pd_lower = gpb_key_place(split->key_width, count);
 	header->pd_upper = GPB_SPECIAL_OFFSET - count * split->row_width;
-	memcpy((char *) page + GPB_PAGE_HEADER, data, count * split->key_width);
+	memcpy((char *) page + gpb_key_place(split->key_width, 0), data, count * split->key_width);
 	memcpy((char *) page + header->pd_upper, data + count * split->key_width,
 		   count * split->row_width);
 	redo_done(record, buffer);
@@ -171,8 +169,7 @@ redo_split_left(XLogReaderState *record, const xl_gpb_split *split)
 			redo_entry(page, split->position, data,
 					   data + split->key_width);
 		}
-		special->high_key = split->high_key;
-		special->high_tie = split->high_tie;
+		gpb_set_high(page, split->high);
 		XLogRecGetBlockTag(record, 1, NULL, NULL, &special->right);
 		special->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
 		redo_done(record, buffer);

@@ -38,10 +38,8 @@
 
 typedef struct xl_gpb_split
 {
-	GpbKey		high_key;		/* new high key of the left half */
-	uint64		high_tie;
-	GpbKey		right_high_key; /* high key of the right half */
-	uint64		right_high_tie;
+	GpbBound	high;			/* new high key of the left half */
+	GpbBound	right_high;		/* high key of the right half */
 	uint16		level;
 	uint16		kept;			/* old entries that stay on the left */
 	uint16		position;		/* position of the new entry on the left half, or GPB_NOT_ON_LEFT */

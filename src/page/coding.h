@@ -14,6 +14,7 @@
 #define GPB_CODING_H
 
 #include "postgres.h"
+#include "port/pg_bswap.h"
 
 #include "layout.h"
 #include "page/numeric.h"
@@ -36,6 +37,12 @@ typedef enum GpbCoding
 	 */
 	GPB_CODING_OID,
 	GPB_CODING_UINT8,			/* xid8, pg_lsn: the integer less 2^63 */
+
+	/*
+	 * uuid.  There is no word, and the key is wide: gpb_uuid_key().  Of the other functions below
+	 * those about kinds and widths know it.
+	 */
+	GPB_CODING_UUID,
 
 	/*
 	 * numeric: the value times 10^scale (numeric.h).  Each scale from 0 to GPB_NUMERIC_DIGITS is a
@@ -83,6 +90,8 @@ gpb_coding_kind(GpbCoding coding)
 		case GPB_CODING_FLOAT8:
 		case GPB_CODING_FLOAT4:
 			return GPB_KIND_FLOAT8;
+		case GPB_CODING_UUID:
+			return GPB_KIND_WIDE;
 		default:
 			return GPB_KIND_INT8;
 	}
@@ -103,6 +112,8 @@ gpb_coding_width(GpbCoding coding)
 		case GPB_CODING_OID:
 		case GPB_CODING_FLOAT4:
 			return 4;
+		case GPB_CODING_UUID:
+			return GPB_WIDE_KEY;
 		default:
 			return 8;
 	}
@@ -119,7 +130,8 @@ gpb_coding_key_width(GpbCoding coding)
 static inline bool
 gpb_coding_key_is_word(GpbCoding coding)
 {
-	return coding != GPB_CODING_FLOAT8 && coding != GPB_CODING_FLOAT4 && coding != GPB_CODING_OID;
+	return coding != GPB_CODING_FLOAT8 && coding != GPB_CODING_FLOAT4 &&
+		coding != GPB_CODING_OID && coding != GPB_CODING_UUID;
 }
 
 /* Do keys differ exactly if the values do?  -0 equals 0, and each NaN all others. */
@@ -204,6 +216,26 @@ gpb_float4_of_key(int32 key)
 	int32		ordered = (int32) ((uint32) key + GPB_NANS4);
 
 	return ordered ^ (ordered < 0 ? PG_INT32_MAX : 0);
+}
+
+/* ---- uuid ---- */
+
+/* The key of a uuid, which has 16 bytes at any alignment; gpb_uuid_of_key() is the inverse. */
+static inline GpbKey
+gpb_uuid_key(const void *bytes)
+{
+	uint64		halves[2];
+
+	memcpy(halves, bytes, sizeof(halves));
+	return (GpbKey) pg_bswap64(halves[0]) << 64 | pg_bswap64(halves[1]);
+}
+
+static inline void
+gpb_uuid_of_key(GpbKey key, void *bytes)
+{
+	uint64		halves[2] = {pg_bswap64((uint64) (key >> 64)), pg_bswap64((uint64) key)};
+
+	memcpy(bytes, halves, sizeof(halves));
 }
 
 /* ---- Datums ---- */

@@ -42,6 +42,44 @@ gpb_meta(Page page)
 	return (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
 }
 
+/* The high key that a page has, or bits that mean nothing if it is rightmost */
+static inline GpbBound
+gpb_stored_high(Page page)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	GpbBound	high = {special->high_key, special->high_tie};
+
+	if (special->key_width == GPB_WIDE_KEY)
+		high.key |= (GpbKey) *(uint64 *) ((char *) page + GPB_WIDE_HIGH) << 64;
+	return high;
+}
+
+/* Set the high key of a page, whose key width is set. */
+static inline void
+gpb_set_high(Page page, GpbBound high)
+{
+	GpbPageSpecial *special = gpb_special(page);
+	uint64		upper = (uint64) (high.key >> 64);
+
+	special->high_key = (uint64) high.key;
+	special->high_tie = high.tie;
+	if (special->key_width == GPB_WIDE_KEY)
+		memcpy((char *) page + GPB_WIDE_HIGH, &upper, sizeof(upper));
+}
+
+/* Set the bound where a page begins, likewise. */
+static inline void
+gpb_set_low(Page page, GpbBound low)
+{
+	GpbPageSpecial *special = gpb_special(page);
+	uint64		upper = (uint64) (low.key >> 64);
+
+	special->low_key = (uint64) low.key;
+	special->low_tie = low.tie;
+	if (special->key_width == GPB_WIDE_KEY)
+		memcpy((char *) page + GPB_WIDE_LOW, &upper, sizeof(upper));
+}
+
 /* Does the page reach as far as the bound? */
 static inline bool
 gpb_page_covers(Page page, GpbBound bound)
@@ -99,6 +137,8 @@ extern const GpbLayout *gpb_layout_for_build(Relation index);
  * it, which goes for numeric.
  */
 extern GpbCoding gpb_type_coding(Oid type);
+/* Likewise, for keys: of a few types that INCLUDE columns do not hold too */
+extern GpbCoding gpb_key_type_coding(Oid type);
 /* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
 extern GpbCoding gpb_core_type_coding(Oid type);
 /* The number of columns: those of the key, and INCLUDE columns */

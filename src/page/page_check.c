@@ -61,6 +61,7 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	const PageHeaderData *header = (const PageHeaderData *) page;
 	const char *fault = frame_fault(page);
 	int			row_width;
+	int			keys;
 	int			count;
 
 	if (fault != NULL)
@@ -73,12 +74,13 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	if (special->key_width != layout->key_width ||
 		special->row_width != row_width)
 		return "widths of entries are not the index's";
-	if (header->pd_lower < GPB_PAGE_HEADER ||
+	keys = gpb_key_place(layout->key_width, 0);
+	if (header->pd_lower < keys ||
 		header->pd_lower > header->pd_upper ||
 		header->pd_upper > GPB_SPECIAL_OFFSET)
 		return "bounds of the free space are out of range";
-	count = (header->pd_lower - GPB_PAGE_HEADER) / layout->key_width;
-	if (header->pd_lower != GPB_PAGE_HEADER + count * layout->key_width ||
+	count = (header->pd_lower - keys) / layout->key_width;
+	if (header->pd_lower != keys + count * layout->key_width ||
 		header->pd_upper != GPB_SPECIAL_OFFSET - count * row_width)
 		return "numbers of keys and of rows differ";
 	if (special->level > 0 && count == 0)

@@ -27,6 +27,7 @@
 	"smallint, integer, bigint, real, double precision, boolean, date, " \
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
 	"\"char\", xid8, pg_lsn, numeric(p, s)"
+#define GPB_WIDE_KEY_TYPES	"uuid"
 
 GpbCoding
 gpb_core_type_coding(Oid type)
@@ -83,6 +84,12 @@ gpb_type_coding(Oid type)
 	return coding == GPB_CODING_NONE && type_is_enum(type) ? GPB_CODING_OID : coding;
 }
 
+GpbCoding
+gpb_key_type_coding(Oid type)
+{
+	return getBaseType(type) == UUIDOID ? GPB_CODING_UUID : gpb_type_coding(type);
+}
+
 int
 gpb_kind_width(int kind)
 {
@@ -104,7 +111,9 @@ type_refused(Relation index, int column, bool is_key)
 			 errmsg("column \"%s\" of type %s cannot be an INCLUDE column of a gpubtree index",
 					NameStr(attribute->attname),
 					format_type_be(attribute->atttypid)),
-			 is_key ? errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
+			 is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1 ?
+			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
+			 is_key ? errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES, GPB_WIDE_KEY_TYPES) :
 			 errdetail("Types allowed: %s, regclass and other names of OIDs, and enum types.",
 					   GPB_KEY_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
@@ -256,7 +265,8 @@ layout_key(Relation index, GpbLayout *layout)
 	int16		indoption = index->rd_indoption[0];
 
 	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
-	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0]);
+	layout->key_coding = getBaseType(index->rd_opcintype[0]) == UUIDOID ? GPB_CODING_UUID :
+		attribute_coding(index, 0, index->rd_opcintype[0]);
 	if (layout->key_coding == GPB_CODING_NONE ||
 		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
 		type_refused(index, 0, true);
@@ -465,7 +475,7 @@ layout_keys(Relation index, bool for_build, GpbLayout *layout)
 	if (bits > GPB_MAX_KEY_BITS)
 		gpb_corrupted(index, GPB_META_BLOCK,
 					  "the metapage describes other columns than the catalog");
-	layout->key_width = bits <= 32 ? 4 : bits <= 64 ? 8 : 16;
+	layout->key_width = bits <= 32 ? 4 : bits <= 64 ? 8 : GPB_WIDE_KEY;
 }
 
 /* ---- INCLUDE columns ---- */

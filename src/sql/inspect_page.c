@@ -170,7 +170,7 @@ static const char *
 entry_bytes(const PGAlignedBlock *page, int i)
 {
 	const GpbPageSpecial *special = gpb_page_special(page->data);
-	const char *key = page->data + GPB_PAGE_HEADER + i * special->key_width;
+	const char *key = page->data + gpb_key_place(special->key_width, i);
 	const char *row = gpb_page_row(page->data, special->row_width, i);
 	char	   *text = palloc(3 * (special->key_width + special->row_width) + 1);
 	int			n = 0;

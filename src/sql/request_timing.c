@@ -70,6 +70,11 @@ require_mirrorable(Relation index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" cannot be mirrored", RelationGetRelationName(index)),
 				 errhint("Name an index of a permanent table.")));
+	if (gpb_layout(index)->key_width == GPB_WIDE_KEY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" cannot be mirrored", RelationGetRelationName(index)),
+				 errdetail("Devices do not hold keys of 16 bytes.")));
 }
 
 static void
@@ -145,7 +150,7 @@ key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
 
 		if (gpb_locator_is_null(locator, layout->flags))
 			continue;
-		otherwise = gpb_page_key(page, layout->key_width, at);
+		otherwise = (uint64) gpb_page_key(page, layout->key_width, at);
 		break;
 	}
 	UnlockReleaseBuffer(buffer);
@@ -156,7 +161,7 @@ key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
 static void
 fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
 {
-	uint64		largest = layout->key_width == 8 ? PG_UINT64_MAX : PG_UINT32_MAX;
+	uint64		largest = (uint64) gpb_key_most(layout->key_width);
 	uint64		lo = key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
 	uint64		hi = key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
 	pg_prng_state prng;

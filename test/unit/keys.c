@@ -43,19 +43,30 @@ verdict(bool ok, const char *what)
 static int
 compare_keys(const void *a, const void *b)
 {
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
+	GpbKey		x = *(const GpbKey *) a;
+	GpbKey		y = *(const GpbKey *) b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* A key with so many random bits, and now and then an extreme one */
-static uint64
+/* A key with so many random bits, at the ends of its halves, and now and then an extreme one */
+static GpbKey
 random_key(int key_width, int bits)
 {
-	uint64		last = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	GpbKey		last = gpb_key_most(key_width);
 	uint64		mask = bits == 64 ? ~(uint64) 0 : ((uint64) 1 << bits) - 1;
+	GpbKey		key = next_random() & mask;
 
+	/* wide ones differ in the lower half, or in the upper one, or in both */
+	if (key_width == GPB_WIDE_KEY)
+	{
+		if (next_random() % 2)
+			key |= (GpbKey) (next_random() & mask) << 64;
+		if (next_random() % 4 == 0)
+			key |= (GpbKey) 1 << 127;
+		if (next_random() % 4 == 0)
+			key |= (GpbKey) 1 << 63;
+	}
 	switch (next_random() % 32)
 	{
 		case 0:
@@ -65,7 +76,7 @@ random_key(int key_width, int bits)
 		case 2:
 			return last / 2 + next_random() % 2;	/* the sign bit's two sides */
 		default:
-			return next_random() & mask & last;
+			return key & last;
 	}
 }
 
@@ -73,21 +84,21 @@ random_key(int key_width, int bits)
 static void
 make_page(char *page, int key_width, int n, int bits)
 {
-	uint64		keys[MOST_KEYS];
+	GpbKey		keys[MOST_KEYS];
 	int			i;
 
 	for (i = 0; i < GPB_PAGE_SIZE; i++)
 		page[i] = (char) next_random();
 	for (i = 0; i < n; i++)
 		keys[i] = random_key(key_width, bits);
-	qsort(keys, n, sizeof(uint64), compare_keys);
+	qsort(keys, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n; i++)
-		memcpy(page + GPB_PAGE_HEADER + i * key_width, &keys[i], key_width);
+		memcpy(page + gpb_key_place(key_width, i), &keys[i], key_width);
 }
 
 /* Compare all searches on one page with plain counting. */
 static bool
-check_page(const char *page, int key_width, int n, const uint64 *keys, int nkeys)
+check_page(const char *page, int key_width, int n, const GpbKey *keys, int nkeys)
 {
 	uint16		below[MOST_KEYS + 1];
 	bool		ok = true;
@@ -131,7 +142,7 @@ test_form(GpbKeySearchForm form, int key_width)
 	for (n = 0; n <= most; n++)
 	{
 		int			nbits = bits[n % 5];
-		uint64		keys[64];
+		GpbKey		keys[64];
 		int			nkeys = (int) (next_random() % 64);
 		int			i;
 
@@ -147,20 +158,20 @@ test_form(GpbKeySearchForm form, int key_width)
 }
 
 static void
-test_sort(uint32 n, int bits, bool ascending)
+test_sort(uint32 n, int key_width, int bits, bool ascending)
 {
 	GpbNumberedKey *keys = malloc((n + 1) * sizeof(GpbNumberedKey));
 	GpbNumberedKey *spare = malloc((n + 1) * sizeof(GpbNumberedKey));
-	uint64	   *original = malloc((n + 1) * sizeof(uint64));
+	GpbKey	   *original = malloc((n + 1) * sizeof(GpbKey));
 	GpbNumberedKey *sorted;
-	char		what[64];
+	char		what[80];
 	bool		ok = true;
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		original[i] = random_key(8, bits);
+		original[i] = random_key(key_width, bits);
 	if (ascending)
-		qsort(original, n, sizeof(uint64), compare_keys);
+		qsort(original, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n; i++)
 	{
 		keys[i].key = original[i];
@@ -177,7 +188,7 @@ test_sort(uint32 n, int bits, bool ascending)
 		ok &= i == 0 || sorted[i - 1].key < sorted[i].key ||
 			(sorted[i - 1].key == sorted[i].key && sorted[i - 1].number < sorted[i].number);
 	}
-	snprintf(what, sizeof(what), "sort of %u keys of %d bits%s", n, bits,
+	snprintf(what, sizeof(what), "sort of %u %d-byte keys of %d bits%s", n, key_width, bits,
 			 ascending ? ", ascending" : "");
 	verdict(ok, what);
 	free(keys);
@@ -187,31 +198,32 @@ test_sort(uint32 n, int bits, bool ascending)
 
 /* Keys alone: the same keys, ascending, and each once */
 static void
-test_plain_sort(uint32 n, int bits)
+test_plain_sort(uint32 n, int key_width, int bits)
 {
-	uint64	   *keys = malloc((n + 1) * sizeof(uint64));
-	uint64	   *spare = malloc((n + 1) * sizeof(uint64));
-	uint64	   *expected = malloc((n + 1) * sizeof(uint64));
-	uint64	   *sorted;
-	char		what[64];
+	GpbKey	   *keys = malloc((n + 1) * sizeof(GpbKey));
+	GpbKey	   *spare = malloc((n + 1) * sizeof(GpbKey));
+	GpbKey	   *expected = malloc((n + 1) * sizeof(GpbKey));
+	GpbKey	   *sorted;
+	char		what[80];
 	bool		ok = true;
 	uint32		unique = 0;
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		keys[i] = expected[i] = random_key(8, bits);
-	qsort(expected, n, sizeof(uint64), compare_keys);
+		keys[i] = expected[i] = random_key(key_width, bits);
+	qsort(expected, n, sizeof(GpbKey), compare_keys);
 	sorted = gpb_sort_plain_keys(keys, spare, n);
 	ok &= sorted == keys || sorted == spare;
-	ok &= memcmp(sorted, expected, n * sizeof(uint64)) == 0;
+	ok &= memcmp(sorted, expected, n * sizeof(GpbKey)) == 0;
 	for (i = 0; i < n; i++)
 	{
 		if (i == 0 || expected[i] != expected[i - 1])
 			expected[unique++] = expected[i];
 	}
 	ok &= gpb_unique_keys(sorted, n) == unique;
-	ok &= memcmp(sorted, expected, unique * sizeof(uint64)) == 0;
-	snprintf(what, sizeof(what), "plain sort of %u keys of %d bits, each once", n, bits);
+	ok &= memcmp(sorted, expected, unique * sizeof(GpbKey)) == 0;
+	snprintf(what, sizeof(what), "plain sort of %u %d-byte keys of %d bits, each once", n,
+			 key_width, bits);
 	verdict(ok, what);
 	free(keys);
 	free(spare);
@@ -224,6 +236,7 @@ main(int argc, char **argv)
 	static const uint32 sizes[] = {0, 1, 2, 3, 255, 256, 257, 1000, 100000};
 	uint64		seed = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
 	int			form;
+	int			width;
 	int			i;
 
 	printf("seed %lu\n", seed);
@@ -232,14 +245,18 @@ main(int argc, char **argv)
 	{
 		test_form((GpbKeySearchForm) form, 4);
 		test_form((GpbKeySearchForm) form, 8);
+		test_form((GpbKeySearchForm) form, GPB_WIDE_KEY);
 	}
 	for (i = 0; i < (int) (sizeof(sizes) / sizeof(sizes[0])); i++)
 	{
-		test_sort(sizes[i], 64, false);
-		test_sort(sizes[i], 9, false);
-		test_sort(sizes[i], 40, true);
-		test_plain_sort(sizes[i], 64);
-		test_plain_sort(sizes[i], 9);
+		for (width = 8; width <= GPB_WIDE_KEY; width *= 2)
+		{
+			test_sort(sizes[i], width, 64, false);
+			test_sort(sizes[i], width, 9, false);
+			test_sort(sizes[i], width, 40, true);
+			test_plain_sort(sizes[i], width, 64);
+			test_plain_sort(sizes[i], width, 9);
+		}
 	}
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed > 0;

@@ -89,7 +89,7 @@ cut_entry(const GpbBucketCut *cut, uint64 from, bool last, uint64 *place)
 		found = gpb_first_entry(cut->index, &cut->layout, range.lo, &entry) &&
 			gpb_bound_less(entry, range.hi);
 	if (found)
-		*place = cut_flip(cut, entry.key);
+		*place = cut_flip(cut, (uint64) entry.key);
 	return found;
 }
 
@@ -176,8 +176,8 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 	cut->function = function;
 	cut->order = order;
 	cut->backward = backward;
-	cut->next = cut_flip(cut, backward ? range.hi : range.lo);
-	cut->end = cut_flip(cut, backward ? range.lo : range.hi);
+	cut->next = cut_flip(cut, (uint64) (backward ? range.hi : range.lo));
+	cut->end = cut_flip(cut, (uint64) (backward ? range.lo : range.hi));
 	cut->last_entry = cut->end;
 	cut->safe_first = 1;
 	cut->mode = order->null ? GPB_CUT_UNSAFE : GPB_CUT_SORTED;

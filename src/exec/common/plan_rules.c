@@ -202,7 +202,7 @@ gpb_column_position(IndexOptInfo *index, int column)
 bool
 gpb_key_is_exact(IndexOptInfo *index)
 {
-	return gpb_coding_key_is_exact(gpb_type_coding(index->opcintype[0]));
+	return gpb_coding_key_is_exact(gpb_key_type_coding(index->opcintype[0]));
 }
 
 bool
@@ -211,7 +211,7 @@ gpb_column_has_words(IndexOptInfo *index, int column)
 	int			c = gpb_column_position(index, column);
 
 	return c >= index->nkeycolumns ||
-		gpb_coding_key_is_word(gpb_type_coding(index->opcintype[c]));
+		gpb_coding_key_is_word(gpb_key_type_coding(index->opcintype[c]));
 }
 
 int

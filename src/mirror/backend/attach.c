@@ -22,6 +22,7 @@
 #include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
 #include "mirror/map/refusals.h"
+#include "page/page.h"
 
 /* What a mirror is wanted for */
 typedef enum GpbMirrorUse
@@ -60,14 +61,15 @@ gpb_identity_of(Relation index, GpbIdentity *identity)
 
 /*
  * May the index be mirrored?  Only if every change of its pages is marked: it is valid, because a
- * build writes pages without marking them, and it is not temporary (rule M1).
+ * build writes pages without marking them, and it is not temporary (rule M1).  And only if devices
+ * hold its keys.
  */
 bool
 gpb_may_mirror(Relation index)
 {
 	return index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
 		index->rd_index->indisvalid && index->rd_index->indisready &&
-		index->rd_index->indislive;
+		index->rd_index->indislive && gpb_layout(index)->key_width != GPB_WIDE_KEY;
 }
 
 /* ---- how an index is mirrored ---- */

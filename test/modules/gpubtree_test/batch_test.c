@@ -54,7 +54,8 @@ static void
 gpb_test_entry(GpbBatchTest *test, const GpbRangeEntry *entry, ItemPointer tid)
 {
 	const GpbLayout *layout = test->layout;
-	int64		key = gpb_key_value(gpb_entry_key(entry, layout), layout->key_width, layout->flags);
+	int64		key = gpb_key_value((uint64) gpb_entry_key(entry, layout),
+										layout->key_width, layout->flags);
 	int64		value = gpb_row_value(entry->row, layout->offset[0], layout->kind[0]);
 
 	gpb_test_row(test, entry->number, &key,

@@ -140,7 +140,7 @@ put_entry(ReturnSetInfo *result, const GpbLayout *layout, const GpbRangeEntry *e
 	int			c;
 
 	words[0] = gpb_locator_is_null(locator, layout->flags) ? 0 :
-		gpb_key_value(gpb_entry_key(entry, layout), layout->key_width, layout->flags);
+		gpb_key_value((uint64) gpb_entry_key(entry, layout), layout->key_width, layout->flags);
 	for (c = 0; c < layout->ncolumns; c++)
 		words[c + 1] = gpb_locator_column_is_null(locator, c) ? 0 :
 			gpb_row_value(entry->row, layout->offset[c], layout->kind[c]);

@@ -85,7 +85,7 @@ gpb_test_place(Relation index, const GpbLayout *layout, BlockNumber leaf, int po
 
 		if (place.position < gpb_page_count(page))
 		{
-			place.key = gpb_page_key(page, layout->key_width, place.position);
+			place.key = (uint64) gpb_page_key(page, layout->key_width, place.position);
 			break;
 		}
 		place.position = 0;

@@ -20,7 +20,6 @@ CREATE INDEX ON t USING gpubtree (x);
 CREATE INDEX ON t USING gpubtree (i);
 CREATE INDEX ON t USING gpubtree (arr);
 CREATE INDEX ON t USING gpubtree (tz);
-CREATE INDEX ON t USING gpubtree (u);
 CREATE INDEX ON t USING gpubtree ((k::numeric));
 CREATE INDEX ON u USING gpubtree (m);
 

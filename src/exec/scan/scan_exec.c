@@ -243,7 +243,7 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 						   isnull);
 }
 
-/* Put the columns of the entry, or of its row, into the scan tuple. */
+/* Put the columns of the entry, or of its row, into the scan tuple, which is valid for one row. */
 static void
 load_row(GpbScanRows *scan, const GpbRangeEntry *entry, TupleTableSlot *row)
 {

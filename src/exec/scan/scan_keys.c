@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "index/index.h"
@@ -28,6 +29,7 @@ struct GpbEachKey
 	GpbLayout	layout;
 	IndexScanDesc scan;			/* of one key at a time */
 	TupleTableSlot *slot;
+	MemoryContext value;		/* of the scan key's value, if that is not passed by value */
 	RegProcedure equal;
 	const GpbRange *ranges;		/* disjoint, in the order of the index */
 	uint32		nranges;
@@ -49,6 +51,8 @@ gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot)
 	PredicateLockRelation(index, snapshot);
 	keys->scan = index_beginscan(heap, index, snapshot, 1, 0);
 	keys->slot = table_slot_create(heap, NULL);
+	keys->value = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan key",
+										ALLOCSET_SMALL_SIZES);
 	return keys;
 }
 
@@ -97,8 +101,13 @@ scan_key(GpbEachKey *keys, GpbBound entry)
 	}
 	else
 	{
+		MemoryContext caller;
+
+		MemoryContextReset(keys->value);
+		caller = MemoryContextSwitchTo(keys->value);
 		ScanKeyInit(&key, 1, BTEqualStrategyNumber, keys->equal,
 					gpb_key_datum(&keys->layout, entry.key));
+		MemoryContextSwitchTo(caller);
 		keys->next = gpb_key_range(closed, keys->layout.flags).hi;
 	}
 	index_rescan(keys->scan, &key, 1, NULL, 0);
@@ -133,5 +142,6 @@ gpb_scan_keys_end(GpbEachKey *keys)
 {
 	ExecDropSingleTupleTableSlot(keys->slot);
 	index_endscan(keys->scan);
+	MemoryContextDelete(keys->value);
 	pfree(keys);
 }

@@ -301,7 +301,8 @@ make_ranges(GpbColumnProduct *product, int c, GpbKey prefix)
 			make_ranges(product, c + 1, lo);
 			continue;
 		}
-		product_add(product->set, product->sets->layout->key_width, lo, hi | gpb_field_ones(column.shift));
+		product_add(product->set, product->sets->layout->key_width, lo,
+					hi | gpb_field_ones(column.shift));
 		product->bounded = Min(product->bounded, c + 1);
 	}
 }

@@ -160,6 +160,66 @@ SELECT sum(x.n), sum(x.s) FROM sb, LATERAL (SELECT count(*) n, sum(v) s FROM sc
 SELECT count(*), sum(v) FROM sb JOIN sc ON sc.a + 0 = sb.a AND d + 0 >= lo AND d + 0 < lo + 50;
 DROP TABLE sb;
 
+-- keys of 16 bytes: every kind of scan and node, on the CPU
+CREATE TABLE sw (i int4, t timestamptz, g int8 NOT NULL, v int4);
+INSERT INTO sw SELECT nullif(n % 40, 0) - 20, timestamptz '2024-01-01' + n * 7919 % 10007 * interval '1 hour',
+	(n * 104729::int8 % 97 - 48) * 123456789012345, n
+FROM generate_series(1, 20000) n;
+INSERT INTO sw SELECT i, t, g, 7 FROM unnest('{-2147483648,2147483647,NULL}'::int4[]) i,
+	unnest('{-infinity,infinity,NULL}'::timestamptz[]) t,
+	unnest('{-9223372036854775808,9223372036854775807}'::int8[]) g;
+CREATE INDEX sw_it ON sw USING gpubtree (i, t) INCLUDE (v);
+CREATE INDEX sw_gt ON sw USING gpubtree (g DESC, t NULLS FIRST) INCLUDE (v) WITH (fillfactor = 20);
+CREATE INDEX sw_ivi ON sw USING gpubtree (i DESC NULLS LAST, v, (v % 10));
+SELECT c, key_width, gpubtree_check(c, true) FROM unnest('{sw_it,sw_gt,sw_ivi}'::regclass[]) c, gpubtree_metap(c);
+VACUUM ANALYZE sw;
+CREATE FUNCTION sw_same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE ours text; theirs text;
+BEGIN
+	EXECUTE format('SELECT string_agg(x::text, '','') FROM (%s) x', query) INTO ours;
+	PERFORM set_config('gpubtree.enabled', 'off', true), set_config('enable_seqscan', 'on', true),
+		set_config('enable_indexscan', 'off', true), set_config('enable_indexonlyscan', 'off', true);
+	EXECUTE format('SELECT string_agg(x::text, '','') FROM (%s) x', query) INTO theirs;
+	PERFORM set_config('gpubtree.enabled', 'on', true), set_config('enable_seqscan', 'off', true),
+		set_config('enable_indexscan', 'on', true), set_config('enable_indexonlyscan', 'on', true);
+	RETURN CASE WHEN ours IS NOT DISTINCT FROM theirs THEN 'same' ELSE query END;
+END $$;
+CREATE FUNCTION sw_all(c text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(DISTINCT sw_same(format(query, c)), '; ') FROM (VALUES
+		('SELECT i, t, g, v FROM sw WHERE %s ORDER BY v, i, t, g'), ('SELECT i, t, v FROM sw WHERE %s ORDER BY i, t, v'),
+		('SELECT count(*), sum(v), min(t), max(i) FROM sw WHERE %s'), ('SELECT count(*), sum(v), min(g), max(t) FROM sw WHERE %s'),
+		('SELECT i, count(*), sum(v), max(t) FROM sw WHERE %s GROUP BY i ORDER BY i'),
+		('SELECT count(*), sum(v) FROM sw WHERE %s')) q (query)
+$$;
+CREATE TABLE sw_conditions (n int GENERATED ALWAYS AS IDENTITY, c text);
+INSERT INTO sw_conditions (c) VALUES
+	('true'), ('i = 5'), ('i = 5 AND t > ''2024-06-01'''), ('i = 5 AND t BETWEEN ''2024-02-01'' AND date ''2024-06-01'''),
+	('i = ANY (''{1,7,NULL,-19}'') AND t >= ''2025-01-01'''), ('i IS NULL AND t IS NULL'), ('i IS NULL AND t < ''infinity'''),
+	('i = 2147483647 AND t = ''infinity'''), ('i = 2147483647'), ('i > 17 AND t < ''2024-01-09'''), ('t IS NULL'),
+	('i = 3 AND t = ANY (ARRAY(SELECT timestamptz ''2024-01-01'' + n * interval ''1 hour'' FROM generate_series(1, 9000) n))'),
+	('g = -9223372036854775808'), ('g = 9223372036854775807 AND t IS NULL'), ('g = 123456789012345 AND t > ''2024-09-01'''),
+	('g < -48 * 123456789012345'), ('g = 0 AND t < ''2024-02-01'''), ('i = 2 AND v = 22'), ('i = 2 AND v BETWEEN 500 AND 900'),
+	('i = -2147483648 AND v = 7'), ('i IS NULL AND v < 1000 AND v % 10 = 0');
+SELECT n, sw_all(c) FROM sw_conditions ORDER BY n;
+SELECT sw_same('SELECT g, t FROM sw ORDER BY g DESC, t NULLS FIRST'), sw_same('SELECT g, t FROM sw ORDER BY g, t DESC NULLS LAST');
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v), min(t) FROM sw WHERE i = 5 AND t > '2024-06-01';
+EXPLAIN (COSTS OFF) SELECT v FROM sw WHERE i = 5 AND t > '2024-06-01' AND v % 3 = 0 ORDER BY t DESC LIMIT 3;
+SELECT v, t AT TIME ZONE 'UTC' AS t FROM sw WHERE i = 5 AND t > '2024-06-01' AND v % 3 = 0 ORDER BY t DESC LIMIT 3;
+SELECT sw_same('SELECT sum(x.n), sum(x.s) FROM generate_series(-20, 20) b, LATERAL (SELECT count(*) n, sum(v) s FROM sw
+	WHERE i = b AND t >= timestamptz ''2024-02-01'' + b * interval ''1 day'' AND t < ''2024-07-01'') x');
+-- changes; splits, whose pages have bounds of 16 bytes
+INSERT INTO sw SELECT n % 40 - 20, timestamptz '2024-01-01' + n * interval '7 minutes', n % 3 * 1000000007::int8, n FROM generate_series(1, 20000) n;
+DELETE FROM sw WHERE v % 3 = 0;
+VACUUM sw;
+SELECT c, gpubtree_check(c, true) FROM unnest('{sw_it,sw_gt,sw_ivi}'::regclass[]) c;
+SELECT n, sw_all(c) FROM sw_conditions WHERE sw_all(c) <> 'same';
+SELECT itemoffset, itemlen, key FROM gpubtree_page_items('sw_gt', 1) LIMIT 2;
+SELECT gpubtree_refresh('sw_it') IS NULL;
+CREATE INDEX ON sw USING gpubtree (i, t, g);
+CREATE INDEX ON sw USING gpubtree (v, (g + 0), i);
+DROP TABLE sw, sw_conditions;
+DROP FUNCTION sw_same, sw_all;
+
 -- functions that search for keys of one column say no
 SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');
 

@@ -47,6 +47,9 @@ my %type = (
 	float4 => { other => [qw(float4 float8)], last => 1, sql => sub { "((($_[0]) - 5) / 8.0)" },
 		extremes => [ "'NaN'", "'-infinity'", "'infinity'" ] });
 
+# Keys of 16 bytes that make up much of such indexes; others come by chance.
+my @wide = ([qw(int4 timestamptz)], [qw(int8 timestamptz)], [qw(int4 int4 int4)], [qw(timestamp int8)]);
+
 my @columns;		# of the index: hashes with name, type, order, domain
 my $operator = sub { pick('=', '=', '=', '<', '<=', '>=', '>') };
 
@@ -72,12 +75,14 @@ sub create_tables
 	{
 		my $n = pick(2, 2, 2, 3, 3, 4);
 		my $rows = pick(0, 30, 1000, 4000);
+		my @types = chance(0.3) ? @{ pick(@wide) } : ();
 
 		die 'no index fits' if $tries++ > 200;
+		$n = @types if @types;
 		@columns = map {
 			my $last = $_ == $n - 1;
 			{ name => 'k' . $_,
-				type => pick(grep { $last || !$type{$_}{last} } sort keys %type),
+				type => $types[$_] // pick(grep { $last || !$type{$_}{last} } sort keys %type),
 				order => gpb_index_order(),
 				null => pick(0, 0, 0.1, 0.3),
 				required => chance(0.5),
@@ -248,6 +253,7 @@ foreach my $round (1 .. $random->rounds)
 	create_tables();
 	my $columns = join(', ', map { "$_->{type} $_->{order}" } @columns);
 	$random->saw('an index of ' . scalar(@columns));
+	$random->saw('keys of ' . $random->sql("SELECT key_width FROM gpubtree_metap('t_k');") . ' bytes');
 	last unless $random->round("round $round: scans of ($columns) agree", 40, \&compare_query);
 	$random->sql(pick("UPDATE t SET v = v + 1 WHERE id % 3 = 0;\n", "DELETE FROM t WHERE id % 5 = 0;\nVACUUM t;\n",
 		"INSERT INTO t SELECT (t).* FROM t WHERE id % 4 = 0;\n"));
@@ -255,4 +261,5 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'an index of 2', 'an index of 3');
+	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'an index of 2', 'an index of 3',
+	'keys of 8 bytes', 'keys of 16 bytes');

@@ -82,12 +82,13 @@ my %keys = (
 my @indexes = (
 	'(k)', '(k DESC)', '(k NULLS FIRST)', '(k4)', '(k4 DESC NULLS LAST) INCLUDE (b)',
 	'(k) INCLUDE (a, b, d, e)', '(d) INCLUDE (k, k4)', '(b)', '(k4) INCLUDE (a, k, b) WITH (fillfactor = 60)',
-	'((k / 1000)) WHERE i % 2 = 0');
+	'((k / 1000)) WHERE i % 2 = 0',
+	'(k4, k)', '(b DESC, k NULLS FIRST) INCLUDE (i)', '(i, k4, b) INCLUDE (a)', '((md5(k::text)::uuid) DESC) INCLUDE (k)');
 
 for my $name (sort keys %keys)
 {
 	make_table(50000, $keys{$name});
-	same_bytes($name, $indexes[rand @indexes]) for 1 .. 2;
+	same_bytes($name, $indexes[rand @indexes]) for 1 .. 3;
 }
 make_table(3, 'i');
 same_bytes('three rows', $_) for '(k)', '(d) INCLUDE (k, k4)';

@@ -55,7 +55,7 @@ may_use_device(const GpbScanMatch *match)
 	const GpbProgram *program = &match->plan.program.program;
 
 	return (program->nsteps > 0 || program->limit > 0 || match->ends != NULL) &&
-		gpb_mirror_spares_cpu();
+		gpb_index_spares_cpu(match->index);
 }
 
 /* Will a device find the entries? */
@@ -209,7 +209,7 @@ gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
-		least += gpb_read_cost(root, match->index, match->entries, gpb_mirror_spares_cpu());
+		least += gpb_read_cost(root, match->index, match->entries, true);
 	return !add_path_precheck(match->index->rel, start_cost(), least, NIL, NULL);
 }
 

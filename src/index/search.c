@@ -436,12 +436,16 @@ gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {
-	Buffer		buffer;
+	Buffer		buffer = read_root(index, layout, 0);
+	int			i;
 
-	/* BufferIsValid() is a macro that may evaluate its argument several times. */
-	for (buffer = read_root(index, layout, 0); !BufferIsValid(buffer);
-		 buffer = read_root(index, layout, 0))
+	for (i = 1; i < GPB_SEARCHES && !BufferIsValid(buffer); i++)
+	{
 		CHECK_FOR_INTERRUPTS();
+		buffer = read_root(index, layout, 0);
+	}
+	if (!BufferIsValid(buffer))
+		gpb_corrupted_index(index, "its root is on another level than the metapage says");
 	*level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);
 }

@@ -119,6 +119,14 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* ---- 18 ---- */
 
+/* Try to lock a row for the session's transaction. */
+#if PG_VERSION_NUM >= 180000
+#define GPB_CONDITIONAL_LOCK_TUPLE(relation, tid, mode) \
+	ConditionalLockTuple(relation, tid, mode, false)
+#else
+#define GPB_CONDITIONAL_LOCK_TUPLE(relation, tid, mode) ConditionalLockTuple(relation, tid, mode)
+#endif
+
 #if PG_VERSION_NUM >= 180000
 
 #include "access/cmptype.h"

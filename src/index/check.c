@@ -4,8 +4,8 @@
  *	  gpubtree_check: is every promise of the tree kept?
  *
  * The checker takes AccessShareLock and runs beside writers without false
- * alarms, because it compares only what cannot change while pages are never
- * deleted: a page's level, its low bound (the separator it was split off with),
+ * alarms, because it keeps pages from being deleted (GPB_GATE_DELETE) and compares only what cannot
+ * change then: a page's level, its low bound (the separator it was split off with),
  * and each (separator, child) pair ever written.  High keys and right links do change;
  * they are compared under the locks of both pages.  src/index/README, "Checking".
  *
@@ -17,6 +17,7 @@
 #include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/index.h"
@@ -26,10 +27,15 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "index/index.h"
+#include "mirror/mark.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_check);
+
+/* How often a check on a standby begins anew, beside replay that deletes pages */
+#define GPB_CHECKS_BESIDE_REPLAY	100
 
 typedef struct GpbCheck
 {
@@ -46,7 +52,7 @@ typedef struct GpbCursor
 {
 	BlockNumber block;			/* InvalidBlockNumber after the end of the level */
 	uint32		level;
-	GpbBound	low;			/* the page's low bound, which never changes */
+	GpbBound	low;			/* the page's low bound, which does not change while we check */
 	bool		left_incomplete;	/* the left sibling was marked INCOMPLETE_SPLIT */
 	PGAlignedBlock image;		/* the page as it was when the walk reached it */
 } GpbCursor;
@@ -310,6 +316,9 @@ cursor_take(GpbCheck *check, GpbCursor *cursor, BlockNumber block,
 		damaged(check, block, "it is on the wrong level",
 				"It says level %u, where level %u is expected.",
 				special->level, cursor->level);
+	if ((special->flags & GPB_PAGE_DELETED) != 0)
+		damaged(check, block, "it is marked deleted, and a link leads to it",
+				"Its flags are %04x.", special->flags);
 	if (special->left != left)
 		damaged(check, block, "its left link is wrong",
 				"It points to block %u, but the left sibling is block %u.",
@@ -560,47 +569,47 @@ check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
 }
 
 /*
- * Is this page, which the walk did not come to, the root by now, or linked to a page that the walk
- * did come to?  During recovery there may be one such page: when the file's length was read, replay
- * had made the page, but not yet linked it.
+ * Is this page, which the walk did not come to, deleted, or does a search find it?  A search does if
+ * the block was recycled since the walk was there.  During recovery replay may have made the page,
+ * but not yet linked it.
  */
 static bool
-linked_since(GpbCheck *check, BlockNumber block)
+is_deleted_or_found(GpbCheck *check, BlockNumber block)
 {
 	int			attempts;
 
-	for (attempts = 0; attempts < 100; attempts++)
+	for (attempts = 0; attempts < 20; attempts++)
 	{
 		Buffer		buffer = lock_page(check, block, InvalidBlockNumber);
-		BlockNumber left = gpb_page_special(BufferGetPage(buffer))->left;
-		BlockNumber right;
+		GpbPageSpecial special = *gpb_page_special(BufferGetPage(buffer));
+		GpbBound	low = gpb_page_low(BufferGetPage(buffer));
 		GpbMeta		meta;
+		bool		found;
 
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
-		if (left == GPB_NO_BLOCK)
-		{
-			gpb_read_meta(check->index, &check->layout, &meta);
-			return meta.root == block;
-		}
-		if (left < check->nblocks && !was_seen(check, left))
-			return false;
-
-		buffer = lock_page(check, left, block);
-		right = gpb_page_special(BufferGetPage(buffer))->right;
-		UnlockReleaseBuffer(buffer);
-		if (right == block)
+		if ((special.flags & GPB_PAGE_DELETED) != 0)
 			return true;
-		/* If a new page has come between the two, look again. */
-		if (right < check->nblocks)
-			return false;
+		gpb_read_meta(check->index, &check->layout, &meta);
+		if (special.level <= meta.level)
+		{
+			buffer = gpb_search_level(check->index, &check->layout, low, special.level,
+									  BUFFER_LOCK_SHARE);
+			found = BufferGetBlockNumber(buffer) == block;
+			UnlockReleaseBuffer(buffer);
+			if (found)
+				return true;
+		}
+		/* It may have changed between the two looks. */
+		if (RecoveryInProgress())
+			wait_for_replay();
 	}
 	return false;
 }
 
 /*
- * Check that every block that was there at the beginning has been reached, but for those that a
- * crash, or an error, has left all-zero.
+ * Check that every block that was there at the beginning has been reached, but for those that are
+ * deleted, and those that a crash, or an error, has left all-zero.
  */
 static void
 check_reached(GpbCheck *check)
@@ -620,7 +629,7 @@ check_reached(GpbCheck *check)
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		is_new = PageIsNew(BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
-		if (!is_new && !linked_since(check, block))
+		if (!is_new && !is_deleted_or_found(check, block))
 			damaged(check, block, "it cannot be reached from the root",
 					"The index had %u blocks.", check->nblocks);
 	}
@@ -655,6 +664,45 @@ check_tree(GpbCheck *check)
 	}
 	check_reached(check);
 	pfree(check->seen);
+}
+
+/*
+ * Check the tree on a standby, where nothing keeps replay from deleting pages.  What looks like
+ * damage is none if that has happened since the check began: then it begins anew.
+ */
+static void
+check_tree_beside_replay(GpbCheck *check)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool done = false;
+	volatile int attempts = 0;
+
+	while (!done)
+	{
+		uint64		before = gpb_unlinks_noted();
+
+		BeginInternalSubTransaction(NULL);
+		MemoryContextSwitchTo(context);
+		PG_TRY();
+		{
+			check_tree(check);
+			ReleaseCurrentSubTransaction();
+			done = true;
+		}
+		PG_CATCH();
+		{
+			if (geterrcode() != ERRCODE_INDEX_CORRUPTED || gpb_unlinks_noted() == before ||
+				++attempts == GPB_CHECKS_BESIDE_REPLAY)
+				PG_RE_THROW();
+			FlushErrorState();
+			RollbackAndReleaseCurrentSubTransaction();
+		}
+		PG_END_TRY();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* ---- SQL ---- */
@@ -765,7 +813,15 @@ gpubtree_check(PG_FUNCTION_ARGS)
 
 	check.layout = *gpb_layout(check.index);
 	check.strategy = GetAccessStrategy(BAS_BULKREAD);
-	check_tree(&check);
+	if (RecoveryInProgress())
+		check_tree_beside_replay(&check);
+	else
+	{
+		gpb_close_gate(check.index, GPB_GATE_DELETE);
+		GPB_HOLD("check-tree");
+		check_tree(&check);
+		gpb_open_gate(check.index, GPB_GATE_DELETE);
+	}
 	if (heapallindexed)
 		gpb_check_heap(check.index, heap);
 	FreeAccessStrategy(check.strategy);

@@ -139,6 +139,8 @@ extern void gpb_page_truncate(Page page, int n);
 extern void gpb_page_delete(Page page, const uint16 *positions, int n);
 /* Append entries [from, to) of source to target. */
 extern void gpb_page_append(Page target, Page source, int from, int to);
+/* Let a page begin at low; on an inner page the first separator becomes that. */
+extern void gpb_page_set_low(Page page, GpbBound low);
 
 /*
  * Mark a block as changed in the mirror, if the index has one (rule M2).  The caller holds the
@@ -146,10 +148,10 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  */
 extern void gpb_mark_changed(Relation index, BlockNumber block);
 /*
- * Add a page to the end of the relation.  Returns its buffer, pinned and exclusively locked.  The
- * page is not initialized yet.
+ * Get a block for a new page: one that was deleted, or a new one at the end of the relation.
+ * Returns its buffer, pinned and exclusively locked.  The page is not initialized yet.
  */
-extern Buffer gpb_extend(Relation index);
+extern Buffer gpb_new_block(Relation index);
 /* Does the page have room for one more entry? */
 static inline bool
 gpb_page_has_room(Page page)
@@ -226,12 +228,13 @@ extern bool gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bou
 extern Buffer gpb_read_next(Relation index, const GpbLayout *layout, BlockNumber left,
 							BlockNumber right, Buffer recent, uint16 level, GpbBound high);
 /*
- * Lock share the leaf to the left of a leaf that was read earlier and had then this left link and
- * low bound, which is not GPB_BOUND_MIN: the leaf that covers what comes just before the low bound
- * now, so that it may end behind that.  No page may be locked on entry.
+ * Lock share the leaf to the left of a leaf, "block", that was read earlier and had then this left
+ * link and low bound, which is not GPB_BOUND_MIN: the leaf that covers what comes just before the low
+ * bound now, so that it may end behind that.  If block is InvalidBlockNumber, "left" is no more than
+ * a guess.  No page may be locked on entry.
  */
 extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left,
-							GpbBound low);
+							BlockNumber block, GpbBound low);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
 /*
@@ -302,6 +305,32 @@ extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation hea
  */
 extern int	gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,
 								Buffer buffer, GpbKey coming);
+
+/* ---- page_delete.c ---- */
+
+/* What may be kept from happening to an index for a while */
+typedef enum GpbGate
+{
+	GPB_GATE_RECYCLE = 1,		/* blocks are given to new pages: closed while VACUUM makes a pass */
+	GPB_GATE_DELETE				/* pages are deleted: closed while gpubtree_check runs */
+} GpbGate;
+
+/* Close a gate, waiting for those who pass it; until it is opened, or the transaction ends. */
+extern void gpb_close_gate(Relation index, GpbGate gate);
+extern void gpb_open_gate(Relation index, GpbGate gate);
+/*
+ * Delete a leaf that begins at low, if it is empty and that can be done without waiting for a scan,
+ * with all pages above it that have no other child.  The blocks are written to deleted[], which has
+ * room for a page of each level; returns their number, 0 if nothing was deleted.  *next becomes
+ * another leaf to try, which begins at low too, or InvalidBlockNumber.  No page may be locked.
+ */
+extern int	gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber block,
+							GpbBound low, BlockNumber *deleted, BlockNumber *next);
+/*
+ * Get a deleted page for another use, pinned and exclusively locked, or InvalidBuffer if there is
+ * none to be had at once.  Its contents are those of before.
+ */
+extern Buffer gpb_recycle(Relation index);
 
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);

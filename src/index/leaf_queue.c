@@ -18,6 +18,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "hold.h"
+
 /*
  * The most leaves in the queue.  At first there is one, then twice as many each time, since a scan
  * may end early.
@@ -274,6 +276,7 @@ queue_take(GpbLeafQueue *queue)
 									 GPB_QUEUE_AHEAD].recent);
 	queue->head++;
 	queue->most = Min(queue->most * 2, GPB_QUEUE_AHEAD);
+	GPB_HOLD("queue-leaf");
 	buffer = gpb_read_asked_for(queue->index, leaf->block, leaf->recent, queue->layout);
 	return queue_move_right(queue, buffer, queue_bound(queue, leaf->range));
 }

@@ -178,17 +178,33 @@ gpb_page_append(Page target, Page source, int from, int to)
 	set_count(target, key_width, row_width, n + added);
 }
 
+void
+gpb_page_set_low(Page page, GpbBound low)
+{
+	GpbPageSpecial *special = gpb_special(page);
+
+	special->low_key = low.key;
+	special->low_tie = low.tie;
+	if (special->level > 0)
+	{
+		memcpy(key_place(page, special->key_width, 0), &low.key, special->key_width);
+		memcpy(row_place(page, special->row_width, 0), &low.tie, sizeof(low.tie));
+	}
+}
+
 /*
  * The page is locked before the extension lock is given back, so that VACUUM, which takes that lock
  * to read the file's length, waits for the page's contents.  A failure before the contents are
  * logged leaves a page of zeroes to which nothing is linked.
  */
 Buffer
-gpb_extend(Relation index)
+gpb_new_block(Relation index)
 {
 	bool		shared = !RELATION_IS_LOCAL(index);
-	Buffer		buffer;
+	Buffer		buffer = gpb_recycle(index);
 
+	if (BufferIsValid(buffer))
+		return buffer;
 	if (shared)
 		LockRelationForExtension(index, ExclusiveLock);
 	buffer = ReadBuffer(index, P_NEW);

@@ -376,7 +376,8 @@ scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 	GpbBound	hi = last->hi;
 	bool		whole = gpb_bound_cmp(from->lower, from->low) == 0;
 	Buffer		buffer = gpb_read_left(scan->indexRelation, &so->layout,
-									   whole ? from->left : from->block, from->lower);
+									   whole ? from->left : from->block,
+									   whole ? from->block : InvalidBlockNumber, from->lower);
 
 	if (gpb_bound_less(from->lower, hi))
 		last->hi = from->lower;

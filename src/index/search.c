@@ -375,29 +375,61 @@ bound_before(GpbBound bound)
 }
 
 /*
+ * Does the leaf "block" begin at low still, and link to the left one?  That one links to it, but does
+ * not end there: so it cannot be, but for a moment in which a block was recycled.
+ */
+static bool
+begins_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber block,
+			 GpbBound low)
+{
+	Buffer		buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	Page		page = BufferGetPage(buffer);
+	bool		begins = gpb_page_leads_to(page, 0, low) && gpb_special(page)->left == left &&
+		gpb_bound_cmp(gpb_page_low(page), low) == 0;
+
+	UnlockReleaseBuffer(buffer);
+	return begins;
+}
+
+/*
  * The leaf to the left is the one that covers what comes just before "low".  The left link of then
  * leads there, or to a page that has been split since, which is to its left; else a descent does.
- * What is found ends after it covers that place and begins before "low", so a walk to the left
- * comes to an end, whatever the links say.
+ * What is found begins before "low", so a walk to the left comes to an end, whatever the links say.
  */
 Buffer
-gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left, GpbBound low)
+gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber block,
+			  GpbBound low)
 {
 	GpbBound	before = bound_before(low);
-	Buffer		buffer;
+	int			i;
 
-	CHECK_FOR_INTERRUPTS();
-	GPB_HOLD("step-left");
-	buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
-	if (gpb_page_leads_to(BufferGetPage(buffer), 0, before))
-		buffer = move_right(index, layout, buffer, before, BUFFER_LOCK_SHARE);
-	else
+	for (i = 0; i < GPB_SEARCHES; i++)
 	{
+		Buffer		buffer;
+		BlockNumber found;
+
+		CHECK_FOR_INTERRUPTS();
+		GPB_HOLD("step-left");
+		buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
+		if (gpb_page_leads_to(BufferGetPage(buffer), 0, before))
+			buffer = move_right(index, layout, buffer, before, BUFFER_LOCK_SHARE);
+		else
+		{
+			UnlockReleaseBuffer(buffer);
+			buffer = InvalidBuffer;
+		}
+		if (!BufferIsValid(buffer))
+			buffer = gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
+		found = BufferGetBlockNumber(buffer);
+		if (likely(block == InvalidBlockNumber ||
+				   gpb_special(BufferGetPage(buffer))->right != block ||
+				   gpb_bound_cmp(gpb_page_high(BufferGetPage(buffer)), low) == 0))
+			return buffer;
 		UnlockReleaseBuffer(buffer);
-		buffer = InvalidBuffer;
+		if (!begins_still(index, layout, found, block, low))
+			return gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
 	}
-	return BufferIsValid(buffer) ? buffer :
-		gpb_search(index, layout, before, BUFFER_LOCK_SHARE, NULL);
+	gpb_corrupted(index, block, "it does not begin where its left sibling ends");
 }
 
 bool
@@ -429,25 +461,28 @@ gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound
 		UnlockReleaseBuffer(buffer);
 		if (left == GPB_NO_BLOCK)
 			return false;
-		buffer = gpb_read_left(index, layout, left, low);
+		buffer = gpb_read_left(index, layout, left, block, low);
 	}
 }
 
 void
 gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level)
 {
-	Buffer		buffer = read_root(index, layout, 0);
 	int			i;
 
-	for (i = 1; i < GPB_SEARCHES && !BufferIsValid(buffer); i++)
+	for (i = 0; i < GPB_SEARCHES; i++)
 	{
+		Buffer		buffer = read_root(index, layout, 0);
+
+		if (BufferIsValid(buffer))
+		{
+			*level = gpb_special(BufferGetPage(buffer))->level;
+			UnlockReleaseBuffer(buffer);
+			return;
+		}
 		CHECK_FOR_INTERRUPTS();
-		buffer = read_root(index, layout, 0);
 	}
-	if (!BufferIsValid(buffer))
-		gpb_corrupted_index(index, "its root is on another level than the metapage says");
-	*level = gpb_special(BufferGetPage(buffer))->level;
-	UnlockReleaseBuffer(buffer);
+	gpb_corrupted(index, GPB_META_BLOCK, "the metapage's root is not a root");
 }
 
 uint32

@@ -184,7 +184,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 
 	/* What may fail comes before the file grows, so that no page is left unused. */
 	sibling = lock_sibling(index, layout, left);
-	right = gpb_extend(index);
+	right = gpb_new_block(index);
 	gpb_mark_changed(index, BufferGetBlockNumber(left));
 	gpb_mark_changed(index, BufferGetBlockNumber(right));
 
@@ -292,7 +292,7 @@ grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
 				 errmsg("index \"%s\" cannot grow higher",
 						RelationGetRelationName(index))));
 
-	root = gpb_extend(index);
+	root = gpb_new_block(index);
 	rpage = BufferGetPage(root);
 	gpb_mark_changed(index, BufferGetBlockNumber(root));
 	gpb_mark_changed(index, GPB_META_BLOCK);

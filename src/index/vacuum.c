@@ -3,8 +3,8 @@
  * vacuum.c
  *	  ambulkdelete and amvacuumcleanup.
  *
- * Pages are neither deleted nor recycled: VACUUM removes entries, and that is
- * all.  See src/index/README, "Vacuum".
+ * VACUUM removes entries, deletes the leaves that this leaves empty (page_delete.c), and enters
+ * deleted pages in the free space map.  See src/index/README, "Vacuum" and "Deletion".
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,7 @@
 #include "commands/vacuum.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
@@ -28,6 +29,7 @@ typedef struct GpbVacuum
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
+	BlockNumber block;			/* to which the pass has come */
 	uint16		positions[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH)];
 } GpbVacuum;
 
@@ -84,6 +86,38 @@ vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
 	vacuum->stats->num_index_tuples += count - ndelete;
 }
 
+/* Note that a block is free, and can be recycled as soon as this pass is over. */
+static void
+note_free(GpbVacuum *vacuum, BlockNumber block)
+{
+	RecordFreeIndexPage(vacuum->info->index, block);
+	vacuum->stats->pages_deleted++;
+	vacuum->stats->pages_free++;
+}
+
+/*
+ * Delete a leaf that was found empty and begins at low, and its right siblings, as long as they are
+ * empty and could not be deleted before.
+ */
+static void
+delete_leaf(GpbVacuum *vacuum, BlockNumber block, GpbBound low)
+{
+	while (block != InvalidBlockNumber)
+	{
+		BlockNumber deleted[GPB_MAX_LEVEL + 1];
+		int			n = gpb_delete_page(vacuum->info->index, &vacuum->layout, block, low, deleted,
+										&block);
+
+		vacuum->stats->pages_newly_deleted += n;
+		/* A block that this pass has still to come to is counted there. */
+		for (int i = 0; i < n; i++)
+		{
+			if (deleted[i] <= vacuum->block)
+				note_free(vacuum, deleted[i]);
+		}
+	}
+}
+
 /*
  * Vacuum one block.
  *
@@ -97,8 +131,11 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 	Relation	index = vacuum->info->index;
 	Buffer		buffer;
 	Page		page;
+	GpbBound	low;
+	bool		empty;
 
 	vacuum_delay_point();
+	vacuum->block = block;
 
 	buffer = gpb_pin(index, InvalidBuffer, block, vacuum->info->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -107,31 +144,41 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 	if (PageIsNew(page))
 	{
 		/* A crash came between extending the file and writing the page. */
-		vacuum->stats->pages_deleted++;
 		UnlockReleaseBuffer(buffer);
+		note_free(vacuum, block);
 		return;
 	}
 	gpb_page_require(index, block, page, &vacuum->layout);
+	if ((gpb_special(page)->flags & GPB_PAGE_DELETED) != 0)
+	{
+		UnlockReleaseBuffer(buffer);
+		note_free(vacuum, block);
+		return;
+	}
 	if (gpb_page_special(page)->level > 0)
 	{
 		UnlockReleaseBuffer(buffer);
 		return;
 	}
 
-	/* Once a leaf, always a leaf, so the lock can be given up and a cleanup lock taken. */
+	/* A leaf stays one as long as the gate is closed, so its lock can be exchanged for another. */
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBufferForCleanup(buffer);
 	gpb_page_require(index, block, page, &vacuum->layout);
 	vacuum_leaf(vacuum, buffer);
+	empty = gpb_page_count(page) == 0 && gpb_special(page)->right != GPB_NO_BLOCK;
+	low = gpb_page_low(page);
 	UnlockReleaseBuffer(buffer);
+	if (empty)
+		delete_leaf(vacuum, block, low);
 }
 
 /*
  * ambulkdelete: remove every entry whose heap tuple the callback says is dead.
  *
- * Blocks are visited in physical order until the file has stopped growing.  A split moves entries
- * to a new last block only, so an entry that was there when the pass began is met, at the latest,
- * where a split put it.
+ * Blocks are visited in physical order until the file has stopped growing.  As long as the gate is
+ * closed a split moves entries to a new last block only, so an entry that was there when the pass
+ * began is met, at the latest, where a split put it.
  *
  * The record at the end is for scans on a standby.  An entry that they copied may have left their
  * leaf before this pass removed it, by a split or by simple deletion; the redo of the removal then
@@ -154,6 +201,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	 */
 	stats->num_index_tuples = 0;
 	stats->pages_deleted = 0;
+	stats->pages_free = 0;
 	stats->estimated_count = false;
 
 	vacuum.info = info;
@@ -162,6 +210,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.callback_state = state;
 	vacuum.layout = *gpb_layout(info->index);
 
+	gpb_close_gate(info->index, GPB_GATE_RECYCLE);
 	for (;;)
 	{
 		nblocks = index_length(info->index);
@@ -176,7 +225,10 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, block);
 		}
 	}
+	gpb_open_gate(info->index, GPB_GATE_RECYCLE);
 	gpb_xlog_log_vacuum_pass(info->index);
+	if (stats->pages_free > 0)
+		IndexFreeSpaceMapVacuum(info->index);
 	stats->num_pages = nblocks;
 	return stats;
 }

@@ -295,6 +295,68 @@ redo_delete(XLogReaderState *record)
 }
 
 /*
+ * Lock a page of UNLINK.  Returns whether it is to be changed; it stays locked in either case, and
+ * is marked in the mirror.
+ */
+static bool
+redo_unlinked(XLogReaderState *record, uint8 block_id, Buffer *buffer)
+{
+	bool		todo = XLogReadBufferForRedo(record, block_id, buffer) == BLK_NEEDS_REDO;
+
+	if (BufferIsValid(*buffer))
+		redo_mark(record, block_id);
+	if (todo)
+		redo_done(record, *buffer);
+	return todo;
+}
+
+/*
+ * Redo a deletion.  All pages stay locked until the last one is done, as on the primary: so a reader
+ * that comes to a deleted page and begins its search anew does not find the way there any more.
+ *
+ * No cleanup lock is needed.  A scan that holds a pin on the page may have a copy of entries that a
+ * simple deletion removed; the redo of VACUUM_PASS waits for it before their rows are recycled,
+ * whatever the block is by then.
+ */
+static void
+redo_unlink(XLogReaderState *record)
+{
+	const xl_gpb_unlink *data = (xl_gpb_unlink *) XLogRecGetData(record);
+	GpbBound	low = {data->low_key, data->low_tie};
+	Buffer		buffers[3 * (GPB_MAX_LEVEL + 1) + 1];
+	BlockNumber right = GPB_NO_BLOCK;
+	int			n = 0;
+
+	gpb_note_unlink();
+	for (int i = 0; i < data->nlevels; i++)
+	{
+		BlockNumber left = GPB_NO_BLOCK;
+
+		XLogRecGetBlockTag(record, 3 * i + 2, NULL, NULL, &right);
+		if (XLogRecHasBlockRef(record, 3 * i))
+		{
+			XLogRecGetBlockTag(record, 3 * i, NULL, NULL, &left);
+			if (redo_unlinked(record, 3 * i, &buffers[n++]))
+				gpb_unlink_left(BufferGetPage(buffers[n - 1]), right);
+		}
+		if (redo_unlinked(record, 3 * i + 1, &buffers[n++]))
+			gpb_unlink_page(BufferGetPage(buffers[n - 1]));
+		if (redo_unlinked(record, 3 * i + 2, &buffers[n++]))
+			gpb_unlink_right(BufferGetPage(buffers[n - 1]), left, low);
+	}
+	if (redo_unlinked(record, 3 * data->nlevels, &buffers[n++]))
+	{
+		Page		page = BufferGetPage(buffers[n - 1]);
+
+		if (data->position + 1 >= gpb_page_count(page))
+			elog(PANIC, "gpubtree redo: no downlink at position %u", data->position);
+		gpb_unlink_parent(page, data->position, right);
+	}
+	while (n > 0)
+		redo_release(buffers[--n]);
+}
+
+/*
  * Get the block of the file that a shared buffer holds, if anybody has pinned that buffer; else
  * InvalidBlockNumber.
  */
@@ -390,6 +452,9 @@ redo(XLogReaderState *record)
 		case GPB_XLOG_VACUUM_PASS:
 			redo_vacuum_pass(record);
 			break;
+		case GPB_XLOG_UNLINK:
+			redo_unlink(record);
+			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
 	}
@@ -464,6 +529,10 @@ desc(StringInfo buf, XLogReaderState *record)
 		case GPB_XLOG_VACUUM:
 			desc_remove(buf, record);
 			break;
+		case GPB_XLOG_UNLINK:
+			appendStringInfo(buf, "levels %u, position %u", ((xl_gpb_unlink *) data)->nlevels,
+							 ((xl_gpb_unlink *) data)->position);
+			break;
 		case GPB_XLOG_FORGET:
 		case GPB_XLOG_VACUUM_PASS:
 			{
@@ -499,6 +568,8 @@ identify(uint8 info)
 			return "FORGET";
 		case GPB_XLOG_VACUUM_PASS:
 			return "VACUUM_PASS";
+		case GPB_XLOG_UNLINK:
+			return "UNLINK";
 	}
 	return NULL;
 }

@@ -91,6 +91,31 @@ typedef struct xl_gpb_delete
 #define GPB_XLOG_VACUUM_PASS	0x70
 
 /*
+ * UNLINK takes an empty leaf out of the tree, with the pages above it that have no other child.  For
+ * level i of these block 3i is the left sibling, if there is one, 3i + 1 the page, 3i + 2 the right
+ * sibling.  The last block is the page above them.
+ */
+#define GPB_XLOG_UNLINK			0x80
+
+typedef struct xl_gpb_unlink
+{
+	GpbKey		low_key;		/* the low bound of the pages, and then of the right siblings */
+	uint64		low_tie;
+	uint16		position;		/* of the downlink on the last block */
+	uint8		nlevels;
+} xl_gpb_unlink;
+
+/*
+ * What UNLINK does to each of its pages: to a left sibling; to a page; to a right sibling, "left"
+ * being the left one's block or GPB_NO_BLOCK; to the page above, "right" being the block of the
+ * topmost right sibling.
+ */
+extern void gpb_unlink_left(char *page, BlockNumber right);
+extern void gpb_unlink_page(char *page);
+extern void gpb_unlink_right(char *page, BlockNumber left, GpbBound low);
+extern void gpb_unlink_parent(char *page, uint16 position, BlockNumber right);
+
+/*
  * Put the two entries of a new root on its page, which is empty: (0, 0) for the left child, (key,
  * tie) for the right one.
  */

@@ -30,6 +30,13 @@ extern int	gpb_mirror_find(const RelFileNode *file);
  */
 extern void gpb_mirror_mark(int slot, BlockNumber block);
 
+/*
+ * Count a deletion of pages that is replayed, of any index; how many there were.  For gpubtree_check,
+ * which cannot keep replay from it.
+ */
+extern void gpb_note_unlink(void);
+extern uint64 gpb_unlinks_noted(void);
+
 /* Discard any mirror of this file: it is being built anew (rule M1). */
 extern void gpb_mirror_forget(const RelFileNode *file);
 

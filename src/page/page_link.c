@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "hold.h"
 #include "page/page.h"
 
 /*
@@ -49,15 +50,16 @@ gpb_require_right(Relation index, Buffer buffer, BlockNumber left, uint16 level,
 	require_order(index, buffer);
 }
 
-/* Does the page, block "left", still have its right link to "right"? */
+/* Does the page, block "left", still have its right link to "right", and this high key? */
 static bool
 links_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber right,
-			uint16 level)
+			uint16 level, GpbBound high)
 {
 	Buffer		buffer = gpb_read(index, left, BUFFER_LOCK_SHARE, layout);
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
 	bool		links = special->right == right && special->level == level &&
-		(special->flags & GPB_PAGE_DELETED) == 0;
+		(special->flags & GPB_PAGE_DELETED) == 0 &&
+		gpb_bound_cmp(gpb_page_high(BufferGetPage(buffer)), high) == 0;
 
 	UnlockReleaseBuffer(buffer);
 	return links;
@@ -68,9 +70,9 @@ links_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumb
  * arguments are those of gpb_read_right().  Returns the buffer, or InvalidBuffer, with nothing
  * locked, if the link is out of date.
  *
- * A page that leads to the bound and links back is what was wanted.  Otherwise the left page has
+ * A page that begins at the bound and links back is what was wanted.  Otherwise the left page has
  * been split or deleted since its link was read, or the right one was deleted, and perhaps recycled:
- * in each case the left page has another right link by now.
+ * in each case the left page has not both this right link and this high key any more.
  */
 static Buffer
 take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buffer,
@@ -84,20 +86,20 @@ take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buf
 		bool		leads = gpb_page_leads_to(BufferGetPage(buffer), level, bound);
 		bool		links;
 
-		if (likely(leads && gpb_special(BufferGetPage(buffer))->left == left))
+		if (likely(leads && gpb_special(BufferGetPage(buffer))->left == left &&
+				   gpb_bound_cmp(gpb_page_low(BufferGetPage(buffer)), bound) == 0))
 			break;
 		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		links = links_still(index, layout, left, block, level);
+		links = links_still(index, layout, left, block, level, bound);
 		if (!links && !leads)
 		{
 			ReleaseBuffer(buffer);
 			return InvalidBuffer;
 		}
 		if (links && look == GPB_LOOKS)
-			gpb_corrupted(index, block, leads ?
-						  "left link does not lead back to the left sibling" :
-						  "right sibling is not where the left one ends");
+			gpb_corrupted(index, block,
+						  "it does not begin where its left sibling ends, or does not link back");
 		LockBuffer(buffer, lock);
 		gpb_page_require(index, block, BufferGetPage(buffer), layout);
 		if (!links && gpb_page_leads_to(BufferGetPage(buffer), level, bound))
@@ -164,6 +166,7 @@ gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
 	uint16		level = gpb_special(BufferGetPage(buffer))->level;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	GPB_HOLD("step-down");
 	buffer = gpb_exchange(index, buffer, child, lock, layout);
 	if (likely(gpb_page_leads_to(BufferGetPage(buffer), level - 1, bound)))
 		return buffer;

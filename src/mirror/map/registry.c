@@ -63,6 +63,7 @@ gpb_registry_init_shmem(LWLock *lock)
 		memset(registry, 0, sizeof(*registry));
 		registry->lock = lock;
 		pg_atomic_init_u64(&registry->epoch, 0);
+		pg_atomic_init_u64(&registry->unlinks, 0);
 		ConditionVariableInit(&registry->freed_cv);
 		pg_atomic_init_u32(&registry->tag_limit, 0);
 		for (i = 0; i < GPB_MIRRORS; i++)
@@ -181,6 +182,19 @@ gpb_registry_discard(int slot)
 	pg_memory_barrier();
 	pg_atomic_write_u64(&gpb_registry->tags[slot], 0);
 	gpb_announce_discard();
+}
+
+void
+gpb_note_unlink(void)
+{
+	if (gpb_registry != NULL)
+		pg_atomic_fetch_add_u64(&gpb_registry->unlinks, 1);
+}
+
+uint64
+gpb_unlinks_noted(void)
+{
+	return gpb_registry == NULL ? 0 : pg_atomic_read_u64(&gpb_registry->unlinks);
 }
 
 /* Discard the mirror of a file, if there is one. */

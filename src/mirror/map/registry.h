@@ -77,6 +77,7 @@ typedef struct GpbRegistry
 {
 	LWLock	   *lock;
 	pg_atomic_uint64 epoch;		/* last stamp given out; never reset (M5) */
+	pg_atomic_uint64 unlinks;	/* deletions of pages that were replayed */
 	ConditionVariable freed_cv; /* registry slots and segments were freed */
 
 	/* lock-free look-up: tags of live mirrors in slots below tag_limit */

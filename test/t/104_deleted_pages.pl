@@ -1,0 +1,203 @@
+# Readers and writers that have a link and have not followed it yet, while the page that it leads to
+# is deleted, and while its block is recycled: scans in both directions, descents, arrays, batches by
+# way of a mirror, aggregates on the device, inserts. Deletion at each of its steps, beside inserts
+# into the page, pins on it, and a crash.
+#
+# Guards: rule M7 and the marks of a deletion (M2), the cleanup lock of a deletion, the gates.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeHold;
+use GpubtreeTest;
+
+my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
+autovacuum = off
+wal_consistency_checking = 'gpubtree'
+CONF
+gpb_wait_for_service($node);
+my $holder = $node->background_psql('postgres');
+
+sub value { return $node->safe_psql('postgres', $_[0]) }
+
+sub sound
+{
+	my ($name) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
+
+	is($status, 0, "$name: the index is sound") or diag($err);
+	return;
+}
+
+sub deleted_pages
+{
+	my ($status, $out, $err) = $node->psql('postgres', 'VACUUM (VERBOSE, TRUNCATE OFF, PARALLEL 0) t');
+
+	return $err =~ /index "t_k": pages: \d+ in total, (\d+) newly deleted/ ? $1 : 0;
+}
+
+# A table whose keys 10001 to 30000 are dead, so that VACUUM will empty their leaves.
+sub new_table
+{
+	value(<<'SQL');
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k bigint, v int) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT i, i % 10 FROM generate_series(1, 40000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+SQL
+	value('VACUUM t');
+	value("SELECT gpubtree_refresh('t_k')");
+	value('DELETE FROM t WHERE k BETWEEN 10001 AND 30000');
+	return;
+}
+
+# Pages are deleted; their blocks may be given to leaves on the right, on the left, or in between.
+my %deeds = (
+	deleted => sub { },
+	recycled_right => sub { value('INSERT INTO t SELECT 200000 + i, 0 FROM generate_series(1, 20000) i') },
+	recycled_left => sub { value('INSERT INTO t SELECT -i, 0 FROM generate_series(1, 20000) i') },
+	recycled_between => sub { value('INSERT INTO t SELECT 10000 + i, 0 FROM generate_series(1, 20000) i') });
+
+my $plain = <<'SQL';
+SET gpubtree.enable_aggregate = off; SET gpubtree.enable_scan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+SQL
+my $batch = <<'SQL';
+SET gpubtree.setup_cost = 0; SET gpubtree.batch_setup_cost = 0; SET enable_seqscan = off;
+SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;
+SQL
+my $device_off = "SET gpubtree.enable_device = off;";
+
+# name => [hold point, settings, query, its answer]
+my $sum = (9990 + 10000) * 11 / 2 + (30001 + 30010) * 10 / 2;
+my %readers = (
+	forward => [ 'step-right', "$plain SET enable_indexonlyscan = off;",
+		'SELECT count(*), sum(k) FROM (SELECT k, v FROM t WHERE k BETWEEN 9990 AND 30010 ORDER BY k OFFSET 0) q' ],
+	backward => [ 'step-left', "$plain SET enable_indexonlyscan = off;",
+		'SELECT count(*), sum(k) FROM (SELECT k, v FROM t WHERE k BETWEEN 9990 AND 30010 ORDER BY k DESC OFFSET 0) q' ],
+	descent => [ 'step-down', "$plain SET enable_indexonlyscan = off;",
+		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k BETWEEN 20000 AND 30010 ORDER BY k OFFSET 0) q' ],
+	array => [ 'queue-leaf', "$plain SET enable_indexonlyscan = off;",
+		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k = ANY (ARRAY(SELECT generate_series(9990, 30010, 10))) ORDER BY k OFFSET 0) q' ],
+	walk => [ 'batch-after-leaf', "$batch $device_off",
+		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
+	device => [ 'batch-after-refresh', $batch,
+		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
+	device_late => [ 'batch-after-visibility-map', $batch,
+		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ]);
+
+for my $reader (sort keys %readers)
+{
+	my ($point, $settings, $query) = @{ $readers{$reader} };
+	my $right = $reader eq 'descent' ? '10|300055' : $reader eq 'array' ? '3|50000' : "21|$sum";
+
+	for my $deed (sort keys %deeds)
+	{
+		for my $refresh ($reader =~ /device/ ? (0, 1) : 0)
+		{
+			my $name = "$reader, $deed" . ($refresh ? ', refreshed' : '');
+
+			new_table();
+			$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+			my $session = gpb_start($node, "BEGIN ISOLATION LEVEL REPEATABLE READ; $settings SELECT count(*) FROM pg_class WHERE false; SET gpubtree.hold_point = '$point'; $query; COMMIT");
+			gpb_wait_for_hold($node);
+			my $vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t');
+			# A walk holds the pin of its leaf.
+			if ($reader eq 'walk') { gpb_wait_until('VACUUM to wait', sub { value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'BufferPin'") || value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND state = 'active'") == 0 }) }
+			else { gpb_finish($vacuum); $deeds{$deed}->(); value("SELECT gpubtree_refresh('t_k')") if $refresh; }
+			$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+			is((split /\n/, gpb_finish($session))[-1], $right, $name);
+			gpb_finish($vacuum) if $reader eq 'walk';
+			next if $deed eq 'recycled_between' && $reader ne 'walk';
+			is((split /\n/, value("$settings $query"))[-1], $right, "$name: afterwards");
+		}
+	}
+}
+sound('readers');
+
+# An insert on its way down to a page that is deleted puts its row where a search finds it.
+for my $deed (sort keys %deeds)
+{
+	new_table();
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $session = gpb_start($node, 'INSERT INTO t VALUES (20000, 77)', "gpubtree.hold_point = 'step-down'");
+	gpb_wait_for_hold($node);
+	value('VACUUM (TRUNCATE OFF) t');
+	$deeds{$deed}->();
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	is(gpb_finish($session), '', "insert, $deed");
+	is(value("$plain SELECT v FROM t WHERE k = 20000 AND v = 77"), 77, "insert, $deed: is found");
+	sound("insert, $deed");
+}
+
+# A row that comes to the page after VACUUM found it empty keeps it.
+new_table();
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t', "gpubtree.hold_point = 'delete-before-lock'");
+gpb_wait_for_hold($node);
+value('INSERT INTO t SELECT i, 5 FROM generate_series(10001, 30000, 10) i');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(gpb_finish($vacuum), '', 'VACUUM beside inserts into the pages that it found empty');
+is(value("$plain SELECT count(*) FROM t WHERE k BETWEEN 10001 AND 30000"), 2000, 'their rows are found');
+sound('inserts into empty pages');
+
+# A check that runs keeps pages from being deleted; the next VACUUM finds them.
+new_table();
+value('VACUUM (TRUNCATE OFF) t');
+value('DELETE FROM t WHERE k > 32000');
+$holder->query_safe('BEGIN; SELECT pg_advisory_lock(0, 7001)');
+my $check = gpb_start($node, "SELECT gpubtree_check('t_k', false)", "gpubtree.hold_point = 'check-tree'");
+gpb_wait_for_hold($node);
+is(deleted_pages(), 0, 'no page is deleted while the checker runs');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+$holder->query_safe('COMMIT');
+is(gpb_finish($check), '', 'the checker');
+value('DELETE FROM t WHERE k = 31000');
+cmp_ok(deleted_pages(), '>', 10, 'the next VACUUM deletes them');
+sound('after a check');
+
+# Blocks are not recycled while VACUUM makes a pass.
+new_table();
+value('VACUUM (TRUNCATE OFF) t');
+value('DELETE FROM t WHERE k > 39000');
+my $before = value("SELECT pg_relation_size('t_k')");
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t', "gpubtree.hold_point = 'delete-after'");
+gpb_wait_for_hold($node);
+$deeds{recycled_left}->();
+cmp_ok(value("SELECT pg_relation_size('t_k')"), '>', $before, 'the file grows during a pass');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(gpb_finish($vacuum), '', 'VACUUM beside splits');
+$before = value("SELECT pg_relation_size('t_k')");
+value('INSERT INTO t SELECT 300000 + i, 0 FROM generate_series(1, 10000) i');
+is(value("SELECT pg_relation_size('t_k')"), $before, 'and no more when it is over');
+sound('recycling beside VACUUM');
+
+# A crash with everything locked, and one after the record.
+for my $point ('delete-locked', 'delete-after')
+{
+	new_table();
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	$vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t', "gpubtree.hold_point = '$point'");
+	gpb_wait_for_hold($node);
+	value('SELECT pg_switch_wal()');
+	$node->stop('immediate');
+	$vacuum->{run}->finish;
+	$node->start;
+	gpb_wait_for_service($node);
+	$holder = $node->background_psql('postgres');
+	is(value("$plain SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010"), "21|$sum",
+		"a crash at $point: rows are found");
+	sound("a crash at $point");
+	cmp_ok(deleted_pages(), '>=', 0, "a crash at $point: VACUUM");
+	sound("VACUUM after a crash at $point");
+	$deeds{recycled_between}->();
+	sound("recycling after a crash at $point");
+}
+$holder->quit;
+
+done_testing();

@@ -1,0 +1,121 @@
+# Deletion and recycling of pages on a standby, beside its readers and its checker; every page that is
+# replayed is compared with the primary's. No query is cancelled because a page was recycled. After a
+# crash of the primary and a promotion the index is sound, and blocks are recycled there.
+#
+# Guards: the redo of UNLINK and its marks; the checker beside replay; rule M7 on a standby.
+#
+# GPB_SECONDS	how long the mix runs (default 8)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeTest;
+
+my $seconds = $ENV{GPB_SECONDS} // 8;
+my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
+autovacuum = off
+max_connections = 30
+wal_consistency_checking = 'gpubtree'
+hot_standby_feedback = on
+max_standby_streaming_delay = -1
+CONF
+gpb_compare_function($primary);
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE t (k bigint, v int, d float8, a int8, b int8, c int8, e int8, f int8, g int8, h int8);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h);
+INSERT INTO t (k, v, d) SELECT i, i % 1000, i % 100 FROM generate_series(1, 50000) i;
+SQL
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+$primary->wait_for_catchup($standby);
+gpb_wait_for_service($standby);
+
+my $script = $standby->basedir . '/readers.sql';
+append_to_file($script, <<'SQL');
+\set a random(-10, 50000)
+\set b :a + random(1, 30000)
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare_range('t', :a, :b);
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+SET LOCAL enable_sort = off;
+SET LOCAL gpubtree.enable_aggregate = off;
+SELECT count(k) FROM (SELECT k FROM t WHERE k BETWEEN :a AND :b ORDER BY k OFFSET 0) q;
+SELECT count(k) FROM (SELECT k FROM t WHERE k BETWEEN :a AND :b ORDER BY k DESC OFFSET 0) q;
+COMMIT;
+SQL
+my $checker = $standby->basedir . '/checker.sql';
+append_to_file($checker, "SELECT gpubtree_check('t_k', false);\n");
+my ($out, $err) = ('', '');
+my $readers = IPC::Run::start(
+	[   'pgbench', '-n', '-c', 3, '-T', $seconds, '--random-seed=' . gpb_seed(), '-f', "$script\@3",
+		'-f', "$checker\@1", $standby->connstr('postgres') ],
+	'>', \$out, '2>', \$err);
+
+my %mix = (
+	'insert@12' => <<'SQL',
+\set a random(1, 50000)
+INSERT INTO t (k, v, d) SELECT :a + i, i, i FROM generate_series(1, 400) i;
+SQL
+	'delete@12' => <<'SQL',
+\set a random(1, 50000)
+DELETE FROM t WHERE k BETWEEN :a AND :a + 1500;
+SQL
+	'wide@1' => <<'SQL',
+\set a random(1, 25000)
+DELETE FROM t WHERE k BETWEEN :a AND :a + 22000;
+SQL
+	'fill@1' => <<'SQL',
+INSERT INTO t (k, v, d) SELECT i * 10, i, i FROM generate_series(1, 5000) i;
+SQL
+	'vacuum@8' => <<'SQL');
+VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;
+SQL
+$primary->pgbench(
+	"-n -c 4 -T $seconds --random-seed=" . gpb_seed(), 0,
+	[qr/number of failed transactions: 0/], [qr/^pgbench: setting random seed to \d+$/],
+	'changes on the primary', \%mix);
+$readers->finish;
+like($out, qr/number of failed transactions: 0/, 'readers and checks on the standby');
+unlike($err, qr/ERROR/, 'without an error') or diag($err);
+
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+for my $node ($primary, $standby)
+{
+	my ($status, $text, $error) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
+	is($status, 0, $node->name . ': the index is sound') or diag($error);
+}
+is($standby->safe_psql('postgres', 'SELECT sum(confl_snapshot) FROM pg_stat_database_conflicts'), 0,
+	'no query of the standby was in the way');
+my $query = 'SELECT count(*), sum(k), sum(v) FROM t';
+my $answer = $primary->safe_psql('postgres', $query);
+is($standby->safe_psql('postgres', $query), $answer, 'both have the same rows');
+
+# A crash beside all this
+my $changes = gpb_start_pgbench($primary, $mix{'delete@12'} . $mix{'insert@12'} . $mix{'vacuum@8'}, '-c', 2, '-T', 60);
+$primary->poll_query_until('postgres', "SELECT n_dead_tup + n_tup_del > 0 FROM pg_stat_user_tables");
+sleep 2;
+$primary->stop('immediate');
+$changes->finish;
+$primary->start;
+my ($status, $text, $error) = $primary->psql('postgres', "SELECT gpubtree_check('t_k', true)");
+is($status, 0, 'after a crash the index is sound') or diag($error);
+
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+$primary->stop;
+$standby->promote;
+$standby->safe_psql('postgres', 'DELETE FROM t WHERE k < 45000');
+$standby->safe_psql('postgres', 'VACUUM (TRUNCATE OFF) t');
+my $blocks = $standby->safe_psql('postgres', "SELECT pg_relation_size('t_k')");
+$standby->safe_psql('postgres', 'INSERT INTO t (k, v, d) SELECT i, 1, 1 FROM generate_series(1, 8000) i');
+is($standby->safe_psql('postgres', "SELECT pg_relation_size('t_k')"), $blocks,
+	'after a promotion blocks are recycled');
+($status, $text, $error) = $standby->psql('postgres', "SELECT gpubtree_check('t_k', true)");
+is($status, 0, 'and the index is sound') or diag($error);
+
+done_testing();

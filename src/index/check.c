@@ -569,9 +569,9 @@ check_level(GpbCheck *check, uint32 level, BlockNumber leftmost,
 }
 
 /*
- * Is this page, which the walk did not come to, deleted, or does a search find it?  A search does if
- * the block was recycled since the walk was there.  During recovery replay may have made the page,
- * but not yet linked it.
+ * Is this page, which the walk did not come to, deleted, or does a search find it?  A search does
+ * if the block was recycled since the walk was there.  During recovery replay may have made the
+ * page, but not yet linked it.
  */
 static bool
 is_deleted_or_found(GpbCheck *check, BlockNumber block)

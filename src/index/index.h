@@ -147,11 +147,6 @@ extern void gpb_page_set_low(Page page, GpbBound low);
  * block's exclusive lock, and has not released it since the change.
  */
 extern void gpb_mark_changed(Relation index, BlockNumber block);
-/*
- * Get a block for a new page: one that was deleted, or a new one at the end of the relation.
- * Returns its buffer, pinned and exclusively locked.  The page is not initialized yet.
- */
-extern Buffer gpb_new_block(Relation index);
 /* Does the page have room for one more entry? */
 static inline bool
 gpb_page_has_room(Page page)
@@ -229,9 +224,9 @@ extern Buffer gpb_read_next(Relation index, const GpbLayout *layout, BlockNumber
 							BlockNumber right, Buffer recent, uint16 level, GpbBound high);
 /*
  * Lock share the leaf to the left of a leaf, "block", that was read earlier and had then this left
- * link and low bound, which is not GPB_BOUND_MIN: the leaf that covers what comes just before the low
- * bound now, so that it may end behind that.  If block is InvalidBlockNumber, "left" is no more than
- * a guess.  No page may be locked on entry.
+ * link and low bound, which is not GPB_BOUND_MIN: the leaf that covers what comes just before the
+ * low bound now, so that it may end behind that.  If block is InvalidBlockNumber, "left" is no
+ * more than a guess.  No page may be locked on entry.
  */
 extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber left,
 							BlockNumber block, GpbBound low);
@@ -306,18 +301,28 @@ extern int	gpb_delete_dead(Relation index, const GpbLayout *layout, Relation hea
 extern int	gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,
 								Buffer buffer, GpbKey coming);
 
-/* ---- page_delete.c ---- */
+/* ---- recycle.c ---- */
 
 /* What may be kept from happening to an index for a while */
 typedef enum GpbGate
 {
-	GPB_GATE_RECYCLE = 1,		/* blocks are given to new pages: closed while VACUUM makes a pass */
+	GPB_GATE_RECYCLE = 1,		/* blocks are recycled: closed while VACUUM makes a pass */
 	GPB_GATE_DELETE				/* pages are deleted: closed while gpubtree_check runs */
 } GpbGate;
 
 /* Close a gate, waiting for those who pass it; until it is opened, or the transaction ends. */
 extern void gpb_close_gate(Relation index, GpbGate gate);
 extern void gpb_open_gate(Relation index, GpbGate gate);
+/* Pass a gate, until it is left.  Returns false, without waiting, if the gate is closed. */
+extern bool gpb_enter_gate(Relation index, GpbGate gate);
+extern void gpb_leave_gate(Relation index, GpbGate gate);
+/*
+ * Get a block for a new page: one that was deleted, or a new one at the end of the relation.
+ * Returns its buffer, pinned and exclusively locked.  The page is not initialized yet.
+ */
+extern Buffer gpb_new_block(Relation index);
+
+/* ---- page_delete.c ---- */
 /*
  * Delete a leaf that begins at low, if it is empty and that can be done without waiting for a scan,
  * with all pages above it that have no other child.  The blocks are written to deleted[], which has
@@ -326,12 +331,6 @@ extern void gpb_open_gate(Relation index, GpbGate gate);
  */
 extern int	gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber block,
 							GpbBound low, BlockNumber *deleted, BlockNumber *next);
-/*
- * Get a deleted page for another use, pinned and exclusively locked, or InvalidBuffer if there is
- * none to be had at once.  Its contents are those of before.
- */
-extern Buffer gpb_recycle(Relation index);
-
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
 extern void gpb_buildempty(Relation index);

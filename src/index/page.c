@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * page.c
- *	  Changing the bytes of a page, and adding one to the file.
+ *	  Changing the bytes of a page, and marking it in the mirror.
  *
  * The functions that change a page know nothing of locks, WAL or the mirror: the caller holds the
  * exclusive lock, or nobody else can see the page.  They cannot fail, so that they fit a critical
@@ -11,7 +11,6 @@
  */
 #include "index/index.h"
 
-#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "mirror/mark.h"
@@ -190,31 +189,6 @@ gpb_page_set_low(Page page, GpbBound low)
 		memcpy(key_place(page, special->key_width, 0), &low.key, special->key_width);
 		memcpy(row_place(page, special->row_width, 0), &low.tie, sizeof(low.tie));
 	}
-}
-
-/*
- * The page is locked before the extension lock is given back, so that VACUUM, which takes that lock
- * to read the file's length, waits for the page's contents.  A failure before the contents are
- * logged leaves a page of zeroes to which nothing is linked.
- */
-Buffer
-gpb_new_block(Relation index)
-{
-	bool		shared = !RELATION_IS_LOCAL(index);
-	Buffer		buffer = gpb_recycle(index);
-
-	if (BufferIsValid(buffer))
-		return buffer;
-	if (shared)
-		LockRelationForExtension(index, ExclusiveLock);
-	buffer = ReadBuffer(index, P_NEW);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	if (shared)
-		UnlockRelationForExtension(index, ExclusiveLock);
-	if (!PageIsNew(BufferGetPage(buffer)))
-		gpb_corrupted(index, BufferGetBlockNumber(buffer),
-					  "new page is not empty");
-	return buffer;
 }
 
 void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * page_delete.c
- *	  Deleting pages that have become empty, and giving their blocks to new pages.
+ *	  Deleting pages that have become empty.
  *
  * The right sibling takes over what an empty page covers: its low bound falls to that of the page,
  * and so does its downlink in the parent.  All of this is one record, under the locks of the page,
@@ -15,8 +15,6 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
-#include "storage/indexfsm.h"
-#include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
@@ -44,106 +42,6 @@ typedef struct GpbBranch
 	Buffer		parent;			/* exclusively locked, or InvalidBuffer */
 	uint16		position;		/* of the branch's downlink there */
 } GpbBranch;
-
-/* ---- gates ---- */
-
-/*
- * A gate is a heavyweight lock on the index: that of a row which an index does not have.  Whoever
- * must not meet recycled or deleted pages closes it (ShareLock); recycling and deletion pass it
- * (RowExclusiveLock), one page at a time, if that is possible without waiting.
- */
-static inline ItemPointer
-gate_row(GpbGate gate, ItemPointer row)
-{
-	ItemPointerSet(row, GPB_META_BLOCK, (OffsetNumber) gate);
-	return row;
-}
-
-void
-gpb_close_gate(Relation index, GpbGate gate)
-{
-	ItemPointerData row;
-
-	if (!RELATION_IS_LOCAL(index))
-		LockTuple(index, gate_row(gate, &row), ShareLock);
-}
-
-void
-gpb_open_gate(Relation index, GpbGate gate)
-{
-	ItemPointerData row;
-
-	if (!RELATION_IS_LOCAL(index))
-		UnlockTuple(index, gate_row(gate, &row), ShareLock);
-}
-
-/* Returns false if the gate is closed. */
-static bool
-enter_gate(Relation index, GpbGate gate)
-{
-	ItemPointerData row;
-
-	return RELATION_IS_LOCAL(index) ||
-		GPB_CONDITIONAL_LOCK_TUPLE(index, gate_row(gate, &row), RowExclusiveLock);
-}
-
-static void
-leave_gate(Relation index, GpbGate gate)
-{
-	ItemPointerData row;
-
-	if (!RELATION_IS_LOCAL(index))
-		UnlockTuple(index, gate_row(gate, &row), RowExclusiveLock);
-}
-
-/* ---- recycling ---- */
-
-/*
- * Pin a block and lock it exclusively, if nobody else has it locked and it is free.  The free space
- * map is not logged and may be wrong, so the page itself is asked.
- */
-static Buffer
-lock_if_free(Relation index, BlockNumber block)
-{
-	Buffer		buffer = ReadBuffer(index, block);
-
-	if (ConditionalLockBuffer(buffer))
-	{
-		Page		page = BufferGetPage(buffer);
-
-		if (PageIsNew(page) ||
-			(((PageHeader) page)->pd_special == GPB_SPECIAL_OFFSET &&
-			 gpb_special(page)->page_id == GPB_PAGE_ID &&
-			 (gpb_special(page)->flags & GPB_PAGE_DELETED) != 0))
-			return buffer;
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	}
-	ReleaseBuffer(buffer);
-	return InvalidBuffer;
-}
-
-/*
- * The gate is passed until the page is locked: so VACUUM, which closes it for a pass, either comes
- * to the page when its new contents are there, or keeps the page from being recycled.
- */
-Buffer
-gpb_recycle(Relation index)
-{
-	Buffer		buffer = InvalidBuffer;
-	BlockNumber length;
-	BlockNumber block;
-
-	if (!enter_gate(index, GPB_GATE_RECYCLE))
-		return InvalidBuffer;
-	length = RelationGetNumberOfBlocks(index);
-	while (!BufferIsValid(buffer) && (block = GetFreeIndexPage(index)) != InvalidBlockNumber)
-	{
-		if (block != GPB_META_BLOCK && block < length)
-			buffer = lock_if_free(index, block);
-	}
-	leave_gate(index, GPB_GATE_RECYCLE);
-	return buffer;
-}
 
 /* ---- locking a branch ---- */
 
@@ -187,9 +85,9 @@ lock_leaf(GpbBranch *branch, BlockNumber block)
 }
 
 /*
- * Is this page what the branch has on its topmost level, and has it this left link?  It must have no
- * entry but the downlink of the level below; a split of it must not be half done; and it must have a
- * right sibling, which the last page of a level has not, so that a root is never deleted.
+ * Is this page what the branch has on its topmost level, and has it this left link?  It must have
+ * no entry but the downlink of the level below; a split of it must not be half done; and it must
+ * have a right sibling, which the last page of a level has not, so that a root is never deleted.
  */
 static bool
 is_of_branch(const GpbBranch *branch, Page page, BlockNumber left)
@@ -451,7 +349,7 @@ next_of_branch(const GpbBranch *branch)
 	return BufferGetBlockNumber(branch->level[0].right);
 }
 
-/* Find the leaf by a descent; returns false if it is no longer the empty leaf that begins at low. */
+/* Find the leaf by a descent; returns false if it is no longer empty, or begins elsewhere. */
 static bool
 find_leaf(GpbBranch *branch, BlockNumber block, GpbStack *stack, BlockNumber *left)
 {
@@ -476,7 +374,7 @@ gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber block, GpbB
 	int			n = 0;
 
 	*next = InvalidBlockNumber;
-	if (!enter_gate(index, GPB_GATE_DELETE))
+	if (!gpb_enter_gate(index, GPB_GATE_DELETE))
 		return 0;
 	branch.index = index;
 	branch.layout = layout;
@@ -496,7 +394,7 @@ gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber block, GpbB
 		}
 		release_branch(&branch);
 	}
-	leave_gate(index, GPB_GATE_DELETE);
+	gpb_leave_gate(index, GPB_GATE_DELETE);
 	GPB_HOLD("delete-after");
 	return n;
 }

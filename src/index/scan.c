@@ -335,10 +335,10 @@ scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
 }
 
 /*
- * Go on to the right of where "from" was read to, usually to the right sibling as it was linked then.
- * If "from" has been split since, the entries that moved to the new page have been read.  If the
- * sibling has been deleted, the leaf that took over its keys begins before the place where the scan
- * is, and may have entries there: those are left out.
+ * Go on to the right of where "from" was read to, usually to the right sibling as it was linked
+ * then. If "from" has been split since, the entries that moved to the new page have been read.  If
+ * the sibling has been deleted, the leaf that took over its keys begins before the place where the
+ * scan is, and may have entries there: those are left out.
  */
 static void
 scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)

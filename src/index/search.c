@@ -375,8 +375,8 @@ bound_before(GpbBound bound)
 }
 
 /*
- * Does the leaf "block" begin at low still, and link to the left one?  That one links to it, but does
- * not end there: so it cannot be, but for a moment in which a block was recycled.
+ * Does the leaf "block" begin at low still, and link to the left one?  That one links to it, but
+ * does not end there: so it cannot be, but for a moment in which a block was recycled.
  */
 static bool
 begins_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumber block,

@@ -341,8 +341,8 @@ walk_right(GpbWalk *walk)
 }
 
 /*
- * Take note of a locked leaf to which the walk has come.  If it came by a link, and the leaf between
- * has been deleted since the link was read, this one begins before the last one's end.
+ * Take note of a locked leaf to which the walk has come.  If it came by a link, and the leaf
+ * between has been deleted since the link was read, this one begins before the last one's end.
  */
 static void
 walk_arrive(GpbWalk *walk, Buffer buffer, bool by_link)

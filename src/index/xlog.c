@@ -311,8 +311,9 @@ redo_unlinked(XLogReaderState *record, uint8 block_id, Buffer *buffer)
 }
 
 /*
- * Redo a deletion.  All pages stay locked until the last one is done, as on the primary: so a reader
- * that comes to a deleted page and begins its search anew does not find the way there any more.
+ * Redo a deletion.  All pages stay locked until the last one is done, as on the primary: so a
+ * reader that comes to a deleted page and begins its search anew does not find the way there any
+ * more.
  *
  * No cleanup lock is needed.  A scan that holds a pin on the page may have a copy of entries that a
  * simple deletion removed; the redo of VACUUM_PASS waits for it before their rows are recycled,

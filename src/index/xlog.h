@@ -91,9 +91,9 @@ typedef struct xl_gpb_delete
 #define GPB_XLOG_VACUUM_PASS	0x70
 
 /*
- * UNLINK takes an empty leaf out of the tree, with the pages above it that have no other child.  For
- * level i of these block 3i is the left sibling, if there is one, 3i + 1 the page, 3i + 2 the right
- * sibling.  The last block is the page above them.
+ * UNLINK takes an empty leaf out of the tree, with the pages above it that have no other child.
+ * For level i of these block 3i is the left sibling, if there is one, 3i + 1 the page, 3i + 2 the
+ * right sibling.  The last block is the page above them.
  */
 #define GPB_XLOG_UNLINK			0x80
 

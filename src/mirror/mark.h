@@ -31,8 +31,8 @@ extern int	gpb_mirror_find(const RelFileNode *file);
 extern void gpb_mirror_mark(int slot, BlockNumber block);
 
 /*
- * Count a deletion of pages that is replayed, of any index; how many there were.  For gpubtree_check,
- * which cannot keep replay from it.
+ * Count a deletion of pages that is replayed, of any index; how many there were.  For
+ * gpubtree_check, which cannot keep replay from it.
  */
 extern void gpb_note_unlink(void);
 extern uint64 gpb_unlinks_noted(void);

@@ -248,10 +248,10 @@ extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recen
 
 /*
  * Follow the right link of a page of this level, block "left", as it was when that page was read
- * and had the high key "bound".  Locks the page that the link leads to, which begins at or before
- * the bound.  Returns InvalidBuffer if the link is out of date, because the page has been deleted;
- * then a descent for the bound finds the way.  Raises ERRCODE_INDEX_CORRUPTED if the left page has
- * that link still.  No other page of the level may be locked.
+ * and had the high key "bound".  Locks the page that the link leads to, which covers the bound.
+ * Returns InvalidBuffer if the link is out of date, because the page has been deleted and perhaps
+ * recycled; then a descent for the bound finds the way.  Raises ERRCODE_INDEX_CORRUPTED if the
+ * left page has that link still.  No other page of the level may be locked.
  */
 extern Buffer gpb_read_right(Relation index, const GpbLayout *layout,
 							 BlockNumber left, BlockNumber block, uint16 level,

@@ -20,7 +20,7 @@
  */
 #define GPB_LOOKS	5
 
-/* Raise an error if the page, a right sibling to which its left one led, is not in itself in order. */
+/* Raise an error if the page, to which a right link led, is not in itself in order. */
 static void
 require_order(Relation index, Buffer buffer)
 {
@@ -66,13 +66,23 @@ links_still(Relation index, const GpbLayout *layout, BlockNumber left, BlockNumb
 }
 
 /*
+ * Is this the page of the level that covers the bound?  One that ends before it was recycled
+ * further left: right links from there would lead through what the caller has met already.
+ */
+static inline bool
+is_right(Page page, uint16 level, GpbBound bound)
+{
+	return gpb_page_leads_to(page, level, bound) && gpb_page_covers(page, bound);
+}
+
+/*
  * Judge a page that was just read and locked, to which the right link of block "left" led; the
  * arguments are those of gpb_read_right().  Returns the buffer, or InvalidBuffer, with nothing
  * locked, if the link is out of date.
  *
  * A page that begins at the bound and links back is what was wanted.  Otherwise the left page has
- * been split or deleted since its link was read, or the right one was deleted, and perhaps recycled:
- * in each case the left page has not both this right link and this high key any more.
+ * been split or deleted since its link was read, or the right one was deleted, and perhaps
+ * recycled: in each case the left page has not both this right link and this high key any more.
  */
 static Buffer
 take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buffer,
@@ -83,16 +93,16 @@ take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buf
 
 	for (look = 1;; look++)
 	{
-		bool		leads = gpb_page_leads_to(BufferGetPage(buffer), level, bound);
+		bool		covers = is_right(BufferGetPage(buffer), level, bound);
 		bool		links;
 
-		if (likely(leads && gpb_special(BufferGetPage(buffer))->left == left &&
+		if (likely(covers && gpb_special(BufferGetPage(buffer))->left == left &&
 				   gpb_bound_cmp(gpb_page_low(BufferGetPage(buffer)), bound) == 0))
 			break;
 		/* one lock at a time: of two the left page's would come second */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		links = links_still(index, layout, left, block, level, bound);
-		if (!links && !leads)
+		if (!links && !covers)
 		{
 			ReleaseBuffer(buffer);
 			return InvalidBuffer;
@@ -102,7 +112,7 @@ take_right(Relation index, const GpbLayout *layout, BlockNumber left, Buffer buf
 						  "it does not begin where its left sibling ends, or does not link back");
 		LockBuffer(buffer, lock);
 		gpb_page_require(index, block, BufferGetPage(buffer), layout);
-		if (!links && gpb_page_leads_to(BufferGetPage(buffer), level, bound))
+		if (!links && is_right(BufferGetPage(buffer), level, bound))
 			break;
 	}
 	require_order(index, buffer);
@@ -157,7 +167,7 @@ gpb_child_at(Relation index, const GpbLayout *layout, BlockNumber block,
 }
 
 /*
- * The child is locked after the parent is unlocked, so it may have been split meanwhile, or deleted.
+ * The child is locked after the parent is unlocked, so it may have been split or deleted meanwhile.
  */
 Buffer
 gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,

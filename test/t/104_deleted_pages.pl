@@ -35,7 +35,8 @@ sub sound
 
 sub deleted_pages
 {
-	my ($status, $out, $err) = $node->psql('postgres', 'VACUUM (VERBOSE, TRUNCATE OFF, PARALLEL 0) t');
+	my ($status, $out, $err) = $node->psql('postgres',
+		'VACUUM (VERBOSE, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0) t');
 
 	return $err =~ /index "t_k": pages: \d+ in total, (\d+) newly deleted/ ? $1 : 0;
 }
@@ -84,6 +85,8 @@ my %readers = (
 	array => [ 'queue-leaf', "$plain SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k = ANY (ARRAY(SELECT generate_series(9990, 30010, 10))) ORDER BY k OFFSET 0) q' ],
 	walk => [ 'batch-after-leaf', "$batch $device_off",
+		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
+	walk_right => [ 'step-right', "$batch $device_off",
 		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
 	device => [ 'batch-after-refresh', $batch,
 		'SELECT count(*), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
@@ -176,6 +179,34 @@ $before = value("SELECT pg_relation_size('t_k')");
 value('INSERT INTO t SELECT 300000 + i, 0 FROM generate_series(1, 10000) i');
 is(value("SELECT pg_relation_size('t_k')"), $before, 'and no more when it is over');
 sound('recycling beside VACUUM');
+
+# Behind the place to which VACUUM has come there are free blocks; before it a leaf with dead entries
+# is split. The entries must not go where VACUUM has been: their rows' TIDs are used again.
+new_table();
+value('VACUUM (TRUNCATE OFF) t');
+value('DELETE FROM t WHERE k BETWEEN 31000 AND 33000 OR k BETWEEN 35001 AND 39000 AND k % 2 = 0');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+$vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t', "gpubtree.hold_point = 'delete-after'");
+gpb_wait_for_hold($node);
+value('INSERT INTO t SELECT i, 3 FROM generate_series(35001, 39000) i');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(gpb_finish($vacuum), '', 'VACUUM beside splits of leaves that it has still to come to');
+value('INSERT INTO t SELECT 500000 + i, 4 FROM generate_series(1, 30000) i');
+is(value("$plain SET enable_indexonlyscan = off; SELECT count(*), max(k) FROM (SELECT k FROM t WHERE k BETWEEN 35001 AND 39000 OFFSET 0) q"),
+	'6000|39000', 'no entry is left of a row that is gone');
+sound('splits before VACUUM');
+
+# A split whose parent was not told, of a leaf that VACUUM empties
+new_table();
+my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
+SET gpubtree.hold_point = 'fail-after-split';
+INSERT INTO t SELECT 20000, i FROM generate_series(1, 2000) i;
+SQL
+like($err, qr/fail-after-split/, 'a split that its parent is not told of');
+value('DELETE FROM t WHERE k BETWEEN 9000 AND 31000');
+cmp_ok(deleted_pages(), '>', 10, 'both halves are deleted with the others');
+is(value("$plain SELECT count(*) FROM t WHERE k BETWEEN 8990 AND 31010"), 20, 'and rows are found');
+sound('an incomplete split');
 
 # A crash with everything locked, and one after the record.
 for my $point ('delete-locked', 'delete-after')

@@ -43,8 +43,8 @@ extern GpbHostImage *gpb_host_image(const GpbDeviceMirror *mirror, uint32 block)
 
 /*
  * The image of the leaf of this separator if it is clean (rule M4), else NULL.  It is clean if its
- * bit is not set in "changed", which has a bit for each of nblocks blocks, if its stamp is not above
- * epoch, and if it begins at the separator and ends at the next one.
+ * bit is not set in "changed", which has a bit for each of nblocks blocks, if its stamp is not
+ * above epoch, and if it begins at the separator and ends at the next one.
  */
 extern const char *gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint64 separator,
 									   uint64 epoch, const uint32 *changed, uint32 nblocks);

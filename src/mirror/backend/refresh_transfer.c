@@ -82,8 +82,8 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 
 /*
  * A page never initialized (a crash between extension and first use) gets no image, and so is never
- * clean.  Pages above level 1 are of no use to the device, but take the place of the image of a leaf
- * that was there before, if the block was recycled.
+ * clean.  Pages above level 1 are of no use to the device, but take the place of the image of a
+ * leaf that was there before, if the block was recycled.
  */
 void
 gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)

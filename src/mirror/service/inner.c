@@ -7,11 +7,11 @@
  * answer (rule M4).  Images of level-1 pages may have been taken at different times; they still
  * chain by their own right links, because splits do not change a page's low bound: the high key of
  * each image is the low bound of the page that its right link names.  What a newer split has put
- * between is simply not in the chain, and any subset of the separators that starts at minus infinity
- * is an exact partition.  If the chain meets a page that has no image yet, the previous inner image
- * stays: it, too, is an exact partition.  The same where a page has been deleted and its right
- * sibling, which then begins where that page began, has an image of before or after alone: the
- * chain has a gap until the other one is noted too.
+ * between is simply not in the chain, and any subset of the separators that starts at minus
+ * infinity is an exact partition.  If the chain meets a page that has no image yet, the previous
+ * inner image stays: it, too, is an exact partition.  The same where a page has been deleted and
+ * its right sibling, which then begins where that page began, has an image of before or after
+ * alone: the chain has a gap until the other one is noted too.
  *
  * Used by the service alone; no shared memory, no locks.
  *

@@ -122,6 +122,56 @@ for my $reader (sort keys %readers)
 }
 sound('readers');
 
+# Cursors that turn around where pages have been deleted since
+sub numbers { return join(',', @_) }
+
+for my $deed (sort keys %deeds)
+{
+	for my $order ('ASC', 'DESC')
+	{
+		new_table();
+		my $session = $node->background_psql('postgres');
+		$session->query_safe("$plain SET enable_indexonlyscan = off");
+		$session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; DECLARE c SCROLL CURSOR FOR SELECT k FROM t WHERE k BETWEEN 9001 AND 31000 ORDER BY k $order");
+		$session->query_safe('MOVE 990 FROM c');
+		value('VACUUM (TRUNCATE OFF) t');
+		$deeds{$deed}->();
+		my $there = $session->query_safe('FETCH 15 FROM c');
+		my $back = $session->query_safe('FETCH BACKWARD 20 FROM c');
+		my $rest = $session->query_safe('MOVE BACKWARD ALL FROM c; MOVE ALL FROM c; FETCH BACKWARD 2 FROM c; COMMIT');
+		my @low = (9986 .. 10000, 30001 .. 30004);
+		my @high = (9997 .. 10000, 30001 .. 30015);
+		$session->quit;
+		is(($there =~ s/\n/,/gr),
+			numbers($order eq 'ASC' ? (9991 .. 10000, 30001 .. 30005) : reverse(9996 .. 10000, 30001 .. 30010)),
+			"cursor $order, $deed");
+		is(($back =~ s/\n/,/gr), numbers($order eq 'ASC' ? reverse(9985, @low) : (@high, 30016)),
+			"cursor $order, $deed: back");
+		is(($rest =~ s/\n/,/gr), $order eq 'ASC' ? '31000,30999' : '9001,9002', "cursor $order, $deed: end");
+	}
+}
+
+# Without WAL pins are kept, and temporary indexes pass no gates.
+for my $persistence ('UNLOGGED', 'TEMPORARY')
+{
+	my $check = value(<<"SQL");
+CREATE $persistence TABLE u (k bigint, v int);
+CREATE INDEX u_k ON u USING gpubtree (k) INCLUDE (v);
+INSERT INTO u SELECT i, 1 FROM generate_series(1, 40000) i;
+DELETE FROM u WHERE k BETWEEN 1000 AND 35000;
+VACUUM (TRUNCATE OFF) u;
+CREATE TEMPORARY TABLE before AS SELECT pg_relation_size('u_k') AS size;
+INSERT INTO u SELECT 100000 + i, 1 FROM generate_series(1, 20000) i;
+INSERT INTO u SELECT -i, 1 FROM generate_series(1, 3000) i;
+SELECT pg_relation_size('u_k') = size FROM before;
+SELECT gpubtree_check('u_k', true);
+$plain
+SELECT count(*), count(DISTINCT k) FROM u WHERE k > -20000;
+DROP TABLE u;
+SQL
+	is($check, "t\n\n28999|28999", "$persistence: blocks are used again");
+}
+
 # An insert on its way down to a page that is deleted puts its row where a search finds it.
 for my $deed (sort keys %deeds)
 {

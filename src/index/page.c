@@ -182,8 +182,7 @@ gpb_page_set_low(Page page, GpbBound low)
 {
 	GpbPageSpecial *special = gpb_special(page);
 
-	special->low_key = low.key;
-	special->low_tie = low.tie;
+	gpb_set_low(page, low);
 	if (special->level > 0)
 	{
 		memcpy(key_place(page, special->key_width, 0), &low.key, special->key_width);

@@ -109,6 +109,7 @@ static const struct
 	{GPB_PAGE_META, "meta", false},
 	{GPB_PAGE_INCOMPLETE_SPLIT, "incomplete split", false},
 	{GPB_PAGE_HAS_DEAD, "has dead", false},
+	{GPB_PAGE_DELETED, "deleted", true},
 };
 
 bool

@@ -539,7 +539,10 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *s
 		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
 	*slot = multiple == 1 ? value->slot : STEP2(GPB_OP_MULTIPLY, value->slot, WORD(multiple));
 	*magnitude = STEP1(GPB_OP_ABS, value->slot);
-	/* A quotient of 0 has as many digits as one of 1, of which those of smaller numbers have more. */
+	/*
+	 * A quotient of 0 has as many digits as one of 1, of which those of smaller numbers have
+	 * more.
+	 */
 	if (value->scale > 0)
 		*magnitude = gpb_slot_step(builder, GPB_OP_SELECT,
 								   STEP2(GPB_OP_EQ, *magnitude, WORD(0)),

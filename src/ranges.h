@@ -262,7 +262,9 @@ gpb_entry_key(const GpbRangeEntry *entry, const GpbLayout *layout)
 {
 	GpbKey		key = entry->key;
 
-#ifndef __CUDACC__
+#ifdef __CUDACC__
+	(void) layout;				/* to a device no key is wide */
+#else
 	if (layout->key_width == GPB_WIDE_KEY)
 		key |= (GpbKey) *gpb_entry_upper_half(entry, layout) << 64;
 #endif

@@ -92,7 +92,8 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 
 	if (set->all)
 	{
-		memcpy(result, by, sizeof(GpbKeyRange) * n);
+		if (n > 0)
+			memcpy(result, by, sizeof(GpbKeyRange) * n);
 		kept = n;
 	}
 	else
@@ -100,8 +101,10 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 		/* Each step uses up a range of one of the two. */
 		for (uint32 i = 0, j = 0; i < set->n && j < n;)
 		{
-			GpbKeyRange common = {Max(set->ranges[i].lo, by[j].lo),
-			Min(set->ranges[i].hi, by[j].hi)};
+			GpbKeyRange common;
+
+			common.lo = Max(set->ranges[i].lo, by[j].lo);
+			common.hi = Min(set->ranges[i].hi, by[j].hi);
 
 			if (common.lo <= common.hi)
 				result[kept++] = common;

@@ -255,8 +255,8 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	int			to;
 
 	work->separator++;
-	if (gpb_bound_less(piece.lo, separator->low))
-		piece.lo = separator->low;
+	if (gpb_bound_less(piece.lo, gpb_widen_bound(separator->low)))
+		piece.lo = gpb_widen_bound(separator->low);
 	if (gpb_bound_less(high, piece.hi))
 		piece.hi = high;
 	if (page == NULL)
@@ -296,7 +296,8 @@ static bool
 range_goes_on(const GpbHostRanges *work)
 {
 	return work->separator < work->mirror->nseparators &&
-		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
+		gpb_bound_less(gpb_widen_bound(work->mirror->separators[work->separator].low),
+					   work->range.hi);
 }
 
 /* Complete the answers, or the groups, of all ranges. */

@@ -224,3 +224,15 @@ DROP FUNCTION sw_same, sw_all;
 SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');
 
 DROP TABLE sc, sn, su, sr, sf;
+
+-- a numeric column behind several key columns has its own scale
+CREATE TABLE behind (a int NOT NULL, d date NOT NULL, p numeric(12, 2));
+INSERT INTO behind SELECT n % 20, date '2026-01-01' + n % 300, n * 0.37 FROM generate_series(1, 20000) n;
+CREATE INDEX behind_ad ON behind USING gpubtree (a, d) INCLUDE (p);
+VACUUM ANALYZE behind;
+EXPLAIN (COSTS OFF) SELECT sum(p), avg(p), sum(p * 2), count(*) FROM behind WHERE a = 3 AND p > 100.5;
+SELECT sum(p), avg(p), sum(p * 2), count(*) FROM behind WHERE a = 3 AND p > 100.5;
+SET gpubtree.enabled = off;
+SELECT sum(p), avg(p), sum(p * 2), count(*) FROM behind WHERE a = 3 AND p > 100.5;
+RESET gpubtree.enabled;
+DROP TABLE behind;

@@ -58,7 +58,8 @@ gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 	set_count(page, key_width, row_width, 0);
 }
 
-StaticAssertDecl(GPB_META_SCALES > GPB_MAX_INCLUDE, "the metapage has a scale for each column");
+StaticAssertDecl(GPB_META_SCALES >= GPB_MAX_KEYS + GPB_MAX_INCLUDE,
+				 "the metapage has a scale for each column");
 
 /* Make the metapage.  pd_lower is set behind its contents, which full-page images must keep. */
 void

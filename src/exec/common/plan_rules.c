@@ -219,7 +219,8 @@ gpb_column_scale(IndexOptInfo *index, int column)
 {
 	/* The planner holds a lock already. */
 	Relation	relation = index_open(index->indexoid, NoLock);
-	GpbCoding	coding = gpb_column_coding(gpb_layout(relation), column);
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
+												  gpb_column_position(index, column));
 
 	index_close(relation, NoLock);
 	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;

@@ -161,8 +161,12 @@ make_leaf(const Index *index, uint32 leaf)
 	int			i;
 
 	init_page(page, 0, 8, row_width, count);
-	special->low_key = gpb_key_encode((int64) ((uint64) leaf * index->fill), 8, 0);
-	special->low_tie = tie_of(index, (uint64) leaf * index->fill);
+	/* The first leaf begins before any key. */
+	if (leaf > 0)
+	{
+		special->low_key = gpb_key_encode((int64) ((uint64) leaf * index->fill), 8, 0);
+		special->low_tie = tie_of(index, (uint64) leaf * index->fill);
+	}
 	set_high(index, page, leaf + 1 < index->nleaves ? leaf + 2 : GPB_NO_BLOCK,
 			 ((uint64) leaf + 1) * index->fill);
 	for (i = 0; i < count; i++)

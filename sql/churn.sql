@@ -127,5 +127,14 @@ UPDATE own SET v = v + 1;
 UPDATE own SET v = v + 1;
 SELECT verify('own');
 
-DROP TABLE ordered, scattered, random, equal, included, unlogged, temporary, own;
+-- keys of many rows each, which come in turn: pages of a run of equal keys stay full
+CREATE TABLE runs (k int8, v int4) WITH (autovacuum_enabled = off);
+CREATE INDEX runs_ours ON runs USING gpubtree (k);
+INSERT INTO runs SELECT i % 4, 0 FROM generate_series(1, 60000) i;
+SELECT pg_relation_size('runs_ours') AS size \gset
+SELECT verify('runs');
+REINDEX INDEX runs_ours;
+SELECT :size <= 1.1 * pg_relation_size('runs_ours') AS small;
+
+DROP TABLE runs, ordered, scattered, random, equal, included, unlogged, temporary, own;
 DROP FUNCTION prepare, is_small, verify;

@@ -33,14 +33,34 @@ typedef struct GpbSplit
 } GpbSplit;
 
 /*
+ * Does an entry with this key come at the end of a run of equal keys that begins with the leaf and
+ * fills half of it or more?
+ */
+static bool
+ends_run(Page page, int position, GpbKey key)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	int			count = gpb_page_count(page);
+
+	return special->level == 0 && position >= (count + 1) / 2 &&
+		gpb_page_key(page, special->key_width, 0) == key &&
+		gpb_page_key(page, special->key_width, position - 1) == key &&
+		(position == count || gpb_page_key(page, special->key_width, position) != key);
+}
+
+/*
  * Choose where to split a full page into which an entry comes at position.
  *
  * All entries are of one size, so the middle is half of them.  At the end of the last page of a
  * level keys likely ascend, and the left half will not be filled up any more, so it keeps as much
  * as the fillfactor says.
+ *
+ * The rows of a key come in the order of their TIDs as long as the table grows at its end, so a run
+ * of equal keys grows at its end, too.  Where it has pages of its own the left half is the run, with
+ * the new entry if it has room: split in the middle, each page of the run would stay half full.
  */
 static GpbSplit
-choose_split(Relation index, Page page, int position)
+choose_split(Relation index, Page page, int position, GpbKey key)
 {
 	const GpbPageSpecial *special = gpb_special(page);
 	int			count = gpb_page_count(page);
@@ -55,6 +75,8 @@ choose_split(Relation index, Page page, int position)
 		left = gpb_page_capacity(special->key_width, special->row_width) *
 			fillfactor / 100;
 	}
+	else if (ends_run(page, position, key))
+		left = position + 1;
 	/* Each side gets at least one entry. */
 	left = Max(1, Min(left, count));
 
@@ -176,7 +198,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 		  int position, GpbKey key, const char *row, const GpbStack *stack)
 {
 	Page		lpage = BufferGetPage(left);
-	GpbSplit	split = choose_split(index, lpage, position);
+	GpbSplit	split = choose_split(index, lpage, position, key);
 	Buffer		sibling;
 	Buffer		right;
 

@@ -30,6 +30,13 @@ INSERT INTO kinds VALUES
 		true),
 	('pg_lsn', 'pg_lsn ''0/0'' + (r * 1e19)::numeric(20, 0)',
 		'{0/0,0/1,7FFFFFFF/FFFFFFFF,80000000/0,80000000/1,FFFFFFFF/FFFFFFFF}', true),
+	('macaddr', '(lpad(to_hex((r * 281474976710655)::int8), 12, ''0''))::macaddr',
+		'{00:00:00:00:00:00,00:00:00:00:00:01,7f:ff:ff:ff:ff:ff,80:00:00:00:00:00,ff:ff:ff:ff:ff:fe,ff:ff:ff:ff:ff:ff}',
+		true),
+	('macaddr8',
+		'(lpad(to_hex((r * 4294967295)::int8), 8, ''0'') || lpad(to_hex((r * 1e15)::int8 % 4294967296), 8, ''0''))::macaddr8',
+		'{00:00:00:00:00:00:00:00,00:00:00:00:00:00:00:01,7f:ff:ff:ff:ff:ff:ff:ff,80:00:00:00:00:00:00:00,80:00:00:00:00:00:00:01,ff:ff:ff:ff:ff:ff:ff:ff}',
+		true),
 	('positive', '((r - 0.5) * 10)::positive', '{0,-0,NaN,Infinity,-Infinity}', true),
 	('mood', '(enum_range(null::mood))[1 + (r * 3.999)::int % 4]', '{sad,glum,ok,happy}', false);
 
@@ -53,8 +60,15 @@ BEGIN
 		type, kind.special);
 	INSERT INTO b SELECT 5000 + n, NULL, NULL, n FROM generate_series(1, 5) n;
 	CREATE TABLE g AS TABLE b;
-	EXECUTE format('CREATE INDEX b_k ON b (k %s) INCLUDE (id, v)', ordered);
-	IF kind.is_key THEN
+	IF ordered = 'several' THEN
+		CREATE INDEX b_k ON b (k DESC, id) INCLUDE (v);
+		CREATE INDEX g_k ON g USING gpubtree (k DESC, id) INCLUDE (v);
+	ELSE
+		EXECUTE format('CREATE INDEX b_k ON b (k %s) INCLUDE (id, v)', ordered);
+	END IF;
+	IF ordered = 'several' THEN
+		NULL;
+	ELSIF kind.is_key THEN
 		EXECUTE format('CREATE INDEX g_k ON g USING gpubtree (k %s) INCLUDE (id, v)', ordered);
 	ELSE
 		CREATE INDEX g_k ON g USING gpubtree (id) INCLUDE (k, v);
@@ -126,7 +140,11 @@ END $$;
 SELECT type, compare(type) FROM kinds ORDER BY type;
 SELECT type, ordered, compare(type, ordered)
 FROM kinds, unnest(ARRAY['DESC', 'NULLS FIRST', 'DESC NULLS LAST']) ordered
-WHERE type IN ('bool', 'oid', 'positive', 'xid8') ORDER BY type, ordered;
+WHERE type IN ('bool', 'macaddr', 'macaddr8', 'oid', 'positive', 'xid8') ORDER BY type, ordered;
+
+-- the first of two key columns
+SELECT type, compare(type, 'several') FROM kinds
+WHERE is_key AND type NOT IN ('float4', 'float8', 'positive') ORDER BY type;
 
 -- real beside double precision: every number of a list, and those next to it, both ways
 CREATE TABLE wide (f float8);
@@ -185,16 +203,19 @@ RESET enable_bitmapscan;
 -- gpubtree_probe() finds what is equal.
 SELECT s AS key, matches, matches = (SELECT count(*) FROM wide WHERE f = s) AS is_right
 FROM unnest('{0,-0,NaN,0.1,7}'::float8[]) s, gpubtree_probe('wide_f_idx', ARRAY[s], 'cpu');
-CREATE TABLE probed (t time, o oid, b bool);
-INSERT INTO probed SELECT time '00:00' + n * interval '1 hour', n * 500000000::bigint, n % 2 = 0
+CREATE TABLE probed (t time, o oid, b bool, m macaddr);
+INSERT INTO probed SELECT time '00:00' + n * interval '1 hour', n * 500000000::bigint, n % 2 = 0,
+	('00000000000' || n)::macaddr
 FROM generate_series(0, 8) n;
 CREATE INDEX probed_t ON probed USING gpubtree (t);
 CREATE INDEX probed_o ON probed USING gpubtree (o);
 CREATE INDEX probed_b ON probed USING gpubtree (b);
-SELECT t.matches, o.matches, b.matches
+CREATE INDEX probed_m ON probed USING gpubtree (m);
+SELECT t.matches, o.matches, b.matches, m.matches
 FROM gpubtree_probe('probed_t', '{03:00,03:01,08:00,NULL}'::time[]) t,
 	gpubtree_probe('probed_o', '{4000000000,0,1}'::oid[]) o,
-	gpubtree_probe('probed_b', '{true,true}'::bool[]) b;
+	gpubtree_probe('probed_b', '{true,true}'::bool[]) b,
+	gpubtree_probe('probed_m', '{000000000001,NULL,000000000003,ffffffffffff}'::macaddr[]) m;
 
 -- An integer that becomes an oid or a name of one, and the reverse, leaves the index as it is.
 CREATE TABLE coerced (id int, o int4);

@@ -319,6 +319,36 @@ CREATE OPERATOR CLASS pg_lsn_ops
 COMMENT ON OPERATOR CLASS pg_lsn_ops USING gpubtree IS
 	'pg_lsn keys in ascending order';
 
+CREATE OPERATOR FAMILY macaddr_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY macaddr_ops USING gpubtree IS
+	'macaddr';
+
+CREATE OPERATOR CLASS macaddr_ops
+	DEFAULT FOR TYPE macaddr USING gpubtree FAMILY macaddr_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 macaddr_cmp (macaddr, macaddr);
+COMMENT ON OPERATOR CLASS macaddr_ops USING gpubtree IS
+	'macaddr keys in ascending order';
+
+CREATE OPERATOR FAMILY macaddr8_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY macaddr8_ops USING gpubtree IS
+	'macaddr8';
+
+CREATE OPERATOR CLASS macaddr8_ops
+	DEFAULT FOR TYPE macaddr8 USING gpubtree FAMILY macaddr8_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 macaddr8_cmp (macaddr8, macaddr8);
+COMMENT ON OPERATOR CLASS macaddr8_ops USING gpubtree IS
+	'macaddr8 keys in ascending order';
+
 CREATE OPERATOR FAMILY numeric_ops USING gpubtree;
 COMMENT ON OPERATOR FAMILY numeric_ops USING gpubtree IS
 	'numeric(p, s), of up to 18 digits';

@@ -42,6 +42,7 @@ typedef struct GpbElements
 	ArrayType  *array;
 	const char *data;
 	int			width;
+	int			step;			/* bytes from one value to the next */
 	bool		by_value;
 	uint32		n;
 } GpbElements;
@@ -72,6 +73,7 @@ elements_open(Datum value, GpbElements *elements)
 	elements->array = array;
 	elements->data = ARR_DATA_PTR(array);
 	elements->width = length;
+	elements->step = att_align_nominal(length, align);
 	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	/* NULL elements take no room in the array's data. */
 	if (ARR_HASNULL(array))
@@ -122,11 +124,9 @@ static uint32
 encode_values(const GpbLayout *layout, const GpbElements *elements, const char *data, uint32 n,
 			  GpbKey *keys)
 {
-	int			width = elements->width;
-
 	for (uint32 i = 0; i < n; i++)
-		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * width, elements->by_value,
-												  width));
+		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * elements->step,
+												  elements->by_value, elements->width));
 	return n;
 }
 
@@ -141,7 +141,7 @@ encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *el
 
 	for (at = 0; at < elements->n; at += n)
 	{
-		const char *data = elements->data + (Size) at * elements->width;
+		const char *data = elements->data + (Size) at * elements->step;
 
 		CHECK_FOR_INTERRUPTS();
 		n = Min(elements->n - at, GPB_ELEMENTS_AT_ONCE);
@@ -203,7 +203,7 @@ range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements
 	for (uint32 i = 0; i < elements->n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-		Datum		value = fetch_att(elements->data + (Size) i * elements->width,
+		Datum		value = fetch_att(elements->data + (Size) i * elements->step,
 									  elements->by_value, elements->width);
 
 		gpb_comparison_narrow(layout, comparison, BTEqualStrategyNumber, value, &range);

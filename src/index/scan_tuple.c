@@ -41,7 +41,8 @@ struct GpbFormer
 static bool
 word_is_coded(GpbCoding coding)
 {
-	return coding == GPB_CODING_FLOAT4 || coding == GPB_CODING_UINT8;
+	return coding == GPB_CODING_FLOAT4 || coding == GPB_CODING_UINT8 ||
+		coding == GPB_CODING_MACADDR || coding == GPB_CODING_MACADDR8;
 }
 
 /*
@@ -124,17 +125,31 @@ entry_word(const GpbLayout *layout, GpbKey key, const char *row, int c)
 		gpb_key_value((uint64) key, layout->key_width, layout->flags);
 }
 
+/* Store the value of a column, which is neither NULL nor a numeric, from "offset" on. */
+static void
+store_value(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
+{
+	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
+	bool		isnull;
+	Datum		value = gpb_entry_datum(former->layout, key, row, c + 1, &isnull);
+
+	if (attribute->attbyval)
+	{
+		store_att_byval(former->tuple + offset, value, attribute->attlen);
+		return;
+	}
+	memcpy(former->tuple + offset, DatumGetPointer(value), attribute->attlen);
+	pfree(DatumGetPointer(value));
+}
+
 /* Store the value of a column that is no numeric, from "offset" on.  Returns where it ends. */
 static Size
 store_fixed(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
 {
 	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
-	bool		isnull;
 
 	offset = att_align_nominal(offset, attribute->attalign);
-	store_att_byval(former->tuple + offset,
-					gpb_entry_datum(former->layout, key, row, c + 1, &isnull),
-					attribute->attlen);
+	store_value(former, key, row, c, offset);
 	return offset + attribute->attlen;
 }
 
@@ -220,18 +235,13 @@ copy_value(char *to, const char *from, int width)
 static void
 store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 {
-	bool		isnull;
-
 	if (c == 0 && former->layout->key_coding == GPB_CODING_UUID)
 	{
 		gpb_uuid_of_key((former->layout->flags & GPB_LAYOUT_DESC) ? ~key : key,
 						former->tuple + former->column[0].to);
 		return;
 	}
-
-	store_att_byval(former->tuple + former->column[c].to,
-					gpb_entry_datum(former->layout, key, row, c + 1, &isnull),
-					former->column[c].width);
+	store_value(former, key, row, c, former->column[c].to);
 }
 
 IndexTuple

@@ -37,6 +37,8 @@ typedef enum GpbCoding
 	 */
 	GPB_CODING_OID,
 	GPB_CODING_UINT8,			/* xid8, pg_lsn: the integer less 2^63 */
+	GPB_CODING_MACADDR,			/* its bytes as one integer, the first the most significant */
+	GPB_CODING_MACADDR8,		/* likewise, less 2^63 */
 
 	/*
 	 * uuid.  There is no word, and the key is wide: gpb_uuid_key().  Of the other functions below
@@ -112,6 +114,8 @@ gpb_coding_width(GpbCoding coding)
 		case GPB_CODING_OID:
 		case GPB_CODING_FLOAT4:
 			return 4;
+		case GPB_CODING_MACADDR:
+			return 6;
 		case GPB_CODING_UUID:
 			return GPB_WIDE_KEY;
 		default:
@@ -123,7 +127,7 @@ gpb_coding_width(GpbCoding coding)
 static inline int
 gpb_coding_key_width(GpbCoding coding)
 {
-	return Max(gpb_coding_width(coding), 4);
+	return coding == GPB_CODING_MACADDR ? 8 : Max(gpb_coding_width(coding), 4);
 }
 
 /* Is a word of this coding the key as well? */
@@ -218,6 +222,29 @@ gpb_float4_of_key(int32 key)
 	return ordered ^ (ordered < 0 ? PG_INT32_MAX : 0);
 }
 
+/* ---- macaddr ---- */
+
+/* The bytes of a macaddr, which are "width" many, as an integer whose order is theirs */
+static inline uint64
+gpb_macaddr_bits(Datum value, int width)
+{
+	uint64		bits = 0;
+
+	memcpy((char *) &bits + sizeof(bits) - width, DatumGetPointer(value), width);
+	return pg_bswap64(bits);
+}
+
+/* The macaddr of an integer, palloc'd; a macaddr8, if the width is 8 */
+static inline Datum
+gpb_macaddr_datum(uint64 bits, int width)
+{
+	char	   *value = palloc(width);
+
+	bits = pg_bswap64(bits);
+	memcpy(value, (const char *) &bits + sizeof(bits) - width, width);
+	return PointerGetDatum(value);
+}
+
 /* ---- uuid ---- */
 
 /* The key of a uuid, which has 16 bytes at any alignment; gpb_uuid_of_key() is the inverse. */
@@ -242,7 +269,7 @@ gpb_uuid_of_key(GpbKey key, void *bytes)
 
 /*
  * The word of a value that is not NULL; gpb_coding_datum() is the inverse.  A numeric that does not
- * fit raises an error; one that is made is palloc'd.
+ * fit raises an error.  What is made and not passed by value is palloc'd.
  */
 static inline int64
 gpb_coding_word(GpbCoding coding, Datum value)
@@ -262,6 +289,10 @@ gpb_coding_word(GpbCoding coding, Datum value)
 			return DatumGetUInt8(value);
 		case GPB_CODING_UINT8:
 			return (int64) (DatumGetUInt64(value) ^ (uint64) 1 << 63);
+		case GPB_CODING_MACADDR:
+			return (int64) gpb_macaddr_bits(value, 6);
+		case GPB_CODING_MACADDR8:
+			return (int64) (gpb_macaddr_bits(value, 8) ^ (uint64) 1 << 63);
 		default:
 			return gpb_coding_is_numeric(coding) ?
 				gpb_numeric_word(value, gpb_coding_scale(coding)) : DatumGetInt64(value);
@@ -287,6 +318,10 @@ gpb_coding_datum(GpbCoding coding, int64 word)
 			return CharGetDatum((char) word);
 		case GPB_CODING_UINT8:
 			return UInt64GetDatum((uint64) word ^ (uint64) 1 << 63);
+		case GPB_CODING_MACADDR:
+			return gpb_macaddr_datum((uint64) word, 6);
+		case GPB_CODING_MACADDR8:
+			return gpb_macaddr_datum((uint64) word ^ (uint64) 1 << 63, 8);
 		default:
 			return gpb_coding_is_numeric(coding) ?
 				gpb_numeric_datum(word, gpb_coding_scale(coding)) : Int64GetDatum(word);
@@ -343,6 +378,10 @@ gpb_coding_key_limits(GpbCoding coding, int64 *least, int64 *greatest)
 		case GPB_CODING_INT2:
 			*least = PG_INT16_MIN;
 			*greatest = PG_INT16_MAX;
+			return;
+		case GPB_CODING_MACADDR:
+			*least = 0;
+			*greatest = ((int64) 1 << 48) - 1;
 			return;
 		default:
 			if (gpb_coding_is_numeric(coding))

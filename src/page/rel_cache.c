@@ -26,7 +26,7 @@
 #define GPB_KEY_TYPES \
 	"smallint, integer, bigint, real, double precision, boolean, date, " \
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
-	"\"char\", xid8, pg_lsn, numeric(p, s)"
+	"\"char\", xid8, pg_lsn, macaddr, macaddr8, numeric(p, s)"
 #define GPB_WIDE_KEY_TYPES	"uuid"
 
 GpbCoding
@@ -69,6 +69,10 @@ gpb_core_type_coding(Oid type)
 		case XID8OID:
 		case LSNOID:
 			return GPB_CODING_UINT8;
+		case MACADDROID:
+			return GPB_CODING_MACADDR;
+		case MACADDR8OID:
+			return GPB_CODING_MACADDR8;
 		default:
 			return GPB_CODING_NONE;
 	}

@@ -8,7 +8,8 @@ INSERT INTO uuids SELECT i, CASE WHEN i % 23 > 0 THEN u(i) END, i FROM generate_
 INSERT INTO uuids SELECT -i, CASE i % 2 WHEN 0 THEN '00000000-0000-0000-0000-000000000000'::uuid
 	ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff' END, i FROM generate_series(1, 20) i;
 CREATE UNIQUE INDEX ON uuids USING gpubtree (k);
-CREATE INDEX ON uuids USING gpubtree (v) INCLUDE (k);
+CREATE INDEX uuids_v ON uuids USING gpubtree (v) INCLUDE (k);
+SELECT gpubtree_check('uuids_v', true);
 
 CREATE FUNCTION same(setting text, query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text;

@@ -154,7 +154,7 @@ typedef struct GpbMeta
 
 #define GPB_LOCATOR_WIDTH	8
 #define GPB_INNER_ROW_WIDTH (GPB_LOCATOR_WIDTH + 4)
-#define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 8 * GPB_MAX_INCLUDE)
+#define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 16 * GPB_MAX_INCLUDE)
 
 /* The most entries of any page: those with a 4-byte key and a bare locator */
 #define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
@@ -169,7 +169,7 @@ typedef enum GpbKind
 	GPB_KIND_INT4 = 2,
 	GPB_KIND_INT8 = 3,
 	GPB_KIND_FLOAT8 = 4,
-	GPB_KIND_WIDE = 5			/* of a wide key alone: no word has it */
+	GPB_KIND_WIDE = 5			/* wide keys, and values without words: read by no program */
 } GpbKind;
 
 #define GPB_LAYOUT_DESC			0x01	/* keys are complemented */

@@ -106,8 +106,8 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 		if (null != gpb_locator_column_is_null(found, i) ||
 			(!null &&
-			 gpb_row_value(row, layout->offset[i], layout->kind[i]) !=
-			 gpb_row_value(entry.row, layout->offset[i], layout->kind[i])))
+			 memcmp(row + layout->offset[i], entry.row + layout->offset[i],
+					gpb_coding_row_width(layout->coding[i])) != 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INDEX_CORRUPTED),
 					 errmsg("index \"%s\" has another value than row (%u,%u) of table \"%s\" in column %d",

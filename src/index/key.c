@@ -154,11 +154,27 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			continue;
 		}
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
+		if (layout->kind[c] == GPB_KIND_WIDE)
+		{
+			memcpy(entry->row + layout->offset[c], DatumGetPointer(values[c + nkeys]),
+				   gpb_coding_row_width(layout->coding[c]));
+			continue;
+		}
 		value = gpb_coding_word(layout->coding[c], values[c + nkeys]);
-		memcpy(entry->row + layout->offset[c], &value,
-			   gpb_kind_width(layout->kind[c]));
+		memcpy(entry->row + layout->offset[c], &value, gpb_coding_row_width(layout->coding[c]));
 	}
 	memcpy(entry->row, &locator, GPB_LOCATOR_WIDTH);
+}
+
+/* The value of an INCLUDE column that has no words, palloc'd */
+static Datum
+wide_datum(const GpbLayout *layout, const char *row, int c)
+{
+	int			width = gpb_coding_width(layout->coding[c]);
+	char	   *value = palloc(width);
+
+	memcpy(value, row + layout->offset[c], width);
+	return PointerGetDatum(value);
 }
 
 Datum
@@ -186,6 +202,8 @@ gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)
 		return (Datum) 0;
+	if (layout->kind[c] == GPB_KIND_WIDE)
+		return wide_datum(layout, row, c);
 	return gpb_coding_datum(layout->coding[c],
 							gpb_row_value(row, layout->offset[c], layout->kind[c]));
 }
@@ -512,7 +530,7 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 		comparison->is_point = false;
 		return;
 	}
-	comparison->coding = gpb_key_type_coding(OidIsValid(type) ? type : key_type);
+	comparison->coding = gpb_held_type_coding(OidIsValid(type) ? type : key_type);
 	comparison->is_point = gpb_coding_key_is_exact(comparison->coding);
 	if (!OidIsValid(type) || type == key_type || type == INT2OID || type == INT4OID ||
 		type == INT8OID || !comparison->is_point)

@@ -231,6 +231,18 @@ copy_value(char *to, const char *from, int width)
 		*to = *from;
 }
 
+/* Likewise, of a row, where values may have 12 or 16 bytes too */
+static inline void
+copy_row_value(char *to, const char *from, int width)
+{
+	if (width <= 8)
+		copy_value(to, from, width);
+	else if (width == 16)
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, 12);
+}
+
 /* Store the value of a column that is not NULL, and whose bytes the entry has not. */
 static void
 store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
@@ -262,15 +274,16 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 		tuple->t_info = former->size;
 		for (int c = 0; c < former->nkeys; c++)
 		{
+			if (former->column[c].is_coded)
+				continue;
 			value = layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
 				gpb_key_value((uint64) key, layout->key_width, layout->flags);
 			copy_value(former->tuple + former->column[c].to,
 					   (const char *) &value, former->column[c].width);
 		}
 		for (int c = former->nkeys; c < former->ncolumns; c++)
-			copy_value(former->tuple + former->column[c].to,
-					   row + former->column[c].from,
-					   former->column[c].width);
+			copy_row_value(former->tuple + former->column[c].to, row + former->column[c].from,
+						   former->column[c].width);
 		for (int c = 0; c < former->ncolumns; c++)
 		{
 			if (former->column[c].is_coded)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * coding.h
- *	  How values of a type become integers: words, which INCLUDE columns hold, and keys.
+ *	  How values of a type become integers: words, which INCLUDE columns hold, and keys.  Some types
+ *	  have no words: INCLUDE columns hold the bytes of their values.
  *
  * A word is a signed integer or, of float4 and float8, the bits of a float8.  The order of words,
  * or of the float8, is that of the type, but for GPB_CODING_OID.  A key is a signed integer of the
@@ -41,10 +42,14 @@ typedef enum GpbCoding
 	GPB_CODING_MACADDR8,		/* likewise, less 2^63 */
 
 	/*
-	 * uuid.  There is no word, and the key is wide: gpb_uuid_key().  Of the other functions below
-	 * those about kinds and widths know it.
+	 * uuid, interval and timetz have no words, and of the functions below those about kinds and
+	 * widths alone know them.  The key of a uuid is wide: gpb_uuid_key().  An interval is no key:
+	 * equal ones differ, as '1 day' and '24 hours' do, and what orders them and what tells them
+	 * apart do not fit 16 bytes together.
 	 */
 	GPB_CODING_UUID,
+	GPB_CODING_INTERVAL,
+	GPB_CODING_TIMETZ,
 
 	/*
 	 * numeric: the value times 10^scale (numeric.h).  Each scale from 0 to GPB_NUMERIC_DIGITS is a
@@ -65,6 +70,14 @@ gpb_coding_is_numeric(GpbCoding coding)
 	return coding >= GPB_CODING_NUMERIC;
 }
 
+/* Do values of a coding have words? */
+static inline bool
+gpb_coding_has_words(GpbCoding coding)
+{
+	return coding != GPB_CODING_UUID && coding != GPB_CODING_INTERVAL &&
+		coding != GPB_CODING_TIMETZ;
+}
+
 /* The scale of a coding of numeric; 0 for others */
 static inline int
 gpb_coding_scale(GpbCoding coding)
@@ -76,7 +89,7 @@ gpb_coding_scale(GpbCoding coding)
 #define GPB_NANS8	(((int64) 1 << 52) - 1)
 #define GPB_NANS4	((1 << 23) - 1)
 
-/* The GpbKind in which words of a coding are held */
+/* The GpbKind in which words of a coding are held, or GPB_KIND_WIDE if it has none */
 static inline int
 gpb_coding_kind(GpbCoding coding)
 {
@@ -93,6 +106,8 @@ gpb_coding_kind(GpbCoding coding)
 		case GPB_CODING_FLOAT4:
 			return GPB_KIND_FLOAT8;
 		case GPB_CODING_UUID:
+		case GPB_CODING_INTERVAL:
+		case GPB_CODING_TIMETZ:
 			return GPB_KIND_WIDE;
 		default:
 			return GPB_KIND_INT8;
@@ -117,7 +132,27 @@ gpb_coding_width(GpbCoding coding)
 		case GPB_CODING_MACADDR:
 			return 6;
 		case GPB_CODING_UUID:
-			return GPB_WIDE_KEY;
+		case GPB_CODING_INTERVAL:
+			return 16;
+		case GPB_CODING_TIMETZ:
+			return 12;
+		default:
+			return 8;
+	}
+}
+
+/* Bytes of a value in the row of an entry */
+static inline int
+gpb_coding_row_width(GpbCoding coding)
+{
+	switch (gpb_coding_kind(coding))
+	{
+		case GPB_KIND_INT2:
+			return 2;
+		case GPB_KIND_INT4:
+			return 4;
+		case GPB_KIND_WIDE:
+			return gpb_coding_width(coding);
 		default:
 			return 8;
 	}
@@ -135,7 +170,7 @@ static inline bool
 gpb_coding_key_is_word(GpbCoding coding)
 {
 	return coding != GPB_CODING_FLOAT8 && coding != GPB_CODING_FLOAT4 &&
-		coding != GPB_CODING_OID && coding != GPB_CODING_UUID;
+		coding != GPB_CODING_OID && gpb_coding_has_words(coding);
 }
 
 /* Do keys differ exactly if the values do?  -0 equals 0, and each NaN all others. */

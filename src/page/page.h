@@ -133,12 +133,12 @@ extern const GpbLayout *gpb_layout(Relation index);
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
 /*
- * How values of a type are held: GPB_CODING_NONE if they are not, or if a type does not say all of
- * it, which goes for numeric.
+ * How values of a type are held as words: GPB_CODING_NONE if they are not, or if a type does not
+ * say all of it, which goes for numeric.
  */
 extern GpbCoding gpb_type_coding(Oid type);
-/* Likewise, for keys: of a few types that INCLUDE columns do not hold too */
-extern GpbCoding gpb_key_type_coding(Oid type);
+/* Likewise, also for types whose values have no words */
+extern GpbCoding gpb_held_type_coding(Oid type);
 /* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
 extern GpbCoding gpb_core_type_coding(Oid type);
 /* The number of columns: those of the key, and INCLUDE columns */
@@ -168,8 +168,6 @@ extern void gpb_require_narrow_numerics(Relation index);
 /* Raise an error, naming the column, if a numeric among an entry's values does not fit. */
 extern void gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *values,
 								 const bool *isnull);
-/* How many bytes a value of an INCLUDE column takes */
-extern int	gpb_kind_width(int kind);
 
 /* ---- page_check.c ---- */
 

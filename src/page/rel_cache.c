@@ -28,6 +28,7 @@
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
 	"\"char\", xid8, pg_lsn, macaddr, macaddr8, numeric(p, s)"
 #define GPB_WIDE_KEY_TYPES	"uuid"
+#define GPB_BYTES_TYPES		"uuid, interval, time with time zone"
 
 GpbCoding
 gpb_core_type_coding(Oid type)
@@ -89,15 +90,19 @@ gpb_type_coding(Oid type)
 }
 
 GpbCoding
-gpb_key_type_coding(Oid type)
+gpb_held_type_coding(Oid type)
 {
-	return getBaseType(type) == UUIDOID ? GPB_CODING_UUID : gpb_type_coding(type);
-}
-
-int
-gpb_kind_width(int kind)
-{
-	return kind == GPB_KIND_INT2 ? 2 : kind == GPB_KIND_INT4 ? 4 : 8;
+	switch (getBaseType(type))
+	{
+		case UUIDOID:
+			return GPB_CODING_UUID;
+		case INTERVALOID:
+			return GPB_CODING_INTERVAL;
+		case TIMETZOID:
+			return GPB_CODING_TIMETZ;
+		default:
+			return gpb_type_coding(type);
+	}
 }
 
 /* Raise ERRCODE_FEATURE_NOT_SUPPORTED: this index column has a type that we cannot hold. */
@@ -118,8 +123,8 @@ type_refused(Relation index, int column, bool is_key)
 			 is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1 ?
 			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
 			 is_key ? errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES, GPB_WIDE_KEY_TYPES) :
-			 errdetail("Types allowed: %s, regclass and other names of OIDs, and enum types.",
-					   GPB_KEY_TYPES),
+			 errdetail("Types allowed: %s, %s, regclass and other names of OIDs, and enum types.",
+					   GPB_KEY_TYPES, GPB_BYTES_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 
@@ -259,7 +264,7 @@ static GpbCoding
 attribute_coding(Relation index, int column, Oid type)
 {
 	return getBaseType(type) == NUMERICOID ? numeric_coding(index, column) :
-		gpb_type_coding(type);
+		gpb_held_type_coding(type);
 }
 
 /* Fill in the part of the layout that the key column decides. */
@@ -269,9 +274,9 @@ layout_key(Relation index, GpbLayout *layout)
 	int16		indoption = index->rd_indoption[0];
 
 	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
-	layout->key_coding = getBaseType(index->rd_opcintype[0]) == UUIDOID ? GPB_CODING_UUID :
-		attribute_coding(index, 0, index->rd_opcintype[0]);
-	if (layout->key_coding == GPB_CODING_NONE ||
+	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0]);
+	if (layout->key_coding == GPB_CODING_NONE || layout->key_coding == GPB_CODING_INTERVAL ||
+		layout->key_coding == GPB_CODING_TIMETZ ||
 		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
 		type_refused(index, 0, true);
 	layout->key_width = gpb_coding_key_width(layout->key_coding);
@@ -485,8 +490,8 @@ layout_keys(Relation index, bool for_build, GpbLayout *layout)
 /* ---- INCLUDE columns ---- */
 
 /*
- * Lay out the INCLUDE columns behind the locator: first those of 4 and 8
- * bytes, which want 4-byte alignment, then those of 2.
+ * Lay out the INCLUDE columns behind the locator: first those that want 4-byte alignment, then
+ * those of 2 bytes.
  */
 static void
 layout_include(Relation index, GpbLayout *layout)
@@ -516,7 +521,7 @@ layout_include(Relation index, GpbLayout *layout)
 		if (layout->kind[c] == GPB_KIND_INT2)
 			continue;
 		layout->offset[c] = offset;
-		offset += gpb_kind_width(layout->kind[c]);
+		offset += gpb_coding_row_width(layout->coding[c]);
 	}
 	for (int c = 0; c < ncolumns; c++)
 	{

@@ -202,27 +202,36 @@ gpb_column_position(IndexOptInfo *index, int column)
 bool
 gpb_key_is_exact(IndexOptInfo *index)
 {
-	return gpb_coding_key_is_exact(gpb_key_type_coding(index->opcintype[0]));
+	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[0]));
+}
+
+/* The coding of a column, by its number in programs */
+static GpbCoding
+column_coding(IndexOptInfo *index, int column)
+{
+	/* The planner holds a lock already. */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
+										   gpb_column_position(index, column));
+
+	index_close(relation, NoLock);
+	return coding;
 }
 
 bool
 gpb_column_has_words(IndexOptInfo *index, int column)
 {
-	int			c = gpb_column_position(index, column);
+	GpbCoding	coding = column_coding(index, column);
 
-	return c >= index->nkeycolumns ||
-		gpb_coding_key_is_word(gpb_key_type_coding(index->opcintype[c]));
+	return gpb_column_position(index, column) >= index->nkeycolumns ?
+		gpb_coding_has_words(coding) : gpb_coding_key_is_word(coding);
 }
 
 int
 gpb_column_scale(IndexOptInfo *index, int column)
 {
-	/* The planner holds a lock already. */
-	Relation	relation = index_open(index->indexoid, NoLock);
-	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
-												  gpb_column_position(index, column));
+	GpbCoding	coding = column_coding(index, column);
 
-	index_close(relation, NoLock);
 	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;
 }
 

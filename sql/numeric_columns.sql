@@ -144,8 +144,8 @@ SELECT gpubtree_check('a_k', true);
 CREATE DOMAIN price AS numeric(5, 3);
 CREATE DOMAIN positive AS price CHECK (value > 0);
 CREATE DOMAIN anything AS numeric;
-CREATE TABLE d (k positive, v price, w anything, n numeric, t numeric(20, 3), f numeric(10, -9),
-	e numeric(3, 19), l numeric(18), m numeric(2, 18), o numeric(9, -9));
+CREATE TABLE d (k positive, v price, w anything, n numeric, t numeric(40, 3), f numeric(30, -9),
+	e numeric(3, 39), l numeric(18), m numeric(2, 18), o numeric(9, -9));
 CREATE INDEX d_k ON d USING gpubtree (k) INCLUDE (v);
 INSERT INTO d (k, v, l, m, o, n) VALUES (1.2345, 2.5, -999999999999999999, 0.000000000000000099,
 	999999999e9, 1.25);

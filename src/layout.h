@@ -131,6 +131,7 @@ typedef struct GpbMeta
 	uint8		unused[3];
 	GpbKeyColumn key[GPB_MAX_KEYS];
 	uint8		scale[GPB_META_SCALES]; /* of numeric columns; 0 for others */
+#define GPB_META_WIDE		0x80	/* in a scale: the column has 16 bytes */
 } GpbMeta;
 
 /*

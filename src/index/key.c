@@ -21,7 +21,6 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/uuid.h"
 
 #include "key_columns.h"
 #include "index/index.h"
@@ -32,30 +31,18 @@
 
 /* ---- values ---- */
 
-/* The normalized key of a uuid */
+/* A wide key as an index has it that is descending; and back */
 static inline GpbKey
-uuid_key(const GpbLayout *layout, Datum value)
+turned_key(const GpbLayout *layout, GpbKey key)
 {
-	GpbKey		key = gpb_uuid_key(DatumGetUUIDP(value)->data);
-
 	return (layout->flags & GPB_LAYOUT_DESC) ? ~key : key;
-}
-
-/* The uuid of a normalized key, palloc'd */
-static Datum
-uuid_of_key(const GpbLayout *layout, GpbKey key)
-{
-	pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
-
-	gpb_uuid_of_key((layout->flags & GPB_LAYOUT_DESC) ? ~key : key, uuid->data);
-	return UUIDPGetDatum(uuid);
 }
 
 GpbKey
 gpb_datum_key(const GpbLayout *layout, Datum value)
 {
-	if (layout->key_coding == GPB_CODING_UUID)
-		return uuid_key(layout, value);
+	if (gpb_coding_key_is_wide(layout->key_coding))
+		return turned_key(layout, gpb_wide_key(layout->key_coding, value));
 	return gpb_key_encode(gpb_coding_key(layout->key_coding, value),
 						  layout->key_width, layout->flags);
 }
@@ -63,8 +50,8 @@ gpb_datum_key(const GpbLayout *layout, Datum value)
 Datum
 gpb_key_datum(const GpbLayout *layout, GpbKey key)
 {
-	if (layout->key_coding == GPB_CODING_UUID)
-		return uuid_of_key(layout, key);
+	if (gpb_coding_key_is_wide(layout->key_coding))
+		return gpb_wide_key_datum(layout->key_coding, turned_key(layout, key));
 	return gpb_coding_key_datum(layout->key_coding,
 								gpb_key_value((uint64) key, layout->key_width, layout->flags));
 }
@@ -79,9 +66,17 @@ gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
 
 	if (layout->key_coding == GPB_CODING_UUID)
 		return;					/* each key is some value's */
-	gpb_coding_key_limits(layout->key_coding, &least, &greatest);
-	a = gpb_key_encode(least, layout->key_width, layout->flags);
-	b = gpb_key_encode(greatest, layout->key_width, layout->flags);
+	if (gpb_coding_is_wide_numeric(layout->key_coding))
+	{
+		a = turned_key(layout, gpb_wide_numeric_key(1 - GPB_WIDE_NUMERIC_BEYOND));
+		b = turned_key(layout, gpb_wide_numeric_key(GPB_WIDE_NUMERIC_NAN));
+	}
+	else
+	{
+		gpb_coding_key_limits(layout->key_coding, &least, &greatest);
+		a = gpb_key_encode(least, layout->key_width, layout->flags);
+		b = gpb_key_encode(greatest, layout->key_width, layout->flags);
+	}
 	keys->lo = Max(keys->lo, Min(a, b));
 	keys->hi = Min(keys->hi, Max(a, b));
 }
@@ -156,25 +151,13 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
 		if (layout->kind[c] == GPB_KIND_WIDE)
 		{
-			memcpy(entry->row + layout->offset[c], DatumGetPointer(values[c + nkeys]),
-				   gpb_coding_row_width(layout->coding[c]));
+			gpb_row_store(layout->coding[c], values[c + nkeys], entry->row + layout->offset[c]);
 			continue;
 		}
 		value = gpb_coding_word(layout->coding[c], values[c + nkeys]);
 		memcpy(entry->row + layout->offset[c], &value, gpb_coding_row_width(layout->coding[c]));
 	}
 	memcpy(entry->row, &locator, GPB_LOCATOR_WIDTH);
-}
-
-/* The value of an INCLUDE column that has no words, palloc'd */
-static Datum
-wide_datum(const GpbLayout *layout, const char *row, int c)
-{
-	int			width = gpb_coding_width(layout->coding[c]);
-	char	   *value = palloc(width);
-
-	memcpy(value, row + layout->offset[c], width);
-	return PointerGetDatum(value);
 }
 
 Datum
@@ -203,7 +186,7 @@ gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 	if (*isnull)
 		return (Datum) 0;
 	if (layout->kind[c] == GPB_KIND_WIDE)
-		return wide_datum(layout, row, c);
+		return gpb_row_datum(layout->coding[c], row + layout->offset[c]);
 	return gpb_coding_datum(layout->coding[c],
 							gpb_row_value(row, layout->offset[c], layout->kind[c]));
 }
@@ -491,19 +474,29 @@ numeric_cuts(const GpbLayout *layout, Datum value, GpbCut *before, GpbCut *after
 }
 
 /*
- * Find the bounds before and after a uuid, in the order of values: of a descending index the bound
- * before it is behind its entries.
+ * Find the bounds before and after a value that is compared with wide keys, in the order of values:
+ * of a descending index the bound before it is behind its entries.  A numeric may lie between keys.
  */
 static void
-uuid_bounds(const GpbLayout *layout, Datum value, GpbBound *before, GpbBound *after)
+wide_bounds(const GpbLayout *layout, Datum value, GpbBound *before, GpbBound *after)
 {
-	GpbKey		key = uuid_key(layout, value);
-	GpbBound	first = {key, 0};
-	GpbBound	last = gpb_bound_behind(key, layout->key_width);
+	GpbCoding	coding = layout->key_coding;
 	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
+	bool		equal = true;
+	GpbKey		key;
+	GpbBound	first;
+	GpbBound	last;
 
+	if (gpb_coding_is_wide_numeric(coding))
+		key = gpb_wide_numeric_key(gpb_wide_numeric_ceiling(value, gpb_coding_scale(coding),
+															&equal));
+	else
+		key = gpb_wide_key(coding, value);
+	key = turned_key(layout, key);
+	first = (GpbBound) {key, 0};
+	last = gpb_bound_behind(key, layout->key_width);
 	*before = desc ? last : first;
-	*after = desc ? first : last;
+	*after = desc == equal ? first : last;
 }
 
 /*
@@ -574,8 +567,8 @@ gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 	GpbBound	before;			/* in the order of values, not that of the index */
 	GpbBound	after;
 
-	if (comparison->coding == GPB_CODING_UUID)
-		uuid_bounds(layout, value, &before, &after);
+	if (gpb_coding_key_is_wide(comparison->coding))
+		wide_bounds(layout, value, &before, &after);
 	else
 		word_bounds(layout, comparison, value, &before, &after);
 

@@ -83,7 +83,7 @@ gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root,
 	memcpy(meta->key, layout->key, sizeof(meta->key));
 	memset(meta->scale, 0, sizeof(meta->scale));
 	for (int c = 0; c < gpb_layout_columns(layout); c++)
-		meta->scale[c] = gpb_coding_scale(gpb_column_coding(layout, c));
+		meta->scale[c] = gpb_coding_stored_scale(gpb_column_coding(layout, c));
 	((PageHeader) page)->pd_lower = GPB_PAGE_HEADER + sizeof(GpbMeta);
 }
 

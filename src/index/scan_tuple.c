@@ -12,9 +12,9 @@
 #include "utils/memutils.h"
 
 /* The most bytes of a value in a tuple, those to align the next one included */
-#define GPB_TUPLE_VALUE		24
+#define GPB_TUPLE_VALUE		32
 
-StaticAssertDecl(GPB_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
+StaticAssertDecl(GPB_WIDE_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
 				 "a numeric and its header of one byte must fit");
 
 /* Where the values of an entry go in a tuple, and a tuple to be patched */
@@ -153,12 +153,34 @@ store_fixed(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
 	return offset + attribute->attlen;
 }
 
-/* Store a numeric, as core does, with a header of one byte that no alignment precedes. */
-static Size
-store_numeric(GpbFormer *former, int64 word, int scale, Size offset)
+/* The integer of a column that is a wide numeric and not NULL */
+static inline int128
+entry_wide_numeric(const GpbLayout *layout, GpbKey key, const char *row, int c)
 {
+	int			nkeys = gpb_count_keys(layout);
+
+	if (c >= nkeys)
+		return gpb_row_wide_numeric(row + layout->offset[c - nkeys]);
+	if (layout->flags & GPB_LAYOUT_DESC)
+		key = ~key;
+	return (int128) gpb_wide_numeric_key((int128) key);
+}
+
+/*
+ * Store a numeric, as core does, with a header of one byte that no alignment precedes.  Returns
+ * where it ends.
+ */
+static Size
+store_numeric(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
+{
+	const GpbLayout *layout = former->layout;
+	GpbCoding	coding = gpb_column_coding(layout, c);
+	int			scale = gpb_coding_scale(coding);
 	char	   *to = former->tuple + offset;
-	int			length = 1 + gpb_numeric_store(word, scale, to + 1);
+	int			length = 1 + (gpb_coding_is_wide_numeric(coding) ?
+							  gpb_wide_numeric_store(entry_wide_numeric(layout, key, row, c), scale,
+													 to + 1) :
+							  gpb_numeric_store(entry_word(layout, key, row, c), scale, to + 1));
 
 	SET_VARSIZE_SHORT(to, length);
 	return offset + length;
@@ -187,8 +209,7 @@ form_with_numerics(GpbFormer *former, GpbKey key, const char *row)
 		if (has_nulls)
 			present[c / 8] |= 1 << (c % 8);
 		if (gpb_coding_is_numeric(coding))
-			offset = store_numeric(former, entry_word(layout, key, row, c),
-								   gpb_coding_scale(coding), offset);
+			offset = store_numeric(former, key, row, c, offset);
 		else
 			offset = store_fixed(former, key, row, c, offset);
 	}

@@ -53,9 +53,12 @@ typedef enum GpbCoding
 
 	/*
 	 * numeric: the value times 10^scale (numeric.h).  Each scale from 0 to GPB_NUMERIC_DIGITS is a
-	 * coding of its own, gpb_numeric_coding(), since the column has it and not the value.
+	 * coding of its own, gpb_numeric_coding(), since the column has it and not the value.  With
+	 * more digits, and those of wide scales, there is no word: the integer has 128 bits, and so has
+	 * the key.
 	 */
-	GPB_CODING_NUMERIC = 32
+	GPB_CODING_NUMERIC = 32,
+	GPB_CODING_WIDE_NUMERIC = 64
 } GpbCoding;
 
 static inline GpbCoding
@@ -64,10 +67,22 @@ gpb_numeric_coding(int scale)
 	return (GpbCoding) (GPB_CODING_NUMERIC + scale);
 }
 
+static inline GpbCoding
+gpb_wide_numeric_coding(int scale)
+{
+	return (GpbCoding) (GPB_CODING_WIDE_NUMERIC + scale);
+}
+
 static inline bool
 gpb_coding_is_numeric(GpbCoding coding)
 {
 	return coding >= GPB_CODING_NUMERIC;
+}
+
+static inline bool
+gpb_coding_is_wide_numeric(GpbCoding coding)
+{
+	return coding >= GPB_CODING_WIDE_NUMERIC;
 }
 
 /* Do values of a coding have words? */
@@ -75,14 +90,23 @@ static inline bool
 gpb_coding_has_words(GpbCoding coding)
 {
 	return coding != GPB_CODING_UUID && coding != GPB_CODING_INTERVAL &&
-		coding != GPB_CODING_TIMETZ;
+		coding != GPB_CODING_TIMETZ && !gpb_coding_is_wide_numeric(coding);
 }
 
 /* The scale of a coding of numeric; 0 for others */
 static inline int
 gpb_coding_scale(GpbCoding coding)
 {
+	if (gpb_coding_is_wide_numeric(coding))
+		return (int) coding - GPB_CODING_WIDE_NUMERIC;
 	return gpb_coding_is_numeric(coding) ? (int) coding - GPB_CODING_NUMERIC : 0;
+}
+
+/* The scale as the metapage has it, which says whether integers are wide */
+static inline int
+gpb_coding_stored_scale(GpbCoding coding)
+{
+	return gpb_coding_scale(coding) | (gpb_coding_is_wide_numeric(coding) ? GPB_META_WIDE : 0);
 }
 
 /* The numbers of NaNs that have one sign, as float8 and as float4 */
@@ -110,11 +134,11 @@ gpb_coding_kind(GpbCoding coding)
 		case GPB_CODING_TIMETZ:
 			return GPB_KIND_WIDE;
 		default:
-			return GPB_KIND_INT8;
+			return gpb_coding_is_wide_numeric(coding) ? GPB_KIND_WIDE : GPB_KIND_INT8;
 	}
 }
 
-/* Bytes of a value of a type with this coding; of a numeric, those of its word */
+/* Bytes of a value of a type with this coding; of a numeric, those of its integer */
 static inline int
 gpb_coding_width(GpbCoding coding)
 {
@@ -137,7 +161,7 @@ gpb_coding_width(GpbCoding coding)
 		case GPB_CODING_TIMETZ:
 			return 12;
 		default:
-			return 8;
+			return gpb_coding_is_wide_numeric(coding) ? 16 : 8;
 	}
 }
 
@@ -298,6 +322,81 @@ gpb_uuid_of_key(GpbKey key, void *bytes)
 	uint64		halves[2] = {pg_bswap64((uint64) (key >> 64)), pg_bswap64((uint64) key)};
 
 	memcpy(bytes, halves, sizeof(halves));
+}
+
+/* ---- wide keys ---- */
+
+/* Has a coding keys of 16 bytes? */
+static inline bool
+gpb_coding_key_is_wide(GpbCoding coding)
+{
+	return coding == GPB_CODING_UUID || gpb_coding_is_wide_numeric(coding);
+}
+
+/* The wide key of the integer of a numeric; its inverse is a conversion after the same. */
+static inline GpbKey
+gpb_wide_numeric_key(int128 number)
+{
+	return (GpbKey) number ^ (GpbKey) 1 << 127;
+}
+
+/* The wide key of a value that is not NULL; gpb_wide_key_datum() is the inverse, palloc'd. */
+static inline GpbKey
+gpb_wide_key(GpbCoding coding, Datum value)
+{
+	return gpb_coding_is_wide_numeric(coding) ?
+		gpb_wide_numeric_key(gpb_wide_numeric(value, gpb_coding_scale(coding))) :
+		gpb_uuid_key(DatumGetPointer(value));
+}
+
+static inline Datum
+gpb_wide_key_datum(GpbCoding coding, GpbKey key)
+{
+	void	   *uuid;
+
+	if (gpb_coding_is_wide_numeric(coding))
+		return gpb_wide_numeric_datum((int128) (key ^ (GpbKey) 1 << 127), gpb_coding_scale(coding));
+	uuid = palloc(GPB_WIDE_KEY);
+	gpb_uuid_of_key(key, uuid);
+	return PointerGetDatum(uuid);
+}
+
+/* ---- values without words in rows ---- */
+
+/* Store such a value, which is not NULL; gpb_row_datum() is the inverse, palloc'd. */
+static inline void
+gpb_row_store(GpbCoding coding, Datum value, char *to)
+{
+	if (gpb_coding_is_wide_numeric(coding))
+	{
+		int128		number = gpb_wide_numeric(value, gpb_coding_scale(coding));
+
+		memcpy(to, &number, sizeof(number));
+		return;
+	}
+	memcpy(to, DatumGetPointer(value), gpb_coding_width(coding));
+}
+
+/* The integer of a wide numeric that is in a row */
+static inline int128
+gpb_row_wide_numeric(const char *from)
+{
+	int128		number;
+
+	memcpy(&number, from, sizeof(number));
+	return number;
+}
+
+static inline Datum
+gpb_row_datum(GpbCoding coding, const char *from)
+{
+	void	   *value;
+
+	if (gpb_coding_is_wide_numeric(coding))
+		return gpb_wide_numeric_datum(gpb_row_wide_numeric(from), gpb_coding_scale(coding));
+	value = palloc(gpb_coding_width(coding));
+	memcpy(value, from, gpb_coding_width(coding));
+	return PointerGetDatum(value);
 }
 
 /* ---- Datums ---- */

@@ -159,6 +159,61 @@ magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
 	return result;
 }
 
+/* The power of ten with this exponent, which is GPB_WIDE_NUMERIC_DIGITS at most */
+static inline uint128
+wide_power(int exponent)
+{
+	int			low = Min(exponent, GPB_NUMERIC_DIGITS);
+	int			middle = Min(exponent - low, GPB_NUMERIC_DIGITS);
+
+	return (uint128) powers_of_ten[low] * (uint64) powers_of_ten[middle] *
+		(uint64) powers_of_ten[exponent - low - middle];
+}
+
+/* As magnitude(), of a wide integer: GPB_WIDE_NUMERIC_BEYOND for all that are not below that */
+static uint128
+wide_magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
+{
+	const uint128 beyond = (uint128) GPB_WIDE_NUMERIC_BEYOND;
+	uint128		result = 0;
+	int			exponent = 4 * bytes->weight + scale;	/* a digit counts 10^exponent */
+	int			i;
+
+	*fraction = false;
+	for (i = 0; i < bytes->ndigits; i++, exponent -= 4)
+	{
+		int			digit = read_word(bytes->digits + 2 * i);
+
+		if (exponent >= 0)
+		{
+			if (result >= beyond / DIGIT_BASE)
+				return beyond;
+			result = result * DIGIT_BASE + digit;
+		}
+		else if (exponent > -4)
+		{
+			uint64		kept = powers_of_ten[4 + exponent];
+			int			cut = (int) powers_of_ten[-exponent];
+
+			if (result >= beyond / kept)
+				return beyond;
+			result = result * kept + digit / cut;
+			*fraction |= digit % cut != 0;
+		}
+		else
+			*fraction |= digit != 0;
+	}
+	/* What the last digit counts may be more than 1, since zeros at the end are not stored. */
+	exponent += 4;
+	if (exponent > 0 && result != 0)
+	{
+		if (exponent > GPB_WIDE_NUMERIC_DIGITS || result >= beyond / wide_power(exponent))
+			return beyond;
+		result *= wide_power(exponent);
+	}
+	return result;
+}
+
 /* The value without compression or a place of its own; what that takes is left to its context. */
 static inline const struct varlena *
 plain_value(Datum value)
@@ -186,17 +241,54 @@ gpb_numeric_fits(Datum value, int scale, int64 *word)
 	return true;
 }
 
+/* Raise an error: a value does not fit a column of this scale. */
+static void
+value_refused(Datum value, int scale)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("numeric value %s does not fit a column of scale %d in a gpubtree index",
+					DatumGetCString(DirectFunctionCall1(numeric_out, value)), scale)));
+}
+
 int64
 gpb_numeric_word(Datum value, int scale)
 {
 	int64		word;
 
 	if (!gpb_numeric_fits(value, scale, &word))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("numeric value %s does not fit a column of scale %d in a gpubtree index",
-						DatumGetCString(DirectFunctionCall1(numeric_out, value)), scale)));
+		value_refused(value, scale);
 	return word;
+}
+
+bool
+gpb_wide_numeric_fits(Datum value, int scale, int128 *number)
+{
+	GpbNumericBytes bytes;
+	bool		fraction;
+
+	read_bytes(plain_value(value), &bytes);
+	if (bytes.special != 0)
+	{
+		*number = GPB_WIDE_NUMERIC_NAN;
+		return bytes.special == SPECIAL_NAN;
+	}
+	*number = (int128) wide_magnitude(&bytes, scale, &fraction);
+	if (bytes.scale != scale || fraction || *number >= GPB_WIDE_NUMERIC_BEYOND)
+		return false;
+	if (bytes.negative)
+		*number = -*number;
+	return true;
+}
+
+int128
+gpb_wide_numeric(Datum value, int scale)
+{
+	int128		number;
+
+	if (!gpb_wide_numeric_fits(value, scale, &number))
+		value_refused(value, scale);
+	return number;
 }
 
 int64
@@ -223,6 +315,31 @@ gpb_numeric_ceiling(Datum value, int scale, bool *equal)
 	return size >= GPB_NUMERIC_BEYOND ? GPB_NUMERIC_NAN : size;
 }
 
+int128
+gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal)
+{
+	const int128 least = -GPB_WIDE_NUMERIC_NAN - 1;
+	GpbNumericBytes bytes;
+	bool		fraction;
+	int128		size;
+
+	*equal = false;
+	read_bytes(plain_value(value), &bytes);
+	if (bytes.special != 0)
+	{
+		*equal = bytes.special == SPECIAL_NAN;
+		return *equal || bytes.special == SPECIAL_INFINITY ? GPB_WIDE_NUMERIC_NAN : least;
+	}
+	size = (int128) wide_magnitude(&bytes, scale, &fraction);
+	if (size >= GPB_WIDE_NUMERIC_BEYOND)
+		return bytes.negative ? least : GPB_WIDE_NUMERIC_NAN;
+	*equal = !fraction;
+	if (bytes.negative)
+		return -size;
+	size += fraction;
+	return size >= GPB_WIDE_NUMERIC_BEYOND ? GPB_WIDE_NUMERIC_NAN : size;
+}
+
 /* ---- writing ---- */
 
 /*
@@ -245,35 +362,94 @@ split_digits(uint64 size, int scale, int16 *digits)
 	return n;
 }
 
-int
-gpb_numeric_store(int64 word, int scale, char *to)
+/* The same of a wide magnitude, by parts of four digits of base 10,000 */
+static int
+split_wide_digits(uint128 size, int scale, int16 *digits)
 {
-	int16		digits[8];
+	const uint64 four_digits = (uint64) powers_of_ten[16];
+	int			n = 0;
+	int			last = scale % 4;
+
+	if (last > 0)
+	{
+		digits[n++] = (int16) ((int) (size % (uint64) powers_of_ten[last]) *
+							   powers_of_ten[4 - last]);
+		size /= (uint64) powers_of_ten[last];
+	}
+	for (; size >> 64 != 0; size /= four_digits)
+	{
+		uint64		part = (uint64) (size % four_digits);
+
+		for (int i = 0; i < 4; i++, part /= DIGIT_BASE)
+			digits[n++] = (int16) (part % DIGIT_BASE);
+	}
+	return n + split_digits((uint64) size, 0, digits + n);
+}
+
+static int
+store_nan(char *to)
+{
+	uint16		first = SPECIAL_NAN;
+
+	memcpy(to, &first, 2);
+	return 2;
+}
+
+/* Store a number of which the digits are known, "n" of them. */
+static int
+store_number(bool negative, const int16 *digits, int n, int scale, char *to)
+{
 	int			behind = (scale + 3) / 4;
-	int			highest;
+	int			highest = n - 1;
 	int			lowest = 0;
 	int			weight;
 	uint16		first;
 	char	   *at = to + 2;
 
-	if (word == GPB_NUMERIC_NAN)
-	{
-		first = SPECIAL_NAN;
-		memcpy(to, &first, 2);
-		return 2;
-	}
-	highest = split_digits(word < 0 ? -(uint64) word : (uint64) word, scale, digits) - 1;
 	while (highest >= 0 && digits[highest] == 0)
 		highest--;
 	while (lowest <= highest && digits[lowest] == 0)
 		lowest++;
 	weight = highest < 0 ? 0 : highest - behind;
 	first = KIND_SHORT | scale << SHORT_SCALE_SHIFT |
-		(weight & (SHORT_WEIGHT_SIGN | SHORT_WEIGHT_MASK)) | (word < 0 ? SHORT_NEGATIVE : 0);
+		(weight & (SHORT_WEIGHT_SIGN | SHORT_WEIGHT_MASK)) | (negative ? SHORT_NEGATIVE : 0);
 	memcpy(to, &first, 2);
 	for (; highest >= lowest; highest--, at += 2)
 		memcpy(at, &digits[highest], 2);
 	return (int) (at - to);
+}
+
+int
+gpb_numeric_store(int64 word, int scale, char *to)
+{
+	int16		digits[8];
+	int			n;
+
+	if (word == GPB_NUMERIC_NAN)
+		return store_nan(to);
+	n = split_digits(word < 0 ? -(uint64) word : (uint64) word, scale, digits);
+	return store_number(word < 0, digits, n, scale, to);
+}
+
+int
+gpb_wide_numeric_store(int128 number, int scale, char *to)
+{
+	int16		digits[16];
+	int			n;
+
+	if (number == GPB_WIDE_NUMERIC_NAN)
+		return store_nan(to);
+	n = split_wide_digits(number < 0 ? -(uint128) number : (uint128) number, scale, digits);
+	return store_number(number < 0, digits, n, scale, to);
+}
+
+Datum
+gpb_wide_numeric_datum(int128 number, int scale)
+{
+	struct varlena *value = palloc(VARHDRSZ + GPB_WIDE_NUMERIC_BYTES + 2);
+
+	SET_VARSIZE(value, VARHDRSZ + gpb_wide_numeric_store(number, scale, VARDATA(value)));
+	return PointerGetDatum(value);
 }
 
 Datum

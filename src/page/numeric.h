@@ -5,7 +5,8 @@
  *
  * The values of a column numeric(p, s) are stored by core with s digits behind the point, or with
  * none where s is negative.  So an integer says all of one, how it is displayed included.  NaN is
- * the greatest integer.  Other values have 18 digits at most; there is no infinity.
+ * the greatest integer.  Integers of 64 bits, words, have values of 18 digits at most, and those of
+ * 128 bits, the wide ones, of 38; there is no infinity.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +25,18 @@
 
 #define GPB_NUMERIC_NAN		PG_INT64_MAX
 
-/* The most bytes of a value without a varlena's header: a word and six digits of base 10,000 */
-#define GPB_NUMERIC_BYTES	14
+/* The same of wide integers */
+#define GPB_WIDE_NUMERIC_DIGITS	38
+#define GPB_WIDE_NUMERIC_BEYOND \
+	((int128) GPB_NUMERIC_BEYOND * GPB_NUMERIC_BEYOND * 100)
+#define GPB_WIDE_NUMERIC_NAN	((int128) (~(uint128) 0 >> 1))
+
+/*
+ * The most bytes of a value without a varlena's header: a word and six digits of base 10,000, and
+ * eleven of those of a wide integer
+ */
+#define GPB_NUMERIC_BYTES		14
+#define GPB_WIDE_NUMERIC_BYTES	24
 
 /* Is it the integer of a value? */
 static inline bool
@@ -61,5 +72,12 @@ extern int	gpb_numeric_store(int64 word, int scale, char *to);
 
 /* The value of an integer, palloc'd */
 extern Datum gpb_numeric_datum(int64 word, int scale);
+
+/* The same of wide integers.  What is stored has GPB_WIDE_NUMERIC_BYTES at most. */
+extern bool gpb_wide_numeric_fits(Datum value, int scale, int128 *number);
+extern int128 gpb_wide_numeric(Datum value, int scale);
+extern int128 gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal);
+extern int	gpb_wide_numeric_store(int128 number, int scale, char *to);
+extern Datum gpb_wide_numeric_datum(int128 number, int scale);
 
 #endif							/* GPB_NUMERIC_H */

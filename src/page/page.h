@@ -128,7 +128,8 @@ extern const GpbLayout *gpb_layout(Relation index);
 
 /*
  * Derive the layout anew from the catalog alone, for a build: of an index of several key columns
- * the metapage says which have a code for NULL, and it is the build that decides this.
+ * the metapage says which have a code for NULL, and of numeric columns how wide they are, and it is
+ * the build that decides this.
  */
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
@@ -158,12 +159,6 @@ gpb_column_coding(const GpbLayout *layout, int column)
 		return (GpbCoding) layout->coding[column - nkeys];
 	return (GpbCoding) (layout->nkeys > 0 ? layout->key[column].coding : layout->key_coding);
 }
-
-/*
- * Raise ERRCODE_FEATURE_NOT_SUPPORTED, naming the column, if a numeric column has more digits than
- * an index can be built for.  An index that is there stays when ALTER TABLE gives its column more.
- */
-extern void gpb_require_narrow_numerics(Relation index);
 
 /* Raise an error, naming the column, if a numeric among an entry's values does not fit. */
 extern void gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *values,

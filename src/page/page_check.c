@@ -131,7 +131,7 @@ gpb_meta_fault(Page page, const GpbLayout *layout)
 		return "the metapage describes other columns than the catalog";
 	for (int c = 0; c < gpb_layout_columns(layout); c++)
 	{
-		if (meta->scale[c] != gpb_coding_scale(gpb_column_coding(layout, c)))
+		if (meta->scale[c] != gpb_coding_stored_scale(gpb_column_coding(layout, c)))
 			return "the metapage has another scale of a numeric column than the catalog";
 	}
 	if (meta->root == GPB_META_BLOCK || meta->root == GPB_NO_BLOCK ||

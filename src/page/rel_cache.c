@@ -159,75 +159,81 @@ numeric_refused(Relation index, int column, const char *type, const char *hint)
 			 errmsg("column \"%s\" of type %s cannot be in a gpubtree index",
 					NameStr(TupleDescAttr(RelationGetDescr(index), column)->attname), type),
 			 errdetail("An index holds values of type numeric(p, s) of up to %d digits.",
-					   GPB_NUMERIC_DIGITS),
+					   GPB_WIDE_NUMERIC_DIGITS),
 			 errhint("%s", hint)));
 }
 
 /*
- * Get the scale of a column from the metapage.  Returns false if the index is not built yet.  The
- * page is not checked beyond what tells that it is the metapage: that takes a layout.
+ * Get the coding of a numeric column from the metapage.  Returns false if the index is not built
+ * yet.  The page is not checked beyond what tells that it is the metapage: that takes a layout.
  */
 static bool
-stored_scale(Relation index, int column, int *scale)
+stored_coding(Relation index, int column, GpbCoding *coding)
 {
 	Buffer		buffer;
 	const GpbMeta *meta;
+	bool		wide;
+	int			scale;
 
 	if (!RELKIND_HAS_STORAGE(index->rd_rel->relkind) || RelationGetNumberOfBlocks(index) == 0)
 		return false;
 	buffer = ReadBuffer(index, GPB_META_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	meta = gpb_meta(BufferGetPage(buffer));
-	if (meta->magic != GPB_META_MAGIC || meta->scale[column] > GPB_NUMERIC_DIGITS)
+	wide = (meta->scale[column] & GPB_META_WIDE) != 0;
+	scale = meta->scale[column] & ~GPB_META_WIDE;
+	if (meta->magic != GPB_META_MAGIC ||
+		scale > (wide ? GPB_WIDE_NUMERIC_DIGITS : GPB_NUMERIC_DIGITS))
 		gpb_corrupted(index, GPB_META_BLOCK, "not a metapage");
-	*scale = meta->scale[column];
 	UnlockReleaseBuffer(buffer);
+	*coding = wide ? gpb_wide_numeric_coding(scale) : gpb_numeric_coding(scale);
 	return true;
 }
 
 /*
  * The coding of a numeric column.  The scale is the catalog's: ALTER TABLE builds the index anew if
- * that changes.  But it keeps the index of a column that becomes numeric without a precision; the
- * values that the index has are of the old scale, which the metapage tells, and others do not get
- * in (gpb_require_numerics()).
+ * that changes, or if there are to be fewer digits.  But it keeps the index of a column that gets
+ * more digits, or becomes numeric without a precision; the values that the index has are as they
+ * were, which the metapage tells, and others do not get in (gpb_require_numerics()).  Hence a
+ * column of few digits had no more of them before, and needs no look there.
  */
 static GpbCoding
-numeric_coding(Relation index, int column)
+numeric_coding(Relation index, int column, bool for_build)
 {
 	int			precision;
 	int			scale;
+	bool		known = numeric_digits(index, column, &precision, &scale);
+	GpbCoding	coding;
 
-	if (numeric_digits(index, column, &precision, &scale))
+	if (known)
 	{
-		if (scale > GPB_NUMERIC_DIGITS)
-			numeric_refused(index, column, column_type(index, column),
-							"Leave the column out of the index, or use an access method such as btree.");
-		return gpb_numeric_coding(Max(scale, 0));
+		/* Digits before the point that are always 0 count too. */
+		precision -= Min(scale, 0);
+		scale = Max(scale, 0);
+		if (precision <= GPB_NUMERIC_DIGITS && scale <= GPB_NUMERIC_DIGITS)
+			return gpb_numeric_coding(scale);
 	}
-	if (!stored_scale(index, column, &scale))
+	if (!for_build && stored_coding(index, column, &coding))
+		return coding;
+	if (!known)
 		numeric_refused(index, column, "numeric, without a precision,",
 						"Declare the column as numeric(p, s), or cast the expression to that.");
-	return gpb_numeric_coding(scale);
+	if (precision > GPB_WIDE_NUMERIC_DIGITS || scale > GPB_WIDE_NUMERIC_DIGITS)
+		numeric_refused(index, column, column_type(index, column),
+						"Leave the column out of the index, or use an access method such as btree.");
+	return gpb_wide_numeric_coding(scale);
 }
 
-void
-gpb_require_narrow_numerics(Relation index)
+/* Does a value fit a numeric column of this coding? */
+static bool
+numeric_fits(GpbCoding coding, Datum value)
 {
-	const GpbLayout layout = *gpb_layout(index);
+	int64		word;
+	int128		number;
 
-	for (int c = 0; c < gpb_layout_columns(&layout); c++)
-	{
-		int			precision;
-		int			scale;
-
-		if (!gpb_coding_is_numeric(gpb_column_coding(&layout, c)))
-			continue;
-		/* Digits before the point that are always 0 count too. */
-		if (!numeric_digits(index, c, &precision, &scale) ||
-			precision - Min(scale, 0) > GPB_NUMERIC_DIGITS)
-			numeric_refused(index, c, column_type(index, c),
-							"Leave the column out of the index, or use an access method such as btree.");
-	}
+	return gpb_coding_is_wide_numeric(coding) ?
+		gpb_wide_numeric_fits(value, gpb_coding_scale(coding), &number) :
+		gpb_numeric_fits(value, gpb_coding_scale(coding), &word);
 }
 
 void
@@ -237,10 +243,10 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 	for (int c = 0; c < gpb_layout_columns(layout); c++)
 	{
 		GpbCoding	coding = gpb_column_coding(layout, c);
-		int64		word;
+		int			digits = gpb_coding_is_wide_numeric(coding) ? GPB_WIDE_NUMERIC_DIGITS :
+			GPB_NUMERIC_DIGITS;
 
-		if (!gpb_coding_is_numeric(coding) || isnull[c] ||
-			gpb_numeric_fits(values[c], gpb_coding_scale(coding), &word))
+		if (!gpb_coding_is_numeric(coding) || isnull[c] || numeric_fits(coding, values[c]))
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -250,10 +256,9 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 						RelationGetRelationName(index)),
 				 errdetail("The index was built for numeric(%d, %d): it holds values with %d digits "
 						   "behind the point, and %d in all.",
-						   GPB_NUMERIC_DIGITS, gpb_coding_scale(coding), gpb_coding_scale(coding),
-						   GPB_NUMERIC_DIGITS),
-				 errhint("Drop the index, or give the column the type numeric(p, %d) with p up to %d.",
-						 gpb_coding_scale(coding), GPB_NUMERIC_DIGITS)));
+						   digits, gpb_coding_scale(coding), gpb_coding_scale(coding), digits),
+				 errhint("REINDEX the index, if the column is numeric(p, s) of up to %d digits, or "
+						 "drop it.", GPB_WIDE_NUMERIC_DIGITS)));
 	}
 }
 
@@ -261,20 +266,20 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 
 /* The coding of a column of the index whose values are of "type", which may be a domain */
 static GpbCoding
-attribute_coding(Relation index, int column, Oid type)
+attribute_coding(Relation index, int column, Oid type, bool for_build)
 {
-	return getBaseType(type) == NUMERICOID ? numeric_coding(index, column) :
+	return getBaseType(type) == NUMERICOID ? numeric_coding(index, column, for_build) :
 		gpb_held_type_coding(type);
 }
 
 /* Fill in the part of the layout that the key column decides. */
 static void
-layout_key(Relation index, GpbLayout *layout)
+layout_key(Relation index, bool for_build, GpbLayout *layout)
 {
 	int16		indoption = index->rd_indoption[0];
 
 	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
-	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0]);
+	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0], for_build);
 	if (layout->key_coding == GPB_CODING_NONE || layout->key_coding == GPB_CODING_INTERVAL ||
 		layout->key_coding == GPB_CODING_TIMETZ ||
 		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
@@ -494,7 +499,7 @@ layout_keys(Relation index, bool for_build, GpbLayout *layout)
  * those of 2 bytes.
  */
 static void
-layout_include(Relation index, GpbLayout *layout)
+layout_include(Relation index, bool for_build, GpbLayout *layout)
 {
 	TupleDesc	descriptor = RelationGetDescr(index);
 	int			offset = GPB_LOCATOR_WIDTH;
@@ -514,7 +519,8 @@ layout_include(Relation index, GpbLayout *layout)
 	for (int c = 0; c < ncolumns; c++)
 	{
 		layout->coding[c] = attribute_coding(index, nkeys + c,
-											 TupleDescAttr(descriptor, nkeys + c)->atttypid);
+											 TupleDescAttr(descriptor, nkeys + c)->atttypid,
+											 for_build);
 		if (layout->coding[c] == GPB_CODING_NONE)
 			type_refused(index, nkeys + c, false);
 		layout->kind[c] = gpb_coding_kind(layout->coding[c]);
@@ -543,8 +549,8 @@ make_rel_cache(Relation index, bool for_build)
 	if (IndexRelationGetNumberOfKeyAttributes(index) > 1)
 		layout_keys(index, for_build, &cache.layout);
 	else
-		layout_key(index, &cache.layout);
-	layout_include(index, &cache.layout);
+		layout_key(index, for_build, &cache.layout);
+	layout_include(index, for_build, &cache.layout);
 	cache.root = InvalidBlockNumber;
 
 	/* the look-ups above may have built the entry anew, so assign last */

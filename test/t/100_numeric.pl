@@ -1,6 +1,6 @@
 # Columns of type numeric(p, s), as key and as INCLUDE columns, answer as core does from the table:
-# random precisions and scales, negative scales and scales above the precision, values at the limits
-# of their types, NaN and NULL; conditions with constants of other scales, beyond all values, NaN and
+# random precisions, of 18 digits and of 38, and scales, negative scales and scales above the
+# precision, values at the limits of their types, NaN and NULL; conditions with constants of other scales, beyond all values, NaN and
 # infinite; sums, averages, variance and extremes of columns and of expressions, groups, DISTINCT,
 # percentiles, rows, joins; columns that ALTER TABLE has given more digits or none.  The display is
 # compared, not only the value.
@@ -47,10 +47,12 @@ my $has_nan;
 
 sub random_digits
 {
-	my $p = pick(1, 4, 9, 12, 17, 18, between(1, 18));
-	my $s = chance(0.1) ? -between(1, 18 - $p + 1) : chance(0.1) ? between($p, 18) : between(0, $p);
+	# of more than 18 digits a column has 16 bytes, and programs don't read it
+	my $most = chance(0.3) ? 38 : 18;
+	my $p = $most == 38 ? pick(19, 20, 30, 37, 38, between(1, 38)) : pick(1, 4, 9, 12, 17, 18, between(1, 18));
+	my $s = chance(0.1) ? -between(1, $most - $p + 1) : chance(0.1) ? between($p, $most) : between(0, $p);
 
-	$s = 0 if $p - $s > 18;
+	$s = 0 if $p - $s > $most;
 	return [ $p, $s ];
 }
 
@@ -81,7 +83,7 @@ sub create_table
 	$has_nan = chance(0.6);
 	my $load = "INSERT INTO t SELECT i, " . join(', ', map { value_sql($_) } qw(k a b c))
 	  . ", floor(random() * 200)::int4 - 100, random() * 7 FROM generate_series(1, $rows) i;\n";
-	my $wider = $digits{a}[1] > $digits{a}[0] ? '' : 'ALTER TABLE t ALTER a TYPE numeric(' . between($digits{a}[0], 30) . ", $digits{a}[1]);\n";
+	my $wider = $digits{a}[1] > $digits{a}[0] ? '' : 'ALTER TABLE t ALTER a TYPE numeric(' . between($digits{a}[0], 45) . ", $digits{a}[1]);\n";
 	$random->sql("SELECT setseed(" . rand() . ");\n"
 		. gpb_table_sql(
 			name => 't',
@@ -109,7 +111,7 @@ sub constant
 	my $few = between(-320, 320) . 'e' . -$s;
 	my $any = (chance(0.5) ? '-' : '') . join('', map { between(0, 9) } 1 .. $p) . 'e' . -$s;
 
-	return "'" . pick($few, $few, $any, $any, '9' x $p . 'e' . -$s, '-' . '9' x $p . 'e' . -$s, 0, between(-9, 9), '1e40', '-1e40', 'NaN',
+	return "'" . pick($few, $few, $any, $any, '9' x $p . 'e' . -$s, '-' . '9' x $p . 'e' . -$s, 0, between(-9, 9), '1e40', '-1e40', '1e20', '-1e20', 'NaN',
 		chance(0.3) ? ('infinity', '-infinity') : '0.0') . "'::numeric" . (chance(0.25) ? pick(" + 1e-3", " + 1e-19", " - 0.5", "*10") : '');
 }
 

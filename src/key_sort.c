@@ -10,17 +10,43 @@
 /* Fewer keys than this are merged, which is quicker */
 #define GPB_RADIX_LEAST		256
 
-#define GPB_KEY_BYTES		((int) sizeof(GpbKey))
-
-#define GPB_SORT gpb_sort_keys
-#define GPB_ELEMENT GpbNumberedKey
+#define GPB_SORT sort_narrow_numbered
+#define GPB_SORT_SCOPE static
+#define GPB_SORT_KEY uint64
+#define GPB_ELEMENT GpbNarrowNumberedKey
 #define GPB_ELEMENT_KEY(e) ((e).key)
 #include "key_sort_template.h"
 
+#define GPB_SORT sort_wide_numbered
+#define GPB_SORT_SCOPE static
+#define GPB_SORT_KEY GpbKey
+#define GPB_ELEMENT GpbWideNumberedKey
+#define GPB_ELEMENT_KEY(e) ((e).key)
+#include "key_sort_template.h"
+
+#define GPB_SORT gpb_sort_narrow_keys
+#define GPB_SORT_SCOPE
+#define GPB_SORT_KEY uint64
+#define GPB_ELEMENT uint64
+#define GPB_ELEMENT_KEY(e) (e)
+#include "key_sort_template.h"
+
 #define GPB_SORT gpb_sort_plain_keys
+#define GPB_SORT_SCOPE
+#define GPB_SORT_KEY GpbKey
 #define GPB_ELEMENT GpbKey
 #define GPB_ELEMENT_KEY(e) (e)
 #include "key_sort_template.h"
+
+GpbNumberedKeys
+gpb_sort_keys(GpbNumberedKeys keys, GpbNumberedKeys spare, uint32 n)
+{
+	if (keys.wide)
+		keys.elements = sort_wide_numbered(keys.elements, spare.elements, n);
+	else
+		keys.elements = sort_narrow_numbered(keys.elements, spare.elements, n);
+	return keys;
+}
 
 uint32
 gpb_unique_keys(GpbKey *keys, uint32 n)

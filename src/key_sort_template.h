@@ -9,9 +9,11 @@
  *
  * Before inclusion:
  *	  GPB_SORT			name of the function
+ *	  GPB_SORT_SCOPE	static, or nothing
+ *	  GPB_SORT_KEY		type of a key
  *	  GPB_ELEMENT		type of what is sorted
  *	  GPB_ELEMENT_KEY(e)	key of an element
- * All three are undefined afterwards.
+ * All are undefined afterwards.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +23,8 @@
 #define GPB_SORT_LOOK GPB_SORT_JOIN(GPB_SORT, _look)
 #define GPB_SORT_MERGE GPB_SORT_JOIN(GPB_SORT, _merge)
 
+#define GPB_SORT_BYTES ((int) sizeof(GPB_SORT_KEY))
+
 /* Byte number p of an element's key, from the lowest: machines are little-endian (index/key.c). */
 #define GPB_KEY_BYTE(e, p)	(((const uint8 *) &GPB_ELEMENT_KEY(e))[p])
 
@@ -29,7 +33,7 @@
  * the first.
  */
 static bool
-GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, GpbKey *differ)
+GPB_SORT_LOOK(const GPB_ELEMENT *elements, uint32 n, GPB_SORT_KEY *differ)
 {
 	uint32		i = 1;
 
@@ -77,13 +81,13 @@ GPB_SORT_MERGE(GPB_ELEMENT *from, GPB_ELEMENT *to, uint32 n)
 }
 
 /* Sort n elements, as key_sort.h says of the functions made from this. */
-GPB_ELEMENT *
+GPB_SORT_SCOPE GPB_ELEMENT *
 GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 {
-	uint32		count[GPB_KEY_BYTES][256];
-	int			at_byte[GPB_KEY_BYTES];	/* which byte of the key a pass sorts by */
+	uint32		count[GPB_SORT_BYTES][256];
+	int			at_byte[GPB_SORT_BYTES];	/* which byte of the key a pass sorts by */
 	int			passes = 0;
-	GpbKey		differ;
+	GPB_SORT_KEY differ;
 	uint32		i;
 	int			p;
 
@@ -92,7 +96,7 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 	if (n < GPB_RADIX_LEAST)
 		return GPB_SORT_MERGE(elements, spare, n);
 
-	for (p = 0; p < GPB_KEY_BYTES; p++)
+	for (p = 0; p < GPB_SORT_BYTES; p++)
 	{
 		if (((const uint8 *) &differ)[p] != 0)
 			at_byte[passes++] = p;
@@ -124,10 +128,13 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 }
 
 #undef GPB_SORT
+#undef GPB_SORT_SCOPE
+#undef GPB_SORT_KEY
 #undef GPB_ELEMENT
 #undef GPB_ELEMENT_KEY
 #undef GPB_SORT_JOIN_
 #undef GPB_SORT_JOIN
 #undef GPB_SORT_LOOK
 #undef GPB_SORT_MERGE
+#undef GPB_SORT_BYTES
 #undef GPB_KEY_BYTE

@@ -62,12 +62,12 @@ struct GpbCpuAnswer
 	uint32		next;
 	uint32		end;
 	uint32		portion;		/* number of ranges that are sorted together */
-	GpbNumberedKey *keys;
-	GpbNumberedKey *spare;		/* to sort keys; NULL if the ranges are bounds */
+	GpbNumberedKeys keys;
+	GpbNumberedKeys spare;		/* to sort keys; no elements if the ranges are bounds */
 	GpbPiece *bounds;	/* the portion, if the ranges are bounds; else NULL */
 
 	/* The sorted portion, and where the next walk begins in it */
-	GpbNumberedKey *sorted;		/* keys or spare */
+	GpbNumberedKeys sorted;		/* keys or spare */
 	uint32		nsorted;
 	uint32		at_sorted;
 
@@ -85,6 +85,23 @@ struct GpbCpuAnswer
 
 /* ---- begin and end ---- */
 
+static inline bool
+has_wide_keys(const GpbBatch *batch)
+{
+	return batch->program.layout.key_width == GPB_WIDE_KEY;
+}
+
+/* Make room for n numbered keys of the index's width. */
+static GpbNumberedKeys
+numbered_keys_alloc(const GpbBatch *batch, uint32 n)
+{
+	GpbNumberedKeys keys = {has_wide_keys(batch)};
+
+	keys.elements = MemoryContextAllocHuge(CurrentMemoryContext,
+										   gpb_numbered_key_size(keys.wide) * n);
+	return keys;
+}
+
 /* Begin an answer of the CPU's that has nothing to do yet, with room for n sorted keys. */
 static GpbCpuAnswer *
 cpu_answer_begin(GpbBatch *batch, uint32 n)
@@ -96,7 +113,7 @@ cpu_answer_begin(GpbBatch *batch, uint32 n)
 	cpu->visibility = gpb_visibility_begin(batch->heap);
 	if (batch->listing != NULL)
 		cpu->judged = palloc(sizeof(GpbJudgedLeaf));
-	cpu->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbNumberedKey) * n);
+	cpu->keys = numbered_keys_alloc(batch, n);
 	return cpu;
 }
 
@@ -104,7 +121,8 @@ cpu_answer_begin(GpbBatch *batch, uint32 n)
 static Size
 cpu_range_memory(const GpbBatch *batch)
 {
-	return batch->form == GPB_RANGE_BOUNDS ? GPB_PIECE_MEMORY : 2 * sizeof(GpbNumberedKey);
+	return batch->form == GPB_RANGE_BOUNDS ? GPB_PIECE_MEMORY :
+		2 * gpb_numbered_key_size(has_wide_keys(batch));
 }
 
 GpbCpuAnswer *
@@ -123,8 +141,7 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 		cpu->bounds = MemoryContextAllocHuge(CurrentMemoryContext,
 											 sizeof(GpbPiece) * portion);
 	else
-		cpu->spare = MemoryContextAllocHuge(CurrentMemoryContext,
-											sizeof(GpbNumberedKey) * portion);
+		cpu->spare = numbered_keys_alloc(batch, portion);
 	return cpu;
 }
 
@@ -142,10 +159,7 @@ cpu_sort_pieces(const GpbBatch *batch, GpbCpuAnswer *cpu, GpbPiece *pieces, uint
 	if (n > 1)
 		sort_pieces(pieces, n);
 	for (i = 0; i < n; i++)
-	{
-		cpu->keys[i].key = Min(pieces[i].range.lo.key, most);
-		cpu->keys[i].number = pieces[i].number;
-	}
+		gpb_number_key(cpu->keys, i, Min(pieces[i].range.lo.key, most), pieces[i].number);
 }
 
 GpbCpuAnswer *
@@ -163,11 +177,11 @@ gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 {
 	gpb_visibility_end(cpu->visibility);
 	gpb_walk_end(cpu->walk);
-	pfree(cpu->keys);
+	pfree(cpu->keys.elements);
 	if (cpu->judged != NULL)
 		pfree(cpu->judged);
-	if (cpu->spare != NULL)
-		pfree(cpu->spare);
+	if (cpu->spare.elements != NULL)
+		pfree(cpu->spare.elements);
 	if (cpu->bounds != NULL)
 		pfree(cpu->bounds);
 	pfree(cpu);
@@ -207,10 +221,7 @@ cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-	{
-		cpu->keys[i].key = gpb_batch_keys(batch, cpu->next + i).lo;
-		cpu->keys[i].number = cpu->next + i;
-	}
+		gpb_number_key(cpu->keys, i, gpb_batch_keys(batch, cpu->next + i).lo, cpu->next + i);
 	cpu->sorted = gpb_sort_keys(cpu->keys, cpu->spare, n);
 	cpu->nsorted = n;
 }
@@ -268,7 +279,7 @@ batch_next_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 	}
 	if (leaves == NULL)
 		batch->counters.cpu_keys += n;
-	gpb_walk_start(cpu->walk, cpu->sorted + cpu->at_sorted,
+	gpb_walk_start(cpu->walk, gpb_numbered_keys_from(cpu->sorted, cpu->at_sorted),
 				   batch->form == GPB_RANGE_POINTS ? NULL : (const GpbKeyRange *) batch->ranges,
 				   leaves, n);
 	cpu->at_sorted += n;

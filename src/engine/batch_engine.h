@@ -59,12 +59,12 @@ extern const GpbBatchEngine gpb_batch_scan;
 typedef struct GpbLeafFinder
 {
 	/*
-	 * Find leaves for the keys from sorted[at] on, at < n.  Returns for how many, at least one.
+	 * Find leaves for keys [at, n), which are some, or for the first of them.  Returns for how many.
 	 * *leaves has for each of them the leaf where a range that begins there begins, or one to the
 	 * left of that (rule M7), and is valid until the next call; if *leaves is NULL the caller looks
 	 * in the tree.  The caller holds no lock and no pin.
 	 */
-	uint32		(*find) (GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+	uint32		(*find) (GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 						 const uint32 **leaves);
 
 	/*
@@ -182,7 +182,7 @@ extern void gpb_cpu_answer_end(GpbCpuAnswer *cpu);
 extern int	gpb_cpu_answer_rest(const GpbCpuAnswer *cpu, GpbRange *rest);
 
 /* The bytes that a piece takes, and its answering */
-#define GPB_PIECE_MEMORY	(sizeof(GpbPiece) + sizeof(GpbNumberedKey))
+#define GPB_PIECE_MEMORY	(sizeof(GpbPiece) + sizeof(GpbWideNumberedKey))
 
 /* ---- batch_program.c ---- */
 

@@ -143,11 +143,11 @@ inner_let_go(GpbInnerFinder *finder)
  * is lost.
  */
 static bool
-inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *sorted)
+inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, GpbNumberedKeys sorted)
 {
 	GpbRequestSearch search = inner_search(chunk->end - chunk->cpu_end);
 	int			width = inner_width(batch);
-	const GpbNumberedKey *from = sorted + chunk->cpu_end;
+	GpbNumberedKeys from = gpb_numbered_keys_from(sorted, chunk->cpu_end);
 	Size		size;
 	uint32		i;
 
@@ -158,14 +158,14 @@ inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *so
 		uint64	   *keys = (uint64 *) chunk->arrays.keys;
 
 		for (i = 0; i < search.n; i++)
-			keys[i] = (uint64) from[i].key;
+			keys[i] = (uint64) gpb_numbered_key(from, i);
 	}
 	else
 	{
 		uint32	   *keys = (uint32 *) chunk->arrays.keys;
 
 		for (i = 0; i < search.n; i++)
-			keys[i] = (uint32) from[i].key;
+			keys[i] = (uint32) gpb_numbered_key(from, i);
 	}
 	return gpb_request_submit_search(chunk->request, &search);
 }
@@ -175,7 +175,7 @@ inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, const GpbNumberedKey *so
  * them.  Returns false if the service is lost.
  */
 static bool
-inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, const GpbNumberedKey *sorted,
+inner_fill_pipeline(const GpbBatch *batch, GpbInnerFinder *finder, GpbNumberedKeys sorted,
 					uint32 n)
 {
 	while (finder->nsent < finder->nheld && finder->sent < n)
@@ -301,7 +301,7 @@ inner_fail(GpbBatch *batch, GpbInnerFinder *finder, uint32 left)
  * without leaves; then the device is waited for.
  */
 static uint32
-inner_find(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+inner_find(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 		   const uint32 **leaves)
 {
 	GpbInnerFinder *finder = (GpbInnerFinder *) batch->finder_state;

@@ -95,7 +95,7 @@ elements_close(GpbElements *elements, Datum value)
  * of its own compiled.
  */
 static pg_attribute_always_inline uint32
-encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, GpbKey *keys)
+encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, uint64 *keys)
 {
 	int			key_width = layout->key_width;
 	int			flags = layout->flags;
@@ -113,27 +113,27 @@ encode_integers(const GpbLayout *layout, const char *data, int width, uint32 n, 
 			value = ((const int32 *) data)[i];
 		else
 			value = ((const int64 *) data)[i];
-		keys[kept] = gpb_key_encode(value, key_width, flags);
+		keys[kept] = (uint64) gpb_key_encode(value, key_width, flags);
 		kept += value >= min && value <= max;
 	}
 	return kept;
 }
 
-/* Encode n values of the key's own type, which is no integer. */
-static uint32
-encode_values(const GpbLayout *layout, const GpbElements *elements, const char *data, uint32 n,
-			  GpbKey *keys)
+/* The key of element i, which is of the key's own type. */
+static inline GpbKey
+element_key(const GpbLayout *layout, const GpbElements *elements, uint32 i)
 {
-	for (uint32 i = 0; i < n; i++)
-		keys[i] = gpb_datum_key(layout, fetch_att(data + (Size) i * elements->step,
-												  elements->by_value, elements->width));
-	return n;
+	return gpb_datum_key(layout, fetch_att(elements->data + (Size) i * elements->step,
+										   elements->by_value, elements->width));
 }
 
-/* Encode elements each of which equals one key, in their order.  Returns the number of keys. */
+/*
+ * Encode elements each of which equals one key of at most 8 bytes, in their order.  Returns the
+ * number of keys.
+ */
 static uint32
 encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
-				GpbKey *keys)
+				uint64 *keys)
 {
 	uint32		kept = 0;
 	uint32		at;
@@ -152,21 +152,52 @@ encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *el
 		else if (coding == GPB_CODING_INT8)
 			kept += encode_integers(layout, data, 8, n, keys + kept);
 		else
-			kept += encode_values(layout, elements, data, n, keys + kept);
+		{
+			for (uint32 i = at; i < at + n; i++)
+				keys[kept++] = (uint64) element_key(layout, elements, i);
+		}
 	}
 	return kept;
 }
 
-/* Make a set of single keys from elements that equal one key each. */
+/*
+ * Make a set of single keys of at most 8 bytes from elements that equal one key each.  They are
+ * sorted as such, and take as many bytes as any key thereafter.
+ */
 static void
-point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
-		   GpbArrayKeys *set)
+narrow_point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
+				  GpbArrayKeys *set)
+{
+	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint32		n = encode_elements(layout, coding, elements, keys);
+	uint64	   *sorted = gpb_sort_narrow_keys(keys, spare, n);
+
+	pfree(sorted == keys ? spare : keys);
+	set->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) * Max((Size) n, 1));
+	for (uint32 i = 0; i < n; i++)
+	{
+		set->keys[set->n] = sorted[i];
+		set->n += i + 1 == n || sorted[i] != sorted[i + 1];
+	}
+	pfree(sorted);
+}
+
+/* The same of wide keys, which are of the elements' own type */
+static void
+wide_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {
 	Size		size = sizeof(GpbKey) * Max((Size) elements->n, 1);
 	GpbKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	GpbKey	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
-	set->n = encode_elements(layout, coding, elements, keys);
+	for (set->n = 0; set->n < elements->n; set->n++)
+	{
+		keys[set->n] = element_key(layout, elements, set->n);
+		if ((set->n & 0xFFF) == 0xFFF)
+			CHECK_FOR_INTERRUPTS();
+	}
 	set->keys = gpb_sort_plain_keys(keys, spare, set->n);
 	pfree(set->keys == keys ? spare : keys);
 	set->n = gpb_unique_keys(set->keys, set->n);
@@ -266,7 +297,10 @@ gpb_array_keys(const GpbLayout *layout, GpbComparison *comparison, Datum array, 
 			elog(ERROR, "array of type %u has elements of %d bytes instead of %d",
 				 ARR_ELEMTYPE(elements.array), elements.width,
 				 gpb_coding_width(comparison->coding));
-		point_keys(layout, comparison->coding, &elements, set);
+		if (layout->key_width == GPB_WIDE_KEY)
+			wide_point_keys(layout, &elements, set);
+		else
+			narrow_point_keys(layout, comparison->coding, &elements, set);
 	}
 	else
 		range_keys(layout, comparison, &elements, set);

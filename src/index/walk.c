@@ -50,7 +50,7 @@ struct GpbWalk
 	GpbWalkCounters *counters;
 
 	/* The ranges, by where they begin */
-	const GpbNumberedKey *lows;
+	GpbNumberedKeys lows;
 	const GpbKeyRange *ranges;
 	const GpbPiece *pieces;		/* by place in lows, if pieces are walked; else NULL */
 	const uint32 *leaves;
@@ -109,7 +109,7 @@ gpb_walk_begin(Relation index, const GpbLayout *layout, GpbWalkCounters *counter
 }
 
 void
-gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ranges,
+gpb_walk_start(GpbWalk *walk, GpbNumberedKeys lows, const GpbKeyRange *ranges,
 			   const uint32 *leaves, uint32 n)
 {
 	walk->lows = lows;
@@ -128,7 +128,7 @@ gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows, const GpbKeyRange *ran
 }
 
 void
-gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows, const GpbPiece *pieces,
+gpb_walk_start_pieces(GpbWalk *walk, GpbNumberedKeys lows, const GpbPiece *pieces,
 					  uint32 n)
 {
 	gpb_walk_start(walk, lows, NULL, NULL, n);
@@ -157,8 +157,8 @@ walk_keys(const GpbWalk *walk, uint32 i)
 		return keys;
 	}
 	if (walk->ranges != NULL)
-		return walk->ranges[walk->lows[i].number];
-	keys.lo = keys.hi = walk->lows[i].key;
+		return walk->ranges[gpb_key_number(walk->lows, i)];
+	keys.lo = keys.hi = gpb_numbered_key(walk->lows, i);
 	return keys;
 }
 
@@ -203,7 +203,7 @@ walk_fill_window(GpbWalk *walk)
 	while (n < GPB_WALK_WINDOW && walk->next + n < walk->n &&
 		   gpb_bound_less(walk_range(walk, walk->next + n).lo, high))
 	{
-		keys[n] = walk->lows[walk->next + n].key;
+		keys[n] = gpb_numbered_key(walk->lows, walk->next + n);
 		n++;
 	}
 	gpb_page_keys_below_many(page, width, count, keys, n, walk->child);
@@ -488,18 +488,19 @@ walk_ties_decide(const GpbWalk *walk, GpbKey key)
 }
 
 /*
- * Find the first position in [from, count) that lies at or after the end of a range whose last key
- * is "key".
+ * Find the first position in [from, count) that lies at or after the end of range i of lows, whose
+ * last key is "key".
  */
-static int
-walk_end_position(const GpbWalk *walk, const char *page, int count, int from,
-				  GpbKey key, GpbBound bound)
+static inline int
+walk_end_position(const GpbWalk *walk, const char *page, int count, int from, uint32 i,
+				  GpbKey key)
 {
 	int			width = walk->layout.key_width;
 	int			to = from;
 
 	if (walk_ties_decide(walk, key))
-		return gpb_page_lower_bound(page, width, walk->layout.row_width, count, bound);
+		return gpb_page_lower_bound(page, width, walk->layout.row_width, count,
+									walk_range(walk, i).hi);
 
 	/* The end of a range is nearly always near. */
 	while (to < count && to < from + GPB_WALK_EQUAL && gpb_page_key(page, width, to) <= key)
@@ -516,7 +517,7 @@ walk_hit(GpbWalk *walk, int nhits, uint32 i, int from, int to)
 {
 	if (from >= to)
 		return nhits;
-	walk->hits[nhits].number = walk->lows[i].number;
+	walk->hits[nhits].number = gpb_key_number(walk->lows, i);
 	walk->hits[nhits].from = from;
 	walk->hits[nhits].to = to;
 	return nhits + 1;
@@ -544,8 +545,7 @@ walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 		if (gpb_bound_less(walk->high, end))
 			walk->active[walk->active_kept++] = i;
 		else
-			to = walk_end_position(walk, page, count, from,
-								   walk_keys(walk, i).hi, end);
+			to = walk_end_position(walk, page, count, from, i, walk_keys(walk, i).hi);
 		nhits = walk_hit(walk, nhits, i, from, to);
 	}
 	if (walk->active_at == walk->active_end)
@@ -560,7 +560,11 @@ walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 static inline bool
 walk_begins(const GpbWalk *walk, uint32 i)
 {
-	return i < walk->n && gpb_bound_less(walk_range(walk, i).lo, walk->high);
+	if (i >= walk->n)
+		return false;
+	/* Nearly always the key decides. */
+	return gpb_numbered_key(walk->lows, i) < walk->high.key ||
+		gpb_bound_less(walk_range(walk, i).lo, walk->high);
 }
 
 /*
@@ -578,7 +582,7 @@ walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, i
 
 	while (n < most && walk_begins(walk, walk->next + n))
 	{
-		keys[n] = walk->lows[walk->next + n].key;
+		keys[n] = gpb_numbered_key(walk->lows, walk->next + n);
 		n++;
 	}
 	*met = n;
@@ -587,18 +591,18 @@ walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, i
 	{
 		uint32		i = walk->next + k;
 		GpbKeyRange closed = walk_keys(walk, i);
-		GpbRange	range = walk_range(walk, i);
 		int			from = below[k];
 		int			to = count;
 
 		if (closed.lo > closed.hi)
 			continue;
 		if (walk_ties_decide(walk, closed.lo))
-			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count, range.lo);
-		if (gpb_bound_less(walk->high, range.hi))
+			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count,
+										walk_range(walk, i).lo);
+		if (closed.hi >= walk->high.key && gpb_bound_less(walk->high, walk_range(walk, i).hi))
 			walk_keep(walk, i);
 		else
-			to = walk_end_position(walk, page, count, from, closed.hi, range.hi);
+			to = walk_end_position(walk, page, count, from, i, closed.hi);
 		nhits = walk_hit(walk, nhits, i, from, to);
 	}
 	walk->next += n;

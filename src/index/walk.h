@@ -52,7 +52,7 @@ extern GpbWalk *gpb_walk_begin(Relation index, const GpbLayout *layout,
  * where it is, or one to the left of that (rule M7).  All three arrays belong to the walk until it
  * has ended or was given other ranges.
  */
-extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
+extern void gpb_walk_start(GpbWalk *walk, GpbNumberedKeys lows,
 						   const GpbKeyRange *ranges, const uint32 *leaves, uint32 n);
 
 /*
@@ -61,7 +61,7 @@ extern void gpb_walk_start(GpbWalk *walk, const GpbNumberedKey *lows,
  * where it begins and the range's number.  Both arrays belong to the walk until it has ended or was
  * given other ranges.
  */
-extern void gpb_walk_start_pieces(GpbWalk *walk, const GpbNumberedKey *lows,
+extern void gpb_walk_start_pieces(GpbWalk *walk, GpbNumberedKeys lows,
 								  const GpbPiece *pieces, uint32 n);
 
 /*

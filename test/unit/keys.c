@@ -160,10 +160,11 @@ test_form(GpbKeySearchForm form, int key_width)
 static void
 test_sort(uint32 n, int key_width, int bits, bool ascending)
 {
-	GpbNumberedKey *keys = malloc((n + 1) * sizeof(GpbNumberedKey));
-	GpbNumberedKey *spare = malloc((n + 1) * sizeof(GpbNumberedKey));
+	bool		wide = key_width == GPB_WIDE_KEY;
+	GpbNumberedKeys keys = {wide, malloc((n + 1) * gpb_numbered_key_size(wide))};
+	GpbNumberedKeys spare = {wide, malloc((n + 1) * gpb_numbered_key_size(wide))};
 	GpbKey	   *original = malloc((n + 1) * sizeof(GpbKey));
-	GpbNumberedKey *sorted;
+	GpbNumberedKeys sorted;
 	char		what[80];
 	bool		ok = true;
 	uint32		i;
@@ -173,36 +174,45 @@ test_sort(uint32 n, int key_width, int bits, bool ascending)
 	if (ascending)
 		qsort(original, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n; i++)
-	{
-		keys[i].key = original[i];
-		keys[i].number = i;
-	}
+		gpb_number_key(keys, i, original[i], i);
 	sorted = gpb_sort_keys(keys, spare, n);
-	ok &= sorted == keys || sorted == spare;
-	ok &= !ascending || sorted == keys;
+	ok &= sorted.wide == wide;
+	ok &= sorted.elements == keys.elements || sorted.elements == spare.elements;
+	ok &= !ascending || sorted.elements == keys.elements;
 
 	/* ascending, equal keys by number: then every number occurs once */
 	for (i = 0; i < n; i++)
 	{
-		ok &= sorted[i].number < n && sorted[i].key == original[sorted[i].number];
-		ok &= i == 0 || sorted[i - 1].key < sorted[i].key ||
-			(sorted[i - 1].key == sorted[i].key && sorted[i - 1].number < sorted[i].number);
+		GpbKey		key = gpb_numbered_key(sorted, i);
+		uint32		number = gpb_key_number(sorted, i);
+
+		ok &= number < n && key == original[number];
+		if (i > 0)
+		{
+			GpbKey		before = gpb_numbered_key(sorted, i - 1);
+
+			ok &= before < key || (before == key && gpb_key_number(sorted, i - 1) < number);
+		}
+		ok &= gpb_numbered_key(gpb_numbered_keys_from(sorted, i), 0) == key;
 	}
 	snprintf(what, sizeof(what), "sort of %u %d-byte keys of %d bits%s", n, key_width, bits,
 			 ascending ? ", ascending" : "");
 	verdict(ok, what);
-	free(keys);
-	free(spare);
+	free(keys.elements);
+	free(spare.elements);
 	free(original);
 }
 
-/* Keys alone: the same keys, ascending, and each once */
+/* Keys alone: the same keys, ascending, and each once.  Narrow ones are sorted as such, too. */
 static void
 test_plain_sort(uint32 n, int key_width, int bits)
 {
 	GpbKey	   *keys = malloc((n + 1) * sizeof(GpbKey));
 	GpbKey	   *spare = malloc((n + 1) * sizeof(GpbKey));
 	GpbKey	   *expected = malloc((n + 1) * sizeof(GpbKey));
+	uint64	   *narrow = malloc((n + 1) * sizeof(uint64));
+	uint64	   *narrow_spare = malloc((n + 1) * sizeof(uint64));
+	uint64	   *narrow_sorted;
 	GpbKey	   *sorted;
 	char		what[80];
 	bool		ok = true;
@@ -210,11 +220,18 @@ test_plain_sort(uint32 n, int key_width, int bits)
 	uint32		i;
 
 	for (i = 0; i < n; i++)
+	{
 		keys[i] = expected[i] = random_key(key_width, bits);
+		narrow[i] = (uint64) keys[i];
+	}
 	qsort(expected, n, sizeof(GpbKey), compare_keys);
 	sorted = gpb_sort_plain_keys(keys, spare, n);
 	ok &= sorted == keys || sorted == spare;
 	ok &= memcmp(sorted, expected, n * sizeof(GpbKey)) == 0;
+	narrow_sorted = gpb_sort_narrow_keys(narrow, narrow_spare, n);
+	ok &= narrow_sorted == narrow || narrow_sorted == narrow_spare;
+	for (i = 0; i < n && key_width != GPB_WIDE_KEY; i++)
+		ok &= narrow_sorted[i] == expected[i];
 	for (i = 0; i < n; i++)
 	{
 		if (i == 0 || expected[i] != expected[i - 1])
@@ -228,6 +245,8 @@ test_plain_sort(uint32 n, int key_width, int bits)
 	free(keys);
 	free(spare);
 	free(expected);
+	free(narrow);
+	free(narrow_spare);
 }
 
 int

@@ -82,7 +82,7 @@ gpb_test_visit(GpbBatchTest *test, GpbHeapVisit *visit, GpbRangeEntry *records, 
 
 /* Leaves as they are now, which is before the hold point. */
 static uint32
-gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+gpb_test_find_leaves(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 					 const uint32 **found)
 {
 	uint32	   *leaves = palloc(n * sizeof(uint32));
@@ -91,7 +91,8 @@ gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, ui
 	*found = leaves + at;
 	for (i = at; i < n; i++)
 	{
-		GpbKeyRange keys = {sorted[i].key, sorted[i].key};
+		GpbKey		key = gpb_numbered_key(sorted, i);
+		GpbKeyRange keys = {key, key};
 		Buffer		buffer = gpb_search(batch->index, &batch->program.layout,
 										gpb_key_range(keys, batch->program.layout.flags).lo,
 										BUFFER_LOCK_SHARE, NULL);
@@ -105,7 +106,7 @@ gpb_test_find_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, ui
 
 /* None, for a few keys at a time. */
 static uint32
-gpb_test_find_no_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+gpb_test_find_no_leaves(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 						const uint32 **found)
 {
 	return Min(n - at, 7);
@@ -113,7 +114,7 @@ gpb_test_find_no_leaves(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n,
 
 /* Every key the leftmost leaf: as old as can be. */
 static uint32
-gpb_test_find_first_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+gpb_test_find_first_leaf(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 						 const uint32 **found)
 {
 	uint32	   *leaves = palloc(n * sizeof(uint32));
@@ -127,7 +128,7 @@ gpb_test_find_first_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n
 
 /* Every key the rightmost leaf, which is wrong: to be noticed. */
 static uint32
-gpb_test_find_last_leaf(GpbBatch *batch, const GpbNumberedKey *sorted, uint32 n, uint32 at,
+gpb_test_find_last_leaf(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint32 at,
 						 const uint32 **found)
 {
 	uint32	   *leaves = palloc(n * sizeof(uint32));

@@ -59,7 +59,7 @@ extern const GpbBatchEngine gpb_batch_scan;
 typedef struct GpbLeafFinder
 {
 	/*
-	 * Find leaves for keys [at, n), which are some, or for the first of them.  Returns for how many.
+	 * Find leaves for keys [at, n), which are some, or the first of them; returns for how many.
 	 * *leaves has for each of them the leaf where a range that begins there begins, or one to the
 	 * left of that (rule M7), and is valid until the next call; if *leaves is NULL the caller looks
 	 * in the tree.  The caller holds no lock and no pin.

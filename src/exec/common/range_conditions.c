@@ -107,20 +107,43 @@ gpb_last_bounded_column(PlannerInfo *root, IndexOptInfo *index, List *clauses)
 /* ---- what travels in the plan ---- */
 
 void
-gpb_put_row_range(List **private, const GpbRowRange *range)
+gpb_put_range_conditions(List **private, const GpbRangeCondition *conditions, int n)
 {
 	int			i;
 
+	gpb_put_int(private, n);
+	for (i = 0; i < n; i++)
+	{
+		gpb_put_int(private, conditions[i].column);
+		gpb_put_oid(private, conditions[i].operator);
+		gpb_put_int(private, conditions[i].strategy);
+		gpb_put_oid(private, conditions[i].value_type);
+	}
+}
+
+int
+gpb_get_range_conditions(GpbPrivateReader *reader, GpbRangeCondition **conditions)
+{
+	int			n = gpb_get_int(reader);
+	int			i;
+
+	*conditions = palloc(sizeof(GpbRangeCondition) * n);
+	for (i = 0; i < n; i++)
+	{
+		(*conditions)[i].column = gpb_get_int(reader);
+		(*conditions)[i].operator = gpb_get_oid(reader);
+		(*conditions)[i].strategy = gpb_get_int(reader);
+		(*conditions)[i].value_type = gpb_get_oid(reader);
+	}
+	return n;
+}
+
+void
+gpb_put_row_range(List **private, const GpbRowRange *range)
+{
 	gpb_put_oid(private, range->index);
 	gpb_put_text(private, range->alias);
-	gpb_put_int(private, range->nconditions);
-	for (i = 0; i < range->nconditions; i++)
-	{
-		gpb_put_int(private, range->conditions[i].column);
-		gpb_put_oid(private, range->conditions[i].operator);
-		gpb_put_int(private, range->conditions[i].strategy);
-		gpb_put_oid(private, range->conditions[i].value_type);
-	}
+	gpb_put_range_conditions(private, range->conditions, range->nconditions);
 	gpb_put_items(private, range->items, range->nitems);
 	gpb_put_row_program(private, &range->program, range->index, range->alias);
 }
@@ -128,19 +151,9 @@ gpb_put_row_range(List **private, const GpbRowRange *range)
 void
 gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
 {
-	int			i;
-
 	range->index = gpb_get_oid(reader);
 	range->alias = gpb_get_text(reader);
-	range->nconditions = gpb_get_int(reader);
-	range->conditions = palloc(sizeof(GpbRangeCondition) * range->nconditions);
-	for (i = 0; i < range->nconditions; i++)
-	{
-		range->conditions[i].column = gpb_get_int(reader);
-		range->conditions[i].operator = gpb_get_oid(reader);
-		range->conditions[i].strategy = gpb_get_int(reader);
-		range->conditions[i].value_type = gpb_get_oid(reader);
-	}
+	range->nconditions = gpb_get_range_conditions(reader, &range->conditions);
 	range->nitems = gpb_get_items(reader, &range->items);
 	gpb_get_row_program(reader, &range->program);
 }

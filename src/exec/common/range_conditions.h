@@ -58,6 +58,12 @@ extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, in
 
 /* ---- what travels in the plan ---- */
 
+/* Append conditions to a plan's private list, without their values. */
+extern void gpb_put_range_conditions(List **private, const GpbRangeCondition *conditions, int n);
+
+/* Get what gpb_put_range_conditions() appended; returns their number. */
+extern int	gpb_get_range_conditions(GpbPrivateReader *reader, GpbRangeCondition **conditions);
+
 /* Append the range to a plan's private list. */
 extern void gpb_put_row_range(List **private, const GpbRowRange *range);
 

@@ -9,20 +9,22 @@
 #define GPB_JOIN_AGGREGATE_H
 
 #include "exec/common/items.h"
+#include "exec/common/range_conditions.h"
 #include "exec/common/node_shell.h"
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the
- * outer plan's columns, the value of each item and, never filled, the key column.
+ * outer plan's columns, the value of each item and, never filled, the key columns.
  */
 typedef struct GpbJoinAggregatePlan
 {
 	Oid			index;
-	Oid			value_type;		/* of the condition's right side */
 	int			nouter;			/* columns of the outer plan */
 	int			nitems;
 	GpbAggregateItem *items;	/* all over one column of the index */
-	OpExpr	   *condition;		/* "key = outer expression" */
+	int			nconditions;	/* "key column OP value" of an outer row, as in GpbJoinPlan */
+	GpbRangeCondition *conditions;
+	List	   *clauses;		/* the same as OpExprs */
 } GpbJoinAggregatePlan;
 
 /* Put the fields into the plan node. */

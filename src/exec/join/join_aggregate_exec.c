@@ -45,7 +45,8 @@ begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_joined(&scan->node, plan->index, eflags))
 		return;
 
-	gpb_keys_init(&scan->keys, scan->node.index, plan->value_type, plan->condition, &css->ss.ps);
+	gpb_keys_init(&scan->keys, scan->node.index, plan->nconditions, plan->conditions,
+				  plan->clauses, &css->ss.ps);
 	scan->most_keys = Min(gpb_rows_memory() / scan->keys.width, GPB_MOST_ROWS);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree join aggregate",
@@ -54,21 +55,22 @@ begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- keys ---- */
 
-/* The value of the outer expression for a row of the outer plan */
-static Datum
-outer_value(GpbJoinAggregateScan *scan, TupleTableSlot *outer, bool *isnull)
+/* Add the key of a row of the outer plan, if it has one. */
+static void
+add_key(GpbJoinAggregateScan *scan, TupleTableSlot *outer)
 {
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 
-	if (scan->keys.column != 0)
-		return slot_getattr(outer, scan->keys.column, isnull);
-	slot_getallattrs(outer);
-	memcpy(tuple->tts_values, outer->tts_values, scan->plan.nouter * sizeof(Datum));
-	memcpy(tuple->tts_isnull, outer->tts_isnull, scan->plan.nouter * sizeof(bool));
-	econtext->ecxt_scantuple = tuple;
-	ResetExprContext(econtext);
-	return ExecEvalExprSwitchContext(scan->keys.expression, econtext, isnull);
+	if (!scan->keys.are_columns)
+	{
+		slot_getallattrs(outer);
+		memcpy(tuple->tts_values, outer->tts_values, scan->plan.nouter * sizeof(Datum));
+		memcpy(tuple->tts_isnull, outer->tts_isnull, scan->plan.nouter * sizeof(bool));
+		econtext->ecxt_scantuple = tuple;
+		ResetExprContext(econtext);
+	}
+	(void) gpb_keys_add(&scan->keys, econtext, outer);
 }
 
 /* Read the keys of the next batch; false if these are the last. */
@@ -79,14 +81,10 @@ read_keys(GpbJoinAggregateScan *scan)
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(scan->node.child);
-		Datum		value;
-		bool		isnull;
 
 		if (TupIsNull(slot))
 			return false;
-		value = outer_value(scan, slot, &isnull);
-		if (!isnull)
-			(void) gpb_keys_add(&scan->keys, value);
+		add_key(scan, slot);
 		if (scan->keys.n == scan->most_keys)
 			return true;
 		if (scan->keys.n == scan->keys.capacity)
@@ -107,8 +105,7 @@ join_aggregate_totals(GpbJoinAggregateScan *scan)
 	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 										  scan->node.css.ss.ps.state->es_snapshot,
 										  scan->plan.items, scan->plan.nitems,
-										  scan->keys.points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS,
-										  gpb_rows_memory(), GPB_ENGINE_AUTO);
+										  scan->keys.form, gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return scan->totals;
 }
@@ -159,7 +156,7 @@ explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 
 	gpb_explain_inner_index(scan->plan.index, gpb_inner_alias(css, es), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(scan->plan.condition), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->totals == NULL)

@@ -40,8 +40,6 @@ typedef struct GpbJoinAggregatePath
 	GpbJoinAggregatePlan plan;	/* the outer plan's columns are not known yet */
 } GpbJoinAggregatePath;
 
-/* ---- is the join of our kind? ---- */
-
 /* ---- path ---- */
 
 /* Make the path for a candidate, and the items of its aggregates. */
@@ -62,7 +60,7 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	input.index = candidate->index;
 	input.outer = outer;
 	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate->condition, outer->rows);
+	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	input.rows = 1;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.aggregated = true;
@@ -76,10 +74,11 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
 	own->plan.index = candidate->index->indexoid;
-	own->plan.value_type = candidate->value_type;
 	own->plan.nitems = list_length(aggrefs);
 	own->plan.items = items;
-	own->plan.condition = candidate->condition;
+	own->plan.nconditions = candidate->nconditions;
+	own->plan.conditions = candidate->conditions;
+	own->plan.clauses = candidate->clauses;
 	return path;
 }
 
@@ -108,15 +107,13 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.innerrel = innerrel;
 	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel);
 	candidate.sjinfo = &sjinfo;
-	if (list_length(candidate.restrictlist) != 1)
-		return;
-
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		GpbAggregateItem *items;
 
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
+			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
 			gpb_match_batch_aggrefs(index, aggrefs, &items))
 			add_path(grouped_rel,
 					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
@@ -160,10 +157,10 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 	plan->nouter = list_length(columns);
 	columns = list_concat(columns, own->aggrefs);
-	columns = lappend(columns, gpb_key_var(root, own->index));
+	columns = list_concat(columns, gpb_key_vars(root, own->index));
 	scan = gpb_make_node(&gpb_join_aggregate_node, path, 0, tlist, NIL, custom_plans, columns);
 	gpb_join_aggregate_put(plan, scan);
-	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
+	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
 	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->nitems);
 	gpb_agree_on_nulling(scan);
 	return &scan->scan.plan;

@@ -42,7 +42,8 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	join->context = CurrentMemoryContext;
-	gpb_keys_init(&join->keys, join->node.index, plan->value_type, plan->condition, &css->ss.ps);
+	gpb_keys_init(&join->keys, join->node.index, plan->nconditions, plan->conditions,
+				  plan->clauses, &css->ss.ps);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
 	join->wants_unmatched = plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
@@ -84,26 +85,21 @@ load_outer_row(GpbJoinScan *join, uint32 row)
 }
 
 /*
- * Add the key of the outer row in the slot, number "row" of its batch.  A NULL, and a
- * value that no key can equal, have no key.
+ * Add the key of the outer row in the slot, number "row" of its batch.  A row
+ * with a NULL, or with a value that no key can equal, has none.
  */
 static void
 add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
 {
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
 	GpbJoinKeys *keys = &join->keys;
-	Datum		value;
-	bool		isnull;
 
-	if (keys->column != 0)
-		value = slot_getattr(slot, keys->column, &isnull);
-	else
+	if (!keys->are_columns)
 	{
 		ResetExprContext(econtext);
 		load_outer_row(join, row);
-		value = ExecEvalExprSwitchContext(keys->expression, econtext, &isnull);
 	}
-	if (!isnull && gpb_keys_add(keys, value))
+	if (gpb_keys_add(keys, econtext, slot))
 		join->key_row[keys->n - 1] = row;
 }
 
@@ -188,7 +184,7 @@ join_batch(GpbJoinScan *join)
 	load_outer_row(join, 0);
 	gpb_join_program_bind(join, &want.program);
 	caller = MemoryContextSwitchTo(join->context);
-	want.form = join->keys.points ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
+	want.form = join->keys.form;
 	want.program.list_entries = true;
 	want.heap_rows = !join->plan.index_only;
 	want.memory = gpb_rows_memory();

@@ -46,7 +46,7 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, join_type_name(plan->jointype), es);
 	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, list_make1(plan->condition), ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, plan->clauses, ancestors, es);
 	if (plan->has_program)
 		gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css,
 							list_difference(plan->filters, plan->rest), ancestors, es);

@@ -1,34 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * join_keys.c
- *	  From values of the outer side of a join to the keys of a batch.
+ *	  From rows of the outer side of a join to the keys of a batch.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "access/stratnum.h"
-#include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "exec/join/join_node.h"
 
 void
-gpb_keys_init(GpbJoinKeys *keys, Relation index, Oid value_type, OpExpr *condition,
-			  PlanState *ps)
+gpb_keys_init(GpbJoinKeys *keys, Relation index, int n, const GpbRangeCondition *conditions,
+			  List *clauses, PlanState *ps)
 {
-	Expr	   *expression = (Expr *) get_rightop((Expr *) condition);
+	List	   *values = NIL;
+	ListCell   *lc;
 
+	foreach(lc, clauses)
+		values = lappend(values, get_rightop(lfirst(lc)));
 	keys->layout = *gpb_layout(index);
-	gpb_comparison_init(index, value_type, &keys->comparison);
-	keys->points = keys->comparison.is_point;
-	keys->width = keys->points ? sizeof(GpbKey) : sizeof(GpbKeyRange);
+	keys->values = gpb_range_values_begin(index, n, conditions, values, ps);
+	keys->form = gpb_range_values_form(keys->values);
+	keys->width = gpb_range_values_width(keys->values);
+	keys->are_columns = gpb_range_values_are_columns(keys->values);
 	keys->context = CurrentMemoryContext;
-	if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)
-		keys->column = ((Var *) expression)->varattno;
-	else
-		keys->expression = ExecInitExpr(expression, ps);
 }
 
 void
@@ -54,19 +52,11 @@ gpb_keys_grow(GpbJoinKeys *keys, uint32 most)
 }
 
 bool
-gpb_keys_add(GpbJoinKeys *keys, Datum value)
+gpb_keys_add(GpbJoinKeys *keys, ExprContext *econtext, TupleTableSlot *slot)
 {
-	GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-	GpbKeyRange closed;
-
 	Assert(keys->n < keys->capacity);
-	gpb_comparison_narrow(&keys->layout, &keys->comparison, BTEqualStrategyNumber, value, &range);
-	if (!gpb_closed_range(&keys->layout, &range, &closed))
+	if (!gpb_range_of_row(keys->values, econtext, slot, keys->keys + keys->n * keys->width))
 		return false;
-	if (keys->points)
-		((GpbKey *) keys->keys)[keys->n] = closed.lo;
-	else
-		((GpbKeyRange *) keys->keys)[keys->n] = closed;
 	keys->n++;
 	return true;
 }

@@ -20,89 +20,126 @@
 #include "exec/join/join_node.h"
 #include "exec/common/plan_rules.h"
 
-/*
- * The clause as "key = outer expression", if it is an equality of the index's family between
- * the key and an expression of the outer side alone; else NULL.
- */
-static OpExpr *
-match_equality(GpbJoinCandidate *candidate, RestrictInfo *rinfo)
-{
-	IndexOptInfo *index = candidate->index;
-	OpExpr	   *clause = (OpExpr *) rinfo->clause;
-	Oid			operator;
-	Node	   *value;
-	int			strategy;
-	Oid			left;
-	bool		commute = false;
-
-	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
-		return NULL;
-	if (bms_is_subset(rinfo->right_relids, candidate->outerrel->relids) &&
-		match_index_to_operand(linitial(clause->args), 0, index))
-	{
-		operator = clause->opno;
-		value = lsecond(clause->args);
-	}
-	else if (bms_is_subset(rinfo->left_relids, candidate->outerrel->relids) &&
-			 match_index_to_operand(lsecond(clause->args), 0, index))
-	{
-		commute = true;
-		operator = get_commutator(clause->opno);
-		value = linitial(clause->args);
-	}
-	else
-		return NULL;
-
-	if (!OidIsValid(operator) || !op_in_opfamily(operator, index->opfamily[0]) ||
-		contain_volatile_functions(value) || contain_subplans(value))
-		return NULL;
-	get_op_opfamily_properties(operator, index->opfamily[0], false, &strategy, &left,
-							   &candidate->value_type);
-	if (strategy != BTEqualStrategyNumber)
-		return NULL;
-	if (commute)
-	{
-		clause = copyObject(clause);
-		CommuteOpExpr(clause);
-	}
-	return clause;
-}
+/* ---- the range of keys of an outer row ---- */
 
 /*
- * Find the clause that the index is to answer.  In an outer join it must be one of the join's own,
- * and never one that might tell what it saw ahead of a row-level security policy.
+ * The join's clauses that may make a range.  In an outer join they must be of the join's own, and
+ * never be such as might tell what they saw ahead of a row-level security policy.
  */
-static bool
-find_equality(GpbJoinCandidate *candidate, List *restrictlist)
+static List *
+usable_clauses(const GpbJoinCandidate *candidate)
 {
+	List	   *usable = NIL;
 	ListCell   *lc;
 
-	foreach(lc, restrictlist)
+	foreach(lc, candidate->restrictlist)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (IS_OUTER_JOIN(candidate->jointype) &&
 			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
 			continue;
-		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
-			continue;
-		candidate->condition = match_equality(candidate, rinfo);
-		if (candidate->condition == NULL)
-			continue;
-		candidate->equality = rinfo;
-		return true;
+		if (restriction_is_securely_promotable(rinfo, candidate->innerrel))
+			usable = lappend(usable, rinfo);
 	}
-	return false;
+	return usable;
+}
+
+/* The same of the table's own conditions, each of which has one value for all outer rows. */
+static List *
+usable_filters(const GpbJoinCandidate *candidate)
+{
+	List	   *usable = NIL;
+	ListCell   *lc;
+
+	foreach(lc, candidate->index->indrestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant &&
+			restriction_is_securely_promotable(rinfo, candidate->innerrel))
+			usable = lappend(usable, rinfo);
+	}
+	return usable;
+}
+
+/* The clause as "key column OP value", whose value this is. */
+static OpExpr *
+with_key_first(OpExpr *clause, Expr *value)
+{
+	if (lsecond(clause->args) == value)
+		return clause;
+	clause = copyObject(clause);
+	CommuteOpExpr(clause);
+	return clause;
 }
 
 /*
- * The inner columns that the join, what is above it, and the filters need; the key last.  False if
- * they need anything but plain columns.
+ * Make conditions of the clauses that are such on key columns up to "last"; if "equal" is set, of
+ * the first equality alone.  Returns whether one of them is an equality.
+ */
+static bool
+add_conditions(PlannerInfo *root, GpbJoinCandidate *candidate, int last, List *rinfos, bool equal)
+{
+	bool		has_equality = false;
+	ListCell   *lc;
+
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		GpbRangeCondition *condition = &candidate->conditions[candidate->nconditions];
+		Expr	   *value;
+
+		if (!gpb_match_range_condition(root, candidate->index, last, rinfo->clause, condition,
+									   &value) ||
+			(equal && condition->strategy != BTEqualStrategyNumber))
+			continue;
+		has_equality |= condition->strategy == BTEqualStrategyNumber;
+		candidate->nconditions++;
+		candidate->ranged = lappend(candidate->ranged, rinfo);
+		candidate->clauses = lappend(candidate->clauses,
+									 with_key_first((OpExpr *) rinfo->clause, value));
+		if (equal)
+			break;
+	}
+	return has_equality;
+}
+
+/*
+ * Find what makes an outer row's range of keys.  An index of one key column answers one equality
+ * with an outer expression.  Of one with several the first columns equal values, of which one at
+ * least is the outer row's, and the next may have a range; these may be the table's own conditions,
+ * too.
+ */
+static bool
+find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
+{
+	IndexOptInfo *index = candidate->index;
+	List	   *joining = usable_clauses(candidate);
+	List	   *filters;
+	int			last;
+
+	candidate->nconditions = 0;
+	candidate->ranged = candidate->clauses = NIL;
+	filters = index->nkeycolumns > 1 ? usable_filters(candidate) : NIL;
+	candidate->conditions = palloc(sizeof(GpbRangeCondition) *
+								   (list_length(joining) + list_length(filters) + 1));
+	last = gpb_last_bounded_column(root, index, list_concat_copy(joining, filters));
+	if (!add_conditions(root, candidate, last, joining, index->nkeycolumns == 1))
+		return false;
+	add_conditions(root, candidate, last, filters, false);
+	candidate->filters = list_difference_ptr(index->indrestrictinfo, candidate->ranged);
+	return true;
+}
+
+/*
+ * The inner columns that the join, what is above it, and the filters need; the key columns last.
+ * False if they need anything but plain columns.
  */
 static bool
 inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
-	Var		   *key = gpb_key_var(root, candidate->index);
+	List	   *keys = gpb_key_vars(root, candidate->index);
 	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
 	List	   *filters = extract_actual_clauses(candidate->filters, false);
 	ListCell   *lc;
@@ -115,21 +152,24 @@ inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 
 		if (!IsA(var, Var) || var->varno != candidate->innerrel->relid || var->varattno <= 0)
 			return false;
-		if (!equal(var, key))
+		if (!list_member(keys, var))
 			candidate->columns = list_append_unique(candidate->columns, var);
 	}
-	candidate->columns = lappend(candidate->columns, key);
+	candidate->columns = list_concat(candidate->columns, keys);
 	return true;
 }
 
-/* The fraction of all pairs of an outer and an inner row that the equality lets pass */
+/* The fraction of all pairs of an outer and an inner row that the ranges let pass */
 static double
-equality_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
+range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	SpecialJoinInfo inner = *candidate->sjinfo;
+	List	   *filters = list_difference_ptr(candidate->ranged, candidate->restrictlist);
+	List	   *joining = list_difference_ptr(candidate->ranged, filters);
 
 	inner.jointype = JOIN_INNER;
-	return clause_selectivity(root, (Node *) candidate->equality, 0, JOIN_INNER, &inner);
+	return clauselist_selectivity(root, joining, 0, JOIN_INNER, &inner) *
+		clauselist_selectivity(root, filters, candidate->innerrel->relid, JOIN_INNER, NULL);
 }
 
 bool
@@ -144,18 +184,21 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 			return false;
 	}
 	candidate->index = index;
-	candidate->filters = index->indrestrictinfo;
-	if (!gpb_index_is_usable(index) ||
-		!find_equality(candidate, candidate->restrictlist) ||
-		!inner_columns(root, candidate))
+	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		!find_conditions(root, candidate) || !inner_columns(root, candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
-	candidate->selectivity = equality_selectivity(root, candidate);
+	candidate->selectivity = range_selectivity(root, candidate);
 	return true;
 }
 
 double
-gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows)
+gpb_join_distinct_keys(PlannerInfo *root, const GpbJoinCandidate *candidate, double outer_rows)
 {
-	return estimate_num_groups(root, list_make1(lsecond(condition->args)), outer_rows, NULL, NULL);
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, candidate->clauses)
+		values = lappend(values, lsecond(lfirst_node(OpExpr, lc)->args));
+	return estimate_num_groups(root, values, outer_rows, NULL, NULL);
 }

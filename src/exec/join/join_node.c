@@ -16,10 +16,10 @@ gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
 	List	  **private = &scan->custom_private;
 	int			i;
 
-	scan->custom_exprs = list_make5(list_make1(plan->condition), plan->match, plan->filters,
+	scan->custom_exprs = list_make5(plan->clauses, plan->match, plan->filters,
 									plan->rest, plan->program.constants);
 	gpb_put_oid(private, plan->index);
-	gpb_put_oid(private, plan->value_type);
+	gpb_put_range_conditions(private, plan->conditions, plan->nconditions);
 	gpb_put_int(private, plan->jointype);
 	gpb_put_int(private, plan->index_only);
 	gpb_put_int(private, plan->in_order);
@@ -38,11 +38,11 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 	GpbPrivateReader reader = {scan->custom_private};
 	int			i;
 
-	plan->condition = linitial_node(OpExpr, linitial_node(List, scan->custom_exprs));
+	plan->clauses = linitial(scan->custom_exprs);
 	plan->match = lsecond(scan->custom_exprs);
 	plan->filters = lthird(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
-	plan->value_type = gpb_get_oid(&reader);
+	plan->nconditions = gpb_get_range_conditions(&reader, &plan->conditions);
 	plan->jointype = gpb_get_int(&reader);
 	plan->index_only = gpb_get_int(&reader);
 	plan->in_order = gpb_get_int(&reader);
@@ -60,9 +60,9 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 void
 gpb_join_aggregate_put(const GpbJoinAggregatePlan *plan, CustomScan *scan)
 {
-	scan->custom_exprs = list_make1(plan->condition);
+	scan->custom_exprs = plan->clauses;
 	gpb_put_oid(&scan->custom_private, plan->index);
-	gpb_put_oid(&scan->custom_private, plan->value_type);
+	gpb_put_range_conditions(&scan->custom_private, plan->conditions, plan->nconditions);
 	gpb_put_int(&scan->custom_private, plan->nouter);
 	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
 }
@@ -72,9 +72,9 @@ gpb_join_aggregate_get(const CustomScan *scan, GpbJoinAggregatePlan *plan)
 {
 	GpbPrivateReader reader = {scan->custom_private};
 
-	plan->condition = linitial_node(OpExpr, scan->custom_exprs);
+	plan->clauses = scan->custom_exprs;
 	plan->index = gpb_get_oid(&reader);
-	plan->value_type = gpb_get_oid(&reader);
+	plan->nconditions = gpb_get_range_conditions(&reader, &plan->conditions);
 	plan->nouter = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 }

@@ -20,18 +20,18 @@
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
 #include "exec/common/program_build.h"
+#include "exec/common/range_conditions.h"
 
 /* ---- the plan node ---- */
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the
  * outer plan's columns, in their order, then the columns of the inner table that are needed, the
- * key being the last.  What an outer join tests on rows that come out is plan.qual.
+ * key columns being the last.  What an outer join tests on rows that come out is plan.qual.
  */
 typedef struct GpbJoinPlan
 {
 	Oid			index;
-	Oid			value_type;		/* of the condition's right side */
 	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
 	bool		index_only;		/* the index has all inner columns */
 	bool		in_order;		/* rows come out in the outer order */
@@ -39,7 +39,10 @@ typedef struct GpbJoinPlan
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
 
-	OpExpr	   *condition;		/* "key = outer expression" */
+	/* "key column OP value" of an outer row: what makes its range of keys */
+	int			nconditions;
+	GpbRangeCondition *conditions;
+	List	   *clauses;		/* the same as OpExprs */
 	List	   *match;			/* clauses that decide about a match of an outer row */
 	List	   *filters;		/* clauses that decide about an inner row alone */
 	bool		has_program;	/* some of the filters are the list's */
@@ -75,13 +78,16 @@ typedef struct GpbJoinCandidate
 
 	/* found by gpb_match_join_index */
 	IndexOptInfo *index;
-	List	   *columns;		/* Vars of the inner table that are needed, the key last */
-	List	   *filters;		/* RestrictInfos of the inner table that the index does not imply */
-	RestrictInfo *equality;		/* the clause that the index answers */
-	OpExpr	   *condition;		/* the equality as "key = outer expression" */
-	Oid			value_type;
+	List	   *columns;		/* Vars of the inner table that are needed, the key columns last */
+	List	   *filters;		/* RestrictInfos of the inner table that neither the index implies
+								 * nor the ranges say */
+	List	   *ranged;			/* RestrictInfos, of the join and of the inner table, that make an
+								 * outer row's range of keys */
+	int			nconditions;	/* their number */
+	GpbRangeCondition *conditions;
+	List	   *clauses;		/* the same as OpExprs "key column OP value" */
 	bool		index_only;
-	double		selectivity;	/* of the equality, of all pairs of rows */
+	double		selectivity;	/* of these, of all pairs of rows */
 
 	/* found by gpb_match_join_program */
 	bool		has_program;
@@ -101,8 +107,9 @@ extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
  */
 extern void gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate);
 
-/* How many distinct values so many outer rows ask for in "key = outer expression" */
-extern double gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, double outer_rows);
+/* How many distinct ranges so many outer rows ask for */
+extern double gpb_join_distinct_keys(PlannerInfo *root, const GpbJoinCandidate *candidate,
+									 double outer_rows);
 
 /* ---- keys (join_keys.c) ---- */
 
@@ -110,20 +117,19 @@ extern double gpb_join_distinct_keys(PlannerInfo *root, OpExpr *condition, doubl
 typedef struct GpbJoinKeys
 {
 	GpbLayout	layout;
-	GpbComparison comparison;
-	bool		points;			/* equal means one key, not a range of them */
-	Size		width;			/* of a GpbKey if points, else of a GpbKeyRange */
-	AttrNumber	column;			/* of the scan tuple, if the outer expression is that, or 0 */
-	ExprState  *expression;		/* the outer expression, if it is no column */
+	GpbRangeValues *values;
+	GpbRangeForm form;			/* points, if each range is one key */
+	Size		width;			/* of a range in this form */
+	bool		are_columns;	/* are all values columns of the outer plan? */
 	MemoryContext context;
 	char	   *keys;
 	uint32		n;
 	uint32		capacity;
 } GpbJoinKeys;
 
-/* Prepare for the condition "key = outer expression", whose right side is of value_type. */
-extern void gpb_keys_init(GpbJoinKeys *keys, Relation index, Oid value_type,
-						  OpExpr *condition, PlanState *ps);
+/* Prepare for n conditions; the clauses are the same as OpExprs. */
+extern void gpb_keys_init(GpbJoinKeys *keys, Relation index, int n,
+						  const GpbRangeCondition *conditions, List *clauses, PlanState *ps);
 
 /* Forget all keys, and make room for "capacity" of them. */
 extern void gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity);
@@ -132,10 +138,11 @@ extern void gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity);
 extern void gpb_keys_grow(GpbJoinKeys *keys, uint32 most);
 
 /*
- * Add the key, or the range of keys, that equal a value; there must be room for it.  Returns false
- * if no key can equal the value.
+ * Add the key, or the range of keys, of an outer row; there must be room for it.  The row is in the
+ * slot and, unless all values are columns, in the expression context's scan tuple.  Returns false
+ * if no key satisfies the row's conditions, as where a value is NULL.
  */
-extern bool gpb_keys_add(GpbJoinKeys *keys, Datum value);
+extern bool gpb_keys_add(GpbJoinKeys *keys, ExprContext *econtext, TupleTableSlot *slot);
 
 /* ---- the executor node ---- */
 
@@ -160,7 +167,7 @@ typedef struct GpbJoinScan
 	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_unmatched;	/* LEFT and ANTI */
 
-	/* a batch: outer rows and, in their order, the keys of those whose key is not NULL */
+	/* a batch: outer rows and, in their order, the keys of those that have one */
 	GpbOuterRows *rows;
 	bool		outer_done;		/* the outer plan has no more */
 	uint32		limit;			/* rows of the next batch at most */

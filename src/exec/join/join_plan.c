@@ -3,7 +3,7 @@
  * join_plan.c
  *	  Planning of batched index joins: which joins, by which paths.
  *
- * A join of anything with one table on an equality with the key of a gpubtree index gets a
+ * A join of anything with one table on equalities with key columns of a gpubtree index gets a
  * CustomPath for each such index and each outer path worth having, beside core's paths (rule M10).
  *
  *-------------------------------------------------------------------------
@@ -55,7 +55,7 @@ part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (rinfo == candidate->equality)
+		if (list_member_ptr(candidate->ranged, rinfo))
 			continue;
 		if (IS_OUTER_JOIN(candidate->jointype) &&
 			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
@@ -122,7 +122,7 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.index = candidate->index;
 	input.outer = outer;
 	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate->condition, outer->rows);
+	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	input.rows = path->path.rows;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.index_only = candidate->index_only;
@@ -139,11 +139,12 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	own->columns = candidate->columns;
 	own->result = gpb_order_clauses(root, result);
 	own->plan.index = candidate->index->indexoid;
-	own->plan.value_type = candidate->value_type;
 	own->plan.jointype = candidate->jointype;
 	own->plan.index_only = candidate->index_only;
 	own->plan.in_order = input.in_order;
-	own->plan.condition = candidate->condition;
+	own->plan.nconditions = candidate->nconditions;
+	own->plan.conditions = candidate->conditions;
+	own->plan.clauses = candidate->clauses;
 	own->plan.match = gpb_order_clauses(root, match);
 	own->plan.filters = gpb_order_clauses(root, candidate->filters);
 	own->plan.has_program = candidate->has_program;
@@ -266,7 +267,8 @@ column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
 			IndexOptInfo *info = lfirst_node(IndexOptInfo, other);
 
 			if (index_only && info->indexoid == index)
-				sources[foreach_current_index(lc)] = gpb_index_column(info, attno) + 1;
+				sources[foreach_current_index(lc)] =
+					gpb_column_position(info, gpb_index_column(info, attno)) + 1;
 		}
 	}
 	return sources;
@@ -290,7 +292,7 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	ncolumns = list_length(columns);
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);
 	gpb_join_put(plan, scan);
-	gpb_check_conditions(path, scan, list_make1(plan->condition), 1, plan->nouter);
+	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);

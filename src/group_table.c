@@ -435,6 +435,20 @@ gpb_groups_lookup(const GpbGroupTable *table, const GpbGroup *group)
 	return probe_group(table, group_head(group), group->words, hash_group(table, group));
 }
 
+uint64
+gpb_groups_run(const GpbGroupTable *table, uint64 i, const char **first)
+{
+	uint64		end = 0;
+	int			c;
+
+	if (i >= table->n)
+		return 0;
+	for (c = 0; end <= i; c++)
+		end = (uint64) chunk_first(c) + table->records[c];
+	*first = (const char *) gpb_groups_at(table, (uint32) i);
+	return (end < table->n ? end : table->n) - i;
+}
+
 void
 gpb_groups_normalize(GpbGroupTable *table)
 {

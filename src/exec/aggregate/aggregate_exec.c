@@ -114,6 +114,8 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
 									   gpb_executor_params((Node *) plan->arms));
 	begin_parts(scan);
+	if (gpb_aggregate_has_rows(plan))
+		scan->rows = gpb_word_rows_begin(css);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
@@ -364,6 +366,11 @@ exec_aggregate(CustomScanState *css)
 	}
 	if (scan->gave_up != NULL)
 		return gpb_ordinary_child_row(&scan->node);
+	if (scan->rows != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		return gpb_aggregate_next_of_rows(scan);
+	}
 	if (!next_row(scan))
 		return NULL;
 	if (css->ss.ps.ps_ProjInfo == NULL)

@@ -230,3 +230,53 @@ gpb_aggregate_next_row(GpbAggregateScan *scan)
 	fill_tuple(scan, group);
 	return true;
 }
+
+/* ---- rows without a scan tuple ---- */
+
+bool
+gpb_aggregate_has_rows(const GpbAggregatePlan *plan)
+{
+	return plan->has_program && plan->sets.n == 1 && plan->ngroups > 0 && plan->nvalues == 0 &&
+		plan->sets.set[0] == ((uint32) 1 << plan->ngroups) - 1 && plan->sets.ngroupings == 0 &&
+		plan->having == NIL;
+}
+
+/* Begin with the only set, which has one part. */
+static void
+begin_rows(GpbAggregateScan *scan)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	const GpbPart *part = &scan->parts[0];
+	GpbRowSources sources = {part->nitems, part->items, part->ngroups};
+	int			i;
+
+	(void) next_set(scan);
+	sources.by_number = -1;
+	for (i = 0; i < part->ngroups; i++)
+	{
+		sources.column[i] = plan->nitems + part->group[i];
+		sources.type[i] = plan->group_types[part->group[i]];
+	}
+	gpb_word_rows_start(scan->rows, &sources, part->totals, NULL);
+}
+
+TupleTableSlot *
+gpb_aggregate_next_of_rows(GpbAggregateScan *scan)
+{
+	if (scan->set < 0)
+		begin_rows(scan);
+	for (;;)
+	{
+		TupleTableSlot *row = gpb_word_rows_next(scan->rows);
+		const char *first;
+		uint64		n;
+
+		if (row != NULL)
+			return row;
+		n = gpb_group_list_run(&scan->parts[0].groups, scan->parts[0].next, &first);
+		if (n == 0)
+			return NULL;
+		gpb_word_rows_take(scan->rows, first, n);
+		scan->parts[0].next += n;
+	}
+}

@@ -25,6 +25,7 @@
 #include "exec/common/node_ranges.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/program_build.h"
+#include "exec/common/word_rows.h"
 
 /* ---- the plan node ---- */
 
@@ -100,6 +101,7 @@ typedef struct GpbAggregateScan
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */
+	GpbWordRows *rows;			/* makes groups rows of the node; NULL: they become scan tuples */
 } GpbAggregateScan;
 
 /* Have gpb_aggregate_next_row() begin with the first row of the answer. */
@@ -111,6 +113,14 @@ extern void gpb_aggregate_first_row(GpbAggregateScan *scan);
  * context.
  */
 extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
+
+/*
+ * Can the plan's groups become rows of the node without a scan tuple, if its columns allow it?
+ * Then gpb_aggregate_next_of_rows() returns the next such row, by way of "rows"; NULL after the
+ * last one.
+ */
+extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
+extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
 
 extern void gpb_aggregate_explain(CustomScanState *css, List *ancestors,
 								  ExplainState *es);

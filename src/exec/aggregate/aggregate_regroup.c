@@ -203,6 +203,14 @@ gpb_group_list_count(const GpbGroupList *list)
 	return list->totals == NULL ? 0 : gpb_range_totals_group_count(list->totals);
 }
 
+uint64
+gpb_group_list_run(const GpbGroupList *list, uint64 at, const char **first)
+{
+	if (list->table != NULL)
+		return gpb_groups_run(list->table, at, first);
+	return list->totals == NULL ? 0 : gpb_range_totals_group_run(list->totals, at, first);
+}
+
 const GpbGroup *
 gpb_group_list_next(const GpbGroupList *list, uint64 *at)
 {

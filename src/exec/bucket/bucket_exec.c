@@ -79,6 +79,8 @@ begin_bucket_program(GpbBucketScan *scan)
 	scan->having = ExecInitQual(scan->plan.having, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&scan->plan.program, &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) scan->plan.program.constants);
+	if (scan->having == NULL)
+		scan->rows = gpb_word_rows_begin(css);
 }
 
 static void
@@ -289,9 +291,11 @@ exec_bucket_aggregate(CustomScanState *css)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (scan->last_rows)
+			return gpb_bucket_last_row(scan);
 		ResetExprContext(econtext);
 		if (!next_bucket_row(scan))
-			return NULL;
+			return scan->last_rows ? gpb_bucket_last_row(scan) : NULL;
 		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
 		if (scan->having == NULL || ExecQual(scan->having, econtext))
 			break;

@@ -20,6 +20,7 @@
 #include "exec/common/node_shell.h"
 #include "exec/common/program_build.h"
 #include "exec/common/range_totals.h"
+#include "exec/common/word_rows.h"
 
 /* ---- the plan node ---- */
 
@@ -198,10 +199,13 @@ struct GpbBucketScan
 	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
 	Tuplestorestate *store;		/* scan tuples; NULL before the first */
 	TupleTableSlot *stored;
-	bool		last_groups;	/* the groups of the batch's ranges from last_first on are returned
-								 * after these rows, from where they are */
+	bool		last_groups;	/* the groups of the last last_n ranges that were asked for, from
+								 * last_first on, come after these rows, from where they are */
 	uint32		last_first;
+	uint32		last_n;
 	uint64		last_at;		/* where gpb_range_totals_next_group() goes on */
+	GpbWordRows *rows;			/* makes them rows of the node; NULL: they become scan tuples */
+	bool		last_rows;		/* it does so now: the rows that were kept are returned */
 
 	GpbBatchCounters past;		/* of what has answered and ended */
 	char		past_engine[128];	/* the engine of the last of these */
@@ -234,8 +238,14 @@ extern void gpb_bucket_fill_tuple(GpbBucketScan *scan);
  */
 extern void gpb_bucket_store_rows(GpbBucketScan *scan);
 
-/* Put the next row that was kept into the scan tuple; false if there are no more. */
+/*
+ * Put the next row that was kept into the scan tuple; false if there are no more, or if it is
+ * gpb_bucket_last_row() that has the others.
+ */
 extern bool gpb_bucket_stored_row(GpbBucketScan *scan);
+
+/* With last_rows: the next row of the node; NULL after the last one. */
+extern TupleTableSlot *gpb_bucket_last_row(GpbBucketScan *scan);
 
 /* Begin again with the rows that were kept. */
 extern void gpb_bucket_rescan_rows(GpbBucketScan *scan);

@@ -37,6 +37,7 @@ begin_store(GpbBucketScan *scan)
 	else
 		tuplestore_clear(scan->store);
 	scan->last_groups = false;
+	scan->last_rows = false;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -44,6 +45,7 @@ void
 gpb_bucket_drop_rows(GpbBucketScan *scan)
 {
 	scan->last_groups = false;
+	scan->last_rows = false;
 	if (scan->store == NULL)
 		return;
 	ExecClearTuple(scan->stored);
@@ -206,6 +208,7 @@ take_ranges(GpbBucketScan *scan, bool keep)
 			if (!scan->last_groups || !are_known(scan, first, n))
 				take_groups(scan, first, keep && !scan->last_groups);
 			scan->last_first = first;
+			scan->last_n = n;
 			scan->last_at = 0;
 			first += n;
 		}
@@ -284,6 +287,60 @@ next_last_group(GpbBucketScan *scan)
 	return true;
 }
 
+/* The results of the function for the ranges of the last groups; 0 where they have no group */
+static const Datum *
+last_results(const GpbBucketScan *scan)
+{
+	uint32		n = scan->last_n;
+	Datum	   *results = MemoryContextAllocHuge(scan->execution, sizeof(Datum) * n);
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		const GpbBucketRange *range = &scan->batches.ranges[scan->last_first + i];
+
+		results[i] = range->known ? gpb_bucket_datum(scan->function, range->result) : (Datum) 0;
+	}
+	return results;
+}
+
+/* From now on the last groups become rows of the node, without a scan tuple. */
+static void
+begin_last_rows(GpbBucketScan *scan)
+{
+	const GpbBucketPlan *plan = &scan->plan;
+	GpbRowSources sources = {plan->nitems, plan->items, plan->ngroups};
+	int			i;
+
+	sources.by_number = plan->nitems;
+	for (i = 0; i < plan->ngroups; i++)
+	{
+		sources.column[i] = plan->nitems + 1 + i;
+		sources.type[i] = plan->group_types[i];
+	}
+	gpb_word_rows_start(scan->rows, &sources, scan->batches.totals, last_results(scan));
+	scan->last_rows = true;
+}
+
+TupleTableSlot *
+gpb_bucket_last_row(GpbBucketScan *scan)
+{
+	for (;;)
+	{
+		TupleTableSlot *row = gpb_word_rows_next(scan->rows);
+		const char *first;
+		uint64		n;
+
+		if (row != NULL)
+			return row;
+		n = gpb_range_totals_group_run(scan->batches.totals, scan->last_at, &first);
+		if (n == 0)
+			return NULL;
+		gpb_word_rows_take(scan->rows, first, n);
+		scan->last_at += n;
+	}
+}
+
 bool
 gpb_bucket_stored_row(GpbBucketScan *scan)
 {
@@ -292,7 +349,12 @@ gpb_bucket_stored_row(GpbBucketScan *scan)
 
 	if (tuplestore_ateof(scan->store) ||
 		!tuplestore_gettupleslot(scan->store, true, false, scan->stored))
-		return next_last_group(scan);
+	{
+		if (!scan->last_groups || scan->rows == NULL)
+			return next_last_group(scan);
+		begin_last_rows(scan);
+		return false;
+	}
 	slot_getallattrs(scan->stored);
 	ExecClearTuple(tuple);
 	memcpy(tuple->tts_values, scan->stored->tts_values, sizeof(Datum) * n);
@@ -305,6 +367,7 @@ void
 gpb_bucket_rescan_rows(GpbBucketScan *scan)
 {
 	scan->last_at = 0;
+	scan->last_rows = false;
 	if (scan->store != NULL)
 		tuplestore_rescan(scan->store);
 }

@@ -189,6 +189,18 @@ gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at)
 }
 
 uint64
+gpb_range_totals_group_run(const GpbRangeTotals *totals, uint64 at, const char **first)
+{
+	return gpb_batch_group_run(totals->batch, at, first);
+}
+
+const GpbAnswerColumn *
+gpb_range_totals_column(const GpbRangeTotals *totals, int item)
+{
+	return totals->columns[item];
+}
+
+uint64
 gpb_range_totals_group_count(const GpbRangeTotals *totals)
 {
 	return gpb_batch_group_count(totals->batch);

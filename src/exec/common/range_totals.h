@@ -60,6 +60,17 @@ extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **
  */
 extern const GpbGroup *gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at);
 
+/*
+ * Groups of the last run that lie one after the other, gpb_group_width() apart, from number "at"
+ * on: their first in *first.  Those of no entries are none.  Returns how many; 0 if there are no
+ * more.
+ */
+extern uint64 gpb_range_totals_group_run(const GpbRangeTotals *totals, uint64 at,
+										 const char **first);
+
+/* Where the words of an item's column are in the answers of the last run; NULL for count(*) */
+extern const GpbAnswerColumn *gpb_range_totals_column(const GpbRangeTotals *totals, int item);
+
 /* The number of groups of the last run */
 extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
 

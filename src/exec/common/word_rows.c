@@ -23,12 +23,14 @@ typedef enum GpbColumnWay
 	GPB_COLUMN_TYPED,			/* likewise, but a word is no value of the type */
 	GPB_COLUMN_NUMBER,			/* by the group's number */
 	GPB_COLUMN_ITEM,			/* an aggregate that is computed */
-	GPB_COLUMN_NULL				/* nobody reads it */
+	GPB_COLUMN_CONSTANT,		/* core puts NULL where nobody reads an output of a subquery */
+	GPB_COLUMN_NULL				/* a column of the scan tuple that has no value */
 } GpbColumnWay;
 
 typedef struct GpbRowColumn
 {
-	int			from;			/* column of the scan tuple */
+	int			from;			/* column of the scan tuple; -1: a constant */
+	const Const *constant;
 	GpbColumnWay way;
 	int			word;			/* of those behind the header: the value, or the group slot's */
 	int			counts;			/* the word that is 0 if the value is NULL */
@@ -53,15 +55,22 @@ struct GpbWordRows
 
 /* ---- begin ---- */
 
-/* The column of the scan tuple that an expression of the target list is; -1 if it is none. */
-static int
-scan_column(const Expr *expr)
+/* Fill in what an expression of the target list is; false if neither a column nor a constant. */
+static bool
+find_source(const Expr *expr, GpbRowColumn *column)
 {
 	const Var  *var = (const Var *) expr;
 
+	if (IsA(expr, Const))
+	{
+		column->from = -1;
+		column->constant = (const Const *) expr;
+		return true;
+	}
 	if (!IsA(expr, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
-		return -1;
-	return var->varattno - 1;
+		return false;
+	column->from = var->varattno - 1;
+	return true;
 }
 
 GpbWordRows *
@@ -84,9 +93,8 @@ gpb_word_rows_begin(CustomScanState *css)
 	rows->ncolumns = n;
 	for (i = 0; i < n; i++)
 	{
-		rows->column[i].from = projects ?
-			scan_column(((TargetEntry *) list_nth(list, i))->expr) : i;
-		if (rows->column[i].from < 0)
+		rows->column[i].from = i;
+		if (projects && !find_source(list_nth_node(TargetEntry, list, i)->expr, &rows->column[i]))
 			return NULL;
 	}
 	return rows;
@@ -170,7 +178,9 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 	{
 		GpbRowColumn *column = &rows->column[i];
 
-		column->way = GPB_COLUMN_NULL;
+		column->way = column->from < 0 ? GPB_COLUMN_CONSTANT : GPB_COLUMN_NULL;
+		if (column->from < 0)
+			continue;
 		if (column->from < sources->nitems)
 			set_item(rows, &sources->items[column->from],
 					 gpb_range_totals_column(totals, column->from), column);
@@ -229,6 +239,10 @@ make_row(GpbWordRows *rows, const GpbGroup *group)
 			case GPB_COLUMN_NUMBER:
 				values[i] = rows->datums[group->number];
 				isnull[i] = false;
+				break;
+			case GPB_COLUMN_CONSTANT:
+				values[i] = column->constant->constvalue;
+				isnull[i] = column->constant->constisnull;
 				break;
 			case GPB_COLUMN_NULL:
 				isnull[i] = true;

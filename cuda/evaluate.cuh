@@ -421,15 +421,14 @@ gpb_count_faults(const GpbRangesJob *job, bool faulted)
 /* ---- items ---- */
 
 /*
- * Find the places of the warp's items, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with
- * each that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns
+ * Find the places of a warp's items, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with each
+ * that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns
  * the number of clean leaves.  The whole warp calls, and visits.
  */
 template <typename Visit>
 static __device__ __forceinline__ uint32
-gpb_visit_items(const GpbRangesJob *job, uint64 total, Visit visit)
+gpb_visit_items(const GpbRangesJob *job, GpbItemRun run, Visit visit)
 {
-	GpbItemRun	run = gpb_items_of_warp(total);
 	uint32		leaves = 0;
 	uint32		i = 0;			/* this lane's item is of the i-th range */
 

@@ -263,6 +263,30 @@ gpb_items_of_warp(uint64 total)
 	return run;
 }
 
+/*
+ * The share of a warp where those of a block lie next to each other, so that a block sees the same
+ * few groups if neighbouring entries have them.
+ */
+static __device__ __forceinline__ GpbItemRun
+gpb_items_near_block(uint64 total)
+{
+	uint64		first = total * blockIdx.x / gridDim.x;
+	uint64		n = total * (blockIdx.x + 1) / gridDim.x - first;
+	uint32		warp = threadIdx.x / GPB_WARP;
+	GpbItemRun	run;
+
+	run.at = first + n * warp / GPB_LEAF_WARPS;
+	run.end = first + n * (warp + 1) / GPB_LEAF_WARPS;
+	return run;
+}
+
+/* Has no warp of the block anything in its share of gpb_items_near_block()? */
+static __device__ __forceinline__ bool
+gpb_block_has_no_items(uint64 total)
+{
+	return total * blockIdx.x / gridDim.x == total * (blockIdx.x + 1) / gridDim.x;
+}
+
 /* The place in order of the range that an item is of; it is "from" or a later one. */
 static __device__ __forceinline__ uint32
 gpb_range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)

@@ -398,6 +398,42 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, uin
 		copy_groups(job);
 }
 
+/* A narrow INCLUDE column, as a pass reads it.  Returns false if the slot is none. */
+static bool
+make_narrow_column(const GpbLayout *layout, int slot, GpbPassColumn *column)
+{
+	int			kind;
+
+	if (slot < 1 || slot > layout->ncolumns)
+		return false;
+	kind = gpb_column_kind(layout, slot);
+	memset(column, 0, sizeof(*column));
+	column->want = GPB_WANT_COUNT;
+	column->column = (uint8) slot;
+	column->kind = (uint8) kind;
+	column->offset = layout->offset[slot - 1];
+	column->is_narrow = true;
+	column->null_mask = (uint64) 1 << (GPB_LOC_NULL_SHIFT + slot - 1);
+	return kind == GPB_KIND_INT2 || kind == GPB_KIND_INT4;
+}
+
+int
+gpb_group_columns(const GpbProgram *program, const GpbGroupJob *job, GpbPass *pass)
+{
+	const GpbGroupTerm *term = &job->term[0];
+
+	if (program->nsteps > 0 || program->ngroups != 1 || program->nterms > 1 ||
+		!make_narrow_column(&program->layout, program->group[0], &pass->column[0]))
+		return 0;
+	if (program->nterms == 0)
+		return 1;
+	if (term->filter != GPB_NO_SLOT || has_extra(&term->words) || term->words.minmax != 0 ||
+		(term->words.sum != 0 && !term->one_word) ||
+		!make_narrow_column(&program->layout, term->slot, &pass->column[1]))
+		return 0;
+	return 2;
+}
+
 /* ---- lists ---- */
 
 void

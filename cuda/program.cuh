@@ -207,4 +207,11 @@ gpb_group_copies_size(const GpbGroupJob *job)
 void		gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format,
 							   uint64 most_entries, GpbGroupJob *job);
 
+/*
+ * Is the program one that groups by a narrow column and adds up no more than another (see
+ * ranges_columns.cu)?  Then the pass gets these columns: the group's, and the term's if there is
+ * one.  Returns how many; 0: it is none such.
+ */
+int			gpb_group_columns(const GpbProgram *program, const GpbGroupJob *job, GpbPass *pass);
+
 #endif							/* GPB_PROGRAM_CUH */

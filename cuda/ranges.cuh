@@ -149,6 +149,9 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 #define GPB_JUDGED_KERNELS		3
 #define GPB_GROUPS_KERNELS		6	/* by where a block has sums of groups; few group slots, more */
 
+/* Those of ranges_columns.cu: by way to read rows, then by number of columns */
+#define GPB_COLUMNS_KERNELS		6
+
 /* In ranges_locate.cu */
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbRangesJob *job, uint64 base, uint64 most,
@@ -175,6 +178,10 @@ GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
 /* In ranges_groups.cu: sums in rows alone, of the first rows in shared memory, in slots */
 extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
+/* In ranges_columns.cu: for programs that gpb_group_columns() describes */
+extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS];
+int			gpb_columns_kernel(int row_width, int columns);
+/* In ranges_groups.cu again */
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbGroupJob *groups);
 GpbDeviceStatus gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream,
@@ -192,6 +199,7 @@ struct GpbRangesGrids
 	uint32		judged_blocks[GPB_JUDGED_KERNELS];
 	uint32		program_blocks[GPB_PROGRAM_SHAPES];
 	uint32		groups_blocks[GPB_GROUPS_KERNELS];
+	uint32		columns_blocks[GPB_COLUMNS_KERNELS];
 };
 
 /* A kernel's parameters may take so many bytes on every GPU. */

@@ -183,11 +183,11 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		job.counts->nitems = total;
-	if (blockIdx.x * gpb_items_share(total) >= total)
-		return;					/* nothing for any warp of this block */
+	if (gpb_block_has_no_items(total))
+		return;
 	if (WHERE != IN_ROWS)
 		gpb_init_shared_groups(&groups, shared);
-	leaves = gpb_visit_items(&job, total, [&](GpbRangePlace place)
+	leaves = gpb_visit_items(&job, gpb_items_near_block(total), [&](GpbRangePlace place)
 	{
 		GpbLeafView leaf = {place.page, place.to};
 

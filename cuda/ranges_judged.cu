@@ -155,7 +155,7 @@ rank_items(const __grid_constant__ GpbRangesJob job, const __grid_constant__ Gpb
 	long long	least = signed_rank(~(uint64) 0);
 	long long	greatest = signed_rank(0);
 
-	(void) gpb_visit_items(&job, job.items[job.n - 1], [&](GpbRangePlace place)
+	(void) gpb_visit_items(&job, gpb_items_of_warp(job.items[job.n - 1]), [&](GpbRangePlace place)
 	{
 		for (int base = place.from; base < place.to; base += GPB_PROGRAM_ROWS * GPB_WARP)
 		{

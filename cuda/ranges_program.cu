@@ -210,7 +210,7 @@ aggregate_program(const __grid_constant__ GpbRangesJob job,
 	state.sum = FLOAT_SUM ? &block.sum : NULL;
 	if (FLOAT_SUM && job.total)
 		gpb_block_sum_init(&block.sum);
-	leaves = gpb_visit_items(&job, total, [&](GpbRangePlace place)
+	leaves = gpb_visit_items(&job, gpb_items_of_warp(total), [&](GpbRangePlace place)
 	{
 		GpbLeafView leaf = {place.page, place.to};
 

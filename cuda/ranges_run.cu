@@ -40,7 +40,8 @@ gpb_ranges_prepare_kernels(GpbDevice *device)
 	GPB_TRY(fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks));
 	GPB_TRY(fill_device(device, gpb_judged_kernels, GPB_JUDGED_KERNELS, grids->judged_blocks));
 	GPB_TRY(fill_device(device, gpb_program_kernels, GPB_PROGRAM_SHAPES, grids->program_blocks));
-	return fill_device(device, gpb_groups_kernels, GPB_GROUPS_KERNELS, grids->groups_blocks);
+	GPB_TRY(fill_device(device, gpb_groups_kernels, GPB_GROUPS_KERNELS, grids->groups_blocks));
+	return fill_device(device, gpb_columns_kernels, GPB_COLUMNS_KERNELS, grids->columns_blocks);
 }
 
 /* ---- order ---- */
@@ -146,14 +147,33 @@ run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbR
 
 /* ---- groups ---- */
 
+/* The kernel that finds the groups, for any program or for one of columns */
+static GpbDeviceStatus
+run_groups_kernel(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+				  const GpbRangesPlan *plan)
+{
+	const GpbGroupJob *groups = &plan->groups;
+	GpbRangesJob of_columns = *job;
+	int			columns = gpb_group_columns(plan->program, groups, &of_columns.pass);
+	int			where = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
+	int			kernel = 2 * where + (groups->ngroups > GPB_FEW_GROUP_SLOTS);
+
+	if (columns == 0)
+		return gpb_launch_on(device, stream, "aggregate_groups",
+							 device->grids.groups_blocks[kernel], GPB_LEAF_THREADS,
+							 gpb_groups_kernels[kernel], *job, *groups);
+	kernel = gpb_columns_kernel(device->variant == GPB_LEAF_ROWS ? 0 : job->row_width, columns);
+	return gpb_launch_on(device, stream, "aggregate_columns",
+						 device->grids.columns_blocks[kernel], GPB_LEAF_THREADS,
+						 gpb_columns_kernels[kernel], of_columns, *groups);
+}
+
 /* All groups in one pass, from an empty table */
 static GpbDeviceStatus
 run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 		   const GpbRangesPlan *plan)
 {
 	const GpbGroupJob *groups = &plan->groups;
-	int			where = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
-	int			kernel = 2 * where + (groups->ngroups > GPB_FEW_GROUP_SLOTS);
 
 	GPB_TRY_CUDA(device, cudaMemsetAsync(groups->table, 0xFF,
 										 ((size_t) groups->table_mask + 1) * sizeof(uint32),
@@ -163,9 +183,7 @@ run_groups(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 											 groups->row_words * sizeof(int64), stream));
 	if (groups->copied_groups > 0)
 		GPB_TRY(gpb_clear_copies_launch(device, stream, groups));
-	GPB_TRY(gpb_launch_on(device, stream, "aggregate_groups",
-						  device->grids.groups_blocks[kernel], GPB_LEAF_THREADS,
-						  gpb_groups_kernels[kernel], *job, *groups));
+	GPB_TRY(run_groups_kernel(device, stream, job, plan));
 	if (groups->copied_groups > 0)
 		GPB_TRY(gpb_merge_copies_launch(device, stream, groups));
 	return gpb_finish_groups_launch(device, stream, job, groups, &plan->format);

@@ -100,6 +100,14 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_GROUP_SLOTS_LEAST	64
 #endif
 
+/*
+ * Groups of a narrow column: places of a block's table in shared memory, how many of them are
+ * looked at for a key, and blocks that a multiprocessor should hold.
+ */
+#define GPB_COLUMN_PLACES		2048
+#define GPB_COLUMN_TRIES		8
+#define GPB_COLUMN_BLOCKS		3
+
 /* Places that are looked at for a slot */
 #define GPB_GROUP_SLOT_TRIES	4
 

@@ -184,6 +184,16 @@ atomicCAS(uint32_t *into, uint32_t expected, uint32_t value)
 	return before;
 }
 
+static inline unsigned long long
+atomicCAS(unsigned long long *into, unsigned long long expected, unsigned long long value)
+{
+	unsigned long long before = *into;
+
+	if (before == expected)
+		*into = value;
+	return before;
+}
+
 static inline void
 atomicExch(uint32_t *into, uint32_t value)
 {

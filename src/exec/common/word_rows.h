@@ -4,10 +4,10 @@
  *	  Rows made straight from the groups of a program.
  *
  * A node with groups fills its scan tuple, which core then projects to the node's own columns.
- * Where each of those is a column of the scan tuple or a constant, as mostly, the projection is left
- * out, and columns that nobody asks for are not made: each column of the result is a word of the
- * group's record, or an aggregate that is computed from it.  There may be hundreds of thousands of groups,
- * and the device finds them in less time than a projection takes.
+ * Where each of those is a column of the scan tuple or a constant, as mostly, the projection is
+ * left out, and columns that nobody asks for are not made: each column of the result is a word of
+ * the group's record, or an aggregate that is computed from it.  There may be hundreds of thousands
+ * of groups, and the device finds them in less time than a projection takes.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,8 @@ typedef struct GpbRowSources
 
 /*
  * Begin for a node whose scan tuple and projection are there, and that tests no row.  Returns NULL
- * if its columns are not all columns of the scan tuple or constants.  Memory is of the current context.
+ * if its columns are not all columns of the scan tuple or constants.  Memory is of the current
+ * context.
  */
 extern GpbWordRows *gpb_word_rows_begin(CustomScanState *css);
 

@@ -12,6 +12,9 @@
 
 #include "engine/batch_engine.h"
 
+/* Bytes of groups that are copied together */
+#define GPB_KEPT_AT_ONCE	8192
+
 /* ---- memory of groups: the batch's own ---- */
 
 static void *
@@ -238,18 +241,29 @@ gpb_batch_program_expect(GpbBatch *batch, uint64 n)
 void
 gpb_batch_program_keep(GpbBatch *batch, const void *groups, uint64 n, uint32 first)
 {
+	int			width = batch->groups->width;
+	uint64		piece = Max(GPB_KEPT_AT_ONCE / width, 1);
+	int64		matches = 0;
+	uint64		done;
 	uint64		i;
 
 	Assert(batch->nmade + n <= batch->made_room);
-	memcpy(made_group(batch, batch->nmade), groups, n * batch->groups->width);
-	for (i = 0; i < n; i++)
+	if (!batch->program.by_range)
+		first = 0;
+	/* What was copied is counted while it is in the nearest cache. */
+	for (done = 0; done < n; done += piece)
 	{
-		GpbGroup   *group = made_group(batch, batch->nmade + i);
+		char	   *group = (char *) made_group(batch, batch->nmade + done);
 
-		if (batch->program.by_range)
-			group->number += first;
-		batch->counters.matches += group->words[batch->program.ngroups];
+		piece = Min(piece, n - done);
+		memcpy(group, (const char *) groups + done * width, piece * width);
+		for (i = 0; i < piece; i++, group += width)
+		{
+			((GpbGroup *) group)->number += first;
+			matches += ((GpbGroup *) group)->words[batch->program.ngroups];
+		}
 	}
+	batch->counters.matches += matches;
 	batch->nmade += n;
 }
 

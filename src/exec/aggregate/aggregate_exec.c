@@ -367,10 +367,7 @@ exec_aggregate(CustomScanState *css)
 	if (scan->gave_up != NULL)
 		return gpb_ordinary_child_row(&scan->node);
 	if (scan->rows != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
 		return gpb_aggregate_next_of_rows(scan);
-	}
 	if (!next_row(scan))
 		return NULL;
 	if (css->ss.ps.ps_ProjInfo == NULL)

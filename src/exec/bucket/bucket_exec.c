@@ -284,6 +284,8 @@ exec_bucket_aggregate(CustomScanState *css)
 	PlanState  *ps = &css->ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 
+	if (scan->last_rows)
+		return gpb_bucket_last_row(scan);
 	if (!scan->started)
 		answer_buckets(scan);
 	if (scan->gave_up != NULL)
@@ -291,8 +293,6 @@ exec_bucket_aggregate(CustomScanState *css)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (scan->last_rows)
-			return gpb_bucket_last_row(scan);
 		ResetExprContext(econtext);
 		if (!next_bucket_row(scan))
 			return scan->last_rows ? gpb_bucket_last_row(scan) : NULL;

@@ -22,54 +22,61 @@ typedef enum GpbColumnWay
 	GPB_COLUMN_GROUP,			/* the value of a group slot, as a word */
 	GPB_COLUMN_TYPED,			/* likewise, but a word is no value of the type */
 	GPB_COLUMN_NUMBER,			/* by the group's number */
-	GPB_COLUMN_ITEM,			/* an aggregate that is computed */
-	GPB_COLUMN_CONSTANT,		/* core puts NULL where nobody reads an output of a subquery */
-	GPB_COLUMN_NULL				/* a column of the scan tuple that has no value */
+	GPB_COLUMN_ITEM				/* an aggregate that is computed */
 } GpbColumnWay;
 
+/* A column that is not the same in all rows; words are those behind a record's header */
 typedef struct GpbRowColumn
 {
+	uint8		way;			/* GpbColumnWay */
+	int16		at;				/* column of the row */
+	int16		word;			/* the value, or the group slot's */
+	int16		counts;			/* the word that is 0 if the value is NULL */
+} GpbRowColumn;
+
+/* What else is known of a column of the row */
+typedef struct GpbRowSource
+{
 	int			from;			/* column of the scan tuple; -1: a constant */
-	const Const *constant;
-	GpbColumnWay way;
-	int			word;			/* of those behind the header: the value, or the group slot's */
-	int			counts;			/* the word that is 0 if the value is NULL */
+	const Const *constant;		/* core puts NULL where nobody reads a subquery's output */
 	Oid			type;
 	const GpbAggregateItem *item;
 	const GpbAnswerColumn *answer;
-} GpbRowColumn;
+} GpbRowSource;
 
 struct GpbWordRows
 {
-	TupleTableSlot *slot;
-	MemoryContext memory;		/* of a row */
-	const Datum *datums;
-	int			ngroups;
-	bool		allocates;		/* some column is not passed by value */
 	const char *at;				/* groups that are not rows yet */
 	const char *end;
 	Size		width;
+	TupleTableSlot *slot;
+	const Datum *datums;
+	int			ngroups;
+	bool		allocates;		/* some column is not passed by value */
+	int			nvarying;
+	GpbRowColumn *varying;
+	MemoryContext memory;		/* of a row */
 	int			ncolumns;
-	GpbRowColumn column[FLEXIBLE_ARRAY_MEMBER];
+	GpbRowSource source[FLEXIBLE_ARRAY_MEMBER];
 };
 
 /* ---- begin ---- */
 
 /* Fill in what an expression of the target list is; false if neither a column nor a constant. */
 static bool
-find_source(const Expr *expr, GpbRowColumn *column)
+find_source(const Expr *expr, GpbRowSource *source)
 {
 	const Var  *var = (const Var *) expr;
 
 	if (IsA(expr, Const))
 	{
-		column->from = -1;
-		column->constant = (const Const *) expr;
+		source->from = -1;
+		source->constant = (const Const *) expr;
 		return true;
 	}
 	if (!IsA(expr, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
 		return false;
-	column->from = var->varattno - 1;
+	source->from = var->varattno - 1;
 	return true;
 }
 
@@ -87,14 +94,15 @@ gpb_word_rows_begin(CustomScanState *css)
 
 	if (!TTS_IS_VIRTUAL(slot) || (projects && list_length(list) != n))
 		return NULL;
-	rows = palloc0(offsetof(GpbWordRows, column) + n * sizeof(GpbRowColumn));
+	rows = palloc0(offsetof(GpbWordRows, source) + n * sizeof(GpbRowSource));
+	rows->varying = palloc(n * sizeof(GpbRowColumn));
 	rows->slot = slot;
 	rows->memory = ps->ps_ExprContext->ecxt_per_tuple_memory;
 	rows->ncolumns = n;
 	for (i = 0; i < n; i++)
 	{
-		rows->column[i].from = i;
-		if (projects && !find_source(list_nth_node(TargetEntry, list, i)->expr, &rows->column[i]))
+		rows->source[i].from = i;
+		if (projects && !find_source(list_nth_node(TargetEntry, list, i)->expr, &rows->source[i]))
 			return NULL;
 	}
 	return rows;
@@ -104,9 +112,8 @@ gpb_word_rows_begin(CustomScanState *css)
 
 /* Is an aggregate a word of the answer?  Then fill in which, and which one counts its values. */
 static bool
-item_is_word(const GpbAggregateItem *item, GpbRowColumn *column)
+item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRowColumn *column)
 {
-	const GpbAnswerColumn *answer = column->answer;
 	bool		small = item->type == INT2OID || item->type == INT4OID;
 
 	column->counts = 0;
@@ -132,18 +139,6 @@ item_is_word(const GpbAggregateItem *item, GpbRowColumn *column)
 	}
 }
 
-static void
-set_item(GpbWordRows *rows, const GpbAggregateItem *item, const GpbAnswerColumn *answer,
-		 GpbRowColumn *column)
-{
-	column->item = item;
-	column->answer = answer;
-	column->way = item_is_word(item, column) ? GPB_COLUMN_WORD : GPB_COLUMN_ITEM;
-	column->word += rows->ngroups;
-	column->counts += rows->ngroups;
-	rows->allocates |= column->way == GPB_COLUMN_ITEM;
-}
-
 /* Are values of the type the words themselves? */
 static bool
 type_is_word(Oid type)
@@ -152,13 +147,53 @@ type_is_word(Oid type)
 		type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == FLOAT8OID;
 }
 
-static void
-set_group(GpbWordRows *rows, Oid type, int slot, GpbRowColumn *column)
+/* Make a column vary; false if it is a column of the scan tuple that has no value. */
+static bool
+set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbRangeTotals *totals,
+		   GpbRowColumn *column)
 {
-	column->word = slot;
-	column->type = type;
-	column->way = type_is_word(type) ? GPB_COLUMN_GROUP : GPB_COLUMN_TYPED;
-	rows->allocates |= column->way == GPB_COLUMN_TYPED;
+	int			g;
+
+	if (source->from < sources->nitems)
+	{
+		source->item = &sources->items[source->from];
+		source->answer = gpb_range_totals_column(totals, source->from);
+		column->way = item_is_word(source->item, source->answer, column) ?
+			GPB_COLUMN_WORD : GPB_COLUMN_ITEM;
+		column->word += sources->ngroups;
+		column->counts += sources->ngroups;
+		return true;
+	}
+	if (source->from == sources->by_number)
+	{
+		column->way = GPB_COLUMN_NUMBER;
+		return true;
+	}
+	for (g = 0; g < sources->ngroups; g++)
+	{
+		if (source->from != sources->column[g])
+			continue;
+		source->type = sources->type[g];
+		column->way = type_is_word(source->type) ? GPB_COLUMN_GROUP : GPB_COLUMN_TYPED;
+		column->word = g;
+		return true;
+	}
+	return false;
+}
+
+/* Give the slot what is the same in all rows, beside a row. */
+static void
+set_constants(GpbWordRows *rows)
+{
+	int			i;
+
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		const Const *constant = rows->source[i].constant;
+
+		rows->slot->tts_values[i] = constant == NULL ? (Datum) 0 : constant->constvalue;
+		rows->slot->tts_isnull[i] = constant == NULL || constant->constisnull;
+	}
 }
 
 void
@@ -166,7 +201,6 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 					const GpbRangeTotals *totals, const Datum *datums)
 {
 	int			i;
-	int			g;
 
 	rows->datums = datums;
 	rows->ngroups = sources->ngroups;
@@ -174,24 +208,21 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 		(rows->ngroups + gpb_range_totals_format(totals)->words) * sizeof(int64);
 	rows->allocates = false;
 	rows->at = rows->end = NULL;
+	rows->nvarying = 0;
 	for (i = 0; i < rows->ncolumns; i++)
 	{
-		GpbRowColumn *column = &rows->column[i];
+		GpbRowColumn *column = &rows->varying[rows->nvarying];
 
-		column->way = column->from < 0 ? GPB_COLUMN_CONSTANT : GPB_COLUMN_NULL;
-		if (column->from < 0)
+		memset(column, 0, sizeof(*column));
+		column->at = (int16) i;
+		if (rows->source[i].from < 0 ||
+			!set_column(&rows->source[i], sources, totals, column))
 			continue;
-		if (column->from < sources->nitems)
-			set_item(rows, &sources->items[column->from],
-					 gpb_range_totals_column(totals, column->from), column);
-		else if (column->from == sources->by_number)
-			column->way = GPB_COLUMN_NUMBER;
-		for (g = 0; g < sources->ngroups; g++)
-		{
-			if (column->from == sources->column[g])
-				set_group(rows, sources->type[g], g, column);
-		}
+		rows->nvarying++;
+		rows->allocates |= column->way == GPB_COLUMN_ITEM || column->way == GPB_COLUMN_TYPED;
 	}
+	ExecClearTuple(rows->slot);
+	set_constants(rows);
 }
 
 void
@@ -208,49 +239,57 @@ static pg_noinline Datum
 make_column(const GpbWordRows *rows, const GpbRowColumn *column, const GpbGroup *group,
 			bool *isnull)
 {
+	const GpbRowSource *source = &rows->source[column->at];
+
 	if (column->way == GPB_COLUMN_ITEM)
-		return gpb_aggregate_final(column->item, column->answer, group->words + rows->ngroups,
+		return gpb_aggregate_final(source->item, source->answer, group->words + rows->ngroups,
 								   isnull);
 	*isnull = (group->nulls >> column->word & 1) != 0;
-	return *isnull ? (Datum) 0 : gpb_word_datum(column->type, group->words[column->word]);
+	return *isnull ? (Datum) 0 : gpb_word_datum(source->type, group->words[column->word]);
 }
 
-static inline void
+static pg_attribute_always_inline void
 make_row(GpbWordRows *rows, const GpbGroup *group)
 {
 	Datum	   *values = rows->slot->tts_values;
 	bool	   *isnull = rows->slot->tts_isnull;
-	int			i;
+	const GpbRowColumn *column = rows->varying;
+	const GpbRowColumn *end = column + rows->nvarying;
 
-	for (i = 0; i < rows->ncolumns; i++)
+	for (; column < end; column++)
 	{
-		const GpbRowColumn *column = &rows->column[i];
+		int			at = column->at;
 
 		switch (column->way)
 		{
 			case GPB_COLUMN_WORD:
-				values[i] = Int64GetDatum(group->words[column->word]);
-				isnull[i] = group->words[column->counts] == 0;
+				values[at] = Int64GetDatum(group->words[column->word]);
+				isnull[at] = group->words[column->counts] == 0;
 				break;
 			case GPB_COLUMN_GROUP:
-				values[i] = Int64GetDatum(group->words[column->word]);
-				isnull[i] = (group->nulls >> column->word & 1) != 0;
+				values[at] = Int64GetDatum(group->words[column->word]);
+				isnull[at] = (group->nulls >> column->word & 1) != 0;
 				break;
 			case GPB_COLUMN_NUMBER:
-				values[i] = rows->datums[group->number];
-				isnull[i] = false;
-				break;
-			case GPB_COLUMN_CONSTANT:
-				values[i] = column->constant->constvalue;
-				isnull[i] = column->constant->constisnull;
-				break;
-			case GPB_COLUMN_NULL:
-				isnull[i] = true;
+				values[at] = rows->datums[group->number];
+				isnull[at] = false;
 				break;
 			default:
-				values[i] = make_column(rows, column, group, &isnull[i]);
+				values[at] = make_column(rows, column, group, &isnull[at]);
 		}
 	}
+}
+
+/* Make a row of which something is allocated; what the row before had of that goes. */
+static pg_noinline void
+make_row_in_memory(GpbWordRows *rows, const GpbGroup *group)
+{
+	MemoryContext caller;
+
+	MemoryContextReset(rows->memory);
+	caller = MemoryContextSwitchTo(rows->memory);
+	make_row(rows, group);
+	MemoryContextSwitchTo(caller);
 }
 
 TupleTableSlot *
@@ -266,17 +305,13 @@ gpb_word_rows_next(GpbWordRows *rows)
 		if (group->words[rows->ngroups] == 0)
 			continue;
 		/* A slot that has a row already needs to be told nothing of the next one. */
-		if (TTS_SHOULDFREE(slot))
-			ExecClearTuple(slot);	/* it was materialized */
-		if (rows->allocates)
+		if (unlikely(TTS_SHOULDFREE(slot)))
 		{
-			MemoryContext caller;
-
-			MemoryContextReset(rows->memory);
-			caller = MemoryContextSwitchTo(rows->memory);
-			make_row(rows, group);
-			MemoryContextSwitchTo(caller);
+			ExecClearTuple(slot);	/* it was materialized */
+			set_constants(rows);
 		}
+		if (rows->allocates)
+			make_row_in_memory(rows, group);
 		else
 			make_row(rows, group);
 		if (TTS_EMPTY(slot))

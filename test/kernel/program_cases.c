@@ -814,6 +814,74 @@ program_shared_groups(void)
 	}
 }
 
+/* How many values the column that makes groups has; 0: any */
+static uint32 column_values;
+
+/* The first column's values are few or many; the others' are the ends of their type, or near 0. */
+static int64
+column_value(int column, uint32 i)
+{
+	static const int64 ends[] = {-0x7FFFFFFF - 1, 0x7FFFFFFF, -1, 0, 1};
+	uint64		random = (i + 1) * (uint64) 0x9E3779B97F4A7C15;
+
+	random ^= random >> 29;
+	random *= (uint64) 0xBF58476D1CE4E5B9;
+	random ^= random >> 32;
+	if (column == 0 && column_values > 0)
+		return (int64) (random % column_values) - column_values / 2;
+	if (column == 0)
+		return (int32) random;
+	return i % 2 == 0 ? ends[random % 5] : (int64) (random % 100) - 50;
+}
+
+/*
+ * Groups of a narrow column, and a sum of another or of the same: rows of all widths, fewer groups
+ * and more than a block's table takes, NULLs, groups of each range.
+ */
+static void
+program_column_groups(void)
+{
+	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_INT4, GPB_KIND_INT2, GPB_KIND_INT8};
+	static const uint32 values[] = {1, 2, 40, 1000, 0};
+	int			i;
+
+	for (i = 0; i < 60; i++)
+	{
+		TestShape	shape = test_plain_shape(i % 5 == 4 ? 12000 : 3000);
+		TestMirror *mirror;
+		GpbRangesSpec spec;
+		Builder		builder;
+		int			columns = 1 + i % 4;
+		int			term = (int) test_below(5);
+
+		column_values = values[i % 5];
+		shape.layout = test_layout(8, 0, columns, kinds);
+		shape.value = column_value;
+		shape.null_values = test_once_in(2) ? 10 : 0;
+		shape.dead = 15;
+		mirror = test_filled(&shape);
+		if (test_once_in(2))
+			test_random_visible(mirror, 10);
+		if (test_once_in(3))
+		{
+			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
+
+			leaf->unclean = true;
+			test_mark_changed(mirror, leaf->block);
+		}
+		spec = test_spec(mirror, 1);
+		begin(&builder, &spec);
+		if (term > 0)
+			add_term(&builder, term > columns ? 1 : term, kinds[term > columns ? 0 : term - 1],
+					 test_once_in(4) ? GPB_WANT_COUNT : GPB_WANT_SUM, GPB_NO_SLOT);
+		spec.program.ngroups = 1;
+		spec.program.group[0] = (uint8) (columns > 2 && test_once_in(4) ? 3 : 1);
+		spec.program.by_range = test_once_in(2);
+		ask_forms(mirror, &spec);
+		test_mirror_free(mirror);
+	}
+}
+
 /* Which floats the groups have */
 static int	float_kind;
 
@@ -1019,6 +1087,7 @@ const TestCase test_program_cases[] = {
 	{"program_many_groups", program_many_groups},
 	{"program_memory", program_memory},
 	{"program_shared_groups", program_shared_groups},
+	{"program_column_groups", program_column_groups},
 	{"program_float_groups", program_float_groups},
 	{"program_lists", program_lists},
 	{"program_long_lists", program_long_lists},

@@ -39,6 +39,9 @@ END $$;
 SELECT same('SELECT v, count(*), sum(w) FROM sold WHERE k < 5000 GROUP BY v');
 SELECT same('SELECT sum(w), v, count(w), min(w), max(w), count(*) FROM sold WHERE k < 5000 GROUP BY v');
 SELECT same('SELECT v, sum(big), avg(w), min(big), max(big) FROM sold WHERE k < 5000 GROUP BY v');
+-- sums of type numeric are core's to the last byte
+SELECT same('SELECT k / 3 AS part, numeric_send(sum(big)) AS a, numeric_send(sum(big / 1000000000)) AS b, numeric_send(sum(n)) AS c, numeric_send(sum((w::bigint - 1) * 10000)) AS d, numeric_send(sum(w::bigint * 0)) AS e, pg_column_size(sum(n)) AS f FROM sold WHERE k < 5000 GROUP BY 1');
+SELECT same('SELECT k % 700 AS part, pg_column_size(sum(n)), numeric_send(sum(n)), numeric_send(avg(n)), numeric_send(sum(-n * n)) FROM sold WHERE k < 700 GROUP BY 1');
 SELECT same('SELECT f, sum(f), avg(f), sum(n), max(n) FROM sold WHERE k < 5000 GROUP BY f');
 SELECT same('SELECT small, d, n, sum(small), max(d) FROM sold WHERE k < 5000 GROUP BY small, d, n');
 SELECT same('SELECT count(*) FILTER (WHERE w > 0), sum(w) FILTER (WHERE w > 490), v FROM sold GROUP BY v');

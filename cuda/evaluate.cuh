@@ -95,6 +95,35 @@ gpb_truth(const GpbOperand *operand)
 /* ---- columns ---- */
 
 /*
+ * Load a column of a key that has several, of those of the lane's entries whose bit of "wanted" is
+ * set; the others are zeros.
+ */
+static __device__ __forceinline__ void
+gpb_load_key_column(const GpbRangesJob *job, GpbCodeColumn column, const char *page, int first,
+					int step, uint32 wanted, GpbLaneValues *values)
+{
+	uint32		nulls = 0;
+
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int64		word = 0;
+
+		if (wanted >> u & 1)
+		{
+			GpbKey		field = gpb_key_field(column.field,
+											  gpb_page_key(page, job->key_width,
+														   first + u * step));
+
+			nulls |= (uint32) gpb_field_is_null(column.field, field) << u;
+			word = gpb_field_value(column.field, field);
+		}
+		values->word[column.slot][u] = word;
+	}
+	values->nulls[column.slot] = nulls;
+}
+
+/*
  * Load the columns that the code reads, of those of the lane's entries, first + u * step of the
  * page, whose bit u of "wanted" is set.
  */
@@ -110,6 +139,11 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 		int			bit = column.slot == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.slot - 1;
 		uint32		nulls = 0;
 
+		if (column.field.bits != 0)
+		{
+			gpb_load_key_column(job, column, page, first, step, wanted, values);
+			continue;
+		}
 #pragma unroll
 		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		{

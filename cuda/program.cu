@@ -132,7 +132,7 @@ make_code(const GpbProgram *program, const GpbSlotSet *read_after, bool all, Gpb
 		if (code->step[i].into != GPB_NO_SLOT && !is_stored(code, i, read_after))
 			code->step[i].into = GPB_NO_SLOT;
 	}
-	for (int c = 0; c <= layout->ncolumns; c++)
+	for (int c = 0; c < gpb_column_slots(layout); c++)
 	{
 		GpbCodeColumn *column = &code->column[code->ncolumns];
 
@@ -140,7 +140,10 @@ make_code(const GpbProgram *program, const GpbSlotSet *read_after, bool all, Gpb
 			continue;
 		column->slot = (uint8) c;
 		column->kind = (uint8) gpb_column_kind(layout, c);
-		column->offset = c == 0 ? 0 : layout->offset[c - 1];
+		if (c > layout->ncolumns)
+			column->field = layout->key[c - gpb_key_column_slot(layout, 0)];
+		else if (c > 0)
+			column->offset = layout->offset[c - 1];
 		code->ncolumns++;
 	}
 	code->null_constants = program->null_constants;

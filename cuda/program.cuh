@@ -46,6 +46,7 @@ struct GpbCodeColumn
 	uint8		slot;			/* 0 is the key, as in program.h */
 	uint8		kind;			/* GpbKind */
 	uint8		offset;			/* within the row */
+	GpbKeyColumn field;			/* of a key that has several columns; of others bits is 0 */
 };
 
 /* What is computed of each entry */

@@ -167,44 +167,6 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
-/*
- * Does the program read a column of a key that has several?  Devices take the key apart for none;
- * ranges and INCLUDE columns are the same to them.
- */
-static bool
-batch_reads_key_columns(const GpbBatch *batch)
-{
-	const GpbProgram *program = &batch->program;
-	int			first = gpb_key_column_slot(&program->layout, 0);
-	int			end = gpb_column_slots(&program->layout);
-	int			i;
-
-#define IS_KEY_COLUMN(slot) ((slot) >= first && (slot) < end)
-	if (program->layout.nkeys == 0)
-		return false;
-	for (i = 0; i < program->nsteps; i++)
-	{
-		const GpbStep *step = &program->step[i];
-		int			operands = gpb_operands(step->op);
-
-		if (IS_KEY_COLUMN(step->a) || (operands > 1 && IS_KEY_COLUMN(step->b)) ||
-			(operands > 2 && IS_KEY_COLUMN(step->c)) || IS_KEY_COLUMN(step->guard))
-			return true;
-	}
-	for (i = 0; i < program->nterms; i++)
-	{
-		if (IS_KEY_COLUMN(program->term[i].slot) || IS_KEY_COLUMN(program->term[i].filter))
-			return true;
-	}
-	for (i = 0; i < program->ngroups; i++)
-	{
-		if (IS_KEY_COLUMN(program->group[i]))
-			return true;
-	}
-	return program->limit > 0 && IS_KEY_COLUMN(program->order);
-#undef IS_KEY_COLUMN
-}
-
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
 batch_choose(GpbBatch *batch)
@@ -213,8 +175,7 @@ batch_choose(GpbBatch *batch)
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
 	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
-		batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch) ||
-		batch_reads_key_columns(batch))
+		batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;

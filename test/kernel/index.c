@@ -63,6 +63,38 @@ test_layout(int key_width, int flags, int ncolumns, const int *kinds)
 	return layout;
 }
 
+GpbLayout
+test_columns_layout(int key_width, int ncolumns, const int *kinds)
+{
+	static const uint8 nulls[] = {0, GPB_COLUMN_NULL_BIT, GPB_COLUMN_NULL_SPARE};
+	GpbLayout	layout = test_layout(key_width, 0, ncolumns, kinds);
+	int			left = 8 * key_width;
+
+	layout.key_kind = 0;
+	while (left > 0)
+	{
+		GpbKeyColumn *column = &layout.key[layout.nkeys++];
+		int			most = left < 64 ? left : 64;
+
+		column->flags = nulls[test_below(3)];
+		column->bits = (uint8) (most < 4 || layout.nkeys == 4 ? most : 2 + test_below(most - 1));
+		if (column->bits == 1)
+			column->flags = 0;
+		/* a code has at most 64 bits, and so has a field without a bit for NULL */
+		if ((column->flags & GPB_COLUMN_NULL_BIT) && column->bits == 64 && left > 64)
+			column->bits = 65;
+		if (test_once_in(2))
+			column->flags |= GPB_COLUMN_DESC;
+		if (column->flags != 0 && test_once_in(2))
+			column->flags |= GPB_COLUMN_NULLS_FIRST;
+		if (test_once_in(2))
+			column->flags |= GPB_COLUMN_SIGNED;
+		left -= column->bits;
+		column->shift = (uint8) left;
+	}
+	return layout;
+}
+
 /* ---- entries ---- */
 
 /* The normalized key and the order bit, written out once more for the model's sake */

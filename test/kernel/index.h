@@ -75,6 +75,12 @@ typedef struct TestIndex
 /* Row width and offsets for these INCLUDE kinds */
 extern GpbLayout test_layout(int key_width, int flags, int ncolumns, const int *kinds);
 
+/*
+ * The same, of an index with several key columns that fill its key: random codes for NULL, orders
+ * and signs; all keys are such
+ */
+extern GpbLayout test_columns_layout(int key_width, int ncolumns, const int *kinds);
+
 /* Knobs of the generator; zero means a moderate choice. */
 typedef struct TestShape
 {

@@ -126,7 +126,7 @@ begin(Builder *builder, GpbRangesSpec *spec)
 	memset(spec->program.want, 0, sizeof(spec->program.want));
 	builder->program = &spec->program;
 	builder->next = GPB_FIRST_TEMPORARY;
-	for (c = 0; c <= layout->ncolumns; c++)
+	for (c = layout->nkeys > 0 ? 1 : 0; c < gpb_column_slots(layout); c++)
 		builder->type[c] = gpb_column_kind(layout, c) == GPB_KIND_FLOAT8 ? TYPE_FLOAT :
 			TYPE_INTEGER;
 }
@@ -253,7 +253,7 @@ add_random_terms(Builder *builder, int n)
 		int			kind = is_float ? GPB_KIND_FLOAT8 : GPB_KIND_INT8;
 		int			slot = random_slot(builder, is_float ? TYPE_FLOAT : TYPE_INTEGER);
 
-		if (slot <= builder->program->layout.ncolumns)
+		if (slot < gpb_column_slots(&builder->program->layout))
 			kind = gpb_column_kind(&builder->program->layout, slot);
 		if (test_once_in(6))
 			add_term(builder, GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
@@ -503,18 +503,17 @@ small_value(int column, uint32 i)
 }
 
 static TestMirror *
-small_mirror(uint32 nentries, bool odd)
+mirror_of_layout(const GpbLayout *layout, uint32 nentries, bool odd)
 {
-	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_INT2, GPB_KIND_INT8, GPB_KIND_FLOAT8};
 	TestShape	shape;
 	TestMirror *mirror;
 
 	memset(&shape, 0, sizeof(shape));
-	shape.layout = test_layout(test_once_in(2) ? 8 : 4, (int) test_below(4), 4, kinds);
+	shape.layout = *layout;
 	shape.nentries = nentries;
 	shape.leaf_entries = test_once_in(2) ? 60 : 0;
 	shape.distinct_keys = test_once_in(2) ? nentries / 8 + 1 : nentries;
-	shape.null_keys = test_once_in(2) ? 20 : 0;
+	shape.null_keys = layout->nkeys == 0 && test_once_in(2) ? 20 : 0;
 	shape.null_values = test_once_in(3) ? 0 : 10;
 	shape.dead = 15;
 	shape.empty_leaves = 15;
@@ -523,6 +522,16 @@ small_mirror(uint32 nentries, bool odd)
 	if (test_once_in(2))
 		test_random_visible(mirror, 10);
 	return mirror;
+}
+
+static const int small_kinds[] = {GPB_KIND_INT4, GPB_KIND_INT2, GPB_KIND_INT8, GPB_KIND_FLOAT8};
+
+static TestMirror *
+small_mirror(uint32 nentries, bool odd)
+{
+	GpbLayout	layout = test_layout(test_once_in(2) ? 8 : 4, (int) test_below(4), 4, small_kinds);
+
+	return mirror_of_layout(&layout, nentries, odd);
 }
 
 /* One range over all, or many: an answer each or one of them all, or groups of these */
@@ -1078,6 +1087,41 @@ program_refused(void)
 	test_mirror_free(mirror);
 }
 
+/* Programs, and lists by programs, that read the columns of a key that has several */
+static void
+key_columns_of(int key_width)
+{
+	int			rounds = test_emulated ? 12 : 40;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = test_columns_layout(key_width, 4, small_kinds);
+		TestMirror *mirror = mirror_of_layout(&layout, 1 + (uint32) test_below(3000), false);
+		int			i;
+
+		for (i = 0; i < 6; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 1);
+
+			if (i % 3 == 2)
+				random_list(&spec, (int) test_below(8), mirror->index->nentries);
+			else
+				random_program(&spec, (int) test_below(8), 1 + (int) test_below(4), i % 3);
+			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
+				  gpb_program_fault(&spec.program));
+			ask_forms(mirror, &spec);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
+static void
+program_key_columns(void)
+{
+	key_columns_of(8);
+	key_columns_of(4);
+}
+
 const TestCase test_program_cases[] = {
 	{"program_random", program_random},
 	{"program_many_terms", program_many_terms},
@@ -1091,6 +1135,7 @@ const TestCase test_program_cases[] = {
 	{"program_float_groups", program_float_groups},
 	{"program_lists", program_lists},
 	{"program_long_lists", program_long_lists},
-	{"program_refused", program_refused}
+	{"program_refused", program_refused},
+	{"program_key_columns", program_key_columns}
 };
 const int	test_nprogram_cases = sizeof(test_program_cases) / sizeof(test_program_cases[0]);

@@ -34,6 +34,13 @@ set_slots(const GpbProgram *program, uint64 key, const char *row, GpbValue *slot
 		slot[c + 1].is_null = (locator >> (GPB_LOC_NULL_SHIFT + c)) & 1;
 		slot[c + 1].word = gpb_row_value(row, layout->offset[c], layout->kind[c]);
 	}
+	for (c = 0; c < layout->nkeys; c++)
+	{
+		GpbValue   *value = &slot[gpb_key_column_slot(layout, c)];
+
+		value->is_null = gpb_key_column_is_null(layout, c, key);
+		value->word = value->is_null ? 0 : gpb_key_column_value(layout, c, key);
+	}
 	for (i = 0; i < program->nconstants; i++)
 	{
 		slot[GPB_FIRST_CONSTANT + i].is_null = (program->null_constants >> i) & 1;

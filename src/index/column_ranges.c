@@ -339,14 +339,13 @@ gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
 	}
 }
 
-/* Is the field in the set? */
-static inline bool
-field_passes(const GpbFieldSet *set, GpbKey field)
+/* The number of the set's first range that does not end before the field */
+static inline uint32
+field_range(const GpbFieldSet *set, GpbKey field)
 {
 	uint32		low = 0;
 	uint32		high = set->n;
 
-	/* Find the first range that does not end before the field. */
 	while (low < high)
 	{
 		uint32		middle = low + (high - low) / 2;
@@ -356,7 +355,16 @@ field_passes(const GpbFieldSet *set, GpbKey field)
 		else
 			high = middle;
 	}
-	return low < set->n && set->ranges[low].lo <= field;
+	return low;
+}
+
+/* Is the field in the set? */
+static inline bool
+field_passes(const GpbFieldSet *set, GpbKey field)
+{
+	uint32		i = field_range(set, field);
+
+	return i < set->n && set->ranges[i].lo <= field;
 }
 
 bool
@@ -368,6 +376,50 @@ gpb_fields_pass(const GpbColumnSets *sets, GpbKey key)
 
 		if (!field_passes(&sets->column[c], gpb_key_field(sets->layout->key[c], key)))
 			return false;
+	}
+	return true;
+}
+
+/* The key with this field in column c, and nothing but zeros in what comes behind */
+static inline GpbKey
+key_from_field(GpbKeyColumn column, GpbKey key, GpbKey field)
+{
+	return (key & ~gpb_field_ones(column.shift + column.bits)) | field << column.shift;
+}
+
+/*
+ * Where a column has no field left that is great enough, the one before it takes the next field,
+ * and the columns behind that begin anew.
+ */
+bool
+gpb_fields_next(const GpbColumnSets *sets, int ncolumns, GpbKey *key)
+{
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const GpbFieldSet *set = &sets->column[c];
+		GpbKeyColumn column = sets->layout->key[c];
+		GpbKey		field = gpb_key_field(column, *key);
+		uint32		i = set->all ? 0 : field_range(set, field);
+
+		if (set->all)
+			continue;
+		if (set->n == 0)
+			return false;
+		if (i < set->n)
+		{
+			if (set->ranges[i].lo > field)
+				*key = key_from_field(column, *key, set->ranges[i].lo);
+			continue;
+		}
+		do
+		{
+			if (c-- == 0)
+				return false;
+			column = sets->layout->key[c];
+			field = gpb_key_field(column, *key);
+		} while (field == gpb_field_ones(column.bits));
+		*key = key_from_field(column, *key, field + 1);
+		c--;					/* the next field may not be in the set */
 	}
 	return true;
 }

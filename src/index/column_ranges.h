@@ -80,6 +80,11 @@ extern void gpb_column_narrow_any(GpbColumnSets *sets, int c, GpbComparison *com
  */
 extern void gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set);
 extern bool gpb_fields_pass(const GpbColumnSets *sets, GpbKey key);
+/*
+ * Raise *key to the least key, at or above it, that satisfies the conditions on the first ncolumns
+ * columns.  Returns false if there is none.
+ */
+extern bool gpb_fields_next(const GpbColumnSets *sets, int ncolumns, GpbKey *key);
 
 /* Does an entry with this key, in one of the ranges, satisfy the conditions? */
 static inline bool

@@ -159,6 +159,41 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 }
 
 bool
+gpb_column_is_fixed(PlannerInfo *root, IndexOptInfo *index, int c, List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		point;
+
+		if (!rinfo->pseudoconstant && !IsA(rinfo->clause, ScalarArrayOpExpr) &&
+			restriction_is_securely_promotable(rinfo, index->rel) &&
+			match_column(root, index, c, rinfo->clause, &point) != NULL && point)
+			return true;
+	}
+	return false;
+}
+
+void
+gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions, int ncolumns,
+				  GpbRangeSplit *split)
+{
+	ListCell   *lc;
+	int			c;
+
+	memset(split, 0, sizeof(*split));
+	foreach(lc, restrictions)
+	{
+		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+			split->others = lappend(split->others, lfirst(lc));
+	}
+	for (c = 0; c < ncolumns; c++)
+		(void) take_column(root, index, c, NIL, split);
+}
+
+bool
 gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split)
 {
 	return index->nkeycolumns > 1 && list_length(split->arrays) > 1;
@@ -283,6 +318,21 @@ condition_apply(GpbColumnCondition *condition, ExprContext *econtext, GpbColumnS
 	return true;
 }
 
+bool
+gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtext,
+						   const GpbLayout *layout, GpbColumnSets *sets)
+{
+	int			i;
+
+	gpb_column_sets_init(sets, layout, CurrentMemoryContext);
+	for (i = 0; i < conditions->n; i++)
+	{
+		if (!condition_apply(&conditions->conditions[i], econtext, sets))
+			return false;
+	}
+	return true;
+}
+
 uint32
 gpb_column_conditions_evaluate(GpbColumnConditions *conditions, ExprContext *econtext,
 							   GpbRange **found, bool *wide)
@@ -291,16 +341,11 @@ gpb_column_conditions_evaluate(GpbColumnConditions *conditions, ExprContext *eco
 	GpbLayout	layout = *gpb_layout(conditions->index);
 	GpbRangeSet set = {NULL, 0, 0};
 	GpbColumnSets sets;
-	int			i;
 
 	*wide = false;
 	*found = NULL;
-	gpb_column_sets_init(&sets, &layout, CurrentMemoryContext);
-	for (i = 0; i < conditions->n; i++)
-	{
-		if (!condition_apply(&conditions->conditions[i], econtext, &sets))
-			return 0;
-	}
+	if (!gpb_column_conditions_sets(conditions, econtext, &layout, &sets))
+		return 0;
 	gpb_column_ranges(&sets, &set);
 	*wide = sets.ntested > 0;
 	*found = set.ranges;

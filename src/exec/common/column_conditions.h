@@ -15,6 +15,7 @@
 #include "utils/rel.h"
 
 #include "layout.h"
+#include "index/column_ranges.h"
 #include "exec/common/range_split.h"
 
 /* ---- planning ---- */
@@ -29,6 +30,16 @@ extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *r
 
 /* Does "=" of the index's key column c, counted from 0, hold for one value at most of that type? */
 extern bool gpb_column_equals_one(IndexOptInfo *index, int c, Oid type);
+
+/* Do the restrictions, RestrictInfos, let key column c, counted from 0, have one value at most? */
+extern bool gpb_column_is_fixed(PlannerInfo *root, IndexOptInfo *index, int c, List *restrictions);
+
+/*
+ * Part the restrictions into conditions on the first ncolumns key columns, whether or not they make
+ * ranges, and others.
+ */
+extern void gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
+							  int ncolumns, GpbRangeSplit *split);
 
 /* May the product of the conditions' arrays be too many ranges? */
 extern bool gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split);
@@ -51,5 +62,12 @@ extern GpbColumnConditions *gpb_column_conditions_init(Relation index, List *con
 extern uint32 gpb_column_conditions_evaluate(GpbColumnConditions *conditions,
 											 ExprContext *econtext, GpbRange **found,
 											 bool *wide);
+
+/*
+ * Evaluate the conditions as what they leave of each column.  layout must stay as long as the sets
+ * are used.  Returns false if no entry satisfies them.
+ */
+extern bool gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtext,
+									   const GpbLayout *layout, GpbColumnSets *sets);
 
 #endif							/* GPB_COLUMN_CONDITIONS_H */

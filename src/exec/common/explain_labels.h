@@ -30,6 +30,7 @@
 #define GPB_LABEL_INDEX_FILTER		"Index Filter"
 #define GPB_LABEL_FIRST				"First Entries"
 #define GPB_LABEL_LAST				"Last Key of Each"
+#define GPB_LABEL_WALKED			"Groups Walked"
 #define GPB_LABEL_INNER_FILTER		"Inner Filter"
 #define GPB_LABEL_INNER_REMOVED		"Rows Removed by Inner Filter"
 #define GPB_LABEL_JOIN_FILTER		"Join Filter"
@@ -53,6 +54,7 @@
 
 #define GPB_LABEL_ENGINE			"Engine"
 #define GPB_LABEL_CHOICE			"Engine Choice"
+#define GPB_LABEL_DESCENTS			"Descents"
 #define GPB_LABEL_BATCHES			"Batches"
 #define GPB_LABEL_KEYS				"Keys"
 #define GPB_LABEL_RANGES			"Ranges"

@@ -167,6 +167,27 @@ start_keys(GpbScanRows *scan, const GpbRange *ranges, uint32 n)
 	gpb_scan_keys_start(scan->keys, ranges, n);
 }
 
+/* Begin with the rows of groups that satisfy the conditions; memory is that of one execution. */
+static void
+start_walk(GpbScanRows *scan)
+{
+	PlanState  *ps = &scan->node.css.ss.ps;
+	GpbColumnSets *sets = palloc(sizeof(GpbColumnSets));
+
+	if (scan->walk == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+
+		scan->walk = gpb_group_walk_begin(scan->node.heap, scan->node.index,
+										  ps->state->es_snapshot, &scan->plan.walk,
+										  scan->plan.index_only);
+		MemoryContextSwitchTo(caller);
+	}
+	if (!gpb_column_conditions_sets(scan->conditions, ps->ps_ExprContext, &scan->layout, sets))
+		sets = NULL;
+	gpb_group_walk_start(scan->walk, sets);
+}
+
 /* Evaluate the conditions, and ask for what satisfies those on the key. */
 static void
 ask(GpbScanRows *scan)
@@ -184,6 +205,12 @@ ask(GpbScanRows *scan)
 	scan->unfiltered = NULL;
 	if (scan->settings_matter)
 		gpb_zone_settings_save(&scan->settings);
+	if (gpb_scan_walks(&scan->plan))
+	{
+		start_walk(scan);
+		MemoryContextSwitchTo(caller);
+		return;
+	}
 	n = scan->conditions != NULL ?
 		gpb_column_conditions_evaluate(scan->conditions, econtext, &ranges, &wide) :
 		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
@@ -239,6 +266,8 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 	*isnull = false;
 	if (column == TableOidAttributeNumber)
 		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
+	if (scan->walk != NULL)
+		return gpb_group_walk_column(scan->walk, column, isnull);
 	return gpb_entry_datum(&scan->layout, gpb_entry_key(entry, &scan->layout), entry->row, column,
 						   isnull);
 }
@@ -311,7 +340,13 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 	/* before the row that its values may point to goes */
 	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
 	*entry = NULL;
-	if (scan->plan.has_each)
+	if (scan->walk != NULL)
+	{
+		if (!gpb_group_walk_next(scan->walk))
+			return false;
+		row = gpb_group_walk_row(scan->walk);
+	}
+	else if (scan->plan.has_each)
 		row = gpb_scan_keys_next(scan->keys);
 	else
 		*entry = gpb_list_next(scan->list, &row);
@@ -342,7 +377,8 @@ exec_scan(CustomScanState *css)
 		ResetExprContext(econtext);
 		if (!next_row(scan, &entry))
 			return NULL;
-		if (!scan->plan.has_each && !row_passes(scan, entry))
+		/* without an entry all conditions are those that found the row */
+		if (entry != NULL && !row_passes(scan, entry))
 			continue;
 		if (css->ss.ps.ps_ProjInfo == NULL)
 			return css->ss.ss_ScanTupleSlot;
@@ -369,6 +405,8 @@ end_scan(CustomScanState *css)
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	if (scan->keys != NULL)
 		gpb_scan_keys_end(scan->keys);
+	if (scan->walk != NULL)
+		gpb_group_walk_end(scan->walk);
 	gpb_list_end(scan->list);
 	gpb_close_node(&scan->node);
 }

@@ -10,6 +10,7 @@
 #include "compat.h"
 
 #include "lib/stringinfo.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "exec/common/key_arms.h"
@@ -67,6 +68,34 @@ explain_groups(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 		ExplainPropertyList(GPB_LABEL_LAST, groups, es);
 }
 
+/* Show which rows of which groups a walk looks for. */
+static void
+explain_walk(const GpbScanRows *scan, ExplainState *es)
+{
+	const GpbScanPlan *plan = &scan->plan;
+	List	   *columns = NIL;
+	const char *rows = plan->walk.ordered == 0 ? "One of Each Group" :
+		plan->walk.forward && plan->walk.backward ? "First and Last of Each Group" :
+		plan->walk.forward ? "First of Each Group" : "Last of Each Group";
+
+	for (int c = 1; c <= plan->walk.prefix; c++)
+		columns = lappend(columns, get_attname(plan->index, c, false));
+	ExplainPropertyList(GPB_LABEL_WALKED, columns, es);
+	ExplainPropertyText(GPB_LABEL_ROWS, rows, es);
+}
+
+/* Show what a walk has done, if it has begun. */
+static void
+explain_walked(const GpbScanRows *scan, ExplainState *es)
+{
+	GpbWalkedCounters counters = {0};
+
+	if (scan->walk != NULL)
+		counters = *gpb_group_walk_counters(scan->walk);
+	ExplainPropertyInteger(GPB_LABEL_DESCENTS, NULL, (int64) counters.descents, es);
+	ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL, (int64) counters.heap_fetches, es);
+}
+
 void
 gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -84,6 +113,8 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	explain_groups(scan, ancestors, es);
 	if (plan->has_each)
 		ExplainPropertyText(GPB_LABEL_ROWS, "One of Each Key", es);
+	if (gpb_scan_walks(plan))
+		explain_walk(scan, es);
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
@@ -91,6 +122,11 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	{
 		ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
 							   (int64) gpb_scan_keys_rows(scan->keys), es);
+		return;
+	}
+	if (gpb_scan_walks(plan))
+	{
+		explain_walked(scan, es);
 		return;
 	}
 	if (scan->list != NULL)

@@ -176,12 +176,8 @@ set_columns(GpbScanMatch *match)
 	}
 }
 
-/*
- * Find the columns of the scan tuple, and where each comes from: from the table, if someone may ask
- * where a row is.
- */
-static void
-match_columns(PlannerInfo *root, GpbScanMatch *match)
+void
+gpb_scan_match_columns(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 
@@ -198,9 +194,8 @@ match_columns(PlannerInfo *root, GpbScanMatch *match)
 
 /* ---- conditions ---- */
 
-/* The restrictions that are not tested once, above the table's scan */
-static List *
-row_restrictions(IndexOptInfo *index)
+List *
+gpb_scan_row_restrictions(IndexOptInfo *index)
 {
 	List	   *restrictions = NIL;
 	ListCell   *lc;
@@ -244,10 +239,10 @@ match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	GpbScanPlan *plan = &match->plan;
 
 	if (match->index->nkeycolumns > 1)
-		gpb_split_by_columns(root, match->index, row_restrictions(match->index), NIL,
+		gpb_split_by_columns(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
 							 &match->split);
 	else
-		gpb_split_restrictions(root, match->index, row_restrictions(match->index), NIL,
+		gpb_split_restrictions(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
 							   &match->split);
 	plan->conditions = match->split.conditions;
 	plan->arrays = match->split.arrays;
@@ -331,7 +326,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	/* the node would raise an error that core may not come to */
 	if (gpb_arms_may_fail(match->split.arms))
 		return false;
-	match_columns(root, match);
+	gpb_scan_match_columns(root, match);
 	if (wish.first != NULL && !match_first(root, match, wish.first))
 		return false;
 	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))

@@ -32,6 +32,18 @@ typedef struct GpbScanLast
 	bool		descending;
 } GpbScanLast;
 
+/*
+ * What a query wants of each group of rows, a group being what has the same values in some columns:
+ * one row, or those that are first in an order, or those with the least and the greatest value
+ */
+typedef struct GpbScanGroups
+{
+	List	   *columns;		/* Vars, each once */
+	List	   *order;			/* SortGroupClauses, none of which is on one of the columns */
+	Var		   *extreme;		/* what min() and max() are of; NULL if there are none */
+	List	   *functions;		/* OIDs of the operators that order as they do */
+} GpbScanGroups;
+
 /* What of a table's rows a path returns; all are NULL if it is what passes the restrictions */
 typedef struct GpbScanWish
 {
@@ -53,6 +65,7 @@ typedef struct GpbScanMatch
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
 	double		listed;			/* entries that the program lists, about */
+	List	   *pathkeys;		/* the order of a walk from group to group */
 	GpbScanPlan plan;
 } GpbScanMatch;
 
@@ -75,6 +88,22 @@ extern bool gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast 
 extern Var *gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel);
 
 /*
+ * Does the query want no more of this table than that of each group (scan_groups.c)?  Then each
+ * path of the table may leave out further rows.
+ */
+extern bool gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGroups *groups);
+
+/*
+ * Match the groups to one index, which has several key columns.  Returns false if a walk from group
+ * to group cannot return them.
+ */
+extern bool gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index,
+								  const GpbScanGroups *groups, GpbScanMatch *match);
+
+/* The price of walking from group to group */
+extern Cost gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match);
+
+/*
  * Is this the plan of a cursor, and may UPDATE or DELETE WHERE CURRENT OF it ask where its row is?
  */
 extern bool gpb_scan_shows_current_row(PlannerInfo *root);
@@ -85,6 +114,15 @@ extern bool gpb_scan_shows_current_row(PlannerInfo *root);
  */
 extern bool gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 								 GpbScanMatch *match);
+
+/* The restrictions on the index's table that are not tested once, above the table's scan */
+extern List *gpb_scan_row_restrictions(IndexOptInfo *index);
+
+/*
+ * Find the columns of the scan tuple, and where each comes from: from the table, if someone may ask
+ * where a row is.
+ */
+extern void gpb_scan_match_columns(PlannerInfo *root, GpbScanMatch *match);
 
 /*
  * Add to the match what finds the last rows of groups (scan_last.c); the restrictions are matched.

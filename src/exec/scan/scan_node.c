@@ -28,6 +28,12 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 		gpb_put_int(&scan->custom_private, plan->columns[i]);
 	gpb_program_put(&scan->custom_private, &plan->program);
 	gpb_put_int(&scan->custom_private, plan->has_each);
+	gpb_put_int(&scan->custom_private, plan->walk.forward);
+	gpb_put_int(&scan->custom_private, plan->walk.backward);
+	gpb_put_int(&scan->custom_private, plan->walk.prefix);
+	gpb_put_int(&scan->custom_private, plan->walk.ordered);
+	gpb_put_int(&scan->custom_private, plan->walk.nulls);
+	gpb_put_int(&scan->custom_private, plan->walk.ties);
 	gpb_put_int(&scan->custom_private, plan->has_ends);
 	if (!plan->has_ends)
 		return;
@@ -58,6 +64,12 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	plan->groups = list_nth(scan->custom_exprs, 8);
 	plan->bound = list_nth(scan->custom_exprs, 9);
 	plan->has_each = gpb_get_int(&reader);
+	plan->walk.forward = gpb_get_int(&reader);
+	plan->walk.backward = gpb_get_int(&reader);
+	plan->walk.prefix = gpb_get_int(&reader);
+	plan->walk.ordered = gpb_get_int(&reader);
+	plan->walk.nulls = gpb_get_int(&reader);
+	plan->walk.ties = gpb_get_int(&reader);
 	plan->has_ends = gpb_get_int(&reader);
 	if (!plan->has_ends)
 		return;

@@ -22,6 +22,28 @@
 
 /* ---- the plan node ---- */
 
+/* Where NULL is looked for in the order of a group */
+typedef enum GpbWalkNulls
+{
+	GPB_WALK_NULLS_IN_PLACE,	/* where the index has it */
+	GPB_WALK_NULLS_FIRST,
+	GPB_WALK_NULLS_LAST
+} GpbWalkNulls;
+
+/*
+ * A walk from group to group of an index with several key columns (scan_walk.c): which of a group's
+ * rows are wanted.  If neither end is, the node does not walk.
+ */
+typedef struct GpbScanWalk
+{
+	bool		forward;		/* the row that is first in the index's order */
+	bool		backward;		/* the row that is last */
+	int			prefix;			/* key columns whose values make a group */
+	int			ordered;		/* columns behind these that decide which row is first */
+	GpbWalkNulls nulls;			/* of the first of these */
+	bool		ties;			/* all rows that are equal in these are wanted */
+} GpbScanWalk;
+
 /*
  * The fields of the plan node.  Its scan tuple has the columns of the table that are needed, and
  * then, never filled, the key unless it is among them.  What neither ranges nor the program test is
@@ -43,6 +65,7 @@ typedef struct GpbScanPlan
 	List	   *order;			/* the expression of a limited list's order, for EXPLAIN */
 	List	   *bound;			/* expressions whose sum is the limit; NIL if that is known */
 	bool		has_each;		/* one row of each key is enough; the program lists nothing */
+	GpbScanWalk walk;			/* from group to group; the program lists nothing if there is one */
 	bool		has_ends;		/* of the entries those with the last key of a group are enough */
 	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */
 	GpbAggregateItem *end;
@@ -85,6 +108,47 @@ extern uint64 gpb_scan_keys_rows(const GpbEachKey *keys);
 
 extern void gpb_scan_keys_end(GpbEachKey *keys);
 
+/* Does the node walk from group to group? */
+static inline bool
+gpb_scan_walks(const GpbScanPlan *plan)
+{
+	return plan->walk.forward || plan->walk.backward;
+}
+
+/* First and last rows of groups, at run time (scan_walk.c) */
+typedef struct GpbGroupWalk GpbGroupWalk;
+
+/* Numbers for EXPLAIN */
+typedef struct GpbWalkedCounters
+{
+	uint64		descents;
+	uint64		heap_fetches;
+} GpbWalkedCounters;
+
+/* Begin; plan must stay as long.  Memory is of the current context. */
+extern GpbGroupWalk *gpb_group_walk_begin(Relation heap, Relation index, Snapshot snapshot,
+										  const GpbScanWalk *plan, bool index_only);
+
+/*
+ * Look for the groups that the sets admit; NULL: for none.  They must stay, and the current context
+ * too, until the last row was handed out.
+ */
+extern void gpb_group_walk_start(GpbGroupWalk *walk, const GpbColumnSets *sets);
+
+/* Go on to the next row; false if there are no more. */
+extern bool gpb_group_walk_next(GpbGroupWalk *walk);
+
+/*
+ * The row, unless the walk is index-only; or one of its columns, by its place among the index's
+ * columns, from 1 on, if it is.  Both are valid until the walk goes on.
+ */
+extern TupleTableSlot *gpb_group_walk_row(GpbGroupWalk *walk);
+extern Datum gpb_group_walk_column(GpbGroupWalk *walk, AttrNumber column, bool *isnull);
+
+extern const GpbWalkedCounters *gpb_group_walk_counters(const GpbGroupWalk *walk);
+
+extern void gpb_group_walk_end(GpbGroupWalk *walk);
+
 typedef struct GpbScanRows
 {
 	GpbNode		node;
@@ -104,6 +168,7 @@ typedef struct GpbScanRows
 	ExprState  *whole_row;		/* the row as a value; NULL if that is not needed */
 	GpbListRows *list;
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
+	GpbGroupWalk *walk;			/* NULL unless plan.walk is one, and before the first row */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
 	GpbBatchCounters end_counters;	/* of finding them */

@@ -31,23 +31,40 @@ typedef struct GpbScanPath
 	GpbScanPlan plan;
 } GpbScanPath;
 
+/* Offer the path of what was matched. */
+static void
+add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+{
+	CustomPath *path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel,
+									 rel->reltarget);
+	GpbScanPath *own = (GpbScanPath *) path;
+
+	gpb_scan_price(root, match, &path->path);
+	own->columns = match->columns;
+	own->qual = gpb_order_clauses(root, match->others);
+	own->plan = match->plan;
+	add_path(rel, (Path *) path);
+}
+
 /* Offer the path of one index, for the rows that are wished for. */
 static void
 add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish)
 {
 	GpbScanMatch match;
-	CustomPath *path;
-	GpbScanPath *own;
 
-	if (!gpb_scan_match_index(root, index, wish, &match))
-		return;
-	path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel, rel->reltarget);
-	gpb_scan_price(root, &match, &path->path);
-	own = (GpbScanPath *) path;
-	own->columns = match.columns;
-	own->qual = gpb_order_clauses(root, match.others);
-	own->plan = match.plan;
-	add_path(rel, (Path *) path);
+	if (gpb_scan_match_index(root, index, wish, &match))
+		add_match(root, rel, &match);
+}
+
+/* Offer the path of one index with several key columns, for rows of groups. */
+static void
+add_groups_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				const GpbScanGroups *groups)
+{
+	GpbScanMatch match;
+
+	if (gpb_scan_match_groups(root, index, groups, &match))
+		add_match(root, rel, &match);
 }
 
 void
@@ -55,8 +72,10 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	GpbScanFirst first;
 	GpbScanLast last;
+	GpbScanGroups groups;
 	bool		wants_first;
 	bool		wants_last;
+	bool		wants_groups;
 	Var		   *each;
 	ListCell   *lc;
 
@@ -69,6 +88,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
+	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
 	foreach(lc, rel->indexlist)
 	{
@@ -79,6 +99,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		add_index_path(root, rel, index, (GpbScanWish) {0});
 		if (wants_first)
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
+		if (index->nkeycolumns > 1 && wants_groups)
+			add_groups_path(root, rel, index, &groups);
 		if (index->nkeycolumns > 1)
 			continue;			/* what follows is about the key's values */
 		if (wants_last)

@@ -202,6 +202,18 @@ price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 }
 
+/* Fill in the rows and the price of a path that walks from group to group. */
+static void
+price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	path->rows = match->listed;
+	path->pathkeys = match->pathkeys;
+	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) +
+		path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + gpb_scan_walk_cost(root, match) +
+		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
+}
+
 bool
 gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 {
@@ -225,6 +237,11 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	if (match->plan.has_each)
 	{
 		price_each(root, match, path);
+		return;
+	}
+	if (gpb_scan_walks(&match->plan))
+	{
+		price_walk(root, match, path);
 		return;
 	}
 	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);

@@ -1,0 +1,93 @@
+-- Nodes that know indexes with several key columns: first and last rows of groups
+CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
+INSERT INTO column_nodes
+  SELECT i % 20, i % 3, timestamp '2026-01-01' + i * interval '1 minute', i, 'row ' || i
+  FROM generate_series(1, 6000) i;
+-- groups with NULLs, with nothing else, and rows that are equal in the key
+INSERT INTO column_nodes VALUES (3, 1, NULL, -1, 'no time'), (50, 1, NULL, -2, 'no time'),
+  (NULL, 2, '2026-01-01', -3, 'no tenant'), (NULL, 2, NULL, -4, 'neither'),
+  (7, 1, '2026-02-01', 5, 'first'), (7, 1, '2026-02-01', 9, 'second'), (7, 1, '2026-02-01', 7, 'third');
+CREATE INDEX column_nodes_key ON column_nodes USING gpubtree (tenant, ts) INCLUDE (v);
+VACUUM ANALYZE column_nodes;
+
+CREATE FUNCTION column_nodes_plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    IF line !~ 'Memory|Buffers|Batches:' THEN
+      RETURN NEXT line;
+    END IF;
+  END LOOP;
+END $$;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+
+-- the last row of each group; of several that are equal in the key, the one that v says
+SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) * FROM column_nodes ORDER BY tenant, ts DESC');
+SELECT DISTINCT ON (tenant) * FROM column_nodes
+  WHERE tenant > 16 OR tenant IS NULL ORDER BY tenant, ts DESC;
+SELECT DISTINCT ON (tenant) * FROM column_nodes WHERE tenant > 16 ORDER BY tenant, ts DESC;
+SELECT DISTINCT ON (tenant) * FROM column_nodes WHERE tenant IN (3, 7, 50, 99) ORDER BY tenant, ts DESC;
+SELECT DISTINCT ON (tenant) * FROM column_nodes WHERE tenant IN (3, 7, 50)
+  ORDER BY tenant, ts DESC NULLS LAST, v DESC;
+SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) * FROM column_nodes WHERE tenant IN (3, 7, 50)
+  ORDER BY tenant, ts DESC NULLS LAST, v DESC');
+-- the first ones, and those before a time
+SELECT DISTINCT ON (tenant) tenant, ts, v FROM column_nodes WHERE tenant < 4 ORDER BY tenant, ts;
+SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) tenant, ts, v FROM column_nodes
+  WHERE ts < ''2026-01-02'' AND tenant BETWEEN 3 AND 7 ORDER BY tenant, ts DESC LIMIT 3');
+SELECT DISTINCT ON (tenant) tenant, ts, v FROM column_nodes
+  WHERE ts < '2026-01-02' AND tenant BETWEEN 3 AND 7 ORDER BY tenant, ts DESC LIMIT 3;
+SELECT DISTINCT ON (tenant) tenant, ts FROM column_nodes WHERE ts IS NULL ORDER BY tenant, ts DESC;
+
+-- extremes of groups, among them one without any value
+SELECT column_nodes_plan('SELECT tenant, max(ts) FROM column_nodes GROUP BY tenant');
+SELECT column_nodes_plan('SELECT tenant, min(ts), max(ts) FROM column_nodes WHERE tenant >= 3
+  GROUP BY tenant ORDER BY tenant LIMIT 2');
+SELECT tenant, min(ts), max(ts) FROM column_nodes WHERE tenant IN (3, 7, 50) GROUP BY tenant ORDER BY 1;
+SELECT tenant % 2, max(ts) FROM column_nodes GROUP BY 1 HAVING max(ts) > '2026-01-03' ORDER BY 1;
+
+-- groups alone
+SELECT column_nodes_plan('SELECT DISTINCT tenant FROM column_nodes');
+SELECT count(*), count(tenant), sum(tenant) FROM (SELECT DISTINCT tenant FROM column_nodes) d;
+SELECT column_nodes_plan('SELECT count(DISTINCT tenant) FROM column_nodes WHERE ts > ''2026-01-04''');
+SELECT count(DISTINCT tenant) FROM column_nodes WHERE ts > '2026-01-04';
+SELECT count(DISTINCT tenant) FROM column_nodes WHERE ts > '2026-03-04';
+
+-- a column that has one value, in the prefix and behind it
+CREATE INDEX column_nodes_wide ON column_nodes USING gpubtree (kind, tenant DESC NULLS LAST, ts DESC) INCLUDE (v);
+DROP INDEX column_nodes_key;
+SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) tenant, ts, v FROM column_nodes
+  WHERE kind = 1::int2 ORDER BY tenant DESC NULLS LAST, ts DESC NULLS LAST LIMIT 3');
+SELECT DISTINCT ON (tenant) tenant, ts, v FROM column_nodes
+  WHERE kind = 1::int2 ORDER BY tenant DESC NULLS LAST, ts DESC NULLS LAST LIMIT 3;
+SELECT column_nodes_plan('SELECT kind, max(tenant) FROM column_nodes GROUP BY kind');
+SELECT kind, max(tenant) FROM column_nodes GROUP BY kind ORDER BY 1;
+SELECT kind, tenant, min(ts) FROM column_nodes WHERE tenant = 3 GROUP BY kind, tenant ORDER BY 1;
+
+-- not where other columns decide
+SELECT count(*) FROM column_nodes_plan('SELECT kind, max(v) FROM column_nodes GROUP BY kind') line
+  WHERE line ~ 'Groups Walked';
+SELECT count(*) FROM column_nodes_plan('SELECT kind, max(tenant) FILTER (WHERE v > 5) FROM column_nodes
+  GROUP BY kind') line WHERE line ~ 'Groups Walked';
+SELECT count(*) FROM column_nodes_plan('SELECT DISTINCT ON (kind) * FROM column_nodes ORDER BY kind, v') line
+  WHERE line ~ 'Groups Walked';
+SELECT count(*) FROM column_nodes_plan('SELECT kind, max(tenant) FROM column_nodes WHERE ts > ''2026-01-03''
+  GROUP BY kind') line WHERE line ~ 'Groups Walked';
+
+-- rows that are deleted, rolled back, or not there yet for a snapshot
+BEGIN;
+DECLARE before CURSOR FOR SELECT DISTINCT ON (kind) kind, tenant, ts, v FROM column_nodes
+  WHERE tenant IS NOT NULL ORDER BY kind, tenant DESC NULLS LAST, ts DESC NULLS LAST, v;
+DELETE FROM column_nodes WHERE tenant = 50 OR tenant = 19;
+SAVEPOINT gone;
+INSERT INTO column_nodes SELECT 1000, 2, '2026-01-01', 0, '' FROM generate_series(1, 300);
+ROLLBACK TO gone;
+SELECT DISTINCT ON (kind) kind, tenant, ts, v FROM column_nodes
+  WHERE tenant IS NOT NULL ORDER BY kind, tenant DESC NULLS LAST, ts DESC NULLS LAST, v;
+FETCH ALL FROM before;
+COMMIT;
+DROP TABLE column_nodes;
+DROP FUNCTION column_nodes_plan;

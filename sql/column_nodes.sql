@@ -89,5 +89,38 @@ SELECT DISTINCT ON (kind) kind, tenant, ts, v FROM column_nodes
   WHERE tenant IS NOT NULL ORDER BY kind, tenant DESC NULLS LAST, ts DESC NULLS LAST, v;
 FETCH ALL FROM before;
 COMMIT;
+
+-- row comparisons and ORs over several columns are ranges
+SET enable_seqscan = on;
+CREATE TABLE column_arms (a int4, b int4, c int2, v int4);
+INSERT INTO column_arms SELECT i % 40, i / 40 % 50, i % 7, i FROM generate_series(1, 10000) i;
+INSERT INTO column_arms VALUES (NULL, 3, 1, -1), (20, NULL, 1, -2), (20, 30, NULL, -3), (NULL, NULL, NULL, -4);
+CREATE INDEX column_arms_key ON column_arms USING gpubtree (a, b DESC, c) INCLUDE (v);
+VACUUM ANALYZE column_arms;
+CREATE FUNCTION column_arms_compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE query text := 'SELECT count(*) || '' '' || coalesce(sum(v), 0) || '' '' || count(v) FILTER (WHERE v % 3 = 0) FROM column_arms WHERE ' || condition;
+  ours text; theirs text; plan text;
+BEGIN
+  EXECUTE query INTO ours;
+  EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+  SET LOCAL gpubtree.enabled = off;
+  SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;
+  EXECUTE query INTO theirs;
+  SET LOCAL gpubtree.enabled = on;
+  RETURN CASE WHEN ours = theirs THEN 'equal' ELSE ours || ', not ' || theirs END || ': ' ||
+    coalesce((plan::json -> 0 -> 'Plan' ->> 'Custom Plan Provider') || ' ' ||
+             (plan::json -> 0 -> 'Plan' ->> 'Index Cond') ||
+             coalesce('; filter ' || (plan::json -> 0 -> 'Plan' ->> 'Filter'), ''), 'core');
+END $$;
+SELECT column_arms_compare(condition) FROM (VALUES
+  ('(a, b) > (20, 30)'), ('(a, b) >= (20, 30)'), ('(a, b) < (20, 30)'), ('(a, b) <= (20, 30)'),
+  ('(20, 30) > (a, b)'), ('(a, b, c) > (20, 30, 3)'), ('(a, b) > (20, NULL)'), ('(a, b) > (NULL, 30)'),
+  ('(a, b) > (18, 40) AND (a, b) <= (20, 10)'), ('a = 20 AND (b, c) >= (30, 2::int2)'),
+  ('a = 20 AND (b < 4 OR b > 45)'), ('(a = 1 AND b > 40) OR (a = 2 AND b > 45) OR a IS NULL'),
+  ('(a = 1 AND b > 40) OR (a = 2 AND b > 45 AND v % 2 = 0)'), ('(a, v) > (30, 5000)'),
+  ('(b, a) > (30, 5)'), ('(a = 1 AND b > 40) OR c = 3'), ('a = 3 OR (a, b) < (1, 30)'),
+  ('(a, b) > (10, 10) AND (a = 39 OR a = 12 AND c = 1)'), ('a IN (1, 20) AND (b, c) > (30, 3)')) x (condition);
+DROP TABLE column_arms;
+DROP FUNCTION column_arms_compare;
 DROP TABLE column_nodes;
 DROP FUNCTION column_nodes_plan;

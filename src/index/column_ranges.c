@@ -264,7 +264,7 @@ product_depth(const GpbColumnSets *sets, uint64 *n)
 	*n = 1;
 	for (int c = 0; c < sets->layout->nkeys && !sets->column[c].all; c++)
 	{
-		if (c > 0 && sets->column[c].n > 1 && *n * sets->column[c].n > GPB_MAX_COLUMN_RANGES)
+		if (*n > 1 && sets->column[c].n > 1 && *n * sets->column[c].n > GPB_MAX_COLUMN_RANGES)
 			break;
 		*n *= sets->column[c].n;
 		depth = c + 1;

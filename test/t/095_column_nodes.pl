@@ -1,10 +1,10 @@
 # Nodes over indexes with several key columns give what a sequential scan gives in the same
 # snapshot: the first and last rows of groups, their extremes, and groups alone, found by walking
-# from group to group; with conditions on the groups' columns and on the one behind them; for
-# columns of many types, each in any order and with NULLs or without; among updates, aborted
+# from group to group; with conditions on the groups' columns and on the one behind them; and ranges
+# of row comparisons and ORs over several columns; for columns of many types, each in any order and with NULLs or without; among updates, aborted
 # transactions, VACUUM, and writers beside.
 #
-# Guards: scan_groups.c, scan_walk.c, gpb_fields_next() in column_ranges.c, column_conditions.c.
+# Guards: column_arms.c, scan_groups.c, scan_walk.c, gpb_fields_next() in column_ranges.c, column_conditions.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 14)
@@ -119,8 +119,56 @@ sub random_query
 		sub { ('rows', "SELECT count(DISTINCT $groups[0]), count(DISTINCT ($names)) FROM t $where") })->();
 }
 
+# A row comparison over a prefix of the key's columns, or some of them, or other columns besides
+sub row_comparison
+{
+	my @names = map { $_->{name} } @columns;
+	my $from = chance(0.2) ? between(0, $#columns) : 0;
+	my @taken = @columns[ $from .. between($from, $#columns) ];
+	my @values = map { chance(0.05) ? 'NULL' : literal($_) } @taken;
+	my @left = map { $_->{name} } @taken;
+
+	push(@left, 'w'), push(@values, between(0, 2000)) if @left < 2 || chance(0.2);
+	return '(' . join(', ', @left) . ') ' . pick('<', '<=', '>', '>=') . ' (' . join(', ', @values) . ')';
+}
+
+# ORs and row comparisons over several columns
+sub arms
+{
+	my $arm = sub { join(' AND ', (map { "$_->{name} = " . literal($_) } @columns[ 0 .. between(0, $#columns - 1) ]),
+		chance(0.7) ? condition(pick(@columns), 1) : (), chance(0.1) ? 'v < 50' : ()) };
+	my @arms = map { chance(0.2) ? row_comparison() : $arm->() } 0 .. pick(1, 1, 3);
+
+	return pick(sub { row_comparison() }, sub { row_comparison() . ' AND ' . row_comparison() }, sub { join(' OR ', @arms) },
+		sub { condition($columns[0], 1) . ' AND (' . join(' OR ', @arms) . ')' },
+		sub { "$columns[0]{name} = " . literal($columns[0]) . ' AND ' . row_comparison() })->();
+}
+
+sub compare_arms
+{
+	my $where = arms();
+	my ($kind, $query) = pick(
+		[ 'rows', "SELECT count(*), sum(v) FROM t WHERE $where" ],
+		[ 'rows', "SELECT count(*) FROM t WHERE $where" ],
+		[ 'rows', "SELECT * FROM t WHERE $where" ])->@*;
+	my $answer = gpb_answer_sql($kind, $query);
+	my $plan = $random->compare(
+		query => $query,
+		isolation => gpb_isolation(),
+		stock => "SET LOCAL gpubtree.enabled = off;\nSET LOCAL enable_indexscan = off;\nSET LOCAL enable_indexonlyscan = off;\n"
+		  . "SET LOCAL enable_bitmapscan = off;\n" . $answer
+		  . "RESET gpubtree.enabled;\nRESET enable_indexscan;\nRESET enable_indexonlyscan;\nRESET enable_bitmapscan;\n",
+		settings => join('', map { "SET LOCAL enable_$_ = off;\n" } qw(seqscan indexscan indexonlyscan bitmapscan)),
+		answer => $answer,
+		explain => "EXPLAIN (COSTS OFF) $query;\n");
+
+	$random->saw("$_ with arms") foreach grep { $plan =~ /$_.*Index Cond: \(.* OR /s } qw(GpubtreeAggregate GpubtreeScan);
+	return;
+}
+
 sub compare_query
 {
+	return compare_arms() if chance(0.3);
 	my ($kind, $query) = random_query();
 	my $answer = gpb_answer_sql($kind, $query);
 	my $plan = $random->compare(
@@ -168,4 +216,4 @@ SQL
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Groups Walked', 'First of Each', 'Last of Each', 'First and Last', 'One of Each Group', 'Sort', 'Columns: Index',
-	'Columns: Table');
+	'Columns: Table', 'GpubtreeAggregate with arms', 'GpubtreeScan with arms');

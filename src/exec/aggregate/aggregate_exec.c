@@ -97,7 +97,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	if (IndexRelationGetNumberOfKeyAttributes(scan->node.index) > 1)
 		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   plan->arrays, &css->ss.ps);
+												   plan->arrays, plan->arms, &css->ss.ps);
 	else
 		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
 							 &scan->ranges);

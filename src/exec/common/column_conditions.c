@@ -19,9 +19,11 @@
 #include "utils/lsyscache.h"
 
 #include "index/column_ranges.h"
+#include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
+#include "exec/common/node_ranges.h"
 
 /* ---- planning ---- */
 
@@ -87,12 +89,8 @@ match_array(PlannerInfo *root, IndexOptInfo *index, int c, ScalarArrayOpExpr *cl
 	return copyObject((Expr *) clause);
 }
 
-/*
- * The clause as a condition on column c, or NULL.  *point is set if the column equals single values
- * by it.
- */
-static Expr *
-match_column(PlannerInfo *root, IndexOptInfo *index, int c, Expr *clause, bool *point)
+Expr *
+gpb_match_column(PlannerInfo *root, IndexOptInfo *index, int c, Expr *clause, bool *point)
 {
 	*point = false;
 	if (IsA(clause, OpExpr))
@@ -123,7 +121,7 @@ take_column(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, GpbRa
 
 		if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
 			continue;
-		condition = match_column(root, index, c, rinfo->clause, &point);
+		condition = gpb_match_column(root, index, c, rinfo->clause, &point);
 		if (condition == NULL || list_member(computed, condition))
 			continue;
 		if (IsA(condition, ScalarArrayOpExpr))
@@ -156,6 +154,7 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 		if (!take_column(root, index, c, computed, split))
 			break;
 	}
+	gpb_take_column_arms(root, index, computed, split);
 }
 
 bool
@@ -170,7 +169,7 @@ gpb_column_is_fixed(PlannerInfo *root, IndexOptInfo *index, int c, List *restric
 
 		if (!rinfo->pseudoconstant && !IsA(rinfo->clause, ScalarArrayOpExpr) &&
 			restriction_is_securely_promotable(rinfo, index->rel) &&
-			match_column(root, index, c, rinfo->clause, &point) != NULL && point)
+			gpb_match_column(root, index, c, rinfo->clause, &point) != NULL && point)
 			return true;
 	}
 	return false;
@@ -212,11 +211,19 @@ typedef struct GpbColumnCondition
 	ExprState  *value;
 } GpbColumnCondition;
 
+/* Conditions all of which are to be satisfied */
+typedef struct GpbConditionList
+{
+	int			n;
+	GpbColumnCondition *conditions;
+} GpbConditionList;
+
 struct GpbColumnConditions
 {
 	Relation	index;
-	int			n;
-	GpbColumnCondition *conditions;
+	GpbConditionList all;
+	int			narms;			/* of these one is to be satisfied too, if there are any */
+	GpbConditionList *arms;
 };
 
 /* The expression without casts that change nothing */
@@ -279,18 +286,31 @@ condition_init(Relation index, Node *clause, PlanState *ps, GpbColumnCondition *
 	condition->value = ExecInitExpr(lsecond(args), ps);
 }
 
+/* Prepare conditions of the plan, all of which are to be satisfied. */
+static void
+list_init(Relation index, List *clauses, PlanState *ps, GpbConditionList *list)
+{
+	ListCell   *lc;
+
+	list->n = list_length(clauses);
+	list->conditions = palloc(sizeof(GpbColumnCondition) * Max(list->n, 1));
+	foreach(lc, clauses)
+		condition_init(index, lfirst(lc), ps, &list->conditions[foreach_current_index(lc)]);
+}
+
 GpbColumnConditions *
-gpb_column_conditions_init(Relation index, List *conditions, List *arrays, PlanState *ps)
+gpb_column_conditions_init(Relation index, List *conditions, List *arrays, List *arms,
+						   PlanState *ps)
 {
 	GpbColumnConditions *result = palloc(sizeof(GpbColumnConditions));
-	List	   *all = list_concat_copy(conditions, arrays);
 	ListCell   *lc;
 
 	result->index = index;
-	result->n = list_length(all);
-	result->conditions = palloc(sizeof(GpbColumnCondition) * Max(result->n, 1));
-	foreach(lc, all)
-		condition_init(index, lfirst(lc), ps, &result->conditions[foreach_current_index(lc)]);
+	list_init(index, list_concat_copy(conditions, arrays), ps, &result->all);
+	result->narms = list_length(arms);
+	result->arms = palloc(sizeof(GpbConditionList) * Max(result->narms, 1));
+	foreach(lc, arms)
+		list_init(index, lfirst_node(List, lc), ps, &result->arms[foreach_current_index(lc)]);
 	return result;
 }
 
@@ -318,19 +338,56 @@ condition_apply(GpbColumnCondition *condition, ExprContext *econtext, GpbColumnS
 	return true;
 }
 
+/* Narrow the sets by conditions.  Returns false if no entry satisfies them. */
+static bool
+list_apply(const GpbConditionList *list, ExprContext *econtext, GpbColumnSets *sets)
+{
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+	{
+		if (!condition_apply(&list->conditions[i], econtext, sets))
+			return false;
+	}
+	return true;
+}
+
 bool
 gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtext,
 						   const GpbLayout *layout, GpbColumnSets *sets)
 {
-	int			i;
-
+	Assert(conditions->narms == 0);
 	gpb_column_sets_init(sets, layout, CurrentMemoryContext);
-	for (i = 0; i < conditions->n; i++)
+	return list_apply(&conditions->all, econtext, sets);
+}
+
+/*
+ * Find the ranges of one arm, NULL for that of a plan without arms, and add them to the others.
+ */
+static void
+add_arm(const GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContext *econtext,
+		const GpbLayout *layout, GpbRangeSet *all, bool *wide)
+{
+	GpbRangeSet set = {NULL, 0, 0};
+	GpbColumnSets sets;
+
+	gpb_column_sets_init(&sets, layout, CurrentMemoryContext);
+	if (!list_apply(&conditions->all, econtext, &sets) ||
+		(arm != NULL && !list_apply(arm, econtext, &sets)))
+		return;
+	gpb_column_ranges(&sets, &set);
+	*wide |= sets.ntested > 0;
+	if (all->count == 0)
 	{
-		if (!condition_apply(&conditions->conditions[i], econtext, sets))
-			return false;
+		*all = set;
+		return;
 	}
-	return true;
+	if (set.count == 0)
+		return;
+	all->ranges = repalloc_huge(all->ranges,
+								sizeof(GpbRange) * ((Size) all->count + set.count));
+	memcpy(&all->ranges[all->count], set.ranges, sizeof(GpbRange) * set.count);
+	all->count += set.count;
 }
 
 uint32
@@ -340,14 +397,13 @@ gpb_column_conditions_evaluate(GpbColumnConditions *conditions, ExprContext *eco
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(conditions->index);
 	GpbRangeSet set = {NULL, 0, 0};
-	GpbColumnSets sets;
+	int			i;
 
 	*wide = false;
-	*found = NULL;
-	if (!gpb_column_conditions_sets(conditions, econtext, &layout, &sets))
-		return 0;
-	gpb_column_ranges(&sets, &set);
-	*wide = sets.ntested > 0;
+	if (conditions->narms == 0)
+		add_arm(conditions, NULL, econtext, &layout, &set, wide);
+	for (i = 0; i < conditions->narms; i++)
+		add_arm(conditions, &conditions->arms[i], econtext, &layout, &set, wide);
 	*found = set.ranges;
-	return set.count;
+	return conditions->narms < 2 ? set.count : gpb_unite_ranges(set.ranges, set.count);
 }

@@ -23,10 +23,17 @@
 /*
  * Part the restrictions as gpb_split_restrictions() does.  What is on a prefix of the key columns
  * makes ranges: as far as each column before has a condition by which it equals single values.  The
- * rest is among the others.
+ * arms are those of ORs and row comparisons (column_arms.h).  The rest is among the others.
  */
 extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								 List *computed, GpbRangeSplit *split);
+
+/*
+ * The clause as a condition on key column c, or NULL.  *point is set if the column equals single
+ * values by it.
+ */
+extern Expr *gpb_match_column(PlannerInfo *root, IndexOptInfo *index, int c, Expr *clause,
+							  bool *point);
 
 /* Does "=" of the index's key column c, counted from 0, hold for one value at most of that type? */
 extern bool gpb_column_equals_one(IndexOptInfo *index, int c, Oid type);
@@ -49,10 +56,12 @@ extern bool gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSpl
 typedef struct GpbColumnConditions GpbColumnConditions;
 
 /*
- * Prepare the conditions of a plan, with arrays and without.  Memory is of the current context.
+ * Prepare the conditions of a plan, with arrays and without, and the arms of an OR: for each a List
+ * of conditions.  Memory is of the current context.
  */
 extern GpbColumnConditions *gpb_column_conditions_init(Relation index, List *conditions,
-													   List *arrays, PlanState *ps);
+													   List *arrays, List *arms,
+													   PlanState *ps);
 
 /*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
@@ -64,7 +73,7 @@ extern uint32 gpb_column_conditions_evaluate(GpbColumnConditions *conditions,
 											 bool *wide);
 
 /*
- * Evaluate the conditions as what they leave of each column.  layout must stay as long as the sets
+ * Evaluate the conditions, without arms, as what they leave of each column.  layout must stay as long as the sets
  * are used.  Returns false if no entry satisfies them.
  */
 extern bool gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtext,

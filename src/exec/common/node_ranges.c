@@ -43,9 +43,8 @@ compare_ranges(const void *a, const void *b)
 	return gpb_bound_less(right->lo, left->lo) ? 1 : 0;
 }
 
-/* Make ranges that overlap, or that follow each other, one.  Returns how many are left. */
-static uint32
-unite_ranges(GpbRange *ranges, uint32 n)
+uint32
+gpb_unite_ranges(GpbRange *ranges, uint32 n)
 {
 	uint32		united = 0;
 	uint32		i;
@@ -98,5 +97,5 @@ gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext, Gpb
 		if (gpb_bound_less(range->lo, range->hi))
 			n++;
 	}
-	return unite_ranges(*found, n);
+	return gpb_unite_ranges(*found, n);
 }

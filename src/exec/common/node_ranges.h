@@ -31,6 +31,12 @@ extern void gpb_node_ranges_init(List *conditions, List *arms, Relation index, P
 								 GpbNodeRanges *ranges);
 
 /*
+ * Sort ranges, and make those that overlap, or that follow each other, one.  Returns how many are
+ * left.
+ */
+extern uint32 gpb_unite_ranges(GpbRange *ranges, uint32 n);
+
+/*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
  * in *found, palloc'd.  If *wide is set they may have entries that do not.
  */

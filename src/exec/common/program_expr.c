@@ -23,6 +23,7 @@
 #include "utils/regproc.h"
 
 #include "program_steps.h"
+#include "exec/common/column_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_builder.h"
 #include "exec/common/program_decimal.h"
@@ -732,6 +733,22 @@ relabeled_slot(GpbProgramBuilder *builder, RelabelType *relabel)
 	return gpb_expression_slot(builder, relabel->arg);
 }
 
+/* ---- row comparisons ---- */
+
+/* (a, b) > (x, y), which is NULL, true and false where "a > x OR a = x AND b > y" is */
+static int
+row_comparison_slot(GpbProgramBuilder *builder, RowCompareExpr *comparison)
+{
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	foreach(lc, gpb_row_comparison_arms(comparison))
+		arms = lappend(arms, make_ands_explicit(lfirst_node(List, lc)));
+	if (arms == NIL)
+		return gpb_refuse(builder, "a row comparison");
+	return gpb_expression_slot(builder, make_orclause(arms));
+}
+
 /* ---- all expressions ---- */
 
 /* The value of an expression that is no constant, or must not be evaluated as one */
@@ -749,6 +766,8 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression)
 			return boolean_expression_slot(builder, (BoolExpr *) expression);
 		case T_NullTest:
 			return null_test_slot(builder, (NullTest *) expression);
+		case T_RowCompareExpr:
+			return row_comparison_slot(builder, (RowCompareExpr *) expression);
 		case T_BooleanTest:
 			return boolean_test_slot(builder, (BooleanTest *) expression);
 		case T_FuncExpr:

@@ -37,7 +37,7 @@ take_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, GpbRangeSplit 
 			continue;
 		if (exact)
 		{
-			split->arms_clause = rinfo;
+			split->arms_clauses = list_make1(rinfo);
 			split->others = foreach_delete_current(split->others, lc);
 		}
 		return;

@@ -18,7 +18,7 @@ typedef struct GpbRangeSplit
 	List	   *arrays;			/* "key = ANY (expression)" */
 	List	   *arms;			/* of an OR: for each a List of what conditions has */
 	List	   *ranges;			/* RestrictInfos of conditions and arrays */
-	RestrictInfo *arms_clause;	/* the OR, if it is not among the others */
+	List	   *arms_clauses;	/* the ORs, RestrictInfos, that are not among the others */
 	List	   *others;			/* RestrictInfos that are still to be tested for each entry */
 } GpbRangeSplit;
 

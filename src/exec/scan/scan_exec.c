@@ -62,7 +62,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	scan->layout = *gpb_layout(scan->node.index);
 	if (scan->layout.nkeys > 0)
 		scan->conditions = gpb_column_conditions_init(scan->node.index, plan->conditions,
-													  plan->arrays, &css->ss.ps);
+													  plan->arrays, plan->arms, &css->ss.ps);
 	else
 		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
 							 &scan->ranges);

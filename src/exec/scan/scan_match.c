@@ -228,8 +228,7 @@ static void
 test_ranges_again(GpbRangeSplit *split)
 {
 	split->others = list_concat(list_copy(split->ranges), split->others);
-	if (split->arms_clause != NULL)
-		split->others = lappend(split->others, split->arms_clause);
+	split->others = list_concat(split->others, split->arms_clauses);
 }
 
 /* Part the restrictions into ranges of the key and others. */

@@ -171,7 +171,7 @@ CREATE INDEX ON refused USING gpubtree (k) WITH (fillfactor = 9);
 CREATE INDEX ON refused USING gpubtree (k) WITH (fillfactor = 101);
 CREATE INDEX ON refused USING gpubtree (k) WITH (deduplicate_items = on);
 \set VERBOSITY sqlstate
-CREATE INDEX ON refused USING gpubtree (k) INCLUDE (t);
+CREATE INDEX ON refused USING gpubtree (k) INCLUDE (r);
 
 DROP TABLE built, empty, unlogged, refused, sizes;
 DROP FUNCTION same_rows;

@@ -506,7 +506,8 @@ CREATE FUNCTION gpubtree_bloat(
 	OUT deleted_pages bigint,
 	OUT avg_leaf_density double precision,
 	OUT leaf_fragmentation double precision,
-	OUT damaged_pages bigint)
+	OUT damaged_pages bigint,
+	OUT dictionary_pages bigint)
 RETURNS record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;

@@ -89,7 +89,7 @@ CREATE INDEX ON wide USING gpubtree (k)
 	INCLUDE (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15);
 
 -- types that are refused, by name
-CREATE TABLE refused (k int4, t text, n numeric, r timetz, i interval, b inet, u uuid, v varchar(3));
+CREATE TABLE refused (k int4, t json, n numeric, r timetz, i interval, b inet, u uuid, v json);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (t);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (n);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (b);

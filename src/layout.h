@@ -61,7 +61,7 @@ typedef long int int64;
 
 #define GPB_NO_BLOCK		((uint32) 0xFFFFFFFF)	/* InvalidBlockNumber */
 #define GPB_META_BLOCK		0
-#define GPB_FIRST_ROOT		1	/* an empty index has its root leaf here */
+#define GPB_DICTIONARY_BLOCK	1	/* the dictionary begins here, in an index that has one */
 
 #define GPB_PAGE_ID			0xFF9B	/* last two bytes of every page */
 #define GPB_META_MAGIC		0x67706274	/* "gpbt" */
@@ -91,7 +91,8 @@ typedef struct GpbPageSpecial
 #define GPB_PAGE_INCOMPLETE_SPLIT	0x0002	/* right sibling's downlink missing */
 #define GPB_PAGE_HAS_DEAD			0x0004	/* hint: some entry is marked dead */
 #define GPB_PAGE_DELETED			0x0008	/* unlinked from the tree; to be recycled */
-#define GPB_PAGE_KNOWN_FLAGS		0x000F
+#define GPB_PAGE_DICTIONARY			0x0020	/* of the dictionary, and no page of the tree */
+#define GPB_PAGE_KNOWN_FLAGS		0x002F
 
 #define GPB_SPECIAL_OFFSET	(GPB_PAGE_SIZE - (int) sizeof(GpbPageSpecial))
 #define GPB_PAGE_SPACE		(GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER)
@@ -133,6 +134,26 @@ typedef struct GpbMeta
 	uint8		scale[GPB_META_SCALES]; /* of numeric columns; 0 for others */
 #define GPB_META_WIDE		0x80	/* in a scale: the column has 16 bytes */
 } GpbMeta;
+
+/*
+ * A value of the dictionary (src/index/README).  A page of the dictionary has values from the page
+ * header up to pd_lower, each at a multiple of 4 bytes.  Its low_key is the code of its first
+ * value, and its high_key the code after that of its last; the other bounds are 0, and the level
+ * too.
+ */
+typedef struct GpbDictionaryValue
+{
+	uint16		length;			/* of the bytes that follow */
+	uint8		column;			/* INCLUDE column, counted from 0 */
+	uint8		unused;
+} GpbDictionaryValue;
+
+/* The bytes that a value takes on its page */
+#define GPB_DICTIONARY_BYTES(length)	(((int) sizeof(GpbDictionaryValue) + (length) + 3) & ~3)
+
+/* Limits: codes of an index, and bytes of a row's values together */
+#define GPB_DICTIONARY_CODES		1000000
+#define GPB_DICTIONARY_ROW_BYTES	2700
 
 /*
  * Locator: 64 bits that lie 4-byte aligned at the start of each row.
@@ -551,7 +572,7 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 	int			count = key_width == 8 ? used / 8 : used / 4;
 	bool		sound = (special->page_id == GPB_PAGE_ID) &
 		(special->level == 0) &
-		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED |
+		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED | GPB_PAGE_DICTIONARY |
 							(uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
 		(special->key_width == key_width) &
 		(special->row_width == row_width) &

@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "index/dictionary.h"
 #include "index/index.h"
 #include "engine/batch_engine.h"
 
@@ -209,13 +210,17 @@ batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
+	Datum		coded[INDEX_MAX_KEYS];
+	Datum	   *words = values;
 	GpbEntry	entry;
 
 	if (state->scan->xs_recheck)
 		elog(ERROR, "index \"%s\" returned a row to be rechecked",
 			 RelationGetRelationName(batch->index));
 	index_deform_tuple(state->scan->xs_itup, state->scan->xs_itupdesc, values, isnull);
-	gpb_entry_form(&batch->program.layout, values, isnull, tid, &entry);
+	if (gpb_layout_has_dictionary(&batch->program.layout))
+		words = gpb_dictionary_recode(batch->index, &batch->program.layout, values, isnull, coded);
+	gpb_entry_form(&batch->program.layout, words, isnull, tid, &entry);
 	gpb_batch_add_visible(batch, state->range, entry.key, entry.row);
 }
 

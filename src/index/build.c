@@ -20,6 +20,7 @@
 
 #include "hold.h"
 #include "index/build.h"
+#include "index/dictionary.h"
 #include "mirror/mark.h"
 
 #define GPB_PHASE_SCAN		2	/* 1 is PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE */
@@ -69,6 +70,8 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
+	if (gpb_layout_has_dictionary(&layout))
+		gpb_dictionary_create(index);
 
 	gpb_record_order(&layout, &order);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
@@ -122,12 +125,19 @@ void
 gpb_buildempty(Relation index)
 {
 	GpbLayout	layout = *gpb_layout(index);
+	bool		has_dictionary = gpb_layout_has_dictionary(&layout);
+	BlockNumber root = has_dictionary ? GPB_DICTIONARY_BLOCK + 1 : GPB_META_BLOCK + 1;
 	PGAlignedBlock block;
 
-	gpb_meta_init((Page) block.data, &layout, GPB_FIRST_ROOT, 0);
+	gpb_meta_init((Page) block.data, &layout, root, 0);
 	write_init_page(index, GPB_META_BLOCK, (Page) block.data);
+	if (has_dictionary)
+	{
+		gpb_dictionary_page_init((Page) block.data, GPB_NO_BLOCK, 0);
+		write_init_page(index, GPB_DICTIONARY_BLOCK, (Page) block.data);
+	}
 	gpb_page_init((Page) block.data, 0, 0, layout.key_width, layout.row_width);
-	write_init_page(index, GPB_FIRST_ROOT, (Page) block.data);
+	write_init_page(index, root, (Page) block.data);
 
 	/* Sync the fork ourselves, for the reason given in gpb_load_end(). */
 	smgrimmedsync(RelationGetSmgr(index), INIT_FORKNUM);

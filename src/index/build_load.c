@@ -272,7 +272,9 @@ gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *or
 	load->layout = *layout;
 	load->order = *order;
 	load->use_wal = RelationNeedsWAL(index);
-	load->allocated = GPB_FIRST_ROOT;
+	/* The dictionary is there already, and a page of zeroes where the metapage will be. */
+	load->extended = RelationGetNumberOfBlocks(index);
+	load->allocated = Max(load->extended, GPB_META_BLOCK + 1);
 	load_new_level(load);		/* an empty index has a root too */
 	return load;
 }

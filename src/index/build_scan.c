@@ -10,10 +10,13 @@
 #include "access/tableam.h"
 #include "catalog/index.h"
 
+#include "index/dictionary.h"
+
 /* What the callback of a table's scan needs */
 typedef struct BuildScan
 {
 	GpbLayout	layout;
+	bool		has_dictionary;
 	GpbSorter  *sorter;
 } BuildScan;
 
@@ -26,10 +29,13 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 			   bool *isnull, bool tuple_is_alive, void *state)
 {
 	BuildScan  *scan = (BuildScan *) state;
+	Datum		coded[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	GpbEntry	entry;
 
 	gpb_require_null_codes(index, &scan->layout, isnull);
 	gpb_require_numerics(index, &scan->layout, values, isnull);
+	if (scan->has_dictionary)
+		values = gpb_dictionary_encode(index, &scan->layout, values, isnull, coded);
 	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
 	gpb_sorter_put(scan->sorter, &entry);
 }
@@ -41,6 +47,7 @@ gpb_build_scan(Relation heap, Relation index, IndexInfo *info, const GpbLayout *
 	BuildScan	state;
 
 	state.layout = *layout;
+	state.has_dictionary = gpb_layout_has_dictionary(layout);
 	state.sorter = sorter;
 	return table_index_build_scan(heap, index, info, true, progress, build_callback, &state,
 								  scan);

@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
+#include "index/dictionary.h"
 #include "index/index.h"
 #include "mirror/mark.h"
 
@@ -41,6 +42,7 @@ typedef struct GpbCheck
 {
 	Relation	index;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
+	GpbDictionary *dictionary;	/* read by this check; NULL if the index has none */
 	BufferAccessStrategy strategy;
 	BlockNumber nblocks;		/* length of the file when the check began */
 	BlockNumber length;			/* length of the file when it was last looked at */
@@ -191,6 +193,18 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 				"an entry has null bits of columns that do not exist",
 				"Entry %d has locator %016llx; the index has %d INCLUDE columns.",
 				i, (unsigned long long) locator, layout->ncolumns);
+
+	for (int c = 0; check->dictionary != NULL && c < layout->ncolumns; c++)
+	{
+		uint32		code;
+
+		if (layout->coding[c] != GPB_CODING_DICTIONARY || gpb_locator_column_is_null(locator, c))
+			continue;
+		code = (uint32) gpb_row_value(row, layout->offset[c], layout->kind[c]);
+		if (!gpb_dictionary_has(check->index, check->dictionary, c, code))
+			damaged(check, cursor->block, "an entry has a code that the dictionary lacks",
+					"Entry %d has code %u in INCLUDE column %d.", i, code, c + 1);
+	}
 
 	if (layout->nkeys > 0)
 	{
@@ -608,6 +622,30 @@ is_deleted_or_found(GpbCheck *check, BlockNumber block)
 }
 
 /*
+ * Is this page of the dictionary, which was not met when that was read, in its list of pages now?
+ * During recovery replay makes a page before it links it.
+ */
+static bool
+is_linked(GpbCheck *check, BlockNumber block)
+{
+	const BlockNumber *blocks;
+	int			n;
+
+	if (check->dictionary == NULL)
+		return false;
+	if (RecoveryInProgress())
+		wait_for_replay();
+	gpb_dictionary_read_on(check->index, check->dictionary);
+	blocks = gpb_dictionary_blocks(check->dictionary, &n);
+	while (n > 0)
+	{
+		if (blocks[--n] == block)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Check that every block that was there at the beginning has been reached, but for those that are
  * deleted, and those that a crash, or an error, has left all-zero.
  */
@@ -620,6 +658,7 @@ check_reached(GpbCheck *check)
 	{
 		Buffer		buffer;
 		bool		is_new;
+		bool		is_dictionary;
 
 		if (was_seen(check, block))
 			continue;
@@ -628,11 +667,33 @@ check_reached(GpbCheck *check)
 		buffer = gpb_pin(check->index, InvalidBuffer, block, check->strategy);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		is_new = PageIsNew(BufferGetPage(buffer));
+		is_dictionary = gpb_is_dictionary_page(BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
+		if (is_dictionary && is_linked(check, block))
+			continue;
 		if (!is_new && !is_deleted_or_found(check, block))
 			damaged(check, block, "it cannot be reached from the root",
 					"The index had %u blocks.", check->nblocks);
 	}
+}
+
+/*
+ * Check the dictionary: read all of it, for the codes of entries to be looked up.  Pages that it
+ * gets later, while entries are looked at, come after the blocks that must be reached.
+ */
+static void
+check_dictionary(GpbCheck *check)
+{
+	const BlockNumber *block;
+	int			n;
+
+	check->dictionary = NULL;
+	if (!gpb_layout_has_dictionary(&check->layout))
+		return;
+	check->dictionary = gpb_dictionary_read(check->index);
+	block = gpb_dictionary_blocks(check->dictionary, &n);
+	for (int i = 0; i < n; i++)
+		reach(check, block[i]);
 }
 
 /* Check the tree level by level, from the root down. */
@@ -652,6 +713,7 @@ check_tree(GpbCheck *check)
 	check->seen = MemoryContextAllocHuge(CurrentMemoryContext,
 										 check->nblocks / 8 + 1);
 	memset(check->seen, 0, check->nblocks / 8 + 1);
+	check_dictionary(check);
 
 	gpb_read_meta(check->index, &check->layout, &meta);
 	leftmost = meta.root;

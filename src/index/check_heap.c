@@ -17,6 +17,7 @@
 #include "utils/snapmgr.h"
 
 #include "key_columns.h"
+#include "index/dictionary.h"
 #include "index/index.h"
 
 /* The state of the search for the entries of rows */
@@ -58,6 +59,7 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	const char *row;
 	uint64		locator;
 	uint64		found;
+	Datum		coded[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	GpbEntry	entry;
 	GpbBound	bound;
 	int			count;
@@ -67,6 +69,8 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 	gpb_require_null_codes(index, layout, isnull);
 	gpb_require_numerics(index, layout, values, isnull);
+	if (gpb_layout_has_dictionary(layout))
+		values = gpb_dictionary_recode(index, layout, values, isnull, coded);
 	gpb_entry_form(layout, values, isnull, tid, &entry);
 	locator = gpb_row_locator(entry.row);
 	bound.key = entry.key;

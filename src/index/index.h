@@ -321,6 +321,8 @@ extern void gpb_leave_gate(Relation index, GpbGate gate);
  * Returns its buffer, pinned and exclusively locked.  The page is not initialized yet.
  */
 extern Buffer gpb_new_block(Relation index);
+/* Get a new block at the end of the relation, likewise. */
+extern Buffer gpb_extend(Relation index);
 
 /* ---- page_delete.c ---- */
 /*

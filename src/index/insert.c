@@ -12,6 +12,7 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
+#include "index/dictionary.h"
 #include "index/xlog.h"
 
 /*
@@ -209,10 +210,13 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		   IndexInfo *index_info)
 {
 	GpbLayout	layout = *gpb_layout(index);
+	Datum		coded[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	GpbEntry	entry;
 
 	gpb_require_null_codes(index, &layout, isnull);
 	gpb_require_numerics(index, &layout, values, isnull);
+	if (gpb_layout_has_dictionary(&layout))
+		values = gpb_dictionary_encode(index, &layout, values, isnull, coded);
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
 	insert_entry(index, &layout, heap, &entry, index_unchanged);
 	return false;

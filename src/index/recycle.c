@@ -123,15 +123,16 @@ recycle(Relation index)
  * The page is locked before the extension lock is given back, so that VACUUM, which takes that lock
  * to read the file's length, waits for the page's contents.  A failure before the contents are
  * logged leaves a page of zeroes to which nothing is linked.
+ *
+ * An index that this transaction has made may be extended by the workers of its build, who do not
+ * know whose it is: so the lock is left out for temporary indexes alone.
  */
 Buffer
-gpb_new_block(Relation index)
+gpb_extend(Relation index)
 {
-	bool		shared = !RELATION_IS_LOCAL(index);
-	Buffer		buffer = recycle(index);
+	bool		shared = !RelationUsesLocalBuffers(index);
+	Buffer		buffer;
 
-	if (BufferIsValid(buffer))
-		return buffer;
 	if (shared)
 		LockRelationForExtension(index, ExclusiveLock);
 	buffer = ReadBuffer(index, P_NEW);
@@ -142,4 +143,12 @@ gpb_new_block(Relation index)
 		gpb_corrupted(index, BufferGetBlockNumber(buffer),
 					  "new page is not empty");
 	return buffer;
+}
+
+Buffer
+gpb_new_block(Relation index)
+{
+	Buffer		buffer = recycle(index);
+
+	return BufferIsValid(buffer) ? buffer : gpb_extend(index);
 }

@@ -554,7 +554,7 @@ scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	if (so->former == NULL)
-		so->former = gpb_former_create(&so->layout, scan->xs_itupdesc, so->context);
+		so->former = gpb_former_create(scan->indexRelation, &so->layout, so->context);
 	scan->xs_itup = gpb_former_tuple(so->former,
 									 gpb_copy_key(&so->current.copy, so->layout.key_width, item),
 									 row, &scan->xs_heaptid);

@@ -8,10 +8,16 @@
 #include "index/scan_tuple.h"
 
 #include "access/tupmacs.h"
-#include "key_columns.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
-/* The most bytes of a value in a tuple, those to align the next one included */
+#include "key_columns.h"
+#include "index/dictionary.h"
+
+/*
+ * The most bytes of a value in a tuple, those to align the next one included; of a value of the
+ * dictionary those beside its own
+ */
 #define GPB_TUPLE_VALUE		32
 
 StaticAssertDecl(GPB_WIDE_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
@@ -20,8 +26,10 @@ StaticAssertDecl(GPB_WIDE_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
 /* Where the values of an entry go in a tuple, and a tuple to be patched */
 struct GpbFormer
 {
+	Relation	index;
 	const GpbLayout *layout;
 	TupleDesc	descriptor;
+	GpbDictionary *dictionary;	/* NULL: the index has none */
 	Size		size;
 	int			ncolumns;
 	int			nkeys;
@@ -32,10 +40,17 @@ struct GpbFormer
 		uint8		width;
 		bool		is_coded;	/* the value has not the bytes that the entry has */
 	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
-	bool		has_numerics;	/* values have no fixed place */
-	char		tuple[MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) +
-					  GPB_TUPLE_VALUE * (GPB_MAX_KEYS + GPB_MAX_INCLUDE)] pg_attribute_aligned(8);
+	bool		is_variable;	/* values have no fixed place */
+	Size		used;			/* bytes of the tuple that may not be zero, if so */
+	char		tuple[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(8);
 };
+
+/* The most bytes of a tuple, values of the dictionary included */
+#define GPB_TUPLE_BYTES \
+	(MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) + \
+	 GPB_TUPLE_VALUE * (GPB_MAX_KEYS + GPB_MAX_INCLUDE) + GPB_DICTIONARY_ROW_BYTES)
+
+StaticAssertDecl(MAXALIGN(GPB_TUPLE_BYTES) <= INDEX_SIZE_MASK, "a tuple must fit its size");
 
 /* Are the first bytes of a word not those of the value? */
 static bool
@@ -50,21 +65,27 @@ word_is_coded(GpbCoding coding)
  * for each entry.
  */
 GpbFormer *
-gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext context)
+gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context)
 {
-	GpbFormer  *former = MemoryContextAllocZero(context, sizeof(GpbFormer));
+	GpbFormer  *former = MemoryContextAllocZero(context, offsetof(GpbFormer, tuple) +
+												MAXALIGN(GPB_TUPLE_BYTES));
+	TupleDesc	descriptor = RelationGetDescr(index);
 	Size		offset = MAXALIGN(sizeof(IndexTupleData));
 
+	former->index = index;
 	former->layout = layout;
 	former->descriptor = descriptor;
+	if (gpb_layout_has_dictionary(layout))
+		former->dictionary = gpb_dictionary(index);
 	former->ncolumns = descriptor->natts;
 	former->nkeys = gpb_count_keys(layout);
 	for (int c = 0; c < descriptor->natts; c++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
 
-		former->has_numerics |= gpb_coding_is_numeric(gpb_column_coding(layout, c));
-		if (former->has_numerics)
+		former->is_variable |= former->dictionary != NULL ||
+			gpb_coding_is_numeric(gpb_column_coding(layout, c));
+		if (former->is_variable)
 			continue;
 		offset = att_align_nominal(offset, attribute->attalign);
 		former->column[c].to = offset;
@@ -83,7 +104,7 @@ gpb_former_create(const GpbLayout *layout, TupleDesc descriptor, MemoryContext c
 		offset += attribute->attlen;
 	}
 	former->size = MAXALIGN(offset);
-	Assert(former->size <= sizeof(former->tuple));
+	Assert(former->size <= GPB_TUPLE_BYTES);
 	return former;
 }
 
@@ -186,9 +207,28 @@ store_numeric(GpbFormer *former, GpbKey key, const char *row, int c, Size offset
 	return offset + length;
 }
 
-/* Form the tuple of an entry that has numerics, and may have NULLs. */
+/* Store a value of the dictionary, with the shortest header, as core does where it can. */
+static Size
+store_dictionary(GpbFormer *former, uint32 code, int column, Size offset)
+{
+	struct varlena *value = (struct varlena *)
+		DatumGetPointer(gpb_dictionary_value(former->index, former->dictionary, column, code));
+	int			length = VARSIZE(value) - VARHDRSZ;
+
+	if (VARATT_CAN_MAKE_SHORT(value))
+	{
+		SET_VARSIZE_SHORT(former->tuple + offset, VARHDRSZ_SHORT + length);
+		memcpy(former->tuple + offset + VARHDRSZ_SHORT, VARDATA(value), length);
+		return offset + VARHDRSZ_SHORT + length;
+	}
+	offset = INTALIGN(offset);
+	memcpy(former->tuple + offset, value, VARHDRSZ + length);
+	return offset + VARHDRSZ + length;
+}
+
+/* Form the tuple of an entry that has values of variable width, and may have NULLs. */
 static void
-form_with_numerics(GpbFormer *former, GpbKey key, const char *row)
+form_variable(GpbFormer *former, GpbKey key, const char *row)
 {
 	const GpbLayout *layout = former->layout;
 	uint64		locator = gpb_row_locator(row);
@@ -199,7 +239,7 @@ form_with_numerics(GpbFormer *former, GpbKey key, const char *row)
 	Size		offset = start;
 
 	/* Core compares tuples by their bytes now and then, so what lies between values is zero. */
-	memset(former->tuple, 0, sizeof(former->tuple));
+	memset(former->tuple, 0, former->used);
 	for (int c = 0; c < former->ncolumns; c++)
 	{
 		GpbCoding	coding = gpb_column_coding(layout, c);
@@ -210,11 +250,15 @@ form_with_numerics(GpbFormer *former, GpbKey key, const char *row)
 			present[c / 8] |= 1 << (c % 8);
 		if (gpb_coding_is_numeric(coding))
 			offset = store_numeric(former, key, row, c, offset);
+		else if (coding == GPB_CODING_DICTIONARY)
+			offset = store_dictionary(former, (uint32) entry_word(layout, key, row, c),
+									  c - former->nkeys, offset);
 		else
 			offset = store_fixed(former, key, row, c, offset);
 	}
 	offset = MAXALIGN(offset);
-	Assert(offset <= sizeof(former->tuple));
+	Assert(offset <= MAXALIGN(GPB_TUPLE_BYTES));
+	former->used = offset;
 	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
 		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
 }
@@ -230,7 +274,7 @@ form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
 	for (int c = 0; c < former->ncolumns; c++)
 		values[c] = gpb_entry_datum(former->layout, key, row, c + 1, &isnull[c]);
 	tuple = index_form_tuple(former->descriptor, values, isnull);
-	Assert(IndexTupleSize(tuple) <= sizeof(former->tuple));
+	Assert(IndexTupleSize(tuple) <= GPB_TUPLE_BYTES);
 	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
 	pfree(tuple);
 }
@@ -285,8 +329,8 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 	IndexTuple	tuple = (IndexTuple) former->tuple;
 	int64		value;
 
-	if (former->has_numerics)
-		form_with_numerics(former, key, row);
+	if (former->is_variable)
+		form_variable(former, key, row);
 	else if (entry_has_null(layout, key, locator))
 		form_with_nulls(former, key, row);
 	else

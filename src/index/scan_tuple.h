@@ -13,10 +13,10 @@
 typedef struct GpbFormer GpbFormer;
 
 /*
- * Make a former of tuples of this form, in the context given; free it by pfree().  layout and
- * descriptor must stay as long.
+ * Make a former of tuples of an index, which must stay open as long, in the context given; free it
+ * by pfree().  layout must stay as long.
  */
-extern GpbFormer *gpb_former_create(const GpbLayout *layout, TupleDesc descriptor,
+extern GpbFormer *gpb_former_create(Relation index, const GpbLayout *layout,
 									MemoryContext context);
 /* Form the tuple of an entry.  It is valid until the next one is formed. */
 extern IndexTuple gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row,

@@ -148,6 +148,12 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 		note_free(vacuum, block);
 		return;
 	}
+	if (gpb_is_dictionary_page(page))
+	{
+		/* Values stay until the index is built anew. */
+		UnlockReleaseBuffer(buffer);
+		return;
+	}
 	gpb_page_require(index, block, page, &vacuum->layout);
 	if ((gpb_special(page)->flags & GPB_PAGE_DELETED) != 0)
 	{

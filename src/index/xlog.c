@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "mirror/mark.h"
+#include "index/dictionary.h"
 #include "index/xlog.h"
 
 /*
@@ -456,6 +457,12 @@ redo(XLogReaderState *record)
 		case GPB_XLOG_UNLINK:
 			redo_unlink(record);
 			break;
+		case GPB_XLOG_DICTIONARY_PAGE:
+			gpb_redo_dictionary_page(record);
+			break;
+		case GPB_XLOG_DICTIONARY_VALUE:
+			gpb_redo_dictionary_value(record);
+			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
 	}
@@ -489,6 +496,19 @@ desc_remove(StringInfo buf, XLogReaderState *record)
 
 	if (XLogRecGetBlockData(record, 0, &length) != NULL)
 		appendStringInfo(buf, "count %zu", length / sizeof(uint16));
+}
+
+/* Describe a value by its column and length, unless an image took the block data's place. */
+static void
+desc_value(StringInfo buf, XLogReaderState *record)
+{
+	GpbDictionaryValue value;
+	char	   *data = XLogRecGetBlockData(record, 0, NULL);
+
+	if (data == NULL)
+		return;
+	memcpy(&value, data, sizeof(value));
+	appendStringInfo(buf, "column %u, length %u", value.column, value.length);
 }
 
 /* rm_desc: describe a record. */
@@ -534,6 +554,17 @@ desc(StringInfo buf, XLogReaderState *record)
 			appendStringInfo(buf, "levels %u, position %u", ((xl_gpb_unlink *) data)->nlevels,
 							 ((xl_gpb_unlink *) data)->position);
 			break;
+		case GPB_XLOG_DICTIONARY_PAGE:
+			{
+				uint32		code;
+
+				memcpy(&code, data, sizeof(code));
+				appendStringInfo(buf, "from code %u", code);
+				break;
+			}
+		case GPB_XLOG_DICTIONARY_VALUE:
+			desc_value(buf, record);
+			break;
 		case GPB_XLOG_FORGET:
 		case GPB_XLOG_VACUUM_PASS:
 			{
@@ -571,6 +602,10 @@ identify(uint8 info)
 			return "VACUUM_PASS";
 		case GPB_XLOG_UNLINK:
 			return "UNLINK";
+		case GPB_XLOG_DICTIONARY_PAGE:
+			return "DICTIONARY_PAGE";
+		case GPB_XLOG_DICTIONARY_VALUE:
+			return "DICTIONARY_VALUE";
 	}
 	return NULL;
 }
@@ -589,7 +624,7 @@ mask(char *pagedata, BlockNumber block)
 
 	mask_page_lsn_and_checksum(page);
 	mask_unused_space(page);
-	if ((special->flags & GPB_PAGE_META) != 0 || special->level > 0)
+	if ((special->flags & (GPB_PAGE_META | GPB_PAGE_DICTIONARY)) != 0 || special->level > 0)
 		return;
 
 	special->flags &= ~GPB_PAGE_HAS_DEAD;

@@ -113,6 +113,15 @@ typedef struct xl_gpb_unlink
 } xl_gpb_unlink;
 
 /*
+ * DICTIONARY_PAGE: block 0 is a new page of the dictionary, without values; block 1, if any, is the
+ * last page before it.  The main data is the code of the new page's first value (uint32).
+ * DICTIONARY_VALUE: block 0 is a page of the dictionary; its data is the value that is appended, as
+ * it lies there.
+ */
+#define GPB_XLOG_DICTIONARY_PAGE	0x90
+#define GPB_XLOG_DICTIONARY_VALUE	0xA0
+
+/*
  * What UNLINK does to each of its pages: to a left sibling; to a page; to a right sibling, "left"
  * being the left one's block or GPB_NO_BLOCK; to the page above, "right" being the block of the
  * topmost right sibling.

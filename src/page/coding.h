@@ -52,6 +52,13 @@ typedef enum GpbCoding
 	GPB_CODING_TIMETZ,
 
 	/*
+	 * text, character varying, character and bytea, in INCLUDE columns alone.  The word, and what
+	 * the functions below take for a value, is the code that the index's dictionary has for the
+	 * value (index/dictionary.h), which tells values apart and no more.
+	 */
+	GPB_CODING_DICTIONARY = 31,
+
+	/*
 	 * numeric: the value times 10^scale (numeric.h).  Each scale from 0 to GPB_NUMERIC_DIGITS is a
 	 * coding of its own, gpb_numeric_coding(), since the column has it and not the value.  With
 	 * more digits, and those of wide scales, there is no word: the integer has 128 bits, and so has
@@ -125,6 +132,7 @@ gpb_coding_kind(GpbCoding coding)
 			return GPB_KIND_INT2;
 		case GPB_CODING_INT4:
 		case GPB_CODING_OID:
+		case GPB_CODING_DICTIONARY:
 			return GPB_KIND_INT4;
 		case GPB_CODING_FLOAT8:
 		case GPB_CODING_FLOAT4:
@@ -152,6 +160,7 @@ gpb_coding_width(GpbCoding coding)
 		case GPB_CODING_INT4:
 		case GPB_CODING_OID:
 		case GPB_CODING_FLOAT4:
+		case GPB_CODING_DICTIONARY:
 			return 4;
 		case GPB_CODING_MACADDR:
 			return 6;
@@ -414,6 +423,7 @@ gpb_coding_word(GpbCoding coding, Datum value)
 			return DatumGetInt16(value);
 		case GPB_CODING_INT4:
 		case GPB_CODING_OID:
+		case GPB_CODING_DICTIONARY:
 			return DatumGetInt32(value);
 		case GPB_CODING_FLOAT4:
 			return gpb_float4_widen(DatumGetUInt32(value));
@@ -441,6 +451,7 @@ gpb_coding_datum(GpbCoding coding, int64 word)
 		case GPB_CODING_INT2:
 			return Int16GetDatum((int16) word);
 		case GPB_CODING_INT4:
+		case GPB_CODING_DICTIONARY:
 			return Int32GetDatum((int32) word);
 		case GPB_CODING_OID:
 			return ObjectIdGetDatum((Oid) word);

@@ -102,6 +102,18 @@ gpb_page_leads_to(Page page, uint32 level, GpbBound bound)
 		!gpb_bound_less(bound, gpb_page_low(page));
 }
 
+/*
+ * Is it a page of the dictionary?  Such a page is none of the tree's, and mirrors have no image of
+ * it.  The page may be any that was read, and is checked no further.
+ */
+static inline bool
+gpb_is_dictionary_page(Page page)
+{
+	return ((PageHeader) page)->pd_special == GPB_SPECIAL_OFFSET &&
+		gpb_special(page)->page_id == GPB_PAGE_ID &&
+		(gpb_special(page)->flags & GPB_PAGE_DICTIONARY) != 0;
+}
+
 /* ---- rel_cache.c ---- */
 
 /*
@@ -142,6 +154,21 @@ extern GpbCoding gpb_type_coding(Oid type);
 extern GpbCoding gpb_held_type_coding(Oid type);
 /* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
 extern GpbCoding gpb_core_type_coding(Oid type);
+/* Is a type one whose values INCLUDE columns hold by way of a dictionary? */
+extern bool gpb_type_has_dictionary(Oid type);
+
+/* Has the index a dictionary? */
+static inline bool
+gpb_layout_has_dictionary(const GpbLayout *layout)
+{
+	for (int c = 0; c < layout->ncolumns; c++)
+	{
+		if (layout->coding[c] == GPB_CODING_DICTIONARY)
+			return true;
+	}
+	return false;
+}
+
 /* The number of columns: those of the key, and INCLUDE columns */
 static inline int
 gpb_layout_columns(const GpbLayout *layout)
@@ -173,6 +200,11 @@ extern void gpb_require_numerics(Relation index, const GpbLayout *layout, const 
 extern const char *gpb_page_fault(const void *page, const GpbLayout *layout);
 /* Like gpb_page_fault(), and tests the links of a page that is block number "block". */
 extern const char *gpb_page_fault_at(BlockNumber block, Page page, const GpbLayout *layout);
+/*
+ * NULL if the page is one of the dictionary, with bounds that no reader of its values leaves, else
+ * what is wrong with it.  Its values are not looked at.
+ */
+extern const char *gpb_dictionary_page_fault(Page page);
 /* NULL if the page is the metapage of an index of any layout, else what is wrong with it. */
 extern const char *gpb_meta_frame_fault(Page page);
 /* NULL if the page is the metapage of an index of this layout, else what is wrong with it. */

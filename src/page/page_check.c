@@ -68,6 +68,8 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 		return fault;
 	if ((special->flags & GPB_PAGE_META) != 0)
 		return "metapage where a tree page should be";
+	if ((special->flags & GPB_PAGE_DICTIONARY) != 0)
+		return "page of the dictionary where a tree page should be";
 	if (special->level > GPB_MAX_LEVEL)
 		return "level is out of range";
 	row_width = special->level == 0 ? layout->row_width : GPB_INNER_ROW_WIDTH;
@@ -93,6 +95,28 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	if ((special->flags & GPB_PAGE_DELETED) != 0 &&
 		(special->right == GPB_NO_BLOCK || (special->level == 0 && count > 0)))
 		return "a page is marked deleted that cannot be";
+	return NULL;
+}
+
+const char *
+gpb_dictionary_page_fault(Page page)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	const PageHeaderData *header = (const PageHeaderData *) page;
+	const char *fault = frame_fault(page);
+
+	if (fault != NULL)
+		return fault;
+	if (special->flags != GPB_PAGE_DICTIONARY)
+		return "not a page of the dictionary";
+	if (header->pd_lower < GPB_PAGE_HEADER || header->pd_lower > header->pd_upper ||
+		header->pd_upper != GPB_SPECIAL_OFFSET)
+		return "bounds of the free space are out of range";
+	if (special->low_key > special->high_key || special->high_key > GPB_DICTIONARY_CODES ||
+		(special->low_key == special->high_key) != (header->pd_lower == GPB_PAGE_HEADER))
+		return "codes of the dictionary are out of range";
+	if (special->right != GPB_NO_BLOCK && special->low_key == special->high_key)
+		return "page of the dictionary without values that is not the last";
 	return NULL;
 }
 

@@ -29,6 +29,7 @@
 	"\"char\", xid8, pg_lsn, macaddr, macaddr8, numeric(p, s)"
 #define GPB_WIDE_KEY_TYPES	"uuid"
 #define GPB_BYTES_TYPES		"uuid, interval, time with time zone"
+#define GPB_DICTIONARY_TYPES	"text, character varying, character, bytea"
 
 GpbCoding
 gpb_core_type_coding(Oid type)
@@ -105,6 +106,13 @@ gpb_held_type_coding(Oid type)
 	}
 }
 
+bool
+gpb_type_has_dictionary(Oid type)
+{
+	type = getBaseType(type);
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID;
+}
+
 /* Raise ERRCODE_FEATURE_NOT_SUPPORTED: this index column has a type that we cannot hold. */
 static void
 type_refused(Relation index, int column, bool is_key)
@@ -123,8 +131,8 @@ type_refused(Relation index, int column, bool is_key)
 			 is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1 ?
 			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
 			 is_key ? errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES, GPB_WIDE_KEY_TYPES) :
-			 errdetail("Types allowed: %s, %s, regclass and other names of OIDs, and enum types.",
-					   GPB_KEY_TYPES, GPB_BYTES_TYPES),
+			 errdetail("Types allowed: %s, %s, %s, regclass and other names of OIDs, and enum types.",
+					   GPB_KEY_TYPES, GPB_BYTES_TYPES, GPB_DICTIONARY_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 
@@ -518,9 +526,10 @@ layout_include(Relation index, bool for_build, GpbLayout *layout)
 	layout->ncolumns = ncolumns;
 	for (int c = 0; c < ncolumns; c++)
 	{
-		layout->coding[c] = attribute_coding(index, nkeys + c,
-											 TupleDescAttr(descriptor, nkeys + c)->atttypid,
-											 for_build);
+		Oid			type = TupleDescAttr(descriptor, nkeys + c)->atttypid;
+
+		layout->coding[c] = gpb_type_has_dictionary(type) ? GPB_CODING_DICTIONARY :
+			attribute_coding(index, nkeys + c, type, for_build);
 		if (layout->coding[c] == GPB_CODING_NONE)
 			type_refused(index, nkeys + c, false);
 		layout->kind[c] = gpb_coding_kind(layout->coding[c]);

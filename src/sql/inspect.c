@@ -31,6 +31,8 @@ gpb_inspect_open(GpbInspect *look, Oid indexid)
 	look->index = gpb_open_named(indexid, AccessShareLock);
 	gpb_require_readable_index(look->index);
 	look->layout = *gpb_layout(look->index);
+	look->dictionary = gpb_layout_has_dictionary(&look->layout) ?
+		gpb_dictionary(look->index) : NULL;
 	look->nblocks = RelationGetNumberOfBlocks(look->index);
 	look->strategy = NULL;
 	gpb_mirror_block_states(look->index, &look->states);
@@ -110,6 +112,7 @@ static const struct
 	{GPB_PAGE_INCOMPLETE_SPLIT, "incomplete split", false},
 	{GPB_PAGE_HAS_DEAD, "has dead", false},
 	{GPB_PAGE_DELETED, "deleted", true},
+	{GPB_PAGE_DICTIONARY, "dictionary", false},
 };
 
 bool
@@ -210,6 +213,14 @@ column_text(GpbInspect *look, GpbKey key, const char *row, int attno)
 
 	if (isnull)
 		return NULL;
+	if (gpb_column_coding(&look->layout, attno - 1) == GPB_CODING_DICTIONARY)
+	{
+		int			column = attno - 1 - IndexRelationGetNumberOfKeyAttributes(look->index);
+
+		if (!gpb_dictionary_has(look->index, look->dictionary, column, DatumGetUInt32(value)))
+			return "(not a code of the dictionary)";
+		value = gpb_dictionary_value(look->index, look->dictionary, column, DatumGetUInt32(value));
+	}
 	if (!is_printable(look->type[attno - 1], value))
 		return "(not a value of its type)";
 	return OutputFunctionCall(&look->output[attno - 1], value);

@@ -24,6 +24,7 @@
 #include "storage/bufmgr.h"
 #include "utils/relcache.h"
 
+#include "index/dictionary.h"
 #include "mirror/status.h"
 #include "page/page.h"
 
@@ -34,6 +35,7 @@ typedef struct GpbInspect
 {
 	Relation	index;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
+	GpbDictionary *dictionary;	/* NULL: the index has none */
 	BlockNumber nblocks;		/* length of the file when the look began */
 	GpbBlockStates states;		/* of the mirror */
 	BufferAccessStrategy strategy;	/* NULL: the default */

@@ -25,6 +25,7 @@ typedef struct Bloat
 	int64		leaves;
 	int64		empty;			/* of these, the ones without an entry */
 	int64		deleted;		/* out of the tree, or never in it */
+	int64		dictionary;
 	int64		damaged;
 	int64		backward;		/* leaves whose right sibling comes earlier in the file */
 	double		fill;			/* the leaves' percents, added up */
@@ -39,6 +40,13 @@ count_page(GpbInspect *look, BlockNumber block, Bloat *bloat)
 	gpb_inspect_copy(look, block, &page);
 	if (PageIsNew((Page) page.data))
 		bloat->deleted++;
+	else if (gpb_is_dictionary_page((Page) page.data))
+	{
+		if (gpb_dictionary_page_fault((Page) page.data) == NULL)
+			bloat->dictionary++;
+		else
+			bloat->damaged++;
+	}
 	else if (gpb_inspect_fault(look, block, &page) != NULL)
 		bloat->damaged++;
 	else if (gpb_inspect_is_gone(&page))
@@ -63,8 +71,8 @@ gpubtree_bloat(PG_FUNCTION_ARGS)
 	GpbMeta		meta;
 	BlockNumber block;
 	TupleDesc	columns;
-	Datum		values[11];
-	bool		nulls[11] = {false};
+	Datum		values[12];
+	bool		nulls[12] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -92,6 +100,7 @@ gpubtree_bloat(PG_FUNCTION_ARGS)
 							   rint(10000.0 * bloat.backward / bloat.leaves) / 100 :
 							   get_float8_nan());
 	values[10] = Int64GetDatum(bloat.damaged);
+	values[11] = Int64GetDatum(bloat.dictionary);
 	gpb_inspect_close(&look);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }

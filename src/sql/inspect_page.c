@@ -104,6 +104,14 @@ gpubtree_metap(PG_FUNCTION_ARGS)
 	return result_row(fcinfo, values, nulls);
 }
 
+/* What is wrong with a page of any kind but the metapage, or NULL */
+static const char *
+any_fault(GpbInspect *look, BlockNumber block, const PGAlignedBlock *page)
+{
+	return gpb_is_dictionary_page((Page) page->data) ?
+		gpb_dictionary_page_fault((Page) page->data) : gpb_inspect_fault(look, block, page);
+}
+
 /* What kind of page it is, in a word */
 static const char *
 page_type(const PGAlignedBlock *page, const char *fault)
@@ -114,6 +122,8 @@ page_type(const PGAlignedBlock *page, const char *fault)
 		return "new";
 	if (fault != NULL)
 		return "damaged";
+	if (gpb_is_dictionary_page((Page) page->data))
+		return "dictionary";
 	if (gpb_inspect_is_gone(page))
 		return "deleted";
 	if (special->left == GPB_NO_BLOCK && special->right == GPB_NO_BLOCK)
@@ -135,29 +145,35 @@ gpubtree_page_stats(PG_FUNCTION_ARGS)
 
 	gpb_inspect_open(&look, PG_GETARG_OID(0));
 	block = copy_named(&look, PG_GETARG_INT64(1), &page);
-	fault = gpb_inspect_fault(&look, block, &page);
+	fault = any_fault(&look, block, &page);
 	memset(nulls, true, sizeof(nulls));
 	set_text(values, nulls, 0, page_type(&page, fault));
 	if (fault == NULL)
 	{
-		int			dead = gpb_inspect_dead(&page);
+		bool		in_tree = !gpb_is_dictionary_page((Page) page.data);
+		int			dead = in_tree ? gpb_inspect_dead(&page) : 0;
+		int			items = in_tree ? gpb_page_count(page.data) :
+			(int) (special->high_key - special->low_key);
+		int			used = ((PageHeader) page.data)->pd_lower - GPB_PAGE_HEADER;
 
 		values[1] = Int32GetDatum(special->level);
-		values[2] = Int32GetDatum(gpb_page_count(page.data) - dead);
+		values[2] = Int32GetDatum(items - dead);
 		values[3] = Int32GetDatum(dead);
-		values[4] = Int32GetDatum(special->key_width + special->row_width);
+		values[4] = Int32GetDatum(in_tree ? special->key_width + special->row_width :
+								  used / Max(items, 1));
 		values[5] = Int32GetDatum(BLCKSZ);
 		values[6] = Int32GetDatum(((PageHeader) page.data)->pd_upper -
 								  ((PageHeader) page.data)->pd_lower);
 		memset(nulls + 1, false, 6);
 		set_block(values, nulls, 7, special->left);
 		set_block(values, nulls, 8, special->right);
-		if (special->right != GPB_NO_BLOCK)
+		if (in_tree && special->right != GPB_NO_BLOCK)
 			set_text(values, nulls, 9,
 					 gpb_inspect_bound(&look, gpb_page_high(page.data)));
 		values[10] = gpb_inspect_flags(&page);
 		nulls[10] = false;
-		set_text(values, nulls, 11, gpb_inspect_mirror(&look, block, special->level));
+		if (in_tree)
+			set_text(values, nulls, 11, gpb_inspect_mirror(&look, block, special->level));
 	}
 	else if (!PageIsNew((Page) page.data))
 		set_text(values, nulls, 12, fault);
@@ -228,6 +244,12 @@ gpubtree_page_items(PG_FUNCTION_ARGS)
 	gpb_inspect_open(&look, PG_GETARG_OID(0));
 	block = copy_named(&look, PG_GETARG_INT64(1), &page);
 	fault = gpb_inspect_fault(&look, block, &page);
+	if (gpb_is_dictionary_page((Page) page.data))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("block %u of index \"%s\" is a page of the dictionary", block,
+						RelationGetRelationName(look.index)),
+				 errhint("gpubtree_page_stats() shows what it has.")));
 	if (fault != NULL && !PageIsNew((Page) page.data))
 		gpb_corrupted(look.index, block, fault);
 	for (i = 0; fault == NULL && i < gpb_page_count(page.data); i++)

@@ -44,6 +44,8 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->context = CurrentMemoryContext;
 	gpb_keys_init(&join->keys, join->node.index, plan->nconditions, plan->conditions,
 				  plan->clauses, &css->ss.ps);
+	if (gpb_layout_has_dictionary(&join->keys.layout))
+		join->dictionary = gpb_dictionary(join->node.index);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
 	join->wants_unmatched = plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
@@ -340,7 +342,7 @@ load_inner(GpbJoinScan *join)
 			MemoryContextSwitchTo(join->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_datum(&join->keys.layout,
+			values[i] = gpb_entry_value(join->node.index, &join->keys.layout, join->dictionary,
 										gpb_entry_key(join->record, &join->keys.layout),
 										join->record->row, join->plan.inner[i], &isnull[i]);
 		MemoryContextSwitchTo(caller);

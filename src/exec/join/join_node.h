@@ -14,6 +14,7 @@
 #include "executor/tuptable.h"
 #include "nodes/pathnodes.h"
 
+#include "index/dictionary.h"
 #include "index/index.h"
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
@@ -172,6 +173,7 @@ typedef struct GpbJoinScan
 	bool		outer_done;		/* the outer plan has no more */
 	uint32		limit;			/* rows of the next batch at most */
 	GpbJoinKeys keys;
+	GpbDictionary *dictionary;	/* NULL: the index has none */
 	uint32	   *key_row;		/* row of each key */
 	bool	   *matched;		/* of each row: a match of it passed */
 	uint32		capacity;		/* rows there is room for in key_row and matched */

@@ -60,6 +60,8 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	scan->layout = *gpb_layout(scan->node.index);
+	if (gpb_layout_has_dictionary(&scan->layout))
+		scan->dictionary = gpb_dictionary(scan->node.index);
 	if (scan->layout.nkeys > 0)
 		scan->conditions = gpb_column_conditions_init(scan->node.index, plan->conditions,
 													  plan->arrays, plan->arms, &css->ss.ps);
@@ -268,8 +270,8 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
 	if (scan->walk != NULL)
 		return gpb_group_walk_column(scan->walk, column, isnull);
-	return gpb_entry_datum(&scan->layout, gpb_entry_key(entry, &scan->layout), entry->row, column,
-						   isnull);
+	return gpb_entry_value(scan->node.index, &scan->layout, scan->dictionary,
+						   gpb_entry_key(entry, &scan->layout), entry->row, column, isnull);
 }
 
 /* Put the columns of the entry, or of its row, into the scan tuple, which is valid for one row. */

@@ -12,6 +12,7 @@
 #include "commands/explain.h"
 #include "nodes/pathnodes.h"
 
+#include "index/dictionary.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/list_rows.h"
@@ -154,6 +155,7 @@ typedef struct GpbScanRows
 	GpbNode		node;
 	GpbScanPlan plan;
 	GpbLayout	layout;
+	GpbDictionary *dictionary;	/* NULL: the index has none */
 	GpbNodeRanges ranges;
 	GpbColumnConditions *conditions;	/* of an index with several key columns, else NULL */
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */

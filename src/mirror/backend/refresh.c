@@ -58,7 +58,7 @@ refresh_copy(GpbRefresh *refresh, BlockNumber block)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	if (!PageIsNew(page) && block != GPB_META_BLOCK)
+	if (!PageIsNew(page) && block != GPB_META_BLOCK && !gpb_is_dictionary_page(page))
 		gpb_page_require(refresh->index, block, page, refresh->layout);
 	gpb_refresh_put_if_wanted(refresh, block, page);
 	UnlockReleaseBuffer(buffer);

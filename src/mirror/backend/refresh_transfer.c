@@ -82,13 +82,14 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 
 /*
  * A page never initialized (a crash between extension and first use) gets no image, and so is never
- * clean.  Pages above level 1 are of no use to the device, but take the place of the image of a
- * leaf that was there before, if the block was recycled.
+ * clean.  So it is with pages of the dictionary, whose blocks were never of the tree.  Pages above
+ * level 1 are of no use to the device, but take the place of the image of a leaf that was there
+ * before, if the block was recycled.
  */
 void
 gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
 {
-	if (!PageIsNew(page))
+	if (!PageIsNew(page) && !gpb_is_dictionary_page(page))
 		(void) gpb_refresh_put(refresh, block, page);
 }
 

@@ -119,7 +119,8 @@ copy_present(GpbRefresh *refresh, BlockNumber block)
 		return GPB_COPY_BUSY;
 	}
 	page = BufferGetPage(buffer);
-	if (PageIsNew(page) || page_is_sound(refresh->layout, block, page))
+	if (PageIsNew(page) || gpb_is_dictionary_page(page) ||
+		page_is_sound(refresh->layout, block, page))
 	{
 		(void) gpb_map_take(ref->slot, block);
 		gpb_refresh_note_taken(refresh, block);

@@ -121,7 +121,7 @@ gpb_test_find_first_leaf(GpbBatch *batch, GpbNumberedKeys sorted, uint32 n, uint
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		leaves[i] = GPB_FIRST_ROOT;
+		leaves[i] = GPB_META_BLOCK + 1;
 	*found = leaves;
 	return n - at;
 }

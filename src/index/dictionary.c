@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * dictionary.c
+ *	  From values to the codes of an index's dictionary, and back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/detoast.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "key_columns.h"
+#include "index/dictionary.h"
+
+GpbDictionary *
+gpb_dictionary_read(Relation index)
+{
+	GpbDictionary *dictionary = gpb_dictionary_copy(index, CurrentMemoryContext);
+
+	gpb_dictionary_read_on(index, dictionary);
+	return dictionary;
+}
+
+bool
+gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32 code)
+{
+	if (unlikely(code >= dictionary->ncodes))
+		gpb_dictionary_read_on(index, dictionary);
+	return code < dictionary->ncodes && dictionary->value[code].column == column;
+}
+
+Datum
+gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
+{
+	if (unlikely(!gpb_dictionary_has(index, dictionary, column, code)))
+		gpb_corrupted_index(index, "an entry has a code that the dictionary lacks");
+	return PointerGetDatum(dictionary->value[code].value);
+}
+
+/* Raise an error: the values of a row are too long. */
+static void
+refuse_length(Relation index, Size bytes)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("values of %zu bytes exceed the %d bytes that a row can have in the INCLUDE "
+					"columns of index \"%s\"", bytes, GPB_DICTIONARY_ROW_BYTES,
+					RelationGetRelationName(index)),
+			 errhint("Leave long values out of the index; INCLUDE columns of a type of variable "
+					 "width are for names and the like, of which many rows have the same.")));
+}
+
+/* The code of a value; it is appended if "append", and GPB_NO_CODE if not there. */
+static uint32
+code_of(Relation index, GpbDictionary *dictionary, int column, Datum value, bool append)
+{
+	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
+	const char *bytes = VARDATA_ANY(plain);
+	int			length = VARSIZE_ANY_EXHDR(plain);
+	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	uint32		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
+
+	if (unlikely(code == GPB_NO_CODE))
+	{
+		gpb_dictionary_read_on(index, dictionary);
+		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
+		if (code == GPB_NO_CODE && append)
+		{
+			gpb_dictionary_append(index, dictionary, column, bytes, length);
+			code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
+		}
+	}
+	if ((Pointer) plain != DatumGetPointer(value))
+		pfree(plain);
+	return code;
+}
+
+/* The work of gpb_dictionary_encode() and gpb_dictionary_recode() */
+static Datum *
+code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,
+		 Datum *coded, bool append)
+{
+	GpbDictionary *dictionary = gpb_dictionary(index);
+	int			nkeys = gpb_count_keys(layout);
+	Size		bytes = 0;
+
+	memcpy(coded, values, gpb_layout_columns(layout) * sizeof(Datum));
+	for (int c = 0; append && c < layout->ncolumns; c++)
+	{
+		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
+			bytes += toast_raw_datum_size(values[nkeys + c]) - VARHDRSZ;
+	}
+	if (bytes > GPB_DICTIONARY_ROW_BYTES)
+		refuse_length(index, bytes);
+	for (int c = 0; c < layout->ncolumns; c++)
+	{
+		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
+			coded[nkeys + c] = UInt32GetDatum(code_of(index, dictionary, c, values[nkeys + c],
+													  append));
+	}
+	return coded;
+}
+
+Datum *
+gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
+					  const bool *isnull, Datum *coded)
+{
+	return code_row(index, layout, values, isnull, coded, true);
+}
+
+Datum *
+gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
+					  const bool *isnull, Datum *coded)
+{
+	return code_row(index, layout, values, isnull, coded, false);
+}

@@ -1,0 +1,318 @@
+/*-------------------------------------------------------------------------
+ *
+ * dictionary_page.c
+ *	  The pages of the dictionary: reading, appending, WAL.
+ *
+ * Pages are a list linked in both directions, from GPB_DICTIONARY_BLOCK on; all but the last have
+ * values.  Whoever appends holds the last page's exclusive lock, and has read all values before
+ * under that lock or earlier: so no value is there twice.  Readers hold a share lock, one at a
+ * time.  No page of the tree is locked meanwhile, and the relation extension lock comes last.
+ *
+ * Blocks of the dictionary were never pages of the tree, since they are always new ones at the end
+ * of the file, and never become such.  So mirrors have no image of them, and nothing is marked
+ * (M2).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/xloginsert.h"
+#include "access/xlogutils.h"
+#include "miscadmin.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+
+#include "hold.h"
+#include "index/dictionary.h"
+#include "index/xlog.h"
+
+/* ---- changing a page; redo does so too ---- */
+
+void
+gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code)
+{
+	GpbPageSpecial *special = gpb_special(page);
+
+	PageInit(page, BLCKSZ, sizeof(GpbPageSpecial));
+	((PageHeader) page)->pd_lower = GPB_PAGE_HEADER;
+	special->left = left;
+	special->right = GPB_NO_BLOCK;
+	special->low_key = special->high_key = code;
+	special->flags = GPB_PAGE_DICTIONARY;
+	special->page_id = GPB_PAGE_ID;
+}
+
+/* Has the page room for a value that takes so many bytes? */
+static inline bool
+page_has_room(Page page, int bytes)
+{
+	return ((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower >= bytes;
+}
+
+/* Append a value, of so many bytes as it lies on the page, which has room for it. */
+static void
+page_append(Page page, const char *value, int bytes)
+{
+	memcpy((char *) page + ((PageHeader) page)->pd_lower, value, bytes);
+	((PageHeader) page)->pd_lower += bytes;
+	gpb_special(page)->high_key++;
+}
+
+/* ---- reading ---- */
+
+/*
+ * Add to the copy what its last page has more.  The page is locked.  Raises
+ * ERRCODE_INDEX_CORRUPTED, and leaves the copy as far as it came.
+ */
+static void
+take_values(Relation index, GpbDictionary *dictionary, Page page)
+{
+	BlockNumber block = dictionary->block[dictionary->nblocks - 1];
+	BlockNumber left = dictionary->nblocks == 1 ? GPB_NO_BLOCK :
+		dictionary->block[dictionary->nblocks - 2];
+	const GpbPageSpecial *special = gpb_special(page);
+	const char *fault = gpb_dictionary_page_fault(page);
+	int			end = ((PageHeader) page)->pd_lower;
+
+	if (fault != NULL)
+		gpb_corrupted(index, block, fault);
+	if (special->left != left || special->right == block || special->right == GPB_META_BLOCK)
+		gpb_corrupted(index, block, "a link of the dictionary is wrong");
+	if (dictionary->offset == GPB_PAGE_HEADER && special->low_key != dictionary->ncodes)
+		gpb_corrupted(index, block, "codes of the dictionary are not those after the last page's");
+
+	while (dictionary->offset < end)
+	{
+		const GpbDictionaryValue *value = (const GpbDictionaryValue *)
+			((const char *) page + dictionary->offset);
+
+		if (end - dictionary->offset < (int) sizeof(GpbDictionaryValue) ||
+			value->length > GPB_DICTIONARY_ROW_BYTES ||
+			end - dictionary->offset < GPB_DICTIONARY_BYTES(value->length))
+			gpb_corrupted(index, block, "a value of the dictionary is longer than its page");
+		if (value->column >= 32 || (dictionary->columns >> value->column & 1) == 0)
+			gpb_corrupted(index, block, "a value of the dictionary has no column");
+		if (dictionary->ncodes >= special->high_key)
+			gpb_corrupted(index, block, "a page of the dictionary has more values than codes");
+		if (!gpb_dictionary_add(dictionary, value->column, (const char *) (value + 1),
+								value->length))
+			gpb_corrupted(index, block, "a value is in the dictionary twice");
+		dictionary->offset += GPB_DICTIONARY_BYTES(value->length);
+	}
+	if (dictionary->ncodes != special->high_key)
+		gpb_corrupted(index, block, "a page of the dictionary has fewer values than codes");
+}
+
+/*
+ * Lock the last page that there is, having read all before it, and that page too.  The copy is
+ * complete as long as the lock is held.
+ */
+static Buffer
+lock_last(Relation index, GpbDictionary *dictionary, int lock)
+{
+	for (;;)
+	{
+		Buffer		buffer = gpb_pin(index, InvalidBuffer,
+									 dictionary->block[dictionary->nblocks - 1], NULL);
+		Page		page = BufferGetPage(buffer);
+		BlockNumber right;
+
+		LockBuffer(buffer, lock);
+		take_values(index, dictionary, page);
+		right = gpb_special(page)->right;
+		if (right == GPB_NO_BLOCK)
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		gpb_dictionary_add_block(dictionary, right);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary)
+{
+	UnlockReleaseBuffer(lock_last(index, dictionary, BUFFER_LOCK_SHARE));
+}
+
+/* ---- appending ---- */
+
+/*
+ * Make a new page, which begins with this code, and link it to the last one, whose buffer is
+ * exclusively locked; that is InvalidBuffer if there is none.  Returns the new page's buffer,
+ * exclusively locked, with the other one released.
+ */
+static Buffer
+new_page(Relation index, Buffer last, uint32 code)
+{
+	Buffer		buffer = gpb_extend(index);
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	gpb_dictionary_page_init(page, BufferIsValid(last) ? BufferGetBlockNumber(last) : GPB_NO_BLOCK,
+							 code);
+	MarkBufferDirty(buffer);
+	if (BufferIsValid(last))
+	{
+		gpb_special(BufferGetPage(last))->right = BufferGetBlockNumber(buffer);
+		MarkBufferDirty(last);
+	}
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterData((char *) &code, sizeof(code));
+		XLogRegisterBuffer(0, buffer, REGBUF_WILL_INIT | REGBUF_STANDARD);
+		if (BufferIsValid(last))
+			XLogRegisterBuffer(1, last, REGBUF_STANDARD);
+		lsn = XLogInsert(GPB_RMGR_ID, GPB_XLOG_DICTIONARY_PAGE);
+		PageSetLSN(page, lsn);
+		if (BufferIsValid(last))
+			PageSetLSN(BufferGetPage(last), lsn);
+	}
+	END_CRIT_SECTION();
+	if (BufferIsValid(last))
+		UnlockReleaseBuffer(last);
+	return buffer;
+}
+
+/* Raise an error: the index has all codes that there are. */
+static void
+refuse_value(Relation index)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("index \"%s\" cannot hold more than %d different values of variable width",
+					RelationGetRelationName(index), GPB_DICTIONARY_CODES),
+			 errhint("Leave columns with so many values out of the index.  If most of the values "
+					 "were deleted since the index was built, REINDEX it.")));
+}
+
+/* Log and append a value, as it lies on the page, which is exclusively locked and has room. */
+static void
+append_value(Relation index, Buffer buffer, const char *value, int bytes)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	page_append(page, value, bytes);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) value, bytes);
+		lsn = XLogInsert(GPB_RMGR_ID, GPB_XLOG_DICTIONARY_VALUE);
+		PageSetLSN(page, lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+void
+gpb_dictionary_append(Relation index, GpbDictionary *dictionary, int column, const char *bytes,
+					  int length)
+{
+	char		value[GPB_DICTIONARY_BYTES(GPB_DICTIONARY_ROW_BYTES)] = {0};
+	GpbDictionaryValue header = {length, column, 0};
+	int			size = GPB_DICTIONARY_BYTES(length);
+	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	Buffer		buffer;
+
+	Assert(length <= GPB_DICTIONARY_ROW_BYTES);
+	memcpy(value, &header, sizeof(header));
+	memcpy(value + sizeof(header), bytes, length);
+
+	GPB_HOLD("dictionary-before-append");
+	buffer = lock_last(index, dictionary, BUFFER_LOCK_EXCLUSIVE);
+	if (gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
+	{
+		if (dictionary->ncodes >= GPB_DICTIONARY_CODES)
+			refuse_value(index);
+		if (!page_has_room(BufferGetPage(buffer), size))
+		{
+			buffer = new_page(index, buffer, dictionary->ncodes);
+			gpb_dictionary_add_block(dictionary, BufferGetBlockNumber(buffer));
+		}
+		append_value(index, buffer, value, size);
+		take_values(index, dictionary, BufferGetPage(buffer));
+	}
+	UnlockReleaseBuffer(buffer);
+	GPB_HOLD("dictionary-after-append");
+}
+
+void
+gpb_dictionary_create(Relation index)
+{
+	PGAlignedBlock zeroes;
+	Buffer		buffer;
+
+	gpb_dictionary_forget(index);
+	memset(zeroes.data, 0, BLCKSZ);
+	smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, GPB_META_BLOCK, zeroes.data, true);
+	buffer = new_page(index, InvalidBuffer, 0);
+	if (BufferGetBlockNumber(buffer) != GPB_DICTIONARY_BLOCK)
+		elog(ERROR, "the dictionary of index \"%s\" begins at block %u",
+			 RelationGetRelationName(index), BufferGetBlockNumber(buffer));
+	UnlockReleaseBuffer(buffer);
+}
+
+/* ---- redo ---- */
+
+/* Finish the redo of a page: set its LSN and mark its buffer dirty. */
+static void
+redo_done(XLogReaderState *record, Buffer buffer)
+{
+	PageSetLSN(BufferGetPage(buffer), record->EndRecPtr);
+	MarkBufferDirty(buffer);
+}
+
+/* Redo a new page.  It is complete before the link to it can be followed. */
+void
+gpb_redo_dictionary_page(XLogReaderState *record)
+{
+	Buffer		buffer = XLogInitBufferForRedo(record, 0);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	BlockNumber left = GPB_NO_BLOCK;
+	uint32		code;
+
+	memcpy(&code, XLogRecGetData(record), sizeof(code));
+	if (XLogRecHasBlockRef(record, 1))
+		XLogRecGetBlockTag(record, 1, NULL, NULL, &left);
+	gpb_dictionary_page_init(BufferGetPage(buffer), left, code);
+	redo_done(record, buffer);
+	UnlockReleaseBuffer(buffer);
+
+	if (!XLogRecHasBlockRef(record, 1))
+		return;
+	if (XLogReadBufferForRedo(record, 1, &buffer) == BLK_NEEDS_REDO)
+	{
+		gpb_special(BufferGetPage(buffer))->right = block;
+		redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+}
+
+/* Redo a value. */
+void
+gpb_redo_dictionary_value(XLogReaderState *record)
+{
+	Buffer		buffer;
+
+	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
+	{
+		Page		page = BufferGetPage(buffer);
+		Size		bytes;
+		char	   *value = XLogRecGetBlockData(record, 0, &bytes);
+
+		if (gpb_special(page)->flags != GPB_PAGE_DICTIONARY || bytes > BLCKSZ ||
+			!page_has_room(page, bytes))
+			elog(PANIC, "gpubtree redo: no place for a value of %zu bytes", bytes);
+		page_append(page, value, bytes);
+		redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+}

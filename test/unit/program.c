@@ -1506,6 +1506,29 @@ test_narrow_carry(void)
 
 /* ---- many groups ---- */
 
+/* Do the runs of groups that lie one after the other have each group once, in order? */
+static bool
+runs_are_whole(const GpbGroupTable *table)
+{
+	uint64		at = 0;
+	const char *first;
+	uint64		n;
+	uint64		i;
+
+	for (; (n = gpb_groups_run(table, at, &first)) > 0; at += n)
+	{
+		for (i = 0; i < n; i++)
+		{
+			if (first + i * table->width != (const char *) gpb_groups_at(table, (uint32) (at + i)))
+				return false;
+		}
+		/* from within a run on, the rest of it */
+		if (gpb_groups_run(table, at + n - 1, &first) != 1)
+			return false;
+	}
+	return at == table->n;
+}
+
 /* As many groups as fit this many bytes: all that were made are there, and no others. */
 static void
 test_table(uint64 limit, int distinct)
@@ -1566,6 +1589,7 @@ test_table(uint64 limit, int distinct)
 		ok &= group->number == 0 && group->nulls == (group->words[1] == 0 ? 2 : 0);
 		ok &= group->words[2] == counts[group->words[0] / 86400000000 * 3 + group->words[1]];
 	}
+	ok &= runs_are_whole(&table);
 	/* What is said to be the least memory for so many is there, and less than half is none. */
 	ok &= gpb_groups_bytes(table.n, table.width) <= (double) limit;
 	if (full && table.n > 2 * GPB_FIRST_GROUPS)

@@ -83,12 +83,12 @@ find_place(Table *table, uint32 at, uint64 key)
 	return NO_PLACE;
 }
 
-/* Add a value of 32 bits to the sum at a place. */
+/* Add a value, or the sum of a few, to the sum at a place. */
 static __device__ __forceinline__ void
-add_value(Table *table, uint32 at, int32 value)
+add_value(Table *table, uint32 at, int64 value)
 {
 	uint32		before = atomicAdd(&table->low[at], (uint32) value);
-	uint32		above = (uint32) (value >> 31) + (before + (uint32) value < before);
+	uint32		above = (uint32) (value >> 32) + (before + (uint32) value < before);
 
 	if (above != 0)
 		atomicAdd(&table->high[at], above);
@@ -177,6 +177,73 @@ has_value(const GpbPassColumn *column, uint64 locator)
 	return ((locator ^ column->null_flip) & column->null_mask) == 0;
 }
 
+/* The place of the first of a lane's entries in "todo", which must have one */
+static __device__ __forceinline__ uint32
+first_of(const uint32 *at, uint32 todo)
+{
+	uint32		place = at[GPB_QUAD - 1];
+
+#pragma unroll
+	for (int u = GPB_QUAD - 2; u >= 0; u--)
+		place = todo >> u & 1 ? at[u] : place;
+	return place;
+}
+
+/*
+ * Additions to one word wait for each other.  So where many of the warp's entries are of one group
+ * the warp adds these up, and then makes one addition.  "todo" are the entries of the lane that
+ * have a place, "valid" those with a value.  Returns what is left to be added one by one.  The
+ * whole warp calls.
+ */
+template <int N>
+static __device__ __forceinline__ uint32
+add_alike(Table *table, const uint32 *at, const GpbEntryValues<N> *entry, uint32 todo,
+		  uint32 valid)
+{
+	for (int round = 0; round < GPB_COLUMN_ROUNDS; round++)
+	{
+		uint32		lanes = __ballot_sync(GPB_ALL_LANES, todo != 0);
+		uint32		place;
+		uint32		same = 0;
+		int			n = 0;
+		int			missing = 0;
+		int64		sum = 0;
+
+		if (lanes == 0)
+			break;
+		place = __shfl_sync(GPB_ALL_LANES, first_of(at, todo), __ffs(lanes) - 1);
+#pragma unroll
+		for (int u = 0; u < GPB_QUAD; u++)
+		{
+			bool		is_same = (todo >> u & 1) != 0 && at[u] == place;
+
+			same |= (uint32) is_same << u;
+			n += __popc(__ballot_sync(GPB_ALL_LANES, is_same));
+		}
+		if (n < GPB_COLUMN_ALIKE)
+			break;
+		todo &= ~same;
+		if (N > 1)
+		{
+#pragma unroll
+			for (int u = 0; u < GPB_QUAD; u++)
+			{
+				missing += __popc(__ballot_sync(GPB_ALL_LANES, (same & ~valid) >> u & 1));
+				sum += (same & valid) >> u & 1 ? entry[u].value[N - 1] : 0;
+			}
+			sum = gpb_warp_sum(sum);
+		}
+		if (gpb_lane() != 0)
+			continue;
+		atomicAdd(&table->entries[place], (uint32) n);
+		if (missing > 0)
+			atomicAdd(&table->missing[place], (uint32) missing);
+		if (sum != 0)
+			add_value(table, place, sum);
+	}
+	return todo;
+}
+
 /*
  * Add a lane's entries, first + u * step of the page, if bit u of present is set and the snapshot
  * sees them.  The values are the group's and, if N is 2, the term's.  The whole warp calls.
@@ -192,7 +259,9 @@ add_some(const GpbRangesJob *job, const GpbGroupJob *groups, Table *table, uint3
 	uint64		key[GPB_QUAD];
 	uint64		found[GPB_QUAD];
 	uint32		at[GPB_QUAD];
-	uint32		rest = 0;		/* entries whose group has no place */
+	uint32		placed = 0;		/* entries whose group has a place */
+	uint32		valid = 0;		/* those that have a value for the term */
+	uint32		alone;			/* those of placed to be added one by one */
 
 #pragma unroll
 	for (int u = 0; u < GPB_QUAD; u++)
@@ -201,6 +270,7 @@ add_some(const GpbRangesJob *job, const GpbGroupJob *groups, Table *table, uint3
 						  (uint32) entry[u].value[0] : KEY_IS_NULL);
 		at[u] = first_place(key[u]);
 		found[u] = *(volatile uint64 *) &table->key[at[u]];
+		valid |= (uint32) has_value(&pass->column[N - 1], entry[u].locator) << u;
 	}
 #pragma unroll
 	for (int u = 0; u < GPB_QUAD; u++)
@@ -209,34 +279,37 @@ add_some(const GpbRangesJob *job, const GpbGroupJob *groups, Table *table, uint3
 			continue;
 		if (found[u] != key[u])
 			at[u] = find_place(table, at[u], key[u]);
-		if (at[u] == NO_PLACE)
-		{
-			rest |= 1u << u;
+		placed |= (uint32) (at[u] != NO_PLACE) << u;
+	}
+	alone = add_alike<N>(table, at, entry, placed, valid);
+#pragma unroll
+	for (int u = 0; u < GPB_QUAD; u++)
+	{
+		if ((alone >> u & 1) == 0)
 			continue;
-		}
 		atomicAdd(&table->entries[at[u]], 1u);
 		if (N == 1)
 			continue;
-		if (has_value(&pass->column[N - 1], entry[u].locator))
-			add_value(table, at[u], (int32) entry[u].value[N - 1]);
+		if (valid >> u & 1)
+			add_value(table, at[u], entry[u].value[N - 1]);
 		else
 			atomicAdd(&table->missing[at[u]], 1u);
 	}
-	if (__any_sync(GPB_ALL_LANES, rest != 0))
+	if (__any_sync(GPB_ALL_LANES, placed != seen))
 	{
 		Addition	addition[GPB_QUAD];
 
 #pragma unroll
 		for (int u = 0; u < GPB_QUAD; u++)
 		{
-			bool		valid = has_value(&pass->column[N - 1], entry[u].locator);
+			bool		is_valid = (valid >> u & 1) != 0;
 
 			addition[u].key = key[u];
 			addition[u].entries = 1;
-			addition[u].missing = N > 1 && !valid;
-			addition[u].sum = N > 1 && valid ? entry[u].value[N - 1] : 0;
+			addition[u].missing = N > 1 && !is_valid;
+			addition[u].sum = N > 1 && is_valid ? entry[u].value[N - 1] : 0;
 		}
-		add_to_rows(job, groups, addition, rest);
+		add_to_rows(job, groups, addition, seen & ~placed);
 	}
 	if (pass->is_first && __any_sync(GPB_ALL_LANES, present != seen))
 		gpb_append_entries(job, number, page, first, step, present & ~seen);

@@ -102,11 +102,14 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 
 /*
  * Groups of a narrow column: places of a block's table in shared memory, how many of them are
- * looked at for a key, and blocks that a multiprocessor should hold.
+ * looked at for a key, and blocks that a multiprocessor should hold.  Of so many entries of one
+ * group a warp, which has up to 128 at a time, makes one addition; and of how many groups.
  */
 #define GPB_COLUMN_PLACES		2048
 #define GPB_COLUMN_TRIES		8
 #define GPB_COLUMN_BLOCKS		3
+#define GPB_COLUMN_ALIKE		24
+#define GPB_COLUMN_ROUNDS		2
 
 /* Places that are looked at for a slot */
 #define GPB_GROUP_SLOT_TRIES	4

@@ -269,6 +269,7 @@ main(int argc, char **argv)
 		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
 	api->describe(device, &info);
 	printf("%s, %lu M entries, medians of %d\n", info.name, nentries / 1000000, rounds);
+	run_values("int4, two", nentries, 2, false);
 	run_values("int4, few", nentries, 1000, false);
 	run_values("int4, more", nentries, 100000, false);
 	run_index("int4", nentries, false);

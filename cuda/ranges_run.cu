@@ -147,14 +147,19 @@ run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbR
 
 /* ---- groups ---- */
 
-/* The kernel that finds the groups, for any program or for one of columns */
+/*
+ * The kernel that finds the groups, for any program or for one of columns.  Where many groups are
+ * expected, a block's table takes most of them only if each range has its own.
+ */
 static GpbDeviceStatus
 run_groups_kernel(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 				  const GpbRangesPlan *plan)
 {
 	const GpbGroupJob *groups = &plan->groups;
 	GpbRangesJob of_columns = *job;
-	int			columns = gpb_group_columns(plan->program, groups, &of_columns.pass);
+	bool		too_many = groups->shared_groups == 0 && !groups->by_range;
+	int			columns = too_many ? 0 :
+		gpb_group_columns(plan->program, groups, &of_columns.pass);
 	int			where = groups->shared_groups == 0 ? 0 : groups->has_slots ? 2 : 1;
 	int			kernel = 2 * where + (groups->ngroups > GPB_FEW_GROUP_SLOTS);
 

@@ -204,6 +204,7 @@ struct GpbBucketScan
 	uint32		last_first;
 	uint32		last_n;
 	uint64		last_at;		/* where gpb_range_totals_next_group() goes on */
+	const Datum *last_results;	/* of the function for these ranges; NULL until first needed */
 	GpbWordRows *rows;			/* makes them rows of the node; NULL: they become scan tuples */
 	bool		last_rows;		/* it does so now: the rows that were kept are returned */
 

@@ -38,6 +38,7 @@ begin_store(GpbBucketScan *scan)
 		tuplestore_clear(scan->store);
 	scan->last_groups = false;
 	scan->last_rows = false;
+	scan->last_results = NULL;	/* they were the last execution's */
 	MemoryContextSwitchTo(caller);
 }
 
@@ -289,7 +290,7 @@ next_last_group(GpbBucketScan *scan)
 
 /* The results of the function for the ranges of the last groups; 0 where they have no group */
 static const Datum *
-last_results(const GpbBucketScan *scan)
+make_last_results(const GpbBucketScan *scan)
 {
 	uint32		n = scan->last_n;
 	Datum	   *results = MemoryContextAllocHuge(scan->execution, sizeof(Datum) * n);
@@ -318,7 +319,9 @@ begin_last_rows(GpbBucketScan *scan)
 		sources.column[i] = plan->nitems + 1 + i;
 		sources.type[i] = plan->group_types[i];
 	}
-	gpb_word_rows_start(scan->rows, &sources, scan->batches.totals, last_results(scan));
+	if (scan->last_results == NULL)
+		scan->last_results = make_last_results(scan);
+	gpb_word_rows_start(scan->rows, &sources, scan->batches.totals, scan->last_results);
 	scan->last_rows = true;
 }
 

@@ -216,7 +216,14 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	if (input->index_only)
 		cost += gpb_visit_cost(root, index, visits, false);
 	else
-		cost += visits * cpu_tuple_cost;
+	{
+		/* entries beyond the first of each row: see leaves_cost() */
+		double		further = Max(visits - rows, 0.0);
+		double		correlation = further > 0 ? gpb_index_correlation(root, index) : 0.0;
+
+		cost += visits * cpu_tuple_cost +
+			(1.0 - correlation * correlation) * gpb_again_cost(index, further);
+	}
 	return cost;
 }
 

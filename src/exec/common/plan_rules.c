@@ -484,6 +484,12 @@ pages_again(IndexOptInfo *index, double visits, double fraction)
 	return visits / batch * gpb_distinct_pages(batch, pages) - gpb_distinct_pages(visits, pages);
 }
 
+Cost
+gpb_again_cost(IndexOptInfo *index, double visits)
+{
+	return pages_again(index, visits, 1.0) * GPB_PAGE_AGAIN_COST * cpu_tuple_cost;
+}
+
 /*
  * Visits of a batch are in the order of TIDs, so a batch reads each page once at most.
  * Interpolated by correlation as core does for index scans.  The CPU time of a visit that is alone

@@ -112,6 +112,12 @@ extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits
 						   bool beside_index_scan);
 
 /*
+ * The price of the CPU time of so many heap visits at random that come to a page which an earlier
+ * batch of visits has been to
+ */
+extern Cost gpb_again_cost(IndexOptInfo *index, double visits);
+
+/*
  * The price of heap visits for the fraction of so many entries of the index that need one;
  * beside_index_scan is as for gpb_visit_cost().
  */

@@ -53,6 +53,9 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->limit = GPB_FIRST_BATCH;
 	join->window = PG_UINT32_MAX;
 	join->loaded_row = -1;
+	/* Columns behind those of both sides are never filled. */
+	memset(css->ss.ss_ScanTupleSlot->tts_isnull, true,
+		   css->ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts * sizeof(bool));
 }
 
 /* ---- a batch of outer rows ---- */

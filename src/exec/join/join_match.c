@@ -75,11 +75,11 @@ with_key_first(OpExpr *clause, Expr *value)
 }
 
 /*
- * Make conditions of the clauses that are such on key columns up to "last"; if "equal" is set, of
- * the first equality alone.  Returns whether one of them is an equality.
+ * Make conditions of the clauses that are such on key column c, counted from 0; if "equal" is set,
+ * of the first equality alone.  Returns whether one of them is an equality.
  */
 static bool
-add_conditions(PlannerInfo *root, GpbJoinCandidate *candidate, int last, List *rinfos, bool equal)
+add_conditions(PlannerInfo *root, GpbJoinCandidate *candidate, int c, List *rinfos, bool equal)
 {
 	bool		has_equality = false;
 	ListCell   *lc;
@@ -90,8 +90,9 @@ add_conditions(PlannerInfo *root, GpbJoinCandidate *candidate, int last, List *r
 		GpbRangeCondition *condition = &candidate->conditions[candidate->nconditions];
 		Expr	   *value;
 
-		if (!gpb_match_range_condition(root, candidate->index, last, rinfo->clause, condition,
+		if (!gpb_match_range_condition(root, candidate->index, c, rinfo->clause, condition,
 									   &value) ||
+			condition->column != c ||
 			(equal && condition->strategy != BTEqualStrategyNumber))
 			continue;
 		has_equality |= condition->strategy == BTEqualStrategyNumber;
@@ -117,7 +118,9 @@ find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
 	IndexOptInfo *index = candidate->index;
 	List	   *joining = usable_clauses(candidate);
 	List	   *filters;
+	bool		joins = false;
 	int			last;
+	int			c;
 
 	candidate->nconditions = 0;
 	candidate->ranged = candidate->clauses = NIL;
@@ -125,21 +128,22 @@ find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->conditions = palloc(sizeof(GpbRangeCondition) *
 								   (list_length(joining) + list_length(filters) + 1));
 	last = gpb_last_bounded_column(root, index, list_concat_copy(joining, filters));
-	if (!add_conditions(root, candidate, last, joining, index->nkeycolumns == 1))
-		return false;
-	add_conditions(root, candidate, last, filters, false);
+	for (c = 0; c <= last; c++)
+	{
+		joins |= add_conditions(root, candidate, c, joining, index->nkeycolumns == 1);
+		add_conditions(root, candidate, c, filters, false);
+	}
 	candidate->filters = list_difference_ptr(index->indrestrictinfo, candidate->ranged);
-	return true;
+	return joins;
 }
 
 /*
- * The inner columns that the join, what is above it, and the filters need; the key columns last.
- * False if they need anything but plain columns.
+ * The inner columns that the join, what is above it, and the filters need, and those of the key
+ * that they do not need.  False if they need anything but plain columns.
  */
 static bool
 inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
-	List	   *keys = gpb_key_vars(root, candidate->index);
 	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
 	List	   *filters = extract_actual_clauses(candidate->filters, false);
 	ListCell   *lc;
@@ -152,10 +156,9 @@ inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 
 		if (!IsA(var, Var) || var->varno != candidate->innerrel->relid || var->varattno <= 0)
 			return false;
-		if (!list_member(keys, var))
-			candidate->columns = list_append_unique(candidate->columns, var);
+		candidate->columns = list_append_unique(candidate->columns, var);
 	}
-	candidate->columns = list_concat(candidate->columns, keys);
+	candidate->keys = list_difference(gpb_key_vars(root, candidate->index), candidate->columns);
 	return true;
 }
 

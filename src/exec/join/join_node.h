@@ -27,8 +27,9 @@
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the
- * outer plan's columns, in their order, then the columns of the inner table that are needed, the
- * key columns being the last.  What an outer join tests on rows that come out is plan.qual.
+ * outer plan's columns, in their order, then the columns of the inner table that are needed, and
+ * then, never filled, the key columns that are not.  What an outer join tests on rows that come out
+ * is plan.qual.
  */
 typedef struct GpbJoinPlan
 {
@@ -79,7 +80,8 @@ typedef struct GpbJoinCandidate
 
 	/* found by gpb_match_join_index */
 	IndexOptInfo *index;
-	List	   *columns;		/* Vars of the inner table that are needed, the key columns last */
+	List	   *columns;		/* Vars of the inner table that are needed */
+	List	   *keys;			/* Vars of key columns that are not */
 	List	   *filters;		/* RestrictInfos of the inner table that neither the index implies
 								 * nor the ranges say */
 	List	   *ranged;			/* RestrictInfos, of the join and of the inner table, that make an

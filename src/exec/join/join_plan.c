@@ -33,7 +33,9 @@ static const CustomPathMethods join_path_methods = {
 typedef struct GpbJoinPath
 {
 	CustomPath	path;
-	List	   *columns;		/* as in GpbJoinCandidate */
+	IndexOptInfo *index;
+	List	   *columns;		/* as in GpbJoinCandidate, and so are keys */
+	List	   *keys;
 	List	   *result;			/* clauses that are tested on rows that come out */
 	GpbJoinPlan plan;			/* the columns of both sides are not known yet */
 } GpbJoinPath;
@@ -125,6 +127,9 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	input.rows = path->path.rows;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
+	/* core knows from foreign keys of several columns what selectivities do not say */
+	if (candidate->jointype == JOIN_INNER && path->path.param_info == NULL)
+		input.matches = Max(input.matches, path->path.rows);
 	input.index_only = candidate->index_only;
 	input.in_order = path->path.pathkeys != NIL;
 	input.dropped = 1.0 - candidate->kept;
@@ -136,7 +141,9 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	path->custom_paths = list_make1(outer);
 	GPB_ADD_DISABLED(&path->path, outer);
 	own = (GpbJoinPath *) path;
+	own->index = candidate->index;
 	own->columns = candidate->columns;
+	own->keys = candidate->keys;
 	own->result = gpb_order_clauses(root, result);
 	own->plan.index = candidate->index->indexoid;
 	own->plan.jointype = candidate->jointype;
@@ -250,26 +257,17 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 /* Where each inner column comes from: a column of the index, or of the table. */
 static AttrNumber *
-column_sources(PlannerInfo *root, Oid index, bool index_only, List *columns)
+column_sources(IndexOptInfo *index, bool index_only, List *columns)
 {
-	AttrNumber *sources = palloc(sizeof(AttrNumber) * list_length(columns));
-	RelOptInfo *rel = find_base_rel(root, linitial_node(Var, columns)->varno);
+	AttrNumber *sources = palloc(sizeof(AttrNumber) * Max(list_length(columns), 1));
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
 		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
-		ListCell   *other;
 
-		sources[foreach_current_index(lc)] = attno;
-		foreach(other, rel->indexlist)
-		{
-			IndexOptInfo *info = lfirst_node(IndexOptInfo, other);
-
-			if (index_only && info->indexoid == index)
-				sources[foreach_current_index(lc)] =
-					gpb_column_position(info, gpb_index_column(info, attno)) + 1;
-		}
+		sources[foreach_current_index(lc)] = index_only ?
+			gpb_column_position(index, gpb_index_column(index, attno)) + 1 : attno;
 	}
 	return sources;
 }
@@ -287,9 +285,10 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 	plan->nouter = list_length(columns);
 	plan->ninner = list_length(own->columns);
-	plan->inner = column_sources(root, plan->index, plan->index_only, own->columns);
+	plan->inner = column_sources(own->index, plan->index_only, own->columns);
 	columns = list_concat(columns, own->columns);
 	ncolumns = list_length(columns);
+	columns = list_concat(columns, own->keys);
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);
 	gpb_join_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);

@@ -512,15 +512,31 @@ add_sorted_paths(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOpt
 	}
 }
 
+/* Does a key column equal a value of the outer row? */
+static bool
+has_equality(const GpbRangeCandidate *candidate)
+{
+	const GpbRangeAggregatePlan *plan = &candidate->plan;
+	int			i;
+
+	for (i = 0; i < plan->range.nconditions; i++)
+	{
+		if (plan->range.conditions[i].strategy == BTEqualStrategyNumber &&
+			contain_var_clause(list_nth(plan->values, i)))
+			return true;
+	}
+	return false;
+}
+
 /* Is it what GpubtreeJoinAggregate does with less? */
 static bool
 is_join_aggregate(const GpbRangeCandidate *candidate, const IndexOptInfo *index)
 {
 	const GpbRowRange *range = &candidate->plan.range;
 
-	return index->nkeycolumns == 1 && candidate->groups == NIL && !candidate->left &&
-		candidate->having == NIL && !range->program.present && range->nconditions == 1 &&
-		range->conditions[0].strategy == BTEqualStrategyNumber;
+	return candidate->groups == NIL && !candidate->left && candidate->having == NIL &&
+		!range->program.present && (index->nkeycolumns > 1 || range->nconditions == 1) &&
+		has_equality(candidate);
 }
 
 /* Offer the paths for an index. */

@@ -32,12 +32,11 @@ gpb_rows_memory(void)
 	return get_hash_memory_limit() / 2;
 }
 
-/* Bytes of a row of n columns that are passed by value, with its key or range and its marks */
+/* Bytes of a row of n columns that are passed by value, with its key or range, and its marks */
 static inline Size
-gpb_row_bytes(int n)
+gpb_row_bytes(int n, Size range_width)
 {
-	return n * (sizeof(Datum) + sizeof(bool)) + sizeof(GpbKeyRange) + sizeof(uint32) +
-		sizeof(bool);
+	return n * (sizeof(Datum) + sizeof(bool)) + range_width + sizeof(uint32) + sizeof(bool);
 }
 
 /* The most rows of so many bytes that a batch may have */

@@ -62,7 +62,7 @@ estimate_batches(const GpbOuterInput *input, GpbOuterBatches *batches)
 	double		rows = input->outer_rows;
 	PathTarget *target = input->outer->pathtarget;
 	double		most = gpb_rows_memory() /
-		(double) (gpb_row_bytes(list_length(target->exprs)) + target->width);
+		(double) (gpb_row_bytes(list_length(target->exprs), sizeof(GpbKey)) + target->width);
 	double		size = GPB_FIRST_BATCH;
 
 	most = Max(Min(most, GPB_MOST_ROWS), GPB_FIRST_BATCH);

@@ -145,7 +145,7 @@ read_outer_rows(GpbJoinScan *join)
 
 	if (join->outer_done)
 		return false;
-	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter)));
+	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width)));
 	join->limit = gpb_grown_batch(limit);
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);

@@ -195,7 +195,8 @@ end_totals(GpbRangeAggregateScan *scan)
 static Size
 range_row_bytes(GpbRangeAggregateScan *scan)
 {
-	return gpb_row_bytes(scan->plan.nouter) + sizeof(int64 *) +
+	return gpb_row_bytes(scan->plan.nouter, gpb_range_values_width(scan->values)) +
+		sizeof(int64 *) +
 		gpb_answer_width(answer_format(scan));
 }
 

@@ -222,11 +222,11 @@ engine_may_answer(GpbSubqueryScan *scan)
 static Size
 row_bytes(GpbSubqueryScan *scan)
 {
-	Size		bytes = gpb_row_bytes(scan->plan.ncolumns);
+	Size		bytes = gpb_row_bytes(scan->plan.ncolumns, 0);
 	int			i;
 
 	for (i = 0; i < scan->plan.nranges; i++)
-		bytes += sizeof(GpbKeyRange) + sizeof(uint32) +
+		bytes += gpb_range_values_width(scan->ranges[i].values) + sizeof(uint32) +
 			gpb_range_totals_width(range_totals(scan, i));
 	return bytes;
 }

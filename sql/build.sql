@@ -158,7 +158,7 @@ SELECT n, pg_indexam_progress_phasename(oid, n) AS phase
 FROM pg_am, generate_series(1, 6) n WHERE amname = 'gpubtree' ORDER BY n;
 
 -- What is refused
-CREATE TABLE refused (k int, t text, n numeric, r timetz, b inet);
+CREATE TABLE refused (k int, t text, n numeric, r interval, b inet);
 CREATE INDEX ON refused USING gpubtree (t);
 CREATE INDEX ON refused USING gpubtree (r);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (k, n);

@@ -2,7 +2,7 @@
 -- What is refused, and in which words
 --
 CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, i interval, arr int4[],
-	tz timetz, u uuid);
+	tz interval, u uuid);
 CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE TABLE u (s small, m mood);

@@ -274,6 +274,21 @@ CREATE OPERATOR CLASS time_ops
 COMMENT ON OPERATOR CLASS time_ops USING gpubtree IS
 	'time keys in ascending order';
 
+CREATE OPERATOR FAMILY timetz_ops USING gpubtree;
+COMMENT ON OPERATOR FAMILY timetz_ops USING gpubtree IS
+	'timetz';
+
+CREATE OPERATOR CLASS timetz_ops
+	DEFAULT FOR TYPE timetz USING gpubtree FAMILY timetz_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 timetz_cmp (timetz, timetz);
+COMMENT ON OPERATOR CLASS timetz_ops USING gpubtree IS
+	'timetz keys in ascending order';
+
 CREATE OPERATOR FAMILY money_ops USING gpubtree;
 COMMENT ON OPERATOR FAMILY money_ops USING gpubtree IS
 	'money';

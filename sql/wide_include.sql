@@ -115,5 +115,36 @@ SET enable_seqscan = off;
 SELECT count(*), sum(b) FROM w WHERE k > '80000000-0000-0000-0000-000000000000' AND o = k AND a = n;
 SELECT count(*) FROM w WHERE k > '80000000-0000-0000-0000-000000000000';
 RESET enable_seqscan;
-DROP TABLE b, g, w, queries;
+-- Keys of timetz: the time in UTC comes first, then the zone.  No key has a zone of more than 291
+-- hours, but what it is compared with may.
+CREATE TABLE z (k timetz, n int);
+INSERT INTO z SELECT (time '00:00' + n % 24 * interval '1 h')::text::timetz AT TIME ZONE make_interval(hours => n % 31 - 15), n
+	FROM generate_series(1, 2000) n;
+INSERT INTO z VALUES ('24:00:00-15:59:59', 0), ('00:00:00+15:59:59', 0), ('24:00+00', 0), ('00:00+00', 0), (NULL, 0);
+INSERT INTO z SELECT timetz '12:00+00' AT TIME ZONE make_interval(hours => h), h FROM unnest('{290,-290,17,-170}'::int[]) h;
+CREATE INDEX z_k ON z USING gpubtree (k) INCLUDE (n);
+SELECT gpubtree_check('z_k', true);
+SELECT key_width FROM gpubtree_metap('z_k');
+-- these do not fit
+INSERT INTO z SELECT timetz '12:00+00' AT TIME ZONE interval '500000 hours';
+INSERT INTO z SELECT timetz '12:00+00' AT TIME ZONE interval '-292 hours';
+CREATE TABLE zs AS SELECT (timetz '12:00+00' AT TIME ZONE make_interval(hours => h))::timetz AS c
+	FROM unnest('{0,1,-1,290,-290,292,-292,500000,-500000}'::int[]) h
+	UNION ALL SELECT unnest('{00:00+00,24:00+00,24:00-15:59:59,00:00+15:59:59,12:00+01}'::timetz[]);
+CREATE FUNCTION differ(ordered text) RETURNS TABLE (n bigint, differ text) LANGUAGE plpgsql AS $$
+BEGIN
+	DROP INDEX z_k;
+	EXECUTE format('CREATE INDEX z_k ON z USING gpubtree (k %s) INCLUDE (n)', ordered);
+	RETURN QUERY SELECT count(*), string_agg(q, E'\n') FILTER (WHERE answer(q, 'enable_seqscan') <> answer(q, settings))
+	FROM (SELECT format('SELECT k, n FROM z WHERE k %s (SELECT c FROM zs ORDER BY c LIMIT 1 OFFSET %s)', o, i) AS q
+		FROM unnest('{<,<=,=,>=,>}'::text[]) o, generate_series(0, 13) i
+		UNION ALL SELECT 'SELECT count(*), count(k) FROM z WHERE k = ANY (ARRAY(SELECT c FROM zs))'
+		UNION ALL SELECT 'SELECT k, count(*) FROM z WHERE k > ''11:00+00'' GROUP BY k') x,
+		unnest('{"gpubtree.enabled,enable_indexscan,enable_indexonlyscan",enable_indexonlyscan,enable_bitmapscan}'::text[]) settings;
+END $$;
+SELECT o, differ.* FROM unnest('{ASC,DESC,NULLS FIRST}'::text[]) o, differ(o);
+SELECT matches FROM gpubtree_probe('z_k', ARRAY(SELECT c FROM zs));
+SELECT count(*) FROM z JOIN zs ON k = c;
+DROP FUNCTION differ;
+DROP TABLE b, g, w, queries, z, zs;
 DROP FUNCTION answer;

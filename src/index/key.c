@@ -473,6 +473,34 @@ numeric_cuts(const GpbLayout *layout, Datum value, GpbCut *before, GpbCut *after
 		after->value++;
 }
 
+/* Make the cuts before and after a timetz, whose zone may be one that no key has. */
+static void
+timetz_cuts(Datum value, GpbCut *before, GpbCut *after)
+{
+	int32		zone;
+	int64		utc = gpb_timetz_utc(value, &zone);
+	bool		fits = gpb_timetz_fits(utc, zone);
+
+	before->beyond = utc >= GPB_TIMETZ_MOST_UTC;
+	if (fits)
+		before->value = gpb_timetz_key(utc, zone);
+	else if (utc < -GPB_TIMETZ_MOST_UTC)
+		before->value = PG_INT64_MIN;
+	else
+	{
+		/* It lies before all zones of its time, or behind them. */
+		utc += zone > 0;
+		before->beyond = utc >= GPB_TIMETZ_MOST_UTC;
+		before->value = before->beyond ? 0 : utc * GPB_TIMETZ_ZONES;
+	}
+	*after = *before;
+	if (fits)
+	{
+		after->beyond = before->value == PG_INT64_MAX;
+		after->value += !after->beyond;
+	}
+}
+
 /*
  * Find the bounds before and after a value that is compared with wide keys, in the order of values:
  * of a descending index the bound before it is behind its entries.  A numeric may lie between keys.
@@ -516,9 +544,9 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 	Oid			family = index->rd_opfamily[c];
 	Oid			procedure;
 
-	if (key_type == NUMERICOID)
+	if (key_type == NUMERICOID || key_type == TIMETZOID)
 	{
-		/* A value with more digits than the keys equals none of them. */
+		/* A value with more digits than the keys, or a zone that they do not have, equals none. */
 		comparison->coding = gpb_layout(index)->key_coding;
 		comparison->is_point = false;
 		return;
@@ -551,6 +579,8 @@ word_bounds(const GpbLayout *layout, GpbComparison *comparison, Datum value, Gpb
 		integer_cuts(layout, gpb_coding_key(comparison->coding, value), &cut_before, &cut_after);
 	else if (gpb_coding_is_numeric(comparison->coding))
 		numeric_cuts(layout, value, &cut_before, &cut_after);
+	else if (comparison->coding == GPB_CODING_TIMETZ)
+		timetz_cuts(value, &cut_before, &cut_after);
 	else if (comparison->coding != GPB_CODING_NONE)
 		float_cuts(layout, comparison->coding, value, &cut_before, &cut_after);
 	else

@@ -43,9 +43,10 @@ typedef enum GpbCoding
 
 	/*
 	 * uuid, interval and timetz have no words, and of the functions below those about kinds and
-	 * widths alone know them.  The key of a uuid is wide: gpb_uuid_key().  An interval is no key:
-	 * equal ones differ, as '1 day' and '24 hours' do, and what orders them and what tells them
-	 * apart do not fit 16 bytes together.
+	 * widths and those about keys alone know them.  The key of a uuid is wide: gpb_uuid_key().
+	 * That of a timetz has 8 bytes: gpb_timetz_key().  An interval is no key: equal ones differ, as
+	 * '1 day' and '24 hours' do, and what orders them and what tells them apart do not fit 16 bytes
+	 * together.
 	 */
 	GPB_CODING_UUID,
 	GPB_CODING_INTERVAL,
@@ -195,7 +196,8 @@ gpb_coding_row_width(GpbCoding coding)
 static inline int
 gpb_coding_key_width(GpbCoding coding)
 {
-	return coding == GPB_CODING_MACADDR ? 8 : Max(gpb_coding_width(coding), 4);
+	return coding == GPB_CODING_MACADDR || coding == GPB_CODING_TIMETZ ? 8 :
+		Max(gpb_coding_width(coding), 4);
 }
 
 /* Is a word of this coding the key as well? */
@@ -331,6 +333,55 @@ gpb_uuid_of_key(GpbKey key, void *bytes)
 	uint64		halves[2] = {pg_bswap64((uint64) (key >> 64)), pg_bswap64((uint64) key)};
 
 	memcpy(bytes, halves, sizeof(halves));
+}
+
+/* ---- timetz ---- */
+
+/*
+ * A timetz is ordered by its time in UTC, in microseconds, and then by its zone, the seconds west
+ * of Greenwich, which come to 2^20 at most: 291 hours.  No literal has a zone of more than 16, but AT
+ * TIME ZONE takes any.
+ */
+#define GPB_TIMETZ_ZONE_BITS	21
+#define GPB_TIMETZ_ZONES		((int64) 1 << GPB_TIMETZ_ZONE_BITS)
+#define GPB_TIMETZ_MOST_UTC		((int64) 1 << (63 - GPB_TIMETZ_ZONE_BITS))
+
+/* The time in UTC of a timetz, and its zone */
+static inline int64
+gpb_timetz_utc(Datum value, int32 *zone)
+{
+	int64		time;
+
+	memcpy(&time, DatumGetPointer(value), sizeof(time));
+	memcpy(zone, DatumGetPointer(value) + sizeof(time), sizeof(*zone));
+	return time + *zone * INT64CONST(1000000);
+}
+
+static inline bool
+gpb_timetz_fits(int64 utc, int32 zone)
+{
+	return utc >= -GPB_TIMETZ_MOST_UTC && utc < GPB_TIMETZ_MOST_UTC &&
+		zone >= -GPB_TIMETZ_ZONES / 2 && zone < GPB_TIMETZ_ZONES / 2;
+}
+
+/* The key of what fits */
+static inline int64
+gpb_timetz_key(int64 utc, int32 zone)
+{
+	return utc * GPB_TIMETZ_ZONES + zone + GPB_TIMETZ_ZONES / 2;
+}
+
+/* The timetz of a key, palloc'd */
+static inline Datum
+gpb_timetz_of_key(int64 key)
+{
+	int32		zone = (int32) (((uint64) key & (GPB_TIMETZ_ZONES - 1)) - GPB_TIMETZ_ZONES / 2);
+	int64		time = (key >> GPB_TIMETZ_ZONE_BITS) - zone * INT64CONST(1000000);
+	char	   *value = palloc(16);
+
+	memcpy(value, &time, sizeof(time));
+	memcpy(value + sizeof(time), &zone, sizeof(zone));
+	return PointerGetDatum(value);
 }
 
 /* ---- wide keys ---- */
@@ -473,10 +524,16 @@ gpb_coding_datum(GpbCoding coding, int64 word)
 	}
 }
 
-/* The key of a value that is not NULL; gpb_coding_key_datum() is the inverse. */
+/*
+ * The key of a value that is not NULL; gpb_coding_key_datum() is the inverse.  A timetz that does
+ * not fit raises an error.
+ */
 static inline int64
 gpb_coding_key(GpbCoding coding, Datum value)
 {
+	int64		utc;
+	int32		zone;
+
 	switch (coding)
 	{
 		case GPB_CODING_FLOAT8:
@@ -485,6 +542,16 @@ gpb_coding_key(GpbCoding coding, Datum value)
 			return gpb_float4_key(DatumGetInt32(value));
 		case GPB_CODING_OID:
 			return (int32) (DatumGetObjectId(value) ^ 0x80000000u);
+		case GPB_CODING_TIMETZ:
+			utc = gpb_timetz_utc(value, &zone);
+			if (!gpb_timetz_fits(utc, zone))
+				ereport(ERROR,
+						(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
+						 errmsg("the zone of a time is %d seconds from UTC, which does not fit the "
+								"key of a gpubtree index", -zone),
+						 errhint("Make the column an INCLUDE column, or use an access method such "
+								 "as btree.")));
+			return gpb_timetz_key(utc, zone);
 		default:
 			return gpb_coding_word(coding, value);
 	}
@@ -501,6 +568,8 @@ gpb_coding_key_datum(GpbCoding coding, int64 key)
 			return Int32GetDatum(gpb_float4_of_key((int32) key));
 		case GPB_CODING_OID:
 			return ObjectIdGetDatum((uint32) (int32) key ^ 0x80000000u);
+		case GPB_CODING_TIMETZ:
+			return gpb_timetz_of_key(key);
 		default:
 			return gpb_coding_datum(coding, key);
 	}

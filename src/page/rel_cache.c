@@ -26,10 +26,12 @@
 #define GPB_KEY_TYPES \
 	"smallint, integer, bigint, real, double precision, boolean, date, " \
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
-	"\"char\", xid8, pg_lsn, macaddr, macaddr8, numeric(p, s)"
-#define GPB_WIDE_KEY_TYPES	"uuid"
-#define GPB_BYTES_TYPES		"uuid, interval, time with time zone"
-#define GPB_DICTIONARY_TYPES	"text, character varying, character, bytea"
+	"\"char\", xid8, pg_lsn, macaddr, macaddr8"
+/* Those that only a lone key column can have, and those that only INCLUDE columns have beside */
+#define GPB_LONE_KEY_TYPES	"numeric(p, s), uuid, time with time zone"
+#define GPB_INCLUDE_TYPES \
+	GPB_LONE_KEY_TYPES ", interval, text, character varying, character, bytea, " \
+	"regclass and other names of OIDs, and enum types"
 
 GpbCoding
 gpb_core_type_coding(Oid type)
@@ -130,9 +132,8 @@ type_refused(Relation index, int column, bool is_key)
 					format_type_be(attribute->atttypid)),
 			 is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1 ?
 			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
-			 is_key ? errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES, GPB_WIDE_KEY_TYPES) :
-			 errdetail("Types allowed: %s, %s, %s, regclass and other names of OIDs, and enum types.",
-					   GPB_KEY_TYPES, GPB_BYTES_TYPES, GPB_DICTIONARY_TYPES),
+			 errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES,
+					   is_key ? GPB_LONE_KEY_TYPES : GPB_INCLUDE_TYPES),
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 
@@ -289,12 +290,11 @@ layout_key(Relation index, bool for_build, GpbLayout *layout)
 	/* A class of an enum type would have its OIDs for keys, which need not be in its order. */
 	layout->key_coding = attribute_coding(index, 0, index->rd_opcintype[0], for_build);
 	if (layout->key_coding == GPB_CODING_NONE || layout->key_coding == GPB_CODING_INTERVAL ||
-		layout->key_coding == GPB_CODING_TIMETZ ||
 		(layout->key_coding == GPB_CODING_OID && index->rd_opcintype[0] != OIDOID))
 		type_refused(index, 0, true);
 	layout->key_width = gpb_coding_key_width(layout->key_coding);
 	layout->key_kind = gpb_coding_kind(layout->key_coding);
-	if (layout->key_kind == GPB_KIND_FLOAT8)
+	if (layout->key_kind == GPB_KIND_FLOAT8 || layout->key_coding == GPB_CODING_TIMETZ)
 		layout->key_kind = layout->key_width == 8 ? GPB_KIND_INT8 : GPB_KIND_INT4;
 	if (indoption & INDOPTION_DESC)
 		layout->flags |= GPB_LAYOUT_DESC;

@@ -107,9 +107,9 @@ keys_form(Relation index)
 {
 	GpbCoding	coding = gpb_layout(index)->key_coding;
 
-	/* Not each numeric is a key. */
-	return gpb_coding_key_is_exact(coding) && !gpb_coding_is_numeric(coding) ? GPB_RANGE_POINTS :
-		GPB_RANGE_KEYS;
+	/* Not each numeric is a key, nor each timetz. */
+	return gpb_coding_key_is_exact(coding) && !gpb_coding_is_numeric(coding) &&
+		coding != GPB_CODING_TIMETZ ? GPB_RANGE_POINTS : GPB_RANGE_KEYS;
 }
 
 /*

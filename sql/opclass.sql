@@ -118,5 +118,18 @@ CREATE OPERATOR CLASS lame_ops FOR TYPE int4 USING gpubtree FAMILY lame_ops AS
 ALTER OPERATOR FAMILY lame_ops USING gpubtree ADD
 	OPERATOR 1 < (int4, int8);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'lame_ops';
+-- a member of one type is the class's, which cannot do without it; one of two types is the family's
+ALTER OPERATOR FAMILY lame_ops USING gpubtree ADD
+	OPERATOR 4 >= (int4, int4),
+	OPERATOR 4 >= (int8, int8),
+	FUNCTION 1 (int4, int8) btint48cmp (int4, int8);
+SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS member, deptype, refclassid::regclass
+FROM pg_depend
+WHERE classid IN ('pg_amop'::regclass, 'pg_amproc'::regclass) AND deptype IN ('a', 'i')
+	AND (refclassid, refobjid) IN (SELECT 'pg_opclass'::regclass, oid FROM pg_opclass WHERE opcname = 'lame_ops'
+		UNION SELECT 'pg_opfamily'::regclass, oid FROM pg_opfamily WHERE opfname = 'lame_ops')
+ORDER BY 1;
+ALTER OPERATOR FAMILY lame_ops USING gpubtree DROP OPERATOR 1 (int4, int8);
+ALTER OPERATOR FAMILY lame_ops USING gpubtree DROP OPERATOR 4 (int4, int4);
 DROP OPERATOR FAMILY lame_ops USING gpubtree CASCADE;
 DROP VIEW operators, comparisons;

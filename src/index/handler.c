@@ -59,7 +59,7 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amproperty = NULL;
 	routine->ambuildphasename = gpb_buildphasename;
 	routine->amvalidate = gpb_validate;
-	routine->amadjustmembers = NULL;
+	routine->amadjustmembers = gpb_adjustmembers;
 	routine->ambeginscan = gpb_beginscan;
 	routine->amrescan = gpb_rescan;
 	routine->amgettuple = gpb_gettuple;

@@ -410,6 +410,7 @@ extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
 							 double *correlation, double *pages);
 extern bool gpb_validate(Oid opclass);
+extern void gpb_adjustmembers(Oid family, Oid opclass, List *operators, List *functions);
 extern bytea *gpb_options(Datum reloptions, bool validate);
 extern void gpb_init_options(void);
 extern int	gpb_fillfactor(Relation index);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * validate.c
- *	  amvalidate: is an operator class fit for gpubtree?
+ *	  amvalidate: is an operator class fit for gpubtree?  amadjustmembers: what do new members of
+ *	  a family belong to?
  *
  * The rules are btree's, less its optional support functions: five strategies
  * and one comparison function for each pair of types.
@@ -13,6 +14,7 @@
 #include "access/amvalidate.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "access/xact.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
@@ -20,6 +22,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
@@ -201,4 +204,50 @@ gpb_validate(Oid opclass)
 	ReleaseSysCache(family_tuple);
 	ReleaseSysCache(class_tuple);
 	return valid;
+}
+
+/* The access method of an operator family */
+static Oid
+family_method(Oid family)
+{
+	HeapTuple	tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
+	Oid			method;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator family %u", family);
+	method = ((Form_pg_opfamily) GETSTRUCT(tuple))->opfmethod;
+	ReleaseSysCache(tuple);
+	return method;
+}
+
+/*
+ * amadjustmembers.  What compares two types belongs to the family, which can lose it again; what
+ * compares one type belongs to the class of that type, which is nothing without it, if there is
+ * one.  "opclass" is the one that is being created, or InvalidOid.
+ */
+void
+gpb_adjustmembers(Oid family, Oid opclass, List *operators, List *functions)
+{
+	Oid			method;
+	Oid			type = InvalidOid;
+	ListCell   *lc;
+
+	if (OidIsValid(opclass))
+	{
+		CommandCounterIncrement();	/* makes the class visible, and a family made for it */
+		type = get_opclass_input_type(opclass);
+	}
+	method = family_method(family);
+	foreach(lc, list_concat_copy(operators, functions))
+	{
+		OpFamilyMember *member = lfirst(lc);
+		Oid			owner = InvalidOid;
+
+		if (member->lefttype == member->righttype)
+			owner = member->lefttype == type ? opclass :
+				opclass_for_family_datatype(method, family, member->lefttype);
+		member->ref_is_hard = OidIsValid(owner);
+		member->ref_is_family = !OidIsValid(owner);
+		member->refobjid = OidIsValid(owner) ? owner : family;
+	}
 }

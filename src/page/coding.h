@@ -339,8 +339,8 @@ gpb_uuid_of_key(GpbKey key, void *bytes)
 
 /*
  * A timetz is ordered by its time in UTC, in microseconds, and then by its zone, the seconds west
- * of Greenwich, which come to 2^20 at most: 291 hours.  No literal has a zone of more than 16, but AT
- * TIME ZONE takes any.
+ * of Greenwich, which come to 2^20 at most: 291 hours.  No literal has a zone of more than 16, but
+ * AT TIME ZONE takes any.
  */
 #define GPB_TIMETZ_ZONE_BITS	21
 #define GPB_TIMETZ_ZONES		((int64) 1 << GPB_TIMETZ_ZONE_BITS)

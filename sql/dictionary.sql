@@ -133,6 +133,106 @@ SELECT u, n, name, f FROM mixed WHERE u > '80000000-0000-0000-0000-000000000000'
 SELECT b, a, name, n, f FROM mixed WHERE b = 3;
 SELECT gpubtree_check('mixed_u', true), gpubtree_check('mixed_ab', true);
 
+-- Filters, groups, DISTINCT and count(DISTINCT) on codes
+CREATE TABLE sold (k integer, product text, shop char(4), note varchar(20), v integer);
+INSERT INTO sold SELECT i, NULLIF('product ' || i % 40, 'product 5'), 's' || i % 3,
+	repeat('n', i % 6), i % 100
+FROM generate_series(1, 5000) i;
+CREATE INDEX sold_k ON sold USING gpubtree (k) INCLUDE (product, shop, note, v);
+VACUUM ANALYZE sold;
+-- With values that no row has
+BEGIN;
+INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
+ROLLBACK;
+SET enable_seqscan = off;
+CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	node text;
+	line text;
+	ours text;
+	theirs text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
+	END LOOP;
+	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
+	EXECUTE query INTO ours;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE query INTO theirs;
+	SET LOCAL gpubtree.enabled = on;
+	IF ours IS DISTINCT FROM theirs THEN
+		RAISE 'other rows: % for %', ours, theirs;
+	END IF;
+	RETURN COALESCE(node, 'PostgreSQL''s plan');
+END
+$$;
+EXPLAIN (COSTS OFF)
+SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%' GROUP BY 1;
+SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%'
+GROUP BY 1 ORDER BY 1 LIMIT 3;
+SELECT query, same_rows(query) FROM (VALUES
+	('SELECT count(*) FROM sold WHERE k > 7 AND product = ''product 7'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product <> ''product 7'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product = ''nowhere'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND NOT product = ''nowhere'''),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND product IN (''product 7'', ''product 8'', ''x'')'),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND product NOT IN (''product 7'', ''product 8'')'),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND product = ANY (''{product 7,NULL}'')'),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND NOT product = ANY (''{product 7,NULL}'')'),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND product IS NULL'),
+	('SELECT sum(v) FROM sold WHERE k > 7 AND (product IS NULL OR v > 90 OR note LIKE ''nnn%'')'),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product ILIKE ''PRODUCT _'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product ~ ''[37]$'' AND length(note) > 2'),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product > ''product 3'' COLLATE "C"'),
+	('SELECT count(*) FROM sold WHERE k > 7 AND shop = ''s1'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND shop || note = ''s1nn'''),
+	('SELECT count(*) FROM sold WHERE k > 7 AND product IS DISTINCT FROM ''product 7'''),
+	('SELECT count(product), count(DISTINCT product), count(DISTINCT note) FROM sold WHERE k > 7'),
+	('SELECT count(*) FILTER (WHERE note = ''nn''), sum(v) FILTER (WHERE product LIKE ''%1'') '
+	 'FROM sold WHERE k > 7'),
+	('SELECT shop, note, v, sum(v) FROM sold WHERE k > 7 GROUP BY 1, 2, 3'),
+	('SELECT shop, note, count(*) FROM sold WHERE k > 7 GROUP BY ROLLUP (1, 2)'),
+	('SELECT DISTINCT product, note FROM sold WHERE k > 7'),
+	('SELECT k / 1000, product, count(*) FROM sold WHERE k > 7 GROUP BY 1, 2'),
+	('SELECT k, product FROM sold WHERE k > 7 AND product LIKE ''product 2_'''),
+	('SELECT min(product), max(note) FROM sold WHERE k > 7'),
+	('SELECT mode() WITHIN GROUP (ORDER BY product) FROM sold WHERE k > 7'),
+	('SELECT shop::text, count(*) FROM sold WHERE k > 7 GROUP BY 1'),
+	('SELECT note::bpchar, count(*) FROM sold WHERE k > 7 GROUP BY 1'),
+	('SELECT upper(product), count(*) FROM sold WHERE k > 7 GROUP BY 1')) q (query);
+-- An error for a value that no row has, and one for a value that some row has
+SELECT same_rows('SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 12) < -12');
+SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 10) < -12;
+-- A function that is not core's sees no other values than those of rows.
+CREATE FUNCTION told(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+	RAISE NOTICE 'told of %', $1;
+	RETURN true;
+END
+$$;
+SELECT count(*) FROM sold WHERE k = 1 AND told(product);
+-- Parameters
+PREPARE of_product(text) AS SELECT count(*), sum(v) FROM sold WHERE k > 7 AND product = $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_product('product 7');
+EXECUTE of_product(NULL);
+INSERT INTO sold VALUES (10000, 'late', 's1', 'late', 1000);
+EXECUTE of_product('late');
+RESET plan_cache_mode;
+SELECT product, count(*) FROM sold WHERE k > 4990 GROUP BY 1 ORDER BY 1;
+-- Joins, LATERAL and subqueries
+CREATE TABLE ranges (a integer, b integer);
+INSERT INTO ranges SELECT i * 100, i * 150 FROM generate_series(1, 20) i;
+ANALYZE ranges;
+SELECT query, same_rows(query) FROM (VALUES
+	('SELECT a, (SELECT count(*) FROM sold WHERE k BETWEEN a AND b AND product LIKE ''product 1%'') '
+	 'FROM ranges'),
+	('SELECT a, n FROM ranges, LATERAL (SELECT count(*) AS n FROM sold WHERE k BETWEEN a AND b '
+	 'AND product = ''product 7'') s'),
+	('SELECT a, product FROM ranges JOIN sold ON k = a AND product <> ''product 20'''),
+	('SELECT a, count(*) FROM ranges JOIN sold ON k BETWEEN a AND b AND product = ''product 3'' '
+	 'GROUP BY a')) q (query);
+
 -- Types: domains, and what cannot be held
 CREATE DOMAIN title AS text CHECK (length(VALUE) < 100);
 CREATE TABLE titled (k integer, t title, j jsonb);
@@ -164,6 +264,6 @@ SELECT k, name FROM unlogged WHERE k = 1;
 -- CREATE INDEX CONCURRENTLY
 CREATE INDEX CONCURRENTLY titled_c ON titled USING gpubtree (k) INCLUDE (t);
 SELECT gpubtree_check('titled_c', true);
-DROP TABLE names, mixed, titled, unlogged;
-DROP FUNCTION digest, same_digest;
+DROP TABLE names, mixed, titled, unlogged, sold, ranges;
+DROP FUNCTION digest, same_digest, same_rows, told;
 DROP DOMAIN title;

@@ -105,7 +105,8 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	if (plan->has_program)
 	{
-		scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
+		scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
+													 &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 		bind_early(scan, estate, eflags);
 	}

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/range_totals.h"
 
 /* ---- sets ---- */
@@ -159,7 +160,8 @@ fill_groups(const GpbAggregateScan *scan, const GpbPart *part, const GpbGroup *g
 
 		if (!gpb_set_has(plan->sets.set[scan->set], expression) || (group->nulls >> i & 1) != 0)
 			continue;
-		values[expression] = gpb_word_datum(plan->group_types[expression], group->words[i]);
+		values[expression] = gpb_word_value(scan->node.index, plan->group_types[expression],
+											group->words[i]);
 		isnull[expression] = false;
 	}
 }

@@ -21,6 +21,7 @@
 
 #include "exec/aggregate/aggregate_values.h"
 #include "exec/common/program_words.h"
+#include "page/page.h"
 
 /* ---- DISTINCT ---- */
 
@@ -146,7 +147,8 @@ match_ordered_set(Aggref *aggref, Expr **value, GpbValuesItem *item)
 
 	if (!find_ordered_set(aggref->aggfnoid, item))
 		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
-	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) *value))))
+	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) *value))) ||
+		gpb_type_has_dictionary(exprType((Node *) *value)))
 		return psprintf("WITHIN GROUP of type %s", format_type_be(exprType((Node *) *value)));
 	if (contain_var_clause((Node *) aggref->aggdirectargs))
 		return "a fraction has a column";

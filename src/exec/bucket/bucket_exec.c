@@ -77,7 +77,8 @@ begin_bucket_program(GpbBucketScan *scan)
 	if (!scan->plan.has_program)
 		return;
 	scan->having = ExecInitQual(scan->plan.having, &css->ss.ps);
-	scan->constants = gpb_program_constants_init(&scan->plan.program, &css->ss.ps);
+	scan->constants = gpb_program_constants_init(&scan->plan.program, scan->node.index,
+												 &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) scan->plan.program.constants);
 	if (scan->having == NULL)
 		scan->rows = gpb_word_rows_begin(css);

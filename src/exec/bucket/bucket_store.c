@@ -95,8 +95,8 @@ fill_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
 		tuple->tts_values[place] = gpb_bucket_datum(scan->function, scan->group_result);
 		tuple->tts_isnull[place] = false;
 	}
-	gpb_group_values(group, plan->ngroups, plan->group_types, tuple->tts_values + place + 1,
-					 tuple->tts_isnull + place + 1);
+	gpb_group_values(scan->node.index, group, plan->ngroups, plan->group_types,
+					 tuple->tts_values + place + 1, tuple->tts_isnull + place + 1);
 	ExecStoreVirtualTuple(tuple);
 }
 

@@ -34,6 +34,7 @@ may_fail_walker(Node *node, void *argument)
 		case T_Var:
 		case T_Const:
 		case T_Param:
+		case T_CaseTestExpr:
 		case T_RelabelType:
 		case T_CollateExpr:
 		case T_NullTest:

@@ -11,6 +11,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "exec/common/program_build.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "exec/common/zone.h"
 
@@ -37,11 +38,12 @@ gpb_executor_params(Node *expression)
 }
 
 GpbProgramConstants *
-gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps)
+gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState *ps)
 {
 	GpbProgramConstants *constants = palloc(sizeof(GpbProgramConstants));
 	ListCell   *lc;
 
+	constants->index = index;
 	constants->n = list_length(plan->constants);
 	constants->params = gpb_executor_params((Node *) plan->constants);
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
@@ -148,6 +150,29 @@ bind_zones(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgr
 
 /* ---- constants ---- */
 
+/* Fill the table of a condition on codes, and set its constant. */
+static const char *
+bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+		   GpbProgram *program)
+{
+	int64		words[GPB_MAX_TABLE_WORDS];
+	const char *refusal;
+	bool		negated;
+	bool		isnull;
+	int			n;
+
+	refusal = gpb_evaluate_codes(constants, i, econtext,
+								 GPB_MAX_TABLE_WORDS - used_words(&program->tables), words, &n,
+								 &negated, &isnull);
+	if (refusal != NULL)
+		return refusal;
+	(void) fill_table(&program->tables, gpb_table_of_type(constants->type[i]), words, n);
+	program->constant[i] = negated;
+	if (isnull)
+		program->null_constants |= (uint64) 1 << i;
+	return NULL;
+}
+
 /*
  * The word of one constant; NULL, or why the program cannot be used.  Bit t of *empty is set if the
  * array of table t is empty.
@@ -169,6 +194,8 @@ bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext
 	program->constant[i] = 0;
 	if (gpb_is_zone_type(constants->type[i]))
 		return NULL;
+	if (gpb_is_codes_type(constants->type[i]))
+		return bind_codes(constants, i, econtext, program);
 	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
 	if (gpb_is_array_type(constants->type[i]) && !isnull)
 	{

@@ -125,7 +125,8 @@ order_slot(GpbProgramBuilder *builder, Expr *expression)
 	Oid			type;
 	int			slot = gpb_typed_expression_slot(builder, expression, &type);
 
-	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) expression))))
+	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) expression))) ||
+		(slot != GPB_REFUSED && gpb_is_code_type(type)))
 		return gpb_refuse(builder, "order of type %s",
 						  format_type_be(exprType((Node *) expression)));
 	if (slot == GPB_REFUSED || !gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))

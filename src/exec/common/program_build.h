@@ -114,6 +114,7 @@ extern void gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgra
 /* The constants of a plan's program, ready to be evaluated */
 typedef struct GpbProgramConstants
 {
+	Relation	index;			/* over whose entries the program is */
 	int			n;
 	ExprState **value;
 	Oid		   *type;
@@ -123,7 +124,8 @@ typedef struct GpbProgramConstants
 /* The executor's parameters in an expression, or in a List of such */
 extern Bitmapset *gpb_executor_params(Node *expression);
 
-extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan, PlanState *ps);
+extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *plan,
+													   Relation index, PlanState *ps);
 
 /*
  * Evaluate the constants and put them into *program, which is a copy of the plan's, and fill its

@@ -12,6 +12,7 @@
  *	program_constant.c	what is evaluated before the first entry
  *	program_function.c	steps for calls of functions
  *	program_decimal.c	values of type numeric
+ *	program_codes.c		columns whose values are codes of the dictionary
  *	program_field.c		fields of dates and timestamps
  *	program_expr.c		steps for expressions
  *	program_build.c		filters, aggregates, groups
@@ -78,6 +79,12 @@ extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *wor
  * made an integer by GPB_OP_FLOAT_ORDER.
  */
 extern int	gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array);
+
+/*
+ * The result of a condition on the value of the INCLUDE column in this slot, whose words are codes.
+ * A CaseTestExpr stands for the value.
+ */
+extern int	gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition);
 
 /* Add a filter. */
 extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);

@@ -26,6 +26,7 @@
 #include "exec/common/column_arms.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_builder.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_words.h"
 
@@ -165,9 +166,10 @@ null_test_slot(GpbProgramBuilder *builder, NullTest *test)
 
 	if (test->argisrow)
 		return gpb_refuse(builder, "IS NULL of a row");
-	slot = STEP1(GPB_OP_IS_NULL, is_numeric(test->arg) ?
-				 gpb_decimal_expression(builder, test->arg).slot :
-				 gpb_expression_slot(builder, test->arg));
+	if (!gpb_is_code_column(builder, test->arg, &slot))
+		slot = is_numeric(test->arg) ? gpb_decimal_expression(builder, test->arg).slot :
+			gpb_expression_slot(builder, test->arg);
+	slot = STEP1(GPB_OP_IS_NULL, slot);
 	return test->nulltesttype == IS_NULL ? slot : STEP1(GPB_OP_NOT, slot);
 }
 
@@ -818,7 +820,12 @@ varying_slot(GpbProgramBuilder *builder, Expr *expression)
 int
 gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 {
+	int			slot;
+
 	check_stack_depth();
+	slot = gpb_condition_on_code(builder, expression);
+	if (slot != GPB_REFUSED)
+		return slot;
 	if (gpb_is_constant(expression) &&
 		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(builder, expression)))
 		return constant_slot(builder, expression);
@@ -829,7 +836,10 @@ int
 gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	GpbDecimal	value;
+	int			slot;
 
+	if (gpb_is_code_column(builder, expression, &slot))
+		return gpb_code_slot(builder, expression, type);
 	*type = gpb_word_type(exprType((Node *) expression));
 	if (getBaseType(exprType((Node *) expression)) != NUMERICOID)
 		return gpb_expression_slot(builder, expression);

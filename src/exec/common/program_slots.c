@@ -278,6 +278,19 @@ gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
 }
 
+/* The constant tells the two lists apart. */
+int
+gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
+{
+	int			negated;
+	int			table = table_of(builder, condition, GPB_CODES_TYPE(column - 1, 0), &negated);
+
+	if (table == GPB_REFUSED)
+		return GPB_REFUSED;
+	return gpb_slot_step(builder, GPB_OP_NE, add_step(builder, GPB_OP_IN, column, table, 0),
+						 negated, 0);
+}
+
 int
 gpb_slot_filter(GpbProgramBuilder *builder, int a)
 {

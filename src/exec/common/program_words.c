@@ -36,6 +36,8 @@ word_coding(Oid type)
 int
 gpb_word_kind(Oid type)
 {
+	if (gpb_is_code_type(type))
+		return GPB_KIND_INT4;
 	return gpb_is_decimal_type(type) ? GPB_KIND_INT8 : gpb_coding_kind(word_coding(type));
 }
 

@@ -64,6 +64,15 @@ gpb_is_numeric_column_type(Oid type)
 #define GPB_ARRAY_TYPE(table)	((Oid) 0xFFFD0000 + (table))
 #define GPB_FILLED_TYPE(table)	((Oid) 0xFFFC0000 + (table))
 
+/*
+ * Likewise of a condition on an INCLUDE column whose words are codes (program_codes.h): the table
+ * has codes, and the constant says whether they are those for which the condition is false.
+ */
+#define GPB_CODES_TYPE(column, table)	((Oid) 0xFFFB0000 + ((column) << 8) + (table))
+
+/* The type of words that are codes of an INCLUDE column, counted from 0, which is no SQL type */
+#define GPB_FIRST_CODE_TYPE		((Oid) 0xFFFA0000)
+
 static inline bool
 gpb_is_zone_type(Oid type)
 {
@@ -82,18 +91,43 @@ gpb_is_filled_type(Oid type)
 	return type >= GPB_FILLED_TYPE(0) && type < GPB_ARRAY_TYPE(0);
 }
 
+static inline bool
+gpb_is_codes_type(Oid type)
+{
+	return type >= GPB_CODES_TYPE(0, 0) && type < GPB_FILLED_TYPE(0);
+}
+
 /* Has a constant of this type no word of its own? */
 static inline bool
 gpb_is_table_type(Oid type)
 {
-	return type >= GPB_FILLED_TYPE(0) && type < GPB_FIRST_DECIMAL_TYPE;
+	return type >= GPB_CODES_TYPE(0, 0) && type < GPB_FIRST_DECIMAL_TYPE;
+}
+
+static inline Oid
+gpb_code_type(int column)
+{
+	return GPB_FIRST_CODE_TYPE + (column << 8);
+}
+
+static inline bool
+gpb_is_code_type(Oid type)
+{
+	return type >= GPB_FIRST_CODE_TYPE && type < GPB_CODES_TYPE(0, 0);
+}
+
+/* The column of words that are codes, or of a condition on them */
+static inline int
+gpb_column_of_code_type(Oid type)
+{
+	return (int) (type >> 8 & 0xFF);
 }
 
 /* The number of the table of a constant of these types */
 static inline int
 gpb_table_of_type(Oid type)
 {
-	return (int) (type & 0xFFFF);
+	return (int) (type & 0xFF);
 }
 
 /* The base type of a type whose values are words; InvalidOid if it is another */

@@ -12,6 +12,7 @@
 
 #include "exec/common/item_final.h"
 #include "exec/common/program_build.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/range_totals.h"
 
 struct GpbRangeTotals
@@ -207,7 +208,8 @@ gpb_range_totals_group_count(const GpbRangeTotals *totals)
 }
 
 void
-gpb_group_values(const GpbGroup *group, int n, const Oid *types, Datum *values, bool *isnull)
+gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types, Datum *values,
+				 bool *isnull)
 {
 	int			i;
 
@@ -215,7 +217,7 @@ gpb_group_values(const GpbGroup *group, int n, const Oid *types, Datum *values, 
 	{
 		isnull[i] = (group->nulls >> i & 1) != 0;
 		if (!isnull[i])
-			values[i] = gpb_word_datum(types[i], group->words[i]);
+			values[i] = gpb_word_value(index, types[i], group->words[i]);
 	}
 }
 

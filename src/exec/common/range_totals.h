@@ -75,8 +75,8 @@ extern const GpbAnswerColumn *gpb_range_totals_column(const GpbRangeTotals *tota
 extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
 
 /* The values of a group's expressions, n of these types, which are no domains */
-extern void gpb_group_values(const GpbGroup *group, int n, const Oid *types, Datum *values,
-							 bool *isnull);
+extern void gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
+							 Datum *values, bool *isnull);
 
 /* Bytes of answers for each range of a run */
 extern Size gpb_range_totals_width(const GpbRangeTotals *totals);

@@ -37,9 +37,9 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->match_qual = ExecInitQual(plan->match, &css->ss.ps);
 	join->inner_qual = ExecInitQual(plan->filters, &css->ss.ps);
 	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
-	gpb_join_program_begin(join);
 	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
+	gpb_join_program_begin(join);
 
 	join->context = CurrentMemoryContext;
 	gpb_keys_init(&join->keys, join->node.index, plan->nconditions, plan->conditions,

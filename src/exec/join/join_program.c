@@ -81,7 +81,7 @@ void
 gpb_join_program_begin(GpbJoinScan *join)
 {
 	if (join->plan.has_program)
-		join->constants = gpb_program_constants_init(&join->plan.program,
+		join->constants = gpb_program_constants_init(&join->plan.program, join->node.index,
 													 &join->node.css.ss.ps);
 }
 

@@ -61,17 +61,14 @@ begin_computed(GpbRangeAggregateScan *scan)
 	scan->having = ExecInitQual(scan->plan.having, &scan->node.css.ss.ps);
 }
 
-/* Prepare the program, if there is one, and the ordinary plan for when it has no answer. */
+/* Prepare the ordinary plan for when a program has no answer, if there is one. */
 static void
-begin_program(GpbRangeAggregateScan *scan, int eflags)
+begin_ordinary(GpbRangeAggregateScan *scan, int eflags)
 {
-	const GpbRowProgram *program = &scan->plan.range.program;
 	CustomScan *node = castNode(CustomScan, scan->node.css.ss.ps.plan);
 
 	gpb_kept_begin(&scan->node, &scan->all_rows,
 				   scan->plan.has_ordinary ? llast(node->custom_plans) : NULL, eflags);
-	if (program->present)
-		scan->constants = gpb_program_constants_init(&program->plan, &scan->node.css.ss.ps);
 }
 
 static void
@@ -84,13 +81,16 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_require_aggregates(range->items, range->nitems);
 	gpb_require_row_program(&range->program);
 	gpb_start_child(&scan->node, eflags);
-	begin_program(scan, eflags);
+	begin_ordinary(scan, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	scan->context = CurrentMemoryContext;
 	gpb_open_unnamed(range->index, eflags, &scan->node.heap, &scan->node.index);
 	scan->node.opened_heap = true;
+	if (range->program.present)
+		scan->constants = gpb_program_constants_init(&range->program.plan, scan->node.index,
+													 &css->ss.ps);
 	scan->values = gpb_range_values_begin(scan->node.index, range->nconditions, range->conditions,
 										  scan->plan.values, &css->ss.ps);
 	begin_computed(scan);

@@ -70,10 +70,12 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 							 &scan->ranges);
 	if (plan->arrays != NIL && scan->conditions == NULL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
-	scan->constants = gpb_program_constants_init(&plan->program, &css->ss.ps);
+	scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
+												 &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	if (plan->has_ends)
-		scan->end_constants = gpb_program_constants_init(&plan->ends, &css->ss.ps);
+		scan->end_constants = gpb_program_constants_init(&plan->ends, scan->node.index,
+														 &css->ss.ps);
 	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	scan->settings_matter = contain_mutable_functions((Node *) plan->all) ||

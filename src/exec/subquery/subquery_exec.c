@@ -110,14 +110,15 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
  * the executor is in them.  Returns NULL, or why the program cannot be used.
  */
 static const char *
-bind_program(GpbSubqueryScan *scan, const GpbRowProgram *row_program, GpbProgram *program)
+bind_program(GpbSubqueryScan *scan, const GpbRowProgram *row_program, Relation index,
+			 GpbProgram *program)
 {
 	PlanState  *ps = &scan->node.css.ss.ps;
 
 	*program = row_program->plan.program;
 	if (!row_program->present)
 		return NULL;
-	return gpb_program_bind(gpb_program_constants_init(&row_program->plan, ps),
+	return gpb_program_bind(gpb_program_constants_init(&row_program->plan, index, ps),
 							ps->ps_ExprContext, program);
 }
 
@@ -140,7 +141,7 @@ range_totals(GpbSubqueryScan *scan, int i)
 	if (state->totals != NULL)
 		return state->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	refusal = bind_program(scan, &range->program, &program);
+	refusal = bind_program(scan, &range->program, state->index, &program);
 	if (refusal != NULL)
 		scan->gave_up = refusal;
 	if (range->program.present)

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_codes.c
+ *	  Columns whose values are codes of the dictionary, in a program that is being built.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "exec/common/plan_rules.h"
+#include "exec/common/program_codes.h"
+#include "exec/common/program_words.h"
+#include "page/page.h"
+
+/* ---- columns ---- */
+
+/* The number of the slot of a code's column; -1 if the Var is none */
+static int
+var_slot(GpbProgramBuilder *builder, const Var *var)
+{
+	if (!IsA(var, Var) || var->varno != builder->index->rel->relid || var->varlevelsup != 0 ||
+		var->varattno <= 0 || !gpb_type_has_dictionary(var->vartype))
+		return -1;
+	return gpb_index_column(builder->index, var->varattno);
+}
+
+bool
+gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	*slot = var_slot(builder, (Var *) expression);
+	return *slot >= 0;
+}
+
+/* Is the column seen as character, and may it end in blanks that do not count? */
+static bool
+has_idle_blanks(Expr *expression, const Var *var)
+{
+	int32		typmod = var->vartypmod;
+	Oid			type = getBaseTypeAndTypmod(var->vartype, &typmod);
+
+	return getBaseType(exprType((Node *) expression)) == BPCHAROID &&
+		(type != BPCHAROID || typmod < 0);
+}
+
+int
+gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
+{
+	Oid			collation = exprCollation((Node *) expression);
+	Expr	   *column = expression;
+	int			slot;
+
+	if (!gpb_is_code_column(builder, expression, &slot))
+		return GPB_REFUSED;
+	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		return gpb_refuse(builder, "a collation that is not deterministic");
+	while (IsA(column, RelabelType))
+		column = ((RelabelType *) column)->arg;
+	if (has_idle_blanks(expression, (Var *) column))
+		return gpb_refuse(builder, "character without a length");
+	*type = gpb_code_type(slot - 1);
+	return slot;
+}
+
+/* ---- conditions ---- */
+
+/* A function that is not core's: it might tell what it sees */
+static bool
+is_foreign(Oid function, void *argument)
+{
+	return function >= FirstNormalObjectId;
+}
+
+/* Is there anything that cannot be evaluated for a code alone? */
+static bool
+unfit_walker(Node *node, void *argument)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_ScalarArrayOpExpr:
+		case T_ArrayExpr:
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_foreign, NULL) ||
+		expression_tree_walker(node, unfit_walker, argument);
+}
+
+/* The column that is the only one of the condition; NULL if there is none such */
+static Var *
+only_code_column(GpbProgramBuilder *builder, Expr *condition)
+{
+	Var		   *only = NULL;
+	ListCell   *lc;
+
+	if (unfit_walker((Node *) condition, NULL))
+		return NULL;
+	foreach(lc, pull_var_clause((Node *) condition, 0))
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var_slot(builder, var) < 0 || (only != NULL && only->varattno != var->varattno))
+			return NULL;
+		only = var;
+	}
+	return only;
+}
+
+/* expression_tree_mutator: put what stands for the value at hand in the place of the column. */
+static Node *
+value_mutator(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, Var))
+	{
+		CaseTestExpr *value = makeNode(CaseTestExpr);
+
+		value->typeId = ((Var *) node)->vartype;
+		value->typeMod = ((Var *) node)->vartypmod;
+		value->collation = ((Var *) node)->varcollid;
+		return (Node *) value;
+	}
+	return expression_tree_mutator(node, value_mutator, context);
+}
+
+/*
+ * Are so many codes expected that they find no room, whether those for which the condition is true
+ * or the others?  The number of values is the planner's estimate.
+ */
+static bool
+are_many(GpbProgramBuilder *builder, Var *column, Expr *condition)
+{
+	double		values = estimate_num_groups(builder->root, list_make1(column),
+											 builder->index->rel->tuples, NULL, NULL);
+	Selectivity share = clause_selectivity(builder->root, (Node *) condition, 0, JOIN_INNER, NULL);
+
+	return values * Min(share, 1.0 - share) > GPB_MAX_TABLE_WORDS;
+}
+
+int
+gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
+{
+	Var		   *column;
+
+	if (exprType((Node *) condition) != BOOLOID)
+		return GPB_REFUSED;
+	column = only_code_column(builder, condition);
+	if (column == NULL || contain_nonstrict_functions((Node *) condition) ||
+		contain_mutable_functions((Node *) condition))
+		return GPB_REFUSED;
+	/* A subquery is evaluated when core asks for it. */
+	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
+		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
+	if (are_many(builder, column, condition))
+		return gpb_refuse(builder, "a condition that more than %d values satisfy, and fail",
+						  GPB_MAX_TABLE_WORDS);
+	return gpb_slot_in_codes(builder, var_slot(builder, column),
+							 (Expr *) value_mutator((Node *) condition, NULL));
+}

@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_codes.h
+ *	  Columns whose values are codes of the index's dictionary, in programs.
+ *
+ * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list.
+ * A condition on the value of one such column is evaluated before the first entry, once for each
+ * value that the dictionary has; what the program does is to look the code up in the list of those
+ * for which it is true, or false if these are fewer.  The dictionary is read after the snapshot was
+ * taken, so it has the codes of all rows that the snapshot sees.
+ *
+ * The dictionary also has values of no row that is seen, and functions see these: so only functions
+ * of core are called, which tell nobody.  If one raises an error, the node does without the
+ * program.
+ *
+ *	program_codes.c			when a program is built
+ *	program_codes_bind.c	when a node runs
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_CODES_H
+#define GPB_PROGRAM_CODES_H
+
+#include "exec/common/program_builder.h"
+
+/* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */
+extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot);
+
+/*
+ * The slot and type of words of such a column, where codes are to tell values apart: GPB_REFUSED if
+ * different ones may be equal to the column's "=", by its collation or as character without a
+ * length.
+ */
+extern int	gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+
+/* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
+extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
+
+/* ---- execution ---- */
+
+/* Like gpb_word_datum(), of words of an index's programs that may be codes */
+extern Datum gpb_word_value(Relation index, Oid type, int64 word);
+
+/*
+ * Evaluate constant number i, which is a condition on a column's codes.  Its codes go to words,
+ * ascending, which has room for so many; *negated says that they are those for which it is false,
+ * and *isnull that it is NULL for all.  Returns NULL, or why that cannot be.
+ */
+extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
+									  ExprContext *econtext, int room, int64 *words, int *n,
+									  bool *negated, bool *isnull);
+
+#endif							/* GPB_PROGRAM_CODES_H */

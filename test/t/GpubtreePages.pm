@@ -55,8 +55,15 @@ sub set_field
 
 sub blocks { return length($bytes) / PAGE }
 sub root { return get(0, HEADER + 8, 'L<') }
-sub entries { my ($block) = @_; return (get($block, 12, 'S<') - HEADER) / 8 }
-sub key_place { my ($block, $i) = @_; return HEADER + 8 * $i }
+sub key_width { my ($block) = @_; return field($block, 'key_width') || 8 }
+sub key_place
+{
+	my ($block, $i) = @_;
+	my $width = key_width($block);
+	# before keys of 16 bytes come the upper halves of the high key and of the low bound
+	return HEADER + ($width == 16 ? 16 : 0) + $width * $i;
+}
+sub entries { my ($block) = @_; return (get($block, 12, 'S<') - key_place($block, 0)) / key_width($block) }
 sub row_place { my ($block, $i) = @_; return SPECIAL - ($i + 1) * field($block, 'row_width') }
 
 sub child

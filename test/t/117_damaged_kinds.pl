@@ -1,0 +1,243 @@
+# Damage to pages whose keys have 16 bytes, to deleted pages, and to pages whose neighbours were
+# deleted: gpubtree_check says what is wrong; scans say it, or give the right answer; nothing crashes
+# or hangs, whatever is done to the table. (061 has the damages that all pages share.)
+#
+# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
+# GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreePages;
+use GpubtreeTest;
+
+gpb_seed();
+use constant { HIGH_UPPER => HEADER, LOW_UPPER => HEADER + 8, DELETED => 8 };
+
+# ---- the damages: name => [what it does, what the checker says, may scans be wrong?] ----
+
+sub flip
+{
+	my ($block, $offset, $bit) = @_;
+	put($block, $offset, 'Q<', get($block, $offset, 'Q<') ^ (1 << $bit));
+}
+
+# The n-th deleted page of the file
+sub deleted
+{
+	my ($n) = @_;
+	my @pages = grep { field($_, 'flags') & DELETED } 1 .. blocks() - 1;
+	return $pages[$n];
+}
+
+sub set_flags { my ($b, $flags) = @_; set_field($b, 'flags', $flags) }
+
+my %wide = (
+	high_upper => [ sub { flip(leaf(5), HIGH_UPPER, 20) }, qr/high key|low bound|out of order|no downlink/, 1 ],
+	high_upper_zero => [ sub { put(leaf(5), HIGH_UPPER, 'Q<', 0) }, qr/high key/ ],
+	high_upper_inner => [ sub { flip(inner(0), HIGH_UPPER, 20) }, qr/high key|low bound|out of order|no downlink/, 1 ],
+	low_upper => [ sub { flip(leaf(5), LOW_UPPER, 20) }, qr/low bound/ ],
+	low_upper_inner => [ sub { flip(inner(1), LOW_UPPER, 20) }, qr/low bound|separator/ ],
+	low_upper_first => [ sub { flip(leaf(0), LOW_UPPER, 0) }, qr/low bound|left link/ ],
+	key_upper => [ sub { flip(leaf(5), key_place(leaf(5), 3) + 8, 62) }, qr/out of order/, 1 ],
+	key_lower => [ sub { flip(leaf(5), key_place(leaf(5), 3), 1) }, qr/out of order|lacks an entry/, 1 ],
+	separator_upper => [ sub { flip(inner(0), key_place(inner(0), 4) + 8, 62) }, qr/out of order|no page's low bound/, 1 ],
+	separator_lower => [ sub { flip(inner(0), key_place(inner(0), 4), 3) }, qr/out of order|low bound|no downlink/, 1 ],
+	pd_lower_half_key => [ sub { put(leaf(5), 12, 'S<', get(leaf(5), 12, 'S<') - 8) }, qr/numbers of keys/ ],
+	pd_lower_in_halves => [ sub { put(leaf(5), 12, 'S<', HEADER + 8) }, qr/numbers of keys|free space/ ],
+	pd_lower_no_halves => [
+		sub { put(leaf(5), 12, 'S<', HEADER); put(leaf(5), 14, 'S<', SPECIAL) }, qr/numbers of keys|free space/ ],
+	key_width_narrow => [ sub { set_field(leaf(5), 'key_width', 8) }, qr/widths/ ],
+	meta_narrow => [ sub { put(0, HEADER + 16, 'C', 8) }, qr/the metapage describes/ ]);
+
+my %deleted = (
+	live_leaf_deleted => [ sub { set_flags(leaf(5), DELETED) }, qr/deleted|leads to|no tree page/ ],
+	live_first_deleted => [ sub { set_flags(leaf(0), DELETED) }, qr/deleted|leads to|no tree page/ ],
+	live_inner_deleted => [ sub { set_flags(inner(1), DELETED) }, qr/deleted|leads to|no tree page/ ],
+	root_deleted => [ sub { set_flags(root(), DELETED) }, qr/deleted|leads to|no tree page|root/ ],
+	# nobody asks whether the metapage is deleted
+	meta_deleted => [ sub { set_flags(0, 1 | DELETED) }, undef ],
+	deleted_lives => [ sub { set_flags(deleted(1), 0) }, qr/cannot be reached/ ],
+	deleted_zeroed => [ sub { zero(deleted(1)) }, undef ],
+	deleted_garbage => [
+		sub { my $b = deleted(1); substr($bytes, $b * PAGE, PAGE) = join('', map { chr(int(rand(256))) } 1 .. PAGE) },
+		qr/^XX002/ ],
+	deleted_page_id => [ sub { set_field(deleted(1), 'page_id', 0xFF80) }, qr/not a gpubtree page/ ],
+	deleted_level => [ sub { set_field(deleted(1), 'level', 1) }, qr/widths|level|cannot be reached/ ],
+	downlink_to_deleted => [
+		sub { my $b = inner(0); put($b, row_place($b, 3) + 8, 'L<', deleted(1)) }, qr/leads to the wrong page/ ],
+	first_downlink_to_deleted => [
+		sub { my $b = inner(0); put($b, row_place($b, 0) + 8, 'L<', deleted(1)) }, qr/leads to|no tree page|deleted/ ],
+	right_to_deleted => [ sub { set_field(leaf(5), 'right', deleted(1)) }, qr/left link is wrong|deleted|low bound/ ],
+	left_to_deleted => [ sub { set_field(leaf(5), 'left', deleted(1)) }, qr/left link is wrong/ ],
+	root_is_deleted_page => [ sub { put(0, HEADER + 8, 'L<', deleted(1)) }, qr/^XX002/ ],
+	low_before_takeover => [
+		# as if the sibling of a deleted leaf still began where it did before
+		sub {
+			my ($b) = grep { field($_, 'level') == 0 && entries($_) > 0 && field($_, 'left') != NONE
+				&& field($_, 'low_key') + 100 < get($_, key_place($_, 0), 'Q<') } 1 .. blocks() - 1;
+			set_field($b, 'low_key', get($b, key_place($b, 0), 'Q<'));
+		},
+		qr/low bound is not/ ]);
+
+# kind => [damages, type of the key, expression for the key of row i, are leaves deleted?]
+my $uuid = "(lpad(to_hex(i / 10), 16, '0') || lpad(to_hex(i * 7919::int8), 16, '0'))::uuid";
+my %kinds = (
+	wide => [ \%wide, 'uuid', $uuid, 0 ],
+	wide_gaps => [ {%deleted}, 'uuid', $uuid, 1 ],
+	gaps => [ \%deleted, 'int8', 'i::int8 * 3', 1 ]);
+delete $kinds{wide_gaps}[0]{low_before_takeover};	# is of narrow keys alone
+
+sub fuzz
+{
+	foreach (1 .. 1 + int(rand(4)))
+	{
+		my $block = int(rand(blocks()));
+		my $in = rand();
+		my $at = $in < 0.4 ? int(rand(PAGE)) : $in < 0.7 ? int(rand(HEADER + 32)) : SPECIAL + int(rand(PAGE - SPECIAL));
+		my $place = $block * PAGE + $at;
+		substr($bytes, $place, 1) = chr(ord(substr($bytes, $place, 1)) ^ (1 << int(rand(8))));
+	}
+}
+
+# ---- the tables ----
+
+my $node = gpb_node('main', settings => <<'CONF');
+autovacuum = off
+client_min_messages = error
+log_min_error_statement = panic
+max_parallel_workers_per_gather = 0
+jit = off
+CONF
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	PERFORM set_config('statement_timeout', '20s', true);
+	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
+	PERFORM set_config('enable_indexonlyscan', (how = 'index_only')::text, true);
+	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
+	PERFORM set_config('gpubtree.enable_aggregate', (how = 'aggregate')::text, true);
+	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	EXECUTE query INTO answer;
+	RETURN coalesce(answer, 'none');
+EXCEPTION WHEN others THEN
+	RETURN sqlstate || ': ' || sqlerrm;
+END $$;
+CREATE TABLE queries (n serial, how text, query text);
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only', 'bitmap']) how,
+	unnest(ARRAY[
+		'SELECT count(*) || '' '' || coalesce(sum(a), 0) FROM (SELECT k, a FROM $t WHERE k >= $lo) q OFFSET 0',
+		'SELECT count(*) FROM (SELECT k FROM $t WHERE k = ANY (ARRAY(SELECT o.k FROM $t o WHERE o.a = 5)) OFFSET 0) q',
+		'SELECT count(*) || '' '' || coalesce(sum(a), 0) FROM (SELECT k, a FROM $t WHERE k < $lo) q OFFSET 0']) query;
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only']) how,
+	unnest(ARRAY[
+		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k >= $lo ORDER BY k) q',
+		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k IS NOT NULL ORDER BY k DESC) q']) query;
+INSERT INTO queries (how, query) VALUES ('aggregate', 'SELECT count(*) || '' '' || sum(a) FROM $t WHERE k >= $lo');
+SQL
+
+my (@tables, %damage_of, %low, %expected);
+for my $kind (sort keys %kinds)
+{
+	my ($damages, $type, $key, $gaps) = @{ $kinds{$kind} };
+
+	$damage_of{"${kind}_$_"} = $damages->{$_} for keys %$damages;
+	$damage_of{"${kind}_fuzz_$_"} = [ \&fuzz, qr/^$|^XX002: /, 1 ] for 1 .. $ENV{GPB_FUZZ} // 4;
+	$damage_of{"${kind}_sound"} = [ sub { }, undef ];
+	for my $table (grep { /^${kind}_/ && !($kind eq 'wide' && /^wide_gaps/) } keys %damage_of)
+	{
+		my $remove = $gaps ? "DELETE FROM $table WHERE i % 1000 BETWEEN 200 AND 700;" : '';
+
+		push @tables, $table;
+		$low{$table} = $type eq 'uuid' ? "uuid '00000000-0000-0020-0000-000000000000'" : 'int8 \'700\'';
+		$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE $table (i int, k $type, a int4, b int8, c float8, d timestamp, e int8, f int8, g int8);
+INSERT INTO $table SELECT i, $key, i % 9, i, i, NULL, i, i, i FROM generate_series(1, 5000) i;
+CREATE INDEX ${table}_k ON $table USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g) WITH (fillfactor = 10);
+$remove
+SQL
+		$node->safe_psql('postgres', "VACUUM ANALYZE $table");
+	}
+}
+@tables = sort @tables;
+sub answers
+{
+	my ($table, $how) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres',
+		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$low{$table}\$q\$), $how) FROM queries ORDER BY n",
+		timeout => 120);
+	BAIL_OUT("$table: the server died: $err") if $rc == 2;
+	return map { split(/=/, $_, 2) } split(/\n/, $out);
+}
+for my $kind (sort keys %kinds)
+{
+	$expected{$kind} = { answers("${kind}_sound", "'seqscan'") };
+}
+my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } @tables;
+
+# ---- do the damage, and look at it ----
+
+$node->stop;
+foreach my $table (@tables)
+{
+	my $file = $node->data_dir . '/' . $path{$table};
+
+	$bytes = slurp_file($file);
+	die "the index is not three levels high" unless field(root(), 'level') == 2;
+	$damage_of{$table}[0]->();
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close($handle) or die "$file: $!";
+}
+$node->start;
+
+foreach my $table (@tables)
+{
+	my (undef, $says, $may_be_wrong) = @{ $damage_of{$table} };
+	my ($kind) = $table =~ /^(wide_gaps|wide|gaps)_/;
+	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
+	my %answers = answers($table, 'how');
+	my @odd = "without an answer" x (keys %answers < keys %{ $expected{$kind} });
+
+	if (defined $says) { like($said, $says, "$table: checker") }
+	else { is($said, '', "$table: checker") }
+	for my $n (sort keys %answers)
+	{
+		my $answer = $answers{$n};
+
+		next if $answer eq $expected{$kind}{$n} || $answer =~ /^XX002: /;
+		# a wrong key or row may also be one that core cannot use
+		next if $may_be_wrong && $answer !~ /^57014: /;
+		push @odd, "query $n: " . substr($answer, 0, 200);
+	}
+	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
+
+	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+SET statement_timeout = '20s';
+INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
+DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
+VACUUM (INDEX_CLEANUP ON) $table;
+INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;
+REINDEX INDEX ${table}_k;
+SELECT gpubtree_check('${table}_k', true);
+SQL
+	BAIL_OUT("$table: the server died: $err") if $rc == 2;
+	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
+	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $may_be_wrong;
+	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+}
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+done_testing();

@@ -205,6 +205,18 @@ try_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 		buffer = gpb_step_down(index, layout, buffer, child, range.lo, held);
 		if (!BufferIsValid(buffer))
 			return InvalidBuffer;
+
+		/*
+		 * A page that begins elsewhere than the downlink says may be a recycled one which leads to
+		 * the bound and has no downlink itself, as the right half of a split that an error left
+		 * undone.  A writer needs its downlink to split it.
+		 */
+		if (stack != NULL &&
+			gpb_bound_cmp(gpb_page_low(BufferGetPage(buffer)), range.lo) != 0)
+		{
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
 	}
 }
 

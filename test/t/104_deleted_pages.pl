@@ -258,6 +258,26 @@ cmp_ok(deleted_pages(), '>', 10, 'both halves are deleted with the others');
 is(value("$plain SELECT count(*) FROM t WHERE k BETWEEN 8990 AND 31010"), 20, 'and rows are found');
 sound('an incomplete split');
 
+# Inserts come by old links to a recycled page that is the right half of such a split, until it is
+# full and they would have to split it, too.
+my $columns = join(', ', map { "c$_" } 1 .. 14);
+value("DROP TABLE t; CREATE TABLE t (k bigint, @{[ $columns =~ s/(c\d+)/$1 int8/gr ]}) WITH (autovacuum_enabled = off);
+	INSERT INTO t (k) SELECT i FROM generate_series(1, 60) i;
+	CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE ($columns) WITH (fillfactor = 10)");
+value('DELETE FROM t WHERE k > 12');
+$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my @inserts = map { gpb_start($node, 'INSERT INTO t (k) VALUES (20)', "gpubtree.hold_point = 'step-down'") } 1 .. 8;
+gpb_wait_for_hold($node, 8);
+cmp_ok(deleted_pages(), '>', 4, 'leaves are deleted');
+value('INSERT INTO t (k) SELECT 3 FROM generate_series(1, 58) i');
+value('INSERT INTO t (k) SELECT 14 FROM generate_series(1, 63) i');
+($status, $out, $err) = $node->psql('postgres', "SET gpubtree.hold_point = 'fail-after-split'; INSERT INTO t (k) VALUES (14)");
+like($err, qr/fail-after-split/, 'a split into a recycled page that its parent is not told of');
+$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+is(join('', map { gpb_finish($_) } @inserts), '', 'inserts by old links to the recycled page');
+is(value("$plain SELECT count(*) FROM t WHERE k = 20"), 8, 'their rows are found');
+sound('inserts by old links');
+
 # A crash with everything locked, and one after the record.
 for my $point ('delete-locked', 'delete-after')
 {

@@ -120,6 +120,26 @@ SELECT column_arms_compare(condition) FROM (VALUES
   ('(a = 1 AND b > 40) OR (a = 2 AND b > 45 AND v % 2 = 0)'), ('(a, v) > (30, 5000)'),
   ('(b, a) > (30, 5)'), ('(a = 1 AND b > 40) OR c = 3'), ('a = 3 OR (a, b) < (1, 30)'),
   ('(a, b) > (10, 10) AND (a = 39 OR a = 12 AND c = 1)'), ('a IN (1, 20) AND (b, c) > (30, 3)')) x (condition);
+
+-- pages by the key of the last row: rows of a row comparison's range in the order of the index
+SET enable_seqscan = off;
+SET enable_sort = off;
+SELECT column_nodes_plan('SELECT a, b, v FROM column_arms WHERE (a, b) > (20, 30)
+  ORDER BY a, b DESC, c LIMIT 4');
+SELECT a, b, c, v FROM column_arms WHERE (a, b) > (20, 30) ORDER BY a, b DESC, c LIMIT 4;
+SELECT column_nodes_plan('SELECT * FROM column_arms WHERE (a, b) <= (20, 30) AND v % 2 = 1
+  ORDER BY a DESC, b, c DESC LIMIT 3');
+SELECT * FROM column_arms WHERE (a, b) <= (20, 30) AND v % 2 = 1 ORDER BY a DESC, b, c DESC LIMIT 3;
+PREPARE page (int4, int4) AS SELECT a, b, c, v FROM column_arms WHERE (a, b) < ($1, $2)
+  ORDER BY a, b DESC, c LIMIT 3;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE page (1, 2);
+EXECUTE page (0, 3);
+EXECUTE page (0, NULL);
+RESET plan_cache_mode;
+-- for each row of another table
+SELECT o.n, p.a, p.b, p.c FROM generate_series(18, 20) o (n), LATERAL
+  (SELECT * FROM column_arms WHERE (a, b) >= (o.n, 49) ORDER BY a, b DESC, c LIMIT 2) p;
 DROP TABLE column_arms;
 DROP FUNCTION column_arms_compare;
 DROP TABLE column_nodes;

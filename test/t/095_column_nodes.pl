@@ -1,10 +1,12 @@
 # Nodes over indexes with several key columns give what a sequential scan gives in the same
 # snapshot: the first and last rows of groups, their extremes, and groups alone, found by walking
-# from group to group; with conditions on the groups' columns and on the one behind them; and ranges
-# of row comparisons and ORs over several columns; for columns of many types, each in any order and with NULLs or without; among updates, aborted
-# transactions, VACUUM, and writers beside.
+# from group to group, with conditions on the groups' columns and on the one behind them; and ranges
+# of row comparisons and ORs over several columns, also in the order of the index.  Columns are of
+# many types, each in any order and with NULLs or without; tables change by updates, aborted
+# transactions and VACUUM, and by writers beside.
 #
-# Guards: column_arms.c, scan_groups.c, scan_walk.c, gpb_fields_next() in column_ranges.c, column_conditions.c.
+# Guards: column_arms.c, column_conditions.c, scan_groups.c, scan_walk.c, scan_ordered.c,
+# scan_reader.c, gpb_fields_next() in column_ranges.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 14)
@@ -144,10 +146,26 @@ sub arms
 		sub { "$columns[0]{name} = " . literal($columns[0]) . ' AND ' . row_comparison() })->();
 }
 
+# A prefix of the key's columns in the order of the index, or its reverse
+sub index_order
+{
+	my $reverse = chance(0.5);
+
+	return join(', ', map {
+		my $desc = $_->{order} =~ /DESC/ ? 1 : 0;
+		my $first = $_->{order} =~ /NULLS FIRST/ || ($desc && $_->{order} !~ /NULLS LAST/) ? 1 : 0;
+		"$_->{name} " . ($desc != $reverse ? 'DESC' : 'ASC') . ' NULLS ' . ($first != $reverse ? 'FIRST' : 'LAST')
+	} @columns);
+}
+
 sub compare_arms
 {
 	my $where = arms();
+	my $names = join(', ', map { $_->{name} } @columns);
+	my $limit = pick('', 'LIMIT ' . between(1, 40));
 	my ($kind, $query) = pick(
+		[ 'ordered', "SELECT $names FROM t WHERE $where ORDER BY " . index_order() . " $limit" ],
+		[ 'ordered', "SELECT $names, xmax IS NULL FROM t WHERE ($where) AND w % 5 < 4 ORDER BY " . index_order() ],
 		[ 'rows', "SELECT count(*), sum(v) FROM t WHERE $where" ],
 		[ 'rows', "SELECT count(*) FROM t WHERE $where" ],
 		[ 'rows', "SELECT * FROM t WHERE $where" ])->@*;
@@ -162,6 +180,7 @@ sub compare_arms
 		answer => $answer,
 		explain => "EXPLAIN (COSTS OFF) $query;\n");
 
+	$random->saw('rows in order') if $plan =~ /GpubtreeScan.*Scan Direction/s;
 	$random->saw("$_ with arms") foreach grep { $plan =~ /$_.*Index Cond: \(.* OR /s } qw(GpubtreeAggregate GpubtreeScan);
 	return;
 }
@@ -216,4 +235,4 @@ SQL
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Groups Walked', 'First of Each', 'Last of Each', 'First and Last', 'One of Each Group', 'Sort', 'Columns: Index',
-	'Columns: Table', 'GpubtreeAggregate with arms', 'GpubtreeScan with arms');
+	'Columns: Table', 'GpubtreeAggregate with arms', 'GpubtreeScan with arms', 'rows in order');

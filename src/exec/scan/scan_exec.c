@@ -185,11 +185,53 @@ start_walk(GpbScanRows *scan)
 		scan->walk = gpb_group_walk_begin(scan->node.heap, scan->node.index,
 										  ps->state->es_snapshot, &scan->plan.walk,
 										  scan->plan.index_only);
+		scan->reader = gpb_group_walk_reader(scan->walk);
 		MemoryContextSwitchTo(caller);
 	}
 	if (!gpb_column_conditions_sets(scan->conditions, ps->ps_ExprContext, &scan->layout, sets))
 		sets = NULL;
 	gpb_group_walk_start(scan->walk, sets);
+}
+
+/* Begin with the rows of n ranges in their order. */
+static void
+start_reading(GpbScanRows *scan, const GpbRange *ranges, uint32 n)
+{
+	PlanState  *ps = &scan->node.css.ss.ps;
+
+	if (scan->reader == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+
+		scan->reader = gpb_reader_begin(scan->node.heap, scan->node.index, ps->state->es_snapshot,
+										scan->plan.index_only, false);
+		MemoryContextSwitchTo(caller);
+	}
+	scan->to_read = ranges;
+	scan->nto_read = n;
+	scan->reading = false;
+}
+
+/* Go on to the next row in order; false if there are no more. */
+static bool
+read_next(GpbScanRows *scan)
+{
+	while (!scan->reading || !gpb_reader_next(scan->reader))
+	{
+		bool		forward = ScanDirectionIsForward(scan->plan.direction);
+
+		CHECK_FOR_INTERRUPTS();
+		if (scan->nto_read-- == 0)
+		{
+			scan->nto_read = 0;
+			return false;
+		}
+		gpb_reader_start(scan->reader,
+						 forward ? *scan->to_read++ : scan->to_read[scan->nto_read],
+						 scan->plan.direction);
+		scan->reading = true;
+	}
+	return true;
 }
 
 /* Evaluate the conditions, and ask for what satisfies those on the key. */
@@ -220,6 +262,8 @@ ask(GpbScanRows *scan)
 		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
 	if (scan->plan.has_each)
 		start_keys(scan, ranges, n);
+	else if (scan->plan.direction != NoMovementScanDirection)
+		start_reading(scan, ranges, n);
 	else if (n > 0 && scan->arrays == NULL)
 		ask_for(scan, GPB_RANGE_BOUNDS, ranges, n);
 	else if (n > 0 && gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys))
@@ -270,8 +314,8 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 	*isnull = false;
 	if (column == TableOidAttributeNumber)
 		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
-	if (scan->walk != NULL)
-		return gpb_group_walk_column(scan->walk, column, isnull);
+	if (scan->reader != NULL)
+		return gpb_reader_column(scan->reader, column, isnull);
 	return gpb_entry_value(scan->node.index, &scan->layout, scan->dictionary,
 						   gpb_entry_key(entry, &scan->layout), entry->row, column, isnull);
 }
@@ -317,14 +361,18 @@ passes_as_begun(GpbScanRows *scan, ExprState *qual)
 	return passes;
 }
 
-/* Do the conditions that the ranges leave admit the row in the scan tuple? */
+/*
+ * Do the conditions that the ranges leave admit the row in the scan tuple?  entry is NULL if the
+ * row was not listed.
+ */
 static bool
 row_passes(GpbScanRows *scan, const GpbRangeEntry *entry)
 {
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ExprState  *qual = ps->qual;
 
-	if (unlikely(scan->unfiltered != NULL || (entry->flags & GPB_RANGE_ENTRY_FAULTED) != 0))
+	if (unlikely(scan->unfiltered != NULL ||
+				 (entry != NULL && (entry->flags & GPB_RANGE_ENTRY_FAULTED) != 0)))
 	{
 		qual = scan->all;
 		scan->rechecked++;
@@ -344,11 +392,11 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 	/* before the row that its values may point to goes */
 	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
 	*entry = NULL;
-	if (scan->walk != NULL)
+	if (scan->reader != NULL)
 	{
-		if (!gpb_group_walk_next(scan->walk))
+		if (!(scan->walk != NULL ? gpb_group_walk_next(scan->walk) : read_next(scan)))
 			return false;
-		row = gpb_group_walk_row(scan->walk);
+		row = gpb_reader_row(scan->reader);
 	}
 	else if (scan->plan.has_each)
 		row = gpb_scan_keys_next(scan->keys);
@@ -381,8 +429,7 @@ exec_scan(CustomScanState *css)
 		ResetExprContext(econtext);
 		if (!next_row(scan, &entry))
 			return NULL;
-		/* without an entry all conditions are those that found the row */
-		if (entry != NULL && !row_passes(scan, entry))
+		if (!row_passes(scan, entry))
 			continue;
 		if (css->ss.ps.ps_ProjInfo == NULL)
 			return css->ss.ss_ScanTupleSlot;
@@ -411,6 +458,8 @@ end_scan(CustomScanState *css)
 		gpb_scan_keys_end(scan->keys);
 	if (scan->walk != NULL)
 		gpb_group_walk_end(scan->walk);
+	else if (scan->reader != NULL)
+		gpb_reader_end(scan->reader);
 	gpb_list_end(scan->list);
 	gpb_close_node(&scan->node);
 }

@@ -84,16 +84,16 @@ explain_walk(const GpbScanRows *scan, ExplainState *es)
 	ExplainPropertyText(GPB_LABEL_ROWS, rows, es);
 }
 
-/* Show what a walk has done, if it has begun. */
+/* Show what a walk, or the reading of rows in order, has done, if it has begun. */
 static void
-explain_walked(const GpbScanRows *scan, ExplainState *es)
+explain_read(const GpbScanRows *scan, ExplainState *es)
 {
-	GpbWalkedCounters counters = {0};
+	uint64		descents = scan->walk != NULL ? gpb_group_walk_descents(scan->walk) : 0;
+	uint64		fetches = scan->reader != NULL ? gpb_reader_heap_fetches(scan->reader) : 0;
 
-	if (scan->walk != NULL)
-		counters = *gpb_group_walk_counters(scan->walk);
-	ExplainPropertyInteger(GPB_LABEL_DESCENTS, NULL, (int64) counters.descents, es);
-	ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL, (int64) counters.heap_fetches, es);
+	if (gpb_scan_walks(&scan->plan))
+		ExplainPropertyInteger(GPB_LABEL_DESCENTS, NULL, (int64) descents, es);
+	ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL, (int64) fetches, es);
 }
 
 void
@@ -115,6 +115,9 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyText(GPB_LABEL_ROWS, "One of Each Key", es);
 	if (gpb_scan_walks(plan))
 		explain_walk(scan, es);
+	if (plan->direction != NoMovementScanDirection)
+		ExplainPropertyText(GPB_LABEL_SCAN_DIRECTION,
+							ScanDirectionIsForward(plan->direction) ? "Forward" : "Backward", es);
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
@@ -124,9 +127,9 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 							   (int64) gpb_scan_keys_rows(scan->keys), es);
 		return;
 	}
-	if (gpb_scan_walks(plan))
+	if (gpb_scan_walks(plan) || plan->direction != NoMovementScanDirection)
 	{
-		explain_walked(scan, es);
+		explain_read(scan, es);
 		return;
 	}
 	if (scan->list != NULL)

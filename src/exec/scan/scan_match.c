@@ -231,9 +231,8 @@ test_ranges_again(GpbRangeSplit *split)
 	split->others = list_concat(split->others, split->arms_clauses);
 }
 
-/* Part the restrictions into ranges of the key and others. */
-static void
-match_ranges(PlannerInfo *root, GpbScanMatch *match)
+void
+gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 
@@ -316,7 +315,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
-	match_ranges(root, match);
+	gpb_scan_match_ranges(root, match);
 	/* most look-ups end here, and cost the planner no more than this */
 	if (all && ((match->split.others == NIL && plan->arms == NIL) ||
 				gpb_scan_is_beaten(root, match)))

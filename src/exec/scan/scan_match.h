@@ -65,7 +65,7 @@ typedef struct GpbScanMatch
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
 	double		listed;			/* entries that the program lists, about */
-	List	   *pathkeys;		/* the order of a walk from group to group */
+	List	   *pathkeys;		/* the order of rows that come in that of the index */
 	GpbScanPlan plan;
 } GpbScanMatch;
 
@@ -99,6 +99,16 @@ extern bool gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGro
  */
 extern bool gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index,
 								  const GpbScanGroups *groups, GpbScanMatch *match);
+
+/*
+ * Match the rows of the table, in the order of an index with several key columns, or its reverse.
+ * Returns false if that order is of no use, or if core's own scan of the index would do as much.
+ */
+extern bool gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index,
+								   ScanDirection direction, GpbScanMatch *match);
+
+/* Part the restrictions into ranges of the key and others. */
+extern void gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match);
 
 /* The price of walking from group to group */
 extern Cost gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match);

@@ -34,6 +34,7 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 	gpb_put_int(&scan->custom_private, plan->walk.ordered);
 	gpb_put_int(&scan->custom_private, plan->walk.nulls);
 	gpb_put_int(&scan->custom_private, plan->walk.ties);
+	gpb_put_int(&scan->custom_private, plan->direction);
 	gpb_put_int(&scan->custom_private, plan->has_ends);
 	if (!plan->has_ends)
 		return;
@@ -70,6 +71,7 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	plan->walk.ordered = gpb_get_int(&reader);
 	plan->walk.nulls = gpb_get_int(&reader);
 	plan->walk.ties = gpb_get_int(&reader);
+	plan->direction = gpb_get_int(&reader);
 	plan->has_ends = gpb_get_int(&reader);
 	if (!plan->has_ends)
 		return;

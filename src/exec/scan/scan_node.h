@@ -20,6 +20,7 @@
 #include "exec/common/node_shell.h"
 #include "exec/common/program_build.h"
 #include "exec/common/zone.h"
+#include "exec/scan/scan_reader.h"
 
 /* ---- the plan node ---- */
 
@@ -67,6 +68,8 @@ typedef struct GpbScanPlan
 	List	   *bound;			/* expressions whose sum is the limit; NIL if that is known */
 	bool		has_each;		/* one row of each key is enough; the program lists nothing */
 	GpbScanWalk walk;			/* from group to group; the program lists nothing if there is one */
+	ScanDirection direction;	/* rows come in the index's order, or its reverse, and the program
+								 * lists nothing; NoMovementScanDirection if not */
 	bool		has_ends;		/* of the entries those with the last key of a group are enough */
 	GpbProgramPlan ends;		/* has groups, and as its only term the last key of each */
 	GpbAggregateItem *end;
@@ -119,13 +122,6 @@ gpb_scan_walks(const GpbScanPlan *plan)
 /* First and last rows of groups, at run time (scan_walk.c) */
 typedef struct GpbGroupWalk GpbGroupWalk;
 
-/* Numbers for EXPLAIN */
-typedef struct GpbWalkedCounters
-{
-	uint64		descents;
-	uint64		heap_fetches;
-} GpbWalkedCounters;
-
 /* Begin; plan must stay as long.  Memory is of the current context. */
 extern GpbGroupWalk *gpb_group_walk_begin(Relation heap, Relation index, Snapshot snapshot,
 										  const GpbScanWalk *plan, bool index_only);
@@ -139,14 +135,9 @@ extern void gpb_group_walk_start(GpbGroupWalk *walk, const GpbColumnSets *sets);
 /* Go on to the next row; false if there are no more. */
 extern bool gpb_group_walk_next(GpbGroupWalk *walk);
 
-/*
- * The row, unless the walk is index-only; or one of its columns, by its place among the index's
- * columns, from 1 on, if it is.  Both are valid until the walk goes on.
- */
-extern TupleTableSlot *gpb_group_walk_row(GpbGroupWalk *walk);
-extern Datum gpb_group_walk_column(GpbGroupWalk *walk, AttrNumber column, bool *isnull);
-
-extern const GpbWalkedCounters *gpb_group_walk_counters(const GpbGroupWalk *walk);
+/* What has the row; and how often the tree was descended, for EXPLAIN */
+extern GpbRangeReader *gpb_group_walk_reader(GpbGroupWalk *walk);
+extern uint64 gpb_group_walk_descents(const GpbGroupWalk *walk);
 
 extern void gpb_group_walk_end(GpbGroupWalk *walk);
 
@@ -171,6 +162,10 @@ typedef struct GpbScanRows
 	GpbListRows *list;
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	GpbGroupWalk *walk;			/* NULL unless plan.walk is one, and before the first row */
+	GpbRangeReader *reader;		/* of the walk, or if plan.direction is one; else NULL */
+	const GpbRange *to_read;	/* by that, in the order of the index */
+	uint32		nto_read;		/* how many are left */
+	bool		reading;		/* the reader has begun with one of them */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
 	GpbBatchCounters end_counters;	/* of finding them */

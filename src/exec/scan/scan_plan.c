@@ -56,6 +56,18 @@ add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanW
 		add_match(root, rel, &match);
 }
 
+/* Offer the paths of one index with several key columns whose rows come in its order. */
+static void
+add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+{
+	GpbScanMatch match;
+
+	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
+		add_match(root, rel, &match);
+	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
+		add_match(root, rel, &match);
+}
+
 /* Offer the path of one index with several key columns, for rows of groups. */
 static void
 add_groups_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
@@ -99,6 +111,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		add_index_path(root, rel, index, (GpbScanWish) {0});
 		if (wants_first)
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
+		if (index->nkeycolumns > 1)
+			add_ordered_paths(root, rel, index);
 		if (index->nkeycolumns > 1 && wants_groups)
 			add_groups_path(root, rel, index, &groups);
 		if (index->nkeycolumns > 1)

@@ -7,11 +7,14 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/spccache.h"
 
 #include "engine/cost.h"
 #include "mirror/mirror.h"
@@ -32,6 +35,7 @@
  */
 #define GPB_SCAN_START_COST	3000	/* to begin an execution, beside gpubtree.setup_cost */
 #define GPB_SCAN_FETCH_COST		12000	/* the same besides, if rows come from the heap */
+#define GPB_SCAN_READ_COST		200		/* to begin to read rows in order, with a scan of core's */
 #define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
 #define GPB_SCAN_LIST_COST	4	/* to list an entry */
 #define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */
@@ -214,6 +218,33 @@ price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 }
 
+/*
+ * Fill in the rows and the price of a path whose rows come in the order of the index: as core's
+ * scan of the ranges would have, if it knew them.
+ */
+static void
+price_ordered(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	IndexOptInfo *index = match->index;
+	double		leaves = ceil(match->entries / Max(index->tuples, 1.0) * index->pages);
+	double		fetched = match->plan.index_only ?
+		gpb_visited_fraction(root, index->rel, match->entries) : 1.0;
+	double		random_page_cost;
+	QualCost	others;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, NULL);
+	cost_qual_eval(&others, match->others, root);
+	path->rows = clamp_row_est(index->rel->rows);
+	path->pathkeys = match->pathkeys;
+	path->startup_cost = bounds_cost(root, &match->plan) + others.startup +
+		GPB_SCAN_READ_COST * cpu_operator_cost + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + leaves * random_page_cost +
+		match->entries * (cpu_index_tuple_cost + cpu_operator_cost + cpu_tuple_cost +
+						  others.per_tuple) +
+		gpb_heap_cost(root, index, match->entries, fetched, true) +
+		path->rows * path->pathtarget->cost.per_tuple;
+}
+
 bool
 gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 {
@@ -237,6 +268,11 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	if (match->plan.has_each)
 	{
 		price_each(root, match, path);
+		return;
+	}
+	if (match->plan.direction != NoMovementScanDirection)
+	{
+		price_ordered(root, match, path);
 		return;
 	}
 	if (gpb_scan_walks(&match->plan))

@@ -13,16 +13,13 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
-#include "access/tableam.h"
-#include "access/visibilitymap.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "index/column_ranges.h"
 #include "exec/scan/scan_node.h"
+#include "exec/scan/scan_reader.h"
 
 /* An end of a group, and where in the group it is looked for */
 typedef struct GpbGroupEnd
@@ -34,15 +31,11 @@ typedef struct GpbGroupEnd
 
 struct GpbGroupWalk
 {
-	Relation	heap;
 	Relation	index;
 	const GpbScanWalk *plan;
 	GpbLayout	layout;
 	const GpbColumnSets *sets;
-	bool		index_only;
-	IndexScanDesc scan;			/* of one group, or a part of it, at a time */
-	TupleTableSlot *slot;
-	Buffer		map;			/* pinned page of the visibility map, or InvalidBuffer */
+	GpbRangeReader *reader;		/* of one group, or a part of it, at a time */
 	GpbGroupEnd ends[2];
 	int			nends;
 
@@ -57,7 +50,7 @@ struct GpbGroupWalk
 	bool		found;			/* and has returned a row */
 	GpbKey		order;			/* of that row: the fields that decide the order */
 
-	GpbWalkedCounters counters;
+	uint64		descents;		/* for EXPLAIN */
 };
 
 /* ---- begin ---- */
@@ -68,17 +61,12 @@ gpb_group_walk_begin(Relation heap, Relation index, Snapshot snapshot, const Gpb
 {
 	GpbGroupWalk *walk = palloc0(sizeof(GpbGroupWalk));
 
-	walk->heap = heap;
 	walk->index = index;
 	walk->plan = plan;
 	walk->layout = *gpb_layout(index);
-	walk->index_only = index_only;
-	walk->map = InvalidBuffer;
 	PredicateLockRelation(index, snapshot);
-	walk->scan = index_beginscan(heap, index, snapshot, 0, 0);
 	/* rows that are equal in the order are told by their entries */
-	walk->scan->xs_want_itup = index_only || plan->ties;
-	walk->slot = table_slot_create(heap, NULL);
+	walk->reader = gpb_reader_begin(heap, index, snapshot, index_only, plan->ties);
 	return walk;
 }
 
@@ -195,7 +183,7 @@ find_group(GpbGroupWalk *walk)
 		if (walk->finished || !gpb_fields_next(walk->sets, ncolumns, &walk->next) ||
 			!gpb_first_entry(walk->index, &walk->layout, (GpbBound) {walk->next, 0}, &entry))
 			return false;
-		walk->counters.descents++;
+		walk->descents++;
 		key = entry.key;
 		if (!gpb_fields_next(walk->sets, ncolumns, &key))
 			return false;
@@ -226,62 +214,12 @@ scan_part(GpbGroupWalk *walk)
 	range.lo = (GpbBound) {walk->group | fields.lo << shift, 0};
 	range.hi = gpb_bound_behind(walk->group | fields.hi << shift | gpb_field_ones(shift),
 								walk->layout.key_width);
-	index_rescan(walk->scan, NULL, 0, NULL, 0);
-	gpb_scan_use_range(walk->scan, range);
-	walk->counters.descents++;
+	gpb_reader_start(walk->reader, range, end->direction);
+	walk->descents++;
 	return true;
 }
 
 /* ---- rows ---- */
-
-/*
- * Go on to the next row of the scan that the snapshot sees, as core's index-only scan does it where
- * the index has all columns.
- */
-static bool
-next_visible(GpbGroupWalk *walk)
-{
-	IndexScanDesc scan = walk->scan;
-	ScanDirection direction = walk->ends[walk->end].direction;
-	ItemPointer tid;
-
-	if (!walk->index_only)
-	{
-		bool		found = index_getnext_slot(scan, direction, walk->slot);
-
-		walk->counters.heap_fetches += found;
-		return found;
-	}
-	while ((tid = index_getnext_tid(scan, direction)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (VM_ALL_VISIBLE(walk->heap, ItemPointerGetBlockNumber(tid), &walk->map))
-		{
-			PredicateLockPage(walk->heap, ItemPointerGetBlockNumber(tid), scan->xs_snapshot);
-			return true;
-		}
-		walk->counters.heap_fetches++;
-		if (index_fetch_heap(scan, walk->slot))
-		{
-			ExecClearTuple(walk->slot);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The fields of the scan's entry that decide about the order of its group */
-static GpbKey
-entry_order(GpbGroupWalk *walk)
-{
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	GpbEntry	entry;
-
-	index_deform_tuple(walk->scan->xs_itup, walk->scan->xs_itupdesc, values, isnull);
-	gpb_entry_form(&walk->layout, values, isnull, &walk->scan->xs_heaptid, &entry);
-	return entry.key & ~bits_behind(walk, walk->plan->prefix + walk->plan->ordered);
-}
 
 /*
  * Is the row, to which the scan has come, one that is wanted?  If not, rows that are equal to the
@@ -294,7 +232,8 @@ is_wanted(GpbGroupWalk *walk)
 
 	if (!walk->plan->ties)
 		return !walk->found;
-	order = entry_order(walk);
+	order = gpb_reader_key(walk->reader, &walk->layout) &
+		~bits_behind(walk, walk->plan->prefix + walk->plan->ordered);
 	if (!walk->found)
 		walk->order = order;
 	return order == walk->order;
@@ -334,7 +273,7 @@ gpb_group_walk_next(GpbGroupWalk *walk)
 			walk->scanning = true;
 		}
 		/* without ties one row is enough */
-		if ((!walk->found || walk->plan->ties) && next_visible(walk))
+		if ((!walk->found || walk->plan->ties) && gpb_reader_next(walk->reader))
 		{
 			if (is_wanted(walk))
 			{
@@ -350,30 +289,21 @@ gpb_group_walk_next(GpbGroupWalk *walk)
 	}
 }
 
-TupleTableSlot *
-gpb_group_walk_row(GpbGroupWalk *walk)
+uint64
+gpb_group_walk_descents(const GpbGroupWalk *walk)
 {
-	return walk->slot;
+	return walk->descents;
 }
 
-Datum
-gpb_group_walk_column(GpbGroupWalk *walk, AttrNumber column, bool *isnull)
+GpbRangeReader *
+gpb_group_walk_reader(GpbGroupWalk *walk)
 {
-	return index_getattr(walk->scan->xs_itup, column, walk->scan->xs_itupdesc, isnull);
-}
-
-const GpbWalkedCounters *
-gpb_group_walk_counters(const GpbGroupWalk *walk)
-{
-	return &walk->counters;
+	return walk->reader;
 }
 
 void
 gpb_group_walk_end(GpbGroupWalk *walk)
 {
-	if (BufferIsValid(walk->map))
-		ReleaseBuffer(walk->map);
-	ExecDropSingleTupleTableSlot(walk->slot);
-	index_endscan(walk->scan);
+	gpb_reader_end(walk->reader);
 	pfree(walk);
 }

@@ -134,6 +134,10 @@ EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(CUDA_SRCS))
 test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulator/*.h)
 	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<
 
+# see cuda/wide.cuh
+$(patsubst %,test/kernel/emulator/wide_%.o,$(patsubst cuda/wide_%.cu,%,$(wildcard cuda/wide_*.cu))): \
+		test/kernel/emulator/wide_%.o: cuda/ranges_%.cu
+
 test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^
 

@@ -133,6 +133,7 @@ struct GpbDevice
 	GpbBuffer	scratch;		/* the places of inner pages' separators, see tree.cu */
 	GpbLeafVariant variant;
 	GpbRangesGrids grids;
+	GpbRangesGrids wide_grids;	/* of the kernels for keys of 16 bytes */
 	uint32		chunk_keys;		/* of batches of searches; 0: as planned */
 };
 

@@ -112,7 +112,7 @@ gpb_load_key_column(const GpbRangesJob *job, GpbCodeColumn column, const char *p
 		if (wanted >> u & 1)
 		{
 			GpbKey		field = gpb_key_field(column.field,
-											  gpb_page_key(page, job->key_width,
+											  gpb_page_key(page, gpb_job_key_width(job),
 														   first + u * step));
 
 			nulls |= (uint32) gpb_field_is_null(column.field, field) << u;
@@ -152,8 +152,7 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 
 			if (wanted >> u & 1)
 				word = column.slot == 0 ?
-					gpb_key_value(gpb_page_key(page, job->key_width, i), job->key_width,
-								  job->layout_flags) :
+					gpb_page_key_value(job, page, i) :
 					gpb_row_value(gpb_page_row(page, job->row_width, i), column.offset,
 								  column.kind);
 			values->word[column.slot][u] = word;

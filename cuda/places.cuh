@@ -23,9 +23,11 @@ gpb_number_of(const GpbRangesJob *job, uint32 i)
 static __device__ __forceinline__ GpbRange
 gpb_range_of(const GpbRangesJob *job, uint32 number)
 {
+	int			key_width = gpb_job_key_width(job);
+
 	if (job->ranges == NULL)
-		return job->range;
-	return gpb_input_range(job->form, job->ranges, number, job->layout_flags);
+		return gpb_input_range(GPB_RANGE_BOUNDS, job->range, 0, key_width, job->layout_flags);
+	return gpb_input_range(job->form, job->ranges, number, key_width, job->layout_flags);
 }
 
 /* The answer that the range is counted to */
@@ -79,7 +81,7 @@ gpb_flush_tally(const GpbRangesJob *job, uint32 number, GpbTally<N, FLOAT_SUM> *
 static __device__ __forceinline__ GpbBound
 gpb_bound_by_key(const GpbRangesJob *job, GpbBound bound)
 {
-	uint64		most = job->key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	GpbKey		most = gpb_key_most(gpb_job_key_width(job));
 	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 	bool		above_all = nulls_first ? bound.tie > GPB_TIE_MASK :
 		bound.tie >= GPB_LOC_ORDER_BIT;
@@ -96,19 +98,30 @@ gpb_bound_by_key(const GpbRangesJob *job, GpbBound bound)
 
 /* Is entry i, whose key is given, below the bound? */
 static __device__ __forceinline__ bool
-gpb_entry_below(const GpbRangesJob *job, const char *page, int i, uint64 key, GpbBound bound)
+gpb_entry_below(const GpbRangesJob *job, const char *page, int i, GpbKey key, GpbBound bound)
 {
 	if (key != bound.key || bound.tie == 0)
 		return key < bound.key;
 	return (gpb_row_locator(gpb_page_row(page, job->row_width, i)) & GPB_TIE_MASK) < bound.tie;
 }
 
+/* About how far apart keys are */
+static __device__ __forceinline__ float
+gpb_key_distance(GpbKey distance)
+{
+#ifdef GPB_CUDA_WIDE
+	return (float) gpb_key_upper(distance) * 18446744073709551616.0f + (float) (uint64) distance;
+#else
+	return (float) distance;
+#endif
+}
+
 /* Where among the leaf's entries a key would be if they were evenly spread */
 static __device__ __forceinline__ int
-gpb_guess_position(GpbBound low, GpbBound limit, int count, uint64 key)
+gpb_guess_position(GpbBound low, GpbBound limit, int count, GpbKey key)
 {
 	float		share = key <= low.key ? 0.0f : key >= limit.key ? 1.0f :
-		(float) (key - low.key) / (float) (limit.key - low.key);
+		gpb_key_distance(key - low.key) / gpb_key_distance(limit.key - low.key);
 
 	return (int) (share * (float) (count - 1));
 }
@@ -123,11 +136,12 @@ gpb_guess_position(GpbBound low, GpbBound limit, int count, uint64 key)
 static __device__ __forceinline__ int
 gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int guess)
 {
+	int			key_width = gpb_job_key_width(job);
 	int			low = 0;
 	int			high = leaf.count;
 	int			stride = GPB_FIRST_STRIDE;
 	bool		below = gpb_entry_below(job, leaf.page, guess,
-									gpb_page_key(leaf.page, job->key_width, guess), bound);
+									gpb_page_key(leaf.page, key_width, guess), bound);
 
 	low = below ? guess + 1 : 0;
 	high = below ? leaf.count : guess;
@@ -138,8 +152,7 @@ gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int g
 
 		if (i >= high || i < low)
 			break;
-		under = gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, job->key_width, i),
-								bound);
+		under = gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, key_width, i), bound);
 		if (under)
 			low = i + 1;
 		else
@@ -152,8 +165,7 @@ gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int g
 	{
 		int			i = (low + high) / 2;
 
-		if (gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, job->key_width, i),
-							bound))
+		if (gpb_entry_below(job, leaf.page, i, gpb_page_key(leaf.page, key_width, i), bound))
 			low = i + 1;
 		else
 			high = i;
@@ -189,27 +201,28 @@ gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange rang
 
 /* ---- pieces that are not clean ---- */
 
-/* The part of a range that separator i's leaf does not answer; all of it if there is no tree. */
-static __device__ GpbUncleanPiece
-gpb_unclean_piece(const GpbRangesJob *job, uint32 number, uint32 i)
+/*
+ * Write the part of a range that separator i's leaf does not answer, all of it if there is no tree,
+ * as a piece of the list.
+ */
+static __device__ void
+gpb_write_piece(const GpbRangesJob *job, uint32 number, uint32 i, uint64 place)
 {
-	GpbUncleanPiece piece;
+	GpbRange	range = gpb_range_of(job, number);
+	uint32		block = GPB_NO_BLOCK;
 
-	piece.range = gpb_range_of(job, number);
-	piece.number = number;
-	piece.block = GPB_NO_BLOCK;
 	if (job->separators.n > 0)
 	{
 		GpbBound	low = gpb_separator(&job->separators, i);
 		GpbBound	limit = gpb_leaf_limit(&job->separators, i);
 
-		if (gpb_bound_less(piece.range.lo, low))
-			piece.range.lo = low;
-		if (gpb_bound_less(limit, piece.range.hi))
-			piece.range.hi = limit;
-		piece.block = job->separators.child[i];
+		if (gpb_bound_less(range.lo, low))
+			range.lo = low;
+		if (gpb_bound_less(limit, range.hi))
+			range.hi = limit;
+		block = job->separators.child[i];
 	}
-	return piece;
+	gpb_put_piece(job->pieces.record, place, gpb_job_key_width(job), range, block, number);
 }
 
 /*
@@ -224,8 +237,7 @@ gpb_append_piece(const GpbRangesJob *job, uint32 number, uint32 separator, bool 
 	if (wanted && place < job->pieces.capacity)
 	{
 		job->pieces.order[place] = (uint64) number << 32 | separator;
-		((GpbUncleanPiece *) job->pieces.record)[place] =
-			gpb_unclean_piece(job, number, separator);
+		gpb_write_piece(job, number, separator, place);
 	}
 }
 

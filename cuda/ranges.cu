@@ -32,7 +32,7 @@ struct GpbRangesWork
 	bool		single;			/* one range, to be aggregated */
 	uint64		launch;			/* number of the launch on this channel */
 	uint32		polls;			/* since then, that asked no event */
-	GpbRange	range;			/* which it is */
+	uint64		range[GPB_RANGE_WORDS];	/* which it is, see GpbRangesJob */
 	void	   *answers_host;	/* where the caller wants the answers */
 	GpbInput	input;
 	GpbBuffer	ranges;
@@ -84,7 +84,7 @@ counts_size(const GpbRangesWork *work)
 static size_t
 ranges_size(const GpbRangesSpec *spec)
 {
-	return spec->n * (size_t) gpb_range_width(spec->form);
+	return spec->n * (size_t) gpb_range_width(spec->form, spec->program.layout.key_width);
 }
 
 static uint64
@@ -156,8 +156,9 @@ reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pie
 		return gpb_refuse(device, "%llu leaves to list entries of are too many for one request",
 						  (unsigned long long) items);
 	GPB_TRY(gpb_list_reserve(device, &work->entries, entries,
-							 gpb_range_entry_width(program->layout.row_width)));
-	GPB_TRY(gpb_list_reserve(device, &work->pieces, pieces, sizeof(GpbUncleanPiece)));
+							 gpb_entry_record_width(&program->layout)));
+	GPB_TRY(gpb_list_reserve(device, &work->pieces, pieces,
+							 gpb_piece_width(program->layout.key_width)));
 	if (!program->list_entries)
 		return GPB_DEVICE_OK;
 	GPB_TRY(gpb_buffer_reserve(device, &work->place, items * sizeof(GpbRangePlace)));
@@ -229,11 +230,15 @@ reserve_many(GpbDevice *device, GpbRangesWork *work)
 	return gpb_buffer_reserve(device, &work->scan, scan_size);
 }
 
-/* Are the ranges many enough to be sorted?  Lists are in the order of the ranges. */
+/*
+ * Are the ranges many enough to be sorted?  Lists are in the order of the ranges.  Those of wide
+ * keys are not.
+ */
 static bool
 is_ordered(const GpbRangesWork *work)
 {
-	return !work->spec.program.list_entries && work->spec.n >= GPB_ORDERED_RANGES &&
+	return !work->spec.program.list_entries &&
+		work->spec.program.layout.key_width <= 8 && work->spec.n >= GPB_ORDERED_RANGES &&
 		work->spec.n <= GPB_SORT_AT_ONCE && work->mirror->tree.n > 1;
 }
 
@@ -284,7 +289,7 @@ make_ranges_job(const GpbRangesWork *work)
 	job.form = spec->form;
 	job.n = spec->n;
 	job.ranges = work->single ? NULL : work->ranges.data;
-	job.range = work->range;
+	memcpy(job.range, work->range, sizeof(job.range));
 	job.total = is_total(work);
 	job.only_items = spec->program.list_entries || work->plan.program != NULL;
 	job.launch = work->launch;
@@ -445,7 +450,8 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		gpb_make_list_job(program, &plan->list);
 	work->single = spec->n == 1 && !spec->program.list_entries;
 	if (work->single)
-		work->range = gpb_input_range(spec->form, ranges, 0, spec->program.layout.flags);
+		(program->layout.key_width == GPB_WIDE_KEY ? gpb_single_range_wide : gpb_single_range)
+			(spec->form, ranges, program->layout.key_width, program->layout.flags, work->range);
 }
 
 /* A request of no ranges is answered without the device. */

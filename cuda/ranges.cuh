@@ -66,6 +66,9 @@ struct GpbRangesCounts
 	uint64		launch;			/* number of the launch that counted */
 };
 
+/* The most words of a range */
+#define GPB_RANGE_WORDS		(sizeof(GpbWideRange) / sizeof(uint64))
+
 struct GpbRangesJob : GpbLeafJob
 {
 	GpbPass		pass;
@@ -74,7 +77,7 @@ struct GpbRangesJob : GpbLeafJob
 	GpbRangeForm form;
 	uint32		n;
 	const void *ranges;			/* in that form; NULL: there is the one range alone */
-	GpbRange	range;
+	uint64		range[GPB_RANGE_WORDS]; /* in the form of bounds */
 	bool		total;			/* one answer, over all ranges */
 	bool		only_items;		/* ranges within one leaf are cut into items too */
 	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
@@ -84,7 +87,7 @@ struct GpbRangesJob : GpbLeafJob
 	int64	   *answers;
 	uint32		words;			/* of an answer */
 	GpbList		entries;		/* GpbRangeEntry */
-	GpbList		pieces;			/* GpbUncleanPiece */
+	GpbList		pieces;			/* GpbUncleanPiece, or GpbWidePiece */
 	uint32	   *first;			/* of each range that has items, its first separator */
 	uint64	   *items;			/* of each range, how many; then where its last ends */
 	GpbRangePlace *place;		/* of each range; where entries are listed, of each item */
@@ -151,8 +154,17 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 
 /* Those of ranges_columns.cu: by way to read rows, then by number of columns */
 #define GPB_COLUMNS_KERNELS		6
+/*
+ * What looks at keys is there twice: what has a name with _wide is for keys of 16 bytes, see
+ * wide.cuh.
+ */
 
 /* In ranges_locate.cu */
+/* A request's one range, as GpbRangesJob has it, to *into */
+void		gpb_single_range(GpbRangeForm form, const void *ranges, int key_width,
+							 int layout_flags, uint64 *into);
+void		gpb_single_range_wide(GpbRangeForm form, const void *ranges, int key_width,
+								  int layout_flags, uint64 *into);
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbRangesJob *job, uint64 base, uint64 most,
 										uint64 *lower);
@@ -160,26 +172,37 @@ GpbDeviceStatus gpb_prepare_launch(GpbDevice *device, cudaStream_t stream,
 								   const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_locate_launch(GpbDevice *device, cudaStream_t stream,
 								  const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_prepare_launch_wide(GpbDevice *device, cudaStream_t stream,
+										const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_locate_launch_wide(GpbDevice *device, cudaStream_t stream,
+									   const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_normalize_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbRangesJob *job, const GpbAnswerFormat *format);
 /* In ranges_short.cu and ranges_long.cu: by way to read rows, then by shape of the pass */
 extern const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_short_kernels_wide[GPB_PASS_KERNELS];
 uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
 extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_long_kernels_wide[GPB_PASS_KERNELS];
 /* In ranges_list.cu: place, list */
 extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
+extern const GpbRangesKernel gpb_list_kernels_wide[GPB_LIST_KERNELS];
 /* In ranges_judged.cu: rank, place, list; and, between rank and place, what finds the last rank */
 extern const GpbJudgedKernel gpb_judged_kernels[GPB_JUDGED_KERNELS];
+extern const GpbJudgedKernel gpb_judged_kernels_wide[GPB_JUDGED_KERNELS];
 GpbDeviceStatus gpb_begin_ranks_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list);
 GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list, uint32 blocks);
 /* In ranges_program.cu: by shape of the pass */
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
+extern const GpbProgramKernel gpb_program_kernels_wide[GPB_PROGRAM_SHAPES];
 /* In ranges_groups.cu: sums in rows alone, of the first rows in shared memory, in slots */
 extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
+extern const GpbGroupsKernel gpb_groups_kernels_wide[GPB_GROUPS_KERNELS];
 /* In ranges_columns.cu: for programs that gpb_group_columns() describes */
 extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS];
+extern const GpbGroupsKernel gpb_columns_kernels_wide[GPB_COLUMNS_KERNELS];
 int			gpb_columns_kernel(int row_width, int columns);
 /* In ranges_groups.cu again */
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
@@ -190,7 +213,7 @@ GpbDeviceStatus gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream,
 											const GpbRangesJob *job, const GpbGroupJob *groups,
 											const GpbAnswerFormat *format);
 
-/* Blocks that fill the device, for each of these */
+/* Blocks that fill the device, for each of these of one width of keys */
 struct GpbRangesGrids
 {
 	uint32		short_blocks[GPB_PASS_KERNELS];

@@ -26,7 +26,7 @@ lower_bounds(const __grid_constant__ GpbRangesJob job, uint64 base, uint64 most,
 
 	if (i < job.n)
 	{
-		uint64		key = gpb_range_of(&job, i).lo.key;
+		uint64		key = (uint64) gpb_range_of(&job, i).lo.key;
 
 		key = key < base ? base : key > most ? most : key;
 		lower[i] = key - base;
@@ -86,7 +86,8 @@ clear_answer(const GpbAnswerFormat *format, int64 *answer)
 static __device__ void
 note_leaves(const GpbRangesJob *job, uint32 end)
 {
-	bool		is_empty = !gpb_bound_less(job->range.lo, job->range.hi);
+	GpbRange	range = gpb_range_of(job, 0);
+	bool		is_empty = !gpb_bound_less(range.lo, range.hi);
 	uint32		first = job->first[0];
 
 	job->items[0] = is_empty || job->separators.n == 0 ? 0 : end - first;
@@ -94,7 +95,7 @@ note_leaves(const GpbRangesJob *job, uint32 end)
 		return;
 	job->counts->nunclean = 1;
 	job->pieces.order[0] = 0;
-	((GpbUncleanPiece *) job->pieces.record)[0] = gpb_unclean_piece(job, 0, 0);
+	gpb_write_piece(job, 0, 0, 0);
 }
 
 /*
@@ -109,8 +110,9 @@ find_leaves(const GpbRangesJob *job)
 
 	if (warp < 2)
 	{
-		uint32		below = count_below(&job->separators, warp == 0 ? job->range.lo :
-										job->range.hi, warp == 0);
+		GpbRange	range = gpb_range_of(job, 0);
+		uint32		below = count_below(&job->separators, warp == 0 ? range.lo : range.hi,
+										warp == 0);
 
 		if (threadIdx.x == 0)
 			job->first[0] = below - 1;
@@ -276,6 +278,21 @@ normalize_sums(const __grid_constant__ GpbRangesJob job, uint32 first_word, uint
 }
 
 /* ---- host ---- */
+
+void
+gpb_single_range(GpbRangeForm form, const void *ranges, int key_width, int layout_flags,
+				 uint64 *into)
+{
+	GpbRange	range = gpb_input_range(form, ranges, 0, key_width, layout_flags);
+
+#ifdef GPB_CUDA_WIDE
+	GpbWideRange request = {gpb_wide_bound(range.lo), gpb_wide_bound(range.hi)};
+#else
+	GpbNarrowRange request = gpb_narrow_range(range);
+#endif
+
+	memcpy(into, &request, sizeof(request));
+}
 
 static uint32
 blocks_for_threads(uint64 threads)

@@ -11,6 +11,48 @@
 #include "psa.cuh"
 #include "tuning.cuh"
 
+/* ---- kernels ---- */
+
+/* Those for keys of one width; see wide.cuh. */
+struct RangesKernels
+{
+	GpbDeviceStatus (*prepare) (GpbDevice *, cudaStream_t, const GpbRangesJob *,
+								const GpbAnswerFormat *);
+	GpbDeviceStatus (*locate) (GpbDevice *, cudaStream_t, const GpbRangesJob *,
+							   const GpbAnswerFormat *);
+	const GpbRangesKernel *short_pass;
+	const GpbRangesKernel *long_pass;
+	const GpbRangesKernel *list;
+	const GpbJudgedKernel *judged;
+	const GpbProgramKernel *program;
+	const GpbGroupsKernel *groups;
+	const GpbGroupsKernel *columns;
+};
+
+static const RangesKernels narrow_kernels = {
+	gpb_prepare_launch, gpb_locate_launch, gpb_short_kernels, gpb_long_kernels,
+	gpb_list_kernels, gpb_judged_kernels, gpb_program_kernels, gpb_groups_kernels,
+	gpb_columns_kernels
+};
+
+static const RangesKernels wide_kernels = {
+	gpb_prepare_launch_wide, gpb_locate_launch_wide, gpb_short_kernels_wide,
+	gpb_long_kernels_wide, gpb_list_kernels_wide, gpb_judged_kernels_wide,
+	gpb_program_kernels_wide, gpb_groups_kernels_wide, gpb_columns_kernels_wide
+};
+
+static const RangesKernels *
+kernels_of(const GpbRangesJob *job)
+{
+	return job->key_width == GPB_WIDE_KEY ? &wide_kernels : &narrow_kernels;
+}
+
+static const GpbRangesGrids *
+grids_of(const GpbDevice *device, const GpbRangesJob *job)
+{
+	return job->key_width == GPB_WIDE_KEY ? &device->wide_grids : &device->grids;
+}
+
 /* ---- grids ---- */
 
 template <typename Kernel>
@@ -29,19 +71,24 @@ fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
 	return GPB_DEVICE_OK;
 }
 
+static GpbDeviceStatus
+fill_device_with(GpbDevice *device, const RangesKernels *kernels, GpbRangesGrids *grids)
+{
+	GPB_TRY(fill_device(device, kernels->short_pass, GPB_PASS_KERNELS, grids->short_blocks));
+	GPB_TRY(fill_device(device, kernels->long_pass, GPB_PASS_KERNELS, grids->long_blocks));
+	GPB_TRY(fill_device(device, kernels->list, GPB_LIST_KERNELS, grids->list_blocks));
+	GPB_TRY(fill_device(device, kernels->judged, GPB_JUDGED_KERNELS, grids->judged_blocks));
+	GPB_TRY(fill_device(device, kernels->program, GPB_PROGRAM_SHAPES, grids->program_blocks));
+	GPB_TRY(fill_device(device, kernels->groups, GPB_GROUPS_KERNELS, grids->groups_blocks));
+	return fill_device(device, kernels->columns, GPB_COLUMNS_KERNELS, grids->columns_blocks);
+}
+
 /* To ask how many blocks of a kernel fill the device loads it; else the first query would wait. */
 GpbDeviceStatus
 gpb_ranges_prepare_kernels(GpbDevice *device)
 {
-	GpbRangesGrids *grids = &device->grids;
-
-	GPB_TRY(fill_device(device, gpb_short_kernels, GPB_PASS_KERNELS, grids->short_blocks));
-	GPB_TRY(fill_device(device, gpb_long_kernels, GPB_PASS_KERNELS, grids->long_blocks));
-	GPB_TRY(fill_device(device, gpb_list_kernels, GPB_LIST_KERNELS, grids->list_blocks));
-	GPB_TRY(fill_device(device, gpb_judged_kernels, GPB_JUDGED_KERNELS, grids->judged_blocks));
-	GPB_TRY(fill_device(device, gpb_program_kernels, GPB_PROGRAM_SHAPES, grids->program_blocks));
-	GPB_TRY(fill_device(device, gpb_groups_kernels, GPB_GROUPS_KERNELS, grids->groups_blocks));
-	return fill_device(device, gpb_columns_kernels, GPB_COLUMNS_KERNELS, grids->columns_blocks);
+	GPB_TRY(fill_device_with(device, &narrow_kernels, &device->grids));
+	return fill_device_with(device, &wide_kernels, &device->wide_grids);
 }
 
 /* ---- order ---- */
@@ -105,14 +152,16 @@ pass_kernel(const GpbDevice *device, const GpbRangesJob *job)
 static GpbDeviceStatus
 run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
 {
+	const RangesKernels *kernels = kernels_of(job);
+	const GpbRangesGrids *grids = grids_of(device, job);
 	int			kernel = pass_kernel(device, job);
 
 	if (job->ranges != NULL)
 		GPB_TRY(gpb_launch_on(device, stream, "aggregate_short",
-							  gpb_short_grid(job, device->grids.short_blocks[kernel]),
-							  GPB_LEAF_THREADS, gpb_short_kernels[kernel], *job));
-	return gpb_launch_on(device, stream, "aggregate_long", device->grids.long_blocks[kernel],
-						 GPB_LEAF_THREADS, gpb_long_kernels[kernel], *job);
+							  gpb_short_grid(job, grids->short_blocks[kernel]),
+							  GPB_LEAF_THREADS, kernels->short_pass[kernel], *job));
+	return gpb_launch_on(device, stream, "aggregate_long", grids->long_blocks[kernel],
+						 GPB_LEAF_THREADS, kernels->long_pass[kernel], *job);
 }
 
 /* A pass of a program that is not plain and has no groups */
@@ -126,8 +175,8 @@ run_program_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job
 	gpb_make_program_pass(plan->program, &plan->format, &job->pass, &pass);
 	shape = gpb_program_shape(&job->pass, &pass);
 	return gpb_launch_on(device, stream, "aggregate_program",
-						 device->grids.program_blocks[shape], GPB_LEAF_THREADS,
-						 gpb_program_kernels[shape], *job, pass);
+						 grids_of(device, job)->program_blocks[shape], GPB_LEAF_THREADS,
+						 kernels_of(job)->program[shape], *job, pass);
 }
 
 /* Float8 sums of many answers are normalized here; that of a single one on the host. */
@@ -165,12 +214,12 @@ run_groups_kernel(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *jo
 
 	if (columns == 0)
 		return gpb_launch_on(device, stream, "aggregate_groups",
-							 device->grids.groups_blocks[kernel], GPB_LEAF_THREADS,
-							 gpb_groups_kernels[kernel], *job, *groups);
+							 grids_of(device, job)->groups_blocks[kernel], GPB_LEAF_THREADS,
+							 kernels_of(job)->groups[kernel], *job, *groups);
 	kernel = gpb_columns_kernel(device->variant == GPB_LEAF_ROWS ? 0 : job->row_width, columns);
 	return gpb_launch_on(device, stream, "aggregate_columns",
-						 device->grids.columns_blocks[kernel], GPB_LEAF_THREADS,
-						 gpb_columns_kernels[kernel], of_columns, *groups);
+						 grids_of(device, job)->columns_blocks[kernel], GPB_LEAF_THREADS,
+						 kernels_of(job)->columns[kernel], of_columns, *groups);
 }
 
 /* All groups in one pass, from an empty table */
@@ -201,13 +250,13 @@ static GpbDeviceStatus
 run_limit(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 		  const GpbListJob *list)
 {
-	uint32		blocks = device->grids.judged_blocks[0];
+	uint32		blocks = grids_of(device, job)->judged_blocks[0];
 	GpbRangesJob ranked = *job;
 
 	ranked.pass.is_first = false;	/* pieces are place's to append */
 	GPB_TRY(gpb_begin_ranks_launch(device, stream, list));
 	GPB_TRY(gpb_launch_on(device, stream, "rank_items", blocks, GPB_LEAF_THREADS,
-						  gpb_judged_kernels[0], ranked, *list));
+						  kernels_of(job)->judged[0], ranked, *list));
 	return gpb_choose_rank_launch(device, stream, list, blocks);
 }
 
@@ -215,8 +264,9 @@ static GpbDeviceStatus
 run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 		  const GpbRangesPlan *plan, void *scan, size_t scan_size)
 {
-	const uint32 *blocks = device->grids.list_blocks;
-	const uint32 *judged_blocks = device->grids.judged_blocks;
+	const RangesKernels *kernels = kernels_of(job);
+	const uint32 *blocks = grids_of(device, job)->list_blocks;
+	const uint32 *judged_blocks = grids_of(device, job)->judged_blocks;
 
 	if (plan->judges && plan->list.limited)
 		GPB_TRY(run_limit(device, stream, job, &plan->list));
@@ -225,16 +275,16 @@ run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 										 stream));
 	GPB_TRY(plan->judges ?
 			gpb_launch_on(device, stream, "place_judged", judged_blocks[1], GPB_LEAF_THREADS,
-						  gpb_judged_kernels[1], *job, plan->list) :
+						  kernels->judged[1], *job, plan->list) :
 			gpb_launch_on(device, stream, "place_items", blocks[0], GPB_LEAF_THREADS,
-						  gpb_list_kernels[0], *job));
+						  kernels->list[0], *job));
 	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
 										 stream), "prefix sum of entries"));
 	if (plan->judges)
 		return gpb_launch_on(device, stream, "list_judged", judged_blocks[2], GPB_LEAF_THREADS,
-							 gpb_judged_kernels[2], *job, plan->list);
+							 kernels->judged[2], *job, plan->list);
 	return gpb_launch_on(device, stream, "list_items", blocks[1], GPB_LEAF_THREADS,
-						 gpb_list_kernels[1], *job);
+						 kernels->list[1], *job);
 }
 
 /* ---- the whole ---- */
@@ -248,14 +298,14 @@ gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 	const GpbAnswerFormat *format = grouped ? &no_answers : &plan->format;
 
 	job->pass = plan->pass[0];
-	GPB_TRY(gpb_prepare_launch(device, stream, job, format));
+	GPB_TRY(kernels_of(job)->prepare(device, stream, job, format));
 	if (job->ranges != NULL)
 	{
 		if (!job->total && format->words > format->integers)
 			GPB_TRY_CUDA(device, cudaMemsetAsync(job->answers, 0,
 												 (size_t) job->n * gpb_answer_width(format),
 												 stream));
-		GPB_TRY(gpb_locate_launch(device, stream, job, format));
+		GPB_TRY(kernels_of(job)->locate(device, stream, job, format));
 		GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->items, job->n, stream),
 						  "prefix sum of items"));
 	}

@@ -59,18 +59,22 @@ static __device__ void
 gpb_write_entry(const GpbRangesJob *job, uint32 number, uint32 flags, const char *page, int i,
 				uint64 place)
 {
-	int			width = gpb_range_entry_width(job->row_width);
+	int			key_width = gpb_job_key_width(job);
+	int			width = gpb_entry_width(key_width, job->row_width);
+	GpbKey		key = gpb_page_key(page, key_width, i);
 	const uint32 *row = (const uint32 *) gpb_page_row(page, job->row_width, i);
 	uint64	   *record = (uint64 *) (job->entries.record + place * width);
 	uint32	   *into = (uint32 *) (record + 2);
-	int			words = (width - 16) / 4;
+	int			words = (gpb_range_entry_width(job->row_width) - 16) / 4;
 
 	if (!job->pass.list_entries)
 		job->entries.order[place] = gpb_load64(row) & GPB_TID_MASK;
 	record[0] = number | (uint64) flags << 32;
-	record[1] = gpb_page_key(page, job->key_width, i);
+	record[1] = (uint64) key;
 	for (int w = 0; w < words; w++)
 		into[w] = w * 4 < job->row_width ? row[w] : 0;
+	if (gpb_is_wide(key_width))
+		record[width / 8 - 1] = gpb_key_upper(key);
 }
 
 /*
@@ -213,6 +217,21 @@ gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
 		gpb_append_entries(job, number, page, first, step, present & ~seen);
 }
 
+/* The value of entry i's key; of a wide key, which is no word, nothing but that there is one */
+static __device__ __forceinline__ int64
+gpb_page_key_value(const GpbRangesJob *job, const char *page, int i)
+{
+#ifdef GPB_CUDA_WIDE
+	(void) job;
+	(void) page;
+	(void) i;
+	return 0;
+#else
+	return gpb_key_value(gpb_page_key(page, job->key_width, i), job->key_width,
+						 job->layout_flags);
+#endif
+}
+
 /* ---- a row in memory ---- */
 
 template <int N>
@@ -230,8 +249,7 @@ gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int 
 		if (!column->want)
 			continue;
 		if (column->column == 0)
-			entry->value[c] = gpb_key_value(gpb_page_key(page, job->key_width, i),
-											job->key_width, job->layout_flags);
+			entry->value[c] = gpb_page_key_value(job, page, i);
 		else
 			entry->value[c] = gpb_row_value(row, column->offset, column->kind);
 	}
@@ -404,8 +422,7 @@ gpb_quad_entries(const GpbRangesJob *job, const char *page, const GpbQuad<W> &qu
 		for (int k = 0; k < GPB_QUAD; k++)
 		{
 			if (present >> k & 1)
-				entry[k].value[c] = gpb_key_value(gpb_page_key(page, job->key_width, first + k),
-												  job->key_width, job->layout_flags);
+				entry[k].value[c] = gpb_page_key_value(job, page, first + k);
 		}
 	}
 }

@@ -391,6 +391,8 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	GPB_ENTER(device);
 	if (mirror->tree.n == 0)
 		return gpb_refuse(device, "no inner image");
+	if (mirror->layout.key_width > 8 && spec->npieces > 0 && spec->piece[0].position != NULL)
+		return gpb_refuse(device, "positions of keys of 16 bytes are not searched for");
 	if (spec->npieces > GPB_SEARCH_PIECES ||
 		(spec->npieces > 1 && spec->order != GPB_ORDER_INPUT))
 		return gpb_refuse(device, "too many pieces in a batch of searches");

@@ -30,14 +30,18 @@ gpb_probe(uint32 stride, int lane)
 	return (uint64) (lane + 1) * stride - 1;
 }
 
-/* Separator i.  Keys have at most 8 bytes, which is all that leaves can have. */
+/* Separator i */
 GPB_FN GpbBound
 gpb_separator(const GpbSeparatorArray *separators, uint32 i)
 {
 	GpbBound	separator;
 
+#ifdef GPB_CUDA_WIDE
+	separator.key = ((const uint128 *) separators->key)[i];
+#else
 	separator.key = separators->key_width == 8 ? ((const uint64 *) separators->key)[i] :
 		((const uint32 *) separators->key)[i];
+#endif
 	separator.tie = separators->tie[i];
 	return separator;
 }
@@ -57,7 +61,8 @@ gpb_leaf_limit(const GpbSeparatorArray *separators, uint32 i)
 {
 	GpbBound	limit;
 
-	limit.key = limit.tie = ~(uint64) 0;
+	limit.key = ~(GpbKey) 0;
+	limit.tie = ~(uint64) 0;
 	if (i + 1 < separators->n)
 		limit = gpb_separator(separators, i + 1);
 	return limit;
@@ -100,9 +105,13 @@ gpb_gallop_separators(const GpbSeparatorArray *separators, uint32 at, GpbBound b
 GPB_FN uint32
 gpb_last_separator(const GpbTree *tree, const GpbSeparatorArray *separators, GpbBound bound)
 {
+#ifdef GPB_CUDA_WIDE
+	uint32		at = gpb_tree_descend<uint128>(tree, tree->top + 1, 0, bound.key);
+#else
 	uint32		at = separators->key_width == 8 ?
 		gpb_tree_descend<uint64>(tree, tree->top + 1, 0, bound.key) :
 		gpb_tree_descend<uint32>(tree, tree->top + 1, 0, (uint32) bound.key);
+#endif
 
 	return gpb_gallop_separators(separators, at, bound, true);
 }
@@ -131,6 +140,18 @@ struct GpbLeafView
 	int			count;
 };
 
+/* The width of the job's keys, a constant where there are wide keys alone */
+GPB_FN int
+gpb_job_key_width(const GpbLeafJob *job)
+{
+#ifdef GPB_CUDA_WIDE
+	(void) job;
+	return GPB_WIDE_KEY;
+#else
+	return job->key_width;
+#endif
+}
+
 /* Judge the leaf of separator i; its page is NULL if it is not clean. */
 GPB_FN GpbLeafView
 gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
@@ -141,7 +162,7 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 	leaf.page = gpb_unchanged_image(job, job->separators.child[i]);
 	if (leaf.page == NULL)
 		return leaf;
-	leaf.count = gpb_page_leaf_count(leaf.page, job->key_width, job->row_width,
+	leaf.count = gpb_page_leaf_count(leaf.page, gpb_job_key_width(job), job->row_width,
 									 gpb_separator(&job->separators, i),
 									 gpb_leaf_limit(&job->separators, i));
 	if (leaf.count < 0)

@@ -68,7 +68,8 @@ write_pages(GpbImages images, const GpbPlacedPage *pages,
 	GpbPlacedPage place = pages[blockIdx.x];
 	const char *page = images.extent[place.block / GPB_EXTENT_PAGES].page +
 		(size_t) (place.block % GPB_EXTENT_PAGES) * GPB_PAGE_SIZE;
-	const Key  *keys = (const Key *) (page + GPB_PAGE_HEADER);
+	const Key  *keys = (const Key *) (page + GPB_PAGE_HEADER +
+									  (sizeof(Key) == GPB_WIDE_KEY ? GPB_WIDE_HALVES : 0));
 	uint32		i;
 
 	for (i = threadIdx.x; i < place.count; i += blockDim.x)

@@ -161,7 +161,7 @@ SELECT sum(x.n), sum(x.s) FROM sb, LATERAL (SELECT count(*) n, sum(v) s FROM sc
 SELECT count(*), sum(v) FROM sb JOIN sc ON sc.a + 0 = sb.a AND d + 0 >= lo AND d + 0 < lo + 50;
 DROP TABLE sb;
 
--- keys of 16 bytes: every kind of scan and node, on the CPU
+-- keys of 16 bytes: every kind of scan and node
 CREATE TABLE sw (i int4, t timestamptz, g int8 NOT NULL, v int4);
 INSERT INTO sw SELECT nullif(n % 40, 0) - 20, timestamptz '2024-01-01' + n * 7919 % 10007 * interval '1 hour',
 	(n * 104729::int8 % 97 - 48) * 123456789012345, n
@@ -215,7 +215,10 @@ VACUUM sw;
 SELECT c, gpubtree_check(c, true) FROM unnest('{sw_it,sw_gt,sw_ivi}'::regclass[]) c;
 SELECT n, sw_all(c) FROM sw_conditions WHERE sw_all(c) <> 'same';
 SELECT itemoffset, itemlen, key FROM gpubtree_page_items('sw_gt', 1) LIMIT 2;
-SELECT gpubtree_refresh('sw_it') IS NULL;
+-- on a device, if there is one
+SET gpubtree.batch_setup_cost = 0;
+SELECT n, sw_all(c) FROM sw_conditions WHERE sw_all(c) <> 'same';
+RESET gpubtree.batch_setup_cost;
 CREATE INDEX ON sw USING gpubtree (i, t, g);
 CREATE INDEX ON sw USING gpubtree (v, (g + 0), i);
 DROP TABLE sw, sw_conditions;

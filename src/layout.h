@@ -217,28 +217,69 @@ typedef struct GpbLayout
 	uint8		coding[GPB_MAX_INCLUDE];
 } GpbLayout;
 
-/* Bytes of the wide keys, which devices do not hold */
+/* Bytes of the wide keys */
 #define GPB_WIDE_KEY		16
 
 /*
  * A normalized key: an integer whose order is that of the index.  On pages, and in memory that
- * PostgreSQL allocates, it lies at multiples of 8 bytes, and so it says.  To CUDA's compiler no key
- * has more than 8 bytes.
+ * PostgreSQL allocates, it lies at multiples of 8 bytes, and so it says.
+ *
+ * CUDA's compiler compiles what looks at keys twice, so that narrow keys are integers of 64 bits:
+ * with GPB_CUDA_WIDE all keys are wide, without it none is.  It has its GpbKey, and what is made of
+ * that, in registers alone: in memory it would lie at multiples of 16 bytes.
  */
-#ifdef __CUDACC__
-typedef uint64 GpbKey;
-#else
+#ifndef __CUDACC__
+#define GPB_MAY_BE_WIDE
 typedef unsigned __int128 GpbKey __attribute__((aligned(8)));
+#elif defined(GPB_CUDA_WIDE)
+#define GPB_MAY_BE_WIDE
+typedef unsigned __int128 GpbKey;
+#else
+typedef uint64 GpbKey;
 #endif
+
+/* Is it the width of wide keys?  What is compiled for narrow keys alone knows that it is not. */
+GPB_FN bool
+gpb_is_wide(int key_width)
+{
+#ifdef GPB_MAY_BE_WIDE
+	return key_width == GPB_WIDE_KEY;
+#else
+	(void) key_width;
+	return false;
+#endif
+}
+
+/* A wide key of its halves; of narrow keys, the lower one */
+GPB_FN GpbKey
+gpb_key_of_halves(uint64 lower, uint64 upper)
+{
+#ifdef GPB_MAY_BE_WIDE
+	return (GpbKey) upper << 64 | lower;
+#else
+	(void) upper;
+	return lower;
+#endif
+}
+
+/* The upper half of a key, which is 0 for narrow ones */
+GPB_FN uint64
+gpb_key_upper(GpbKey key)
+{
+#ifdef GPB_MAY_BE_WIDE
+	return (uint64) (key >> 64);
+#else
+	(void) key;
+	return 0;
+#endif
+}
 
 /* The greatest normalized key of a width, which is that of NULL keys with NULLS LAST */
 GPB_FN GpbKey
 gpb_key_most(int key_width)
 {
-#ifndef __CUDACC__
-	if (key_width == GPB_WIDE_KEY)
+	if (gpb_is_wide(key_width))
 		return ~(GpbKey) 0;
-#endif
 	return key_width == 8 ? ~(uint64) 0 : ~(uint32) 0;
 }
 
@@ -263,9 +304,10 @@ typedef struct GpbRange
 #define GPB_BOUND_MAX	((GpbBound) {~(GpbKey) 0, ~(uint64) 0})	/* beyond all entries */
 
 /*
- * Bounds and ranges as requests to a device have them.  GPB_BOUND_MAX has all bits set here too.
+ * Bounds and ranges as requests to a device have them, of an index of narrow keys.  GPB_BOUND_MAX
+ * has all bits set here too.
  */
-#ifdef __CUDACC__
+#if defined(__CUDACC__) && !defined(GPB_CUDA_WIDE)
 typedef GpbBound GpbNarrowBound;
 typedef GpbRange GpbNarrowRange;
 #else
@@ -281,6 +323,20 @@ typedef struct GpbNarrowRange
 	GpbNarrowBound hi;
 } GpbNarrowRange;
 #endif
+
+/* The same of wide keys: the bytes that GpbBound and GpbRange have outside of CUDA */
+typedef struct GpbWideBound
+{
+	uint64		lower;
+	uint64		upper;
+	uint64		tie;
+} GpbWideBound;
+
+typedef struct GpbWideRange
+{
+	GpbWideBound lo;
+	GpbWideBound hi;
+} GpbWideRange;
 
 /* A bound of an index whose keys have at most 8 bytes, as requests have it */
 GPB_FN GpbNarrowBound
@@ -299,8 +355,10 @@ gpb_widen_bound(GpbNarrowBound narrow)
 {
 	GpbBound	bound;
 
+#ifdef GPB_MAY_BE_WIDE
 	if ((narrow.key & narrow.tie) == ~(uint64) 0)
 		return GPB_BOUND_MAX;
+#endif
 	bound.key = narrow.key;
 	bound.tie = narrow.tie;
 	return bound;
@@ -372,11 +430,40 @@ gpb_page_u16(const void *page, int offset)
 	return *(const uint16 *) ((const char *) page + offset);
 }
 
+GPB_FN GpbWideBound
+gpb_wide_bound(GpbBound bound)
+{
+	GpbWideBound wide;
+
+	wide.lower = (uint64) bound.key;
+	wide.upper = gpb_key_upper(bound.key);
+	wide.tie = bound.tie;
+	return wide;
+}
+
+/* The bound of which gpb_wide_bound() made this */
+GPB_FN GpbBound
+gpb_bound_of_wide(GpbWideBound wide)
+{
+	GpbBound	bound;
+
+	bound.key = gpb_key_of_halves(wide.lower, wide.upper);
+	bound.tie = wide.tie;
+	return bound;
+}
+
+/* The bytes between a page's header and its first key */
+GPB_FN int
+gpb_key_halves(int key_width)
+{
+	return gpb_is_wide(key_width) ? GPB_WIDE_HALVES : 0;
+}
+
 /* The offset of key i in a page. */
 GPB_FN int
 gpb_key_place(int key_width, int i)
 {
-	return GPB_PAGE_HEADER + (key_width == GPB_WIDE_KEY ? GPB_WIDE_HALVES : 0) + i * key_width;
+	return GPB_PAGE_HEADER + gpb_key_halves(key_width) + i * key_width;
 }
 
 /* The number of entries on the page, from pd_lower.  The page must be a sound tree page. */
@@ -400,10 +487,8 @@ gpb_page_capacity(int key_width, int row_width)
 GPB_FN GpbKey
 gpb_load_key(const char *p, int key_width)
 {
-#ifndef __CUDACC__
-	if (key_width == GPB_WIDE_KEY)
-		return *(const GpbKey *) p;
-#endif
+	if (gpb_is_wide(key_width))
+		return gpb_key_of_halves(((const uint64 *) p)[0], ((const uint64 *) p)[1]);
 	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
 }
 
@@ -496,10 +581,9 @@ gpb_page_high(const void *page)
 		return b;
 	}
 	b.key = special->high_key;
-#ifndef __CUDACC__
-	if (special->key_width == GPB_WIDE_KEY)
-		b.key |= (GpbKey) *(const uint64 *) ((const char *) page + GPB_WIDE_HIGH) << 64;
-#endif
+	if (gpb_is_wide(special->key_width))
+		b.key = gpb_key_of_halves(special->high_key,
+								  *(const uint64 *) ((const char *) page + GPB_WIDE_HIGH));
 	b.tie = special->high_tie;
 	return b;
 }
@@ -512,10 +596,9 @@ gpb_page_low(const void *page)
 	GpbBound	b;
 
 	b.key = special->low_key;
-#ifndef __CUDACC__
-	if (special->key_width == GPB_WIDE_KEY)
-		b.key |= (GpbKey) *(const uint64 *) ((const char *) page + GPB_WIDE_LOW) << 64;
-#endif
+	if (gpb_is_wide(special->key_width))
+		b.key = gpb_key_of_halves(special->low_key,
+								  *(const uint64 *) ((const char *) page + GPB_WIDE_LOW));
 	b.tie = special->low_tie;
 	return b;
 }
@@ -539,7 +622,7 @@ gpb_keys_lower_bound(const void *page, int key_width, int n, GpbKey key)
 	int			i;
 
 #define GPB_IS_BELOW(i) \
-	(key_width == GPB_WIDE_KEY ? gpb_page_key(page, key_width, i) < key : \
+	(gpb_is_wide(key_width) ? gpb_page_key(page, key_width, i) < key : \
 	 (uint64) gpb_page_key(page, key_width, i) < low)
 	while (n > 16)
 	{
@@ -568,8 +651,9 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 	const GpbPageSpecial *special = gpb_page_special(page);
 	GpbBound	begin = gpb_page_low(page);
 	GpbBound	high = gpb_page_high(page);
-	int			used = (int) gpb_page_u16(page, GPB_PD_LOWER) - GPB_PAGE_HEADER;
-	int			count = key_width == 8 ? used / 8 : used / 4;
+	int			used = (int) gpb_page_u16(page, GPB_PD_LOWER) - gpb_key_place(key_width, 0);
+	int			count = gpb_is_wide(key_width) ? used / GPB_WIDE_KEY :
+		key_width == 8 ? used / 8 : used / 4;
 	bool		sound = (special->page_id == GPB_PAGE_ID) &
 		(special->level == 0) &
 		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED | GPB_PAGE_DICTIONARY |
@@ -578,7 +662,7 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 		(special->row_width == row_width) &
 		(used >= 0) &
 		(count * key_width == used) &
-		(count * (key_width + row_width) <= GPB_PAGE_SPACE);
+		(count * (key_width + row_width) <= GPB_PAGE_SPACE - gpb_key_halves(key_width));
 
 	sound &= (begin.key == low.key) & (begin.tie == low.tie);
 	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
@@ -588,11 +672,8 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 GPB_FN bool
 gpb_key_is_bounds(GpbKey key, int key_width, GpbBound bound)
 {
-#ifndef __CUDACC__
-	if (key_width == GPB_WIDE_KEY)
+	if (gpb_is_wide(key_width))
 		return key == bound.key;
-#endif
-	(void) key_width;
 	return (uint64) key == (uint64) bound.key;
 }
 
@@ -607,10 +688,8 @@ gpb_page_lower_bound(const void *page, int key_width, int row_width,
 {
 	int			base = key_width == 8 ?
 		gpb_keys_lower_bound(page, 8, count, bound.key) :
-#ifndef __CUDACC__
-		key_width == GPB_WIDE_KEY ?
+		gpb_is_wide(key_width) ?
 		gpb_keys_lower_bound(page, GPB_WIDE_KEY, count, bound.key) :
-#endif
 		gpb_keys_lower_bound(page, 4, count, bound.key);
 
 	if (base < count && bound.tie != 0 &&

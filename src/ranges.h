@@ -24,8 +24,8 @@ typedef struct GpbKeyRange
 	GpbKey		hi;
 } GpbKeyRange;
 
-/* The same as requests to a device have it */
-#ifdef __CUDACC__
+/* The same as requests to a device have it, of narrow keys */
+#if defined(__CUDACC__) && !defined(GPB_CUDA_WIDE)
 typedef GpbKeyRange GpbNarrowKeyRange;
 #else
 typedef struct GpbNarrowKeyRange
@@ -35,7 +35,10 @@ typedef struct GpbNarrowKeyRange
 } GpbNarrowKeyRange;
 #endif
 
-/* The form in which ranges are given, and, in brackets, in which a request to a device has them */
+/*
+ * The form in which ranges are given, and, in brackets, in which a request to a device has them if
+ * keys are narrow; those of wide keys it has as they are given
+ */
 typedef enum GpbRangeForm
 {
 	GPB_RANGE_POINTS,			/* each a GpbKey (uint64), and so a range of its own */
@@ -67,12 +70,14 @@ gpb_ranges_spec_copy(GpbRangesSpec *into, const GpbRangesSpec *from)
 }
 
 
-/* The bytes of one range in this form, as a request to a device has it. */
+/* The bytes of one range in this form, as a request to a device has it that holds such keys. */
 GPB_FN int
-gpb_range_width(GpbRangeForm form)
+gpb_range_width(GpbRangeForm form, int key_width)
 {
-	return form == GPB_RANGE_POINTS ? (int) sizeof(uint64) :
-		form == GPB_RANGE_KEYS ? (int) sizeof(GpbNarrowKeyRange) : (int) sizeof(GpbNarrowRange);
+	int			key = key_width == GPB_WIDE_KEY ? GPB_WIDE_KEY : (int) sizeof(uint64);
+
+	return form == GPB_RANGE_POINTS ? key :
+		form == GPB_RANGE_KEYS ? 2 * key : 2 * (key + (int) sizeof(uint64));
 }
 
 /* The number of answers to the request. */
@@ -131,6 +136,8 @@ gpb_key_range(GpbKeyRange keys, int layout_flags)
 	return range;
 }
 
+#ifndef __CUDACC__
+
 /* Range number i of ranges in the form given. */
 GPB_FN GpbRange
 gpb_range_at(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
@@ -146,12 +153,39 @@ gpb_range_at(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
 	return gpb_key_range(keys, layout_flags);
 }
 
+#endif
+
+/* Range number i of the ranges of a request to a device, in the form given, if keys are wide */
+GPB_FN GpbRange
+gpb_wide_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+{
+	GpbKeyRange keys;
+	const uint64 *word;
+
+	if (form == GPB_RANGE_BOUNDS)
+	{
+		const GpbWideRange *wide = (const GpbWideRange *) ranges + i;
+		GpbRange	range;
+
+		range.lo = gpb_bound_of_wide(wide->lo);
+		range.hi = gpb_bound_of_wide(wide->hi);
+		return range;
+	}
+	word = (const uint64 *) ranges + (size_t) i * (form == GPB_RANGE_POINTS ? 2 : 4);
+	keys.lo = keys.hi = gpb_key_of_halves(word[0], word[1]);
+	if (form == GPB_RANGE_KEYS)
+		keys.hi = gpb_key_of_halves(word[2], word[3]);
+	return gpb_key_range(keys, layout_flags);
+}
+
 /* Range number i of the ranges of a request to a device, which are in the form given. */
 GPB_FN GpbRange
-gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flags)
+gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int key_width, int layout_flags)
 {
 	GpbKeyRange keys;
 
+	if (gpb_is_wide(key_width))
+		return gpb_wide_input_range(form, ranges, i, layout_flags);
 	if (form == GPB_RANGE_BOUNDS)
 		return gpb_widen_range(((const GpbNarrowRange *) ranges)[i]);
 	if (form == GPB_RANGE_POINTS)
@@ -164,15 +198,22 @@ gpb_input_range(GpbRangeForm form, const void *ranges, uint32 i, int layout_flag
 	return gpb_key_range(keys, layout_flags);
 }
 
-/*
- * Write n ranges from number "first" on as a request to a device has them.  The index's keys have
- * at most 8 bytes.
- */
+#ifndef __CUDACC__
+
+/* Write n ranges from number "first" on as a request to a device that holds such keys has them. */
 GPB_FN void
-gpb_narrow_ranges(GpbRangeForm form, const void *ranges, uint32 first, uint32 n, void *into)
+gpb_put_ranges(GpbRangeForm form, const void *ranges, uint32 first, uint32 n, int key_width,
+				   void *into)
 {
 	uint32		i;
 
+	if (gpb_is_wide(key_width))
+	{
+		size_t		width = gpb_range_width(form, key_width);
+
+		memcpy(into, (const char *) ranges + first * width, n * width);
+		return;
+	}
 	switch (form)
 	{
 		case GPB_RANGE_POINTS:
@@ -196,9 +237,12 @@ gpb_narrow_ranges(GpbRangeForm form, const void *ranges, uint32 first, uint32 n,
 	}
 }
 
+#endif
+
 /*
  * A piece of a range that the device could not answer.  The CPU answers all of it, [range.lo,
- * range.hi), from the real tree, starting at block and moving right.
+ * range.hi), from the real tree, starting at block and moving right.  If keys are wide it is a
+ * GpbWidePiece.
  */
 typedef struct GpbUncleanPiece
 {
@@ -206,6 +250,20 @@ typedef struct GpbUncleanPiece
 	uint32		block;			/* that leaf, or GPB_NO_BLOCK if the image has none */
 	uint32		number;			/* the range's number in the request */
 } GpbUncleanPiece;
+
+typedef struct GpbWidePiece
+{
+	GpbWideRange range;
+	uint32		block;
+	uint32		number;
+} GpbWidePiece;
+
+/* The bytes from one of these to the next */
+GPB_FN int
+gpb_piece_width(int key_width)
+{
+	return key_width == GPB_WIDE_KEY ? (int) sizeof(GpbWidePiece) : (int) sizeof(GpbUncleanPiece);
+}
 
 /* A piece of a range that the CPU answers, with a block as in GpbUncleanPiece */
 typedef struct GpbPiece
@@ -215,10 +273,63 @@ typedef struct GpbPiece
 	uint32		number;			/* the range's number in its batch */
 } GpbPiece;
 
+/* Write a piece as number i of a list that a request leaves. */
+GPB_FN void
+gpb_put_piece(void *list, uint64 i, int key_width, GpbRange range, uint32 block, uint32 number)
+{
+	if (gpb_is_wide(key_width))
+	{
+		GpbWidePiece *piece = (GpbWidePiece *) list + i;
+
+		piece->range.lo = gpb_wide_bound(range.lo);
+		piece->range.hi = gpb_wide_bound(range.hi);
+		piece->block = block;
+		piece->number = number;
+	}
+	else
+	{
+		GpbUncleanPiece *piece = (GpbUncleanPiece *) list + i;
+
+		piece->range = gpb_narrow_range(range);
+		piece->block = block;
+		piece->number = number;
+	}
+}
+
+#ifndef __CUDACC__
+
+/* Piece number i of such a list */
+GPB_FN GpbPiece
+gpb_piece_at(const void *list, uint64 i, int key_width)
+{
+	GpbPiece	piece;
+
+	if (gpb_is_wide(key_width))
+	{
+		const GpbWidePiece *wide = (const GpbWidePiece *) list + i;
+
+		piece.range.lo = gpb_bound_of_wide(wide->range.lo);
+		piece.range.hi = gpb_bound_of_wide(wide->range.hi);
+		piece.block = wide->block;
+		piece.number = wide->number;
+	}
+	else
+	{
+		const GpbUncleanPiece *narrow = (const GpbUncleanPiece *) list + i;
+
+		piece.range = gpb_widen_range(narrow->range);
+		piece.block = narrow->block;
+		piece.number = narrow->number;
+	}
+	return piece;
+}
+
+#endif
+
 /*
  * An entry that was listed, or that must be checked in the heap.  The row is row_width bytes as on
- * the leaf; records lie gpb_range_entry_width() bytes apart, or, where keys may be of any width,
- * gpb_entry_record_width().
+ * the leaf, and behind it lies the upper half of a wide key; records lie gpb_entry_record_width()
+ * bytes apart.
  */
 typedef struct GpbRangeEntry
 {
@@ -231,22 +342,26 @@ typedef struct GpbRangeEntry
 #define GPB_RANGE_ENTRY_VISIBLE	0x01	/* seen by the snapshot, so it needs no heap visit */
 #define GPB_RANGE_ENTRY_FAULTED	0x02	/* a step of the program that lists faulted for it */
 
-/*
- * The bytes from one GpbRangeEntry to the next in a list of entries whose rows have row_width
- * bytes.
- */
+/* The bytes of a GpbRangeEntry whose row has row_width bytes, without what is behind the row */
 GPB_FN int
 gpb_range_entry_width(int row_width)
 {
 	return 16 + ((row_width + 7) & ~7);
 }
 
-/* The same for entries of an index of this layout, which a device need not hold */
+/* The bytes from one GpbRangeEntry to the next in a list of entries of these widths */
+GPB_FN int
+gpb_entry_width(int key_width, int row_width)
+{
+	return gpb_range_entry_width(row_width) +
+		(key_width == GPB_WIDE_KEY ? (int) sizeof(uint64) : 0);
+}
+
+/* The same for entries of an index of this layout */
 GPB_FN int
 gpb_entry_record_width(const GpbLayout *layout)
 {
-	return gpb_range_entry_width(layout->row_width) +
-		(layout->key_width == GPB_WIDE_KEY ? (int) sizeof(uint64) : 0);
+	return gpb_entry_width(layout->key_width, layout->row_width);
 }
 
 /* Where the upper half of a wide key is: behind the row */
@@ -260,15 +375,9 @@ gpb_entry_upper_half(const GpbRangeEntry *entry, const GpbLayout *layout)
 GPB_FN GpbKey
 gpb_entry_key(const GpbRangeEntry *entry, const GpbLayout *layout)
 {
-	GpbKey		key = entry->key;
-
-#ifdef __CUDACC__
-	(void) layout;				/* to a device no key is wide */
-#else
-	if (layout->key_width == GPB_WIDE_KEY)
-		key |= (GpbKey) *gpb_entry_upper_half(entry, layout) << 64;
-#endif
-	return key;
+	if (gpb_is_wide(layout->key_width))
+		return gpb_key_of_halves(entry->key, *gpb_entry_upper_half(entry, layout));
+	return entry->key;
 }
 
 /* Fill in the record of an entry of range number "number". */
@@ -280,10 +389,8 @@ gpb_entry_record(GpbRangeEntry *entry, uint32 number, uint32 flags, GpbKey key, 
 	entry->flags = flags;
 	entry->key = (uint64) key;
 	memcpy(entry->row, row, layout->row_width);
-#ifndef __CUDACC__
-	if (layout->key_width == GPB_WIDE_KEY)
-		*gpb_entry_upper_half(entry, layout) = (uint64) (key >> 64);
-#endif
+	if (gpb_is_wide(layout->key_width))
+		*gpb_entry_upper_half(entry, layout) = gpb_key_upper(key);
 }
 
 /* What a request left to be fetched beside its answers */

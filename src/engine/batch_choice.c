@@ -94,7 +94,6 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 bool
 gpb_batch_device_pays_now(GpbBatch *batch)
 {
-	return batch->program.layout.key_width != GPB_WIDE_KEY &&
-		gpb_mirror_available() && choose_device(batch, &batch->counters.choice) &&
+	return gpb_mirror_available() && choose_device(batch, &batch->counters.choice) &&
 		!gpb_mirror_is_inner_only(batch->index);
 }

@@ -130,7 +130,7 @@ typedef struct GpbBatchDevice
 static Size
 device_width(const GpbBatch *batch)
 {
-	Size		width = gpb_range_width(batch->form);
+	Size		width = gpb_range_width(batch->form, batch->program.layout.key_width);
 
 	if (batch->answers != NULL)
 		width = Max(width, gpb_answer_width(&batch->format));
@@ -354,7 +354,8 @@ device_launch(GpbBatch *batch, GpbBatchDevice *device)
 		n = device_next_chunk(batch, device, chunk);
 		if (n == 0)
 			return true;
-		gpb_narrow_ranges(batch->form, batch->ranges, device->next, n, chunk->staging);
+		gpb_put_ranges(batch->form, batch->ranges, device->next, n,
+						   batch->program.layout.key_width, chunk->staging);
 		chunk->spec.n = n;
 		chunk->first = device->next;
 		device->next += n;
@@ -425,7 +426,8 @@ device_heap_entries(GpbBatch *batch, GpbChunkRequest *chunk, uint64 entries)
 		{
 			const GpbRangeEntry *entry = gpb_entry_at(chunk->staging, i, batch->match_width);
 
-			gpb_batch_add_unknown(batch, chunk->first + entry->number, entry->key, entry->row);
+			gpb_batch_add_unknown(batch, chunk->first + entry->number,
+								  gpb_entry_key(entry, &batch->program.layout), entry->row);
 		}
 	}
 	pgstat_count_index_tuples(batch->index, entries);
@@ -673,13 +675,13 @@ device_reserve_pieces(GpbBatch *batch, GpbBatchDevice *device, uint64 n)
 static GpbFillOutcome
 device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, uint64 pieces)
 {
+	int			key_width = batch->program.layout.key_width;
 	uint64		done;
 	uint64		n;
 
 	device_reserve_pieces(batch, device, pieces);
 	for (done = 0; done < pieces; done += n)
 	{
-		const GpbUncleanPiece *from = (const GpbUncleanPiece *) chunk->staging;
 		uint64		i;
 
 		if (device->npieces == device->most_pieces)
@@ -691,15 +693,14 @@ device_pieces(GpbBatch *batch, GpbBatchDevice *device, GpbChunkRequest *chunk, u
 		}
 		if (!device_fetch(chunk, GPB_FETCH_PIECES, done,
 						  Min(pieces, done + device->most_pieces - device->npieces),
-						  sizeof(GpbUncleanPiece), &n))
+						  gpb_piece_width(key_width), &n))
 			return GPB_FILL_FAILED;
 		for (i = 0; i < n; i++)
 		{
 			GpbPiece   *piece = &device->pieces[device->npieces++];
 
-			piece->range = gpb_widen_range(from[i].range);
-			piece->block = from[i].block;
-			piece->number = from[i].number + chunk->first;
+			*piece = gpb_piece_at(chunk->staging, i, key_width);
+			piece->number += chunk->first;
 		}
 	}
 	return GPB_FILL_DONE;

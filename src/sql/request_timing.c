@@ -73,8 +73,9 @@ require_mirrorable(Relation index)
 	if (gpb_layout(index)->key_width == GPB_WIDE_KEY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" cannot be mirrored", RelationGetRelationName(index)),
-				 errdetail("Devices do not hold keys of 16 bytes.")));
+				 errmsg("keys of index \"%s\" are not searched for on a device",
+						RelationGetRelationName(index)),
+				 errdetail("Devices do not search for keys of 16 bytes.")));
 }
 
 static void

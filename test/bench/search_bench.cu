@@ -201,7 +201,8 @@ write_pages(void *argument)
 			if (first + i == 0)
 				key = 0;
 			job->keys[first + i] = key;
-			memcpy(page + GPB_PAGE_HEADER + i * sizeof(Key), &key, sizeof(Key));
+			memcpy(page + GPB_PAGE_HEADER + (sizeof(Key) == GPB_WIDE_KEY ? GPB_WIDE_HALVES : 0) +
+				   i * sizeof(Key), &key, sizeof(Key));
 			memcpy(row, &locator, sizeof(locator));
 			memcpy(row + GPB_LOCATOR_WIDTH, &child, sizeof(child));
 		}

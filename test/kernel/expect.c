@@ -223,7 +223,7 @@ test_answer_width(const GpbProgram *program)
 int
 test_entry_width(const GpbLayout *layout)
 {
-	return 4 + 4 + 8 + (layout->row_width + 7) / 8 * 8;
+	return 4 + 4 + 8 + (layout->row_width + 7) / 8 * 8 + (layout->key_width == 16 ? 8 : 0);
 }
 
 static void
@@ -246,21 +246,24 @@ expect_entry(TestExpected *expected, const TestIndex *index, uint32 number, bool
 	key = (uint64) index->entry[i].bound.key;
 	memcpy(record + 8, &key, 8);
 	test_row(index, i, record + 16);
+	key = (uint64) (index->entry[i].bound.key >> 64);
+	if (index->layout.key_width == 16)
+		memcpy(record + width - 8, &key, 8);
 }
 
 static void
 expect_piece(TestExpected *expected, GpbRange range, uint32 block, uint32 number)
 {
-	GpbUncleanPiece *piece;
+	GpbPiece   *piece;
 
 	if (expected->npieces == expected->room_pieces)
 	{
 		expected->room_pieces = expected->room_pieces * 2 + 1000;
 		expected->pieces = realloc(expected->pieces,
-								   expected->room_pieces * sizeof(GpbUncleanPiece));
+								   expected->room_pieces * sizeof(GpbPiece));
 	}
 	piece = &expected->pieces[expected->npieces++];
-	piece->range = gpb_narrow_range(range);
+	piece->range = range;
 	piece->block = block;
 	piece->number = number;
 }
@@ -272,24 +275,33 @@ typedef struct Range
 {
 	GpbRange	bounds;			/* where it begins and ends in the index's order */
 	bool		by_key;			/* else bounds decide */
-	uint64		lo;				/* keys, both included */
-	uint64		hi;
+	GpbKey		lo;				/* keys, both included */
+	GpbKey		hi;
 } Range;
 
 int
-test_range_width(GpbRangeForm form)
+test_range_width(const GpbRangesSpec *spec)
 {
-	return form == GPB_RANGE_POINTS ? 8 : form == GPB_RANGE_KEYS ? 16 : 32;
+	int			key = spec->program.layout.key_width == 16 ? 16 : 8;
+
+	return spec->form == GPB_RANGE_POINTS ? key :
+		spec->form == GPB_RANGE_KEYS ? 2 * key : 2 * (key + 8);
 }
 
 static Range
 get_range(const GpbRangesSpec *spec, const void *ranges, uint32 i)
 {
 	bool		nulls_first = (spec->program.layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0;
-	const char *at = (const char *) ranges + (uint64) i * test_range_width(spec->form);
+	const char *at = (const char *) ranges + (uint64) i * test_range_width(spec);
+	int			key = spec->program.layout.key_width == 16 ? 16 : 8;
 	Range		range;
 
 	memset(&range, 0, sizeof(range));
+	if (spec->form == GPB_RANGE_BOUNDS && key == 16)
+	{
+		memcpy(&range.bounds, at, sizeof(range.bounds));
+		return range;
+	}
 	if (spec->form == GPB_RANGE_BOUNDS)
 	{
 		GpbNarrowRange narrow;
@@ -299,8 +311,8 @@ get_range(const GpbRangesSpec *spec, const void *ranges, uint32 i)
 		return range;
 	}
 	range.by_key = true;
-	memcpy(&range.lo, at, 8);
-	memcpy(&range.hi, spec->form == GPB_RANGE_KEYS ? at + 8 : at, 8);
+	memcpy(&range.lo, at, key);
+	memcpy(&range.hi, spec->form == GPB_RANGE_KEYS ? at + key : at, key);
 	/* NULL keys have the bits of the least or the greatest key */
 	range.bounds.lo.key = range.lo;
 	range.bounds.hi.key = range.hi;

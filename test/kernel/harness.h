@@ -87,6 +87,8 @@ extern void test_random_wants(GpbRangesSpec *spec);
 
 /* Everything there is */
 extern const GpbNarrowRange test_whole;
+/* The same, as a request over the mirror has it */
+extern const void *test_whole_of(const TestMirror *mirror);
 /* Any bounds, the upper before the lower now and then */
 extern GpbNarrowRange test_random_range(const TestMirror *mirror);
 /* From an entry's key over about so many entries */
@@ -173,6 +175,8 @@ extern const TestCase test_ways_cases[];
 extern const int test_nways_cases;
 extern const TestCase test_program_cases[];
 extern const int test_nprogram_cases;
+extern const TestCase test_wide_cases[];
+extern const int test_nwide_cases;
 extern const TestCase test_failures_cases[];
 extern const int test_nfailures_cases;
 

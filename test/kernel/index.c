@@ -47,7 +47,8 @@ test_layout(int key_width, int flags, int ncolumns, const int *kinds)
 
 	memset(&layout, 0, sizeof(layout));
 	layout.key_width = (uint8) key_width;
-	layout.key_kind = key_width == 4 ? GPB_KIND_INT4 : GPB_KIND_INT8;
+	layout.key_kind = key_width == 4 ? GPB_KIND_INT4 : key_width == 8 ? GPB_KIND_INT8 :
+		GPB_KIND_WIDE;
 	layout.flags = (uint8) flags;
 	layout.ncolumns = (uint8) ncolumns;
 	for (c = 0; c < ncolumns; c++)
@@ -102,19 +103,26 @@ static GpbBound
 entry_bound(const GpbLayout *layout, const TestEntry *entry)
 {
 	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
-	uint64		bits = layout->key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	uint64		bits = layout->key_width >= 8 ? ~(uint64) 0 : 0xFFFFFFFF;
 	GpbBound	bound;
 
 	if (entry->key_is_null)
-		bound.key = nulls_first ? 0 : bits;
+	{
+		bound.key = nulls_first ? 0 : layout->key_width == 16 ? ~(GpbKey) 0 : bits;
+		bound.tie = (uint64) entry->heap_block << 16 | entry->heap_offset;
+		if (!nulls_first)
+			bound.tie |= (uint64) 1 << 48;
+		return bound;
+	}
 	else
 	{
-		uint64		zero = layout->key_width == 8 ? (uint64) 1 << 63 : 0x80000000;
+		uint64		zero = layout->key_width >= 8 ? (uint64) 1 << 63 : 0x80000000;
 
 		bound.key = ((uint64) entry->key + zero) & bits;
 		if (layout->flags & GPB_LAYOUT_DESC)
 			bound.key = bits - bound.key;
 	}
+	bound.key |= (GpbKey) entry->upper << 64;
 	bound.tie = (uint64) entry->heap_block << 16 | entry->heap_offset;
 	if (entry->key_is_null != nulls_first)
 		bound.tie |= (uint64) 1 << 48;
@@ -174,7 +182,7 @@ random_key(const TestShape *shape)
 
 	/* spread over the whole type, its ends included */
 	if (shape->distinct_keys == 0 && test_once_in(4))
-		key = random_integer(shape->layout.key_width);
+		key = random_integer(shape->layout.key_width < 8 ? shape->layout.key_width : 8);
 	return key;
 }
 
@@ -186,6 +194,10 @@ random_entry(const TestShape *shape, uint32 i, TestEntry *entry)
 	memset(entry, 0, sizeof(*entry));
 	entry->key_is_null = shape->null_keys && test_once_in(shape->null_keys);
 	entry->key = random_key(shape);
+	/* few upper halves, so that the lower ones decide as well, and the ends */
+	if (shape->layout.key_width == 16 && !entry->key_is_null)
+		entry->upper = test_once_in(8) ? test_random() : test_once_in(8) ? ~(uint64) 0 :
+			test_below(4) * 5;
 	entry->dead = shape->dead && test_once_in(shape->dead);
 	entry->heap_block = (uint32) test_below(shape->heap_blocks ? shape->heap_blocks : 1000);
 	entry->heap_offset = (uint16) (1 + test_below(291));
@@ -257,7 +269,7 @@ init_page(char *page, int level, int key_width, int row_width, int count)
 	/* garbage where nothing is said to be */
 	memset(page, 0xDB, GPB_PAGE_SIZE);
 	memset(page, 0, GPB_PAGE_HEADER);
-	put_u16(page, GPB_PD_LOWER, GPB_PAGE_HEADER + count * key_width);
+	put_u16(page, GPB_PD_LOWER, gpb_key_place(key_width, count));
 	put_u16(page, GPB_PD_UPPER, GPB_SPECIAL_OFFSET - count * row_width);
 	put_u16(page, GPB_PD_SPECIAL, GPB_SPECIAL_OFFSET);
 	memset(special, 0, sizeof(*special));
@@ -270,9 +282,37 @@ init_page(char *page, int level, int key_width, int row_width, int count)
 }
 
 static void
-put_key(char *page, int key_width, int i, uint64 key)
+put_key(char *page, int key_width, int i, GpbKey key)
 {
-	memcpy(page + GPB_PAGE_HEADER + i * key_width, &key, key_width);	/* little-endian */
+	int			halves = key_width == 16 ? 16 : 0;
+
+	memcpy(page + GPB_PAGE_HEADER + halves + i * key_width, &key, key_width);	/* little-endian */
+}
+
+/* Set where the page begins. */
+static void
+put_low(char *page, int key_width, GpbBound low)
+{
+	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
+	uint64		upper = (uint64) (low.key >> 64);
+
+	special->low_key = (uint64) low.key;
+	special->low_tie = low.tie;
+	if (key_width == 16)
+		memcpy(page + GPB_PAGE_HEADER + 8, &upper, 8);
+}
+
+/* Set where it ends. */
+static void
+put_high(char *page, int key_width, GpbBound high)
+{
+	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
+	uint64		upper = (uint64) (high.key >> 64);
+
+	special->high_key = (uint64) high.key;
+	special->high_tie = high.tie;
+	if (key_width == 16)
+		memcpy(page + GPB_PAGE_HEADER, &upper, 8);
 }
 
 void
@@ -307,13 +347,11 @@ test_write_leaf(TestIndex *index, uint32 i)
 	init_page(page, 0, layout->key_width, layout->row_width, (int) leaf->count);
 	if (i > 0)
 		special->left = index->leaf[i - 1].block;
-	special->low_key = leaf->low.key;
-	special->low_tie = leaf->low.tie;
+	put_low(page, layout->key_width, leaf->low);
 	if (i + 1 < index->nleaves)
 	{
 		special->right = index->leaf[i + 1].block;
-		special->high_key = leaf->high.key;
-		special->high_tie = leaf->high.tie;
+		put_high(page, layout->key_width, leaf->high);
 	}
 	for (k = 0; k < leaf->count; k++)
 	{
@@ -335,12 +373,10 @@ test_split_unfinished(TestIndex *index, uint32 i, uint32 new_block)
 	uint32		keep = leaf->count / 2;
 
 	memcpy(right, page, GPB_PAGE_SIZE);
-	put_u16(page, GPB_PD_LOWER, GPB_PAGE_HEADER + (int) keep * index->layout.key_width);
+	put_u16(page, GPB_PD_LOWER, gpb_key_place(index->layout.key_width, (int) keep));
 	special->right = new_block;
-	special->high_key = index->entry[leaf->first + keep].bound.key;
-	special->high_tie = index->entry[leaf->first + keep].bound.tie;
-	((GpbPageSpecial *) (right + GPB_SPECIAL_OFFSET))->low_key = special->high_key;
-	((GpbPageSpecial *) (right + GPB_SPECIAL_OFFSET))->low_tie = special->high_tie;
+	put_high(page, index->layout.key_width, index->entry[leaf->first + keep].bound);
+	put_low(right, index->layout.key_width, index->entry[leaf->first + keep].bound);
 	special->flags |= GPB_PAGE_INCOMPLETE_SPLIT;
 }
 
@@ -363,13 +399,11 @@ write_inner(TestIndex *index, uint32 p, uint32 first_leaf)
 		memcpy(row, &leaf->low.tie, sizeof(uint64));
 		memcpy(row + GPB_LOCATOR_WIDTH, &leaf->block, sizeof(uint32));
 	}
-	special->low_key = index->leaf[first_leaf].low.key;
-	special->low_tie = index->leaf[first_leaf].low.tie;
+	put_low(page, key_width, index->leaf[first_leaf].low);
 	if (p + 1 < index->ninner)
 	{
 		special->right = index->inner_block[p + 1];
-		special->high_key = index->leaf[first_leaf + count].low.key;
-		special->high_tie = index->leaf[first_leaf + count].low.tie;
+		put_high(page, key_width, index->leaf[first_leaf + count].low);
 	}
 }
 
@@ -414,7 +448,7 @@ cut_leaves(TestIndex *index, const TestShape *shape)
 		first += leaf->count;
 	} while (first < index->nentries);
 	index->nleaves = n;
-	index->leaf[n - 1].high.key = index->leaf[n - 1].high.tie = ~(uint64) 0;
+	index->leaf[n - 1].high = GPB_BOUND_MAX;
 }
 
 static void

@@ -41,7 +41,8 @@ typedef struct TestEntry
 	uint16		heap_offset;
 	bool		dead;			/* carries the hint */
 	bool		key_is_null;
-	int64		key;			/* the value */
+	int64		key;			/* the value; of a wide key, the lower half's */
+	uint64		upper;			/* the upper half of a wide key's code; else 0 */
 	bool		is_null[GPB_MAX_INCLUDE];
 	int64		value[GPB_MAX_INCLUDE]; /* sign-extended, or a float8's bits */
 } TestEntry;
@@ -124,7 +125,7 @@ typedef struct TestExpected
 	uint64		nanswers;
 	int64	   *answers;
 	uint64		npieces;
-	GpbUncleanPiece *pieces;
+	GpbPiece   *pieces;
 	uint64		nentries;
 	char	   *entries;		/* records, in the order of a list */
 	uint64		room_pieces;
@@ -148,7 +149,7 @@ extern TestExpected *test_expect_program(const TestIndex *index, const GpbRanges
 										 const void *ranges, const uint8 *visible);
 
 /* Bytes of a range of that form; of an answer; of a record, on an index of that layout */
-extern int	test_range_width(GpbRangeForm form);
+extern int	test_range_width(const GpbRangesSpec *spec);
 extern int	test_answer_width(const GpbProgram *program);
 extern int	test_entry_width(const GpbLayout *layout);
 

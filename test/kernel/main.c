@@ -89,6 +89,7 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	run_list(test_leaves_cases, test_nleaves_cases, seed, chosen, passed, failed);
 	run_list(test_launches_cases, test_nlaunches_cases, seed, chosen, passed, failed);
 	run_list(test_memory_cases, test_nmemory_cases, seed, chosen, passed, failed);
+	run_list(test_wide_cases, test_nwide_cases, seed, chosen, passed, failed);
 	run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
 	/* programs are read in one way only */
 	if (test_variant == 0)

@@ -549,7 +549,7 @@ ask_forms(TestMirror *mirror, GpbRangesSpec *spec)
 	spec->form = GPB_RANGE_BOUNDS;
 	spec->n = 1;
 	spec->total = false;
-	(void) ask(mirror, spec, &test_whole);
+	(void) ask(mirror, spec, test_whole_of(mirror));
 }
 
 /* ---- the tests ---- */
@@ -1122,6 +1122,12 @@ program_key_columns(void)
 	key_columns_of(4);
 }
 
+static void
+program_wide_key_columns(void)
+{
+	key_columns_of(16);
+}
+
 const TestCase test_program_cases[] = {
 	{"program_random", program_random},
 	{"program_many_terms", program_many_terms},
@@ -1136,6 +1142,7 @@ const TestCase test_program_cases[] = {
 	{"program_lists", program_lists},
 	{"program_long_lists", program_long_lists},
 	{"program_refused", program_refused},
-	{"program_key_columns", program_key_columns}
+	{"program_key_columns", program_key_columns},
+	{"program_wide_key_columns", program_wide_key_columns}
 };
 const int	test_nprogram_cases = sizeof(test_program_cases) / sizeof(test_program_cases[0]);

@@ -18,7 +18,7 @@
 
 /* The columns and constants of an entry, given by its key and row */
 static void
-set_slots(const GpbProgram *program, uint64 key, const char *row, GpbValue *slot)
+set_slots(const GpbProgram *program, GpbKey key, const char *row, GpbValue *slot)
 {
 	const GpbLayout *layout = &program->layout;
 	bool		nulls_first = (layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
@@ -28,7 +28,7 @@ set_slots(const GpbProgram *program, uint64 key, const char *row, GpbValue *slot
 
 	memset(slot, 0, GPB_SLOTS * sizeof(GpbValue));
 	slot[0].is_null = ((locator & GPB_LOC_ORDER_BIT) != 0) != nulls_first;
-	slot[0].word = gpb_key_value(key, layout->key_width, layout->flags);
+	slot[0].word = gpb_key_value((uint64) key, layout->key_width, layout->flags);
 	for (c = 0; c < layout->ncolumns; c++)
 	{
 		slot[c + 1].is_null = (locator >> (GPB_LOC_NULL_SHIFT + c)) & 1;
@@ -257,7 +257,7 @@ test_model_program(const TestMirror *mirror, const GpbRangesSpec *spec, const vo
 
 		if ((entry->flags & GPB_RANGE_ENTRY_VISIBLE) == 0)
 			continue;
-		set_slots(program, entry->key, entry->row, slot);
+		set_slots(program, gpb_entry_key(entry, &program->layout), entry->row, slot);
 		if (!do_steps(program, slot, &answers->faults))
 			continue;
 		answers->counted++;
@@ -327,7 +327,7 @@ keep_wanted(const GpbProgram *program, TestExpected *listed, Place *places, Plac
 		int			fault = false;
 		int			s;
 
-		set_slots(program, entry->key, entry->row, slot);
+		set_slots(program, gpb_entry_key(entry, &program->layout), entry->row, slot);
 		for (s = 0; s < program->nsteps && !fault; s++)
 		{
 			if (program->step[s].op != GPB_OP_FILTER)

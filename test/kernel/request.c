@@ -14,6 +14,13 @@
 #define WANT_ALL	(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)
 
 const GpbNarrowRange test_whole = {{0, 0}, {~(uint64) 0, ~(uint64) 0}};
+static const GpbRange wide_whole = {{0, 0}, {~(GpbKey) 0, ~(uint64) 0}};
+
+const void *
+test_whole_of(const TestMirror *mirror)
+{
+	return mirror->index->layout.key_width == 16 ? (const void *) &wide_whole : &test_whole;
+}
 
 /* ---- specs ---- */
 
@@ -27,6 +34,8 @@ test_spec(const TestMirror *mirror, uint32 n)
 	spec.program.layout = mirror->index->layout;
 	for (c = 0; c <= spec.program.layout.ncolumns; c++)
 		spec.program.want[c] = WANT_ALL;
+	if (spec.program.layout.key_width == 16)
+		spec.program.want[0] = GPB_WANT_COUNT;	/* it is no word */
 	spec.form = GPB_RANGE_BOUNDS;
 	spec.n = n;
 	spec.epoch = mirror->epoch;
@@ -41,6 +50,8 @@ test_random_wants(GpbRangesSpec *spec)
 
 	for (c = 0; c <= spec->program.layout.ncolumns; c++)
 		spec->program.want[c] = (uint8) test_below(WANT_ALL + 1);
+	if (spec->program.layout.key_width == 16)
+		spec->program.want[0] &= GPB_WANT_COUNT;
 }
 
 /* ---- ranges ---- */
@@ -51,6 +62,9 @@ random_bound(const TestMirror *mirror)
 {
 	const TestIndex *index = mirror->index;
 	GpbBound	bound = {test_random(), test_random()};
+
+	if (index->layout.key_width == 16)
+		bound.key |= (GpbKey) test_random() << 64;
 
 	switch (test_below(8))
 	{
@@ -93,12 +107,13 @@ test_random_range(const TestMirror *mirror)
 }
 
 /* An entry's key, a separator's, one beside, an end of the type, or anything */
-static uint64
+static GpbKey
 random_key(const TestMirror *mirror)
 {
 	const TestIndex *index = mirror->index;
-	uint64		most = index->layout.key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
-	uint64		key = test_random() & most;
+	GpbKey		most = index->layout.key_width == 16 ? ~(GpbKey) 0 :
+		index->layout.key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
+	GpbKey		key = ((GpbKey) test_random() << 64 | test_random()) & most;
 
 	switch (test_below(8))
 	{
@@ -181,6 +196,50 @@ random_keys(const TestMirror *mirror)
 	return keys;
 }
 
+/* One range of the form over wide keys to *into */
+static void
+random_wide(const TestMirror *mirror, GpbRangeForm form, uint64 entries, void *into)
+{
+	const TestIndex *index = mirror->index;
+	bool		near = entries > 0 && index->nentries > 0;
+	uint64		first = 0;
+	uint64		last = 0;
+	GpbKeyRange keys;
+	GpbRange	range;
+
+	if (near)
+		near_entries(index, entries, &first, &last);
+	switch (form)
+	{
+		case GPB_RANGE_POINTS:
+			keys.lo = random_key(mirror);
+			memcpy(into, &keys.lo, 16);
+			break;
+		case GPB_RANGE_KEYS:
+			keys.lo = near ? index->entry[first].bound.key : random_key(mirror);
+			keys.hi = near ? index->entry[last].bound.key : random_key(mirror);
+			memcpy(into, &keys, sizeof(keys));
+			break;
+		case GPB_RANGE_BOUNDS:
+			range.lo = near ? index->entry[first].bound : random_bound(mirror);
+			range.hi = near ? index->entry[last].bound : random_bound(mirror);
+			if (near && test_once_in(2))
+			{
+				range.lo.tie = 0;
+				range.hi.tie = ~(uint64) 0;
+			}
+			if (gpb_bound_less(range.hi, range.lo) && !test_once_in(8))
+			{
+				GpbBound	lo = range.hi;
+
+				range.hi = range.lo;
+				range.lo = lo;
+			}
+			memcpy(into, &range, sizeof(range));
+			break;
+	}
+}
+
 /* One range of the form to *into */
 static void
 random_one(const TestMirror *mirror, GpbRangeForm form, uint64 entries, void *into)
@@ -189,6 +248,11 @@ random_one(const TestMirror *mirror, GpbRangeForm form, uint64 entries, void *in
 
 	if (near && !test_once_in(4))
 		entries /= 30;
+	if (mirror->index->layout.key_width == 16)
+	{
+		random_wide(mirror, form, near ? entries : 0, into);
+		return;
+	}
 	switch (form)
 	{
 		case GPB_RANGE_POINTS:
@@ -206,7 +270,7 @@ random_one(const TestMirror *mirror, GpbRangeForm form, uint64 entries, void *in
 void *
 test_random_ranges(const TestMirror *mirror, const GpbRangesSpec *spec, uint64 entries)
 {
-	int			width = test_range_width(spec->form);
+	int			width = test_range_width(spec);
 	char	   *ranges = calloc(spec->n + 1, width);
 	uint32		i;
 
@@ -348,7 +412,7 @@ give_memory(int channel, const GpbRangesSpec *spec, const void *ranges)
 	size_t		bytes;
 	char	   *at = test_device.staging + TEST_STAGING + channel * TEST_SLOT;
 
-	memory->range_bytes = (size_t) spec->n * test_range_width(spec->form);
+	memory->range_bytes = (size_t) spec->n * test_range_width(spec);
 	if (!spec->program.list_entries && spec->program.ngroups == 0)
 		memory->answer_bytes = (size_t) (spec->total ? 1 : spec->n) *
 			test_answer_width(&spec->program);
@@ -464,17 +528,21 @@ test_fetch(int channel, GpbFetchWhat what, uint64 n, size_t width)
 }
 
 static void
-compare_pieces(int channel, const TestExpected *expected)
+compare_pieces(int channel, int key_width, const TestExpected *expected)
 {
-	GpbUncleanPiece *piece = test_fetch(channel, GPB_FETCH_PIECES, expected->npieces,
-										sizeof(GpbUncleanPiece));
+	void	   *pieces = test_fetch(channel, GPB_FETCH_PIECES, expected->npieces,
+									gpb_piece_width(key_width));
 	uint64		differing = 0;
 	uint64		i;
 
 	for (i = 0; i < expected->npieces; i++)
-		differing += memcmp(&piece[i], &expected->pieces[i], sizeof(GpbUncleanPiece)) != 0;
+	{
+		GpbPiece	piece = gpb_piece_at(pieces, i, key_width);
+
+		differing += memcmp(&piece, &expected->pieces[i], sizeof(GpbPiece)) != 0;
+	}
 	CHECK(differing == 0, "%lu of %lu unclean pieces differ", differing, expected->npieces);
-	free(piece);
+	free(pieces);
 }
 
 static int	compared_bytes;
@@ -608,7 +676,7 @@ finish_and_compare(TestMirror *mirror, int channel, const GpbRangesSpec *spec,
 		  result.entries, expected->nentries);
 	compare_answers(answers, spec, expected);
 	if (result.unclean == expected->npieces)
-		compare_pieces(channel, expected);
+		compare_pieces(channel, spec->program.layout.key_width, expected);
 	if (result.entries == expected->nentries)
 		compare_entries(mirror->index, channel, spec, expected);
 	compare_blocks(mirror->index, channel, spec, expected);
@@ -670,14 +738,22 @@ test_ask_range(TestMirror *mirror, GpbNarrowRange range)
 void
 test_ask_whole(TestMirror *mirror)
 {
-	test_ask_range(mirror, test_whole);
+	GpbRangesSpec spec = test_spec(mirror, 1);
+
+	test_ask(mirror, 0, &spec, test_whole_of(mirror));
 }
 
 void
 test_ask_singly(TestMirror *mirror, int n)
 {
 	while (n-- > 0)
-		test_ask_range(mirror, test_random_range(mirror));
+	{
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		void	   *range = test_random_ranges(mirror, &spec, 0);
+
+		test_ask(mirror, 0, &spec, range);
+		free(range);
+	}
 }
 
 void

@@ -271,7 +271,7 @@ test_tree_write_page(const TestTree *tree, uint32 p, char *page)
 		/* flags that are no part of the order */
 		uint64		locator = separator->tie | GPB_LOC_DEAD;
 
-		test_put_key(page + GPB_PAGE_HEADER, tree->width, i, separator->key);
+		test_put_key(page + gpb_key_place(tree->width, 0), tree->width, i, separator->key);
 		memcpy(row, &locator, sizeof(locator));
 		memcpy(row + GPB_LOCATOR_WIDTH, &separator->child, sizeof(uint32));
 	}

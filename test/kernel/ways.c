@@ -443,7 +443,7 @@ upload_damaged(TestTree *tree)
 			TestKey		key = test_once_in(4) ? (TestKey) 0 - test_below(2) :
 				test_random_key(tree->width);
 
-			test_put_key(page + GPB_PAGE_HEADER, tree->width, i, key);
+			test_put_key(page + gpb_key_place(tree->width, 0), tree->width, i, key);
 		}
 		free(tree->image[block]);
 		tree->image[block] = NULL;

@@ -266,4 +266,4 @@ foreach my $round (1 .. $random->rounds)
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
 	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'an index of 2', 'an index of 3',
-	'keys of 8 bytes', 'keys of 16 bytes', 'keys of 8 bytes on the host');
+	'keys of 8 bytes', 'keys of 16 bytes', 'keys of 8 bytes on the host', 'keys of 16 bytes on the host');

@@ -204,8 +204,7 @@ host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
 
 	for (i = 0; i < count; i++)
 	{
-		into[i].low = gpb_narrow_bound(gpb_page_bound(page, mirror->layout.key_width,
-													  GPB_INNER_ROW_WIDTH, i));
+		into[i].low = gpb_page_bound(page, mirror->layout.key_width, GPB_INNER_ROW_WIDTH, i);
 		into[i].leaf = gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
 	}
 }

@@ -21,7 +21,7 @@ typedef struct GpbHostImage
 
 typedef struct GpbHostSeparator
 {
-	GpbNarrowBound low;			/* the leaf's entries are at or after this bound */
+	GpbBound	low;			/* the leaf's entries are at or after this bound */
 	uint32		leaf;			/* block number of the leaf */
 } GpbHostSeparator;
 
@@ -56,8 +56,7 @@ extern uint64 gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bo
 static inline GpbBound
 gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
 {
-	return i + 1 < mirror->nseparators ?
-		gpb_widen_bound(mirror->separators[i + 1].low) : GPB_BOUND_MAX;
+	return i + 1 < mirror->nseparators ? mirror->separators[i + 1].low : GPB_BOUND_MAX;
 }
 
 /* The visibility bits of a request, and its exceptions (aggregate.h) */

@@ -63,7 +63,7 @@ typedef struct GpbHostRanges
 	bool		has_groups;
 	uint64		leaves;
 	GpbHostBuffer formed;		/* answers */
-	GpbHostBuffer pieces;		/* GpbUncleanPiece */
+	GpbHostBuffer pieces;		/* GpbUncleanPiece, or GpbWidePiece */
 	GpbHostBuffer entries;		/* GpbRangeEntry */
 } GpbHostRanges;
 
@@ -84,31 +84,27 @@ current_answer(const GpbHostRanges *work)
 static GpbDeviceStatus
 add_piece(GpbDevice *device, GpbHostRanges *work, GpbRange range, uint32 block)
 {
-	GpbUncleanPiece *piece =
-		(GpbUncleanPiece *) gpb_host_append(device, &work->pieces, sizeof(GpbUncleanPiece));
+	int			key_width = work->mirror->layout.key_width;
+	char	   *piece = gpb_host_append(device, &work->pieces, gpb_piece_width(key_width));
 
 	if (piece == NULL)
 		return GPB_DEVICE_NO_MEMORY;
-	piece->range = gpb_narrow_range(range);
-	piece->block = block;
-	piece->number = work->number;
+	gpb_put_piece(piece, 0, key_width, range, block, work->number);
 	return GPB_DEVICE_OK;
 }
 
-/* Write entry i of the page to *entry, a record of "width" bytes. */
+/* Write entry i of the page to *entry. */
 static void
-write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const char *page, int i,
-			uint32 flags)
+write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, const char *page, int i, uint32 flags)
 {
 	const GpbLayout *layout = &work->mirror->layout;
+	int			width = gpb_range_entry_width(layout->row_width);
 
 	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* the padding, where the
 																		 * row does not end at 8
 																		 * bytes */
-	entry->number = work->number;
-	entry->flags = flags;
-	entry->key = (uint64) gpb_page_key(page, layout->key_width, i);
-	memcpy(entry->row, gpb_page_row(page, layout->row_width, i), layout->row_width);
+	gpb_entry_record(entry, work->number, flags, gpb_page_key(page, layout->key_width, i),
+					 gpb_page_row(page, layout->row_width, i), layout);
 }
 
 /* ---- one leaf ---- */
@@ -117,7 +113,7 @@ write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, int width, const ch
 static void
 prune_entries(GpbHostRanges *work)
 {
-	int			width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	int			width = gpb_entry_record_width(&work->spec.program.layout);
 	uint64		n = work->entries.used / width;
 	uint64	   *rank = (uint64 *) work->ranks.data;
 	uint64		kept = 0;
@@ -173,7 +169,7 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 			 const uint8 *visible)
 {
 	int			row_width = work->mirror->layout.row_width;
-	int			width = gpb_range_entry_width(row_width);
+	int			width = gpb_entry_record_width(&work->mirror->layout);
 	uint64		dead = work->spec.program.ignore_dead_hints ? 0 : GPB_LOC_DEAD;
 	GpbHostBuffer *entries = &work->entries;
 	GpbLeafPick pick = {NULL, from, to - from};
@@ -196,7 +192,7 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 			(work->limited &&
 			 !take_rank(work, rank[i], seen && judged[i] == GPB_JUDGED_LISTED)))
 			continue;
-		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page, i,
+		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), page, i,
 					(seen ? GPB_RANGE_ENTRY_VISIBLE : 0) |
 					(judged[i] == GPB_JUDGED_FAULTED ? GPB_RANGE_ENTRY_FAULTED : 0));
 		entries->used += width;
@@ -212,7 +208,7 @@ static GpbDeviceStatus
 aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
 				  const uint8 *visible)
 {
-	int			width = gpb_range_entry_width(work->mirror->layout.row_width);
+	int			width = gpb_entry_record_width(&work->mirror->layout);
 	GpbHostBuffer *entries = &work->entries;
 	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
 	uint16		counted[GPB_MAX_LEAF_ENTRIES];
@@ -229,8 +225,7 @@ aggregate_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int 
 		gpb_leaf_answer(page, &work->spec.program, &work->format, &pick, current_answer(work));
 	for (i = 0; i < n; i++)
 	{
-		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), width, page,
-					unknown[i], 0);
+		write_entry(work, (GpbRangeEntry *) (entries->data + entries->used), page, unknown[i], 0);
 		entries->used += width;
 	}
 	return GPB_DEVICE_OK;
@@ -255,8 +250,8 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	int			to;
 
 	work->separator++;
-	if (gpb_bound_less(piece.lo, gpb_widen_bound(separator->low)))
-		piece.lo = gpb_widen_bound(separator->low);
+	if (gpb_bound_less(piece.lo, separator->low))
+		piece.lo = separator->low;
 	if (gpb_bound_less(high, piece.hi))
 		piece.hi = high;
 	if (page == NULL)
@@ -284,7 +279,7 @@ begin_range(GpbHostRanges *work)
 	if (work->formed.used > 0 && (work->number == 0 || !work->spec.total))
 		gpb_answer_init(&work->format, current_answer(work));
 	work->range = gpb_input_range(work->spec.form, work->ranges, work->number,
-								  work->mirror->layout.flags);
+								  work->mirror->layout.key_width, work->mirror->layout.flags);
 	work->begun = true;
 	work->separator = work->mirror->nseparators;
 	if (gpb_bound_less(work->range.lo, work->range.hi) && work->mirror->nseparators > 0)
@@ -296,8 +291,7 @@ static bool
 range_goes_on(const GpbHostRanges *work)
 {
 	return work->separator < work->mirror->nseparators &&
-		gpb_bound_less(gpb_widen_bound(work->mirror->separators[work->separator].low),
-					   work->range.hi);
+		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
 }
 
 /* Complete the answers, or the groups, of all ranges. */
@@ -617,13 +611,13 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 		work->answered = false;
 		return GPB_DEVICE_OK;
 	}
-	width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	width = gpb_entry_record_width(&work->spec.program.layout);
 	if (!work->spec.program.list_entries && work->entries.used > 0)
 		qsort(work->entries.data, work->entries.used / width, width, compare_tids);
 	if (work->formed.used > 0)
 		memcpy(work->answers, work->formed.data, work->formed.used);
 	result->leaves = work->leaves;
-	result->unclean = work->pieces.used / sizeof(GpbUncleanPiece);
+	result->unclean = work->pieces.used / gpb_piece_width(work->mirror->layout.key_width);
 	result->entries = work->entries.used / width;
 	result->groups = work->has_groups ? work->groups.n : 0;
 	return GPB_DEVICE_OK;
@@ -636,7 +630,7 @@ gpb_host_ranges_finish(GpbDevice *device, int channel, GpbRangesResult *result)
 static void
 write_blocks(const GpbHostRanges *work, uint64 first, uint64 n, uint32 *words)
 {
-	uint64		width = gpb_range_entry_width(work->spec.program.layout.row_width);
+	uint64		width = gpb_entry_record_width(&work->spec.program.layout);
 	uint64		at;
 
 	memset(words, 0, n * sizeof(uint32));
@@ -669,10 +663,10 @@ count_records(const GpbHostRanges *work, GpbFetchWhat what, uint64 *width)
 	switch (what)
 	{
 		case GPB_FETCH_PIECES:
-			*width = sizeof(GpbUncleanPiece);
+			*width = gpb_piece_width(work->mirror->layout.key_width);
 			return work->pieces.used / *width;
 		case GPB_FETCH_ENTRIES:
-			*width = gpb_range_entry_width(work->spec.program.layout.row_width);
+			*width = gpb_entry_record_width(&work->spec.program.layout);
 			return work->entries.used / *width;
 		case GPB_FETCH_GROUPS:
 			*width = gpb_group_width(&work->spec.program, &work->format);

@@ -436,6 +436,11 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 
 	if (search == NULL)
 		return GPB_DEVICE_NO_MEMORY;
+	if (gpb_is_wide(mirror->layout.key_width))
+	{
+		device->error = "keys of 16 bytes are not searched for in batches";
+		return GPB_DEVICE_NO_MEMORY;
+	}
 	if (mirror->nseparators == 0)
 	{
 		device->error = "no inner image";

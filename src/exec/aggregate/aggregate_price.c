@@ -314,7 +314,7 @@ program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, dou
 	Cost		cost;
 
 	if (!match->plan.has_program ||
-		(gpb_index_spares_cpu(match->index) && gpb_aggregate_device_pays(entries)))
+		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, entries, passed);
 	if (match->plan.program.program.ngroups == 0)

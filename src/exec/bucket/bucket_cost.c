@@ -168,7 +168,7 @@ program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
 	Cost		cost;
 
 	if (!match->plan.has_program ||
-		(gpb_index_spares_cpu(match->index) && gpb_aggregate_device_pays(match->entries)))
+		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(match->entries)))
 		return 0.0;
 	cost = gpb_builder_cost(match->builder, match->entries,
 							Min(match->entries, query->rel->rows));

@@ -115,7 +115,7 @@ is_on_device(const GpbOuterInput *input, double batch)
 	Relation	index;
 	bool		all_pages;
 
-	if (!gpb_index_spares_cpu(input->index) || !gpb_batch_device_pays(batch))
+	if (!gpb_mirror_spares_cpu() || !gpb_batch_device_pays(batch))
 		return false;
 	/* the planner holds a lock already */
 	index = index_open(input->index->indexoid, NoLock);

@@ -536,21 +536,6 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	return cost;
 }
 
-bool
-gpb_index_spares_cpu(const IndexOptInfo *index)
-{
-	Relation	relation;
-	bool		narrow;
-
-	if (!gpb_mirror_spares_cpu())
-		return false;
-	/* The planner holds a lock already. */
-	relation = index_open(index->indexoid, NoLock);
-	narrow = gpb_layout(relation)->key_width != GPB_WIDE_KEY;
-	index_close(relation, NoLock);
-	return narrow;
-}
-
 /*
  * Reading entries costs a tenth of what an index scan is charged for them on the CPU, and next to
  * nothing on a device, which few entries do not go to.
@@ -565,7 +550,7 @@ gpb_read_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool may_u
 	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
 	leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 	leaves = Min(leaves, index->pages);
-	if (may_use_device && gpb_index_spares_cpu(index) && gpb_aggregate_device_pays(entries))
+	if (may_use_device && gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries))
 		return leaves * 0.1 * cpu_operator_cost +
 			index->rel->pages / (double) GPB_VM_PAGE_BLOCKS * seq_page_cost;
 	return random_page_cost + leaves * seq_page_cost +
@@ -624,7 +609,7 @@ gpb_column_cost(const IndexOptInfo *index, double entries)
 {
 	double		leaves = ceil(entries / Max(index->tuples, 1.0) * index->pages);
 
-	if (gpb_index_spares_cpu(index))
+	if (gpb_mirror_spares_cpu())
 		return Min(leaves, index->pages) * 0.1 * cpu_operator_cost;
 	return entries * GPB_VALUE_COST * cpu_operator_cost;
 }

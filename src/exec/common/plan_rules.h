@@ -54,9 +54,6 @@ extern bool gpb_key_is_exact(IndexOptInfo *index);
 /* Is what the index holds of a column what programs take for its values? */
 extern bool gpb_column_has_words(IndexOptInfo *index, int column);
 
-/* Is there a device that spares the CPU work, and can it hold the index's keys? */
-extern bool gpb_index_spares_cpu(const IndexOptInfo *index);
-
 /* The scale in which the index holds a column of type numeric; -1 if it is of another type */
 extern int	gpb_column_scale(IndexOptInfo *index, int column);
 

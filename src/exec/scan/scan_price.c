@@ -59,7 +59,7 @@ may_use_device(const GpbScanMatch *match)
 	const GpbProgram *program = &match->plan.program.program;
 
 	return (program->nsteps > 0 || program->limit > 0 || match->ends != NULL) &&
-		gpb_index_spares_cpu(match->index);
+		gpb_mirror_spares_cpu();
 }
 
 /* Will a device find the entries? */

@@ -61,15 +61,14 @@ gpb_identity_of(Relation index, GpbIdentity *identity)
 
 /*
  * May the index be mirrored?  Only if every change of its pages is marked: it is valid, because a
- * build writes pages without marking them, and it is not temporary (rule M1).  And only if devices
- * hold its keys.
+ * build writes pages without marking them, and it is not temporary (rule M1).
  */
 bool
 gpb_may_mirror(Relation index)
 {
 	return index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
 		index->rd_index->indisvalid && index->rd_index->indisready &&
-		index->rd_index->indislive && gpb_layout(index)->key_width != GPB_WIDE_KEY;
+		index->rd_index->indislive;
 }
 
 /* ---- how an index is mirrored ---- */
@@ -306,7 +305,8 @@ gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 bool
 gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 {
-	return attach_for(index, layout, GPB_USE_SEPARATORS, ref);
+	return !gpb_is_wide(layout->key_width) &&
+		attach_for(index, layout, GPB_USE_SEPARATORS, ref);
 }
 
 /*

@@ -239,8 +239,6 @@ gpb_why_not_mirrored(Relation index, const char **hint)
 		return "gpubtree.enable_device is off.";
 	if (index->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
 		return "Indexes of temporary tables are not mirrored.";
-	if (gpb_layout(index)->key_width == GPB_WIDE_KEY)
-		return "Devices do not hold keys of 16 bytes.";
 	if (!gpb_may_mirror(index))
 	{
 		*hint = "Build it anew with REINDEX.";

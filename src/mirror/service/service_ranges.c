@@ -118,9 +118,8 @@ lists_begin(int number)
 	gpb_answer_format(&slot->ranges.program, &format);
 	memset(lists, 0, sizeof(*lists));
 	lists->generation = slot->generation;
-	lists->width[GPB_FETCH_PIECES] = sizeof(GpbUncleanPiece);
-	lists->width[GPB_FETCH_ENTRIES] =
-		gpb_range_entry_width(slot->ranges.program.layout.row_width);
+	lists->width[GPB_FETCH_PIECES] = gpb_piece_width(slot->ranges.program.layout.key_width);
+	lists->width[GPB_FETCH_ENTRIES] = gpb_entry_record_width(&slot->ranges.program.layout);
 	lists->width[GPB_FETCH_BLOCKS] = sizeof(uint32);
 	lists->width[GPB_FETCH_GROUPS] = gpb_group_width(&slot->ranges.program, &format);
 }
@@ -155,7 +154,7 @@ spec_bytes(const GpbRangesSpec *spec)
 	GpbAnswerFormat format;
 
 	gpb_answer_format(&spec->program, &format);
-	return Max((Size) spec->n * gpb_range_width(spec->form),
+	return Max((Size) spec->n * gpb_range_width(spec->form, spec->program.layout.key_width),
 			   (Size) gpb_count_answers(spec) * gpb_answer_width(&format));
 }
 
@@ -278,7 +277,8 @@ static int
 gather(GpbJoined *join, int *numbers)
 {
 	const GpbRequestSlot *leader = gpb_slot_at(GPB_QUERY_SLOT, waiting[0]);
-	int			width = gpb_range_width(leader->ranges.form);
+	int			width = gpb_range_width(leader->ranges.form,
+										leader->ranges.program.layout.key_width);
 	int			n = 0;
 	int			left = 0;
 	int			i;
@@ -435,10 +435,10 @@ mark_concerned(const GpbJoined *join, const GpbLaunch *launch, GpbFetchWhat what
 			   bool *concerned)
 {
 	static char *records = NULL;
-	int			most = Max(sizeof(GpbUncleanPiece),
-						   gpb_range_entry_width(GPB_PAGE_SPACE));
-	int			width = what == GPB_FETCH_PIECES ? (int) sizeof(GpbUncleanPiece) :
-		gpb_range_entry_width(join->spec.program.layout.row_width);
+	int			most = gpb_entry_width(GPB_WIDE_KEY, GPB_PAGE_SPACE);
+	const GpbLayout *layout = &join->spec.program.layout;
+	int			width = what == GPB_FETCH_PIECES ? gpb_piece_width(layout->key_width) :
+		gpb_entry_record_width(layout);
 	GpbDeviceStatus status;
 	uint64		i;
 
@@ -456,7 +456,8 @@ mark_concerned(const GpbJoined *join, const GpbLaunch *launch, GpbFetchWhat what
 	{
 		const char *record = records + i * width;
 		uint32		range = what == GPB_FETCH_PIECES ?
-			((const GpbUncleanPiece *) record)->number : ((const GpbRangeEntry *) record)->number;
+			gpb_piece_at(record, 0, layout->key_width).number :
+			((const GpbRangeEntry *) record)->number;
 		int			j = 0;
 
 		for (; range >= gpb_slot_at(GPB_QUERY_SLOT, launch->number[j])->ranges.n; j++)

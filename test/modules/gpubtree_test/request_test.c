@@ -279,7 +279,8 @@ static void
 gpb_test_submit_ranges(GpbTestRanges *part, Relation heap)
 {
 	gpb_test_ship_visibility(part->request, heap, &part->spec.heap_blocks);
-	gpb_narrow_ranges(GPB_RANGE_KEYS, part->ranges, 0, part->spec.n, part->staging);
+	gpb_put_ranges(GPB_RANGE_KEYS, part->ranges, 0, part->spec.n,
+					   part->spec.program.layout.key_width, part->staging);
 	gpb_test_require(gpb_request_submit_ranges(part->request, &part->spec));
 }
 

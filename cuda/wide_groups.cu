@@ -1,0 +1,10 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide_groups.cu
+ *	  Programs with groups, for keys of 16 bytes; see wide.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wide.cuh"
+
+#include "ranges_groups.cu"

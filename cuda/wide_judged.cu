@@ -1,0 +1,10 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide_judged.cu
+ *	  Lists by programs, for keys of 16 bytes; see wide.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wide.cuh"
+
+#include "ranges_judged.cu"

@@ -1,0 +1,10 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide_program.cu
+ *	  Programs without groups, for keys of 16 bytes; see wide.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wide.cuh"
+
+#include "ranges_program.cu"

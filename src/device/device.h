@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		7
+#define GPB_DEVICE_ABI		8
 
 typedef enum GpbDeviceStatus
 {
@@ -47,7 +47,7 @@ typedef struct GpbDeviceInfo
 /* The records that ranges leave behind beside their answers */
 typedef enum GpbFetchWhat
 {
-	GPB_FETCH_PIECES,			/* GpbUncleanPiece */
+	GPB_FETCH_PIECES,			/* GpbUncleanPiece; of wide keys, GpbWidePiece */
 	GPB_FETCH_ENTRIES,			/* GpbRangeEntry */
 	GPB_FETCH_BLOCKS,			/* uint32: gpb_count_block_words() words of a bitmap of those heap
 								 * blocks where the entries are that must be checked in the heap */
@@ -139,7 +139,8 @@ typedef struct GpbDeviceApi
 	/*
 	 * Launch a request over the mirror.
 	 *
-	 * "ranges" has spec->n ranges in the form of the spec.  "changed" has one bit for each of
+	 * "ranges" has spec->n ranges in the form of the spec, with keys of the mirror's width
+	 * (gpb_range_width()).  "changed" has one bit for each of
 	 * nblocks blocks, bit b % 32 of word b / 32 for block b; it is NULL if none of these bits is
 	 * set, which spares the transfer.  A leaf is unclean (rule M4) if its bit is set, if its block
 	 * is at or beyond nblocks, if it has no image or one with a stamp above spec->epoch, or if its

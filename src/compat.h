@@ -127,6 +127,13 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define GPB_CONDITIONAL_LOCK_TUPLE(relation, tid, mode) ConditionalLockTuple(relation, tid, mode)
 #endif
 
+/* The strategy that a row comparison has as a whole, whose codes are those of B-trees */
+#if PG_VERSION_NUM >= 180000
+#define GPB_ROW_COMPARE_STRATEGY(comparison) ((StrategyNumber) (comparison)->cmptype)
+#else
+#define GPB_ROW_COMPARE_STRATEGY(comparison) ((StrategyNumber) (comparison)->rctype)
+#endif
+
 #if PG_VERSION_NUM >= 180000
 
 #include "access/cmptype.h"

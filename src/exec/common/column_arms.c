@@ -48,10 +48,10 @@ column_comparison(const RowCompareExpr *comparison, int i, StrategyNumber strate
 
 /* The strategy of a comparison's columns but the last: that without equality */
 static StrategyNumber
-strict_strategy(RowCompareType type)
+strict_strategy(StrategyNumber strategy)
 {
-	return type == ROWCOMPARE_LT || type == ROWCOMPARE_LE ? BTLessStrategyNumber :
-		BTGreaterStrategyNumber;
+	return strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber ?
+		BTLessStrategyNumber : BTGreaterStrategyNumber;
 }
 
 List *
@@ -63,9 +63,8 @@ gpb_row_comparison_arms(const RowCompareExpr *comparison)
 
 	for (int i = 0; i < ncolumns; i++)
 	{
-		/* the codes of comparisons are those of strategies */
-		StrategyNumber strategy = i < ncolumns - 1 ? strict_strategy(comparison->rctype) :
-			(StrategyNumber) comparison->rctype;
+		StrategyNumber whole = GPB_ROW_COMPARE_STRATEGY(comparison);
+		StrategyNumber strategy = i < ncolumns - 1 ? strict_strategy(whole) : whole;
 		Expr	   *last = column_comparison(comparison, i, strategy);
 		Expr	   *same = column_comparison(comparison, i, BTEqualStrategyNumber);
 

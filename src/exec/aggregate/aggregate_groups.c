@@ -249,7 +249,7 @@ begin_rows(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	const GpbPart *part = &scan->parts[0];
-	GpbRowSources sources = {part->nitems, part->items, part->ngroups};
+	GpbRowSources sources = {scan->node.index, part->nitems, part->items, part->ngroups};
 	int			i;
 
 	(void) next_set(scan);

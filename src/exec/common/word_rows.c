@@ -13,6 +13,7 @@
 
 #include "exec/common/item_final.h"
 #include "exec/common/program_build.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/word_rows.h"
 
 /* How a column of the row follows from a group's record */
@@ -46,6 +47,7 @@ typedef struct GpbRowSource
 
 struct GpbWordRows
 {
+	Relation	index;
 	const char *at;				/* groups that are not rows yet */
 	const char *end;
 	Size		width;
@@ -202,6 +204,7 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 {
 	int			i;
 
+	rows->index = sources->index;
 	rows->datums = datums;
 	rows->ngroups = sources->ngroups;
 	rows->width = sizeof(GpbGroup) +
@@ -245,7 +248,8 @@ make_column(const GpbWordRows *rows, const GpbRowColumn *column, const GpbGroup 
 		return gpb_aggregate_final(source->item, source->answer, group->words + rows->ngroups,
 								   isnull);
 	*isnull = (group->nulls >> column->word & 1) != 0;
-	return *isnull ? (Datum) 0 : gpb_word_datum(source->type, group->words[column->word]);
+	return *isnull ? (Datum) 0 :
+		gpb_word_value(rows->index, source->type, group->words[column->word]);
 }
 
 static pg_attribute_always_inline void

@@ -25,6 +25,7 @@ typedef struct GpbWordRows GpbWordRows;
 /* What the columns of a scan tuple are, counted from 0 */
 typedef struct GpbRowSources
 {
+	Relation	index;			/* whose dictionary has the values of groups that are codes */
 	int			nitems;			/* aggregates, which come first */
 	const GpbAggregateItem *items;
 	int			ngroups;		/* group slots of the program */

@@ -56,8 +56,8 @@ ends_run(Page page, int position, GpbKey key)
  * as the fillfactor says.
  *
  * The rows of a key come in the order of their TIDs as long as the table grows at its end, so a run
- * of equal keys grows at its end, too.  Where it has pages of its own the left half is the run, with
- * the new entry if it has room: split in the middle, each page of the run would stay half full.
+ * of equal keys grows at its end, too.  Where it has pages of its own the left half is the run,
+ * with the new entry if it has room: split in the middle, each of its pages would stay half full.
  */
 static GpbSplit
 choose_split(Relation index, Page page, int position, GpbKey key)

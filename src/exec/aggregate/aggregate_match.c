@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
@@ -208,7 +209,10 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.having = query->having;
 	match->plan.sets = query->sets;
 	if (index->nkeycolumns > 1)
+	{
 		gpb_split_by_columns(query->root, index, index->indrestrictinfo, query->groups, &split);
+		gpb_take_column_arms(query->root, index, query->groups, &split);
+	}
 	else
 		gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups,
 							   &split);

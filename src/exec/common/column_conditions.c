@@ -19,7 +19,6 @@
 #include "utils/lsyscache.h"
 
 #include "index/column_ranges.h"
-#include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
@@ -154,7 +153,6 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 		if (!take_column(root, index, c, computed, split))
 			break;
 	}
-	gpb_take_column_arms(root, index, computed, split);
 }
 
 bool

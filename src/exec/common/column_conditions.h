@@ -23,7 +23,7 @@
 /*
  * Part the restrictions as gpb_split_restrictions() does.  What is on a prefix of the key columns
  * makes ranges: as far as each column before has a condition by which it equals single values.  The
- * arms are those of ORs and row comparisons (column_arms.h).  The rest is among the others.
+ * rest is among the others; column_arms.h takes more.
  */
 extern void gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 								 List *computed, GpbRangeSplit *split);
@@ -73,8 +73,8 @@ extern uint32 gpb_column_conditions_evaluate(GpbColumnConditions *conditions,
 											 bool *wide);
 
 /*
- * Evaluate the conditions, without arms, as what they leave of each column.  layout must stay as long as the sets
- * are used.  Returns false if no entry satisfies them.
+ * Evaluate the conditions, without arms, as what they leave of each column.  layout must stay as
+ * long as the sets are used.  Returns false if no entry satisfies them.
  */
 extern bool gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtext,
 									   const GpbLayout *layout, GpbColumnSets *sets);

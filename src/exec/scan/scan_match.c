@@ -16,6 +16,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/plan_rules.h"
@@ -237,8 +238,11 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	GpbScanPlan *plan = &match->plan;
 
 	if (match->index->nkeycolumns > 1)
+	{
 		gpb_split_by_columns(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
 							 &match->split);
+		gpb_take_column_arms(root, match->index, NIL, &match->split);
+	}
 	else
 		gpb_split_restrictions(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
 							   &match->split);

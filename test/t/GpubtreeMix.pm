@@ -10,6 +10,7 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(time usleep);
 use GpubtreeTest;
 use Exporter 'import';
 
@@ -405,6 +406,21 @@ sub mix_old_readers
 
 # ---- running them ----
 
+# Has recovery cancelled a connection of pgbench, before it began?
+sub mix_is_refused
+{
+	my ($run) = @_;
+	my $until = time() + 1;
+
+	while (time() < $until && $run->{handle}->pumpable)
+	{
+		$run->{handle}->pump_nb;
+		usleep(20_000);
+	}
+	return $run->{err} =~ /could not create connection/
+	  && $run->{err} =~ /due to conflict with recovery/;
+}
+
 # Start pgbench in the background with such scripts.  Options: name, clients, seconds, rate (per
 # second, all clients), prepared, settings (a list of "name=value").
 sub mix_start
@@ -422,12 +438,19 @@ sub mix_start
 	}
 	my %started = (%run, node => $node, out => '', err => '');
 	local $ENV{PGOPTIONS} = join(' ', map { "-c $_" } @{ $run{settings} // [] });
-	# Deadlocks, failures to serialize and conflicts with recovery are tried again.
-	$started{handle} = IPC::Run::start(
-		[   'pgbench', '-n', @files, '-c', $run{clients}, '-T', $run{seconds}, '--max-tries=1000',
-			'--random-seed=' . gpb_seed(), ($run{rate} ? ('-R', $run{rate}) : ()),
-			($run{prepared} ? ('-M', 'prepared') : ()), $node->connstr('postgres') ],
-		'<', \'', '>', \$started{out}, '2>', \$started{err});
+	# Deadlocks, failures to serialize and conflicts with recovery are tried again by pgbench; but not
+	# to connect, which recovery may cancel too.
+	my @command = ('pgbench', '-n', @files, '-c', $run{clients}, '-T', $run{seconds},
+		'--max-tries=1000', '--random-seed=' . gpb_seed(), ($run{rate} ? ('-R', $run{rate}) : ()),
+		($run{prepared} ? ('-M', 'prepared') : ()), $node->connstr('postgres'));
+	foreach (1 .. 10)
+	{
+		$started{out} = $started{err} = '';
+		$started{handle} =
+		  IPC::Run::start(\@command, '<', \'', '>', \$started{out}, '2>', \$started{err});
+		last unless -e $node->data_dir . '/standby.signal' && mix_is_refused(\%started);
+		$started{handle}->finish;
+	}
 	return \%started;
 }
 

@@ -40,6 +40,8 @@ EXPLAIN (COSTS OFF) SELECT lo, sum(v + 1), count(id), count(*) FROM outer_rows
 	LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo;
 SELECT count(*), sum(ids), sum(entries) FROM (SELECT lo, sum(v + 1), count(id) AS ids, count(*) AS entries
 	FROM outer_rows LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo) q;
+-- That a value is never NULL makes its count that of rows, but not its values those of another.
+SELECT sum(v), count(DISTINCT v), count(DISTINCT id), percentile_disc(0.5) WITHIN GROUP (ORDER BY id) FROM ranged WHERE k > 5;
 DROP TABLE outer_rows, ranged;
 SET gpubtree.explain_decisions = on;
 

@@ -237,26 +237,11 @@ find_value(const GpbValuesPlan *plans, int n, Expr *value)
 static bool
 build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *plan)
 {
-	Aggref	   *count = makeNode(Aggref);
-	GpbAggregateItem *item = palloc0(sizeof(GpbAggregateItem));
-
 	plan->value = list_make1(value);
 	plan->term = -1;
 	if (first)
 		return gpb_build_group_of_words(builder, value, &plan->type);
-	if (!gpb_type_of_words(builder, value, &plan->type))
-		return false;
-	count->aggfnoid = F_COUNT_ANY;
-	count->aggtype = INT8OID;
-	count->aggtranstype = INT8OID;
-	count->args = list_make1(makeTargetEntry(value, 1, NULL, false));
-	count->aggkind = AGGKIND_NORMAL;
-	count->aggsplit = AGGSPLIT_SIMPLE;
-	count->location = -1;
-	if (!gpb_build_aggref(builder, count, item))
-		return false;
-	plan->term = item->column;
-	return true;
+	return gpb_build_values(builder, value, &plan->type, &plan->term);
 }
 
 /* Append an item, and the fraction of a percentile, to the plan of its values. */

@@ -183,16 +183,6 @@ gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	return gpb_build_group_of_words(builder, expression, type);
 }
 
-bool
-gpb_type_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type)
-{
-	GpbProgramBuilder before = *builder;
-	int			slot = gpb_typed_expression_slot(builder, expression, type);
-
-	(void) settle(builder, &before, false);
-	return slot != GPB_REFUSED;
-}
-
 /* ---- aggregates ---- */
 
 /* Is it an ordinary aggregate, of this query's rows, whole and each row once? */
@@ -531,6 +521,17 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 	GpbProgramBuilder before = *builder;
 
 	return settle(builder, &before, fits(builder, aggref_term(builder, aggref, item)));
+}
+
+bool
+gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term)
+{
+	GpbProgramBuilder before = *builder;
+	int			slot = gpb_typed_expression_slot(builder, value, type);
+
+	*term = slot == GPB_REFUSED ? GPB_REFUSED :
+		add_term(builder, slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT);
+	return settle(builder, &before, fits(builder, *term));
 }
 
 /* ---- the whole ---- */

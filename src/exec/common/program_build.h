@@ -76,8 +76,11 @@ extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *t
  */
 extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
-/* The type of an expression's words, as for a group; false if the program cannot say it. */
-extern bool gpb_type_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+/*
+ * Add a term that has an expression's words, which are of *type, even if they are never NULL, so
+ * that their count is that of the rows.  *term becomes its number.
+ */
+extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term);
 
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);

@@ -157,15 +157,20 @@ gpb_dictionary_blocks(const GpbDictionary *dictionary, int *n)
 GpbDictionary *
 gpb_dictionary_copy(Relation index, MemoryContext parent)
 {
-	const GpbLayout layout = *gpb_layout(index);
+	TupleDesc	descriptor = RelationGetDescr(index);
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	MemoryContext context = AllocSetContextCreate(parent, "gpubtree dictionary",
 												  ALLOCSET_DEFAULT_SIZES);
 	GpbDictionary *dictionary = MemoryContextAllocZero(context, sizeof(GpbDictionary));
 
 	dictionary->index = RelationGetRelid(index);
 	dictionary->file = index->rd_node;
-	for (int c = 0; c < layout.ncolumns; c++)
-		dictionary->columns |= (uint32) (layout.coding[c] == GPB_CODING_DICTIONARY) << c;
+	/* The index may be being built, by a worker at that: then no metapage tells the layout. */
+	for (int c = 0; c < descriptor->natts - nkeys; c++)
+	{
+		if (gpb_type_has_dictionary(TupleDescAttr(descriptor, nkeys + c)->atttypid))
+			dictionary->columns |= (uint32) 1 << c;
+	}
 	dictionary->context = context;
 	dictionary->room = 64;
 	dictionary->value = MemoryContextAlloc(context, dictionary->room * sizeof(GpbCopiedValue));

@@ -187,6 +187,15 @@ is($node->safe_psql('postgres', q{
 			gpubtree_page_stats('p_k', b) WHERE type = 'dictionary'}), 5000,
 	'a parallel build gives each value one code');
 
+# A worker has no metapage to read the layout from: of several key columns, and of a numeric.
+$node->safe_psql('postgres', <<'SQL');
+ALTER TABLE p ADD n numeric(30,2);
+CREATE INDEX p_vk ON p USING gpubtree (v, k) INCLUDE (name);
+CREATE INDEX p_n ON p USING gpubtree (k) INCLUDE (name, n);
+SELECT gpubtree_check('p_vk', true), gpubtree_check('p_n', true);
+DROP INDEX p_vk, p_n;
+SQL
+
 # ---- unlogged tables after a crash ----
 
 $node->safe_psql('postgres', <<'SQL');

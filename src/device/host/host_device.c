@@ -100,6 +100,24 @@ host_mirror_create(GpbDevice *device, const GpbLayout *layout, GpbDeviceMirror *
 	return GPB_DEVICE_OK;
 }
 
+/* The bytes of a separator, with the upper half of its key */
+static uint64
+host_separator_width(const GpbDeviceMirror *mirror)
+{
+	return sizeof(GpbHostSeparator) +
+		(gpb_is_wide(mirror->layout.key_width) ? sizeof(uint64) : 0);
+}
+
+/* Free the inner image, which nobody reads any longer. */
+static void
+host_free_inner(GpbDevice *device, GpbDeviceMirror *mirror)
+{
+	gpb_host_free(device, mirror->separators, mirror->nseparators * sizeof(GpbHostSeparator));
+	if (mirror->upper != NULL)
+		gpb_host_free(device, mirror->upper, mirror->nseparators * sizeof(uint64));
+	mirror->bytes -= mirror->nseparators * host_separator_width(mirror);
+}
+
 /* Complete the requests that read the mirror, then free it. */
 static void
 host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
@@ -118,7 +136,7 @@ host_mirror_destroy(GpbDevice *device, GpbDeviceMirror *mirror)
 		gpb_host_free(device, mirror->chunks[c], GPB_HOST_CHUNK * sizeof(GpbHostImage));
 	}
 	gpb_host_free(device, mirror->chunks, mirror->nchunks * sizeof(GpbHostImage *));
-	gpb_host_free(device, mirror->separators, mirror->nseparators * sizeof(GpbHostSeparator));
+	host_free_inner(device, mirror);
 	gpb_host_free(device, mirror, sizeof(GpbDeviceMirror));
 }
 
@@ -195,16 +213,23 @@ host_upload_wait(GpbDevice *device)
 	return GPB_DEVICE_OK;
 }
 
-/* Append the separators of a level-1 page to the inner image. */
+/*
+ * Append the separators of a level-1 page to the inner image; upper is NULL if there are no upper
+ * halves of keys.
+ */
 static void
 host_flatten(const GpbDeviceMirror *mirror, const void *page, uint32 count,
-			 GpbHostSeparator *into)
+			 GpbHostSeparator *into, uint64 *upper)
 {
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
-		into[i].low = gpb_page_bound(page, mirror->layout.key_width, GPB_INNER_ROW_WIDTH, i);
+		GpbBound	low = gpb_page_bound(page, mirror->layout.key_width, GPB_INNER_ROW_WIDTH, i);
+
+		into[i].low = gpb_narrow_bound(low);
+		if (upper != NULL)
+			upper[i] = gpb_key_upper(low.key);
 		into[i].leaf = gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
 	}
 }
@@ -217,6 +242,7 @@ host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	uint64		n = nblocks == 0 ? 1 : 0;
 	uint64		at = 0;
 	GpbHostSeparator *separators;
+	uint64	   *upper = NULL;
 	uint32		i;
 
 	gpb_host_ranges_settle(device, mirror, -1);
@@ -234,20 +260,32 @@ host_set_inner(GpbDevice *device, GpbDeviceMirror *mirror, uint32 nblocks,
 	separators = gpb_host_alloc(device, n * sizeof(GpbHostSeparator));
 	if (separators == NULL)
 		return GPB_DEVICE_NO_MEMORY;
+	if (gpb_is_wide(mirror->layout.key_width))
+	{
+		upper = gpb_host_alloc(device, n * sizeof(uint64));
+		if (upper == NULL)
+		{
+			gpb_host_free(device, separators, n * sizeof(GpbHostSeparator));
+			return GPB_DEVICE_NO_MEMORY;
+		}
+	}
 	if (nblocks == 0)
 		separators[0].leaf = root_leaf;
 	for (i = 0; i < nblocks; i++)
 	{
 		host_flatten(mirror, gpb_host_image(mirror, blocks[i])->page, counts[i],
-					 separators + at);
+					 separators + at, upper == NULL ? NULL : upper + at);
 		at += counts[i];
 	}
 	separators[0].low.key = 0;
 	separators[0].low.tie = 0;
+	if (upper != NULL)
+		upper[0] = 0;
 	gpb_host_search_settle(device, mirror, false);
-	gpb_host_free(device, mirror->separators, mirror->nseparators * sizeof(GpbHostSeparator));
-	mirror->bytes += (n - mirror->nseparators) * sizeof(GpbHostSeparator);
+	host_free_inner(device, mirror);
+	mirror->bytes += n * host_separator_width(mirror);
 	mirror->separators = separators;
+	mirror->upper = upper;
 	mirror->nseparators = n;
 	return GPB_DEVICE_OK;
 }

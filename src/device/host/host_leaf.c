@@ -23,7 +23,7 @@ gpb_host_clean_leaf(const GpbDeviceMirror *mirror, uint64 separator, uint64 epoc
 					const uint32 *changed, uint32 nblocks)
 {
 	uint32		block = mirror->separators[separator].leaf;
-	GpbBound	low = mirror->separators[separator].low;
+	GpbBound	low = gpb_host_low(mirror, separator);
 	GpbBound	high = gpb_host_leaf_limit(mirror, separator);
 	const GpbLayout *layout = &mirror->layout;
 	const GpbHostImage *image;
@@ -48,7 +48,7 @@ gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bound)
 	{
 		uint64		mid = lo + (hi - lo) / 2;
 
-		if (gpb_bound_less(bound, mirror->separators[mid].low))
+		if (gpb_bound_less(bound, gpb_host_low(mirror, mid)))
 			hi = mid;
 		else
 			lo = mid;

@@ -21,7 +21,7 @@ typedef struct GpbHostImage
 
 typedef struct GpbHostSeparator
 {
-	GpbBound	low;			/* the leaf's entries are at or after this bound */
+	GpbNarrowBound low;			/* the leaf's entries are at or after this bound */
 	uint32		leaf;			/* block number of the leaf */
 } GpbHostSeparator;
 
@@ -32,8 +32,20 @@ struct GpbDeviceMirror
 	GpbHostImage **chunks;		/* NULL for a chunk in which no block has an image */
 	uint64		nseparators;	/* 0 if there is no inner image */
 	GpbHostSeparator *separators;
+	uint64	   *upper;			/* of wide keys the upper halves of the separators; else NULL */
 	uint64		bytes;
 };
+
+/* The bound of separator i */
+static inline GpbBound
+gpb_host_low(const GpbDeviceMirror *mirror, uint64 i)
+{
+	GpbBound	low = {mirror->separators[i].low.key, mirror->separators[i].low.tie};
+
+	if (mirror->upper != NULL)
+		low.key |= (GpbKey) mirror->upper[i] << 64;
+	return low;
+}
 
 /*
  * The image entry of a block, or NULL if no block of its chunk has an image.  The entry's page may
@@ -56,7 +68,7 @@ extern uint64 gpb_host_find_separator(const GpbDeviceMirror *mirror, GpbBound bo
 static inline GpbBound
 gpb_host_leaf_limit(const GpbDeviceMirror *mirror, uint64 i)
 {
-	return i + 1 < mirror->nseparators ? mirror->separators[i + 1].low : GPB_BOUND_MAX;
+	return i + 1 < mirror->nseparators ? gpb_host_low(mirror, i + 1) : GPB_BOUND_MAX;
 }
 
 /* The visibility bits of a request, and its exceptions (aggregate.h) */

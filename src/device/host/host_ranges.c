@@ -239,7 +239,8 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 {
 	const GpbDeviceMirror *mirror = work->mirror;
 	const GpbLayout *layout = &mirror->layout;
-	const GpbHostSeparator *separator = &mirror->separators[work->separator];
+	GpbBound	low = gpb_host_low(mirror, work->separator);
+	uint32		leaf = mirror->separators[work->separator].leaf;
 	GpbBound	high = gpb_host_leaf_limit(mirror, work->separator);
 	const char *page = gpb_host_clean_leaf(mirror, work->separator, work->spec.epoch,
 										   (const uint32 *) work->changed.data, work->nblocks);
@@ -250,12 +251,12 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	int			to;
 
 	work->separator++;
-	if (gpb_bound_less(piece.lo, separator->low))
-		piece.lo = separator->low;
+	if (gpb_bound_less(piece.lo, low))
+		piece.lo = low;
 	if (gpb_bound_less(high, piece.hi))
 		piece.hi = high;
 	if (page == NULL)
-		return add_piece(device, work, piece, separator->leaf);
+		return add_piece(device, work, piece, leaf);
 	work->leaves++;
 	count = gpb_page_count(page);
 	from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, piece.lo);
@@ -291,7 +292,7 @@ static bool
 range_goes_on(const GpbHostRanges *work)
 {
 	return work->separator < work->mirror->nseparators &&
-		gpb_bound_less(work->mirror->separators[work->separator].low, work->range.hi);
+		gpb_bound_less(gpb_host_low(work->mirror, work->separator), work->range.hi);
 }
 
 /* Complete the answers, or the groups, of all ranges. */

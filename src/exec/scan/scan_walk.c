@@ -278,7 +278,7 @@ gpb_group_walk_next(GpbGroupWalk *walk)
 			if (is_wanted(walk))
 			{
 				walk->found = true;
-					return true;
+				return true;
 			}
 			leave_end(walk);
 		}

@@ -58,7 +58,7 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 -include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)
 
 # For what is compiled in one step from many sources
-HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h)
+HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h test/unit/*.h)
 
 # Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
 # after

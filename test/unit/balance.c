@@ -10,19 +10,7 @@
 #include <stdio.h>
 
 #include "mirror/balance.h"
-
-static int	passed = 0;
-static int	failed = 0;
-
-static void
-verdict(bool ok, const char *what)
-{
-	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
-	if (ok)
-		passed++;
-	else
-		failed++;
-}
+#include "verdict.h"
 
 /* Costs of one key: on the device; on the CPU for the leaf, and for finding it */
 typedef struct Machine
@@ -139,6 +127,5 @@ main(void)
 			"the share found is the best but for the last step");
 	verdict(stays_within_bounds(), "it ends, within 0 and 1, whatever the samples");
 	verdict(is_found_again(), "it is looked for again now and then");
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return print_sums();
 }

@@ -13,12 +13,11 @@
 
 #include "../../src/key_search.h"
 #include "../../src/key_sort.h"
+#include "verdict.h"
 
 #define MOST_KEYS	1024
 
 static uint64 state;
-static int	passed = 0;
-static int	failed = 0;
 
 /* xorshift64* */
 static uint64
@@ -28,16 +27,6 @@ next_random(void)
 	state ^= state << 25;
 	state ^= state >> 27;
 	return state * 0x2545F4914F6CDD1DUL;
-}
-
-static void
-verdict(bool ok, const char *what)
-{
-	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
-	if (ok)
-		passed++;
-	else
-		failed++;
 }
 
 static int
@@ -277,6 +266,5 @@ main(int argc, char **argv)
 			test_plain_sort(sizes[i], width, 9);
 		}
 	}
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return print_sums();
 }

@@ -17,6 +17,7 @@
 
 #include "leaf_aggregate.h"
 #include "visible_entries.h"
+#include "verdict.h"
 
 /* Number of map pages that a test may hold; they are held in any slots. */
 #define MAP_PAGES	96
@@ -25,8 +26,6 @@
 #define ALL_MAP_PAGES	(0xFFFFFFFF / GPB_VM_PAGE_BLOCKS + 1)
 
 static uint64 state;
-static int	passed = 0;
-static int	failed = 0;
 
 /* xorshift64* */
 static uint64
@@ -36,16 +35,6 @@ next_random(void)
 	state ^= state << 25;
 	state ^= state >> 27;
 	return state * 0x2545F4914F6CDD1DUL;
-}
-
-static void
-verdict(bool ok, const char *what)
-{
-	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
-	if (ok)
-		passed++;
-	else
-		failed++;
 }
 
 /* A page between two pages that cannot be read */
@@ -538,6 +527,5 @@ main(int argc, char **argv)
 		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_MINMAX);
 		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
 	}
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return print_sums();
 }

@@ -22,6 +22,7 @@
 
 /* The C library's, not PostgreSQL's */
 #undef printf
+#include "verdict.h"
 
 #define CHANNELS	8
 #define MAPS		4
@@ -111,19 +112,6 @@ gpb_map_image_bits(const GpbRequestSlot *slot, uint64 *n)
 
 /* ---- the tests ---- */
 
-static int	passed = 0;
-static int	failed = 0;
-
-static void
-verdict(bool ok, const char *what)
-{
-	printf("%-6s %s\n", ok ? "ok" : "FAILED", what);
-	if (ok)
-		passed++;
-	else
-		failed++;
-}
-
 /* Launch on the channel, with the image of that number; it stays in flight. */
 static void
 launch(int channel, uint64 number)
@@ -191,6 +179,5 @@ main(void)
 	verdict(map_of_channel[4] == -1 && read_by(4) == 99, "without an image the channel's bits are read");
 	gpb_bits_done(4);
 
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return print_sums();
 }

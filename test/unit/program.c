@@ -17,12 +17,11 @@
 #include "narrow_scatter.h"
 #include "program_entries.h"
 #include "program_terms.h"
+#include "verdict.h"
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static uint64 state;
-static int	passed = 0;
-static int	failed = 0;
 
 /* xorshift64* */
 static uint64
@@ -42,13 +41,12 @@ below(int n)
 }
 
 static void
-verdict(bool ok, const char *what)
+verdict_of_form(bool ok, const char *what)
 {
-	printf("%-6s %s, %s\n", ok ? "ok" : "FAILED", gpb_strip_name(), what);
-	if (ok)
-		passed++;
-	else
-		failed++;
+	char		named[200];
+
+	snprintf(named, sizeof(named), "%s, %s", gpb_strip_name(), what);
+	verdict(ok, named);
 }
 
 /* ---- operators by other means ---- */
@@ -306,7 +304,6 @@ of_local(int64 timestamp, const int64 *table, int n)
 				  GPB_TIMESTAMP_END - 1);
 }
 
-
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -513,7 +510,6 @@ held_float(void)
 		exponent = 1023 + below(20) - 10;	/* whose squares are held too */
 	return sign | exponent << 52 | mantissa;
 }
-
 
 static int64
 random_word(Sort sort)
@@ -780,7 +776,7 @@ test_operator(int op)
 			ok &= check_step(op, 1 + n % 7, round % 3 == 0, round % 2 == 0, true);
 	}
 	snprintf(what, sizeof(what), "operator %d", op);
-	verdict(ok, what);
+	verdict_of_form(ok, what);
 }
 
 /* The order of floats, which comparisons of GPB_OP_FLOAT_ORDER's results show. */
@@ -801,7 +797,7 @@ test_float_order(void)
 		(void) gpb_step_of_values(GPB_OP_FLOAT_ORDER, b, 0, 0, NULL, 0, &y);
 		ok &= compare_floats(as_float(a), as_float(b)) == (x > y) - (x < y);
 	}
-	verdict(ok, "order of floats");
+	verdict_of_form(ok, "order of floats");
 }
 
 /* ---- whole programs ---- */
@@ -1324,7 +1320,8 @@ test_programs(bool groups)
 	snprintf(what, sizeof(what),
 			 "programs%s, %d of 1500 faulted, %d had narrow sums and %d values that these do not hold",
 			 groups ? " with groups" : "", faults, narrow, unheld);
-	verdict(ok && faults > 30 && faults < 1200 && (!groups || (narrow > 30 && unheld > 30)), what);
+	verdict_of_form(ok && faults > 30 && faults < 1200 && (!groups || (narrow > 30 && unheld > 30)),
+					what);
 }
 
 /* ---- narrow sums ---- */
@@ -1382,7 +1379,7 @@ test_narrow_ends(void)
 		other = widened(&narrow);
 		ok &= memcmp(&wide, &other, sizeof(wide)) == 0;
 	}
-	verdict(ok, "the ends of what a narrow sum holds");
+	verdict_of_form(ok, "the ends of what a narrow sum holds");
 }
 
 /* Sums of many values in several answers, added in strips, one by one, and merged */
@@ -1456,7 +1453,7 @@ test_narrow_sums(void)
 		}
 	}
 	held_floats = false;
-	verdict(ok, "narrow sums of many values");
+	verdict_of_form(ok, "narrow sums of many values");
 }
 
 /* An answer's sums carry when its entries pass a multiple of GPB_CARRY_VALUES, and not before. */
@@ -1501,7 +1498,7 @@ test_narrow_carry(void)
 		for (i = 2; i < format.words - 1; i++)
 			ok &= answer[i] >= 0 && answer[i] >> 32 == 0;
 	}
-	verdict(ok, "narrow sums carry in time");
+	verdict_of_form(ok, "narrow sums carry in time");
 }
 
 /* ---- many groups ---- */
@@ -1599,7 +1596,7 @@ test_table(uint64 limit, int distinct)
 	/* Most of the memory has records when it is full. */
 	ok &= !full || (uint64) table.n * table.width > limit / 4;
 	gpb_groups_reset(&table);
-	verdict(ok && used == 0, what);
+	verdict_of_form(ok && used == 0, what);
 	free(counts);
 }
 
@@ -1645,6 +1642,5 @@ main(int argc, char **argv)
 	test_table((uint64) 1 << 20, 200000);
 	test_table(100000, 20000);
 	test_table(4000, 20000);
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return print_sums();
 }

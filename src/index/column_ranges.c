@@ -63,6 +63,12 @@ gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range, GpbKeyRange *f
 	return gpb_closed_range(&lone->layout, range, &keys) && fields_of_keys(lone, keys, fields);
 }
 
+GpbKey
+gpb_lone_key(const GpbLoneColumn *lone, GpbKey field)
+{
+	return lone->type.lo + gpb_field_code(lone->column, field);
+}
+
 /* ---- sets ---- */
 
 void

@@ -37,6 +37,12 @@ extern void gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 extern bool gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range,
 							GpbKeyRange *fields);
 
+/*
+ * The key that the column by itself would have for a field that is not NULL.  It may be beyond the
+ * keys of the type, as the field may be beyond those of values.
+ */
+extern GpbKey gpb_lone_key(const GpbLoneColumn *lone, GpbKey field);
+
 /* The fields that a column may have: disjoint closed ranges in ascending order */
 typedef struct GpbFieldSet
 {

@@ -250,9 +250,9 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
-/* A Var of the index's column number c, which is no expression */
-static Var *
-index_var(PlannerInfo *root, IndexOptInfo *index, int c)
+/* The column is no expression. */
+Var *
+gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c)
 {
 	Oid			type;
 	int32		typmod;
@@ -266,7 +266,7 @@ index_var(PlannerInfo *root, IndexOptInfo *index, int c)
 Var *
 gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
 {
-	return index_var(root, index, 0);
+	return gpb_key_column_var(root, index, 0);
 }
 
 List *
@@ -276,7 +276,7 @@ gpb_key_vars(PlannerInfo *root, IndexOptInfo *index)
 	int			c;
 
 	for (c = 0; c < index->nkeycolumns; c++)
-		vars = list_append_unique(vars, index_var(root, index, c));
+		vars = list_append_unique(vars, gpb_key_column_var(root, index, c));
 	return vars;
 }
 

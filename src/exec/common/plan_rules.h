@@ -63,6 +63,9 @@ extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
 /* A Var of the index's key column */
 extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
 
+/* A Var of the index's key column c, counted from 0 */
+extern Var *gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c);
+
 /* Vars of all of the index's key columns */
 extern List *gpb_key_vars(PlannerInfo *root, IndexOptInfo *index);
 

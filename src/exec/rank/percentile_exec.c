@@ -19,8 +19,8 @@
 
 #include "index/index.h"
 #include "exec/common/fractions.h"
-#include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/ordered_column.h"
 #include "exec/common/range_totals.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
@@ -30,8 +30,7 @@ typedef struct GpbPercentileScan
 	GpbNode		node;
 	GpbPercentilePlan plan;
 	ExprState **fractions;		/* of each percentile */
-	int			nconditions;
-	GpbCondition *conditions;
+	GpbOrderedColumn ordered;
 	GpbBatchCounters counters;	/* of all executions */
 	char		engine[128];	/* what counters.engine points to: batches are gone by then */
 } GpbPercentileScan;
@@ -55,8 +54,8 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
-	scan->nconditions = list_length(scan->plan.conditions);
-	scan->conditions = gpb_conditions_init(scan->node.index, scan->plan.conditions, &css->ss.ps);
+	gpb_ordered_column_init(scan->node.index, scan->plan.column, scan->plan.conditions,
+							&css->ss.ps, &scan->ordered);
 	scan->fractions = palloc(sizeof(ExprState *) * scan->plan.npercentiles);
 	foreach(lc, scan->plan.fractions)
 		scan->fractions[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), &css->ss.ps);
@@ -182,7 +181,7 @@ find_wanted(GpbWantedRanks *ranks, GpbRankFinder *finder)
 
 /* The value of a percentile whose keys begin at *keys, which moves beyond them. */
 static Datum
-percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
+percentile_value(const GpbLayout *layout, int column, const GpbPercentile *percentile,
 				 const GpbPercentileForm *form, const GpbKey **keys)
 {
 	const GpbFractions *fractions = &form->fractions;
@@ -190,12 +189,12 @@ percentile_value(const GpbLayout *layout, const GpbPercentile *percentile,
 	int			i;
 
 	if (!percentile->many)
-		return gpb_key_datum(layout, *(*keys)++);
+		return gpb_key_column_datum(layout, column, *(*keys)++);
 	values = palloc0(sizeof(Datum) * fractions->n);
 	for (i = 0; i < fractions->n; i++)
 	{
 		if (!fractions->nulls[i])
-			values[i] = gpb_key_datum(layout, *(*keys)++);
+			values[i] = gpb_key_column_datum(layout, column, *(*keys)++);
 	}
 	return gpb_fractions_result(fractions, values, percentile->type);
 }
@@ -241,7 +240,7 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 				   bool *isnull)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
-	GpbWantedRanks ranks = {.descending = (layout.flags & GPB_LAYOUT_DESC) != 0};
+	GpbWantedRanks ranks = {.descending = gpb_key_column_descends(&layout, scan->plan.column)};
 	GpbPercentileForm *forms;
 	GpbRankFinder *finder;
 	GpbBatchCounters counters;
@@ -249,7 +248,8 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	int			i;
 
 	finder = gpb_rank_begin(scan->node.heap, scan->node.index,
-							scan->node.css.ss.ps.state->es_snapshot, false);
+							scan->node.css.ss.ps.state->es_snapshot,
+							gpb_key_behind_column(&layout, scan->plan.column), false);
 	if (keys != NULL)
 	{
 		gpb_rank_set_range(finder, *keys);
@@ -262,7 +262,8 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	{
 		isnull[i] = forms[i].isnull;
 		if (!isnull[i])
-			values[i] = percentile_value(&layout, &scan->plan.percentiles[i], &forms[i], &next);
+			values[i] = percentile_value(&layout, scan->plan.column, &scan->plan.percentiles[i],
+										 &forms[i], &next);
 	}
 	gpb_rank_counters(finder, &counters);
 	keep_counters(scan, &counters);
@@ -315,8 +316,7 @@ answer_all(CustomScanState *css)
 
 	gpb_clear_answer(&scan->node);
 	caller = MemoryContextSwitchTo(scan->node.work);
-	if (gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->node.index,
-								 css->ss.ps.ps_ExprContext, &range))
+	if (gpb_ordered_column_range(&scan->ordered, css->ss.ps.ps_ExprContext, &range))
 		keys = &range;
 	total = answer_percentiles(scan, keys, tuple->tts_values + nitems,
 							   tuple->tts_isnull + nitems);

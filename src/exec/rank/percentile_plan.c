@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/index.h"
-#include "exec/common/key_conditions.h"
+#include "exec/common/ordered_column.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -73,9 +73,9 @@ part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
 	}
 }
 
-/* Can the index answer this percentile_disc?  Fills *percentile if so. */
+/* Can the index answer this percentile_disc by its ordered column?  Fills *percentile if so. */
 static bool
-match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percentile)
+match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile *percentile)
 {
 	Node	   *fraction = (Node *) linitial(aggref->aggdirectargs);
 	Expr	   *argument = linitial_node(TargetEntry, aggref->args)->expr;
@@ -85,10 +85,10 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, GpbPercentile *percentile)
 	if (aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE ||
 		aggref->aggfilter != NULL || contain_volatile_functions(fraction) ||
 		contain_subplans(fraction) || contain_var_clause(fraction) ||
-		var == NULL || gpb_index_column(index, var->varattno) != 0)
+		var == NULL || var->varattno != index->indexkeys[column])
 		return false;
 	strategy = get_op_opfamily_strategy(linitial_node(SortGroupClause, aggref->aggorder)->sortop,
-										index->opfamily[0]);
+										index->opfamily[column]);
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;
 	percentile->many = aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
@@ -144,16 +144,16 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 	plan.npercentiles = list_length(percentiles);
 	plan.percentiles = palloc(sizeof(GpbPercentile) * plan.npercentiles);
 	/* A rank among equal keys, -0 and 0 say, is none that a condition can say. */
-	if (!gpb_index_is_usable(index) || !gpb_key_is_exact(index) ||
-		!gpb_match_conditions(root, index, &plan.conditions) ||
+	if (!gpb_match_ordered_column(root, index, &plan.column, &plan.conditions) ||
+		!gpb_key_column_is_exact(index, plan.column) ||
 		!gpb_match_batch_aggrefs(index, others, &plan.items))
 		return NULL;
-	/* rows with a NULL key count for the others alone, and batches leave them out */
-	if (others != NIL && !gpb_key_is_not_null(root, index))
+	/* rows that are NULL there count for the others alone, and batches leave them out */
+	if (others != NIL && !gpb_key_column_is_not_null(root, index, plan.column))
 		return NULL;
 	foreach(lc, percentiles)
 	{
-		if (!match_percentile(lfirst_node(Aggref, lc), index,
+		if (!match_percentile(lfirst_node(Aggref, lc), index, plan.column,
 							  &plan.percentiles[foreach_current_index(lc)]))
 			return NULL;
 	}
@@ -207,7 +207,7 @@ plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlis
 {
 	GpbPercentilePath *own = (GpbPercentilePath *) path;
 	GpbPercentilePlan *plan = &own->plan;
-	List	   *columns = lappend(list_copy(own->aggrefs), gpb_key_var(root, own->index));
+	List	   *columns = list_concat_copy(own->aggrefs, gpb_key_vars(root, own->index));
 	CustomScan *scan = gpb_make_node(&gpb_percentile_node, path, rel->relid, tlist, NIL, NIL,
 									 columns);
 

@@ -51,13 +51,14 @@ separators_add(GpbSeparatorKeys *separators, GpbKey key)
 }
 
 /*
- * Collect the keys of the separators on one level that are in the range, but for its first key.
+ * Collect the keys of the separators on one level that are in the range, but for its first key,
+ * without the bits of "behind".
  * Returns the number of entries of the first page, which is the root's on its level.  Raises
  * ERRCODE_INDEX_CORRUPTED if separators do not ascend: parts would overlap.
  */
 static int
-read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint32 level,
-				GpbSeparatorKeys *separators)
+read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey behind,
+				uint32 level, GpbSeparatorKeys *separators)
 {
 	GpbRange	bounds = gpb_key_range(range, layout->flags);	/* without NULL keys */
 	Buffer		buffer = gpb_search_level(index, layout, bounds.lo, level, BUFFER_LOCK_SHARE);
@@ -86,6 +87,7 @@ read_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, uint
 			if (key < last)
 				gpb_corrupted(index, block, "entries are out of order");
 			last = key;
+			key &= ~behind;
 			if (key > range.lo && key <= range.hi)
 				separators_add(separators, key);
 		}
@@ -140,13 +142,14 @@ outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool l
 
 /*
  * Add [lo, hi] in so many parts: [inner_lo, inner_hi], which is within, in parts of about equal
- * width in keys, and what is outside it with the first and the last of them.
+ * width in keys, and what is outside it with the first and the last of them.  lo and inner_lo have
+ * no bits of "behind".
  */
 static void
 add_parts(GpbRankCuts *cuts, GpbKey lo, GpbKey hi, GpbKey inner_lo, GpbKey inner_hi,
-		  uint32 pieces)
+		  GpbKey behind, uint32 pieces)
 {
-	GpbKey		width = (inner_hi - inner_lo) / pieces;
+	GpbKey		width = (inner_hi - inner_lo) / pieces & ~behind;
 	uint32		i;
 
 	if (inner_lo > inner_hi || width == 0)
@@ -156,14 +159,14 @@ add_parts(GpbRankCuts *cuts, GpbKey lo, GpbKey hi, GpbKey inner_lo, GpbKey inner
 		GpbKeyRange *part = &cuts->parts[cuts->n++];
 
 		part->lo = lo;
-		part->hi = i == pieces ? hi : inner_lo + i * width;
+		part->hi = i == pieces ? hi : (inner_lo + i * width) | behind;
 		lo = part->hi + 1;
 	}
 }
 
 /* Cut the range at the separators, and what is between two of them into so many parts. */
 static void
-cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
+cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey behind,
 				  const GpbSeparatorKeys *separators, uint32 pieces, GpbRankCuts *cuts)
 {
 	GpbKey		lo = range.lo;
@@ -174,7 +177,7 @@ cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
 	if (pieces > 1)
 	{
 		/* what is asked for may reach far beyond what there is */
-		first = outermost_key(index, layout, range, false);
+		first = outermost_key(index, layout, range, false) & ~behind;
 		last = outermost_key(index, layout, range, true);
 	}
 	cuts->parts = palloc(sizeof(GpbKeyRange) * (separators->n + 1) * pieces);
@@ -183,14 +186,15 @@ cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range,
 	{
 		GpbKey		hi = separators->keys[i] - 1;
 
-		add_parts(cuts, lo, hi, Max(lo, first), hi, pieces);
+		add_parts(cuts, lo, hi, Max(lo, first), hi, behind, pieces);
 		lo = hi + 1;
 	}
-	add_parts(cuts, lo, range.hi, Max(lo, first), last, pieces);
+	add_parts(cuts, lo, range.hi, Max(lo, first), last, behind, pieces);
 }
 
 void
-gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRankCuts *cuts)
+gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey behind,
+			 GpbRankCuts *cuts)
 {
 	GpbSeparatorKeys separators = {0};
 	double		leaves = 1.0;	/* below a separator of the level read */
@@ -199,7 +203,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 	uint32		root_level;
 
 	gpb_root_level(index, layout, &root_level);
-	if (range.lo < range.hi && root_level > 0)
+	if (range.hi - range.lo > behind && root_level > 0)
 	{
 		double		fan_out = 1.0;
 
@@ -207,7 +211,8 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 		separators.keys = palloc(sizeof(GpbKey) * separators.capacity);
 		for (level = root_level; level > 0; level--)
 		{
-			int			count = read_separators(index, layout, range, level, &separators);
+			int			count = read_separators(index, layout, range, behind, level,
+												&separators);
 
 			if (level == root_level && level > 1)
 			{
@@ -225,7 +230,7 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbRank
 	if (level > 1)
 		pieces = Max(gpb_rank_parts / (separators.n + 1), 1);
 	cuts->leaves = leaves / pieces;
-	cut_at_separators(index, layout, range, &separators, pieces, cuts);
+	cut_at_separators(index, layout, range, behind, &separators, pieces, cuts);
 	if (separators.keys != NULL)
 		pfree(separators.keys);
 }

@@ -18,8 +18,8 @@
 #include "utils/memutils.h"
 
 #include "index/index.h"
-#include "exec/common/key_conditions.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/ordered_column.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 
@@ -27,8 +27,7 @@ typedef struct GpbRankScan
 {
 	GpbNode		node;
 	GpbRankPlan plan;
-	int			nconditions;
-	GpbCondition *conditions;
+	GpbOrderedColumn ordered;
 	ExprState  *offset;
 	MemoryContext context;		/* the node's */
 	GpbRankFinder *finder;		/* NULL until first needed */
@@ -104,8 +103,8 @@ begin_rank(CustomScanState *css, EState *estate, int eflags)
 	if (!executed)
 		return;
 
-	scan->nconditions = list_length(scan->plan.conditions);
-	scan->conditions = gpb_conditions_init(scan->node.index, scan->plan.conditions, &css->ss.ps);
+	gpb_ordered_column_init(scan->node.index, scan->plan.column, scan->plan.conditions,
+							&css->ss.ps, &scan->ordered);
 	scan->offset = ExecInitExpr(scan->plan.offset, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 }
@@ -133,20 +132,15 @@ rank_offset(GpbRankScan *scan)
 	return isnull ? 0 : Max(DatumGetInt64(value), 0);
 }
 
-/*
- * Make a key the child's first.  Keys of a smallint index are wider than the type; a bound may be
- * beyond it.
- */
+/* Make a key the child's first. */
 static void
 set_start(GpbRankScan *scan, GpbKey key)
 {
 	GpbLayout	layout = *gpb_layout(scan->node.index);
-	GpbKeyRange type = {0, gpb_key_most(layout.key_width)};
 	ParamExecData *start = &scan->node.css.ss.ps.state->es_param_exec_vals[scan->plan.start];
 
-	gpb_clip_to_type(&layout, &type);
 	start->execPlan = NULL;
-	start->value = gpb_key_datum(&layout, Max(Min(key, type.hi), type.lo));
+	start->value = gpb_key_column_datum(&layout, scan->plan.column, key);
 	start->isnull = false;
 }
 
@@ -162,7 +156,10 @@ find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
 
 	if (scan->finder == NULL)
 		scan->finder = gpb_rank_begin(scan->node.heap, scan->node.index,
-									  scan->node.css.ss.ps.state->es_snapshot, scan->plan.backward);
+									  scan->node.css.ss.ps.state->es_snapshot,
+									  gpb_key_behind_column(gpb_layout(scan->node.index),
+															scan->plan.column),
+									  scan->plan.backward);
 	gpb_rank_set_range(scan->finder, range);
 	found = gpb_rank_find(scan->finder, rank, place);
 	MemoryContextSwitchTo(caller);
@@ -181,8 +178,7 @@ find_place(GpbRankScan *scan)
 	GpbKeyRange range;
 	GpbRankPlace place = {.rank = 0};
 
-	if (!gpb_conditions_key_range(scan->conditions, scan->nconditions, scan->node.index,
-								  scan->node.css.ss.ps.ps_ExprContext, &range))
+	if (!gpb_ordered_column_range(&scan->ordered, scan->node.css.ss.ps.ps_ExprContext, &range))
 	{
 		/* no key */
 		range.lo = 1;
@@ -250,13 +246,14 @@ exec_rank(CustomScanState *css)
 	if (TupIsNull(row))
 		return NULL;
 
-	/* the key's column, the last, is not filled */
+	/* the key's columns, the last, are not filled */
 	natts = row->tts_tupleDescriptor->natts;
 	slot_getallattrs(row);
 	ExecClearTuple(tuple);
 	memcpy(tuple->tts_values, row->tts_values, natts * sizeof(Datum));
 	memcpy(tuple->tts_isnull, row->tts_isnull, natts * sizeof(bool));
-	tuple->tts_isnull[natts] = true;
+	memset(tuple->tts_isnull + natts, true,
+		   (tuple->tts_tupleDescriptor->natts - natts) * sizeof(bool));
 	ExecStoreVirtualTuple(tuple);
 	if (!scan->plan.sorted)
 		tuple->tts_tid = *child_tid(scan->node.child);

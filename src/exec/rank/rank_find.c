@@ -49,6 +49,7 @@ struct GpbRankFinder
 	Relation	index;
 	Snapshot	snapshot;
 	GpbLayout	layout;
+	GpbKey		behind;			/* bits in which keys of one place may differ */
 	bool		from_end;
 	GpbRankParts range;
 	GpbBatch   *count;			/* NULL until first needed */
@@ -56,7 +57,7 @@ struct GpbRankFinder
 };
 
 GpbRankFinder *
-gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, bool from_end)
+gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, GpbKey behind, bool from_end)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree rank",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -71,8 +72,16 @@ gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, bool from_end)
 	finder->index = index;
 	finder->snapshot = snapshot;
 	finder->layout = *gpb_layout(index);
+	finder->behind = behind;
 	finder->from_end = from_end;
 	return finder;
+}
+
+/* Is there nothing in the range to be cut? */
+static inline bool
+is_one_place(const GpbRankFinder *finder, const GpbKeyRange *range)
+{
+	return range->hi - range->lo <= finder->behind;
 }
 
 /* ---- parts ---- */
@@ -84,7 +93,7 @@ rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *pa
 	GpbRankCuts cuts;
 	uint32		i;
 
-	gpb_rank_cut(finder->index, &finder->layout, range, &cuts);
+	gpb_rank_cut(finder->index, &finder->layout, range, finder->behind, &cuts);
 	parts->parts = cuts.parts;
 	parts->n = cuts.n;
 	parts->counted = 0;
@@ -216,7 +225,8 @@ gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place)
 		place->keys = parts->parts[i];
 		place->rank = rank;
 		place->entries = parts->answers[i];
-		if (place->entries <= GPB_RANK_FEW_ENTRIES || place->keys.lo == place->keys.hi)
+		if (place->entries <= GPB_RANK_FEW_ENTRIES ||
+			is_one_place(finder, &place->keys))
 			break;
 		rank_parts_init(finder, place->keys, &next);
 		if (next.n == 1)
@@ -318,7 +328,7 @@ rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
 		part.next = part.end;
 		while (part.end < span.end && search->ranks[part.end] < part.before + part.entries)
 			part.end++;
-		if (part.keys.lo == part.keys.hi)
+		if (is_one_place(search->finder, &part.keys))
 		{
 			while (part.next < part.end)
 				search->keys[part.next++] = part.keys.lo;
@@ -419,7 +429,7 @@ rank_cut_spans(GpbRankSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		coarse->entries -= span->entries;
-		gpb_rank_cut(finder->index, &finder->layout, span->keys, &cuts);
+		gpb_rank_cut(finder->index, &finder->layout, span->keys, finder->behind, &cuts);
 		if (cuts.n == 1)
 			rank_push(&search->fine, span);
 		else

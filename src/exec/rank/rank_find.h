@@ -42,16 +42,21 @@ typedef struct GpbRankCuts
 
 /*
  * Cut a range, which is not empty, into at most GPB_RANK_MOST_PARTS parts of about as many entries
- * each, at separators that the inner pages have.  Locks one page at a time, share.
+ * each, at separators that the inner pages have.  Keys that differ in no bit but those of "behind",
+ * which are the lowest ones, come into one part; the range has all or none of them.  Locks one page
+ * at a time, share.
  */
 extern void gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range,
-						 GpbRankCuts *cuts);
+						 GpbKey behind, GpbRankCuts *cuts);
 
 /* ---- finding (rank_find.c) ---- */
 
 typedef struct GpbRankFinder GpbRankFinder;
 
-/* Where a rank was found: its key is the key of one entry of a range of keys. */
+/*
+ * Where a rank was found: its key is the key of one entry of a range of keys.  The range begins and
+ * ends between keys that differ in other bits than "behind" (gpb_rank_begin()).
+ */
 typedef struct GpbRankPlace
 {
 	GpbKeyRange keys;
@@ -61,11 +66,13 @@ typedef struct GpbRankPlace
 
 /*
  * Begin to find ranks, from 0 on, among the visible entries of a closed range of keys, in the order
- * of the index or, with from_end, in the reverse.  Snapshot and relations are as for
- * gpb_batch_begin(); all memory is of a child of the current context.
+ * of the index or, with from_end, in the reverse.  Places have all or none of the keys that differ
+ * only in the bits of "behind", as of an ordered column those of the columns behind it; ranges must
+ * too.  Snapshot and relations are as for gpb_batch_begin(); all memory is of a child of the
+ * current context.
  */
 extern GpbRankFinder *gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot,
-									 bool from_end);
+									 GpbKey behind, bool from_end);
 
 /* Look at this range from now on; what was counted of another is forgotten. */
 extern void gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range);

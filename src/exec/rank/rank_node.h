@@ -23,25 +23,24 @@
 extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
 						  bool beside_index_scan);
 
-/* Is it known that no row which the query wants of the table has a NULL key? */
-extern bool gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index);
-
 /* ---- the node GpubtreeRank ---- */
 
 /*
  * The fields of the plan node, which scans one table by way of its child: core's scan of the index,
  * or index-only scan, for the rows wanted, or core's incremental sort of that scan.  The last of
- * the scan's index conditions is "key >= NULL" ("<=" if it goes to smaller keys), whose right side
- * the node replaces by a parameter of its own.  The scan tuple has the child's columns and, never
- * filled, the key column.
+ * the scan's index conditions is "column >= NULL" ("<=" if it goes to smaller keys) of the ordered
+ * column, whose right side the node replaces by a parameter of its own.  The scan tuple has the
+ * child's columns and, never filled, the key columns.
  */
 typedef struct GpbRankPlan
 {
 	Oid			index;
 	bool		backward;		/* does the child go backward through the index? */
 	bool		sorted;			/* is the child an incremental sort? */
+	int			column;			/* the ordered column of the index's key, counted from 0 */
 	int			start;			/* number of the parameter */
-	List	   *conditions;		/* on the key, and OFFSET: all evaluated before the first row */
+	List	   *conditions;		/* on the ordered column and those before it, and OFFSET: all
+								 * evaluated before the first row */
 	Expr	   *offset;
 } GpbRankPlan;
 
@@ -69,7 +68,7 @@ typedef struct GpbPercentile
 
 /*
  * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
- * then of each percentile and, never filled, the key column.
+ * then of each percentile and, never filled, the key columns.
  */
 typedef struct GpbPercentilePlan
 {
@@ -78,7 +77,8 @@ typedef struct GpbPercentilePlan
 	GpbAggregateItem *items;
 	int			npercentiles;
 	GpbPercentile *percentiles;
-	List	   *conditions;		/* on the key */
+	int			column;			/* the ordered column of the index's key, counted from 0 */
+	List	   *conditions;		/* on it and the columns before it */
 	List	   *fractions;		/* of each percentile */
 } GpbPercentilePlan;
 

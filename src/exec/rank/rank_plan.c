@@ -14,7 +14,6 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
-#include "access/table.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -30,9 +29,10 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 
 #include "index/index.h"
-#include "exec/common/key_conditions.h"
+#include "exec/common/ordered_column.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
@@ -45,8 +45,8 @@
  */
 #define GPB_RANK_PART_COST	8
 
-/* Rows that are skipped one by one, on average */
-#define GPB_RANK_SKIPPED_ROWS	100
+/* Rows that are skipped one by one, on average, unless more have one value */
+#define GPB_RANK_SKIPPED_ROWS	100.0
 
 static Plan *plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					   List *tlist, List *clauses, List *custom_plans);
@@ -130,35 +130,27 @@ rank_rel(PlannerInfo *root)
 
 /* ---- does an index have the order, and nothing but rows wanted? ---- */
 
-/* A condition on the key rules NULL out, also a condition that the index's predicate implies. */
-bool
-gpb_key_is_not_null(PlannerInfo *root, IndexOptInfo *index)
-{
-	RelOptInfo *rel = index->rel;
-	Relation	heap;
-	bool		not_null;
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
-	{
-		Expr	   *condition = gpb_match_condition(root, lfirst_node(RestrictInfo, lc), index);
-
-		if (condition != NULL &&
-			!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL))
-			return true;
-	}
-	/* the planner holds a lock already */
-	heap = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	not_null = TupleDescAttr(RelationGetDescr(heap), index->indexkeys[0] - 1)->attnotnull;
-	table_close(heap, NoLock);
-	return not_null;
-}
-
-/* What the query sorts by first: the key, if an index is of use */
+/* What the query sorts by first: the ordered column, if an index is of use */
 static List *
 key_pathkeys(PlannerInfo *root)
 {
 	return list_make1(linitial(root->sort_pathkeys));
+}
+
+/* Is this key column of the index what the query sorts by first? */
+static bool
+sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
+{
+	EquivalenceClass *class = linitial_node(PathKey, root->sort_pathkeys)->pk_eclass;
+	ListCell   *lc;
+
+	foreach(lc, class->ec_members)
+	{
+		if (match_index_to_operand((Node *) lfirst_node(EquivalenceMember, lc)->em_expr, column,
+								   index))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -179,15 +171,24 @@ rank_direction(PlannerInfo *root, IndexOptInfo *index)
 	return NoMovementScanDirection;
 }
 
-/* Has the index all columns that the target list needs, and can it return them? */
+/*
+ * Has the index all columns that the target list needs, and can it return them, and those up to its
+ * ordered column?
+ */
 static bool
-rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
+rank_is_index_only(PlannerInfo *root, IndexOptInfo *index, int column)
 {
 	Bitmapset  *columns = NULL;
 	int			member = -1;
+	int			i;
 
-	if (!enable_indexonlyscan || !index->canreturn[0])
+	if (!enable_indexonlyscan)
 		return false;
+	for (i = 0; i <= column; i++)
+	{
+		if (!index->canreturn[i])
+			return false;
+	}
 	pull_varattnos((Node *) index->rel->reltarget->exprs, index->rel->relid, &columns);
 	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid,
 				   &columns);
@@ -196,13 +197,13 @@ rank_is_index_only(PlannerInfo *root, IndexOptInfo *index)
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
 		int			c = attno > 0 ? gpb_index_column(index, attno) : -1;
 
-		if (c < 0 || !index->canreturn[c])
+		if (c < 0 || !index->canreturn[gpb_column_position(index, c)])
 			return false;
 	}
 	return true;
 }
 
-/* Are all conditions such that core's index scan understands, not of a function of the key? */
+/* Are all conditions such that core's index scan understands, not of a function of the one key? */
 static bool
 conditions_are_of_key(IndexOptInfo *index, List *conditions)
 {
@@ -217,49 +218,77 @@ conditions_are_of_key(IndexOptInfo *index, List *conditions)
 	return true;
 }
 
-/* The index's conditions in core's own form */
+/*
+ * The restriction in core's own form, if it is a condition on key column c, for which
+ * gpb_match_ordered_column() has taken all of them; else NULL
+ */
+static IndexClause *
+index_clause(IndexOptInfo *index, int c, RestrictInfo *rinfo)
+{
+	Node	   *left;
+	IndexClause *clause;
+	RestrictInfo *qual = rinfo;
+
+	if (IsA(rinfo->clause, NullTest))
+		left = (Node *) ((NullTest *) rinfo->clause)->arg;
+	else
+		left = linitial(castNode(OpExpr, rinfo->clause)->args);
+	if (!match_index_to_operand(left, c, index))
+	{
+		/* the key may be on the right */
+		if (!IsA(rinfo->clause, OpExpr) ||
+			!match_index_to_operand(lsecond(((OpExpr *) rinfo->clause)->args), c, index))
+			return NULL;
+		qual = commute_restrictinfo(rinfo, get_commutator(((OpExpr *) rinfo->clause)->opno));
+	}
+	clause = makeNode(IndexClause);
+	clause->rinfo = rinfo;
+	clause->indexquals = list_make1(qual);
+	clause->indexcol = c;
+	return clause;
+}
+
+/* The index's conditions on the columns up to this one in core's own form, in that order */
 static List *
-index_clauses(PlannerInfo *root, IndexOptInfo *index)
+index_clauses(IndexOptInfo *index, int column)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
+	int			c;
 
-	foreach(lc, index->indrestrictinfo)
+	for (c = 0; c <= column; c++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		IndexClause *clause = makeNode(IndexClause);
-		RestrictInfo *qual = rinfo;
+		foreach(lc, index->indrestrictinfo)
+		{
+			IndexClause *clause = index_clause(index, c, lfirst_node(RestrictInfo, lc));
 
-		/* the key is on the left */
-		if (IsA(rinfo->clause, OpExpr) &&
-			!match_index_to_operand(linitial(((OpExpr *) rinfo->clause)->args), 0, index))
-			qual = commute_restrictinfo(rinfo, get_commutator(((OpExpr *) rinfo->clause)->opno));
-		clause->rinfo = rinfo;
-		clause->indexquals = list_make1(qual);
-		clauses = lappend(clauses, clause);
+			if (clause != NULL)
+				clauses = lappend(clauses, clause);
+		}
 	}
 	return clauses;
 }
 
 /*
- * The condition that makes the scan start at a key: the parameter's value, at or after which rows
- * are in the scan's direction.
+ * The condition that makes the scan start at a key: the parameter's value of the ordered column, at
+ * or after which rows are in the scan's direction.
  */
 static IndexClause *
-start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start)
+start_clause(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection direction,
+			 Param *start)
 {
-	bool		upward = ScanDirectionIsForward(direction) != index->reverse_sort[0];
-	Oid			type = index->opcintype[0];
-	Oid			operator = get_opfamily_member(index->opfamily[0], type, type,
+	bool		upward = ScanDirectionIsForward(direction) != index->reverse_sort[column];
+	Oid			type = index->opcintype[column];
+	Oid			operator = get_opfamily_member(index->opfamily[column], type, type,
 											   upward ? BTGreaterEqualStrategyNumber :
 											   BTLessEqualStrategyNumber);
-	Expr	   *key = (Expr *) gpb_key_var(root, index);
+	Expr	   *key = (Expr *) gpb_key_column_var(root, index, column);
 	IndexClause *clause = makeNode(IndexClause);
 	Expr	   *condition;
 
 	if (!OidIsValid(operator))
 		elog(ERROR, "missing comparison of type %u in operator family %u", type,
-			 index->opfamily[0]);
+			 index->opfamily[column]);
 	if (exprType((Node *) key) != type)
 		key = (Expr *) makeRelabelType(key, type, -1, InvalidOid, COERCE_IMPLICIT_CAST);
 	condition = make_opclause(operator, BOOLOID, false, key, (Expr *) start, InvalidOid,
@@ -267,6 +296,7 @@ start_clause(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Pa
 	set_opfuncid((OpExpr *) condition);
 	clause->rinfo = make_simple_restrictinfo(root, condition);
 	clause->indexquals = list_make1(clause->rinfo);
+	clause->indexcol = column;
 	return clause;
 }
 
@@ -297,6 +327,21 @@ offset_rows(const FinalPathExtraData *extra, double rows)
 }
 
 /*
+ * How many rows are read one by one before the first that is wanted: the child starts with the
+ * first row of a value, and OFFSET may lie anywhere among those of that value.
+ */
+static double
+rows_read_before(PlannerInfo *root, IndexOptInfo *index, int column, double skipped)
+{
+	double		rows = clamp_row_est(index->rel->rows);
+	double		values = estimate_num_groups(root,
+											 list_make1(gpb_key_column_var(root, index, column)),
+											 rows, NULL, NULL);
+
+	return Min(Max(rows / Max(values, 1.0) / 2, GPB_RANK_SKIPPED_ROWS), skipped);
+}
+
+/*
  * What the scan returns: the columns that the query's target list needs, and no expression, which
  * setrefs.c might find in the conditions or in OFFSET (rule M13).  The node evaluates the target
  * list itself.
@@ -315,22 +360,24 @@ child_target(PlannerInfo *root)
 /*
  * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the
  * price of what is left of them.  Where the query sorts equal keys by more, core does so as well.
+ * Fills in the price of one row of the scan.
  */
 static Path *
-make_child_path(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction, Param *start,
-				double skipped)
+make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection direction,
+				Param *start, double skipped, Cost *row_cost)
 {
 	IndexPath  *child;
 	double		share;
 
-	child = create_index_path(root, index, index_clauses(root, index), NIL, NIL,
+	child = create_index_path(root, index, index_clauses(index, column), NIL, NIL,
 							  key_pathkeys(root), direction,
-							  rank_is_index_only(root, index), NULL, 1.0, false);
+							  rank_is_index_only(root, index, column), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
 												   child_target(root));
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses,
-								  start_clause(root, index, direction, start));
+								  start_clause(root, index, column, direction, start));
+	*row_cost = (child->path.total_cost - child->path.startup_cost) / Max(child->path.rows, 1.0);
 	share = 1.0 - Min(skipped / Max(child->path.rows, 1.0), 1.0);
 	child->path.total_cost = child->path.startup_cost +
 		share * (child->path.total_cost - child->path.startup_cost);
@@ -353,32 +400,34 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	Path	   *child;
 	Param	   *start;
 	double		skipped;
+	Cost		row_cost;
+	int			column;
 
 	/* The child starts at a key: at -0 if at 0, which come one after the other in the index. */
-	if (!gpb_index_is_usable(index) || !gpb_key_is_exact(index))
+	if (!gpb_match_ordered_column(root, index, &column, &conditions) ||
+		!sorts_by_column(root, index, column) || !gpb_key_column_is_exact(index, column))
 		return NULL;
 	direction = rank_direction(root, index);
 	if (ScanDirectionIsNoMovement(direction) ||
-		!gpb_match_conditions(root, index, &conditions) ||
-		!conditions_are_of_key(index, conditions) || !gpb_key_is_not_null(root, index))
+		(index->nkeycolumns == 1 && !conditions_are_of_key(index, conditions)) ||
+		!gpb_key_column_is_not_null(root, index, column))
 		return NULL;
 
 	start = makeNode(Param);
 	start->paramkind = PARAM_EXEC;
 	start->paramid = assign_special_exec_param(root);
-	start->paramtype = index->opcintype[0];
+	start->paramtype = index->opcintype[column];
 	start->paramtypmod = -1;
 	start->location = -1;
 	skipped = offset_rows(extra, clamp_row_est(index->rel->rows));
-	child = make_child_path(root, index, direction, start, skipped);
+	child = make_child_path(root, index, column, direction, start, skipped, &row_cost);
 
 	path = gpb_make_path(sizeof(GpbRankPath), &rank_path_methods, index->rel, target);
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->rows;
 	path->path.startup_cost = child->startup_cost + gpb_rank_cost(root, index, skipped, true) +
-		Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
-		(child->total_cost - child->startup_cost);
+		rows_read_before(root, index, column, skipped) * row_cost;
 	path->path.total_cost = path->path.startup_cost + child->total_cost - child->startup_cost;
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
@@ -389,6 +438,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	own->plan.index = index->indexoid;
 	own->plan.backward = ScanDirectionIsBackward(direction);
 	own->plan.sorted = list_length(root->sort_pathkeys) > 1;
+	own->plan.column = column;
 	own->plan.start = start->paramid;
 	own->plan.conditions = conditions;
 	own->plan.offset = (Expr *) root->parse->limitOffset;
@@ -481,7 +531,7 @@ plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		hide_start(castNode(IndexScan, rows)->indexqual);
 		hide_start(((IndexScan *) rows)->indexqualorig);
 	}
-	columns = lappend(columns, gpb_key_var(root, own->index));
+	columns = list_concat(columns, gpb_key_vars(root, own->index));
 	scan = gpb_make_node(&gpb_rank_node, path, rel->relid, tlist, NIL, custom_plans, columns);
 	gpb_rank_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);

@@ -1,0 +1,127 @@
+--
+-- Ranks and percentiles over a key column below a prefix of others that have one value each.
+-- Nothing printed here depends on the device.
+--
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET timezone = 'UTC';
+-- The tables are small: ours is used wherever it can be.
+SET gpubtree.setup_cost = 0;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET enable_sort = off;
+SET gpubtree.enable_scan = off;
+
+CREATE TABLE readings (tenant int4 NOT NULL, ts timestamptz NOT NULL, x int2, v int4 NOT NULL, name text);
+INSERT INTO readings
+SELECT i % 7, timestamptz '2026-01-01' + i / 21 * interval '1 minute', nullif(i % 11, 3), i, 'row ' || i FROM generate_series(1, 70000) i;
+CREATE INDEX readings_ts ON readings USING gpubtree (tenant, ts) INCLUDE (v);
+CREATE INDEX readings_x ON readings USING gpubtree (tenant DESC, x NULLS FIRST, v DESC);
+VACUUM ANALYZE readings;
+-- neither visible everywhere nor to everyone
+UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
+DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
+
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line ~ 'Gpubtree(Rank|Percentile)') FROM plan(query) line
+$$;
+-- Rows in their order as one text, and the same without our nodes
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query) INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
+	SET gpubtree.enabled = off
+AS $$
+	SELECT answer(query)
+$$;
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text := answer(query);
+	plain text := plain_answer(query);
+BEGIN
+	IF NOT is_ours(query) THEN
+		RETURN 'ordinary plan: ' || query;
+	ELSIF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
+END $$;
+
+--
+-- Pages
+--
+SELECT * FROM plan('SELECT ts, v FROM readings WHERE tenant = 5 ORDER BY ts OFFSET 4000 LIMIT 3');
+SELECT * FROM plan('SELECT name FROM readings WHERE 5 = tenant AND ts >= ''2026-01-02'' ORDER BY ts DESC, name OFFSET 800 LIMIT 3');
+SELECT * FROM plan('SELECT v FROM readings WHERE tenant = 5 AND x = 4::int8 AND 60000 > v ORDER BY v OFFSET 300');
+SELECT ts, v FROM readings WHERE tenant = 5 ORDER BY ts, v OFFSET 4000 LIMIT 3;
+SELECT compare(format('SELECT %s FROM readings WHERE %s ORDER BY %s OFFSET %s LIMIT %s', columns, condition, ordering, n, m))
+FROM unnest('{"ts, v","name, x","readings"}'::text[]) columns,
+	unnest('{tenant = 5,tenant = 0 AND ts > ''2026-01-01 12:00'',tenant = 3 AND tenant > 2 AND ts BETWEEN ''2026-01-01'' AND date ''2026-01-03''}'::text[]) condition,
+	unnest('{ts,ts DESC,"ts, v DESC","tenant, ts DESC, name"}'::text[]) ordering,
+	unnest('{2500,4000,9000,9223372036854775807}'::bigint[]) n,
+	unnest('{3,"NULL"}'::text[]) m
+GROUP BY 1 ORDER BY 1;
+-- below two columns, one value of x in many rows, and columns behind the ordered one
+SELECT compare(format('SELECT v, x FROM readings WHERE tenant = 2 AND x = 7 ORDER BY v %s OFFSET %s LIMIT 5', direction, n))
+FROM unnest('{ASC,DESC}'::text[]) direction, unnest('{600,850,900}'::int[]) n GROUP BY 1 ORDER BY 1;
+SELECT compare(format('SELECT x, v, name FROM readings WHERE tenant = 2 AND x > 0 ORDER BY x %s OFFSET %s LIMIT 700', direction, n))
+FROM unnest('{ASC NULLS FIRST,DESC NULLS LAST}'::text[]) direction, unnest('{1000,3000,5000,6000,8500}'::int[]) n GROUP BY 1 ORDER BY 1;
+-- the first column is the ordered one
+SELECT compare('SELECT tenant, ts FROM readings ORDER BY tenant OFFSET 30000 LIMIT 5');
+SELECT compare('SELECT tenant, ts FROM readings WHERE tenant >= 2 ORDER BY tenant DESC OFFSET 20000 LIMIT 5');
+-- rows that are NULL in the ordered column, columns that have several values, all columns fixed
+SELECT is_ours(format('SELECT name FROM readings WHERE %s OFFSET 500 LIMIT 1', q))
+FROM unnest('{tenant = 5 ORDER BY x NULLS FIRST,tenant > 5 ORDER BY ts,"tenant = ANY (''{4,5}'') ORDER BY ts","tenant = 5 AND x IN (1, 2) ORDER BY v",
+	tenant = 5 AND v > 5 ORDER BY ts,tenant = 5 AND ts IS NULL ORDER BY ts,tenant = 5 ORDER BY v,"tenant + 0 = 5 ORDER BY ts"}'::text[]) q;
+-- values that are known at run time, among them none, and none that the type has
+SET plan_cache_mode = force_generic_plan;
+PREPARE page(int8, timestamptz, bigint) AS SELECT ts, v FROM readings WHERE tenant = $1 AND ts >= $2 ORDER BY ts, v OFFSET $3 LIMIT 2;
+EXPLAIN (COSTS OFF) EXECUTE page(5, '2026-01-01', 4000);
+EXECUTE page(5, '2026-01-01', 4000);
+EXECUTE page(6, '-infinity', 9000);
+EXECUTE page(6, 'infinity', 1);
+EXECUTE page(NULL, '2026-01-01', 1);
+EXECUTE page(9223372036854775807, '2026-01-01', 1);
+EXECUTE page(5, NULL, 1);
+DEALLOCATE page;
+RESET plan_cache_mode;
+SELECT compare('SELECT a, x.* FROM generate_series(-1, 8) a, LATERAL (SELECT ts, v FROM readings WHERE tenant = a ORDER BY ts OFFSET 4000 LIMIT 2) x');
+SELECT compare('SELECT a, (SELECT v FROM readings WHERE tenant = 4 AND x = a ORDER BY v DESC OFFSET 700 LIMIT 1) FROM generate_series(0, 12) a');
+BEGIN;
+DECLARE c CURSOR FOR SELECT name, ts FROM readings WHERE tenant = 5 ORDER BY ts OFFSET 5000;
+FETCH 2 FROM c;
+UPDATE readings SET name = 'current' WHERE CURRENT OF c;
+SELECT name, v FROM readings WHERE name = 'current';
+ROLLBACK;
+
+--
+-- Percentiles
+--
+SELECT * FROM plan('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts), count(*), sum(v) FROM readings WHERE tenant = 5');
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts), count(*), sum(v) FROM readings WHERE tenant = 5;
+SELECT compare(format('SELECT %s FROM readings WHERE %s', columns, condition))
+FROM unnest(ARRAY['percentile_disc(0.5) WITHIN GROUP (ORDER BY ts)', 'percentile_disc(0.1) WITHIN GROUP (ORDER BY ts DESC), count(*)',
+	'percentile_disc(''{0,0.25,0.75,1}''::float8[]) WITHIN GROUP (ORDER BY ts), max(v), sum(v)']) columns,
+	unnest('{tenant = 5,tenant = 5 AND ts > ''2026-01-02''}'::text[]) condition
+GROUP BY 1 ORDER BY 1;
+SELECT percentile_disc('{0,0.5}'::float8[]) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant = 50;
+-- NULLs do not count, and stand at either end of a column; a prefix may be NULL
+SELECT compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY %s %s) FROM readings WHERE %s', fraction, value, direction, condition))
+FROM unnest('{0,0.3,0.5,1}'::text[]) fraction,
+	unnest('{ASC,DESC NULLS LAST}'::text[]) direction,
+	(VALUES ('x', 'tenant = 5'), ('x', 'tenant = 5 AND x < 6'), ('v', 'tenant = 5 AND x = 6'), ('v', 'tenant = 5 AND x IS NULL')) q (value, condition)
+GROUP BY 1 ORDER BY 1;
+SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) FROM readings WHERE tenant = 5'),
+	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) FROM readings WHERE tenant = 5 AND x > 0'),
+	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant > 5');
+SELECT compare('SELECT a, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant = a) FROM generate_series(-1, 8) a');
+DROP TABLE readings;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare;

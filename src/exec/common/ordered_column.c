@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * ordered_column.c
+ *	  The key column in whose order an index has the rows of a query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/table.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/rel.h"
+
+#include "index/column_ranges.h"
+#include "index/index.h"
+#include "exec/common/ordered_column.h"
+#include "exec/common/plan_rules.h"
+
+/* ---- planning ---- */
+
+/* gpb_match_ordered_column() for an index with several key columns */
+static bool
+match_several_keys(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
+{
+	GpbRangeSplit split;
+	int			c = 0;
+
+	while (c < index->nkeycolumns &&
+		   gpb_column_is_fixed(root, index, c, index->indrestrictinfo))
+		c++;
+	if (c == index->nkeycolumns)
+		return false;
+	gpb_split_by_columns(root, index, index->indrestrictinfo, NIL, &split);
+	*column = c;
+	*conditions = split.conditions;
+
+	/*
+	 * An array may leave a column before this one several values, and this one any number of
+	 * ranges.
+	 */
+	return split.others == NIL && split.arrays == NIL;
+}
+
+bool
+gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
+{
+	if (gpb_index_has_several_keys(index))
+		return match_several_keys(root, index, column, conditions);
+	*column = 0;
+	return gpb_index_is_usable(index) && gpb_match_conditions(root, index, conditions);
+}
+
+/* Is the restriction a condition on key column c that no NULL satisfies? */
+static bool
+rules_out_null(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
+{
+	Expr	   *condition;
+	bool		point;
+
+	if (index->nkeycolumns < 2)
+		condition = gpb_match_condition(root, rinfo, index);
+	else if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
+		condition = NULL;
+	else
+		condition = gpb_match_column(root, index, c, rinfo->clause, &point);
+	return condition != NULL &&
+		!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL);
+}
+
+/* The condition may be one that the index's predicate implies. */
+bool
+gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c)
+{
+	RelOptInfo *rel = index->rel;
+	Relation	heap;
+	bool		not_null;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (rules_out_null(root, index, c, lfirst_node(RestrictInfo, lc)))
+			return true;
+	}
+	/* the planner holds a lock already */
+	heap = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	not_null = TupleDescAttr(RelationGetDescr(heap), index->indexkeys[c] - 1)->attnotnull;
+	table_close(heap, NoLock);
+	return not_null;
+}
+
+bool
+gpb_key_column_is_exact(IndexOptInfo *index, int c)
+{
+	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[c]));
+}
+
+/* ---- run time ---- */
+
+void
+gpb_ordered_column_init(Relation index, int column, List *conditions, PlanState *ps,
+						GpbOrderedColumn *ordered)
+{
+	memset(ordered, 0, sizeof(*ordered));
+	ordered->index = index;
+	ordered->column = column;
+	ordered->nconditions = list_length(conditions);
+	if (gpb_layout(index)->nkeys > 0)
+		ordered->columns = gpb_column_conditions_init(index, conditions, NIL, NIL, ps);
+	else
+		ordered->conditions = gpb_conditions_init(index, conditions, ps);
+}
+
+/* gpb_ordered_column_range() for an index with several key columns */
+static bool
+several_keys_range(const GpbOrderedColumn *ordered, ExprContext *econtext, GpbKeyRange *keys)
+{
+	/* a copy: the relcache may rebuild its own at any time */
+	GpbLayout	layout = *gpb_layout(ordered->index);
+	GpbRangeSet set = {NULL, 0, 0};
+	GpbColumnSets sets;
+
+	if (!gpb_column_conditions_sets(ordered->columns, econtext, &layout, &sets))
+		return false;
+	gpb_column_narrow_null(&sets, ordered->column, false);
+	gpb_column_ranges(&sets, &set);
+	if (set.count > 1 || sets.ntested > 0)
+		elog(ERROR, "conditions on index \"%s\" are not one range",
+			 RelationGetRelationName(ordered->index));
+	return set.count == 1 && gpb_closed_range(&layout, &set.ranges[0], keys);
+}
+
+bool
+gpb_ordered_column_range(const GpbOrderedColumn *ordered, ExprContext *econtext,
+						 GpbKeyRange *keys)
+{
+	if (ordered->columns != NULL)
+		return several_keys_range(ordered, econtext, keys);
+	return gpb_conditions_key_range(ordered->conditions, ordered->nconditions, ordered->index,
+									econtext, keys);
+}
+
+GpbKey
+gpb_key_behind_column(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? gpb_field_ones(layout->key[c].shift) : 0;
+}
+
+bool
+gpb_key_column_descends(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_DESC) != 0 :
+		(layout->flags & GPB_LAYOUT_DESC) != 0;
+}
+
+/*
+ * Keys of a smallint index are wider than the type, and fields wider than the values of a type that
+ * has a least and a greatest one.
+ */
+Datum
+gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
+{
+	GpbKeyRange type = {0, gpb_key_most(layout->key_width)};
+	GpbLoneColumn lone;
+
+	if (layout->nkeys == 0)
+	{
+		gpb_clip_to_type(layout, &type);
+		return gpb_key_datum(layout, Max(Min(key, type.hi), type.lo));
+	}
+	gpb_lone_column(layout, c, &lone);
+	return gpb_key_datum(&lone.layout,
+						 Min(gpb_lone_key(&lone, gpb_key_field(lone.column, key)), lone.type.hi));
+}

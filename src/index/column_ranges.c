@@ -430,6 +430,51 @@ gpb_fields_next(const GpbColumnSets *sets, int ncolumns, GpbKey *key)
 	return true;
 }
 
+/* The key with this field in column c, and nothing but ones in what comes behind */
+static inline GpbKey
+key_to_field(GpbKeyColumn column, GpbKey key, GpbKey field)
+{
+	return key_from_field(column, key, field) | gpb_field_ones(column.shift);
+}
+
+/* The mirror image of gpb_fields_next() */
+bool
+gpb_fields_previous(const GpbColumnSets *sets, int ncolumns, GpbKey *key)
+{
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const GpbFieldSet *set = &sets->column[c];
+		GpbKeyColumn column = sets->layout->key[c];
+		GpbKey		field = gpb_key_field(column, *key);
+		uint32		i;
+
+		if (set->all)
+			continue;
+		if (set->n == 0)
+			return false;
+		/* the last range that begins at or before the field, if range 0 does */
+		i = field_range(set, field);
+		if (i == set->n || (i > 0 && set->ranges[i].lo > field))
+			i--;
+		if (set->ranges[i].lo <= field)
+		{
+			if (set->ranges[i].hi < field)
+				*key = key_to_field(column, *key, set->ranges[i].hi);
+			continue;
+		}
+		do
+		{
+			if (c-- == 0)
+				return false;
+			column = sets->layout->key[c];
+			field = gpb_key_field(column, *key);
+		} while (field == 0);
+		*key = key_to_field(column, *key, field - 1);
+		c--;					/* the field before may not be in the set */
+	}
+	return true;
+}
+
 /* ---- scan keys ---- */
 
 void

@@ -91,6 +91,8 @@ extern bool gpb_fields_pass(const GpbColumnSets *sets, GpbKey key);
  * columns.  Returns false if there is none.
  */
 extern bool gpb_fields_next(const GpbColumnSets *sets, int ncolumns, GpbKey *key);
+/* Lower *key to the greatest such key at or below it.  Returns false if there is none. */
+extern bool gpb_fields_previous(const GpbColumnSets *sets, int ncolumns, GpbKey *key);
 
 /* Does an entry with this key, in one of the ranges, satisfy the conditions? */
 static inline bool

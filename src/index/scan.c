@@ -32,6 +32,7 @@
 #include "index/leaf_queue.h"
 #include "index/scan_copy.h"
 #include "index/scan_tuple.h"
+#include "index/skip.h"
 
 /*
  * A leaf as it was read.  Of its entries, those in [lower, upper) that the keys want have been
@@ -50,7 +51,6 @@ typedef struct GpbPosition
 	GpbBound	high;
 	bool		walked;			/* the scan came by a right link */
 	int			range;			/* the last range that was read there */
-	int			entered;		/* the range whose end lies at or right of the leaf */
 	int			item;			/* the entry of the copy that was returned last */
 	GpbCopy		copy;
 } GpbPosition;
@@ -207,6 +207,18 @@ remember_killed(GpbScan *so)
 
 /* ---- reading leaves ---- */
 
+static inline GpbBound
+bound_max(GpbBound a, GpbBound b)
+{
+	return gpb_bound_less(a, b) ? b : a;
+}
+
+static inline GpbBound
+bound_min(GpbBound a, GpbBound b)
+{
+	return gpb_bound_less(a, b) ? a : b;
+}
+
 /* Leave the current leaf: set its hints, save its copy if it has the mark, and drop the pin. */
 static void
 scan_leave(IndexScanDesc scan)
@@ -240,7 +252,8 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	GpbPosition *position = &so->current;
 	Page		page = BufferGetPage(buffer);
 	const GpbPageSpecial *special = gpb_special(page);
-	const GpbRange *ranges = so->set.ranges;
+	GpbRange   *ranges = so->set.ranges;
+	GpbRange	whole = ranges[range];
 	GpbBound	high = gpb_page_high(page);
 	bool		forward = ScanDirectionIsForward(direction);
 	int			first = range;
@@ -278,9 +291,12 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 			position->upper = ranges[last].hi;
 	}
 
+	if (gpb_skips(so->columns))
+		gpb_skip_on_leaf(so->columns, page, forward, &ranges[range]);
 	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, high, &ranges[first],
 						 &ranges[last], so->queued))
 		gpb_corrupted(scan->indexRelation, position->block, "entries are out of order");
+	ranges[range] = whole;
 	position->range = forward ? last : first;
 	position->item = forward ? -1 : position->copy.count;
 
@@ -314,23 +330,27 @@ scan_queued_leaf(IndexScanDesc scan, int range, ScanDirection direction)
 	return gpb_leaf_queue_find(so->queue, range);
 }
 
-/* Find the leaf where a range begins or, backward, ends, and read it. */
+/*
+ * Find the leaf where a range, or what is left of it from "bound" on, begins or, backward, ends;
+ * and read it.
+ */
 static void
-scan_descend(IndexScanDesc scan, int range, ScanDirection direction)
+scan_descend(IndexScanDesc scan, int range, GpbBound bound, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	bool		forward = ScanDirectionIsForward(direction);
-	GpbBound	bound = forward ? so->set.ranges[range].lo :
-	so->set.ranges[range].hi;
+	GpbBound   *end = forward ? &so->set.ranges[range].lo : &so->set.ranges[range].hi;
+	GpbBound	whole = *end;
 	Buffer		buffer;
 
-	if (so->set.count < GPB_QUEUE_LEAST_RANGES)
+	if (so->set.count < GPB_QUEUE_LEAST_RANGES || gpb_bound_cmp(bound, whole) != 0)
 		buffer = gpb_search(scan->indexRelation, &so->layout, bound,
 							BUFFER_LOCK_SHARE, NULL);
 	else
 		buffer = scan_queued_leaf(scan, range, direction);
+	*end = bound;
 	scan_read_leaf(scan, buffer, range, direction);
-	so->current.entered = forward ? -1 : range;
+	*end = whole;
 	so->current.walked = false;
 }
 
@@ -359,7 +379,6 @@ scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 		first->lo = from->upper;
 	scan_read_leaf(scan, buffer, range, ForwardScanDirection);
 	first->lo = lo;
-	so->current.entered = -1;
 	so->current.walked = true;
 }
 
@@ -383,7 +402,6 @@ scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 		last->hi = from->lower;
 	scan_read_leaf(scan, buffer, range, BackwardScanDirection);
 	last->hi = hi;
-	so->current.entered = range;
 	so->current.walked = false;
 }
 
@@ -398,7 +416,9 @@ scan_next_leaf(IndexScanDesc scan)
 	GpbRange   *ranges = so->set.ranges;
 	GpbPosition from;
 	int			range = so->current.range;
+	bool		found = so->current.copy.count > 0;
 	bool		to_page_end;
+	GpbBound	bound;
 
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	scan_leave(scan);
@@ -411,20 +431,26 @@ scan_next_leaf(IndexScanDesc scan)
 	if (range >= so->set.count)
 		return false;
 
+	bound = bound_max(ranges[range].lo, from.upper);
+	if (gpb_skips(so->columns) && !gpb_skip_right(so->columns, &so->set, &range, &bound))
+		return false;
 	to_page_end = !gpb_bound_less(from.upper, from.high);
-	if (gpb_bound_less(ranges[range].lo, from.upper))
+	if (gpb_bound_less(ranges[range].lo, from.upper) && !gpb_bound_less(from.upper, bound))
 		scan_step_right(scan, &from, range);
 	else if (so->neighbours && to_page_end && from.right != GPB_NO_BLOCK)
 	{
-		/* If the range is not on that leaf, nothing is copied, and the scan comes back here. */
+		/* If the bound is not on that leaf, nothing is copied, and the scan comes back here. */
 		scan_step_right(scan, &from, range);
-		so->neighbours = gpb_bound_less(ranges[range].lo, so->current.high);
+		so->neighbours = gpb_bound_less(bound, so->current.high);
 	}
 	else
 	{
-		scan_descend(scan, range, ForwardScanDirection);
-		/* The queue knows which leaf is next, and has prefetched it. */
-		so->neighbours = so->current.block == from.right &&
+		scan_descend(scan, range, bound, ForwardScanDirection);
+		/*
+		 * The queue knows which leaf is next, and has prefetched it.  A leaf that had nothing says
+		 * nothing of how far it is from one that has something to the next such leaf.
+		 */
+		so->neighbours = so->current.block == from.right && found &&
 			so->set.count < GPB_QUEUE_LEAST_RANGES;
 	}
 	return true;
@@ -434,8 +460,8 @@ scan_next_leaf(IndexScanDesc scan)
  * Go on to the next leaf that may hold wanted entries, to the left.  Returns false, without a
  * position, if there is none.
  *
- * A descent for the end of a range may come to a leaf that begins there, and then the range's
- * entries are further left.
+ * A descent for a bound may come to a leaf that begins there.  Then what is wanted is further left,
+ * though nothing of the leaf was read.
  */
 static bool
 scan_previous_leaf(IndexScanDesc scan)
@@ -444,7 +470,7 @@ scan_previous_leaf(IndexScanDesc scan)
 	GpbRange   *ranges = so->set.ranges;
 	GpbPosition from;
 	int			range = so->current.range;
-	bool		walk;
+	GpbBound	bound;
 
 	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
 	scan_leave(scan);
@@ -453,11 +479,11 @@ scan_previous_leaf(IndexScanDesc scan)
 		range--;
 	if (range < 0)
 		return false;
-	walk = gpb_bound_less(from.lower, ranges[range].hi) ||
-		from.entered == range;
-
-	if (!walk)
-		scan_descend(scan, range, BackwardScanDirection);
+	bound = bound_min(ranges[range].hi, from.lower);
+	if (gpb_skips(so->columns) && !gpb_skip_left(so->columns, &so->set, &range, &bound))
+		return false;
+	if (gpb_bound_less(bound, from.lower))
+		scan_descend(scan, range, bound, BackwardScanDirection);
 	else
 		scan_step_left(scan, &from, range);
 	return true;
@@ -493,6 +519,9 @@ static bool
 scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
+	bool		forward = ScanDirectionIsForward(direction);
+	int			range;
+	GpbBound	bound;
 
 	if (!so->prepared)
 		scan_prepare(scan);
@@ -505,9 +534,13 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 		IsMVCCSnapshot(scan->xs_snapshot) &&
 		RelationNeedsWAL(scan->indexRelation);
 	so->neighbours = false;
-	scan_descend(scan,
-				 ScanDirectionIsForward(direction) ? 0 : so->set.count - 1,
-				 direction);
+	range = forward ? 0 : so->set.count - 1;
+	bound = forward ? so->set.ranges[range].lo : so->set.ranges[range].hi;
+	if (gpb_skips(so->columns) &&
+		!(forward ? gpb_skip_right(so->columns, &so->set, &range, &bound) :
+		  gpb_skip_left(so->columns, &so->set, &range, &bound)))
+		return false;
+	scan_descend(scan, range, bound, direction);
 	return true;
 }
 

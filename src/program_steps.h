@@ -589,6 +589,30 @@ gpb_is_among(const int64 *words, int n, int64 value)
 }
 
 /*
+ * Sets of codes, which are not negative.  The first word of a table says how it has one: if it is
+ * GPB_CODES_LISTED, the other words are the codes, ascending.  Else it is a code, from which on
+ * there is a bit for each, from the least significant of each word on; codes without a bit are not
+ * in the set.  A table without words is an empty set.
+ */
+#define GPB_CODES_LISTED	((int64) -1)
+#define GPB_CODES_IN_WORD	64
+
+GPB_FN bool
+gpb_is_among_codes(const int64 *table, int n, int64 code)
+{
+	uint64		bit;
+
+	if (n == 0)
+		return false;
+	if (table[0] == GPB_CODES_LISTED)
+		return gpb_is_among(table + 1, n - 1, code);
+	/* A code before the first bit's becomes a bit far behind the last. */
+	bit = (uint64) code - (uint64) table[0];
+	return bit < (uint64) (n - 1) * GPB_CODES_IN_WORD &&
+		((uint64) table[1 + bit / GPB_CODES_IN_WORD] >> bit % GPB_CODES_IN_WORD & 1) != 0;
+}
+
+/*
  * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  The words
  * of the step's table are table[0] to table[n - 1]; they are not read if it has none.
  */
@@ -620,6 +644,9 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n,
 			return false;
 		case GPB_OP_IN:
 			*result = gpb_is_among(table, n, a);
+			return false;
+		case GPB_OP_IN_CODES:
+			*result = gpb_is_among_codes(table, n, a);
 			return false;
 		case GPB_OP_ADD:
 			return gpb_int64_add(a, b, result);

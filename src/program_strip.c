@@ -137,7 +137,7 @@ step_nulls(int op, GpbStripStep *step)
 #define EACH_OPERATOR(loop) \
 	loop(GPB_OP_AND) loop(GPB_OP_OR) loop(GPB_OP_NOT) loop(GPB_OP_IS_NULL) loop(GPB_OP_IS_TRUE) \
 	loop(GPB_OP_EQ) loop(GPB_OP_NE) loop(GPB_OP_LT) loop(GPB_OP_LE) loop(GPB_OP_GT) \
-	loop(GPB_OP_GE) loop(GPB_OP_DISTINCT) loop(GPB_OP_IN) \
+	loop(GPB_OP_GE) loop(GPB_OP_DISTINCT) loop(GPB_OP_IN) loop(GPB_OP_IN_CODES) \
 	loop(GPB_OP_SELECT) loop(GPB_OP_COALESCE) loop(GPB_OP_LEAST) loop(GPB_OP_GREATEST) \
 	loop(GPB_OP_ADD) loop(GPB_OP_SUBTRACT) loop(GPB_OP_MULTIPLY) loop(GPB_OP_DIVIDE) \
 	loop(GPB_OP_MODULO) loop(GPB_OP_NEGATE) loop(GPB_OP_ABS) loop(GPB_OP_TO_INT2) \

@@ -60,6 +60,7 @@ static const Signature signatures[] = {
 	{GPB_OP_GE, TYPE_BOOLEAN, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_DISTINCT, TYPE_BOOLEAN, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_IN, TYPE_BOOLEAN, {TYPE_INTEGER}},
+	{GPB_OP_IN_CODES, TYPE_BOOLEAN, {TYPE_INTEGER}},
 	{GPB_OP_SELECT, TYPE_INTEGER, {TYPE_BOOLEAN, TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_SELECT, TYPE_FLOAT, {TYPE_BOOLEAN, TYPE_FLOAT, TYPE_FLOAT}},
 	{GPB_OP_COALESCE, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
@@ -202,6 +203,17 @@ add_random_constants(Builder *builder)
 	tables->word[101] = gpb_zone_word(GPB_ZONE_BEGIN, -7200);
 	tables->word[102] = gpb_zone_word(0, test_once_in(2) ? -3600 : 0);
 	tables->word[103] = gpb_zone_word(GPB_ZONE_END, 0);
+	/* codes as bits, and listed */
+	tables->first[4] = 104;
+	tables->length[4] = (uint16) (1 + test_below(4));
+	tables->word[104] = (int64) test_below(30);
+	for (i = 1; i < tables->length[4]; i++)
+		tables->word[104 + i] = (int64) test_random();
+	tables->first[5] = 110;
+	tables->length[5] = (uint16) (1 + test_below(60));
+	tables->word[110] = GPB_CODES_LISTED;
+	for (i = 1; i < tables->length[5]; i++)
+		tables->word[110 + i] = i * 3;
 
 	for (i = 0; i < 6; i++)
 		(void) add_constant(builder, TYPE_INTEGER, (int64) test_below(60) - 10 + i * 20, i == 5);
@@ -226,6 +238,8 @@ add_random_step(Builder *builder)
 	}
 	if (signature->op == GPB_OP_IN)
 		slot[1] = (int) test_below(3);
+	if (signature->op == GPB_OP_IN_CODES)
+		slot[1] = (int) (test_once_in(4) ? 0 : 4 + test_below(2));
 	if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
 		slot[1] = 3;
 	/* what faults mostly, or often, is left to tests of faults */
@@ -641,6 +655,8 @@ program_each_operator(void)
 		}
 		if (signature->op == GPB_OP_IN)
 			slot[1] = 2;
+		if (signature->op == GPB_OP_IN_CODES)
+			slot[1] = 4 + i % 2;
 		if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
 			slot[1] = 3;
 		result = add_step(&builder, signature->op, type, slot[0], slot[1], slot[2], GPB_NO_SLOT);

@@ -292,6 +292,19 @@ add_table(GpbProgram *program)
 	return 1;
 }
 
+/* A set of codes for GPB_OP_IN_CODES, as a list or as bits; returns its table's number. */
+static int
+add_codes(GpbProgram *program, bool listed)
+{
+	static const int64 list[] = {GPB_CODES_LISTED, 0, 33, 80};
+	static const int64 bits[] = {5, 0x5555555555555555, (int64) 0x8000000000000001};
+
+	program->tables.first[2] = 20;
+	program->tables.length[2] = listed ? 4 : 3;
+	memcpy(program->tables.word + 20, listed ? list : bits, listed ? sizeof(list) : sizeof(bits));
+	return 2;
+}
+
 /* A zone whose offset changes at the beginning of 2000, and then each day for some days */
 static int
 add_zone(GpbProgram *program)
@@ -421,6 +434,12 @@ program_operators(void)
 		{
 			a = INT4;
 			b = add_table(&program);
+			c = 0;
+		}
+		if (op == GPB_OP_IN_CODES)
+		{
+			a = INT4;
+			b = add_codes(&program, test_below(2) > 0);
 			c = 0;
 		}
 		if (op == GPB_OP_ADD_MONTHS)

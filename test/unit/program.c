@@ -304,6 +304,28 @@ of_local(int64 timestamp, const int64 *table, int n)
 				  GPB_TIMESTAMP_END - 1);
 }
 
+/* Is it in a set of codes, which is tested one by one? */
+static bool
+is_code_of(const int64 *list, int nlist, int64 code)
+{
+	int			i;
+
+	for (i = 1; i < nlist; i++)
+	{
+		int			k;
+
+		if (list[0] < 0 && list[i] == code)
+			return true;
+		for (k = 0; list[0] >= 0 && k < 64; k++)
+		{
+			if ((list[i] & (int64) ((uint64) 1 << k)) != 0 &&
+				list[0] + (i - 1) * 64 + k == code)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -335,6 +357,8 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 					return truth(true);
 			}
 			return truth(false);
+		case GPB_OP_IN_CODES:
+			return truth(is_code_of(list, nlist, a));
 		case GPB_OP_ADD:
 			return any_number((__int128) a + b);
 		case GPB_OP_SUBTRACT:
@@ -467,7 +491,7 @@ of_any(int op, GpbValue a, GpbValue b, GpbValue c, const int64 *list, int nlist)
 				compare_floats(as_float(a.word), as_float(b.word)) >= 0;
 			return a.is_null ? y : b.is_null || first ? x : y;
 	}
-	if (a.is_null || (op != GPB_OP_IN && gpb_operands(op) > 1 && b.is_null) ||
+	if (a.is_null || (gpb_operands(op) > 1 && b.is_null) ||
 		(gpb_operands(op) > 2 && c.is_null))
 		return null_result();
 	return of_values(op, a.word, b.word, c.word, list, nlist);
@@ -696,6 +720,17 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 		for (i = 0; i < 8; i++)
 			program.tables.word[i] = (int64) i * i * i - 9;
 	}
+	else if (op == GPB_OP_IN_CODES)
+	{
+		bool		listed = below(2) > 0;
+
+		step.b = below(GPB_MAX_TABLES);
+		program.tables.first[step.b] = below(4);
+		program.tables.length[step.b] = below(5);
+		for (i = 0; i < 8; i++)
+			program.tables.word[i] = listed ? i * i : random_word(INTEGER);
+		program.tables.word[program.tables.first[step.b]] = listed ? GPB_CODES_LISTED : below(40);
+	}
 	else if (gpb_step_has_table(&step))
 	{
 		step.b = below(GPB_MAX_TABLES);
@@ -708,11 +743,11 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 		fill_slot(&strip.slot[s], operand_sort(op, s), n, nulls && below(3) > 0);
 	fill_slot(&strip.slot[3], BOOLEAN, n, nulls);
 	fill_slot(&strip.slot[GPB_FIRST_TEMPORARY], INTEGER, 0, false);
-	if (op == GPB_OP_IN)
+	if (op == GPB_OP_IN || op == GPB_OP_IN_CODES)
 	{
 		for (i = 0; i < n; i++)
 			strip.slot[0].words[i] = strip.slot[0].has_nulls && strip.slot[0].nulls[i] ? 0 :
-				random_word(SMALL) % 40;
+				random_word(SMALL) % (op == GPB_OP_IN ? 40 : 400);
 	}
 	for (i = 0; i < n; i++)
 	{

@@ -219,6 +219,7 @@ step_bounds(const GpbStep *step, GpbBounds a, GpbBounds b, GpbBounds c, bool *fa
 		case GPB_OP_GE:
 		case GPB_OP_DISTINCT:
 		case GPB_OP_IN:
+		case GPB_OP_IN_CODES:
 			return any_boolean;
 		default:
 			return any_word;

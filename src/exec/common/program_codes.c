@@ -21,6 +21,10 @@
 #include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "page/page.h"
+#include "program_steps.h"
+
+/* Codes for which a program has room as bits, if it has no other tables */
+#define GPB_MAX_CODES_AS_BITS	((GPB_MAX_TABLE_WORDS - 1) * GPB_CODES_IN_WORD)
 
 /* ---- columns ---- */
 
@@ -144,18 +148,44 @@ value_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, value_mutator, context);
 }
 
+/* The planner's estimate of the values that a column has */
+static double
+estimated_values(GpbProgramBuilder *builder, Var *column)
+{
+	return estimate_num_groups(builder->root, list_make1(column), builder->index->rel->tuples, NULL,
+							   NULL);
+}
+
+/* The planner's estimate of the codes that the dictionary has, of all columns */
+static double
+estimated_codes(GpbProgramBuilder *builder)
+{
+	IndexOptInfo *index = builder->index;
+	double		codes = 0;
+	ListCell   *lc;
+
+	foreach(lc, index->indextlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (IsA(entry->expr, Var) && var_slot(builder, (Var *) entry->expr) >= 0)
+			codes += estimated_values(builder, (Var *) entry->expr);
+	}
+	return codes;
+}
+
 /*
- * Are so many codes expected that they find no room, whether those for which the condition is true
- * or the others?  The number of values is the planner's estimate.
+ * Are so many codes expected that they find no room: as bits for all, and as a list of those for
+ * which the condition is true, or of the others?
  */
 static bool
 are_many(GpbProgramBuilder *builder, Var *column, Expr *condition)
 {
-	double		values = estimate_num_groups(builder->root, list_make1(column),
-											 builder->index->rel->tuples, NULL, NULL);
+	double		values = estimated_values(builder, column);
 	Selectivity share = clause_selectivity(builder->root, (Node *) condition, 0, JOIN_INNER, NULL);
 
-	return values * Min(share, 1.0 - share) > GPB_MAX_TABLE_WORDS;
+	return values * Min(share, 1.0 - share) > GPB_MAX_TABLE_WORDS - 1 &&
+		estimated_codes(builder) > GPB_MAX_CODES_AS_BITS;
 }
 
 int
@@ -173,8 +203,9 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
 		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
 	if (are_many(builder, column, condition))
-		return gpb_refuse(builder, "a condition that more than %d values satisfy, and fail",
-						  GPB_MAX_TABLE_WORDS);
+		return gpb_refuse(builder,
+						  "a condition that more than %d of over %d values satisfy, and fail",
+						  GPB_MAX_TABLE_WORDS - 1, GPB_MAX_CODES_AS_BITS);
 	return gpb_slot_in_codes(builder, var_slot(builder, column),
 							 (Expr *) value_mutator((Node *) condition, NULL));
 }

@@ -5,9 +5,10 @@
  *
  * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list.
  * A condition on the value of one such column is evaluated before the first entry, once for each
- * value that the dictionary has; what the program does is to look the code up in the list of those
- * for which it is true, or false if these are fewer.  The dictionary is read after the snapshot was
- * taken, so it has the codes of all rows that the snapshot sees.
+ * value that the dictionary has; what the program does is to look the code up in the set of those
+ * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each
+ * (gpb_is_among_codes()).  The dictionary is read after the snapshot was taken, so it has the codes
+ * of all rows that the snapshot sees.
  *
  * The dictionary also has values of no row that is seen, and functions see these: so only functions
  * of core are called, which tell nobody.  If one raises an error, the node does without the
@@ -42,9 +43,10 @@ extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
 extern Datum gpb_word_value(Relation index, Oid type, int64 word);
 
 /*
- * Evaluate constant number i, which is a condition on a column's codes.  Its codes go to words,
- * ascending, which has room for so many; *negated says that they are those for which it is false,
- * and *isnull that it is NULL for all.  Returns NULL, or why that cannot be.
+ * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes
+ * to words, a table for GPB_OP_IN_CODES, which has room for so many words; *negated says that these
+ * are the codes for which it is false, and *isnull that it is NULL for all.  Returns NULL, or why
+ * that cannot be.
  */
 extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
 									  ExprContext *econtext, int room, int64 *words, int *n,

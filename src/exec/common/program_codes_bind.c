@@ -14,6 +14,7 @@
 #include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "index/dictionary.h"
+#include "program_steps.h"
 
 /* Values after which memory is given back */
 #define GPB_CODES_TOGETHER	1024
@@ -27,21 +28,20 @@ gpb_word_value(Relation index, Oid type, int64 word)
 	return gpb_word_datum(type, word);
 }
 
-/* The codes of a column for which a condition is true, and those for which it is false */
-typedef struct GpbCodeLists
+/* What a condition is for the codes of a column */
+typedef struct GpbJudgedCodes
 {
-	int			room;			/* of each list */
-	int64	   *list[2];		/* false, true */
-	int64		n[2];			/* codes that there are; of these the first have room */
+	uint64	   *bits[2];		/* a bit for each code for which it is false, or true */
+	uint32		n[2];			/* their number */
+	uint32		first[2];		/* the least and the greatest of them, if there is one */
+	uint32		last[2];
 	int64		nulls;
-} GpbCodeLists;
+} GpbJudgedCodes;
 
-/*
- * Evaluate the condition for the value of each code of the column, until neither list has room.
- */
+/* Evaluate the condition for the value of each code of the column. */
 static void
 evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *dictionary,
-			 int column, GpbCodeLists *lists)
+			 int column, GpbJudgedCodes *codes)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree codes",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -64,14 +64,13 @@ evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *d
 		result = DatumGetBool(ExecEvalExpr(condition, econtext, &isnull));
 		if (isnull)
 		{
-			lists->nulls++;
+			codes->nulls++;
 			continue;
 		}
-		if (lists->n[result] < lists->room)
-			lists->list[result][lists->n[result]] = code;
-		lists->n[result]++;
-		if (lists->n[0] > lists->room && lists->n[1] > lists->room)
-			break;
+		if (codes->n[result]++ == 0)
+			codes->first[result] = code;
+		codes->last[result] = code;
+		codes->bits[result][code / GPB_CODES_IN_WORD] |= (uint64) 1 << code % GPB_CODES_IN_WORD;
 	}
 	econtext->caseValue_datum = (Datum) 0;
 	econtext->caseValue_isNull = true;
@@ -79,29 +78,72 @@ evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *d
 	MemoryContextDelete(work);
 }
 
+/* Words of a table that lists the codes for which the condition is "result" */
+static int64
+listed_words(const GpbJudgedCodes *codes, int result)
+{
+	return codes->n[result] == 0 ? 0 : 1 + (int64) codes->n[result];
+}
+
+/* Words of a table with a bit for each code between the first and the last of them */
+static int64
+bits_words(const GpbJudgedCodes *codes, int result)
+{
+	if (codes->n[result] == 0)
+		return 0;
+	return 1 + codes->last[result] / GPB_CODES_IN_WORD - codes->first[result] / GPB_CODES_IN_WORD + 1;
+}
+
+/* Make a table of the codes for which the condition is "result"; returns its number of words. */
+static int
+make_table(const GpbJudgedCodes *codes, int result, int64 *words)
+{
+	uint32		from = codes->first[result] / GPB_CODES_IN_WORD;
+	int			n = 0;
+
+	if (codes->n[result] == 0)
+		return 0;
+	if (bits_words(codes, result) <= listed_words(codes, result))
+	{
+		n = (int) bits_words(codes, result);
+		words[0] = (int64) from * GPB_CODES_IN_WORD;
+		memcpy(words + 1, codes->bits[result] + from, sizeof(int64) * (n - 1));
+		return n;
+	}
+	words[n++] = GPB_CODES_LISTED;
+	for (uint32 code = codes->first[result]; code <= codes->last[result]; code++)
+	{
+		if ((codes->bits[result][code / GPB_CODES_IN_WORD] >> code % GPB_CODES_IN_WORD & 1) != 0)
+			words[n++] = code;
+	}
+	return n;
+}
+
 const char *
 gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext, int room,
 				   int64 *words, int *n, bool *negated, bool *isnull)
 {
-	GpbCodeLists lists = {room, {palloc(sizeof(int64) * (room + 1)), words}, {0, 0}, 0};
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
+	GpbJudgedCodes codes = {{NULL}};
+	int64		need[2];
 
 	gpb_dictionary_read_on(constants->index, dictionary);
+	for (int result = 0; result < 2; result++)
+		codes.bits[result] = palloc0(sizeof(uint64) * (dictionary->ncodes / GPB_CODES_IN_WORD + 1));
 	evaluate_all(constants->value[i], econtext, dictionary,
-				 gpb_column_of_code_type(constants->type[i]), &lists);
+				 gpb_column_of_code_type(constants->type[i]), &codes);
 	*negated = false;
 	*n = 0;
-	*isnull = lists.nulls > 0;
-	if (lists.nulls > 0)
-		return lists.n[0] + lists.n[1] > 0 ? "a condition that is NULL for some values" : NULL;
-	if (lists.n[1] > room)
-	{
-		if (lists.n[0] > room)
-			return "a condition that too many values satisfy, and fail";
-		*negated = true;
-		memcpy(words, lists.list[0], sizeof(int64) * lists.n[0]);
-	}
-	*n = (int) lists.n[*negated ? 0 : 1];
-	pfree(lists.list[0]);
+	*isnull = codes.nulls > 0;
+	if (codes.nulls > 0)
+		return codes.n[0] + codes.n[1] > 0 ? "a condition that is NULL for some values" : NULL;
+	for (int result = 0; result < 2; result++)
+		need[result] = Min(listed_words(&codes, result), bits_words(&codes, result));
+	*negated = need[0] < need[1];
+	if (Min(need[0], need[1]) > room)
+		return "a condition that too many values satisfy, and fail";
+	*n = make_table(&codes, *negated ? 0 : 1, words);
+	pfree(codes.bits[0]);
+	pfree(codes.bits[1]);
 	return NULL;
 }

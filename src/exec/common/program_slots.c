@@ -278,7 +278,7 @@ gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
 }
 
-/* The constant tells the two lists apart. */
+/* The constant says whether the table has the codes for which the condition is false. */
 int
 gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
 {
@@ -287,7 +287,7 @@ gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
 
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
-	return gpb_slot_step(builder, GPB_OP_NE, add_step(builder, GPB_OP_IN, column, table, 0),
+	return gpb_slot_step(builder, GPB_OP_NE, add_step(builder, GPB_OP_IN_CODES, column, table, 0),
 						 negated, 0);
 }
 

@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(gpb_test_program);
 
 static const char *const operators[] = {
 	"filter", "and", "or", "not", "isnull", "istrue", "eq", "ne", "lt", "le", "gt", "ge",
-	"distinct", "in", "select", "coalesce", "least", "greatest", "add", "subtract", "multiply",
-	"divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
+	"distinct", "in", "incodes", "select", "coalesce", "least", "greatest", "add", "subtract",
+	"multiply", "divide", "modulo", "negate", "abs", "int2", "int4", "forder", "fadd", "fsubtract",
 	"fmultiply", "frest", "fdivide", "fnegate", "fabs", "fleast", "fgreatest", "itof", "ftoi",
 	"dtots", "tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide", "dtomonth",
 	"monthtod", "months", "addmonths", "tolocal", "oflocal"

@@ -1,0 +1,86 @@
+-- Conditions on values of a dictionary that many values satisfy, and many fail.
+
+CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
+INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
+	decode(md5((i % 900)::text), 'hex'), i % 100
+FROM generate_series(1, 20000) i;
+INSERT INTO hosts VALUES (20001, '', '', '', 1), (20002, 'hôst 1', 'ß', '\x00', 2);
+CREATE INDEX hosts_k ON hosts USING gpubtree (k) INCLUDE (host, shop, raw, v);
+VACUUM ANALYZE hosts;
+SET enable_seqscan = off;
+-- Which node has answered, and are its rows those without it?
+CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	node text;
+	line text;
+	ours text;
+	theirs text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
+		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
+	END LOOP;
+	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
+	EXECUTE query INTO ours;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE query INTO theirs;
+	SET LOCAL gpubtree.enabled = on;
+	IF ours IS DISTINCT FROM theirs THEN
+		RAISE 'other rows: % for %', ours, theirs;
+	END IF;
+	RETURN COALESCE(node, 'PostgreSQL''s plan');
+END
+$$;
+SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '
+	|| condition)
+FROM (VALUES
+	('host LIKE ''%1%'''),
+	('host NOT LIKE ''%1%'''),
+	('NOT host LIKE ''%1%'''),
+	('host IS NULL OR host LIKE ''%2_'''),
+	('host IN (SELECT ''host 1'')'),
+	('host = ANY (ARRAY(SELECT ''host '' || i FROM generate_series(1, 4000, 2) i))'),
+	('host <> ALL (ARRAY(SELECT ''host '' || i FROM generate_series(1, 4000, 2) i))'),
+	('host > ''host 3'' COLLATE "C"'),
+	('length(host) = 8'),
+	('host ~ ''[13579]$'' AND host < ''host 4'''),
+	('host ~ ''[13579]$'' AND shop LIKE ''%1%'''),
+	('shop LIKE ''%1%'''),
+	('shop < ''s3'''),
+	('raw > ''\x80'''),
+	('raw > ''\x80'' AND shop > ''s5'' AND host > ''host 2'''),
+	('host = ''host 4999'''),
+	('host <> ''''')) q (condition);
+SELECT host, sum(v) FROM hosts WHERE k > 19990 AND host LIKE '%1%' GROUP BY host ORDER BY 1;
+
+-- Random conditions; the seed is that of gpb.seed, or 1.
+SELECT setseed(COALESCE(NULLIF(current_setting('gpb.seed', true), ''), '1')::integer % 1000 / 1000.0);
+DO $$
+DECLARE
+	operators text[] := '{<,<=,>,>=,<>,=,LIKE,NOT LIKE,ILIKE,~}';
+	patterns text[] := '{%1%,host 2%,%7,host 3333,"",host 4,%host%,h%9_,hôst 1}';
+	collations text[] := '{"default","C","POSIX"}';
+	condition text;
+	node text;
+BEGIN
+	FOR i IN 1 .. 40 LOOP
+		condition := format('host %s %L COLLATE %I', operators[1 + (random() * 9)::integer],
+			patterns[1 + (random() * 8)::integer], collations[1 + (random() * 2)::integer]);
+		node := same_rows(format('SELECT shop, count(*), sum(v) FROM hosts WHERE k > %s AND %s GROUP BY 1',
+			(random() * 15000)::integer, condition));
+		IF node <> 'GpubtreeAggregate' THEN
+			RAISE NOTICE '% for %', node, condition;
+		END IF;
+	END LOOP;
+END
+$$;
+
+-- More values than there is room for as bits: PostgreSQL's plan, or it takes over.
+CREATE TABLE ids (k integer, id text);
+INSERT INTO ids SELECT i, 'id ' || i * 7919 % 30000 FROM generate_series(1, 30000) i;
+CREATE INDEX ids_k ON ids USING gpubtree (k) INCLUDE (id);
+VACUUM ANALYZE ids;
+SELECT condition, same_rows('SELECT count(*) FROM ids WHERE k > 7 AND ' || condition) FROM (VALUES
+	('id LIKE ''%1%'''), ('length(id) = 8'), ('id LIKE ''id 77_'''), ('id = ''id 77''')) q (condition);
+DROP TABLE hosts, ids;
+DROP FUNCTION same_rows;

@@ -53,6 +53,43 @@ FROM (VALUES
 	('host <> ''''')) q (condition);
 SELECT host, sum(v) FROM hosts WHERE k > 19990 AND host LIKE '%1%' GROUP BY host ORDER BY 1;
 
+-- What is equal by its bytes is looked up; other equalities are evaluated for each value.
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE COLLATION deutsch (provider = icu, locale = 'de-DE');
+SELECT condition, same_rows('SELECT count(*), sum(v), count(shop) FROM hosts WHERE k > 7 AND '
+	|| condition)
+FROM (VALUES
+	('host = ''host 4242'''),
+	('''host 4242'' = host'),
+	('NOT host = ''host 4242'''),
+	('host = ''nowhere'''),
+	('host = '''''),
+	('host = ''hôst 1'''),
+	('host = ''HOST 4242'' COLLATE no_case'),
+	('host = ''HOST 4242'' COLLATE deutsch'),
+	('host = ''host 4242'' COLLATE deutsch'),
+	('host < ''hôst 1'' COLLATE deutsch'),
+	('host > ''HOST 3'' COLLATE no_case'),
+	('host = NULL'),
+	('NOT host = (SELECT NULL::text)'),
+	('host = (SELECT ''host 4242'')'),
+	('host = (SELECT repeat(''long'', 100000))'),
+	('shop = ''s77'''),
+	('shop = ''s77 '''),
+	('shop::text = ''s77 '''),
+	('shop = ''ß'''),
+	('raw = ''\x00'''),
+	('raw = decode(md5(''77''), ''hex'')'),
+	('raw = ''''')) q (condition);
+PREPARE of_host(text) AS SELECT count(*), sum(v) FROM hosts WHERE k > 7 AND host = $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_host('host 4242');
+EXECUTE of_host(NULL);
+EXECUTE of_host('late');
+INSERT INTO hosts VALUES (30000, 'late', 'late', 'late', 1000);
+EXECUTE of_host('late');
+RESET plan_cache_mode;
+
 -- Random conditions; the seed is that of gpb.seed, or 1.
 SELECT setseed(COALESCE(NULLIF(current_setting('gpb.seed', true), ''), '1')::integer % 1000 / 1000.0);
 DO $$
@@ -84,3 +121,4 @@ SELECT condition, same_rows('SELECT count(*) FROM ids WHERE k > 7 AND ' || condi
 	('id LIKE ''%1%'''), ('length(id) = 8'), ('id LIKE ''id 77_'''), ('id = ''id 77''')) q (condition);
 DROP TABLE hosts, ids;
 DROP FUNCTION same_rows;
+DROP COLLATION no_case, deutsch;

@@ -78,6 +78,12 @@ code_of(Relation index, GpbDictionary *dictionary, int column, Datum value, bool
 	return code;
 }
 
+uint32
+gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column, Datum value)
+{
+	return code_of(index, dictionary, column, value, false);
+}
+
 /* The work of gpb_dictionary_encode() and gpb_dictionary_recode() */
 static Datum *
 code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,

@@ -56,6 +56,9 @@ extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, con
  */
 extern Datum gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column,
 								  uint32 code);
+/* The code of a value of an INCLUDE column, counted from 0; GPB_NO_CODE if no page has it. */
+extern uint32 gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column,
+								  Datum value);
 /* Is there such a code? */
 extern bool gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column,
 							   uint32 code);

@@ -35,6 +35,8 @@ typedef struct GpbKeptDictionary
 } GpbKeptDictionary;
 
 static HTAB *kept_dictionaries = NULL;
+/* The place that was asked for last: groups ask for the same one, value after value. */
+static GpbKeptDictionary *last_kept = NULL;
 
 /* ---- values of a copy ---- */
 
@@ -189,6 +191,7 @@ drop_copies(void)
 	HASH_SEQ_STATUS all;
 	GpbKeptDictionary *kept;
 
+	last_kept = NULL;
 	hash_seq_init(&all, kept_dictionaries);
 	while ((kept = hash_seq_search(&all)) != NULL)
 	{
@@ -207,6 +210,8 @@ find_kept(Oid index)
 	GpbKeptDictionary *kept;
 	bool		found;
 
+	if (last_kept != NULL && last_kept->index == index)
+		return last_kept;
 	if (kept_dictionaries == NULL)
 	{
 		HASHCTL		control = {
@@ -219,11 +224,13 @@ find_kept(Oid index)
 										HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	kept = hash_search(kept_dictionaries, &index, HASH_FIND, NULL);
-	if (kept != NULL)
-		return kept;
-	drop_copies();
-	kept = hash_search(kept_dictionaries, &index, HASH_ENTER, &found);
-	kept->dictionary = NULL;
+	if (kept == NULL)
+	{
+		drop_copies();
+		kept = hash_search(kept_dictionaries, &index, HASH_ENTER, &found);
+		kept->dictionary = NULL;
+	}
+	last_kept = kept;
 	return kept;
 }
 

@@ -47,6 +47,7 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->n = list_length(plan->constants);
 	constants->params = gpb_executor_params((Node *) plan->constants);
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
+	constants->equal = palloc0(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	foreach(lc, plan->constants)
 	{
@@ -54,6 +55,8 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 
 		constants->value[i] = ExecInitExpr(lfirst(lc), ps);
 		constants->type[i] = list_nth_oid(plan->constant_types, i);
+		if (gpb_is_codes_type(constants->type[i]))
+			constants->equal[i] = ExecInitExpr(gpb_code_equal_to(lfirst(lc)), ps);
 	}
 	return constants;
 }

@@ -120,6 +120,8 @@ typedef struct GpbProgramConstants
 	Relation	index;			/* over whose entries the program is */
 	int			n;
 	ExprState **value;
+	ExprState **equal;			/* of a condition on codes: what the value is equal to, if it is
+								 * nothing but that, else NULL */
 	Oid		   *type;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 } GpbProgramConstants;

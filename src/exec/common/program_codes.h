@@ -7,7 +7,8 @@
  * A condition on the value of one such column is evaluated before the first entry, once for each
  * value that the dictionary has; what the program does is to look the code up in the set of those
  * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each
- * (gpb_is_among_codes()).  The dictionary is read after the snapshot was taken, so it has the codes
+ * (gpb_is_among_codes()).  What a value is to be equal to by its bytes is looked up instead, and no
+ * other value seen.  The dictionary is read after the snapshot was taken, so it has the codes
  * of all rows that the snapshot sees.
  *
  * The dictionary also has values of no row that is seen, and functions see these: so only functions
@@ -33,6 +34,12 @@ extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int
  * length.
  */
 extern int	gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+
+/*
+ * What a value has to be equal to for a condition, in which a CaseTestExpr stands for the value, to
+ * be true, where equal values have equal bytes; NULL if the condition says more or something else.
+ */
+extern Expr *gpb_code_equal_to(Expr *condition);
 
 /* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
 extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);

@@ -91,7 +91,7 @@ bits_words(const GpbJudgedCodes *codes, int result)
 {
 	if (codes->n[result] == 0)
 		return 0;
-	return 1 + codes->last[result] / GPB_CODES_IN_WORD - codes->first[result] / GPB_CODES_IN_WORD + 1;
+	return codes->last[result] / GPB_CODES_IN_WORD - codes->first[result] / GPB_CODES_IN_WORD + 2;
 }
 
 /* Make a table of the codes for which the condition is "result"; returns its number of words. */
@@ -119,6 +119,25 @@ make_table(const GpbJudgedCodes *codes, int result, int64 *words)
 	return n;
 }
 
+/* Like gpb_evaluate_codes(), of values that are to be equal to one, which is looked up. */
+static void
+look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, int64 *words, int *n,
+		bool *isnull)
+{
+	Datum		value = ExecEvalExprSwitchContext(constants->equal[i], econtext, isnull);
+	uint32		code;
+
+	*n = 0;
+	if (*isnull)
+		return;
+	code = gpb_dictionary_code(constants->index, gpb_dictionary(constants->index),
+							   gpb_column_of_code_type(constants->type[i]), value);
+	if (code == GPB_NO_CODE)
+		return;
+	words[(*n)++] = GPB_CODES_LISTED;
+	words[(*n)++] = code;
+}
+
 const char *
 gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext, int room,
 				   int64 *words, int *n, bool *negated, bool *isnull)
@@ -127,6 +146,12 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 	GpbJudgedCodes codes = {{NULL}};
 	int64		need[2];
 
+	if (constants->equal[i] != NULL && room >= 2)
+	{
+		*negated = false;
+		look_up(constants, i, econtext, words, n, isnull);
+		return NULL;
+	}
 	gpb_dictionary_read_on(constants->index, dictionary);
 	for (int result = 0; result < 2; result++)
 		codes.bits[result] = palloc0(sizeof(uint64) * (dictionary->ncodes / GPB_CODES_IN_WORD + 1));

@@ -221,6 +221,54 @@ SELECT buffers('SELECT * FROM killed WHERE k > 0') > 100 AS many;
 SELECT buffers('SELECT * FROM killed WHERE k > 0') < 30 AS few;
 SELECT count(*), sum(k) FROM killed WHERE k > 0;
 
+-- Runs of dead entries, from one to a whole leaf and more, between runs of live ones: whatever a scan
+-- leaves out of what it reads from a leaf, the rows are those of a sequential scan.
+CREATE TABLE runs WITH (autovacuum_enabled = off) AS
+	SELECT row_number() OVER () AS k, live FROM
+		(SELECT n % 2 = 0 AS live, generate_series(1, abs(hashint4(n)) % CASE n % 2 WHEN 0 THEN 4 ELSE 34 END + 1)
+		 FROM generate_series(1, 200) n
+		 UNION ALL SELECT false, generate_series(1, 2000)
+		 UNION ALL SELECT true, generate_series(1, 3)) r;
+CREATE INDEX runs_k ON runs USING gpubtree (k);
+DELETE FROM runs WHERE NOT live;
+CREATE FUNCTION runs_seen(forward boolean, from_k bigint, to_k bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+	seen bigint[];
+BEGIN
+	EXECUTE format('SELECT array_agg(k) FROM (SELECT k FROM runs WHERE k BETWEEN %s AND %s ORDER BY k %s) r',
+				   from_k, to_k, CASE WHEN forward THEN 'ASC' ELSE 'DESC' END) INTO seen;
+	RETURN seen;
+END $$;
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+CREATE TABLE runs_wanted AS SELECT forward, a, b, runs_seen(forward, a, b) AS seen
+	FROM (VALUES (true), (false)) f (forward),
+		(SELECT i * 211 AS a, i * 211 + w AS b FROM generate_series(0, 18) i, (VALUES (1), (40), (700), (9000)) w (w)) r;
+SET enable_seqscan = off;
+SET enable_indexscan = on;
+-- the first pass hints the entries, the others heed it
+SELECT count(*), bool_and(seen IS NOT DISTINCT FROM runs_seen(forward, a, b)) AS same FROM runs_wanted;
+SELECT sum(dead) > 2500 AS hinted FROM gpubtree_tree('runs_k');
+SELECT bool_and(seen IS NOT DISTINCT FROM runs_seen(forward, a, b)) AS same FROM runs_wanted;
+SET enable_indexscan = off;
+SET enable_bitmapscan = on;
+SELECT bool_and(seen IS NOT DISTINCT FROM runs_seen(forward, a, b)) AS same FROM runs_wanted;
+SET enable_indexscan = on;
+SET enable_bitmapscan = off;
+-- many keys at once, and a cursor that turns around between runs
+SELECT count(*) = (SELECT count(*) FROM runs WHERE k > 0) AS same
+	FROM runs WHERE k = ANY (ARRAY(SELECT generate_series(1, 6000)));
+BEGIN;
+DECLARE turning SCROLL CURSOR FOR SELECT k FROM runs WHERE k > 0 ORDER BY k;
+MOVE 400 IN turning;
+MOVE BACKWARD 150 IN turning;
+FETCH 2 FROM turning;
+FETCH BACKWARD 3 FROM turning;
+MOVE LAST IN turning;
+FETCH BACKWARD 4 FROM turning;
+COMMIT;
+
 -- Own changes, seen and undone by subtransaction
 BEGIN;
 INSERT INTO killed SELECT i, 'new' FROM generate_series(500, 600) i;
@@ -239,5 +287,5 @@ SELECT count(*), bool_and(ordered) FROM
 	 WHERE k = ANY (ARRAY(SELECT (i * 7919) % 100000 FROM generate_series(1, 100000) i))) o;
 RESET statement_timeout;
 
-DROP TABLE stock, ours, conditions, marked, killed;
-DROP FUNCTION same, pair, run, differences, same_cursor, buffers;
+DROP TABLE stock, ours, conditions, marked, killed, runs, runs_wanted;
+DROP FUNCTION same, pair, run, differences, same_cursor, buffers, runs_seen;

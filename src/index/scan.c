@@ -294,7 +294,7 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	if (gpb_skips(so->columns))
 		gpb_skip_on_leaf(so->columns, page, forward, &ranges[range]);
 	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, high, &ranges[first],
-						 &ranges[last], so->queued))
+						 &ranges[last], so->queued, scan->ignore_killed_tuples))
 		gpb_corrupted(scan->indexRelation, position->block, "entries are out of order");
 	ranges[range] = whole;
 	position->range = forward ? last : first;

@@ -18,6 +18,9 @@
 #define GPB_SCAN_GROUP			64
 #define GPB_SCAN_EQUAL			8
 
+/* So many entries in a row that are hinted dead are left out of a copy; fewer are copied. */
+#define GPB_SCAN_DEAD			16
+
 /*
  * Append n entries to the copy.  They are given as on a page: by the address of the first key, and
  * of the last row.
@@ -119,12 +122,50 @@ search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ran
 	}
 }
 
+/* Is an entry hinted dead, of which this is the row? */
+static inline bool
+row_is_dead(const char *row)
+{
+	return (gpb_row_locator(row) & GPB_LOC_DEAD) != 0;
+}
+
+/*
+ * Append the entries [from, to) of a page to the copy, and leave out runs of entries that are hinted
+ * dead.  Shorter runs are not worth a separate copying of what comes before and after them.
+ */
+static void
+append_live(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page, int from,
+			int to)
+{
+	int			row_width = layout->row_width;
+
+	while (from < to)
+	{
+		int			end = from;
+		int			dead = 0;	/* entries at the end of [from, end) that are hinted dead */
+
+		while (end < to && dead < GPB_SCAN_DEAD)
+			dead = row_is_dead(gpb_page_row(page, row_width, end++)) ? dead + 1 : 0;
+		if (end - dead > from)
+		{
+			copy_reserve(copy, layout, end - dead - from, context);
+			copy_append(copy, layout, (char *) page + gpb_key_place(layout->key_width, from),
+						gpb_page_row(page, row_width, end - dead - 1), end - dead - from);
+		}
+		while (end < to && row_is_dead(gpb_page_row(page, row_width, end)))
+			end++;
+		from = end;
+	}
+}
+
 bool
 gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page,
-				GpbBound high, const GpbRange *first, const GpbRange *last, bool in_step)
+				GpbBound high, const GpbRange *first, const GpbRange *last, bool in_step,
+				bool skip_dead)
 {
 	int			count = gpb_page_count(page);
 	int			start = 0;		/* where the range before ended */
+	bool		has_dead = skip_dead && (gpb_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0;
 	int			n;
 
 	for (; count > 0 && first <= last; first += n)
@@ -149,6 +190,11 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 			start = Max(from[i], to);
 			if (from[i] >= to)
 				continue;
+			if (unlikely(has_dead))
+			{
+				append_live(copy, layout, context, page, from[i], to);
+				continue;
+			}
 			copy_reserve(copy, layout, to - from[i], context);
 			copy_append(copy, layout,
 						(char *) page + gpb_key_place(layout->key_width, from[i]),

@@ -58,11 +58,12 @@ extern void gpb_copy_assign(GpbCopy *target, const GpbCopy *source, const GpbLay
 /*
  * Add to the copy the entries that ranges [first, last] have on a locked leaf with this high key.
  * No range ends before the leaf begins.  With in_step set several ranges are searched for at a
- * time, which needs the keys that gpb_ask_for_keys() prefetches.  Memory is of the context given.
+ * time, which needs the keys that gpb_ask_for_keys() prefetches.  With skip_dead set long runs of
+ * entries that are hinted dead are left out; others are copied.  Memory is of the context given.
  * Returns false, with some of the entries added, if the leaf's entries are out of order.
  */
 extern bool gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context,
 							Page page, GpbBound high, const GpbRange *first,
-							const GpbRange *last, bool in_step);
+							const GpbRange *last, bool in_step, bool skip_dead);
 
 #endif							/* GPB_SCAN_COPY_H */

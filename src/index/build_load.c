@@ -161,7 +161,7 @@ load_new_level(GpbLoad *load)
 	LoadLevel  *l = &load->level[level];
 
 	if (level == 0)
-		fillfactor = gpb_fillfactor(load->index);
+		fillfactor = gpb_fillfactor(load->index, &load->layout);
 	if (level > GPB_MAX_LEVEL)
 		elog(ERROR, "index \"%s\" would have too many levels",
 			 RelationGetRelationName(load->index));

@@ -29,6 +29,7 @@
 #include "ranges.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
+#define GPB_WIDE_FILLFACTOR		92	/* leaves of a key of one column and 16 bytes */
 #define GPB_INNER_FILLFACTOR	70
 #define GPB_MIN_FILLFACTOR		10
 
@@ -40,7 +41,7 @@
 typedef struct GpbOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int			fillfactor;
+	int			fillfactor;		/* -1: the default for the key */
 } GpbOptions;
 
 /* An entry in memory */
@@ -413,7 +414,7 @@ extern bool gpb_validate(Oid opclass);
 extern void gpb_adjustmembers(Oid family, Oid opclass, List *operators, List *functions);
 extern bytea *gpb_options(Datum reloptions, bool validate);
 extern void gpb_init_options(void);
-extern int	gpb_fillfactor(Relation index);
+extern int	gpb_fillfactor(Relation index, const GpbLayout *layout);
 
 /* ---- xlog.c ---- */
 extern void gpb_register_rmgr(void);

@@ -60,7 +60,7 @@ ends_run(Page page, int position, GpbKey key)
  * with the new entry if it has room: split in the middle, each of its pages would stay half full.
  */
 static GpbSplit
-choose_split(Relation index, Page page, int position, GpbKey key)
+choose_split(Relation index, const GpbLayout *layout, Page page, int position, GpbKey key)
 {
 	const GpbPageSpecial *special = gpb_special(page);
 	int			count = gpb_page_count(page);
@@ -70,7 +70,7 @@ choose_split(Relation index, Page page, int position, GpbKey key)
 	if (position == count && special->right == GPB_NO_BLOCK)
 	{
 		int			fillfactor = special->level == 0 ?
-		gpb_fillfactor(index) : GPB_INNER_FILLFACTOR;
+		gpb_fillfactor(index, layout) : GPB_INNER_FILLFACTOR;
 
 		left = gpb_page_capacity(special->key_width, special->row_width) *
 			fillfactor / 100;
@@ -198,7 +198,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 		  int position, GpbKey key, const char *row, const GpbStack *stack)
 {
 	Page		lpage = BufferGetPage(left);
-	GpbSplit	split = choose_split(index, lpage, position, key);
+	GpbSplit	split = choose_split(index, layout, lpage, position, key);
 	Buffer		sibling;
 	Buffer		right;
 

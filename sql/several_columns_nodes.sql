@@ -22,7 +22,6 @@ SET enable_nestloop = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT n, node, nodes_of(format(query, 'one_key')) AS one_key, nodes_of(format(query, 'two_keys')) AS two_keys FROM (VALUES
-	(1, 'GpubtreeBucketAggregate', 'SELECT date_trunc(''hour'', ts), count(*), sum(v) FROM %s GROUP BY 1'),
 	(4, 'GpubtreeScan, each key once', 'SELECT DISTINCT ON (ts) ts, v FROM %s ORDER BY ts'),
 	(5, 'GpubtreeScan, the last of each group', 'SELECT DISTINCT ON (tenant) tenant, ts, v FROM %s ORDER BY tenant, ts DESC'),
 	-- and those that take it
@@ -34,7 +33,8 @@ SELECT n, node, nodes_of(format(query, 'one_key')) AS one_key, nodes_of(format(q
 		'JOIN %s ON ts >= g AND ts < g + interval ''1 hour'' GROUP BY g'),
 	(16, 'GpubtreeSubquery', 'SELECT g, (SELECT sum(v) FROM %s WHERE ts = g) FROM generate_series(timestamptz ''2026-01-01'', ''2026-01-03'', ''1 hour'') g'),
 	(17, 'GpubtreeRank', 'SELECT ts FROM %s ORDER BY ts OFFSET 40000 LIMIT 3'),
-	(18, 'GpubtreePercentile', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM %s')
+	(18, 'GpubtreePercentile', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM %s'),
+	(19, 'GpubtreeBucketAggregate', 'SELECT date_trunc(''hour'', ts), count(*), sum(v) FROM %s GROUP BY 1')
 	) q (n, node, query) ORDER BY n;
 DROP TABLE one_key, two_keys;
 DROP FUNCTION nodes_of;

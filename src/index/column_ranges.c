@@ -38,12 +38,8 @@ gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 	gpb_clip_to_type(&lone->layout, &lone->type);
 }
 
-/*
- * Find the fields of the keys that the column by itself would have in a closed range.  Returns
- * false if there are none.
- */
-static bool
-fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields)
+bool
+gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields)
 {
 	GpbKey		lo = Max(keys.lo, lone->type.lo);
 	GpbKey		hi = Min(keys.hi, lone->type.hi);
@@ -60,7 +56,7 @@ gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range, GpbKeyRange *f
 {
 	GpbKeyRange keys;
 
-	return gpb_closed_range(&lone->layout, range, &keys) && fields_of_keys(lone, keys, fields);
+	return gpb_closed_range(&lone->layout, range, &keys) && gpb_fields_of_keys(lone, keys, fields);
 }
 
 GpbKey
@@ -195,7 +191,7 @@ narrow_equal_any(GpbColumnSets *sets, int c, const GpbLoneColumn *lone,
 			range.lo = range.hi = keys.keys[i];
 		else
 			range = keys.ranges[i];
-		n += fields_of_keys(lone, range, &fields[n]);
+		n += gpb_fields_of_keys(lone, range, &fields[n]);
 	}
 	gpb_array_keys_free(&keys);
 	fields_intersect(sets, c, fields, n);

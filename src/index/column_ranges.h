@@ -38,6 +38,11 @@ extern bool gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range,
 							GpbKeyRange *fields);
 
 /*
+ * Find the fields of the keys that the column by itself would have in a closed range.  Returns
+ * false if there are none.
+ */
+extern bool gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields);
+/*
  * The key that the column by itself would have for a field that is not NULL.  It may be beyond the
  * keys of the type, as the field may be beyond those of values.
  */

@@ -3,10 +3,11 @@
 # and out of the function's range, NULLs, duplicates, gaps and deleted rows, descending indexes,
 # HAVING, ORDER BY, LIMIT, parameters, views, rescans and cursors; filters, FILTER, expressions and
 # further groups, also more than memory holds; and where core raises an error there is one here.
-# And beside writers a snapshot stays what it is.
+# And beside writers a snapshot stays what it is.  The same with an index of several key columns,
+# whose columns before that of the buckets have one value each.
 #
 # Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting,
-# zone.c, bucket_store.c.
+# zone.c, bucket_store.c; ordered_column.c's parting of NULLs.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)
@@ -103,6 +104,26 @@ my %far = (
 	timestamp => [ "'infinity'", "'-infinity'", "'4714-11-24 BC'", "'294276-12-31 23:59:59.999999'", "'4000-01-01 BC'", "'9999-12-31'" ],
 	timestamptz => [ "'infinity'", "'-infinity'", "'4714-11-24 00:00 BC UTC'", "'294276-12-31 23:59:59.999999 UTC'", "'9999-12-31'", "'2150-06-06'" ]);
 
+# With $several the index has columns before k, and perhaps one behind it.
+my $several = 0;
+my $two_before;			# two columns are before it: q and p
+
+sub index_columns
+{
+	my ($order) = @_;
+
+	return "k $order" unless $several;
+	$two_before = chance(0.3);
+	return ($two_before ? 'q DESC, ' : '') . 'p ' . gpb_index_order() . ", k $order" . ($two_before ? '' : pick('', '', ', r'));
+}
+
+# A condition that gives a value to each column before k
+sub prefix
+{
+	my $p = pick('p = ' . between(0, 3), between(0, 3) . '::int8 = p', 'p = (SELECT ' . between(0, 2) . ')', 'p IS NULL', 'p = 1 AND p >= 1');
+	return $two_before ? "$p AND q = 1" : $p;
+}
+
 sub create_table
 {
 	$keytype = pick(qw(int2 int4 int8 date timestamp timestamp timestamptz timestamptz timestamptz));
@@ -133,16 +154,17 @@ SQL
 	my $sql = "SET timezone = 'UTC';\nSELECT setseed(" . rand() . ");\n"
 	  . gpb_table_sql(
 		name => 't',
-		columns => "k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ', v int4, w int8, f float8',
+		columns => "k $keytype " . ($null == 0 && chance(0.5) ? 'NOT NULL' : '') . ', v int4, w int8, f float8'
+		  . ($several ? ', p int4 DEFAULT nullif(floor(random() * 4)::int4, 3), q int2 NOT NULL DEFAULT (random() < 0.9)::int4, r int2 DEFAULT floor(random() * 5)' : ''),
 		fillfactor => 60,
-		index => "CREATE INDEX t_k ON t USING gpubtree (k $order) $include;\n",
+		index => "CREATE INDEX t_k ON t USING gpubtree (" . index_columns($order) . ") $include;\n",
 		load => $load,
 		after => $far_rows,
 		changes => [
 			"UPDATE t SET v = v + 1 WHERE w % 5 = 0;\n", "DELETE FROM t WHERE w % 3 = 0;\n",
 			"DELETE FROM t WHERE k > (SELECT min(k) FROM t) AND k < (SELECT max(k) FROM t WHERE v < 50);\n",
 			"BEGIN;\nDELETE FROM t;\nROLLBACK;\n" ]);
-	$sql .= "CREATE VIEW b AS SELECT k, v, w, f FROM t WHERE k IS NOT NULL;\n";
+	$sql .= "CREATE VIEW b AS SELECT * FROM t WHERE k IS NOT NULL;\n";
 	$random->sql($sql);
 	return;
 }
@@ -263,6 +285,7 @@ sub random_query
 	my $direction = pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
 	my $aggregates = aggregates();
 	my $groups = chance(0.4) ? ', ' . groups() : '';
+	$where = prefix() . " AND $where" if $several && chance(0.9);
 	$where .= ' AND ' . filter() if chance(0.4);
 	my $core = "SELECT $bucket AS g, $aggregates$groups FROM $from WHERE $where GROUP BY 1$groups $having";
 	my $order = "ORDER BY 1 $direction$groups";
@@ -321,6 +344,7 @@ sub compare_query
 	{
 		$random->saw('ours, ' . ($plan =~ /Ranges Sorted: 0/ ? 'in order' : 'sorted'));
 		$random->saw("ours of $keytype");
+		$random->saw('below a prefix, ' . ($plan =~ /Ranges Sorted: 0/ ? 'in order' : 'sorted')) if $several && $plan =~ /Index Cond: .*p\b/;
 		$random->saw('parameters') if @parameters;
 		$random->saw('filters') if $plan =~ /^ *Filter: .*(v|f|w)\b/m;
 		$random->saw('further groups') if $plan =~ /Group Key: .*, /;
@@ -417,4 +441,11 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors', 'filters', 'further groups', 'gave up');
+$several = 1;
+foreach my $round (1 .. $random->rounds)
+{
+	create_table();
+	last unless $random->round("round $round: buckets of $keytype keys below a prefix agree", 50, \&compare_query);
+}
+$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors', 'filters', 'further groups', 'gave up',
+	'below a prefix, in order', 'below a prefix, sorted');

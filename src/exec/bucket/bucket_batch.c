@@ -171,11 +171,11 @@ gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
 		gpb_corrupted_index(scan->node.index, "a descent did not find entries that a walk found");
 	if (!range->known)
 	{
+		const GpbLayout *layout = &scan->batches.cut.layout;
 		int			level = gpb_bucket_function_enter(scan->function);
 
 		range->result = gpb_bucket_of(scan->function,
-									  gpb_key_value(range->key, scan->layout.key_width,
-													scan->layout.flags));
+									  gpb_key_value(range->key, layout->key_width, layout->flags));
 		range->known = true;
 		gpb_bucket_function_leave(level);
 	}
@@ -184,7 +184,7 @@ gpb_bucket_batch_result(GpbBucketScan *scan, uint32 i)
 
 /* ---- sorting ---- */
 
-/* What is sorted has three columns: a range's result, its first and its last key. */
+/* What is sorted has three columns: a range's result, and its first and its last key by itself. */
 #define GPB_SORT_COLUMNS	3
 
 void
@@ -212,13 +212,15 @@ sort_batch(GpbBucketScan *scan)
 
 	for (i = 0; i < batches->n; i++)
 	{
+		GpbKeyRange keys = gpb_cut_lone_keys(&batches->cut, batches->keys[i]);
+
 		CHECK_FOR_INTERRUPTS();
 		if (gpb_range_totals_entries(batches->totals, i) == 0)
 			continue;
 		ExecClearTuple(slot);
 		slot->tts_values[0] = Int64GetDatum(gpb_bucket_batch_result(scan, i));
-		slot->tts_values[1] = UInt64GetDatum(batches->keys[i].lo);
-		slot->tts_values[2] = UInt64GetDatum(batches->keys[i].hi);
+		slot->tts_values[1] = UInt64GetDatum((uint64) keys.lo);
+		slot->tts_values[2] = UInt64GetDatum((uint64) keys.hi);
 		memset(slot->tts_isnull, false, GPB_SORT_COLUMNS * sizeof(bool));
 		ExecStoreVirtualTuple(slot);
 		tuplesort_puttupleslot(batches->sort, slot);
@@ -262,14 +264,15 @@ sorted_batch(GpbBucketScan *scan)
 		   tuplesort_gettupleslot(batches->sort, true, false, slot, NULL))
 	{
 		GpbBucketRange *range = &batches->ranges[batches->n];
-		GpbKeyRange *keys = &batches->keys[batches->n++];
+		GpbKeyRange keys;
 
 		slot_getallattrs(slot);
 		memset(range, 0, sizeof(*range));
 		range->known = true;
 		range->result = DatumGetInt64(slot->tts_values[0]);
-		keys->lo = DatumGetUInt64(slot->tts_values[1]);
-		keys->hi = DatumGetUInt64(slot->tts_values[2]);
+		keys.lo = DatumGetUInt64(slot->tts_values[1]);
+		keys.hi = DatumGetUInt64(slot->tts_values[2]);
+		batches->keys[batches->n++] = gpb_cut_index_keys(&batches->cut, keys);
 	}
 	return batches->n > 0 && answer_ranges(scan);
 }
@@ -284,8 +287,8 @@ gpb_bucket_batches_start(GpbBucketScan *scan, GpbKeyRange range, const GpbBucket
 	int			level = gpb_bucket_function_enter(scan->function);
 
 	gpb_bucket_batches_stop(scan);
-	gpb_cut_begin(&batches->cut, scan->node.index, &scan->layout, scan->function, order, range,
-				  scan->plan.backward);
+	gpb_cut_begin(&batches->cut, scan->node.index, &scan->layout, scan->plan.column,
+				  scan->function, order, range, scan->plan.backward);
 	gpb_bucket_function_leave(level);
 }
 

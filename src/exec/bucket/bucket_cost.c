@@ -63,16 +63,19 @@ key_is_finite(Oid type, Datum value)
 	}
 }
 
-/* How far apart the least and the greatest finite key are, by the histogram; 0 if there is none. */
+/*
+ * How far apart the least and the greatest finite value of a key column are, by the histogram; 0 if
+ * there is none.
+ */
 static double
-key_span(PlannerInfo *root, IndexOptInfo *index)
+key_span(PlannerInfo *root, IndexOptInfo *index, int column)
 {
-	Oid			type = index->opcintype[0];
+	Oid			type = index->opcintype[column];
 	VariableStatData vardata;
 	AttStatsSlot slot;
 	double		span = 0.0;
 
-	examine_variable(root, (Node *) gpb_key_var(root, index), 0, &vardata);
+	examine_variable(root, (Node *) gpb_key_column_var(root, index, column), 0, &vardata);
 	if (HeapTupleIsValid(vardata.statsTuple) &&
 		get_attstatsslot(&slot, vardata.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
 						 ATTSTATSSLOT_VALUES))
@@ -93,6 +96,26 @@ key_span(PlannerInfo *root, IndexOptInfo *index)
 	return span;
 }
 
+/* The share of the ordered column's values that the conditions leave, about */
+static double
+span_share(const GpbBucketQuery *query, const GpbBucketMatch *match)
+{
+	IndexOptInfo *index = match->index;
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	if (index->nkeycolumns == 1)
+		return Min(match->entries / Max(query->rel->tuples, 1.0), 1.0);
+	foreach(lc, match->plan.conditions)
+	{
+		bool		point;
+
+		if (gpb_match_column(query->root, index, match->plan.column, lfirst(lc), &point) != NULL)
+			conditions = lappend(conditions, lfirst(lc));
+	}
+	return clauselist_selectivity(query->root, conditions, query->rel->relid, JOIN_INNER, NULL);
+}
+
 /*
  * How many buckets the range has.
  *
@@ -110,7 +133,7 @@ estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
 
 	if (match->width > 0.0)
 	{
-		span = key_span(root, match->index) * Min(entries / Max(query->rel->tuples, 1.0), 1.0);
+		span = key_span(root, match->index, match->plan.column) * span_share(query, match);
 		if (span > 0.0)
 			buckets = Min(buckets, ceil(span / match->width) + 1.0);
 	}
@@ -141,6 +164,14 @@ gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCounts *counts
 	return match->groups == NIL ||
 		counts->groups / counts->buckets * gpb_batch_group_width(program) <=
 		get_hash_memory_limit();
+}
+
+bool
+gpb_bucket_is_sparse(const GpbBucketMatch *match, const GpbBucketCounts *counts)
+{
+	return match->width > 0.0 &&
+		match->entries * GPB_GROUP_ENTRY_COST <
+		counts->buckets * (GPB_BUCKET_COST - GPB_GROUP_COST);
 }
 
 /* The price of handing out the groups by other expressions than the bucket */

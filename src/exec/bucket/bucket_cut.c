@@ -29,7 +29,35 @@ cut_flip(const GpbBucketCut *cut, uint64 key)
 	return cut->backward ? ~key : key;
 }
 
-/* The keys of the places from "first" to "last" */
+GpbKeyRange
+gpb_cut_lone_keys(const GpbBucketCut *cut, GpbKeyRange keys)
+{
+	const GpbLoneColumn *lone = &cut->lone;
+
+	if (cut->index_layout.nkeys == 0)
+		return keys;
+	keys.lo = gpb_lone_key(lone, gpb_key_field(lone->column, keys.lo));
+	keys.hi = gpb_lone_key(lone, gpb_key_field(lone->column, keys.hi));
+	keys.hi = Min(keys.hi, lone->type.hi);
+	return keys;
+}
+
+GpbKeyRange
+gpb_cut_index_keys(const GpbBucketCut *cut, GpbKeyRange lone)
+{
+	GpbKeyColumn column = cut->lone.column;
+	GpbKeyRange keys;
+
+	if (cut->index_layout.nkeys == 0)
+		return lone;
+	if (!gpb_fields_of_keys(&cut->lone, lone, &keys))
+		return (GpbKeyRange) {1, 0};
+	keys.lo = cut->prefix | keys.lo << column.shift;
+	keys.hi = cut->prefix | keys.hi << column.shift | gpb_field_ones(column.shift);
+	return keys;
+}
+
+/* The keys of the index at the places from "first" to "last" */
 static inline GpbKeyRange
 cut_keys(const GpbBucketCut *cut, uint64 first, uint64 last)
 {
@@ -37,7 +65,7 @@ cut_keys(const GpbBucketCut *cut, uint64 first, uint64 last)
 
 	keys.lo = cut_flip(cut, cut->backward ? last : first);
 	keys.hi = cut_flip(cut, cut->backward ? first : last);
-	return keys;
+	return gpb_cut_index_keys(cut, keys);
 }
 
 /* Do values fall as places rise? */
@@ -75,21 +103,29 @@ cut_is_safe(const GpbBucketCut *cut, uint64 key)
 static bool
 cut_entry(const GpbBucketCut *cut, uint64 from, bool last, uint64 *place)
 {
+	const GpbLayout *layout = &cut->index_layout;
+	GpbKeyRange keys;
 	GpbRange	range;
 	GpbBound	entry;
 	bool		found;
 
 	if (from > cut->end)
 		return false;
-	range = gpb_key_range(cut_keys(cut, from, cut->end), cut->layout.flags);
+	keys = cut_keys(cut, from, cut->end);
+	if (keys.lo > keys.hi)
+		return false;
+	range = gpb_key_range(keys, layout->flags);
 	if (last != cut->backward)
-		found = gpb_last_entry(cut->index, &cut->layout, range.hi, &entry) &&
+		found = gpb_last_entry(cut->index, layout, range.hi, &entry) &&
 			!gpb_bound_less(entry, range.lo);
 	else
-		found = gpb_first_entry(cut->index, &cut->layout, range.lo, &entry) &&
+		found = gpb_first_entry(cut->index, layout, range.lo, &entry) &&
 			gpb_bound_less(entry, range.hi);
 	if (found)
-		*place = cut_flip(cut, (uint64) entry.key);
+	{
+		keys.lo = keys.hi = entry.key;
+		*place = cut_flip(cut, (uint64) gpb_cut_lone_keys(cut, keys).lo);
+	}
 	return found;
 }
 
@@ -163,7 +199,7 @@ cut_rises(const GpbBucketCut *cut, uint64 first)
 }
 
 void
-gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
+gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout, int column,
 			  GpbBucketFunction *function, const GpbBucketOrder *order, GpbKeyRange range,
 			  bool backward)
 {
@@ -172,7 +208,16 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 
 	memset(cut, 0, sizeof(*cut));
 	cut->index = index;
+	cut->index_layout = *layout;
 	cut->layout = *layout;
+	if (layout->nkeys > 0)
+	{
+		gpb_lone_column(layout, column, &cut->lone);
+		cut->layout = cut->lone.layout;
+		cut->prefix = range.lo &
+			~gpb_field_ones(cut->lone.column.shift + cut->lone.column.bits);
+		range = gpb_cut_lone_keys(cut, range);
+	}
 	cut->function = function;
 	cut->order = order;
 	cut->backward = backward;

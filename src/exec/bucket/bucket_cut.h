@@ -14,6 +14,7 @@
 #include "postgres.h"
 #include "utils/relcache.h"
 
+#include "index/column_ranges.h"
 #include "index/index.h"
 #include "ranges.h"
 #include "exec/bucket/bucket_function.h"
@@ -31,15 +32,18 @@ typedef enum GpbCutMode
 typedef struct GpbBucketCut
 {
 	Relation	index;
-	GpbLayout	layout;
+	GpbLayout	index_layout;
+	GpbLayout	layout;			/* of keys of the column alone; of an index with one, the index's */
+	GpbLoneColumn lone;			/* the column, of an index with several */
+	GpbKey		prefix;			/* of all keys: the fields of the columns before it */
 	GpbBucketFunction *function;
 	const GpbBucketOrder *order;
 	GpbCutMode	mode;
 	bool		backward;
 
 	/*
-	 * What follows are places: normalized keys, or backward their complements, so that ranges come
-	 * by ascending places.
+	 * What follows are places: normalized keys of the column alone, or backward their complements,
+	 * so that ranges come by ascending places.
 	 */
 	uint64		next;			/* first place that is in no range yet */
 	uint64		end;			/* last place */
@@ -61,19 +65,19 @@ typedef struct GpbBucketCut
 typedef struct GpbBucketRange
 {
 	bool		empty;			/* no entry was found in it */
-	uint64		key;			/* a key that has an entry, unless it is empty */
+	uint64		key;			/* a key of the column alone that has an entry, unless it is empty */
 	bool		known;			/* is the function's result for that key known? */
 	int64		result;
 	bool		complete;		/* is it known that no later range has the same result? */
 } GpbBucketRange;
 
 /*
- * Begin to cut a range of keys, from its end if "backward", and look whether results come in order.
- * The function has its arguments, with this order, which is not silent.  The snapshot that the
+ * Begin to cut a range of keys of the index, from its end if "backward", and look whether results
+ * come in order.  They are cut by key column "column", and agree in those before it.  The function has its arguments, with this order, which is not silent.  The snapshot that the
  * ranges are for was taken before: all entries that it sees are met, and others may be.
  */
 extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
-						  GpbBucketFunction *function, const GpbBucketOrder *order,
+						  int column, GpbBucketFunction *function, const GpbBucketOrder *order,
 						  GpbKeyRange range, bool backward);
 
 /*
@@ -86,5 +90,12 @@ extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *la
  * shows when the function is called.
  */
 extern bool gpb_cut_next(GpbBucketCut *cut, GpbKeyRange *keys, GpbBucketRange *range);
+
+/*
+ * The keys that the column alone has in a range of keys of the index, which is between two values
+ * of the column; and the other way round, where a range without any is one with lo > hi
+ */
+extern GpbKeyRange gpb_cut_lone_keys(const GpbBucketCut *cut, GpbKeyRange keys);
+extern GpbKeyRange gpb_cut_index_keys(const GpbBucketCut *cut, GpbKeyRange lone);
 
 #endif							/* GPB_BUCKET_CUT_H */

@@ -19,6 +19,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "index/index.h"
 #include "exec/bucket/bucket_node.h"
@@ -37,10 +38,13 @@ begin_bucket_expressions(GpbBucketScan *scan)
 	ListCell   *lc;
 
 	scan->nconditions = list_length(plan->conditions);
-	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
+	if (scan->layout.nkeys > 0)
+		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
+	else
+		scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
 	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);
 	scan->function = gpb_bucket_function_begin(plan->functions,
-											   scan->node.index->rd_opcintype[0]);
+											   scan->node.index->rd_opcintype[plan->column]);
 	gpb_bucket_function_check_rights(scan->function);
 	scan->narguments = list_length(plan->arguments);
 	Assert(scan->narguments == gpb_bucket_function_arguments(scan->function));
@@ -146,14 +150,31 @@ set_bucket_arguments(GpbBucketScan *scan)
 	return order;
 }
 
-static inline GpbRange
-intersection(GpbRange a, GpbRange b)
+/*
+ * Evaluate the conditions.  Fills in the range that satisfies them; returns false if no entry does.
+ * If *wide is set it may have entries that do not.
+ */
+static bool
+evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *wide)
 {
-	if (gpb_bound_less(a.lo, b.lo))
-		a.lo = b.lo;
-	if (gpb_bound_less(b.hi, a.hi))
-		a.hi = b.hi;
-	return a;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	MemoryContext caller;
+	GpbRange   *ranges;
+	uint32		n;
+
+	/* what the scan keys have is passed by value, so it may go with this row's memory */
+	if (scan->columns == NULL)
+		return gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
+									   &scan->layout, econtext, range, &scan->keys, wide);
+	caller = MemoryContextSwitchTo(scan->evaluation);
+	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, wide);
+	MemoryContextSwitchTo(caller);
+	if (n > 1 || *wide)
+		elog(ERROR, "conditions on index \"%s\" are not one range",
+			 RelationGetRelationName(scan->node.index));
+	if (n == 1)
+		*range = ranges[0];
+	return n == 1;
 }
 
 /*
@@ -166,6 +187,7 @@ evaluate_buckets(GpbBucketScan *scan)
 {
 	GpbRange	range;
 	GpbRange	not_null;
+	GpbRange	nulls;
 	bool		wide;
 
 	MemoryContextReset(scan->evaluation);
@@ -173,10 +195,7 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_null = false;
 	scan->asks_null_keys = false;
 	scan->keys.n = 0;
-	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (!gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-								 &scan->layout, scan->node.css.ss.ps.ps_ExprContext, &range,
-								 &scan->keys, &wide))
+	if (!evaluate_range(scan, &range, &wide))
 		return;
 	if (wide)
 	{
@@ -190,14 +209,14 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->order = set_bucket_arguments(scan);
 	scan->has_null = scan->order->null;
 	scan->null_range = range;
-	not_null = intersection(range, gpb_range_not_null(&scan->layout));
+	gpb_part_nulls(&scan->layout, scan->plan.column, range, &not_null, &nulls);
 	if (scan->order->null)
 	{
 		scan->asks_null_keys = !scan->order->silent &&
 			gpb_closed_range(&scan->layout, &not_null, &scan->range);
 		return;
 	}
-	scan->null_range = intersection(range, gpb_range_null(&scan->layout));
+	scan->null_range = nulls;
 	scan->has_null = gpb_bound_less(scan->null_range.lo, scan->null_range.hi);
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }

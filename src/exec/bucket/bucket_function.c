@@ -203,7 +203,7 @@ is_fixed(PlannerInfo *root, Node *argument)
 
 /* Is the expression the key column, or under relabelings (a domain shown as its base type)? */
 static bool
-is_key(Expr *expression, IndexOptInfo *index)
+is_key(Expr *expression, IndexOptInfo *index, int column)
 {
 	Var		   *var;
 
@@ -211,16 +211,16 @@ is_key(Expr *expression, IndexOptInfo *index)
 		expression = ((RelabelType *) expression)->arg;
 	var = (Var *) expression;
 	return IsA(var, Var) && var->varno == index->rel->relid && var->varlevelsup == 0 &&
-		var->varattno == index->indexkeys[0];
+		var->varattno == index->indexkeys[column];
 }
 
 bool
-gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expression,
-						  List **functions, List **arguments)
+gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, int column,
+						  Expr *expression, List **functions, List **arguments)
 {
 	*functions = NIL;
 	*arguments = NIL;
-	while (!is_key(expression, index))
+	while (!is_key(expression, index, column))
 	{
 		List	   *args;
 		List	   *others = NIL;
@@ -242,8 +242,8 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expressi
 		expression = list_nth(args, type->key);
 	}
 	return *functions != NIL &&
-		step_type(linitial_oid(*functions))->key_type == index->opcintype[0] &&
-		zones_are_followed(*functions, index->opcintype[0]);
+		step_type(linitial_oid(*functions))->key_type == index->opcintype[column] &&
+		zones_are_followed(*functions, index->opcintype[column]);
 }
 
 /* ---- the object ---- */

@@ -23,12 +23,13 @@
 /* ---- planning ---- */
 
 /*
- * Is the expression a bucket function of the index's key?  Fills in *functions, a List of OIDs that
- * begins with the function which gets the key, and *arguments, what they are called with beside the
- * key, in the order of functions and arguments.
+ * Is the expression a bucket function of the index's key column "column"?  Fills in *functions, a
+ * List of OIDs that begins with the function which gets the key, and *arguments, what they are
+ * called with beside the key, in the order of functions and arguments.
  */
-extern bool gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, Expr *expression,
-									  List **functions, List **arguments);
+extern bool gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, int column,
+									  Expr *expression, List **functions,
+									  List **arguments);
 
 /* ---- evaluation ---- */
 

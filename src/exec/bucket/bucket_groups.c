@@ -121,7 +121,7 @@ range_group(GpbBucketScan *scan)
 bool
 gpb_bucket_next_group(GpbBucketScan *scan)
 {
-	bool		nulls_first = ((scan->layout.flags & GPB_LAYOUT_NULLS_FIRST) != 0) !=
+	bool		nulls_first = gpb_key_column_nulls_first(&scan->layout, scan->plan.column) !=
 	scan->plan.backward;
 
 	switch (scan->phase)

@@ -69,13 +69,13 @@ bucket_is_promising(GpbBucketMatch *match)
 		isnull[foreach_current_index(lc)] = argument->constisnull;
 	}
 	order = gpb_bucket_function_set(gpb_bucket_function_begin(match->plan.functions,
-															  match->index->opcintype[0]),
+															  match->index->opcintype[match->plan.column]),
 									values, isnull);
 	match->width = order->width;
 	return !order->null && order->safe_lo <= order->safe_hi;
 }
 
-/* Find the first group expression that is a bucket function of the key. */
+/* Find the first group expression that is a bucket function of the ordered column. */
 static bool
 match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 {
@@ -84,8 +84,9 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 	foreach(lc, query->groups)
 	{
 		match->bucket = lfirst(lc);
-		if (gpb_match_bucket_function(query->root, match->index, match->bucket,
-									  &match->plan.functions, &match->plan.arguments) &&
+		if (gpb_match_bucket_function(query->root, match->index, match->plan.column,
+									  match->bucket, &match->plan.functions,
+									  &match->plan.arguments) &&
 			bucket_is_promising(match))
 		{
 			match->groups = list_copy(query->groups);
@@ -98,12 +99,27 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 
 /* ---- restrictions ---- */
 
+/* split_restrictions() for an index with several key columns */
+static bool
+split_by_order(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges, List **filters)
+{
+	GpbRangeSplit split;
+
+	if (!gpb_split_by_order(query->root, match->index, match->index->indrestrictinfo,
+							query->groups, &match->plan.column, &split))
+		return false;
+	match->plan.conditions = split.conditions;
+	*ranges = split.ranges;
+	*filters = split.others;
+	return true;
+}
+
 /*
  * Part the restrictions, RestrictInfos, into those that are ranges of the key, and others that are
- * not always true.  A condition that equals a group expression would be taken from the scan tuple
- * (rule M13): it is a filter.
+ * not always true, and find the ordered column; false if there is none.  A condition that equals a
+ * group expression would be taken from the scan tuple (rule M13): it is a filter.
  */
-static void
+static bool
 split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges,
 				   List **filters)
 {
@@ -111,6 +127,8 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 
 	*ranges = NIL;
 	*filters = NIL;
+	if (match->index->nkeycolumns > 1)
+		return split_by_order(query, match, ranges, filters);
 	foreach(lc, match->index->indrestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -127,6 +145,7 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 		else
 			*filters = lappend(*filters, rinfo);
 	}
+	return true;
 }
 
 /* About how many entries the range has */
@@ -188,9 +207,11 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 	match->index = index;
 	plan->index = index->indexoid;
 	plan->nitems = list_length(query->aggrefs);
-	if (!match_bucket(query, match))
+	if (!split_restrictions(query, match, &ranges, &filters) || !match_bucket(query, match))
 		return false;
-	split_restrictions(query, match, &ranges, &filters);
+	/* whether there is a row, before an argument is evaluated, is asked of one key column alone */
+	if (index->nkeycolumns > 1 && gpb_may_fail((Node *) plan->arguments))
+		return false;
 	match->entries = estimate_entries(query, match, ranges, filters);
 	match->needs_child = gpb_may_be_wide(plan->conditions);
 	if ((filters != NIL || match->groups != NIL ||

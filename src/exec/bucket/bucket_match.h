@@ -32,7 +32,8 @@ extern bool gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInf
 typedef struct GpbBucketMatch
 {
 	IndexOptInfo *index;
-	Expr	   *bucket;			/* the group expression that is a bucket function of the key */
+	Expr	   *bucket;			/* the group expression that is a bucket function of the ordered
+								 * column */
 	List	   *groups;			/* the others */
 	GpbBucketPlan plan;
 	GpbProgramBuilder *builder; /* NULL if the program is plain */
@@ -61,6 +62,13 @@ extern GpbBucketCounts gpb_bucket_count(const GpbBucketQuery *query, const GpbBu
 
 /* Do the groups of a bucket fit into the memory of a hash table? */
 extern bool gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCounts *counts);
+
+/*
+ * Are buckets, whose width is known, of so few entries that they are better grouped by
+ * GpubtreeAggregate?  That is offered where this node is not, and takes the same conditions of an
+ * index with several key columns.
+ */
+extern bool gpb_bucket_is_sparse(const GpbBucketMatch *match, const GpbBucketCounts *counts);
 
 /* Fill in rows and costs of the path for a match. */
 extern void gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,

@@ -19,6 +19,7 @@ gpb_bucket_put(const GpbBucketPlan *plan, CustomScan *scan)
 	scan->custom_exprs = list_make5(plan->conditions, plan->arguments, plan->filters,
 									plan->having, plan->program.constants);
 	gpb_put_oid(private, plan->index);
+	gpb_put_int(private, plan->column);
 	gpb_put_int(private, plan->backward);
 	gpb_put_items(private, plan->items, plan->nitems);
 	gpb_put_int(private, list_length(plan->functions));
@@ -45,6 +46,7 @@ gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan)
 	plan->filters = lthird(scan->custom_exprs);
 	plan->having = lfourth(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
+	plan->column = gpb_get_int(&reader);
 	plan->backward = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	for (n = gpb_get_int(&reader); n > 0; n--)

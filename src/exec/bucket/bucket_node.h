@@ -18,6 +18,7 @@
 #include "exec/bucket/bucket_function.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/ordered_column.h"
 #include "exec/common/program_build.h"
 #include "exec/common/range_totals.h"
 #include "exec/common/word_rows.h"
@@ -27,7 +28,7 @@
 /*
  * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
  * the bucket function's result, the value of each other group expression and, never filled, the
- * columns to which conditions and filters refer, the key first.  If it has a child, that is the
+ * columns to which conditions and filters refer, those of the key first.  If it has a child, that is the
  * ordinary plan, whose rows are the node's.
  *
  * HAVING is tested on what comes out: it is plan.qual or, where there is a program, "having".
@@ -35,12 +36,14 @@
 typedef struct GpbBucketPlan
 {
 	Oid			index;
+	int			column;			/* the ordered column of the index's key, counted from 0 */
 	bool		backward;		/* do buckets come in the reverse order of the index? */
 	int			nitems;
 	GpbAggregateItem *items;
 	List	   *functions;		/* OIDs, as gpb_match_bucket_function() has them */
 	List	   *arguments;		/* of the functions, beside the key */
-	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
+	List	   *conditions;		/* "column OP expression" and "column IS [NOT] NULL", of the
+								 * ordered column and those before it */
 	bool		has_program;	/* not plain; else there is nothing of what follows */
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
@@ -156,6 +159,7 @@ struct GpbBucketScan
 
 	int			nconditions;
 	GpbCondition *conditions;
+	GpbColumnConditions *columns;	/* the conditions on an index with several key columns; or NULL */
 	GpbScanKeys keys;			/* the conditions as keys of an index scan */
 
 	/* the function */
@@ -217,7 +221,7 @@ struct GpbBucketScan
 static inline bool
 gpb_bucket_descends(const GpbBucketScan *scan)
 {
-	return ((scan->layout.flags & GPB_LAYOUT_DESC) != 0) != scan->plan.backward;
+	return gpb_key_column_descends(&scan->layout, scan->plan.column) != scan->plan.backward;
 }
 
 /* The part of an execution that follows is in bucket_groups.c. */

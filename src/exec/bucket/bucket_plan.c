@@ -37,21 +37,6 @@ typedef struct GpbBucketPath
 
 /* ---- path ---- */
 
-/* Can the key be NULL, as far as index and conditions say? */
-static bool
-bucket_may_be_null(const GpbBucketMatch *match)
-{
-	ListCell   *lc;
-
-	foreach(lc, match->plan.conditions)
-	{
-		if (!IsA(lfirst(lc), NullTest) ||
-			((NullTest *) lfirst(lc))->nulltesttype == IS_NOT_NULL)
-			return false;
-	}
-	return true;
-}
-
 /*
  * The order of the groups, if the query can use it: that of the index or its reverse, since the
  * function rises with the key.  Groups by more than the bucket come in any order, and so do the
@@ -61,6 +46,7 @@ static List *
 bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match, bool *backward)
 {
 	IndexOptInfo *index = match->index;
+	int			column = match->plan.column;
 	PathKey    *pathkey;
 	bool		descends;
 
@@ -68,9 +54,9 @@ bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match, bool *backward)
 	if (match->needs_child || list_length(root->group_pathkeys) != 1)
 		return NIL;
 	pathkey = linitial_node(PathKey, root->group_pathkeys);
-	descends = gpb_pathkey_descends(pathkey) != index->reverse_sort[0];
-	if (pathkey->pk_nulls_first != (index->nulls_first[0] != descends) &&
-		bucket_may_be_null(match))
+	descends = gpb_pathkey_descends(pathkey) != index->reverse_sort[column];
+	if (pathkey->pk_nulls_first != (index->nulls_first[column] != descends) &&
+		!gpb_key_column_is_not_null(root, index, column))
 		return NIL;
 	*backward = descends;
 	return root->group_pathkeys;
@@ -127,9 +113,13 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if (!gpb_index_is_usable(index) || !gpb_bucket_match_index(&query, index, &match))
+		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+			!gpb_bucket_match_index(&query, index, &match))
 			continue;
 		counts = gpb_bucket_count(&query, &match);
+		if (index->nkeycolumns > 1 && gpb_enable_aggregate &&
+			gpb_bucket_is_sparse(&match, &counts))
+			continue;
 		if (!gpb_bucket_groups_fit(&match, &counts))
 			continue;
 		path = make_bucket_path(&query, grouped_rel, &match, &counts);
@@ -153,14 +143,14 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 /* ---- plan ---- */
 
 /*
- * The columns of the scan tuple: what the node computes, the key and, to show the filters, the
+ * The columns of the scan tuple: what the node computes, the key's and, to show the filters, the
  * other columns in them.
  */
 static List *
 scan_columns(PlannerInfo *root, const GpbBucketPath *own)
 {
-	List	   *columns = list_append_unique(list_copy(own->columns),
-											 gpb_key_var(root, own->index));
+	List	   *columns = list_concat_unique(list_copy(own->columns),
+											 gpb_key_vars(root, own->index));
 
 	return list_concat_unique(columns,
 							  pull_var_clause((Node *) own->plan.filters,

@@ -15,32 +15,77 @@
 
 #include "index/column_ranges.h"
 #include "index/index.h"
+#include "exec/common/never_null.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/plan_rules.h"
 
 /* ---- planning ---- */
+
+/*
+ * The restriction as a condition on key column c by which that has one range; NULL if it is none.
+ * An array might leave it several values.
+ */
+static Expr *
+match_one_range(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo, bool *point)
+{
+	if (rinfo->pseudoconstant || IsA(rinfo->clause, ScalarArrayOpExpr) ||
+		!restriction_is_securely_promotable(rinfo, index->rel))
+		return NULL;
+	return gpb_match_column(root, index, c, rinfo->clause, point);
+}
+
+/* Take from the others what is a condition on column c.  Returns whether one of them is a point. */
+static bool
+take_column(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, GpbRangeSplit *split)
+{
+	bool		points = false;
+	ListCell   *lc;
+
+	foreach(lc, split->others)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		point;
+		Expr	   *condition = match_one_range(root, index, c, rinfo, &point);
+
+		if (condition == NULL || list_member(computed, condition))
+			continue;
+		split->conditions = lappend(split->conditions, condition);
+		split->ranges = lappend(split->ranges, rinfo);
+		split->others = foreach_delete_current(split->others, lc);
+		points |= point;
+	}
+	return points;
+}
+
+bool
+gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, List *computed,
+				   int *column, GpbRangeSplit *split)
+{
+	ListCell   *lc;
+	int			c = 0;
+
+	memset(split, 0, sizeof(*split));
+	foreach(lc, restrictions)
+	{
+		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+			split->others = lappend(split->others, lfirst(lc));
+	}
+	while (c < index->nkeycolumns && take_column(root, index, c, computed, split))
+		c++;
+	*column = c;
+	return c < index->nkeycolumns;
+}
 
 /* gpb_match_ordered_column() for an index with several key columns */
 static bool
 match_several_keys(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
 {
 	GpbRangeSplit split;
-	int			c = 0;
 
-	while (c < index->nkeycolumns &&
-		   gpb_column_is_fixed(root, index, c, index->indrestrictinfo))
-		c++;
-	if (c == index->nkeycolumns)
+	if (!gpb_split_by_order(root, index, index->indrestrictinfo, NIL, column, &split))
 		return false;
-	gpb_split_by_columns(root, index, index->indrestrictinfo, NIL, &split);
-	*column = c;
 	*conditions = split.conditions;
-
-	/*
-	 * An array may leave a column before this one several values, and this one any number of
-	 * ranges.
-	 */
-	return split.others == NIL && split.arrays == NIL;
+	return split.others == NIL;
 }
 
 bool
@@ -61,10 +106,8 @@ rules_out_null(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinf
 
 	if (index->nkeycolumns < 2)
 		condition = gpb_match_condition(root, rinfo, index);
-	else if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
-		condition = NULL;
 	else
-		condition = gpb_match_column(root, index, c, rinfo->clause, &point);
+		condition = match_one_range(root, index, c, rinfo, &point);
 	return condition != NULL &&
 		!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL);
 }
@@ -141,6 +184,55 @@ gpb_ordered_column_range(const GpbOrderedColumn *ordered, ExprContext *econtext,
 									econtext, keys);
 }
 
+/* What two ranges have in common */
+static GpbRange
+intersection(GpbRange a, GpbRange b)
+{
+	if (gpb_bound_less(a.lo, b.lo))
+		a.lo = b.lo;
+	if (gpb_bound_less(b.hi, a.hi))
+		a.hi = b.hi;
+	return a;
+}
+
+/* gpb_part_nulls() for an index with several key columns, of which c has a code for NULL */
+static void
+part_null_fields(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+				 GpbRange *nulls)
+{
+	GpbKeyColumn column = layout->key[c];
+	GpbKey		key = range.lo.key & ~gpb_field_ones(column.shift + column.bits);
+
+	key |= gpb_null_field(column) << column.shift;
+	nulls->lo = (GpbBound) {key, 0};
+	nulls->hi = gpb_bound_behind(key | gpb_field_ones(column.shift), layout->key_width);
+	*not_null = range;
+	if (column.flags & GPB_COLUMN_NULLS_FIRST)
+		not_null->lo = nulls->hi;
+	else
+		not_null->hi = nulls->lo;
+}
+
+void
+gpb_part_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+			   GpbRange *nulls)
+{
+	if (layout->nkeys == 0)
+	{
+		*not_null = gpb_range_not_null(layout);
+		*nulls = gpb_range_null(layout);
+	}
+	else if (gpb_column_has_null(layout->key[c]))
+		part_null_fields(layout, c, range, not_null, nulls);
+	else
+	{
+		*not_null = range;
+		*nulls = (GpbRange) {range.lo, range.lo};
+	}
+	*not_null = intersection(range, *not_null);
+	*nulls = intersection(range, *nulls);
+}
+
 GpbKey
 gpb_key_behind_column(const GpbLayout *layout, int c)
 {
@@ -152,6 +244,13 @@ gpb_key_column_descends(const GpbLayout *layout, int c)
 {
 	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_DESC) != 0 :
 		(layout->flags & GPB_LAYOUT_DESC) != 0;
+}
+
+bool
+gpb_key_column_nulls_first(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_NULLS_FIRST) != 0 :
+		(layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 }
 
 /*

@@ -33,6 +33,16 @@
 extern bool gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column,
 									 List **conditions);
 
+/*
+ * Part the restrictions, RestrictInfos, of the table of an index with several key columns, but for
+ * those that are always true: conditions on the ordered column, which this finds, and on the columns
+ * before it, their RestrictInfos, and others.  What equals one of "computed", the expressions that
+ * the node's scan tuple will have, is among the others (rule M13).  Returns false if there is no
+ * such column.
+ */
+extern bool gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
+							   List *computed, int *column, GpbRangeSplit *split);
+
 /* Is it known that no row which the query wants of the table is NULL in key column c? */
 extern bool gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c);
 
@@ -62,11 +72,21 @@ extern void gpb_ordered_column_init(Relation index, int column, List *conditions
 extern bool gpb_ordered_column_range(const GpbOrderedColumn *ordered, ExprContext *econtext,
 									 GpbKeyRange *keys);
 
+/*
+ * Part a range of entries that agree in the columns before c into those that are NULL in column c
+ * and those that are not.
+ */
+extern void gpb_part_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+						   GpbRange *nulls);
+
 /* What keys differ by that agree in the columns up to c: the bits of the columns behind it */
 extern GpbKey gpb_key_behind_column(const GpbLayout *layout, int c);
 
 /* Do values of key column c fall in the order of the index? */
 extern bool gpb_key_column_descends(const GpbLayout *layout, int c);
+
+/* Do NULLs of key column c come first in the order of the index? */
+extern bool gpb_key_column_nulls_first(const GpbLayout *layout, int c);
 
 /*
  * The value of key column c in a key that is not NULL there.  The key need not be that of any

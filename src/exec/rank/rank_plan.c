@@ -327,18 +327,18 @@ offset_rows(const FinalPathExtraData *extra, double rows)
 }
 
 /*
- * How many rows are read one by one before the first that is wanted: the child starts with the
- * first row of a value, and OFFSET may lie anywhere among those of that value.
+ * How many rows with the value of the first row that is wanted may come before it: the child starts
+ * with the first row of a value, and reads them one by one.  At worst it is the last of them.
  */
 static double
-rows_read_before(PlannerInfo *root, IndexOptInfo *index, int column, double skipped)
+rows_of_value_before(PlannerInfo *root, IndexOptInfo *index, int column, double skipped)
 {
 	double		rows = clamp_row_est(index->rel->rows);
 	double		values = estimate_num_groups(root,
 											 list_make1(gpb_key_column_var(root, index, column)),
 											 rows, NULL, NULL);
 
-	return Min(Max(rows / Max(values, 1.0) / 2, GPB_RANK_SKIPPED_ROWS), skipped);
+	return Min(rows / Max(values, 1.0) - 1.0, skipped);
 }
 
 /*
@@ -427,7 +427,9 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = child->rows;
 	path->path.startup_cost = child->startup_cost + gpb_rank_cost(root, index, skipped, true) +
-		rows_read_before(root, index, column, skipped) * row_cost;
+		Max(rows_of_value_before(root, index, column, skipped) * row_cost,
+			Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
+			(child->total_cost - child->startup_cost));
 	path->path.total_cost = path->path.startup_cost + child->total_cost - child->startup_cost;
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;

@@ -164,7 +164,6 @@ CREATE INDEX ON refused USING gpubtree (r);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (k, n);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (b);
 CREATE INDEX ON refused USING gpubtree (k, k, k, k, k);
-CREATE UNIQUE INDEX ON refused USING gpubtree (k);
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (k, k, k, k, k, k, k, k, k, k, k, k, k, k, k);
 CREATE INDEX refused_14 ON refused USING gpubtree (k) INCLUDE (k, k, k, k, k, k, k, k, k, k, k, k, k, k);
 CREATE INDEX ON refused USING gpubtree (k) WITH (fillfactor = 9);

@@ -7,10 +7,6 @@ CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE TABLE u (s small, m mood);
 
--- unique, in each spelling
-CREATE UNIQUE INDEX ON t USING gpubtree (k);
-CREATE UNIQUE INDEX CONCURRENTLY t_u ON t USING gpubtree (k);
-
 -- key columns that do not fit one key, or are of a type that must come last
 CREATE INDEX ON t USING gpubtree (k, k, k, k, k);
 

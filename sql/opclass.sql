@@ -13,7 +13,7 @@ ORDER BY opcname;
 SELECT amname, amtype, amhandler FROM pg_am WHERE amname = 'gpubtree';
 SELECT p AS property, pg_indexam_has_property(a.oid, p)
 FROM pg_am a,
-	unnest(ARRAY['can_order', 'can_unique', 'can_multi_col', 'can_exclude',
+	unnest(ARRAY['can_order', 'can_multi_col', 'can_exclude',
 		'can_include']) p
 WHERE amname = 'gpubtree';
 

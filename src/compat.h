@@ -119,6 +119,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* ---- 18 ---- */
 
+/* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
+#define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
+
 /* Try to lock a row for the session's transaction. */
 #if PG_VERSION_NUM >= 180000
 #define GPB_CONDITIONAL_LOCK_TUPLE(relation, tid, mode) \

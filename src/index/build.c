@@ -4,8 +4,8 @@
  *	  CREATE INDEX: scan the table, sort, load the tree bottom up.
  *
  * The work is done in build_scan.c (reading the table), build_sort.c (sorting in memory),
- * build_runs.c (what does not fit there), build_parallel.c (several processes) and build_load.c
- * (writing the tree).
+ * build_runs.c (what does not fit there), build_parallel.c (several processes), build_unique.c
+ * (uniqueness) and build_load.c (writing the tree).
  *
  *-------------------------------------------------------------------------
  */
@@ -94,7 +94,15 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
 	load = gpb_load_begin(index, &layout, &order);
-	gpb_sorter_drain(sorter, gpb_load_record, load);
+	if (info->ii_Unique)
+	{
+		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, &layout, &order, load);
+
+		gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
+		gpb_unique_load_end(unique);
+	}
+	else
+		gpb_sorter_drain(sorter, gpb_load_record, load);
 	GPB_HOLD("build-before-metapage");
 	gpb_load_end(load);
 	if (parallel != NULL)

@@ -142,7 +142,8 @@ extern void gpb_sorter_end(GpbSorter *sorter);
 
 /*
  * Read the table, or this process's part of it if a parallel scan is given, and put its entries
- * into the sorter.  Returns the number of rows read.
+ * into the sorter; for a unique index those of dead rows have the dead hint.  Returns the number of
+ * rows read.
  */
 extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info,
 							 const GpbLayout *layout, bool progress, GpbSorter *sorter,
@@ -159,6 +160,21 @@ extern GpbLoad *gpb_load_begin(Relation index, const GpbLayout *layout,
 extern void gpb_load_record(void *load, const char *record);
 /* Write what is left and the metapage.  The index is complete, and the file is safe. */
 extern void gpb_load_end(GpbLoad *load);
+
+/* ---- build_unique.c ---- */
+
+typedef struct GpbUniqueLoad GpbUniqueLoad;
+
+/* Begin to load a unique index through "load".  The table is named in errors. */
+extern GpbUniqueLoad *gpb_unique_load_begin(Relation heap, Relation index,
+											const GpbLayout *layout,
+											const GpbRecordOrder *order, GpbLoad *load);
+/*
+ * A GpbSink: load a record.  Raises ERRCODE_UNIQUE_VIOLATION if it equals one before.  Records with
+ * the dead hint, which is taken away, equal none.
+ */
+extern void gpb_unique_load_record(void *unique_load, const char *record);
+extern void gpb_unique_load_end(GpbUniqueLoad *unique_load);
 
 /* ---- build_parallel.c ---- */
 

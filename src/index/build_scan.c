@@ -17,6 +17,7 @@ typedef struct BuildScan
 {
 	GpbLayout	layout;
 	bool		has_dictionary;
+	bool		is_unique;
 	GpbSorter  *sorter;
 } BuildScan;
 
@@ -37,6 +38,12 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	if (scan->has_dictionary)
 		values = gpb_dictionary_encode(index, &scan->layout, values, isnull, coded);
 	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
+	if (scan->is_unique && !tuple_is_alive)
+	{
+		uint64		locator = gpb_row_locator(entry.row) | GPB_LOC_DEAD;
+
+		memcpy(entry.row, &locator, sizeof(locator));
+	}
 	gpb_sorter_put(scan->sorter, &entry);
 }
 
@@ -48,6 +55,7 @@ gpb_build_scan(Relation heap, Relation index, IndexInfo *info, const GpbLayout *
 
 	state.layout = *layout;
 	state.has_dictionary = gpb_layout_has_dictionary(layout);
+	state.is_unique = info->ii_Unique;
 	state.sorter = sorter;
 	return table_index_build_scan(heap, index, info, true, progress, build_callback, &state,
 								  scan);

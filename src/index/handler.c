@@ -19,8 +19,8 @@ PG_FUNCTION_INFO_V1(gpubtree_handler);
  * The handler of CREATE ACCESS METHOD.  Strategies are numbered as btree's, since PostgreSQL takes
  * "<" for number 1 of every ordered access method.
  *
- * gpubtree has no unique indexes: ON CONFLICT of PostgreSQL 15 fails on a table with a unique index
- * of any access method but btree.
+ * Up to PostgreSQL 17 there are no unique indexes: ON CONFLICT of these servers fails on a table
+ * with a unique index of any access method but btree.
  */
 Datum
 gpubtree_handler(PG_FUNCTION_ARGS)
@@ -33,7 +33,7 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amcanorder = true;
 	routine->amcanorderbyop = false;
 	routine->amcanbackward = true;
-	routine->amcanunique = false;
+	routine->amcanunique = GPB_CAN_UNIQUE;
 	routine->amcanmulticol = true;
 	routine->amoptionalkey = true;
 	routine->amsearcharray = true;

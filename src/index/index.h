@@ -140,6 +140,12 @@ extern void gpb_page_truncate(Page page, int n);
 extern void gpb_page_delete(Page page, const uint16 *positions, int n);
 /* Append entries [from, to) of source to target. */
 extern void gpb_page_append(Page target, Page source, int from, int to);
+/*
+ * Set the dead hint of an entry of a leaf, which may be locked share: the word that holds the bit
+ * is stored whole, and all who store it at the same time store the same bit.  Returns whether this
+ * has changed the page.
+ */
+extern bool gpb_page_set_dead(Page page, int row_width, int position);
 /* Let a page begin at low; on an inner page the first separator becomes that. */
 extern void gpb_page_set_low(Page page, GpbBound low);
 

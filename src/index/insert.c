@@ -12,7 +12,9 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
+#include "hold.h"
 #include "index/dictionary.h"
+#include "index/unique.h"
 #include "index/xlog.h"
 
 /*
@@ -163,24 +165,80 @@ make_room(Relation index, const GpbLayout *layout, Relation heap, Buffer leaf,
 }
 
 /*
- * Insert an entry into the index.  heap is the table.  "unchanged" is the executor's hint that the
- * entry is for a new version of a row, whose key is as before.
+ * Find the leaf that an entry which "unique" is about goes to, when the check has passed on "leaf";
+ * both are exclusively locked in exchange.  Each leaf is locked before the one to its left is
+ * unlocked: whoever checks an equal row comes from the left and so cannot pass us.  Incomplete
+ * splits are finished, since the leaf may have to be split.
+ */
+static Buffer
+move_to_entry(Relation index, const GpbLayout *layout, Buffer leaf, GpbBound bound,
+			  const GpbStack *stack)
+{
+	while (!gpb_page_covers(BufferGetPage(leaf), bound))
+	{
+		Page		page = BufferGetPage(leaf);
+		Buffer		right = gpb_read(index, gpb_special(page)->right, BUFFER_LOCK_EXCLUSIVE,
+									 layout);
+
+		gpb_require_right(index, right, BufferGetBlockNumber(leaf), 0, gpb_page_high(page));
+		if (gpb_special(BufferGetPage(right))->flags & GPB_PAGE_INCOMPLETE_SPLIT)
+		{
+			gpb_finish_split(index, layout, right, stack);
+			continue;
+		}
+		GPB_HOLD("unique-move-right");
+		UnlockReleaseBuffer(leaf);
+		leaf = right;
+	}
+	return leaf;
+}
+
+/*
+ * Find and lock the leaf of an entry, for an insert.  unique is NULL, or says that the entry is to
+ * be unique: then this checks it, and returns InvalidBuffer for UNIQUE_CHECK_EXISTING.
+ */
+static Buffer
+find_leaf(Relation index, const GpbLayout *layout, Relation heap, GpbBound bound,
+		  GpbUnique *unique, GpbStack *stack)
+{
+	GpbBound	first = unique == NULL ? bound : unique->range.lo;
+	Buffer		leaf;
+
+	do
+	{
+		stack->height = 0;
+		leaf = rightmost_leaf(index, layout, first);
+		if (!BufferIsValid(leaf))
+			leaf = gpb_search(index, layout, first, BUFFER_LOCK_EXCLUSIVE, stack);
+		if (unique == NULL)
+			return leaf;
+	} while (!gpb_unique_check(index, layout, heap, leaf, unique));
+
+	if (unique->mode == UNIQUE_CHECK_EXISTING)
+	{
+		UnlockReleaseBuffer(leaf);
+		return InvalidBuffer;
+	}
+	return move_to_entry(index, layout, leaf, bound, stack);
+}
+
+/*
+ * Insert an entry into the index.  heap is the table; unique is as in find_leaf().  "unchanged" is
+ * the executor's hint that the entry is for a new version of a row, whose key is as before.
  */
 static void
 insert_entry(Relation index, const GpbLayout *layout, Relation heap,
-			 const GpbEntry *entry, bool unchanged)
+			 const GpbEntry *entry, GpbUnique *unique, bool unchanged)
 {
 	uint64		locator = gpb_row_locator(entry->row);
 	GpbBound	bound = {entry->key, locator & GPB_TIE_MASK};
 	GpbStack	stack;
-	Buffer		leaf;
+	Buffer		leaf = find_leaf(index, layout, heap, bound, unique, &stack);
 	BlockNumber block;
 	bool		rightmost;
 
-	stack.height = 0;
-	leaf = rightmost_leaf(index, layout, bound);
 	if (!BufferIsValid(leaf))
-		leaf = gpb_search(index, layout, bound, BUFFER_LOCK_EXCLUSIVE, &stack);
+		return;
 	block = BufferGetBlockNumber(leaf);
 
 	/* Rule M2 demands this order.  A mark for an insert that fails does no harm. */
@@ -203,7 +261,10 @@ insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 		RelationSetTargetBlock(index, block);
 }
 
-/* aminsert: insert the entry of a heap tuple. */
+/*
+ * aminsert: insert the entry of a heap tuple.  Returns whether it is known to be unique, as far as
+ * check_unique asks for that.
+ */
 bool
 gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		   Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
@@ -212,12 +273,24 @@ gpb_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	GpbLayout	layout = *gpb_layout(index);
 	Datum		coded[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	GpbEntry	entry;
+	GpbUnique	unique;
 
 	gpb_require_null_codes(index, &layout, isnull);
 	gpb_require_numerics(index, &layout, values, isnull);
 	if (gpb_layout_has_dictionary(&layout))
 		values = gpb_dictionary_encode(index, &layout, values, isnull, coded);
 	gpb_entry_form(&layout, values, isnull, heap_tid, &entry);
-	insert_entry(index, &layout, heap, &entry, index_unchanged);
-	return false;
+	if (check_unique == UNIQUE_CHECK_NO || !gpb_unique_binds(index, isnull))
+	{
+		if (check_unique != UNIQUE_CHECK_EXISTING)
+			insert_entry(index, &layout, heap, &entry, NULL, index_unchanged);
+		return check_unique != UNIQUE_CHECK_NO;
+	}
+	unique.mode = check_unique;
+	unique.range = gpb_equal_range(index, &layout, values, isnull, entry.key);
+	unique.tid = *heap_tid;
+	unique.values = values;
+	unique.isnull = isnull;
+	insert_entry(index, &layout, heap, &entry, &unique, index_unchanged);
+	return unique.is_unique;
 }

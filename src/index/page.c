@@ -115,6 +115,18 @@ gpb_page_truncate(Page page, int n)
 			  gpb_special(page)->row_width, n);
 }
 
+bool
+gpb_page_set_dead(Page page, int row_width, int position)
+{
+	uint32	   *word = (uint32 *) gpb_page_row(page, row_width, position) + 1;
+
+	if (*word & (uint32) (GPB_LOC_DEAD >> 32))
+		return false;
+	*word |= (uint32) (GPB_LOC_DEAD >> 32);
+	gpb_special(page)->flags |= GPB_PAGE_HAS_DEAD;
+	return true;
+}
+
 /* Is one of the first n entries marked dead? */
 static bool
 any_dead(Page page, int row_width, int n)

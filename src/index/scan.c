@@ -117,8 +117,7 @@ position_assign(GpbScan *so, GpbPosition *target,
 
 /*
  * Set the dead hint of one entry, if the entry is still on the page.  Returns whether this has
- * changed the page.  The leaf is locked share: the word that holds the bit is stored whole, and all
- * who store it at the same time store the same bit.
+ * changed the page.  The leaf is locked share.
  */
 static bool
 set_dead(GpbScan *so, Page page, GpbBound entry)
@@ -128,16 +127,11 @@ set_dead(GpbScan *so, Page page, GpbBound entry)
 	int			count = gpb_page_count(page);
 	int			i = gpb_page_lower_bound(page, key_width, row_width, count,
 										 entry);
-	uint32	   *word;
 
 	if (i >= count ||
 		gpb_bound_cmp(gpb_page_bound(page, key_width, row_width, i), entry) != 0)
 		return false;
-	word = (uint32 *) gpb_page_row(page, row_width, i) + 1;
-	if (*word & (uint32) (GPB_LOC_DEAD >> 32))
-		return false;
-	*word |= (uint32) (GPB_LOC_DEAD >> 32);
-	return true;
+	return gpb_page_set_dead(page, row_width, i);
 }
 
 /*
@@ -182,10 +176,7 @@ set_dead_hints(IndexScanDesc scan)
 			changed |= set_dead(so, page, entry);
 		}
 		if (changed)
-		{
-			gpb_special(page)->flags |= GPB_PAGE_HAS_DEAD;
 			MarkBufferDirtyHint(buffer, true);
-		}
 	}
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);

@@ -23,6 +23,8 @@ SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
+-- which servers before 16 have not below DISTINCT
+SET enable_incremental_sort = off;
 
 -- the last row of each group; of several that are equal in the key, the one that v says
 SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) * FROM column_nodes ORDER BY tenant, ts DESC');

@@ -224,6 +224,8 @@ SELECT product, count(*) FROM sold WHERE k > 4990 GROUP BY 1 ORDER BY 1;
 CREATE TABLE ranges (a integer, b integer);
 INSERT INTO ranges SELECT i * 100, i * 150 FROM generate_series(1, 20) i;
 ANALYZE ranges;
+-- What a disabled scan costs hides other costs on servers before 18.
+RESET enable_seqscan;
 SELECT query, same_rows(query) FROM (VALUES
 	('SELECT a, (SELECT count(*) FROM sold WHERE k BETWEEN a AND b AND product LIKE ''product 1%'') '
 	 'FROM ranges'),

@@ -130,8 +130,8 @@ row_is_dead(const char *row)
 }
 
 /*
- * Append the entries [from, to) of a page to the copy, and leave out runs of entries that are hinted
- * dead.  Shorter runs are not worth a separate copying of what comes before and after them.
+ * Append the entries [from, to) of a page to the copy, and leave out long runs of entries that are
+ * hinted dead.  Short ones are not worth copying what comes before and after them separately.
  */
 static void
 append_live(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page, int from,

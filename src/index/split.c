@@ -32,6 +32,9 @@ typedef struct GpbSplit
 	int			position;		/* position of the new entry on its page */
 } GpbSplit;
 
+/* The entries that the left half keeps where several sessions add to a run of equal keys */
+#define RUN_KEPT(count)		((count) - (count) / 8)
+
 /*
  * Does an entry with this key come at the end of a run of equal keys that begins with the leaf and
  * fills half of it or more?
@@ -49,6 +52,21 @@ ends_run(Page page, int position, GpbKey key)
 }
 
 /*
+ * Is the leaf full of one key from its beginning, and does an entry with this key come to its last
+ * eighth, though not to the end of the run?
+ */
+static bool
+is_near_end_of_run(Page page, int position, GpbKey key)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	int			count = gpb_page_count(page);
+
+	return special->level == 0 && position > RUN_KEPT(count) &&
+		gpb_page_key(page, special->key_width, 0) == key &&
+		gpb_page_key(page, special->key_width, position - 1) == key;
+}
+
+/*
  * Choose where to split a full page into which an entry comes at position.
  *
  * All entries are of one size, so the middle is half of them.  At the end of the last page of a
@@ -58,6 +76,8 @@ ends_run(Page page, int position, GpbKey key)
  * The rows of a key come in the order of their TIDs as long as the table grows at its end, so a run
  * of equal keys grows at its end, too.  Where it has pages of its own the left half is the run,
  * with the new entry if it has room: split in the middle, each of its pages would stay half full.
+ * Where several sessions insert, each fills heap pages of its own, and rows come near the run's
+ * end; then the left half keeps room for those that are late.
  */
 static GpbSplit
 choose_split(Relation index, const GpbLayout *layout, Page page, int position, GpbKey key)
@@ -77,6 +97,8 @@ choose_split(Relation index, const GpbLayout *layout, Page page, int position, G
 	}
 	else if (ends_run(page, position, key))
 		left = position + 1;
+	else if (is_near_end_of_run(page, position, key))
+		left = RUN_KEPT(count);
 	/* Each side gets at least one entry. */
 	left = Max(1, Min(left, count));
 

@@ -18,6 +18,7 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 
+#include "hold.h"
 #include "index/build.h"
 
 /* Finished pages that are logged in one record */
@@ -101,6 +102,7 @@ flush_finished(GpbLoad *load)
 		load->spare[load->nspare++] = load->finished[i];
 	}
 	load->nfinished = 0;
+	GPB_HOLD("build-loads");
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, load->done);
 }
 

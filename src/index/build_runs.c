@@ -18,6 +18,8 @@
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 
+#include "hold.h"
+
 #define UNIT_BYTES		32768
 #define UNIT_BLOCKS		(UNIT_BYTES / BLCKSZ)
 /* The most units that are read at once */
@@ -305,6 +307,7 @@ merge_to_fit(GpbSorter *sorter)
 			writer.is_open = false;
 			merge_runs(&sorter->order, sorter->list.runs + from,
 					   Min(most, sorter->list.count - from), sorter->bytes, writer_put, &writer);
+			GPB_HOLD("build-merges-runs");
 		}
 		writer_end(&writer);
 		foreach(cell, read)

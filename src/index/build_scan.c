@@ -7,9 +7,11 @@
  */
 #include "index/build.h"
 
+#include "access/parallel.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 
+#include "hold.h"
 #include "index/dictionary.h"
 
 /* What the callback of a table's scan needs */
@@ -33,6 +35,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	Datum		coded[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	GpbEntry	entry;
 
+	GPB_HOLD(IsParallelWorker() ? "build-worker-scans" : "build-leader-scans");
 	gpb_require_null_codes(index, &scan->layout, isnull);
 	gpb_require_numerics(index, &scan->layout, values, isnull);
 	if (scan->has_dictionary)

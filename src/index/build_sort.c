@@ -19,9 +19,12 @@
  */
 #include "index/build.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
+
+#include "hold.h"
 
 /* Buckets to which a set is dealt out */
 #define MAX_BUCKETS				256
@@ -284,6 +287,7 @@ small_sort(GpbMemorySort *sort, ChunkList *list, int word)
 	int			n = 0;
 
 	CHECK_FOR_INTERRUPTS();
+	GPB_HOLD(IsParallelWorker() ? "build-worker-sorts" : "build-leader-sorts");
 	for (Chunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
 		for (int i = 0; i < chunk->count; i++, n++)
 		{

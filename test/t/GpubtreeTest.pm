@@ -55,14 +55,15 @@ sub gpb_setseed
 
 # A server with gpubtree preloaded and created, on the device that GPB_DEVICE names, or on the host
 # device, unless settings say otherwise.
-# Options: allows_streaming, extra settings in "settings" (text), start => 0; only_queries_refresh
+# Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings" (text), start => 0; only_queries_refresh
 # where the test counts what a query's refresh copies, or holds one still.
 sub gpb_node
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init(allows_streaming => $options{allows_streaming} // 0);
+	$node->init(allows_streaming => $options{allows_streaming} // 0,
+		$options{initdb} ? (extra => $options{initdb}) : ());
 	my $device = $ENV{GPB_DEVICE} // 'host';
 	$node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'gpubtree'

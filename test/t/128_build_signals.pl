@@ -1,0 +1,92 @@
+# A build whose leader or worker is cancelled, terminated or killed while it scans, sorts, merges or
+# loads fails with an error, or with the server's restart, leaves no file, no shared memory and no
+# lock, and the next build succeeds.  Concurrent builds and REINDEX among them, whose invalid indexes
+# can be dropped.  Guards build_parallel.c, build_runs.c, build_load.c.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeBuild;
+use GpubtreeHold;
+use GpubtreeTest;
+
+my $node = gpb_node('main', settings => $gpb_build_settings);
+# Enough for more runs than are merged at once
+gpb_build_tables($node, 130000);
+
+# Each kind of build: statement, table, and how many invalid indexes its failure leaves
+my $wide = 'INCLUDE (v, a, b, c, d)';
+my %build = (
+	'parallel' => [ "CREATE INDEX x ON parallel_t USING gpubtree (k) $wide", 'parallel_t', 0 ],
+	'serial' => [ "CREATE INDEX x ON serial_t USING gpubtree (k) $wide", 'serial_t', 0 ],
+	'parallel, concurrent' => [ "CREATE INDEX CONCURRENTLY x ON parallel_t USING gpubtree (k) $wide", 'parallel_t', 1 ],
+	'serial, concurrent' => [ "CREATE INDEX CONCURRENTLY x ON serial_t USING gpubtree (k) $wide", 'serial_t', 1 ],
+	'parallel REINDEX' => [ 'REINDEX INDEX parallel_old', 'parallel_t', 0 ],
+	'parallel REINDEX, concurrent' => [ 'REINDEX INDEX CONCURRENTLY parallel_old', 'parallel_t', 1 ]);
+
+my @leader = qw(build-leader-scans build-leader-sorts build-merges-runs build-loads build-before-metapage);
+my @worker = qw(build-worker-scans build-worker-sorts);
+my $segments = gpb_shared_segments($node);
+
+sub fault
+{
+	my ($kind, $point, $process, $how) = @_;
+	my ($sql, $table, $invalid) = @{ $build{$kind} };
+	my $name = "$kind, $point, $process, $how";
+	my ($holder, $build) = gpb_hold_build($node, $sql, $point);
+	my ($pid) = $process eq 'leader' ? gpb_leader_pid($node) : gpb_worker_pids($node);
+
+	if ($kind =~ /parallel/)
+	{
+		cmp_ok(gpb_shared_segments($node), '>', $segments, "$name: there is shared memory");
+	}
+	if ($how eq 'killed')
+	{
+		kill('KILL', $pid) == 1 or die "$name: no process";
+		gpb_finish($build);
+		eval { $holder->quit };
+		$node->poll_query_until('postgres', 'SELECT 1', '1') or die "$name: no restart";
+	}
+	else
+	{
+		my $function = $how eq 'cancelled' ? 'pg_cancel_backend' : 'pg_terminate_backend';
+
+		$node->safe_psql('postgres', "SELECT $function($pid)");
+		# A worker's error reaches the leader where it looks for it, which is beyond the hold point.
+		$holder->quit if $process eq 'worker';
+		like(gpb_finish($build),
+			qr/canceling statement due to user request|terminating (connection|background worker)|lost connection to parallel worker/,
+			"$name: an error");
+		$holder->quit if $process eq 'leader';
+	}
+	gpb_build_left_nothing($node, $name, segments => $segments, invalid => $invalid, crashed => $how eq 'killed');
+	gpb_next_build_succeeds($node, $name, $table);
+	return;
+}
+
+# Every phase and process, each signal
+for my $how ('cancelled', 'terminated', 'killed')
+{
+	fault('parallel', $_, 'leader', $how) for @leader;
+	fault('parallel', $_, 'worker', $how) for @worker;
+}
+fault('serial', $_, 'leader', 'cancelled') for 'build-leader-scans', 'build-leader-sorts', 'build-loads';
+fault('serial', $_, 'leader', 'killed') for 'build-leader-sorts', 'build-loads';
+
+# The leader waits for workers that have not finished.
+fault('parallel', 'build-worker-sorts', 'leader', $_) for 'cancelled', 'terminated', 'killed';
+
+# Builds that keep something: an index that is invalid, or the one that is rebuilt
+for my $kind ('parallel, concurrent', 'parallel REINDEX', 'parallel REINDEX, concurrent')
+{
+	fault($kind, 'build-leader-scans', 'leader', 'cancelled');
+	fault($kind, 'build-worker-sorts', 'worker', 'cancelled');
+	fault($kind, 'build-merges-runs', 'leader', 'terminated');
+	fault($kind, 'build-loads', 'leader', 'killed');
+}
+fault('serial, concurrent', 'build-loads', 'leader', 'cancelled');
+
+done_testing();

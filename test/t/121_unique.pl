@@ -151,7 +151,7 @@ CREATE INDEX b_v ON b (v);
 SQL
 # Dead rows that a snapshot still sees need entries, and are no duplicates.
 my $old = $node->background_psql('postgres');
-$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM b');
+$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
 $node->safe_psql('postgres', 'UPDATE b SET v = v + 200000 WHERE k % 3 = 0; DELETE FROM b WHERE k % 5 = 0;
 	INSERT INTO b SELECT i, 1 FROM generate_series(5, 100000, 5) i');
 for my $build ([ 0, '64MB' ], [ 2, '64MB' ], [ 0, '1MB' ], [ 2, '1MB' ])

@@ -23,7 +23,7 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
 	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
-	test/unit/keys_test test/unit/balance_test test/unit/map_copies_test \
+	test/unit/keys_test test/unit/balance_test test/unit/choice_test test/unit/map_copies_test \
 	test/unit/leaf_test test/unit/program_test
 
 PG_CONFIG ?= pg_config
@@ -118,6 +118,9 @@ test/unit/program_test: test/unit/program.c $(PROGRAM_SRCS) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
+
+test/unit/choice_test: test/unit/choice.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 # Needs PostgreSQL's headers, and no more of it

@@ -9,15 +9,23 @@
  * the service has already and with the blocks that a refresh would have to copy first.  These two
  * are looked at only where they can decide.
  *
- * Heap visits count for neither side: both engines visit the same pages.
+ * Heap visits count for neither side as long as both engines visit the same pages.  They do not
+ * where pages are settled (rule M11): the CPU asks about the pages of the entries that it has at
+ * hand, the device about all blocks where entries may be, or, if these are too many, about none
+ * (engine_price.h).  How many of the entries are on such pages a sample tells.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/visibilitymap.h"
+#include "storage/bufmgr.h"
+
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/heap_window.h"
+#include "engine/settled_pages.h"
 
 /*
  * What a request that the service has already, and a changed block, add to the device's fixed cost,
@@ -30,53 +38,123 @@
 /* The number of ranges of a run whose entries are estimated, to stand for all */
 #define GPB_CHOICE_SAMPLES	8
 
-/* Range number i of the batch, from bound to bound. */
-static GpbRange
-choice_range(const GpbBatch *batch, uint32 i)
+/* The number of entries of one of them whose heap pages are looked at */
+#define GPB_CHOICE_ENTRIES	16
+
+/* What a sample of entries shows of their heap pages */
+typedef struct ChoiceSample
 {
-	if (batch->form == GPB_RANGE_BOUNDS)
-		return ((const GpbRange *) batch->ranges)[i];
-	return gpb_key_range(gpb_batch_keys(batch, i), batch->program.layout.flags);
+	uint32		entries;
+	uint32		unmarked;		/* entries on pages that are not all-visible */
+	uint32		settled;		/* entries on those of them that are settled */
+} ChoiceSample;
+
+/* Get the heap blocks of some entries of a range, on the leaf where it begins or where it ends. */
+static int
+sample_blocks(const GpbBatch *batch, GpbRange range, bool begin, BlockNumber *blocks)
+{
+	const GpbLayout *layout = &batch->program.layout;
+	Buffer		buffer = gpb_search(batch->index, layout, begin ? range.lo : range.hi,
+									BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	int			count = gpb_page_count(page);
+	int			from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+											range.lo);
+	int			to = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+										  range.hi);
+	int			step = Max((to - from + GPB_CHOICE_ENTRIES - 1) / GPB_CHOICE_ENTRIES, 1);
+	int			n = 0;
+
+	for (; from < to; from += step)
+		blocks[n++] = gpb_locator_block(gpb_row_locator(gpb_page_row(page, layout->row_width,
+																	 from)));
+	UnlockReleaseBuffer(buffer);
+	return n;
 }
 
-/* About how many entries the ranges of the run have. */
-static double
-choice_entries(const GpbBatch *batch)
+/* Look at the heap pages of a few entries, from where ranges begin and from where they end. */
+static ChoiceSample
+sample_entries(const GpbBatch *batch)
 {
-	uint32		samples = Min(batch->n, GPB_CHOICE_SAMPLES);
-	double		entries = 0;
+	uint32		samples = (uint32) Min(2 * (uint64) batch->n, GPB_CHOICE_SAMPLES);
+	ChoiceSample sample = {0};
+	GpbSettledReader settled;
+	Buffer		map = InvalidBuffer;
 	uint32		i;
 
-	for (i = 0; i < samples; i++)
+	gpb_settled_begin(&settled, batch->heap, batch->snapshot);
+	for (i = 0; i < samples && settled.eligible; i++)
 	{
 		uint32		number = (uint32) ((2 * (uint64) i + 1) * batch->n / (2 * samples));
+		GpbRange	range = gpb_range_at(batch->form, batch->ranges, number,
+										 batch->program.layout.flags);
+		BlockNumber blocks[GPB_CHOICE_ENTRIES];
+		int			n = gpb_bound_less(range.lo, range.hi) ?
+			sample_blocks(batch, range, i % 2 == 0, blocks) : 0;
 
-		entries += gpb_estimate_entries(batch->index, &batch->program.layout,
-										choice_range(batch, number), batch->n > 1);
+		sample.entries += n;
+		while (n-- > 0)
+		{
+			GpbSettledPage page;
+
+			if (VM_ALL_VISIBLE(batch->heap, blocks[n], &map))
+				continue;
+			sample.unmarked++;
+			sample.settled += gpb_settled_look(&settled, blocks[n], &page);
+		}
 	}
-	return entries * batch->n / samples;
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+	return sample;
+}
+
+/* Correct what the CPU pays more for the run by what heap pages cost that VACUUM has not marked. */
+static double
+gain_with_pages(const GpbBatch *batch, GpbRunShape *run, GpbEngineChoice *choice)
+{
+	ChoiceSample sample = sample_entries(batch);
+	GpbHeapWindow window;
+	BlockNumber blocks;
+
+	if (sample.settled == 0)
+		return gpb_device_gain(run);
+	blocks = RelationGetNumberOfBlocks(batch->heap);
+	window = gpb_heap_window(batch->index, &batch->program.layout, batch->form, batch->ranges,
+							 batch->n);
+	run->blocks = Min(window.to, blocks) - Min(window.from, blocks);
+	run->unmarked = (double) sample.unmarked / sample.entries;
+	run->settled = (double) sample.settled / sample.entries;
+	choice->looks = gpb_run_looks(run);
+	return gpb_device_gain(run);
 }
 
 /* Is the device the sooner?  What was looked at to decide is filled in. */
 static bool
 choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 {
+	bool		aggregates = !batch->program.list_entries || batch->listing != NULL;
+	GpbRunShape run = {.ranges = batch->n, .entry_gain = gpb_entry_gain(&batch->program)};
 	double		fixed = gpb_batch_setup_cost;
 	double		most = fixed * (1.0 + GPB_REQUEST_DELAY * gpb_mirror_load_limit() +
 								GPB_BLOCK_DELAY * GPB_CHOICE_BLOCKS);
-	double		gain = batch->n * GPB_RANGE_GAIN;
+	double		gain = gpb_device_gain(&run);
 
-	if (gain >= most)
+	/* who wants the device however small the batch sets no cost */
+	if (fixed <= 0 || (gain >= most && !aggregates))
 		return true;
 	/*
 	 * What is listed is brought back and handed out whichever engine finds it; but a program may
 	 * drop most of what it looks at.
 	 */
-	if (!batch->program.list_entries || batch->listing != NULL)
+	if (aggregates)
 	{
 		choice->saw_entries = true;
-		choice->entries = choice_entries(batch);
-		gain += choice->entries * gpb_entry_gain(&batch->program);
+		choice->entries = run.entries =
+			gpb_sampled_entries(batch->index, &batch->program.layout, batch->form, batch->ranges,
+								batch->n, GPB_CHOICE_SAMPLES);
+		gain = gpb_device_gain(&run);
+		if (gain >= fixed)
+			gain = gain_with_pages(batch, &run, choice);
 	}
 	if (gain < fixed || gain >= most)
 		return gain >= most;

@@ -16,6 +16,7 @@
 #include "utils/relcache.h"
 
 #include "program.h"
+#include "engine/engine_price.h"
 
 /* The engine that a batch is to have */
 typedef enum GpbEngine
@@ -28,21 +29,6 @@ typedef enum GpbEngine
 } GpbEngine;
 
 extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
-
-/*
- * What the CPU engine pays more than the device for a range, and for an entry that is aggregated,
- * in units of gpubtree.batch_setup_cost; its default of 20 stands for about 80 us.  A range costs a
- * walk to a leaf that may not be in the CPU's cache, an entry about 4 ns.
- */
-#define GPB_RANGE_GAIN		0.02
-#define GPB_ENTRY_GAIN		0.001
-
-/*
- * What the CPU engine pays more for an entry for each step and each term of a program that is not
- * plain, about 1 ns, and for finding its group, about 10 ns
- */
-#define GPB_STEP_GAIN		0.00025
-#define GPB_GROUP_GAIN		0.0025
 
 /* What the CPU engine pays more than the device for an entry of this program. */
 extern double gpb_entry_gain(const GpbProgram *program);
@@ -65,6 +51,8 @@ typedef struct GpbEngineChoice
 	bool		saw_requests;
 	bool		saw_blocks;
 	double		entries;		/* about how many entries the ranges have */
+	double		looks;			/* heap pages that a device would have to look at; 0: none, or
+								 * they are too many, and none would be */
 	int			requests;		/* requests that the service had then */
 	int			blocks;			/* blocks that a refresh would have had to copy first; no more than
 								 * GPB_CHOICE_BLOCKS are counted */

@@ -23,8 +23,8 @@
 #define GPB_WINDOW_PART		16
 #define GPB_WINDOW_LEAST	64
 
-/* Entries that are assumed for each of many ranges */
-#define GPB_ENTRIES_OF_RANGE	1
+/* Of more ranges so many, evenly spread, tell how many entries all have, one each at least */
+#define GPB_WINDOW_SAMPLES	8
 
 /* The heap blocks that are sampled of one range */
 typedef struct WindowSample
@@ -107,6 +107,24 @@ window_add(GpbHeapWindow *window, Relation index, const GpbLayout *layout, GpbRa
 	window->entries += gpb_estimate_entries(index, layout, range, true);
 }
 
+double
+gpb_sampled_entries(Relation index, const GpbLayout *layout, GpbRangeForm form,
+					const void *ranges, uint32 n, uint32 samples)
+{
+	double		entries = 0;
+	uint32		i;
+
+	samples = Min(n, samples);
+	for (i = 0; i < samples; i++)
+	{
+		uint32		number = (uint32) ((2 * (uint64) i + 1) * n / (2 * samples));
+
+		entries += gpb_estimate_entries(index, layout,
+										gpb_range_at(form, ranges, number, layout->flags), n > 1);
+	}
+	return entries * n / Max(samples, 1);
+}
+
 GpbHeapWindow
 gpb_heap_window(Relation index, const GpbLayout *layout, GpbRangeForm form, const void *ranges,
 				uint32 n)
@@ -118,7 +136,8 @@ gpb_heap_window(Relation index, const GpbLayout *layout, GpbRangeForm form, cons
 	{
 		window.from = 0;
 		window.to = InvalidBlockNumber;
-		window.entries = (double) n * GPB_ENTRIES_OF_RANGE;
+		window.entries = Max(gpb_sampled_entries(index, layout, form, ranges, n,
+												 GPB_WINDOW_SAMPLES), (double) n);
 		return window;
 	}
 	for (i = 0; i < n; i++)

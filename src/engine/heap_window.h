@@ -33,4 +33,11 @@ typedef struct GpbHeapWindow
 extern GpbHeapWindow gpb_heap_window(Relation index, const GpbLayout *layout, GpbRangeForm form,
 									 const void *ranges, uint32 n);
 
+/*
+ * About how many entries n ranges have, n > 0, by the estimates of so many of them, evenly spread.
+ * No lock may be held on a page of the index.
+ */
+extern double gpb_sampled_entries(Relation index, const GpbLayout *layout, GpbRangeForm form,
+								  const void *ranges, uint32 n, uint32 samples);
+
 #endif							/* GPB_HEAP_WINDOW_H */

@@ -13,15 +13,8 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 
+#include "engine/engine_price.h"
 #include "engine/visible_blocks.h"
-
-/*
- * Blocks of the window are looked at only if there are at most so many for each entry of the
- * ranges, or few in all.  A look costs 20 ns; an entry that is left to the heap costs 10 ns where a
- * page has many of them, and some 300 ns where it is alone on its page.
- */
-#define GPB_LOOKS_OF_ENTRY	8
-#define GPB_LOOKS_ALWAYS	4096
 
 /*
  * If more blocks than this are to be looked at, so many of them are tried first.  If none of those
@@ -328,7 +321,10 @@ try_blocks(GpbVisibleBlocks *visible, BlockNumber first, uint32 from, uint32 to,
 	return any;
 }
 
-/* Estimate the window, and with it how many blocks are worth a look. */
+/*
+ * Estimate the window, and with it how many blocks are worth a look (engine_price.h).  An entry
+ * that is left to the heap costs 10 ns where a page has many of them, and 300 ns where it is alone.
+ */
 static void
 find_window(GpbVisibleBlocks *visible)
 {

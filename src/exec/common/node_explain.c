@@ -131,6 +131,8 @@ explain_choice(const GpbEngineChoice *choice, ExplainState *es)
 		return;
 	initStringInfo(&text);
 	appendStringInfo(&text, "about %.0f entries", choice->entries);
+	if (choice->looks > 0)
+		appendStringInfo(&text, ", %.0f heap pages to look at", choice->looks);
 	if (choice->saw_requests)
 		appendStringInfo(&text, ", %d requests before it", choice->requests);
 	if (choice->saw_blocks)

@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * choice.c
+ *	  Tests of engine/engine_price.h: which engine is the cheaper for runs of given shapes.
+ *
+ * usage: choice_test; ends with "N passed, N failed".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/engine_price.h"
+#include "verdict.h"
+
+/* The default of gpubtree.batch_setup_cost, which stands for 80 us */
+#define SETUP_COST	20
+
+static bool
+on_device(GpbRunShape run)
+{
+	return gpb_device_gain(&run) >= SETUP_COST;
+}
+
+/* A run of so many entries in ranges, all of them on settled pages that VACUUM did not mark */
+static GpbRunShape
+fresh(double ranges, double entries, double blocks)
+{
+	return (GpbRunShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
+		.unmarked = 1, .settled = 1, .blocks = blocks};
+}
+
+static GpbRunShape
+vacuumed(double ranges, double entries)
+{
+	return (GpbRunShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
+		.blocks = 1e6};
+}
+
+int
+main(void)
+{
+	GpbRunShape part = fresh(1, 50000, 1e6);
+	GpbRunShape unsettled = fresh(100, 1e6, 1e6);
+	GpbRunShape filtered = fresh(1, 50000, 200000);
+	double		blocks;
+	bool		descends = true;
+
+	verdict(!on_device(vacuumed(1, 100)), "few entries: the CPU");
+	verdict(on_device(vacuumed(1, 30000)), "30,000 entries of vacuumed pages: the device");
+	verdict(on_device(vacuumed(2000, 0)), "2,000 ranges: the device");
+	verdict(on_device(vacuumed(100, 1e6)), "a million entries of 100 ranges: the device");
+
+	/* a look each for the CPU, and one a block for the device, whose blocks are fewer */
+	verdict(on_device(fresh(100, 1e6, 300000)), "many entries for each block to look at: the device");
+	verdict(gpb_device_gain(&(GpbRunShape) {.ranges = 100, .entries = 1e6,
+				.entry_gain = GPB_ENTRY_GAIN, .unmarked = 1, .settled = 1, .blocks = 300000}) <
+			100 * GPB_RANGE_GAIN + 1e6 * (GPB_ENTRY_GAIN + GPB_LOOK_COST),
+			"the looks at the blocks are paid for");
+	/* 5 blocks to look at for each entry */
+	verdict(!on_device(fresh(100, 100000, 500000)), "more blocks to look at than entries: the CPU");
+	/* too many blocks to look at: entries are visited that the CPU need not visit */
+	verdict(!on_device(fresh(100, 30000, 2e6)), "entries that only the device visits: the CPU");
+	verdict(!on_device(fresh(20000, 100000, 2e6)), "20,000 ranges of five such entries: the CPU");
+
+	/* both visit what is not settled */
+	unsettled.settled = 0;
+	verdict(on_device(unsettled), "pages that are not settled count for neither engine");
+	part.unmarked = part.settled = 0.001;
+	verdict(on_device(part), "a thousandth of the pages are not all-visible: the device");
+	part.unmarked = part.settled = 0.5;
+	verdict(!on_device(part), "half of them are not: the CPU");
+	filtered.entry_gain = 20 * GPB_ENTRY_GAIN;
+	verdict(on_device(filtered), "a long program: the device, in spite of the looks");
+
+	for (blocks = 1; blocks < 1e9; blocks *= 2)
+	{
+		GpbRunShape less = fresh(1, 1e5, blocks);
+		GpbRunShape more = fresh(1, 1e5, 2 * blocks);
+
+		if (2 * blocks <= 1e5 * GPB_LOOKS_OF_ENTRY)
+			descends &= gpb_device_gain(&more) < gpb_device_gain(&less);
+	}
+	verdict(descends, "each block to look at makes the device dearer");
+	return print_sums();
+}

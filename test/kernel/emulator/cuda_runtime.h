@@ -62,14 +62,12 @@ extern dim3 gridDim;
 
 /* All 32 lanes come with the same operation; each leaves a value and sees all. */
 const uint64_t *emulated_meet(int operation, uint32_t mask, uint64_t value);
-void		emulated_part(void);
 void		__syncthreads(void);
 
 static inline void
 __syncwarp(uint32_t mask = 0xFFFFFFFFu)
 {
 	emulated_meet(1, mask, 0);
-	emulated_part();
 }
 
 template <typename T>
@@ -82,7 +80,6 @@ emulated_take(int operation, uint32_t mask, T value, unsigned from)
 	memcpy(&bits, &value, sizeof(T));
 	bits = emulated_meet(operation, mask, bits)[from % 32];
 	memcpy(&result, &bits, sizeof(T));
-	emulated_part();
 	return result;
 }
 
@@ -108,7 +105,6 @@ __ballot_sync(uint32_t mask, bool vote)
 
 	for (int lane = 0; lane < 32; lane++)
 		result |= (uint32_t) votes[lane] << lane;
-	emulated_part();
 	return result;
 }
 

@@ -59,7 +59,7 @@ run_regress()
 	fi
 }
 
-is_server_15() { "$pg_plain/pg_config" --version | grep -q '^PostgreSQL 15'; }
+is_server_15() { "$PG_ORIGINAL" --version | grep -q '^PostgreSQL 15'; }
 
 # compare_normalized EXPECTED RESULTS OUTPUT NAMES: compare what each test of these names printed
 # with what it printed on PostgreSQL 15, both without what means the same; NAME_1.out is another right

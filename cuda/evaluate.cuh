@@ -123,6 +123,18 @@ gpb_load_key_column(const GpbRangesJob *job, GpbCodeColumn column, const char *p
 	values->nulls[column.slot] = nulls;
 }
 
+/* The value of entry i's key, or a half of it if it is wide */
+static __device__ __forceinline__ int64
+gpb_page_key_word(const GpbRangesJob *job, const char *page, int i, bool lower)
+{
+#ifdef GPB_CUDA_WIDE
+	return gpb_key_half(gpb_page_key(page, gpb_job_key_width(job), i), job->layout_flags, lower);
+#else
+	(void) lower;
+	return gpb_page_key_value(job, page, i);
+#endif
+}
+
 /*
  * Load the columns that the code reads, of those of the lane's entries, first + u * step of the
  * page, whose bit u of "wanted" is set.
@@ -136,7 +148,7 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 	for (int c = 0; c < code->ncolumns; c++)
 	{
 		GpbCodeColumn column = code->column[c];
-		int			bit = column.slot == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.slot - 1;
+		int			bit = column.column == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.column - 1;
 		uint32		nulls = 0;
 
 		if (column.field.bits != 0)
@@ -151,14 +163,14 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 			int64		word = 0;
 
 			if (wanted >> u & 1)
-				word = column.slot == 0 ?
-					gpb_page_key_value(job, page, i) :
+				word = column.column == 0 ?
+					gpb_page_key_word(job, page, i, column.lower) :
 					gpb_row_value(gpb_page_row(page, job->row_width, i), column.offset,
 								  column.kind);
 			values->word[column.slot][u] = word;
 			nulls |= (uint32) (locator[u] >> bit & 1) << u;
 		}
-		if (column.slot == 0 && nulls_first)
+		if (column.column == 0 && nulls_first)
 			nulls = ~nulls;
 		values->nulls[column.slot] = nulls & ((1u << GPB_PROGRAM_ROWS) - 1);
 	}

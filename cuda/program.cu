@@ -132,14 +132,19 @@ make_code(const GpbProgram *program, const GpbSlotSet *read_after, bool all, Gpb
 		if (code->step[i].into != GPB_NO_SLOT && !is_stored(code, i, read_after))
 			code->step[i].into = GPB_NO_SLOT;
 	}
-	for (int c = 0; c < gpb_column_slots(layout); c++)
+	for (int s = 0; s < gpb_read_slots(program); s++)
 	{
 		GpbCodeColumn *column = &code->column[code->ncolumns];
+		bool		lower;
+		int			c = gpb_slot_column(program, s, &lower);
+		int			kind = gpb_column_kind(layout, c);
 
-		if (!has_slot(&read, c))
+		if (!has_slot(&read, s))
 			continue;
-		column->slot = (uint8) c;
-		column->kind = (uint8) gpb_column_kind(layout, c);
+		column->slot = (uint8) s;
+		column->column = (uint8) c;
+		column->lower = lower;
+		column->kind = (uint8) (lower ? gpb_lower_kind(kind) : kind);
 		if (c > layout->ncolumns)
 			column->field = layout->key[c - gpb_key_column_slot(layout, 0)];
 		else if (c > 0)

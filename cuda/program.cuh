@@ -43,8 +43,10 @@ struct alignas(8) GpbCodeStep
 /* A column of the index that some step, term or group reads */
 struct GpbCodeColumn
 {
-	uint8		slot;			/* 0 is the key, as in program.h */
-	uint8		kind;			/* GpbKind */
+	uint8		slot;			/* as in program.h */
+	uint8		column;			/* 0 is the key */
+	bool		lower;			/* the lower half of the column's values */
+	uint8		kind;			/* GpbKind; of lower halves that of these */
 	uint8		offset;			/* within the row */
 	GpbKeyColumn field;			/* of a key that has several columns; of others bits is 0 */
 };

@@ -191,8 +191,28 @@ typedef enum GpbKind
 	GPB_KIND_INT4 = 2,
 	GPB_KIND_INT8 = 3,
 	GPB_KIND_FLOAT8 = 4,
-	GPB_KIND_WIDE = 5			/* wide keys, and values without words: read by no program */
+	GPB_KIND_WIDE = 5,			/* values without words: read by no program */
+
+	/* Values of 16 bytes, and their lower halves; programs read the two halves as words. */
+	GPB_KIND_INT128 = 6,		/* an integer */
+	GPB_KIND_BYTES16 = 7,		/* bytes, the first the most significant */
+	GPB_KIND_INT128_LOWER = 8,	/* of no column */
+	GPB_KIND_BYTES16_LOWER = 9
 } GpbKind;
+
+/* Has a value of this kind two halves, which are words? */
+GPB_FN bool
+gpb_kind_has_halves(int kind)
+{
+	return kind == GPB_KIND_INT128 || kind == GPB_KIND_BYTES16;
+}
+
+/* The kind of the lower half of a value of a kind that has halves */
+GPB_FN int
+gpb_lower_kind(int kind)
+{
+	return kind == GPB_KIND_INT128 ? GPB_KIND_INT128_LOWER : GPB_KIND_BYTES16_LOWER;
+}
 
 #define GPB_LAYOUT_DESC			0x01	/* keys are complemented */
 #define GPB_LAYOUT_NULLS_FIRST	0x02
@@ -734,6 +754,16 @@ gpb_key_value(uint64 key, int key_width, int layout_flags)
 	return (int64) (key ^ ((uint64) 1 << 63));
 }
 
+/*
+ * A half of the value of a wide key, which must not be NULL.  The order of values is that of their
+ * upper halves, and of the lower ones where these are equal, both as signed integers.
+ */
+GPB_FN int64
+gpb_key_half(GpbKey key, int layout_flags, bool lower)
+{
+	return gpb_key_value(lower ? (uint64) key : gpb_key_upper(key), 8, layout_flags);
+}
+
 /* The normalized key of a value; the inverse of gpb_key_value(). */
 GPB_FN uint64
 gpb_key_encode(int64 value, int key_width, int layout_flags)
@@ -750,9 +780,21 @@ gpb_key_encode(int64 value, int key_width, int layout_flags)
 	return (layout_flags & GPB_LAYOUT_DESC) ? ~key : key;
 }
 
+/* A word whose order as a signed integer is that of these 8 bytes */
+GPB_FN int64
+gpb_bytes_word(const char *bytes)
+{
+	uint64		word = gpb_load64(bytes);
+
+	word = (word & 0x00FF00FF00FF00FF) << 8 | (word >> 8 & 0x00FF00FF00FF00FF);
+	word = (word & 0x0000FFFF0000FFFF) << 16 | (word >> 16 & 0x0000FFFF0000FFFF);
+	return (int64) ((word << 32 | word >> 32) ^ (uint64) 1 << 63);
+}
+
 /*
- * The bits of an INCLUDE value: integers are sign-extended, a float8 has its IEEE bits.  The value
- * must not be NULL.
+ * The bits of an INCLUDE value: integers are sign-extended, a float8 has its IEEE bits.  Of a value
+ * that has halves it is the upper one, or, of the kinds for that, the lower one; their order is
+ * that of gpb_key_half().  The value must not be NULL.
  */
 GPB_FN int64
 gpb_row_value(const char *row, int offset, int kind)
@@ -763,6 +805,14 @@ gpb_row_value(const char *row, int offset, int kind)
 			return *(const int16 *) (row + offset);
 		case GPB_KIND_INT4:
 			return *(const int32 *) (row + offset);
+		case GPB_KIND_INT128:
+			return (int64) gpb_load64(row + offset + 8);
+		case GPB_KIND_INT128_LOWER:
+			return (int64) (gpb_load64(row + offset) ^ (uint64) 1 << 63);
+		case GPB_KIND_BYTES16:
+			return gpb_bytes_word(row + offset);
+		case GPB_KIND_BYTES16_LOWER:
+			return gpb_bytes_word(row + offset + 8);
 		default:
 			return (int64) gpb_load64(row + offset);
 	}

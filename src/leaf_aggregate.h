@@ -236,7 +236,9 @@ gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
 			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT4, want, state);
 			break;
 		case GPB_KIND_INT8:
-		case GPB_KIND_WIDE:		/* counted, and no more */
+		case GPB_KIND_WIDE:		/* counted, and no more, and so the next */
+		case GPB_KIND_INT128:
+		case GPB_KIND_BYTES16:
 			gpb_leaf_column_kind(&column, pick, GPB_KIND_INT8, want, state);
 			break;
 		default:

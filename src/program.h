@@ -12,10 +12,15 @@
  *		[0, GPB_MAX_COLUMNS)					columns of the index: 0 is the key, c > 0 is INCLUDE
  *												column c - 1; of a key that has several columns
  *												these come last (gpb_key_column_slot())
+ *												but for the lower halves of columns of 16 bytes,
+ *												whose own slots have the upper ones
  *		[GPB_FIRST_CONSTANT, GPB_FIRST_TEMPORARY)	constants, the same for all entries
  *		[GPB_FIRST_TEMPORARY, GPB_SLOTS)		results of steps
  *
  * Beside constants a program has tables of words, in which steps look values up (GpbTables).
+ *
+ * A uuid, or a numeric of 128 bits, is two words, whose order is that of gpb_key_half(): steps
+ * compare them one after the other.
  *
  * An integer, a date or a timestamp is its word; a boolean is 0 or 1; a float8 is its bits.  The
  * steps are done in their order for each entry (program_steps.h says what each does).  A step that
@@ -65,6 +70,9 @@
 #define GPB_NO_SLOT			0xFF
 
 #define GPB_MAX_STEPS		80
+
+/* The most columns of which a program reads the lower halves */
+#define GPB_MAX_HALVES		6
 
 /* Tables, and words of all of them: as many as a kernel's parameters hold beside the rest */
 #define GPB_MAX_TABLES		16
@@ -212,6 +220,8 @@ typedef struct GpbProgram
 	bool		nulls_first;	/* of a limited list: where NULL is */
 	uint8		order;			/* of a limited list: a slot whose value is an integer */
 	uint32		limit;			/* how many entries are wanted of a list, see below; 0: all */
+	uint8		nhalves;
+	uint8		half[GPB_MAX_HALVES];	/* columns whose lower halves have slots, in this order */
 	bool		by_range;		/* groups of different ranges are different; needs group slots */
 	bool		narrow_sums;	/* exact sums are narrow (float_sum.h); needs group slots */
 	uint8		want[GPB_MAX_COLUMNS];	/* plain: GPB_WANT_COUNT, _SUM, _MINMAX of each column */
@@ -249,6 +259,23 @@ GPB_FN int
 gpb_column_slots(const GpbLayout *layout)
 {
 	return layout->ncolumns + 1 + layout->nkeys;
+}
+
+/* The slots of columns and of lower halves */
+GPB_FN int
+gpb_read_slots(const GpbProgram *program)
+{
+	return gpb_column_slots(&program->layout) + program->nhalves;
+}
+
+/* The column whose value a slot below gpb_read_slots() has, or whose half; is it the lower one? */
+GPB_FN int
+gpb_slot_column(const GpbProgram *program, int slot, bool *lower)
+{
+	int			half = slot - gpb_column_slots(&program->layout);
+
+	*lower = half >= 0;
+	return half >= 0 ? program->half[half] : slot;
 }
 
 /* The GpbKind of a column. */
@@ -290,7 +317,7 @@ gpb_slot_is_set(const GpbProgram *program, int slot, int before)
 	int			i;
 
 	if (slot < GPB_FIRST_CONSTANT)
-		return slot < gpb_column_slots(&program->layout);
+		return slot < gpb_read_slots(program);
 	if (slot < GPB_FIRST_TEMPORARY)
 		return slot - GPB_FIRST_CONSTANT < program->nconstants;
 	for (i = 0; i < before; i++)
@@ -466,7 +493,7 @@ gpb_list_fault(const GpbProgram *program)
 	return program->nsteps > 0 ? gpb_general_fault(program) : NULL;
 }
 
-/* Does the program take the key for a word? */
+/* Does the program take the key, or its upper half, for a word? */
 GPB_FN bool
 gpb_program_reads_key(const GpbProgram *program)
 {
@@ -496,14 +523,44 @@ gpb_program_reads_key(const GpbProgram *program)
 	return (program->want[0] & ~GPB_WANT_COUNT) != 0 || (program->limit > 0 && program->order == 0);
 }
 
+/* Has a column a value of two halves? */
+GPB_FN bool
+gpb_column_has_halves(const GpbLayout *layout, int column)
+{
+	if (column == 0)
+		return layout->key_width > 8 && layout->nkeys == 0;
+	return column <= layout->ncolumns && gpb_kind_has_halves(layout->kind[column - 1]);
+}
+
+/* Return what is wrong with the halves that the program reads, or NULL. */
+GPB_FN const char *
+gpb_halves_fault(const GpbProgram *program)
+{
+	const GpbLayout *layout = &program->layout;
+	int			i;
+
+	if (program->nhalves > GPB_MAX_HALVES || gpb_read_slots(program) > GPB_MAX_COLUMNS)
+		return "the program reads too many columns of 16 bytes; ask for less at a time";
+	for (i = 0; i < program->nhalves; i++)
+	{
+		if (!gpb_column_has_halves(layout, program->half[i]))
+			return "a column has no halves; name a uuid or a numeric of 16 bytes";
+	}
+	if (layout->key_width > 8 && (layout->nkeys > 0 || gpb_program_is_plain(program)) &&
+		gpb_program_reads_key(program))
+		return "a wide key is no word";
+	return NULL;
+}
+
 /* Return what is wrong with the program, or NULL. */
 GPB_FN const char *
 gpb_program_fault(const GpbProgram *program)
 {
+	const char *fault = gpb_halves_fault(program);
 	int			c;
 
-	if (program->layout.key_width > 8 && gpb_program_reads_key(program))
-		return "a wide key is no word";
+	if (fault != NULL)
+		return fault;
 	if (program->list_entries)
 		return gpb_list_fault(program);
 	if (!gpb_program_is_plain(program))

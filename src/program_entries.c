@@ -329,14 +329,46 @@ load_key_values(const StripSource *source, int key_width, int flags, bool contig
 	}
 }
 
-/* Load the keys.  With NULLS FIRST each locator says whether its key is NULL. */
+/* Load halves of wide keys; lower and contiguous are constants. */
+GPB_FN void
+load_key_halves(const StripSource *source, int flags, bool lower, bool contiguous, int64 *words)
+{
+	const char *page = source->page;
+	GpbLeafPick pick = source->pick;
+	int			i;
+
+	for (i = 0; i < pick.n; i++)
+	{
+		GpbKey		key = gpb_page_key(page, GPB_WIDE_KEY,
+									   gpb_pick_position(&pick, i, contiguous));
+
+		words[i] = gpb_key_half(key, flags, lower);
+	}
+}
+
 static void
-load_keys(const GpbLayout *layout, const StripSource *source, GpbStripSlot *slot)
+load_wide_keys(const GpbLayout *layout, const StripSource *source, bool lower, int64 *words)
+{
+	if (source->pick.at == NULL && !lower)
+		load_key_halves(source, layout->flags, false, true, words);
+	else if (source->pick.at == NULL)
+		load_key_halves(source, layout->flags, true, true, words);
+	else
+		load_key_halves(source, layout->flags, lower, false, words);
+}
+
+/*
+ * Load the keys, or a half of each.  With NULLS FIRST each locator says whether its key is NULL.
+ */
+static void
+load_keys(const GpbLayout *layout, const StripSource *source, bool lower, GpbStripSlot *slot)
 {
 	bool		ascending = (layout->flags & GPB_LAYOUT_DESC) == 0;
 	int			i;
 
-	if (source->pick.at != NULL)
+	if (gpb_is_wide(layout->key_width))
+		load_wide_keys(layout, source, lower, slot->words);
+	else if (source->pick.at != NULL)
 		load_key_values(source, layout->key_width, layout->flags, false, slot->words);
 	else if (layout->key_width == 8 && ascending)
 		load_key_values(source, 8, 0, true, slot->words);
@@ -444,21 +476,54 @@ load_key_column(const GpbLayout *layout, const StripSource *source, int c, GpbSt
 		load_fields(source, column, layout->key_width, true, slot);
 }
 
-/* Load column c of the strip's entries. */
+/* Choose the loop by the kind of an INCLUDE column's values, or of their lower halves. */
 static void
-load_column(GpbEvaluator *evaluator, StripSource *source, int c)
+load_kinds(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, GpbStripSlot *slot)
+{
+	switch (kind)
+	{
+		case GPB_KIND_INT2:
+			load_kind(column, pick, GPB_KIND_INT2, slot);
+			break;
+		case GPB_KIND_INT4:
+			load_kind(column, pick, GPB_KIND_INT4, slot);
+			break;
+		case GPB_KIND_INT128:
+			load_kind(column, pick, GPB_KIND_INT128, slot);
+			break;
+		case GPB_KIND_INT128_LOWER:
+			load_kind(column, pick, GPB_KIND_INT128_LOWER, slot);
+			break;
+		case GPB_KIND_BYTES16:
+			load_kind(column, pick, GPB_KIND_BYTES16, slot);
+			break;
+		case GPB_KIND_BYTES16_LOWER:
+			load_kind(column, pick, GPB_KIND_BYTES16_LOWER, slot);
+			break;
+		default:
+			load_kind(column, pick, GPB_KIND_INT8, slot);
+			break;
+	}
+}
+
+/* Load the column of a slot, or the halves that it has, of the strip's entries. */
+static void
+load_column(GpbEvaluator *evaluator, StripSource *source, int s)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
-	GpbStripSlot *slot = &evaluator->strip.slot[c];
+	GpbStripSlot *slot = &evaluator->strip.slot[s];
+	bool		lower;
+	int			c = gpb_slot_column(evaluator->program, s, &lower);
+	int			kind;
 	GpbLeafColumn column;
 
 	if (!source->has_locators)
 		source->locators = source_locators(layout, source);
 	source->has_locators = true;
-	*slot = evaluator->leaf[c];
+	*slot = evaluator->leaf[s];
 	if (c == 0)
 	{
-		load_keys(layout, source, slot);
+		load_keys(layout, source, lower, slot);
 		return;
 	}
 	if (c > layout->ncolumns)
@@ -471,18 +536,8 @@ load_column(GpbEvaluator *evaluator, StripSource *source, int c)
 	column.offset = layout->offset[c - 1];
 	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
 	slot->has_nulls = (source->locators & column.null_bit) != 0;
-	switch (layout->kind[c - 1])
-	{
-		case GPB_KIND_INT2:
-			load_kind(&column, &source->pick, GPB_KIND_INT2, slot);
-			break;
-		case GPB_KIND_INT4:
-			load_kind(&column, &source->pick, GPB_KIND_INT4, slot);
-			break;
-		default:
-			load_kind(&column, &source->pick, GPB_KIND_INT8, slot);
-			break;
-	}
+	kind = layout->kind[c - 1];
+	load_kinds(&column, &source->pick, lower ? gpb_lower_kind(kind) : kind, slot);
 }
 
 /* ---- a strip ---- */
@@ -817,6 +872,26 @@ gather_value(GpbStripSlot *slot, int at, int64 word, bool is_null)
 	slot->has_nulls |= is_null;
 }
 
+/* Likewise for halves of the key, or of an INCLUDE column that has such */
+static void
+gather_half(const GpbLayout *layout, int c, bool lower, GpbKey key, const char *row, int at,
+			GpbStripSlot *slot)
+{
+	uint64		locator = gpb_row_locator(row);
+	int			kind;
+
+	if (c == 0)
+	{
+		gather_value(slot, at, gpb_key_half(key, layout->flags, lower),
+					 gpb_locator_is_null(locator, layout->flags));
+		return;
+	}
+	kind = layout->kind[c - 1];
+	gather_value(slot, at,
+				 gpb_row_value(row, layout->offset[c - 1], lower ? gpb_lower_kind(kind) : kind),
+				 gpb_locator_column_is_null(locator, c - 1));
+}
+
 void
 gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const char *row)
 {
@@ -829,10 +904,14 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 		return;
 	for (i = 0; i < evaluator->ncolumns; i++)
 	{
-		int			c = evaluator->column[i];
-		GpbStripSlot *slot = &evaluator->gathered[c];
+		int			s = evaluator->column[i];
+		GpbStripSlot *slot = &evaluator->gathered[s];
+		bool		lower;
+		int			c = gpb_slot_column(evaluator->program, s, &lower);
 
-		if (c == 0)
+		if (lower || (c == 0 && gpb_is_wide(layout->key_width)))
+			gather_half(layout, c, lower, key, row, at, slot);
+		else if (c == 0)
 			gather_value(slot, at, gpb_key_value((uint64) key, layout->key_width,
 													  layout->flags),
 						 gpb_locator_is_null(locator, layout->flags));

@@ -49,8 +49,8 @@ typedef enum GpbEvaluatorWhat
 typedef struct GpbEvaluatorOp
 {
 	uint8		what;			/* GpbEvaluatorWhat */
-	uint8		which;			/* the column, or the number of the step */
-	uint16		loads_later;	/* a filter: bit c is set if column c is loaded after it */
+	uint8		which;			/* the column's slot, or the number of the step */
+	uint16		loads_later;	/* a filter: bit s is set if slot s, a column's, is loaded after it */
 	uint64		later[2];		/* a filter: bit s % 64 of word s / 64 is set if something after it
 								 * reads slot s before it is set again */
 } GpbEvaluatorOp;
@@ -65,7 +65,7 @@ typedef struct GpbEvaluator
 
 	int			nops;
 	GpbEvaluatorOp op[GPB_MAX_STEPS + GPB_MAX_COLUMNS];
-	int			ncolumns;		/* columns that the program reads */
+	int			ncolumns;		/* slots of columns that the program reads */
 	uint8		column[GPB_MAX_COLUMNS];
 
 	GpbStrip	strip;

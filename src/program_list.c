@@ -9,9 +9,9 @@
 
 /* ---- one entry ---- */
 
-/* The value of a column of an entry; the word of a NULL is 0. */
+/* The value of a column of an entry, or its upper or lower half; the word of a NULL is 0. */
 static GpbValue
-column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
+column_value(const GpbLayout *layout, int column, bool lower, GpbKey key, const char *row)
 {
 	uint64		locator = gpb_row_locator(row);
 	GpbValue	value;
@@ -19,7 +19,9 @@ column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
 	if (column == 0)
 	{
 		value.is_null = gpb_locator_is_null(locator, layout->flags);
-		value.word = gpb_key_value((uint64) key, layout->key_width, layout->flags);
+		value.word = gpb_is_wide(layout->key_width) ?
+			gpb_key_half(key, layout->flags, lower) :
+			gpb_key_value((uint64) key, layout->key_width, layout->flags);
 	}
 	else if (column > layout->ncolumns)
 	{
@@ -28,8 +30,11 @@ column_value(const GpbLayout *layout, int column, GpbKey key, const char *row)
 	}
 	else
 	{
+		int			kind = layout->kind[column - 1];
+
 		value.is_null = gpb_locator_column_is_null(locator, column - 1);
-		value.word = gpb_row_value(row, layout->offset[column - 1], layout->kind[column - 1]);
+		value.word = gpb_row_value(row, layout->offset[column - 1],
+								   lower ? gpb_lower_kind(kind) : kind);
 	}
 	if (value.is_null)
 		value.word = 0;
@@ -42,8 +47,13 @@ load_values(const GpbProgram *program, GpbKey key, const char *row, GpbValue *va
 {
 	int			i;
 
-	for (i = 0; i < gpb_column_slots(&program->layout); i++)
-		values[i] = column_value(&program->layout, i, key, row);
+	for (i = 0; i < gpb_read_slots(program); i++)
+	{
+		bool		lower;
+		int			column = gpb_slot_column(program, i, &lower);
+
+		values[i] = column_value(&program->layout, column, lower, key, row);
+	}
 	for (i = 0; i < program->nconstants; i++)
 	{
 		GpbValue   *value = &values[GPB_FIRST_CONSTANT + i];

@@ -149,7 +149,7 @@ gpb_entry_form(const GpbLayout *layout, const Datum *values,
 			continue;
 		}
 		/* Integers are little-endian, so the low bytes come first whatever the width. */
-		if (layout->kind[c] == GPB_KIND_WIDE)
+		if (!gpb_coding_has_words(layout->coding[c]))
 		{
 			gpb_row_store(layout->coding[c], values[c + nkeys], entry->row + layout->offset[c]);
 			continue;
@@ -185,7 +185,7 @@ gpb_entry_datum(const GpbLayout *layout, GpbKey key, const char *row,
 	*isnull = gpb_locator_column_is_null(locator, c);
 	if (*isnull)
 		return (Datum) 0;
-	if (layout->kind[c] == GPB_KIND_WIDE)
+	if (!gpb_coding_has_words(layout->coding[c]))
 		return gpb_row_datum(layout->coding[c], row + layout->offset[c]);
 	return gpb_coding_datum(layout->coding[c],
 							gpb_row_value(row, layout->offset[c], layout->kind[c]));

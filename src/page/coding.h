@@ -121,7 +121,7 @@ gpb_coding_stored_scale(GpbCoding coding)
 #define GPB_NANS8	(((int64) 1 << 52) - 1)
 #define GPB_NANS4	((1 << 23) - 1)
 
-/* The GpbKind in which words of a coding are held, or GPB_KIND_WIDE if it has none */
+/* The GpbKind in which words of a coding are held, or one of halves, or GPB_KIND_WIDE */
 static inline int
 gpb_coding_kind(GpbCoding coding)
 {
@@ -139,11 +139,12 @@ gpb_coding_kind(GpbCoding coding)
 		case GPB_CODING_FLOAT4:
 			return GPB_KIND_FLOAT8;
 		case GPB_CODING_UUID:
+			return GPB_KIND_BYTES16;
 		case GPB_CODING_INTERVAL:
 		case GPB_CODING_TIMETZ:
 			return GPB_KIND_WIDE;
 		default:
-			return gpb_coding_is_wide_numeric(coding) ? GPB_KIND_WIDE : GPB_KIND_INT8;
+			return gpb_coding_is_wide_numeric(coding) ? GPB_KIND_INT128 : GPB_KIND_INT8;
 	}
 }
 
@@ -186,6 +187,8 @@ gpb_coding_row_width(GpbCoding coding)
 		case GPB_KIND_INT4:
 			return 4;
 		case GPB_KIND_WIDE:
+		case GPB_KIND_INT128:
+		case GPB_KIND_BYTES16:
 			return gpb_coding_width(coding);
 		default:
 			return 8;

@@ -227,6 +227,19 @@ gpb_column_has_words(IndexOptInfo *index, int column)
 		gpb_coding_has_words(coding) : gpb_coding_key_is_word(coding);
 }
 
+bool
+gpb_column_is_wide(IndexOptInfo *index, int column)
+{
+	return gpb_coding_key_is_wide(column_coding(index, column));
+}
+
+int
+gpb_index_column_slots(IndexOptInfo *index)
+{
+	/* Nothing reads slot 0 of a key that has several columns. */
+	return index->ncolumns + (index->nkeycolumns > 1);
+}
+
 int
 gpb_column_scale(IndexOptInfo *index, int column)
 {

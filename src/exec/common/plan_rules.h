@@ -54,6 +54,12 @@ extern bool gpb_key_is_exact(IndexOptInfo *index);
 /* Is what the index holds of a column what programs take for its values? */
 extern bool gpb_column_has_words(IndexOptInfo *index, int column);
 
+/* Has a column values of two halves: is it a uuid, or a numeric of 128 bits? */
+extern bool gpb_column_is_wide(IndexOptInfo *index, int column);
+
+/* The number of slots that columns have in programs, as gpb_column_slots() says */
+extern int	gpb_index_column_slots(IndexOptInfo *index);
+
 /* The scale in which the index holds a column of type numeric; -1 if it is of another type */
 extern int	gpb_column_scale(IndexOptInfo *index, int column);
 

@@ -557,7 +557,7 @@ can_be_plain(IndexOptInfo *index, const GpbProgram *program)
 {
 	int			i;
 
-	if (program->nsteps > 0 || program->ngroups > 0)
+	if (program->nsteps > 0 || program->ngroups > 0 || program->nhalves > 0)
 		return false;
 	for (i = 0; i < program->nterms; i++)
 	{

@@ -12,6 +12,7 @@
  *	program_constant.c	what is evaluated before the first entry
  *	program_function.c	steps for calls of functions
  *	program_decimal.c	values of type numeric
+ *	program_wide.c		values of 16 bytes
  *	program_codes.c		columns whose values are codes of the dictionary
  *	program_field.c		fields of dates and timestamps
  *	program_expr.c		steps for expressions

@@ -28,6 +28,7 @@
 #include "exec/common/program_builder.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
+#include "exec/common/program_wide.h"
 #include "exec/common/program_words.h"
 
 /* Shorter names for what is used all the time */
@@ -162,11 +163,14 @@ boolean_expression_slot(GpbProgramBuilder *builder, BoolExpr *expression)
 static int
 null_test_slot(GpbProgramBuilder *builder, NullTest *test)
 {
+	GpbWideValue wide;
 	int			slot;
 
 	if (test->argisrow)
 		return gpb_refuse(builder, "IS NULL of a row");
-	if (!gpb_is_code_column(builder, test->arg, &slot))
+	if (gpb_is_wide_column(builder, test->arg, &wide))
+		slot = wide.upper;
+	else if (!gpb_is_code_column(builder, test->arg, &slot))
 		slot = is_numeric(test->arg) ? gpb_decimal_expression(builder, test->arg).slot :
 			gpb_expression_slot(builder, test->arg);
 	slot = STEP1(GPB_OP_IS_NULL, slot);
@@ -376,6 +380,8 @@ call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 	const GpbFunction *found;
 	int			slot[3] = {0};
 
+	if (gpb_wide_comparison(builder, function, args, &slot[0]))
+		return slot[0];
 	if (decimal != NULL && !gpb_decimal_gives_numeric(decimal))
 		return decimal_call_slot(builder, decimal, args);
 	found = find_function(builder, function);
@@ -392,6 +398,8 @@ distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
 	GpbDecimal	value[3] = {{0}};
 	int			slot[3] = {0};
 
+	if (gpb_wide_distinct(builder, expression->opfuncid, expression->args, &slot[0]))
+		return slot[0];
 	if (decimal != NULL)
 	{
 		if (!gpb_decimal_is_equality(decimal, false) ||
@@ -489,6 +497,8 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 	Oid			type = get_base_element_type(exprType((Node *) array));
 	int			slot;
 
+	if (gpb_wide_array(builder, expression, &slot))
+		return slot;
 	if (decimal != NULL && gpb_decimal_is_equality(decimal, !expression->useOr) && is_known)
 		return decimal_array_slot(builder, expression,
 								  DatumGetArrayTypeP(((Const *) array)->constvalue));

@@ -61,6 +61,9 @@ gpb_program_put(List **private, const GpbProgramPlan *plan)
 	gpb_put_int(private, program->order);
 	gpb_put_int(private, program->limit);
 	gpb_put_int(private, program->by_range);
+	gpb_put_int(private, program->nhalves);
+	for (i = 0; i < program->nhalves; i++)
+		gpb_put_int(private, program->half[i]);
 	gpb_put_int(private, program->nsteps);
 	for (i = 0; i < program->nsteps; i++)
 		put_step(private, &program->step[i]);
@@ -88,6 +91,9 @@ gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
 	program->order = gpb_get_int(reader);
 	program->limit = gpb_get_int(reader);
 	program->by_range = gpb_get_int(reader) != 0;
+	program->nhalves = gpb_get_int(reader);
+	for (i = 0; i < program->nhalves; i++)
+		program->half[i] = gpb_get_int(reader);
 	program->nsteps = gpb_get_int(reader);
 	for (i = 0; i < program->nsteps; i++)
 		get_step(reader, &program->step[i]);

@@ -50,6 +50,9 @@ gpb_word_is_ordered(Oid type)
 int64
 gpb_datum_word(Oid type, Datum value)
 {
+	if (gpb_is_uuid_half_type(type))
+		return gpb_key_half(gpb_uuid_key(DatumGetPointer(value)), 0,
+							type == GPB_UUID_HALF_TYPE(true));
 	return gpb_coding_word(word_coding(type), value);
 }
 

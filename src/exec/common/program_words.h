@@ -73,6 +73,16 @@ gpb_is_numeric_column_type(Oid type)
 /* The type of words that are codes of an INCLUDE column, counted from 0, which is no SQL type */
 #define GPB_FIRST_CODE_TYPE		((Oid) 0xFFFA0000)
 
+/* The types of constants that are a half of a uuid: the upper one, and the lower one */
+#define GPB_FIRST_UUID_HALF_TYPE	((Oid) 0xFFF90000)
+#define GPB_UUID_HALF_TYPE(lower)	(GPB_FIRST_UUID_HALF_TYPE + ((lower) ? 1 : 0))
+
+static inline bool
+gpb_is_uuid_half_type(Oid type)
+{
+	return type >= GPB_FIRST_UUID_HALF_TYPE && type < GPB_FIRST_CODE_TYPE;
+}
+
 static inline bool
 gpb_is_zone_type(Oid type)
 {

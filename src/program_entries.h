@@ -50,7 +50,7 @@ typedef struct GpbEvaluatorOp
 {
 	uint8		what;			/* GpbEvaluatorWhat */
 	uint8		which;			/* the column's slot, or the number of the step */
-	uint16		loads_later;	/* a filter: bit s is set if slot s, a column's, is loaded after it */
+	uint16		loads_later;	/* a filter: bit s is set if slot s is loaded after it */
 	uint64		later[2];		/* a filter: bit s % 64 of word s / 64 is set if something after it
 								 * reads slot s before it is set again */
 } GpbEvaluatorOp;

@@ -4,8 +4,8 @@
  *	  Values of 16 bytes in a program: a uuid, or a numeric of 128 bits, as two words.
  *
  * The order of values is that of their upper halves, and of the lower ones where these are equal,
- * both as signed integers (gpb_key_half()).  Both halves are NULL if the value is.  Steps know words
- * alone, so what is done with such values is said here with steps of words.
+ * both as signed integers (gpb_key_half()).  Both halves are NULL if the value is.  Steps know
+ * words alone, so what is done with such values is said here with steps of words.
  *
  *-------------------------------------------------------------------------
  */

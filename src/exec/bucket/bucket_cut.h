@@ -65,7 +65,7 @@ typedef struct GpbBucketCut
 typedef struct GpbBucketRange
 {
 	bool		empty;			/* no entry was found in it */
-	uint64		key;			/* a key of the column alone that has an entry, unless it is empty */
+	uint64		key;			/* a key of the column alone, with an entry, unless empty */
 	bool		known;			/* is the function's result for that key known? */
 	int64		result;
 	bool		complete;		/* is it known that no later range has the same result? */
@@ -73,8 +73,9 @@ typedef struct GpbBucketRange
 
 /*
  * Begin to cut a range of keys of the index, from its end if "backward", and look whether results
- * come in order.  They are cut by key column "column", and agree in those before it.  The function has its arguments, with this order, which is not silent.  The snapshot that the
- * ranges are for was taken before: all entries that it sees are met, and others may be.
+ * come in order.  They are cut by key column "column", and agree in those before it.  The function
+ * has its arguments, with this order, which is not silent.  The snapshot that the ranges are for
+ * was taken before: all entries that it sees are met, and others may be.
  */
 extern void gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout,
 						  int column, GpbBucketFunction *function, const GpbBucketOrder *order,

@@ -39,7 +39,8 @@ begin_bucket_expressions(GpbBucketScan *scan)
 
 	scan->nconditions = list_length(plan->conditions);
 	if (scan->layout.nkeys > 0)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
+		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
+												   NIL, NIL, ps);
 	else
 		scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
 	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);

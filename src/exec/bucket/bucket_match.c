@@ -56,6 +56,7 @@ bucket_is_promising(GpbBucketMatch *match)
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	bool	   *isnull = palloc(sizeof(bool) * n);
 	const GpbBucketOrder *order;
+	Oid			type;
 	ListCell   *lc;
 
 	match->width = 0.0;
@@ -68,8 +69,8 @@ bucket_is_promising(GpbBucketMatch *match)
 		values[foreach_current_index(lc)] = argument->constvalue;
 		isnull[foreach_current_index(lc)] = argument->constisnull;
 	}
-	order = gpb_bucket_function_set(gpb_bucket_function_begin(match->plan.functions,
-															  match->index->opcintype[match->plan.column]),
+	type = match->index->opcintype[match->plan.column];
+	order = gpb_bucket_function_set(gpb_bucket_function_begin(match->plan.functions, type),
 									values, isnull);
 	match->width = order->width;
 	return !order->null && order->safe_lo <= order->safe_hi;

@@ -28,8 +28,8 @@
 /*
  * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
  * the bucket function's result, the value of each other group expression and, never filled, the
- * columns to which conditions and filters refer, those of the key first.  If it has a child, that is the
- * ordinary plan, whose rows are the node's.
+ * columns to which conditions and filters refer, those of the key first.  If it has a child, that
+ * is the ordinary plan, whose rows are the node's.
  *
  * HAVING is tested on what comes out: it is plan.qual or, where there is a program, "having".
  */
@@ -159,7 +159,7 @@ struct GpbBucketScan
 
 	int			nconditions;
 	GpbCondition *conditions;
-	GpbColumnConditions *columns;	/* the conditions on an index with several key columns; or NULL */
+	GpbColumnConditions *columns;	/* the conditions, if there are several key columns */
 	GpbScanKeys keys;			/* the conditions as keys of an index scan */
 
 	/* the function */

@@ -35,10 +35,10 @@ extern bool gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int
 
 /*
  * Part the restrictions, RestrictInfos, of the table of an index with several key columns, but for
- * those that are always true: conditions on the ordered column, which this finds, and on the columns
- * before it, their RestrictInfos, and others.  What equals one of "computed", the expressions that
- * the node's scan tuple will have, is among the others (rule M13).  Returns false if there is no
- * such column.
+ * those that are always true: conditions on the ordered column, which this finds, and on the
+ * columns before it, their RestrictInfos, and others.  What equals one of "computed", the
+ * expressions that the node's scan tuple will have, is among the others (rule M13).  Returns false
+ * if there is no such column.
  */
 extern bool gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 							   List *computed, int *column, GpbRangeSplit *split);

@@ -14,7 +14,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -147,39 +146,6 @@ value_mutator(Node *node, void *context)
 		return (Node *) value;
 	}
 	return expression_tree_mutator(node, value_mutator, context);
-}
-
-/* An expression without labels that leave its bytes as they are */
-static Expr *
-without_labels(Expr *expression)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	return expression;
-}
-
-Expr *
-gpb_code_equal_to(Expr *condition)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-	Expr	   *left;
-	Expr	   *right;
-
-	if (!IsA(op, OpExpr) || (op->opfuncid != F_TEXTEQ && op->opfuncid != F_BYTEAEQ) ||
-		(op->opfuncid == F_TEXTEQ &&
-		 (!OidIsValid(op->inputcollid) || !get_collation_isdeterministic(op->inputcollid))))
-		return NULL;
-	left = linitial(op->args);
-	right = lsecond(op->args);
-	if (IsA(without_labels(right), CaseTestExpr))
-	{
-		right = linitial(op->args);
-		left = lsecond(op->args);
-	}
-	if (!IsA(without_labels(left), CaseTestExpr) ||
-		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
-		return NULL;
-	return right;
 }
 
 /* The planner's estimate of the values that a column has */

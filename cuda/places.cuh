@@ -105,12 +105,15 @@ gpb_entry_below(const GpbRangesJob *job, const char *page, int i, GpbKey key, Gp
 	return (gpb_row_locator(gpb_page_row(page, job->row_width, i)) & GPB_TIE_MASK) < bound.tie;
 }
 
-/* About how far apart keys are */
+/*
+ * About how far apart keys are; of wide ones in units of 2^64, since no float is as large as 2^128,
+ * to which the greatest distances would be rounded.
+ */
 static __device__ __forceinline__ float
 gpb_key_distance(GpbKey distance)
 {
 #ifdef GPB_CUDA_WIDE
-	return (float) gpb_key_upper(distance) * 18446744073709551616.0f + (float) (uint64) distance;
+	return (float) gpb_key_upper(distance) + (float) (uint64) distance / 18446744073709551616.0f;
 #else
 	return (float) distance;
 #endif

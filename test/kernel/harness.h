@@ -175,6 +175,8 @@ extern const TestCase test_ways_cases[];
 extern const int test_nways_cases;
 extern const TestCase test_program_cases[];
 extern const int test_nprogram_cases;
+extern const TestCase test_halves_cases[];
+extern const int test_nhalves_cases;
 extern const TestCase test_wide_cases[];
 extern const int test_nwide_cases;
 extern const TestCase test_failures_cases[];

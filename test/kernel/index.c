@@ -35,6 +35,8 @@ test_random(void)
 static int
 kind_width(int kind)
 {
+	if (kind == GPB_KIND_INT128 || kind == GPB_KIND_BYTES16)
+		return 16;
 	return kind == GPB_KIND_INT2 ? 2 : kind == GPB_KIND_INT4 ? 4 : 8;
 }
 
@@ -171,7 +173,19 @@ random_value(const TestShape *shape, int column, uint32 i)
 
 	if (shape->value != NULL)
 		return shape->value(column, i);
-	return kind == GPB_KIND_FLOAT8 ? random_float() : random_integer(kind_width(kind));
+	return kind == GPB_KIND_FLOAT8 ? random_float() :
+		random_integer(kind_width(kind) < 8 ? kind_width(kind) : 8);
+}
+
+/* The last 8 of 16 bytes: few, so that the first ones decide as well, and the ends of both orders */
+static uint64
+random_rest(void)
+{
+	static const uint64 ends[] = {
+		0, 1, ~(uint64) 0, (uint64) 1 << 63, ((uint64) 1 << 63) - 1, 0x80, 0x7F
+	};
+
+	return test_once_in(8) ? test_random() : ends[test_below(sizeof(ends) / sizeof(ends[0]))];
 }
 
 static int64
@@ -205,6 +219,8 @@ random_entry(const TestShape *shape, uint32 i, TestEntry *entry)
 	{
 		entry->is_null[c] = shape->null_values && test_once_in(shape->null_values);
 		entry->value[c] = entry->is_null[c] ? 0 : random_value(shape, c, i);
+		if (kind_width(shape->layout.kind[c]) == 16 && !entry->is_null[c])
+			entry->rest[c] = random_rest();
 	}
 	entry->bound = entry_bound(&shape->layout, entry);
 }
@@ -327,10 +343,13 @@ test_row(const TestIndex *index, uint32 i, char *row)
 		locator |= (uint64) 1 << 49;
 	for (c = 0; c < index->layout.ncolumns; c++)
 	{
+		int			width = kind_width(index->layout.kind[c]);
+
 		if (entry->is_null[c])
 			locator |= (uint64) 1 << (50 + c);
-		memcpy(row + index->layout.offset[c], &entry->value[c],
-			   kind_width(index->layout.kind[c]));
+		memcpy(row + index->layout.offset[c], &entry->value[c], width < 8 ? width : 8);
+		if (width == 16)
+			memcpy(row + index->layout.offset[c] + 8, &entry->rest[c], 8);
 	}
 	memcpy(row, &locator, sizeof(locator));
 }

@@ -44,7 +44,9 @@ typedef struct TestEntry
 	int64		key;			/* the value; of a wide key, the lower half's */
 	uint64		upper;			/* the upper half of a wide key's code; else 0 */
 	bool		is_null[GPB_MAX_INCLUDE];
-	int64		value[GPB_MAX_INCLUDE]; /* sign-extended, or a float8's bits */
+	int64		value[GPB_MAX_INCLUDE]; /* sign-extended, or a float8's bits, or the first 8 bytes of
+										 * 16 */
+	uint64		rest[GPB_MAX_INCLUDE];	/* the last 8 bytes of 16; else 0 */
 } TestEntry;
 
 /* One part of the key space, as the inner image has it */

@@ -93,7 +93,10 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
 	/* programs are read in one way only */
 	if (test_variant == 0)
+	{
 		run_list(test_program_cases, test_nprogram_cases, seed, chosen, passed, failed);
+		run_list(test_halves_cases, test_nhalves_cases, seed, chosen, passed, failed);
+	}
 	if (test_variant == 0)
 	{
 		run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);

@@ -16,6 +16,59 @@
 
 /* ---- one entry ---- */
 
+/* The sign bit of a word turned over: the order of unsigned integers becomes that of signed ones */
+static int64
+turn_sign(uint64 word)
+{
+	return (int64) (word + ((uint64) 1 << 63));
+}
+
+/* Half of a key of 16 bytes, as program.h says, but by arithmetic of the model's own */
+static int64
+half_of_key(const GpbLayout *layout, GpbKey key, bool lower)
+{
+	uint64		half = (uint64) (lower ? key : key >> 64);
+
+	if (layout->flags & GPB_LAYOUT_DESC)
+		half = ~(uint64) 0 - half;
+	return turn_sign(half);
+}
+
+/* Likewise of 16 bytes in a row: an integer, the least byte first, or bytes, the greatest first */
+static int64
+half_in_row(const char *bytes, int kind, bool lower)
+{
+	bool		is_integer = kind == GPB_KIND_INT128;
+	uint64		half = 0;
+	int			i;
+
+	for (i = 0; i < 8; i++)
+	{
+		int			place = lower ? 8 + i : i;	/* from the greatest byte */
+
+		half = half * 256 + (uint8) bytes[is_integer ? 15 - place : place];
+	}
+	/* the upper half of an integer has a sign already */
+	return is_integer && !lower ? (int64) half : turn_sign(half);
+}
+
+/* A column that has halves, and is no NULL: one of them */
+static int64
+half_of_column(const GpbLayout *layout, int column, bool lower, GpbKey key, const char *row)
+{
+	return column == 0 ? half_of_key(layout, key, lower) :
+		half_in_row(row + layout->offset[column - 1], layout->kind[column - 1], lower);
+}
+
+static bool
+is_of_halves(const GpbLayout *layout, int column)
+{
+	if (column == 0)
+		return layout->key_width == 16 && layout->nkeys == 0;
+	return column <= layout->ncolumns && (layout->kind[column - 1] == GPB_KIND_INT128 ||
+										  layout->kind[column - 1] == GPB_KIND_BYTES16);
+}
+
 /* The columns and constants of an entry, given by its key and row */
 static void
 set_slots(const GpbProgram *program, GpbKey key, const char *row, GpbValue *slot)
@@ -28,11 +81,14 @@ set_slots(const GpbProgram *program, GpbKey key, const char *row, GpbValue *slot
 
 	memset(slot, 0, GPB_SLOTS * sizeof(GpbValue));
 	slot[0].is_null = ((locator & GPB_LOC_ORDER_BIT) != 0) != nulls_first;
-	slot[0].word = gpb_key_value((uint64) key, layout->key_width, layout->flags);
+	slot[0].word = is_of_halves(layout, 0) ? half_of_column(layout, 0, false, key, row) :
+		gpb_key_value((uint64) key, layout->key_width, layout->flags);
 	for (c = 0; c < layout->ncolumns; c++)
 	{
 		slot[c + 1].is_null = (locator >> (GPB_LOC_NULL_SHIFT + c)) & 1;
-		slot[c + 1].word = gpb_row_value(row, layout->offset[c], layout->kind[c]);
+		slot[c + 1].word = is_of_halves(layout, c + 1) ?
+			half_of_column(layout, c + 1, false, key, row) :
+			gpb_row_value(row, layout->offset[c], layout->kind[c]);
 	}
 	for (c = 0; c < layout->nkeys; c++)
 	{
@@ -40,6 +96,13 @@ set_slots(const GpbProgram *program, GpbKey key, const char *row, GpbValue *slot
 
 		value->is_null = gpb_key_column_is_null(layout, c, key);
 		value->word = value->is_null ? 0 : gpb_key_column_value(layout, c, key);
+	}
+	for (i = 0; i < program->nhalves; i++)
+	{
+		GpbValue   *value = &slot[layout->ncolumns + 1 + layout->nkeys + i];
+
+		value->is_null = slot[program->half[i]].is_null;
+		value->word = half_of_column(layout, program->half[i], true, key, row);
 	}
 	for (i = 0; i < program->nconstants; i++)
 	{

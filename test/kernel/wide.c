@@ -4,7 +4,8 @@
  *	  Ranges over keys of 16 bytes: every form, bounds whose halves matter, leaves that are not
  *	  clean, damaged pages.
  *
- * Programs over the columns of such keys are in program_cases.c.
+ * Programs over the columns of such keys are in program_cases.c, over their halves in
+ * program_halves.c.
  *
  *-------------------------------------------------------------------------
  */

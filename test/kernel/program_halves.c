@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_halves.c
+ *	  Programs over values of 16 bytes, each of which is two words: wide keys and INCLUDE columns.
+ *
+ * The order of such values is that of their ranks, unsigned integers of 128 bits that are made here
+ * of what the model keeps, and a half is a word that is 2^63 less than the rank's half.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdlib.h>
+
+#include "program_builder.h"
+#include "program_model.h"
+#include "program_steps.h"
+
+typedef unsigned __int128 Rank;
+
+/* The slots of a value's halves */
+typedef struct Halves
+{
+	int			upper;
+	int			lower;
+} Halves;
+
+/* ---- values ---- */
+
+static uint64
+turn_bytes(uint64 word)
+{
+	uint64		turned = 0;
+	int			i;
+
+	for (i = 0; i < 8; i++)
+		turned |= (word >> (8 * i) & 0xFF) << (56 - 8 * i);
+	return turned;
+}
+
+static Rank
+rank_of(const TestIndex *index, const TestEntry *entry, int column)
+{
+	uint64		first;
+	uint64		rest;
+
+	if (column == 0)
+		return index->layout.flags & GPB_LAYOUT_DESC ? ~(Rank) entry->bound.key : entry->bound.key;
+	first = (uint64) entry->value[column - 1];
+	rest = entry->rest[column - 1];
+	if (index->layout.kind[column - 1] == GPB_KIND_BYTES16)
+		return (Rank) turn_bytes(first) << 64 | turn_bytes(rest);
+	return ((Rank) rest << 64 | first) + ((Rank) 1 << 127);
+}
+
+static bool
+is_null(const TestEntry *entry, int column)
+{
+	return column == 0 ? entry->key_is_null : entry->is_null[column - 1];
+}
+
+/* A column that has halves; the layout has one. */
+static int
+random_column(const GpbLayout *layout)
+{
+	for (;;)
+	{
+		int			column = (int) test_below(layout->ncolumns + 1);
+
+		if (gpb_column_has_halves(layout, column))
+			return column;
+	}
+}
+
+/* The rank of some entry's value, or one that has a half of it, or beside it */
+static Rank
+random_rank(const TestIndex *index)
+{
+	Rank		rank[2];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+		rank[i] = rank_of(index, &index->entry[test_below(index->nentries)],
+						  random_column(&index->layout));
+	if (test_once_in(4))
+		return rank[0] >> 64 << 64 | (uint64) rank[1];
+	return rank[0] + (test_once_in(3) ? test_below(3) - 1 : 0);
+}
+
+/* ---- steps ---- */
+
+static Halves
+halves_of_column(TestBuilder *builder, int column)
+{
+	return (Halves) {column, test_lower_slot(builder, column)};
+}
+
+static Halves
+halves_of_rank(TestBuilder *builder, Rank rank, bool is_null)
+{
+	uint64		sign = (uint64) 1 << 63;
+	Halves		halves;
+
+	halves.upper = test_add_constant(builder, TYPE_HALF, (int64) ((uint64) (rank >> 64) - sign),
+									 is_null);
+	halves.lower = test_add_constant(builder, TYPE_HALF, (int64) ((uint64) rank - sign), is_null);
+	return halves;
+}
+
+static int
+add_boolean(TestBuilder *builder, int op, int a, int b)
+{
+	return test_add_step(builder, op, TYPE_BOOLEAN, a, b, 0, GPB_NO_SLOT);
+}
+
+/* Steps that compare two values by an operator for integers, as the planner writes them */
+static int
+add_comparison(TestBuilder *builder, int op, Halves a, Halves b)
+{
+	int			strict = op == GPB_OP_LE ? GPB_OP_LT : op == GPB_OP_GE ? GPB_OP_GT : op;
+	int			uppers;
+	int			lowers;
+
+	if (op == GPB_OP_DISTINCT || op == GPB_OP_NE)
+	{
+		uppers = add_boolean(builder, op, a.upper, b.upper);
+		lowers = add_boolean(builder, op, a.lower, b.lower);
+		return add_boolean(builder, GPB_OP_OR, uppers, lowers);
+	}
+	uppers = add_boolean(builder, GPB_OP_EQ, a.upper, b.upper);
+	lowers = add_boolean(builder, op, a.lower, b.lower);
+	lowers = add_boolean(builder, GPB_OP_AND, uppers, lowers);
+	if (op == GPB_OP_EQ)
+		return lowers;
+	uppers = add_boolean(builder, strict, a.upper, b.upper);
+	return add_boolean(builder, GPB_OP_OR, uppers, lowers);
+}
+
+static const int comparisons[] = {
+	GPB_OP_EQ, GPB_OP_NE, GPB_OP_LT, GPB_OP_LE, GPB_OP_GT, GPB_OP_GE, GPB_OP_DISTINCT
+};
+
+#define NCOMPARISONS ((int) (sizeof(comparisons) / sizeof(comparisons[0])))
+
+static void
+add_random_comparison(TestBuilder *builder, const TestIndex *index)
+{
+	Halves		a = halves_of_column(builder, random_column(&index->layout));
+	Halves		b = test_once_in(3) ? halves_of_column(builder, random_column(&index->layout)) :
+		halves_of_rank(builder, random_rank(index), test_once_in(10));
+
+	(void) add_comparison(builder, comparisons[test_below(NCOMPARISONS)], a, b);
+}
+
+/* ---- mirrors ---- */
+
+/* Some column of 16 bytes at least; keys of any width, of one column or of several */
+static GpbLayout
+random_layout(void)
+{
+	static const int any[] = {GPB_KIND_INT128, GPB_KIND_BYTES16, GPB_KIND_INT4, GPB_KIND_INT8};
+	int			key_width = test_once_in(2) ? 16 : test_once_in(2) ? 8 : 4;
+	int			ncolumns = (int) test_below(6);
+	int			kinds[5];
+	int			c;
+
+	for (c = 0; c < 5; c++)
+		kinds[c] = any[test_below(4)];
+	/* what the mirrors' column 3 has */
+	kinds[3] = GPB_KIND_FLOAT8;
+	if (key_width == 16 && test_once_in(2))
+		return test_layout(16, (int) test_below(4), ncolumns, kinds);
+	kinds[0] = any[test_below(2)];
+	ncolumns += ncolumns == 0;
+	/* the slots are for 8 key columns, 3 others and their lower halves */
+	if (test_once_in(3))
+		return test_columns_layout(key_width, ncolumns < 3 ? ncolumns : 3, kinds);
+	return test_layout(key_width, (int) test_below(4), ncolumns, kinds);
+}
+
+/* ---- the tests ---- */
+
+/* Terms, groups or a list, with halves among what is filtered, added up, grouped and ordered */
+static void
+random_halves(GpbRangesSpec *spec, const TestIndex *index, int what)
+{
+	TestBuilder builder;
+	GpbProgram *program = &spec->program;
+	int			n = 1 + (int) test_below(4);
+	int			i;
+
+	test_begin(&builder, spec);
+	test_add_random_constants(&builder);
+	for (i = 0; i < n; i++)
+		add_random_comparison(&builder, index);
+	for (i = (int) test_below(4); i > 0; i--)
+		test_add_random_step(&builder);
+	if (test_once_in(2))
+		test_add_filter(&builder, test_random_slot(&builder, TYPE_BOOLEAN));
+	if (what == 2)
+	{
+		program->list_entries = true;
+		program->limit = test_once_in(3) ? 0 : 1 + (uint32) test_below(100);
+		program->order = (uint8) test_random_slot(&builder, TYPE_HALF);
+		program->descending = test_once_in(2);
+		program->nulls_first = test_once_in(2);
+		return;
+	}
+	test_add_random_terms(&builder, (int) test_below(3));
+	for (i = (int) test_below(3); i > 0; i--)
+		test_add_term(&builder, test_random_slot(&builder, TYPE_HALF), GPB_KIND_INT8,
+					  (int) test_below(8), test_random_slot(&builder, TYPE_BOOLEAN));
+	if (what == 1)
+	{
+		test_add_random_groups(&builder, 1 + (int) test_below(3));
+		program->group[0] = (uint8) test_random_slot(&builder, TYPE_HALF);
+	}
+}
+
+static void
+halves_random(void)
+{
+	int			rounds = test_emulated ? 15 : 60;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = random_layout();
+		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(2000),
+												   test_once_in(3));
+		int			i;
+
+		if (test_once_in(3))
+		{
+			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
+
+			leaf->unclean = true;
+			test_mark_changed(mirror, leaf->block);
+		}
+		for (i = 0; i < 6; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 1);
+
+			random_halves(&spec, mirror->index, i % 3);
+			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
+				  gpb_program_fault(&spec.program));
+			test_ask_program_forms(mirror, &spec);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
+/* Is a value of rank a so compared with one of rank b?  Neither is NULL. */
+static bool
+compares(int op, Rank a, Rank b)
+{
+	switch (op)
+	{
+		case GPB_OP_EQ:
+			return a == b;
+		case GPB_OP_LT:
+			return a < b;
+		case GPB_OP_LE:
+			return a <= b;
+		case GPB_OP_GT:
+			return a > b;
+		case GPB_OP_GE:
+			return a >= b;
+		default:
+			return a != b;
+	}
+}
+
+/* The entries on leaves that a comparison is true for, counted by ranks */
+static uint64
+count_by_rank(const TestIndex *index, int column, int op, Rank rank)
+{
+	uint64		n = 0;
+	uint32		i;
+	uint32		k;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		for (k = 0; k < index->leaf[i].count; k++)
+		{
+			const TestEntry *entry = &index->entry[index->leaf[i].first + k];
+
+			n += !is_null(entry, column) && compares(op, rank_of(index, entry, column), rank);
+		}
+	}
+	return n;
+}
+
+/* The order of halves is that of the values, and each comparison of these is what it should be. */
+static void
+halves_order(void)
+{
+	int			rounds = test_emulated ? 20 : 100;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = random_layout();
+		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(1000),
+												   test_once_in(3));
+		int			i;
+
+		test_all_visible(mirror, true);
+		for (i = 0; i < 6; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 1);
+			Rank		rank = random_rank(mirror->index);
+			int			column = random_column(&layout);
+			int			op = comparisons[i];
+			TestBuilder builder;
+			TestProgramAnswers *model;
+			uint64		n = count_by_rank(mirror->index, column, op, rank);
+
+			test_begin(&builder, &spec);
+			spec.program.ignore_dead_hints = true;
+			test_add_filter(&builder, add_comparison(&builder, op,
+													 halves_of_column(&builder, column),
+													 halves_of_rank(&builder, rank, false)));
+			(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+			model = test_model_program(mirror, &spec, test_whole_of(mirror));
+			CHECK(model->counted == n, "%lu entries of column %d for %lu, by operator %d",
+				  model->counted, column, n, op);
+			test_program_answers_free(model);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
+static void
+check_refused(TestMirror *mirror, const GpbRangesSpec *spec, const char *what)
+{
+	int64		answers[64];
+
+	CHECK(test_launch_at(mirror, 0, spec, test_whole_of(mirror), answers) == GPB_DEVICE_NO_MEMORY,
+		  "%s was accepted", what);
+	test_requests_end();
+}
+
+/* Halves of what has none, more than there may be, and one that is not named; then as ever */
+static void
+halves_refused(void)
+{
+	static const int kinds[] = {GPB_KIND_INT128, GPB_KIND_INT8};
+	GpbLayout	layout = test_layout(8, 0, 2, kinds);
+	TestMirror *mirror = test_mirror_of_layout(&layout, 500, false);
+	GpbRangesSpec good = test_spec(mirror, 1);
+	GpbRangesSpec bad;
+	TestBuilder builder;
+	Halves		halves;
+
+	test_begin(&builder, &good);
+	halves = halves_of_column(&builder, 1);
+	test_add_filter(&builder, add_comparison(&builder, GPB_OP_LT, halves,
+											 halves_of_rank(&builder, (Rank) 1 << 127, false)));
+	(void) test_ask_program(mirror, &good, &test_whole);
+	bad = good;
+	bad.program.half[0] = 0;
+	check_refused(mirror, &bad, "the half of a narrow key");
+	bad.program.half[0] = 2;
+	check_refused(mirror, &bad, "the half of a value of 8 bytes");
+	bad.program.half[0] = 3;
+	check_refused(mirror, &bad, "the half of a column that is not there");
+	bad = good;
+	bad.program.nhalves = GPB_MAX_HALVES + 1;
+	memset(bad.program.half, 1, sizeof(bad.program.half));
+	check_refused(mirror, &bad, "a program of too many halves");
+	bad = good;
+	bad.program.nhalves = 0;
+	check_refused(mirror, &bad, "a slot of no half");
+	(void) test_ask_program(mirror, &good, &test_whole);
+	test_mirror_free(mirror);
+}
+
+const TestCase test_halves_cases[] = {
+	{"halves_random", halves_random},
+	{"halves_order", halves_order},
+	{"halves_refused", halves_refused}
+};
+const int	test_nhalves_cases = sizeof(test_halves_cases) / sizeof(test_halves_cases[0]);

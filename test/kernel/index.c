@@ -177,7 +177,7 @@ random_value(const TestShape *shape, int column, uint32 i)
 		random_integer(kind_width(kind) < 8 ? kind_width(kind) : 8);
 }
 
-/* The last 8 of 16 bytes: few, so that the first ones decide as well, and the ends of both orders */
+/* The last 8 of 16 bytes: few, so that the first ones decide too, and the ends of both orders */
 static uint64
 random_rest(void)
 {

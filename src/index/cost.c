@@ -188,7 +188,7 @@ gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 				 Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	GpbSkipEstimate estimate;
+	GpbSkipEstimate estimate = {0};
 
 	if (info->tree_height < 0 && !info->hypothetical)
 	{

@@ -23,6 +23,7 @@ PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
 	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
 	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
+	test/bench/node_sweep_gpu test/bench/node_sweep_cpu \
 	test/unit/keys_test test/unit/balance_test test/unit/choice_test test/unit/map_copies_test \
 	test/unit/leaf_test test/unit/program_test
 
@@ -107,6 +108,14 @@ test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench: %: %.
 test/bench/search_bench: test/bench/search_bench.cu $(HEADERS_ALL)
 	$(NVCC) -std=c++17 -O3 -arch=native -Isrc -o $@ $< -ldl
 
+# The device's tree with nodes of many sizes, on a GPU and on one core
+test/bench/node_sweep_gpu: test/bench/node_sweep.cu $(HEADERS_ALL)
+	$(NVCC) -std=c++17 -O3 -arch=native -Isrc -o $@ $<
+
+test/bench/node_sweep_cpu: test/bench/node_sweep.cu $(HEADERS_ALL)
+	$(CXX) -std=c++17 -O2 -Wall -Wextra -Wno-unknown-pragmas -Wno-attributes -Werror -Isrc \
+		-o $@ -x c++ $<
+
 # Plain C functions, see test/unit
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
@@ -114,7 +123,7 @@ test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_
 test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
-test/unit/program_test: test/unit/program.c $(PROGRAM_SRCS) $(HEADERS_ALL)
+test/unit/program_test: $(wildcard test/unit/program*.c) $(PROGRAM_SRCS) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
@@ -138,8 +147,9 @@ test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulat
 	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<
 
 # see cuda/wide.cuh
-$(patsubst %,test/kernel/emulator/wide_%.o,$(patsubst cuda/wide_%.cu,%,$(wildcard cuda/wide_*.cu))): \
+$(patsubst cuda/ranges_%.cu,test/kernel/emulator/wide_%.o,$(wildcard cuda/ranges_*.cu)): \
 		test/kernel/emulator/wide_%.o: cuda/ranges_%.cu
+test/kernel/emulator/wide_positions.o: cuda/positions.cu
 
 test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^

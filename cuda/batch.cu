@@ -183,7 +183,7 @@ search_in_sorted_order(GpbDevice *device, GpbPipeline *pipeline, GpbSearchBatch 
 		job.base = plan.clamp ? plan.low : 0;
 		GPB_TRY(gpb_tiles_launch(device, pipeline->stream, &job, true));
 	}
-	batch->base = plan.clamp ? plan.low : 0;
+	batch->clamped = plan.clamp;
 	return GPB_DEVICE_OK;
 }
 

@@ -30,6 +30,9 @@ enum GpbSorting
 	GPB_SORT_ALWAYS
 };
 
+/* Of batches in GPB_ORDER_NEAR; tests choose it (bench.h). */
+extern GpbSorting gpb_near_sorting;
+
 /* A batch of searches; its arrays are in device memory. */
 struct GpbSearchBatch
 {
@@ -49,7 +52,8 @@ struct GpbSearchBatch
 
 	/* set by gpb_search_batch_run */
 	bool		sorted;
-	uint128		base;			/* sorted keys are distances from it */
+	bool		clamped;		/* sorted keys are distances from the tree's least separator; those
+								 * beyond its limits became these */
 };
 
 void		gpb_pipeline_close(GpbDevice *device, GpbPipeline *pipeline);

@@ -18,6 +18,7 @@
 
 GPB_EXPORT bool gpb_cuda_choose_variant(GpbDevice *device, int variant);
 GPB_EXPORT void gpb_cuda_choose_chunk(GpbDevice *device, uint32 keys);
+GPB_EXPORT void gpb_cuda_choose_sorting(int sorting);
 GPB_EXPORT GpbDeviceStatus gpb_cuda_time_ranges(GpbDevice *device, int channel, int rounds,
 												float *ms);
 GPB_EXPORT GpbDeviceStatus gpb_cuda_search_resident(GpbDevice *device, GpbDeviceMirror *mirror,
@@ -36,6 +37,12 @@ void
 gpb_cuda_choose_chunk(GpbDevice *device, uint32 keys)
 {
 	device->chunk_keys = keys;
+}
+
+void
+gpb_cuda_choose_sorting(int sorting)
+{
+	gpb_near_sorting = (GpbSorting) sorting;
 }
 
 /* ---- ranges ---- */

@@ -25,6 +25,10 @@ typedef bool (*GpbChooseVariant) (GpbDevice *device, int variant);
 typedef void (*GpbChooseChunk) (GpbDevice *device, uint32 keys);
 #define GPB_CHUNK_ENTRY	"gpb_cuda_choose_chunk"
 
+/* From now on sort batches in GPB_ORDER_NEAR as GpbResidentBatch has it: 0: if it seems to pay. */
+typedef void (*GpbChooseSorting) (int sorting);
+#define GPB_SORTING_ENTRY	"gpb_cuda_choose_sorting"
+
 /*
  * Run the kernels of the ranges that were finished on the channel so many times more, with their
  * input on the device.  *ms is the milliseconds of one round.

@@ -123,6 +123,8 @@ gpb_clear_bounds(const GpbGroupJob *groups, int64 *answer)
 
 		if (words->bits_and != 0)
 			answer[words->bits_and] = -1;
+		if (words->halves != 0)
+			gpb_halves_init(answer + words->halves);
 		if (words->minmax == 0)
 			continue;
 		answer[words->minmax] = 0x7FFFFFFFFFFFFFFF;
@@ -414,6 +416,9 @@ gpb_add_term_of_copy(const GpbGroupTerm *term, int64 *into, const int64 *from)
 	}
 	if (words->minmax != 0)
 		gpb_add_bounds(into + words->minmax, from[words->minmax], from[words->minmax + 1]);
+	if (words->halves != 0)
+		gpb_atomic_add_halves(into + words->halves, from + words->halves,
+							  from + words->halves + 2);
 	if (words->squares != 0)
 		gpb_atomic_add_squares(into + words->squares, from + words->squares);
 	if (words->bits_and != 0)

@@ -9,21 +9,32 @@
 
 #define GPB_POSITION_THREADS	128
 
+/* The key of result i */
+static __device__ __forceinline__ GpbKey
+batch_key(const GpbLeafJob *job, const GpbPositions *batch, uint32 i)
+{
+	int			width = gpb_job_key_width(job);
+	uint32		at = batch->place != NULL ? batch->place[i] : i;
+
+	return gpb_load_key((const char *) batch->keys + (size_t) at * width, width);
+}
+
 /* The position of the leaf's first entry whose key is not below the given one */
 static __device__ __forceinline__ uint32
-lower_bound(const GpbLeafJob *job, GpbLeafView leaf, uint64 key)
+lower_bound(const GpbLeafJob *job, GpbLeafView leaf, GpbKey key)
 {
-	return job->key_width == 8 ? gpb_keys_lower_bound(leaf.page, 8, leaf.count, key) :
+	int			width = gpb_job_key_width(job);
+
+	return gpb_is_wide(width) ? gpb_keys_lower_bound(leaf.page, GPB_WIDE_KEY, leaf.count, key) :
+		width == 8 ? gpb_keys_lower_bound(leaf.page, 8, leaf.count, key) :
 		gpb_keys_lower_bound(leaf.page, 4, leaf.count, key);
 }
 
 /* The position of the leaf's first entry at or above the key, or, if "after", above the key */
 static __device__ __forceinline__ uint32
-find_position(const GpbLeafJob *job, GpbLeafView leaf, uint64 key, bool after)
+find_position(const GpbLeafJob *job, GpbLeafView leaf, GpbKey key, bool after)
 {
-	uint64		most = job->key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFFul;
-
-	if (after && key == most)
+	if (after && key == gpb_key_most(gpb_job_key_width(job)))
 		return leaf.count;
 	return lower_bound(job, leaf, after ? key + 1 : key);
 }
@@ -38,16 +49,14 @@ find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)
 {
 	uint32		i = blockIdx.x * GPB_POSITION_THREADS + threadIdx.x;
 	uint32		slot;
-	uint64		key;
+	GpbKey		key;
 	uint32		position = GPB_POSITION_UNCLEAN;
 	GpbLeafView leaf;
 
 	if (i >= batch.n)
 		return;
 	slot = batch.slot[i];
-	key = job.key_width == 8 ? ((const uint64 *) batch.keys)[i] :
-		((const uint32 *) batch.keys)[i];
-	key += batch.base;
+	key = batch_key(&job, &batch, i);
 	leaf = gpb_judge_leaf(&job, slot);
 	if (leaf.page != NULL)
 		position = find_position(&job, leaf, key, batch.bound == GPB_SEARCH_UPPER);
@@ -62,7 +71,7 @@ find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)
 		}
 		if (leaf.page != NULL &&
 			(position == (uint32) leaf.count ||
-			 gpb_page_key(leaf.page, job.key_width, (int) position) != key))
+			 gpb_page_key(leaf.page, gpb_job_key_width(&job), (int) position) != key))
 			position = GPB_POSITION_NONE;
 	}
 	batch.leaf[i] = job.separators.child[slot];

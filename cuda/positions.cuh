@@ -13,8 +13,8 @@
 /* A batch of n keys whose positions are to be found; arrays are in device memory. */
 struct GpbPositions
 {
-	const void *keys;			/* as wide as the index's; base has been subtracted */
-	uint64		base;
+	const void *keys;			/* as wide as the index's */
+	const uint32 *place;		/* if not NULL result i is that of key place[i] */
 	const uint32 *slot;			/* separator at which the search of each begins */
 	uint32	   *leaf;
 	uint16_t   *position;
@@ -22,8 +22,13 @@ struct GpbPositions
 	GpbSearchBound bound;
 };
 
-/* Submit the search for positions.  The job needs all fields of GpbLeafJob. */
+/*
+ * Submit the search for positions; the second is for keys of 16 bytes (wide.cuh).  The job needs
+ * all fields of GpbLeafJob.
+ */
 GpbDeviceStatus gpb_positions_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbLeafJob *job, const GpbPositions *positions);
+GpbDeviceStatus gpb_positions_launch_wide(GpbDevice *device, cudaStream_t stream,
+										  const GpbLeafJob *job, const GpbPositions *positions);
 
 #endif							/* GPB_POSITIONS_CUH */

@@ -163,7 +163,7 @@ static bool
 has_extra(const GpbAnswerColumn *words)
 {
 	return words->squares != 0 || words->bits_and != 0 || words->bits_or != 0 ||
-		words->bits_xor != 0;
+		words->bits_xor != 0 || words->halves != 0;
 }
 
 static GpbPass
@@ -279,6 +279,7 @@ gpb_make_program_pass(const GpbProgram *program, const GpbAnswerFormat *format,
 		add_slot(&read, program_pass->slot[c]);
 		add_slot(&read, program_pass->filter[c]);
 	}
+	program_pass->lower = GPB_NO_SLOT;
 	program_pass->float_squares = pass->column[0].want == GPB_WANT_SQUARES;
 	if (pass->column[0].want != 0)
 	{
@@ -288,6 +289,9 @@ gpb_make_program_pass(const GpbProgram *program, const GpbAnswerFormat *format,
 		program_pass->bits_and = words->bits_and;
 		program_pass->bits_or = words->bits_or;
 		program_pass->bits_xor = words->bits_xor;
+		program_pass->halves = words->halves;
+		program_pass->lower = (uint8) gpb_term_lower(&program->term[pass->column[0].column]);
+		add_slot(&read, program_pass->lower);
 	}
 	make_code(program, &read, pass->is_first, &program_pass->code);
 }
@@ -298,7 +302,7 @@ gpb_program_shape(const GpbPass *pass, const GpbProgramPass *program_pass)
 	if (pass->column[0].float_sum != 0)
 		return GPB_PROGRAM_FLOAT_SUM;
 	if (program_pass->squares != 0 || program_pass->bits_and != 0 || program_pass->bits_or != 0 ||
-		program_pass->bits_xor != 0)
+		program_pass->bits_xor != 0 || program_pass->halves != 0)
 		return GPB_PROGRAM_EXTRA;
 	return pass->column[1].want != 0 ? GPB_PROGRAM_WIDE : GPB_PROGRAM_NARROW;
 }
@@ -392,10 +396,12 @@ gpb_make_group_job(const GpbProgram *program, const GpbAnswerFormat *format, uin
 		job->term[t].words = format->column[t];
 		job->term[t].slot = program->term[t].slot;
 		job->term[t].filter = program->term[t].filter;
+		job->term[t].lower = (uint8) gpb_term_lower(&program->term[t]);
 		job->term[t].one_word = is_narrow(program, &format->column[t]) &&
 			format->column[t].sum != 0 && most_entries <= (uint64) 1 << 31;
 		add_slot(&read, program->term[t].slot);
 		add_slot(&read, program->term[t].filter);
+		add_slot(&read, job->term[t].lower);
 	}
 	job->words = format->words;
 	job->integers = format->integers;

@@ -80,11 +80,13 @@ struct GpbProgramPass
 	GpbCode		code;
 	uint8		slot[GPB_PASS_COLUMNS]; /* GPB_NO_SLOT: each entry counts */
 	uint8		filter[GPB_PASS_COLUMNS];	/* GPB_NO_SLOT: none */
+	uint8		lower;			/* of the first term's halves; GPB_NO_SLOT: none */
 	bool		float_squares;	/* the float8 sum is of squares, and nothing else is added up */
 	uint16		squares;
 	uint16		bits_and;
 	uint16		bits_or;
 	uint16		bits_xor;
+	uint16		halves;
 };
 
 /*
@@ -99,7 +101,7 @@ enum GpbProgramShape
 	GPB_PROGRAM_NARROW,			/* one term */
 	GPB_PROGRAM_WIDE,			/* two */
 	GPB_PROGRAM_FLOAT_SUM,		/* a float8 sum */
-	GPB_PROGRAM_EXTRA,			/* squares of integers, or combined bits */
+	GPB_PROGRAM_EXTRA,			/* squares of integers, combined bits, or bounds of halves */
 	GPB_PROGRAM_SHAPES
 };
 
@@ -162,6 +164,7 @@ struct GpbGroupTerm
 	GpbAnswerColumn words;
 	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
 	uint8		filter;			/* GPB_NO_SLOT: none */
+	uint8		lower;			/* likewise: of the lower halves */
 	bool		one_word;		/* 64 bits hold its sum; see group_rows.cuh */
 	uint16		shared_missing;
 	uint16		shared_sum;

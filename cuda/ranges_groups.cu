@@ -95,9 +95,12 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 	bool		held = true;
 	int			base = GPB_NO_WINDOW;
 	GpbOperand	operand;
+	GpbOperand	lower;
 	uint32		valid = gpb_get_term(&groups->code, values, term->slot, term->filter, live,
 									 &operand);
 
+	if (WHERE == IN_ROWS && term->words.halves != 0)
+		gpb_get_operand(&groups->code, values, term->lower, &lower);
 	if (is_float)
 		base = gpb_window_base(shared, t, term->words.narrow, &operand, valid);
 #pragma unroll
@@ -112,7 +115,15 @@ add_term(const GpbGroupJob *groups, GpbSharedGroups *shared, int t, const GpbLan
 			int64	   *answer = gpb_answer_for_block(groups, row[u]);
 
 			if (is_valid)
+			{
 				held = gpb_add_to_group(term, answer, operand.word[u]) && held;
+				if (WHERE == IN_ROWS && term->words.halves != 0)
+				{
+					int64		value[2] = {operand.word[u], lower.word[u]};
+
+					gpb_atomic_add_halves(answer + term->words.halves, value, value);
+				}
+			}
 			else if (live >> u & 1)
 				gpb_atomic_add(answer + term->words.count, (int64) -1);
 			continue;

@@ -65,6 +65,8 @@ clear_column(const GpbAnswerColumn *column, int64 *answer)
 {
 	if (column->bits_and != 0)
 		answer[column->bits_and] = -1;
+	if (column->halves != 0)
+		gpb_halves_init(answer + column->halves);
 	if (column->minmax == 0)
 		return;
 	answer[column->minmax] = 0x7FFFFFFFFFFFFFFF;

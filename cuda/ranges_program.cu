@@ -10,13 +10,14 @@
 
 /* ---- a lane's state beside its GpbTally ---- */
 
-/* Squares of integers and combined bits of the pass's first term */
+/* Squares of integers, combined bits and bounds of halves, of the pass's first term */
 struct ExtraTally
 {
 	int64		squares[3];
 	int64		bits_and;
 	int64		bits_or;
 	int64		bits_xor;
+	int64		halves[GPB_HALVES_WORDS];
 };
 
 /* All that a lane has of a pass */
@@ -37,6 +38,7 @@ init_extra(ExtraTally *extra)
 	extra->bits_and = -1;
 	extra->bits_or = 0;
 	extra->bits_xor = 0;
+	gpb_halves_init(extra->halves);
 }
 
 template <int N, bool FLOAT_SUM>
@@ -69,6 +71,26 @@ take_extra(const GpbProgramPass *pass, const GpbOperand *operand, uint32 valid, 
 			continue;
 		low = gpb_square(value, &high);
 		gpb_answer_add_square(extra->squares, low, high);
+	}
+}
+
+/* Take values of two halves, of which "upper" has the upper ones. */
+static __device__ __forceinline__ void
+take_halves(const GpbProgramPass *pass, const GpbLaneValues *values, const GpbOperand *upper,
+			uint32 valid, ExtraTally *extra)
+{
+	GpbOperand	lower;
+
+	if (pass->halves == 0)
+		return;
+	gpb_get_operand(&pass->code, values, pass->lower, &lower);
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int64		value[2] = {upper->word[u], lower.word[u]};
+
+		if (valid >> u & 1)
+			gpb_halves_add(extra->halves, value, value);
 	}
 }
 
@@ -124,13 +146,30 @@ take_terms(const GpbRangesJob *job, const GpbProgramPass *pass, const GpbLaneVal
 			entry[u].value[c] = operand.word[u];
 		gpb_tally_values<GPB_PROGRAM_ROWS>(&state->tally, state->sum, c, column, entry, valid);
 		if (EXTRA)
+		{
 			take_extra(pass, &operand, valid, &state->extra);
+			take_halves(pass, values, &operand, valid, &state->extra);
+		}
 	}
 }
 
 /* ---- from lanes to the answer ---- */
 
-/* Add what the warp's lanes have of squares and bits to the answer.  The whole warp calls. */
+/* Of all lanes of the warp, which calls as a whole, each gets the bounds of halves. */
+static __device__ __forceinline__ void
+merge_halves(int64 *halves)
+{
+	for (int lanes = GPB_WARP / 2; lanes > 0; lanes /= 2)
+	{
+		int64		other[4];
+
+		for (int i = 0; i < 4; i++)
+			other[i] = gpb_shuffle_int64(halves[i], lanes);
+		gpb_halves_add(halves, other, other + 2);
+	}
+}
+
+/* Add the squares, bits and halves of the warp's lanes to the answer.  The whole warp calls. */
 static __device__ __forceinline__ void
 flush_extra(const GpbProgramPass *pass, ExtraTally *extra, int64 *answer)
 {
@@ -145,8 +184,12 @@ flush_extra(const GpbProgramPass *pass, ExtraTally *extra, int64 *answer)
 		extra->bits_or |= gpb_shuffle_int64(extra->bits_or, lanes);
 		extra->bits_xor ^= gpb_shuffle_int64(extra->bits_xor, lanes);
 	}
+	if (pass->halves != 0)
+		merge_halves(extra->halves);
 	if (gpb_lane() == 0)
 	{
+		if (pass->halves != 0)
+			gpb_atomic_add_halves(answer + pass->halves, extra->halves, extra->halves + 2);
 		if (pass->squares != 0)
 			gpb_atomic_add_squares(answer + pass->squares, extra->squares);
 		if (pass->bits_and != 0)

@@ -34,6 +34,8 @@ struct GpbSearchWork
 	GpbBuffer	changed;
 };
 
+GpbSorting	gpb_near_sorting = GPB_SORT_MAY;
+
 /* One launch of a batch */
 struct SearchRun
 {
@@ -214,14 +216,19 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	job.layout_flags = run->mirror->layout.flags;
 
 	memset(&positions, 0, sizeof(positions));
-	positions.keys = batch->order != GPB_ORDER_INPUT && batch->sorted ? pipeline->sort.keys.data :
-		batch->keys;
-	positions.base = (uint64) batch->base;
+	positions.keys = batch->keys;
+	/* A key that was clamped has the same leaf as before, but not the same position in it. */
+	if (batch->order != GPB_ORDER_INPUT && batch->sorted && batch->clamped)
+		positions.place = batch->permutation;
+	else if (batch->order != GPB_ORDER_INPUT && batch->sorted)
+		positions.keys = pipeline->sort.keys.data;
 	positions.slot = batch->result;
 	positions.leaf = (uint32 *) pipeline->leaves.data;
 	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
 	positions.bound = run->spec->bound;
+	if (job.key_width == GPB_WIDE_KEY)
+		return gpb_positions_launch_wide(run->device, pipeline->stream, &job, &positions);
 	return gpb_positions_launch(run->device, pipeline->stream, &job, &positions);
 }
 
@@ -246,7 +253,7 @@ search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n
 	batch.together = run->spec->ascending;
 	/* in input order, sorting would save nothing: the transfer takes longer than the search */
 	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
-		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : GPB_SORT_MAY;
+		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : gpb_near_sorting;
 	batch.result = (uint32 *) (batch.slots ? pipeline->slots.data : pipeline->leaves.data);
 	batch.permutation = (uint32 *) pipeline->permutation.data;
 
@@ -391,8 +398,6 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	GPB_ENTER(device);
 	if (mirror->tree.n == 0)
 		return gpb_refuse(device, "no inner image");
-	if (mirror->layout.key_width > 8 && spec->npieces > 0 && spec->piece[0].position != NULL)
-		return gpb_refuse(device, "positions of keys of 16 bytes are not searched for");
 	if (spec->npieces > GPB_SEARCH_PIECES ||
 		(spec->npieces > 1 && spec->order != GPB_ORDER_INPUT))
 		return gpb_refuse(device, "too many pieces in a batch of searches");

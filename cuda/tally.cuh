@@ -172,6 +172,51 @@ gpb_atomic_add_squares(int64 *into, const int64 *from)
 	gpb_atomic_add(into + 2, from[2] + (int64) carry);
 }
 
+/*
+ * Take the values at least[] and greatest[] into the bounds of values of two halves, into which
+ * others take some as well.
+ *
+ * Who has the latch writes lower halves before upper ones, and bounds only ever move outwards.  So
+ * whoever reads an upper half and then the lower one has read bounds that the values have reached,
+ * or do not lie outside of those that they will have reached: what is not outside of what was read
+ * need not be taken.  Only the others ask for the latch.
+ */
+static __device__ inline void
+gpb_atomic_add_halves(int64 *halves, const int64 *least, const int64 *greatest)
+{
+	volatile int64 *bound = halves;
+	uint32	   *latch = (uint32 *) (halves + GPB_HALVES_LATCH);
+	int64		least_upper = bound[0];
+	int64		greatest_upper = bound[2];
+	bool		done;
+
+	__threadfence();
+	done = !gpb_halves_less(least[0], least[1], least_upper, bound[1]) &&
+		!gpb_halves_less(greatest_upper, bound[3], greatest[0], greatest[1]);
+	/* A latch is given back in the turn in which it was got, so no lane waits for its own warp. */
+	while (!done)
+	{
+		if (atomicCAS(latch, 0u, 1u) != 0)
+			continue;
+		__threadfence();
+		if (gpb_halves_less(least[0], least[1], bound[0], bound[1]))
+		{
+			bound[1] = least[1];
+			__threadfence();
+			bound[0] = least[0];
+		}
+		if (gpb_halves_less(bound[2], bound[3], greatest[0], greatest[1]))
+		{
+			bound[3] = greatest[1];
+			__threadfence();
+			bound[2] = greatest[0];
+		}
+		__threadfence();
+		atomicExch(latch, 0u);
+		done = true;
+	}
+}
+
 /* ---- a column's words in an answer ---- */
 
 /*

@@ -78,18 +78,19 @@ gpb_tree_keys(const GpbTree *tree, int level)
 /*
  * Find the last separator below the key, going down from key "at" of "level", or from above the
  * root (level top + 1, key 0).  One thread does it alone, with a binary search in each node, all of
- * whose loads but the first find the memory line in the nearest cache.
+ * whose loads but the first find the memory line in the nearest cache.  Only the benchmark of node
+ * sizes has nodes of other sizes.
  */
-template <typename Key>
+template <typename Key, uint32 FANOUT = gpb_fanout<Key>>
 GPB_FN uint32
 gpb_tree_descend(const GpbTree *tree, int level, uint32 at, Key key)
 {
 	while (level > 0)
 	{
 		const Key  *keys = gpb_tree_keys<Key>(tree, --level);
-		uint32		first = at * gpb_fanout<Key>;
+		uint32		first = at * FANOUT;
 		uint32		rest = tree->n[level] - first;
-		uint32		n = rest < gpb_fanout<Key> ? rest : gpb_fanout<Key>;
+		uint32		n = rest < FANOUT ? rest : FANOUT;
 
 		at = first;
 		while (n > 1)

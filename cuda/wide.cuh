@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * wide.cuh
- *	  What wide_*.cu include first: the kernels of ranges once more, for keys of 16 bytes.
+ *	  What wide_*.cu include first: the kernels of ranges and positions once more, for keys of
+ *	  16 bytes.
  *
  * A kernel that looks at keys is compiled twice, so that each has keys of one type (layout.h) and
- * neither pays for the other: ranges_X.cu is compiled as it is, and by way of wide_X.cu.  What both
- * define has another name there.  All that the host and the kernels share has the same bytes in
- * both.
+ * neither pays for the other: ranges_X.cu is compiled as it is, and by way of wide_X.cu; so is
+ * positions.cu.  What both define has another name there.  All that the host and the kernels share
+ * has the same bytes in both.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +20,7 @@
 #define gpb_summary_launch       gpb_summary_launch_wide
 #define gpb_prepare_launch       gpb_prepare_launch_wide
 #define gpb_locate_launch        gpb_locate_launch_wide
+#define gpb_positions_launch     gpb_positions_launch_wide
 #define gpb_normalize_launch     gpb_normalize_launch_wide
 #define gpb_single_range         gpb_single_range_wide
 #define gpb_short_kernels        gpb_short_kernels_wide

@@ -136,5 +136,27 @@ SELECT verify('runs');
 REINDEX INDEX runs_ours;
 SELECT :size <= 1.1 * pg_relation_size('runs_ours') AS small;
 
-DROP TABLE runs, ordered, scattered, random, equal, included, unlogged, temporary, own;
+-- a run to which sessions add that fill a heap page each, here four in turn: rows that are late by a
+-- few find room in a page that is nearly full
+CREATE TABLE late (v int PRIMARY KEY, k int8, filler text)
+	WITH (fillfactor = 50, autovacuum_enabled = off);
+CREATE INDEX late_ours ON late USING gpubtree (k) WHERE k IS NOT NULL;
+INSERT INTO late
+	SELECT i, CASE WHEN i = 0 THEN 2 END, repeat('x', 400) FROM generate_series(0, 6000) i;
+DO $$
+DECLARE
+	next_v int;
+BEGIN
+	FOR next_v IN SELECT v FROM late WHERE v > 0
+		ORDER BY (ctid::text::point)[0]::int / 4, (ctid::text::point)[1], ctid
+	LOOP
+		UPDATE late SET k = 1 WHERE v = next_v;
+	END LOOP;
+END $$;
+SELECT pg_relation_size('late_ours') AS size \gset
+SELECT verify('late');
+REINDEX INDEX late_ours;
+SELECT :size <= 1.25 * pg_relation_size('late_ours') AS small;
+
+DROP TABLE runs, late, ordered, scattered, random, equal, included, unlogged, temporary, own;
 DROP FUNCTION prepare, is_small, verify;

@@ -200,6 +200,20 @@ SELECT query, same_rows(query) FROM (VALUES
 	('SELECT shop::text, count(*) FROM sold WHERE k > 7 GROUP BY 1'),
 	('SELECT note::bpchar, count(*) FROM sold WHERE k > 7 GROUP BY 1'),
 	('SELECT upper(product), count(*) FROM sold WHERE k > 7 GROUP BY 1')) q (query);
+-- Different values may be equal, by a collation or as character without a length.
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+BEGIN;
+INSERT INTO sold SELECT i, upper(product), shop, note || ' ', v FROM sold, generate_series(6, 8) i
+WHERE k = i;
+SELECT query, same_rows(query) FROM (VALUES
+	('SELECT count(DISTINCT product COLLATE no_case) FROM sold WHERE k > 5'),
+	('SELECT count(DISTINCT note::bpchar) FROM sold WHERE k > 5'),
+	('SELECT shop, count(DISTINCT note::bpchar) FROM sold WHERE k > 5 GROUP BY 1'),
+	('SELECT DISTINCT product COLLATE no_case IS NULL, note::bpchar FROM sold WHERE k > 5'),
+	('SELECT count(DISTINCT note COLLATE "C"), count(DISTINCT note) FROM sold WHERE k > 5'))
+	q (query);
+ROLLBACK;
+DROP COLLATION no_case;
 -- An error for a value that no row has, and one for a value that some row has
 SELECT same_rows('SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 12) < -12');
 SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 10) < -12;

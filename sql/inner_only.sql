@@ -64,6 +64,16 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- keys of 16 bytes that differ in either half
+CREATE TABLE t AS SELECT ((CASE WHEN j % 2 = 0 THEN '00000000-0000-0000-' ELSE left(md5(j::text), 16) END)
+	|| right(md5(j::text), 16))::uuid AS k, j::int AS v FROM generate_series(1, 12000) j;
+INSERT INTO t VALUES (NULL, 1), ('ffffffff-ffff-ffff-ffff-ffffffffffff', 2), ('00000000-0000-0000-0000-000000000000', 3);
+CREATE INDEX t_k ON t USING gpubtree (k DESC) INCLUDE (v);
+SELECT matches, sum, keys >= device_keys + cpu_keys AND (device_keys > 0 AND engine LIKE 'CPU, inner nodes on %') = has_device() AS as_expected
+FROM gpubtree_probe('t_k', (SELECT array_agg(k) || array_agg(md5(v::text)::uuid) FROM t WHERE v % 3 = 0), 'inner');
+SELECT count(*), sum(t.v) FROM (SELECT unnest(array_agg(k) || array_agg(md5(v::text)::uuid)) AS k FROM t WHERE v % 3 = 0) x JOIN t USING (k);
+DROP TABLE t;
+
 -- what the view says; only one who asks for more than leaves gets more
 CREATE TABLE t (k bigint, v int);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);

@@ -127,7 +127,10 @@ SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT o.id, a.price, b.name FROM orders o JOIN goods a ON a.k = o.good JOIN goods b ON b.k = a.price',
 	'SELECT o.id, (SELECT sum(g.price) FROM orders i JOIN goods g ON g.k = i.good WHERE i.amount = o.id) FROM orders o WHERE id < 20',
 	-- an expression as the outer key
-	'SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good + 1'
+	'SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good + 1',
+	-- expressions over both sides of an outer join
+	'SELECT o.id, g.price + o.amount FROM orders o LEFT JOIN goods g ON g.k = o.good',
+	'SELECT o.id, g.price + o.amount FROM orders o LEFT JOIN goods g ON g.k = o.good AND g.price > 3 WHERE o.id < 50'
 ]) query;
 
 --

@@ -139,6 +139,19 @@ SELECT file_of('a_k') = :file AS stays;
 SELECT k, v FROM a WHERE k > 249.2;
 SELECT gpubtree_check('a_k', true);
 
+-- results of a CASE that are brought to one scale: NaN, and what does not fit, in every branch
+CREATE TABLE c (k int, b numeric(1, 7), w numeric(18), d numeric(10, 3));
+INSERT INTO c SELECT g, CASE WHEN g % 7 = 0 THEN 'NaN' ELSE g % 9 / 10000000.0 END, 999999999999999999, g FROM generate_series(1, 2000) g;
+CREATE INDEX c_k ON c USING gpubtree (k) INCLUDE (b, w, d);
+VACUUM ANALYZE c;
+SET enable_seqscan = off;
+SELECT avg(CASE WHEN d <> 5 THEN b ELSE 0 END), avg(CASE WHEN d = 7 THEN 0 ELSE b END) FROM c WHERE k > 0;
+SELECT sum(CASE WHEN d > 1900 THEN 0 WHEN d > 3 THEN b ELSE 0 END) FROM c WHERE k > 0;
+SELECT sum(CASE WHEN d > 5 THEN w ELSE d END) FROM c WHERE k > 0;
+SELECT sum(CASE WHEN d > 1995 THEN d WHEN d > 3 THEN w ELSE d END) FROM c WHERE k > 0;
+DROP TABLE c;
+RESET enable_seqscan;
+
 -- ---- what can be indexed ----
 
 CREATE DOMAIN price AS numeric(5, 3);

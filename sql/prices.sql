@@ -75,5 +75,30 @@ ANALYZE few;
 SELECT current_setting('gpubtree.device') <> 'host' OR
 	NOT is_ours('SELECT sum(v) FROM few JOIN at_random USING (k) WHERE v = 5') AS right_plan;
 
-DROP TABLE in_order, at_random, apart, fetched, few;
+RESET gpubtree.enable_batchjoin;
+RESET gpubtree.enable_rangeaggregate;
+
+-- a condition that is evaluated for each value of a dictionary pays for a long range, or for few values; what is looked up
+-- pays sooner
+CREATE TABLE named AS SELECT n AS k, 'name ' || n % 20000 AS many, 'name ' || n % 100 AS few, n % 100 AS v
+	FROM generate_series(0, 99999) n;
+CREATE INDEX named_k ON named USING gpubtree (k) INCLUDE (many, few, v);
+VACUUM ANALYZE named;
+SELECT condition, is_ours(format('SELECT count(*), sum(v) FROM named WHERE k < 5000 AND %s', condition)) AS short,
+	is_ours(format('SELECT count(*), sum(v) FROM named WHERE k < 90000 AND %s', condition)) AS long,
+	is_ours(format('SELECT k, v FROM named WHERE k < 5000 AND %s', condition)) AS short_rows,
+	is_ours(format('SELECT k, v FROM named WHERE k < 90000 AND %s', condition)) AS long_rows,
+	is_ours(format('SELECT k / 1000, sum(v) FROM named WHERE k < 5000 AND %s GROUP BY 1', condition)) AS short_buckets
+	FROM unnest(ARRAY['many LIKE ''name 77_''', 'few LIKE ''name 7_''', 'many = ''name 777''']) condition;
+-- a join tests each match instead (Inner Filter, not Index Filter), unless there are more of them than values
+SET enable_nestloop = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+EXPLAIN (COSTS OFF) SELECT few.k, named.v FROM few JOIN named USING (k) WHERE many > 'name 998';
+EXPLAIN (COSTS OFF) SELECT a.k, named.v FROM at_random a LEFT JOIN named ON named.k = a.k AND many > 'name 998';
+RESET enable_nestloop;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+DROP TABLE in_order, at_random, apart, fetched, named, few;
 DROP FUNCTION choices, is_ours;

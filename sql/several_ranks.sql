@@ -123,5 +123,28 @@ SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) 
 	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) FROM readings WHERE tenant = 5 AND x > 0'),
 	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant > 5');
 SELECT compare('SELECT a, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant = a) FROM generate_series(-1, 8) a');
+
+--
+-- The least value of a type right behind NULLs, with DESC the greatest
+--
+CREATE TABLE edges (tenant int4 NOT NULL, up int4, down int4);
+INSERT INTO edges SELECT i % 3, CASE WHEN i < 30 THEN -2147483648 WHEN i < 60 THEN NULL ELSE i END,
+	CASE WHEN i < 30 THEN 2147483647 WHEN i < 60 THEN NULL ELSE -i END FROM generate_series(1, 30000) i;
+CREATE INDEX edges_up ON edges USING gpubtree (tenant, up NULLS FIRST);
+CREATE INDEX edges_down ON edges USING gpubtree (tenant, down DESC);
+VACUUM ANALYZE edges;
+SET plan_cache_mode = force_generic_plan;
+PREPARE up (int8) AS SELECT up FROM edges WHERE tenant = 1 AND up IS NOT NULL ORDER BY up NULLS FIRST OFFSET $1 LIMIT 2;
+PREPARE down (int8) AS SELECT down FROM edges WHERE tenant = 1 AND down IS NOT NULL ORDER BY down DESC NULLS FIRST OFFSET $1 LIMIT 2;
+EXPLAIN (COSTS OFF) EXECUTE up (0);
+EXECUTE up (0);
+EXECUTE up (9);
+EXPLAIN (COSTS OFF) EXECUTE down (0);
+EXECUTE down (0);
+EXECUTE down (9);
+RESET plan_cache_mode;
+DEALLOCATE up;
+DEALLOCATE down;
+DROP TABLE edges;
 DROP TABLE readings;
 DROP FUNCTION plan, is_ours, answer, plain_answer, compare;

@@ -12,7 +12,7 @@
  *   low and high word of the 128-bit sum in two's complement; if its bounds are wanted, the least
  *   and the greatest value, which compare as in GpbColumnState; if the sum of its squares is wanted
  *   and it is an integer, three words of that, the lowest first; a word for each wanted combination
- *   of bits;
+ *   of bits; if the bounds of values of two halves are wanted, GPB_HALVES_WORDS;
  * * an exact sum for each float8 whose sum is wanted, and another for the squares: a GpbNarrowSum
  *   if the program has narrow_sums, else a GpbFloatSum.
  *
@@ -41,6 +41,7 @@ typedef struct GpbAnswerColumn
 	uint16		bits_and;		/* a word each */
 	uint16		bits_or;
 	uint16		bits_xor;
+	uint16		halves;			/* first of GPB_HALVES_WORDS */
 	uint16		float_sum;		/* first word of an exact sum */
 	uint16		float_squares;	/* first word of an exact sum */
 	bool		narrow;			/* exact sums are GpbNarrowSums, not GpbFloatSums */
@@ -58,6 +59,15 @@ typedef struct GpbAnswerFormat
 	int			ncolumns;
 	GpbAnswerColumn column[GPB_MAX_ANSWER_COLUMNS];
 } GpbAnswerFormat;
+
+/*
+ * The bounds of values of two halves: the upper and the lower half of the least value, and those of
+ * the greatest, and a latch.  Values compare by their upper halves, and by the lower ones where
+ * these are equal, as signed integers.  The latch is 0, but while a GPU, which compares and
+ * exchanges a word at a time, takes a value in.
+ */
+#define GPB_HALVES_WORDS	5
+#define GPB_HALVES_LATCH	4
 
 #define GPB_FLOAT_SUM_WORDS ((int) (sizeof(GpbFloatSum) / sizeof(int64)))
 #define GPB_NARROW_SUM_WORDS ((int) (sizeof(GpbNarrowSum) / sizeof(int64)))
@@ -100,6 +110,7 @@ gpb_answer_add_column(GpbAnswerFormat *format, int c, int kind, int want)
 	column->bits_and = gpb_answer_words(format, (want & GPB_WANT_AND) != 0, 1);
 	column->bits_or = gpb_answer_words(format, (want & GPB_WANT_OR) != 0, 1);
 	column->bits_xor = gpb_answer_words(format, (want & GPB_WANT_XOR) != 0, 1);
+	column->halves = gpb_answer_words(format, (want & GPB_WANT_HALVES) != 0, GPB_HALVES_WORDS);
 	column->float_sum = 0;
 	column->float_squares = 0;
 	column->narrow = false;
@@ -173,6 +184,38 @@ gpb_answer_has_float_sums(const GpbAnswerFormat *format)
 	return format->words > format->integers;
 }
 
+/* Set the bounds of values of two halves to those of no values. */
+GPB_FN void
+gpb_halves_init(int64 *halves)
+{
+	halves[0] = halves[1] = (int64) 0x7FFFFFFFFFFFFFFF;
+	halves[2] = halves[3] = -(int64) 0x7FFFFFFFFFFFFFFF - 1;
+	halves[GPB_HALVES_LATCH] = 0;
+}
+
+/* Is the value of these halves below that of the others? */
+GPB_FN bool
+gpb_halves_less(int64 upper, int64 lower, int64 other_upper, int64 other_lower)
+{
+	return upper < other_upper || (upper == other_upper && lower < other_lower);
+}
+
+/* Take the values at least[] and greatest[] into the bounds of values of two halves. */
+GPB_FN void
+gpb_halves_add(int64 *halves, const int64 *least, const int64 *greatest)
+{
+	if (gpb_halves_less(least[0], least[1], halves[0], halves[1]))
+	{
+		halves[0] = least[0];
+		halves[1] = least[1];
+	}
+	if (gpb_halves_less(halves[2], halves[3], greatest[0], greatest[1]))
+	{
+		halves[2] = greatest[0];
+		halves[3] = greatest[1];
+	}
+}
+
 /* Set the answer to that of no entries. */
 GPB_FN void
 gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
@@ -187,6 +230,8 @@ gpb_answer_init(const GpbAnswerFormat *format, int64 *answer)
 
 		if (column->bits_and != 0)
 			answer[column->bits_and] = -1;
+		if (column->halves != 0)
+			gpb_halves_init(answer + column->halves);
 		if (column->minmax == 0)
 			continue;
 		answer[column->minmax] = (int64) 0x7FFFFFFFFFFFFFFF;
@@ -369,6 +414,19 @@ gpb_answer_add_value(const GpbAnswerColumn *column, int64 *answer, int64 value)
 	return true;
 }
 
+/*
+ * Take one value of two halves into a term's bounds of such, if it has them.  The value is counted,
+ * and all else is done with its upper half, by gpb_answer_add_value().
+ */
+GPB_FN void
+gpb_answer_add_halves(const GpbAnswerColumn *column, int64 *answer, int64 upper, int64 lower)
+{
+	int64		value[2] = {upper, lower};
+
+	if (column->halves != 0)
+		gpb_halves_add(answer + column->halves, value, value);
+}
+
 /* Add one visible entry, given by its key and row, to the answer of a plain program. */
 GPB_FN void
 gpb_answer_add_entry(const GpbAnswerFormat *format, const GpbLayout *layout, int64 *answer,
@@ -433,6 +491,9 @@ gpb_answer_merge(const GpbAnswerFormat *format, int64 *into, const int64 *from)
 			into[column->bits_or] |= from[column->bits_or];
 		if (column->bits_xor != 0)
 			into[column->bits_xor] ^= from[column->bits_xor];
+		if (column->halves != 0)
+			gpb_halves_add(into + column->halves, from + column->halves,
+						   from + column->halves + 2);
 		if (column->float_sum != 0)
 			gpb_exact_sum_merge(column, into + column->float_sum, from + column->float_sum);
 		if (column->float_squares != 0)

@@ -190,6 +190,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define GPB_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count
 #define GPB_RUN_PASSED query, direction, count
 
+/* How many tables the query has whose names EXPLAIN may have to tell apart; groups are none. */
+#define GPB_EXPLAINED_TABLES(es) ((es)->rtable_size)
+
 /* Has the planner been told by a setting not to use the path below?  Then not ours above it. */
 #define GPB_ADD_DISABLED(path, below) ((path)->disabled_nodes += (below)->disabled_nodes)
 #define GPB_DISABLED(path) ((path)->disabled_nodes)
@@ -255,6 +258,7 @@ gpb_translate_cmptype(CompareType type, Oid family)
 #define GPB_RUN_ARGUMENTS QueryDesc *query, ScanDirection direction, uint64 count, \
 	bool execute_once
 #define GPB_RUN_PASSED query, direction, count, execute_once
+#define GPB_EXPLAINED_TABLES(es) list_length((es)->rtable)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
 #define gpb_set_later_callbacks(routine) ((void) 0)

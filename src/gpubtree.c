@@ -78,6 +78,8 @@ _PG_init(void)
 					&gpb_unknown_least);
 	gpb_hold_number("gpubtree.most_exceptions", "Exceptions of a request, at most.",
 					&gpb_most_exceptions);
+	gpb_hold_number("gpubtree.inner_entries", "Entries of an inner page, at most.",
+					&gpb_inner_entries);
 	gpb_hold_number("gpubtree.shared_bits", "Bytes of visibility bits that are shared, at most.",
 					&gpb_shared_bits);
 #endif

@@ -26,7 +26,8 @@
  * steps are done in their order for each entry (program_steps.h says what each does).  A step that
  * is a filter ends the work on the entry, which then does not count, unless its value is true.
  *
- * What remains is aggregated by terms, each over a slot and with a filter of its own.  With group
+ * What remains is aggregated by terms, each over a slot and with a filter of its own.  A term that
+ * takes the extremes of values of two halves has a slot for each.  With group
  * slots there is an answer for each combination of their values that occurs (NULLs are equal, as in
  * GROUP BY), and also for each range if by_range is set.
  *
@@ -198,6 +199,8 @@ typedef struct GpbTables
 #define GPB_WANT_AND		0x10	/* all integers combined bit by bit */
 #define GPB_WANT_OR			0x20
 #define GPB_WANT_XOR		0x40
+#define GPB_WANT_HALVES		0x80	/* the least and the greatest value of two halves, of which the
+									 * term's slot has the upper one */
 
 #define GPB_MAX_TERMS		16
 #define GPB_MAX_GROUP_SLOTS 4
@@ -208,6 +211,8 @@ typedef struct GpbTerm
 	uint8		kind;			/* GpbKind of the value; booleans are GPB_KIND_INT2 */
 	uint8		want;			/* GPB_WANT_* */
 	uint8		filter;			/* a slot that must be true, or GPB_NO_SLOT */
+	uint8		lower;			/* with GPB_WANT_HALVES: the slot of the lower half, which is NULL
+								 * where the upper one is */
 } GpbTerm;
 
 typedef struct GpbProgram
@@ -418,6 +423,29 @@ gpb_step_table(const GpbTables *tables, const GpbStep *step, int *n)
 	return tables->word + tables->first[step->b];
 }
 
+/* The slot of the lower half that a term takes, or GPB_NO_SLOT */
+GPB_FN int
+gpb_term_lower(const GpbTerm *term)
+{
+	return (term->want & GPB_WANT_HALVES) != 0 ? term->lower : GPB_NO_SLOT;
+}
+
+/* Return what is wrong with a term, or NULL. */
+GPB_FN const char *
+gpb_term_fault(const GpbProgram *program, const GpbTerm *term)
+{
+	int			lower = gpb_term_lower(term);
+
+	if ((term->slot != GPB_NO_SLOT && !gpb_slot_is_set(program, term->slot, program->nsteps)) ||
+		(term->filter != GPB_NO_SLOT && !gpb_slot_is_set(program, term->filter, program->nsteps)) ||
+		(lower != GPB_NO_SLOT && !gpb_slot_is_set(program, lower, program->nsteps)))
+		return "a term uses a slot that has no value";
+	if ((term->want & GPB_WANT_HALVES) != 0 &&
+		(lower == GPB_NO_SLOT || term->slot == GPB_NO_SLOT || term->kind != GPB_KIND_INT8))
+		return "a term takes halves of what has none";
+	return NULL;
+}
+
 /* Return what is wrong with step i, or NULL. */
 GPB_FN const char *
 gpb_step_fault(const GpbProgram *program, int i)
@@ -460,12 +488,9 @@ gpb_general_fault(const GpbProgram *program)
 	}
 	for (i = 0; i < program->nterms; i++)
 	{
-		const GpbTerm *term = &program->term[i];
-
-		if ((term->slot != GPB_NO_SLOT && !gpb_slot_is_set(program, term->slot, program->nsteps)) ||
-			(term->filter != GPB_NO_SLOT &&
-			 !gpb_slot_is_set(program, term->filter, program->nsteps)))
-			return "a term uses a slot that has no value";
+		fault = gpb_term_fault(program, &program->term[i]);
+		if (fault != NULL)
+			return fault;
 	}
 	for (i = 0; i < program->ngroups; i++)
 	{

@@ -57,6 +57,7 @@ add_result_slots(const GpbProgram *program, SlotSet *slots)
 	{
 		set_add(slots, program->term[i].slot);
 		set_add(slots, program->term[i].filter);
+		set_add(slots, gpb_term_lower(&program->term[i]));
 	}
 	for (i = 0; i < program->ngroups; i++)
 		set_add(slots, program->group[i]);

@@ -136,6 +136,29 @@ add_bits(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, i
 		answer[column->bits_xor] ^= bits[2];
 }
 
+/* The words of the lower halves that a term takes, or NULL */
+static const int64 *
+lower_words(const GpbStrip *strip, const GpbTerm *term)
+{
+	int			lower = gpb_term_lower(term);
+
+	return lower == GPB_NO_SLOT ? NULL : strip->slot[lower].words;
+}
+
+/* Take the values of two halves that count into a term's bounds. */
+static void
+add_halves(const GpbAnswerColumn *column, const int64 *uppers, const int64 *lowers,
+		   const int64 *mask, int n, int64 *answer)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			gpb_answer_add_halves(column, answer, uppers[i], lowers[i]);
+	}
+}
+
 /* Add the strip's values of one term to an answer; false if a narrow sum does not hold one. */
 static bool
 add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *column, int64 *answer)
@@ -165,6 +188,8 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 		gpb_strip_squares(words, mask, n, answer + column->squares);
 	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
 		add_bits(column, words, mask, n, answer);
+	if (column->halves != 0)
+		add_halves(column, words, lower_words(strip, term), mask, n, answer);
 	return column->float_sum == 0 || add_floats(column, words, mask, n, answer);
 }
 
@@ -240,6 +265,20 @@ scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 	{
 		if (mask == NULL || mask[i] != 0)
 			(void) gpb_answer_add_value(column, answers[i], words[i]);
+	}
+}
+
+/* Take the values of two halves that count into the bounds of the term in each one's answer. */
+static void
+scatter_halves(const GpbAnswerColumn *column, const int64 *uppers, const int64 *lowers,
+			   const int64 *mask, int n, int64 *const *answers)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			gpb_answer_add_halves(column, answers[i], uppers[i], lowers[i]);
 	}
 }
 
@@ -396,6 +435,8 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 					scatter_values(column, words, mask, n, answers);
 				else if (!scatter_any_narrow(column, words, mask, n, answers, &later))
 					return false;
+				if (column->halves != 0)
+					scatter_halves(column, words, lower_words(strip, term), mask, n, answers);
 				break;
 		}
 	}

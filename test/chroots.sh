@@ -52,6 +52,13 @@ make_chroot()
 	# shellcheck disable=SC2086
 	debootstrap --variant=minbase $options --include="$packages" "$name" "$chroots/$name" \
 		"$mirror" "/usr/share/debootstrap/scripts/$script" || return 1
+	# Ubuntu's release has the first version of its server, and later ones beside it.
+	if [ "$1" = 16 ]; then
+		echo "deb $ubuntu noble-updates main universe" >>"$chroots/$name/etc/apt/sources.list"
+		chroot "$chroots/$name" apt-get -q update </dev/null &&
+			chroot "$chroots/$name" apt-get -q -y install postgresql-16 \
+				postgresql-server-dev-16 </dev/null || return 1
+	fi
 	touch "$chroots/$name/gpubtree.made"
 }
 

@@ -119,10 +119,28 @@ gpu_arch()
 # passed, N failed".  A program that printed no such line has died, and counts as a failure.
 sum_counts()
 {
-	awk -v programs="$1" '
-		/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; programs--; next }
-		{ print }
-		END { failed += programs; print passed + 0 " passed, " failed " failed"; exit failed > 0 }'
+	programs=$1
+	passed=0
+	failed=0
+	while IFS= read -r line; do
+		case $line in
+		[0-9]*" passed, "[0-9]*" failed")
+			p=${line%% *}
+			f=${line##* passed, }
+			f=${f%% *}
+			if [ "$line" = "$p passed, $f failed" ] && [ "$p$f" -ge 0 ] 2>/dev/null; then
+				passed=$((passed + p))
+				failed=$((failed + f))
+				programs=$((programs - 1))
+				continue
+			fi
+			;;
+		esac
+		printf '%s\n' "$line"
+	done
+	failed=$((failed + programs))
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
 }
 
 # Functions that tell whether there is an NVIDIA device, a compiler for it, and both

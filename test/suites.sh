@@ -151,7 +151,8 @@ run_script()
 	# shellcheck disable=SC2086
 	status=0
 	(cd "$source/test" && as_user env HOME="$work/run" TMPDIR="$work/run" \
-		TESTDIR="$directory" PATH="$source/test/initdb:$bin:$PATH" GPB_BINDIR="$bin" \
+		TESTDIR="$directory" TESTDATADIR="$directory/tmp_check" \
+		TESTLOGDIR="$directory/tmp_check/log" PATH="$source/test/initdb:$bin:$PATH" GPB_BINDIR="$bin" \
 		GPB_TEMPLATE="$work/run/template" PGPORT=65432 \
 		PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_PORT_DIR="$work/run" \
 		PERL_HASH_SEED=0 GPB_CUDA="$cuda" $2 \

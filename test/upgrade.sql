@@ -62,6 +62,10 @@ BEGIN
 END $$;
 -- end
 
+-- forget
+UPDATE pg_attribute SET attoptions = NULL WHERE attrelid >= 16384 AND attoptions IS NOT NULL;
+-- end
+
 -- check
 SELECT gpubtree_check(c.oid::regclass, true)
 FROM pg_class c JOIN pg_am m ON m.oid = relam WHERE amname = 'gpubtree' ORDER BY relname;

@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		8
+#define GPB_DEVICE_ABI		9
 
 typedef enum GpbDeviceStatus
 {

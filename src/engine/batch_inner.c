@@ -153,7 +153,14 @@ inner_send(const GpbBatch *batch, GpbInnerChunk *chunk, GpbNumberedKeys sorted)
 
 	gpb_search_arrange(&search, width, gpb_request_staging(chunk->request, &size),
 					   &chunk->arrays);
-	if (width == 8)
+	if (gpb_is_wide(width))
+	{
+		GpbKey	   *keys = (GpbKey *) chunk->arrays.keys;
+
+		for (i = 0; i < search.n; i++)
+			keys[i] = gpb_numbered_key(from, i);
+	}
+	else if (width == 8)
 	{
 		uint64	   *keys = (uint64 *) chunk->arrays.keys;
 

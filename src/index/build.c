@@ -55,6 +55,25 @@ progress_scanned(double count)
 	pgstat_progress_update_multi_param(3, parameter, value);
 }
 
+/* Load the tree, in this process alone, but for what gpb_load_end() does. */
+static GpbLoad *
+build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
+		   const GpbRecordOrder *order, GpbSorter *sorter)
+{
+	GpbLoad    *load = gpb_load_begin(index, layout, order);
+
+	if (info->ii_Unique)
+	{
+		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, layout, order, load);
+
+		gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
+		gpb_unique_load_end(unique);
+	}
+	else
+		gpb_sorter_drain(sorter, gpb_load_record, load);
+	return load;
+}
+
 /* ambuild: build the index. */
 IndexBuildResult *
 gpb_build(Relation heap, Relation index, IndexInfo *info)
@@ -64,7 +83,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	GpbParallelBuild *parallel;
 	GpbBuildCounts counts;
 	GpbRecordOrder order;
-	GpbSorter  *sorter;
+	GpbSorter  *sorter = NULL;
 	GpbLoad    *load;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -76,9 +95,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	gpb_record_order(&layout, &order);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SCAN);
 	parallel = gpb_parallel_build(heap, index, info, &layout, &counts);
-	if (parallel != NULL)
-		sorter = gpb_parallel_build_sorter(parallel);
-	else
+	if (parallel == NULL)
 	{
 		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
 		counts.heap_tuples = gpb_build_scan(heap, index, info, &layout, true, sorter, NULL);
@@ -89,20 +106,13 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	progress_scanned(result->index_tuples);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_SORT);
-	gpb_sorter_perform(sorter);
+	if (parallel == NULL)
+		gpb_sorter_perform(sorter);
 	GPB_HOLD("build-before-load");
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, GPB_PHASE_LOAD);
-	load = gpb_load_begin(index, &layout, &order);
-	if (info->ii_Unique)
-	{
-		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, &layout, &order, load);
-
-		gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
-		gpb_unique_load_end(unique);
-	}
-	else
-		gpb_sorter_drain(sorter, gpb_load_record, load);
+	load = parallel != NULL ? gpb_parallel_build_load(parallel) :
+		build_load(heap, index, info, &layout, &order, sorter);
 	GPB_HOLD("build-before-metapage");
 	gpb_load_end(load);
 	if (parallel != NULL)

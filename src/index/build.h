@@ -14,6 +14,7 @@
 
 #include "index/index.h"
 
+#include "port/atomics.h"
 #include "storage/buffile.h"
 #include "storage/sharedfileset.h"
 
@@ -136,6 +137,20 @@ extern void gpb_sorter_export(GpbSorter *sorter, GpbRunsFile *file);
 /* Add the records of a finished file to a sort that has no file set. */
 extern void gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
 							  const GpbRunsFile *file);
+
+/* A place among all records of a sort */
+typedef struct GpbCut
+{
+	uint64		rank;			/* the number of records before it */
+	GpbBound	before;			/* of the last record before it, unless it is at the beginning */
+	GpbBound	next;			/* of the first one behind it, unless it is at the end */
+} GpbCut;
+
+/*
+ * After the imports and instead of gpb_sorter_perform(), keep the records from rank *from to rank
+ * *to alone, whose bounds are set, and make ready to drain these.
+ */
+extern void gpb_sorter_perform_part(GpbSorter *sorter, GpbCut *from, GpbCut *to);
 extern void gpb_sorter_end(GpbSorter *sorter);
 
 /* ---- build_scan.c ---- */
@@ -161,9 +176,50 @@ extern void gpb_load_record(void *load, const char *record);
 /* Write what is left and the metapage.  The index is complete, and the file is safe. */
 extern void gpb_load_end(GpbLoad *load);
 
+/*
+ * The leaves of a tree that several processes load.  Their places are those that one process would
+ * give them.
+ */
+typedef struct GpbLeaves
+{
+	BlockNumber base;			/* block of the first */
+	int			limit;			/* entries on each but the last */
+	int			inner_limit;	/* entries on a page above the leaves */
+	uint64		records;
+	int64		count;
+} GpbLeaves;
+
+/* Plan the leaves for so many records, and extend the file to the last of them. */
+extern void gpb_leaves_plan(Relation index, const GpbLayout *layout, uint64 records,
+							GpbLeaves *leaves);
+/*
+ * Begin to load a part of the leaves, from number "first" on, whose first record is at the cut.
+ * Separators of the leaves are written to a file.  all_done counts the records of all parts.
+ */
+extern GpbLoad *gpb_load_begin_part(Relation index, const GpbLayout *layout,
+									const GpbRecordOrder *order, const GpbLeaves *leaves,
+									int64 first, const GpbCut *cut, BufFile *separators,
+									pg_atomic_uint64 *all_done);
+/* Write what is left of the part, which ends at the cut. */
+extern void gpb_load_end_part(GpbLoad *load, const GpbCut *cut);
+/* When all parts are loaded: begin to load what is above them, to be ended by gpb_load_end(). */
+extern GpbLoad *gpb_load_begin_upper(Relation index, const GpbLayout *layout,
+									 const GpbRecordOrder *order, const GpbLeaves *leaves,
+									 pg_atomic_uint64 *all_done);
+/* Add the next leaf, which has been written, by the separator before it. */
+extern void gpb_load_leaf(GpbLoad *load, GpbBound separator);
+
 /* ---- build_unique.c ---- */
 
 typedef struct GpbUniqueLoad GpbUniqueLoad;
+
+/* The records of live rows at the ends of what one process loads */
+typedef struct GpbUniqueEnds
+{
+	bool		is_empty;		/* are there none? */
+	GpbBound	last;
+	char		first[GPB_WIDE_KEY + GPB_MAX_ROW_WIDTH];
+} GpbUniqueEnds;
 
 /* Begin to load a unique index through "load".  The table is named in errors. */
 extern GpbUniqueLoad *gpb_unique_load_begin(Relation heap, Relation index,
@@ -174,6 +230,13 @@ extern GpbUniqueLoad *gpb_unique_load_begin(Relation heap, Relation index,
  * the dead hint, which is taken away, equal none.
  */
 extern void gpb_unique_load_record(void *unique_load, const char *record);
+/* The ends of what was loaded; valid until gpb_unique_load_end(). */
+extern const GpbUniqueEnds *gpb_unique_load_ends(const GpbUniqueLoad *unique_load);
+/*
+ * A part of the records was loaded elsewhere, without duplicates within: raise the error if its
+ * first one equals one before.
+ */
+extern void gpb_unique_load_part(GpbUniqueLoad *unique_load, const GpbUniqueEnds *ends);
 extern void gpb_unique_load_end(GpbUniqueLoad *unique_load);
 
 /* ---- build_parallel.c ---- */
@@ -188,13 +251,15 @@ typedef struct GpbBuildCounts
 } GpbBuildCounts;
 
 /*
- * Read the table and sort its entries with parallel workers, this process being one of them.
- * Returns NULL if there are to be none, or none could be had: then nothing was read.
+ * Read the table and sort its entries with parallel workers, this process being one of them; the
+ * workers then wait to load the leaves.  Returns NULL if there are to be no workers, or none could
+ * be had: then nothing was read.
  */
 extern GpbParallelBuild *gpb_parallel_build(Relation heap, Relation index, IndexInfo *info,
 											const GpbLayout *layout, GpbBuildCounts *counts);
-/* The sort's result, to be drained before gpb_parallel_build_end(). */
-extern GpbSorter *gpb_parallel_build_sorter(GpbParallelBuild *build);
+/* Load the leaves, with the workers; gpb_load_end() is still to be called. */
+extern GpbLoad *gpb_parallel_build_load(GpbParallelBuild *build);
+/* Wait for the workers to end. */
 extern void gpb_parallel_build_end(GpbParallelBuild *build);
 
 #endif							/* GPB_BUILD_H */

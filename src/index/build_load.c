@@ -6,10 +6,15 @@
  * There is one unfinished page for each level.  Finished pages are logged and written several at a
  * time, past shared buffers.
  *
+ * Where several processes load a tree, each writes a part of its leaves, at the places that these
+ * have in a tree loaded by one process, which follow from their numbers.  It notes the separator
+ * before each leaf, and one process makes the upper levels of these.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/parallel.h"
 #include "access/xloginsert.h"
 #include "access/xlogrecord.h"
 #include "commands/progress.h"
@@ -45,6 +50,14 @@ struct GpbLoad
 	BlockNumber extended;		/* number of blocks that the file has */
 	int64		done;			/* records */
 	int			nlevels;
+
+	/* Of a load of some of the leaves, or else of none: see gpb_load_begin_part() */
+	GpbLeaves	leaves;
+	int64		leaf;			/* number of the current leaf */
+	BufFile    *separators;		/* of this part's leaves; NULL in other loads */
+	pg_atomic_uint64 *all_done; /* records of all parts; NULL in other loads */
+	int64		added;			/* records of this part that were added to all_done */
+
 	LoadLevel	level[GPB_MAX_LEVEL + 1];
 
 	/* Pages that are finished and not written yet, and memory for pages to come */
@@ -86,6 +99,20 @@ write_page(GpbLoad *load, BlockNumber block, char *page)
 		smgrwrite(smgr, MAIN_FORKNUM, block, page, true);
 }
 
+/* Report progress: the records loaded so far, by this process or, of a load in parts, by all. */
+static void
+report_done(GpbLoad *load)
+{
+	int64		done = load->done;
+
+	if (load->all_done != NULL)
+	{
+		done = pg_atomic_add_fetch_u64(load->all_done, load->done - load->added);
+		load->added = load->done;
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+}
+
 /* Log and write the finished pages. */
 static void
 flush_finished(GpbLoad *load)
@@ -102,8 +129,8 @@ flush_finished(GpbLoad *load)
 		load->spare[load->nspare++] = load->finished[i];
 	}
 	load->nfinished = 0;
-	GPB_HOLD("build-loads");
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, load->done);
+	GPB_HOLD(IsParallelWorker() ? "build-worker-loads" : "build-loads");
+	report_done(load);
 }
 
 /* Get the memory of a page. */
@@ -123,6 +150,34 @@ finish_page(GpbLoad *load, BlockNumber block, char *page)
 	load->finished[load->nfinished] = page;
 	if (++load->nfinished == MAX_FINISHED)
 		flush_finished(load);
+}
+
+/* ---- where leaves lie ---- */
+
+/*
+ * The number of pages above the leaves that have been begun when so many downlinks of leaves have
+ * been added.  The last page of a level has no downlink yet.
+ */
+static BlockNumber
+upper_pages(const GpbLeaves *leaves, int64 downlinks)
+{
+	BlockNumber pages = 0;
+
+	while (downlinks > 0)
+	{
+		int64		of_level = (downlinks - 1) / leaves->inner_limit + 1;
+
+		pages += of_level;
+		downlinks = of_level - 1;
+	}
+	return pages;
+}
+
+/* The block of a leaf.  Before it is begun, the downlinks of all before it but one were added. */
+static BlockNumber
+leaf_block(const GpbLeaves *leaves, int64 leaf)
+{
+	return leaves->base + leaf + upper_pages(leaves, leaf - 1);
 }
 
 /* ---- the levels ---- */
@@ -153,53 +208,111 @@ level_finish_page(GpbLoad *load, int level)
 	l->page = NULL;
 }
 
-/* Add a level on top of the tree, with an empty page. */
-static void
+/* The number of entries that a build puts on a page of a level. */
+static int
+level_limit(Relation index, const GpbLayout *layout, int level)
+{
+	int			most = level == 0 ?
+		gpb_page_capacity(layout->key_width, layout->row_width) * gpb_fillfactor(index, layout) :
+		gpb_inner_limit(layout->key_width) * GPB_INNER_FILLFACTOR;
+
+	return Max(most / 100, 2);
+}
+
+/* Add a level on top of the tree, without a page. */
+static LoadLevel *
 load_new_level(GpbLoad *load)
 {
 	int			level = load->nlevels;
-	int			key_width = load->layout.key_width;
-	int			fillfactor = GPB_INNER_FILLFACTOR;
 	LoadLevel  *l = &load->level[level];
 
-	if (level == 0)
-		fillfactor = gpb_fillfactor(load->index, &load->layout);
 	if (level > GPB_MAX_LEVEL)
 		elog(ERROR, "index \"%s\" would have too many levels",
 			 RelationGetRelationName(load->index));
 	load->nlevels++;
 	l->row_width = level == 0 ? load->layout.row_width : GPB_INNER_ROW_WIDTH;
-	l->limit = Max(gpb_page_capacity(key_width, l->row_width) * fillfactor / 100, 2);
-	level_begin_page(load, level, load->allocated++, GPB_BOUND_MIN);
+	l->limit = level_limit(load->index, &load->layout, level);
+	return l;
 }
 
-/* Add the downlink of a level's current page to the level above. */
+/*
+ * Add the downlink of a level's current page to the level above.  Who loads a part of the leaves
+ * notes the leaf's separator in its place.
+ */
 static void
 load_downlink(GpbLoad *load, int level)
 {
 	LoadLevel  *l = &load->level[level];
 	char		row[GPB_INNER_ROW_WIDTH];
 
+	if (load->separators != NULL)
+	{
+		BufFileWrite(load->separators, &l->low, sizeof(l->low));
+		return;
+	}
 	if (level + 1 == load->nlevels)
+	{
 		load_new_level(load);
+		level_begin_page(load, level + 1, load->allocated++, GPB_BOUND_MIN);
+	}
 	gpb_inner_row(row, l->low.tie, l->block);
 	load_add(load, level + 1, l->low, row);
 }
 
 /*
- * Choose the high key between the last entry of a level's page and the entry "next" of that level.
- * On leaves the tie is left out where the keys alone tell the two apart: then a search for the key
- * goes straight to the right page.
+ * Choose the separator between two leaves, by the key of the last entry on the left, and the first
+ * one on the right.  The tie is left out where the keys alone tell the two apart: then a search for
+ * the key goes straight to the right page.
  */
+static GpbBound
+leaf_separator(GpbKey before, GpbBound next)
+{
+	if (before != next.key)
+		next.tie = 0;
+	return next;
+}
+
+/* Choose the high key between the last entry of a level's page and the level's entry "next". */
 static GpbBound
 load_separator(GpbLoad *load, int level, GpbBound next)
 {
 	LoadLevel  *l = &load->level[level];
 
-	if (level == 0 &&
-		gpb_page_key(l->page, load->layout.key_width, l->count - 1) != next.key)
-		next.tie = 0;
-	return next;
+	if (level > 0)
+		return next;
+	return leaf_separator(gpb_page_key(l->page, load->layout.key_width, l->count - 1), next);
+}
+
+/* Give the block to the page that comes behind the current one of a level. */
+static BlockNumber
+load_allocate(GpbLoad *load)
+{
+	if (load->separators != NULL)
+		return leaf_block(&load->leaves, ++load->leaf);
+	return load->allocated++;
+}
+
+/* Finish a page of a level that has a right sibling: its block, and the separator before it. */
+static void
+load_finish_left(GpbLoad *load, int level, BlockNumber right, GpbBound separator)
+{
+	LoadLevel  *l = &load->level[level];
+
+	gpb_special((Page) l->page)->right = right;
+	gpb_set_high((Page) l->page, separator);
+	load_downlink(load, level);
+	level_finish_page(load, level);
+}
+
+/* Begin a page of a level that has a left sibling. */
+static void
+load_begin_right(GpbLoad *load, int level, BlockNumber block, BlockNumber left, GpbBound separator)
+{
+	LoadLevel  *l = &load->level[level];
+
+	level_begin_page(load, level, block, separator);
+	gpb_special((Page) l->page)->left = left;
+	gpb_set_low((Page) l->page, separator);
 }
 
 /* Finish the full page of a level, and begin its right sibling, whose first entry will be "next" */
@@ -209,16 +322,10 @@ load_next_page(GpbLoad *load, int level, GpbBound next)
 	LoadLevel  *l = &load->level[level];
 	GpbBound	separator = load_separator(load, level, next);
 	BlockNumber old = l->block;
-	BlockNumber new = load->allocated++;
+	BlockNumber new = load_allocate(load);
 
-	gpb_special((Page) l->page)->right = new;
-	gpb_set_high((Page) l->page, separator);
-	load_downlink(load, level);
-	level_finish_page(load, level);
-
-	level_begin_page(load, level, new, separator);
-	gpb_special((Page) l->page)->left = old;
-	gpb_set_low((Page) l->page, separator);
+	load_finish_left(load, level, new, separator);
+	load_begin_right(load, level, new, old, separator);
 }
 
 /* Add an entry at the end of a level's page, which has room for it. */
@@ -265,8 +372,9 @@ gpb_load_record(void *state, const char *record)
 
 /* ---- begin and end ---- */
 
-GpbLoad *
-gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *order)
+/* Make a load with one level, which has no page. */
+static GpbLoad *
+load_make(Relation index, const GpbLayout *layout, const GpbRecordOrder *order)
 {
 	GpbLoad    *load = palloc0(sizeof(GpbLoad));
 
@@ -274,10 +382,35 @@ gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *or
 	load->layout = *layout;
 	load->order = *order;
 	load->use_wal = RelationNeedsWAL(index);
-	/* The dictionary is there already, and a page of zeroes where the metapage will be. */
+	load_new_level(load);
+	return load;
+}
+
+static void
+load_free(GpbLoad *load)
+{
+	while (load->nspare > 0)
+		pfree(load->spare[--load->nspare]);
+	pfree(load);
+}
+
+/* The first block of the tree.  The dictionary is there already, or nothing. */
+static BlockNumber
+first_block(Relation index)
+{
+	return Max(RelationGetNumberOfBlocks(index), GPB_META_BLOCK + 1);
+}
+
+GpbLoad *
+gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *order)
+{
+	GpbLoad    *load = load_make(index, layout, order);
+
+	/* Without a dictionary, a page of zeroes comes where the metapage will be. */
 	load->extended = RelationGetNumberOfBlocks(index);
-	load->allocated = Max(load->extended, GPB_META_BLOCK + 1);
-	load_new_level(load);		/* an empty index has a root too */
+	load->allocated = first_block(index);
+	/* An empty index has a root too. */
+	level_begin_page(load, 0, load->allocated++, GPB_BOUND_MIN);
 	return load;
 }
 
@@ -292,7 +425,8 @@ gpb_load_end(GpbLoad *load)
 	{
 		if (level + 1 < load->nlevels)
 			load_downlink(load, level);
-		level_finish_page(load, level);
+		if (load->level[level].page != NULL)
+			level_finish_page(load, level);
 	}
 	flush_finished(load);
 
@@ -304,12 +438,100 @@ gpb_load_end(GpbLoad *load)
 
 	/*
 	 * The pages did not pass through shared buffers, so a checkpoint that began after they were
-	 * logged knows nothing of them: sync them ourselves.  A file that is not logged is synced at
-	 * commit (wal_level = minimal) or need not survive a crash.
+	 * logged knows nothing of them, nor does that of a shutdown, which an unlogged index survives:
+	 * sync them ourselves.  With wal_level = minimal the commit does.
 	 */
-	if (load->use_wal)
+	if (load->use_wal || load->index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		smgrimmedsync(RelationGetSmgr(load->index), MAIN_FORKNUM);
-	while (load->nspare > 0)
-		pfree(load->spare[--load->nspare]);
-	pfree(load);
+	load_free(load);
+}
+
+/* ---- a load in parts ---- */
+
+/*
+ * The file gets its length before any part is loaded: extending it, a process fills the segments of
+ * the file before with zeroes to their end, which must not happen while another writes there.
+ */
+void
+gpb_leaves_plan(Relation index, const GpbLayout *layout, uint64 records, GpbLeaves *leaves)
+{
+	PGAlignedBlock zeroes;
+	BlockNumber last;
+
+	leaves->base = first_block(index);
+	leaves->limit = level_limit(index, layout, 0);
+	leaves->inner_limit = level_limit(index, layout, 1);
+	leaves->records = records;
+	leaves->count = records == 0 ? 1 : (records - 1) / leaves->limit + 1;
+
+	last = leaf_block(leaves, leaves->count - 1);
+	memset(zeroes.data, 0, BLCKSZ);
+	smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, last, zeroes.data, true);
+}
+
+GpbLoad *
+gpb_load_begin_part(Relation index, const GpbLayout *layout, const GpbRecordOrder *order,
+					const GpbLeaves *leaves, int64 first, const GpbCut *cut,
+					BufFile *separators, pg_atomic_uint64 *all_done)
+{
+	GpbLoad    *load = load_make(index, layout, order);
+
+	/* Not what this process thinks of the storage parameters, which may have changed meanwhile. */
+	load->level[0].limit = leaves->limit;
+	load->leaves = *leaves;
+	load->leaf = first;
+	load->separators = separators;
+	load->all_done = all_done;
+	load->extended = leaf_block(leaves, leaves->count - 1) + 1;
+	if (first == 0)
+		level_begin_page(load, 0, leaf_block(leaves, first), GPB_BOUND_MIN);
+	else
+		load_begin_right(load, 0, leaf_block(leaves, first), leaf_block(leaves, first - 1),
+						 leaf_separator(cut->before.key, cut->next));
+	return load;
+}
+
+void
+gpb_load_end_part(GpbLoad *load, const GpbCut *cut)
+{
+	if (load->leaf + 1 < load->leaves.count)
+		load_finish_left(load, 0, leaf_block(&load->leaves, load->leaf + 1),
+						 load_separator(load, 0, cut->next));
+	else
+	{
+		load_downlink(load, 0);
+		level_finish_page(load, 0);
+	}
+	flush_finished(load);
+	report_done(load);
+	load_free(load);
+}
+
+GpbLoad *
+gpb_load_begin_upper(Relation index, const GpbLayout *layout, const GpbRecordOrder *order,
+					 const GpbLeaves *leaves, pg_atomic_uint64 *all_done)
+{
+	GpbLoad    *load = load_make(index, layout, order);
+
+	load->leaves = *leaves;
+	load->leaf = -1;
+	load->all_done = all_done;
+	load->extended = leaf_block(leaves, leaves->count - 1) + 1;
+	load->allocated = leaves->base;
+	return load;
+}
+
+void
+gpb_load_leaf(GpbLoad *load, GpbBound separator)
+{
+	LoadLevel  *l = &load->level[0];
+	BlockNumber block = load->allocated++;
+
+	if (++load->leaf > 0)
+		load_downlink(load, 0);
+	if (block != leaf_block(&load->leaves, load->leaf))
+		elog(ERROR, "leaf %lld of index \"%s\" is not at block %u",
+			 (long long) load->leaf, RelationGetRelationName(load->index), block);
+	l->block = block;
+	l->low = separator;
 }

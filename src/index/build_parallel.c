@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * build_parallel.c
- *	  Building with parallel workers: each reads a part of the table and sorts it.
+ *	  Building with parallel workers: each sorts a part of the table, and loads a part of the tree.
  *
  * The leader and the workers share one parallel scan of the table.  Each sorts what it reads in its
  * share of maintenance_work_mem and writes sorted runs to a file of its own in a file set that lies
- * with the parallel context.  The leader merges the runs of all and loads the tree.  Errors,
- * cancellation and the removal of the files are the parallel context's business.
+ * with the parallel context.  When all have done so, the leader plans the leaves.  Each process
+ * then merges an equal part of the records, from the runs of all, and writes the leaves of it; the
+ * separators before these go to a second file of its own.  The leader reads those and makes
+ * the levels above.  Errors, cancellation and the removal of the files are the parallel context's
+ * business.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,21 +40,39 @@
 #define KEY_WAL_USAGE		UINT64CONST(0x6770620000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x6770620000000005)
 
+/* What a participant leaves to others */
+typedef struct Participant
+{
+	GpbRunsFile file;
+	GpbUniqueEnds ends;			/* of its part of the leaves, in a unique index */
+} Participant;
+
 typedef struct BuildShared
 {
 	Oid			heap;
 	Oid			index;
+	RelFileNode index_file;
 	bool		concurrent;
+	bool		is_unique;		/* CLUSTER and VACUUM FULL ask of no index that it is */
 	GpbLayout	layout;			/* which a build decides: the index has no metapage to tell it */
 	int			participants;	/* among whom maintenance_work_mem is divided */
 	SharedFileSet files;
 
-	ConditionVariable one_done;
+	ConditionVariable one_done; /* waited for by the leader */
+	ConditionVariable planned;	/* waited for by workers */
+	pg_atomic_uint64 loaded;	/* records */
+
+	/* Set before may_load is */
+	int			parts;			/* into which the leaves are divided */
+	GpbLeaves	leaves;
+
 	slock_t		mutex;			/* protects what follows */
-	int			done;			/* participants that have finished */
+	int			sorted;			/* participants that have sorted their part of the table */
+	int			finished;		/* participants that have loaded their part of the leaves */
+	bool		may_load;
 	GpbBuildCounts counts;
 	bool		broken_hot_chain;
-	GpbRunsFile file[FLEXIBLE_ARRAY_MEMBER];	/* of each participant; the leader is the last */
+	Participant participant[FLEXIBLE_ARRAY_MEMBER]; /* the leader is the last */
 } BuildShared;
 
 struct GpbParallelBuild
@@ -61,24 +82,47 @@ struct GpbParallelBuild
 	Snapshot	snapshot;
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
-	GpbSorter  *sorter;
+	Relation	heap;
+	Relation	index;
 };
 
 PGDLLEXPORT void gpb_parallel_build_main(dsm_segment *segment, shm_toc *toc);
 
-/* The name of a participant's file in the file set. */
+/* The names of a participant's files in the file set */
 static void
-file_name(char *name, int participant)
+runs_name(char *name, int participant)
 {
 	snprintf(name, MAXPGPATH, "%d", participant);
 }
 
+static void
+separators_name(char *name, int part)
+{
+	snprintf(name, MAXPGPATH, "separators%d", part);
+}
+
+/* The memory of a participant */
+static Size
+participant_bytes(const BuildShared *shared)
+{
+	return (Size) maintenance_work_mem * 1024 / shared->participants;
+}
+
+/* A participant has done what *count counts. */
+static void
+count_participant(BuildShared *shared, int *count)
+{
+	SpinLockAcquire(&shared->mutex);
+	(*count)++;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableSignal(&shared->one_done);
+}
+
 /* Read this participant's part of the table, sort it, and write it to its file. */
 static void
-participate(BuildShared *shared, ParallelTableScanDesc scan, int participant,
-			Relation heap, Relation index, bool is_leader)
+sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
+		  Relation heap, Relation index, bool is_leader)
 {
-	Size		bytes = (Size) maintenance_work_mem * 1024 / shared->participants;
 	IndexInfo  *info = BuildIndexInfo(index);
 	GpbRecordOrder order;
 	GpbSorter  *sorter;
@@ -87,9 +131,10 @@ participate(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	double		heap_tuples;
 
 	info->ii_Concurrent = shared->concurrent;
+	info->ii_Unique = shared->is_unique;
 	gpb_record_order(&shared->layout, &order);
-	file_name(name, participant);
-	sorter = gpb_sorter_begin(&order, bytes, &shared->files, name);
+	runs_name(name, participant);
+	sorter = gpb_sorter_begin(&order, participant_bytes(shared), &shared->files, name);
 	heap_tuples = gpb_build_scan(heap, index, info, &shared->layout, is_leader, sorter,
 								 table_beginscan_parallel(heap, scan));
 	GPB_HOLD(is_leader ? "build-leader-has-read" : "build-worker-has-read");
@@ -98,21 +143,87 @@ participate(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	gpb_sorter_export(sorter, &file);
 
 	SpinLockAcquire(&shared->mutex);
-	shared->file[participant] = file;
+	shared->participant[participant].file = file;
 	shared->counts.heap_tuples += heap_tuples;
 	shared->counts.index_tuples += gpb_sorter_count(sorter);
 	shared->broken_hot_chain |= info->ii_BrokenHotChain;
-	shared->done++;
 	SpinLockRelease(&shared->mutex);
-	ConditionVariableSignal(&shared->one_done);
+	count_participant(shared, &shared->sorted);
 	gpb_sorter_end(sorter);
+}
+
+/* Who loads a part: the worker of its number, or the leader, which comes last. */
+static int
+part_participant(const BuildShared *shared, int part)
+{
+	return part == shared->parts - 1 ? shared->participants - 1 : part;
+}
+
+/* The number of the first leaf of a part, or of the leaf behind the last part */
+static int64
+first_leaf(const BuildShared *shared, int part)
+{
+	return shared->leaves.count * part / shared->parts;
+}
+
+/* Merge the records of a part of the leaves, from the runs of all participants, and write it. */
+static void
+load_part(BuildShared *shared, int part, Relation heap, Relation index)
+{
+	Participant *self = &shared->participant[part_participant(shared, part)];
+	const GpbLeaves *leaves = &shared->leaves;
+	int64		first = first_leaf(shared, part);
+	int64		end = first_leaf(shared, part + 1);
+	GpbRecordOrder order;
+	GpbSorter  *sorter;
+	GpbLoad    *load;
+	GpbCut		from = {.rank = first * leaves->limit};
+	GpbCut		to = {.rank = Min(end * leaves->limit, leaves->records)};
+	BufFile    *separators;
+	char		name[MAXPGPATH];
+
+	gpb_record_order(&shared->layout, &order);
+	separators_name(name, part);
+	separators = BufFileCreateFileSet(&shared->files.fs, name);
+	if (first < end)
+	{
+		sorter = gpb_sorter_begin(&order, participant_bytes(shared), NULL, NULL);
+		for (int p = 0; p < shared->participants; p++)
+		{
+			runs_name(name, p);
+			gpb_sorter_import(sorter, &shared->files, name, &shared->participant[p].file);
+		}
+		gpb_sorter_perform_part(sorter, &from, &to);
+		if (IsParallelWorker())
+			GPB_FAIL("build-worker-merges");
+
+		load = gpb_load_begin_part(index, &shared->layout, &order, leaves, first, &from,
+								   separators, &shared->loaded);
+		if (shared->is_unique)
+		{
+			GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, &shared->layout, &order,
+														  load);
+
+			gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
+			self->ends = *gpb_unique_load_ends(unique);
+			gpb_unique_load_end(unique);
+		}
+		else
+			gpb_sorter_drain(sorter, gpb_load_record, load);
+		gpb_load_end_part(load, &to);
+		gpb_sorter_end(sorter);
+	}
+	else
+		self->ends.is_empty = true;
+	BufFileExportFileSet(separators);
+	BufFileClose(separators);
 }
 
 /* ---- the leader ---- */
 
-/* Wait until "participants" have finished.  Raises what a worker raised. */
+/* Wait until *count has reached a number of participants.  Raises what a worker raised. */
 static void
-wait_for_participants(BuildShared *shared, int participants)
+wait_for_participants(BuildShared *shared, const int *count, int participants)
 {
 	ConditionVariablePrepareToSleep(&shared->one_done);
 	while (true)
@@ -120,7 +231,7 @@ wait_for_participants(BuildShared *shared, int participants)
 		int			done;
 
 		SpinLockAcquire(&shared->mutex);
-		done = shared->done;
+		done = *count;
 		SpinLockRelease(&shared->mutex);
 		if (done == participants)
 			break;
@@ -131,8 +242,8 @@ wait_for_participants(BuildShared *shared, int participants)
 
 /* Put what the workers are to know into the context's memory, which has just been made. */
 static ParallelTableScanDesc
-share(GpbParallelBuild *build, Relation heap, Relation index, const GpbLayout *layout,
-	  bool concurrent, int participants, Size shared_size, Size scan_size)
+share(GpbParallelBuild *build, Relation heap, Relation index, const IndexInfo *info,
+	  const GpbLayout *layout, int participants, Size shared_size, Size scan_size)
 {
 	ParallelContext *context = build->context;
 	BuildShared *shared = shm_toc_allocate(context->toc, shared_size);
@@ -141,10 +252,14 @@ share(GpbParallelBuild *build, Relation heap, Relation index, const GpbLayout *l
 	memset(shared, 0, shared_size);
 	shared->heap = RelationGetRelid(heap);
 	shared->index = RelationGetRelid(index);
-	shared->concurrent = concurrent;
+	shared->index_file = index->rd_node;
+	shared->concurrent = info->ii_Concurrent;
+	shared->is_unique = info->ii_Unique;
 	shared->layout = *layout;
 	shared->participants = participants;
 	ConditionVariableInit(&shared->one_done);
+	ConditionVariableInit(&shared->planned);
+	pg_atomic_init_u64(&shared->loaded, 0);
 	SpinLockInit(&shared->mutex);
 	SharedFileSetInit(&shared->files, context->seg);
 	shm_toc_insert(context->toc, KEY_SHARED, shared);
@@ -187,7 +302,6 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	ParallelTableScanDesc scan;
 	Size		shared_size;
 	Size		scan_size;
-	GpbRecordOrder order;
 	int			launched;
 
 	if (RelationGetNumberOfBlocks(heap) > 0)
@@ -195,6 +309,8 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	if (workers == 0)
 		return NULL;
 	build = palloc0(sizeof(GpbParallelBuild));
+	build->heap = heap;
+	build->index = index;
 	EnterParallelMode();
 	context = CreateParallelContext("gpubtree", "gpb_parallel_build_main", workers);
 	build->context = context;
@@ -204,8 +320,8 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	if (info->ii_Concurrent)
 		build->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
-	shared_size = add_size(offsetof(BuildShared, file),
-						   mul_size(workers + 1, sizeof(GpbRunsFile)));
+	shared_size = add_size(offsetof(BuildShared, participant),
+						   mul_size(workers + 1, sizeof(Participant)));
 	scan_size = table_parallelscan_estimate(heap, build->snapshot);
 	shm_toc_estimate_chunk(&context->estimator, shared_size);
 	shm_toc_estimate_chunk(&context->estimator, scan_size);
@@ -223,8 +339,7 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 		leave_parallel_mode(build);
 		return NULL;
 	}
-	scan = share(build, heap, index, layout, info->ii_Concurrent, workers + 1,
-				 shared_size, scan_size);
+	scan = share(build, heap, index, info, layout, workers + 1, shared_size, scan_size);
 
 	LaunchParallelWorkers(context);
 	launched = context->nworkers_launched;
@@ -235,28 +350,73 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	}
 
 	/* A worker that could not start is not noticed by those who wait on the condition variable. */
-	participate(build->shared, scan, workers, heap, index, true);
+	sort_part(build->shared, scan, workers, heap, index, true);
 	WaitForParallelWorkersToAttach(context);
-	wait_for_participants(build->shared, launched + 1);
-
-	gpb_record_order(layout, &order);
-	build->sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
-	for (int p = 0; p <= workers; p++)
-	{
-		char		name[MAXPGPATH];
-
-		file_name(name, p);
-		gpb_sorter_import(build->sorter, &build->shared->files, name, &build->shared->file[p]);
-	}
+	wait_for_participants(build->shared, &build->shared->sorted, launched + 1);
 	*counts = build->shared->counts;
 	info->ii_BrokenHotChain |= build->shared->broken_hot_chain;
 	return build;
 }
 
-GpbSorter *
-gpb_parallel_build_sorter(GpbParallelBuild *build)
+/* Add the leaves that the parts have to the tree, and tell duplicates at the seams. */
+static void
+join_parts(GpbParallelBuild *build, GpbLoad *load, const GpbRecordOrder *order)
 {
-	return build->sorter;
+	BuildShared *shared = build->shared;
+	GpbUniqueLoad *unique = NULL;
+
+	if (shared->is_unique)
+		unique = gpb_unique_load_begin(build->heap, build->index, &shared->layout, order, load);
+	for (int part = 0; part < shared->parts; part++)
+	{
+		int			participant = part_participant(shared, part);
+		int64		leaves = first_leaf(shared, part + 1) - first_leaf(shared, part);
+		BufFile    *separators;
+		GpbBound	separator;
+		char		name[MAXPGPATH];
+
+		if (unique != NULL)
+			gpb_unique_load_part(unique, &shared->participant[participant].ends);
+		separators_name(name, part);
+		separators = BufFileOpenFileSet(&shared->files.fs, name, O_RDONLY, false);
+		for (int64 i = 0; i < leaves; i++)
+		{
+			if (BufFileRead(separators, &separator, sizeof(separator)) != sizeof(separator))
+				ereport(ERROR,
+						(errcode_for_file_access(),
+						 errmsg("could not read separators from a temporary file")));
+			gpb_load_leaf(load, separator);
+		}
+		BufFileClose(separators);
+	}
+	if (unique != NULL)
+		gpb_unique_load_end(unique);
+}
+
+GpbLoad *
+gpb_parallel_build_load(GpbParallelBuild *build)
+{
+	BuildShared *shared = build->shared;
+	int			workers = build->context->nworkers_launched;
+	GpbRecordOrder order;
+	GpbLoad    *load;
+
+	shared->parts = workers + 1;
+	gpb_leaves_plan(build->index, &shared->layout, shared->counts.index_tuples,
+					&shared->leaves);
+	SpinLockAcquire(&shared->mutex);
+	shared->may_load = true;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->planned);
+
+	load_part(shared, workers, build->heap, build->index);
+	wait_for_participants(shared, &shared->finished, workers);
+
+	gpb_record_order(&shared->layout, &order);
+	load = gpb_load_begin_upper(build->index, &shared->layout, &order, &shared->leaves,
+								&shared->loaded);
+	join_parts(build, load, &order);
+	return load;
 }
 
 void
@@ -265,12 +425,30 @@ gpb_parallel_build_end(GpbParallelBuild *build)
 	WaitForParallelWorkersToFinish(build->context);
 	for (int i = 0; i < build->context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&build->buffer_usage[i], &build->wal_usage[i]);
-	gpb_sorter_end(build->sorter);
 	leave_parallel_mode(build);
 	pfree(build);
 }
 
 /* ---- a worker ---- */
+
+/* Wait until the leader has planned the leaves.  If it fails, it terminates its workers. */
+static void
+wait_for_plan(BuildShared *shared)
+{
+	ConditionVariablePrepareToSleep(&shared->planned);
+	while (true)
+	{
+		bool		may_load;
+
+		SpinLockAcquire(&shared->mutex);
+		may_load = shared->may_load;
+		SpinLockRelease(&shared->mutex);
+		if (may_load)
+			break;
+		ConditionVariableSleep(&shared->planned, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	}
+	ConditionVariableCancelSleep();
+}
 
 /* What a parallel worker runs. */
 void
@@ -291,10 +469,16 @@ gpb_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 	/* These are the leader's locks, which do not conflict with those of its workers. */
 	heap = table_open(shared->heap, heap_lock);
 	index = index_open(shared->index, index_lock);
+	if (!RelFileNodeEquals(index->rd_node, shared->index_file))
+		elog(ERROR, "index \"%s\" has another file than the leader's",
+			 RelationGetRelationName(index));
 
 	SharedFileSetAttach(&shared->files, segment);
 	InstrStartParallelQuery();
-	participate(shared, scan, ParallelWorkerNumber, heap, index, false);
+	sort_part(shared, scan, ParallelWorkerNumber, heap, index, false);
+	wait_for_plan(shared);
+	load_part(shared, ParallelWorkerNumber, heap, index);
+	count_participant(shared, &shared->finished);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 
 	index_close(index, index_lock);

@@ -11,10 +11,14 @@
  * A file is written and read in units of UNIT_BYTES.  A unit has whole records of one run, so a run
  * begins with a unit and all its units but the last are full.
  *
+ * Where several processes merge the same runs, each one a part of the records that is given by
+ * ranks, each finds by binary search where in every run its part begins and ends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "index/build.h"
 
+#include "access/parallel.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 
@@ -30,7 +34,8 @@
 typedef struct Run
 {
 	int64		first;			/* number of its first unit in its file */
-	uint64		count;			/* records */
+	uint64		skip;			/* records of that unit that are not to be merged */
+	uint64		count;			/* records to be merged */
 	BufFile    *file;			/* means nothing in a file's directory */
 } Run;
 
@@ -201,6 +206,20 @@ reader_fill(RunReader *reader, const GpbRecordOrder *order, int buffer_units)
 	reader->record = reader->unit;
 }
 
+/* Go to the first record of a run, which is not empty. */
+static void
+reader_begin(RunReader *reader, const Run *run, const GpbRecordOrder *order, int buffer_units)
+{
+	reader->file = run->file;
+	reader->left = run->skip + run->count;
+	reader->next_unit = run->first;
+	reader_fill(reader, order, buffer_units);
+	reader->left -= run->skip;
+	reader->in_unit -= run->skip;
+	reader->record += run->skip * order->width;
+	reader->word = gpb_record_word(order, reader->record, 0);
+}
+
 /* Go to the run's next record. */
 static inline void
 reader_next(RunReader *reader, const GpbRecordOrder *order, int buffer_units)
@@ -247,12 +266,8 @@ merge_runs(const GpbRecordOrder *order, const Run *runs, int n, Size bytes,
 
 	for (int r = 0; r < n; r++)
 	{
-		readers[r].file = runs[r].file;
-		readers[r].left = runs[r].count;
-		readers[r].next_unit = runs[r].first;
 		readers[r].buffer = palloc((Size) buffer_units * UNIT_BYTES);
-		reader_fill(&readers[r], order, buffer_units);
-		readers[r].word = gpb_record_word(order, readers[r].record, 0);
+		reader_begin(&readers[r], &runs[r], order, buffer_units);
 	}
 
 	/* First note who wins at each node, then, going down, put who loses in its place. */
@@ -307,7 +322,7 @@ merge_to_fit(GpbSorter *sorter)
 			writer.is_open = false;
 			merge_runs(&sorter->order, sorter->list.runs + from,
 					   Min(most, sorter->list.count - from), sorter->bytes, writer_put, &writer);
-			GPB_HOLD("build-merges-runs");
+			GPB_HOLD(IsParallelWorker() ? "build-worker-merges-runs" : "build-merges-runs");
 		}
 		writer_end(&writer);
 		foreach(cell, read)
@@ -316,6 +331,138 @@ merge_to_fit(GpbSorter *sorter)
 		pfree(sorter->list.runs);
 		sorter->list = longer;
 	}
+}
+
+/* ---- parts of the records ---- */
+
+/* Read a record of a run that skips none. */
+static void
+run_read(const GpbRecordOrder *order, const Run *run, uint64 i, char *record)
+{
+	int			per_unit = records_per_unit(order);
+	int64		unit = run->first + i / per_unit;
+	off_t		in_unit = (off_t) (i % per_unit) * order->width;
+
+	if (BufFileSeekBlock(run->file, (long) (unit * UNIT_BLOCKS)) != 0 ||
+		BufFileSeek(run->file, 0, in_unit, SEEK_CUR) != 0 ||
+		BufFileRead(run->file, record, order->width) != order->width)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read a sorted run from a temporary file")));
+}
+
+/*
+ * The number of a run's records that are before "record", or equal to it if or_equal says so.  It
+ * is known to be from lo to hi.  "read" has room for a record.
+ */
+static uint64
+run_rank(const GpbRecordOrder *order, const Run *run, uint64 lo, uint64 hi, const char *record,
+		 bool or_equal, char *read)
+{
+	while (lo < hi)
+	{
+		uint64		middle = lo + (hi - lo) / 2;
+		int			difference;
+
+		run_read(order, run, middle, read);
+		difference = gpb_record_cmp(order, read, record, 0);
+		if (difference < 0 || (difference == 0 && or_equal))
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+/*
+ * Find how many records of each run are among the first "rank" of all.  Equal records are taken in
+ * the order of their runs.
+ *
+ * For each run there are bounds, lo and hi, to its number.  The record in the middle of the widest
+ * of these intervals has a rank, found by looking for it in each run between the bounds there, and
+ * on one side of it all intervals end.
+ */
+static void
+find_cut(const GpbRecordOrder *order, const RunList *list, uint64 rank, uint64 *lo)
+{
+	int			n = list->count;
+	uint64	   *hi = palloc(n * sizeof(uint64));
+	uint64	   *place = palloc(n * sizeof(uint64));
+	char	   *pivot = palloc(order->width);
+	char	   *read = palloc(order->width);
+
+	for (int r = 0; r < n; r++)
+	{
+		lo[r] = 0;
+		hi[r] = list->runs[r].count;
+	}
+	while (true)
+	{
+		int			widest = 0;
+		uint64		before = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int r = 1; r < n; r++)
+			if (hi[r] - lo[r] > hi[widest] - lo[widest])
+				widest = r;
+		if (lo[widest] == hi[widest])
+			break;
+		place[widest] = lo[widest] + (hi[widest] - lo[widest]) / 2;
+		run_read(order, &list->runs[widest], place[widest], pivot);
+		for (int r = 0; r < n; r++)
+		{
+			if (r != widest)
+				place[r] = run_rank(order, &list->runs[r], lo[r], hi[r], pivot, r < widest, read);
+			before += place[r];
+		}
+		if (before < rank)
+		{
+			place[widest]++;
+			memcpy(lo, place, n * sizeof(uint64));
+		}
+		else
+			memcpy(hi, place, n * sizeof(uint64));
+	}
+	pfree(hi);
+	pfree(place);
+	pfree(pivot);
+	pfree(read);
+}
+
+/* Set the bounds of a cut, which has so many records of each run before it. */
+static void
+set_cut_bounds(const GpbRecordOrder *order, const RunList *list, const uint64 *before, GpbCut *cut)
+{
+	char	   *record = palloc(order->width);
+	bool		has_before = false;
+	bool		has_next = false;
+
+	for (int r = 0; r < list->count; r++)
+	{
+		const Run  *run = &list->runs[r];
+
+		if (before[r] > 0)
+		{
+			GpbBound	bound;
+
+			run_read(order, run, before[r] - 1, record);
+			bound = gpb_record_bound(order, record);
+			if (!has_before || gpb_bound_less(cut->before, bound))
+				cut->before = bound;
+			has_before = true;
+		}
+		if (before[r] < run->count)
+		{
+			GpbBound	bound;
+
+			run_read(order, run, before[r], record);
+			bound = gpb_record_bound(order, record);
+			if (!has_next || gpb_bound_less(bound, cut->next))
+				cut->next = bound;
+			has_next = true;
+		}
+	}
+	pfree(record);
 }
 
 /* ---- the sorter ---- */
@@ -446,6 +593,40 @@ gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
 		run->file = opened;
 		sorter->count += run->count;
 	}
+}
+
+void
+gpb_sorter_perform_part(GpbSorter *sorter, GpbCut *from, GpbCut *to)
+{
+	const GpbRecordOrder *order = &sorter->order;
+	RunList    *list = &sorter->list;
+	int			per_unit = records_per_unit(order);
+	uint64	   *begin = palloc((list->count + 1) * sizeof(uint64));
+	uint64	   *end = palloc((list->count + 1) * sizeof(uint64));
+	int			kept = 0;
+
+	if (list->count > 0)
+	{
+		find_cut(order, list, from->rank, begin);
+		set_cut_bounds(order, list, begin, from);
+		find_cut(order, list, to->rank, end);
+		set_cut_bounds(order, list, end, to);
+	}
+	for (int r = 0; r < list->count; r++)
+	{
+		Run			run = list->runs[r];
+
+		if (begin[r] == end[r])
+			continue;
+		run.first += begin[r] / per_unit;
+		run.skip = begin[r] % per_unit;
+		run.count = end[r] - begin[r];
+		list->runs[kept++] = run;
+	}
+	list->count = kept;
+	pfree(begin);
+	pfree(end);
+	gpb_sorter_perform(sorter);
 }
 
 void

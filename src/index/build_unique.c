@@ -8,6 +8,9 @@
  * from the others; here their records have the dead hint, which no entry of a build has otherwise,
  * until they are loaded.
  *
+ * Where several processes load the tree, each tells the duplicates of its part, and one those on
+ * both sides of a seam, by what each part has at its ends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -27,8 +30,7 @@ struct GpbUniqueLoad
 	const GpbRecordOrder *order;
 	GpbLoad    *load;
 	bool		keys_are_same;	/* have equal values always the same key? */
-	bool		is_first;		/* has no record of a live row come yet? */
-	GpbBound	last;			/* of the last live row */
+	GpbUniqueEnds ends;			/* of what came */
 	char	   *record;			/* one without its hint */
 	MemoryContext context;		/* for the values of one record */
 };
@@ -45,7 +47,7 @@ gpb_unique_load_begin(Relation heap, Relation index, const GpbLayout *layout,
 	state->order = order;
 	state->load = load;
 	state->keys_are_same = gpb_equal_keys_are_same(layout);
-	state->is_first = true;
+	state->ends.is_empty = true;
 	state->record = palloc(order->width);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree unique build",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -69,7 +71,7 @@ require_unique(GpbUniqueLoad *state, const char *record)
 	{
 		GpbRange	equal = gpb_equal_range(state->index, layout, values, isnull, key);
 
-		if (!gpb_bound_less(state->last, equal.lo))
+		if (!gpb_bound_less(state->ends.last, equal.lo))
 		{
 			char	   *description = BuildIndexValueDescription(state->index, values, isnull);
 
@@ -86,7 +88,24 @@ require_unique(GpbUniqueLoad *state, const char *record)
 	MemoryContextReset(state->context);
 }
 
-/* The cheap test comes first: few records have the key of the one before. */
+/*
+ * A record of a live row has come.  The cheap test comes first: few records have the key of the one
+ * before.
+ */
+static inline void
+live_record(GpbUniqueLoad *state, const char *record)
+{
+	if (state->ends.is_empty)
+	{
+		state->ends.is_empty = false;
+		memcpy(state->ends.first, record, state->order->width);
+	}
+	else if (!state->keys_are_same ||
+			 gpb_record_key(state->order, record) == state->ends.last.key)
+		require_unique(state, record);
+	state->ends.last = gpb_record_bound(state->order, record);
+}
+
 void
 gpb_unique_load_record(void *arg, const char *record)
 {
@@ -102,12 +121,23 @@ gpb_unique_load_record(void *arg, const char *record)
 		gpb_load_record(state->load, state->record);
 		return;
 	}
-	if (!state->is_first &&
-		(!state->keys_are_same || gpb_record_key(state->order, record) == state->last.key))
-		require_unique(state, record);
-	state->is_first = false;
-	state->last = gpb_record_bound(state->order, record);
+	live_record(state, record);
 	gpb_load_record(state->load, record);
+}
+
+const GpbUniqueEnds *
+gpb_unique_load_ends(const GpbUniqueLoad *state)
+{
+	return &state->ends;
+}
+
+void
+gpb_unique_load_part(GpbUniqueLoad *state, const GpbUniqueEnds *ends)
+{
+	if (ends->is_empty)
+		return;
+	live_record(state, ends->first);
+	state->ends.last = ends->last;
 }
 
 void

@@ -884,6 +884,8 @@ gpubtree_check(PG_FUNCTION_ARGS)
 		check_tree(&check);
 		gpb_open_gate(check.index, GPB_GATE_DELETE);
 	}
+	if (check.index->rd_index->indisunique)
+		gpb_check_unique(check.index, heap);
 	if (heapallindexed)
 		gpb_check_heap(check.index, heap);
 	FreeAccessStrategy(check.strategy);

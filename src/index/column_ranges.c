@@ -257,14 +257,17 @@ typedef struct GpbColumnProduct
 	int			bounded;		/* all ranges bound so many columns */
 } GpbColumnProduct;
 
-/* The number of leading columns whose fields, combined, are not too many ranges; and these. */
+/*
+ * The number of leading columns whose fields, combined from column "first" on, are not too many
+ * ranges; and these.
+ */
 static int
-product_depth(const GpbColumnSets *sets, uint64 *n)
+product_depth(const GpbColumnSets *sets, int first, uint64 *n)
 {
-	int			depth = 0;
+	int			depth = first;
 
 	*n = 1;
-	for (int c = 0; c < sets->layout->nkeys && !sets->column[c].all; c++)
+	for (int c = first; c < sets->layout->nkeys && !sets->column[c].all; c++)
 	{
 		if (*n > 1 && sets->column[c].n > 1 && *n * sets->column[c].n > GPB_MAX_COLUMN_RANGES)
 			break;
@@ -325,7 +328,7 @@ gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
 		if (!sets->column[c].all && sets->column[c].n == 0)
 			return;
 	}
-	product.depth = product_depth(sets, &n);
+	product.depth = product_depth(sets, 0, &n);
 	gpb_ranges_reserve(set, (int) n);
 	if (product.depth == 0)
 	{
@@ -339,6 +342,37 @@ gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
 		if (!sets->column[c].all)
 			sets->tested[sets->ntested++] = c;
 	}
+}
+
+/* Make room for n ranges more. */
+static void
+add_room(GpbRangeSet *set, uint64 n)
+{
+	uint64		needed = (uint64) set->count + n;
+
+	if (needed <= set->capacity)
+		return;
+	set->capacity = (int) Max(needed, 2 * (uint64) set->capacity);
+	if (set->ranges == NULL)
+		set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+											 set->capacity * sizeof(GpbRange));
+	else
+		set->ranges = repalloc_huge(set->ranges, set->capacity * sizeof(GpbRange));
+}
+
+bool
+gpb_column_ranges_of_group(const GpbColumnSets *sets, int prefix, GpbKey group, uint32 most,
+						   GpbRangeSet *set)
+{
+	GpbColumnProduct product = {sets, set, 0, sets->layout->nkeys};
+	uint64		n;
+
+	product.depth = product_depth(sets, prefix, &n);
+	if (set->count + n > Min(most, GPB_MAX_COLUMN_RANGES))
+		return false;
+	add_room(set, n);
+	make_ranges(&product, prefix, group);
+	return true;
 }
 
 /* The number of the set's first range that does not end before the field */

@@ -90,6 +90,15 @@ extern void gpb_column_narrow_any(GpbColumnSets *sets, int c, GpbComparison *com
  * if gpb_column_sets_pass() says so.
  */
 extern void gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set);
+
+/*
+ * Add to the set the ranges that the conditions on columns from "prefix" on admit of a group: of
+ * the entries that have, in the columns before, the fields of the key "group", whose other bits are
+ * zeros.  They lie behind the ranges that are there.  There must be a condition on column "prefix".
+ * Returns false if there would be more than "most" ranges.
+ */
+extern bool gpb_column_ranges_of_group(const GpbColumnSets *sets, int prefix, GpbKey group,
+									   uint32 most, GpbRangeSet *set);
 extern bool gpb_fields_pass(const GpbColumnSets *sets, GpbKey key);
 /*
  * Raise *key to the least key, at or above it, that satisfies the conditions on the first ncolumns

@@ -56,9 +56,8 @@ column_quals(const IndexPath *path, int column)
 	return quals;
 }
 
-/* The number of single values that one of these conditions leaves of a column; 0 if none does. */
-static double
-count_points(PlannerInfo *root, const IndexOptInfo *index, int column, List *quals)
+double
+gpb_count_points(PlannerInfo *root, const IndexOptInfo *index, int column, List *quals)
 {
 	ListCell   *lc;
 
@@ -80,12 +79,8 @@ count_points(PlannerInfo *root, const IndexOptInfo *index, int column, List *qua
 	return 0.0;
 }
 
-/*
- * About how many values of a column satisfy the conditions on it, NULL included.  Returns 0 if
- * nothing is known of the column.
- */
-static double
-count_values(PlannerInfo *root, const IndexOptInfo *index, int column, List *quals)
+double
+gpb_count_values(PlannerInfo *root, const IndexOptInfo *index, int column, List *quals)
 {
 	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, column);
 	VariableStatData variable;
@@ -125,7 +120,7 @@ estimate_skips(PlannerInfo *root, const IndexPath *path, GpbSkipEstimate *best)
 	for (int c = 0; c < index->nkeycolumns; c++)
 	{
 		List	   *quals = column_quals(path, c);
-		double		points = count_points(root, index, c, quals);
+		double		points = gpb_count_points(root, index, c, quals);
 
 		before = list_concat(before, quals);
 		if (quals != NIL && !single)
@@ -144,7 +139,7 @@ estimate_skips(PlannerInfo *root, const IndexPath *path, GpbSkipEstimate *best)
 		}
 		if (points == 0)
 		{
-			points = count_values(root, index, c, quals);
+			points = gpb_count_values(root, index, c, quals);
 			single = false;
 			if (points == 0)
 				break;

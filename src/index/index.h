@@ -164,6 +164,20 @@ gpb_page_has_room(Page page)
 		special->key_width + special->row_width;
 }
 
+/*
+ * The most entries of an inner page, where that is fewer than fit it; at least 2.  A variable for
+ * the sake of hold.h: tests get high trees of few rows, and a benchmark looks at other fan-outs.  A
+ * page that has more is split when one is added.
+ */
+extern int	gpb_inner_entries;
+
+/* How many entries an inner page with keys of this width may have. */
+static inline int
+gpb_inner_limit(int key_width)
+{
+	return Min(gpb_page_capacity(key_width, GPB_INNER_ROW_WIDTH), Max(gpb_inner_entries, 2));
+}
+
 /* Write the row of an inner entry to "row", which has room for GPB_INNER_ROW_WIDTH bytes. */
 static inline void
 gpb_inner_row(char *row, uint64 tie, BlockNumber child)
@@ -412,10 +426,26 @@ extern Relation gpb_open_index(Oid indexid, LOCKMODE lock, Relation *heap);
  */
 extern void gpb_check_heap(Relation index, Relation heap);
 
+/* ---- check_unique.c ---- */
+/*
+ * Raise ERRCODE_INDEX_CORRUPTED if a new snapshot sees two rows of the table whose entries in this
+ * unique index have equal keys.
+ */
+extern void gpb_check_unique(Relation index, Relation heap);
+
 /* ---- cost.c, validate.c, options.c ---- */
 extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
 							 double *correlation, double *pages);
+/* The number of single values that one of the conditions leaves of a column; 0 if none does. */
+extern double gpb_count_points(PlannerInfo *root, const IndexOptInfo *index, int column,
+							   List *quals);
+/*
+ * About how many values of a column satisfy the conditions on it, RestrictInfos, NULL included.
+ * Returns 0 if nothing is known of the column.
+ */
+extern double gpb_count_values(PlannerInfo *root, const IndexOptInfo *index, int column,
+							   List *quals);
 extern bool gpb_validate(Oid opclass);
 extern void gpb_adjustmembers(Oid family, Oid opclass, List *operators, List *functions);
 extern bytea *gpb_options(Datum reloptions, bool validate);

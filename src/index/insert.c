@@ -136,7 +136,11 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 				   Buffer child, int position, GpbKey key, const char *row,
 				   const GpbStack *stack)
 {
-	if (!gpb_page_has_room(BufferGetPage(buffer)))
+	Page		page = BufferGetPage(buffer);
+	const GpbPageSpecial *special = gpb_special(page);
+
+	if (!gpb_page_has_room(page) ||
+		(special->level > 0 && gpb_page_count(page) >= gpb_inner_limit(special->key_width)))
 	{
 		gpb_split(index, layout, buffer, child, position, key, row, stack);
 		return;

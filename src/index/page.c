@@ -15,6 +15,8 @@
 
 #include "mirror/mark.h"
 
+int			gpb_inner_entries = GPB_PAGE_SIZE;
+
 /* The address of the key of entry i. */
 static inline char *
 key_place(Page page, int key_width, int i)

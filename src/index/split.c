@@ -89,11 +89,10 @@ choose_split(Relation index, const GpbLayout *layout, Page page, int position, G
 
 	if (position == count && special->right == GPB_NO_BLOCK)
 	{
-		int			fillfactor = special->level == 0 ?
-		gpb_fillfactor(index, layout) : GPB_INNER_FILLFACTOR;
-
-		left = gpb_page_capacity(special->key_width, special->row_width) *
-			fillfactor / 100;
+		left = special->level == 0 ?
+			gpb_page_capacity(special->key_width, special->row_width) *
+			gpb_fillfactor(index, layout) / 100 :
+			gpb_inner_limit(special->key_width) * GPB_INNER_FILLFACTOR / 100;
 	}
 	else if (ends_run(page, position, key))
 		left = position + 1;

@@ -66,7 +66,7 @@ extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
  * Attach to the mirror of an index for searches without positions, which a mirror of the inner
  * nodes alone serves as well.  A mirror that is there is taken as it is; where there is none, or
  * one of all pages that has grown too large, the index's size decides which kind is made.
- * Otherwise as gpb_mirror_attach().  Wide keys are not searched for.
+ * Otherwise as gpb_mirror_attach().
  */
 extern bool gpb_mirror_attach_search(Relation index, const GpbLayout *layout,
 									 GpbMirrorRef *ref);

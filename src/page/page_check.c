@@ -128,7 +128,7 @@ gpb_meta_frame_fault(Page page)
 
 	if (fault != NULL)
 		return fault;
-	if ((gpb_special(page)->flags & GPB_PAGE_META) == 0 ||
+	if (gpb_special(page)->flags != GPB_PAGE_META ||
 		((PageHeader) page)->pd_lower != GPB_PAGE_HEADER + sizeof(GpbMeta) ||
 		meta->magic != GPB_META_MAGIC)
 		return "not a metapage";

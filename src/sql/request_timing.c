@@ -70,12 +70,6 @@ require_mirrorable(Relation index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" cannot be mirrored", RelationGetRelationName(index)),
 				 errhint("Name an index of a permanent table.")));
-	if (gpb_layout(index)->key_width == GPB_WIDE_KEY)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("keys of index \"%s\" are not searched for on a device",
-						RelationGetRelationName(index)),
-				 errdetail("Devices do not search for keys of 16 bytes.")));
 }
 
 static void
@@ -135,9 +129,9 @@ require_staging(const GpbMirrorRef *ref, const GpbRequestSearch *search, int key
  * The first or last key that is not NULL on the leaf that covers bound; "otherwise" if there is
  * none.
  */
-static uint64
+static GpbKey
 key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
-		   uint64 otherwise)
+		   GpbKey otherwise)
 {
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
@@ -151,34 +145,45 @@ key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
 
 		if (gpb_locator_is_null(locator, layout->flags))
 			continue;
-		otherwise = (uint64) gpb_page_key(page, layout->key_width, at);
+		otherwise = gpb_page_key(page, layout->key_width, at);
 		break;
 	}
 	UnlockReleaseBuffer(buffer);
 	return otherwise;
 }
 
+/* A random key between lo and hi, both included */
+static GpbKey
+random_key(pg_prng_state *prng, GpbKey lo, GpbKey hi)
+{
+	GpbKey		span = hi - lo;
+	GpbKey		drawn;
+
+	if (span <= PG_UINT64_MAX)
+		return lo + pg_prng_uint64_range(prng, 0, (uint64) span);
+	drawn = gpb_key_of_halves(pg_prng_uint64(prng), pg_prng_uint64(prng));
+	return span == ~(GpbKey) 0 ? drawn : lo + drawn % (span + 1);
+}
+
 /* Random keys between the smallest and the largest of the index. */
 static void
 fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
 {
-	uint64		largest = (uint64) gpb_key_most(layout->key_width);
-	uint64		lo = key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
-	uint64		hi = key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
+	GpbKey		largest = gpb_key_most(layout->key_width);
+	GpbKey		lo = key_at_end(index, layout, GPB_BOUND_MIN, false, 0);
+	GpbKey		hi = key_at_end(index, layout, GPB_BOUND_MAX, true, largest);
 	pg_prng_state prng;
 	uint32		i;
 
 	pg_prng_seed(&prng, (uint64) MyProcPid * 1000003 + n);
 	for (i = 0; i < n; i++)
 	{
-		uint64		key = pg_prng_uint64_range(&prng, Min(lo, hi), hi);
+		GpbKey		key = random_key(&prng, Min(lo, hi), hi);
 
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (layout->key_width == 8)
-			((uint64 *) keys)[i] = key;
-		else
-			((uint32 *) keys)[i] = (uint32) key;
+		/* little-endian: the key's low bytes come first */
+		memcpy((char *) keys + (Size) i * layout->key_width, &key, layout->key_width);
 	}
 }
 
@@ -189,7 +194,7 @@ fill_keys(Relation index, const GpbLayout *layout, void *keys, uint32 n)
  * right links lead from it to that leaf (rule M7).
  */
 static bool
-leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, uint64 key)
+leads_to(Relation index, const GpbLayout *layout, BlockNumber leaf, GpbKey key)
 {
 	GpbBound	bound = {key, 0};
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
@@ -228,13 +233,15 @@ check_sample(Relation index, const GpbLayout *layout, const GpbSearchPiece *arra
 	for (i = 0; i < arrays->n; i += step)
 	{
 		uint32		place = arrays->permutation != NULL ? arrays->permutation[i] : i;
-		uint64		key = place >= arrays->n ? 0 : layout->key_width == 8 ?
-		((const uint64 *) arrays->keys)[place] : ((const uint32 *) arrays->keys)[place];
+		GpbKey		key = place >= arrays->n ? 0 :
+		gpb_load_key((const char *) arrays->keys + (Size) place * layout->key_width,
+					 layout->key_width);
 
 		CHECK_FOR_INTERRUPTS();
 		if (place >= arrays->n || !leads_to(index, layout, arrays->leaf[i], key))
-			elog(ERROR, "index \"%s\": result %u, block %u, is not the leaf of its key " UINT64_FORMAT,
-				 RelationGetRelationName(index), i, arrays->leaf[i], key);
+			elog(ERROR, "index \"%s\": result %u, block %u, is not the leaf of its key %016lx%016lx",
+				 RelationGetRelationName(index), i, arrays->leaf[i], gpb_key_upper(key),
+				 (uint64) key);
 	}
 }
 

@@ -195,8 +195,10 @@ visibility_stays(void)
 	GpbRangesSpec spec = test_spec(mirror, 1);
 
 	test_random_visible(mirror, 4);
+	CHECK_OK(test_device.api->set_visibility(test_device.device, 0, 0, mirror->visible,
+											 mirror->heap_blocks / 4 + 1));
 	spec.heap_blocks = 300;
-	test_ask(mirror, 0, &spec, &test_whole);
+	ask_with_bits_as_they_are(mirror, &spec, &test_whole, &spec);
 	spec.heap_blocks = mirror->heap_blocks;
 	ask_with_bits_as_they_are(mirror, &spec, &test_whole, &spec);
 	test_mirror_free(mirror);

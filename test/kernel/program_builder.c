@@ -160,6 +160,13 @@ test_add_term(TestBuilder *builder, int slot, int kind, int want, int filter)
 	term->filter = (uint8) filter;
 }
 
+void
+test_add_halves_term(TestBuilder *builder, int upper, int lower, int want, int filter)
+{
+	test_add_term(builder, upper, GPB_KIND_INT8, want | GPB_WANT_HALVES, filter);
+	builder->program->term[builder->program->nterms - 1].lower = (uint8) lower;
+}
+
 /* Any slot of the type, a recent one often; the columns and constants include one of each type. */
 int
 test_random_slot(const TestBuilder *builder, SlotType type)

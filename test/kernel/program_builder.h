@@ -53,6 +53,9 @@ extern int test_add_step(TestBuilder *builder, int op, SlotType type, int a, int
 						 int guard);
 extern void test_add_filter(TestBuilder *builder, int slot);
 extern void test_add_term(TestBuilder *builder, int slot, int kind, int want, int filter);
+/* A term that has the bounds of values of two halves, which are NULL together */
+extern void test_add_halves_term(TestBuilder *builder, int upper, int lower, int want,
+								 int filter);
 
 /* Any slot of the type, a recent one often; the columns and constants include one of each type. */
 extern int test_random_slot(const TestBuilder *builder, SlotType type);

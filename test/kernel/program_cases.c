@@ -40,7 +40,7 @@ with_random_programs(int rounds, int nterms, int ngroups)
 								ngroups == 0 ? 0 : 1 + (int) test_below(ngroups));
 			if (gpb_program_is_plain(&spec.program))
 				spec.program.term[spec.program.nterms++] =
-					(GpbTerm) {GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT};
+					(GpbTerm) {GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT, 0};
 			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
 				  gpb_program_fault(&spec.program));
 			test_ask_program_forms(mirror, &spec);

@@ -208,6 +208,13 @@ random_halves(GpbRangesSpec *spec, const TestIndex *index, int what)
 	for (i = (int) test_below(3); i > 0; i--)
 		test_add_term(&builder, test_random_slot(&builder, TYPE_HALF), GPB_KIND_INT8,
 					  (int) test_below(8), test_random_slot(&builder, TYPE_BOOLEAN));
+	for (i = (int) test_below(3); i > 0; i--)
+	{
+		Halves		value = halves_of_column(&builder, random_column(&index->layout));
+
+		test_add_halves_term(&builder, value.upper, value.lower, (int) test_below(0x80),
+							 test_random_slot(&builder, TYPE_BOOLEAN));
+	}
 	if (what == 1)
 	{
 		test_add_random_groups(&builder, 1 + (int) test_below(3));
@@ -327,6 +334,226 @@ halves_order(void)
 	}
 }
 
+/*
+ * The sum of a column's ranks on leaves, put together from those of the halves: as three words, of
+ * which the lowest is first.  What is wanted of the upper and of the lower ones is terms 0 and 1.
+ */
+static void
+sum_of_halves(const int64 *answer, const GpbAnswerFormat *format, uint64 sum[3])
+{
+	const int64 *upper = answer + format->column[0].sum;
+	const int64 *lower = answer + format->column[1].sum;
+	Rank		bias = (Rank) (uint64) answer[format->column[0].count] << 63;
+	Rank		lows = ((Rank) (uint64) lower[1] << 64) + (uint64) lower[0] + bias;
+	Rank		highs = ((Rank) (uint64) upper[1] << 64) + (uint64) upper[0] + bias +
+		(uint64) (lows >> 64);
+
+	sum[0] = (uint64) lows;
+	sum[1] = (uint64) highs;
+	sum[2] = (uint64) (highs >> 64);
+}
+
+/* The number, the sum and the bounds of a column's values on leaves, by their ranks */
+typedef struct RankTotals
+{
+	uint64		count;
+	uint64		sum[3];
+	Rank		least;
+	Rank		greatest;
+} RankTotals;
+
+static RankTotals
+totals_by_rank(const TestIndex *index, int column)
+{
+	RankTotals	totals = {.least = ~(Rank) 0};
+	uint32		i;
+	uint32		k;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		for (k = 0; k < index->leaf[i].count; k++)
+		{
+			const TestEntry *entry = &index->entry[index->leaf[i].first + k];
+			Rank		rank = rank_of(index, entry, column);
+			Rank		low = (Rank) totals.sum[1] << 64 | totals.sum[0];
+
+			if (is_null(entry, column))
+				continue;
+			totals.count++;
+			totals.least = rank < totals.least ? rank : totals.least;
+			totals.greatest = rank > totals.greatest ? rank : totals.greatest;
+			totals.sum[2] += low + rank < low;
+			totals.sum[0] = (uint64) (low + rank);
+			totals.sum[1] = (uint64) ((low + rank) >> 64);
+		}
+	}
+	return totals;
+}
+
+static Rank
+rank_of_halves(const int64 *half)
+{
+	uint64		sign = (uint64) 1 << 63;
+
+	return (Rank) ((uint64) half[0] ^ sign) << 64 | ((uint64) half[1] ^ sign);
+}
+
+/* The sums of halves make that of the values, and their bounds are those of the values. */
+static void
+halves_totals(void)
+{
+	int			rounds = test_emulated ? 20 : 100;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = random_layout();
+		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(1000),
+												   test_once_in(3));
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		int			column = random_column(&layout);
+		RankTotals	totals = totals_by_rank(mirror->index, column);
+		GpbAnswerFormat format;
+		TestBuilder builder;
+		TestProgramAnswers *model;
+		Halves		value;
+		uint64		sum[3];
+
+		test_all_visible(mirror, true);
+		test_begin(&builder, &spec);
+		spec.program.ignore_dead_hints = true;
+		value = halves_of_column(&builder, column);
+		test_add_halves_term(&builder, value.upper, value.lower, GPB_WANT_SUM, GPB_NO_SLOT);
+		test_add_term(&builder, value.lower, GPB_KIND_INT8, GPB_WANT_SUM, GPB_NO_SLOT);
+		gpb_answer_format(&spec.program, &format);
+		(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+		model = test_model_program(mirror, &spec, test_whole_of(mirror));
+		sum_of_halves(model->answers, &format, sum);
+		CHECK((uint64) model->answers[format.column[0].count] == totals.count,
+			  "%ld values of column %d, not %lu", model->answers[format.column[0].count], column,
+			  totals.count);
+		CHECK(memcmp(sum, totals.sum, sizeof(sum)) == 0, "another sum of column %d", column);
+		CHECK(totals.count == 0 ||
+			  (rank_of_halves(model->answers + format.column[0].halves) == totals.least &&
+			   rank_of_halves(model->answers + format.column[0].halves + 2) == totals.greatest),
+			  "other bounds of column %d", column);
+		test_program_answers_free(model);
+		test_mirror_free(mirror);
+	}
+}
+
+/* ---- many threads at the bounds of few answers ---- */
+
+/* How values of 16 bytes follow each other where many of them move the bounds */
+typedef enum Course
+{
+	EQUAL_UPPERS,				/* lower halves alone move outwards */
+	OPPOSITE_LOWERS,			/* upper halves do, and lower ones inwards */
+	RANDOM_LOWERS,				/* upper halves do, each for several values */
+	COURSES
+} Course;
+
+/* The i-th of n values, every second one below all before it, the others above these */
+static void
+set_outward(TestEntry *entry, Course course, uint32 i, uint32 n)
+{
+	int64		out = i % 2 == 0 ? -(int64) i : (int64) i;
+	int64		in = i % 2 == 0 ? (int64) (n - i) : -(int64) (n - i);
+
+	switch (course)
+	{
+		case EQUAL_UPPERS:
+			entry->rest[1] = 7;
+			entry->value[1] = out;
+			return;
+		case OPPOSITE_LOWERS:
+			entry->rest[1] = (uint64) out;
+			entry->value[1] = -in;
+			return;
+		default:
+			entry->rest[1] = (uint64) (out / 64);
+			entry->value[1] = (int64) test_random();
+	}
+}
+
+/*
+ * Warps read leaves at the same time, each from its first entry on.  So the values follow each
+ * other by their places on leaves, and each entry that is read moves bounds that others move, too.
+ */
+static void
+set_values_outward(TestIndex *index, Course course, uint32 ngroups)
+{
+	uint32		i;
+	uint32		k;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		for (k = 0; k < index->leaf[i].count; k++)
+		{
+			TestEntry  *entry = &index->entry[index->leaf[i].first + k];
+
+			entry->value[0] = (int64) test_below(ngroups);
+			if (!entry->is_null[1])
+				set_outward(entry, course, k * index->nleaves + i, 1000 * index->nleaves);
+		}
+		test_write_leaf(index, i);
+	}
+}
+
+/* The bounds of all entries, of several groups and of all, and with a filter */
+static void
+ask_bounds(TestMirror *mirror, bool in_groups)
+{
+	GpbRangesSpec spec = test_spec(mirror, 1);
+	TestBuilder builder;
+	Halves		value;
+	int			zero;
+
+	test_begin(&builder, &spec);
+	spec.program.ignore_dead_hints = true;
+	value = halves_of_column(&builder, 2);
+	zero = test_add_constant(&builder, TYPE_HALF, 0, false);
+	test_add_halves_term(&builder, value.upper, value.lower, 0, GPB_NO_SLOT);
+	test_add_halves_term(&builder, value.upper, value.lower, GPB_WANT_SUM,
+						 add_boolean(&builder, GPB_OP_LT, value.lower, zero));
+	if (in_groups)
+	{
+		spec.program.ngroups = 1;
+		spec.program.group[0] = 1;
+	}
+	(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+}
+
+/* Bounds that many threads move at the same time, in answers of few groups and in one answer */
+static void
+halves_contended(void)
+{
+	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_INT128};
+	/* the last are more than have copies (group_rows.cuh) */
+	static const uint32 ngroups[] = {1, 3, 40, 3000};
+	GpbLayout	layout = test_layout(8, 0, 2, kinds);
+	int			course;
+	int			i;
+
+	for (course = 0; course < COURSES; course++)
+	{
+		for (i = 0; i < (test_emulated ? 2 : 4); i++)
+		{
+			TestShape	shape = {.layout = layout, .nentries = test_emulated ? 3000 : 60000,
+			.null_values = 50};
+			TestMirror *mirror = test_mirror_create(&shape);
+			int			repeats = test_emulated ? 1 : 3;
+
+			set_values_outward(mirror->index, (Course) course, ngroups[i]);
+			test_mirror_fill(mirror, true);
+			test_all_visible(mirror, true);
+			while (repeats-- > 0)
+				ask_bounds(mirror, true);
+			ask_bounds(mirror, false);
+			test_mirror_free(mirror);
+		}
+	}
+}
+
 static void
 check_refused(TestMirror *mirror, const GpbRangesSpec *spec, const char *what)
 {
@@ -368,6 +595,16 @@ halves_refused(void)
 	bad = good;
 	bad.program.nhalves = 0;
 	check_refused(mirror, &bad, "a slot of no half");
+	test_add_halves_term(&builder, halves.upper, halves.lower, 0, GPB_NO_SLOT);
+	(void) test_ask_program(mirror, &good, &test_whole);
+	bad = good;
+	bad.program.term[0].lower = GPB_NO_SLOT;
+	check_refused(mirror, &bad, "a term of a half alone");
+	bad.program.term[0].lower = GPB_SLOTS - 1;
+	check_refused(mirror, &bad, "a term of a half that has no value");
+	bad = good;
+	bad.program.term[0].kind = GPB_KIND_FLOAT8;
+	check_refused(mirror, &bad, "a term of halves that are float8");
 	(void) test_ask_program(mirror, &good, &test_whole);
 	test_mirror_free(mirror);
 }
@@ -375,6 +612,8 @@ halves_refused(void)
 const TestCase test_halves_cases[] = {
 	{"halves_random", halves_random},
 	{"halves_order", halves_order},
+	{"halves_totals", halves_totals},
+	{"halves_contended", halves_contended},
 	{"halves_refused", halves_refused}
 };
 const int	test_nhalves_cases = sizeof(test_halves_cases) / sizeof(test_halves_cases[0]);

@@ -177,6 +177,32 @@ count_unheld(const GpbAnswerColumn *column, double value)
 	return unheld;
 }
 
+/* The integer of 128 bits that two halves stand for */
+static __int128
+whole_of(int64 upper, int64 lower)
+{
+	return (__int128) ((unsigned __int128) (uint64) upper << 64 |
+					   ((uint64) lower ^ (uint64) 1 << 63));
+}
+
+/* Take a value of two halves into a term's bounds of such. */
+static void
+add_halves(const GpbAnswerColumn *column, int64 *answer, int64 upper, int64 lower)
+{
+	int64	   *bound = answer + column->halves;
+
+	if (whole_of(upper, lower) < whole_of(bound[0], bound[1]))
+	{
+		bound[0] = upper;
+		bound[1] = lower;
+	}
+	if (whole_of(upper, lower) > whole_of(bound[2], bound[3]))
+	{
+		bound[2] = upper;
+		bound[3] = lower;
+	}
+}
+
 /* Add an entry, whose steps are done, to an answer.  Returns count_unheld() of it. */
 static uint64
 add_terms(const GpbProgram *program, const GpbAnswerFormat *format, const GpbValue *slot,
@@ -197,6 +223,9 @@ add_terms(const GpbProgram *program, const GpbAnswerFormat *format, const GpbVal
 		else if (!slot[term->slot].is_null)
 		{
 			gpb_answer_add_value(&format->column[t], answer, slot[term->slot].word);
+			if (gpb_term_lower(term) != GPB_NO_SLOT)
+				add_halves(&format->column[t], answer, slot[term->slot].word,
+						   slot[term->lower].word);
 			unheld += count_unheld(&format->column[t], gpb_float_value(slot[term->slot].word));
 		}
 	}

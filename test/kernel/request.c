@@ -538,8 +538,12 @@ compare_pieces(int channel, int key_width, const TestExpected *expected)
 	for (i = 0; i < expected->npieces; i++)
 	{
 		GpbPiece	piece = gpb_piece_at(pieces, i, key_width);
+		GpbPiece	other = expected->pieces[i];
 
-		differing += memcmp(&piece, &expected->pieces[i], sizeof(GpbPiece)) != 0;
+		/* a random bound of narrow keys may have the bits of GPB_BOUND_MAX, and is it then */
+		if (key_width < GPB_WIDE_KEY)
+			other.range = gpb_widen_range(gpb_narrow_range(other.range));
+		differing += memcmp(&piece, &other, sizeof(GpbPiece)) != 0;
 	}
 	CHECK(differing == 0, "%lu of %lu unclean pieces differ", differing, expected->npieces);
 	free(pieces);

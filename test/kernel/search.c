@@ -6,10 +6,12 @@
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE				/* memfd_create */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../cuda/bench.h"
 #include "search_batch.h"
 
 static const int one_int4[] = {GPB_KIND_INT4};
@@ -101,7 +103,7 @@ search_key_orders(void)
 	test_mirror_free(mirror);
 }
 
-/* Both widths, ascending and descending, NULLs at either end */
+/* Each width, ascending and descending, NULLs at either end */
 static void
 search_layouts(void)
 {
@@ -110,7 +112,7 @@ search_layouts(void)
 	int			flags;
 
 	shape.null_keys = 50;
-	for (key_width = 4; key_width <= 8; key_width += 4)
+	for (key_width = 4; key_width <= GPB_WIDE_KEY; key_width *= 2)
 	{
 		for (flags = 0; flags <= (GPB_LAYOUT_DESC | GPB_LAYOUT_NULLS_FIRST); flags++)
 		{
@@ -124,18 +126,58 @@ static void
 search_large_batch(void)
 {
 	TestShape	shape = search_shape(60000);
-	TestMirror *mirror;
-	int			order;
+	int			key_width;
 
 	shape.leaf_entries = 0;
-	mirror = search_mirror(&shape);
-	for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
+	for (key_width = 8; key_width <= GPB_WIDE_KEY; key_width *= 2)
 	{
-		search_once(mirror, GPB_SEARCH_LOWER, order, large(300000), TEST_KEYS_RANDOM, false);
-		search_once(mirror, GPB_SEARCH_EQUAL, order, large(200000), TEST_KEYS_RANDOM, true);
-		search_once(mirror, GPB_SEARCH_UPPER, order, large(65537), TEST_KEYS_ASCENDING, true);
+		TestMirror *mirror;
+		int			order;
+
+		shape.layout = test_layout(key_width, 0, 1, one_int4);
+		mirror = search_mirror(&shape);
+		for (order = GPB_ORDER_INPUT; order <= GPB_ORDER_KEY; order++)
+		{
+			search_once(mirror, GPB_SEARCH_LOWER, order, large(300000), TEST_KEYS_RANDOM, false);
+			search_once(mirror, GPB_SEARCH_EQUAL, order, large(200000), TEST_KEYS_RANDOM, true);
+			search_once(mirror, GPB_SEARCH_UPPER, order, large(65537), TEST_KEYS_ASCENDING, true);
+		}
+		test_mirror_free(mirror);
 	}
-	test_mirror_free(mirror);
+}
+
+/*
+ * Positions of keys that the device has sorted as far as serves it, which it does with many keys:
+ * those outside of all separators, too
+ */
+static void
+search_sorted_positions(void)
+{
+	GpbChooseSorting choose = NULL;
+	TestShape	shape = search_shape(3000);
+	int			key_width;
+	int			bound;
+
+	if (test_library != NULL)
+	{
+		choose = (GpbChooseSorting) dlsym(test_library, GPB_SORTING_ENTRY);
+		CHECK(choose != NULL, "no " GPB_SORTING_ENTRY);
+	}
+	if (choose != NULL)
+		choose(2);
+	shape.distinct_keys = shape.nentries;
+	for (key_width = 4; key_width <= GPB_WIDE_KEY; key_width *= 2)
+	{
+		TestMirror *mirror;
+
+		shape.layout = test_layout(key_width, 0, 1, one_int4);
+		mirror = search_mirror(&shape);
+		for (bound = GPB_SEARCH_LOWER; bound <= GPB_SEARCH_EQUAL; bound++)
+			search_once(mirror, bound, GPB_ORDER_NEAR, 5000, TEST_KEYS_RANDOM, true);
+		test_mirror_free(mirror);
+	}
+	if (choose != NULL)
+		choose(0);
 }
 
 /* As many keys as a batch can have, and as come again; fewer where threads are fibers */
@@ -602,7 +644,7 @@ search_random_everything(void)
 		TestMirror *mirror;
 		uint32		i;
 
-		shape.layout = test_layout(test_once_in(2) ? 4 : 8, (int) test_below(4), 0, NULL);
+		shape.layout = test_layout(4 << test_below(3), (int) test_below(4), 0, NULL);
 		shape.leaf_entries = (uint32) test_below(400);
 		shape.inner_entries = (uint32) test_below(200);
 		shape.distinct_keys = test_below(shape.nentries);
@@ -629,6 +671,7 @@ const TestCase test_search_cases[] = {
 	CASE(search_key_orders),
 	CASE(search_layouts),
 	CASE(search_large_batch),
+	CASE(search_sorted_positions),
 	CASE(search_most_keys),
 	CASE(search_few_keys),
 	CASE(search_pieces),

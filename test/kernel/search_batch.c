@@ -23,7 +23,7 @@ typedef struct Expected
 
 /* First entry of a leaf at or after the key, or beyond it; or the number there are */
 static uint16
-model_position(const TestIndex *index, const TestLeaf *leaf, uint64 key, bool beyond)
+model_position(const TestIndex *index, const TestLeaf *leaf, GpbKey key, bool beyond)
 {
 	uint32		lo = 0;
 	uint32		hi = leaf->count;
@@ -31,7 +31,7 @@ model_position(const TestIndex *index, const TestLeaf *leaf, uint64 key, bool be
 	while (lo < hi)
 	{
 		uint32		mid = (lo + hi) / 2;
-		uint64		there = index->entry[leaf->first + mid].bound.key;
+		GpbKey		there = index->entry[leaf->first + mid].bound.key;
 
 		if (there < key || (beyond && there == key))
 			lo = mid + 1;
@@ -42,7 +42,7 @@ model_position(const TestIndex *index, const TestLeaf *leaf, uint64 key, bool be
 }
 
 static uint32
-model_leaf(const TestIndex *index, uint64 key, bool beyond)
+model_leaf(const TestIndex *index, GpbKey key, bool beyond)
 {
 	uint32		lo = 0;
 	uint32		hi = index->nleaves;
@@ -50,7 +50,7 @@ model_leaf(const TestIndex *index, uint64 key, bool beyond)
 	while (hi - lo > 1)
 	{
 		uint32		mid = (lo + hi) / 2;
-		uint64		low = index->leaf[mid].low.key;
+		GpbKey		low = index->leaf[mid].low.key;
 
 		if (low < key || (beyond && low == key))
 			lo = mid;
@@ -61,7 +61,7 @@ model_leaf(const TestIndex *index, uint64 key, bool beyond)
 }
 
 static Expected
-model_search(const TestIndex *index, GpbSearchBound bound, uint64 key)
+model_search(const TestIndex *index, GpbSearchBound bound, GpbKey key)
 {
 	Expected	expected;
 	bool		beyond = bound == GPB_SEARCH_UPPER;
@@ -102,7 +102,8 @@ test_batch_create(TestMirror *mirror, GpbSearchBound bound, GpbSearchOrder order
 	batch->spec.bound = bound;
 	batch->spec.order = order;
 	batch->spec.epoch = mirror->epoch;
-	batch->size = most_keys * 18 + GPB_SEARCH_PIECES * 4 * (GUARD * 2 + 16) + GUARD;
+	batch->size = most_keys * (GPB_WIDE_KEY + 10) +
+		GPB_SEARCH_PIECES * 4 * (GUARD * 2 + GPB_WIDE_KEY) + GUARD;
 	batch->registered = registered;
 	if (registered && batch->size > TEST_STAGING)
 		abort();
@@ -138,47 +139,48 @@ batch_array(TestBatch *batch, uint32 n, size_t width)
 	return batch->arena + from;
 }
 
-static uint64
-key_mask(const TestMirror *mirror)
-{
-	return mirror->index->layout.key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
-}
-
-/* One that is there, a separator's, beside one, an end, or any */
-static uint64
+/* One that is there, a separator's, beside one or equal to it in one half, an end, or any */
+static GpbKey
 random_search_key(const TestMirror *mirror)
 {
 	const TestIndex *index = mirror->index;
-	uint64		key;
+	GpbKey		low = index->leaf[test_below(index->nleaves)].low.key;
+	GpbKey		key;
 
-	switch (test_below(8))
+	switch (test_below(10))
 	{
 		case 0:
 			key = 0;
 			break;
 		case 1:
-			key = ~(uint64) 0;
+			key = ~(GpbKey) 0;
 			break;
 		case 2:
-			key = test_random();
+			key = (GpbKey) test_random() << 64 | test_random();
 			break;
 		case 3:
-			key = index->leaf[test_below(index->nleaves)].low.key;
+			key = low;
 			break;
 		case 4:
-			key = index->leaf[test_below(index->nleaves)].low.key + (test_once_in(2) ? 1 : -1);
+			key = low + (test_once_in(2) ? 1 : -1);
+			break;
+		case 5:
+			key = low ^ (GpbKey) 1 << (64 + test_below(64));
+			break;
+		case 6:
+			key = low ^ (uint64) 1 << test_below(64);
 			break;
 		default:
 			key = index->nentries ? index->entry[test_below(index->nentries)].bound.key : 1;
 	}
-	return key & key_mask(mirror);
+	return key & gpb_key_most(index->layout.key_width);
 }
 
 static int
 compare_keys(const void *a, const void *b)
 {
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
+	GpbKey		x = *(const GpbKey *) a;
+	GpbKey		y = *(const GpbKey *) b;
 
 	return x < y ? -1 : x > y;
 }
@@ -187,7 +189,7 @@ void
 test_batch_piece(TestBatch *batch, uint32 n, TestKeyOrder how, bool positions)
 {
 	GpbSearchPiece *piece = &batch->spec.piece[batch->spec.npieces];
-	uint64	   *key = calloc(n + 1, sizeof(uint64));
+	GpbKey	   *key = calloc(n + 1, sizeof(GpbKey));
 	int			width = batch->mirror->index->layout.key_width;
 	char	   *keys = batch_array(batch, n, width);
 	uint32		i;
@@ -195,10 +197,10 @@ test_batch_piece(TestBatch *batch, uint32 n, TestKeyOrder how, bool positions)
 	for (i = 0; i < n; i++)
 		key[i] = random_search_key(batch->mirror);
 	if (how != TEST_KEYS_RANDOM)
-		qsort(key, n, sizeof(uint64), compare_keys);
+		qsort(key, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n / 2 && how == TEST_KEYS_DESCENDING; i++)
 	{
-		uint64		t = key[i];
+		GpbKey		t = key[i];
 
 		key[i] = key[n - 1 - i];
 		key[n - 1 - i] = t;
@@ -240,7 +242,7 @@ test_batch_launch(TestBatch *batch, int channel)
 /* ---- comparing ---- */
 
 static void
-check_result(const TestBatch *batch, const GpbSearchPiece *piece, uint32 i, uint64 key)
+check_result(const TestBatch *batch, const GpbSearchPiece *piece, uint32 i, GpbKey key)
 {
 	const TestIndex *index = batch->mirror->index;
 	Expected	expected = model_search(index, batch->spec.bound, key);
@@ -248,8 +250,8 @@ check_result(const TestBatch *batch, const GpbSearchPiece *piece, uint32 i, uint
 
 	if (piece->position != NULL)
 	{
-		CHECK(piece->position[i] == expected.position, "key %lx: position %u, expected %u", key,
-			  piece->position[i], expected.position);
+		CHECK(piece->position[i] == expected.position, "key %lx:%lx: position %u, expected %u",
+			  gpb_key_upper(key), (uint64) key, piece->position[i], expected.position);
 		/* found: there; else anywhere that was looked at */
 		if (expected.position < GPB_POSITION_UNCLEAN)
 			leaf = expected.last;
@@ -259,18 +261,18 @@ check_result(const TestBatch *batch, const GpbSearchPiece *piece, uint32 i, uint
 				leaf++;
 		}
 	}
-	CHECK(piece->leaf[i] == index->leaf[leaf].block, "key %lx: leaf %u, expected %u", key,
-		  piece->leaf[i], index->leaf[leaf].block);
+	CHECK(piece->leaf[i] == index->leaf[leaf].block, "key %lx:%lx: leaf %u, expected %u",
+		  gpb_key_upper(key), (uint64) key, piece->leaf[i], index->leaf[leaf].block);
 }
 
 static void
 check_piece(const TestBatch *batch, uint32 p)
 {
 	const GpbSearchPiece *piece = &batch->spec.piece[p];
-	const uint64 *key = batch->key[p];
+	const GpbKey *key = batch->key[p];
 	int			width = batch->mirror->index->layout.key_width;
 	char	   *seen = calloc(piece->n + 1, 1);
-	uint64		before = 0;
+	GpbKey		before = 0;
 	uint32		i;
 
 	for (i = 0; i < piece->n; i++)

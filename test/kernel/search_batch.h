@@ -14,7 +14,7 @@ typedef struct TestBatch
 {
 	TestMirror *mirror;
 	GpbSearchSpec spec;
-	uint64	   *key[GPB_SEARCH_PIECES];	/* the model's copy */
+	GpbKey	   *key[GPB_SEARCH_PIECES];	/* the model's copy */
 	char	   *arena;
 	size_t		size;
 	size_t		used;

@@ -12,20 +12,7 @@
 
 /* ---- keys ---- */
 
-const int *
-test_key_widths(void)
-{
-	static const int all[] = {4, 8, 16, 0};
-	static const int without_wide[] = {4, 8, 0};
-	static bool told;
-
-	if (strcmp(test_device.api->name, "host") != 0)
-		return all;
-	if (!told)
-		printf("note: device \"host\" has keys of 4 and 8 bytes, those of 16 are not tested\n");
-	told = true;
-	return without_wide;
-}
+const int	test_key_widths[] = {4, 8, 16, 0};
 
 TestKey
 test_key_max(int width)
@@ -229,9 +216,8 @@ TestTree *
 test_tree_create(int width, TestKeySpread spread)
 {
 	TestTree   *tree = calloc(1, sizeof(TestTree));
-	GpbLayout	layout = test_layout(width == 16 ? 8 : width, 0, 0, NULL);
+	GpbLayout	layout = test_layout(width, 0, 0, NULL);
 
-	layout.key_width = (uint8) width;
 	tree->width = width;
 	tree->capacity = (uint32) gpb_page_capacity(width, GPB_INNER_ROW_WIDTH);
 	tree->spread = spread;

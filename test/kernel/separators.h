@@ -65,8 +65,8 @@ typedef struct TestTree
 	TestSeparator *flat;
 } TestTree;
 
-/* The widths that the device can do, 0 after the last; says what is left out. */
-extern const int *test_key_widths(void);
+/* The widths of keys, 0 after the last */
+extern const int test_key_widths[];
 
 extern TestKey test_key_max(int width);
 extern TestKey test_random_key(int width);

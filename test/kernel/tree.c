@@ -111,7 +111,9 @@ check_ties(const TestTree *tree)
 	const GpbDeviceApi *api = test_device.api;
 	GpbRangesSpec spec;
 	GpbRangesResult result;
-	GpbUncleanPiece *unclean;
+	GpbRange	whole = {GPB_BOUND_MIN, GPB_BOUND_MAX};
+	const void *ranges = tree->width == GPB_WIDE_KEY ? (const void *) &whole : &test_whole;
+	void	   *unclean;
 	int64		answer[2];
 	uint64		i;
 
@@ -121,19 +123,22 @@ check_ties(const TestTree *tree)
 	spec.form = GPB_RANGE_BOUNDS;
 	spec.n = 1;
 	spec.epoch = tree->epoch;
-	CHECK_OK(api->ranges_launch(test_device.device, tree->mirror, 2, &spec, &test_whole, answer,
+	CHECK_OK(api->ranges_launch(test_device.device, tree->mirror, 2, &spec, ranges, answer,
 								NULL, 0));
 	CHECK_OK(api->ranges_finish(test_device.device, 2, &result));
 	CHECK(result.unclean == tree->n && answer[0] == 0, "%lu unclean leaves of %u, %ld entries",
 		  result.unclean, tree->n, answer[0]);
 	if (result.unclean != tree->n)
 		return;
-	unclean = malloc(tree->n * sizeof(GpbUncleanPiece));
+	unclean = malloc((size_t) tree->n * gpb_piece_width(tree->width));
 	CHECK_OK(api->fetch(test_device.device, 2, GPB_FETCH_PIECES, 0, tree->n, unclean));
 	for (i = 0; i < tree->n; i++)
-		CHECK(unclean[i].range.lo.key == (uint64) tree->flat[i].key &&
-			  unclean[i].range.lo.tie == tree->flat[i].tie &&
-			  unclean[i].block == tree->flat[i].child, "separator %lu differs", i);
+	{
+		GpbPiece	piece = gpb_piece_at(unclean, i, tree->width);
+
+		CHECK(piece.range.lo.key == tree->flat[i].key && piece.range.lo.tie == tree->flat[i].tie &&
+			  piece.block == tree->flat[i].child, "separator %lu differs", i);
+	}
 	free(unclean);
 }
 
@@ -141,8 +146,7 @@ static void
 check_tree(const TestTree *tree)
 {
 	check_searches(tree, test_once_in(2));
-	if (tree->width <= 8)		/* keys of 16 bytes are searched only */
-		check_ties(tree);
+	check_ties(tree);
 }
 
 static void
@@ -222,7 +226,7 @@ tree_refresh(void)
 	const int  *width;
 	int			spread;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 		for (spread = 0; spread < TEST_SPREADS; spread++)
 			refresh_randomly(*width, (TestKeySpread) spread, 10);
 }
@@ -233,7 +237,7 @@ tree_one_change(void)
 {
 	const int  *width;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = test_tree_create(*width, TEST_SPREAD_WHOLE);
 		int			round;
@@ -266,7 +270,7 @@ tree_levels(void)
 {
 	const int  *width;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		uint32		fanout = 128 / *width;
 		uint32		power;
@@ -303,7 +307,7 @@ tree_grows_and_shrinks(void)
 	const int  *width;
 	uint32		i;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = test_tree_create(*width, TEST_SPREAD_WHOLE);
 
@@ -445,7 +449,7 @@ tree_memory(void)
 	const int  *width;
 	uint32		i;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		int			failures = 0;
 

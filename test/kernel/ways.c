@@ -250,7 +250,7 @@ with_trees(void (*use) (TestTree *tree))
 
 	region = test_device.staging;
 	region_size = TEST_STAGING;
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		for (spread = 0; spread < TEST_SPREADS; spread++)
 		{
@@ -656,7 +656,7 @@ chunks_sizes(void)
 	const int  *width;
 	int			i;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = batch_tree(*width);
 
@@ -677,7 +677,7 @@ chunks_channels(void)
 	const int  *width;
 	int			round;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = batch_tree(*width);
 
@@ -708,7 +708,7 @@ chunks_refresh_in_flight(void)
 	const int  *width;
 	int			round;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = batch_tree(*width);
 
@@ -746,7 +746,7 @@ chunks_destroy_in_flight(void)
 {
 	const int  *width;
 
-	for (width = test_key_widths(); *width != 0; width++)
+	for (width = test_key_widths; *width != 0; width++)
 	{
 		TestTree   *tree = batch_tree(*width);
 		LaunchedBatch *a;

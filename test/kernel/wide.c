@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * wide.c
- *	  Ranges over keys of 16 bytes: every form, bounds whose halves matter, leaves that are not
- *	  clean, damaged pages.
+ *	  Ranges and searches over keys of 16 bytes: every form, bounds whose halves matter, leaves
+ *	  that are not clean, damaged pages.
  *
  * Programs over the columns of such keys are in program_cases.c, over their halves in
  * program_halves.c.
@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "harness.h"
+#include "search_batch.h"
 
 #define WIDE	16
 
@@ -90,6 +90,23 @@ damage(char *page)
 	}
 }
 
+/* Mark a third of the leaves as changed, or damage them, before the device gets their images. */
+static void
+break_some_leaves(TestMirror *mirror)
+{
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = test_once_in(3);
+		if (index->leaf[i].unclean && test_once_in(2))
+			test_mark_changed(mirror, index->leaf[i].block);
+		else if (index->leaf[i].unclean)
+			damage(test_page(index, index->leaf[i].block));
+	}
+}
+
 static void
 wide_unclean(void)
 {
@@ -99,17 +116,8 @@ wide_unclean(void)
 	{
 		TestShape	shape = wide_shape(4000);
 		TestMirror *mirror = test_mirror_create(&shape);
-		TestIndex  *index = mirror->index;
-		uint32		i;
 
-		for (i = 0; i < index->nleaves; i++)
-		{
-			index->leaf[i].unclean = test_once_in(3);
-			if (index->leaf[i].unclean && test_once_in(2))
-				test_mark_changed(mirror, index->leaf[i].block);
-			else if (index->leaf[i].unclean)
-				damage(test_page(index, index->leaf[i].block));
-		}
+		break_some_leaves(mirror);
 		test_mirror_fill(mirror, true);
 		test_ask_whole(mirror);
 		test_ask_singly(mirror, 20);
@@ -149,35 +157,39 @@ wide_split(void)
 	test_mirror_free(mirror);
 }
 
-/* Positions of wide keys are refused, and the device goes on. */
+/* Each bound and order of searches, with positions and without, some leaves not clean */
 static void
-wide_positions_refused(void)
+wide_searches(void)
 {
-	TestShape	shape = wide_shape(500);
-	TestMirror *mirror = test_filled(&shape);
-	uint64		keys[4] = {1, 2, 3, 4};
-	uint32		leaf[2];
-	uint16		position[2];
-	GpbSearchSpec spec;
+	int			rounds = test_emulated ? 4 : 15;
 
-	memset(&spec, 0, sizeof(spec));
-	spec.epoch = mirror->epoch;
-	spec.npieces = 1;
-	spec.piece[0].keys = keys;
-	spec.piece[0].leaf = leaf;
-	spec.piece[0].position = position;
-	spec.piece[0].n = 2;
-	CHECK(test_device.api->search_launch(test_device.device, mirror->mirror, 0, &spec,
-										 mirror->changed, mirror->nblocks) ==
-		  GPB_DEVICE_NO_MEMORY, "positions of wide keys were accepted");
-	test_ask_whole(mirror);
-	test_mirror_free(mirror);
+	while (rounds-- > 0)
+	{
+		TestShape	shape = wide_shape(1 + (uint32) test_below(4000));
+		TestMirror *mirror = test_mirror_create(&shape);
+		int			how;
+
+		break_some_leaves(mirror);
+		test_mirror_fill(mirror, true);
+		for (how = 0; how < 18; how++)
+		{
+			TestKeyOrder keys = (TestKeyOrder) test_below(TEST_KEY_ORDERS);
+			TestBatch  *batch = test_batch_create(mirror, (GpbSearchBound) (how % 3),
+												  (GpbSearchOrder) (how / 3 % 3), 600,
+												  test_once_in(2));
+
+			test_batch_piece(batch, (uint32) test_below(600), keys, how >= 9);
+			batch->spec.ascending = keys == TEST_KEYS_ASCENDING && test_once_in(2);
+			test_batch_run(batch);
+		}
+		test_mirror_free(mirror);
+	}
 }
 
 const TestCase test_wide_cases[] = {
 	{"wide_forms", wide_forms},
 	{"wide_unclean", wide_unclean},
 	{"wide_split", wide_split},
-	{"wide_positions_refused", wide_positions_refused}
+	{"wide_searches", wide_searches}
 };
 const int	test_nwide_cases = sizeof(test_wide_cases) / sizeof(test_wide_cases[0]);

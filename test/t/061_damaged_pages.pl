@@ -244,7 +244,7 @@ sub chance_page
 
 # ---- the tables, all alike ----
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', damages => 1, settings => <<'CONF');
 autovacuum = off
 client_min_messages = error
 log_min_messages = warning

@@ -67,7 +67,7 @@ sub damage_by_chance
 
 # ---- tables ----
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', damages => 1, settings => <<'CONF');
 autovacuum = off
 fsync = off
 jit = off

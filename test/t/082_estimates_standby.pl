@@ -9,7 +9,8 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");
+my $primary = gpb_node('primary', allows_streaming => 1, damages => 1,
+	settings => "autovacuum = off\n");
 
 $primary->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION estimate(query text) RETURNS bigint LANGUAGE plpgsql AS $$

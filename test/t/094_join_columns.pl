@@ -310,11 +310,10 @@ SQL
 	$_->finish foreach ($writers, $vacuum);
 	cmp_ok($compared, '>', 3, "beside writers: $compared snapshots were compared");
 	is($random->sql("SELECT gpubtree_check('busy_ab', true);"), '', 'the index is sound');
-	next unless $random->sql("SELECT key_width FROM gpubtree_metap('busy_ab');") eq '8';
 	local $ENV{PGOPTIONS} = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_nestloop=off -c gpubtree.batch_setup_cost=0';
 	foreach my $query (@queries[ 0 .. 3 ])
 	{
-		like(gpb_engine($node, $query), qr/device/, "keys of 8 bytes are the device's: $query");
+		like(gpb_engine($node, $query), qr/device/, "the device answers: $query");
 	}
 }
 

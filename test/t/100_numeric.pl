@@ -47,7 +47,7 @@ my $has_nan;
 
 sub random_digits
 {
-	# of more than 18 digits a column has 16 bytes, and programs don't read it
+	# of more than 18 digits a column has 16 bytes, and programs read it by halves
 	my $most = chance(0.3) ? 38 : 18;
 	my $p = $most == 38 ? pick(19, 20, 30, 37, 38, between(1, 38)) : pick(1, 4, 9, 12, 17, 18, between(1, 18));
 	my $s = chance(0.1) ? -between(1, $most - $p + 1) : chance(0.1) ? between($p, $most) : between(0, $p);

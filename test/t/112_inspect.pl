@@ -15,7 +15,7 @@ use GpubtreePages;
 use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1, only_queries_refresh => 1,
-	settings => "autovacuum = off\n");
+	damages => 1, settings => "autovacuum = off\n");
 
 sub query { return $node->safe_psql('postgres', $_[0]) }
 

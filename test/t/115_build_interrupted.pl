@@ -67,11 +67,13 @@ my %phase = (
 	'build-leader-has-read' => 'building index: scanning table',
 	'build-worker-has-read' => 'building index: scanning table',
 	'build-before-load' => 'building index: sorting tuples',
+	'build-worker-loads' => 'building index: loading tuples in tree',
 	'build-before-metapage' => 'building index: loading tuples in tree');
 
 for my $case (
 	[ 'build-worker-has-read', $create ], [ 'build-leader-has-read', $create ],
-	[ 'build-before-load', $create ], [ 'build-before-metapage', $create ],
+	[ 'build-before-load', $create ], [ 'build-worker-loads', $create ],
+	[ 'build-before-metapage', $create ],
 	[ 'build-before-load', $create_serial ], [ 'build-before-metapage', $create_serial ],
 	[ 'build-before-metapage', "$create WHERE v > 10" =~ s/INDEX/INDEX CONCURRENTLY/r, 1 ])
 {
@@ -90,20 +92,22 @@ for my $case (
 }
 
 # A worker is terminated.
+for my $point ('build-worker-has-read', 'build-worker-loads')
 {
-	my ($holder, $build) = hold_build($create, 'build-worker-has-read');
+	my ($holder, $build) = hold_build($create, $point);
 
 	$node->safe_psql('postgres',
 		q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'parallel worker'});
 	like(gpb_finish($build), qr/terminating background worker|lost connection to parallel worker/,
-		'a worker is terminated: an error');
-	leaves_nothing('a worker is terminated');
+		"$point: a worker is terminated: an error");
+	leaves_nothing("$point: a worker is terminated");
 	$holder->quit;
 }
 
 # Errors: of a worker, of an expression, of too little room for temporary files
 for my $case (
 	[ 'a worker fails', 't (k)', qr/failing at hold point/, "gpubtree.hold_point = 'build-worker'" ],
+	[ 'a worker fails to merge', 't (k)', qr/failing at hold point/, "gpubtree.hold_point = 'build-worker-merges'" ],
 	[ 'an expression fails, parallel', 't (fails_at(v, 70000))', qr/division by zero/ ],
 	[ 'an expression fails, serial', 'serial_t (fails_at(v, 70000))', qr/division by zero/ ],
 	[ 'temp_file_limit, parallel', 't (k)', qr/temporary file size exceeds/, 'temp_file_limit = 500' ],

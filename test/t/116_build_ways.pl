@@ -10,6 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 gpb_seed();
@@ -100,6 +101,34 @@ make_table(150000, 'hashint8extended(i, 1)');
 same_bytes('many runs', '(k) INCLUDE (a, b, d, e, f)');
 $node->safe_psql('postgres', 'UPDATE t SET d = d - 1 WHERE i % 5 = 2');
 same_bytes('few keys in many records', '(b) INCLUDE (a)');
+
+# A storage parameter may change while a concurrent build runs.  The leader, which is still reading,
+# comes to know of it, and the workers, which have read their parts, do not.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE filled WITH (parallel_workers = 2) AS SELECT i::bigint AS k FROM generate_series(1, 30000) i;
+CREATE FUNCTION looks_up(k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS
+	$$ BEGIN PERFORM to_regclass('no_table_' || k); RETURN k; END $$;
+SQL
+for my $case ([ 50, 100 ], [ 100, 50 ])
+{
+	my ($before, $after) = @$case;
+	my $holder = $node->background_psql('postgres');
+
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $build = gpb_start($node,
+		"CREATE INDEX CONCURRENTLY filled_k ON filled USING gpubtree (looks_up(k)) WITH (fillfactor = $before)",
+		"gpubtree.hold_point = 'build-leader-scans'");
+	gpb_wait_for_hold($node);
+	$node->poll_query_until('postgres', <<'SQL') or die 'the workers do not end their scan';
+SELECT count(*) = 2 FROM pg_stat_activity
+WHERE backend_type = 'parallel worker' AND wait_event = 'ParallelCreateIndexScan'
+SQL
+	$node->safe_psql('postgres', "ALTER INDEX filled_k SET (fillfactor = $after)");
+	$holder->quit;
+	is(gpb_finish($build), '', "fillfactor $before becomes $after during a concurrent build");
+	$node->safe_psql('postgres', q{SELECT gpubtree_check('filled_k', true)});
+	$node->safe_psql('postgres', 'DROP INDEX filled_k');
+}
 
 # Workers take part where core would let them build a B-tree: then a build in which workers fail
 # does.

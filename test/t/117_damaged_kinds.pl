@@ -58,8 +58,7 @@ my %deleted = (
 	live_first_deleted => [ sub { set_flags(leaf(0), DELETED) }, qr/deleted|leads to|no tree page/ ],
 	live_inner_deleted => [ sub { set_flags(inner(1), DELETED) }, qr/deleted|leads to|no tree page/ ],
 	root_deleted => [ sub { set_flags(root(), DELETED) }, qr/deleted|leads to|no tree page|root/ ],
-	# nobody asks whether the metapage is deleted
-	meta_deleted => [ sub { set_flags(0, 1 | DELETED) }, undef ],
+	meta_deleted => [ sub { set_flags(0, 1 | DELETED) }, qr/at block 0: not a metapage/ ],
 	deleted_lives => [ sub { set_flags(deleted(1), 0) }, qr/cannot be reached/ ],
 	deleted_zeroed => [ sub { zero(deleted(1)) }, undef ],
 	deleted_garbage => [
@@ -105,7 +104,7 @@ sub fuzz
 
 # ---- the tables ----
 
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', damages => 1, settings => <<'CONF');
 autovacuum = off
 client_min_messages = error
 log_min_error_statement = panic

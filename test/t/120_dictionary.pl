@@ -17,7 +17,7 @@ use GpubtreePages;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 4;
-my $node = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
+my $node = gpb_node('primary', allows_streaming => 1, damages => 1, settings => <<'CONF');
 autovacuum = off
 wal_consistency_checking = 'gpubtree'
 hot_standby_feedback = on

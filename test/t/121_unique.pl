@@ -173,12 +173,51 @@ for my $build ([ 0, '64MB' ], [ 2, '64MB' ], [ 0, '1MB' ], [ 2, '1MB' ])
 		"$name: a duplicate among the rows");
 	$node->safe_psql('postgres', 'DELETE FROM b WHERE k = 77777 AND v = 5');
 }
+
+# Several processes load a part of the leaves each: a duplicate may lie on both sides of a seam, which
+# is before some leaf, or have a part of dead rows alone between its two rows.
+my $parallel = 'SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0;';
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE seams (k int) WITH (parallel_workers = 2);
+INSERT INTO seams SELECT i FROM generate_series(1, 6000) i;
+CREATE INDEX seams_k ON seams USING gpubtree (k);
+SQL
+my $limit = $node->safe_psql('postgres', <<'SQL');
+SELECT max(live_items) FROM generate_series(1, pg_relation_size('seams_k') / 8192 - 1) b,
+	gpubtree_page_stats('seams_k', b) WHERE type = 'leaf'
+SQL
+cmp_ok($limit, '<', 1000, 'there are some leaves');
+for (my $last = $limit; $last < 6000; $last += $limit)
+{
+	fails("BEGIN; $parallel INSERT INTO seams VALUES ($last);
+		CREATE UNIQUE INDEX seams_u ON seams USING gpubtree (k)",
+		qr/could not create unique index "seams_u".*Key \(k\)=\($last\) is duplicated/s,
+		"a duplicate before and behind entry $last");
+}
+$node->safe_psql('postgres', "$parallel CREATE UNIQUE INDEX seams_u ON seams USING gpubtree (k);
+	SELECT gpubtree_check('seams_u', true)");
+$node->safe_psql('postgres', 'TRUNCATE seams; INSERT INTO seams VALUES (5)');
+$node->safe_psql('postgres', 'DROP INDEX seams_u; INSERT INTO seams SELECT 5 FROM generate_series(1, 4000)');
+my $older = $node->background_psql('postgres');
+$older->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM seams');
+$node->safe_psql('postgres', q{DELETE FROM seams WHERE ctid > '(0,1)'});
+fails("BEGIN; INSERT INTO seams VALUES (5); $parallel CREATE UNIQUE INDEX seams_u ON seams USING gpubtree (k)",
+	qr/could not create unique index "seams_u"/, 'a duplicate with dead rows between');
+prints("$parallel CREATE UNIQUE INDEX seams_u ON seams USING gpubtree (k);
+	SELECT gpubtree_check('seams_u', true), reltuples > 4000 FROM pg_class WHERE relname = 'seams_u'",
+	'|t', 'the dead rows have entries, and are no duplicates');
+$older->quit;
 $old->quit;
 
 # A concurrent build meets a row that was inserted after its first scan.
 fails('INSERT INTO b VALUES (4, 5); CREATE UNIQUE INDEX CONCURRENTLY b_k ON b USING gpubtree (k)',
 	qr/could not create unique index|duplicate key/, 'a concurrent build finds a duplicate');
 prints("SELECT indisvalid FROM pg_index WHERE indexrelid = 'b_k'::regclass", 'f', 'and leaves an invalid index');
+for my $rewrite ('VACUUM FULL b', 'CLUSTER b USING b_v')
+{
+	prints("$parallel $rewrite; SELECT indisvalid FROM pg_index WHERE indexrelid = 'b_k'::regclass", 'f',
+		"which $rewrite builds anew, with its duplicates");
+}
 $node->safe_psql('postgres', 'DELETE FROM b WHERE k = 4 AND v = 5');
 $node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY b_k');
 prints("SELECT indisvalid FROM pg_index WHERE indexrelid = 'b_k'::regclass; SELECT gpubtree_check('b_k', true)",

@@ -1,8 +1,9 @@
 # Below a prefix of key columns that have one value each, ORDER BY with OFFSET and percentile_disc
 # over the next key column give what core gives in the same snapshot: columns of many types, each in
 # any order, with NULLs or without, columns behind the ordered one, one value in many rows, no
-# conditions, prefixes that are NULL or that contradict each other, values of other types,
-# parameters, rescans, cursors; rows deleted, updated and not visible to everyone.
+# conditions, prefixes that are NULL, booleans, arrays of one element, or that contradict each other,
+# values of other types, parameters, rescans, cursors; rows deleted, updated and not visible to
+# everyone.
 #
 # Guards: ordered_column.c, and rank_cuts.c and rank_find.c where keys have columns behind the
 # ordered one.
@@ -108,7 +109,8 @@ sub prefix
 		last if $column == $ordered;
 		my $of = $value // literal($column);
 		undef $value;
-		push @conditions, chance(0.1) ? "$of = $column->{name}" : chance(0.05) ? "$column->{name} IS NULL" : "$column->{name} = $of";
+		push @conditions, chance(0.1) ? "$of = $column->{name}" : chance(0.05) ? "$column->{name} IS NULL" :
+		  chance(0.1) ? "$column->{name} = ANY (ARRAY[$of])" : "$column->{name} = $of";
 		push @conditions, "$column->{name} " . pick('=', '<', '>=') . ' ' . literal($column) if chance(0.05);
 	}
 	return @conditions;
@@ -153,6 +155,20 @@ sub order
 	return chance(0.1) ? pick('ASC', 'DESC') : pick("$up $first", "$down $last");
 }
 
+# Does core know of no order below this prefix?  Then it sorts, and rows that are equal in the ordered
+# column come in no order that could be compared.
+sub core_sorts
+{
+	my ($condition) = @_;
+
+	foreach my $column (@columns)
+	{
+		last if $column == $ordered;
+		return 1 if $column->{type} eq 'bool' || $condition =~ /\b$column->{name} (IS NULL|= ANY)/;
+	}
+	return 0;
+}
+
 sub page
 {
 	my ($offset, $limit, $condition) = @_;
@@ -161,7 +177,13 @@ sub page
 	# rows that are equal in the ordered column, sorted by more
 	my $more = pick('', '', '', ', id', ', w DESC, id');
 
-	return "SELECT $columns FROM t " . ($condition // condition(1)) . " ORDER BY $ordered->{name} " . order() . "$more OFFSET $offset LIMIT $limit";
+	$condition //= condition(1);
+	if (core_sorts($condition))
+	{
+		$columns = $ordered->{name} if $more eq '' && chance(0.5);
+		$more = ', id' if $more eq '' && $columns ne $ordered->{name};
+	}
+	return "SELECT $columns FROM t $condition ORDER BY $ordered->{name} " . order() . "$more OFFSET $offset LIMIT $limit";
 }
 
 sub percentiles

@@ -13,7 +13,7 @@ use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 
-my $node = gpb_node('primary', settings => "autovacuum = off\n");
+my $node = gpb_node('primary', damages => 1, settings => "autovacuum = off\n");
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE d (k int, name text, v int);
 INSERT INTO d SELECT i, 'd ' || i, i FROM generate_series(1, 2000) i;

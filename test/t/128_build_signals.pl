@@ -28,7 +28,7 @@ my %build = (
 	'parallel REINDEX, concurrent' => [ 'REINDEX INDEX CONCURRENTLY parallel_old', 'parallel_t', 1 ]);
 
 my @leader = qw(build-leader-scans build-leader-sorts build-merges-runs build-loads build-before-metapage);
-my @worker = qw(build-worker-scans build-worker-sorts);
+my @worker = qw(build-worker-scans build-worker-sorts build-worker-merges-runs build-worker-loads);
 my $segments = gpb_shared_segments($node);
 
 sub fault
@@ -57,36 +57,40 @@ sub fault
 		$node->safe_psql('postgres', "SELECT $function($pid)");
 		# A worker's error reaches the leader where it looks for it, which is beyond the hold point.
 		$holder->quit if $process eq 'worker';
-		like(gpb_finish($build),
+		gpb_finish_build($build, $name,
 			qr/canceling statement due to user request|terminating (connection|background worker)|lost connection to parallel worker/,
-			"$name: an error");
+			$process eq 'leader' && $how eq 'terminated');
 		$holder->quit if $process eq 'leader';
 	}
 	gpb_build_left_nothing($node, $name, segments => $segments, invalid => $invalid, crashed => $how eq 'killed');
-	gpb_next_build_succeeds($node, $name, $table);
+	gpb_next_build_succeeds($node, $name, $table, $sql =~ /REINDEX/);
 	return;
 }
 
-# Every phase and process, each signal
-for my $how ('cancelled', 'terminated', 'killed')
-{
-	fault('parallel', $_, 'leader', $how) for @leader;
-	fault('parallel', $_, 'worker', $how) for @worker;
-}
+# Every phase of every process is cancelled.  The other signals come where more than memory is to be
+# given back: the error of a terminated process takes the same way as that of a cancelled one.
+fault('parallel', $_, 'leader', 'cancelled') for @leader;
+fault('parallel', $_, 'worker', 'cancelled') for @worker;
+fault('parallel', $_, 'leader', 'terminated') for 'build-leader-scans', 'build-loads';
+fault('parallel', $_, 'leader', 'killed') for 'build-leader-sorts', 'build-merges-runs', 'build-before-metapage';
+fault('parallel', 'build-worker-scans', 'worker', 'terminated');
+fault('parallel', 'build-worker-sorts', 'worker', 'killed');
 fault('serial', $_, 'leader', 'cancelled') for 'build-leader-scans', 'build-leader-sorts', 'build-loads';
-fault('serial', $_, 'leader', 'killed') for 'build-leader-sorts', 'build-loads';
+fault('serial', 'build-leader-sorts', 'leader', 'killed');
 
 # The leader waits for workers that have not finished.
-fault('parallel', 'build-worker-sorts', 'leader', $_) for 'cancelled', 'terminated', 'killed';
+for my $point ('build-worker-sorts', 'build-worker-loads')
+{
+	fault('parallel', $point, 'leader', $_) for 'cancelled', 'terminated', 'killed';
+}
 
 # Builds that keep something: an index that is invalid, or the one that is rebuilt
-for my $kind ('parallel, concurrent', 'parallel REINDEX', 'parallel REINDEX, concurrent')
-{
-	fault($kind, 'build-leader-scans', 'leader', 'cancelled');
-	fault($kind, 'build-worker-sorts', 'worker', 'cancelled');
-	fault($kind, 'build-merges-runs', 'leader', 'terminated');
-	fault($kind, 'build-loads', 'leader', 'killed');
-}
+fault('parallel, concurrent', 'build-leader-scans', 'leader', 'cancelled');
+fault('parallel, concurrent', 'build-loads', 'leader', 'killed');
+fault('parallel REINDEX', 'build-worker-sorts', 'worker', 'cancelled');
+fault('parallel REINDEX', 'build-loads', 'leader', 'killed');
+fault('parallel REINDEX, concurrent', 'build-merges-runs', 'leader', 'terminated');
+fault('parallel REINDEX, concurrent', 'build-loads', 'leader', 'killed');
 fault('serial, concurrent', 'build-loads', 'leader', 'cancelled');
 
 done_testing();

@@ -11,8 +11,8 @@ use GpubtreeHold;
 use GpubtreeTest;
 use Exporter 'import';
 
-our @EXPORT = qw($gpb_build_settings gpb_build_tables gpb_hold_build gpb_leader_pid gpb_worker_pids
-  gpb_temporary_files gpb_shared_segments gpb_build_left_nothing gpb_next_build_succeeds);
+our @EXPORT = qw($gpb_build_settings gpb_build_tables gpb_start_build gpb_finish_build
+  gpb_hold_build gpb_leader_pid gpb_worker_pids gpb_temporary_files gpb_shared_segments gpb_build_left_nothing gpb_next_build_succeeds);
 
 # Segments of dynamic shared memory are files of the data directory, which the tests count.
 our $gpb_build_settings = <<'CONF';
@@ -25,20 +25,61 @@ max_parallel_workers = 8
 restart_after_crash = on
 CONF
 
+# Counts the temporary files that sessions have open
+my $count_open_files = <<'SQL';
+SELECT count(*) FROM pg_tablespace t, pg_ls_tmpdir(t.oid) WHERE spcname <> 'pg_global'
+SQL
+
+# Wait for the end of all sessions and workers.  They end a moment after their clients, and a session
+# that had workers keeps shared memory to its end.
+sub wait_for_ends
+{
+	my ($node) = @_;
+
+	$node->poll_query_until('postgres', <<'SQL') or die 'sessions do not end';
+SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker')
+SQL
+	return;
+}
+
 # Create the tables parallel_t and serial_t, whose builds take two workers and none, and on each the
 # index NAME_old, which REINDEX rebuilds.
 sub gpb_build_tables
 {
 	my ($node, $rows) = @_;
 
-	$node->safe_psql('postgres', <<"SQL");
+	my ($status, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 1);
 CREATE TABLE parallel_t (k bigint, v int, a bigint, b bigint, c bigint, d bigint) WITH (parallel_workers = 2);
 INSERT INTO parallel_t SELECT hashint8(i), i, i, i, i, i FROM generate_series(1, $rows) i;
 CREATE TABLE serial_t WITH (parallel_workers = 0) AS SELECT * FROM parallel_t;
 VACUUM ANALYZE;
 CREATE INDEX parallel_old ON parallel_t USING gpubtree (k) INCLUDE (v, a, b, c, d);
 CREATE INDEX serial_old ON serial_t USING gpubtree (k) INCLUDE (v, a, b, c, d);
+$count_open_files
 SQL
+	wait_for_ends($node);
+	is("$status $out$err", '0 0', 'builds close their files, and warn of nothing');
+	return;
+}
+
+# Start a build in the background, in a session that counts its temporary files when it has failed.
+# The session's end would remove them.
+sub gpb_start_build
+{
+	my ($node, $sql, @settings) = @_;
+
+	return gpb_start($node, [ $sql, $count_open_files ], @settings);
+}
+
+# Test that a build fails with the error, and that no file of its is open afterwards, unless "ended"
+# says that the session ends too.
+sub gpb_finish_build
+{
+	my ($build, $name, $error, $ended) = @_;
+
+	gpb_finish($build);
+	like($build->{err}, $error, "$name: an error");
+	is($build->{out}, $ended ? '' : '0', "$name: no file is open");
 	return;
 }
 
@@ -50,7 +91,7 @@ sub gpb_hold_build
 	my $holder = $node->background_psql('postgres');
 
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	my $build = gpb_start($node, $sql, "gpubtree.hold_point = '$point'", "application_name = 'build'");
+	my $build = gpb_start_build($node, $sql, "gpubtree.hold_point = '$point'", "application_name = 'build'");
 	gpb_wait_for_hold($node, $processes);
 	return ($holder, $build);
 }
@@ -124,8 +165,7 @@ sub gpb_build_left_nothing
 	my ($node, $name, %options) = @_;
 	my $invalid = $options{invalid} // 0;
 
-	# Workers end on their own a moment after the leader.
-	gpb_wait_until("$name: the workers to end", sub { !gpb_worker_pids($node) });
+	wait_for_ends($node);
 	is(join(' ', gpb_temporary_files($node)), '', "$name: no temporary file");
 	cmp_ok(gpb_shared_segments($node), '<=', $options{segments}, "$name: no shared memory");
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_index WHERE NOT indisvalid}),
@@ -150,17 +190,22 @@ SQL
 	return;
 }
 
-# Test that a build like the one that failed succeeds, and that the old indexes are whole.
+# Test that a build like the one that failed succeeds, and that the old index is sound: also that it
+# has all rows of the table, if "rebuilt" says that it was to be rebuilt.
 sub gpb_next_build_succeeds
 {
-	my ($node, $name, $table) = @_;
+	my ($node, $name, $table, $rebuilt) = @_;
+	my $old = $table =~ s/_t$/_old/r;
+	my $whole = $rebuilt ? 'true' : 'false';
 
 	my ($status, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 1);
 CREATE INDEX x ON $table USING gpubtree (k) INCLUDE (v);
-SELECT gpubtree_check('x', true), gpubtree_check(replace('$table', '_t', '_old')::regclass, true);
+SELECT gpubtree_check('x', true), gpubtree_check('$old', $whole);
 DROP INDEX x;
+$count_open_files
 SQL
 	is($status, 0, "$name: the next build succeeds") or diag($err);
+	like("$out$err", qr/^\|\n0$/, "$name: the next build closes its files, and warns of nothing");
 	return;
 }
 

@@ -54,8 +54,8 @@ sub gpb_wait_for_service_at
 	gpb_wait_until("a process at $point", sub { gpb_is_held($node, $point) });
 }
 
-# Start a session that runs one statement in the background; settings are "name = value".  Returns a
-# hash: "out" and "err" are what it has printed so far, "run" is IPC::Run's handle.  A session that
+# Start a session that runs one statement, or several of an array, in the background, the later ones
+# also after an error; settings are "name = value".  Returns a hash: "out" and "err" are what it has printed so far, "run" is IPC::Run's handle.  A session that
 # does not end fails the test.
 sub gpb_start
 {
@@ -64,7 +64,7 @@ sub gpb_start
 
 	$session{run} = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), (map { ('-c', "SET $_") } @settings),
-			'-c', $sql ],
+			(map { ('-c', $_) } ref $sql ? @$sql : $sql) ],
 		'<', \'', '>', \$session{out}, '2>', \$session{err},
 		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	return \%session;

@@ -53,10 +53,21 @@ sub gpb_setseed
 	return 'DO $$ BEGIN PERFORM setseed(' . rand() . "); END \$\$;\n";
 }
 
+# From 18 on a server has checksums, which find a damage before we do.
+sub disable_checksums
+{
+	my ($node) = @_;
+	my ($control, $error) = run_command([ 'pg_controldata', $node->data_dir ]);
+
+	$control =~ /^Data page checksum version: +([0-9]+)$/m or die "pg_controldata: $control $error";
+	system_or_bail('pg_checksums', '--disable', '--no-sync', '-D', $node->data_dir) if $1 > 0;
+}
+
 # A server with gpubtree preloaded and created, on the device that GPB_DEVICE names, or on the host
 # device, unless settings say otherwise.
-# Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings" (text), start => 0; only_queries_refresh
-# where the test counts what a query's refresh copies, or holds one still.
+# Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings"
+# (text), start => 0; only_queries_refresh where the test counts what a query's refresh copies, or
+# holds one still; damages where the test writes pages itself, which so have no checksums.
 sub gpb_node
 {
 	my ($name, %options) = @_;
@@ -64,6 +75,7 @@ sub gpb_node
 
 	$node->init(allows_streaming => $options{allows_streaming} // 0,
 		$options{initdb} ? (extra => $options{initdb}) : ());
+	disable_checksums($node) if $options{damages};
 	my $device = $ENV{GPB_DEVICE} // 'host';
 	$node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'gpubtree'

@@ -39,7 +39,7 @@ typedef enum GpbHostPhase
 
 typedef struct GpbHostKey
 {
-	uint64		key;
+	GpbKey		key;
 	uint32		place;			/* the key's place in the piece */
 } GpbHostKey;
 
@@ -58,30 +58,43 @@ typedef struct GpbHostSearch
 	GpbHostKey *sorted;			/* NULL if the order is that of the input */
 	GpbHostKey *spare;
 	uint64		sort_bytes;		/* size of each of the two arrays */
-	uint64		differing;		/* bits that are not the same in all keys */
+	GpbKey		differing;		/* bits that are not the same in all keys */
 	int			shift;			/* of the digit that is sorted by */
 	uint32		start[GPB_DIGITS];
 
 	/* For galloping */
 	uint64		last;			/* the separator of the key before */
-	uint64		last_key;
+	GpbKey		last_key;
 } GpbHostSearch;
 
-static uint64
+static GpbKey
 host_key(const void *keys, int width, uint32 i)
 {
-	return width == 8 ? ((const uint64 *) keys)[i] : ((const uint32 *) keys)[i];
+	return gpb_load_key((const char *) keys + (size_t) i * width, width);
+}
+
+/* How many bits has the key, up to the highest that is set? */
+static int
+host_bit_length(GpbKey key)
+{
+	uint64		upper = gpb_key_upper(key);
+
+	if (upper != 0)
+		return 128 - __builtin_clzl(upper);
+	return key == 0 ? 0 : 64 - __builtin_clzl((uint64) key);
 }
 
 /* ---- one key ---- */
 
 /*
- * Does a leaf that begins with this separator key lie left of, or at, where the search for "key"
- * begins?  "upper" says that it is an UPPER search.
+ * Does the leaf of separator i lie left of, or at, where the search for "key" begins?  "upper" says
+ * that it is an UPPER search.
  */
 static inline bool
-host_begins_before(uint64 separator, uint64 key, bool upper)
+host_begins_before(const GpbDeviceMirror *mirror, uint64 i, GpbKey key, bool upper)
 {
+	GpbKey		separator = gpb_host_low(mirror, i).key;
+
 	return (separator < key) | (upper & (separator == key));
 }
 
@@ -90,14 +103,13 @@ host_begins_before(uint64 separator, uint64 key, bool upper)
  * "from", of which that is known or which is 0.
  */
 static uint64
-host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
+host_gallop(const GpbDeviceMirror *mirror, uint64 from, GpbKey key, bool upper)
 {
-	const GpbHostSeparator *separators = mirror->separators;
 	uint64		step = 1;
 	uint64		end;
 
 	while (from + step < mirror->nseparators &&
-		   host_begins_before(separators[from + step].low.key, key, upper))
+		   host_begins_before(mirror, from + step, key, upper))
 	{
 		from += step;
 		step *= 2;
@@ -107,7 +119,7 @@ host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
 	{
 		uint64		mid = from + (end - from) / 2;
 
-		if (host_begins_before(separators[mid].low.key, key, upper))
+		if (host_begins_before(mirror, mid, key, upper))
 			from = mid;
 		else
 			end = mid;
@@ -120,10 +132,9 @@ host_gallop(const GpbDeviceMirror *mirror, uint64 from, uint64 key, bool upper)
  * binary searches side by side.
  */
 static void
-host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool upper,
+host_search_group(const GpbDeviceMirror *mirror, const GpbKey *key, int n, bool upper,
 				  uint64 *found)
 {
-	const GpbHostSeparator *separators = mirror->separators;
 	uint64		length = mirror->nseparators;
 	int			i;
 
@@ -136,24 +147,29 @@ host_search_group(const GpbDeviceMirror *mirror, const uint64 *key, int n, bool 
 		length -= half;
 		for (i = 0; i < n; i++)
 		{
-			if (host_begins_before(separators[found[i] + half].low.key, key[i], upper))
+			if (host_begins_before(mirror, found[i] + half, key[i], upper))
 				found[i] += half;
-			__builtin_prefetch(&separators[found[i] + length / 2].low.key);
+			__builtin_prefetch(&mirror->separators[found[i] + length / 2].low.key);
 		}
 	}
 }
 
 /* Find the first position whose key is not below "key", or, with "upper" set, is above it. */
 static int
-host_position_in(const char *page, int key_width, int count, uint64 key, bool upper)
+host_position_in(const char *page, int key_width, int count, GpbKey key, bool upper)
 {
-	uint64		largest = key_width == 8 ? ~(uint64) 0 : 0xFFFFFFFF;
-
-	if (upper && key == largest)
+	if (upper && key == gpb_key_most(key_width))
 		return count;
 	key += upper;
-	return key_width == 8 ? gpb_keys_lower_bound(page, 8, count, key) :
-		gpb_keys_lower_bound(page, 4, count, key);
+	switch (key_width)
+	{
+		case 4:
+			return gpb_keys_lower_bound(page, 4, count, key);
+		case 8:
+			return gpb_keys_lower_bound(page, 8, count, key);
+		default:
+			return gpb_keys_lower_bound(page, GPB_WIDE_KEY, count, key);
+	}
 }
 
 /*
@@ -161,7 +177,7 @@ host_position_in(const char *page, int key_width, int count, uint64 key, bool up
  * becomes the leaf that has the position, or that is unclean.
  */
 static uint16
-host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
+host_position(const GpbHostSearch *search, uint64 s, GpbKey key, uint32 *leaf)
 {
 	const GpbDeviceMirror *mirror = search->mirror;
 	int			width = mirror->layout.key_width;
@@ -186,7 +202,7 @@ host_position(const GpbHostSearch *search, uint64 s, uint64 key, uint32 *leaf)
 		if (position < count)
 			return gpb_page_key(page, width, position) == key ? (uint16) position :
 				GPB_POSITION_NONE;
-		if (s + 1 == mirror->nseparators || mirror->separators[s + 1].low.key > key)
+		if (s + 1 == mirror->nseparators || gpb_host_low(mirror, s + 1).key > key)
 			return GPB_POSITION_NONE;
 	}
 }
@@ -207,7 +223,7 @@ static void
 host_next_digit(GpbHostSearch *search, int shift)
 {
 	search->shift = shift;
-	if (shift < 64 && (search->differing >> shift) != 0)
+	if (shift < 128 && (search->differing >> shift) != 0)
 	{
 		memset(search->start, 0, sizeof(search->start));
 		host_enter(search, GPB_HOST_COUNT);
@@ -225,7 +241,7 @@ host_collect(GpbHostSearch *search, uint32 end)
 {
 	const GpbSearchPiece *piece = &search->spec.piece[0];
 	int			width = search->mirror->layout.key_width;
-	uint64		first = host_key(piece->keys, width, 0);
+	GpbKey		first = host_key(piece->keys, width, 0);
 	int			top;
 
 	for (; search->at < end; search->at++)
@@ -238,13 +254,13 @@ host_collect(GpbHostSearch *search, uint32 end)
 	}
 	if (end < piece->n)
 		return;
-	top = search->differing == 0 ? 0 : 64 - __builtin_clzl(search->differing);
+	top = host_bit_length(search->differing);
 	host_next_digit(search, search->spec.order == GPB_ORDER_KEY ? 0 :
 					Max(top - GPB_DIGIT_BITS, 0));
 }
 
 static uint32
-host_digit(const GpbHostSearch *search, uint64 key)
+host_digit(const GpbHostSearch *search, GpbKey key)
 {
 	return (uint32) (key >> search->shift) & (GPB_DIGITS - 1);
 }
@@ -302,7 +318,7 @@ host_look_up(GpbHostSearch *search, const GpbSearchPiece *piece, uint32 at, int 
 	const GpbDeviceMirror *mirror = search->mirror;
 	int			width = mirror->layout.key_width;
 	bool		upper = search->spec.bound == GPB_SEARCH_UPPER;
-	uint64		key[GPB_HOST_GROUP];
+	GpbKey		key[GPB_HOST_GROUP];
 	uint64		found[GPB_HOST_GROUP];
 	int			i;
 
@@ -436,11 +452,6 @@ gpb_host_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 
 	if (search == NULL)
 		return GPB_DEVICE_NO_MEMORY;
-	if (gpb_is_wide(mirror->layout.key_width))
-	{
-		device->error = "keys of 16 bytes are not searched for in batches";
-		return GPB_DEVICE_NO_MEMORY;
-	}
 	if (mirror->nseparators == 0)
 	{
 		device->error = "no inner image";

@@ -61,7 +61,7 @@ begin_parts(GpbAggregateScan *scan)
 					  part);
 		if (part->has_values)
 			part->scan = gpb_values_begin(&part->values, &part->program, part->floats,
-										  &scan->node.css.ss.ps);
+										  scan->node.index, &scan->node.css.ss.ps);
 	}
 }
 
@@ -101,6 +101,8 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	else
 		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
 							 &scan->ranges);
+	if (plan->skips != NIL)
+		gpb_column_conditions_skip(scan->columns, plan->skips, plan->skip_prefix, &css->ss.ps);
 	if (plan->arrays != NIL && scan->columns == NULL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	if (plan->has_program)

@@ -14,6 +14,7 @@
 #include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/column_skip.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
@@ -29,7 +30,7 @@ deparse_all(GpbAggregateScan *scan, List *expressions, List *ancestors, ExplainS
 
 	foreach(lc, expressions)
 		texts = lappend(texts, deparse_expression(lfirst(lc), context,
-												  list_length(es->rtable) > 1 || es->verbose,
+												  GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
 												  true));
 	return texts;
 }
@@ -118,6 +119,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
 											 scan->plan.arms),
 						ancestors, es);
+	gpb_explain_skip(css, scan->plan.skips, scan->columns, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
@@ -132,7 +134,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (scan->arrays == NULL && scan->engine != NULL)
 		counters.engine = scan->engine;
 	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
-						 scan->plan.arms != NIL || scan->plan.arrays != NIL ? GPB_LABEL_RANGES :
-						 NULL, &counters, 0, es);
+						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
+						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
 	gpb_explain_gave_up(css, es);
 }

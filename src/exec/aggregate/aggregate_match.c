@@ -212,6 +212,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	{
 		gpb_split_by_columns(query->root, index, index->indrestrictinfo, query->groups, &split);
 		gpb_take_column_arms(query->root, index, query->groups, &split);
+		gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
 	}
 	else
 		gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups,

@@ -12,6 +12,7 @@
 #include "nodes/pathnodes.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/common/column_skip.h"
 
 /* What a query wants of a table, whatever the index */
 typedef struct GpbAggregateQuery
@@ -44,6 +45,7 @@ typedef struct GpbAggregateMatch
 	List	   *value_aggrefs;	/* those of the query, in the order of the plan's items */
 	GpbProgramBuilder *builder; /* NULL if the program is plain */
 	double		entries;		/* of the ranges, about */
+	GpbSkip		skip;			/* the plan skips if that is cheaper */
 	bool		needs_child;	/* the program may have no answer */
 } GpbAggregateMatch;
 

@@ -64,12 +64,14 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 									plan->having);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->program.constants);
 	gpb_put_oid(&scan->custom_private, plan->index);
+	gpb_put_int(&scan->custom_private, plan->skip_prefix);
 	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
 	gpb_put_int(&scan->custom_private, plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
 		gpb_put_oid(&scan->custom_private, plan->group_types[i]);
 	gpb_sets_put(&scan->custom_private, &plan->sets);
 	put_values(plan, &scan->custom_private, &scan->custom_exprs);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->skips);
 	gpb_put_int(&scan->custom_private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(&scan->custom_private, &plan->program);
@@ -88,6 +90,7 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	plan->filters = lfourth(scan->custom_exprs);
 	plan->having = list_nth(scan->custom_exprs, 4);
 	plan->index = gpb_get_oid(&reader);
+	plan->skip_prefix = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	plan->ngroups = gpb_get_int(&reader);
 	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
@@ -95,6 +98,7 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 		plan->group_types[i] = gpb_get_oid(&reader);
 	gpb_sets_get(&reader, &plan->sets);
 	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
+	plan->skips = list_nth(scan->custom_exprs, 8);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);

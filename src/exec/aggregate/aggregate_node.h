@@ -43,6 +43,8 @@ typedef struct GpbAggregatePlan
 	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
 	List	   *arrays;			/* "key = ANY (expression)" */
 	List	   *arms;			/* of an OR: for each a List of what conditions has */
+	List	   *skips;			/* conditions that make ranges of groups (column_skip.h) */
+	int			skip_prefix;	/* key columns by which they are groups */
 	bool		has_program;	/* not plain; else of what follows there may only be having */
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */

@@ -38,6 +38,7 @@ find_needed_steps(const GpbProgram *program, const bool *stay, bool *steps)
 	{
 		need(needed, program->term[i].slot);
 		need(needed, program->term[i].filter);
+		need(needed, gpb_term_lower(&program->term[i]));
 	}
 	for (i = program->nsteps - 1; i >= 0; i--)
 	{

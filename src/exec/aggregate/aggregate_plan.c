@@ -235,6 +235,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
 	foreach(lc, plan->arms)
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
+	gpb_check_conditions(path, scan, plan->skips, 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
 	for (i = 0; i < plan->nvalues; i++)
 		gpb_check_expressions(path, scan, plan->values[i].fractions, 1, 0);

@@ -330,7 +330,8 @@ program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, dou
 static double
 program_entries(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
-	return match->plan.arrays != NIL ? match->entries : priced_entries(query, match);
+	return match->plan.arrays != NIL || match->plan.skips != NIL ? match->entries :
+		priced_entries(query, match);
 }
 
 /*
@@ -342,6 +343,9 @@ read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
 	const GpbAggregatePlan *plan = &match->plan;
 
+	if (plan->skips != NIL)
+		return gpb_setup_cost + gpb_skip_cost(query->root, match->index, &match->skip,
+											  gpb_count_columns(plan->items, plan->nitems) - 1);
 	if (plan->arrays != NIL)
 		return gpb_array_cost(query->root, match->index, plan->arrays, plan->items, plan->nitems);
 	return gpb_setup_cost +
@@ -430,6 +434,30 @@ choose_runs(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 	return together;
 }
 
+/*
+ * Have the plan skip if that costs less.  Returns the price of the runs; *bytes is that of their
+ * groups.
+ */
+static Cost
+choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
+{
+	Cost		whole = choose_runs(query, match, bytes);
+	double		whole_entries = match->entries;
+	Cost		skipping;
+
+	if (match->skip.conditions == NIL)
+		return whole;
+	match->plan.skips = match->skip.conditions;
+	match->plan.skip_prefix = match->skip.prefix;
+	match->entries = match->skip.entries;
+	skipping = choose_runs(query, match, bytes);
+	if (skipping < whole)
+		return skipping;
+	match->plan.skips = NIL;
+	match->entries = whole_entries;
+	return choose_runs(query, match, bytes);
+}
+
 /* ---- the whole ---- */
 
 /* What the plan node is charged whatever its programs do */
@@ -448,6 +476,8 @@ begin_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 		cost_qual_eval(&bounds, lfirst_node(List, lc), query->root);
 		cost += bounds.startup + bounds.per_tuple;
 	}
+	if (plan->has_program)
+		cost += gpb_builder_begin_cost(match->builder);
 	if (plan->arrays == NIL && is_of_each_row(plan))
 		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
 	return cost;
@@ -480,7 +510,7 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	double		estimated;
 	double		rows;
 	double		bytes;
-	Cost		cost = begin_cost(query, match) + choose_runs(query, match, &bytes);
+	Cost		cost = begin_cost(query, match) + choose_skip(query, match, &bytes);
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;

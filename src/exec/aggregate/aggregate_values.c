@@ -53,7 +53,7 @@ gpb_values_cost(double groups)
 
 GpbValuesScan *
 gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 floats,
-				 PlanState *ps)
+				 Relation index, PlanState *ps)
 {
 	GpbValuesScan *scan = palloc0(sizeof(GpbValuesScan));
 	ListCell   *fraction = list_head(plan->fractions);
@@ -75,8 +75,10 @@ gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 fl
 			expression = lfirst(fraction);
 			fraction = lnext(plan->fractions, fraction);
 		}
-		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, expression, ps);
-		scan->ordered |= item->function != GPB_VALUES_DISTINCT;
+		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, index, expression,
+							  ps);
+		scan->ordered |= item->function == GPB_VALUES_DISC ||
+			item->function == GPB_VALUES_CONT || item->function == GPB_VALUES_MODE;
 	}
 	return scan;
 }

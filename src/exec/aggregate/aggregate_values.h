@@ -2,7 +2,8 @@
  *
  * aggregate_values.h
  *	  Aggregates that depend on how often each value of an expression occurs: those with DISTINCT,
- *	  percentiles, and mode().
+ *	  percentiles, and mode(); and min() and max() of texts, whose words, the codes of a dictionary,
+ *	  have another order.
  *
  * The program has one group slot more than the query has groups, for the expression.  So its
  * answers say, for each group of the query, which values there are and how many entries have each.
@@ -21,6 +22,7 @@
 #include "postgres.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
+#include "utils/rel.h"
 
 #include "exec/aggregate/aggregate_regroup.h"
 #include "exec/common/items.h"
@@ -32,7 +34,9 @@ typedef enum GpbValuesFunction
 	GPB_VALUES_DISTINCT,		/* an aggregate with DISTINCT */
 	GPB_VALUES_DISC,			/* percentile_disc */
 	GPB_VALUES_CONT,			/* percentile_cont */
-	GPB_VALUES_MODE
+	GPB_VALUES_MODE,
+	GPB_VALUES_MIN,				/* min() and max() of codes */
+	GPB_VALUES_MAX
 } GpbValuesFunction;
 
 /* One such aggregate */
@@ -42,6 +46,8 @@ typedef struct GpbValuesItem
 	bool		many;			/* of a percentile: an array of fractions */
 	bool		descending;		/* the order of a percentile or mode() */
 	Oid			type;			/* of the result or, if there are many, of each */
+	Oid			compare;		/* of min() and max(): core's function that compares two values */
+	Oid			collation;		/* by which it does */
 	GpbAggregateItem each;		/* with DISTINCT: what is done with each value; no column */
 	GpbAggregateItem filter;	/* with FILTER: the term that counts the entries it admits */
 	bool		has_filter;
@@ -62,8 +68,9 @@ typedef struct GpbValuesPlan
 /* ---- planning ---- */
 
 /*
- * Does the aggregate depend on how often each value occurs?  Those with DISTINCT of which that
- * makes no difference, as min(DISTINCT x), do not: gpb_without_distinct() is as good.
+ * Does the aggregate depend on how often each value occurs, or is it min() or max() of codes?
+ * Those with DISTINCT of which that makes no difference, as min(DISTINCT x) of an integer, do not:
+ * gpb_without_distinct() is as good.
  */
 extern bool gpb_depends_on_values(const Aggref *aggref);
 
@@ -97,11 +104,11 @@ typedef struct GpbValuesScan GpbValuesScan;
 
 /*
  * Prepare the aggregates of a plan over a program, whose last group slot is that of the values; bit
- * i of floats says that group slot i is a float8.  Both must live as long.  Memory is of the
- * current context.
+ * i of floats says that group slot i is a float8.  Plan, program and index must live as long.
+ * Memory is of the current context.
  */
 extern GpbValuesScan *gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program,
-									   uint32 floats, PlanState *ps);
+									   uint32 floats, Relation index, PlanState *ps);
 
 /*
  * Take the groups of the list, which must stay as they are.  Memory is of the current context,

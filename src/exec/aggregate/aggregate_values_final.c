@@ -11,12 +11,14 @@
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_values_run.h"
 #include "exec/common/fractions.h"
 #include "exec/common/item_final.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 
 /* ---- begin ---- */
@@ -39,13 +41,16 @@ init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 
 void
 gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
-					  const GpbAnswerFormat *format, Expr *fraction, PlanState *ps)
+					  const GpbAnswerFormat *format, Relation index, Expr *fraction, PlanState *ps)
 {
 	final->item = *item;
 	final->type = type;
+	final->index = index;
 	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
 	if (item->function == GPB_VALUES_DISTINCT)
 		init_each(&final->each, &item->each, type);
+	if (OidIsValid(item->compare))
+		fmgr_info(item->compare, &final->compare);
 	if (fraction != NULL)
 		final->fraction = ExecInitExpr(fraction, ps);
 }
@@ -107,6 +112,35 @@ mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 	}
 	*isnull = most == 0;
 	return *isnull ? (Datum) 0 : gpb_word_datum(final->type, value);
+}
+
+/*
+ * min() and max() of codes, which are compared as what they stand for.  Different codes are never
+ * equal, so it makes no difference which comes first.
+ */
+static Datum
+extreme_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+{
+	Datum		extreme = (Datum) 0;
+
+	*isnull = true;
+	for (uint64 i = 0; i < run->n; i++)
+	{
+		Datum		value;
+		int			order;
+
+		CHECK_FOR_INTERRUPTS();
+		if (record_entries(final, run, i) == 0)
+			continue;
+		value = gpb_word_value(final->index, final->type, record_value(run, i));
+		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
+															  final->item.collation, value,
+															  extreme));
+		if (*isnull || (final->item.function == GPB_VALUES_MIN ? order < 0 : order > 0))
+			extreme = value;
+		*isnull = false;
+	}
+	return extreme;
 }
 
 /* ---- percentiles ---- */
@@ -256,6 +290,9 @@ gpb_values_final_value(GpbValuesFinal *final, const GpbValuesRun *run, ExprConte
 			return distinct_value(final, run, isnull);
 		case GPB_VALUES_MODE:
 			return mode_value(final, run, isnull);
+		case GPB_VALUES_MIN:
+		case GPB_VALUES_MAX:
+			return extreme_value(final, run, isnull);
 		default:
 			if (!final->evaluated)
 				evaluate_fraction(final, econtext, lasting);

@@ -20,8 +20,46 @@
 #include "utils/typcache.h"
 
 #include "exec/aggregate/aggregate_values.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "page/page.h"
+
+/* ---- min() and max() of texts ---- */
+
+/* Is it min() or max() of a type whose words are codes?  If so, fill in how values are compared. */
+static bool
+find_extreme(Oid aggregate, GpbValuesItem *item)
+{
+	switch (aggregate)
+	{
+		case F_MIN_TEXT:
+		case F_MAX_TEXT:
+			item->compare = F_BTTEXTCMP;
+			break;
+		case F_MIN_BPCHAR:
+		case F_MAX_BPCHAR:
+			item->compare = F_BPCHARCMP;
+			break;
+		default:
+			return false;
+	}
+	item->function = aggregate == F_MIN_TEXT || aggregate == F_MIN_BPCHAR ? GPB_VALUES_MIN :
+		GPB_VALUES_MAX;
+	return true;
+}
+
+/* An order in the aggregate makes no difference, nor does DISTINCT. */
+static const char *
+match_extreme(GpbProgramBuilder *builder, Aggref *aggref, Expr *value, GpbValuesItem *item)
+{
+	int			column;
+
+	if (list_length(aggref->args) != 1 || !OidIsValid(aggref->inputcollid) ||
+		!gpb_is_code_column(builder, value, &column))
+		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+	item->collation = aggref->inputcollid;
+	return NULL;
+}
 
 /* ---- DISTINCT ---- */
 
@@ -29,9 +67,10 @@ bool
 gpb_depends_on_values(const Aggref *aggref)
 {
 	GpbAggregateFunction function;
+	GpbValuesItem item;
 	Oid			type;
 
-	if (aggref->aggkind != AGGKIND_NORMAL)
+	if (aggref->aggkind != AGGKIND_NORMAL || find_extreme(aggref->aggfnoid, &item))
 		return true;
 	if (aggref->aggdistinct == NIL)
 		return false;
@@ -173,6 +212,20 @@ below_relabelings(Expr *value)
 	return value;
 }
 
+/*
+ * Are different codes different values of the expression, if its words are codes?  That depends on
+ * its labels, which have the type and the collation by which it is compared.
+ */
+static bool
+codes_are_values(GpbProgramBuilder *builder, Expr *value)
+{
+	int			column;
+	Oid			type;
+
+	return !gpb_is_code_column(builder, value, &column) ||
+		gpb_code_slot(builder, value, &type) != GPB_REFUSED;
+}
+
 /* Add a term for the entries that an aggregate's FILTER admits. */
 static bool
 build_filter(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item)
@@ -203,7 +256,9 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 		list_length(aggref->args) < 1)
 		return "an aggregate is not of the query's rows";
 	*value = linitial_node(TargetEntry, aggref->args)->expr;
-	if (aggref->aggkind == AGGKIND_NORMAL)
+	if (find_extreme(aggref->aggfnoid, item))
+		refusal = match_extreme(builder, aggref, *value, item);
+	else if (aggref->aggkind == AGGKIND_NORMAL)
 		refusal = match_distinct(aggref, *value, item);
 	else
 		refusal = match_ordered_set(aggref, value, item);
@@ -211,6 +266,8 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 		return refusal;
 	if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
 		return "an aggregate has a volatile function or a subquery";
+	if (!codes_are_values(builder, *value))
+		return gpb_builder_refusal(builder);
 	*value = below_relabelings(*value);
 	if (!contain_var_clause((Node *) *value))
 		return "an aggregate depends on the values of a constant";
@@ -310,6 +367,8 @@ gpb_values_put(List **private, const GpbValuesPlan *plan)
 		gpb_put_int(private, item->many);
 		gpb_put_int(private, item->descending);
 		gpb_put_oid(private, item->type);
+		gpb_put_oid(private, item->compare);
+		gpb_put_oid(private, item->collation);
 		gpb_put_items(private, &item->each, 1);
 		gpb_put_items(private, &item->filter, 1);
 		gpb_put_int(private, item->has_filter);
@@ -343,6 +402,8 @@ gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan)
 		item->many = gpb_get_int(reader);
 		item->descending = gpb_get_int(reader);
 		item->type = gpb_get_oid(reader);
+		item->compare = gpb_get_oid(reader);
+		item->collation = gpb_get_oid(reader);
 		item->each = get_one_item(reader);
 		item->filter = get_one_item(reader);
 		item->has_filter = gpb_get_int(reader);

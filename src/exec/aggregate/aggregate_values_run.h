@@ -10,6 +10,7 @@
 #define GPB_AGGREGATE_VALUES_RUN_H
 
 #include "postgres.h"
+#include "fmgr.h"
 #include "nodes/execnodes.h"
 
 #include "exec/aggregate/aggregate_values.h"
@@ -43,15 +44,21 @@ typedef struct GpbValuesFinal
 	Oid			type;			/* of the words of the values */
 	int			count;			/* the word of an answer that has the number of entries */
 	GpbAnswerFormat each;		/* with DISTINCT: the answer over the values, of one column */
+	Relation	index;			/* of the program's entries */
+	FmgrInfo	compare;		/* of min() and max(): compares two values */
 	ExprState  *fraction;		/* of a percentile */
 	bool		evaluated;		/* what follows is set */
 	bool		fraction_is_null;
 	Datum		fraction_value;
 } GpbValuesFinal;
 
-/* Prepare an aggregate; fraction is that of a percentile.  Memory is of the current context. */
+/*
+ * Prepare an aggregate over values whose words are of this type, in a program over entries of the
+ * index; fraction is that of a percentile.  Memory is of the current context.
+ */
 extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
-								  const GpbAnswerFormat *format, Expr *fraction, PlanState *ps);
+								  const GpbAnswerFormat *format, Relation index, Expr *fraction,
+								  PlanState *ps);
 
 /*
  * The aggregate's value over the run.  Its fraction is evaluated when it is first needed, and kept

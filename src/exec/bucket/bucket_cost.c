@@ -224,6 +224,8 @@ gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,
 	startup += cost.startup + cost.per_tuple;
 	cost_qual_eval(&cost, query->having, query->root);
 	startup += cost.startup;
+	if (plan->has_program)
+		startup += gpb_builder_begin_cost(match->builder);
 	run = counts->buckets * GPB_BUCKET_COST * cpu_operator_cost +
 		answers * ((columns - 1) * GPB_BUCKET_COLUMN_COST * cpu_operator_cost +
 				   cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +

@@ -28,7 +28,7 @@ explain_group_keys(GpbBucketScan *scan, List *ancestors, ExplainState *es)
 										   scan->plan.nitems + i);
 
 		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
-												list_length(es->rtable) > 1 || es->verbose,
+												GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
 												true));
 	}
 	ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);

@@ -9,15 +9,22 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
+#include "hold.h"
 #include "index/column_ranges.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_conditions.h"
@@ -77,15 +84,84 @@ match_comparison(PlannerInfo *root, IndexOptInfo *index, int c, OpExpr *clause, 
 	return NULL;
 }
 
-/* "column = ANY (array)" of column c, or NULL */
+/* "left OP element" for an array that is a constant of a single element, not NULL; else NULL */
+static OpExpr *
+element_comparison(const ScalarArrayOpExpr *clause)
+{
+	Const	   *array = lsecond(clause->args);
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	Const	   *element;
+	OpExpr	   *comparison;
+
+	if (!IsA(array, Const) || array->constisnull)
+		return NULL;
+	type = ARR_ELEMTYPE(DatumGetArrayTypeP(array->constvalue));
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(DatumGetArrayTypeP(array->constvalue), type, length, by_value, align,
+					  &elements, &nulls, &n);
+	if (n != 1 || nulls[0])
+		return NULL;
+	element = makeConst(type, -1, array->constcollid, length, elements[0], false, by_value);
+	comparison = (OpExpr *) make_opclause(clause->opno, BOOLOID, false, linitial(clause->args),
+										  (Expr *) element, InvalidOid, clause->inputcollid);
+	set_opfuncid(comparison);
+	return comparison;
+}
+
+/* "column = ANY (array)" of column c, "column = element" if the array has one alone, or NULL */
 static Expr *
 match_array(PlannerInfo *root, IndexOptInfo *index, int c, ScalarArrayOpExpr *clause, bool *point)
 {
+	OpExpr	   *comparison;
+
 	if (!clause->useOr || !match_index_to_operand(linitial(clause->args), c, index) ||
 		column_strategy(index, c, clause->opno, point) != BTEqualStrategyNumber ||
 		!gpb_is_bound_expression(root, lsecond(clause->args), index->rel->relid))
 		return NULL;
+	comparison = element_comparison(clause);
+	if (comparison != NULL)
+		return match_comparison(root, index, c, comparison, point);
 	return copyObject((Expr *) clause);
+}
+
+/*
+ * "column = true", or false, for a clause that is true exactly then: the column by itself, negated,
+ * or tested with IS TRUE or IS FALSE.  NULL if it is none.
+ */
+static Expr *
+match_boolean(IndexOptInfo *index, int c, Expr *clause, bool *point)
+{
+	Node	   *operand = (Node *) clause;
+	bool		value = true;
+	Expr	   *condition;
+
+	if (is_notclause(clause))
+	{
+		operand = (Node *) get_notclausearg(clause);
+		value = false;
+	}
+	else if (IsA(clause, BooleanTest))
+	{
+		BooleanTest *test = (BooleanTest *) clause;
+
+		if (test->booltesttype != IS_TRUE && test->booltesttype != IS_FALSE)
+			return NULL;
+		operand = (Node *) test->arg;
+		value = test->booltesttype == IS_TRUE;
+	}
+	if (!match_index_to_operand(operand, c, index) ||
+		column_strategy(index, c, BooleanEqualOperator, point) == InvalidStrategy)
+		return NULL;
+	condition = make_opclause(BooleanEqualOperator, BOOLOID, false, copyObject((Expr *) operand),
+							  (Expr *) makeBoolConst(value, false), InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) condition);
+	return condition;
 }
 
 Expr *
@@ -102,6 +178,8 @@ gpb_match_column(PlannerInfo *root, IndexOptInfo *index, int c, Expr *clause, bo
 		*point = ((NullTest *) clause)->nulltesttype == IS_NULL;
 		return copyObject(clause);
 	}
+	if (index->opcintype[c] == BOOLOID)
+		return match_boolean(index, c, clause, point);
 	return NULL;
 }
 
@@ -222,6 +300,10 @@ struct GpbColumnConditions
 	GpbConditionList all;
 	int			narms;			/* of these one is to be satisfied too, if there are any */
 	GpbConditionList *arms;
+	GpbConditionList skip;		/* conditions that make ranges of groups */
+	int			prefix;			/* columns by which they are groups, if there are such conditions */
+	EState	   *estate;
+	GpbSkipCounters skipped;
 };
 
 /* The expression without casts that change nothing */
@@ -300,7 +382,7 @@ GpbColumnConditions *
 gpb_column_conditions_init(Relation index, List *conditions, List *arrays, List *arms,
 						   PlanState *ps)
 {
-	GpbColumnConditions *result = palloc(sizeof(GpbColumnConditions));
+	GpbColumnConditions *result = palloc0(sizeof(GpbColumnConditions));
 	ListCell   *lc;
 
 	result->index = index;
@@ -310,6 +392,22 @@ gpb_column_conditions_init(Relation index, List *conditions, List *arrays, List 
 	foreach(lc, arms)
 		list_init(index, lfirst_node(List, lc), ps, &result->arms[foreach_current_index(lc)]);
 	return result;
+}
+
+void
+gpb_column_conditions_skip(GpbColumnConditions *columns, List *conditions, int prefix,
+						   PlanState *ps)
+{
+	Assert(columns->narms == 0);
+	list_init(columns->index, conditions, ps, &columns->skip);
+	columns->prefix = prefix;
+	columns->estate = ps->state;
+}
+
+const GpbSkipCounters *
+gpb_column_conditions_skipped(const GpbColumnConditions *columns)
+{
+	return &columns->skipped;
 }
 
 /* Narrow the sets by a condition.  Returns false if its right side is NULL. */
@@ -360,10 +458,42 @@ gpb_column_conditions_sets(GpbColumnConditions *conditions, ExprContext *econtex
 }
 
 /*
+ * Narrow the ranges of the sets to those of groups, by the further conditions: what they leave has
+ * every row that satisfies all of them, since its entry was in the index when the snapshot was
+ * taken, and is there as long as that is used.
+ *
+ * With old_snapshot_threshold it need not be.  The groups are found without predicate locks, so a
+ * serializable transaction locks the whole index (rule M8).  More ranges than the index has pages
+ * would not pay.
+ */
+static void
+narrow_to_groups(GpbColumnConditions *columns, ExprContext *econtext, GpbColumnSets *sets,
+				 GpbRangeSet *set)
+{
+	GpbRangeSet found = {NULL, 0, 0};
+
+	if (!list_apply(&columns->skip, econtext, sets))
+	{
+		set->count = 0;
+		return;
+	}
+	if (set->count == 0 || OldSnapshotThresholdActive())
+		return;
+	PredicateLockRelation(columns->index, columns->estate->es_snapshot);
+	if (gpb_group_ranges(columns->index, sets, columns->prefix,
+						 RelationGetNumberOfBlocks(columns->index), &found,
+						 &columns->skipped.groups))
+		*set = found;
+	else
+		columns->skipped.gave_up++;
+	GPB_HOLD("skip-groups-found");
+}
+
+/*
  * Find the ranges of one arm, NULL for that of a plan without arms, and add them to the others.
  */
 static void
-add_arm(const GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContext *econtext,
+add_arm(GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContext *econtext,
 		const GpbLayout *layout, GpbRangeSet *all, bool *wide)
 {
 	GpbRangeSet set = {NULL, 0, 0};
@@ -375,6 +505,8 @@ add_arm(const GpbColumnConditions *conditions, const GpbConditionList *arm, Expr
 		return;
 	gpb_column_ranges(&sets, &set);
 	*wide |= sets.ntested > 0;
+	if (conditions->skip.n > 0)
+		narrow_to_groups(conditions, econtext, &sets, &set);
 	if (all->count == 0)
 	{
 		*all = set;

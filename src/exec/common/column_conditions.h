@@ -15,7 +15,7 @@
 #include "utils/rel.h"
 
 #include "layout.h"
-#include "index/column_ranges.h"
+#include "index/groups.h"
 #include "exec/common/range_split.h"
 
 /* ---- planning ---- */
@@ -62,6 +62,22 @@ typedef struct GpbColumnConditions GpbColumnConditions;
 extern GpbColumnConditions *gpb_column_conditions_init(Relation index, List *conditions,
 													   List *arrays, List *arms,
 													   PlanState *ps);
+
+/*
+ * Have ranges made of each group by the first "prefix" key columns, by further conditions, which
+ * the entries that are read are to be tested for all the same (column_skip.h).  There are no arms.
+ */
+extern void gpb_column_conditions_skip(GpbColumnConditions *columns, List *conditions, int prefix,
+									   PlanState *ps);
+
+/* What came of that, in all executions */
+typedef struct GpbSkipCounters
+{
+	GpbGroupCounters groups;
+	uint64		gave_up;		/* executions in which there were too many ranges */
+} GpbSkipCounters;
+
+extern const GpbSkipCounters *gpb_column_conditions_skipped(const GpbColumnConditions *columns);
 
 /*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and

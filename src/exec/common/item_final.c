@@ -152,12 +152,34 @@ final_varying_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, co
 											   Int32GetDatum((int32) most)));
 }
 
+/*
+ * The sum of numerics of 16 bytes, from the sums of their halves; "terms" has all terms of the
+ * answer.
+ */
+static Numeric
+final_wide_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer)
+{
+	const GpbAnswerColumn *upper = &terms[item->column];
+
+	return gpb_halves_numeric(answer + upper->sum, answer + terms[item->pair.y].sum,
+							  answer[upper->count], gpb_decimal_scale(item->type));
+}
+
 /* A value as a Datum; "value" as min and max hold it. */
 static Datum
 final_value(const GpbAggregateItem *item, int64 value)
 {
 	return gpb_word_datum(item->type,
 						  gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value);
+}
+
+/* The least or the greatest numeric of 16 bytes, of its halves */
+static Datum
+final_wide_value(const GpbAggregateItem *item, const int64 *half)
+{
+	uint128		number = (uint128) (uint64) half[0] << 64 | ((uint64) half[1] ^ (uint64) 1 << 63);
+
+	return gpb_wide_numeric_datum((int128) number, gpb_decimal_scale(item->type));
 }
 
 /* A variance, or the standard deviation that is its root, of a population or of a sample */
@@ -246,6 +268,15 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 			return NumericGetDatum(final_varying_sum(item, column - item->column, answer));
 		case GPB_VARYING_AVG:
 			return quotient(final_varying_sum(item, column - item->column, answer),
+							answer[column->count]);
+		case GPB_WIDE_MIN:
+			return final_wide_value(item, answer + column->halves);
+		case GPB_WIDE_MAX:
+			return final_wide_value(item, answer + column->halves + 2);
+		case GPB_WIDE_SUM:
+			return NumericGetDatum(final_wide_sum(item, column - item->column, answer));
+		case GPB_WIDE_AVG:
+			return quotient(final_wide_sum(item, column - item->column, answer),
 							answer[column->count]);
 		case GPB_BIT_AND:
 			return gpb_word_datum(item->type, answer[column->bits_and]);

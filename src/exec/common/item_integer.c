@@ -14,6 +14,7 @@
 
 #include "exec/common/item_final.h"
 #include "exec/common/item_number.h"
+#include "page/numeric.h"
 
 /* ---- integers of many words ---- */
 
@@ -83,6 +84,50 @@ squares_numeric(const int64 *squares)
 		return gpb_int128_numeric(low, (int64) middle);
 	return pieces_numeric((uint32[]) {top >> 32, top, middle >> 32, middle, low >> 32, low}, 6,
 						  false);
+}
+
+/* An integer of three words in two's complement, of which the lowest is first, as numeric */
+static Numeric
+int192_numeric(const uint64 *word)
+{
+	bool		negative = (int64) word[2] < 0;
+	uint64		size[3];
+	uint64		carry = negative;
+	int			i;
+
+	if ((int64) word[2] == (int64) word[1] >> 63)
+		return gpb_int128_numeric(word[0], (int64) word[1]);
+	for (i = 0; i < 3; i++)
+	{
+		size[i] = (negative ? ~word[i] : word[i]) + carry;
+		carry = carry != 0 && size[i] == 0;
+	}
+	return pieces_numeric((uint32[]) {size[2] >> 32, size[2], size[1] >> 32, size[1],
+									  size[0] >> 32, size[0]}, 6, negative);
+}
+
+/* A lower half is 2^63 less than the low word of its number, which has no sign. */
+Numeric
+gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale)
+{
+	uint128		sum = ((uint128) upper[1] << 64) + (uint64) upper[0];
+	int128		lows = (int128) ((uint128) lower[1] << 64) + (uint64) lower[0] +
+		((int128) count << 63);
+	uint64		word[3];
+	int128		number;
+	Datum		result;
+
+	/* The sum of the low words is not negative; what it has above 64 bits belongs to the others. */
+	sum += (uint64) (lows >> 64);
+	word[0] = (uint64) lows;
+	word[1] = (uint64) sum;
+	word[2] = (uint64) (sum >> 64);
+	number = (int128) ((uint128) word[1] << 64 | word[0]);
+	if ((int64) word[2] == (int64) word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
+		number < GPB_WIDE_NUMERIC_BEYOND)
+		return DatumGetNumeric(gpb_wide_numeric_datum(number, scale));
+	result = NumericGetDatum(int192_numeric(word));
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, result, gpb_numeric_datum(1, scale)));
 }
 
 /* ---- variance ---- */

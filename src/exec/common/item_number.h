@@ -24,6 +24,13 @@
 extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale,
 									bool sample, bool root);
 
+/*
+ * The sum of "count" numerics of 128 bits, each the integer / 10^scale, from the sums of their
+ * upper halves and of their lower ones, as gpb_key_half() has these: 128 bits each, the lowest word
+ * first.  The numbers are below 10^38, so the sum has 192 bits.
+ */
+extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
+
 /* ---- float8 (item_float.c) ---- */
 
 /*

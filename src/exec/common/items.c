@@ -218,7 +218,7 @@ gpb_function_want_of_y(GpbAggregateFunction function)
 {
 	if (function == GPB_CORR || function == GPB_REGR_R2)
 		return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
-	if (function >= GPB_QUOTIENT_SUM)
+	if (function >= GPB_QUOTIENT_SUM && function < GPB_WIDE_SUM)
 		return GPB_WANT_COUNT | GPB_WANT_MINMAX;
 	return GPB_WANT_COUNT | GPB_WANT_SUM;
 }
@@ -241,6 +241,8 @@ gpb_function_want(GpbAggregateFunction function)
 		case GPB_QUOTIENT_AVG:
 		case GPB_VARYING_SUM:
 		case GPB_VARYING_AVG:
+		case GPB_WIDE_SUM:
+		case GPB_WIDE_AVG:
 			return GPB_WANT_COUNT | GPB_WANT_SUM;
 		case GPB_MIN:
 		case GPB_MAX:
@@ -257,6 +259,9 @@ gpb_function_want(GpbAggregateFunction function)
 		case GPB_REGR_SLOPE:
 		case GPB_REGR_INTERCEPT:
 			return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
+		case GPB_WIDE_MIN:
+		case GPB_WIDE_MAX:
+			return GPB_WANT_COUNT | GPB_WANT_HALVES;
 		case GPB_BIT_AND:
 			return GPB_WANT_COUNT | GPB_WANT_AND;
 		case GPB_BIT_OR:
@@ -267,7 +272,10 @@ gpb_function_want(GpbAggregateFunction function)
 	return 0;
 }
 
-/* NaN is the greatest word, so the greatest tells whether it is among those summed. */
+/*
+ * NaN is the greatest word, so the greatest tells whether it is among those summed; and no other
+ * numeric of 16 bytes has its upper half.
+ */
 int
 gpb_item_want(const GpbAggregateItem *item)
 {

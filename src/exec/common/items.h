@@ -34,6 +34,8 @@ typedef enum GpbAggregateFunction
 	GPB_BIT_OR,
 	GPB_BIT_XOR,
 	GPB_REGR_SXX,				/* of one argument: the squares of differences from the mean */
+	GPB_WIDE_MIN,				/* of numerics of 16 bytes: the term has both halves */
+	GPB_WIDE_MAX,
 	/* of two arguments, (Y, X) */
 	GPB_REGR_SXY,
 	GPB_COVAR_POP,
@@ -47,7 +49,10 @@ typedef enum GpbAggregateFunction
 	GPB_QUOTIENT_AVG,
 	/* of numerics that are not all displayed with the same number of digits, which is Y */
 	GPB_VARYING_SUM,
-	GPB_VARYING_AVG
+	GPB_VARYING_AVG,
+	/* of numerics of 16 bytes, whose upper halves are the column's, and the lower ones Y */
+	GPB_WIDE_SUM,
+	GPB_WIDE_AVG
 } GpbAggregateFunction;
 
 /* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */

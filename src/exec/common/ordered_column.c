@@ -28,10 +28,12 @@
 static Expr *
 match_one_range(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo, bool *point)
 {
-	if (rinfo->pseudoconstant || IsA(rinfo->clause, ScalarArrayOpExpr) ||
-		!restriction_is_securely_promotable(rinfo, index->rel))
+	Expr	   *condition;
+
+	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
 		return NULL;
-	return gpb_match_column(root, index, c, rinfo->clause, point);
+	condition = gpb_match_column(root, index, c, rinfo->clause, point);
+	return condition != NULL && IsA(condition, ScalarArrayOpExpr) ? NULL : condition;
 }
 
 /* Take from the others what is a condition on column c.  Returns whether one of them is a point. */
@@ -255,13 +257,15 @@ gpb_key_column_nulls_first(const GpbLayout *layout, int c)
 
 /*
  * Keys of a smallint index are wider than the type, and fields wider than the values of a type that
- * has a least and a greatest one.
+ * has a least and a greatest one.  Where NULL comes first and has a bit of its own, there are many
+ * fields between NULL and the first value.
  */
 Datum
 gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
 {
 	GpbKeyRange type = {0, gpb_key_most(layout->key_width)};
 	GpbLoneColumn lone;
+	GpbKey		field;
 
 	if (layout->nkeys == 0)
 	{
@@ -269,6 +273,6 @@ gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
 		return gpb_key_datum(layout, Max(Min(key, type.hi), type.lo));
 	}
 	gpb_lone_column(layout, c, &lone);
-	return gpb_key_datum(&lone.layout,
-						 Min(gpb_lone_key(&lone, gpb_key_field(lone.column, key)), lone.type.hi));
+	field = Max(gpb_key_field(lone.column, key), gpb_code_field(lone.column, 0, true));
+	return gpb_key_datum(&lone.layout, Min(gpb_lone_key(&lone, field), lone.type.hi));
 }

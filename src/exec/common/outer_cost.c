@@ -254,7 +254,7 @@ gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
 
 	estimate_batches(input, &batches);
 	cost_qual_eval(&filters, input->filters, root);
-	startup += filters.startup + input->target->cost.startup;
+	startup += filters.startup + input->target->cost.startup + input->begin_cost;
 
 	total = startup + cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
 		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +

@@ -22,6 +22,7 @@ typedef struct GpbOuterInput
 	double		matches;		/* index entries found */
 	bool		aggregated;		/* matches are counted, not handed out */
 	int			more_columns;	/* that are aggregated beside a first one */
+	Cost		begin_cost;		/* what a program costs before the first outer row */
 	Cost		entry_cost;		/* what a program costs for a match on the CPU */
 	double		dropped;		/* the share of the matches that a program does not list */
 	bool		index_only;

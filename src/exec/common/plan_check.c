@@ -172,14 +172,19 @@ nulling_mutator(Node *node, void *references)
 	return copy;
 }
 
-/* References within placeholders come last: outside of them more joins may have been made. */
+/*
+ * References within placeholders come last: outside of them more joins may have been made.  A plan
+ * whose target list core is about to replace has none yet; what it will be made of is the path's.
+ */
 void
-gpb_agree_on_nulling(CustomScan *scan)
+gpb_agree_on_nulling(const CustomPath *path, CustomScan *scan)
 {
 	const int	flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
 	List	   *shown = list_concat_copy(scan->scan.plan.targetlist, scan->scan.plan.qual);
-	List	   *references = pull_var_clause((Node *) shown, flags | PVC_INCLUDE_PLACEHOLDERS);
+	List	   *references;
 
+	shown = list_concat(shown, path->path.pathtarget->exprs);
+	references = pull_var_clause((Node *) shown, flags | PVC_INCLUDE_PLACEHOLDERS);
 	references = list_concat(references,
 							 pull_var_clause((Node *) shown, flags | PVC_RECURSE_PLACEHOLDERS));
 	scan->custom_scan_tlist = (List *)
@@ -217,7 +222,7 @@ gpb_agree_with_columns(CustomScan *scan)
 #else
 
 void
-gpb_agree_on_nulling(CustomScan *scan)
+gpb_agree_on_nulling(const CustomPath *path, CustomScan *scan)
 {
 }
 

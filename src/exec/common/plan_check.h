@@ -41,7 +41,7 @@ extern void gpb_check_conditions(const CustomPath *path, const CustomScan *scan,
  * some of its expressions before the join and shows others after it; one scan tuple serves both.
  * What the node does not show may be made NULL by none.
  */
-extern void gpb_agree_on_nulling(CustomScan *scan);
+extern void gpb_agree_on_nulling(const CustomPath *path, CustomScan *scan);
 
 /*
  * The same for a node that groups, whose columns say already what it shows: what it evaluates

@@ -23,6 +23,7 @@
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_decimal.h"
+#include "exec/common/program_wide.h"
 #include "exec/common/program_words.h"
 
 /*
@@ -213,7 +214,7 @@ add_term(GpbProgramBuilder *builder, int slot, int kind, int want, int filter)
 	}
 	if (program->nterms >= GPB_MAX_TERMS)
 		return gpb_refuse(builder, "more than %d different aggregates", GPB_MAX_TERMS);
-	program->term[i] = (GpbTerm) {slot, kind, want, filter};
+	program->term[i] = (GpbTerm) {slot, kind, want, filter, 0};
 	return program->nterms++;
 }
 
@@ -286,9 +287,9 @@ static int
 quotient_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
 			   int filter)
 {
-	int			slot;
-	int			scale;
-	int			magnitude;
+	int			slot = GPB_REFUSED;
+	int			scale = 0;
+	int			magnitude = GPB_REFUSED;
 
 	if (!gpb_decimal_quotient(builder, value, &slot, &scale, &magnitude))
 		return GPB_REFUSED;
@@ -322,6 +323,66 @@ varying_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecim
 	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
 }
 
+/* ---- aggregates of values of 16 bytes ---- */
+
+/* The term of the least or greatest value of a column of 16 bytes, whose number is the item's */
+static int
+halves_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValue *value,
+			int filter)
+{
+	item->function = item->function == GPB_MIN ? GPB_WIDE_MIN : GPB_WIDE_MAX;
+	item->type = gpb_numeric_column_type(value->scale);
+	item->column = add_term(builder, value->upper, GPB_KIND_INT8,
+							gpb_function_want(item->function), filter);
+	if (item->column != GPB_REFUSED)
+		builder->program.term[item->column].lower = value->lower;
+	return item->column;
+}
+
+/*
+ * The terms of an aggregate of a column of 16 bytes, whose numbers go into the item.  A sum is put
+ * together from those of both halves, of 128 bits each.
+ */
+static int
+wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValue *value,
+		   int filter)
+{
+	if (value->upper == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (item->function == GPB_MIN || item->function == GPB_MAX)
+		return halves_term(builder, item, value, filter);
+	if (item->function != GPB_SUM && item->function != GPB_AVG)
+		return gpb_refuse(builder, "aggregate %s of values of 16 bytes",
+						  format_procedure(item->aggregate));
+	item->function = item->function == GPB_SUM ? GPB_WIDE_SUM : GPB_WIDE_AVG;
+	item->type = gpb_numeric_column_type(value->scale);
+	item->column = add_term(builder, value->upper, GPB_KIND_INT8, gpb_item_want(item), filter);
+	item->pair.y = add_term(builder, value->lower, GPB_KIND_INT8,
+							gpb_function_want_of_y(item->function), filter);
+	item->pair.products = item->pair.rests = item->pair.y;
+	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
+}
+
+/* Is it an aggregate of a column of 16 bytes?  Then *term is its term, or GPB_REFUSED. */
+static bool
+is_wide_aggregate(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter,
+				  int *term)
+{
+	GpbWideValue value;
+	int			column;
+
+	if (!gpb_is_counted_wide(builder, argument, &column))
+		return false;
+	if (item->function == GPB_COUNT_VALUES)
+		*term = item->column = add_term(builder, column, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
+	else
+	{
+		(void) gpb_is_wide_column(builder, argument, &value);
+		*term = wide_terms(builder, item, &value, filter);
+	}
+	return true;
+}
+
 /* ---- aggregates of one argument ---- */
 
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
@@ -334,6 +395,8 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 	GpbDecimal	value;
 	Oid			type;
 
+	if (argument != NULL && is_wide_aggregate(builder, item, argument, filter, &slot))
+		return slot;
 	if (argument != NULL)
 	{
 		type = gpb_word_type(exprType((Node *) argument));

@@ -92,6 +92,12 @@ extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
 extern Cost gpb_builder_cost(const GpbProgramBuilder *builder, double entries, double passed);
 
 /*
+ * The price of what is evaluated before the first entry and depends on the index: conditions on
+ * codes, once for each value that the dictionary is expected to have
+ */
+extern Cost gpb_builder_begin_cost(const GpbProgramBuilder *builder);
+
+/*
  * What was added, for the plan.  If there are neither filters nor groups, and all aggregates are
  * such over bare columns, the program is plain where that is possible: then nsteps and nterms are 0
  * and the items name columns (items.h: gpb_aggregate_wants() sets what is wanted).

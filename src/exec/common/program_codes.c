@@ -23,6 +23,15 @@
 #include "page/page.h"
 #include "program_steps.h"
 
+/*
+ * To evaluate a condition for a value of the dictionary, beside core's price of the condition, and
+ * to pass by a value of another column; in units of cpu_operator_cost.  Measured with LIKE over
+ * 200,000 values of 30 bytes: 60 ns of CPU time each, where core's index-only scan took 130 ns for
+ * a row and its price is 13 such units.
+ */
+#define GPB_CODE_COST		4.0
+#define GPB_OTHER_CODE_COST 0.1
+
 /* Codes for which a program has room as bits, if it has no other tables */
 #define GPB_MAX_CODES_AS_BITS	((GPB_MAX_TABLE_WORDS - 1) * GPB_CODES_IN_WORD)
 
@@ -30,7 +39,7 @@
 
 /* The number of the slot of a code's column; -1 if the Var is none */
 static int
-var_slot(GpbProgramBuilder *builder, const Var *var)
+var_slot(const GpbProgramBuilder *builder, const Var *var)
 {
 	if (!IsA(var, Var) || var->varno != builder->index->rel->relid || var->varlevelsup != 0 ||
 		var->varattno <= 0 || !gpb_type_has_dictionary(var->vartype))
@@ -148,17 +157,23 @@ value_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, value_mutator, context);
 }
 
-/* The planner's estimate of the values that a column has */
+/* The planner's estimate of the values that a column has in all rows of the table */
 static double
-estimated_values(GpbProgramBuilder *builder, Var *column)
+estimated_values(const GpbProgramBuilder *builder, Var *column)
 {
-	return estimate_num_groups(builder->root, list_make1(column), builder->index->rel->tuples, NULL,
-							   NULL);
+	VariableStatData statistics;
+	bool		is_default;
+	double		values;
+
+	examine_variable(builder->root, (Node *) column, 0, &statistics);
+	values = get_variable_numdistinct(&statistics, &is_default);
+	ReleaseVariableStats(statistics);
+	return values;
 }
 
 /* The planner's estimate of the codes that the dictionary has, of all columns */
 static double
-estimated_codes(GpbProgramBuilder *builder)
+estimated_codes(const GpbProgramBuilder *builder)
 {
 	IndexOptInfo *index = builder->index;
 	double		codes = 0;
@@ -172,6 +187,38 @@ estimated_codes(GpbProgramBuilder *builder)
 			codes += estimated_values(builder, (Var *) entry->expr);
 	}
 	return codes;
+}
+
+/* The price of evaluating a condition on the INCLUDE column in this slot for each of its values */
+static Cost
+condition_cost(const GpbProgramBuilder *builder, int slot, Expr *condition)
+{
+	TargetEntry *entry = list_nth_node(TargetEntry, builder->index->indextlist,
+									   gpb_column_position(builder->index, slot));
+	double		values = estimated_values(builder, (Var *) entry->expr);
+	QualCost	each;
+
+	cost_qual_eval_node(&each, (Node *) condition, builder->root);
+	return each.startup + values * each.per_tuple +
+		(values * GPB_CODE_COST + estimated_codes(builder) * GPB_OTHER_CODE_COST) *
+		cpu_operator_cost;
+}
+
+Cost
+gpb_builder_begin_cost(const GpbProgramBuilder *builder)
+{
+	Cost		cost = 0.0;
+	ListCell   *value;
+	ListCell   *type;
+
+	forboth(value, builder->constants, type, builder->constant_types)
+	{
+		if (!gpb_is_codes_type(lfirst_oid(type)) || gpb_code_equal_to(lfirst(value)) != NULL)
+			continue;
+		cost += condition_cost(builder, gpb_column_of_code_type(lfirst_oid(type)) + 1,
+							   lfirst(value));
+	}
+	return cost;
 }
 
 /*

@@ -3,7 +3,8 @@
  * program_codes.h
  *	  Columns whose values are codes of the index's dictionary, in programs.
  *
- * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list.
+ * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list;
+ * their order is not that of values (aggregate_values.h has min() and max()).
  * A condition on the value of one such column is evaluated before the first entry, once for each
  * value that the dictionary has; what the program does is to look the code up in the set of those
  * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each

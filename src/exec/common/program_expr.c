@@ -163,14 +163,12 @@ boolean_expression_slot(GpbProgramBuilder *builder, BoolExpr *expression)
 static int
 null_test_slot(GpbProgramBuilder *builder, NullTest *test)
 {
-	GpbWideValue wide;
 	int			slot;
 
 	if (test->argisrow)
 		return gpb_refuse(builder, "IS NULL of a row");
-	if (gpb_is_wide_column(builder, test->arg, &wide))
-		slot = wide.upper;
-	else if (!gpb_is_code_column(builder, test->arg, &slot))
+	if (!gpb_is_counted_wide(builder, test->arg, &slot) &&
+		!gpb_is_code_column(builder, test->arg, &slot))
 		slot = is_numeric(test->arg) ? gpb_decimal_expression(builder, test->arg).slot :
 			gpb_expression_slot(builder, test->arg);
 	slot = STEP1(GPB_OP_IS_NULL, slot);
@@ -573,6 +571,7 @@ static GpbDecimal
 case_branches_value(GpbProgramBuilder *builder, CaseExpr *expression)
 {
 	int			n = list_length(expression->args);
+	int			around = builder->guard;
 	int		   *condition = palloc(sizeof(int) * (n + 1));
 	GpbDecimal *result = palloc0(sizeof(GpbDecimal) * (n + 1));
 	int			i;
@@ -602,6 +601,8 @@ case_branches_value(GpbProgramBuilder *builder, CaseExpr *expression)
 		result[n].slot = null_slot(builder);
 		result[n].is_null = true;
 	}
+	/* All results are brought to one scale, where a step must fault whichever branch it is of. */
+	builder->guard = around;
 	return choose(builder, condition, result, n + 1, is_numeric((Expr *) expression));
 }
 

@@ -38,6 +38,7 @@ put_term(List **private, const GpbTerm *term)
 	gpb_put_int(private, term->kind);
 	gpb_put_int(private, term->want);
 	gpb_put_int(private, term->filter);
+	gpb_put_int(private, term->lower);
 }
 
 static void
@@ -47,6 +48,7 @@ get_term(GpbPrivateReader *reader, GpbTerm *term)
 	term->kind = gpb_get_int(reader);
 	term->want = gpb_get_int(reader);
 	term->filter = gpb_get_int(reader);
+	term->lower = gpb_get_int(reader);
 }
 
 void

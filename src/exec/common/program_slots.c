@@ -365,6 +365,7 @@ find_last_uses(const GpbProgramBuilder *builder, GpbLastUse *last)
 	{
 		note_use(last, program->term[i].slot, program->nsteps);
 		note_use(last, program->term[i].filter, program->nsteps);
+		note_use(last, gpb_term_lower(&program->term[i]), program->nsteps);
 	}
 	for (i = 0; i < program->ngroups; i++)
 		note_use(last, program->group[i], program->nsteps);
@@ -452,6 +453,7 @@ gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out)
 	{
 		out->term[i].slot = assigned(temporary, out->term[i].slot);
 		out->term[i].filter = assigned(temporary, out->term[i].filter);
+		out->term[i].lower = assigned(temporary, out->term[i].lower);
 	}
 	for (i = 0; i < out->ngroups; i++)
 		out->group[i] = assigned(temporary, out->group[i]);

@@ -54,11 +54,10 @@ lower_slot(GpbProgramBuilder *builder, int column)
 }
 
 bool
-gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value)
+gpb_is_counted_wide(GpbProgramBuilder *builder, Expr *expression, int *column)
 {
 	IndexOptInfo *index = builder->index;
 	Var		   *var;
-	int			column;
 
 	/* A domain's value, or one with another type modifier that it fits */
 	while (IsA(expression, RelabelType))
@@ -67,12 +66,20 @@ gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *v
 	if (!IsA(var, Var) || var->varno != index->rel->relid || var->varlevelsup != 0 ||
 		var->varattno <= 0)
 		return false;
-	column = gpb_index_column(index, var->varattno);
-	if (column < 0 || !gpb_column_is_wide(index, column))
+	*column = gpb_index_column(index, var->varattno);
+	return *column >= 0 && gpb_column_is_wide(index, *column);
+}
+
+bool
+gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value)
+{
+	int			column;
+
+	if (!gpb_is_counted_wide(builder, expression, &column))
 		return false;
 	value->upper = column;
 	value->lower = lower_slot(builder, column);
-	value->scale = gpb_column_scale(index, column);
+	value->scale = gpb_column_scale(builder->index, column);
 	if (value->lower == GPB_REFUSED)
 		value->upper = GPB_REFUSED;
 	return true;

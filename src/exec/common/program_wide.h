@@ -26,6 +26,12 @@ typedef struct GpbWideValue
 extern bool gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value);
 
 /*
+ * The same where it is only asked whether values are NULL: *column is the slot of the upper halves,
+ * and that of the lower ones is not taken.
+ */
+extern bool gpb_is_counted_wide(GpbProgramBuilder *builder, Expr *expression, int *column);
+
+/*
  * Is it a call of a comparison of which one argument is such a column?  Then *slot is its result,
  * or GPB_REFUSED.
  */

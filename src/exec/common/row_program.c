@@ -38,6 +38,7 @@ build_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, GpbRowP
 	program->present = !gpb_program_is_plain(&program->plan.program);
 	program->may_give_up = gpb_program_may_give_up(builder, &program->plan);
 	program->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
+	program->begin_cost = gpb_builder_begin_cost(builder);
 	return NULL;
 }
 

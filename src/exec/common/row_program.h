@@ -31,7 +31,8 @@ typedef struct GpbRowProgram
 	/* while the query is planned */
 	List	   *filters;		/* the conditions, bare, in the order in which they are tested */
 	List	   *aggrefs;		/* of the items */
-	double		entry_cost;		/* the price of an entry on the CPU */
+	Cost		entry_cost;		/* the price of an entry on the CPU */
+	Cost		begin_cost;		/* gpb_builder_begin_cost() */
 } GpbRowProgram;
 
 /*

@@ -162,6 +162,6 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_join_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
 	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->nitems);
-	gpb_agree_on_nulling(scan);
+	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }

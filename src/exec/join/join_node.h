@@ -97,6 +97,7 @@ typedef struct GpbJoinCandidate
 	GpbProgramPlan program;
 	List	   *rest;			/* of the filters, those that the program does not test */
 	double		kept;			/* the share of the entries that the program lists */
+	Cost		begin_cost;		/* the price of what the program has of constants */
 	Cost		entry_cost;		/* the price of the program for an entry */
 } GpbJoinCandidate;
 

@@ -133,6 +133,7 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 	input.index_only = candidate->index_only;
 	input.in_order = path->path.pathkeys != NIL;
 	input.dropped = 1.0 - candidate->kept;
+	input.begin_cost = candidate->begin_cost;
 	input.entry_cost = candidate->entry_cost;
 	input.filters = list_concat_copy(candidate->rest, match);
 	input.target = path->path.pathtarget;
@@ -295,6 +296,6 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);
-	gpb_agree_on_nulling(scan);
+	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }

@@ -38,6 +38,23 @@ add_filter(PlannerInfo *root, const GpbJoinCandidate *candidate, GpbProgramBuild
 }
 
 /*
+ * Does it cost more to evaluate the program's conditions for the values of a dictionary than to
+ * test the conditions for each match?  Where rows come from the heap, the program spares visits.
+ */
+static bool
+costs_more(PlannerInfo *root, const GpbJoinCandidate *candidate, List *conditions)
+{
+	double		matches = candidate->outerrel->rows * candidate->index->tuples *
+		candidate->selectivity;
+	QualCost	test;
+
+	if (!candidate->index_only)
+		return false;
+	cost_qual_eval(&test, conditions, root);
+	return candidate->begin_cost > matches * (cpu_tuple_cost + test.per_tuple);
+}
+
+/*
  * A constant that may fail is evaluated for an inner row, if there is one, so the program must not
  * have it.
  */
@@ -52,6 +69,7 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->has_program = false;
 	candidate->rest = candidate->filters;
 	candidate->kept = 1.0;
+	candidate->begin_cost = 0.0;
 	candidate->entry_cost = 0.0;
 	if (candidate->filters == NIL)
 		return;
@@ -64,9 +82,13 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 			rest = lappend(rest, lfirst(lc));
 	}
 	candidate->program = *gpb_builder_end(builder);
+	candidate->begin_cost = gpb_builder_begin_cost(builder);
 	if (candidate->program.program.nsteps == 0 ||
-		gpb_may_fail((Node *) candidate->program.constants))
+		gpb_may_fail((Node *) candidate->program.constants) || costs_more(root, candidate, said))
+	{
+		candidate->begin_cost = 0.0;
 		return;
+	}
 	candidate->has_program = true;
 	candidate->program.program.list_entries = true;
 	candidate->rest = rest;

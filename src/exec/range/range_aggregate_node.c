@@ -92,7 +92,7 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	gpb_check_expressions(path, scan, plan->range.program.plan.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, qual), 1, list_length(columns));
-	gpb_agree_on_nulling(scan);
+	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }
 
@@ -141,7 +141,10 @@ gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	input.matches = outer->rows * entries;
 	input.aggregated = true;
 	if (range->program.present)
+	{
+		input.begin_cost = range->program.begin_cost;
 		input.entry_cost = range->program.entry_cost;
+	}
 	else
 		input.more_columns = gpb_count_columns(range->items, range->nitems) - 1;
 	input.index_only = true;

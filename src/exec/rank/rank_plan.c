@@ -155,18 +155,29 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /*
  * Direction in which the index has the order of the query, but for that of equal keys;
- * NoMovementScanDirection if it does not
+ * NoMovementScanDirection if it does not.  The columns before the ordered one have single values,
+ * which core does not know of all of them: so it is asked about the order of the others.
  */
 static ScanDirection
-rank_direction(PlannerInfo *root, IndexOptInfo *index)
+rank_direction(PlannerInfo *root, IndexOptInfo *index, int column)
 {
 	List	   *wanted = key_pathkeys(root);
+	IndexOptInfo others = *index;
 
+	others.nkeycolumns -= column;
+	others.sortopfamily += column;
+	others.opfamily += column;
+	others.opcintype += column;
+	others.indexkeys += column;
+	others.indexcollations += column;
+	others.reverse_sort += column;
+	others.nulls_first += column;
+	others.indextlist = list_copy_tail(index->indextlist, column);
 	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, index, ForwardScanDirection)))
+							  build_index_pathkeys(root, &others, ForwardScanDirection)))
 		return ForwardScanDirection;
 	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, index, BackwardScanDirection)))
+							  build_index_pathkeys(root, &others, BackwardScanDirection)))
 		return BackwardScanDirection;
 	return NoMovementScanDirection;
 }
@@ -218,17 +229,36 @@ conditions_are_of_key(IndexOptInfo *index, List *conditions)
 	return true;
 }
 
+/* As index_clause(), for a restriction that core does not know as a condition on this column */
+static IndexClause *
+index_clause_of_condition(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
+{
+	bool		point;
+	Expr	   *condition = gpb_match_column(root, index, c, rinfo->clause, &point);
+	IndexClause *clause;
+
+	if (condition == NULL)
+		return NULL;
+	clause = makeNode(IndexClause);
+	clause->rinfo = rinfo;
+	clause->indexquals = list_make1(make_simple_restrictinfo(root, condition));
+	clause->indexcol = c;
+	return clause;
+}
+
 /*
  * The restriction in core's own form, if it is a condition on key column c, for which
  * gpb_match_ordered_column() has taken all of them; else NULL
  */
 static IndexClause *
-index_clause(IndexOptInfo *index, int c, RestrictInfo *rinfo)
+index_clause(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
 {
 	Node	   *left;
 	IndexClause *clause;
 	RestrictInfo *qual = rinfo;
 
+	if (!IsA(rinfo->clause, NullTest) && !IsA(rinfo->clause, OpExpr))
+		return index_clause_of_condition(root, index, c, rinfo);
 	if (IsA(rinfo->clause, NullTest))
 		left = (Node *) ((NullTest *) rinfo->clause)->arg;
 	else
@@ -250,7 +280,7 @@ index_clause(IndexOptInfo *index, int c, RestrictInfo *rinfo)
 
 /* The index's conditions on the columns up to this one in core's own form, in that order */
 static List *
-index_clauses(IndexOptInfo *index, int column)
+index_clauses(PlannerInfo *root, IndexOptInfo *index, int column)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
@@ -260,7 +290,7 @@ index_clauses(IndexOptInfo *index, int column)
 	{
 		foreach(lc, index->indrestrictinfo)
 		{
-			IndexClause *clause = index_clause(index, c, lfirst_node(RestrictInfo, lc));
+			IndexClause *clause = index_clause(root, index, c, lfirst_node(RestrictInfo, lc));
 
 			if (clause != NULL)
 				clauses = lappend(clauses, clause);
@@ -369,7 +399,7 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
 	IndexPath  *child;
 	double		share;
 
-	child = create_index_path(root, index, index_clauses(index, column), NIL, NIL,
+	child = create_index_path(root, index, index_clauses(root, index, column), NIL, NIL,
 							  key_pathkeys(root), direction,
 							  rank_is_index_only(root, index, column), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
@@ -407,7 +437,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	if (!gpb_match_ordered_column(root, index, &column, &conditions) ||
 		!sorts_by_column(root, index, column) || !gpb_key_column_is_exact(index, column))
 		return NULL;
-	direction = rank_direction(root, index);
+	direction = rank_direction(root, index, column);
 	if (ScanDirectionIsNoMovement(direction) ||
 		(index->nkeycolumns == 1 && !conditions_are_of_key(index, conditions)) ||
 		!gpb_key_column_is_not_null(root, index, column))

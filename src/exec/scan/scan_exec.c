@@ -68,6 +68,8 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	else
 		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
 							 &scan->ranges);
+	if (plan->skips != NIL)
+		gpb_column_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
 	if (plan->arrays != NIL && scan->conditions == NULL)
 		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,

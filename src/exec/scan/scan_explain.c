@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
+#include "exec/common/column_skip.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/node_explain.h"
 #include "exec/scan/scan_node.h"
@@ -45,7 +46,7 @@ explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 	ExplainPropertyText(GPB_LABEL_FIRST,
 						psprintf("%s by %s%s NULLS %s", count.data,
 								 deparse_expression(linitial(scan->plan.order), context,
-													list_length(es->rtable) > 1 || es->verbose,
+													GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
 													true),
 								 program->descending ? " DESC" : "",
 								 program->nulls_first ? "FIRST" : "LAST"), es);
@@ -62,7 +63,7 @@ explain_groups(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 
 	foreach(lc, scan->plan.groups)
 		groups = lappend(groups, deparse_expression(lfirst(lc), context,
-													list_length(es->rtable) > 1 || es->verbose,
+													GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
 													true));
 	if (groups != NIL)
 		ExplainPropertyList(GPB_LABEL_LAST, groups, es);
@@ -108,6 +109,7 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
 						gpb_index_conditions(plan->conditions, plan->arrays, plan->arms),
 						ancestors, es);
+	gpb_explain_skip(css, plan->skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
 	explain_first(scan, ancestors, es);
 	explain_groups(scan, ancestors, es);
@@ -137,7 +139,8 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (scan->groups > 0)
 		gpb_batch_counters_add(&counters, &scan->end_counters);
 	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
-						 plan->arms != NIL || plan->arrays != NIL ? GPB_LABEL_RANGES : NULL,
+						 plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL ?
+						 GPB_LABEL_RANGES : NULL,
 						 &counters, visits, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);

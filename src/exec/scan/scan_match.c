@@ -232,6 +232,25 @@ test_ranges_again(GpbRangeSplit *split)
 	split->others = list_concat(split->others, split->arms_clauses);
 }
 
+/*
+ * Have columns that are conditions by themselves, "flag" or "NOT flag", tested for each entry, too.
+ * Core's scan of the index does not know them as conditions before PostgreSQL 16, so rows of such
+ * ranges are not left to it.
+ */
+static void
+test_booleans_again(GpbRangeSplit *split)
+{
+	ListCell   *lc;
+
+	foreach(lc, split->ranges)
+	{
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+
+		if (!IsA(clause, OpExpr) && !IsA(clause, ScalarArrayOpExpr) && !IsA(clause, NullTest))
+			split->others = lappend(split->others, lfirst(lc));
+	}
+}
+
 void
 gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
@@ -253,6 +272,8 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	if (gpb_split_may_be_wide(&match->split) ||
 		gpb_columns_may_be_wide(match->index, &match->split))
 		test_ranges_again(&match->split);
+	else if (match->index->nkeycolumns > 1)
+		test_booleans_again(&match->split);
 }
 
 /* Of the others take what the program tests. */
@@ -320,6 +341,8 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	match->index = index;
 	plan->index = index->indexoid;
 	gpb_scan_match_ranges(root, match);
+	if (index->nkeycolumns > 1)
+		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
 	/* most look-ups end here, and cost the planner no more than this */
 	if (all && ((match->split.others == NIL && plan->arms == NIL) ||
 				gpb_scan_is_beaten(root, match)))
@@ -345,6 +368,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;
+	gpb_scan_choose_skip(root, match);
 	if (gpb_program_may_give_up(match->builder, &plan->program))
 		plan->all = gpb_order_clauses(root, match->split.others);
 	return true;

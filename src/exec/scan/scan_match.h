@@ -11,6 +11,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/common/column_skip.h"
 #include "exec/common/range_split.h"
 #include "exec/scan/scan_node.h"
 
@@ -64,6 +65,7 @@ typedef struct GpbScanMatch
 	List	   *filters;		/* RestrictInfos that the program tests */
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
+	GpbSkip		skip;			/* the plan skips if that is cheaper */
 	double		listed;			/* entries that the program lists, about */
 	List	   *pathkeys;		/* the order of rows that come in that of the index */
 	GpbScanPlan plan;
@@ -151,6 +153,9 @@ extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, dou
  * For all rows that pass the restrictions, when only the ranges are matched.
  */
 extern bool gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match);
+
+/* Have the plan skip if that is cheaper than to read the ranges whole. */
+extern void gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match);
 
 /* Fill in the path's rows and price. */
 extern void gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path);

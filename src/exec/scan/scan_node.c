@@ -21,12 +21,14 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->ends.constants);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->groups);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->bound);
+	scan->custom_exprs = lappend(scan->custom_exprs, plan->skips);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->index_only);
 	gpb_put_int(&scan->custom_private, plan->ncolumns);
 	for (i = 0; i < plan->ncolumns; i++)
 		gpb_put_int(&scan->custom_private, plan->columns[i]);
 	gpb_program_put(&scan->custom_private, &plan->program);
+	gpb_put_int(&scan->custom_private, plan->skip_prefix);
 	gpb_put_int(&scan->custom_private, plan->has_each);
 	gpb_put_int(&scan->custom_private, plan->walk.forward);
 	gpb_put_int(&scan->custom_private, plan->walk.backward);
@@ -64,6 +66,8 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);
 	plan->groups = list_nth(scan->custom_exprs, 8);
 	plan->bound = list_nth(scan->custom_exprs, 9);
+	plan->skips = list_nth(scan->custom_exprs, 10);
+	plan->skip_prefix = gpb_get_int(&reader);
 	plan->has_each = gpb_get_int(&reader);
 	plan->walk.forward = gpb_get_int(&reader);
 	plan->walk.backward = gpb_get_int(&reader);

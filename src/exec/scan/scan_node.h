@@ -61,6 +61,8 @@ typedef struct GpbScanPlan
 	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */
 	List	   *arrays;			/* "key = ANY (expression)" */
 	List	   *arms;			/* of an OR: for each a List of what conditions has */
+	List	   *skips;			/* conditions that make ranges of groups (column_skip.h) */
+	int			skip_prefix;	/* key columns by which they are groups */
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	List	   *all;			/* filters and plan.qual in core's order, for rows about which the
 								 * program decides nothing; NIL if it always does */

@@ -140,6 +140,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
 	foreach(lc, plan->arms)
 		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
+	gpb_check_conditions(path, scan, plan->skips, 1, 0);
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
 	gpb_check_expressions(path, scan, plan->ends.constants, 1, 0);
 	gpb_check_expressions(path, scan, plan->bound, 1, 0);

@@ -94,14 +94,16 @@ list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 	IndexOptInfo *index = match->index;
 	Cost		cost = listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
 
-	if (match->plan.arrays != NIL)
+	if (match->plan.skips != NIL)
+		cost += gpb_skip_cost(root, index, &match->skip, 0);
+	else if (match->plan.arrays != NIL)
 		cost += arrays_cost(root, match);
 	else
 		cost += gpb_read_cost(root, index, match->entries, may_use_device(match));
 	if (!is_on_device(match))
 		cost += gpb_builder_cost(match->builder, match->entries, listed);
 	/* filters are tested before anything is asked of the heap */
-	if (match->plan.index_only && match->plan.arrays == NIL)
+	if (match->plan.index_only && match->plan.arrays == NIL && match->plan.skips == NIL)
 		cost += gpb_heap_cost(root, index, listed,
 							  gpb_visited_fraction(root, index->rel, listed), false);
 	return cost;
@@ -194,6 +196,15 @@ bounds_cost(PlannerInfo *root, const GpbScanPlan *plan)
 	return total;
 }
 
+/* The price of evaluating what the programs have of constants */
+static Cost
+constants_cost(const GpbScanMatch *match)
+{
+	Cost		cost = gpb_builder_begin_cost(match->builder);
+
+	return match->ends != NULL ? cost + gpb_builder_begin_cost(match->ends) : cost;
+}
+
 /* Fill in the rows and the price of a path that returns one row of each key. */
 static void
 price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
@@ -245,14 +256,36 @@ price_ordered(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 		path->rows * path->pathtarget->cost.per_tuple;
 }
 
+void
+gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
+{
+	double		whole_entries = match->entries;
+	Cost		whole;
+
+	/* only a program's filters leave out what the ranges have in vain */
+	if (match->skip.conditions == NIL || match->ends != NULL)
+		return;
+	whole = list_cost(root, match, match->listed);
+	match->plan.skips = match->skip.conditions;
+	match->plan.skip_prefix = match->skip.prefix;
+	match->entries = match->skip.entries;
+	if (list_cost(root, match, match->listed) < whole)
+		return;
+	match->plan.skips = NIL;
+	match->entries = whole_entries;
+}
+
 bool
 gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 {
+	double		entries = match->entries;
 	Cost		least = start_cost();
 
+	if (match->skip.conditions != NIL)
+		entries = Min(entries, match->skip.entries);
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
-		least += gpb_read_cost(root, match->index, match->entries, true);
+		least += gpb_read_cost(root, match->index, entries, true);
 	return !add_path_precheck(match->index->rel, start_cost(), least, NIL, NULL);
 }
 
@@ -283,8 +316,8 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);
 	cost_qual_eval(&others, match->others, root);
 	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
-	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + list * first +
-		others.startup + path->pathtarget->cost.startup;
+	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + constants_cost(match) +
+		list * first + others.startup + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + list * (1.0 - first) +
 		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);

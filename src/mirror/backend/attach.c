@@ -305,8 +305,7 @@ gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 bool
 gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 {
-	return !gpb_is_wide(layout->key_width) &&
-		attach_for(index, layout, GPB_USE_SEPARATORS, ref);
+	return attach_for(index, layout, GPB_USE_SEPARATORS, ref);
 }
 
 /*

@@ -63,6 +63,8 @@ extern dim3 gridDim;
 /* All 32 lanes come with the same operation; each leaves a value and sees all. */
 const uint64_t *emulated_meet(int operation, uint32_t mask, uint64_t value);
 void		__syncthreads(void);
+/* Others may run now.  "waits" says that the fiber may have to wait for one of them. */
+void		emulated_let_others_run(bool waits);
 
 static inline void
 __syncwarp(uint32_t mask = 0xFFFFFFFFu)
@@ -177,6 +179,8 @@ atomicCAS(uint32_t *into, uint32_t expected, uint32_t value)
 
 	if (before == expected)
 		*into = value;
+	else
+		emulated_let_others_run(true);
 	return before;
 }
 
@@ -196,7 +200,8 @@ atomicExch(uint32_t *into, uint32_t value)
 	*into = value;
 }
 
-static inline void __threadfence(void) {}
+/* Who orders what others may read or write meanwhile finds that they did. */
+static inline void __threadfence(void) { emulated_let_others_run(false); }
 static inline uint32_t __ldca(const uint32_t *from) { return *from; }
 static inline long long __ldcg(const long long *from) { return *from; }
 

@@ -37,7 +37,7 @@ typedef struct GpbTestPlace
 {
 	BlockNumber leaf;			/* InvalidBlockNumber: beyond all entries */
 	int			position;
-	uint64		key;
+	GpbKey		key;
 } GpbTestPlace;
 
 static void
@@ -85,7 +85,7 @@ gpb_test_place(Relation index, const GpbLayout *layout, BlockNumber leaf, int po
 
 		if (place.position < gpb_page_count(page))
 		{
-			place.key = (uint64) gpb_page_key(page, layout->key_width, place.position);
+			place.key = gpb_page_key(page, layout->key_width, place.position);
 			break;
 		}
 		place.position = 0;
@@ -116,7 +116,7 @@ gpb_test_find(Relation index, const GpbLayout *layout, GpbBound bound)
 /* Is the position what the tree says?  Nobody else writes meanwhile. */
 static void
 gpb_test_check_position(Relation index, const GpbLayout *layout, GpbSearchBound bound,
-						uint64 key, BlockNumber leaf, uint16 position)
+						GpbKey key, BlockNumber leaf, uint16 position)
 {
 	GpbBound	begin = {key, bound == GPB_SEARCH_UPPER ? PG_UINT64_MAX : 0};
 	GpbTestPlace expected = gpb_test_find(index, layout, begin);
@@ -126,19 +126,51 @@ gpb_test_check_position(Relation index, const GpbLayout *layout, GpbSearchBound 
 	{
 		if (bound != GPB_SEARCH_EQUAL ||
 			(expected.leaf != GPB_NO_BLOCK && expected.key == key))
-			elog(ERROR, "key " UINT64_FORMAT " not found", key);
+			elog(ERROR, "key %016lx%016lx not found", gpb_key_upper(key), (uint64) key);
 		return;
 	}
 	found = gpb_test_place(index, layout, leaf, position);
 	if (found.leaf != expected.leaf || found.position != expected.position ||
 		(bound == GPB_SEARCH_EQUAL && found.key != key))
-		elog(ERROR, "key " UINT64_FORMAT " at %u, %d; expected %u, %d", key, found.leaf,
-			 found.position, expected.leaf, expected.position);
+		elog(ERROR, "key %016lx%016lx at %u, %d; expected %u, %d", gpb_key_upper(key), (uint64) key,
+			 found.leaf, found.position, expected.leaf, expected.position);
+}
+
+/* The key of any entry of any leaf, or one beside it in either half; 0 if there is no such leaf */
+static GpbKey
+gpb_test_key_around(Relation index, const GpbLayout *layout, pg_prng_state *prng)
+{
+	BlockNumber block = (BlockNumber) pg_prng_uint64_range(prng, 0,
+														   RelationGetNumberOfBlocks(index) - 1);
+	GpbTestPlace place;
+	Buffer		buffer;
+	bool		leaf;
+	int			count;
+
+	if (block == GPB_META_BLOCK)
+		return 0;
+	buffer = gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	leaf = gpb_special(BufferGetPage(buffer))->level == 0;
+	count = gpb_page_count(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	if (!leaf || count == 0)
+		return 0;
+	place = gpb_test_place(index, layout, block, (int) pg_prng_uint64_range(prng, 0, count - 1));
+	switch (pg_prng_uint64_range(prng, 0, 3))
+	{
+		case 0:
+			return place.key + 1;
+		case 1:
+			return place.key ^ (GpbKey) 1 << pg_prng_uint64_range(prng, 0, 8 * layout->key_width - 1);
+		default:
+			return place.key;
+	}
 }
 
 /*
  * gpb_test_positions(index, n, bound, largest) -> number of keys whose leaf was not clean.  Search
- * for n keys in order KEY, random ones up to the value "largest"; check all positions.
+ * for n keys in order KEY, random ones up to the value "largest", or, if keys have 16 bytes, around
+ * the entries; check all positions.
  */
 Datum
 gpb_test_positions(PG_FUNCTION_ARGS)
@@ -163,15 +195,17 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 	pg_prng_seed(&prng, 1);
 	for (i = 0; i < search.n; i++)
 	{
-		uint64		key = gpb_key_encode((int64) pg_prng_uint64_range(&prng, 0, PG_GETARG_INT64(3)),
-										 layout.key_width, layout.flags);
+		GpbKey		key = layout.key_width == GPB_WIDE_KEY ?
+		gpb_test_key_around(index, &layout, &prng) :
+		gpb_key_encode((int64) pg_prng_uint64_range(&prng, 0, PG_GETARG_INT64(3)),
+					   layout.key_width, layout.flags);
 
 		memcpy((char *) arrays.keys + (Size) i * layout.key_width, &key, layout.key_width);
 	}
 	gpb_test_require(gpb_request_search(request, &search));
 	for (i = 0; i < search.n; i++)
 	{
-		uint64		key = 0;
+		GpbKey		key = 0;
 
 		memcpy(&key, (const char *) arrays.keys + (Size) arrays.permutation[i] * layout.key_width,
 			   layout.key_width);

@@ -1,0 +1,10 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide_positions.cu
+ *	  The positions of searched keys in leaves, for keys of 16 bytes; see wide.cuh.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wide.cuh"
+
+#include "positions.cu"

@@ -154,7 +154,7 @@ BEGIN
 EXCEPTION WHEN unique_violation THEN NULL;
 END $$;
 SQL
-my @mixes = map { gpb_start_pgbench($node, $_->[1], '-c', $_->[0], '-T', $seconds) }
+my @mixes = map { gpb_start_pgbench($node, $_->[1], '-c', $_->[0], '-T', $seconds, '--max-tries=100') }
   [ 4, "\\set a random(1, 100000000) \nSELECT attempt(1000000 + (extract(epoch FROM clock_timestamp()) * 300)::bigint % 500000);\n" ],
   [ 4, <<'SQL' ], [ 3, <<'SQL' ], [ 1, <<'SQL' ];
 \set a random(1, 3000)
@@ -173,7 +173,8 @@ SQL
 VACUUM (INDEX_CLEANUP on) m;
 SELECT gpubtree_check('m_k', false);
 SQL
-$_->finish for @mixes;
+is(join(' ', map { $_->finish ? 'ended' : 'failed' } @mixes), 'ended ended ended ended',
+	'no session failed');
 prints('SELECT k, count(*) FROM m GROUP BY k HAVING count(*) > 1', '', 'no key is there twice');
 prints('SELECT count(*) FROM (SELECT k FROM won GROUP BY k HAVING count(*) > 1) q', 0, 'nobody won twice');
 prints('SELECT count(*) > 100 FROM won', 't', 'somebody won');

@@ -85,6 +85,8 @@ log_statement = none
 # tests hold the service still, and the machine may be slow: that is not a service that hangs
 gpubtree.request_timeout = '10min'
 CONF
+	# PostgreSQL's module gives a server that streams ten: too few for a load of a dozen clients.
+	$node->append_conf('postgresql.conf', "max_connections = 40\n") if $options{allows_streaming};
 	# So that tests with little data send several chunks to the device.
 	$node->append_conf('postgresql.conf', <<'CONF') if $options{small_chunks};
 gpubtree.chunk_least = 8

@@ -130,7 +130,8 @@ run_tap()
 
 # run_script NAME VARIABLES BIN SOURCE FAILURES: run one TAP script with one seed, on the PostgreSQL
 # of that directory of programs; $p and $f say how many assertions passed and failed.  What failed
-# is appended to FAILURES.
+# is appended to FAILURES.  A session of a script may take ten minutes, not the three of
+# PostgreSQL's modules, which count from its start: other lanes have the processors too.
 run_script()
 {
 	name=$1
@@ -155,6 +156,7 @@ run_script()
 		TESTLOGDIR="$directory/tmp_check/log" PATH="$source/test/initdb:$bin:$PATH" GPB_BINDIR="$bin" \
 		GPB_TEMPLATE="$work/run/template" PGPORT=65432 \
 		PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_PORT_DIR="$work/run" \
+		PG_TEST_TIMEOUT_DEFAULT="${PG_TEST_TIMEOUT_DEFAULT:-600}" \
 		PERL_HASH_SEED=0 GPB_CUDA="$cuda" $2 \
 		perl -I "$pgxs/src/test/perl" -I "$source/test/t" "$source/test/t/$name.pl") \
 		</dev/null >"$script_output" 2>&1 || status=$?

@@ -129,7 +129,7 @@ typedef struct GpbMeta
 	uint8		layout_flags;	/* GPB_LAYOUT_* */
 	uint8		key_kind;		/* GpbKind of the key; 0 if it has several columns */
 	uint8		nkeys;			/* as in GpbLayout, and so is key */
-	uint8		unused[3];
+	uint8		codes[3];		/* gpb_meta_codes() */
 	GpbKeyColumn key[GPB_MAX_KEYS];
 	uint8		scale[GPB_META_SCALES]; /* of numeric columns; 0 for others */
 #define GPB_META_WIDE		0x80	/* in a scale: the column has 16 bytes */
@@ -154,6 +154,25 @@ typedef struct GpbDictionaryValue
 /* Limits: codes of an index, and bytes of a row's values together */
 #define GPB_DICTIONARY_CODES		1000000
 #define GPB_DICTIONARY_ROW_BYTES	2700
+
+/*
+ * Codes that the pages of the dictionary have at least, so that a dictionary that ends before them
+ * is known to be damaged.  0 in an index that has no dictionary, or to which no value came since it
+ * was built by a gpubtree that did not count.  The three bytes are enough for GPB_DICTIONARY_CODES.
+ */
+GPB_FN uint32
+gpb_meta_codes(const GpbMeta *meta)
+{
+	return meta->codes[0] | (uint32) meta->codes[1] << 8 | (uint32) meta->codes[2] << 16;
+}
+
+GPB_FN void
+gpb_meta_set_codes(GpbMeta *meta, uint32 codes)
+{
+	meta->codes[0] = (uint8) codes;
+	meta->codes[1] = (uint8) (codes >> 8);
+	meta->codes[2] = (uint8) (codes >> 16);
+}
 
 /*
  * Locator: 64 bits that lie 4-byte aligned at the start of each row.

@@ -25,6 +25,7 @@
 
 #include "hold.h"
 #include "index/build.h"
+#include "index/dictionary.h"
 
 /* Finished pages that are logged in one record */
 #define MAX_FINISHED	XLR_MAX_BLOCK_ID
@@ -433,6 +434,8 @@ gpb_load_end(GpbLoad *load)
 	meta = page_memory(load);
 	gpb_meta_init((Page) meta, &load->layout,
 				  load->level[load->nlevels - 1].block, load->nlevels - 1);
+	if (gpb_layout_has_dictionary(&load->layout))
+		gpb_meta_set_codes(gpb_meta((Page) meta), gpb_dictionary_built(load->index));
 	finish_page(load, GPB_META_BLOCK, meta);
 	flush_finished(load);
 

@@ -39,7 +39,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	gpb_require_null_codes(index, &scan->layout, isnull);
 	gpb_require_numerics(index, &scan->layout, values, isnull);
 	if (scan->has_dictionary)
-		values = gpb_dictionary_encode(index, &scan->layout, values, isnull, coded);
+		values = gpb_dictionary_build(index, &scan->layout, values, isnull, coded);
 	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
 	if (scan->is_unique && !tuple_is_alive)
 	{

@@ -635,7 +635,7 @@ is_linked(GpbCheck *check, BlockNumber block)
 		return false;
 	if (RecoveryInProgress())
 		wait_for_replay();
-	gpb_dictionary_read_on(check->index, check->dictionary);
+	gpb_dictionary_read_on(check->index, check->dictionary, &check->layout);
 	blocks = gpb_dictionary_blocks(check->dictionary, &n);
 	while (n > 0)
 	{

@@ -20,7 +20,7 @@ gpb_dictionary_read(Relation index)
 {
 	GpbDictionary *dictionary = gpb_dictionary_copy(index, CurrentMemoryContext);
 
-	gpb_dictionary_read_on(index, dictionary);
+	gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
 	return dictionary;
 }
 
@@ -28,7 +28,7 @@ bool
 gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
 	if (unlikely(code >= dictionary->ncodes))
-		gpb_dictionary_read_on(index, dictionary);
+		gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
 	return code < dictionary->ncodes && dictionary->value[code].column == column;
 }
 
@@ -53,9 +53,13 @@ refuse_length(Relation index, Size bytes)
 					 "width are for names and the like, of which many rows have the same.")));
 }
 
-/* The code of a value; it is appended if "append", and GPB_NO_CODE if not there. */
+/*
+ * The code of a value; it is appended if "append", and GPB_NO_CODE if not there.  layout is NULL
+ * while the index is being built.
+ */
 static uint32
-code_of(Relation index, GpbDictionary *dictionary, int column, Datum value, bool append)
+code_of(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int column,
+		Datum value, bool append)
 {
 	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
 	const char *bytes = VARDATA_ANY(plain);
@@ -65,11 +69,11 @@ code_of(Relation index, GpbDictionary *dictionary, int column, Datum value, bool
 
 	if (unlikely(code == GPB_NO_CODE))
 	{
-		gpb_dictionary_read_on(index, dictionary);
+		gpb_dictionary_read_on(index, dictionary, layout);
 		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
 		if (code == GPB_NO_CODE && append)
 		{
-			gpb_dictionary_append(index, dictionary, column, bytes, length);
+			gpb_dictionary_append(index, dictionary, layout, column, bytes, length);
 			code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
 		}
 	}
@@ -81,13 +85,15 @@ code_of(Relation index, GpbDictionary *dictionary, int column, Datum value, bool
 uint32
 gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column, Datum value)
 {
-	return code_of(index, dictionary, column, value, false);
+	GpbLayout	layout = *gpb_layout(index);
+
+	return code_of(index, dictionary, &layout, column, value, false);
 }
 
-/* The work of gpb_dictionary_encode() and gpb_dictionary_recode() */
+/* What gpb_dictionary_encode(), _build() and _recode() do */
 static Datum *
 code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,
-		 Datum *coded, bool append)
+		 Datum *coded, bool append, bool building)
 {
 	GpbDictionary *dictionary = gpb_dictionary(index);
 	int			nkeys = gpb_count_keys(layout);
@@ -104,8 +110,9 @@ code_row(Relation index, const GpbLayout *layout, const Datum *values, const boo
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
-			coded[nkeys + c] = UInt32GetDatum(code_of(index, dictionary, c, values[nkeys + c],
-													  append));
+			coded[nkeys + c] = UInt32GetDatum(code_of(index, dictionary,
+													  building ? NULL : layout, c,
+													  values[nkeys + c], append));
 	}
 	return coded;
 }
@@ -114,12 +121,28 @@ Datum *
 gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
 					  const bool *isnull, Datum *coded)
 {
-	return code_row(index, layout, values, isnull, coded, true);
+	return code_row(index, layout, values, isnull, coded, true, false);
+}
+
+Datum *
+gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *values,
+					 const bool *isnull, Datum *coded)
+{
+	return code_row(index, layout, values, isnull, coded, true, true);
+}
+
+uint32
+gpb_dictionary_built(Relation index)
+{
+	GpbDictionary *dictionary = gpb_dictionary(index);
+
+	gpb_dictionary_read_on(index, dictionary, NULL);
+	return dictionary->ncodes;
 }
 
 Datum *
 gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
 					  const bool *isnull, Datum *coded)
 {
-	return code_row(index, layout, values, isnull, coded, false);
+	return code_row(index, layout, values, isnull, coded, false, false);
 }

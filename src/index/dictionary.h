@@ -43,6 +43,11 @@ extern void gpb_dictionary_forget(Relation index);
  */
 extern Datum *gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
+/* Likewise, while the index is being built and has no metapage. */
+extern Datum *gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *values,
+								   const bool *isnull, Datum *coded);
+/* The number of codes that a build has given, for the metapage */
+extern uint32 gpb_dictionary_built(Relation index);
 /* Likewise, but nothing is appended: a value that is not there has code GPB_NO_CODE. */
 extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
@@ -137,14 +142,20 @@ extern void gpb_dictionary_add_block(GpbDictionary *dictionary, BlockNumber bloc
 extern void gpb_dictionary_create(Relation index);
 /* Make a page without values. */
 extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
-/* Read what was appended since the copy was read last.  No page may be locked. */
-extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary);
+/*
+ * Read what was appended since the copy was read last.  No page may be locked.  layout is NULL
+ * while the index is being built and has no metapage.  Raises ERRCODE_INDEX_CORRUPTED if the
+ * dictionary ends before codes that the metapage counts.
+ */
+extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
+								   const GpbLayout *layout);
 /*
  * Append a value that the copy lacks, unless somebody else has done so meanwhile.  The copy has it
- * afterwards.
+ * afterwards.  layout as above.
  */
-extern void gpb_dictionary_append(Relation index, GpbDictionary *dictionary, int column,
-								  const char *bytes, int length);
+extern void gpb_dictionary_append(Relation index, GpbDictionary *dictionary,
+								  const GpbLayout *layout, int column, const char *bytes,
+								  int length);
 
 extern void gpb_redo_dictionary_page(XLogReaderState *record);
 extern void gpb_redo_dictionary_value(XLogReaderState *record);

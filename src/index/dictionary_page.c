@@ -5,8 +5,13 @@
  *
  * Pages are a list linked in both directions, from GPB_DICTIONARY_BLOCK on; all but the last have
  * values.  Whoever appends holds the last page's exclusive lock, and has read all values before
- * under that lock or earlier: so no value is there twice.  Readers hold a share lock, one at a
- * time.  No page of the tree is locked meanwhile, and the relation extension lock comes last.
+ * under that lock or earlier: so no value is there twice.  Readers hold a share lock on one page at
+ * a time.  No page of the tree is locked meanwhile.  The metapage is locked after the last page,
+ * and the relation extension lock comes last.
+ *
+ * A page that has lost its right link, or is an older state of itself, looks like the last one with
+ * its last value.  So the record that appends a value counts it in the metapage, and whoever comes
+ * to the end compares.  An index that is being built has no metapage; the build counts at its end.
  *
  * Blocks of the dictionary were never pages of the tree, since they are always new ones at the end
  * of the file, and never become such.  So mirrors have no image of them, and nothing is marked
@@ -103,12 +108,25 @@ take_values(Relation index, GpbDictionary *dictionary, Page page)
 		gpb_corrupted(index, block, "a page of the dictionary has fewer values than codes");
 }
 
+/* Require that the copy, which was read to the end, has all codes that the metapage counts. */
+static void
+require_codes(Relation index, const GpbDictionary *dictionary, const GpbLayout *layout)
+{
+	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_SHARE);
+	uint32		codes = gpb_meta_codes(gpb_meta(BufferGetPage(buffer)));
+
+	UnlockReleaseBuffer(buffer);
+	if (dictionary->ncodes < codes)
+		gpb_corrupted(index, dictionary->block[dictionary->nblocks - 1],
+					  "the dictionary ends before codes that the metapage counts");
+}
+
 /*
  * Lock the last page that there is, having read all before it, and that page too.  The copy is
- * complete as long as the lock is held.
+ * complete as long as the lock is held.  layout is NULL while the index is being built.
  */
 static Buffer
-lock_last(Relation index, GpbDictionary *dictionary, int lock)
+lock_last(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int lock)
 {
 	for (;;)
 	{
@@ -121,7 +139,11 @@ lock_last(Relation index, GpbDictionary *dictionary, int lock)
 		take_values(index, dictionary, page);
 		right = gpb_special(page)->right;
 		if (right == GPB_NO_BLOCK)
+		{
+			if (layout != NULL)
+				require_codes(index, dictionary, layout);
 			return buffer;
+		}
 		UnlockReleaseBuffer(buffer);
 		gpb_dictionary_add_block(dictionary, right);
 		CHECK_FOR_INTERRUPTS();
@@ -129,9 +151,9 @@ lock_last(Relation index, GpbDictionary *dictionary, int lock)
 }
 
 void
-gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary)
+gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary, const GpbLayout *layout)
 {
-	UnlockReleaseBuffer(lock_last(index, dictionary, BUFFER_LOCK_SHARE));
+	UnlockReleaseBuffer(lock_last(index, dictionary, layout, BUFFER_LOCK_SHARE));
 }
 
 /* ---- appending ---- */
@@ -188,15 +210,26 @@ refuse_value(Relation index)
 					 "were deleted since the index was built, REINDEX it.")));
 }
 
-/* Log and append a value, as it lies on the page, which is exclusively locked and has room. */
+/*
+ * Log and append a value, as it lies on the page, which is exclusively locked and has room.  Count
+ * it in the metapage, which has all codes then, unless layout is NULL: the index is being built.
+ */
 static void
-append_value(Relation index, Buffer buffer, const char *value, int bytes)
+append_value(Relation index, Buffer buffer, const GpbLayout *layout, const char *value, int bytes)
 {
 	Page		page = BufferGetPage(buffer);
+	uint32		codes = gpb_special(page)->high_key + 1;
+	Buffer		meta = layout == NULL ? InvalidBuffer :
+		gpb_lock_meta(index, layout, BUFFER_LOCK_EXCLUSIVE);
 
 	START_CRIT_SECTION();
 	page_append(page, value, bytes);
 	MarkBufferDirty(buffer);
+	if (BufferIsValid(meta))
+	{
+		gpb_meta_set_codes(gpb_meta(BufferGetPage(meta)), codes);
+		MarkBufferDirty(meta);
+	}
 	if (RelationNeedsWAL(index))
 	{
 		XLogRecPtr	lsn;
@@ -204,15 +237,24 @@ append_value(Relation index, Buffer buffer, const char *value, int bytes)
 		XLogBeginInsert();
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
 		XLogRegisterBufData(0, (char *) value, bytes);
+		if (BufferIsValid(meta))
+		{
+			XLogRegisterData((char *) &codes, sizeof(codes));
+			XLogRegisterBuffer(1, meta, REGBUF_STANDARD);
+		}
 		lsn = XLogInsert(GPB_RMGR_ID, GPB_XLOG_DICTIONARY_VALUE);
 		PageSetLSN(page, lsn);
+		if (BufferIsValid(meta))
+			PageSetLSN(BufferGetPage(meta), lsn);
 	}
 	END_CRIT_SECTION();
+	if (BufferIsValid(meta))
+		UnlockReleaseBuffer(meta);
 }
 
 void
-gpb_dictionary_append(Relation index, GpbDictionary *dictionary, int column, const char *bytes,
-					  int length)
+gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout *layout,
+					  int column, const char *bytes, int length)
 {
 	char		value[GPB_DICTIONARY_BYTES(GPB_DICTIONARY_ROW_BYTES)] = {0};
 	GpbDictionaryValue header = {length, column, 0};
@@ -225,7 +267,7 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, int column, con
 	memcpy(value + sizeof(header), bytes, length);
 
 	GPB_HOLD("dictionary-before-append");
-	buffer = lock_last(index, dictionary, BUFFER_LOCK_EXCLUSIVE);
+	buffer = lock_last(index, dictionary, layout, BUFFER_LOCK_EXCLUSIVE);
 	if (gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
 	{
 		if (dictionary->ncodes >= GPB_DICTIONARY_CODES)
@@ -235,7 +277,7 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, int column, con
 			buffer = new_page(index, buffer, dictionary->ncodes);
 			gpb_dictionary_add_block(dictionary, BufferGetBlockNumber(buffer));
 		}
-		append_value(index, buffer, value, size);
+		append_value(index, buffer, layout, value, size);
 		take_values(index, dictionary, BufferGetPage(buffer));
 	}
 	UnlockReleaseBuffer(buffer);
@@ -295,11 +337,15 @@ gpb_redo_dictionary_page(XLogReaderState *record)
 		UnlockReleaseBuffer(buffer);
 }
 
-/* Redo a value. */
+/*
+ * Redo a value, and then its count in the metapage, if the record has that.  Both are locked to the
+ * end, for those who compare them.  The metapage is not marked (M2): its root stays.
+ */
 void
 gpb_redo_dictionary_value(XLogReaderState *record)
 {
 	Buffer		buffer;
+	Buffer		meta = InvalidBuffer;
 
 	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
 	{
@@ -313,6 +359,17 @@ gpb_redo_dictionary_value(XLogReaderState *record)
 		page_append(page, value, bytes);
 		redo_done(record, buffer);
 	}
+	if (XLogRecHasBlockRef(record, 1) &&
+		XLogReadBufferForRedo(record, 1, &meta) == BLK_NEEDS_REDO)
+	{
+		uint32		codes;
+
+		memcpy(&codes, XLogRecGetData(record), sizeof(codes));
+		gpb_meta_set_codes(gpb_meta(BufferGetPage(meta)), codes);
+		redo_done(record, meta);
+	}
+	if (BufferIsValid(meta))
+		UnlockReleaseBuffer(meta);
 	if (BufferIsValid(buffer))
 		UnlockReleaseBuffer(buffer);
 }

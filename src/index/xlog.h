@@ -116,7 +116,8 @@ typedef struct xl_gpb_unlink
  * DICTIONARY_PAGE: block 0 is a new page of the dictionary, without values; block 1, if any, is the
  * last page before it.  The main data is the code of the new page's first value (uint32).
  * DICTIONARY_VALUE: block 0 is a page of the dictionary; its data is the value that is appended, as
- * it lies there.
+ * it lies there.  Block 1, if any, is the metapage, and the main data the number of codes that it
+ * counts then (uint32); while an index is built it has no metapage.
  */
 #define GPB_XLOG_DICTIONARY_PAGE	0x90
 #define GPB_XLOG_DICTIONARY_VALUE	0xA0

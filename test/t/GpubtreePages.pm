@@ -7,8 +7,8 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw($bytes PAGE HEADER SPECIAL NONE get put field set_field blocks root entries
-  key_place row_place child page_at leaf inner zero);
+our @EXPORT = qw($bytes PAGE HEADER SPECIAL NONE get put field set_field blocks root counted
+  set_counted entries key_place row_place child page_at leaf inner zero);
 
 use constant { PAGE => 8192, HEADER => 24, SPECIAL => 8192 - 48, NONE => 0xFFFFFFFF };
 my %special = (    # field => [offset in the special space, pack template]
@@ -55,6 +55,9 @@ sub set_field
 
 sub blocks { return length($bytes) / PAGE }
 sub root { return get(0, HEADER + 8, 'L<') }
+# The codes of the dictionary that the metapage counts
+sub counted { return get(0, HEADER + 20, 'L<') >> 8 }
+sub set_counted { put(0, HEADER + 20, 'L<', $_[0] << 8 | get(0, HEADER + 20, 'C')) }
 sub key_width { my ($block) = @_; return field($block, 'key_width') || 8 }
 sub key_place
 {

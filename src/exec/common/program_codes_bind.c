@@ -187,7 +187,7 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 		look_up(constants, i, econtext, words, n, isnull);
 		return NULL;
 	}
-	gpb_dictionary_read_on(constants->index, dictionary);
+	gpb_dictionary_read_on(constants->index, dictionary, gpb_layout(constants->index));
 	for (int result = 0; result < 2; result++)
 		codes.bits[result] = palloc0(sizeof(uint64) * (dictionary->ncodes / GPB_CODES_IN_WORD + 1));
 	evaluate_all(constants->value[i], econtext, dictionary,

@@ -85,17 +85,20 @@ gpb_core_type_coding(Oid type)
 GpbCoding
 gpb_type_coding(Oid type)
 {
-	GpbCoding	coding;
+	GpbCoding	coding = gpb_core_type_coding(type);
 
+	if (coding != GPB_CODING_NONE)
+		return coding;
 	type = getBaseType(type);
 	coding = gpb_core_type_coding(type);
 	return coding == GPB_CODING_NONE && type_is_enum(type) ? GPB_CODING_OID : coding;
 }
 
-GpbCoding
-gpb_held_type_coding(Oid type)
+/* Likewise, of core's types whose values have no words */
+static GpbCoding
+wordless_type_coding(Oid type)
 {
-	switch (getBaseType(type))
+	switch (type)
 	{
 		case UUIDOID:
 			return GPB_CODING_UUID;
@@ -104,8 +107,21 @@ gpb_held_type_coding(Oid type)
 		case TIMETZOID:
 			return GPB_CODING_TIMETZ;
 		default:
-			return gpb_type_coding(type);
+			return GPB_CODING_NONE;
 	}
+}
+
+/* Scans ask this of each condition, so core's own types cost no look at a catalog. */
+GpbCoding
+gpb_held_type_coding(Oid type)
+{
+	GpbCoding	coding = gpb_core_type_coding(type);
+
+	if (coding == GPB_CODING_NONE)
+		coding = wordless_type_coding(type);
+	if (coding == GPB_CODING_NONE)
+		coding = wordless_type_coding(getBaseType(type));
+	return coding == GPB_CODING_NONE ? gpb_type_coding(type) : coding;
 }
 
 bool

@@ -31,6 +31,7 @@ struct GpbFormer
 	TupleDesc	descriptor;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
 	Size		size;
+	Size		room;			/* of the tuple */
 	int			ncolumns;
 	int			nkeys;
 	struct
@@ -45,12 +46,14 @@ struct GpbFormer
 	char		tuple[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(8);
 };
 
-/* The most bytes of a tuple, values of the dictionary included */
-#define GPB_TUPLE_BYTES \
+/* The most bytes of a tuple of so many columns, without values of the dictionary */
+#define GPB_TUPLE_BYTES(ncolumns) \
 	(MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) + \
-	 GPB_TUPLE_VALUE * (GPB_MAX_KEYS + GPB_MAX_INCLUDE) + GPB_DICTIONARY_ROW_BYTES)
+	 GPB_TUPLE_VALUE * (ncolumns))
 
-StaticAssertDecl(MAXALIGN(GPB_TUPLE_BYTES) <= INDEX_SIZE_MASK, "a tuple must fit its size");
+StaticAssertDecl(MAXALIGN(GPB_TUPLE_BYTES(GPB_MAX_KEYS + GPB_MAX_INCLUDE) +
+						  GPB_DICTIONARY_ROW_BYTES) <= INDEX_SIZE_MASK,
+				 "a tuple must fit its size");
 
 /* Are the first bytes of a word not those of the value? */
 static bool
@@ -62,20 +65,24 @@ word_is_coded(GpbCoding coding)
 
 /*
  * A tuple without NULLs has every value at a fixed place, so it is formed once here, and patched
- * for each entry.
+ * for each entry.  Each scan that returns tuples makes a former, so its room is no more than the
+ * index's columns need: it is zeroed.
  */
 GpbFormer *
 gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context)
 {
-	GpbFormer  *former = MemoryContextAllocZero(context, offsetof(GpbFormer, tuple) +
-												MAXALIGN(GPB_TUPLE_BYTES));
 	TupleDesc	descriptor = RelationGetDescr(index);
+	bool		has_dictionary = gpb_layout_has_dictionary(layout);
+	Size		room = MAXALIGN(GPB_TUPLE_BYTES(descriptor->natts) +
+								(has_dictionary ? GPB_DICTIONARY_ROW_BYTES : 0));
+	GpbFormer  *former = MemoryContextAllocZero(context, offsetof(GpbFormer, tuple) + room);
 	Size		offset = MAXALIGN(sizeof(IndexTupleData));
 
 	former->index = index;
 	former->layout = layout;
 	former->descriptor = descriptor;
-	if (gpb_layout_has_dictionary(layout))
+	former->room = room;
+	if (has_dictionary)
 		former->dictionary = gpb_dictionary(index);
 	former->ncolumns = descriptor->natts;
 	former->nkeys = gpb_count_keys(layout);
@@ -104,7 +111,7 @@ gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context
 		offset += attribute->attlen;
 	}
 	former->size = MAXALIGN(offset);
-	Assert(former->size <= GPB_TUPLE_BYTES);
+	Assert(former->size <= room);
 	return former;
 }
 
@@ -257,7 +264,7 @@ form_variable(GpbFormer *former, GpbKey key, const char *row)
 			offset = store_fixed(former, key, row, c, offset);
 	}
 	offset = MAXALIGN(offset);
-	Assert(offset <= MAXALIGN(GPB_TUPLE_BYTES));
+	Assert(offset <= former->room);
 	former->used = offset;
 	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
 		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
@@ -274,7 +281,7 @@ form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
 	for (int c = 0; c < former->ncolumns; c++)
 		values[c] = gpb_entry_datum(former->layout, key, row, c + 1, &isnull[c]);
 	tuple = index_form_tuple(former->descriptor, values, isnull);
-	Assert(IndexTupleSize(tuple) <= GPB_TUPLE_BYTES);
+	Assert(IndexTupleSize(tuple) <= former->room);
 	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
 	pfree(tuple);
 }

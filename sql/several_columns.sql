@@ -26,6 +26,10 @@ SELECT count(*) FROM sc WHERE a + 0 = 5::int8 AND d + 0 >= timestamp '2020-03-01
 SELECT count(*) FROM sc WHERE a = 5000000000 AND d > '2020-03-01';
 SELECT count(*) FROM sc WHERE a < 5000000000 AND d > '2022-09-01';
 SELECT count(*) FROM sc WHERE a + 0 < 5000000000 AND d + 0 > '2022-09-01';
+-- 65537 has the low bits of 1
+SELECT count(*) FROM sc WHERE s = 65537;
+SELECT count(*) FROM sc WHERE s = 1 AND o;
+SELECT count(*) FROM sc WHERE s + 0 = 1 AND o IS TRUE;
 
 -- infinities and NULL do not mix
 SELECT a, d FROM sc WHERE a = 5 AND d >= 'infinity';

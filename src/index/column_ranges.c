@@ -74,7 +74,27 @@ gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout, MemoryContext
 	sets->context = context;
 	sets->ntested = 0;
 	for (int c = 0; c < layout->nkeys; c++)
-		sets->column[c] = (GpbFieldSet) {true, 0, NULL};
+	{
+		sets->column[c].all = true;
+		sets->column[c].n = 0;
+		sets->column[c].ranges = &sets->column[c].single;
+	}
+}
+
+/* Free what a set has allocated. */
+static inline void
+fields_free(GpbFieldSet *set)
+{
+	if (set->ranges != &set->single)
+		pfree(set->ranges);
+}
+
+void
+gpb_column_sets_reset(GpbColumnSets *sets)
+{
+	for (int c = 0; c < sets->layout->nkeys; c++)
+		fields_free(&sets->column[c]);
+	gpb_column_sets_init(sets, sets->layout, sets->context);
 }
 
 /* Make room for n ranges of fields. */
@@ -84,18 +104,45 @@ fields_alloc(GpbColumnSets *sets, uint32 n)
 	return MemoryContextAllocHuge(sets->context, sizeof(GpbKeyRange) * Max((Size) n, 1));
 }
 
+/*
+ * Keep of column c's fields, which are one range at most or all, what lies in another range too;
+ * NULL is for no range.
+ */
+static void
+fields_intersect_one(GpbColumnSets *sets, int c, const GpbKeyRange *by)
+{
+	GpbFieldSet *set = &sets->column[c];
+	GpbKeyRange common;
+
+	if (by == NULL || !(set->all || set->n == 1))
+		set->n = 0;
+	else
+	{
+		common.lo = set->all ? by->lo : Max(set->ranges->lo, by->lo);
+		common.hi = set->all ? by->hi : Min(set->ranges->hi, by->hi);
+		*set->ranges = common;
+		set->n = common.lo <= common.hi;
+	}
+	set->all = false;
+}
+
 /* Keep of column c's fields what lies in n disjoint ranges too, which are in ascending order. */
 static void
 fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 {
 	GpbFieldSet *set = &sets->column[c];
-	GpbKeyRange *result = fields_alloc(sets, (set->all ? 0 : set->n) + n);
+	GpbKeyRange *result;
 	uint32		kept = 0;
 
+	if (n <= 1 && set->n <= 1)
+	{
+		fields_intersect_one(sets, c, n == 0 ? NULL : by);
+		return;
+	}
+	result = fields_alloc(sets, (set->all ? 0 : set->n) + n);
 	if (set->all)
 	{
-		if (n > 0)
-			memcpy(result, by, sizeof(GpbKeyRange) * n);
+		memcpy(result, by, sizeof(GpbKeyRange) * n);
 		kept = n;
 	}
 	else
@@ -115,9 +162,11 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 			else
 				j++;
 		}
-		pfree(set->ranges);
+		fields_free(set);
 	}
-	*set = (GpbFieldSet) {false, kept, result};
+	set->all = false;
+	set->n = kept;
+	set->ranges = result;
 }
 
 void
@@ -159,6 +208,23 @@ fields_of_comparison(const GpbLoneColumn *lone, GpbComparison *comparison,
 	return gpb_lone_fields(lone, &range, fields);
 }
 
+/* Find the field of a value that is_point says has a key.  Returns false if the column has none. */
+static bool
+field_of_point(GpbKeyColumn column, const GpbComparison *comparison, Datum value,
+			   GpbKeyRange *fields)
+{
+	int64		key = gpb_coding_key(comparison->coding, value);
+	int64		least;
+	int64		greatest;
+
+	gpb_coding_key_limits(column.coding, &least, &greatest);
+	if (key < least || key > greatest)
+		return false;
+	fields->lo = fields->hi = gpb_value_field(column, key);
+	return true;
+}
+
+/* Look-ups of single keys come here for each column, so these do without the column's ranges. */
 void
 gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
 				  StrategyNumber strategy, Datum value)
@@ -167,6 +233,12 @@ gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
 	GpbKeyRange fields;
 	bool		some;
 
+	if (strategy == BTEqualStrategyNumber && comparison->is_point)
+	{
+		some = field_of_point(sets->layout->key[c], comparison, value, &fields);
+		fields_intersect(sets, c, &fields, some ? 1 : 0);
+		return;
+	}
 	gpb_lone_column(sets->layout, c, &lone);
 	some = fields_of_comparison(&lone, comparison, strategy, value, &fields);
 	fields_intersect(sets, c, &fields, some ? 1 : 0);

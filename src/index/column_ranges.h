@@ -48,12 +48,16 @@ extern bool gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbK
  */
 extern GpbKey gpb_lone_key(const GpbLoneColumn *lone, GpbKey field);
 
-/* The fields that a column may have: disjoint closed ranges in ascending order */
+/*
+ * The fields that a column may have: disjoint closed ranges in ascending order.  A set must not be
+ * copied, since a single range is most often in the set itself.
+ */
 typedef struct GpbFieldSet
 {
 	bool		all;			/* there is no condition on the column */
 	uint32		n;
-	GpbKeyRange *ranges;
+	GpbKeyRange *ranges;		/* &single, or allocated */
+	GpbKeyRange single;
 } GpbFieldSet;
 
 /* What the conditions leave of each key column; all memory is of the context given */
@@ -69,6 +73,8 @@ typedef struct GpbColumnSets
 /* Begin with no condition.  layout must stay as long as the sets are used. */
 extern void gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout,
 								 MemoryContext context);
+/* Begin anew with no condition, and free what the sets have allocated. */
+extern void gpb_column_sets_reset(GpbColumnSets *sets);
 
 /* Add the condition that key column c, counted from 0, is NULL, or that it is not. */
 extern void gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null);

@@ -489,8 +489,7 @@ scan_prepare(IndexScanDesc scan)
 
 	if (so->columns != NULL)
 	{
-		MemoryContextReset(so->columns->context);
-		gpb_column_sets_init(so->columns, &so->layout, so->columns->context);
+		gpb_column_sets_reset(so->columns);
 		gpb_columns_from_keys(scan->indexRelation, scan->keyData, scan->numberOfKeys,
 							  so->columns, &so->set);
 	}
@@ -703,8 +702,7 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	if (so->layout.nkeys > 0)
 	{
 		so->columns = palloc(sizeof(GpbColumnSets));
-		so->columns->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan keys",
-													 ALLOCSET_SMALL_SIZES);
+		gpb_column_sets_init(so->columns, &so->layout, CurrentMemoryContext);
 	}
 	so->queue = NULL;
 	so->queued = false;
@@ -766,7 +764,7 @@ gpb_endscan(IndexScanDesc scan)
 		pfree(so->set.ranges);
 	if (so->columns)
 	{
-		MemoryContextDelete(so->columns->context);
+		gpb_column_sets_reset(so->columns);
 		pfree(so->columns);
 	}
 	if (so->queue)

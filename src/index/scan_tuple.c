@@ -287,8 +287,8 @@ form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
 }
 
 /*
- * Copy a value of 1, 2, 4 or 8 bytes.  The switch avoids a call of memcpy() for a width known only
- * at run time.
+ * Copy a value of 1, 2, 4 or 8 bytes.  Values are little-endian, so a narrower one is the first
+ * bytes of a wide one.  The switch avoids a call of memcpy() for a width known only at run time.
  */
 static inline void
 copy_value(char *to, const char *from, int width)
@@ -328,31 +328,68 @@ store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
 	store_value(former, key, row, c, former->column[c].to);
 }
 
+/*
+ * Store the values of a key of several columns.  Returns false, with some of them stored, if one is
+ * NULL.
+ */
+static inline bool
+store_columns(GpbFormer *former, GpbKey key)
+{
+	for (int c = 0; c < former->nkeys; c++)
+	{
+		GpbKeyColumn column = former->layout->key[c];
+		GpbKey		field = gpb_key_field(column, key);
+		int64		value;
+
+		if (gpb_field_is_null(column, field))
+			return false;
+		if (former->column[c].is_coded)
+			continue;
+		value = gpb_field_value(column, field);
+		copy_value(former->tuple + former->column[c].to, (const char *) &value,
+				   former->column[c].width);
+	}
+	return true;
+}
+
+/* Store the value of a lone key column.  Returns false if it is NULL. */
+static inline bool
+store_lone(GpbFormer *former, GpbKey key, uint64 locator)
+{
+	const GpbLayout *layout = former->layout;
+	int64		value;
+
+	if (gpb_locator_is_null(locator, layout->flags))
+		return false;
+	if (former->column[0].is_coded)
+		return true;
+	value = gpb_key_value((uint64) key, layout->key_width, layout->flags);
+	copy_value(former->tuple + former->column[0].to, (const char *) &value,
+			   former->column[0].width);
+	return true;
+}
+
+/* Store the values of the key.  Returns false, with some of them stored, if one is NULL. */
+static inline bool
+store_key(GpbFormer *former, GpbKey key, uint64 locator)
+{
+	return former->layout->nkeys > 0 ? store_columns(former, key) :
+		store_lone(former, key, locator);
+}
+
 IndexTuple
 gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid)
 {
-	const GpbLayout *layout = former->layout;
 	uint64		locator = gpb_row_locator(row);
 	IndexTuple	tuple = (IndexTuple) former->tuple;
-	int64		value;
 
 	if (former->is_variable)
 		form_variable(former, key, row);
-	else if (entry_has_null(layout, key, locator))
+	else if ((locator >> GPB_LOC_NULL_SHIFT) != 0 || !store_key(former, key, locator))
 		form_with_nulls(former, key, row);
 	else
 	{
-		/* Values are little-endian, so a narrower one is the first bytes of the wide one. */
 		tuple->t_info = former->size;
-		for (int c = 0; c < former->nkeys; c++)
-		{
-			if (former->column[c].is_coded)
-				continue;
-			value = layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
-				gpb_key_value((uint64) key, layout->key_width, layout->flags);
-			copy_value(former->tuple + former->column[c].to,
-					   (const char *) &value, former->column[c].width);
-		}
 		for (int c = former->nkeys; c < former->ncolumns; c++)
 			copy_row_value(former->tuple + former->column[c].to, row + former->column[c].from,
 						   former->column[c].width);

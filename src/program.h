@@ -212,7 +212,7 @@ typedef struct GpbTerm
 	uint8		want;			/* GPB_WANT_* */
 	uint8		filter;			/* a slot that must be true, or GPB_NO_SLOT */
 	uint8		lower;			/* with GPB_WANT_HALVES: the slot of the lower half, which is NULL
-								 * where the upper one is */
+								 * where the upper one is; without, no engine reads it */
 } GpbTerm;
 
 typedef struct GpbProgram

@@ -11,6 +11,7 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/program_codes.h"
+#include "exec/common/program_words.h"
 #include "exec/common/range_totals.h"
 
 /* ---- sets ---- */
@@ -154,14 +155,14 @@ fill_groups(const GpbAggregateScan *scan, const GpbPart *part, const GpbGroup *g
 	const GpbAggregatePlan *plan = &scan->plan;
 	int			i;
 
-	for (i = 0; i < part->ngroups; i++)
+	for (i = 0; i < part->ngroups; i += gpb_type_words(plan->group_types[part->group[i]]))
 	{
 		int			expression = part->group[i];
 
 		if (!gpb_set_has(plan->sets.set[scan->set], expression) || (group->nulls >> i & 1) != 0)
 			continue;
-		values[expression] = gpb_word_value(scan->node.index, plan->group_types[expression],
-											group->words[i]);
+		values[expression] = gpb_words_value(scan->node.index, plan->group_types[expression],
+											 &group->words[i]);
 		isnull[expression] = false;
 	}
 }

@@ -133,30 +133,46 @@ choose_terms(const GpbWhole *whole, GpbPart *part)
 
 /* ---- groups ---- */
 
-/* The group slots of the part: those of the run, and the one of its values. */
+/* Add the group slots of values of this type, whose words the program has in these slots. */
+static void
+add_group(GpbPart *part, Oid type, const uint8 *slots)
+{
+	GpbProgram *program = &part->program;
+	int			i;
+
+	if (gpb_word_is_float(type))
+		part->floats |= (uint32) 1 << program->ngroups;
+	for (i = 0; i < gpb_type_words(type); i++)
+		program->group[program->ngroups++] = slots[i];
+}
+
+/* The group slots of the part: those of the run, and those of its values. */
 static void
 choose_groups(const GpbWhole *whole, uint32 run, GpbPart *part)
 {
 	GpbProgram *program = &part->program;
+	const uint8 *slots = whole->program->group;
 	int			i;
 
 	program->ngroups = 0;
 	for (i = 0; i < whole->ngroups; i++)
 	{
-		if (!gpb_set_has(run, i))
-			continue;
-		if (gpb_word_is_float(whole->group_types[i]))
-			part->floats |= (uint32) 1 << program->ngroups;
-		part->group[program->ngroups] = i;
-		program->group[program->ngroups++] = whole->program->group[i];
+		if (gpb_set_has(run, i))
+			add_group(part, whole->group_types[i], slots);
+		for (; part->ngroups < program->ngroups; part->ngroups++)
+			part->group[part->ngroups] = i;
+		slots += gpb_type_words(whole->group_types[i]);
 	}
-	part->ngroups = program->ngroups;
 	if (!part->has_values)
 		return;
-	if (gpb_word_is_float(part->values.type))
-		part->floats |= (uint32) 1 << program->ngroups;
-	program->group[program->ngroups++] = part->values.term < 0 ?
-		whole->program->group[whole->ngroups] : whole->program->term[part->values.term].slot;
+	if (part->values.term < 0)
+		add_group(part, part->values.type, slots);
+	else
+	{
+		const GpbTerm *term = &whole->program->term[part->values.term];
+
+		add_group(part, part->values.type, (uint8[]) {term->slot, term->lower});
+	}
 }
 
 uint32
@@ -170,8 +186,8 @@ gpb_part_slots(const GpbPart *part, uint32 set)
 		if (gpb_set_has(set, part->group[i]))
 			slots |= (uint32) 1 << i;
 	}
-	if (part->has_values)
-		slots |= (uint32) 1 << part->ngroups;
+	for (i = part->ngroups; i < part->program.ngroups; i++)
+		slots |= (uint32) 1 << i;
 	return slots;
 }
 

@@ -28,7 +28,7 @@ typedef struct GpbWhole
 {
 	const GpbProgram *program;	/* group slots: the query's and, if there are values, one of the
 								 * first of these */
-	int			ngroups;		/* of the query */
+	int			ngroups;		/* expressions of the query */
 	const Oid  *group_types;
 	int			nitems;
 	const GpbAggregateItem *items;	/* ordinary aggregates */
@@ -40,7 +40,8 @@ typedef struct GpbPart
 {
 	GpbProgram	program;		/* constants are set by the caller */
 	int			ngroups;		/* group slots of the program that are of the query, the first */
-	int			group[GPB_MAX_GROUP_SLOTS]; /* the number of each among the query's expressions */
+	int			group[GPB_MAX_GROUP_SLOTS]; /* of each the number of its expression among the
+											 * query's; those of two words have two slots */
 	uint32		floats;			/* bit i: group slot i is a float8 */
 	int			nitems;
 	GpbAggregateItem *items;	/* ordinary aggregates, over the part's terms; of a plain program

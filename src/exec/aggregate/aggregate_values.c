@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_values_run.h"
+#include "exec/common/program_words.h"
 
 /* To compare two records, and to take one in turn, in units of cpu_operator_cost */
 #define GPB_COMPARE_COST		0.5
@@ -21,7 +22,8 @@
 
 struct GpbValuesScan
 {
-	int			slot;			/* of the value: the number of the query's group expressions */
+	int			slot;			/* the value's first: the number of the query's group slots */
+	int			slots;			/* of both */
 	uint32		floats;			/* bit i: group slot i is a float8 */
 	bool		ordered;		/* records have to be in the order of values */
 	GpbAnswerFormat format;		/* of the program */
@@ -59,7 +61,8 @@ gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 fl
 	ListCell   *fraction = list_head(plan->fractions);
 	int			i;
 
-	scan->slot = program->ngroups - 1;
+	scan->slot = program->ngroups - gpb_type_words(plan->type);
+	scan->slots = program->ngroups;
 	scan->floats = floats;
 	scan->ordered = scan->slot > 0;
 	gpb_answer_format(program, &scan->format);
@@ -107,15 +110,15 @@ compare_slot(const GpbGroup *a, const GpbGroup *b, int slot, uint32 floats)
 	return word_a < word_b ? -1 : word_a > word_b;
 }
 
-/* The order of two records by the slots up to "last" */
+/* The order of two records by the first n slots, one at least */
 static inline int
-compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last, uint32 floats)
+compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int n, uint32 floats)
 {
 	int			i;
 
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
-	for (i = 0; i <= last; i++)
+	for (i = 0; i < n; i++)
 	{
 		int			order = compare_slot(a->group, b->group, i, floats);
 
@@ -128,7 +131,7 @@ compare_records(const GpbValuesRecord *a, const GpbValuesRecord *b, int last, ui
 #define ST_SORT sort_records
 #define ST_ELEMENT_TYPE GpbValuesRecord
 #define ST_COMPARE_ARG_TYPE const GpbValuesScan
-#define ST_COMPARE(a, b, scan) compare_records(a, b, (scan)->slot, (scan)->floats)
+#define ST_COMPARE(a, b, scan) compare_records(a, b, (scan)->slots, (scan)->floats)
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -170,7 +173,7 @@ gpb_values_next(GpbValuesScan *scan, uint64 *at)
 	const GpbValuesRecord *record = scan->records + *at;
 	uint64		n = 0;
 
-	scan->run = (GpbValuesRun) {record, 0, scan->slot, &scan->format};
+	scan->run = (GpbValuesRun) {record, 0, scan->slot, scan->slots, &scan->format};
 	if (scan->slot == 0)
 	{
 		if (*at > 0)
@@ -180,7 +183,7 @@ gpb_values_next(GpbValuesScan *scan, uint64 *at)
 		return true;
 	}
 	while (*at + n < scan->nrecords &&
-		   (n == 0 || compare_records(record, record + n, scan->slot - 1, scan->floats) == 0))
+		   (n == 0 || compare_records(record, record + n, scan->slot, scan->floats) == 0))
 		n++;
 	scan->run.n = n;
 	*at += n;

@@ -59,8 +59,8 @@ typedef struct GpbValuesPlan
 	int			n;
 	GpbValuesItem *items;
 	Oid			type;			/* of the words of the values */
-	int			term;			/* the program's term over the expression; -1: the slot is that of
-								 * its last group */
+	int			term;			/* the program's term over the expression; -1: the slots are those
+								 * of its last group */
 	List	   *value;			/* the expression */
 	List	   *fractions;		/* an Expr for each percentile, in the order of items */
 } GpbValuesPlan;

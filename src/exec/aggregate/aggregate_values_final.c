@@ -23,7 +23,7 @@
 
 /* ---- begin ---- */
 
-/* The format of the answer over the values of an aggregate with DISTINCT */
+/* The format of the answer over the values of an aggregate with DISTINCT, a column for each word */
 static void
 init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 {
@@ -33,6 +33,8 @@ init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 	memset(each, 0, sizeof(*each));
 	each->words = 1;
 	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
+	if (gpb_is_wide_type(type))
+		(void) gpb_answer_add_column(each, 1, gpb_word_kind(type), want);
 	each->integers = each->words;
 	column->float_sum = gpb_answer_words(each,
 										 gpb_word_is_float(type) && (want & GPB_WANT_SUM) != 0,
@@ -57,10 +59,11 @@ gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type
 
 /* ---- values and their entries ---- */
 
-static inline int64
+/* The words of a value */
+static inline const int64 *
 record_value(const GpbValuesRun *run, uint64 i)
 {
-	return run->records[i].group->words[run->slot];
+	return &run->records[i].group->words[run->slot];
 }
 
 /* How many entries with the value of this record count for the aggregate?  None if it is NULL. */
@@ -71,7 +74,7 @@ record_entries(const GpbValuesFinal *final, const GpbValuesRun *run, uint64 i)
 
 	if (group->nulls >> run->slot & 1)
 		return 0;
-	return group->words[run->slot + 1 + final->count];
+	return group->words[run->answer + final->count];
 }
 
 /* An aggregate with DISTINCT: each value counts once. */
@@ -81,12 +84,15 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnul
 	const GpbAnswerFormat *each = &final->each;
 	int64	   *answer = palloc(gpb_answer_width(each));
 	uint64		i;
+	int			c;
 
 	gpb_answer_init(each, answer);
 	for (i = 0; i < run->n; i++)
 	{
-		if (record_entries(final, run, i) > 0)
-			gpb_answer_add_value(&each->column[0], answer, record_value(run, i));
+		if (record_entries(final, run, i) == 0)
+			continue;
+		for (c = 0; c < each->ncolumns; c++)
+			gpb_answer_add_value(&each->column[c], answer, record_value(run, i)[c]);
 	}
 	gpb_answer_normalize(each, answer);
 	return gpb_aggregate_final(&final->item.each, &each->column[0], answer, isnull);
@@ -97,7 +103,7 @@ static Datum
 mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 {
 	int64		most = 0;
-	int64		value = 0;
+	const int64 *value = NULL;
 	uint64		i;
 
 	for (i = 0; i < run->n; i++)
@@ -111,7 +117,7 @@ mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 		}
 	}
 	*isnull = most == 0;
-	return *isnull ? (Datum) 0 : gpb_word_datum(final->type, value);
+	return *isnull ? (Datum) 0 : gpb_words_datum(final->type, value);
 }
 
 /*
@@ -132,7 +138,7 @@ extreme_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 		CHECK_FOR_INTERRUPTS();
 		if (record_entries(final, run, i) == 0)
 			continue;
-		value = gpb_word_value(final->index, final->type, record_value(run, i));
+		value = gpb_words_value(final->index, final->type, record_value(run, i));
 		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
 															  final->item.collation, value,
 															  extreme));
@@ -171,8 +177,8 @@ count_rows(GpbValuesRows *rows, const GpbValuesFinal *final, const GpbValuesRun 
 	}
 }
 
-/* The value of row number "row", counted from 0, in the percentile's order */
-static int64
+/* The words of row number "row", counted from 0, in the percentile's order */
+static const int64 *
 row_value(const GpbValuesRows *rows, int64 row)
 {
 	uint64		low = 0;
@@ -196,7 +202,7 @@ row_value(const GpbValuesRows *rows, int64 row)
 static float8
 row_float(const GpbValuesRows *rows, int64 row)
 {
-	int64		value = row_value(rows, row);
+	int64		value = *row_value(rows, row);
 
 	return gpb_word_is_float(rows->final->type) ? gpb_float_value(value) : (float8) value;
 }
@@ -221,8 +227,8 @@ fraction_value(const GpbValuesRows *rows, float8 fraction)
 {
 	if (rows->final->item.function == GPB_VALUES_CONT)
 		return Float8GetDatum(interpolate(rows, fraction));
-	return gpb_word_datum(rows->final->type,
-						  row_value(rows, Max((int64) ceil(fraction * rows->total), 1) - 1));
+	return gpb_words_datum(rows->final->type,
+						   row_value(rows, Max((int64) ceil(fraction * rows->total), 1) - 1));
 }
 
 /* The values of an array of fractions */

@@ -301,6 +301,28 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
 	return gpb_build_values(builder, value, &plan->type, &plan->term);
 }
 
+/*
+ * The words of an aggregate of numerics with DISTINCT are those of its values, as is how a sum is
+ * put together from columns 0 and 1 of an answer, which are of the halves of numerics of 16 bytes.
+ */
+static const char *
+settle_numeric(Oid type, GpbValuesItem *item)
+{
+	GpbAggregateItem *each = &item->each;
+
+	if (each->type != NUMERICOID)
+		return NULL;
+	each->type = type;
+	if (!gpb_is_wide_type(type))
+		return NULL;
+	if (each->function != GPB_SUM && each->function != GPB_AVG)
+		return psprintf("aggregate %s with DISTINCT, of values of 16 bytes",
+						format_procedure(each->aggregate));
+	each->function = each->function == GPB_SUM ? GPB_WIDE_SUM : GPB_WIDE_AVG;
+	each->pair = (GpbPairTerms) {1, 1, 1};
+	return NULL;
+}
+
 /* Append an item, and the fraction of a percentile, to the plan of its values. */
 static void
 add_item(GpbValuesPlan *plan, const GpbValuesItem *item, Aggref *aggref)
@@ -338,8 +360,9 @@ gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plan
 			if (!build_value(builder, value, i == 0, &(*plans)[i]))
 				return gpb_builder_refusal(builder);
 		}
-		if (item->each.type == NUMERICOID)
-			item->each.type = (*plans)[i].type;
+		refusal = settle_numeric((*plans)[i].type, item);
+		if (refusal != NULL)
+			return refusal;
 		add_item(&(*plans)[i], item, aggref);
 		members[i] = lappend(members[i], aggref);
 	}

@@ -33,7 +33,8 @@ typedef struct GpbValuesRun
 {
 	const GpbValuesRecord *records;
 	uint64		n;
-	int			slot;			/* of the value in a record's group */
+	int			slot;			/* of the value's first word in a record's group */
+	int			answer;			/* of the first word of the group's answer there */
 	const GpbAnswerFormat *format;	/* of its answer */
 } GpbValuesRun;
 

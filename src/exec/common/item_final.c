@@ -173,15 +173,6 @@ final_value(const GpbAggregateItem *item, int64 value)
 						  gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value);
 }
 
-/* The least or the greatest numeric of 16 bytes, of its halves */
-static Datum
-final_wide_value(const GpbAggregateItem *item, const int64 *half)
-{
-	uint128		number = (uint128) (uint64) half[0] << 64 | ((uint64) half[1] ^ (uint64) 1 << 63);
-
-	return gpb_wide_numeric_datum((int128) number, gpb_decimal_scale(item->type));
-}
-
 /* A variance, or the standard deviation that is its root, of a population or of a sample */
 static Datum
 final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
@@ -270,9 +261,9 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 			return quotient(final_varying_sum(item, column - item->column, answer),
 							answer[column->count]);
 		case GPB_WIDE_MIN:
-			return final_wide_value(item, answer + column->halves);
+			return gpb_words_datum(item->type, answer + column->halves);
 		case GPB_WIDE_MAX:
-			return final_wide_value(item, answer + column->halves + 2);
+			return gpb_words_datum(item->type, answer + column->halves + 2);
 		case GPB_WIDE_SUM:
 			return NumericGetDatum(final_wide_sum(item, column - item->column, answer));
 		case GPB_WIDE_AVG:

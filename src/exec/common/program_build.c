@@ -152,14 +152,47 @@ gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending, b
 
 /* ---- groups ---- */
 
+/* The type of the words of a column of 16 bytes */
+static Oid
+wide_type(const GpbWideValue *value)
+{
+	return value->scale < 0 ? UUIDOID : gpb_wide_numeric_type(value->scale);
+}
+
+static int
+refuse_groups(GpbProgramBuilder *builder)
+{
+	return gpb_refuse(builder, "more than %d expressions in GROUP BY, where one of 16 bytes counts "
+					  "twice", GPB_MAX_GROUP_SLOTS);
+}
+
+/* Two group slots of a column of 16 bytes */
+static int
+wide_group_slots(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *type)
+{
+	GpbProgram *program = &builder->program;
+
+	if (value->upper == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (program->ngroups + 2 > GPB_MAX_GROUP_SLOTS)
+		return refuse_groups(builder);
+	*type = wide_type(value);
+	program->group[program->ngroups++] = value->upper;
+	program->group[program->ngroups++] = value->lower;
+	return value->upper;
+}
+
 static int
 group_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	GpbProgram *program = &builder->program;
+	GpbWideValue value;
 	int			slot;
 
+	if (gpb_is_wide_column(builder, expression, &value))
+		return wide_group_slots(builder, &value, type);
 	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
-		return gpb_refuse(builder, "more than %d expressions in GROUP BY", GPB_MAX_GROUP_SLOTS);
+		return refuse_groups(builder);
 	slot = gpb_typed_expression_slot(builder, expression, type);
 	if (slot != GPB_REFUSED)
 		program->group[program->ngroups++] = slot;
@@ -177,8 +210,11 @@ gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type
 bool
 gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
-	/* -0 and 0 are one group, and so are all NaNs. */
-	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
+	int			column;
+
+	/* -0 and 0 are one group, and so are all NaNs.  Values of 16 bytes are two slots. */
+	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))) ||
+		gpb_is_counted_wide(builder, expression, &column))
 		return gpb_refuse(builder, "GROUP BY of type %s",
 						  format_type_be(exprType((Node *) expression))) >= 0;
 	return gpb_build_group_of_words(builder, expression, type);
@@ -331,7 +367,7 @@ halves_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideVal
 			int filter)
 {
 	item->function = item->function == GPB_MIN ? GPB_WIDE_MIN : GPB_WIDE_MAX;
-	item->type = gpb_numeric_column_type(value->scale);
+	item->type = gpb_wide_numeric_type(value->scale);
 	item->column = add_term(builder, value->upper, GPB_KIND_INT8,
 							gpb_function_want(item->function), filter);
 	if (item->column != GPB_REFUSED)
@@ -355,7 +391,7 @@ wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValu
 		return gpb_refuse(builder, "aggregate %s of values of 16 bytes",
 						  format_procedure(item->aggregate));
 	item->function = item->function == GPB_SUM ? GPB_WIDE_SUM : GPB_WIDE_AVG;
-	item->type = gpb_numeric_column_type(value->scale);
+	item->type = gpb_wide_numeric_type(value->scale);
 	item->column = add_term(builder, value->upper, GPB_KIND_INT8, gpb_item_want(item), filter);
 	item->pair.y = add_term(builder, value->lower, GPB_KIND_INT8,
 							gpb_function_want_of_y(item->function), filter);
@@ -586,14 +622,41 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 	return settle(builder, &before, fits(builder, aggref_term(builder, aggref, item)));
 }
 
+/* The term of the values of a column of 16 bytes */
+static int
+wide_values_term(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *type)
+{
+	int			term;
+
+	if (value->upper == GPB_REFUSED)
+		return GPB_REFUSED;
+	*type = wide_type(value);
+	term = add_term(builder, value->upper, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT);
+	if (term != GPB_REFUSED)
+		builder->program.term[term].lower = value->lower;
+	return term;
+}
+
+/* The term of the values of any expression */
+static int
+values_term(GpbProgramBuilder *builder, Expr *expression, Oid *type)
+{
+	GpbWideValue value;
+	int			slot;
+
+	if (gpb_is_wide_column(builder, expression, &value))
+		return wide_values_term(builder, &value, type);
+	slot = gpb_typed_expression_slot(builder, expression, type);
+	return slot == GPB_REFUSED ? GPB_REFUSED :
+		add_term(builder, slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT);
+}
+
 bool
 gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term)
 {
 	GpbProgramBuilder before = *builder;
-	int			slot = gpb_typed_expression_slot(builder, value, type);
 
-	*term = slot == GPB_REFUSED ? GPB_REFUSED :
-		add_term(builder, slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT);
+	*term = values_term(builder, value, type);
 	return settle(builder, &before, fits(builder, *term));
 }
 

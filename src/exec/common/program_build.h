@@ -65,20 +65,21 @@ extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggr
 
 /*
  * Add a group slot for an expression, whose words are of *type (gpb_word_datum() takes it).
- * Returns false if the program cannot say it, or if values that are equal in GROUP BY may differ in
- * their words (float8).
+ * Returns false if the program cannot say it, if values that are equal in GROUP BY may differ in
+ * their words (float8), or if they have two words.
  */
 extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /*
  * The same, of float8 too: the caller merges the groups of 0 and -0, and of NaNs with different
- * bits.
+ * bits; and of columns of 16 bytes, which have a slot for each word (gpb_type_words()).
  */
 extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /*
  * Add a term that has an expression's words, which are of *type, even if they are never NULL, so
- * that their count is that of the rows.  *term becomes its number.
+ * that their count is that of the rows.  *term becomes its number.  Of values of two words the
+ * term's "lower" is the slot of the second.
  */
 extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term);
 

@@ -47,8 +47,8 @@ extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
 
 /* ---- execution ---- */
 
-/* Like gpb_word_datum(), of words of an index's programs that may be codes */
-extern Datum gpb_word_value(Relation index, Oid type, int64 word);
+/* Like gpb_words_datum(), of words of an index's programs that may be codes */
+extern Datum gpb_words_value(Relation index, Oid type, const int64 *words);
 
 /*
  * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes

@@ -22,12 +22,12 @@
 #define GPB_CODES_TOGETHER	1024
 
 Datum
-gpb_word_value(Relation index, Oid type, int64 word)
+gpb_words_value(Relation index, Oid type, const int64 *words)
 {
 	if (gpb_is_code_type(type))
 		return gpb_dictionary_value(index, gpb_dictionary(index), gpb_column_of_code_type(type),
-									(uint32) word);
-	return gpb_word_datum(type, word);
+									(uint32) words[0]);
+	return gpb_words_datum(type, words);
 }
 
 /* An expression without labels that leave its bytes as they are */

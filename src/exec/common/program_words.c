@@ -38,7 +38,9 @@ gpb_word_kind(Oid type)
 {
 	if (gpb_is_code_type(type))
 		return GPB_KIND_INT4;
-	return gpb_is_decimal_type(type) ? GPB_KIND_INT8 : gpb_coding_kind(word_coding(type));
+	if (gpb_is_decimal_type(type) || gpb_is_wide_type(type))
+		return GPB_KIND_INT8;
+	return gpb_coding_kind(word_coding(type));
 }
 
 bool
@@ -106,4 +108,19 @@ gpb_word_datum(Oid type, int64 word)
 	if (gpb_is_decimal_type(type))
 		return NumericGetDatum(int64_div_fast_to_numeric(word, gpb_decimal_scale(type)));
 	return gpb_coding_datum(word_coding(type), word);
+}
+
+Datum
+gpb_words_datum(Oid type, const int64 *words)
+{
+	uint64		sign = (uint64) 1 << 63;
+	GpbCoding	coding = GPB_CODING_UUID;
+	GpbKey		key;
+
+	if (!gpb_is_wide_type(type))
+		return gpb_word_datum(type, words[0]);
+	if (type != UUIDOID)
+		coding = gpb_wide_numeric_coding(gpb_decimal_scale(type));
+	key = (GpbKey) ((uint64) words[0] ^ sign) << 64 | ((uint64) words[1] ^ sign);
+	return gpb_wide_key_datum(coding, key);
 }

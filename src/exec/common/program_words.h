@@ -54,6 +54,32 @@ gpb_is_numeric_column_type(Oid type)
 }
 
 /*
+ * A value of 16 bytes is two words, its upper half and its lower one, both in the order of
+ * gpb_key_half(), and NULL if the value is.  The type of such words is uuid, or that of a column of
+ * type numeric with this bit.
+ */
+#define GPB_WIDE_COLUMN			((Oid) 0x200)
+
+static inline Oid
+gpb_wide_numeric_type(int scale)
+{
+	return gpb_numeric_column_type(scale) | GPB_WIDE_COLUMN;
+}
+
+static inline bool
+gpb_is_wide_type(Oid type)
+{
+	return type == UUIDOID || (gpb_is_decimal_type(type) && (type & GPB_WIDE_COLUMN) != 0);
+}
+
+/* The number of words that a value of a type of words has */
+static inline int
+gpb_type_words(Oid type)
+{
+	return gpb_is_wide_type(type) ? 2 : 1;
+}
+
+/*
  * The types of constants that go with a table of the program, which binding fills.  That of a zone
  * is the zone's name, or NULL for the session's; the table has its offsets, and the constant is not
  * used.  That of an array has its elements in the table; it is NULL if the array is, or if an
@@ -156,11 +182,14 @@ gpb_word_is_float(Oid type)
  */
 extern bool gpb_word_is_ordered(Oid type);
 
-/* The GpbKind of words of this base type */
+/* The GpbKind of words of this type, each of them if a value has two */
 extern int	gpb_word_kind(Oid type);
 
 /* The word of a value of this base type, which is not NULL; gpb_word_datum() is the inverse. */
 extern int64 gpb_datum_word(Oid type, Datum value);
+
+/* The value of gpb_type_words() words, which is not NULL */
+extern Datum gpb_words_datum(Oid type, const int64 *words);
 
 /*
  * The elements of an array that are not NULL, as words in the order of their type's comparison,

@@ -217,7 +217,7 @@ gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
 	{
 		isnull[i] = (group->nulls >> i & 1) != 0;
 		if (!isnull[i])
-			values[i] = gpb_word_value(index, types[i], group->words[i]);
+			values[i] = gpb_words_value(index, types[i], &group->words[i]);
 	}
 }
 

@@ -249,7 +249,7 @@ make_column(const GpbWordRows *rows, const GpbRowColumn *column, const GpbGroup 
 								   isnull);
 	*isnull = (group->nulls >> column->word & 1) != 0;
 	return *isnull ? (Datum) 0 :
-		gpb_word_value(rows->index, source->type, group->words[column->word]);
+		gpb_words_value(rows->index, source->type, &group->words[column->word]);
 }
 
 static pg_attribute_always_inline void

@@ -29,7 +29,8 @@ typedef struct GpbRowSources
 	int			nitems;			/* aggregates, which come first */
 	const GpbAggregateItem *items;
 	int			ngroups;		/* group slots of the program */
-	int			column[GPB_MAX_GROUP_SLOTS];	/* of each group slot */
+	int			column[GPB_MAX_GROUP_SLOTS];	/* of each group slot; of values of two words the
+												 * slots have one column */
 	Oid			type[GPB_MAX_GROUP_SLOTS];	/* of each, no domain */
 	int			by_number;		/* the column that follows from a group's number; -1: none */
 } GpbRowSources;

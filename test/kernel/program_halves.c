@@ -441,6 +441,85 @@ halves_totals(void)
 	}
 }
 
+static int
+compare_ranks(const void *a, const void *b)
+{
+	const Rank *x = a;
+	const Rank *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The number of different values of a column on leaves, with NULL as one of them */
+static uint64
+count_values(const TestIndex *index, int column)
+{
+	Rank	   *ranks = malloc(index->nentries * sizeof(Rank));
+	bool		has_null = false;
+	uint64		n = 0;
+	uint64		values = 0;
+	uint64		i;
+	uint32		k;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		for (k = 0; k < index->leaf[i].count; k++)
+		{
+			const TestEntry *entry = &index->entry[index->leaf[i].first + k];
+
+			if (is_null(entry, column))
+				has_null = true;
+			else
+				ranks[n++] = rank_of(index, entry, column);
+		}
+	}
+	qsort(ranks, n, sizeof(Rank), compare_ranks);
+	for (i = 0; i < n; i++)
+		values += i == 0 || ranks[i] != ranks[i - 1];
+	free(ranks);
+	return values + has_null;
+}
+
+/* Groups by both halves are those by the values, and there may be two such values. */
+static void
+halves_groups(void)
+{
+	int			rounds = test_emulated ? 20 : 100;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = random_layout();
+		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(1000),
+												   test_once_in(3));
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		int			column = random_column(&layout);
+		TestBuilder builder;
+		TestProgramAnswers *model;
+		Halves		value;
+		uint64		n = count_values(mirror->index, column);
+
+		test_all_visible(mirror, true);
+		test_begin(&builder, &spec);
+		spec.program.ignore_dead_hints = true;
+		value = halves_of_column(&builder, column);
+		if (test_once_in(2))
+			test_add_term(&builder, value.lower, GPB_KIND_INT8, GPB_WANT_SUM, GPB_NO_SLOT);
+		spec.program.ngroups = 2;
+		spec.program.group[0] = (uint8) value.upper;
+		spec.program.group[1] = (uint8) value.lower;
+		(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+		model = test_model_program(mirror, &spec, test_whole_of(mirror));
+		CHECK(model->ngroups == n, "%lu groups by column %d, not %lu", model->ngroups, column, n);
+		test_program_answers_free(model);
+		value = halves_of_column(&builder, random_column(&layout));
+		spec.program.ngroups = 4;
+		spec.program.group[2] = (uint8) value.upper;
+		spec.program.group[3] = (uint8) value.lower;
+		(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+		test_mirror_free(mirror);
+	}
+}
+
 /* ---- many threads at the bounds of few answers ---- */
 
 /* How values of 16 bytes follow each other where many of them move the bounds */
@@ -613,6 +692,7 @@ const TestCase test_halves_cases[] = {
 	{"halves_random", halves_random},
 	{"halves_order", halves_order},
 	{"halves_totals", halves_totals},
+	{"halves_groups", halves_groups},
 	{"halves_contended", halves_contended},
 	{"halves_refused", halves_refused}
 };

@@ -304,6 +304,7 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 		GPB_CASE_VALUES(GPB_OP_ADD_MONTHS);
 		GPB_CASE_TABLE(GPB_OP_IN);
 		GPB_CASE_TABLE(GPB_OP_IN_CODES);
+		GPB_CASE_TABLE(GPB_OP_RANKED);
 		GPB_CASE_TABLE(GPB_OP_TO_LOCAL);
 		GPB_CASE_TABLE(GPB_OP_OF_LOCAL);
 		default:

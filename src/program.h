@@ -105,6 +105,7 @@ typedef enum GpbOperator
 	GPB_OP_IN,					/* is a in table b, whose words ascend? */
 	GPB_OP_IN_CODES,			/* is a in the set of codes that table b has?  See
 								 * gpb_is_among_codes() */
+	GPB_OP_RANKED,				/* code a below its rank, which table b has: gpb_ranked_code() */
 
 	/* choices, of any values */
 	GPB_OP_SELECT,				/* b if a is true, else c */
@@ -345,6 +346,7 @@ gpb_operands(int op)
 		case GPB_OP_IS_TRUE:
 		case GPB_OP_IN:			/* b is no slot, but the number of a table */
 		case GPB_OP_IN_CODES:	/* likewise */
+		case GPB_OP_RANKED:		/* likewise */
 		case GPB_OP_NEGATE:
 		case GPB_OP_ABS:
 		case GPB_OP_TO_INT2:
@@ -373,7 +375,7 @@ gpb_operands(int op)
 GPB_FN bool
 gpb_step_has_table(const GpbStep *step)
 {
-	return step->op == GPB_OP_IN || step->op == GPB_OP_IN_CODES ||
+	return step->op == GPB_OP_IN || step->op == GPB_OP_IN_CODES || step->op == GPB_OP_RANKED ||
 		step->op == GPB_OP_TO_LOCAL || step->op == GPB_OP_OF_LOCAL;
 }
 

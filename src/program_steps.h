@@ -613,6 +613,37 @@ gpb_is_among_codes(const int64 *table, int n, int64 code)
 }
 
 /*
+ * Ranks of codes, so that the order of words is that of what the codes stand for.  The first word
+ * of a table has the first code, and from GPB_RANK_BITS_AT on the bits of a rank less one; the
+ * others have the ranks of the codes from it on, as many as fit into a word, from the least
+ * significant bits on.  The result has the rank in its upper half, and the code in its lower one;
+ * the rank of a code without one is 0.
+ */
+#define GPB_RANK_BITS_AT	32
+#define GPB_MAX_RANK_BITS	31
+
+GPB_FN int64
+gpb_ranked_code(const int64 *table, int n, int64 code)
+{
+	uint32		bits;
+	uint32		in_word;
+	uint64		place;
+	uint64		rank = 0;
+
+	if (n > 0)
+	{
+		bits = ((uint64) table[0] >> GPB_RANK_BITS_AT) % GPB_MAX_RANK_BITS + 1;
+		in_word = 64 / bits;
+		/* A code before the first one becomes a place far behind the last. */
+		place = (uint64) code - (uint32) table[0];
+		if (place < (uint64) (n - 1) * in_word)
+			rank = (uint64) table[1 + (uint32) place / in_word] >>
+				(uint32) place % in_word * bits & (((uint64) 1 << bits) - 1);
+	}
+	return (int64) (rank << 32 | (uint32) code);
+}
+
+/*
  * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  The words
  * of the step's table are table[0] to table[n - 1]; they are not read if it has none.
  */
@@ -647,6 +678,9 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n,
 			return false;
 		case GPB_OP_IN_CODES:
 			*result = gpb_is_among_codes(table, n, a);
+			return false;
+		case GPB_OP_RANKED:
+			*result = gpb_ranked_code(table, n, a);
 			return false;
 		case GPB_OP_ADD:
 			return gpb_int64_add(a, b, result);

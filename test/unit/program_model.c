@@ -273,6 +273,33 @@ is_code_of(const int64 *list, int nlist, int64 code)
 	return false;
 }
 
+/* A code below its rank, which a list has as GPB_OP_RANKED takes them, bit by bit */
+static int64
+ranked_code_of(const int64 *list, int nlist, int64 code)
+{
+	int			bits = nlist == 0 ? 1 : (int) (((uint64) list[0] >> 32) % 31) + 1;
+	int64		next = nlist == 0 ? 0 : list[0] & 0xFFFFFFFF;
+	int64		word = code & 0xFFFFFFFF;
+	int			i;
+
+	for (i = 1; i < nlist; i++)
+	{
+		int			at;
+
+		for (at = 0; at + bits <= 64; at += bits, next++)
+		{
+			int			k;
+
+			for (k = 0; k < bits && next == code; k++)
+			{
+				if ((list[i] & (int64) ((uint64) 1 << (at + k))) != 0)
+					word += (int64) 1 << (32 + k);
+			}
+		}
+	}
+	return word;
+}
+
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -306,6 +333,8 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 			return truth(false);
 		case GPB_OP_IN_CODES:
 			return truth(is_code_of(list, nlist, a));
+		case GPB_OP_RANKED:
+			return any_number(ranked_code_of(list, nlist, a));
 		case GPB_OP_ADD:
 			return any_number((__int128) a + b);
 		case GPB_OP_SUBTRACT:

@@ -89,6 +89,15 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 			program.tables.word[i] = listed ? i * i : random_word(INTEGER);
 		program.tables.word[program.tables.first[step.b]] = listed ? GPB_CODES_LISTED : below(40);
 	}
+	else if (op == GPB_OP_RANKED)
+	{
+		step.b = below(GPB_MAX_TABLES);
+		program.tables.first[step.b] = below(4);
+		program.tables.length[step.b] = below(6);
+		for (i = 0; i < 8; i++)
+			program.tables.word[i] = random_word(INTEGER);
+		program.tables.word[program.tables.first[step.b]] = (int64) below(40) << 32 | below(40);
+	}
 	else if (gpb_step_has_table(&step))
 	{
 		step.b = below(GPB_MAX_TABLES);
@@ -101,11 +110,11 @@ check_step(int op, int n, bool nulls, bool guarded, bool may_fault)
 		fill_slot(&strip.slot[s], operand_sort(op, s), n, nulls && below(3) > 0);
 	fill_slot(&strip.slot[3], BOOLEAN, n, nulls);
 	fill_slot(&strip.slot[GPB_FIRST_TEMPORARY], INTEGER, 0, false);
-	if (op == GPB_OP_IN || op == GPB_OP_IN_CODES)
+	if (op == GPB_OP_IN || op == GPB_OP_IN_CODES || op == GPB_OP_RANKED)
 	{
 		for (i = 0; i < n; i++)
 			strip.slot[0].words[i] = strip.slot[0].has_nulls && strip.slot[0].nulls[i] ? 0 :
-				random_word(SMALL) % (op == GPB_OP_IN ? 40 : 400);
+				random_word(SMALL) % (op == GPB_OP_IN ? 40 : op == GPB_OP_RANKED ? 100 : 400);
 	}
 	for (i = 0; i < n; i++)
 	{

@@ -30,21 +30,11 @@
 static bool
 find_extreme(Oid aggregate, GpbValuesItem *item)
 {
-	switch (aggregate)
-	{
-		case F_MIN_TEXT:
-		case F_MAX_TEXT:
-			item->compare = F_BTTEXTCMP;
-			break;
-		case F_MIN_BPCHAR:
-		case F_MAX_BPCHAR:
-			item->compare = F_BPCHARCMP;
-			break;
-		default:
-			return false;
-	}
-	item->function = aggregate == F_MIN_TEXT || aggregate == F_MIN_BPCHAR ? GPB_VALUES_MIN :
-		GPB_VALUES_MAX;
+	bool		least;
+
+	if (!gpb_find_code_extreme(aggregate, &least, &item->compare))
+		return false;
+	item->function = least ? GPB_VALUES_MIN : GPB_VALUES_MAX;
 	return true;
 }
 

@@ -18,6 +18,7 @@
 #include "exec/common/item_final.h"
 #include "exec/common/item_number.h"
 #include "exec/common/program_build.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "page/numeric.h"
 
@@ -167,10 +168,11 @@ final_wide_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const
 
 /* A value as a Datum; "value" as min and max hold it. */
 static Datum
-final_value(const GpbAggregateItem *item, int64 value)
+final_value(Relation index, const GpbAggregateItem *item, int64 value)
 {
-	return gpb_word_datum(item->type,
-						  gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value);
+	int64		word = gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value;
+
+	return gpb_words_value(index, item->type, &word);
 }
 
 /* A variance, or the standard deviation that is its root, of a population or of a sample */
@@ -208,8 +210,8 @@ final_is_nan(const GpbAggregateItem *item, const GpbAnswerColumn *column, const 
 }
 
 Datum
-gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
-					const int64 *answer, bool *isnull)
+gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
+					const GpbAnswerColumn *column, const int64 *answer, bool *isnull)
 {
 	*isnull = false;
 	if (item->function == GPB_COUNT_ENTRIES)
@@ -230,10 +232,10 @@ gpb_aggregate_final(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 			return final_avg(item, column, answer);
 		case GPB_MIN:
 		case GPB_BOOL_AND:
-			return final_value(item, answer[column->minmax]);
+			return final_value(index, item, answer[column->minmax]);
 		case GPB_MAX:
 		case GPB_BOOL_OR:
-			return final_value(item, answer[column->minmax + 1]);
+			return final_value(index, item, answer[column->minmax + 1]);
 		case GPB_VAR_POP:
 		case GPB_VAR_SAMP:
 		case GPB_STDDEV_POP:

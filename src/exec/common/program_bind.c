@@ -49,12 +49,14 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
 	constants->equal = palloc0(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
+	constants->collation = palloc(sizeof(Oid) * (constants->n + 1));
 	foreach(lc, plan->constants)
 	{
 		int			i = foreach_current_index(lc);
 
 		constants->value[i] = ExecInitExpr(lfirst(lc), ps);
 		constants->type[i] = list_nth_oid(plan->constant_types, i);
+		constants->collation[i] = exprCollation(lfirst(lc));
 		if (gpb_is_codes_type(constants->type[i]))
 			constants->equal[i] = ExecInitExpr(gpb_code_equal_to(lfirst(lc)), ps);
 	}
@@ -176,6 +178,22 @@ bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
 	return NULL;
 }
 
+/* Fill the table of an order of codes. */
+static const char *
+bind_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+		   GpbProgram *program)
+{
+	int64		words[GPB_MAX_TABLE_WORDS];
+	const char *refusal;
+	int			n;
+
+	refusal = gpb_evaluate_ranks(constants, i, econtext,
+								 GPB_MAX_TABLE_WORDS - used_words(&program->tables), words, &n);
+	if (refusal == NULL)
+		(void) fill_table(&program->tables, gpb_table_of_type(constants->type[i]), words, n);
+	return refusal;
+}
+
 /*
  * The word of one constant; NULL, or why the program cannot be used.  Bit t of *empty is set if the
  * array of table t is empty.
@@ -199,6 +217,8 @@ bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext
 		return NULL;
 	if (gpb_is_codes_type(constants->type[i]))
 		return bind_codes(constants, i, econtext, program);
+	if (gpb_is_ranks_type(constants->type[i]))
+		return bind_ranks(constants, i, econtext, program);
 	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
 	if (gpb_is_array_type(constants->type[i]) && !isnull)
 	{

@@ -22,6 +22,7 @@
 #include "program_steps.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_wide.h"
 #include "exec/common/program_words.h"
@@ -419,6 +420,38 @@ is_wide_aggregate(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argu
 	return true;
 }
 
+/* ---- min() and max() of texts ---- */
+
+/* Is it one of these?  Then *compare is the function of core that compares values. */
+static bool
+is_code_extreme(const Aggref *aggref, GpbAggregateItem *item, Oid *compare)
+{
+	bool		least;
+
+	if (!aggref_is_ordinary(aggref) || list_length(aggref->args) != 1 ||
+		!gpb_find_code_extreme(aggref->aggfnoid, &least, compare))
+		return false;
+	item->function = least ? GPB_MIN : GPB_MAX;
+	item->aggregate = aggref->aggfnoid;
+	return true;
+}
+
+/* The term of the least or greatest code below its rank, whose number goes into the item */
+static int
+code_extreme_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const Aggref *aggref,
+				  Oid compare, int filter)
+{
+	int			slot = gpb_ranked_code_slot(builder,
+											linitial_node(TargetEntry, aggref->args)->expr,
+											compare, aggref->inputcollid, &item->type);
+
+	if (slot == GPB_REFUSED)
+		return GPB_REFUSED;
+	item->column = add_term(builder, slot, GPB_KIND_INT8, gpb_function_want(item->function),
+							filter);
+	return item->column;
+}
+
 /* ---- aggregates of one argument ---- */
 
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
@@ -590,7 +623,8 @@ aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 {
 	GpbPairPart part;
 	int			filter;
-	Expr	   *argument;
+	Expr	   *argument = NULL;
+	Oid			compare = InvalidOid;
 	int			term;
 
 	memset(&item->pair, 0, sizeof(item->pair));
@@ -598,17 +632,19 @@ aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 	if (aggref_is_ordinary(aggref) &&
 		gpb_find_pair_aggregate(aggref->aggfnoid, &item->function, &part))
 		return pair_aggref_terms(builder, aggref, part, item);
-	if (!recognize_aggregate(builder, aggref, item, &argument))
+	if (!is_code_extreme(aggref, item, &compare) &&
+		!recognize_aggregate(builder, aggref, item, &argument))
 		return GPB_REFUSED;
 	filter = aggregate_filter_slot(builder, aggref);
 	if (filter == GPB_REFUSED)
 		return GPB_REFUSED;
 	/* All entries count without a term, but not those of a filter. */
-	if (filter != GPB_NO_SLOT && argument == NULL)
+	if (filter != GPB_NO_SLOT && item->function == GPB_COUNT_ENTRIES)
 		item->function = GPB_COUNT_VALUES;
 	if (item->function == GPB_COUNT_ENTRIES)
 		return 0;
-	term = aggregate_term(builder, item, argument, filter);
+	term = OidIsValid(compare) ? code_extreme_term(builder, item, aggref, compare, filter) :
+		aggregate_term(builder, item, argument, filter);
 	if (term != GPB_REFUSED)
 		builder->items = lappend(builder->items, item);
 	return term;

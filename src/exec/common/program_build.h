@@ -130,6 +130,7 @@ typedef struct GpbProgramConstants
 	ExprState **equal;			/* of a condition on codes: what the value is equal to, if it is
 								 * nothing but that, else NULL */
 	Oid		   *type;
+	Oid		   *collation;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 } GpbProgramConstants;
 

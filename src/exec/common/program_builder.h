@@ -87,6 +87,12 @@ extern int	gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array);
  */
 extern int	gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition);
 
+/*
+ * The codes of the INCLUDE column in this slot below their ranks, in an order as
+ * gpb_ranked_code_slot() makes it
+ */
+extern int	gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order);
+
 /* Add a filter. */
 extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);
 

@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -14,6 +16,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -31,6 +34,9 @@
  */
 #define GPB_CODE_COST		4.0
 #define GPB_OTHER_CODE_COST 0.1
+
+/* To compare two values by a collation, in the same units */
+#define GPB_COMPARE_COST	4.0
 
 /* Codes for which a program has room as bits, if it has no other tables */
 #define GPB_MAX_CODES_AS_BITS	((GPB_MAX_TABLE_WORDS - 1) * GPB_CODES_IN_WORD)
@@ -189,19 +195,37 @@ estimated_codes(const GpbProgramBuilder *builder)
 	return codes;
 }
 
+/* The same of the INCLUDE column in this slot */
+static double
+estimated_column_values(const GpbProgramBuilder *builder, int slot)
+{
+	TargetEntry *entry = list_nth_node(TargetEntry, builder->index->indextlist,
+									   gpb_column_position(builder->index, slot));
+
+	return estimated_values(builder, (Var *) entry->expr);
+}
+
 /* The price of evaluating a condition on the INCLUDE column in this slot for each of its values */
 static Cost
 condition_cost(const GpbProgramBuilder *builder, int slot, Expr *condition)
 {
-	TargetEntry *entry = list_nth_node(TargetEntry, builder->index->indextlist,
-									   gpb_column_position(builder->index, slot));
-	double		values = estimated_values(builder, (Var *) entry->expr);
+	double		values = estimated_column_values(builder, slot);
 	QualCost	each;
 
 	cost_qual_eval_node(&each, (Node *) condition, builder->root);
 	return each.startup + values * each.per_tuple +
 		(values * GPB_CODE_COST + estimated_codes(builder) * GPB_OTHER_CODE_COST) *
 		cpu_operator_cost;
+}
+
+/* The price of sorting the values of the INCLUDE column in this slot */
+static Cost
+order_cost(const GpbProgramBuilder *builder, int slot)
+{
+	double		values = estimated_column_values(builder, slot);
+
+	return (values * (log2(Max(values, 2.0)) * GPB_COMPARE_COST + GPB_CODE_COST) +
+			estimated_codes(builder) * GPB_OTHER_CODE_COST) * cpu_operator_cost;
 }
 
 Cost
@@ -213,10 +237,12 @@ gpb_builder_begin_cost(const GpbProgramBuilder *builder)
 
 	forboth(value, builder->constants, type, builder->constant_types)
 	{
-		if (!gpb_is_codes_type(lfirst_oid(type)) || gpb_code_equal_to(lfirst(value)) != NULL)
-			continue;
-		cost += condition_cost(builder, gpb_column_of_code_type(lfirst_oid(type)) + 1,
-							   lfirst(value));
+		int			slot = gpb_column_of_code_type(lfirst_oid(type)) + 1;
+
+		if (gpb_is_ranks_type(lfirst_oid(type)))
+			cost += order_cost(builder, slot);
+		else if (gpb_is_codes_type(lfirst_oid(type)) && gpb_code_equal_to(lfirst(value)) == NULL)
+			cost += condition_cost(builder, slot, lfirst(value));
 	}
 	return cost;
 }
@@ -255,4 +281,67 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 						  GPB_MAX_TABLE_WORDS - 1, GPB_MAX_CODES_AS_BITS);
 	return gpb_slot_in_codes(builder, var_slot(builder, column),
 							 (Expr *) value_mutator((Node *) condition, NULL));
+}
+
+/* ---- min() and max() ---- */
+
+bool
+gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare)
+{
+	switch (aggregate)
+	{
+		case F_MIN_TEXT:
+		case F_MAX_TEXT:
+			*compare = F_BTTEXTCMP;
+			break;
+		case F_MIN_BPCHAR:
+		case F_MAX_BPCHAR:
+			*compare = F_BPCHARCMP;
+			break;
+		default:
+			return false;
+	}
+	*least = aggregate == F_MIN_TEXT || aggregate == F_MIN_BPCHAR;
+	return true;
+}
+
+/* About how many words the tables of all orders of the program take */
+static double
+estimated_words(const GpbProgramBuilder *builder)
+{
+	double		words = 0.0;
+	ListCell   *lc;
+
+	foreach(lc, builder->constant_types)
+	{
+		if (gpb_is_ranks_type(lfirst_oid(lc)))
+		{
+			int			slot = gpb_column_of_code_type(lfirst_oid(lc)) + 1;
+			int			bits = gpb_rank_bits(estimated_column_values(builder, slot));
+
+			words += 1.0 + ceil(estimated_codes(builder) / (64 / bits));
+		}
+	}
+	return words;
+}
+
+/* The comparison travels as a constant of its own collation. */
+int
+gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare, Oid collation,
+					 Oid *type)
+{
+	int			slot;
+	int			ranked;
+
+	if (!OidIsValid(collation) || !gpb_is_code_column(builder, expression, &slot))
+		return gpb_refuse(builder, "the order of what is no column of the index");
+	if (gpb_code_slot(builder, expression, type) == GPB_REFUSED)
+		return GPB_REFUSED;
+	*type = GPB_RANKED_TYPE(slot - 1);
+	ranked = gpb_slot_ranked(builder, slot,
+							 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
+												ObjectIdGetDatum(compare), false, true));
+	if (estimated_words(builder) > GPB_MAX_TABLE_WORDS)
+		return gpb_refuse(builder, "the order of more values than tables have room for");
+	return ranked;
 }

@@ -4,7 +4,10 @@
  *	  Columns whose values are codes of the index's dictionary, in programs.
  *
  * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list;
- * their order is not that of values (aggregate_values.h has min() and max()).
+ * their order is not that of values.  For min() and max() a program has the ranks of a column's
+ * codes in a table, by the aggregate's collation, and puts each code below its rank: of such words
+ * the least and the greatest are wanted.  They are sorted before the first entry, too; a table has
+ * room for those of some hundred values.  (aggregate_values.h has min() and max() of any number.)
  * A condition on the value of one such column is evaluated before the first entry, once for each
  * value that the dictionary has; what the program does is to look the code up in the set of those
  * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each
@@ -25,6 +28,7 @@
 #define GPB_PROGRAM_CODES_H
 
 #include "exec/common/program_builder.h"
+#include "program_steps.h"
 
 /* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */
 extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot);
@@ -45,6 +49,28 @@ extern Expr *gpb_code_equal_to(Expr *condition);
 /* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
 extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
 
+/* Is it min() or max() of a type whose words are codes?  Which, and by which function of core? */
+extern bool gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare);
+
+/*
+ * The codes of such a column, which a function of core compares by a collation, below their ranks;
+ * *type is that of these words.  GPB_REFUSED if the expression is no such column, if different
+ * values may be equal, or if there are too many.
+ */
+extern int	gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare,
+								 Oid collation, Oid *type);
+
+/* The bits that the rank of one of so many values takes */
+static inline int
+gpb_rank_bits(double values)
+{
+	int			bits = 1;
+
+	while (bits < GPB_MAX_RANK_BITS && (double) ((int64) 1 << bits) < values)
+		bits++;
+	return bits;
+}
+
 /* ---- execution ---- */
 
 /* Like gpb_words_datum(), of words of an index's programs that may be codes */
@@ -59,5 +85,12 @@ extern Datum gpb_words_value(Relation index, Oid type, const int64 *words);
 extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
 									  ExprContext *econtext, int room, int64 *words, int *n,
 									  bool *negated, bool *isnull);
+
+/*
+ * Evaluate constant number i, which is an order of a column's values.  Their ranks go to words, a
+ * table for GPB_OP_RANKED, which has room for so many words.  Returns NULL, or why that cannot be.
+ */
+extern const char *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
+									  ExprContext *econtext, int room, int64 *words, int *n);
 
 #endif							/* GPB_PROGRAM_CODES_H */

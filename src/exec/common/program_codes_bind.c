@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * program_codes_bind.c
- *	  Conditions on values of a dictionary, evaluated when a node runs.
+ *	  Conditions on values of a dictionary, and their order, evaluated when a node runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,8 @@
 Datum
 gpb_words_value(Relation index, Oid type, const int64 *words)
 {
-	if (gpb_is_code_type(type))
+	/* below a rank it is the lower half */
+	if (gpb_is_code_type(type) || gpb_is_ranked_type(type))
 		return gpb_dictionary_value(index, gpb_dictionary(index), gpb_column_of_code_type(type),
 									(uint32) words[0]);
 	return gpb_words_datum(type, words);
@@ -205,5 +206,84 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 	*n = make_table(&codes, *negated ? 0 : 1, words);
 	pfree(codes.bits[0]);
 	pfree(codes.bits[1]);
+	return NULL;
+}
+
+/* ---- orders ---- */
+
+/* How values are compared */
+typedef struct GpbCodeOrder
+{
+	FmgrInfo	compare;
+	Oid			collation;
+	const GpbDictionary *dictionary;
+} GpbCodeOrder;
+
+/* qsort_arg comparator of codes by what they stand for */
+static int
+compare_codes(const void *a, const void *b, void *arg)
+{
+	GpbCodeOrder *order = arg;
+	const GpbCopiedValue *value = order->dictionary->value;
+
+	return DatumGetInt32(FunctionCall2Coll(&order->compare, order->collation,
+										   PointerGetDatum(value[*(const uint32 *) a].value),
+										   PointerGetDatum(value[*(const uint32 *) b].value)));
+}
+
+/* Put the ranks of n codes, which are in order, into a table; "first" is the least of them. */
+static void
+fill_ranks(const uint32 *codes, uint32 n, uint32 first, int bits, int64 *words)
+{
+	uint32		in_word = 64 / bits;
+
+	words[0] = (int64) ((uint64) (bits - 1) << GPB_RANK_BITS_AT | first);
+	for (uint32 rank = 0; rank < n; rank++)
+	{
+		uint32		place = codes[rank] - first;
+
+		words[1 + place / in_word] |= (int64) ((uint64) rank << place % in_word * bits);
+	}
+}
+
+const char *
+gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext, int room,
+				   int64 *words, int *n)
+{
+	GpbDictionary *dictionary = gpb_dictionary(constants->index);
+	int			column = gpb_column_of_code_type(constants->type[i]);
+	GpbCodeOrder order;
+	uint32	   *codes;
+	uint32		ncodes = 0;
+	uint32		first;
+	int			bits;
+	int64		need;
+	bool		isnull;
+	Datum		compare = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
+
+	*n = 0;
+	gpb_dictionary_read_on(constants->index, dictionary, gpb_layout(constants->index));
+	codes = MemoryContextAllocHuge(CurrentMemoryContext,
+								   sizeof(uint32) * (dictionary->ncodes + 1));
+	for (uint32 code = 0; code < dictionary->ncodes; code++)
+	{
+		if (dictionary->value[code].column == column)
+			codes[ncodes++] = code;
+	}
+	if (ncodes == 0)
+		return NULL;
+	first = codes[0];
+	bits = gpb_rank_bits(ncodes);
+	need = 1 + (codes[ncodes - 1] - first) / (64 / bits) + 1;
+	if (need > room)
+		return "the order of more values than tables have room for";
+	fmgr_info(DatumGetObjectId(compare), &order.compare);
+	order.collation = constants->collation[i];
+	order.dictionary = dictionary;
+	qsort_arg(codes, ncodes, sizeof(uint32), compare_codes, &order);
+	*n = (int) need;
+	memset(words, 0, sizeof(int64) * need);
+	fill_ranks(codes, ncodes, first, bits, words);
+	pfree(codes);
 	return NULL;
 }

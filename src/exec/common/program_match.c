@@ -229,6 +229,7 @@ tables_may_be_long(const GpbProgramPlan *plan)
 	foreach(lc, plan->constant_types)
 	{
 		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
+			gpb_is_ranks_type(lfirst_oid(lc)) ||
 			(gpb_is_array_type(lfirst_oid(lc)) &&
 			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
 			return true;

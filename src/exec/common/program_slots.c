@@ -292,6 +292,17 @@ gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
 }
 
 int
+gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order)
+{
+	int			unused;
+	int			table = table_of(builder, order, GPB_RANKS_TYPE(column - 1, 0), &unused);
+
+	if (table == GPB_REFUSED)
+		return GPB_REFUSED;
+	return add_step(builder, GPB_OP_RANKED, column, table, 0);
+}
+
+int
 gpb_slot_filter(GpbProgramBuilder *builder, int a)
 {
 	return a == GPB_REFUSED ? GPB_REFUSED : add_step(builder, GPB_OP_FILTER, a, 0, 0);

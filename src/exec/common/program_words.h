@@ -99,6 +99,14 @@ gpb_type_words(Oid type)
 /* The type of words that are codes of an INCLUDE column, counted from 0, which is no SQL type */
 #define GPB_FIRST_CODE_TYPE		((Oid) 0xFFFA0000)
 
+/*
+ * Likewise of the order of such a column's values: the table has the ranks of their codes, and the
+ * constant is not used.  What a program makes of codes by it are words of the other type, whose
+ * lower half is the code, and whose order is that of the values.
+ */
+#define GPB_RANKS_TYPE(column, table)	((Oid) 0xFFF80000 + ((column) << 8) + (table))
+#define GPB_RANKED_TYPE(column)	((Oid) 0xFFF70000 + ((column) << 8))
+
 /* The types of constants that are a half of a uuid: the upper one, and the lower one */
 #define GPB_FIRST_UUID_HALF_TYPE	((Oid) 0xFFF90000)
 #define GPB_UUID_HALF_TYPE(lower)	(GPB_FIRST_UUID_HALF_TYPE + ((lower) ? 1 : 0))
@@ -133,11 +141,25 @@ gpb_is_codes_type(Oid type)
 	return type >= GPB_CODES_TYPE(0, 0) && type < GPB_FILLED_TYPE(0);
 }
 
+static inline bool
+gpb_is_ranks_type(Oid type)
+{
+	return type >= GPB_RANKS_TYPE(0, 0) && type < GPB_FIRST_UUID_HALF_TYPE;
+}
+
 /* Has a constant of this type no word of its own? */
 static inline bool
 gpb_is_table_type(Oid type)
 {
-	return type >= GPB_CODES_TYPE(0, 0) && type < GPB_FIRST_DECIMAL_TYPE;
+	return (type >= GPB_CODES_TYPE(0, 0) && type < GPB_FIRST_DECIMAL_TYPE) ||
+		gpb_is_ranks_type(type);
+}
+
+/* Is it the type of words that are codes below their ranks? */
+static inline bool
+gpb_is_ranked_type(Oid type)
+{
+	return type >= GPB_RANKED_TYPE(0) && type < GPB_RANKS_TYPE(0, 0);
 }
 
 static inline Oid
@@ -152,7 +174,7 @@ gpb_is_code_type(Oid type)
 	return type >= GPB_FIRST_CODE_TYPE && type < GPB_CODES_TYPE(0, 0);
 }
 
-/* The column of words that are codes, or of a condition on them */
+/* The column of words that are codes, of a condition on them, or of their order */
 static inline int
 gpb_column_of_code_type(Oid type)
 {

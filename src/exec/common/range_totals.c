@@ -19,6 +19,7 @@ struct GpbRangeTotals
 {
 	MemoryContext context;		/* the object's; answers are in one of their own */
 	MemoryContext answers_context;
+	Relation	index;
 	int			nitems;
 	GpbAggregateItem *items;
 	const GpbAnswerColumn **columns;	/* of each item's column; NULL for count(*) */
@@ -67,6 +68,7 @@ begin_totals(Relation heap, Relation index, Snapshot snapshot, const GpbBatchWan
 	totals->context = context;
 	totals->answers_context = AllocSetContextCreate(context, "gpubtree range answers",
 													ALLOCSET_DEFAULT_SIZES);
+	totals->index = index;
 	totals->nitems = nitems;
 	totals->items = palloc(sizeof(GpbAggregateItem) * nitems);
 	if (nitems > 0)				/* DISTINCT has no items */
@@ -314,8 +316,8 @@ gpb_range_group_final(const GpbRangeTotals *totals, Datum *values, bool *isnull)
 	int			i;
 
 	for (i = 0; i < totals->nitems; i++)
-		values[i] = gpb_aggregate_final(&totals->items[i], totals->columns[i], totals->group,
-										&isnull[i]);
+		values[i] = gpb_aggregate_final(totals->index, &totals->items[i], totals->columns[i],
+										totals->group, &isnull[i]);
 }
 
 const GpbBatchCounters *

@@ -245,8 +245,8 @@ make_column(const GpbWordRows *rows, const GpbRowColumn *column, const GpbGroup 
 	const GpbRowSource *source = &rows->source[column->at];
 
 	if (column->way == GPB_COLUMN_ITEM)
-		return gpb_aggregate_final(source->item, source->answer, group->words + rows->ngroups,
-								   isnull);
+		return gpb_aggregate_final(rows->index, source->item, source->answer,
+								   group->words + rows->ngroups, isnull);
 	*isnull = (group->nulls >> column->word & 1) != 0;
 	return *isnull ? (Datum) 0 :
 		gpb_words_value(rows->index, source->type, &group->words[column->word]);

@@ -1,0 +1,166 @@
+-- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
+
+CREATE DOMAIN title AS text;
+CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
+	loose bpchar, named title, raw bytea, v integer);
+INSERT INTO sold
+SELECT CASE WHEN i % 500 > 0 THEN timestamp '2026-01-01' + i * interval '7 min' END, i, i % 7,
+	CASE WHEN i % 10 > 0 THEN (ARRAY['Übel', 'übel', 'zebra', 'Zebra', 'a b', 'ab', 'a-b', 'AB', 'ä', 'z'])
+		[1 + i * 7919 % 10] || ' ' || i * 31 % 37 END,
+	repeat('n', i % 6) || ' ', 's' || i * 13 % 41, 'l' || repeat(' ', i % 3), 'title ' || i * 17 % 91,
+	decode(md5((i % 30)::text), 'hex'), i % 100
+FROM generate_series(1, 12000) i;
+CREATE INDEX sold_t ON sold USING gpubtree (t) INCLUDE (site, product, note, shop, loose, named, raw, v);
+CREATE INDEX sold_k ON sold USING gpubtree (k) INCLUDE (site, product, note, shop, loose, named, raw, v);
+-- Values that no row has, and some that rows have which are gone
+BEGIN;
+INSERT INTO sold VALUES ('2026-01-02', 1, 1, '', '', '', '', '', '', 1),
+	('2026-01-02', 1, 1, 'žžž', 'žžž', 'žžž', 'žžž', 'žžž', '\xff', 1);
+ROLLBACK;
+INSERT INTO sold VALUES ('2026-01-02', 20001, 1, '!', '!', '!', '!', '!', '', 1),
+	('2026-01-02', 20002, 1, 'žž', 'žž', 'žž', 'žž', 'žž', '\xff', 1);
+DELETE FROM sold WHERE k > 20000;
+VACUUM ANALYZE sold;
+-- Outer rows with ranges that overlap, that are empty, and without one
+CREATE TABLE ranges (id integer, g integer, name text, a integer, b integer, p integer);
+INSERT INTO ranges
+SELECT i, i % 5, 'n' || i % 3, CASE WHEN i % 9 > 0 THEN i * 100 END, i * 100 + (i % 4) * 300 - 50, i
+FROM generate_series(1, 100) i;
+ANALYZE ranges;
+SET enable_seqscan = off;
+SET max_parallel_workers_per_gather = 0;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+
+CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	node text;
+	line text;
+	ours text;
+	theirs text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
+		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
+	END LOOP;
+	query := 'SELECT array_agg(r::text ORDER BY r::text COLLATE "C") FROM (' || query || ') r';
+	EXECUTE query INTO ours;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE query INTO theirs;
+	SET LOCAL gpubtree.enabled = on;
+	IF ours IS DISTINCT FROM theirs THEN
+		RAISE 'other rows: % for %', ours, theirs;
+	END IF;
+	RETURN COALESCE(node, 'PostgreSQL''s plan');
+END
+$$;
+
+-- Buckets
+EXPLAIN (COSTS OFF)
+SELECT date_trunc('week', t), min(product), max(product COLLATE "C") FILTER (WHERE v < 10), sum(v)
+FROM sold WHERE t < '2026-02-10' GROUP BY 1;
+SELECT date_trunc('week', t), min(product COLLATE "C"), max(product COLLATE "de-x-icu"),
+	max(product COLLATE "C") FILTER (WHERE v < 10), '<' || max(shop COLLATE "C") || '>', min(v)
+FROM sold WHERE t < '2026-02-10' GROUP BY 1 ORDER BY 1;
+SELECT query, same_rows('SELECT ' || query) FROM (VALUES
+	('date_trunc(''day'', t), min(product), max(product) FROM sold WHERE t > ''2026-01-03'' GROUP BY 1'),
+	('date_trunc(''day'', t), min(product), max(note), min(shop), max(named), count(*), sum(v) FROM sold GROUP BY 1'),
+	('date_trunc(''day'', t), min(product COLLATE "C"), max(product COLLATE "de-x-icu") FROM sold GROUP BY 1'),
+	('date_trunc(''day'', t), min(product) FILTER (WHERE v < 5), max(product) FILTER (WHERE v < 0), '
+	 'max(shop) FILTER (WHERE shop < ''s2'' AND product IS NULL) FROM sold GROUP BY 1'),
+	('date_trunc(''month'', t), site, max(product), min(shop), max(site) FROM sold GROUP BY 1, 2'),
+	('date_trunc(''month'', t), product, max(note), count(*) FROM sold GROUP BY 1, 2'),
+	('date_trunc(''month'', t), product, shop, count(*) FROM sold GROUP BY 1, 2, 3'),
+	('date_bin(''10 days'', t, ''2026-01-01''), note, min(product), max(v) FROM sold GROUP BY 1, 2'),
+	('date_trunc(''day'', t), min(product) FROM sold WHERE product LIKE ''a%'' GROUP BY 1'),
+	('date_trunc(''day'', t), max(product) FROM sold GROUP BY 1 HAVING min(product) < ''ab'''),
+	('date_trunc(''day'', t), max(product) FROM sold GROUP BY 1 ORDER BY 1 DESC LIMIT 3'),
+	('date_trunc(''day'', t), max(product) FROM sold WHERE t > ''2030-01-01'' GROUP BY 1'),
+	('date_trunc(''day'', t), max(product) FROM sold WHERE product IS NULL GROUP BY 1'),
+	('date_trunc(''day'', t), max(upper(product)) FROM sold GROUP BY 1'),
+	('date_trunc(''day'', t), max(CASE WHEN v < 9 THEN product END) FROM sold GROUP BY 1'),
+	-- by equality of different texts
+	('date_trunc(''day'', t), max(loose) FROM sold GROUP BY 1'),
+	('date_trunc(''day'', t), max(note::bpchar) FROM sold GROUP BY 1'),
+	('date_trunc(''day'', t), loose, count(*) FROM sold GROUP BY 1, 2')) q (query);
+
+-- Ranges of outer rows, subqueries, joins on a key
+RESET enable_seqscan;
+EXPLAIN (COSTS OFF)
+SELECT id, min(product), max(shop) FILTER (WHERE v < 50) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id;
+EXPLAIN (COSTS OFF)
+SELECT id, (SELECT max(product) FROM sold WHERE k BETWEEN a AND b) FROM ranges;
+SELECT id, (SELECT max(product COLLATE "C") FROM sold WHERE k BETWEEN a AND b) FROM ranges
+WHERE id < 6 ORDER BY id;
+SELECT query, same_rows('SELECT ' || query) FROM (VALUES
+	('id, min(shop::text) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
+	('id, min(product), max(product), count(*) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
+	('id, min(product), max(note COLLATE "C"), count(*) FROM ranges LEFT JOIN sold ON k >= a AND k < b GROUP BY id'),
+	('g, min(product) FILTER (WHERE v < 20), max(shop) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY g'),
+	('name, g, min(product), sum(v) FROM ranges LEFT JOIN sold ON k >= a AND k < b AND product LIKE ''z%'' GROUP BY name, g'),
+	('id, m, n FROM ranges, LATERAL (SELECT min(product) AS m, max(named) AS n FROM sold '
+	 'WHERE k >= a AND k < b) s'),
+	('id, m FROM ranges, LATERAL (SELECT max(product) AS m FROM sold WHERE k >= a AND k < b AND v > 90 '
+	 'HAVING min(shop) < ''s2'') s'),
+	('id, (SELECT min(product) FROM sold WHERE k BETWEEN a AND b) FROM ranges'),
+	('id, (SELECT max(shop) || min(note) FROM sold WHERE k BETWEEN a AND b AND v < 30) FROM ranges'),
+	('id, (SELECT min(product COLLATE "sv-x-icu") FILTER (WHERE site = 3) FROM sold WHERE k BETWEEN a AND b) FROM ranges'),
+	('min(product), count(*) FROM ranges JOIN sold ON k = p'),
+	('id, min(loose) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
+	('id, (SELECT max(loose) FROM sold WHERE k BETWEEN a AND b) FROM ranges')) q (query);
+
+-- Texts that a collation finds equal
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+EXPLAIN (COSTS OFF)
+SELECT date_trunc('day', t), max(product COLLATE no_case) FROM sold GROUP BY 1;
+EXPLAIN (COSTS OFF)
+SELECT id, min(product COLLATE no_case) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id;
+
+-- Values that come between two executions, and between two rows of a cursor
+PREPARE of_days(timestamp) AS
+SELECT date_trunc('day', t), min(product COLLATE "C"), max(shop) FROM sold WHERE t > $1 GROUP BY 1 ORDER BY 1;
+PREPARE of_ranges(integer) AS
+SELECT id, (SELECT min(product COLLATE "C") FROM sold WHERE k BETWEEN a AND b AND k < $1) FROM ranges
+WHERE id BETWEEN 1 AND 3 ORDER BY id;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_days('2026-02-28');
+EXECUTE of_ranges(30000);
+INSERT INTO sold (t, k, product, shop) VALUES ('2026-02-28 08:00', 205, ' ', 'zzz');
+EXECUTE of_days('2026-02-28');
+EXECUTE of_ranges(30000);
+BEGIN;
+DECLARE c CURSOR FOR SELECT id, (SELECT min(product COLLATE "C") FROM sold WHERE k BETWEEN a AND b)
+FROM ranges ORDER BY id;
+FETCH 2 FROM c;
+INSERT INTO sold (t, k, product) VALUES ('2026-02-28', 310, '  ');
+FETCH 2 FROM c;
+ROLLBACK;
+RESET plan_cache_mode;
+
+-- More values than tables have room for: the planner knows, or the node gives up
+SELECT same_rows('SELECT id, min(product), max(shop) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
+SELECT same_rows('SELECT id, min(product), max(product COLLATE "C"), max(named), max(shop) '
+	'FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
+INSERT INTO sold (t, k, product, shop) SELECT '2026-02-28', i, 'x' || i, 'last' FROM generate_series(1, 1500) i;
+SELECT query, same_rows('SELECT ' || query) FROM (VALUES
+	('date_trunc(''day'', t), min(product), max(shop) FROM sold GROUP BY 1'),
+	('id, min(product) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
+	('id, (SELECT max(product) FROM sold WHERE k BETWEEN a AND b) FROM ranges')) q (query);
+ANALYZE sold;
+SELECT same_rows('SELECT id, min(product) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
+SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY 1');
+
+-- Who may execute what
+CREATE ROLE nobody_of_texts;
+GRANT SELECT ON sold, ranges TO nobody_of_texts;
+REVOKE EXECUTE ON FUNCTION max(character) FROM PUBLIC;
+SET ROLE nobody_of_texts;
+EXPLAIN (COSTS OFF) SELECT date_trunc('day', t), max(shop) FROM sold GROUP BY 1;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION max(character) TO PUBLIC;
+
+DROP TABLE sold, ranges;
+DROP FUNCTION same_rows;
+DROP COLLATION no_case;
+DROP DOMAIN title;
+DROP ROLE nobody_of_texts;

@@ -27,6 +27,7 @@ const TestSignature test_signatures[] = {
 	{GPB_OP_DISTINCT, TYPE_BOOLEAN, {TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_IN, TYPE_BOOLEAN, {TYPE_INTEGER}},
 	{GPB_OP_IN_CODES, TYPE_BOOLEAN, {TYPE_INTEGER}},
+	{GPB_OP_RANKED, TYPE_INTEGER, {TYPE_INTEGER}},
 	{GPB_OP_SELECT, TYPE_INTEGER, {TYPE_BOOLEAN, TYPE_INTEGER, TYPE_INTEGER}},
 	{GPB_OP_SELECT, TYPE_FLOAT, {TYPE_BOOLEAN, TYPE_FLOAT, TYPE_FLOAT}},
 	{GPB_OP_COALESCE, TYPE_INTEGER, {TYPE_INTEGER, TYPE_INTEGER}},
@@ -213,6 +214,12 @@ test_add_random_constants(TestBuilder *builder)
 	tables->word[110] = GPB_CODES_LISTED;
 	for (i = 1; i < tables->length[5]; i++)
 		tables->word[110 + i] = i * 3;
+	/* ranks of codes */
+	tables->first[6] = 170;
+	tables->length[6] = (uint16) (1 + test_below(10));
+	tables->word[170] = (int64) (test_below(31) << GPB_RANK_BITS_AT | test_below(30));
+	for (i = 1; i < tables->length[6]; i++)
+		tables->word[170 + i] = (int64) test_random();
 
 	for (i = 0; i < 6; i++)
 		(void) test_add_constant(builder, TYPE_INTEGER, (int64) test_below(60) - 10 + i * 20,
@@ -241,6 +248,8 @@ test_add_random_step(TestBuilder *builder)
 		slot[1] = (int) test_below(3);
 	if (signature->op == GPB_OP_IN_CODES)
 		slot[1] = (int) (test_once_in(4) ? 0 : 4 + test_below(2));
+	if (signature->op == GPB_OP_RANKED)
+		slot[1] = test_once_in(4) ? 0 : 6;
 	if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
 		slot[1] = 3;
 	/* what faults mostly, or often, is left to tests of faults */

@@ -103,6 +103,8 @@ program_each_operator(void)
 			slot[1] = 2;
 		if (signature->op == GPB_OP_IN_CODES)
 			slot[1] = 4 + i % 2;
+		if (signature->op == GPB_OP_RANKED)
+			slot[1] = 6;
 		if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
 			slot[1] = 3;
 		result = test_add_step(&builder, signature->op, type, slot[0], slot[1], slot[2],

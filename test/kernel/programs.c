@@ -305,6 +305,19 @@ add_codes(GpbProgram *program, bool listed)
 	return 2;
 }
 
+/* Ranks of codes for GPB_OP_RANKED; returns their table's number. */
+static int
+add_ranks(GpbProgram *program)
+{
+	static const int64 words[] = {(int64) 6 << GPB_RANK_BITS_AT | 3, 0x123456789ABCDEF0,
+	(int64) 0x8877665544332211};
+
+	program->tables.first[3] = 40;
+	program->tables.length[3] = 3;
+	memcpy(program->tables.word + 40, words, sizeof(words));
+	return 3;
+}
+
 /* A zone whose offset changes at the beginning of 2000, and then each day for some days */
 static int
 add_zone(GpbProgram *program)
@@ -440,6 +453,12 @@ program_operators(void)
 		{
 			a = INT4;
 			b = add_codes(&program, test_below(2) > 0);
+			c = 0;
+		}
+		if (op == GPB_OP_RANKED)
+		{
+			a = INT4;
+			b = add_ranks(&program);
 			c = 0;
 		}
 		if (op == GPB_OP_ADD_MONTHS)

@@ -220,7 +220,7 @@ RESET gpubtree.setup_cost;
 SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 1000 LIMIT 3'), is_ours('SELECT k FROM scores ORDER BY k OFFSET 15000 LIMIT 3');
 SET gpubtree.setup_cost = 0;
 
--- NULL keys: only where they are excluded
+-- NULL keys: excluded, or where the order has them
 ALTER TABLE scores ALTER k DROP NOT NULL;
 INSERT INTO scores (v) SELECT n FROM generate_series(1, 500) n;
 SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3');

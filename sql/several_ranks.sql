@@ -77,9 +77,11 @@ FROM unnest('{ASC NULLS FIRST,DESC NULLS LAST}'::text[]) direction, unnest('{100
 -- the first column is the ordered one
 SELECT compare('SELECT tenant, ts FROM readings ORDER BY tenant OFFSET 30000 LIMIT 5');
 SELECT compare('SELECT tenant, ts FROM readings WHERE tenant >= 2 ORDER BY tenant DESC OFFSET 20000 LIMIT 5');
--- rows that are NULL in the ordered column, columns that have several values, all columns fixed
+-- rows that are NULL in the ordered column are wanted, too
+SELECT * FROM plan('SELECT v, x FROM readings WHERE tenant = 2 ORDER BY x NULLS FIRST OFFSET 3000 LIMIT 5');
+-- columns that have several values, all columns fixed
 SELECT is_ours(format('SELECT name FROM readings WHERE %s OFFSET 500 LIMIT 1', q))
-FROM unnest('{tenant = 5 ORDER BY x NULLS FIRST,tenant > 5 ORDER BY ts,"tenant = ANY (''{4,5}'') ORDER BY ts","tenant = 5 AND x IN (1, 2) ORDER BY v",
+FROM unnest('{tenant = 5 ORDER BY x NULLS LAST,tenant = 5 AND x IS NULL ORDER BY x,tenant > 5 ORDER BY ts,"tenant = ANY (''{4,5}'') ORDER BY ts","tenant = 5 AND x IN (1, 2) ORDER BY v",
 	tenant = 5 AND v > 5 ORDER BY ts,tenant = 5 AND ts IS NULL ORDER BY ts,tenant = 5 ORDER BY v,"tenant + 0 = 5 ORDER BY ts"}'::text[]) q;
 -- values that are known at run time, among them none, and none that the type has
 SET plan_cache_mode = force_generic_plan;
@@ -123,6 +125,60 @@ SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) 
 	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x), count(*) FROM readings WHERE tenant = 5 AND x > 0'),
 	is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant > 5');
 SELECT compare('SELECT a, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts) FROM readings WHERE tenant = a) FROM generate_series(-1, 8) a');
+
+--
+-- Rows that are NULL in the ordered column, before the others or behind them
+--
+CREATE TABLE gaps (tenant int4 NOT NULL, up int4, down date, v int4 NOT NULL, name text);
+INSERT INTO gaps SELECT i % 3, CASE WHEN i % 13 > 0 THEN i / 4 END, CASE WHEN i % 14 > 0 THEN date '2026-01-01' + i / 6 END,
+	i * 7919 % 30011, 'row ' || i FROM generate_series(1, 30000) i;
+CREATE INDEX gaps_up ON gaps USING gpubtree (tenant, up NULLS FIRST) INCLUDE (v);
+CREATE INDEX gaps_down ON gaps USING gpubtree (tenant DESC, down DESC NULLS LAST, v);
+CREATE INDEX gaps_v ON gaps USING gpubtree (up);
+VACUUM ANALYZE gaps;
+DELETE FROM gaps WHERE v % 100 = 7;
+UPDATE gaps SET v = v + 1 WHERE v % 90 = 1;
+SELECT * FROM plan('SELECT name FROM gaps WHERE tenant = 1 ORDER BY up NULLS FIRST OFFSET 5000 LIMIT 5');
+SELECT * FROM plan('SELECT down FROM gaps WHERE tenant = 1 ORDER BY down DESC NULLS LAST, name OFFSET 5000');
+-- OFFSET is not known when the query is planned
+SELECT compare(format('SELECT %s, name FROM gaps WHERE tenant = 1 ORDER BY %s%s OFFSET (SELECT %s) LIMIT %s', columns, ordering, more, n, m))
+FROM (VALUES ('up, v', 'up NULLS FIRST'), ('v', 'up DESC NULLS LAST'), ('down', 'down DESC NULLS LAST'), ('v, down', 'down NULLS FIRST')) q (columns, ordering),
+	unnest('{"",", v DESC, name",", name DESC"}'::text[]) more,
+	unnest('{0,1,300,761,762,763,5000,9130,9190,9200,9500,9889}'::int[]) n, unnest('{3,ALL}'::text[]) m
+GROUP BY 1 ORDER BY 1;
+SELECT compare(format('SELECT name, up FROM gaps ORDER BY up %s OFFSET (SELECT %s) LIMIT 300', direction, n))
+FROM unnest('{ASC,DESC}'::text[]) direction, unnest('{1,2000,2250,2300,20000,27300,27420,27500,29600,29700}'::int[]) n GROUP BY 1 ORDER BY 1;
+SELECT compare(format('SELECT a, x.* FROM generate_series(-1, 3) a, LATERAL (SELECT up, v FROM gaps WHERE tenant = a ORDER BY up %s OFFSET (SELECT %s) LIMIT 20) x', direction, n))
+FROM unnest('{NULLS FIRST,DESC NULLS LAST}'::text[]) direction, unnest('{500,755,9100,9300}'::int[]) n GROUP BY 1 ORDER BY 1;
+BEGIN;
+DECLARE c CURSOR FOR SELECT name, up FROM gaps WHERE tenant = 1 ORDER BY up DESC NULLS LAST OFFSET (SELECT 9137) ROWS;
+FETCH 2 FROM c;
+UPDATE gaps SET name = 'first' WHERE CURRENT OF c;
+MOVE 20 FROM c;
+FETCH 1 FROM c;
+UPDATE gaps SET name = 'second' WHERE CURRENT OF c;
+SELECT name, up, v FROM gaps WHERE name IN ('first', 'second') ORDER BY name;
+ROLLBACK;
+-- conditions are those of the first row, for all rows
+BEGIN;
+SET LOCAL gaps.tenant = '1';
+DECLARE c CURSOR FOR SELECT tenant, up, name FROM gaps WHERE tenant = current_setting('gaps.tenant')::int4 ORDER BY up DESC NULLS LAST OFFSET (SELECT 9127);
+FETCH 1 FROM c;
+SET LOCAL gaps.tenant = '2';
+FETCH 3 FROM c;
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT compare(format('SELECT name FROM gaps WHERE tenant = 1 ORDER BY up NULLS FIRST OFFSET (SELECT %s) LIMIT 3', n))
+FROM unnest('{300,800,5000}'::int[]) n GROUP BY 1 ORDER BY 1;
+COMMIT;
+-- they count for other aggregates beside percentiles
+SELECT compare(format('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY up), %s FROM gaps WHERE tenant %s', others, condition))
+FROM unnest('{count(*),"count(*), count(v), sum(v)","max(v), min(v)"}'::text[]) others,
+	unnest('{= 1,= 2,= 1 AND up > 100}'::text[]) condition
+GROUP BY 1 ORDER BY 1;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY up), count(*), sum(v) FROM gaps WHERE tenant = 1;
+SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY up), count(*), max(up), count(up) FROM gaps');
+DROP TABLE gaps;
 
 --
 -- The least value of a type right behind NULLs, with DESC the greatest

@@ -128,13 +128,12 @@ sub range
 		sub { "$name IS NOT NULL" })->();
 }
 
-# With "rows" no row may be NULL in the ordered column, or our node has no part in it.
 sub condition
 {
 	my ($rows, $value) = @_;
 	my @conditions = (prefix($value), range());
 
-	push @conditions, "$ordered->{name} IS NOT NULL" if $rows && !$ordered->{required} && chance(0.8);
+	push @conditions, "$ordered->{name} IS NOT NULL" if $rows && !$ordered->{required} && chance(0.2);
 	return @conditions ? 'WHERE ' . join(' AND ', @conditions) : '';
 }
 
@@ -279,6 +278,11 @@ sub compare_query
 	$random->saw('columns behind') if $columns[-1] != $ordered;
 	$random->saw('backward') if $plan =~ /GpubtreeRank.*Backward/s;
 	$random->saw('sorted ties') if $plan =~ /GpubtreeRank.*Incremental/s;
+	if ($plan =~ /GpubtreeRank(.*)/s)
+	{
+		my @scans = $1 =~ /(\b$ordered->{name} IS NULL|\$\d+)\)$/mg;
+		$random->saw($scans[0] =~ /NULL/ ? 'NULLs first' : 'NULLs last') if @scans == 2;
+	}
 	$random->saw('index only') if $plan =~ /GpubtreeRank.*Index Only/s;
 	return;
 }
@@ -291,4 +295,4 @@ foreach my $round (1 .. $random->rounds)
 }
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 $random->finish(4, 'rows', 'prepared', 'rescan', 'percentile', 'percentiles', 'cursor', 'below a prefix', 'below two columns',
-	'columns behind', 'backward', 'sorted ties', 'index only');
+	'columns behind', 'backward', 'sorted ties', 'index only', 'NULLs first', 'NULLs last');

@@ -267,22 +267,3 @@ gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 	}
 	return gpb_bound_less(range->lo, range->hi);
 }
-
-bool
-gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
-						 ExprContext *econtext, GpbKeyRange *keys)
-{
-	GpbLayout	layout = *gpb_layout(index);
-	GpbRange	not_null = gpb_range_not_null(&layout);
-	GpbRange	range;
-	bool		wide;
-
-	if (!gpb_conditions_evaluate(conditions, n, index, &layout, econtext, &range, NULL, &wide))
-		return false;
-	Assert(!wide);
-	if (gpb_bound_less(range.lo, not_null.lo))
-		range.lo = not_null.lo;
-	if (gpb_bound_less(not_null.hi, range.hi))
-		range.hi = not_null.hi;
-	return gpb_closed_range(&layout, &range, keys);
-}

@@ -84,11 +84,4 @@ extern bool gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relat
 									const GpbLayout *layout, ExprContext *econtext,
 									GpbRange *range, GpbScanKeys *keys, bool *wide);
 
-/*
- * Evaluate n conditions, whose ranges are never too wide.  Fills in the closed range of keys, none
- * of them NULL, that satisfy them all; returns false if no key does.
- */
-extern bool gpb_conditions_key_range(const GpbCondition *conditions, int n, Relation index,
-									 ExprContext *econtext, GpbKeyRange *keys);
-
 #endif							/* GPB_KEY_CONDITIONS_H */

@@ -157,35 +157,6 @@ gpb_ordered_column_init(Relation index, int column, List *conditions, PlanState 
 		ordered->conditions = gpb_conditions_init(index, conditions, ps);
 }
 
-/* gpb_ordered_column_range() for an index with several key columns */
-static bool
-several_keys_range(const GpbOrderedColumn *ordered, ExprContext *econtext, GpbKeyRange *keys)
-{
-	/* a copy: the relcache may rebuild its own at any time */
-	GpbLayout	layout = *gpb_layout(ordered->index);
-	GpbRangeSet set = {NULL, 0, 0};
-	GpbColumnSets sets;
-
-	if (!gpb_column_conditions_sets(ordered->columns, econtext, &layout, &sets))
-		return false;
-	gpb_column_narrow_null(&sets, ordered->column, false);
-	gpb_column_ranges(&sets, &set);
-	if (set.count > 1 || sets.ntested > 0)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(ordered->index));
-	return set.count == 1 && gpb_closed_range(&layout, &set.ranges[0], keys);
-}
-
-bool
-gpb_ordered_column_range(const GpbOrderedColumn *ordered, ExprContext *econtext,
-						 GpbKeyRange *keys)
-{
-	if (ordered->columns != NULL)
-		return several_keys_range(ordered, econtext, keys);
-	return gpb_conditions_key_range(ordered->conditions, ordered->nconditions, ordered->index,
-									econtext, keys);
-}
-
 /* What two ranges have in common */
 static GpbRange
 intersection(GpbRange a, GpbRange b)
@@ -233,6 +204,64 @@ gpb_part_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_nul
 	}
 	*not_null = intersection(range, *not_null);
 	*nulls = intersection(range, *nulls);
+}
+
+/* The one range of an index with several key columns that the sets are; false if they are none */
+static bool
+one_range(const GpbOrderedColumn *ordered, GpbColumnSets *sets, GpbRange *range)
+{
+	GpbRangeSet set = {NULL, 0, 0};
+
+	gpb_column_ranges(sets, &set);
+	if (set.count > 1 || sets->ntested > 0)
+		elog(ERROR, "conditions on index \"%s\" are not one range",
+			 RelationGetRelationName(ordered->index));
+	if (set.count == 1)
+		*range = set.ranges[0];
+	return set.count == 1;
+}
+
+/* gpb_ordered_column_ranges() for an index with several key columns */
+static void
+several_keys_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
+					const GpbLayout *layout, GpbOrderedRanges *ranges)
+{
+	GpbColumnSets sets;
+	GpbRange	range;
+	GpbRange	not_null;
+
+	if (!gpb_column_conditions_sets(ordered->columns, econtext, layout, &sets))
+		return;
+	if (one_range(ordered, &sets, &range))
+		gpb_part_nulls(layout, ordered->column, range, &not_null, &ranges->nulls);
+	gpb_column_narrow_null(&sets, ordered->column, false);
+	ranges->has_keys = one_range(ordered, &sets, &range) &&
+		gpb_closed_range(layout, &range, &ranges->keys);
+}
+
+void
+gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
+						  GpbOrderedRanges *ranges)
+{
+	/* a copy: the relcache may rebuild its own at any time */
+	GpbLayout	layout = *gpb_layout(ordered->index);
+	GpbRange	range;
+	GpbRange	not_null;
+	bool		wide;
+
+	ranges->has_keys = false;
+	ranges->nulls = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MIN};
+	if (ordered->columns != NULL)
+		several_keys_ranges(ordered, econtext, &layout, ranges);
+	else if (gpb_conditions_evaluate(ordered->conditions, ordered->nconditions, ordered->index,
+									 &layout, econtext, &range, NULL, &wide))
+	{
+		Assert(!wide);
+		gpb_part_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
+		ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
+	}
+	if (!ranges->has_keys)
+		ranges->keys = (GpbKeyRange) {1, 0};
 }
 
 GpbKey

@@ -65,12 +65,24 @@ typedef struct GpbOrderedColumn
 extern void gpb_ordered_column_init(Relation index, int column, List *conditions, PlanState *ps,
 									GpbOrderedColumn *ordered);
 
-/*
- * Evaluate the conditions.  Fills in the closed range of keys that satisfy them all and are not
- * NULL in the ordered column; returns false if no key does.
- */
-extern bool gpb_ordered_column_range(const GpbOrderedColumn *ordered, ExprContext *econtext,
-									 GpbKeyRange *keys);
+/* The entries that satisfy all conditions */
+typedef struct GpbOrderedRanges
+{
+	bool		has_keys;		/* may any of them be not NULL in the ordered column? */
+	GpbKeyRange keys;			/* of these, closed; 1 to 0 if has_keys is not set */
+	GpbRange	nulls;			/* those that are NULL there; none if lo is not less than hi */
+} GpbOrderedRanges;
+
+/* Evaluate the conditions. */
+extern void gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
+									  GpbOrderedRanges *ranges);
+
+/* Is an entry that is NULL in the ordered column among them? */
+static inline bool
+gpb_ordered_has_nulls(const GpbOrderedRanges *ranges)
+{
+	return gpb_bound_less(ranges->nulls.lo, ranges->nulls.hi);
+}
 
 /*
  * Part a range of entries that agree in the columns before c into those that are NULL in column c

@@ -20,6 +20,7 @@
 #include "index/index.h"
 #include "exec/common/fractions.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/node_ranges.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/range_totals.h"
 #include "exec/rank/rank_find.h"
@@ -272,15 +273,17 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 }
 
 /*
- * Put the other aggregates over the range of keys into the arrays.  The number of entries is known:
- * total.  It is an aggregate itself.
+ * Put the other aggregates over the ranges into the arrays.  The number of entries that are not
+ * NULL in the ordered column is known: total.  It is an aggregate itself.
  */
 static void
-answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Datum *values,
+answer_others(GpbPercentileScan *scan, const GpbOrderedRanges *ranges, int64 total, Datum *values,
 			  bool *isnull)
 {
+	bool		nulls = scan->plan.nulls && gpb_ordered_has_nulls(ranges);
+	GpbLayout	layout = *gpb_layout(scan->node.index);
 	GpbRangeTotals *totals;
-	bool		counts = true;
+	bool		counts = !nulls;
 	int			i;
 
 	if (scan->plan.nitems == 0)
@@ -289,11 +292,21 @@ answer_others(GpbPercentileScan *scan, const GpbKeyRange *keys, int64 total, Dat
 		counts &= gpb_item_counts_rows(&scan->plan.items[i]);
 	totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
 									scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
-									scan->plan.nitems, GPB_RANGE_KEYS, 0, GPB_ENGINE_AUTO);
+									scan->plan.nitems, nulls ? GPB_RANGE_BOUNDS : GPB_RANGE_KEYS,
+									0, GPB_ENGINE_AUTO);
 	if (counts)
 		gpb_range_group_count(totals, total, true);
-	else if (keys != NULL)
-		gpb_range_totals_sum(totals, keys, 1);
+	else if (nulls)
+	{
+		GpbRange	bounds[2] = {ranges->nulls};
+
+		if (ranges->has_keys)
+			bounds[1] = gpb_key_range(ranges->keys, layout.flags);
+		gpb_range_totals_sum(totals, bounds,
+							 gpb_unite_ranges(bounds, ranges->has_keys ? 2 : 1));
+	}
+	else if (ranges->has_keys)
+		gpb_range_totals_sum(totals, &ranges->keys, 1);
 	gpb_range_group_final(totals, values, isnull);
 	keep_counters(scan, gpb_range_totals_counters(totals));
 	gpb_range_totals_end(totals);
@@ -310,17 +323,15 @@ answer_all(CustomScanState *css)
 	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
 	int			nitems = scan->plan.nitems;
 	MemoryContext caller;
-	GpbKeyRange range;
-	const GpbKeyRange *keys = NULL;
+	GpbOrderedRanges ranges;
 	int64		total;
 
 	gpb_clear_answer(&scan->node);
 	caller = MemoryContextSwitchTo(scan->node.work);
-	if (gpb_ordered_column_range(&scan->ordered, css->ss.ps.ps_ExprContext, &range))
-		keys = &range;
-	total = answer_percentiles(scan, keys, tuple->tts_values + nitems,
-							   tuple->tts_isnull + nitems);
-	answer_others(scan, keys, total, tuple->tts_values, tuple->tts_isnull);
+	gpb_ordered_column_ranges(&scan->ordered, css->ss.ps.ps_ExprContext, &ranges);
+	total = answer_percentiles(scan, ranges.has_keys ? &ranges.keys : NULL,
+							   tuple->tts_values + nitems, tuple->tts_isnull + nitems);
+	answer_others(scan, &ranges, total, tuple->tts_values, tuple->tts_isnull);
 	ExecStoreVirtualTuple(tuple);
 	MemoryContextSwitchTo(caller);
 }

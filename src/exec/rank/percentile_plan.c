@@ -99,8 +99,9 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 
 /*
  * Price: the rank, found in all entries, whose parts all percentiles share, and the other
- * aggregates but the number of rows, for which entries are read once for each column.  An array of
- * fractions may have a rank in every part: then all are read again.
+ * aggregates, for which entries are read once for each column; but the number of rows is known,
+ * unless some may be NULL in the ordered column.  An array of fractions may have a rank in every
+ * part: then all are read again.
  */
 static Cost
 percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
@@ -122,9 +123,11 @@ percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan 
 	{
 		const GpbAggregateItem *item = &plan->items[i];
 
-		if (!seen[item->column] && !gpb_item_counts_rows(item))
+		if (gpb_item_counts_rows(item) && !plan->nulls)
+			continue;
+		if (!seen[item->column])
 			cost += gpb_count_cost(root, index, entries, false);
-		seen[item->column] |= !gpb_item_counts_rows(item);
+		seen[item->column] = true;
 	}
 	return cost;
 }
@@ -148,9 +151,7 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 		!gpb_key_column_is_exact(index, plan.column) ||
 		!gpb_match_batch_aggrefs(index, others, &plan.items))
 		return NULL;
-	/* rows that are NULL there count for the others alone, and batches leave them out */
-	if (others != NIL && !gpb_key_column_is_not_null(root, index, plan.column))
-		return NULL;
+	plan.nulls = others != NIL && !gpb_key_column_is_not_null(root, index, plan.column);
 	foreach(lc, percentiles)
 	{
 		if (!match_percentile(lfirst_node(Aggref, lc), index, plan.column,

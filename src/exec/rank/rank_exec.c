@@ -5,7 +5,8 @@
  *
  * At the first row the node finds the place of rank OFFSET (rank_find.h), makes its first key the
  * parameter from which the child, core's scan of the index, starts, skips the few rows before the
- * rank, and hands out what comes then.
+ * rank, and hands out what comes then.  Rows that are NULL in the ordered column are those of a
+ * second child, whose turn is before or after that of the first.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,12 +33,16 @@ typedef struct GpbRankScan
 	MemoryContext context;		/* the node's */
 	GpbRankFinder *finder;		/* NULL until first needed */
 
-	bool		placed;			/* is the place below that of OFFSET in the range? */
+	PlanState  *nulls;			/* the second child, or NULL */
+
+	bool		placed;			/* is the place below that of OFFSET in the ranges? */
 	int64		rank;			/* OFFSET */
-	GpbKeyRange range;
+	GpbOrderedRanges ranges;
 	bool		empty;			/* there are not so many rows */
-	int64		skip;			/* rows that the child returns first and nobody wants */
+	bool		at_nulls;		/* the place is in the second child */
+	int64		skip;			/* rows that the child there returns first and nobody wants */
 	bool		started;		/* the child has skipped them */
+	PlanState  *child;			/* whose turn it is */
 	uint64		skipped;		/* rows that were counted instead of read, for EXPLAIN */
 } GpbRankScan;
 
@@ -92,6 +97,14 @@ begin_rank(CustomScanState *css, EState *estate, int eflags)
 	scan->node.child = ExecInitNode(child_plan(linitial(plan->custom_plans), &scan->plan),
 									estate, eflags);
 	css->custom_ps = list_make1(scan->node.child);
+	if (scan->plan.nulls != GPB_RANK_NO_NULLS)
+	{
+		scan->nulls = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
+		if (scan->plan.nulls == GPB_RANK_NULLS_FIRST)
+			css->custom_ps = lcons(scan->nulls, css->custom_ps);
+		else
+			css->custom_ps = lappend(css->custom_ps, scan->nulls);
+	}
 	executed = gpb_open_scanned(&scan->node, scan->plan.index, eflags);
 
 	/*
@@ -116,6 +129,8 @@ end_rank(CustomScanState *css)
 
 	if (scan->finder != NULL)
 		gpb_rank_end(scan->finder);
+	if (scan->nulls != NULL)
+		ExecEndNode(scan->nulls);
 	gpb_close_node(&scan->node);
 }
 
@@ -144,15 +159,11 @@ set_start(GpbRankScan *scan, GpbKey key)
 	start->isnull = false;
 }
 
-/*
- * Find where a rank above 0 is in a range, with the snapshot that the child will use; false if
- * there are not so many rows.
- */
-static bool
-find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
+/* What finds ranks, with the snapshot that the children will use */
+static GpbRankFinder *
+rank_finder(GpbRankScan *scan)
 {
 	MemoryContext caller = MemoryContextSwitchTo(scan->context);
-	bool		found;
 
 	if (scan->finder == NULL)
 		scan->finder = gpb_rank_begin(scan->node.heap, scan->node.index,
@@ -160,47 +171,142 @@ find_rank(GpbRankScan *scan, int64 rank, GpbKeyRange range, GpbRankPlace *place)
 									  gpb_key_behind_column(gpb_layout(scan->node.index),
 															scan->plan.column),
 									  scan->plan.backward);
-	gpb_rank_set_range(scan->finder, range);
-	found = gpb_rank_find(scan->finder, rank, place);
 	MemoryContextSwitchTo(caller);
-	return found;
+	return scan->finder;
 }
 
 /*
- * Place the child's start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as
- * the child's own are, so that both see the same settings of the session (rule M12); a place that
- * is known stays if they come to the same.
+ * Place the start at a rank of the first child's rows, which becomes the rank behind the last of
+ * them if there are not so many.
+ */
+static bool
+place_in_keys(GpbRankScan *scan, int64 *rank)
+{
+	GpbRankPlace place = {.keys = scan->ranges.keys, .rank = 0};
+
+	if (!scan->ranges.has_keys)
+		return false;
+	if (*rank > 0)
+	{
+		gpb_rank_set_range(rank_finder(scan), scan->ranges.keys);
+		if (!gpb_rank_find(scan->finder, *rank, &place))
+		{
+			*rank -= gpb_rank_total(scan->finder);
+			return false;
+		}
+	}
+	scan->skip = place.rank;
+	set_start(scan, scan->plan.backward ? place.keys.hi : place.keys.lo);
+	return true;
+}
+
+/*
+ * Place the start at a rank of the second child's rows, likewise.  They are known to be so many
+ * only once that child has skipped them.
+ */
+static bool
+place_in_nulls(GpbRankScan *scan, int64 *rank)
+{
+	if (scan->plan.nulls == GPB_RANK_NO_NULLS || !gpb_ordered_has_nulls(&scan->ranges))
+		return false;
+	if (scan->plan.nulls == GPB_RANK_NULLS_FIRST && *rank > 0)
+	{
+		int64		nulls = gpb_rank_count_nulls(rank_finder(scan), scan->ranges.nulls);
+
+		if (*rank >= nulls)
+		{
+			*rank -= nulls;
+			return false;
+		}
+	}
+	scan->skip = *rank;
+	return true;
+}
+
+/* Place the start at a rank of all rows; false if there are not so many. */
+static bool
+place_start(GpbRankScan *scan, int64 rank)
+{
+	bool		nulls_first = scan->plan.nulls == GPB_RANK_NULLS_FIRST;
+
+	scan->at_nulls = nulls_first && place_in_nulls(scan, &rank);
+	if (scan->at_nulls)
+	{
+		int64		first = 0;
+		int64		skip = scan->skip;
+
+		/* the first child's rows follow, all of them */
+		(void) place_in_keys(scan, &first);
+		scan->skip = skip;
+		return true;
+	}
+	if (place_in_keys(scan, &rank))
+		return true;
+	scan->at_nulls = !nulls_first && place_in_nulls(scan, &rank);
+	return scan->at_nulls;
+}
+
+/* Are the ranges those that the place is in? */
+static bool
+same_ranges(const GpbOrderedRanges *a, const GpbOrderedRanges *b)
+{
+	return a->keys.lo == b->keys.lo && a->keys.hi == b->keys.hi &&
+		gpb_bound_cmp(a->nulls.lo, b->nulls.lo) == 0 &&
+		gpb_bound_cmp(a->nulls.hi, b->nulls.hi) == 0;
+}
+
+/*
+ * Place the start where OFFSET is.  Conditions and OFFSET are evaluated at each start, as the
+ * children's own are, so that all see the same settings of the session (rule M12); a place that is
+ * known stays if they come to the same.
  */
 static void
 find_place(GpbRankScan *scan)
 {
 	int64		rank = rank_offset(scan);
-	GpbKeyRange range;
-	GpbRankPlace place = {.rank = 0};
+	GpbOrderedRanges ranges;
 
-	if (!gpb_ordered_column_range(&scan->ordered, scan->node.css.ss.ps.ps_ExprContext, &range))
-	{
-		/* no key */
-		range.lo = 1;
-		range.hi = 0;
-	}
-	if (scan->placed && rank == scan->rank &&
-		range.lo == scan->range.lo && range.hi == scan->range.hi)
+	gpb_ordered_column_ranges(&scan->ordered, scan->node.css.ss.ps.ps_ExprContext, &ranges);
+	if (scan->placed && rank == scan->rank && same_ranges(&ranges, &scan->ranges))
 		return;
 	scan->placed = true;
 	scan->rank = rank;
-	scan->range = place.keys = range;
-	scan->empty = range.lo > range.hi || (rank > 0 && !find_rank(scan, rank, range, &place));
-	if (scan->empty)
-		return;
-	scan->skip = place.rank;
-	scan->skipped += rank - place.rank;
-	set_start(scan, scan->plan.backward ? place.keys.hi : place.keys.lo);
+	scan->ranges = ranges;
+	scan->empty = !place_start(scan, rank);
+	if (!scan->empty)
+		scan->skipped += rank - scan->skip;
 }
 
 /* ---- the node ---- */
 
-/* Start the child at the place; false if there is no row. */
+/* The child that comes after the one whose turn it is; NULL if none does */
+static PlanState *
+child_after(const GpbRankScan *scan)
+{
+	if (scan->plan.nulls == GPB_RANK_NULLS_LAST && !scan->at_nulls)
+		return scan->nulls;
+	if (scan->plan.nulls == GPB_RANK_NULLS_FIRST && scan->at_nulls && scan->ranges.has_keys)
+		return scan->node.child;
+	return NULL;
+}
+
+/*
+ * The next row of the child whose turn it is, or the first of the one that comes after it; NULL
+ * after the last.
+ */
+static TupleTableSlot *
+next_row(GpbRankScan *scan)
+{
+	TupleTableSlot *row = ExecProcNode(scan->child);
+	PlanState  *after = child_after(scan);
+
+	if (!TupIsNull(row) || after == NULL || scan->child == after)
+		return row;
+	scan->child = after;
+	return ExecProcNode(after);
+}
+
+/* Start at the place; false if there is no row. */
 static bool
 start_at_place(GpbRankScan *scan)
 {
@@ -210,18 +316,26 @@ start_at_place(GpbRankScan *scan)
 	if (scan->empty)
 		return false;
 	scan->started = true;
-	ExecReScan(scan->node.child);
+	scan->child = scan->at_nulls ? scan->nulls : scan->node.child;
+	ExecReScan(scan->child);
+	/* now, since the conditions are evaluated then */
+	if (child_after(scan) != NULL)
+		ExecReScan(child_after(scan));
 	for (i = 0; i < scan->skip; i++)
 	{
-		TupleTableSlot *row = ExecProcNode(scan->node.child);
+		TupleTableSlot *row = ExecProcNode(scan->child);
 
 		if (TupIsNull(row))
+		{
+			/* a start at the same place would find none either */
+			scan->empty = true;
 			return false;
+		}
 	}
 	return true;
 }
 
-/* Where the child's current row is in the table, for WHERE CURRENT OF */
+/* Where a child's current row is in the table, for WHERE CURRENT OF */
 static ItemPointer
 child_tid(PlanState *child)
 {
@@ -242,7 +356,7 @@ exec_rank(CustomScanState *css)
 	ResetExprContext(econtext);
 	if (!scan->started && !start_at_place(scan))
 		return NULL;
-	row = ExecProcNode(scan->node.child);
+	row = next_row(scan);
 	if (TupIsNull(row))
 		return NULL;
 
@@ -256,7 +370,7 @@ exec_rank(CustomScanState *css)
 		   (tuple->tts_tupleDescriptor->natts - natts) * sizeof(bool));
 	ExecStoreVirtualTuple(tuple);
 	if (!scan->plan.sorted)
-		tuple->tts_tid = *child_tid(scan->node.child);
+		tuple->tts_tid = *child_tid(scan->child);
 	tuple->tts_tableOid = RelationGetRelid(scan->node.heap);
 	econtext->ecxt_scantuple = tuple;
 	return ExecProject(css->ss.ps.ps_ProjInfo);
@@ -268,8 +382,11 @@ rescan_rank(CustomScanState *css)
 	GpbRankScan *scan = (GpbRankScan *) css;
 
 	scan->started = false;
-	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(scan->node.child, css->ss.ps.chgParam);
+	if (css->ss.ps.chgParam == NULL)
+		return;
+	UpdateChangedParamSet(scan->node.child, css->ss.ps.chgParam);
+	if (scan->nulls != NULL)
+		UpdateChangedParamSet(scan->nulls, css->ss.ps.chgParam);
 }
 
 static void

@@ -54,6 +54,7 @@ struct GpbRankFinder
 	GpbRankParts range;
 	GpbBatch   *count;			/* NULL until first needed */
 	GpbBatch   *list;			/* NULL until first needed */
+	GpbBatch   *nulls;			/* NULL until first needed */
 };
 
 GpbRankFinder *
@@ -119,20 +120,26 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 	MemoryContextSwitchTo(caller);
 }
 
+/* Begin a batch that counts the entries of ranges in this form. */
+static GpbBatch *
+rank_batch_begin(GpbRankFinder *finder, GpbRangeForm form)
+{
+	/* nothing of any column: an answer is the number of entries */
+	GpbBatchWant want = {.form = form};
+	MemoryContext caller = MemoryContextSwitchTo(finder->context);
+	GpbBatch   *batch = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
+										GPB_ENGINE_AUTO);
+
+	MemoryContextSwitchTo(caller);
+	return batch;
+}
+
 /* The batch that counts entries */
 static GpbBatch *
 rank_batch(GpbRankFinder *finder)
 {
 	if (finder->count == NULL)
-	{
-		/* nothing of any column: an answer is the number of entries */
-		GpbBatchWant want = {.form = GPB_RANGE_KEYS};
-		MemoryContext caller = MemoryContextSwitchTo(finder->context);
-
-		finder->count = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
-										GPB_ENGINE_AUTO);
-		MemoryContextSwitchTo(caller);
-	}
+		finder->count = rank_batch_begin(finder, GPB_RANGE_KEYS);
 	return finder->count;
 }
 
@@ -201,6 +208,17 @@ gpb_rank_total(GpbRankFinder *finder)
 	for (i = 0; i < parts->n; i++)
 		total += parts->answers[i];
 	return total;
+}
+
+int64
+gpb_rank_count_nulls(GpbRankFinder *finder, GpbRange nulls)
+{
+	int64		entries;
+
+	if (finder->nulls == NULL)
+		finder->nulls = rank_batch_begin(finder, GPB_RANGE_BOUNDS);
+	gpb_batch_run(finder->nulls, &nulls, 1, &entries);
+	return entries;
 }
 
 static void
@@ -483,7 +501,7 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, GpbKey *keys)
 void
 gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 {
-	const GpbBatch *batches[] = {finder->count, finder->list};
+	const GpbBatch *batches[] = {finder->count, finder->list, finder->nulls};
 	int			i;
 
 	memset(counters, 0, sizeof(*counters));
@@ -502,5 +520,7 @@ gpb_rank_end(GpbRankFinder *finder)
 		gpb_batch_end(finder->count);
 	if (finder->list != NULL)
 		gpb_batch_end(finder->list);
+	if (finder->nulls != NULL)
+		gpb_batch_end(finder->nulls);
 	MemoryContextDelete(finder->context);
 }

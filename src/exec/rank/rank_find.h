@@ -84,6 +84,12 @@ extern int64 gpb_rank_total(GpbRankFinder *finder);
 extern bool gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place);
 
 /*
+ * The number of visible entries of a range beside that of the finder: those that are NULL in the
+ * ordered column, which no range of keys has
+ */
+extern int64 gpb_rank_count_nulls(GpbRankFinder *finder, GpbRange nulls);
+
+/*
  * Find the keys of n ranks at once: keys[i] is that of ranks[i].  Ranks ascend, may repeat, and are
  * all below gpb_rank_total().  Not for a finder that counts from the end.
  */

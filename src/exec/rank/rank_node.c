@@ -16,6 +16,7 @@ gpb_rank_put(const GpbRankPlan *plan, CustomScan *scan)
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->backward);
 	gpb_put_int(&scan->custom_private, plan->sorted);
+	gpb_put_int(&scan->custom_private, plan->nulls);
 	gpb_put_int(&scan->custom_private, plan->column);
 	gpb_put_int(&scan->custom_private, plan->start);
 }
@@ -30,6 +31,7 @@ gpb_rank_get(const CustomScan *scan, GpbRankPlan *plan)
 	plan->index = gpb_get_oid(&reader);
 	plan->backward = gpb_get_int(&reader);
 	plan->sorted = gpb_get_int(&reader);
+	plan->nulls = gpb_get_int(&reader);
 	plan->column = gpb_get_int(&reader);
 	plan->start = gpb_get_int(&reader);
 }
@@ -43,6 +45,7 @@ gpb_percentile_put(const GpbPercentilePlan *plan, CustomScan *scan)
 	scan->custom_exprs = list_make2(plan->conditions, plan->fractions);
 	gpb_put_oid(private, plan->index);
 	gpb_put_int(private, plan->column);
+	gpb_put_int(private, plan->nulls);
 	gpb_put_items(private, plan->items, plan->nitems);
 	gpb_put_int(private, plan->npercentiles);
 	for (i = 0; i < plan->npercentiles; i++)
@@ -63,6 +66,7 @@ gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan)
 	plan->fractions = lsecond(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
 	plan->column = gpb_get_int(&reader);
+	plan->nulls = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	plan->npercentiles = gpb_get_int(&reader);
 	plan->percentiles = palloc(sizeof(GpbPercentile) * plan->npercentiles);

@@ -25,18 +25,28 @@ extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries
 
 /* ---- the node GpubtreeRank ---- */
 
+/* Where rows that are NULL in the ordered column come */
+typedef enum GpbRankNulls
+{
+	GPB_RANK_NO_NULLS,			/* no such row is wanted */
+	GPB_RANK_NULLS_FIRST,
+	GPB_RANK_NULLS_LAST
+} GpbRankNulls;
+
 /*
  * The fields of the plan node, which scans one table by way of its child: core's scan of the index,
  * or index-only scan, for the rows wanted, or core's incremental sort of that scan.  The last of
  * the scan's index conditions is "column >= NULL" ("<=" if it goes to smaller keys) of the ordered
- * column, whose right side the node replaces by a parameter of its own.  The scan tuple has the
- * child's columns and, never filled, the key columns.
+ * column, whose right side the node replaces by a parameter of its own.  A second child, if rows
+ * that are NULL there are wanted, returns these.  The scan tuple has the children's columns, which
+ * are the same, and, never filled, the key columns.
  */
 typedef struct GpbRankPlan
 {
 	Oid			index;
-	bool		backward;		/* does the child go backward through the index? */
-	bool		sorted;			/* is the child an incremental sort? */
+	bool		backward;		/* do the children go backward through the index? */
+	bool		sorted;			/* are they incremental sorts? */
+	GpbRankNulls nulls;
 	int			column;			/* the ordered column of the index's key, counted from 0 */
 	int			start;			/* number of the parameter */
 	List	   *conditions;		/* on the ordered column and those before it, and OFFSET: all
@@ -80,6 +90,7 @@ typedef struct GpbPercentilePlan
 	int			column;			/* the ordered column of the index's key, counted from 0 */
 	List	   *conditions;		/* on it and the columns before it */
 	List	   *fractions;		/* of each percentile */
+	bool		nulls;			/* may rows be NULL there, which count for the other aggregates? */
 } GpbPercentilePlan;
 
 /* Put the fields into the plan node. */

@@ -9,6 +9,9 @@
  * sort of that scan's rows sorts those of equal keys: none of the rows before the start belongs
  * among them, since the scan starts with the first row of a key.
  *
+ * No start at a key returns rows that are NULL in the ordered column.  Where they are wanted a
+ * second scan returns them, before or after the rows of the first.
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -62,6 +65,15 @@ typedef struct GpbRankPath
 	IndexOptInfo *index;
 	GpbRankPlan plan;
 } GpbRankPath;
+
+/* The rows of a query, in its order, as they are expected; numbers are from 0 on */
+typedef struct GpbRankRows
+{
+	double		all;
+	double		skipped;		/* the first ones, which OFFSET skips */
+	double		first_null;		/* those that are NULL in the ordered column: [first_null, end) */
+	double		end_of_nulls;
+} GpbRankRows;
 
 /* ---- is the query of our kind? ---- */
 
@@ -330,6 +342,31 @@ start_clause(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection d
 	return clause;
 }
 
+/* "column IS NULL" of the ordered column */
+static NullTest *
+null_test(PlannerInfo *root, IndexOptInfo *index, int column)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = (Expr *) gpb_key_column_var(root, index, column);
+	test->nulltesttype = IS_NULL;
+	test->argisrow = false;
+	test->location = -1;
+	return test;
+}
+
+/* The condition of a scan for the rows that are NULL in the ordered column */
+static IndexClause *
+null_clause(PlannerInfo *root, IndexOptInfo *index, int column)
+{
+	IndexClause *clause = makeNode(IndexClause);
+
+	clause->rinfo = make_simple_restrictinfo(root, (Expr *) null_test(root, index, column));
+	clause->indexquals = list_make1(clause->rinfo);
+	clause->indexcol = column;
+	return clause;
+}
+
 /* ---- price ---- */
 
 /* Counting in some thousand parts costs so many times as much to begin as one range aggregate. */
@@ -356,19 +393,37 @@ offset_rows(const FinalPathExtraData *extra, double rows)
 	return Min((double) extra->offset_est, rows);
 }
 
+/* Estimate what rows there are. */
+static void
+estimate_rows(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra,
+			  const GpbRankPlan *plan, GpbRankRows *rows)
+{
+	double		nulls = 0.0;
+
+	rows->all = clamp_row_est(index->rel->rows);
+	rows->skipped = offset_rows(extra, rows->all);
+	if (plan->nulls != GPB_RANK_NO_NULLS)
+		nulls = rows->all * clause_selectivity(root, (Node *) null_test(root, index, plan->column),
+											   0, JOIN_INNER, NULL);
+	rows->first_null = plan->nulls == GPB_RANK_NULLS_LAST ? rows->all - nulls : 0.0;
+	rows->end_of_nulls = rows->first_null + nulls;
+}
+
 /*
- * How many rows with the value of the first row that is wanted may come before it: the child starts
- * with the first row of a value, and reads them one by one.  At worst it is the last of them.
+ * How many rows that are NULL, or have the value of the first row that is wanted, may come before
+ * it: a child starts with the first row of a value, and reads them one by one.  At worst it is the
+ * last of them.
  */
 static double
-rows_of_value_before(PlannerInfo *root, IndexOptInfo *index, int column, double skipped)
+rows_of_value_before(PlannerInfo *root, IndexOptInfo *index, int column, const GpbRankRows *rows)
 {
-	double		rows = clamp_row_est(index->rel->rows);
-	double		values = estimate_num_groups(root,
-											 list_make1(gpb_key_column_var(root, index, column)),
-											 rows, NULL, NULL);
+	double		values;
 
-	return Min(rows / Max(values, 1.0) - 1.0, skipped);
+	if (rows->skipped >= rows->first_null && rows->skipped < rows->end_of_nulls)
+		return rows->skipped - rows->first_null;
+	values = estimate_num_groups(root, list_make1(gpb_key_column_var(root, index, column)),
+								 rows->all, NULL, NULL);
+	return Min(rows->all / Max(values, 1.0) - 1.0, rows->skipped);
 }
 
 /*
@@ -388,16 +443,17 @@ child_target(PlannerInfo *root)
 }
 
 /*
- * Core's scan of the rows wanted, at its price for all rows that satisfy the conditions; then the
- * price of what is left of them.  Where the query sorts equal keys by more, core does so as well.
- * Fills in the price of one row of the scan.
+ * Core's scan of the rows wanted that satisfy one condition more, which are expected to be these of
+ * all rows, from the first to before the last.  Its price is that share of the one for all rows.
+ * Where the query sorts equal keys by more, core does so as well.  Fills in the price of one row of
+ * the scan.
  */
 static Path *
 make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection direction,
-				Param *start, double skipped, Cost *row_cost)
+				IndexClause *more, double first, double last, Cost *row_cost)
 {
 	IndexPath  *child;
-	double		share;
+	double		rows = Max(last - first, 0.0);
 
 	child = create_index_path(root, index, index_clauses(root, index, column), NIL, NIL,
 							  key_pathkeys(root), direction,
@@ -405,17 +461,61 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
 												   child_target(root));
 	Assert(IsA(child, IndexPath));
-	child->indexclauses = lappend(child->indexclauses,
-								  start_clause(root, index, column, direction, start));
+	child->indexclauses = lappend(child->indexclauses, more);
 	*row_cost = (child->path.total_cost - child->path.startup_cost) / Max(child->path.rows, 1.0);
-	share = 1.0 - Min(skipped / Max(child->path.rows, 1.0), 1.0);
-	child->path.total_cost = child->path.startup_cost +
-		share * (child->path.total_cost - child->path.startup_cost);
-	child->path.rows = clamp_row_est(child->path.rows * share);
+	child->path.total_cost = child->path.startup_cost + rows * *row_cost;
+	child->path.rows = clamp_row_est(rows);
 	if (list_length(root->sort_pathkeys) == 1)
 		return (Path *) child;
 	return (Path *) create_incremental_sort_path(root, index->rel, (Path *) child,
 												 root->sort_pathkeys, 1, -1.0);
+}
+
+/*
+ * Where rows come that are NULL in the ordered column.  Any condition on the one key column that is
+ * none of the column's being not NULL is IS NULL, by which nothing is ordered: then returns false.
+ */
+static bool
+place_of_nulls(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+{
+	plan->nulls = GPB_RANK_NO_NULLS;
+	if (gpb_key_column_is_not_null(root, index, plan->column))
+		return true;
+	plan->nulls = index->nulls_first[plan->column] != plan->backward ?
+		GPB_RANK_NULLS_FIRST : GPB_RANK_NULLS_LAST;
+	return index->nkeycolumns > 1 || plan->conditions == NIL;
+}
+
+/* What the plan is, for one index, but for its start; false if that cannot do this query. */
+static bool
+match_rank(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+{
+	ScanDirection direction;
+
+	/* The child starts at a key: at -0 if at 0, which come one after the other in the index. */
+	if (!gpb_match_ordered_column(root, index, &plan->column, &plan->conditions) ||
+		!sorts_by_column(root, index, plan->column) ||
+		!gpb_key_column_is_exact(index, plan->column))
+		return false;
+	direction = rank_direction(root, index, plan->column);
+	if (ScanDirectionIsNoMovement(direction) ||
+		(index->nkeycolumns == 1 && !conditions_are_of_key(index, plan->conditions)))
+		return false;
+	plan->index = index->indexoid;
+	plan->backward = ScanDirectionIsBackward(direction);
+	plan->sorted = list_length(root->sort_pathkeys) > 1;
+	plan->offset = (Expr *) root->parse->limitOffset;
+	return place_of_nulls(root, index, plan);
+}
+
+/* Add the price of a child whose rows come after those of the path's other children. */
+static void
+add_child(CustomPath *path, Path *child)
+{
+	path->path.rows += child->rows;
+	path->path.total_cost += child->total_cost;
+	path->custom_paths = lappend(path->custom_paths, child);
+	GPB_ADD_DISABLED(&path->path, child);
 }
 
 /* The path for one index; NULL if it cannot do this query. */
@@ -423,57 +523,52 @@ static CustomPath *
 make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	GpbRankPlan plan = {0};
 	ScanDirection direction;
 	CustomPath *path;
 	GpbRankPath *own;
-	List	   *conditions;
+	GpbRankRows rows;
 	Path	   *child;
 	Param	   *start;
-	double		skipped;
 	Cost		row_cost;
-	int			column;
 
-	/* The child starts at a key: at -0 if at 0, which come one after the other in the index. */
-	if (!gpb_match_ordered_column(root, index, &column, &conditions) ||
-		!sorts_by_column(root, index, column) || !gpb_key_column_is_exact(index, column))
+	if (!match_rank(root, index, &plan))
 		return NULL;
-	direction = rank_direction(root, index, column);
-	if (ScanDirectionIsNoMovement(direction) ||
-		(index->nkeycolumns == 1 && !conditions_are_of_key(index, conditions)) ||
-		!gpb_key_column_is_not_null(root, index, column))
-		return NULL;
-
 	start = makeNode(Param);
 	start->paramkind = PARAM_EXEC;
-	start->paramid = assign_special_exec_param(root);
-	start->paramtype = index->opcintype[column];
+	start->paramid = plan.start = assign_special_exec_param(root);
+	start->paramtype = index->opcintype[plan.column];
 	start->paramtypmod = -1;
 	start->location = -1;
-	skipped = offset_rows(extra, clamp_row_est(index->rel->rows));
-	child = make_child_path(root, index, column, direction, start, skipped, &row_cost);
+	direction = plan.backward ? BackwardScanDirection : ForwardScanDirection;
+	estimate_rows(root, index, extra, &plan, &rows);
+	child = make_child_path(root, index, plan.column, direction,
+							start_clause(root, index, plan.column, direction, start),
+							Max(rows.skipped,
+								plan.nulls == GPB_RANK_NULLS_FIRST ? rows.end_of_nulls : 0.0),
+							plan.nulls == GPB_RANK_NULLS_LAST ? rows.first_null : rows.all,
+							&row_cost);
 
 	path = gpb_make_path(sizeof(GpbRankPath), &rank_path_methods, index->rel, target);
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
-	path->path.rows = child->rows;
-	path->path.startup_cost = child->startup_cost + gpb_rank_cost(root, index, skipped, true) +
-		Max(rows_of_value_before(root, index, column, skipped) * row_cost,
+	path->path.startup_cost = child->startup_cost +
+		gpb_rank_cost(root, index, rows.skipped, true) +
+		Max(rows_of_value_before(root, index, plan.column, &rows) * row_cost,
 			Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
 			(child->total_cost - child->startup_cost));
-	path->path.total_cost = path->path.startup_cost + child->total_cost - child->startup_cost;
+	path->path.total_cost = path->path.startup_cost - child->startup_cost;
+	add_child(path, child);
+	if (plan.nulls != GPB_RANK_NO_NULLS)
+		add_child(path, make_child_path(root, index, plan.column, direction,
+										null_clause(root, index, plan.column),
+										Max(rows.skipped, rows.first_null), rows.end_of_nulls,
+										&row_cost));
 	path->path.startup_cost += target->cost.startup;
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
-	path->custom_paths = list_make1(child);
-	GPB_ADD_DISABLED(&path->path, child);
 	own = (GpbRankPath *) path;
 	own->index = index;
-	own->plan.index = index->indexoid;
-	own->plan.backward = ScanDirectionIsBackward(direction);
-	own->plan.sorted = list_length(root->sort_pathkeys) > 1;
-	own->plan.column = column;
-	own->plan.start = start->paramid;
-	own->plan.conditions = conditions;
-	own->plan.offset = (Expr *) root->parse->limitOffset;
+	own->plan = plan;
 	return path;
 }
 

@@ -17,6 +17,7 @@
 
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
+#include "exec/common/program_build.h"
 
 /* The most arms that clauses are combined to, since each is evaluated by itself */
 #define GPB_MAX_COLUMN_ARMS		64
@@ -125,7 +126,8 @@ arm_conditions(PlannerInfo *root, IndexOptInfo *index, List *arm, List *computed
 			Expr	   *condition = gpb_match_column(root, index, c, lfirst(lc), &point);
 
 			if (condition == NULL || IsA(condition, ScalarArrayOpExpr) ||
-				list_member(computed, condition))
+				list_member(computed, condition) ||
+				gpb_has_subquery_value(root, (Node *) condition))
 				continue;
 			conditions = lappend(conditions, condition);
 			left = foreach_delete_current(left, lc);

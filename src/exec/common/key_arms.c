@@ -27,7 +27,8 @@ arm_conditions(PlannerInfo *root, Expr *arm, IndexOptInfo *index, List *computed
 	{
 		Expr	   *condition = gpb_match_key_clause(root, lfirst(lc), index);
 
-		if (condition != NULL && !list_member(computed, condition))
+		if (condition != NULL && !list_member(computed, condition) &&
+			!gpb_has_subquery_value(root, (Node *) condition))
 			conditions = lappend(conditions, condition);
 		else
 			*exact = false;
@@ -72,7 +73,7 @@ gpb_arms_may_fail(List *arms)
 {
 	ListCell   *lc;
 
-	for_each_from(lc, arms, 1)
+	foreach(lc, arms)
 	{
 		ListCell   *condition;
 

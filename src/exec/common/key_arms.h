@@ -14,14 +14,15 @@
 /*
  * Is the clause an OR of which every arm has conditions on the index's key?  Returns a List of
  * these for each arm; *exact says whether the arms have nothing else.  NIL if it is no such OR.
- * What equals one of "computed" is taken for no condition.
+ * What equals one of "computed" is taken for no condition, nor is what has a subquery's value.
  */
 extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *computed,
 							bool *exact);
 
 /*
- * May evaluating the arms' values raise an error that core might not come to, since the first arm
- * is true for every row?
+ * May evaluating the arms' values raise an error that core might not come to?  Core evaluates no
+ * arm before a row satisfies all other conditions, and a value only for rows that no arm before
+ * admits, and that satisfy what stands before it in its own arm.
  */
 extern bool gpb_arms_may_fail(List *arms);
 

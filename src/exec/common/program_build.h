@@ -108,6 +108,12 @@ extern GpbProgramPlan *gpb_builder_end(GpbProgramBuilder *builder);
 /* Which rule refused the query's part that was refused last, for EXPLAIN; NULL if none was. */
 extern const char *gpb_builder_refusal(const GpbProgramBuilder *builder);
 
+/*
+ * Does the expression have a parameter that may be the value of a subquery?  That is evaluated when
+ * it is asked for, and may raise an error that core might not come to.
+ */
+extern bool gpb_has_subquery_value(PlannerInfo *root, Node *expression);
+
 /* Is it a function of constants and the clock whose errors core's planner would raise? */
 extern bool gpb_is_of_moments(Node *expression);
 

@@ -144,19 +144,24 @@ is_outer_value(const PlannerInfo *root, const Param *param)
  * Is it a parameter that may be the value of a subquery, which is evaluated when it is asked for?
  */
 static bool
-is_subquery_value(const GpbProgramBuilder *builder, Node *node)
+is_subquery_value(const PlannerInfo *root, Node *node)
 {
 	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-		!is_outer_value(builder->root, (Param *) node);
+		!is_outer_value(root, (Param *) node);
 }
 
-/* The argument is the builder. */
+/* The argument is the PlannerInfo. */
 static bool
-subquery_walker(Node *node, void *builder)
+subquery_walker(Node *node, void *root)
 {
 	return node != NULL &&
-		(is_subquery_value(builder, node) ||
-		 expression_tree_walker(node, subquery_walker, builder));
+		(is_subquery_value(root, node) || expression_tree_walker(node, subquery_walker, root));
+}
+
+bool
+gpb_has_subquery_value(PlannerInfo *root, Node *expression)
+{
+	return subquery_walker(expression, root);
 }
 
 /*
@@ -168,7 +173,7 @@ gpb_is_harmless(GpbProgramBuilder *builder, Expr *constant)
 {
 	if (!no_moment_walker((Node *) constant, NULL))
 		return true;
-	return !gpb_may_fail((Node *) constant) && !subquery_walker((Node *) constant, builder);
+	return !gpb_may_fail((Node *) constant) && !subquery_walker((Node *) constant, builder->root);
 }
 
 /* ---- guards ---- */
@@ -191,7 +196,7 @@ can_fault_walker(Node *node, void *builder)
 	switch (nodeTag(node))
 	{
 		case T_Param:
-			return is_subquery_value(builder, node);
+			return is_subquery_value(((GpbProgramBuilder *) builder)->root, node);
 		case T_List:
 		case T_Var:
 		case T_RelabelType:

@@ -97,6 +97,31 @@ EXPLAIN (COSTS OFF) SELECT variance(n), stddev(m) FROM wide WHERE i > 5;
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 
+-- the last row of each group, by GpubtreeScan; buckets with such groups
+CREATE FUNCTION last(query text, node text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	found bool := false;
+	ours text;
+	core text;
+	rows text := format('SELECT string_agg(q::text, E''\n'') FROM (%s) q', query);
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true), set_config('gpubtree.enabled', 'on', true);
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || rows LOOP
+		found := found OR line LIKE '%' || node || '%';
+	END LOOP;
+	EXECUTE rows INTO ours;
+	PERFORM set_config('enable_seqscan', 'on', true), set_config('gpubtree.enabled', 'off', true);
+	EXECUTE rows INTO core;
+	RETURN CASE WHEN NOT found THEN 'another plan' WHEN ours = core THEN 'same'
+		ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
+END $$;
+SELECT c, w, last(format('SELECT DISTINCT ON (%s) %1$s, i FROM wide WHERE %s ORDER BY %1$s, i DESC', c, w), 'Last Key of Each')
+	FROM (VALUES ('u', 'i > 5'), ('n', 'i > 5'), ('u, n', 'i > 5'), ('g, u', 'i > 5'), ('m, g', 'i > 5'), ('u', 'i BETWEEN 10 AND 1400 AND g <> 3')) x (c, w);
+SELECT last(format('SELECT i / 100 x, %s, count(*), sum(m) FROM wide WHERE i > 5 GROUP BY 1, %1$s ORDER BY 1, %1$s', c), 'GpubtreeAggregate')
+	FROM unnest('{u,n,"g, u"}'::text[]) c;
+DROP FUNCTION last;
+
 -- order, as a cursor, and in a prepared statement
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT u, count(*) FROM wide WHERE i > 5 GROUP BY u ORDER BY u DESC NULLS LAST LIMIT 3;

@@ -19,6 +19,7 @@
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
+#include "exec/common/program_words.h"
 
 /* ---- the query ---- */
 
@@ -165,6 +166,20 @@ estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List 
 
 /* ---- the program ---- */
 
+/* Is each of the plan's groups one word?  GpubtreeAggregate has groups by values of two words. */
+static bool
+groups_are_words(const GpbBucketPlan *plan)
+{
+	int			i;
+
+	for (i = 0; i < plan->ngroups; i++)
+	{
+		if (gpb_type_words(plan->group_types[i]) > 1)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Match filters, other groups and aggregates by a program.  Where there are filters, no argument of
  * the bucket function may fail: core evaluates it only if there is a row that passes them.
@@ -186,6 +201,7 @@ match_program(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
 	if (gpb_match_filters(query->root, query->rel, match->builder, filters,
 						  &plan->filters) != NULL ||
 		gpb_match_groups(match->builder, match->groups, &plan->group_types) != NULL ||
+		!groups_are_words(plan) ||
 		gpb_match_items(match->builder, query->aggrefs, &plan->items) != NULL)
 		return false;
 	plan->program = *gpb_builder_end(match->builder);

@@ -211,11 +211,8 @@ gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type
 bool
 gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
-	int			column;
-
-	/* -0 and 0 are one group, and so are all NaNs.  Values of 16 bytes are two slots. */
-	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))) ||
-		gpb_is_counted_wide(builder, expression, &column))
+	/* -0 and 0 are one group, and so are all NaNs. */
+	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
 		return gpb_refuse(builder, "GROUP BY of type %s",
 						  format_type_be(exprType((Node *) expression))) >= 0;
 	return gpb_build_group_of_words(builder, expression, type);

@@ -64,15 +64,15 @@ extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool d
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
 /*
- * Add a group slot for an expression, whose words are of *type (gpb_word_datum() takes it).
- * Returns false if the program cannot say it, if values that are equal in GROUP BY may differ in
- * their words (float8), or if they have two words.
+ * Add a group slot for an expression, whose words are of *type (gpb_words_datum() takes it), or a
+ * slot for each word of a column of 16 bytes (gpb_type_words()).  Returns false if the program
+ * cannot say it, or if values that are equal in GROUP BY may differ in their words (float8).
  */
 extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /*
  * The same, of float8 too: the caller merges the groups of 0 and -0, and of NaNs with different
- * bits; and of columns of 16 bytes, which have a slot for each word (gpb_type_words()).
+ * bits.
  */
 extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 

@@ -75,7 +75,8 @@ extern const GpbAnswerColumn *gpb_range_totals_column(const GpbRangeTotals *tota
 extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
 
 /*
- * The values of a group's expressions, n of these types, which are no domains, and each of one word
+ * The values of a group's expressions, n of these types, which are no domains, and each of one
+ * word
  */
 extern void gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
 							 Datum *values, bool *isnull);

@@ -62,8 +62,8 @@ gpb_wait_for_service($node);
 # Take a snapshot in each of some transactions, hold statements at a point while each of @$meanwhile
 # is done, and return a list: for each statement what it gave, and what the query expected of it gives
 # in the same snapshot.
-my @readers = map { $node->background_psql('postgres') } (1 .. 4);
-my $holder = $node->background_psql('postgres');
+my @readers = map { gpb_session($node) } (1 .. 4);
+my $holder = gpb_session($node);
 
 sub held_together
 {

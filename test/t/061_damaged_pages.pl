@@ -25,7 +25,7 @@ sub is_unusable
 	my ($table, $answer) = @_;
 	my $file = quotemeta($table_file{$table});
 
-	return $answer =~ /XX001: could not read block \d+ in file "$file": read only 0 of 8192 bytes/
+	return $answer =~ /XX001: could not read block(?: \d+|s \d+\.\.\d+) in file "$file": read only 0 of 8192 bytes/
 	  || $answer =~ /(?:XX000|58P01): could not open file "$file\.\d+" .*previous segment is only/
 	  || $answer =~ /XX000: tuple offset out of range/
 	  || $answer =~ /22003: /;

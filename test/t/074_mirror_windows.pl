@@ -20,7 +20,7 @@ gpb_wait_for_service($node);
 
 # The locks that a reader and a refresher wait for, and the sessions that hold them
 my %lock = (reader => 7001, refresher => 7002);
-my %holder = map { $_ => $node->background_psql('postgres') } keys %lock;
+my %holder = map { $_ => gpb_session($node) } keys %lock;
 
 sub lock_point { $holder{ $_[0] }->query_safe("SELECT pg_advisory_lock(0, $lock{$_[0]})") }
 sub unlock_point { $holder{ $_[0] }->query_safe("SELECT pg_advisory_unlock(0, $lock{$_[0]})") }

@@ -20,7 +20,7 @@ autovacuum = off
 wal_consistency_checking = 'gpubtree'
 CONF
 gpb_wait_for_service($node);
-my $holder = $node->background_psql('postgres');
+my $holder = gpb_session($node);
 
 sub value { return $node->safe_psql('postgres', $_[0]) }
 

@@ -10,7 +10,7 @@ use Time::HiRes qw(usleep);
 use Exporter 'import';
 
 our @EXPORT = qw(gpb_wait_until gpb_hold_service gpb_release_service gpb_is_held
-  gpb_wait_for_service_at gpb_start gpb_finish gpb_wait_for_sessions gpb_all_is_free);
+  gpb_wait_for_service_at gpb_session gpb_start gpb_finish gpb_wait_for_sessions gpb_all_is_free);
 
 # Wait until the condition, a function, holds.
 sub gpb_wait_until
@@ -52,6 +52,17 @@ sub gpb_wait_for_service_at
 	my ($node, $point) = @_;
 
 	gpb_wait_until("a process at $point", sub { gpb_is_held($node, $point) });
+}
+
+# A session for one statement after the other: each of them, not all, must end in the time that tests
+# have, however long the script goes on.
+sub gpb_session
+{
+	my ($node, %params) = @_;
+	my $session = $node->background_psql('postgres', %params);
+
+	$session->set_query_timer_restart();
+	return $session;
 }
 
 # Start a session that runs one statement, or several of an array, in the background, the later ones

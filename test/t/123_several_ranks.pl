@@ -295,4 +295,4 @@ foreach my $round (1 .. $random->rounds)
 }
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 $random->finish(4, 'rows', 'prepared', 'rescan', 'percentile', 'percentiles', 'cursor', 'below a prefix', 'below two columns',
-	'columns behind', 'backward', 'sorted ties', 'index only', 'NULLs first', 'NULLs last');
+	'columns behind', 'backward', 'sorted ties', 'index only');

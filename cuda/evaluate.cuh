@@ -233,13 +233,31 @@ gpb_do_nulls(const GpbOperand *a, const GpbOperand *b, const GpbOperand *c, GpbO
 	return 0;
 }
 
+/* The words of a step's long table */
+static __device__ __forceinline__ const int64 *
+gpb_step_words(const GpbCode *code, const GpbCodeStep *step)
+{
+	return code->tables.more + (code->tables.first[step->b] - GPB_MAX_TABLE_WORDS);
+}
+
 #define GPB_CASE_VALUES(op) \
 	case op: \
 		return gpb_do_values<op>(a, b, c, NULL, 0, result)
 #define GPB_CASE_TABLE(op) \
 	case op: \
 		return gpb_do_values<op>(a, b, c, code->tables.word + code->tables.first[step->b], \
-								 code->tables.length[step->b], result)
+								 (int) code->tables.length[step->b], result)
+/*
+ * A table that may be a long one.  The branch keeps the look-ups in the two kinds of memory apart:
+ * by one pointer into either, those in parameters would be slower.
+ */
+#define GPB_CASE_LONG_TABLE(op) \
+	case op: \
+		if (gpb_is_long_table(&code->tables, step->b)) \
+			return gpb_do_values<op>(a, b, c, gpb_step_words(code, step), \
+									 (int) code->tables.length[step->b], result); \
+		return gpb_do_values<op>(a, b, c, code->tables.word + code->tables.first[step->b], \
+								 (int) code->tables.length[step->b], result)
 #define GPB_CASE_NULLS(op) \
 	case op: \
 		return gpb_do_nulls<op>(a, b, c, result)
@@ -303,8 +321,8 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 		GPB_CASE_VALUES(GPB_OP_TRUNCATE_MONTHS);
 		GPB_CASE_VALUES(GPB_OP_ADD_MONTHS);
 		GPB_CASE_TABLE(GPB_OP_IN);
-		GPB_CASE_TABLE(GPB_OP_IN_CODES);
-		GPB_CASE_TABLE(GPB_OP_RANKED);
+		GPB_CASE_LONG_TABLE(GPB_OP_IN_CODES);
+		GPB_CASE_LONG_TABLE(GPB_OP_RANKED);
 		GPB_CASE_TABLE(GPB_OP_TO_LOCAL);
 		GPB_CASE_TABLE(GPB_OP_OF_LOCAL);
 		default:
@@ -315,6 +333,7 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 
 #undef GPB_CASE_VALUES
 #undef GPB_CASE_TABLE
+#undef GPB_CASE_LONG_TABLE
 #undef GPB_CASE_NULLS
 
 /* ---- all steps ---- */

@@ -36,6 +36,7 @@ struct GpbRangesWork
 	void	   *answers_host;	/* where the caller wants the answers */
 	GpbInput	input;
 	GpbBuffer	ranges;
+	GpbBuffer	more;			/* words of the program's long tables */
 	GpbBuffer	first;			/* see GpbRangesJob */
 	GpbBuffer	items;
 	GpbBuffer	place;
@@ -124,6 +125,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 		return;
 	gpb_input_free(device, &work->input);
 	gpb_buffer_free(device, &work->ranges);
+	gpb_buffer_free(device, &work->more);
 	gpb_buffer_free(device, &work->first);
 	gpb_buffer_free(device, &work->items);
 	gpb_buffer_free(device, &work->place);
@@ -347,15 +349,33 @@ submit_request(GpbDevice *device, GpbChannel *channel)
 					   counts_size(work));
 }
 
+/*
+ * Submit the words of long tables.  The kernels read the channel's copy; what a launch before this
+ * one read there has ended (rule M3), since the channel has one launch at a time.
+ */
 static GpbDeviceStatus
-submit_input(GpbDevice *device, GpbChannel *channel, const void *ranges, const uint32 *changed,
-			 uint32 nblocks)
+submit_more(GpbDevice *device, GpbChannel *channel, const int64 *more)
+{
+	GpbRangesWork *work = channel->ranges;
+	size_t		bytes = gpb_more_words(&work->spec.program) * sizeof(int64);
+
+	if (bytes == 0)
+		return GPB_DEVICE_OK;
+	return gpb_check(device, cudaMemcpyAsync(work->more.data, more, bytes, cudaMemcpyHostToDevice,
+											 channel->stream),
+					 "copying tables");
+}
+
+static GpbDeviceStatus
+submit_input(GpbDevice *device, GpbChannel *channel, const void *ranges, const int64 *more,
+			 const uint32 *changed, uint32 nblocks)
 {
 	GpbRangesWork *work = channel->ranges;
 	const GpbRangesSpec *spec = &work->spec;
 
 	GPB_TRY(gpb_input_submit(device, channel->stream, channel, &work->input, spec, changed,
 							 nblocks));
+	GPB_TRY(submit_more(device, channel, more));
 	if (work->single)
 		return GPB_DEVICE_OK;	/* the kernels' parameters have it */
 	return gpb_check(device,
@@ -399,15 +419,12 @@ most_leaves(const GpbDevice *device)
 	return GPB_BLOCK_LEAVES * device->info.multiprocessors;
 }
 
-/* Refuse programs at fault, and requests too large for what counts and adds up. */
+/* Refuse requests too large for what counts and adds up. */
 static GpbDeviceStatus
 check_work(GpbDevice *device, const GpbRangesWork *work)
 {
 	const GpbRangesSpec *spec = &work->spec;
-	const char *fault = gpb_program_fault(&spec->program);
 
-	if (fault != NULL)
-		return gpb_refuse(device, "%s", fault);
 	if (spec->n > 0x7FFFFFFF || (is_total(work) && spec->n > most_leaves(device)))
 		return gpb_refuse(device, "%u ranges are too many for one request; ask for fewer",
 						  spec->n);
@@ -426,6 +443,28 @@ abandon(GpbDevice *device, GpbChannel *channel)
 	return gpb_reader_await(device, channel);
 }
 
+/*
+ * Copy the request, whose kernels find the words of long tables in the channel's memory for them.
+ * No launch on the channel is in flight.
+ */
+static GpbDeviceStatus
+copy_spec(GpbDevice *device, GpbRangesWork *work, const GpbRangesSpec *spec)
+{
+	const char *fault = gpb_program_fault(&spec->program);
+	uint32		words;
+
+	if (fault != NULL)
+		return gpb_refuse(device, "%s", fault);
+	gpb_ranges_spec_copy(&work->spec, spec);
+	words = gpb_more_words(&spec->program);
+	if (words == 0)
+		return GPB_DEVICE_OK;
+	GPB_TRY(gpb_buffer_reserve(device, &work->more, words * sizeof(int64)));
+	work->spec.program.tables.more = (const int64 *) work->more.data;
+	return GPB_DEVICE_OK;
+}
+
+/* Make what is launched of the request that was copied. */
 static void
 begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *spec,
 		   const void *ranges, void *answers)
@@ -434,7 +473,6 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 	const GpbProgram *program = &work->spec.program;
 
 	work->mirror = mirror;
-	gpb_ranges_spec_copy(&work->spec, spec);
 	work->answers_host = answers;
 	memset(&plan->format, 0, sizeof(plan->format));
 	if (!spec->program.list_entries)
@@ -445,7 +483,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		gpb_make_program_passes(program, &plan->format, plan->pass);
 	if (has_groups(work))
 		gpb_make_group_job(program, &plan->format, most_entries(work), &plan->groups);
-	plan->judges = gpb_program_judges(program) && gpb_program_fault(program) == NULL;
+	plan->judges = gpb_program_judges(program);
 	if (plan->judges)
 		gpb_make_list_job(program, &plan->list);
 	work->single = spec->n == 1 && !spec->program.list_entries;
@@ -466,10 +504,10 @@ answer_no_ranges(GpbRangesWork *work)
 }
 
 static GpbDeviceStatus
-submit(GpbDevice *device, GpbChannel *channel, const void *ranges, const uint32 *changed,
-	   uint32 nblocks)
+submit(GpbDevice *device, GpbChannel *channel, const void *ranges, const int64 *more,
+	   const uint32 *changed, uint32 nblocks)
 {
-	GPB_TRY(submit_input(device, channel, ranges, changed, nblocks));
+	GPB_TRY(submit_input(device, channel, ranges, more, changed, nblocks));
 	return submit_request(device, channel);
 }
 
@@ -485,6 +523,7 @@ gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 	GPB_TRY(make_work(device, channel));
 	work = channel->ranges;
 	GPB_TRY(abandon(device, channel));
+	GPB_TRY(copy_spec(device, work, spec));
 	begin_work(work, mirror, spec, ranges, answers);
 	GPB_TRY(check_work(device, work));
 	GPB_TRY(reserve_work(device, work));
@@ -493,7 +532,8 @@ gpb_cuda_ranges_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 		answer_no_ranges(work);
 		return GPB_DEVICE_OK;
 	}
-	GPB_TRY(end_reading(device, channel, submit(device, channel, ranges, changed, nblocks)));
+	GPB_TRY(end_reading(device, channel, submit(device, channel, ranges,
+												spec->program.tables.more, changed, nblocks)));
 	work->state = GPB_CHANNEL_LAUNCHED;
 	return GPB_DEVICE_OK;
 }

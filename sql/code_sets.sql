@@ -112,13 +112,34 @@ BEGIN
 END
 $$;
 
--- More values than there is room for as bits: PostgreSQL's plan, or it takes over.
-CREATE TABLE ids (k integer, id text);
-INSERT INTO ids SELECT i, 'id ' || i * 7919 % 30000 FROM generate_series(1, 30000) i;
-CREATE INDEX ids_k ON ids USING gpubtree (k) INCLUDE (id);
+-- More values than a program has room for: the words of their tables go to the device with the ranges.
+CREATE TABLE ids (k integer, id text, name text, v integer);
+INSERT INTO ids SELECT i, 'id ' || i::bigint * 7919 % 60000, 'name ' || i * 31 % 50000, i % 100
+FROM generate_series(1, 120000) i;
+CREATE INDEX ids_k ON ids USING gpubtree (k) INCLUDE (id, name, v);
 VACUUM ANALYZE ids;
-SELECT condition, same_rows('SELECT count(*) FROM ids WHERE k > 7 AND ' || condition) FROM (VALUES
-	('id LIKE ''%1%'''), ('length(id) = 8'), ('id LIKE ''id 77_'''), ('id = ''id 77''')) q (condition);
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+SELECT condition, same_rows('SELECT count(*), sum(v) FROM ids WHERE k > 7 AND ' || condition) FROM (VALUES
+	('id LIKE ''%1%'''), ('length(id) = 8'), ('id LIKE ''id 77_'''), ('id = ''id 77'''), ('id <> ''id 77'''),
+	('id NOT LIKE ''%7%'''), ('id > ''id 3'' AND name < ''name 4'''), ('id ~ ''[02468]$'' OR name ~ ''[13579]$'''),
+	('id LIKE ''%1%'' AND v = ANY (ARRAY(SELECT generate_series(1, 150)))')) q (condition);
+SELECT query, same_rows('SELECT ' || query) FROM (VALUES
+	('k, v FROM ids WHERE k > 7 AND id LIKE ''%1%'''),
+	('k, v FROM ids WHERE k < 90000 AND id LIKE ''%1%'' AND name NOT LIKE ''%1%'''),
+	('k / 20000, sum(v) FILTER (WHERE name LIKE ''%3%''), count(*) FROM ids WHERE id > ''id 4'' GROUP BY 1'),
+	('k / 100, min(id), max(id COLLATE "C"), min(name), count(*) FROM ids GROUP BY 1'),
+	('k / 100, max(id) FROM ids WHERE name LIKE ''%4%'' GROUP BY 1'),
+	('name, count(*) FROM ids WHERE k < 30000 AND id LIKE ''%2%'' GROUP BY 1')) q (query);
+-- Values that come after the plan was made
+PREPARE of_ids(text) AS SELECT count(*), sum(v) FROM ids WHERE k > 7 AND id LIKE $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_ids('%77%');
+INSERT INTO ids SELECT i, 'new ' || i, 'new', 1 FROM generate_series(1, 20000) i;
+EXECUTE of_ids('new %7_');
+EXECUTE of_ids('%77%');
+EXECUTE of_ids('nowhere');
+RESET plan_cache_mode;
 DROP TABLE hosts, ids;
 DROP FUNCTION same_rows;
 DROP COLLATION no_case, deutsch;

@@ -137,7 +137,7 @@ FETCH 2 FROM c;
 ROLLBACK;
 RESET plan_cache_mode;
 
--- More values than tables have room for: the planner knows, or the node gives up
+-- More values than a program has room for: their ranks go to the device with the ranges
 SELECT same_rows('SELECT id, min(product), max(shop) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
 SELECT same_rows('SELECT id, min(product), max(product COLLATE "C"), max(named), max(shop) '
 	'FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');

@@ -17,7 +17,8 @@
  *		[GPB_FIRST_CONSTANT, GPB_FIRST_TEMPORARY)	constants, the same for all entries
  *		[GPB_FIRST_TEMPORARY, GPB_SLOTS)		results of steps
  *
- * Beside constants a program has tables of words, in which steps look values up (GpbTables).
+ * Beside constants a program has tables of words, in which steps look values up (GpbTables).  Long
+ * ones lie in memory that is not the program's.
  *
  * A uuid, or a numeric of 128 bits, is two words, whose order is that of gpb_key_half(): steps
  * compare them one after the other.
@@ -75,9 +76,13 @@
 /* The most columns of which a program reads the lower halves */
 #define GPB_MAX_HALVES		6
 
-/* Tables, and words of all of them: as many as a kernel's parameters hold beside the rest */
+/*
+ * Tables, and words of all of those in the program: as many as a kernel's parameters hold beside
+ * the rest; and words of all others
+ */
 #define GPB_MAX_TABLES		16
 #define GPB_MAX_TABLE_WORDS		192
+#define GPB_MAX_MORE_WORDS		((uint32) 1 << 20)
 
 /*
  * What a step does with the values a, b and c, which are slots.  Unless something else is said, the
@@ -184,12 +189,23 @@ typedef struct GpbStep
 	uint8		guard;			/* GPB_NO_SLOT: none */
 } GpbStep;
 
-/* The tables of a program, in any order, each with its words one after the other */
+/*
+ * The tables of a program, in any order, each with its words one after the other.  Those of a long
+ * table, whose "first" is not below GPB_MAX_TABLE_WORDS, are elsewhere: the first of them is
+ * more[first - GPB_MAX_TABLE_WORDS].
+ *
+ * "more" is an address of whoever does the steps, and nothing else in a program is one.  On the CPU
+ * it is memory of whoever bound the program, which lives as long as a batch has the program.  A
+ * request carries the words behind its ranges (gpb_request_more_offset()), and the service sets the
+ * address.  A device reads them there, or in a copy that its channel has, until the launch is
+ * complete (rule M3).
+ */
 typedef struct GpbTables
 {
-	uint16		first[GPB_MAX_TABLES];
-	uint16		length[GPB_MAX_TABLES];
+	uint32		first[GPB_MAX_TABLES];
+	uint32		length[GPB_MAX_TABLES];
 	int64		word[GPB_MAX_TABLE_WORDS];
+	const int64 *more;
 } GpbTables;
 
 /* ---- terms ---- */
@@ -405,13 +421,45 @@ gpb_program_copy(GpbProgram *into, const GpbProgram *from)
 	memcpy(into, from, gpb_program_bytes(from));
 }
 
-/* Do two programs do the same with entries of the same index? */
+/* Is the table a long one, whose words are not in the program? */
+GPB_FN bool
+gpb_is_long_table(const GpbTables *tables, int t)
+{
+	return tables->first[t] >= GPB_MAX_TABLE_WORDS;
+}
+
+/* How many words that are not in the program, from the first on, have the tables of its steps? */
+GPB_FN uint32
+gpb_more_words(const GpbProgram *program)
+{
+	const GpbTables *tables = &program->tables;
+	uint32		words = 0;
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+	{
+		int			t = program->step[i].b;
+		uint32		end;
+
+		if (!gpb_step_has_table(&program->step[i]) || t >= GPB_MAX_TABLES ||
+			!gpb_is_long_table(tables, t))
+			continue;
+		end = tables->first[t] - GPB_MAX_TABLE_WORDS + tables->length[t];
+		words = end > words ? end : words;
+	}
+	return words;
+}
+
+/*
+ * Do two programs do the same with entries of the same index?  The words of long tables are not
+ * compared: programs that have such are taken for different ones.
+ */
 GPB_FN bool
 gpb_program_equal(const GpbProgram *a, const GpbProgram *b)
 {
 	size_t		bytes = gpb_program_bytes(a);
 
-	return bytes == gpb_program_bytes(b) && memcmp(a, b, bytes) == 0;
+	return bytes == gpb_program_bytes(b) && gpb_more_words(a) == 0 && memcmp(a, b, bytes) == 0;
 }
 
 /* The words of a step's table, and how many these are; none if it has no table. */
@@ -421,8 +469,28 @@ gpb_step_table(const GpbTables *tables, const GpbStep *step, int *n)
 	*n = 0;
 	if (!gpb_step_has_table(step))
 		return tables->word;
-	*n = tables->length[step->b];
+	*n = (int) tables->length[step->b];
+	if (gpb_is_long_table(tables, step->b))
+		return tables->more + (tables->first[step->b] - GPB_MAX_TABLE_WORDS);
 	return tables->word + tables->first[step->b];
+}
+
+/*
+ * Has the step a table with words where it may have none?  Long ones are for codes alone: kernels
+ * look for the words of others in their parameters.
+ */
+GPB_FN bool
+gpb_table_is_at_fault(const GpbTables *tables, const GpbStep *step)
+{
+	uint64		end;
+
+	if (step->b >= GPB_MAX_TABLES)
+		return true;
+	end = (uint64) tables->first[step->b] + tables->length[step->b];
+	if (!gpb_is_long_table(tables, step->b))
+		return end > GPB_MAX_TABLE_WORDS;
+	return end > (uint64) GPB_MAX_TABLE_WORDS + GPB_MAX_MORE_WORDS || tables->more == NULL ||
+		(step->op != GPB_OP_IN_CODES && step->op != GPB_OP_RANKED);
 }
 
 /* The slot of the lower half that a term takes, or GPB_NO_SLOT */
@@ -465,9 +533,7 @@ gpb_step_fault(const GpbProgram *program, int i)
 		(operands > 2 && !gpb_slot_is_set(program, step->c, i)) ||
 		(step->guard != GPB_NO_SLOT && !gpb_slot_is_set(program, step->guard, i)))
 		return "a step uses a slot that has no value yet";
-	if (gpb_step_has_table(step) &&
-		(step->b >= GPB_MAX_TABLES ||
-		 program->tables.first[step->b] + program->tables.length[step->b] > GPB_MAX_TABLE_WORDS))
+	if (gpb_step_has_table(step) && gpb_table_is_at_fault(&program->tables, step))
 		return "a step has a table that is not there";
 	return NULL;
 }

@@ -48,7 +48,10 @@ typedef enum GpbRangeForm
 								 * GPB_BOUND_MAX has all entries */
 } GpbRangeForm;
 
-/* A request: n ranges in one form, and what the program does with their entries */
+/*
+ * A request: n ranges in one form, and what the program does with their entries.  The words of long
+ * tables of the program come with the ranges.
+ */
 typedef struct GpbRangesSpec
 {
 	GpbProgram	program;
@@ -87,6 +90,23 @@ gpb_count_answers(const GpbRangesSpec *spec)
 	if (spec->program.list_entries || spec->program.ngroups > 0)
 		return 0;
 	return spec->total ? 1 : spec->n;
+}
+
+/*
+ * Where a request's words of long tables lie in staging: behind its ranges and its answers, which
+ * share their place, since whoever reads the words must not find answers there.
+ */
+GPB_FN uint64
+gpb_request_more_offset(const GpbRangesSpec *spec)
+{
+	uint64		ranges = (uint64) spec->n *
+		gpb_range_width(spec->form, spec->program.layout.key_width);
+	uint64		answers;
+	GpbAnswerFormat format;
+
+	gpb_answer_format(&spec->program, &format);
+	answers = (uint64) gpb_count_answers(spec) * gpb_answer_width(&format);
+	return ranges > answers ? ranges : answers;
 }
 
 /*

@@ -19,7 +19,7 @@
 #include "ranges.h"
 #include "search.h"
 
-#define GPB_DEVICE_ABI		9
+#define GPB_DEVICE_ABI		10
 
 typedef enum GpbDeviceStatus
 {
@@ -154,7 +154,8 @@ typedef struct GpbDeviceApi
 	 * Their exact sums are normalized.
 	 *
 	 * The call copies spec and changed before it returns.  ranges and answers, which may be the
-	 * same memory, belong to the device until finish.
+	 * same memory, belong to the device until finish, and so do the words of the program's long
+	 * tables (GpbTables), which are other memory.
 	 */
 	GpbDeviceStatus (*ranges_launch) (GpbDevice *device, GpbDeviceMirror *mirror,
 									  int channel, const GpbRangesSpec *spec,

@@ -98,6 +98,9 @@ typedef struct GpbChunkRequest
 typedef struct GpbBatchDevice
 {
 	uint32		chunk;			/* most ranges of a chunk */
+	uint32		more_words;		/* of long tables, which each chunk carries */
+	Size		set_aside;		/* bytes of staging that no range of a chunk may take: these words,
+								 * and an answer, since one may be wider than the ranges */
 	uint32		next;			/* first range that was not sent */
 	double		entries_per_range;	/* for a list: those of the last chunk, or a guess after one
 									 * that did not fit */
@@ -146,6 +149,9 @@ batch_device_start(GpbBatch *batch)
 	batch->state = device;
 	strlcpy(batch->device_name, gpb_mirror_engine_name(), sizeof(batch->device_name));
 	batch->counters.engine = batch->device_name;
+	device->more_words = gpb_more_words(&batch->program);
+	if (device->more_words > 0)
+		device->set_aside = device->more_words * sizeof(int64) + gpb_batch_answer_width(batch);
 	device->chunk = Min(Max(batch->n / GPB_BATCH_CHUNKS, (uint32) gpb_chunk_least), most);
 	device->next = batch->first;
 	device->entries_per_range = 1;
@@ -203,11 +209,17 @@ device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	Size		bytes = Min(batch->n - device->next, device->chunk) * device_width(batch);
 	Size		least = batch->program.ngroups > 0 ? GPB_GROUPS_STAGING : GPB_LEAST_STAGING;
 
-	chunk->request = gpb_request_begin(&device->ref, Max(bytes, least));
+	chunk->request = gpb_request_begin(&device->ref, Max(bytes + device->set_aside, least));
 	if (chunk->request == NULL)
 		return NULL;
-	device->nrequests++;
 	chunk->staging = gpb_request_staging(chunk->request, &chunk->size);
+	if (chunk->size < device->set_aside + device_width(batch))
+	{
+		gpb_request_end(chunk->request);
+		chunk->request = NULL;
+		return NULL;
+	}
+	device->nrequests++;
 	if (device->epoch == 0)
 		device->epoch = gpb_reader_epoch(&device->ref);
 	GPB_HOLD("batch-after-epoch");
@@ -317,7 +329,7 @@ device_idle_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 static uint32
 device_next_chunk(const GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest *chunk)
 {
-	Size		most = Min(chunk->size / device_width(batch), device->chunk);
+	Size		most = Min((chunk->size - device->set_aside) / device_width(batch), device->chunk);
 	double		room;
 	int			i;
 
@@ -357,6 +369,9 @@ device_launch(GpbBatch *batch, GpbBatchDevice *device)
 		gpb_put_ranges(batch->form, batch->ranges, device->next, n,
 						   batch->program.layout.key_width, chunk->staging);
 		chunk->spec.n = n;
+		if (device->more_words > 0)
+			memcpy(chunk->staging + gpb_request_more_offset(&chunk->spec),
+				   batch->program.tables.more, device->more_words * sizeof(int64));
 		chunk->first = device->next;
 		device->next += n;
 		if (!gpb_request_submit_ranges(chunk->request, &chunk->spec))

@@ -183,6 +183,51 @@ test_random_slot(const TestBuilder *builder, SlotType type)
 	}
 }
 
+/*
+ * Words of long tables, the same ones in all programs: at each multiple of LONG_TABLE those that a
+ * set of codes as bits begins with, then a list of codes, then the beginning of ranks.
+ */
+#define LONG_TABLE		64
+#define LONG_LIST_AT	16
+#define LONG_RANKS_AT	40
+
+static const int64 *
+long_words(void)
+{
+	static int64 words[TEST_MORE_WORDS];
+	int			i;
+
+	if (words[0] != 0)
+		return words;
+	for (i = 0; i < TEST_MORE_WORDS; i++)
+	{
+		int			place = i % LONG_TABLE;
+
+		words[i] = (int64) ((uint64) (i + 1) * 0x9E3779B97F4A7C15);
+		if (place == 0)
+			words[i] = 1 + i / LONG_TABLE % 30;
+		if (place == LONG_LIST_AT)
+			words[i] = GPB_CODES_LISTED;
+		if (place > LONG_LIST_AT && place < LONG_RANKS_AT)
+			words[i] = (place - LONG_LIST_AT) * 4;
+		if (place == LONG_RANKS_AT)
+			words[i] = (int64) ((uint64) (i / LONG_TABLE % 31) << GPB_RANK_BITS_AT | (i % 25));
+	}
+	return words;
+}
+
+/* Let a table be a long one, which begins at a random one of such places. */
+static void
+set_long_table(GpbTables *tables, int t, int place, uint32 most)
+{
+	uint32		first = (uint32) test_below(TEST_MORE_WORDS / LONG_TABLE) * LONG_TABLE + place;
+	uint32		left = TEST_MORE_WORDS - first;
+
+	tables->more = long_words();
+	tables->first[t] = GPB_MAX_TABLE_WORDS + first;
+	tables->length[t] = (uint32) (1 + test_below(most < left ? most : left));
+}
+
 void
 test_add_random_constants(TestBuilder *builder)
 {
@@ -194,7 +239,7 @@ test_add_random_constants(TestBuilder *builder)
 	tables->first[1] = 100;
 	tables->length[1] = 1;
 	tables->word[100] = (int64) test_below(30);
-	tables->length[2] = (uint16) (1 + test_below(100));
+	tables->length[2] = (uint32) (1 + test_below(100));
 	for (i = 0; i < tables->length[2]; i++)
 		tables->word[i] = i * 7 - (int64) test_below(7);
 	/* a zone that changes at the beginning of 2000 */
@@ -205,21 +250,25 @@ test_add_random_constants(TestBuilder *builder)
 	tables->word[103] = gpb_zone_word(GPB_ZONE_END, 0);
 	/* codes as bits, and listed */
 	tables->first[4] = 104;
-	tables->length[4] = (uint16) (1 + test_below(4));
+	tables->length[4] = (uint32) (1 + test_below(4));
 	tables->word[104] = (int64) test_below(30);
 	for (i = 1; i < tables->length[4]; i++)
 		tables->word[104 + i] = (int64) test_random();
 	tables->first[5] = 110;
-	tables->length[5] = (uint16) (1 + test_below(60));
+	tables->length[5] = (uint32) (1 + test_below(60));
 	tables->word[110] = GPB_CODES_LISTED;
 	for (i = 1; i < tables->length[5]; i++)
 		tables->word[110 + i] = i * 3;
 	/* ranks of codes */
 	tables->first[6] = 170;
-	tables->length[6] = (uint16) (1 + test_below(10));
+	tables->length[6] = (uint32) (1 + test_below(10));
 	tables->word[170] = (int64) (test_below(31) << GPB_RANK_BITS_AT | test_below(30));
 	for (i = 1; i < tables->length[6]; i++)
 		tables->word[170 + i] = (int64) test_random();
+	/* long tables: codes as bits, and listed, and ranks */
+	set_long_table(tables, 7, 0, TEST_MORE_WORDS);
+	set_long_table(tables, 8, LONG_LIST_AT, LONG_RANKS_AT - LONG_LIST_AT);
+	set_long_table(tables, 9, LONG_RANKS_AT, TEST_MORE_WORDS);
 
 	for (i = 0; i < 6; i++)
 		(void) test_add_constant(builder, TYPE_INTEGER, (int64) test_below(60) - 10 + i * 20,
@@ -247,9 +296,10 @@ test_add_random_step(TestBuilder *builder)
 	if (signature->op == GPB_OP_IN)
 		slot[1] = (int) test_below(3);
 	if (signature->op == GPB_OP_IN_CODES)
-		slot[1] = (int) (test_once_in(4) ? 0 : 4 + test_below(2));
+		slot[1] = (int) (test_once_in(4) ? 0 : test_once_in(2) ? 4 + test_below(2) :
+						 7 + test_below(2));
 	if (signature->op == GPB_OP_RANKED)
-		slot[1] = test_once_in(4) ? 0 : 6;
+		slot[1] = test_once_in(4) ? 0 : test_once_in(2) ? 6 : 9;
 	if (signature->op == GPB_OP_TO_LOCAL || signature->op == GPB_OP_OF_LOCAL)
 		slot[1] = 3;
 	/* what faults mostly, or often, is left to tests of faults */

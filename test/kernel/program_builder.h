@@ -12,6 +12,9 @@
 
 /* ---- making programs ---- */
 
+/* The words that random programs have of long tables */
+#define TEST_MORE_WORDS		4096
+
 /* What a slot has; of the last three the integers are as in program.h */
 typedef enum SlotType
 {

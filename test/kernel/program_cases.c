@@ -519,12 +519,27 @@ program_refused(void)
 	GpbRangesSpec spec = test_spec(mirror, 1);
 	TestBuilder		builder;
 	int64		answers[64];
+	int			i;
 
 	test_begin(&builder, &spec);
 	(void) test_add_step(&builder, GPB_OP_ADD, TYPE_INTEGER, 1, GPB_FIRST_TEMPORARY + 3, 0,
 						 GPB_NO_SLOT);
 	CHECK(test_launch_at(mirror, 0, &spec, &test_whole, answers) == GPB_DEVICE_NO_MEMORY,
 		  "a slot without a value was accepted");
+	for (i = 0; i < 4; i++)
+	{
+		GpbTables  *tables = &spec.program.tables;
+
+		spec = test_spec(mirror, 1);
+		test_begin(&builder, &spec);
+		(void) test_add_step(&builder, i == 0 ? GPB_OP_IN : GPB_OP_IN_CODES, TYPE_BOOLEAN, 1, 2, 0,
+							 GPB_NO_SLOT);
+		tables->first[2] = i == 1 ? 0xFFFFFFFF : GPB_MAX_TABLE_WORDS;
+		tables->length[2] = i == 2 ? GPB_MAX_MORE_WORDS + 1 : 2;
+		tables->more = i == 3 ? NULL : answers;
+		CHECK(test_launch_at(mirror, 0, &spec, &test_whole, answers) == GPB_DEVICE_NO_MEMORY,
+			  "a long table at fault was accepted: %d", i);
+	}
 	test_requests_end();
 	test_ask_whole(mirror);
 	test_mirror_free(mirror);

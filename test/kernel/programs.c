@@ -732,6 +732,66 @@ program_channels(void)
 	test_mirror_free(mirror);
 }
 
+/*
+ * A program that looks codes below 100,000 up in long tables of n random words each, one as bits
+ * and one with ranks of 17 bits; returns the words, which are the caller's to free.
+ */
+static int64 *
+long_program(GpbProgram *program, uint32 n, bool grouped)
+{
+	int64	   *words = malloc(2 * n * sizeof(int64));
+	int			code;
+	int			in;
+	int			ranked;
+	uint32		i;
+
+	for (i = 0; i < 2 * n; i++)
+		words[i] = (int64) test_random();
+	words[0] = (int64) test_below(300);
+	words[n] = (int64) 16 << GPB_RANK_BITS_AT | (int64) test_below(300);
+	program->tables.more = words;
+	program->tables.first[1] = GPB_MAX_TABLE_WORDS;
+	program->tables.first[2] = GPB_MAX_TABLE_WORDS + n;
+	program->tables.length[1] = program->tables.length[2] = n;
+	code = add_step(program, GPB_OP_MULTIPLY, add_step(program, GPB_OP_ABS, INT4, 0, 0),
+					add_constant(program, 997), 0);
+	in = add_step(program, GPB_OP_IN_CODES, code, 1, 0);
+	ranked = add_step(program, GPB_OP_RANKED, code, 2, 0);
+	add_term(program, ranked, GPB_KIND_INT8, GPB_WANT_COUNT | GPB_WANT_MINMAX, in);
+	add_term(program, ranked, GPB_KIND_INT8, WANT_INTEGER, GPB_NO_SLOT);
+	program->ngroups = grouped ? 1 : 0;
+	program->group[0] = (uint8) in;
+	return words;
+}
+
+/* Long tables of one request, of requests in flight at once, and of one that is abandoned */
+static void
+program_long_tables(void)
+{
+	TestMirror *mirror = program_mirror(test_emulated ? 1500 : 8000, 5, 0);
+	GpbRangesSpec spec[5];
+	int64	   *words[5];
+	int			i;
+
+	for (i = 0; i < 5; i++)
+	{
+		spec[i] = program_spec(mirror, 1);
+		words[i] = long_program(&spec[i].program, i == 0 ? 20000 : (uint32) 100 << i * 2,
+								i % 2 == 1);
+	}
+	ask_all(mirror, &spec[0].program);
+	ask_all(mirror, &spec[1].program);
+	for (i = 0; i < 4; i++)
+		CHECK_OK(test_launch(mirror, i, &spec[i], &test_whole));
+	CHECK_OK(test_launch(mirror, 1, &spec[4], &test_whole));
+	for (i = 3; i >= 0; i--)
+		test_finish(mirror, i, &spec[i == 1 ? 4 : i], &test_whole);
+	ask_all(mirror, &spec[3].program);
+	for (i = 0; i < 5; i++)
+		free(words[i]);
+	test_mirror_free(mirror);
+}
+
 const TestCase test_programs_cases[] = {
 	CASE(program_operators),
 	CASE(program_filters),
@@ -742,5 +802,6 @@ const TestCase test_programs_cases[] = {
 	CASE(program_longest),
 	CASE(program_unclean),
 	CASE(program_channels),
+	CASE(program_long_tables),
 };
 const int	test_nprograms_cases = sizeof(test_programs_cases) / sizeof(test_programs_cases[0]);

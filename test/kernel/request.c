@@ -295,8 +295,10 @@ typedef struct Memory
 	char	   *allocated;		/* NULL if it is the channel's slot of the region */
 	char	   *ranges;
 	char	   *answers;
+	char	   *more;			/* words of long tables */
 	size_t		range_bytes;
 	size_t		answer_bytes;
+	size_t		more_bytes;
 } Memory;
 
 static Memory *in_flight[TEST_CHANNELS];
@@ -416,7 +418,8 @@ give_memory(int channel, const GpbRangesSpec *spec, const void *ranges)
 	if (!spec->program.list_entries && spec->program.ngroups == 0)
 		memory->answer_bytes = (size_t) (spec->total ? 1 : spec->n) *
 			test_answer_width(&spec->program);
-	bytes = memory->range_bytes + memory->answer_bytes + GUARD;
+	memory->more_bytes = gpb_more_words(&spec->program) * sizeof(int64);
+	bytes = memory->range_bytes + memory->answer_bytes + GUARD + memory->more_bytes;
 	if (in_flight[channel] != NULL || bytes > TEST_SLOT || test_once_in(2))
 		at = memory->allocated = malloc(bytes);
 	memset(at, 0x77, bytes);
@@ -426,6 +429,11 @@ give_memory(int channel, const GpbRangesSpec *spec, const void *ranges)
 	memory->ranges = memory->range_bytes > 0 ? at : NULL;
 	memory->answers = memory->answer_bytes == 0 ? NULL :
 		in_place ? at : at + memory->range_bytes;
+	if (memory->more_bytes > 0)
+	{
+		memory->more = at + bytes - memory->more_bytes;
+		memcpy(memory->more, spec->program.tables.more, memory->more_bytes);
+	}
 	memory->older = in_flight[channel];
 	in_flight[channel] = memory;
 	return memory;
@@ -441,6 +449,8 @@ take_memory(int channel)
 		Memory	   *memory = in_flight[channel];
 
 		in_flight[channel] = memory->older;
+		if (memory->more != NULL)
+			memset(memory->more, 0x77, memory->more_bytes);
 		free(memory->allocated);
 		free(memory);
 	}
@@ -459,8 +469,10 @@ GpbDeviceStatus
 test_launch(TestMirror *mirror, int channel, const GpbRangesSpec *spec, const void *ranges)
 {
 	Memory	   *memory = give_memory(channel, spec, ranges);
+	GpbRangesSpec given = *spec;
 
-	return test_launch_at(mirror, channel, spec, memory->ranges, memory->answers);
+	given.program.tables.more = (const int64 *) memory->more;
+	return test_launch_at(mirror, channel, &given, memory->ranges, memory->answers);
 }
 
 /* ---- comparing ---- */

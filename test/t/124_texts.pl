@@ -2,9 +2,10 @@
 # the same snapshot: min and max, count and count(DISTINCT), groups and filters of text, varchar,
 # character with a length and without, and domains, by the column's collation and by others, some of
 # which find different texts equal; values that no row has any more, or never had; rows deleted,
-# updated, and not visible to everyone.
+# updated, and not visible to everyone.  Then tables of 60,000 values, whose words go to the device
+# with the ranges, and are too many for the staging.
 #
-# Guards: program_codes*.c, aggregate_values*.c.
+# Guards: program_codes*.c, aggregate_values*.c, long tables (program.h).
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 12)
@@ -44,7 +45,7 @@ sub text_sql
 
 sub create_table
 {
-	my @domain = map { pick(3, 16, 100, 2000) } 1 .. 5;
+	my @domain = map { pick(3, 16, 100, 2000, 100000) } 1 .. 5;
 	my @null = map { pick(0, 0.1, 0.5) } 1 .. 5;
 	my $collation = sub { chance(0.5) ? '' : ' COLLATE ' . pick(@collations, 'no_case') };
 
@@ -171,5 +172,46 @@ foreach my $round (1 .. $random->rounds)
 	last unless $random->round("round $round: queries over texts agree", 60, \&compare_query);
 }
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
+
+# ---- more values than a program has room for ----
+
+$random->use_device('host');
+$random->sql(<<'SQL');
+CREATE TABLE long (k int4, a text, b text, v int4);
+INSERT INTO long SELECT i, 'a ' || i::int8 * 7919 % 30000, 'b ' || i::int8 * 31 % 30000, i % 100 FROM generate_series(1, 60000) i;
+CREATE INDEX long_k ON long USING gpubtree (k) INCLUDE (a, b, v);
+CREATE TABLE parts AS SELECT i AS id, i * 400 AS lo, i * 400 + 20000 AS hi FROM generate_series(0, 99) i;
+VACUUM ANALYZE long, parts;
+SQL
+
+# Compare the answers of both kinds of plan, and what the node says about itself.
+sub compare_long
+{
+	my ($query, $engine, $fallbacks, $name) = @_;
+	my $mode = 'SET gpubtree.setup_cost = 0; SET gpubtree.batch_setup_cost = 0; '
+	  . ($query =~ /parts/ ? '' : 'SET enable_seqscan = off; ');
+	my $rows = "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)), count(*) FROM ($query) r";
+	my $node = $random->{node};
+	my $plan = $node->safe_psql('postgres', $mode . "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+
+	is($node->safe_psql('postgres', $mode . $rows), $node->safe_psql('postgres', "SET gpubtree.enabled = off; $rows"), "$name: rows");
+	like($plan, qr/Engine: $engine/, "$name: engine") or diag($plan);
+	like($plan, qr/Fallbacks: $fallbacks/, "$name: fallbacks") or diag($plan);
+	unlike($plan, qr/Gave Up/, "$name: does not give up") or diag($plan);
+	return;
+}
+
+my %long = (
+	'a total' => 'SELECT count(*), sum(v) FROM long WHERE k > 9 AND a LIKE ' . "'%" . between(1, 9) . "%'",
+	'two conditions' => "SELECT count(*), min(v) FROM long WHERE k > 9 AND a ~ '[" . between(1, 4) . "-7]\$' AND b > 'b 2' COLLATE \"C\"",
+	'groups' => "SELECT v, count(*) FROM long WHERE a NOT LIKE '%" . between(1, 9) . "' GROUP BY 1",
+	'extremes' => 'SELECT id, min(a), max(b COLLATE "C") FROM parts JOIN long ON k >= lo AND k < hi GROUP BY id');
+compare_long($long{$_}, 'host device', 0, $_) for sort keys %long;
+# One unit of staging is 8,192 words: those of ranks do not fit, those of bits do.
+$random->{node}->append_conf('postgresql.conf', 'gpubtree.batch_memory = 64');
+$random->use_device($_) for 'off', 'host';
+compare_long($long{$_}, $_ eq 'extremes' ? 'CPU' : 'host device', $_ eq 'extremes' ? '[1-9]' : 0, "little staging, $_")
+  for sort keys %long;
+
 $random->finish(4, 'min and max', 'grouped min and max', 'distinct texts', 'groups of texts', 'conditions on texts',
 	'several programs', 'device', 'loose', 'plain');

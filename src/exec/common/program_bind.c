@@ -50,6 +50,8 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->equal = palloc0(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	constants->collation = palloc(sizeof(Oid) * (constants->n + 1));
+	constants->more = palloc0(sizeof(GpbMoreWords));
+	constants->more->context = CurrentMemoryContext;
 	foreach(lc, plan->constants)
 	{
 		int			i = foreach_current_index(lc);
@@ -65,7 +67,13 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 
 /* ---- tables ---- */
 
-/* Words of tables that were filled so far */
+/*
+ * Tables of codes that have more words than this are long ones, so that arrays and zones find room
+ * in the program
+ */
+#define GPB_CODES_IN_PROGRAM	64
+
+/* Words of tables in the program that were filled so far */
 static int
 used_words(const GpbTables *tables)
 {
@@ -73,11 +81,14 @@ used_words(const GpbTables *tables)
 	int			t;
 
 	for (t = 0; t < GPB_MAX_TABLES; t++)
-		used += tables->length[t];
+	{
+		if (!gpb_is_long_table(tables, t))
+			used += tables->length[t];
+	}
 	return used;
 }
 
-/* Put words into a table; false if there is no room. */
+/* Put words into a table in the program; false if there is no room. */
 static bool
 fill_table(GpbTables *tables, int table, const int64 *words, int n)
 {
@@ -89,6 +100,44 @@ fill_table(GpbTables *tables, int table, const int64 *words, int n)
 	tables->length[table] = n;
 	memcpy(tables->word + used, words, sizeof(int64) * n);
 	return true;
+}
+
+/* Put words into a long table; false if there is no room. */
+static bool
+fill_long_table(const GpbProgramConstants *constants, GpbTables *tables, int table,
+				const int64 *words, uint32 n)
+{
+	GpbMoreWords *more = constants->more;
+
+	if (n > GPB_MAX_MORE_WORDS - more->n)
+		return false;
+	if (more->n + n > more->room)
+	{
+		uint32		room = more->n + n;
+
+		more->words = more->words == NULL ?
+			MemoryContextAlloc(more->context, sizeof(int64) * room) :
+			repalloc(more->words, sizeof(int64) * room);
+		more->room = room;
+	}
+	memcpy(more->words + more->n, words, sizeof(int64) * n);
+	tables->first[table] = GPB_MAX_TABLE_WORDS + more->n;
+	tables->length[table] = n;
+	more->n += n;
+	return true;
+}
+
+/* Put what was made of codes into a table, and free it.  Returns NULL, or why there is no room. */
+static const char *
+fill_codes(const GpbProgramConstants *constants, GpbTables *tables, int table, int64 *words,
+		   uint32 n)
+{
+	bool		filled = (n <= GPB_CODES_IN_PROGRAM && fill_table(tables, table, words, n)) ||
+		fill_long_table(constants, tables, table, words, n);
+
+	if (words != NULL)
+		pfree(words);
+	return filled ? NULL : "conditions and orders of more values than tables have room for";
 }
 
 /* Fill the table of an array; *unknown: may a value that it lacks be equal to a NULL of it? */
@@ -160,22 +209,20 @@ static const char *
 bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
 		   GpbProgram *program)
 {
-	int64		words[GPB_MAX_TABLE_WORDS];
 	const char *refusal;
+	int64	   *words;
 	bool		negated;
 	bool		isnull;
-	int			n;
+	uint32		n;
 
-	refusal = gpb_evaluate_codes(constants, i, econtext,
-								 GPB_MAX_TABLE_WORDS - used_words(&program->tables), words, &n,
-								 &negated, &isnull);
+	refusal = gpb_evaluate_codes(constants, i, econtext, &words, &n, &negated, &isnull);
 	if (refusal != NULL)
 		return refusal;
-	(void) fill_table(&program->tables, gpb_table_of_type(constants->type[i]), words, n);
 	program->constant[i] = negated;
 	if (isnull)
 		program->null_constants |= (uint64) 1 << i;
-	return NULL;
+	return fill_codes(constants, &program->tables, gpb_table_of_type(constants->type[i]), words,
+					  n);
 }
 
 /* Fill the table of an order of codes. */
@@ -183,15 +230,11 @@ static const char *
 bind_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext,
 		   GpbProgram *program)
 {
-	int64		words[GPB_MAX_TABLE_WORDS];
-	const char *refusal;
-	int			n;
+	uint32		n;
+	int64	   *words = gpb_evaluate_ranks(constants, i, econtext, &n);
 
-	refusal = gpb_evaluate_ranks(constants, i, econtext,
-								 GPB_MAX_TABLE_WORDS - used_words(&program->tables), words, &n);
-	if (refusal == NULL)
-		(void) fill_table(&program->tables, gpb_table_of_type(constants->type[i]), words, n);
-	return refusal;
+	return fill_codes(constants, &program->tables, gpb_table_of_type(constants->type[i]), words,
+					  n);
 }
 
 /*
@@ -244,6 +287,7 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 
 	program->null_constants = 0;
 	memset(&program->tables, 0, sizeof(program->tables));
+	constants->more->n = 0;
 	for (i = 0; i < constants->n; i++)
 	{
 		const char *refusal = bind_constant(constants, i, econtext, program, &empty);
@@ -251,6 +295,7 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 		if (refusal != NULL)
 			return refusal;
 	}
+	program->tables.more = constants->more->words;
 	return bind_zones(constants, econtext, program);
 }
 

@@ -127,6 +127,15 @@ extern void gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgra
 
 /* ---- execution ---- */
 
+/* The words of the long tables of a program that was bound (GpbTables) */
+typedef struct GpbMoreWords
+{
+	MemoryContext context;
+	int64	   *words;			/* NULL: none yet */
+	uint32		n;
+	uint32		room;
+} GpbMoreWords;
+
 /* The constants of a plan's program, ready to be evaluated */
 typedef struct GpbProgramConstants
 {
@@ -138,6 +147,7 @@ typedef struct GpbProgramConstants
 	Oid		   *type;
 	Oid		   *collation;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
+	GpbMoreWords *more;			/* of the program that was bound last */
 } GpbProgramConstants;
 
 /* The executor's parameters in an expression, or in a List of such */
@@ -150,6 +160,9 @@ extern GpbProgramConstants *gpb_program_constants_init(const GpbProgramPlan *pla
  * Evaluate the constants and put them into *program, which is a copy of the plan's, and fill its
  * tables.  Returns NULL, or why the program cannot be used, as where an array is too long: then the
  * node does without the program.
+ *
+ * The words of long tables are the constants', and are overwritten when these are bound again: by
+ * then the caller has ended, or does not ask again, what answered by the program before.
  */
 extern const char *gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 									GpbProgram *program);

@@ -38,9 +38,6 @@
 /* To compare two values by a collation, in the same units */
 #define GPB_COMPARE_COST	4.0
 
-/* Codes for which a program has room as bits, if it has no other tables */
-#define GPB_MAX_CODES_AS_BITS	((GPB_MAX_TABLE_WORDS - 1) * GPB_CODES_IN_WORD)
-
 /* ---- columns ---- */
 
 /* The number of the slot of a code's column; -1 if the Var is none */
@@ -247,20 +244,6 @@ gpb_builder_begin_cost(const GpbProgramBuilder *builder)
 	return cost;
 }
 
-/*
- * Are so many codes expected that they find no room: as bits for all, and as a list of those for
- * which the condition is true, or of the others?
- */
-static bool
-are_many(GpbProgramBuilder *builder, Var *column, Expr *condition)
-{
-	double		values = estimated_values(builder, column);
-	Selectivity share = clause_selectivity(builder->root, (Node *) condition, 0, JOIN_INNER, NULL);
-
-	return values * Min(share, 1.0 - share) > GPB_MAX_TABLE_WORDS - 1 &&
-		estimated_codes(builder) > GPB_MAX_CODES_AS_BITS;
-}
-
 int
 gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 {
@@ -275,10 +258,6 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 	/* A subquery is evaluated when core asks for it. */
 	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
 		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
-	if (are_many(builder, column, condition))
-		return gpb_refuse(builder,
-						  "a condition that more than %d of over %d values satisfy, and fail",
-						  GPB_MAX_TABLE_WORDS - 1, GPB_MAX_CODES_AS_BITS);
 	return gpb_slot_in_codes(builder, var_slot(builder, column),
 							 (Expr *) value_mutator((Node *) condition, NULL));
 }
@@ -341,7 +320,7 @@ gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare, 
 	ranked = gpb_slot_ranked(builder, slot,
 							 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
 												ObjectIdGetDatum(compare), false, true));
-	if (estimated_words(builder) > GPB_MAX_TABLE_WORDS)
+	if (estimated_words(builder) > GPB_MAX_MORE_WORDS)
 		return gpb_refuse(builder, "the order of more values than tables have room for");
 	return ranked;
 }

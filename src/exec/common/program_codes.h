@@ -6,8 +6,8 @@
  * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list;
  * their order is not that of values.  For min() and max() a program has the ranks of a column's
  * codes in a table, by the aggregate's collation, and puts each code below its rank: of such words
- * the least and the greatest are wanted.  They are sorted before the first entry, too; a table has
- * room for those of some hundred values.  (aggregate_values.h has min() and max() of any number.)
+ * the least and the greatest are wanted.  They are sorted before the first entry, too.
+ * (aggregate_values.h has min() and max() of such groups as are few, without sorting all values.)
  * A condition on the value of one such column is evaluated before the first entry, once for each
  * value that the dictionary has; what the program does is to look the code up in the set of those
  * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each
@@ -78,19 +78,19 @@ extern Datum gpb_words_value(Relation index, Oid type, const int64 *words);
 
 /*
  * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes
- * to words, a table for GPB_OP_IN_CODES, which has room for so many words; *negated says that these
- * are the codes for which it is false, and *isnull that it is NULL for all.  Returns NULL, or why
- * that cannot be.
+ * to *n words, a table for GPB_OP_IN_CODES, which is the caller's to free, or NULL if it has no
+ * words.  *negated says that these are the codes for which the condition is false, and *isnull that
+ * it is NULL for all.  Returns NULL, or why that cannot be.
  */
 extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
-									  ExprContext *econtext, int room, int64 *words, int *n,
+									  ExprContext *econtext, int64 **words, uint32 *n,
 									  bool *negated, bool *isnull);
 
 /*
- * Evaluate constant number i, which is an order of a column's values.  Their ranks go to words, a
- * table for GPB_OP_RANKED, which has room for so many words.  Returns NULL, or why that cannot be.
+ * Evaluate constant number i, which is an order of a column's values.  Returns their ranks in *n
+ * words, a table for GPB_OP_RANKED, which is the caller's to free, or NULL if it has no words.
  */
-extern const char *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
-									  ExprContext *econtext, int room, int64 *words, int *n);
+extern int64 *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
+								 ExprContext *econtext, uint32 *n);
 
 #endif							/* GPB_PROGRAM_CODES_H */

@@ -130,21 +130,30 @@ bits_words(const GpbJudgedCodes *codes, int result)
 	return codes->last[result] / GPB_CODES_IN_WORD - codes->first[result] / GPB_CODES_IN_WORD + 2;
 }
 
-/* Make a table of the codes for which the condition is "result"; returns its number of words. */
-static int
-make_table(const GpbJudgedCodes *codes, int result, int64 *words)
+/* The words of the shorter one of these tables */
+static int64
+table_words(const GpbJudgedCodes *codes, int result)
+{
+	return Min(listed_words(codes, result), bits_words(codes, result));
+}
+
+/* Make a table of the codes for which the condition is "result"; NULL if it has no words. */
+static int64 *
+make_table(const GpbJudgedCodes *codes, int result)
 {
 	uint32		from = codes->first[result] / GPB_CODES_IN_WORD;
-	int			n = 0;
+	uint32		n = 0;
+	int64	   *words;
 
 	if (codes->n[result] == 0)
-		return 0;
+		return NULL;
+	words = palloc(sizeof(int64) * table_words(codes, result));
 	if (bits_words(codes, result) <= listed_words(codes, result))
 	{
-		n = (int) bits_words(codes, result);
 		words[0] = (int64) from * GPB_CODES_IN_WORD;
-		memcpy(words + 1, codes->bits[result] + from, sizeof(int64) * (n - 1));
-		return n;
+		memcpy(words + 1, codes->bits[result] + from,
+			   sizeof(int64) * (bits_words(codes, result) - 1));
+		return words;
 	}
 	words[n++] = GPB_CODES_LISTED;
 	for (uint32 code = codes->first[result]; code <= codes->last[result]; code++)
@@ -152,39 +161,48 @@ make_table(const GpbJudgedCodes *codes, int result, int64 *words)
 		if ((codes->bits[result][code / GPB_CODES_IN_WORD] >> code % GPB_CODES_IN_WORD & 1) != 0)
 			words[n++] = code;
 	}
-	return n;
+	return words;
 }
 
 /* Like gpb_evaluate_codes(), of values that are to be equal to one, which is looked up. */
 static void
-look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, int64 *words, int *n,
-		bool *isnull)
+look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, int64 **words,
+		uint32 *n, bool *isnull)
 {
 	Datum		value = ExecEvalExprSwitchContext(constants->equal[i], econtext, isnull);
 	uint32		code;
 
 	*n = 0;
+	*words = NULL;
 	if (*isnull)
 		return;
 	code = gpb_dictionary_code(constants->index, gpb_dictionary(constants->index),
 							   gpb_column_of_code_type(constants->type[i]), value);
 	if (code == GPB_NO_CODE)
 		return;
-	words[(*n)++] = GPB_CODES_LISTED;
-	words[(*n)++] = code;
+	*words = palloc(sizeof(int64) * 2);
+	(*words)[(*n)++] = GPB_CODES_LISTED;
+	(*words)[(*n)++] = code;
+}
+
+/* Free the bits of codes. */
+static void
+free_judged(GpbJudgedCodes *codes)
+{
+	pfree(codes->bits[0]);
+	pfree(codes->bits[1]);
 }
 
 const char *
-gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext, int room,
-				   int64 *words, int *n, bool *negated, bool *isnull)
+gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+				   int64 **words, uint32 *n, bool *negated, bool *isnull)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
 	GpbJudgedCodes codes = {{NULL}};
-	int64		need[2];
 
-	if (constants->equal[i] != NULL && room >= 2)
+	*negated = false;
+	if (constants->equal[i] != NULL)
 	{
-		*negated = false;
 		look_up(constants, i, econtext, words, n, isnull);
 		return NULL;
 	}
@@ -193,20 +211,18 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 		codes.bits[result] = palloc0(sizeof(uint64) * (dictionary->ncodes / GPB_CODES_IN_WORD + 1));
 	evaluate_all(constants->value[i], econtext, dictionary,
 				 gpb_column_of_code_type(constants->type[i]), &codes);
-	*negated = false;
 	*n = 0;
+	*words = NULL;
 	*isnull = codes.nulls > 0;
-	if (codes.nulls > 0)
-		return codes.n[0] + codes.n[1] > 0 ? "a condition that is NULL for some values" : NULL;
-	for (int result = 0; result < 2; result++)
-		need[result] = Min(listed_words(&codes, result), bits_words(&codes, result));
-	*negated = need[0] < need[1];
-	if (Min(need[0], need[1]) > room)
-		return "a condition that too many values satisfy, and fail";
-	*n = make_table(&codes, *negated ? 0 : 1, words);
-	pfree(codes.bits[0]);
-	pfree(codes.bits[1]);
-	return NULL;
+	if (codes.nulls == 0)
+	{
+		*negated = table_words(&codes, 0) < table_words(&codes, 1);
+		*n = (uint32) table_words(&codes, *negated ? 0 : 1);
+		*words = make_table(&codes, *negated ? 0 : 1);
+	}
+	free_judged(&codes);
+	return codes.nulls > 0 && codes.n[0] + codes.n[1] > 0 ?
+		"a condition that is NULL for some values" : NULL;
 }
 
 /* ---- orders ---- */
@@ -219,13 +235,14 @@ typedef struct GpbCodeOrder
 	const GpbDictionary *dictionary;
 } GpbCodeOrder;
 
-/* qsort_arg comparator of codes by what they stand for */
+/* qsort_arg comparator of codes by what they stand for; sorting many can be cancelled */
 static int
 compare_codes(const void *a, const void *b, void *arg)
 {
 	GpbCodeOrder *order = arg;
 	const GpbCopiedValue *value = order->dictionary->value;
 
+	CHECK_FOR_INTERRUPTS();
 	return DatumGetInt32(FunctionCall2Coll(&order->compare, order->collation,
 										   PointerGetDatum(value[*(const uint32 *) a].value),
 										   PointerGetDatum(value[*(const uint32 *) b].value)));
@@ -246,18 +263,30 @@ fill_ranks(const uint32 *codes, uint32 n, uint32 first, int bits, int64 *words)
 	}
 }
 
-const char *
-gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext, int room,
-				   int64 *words, int *n)
+/* Make a table of the ranks of ncodes codes, which there are, and are sorted by number. */
+static int64 *
+make_ranks(GpbCodeOrder *order, uint32 *codes, uint32 ncodes, uint32 *n)
+{
+	uint32		first = codes[0];
+	int			bits = gpb_rank_bits(ncodes);
+	int64	   *words;
+
+	*n = 1 + (codes[ncodes - 1] - first) / (64 / bits) + 1;
+	words = palloc0(sizeof(int64) * *n);
+	qsort_arg(codes, ncodes, sizeof(uint32), compare_codes, order);
+	fill_ranks(codes, ncodes, first, bits, words);
+	return words;
+}
+
+int64 *
+gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext, uint32 *n)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
 	int			column = gpb_column_of_code_type(constants->type[i]);
 	GpbCodeOrder order;
 	uint32	   *codes;
 	uint32		ncodes = 0;
-	uint32		first;
-	int			bits;
-	int64		need;
+	int64	   *words = NULL;
 	bool		isnull;
 	Datum		compare = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
 
@@ -270,20 +299,11 @@ gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *eco
 		if (dictionary->value[code].column == column)
 			codes[ncodes++] = code;
 	}
-	if (ncodes == 0)
-		return NULL;
-	first = codes[0];
-	bits = gpb_rank_bits(ncodes);
-	need = 1 + (codes[ncodes - 1] - first) / (64 / bits) + 1;
-	if (need > room)
-		return "the order of more values than tables have room for";
 	fmgr_info(DatumGetObjectId(compare), &order.compare);
 	order.collation = constants->collation[i];
 	order.dictionary = dictionary;
-	qsort_arg(codes, ncodes, sizeof(uint32), compare_codes, &order);
-	*n = (int) need;
-	memset(words, 0, sizeof(int64) * need);
-	fill_ranks(codes, ncodes, first, bits, words);
+	if (ncodes > 0)
+		words = make_ranks(&order, codes, ncodes, n);
 	pfree(codes);
-	return NULL;
+	return words;
 }

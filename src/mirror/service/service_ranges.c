@@ -147,15 +147,11 @@ gpb_serve_fetch(int channel, const GpbRequestSlot *slot, char *staging, Size siz
 
 /* ---- one request ---- */
 
-/* The bytes that ranges and answers of the spec take where they share their place */
+/* The bytes that the spec's ranges and answers take, and behind them words of long tables */
 static Size
 spec_bytes(const GpbRangesSpec *spec)
 {
-	GpbAnswerFormat format;
-
-	gpb_answer_format(&spec->program, &format);
-	return Max((Size) spec->n * gpb_range_width(spec->form, spec->program.layout.key_width),
-			   (Size) gpb_count_answers(spec) * gpb_answer_width(&format));
+	return gpb_request_more_offset(spec) + gpb_more_words(&spec->program) * sizeof(int64);
 }
 
 /*
@@ -201,11 +197,20 @@ launch_alone(int number)
 {
 	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 	int			channel = gpb_query_channel(number);
+	char	   *staging = gpb_pool_staging(slot);
 
 	is_busy[number] = false;
 	lists_begin(number);
+	/*
+	 * The words of long tables belong to the launch as the ranges do: the slot is RUNNING, so
+	 * nobody else writes or frees its staging until the launch is complete, and what is fetched
+	 * overwrites them only then (rule M3).
+	 */
+	if (gpb_more_words(&slot->ranges.program) > 0)
+		slot->ranges.program.tables.more =
+			(const int64 *) (staging + gpb_request_more_offset(&slot->ranges));
 	if (spec_bytes(&slot->ranges) > slot->nunits * GPB_POOL_UNIT ||
-		!launch_on(channel, slot, &slot->ranges, gpb_pool_staging(slot)))
+		!launch_on(channel, slot, &slot->ranges, staging))
 	{
 		gpb_answer_query(number, false);
 		return;

@@ -42,7 +42,6 @@ struct GpbFormer
 		bool		is_coded;	/* the value has not the bytes that the entry has */
 	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	bool		is_variable;	/* values have no fixed place */
-	Size		used;			/* bytes of the tuple that may not be zero, if so */
 	char		tuple[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(8);
 };
 
@@ -66,7 +65,8 @@ word_is_coded(GpbCoding coding)
 /*
  * A tuple without NULLs has every value at a fixed place, so it is formed once here, and patched
  * for each entry.  Each scan that returns tuples makes a former, so its room is no more than the
- * index's columns need: it is zeroed.
+ * index's columns need, and what is zeroed is no more than what nobody writes: all of a tuple whose
+ * values have fixed places, and nothing of one that is formed for each entry.
  */
 GpbFormer *
 gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context)
@@ -75,9 +75,10 @@ gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context
 	bool		has_dictionary = gpb_layout_has_dictionary(layout);
 	Size		room = MAXALIGN(GPB_TUPLE_BYTES(descriptor->natts) +
 								(has_dictionary ? GPB_DICTIONARY_ROW_BYTES : 0));
-	GpbFormer  *former = MemoryContextAllocZero(context, offsetof(GpbFormer, tuple) + room);
+	GpbFormer  *former = MemoryContextAlloc(context, offsetof(GpbFormer, tuple) + room);
 	Size		offset = MAXALIGN(sizeof(IndexTupleData));
 
+	memset(former, 0, offsetof(GpbFormer, tuple) + (has_dictionary ? 0 : room));
 	former->index = index;
 	former->layout = layout;
 	former->descriptor = descriptor;
@@ -170,13 +171,24 @@ store_value(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
 	pfree(DatumGetPointer(value));
 }
 
+/*
+ * Leave the tuple's bytes [from, to) without values.  Core compares tuples by their bytes now and
+ * then, so what lies between values is zero.
+ */
+static inline Size
+skip_to(GpbFormer *former, Size from, Size to)
+{
+	memset(former->tuple + from, 0, to - from);
+	return to;
+}
+
 /* Store the value of a column that is no numeric, from "offset" on.  Returns where it ends. */
 static Size
 store_fixed(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
 {
 	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
 
-	offset = att_align_nominal(offset, attribute->attalign);
+	offset = skip_to(former, offset, att_align_nominal(offset, attribute->attalign));
 	store_value(former, key, row, c, offset);
 	return offset + attribute->attlen;
 }
@@ -228,7 +240,7 @@ store_dictionary(GpbFormer *former, uint32 code, int column, Size offset)
 		memcpy(former->tuple + offset + VARHDRSZ_SHORT, VARDATA(value), length);
 		return offset + VARHDRSZ_SHORT + length;
 	}
-	offset = INTALIGN(offset);
+	offset = skip_to(former, offset, INTALIGN(offset));
 	memcpy(former->tuple + offset, value, VARHDRSZ + length);
 	return offset + VARHDRSZ + length;
 }
@@ -243,10 +255,8 @@ form_variable(GpbFormer *former, GpbKey key, const char *row)
 	bits8	   *present = (bits8 *) (former->tuple + sizeof(IndexTupleData));
 	Size		start = MAXALIGN(sizeof(IndexTupleData) +
 								 (has_nulls ? sizeof(IndexAttributeBitMapData) : 0));
-	Size		offset = start;
+	Size		offset = skip_to(former, 0, start);
 
-	/* Core compares tuples by their bytes now and then, so what lies between values is zero. */
-	memset(former->tuple, 0, former->used);
 	for (int c = 0; c < former->ncolumns; c++)
 	{
 		GpbCoding	coding = gpb_column_coding(layout, c);
@@ -263,9 +273,8 @@ form_variable(GpbFormer *former, GpbKey key, const char *row)
 		else
 			offset = store_fixed(former, key, row, c, offset);
 	}
-	offset = MAXALIGN(offset);
+	offset = skip_to(former, offset, MAXALIGN(offset));
 	Assert(offset <= former->room);
-	former->used = offset;
 	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
 		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
 }

@@ -67,6 +67,60 @@ SELECT is_ours('SELECT * FROM fetched WHERE k = 500'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 514 AND v > 40'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 999 AND v = 5');
 
+-- the first rows in an order that the index has: core's scan comes to them first, however many are expected; a key of the
+-- order that has one value is none
+CREATE TABLE tenants AS SELECT k % 300 AS a, k AS b, v, 'name ' || k AS name FROM at_random;
+CREATE INDEX tenants_ab ON tenants USING gpubtree (a, b) INCLUDE (v);
+VACUUM ANALYZE tenants;
+SET enable_bitmapscan = off;
+SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE first_rows AS SELECT * FROM tenants WHERE a = $1 AND b >= $2 ORDER BY a, b LIMIT 200;
+EXPLAIN (COSTS OFF) EXECUTE first_rows (5, 0);
+DEALLOCATE first_rows;
+RESET plan_cache_mode;
+EXPLAIN (COSTS OFF) SELECT * FROM fetched WHERE k BETWEEN 500 AND 699 ORDER BY k DESC LIMIT 300;
+-- one that it has not, of all rows of a long range
+EXPLAIN (COSTS OFF) SELECT * FROM fetched WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM tenants WHERE a = 5 AND v < 90 ORDER BY a, v LIMIT 10;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+-- of rows that VACUUM has not seen all are visited before it is known which count for the limit
+CREATE TABLE unseen WITH (autovacuum_enabled = off) AS TABLE fetched;
+CREATE INDEX unseen_k ON unseen USING gpubtree (k) INCLUDE (v);
+ANALYZE unseen;
+SELECT name, is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 539 ORDER BY v LIMIT 10', name)) AS short,
+	is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10', name)) AS long
+	FROM unnest(ARRAY['fetched', 'unseen']) name;
+-- and no more are listed, and fetched from the table, than are first: 10, and those that equal the last of them
+CREATE FUNCTION matches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line LIKE '%Matches%' THEN
+			RETURN NEXT trim(line);
+		END IF;
+	END LOOP;
+END $$;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SET enable_seqscan = off;
+SELECT matches('SELECT * FROM unseen WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10'),
+	(SELECT count(*) FROM unseen WHERE k BETWEEN 500 AND 19999 AND v = 0);
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+-- sums, medians and rows behind others, from a few entries to many
+SELECT n, is_ours(format('SELECT count(*), sum(v) FROM fetched WHERE k BETWEEN 500 AND 499 + %s', n)) AS sum,
+	is_ours(format('SELECT v %% 10, sum(v) FROM fetched WHERE k BETWEEN 500 AND 499 + %s GROUP BY 1', n)) AS groups,
+	is_ours(format('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM fetched WHERE k BETWEEN 500 AND 499 + %s',
+				   n)) AS median,
+	is_ours(format('SELECT k FROM fetched ORDER BY k OFFSET %s LIMIT 10', n)) AS row_behind
+	FROM unnest(ARRAY[5, 400, 2500]) n;
+
 -- a few outer rows don't list a whole index, on a host device either, which is the CPU
 SET gpubtree.enable_batchjoin = off;
 SET gpubtree.enable_rangeaggregate = off;
@@ -100,5 +154,5 @@ RESET enable_nestloop;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
-DROP TABLE in_order, at_random, apart, fetched, named, few;
-DROP FUNCTION choices, is_ours;
+DROP TABLE in_order, at_random, apart, fetched, tenants, unseen, named, few;
+DROP FUNCTION choices, is_ours, matches;

@@ -84,6 +84,10 @@ end_batch(GpbListRows *list)
 	list->batch = NULL;
 }
 
+/*
+ * Under a limit the batch itself decides which entries are visible, even if rows come from the
+ * heap: else all of unknown visibility would be listed, since none counts for the limit.
+ */
 void
 gpb_list_ask(GpbListRows *list, const GpbProgram *program, GpbRangeForm form,
 			 const void *ranges, uint32 n)
@@ -93,8 +97,8 @@ gpb_list_ask(GpbListRows *list, const GpbProgram *program, GpbRangeForm form,
 		memcmp(&list->program, program, sizeof(GpbProgram)) != 0)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(list->context);
-		GpbBatchWant want = {.form = form,.program = *program,.heap_rows = list->heap_rows,
-		.early = true};
+		GpbBatchWant want = {.form = form,.program = *program,
+		.heap_rows = list->heap_rows && program->limit == 0,.early = true};
 
 		end_batch(list);
 		memcpy(&list->program, program, sizeof(GpbProgram));
@@ -124,7 +128,12 @@ static void
 start_visits(GpbListRows *list)
 {
 	int			n = Min(list->nrecords - list->next, GPB_HEAP_BATCH);
+	int			i;
 
+	/* visits pass over what is known to be visible, but a row is wanted of each */
+	for (i = 0; i < n; i++)
+		gpb_entry_at(list->records, list->next + i, list->width)->flags &=
+			~GPB_RANGE_ENTRY_VISIBLE;
 	gpb_visit_start(list->visit, gpb_entry_at(list->records, list->next, list->width), n, false);
 	list->next += n;
 	list->visiting = true;

@@ -534,8 +534,10 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	correlation = gpb_index_correlation(root, index);
 	correlation *= correlation;
 
+	/* of pages in a row the first has the price that core's index scans have for it, too */
 	cost = fraction *
-		(correlation * clustered * seq_page_cost +
+		(correlation * (clustered * seq_page_cost +
+						Min(clustered, 1.0) * (random_page_cost - seq_page_cost)) +
 		 (1.0 - correlation) * scattered *
 		 (random_page_cost - (random_page_cost - seq_page_cost) * share));
 

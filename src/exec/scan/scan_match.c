@@ -10,7 +10,9 @@
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "utils/selfuncs.h"
@@ -106,6 +108,24 @@ gpb_scan_shows_current_row(PlannerInfo *root)
 }
 
 /*
+ * The first key of ORDER BY in which rows may differ; NULL if there is none.  Core's Sort leaves
+ * out the others, too: those that the restrictions say are equal to a constant or a parameter.
+ */
+static SortGroupClause *
+first_key(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->parse->sortClause)
+	{
+		if (make_pathkeys_for_sortclauses(root, list_make1(lfirst(lc)),
+										  root->processed_tlist) != NIL)
+			return lfirst_node(SortGroupClause, lc);
+	}
+	return NULL;
+}
+
+/*
  * The query's Sort and Limit stand above the table's paths.  What equals the last of the first rows
  * in the first key of ORDER BY is among the entries listed, so further keys, and WITH TIES, find
  * what they need.
@@ -118,9 +138,8 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 	TypeCacheEntry *type;
 	Node	   *expression;
 
-	if (!query_sorts_rows(root))
+	if (!query_sorts_rows(root) || (clause = first_key(root)) == NULL)
 		return false;
-	clause = linitial_node(SortGroupClause, parse->sortClause);
 	expression = get_sortgroupclause_expr(clause, root->processed_tlist);
 	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	first->expression = (Expr *) expression;
@@ -315,17 +334,54 @@ estimate_first(PlannerInfo *root, const GpbScanMatch *match, const GpbScanFirst 
 	return clamp_row_est(Min(match->listed, first->limit + ties));
 }
 
-/* Have the program list the first entries alone. */
+/* Is one of the conditions on an array? */
+static bool
+has_array_condition(List *conditions)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		if (IsA(lfirst(lc), ScalarArrayOpExpr))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does core's scan of this index return the rows in the order of the query, and read no others?
+ * Equal ones are sorted by more.  With arrays core does not know the order of all scans.
+ */
+static bool
+core_reads_in_order(PlannerInfo *root, const GpbScanMatch *match)
+{
+	List	   *wanted = enable_incremental_sort ? list_make1(linitial(root->sort_pathkeys)) :
+		root->sort_pathkeys;
+
+	if (!enable_indexscan || match->filters != NIL || match->plan.arrays != NIL ||
+		match->plan.arms != NIL || has_array_condition(match->plan.conditions))
+		return false;
+	return pathkeys_contained_in(wanted, build_index_pathkeys(root, match->index,
+															  ForwardScanDirection)) ||
+		pathkeys_contained_in(wanted, build_index_pathkeys(root, match->index,
+														   BackwardScanDirection));
+}
+
+/*
+ * Have the program list the first entries alone.  Not where core's scan of the index comes to them
+ * first, and stops there: whatever the price of so few rows, the list would take longer.
+ */
 static bool
 match_first(PlannerInfo *root, GpbScanMatch *match, const GpbScanFirst *first)
 {
 	/* what is evaluated outside the program would drop some of the first rows */
-	if (match->others != NIL ||
+	if (match->others != NIL || core_reads_in_order(root, match) ||
 		!gpb_build_order(match->builder, first->expression, first->descending,
 						 first->nulls_first, first->limit))
 		return false;
 	match->plan.order = list_make1(first->expression);
 	match->plan.bound = first->bound;
+	match->passed = match->listed;
 	match->listed = estimate_first(root, match, first);
 	return true;
 }

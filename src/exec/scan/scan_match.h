@@ -66,6 +66,7 @@ typedef struct GpbScanMatch
 	List	   *others;			/* RestrictInfos that are evaluated for each row */
 	double		entries;		/* of the ranges, about */
 	GpbSkip		skip;			/* the plan skips if that is cheaper */
+	double		passed;			/* with a limit: entries that pass the filters, about; else 0 */
 	double		listed;			/* entries that the program lists, about */
 	List	   *pathkeys;		/* the order of rows that come in that of the index */
 	GpbScanPlan plan;

@@ -92,6 +92,7 @@ static Cost
 list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 {
 	IndexOptInfo *index = match->index;
+	double		judged = Max(match->passed, listed);
 	Cost		cost = listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
 
 	if (match->plan.skips != NIL)
@@ -102,10 +103,11 @@ list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
 		cost += gpb_read_cost(root, index, match->entries, may_use_device(match));
 	if (!is_on_device(match))
 		cost += gpb_builder_cost(match->builder, match->entries, listed);
-	/* filters are tested before anything is asked of the heap */
-	if (match->plan.index_only && match->plan.arrays == NIL && match->plan.skips == NIL)
-		cost += gpb_heap_cost(root, index, listed,
-							  gpb_visited_fraction(root, index->rel, listed), false);
+	/* filters are tested before anything is asked of the heap, and a limit after that */
+	if ((match->plan.index_only || match->passed > 0.0) && match->plan.arrays == NIL &&
+		match->plan.skips == NIL)
+		cost += gpb_heap_cost(root, index, judged,
+							  gpb_visited_fraction(root, index->rel, judged), false);
 	return cost;
 }
 

@@ -207,8 +207,10 @@ RESET ROLE;
 ALTER TABLE numbers DISABLE ROW LEVEL SECURITY;
 
 --
--- What is left to ordinary plans
+-- What is left to ordinary plans, whose answers are compared where a join of every row with every
+-- other has fewer rows
 --
+CREATE TABLE few_shifts AS SELECT * FROM shifts WHERE id <= 25;
 SELECT query FROM unnest(ARRAY[
 	-- grouped by, or computed from, the table itself
 	'SELECT r.value, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY r.value',
@@ -232,7 +234,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT s.crew, count(*) FROM shifts s FULL JOIN readings r ON r.at = s.begins GROUP BY s.crew',
 	-- several groupings
 	'SELECT s.crew, s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY CUBE (s.crew, s.place)'
-]) query WHERE is_ours(query) OR compare(query) NOT LIKE 'ordinary plan%';
+]) query WHERE is_ours(query) OR compare(replace(query, 'shifts', 'few_shifts')) NOT LIKE 'ordinary plan%';
 SET gpubtree.enable_rangeaggregate = off;
 SELECT is_ours('SELECT s.id, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY s.id');
 RESET gpubtree.enable_rangeaggregate;
@@ -242,6 +244,6 @@ SELECT set_config(name, 'on', false) FROM unnest('{enable_hashjoin,enable_mergej
 SELECT is_ours('SELECT s.id, count(*) FROM shifts s JOIN numbers n ON n.k = s.id WHERE s.id = 17 GROUP BY s.id') AS one_row,
 	is_ours('SELECT s.id, count(*) FROM slots s JOIN numbers n ON n.k >= s.lo AND n.k < s.hi GROUP BY s.id') AS many_rows;
 
-DROP TABLE readings, shifts, slots, numbers, marks;
+DROP TABLE readings, shifts, few_shifts, slots, numbers, marks;
 DROP ROLE range_reader;
 DROP FUNCTION plan, is_ours, answer, plain_answer, compare, counts, keys;

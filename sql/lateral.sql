@@ -69,7 +69,7 @@ SELECT lat_same('SELECT b.id, s.* FROM lat_bins b, LATERAL (SELECT count(*), cou
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL
 	(SELECT count(*) AS n, coalesce(sum(v), 0) AS total, max(v) - min(v) + b.g AS spread FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true;
 SELECT lat_same('SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(v), 0) AS total, max(v) - min(v) + b.g AS spread, b.hi FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s ON true');
-SELECT lat_same('SELECT b.id, c.id, s.* FROM lat_bins b LEFT JOIN lat_bins c ON c.id = b.g + 1998 LEFT JOIN LATERAL (SELECT count(*) + 1 AS n FROM lat_t t WHERE t.k >= c.lo AND t.k < b.hi) s ON true');
+SELECT lat_same('SELECT b.id, c.id, s.* FROM lat_bins b LEFT JOIN lat_bins c ON c.id = CASE b.g WHEN 3 THEN 2001 ELSE 1200 + b.g END LEFT JOIN LATERAL (SELECT count(*) + 1 AS n FROM lat_t t WHERE t.k >= c.lo AND t.k < b.hi) s ON true');
 
 -- conditions on the result are tested on what comes out
 EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b

@@ -129,6 +129,19 @@ typedef enum GpbOperator
 	GPB_OP_TO_INT2,				/* a; a fault if it does not fit 16 bits */
 	GPB_OP_TO_INT4,				/* a; a fault if it does not fit 32 bits */
 
+	/*
+	 * Integers of 128 bits, by halves that are as gpb_key_half() has them: the upper one, and the
+	 * low word less 2^63.  No upper half but NaN's is the greatest word, so those of it fault where
+	 * an operand is that, and where the result is that or does not fit.
+	 */
+	GPB_OP_LOWER_ADD,			/* a + b of lower halves; there is a carry if that is below a */
+	GPB_OP_LOWER_SUBTRACT,		/* a - b of lower halves; a borrow if a is below b */
+	GPB_OP_LOWER_MULTIPLY,		/* the lower half of low word a times integer b, */
+	GPB_OP_LOWER_CARRY,			/* and the upper one */
+	GPB_OP_UPPER_ADD,			/* upper halves a + b, and a carry c */
+	GPB_OP_UPPER_SUBTRACT,		/* a - b - c */
+	GPB_OP_UPPER_MULTIPLY,		/* upper half a times integer b, and a carry c */
+
 	/* float8; faults are core's: overflow, underflow, division by zero */
 	GPB_OP_FLOAT_ORDER,			/* an integer whose order is that of float8 (gpb_float_order()) */
 	GPB_OP_FLOAT_ADD,
@@ -380,6 +393,9 @@ gpb_operands(int op)
 		case GPB_OP_OF_LOCAL:
 			return 1;
 		case GPB_OP_SELECT:
+		case GPB_OP_UPPER_ADD:
+		case GPB_OP_UPPER_SUBTRACT:
+		case GPB_OP_UPPER_MULTIPLY:
 		case GPB_OP_TRUNCATE:
 			return 3;
 		default:

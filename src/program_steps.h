@@ -120,6 +120,52 @@ gpb_int64_truncate(int64 a, int64 unit, int64 origin, int64 *result)
 	return gpb_int64_subtract(a, rest, result);
 }
 
+/* ---- integers of 128 bits, by halves ---- */
+
+#define GPB_HALF_SIGN		((uint64) 1 << 63)
+
+/* The high word of the product of a word without a sign and an integer */
+GPB_FN int64
+gpb_mixed_high(uint64 a, int64 b)
+{
+#ifdef __CUDA_ARCH__
+	uint64		high = __umul64hi(a, (uint64) b);
+#else
+	uint64		high = (uint64) ((unsigned __int128) a * (uint64) b >> 64);
+#endif
+
+	return (int64) (high - (b < 0 ? a : 0));
+}
+
+/* Each of these returns true where GPB_OP_UPPER_ADD and its neighbours fault. */
+
+GPB_FN bool
+gpb_upper_add(int64 a, int64 b, int64 carry, int64 *result)
+{
+	bool		beyond = gpb_int64_add(a, b, result);
+
+	beyond |= gpb_int64_add(*result, carry, result);
+	return beyond | (a == GPB_INT64_MAX) | (b == GPB_INT64_MAX) | (*result == GPB_INT64_MAX);
+}
+
+GPB_FN bool
+gpb_upper_subtract(int64 a, int64 b, int64 borrow, int64 *result)
+{
+	bool		beyond = gpb_int64_subtract(a, b, result);
+
+	beyond |= gpb_int64_subtract(*result, borrow, result);
+	return beyond | (a == GPB_INT64_MAX) | (b == GPB_INT64_MAX) | (*result == GPB_INT64_MAX);
+}
+
+GPB_FN bool
+gpb_upper_multiply(int64 a, int64 b, int64 carry, int64 *result)
+{
+	bool		beyond = gpb_int64_multiply(a, b, result);
+
+	beyond |= gpb_int64_add(*result, carry, result);
+	return beyond | (a == GPB_INT64_MAX) | (*result == GPB_INT64_MAX);
+}
+
 /* ---- float8 ---- */
 
 GPB_FN bool
@@ -501,6 +547,9 @@ gpb_operator_can_fault(int op)
 		case GPB_OP_ABS:
 		case GPB_OP_TO_INT2:
 		case GPB_OP_TO_INT4:
+		case GPB_OP_UPPER_ADD:
+		case GPB_OP_UPPER_SUBTRACT:
+		case GPB_OP_UPPER_MULTIPLY:
 		case GPB_OP_FLOAT_ADD:
 		case GPB_OP_FLOAT_SUBTRACT:
 		case GPB_OP_FLOAT_MULTIPLY:
@@ -705,6 +754,24 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n,
 		case GPB_OP_TO_INT4:
 			*result = a;
 			return a != (int32) a;
+		case GPB_OP_LOWER_ADD:
+			*result = (int64) ((uint64) a + (uint64) b + GPB_HALF_SIGN);
+			return false;
+		case GPB_OP_LOWER_SUBTRACT:
+			*result = (int64) ((uint64) a - (uint64) b + GPB_HALF_SIGN);
+			return false;
+		case GPB_OP_LOWER_MULTIPLY:
+			*result = (int64) (((uint64) a ^ GPB_HALF_SIGN) * (uint64) b ^ GPB_HALF_SIGN);
+			return false;
+		case GPB_OP_LOWER_CARRY:
+			*result = gpb_mixed_high((uint64) a ^ GPB_HALF_SIGN, b);
+			return false;
+		case GPB_OP_UPPER_ADD:
+			return gpb_upper_add(a, b, c, result);
+		case GPB_OP_UPPER_SUBTRACT:
+			return gpb_upper_subtract(a, b, c, result);
+		case GPB_OP_UPPER_MULTIPLY:
+			return gpb_upper_multiply(a, b, c, result);
 		case GPB_OP_FLOAT_ORDER:
 			*result = gpb_float_order(a);
 			return false;

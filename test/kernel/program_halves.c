@@ -441,6 +441,155 @@ halves_totals(void)
 	}
 }
 
+/* ---- arithmetic ---- */
+
+static int
+add_half(TestBuilder *builder, int op, int a, int b, int c)
+{
+	return test_add_step(builder, op, TYPE_HALF, a, b, c, GPB_NO_SLOT);
+}
+
+/* Steps for the product of a value and a word, as the planner writes them */
+static Halves
+add_product(TestBuilder *builder, Halves a, int word)
+{
+	int			carry = add_half(builder, GPB_OP_LOWER_CARRY, a.lower, word, 0);
+
+	return (Halves) {add_half(builder, GPB_OP_UPPER_MULTIPLY, a.upper, word, carry),
+					 add_half(builder, GPB_OP_LOWER_MULTIPLY, a.lower, word, 0)};
+}
+
+/* Likewise for a sum or a difference */
+static Halves
+add_sum(TestBuilder *builder, bool subtract, Halves a, Halves b)
+{
+	int			lower = add_half(builder, subtract ? GPB_OP_LOWER_SUBTRACT : GPB_OP_LOWER_ADD,
+								 a.lower, b.lower, 0);
+	int			carry = add_boolean(builder, GPB_OP_LT, subtract ? a.lower : lower,
+									subtract ? b.lower : a.lower);
+
+	return (Halves) {add_half(builder, subtract ? GPB_OP_UPPER_SUBTRACT : GPB_OP_UPPER_ADD,
+							  a.upper, b.upper, carry), lower};
+}
+
+/* What is computed of each value x of a column whose upper half is small: x * by + or - other */
+typedef struct Computed
+{
+	int			column;
+	int64		by;
+	__int128	other;
+	bool		subtract;
+} Computed;
+
+/* Upper halves of values that are computed with are not beyond these bounds. */
+#define SMALL_UPPER			((int64) 1 << 60)
+
+/* The sum of what is computed of the values on leaves, as three words, and their number */
+static uint64
+sum_of_computed(const TestIndex *index, const Computed *computed, uint64 sum[3])
+{
+	uint64		n = 0;
+	uint32		i;
+	uint32		k;
+
+	memset(sum, 0, 3 * sizeof(uint64));
+	for (i = 0; i < index->nleaves; i++)
+	{
+		for (k = 0; k < index->leaf[i].count; k++)
+		{
+			const TestEntry *entry = &index->entry[index->leaf[i].first + k];
+			__int128	x = (__int128) (rank_of(index, entry, computed->column) - ((Rank) 1 << 127));
+			Rank		low = (Rank) sum[1] << 64 | sum[0];
+			Rank		total;
+
+			if (is_null(entry, computed->column) || (int64) (x >> 64) < -SMALL_UPPER ||
+				(int64) (x >> 64) > SMALL_UPPER)
+				continue;
+			x *= computed->by;
+			x += computed->subtract ? -computed->other : computed->other;
+			total = low + (Rank) x;
+			sum[2] += (uint64) (total < low) + (x < 0 ? ~(uint64) 0 : 0);
+			sum[0] = (uint64) total;
+			sum[1] = (uint64) (total >> 64);
+			n++;
+		}
+	}
+	return n;
+}
+
+static void
+random_computed(const GpbLayout *layout, Computed *computed)
+{
+	computed->column = random_column(layout);
+	computed->by = (int64) test_below(7) - 3;
+	computed->subtract = test_once_in(2);
+	computed->other = (__int128) ((Rank) test_random() << 64 | test_random());
+	computed->other >>= test_once_in(2) ? 4 : test_below(127);
+}
+
+/* Steps for it, with a filter on the column's upper halves */
+static Halves
+add_computed(TestBuilder *builder, const Computed *computed)
+{
+	Halves		x = halves_of_column(builder, computed->column);
+	Halves		other = halves_of_rank(builder, (Rank) computed->other + ((Rank) 1 << 127), false);
+	int			by = test_add_constant(builder, TYPE_HALF, computed->by, false);
+	int			least = test_add_constant(builder, TYPE_HALF, -SMALL_UPPER, false);
+	int			greatest = test_add_constant(builder, TYPE_HALF, SMALL_UPPER, false);
+
+	test_add_filter(builder, add_boolean(builder, GPB_OP_GE, x.upper, least));
+	test_add_filter(builder, add_boolean(builder, GPB_OP_LE, x.upper, greatest));
+	return add_sum(builder, computed->subtract, add_product(builder, x, by), other);
+}
+
+/* Sums of what is computed of values by their halves are those of the values. */
+static void
+halves_arithmetic(void)
+{
+	int			rounds = test_emulated ? 20 : 100;
+
+	while (rounds-- > 0)
+	{
+		GpbLayout	layout = random_layout();
+		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(1000),
+												   test_once_in(3));
+		GpbRangesSpec spec = test_spec(mirror, 1);
+		GpbAnswerFormat format;
+		TestBuilder builder;
+		TestProgramAnswers *model;
+		Computed	computed;
+		Halves		value;
+		uint64		expected[3];
+		uint64		count;
+		uint64		sum[3];
+
+		random_computed(&layout, &computed);
+		count = sum_of_computed(mirror->index, &computed, expected);
+		test_all_visible(mirror, true);
+		test_begin(&builder, &spec);
+		spec.program.ignore_dead_hints = true;
+		value = add_computed(&builder, &computed);
+		test_add_term(&builder, value.upper, GPB_KIND_INT8, GPB_WANT_SUM, GPB_NO_SLOT);
+		test_add_term(&builder, value.lower, GPB_KIND_INT8, GPB_WANT_SUM, GPB_NO_SLOT);
+		gpb_answer_format(&spec.program, &format);
+		(void) test_ask_program(mirror, &spec, test_whole_of(mirror));
+		model = test_model_program(mirror, &spec, test_whole_of(mirror));
+		CHECK((uint64) model->answers[format.column[0].count] == count,
+			  "%ld values of column %d, not %lu", model->answers[format.column[0].count],
+			  computed.column, count);
+		sum_of_halves(model->answers, &format, sum);
+		/* Ranks are 2^127 more than integers. */
+		sum[1] -= count << 63;
+		sum[2] -= (count >> 1) + ((uint64) (sum[1] + (count << 63)) < (count << 63));
+		CHECK(memcmp(sum, expected, sizeof(sum)) == 0, "another sum of what column %d gives",
+			  computed.column);
+		test_program_answers_free(model);
+		test_mirror_free(mirror);
+	}
+}
+
+/* ---- groups ---- */
+
 static int
 compare_ranks(const void *a, const void *b)
 {
@@ -692,6 +841,7 @@ const TestCase test_halves_cases[] = {
 	{"halves_random", halves_random},
 	{"halves_order", halves_order},
 	{"halves_totals", halves_totals},
+	{"halves_arithmetic", halves_arithmetic},
 	{"halves_groups", halves_groups},
 	{"halves_contended", halves_contended},
 	{"halves_refused", halves_refused}

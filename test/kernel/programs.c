@@ -433,8 +433,9 @@ program_operators(void)
 			a = add_step(&program, GPB_OP_GT, INT4, INT2, 0);
 		if (op == GPB_OP_AND || op == GPB_OP_OR)
 			b = add_step(&program, GPB_OP_LT, INT2, add_constant(&program, 11), 0);
-		if (op == GPB_OP_MULTIPLY || op == GPB_OP_TO_INT2 || op == GPB_OP_TO_INT4 ||
-			op == GPB_OP_DATE_TO_TIMESTAMP || op == GPB_OP_DATE_ADD || op == GPB_OP_DATE_SUBTRACT)
+		if (op == GPB_OP_MULTIPLY || op == GPB_OP_UPPER_MULTIPLY || op == GPB_OP_TO_INT2 ||
+			op == GPB_OP_TO_INT4 || op == GPB_OP_DATE_TO_TIMESTAMP || op == GPB_OP_DATE_ADD ||
+			op == GPB_OP_DATE_SUBTRACT)
 			a = INT4;
 		if (op == GPB_OP_DIVIDE || op == GPB_OP_MODULO || op == GPB_OP_TRUNCATE ||
 			op == GPB_OP_FLOOR_DIVIDE || op == GPB_OP_TRUNCATE_MONTHS)

@@ -300,6 +300,31 @@ ranked_code_of(const int64 *list, int nlist, int64 code)
 	return word;
 }
 
+/* The low word of which a lower half is 2^63 less */
+static __int128
+low_word(int64 lower)
+{
+	return (__int128) lower + ((__int128) 1 << 63);
+}
+
+/* The lower half of an integer of 128 bits */
+static Result
+lower_of(__int128 number)
+{
+	__int128	low = number & (((__int128) 1 << 64) - 1);
+
+	return any_number(low - ((__int128) 1 << 63));
+}
+
+/* An upper half and a carry, neither of them beyond a word, nor NaN's */
+static Result
+upper_of(__int128 upper, __int128 carry, bool is_nan)
+{
+	if (is_nan || any_number(upper).fault)
+		return (Result) {0, false, true};
+	return number(upper + carry, GPB_INT64_MIN, GPB_INT64_MAX - 1);
+}
+
 /* The result of an operator whose operands are not NULL */
 static Result
 of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
@@ -353,6 +378,22 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 			return number(a, INT16_MIN, INT16_MAX);
 		case GPB_OP_TO_INT4:
 			return number(a, INT32_MIN, INT32_MAX);
+		case GPB_OP_LOWER_ADD:
+			return lower_of(low_word(a) + low_word(b));
+		case GPB_OP_LOWER_SUBTRACT:
+			return lower_of(low_word(a) - low_word(b));
+		case GPB_OP_LOWER_MULTIPLY:
+			return lower_of((__int128) ((unsigned __int128) low_word(a) * (unsigned __int128) b));
+		case GPB_OP_LOWER_CARRY:
+			/* The product is below 2^127, whatever its sign. */
+			return any_number(low_word(a) * b >> 64);
+		case GPB_OP_UPPER_ADD:
+			return upper_of((__int128) a + b, c, a == GPB_INT64_MAX || b == GPB_INT64_MAX);
+		case GPB_OP_UPPER_SUBTRACT:
+			return upper_of((__int128) a - b, -(__int128) c,
+							a == GPB_INT64_MAX || b == GPB_INT64_MAX);
+		case GPB_OP_UPPER_MULTIPLY:
+			return upper_of((__int128) a * b, c, a == GPB_INT64_MAX);
 		case GPB_OP_FLOAT_ADD:
 			return float_result(x + y, isinf(x) || isinf(y), true);
 		case GPB_OP_FLOAT_SUBTRACT:

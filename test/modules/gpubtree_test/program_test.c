@@ -25,10 +25,11 @@ PG_FUNCTION_INFO_V1(gpb_test_program);
 static const char *const operators[] = {
 	"filter", "and", "or", "not", "isnull", "istrue", "eq", "ne", "lt", "le", "gt", "ge",
 	"distinct", "in", "incodes", "ranked", "select", "coalesce", "least", "greatest", "add",
-	"subtract", "multiply", "divide", "modulo", "negate", "abs", "int2", "int4", "forder",
-	"fadd", "fsubtract", "fmultiply", "frest", "fdivide", "fnegate", "fabs", "fleast",
-	"fgreatest", "itof", "ftoi", "dtots", "tstod", "dadd", "dsubtract", "tsadd", "truncate",
-	"floordivide", "dtomonth", "monthtod", "months", "addmonths", "tolocal", "oflocal"
+	"subtract", "multiply", "divide", "modulo", "negate", "abs", "int2", "int4", "ladd",
+	"lsubtract", "lmultiply", "lcarry", "uadd", "usubtract", "umultiply", "forder", "fadd",
+	"fsubtract", "fmultiply", "frest", "fdivide", "fnegate", "fabs", "fleast", "fgreatest",
+	"itof", "ftoi", "dtots", "tstod", "dadd", "dsubtract", "tsadd", "truncate", "floordivide",
+	"dtomonth", "monthtod", "months", "addmonths", "tolocal", "oflocal"
 };
 
 StaticAssertDecl(lengthof(operators) == GPB_OPERATORS, "each operator has a name");

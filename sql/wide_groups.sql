@@ -93,7 +93,7 @@ SET gpubtree.explain_decisions = on;
 EXPLAIN (COSTS OFF) SELECT u, n, g, count(*) FROM wide WHERE i > 5 GROUP BY 1, 2, 3;
 EXPLAIN (COSTS OFF) SELECT g, u, count(DISTINCT n) FROM wide WHERE i > 5 GROUP BY 1, 2;
 EXPLAIN (COSTS OFF) SELECT variance(DISTINCT n) FROM wide WHERE i > 5;
-EXPLAIN (COSTS OFF) SELECT variance(n), stddev(m) FROM wide WHERE i > 5;
+EXPLAIN (COSTS OFF) SELECT variance(n * m) FROM wide WHERE i > 5;
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 

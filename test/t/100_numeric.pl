@@ -5,8 +5,8 @@
 # percentiles, rows, joins; columns that ALTER TABLE has given more digits or none.  The display is
 # compared, not only the value.
 #
-# Guards: numeric.c, key.c, scan_tuple.c, rel_cache.c; program_decimal.c, program_expr.c,
-# item_final.c, item_integer.c
+# Guards: numeric.c, key.c, scan_tuple.c, rel_cache.c; program_decimal.c, program_halves.c,
+# program_expr.c, item_final.c, item_integer.c
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 6)

@@ -189,11 +189,27 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 												gpb_decimal_scale(item->type) : 0, sample, root));
 }
 
+/* The same of numerics of 16 bytes; "terms" has all terms of the answer. */
+static Numeric
+final_wide_variance(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
+					const int64 *answer)
+{
+	bool		sample = item->function == GPB_WIDE_VAR_SAMP ||
+		item->function == GPB_WIDE_STDDEV_SAMP;
+	bool		root = item->function == GPB_WIDE_STDDEV_POP ||
+		item->function == GPB_WIDE_STDDEV_SAMP;
+
+	return gpb_halves_variance(&terms[item->column], &terms[item->pair.y],
+							   &terms[item->pair.products], &terms[item->pair.rests], answer,
+							   gpb_decimal_scale(item->type), sample, root);
+}
+
 /* Is the aggregate NULL for so many values? */
 static bool
 final_is_null(GpbAggregateFunction function, int64 count)
 {
-	if (function == GPB_VAR_SAMP || function == GPB_STDDEV_SAMP || function == GPB_COVAR_SAMP)
+	if (function == GPB_VAR_SAMP || function == GPB_STDDEV_SAMP || function == GPB_COVAR_SAMP ||
+		function == GPB_WIDE_VAR_SAMP || function == GPB_WIDE_STDDEV_SAMP)
 		return count <= 1;
 	return count == 0;
 }
@@ -271,6 +287,11 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 		case GPB_WIDE_AVG:
 			return quotient(final_wide_sum(item, column - item->column, answer),
 							answer[column->count]);
+		case GPB_WIDE_VAR_POP:
+		case GPB_WIDE_VAR_SAMP:
+		case GPB_WIDE_STDDEV_POP:
+		case GPB_WIDE_STDDEV_SAMP:
+			return NumericGetDatum(final_wide_variance(item, column - item->column, answer));
 		case GPB_BIT_AND:
 			return gpb_word_datum(item->type, answer[column->bits_and]);
 		case GPB_BIT_OR:

@@ -169,34 +169,30 @@ scale_of(Numeric value)
  * The root of a variance with as many digits as that has, as core's stddev() rounds it.
  * numeric_sqrt() may give more, and to round those again might go wrong where they look like a tie.
  * So it is made to give so many digits that they cannot, unless it is one: a variance of s digits
- * has no root within 10^-(2s + 22) of a tie of s digits but the tie itself, since the root of an
- * int8 variance is below 10^20.
+ * has no root within 10^-(2s + m + 2) of a tie of s digits but the tie itself, if the root is below
+ * 10^m.
  */
 static Numeric
-variance_root(Numeric variance)
+variance_root(Numeric variance, int m)
 {
 	int			scale = scale_of(variance);
 	Numeric		root = square_root(variance);
 
 	if (scale_of(root) == scale)
 		return root;
-	return round_to(square_root(round_to(variance, 2 * scale + 24)), scale);
+	return round_to(square_root(round_to(variance, 2 * scale + m + 4)), scale);
 }
 
 /*
  * As core's numeric_stddev_internal(): (N * sum of squares - square of sum) / (N * N), or / (N *
- * (N - 1)) for a sample, where the quotient gets the digits of numeric division.  The squares of
- * decimals have twice their scale.
+ * (N - 1)) for a sample, where the quotient gets the digits of numeric division.  The sums are of
+ * integers, and the squares of decimals have twice their scale.  The root is below 10^m.
  */
-Numeric
-gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale, bool sample,
-					 bool root)
+static Numeric
+variance_of(int64 count, Numeric sum, Numeric squares, int scale, bool sample, bool root, int m)
 {
-	int64		count = answer[column->count];
 	Numeric		n = int64_to_numeric(count);
-	Numeric		sum = gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]);
-	Numeric		above = subtract(multiply(n, squares_numeric(answer + column->squares)),
-								 multiply(sum, sum));
+	Numeric		above = subtract(multiply(n, squares), multiply(sum, sum));
 	Numeric		below = multiply(n, sample ? int64_to_numeric(count - 1) : n);
 	Numeric		zero = int64_to_numeric(0);
 	Numeric		variance;
@@ -208,5 +204,49 @@ gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int sca
 		above = multiply(above, int64_div_fast_to_numeric(1, 2 * scale));
 	variance = DatumGetNumeric(DirectFunctionCall2(numeric_div, NumericGetDatum(above),
 												   NumericGetDatum(below)));
-	return root ? variance_root(variance) : variance;
+	return root ? variance_root(variance, m) : variance;
+}
+
+Numeric
+gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale, bool sample,
+					 bool root)
+{
+	return variance_of(answer[column->count],
+					   gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]),
+					   squares_numeric(answer + column->squares), scale, sample, root, 20);
+}
+
+/* a + b * 2^bits */
+static Numeric
+shifted_sum(Numeric a, Numeric b, int bits)
+{
+	Numeric		power = int64_to_numeric(1);
+
+	for (; bits > 0; bits -= Min(bits, 32))
+		power = multiply(power, int64_to_numeric(INT64CONST(1) << Min(bits, 32)));
+	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(a),
+											   NumericGetDatum(multiply(b, power))));
+}
+
+/*
+ * The square of an integer, u * 2^64 + v by its upper half and low word, is u^2 * 2^128 + u * v *
+ * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 + 2^126.
+ */
+Numeric
+gpb_halves_variance(const GpbAnswerColumn *upper, const GpbAnswerColumn *lower,
+					const GpbAnswerColumn *product_upper, const GpbAnswerColumn *product_lower,
+					const int64 *answer, int scale, bool sample, bool root)
+{
+	int64		count = answer[upper->count];
+	Numeric		sum = gpb_halves_numeric(answer + upper->sum, answer + lower->sum, count, 0);
+	Numeric		products = gpb_halves_numeric(answer + product_upper->sum,
+											  answer + product_lower->sum, count, 0);
+	Numeric		lowers = gpb_int128_numeric((uint64) answer[lower->sum], answer[lower->sum + 1]);
+	Numeric		squares = squares_numeric(answer + lower->squares);
+
+	squares = shifted_sum(squares, lowers, 64);
+	squares = shifted_sum(squares, int64_to_numeric(count), 126);
+	squares = shifted_sum(squares, products, 65);
+	squares = shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
+	return variance_of(count, sum, squares, scale, sample, root, 40);
 }

@@ -31,6 +31,16 @@ extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *
  */
 extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
 
+/*
+ * The variance of numerics of 128 bits, each the integer / 10^scale, or its root, as
+ * gpb_integer_variance() has that of words.  "upper" and "lower" are the terms of the halves, and
+ * the product of upper half and low word is in the terms "product_upper" and "product_lower".
+ */
+extern Numeric gpb_halves_variance(const GpbAnswerColumn *upper, const GpbAnswerColumn *lower,
+								   const GpbAnswerColumn *product_upper,
+								   const GpbAnswerColumn *product_lower, const int64 *answer,
+								   int scale, bool sample, bool root);
+
 /* ---- float8 (item_float.c) ---- */
 
 /*

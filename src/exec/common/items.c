@@ -216,7 +216,7 @@ gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function, GpbPairPa
 int
 gpb_function_want_of_y(GpbAggregateFunction function)
 {
-	if (function == GPB_CORR || function == GPB_REGR_R2)
+	if (function == GPB_CORR || function == GPB_REGR_R2 || function >= GPB_WIDE_VAR_POP)
 		return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
 	if (function >= GPB_QUOTIENT_SUM && function < GPB_WIDE_SUM)
 		return GPB_WANT_COUNT | GPB_WANT_MINMAX;
@@ -258,6 +258,10 @@ gpb_function_want(GpbAggregateFunction function)
 		case GPB_REGR_R2:
 		case GPB_REGR_SLOPE:
 		case GPB_REGR_INTERCEPT:
+		case GPB_WIDE_VAR_POP:
+		case GPB_WIDE_VAR_SAMP:
+		case GPB_WIDE_STDDEV_POP:
+		case GPB_WIDE_STDDEV_SAMP:
 			return GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_SQUARES;
 		case GPB_WIDE_MIN:
 		case GPB_WIDE_MAX:

@@ -52,7 +52,13 @@ typedef enum GpbAggregateFunction
 	GPB_VARYING_AVG,
 	/* of numerics of 16 bytes, whose upper halves are the column's, and the lower ones Y */
 	GPB_WIDE_SUM,
-	GPB_WIDE_AVG
+	GPB_WIDE_AVG,
+	/* likewise; the products have the upper halves of upper half times low word, the rests the
+	 * lower ones */
+	GPB_WIDE_VAR_POP,
+	GPB_WIDE_VAR_SAMP,
+	GPB_WIDE_STDDEV_POP,
+	GPB_WIDE_STDDEV_SAMP
 } GpbAggregateFunction;
 
 /* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */

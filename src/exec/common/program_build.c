@@ -24,6 +24,7 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
+#include "exec/common/program_halves.h"
 #include "exec/common/program_wide.h"
 #include "exec/common/program_words.h"
 
@@ -190,7 +191,7 @@ group_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	GpbWideValue value;
 	int			slot;
 
-	if (gpb_is_wide_column(builder, expression, &value))
+	if (gpb_is_wide_expression(builder, expression, &value))
 		return wide_group_slots(builder, &value, type);
 	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
 		return refuse_groups(builder);
@@ -373,9 +374,49 @@ halves_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideVal
 	return item->column;
 }
 
+/* The terms of the products of both halves of values, whose numbers go into the item */
+static int
+cross_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValue *value,
+			int filter)
+{
+	GpbWideValue cross = gpb_halves_cross(builder, value);
+	int			want = GPB_WANT_COUNT | GPB_WANT_SUM;
+
+	if (cross.upper == GPB_REFUSED || cross.lower == GPB_REFUSED)
+		return GPB_REFUSED;
+	item->pair.products = add_term(builder, cross.upper, GPB_KIND_INT8, want, filter);
+	item->pair.rests = add_term(builder, cross.lower, GPB_KIND_INT8, want, filter);
+	return item->pair.products == GPB_REFUSED || item->pair.rests == GPB_REFUSED ? GPB_REFUSED :
+		item->column;
+}
+
+/* The function of values of 16 bytes that is one of words, or GPB_COUNT_ENTRIES if there is none */
+static GpbAggregateFunction
+wide_function(GpbAggregateFunction function)
+{
+	switch (function)
+	{
+		case GPB_SUM:
+			return GPB_WIDE_SUM;
+		case GPB_AVG:
+			return GPB_WIDE_AVG;
+		case GPB_VAR_POP:
+			return GPB_WIDE_VAR_POP;
+		case GPB_VAR_SAMP:
+			return GPB_WIDE_VAR_SAMP;
+		case GPB_STDDEV_POP:
+			return GPB_WIDE_STDDEV_POP;
+		case GPB_STDDEV_SAMP:
+			return GPB_WIDE_STDDEV_SAMP;
+		default:
+			return GPB_COUNT_ENTRIES;
+	}
+}
+
 /*
- * The terms of an aggregate of a column of 16 bytes, whose numbers go into the item.  A sum is put
- * together from those of both halves, of 128 bits each.
+ * The terms of an aggregate of values of 16 bytes, whose numbers go into the item.  A sum is put
+ * together from those of both halves, of 128 bits each; that of squares, from the squares of both
+ * halves and the products of one and the other.
  */
 static int
 wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValue *value,
@@ -385,35 +426,38 @@ wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValu
 		return GPB_REFUSED;
 	if (item->function == GPB_MIN || item->function == GPB_MAX)
 		return halves_term(builder, item, value, filter);
-	if (item->function != GPB_SUM && item->function != GPB_AVG)
+	if (wide_function(item->function) == GPB_COUNT_ENTRIES)
 		return gpb_refuse(builder, "aggregate %s of values of 16 bytes",
 						  format_procedure(item->aggregate));
-	item->function = item->function == GPB_SUM ? GPB_WIDE_SUM : GPB_WIDE_AVG;
+	item->function = wide_function(item->function);
 	item->type = gpb_wide_numeric_type(value->scale);
 	item->column = add_term(builder, value->upper, GPB_KIND_INT8, gpb_item_want(item), filter);
 	item->pair.y = add_term(builder, value->lower, GPB_KIND_INT8,
 							gpb_function_want_of_y(item->function), filter);
 	item->pair.products = item->pair.rests = item->pair.y;
-	return item->pair.y == GPB_REFUSED ? GPB_REFUSED : item->column;
+	if (item->pair.y == GPB_REFUSED)
+		return GPB_REFUSED;
+	return item->function >= GPB_WIDE_VAR_POP ? cross_terms(builder, item, value, filter) :
+		item->column;
 }
 
-/* Is it an aggregate of a column of 16 bytes?  Then *term is its term, or GPB_REFUSED. */
+/* Is it an aggregate of values of 16 bytes?  Then *term is its term, or GPB_REFUSED. */
 static bool
 is_wide_aggregate(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter,
 				  int *term)
 {
 	GpbWideValue value;
-	int			column;
+	bool		counts = item->function == GPB_COUNT_VALUES;
 
-	if (!gpb_is_counted_wide(builder, argument, &column))
+	/* To count a column's values its upper halves are enough. */
+	if (!(counts && gpb_is_counted_wide(builder, argument, &value.upper)) &&
+		!gpb_is_wide_expression(builder, argument, &value))
 		return false;
-	if (item->function == GPB_COUNT_VALUES)
-		*term = item->column = add_term(builder, column, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
+	if (counts)
+		*term = item->column = value.upper == GPB_REFUSED ? GPB_REFUSED :
+			add_term(builder, value.upper, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
 	else
-	{
-		(void) gpb_is_wide_column(builder, argument, &value);
 		*term = wide_terms(builder, item, &value, filter);
-	}
 	return true;
 }
 
@@ -461,10 +505,16 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 	GpbDecimal	value;
 	Oid			type;
 
-	if (argument != NULL && is_wide_aggregate(builder, item, argument, filter, &slot))
-		return slot;
 	if (argument != NULL)
 	{
+		bool		wide;
+
+		if (filter != GPB_NO_SLOT)
+			gpb_guard_by(builder, filter);
+		wide = is_wide_aggregate(builder, item, argument, filter, &slot);
+		builder->guard = GPB_NO_SLOT;
+		if (wide)
+			return slot;
 		type = gpb_word_type(exprType((Node *) argument));
 		if (OidIsValid(type))
 			kind = gpb_word_kind(type);
@@ -655,7 +705,10 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 	return settle(builder, &before, fits(builder, aggref_term(builder, aggref, item)));
 }
 
-/* The term of the values of a column of 16 bytes */
+/*
+ * The term of values of 16 bytes.  Steps whose result no term takes are dropped, so the lower
+ * halves have one too unless they are a column's.
+ */
 static int
 wide_values_term(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *type)
 {
@@ -667,6 +720,9 @@ wide_values_term(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *typ
 	term = add_term(builder, value->upper, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT);
 	if (term != GPB_REFUSED)
 		builder->program.term[term].lower = value->lower;
+	if (value->lower >= GPB_FIRST_TEMPORARY &&
+		add_term(builder, value->lower, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT) == GPB_REFUSED)
+		return GPB_REFUSED;
 	return term;
 }
 
@@ -677,7 +733,7 @@ values_term(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	GpbWideValue value;
 	int			slot;
 
-	if (gpb_is_wide_column(builder, expression, &value))
+	if (gpb_is_wide_expression(builder, expression, &value))
 		return wide_values_term(builder, &value, type);
 	slot = gpb_typed_expression_slot(builder, expression, type);
 	return slot == GPB_REFUSED ? GPB_REFUSED :

@@ -13,6 +13,7 @@
  *	program_function.c	steps for calls of functions
  *	program_decimal.c	values of type numeric
  *	program_wide.c		values of 16 bytes
+ *	program_halves.c	arithmetic of numerics of 16 bytes
  *	program_codes.c		columns whose values are codes of the dictionary
  *	program_field.c		fields of dates and timestamps
  *	program_expr.c		steps for expressions

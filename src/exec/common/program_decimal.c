@@ -25,6 +25,7 @@
 #include "exec/common/date_units.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_field.h"
+#include "exec/common/program_halves.h"
 #include "page/numeric.h"
 
 /* Shorter names for what is used all the time */
@@ -149,10 +150,11 @@ decimal(int slot, int scale)
 }
 
 GpbDecimal
-gpb_decimal_column(int slot, int scale)
+gpb_decimal_column(int slot, int lower, int scale)
 {
 	GpbDecimal	value = decimal(slot, scale);
 
+	value.lower = lower;
 	value.is_column = true;
 	return value;
 }
@@ -196,6 +198,36 @@ constant_word(const Const *value, int64 *word, int *scale)
 		number_word(DatumGetNumeric(value->constvalue), word, scale);
 }
 
+/* A numeric constant that no word has */
+static GpbDecimal
+wide_constant(GpbProgramBuilder *builder, const Const *value)
+{
+	GpbDecimal	result = decimal(GPB_REFUSED, 0);
+	GpbWideValue wide;
+	int128		number;
+	Numeric		numeric;
+
+	if (!IsA(value, Const) || value->consttype != NUMERICOID)
+	{
+		(void) gpb_refuse(builder, "a numeric that is neither computed from columns nor constant");
+		return result;
+	}
+	numeric = DatumGetNumeric(value->constvalue);
+	if (!numeric_is_nan(numeric) && !numeric_is_inf(numeric))
+		result.scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(numeric)));
+	if (numeric_is_nan(numeric) || result.scale > GPB_MOST_WIDE_SCALE ||
+		!gpb_wide_numeric_fits(value->constvalue, result.scale, &number))
+	{
+		(void) gpb_refuse(builder, "a numeric that is no constant of 38 digits");
+		return result;
+	}
+	wide = gpb_wide_number(builder, number, result.scale);
+	result.slot = wide.lower == GPB_REFUSED ? GPB_REFUSED : wide.upper;
+	result.lower = wide.lower;
+	result.is_constant = true;
+	return result;
+}
+
 GpbDecimal
 gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
 {
@@ -211,14 +243,14 @@ gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
 		return result;
 	}
 	if (!constant_word(value, &word, &scale))
-		return decimal(gpb_refuse(builder, "a numeric that is no constant of 18 digits"), 0);
+		return wide_constant(builder, value);
 	result = decimal(WORD(word), scale);
 	result.is_constant = true;
 	return result;
 }
 
 bool
-gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
+gpb_decimal_has_scale(GpbProgramBuilder *builder, const GpbDecimal *value)
 {
 	if (value->slot != GPB_REFUSED && value->divisor != 0)
 		(void) gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values");
@@ -227,10 +259,21 @@ gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
 	return value->slot != GPB_REFUSED && value->divisor == 0 && !value->varies;
 }
 
+bool
+gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
+{
+	if (!gpb_decimal_has_scale(builder, value))
+		return false;
+	if (value->lower != 0)
+		(void) gpb_refuse(builder, "a numeric of 16 bytes in such a place");
+	return value->lower == 0;
+}
+
 /* ---- NaN ---- */
 
 /*
  * A value without NaN: a step faults where a column has that, which is the greatest of all words.
+ * Those for values of 16 bytes see to it themselves.
  */
 static GpbDecimal
 number(GpbProgramBuilder *builder, const GpbDecimal *value)
@@ -238,7 +281,7 @@ number(GpbProgramBuilder *builder, const GpbDecimal *value)
 	GpbDecimal	result = *value;
 	int			step;
 
-	if (value->slot == GPB_REFUSED || !value->is_column)
+	if (value->slot == GPB_REFUSED || !value->is_column || value->lower != 0)
 		return result;
 	step = STEP2(GPB_OP_ADD, value->slot, WORD(1));
 	if (step == GPB_REFUSED)
@@ -288,12 +331,36 @@ at_common_scale(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
 						 at_scale(builder, &value[1], scale)), scale);
 }
 
+/*
+ * A comparison of two values of which one has 16 bytes.  A column's NaN is above all that is
+ * computed, as it should be; a step for another scale faults there.
+ */
+static int
+wide_compared(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
+{
+	int			scale = Max(value[0].scale, value[1].scale);
+	GpbWideValue wide[2];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		GpbDecimal	word = number(builder, &value[i]);
+
+		if (word.slot == GPB_REFUSED)
+			return GPB_REFUSED;
+		wide[i] = gpb_halves_at_scale(builder, &word, scale);
+	}
+	return gpb_wide_compare(builder, op, &wide[0], &wide[1]);
+}
+
 /* A comparison of two values */
 static int
 compared(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
 {
 	GpbDecimal	words[2];
 
+	if (value[0].lower != 0 || value[1].lower != 0)
+		return wide_compared(builder, op, value);
 	comparable(builder, value, words);
 	return at_common_scale(builder, op, words).slot;
 }
@@ -604,22 +671,29 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *v
  * or be beyond all of them, or no number.
  */
 bool
-gpb_decimal_compare_column(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
-						   const GpbDecimal *column, const Const *constant,
-						   bool constant_is_left, int *slot)
+gpb_decimal_compare_constant(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+							 bool distinct, const GpbDecimal *value, const Const *constant,
+							 bool constant_is_left, int *slot)
 {
-	int			op = function->op;
+	int			op = distinct ? GPB_OP_DISTINCT : function->op;
+	GpbWideValue wide = {value->slot, value->lower, value->scale};
 	bool		equal;
 	int64		word;
 
-	if (function->call != GPB_DECIMAL_COMPARE || !column->is_column || constant->constisnull)
+	if (function->call != GPB_DECIMAL_COMPARE || value->varies || value->divisor != 0 ||
+		(value->lower == 0 && (!value->is_column || distinct)))
 		return false;
 	if (constant_is_left)
 	{
 		op = op == GPB_OP_LT ? GPB_OP_GT : op == GPB_OP_LE ? GPB_OP_GE :
 			op == GPB_OP_GT ? GPB_OP_LT : op == GPB_OP_GE ? GPB_OP_LE : op;
 	}
-	word = gpb_numeric_ceiling(constant->constvalue, column->scale, &equal);
+	if (value->lower != 0)
+	{
+		*slot = gpb_wide_compare_constant(builder, op, &wide, constant);
+		return true;
+	}
+	word = gpb_numeric_ceiling(constant->constvalue, value->scale, &equal);
 	if (!equal)
 	{
 		/* Between two words; no value has the least of all. */
@@ -627,7 +701,7 @@ gpb_decimal_compare_column(GpbProgramBuilder *builder, const GpbDecimalFunction 
 		if (op == GPB_OP_EQ || op == GPB_OP_NE)
 			word = PG_INT64_MIN;
 	}
-	*slot = STEP2(op, column->slot, WORD(word));
+	*slot = STEP2(op, value->slot, WORD(word));
 	return true;
 }
 
@@ -674,7 +748,7 @@ gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n, GpbDecim
 	{
 		if (value[i].slot == GPB_REFUSED)
 			return false;
-		if (value[i].divisor != 0)
+		if (value[i].divisor != 0 || value[i].lower != 0)
 			return gpb_decimal_is_whole(builder, &value[i]);
 		if (value[i].is_null)
 			continue;
@@ -792,6 +866,36 @@ takes_varying(const GpbDecimalFunction *function)
 	}
 }
 
+/* May arguments of the function have 16 bytes, all of one scale? */
+static bool
+takes_wide(const GpbDecimalFunction *function)
+{
+	switch (function->call)
+	{
+		case GPB_DECIMAL_SUM:
+		case GPB_DECIMAL_PRODUCT:
+		case GPB_DECIMAL_SIGN:
+		case GPB_DECIMAL_SAME:
+		case GPB_DECIMAL_COMPARE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+any_wide(const GpbDecimal *value, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (value[i].lower != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Are the arguments such as the function takes?  If not, refuse it. */
 static bool
 arguments_fit(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
@@ -799,18 +903,35 @@ arguments_fit(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
 {
 	bool		takes_quotient = function->call == GPB_DECIMAL_FLOOR ||
 		function->call == GPB_DECIMAL_CEILING || function->call == GPB_DECIMAL_TRUNC;
+	bool		wide = any_wide(value, n) && takes_wide(function);
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
 		if (!gpb_decimal_takes_value(function, i) ||
-			(value[i].divisor != 0 && takes_quotient) ||
-			(value[i].varies && value[i].divisor == 0 && takes_varying(function)))
+			(!wide && value[i].divisor != 0 && takes_quotient) ||
+			(!wide && value[i].varies && value[i].divisor == 0 && takes_varying(function)))
 			continue;
-		if (!gpb_decimal_is_whole(builder, &value[i]))
+		if (wide ? !gpb_decimal_has_scale(builder, &value[i]) :
+			!gpb_decimal_is_whole(builder, &value[i]))
 			return false;
 	}
 	return true;
+}
+
+/* A call of a function that gives a numeric, of which an argument has 16 bytes */
+static GpbDecimal
+wide_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function, const GpbDecimal *value)
+{
+	switch (function->call)
+	{
+		case GPB_DECIMAL_SUM:
+			return gpb_halves_sum(builder, function->op == GPB_OP_SUBTRACT, value);
+		case GPB_DECIMAL_PRODUCT:
+			return gpb_halves_product(builder, value);
+		default:
+			return gpb_halves_sign(builder, function->op, value);
+	}
 }
 
 GpbDecimal
@@ -833,6 +954,8 @@ gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
 		if (value[i].slot == GPB_REFUSED)
 			return refused;
 	}
+	if (any_wide(value, list_length(args)))
+		return wide_call(builder, function, value);
 	switch (function->call)
 	{
 		case GPB_DECIMAL_FIELD:

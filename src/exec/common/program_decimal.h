@@ -25,6 +25,8 @@ typedef struct GpbDecimal
 {
 	int			slot;			/* GPB_REFUSED: refused */
 	int			scale;
+	int			lower;			/* of a value of 16 bytes, whose upper half the slot has: that of
+								 * the lower one; 0: the value is a word */
 	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
 	int			divisor_scale;
 	bool		is_column;		/* a column's word, or a choice between such, which may be NaN */
@@ -77,19 +79,23 @@ extern bool gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *v
 								 int *scale, int *magnitude);
 
 /* Is it a decimal of one scale, without a quotient?  If not, refuse it. */
+extern bool gpb_decimal_has_scale(GpbProgramBuilder *builder, const GpbDecimal *value);
+
+/* Is it besides a word? */
 extern bool gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value);
 
-/* A column of the index, of this scale */
-extern GpbDecimal gpb_decimal_column(int slot, int scale);
+/* A column of the index, of this scale; lower is 0, or the slot of its lower halves. */
+extern GpbDecimal gpb_decimal_column(int slot, int lower, int scale);
 
 /*
- * Is it a comparison of a column of the index with a constant?  Then *slot is its result, whatever
- * number the constant is.
+ * Is it a comparison, or IS DISTINCT FROM, of which a constant that is not NULL may be part,
+ * whatever number it is?  So it may beside a column of the index, and beside what has 16 bytes.
+ * Then *slot is its result.
  */
-extern bool gpb_decimal_compare_column(GpbProgramBuilder *builder,
-									   const GpbDecimalFunction *function,
-									   const GpbDecimal *column, const Const *constant,
-									   bool constant_is_left, int *slot);
+extern bool gpb_decimal_compare_constant(GpbProgramBuilder *builder,
+										 const GpbDecimalFunction *function, bool distinct,
+										 const GpbDecimal *value, const Const *constant,
+										 bool constant_is_left, int *slot);
 
 /* a IS DISTINCT FROM b */
 extern int	gpb_decimal_distinct(GpbProgramBuilder *builder, const GpbDecimal *value);

@@ -98,9 +98,13 @@ is_numeric(Expr *expression)
 static GpbDecimal
 numeric_column(GpbProgramBuilder *builder, Var *var)
 {
-	int			slot = column_slot(builder, var);
+	GpbWideValue wide;
+	int			slot;
 
-	return gpb_decimal_column(slot, slot == GPB_REFUSED ? 0 :
+	if (gpb_is_wide_column(builder, (Expr *) var, &wide))
+		return gpb_decimal_column(wide.upper, wide.lower, wide.scale);
+	slot = column_slot(builder, var);
+	return gpb_decimal_column(slot, 0, slot == GPB_REFUSED ? 0 :
 							  gpb_column_scale(builder->index, slot));
 }
 
@@ -231,10 +235,13 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
 	return true;
 }
 
-/* The arguments of a function of numerics that are values; false if one is refused */
+/*
+ * The arguments of a function of numerics that are values, but for number "without"; false if one
+ * is refused
+ */
 static bool
 decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
-				  GpbDecimal *value)
+				  int without, GpbDecimal *value)
 {
 	ListCell   *lc;
 
@@ -243,7 +250,7 @@ decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 	{
 		int			i = foreach_current_index(lc);
 
-		if (!gpb_decimal_takes_value(function, i))
+		if (i == without || !gpb_decimal_takes_value(function, i))
 			continue;
 		value[i] = gpb_decimal_expression(builder, lfirst(lc));
 		if (value[i].slot == GPB_REFUSED)
@@ -321,40 +328,51 @@ gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 	}
 	if (found == NULL)
 		return gpb_decimal_constant(builder, (Const *) expression);
-	if (!decimal_arguments(builder, found, args, value))
+	if (!decimal_arguments(builder, found, args, -1, value))
 		value[0].slot = GPB_REFUSED;
 	else
 		value[0] = gpb_decimal_call(builder, found, value, args);
 	return value[0];
 }
 
-/*
- * Is it a comparison of a column of type numeric with a constant, which may be one that steps
- * cannot say?  Then *slot is its result.
- */
-static bool
-compares_column(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
-				int *slot)
+/* The number of an argument that is a numeric constant, beside one that is none; else -1 */
+static int
+constant_beside(List *args)
 {
 	int			i;
 
 	for (i = 0; list_length(args) == 2 && i < 2; i++)
 	{
-		Expr	   *column = list_nth(args, i);
-		Const	   *constant = list_nth(args, 1 - i);
-		GpbDecimal	value;
+		Const	   *constant = list_nth(args, i);
 
-		while (IsA(column, RelabelType))
-			column = ((RelabelType *) column)->arg;
-		if (!IsA(column, Var) || !is_numeric(column) || !IsA(constant, Const) ||
-			constant->consttype != NUMERICOID)
-			continue;
-		value = numeric_column(builder, (Var *) column);
-		if (value.slot != GPB_REFUSED &&
-			gpb_decimal_compare_column(builder, function, &value, constant, i == 1, slot))
-			return true;
+		if (IsA(constant, Const) && !constant->constisnull &&
+			constant->consttype == NUMERICOID && !IsA(list_nth(args, 1 - i), Const))
+			return i;
 	}
-	return false;
+	return -1;
+}
+
+/*
+ * The values of a function's arguments, numerics among them; or, of a comparison with a constant
+ * that steps need not say, its result.  Returns false if there is that, in *slot, or if one is
+ * refused.
+ */
+static bool
+arguments_or_result(GpbProgramBuilder *builder, const GpbDecimalFunction *function, bool distinct,
+					List *args, GpbDecimal *value, int *slot)
+{
+	int			constant = constant_beside(args);
+
+	*slot = GPB_REFUSED;
+	if (!decimal_arguments(builder, function, args, constant, value))
+		return false;
+	if (constant < 0)
+		return true;
+	if (gpb_decimal_compare_constant(builder, function, distinct, &value[1 - constant],
+									 list_nth(args, constant), constant == 0, slot))
+		return false;
+	value[constant] = gpb_decimal_constant(builder, list_nth(args, constant));
+	return value[constant].slot != GPB_REFUSED;
 }
 
 /* A call whose arguments may be numerics, and whose result is a word */
@@ -364,10 +382,8 @@ decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 	GpbDecimal	value[3] = {{0}};
 	int			slot;
 
-	if (compares_column(builder, function, args, &slot))
+	if (!arguments_or_result(builder, function, false, args, value, &slot))
 		return slot;
-	if (!decimal_arguments(builder, function, args, value))
-		return GPB_REFUSED;
 	return gpb_decimal_call(builder, function, value, args).slot;
 }
 
@@ -378,7 +394,7 @@ call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 	const GpbFunction *found;
 	int			slot[3] = {0};
 
-	if (gpb_wide_comparison(builder, function, args, &slot[0]))
+	if (gpb_uuid_comparison(builder, function, args, &slot[0]))
 		return slot[0];
 	if (decimal != NULL && !gpb_decimal_gives_numeric(decimal))
 		return decimal_call_slot(builder, decimal, args);
@@ -396,13 +412,16 @@ distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
 	GpbDecimal	value[3] = {{0}};
 	int			slot[3] = {0};
 
-	if (gpb_wide_distinct(builder, expression->opfuncid, expression->args, &slot[0]))
+	if (gpb_uuid_distinct(builder, expression->opfuncid, expression->args, &slot[0]))
 		return slot[0];
 	if (decimal != NULL)
 	{
-		if (!gpb_decimal_is_equality(decimal, false) ||
-			!decimal_arguments(builder, decimal, expression->args, value) ||
-			!gpb_decimal_is_whole(builder, &value[0]) || !gpb_decimal_is_whole(builder, &value[1]))
+		if (!gpb_decimal_is_equality(decimal, false))
+			return gpb_refuse(builder, "IS DISTINCT FROM of numerics such as these");
+		if (!arguments_or_result(builder, decimal, true, expression->args, value, &slot[0]))
+			return slot[0];
+		if (!gpb_decimal_has_scale(builder, &value[0]) ||
+			!gpb_decimal_has_scale(builder, &value[1]))
 			return gpb_refuse(builder, "IS DISTINCT FROM of numerics such as these");
 		return gpb_decimal_distinct(builder, value);
 	}
@@ -448,6 +467,13 @@ decimal_array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, Ar
 	bool		has_null;
 	int			slot;
 
+	if (value.lower != 0 && gpb_decimal_has_scale(builder, &value))
+	{
+		GpbWideValue wide = {value.slot, value.lower, value.scale};
+
+		slot = gpb_wide_any(builder, &wide, array);
+		return expression->useOr ? slot : STEP1(GPB_OP_NOT, slot);
+	}
 	if (!gpb_decimal_is_whole(builder, &value))
 		return GPB_REFUSED;
 	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
@@ -495,7 +521,7 @@ array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 	Oid			type = get_base_element_type(exprType((Node *) array));
 	int			slot;
 
-	if (gpb_wide_array(builder, expression, &slot))
+	if (gpb_uuid_array(builder, expression, &slot))
 		return slot;
 	if (decimal != NULL && gpb_decimal_is_equality(decimal, !expression->useOr) && is_known)
 		return decimal_array_slot(builder, expression,
@@ -841,6 +867,20 @@ gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 		(builder->guard == GPB_NO_SLOT || gpb_is_harmless(builder, expression)))
 		return constant_slot(builder, expression);
 	return varying_slot(builder, expression);
+}
+
+bool
+gpb_is_wide_expression(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value)
+{
+	GpbDecimal	decimal;
+
+	if (gpb_is_wide_column(builder, expression, value))
+		return true;
+	if (!is_numeric(expression))
+		return false;
+	decimal = gpb_decimal_expression(builder, expression);
+	*value = (GpbWideValue) {decimal.slot, decimal.lower, decimal.scale};
+	return decimal.slot != GPB_REFUSED && decimal.lower != 0;
 }
 
 int

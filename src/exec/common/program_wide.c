@@ -87,9 +87,8 @@ gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *v
 
 /* ---- constants ---- */
 
-/* The numeric of an integer of 128 bits, whose words planning knows */
-static GpbWideValue
-known_number(GpbProgramBuilder *builder, int128 number, int scale)
+GpbWideValue
+gpb_wide_number(GpbProgramBuilder *builder, int128 number, int scale)
 {
 	GpbWideValue value;
 
@@ -118,29 +117,23 @@ constant_uuid(GpbProgramBuilder *builder, Expr *expression)
 
 /* ---- comparisons ---- */
 
-/* The operator of a comparison of uuid or numeric, or GPB_OPERATORS */
+/* The operator of a comparison of uuid, or GPB_OPERATORS */
 static GpbOperator
 comparison_operator(Oid function)
 {
 	switch (function)
 	{
 		case F_UUID_EQ:
-		case F_NUMERIC_EQ:
 			return GPB_OP_EQ;
 		case F_UUID_NE:
-		case F_NUMERIC_NE:
 			return GPB_OP_NE;
 		case F_UUID_LT:
-		case F_NUMERIC_LT:
 			return GPB_OP_LT;
 		case F_UUID_LE:
-		case F_NUMERIC_LE:
 			return GPB_OP_LE;
 		case F_UUID_GT:
-		case F_NUMERIC_GT:
 			return GPB_OP_GT;
 		case F_UUID_GE:
-		case F_NUMERIC_GE:
 			return GPB_OP_GE;
 		default:
 			return GPB_OPERATORS;
@@ -173,59 +166,36 @@ equal_slot(GpbProgramBuilder *builder, const GpbWideValue *a, const GpbWideValue
 				 STEP2(GPB_OP_EQ, a->lower, b->lower));
 }
 
+/* A comparison, or GPB_OP_DISTINCT; a value's halves are both NULL or neither is. */
 static int
 compare_slot(GpbProgramBuilder *builder, GpbOperator op, const GpbWideValue *a,
 			 const GpbWideValue *b)
 {
 	GpbOperator strict = op == GPB_OP_LT || op == GPB_OP_LE ? GPB_OP_LT : GPB_OP_GT;
 
+	if (a->upper == GPB_REFUSED || b->upper == GPB_REFUSED)
+		return GPB_REFUSED;
 	if (op == GPB_OP_EQ)
 		return equal_slot(builder, a, b);
 	if (op == GPB_OP_NE)
 		return STEP1(GPB_OP_NOT, equal_slot(builder, a, b));
+	if (op == GPB_OP_DISTINCT)
+		return STEP2(GPB_OP_OR, STEP2(op, a->upper, b->upper), STEP2(op, a->lower, b->lower));
 	return STEP2(GPB_OP_OR, STEP2(strict, a->upper, b->upper),
 				 STEP2(GPB_OP_AND, STEP2(GPB_OP_EQ, a->upper, b->upper),
 					   STEP2(op, a->lower, b->lower)));
 }
 
-/*
- * The constant that a column of numeric is compared with, which becomes the least integer that is
- * not below it: it may have digits that no integer of the scale has, or be beyond all of them, or
- * no number.  *op becomes the operator for this integer.
- */
-static GpbWideValue
-numeric_bound(GpbProgramBuilder *builder, Const *constant, int scale, GpbOperator *op)
+/* The same of uuids of which one is a column, in the order of the arguments or in the other */
+static bool
+compare_uuids(GpbProgramBuilder *builder, GpbOperator op, List *args, int *slot)
 {
-	bool		equal;
-	int128		number;
-
-	if (!IsA(constant, Const) || constant->constisnull || constant->consttype != NUMERICOID)
-	{
-		(void) gpb_refuse(builder, "a numeric that is neither a column nor known at planning");
-		return refused;
-	}
-	number = gpb_wide_numeric_ceiling(constant->constvalue, scale, &equal);
-	if (!equal)
-	{
-		/* Between two integers; no value has the least of all. */
-		*op = *op == GPB_OP_LE ? GPB_OP_LT : *op == GPB_OP_GT ? GPB_OP_GE : *op;
-		if (*op == GPB_OP_EQ || *op == GPB_OP_NE)
-			number = -GPB_WIDE_NUMERIC_NAN - 1;
-	}
-	return known_number(builder, number, scale);
-}
-
-bool
-gpb_wide_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *slot)
-{
-	GpbOperator op = comparison_operator(function);
+	Expr	   *other = lsecond(args);
 	GpbWideValue a;
 	GpbWideValue b;
-	Expr	   *other;
 
 	if (op == GPB_OPERATORS)
 		return false;
-	other = lsecond(args);
 	if (!gpb_is_wide_column(builder, linitial(args), &a))
 	{
 		if (!gpb_is_wide_column(builder, lsecond(args), &a))
@@ -233,70 +203,80 @@ gpb_wide_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *s
 		other = linitial(args);
 		op = commuted(op);
 	}
-	if (gpb_is_wide_column(builder, other, &b))
-	{
-		if (b.scale != a.scale)
-			b.upper = gpb_refuse(builder, "a comparison of numerics of different scales");
-	}
-	else if (a.scale < 0)
+	if (!gpb_is_wide_column(builder, other, &b))
 		b = constant_uuid(builder, other);
-	else
-		b = numeric_bound(builder, (Const *) other, a.scale, &op);
-	*slot = a.upper == GPB_REFUSED || b.upper == GPB_REFUSED ? GPB_REFUSED :
-		compare_slot(builder, op, &a, &b);
+	*slot = compare_slot(builder, op, &a, &b);
 	return true;
 }
 
-/* a and b are not distinct if both are NULL, or if neither is and they are equal. */
 bool
-gpb_wide_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slot)
+gpb_uuid_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *slot)
 {
-	GpbOperator op = GPB_OP_EQ;
-	GpbWideValue a;
-	GpbWideValue b;
-	Expr	   *other = lsecond(args);
+	return compare_uuids(builder, comparison_operator(function), args, slot);
+}
 
-	if (comparison_operator(function) != GPB_OP_EQ)
-		return false;
-	if (!gpb_is_wide_column(builder, linitial(args), &a))
+bool
+gpb_uuid_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slot)
+{
+	return comparison_operator(function) == GPB_OP_EQ &&
+		compare_uuids(builder, GPB_OP_DISTINCT, args, slot);
+}
+
+/* ---- numerics ---- */
+
+/*
+ * The constant that a numeric is compared with, which becomes the least integer that is not below
+ * it: it may have digits that no integer of the scale has, or be beyond all of them, or no number.
+ * *op becomes the operator for this integer.
+ */
+static GpbWideValue
+numeric_bound(GpbProgramBuilder *builder, Datum constant, int scale, GpbOperator *op)
+{
+	bool		equal;
+	int128		number = gpb_wide_numeric_ceiling(constant, scale, &equal);
+
+	if (!equal)
 	{
-		if (!gpb_is_wide_column(builder, lsecond(args), &a))
-			return false;
-		other = linitial(args);
+		/* Between two integers; no value has the least of all. */
+		*op = *op == GPB_OP_LE ? GPB_OP_LT : *op == GPB_OP_GT ? GPB_OP_GE : *op;
+		if (*op == GPB_OP_EQ || *op == GPB_OP_NE || *op == GPB_OP_DISTINCT)
+			number = -GPB_WIDE_NUMERIC_NAN - 1;
 	}
-	if (gpb_is_wide_column(builder, other, &b))
-	{
-		if (b.scale != a.scale)
-			b.upper = gpb_refuse(builder, "a comparison of numerics of different scales");
-	}
-	else if (a.scale < 0)
-		b = constant_uuid(builder, other);
-	else
-		b = numeric_bound(builder, (Const *) other, a.scale, &op);
-	*slot = a.upper == GPB_REFUSED || b.upper == GPB_REFUSED ? GPB_REFUSED :
-		STEP2(GPB_OP_OR, STEP2(GPB_OP_DISTINCT, a.upper, b.upper),
-			  STEP2(GPB_OP_DISTINCT, a.lower, b.lower));
-	return true;
+	return gpb_wide_number(builder, number, scale);
+}
+
+int
+gpb_wide_compare_constant(GpbProgramBuilder *builder, int op, const GpbWideValue *value,
+						  const Const *constant)
+{
+	GpbOperator by = (GpbOperator) op;
+	GpbWideValue bound = numeric_bound(builder, constant->constvalue, value->scale, &by);
+
+	return compare_slot(builder, by, value, &bound);
+}
+
+int
+gpb_wide_compare(GpbProgramBuilder *builder, int op, const GpbWideValue *a, const GpbWideValue *b)
+{
+	return compare_slot(builder, (GpbOperator) op, a, b);
 }
 
 /* ---- arrays ---- */
 
 /* An element that is not NULL */
 static GpbWideValue
-element_value(GpbProgramBuilder *builder, const GpbWideValue *column, Oid type, Datum element)
+element_value(GpbProgramBuilder *builder, const GpbWideValue *value, Oid type, Datum element)
 {
 	GpbOperator op = GPB_OP_EQ;
 
-	if (column->scale < 0)
+	if (type == UUIDOID)
 		return constant_uuid(builder, (Expr *) makeConst(type, -1, InvalidOid, UUID_LEN, element,
 														 false, false));
-	return numeric_bound(builder, makeConst(type, -1, InvalidOid, -1, element, false, false),
-						 column->scale, &op);
+	return numeric_bound(builder, element, value->scale, &op);
 }
 
-/* x = ANY of an array that is known */
-static int
-any_slot(GpbProgramBuilder *builder, const GpbWideValue *column, ArrayType *array)
+int
+gpb_wide_any(GpbProgramBuilder *builder, const GpbWideValue *value, ArrayType *array)
 {
 	Oid			type = ARR_ELEMTYPE(array);
 	Datum	   *element;
@@ -312,7 +292,7 @@ any_slot(GpbProgramBuilder *builder, const GpbWideValue *column, ArrayType *arra
 	if (n > GPB_WIDE_ELEMENTS)
 		return gpb_refuse(builder, "an array of more than %d values of 16 bytes",
 						  GPB_WIDE_ELEMENTS);
-	/* Of an empty array the result is false, whether or not the column is NULL. */
+	/* Of an empty array the result is false, whether or not the value is NULL. */
 	slot = gpb_slot_constant(builder, (Expr *) makeBoolConst(false, false), BOOLOID);
 	for (i = 0; i < n; i++)
 	{
@@ -323,10 +303,9 @@ any_slot(GpbProgramBuilder *builder, const GpbWideValue *column, ArrayType *arra
 									 BOOLOID);
 		else
 		{
-			GpbWideValue value = element_value(builder, column, type, element[i]);
+			GpbWideValue other = element_value(builder, value, type, element[i]);
 
-			next = value.upper == GPB_REFUSED ? GPB_REFUSED :
-				equal_slot(builder, column, &value);
+			next = compare_slot(builder, GPB_OP_EQ, value, &other);
 		}
 		slot = i == 0 ? next : STEP2(GPB_OP_OR, slot, next);
 	}
@@ -334,7 +313,7 @@ any_slot(GpbProgramBuilder *builder, const GpbWideValue *column, ArrayType *arra
 }
 
 bool
-gpb_wide_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *slot)
+gpb_uuid_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *slot)
 {
 	Const	   *array = lsecond(expression->args);
 	GpbOperator op = comparison_operator(expression->opfuncid);
@@ -350,7 +329,7 @@ gpb_wide_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *s
 		*slot = GPB_REFUSED;
 	else
 	{
-		*slot = any_slot(builder, &column, DatumGetArrayTypeP(array->constvalue));
+		*slot = gpb_wide_any(builder, &column, DatumGetArrayTypeP(array->constvalue));
 		if (!expression->useOr)
 			*slot = STEP1(GPB_OP_NOT, *slot);
 	}

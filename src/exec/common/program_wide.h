@@ -12,6 +12,8 @@
 #ifndef GPB_PROGRAM_WIDE_H
 #define GPB_PROGRAM_WIDE_H
 
+#include "utils/array.h"
+
 #include "exec/common/program_builder.h"
 
 /* The slots of a value's halves */
@@ -32,15 +34,37 @@ extern bool gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, Gpb
 extern bool gpb_is_counted_wide(GpbProgramBuilder *builder, Expr *expression, int *column);
 
 /*
- * Is it a call of a comparison of which one argument is such a column?  Then *slot is its result,
- * or GPB_REFUSED.
+ * Is it such a column, or a numeric of 16 bytes that is computed?  (program_expr.c)  Where it is
+ * refused steps of it may stay, and false may be returned.
  */
-extern bool gpb_wide_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
+extern bool gpb_is_wide_expression(GpbProgramBuilder *builder, Expr *expression,
+								   GpbWideValue *value);
+
+/* The numeric of an integer of 128 bits, whose words planning knows */
+extern GpbWideValue gpb_wide_number(GpbProgramBuilder *builder, int128 number, int scale);
+
+/* A comparison of two numerics of one scale by an operator for words, or GPB_OP_DISTINCT */
+extern int	gpb_wide_compare(GpbProgramBuilder *builder, int op, const GpbWideValue *a,
+							 const GpbWideValue *b);
+
+/* The same of a numeric and a constant that is not NULL, whatever number it is */
+extern int	gpb_wide_compare_constant(GpbProgramBuilder *builder, int op,
+									  const GpbWideValue *value, const Const *constant);
+
+/* value = ANY of an array that is known, of its type */
+extern int	gpb_wide_any(GpbProgramBuilder *builder, const GpbWideValue *value,
+						 ArrayType *array);
+
+/*
+ * Is it a call of a comparison of uuids of which one argument is a column of the index?  Then *slot
+ * is its result, or GPB_REFUSED.
+ */
+extern bool gpb_uuid_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
 
 /* Likewise of a IS DISTINCT FROM b, where the function is the "=" of both */
-extern bool gpb_wide_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
+extern bool gpb_uuid_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
 
 /* Likewise of a = ANY (array) and a <> ALL (array) */
-extern bool gpb_wide_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *slot);
+extern bool gpb_uuid_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *slot);
 
 #endif							/* GPB_PROGRAM_WIDE_H */

@@ -524,7 +524,8 @@ random_computed(const GpbLayout *layout, Computed *computed)
 	computed->by = (int64) test_below(7) - 3;
 	computed->subtract = test_once_in(2);
 	computed->other = (__int128) ((Rank) test_random() << 64 | test_random());
-	computed->other >>= test_once_in(2) ? 4 : test_below(127);
+	/* So the sum fits: what is computed of the value is below 2^126. */
+	computed->other >>= 4 + (test_once_in(2) ? 0 : test_below(124));
 }
 
 /* Steps for it, with a filter on the column's upper halves */

@@ -84,7 +84,12 @@ sub create_tables
 		push @values, map { 'CASE WHEN random() > 0.07 THEN ' . $value{ $types[$i] }->($_) . ' END' }
 		  ('x.lo', 'x.lo + floor(random() * 1.2 * ' . $length . ')::int4 - ' . int($length / 10));
 	}
-	my $sql = "SELECT setseed(" . rand() . ");\n" . inner_sql($domain == 20 ? pick(0, 200, 600) : pick(0, 500, 2500))
+	my $seed = rand();
+	my $inner_rows = $domain == 20 ? pick(0, 200, 600) : pick(0, 500, 2500);
+
+	# Most of the time would go to a few nested loops over two large tables.
+	$rows = 300 if $rows > 300 && $inner_rows > 600;
+	my $sql = "SELECT setseed($seed);\n" . inner_sql($inner_rows)
 	  . "DROP TABLE IF EXISTS b, x;\n"
 	  . "CREATE TABLE b (id int $key, " . join(', ', @columns) . ", g int4, n int4, s text);\n"
 	  . "INSERT INTO b SELECT i, " . join(', ', @values)

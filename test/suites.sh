@@ -341,9 +341,7 @@ run_suite()
 	cuda-build) run_cuda_build ;;
 	bitcode) run_bitcode ;;
 	kernel-*)
-		# The devices share a program that each of them would build.
-		copy_sources "$work/$1"
-		run_c "$1" "$work/$1" sh test/kernel/run "${1#*-}"
+		run_c "$1" "$work/kernel" env EMULATED_EXTRA=-g0 sh test/kernel/run "${1#*-}"
 		;;
 	unit) run_c unit "$source_plain" sh test/unit/run ;;
 	isolation) run_isolation ;;

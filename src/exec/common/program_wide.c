@@ -190,12 +190,13 @@ compare_slot(GpbProgramBuilder *builder, GpbOperator op, const GpbWideValue *a,
 static bool
 compare_uuids(GpbProgramBuilder *builder, GpbOperator op, List *args, int *slot)
 {
-	Expr	   *other = lsecond(args);
+	Expr	   *other;
 	GpbWideValue a;
 	GpbWideValue b;
 
 	if (op == GPB_OPERATORS)
 		return false;
+	other = lsecond(args);
 	if (!gpb_is_wide_column(builder, linitial(args), &a))
 	{
 		if (!gpb_is_wide_column(builder, lsecond(args), &a))

@@ -98,7 +98,9 @@ fill_table(GpbTables *tables, int table, const int64 *words, int n)
 		return false;
 	tables->first[table] = used;
 	tables->length[table] = n;
-	memcpy(tables->word + used, words, sizeof(int64) * n);
+	/* No code satisfies some conditions; then there is no array either. */
+	if (n > 0)
+		memcpy(tables->word + used, words, sizeof(int64) * n);
 	return true;
 }
 

@@ -62,6 +62,8 @@ SELECT is_ours('SELECT count(*) FROM at_random WHERE k = ANY ((SELECT array_agg(
 -- rows that are fetched from the table: a filter pays if it saves more than it takes to begin
 CREATE TABLE fetched AS SELECT k, v, k::text AS name FROM at_random;
 CREATE INDEX fetched_k ON fetched USING gpubtree (k) INCLUDE (v);
+-- since 16 a table grows in larger steps, and its empty pages at the end are not all-visible: FULL leaves none
+VACUUM FULL fetched;
 VACUUM ANALYZE fetched;
 SELECT is_ours('SELECT * FROM fetched WHERE k = 500'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 514 AND v > 40'),

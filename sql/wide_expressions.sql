@@ -88,6 +88,14 @@ SELECT differs(t, c, true) FROM (VALUES ('sum(b + b)', 'true'), ('sum(b * 10)', 
 SELECT differs(format('sum(b + %1$s), max(b + %1$s)', c), format('b > 0 AND b + %s > i', c), NULL), differs(format('min(b - %s)', c), 'b < 0', NULL)
 	FROM unnest('{70141183460469231731687303715884105726,70141183460469231731687303715884105728,70141183460469231731687303715884105729,
 		70141183460469231731687303715884105710,60000000000000000000000000000000000000}'::text[]) c;
+-- what is computed may have 39 digits, as may what it is compared with, and be the least integer of 128 bits
+SELECT differs(format('count(*) FILTER (WHERE z + 0.5 %1$s 1), count(*) FILTER (WHERE z - 0.5 %1$s -1.22000000000000000000000000000000000007),
+	count(*) FILTER (WHERE b + 6e37 %1$s 159999999999999999999999999999999999999), count(*) FILTER (WHERE b - 6e37 %1$s -159999999999999999999999999999999999999.5),
+	count(*) FILTER (WHERE b + 6e37 %1$s 2e38), count(*) FILTER (WHERE b - 70141183460469231731687303715884105729 %1$s -170141183460469231731687303715884105728),
+	count(*) FILTER (WHERE b - 70141183460469231731687303715884105729 %1$s -1e40)', o), 'true', false)
+	FROM unnest('{<,<=,=,<>,>=,>,IS DISTINCT FROM}'::text[]) o;
+SELECT differs('count(*) FILTER (WHERE b + 6e37 IN (0, 159999999999999999999999999999999999999, 1e39)), count(*) FILTER (WHERE z + 0.5 NOT IN (0.5, 1.22000000000000000000000000000000000007))',
+	'true', false);
 
 -- comparisons
 CREATE TABLE conditions AS SELECT format('%s %s %s', v, o, w) c

@@ -170,11 +170,10 @@ wide_power(int exponent)
 		(uint64) powers_of_ten[exponent - low - middle];
 }
 
-/* As magnitude(), of a wide integer: GPB_WIDE_NUMERIC_BEYOND for all that are not below that */
-static uint128
-wide_magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
+/* As magnitude(), of a wide integer: most + 1 for all that are above "most" */
+static pg_attribute_always_inline uint128
+wide_magnitude(const GpbNumericBytes *bytes, int scale, uint128 most, bool *fraction)
 {
-	const uint128 beyond = (uint128) GPB_WIDE_NUMERIC_BEYOND;
 	uint128		result = 0;
 	int			exponent = 4 * bytes->weight + scale;	/* a digit counts 10^exponent */
 	int			i;
@@ -186,8 +185,8 @@ wide_magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
 
 		if (exponent >= 0)
 		{
-			if (result >= beyond / DIGIT_BASE)
-				return beyond;
+			if (result > most / DIGIT_BASE)
+				return most + 1;
 			result = result * DIGIT_BASE + digit;
 		}
 		else if (exponent > -4)
@@ -195,8 +194,8 @@ wide_magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
 			uint64		kept = powers_of_ten[4 + exponent];
 			int			cut = (int) powers_of_ten[-exponent];
 
-			if (result >= beyond / kept)
-				return beyond;
+			if (result > most / kept)
+				return most + 1;
 			result = result * kept + digit / cut;
 			*fraction |= digit % cut != 0;
 		}
@@ -207,11 +206,11 @@ wide_magnitude(const GpbNumericBytes *bytes, int scale, bool *fraction)
 	exponent += 4;
 	if (exponent > 0 && result != 0)
 	{
-		if (exponent > GPB_WIDE_NUMERIC_DIGITS || result >= beyond / wide_power(exponent))
-			return beyond;
+		if (exponent > GPB_WIDE_NUMERIC_DIGITS || result > most / wide_power(exponent))
+			return most + 1;
 		result *= wide_power(exponent);
 	}
-	return result;
+	return Min(result, most + 1);
 }
 
 /* The value without compression or a place of its own; what that takes is left to its context. */
@@ -273,7 +272,8 @@ gpb_wide_numeric_fits(Datum value, int scale, int128 *number)
 		*number = GPB_WIDE_NUMERIC_NAN;
 		return bytes.special == SPECIAL_NAN;
 	}
-	*number = (int128) wide_magnitude(&bytes, scale, &fraction);
+	*number = (int128) wide_magnitude(&bytes, scale, (uint128) GPB_WIDE_NUMERIC_BEYOND - 1,
+									  &fraction);
 	if (bytes.scale != scale || fraction || *number >= GPB_WIDE_NUMERIC_BEYOND)
 		return false;
 	if (bytes.negative)
@@ -315,13 +315,18 @@ gpb_numeric_ceiling(Datum value, int scale, bool *equal)
 	return size >= GPB_NUMERIC_BEYOND ? GPB_NUMERIC_NAN : size;
 }
 
+/*
+ * What a program computes may have a digit more than a column, and may be the least of all
+ * integers, but has not NaN's upper half.
+ */
 int128
 gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal)
 {
+	const uint128 most = (uint128) 1 << 127;
 	const int128 least = -GPB_WIDE_NUMERIC_NAN - 1;
 	GpbNumericBytes bytes;
 	bool		fraction;
-	int128		size;
+	uint128		size;
 
 	*equal = false;
 	read_bytes(plain_value(value), &bytes);
@@ -330,14 +335,17 @@ gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal)
 		*equal = bytes.special == SPECIAL_NAN;
 		return *equal || bytes.special == SPECIAL_INFINITY ? GPB_WIDE_NUMERIC_NAN : least;
 	}
-	size = (int128) wide_magnitude(&bytes, scale, &fraction);
-	if (size >= GPB_WIDE_NUMERIC_BEYOND)
-		return bytes.negative ? least : GPB_WIDE_NUMERIC_NAN;
-	*equal = !fraction;
+	size = wide_magnitude(&bytes, scale, most, &fraction);
 	if (bytes.negative)
-		return -size;
+	{
+		*equal = !fraction && size <= most;
+		return size < most ? -(int128) size : least;
+	}
 	size += fraction;
-	return size >= GPB_WIDE_NUMERIC_BEYOND ? GPB_WIDE_NUMERIC_NAN : size;
+	if (size >> 64 >= PG_INT64_MAX)
+		return GPB_WIDE_NUMERIC_NAN;
+	*equal = !fraction;
+	return (int128) size;
 }
 
 /* ---- writing ---- */

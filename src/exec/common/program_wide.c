@@ -228,7 +228,7 @@ gpb_uuid_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slo
 /*
  * The constant that a numeric is compared with, which becomes the least integer that is not below
  * it: it may have digits that no integer of the scale has, or be beyond all of them, or no number.
- * *op becomes the operator for this integer.
+ * *op becomes the operator for this integer.  The value may be computed, with 39 digits.
  */
 static GpbWideValue
 numeric_bound(GpbProgramBuilder *builder, Datum constant, int scale, GpbOperator *op)
@@ -238,10 +238,10 @@ numeric_bound(GpbProgramBuilder *builder, Datum constant, int scale, GpbOperator
 
 	if (!equal)
 	{
-		/* Between two integers; no value has the least of all. */
+		/* Between two integers; no value but NaN has NaN's upper half. */
 		*op = *op == GPB_OP_LE ? GPB_OP_LT : *op == GPB_OP_GT ? GPB_OP_GE : *op;
 		if (*op == GPB_OP_EQ || *op == GPB_OP_NE || *op == GPB_OP_DISTINCT)
-			number = -GPB_WIDE_NUMERIC_NAN - 1;
+			number = GPB_WIDE_NUMERIC_NAN - 1;
 	}
 	return gpb_wide_number(builder, number, scale);
 }

@@ -141,6 +141,9 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT sum(m * 2 + 1), stddev(m) FROM wide WHERE i > 5 AND m + 1 > d;
 SELECT sum(m * 2 + 1), round(stddev(m)), var_pop(b) FROM wide WHERE i > 5 AND m + 1 > n AND g <> 3;
 
+-- constants that have one upper half
+SELECT max(12345678901234567890), max(12345678901234567891), min(12345678901234567890 + i) FROM wide WHERE i > 5;
+
 -- what is left to core's plan
 SET gpubtree.explain_decisions = on;
 EXPLAIN (COSTS OFF) SELECT sum(n * m) FROM wide WHERE i > 5;

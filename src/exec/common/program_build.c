@@ -365,12 +365,19 @@ static int
 halves_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValue *value,
 			int filter)
 {
+	GpbTerm    *term;
+
 	item->function = item->function == GPB_MIN ? GPB_WIDE_MIN : GPB_WIDE_MAX;
 	item->type = gpb_wide_numeric_type(value->scale);
 	item->column = add_term(builder, value->upper, GPB_KIND_INT8,
 							gpb_function_want(item->function), filter);
-	if (item->column != GPB_REFUSED)
-		builder->program.term[item->column].lower = value->lower;
+	if (item->column == GPB_REFUSED)
+		return GPB_REFUSED;
+	/* Different constants may have one slot for their upper halves; other values have not. */
+	term = &builder->program.term[item->column];
+	if (term->lower != 0 && term->lower != value->lower)
+		return gpb_refuse(builder, "constants of 16 bytes that have equal upper halves");
+	term->lower = value->lower;
 	return item->column;
 }
 

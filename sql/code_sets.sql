@@ -142,6 +142,9 @@ EXECUTE of_ids('new %7_');
 EXECUTE of_ids('%77%');
 EXECUTE of_ids('nowhere');
 RESET plan_cache_mode;
+-- A table without words where others leave no room in the program
+SELECT same_rows('SELECT count(*), sum(v) FROM ids WHERE k > 7 AND v = ANY (ARRAY(SELECT generate_series(-99, 92)))
+	AND v <> ALL (ARRAY(SELECT 1 WHERE false))');
 DROP TABLE hosts, ids;
 DROP FUNCTION same_rows;
 DROP COLLATION no_case, deutsch;

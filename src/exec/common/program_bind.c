@@ -88,7 +88,10 @@ used_words(const GpbTables *tables)
 	return used;
 }
 
-/* Put words into a table in the program; false if there is no room. */
+/*
+ * Put words into a table in the program; false if there is no room.  A table without words stays at
+ * the first one: behind the last one it would be a long table.
+ */
 static bool
 fill_table(GpbTables *tables, int table, const int64 *words, int n)
 {
@@ -96,11 +99,12 @@ fill_table(GpbTables *tables, int table, const int64 *words, int n)
 
 	if (n > GPB_MAX_TABLE_WORDS - used)
 		return false;
+	/* No code satisfies some conditions; then there is no array either. */
+	if (n == 0)
+		return true;
 	tables->first[table] = used;
 	tables->length[table] = n;
-	/* No code satisfies some conditions; then there is no array either. */
-	if (n > 0)
-		memcpy(tables->word + used, words, sizeof(int64) * n);
+	memcpy(tables->word + used, words, sizeof(int64) * n);
 	return true;
 }
 

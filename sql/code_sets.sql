@@ -141,6 +141,18 @@ INSERT INTO ids SELECT i, 'new ' || i, 'new', 1 FROM generate_series(1, 20000) i
 EXECUTE of_ids('new %7_');
 EXECUTE of_ids('%77%');
 EXECUTE of_ids('nowhere');
+-- An array that is too long comes after a long table: the node gives up.
+CREATE TABLE parts AS SELECT i AS id, i * 40 AS lo, i * 40 + 400 AS hi FROM generate_series(0, 2000) i;
+VACUUM ANALYZE parts;
+PREPARE of_parts(integer[]) AS SELECT sum((SELECT count(*) FROM ids WHERE k BETWEEN lo AND hi AND ids.id < 'id 4' COLLATE "C" AND v = ANY ($1)))
+FROM parts;
+EXPLAIN (COSTS OFF) EXECUTE of_parts('{1}');
+SELECT array_agg(i)::text AS many FROM generate_series(1, 300) i \gset
+EXECUTE of_parts(:'many');
+SET gpubtree.enabled = off;
+EXECUTE of_parts(:'many');
+SET gpubtree.enabled = on;
+DROP TABLE parts;
 RESET plan_cache_mode;
 -- A table without words where others leave no room in the program
 SELECT same_rows('SELECT count(*), sum(v) FROM ids WHERE k > 7 AND v = ANY (ARRAY(SELECT generate_series(-99, 92)))

@@ -108,7 +108,10 @@ fill_table(GpbTables *tables, int table, const int64 *words, int n)
 	return true;
 }
 
-/* Put words into a long table; false if there is no room. */
+/*
+ * Put words into a long table; false if there is no room.  The program gets their address at once:
+ * one that is refused later may be a batch's all the same, which is never run then.
+ */
 static bool
 fill_long_table(const GpbProgramConstants *constants, GpbTables *tables, int table,
 				const int64 *words, uint32 n)
@@ -127,6 +130,7 @@ fill_long_table(const GpbProgramConstants *constants, GpbTables *tables, int tab
 		more->room = room;
 	}
 	memcpy(more->words + more->n, words, sizeof(int64) * n);
+	tables->more = more->words;
 	tables->first[table] = GPB_MAX_TABLE_WORDS + more->n;
 	tables->length[table] = n;
 	more->n += n;
@@ -301,7 +305,6 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 		if (refusal != NULL)
 			return refusal;
 	}
-	program->tables.more = constants->more->words;
 	return bind_zones(constants, econtext, program);
 }
 

@@ -157,6 +157,22 @@ RESET plan_cache_mode;
 -- A table without words where others leave no room in the program
 SELECT same_rows('SELECT count(*), sum(v) FROM ids WHERE k > 7 AND v = ANY (ARRAY(SELECT generate_series(-99, 92)))
 	AND v <> ALL (ARRAY(SELECT 1 WHERE false))');
+-- A subquery in the condition adds values while it is evaluated.
+CREATE TABLE few (k integer, id text);
+INSERT INTO few SELECT i, 'id ' || i % 9 FROM generate_series(1, 20000) i;
+CREATE INDEX few_k ON few USING gpubtree (k) INCLUDE (id);
+VACUUM ANALYZE few;
+CREATE FUNCTION add_values() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO few SELECT i, 'new ' || i FROM generate_series(1, 200000) i;
+	RETURN 'id 5';
+END
+$$;
+EXPLAIN (COSTS OFF) SELECT count(*), max(k) FROM few WHERE k > 7 AND id > (SELECT add_values()) COLLATE "C";
+SELECT count(*), max(k) FROM few WHERE k > 7 AND id > (SELECT add_values()) COLLATE "C";
+SELECT count(*), max(k) FROM few WHERE k > 7 AND id > 'id 5' COLLATE "C";
+DROP TABLE few;
+DROP FUNCTION add_values;
 DROP TABLE hosts, ids;
 DROP FUNCTION same_rows;
 DROP COLLATION no_case, deutsch;

@@ -67,6 +67,7 @@ gpb_code_equal_to(Expr *condition)
 /* What a condition is for the codes of a column */
 typedef struct GpbJudgedCodes
 {
+	uint32		ncodes;			/* of all columns, when the evaluation began */
 	uint64	   *bits[2];		/* a bit for each code for which it is false, or true */
 	uint32		n[2];			/* their number */
 	uint32		first[2];		/* the least and the greatest of them, if there is one */
@@ -74,7 +75,10 @@ typedef struct GpbJudgedCodes
 	int64		nulls;
 } GpbJudgedCodes;
 
-/* Evaluate the condition for the value of each code of the column. */
+/*
+ * Evaluate the condition for the value of each code of the column.  The dictionary may get more of
+ * them meanwhile, by a subquery in the condition; no row that the snapshot sees has one of these.
+ */
 static void
 evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *dictionary,
 			 int column, GpbJudgedCodes *codes)
@@ -83,7 +87,7 @@ evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *d
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(work);
 
-	for (uint32 code = 0; code < dictionary->ncodes; code++)
+	for (uint32 code = 0; code < codes->ncodes; code++)
 	{
 		bool		isnull;
 		int			result;
@@ -198,7 +202,7 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 				   int64 **words, uint32 *n, bool *negated, bool *isnull)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
-	GpbJudgedCodes codes = {{NULL}};
+	GpbJudgedCodes codes = {0};
 
 	*negated = false;
 	if (constants->equal[i] != NULL)
@@ -207,8 +211,9 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 		return NULL;
 	}
 	gpb_dictionary_read_on(constants->index, dictionary, gpb_layout(constants->index));
+	codes.ncodes = dictionary->ncodes;
 	for (int result = 0; result < 2; result++)
-		codes.bits[result] = palloc0(sizeof(uint64) * (dictionary->ncodes / GPB_CODES_IN_WORD + 1));
+		codes.bits[result] = palloc0(sizeof(uint64) * (codes.ncodes / GPB_CODES_IN_WORD + 1));
 	evaluate_all(constants->value[i], econtext, dictionary,
 				 gpb_column_of_code_type(constants->type[i]), &codes);
 	*n = 0;

@@ -45,6 +45,30 @@ SELECT sum(v), count(DISTINCT v), count(DISTINCT id), percentile_disc(0.5) WITHI
 DROP TABLE outer_rows, ranged;
 SET gpubtree.explain_decisions = on;
 
+-- What is NOT NULL, but not valid (since 18), says nothing of rows that are there already.
+CREATE TABLE older (id int, k int, v int);
+INSERT INTO older SELECT nullif(i % 4, 0), nullif(i % 100, 0), i % 7 FROM generate_series(1, 1000) i;
+CREATE INDEX older_k ON older USING gpubtree (k) INCLUDE (v);
+DO $$ BEGIN
+	IF current_setting('server_version_num')::int >= 180000 THEN
+		EXECUTE 'ALTER TABLE older ADD CONSTRAINT id_set NOT NULL id NOT VALID';
+		EXECUTE 'ALTER TABLE older ADD CONSTRAINT k_set NOT NULL k NOT VALID';
+	END IF;
+END $$;
+VACUUM ANALYZE older;
+SET gpubtree.explain_decisions = off;
+SET enable_seqscan = on;
+SELECT count(id), count(*) FROM older WHERE k < 50;
+SELECT count(*) FROM older WHERE k < 50 AND id IS NOT NULL;
+SELECT count(k), count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM older;
+SELECT k / 10, count(*) FROM older GROUP BY k / 10 ORDER BY 1;
+SET enable_indexscan = on;
+SELECT k FROM older ORDER BY k OFFSET 985 LIMIT 10;
+SET enable_indexscan = off;
+SET enable_seqscan = off;
+SET gpubtree.explain_decisions = on;
+DROP TABLE older;
+
 -- A plan at hand is made anew when the declaration goes.
 SET plan_cache_mode = force_generic_plan;
 PREPARE counted AS SELECT count(id), count(*) FROM declared WHERE k < 50 AND id IS NOT NULL;

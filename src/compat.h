@@ -198,6 +198,13 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define GPB_DISABLED(path) ((path)->disabled_nodes)
 
 /*
+ * Is a column, counted from 0, NOT NULL in all rows?  18 has constraints that are not valid, which
+ * older rows need not satisfy; attnotnull tells of these too.
+ */
+#define GPB_NEVER_NULL(descriptor, c) \
+	(TupleDescCompactAttr(descriptor, c)->attnullability == ATTNULLABLE_VALID)
+
+/*
  * 18 asks an access method what its strategies mean; ours are btree's.  The operator family is not
  * looked at: core passes that of a btree index, too.
  */
@@ -261,6 +268,7 @@ gpb_translate_cmptype(CompareType type, Oid family)
 #define GPB_EXPLAINED_TABLES(es) list_length((es)->rtable)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
+#define GPB_NEVER_NULL(descriptor, c) (TupleDescAttr(descriptor, c)->attnotnull)
 #define gpb_set_later_callbacks(routine) ((void) 0)
 
 #endif

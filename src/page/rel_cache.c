@@ -7,8 +7,7 @@
  */
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_attribute.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -331,18 +330,15 @@ static bool
 column_is_nullable(Relation index, int c)
 {
 	AttrNumber	attno = index->rd_index->indkey.values[c];
-	HeapTuple	tuple;
+	Relation	heap;
 	bool		nullable;
 
 	if (attno == 0)
 		return true;			/* an expression */
-	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(index->rd_index->indrelid),
-							Int16GetDatum(attno));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u", attno,
-			 index->rd_index->indrelid);
-	nullable = !((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-	ReleaseSysCache(tuple);
+	/* who builds an index has locked its table */
+	heap = table_open(index->rd_index->indrelid, NoLock);
+	nullable = !GPB_NEVER_NULL(RelationGetDescr(heap), attno - 1);
+	table_close(heap, NoLock);
 	return nullable;
 }
 

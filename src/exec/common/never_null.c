@@ -7,25 +7,21 @@
  */
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_attribute.h"
+#include "access/table.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
+#include "utils/rel.h"
 
 #include "exec/common/never_null.h"
 
-/* Is the column declared NOT NULL? */
-static bool
-column_is_not_null(Oid table, AttrNumber column)
+bool
+gpb_column_is_not_null(Oid table, AttrNumber column)
 {
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
-	bool		not_null;
+	/* the planner holds a lock already */
+	Relation	heap = table_open(table, NoLock);
+	bool		not_null = GPB_NEVER_NULL(RelationGetDescr(heap), column - 1);
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	not_null = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-	ReleaseSysCache(tuple);
+	table_close(heap, NoLock);
 	return not_null;
 }
 
@@ -45,7 +41,7 @@ gpb_is_never_null(PlannerInfo *root, Expr *expression)
 		return false;
 	rte = planner_rt_fetch(var->varno, root);
 	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		column_is_not_null(rte->relid, var->varattno);
+		gpb_column_is_not_null(rte->relid, var->varattno);
 }
 
 bool

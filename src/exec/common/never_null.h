@@ -16,6 +16,12 @@
 #include "nodes/pathnodes.h"
 
 /*
+ * Is a column of a table NOT NULL, in rows too that are older than the declaration?  The caller has
+ * a lock on the table.
+ */
+extern bool gpb_column_is_not_null(Oid table, AttrNumber column);
+
+/*
  * Is it a constant or a table's column that is NULL in no row?  Not in a query with outer joins,
  * which may put NULL in its place.
  */

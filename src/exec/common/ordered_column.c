@@ -7,7 +7,6 @@
  */
 #include "compat.h"
 
-#include "access/table.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
@@ -119,8 +118,6 @@ bool
 gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c)
 {
 	RelOptInfo *rel = index->rel;
-	Relation	heap;
-	bool		not_null;
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
@@ -128,11 +125,7 @@ gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c)
 		if (rules_out_null(root, index, c, lfirst_node(RestrictInfo, lc)))
 			return true;
 	}
-	/* the planner holds a lock already */
-	heap = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	not_null = TupleDescAttr(RelationGetDescr(heap), index->indexkeys[c] - 1)->attnotnull;
-	table_close(heap, NoLock);
-	return not_null;
+	return gpb_column_is_not_null(planner_rt_fetch(rel->relid, root)->relid, index->indexkeys[c]);
 }
 
 bool

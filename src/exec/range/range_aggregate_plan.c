@@ -13,9 +13,7 @@
  */
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -30,9 +28,9 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/syscache.h"
 
 #include "exec/common/key_conditions.h"
+#include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_words.h"
 #include "exec/common/settings.h"
@@ -177,20 +175,6 @@ column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *index,
 	return false;
 }
 
-/* May the column be NULL? */
-static bool
-column_is_nullable(Oid table, AttrNumber column)
-{
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
-	bool		nullable;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u", column, table);
-	nullable = !((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-	ReleaseSysCache(tuple);
-	return nullable;
-}
-
 /*
  * Is the outer side one table, with a unique index all of whose columns are grouped by?  NULLs make
  * one group, but are many rows to a unique index; so no column may be NULL.
@@ -214,7 +198,7 @@ groups_are_unique(PlannerInfo *root, const GpbRangeCandidate *candidate)
 
 		for (c = 0; unique && c < index->nkeycolumns; c++)
 			unique = column_is_grouped(candidate, index, c) &&
-				!column_is_nullable(table, index->indexkeys[c]);
+				gpb_column_is_not_null(table, index->indexkeys[c]);
 		if (unique)
 			return true;
 	}

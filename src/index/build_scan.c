@@ -19,9 +19,39 @@ typedef struct BuildScan
 {
 	GpbLayout	layout;
 	bool		has_dictionary;
-	bool		is_unique;
+	IndexInfo  *info;
 	GpbSorter  *sorter;
 } BuildScan;
+
+/*
+ * Is a tuple to be left out of the index, as it has NULL in a column that has no code for NULL?
+ * Such a tuple is dead: it is older than the column's NOT NULL.  Who may still see it must not use
+ * the index, which is what index_build() sees to where a HOT chain is broken.  It does not where an
+ * index is built anew, for that was in use: an error then.
+ */
+static bool
+leave_out_null(Relation index, BuildScan *scan, const bool *isnull, bool tuple_is_alive)
+{
+	int			c = gpb_column_without_null_code(&scan->layout, isnull);
+
+	if (c < 0 || tuple_is_alive)
+	{
+		gpb_require_null_codes(index, &scan->layout, isnull);
+		return false;
+	}
+	if (ReindexIsProcessingIndex(RelationGetRelid(index)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be built anew while a transaction may see null values "
+						"in column \"%s\"",
+						RelationGetRelationName(index),
+						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname)),
+				 errdetail("The column is NOT NULL now, but a deleted or changed row has a null "
+						   "value."),
+				 errhint("Try again when the transactions that are running now have ended.")));
+	scan->info->ii_BrokenHotChain = true;
+	return true;
+}
 
 /*
  * Add a tuple of the table to the sort.  The table's scan calls this for each tuple that needs an
@@ -36,12 +66,13 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 	GpbEntry	entry;
 
 	GPB_HOLD(IsParallelWorker() ? "build-worker-scans" : "build-leader-scans");
-	gpb_require_null_codes(index, &scan->layout, isnull);
+	if (leave_out_null(index, scan, isnull, tuple_is_alive))
+		return;
 	gpb_require_numerics(index, &scan->layout, values, isnull);
 	if (scan->has_dictionary)
 		values = gpb_dictionary_build(index, &scan->layout, values, isnull, coded);
 	gpb_entry_form(&scan->layout, values, isnull, tid, &entry);
-	if (scan->is_unique && !tuple_is_alive)
+	if (scan->info->ii_Unique && !tuple_is_alive)
 	{
 		uint64		locator = gpb_row_locator(entry.row) | GPB_LOC_DEAD;
 
@@ -58,7 +89,7 @@ gpb_build_scan(Relation heap, Relation index, IndexInfo *info, const GpbLayout *
 
 	state.layout = *layout;
 	state.has_dictionary = gpb_layout_has_dictionary(layout);
-	state.is_unique = info->ii_Unique;
+	state.info = info;
 	state.sorter = sorter;
 	return table_index_build_scan(heap, index, info, true, progress, build_callback, &state,
 								  scan);

@@ -57,6 +57,9 @@ typedef struct GpbEntry
 extern void gpb_entry_form(const GpbLayout *layout, const Datum *values,
 						   const bool *isnull, ItemPointer tid, GpbEntry *entry);
 
+/* The first key column, from 0 on, in which a row is NULL that has no code for NULL; -1 if none */
+extern int	gpb_column_without_null_code(const GpbLayout *layout, const bool *isnull);
+
 /*
  * Raise ERRCODE_NOT_NULL_VIOLATION if a row is NULL in a key column that has no code for NULL.
  * Whoever is to form an entry calls this before.

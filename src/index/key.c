@@ -81,13 +81,23 @@ gpb_clip_to_type(const GpbLayout *layout, GpbKeyRange *keys)
 	keys->hi = Min(keys->hi, Max(a, b));
 }
 
-void
-gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnull)
+int
+gpb_column_without_null_code(const GpbLayout *layout, const bool *isnull)
 {
 	for (int c = 0; c < layout->nkeys; c++)
 	{
-		if (!isnull[c] || gpb_column_has_null(layout->key[c]))
-			continue;
+		if (isnull[c] && !gpb_column_has_null(layout->key[c]))
+			return c;
+	}
+	return -1;
+}
+
+void
+gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnull)
+{
+	int			c = gpb_column_without_null_code(layout, isnull);
+
+	if (c >= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
 				 errmsg("null value in column \"%s\", for which index \"%s\" has no code",
@@ -95,7 +105,6 @@ gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnu
 						RelationGetRelationName(index)),
 				 errdetail("The column was NOT NULL when the index was built."),
 				 errhint("REINDEX the index, or drop it if its key has no room for that.")));
-	}
 }
 
 /* Make the key of an index with several key columns, each of which has a code for its value. */

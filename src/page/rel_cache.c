@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -239,6 +240,8 @@ numeric_coding(Relation index, int column, bool for_build)
 	}
 	if (!for_build && stored_coding(index, column, &coding))
 		return coding;
+	if (IsBinaryUpgrade)		/* the old cluster's file says: see decide_null_bits() */
+		return gpb_wide_numeric_coding(known ? Min(scale, GPB_WIDE_NUMERIC_DIGITS) : 0);
 	if (!known)
 		numeric_refused(index, column, "numeric, without a precision,",
 						"Declare the column as numeric(p, s), or cast the expression to that.");
@@ -388,6 +391,17 @@ add_null_bit(GpbKeyColumn *column)
 	column->bits++;
 }
 
+/* Take the bit for NULL from the column.  Returns 0 if it has none, else 1. */
+static int
+take_null_bit(GpbKeyColumn *column)
+{
+	if ((column->flags & GPB_COLUMN_NULL_BIT) == 0)
+		return 0;
+	column->flags &= ~GPB_COLUMN_NULL_BIT;
+	column->bits--;
+	return 1;
+}
+
 /* Raise an error: the fields need this many bits, which is too many. */
 static void
 refuse_keys(Relation index, const GpbLayout *layout, int bits)
@@ -439,6 +453,13 @@ decide_null_bits(Relation index, GpbLayout *layout)
 			add_null_bit(&layout->key[c]);
 		bits += layout->key[c].bits;
 	}
+
+	/*
+	 * pg_upgrade builds an index of an empty table, and puts the old cluster's file in its place,
+	 * which may be of a time when more columns were NOT NULL.  So any layout will do.
+	 */
+	for (int c = layout->nkeys - 1; IsBinaryUpgrade && bits > GPB_MAX_KEY_BITS && c >= 0; c--)
+		bits -= take_null_bit(&layout->key[c]);
 	if (bits > GPB_MAX_KEY_BITS)
 		refuse_keys(index, layout, bits);
 

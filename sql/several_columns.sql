@@ -154,6 +154,8 @@ CREATE INDEX ON sr USING gpubtree (f, n);
 CREATE INDEX ON sr USING gpubtree (i, g, n);
 CREATE INDEX ON sr USING gpubtree (n, e);
 CREATE INDEX ON sr USING gpubtree (n, n, n, n, n, n, n, n, n);
+CREATE INDEX ON sr USING gpubtree (n, (i::numeric(12, 2)));
+CREATE INDEX ON sr USING gpubtree ((e::uuid), n);
 
 -- as the last column a float may be
 CREATE TABLE sf (a boolean, f float4);

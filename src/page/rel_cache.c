@@ -136,9 +136,15 @@ static void
 type_refused(Relation index, int column, bool is_key)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column);
+	bool		is_one_of_several = is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 is_one_of_several ?
+			 errmsg("column \"%s\" of type %s cannot be one of several key columns of a gpubtree "
+					"index",
+					NameStr(attribute->attname),
+					format_type_be(attribute->atttypid)) :
 			 is_key ?
 			 errmsg("column \"%s\" of type %s cannot be the key of a gpubtree index",
 					NameStr(attribute->attname),
@@ -146,10 +152,13 @@ type_refused(Relation index, int column, bool is_key)
 			 errmsg("column \"%s\" of type %s cannot be an INCLUDE column of a gpubtree index",
 					NameStr(attribute->attname),
 					format_type_be(attribute->atttypid)),
-			 is_key && IndexRelationGetNumberOfKeyAttributes(index) > 1 ?
+			 is_one_of_several ?
 			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
 			 errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES,
 					   is_key ? GPB_LONE_KEY_TYPES : GPB_INCLUDE_TYPES),
+			 is_one_of_several ?
+			 errhint("Put the column into the INCLUDE list, make it the only key column, or use an "
+					 "access method such as btree.") :
 			 errhint("Leave the column out of the index, or use an access method such as btree.")));
 }
 

@@ -214,6 +214,37 @@ SELECT query, same_rows(query) FROM (VALUES
 	q (query);
 ROLLBACK;
 DROP COLLATION no_case;
+-- A type that is text to look at, with an equality of its own, as citext is
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE TYPE folded;
+CREATE FUNCTION folded_in(cstring) RETURNS folded LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION folded_out(folded) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE folded (INPUT = folded_in, OUTPUT = folded_out, LIKE = text, COLLATABLE = true);
+CREATE CAST (text AS folded) WITHOUT FUNCTION;
+CREATE CAST (folded AS text) WITHOUT FUNCTION;
+CREATE FUNCTION folded_cmp(folded, folded) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS
+	'SELECT bttextcmp(lower($1::text), lower($2::text))';
+CREATE FUNCTION folded_lt(folded, folded) RETURNS bool LANGUAGE sql IMMUTABLE STRICT AS 'SELECT folded_cmp($1, $2) < 0';
+CREATE FUNCTION folded_le(folded, folded) RETURNS bool LANGUAGE sql IMMUTABLE STRICT AS 'SELECT folded_cmp($1, $2) <= 0';
+CREATE FUNCTION folded_eq(folded, folded) RETURNS bool LANGUAGE sql IMMUTABLE STRICT AS 'SELECT folded_cmp($1, $2) = 0';
+CREATE FUNCTION folded_ge(folded, folded) RETURNS bool LANGUAGE sql IMMUTABLE STRICT AS 'SELECT folded_cmp($1, $2) >= 0';
+CREATE FUNCTION folded_gt(folded, folded) RETURNS bool LANGUAGE sql IMMUTABLE STRICT AS 'SELECT folded_cmp($1, $2) > 0';
+CREATE OPERATOR < (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_lt);
+CREATE OPERATOR <= (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_le);
+CREATE OPERATOR = (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_eq);
+CREATE OPERATOR >= (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_ge);
+CREATE OPERATOR > (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_gt);
+CREATE OPERATOR CLASS folded_ops DEFAULT FOR TYPE folded USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 folded_cmp(folded, folded);
+INSERT INTO sold SELECT i, upper(product), shop, note, v FROM sold, generate_series(6, 8) i WHERE k = i;
+SELECT query, same_rows(query) FROM (VALUES
+	('SELECT count(*) FROM (SELECT DISTINCT product::folded FROM sold WHERE k BETWEEN 6 AND 4000) d'),
+	('SELECT lower(product::folded::text), sum(v) FROM sold WHERE k BETWEEN 6 AND 4000 GROUP BY product::folded'),
+	('SELECT count(DISTINCT product::folded), count(product::folded) FROM sold WHERE k > 5'),
+	('SELECT k / 1000, count(DISTINCT product::folded) FROM sold WHERE k > 5 GROUP BY 1'),
+	('SELECT count(*) FROM sold WHERE k > 5 AND product::folded = ''PRODUCT 7''')) q (query);
+ROLLBACK;
 -- An error for a value that no row has, and one for a value that some row has
 SELECT same_rows('SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 12) < -12');
 SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 10) < -12;

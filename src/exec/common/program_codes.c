@@ -16,6 +16,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -79,6 +80,9 @@ gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 
 	if (!gpb_is_code_column(builder, expression, &slot))
 		return GPB_REFUSED;
+	/* A type of somebody else's making, as citext is, has an equality of its own. */
+	if (!gpb_type_has_dictionary(exprType((Node *) expression)))
+		return gpb_refuse(builder, "type %s", format_type_be(exprType((Node *) expression)));
 	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
 		return gpb_refuse(builder, "a collation that is not deterministic");
 	while (IsA(column, RelabelType))

@@ -5,6 +5,7 @@
  *
  *	mirror_functions.c	SQL functions that show and manage mirrors
  *	mirror_drops.c		mirrors of files and databases that are dropped
+ *	unique_refusal.c	CREATE UNIQUE INDEX on servers before 18
  *	probe.c				gpubtree_probe: a batch of keys from SQL
  *	request_timing.c	gpubtree_request_timing: how long searches take
  *	inspect*.c			a look inside an index (inspect.h)
@@ -16,5 +17,8 @@
 
 /* Load time: give up the mirrors of what is dropped. */
 extern void gpb_watch_drops(void);
+
+/* Load time: on servers before 18, refuse unique indexes with a reason and a hint. */
+extern void gpb_refuse_unique_indexes(void);
 
 #endif							/* GPB_SQL_H */

@@ -1,6 +1,7 @@
 # The dictionary of values of variable width: sessions that come with one new value give it one code;
 # a crash between value and entry; a standby, whose every replayed page is compared; sessions whose
-# copy of the dictionary is of a file that has gone; parallel builds; damaged pages.
+# copy of the dictionary is of a file that has gone; parallel builds; more values than there are
+# codes; damaged pages.
 #
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
@@ -209,6 +210,30 @@ CREATE INDEX p_n ON p USING gpubtree (k) INCLUDE (name, n);
 SELECT gpubtree_check('p_vk', true), gpubtree_check('p_n', true);
 DROP INDEX p_vk, p_n;
 SQL
+
+# ---- more values than there are codes ----
+
+{
+	my $too_many = qr/index "many_k" cannot hold more than 1000000 different values.*HINT:.*REINDEX it/s;
+	my $insert = q{INSERT INTO many VALUES (0, 'one more')};
+
+	# Return the error of a statement, or an empty string.
+	my $error = sub { return ($node->psql('postgres', $_[0]))[2] };
+
+	$node->safe_psql('postgres',
+		q{CREATE UNLOGGED TABLE many AS SELECT i AS k, 'many ' || i AS name FROM generate_series(1, 1000001) i});
+	my $create = 'CREATE INDEX many_k ON many USING gpubtree (k) INCLUDE (name)';
+	like($error->($create), $too_many, 'a build that meets one value too many');
+	$node->safe_psql('postgres', $_) for 'DELETE FROM many WHERE k = 1000001', 'VACUUM many', $create;
+	like($error->($insert), $too_many, 'a row with one value too many');
+	is($error->(q{INSERT INTO many VALUES (0, 'many 7')}), '', 'a row with a value that is there');
+	$node->safe_psql('postgres', $_) for 'DELETE FROM many WHERE k > 10', 'VACUUM many';
+	like($error->($insert), $too_many, 'VACUUM frees no codes');
+	is($error->("REINDEX INDEX many_k; $insert"), '', 'REINDEX does');
+	is($node->safe_psql('postgres', q{SET enable_seqscan = off; SELECT count(DISTINCT name) FROM many WHERE k >= 0}),
+		11, 'all rows are there');
+	$node->safe_psql('postgres', "SELECT gpubtree_check('many_k', true); DROP TABLE many");
+}
 
 # ---- unlogged tables after a crash ----
 

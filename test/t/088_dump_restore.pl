@@ -3,7 +3,11 @@
 #
 # Tables, indexes and queries are those of test/upgrade.sql, and what only a definition shows: options
 # of storage, names of operator classes, expressions, domains, partitions, unlogged tables,
-# materialized views, an index to cluster by, and on PostgreSQL 18 unique indexes.
+# materialized views, exclusion constraints, an index to cluster by, and on PostgreSQL 18 unique
+# indexes.
+#
+# An index that cannot be built anew, since a column is not NOT NULL any more, is an error of the
+# restore, which names the column, and costs no row.
 #
 # Guards: gpubtree.sql, options.c, validate.c
 use strict;
@@ -48,6 +52,8 @@ CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (0) TO (1000);
 CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (1000) TO (2000);
 CREATE INDEX parted_k ON parted USING gpubtree (k) INCLUDE (v);
 INSERT INTO parted SELECT n, n % 7 FROM generate_series(0, 1999) n;
+CREATE TABLE excluded (a int, b date, EXCLUDE USING gpubtree (a WITH =, b WITH =));
+INSERT INTO excluded SELECT n, date '2024-01-01' + n FROM generate_series(1, 100) n;
 SQL
 $node->safe_psql('postgres', 'CREATE UNIQUE INDEX more_unique ON more USING gpubtree (b, a)')
   if $node->pg_version >= 18;
@@ -134,5 +140,22 @@ run_command(
 		'-d', 'postgres', "$directory/custom" ]);
 is($bare->safe_psql('postgres', $definitions), $first->{definitions},
 	'the indexes can be restored later');
+
+# An index for which there is no room any more
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE full_key (a bigint NOT NULL, b timestamptz);
+INSERT INTO full_key SELECT n, timestamptz '2024-01-01 00:00+00' + n * interval '1 hour'
+	FROM generate_series(1, 100) n;
+CREATE INDEX full_key_ab ON full_key USING gpubtree (a, b);
+ALTER TABLE full_key ALTER a DROP NOT NULL;
+CREATE DATABASE without TEMPLATE template0;
+SQL
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/without", 'postgres' ], 'dumped');
+($out, $error) = run_command([
+	'pg_restore', '-h', $node->host, '-p', $node->port, '-d', 'without', "$directory/without" ]);
+like($error, qr/the key columns of index "full_key_ab" do not fit.*Make column "a" NOT NULL/s,
+	'an index that has no room is an error, which names the column');
+is($node->safe_psql('without', 'SELECT count(*) FROM full_key'), 100, 'all rows are there');
+is($node->safe_psql('without', $definitions), $first->{definitions}, 'and the other indexes');
 
 done_testing();

@@ -19,10 +19,11 @@ sql() { psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
 # time_it LABEL STATEMENT: write what times a statement under a label.
 time_it() { printf '\\timing on\n\\echo @ %s\n%s;\n\\timing off\n' "$1" "$2"; }
 
-# use_index TABLE INDEX: write what leaves the planner that index of the table alone.
+# use_index TABLE INDEXES: write what leaves the planner those indexes of the table alone; commas
+# stand between them.
 use_index()
 {
-	echo "UPDATE pg_index SET indisvalid = (indexrelid = '$2'::regclass)
+	echo "UPDATE pg_index SET indisvalid = (indexrelid = ANY ('{$2}'::regclass[]))
 		WHERE indrelid = '$1'::regclass;"
 }
 
@@ -33,8 +34,8 @@ use_both()
 		(SELECT oid FROM pg_class WHERE relnamespace = 'bench'::regnamespace)"
 }
 
-# same_answers TABLE NBTREE GPUBTREE QUERY: fail unless both indexes of the table lead to the same
-# answer in one snapshot.
+# same_answers TABLE NBTREE GPUBTREE QUERY: fail unless both lists of the table's indexes lead to
+# the same answer in one snapshot.
 same_answers()
 {
 	answers=$({

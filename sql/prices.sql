@@ -59,6 +59,13 @@ SELECT n, is_ours(format('SELECT count(*) FROM apart WHERE k = ANY (%L::int[]) A
 -- the same of an array whose length nobody knows
 SELECT is_ours('SELECT count(*) FROM at_random WHERE k = ANY ((SELECT array_agg(k) FROM in_order)::int[])');
 
+-- ranges below some values of the first column: of each range only the first leaf has the price of a page at random
+CREATE TABLE hosts AS SELECT n % 100 AS host, n / 100 AS at, n % 77 AS v FROM generate_series(0, 99999) n;
+CREATE INDEX hosts_at ON hosts USING gpubtree (host, at) INCLUDE (v) WITH (fillfactor = 10);
+VACUUM ANALYZE hosts;
+SELECT n, is_ours(format('SELECT at / 6, max(v) FROM hosts WHERE host IN (3, 17) AND at BETWEEN 300 AND 299 + %s GROUP BY 1', n))
+	FROM unnest(ARRAY[10, 400]) n;
+
 -- rows that are fetched from the table: a filter pays if it saves more than it takes to begin
 CREATE TABLE fetched AS SELECT k, v, k::text AS name FROM at_random;
 CREATE INDEX fetched_k ON fetched USING gpubtree (k) INCLUDE (v);
@@ -156,5 +163,5 @@ RESET enable_nestloop;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
-DROP TABLE in_order, at_random, apart, fetched, tenants, unseen, named, few;
+DROP TABLE in_order, at_random, apart, hosts, fetched, tenants, unseen, named, few;
 DROP FUNCTION choices, is_ours, matches;

@@ -29,6 +29,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 	input.index = index;
 	input.outer_rows = gpb_arrays_elements(root, arrays);
 	input.matches = clamp_row_est(index->rel->rows);
+	input.known_ranges = true;
 	input.aggregated = true;
 	input.more_columns = gpb_count_columns(items, nitems) - 1;
 	input.index_only = true;

@@ -108,6 +108,31 @@ pages_cost(PlannerInfo *root, Oid tablespace, double pages, double index_pages,
 					  (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
 }
 
+/*
+ * The price of reading the leaves of ranges in batches: the first of each range, and those that
+ * follow it.  Of ranges that are known, these are read in a row, at the price that gpb_read_cost()
+ * has for one range; ranges that overlap share leaves, and as pages at random each counts once.
+ */
+static Cost
+leaf_pages_cost(PlannerInfo *root, const GpbOuterInput *input, double first, double further,
+				double batches)
+{
+	const IndexOptInfo *index = input->index;
+	Oid			tablespace = index->reltablespace;
+	double		seq_page_cost;
+	Cost		at_random;
+	Cost		in_rows;
+
+	at_random = pages_cost(root, tablespace, index->pages, index->pages, first + further,
+						   (first + further) / batches);
+	if (!input->known_ranges)
+		return at_random;
+	get_tablespace_page_costs(tablespace, NULL, &seq_page_cost);
+	in_rows = pages_cost(root, tablespace, index->pages, index->pages, first, first / batches) +
+		gpb_distinct_pages(further / batches, index->pages) * batches * seq_page_cost;
+	return Min(at_random, in_rows);
+}
+
 /* Will batches of so many keys be answered by a device that mirrors the whole index? */
 static bool
 is_on_device(const GpbOuterInput *input, double batch)
@@ -139,18 +164,17 @@ leaves_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double m
 	Min(input->keys / Max(input->outer_rows, 1.0), 1.0) : 1.0;
 	/* a key's entries, beyond its first, may fill further leaves */
 	double		further = Max(matches - rows, 0) / entries_per_leaf;
-	/* of leaves, and in each batch; there a leaf that several ranges share is read once */
-	double		visits = rows * distinct + further;
-	double		batch_visits = visits * batch / Max(rows, 1.0);
-	double		leaves = gpb_distinct_pages(batch_visits, index->pages) * rows / batch;
+	/* in a batch a leaf that several ranges share is read once */
+	double		first = rows * distinct;
+	double		batches = Max(rows, 1.0) / batch;
+	double		leaves = gpb_distinct_pages((first + further) / batches, index->pages) * batches;
 
 	if (is_on_device(input, batch))
 		return cpu_operator_cost * (GPB_OUTER_DEVICE_COST * rows +
 									GPB_OUTER_DEVICE_LEAF_COST * further) *
 			(1 + input->more_columns);
 	return cpu_operator_cost * GPB_OUTER_LEAF_COST * leaves +
-		pages_cost(root, index->reltablespace, index->pages, index->pages,
-				   visits, batch_visits);
+		leaf_pages_cost(root, input, first, further, batches);
 }
 
 /*

@@ -20,6 +20,8 @@ typedef struct GpbOuterInput
 	double		keys;			/* distinct values of the outer rows; 0: as many as rows */
 	double		rows;			/* number of rows that come out */
 	double		matches;		/* index entries found */
+	bool		known_ranges;	/* statistics say how long they are; of an outer row's bounds core
+								 * guesses it */
 	bool		aggregated;		/* matches are counted, not handed out */
 	int			more_columns;	/* that are aggregated beside a first one */
 	Cost		begin_cost;		/* what a program costs before the first outer row */

@@ -81,6 +81,7 @@ arrays_cost(PlannerInfo *root, const GpbScanMatch *match)
 	input.index = match->index;
 	input.outer_rows = gpb_arrays_elements(root, match->plan.arrays);
 	input.matches = match->entries;
+	input.known_ranges = true;
 	input.aggregated = true;
 	input.index_only = true;
 	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +

@@ -16,6 +16,7 @@
  *	batch_scan.c	engine: an ordinary index scan for each range
  *	batch_early.c	small parts first, for a list whose reader may stop soon
  *	batch_program.c	programs that are not plain: their evaluator, groups, giving up
+ *	evaluator_memory.c	memory of evaluators, which the session keeps
  *	batch_engine.h	what they share
  *	cost.c			which engine the planner expects
  *

@@ -184,6 +184,11 @@ extern int	gpb_cpu_answer_rest(const GpbCpuAnswer *cpu, GpbRange *rest);
 /* The bytes that a piece takes, and its answering */
 #define GPB_PIECE_MEMORY	(sizeof(GpbPiece) + sizeof(GpbWideNumberedKey))
 
+/* ---- evaluator_memory.c ---- */
+
+/* Make an evaluator of the batch's program, which lives as long as the batch's context. */
+extern GpbEvaluator *gpb_batch_evaluator(GpbBatch *batch);
+
 /* ---- batch_program.c ---- */
 
 /* Prepare to evaluate the batch's program, if it is not plain.  It is an error if it is unsound. */

@@ -36,10 +36,7 @@ gpb_batch_list_begin(GpbBatch *batch)
 	if (gpb_program_judges(&batch->program))
 	{
 		listing = MemoryContextAllocZero(batch->context, sizeof(GpbListing));
-		listing->evaluator =
-			gpb_evaluator_init(MemoryContextAlloc(batch->context,
-												  gpb_evaluator_size(&batch->program)),
-							   &batch->program, &batch->format);
+		listing->evaluator = gpb_batch_evaluator(batch);
 		begin_limit(batch, listing);
 		width += listing->limited ? sizeof(uint64) : 0;
 		batch->listing = listing;

@@ -128,10 +128,7 @@ gpb_batch_program_begin(GpbBatch *batch)
 	if (batch->program.list_entries || gpb_program_is_plain(&batch->program))
 		return;
 	set_narrow(batch, batch->program.ngroups > 0);
-	batch->evaluator =
-		gpb_evaluator_init(MemoryContextAlloc(batch->context,
-											  gpb_evaluator_size(&batch->program)),
-						   &batch->program, &batch->format);
+	batch->evaluator = gpb_batch_evaluator(batch);
 	if (batch->program.ngroups > 0)
 	{
 		GpbGroupMemory memory;

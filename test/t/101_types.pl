@@ -21,43 +21,13 @@ my $random = GpubtreeRandom->new(rounds => 26);
 $random->node->safe_psql('postgres', <<'SQL');
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
-CREATE DOMAIN code AS macaddr8;
 SET lc_monetary = 'C';
-CREATE FUNCTION bits(r float8, n int) RETURNS text LANGUAGE sql AS
-	$$SELECT left(md5(r::text), n)$$;
 SQL
+$random->node->safe_psql('postgres', gpb_fixed_width_sql());
 
 # ---- types ----
 
-# SQL that makes a value of a number n, a few of which are near each other, or of a random r; literals
-# at the limits.  There is no -0 among them: rows of it and of 0 may come in any order.
-my %type = (
-	bool => [ 'n % 2 = 0', qw(true false) ],
-	'"char"' => [ '(n % 256 - 128)::int::"char"', '\200', '\377', '', '~' ],
-	int2 => [ '(n - 30000)::int2', -32768, 32767, 0, -1 ],
-	int4 => [ '(r * 4294967295 - 2147483648)::int8::int4', -2147483648, 2147483647, 0 ],
-	int8 => [ '((r - 0.5) * 1.8e19)::numeric(20, 0)::int8', '-9223372036854775808', '9223372036854775807', 2147483648 ],
-	oid => [ '(r * 4294967295)::int8::oid', 0, 2147483647, 2147483648, 4294967295 ],
-	float4 => [ '((n - 300) / 8.0)::float4', qw(NaN infinity -infinity 1e-45 -3.4028235e38) ],
-	float8 => [ '(r - 0.5) * power(10, n % 40 - 20)', qw(NaN infinity -infinity 5e-324 -1e308 0.1) ],
-	date => [ "date '2000-01-01' + n - 300", '-infinity', 'infinity', '4714-11-24 BC', '5874897-12-31' ],
-	time => [ "time '00:00' + r * interval '86399 s'", '00:00', '24:00', '23:59:59.999999' ],
-	timetz => [ "(time '00:00' + (n % 1440) * interval '1 min') AT TIME ZONE make_interval(mins => (r * 1900)::int - 950)",
-		'00:00+00', '24:00-15:59:59', '00:00+15:59:59', '24:00+00', '00:00-01', '23:00+00', '01:00+01' ],
-	timestamp => [ "timestamp '2000-01-01' + (n - 300) * interval '7 h'", '-infinity', 'infinity', '294276-12-31 23:59:59.999999' ],
-	timestamptz => [ "timestamptz '2000-01-01' + r * interval '9 years'", '-infinity', 'infinity', '4714-11-24 00:00:00+00 BC' ],
-	money => [ '((r - 0.5) * 10000)::numeric::money', '-92233720368547758.08', '92233720368547758.07', 0 ],
-	xid8 => [ '(r * 1.8e19)::numeric(20, 0)::text::xid8', 0, '9223372036854775807', '9223372036854775808', '18446744073709551615' ],
-	pg_lsn => [ "pg_lsn '7FFFFFFF/FFFFFF00' + n::numeric", '0/0', '7FFFFFFF/FFFFFFFF', '80000000/0', 'FFFFFFFF/FFFFFFFF' ],
-	uuid => [ "(repeat(lpad(to_hex(n % 7), 4, '0'), 4) || bits(r, 16))::uuid", map { "$_-0000-0000-0000-000000000000" } '00000000', '80000000', '7fffffff' ],
-	macaddr => [ "(lpad(to_hex(n % 300), 6, '0') || bits(r, 6))::macaddr", '00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff', '80:00:00:00:00:00' ],
-	macaddr8 => [ "(bits(r, 8) || bits(n, 8))::macaddr8", '00:00:00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff:ff:ff', '80:00:00:00:00:00:00:00', '7f:ff:ff:ff:ff:ff:ff:ff' ],
-	code => [ "(bits(r, 2) || bits(n, 14))::macaddr8", '00:00:00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff:ff:ff' ],
-	'numeric(12, 3)' => [ '(n - 300) / 8.0', 'NaN', 999999999.999, -999999999.999, 0 ],
-	'numeric(30, 8)' => [ "(r - 0.5)::numeric * power(10::numeric, n % 23)", 'NaN', '9' x 22 . '.99999999', '-' . '9' x 22 . '.99999999', '1e-8', 0 ],
-	'numeric(38)' => [ "trunc((r - 0.5)::numeric * power(10::numeric, n % 39))", 'NaN', '9' x 38, '-' . '9' x 38, '18446744073709551616', '-18446744073709551615' ],
-	interval => [ 'make_interval(days => n % 40, hours => (r * 100)::int)', '1 day', '24 hours', '1 month', '30 days', '-178000000 years' ],
-	mood => [ '(enum_range(null::mood))[1 + n % 4]', qw(sad glum ok happy) ]);
+my %type = gpb_fixed_width_types();
 my @all = sort keys %type;
 my @keys = grep { !/interval|mood/ } @all;
 

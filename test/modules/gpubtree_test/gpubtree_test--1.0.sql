@@ -9,6 +9,12 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C;
 
+-- key_test.c: the normalized key of a row, given its key columns, as bytes in the order of entries.
+CREATE FUNCTION gpubtree_test_key(index regclass, key record)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'gpb_test_key'
+LANGUAGE C STRICT STABLE;
+
 -- program_test.c: a batch of ranges with a program, in words.  The result has a row for each range,
 -- group or total: the range's number, the bits of NULL groups, the group's values, the answer.
 CREATE FUNCTION gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text,

@@ -34,11 +34,10 @@ leave_out_null(Relation index, BuildScan *scan, const bool *isnull, bool tuple_i
 {
 	int			c = gpb_column_without_null_code(&scan->layout, isnull);
 
-	if (c < 0 || tuple_is_alive)
-	{
-		gpb_require_null_codes(index, &scan->layout, isnull);
+	if (c < 0)
 		return false;
-	}
+	if (tuple_is_alive)
+		gpb_require_null_codes(index, &scan->layout, isnull);	/* raises the error */
 	if (ReindexIsProcessingIndex(RelationGetRelid(index)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -89,8 +89,8 @@ SQL
 	ranks_agree('v', "x$_", ['x'], $type eq 'bool' ? 3 : $type eq '"char"' ? 257 : 300, $type) for @orders;
 }
 
-# Several columns: types, with the bits that they need, that fit a key in this order.  Each row of
-# the table has one of few values of a column, so that later columns decide.
+# Types of several columns that fit a key together.  Each column has few different values, so that
+# later columns decide.
 my @keys = (
 	[qw(int4 timestamptz)], [qw(int2 int4 date)], [qw(date time)], [qw(bool int8)], ['"char"', 'money'],
 	[qw(oid xid8)], [qw(macaddr timestamp)], [qw(int4 float8)], [qw(int2 int2 int2 float4)], [qw(pg_lsn date)],

@@ -34,7 +34,7 @@ gpb_test_key(PG_FUNCTION_ARGS)
 	HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(1);
 	TupleDesc	descriptor = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(record),
 													HeapTupleHeaderGetTypMod(record));
-	const GpbLayout *layout = gpb_layout(index);
+	GpbLayout	layout = *gpb_layout(index);	/* looking up types may build that anew */
 	bytea	   *result = palloc(VARHDRSZ + GPB_TEST_KEY_BYTES);
 	unsigned char *bytes = (unsigned char *) VARDATA(result);
 	Datum		values[GPB_MAX_KEYS];
@@ -43,7 +43,7 @@ gpb_test_key(PG_FUNCTION_ARGS)
 	ItemPointerData tid;
 	GpbEntry	entry;
 
-	if (layout->ncolumns > 0 || descriptor->natts != gpb_count_keys(layout))
+	if (layout.ncolumns > 0 || descriptor->natts != gpb_count_keys(&layout))
 		elog(ERROR, "a record of %d columns is no key of index \"%s\"", descriptor->natts,
 			 RelationGetRelationName(index));
 	for (int c = 0; c < descriptor->natts; c++)
@@ -59,10 +59,10 @@ gpb_test_key(PG_FUNCTION_ARGS)
 	tuple.t_data = record;
 	heap_deform_tuple(&tuple, descriptor, values, isnull);
 
-	gpb_require_null_codes(index, layout, isnull);
-	gpb_require_numerics(index, layout, values, isnull);
+	gpb_require_null_codes(index, &layout, isnull);
+	gpb_require_numerics(index, &layout, values, isnull);
 	ItemPointerSet(&tid, 0, FirstOffsetNumber);
-	gpb_entry_form(layout, values, isnull, &tid, &entry);
+	gpb_entry_form(&layout, values, isnull, &tid, &entry);
 	for (int i = 0; i < GPB_WIDE_KEY; i++)
 		bytes[i] = (unsigned char) (entry.key >> (8 * (GPB_WIDE_KEY - 1 - i)));
 	bytes[GPB_WIDE_KEY] = (gpb_row_locator(entry.row) & GPB_LOC_ORDER_BIT) != 0;

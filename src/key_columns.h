@@ -13,6 +13,10 @@
  * integer, and whose finite values do not come near these: NULL takes the last code, or the first
  * one, and the infinity that had it moves by one.  A column with neither has no NULLs.
  *
+ * GPB_COLUMN_NAN is for numeric(p, s), whose values need fewer bits than the type's integers.  NaN,
+ * the greatest of those (page/numeric.h), has the greatest code that the column's bits make, and
+ * the code beside it is no number's: so NaN moves as an infinity does.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_KEY_COLUMNS_H
@@ -25,6 +29,10 @@
 #define GPB_COLUMN_NULL_BIT		0x04
 #define GPB_COLUMN_NULL_SPARE	0x08
 #define GPB_COLUMN_SIGNED		0x10	/* values go from -(2^(n-1)), for codes of n bits */
+#define GPB_COLUMN_NAN			0x20	/* SIGNED too, and the greatest code is GPB_KEY_NAN's */
+
+/* The key of NaN, which is above those of all numbers (GPB_NUMERIC_NAN) */
+#define GPB_KEY_NAN				((int64) (~(uint64) 0 >> 1))
 
 /* The number of bits that a normalized key can have */
 #define GPB_MAX_KEY_BITS		((int) (8 * sizeof(GpbKey)))
@@ -125,6 +133,8 @@ gpb_value_field(GpbKeyColumn column, int64 value)
 	int			bits = gpb_column_code_bits(column);
 	uint64		code = (uint64) value;
 
+	if ((column.flags & GPB_COLUMN_NAN) && value == GPB_KEY_NAN)
+		code = ((uint64) 1 << (bits - 1)) - 1;
 	if (column.flags & GPB_COLUMN_SIGNED)
 		code += (uint64) 1 << (bits - 1);
 	if (column.flags & GPB_COLUMN_DESC)
@@ -141,6 +151,8 @@ gpb_field_value(GpbKeyColumn column, GpbKey field)
 
 	if (column.flags & GPB_COLUMN_DESC)
 		code = ~code & (uint64) gpb_field_ones(bits);
+	if ((column.flags & GPB_COLUMN_NAN) && code == (uint64) gpb_field_ones(bits))
+		return GPB_KEY_NAN;
 	if (column.flags & GPB_COLUMN_SIGNED)
 		code -= (uint64) 1 << (bits - 1);
 	return (int64) code;

@@ -319,8 +319,11 @@ gpb_column_kind(const GpbLayout *layout, int column)
 {
 	if (column > layout->ncolumns)
 	{
-		int			bits = gpb_column_code_bits(layout->key[column - layout->ncolumns - 1]);
+		GpbKeyColumn key = layout->key[column - layout->ncolumns - 1];
+		int			bits = gpb_column_code_bits(key);
 
+		if (key.flags & GPB_COLUMN_NAN)
+			return GPB_KIND_INT8;	/* NaN is far from the numbers */
 		return bits <= 16 ? GPB_KIND_INT2 : bits <= 32 ? GPB_KIND_INT4 : GPB_KIND_INT8;
 	}
 	return column == 0 ? layout->key_kind : layout->kind[column - 1];

@@ -36,18 +36,74 @@ gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 	lone->type.lo = 0;
 	lone->type.hi = ~(GpbKey) 0;
 	gpb_clip_to_type(&lone->layout, &lone->type);
+	lone->first = lone->type.lo;
+	if (column.flags & GPB_COLUMN_NAN)
+	{
+		int64		beyond = (int64) 1 << (gpb_column_code_bits(column) - 1);
+
+		lone->first = gpb_key_encode((column.flags & GPB_COLUMN_DESC) ? beyond - 1 : -beyond,
+									 lone->layout.key_width, lone->layout.flags);
+	}
+}
+
+/* The code and the key of NaN, of a column that has it.  NaN is above all numbers. */
+static inline uint64
+nan_code(GpbKeyColumn column)
+{
+	return (column.flags & GPB_COLUMN_DESC) ? 0 :
+		(uint64) gpb_field_ones(gpb_column_code_bits(column));
+}
+
+static inline GpbKey
+nan_key(const GpbLoneColumn *lone)
+{
+	return (lone->column.flags & GPB_COLUMN_DESC) ? lone->type.lo : lone->type.hi;
+}
+
+/*
+ * Find the codes from *lo to *hi of the keys in a closed range, of a column that has NaN.  Returns
+ * false if there are none.  A range may begin or end amid the keys that no value has.
+ */
+static bool
+codes_with_nan(const GpbLoneColumn *lone, GpbKeyRange keys, uint64 *lo, uint64 *hi)
+{
+	uint64		nan = nan_code(lone->column);
+	bool		has_nan = keys.lo <= nan_key(lone) && keys.hi >= nan_key(lone);
+	GpbKeyRange numbers;
+
+	numbers.lo = lone->first + (nan == 0);
+	numbers.hi = lone->first + gpb_field_ones(gpb_column_code_bits(lone->column)) - (nan != 0);
+	keys.lo = Max(keys.lo, numbers.lo);
+	keys.hi = Min(keys.hi, numbers.hi);
+	*lo = *hi = nan;
+	if (keys.lo > keys.hi)
+		return has_nan;
+	if (!has_nan || nan != 0)
+		*lo = (uint64) (keys.lo - lone->first);
+	if (!has_nan || nan == 0)
+		*hi = (uint64) (keys.hi - lone->first);
+	return true;
 }
 
 bool
 gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields)
 {
-	GpbKey		lo = Max(keys.lo, lone->type.lo);
-	GpbKey		hi = Min(keys.hi, lone->type.hi);
+	uint64		lo;
+	uint64		hi;
 
-	if (lo > hi)
+	keys.lo = Max(keys.lo, lone->type.lo);
+	keys.hi = Min(keys.hi, lone->type.hi);
+	if (keys.lo > keys.hi)
 		return false;
-	fields->lo = gpb_code_field(lone->column, (uint64) (lo - lone->type.lo), true);
-	fields->hi = gpb_code_field(lone->column, (uint64) (hi - lone->type.lo), false);
+	if ((lone->column.flags & GPB_COLUMN_NAN) == 0)
+	{
+		lo = (uint64) (keys.lo - lone->first);
+		hi = (uint64) (keys.hi - lone->first);
+	}
+	else if (!codes_with_nan(lone, keys, &lo, &hi))
+		return false;
+	fields->lo = gpb_code_field(lone->column, lo, true);
+	fields->hi = gpb_code_field(lone->column, hi, false);
 	return fields->lo <= fields->hi;
 }
 
@@ -62,7 +118,11 @@ gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range, GpbKeyRange *f
 GpbKey
 gpb_lone_key(const GpbLoneColumn *lone, GpbKey field)
 {
-	return lone->type.lo + gpb_field_code(lone->column, field);
+	uint64		code = gpb_field_code(lone->column, field);
+
+	if ((lone->column.flags & GPB_COLUMN_NAN) && code == nan_code(lone->column))
+		return nan_key(lone);
+	return lone->first + code;
 }
 
 /* ---- sets ---- */

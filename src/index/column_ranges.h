@@ -19,13 +19,15 @@
 
 /*
  * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
- * the keys of its type lie.  NULLs are none of them.
+ * the keys of its type lie.  NULLs are none of them.  A key's code is what it is above "first", but
+ * for that of NaN (GPB_COLUMN_NAN), whose key is at an end of the type and apart from the others.
  */
 typedef struct GpbLoneColumn
 {
 	GpbKeyColumn column;
 	GpbLayout	layout;
 	GpbKeyRange type;
+	GpbKey		first;			/* the key of code 0 */
 } GpbLoneColumn;
 
 /* Describe key column c, counted from 0. */

@@ -213,7 +213,10 @@ gpb_columns_fault(const GpbLayout *layout, GpbKey key)
 		GpbKey		field = gpb_key_field(column, key);
 
 		if (!gpb_field_is_null(column, field) &&
-			gpb_code_field(column, gpb_field_code(column, field), true) != field)
+			(gpb_code_field(column, gpb_field_code(column, field), true) != field ||
+			 ((column.flags & GPB_COLUMN_NAN) &&
+			  !gpb_numeric_has_digits(gpb_field_value(column, field),
+									  gpb_column_digits(layout, c)))))
 			return "a column of a key is neither a value nor null";
 	}
 	return NULL;
@@ -556,7 +559,7 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 	if (key_type == NUMERICOID || key_type == TIMETZOID)
 	{
 		/* A value with more digits than the keys, or a zone that they do not have, equals none. */
-		comparison->coding = gpb_layout(index)->key_coding;
+		comparison->coding = gpb_column_coding(gpb_layout(index), c);
 		comparison->is_point = false;
 		return;
 	}

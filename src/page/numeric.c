@@ -13,6 +13,7 @@
 #include "compat.h"
 
 #include "fmgr.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
 #include "page/numeric.h"
@@ -67,6 +68,33 @@ gpb_numeric_typmod(int32 typmod, int *precision, int *scale)
 	*precision = (typmod >> 16) & 0xFFFF;
 	*scale = ((typmod & 0x7FF) ^ 1024) - 1024;
 	return true;
+}
+
+/* ---- integers of fewer digits ---- */
+
+/* Of n bits, 2^(n-1) is 10^digits + 2 at least. */
+int
+gpb_numeric_bits(int digits)
+{
+	return pg_leftmost_one_pos64((uint64) powers_of_ten[digits] + 1) + 2;
+}
+
+int
+gpb_numeric_bits_digits(int bits)
+{
+	for (int digits = 1; digits <= GPB_NUMERIC_DIGITS; digits++)
+	{
+		if (gpb_numeric_bits(digits) == bits)
+			return digits;
+	}
+	return 0;
+}
+
+bool
+gpb_numeric_has_digits(int64 word, int digits)
+{
+	return word == GPB_NUMERIC_NAN ||
+		(word > -powers_of_ten[digits] && word < powers_of_ten[digits]);
 }
 
 /* ---- reading ---- */

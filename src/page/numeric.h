@@ -45,6 +45,16 @@ gpb_is_numeric_word(int64 word)
 	return (word > -GPB_NUMERIC_BEYOND && word < GPB_NUMERIC_BEYOND) || word == GPB_NUMERIC_NAN;
 }
 
+/*
+ * The bits of a signed integer that has room for every value of so many digits, and then for NaN,
+ * the greatest integer, and for one that is no value on either side (GPB_COLUMN_NULL_SPARE).  Each
+ * number of digits has its own number of bits: gpb_numeric_bits_digits() finds it, or 0.
+ */
+extern int	gpb_numeric_bits(int digits);
+extern int	gpb_numeric_bits_digits(int bits);
+/* Is it the integer of a value of so many digits? */
+extern bool gpb_numeric_has_digits(int64 word, int digits);
+
 /* The modifier of a column's type: its precision and scale; false if it has none. */
 extern bool gpb_numeric_typmod(int32 typmod, int *precision, int *scale);
 

@@ -134,14 +134,15 @@ extern GpbRelCache *gpb_rel_cache(Relation index);
  * The layout of an index, from its tuple descriptor and column options; cached in the relcache
  * entry (copy it to keep it).  Raises ERRCODE_FEATURE_NOT_SUPPORTED, naming the column and the
  * types allowed, for a type we cannot hold.  Reads the metapage where the catalog does not have the
- * scale of a numeric column any more, so no page may be locked.
+ * scale of a numeric column any more, and where the key has several columns, so no page may be
+ * locked.
  */
 extern const GpbLayout *gpb_layout(Relation index);
 
 /*
  * Derive the layout anew from the catalog alone, for a build: of an index of several key columns
- * the metapage says which have a code for NULL, and of numeric columns how wide they are, and it is
- * the build that decides this.
+ * the metapage says which have a code for NULL, and of numeric columns how many digits they have,
+ * and it is the build that decides this.
  */
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
@@ -186,6 +187,9 @@ gpb_column_coding(const GpbLayout *layout, int column)
 		return (GpbCoding) layout->coding[column - nkeys];
 	return (GpbCoding) (layout->nkeys > 0 ? layout->key[column].coding : layout->key_coding);
 }
+
+/* The most digits of a value of a numeric column, counted from 0 */
+extern int	gpb_column_digits(const GpbLayout *layout, int column);
 
 /* Raise an error, naming the column, if a numeric among an entry's values does not fit. */
 extern void gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *values,

@@ -27,7 +27,8 @@
 	"smallint, integer, bigint, real, double precision, boolean, date, " \
 	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
 	"\"char\", xid8, pg_lsn, macaddr, macaddr8"
-/* Those that only a lone key column can have, and those that only INCLUDE columns have beside */
+/* What one of several key columns can have beside, what a lone one can, and INCLUDE columns */
+#define GPB_SEVERAL_KEY_TYPES	"numeric(p, s) of up to 18 digits, time with time zone"
 #define GPB_LONE_KEY_TYPES	"numeric(p, s), uuid, time with time zone"
 #define GPB_INCLUDE_TYPES \
 	GPB_LONE_KEY_TYPES ", interval, text, character varying, character, bytea, " \
@@ -153,7 +154,7 @@ type_refused(Relation index, int column, bool is_key)
 					NameStr(attribute->attname),
 					format_type_be(attribute->atttypid)),
 			 is_one_of_several ?
-			 errdetail("Types allowed: %s.", GPB_KEY_TYPES) :
+			 errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES, GPB_SEVERAL_KEY_TYPES) :
 			 errdetail("Types allowed: %s, %s.", GPB_KEY_TYPES,
 					   is_key ? GPB_LONE_KEY_TYPES : GPB_INCLUDE_TYPES),
 			 is_one_of_several ?
@@ -260,16 +261,28 @@ numeric_coding(Relation index, int column, bool for_build)
 	return gpb_wide_numeric_coding(scale);
 }
 
-/* Does a value fit a numeric column of this coding? */
-static bool
-numeric_fits(GpbCoding coding, Datum value)
+int
+gpb_column_digits(const GpbLayout *layout, int column)
 {
+	if (column < layout->nkeys)
+		return gpb_numeric_bits_digits(gpb_column_code_bits(layout->key[column]));
+	return gpb_coding_is_wide_numeric(gpb_column_coding(layout, column)) ?
+		GPB_WIDE_NUMERIC_DIGITS : GPB_NUMERIC_DIGITS;
+}
+
+/* Does a value fit a numeric column, which is counted from 0? */
+static bool
+numeric_fits(const GpbLayout *layout, int column, Datum value)
+{
+	GpbCoding	coding = gpb_column_coding(layout, column);
 	int64		word;
 	int128		number;
 
-	return gpb_coding_is_wide_numeric(coding) ?
-		gpb_wide_numeric_fits(value, gpb_coding_scale(coding), &number) :
-		gpb_numeric_fits(value, gpb_coding_scale(coding), &word);
+	if (gpb_coding_is_wide_numeric(coding))
+		return gpb_wide_numeric_fits(value, gpb_coding_scale(coding), &number);
+	return gpb_numeric_fits(value, gpb_coding_scale(coding), &word) &&
+		(column >= layout->nkeys ||
+		 gpb_numeric_has_digits(word, gpb_column_digits(layout, column)));
 }
 
 void
@@ -279,11 +292,11 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 	for (int c = 0; c < gpb_layout_columns(layout); c++)
 	{
 		GpbCoding	coding = gpb_column_coding(layout, c);
-		int			digits = gpb_coding_is_wide_numeric(coding) ? GPB_WIDE_NUMERIC_DIGITS :
-			GPB_NUMERIC_DIGITS;
+		int			digits;
 
-		if (!gpb_coding_is_numeric(coding) || isnull[c] || numeric_fits(coding, values[c]))
+		if (!gpb_coding_is_numeric(coding) || isnull[c] || numeric_fits(layout, c, values[c]))
 			continue;
+		digits = gpb_column_digits(layout, c);
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value %s of column \"%s\" does not fit index \"%s\"",
@@ -294,7 +307,8 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 						   "behind the point, and %d in all.",
 						   digits, gpb_coding_scale(coding), gpb_coding_scale(coding), digits),
 				 errhint("REINDEX the index, if the column is numeric(p, s) of up to %d digits, or "
-						 "drop it.", GPB_WIDE_NUMERIC_DIGITS)));
+						 "drop it.",
+						 c < layout->nkeys ? GPB_NUMERIC_DIGITS : GPB_WIDE_NUMERIC_DIGITS)));
 	}
 }
 
@@ -332,9 +346,10 @@ layout_key(Relation index, bool for_build, GpbLayout *layout)
 /* ---- keys of several columns ---- */
 
 /*
- * Their fields follow from the columns' types and options, but for one thing: which columns have a
- * bit for NULL.  A build decides that by what is NOT NULL then, and the metapage keeps it, since
- * DROP NOT NULL leaves the index as it is.
+ * Their fields follow from the columns' types and options, but for two things: which columns have a
+ * bit for NULL, and how many bits a numeric column has.  A build decides these by what is NOT NULL
+ * then, and by the column's digits.  The metapage keeps them, since DROP NOT NULL leaves the index
+ * as it is, and so does ALTER TABLE that gives a column more digits.
  */
 
 /* May index column c, counted from 0, be NULL, as far as the catalog knows? */
@@ -354,17 +369,55 @@ column_is_nullable(Relation index, int c)
 	return nullable;
 }
 
-/* Describe column c without its code for NULL, if a bit makes that, and without its place. */
+/*
+ * The coding of numeric key column c, and the digits that its values have at most.  For pg_upgrade
+ * an index that is being built has one digit, which takes the least room: see decide_null_bits().
+ */
+static GpbCoding
+numeric_key_coding(Relation index, int c, bool building, int *digits)
+{
+	GpbCoding	coding = numeric_coding(index, c, building);
+	int			scale;
+
+	if (!numeric_digits(index, c, digits, &scale))
+		*digits = GPB_NUMERIC_DIGITS;
+	else
+		*digits = Min(*digits - Min(scale, 0), GPB_NUMERIC_DIGITS);
+	if (building && IsBinaryUpgrade)
+	{
+		*digits = 1;
+		return gpb_numeric_coding(Min(gpb_coding_scale(coding), GPB_NUMERIC_DIGITS));
+	}
+	if (gpb_coding_is_wide_numeric(coding))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of type %s cannot be one of several key columns of a gpubtree "
+						"index",
+						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
+						column_type(index, c)),
+				 errdetail("Among several key columns a numeric has up to %d digits.",
+						   GPB_NUMERIC_DIGITS),
+				 errhint("Put the column into the INCLUDE list, make it the only key column, or "
+						 "use an access method such as btree.")));
+	return coding;
+}
+
+/*
+ * Describe column c without its code for NULL, if a bit makes that, and without its place.  Of an
+ * index that is built already, read_key_bits() has more to say.
+ */
 static void
-describe_column(Relation index, int c, GpbKeyColumn *column)
+describe_column(Relation index, int c, bool building, GpbKeyColumn *column)
 {
 	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	int16		options = index->rd_indoption[c];
 	Oid			type = index->rd_opcintype[c];
 	int64		least;
 	int64		greatest;
+	int			digits = 0;
 
-	column->coding = gpb_type_coding(type);
+	column->coding = type == NUMERICOID ? numeric_key_coding(index, c, building, &digits) :
+		type == TIMETZOID ? GPB_CODING_TIMETZ : gpb_type_coding(type);
 	if (column->coding == GPB_CODING_NONE ||
 		(column->coding == GPB_CODING_OID && type != OIDOID))
 		type_refused(index, c, true);
@@ -380,7 +433,8 @@ describe_column(Relation index, int c, GpbKeyColumn *column)
 				 errhint("Put the column last, or into the INCLUDE list.")));
 
 	gpb_coding_key_limits(column->coding, &least, &greatest);
-	column->bits = pg_leftmost_one_pos64((uint64) greatest - (uint64) least) + 1;
+	column->bits = digits > 0 ? gpb_numeric_bits(digits) :
+		pg_leftmost_one_pos64((uint64) greatest - (uint64) least) + 1;
 	column->flags = 0;
 	if (least < 0)
 		column->flags |= GPB_COLUMN_SIGNED;
@@ -390,6 +444,8 @@ describe_column(Relation index, int c, GpbKeyColumn *column)
 		column->flags |= GPB_COLUMN_NULLS_FIRST;
 	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
 		column->flags |= GPB_COLUMN_NULL_SPARE;
+	if (type == NUMERICOID)
+		column->flags |= GPB_COLUMN_NULL_SPARE | GPB_COLUMN_NAN;
 }
 
 /* Give the column a bit for NULL. */
@@ -482,9 +538,12 @@ decide_null_bits(Relation index, GpbLayout *layout)
 	}
 }
 
-/* Take from the metapage which columns have a bit for NULL. */
+/*
+ * Take from the metapage which columns have a bit for NULL, and how many bits numeric ones have.
+ * Numerics have at most the digits that the column has by now.
+ */
 static void
-read_null_bits(Relation index, GpbLayout *layout)
+read_key_bits(Relation index, GpbLayout *layout)
 {
 	Buffer		buffer = gpb_pin(index, InvalidBuffer, GPB_META_BLOCK, NULL);
 	Page		page = BufferGetPage(buffer);
@@ -504,6 +563,13 @@ read_null_bits(Relation index, GpbLayout *layout)
 		if (!gpb_column_has_null(layout->key[c]) &&
 			(meta.key[c].flags & GPB_COLUMN_NULL_BIT))
 			add_null_bit(&layout->key[c]);
+		if (!gpb_coding_is_numeric(layout->key[c].coding))
+			continue;
+		if (meta.key[c].bits > layout->key[c].bits ||
+			gpb_numeric_bits_digits(meta.key[c].bits) == 0)
+			gpb_corrupted(index, GPB_META_BLOCK,
+						  "the metapage describes other columns than the catalog");
+		layout->key[c].bits = meta.key[c].bits;
 	}
 }
 
@@ -514,6 +580,8 @@ read_null_bits(Relation index, GpbLayout *layout)
 static void
 layout_keys(Relation index, bool for_build, GpbLayout *layout)
 {
+	/* An index without a metapage is one that is being built. */
+	bool		building = for_build || RelationGetNumberOfBlocks(index) == 0;
 	int			bits = 0;
 
 	layout->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
@@ -523,13 +591,12 @@ layout_keys(Relation index, bool for_build, GpbLayout *layout)
 				 errmsg("a gpubtree index cannot have more than %d key columns", GPB_MAX_KEYS),
 				 errhint("Make the last of them INCLUDE columns.")));
 	for (int c = 0; c < layout->nkeys; c++)
-		describe_column(index, c, &layout->key[c]);
+		describe_column(index, c, building, &layout->key[c]);
 
-	/* An index without a metapage is one that is being built. */
-	if (for_build || RelationGetNumberOfBlocks(index) == 0)
+	if (building)
 		decide_null_bits(index, layout);
 	else
-		read_null_bits(index, layout);
+		read_key_bits(index, layout);
 
 	for (int c = layout->nkeys - 1; c >= 0; c--)
 	{

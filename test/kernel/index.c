@@ -91,7 +91,7 @@ test_columns_layout(int key_width, int ncolumns, const int *kinds)
 		if (column->flags != 0 && test_once_in(2))
 			column->flags |= GPB_COLUMN_NULLS_FIRST;
 		if (test_once_in(2))
-			column->flags |= GPB_COLUMN_SIGNED;
+			column->flags |= GPB_COLUMN_SIGNED | (test_once_in(3) ? GPB_COLUMN_NAN : 0);
 		left -= column->bits;
 		column->shift = (uint8) left;
 	}

@@ -27,11 +27,12 @@ VACUUM ANALYZE t;
 CREATE TABLE changed (big bigint NOT NULL, ts timestamptz, n numeric(10, 2), w numeric(38, 2));
 CREATE INDEX changed_key ON changed USING gpubtree (big, ts) INCLUDE (n, w);
 CREATE INDEX changed_n ON changed USING gpubtree (n);
+CREATE INDEX changed_several ON changed USING gpubtree (n, big DESC);
 INSERT INTO changed SELECT n, NULL, n / 4.0, n FROM generate_series(1, 1000) n;
 ALTER TABLE changed ALTER big DROP NOT NULL, ALTER n TYPE numeric, ALTER w TYPE numeric(60, 2);
 SQL
 my $changed = 'SET enable_seqscan = off; SELECT count(*), sum(n), sum(w) FROM changed WHERE big > 10;'
-  . 'SELECT sum(n) FROM changed WHERE n > 100.5;';
+  . 'SELECT sum(n) FROM changed WHERE n > 100.5; SELECT n, big FROM changed WHERE n < 7.3 ORDER BY n, big DESC;';
 my $sums = $old->safe_psql('postgres', $changed);
 my $answer = $old->safe_psql('postgres', $question);
 my $file = $old->safe_psql('postgres', "SELECT pg_relation_filenode('t_k')");
@@ -83,8 +84,8 @@ is($new->safe_psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan 
 	$answer, 'through the index');
 
 is($new->safe_psql('postgres', $changed), $sums, 'the same of columns that changed before');
-is($new->safe_psql('postgres', "SELECT gpubtree_check('changed_key', true), gpubtree_check('changed_n', true)"),
-	'|', 'in order');
+is($new->safe_psql('postgres', "SELECT gpubtree_check('changed_key', true), gpubtree_check('changed_n', true), gpubtree_check('changed_several', true)"),
+	'||', 'in order');
 $new->safe_psql('postgres', "INSERT INTO changed VALUES (0, NULL, 1.50, 2.00)");
 my (undef, undef, $refusal) = $new->psql('postgres', "INSERT INTO changed VALUES (NULL, NULL, 1.50, 2.00)");
 like($refusal, qr/null value in column "big", for which index "changed_key" has no code/,

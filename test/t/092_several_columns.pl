@@ -44,15 +44,34 @@ my %type = (
 		extremes => [ "'infinity'", "'-infinity'", "'294276-12-31 23:59:59.999999+00'", "'4714-11-24 00:00:00+00 BC'" ] },
 	timestamp => { @times, sql => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" },
 		extremes => [ "'infinity'", "'-infinity'" ] },
+	# of "beyond" no column has values
+	'numeric(7, 2)' => { numeric_type("((%s - 5) / 8.0)"), extremes => [ "'NaN'", "99999.99", "(-99999.99)", "0.01" ] },
+	'numeric(18, 6)' => { numeric_type("((%s - 5) / 7.0)"), extremes => [ "'NaN'", "999999999999.999999", "(-999999999999.999999)" ] },
+	'numeric(2, -1)' => { numeric_type("((%s - 5) * 10)"), extremes => [ "'NaN'", "990", "(-990)" ] },
+	timetz => { other => ['timetz'],
+		sql => sub { "((timetz '00:00+00' + ($_[0]) * interval '17 minutes') AT TIME ZONE make_interval(hours => ($_[0])::int4 % 3))" },
+		extremes => [ "'00:00+15:59'", "'24:00-15:59'" ] },
 	float4 => { other => [qw(float4 float8)], last => 1, sql => sub { "((($_[0]) - 5) / 8.0)" },
 		extremes => [ "'NaN'", "'-infinity'", "'infinity'" ] });
 
 # Keys of 16 bytes that make up much of such indexes; others come by chance.
-my @wide = ([qw(int4 timestamptz)], [qw(int8 timestamptz)], [qw(int4 int4 int4)], [qw(timestamp int8)]);
+my @wide = ([ 'int4', 'numeric(18, 6)' ], [ 'numeric(7, 2)', 'timestamptz' ], [ 'numeric(18, 6)', 'numeric(2, -1)', 'int4' ],
+	[qw(int4 timestamptz)], [qw(int8 timestamptz)], [qw(int4 int4 int4)], [qw(timestamp int8)]);
 
 my $width;			# bytes of the index's keys
 my @columns;		# of the index: hashes with name, type, order, domain
 my $operator = sub { pick('=', '=', '=', '<', '<=', '>=', '>') };
+
+# A numeric type: the number, and what has more digits behind the point than the type, or is beyond
+# its values
+sub numeric_type
+{
+	my ($format) = @_;
+	return (
+		other => [qw(numeric numeric int4)],
+		sql => sub { sprintf($format, "($_[0])") },
+		beyond => [ "'infinity'", "'-infinity'", '1e30', '(-1e30)', "'1e-30'", "'-1e-30'", '99999.995', '(-1000)' ]);
+}
 
 # A literal for a column, of its type or of another that is compared with it
 sub literal
@@ -61,6 +80,7 @@ sub literal
 	my $type = $type{ $column->{type} };
 	my $other = chance(0.3) ? pick(@{ $type->{other} }) : $column->{type};
 
+	return pick(@{ $type->{beyond} }) . '::numeric' if $type->{beyond} && chance(0.1);
 	return pick(@{ $type->{extremes} }) . "::$column->{type}" if chance(0.1);
 	return $type->{sql}->(between(0, $column->{domain})) . "::$other";
 }
@@ -130,6 +150,17 @@ sub create_tables
 		  . "EXCEPTION WHEN not_null_violation THEN NULL; END \$\$;\n";
 	}
 	$sql .= "REINDEX TABLE t;\n" if !$required && chance(0.1);
+
+	# A column gets more digits, or any, and values come, unless the index has no room for them.
+	my ($numeric) = grep { $_->{type} =~ /^numeric/ } @columns;
+	if ($numeric && chance(0.5))
+	{
+		my ($digits, $scale) = $numeric->{type} =~ /(\d+), (-?\d+)/;
+		my $wider = pick('numeric(' . ($digits + pick(1, 3, 20)) . ", $scale)", 'numeric');
+		$sql .= "ALTER TABLE t ALTER $numeric->{name} TYPE $wider;\n"
+		  . "DO \$\$ BEGIN UPDATE t SET $numeric->{name} = $numeric->{name} * " . pick(2, 10, 1000) . ' WHERE id % ' . pick(2, 9, 1000)
+		  . " = 0; EXCEPTION WHEN numeric_value_out_of_range THEN NULL; END \$\$;\n";
+	}
 	$random->sql($sql);
 	return;
 }
@@ -181,8 +212,9 @@ sub random_query
 	my $where = conditions();
 	my ($order, $names) = prefix_order();
 	my $all = join(', ', map { $_->{name} } @columns);
-	my @words = grep { $_->{type} =~ /^(int|date|timestamp)/ } @columns;
-	my $extreme = @words ? pick('min', 'max', 'count') . '(' . pick(@words)->{name} . ')' : 'count(*)';
+	my @words = grep { $_->{type} =~ /^(int|date|timestamp\b|timestamptz|numeric)/ } @columns;
+	my $word = @words ? pick(@words) : undef;
+	my $extreme = $word ? pick('min', 'max', 'count', $word->{type} =~ /numeric/ ? ('sum', 'avg') : ()) . "($word->{name})" : 'count(*)';
 	my $group = join(', ', map { $_->{name} } grep { $_->{type} !~ /^(float|oid)/ && chance(0.5) } @columns) || 'v';
 	my @same = map { "x.$_->{name} = y.$_->{name}" } @columns[ 0 .. between(0, $#columns) ];
 
@@ -196,7 +228,8 @@ sub random_query
 		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
 		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
 		sub { ('node', "SELECT $group, count(*), sum(v), $extreme FROM t WHERE $where GROUP BY $group") },
-		sub { ('node', "SELECT $all, v FROM t WHERE $where AND v " . pick('< 20', '% 3 = 1', 'IS NULL')) },
+		sub { ('node', "SELECT $all, v FROM t WHERE $where AND " . ($word && $word->{type} =~ /numeric/ && chance(0.7)
+			? "$word->{name} * 3 " . $operator->() . ' ' . literal($word) : 'v ' . pick('< 20', '% 3 = 1', 'IS NULL'))) },
 		sub { ('node', "SELECT * FROM t WHERE $where AND v > 70") },
 		sub { ('node', 'SELECT ' . (@words ? $words[0]{name} : 'v') . " FROM t WHERE $where AND v < 80 ORDER BY 1 LIMIT 7") },
 		sub {
@@ -256,6 +289,7 @@ foreach my $round (1 .. $random->rounds)
 	create_tables();
 	my $columns = join(', ', map { "$_->{type} $_->{order}" } @columns);
 	$random->saw('an index of ' . scalar(@columns));
+	$random->saw('a numeric column') if grep { $_->{type} =~ /^numeric/ } @columns;
 	$width = $random->sql("SELECT key_width FROM gpubtree_metap('t_k');");
 	$random->saw("keys of $width bytes");
 	last unless $random->round("round $round: scans of ($columns) agree", 40, \&compare_query);
@@ -265,5 +299,5 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
-	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'an index of 2', 'an index of 3',
+	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'a numeric column', 'an index of 2', 'an index of 3',
 	'keys of 8 bytes', 'keys of 16 bytes', 'keys of 8 bytes on the host', 'keys of 16 bytes on the host');

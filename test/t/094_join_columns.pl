@@ -39,9 +39,12 @@ my %type = (
 	date => { @times, sql => sub { "(date '2024-11-01' + ($_[0])::int4)" }, extremes => ["'infinity'"] },
 	timestamptz => { @times, sql => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '12 hours')" },
 		extremes => [ "'infinity'", "'-infinity'" ] },
+	'numeric(8, 2)' => { other => [ 'numeric(8, 2)', 'numeric', 'numeric(30, 10)' ], sql => sub { "((($_[0]) - 5) / 8.0)" },
+		extremes => [ "'NaN'", "999999.99" ] },
 	uuid => { other => ['uuid'], sql => sub { "(md5((($_[0]) % 13)::text || (($_[0]) / 13))::uuid)" },
 		extremes => ["'ffffffff-ffff-ffff-ffff-ffffffffffff'"] });
-my @shapes = ([qw(int4 int4)], [qw(int4 timestamptz)], [qw(int2 int4 date)], ['uuid']);
+my @shapes = ([qw(int4 int4)], [qw(int4 timestamptz)], [qw(int2 int4 date)], ['uuid'], [ 'int4', 'numeric(8, 2)' ],
+	[ 'numeric(8, 2)', 'timestamptz' ]);
 my @columns;		# of the index: hashes with name, type, domain
 
 # A random value for a row, or NULL; cast to the type

@@ -31,14 +31,16 @@ my %type = (
 	bool => sub { "(($_[0]) % 2 = 1)" },
 	date => sub { "(date '2024-11-01' + ($_[0])::int4)" },
 	timestamptz => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '7 hours')" },
-	timestamp => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" });
+	timestamp => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" },
+	'numeric(9, 2)' => sub { "((($_[0]) - 5) / 8.0)::numeric(9, 2)" });
 
 my @columns;		# of the index: hashes with name, type, order, domain
 
 sub create_tables
 {
 	my @types = @{ pick([qw(int4 timestamptz)], [qw(int4 timestamptz)], [qw(int2 int4 date)], [qw(bool int4 timestamp)],
-		[qw(date int2)], [qw(int4 int4 int4)], [qw(int8 int4)], [qw(int2 bool date int2)]) };
+		[qw(date int2)], [qw(int4 int4 int4)], [qw(int8 int4)], [qw(int2 bool date int2)],
+		[ 'int4', 'numeric(9, 2)' ], [ 'numeric(9, 2)', 'date' ], [ 'bool', 'numeric(9, 2)', 'timestamp' ]) };
 	my $rows = pick(0, 30, 1000, 4000);
 
 	@columns = map {

@@ -89,12 +89,20 @@ SQL
 	ranks_agree('v', "x$_", ['x'], $type eq 'bool' ? 3 : $type eq '"char"' ? 257 : 300, $type) for @orders;
 }
 
+# Numerics of several columns have fields as wide as their digits need: few digits, as many as there
+# may be, zeros before the point, and more digits behind it than there are.
+$type{'numeric(2, 4)'} = [ '(n - 6) / 1e4', 'NaN', '0.0099', '-0.0099', 0 ];
+$type{'numeric(6, -2)'} = [ '(n - 6) * 100', 'NaN', '99999900', '-99999900', 0 ];
+$type{'numeric(18)'} = [ 'n - 6', 'NaN', '9' x 18, '-' . '9' x 18, '-1' . '0' x 17 ];
 # Types of several columns that fit a key together.  Each column has few different values, so that
 # later columns decide.
 my @keys = (
 	[qw(int4 timestamptz)], [qw(int2 int4 date)], [qw(date time)], [qw(bool int8)], ['"char"', 'money'],
 	[qw(oid xid8)], [qw(macaddr timestamp)], [qw(int4 float8)], [qw(int2 int2 int2 float4)], [qw(pg_lsn date)],
-	[qw(macaddr8 int4)], [ 'int8 NOT NULL', 'timestamptz' ], [ 'timestamptz', 'xid8 NOT NULL' ], [qw(code date)]);
+	[qw(macaddr8 int4)], [ 'int8 NOT NULL', 'timestamptz' ], [ 'timestamptz', 'xid8 NOT NULL' ], [qw(code date)],
+	[ 'int4', 'numeric(12, 3)' ], [ 'numeric(12, 3)', 'timestamptz' ], [ 'numeric(2, 4)', 'numeric(18)', 'bool' ],
+	[ 'int2', 'numeric(6, -2)', 'numeric(2, 4) NOT NULL' ], [ 'numeric(18) NOT NULL', 'float8' ],
+	[ 'numeric(6, -2)', 'timetz' ], [qw(timetz int4)]);
 for my $key (@keys)
 {
 	my @columns = map { "c$_" } 0 .. $#$key;
@@ -123,6 +131,21 @@ SQL
 
 		ranks_agree('w', join(', ', @order), \@columns, 25, "@$key");
 	}
+}
+
+# All values of a few digits, each of which has a field of another width
+for my $type ('numeric(1)', 'numeric(2, 1)', 'numeric(3, 5)', 'numeric(4)')
+{
+	my ($digits, $scale) = $type =~ /(\d)(?:, (\d))?/;
+
+	$node->safe_psql('postgres', <<"SQL");
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS v;
+CREATE TABLE v (x $type, y bool);
+INSERT INTO v SELECT x, y FROM generate_series(1 - 10 ^ $digits, 10 ^ $digits - 1) i,
+	LATERAL (VALUES (i::numeric / 10 ^ @{[ $scale // 0 ]}::numeric), ('NaN'), (NULL)) a (x), (VALUES (true), (NULL)) b (y);
+SQL
+	ranks_agree('v', "x$_, y", [qw(x y)], 2 * (2 * 10 ** $digits + 1), "$type and bool") for @orders;
 }
 
 done_testing();

@@ -207,8 +207,10 @@ $node->safe_psql('postgres', <<'SQL');
 ALTER TABLE p ADD n numeric(30,2);
 CREATE INDEX p_vk ON p USING gpubtree (v, k) INCLUDE (name);
 CREATE INDEX p_n ON p USING gpubtree (k) INCLUDE (name, n);
-SELECT gpubtree_check('p_vk', true), gpubtree_check('p_n', true);
-DROP INDEX p_vk, p_n;
+ALTER TABLE p ADD m numeric(9,2);
+CREATE INDEX p_mv ON p USING gpubtree (m, v) INCLUDE (name);
+SELECT gpubtree_check('p_vk', true), gpubtree_check('p_n', true), gpubtree_check('p_mv', true);
+DROP INDEX p_vk, p_n, p_mv;
 SQL
 
 # ---- more values than there are codes ----

@@ -40,7 +40,9 @@ my %type = (
 	timestamp => { @times, sql => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" },
 		extremes => [ "'infinity'", "'-infinity'" ] },
 	timestamptz => { @times, sql => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '7 hours')" },
-		extremes => [ "'infinity'", "'-infinity'" ] });
+		extremes => [ "'infinity'", "'-infinity'" ] },
+	'numeric(9, 2)' => { other => [ 'numeric', 'int4' ], sql => sub { "((($_[0]) - 5) / 8.0)" },
+		extremes => [ "'NaN'", "9999999.99", "(-9999999.99)" ] });
 
 my (@columns, $ordered, $rows);		# columns: hashes; ordered: the one behind the prefix
 
@@ -59,8 +61,8 @@ sub create_table
 
 	$rows = pick(0, 300, 4000, 8000);
 	@columns = map { column($_, pick(1, 2, 4)) } $prefix == 2 ? (pick(qw(int4 date oid)), pick(qw(int2 bool))) :
-		map { pick(qw(int2 int4 oid date bool)) } 1 .. $prefix;
-	$ordered = column(pick(qw(int2 int4 int8 date timestamp timestamptz timestamptz)), pick(2, 40, 5000, 5000));
+		map { pick(qw(int2 int4 oid date bool), 'numeric(9, 2)') } 1 .. $prefix;
+	$ordered = column(pick(qw(int2 int4 int8 date timestamp timestamptz timestamptz), 'numeric(9, 2)'), pick(2, 40, 5000, 5000));
 	push @columns, $ordered;
 	# columns behind it
 	push @columns, column($prefix == 2 ? 'bool' : pick(qw(int2 bool)), 300) if @columns == 1 || chance(0.5);

@@ -32,9 +32,11 @@ my %type = (
 	int2 => sub { my ($column, $number) = @_; "((($number) * $column->{step}) % 30000)::int2" },
 	bool => sub { "(($_[1]) % 2 = 1)" },
 	date => sub { my ($column, $number) = @_; "(date '2020-01-01' + ($number)::int4 * $column->{step})" },
-	timestamptz => sub { "(timestamptz '2024-01-01' + ($_[1]) * interval '7 minutes')" });
+	timestamptz => sub { "(timestamptz '2024-01-01' + ($_[1]) * interval '7 minutes')" },
+	'numeric(12, 2)' => sub { my ($column, $number) = @_; "((($number) * $column->{step} - 100) / 8.0)::numeric(12, 2)" });
 my @shapes = ([qw(int4 timestamptz)], [qw(int4 date)], [qw(date int4)], [qw(int2 int4)], [qw(bool int4)],
-	[qw(int2 int2 int4)], [qw(bool int2 timestamptz)], [qw(int4 int4 int4)], [qw(date bool int2)]);
+	[qw(int2 int2 int4)], [qw(bool int2 timestamptz)], [qw(int4 int4 int4)], [qw(date bool int2)],
+	[ 'numeric(12, 2)', 'int4' ], [ 'int4', 'numeric(12, 2)' ]);
 my @columns;
 my $pages;
 

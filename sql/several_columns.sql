@@ -154,7 +154,7 @@ CREATE INDEX ON sr USING gpubtree (f, n);
 CREATE INDEX ON sr USING gpubtree (i, g, n);
 CREATE INDEX ON sr USING gpubtree (n, e);
 CREATE INDEX ON sr USING gpubtree (n, n, n, n, n, n, n, n, n);
-CREATE INDEX ON sr USING gpubtree (n, (i::numeric(12, 2)));
+CREATE INDEX ON sr USING gpubtree (n, (i::numeric(22, 2)));
 CREATE INDEX ON sr USING gpubtree ((e::uuid), n);
 
 -- as the last column a float may be

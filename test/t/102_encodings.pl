@@ -137,15 +137,17 @@ SQL
 for my $type ('numeric(1)', 'numeric(2, 1)', 'numeric(3, 5)', 'numeric(4)')
 {
 	my ($digits, $scale) = $type =~ /(\d)(?:, (\d))?/;
+	my $most = 10 ** $digits - 1;
+	my $unit = 10 ** ($scale // 0);
 
 	$node->safe_psql('postgres', <<"SQL");
 SET client_min_messages = warning;
 DROP TABLE IF EXISTS v;
 CREATE TABLE v (x $type, y bool);
-INSERT INTO v SELECT x, y FROM generate_series(1 - 10 ^ $digits, 10 ^ $digits - 1) i,
-	LATERAL (VALUES (i::numeric / 10 ^ @{[ $scale // 0 ]}::numeric), ('NaN'), (NULL)) a (x), (VALUES (true), (NULL)) b (y);
+INSERT INTO v SELECT x, y FROM generate_series(-$most, $most) i,
+	LATERAL (VALUES (i::numeric / $unit), ('NaN'), (NULL)) a (x), (VALUES (true), (NULL)) b (y);
 SQL
-	ranks_agree('v', "x$_, y", [qw(x y)], 2 * (2 * 10 ** $digits + 1), "$type and bool") for @orders;
+	ranks_agree('v', "x$_, y", [qw(x y)], 2 * (2 * $most + 3), "$type and bool") for @orders;
 }
 
 done_testing();

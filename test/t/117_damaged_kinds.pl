@@ -1,6 +1,7 @@
-# Damage to pages whose keys have 16 bytes, to deleted pages, and to pages whose neighbours were
-# deleted: gpubtree_check says what is wrong; scans say it, or give the right answer; nothing crashes
-# or hangs, whatever is done to the table. (061 has the damages that all pages share.)
+# Damage to pages whose keys have 16 bytes, to deleted pages, to pages whose neighbours were deleted,
+# and to what tells the digits of a numeric: gpubtree_check says what is wrong; scans say it, or give
+# the right answer; nothing crashes or hangs, whatever is done to the table. (061 has the damages
+# that all pages share.)
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
@@ -235,6 +236,58 @@ SQL
 	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
 	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $may_be_wrong;
 	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+}
+
+# ---- numerics among several key columns, whose bits the metapage says ----
+
+# p has 21 bits, for 6 digits, NaN and NULL; the codes above the numbers' are no values.
+use constant BITS_OF_P => HEADER + 24 + 4 + 2;
+my %digits = (
+	digits_sound => [ sub { }, undef ],
+	digits_no_value => [
+		sub {
+			my $place = key_place(root(), entries(root()) - 1);
+			put(root(), $place, 'Q<', get(root(), $place, 'Q<') & ~0x1FFFFF | (1 << 20) + 1000000);
+		},
+		qr/a column of a key is neither a value nor null/, 1 ],
+	digits_more => [ sub { put(0, BITS_OF_P, 'C', 24) }, qr/^XX002: .*the metapage describes/ ],
+	digits_fewer => [ sub { put(0, BITS_OF_P, 'C', 18) }, qr/^XX002: .*the metapage describes/ ],
+	digits_none => [ sub { put(0, BITS_OF_P, 'C', 20) }, qr/^XX002: .*the metapage describes/ ]);
+
+for my $table (sort keys %digits)
+{
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE $table (a int4 NOT NULL, p numeric(6, 2));
+INSERT INTO $table SELECT i, i - 50 FROM generate_series(1, 100) i;
+CREATE INDEX ${table}_k ON $table USING gpubtree (a, p);
+SQL
+	$path{$table} = $node->safe_psql('postgres', "SELECT pg_relation_filepath('${table}_k')");
+}
+$node->stop;
+for my $table (sort keys %digits)
+{
+	my $file = $node->data_dir . '/' . $path{$table};
+
+	$bytes = slurp_file($file);
+	is(get(0, BITS_OF_P, 'C'), 21, "$table: the metapage says so");
+	$digits{$table}[0]->();
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close($handle) or die "$file: $!";
+}
+$node->start;
+for my $table (sort keys %digits)
+{
+	my (undef, $says, $may_be_wrong) = @{ $digits{$table} };
+	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
+
+	if (defined $says) { like($said, $says, "$table: checker") }
+	else { is($said, '', "$table: checker") }
+	for my $how ('index_only', 'aggregate')
+	{
+		my ($rc, $out) = $node->psql('postgres', "SELECT attempt('SELECT sum(p) FROM $table WHERE a > 90', '$how')");
+		ok($rc == 0 && ($may_be_wrong || $out eq '455.00' || $out =~ /^XX002: /), "$table: $how") or diag($out);
+	}
 }
 
 $node->stop;

@@ -133,6 +133,7 @@ gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout, MemoryContext
 	sets->layout = layout;
 	sets->context = context;
 	sets->ntested = 0;
+	sets->narrowed = false;
 	for (int c = 0; c < layout->nkeys; c++)
 	{
 		sets->column[c].all = true;
@@ -152,6 +153,8 @@ fields_free(GpbFieldSet *set)
 void
 gpb_column_sets_reset(GpbColumnSets *sets)
 {
+	if (!sets->narrowed)
+		return;
 	for (int c = 0; c < sets->layout->nkeys; c++)
 		fields_free(&sets->column[c]);
 	gpb_column_sets_init(sets, sets->layout, sets->context);
@@ -194,6 +197,7 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 	GpbKeyRange *result;
 	uint32		kept = 0;
 
+	sets->narrowed = true;
 	if (n <= 1 && set->n <= 1)
 	{
 		fields_intersect_one(sets, c, n == 0 ? NULL : by);
@@ -639,10 +643,63 @@ gpb_fields_previous(const GpbColumnSets *sets, int ncolumns, GpbKey *key)
 
 /* ---- scan keys ---- */
 
+/* Is a value of a column of this coding as good as its key, with no value equal to it beside it? */
+static inline bool
+has_points(GpbCoding coding)
+{
+	return gpb_coding_key_is_exact(coding) && !gpb_coding_is_numeric(coding) &&
+		coding != GPB_CODING_TIMETZ;
+}
+
+/*
+ * Find the one key that entries have if the scan keys are "column = value" for each key column in
+ * turn, and the values are of the columns' own types.  Returns false if the scan keys are others,
+ * or a value has no key.  Look-ups of single rows come here, and run all of this code once for a
+ * statement, so what counts is how little code it is.
+ */
+static bool
+point_of_keys(Relation index, const GpbLayout *layout, const ScanKeyData *keys, int nkeys,
+			  GpbKey *point)
+{
+	if (nkeys != layout->nkeys)
+		return false;
+	*point = 0;
+	for (int c = 0; c < nkeys; c++)
+	{
+		const ScanKeyData *key = &keys[c];
+		GpbKeyColumn column = layout->key[c];
+		int64		least;
+		int64		greatest;
+		int64		value;
+
+		if (key->sk_attno != c + 1 || key->sk_flags != 0 ||
+			key->sk_strategy != BTEqualStrategyNumber ||
+			(OidIsValid(key->sk_subtype) && key->sk_subtype != index->rd_opcintype[c]) ||
+			!has_points(column.coding))
+			return false;
+		value = gpb_coding_key(column.coding, key->sk_argument);
+		gpb_coding_key_limits(column.coding, &least, &greatest);
+		if (value < least || value > greatest)
+			return false;
+		*point |= gpb_value_field(column, value) << column.shift;
+	}
+	return true;
+}
+
 void
 gpb_columns_from_keys(Relation index, ScanKey keys, int nkeys, GpbColumnSets *sets,
 					  GpbRangeSet *set)
 {
+	GpbKey		point;
+
+	if (point_of_keys(index, sets->layout, keys, nkeys, &point))
+	{
+		gpb_ranges_reserve(set, 1);
+		set->ranges[0].lo = (GpbBound) {point, 0};
+		set->ranges[0].hi = gpb_bound_behind(point, sets->layout->key_width);
+		set->count = 1;
+		return;
+	}
 	for (int i = 0; i < nkeys; i++)
 	{
 		ScanKey		key = &keys[i];

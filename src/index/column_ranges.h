@@ -67,6 +67,7 @@ typedef struct GpbColumnSets
 {
 	const GpbLayout *layout;
 	MemoryContext context;
+	bool		narrowed;		/* some column has a condition */
 	GpbFieldSet column[GPB_MAX_KEYS];
 	int			ntested;		/* columns that the ranges do not bound */
 	uint8		tested[GPB_MAX_KEYS];

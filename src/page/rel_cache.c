@@ -250,7 +250,7 @@ numeric_coding(Relation index, int column, bool for_build)
 	}
 	if (!for_build && stored_coding(index, column, &coding))
 		return coding;
-	if (IsBinaryUpgrade)		/* the old cluster's file says: see decide_null_bits() */
+	if (IsBinaryUpgrade)		/* the old cluster's file says: see decide_key_bits() */
 		return gpb_wide_numeric_coding(known ? Min(scale, GPB_WIDE_NUMERIC_DIGITS) : 0);
 	if (!known)
 		numeric_refused(index, column, "numeric, without a precision,",
@@ -303,7 +303,7 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 						DatumGetCString(DirectFunctionCall1(numeric_out, values[c])),
 						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
 						RelationGetRelationName(index)),
-				 errdetail("The index was built for numeric(%d, %d): it holds values with %d digits "
+				 errdetail("The index has room for numeric(%d, %d): values with %d digits "
 						   "behind the point, and %d in all.",
 						   digits, gpb_coding_scale(coding), gpb_coding_scale(coding), digits),
 				 errhint("REINDEX the index, if the column is numeric(p, s) of up to %d digits, or "
@@ -371,7 +371,7 @@ column_is_nullable(Relation index, int c)
 
 /*
  * The coding of numeric key column c, and the digits that its values have at most.  For pg_upgrade
- * an index that is being built has one digit, which takes the least room: see decide_null_bits().
+ * an index that is being built has one digit, which takes the least room: see decide_key_bits().
  */
 static GpbCoding
 numeric_key_coding(Relation index, int c, bool building, int *digits)
@@ -503,11 +503,33 @@ refuse_keys(Relation index, const GpbLayout *layout, int bits)
 }
 
 /*
- * Decide which columns have a bit for NULL.  Those that can be NULL must have one.  Of the others,
- * those for which there is room get one too, so that DROP NOT NULL does no harm.
+ * Give numeric columns the digits for which there is room, from the first column on: the fields
+ * need "bits" as yet, and may need "limit".
  */
 static void
-decide_null_bits(Relation index, GpbLayout *layout)
+add_digits(GpbLayout *layout, int bits, int limit)
+{
+	for (int c = 0; c < layout->nkeys; c++)
+	{
+		int			most = layout->key[c].bits + limit - bits;
+		int			digits = GPB_NUMERIC_DIGITS;
+
+		if (!gpb_coding_is_numeric(layout->key[c].coding))
+			continue;
+		while (gpb_numeric_bits(digits) > most)
+			digits--;
+		bits += gpb_numeric_bits(digits) - layout->key[c].bits;
+		layout->key[c].bits = gpb_numeric_bits(digits);
+	}
+}
+
+/*
+ * Decide which columns have a bit for NULL.  Those that can be NULL must have one.  Of the others,
+ * those for which there is room get one too, so that DROP NOT NULL does no harm.  Numeric columns
+ * get more digits than they have if there is room still, so that ALTER TABLE may give them more.
+ */
+static void
+decide_key_bits(Relation index, GpbLayout *layout)
 {
 	int			bits = 0;
 	int			limit;
@@ -536,12 +558,10 @@ decide_null_bits(Relation index, GpbLayout *layout)
 		add_null_bit(&layout->key[c]);
 		bits++;
 	}
+	add_digits(layout, bits, limit);
 }
 
-/*
- * Take from the metapage which columns have a bit for NULL, and how many bits numeric ones have.
- * Numerics have at most the digits that the column has by now.
- */
+/* Take from the metapage which columns have a bit for NULL, and how many bits numeric ones have. */
 static void
 read_key_bits(Relation index, GpbLayout *layout)
 {
@@ -565,8 +585,7 @@ read_key_bits(Relation index, GpbLayout *layout)
 			add_null_bit(&layout->key[c]);
 		if (!gpb_coding_is_numeric(layout->key[c].coding))
 			continue;
-		if (meta.key[c].bits > layout->key[c].bits ||
-			gpb_numeric_bits_digits(meta.key[c].bits) == 0)
+		if (gpb_numeric_bits_digits(meta.key[c].bits) == 0)
 			gpb_corrupted(index, GPB_META_BLOCK,
 						  "the metapage describes other columns than the catalog");
 		layout->key[c].bits = meta.key[c].bits;
@@ -594,7 +613,7 @@ layout_keys(Relation index, bool for_build, GpbLayout *layout)
 		describe_column(index, c, building, &layout->key[c]);
 
 	if (building)
-		decide_null_bits(index, layout);
+		decide_key_bits(index, layout);
 	else
 		read_key_bits(index, layout);
 

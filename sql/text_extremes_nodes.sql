@@ -111,6 +111,97 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('id, min(loose) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
 	('id, (SELECT max(loose) FROM sold WHERE k BETWEEN a AND b) FROM ranges')) q (query);
 
+-- Joins on a key under aggregates: keys that come several times, that no row has, and NULL
+RESET gpubtree.enable_aggregate;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+CREATE TABLE wanted (w integer, g integer);
+INSERT INTO wanted SELECT CASE WHEN i % 11 > 0 THEN i * 7919 % 15000 - 1000 END, i % 9 FROM generate_series(1, 9000) i;
+INSERT INTO wanted SELECT * FROM wanted WHERE w % 5 = 0;
+ANALYZE wanted;
+EXPLAIN (COSTS OFF)
+SELECT min(product), max(product COLLATE "C") FILTER (WHERE v < 10), sum(v) FROM wanted JOIN sold ON k = w;
+SELECT min(product COLLATE "C"), max(product COLLATE "C"), min(product COLLATE "de-x-icu"),
+	max(product COLLATE "de-x-icu") FILTER (WHERE v < 10), '<' || max(shop COLLATE "C") || '>', sum(v), count(*)
+FROM wanted JOIN sold ON k = w;
+CREATE TABLE joined (number serial, query text);
+INSERT INTO joined (query) VALUES
+	('min(product), max(product) FROM wanted JOIN sold ON k = w'),
+	('min(product COLLATE "C"), max(note), min(shop), count(*), avg(v) FROM wanted JOIN sold ON k = w'),
+	('min(named), max(named COLLATE "sv-x-icu"), count(product) FROM wanted JOIN sold ON k = w'),
+	('min(product) FILTER (WHERE v < 5), max(shop) FILTER (WHERE site = 3) FROM wanted JOIN sold ON k = w'),
+	('min(product) FILTER (WHERE v < 0), max(shop) FILTER (WHERE v IS NULL) FROM wanted JOIN sold ON k = w'),
+	('min(note), min(v) FILTER (WHERE site > 4), count(*) FILTER (WHERE v = 3) FROM wanted JOIN sold ON k = w'),
+	-- no outer row, none with a key that a row has, NULL in all rows that join
+	('min(product), max(shop), count(*) FROM wanted JOIN sold ON k = w WHERE g + 0 > 100'),
+	('min(product), max(shop), count(*) FROM wanted JOIN sold ON k = w WHERE -w > 0'),
+	('min(product), max(shop), count(*) FROM wanted JOIN sold ON k = w WHERE w % 10 < 1'),
+	-- outer sides that a plan has only once
+	('min(product), max(shop) FROM (SELECT DISTINCT w FROM wanted) d JOIN sold ON k = w'),
+	('min(product), max(shop) FROM (SELECT w FROM wanted ORDER BY w LIMIT 6000) d JOIN sold ON k = w'),
+	('g, (SELECT min(product) FROM (SELECT w FROM wanted WHERE abs(wanted.g - r.g) < 1 OFFSET 0) d '
+	 'JOIN sold ON k = w) FROM ranges r WHERE id < 9'),
+	-- the node of ranges: a condition, HAVING, an outer join, a constant known when it is executed,
+	-- a condition on texts, more orders than are sure to find room, a step that may fault
+	('max(product) FROM wanted JOIN sold ON k = w WHERE v < 50'),
+	('max(product) FROM wanted JOIN sold ON k = w HAVING min(shop) < ''s2'''),
+	('max(product), count(*) FROM wanted LEFT JOIN sold ON k = w'),
+	('max(product) FILTER (WHERE v < current_setting(''block_size'')::integer - 8142) FROM wanted JOIN sold ON k = w'),
+	('max(product) FILTER (WHERE shop LIKE ''s%'') FROM wanted JOIN sold ON k = w'),
+	('min(product), max(product COLLATE "C"), max(named), max(shop) FROM wanted JOIN sold ON k = w'),
+	('max(product), sum(100 / (v + 1)) FROM wanted JOIN sold ON k = w'),
+	-- neither's
+	('min(loose) IS NULL FROM wanted JOIN sold ON k = w'),
+	('max(upper(product)) FROM wanted JOIN sold ON k = w'),
+	('min(DISTINCT product) FROM wanted JOIN sold ON k = w');
+SELECT query, same_rows('SELECT ' || query) FROM joined ORDER BY number;
+-- Many batches, and other engines
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
+RESET work_mem;
+RESET hash_mem_multiplier;
+SET gpubtree.enable_device = off;
+SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
+RESET gpubtree.enable_device;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
+COMMIT;
+-- Values that the outer side adds to the dictionary while the node reads it
+CREATE FUNCTION add_value(i integer) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+	IF i % 500 = 0 THEN
+		INSERT INTO sold (k, product, shop) VALUES (i, '  added ' || i, 'zz' || i % 100);
+	END IF;
+	RETURN i;
+END
+$$;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+BEGIN;
+EXPLAIN (COSTS OFF)
+SELECT min(product COLLATE "C"), max(shop) FROM (SELECT add_value(w) AS x FROM wanted OFFSET 0) a JOIN sold ON k = x;
+SELECT min(product COLLATE "C"), max(shop) FROM (SELECT add_value(w) AS x FROM wanted OFFSET 0) a JOIN sold ON k = x;
+SELECT min(product COLLATE "C"), max(shop) FROM wanted JOIN sold ON k = w;
+ROLLBACK;
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- Values that come between two executions
+PREPARE of_keys(integer) AS
+SELECT min(product COLLATE "C"), max(shop) FROM wanted JOIN sold ON k = w WHERE g < $1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE of_keys(5);
+EXECUTE of_keys(5);
+BEGIN;
+INSERT INTO sold (k, product, shop) SELECT k, ' first', 'zzzz' FROM generate_series(1, 100) k;
+EXECUTE of_keys(5);
+EXECUTE of_keys(0);
+ROLLBACK;
+EXECUTE of_keys(5);
+RESET plan_cache_mode;
+DEALLOCATE of_keys;
+SELECT set_config(name, 'on', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SET gpubtree.enable_aggregate = off;
+
 -- Texts that a collation finds equal
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 EXPLAIN (COSTS OFF)
@@ -149,21 +240,27 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('id, min(product) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
 	('id, (SELECT max(product) FROM sold WHERE k BETWEEN a AND b) FROM ranges')) q (query);
 RESET gpubtree.enable_aggregate;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT same_rows('SELECT min(product), max(shop), count(*) FROM wanted JOIN sold ON k = w');
+SELECT set_config(name, 'on', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 ANALYZE sold;
 SELECT same_rows('SELECT id, min(product) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
 SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY 1');
 
 -- Who may execute what
 CREATE ROLE nobody_of_texts;
-GRANT SELECT ON sold, ranges TO nobody_of_texts;
+GRANT SELECT ON sold, ranges, wanted TO nobody_of_texts;
 REVOKE EXECUTE ON FUNCTION max(character) FROM PUBLIC;
 SET ROLE nobody_of_texts;
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', t), max(shop) FROM sold GROUP BY 1;
+SET enable_hashjoin = off;
+EXPLAIN (COSTS OFF) SELECT max(shop) FROM wanted JOIN sold ON k = w;
+RESET enable_hashjoin;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION max(character) TO PUBLIC;
 
-DROP TABLE sold, ranges;
-DROP FUNCTION same_rows;
+DROP TABLE sold, ranges, wanted, joined;
+DROP FUNCTION same_rows, add_value;
 DROP COLLATION no_case;
 DROP DOMAIN title;
 DROP ROLE nobody_of_texts;

@@ -228,6 +228,16 @@ SQL
 	like($error->($create), $too_many, 'a build that meets one value too many');
 	$node->safe_psql('postgres', $_) for 'DELETE FROM many WHERE k = 1000001', 'VACUUM many', $create;
 	like($error->($insert), $too_many, 'a row with one value too many');
+	# Their ranks by as many orders as are certain to find room in a program (GPB_CERTAIN_ORDERS)
+	my $orders = q{SELECT i, min(name), max(name COLLATE "C"), max(name COLLATE "POSIX") FROM generate_series(0, 9) i }
+	  . q{JOIN many ON k > i * 99000 AND k < i * 110000 GROUP BY i};
+	my $all = "SELECT count(*), md5(string_agg(o::text, ',' ORDER BY i)) FROM ($orders) o";
+	my $only = 'SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0;';
+	my $plan = $node->safe_psql('postgres', "ANALYZE many; $only EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $orders");
+	like($plan, qr/GpubtreeRangeAggregate/, 'three orders of all values: the plan') or diag($plan);
+	unlike($plan, qr/HashAggregate|GroupAggregate|Gave Up/, 'three orders of all values: no other plan stands by') or diag($plan);
+	is($node->safe_psql('postgres', "$only $all"), $node->safe_psql('postgres', "SET gpubtree.enabled = off; $all"),
+		'three orders of all values: rows');
 	is($error->(q{INSERT INTO many VALUES (0, 'many 7')}), '', 'a row with a value that is there');
 	$node->safe_psql('postgres', $_) for 'DELETE FROM many WHERE k > 10', 'VACUUM many';
 	like($error->($insert), $too_many, 'VACUUM frees no codes');

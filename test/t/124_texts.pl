@@ -2,10 +2,10 @@
 # the same snapshot: min and max, count and count(DISTINCT), groups and filters of text, varchar,
 # character with a length and without, and domains, by the column's collation and by others, some of
 # which find different texts equal; values that no row has any more, or never had; rows deleted,
-# updated, and not visible to everyone.  Then tables of 60,000 values, whose words go to the device
-# with the ranges, and are too many for the staging.
+# updated, and not visible to everyone; with and without a join on the key.  Then tables of 60,000
+# values, whose words go to the device with the ranges, and are too many for the staging.
 #
-# Guards: program_codes*.c, aggregate_values*.c, long tables (program.h).
+# Guards: program_codes*.c, aggregate_values*.c, join_aggregate_exec.c, long tables (program.h).
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 12)
@@ -163,6 +163,59 @@ sub compare_query
 	return;
 }
 
+# ---- joins on a key under aggregates ----
+
+# Outer rows: keys that several have, that no row of the table has, and NULL
+sub create_keys
+{
+	my ($n, $null) = (pick(0, 10, 2000, 9000), pick(0, 0.2, 1));
+
+	$random->sql("DROP TABLE IF EXISTS o;\nCREATE TABLE o AS SELECT CASE WHEN random() >= $null THEN "
+		  . 'floor(random() * ' . pick(10, $rows + 1, 2 * $rows + 2) . ")::int4 - 5 END AS x, i % 7 AS y FROM generate_series(1, $n) i;\n"
+		  . "ANALYZE o;\n");
+	return;
+}
+
+sub random_join
+{
+	my $outer = pick('o', 'o', '(SELECT DISTINCT x FROM o) o', '(SELECT x FROM o OFFSET 0) o',
+		'(SELECT x FROM o WHERE y < ' . between(0, 7) . ') o');
+	my $n = pick(1, 2, 2, 3, 5);
+	my @aggregates;
+
+	while (@aggregates < $n)
+	{
+		my $aggregate = aggregate();
+		push @aggregates, $aggregate if $aggregate !~ /DISTINCT/ || chance(0.05);
+	}
+	my $where = chance(0.2) ? ' WHERE ' . condition() : '';
+	my $by = chance(0.1) ? " HAVING min(a COLLATE \"C\") > 'A'" : '';
+	return 'SELECT ' . join(', ', @aggregates) . " FROM $outer " . pick('JOIN', 'JOIN', 'JOIN', 'LEFT JOIN') . " t ON k = x$where$by";
+}
+
+sub compare_join
+{
+	my $query;
+
+	do { $query = random_join() } while (is_loose($query));
+	my $mode = "SET LOCAL gpubtree.setup_cost = 0;\nSET LOCAL gpubtree.batch_setup_cost = 0;\n"
+	  . join('', map { "SET LOCAL enable_$_ = off;\n" } 'hashjoin', 'mergejoin', 'nestloop', 'seqscan')
+	  . 'SET LOCAL work_mem = ' . pick("'64kB'", "'4MB'") . ";\nSET LOCAL hash_mem_multiplier = 1;\n";
+	my $answer = gpb_answer_sql('rows', $query);
+	my $plan = $random->compare(
+		query => $query,
+		isolation => gpb_isolation(),
+		stock => "${mode}SET LOCAL gpubtree.enabled = off;\n$answer",
+		settings => "SET LOCAL gpubtree.enabled = on;\n",
+		answer => $answer,
+		explain => "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query;\n");
+
+	return unless $query =~ /m(in|ax)\([abce]\b/ && $plan !~ /Gave Up/;
+	$random->saw("joins: $1") if $plan =~ /Gpubtree(JoinAggregate|RangeAggregate)/;
+	$random->saw('joins: several batches') if $plan =~ /JoinAggregate.*Batches: ([2-9]|[0-9]{2})/s;
+	return;
+}
+
 foreach my $round (1 .. $random->rounds)
 {
 	my @devices = $random->devices;
@@ -170,6 +223,8 @@ foreach my $round (1 .. $random->rounds)
 	$random->use_device($devices[ $round % @devices ]);
 	create_table();
 	last unless $random->round("round $round: queries over texts agree", 60, \&compare_query);
+	create_keys();
+	last unless $random->round("round $round: joins under aggregates of texts agree", 20, \&compare_join);
 }
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 
@@ -214,4 +269,4 @@ compare_long($long{$_}, $_ eq 'extremes' ? 'CPU' : 'host device', $_ eq 'extreme
   for sort keys %long;
 
 $random->finish(4, 'min and max', 'grouped min and max', 'distinct texts', 'groups of texts', 'conditions on texts',
-	'several programs', 'device', 'loose', 'plain');
+	'several programs', 'device', 'loose', 'plain', 'joins: JoinAggregate', 'joins: RangeAggregate', 'joins: several batches');

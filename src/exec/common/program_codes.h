@@ -60,6 +60,15 @@ extern bool gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare);
 extern int	gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare,
 								 Oid collation, Oid *type);
 
+/*
+ * Orders of values for whose ranks there is room whatever the dictionary has.  One of all its codes
+ * takes most, with three ranks in a word.
+ */
+#define GPB_CERTAIN_ORDERS	3
+StaticAssertDecl(GPB_DICTIONARY_CODES <= 1 << (64 / 3) &&
+				 GPB_CERTAIN_ORDERS * (2 + GPB_DICTIONARY_CODES / 3) <= GPB_MAX_MORE_WORDS,
+				 "orders that are to be certain may find no room");
+
 /* The bits that the rank of one of so many values takes */
 static inline int
 gpb_rank_bits(double values)

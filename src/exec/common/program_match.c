@@ -19,6 +19,7 @@
 #include "exec/common/expressions.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
+#include "exec/common/program_codes.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
 
@@ -224,17 +225,18 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 static bool
 tables_may_be_long(const GpbProgramPlan *plan)
 {
+	int			orders = 0;
 	ListCell   *lc;
 
 	foreach(lc, plan->constant_types)
 	{
+		orders += gpb_is_ranks_type(lfirst_oid(lc));
 		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
-			gpb_is_ranks_type(lfirst_oid(lc)) ||
 			(gpb_is_array_type(lfirst_oid(lc)) &&
 			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
 			return true;
 	}
-	return false;
+	return orders > GPB_CERTAIN_ORDERS;
 }
 
 bool

@@ -64,6 +64,21 @@ gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, Lis
 	return build_row_program(root, index, filters, program, items);
 }
 
+bool
+gpb_row_program_is_certain(const GpbRowProgram *program)
+{
+	ListCell   *lc;
+
+	if (!program->present)
+		return true;
+	foreach(lc, program->plan.constants)
+	{
+		if (lfirst(lc) == NULL || !IsA(lfirst(lc), Const))
+			return false;
+	}
+	return !program->may_give_up;
+}
+
 /* ---- what travels in the plan ---- */
 
 /*

@@ -44,6 +44,12 @@ extern const char *gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index,
 										 List *aggrefs, GpbRowProgram *program,
 										 GpbAggregateItem **items);
 
+/*
+ * Is there an answer whatever the data and, unless there is no program, whichever row of the outer
+ * side is at hand: can no step fault, and are all constants known when the query is planned?
+ */
+extern bool gpb_row_program_is_certain(const GpbRowProgram *program);
+
 /* Append the program to a plan's private list; alias is the table's. */
 extern void gpb_put_row_program(List **private, const GpbRowProgram *program, Oid index,
 								const char *alias);

@@ -11,6 +11,7 @@
 #include "exec/common/items.h"
 #include "exec/common/range_conditions.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/row_program.h"
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the
@@ -21,7 +22,9 @@ typedef struct GpbJoinAggregatePlan
 	Oid			index;
 	int			nouter;			/* columns of the outer plan */
 	int			nitems;
-	GpbAggregateItem *items;	/* all over one column of the index */
+	GpbAggregateItem *items;
+	const char *alias;			/* the table's, while the query is planned */
+	GpbRowProgram program;		/* where the items take one; gpb_row_program_is_certain() */
 	int			nconditions;	/* "key column OP value" of an outer row, as in GpbJoinPlan */
 	GpbRangeCondition *conditions;
 	List	   *clauses;		/* the same as OpExprs */

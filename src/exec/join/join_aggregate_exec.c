@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "exec/common/growth.h"
 #include "exec/common/node_explain.h"
@@ -28,6 +29,7 @@ typedef struct GpbJoinAggregateScan
 	GpbNode		node;
 	GpbJoinAggregatePlan plan;
 	GpbJoinKeys keys;
+	GpbProgramConstants *constants; /* of the program, if there is one */
 	uint32		most_keys;		/* of a batch */
 	GpbRangeTotals *totals;		/* NULL until first needed */
 	MemoryContext context;		/* the node's */
@@ -42,11 +44,15 @@ begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_join_aggregate_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_start_child(&scan->node, eflags);
 	gpb_require_aggregates(plan->items, plan->nitems);
+	gpb_require_row_program(&plan->program);
 	if (!gpb_open_joined(&scan->node, plan->index, eflags))
 		return;
 
 	gpb_keys_init(&scan->keys, scan->node.index, plan->nconditions, plan->conditions,
 				  plan->clauses, &css->ss.ps);
+	if (plan->program.present)
+		scan->constants = gpb_program_constants_init(&plan->program.plan, scan->node.index,
+													 &css->ss.ps);
 	scan->most_keys = Min(gpb_rows_memory() / scan->keys.width, GPB_MOST_ROWS);
 	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree join aggregate",
@@ -94,20 +100,59 @@ read_keys(GpbJoinAggregateScan *scan)
 
 /* ---- the answer ---- */
 
+/* The node has no other plan than its program, which the planner has found to be certain. */
+static void
+report_no_answer(const GpbJoinAggregateScan *scan, const char *why)
+{
+	elog(ERROR, "program over index \"%s\" has no answer: %s",
+		 RelationGetRelationName(scan->node.index), why);
+}
+
+/*
+ * What answers the node's batches, made when first needed.  A program is bound once: its constants
+ * are the same in each execution of the node, and no row that the snapshot sees has a code that the
+ * dictionary gets later.
+ */
 static GpbRangeTotals *
 join_aggregate_totals(GpbJoinAggregateScan *scan)
 {
+	const GpbJoinAggregatePlan *plan = &scan->plan;
+	Snapshot	snapshot = scan->node.css.ss.ps.state->es_snapshot;
 	MemoryContext caller;
 
 	if (scan->totals != NULL)
 		return scan->totals;
 	caller = MemoryContextSwitchTo(scan->context);
-	scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-										  scan->node.css.ss.ps.state->es_snapshot,
-										  scan->plan.items, scan->plan.nitems,
-										  scan->keys.form, gpb_rows_memory(), GPB_ENGINE_AUTO);
+	if (plan->program.present)
+	{
+		GpbProgram	program = plan->program.plan.program;
+		const char *refusal = gpb_program_bind(scan->constants,
+											   scan->node.css.ss.ps.ps_ExprContext, &program);
+
+		if (refusal != NULL)
+			report_no_answer(scan, refusal);
+		scan->totals = gpb_range_totals_begin_program(scan->node.heap, scan->node.index, snapshot,
+													  &program, plan->items, plan->nitems,
+													  scan->keys.form, gpb_rows_memory(),
+													  GPB_ENGINE_AUTO);
+	}
+	else
+		scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index, snapshot,
+											  plan->items, plan->nitems, scan->keys.form,
+											  gpb_rows_memory(), GPB_ENGINE_AUTO);
 	MemoryContextSwitchTo(caller);
 	return scan->totals;
+}
+
+/* Add what a batch of keys has to the answer. */
+static void
+add_batch(GpbJoinAggregateScan *scan)
+{
+	const char *why;
+
+	gpb_range_totals_sum(scan->totals, scan->keys.keys, scan->keys.n);
+	if (gpb_range_totals_gave_up(scan->totals, &why))
+		report_no_answer(scan, why);
 }
 
 /* Put the answer into the scan tuple. */
@@ -128,7 +173,7 @@ answer_join_aggregate(CustomScanState *css)
 	{
 		more = read_keys(scan);
 		if (scan->keys.n > 0)
-			gpb_range_totals_sum(totals, scan->keys.keys, scan->keys.n);
+			add_batch(scan);
 	} while (more);
 
 	caller = MemoryContextSwitchTo(scan->node.work);

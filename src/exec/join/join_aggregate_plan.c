@@ -3,9 +3,10 @@
  * join_aggregate_plan.c
  *	  Planning of joins under aggregates.
  *
- * One row of aggregates over an inner join with one table, each of them count(*) or over a column
- * of that table's index, needs no joined row: a batch of keys is answered by one total.  What the
- * query asks of the other tables is their own plan's affair.
+ * One row of aggregates over an inner join with one table, all of them over what that table's index
+ * has, needs no joined row: a batch of keys is answered by one total.  What the query asks of the
+ * other tables is their own plan's affair.  A program may be what aggregates
+ * (common/row_program.h), if it has an answer in any case, as for min() and max() of texts.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +17,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
@@ -42,11 +44,26 @@ typedef struct GpbJoinAggregatePath
 
 /* ---- path ---- */
 
-/* Make the path for a candidate, and the items of its aggregates. */
+/*
+ * Find how an index answers the aggregates: fill in the items and the program, if they take one.
+ * Returns false if it does not, or if the program is not certain: the node has no other plan.
+ */
+static bool
+match_aggregates(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
+				 GpbJoinAggregatePlan *plan)
+{
+	plan->nitems = list_length(aggrefs);
+	plan->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
+	return gpb_match_row_program(root, index, NIL, aggrefs, &plan->program,
+								 &plan->items) == NULL &&
+		gpb_row_program_is_certain(&plan->program);
+}
+
+/* Make the path for a candidate, and the fields of its plan node that say how to aggregate. */
 static CustomPath *
 make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 						 GpbJoinCandidate *candidate, List *aggrefs,
-						 GpbAggregateItem *items)
+						 const GpbJoinAggregatePlan *plan)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
 									 &join_aggregate_path_methods, candidate->joinrel,
@@ -64,6 +81,8 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	input.rows = 1;
 	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
 	input.aggregated = true;
+	input.begin_cost = plan->program.begin_cost;
+	input.entry_cost = plan->program.entry_cost;
 	input.index_only = true;
 	input.target = path->path.pathtarget;
 	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
@@ -73,9 +92,8 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
+	own->plan = *plan;
 	own->plan.index = candidate->index->indexoid;
-	own->plan.nitems = list_length(aggrefs);
-	own->plan.items = items;
 	own->plan.nconditions = candidate->nconditions;
 	own->plan.conditions = candidate->conditions;
 	own->plan.clauses = candidate->clauses;
@@ -110,14 +128,14 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		GpbAggregateItem *items;
+		GpbJoinAggregatePlan plan = {0};
 
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
-			gpb_match_batch_aggrefs(index, aggrefs, &items))
+			match_aggregates(root, index, aggrefs, &plan))
 			add_path(grouped_rel,
 					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
-													   aggrefs, items));
+													   aggrefs, &plan));
 	}
 }
 

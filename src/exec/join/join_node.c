@@ -60,11 +60,14 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 void
 gpb_join_aggregate_put(const GpbJoinAggregatePlan *plan, CustomScan *scan)
 {
-	scan->custom_exprs = plan->clauses;
-	gpb_put_oid(&scan->custom_private, plan->index);
-	gpb_put_range_conditions(&scan->custom_private, plan->conditions, plan->nconditions);
-	gpb_put_int(&scan->custom_private, plan->nouter);
-	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
+	List	  **private = &scan->custom_private;
+
+	scan->custom_exprs = list_make2(plan->clauses, plan->program.plan.constants);
+	gpb_put_oid(private, plan->index);
+	gpb_put_range_conditions(private, plan->conditions, plan->nconditions);
+	gpb_put_int(private, plan->nouter);
+	gpb_put_items(private, plan->items, plan->nitems);
+	gpb_put_row_program(private, &plan->program, plan->index, plan->alias);
 }
 
 void
@@ -72,9 +75,11 @@ gpb_join_aggregate_get(const CustomScan *scan, GpbJoinAggregatePlan *plan)
 {
 	GpbPrivateReader reader = {scan->custom_private};
 
-	plan->clauses = scan->custom_exprs;
+	plan->clauses = linitial(scan->custom_exprs);
 	plan->index = gpb_get_oid(&reader);
 	plan->nconditions = gpb_get_range_conditions(&reader, &plan->conditions);
 	plan->nouter = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
+	gpb_get_row_program(&reader, &plan->program);
+	plan->program.plan.constants = lsecond(scan->custom_exprs);
 }

@@ -512,6 +512,14 @@ has_equality(const GpbRangeCandidate *candidate)
 	return false;
 }
 
+/* Is it a program that GpubtreeJoinAggregate has, if the settings let it? */
+static bool
+is_join_program(const GpbRowProgram *program)
+{
+	return gpb_enable_batchjoin && gpb_enable_aggregate && program->filters == NIL &&
+		gpb_row_program_is_certain(program);
+}
+
 /* Is it what GpubtreeJoinAggregate does with less? */
 static bool
 is_join_aggregate(const GpbRangeCandidate *candidate, const IndexOptInfo *index)
@@ -519,7 +527,8 @@ is_join_aggregate(const GpbRangeCandidate *candidate, const IndexOptInfo *index)
 	const GpbRowRange *range = &candidate->plan.range;
 
 	return candidate->groups == NIL && !candidate->left && candidate->having == NIL &&
-		!range->program.present && (index->nkeycolumns > 1 || range->nconditions == 1) &&
+		(!range->program.present || is_join_program(&range->program)) &&
+		(index->nkeycolumns > 1 || range->nconditions == 1) &&
 		has_equality(candidate);
 }
 

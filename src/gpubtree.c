@@ -91,5 +91,5 @@ _PG_init(void)
 	shmem_startup_hook = shmem_startup;
 	gpb_mirror_register_workers();
 	gpb_watch_drops();
-	gpb_refuse_unique_indexes();
+	gpb_explain_index_refusals();
 }

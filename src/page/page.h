@@ -116,6 +116,13 @@ gpb_is_dictionary_page(Page page)
 
 /* ---- rel_cache.c ---- */
 
+/* Types of keys as errors name them: of each of several columns, and of a lone column besides */
+#define GPB_KEY_TYPES \
+	"smallint, integer, bigint, real, double precision, boolean, date, " \
+	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
+	"\"char\", xid8, pg_lsn, macaddr, macaddr8"
+#define GPB_LONE_KEY_TYPES	"numeric(p, s), uuid, time with time zone"
+
 /*
  * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation frees it, so nobody
  * holds a pointer into it across a catalog access.

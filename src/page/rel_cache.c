@@ -23,13 +23,8 @@
 #include "key_columns.h"
 #include "page/page.h"
 
-#define GPB_KEY_TYPES \
-	"smallint, integer, bigint, real, double precision, boolean, date, " \
-	"timestamp without time zone, timestamp with time zone, time without time zone, money, oid, " \
-	"\"char\", xid8, pg_lsn, macaddr, macaddr8"
-/* What one of several key columns can have beside, what a lone one can, and INCLUDE columns */
+/* Types that one of several key columns can have, and INCLUDE columns, beside those of all keys */
 #define GPB_SEVERAL_KEY_TYPES	"numeric(p, s) of up to 18 digits, time with time zone"
-#define GPB_LONE_KEY_TYPES	"numeric(p, s), uuid, time with time zone"
 #define GPB_INCLUDE_TYPES \
 	GPB_LONE_KEY_TYPES ", interval, text, character varying, character, bytea, " \
 	"regclass and other names of OIDs, and enum types"

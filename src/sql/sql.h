@@ -5,7 +5,7 @@
  *
  *	mirror_functions.c	SQL functions that show and manage mirrors
  *	mirror_drops.c		mirrors of files and databases that are dropped
- *	unique_refusal.c	CREATE UNIQUE INDEX on servers before 18
+ *	index_refusals.c	indexes that PostgreSQL refuses: why, and what to use
  *	probe.c				gpubtree_probe: a batch of keys from SQL
  *	request_timing.c	gpubtree_request_timing: how long searches take
  *	inspect*.c			a look inside an index (inspect.h)
@@ -18,7 +18,7 @@
 /* Load time: give up the mirrors of what is dropped. */
 extern void gpb_watch_drops(void);
 
-/* Load time: on servers before 18, refuse unique indexes with a reason and a hint. */
-extern void gpb_refuse_unique_indexes(void);
+/* Load time: have indexes and constraints of ours refused with a reason and a hint. */
+extern void gpb_explain_index_refusals(void);
 
 #endif							/* GPB_SQL_H */

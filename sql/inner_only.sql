@@ -3,7 +3,7 @@
 -- every device; without one the CPU looks everything up.
 --
 DO $$ BEGIN
-	FOR i IN 1 .. 300 LOOP
+	FOR i IN 1 .. 6000 LOOP
 		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);
 		PERFORM pg_sleep(0.1);
 	END LOOP;

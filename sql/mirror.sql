@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 
 -- wait for the service to have opened its device, or to know that it has none
 DO $$ BEGIN
-	FOR i IN 1 .. 300 LOOP
+	FOR i IN 1 .. 6000 LOOP
 		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);
 		PERFORM pg_sleep(0.1);
 	END LOOP;

@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 DO $$ BEGIN
-	FOR i IN 1 .. 300 LOOP
+	FOR i IN 1 .. 6000 LOOP
 		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);
 		PERFORM pg_sleep(0.1);
 	END LOOP;

@@ -5,6 +5,9 @@
 # compiled in a copy of the sources and installed into a copy of PostgreSQL, and
 # servers run from that copy, on sockets inside $work.
 
+# A server may take ten minutes to start or stop: other lanes have the processors too.
+export PGCTLTIMEOUT="${PGCTLTIMEOUT:-600}"
+
 PG_ORIGINAL=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
 
 die()
@@ -216,7 +219,7 @@ start_server()
 	done
 	grep -q test.conf "$server/data/postgresql.conf" ||
 		echo "include 'test.conf'" >>"$server/data/postgresql.conf"
-	as_user env LC_ALL=C "$bin/pg_ctl" -D "$server/data" -w -t 120 -l "$server/log" start \
+	as_user env LC_ALL=C "$bin/pg_ctl" -D "$server/data" -w -l "$server/log" start \
 		>/dev/null || { cat "$server/log"; return 1; }
 }
 

@@ -205,7 +205,7 @@ run_sanitize()
 			fi
 			as_user cp /dev/null "$work/run/sanitize/log"
 			# The server starts anew after each defect.
-			for second in 1 2 3 4 5 6 7 8 9 10; do
+			for _ in $(seq 600); do
 				! on_server sanitize psql -X -q -c 'SELECT 1' || break
 				sleep 1
 			done

@@ -4,7 +4,7 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
+use Time::HiRes qw(sleep);
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
@@ -21,16 +21,16 @@ SQL
 for my $round (1 .. $rounds)
 {
 	my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM t');
-	my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4', '-T', '60');
+	my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4');
 \set a random(1, 1000000)
 \set b random(1, 300)
 INSERT INTO t SELECT :a + i * 7, i, i FROM generate_series(1, :b) i;
 DELETE FROM t WHERE k BETWEEN :a AND :a + 100;
 SQL
 	# The server crashes after different amounts of work, once with a checkpoint before.
-	usleep(800_000);
+	gpb_go_on($node, 0.8, "SELECT count(*) > $before + 1000 FROM t");
 	$node->safe_psql('postgres', 'CHECKPOINT') if $round == 2;
-	usleep(500_000 * $round);
+	sleep(0.5 * $round);
 	$node->stop('immediate');
 	$load->finish;
 	$node->start;

@@ -82,7 +82,7 @@ gpb_wait_for_service($standby);
 same_answers('after the standby restarted');
 
 # While replay goes on, each comparison is made in one snapshot.
-my $load = gpb_start_pgbench($primary, <<'SQL', '-c', '2', '-T', '6');
+my $load = gpb_start_pgbench($primary, <<'SQL', '-c', '2');
 \set a random(1, 40000)
 INSERT INTO t SELECT :a + i, i, i FROM generate_series(1, 50) i;
 DELETE FROM t WHERE k BETWEEN :a - 20 AND :a + 20;
@@ -97,7 +97,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare_range('t', :a, :a + 5000);
 COMMIT;
 SQL
-$load->finish;
+ok(gpb_end_pgbench($load), 'writers on the primary had no error');
 same_answers('after the load');
 
 $standby->promote;

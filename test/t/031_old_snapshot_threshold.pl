@@ -42,7 +42,7 @@ is( $node->safe_psql('postgres', "SELECT compare_range('t', 100, 9000) IS NOT NU
 my ($in, $out) = ('', '');
 my $session = IPC::Run::start(
 	[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=0', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout(180));
+	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 my $ask = "SELECT 'answer', answer(range_query('t', 1, 10001), 'aggregate');\n";
 $in .= "BEGIN ISOLATION LEVEL REPEATABLE READ;\n$ask";
 $session->pump until $out =~ /answer\|/;

@@ -254,7 +254,7 @@ SQL
 
 # A subtransaction that fails gives its slots and staging back, too, and the transaction goes on.
 $node->safe_psql('postgres', <<'SQL');
-SET statement_timeout = '20s';
+SET statement_timeout = '5min';
 DO $$
 DECLARE
 	n int;

@@ -102,9 +102,11 @@ for my $other (@others)
 	$other->query_until(qr/sent/, "\\echo sent\nSELECT count(*), sum(v) FROM t WHERE k > 0;\n");
 }
 # Until their requests are there the query would wait itself; one of few entries does not.
-$node->poll_query_until('postgres', 'SELECT slots - slots_free = 5 FROM gpubtree_batches')
-  or die 'requests are missing';
-sleep 1;
+$node->poll_query_until('postgres', <<'SQL') or die 'requests are missing';
+SELECT slots - slots_free = 5 AND (SELECT count(*) = 5 FROM pg_stat_activity
+	WHERE wait_event_type = 'Extension' AND query LIKE 'SELECT count(*), sum(v) FROM t WHERE k > 0%')
+FROM gpubtree_batches
+SQL
 ($engine, $choice) = run_query(1000, 31_000);
 is($engine, 'CPU', '30,000 entries, behind five requests');
 like($choice, qr/, 5 requests before it$/, 'and why');

@@ -14,7 +14,7 @@ use GpubtreeHold;
 use GpubtreeTest;
 
 my $timeout = 2;
-# Seconds that a query may take beside the wait, on a machine with much else to do
+# Seconds that a query may take beside the wait, see most_beside_wait()
 my $slack = 8;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => <<"CONF");
@@ -107,7 +107,18 @@ sub end_in_time
 	is(join('', map { $_->{err} =~ s/$unmirrored//r } @sessions), '', "$name: no errors");
 	is(scalar(grep { $_->{out} =~ /rows f/ } @sessions), 0, "$name: right answers");
 	my ($longest) = sort { $b <=> $a } @seconds;
-	cmp_ok($longest, '<', $timeout + $slack, "$name: nobody waited much longer than the timeout");
+	cmp_ok($longest, '<', $timeout + most_beside_wait($longest), "$name: nobody waited much longer than the timeout");
+}
+
+# The seconds that a session may take beside its wait.  Where one has taken more than $slack, that is
+# ten times what one takes now that never waits: it does not ask the service.
+sub most_beside_wait
+{
+	my ($longest) = @_;
+
+	return $slack if $longest < $timeout + $slack;
+	my $usual = finish(start($compare, 'gpubtree.enable_device = off'));
+	return 10 * $usual > $slack ? 10 * $usual : $slack;
 }
 
 # Lines of the log about services that hang, and that move again
@@ -165,10 +176,19 @@ for my $way ('continued', 'told to exit')
 		start("SELECT probed_right('device')"), start("SELECT probed_right('inner')"));
 	is_known_to_hang("stopped, $way");
 
-	my $began = time;
-	$node->safe_psql('postgres', $compare) for (1 .. $slack);
-	$node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
-	cmp_ok(time - $began, '<', $timeout * $slack, "stopped, $way: later queries do not wait");
+	# On a machine with much else to do some of them take long; if they waited, all would.
+	for my $statement ($compare, "SELECT gpubtree_refresh('t_k')")
+	{
+		my $median;
+
+		for (1 .. 20)
+		{
+			my @seconds = sort { $a <=> $b } map { finish(start($statement)) } 1 .. 5;
+			$median = $seconds[2];
+			last if $median < $timeout;
+		}
+		cmp_ok($median, '<', $timeout, "stopped, $way: later ones do not wait: $statement");
+	}
 	is(gpb_engine($node, $query, 'aggregate'), 'CPU', "stopped, $way: the CPU answers");
 	$node->safe_psql('postgres', $change);
 
@@ -232,7 +252,8 @@ my $reader = $node->background_psql('postgres');
 my $pid = $reader->query_safe('SELECT pg_backend_pid()');
 stop_service();
 $reader->query_until(qr/sent/, "\\echo sent\n$compare;\n");
-usleep(200_000);
+$node->poll_query_until('postgres', "SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $pid")
+  or die 'the reader does not wait';
 kill 'STOP', $pid;
 usleep(1_000_000 * 2 * $timeout);
 kill 'CONT', $pid;

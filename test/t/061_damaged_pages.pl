@@ -260,7 +260,7 @@ DECLARE
 	answer text;
 	context text;
 BEGIN
-	PERFORM set_config('statement_timeout', '20s', true);
+	PERFORM set_config('statement_timeout', '5min', true);
 	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
 	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
 	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
@@ -345,7 +345,7 @@ $node->start;
 
 # ---- look at it ----
 
-my $timeout = 120;
+my $timeout = 1800;
 
 # Run statements; stops the test if the server has died or does not answer.
 sub run_sql
@@ -399,7 +399,7 @@ sub changes_say
 {
 	my ($table, $may_be_wrong) = @_;
 	my ($out, $err) = run_sql(<<"SQL", "changes of $table");
-SET statement_timeout = '20s';
+SET statement_timeout = '5min';
 INSERT INTO $table (k, a) SELECT i % 20011, 1 FROM generate_series(1, 20000, 41) i;
 DELETE FROM $table WHERE b % 3 = 0;
 UPDATE $table SET k = k + 1 WHERE b % 7 = 0;

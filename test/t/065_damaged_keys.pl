@@ -153,7 +153,7 @@ sub query_of
 	return $query;
 }
 
-my $settings = join('', map { "SET $_;\n" } 'statement_timeout = 10000', 'enable_seqscan = off', 'enable_bitmapscan = off',
+my $settings = join('', map { "SET $_;\n" } "statement_timeout = '5min'", 'enable_seqscan = off', 'enable_bitmapscan = off',
 	'enable_hashjoin = off', 'enable_mergejoin = off', 'enable_hashagg = off', 'gpubtree.setup_cost = 0', 'gpubtree.batch_setup_cost = 0',
 	'timezone = "UTC"');
 

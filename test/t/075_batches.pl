@@ -119,8 +119,7 @@ my $chunks = 0;
 gpb_wait_until(
 	'the small request',
 	sub {
-		$little->{run}->pump_nb;
-		return 1 if $little->{out} ne '' || $little->{err} ne '' || !$little->{run}->pumpable;
+		return 1 if gpb_has_ended($little->{run}) || $little->{out} ne '' || $little->{err} ne '';
 		if (gpb_is_held($node, 'chunk'))
 		{
 			gpb_release_service($node, 'chunk');
@@ -227,7 +226,8 @@ for my $point ('batches', 'chunk')
 
 # ---- 8 backends beside a writer that splits pages, the service restarting now and then ----
 
-my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '1', '-T', '10');
+$before = counters();
+my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '1');
 \set seed random(0, 1000000)
 SELECT setseed(:seed / 1000000.0);
 INSERT INTO t SELECT (random() * 100000)::int FROM generate_series(1, 300);
@@ -236,7 +236,7 @@ SQL
 my $leaves = "SELECT sum(pg_relation_size(i)) FROM unnest('{t_k,wide_k}'::regclass[]) i";
 my $size = $node->safe_psql('postgres', $leaves);
 my @readers = map {
-	gpb_start_pgbench($node, <<"SQL", '-c', '4', '-T', '8');
+	gpb_start_pgbench($node, <<"SQL", '-c', '4');
 \\set keys random(1, 5000)
 \\set many random(1, 20)
 SELECT gpubtree_request_timing('t_k', :keys, 10);
@@ -244,15 +244,13 @@ SELECT gpubtree_request_timing('wide_k', :keys, 10, '$_');
 SELECT gpubtree_request_timing('t_k', :keys * :many * 5, 1, '$_');
 SQL
 } ('near', 'key');
-$_->finish for @readers;
-ok(!(grep { $_->result } @readers), 'results of 8 backends at once are right while pages split');
-$writer->finish;
-ok(!$writer->result, 'the writer is not disturbed');
-cmp_ok($node->safe_psql('postgres', $leaves), '>', $size, 'pages were split');
-cmp_ok(counters()->{joined_launches}, '>', $after->{joined_launches}, 'requests were joined');
+gpb_go_on($node, 8, "SELECT ($leaves) > $size AND joined_launches > $before->{joined_launches} FROM gpubtree_batches");
+ok(gpb_end_pgbench($_), 'results of 8 backends at once are right while pages split and requests are joined')
+  for @readers;
+ok(gpb_end_pgbench($writer), 'the writer is not disturbed');
 gpb_all_is_free($node, 'after 8 backends');
 
-my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4', '-T', '8');
+my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4');
 DO $$ BEGIN
 	PERFORM gpubtree_request_timing('t_k', 20000, 20);
 EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
@@ -260,12 +258,11 @@ END $$;
 SQL
 for (1 .. 5)
 {
-	my $pid = gpb_service_pid($node);
-	kill 'TERM', $pid if $pid ne '';
+	gpb_wait_for_service($node);
+	kill 'TERM', gpb_service_pid($node);
 	Time::HiRes::usleep(1_300_000);
 }
-$load->finish;
-ok(!$load->result, 'no request hangs or is answered wrongly while the service restarts');
+ok(gpb_end_pgbench($load), 'no request hangs or is answered wrongly while the service restarts');
 gpb_wait_for_service($node);
 gpb_all_is_free($node, 'after restarts');
 serves('after restarts');

@@ -259,15 +259,15 @@ $holder->quit;
 
 # ---- writers, refreshes, readers and a service that comes and goes ----
 
-my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '2', '-T', '8');
+my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '2');
 \set seed random(0, 1000000)
 SELECT setseed(:seed / 1000000.0);
 INSERT INTO t SELECT (random() * 4000000)::bigint, i, i FROM generate_series(1, 500) i;
 SQL
-my $refresher = gpb_start_pgbench($node, <<'SQL', '-c', '2', '-T', '8');
+my $refresher = gpb_start_pgbench($node, <<'SQL', '-c', '2');
 SELECT gpubtree_refresh('t_k');
 SQL
-my $reader = gpb_start_pgbench($node, <<'SQL', '-c', '3', '-T', '8');
+my $reader = gpb_start_pgbench($node, <<'SQL', '-c', '3');
 \set n random(1, 40000)
 \set seed random(0, 1000000)
 SELECT setseed(:seed / 1000000.0);
@@ -277,14 +277,13 @@ COMMIT;
 SQL
 for (1 .. 2)
 {
-	my $pid = gpb_service_pid($node);
-
 	sleep 2;
-	kill 'TERM', $pid if $pid ne '';
+	gpb_wait_for_service($node);
+	kill 'TERM', gpb_service_pid($node);
 }
-$_->finish for ($writer, $refresher, $reader);
-ok(!$writer->result && !$refresher->result && !$reader->result,
-	'answers are right beside writers and refreshes while the service restarts');
+sleep 2;
+ok(gpb_end_pgbench($_), 'answers are right beside writers and refreshes while the service restarts')
+  for $writer, $refresher, $reader;
 gpb_wait_for_service($node);
 gpb_all_is_free($node, 'after the load');
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");

@@ -222,7 +222,7 @@ foreach my $round (1 .. $random->rounds)
 	next if $round % 5;
 
 	my $names = join(', ', map { $_->{name} } @columns);
-	my $writers = gpb_start_pgbench($random->node, <<"SQL", '-c2', '-T3');
+	my $writers = gpb_start_pgbench($random->node, <<"SQL", '-c2');
 \\set a random(1, 4000)
 DELETE FROM t WHERE id BETWEEN :a AND :a + 20;
 INSERT INTO t (v, $names) SELECT v, $names FROM t WHERE id BETWEEN :a + 50 AND :a + 69;
@@ -233,7 +233,7 @@ DELETE FROM t WHERE id BETWEEN :a + 100 AND :a + 200;
 ROLLBACK;
 SQL
 	last unless $random->round("round $round: they agree beside writers", 60, \&compare_query);
-	ok($writers->finish, "round $round: writers had no error");
+	ok(gpb_end_pgbench($writers), "round $round: writers had no error");
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Groups Walked', 'First of Each', 'Last of Each', 'First and Last', 'One of Each Group', 'Sort', 'Columns: Index',

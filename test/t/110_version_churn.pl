@@ -63,7 +63,7 @@ BEGIN
 END $$;
 SQL
 
-my $readers = gpb_start_pgbench($node, <<'SQL', '-c', 3, '-T', $seconds);
+my $readers = gpb_start_pgbench($node, <<'SQL', '-c', 3);
 \set lo random(-10, 5000)
 \set hi :lo + random(1, 3000)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
@@ -76,7 +76,7 @@ SELECT compare(:lo, :hi, current_setting('t.part'));
 SELECT compare(-1, 5001, current_setting('t.whole'));
 COMMIT;
 SQL
-my $checks = gpb_start_pgbench($node, <<'SQL', '-c', 1, '-T', $seconds);
+my $checks = gpb_start_pgbench($node, <<'SQL', '-c', 1);
 \set vacuum random(1, 10)
 SELECT gpubtree_check('t_k', true);
 \if :vacuum = 1
@@ -109,8 +109,8 @@ SQL
 \set id random(0, 9999)
 UPDATE t SET k = (k + 2500) % 5000 WHERE id BETWEEN :id AND :id + 5;
 SQL
-ok($readers->finish, 'readers had one answer for each question');
-ok($checks->finish, 'the index was sound all the while');
+ok(gpb_end_pgbench($readers), 'readers had one answer for each question');
+ok(gpb_end_pgbench($checks), 'the index was sound all the while');
 is($node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true)"), '', 'and in the end');
 
 # Without readers of old snapshots the index keeps its size, though nobody vacuums.

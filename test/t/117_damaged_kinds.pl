@@ -117,7 +117,7 @@ CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $
 DECLARE
 	answer text;
 BEGIN
-	PERFORM set_config('statement_timeout', '20s', true);
+	PERFORM set_config('statement_timeout', '5min', true);
 	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
 	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
 	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
@@ -176,7 +176,7 @@ sub answers
 	my ($table, $how) = @_;
 	my ($rc, $out, $err) = $node->psql('postgres',
 		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$low{$table}\$q\$), $how) FROM queries ORDER BY n",
-		timeout => 120);
+		timeout => 1800);
 	BAIL_OUT("$table: the server died: $err") if $rc == 2;
 	return map { split(/=/, $_, 2) } split(/\n/, $out);
 }
@@ -223,8 +223,8 @@ foreach my $table (@tables)
 	}
 	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
 
-	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-SET statement_timeout = '20s';
+	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 1800, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+SET statement_timeout = '5min';
 INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
 DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
 VACUUM (INDEX_CLEANUP ON) $table;

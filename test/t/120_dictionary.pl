@@ -122,15 +122,15 @@ $node->wait_for_catchup($standby);
 my $reader = $standby->background_psql('postgres');
 is($reader->query_safe("SELECT k, name FROM t WHERE k = 1"), '1|one name', 'a session of the standby');
 
-my $writers = gpb_start_pgbench($node, <<'SQL', '-c', 4, '-T', $seconds);
+my $writers = gpb_start_pgbench($node, <<'SQL', '-c', 4);
 \set a random(1, 1000)
 \set b random(1, 40000)
 INSERT INTO t SELECT :a + i % 7, 'name ' || :b || repeat('x', i), i FROM generate_series(1, 20) i;
 UPDATE t SET name = 'updated ' || :b WHERE k = :a;
 DELETE FROM t WHERE k BETWEEN :a + 5 AND :a + 7;
 SQL
-my $checks = gpb_start_pgbench($node, "SELECT gpubtree_check('t_k', false);\n", '-c', 1, '-T', $seconds);
-my $readers = gpb_start_pgbench($standby, <<'SQL', '-c', 2, '-T', $seconds);
+my $checks = gpb_start_pgbench($node, "SELECT gpubtree_check('t_k', false);\n", '-c', 1);
+my $readers = gpb_start_pgbench($standby, <<'SQL', '-c', 2);
 \set a random(1, 1000)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT same('SELECT k, name FROM t WHERE k BETWEEN ' || :a || ' AND ' || :a + 100);
@@ -139,7 +139,8 @@ SELECT same('SELECT count(*) FROM t WHERE k > 5 AND name LIKE ''name ' || :a || 
 SELECT gpubtree_check('t_k', false);
 COMMIT;
 SQL
-ok($_->finish, 'sessions beside writers') for $writers, $checks, $readers;
+gpb_go_on($node, $seconds, 'SELECT count(DISTINCT name) > 1000 FROM t');
+ok(gpb_end_pgbench($_), 'sessions beside writers') for $readers, $checks, $writers;
 ok(codes() > 1000, 'many values came: ' . codes());
 $node->safe_psql('postgres', "VACUUM t; SELECT gpubtree_check('t_k', true)");
 $node->wait_for_catchup($standby);

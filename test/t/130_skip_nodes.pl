@@ -212,9 +212,9 @@ sub compare_held
 	my $held = 0;
 	# it may not come to that point
 	gpb_wait_until('a session that waits or ends', sub {
-		$session->{run}->pump_nb;
+		my $ended = gpb_has_ended($session->{run});
 		$held = $random->sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted;");
-		return $held || $session->{out} =~ /^done/m || $session->{err} ne '' });
+		return $held || $ended || $session->{out} =~ /^done/m || $session->{err} ne '' });
 	foreach my $change (pick(changes()), 'VACUUM (TRUNCATE off) t;', pick(changes()))
 	{
 		$other->query_safe($change);

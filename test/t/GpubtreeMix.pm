@@ -10,7 +10,8 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time usleep);
+use Time::HiRes qw(usleep);
+use GpubtreeHold;
 use GpubtreeTest;
 use Exporter 'import';
 
@@ -406,15 +407,18 @@ sub mix_old_readers
 
 # ---- running them ----
 
-# Has recovery cancelled a connection of pgbench, before it began?
+# Has recovery cancelled a connection of pgbench, before all clients had begun?
 sub mix_is_refused
 {
 	my ($run) = @_;
-	my $until = time() + 1;
+	my $clients = "SELECT count(*) FROM pg_stat_activity "
+	  . "WHERE application_name = '$run->{name}' AND query <> '' AND pid <> pg_backend_pid()";
 
-	while (time() < $until && $run->{handle}->pumpable)
+	until (gpb_has_ended($run->{handle}))
 	{
-		$run->{handle}->pump_nb;
+		my ($status, $begun) = $run->{node}->psql('postgres', $clients);
+
+		last if $status == 0 && $begun == $run->{clients};
 		usleep(20_000);
 	}
 	return $run->{err} =~ /could not create connection/
@@ -437,6 +441,7 @@ sub mix_start
 		push @files, '-f', "$file\@$weight";
 	}
 	my %started = (%run, node => $node, out => '', err => '');
+	local $ENV{PGAPPNAME} = $run{name};
 	local $ENV{PGOPTIONS} = join(' ', map { "-c $_" } @{ $run{settings} // [] });
 	# Deadlocks, failures to serialize and conflicts with recovery are tried again by pgbench; but not
 	# to connect, which recovery may cancel too.

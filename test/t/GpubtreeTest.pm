@@ -9,10 +9,12 @@ use JSON::PP;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 use Exporter 'import';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
-  gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench);
+  gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
+  gpb_go_on);
 
 # The test's seed: GPB_SEED from the environment, a new one if that says "random", else 1 (test/all
 # runs a test with 1 and then with each of its seeds in test/seeds).  The first call seeds Perl's
@@ -216,20 +218,66 @@ sub gpb_wait_for_service
 	  or die 'the service has no device';
 }
 
-# Start pgbench in the background, with the test's seed, and return IPC::Run's handle.
+# Start pgbench in the background, with the test's seed, and return IPC::Run's handle.  It runs a
+# script, or several of a hash, whose names may end with "@" and a weight.  Unless the options say for
+# how long (-t, -T), it goes on until gpb_end_pgbench(), and by now each client has begun.
 my $scripts = 0;
+my %printed;
 
 sub gpb_start_pgbench
 {
 	my ($node, $script, @options) = @_;
-	my $file = $node->basedir . '/pgbench-' . $node->name . '-' . ++$scripts . '.sql';
+	my $ends_itself = grep { /^-[tT]/ } @options;
+	my %scripts = ref $script ? %$script : ('' => $script);
+	my @files;
 
-	append_to_file($file, $script);
-	my ($out, $err) = ('', '');
-	return IPC::Run::start(
-		[   'pgbench', '-n', '-f', $file, '--random-seed=' . gpb_seed(),
+	$scripts++;
+	foreach my $name (sort keys %scripts)
+	{
+		my ($what, $weight) = $name =~ /^(.*?)(@\d+)?$/;
+		my $file = $node->basedir . '/pgbench-' . $node->name . "-$scripts$what.sql";
+
+		append_to_file($file, $scripts{$name});
+		push @files, '-f', $file . ($weight // '');
+	}
+	local $ENV{PGAPPNAME} = "pgbench $scripts";
+	my $load = IPC::Run::start(
+		[   'pgbench', '-n', @files, '--random-seed=' . gpb_seed(), ($ends_itself ? () : ('-T', 3600)),
 			@options, $node->connstr('postgres') ],
-		'<', \'', '>', \$out, '2>', \$err);
+		'<', \'', '>', \(my $out = ''), '2>', \(my $err = ''));
+	return $load if $ends_itself;
+	$printed{$load} = [ \$out, \$err ];
+
+	my ($clients) = join(' ', @options) =~ /-c ?(\d+)/;
+	$node->poll_query_until('postgres', <<"SQL") or die "pgbench does not begin: $err";
+SELECT count(*) = $clients FROM pg_stat_activity
+WHERE application_name = 'pgbench $scripts' AND query <> '' AND pid <> pg_backend_pid()
+SQL
+	return $load;
+}
+
+# Let pgbench end its transactions and go; true if there was no error.  Deadlocks and failures to
+# serialize are none, unless the options say none_fails.  pgbench takes the signal for the end of the
+# time that -T gives it.
+sub gpb_end_pgbench
+{
+	my ($load, %options) = @_;
+	my ($out, $err) = @{ delete $printed{$load} };
+
+	$load->signal('ALRM');
+	my $ended = $load->finish;
+	diag($$err) unless $ended;
+	return $ended && (!$options{none_fails} || $$out =~ /^number of failed transactions: 0 /m);
+}
+
+# Let others go on for some seconds, and for as long as it takes until the query says "t".
+sub gpb_go_on
+{
+	my ($node, $seconds, $query) = @_;
+
+	sleep($seconds);
+	$node->poll_query_until('postgres', $query) or die "this did not come to pass: $query";
+	return;
 }
 
 1;

@@ -25,7 +25,7 @@ PG_CFLAGS += -fno-plt -fno-semantic-interposition
 SHLIB_LINK = -Wl,-Bsymbolic-functions
 
 EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/*.d) test/kernel/kernel_test test/kernel/emulated.so \
-	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do] test/kernel/cuda/*.fatbin) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
+	test/kernel/cuda.so $(wildcard test/kernel/emulator/*.o test/kernel/cuda/*.[do]) $(wildcard test/modules/*/*.[do] test/modules/*/*.bc test/modules/*/*.so) \
 	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
 	test/bench/node_sweep_gpu test/bench/node_sweep_cpu \
 	test/unit/keys_test test/unit/balance_test test/unit/choice_test test/unit/map_copies_test \
@@ -77,22 +77,16 @@ NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static
 CUDA_SRCS = $(sort $(wildcard cuda/*.cu))
 CUDA_OBJS = $(patsubst %.cu,%.o,$(filter-out cuda/bench.cu,$(CUDA_SRCS)))
 
+# The sources, as make's patterns, whose device code is compiled as quickly as this nvcc can: none for
+# users, see run_cuda_build() in test/suites.sh
+CUDA_QUICK ?=
+NVCC_QUICK = $(if $(shell $(NVCC) --help | grep -e --Ofast-compile),--Ofast-compile max)
+
 cuda/%.o: cuda/%.cu
-	$(NVCC) $(NVCC_FLAGS) -MMD -MP -c -o $@ $<
+	$(NVCC) $(NVCC_FLAGS) $(if $(filter $(CUDA_QUICK),$*),$(NVCC_QUICK)) -MMD -MP -c -o $@ $<
 
 gpubtree_cuda.so: $(CUDA_OBJS)
 	$(NVCC_LINK) -o $@ $^
-
-# The device code alone, compiled as quickly as this nvcc can, to see whether it compiles
-NVCC_QUICK = $(if $(shell $(NVCC) --help | grep -e --Ofast-compile),--Ofast-compile max)
-DEVICE_CODE = $(patsubst cuda/%.o,test/kernel/cuda/%.fatbin,$(CUDA_OBJS))
-
-test/kernel/cuda/%.fatbin: cuda/%.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) $(NVCC_QUICK) -fatbin -o $@ $<
-
-.PHONY: device-code
-device-code: $(DEVICE_CODE)
 
 # For tests and benchmarks, with the functions of cuda/bench.h, which nobody installs
 BENCH_OBJS = $(patsubst cuda/%.cu,test/kernel/cuda/%.o,$(CUDA_SRCS))

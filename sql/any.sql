@@ -31,12 +31,15 @@ AS $$
 $$;
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
+	ours text;
+	plain text;
 BEGIN
 	IF NOT is_ours(query) THEN
 		RETURN 'ordinary plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
+	END IF;
+	ours := answer(query);
+	plain := plain_answer(query);
+	IF ours IS DISTINCT FROM plain THEN
 		RETURN format('%s: %s, should be %s', query, ours, plain);
 	END IF;
 	RETURN ours;

@@ -36,12 +36,15 @@ CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
 AS $$
 DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
+	ours text;
+	plain text;
 BEGIN
 	IF NOT is_ours(query) THEN
 		RETURN 'ordinary plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
+	END IF;
+	ours := answer(query);
+	plain := plain_answer(query);
+	IF ours IS DISTINCT FROM plain THEN
 		RETURN format('%s: %s, should be %s', query, ours, plain);
 	END IF;
 	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;

@@ -37,12 +37,15 @@ AS $$
 $$;
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
+	ours text;
+	plain text;
 BEGIN
 	IF NOT is_ours(query) THEN
 		RETURN 'ordinary plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
+	END IF;
+	ours := answer(query);
+	plain := plain_answer(query);
+	IF ours IS DISTINCT FROM plain THEN
 		RETURN format('%s: %s, should be %s', query, ours, plain);
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
@@ -69,12 +72,14 @@ SELECT * FROM json_keys('SELECT k FROM scores WHERE k > 5 ORDER BY k OFFSET 9000
 --
 -- Answers
 --
+-- half of all combinations, in which each choice from all the lists but one occurs
 SELECT compare(format('SELECT %s FROM scores WHERE %s ORDER BY k %s OFFSET %s LIMIT %s', columns, condition, direction, n, m))
-FROM unnest('{"k, v","name, k","''x'', v + 1"}'::text[]) columns,
-	unnest('{true,k >= 2500,k < 5000 AND k > 10}'::text[]) condition,
-	unnest('{ASC,DESC}'::text[]) direction,
-	unnest('{1000,3665,6650,18332,18333,9223372036854775807}'::bigint[]) n,
-	unnest('{3,0,"NULL"}'::text[]) m
+FROM unnest('{"k, v","name, k","''x'', v + 1"}'::text[]) WITH ORDINALITY l1 (columns, n1),
+	unnest('{true,k >= 2500,k < 5000 AND k > 10}'::text[]) WITH ORDINALITY l2 (condition, n2),
+	unnest('{ASC,DESC}'::text[]) WITH ORDINALITY l3 (direction, n3),
+	unnest('{1000,3665,6650,18332,18333,9223372036854775807}'::bigint[]) WITH ORDINALITY l4 (n, n4),
+	unnest('{3,0,"NULL"}'::text[]) WITH ORDINALITY l5 (m, n5)
+WHERE (n1 + n2 + n3 + n4 + n5) % 2 = 0
 GROUP BY 1 ORDER BY 1;
 -- a whole row, a system column, a resjunk column, no column at all
 SELECT compare('SELECT s FROM scores s ORDER BY k OFFSET 5000 LIMIT 5');
@@ -104,13 +109,15 @@ INSERT INTO ties SELECT 3000, n, n, n FROM generate_series(5000, 1, -1) n;
 CREATE INDEX ties_k ON ties USING gpubtree (k) INCLUDE (id);
 VACUUM ANALYZE ties;
 DELETE FROM ties WHERE id % 17 = 3;
+-- half of all combinations, in which each choice from all the lists but one occurs
 SELECT compare(format('SELECT %s FROM ties WHERE %s ORDER BY k %s, id %s OFFSET %s LIMIT %s', columns, condition, direction, other, n, m))
-FROM unnest('{"k, id","v, w"}'::text[]) columns,
-	unnest('{true,k >= 700,k < 3000 AND k > 10}'::text[]) condition,
-	unnest('{ASC,DESC}'::text[]) direction,
-	unnest('{ASC,DESC NULLS LAST}'::text[]) other,
-	unnest('{1000,6651,14001,18333,20000,23525,9223372036854775807}'::bigint[]) n,
-	unnest('{3,70}'::text[]) m
+FROM unnest('{"k, id","v, w"}'::text[]) WITH ORDINALITY l1 (columns, n1),
+	unnest('{true,k >= 700,k < 3000 AND k > 10}'::text[]) WITH ORDINALITY l2 (condition, n2),
+	unnest('{ASC,DESC}'::text[]) WITH ORDINALITY l3 (direction, n3),
+	unnest('{ASC,DESC NULLS LAST}'::text[]) WITH ORDINALITY l4 (other, n4),
+	unnest('{1000,6651,14001,18333,20000,23525,9223372036854775807}'::bigint[]) WITH ORDINALITY l5 (n, n5),
+	unnest('{3,70}'::text[]) WITH ORDINALITY l6 (m, n6)
+WHERE (n1 + n2 + n3 + n4 + n5 + n6) % 2 = 0
 GROUP BY 1 ORDER BY 1;
 SELECT compare('SELECT k, id FROM ties ORDER BY k, id DESC OFFSET 12000');
 SELECT compare('SELECT k, w, v, id FROM ties ORDER BY k DESC, w NULLS FIRST, v DESC, id OFFSET 7654 LIMIT 70');

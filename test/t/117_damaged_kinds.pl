@@ -240,19 +240,20 @@ SQL
 
 # ---- numerics among several key columns, whose bits the metapage says ----
 
-# p has 21 bits, for 6 digits, NaN and NULL; the codes above the numbers' are no values.
+# p has 31 bits, for the 9 digits for which a key of 8 bytes has room, NaN and NULL; the codes above
+# the numbers' are no values.
 use constant BITS_OF_P => HEADER + 24 + 4 + 2;
 my %digits = (
 	digits_sound => [ sub { }, undef ],
 	digits_no_value => [
 		sub {
 			my $place = key_place(root(), entries(root()) - 1);
-			put(root(), $place, 'Q<', get(root(), $place, 'Q<') & ~0x1FFFFF | (1 << 20) + 1000000);
+			put(root(), $place, 'Q<', get(root(), $place, 'Q<') & ~0x7FFFFFFF | (1 << 30) + 1000000000);
 		},
 		qr/a column of a key is neither a value nor null/, 1 ],
-	digits_more => [ sub { put(0, BITS_OF_P, 'C', 24) }, qr/^XX002: .*the metapage describes/ ],
-	digits_fewer => [ sub { put(0, BITS_OF_P, 'C', 18) }, qr/^XX002: .*the metapage describes/ ],
-	digits_none => [ sub { put(0, BITS_OF_P, 'C', 20) }, qr/^XX002: .*the metapage describes/ ]);
+	digits_more => [ sub { put(0, BITS_OF_P, 'C', 35) }, qr/^XX002: .*the metapage describes/ ],
+	digits_fewer => [ sub { put(0, BITS_OF_P, 'C', 28) }, qr/^XX002: .*the metapage describes/ ],
+	digits_none => [ sub { put(0, BITS_OF_P, 'C', 30) }, qr/^XX002: .*the metapage describes/ ]);
 
 for my $table (sort keys %digits)
 {
@@ -269,7 +270,7 @@ for my $table (sort keys %digits)
 	my $file = $node->data_dir . '/' . $path{$table};
 
 	$bytes = slurp_file($file);
-	is(get(0, BITS_OF_P, 'C'), 21, "$table: the metapage says so");
+	is(get(0, BITS_OF_P, 'C'), 31, "$table: the metapage says so");
 	$digits{$table}[0]->();
 	open(my $handle, '>:raw', $file) or die "$file: $!";
 	print $handle $bytes;

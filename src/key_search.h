@@ -39,6 +39,54 @@ extern int	gpb_page_keys_upto(const void *page, int key_width, int n, GpbKey key
 extern void gpb_page_keys_below_many(const void *page, int key_width, int n,
 									 const GpbKey *keys, int nkeys, uint16 *below);
 
+/*
+ * Likewise for a page of "count" entries with rows of this width, which may have runs: the numbers
+ * are of entries, not of keys.
+ */
+static inline int
+gpb_entries_below(const void *page, int key_width, int row_width, int count, GpbKey key)
+{
+	int			nruns;
+
+	if (!gpb_has_runs(row_width))
+		return gpb_page_keys_below(page, key_width, count, key);
+	nruns = gpb_page_runs(page, key_width);
+	return gpb_run_begin(gpb_run_ends(page, key_width, nruns),
+						 gpb_page_keys_below(page, key_width, nruns, key), count);
+}
+
+static inline int
+gpb_entries_upto(const void *page, int key_width, int row_width, int count, GpbKey key)
+{
+	int			nruns;
+
+	if (!gpb_has_runs(row_width))
+		return gpb_page_keys_upto(page, key_width, count, key);
+	nruns = gpb_page_runs(page, key_width);
+	return gpb_run_begin(gpb_run_ends(page, key_width, nruns),
+						 gpb_page_keys_upto(page, key_width, nruns, key), count);
+}
+
+static inline void
+gpb_entries_below_many(const void *page, int key_width, int row_width, int count,
+					   const GpbKey *keys, int nkeys, uint16 *below)
+{
+	const uint16 *ends;
+	int			nruns;
+	int			i;
+
+	if (!gpb_has_runs(row_width))
+	{
+		gpb_page_keys_below_many(page, key_width, count, keys, nkeys, below);
+		return;
+	}
+	nruns = gpb_page_runs(page, key_width);
+	ends = gpb_run_ends(page, key_width, nruns);
+	gpb_page_keys_below_many(page, key_width, nruns, keys, nkeys, below);
+	for (i = 0; i < nkeys; i++)
+		below[i] = (uint16) gpb_run_begin(ends, below[i], count);
+}
+
 /* The name of the form in use: "AVX-512", "AVX2" or "plain". */
 extern const char *gpb_key_search_name(void);
 

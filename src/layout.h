@@ -25,6 +25,16 @@
  * at or after (key, tie).  The first entry of the leftmost inner page of a
  * level is (0, 0), which is below every real entry.
  *
+ * A leaf whose rows are bare locators may have runs instead, which its row width says.  Then each
+ * key is there once, and behind the keys lies for each of them, in two bytes, the number of the
+ * entry where its run ends.  A row is a short locator of six bytes:
+ *
+ *	 +--------------+-----------------+----------------+--------+-----------------+---------+
+ *	 | page header  | key 0, key 1 ...| end 0, end 1 ..|  hole  | ... row 1, row 0| special |
+ *	 +--------------+-----------------+----------------+--------+-----------------+---------+
+ *
+ * Entry i is row i, and the key of the first run that ends behind i.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_LAYOUT_H
@@ -197,8 +207,27 @@ gpb_meta_set_codes(GpbMeta *meta, uint32 codes)
 #define GPB_INNER_ROW_WIDTH (GPB_LOCATOR_WIDTH + 4)
 #define GPB_MAX_ROW_WIDTH	(GPB_LOCATOR_WIDTH + 16 * GPB_MAX_INCLUDE)
 
-/* The most entries of any page: those with a 4-byte key and a bare locator */
-#define GPB_MAX_LEAF_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
+/* The row width of a leaf that has runs, and the bytes of a run's end */
+#define GPB_RUN_ROW_WIDTH	6
+#define GPB_RUN_END_WIDTH	2
+
+/* The most entries of any page: those of one run with a 4-byte key */
+#define GPB_MAX_LEAF_ENTRIES \
+	((GPB_PAGE_SPACE - 4 - GPB_RUN_END_WIDTH) / GPB_RUN_ROW_WIDTH)
+/* The most entries of a page without runs: those with a 4-byte key and a bare locator */
+#define GPB_MAX_PLAIN_ENTRIES	(GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH))
+
+/*
+ * Short locator: 48 bits that lie at an even address.
+ *
+ *	 0..13 heap offset number, 14 order bit, 15 dead hint, 16..47 heap block
+ *
+ * The heap block lies where it lies in a locator.
+ */
+#define GPB_SHORT_FLAGS		((uint64) 0xC000)
+#define GPB_SHORT_SHIFT		34	/* from these to where a locator has them */
+#define GPB_SHORT_DEAD		0x8000
+#define GPB_SHORT_OFFSETS	0x4000	/* heap offset numbers are below */
 
 /*
  * How the bits of a column are read.  A date is an INT4; a timestamp or timestamptz is an INT8.
@@ -505,16 +534,42 @@ gpb_key_place(int key_width, int i)
 	return GPB_PAGE_HEADER + gpb_key_halves(key_width) + i * key_width;
 }
 
-/* The number of entries on the page, from pd_lower.  The page must be a sound tree page. */
+/* Has a page with rows of this width runs? */
+GPB_FN bool
+gpb_has_runs(int row_width)
+{
+	return row_width == GPB_RUN_ROW_WIDTH;
+}
+
+/* The width of a page's rows, which says whether it has runs */
+GPB_FN int
+gpb_page_row_width(const void *page)
+{
+	return gpb_page_special(page)->row_width;
+}
+
+/* The number of keys on a leaf that has runs.  The page must be sound. */
+GPB_FN int
+gpb_page_runs(const void *page, int key_width)
+{
+	int			used = gpb_page_u16(page, GPB_PD_LOWER) - gpb_key_place(key_width, 0);
+
+	return gpb_is_wide(key_width) ? used / (GPB_WIDE_KEY + GPB_RUN_END_WIDTH) :
+		key_width == 8 ? used / (8 + GPB_RUN_END_WIDTH) : used / (4 + GPB_RUN_END_WIDTH);
+}
+
+/* The number of entries on the page, from the ends of its hole.  It must be a sound tree page. */
 GPB_FN int
 gpb_page_count(const void *page)
 {
 	int			key_width = gpb_page_special(page)->key_width;
 
+	if (gpb_has_runs(gpb_page_row_width(page)))
+		return (GPB_SPECIAL_OFFSET - gpb_page_u16(page, GPB_PD_UPPER)) / GPB_RUN_ROW_WIDTH;
 	return (gpb_page_u16(page, GPB_PD_LOWER) - gpb_key_place(key_width, 0)) / key_width;
 }
 
-/* The largest number of entries of these widths that fit a page. */
+/* The largest number of entries of these widths that fit a page that has no runs. */
 GPB_FN int
 gpb_page_capacity(int key_width, int row_width)
 {
@@ -531,7 +586,7 @@ gpb_load_key(const char *p, int key_width)
 	return key_width == 8 ? *(const uint64 *) p : *(const uint32 *) p;
 }
 
-/* The key of entry i of a page. */
+/* Key number i of a page, which is that of entry i unless the page has runs. */
 GPB_FN GpbKey
 gpb_page_key(const void *page, int key_width, int i)
 {
@@ -558,6 +613,55 @@ GPB_FN uint64
 gpb_row_locator(const char *row)
 {
 	return gpb_load64(row);
+}
+
+/* The locator of which this is the short one, in its lower 48 bits */
+GPB_FN uint64
+gpb_locator_of_short(uint64 bits)
+{
+	return (bits & GPB_TID_MASK & ~GPB_SHORT_FLAGS) | (bits & GPB_SHORT_FLAGS) << GPB_SHORT_SHIFT;
+}
+
+/* The short locator of a locator, whose offset number must be below GPB_SHORT_OFFSETS */
+GPB_FN uint64
+gpb_short_of_locator(uint64 locator)
+{
+	return (locator & GPB_TID_MASK) | (locator >> GPB_SHORT_SHIFT & GPB_SHORT_FLAGS);
+}
+
+/*
+ * The bits of a short locator, lowest; what is above them is of its neighbour, or of the special
+ * space.
+ */
+GPB_FN uint64
+gpb_load_short(const char *row)
+{
+#ifdef __CUDACC__
+	uint64		at = (uint64) row;
+
+	/* Words lie at multiples of 4, and two of them have it. */
+	return gpb_load64((const void *) (at & ~(uint64) 3)) >> (at & 2) * 8;
+#else
+	uint64		bits;
+
+	memcpy(&bits, row, sizeof(bits));
+	return bits;
+#endif
+}
+
+/* The locator in a row as it lies on a page with rows of this width */
+GPB_FN uint64
+gpb_stored_locator(const char *row, int row_width)
+{
+	return gpb_has_runs(row_width) ? gpb_locator_of_short(gpb_load_short(row)) :
+		gpb_row_locator(row);
+}
+
+/* The locator of entry i of a page. */
+GPB_FN uint64
+gpb_page_locator(const void *page, int row_width, int i)
+{
+	return gpb_stored_locator(gpb_page_row(page, row_width, i), row_width);
 }
 
 /* The child's block number, from a row of an inner page. */
@@ -595,14 +699,142 @@ gpb_locator_column_is_null(uint64 locator, int column)
 	return (locator >> (GPB_LOC_NULL_SHIFT + column)) & 1;
 }
 
+/*
+ * ---- runs ----
+ *
+ * Only the end of a leaf's last run is known to be right (gpb_page_fault()), so whoever takes other
+ * ends for numbers of entries limits them to the number that there are.
+ */
+
+/* The ends of a leaf's runs */
+GPB_FN const uint16 *
+gpb_run_ends(const void *page, int key_width, int nruns)
+{
+	return (const uint16 *) ((const char *) page + gpb_key_place(key_width, nruns));
+}
+
+/* The number of the entry where run r of a leaf begins, for r up to the number of runs */
+GPB_FN int
+gpb_run_begin(const uint16 *ends, int r, int count)
+{
+	int			begin = r == 0 ? 0 : ends[r - 1];
+
+	return begin < count ? begin : count;
+}
+
+/* The run of entry i: the first of n that ends behind it, or the last one; n is not 0. */
+GPB_FN int
+gpb_run_of(const uint16 *ends, int n, int i)
+{
+	int			base = 0;
+
+	while (n > 1)
+	{
+		int			half = n / 2;
+
+		base += ends[base + half - 1] <= i ? half : 0;
+		n -= half;
+	}
+	return base;
+}
+
+/* The number of keys that a sound page has */
+GPB_FN int
+gpb_page_keys(const void *page, int key_width)
+{
+	return gpb_has_runs(gpb_page_row_width(page)) ? gpb_page_runs(page, key_width) :
+		gpb_page_count(page);
+}
+
+/* The first entry that has key number i, or the number of all if there is no such key */
+GPB_FN int
+gpb_key_position(const void *page, int key_width, int i)
+{
+	return gpb_has_runs(gpb_page_row_width(page)) ?
+		gpb_run_begin(gpb_run_ends(page, key_width, gpb_page_runs(page, key_width)), i,
+					  gpb_page_count(page)) : i;
+}
+
+/* The key of entry i of a page, which has rows of this width. */
+GPB_FN GpbKey
+gpb_leaf_key(const void *page, int key_width, int row_width, int i)
+{
+	if (gpb_has_runs(row_width))
+	{
+		int			nruns = gpb_page_runs(page, key_width);
+
+		i = gpb_run_of(gpb_run_ends(page, key_width, nruns), nruns, i);
+	}
+	return gpb_page_key(page, key_width, i);
+}
+
+/*
+ * Reads the keys of entries in ascending order.  On a page that has no runs it is the page alone.
+ */
+typedef struct GpbKeyReader
+{
+	const char *page;
+	const uint16 *ends;
+	int			last;			/* number of the last run */
+	int			run;			/* of the entry that was read last */
+	int			end;			/* where the run ends */
+} GpbKeyReader;
+
+/* Begin to read the keys of a page's entries, from entry "first" on. */
+GPB_FN GpbKeyReader
+gpb_read_keys(const void *page, int key_width, int row_width, int first)
+{
+	GpbKeyReader reader;
+
+	reader.page = (const char *) page;
+	reader.ends = NULL;
+	reader.last = reader.run = reader.end = 0;
+	if (gpb_has_runs(row_width))
+	{
+		int			nruns = gpb_page_runs(page, key_width);
+
+		reader.ends = gpb_run_ends(page, key_width, nruns);
+		reader.last = nruns - 1;
+		reader.run = nruns > 0 ? gpb_run_of(reader.ends, nruns, first) : 0;
+		reader.end = nruns > 0 ? reader.ends[reader.run] : 0;
+	}
+	return reader;
+}
+
+/* The key of entry i, which is not before the one that was read last. */
+GPB_FN GpbKey
+gpb_next_key(GpbKeyReader *reader, int key_width, int row_width, int i)
+{
+	if (!gpb_has_runs(row_width))
+		return gpb_page_key(reader->page, key_width, i);
+	while (i >= reader->end && reader->run < reader->last)
+		reader->end = reader->ends[++reader->run];
+	return gpb_page_key(reader->page, key_width, reader->run);
+}
+
+/*
+ * The row of entry i of a page, as rows lie on a page without runs: there, or, spread out, at
+ * "spread".
+ */
+GPB_FN const char *
+gpb_spread_row(const void *page, int row_width, int i, uint64 *spread)
+{
+	const char *row = gpb_page_row(page, row_width, i);
+
+	if (!gpb_has_runs(row_width))
+		return row;
+	*spread = gpb_stored_locator(row, row_width);
+	return (const char *) spread;
+}
+
 /* The place of entry i of a page in the index's order: its key and tie. */
 GPB_FN GpbBound
 gpb_page_bound(const void *page, int key_width, int row_width, int i)
 {
 	GpbBound	b;
 
-	b.key = gpb_page_key(page, key_width, i);
-	b.tie = gpb_row_locator(gpb_page_row(page, row_width, i)) & GPB_TIE_MASK;
+	b.key = gpb_leaf_key(page, key_width, row_width, i);
+	b.tie = gpb_page_locator(page, row_width, i) & GPB_TIE_MASK;
 	return b;
 }
 
@@ -680,9 +912,33 @@ gpb_keys_lower_bound(const void *page, int key_width, int n, GpbKey key)
 }
 
 /*
+ * The number of entries of a leaf with runs, or -1 if the ends of its hole say that it is damaged.
+ * The page is one of ours, with keys of this width.
+ */
+GPB_FN int
+gpb_page_run_count(const void *page, int key_width)
+{
+	int			keys = gpb_key_place(key_width, 0);
+	int			lower = gpb_page_u16(page, GPB_PD_LOWER);
+	int			upper = gpb_page_u16(page, GPB_PD_UPPER);
+	int			nruns;
+	int			count;
+
+	if (lower < keys || lower > upper || upper > GPB_SPECIAL_OFFSET)
+		return -1;
+	nruns = gpb_page_runs(page, key_width);
+	count = (GPB_SPECIAL_OFFSET - upper) / GPB_RUN_ROW_WIDTH;
+	if (lower != keys + nruns * (key_width + GPB_RUN_END_WIDTH) ||
+		upper != GPB_SPECIAL_OFFSET - count * GPB_RUN_ROW_WIDTH)
+		return -1;
+	return gpb_run_begin(gpb_run_ends(page, key_width, nruns), nruns, count + 1) == count ?
+		count : -1;
+}
+
+/*
  * Return the number of entries if the page is a sound leaf of these widths that begins exactly at
  * low and ends exactly at limit, else -1 (rule M4).  All fields are read before any is tested, so
- * that on a GPU they arrive together.
+ * that on a GPU they arrive together.  A leaf of bare locators may have runs.
  */
 GPB_FN int
 gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low, GpbBound limit)
@@ -697,12 +953,18 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 		(special->level == 0) &
 		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED | GPB_PAGE_DICTIONARY |
 							(uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
-		(special->key_width == key_width) &
-		(special->row_width == row_width) &
-		(used >= 0) &
-		(count * key_width == used) &
-		(count * (key_width + row_width) <= GPB_PAGE_SPACE - gpb_key_halves(key_width));
+		(special->key_width == key_width);
 
+	if (row_width == GPB_LOCATOR_WIDTH && gpb_has_runs(special->row_width))
+	{
+		count = sound ? gpb_page_run_count(page, key_width) : -1;
+		sound &= count >= 0;
+	}
+	else
+		sound &= (special->row_width == row_width) &
+			(used >= 0) &
+			(count * key_width == used) &
+			(count * (key_width + row_width) <= GPB_PAGE_SPACE - gpb_key_halves(key_width));
 	sound &= (begin.key == low.key) & (begin.tie == low.tie);
 	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
 }
@@ -717,6 +979,34 @@ gpb_key_is_bounds(GpbKey key, int key_width, GpbBound bound)
 }
 
 /*
+ * Find the first of a leaf's entries at or after the bound, where run r is the first that is not
+ * below the bound's key.
+ */
+GPB_FN int
+gpb_run_lower_bound(const void *page, int key_width, int nruns, int count, int r, GpbBound bound)
+{
+	const uint16 *ends = gpb_run_ends(page, key_width, nruns);
+	int			lo = gpb_run_begin(ends, r, count);
+
+	if (r < nruns && bound.tie != 0 &&
+		gpb_key_is_bounds(gpb_page_key(page, key_width, r), key_width, bound))
+	{
+		int			hi = gpb_run_begin(ends, r + 1, count);
+
+		while (lo < hi)
+		{
+			int			mid = (lo + hi) / 2;
+
+			if ((gpb_page_locator(page, GPB_RUN_ROW_WIDTH, mid) & GPB_TIE_MASK) < bound.tie)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+	}
+	return lo;
+}
+
+/*
  * Find the first of the page's "count" entries that is at or after the bound; returns its position,
  * or count if there is none.  Rows are read, for their ties, only if the bound's key occurs on the
  * page.
@@ -725,12 +1015,15 @@ GPB_FN int
 gpb_page_lower_bound(const void *page, int key_width, int row_width,
 					 int count, GpbBound bound)
 {
+	int			keys = gpb_has_runs(row_width) ? gpb_page_runs(page, key_width) : count;
 	int			base = key_width == 8 ?
-		gpb_keys_lower_bound(page, 8, count, bound.key) :
+		gpb_keys_lower_bound(page, 8, keys, bound.key) :
 		gpb_is_wide(key_width) ?
-		gpb_keys_lower_bound(page, GPB_WIDE_KEY, count, bound.key) :
-		gpb_keys_lower_bound(page, 4, count, bound.key);
+		gpb_keys_lower_bound(page, GPB_WIDE_KEY, keys, bound.key) :
+		gpb_keys_lower_bound(page, 4, keys, bound.key);
 
+	if (gpb_has_runs(row_width))
+		return gpb_run_lower_bound(page, key_width, keys, count, base, bound);
 	if (base < count && bound.tie != 0 &&
 		gpb_key_is_bounds(gpb_page_key(page, key_width, base), key_width, bound))
 	{

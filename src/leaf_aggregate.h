@@ -189,6 +189,87 @@ gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 	}
 }
 
+/* Add one value n times to the state of a column. */
+GPB_FN void
+gpb_column_state_add_times(GpbColumnState *state, int64 value, int n)
+{
+	__int128	sum = (__int128) value * n;
+	uint64		low = (uint64) sum;
+
+	if (n == 0)
+		return;
+	state->sum_low += low;
+	state->sum_high += (int64) (sum >> 64) + (state->sum_low < low);
+	state->count += n;
+	if (value < state->min)
+		state->min = value;
+	if (value > state->max)
+		state->max = value;
+}
+
+/* How many of the picked entries [first, end) of a leaf have keys that are not NULL? */
+GPB_FN int
+gpb_pick_count_keys(const void *page, int row_width, const GpbLeafPick *pick, int first, int end,
+					int layout_flags)
+{
+	bool		contiguous = pick->at == NULL;
+	int			n = 0;
+
+	for (; first < end; first++)
+		n += !gpb_locator_is_null(gpb_page_locator(page, row_width,
+												   gpb_pick_position(pick, first, contiguous)),
+								  layout_flags);
+	return n;
+}
+
+/*
+ * Find the end of the picked entries, from number "first" on, that are of the run whose key the
+ * reader has just read for that one.
+ */
+GPB_FN int
+gpb_pick_run_end(const GpbKeyReader *reader, const GpbLeafPick *pick, int first)
+{
+	int			end = first + 1;
+
+	if (pick->at == NULL)
+	{
+		if (reader->end > pick->first + end)
+			end = reader->end - pick->first;
+		return end < pick->n ? end : pick->n;
+	}
+	while (end < pick->n && pick->at[end] < reader->end)
+		end++;
+	return end;
+}
+
+/* Add the picked keys of a leaf with runs to the state of column 0. */
+GPB_FN void
+gpb_leaf_column_runs(const void *page, const GpbLayout *layout, const GpbLeafPick *pick,
+					 GpbColumnState *state)
+{
+	int			key_width = layout->key_width;
+	GpbKey		null_key = (layout->flags & GPB_LAYOUT_NULLS_FIRST) ? 0 : gpb_key_most(key_width);
+	GpbKeyReader reader;
+	int			end;
+	int			i;
+
+	if (pick->n == 0)
+		return;
+	reader = gpb_read_keys(page, key_width, GPB_RUN_ROW_WIDTH,
+						   gpb_pick_position(pick, 0, pick->at == NULL));
+	for (i = 0; i < pick->n; i = end)
+	{
+		GpbKey		key = gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH,
+									   gpb_pick_position(pick, i, pick->at == NULL));
+		int			n;
+
+		end = gpb_pick_run_end(&reader, pick, i);
+		n = key != null_key ? end - i :
+			gpb_pick_count_keys(page, GPB_RUN_ROW_WIDTH, pick, i, end, layout->flags);
+		gpb_column_state_add_times(state, gpb_key_value((uint64) key, key_width, layout->flags), n);
+	}
+}
+
 /* Add the picked keys of a leaf to the state of column 0. */
 GPB_FN void
 gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
@@ -197,6 +278,11 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 	bool		contiguous = pick->at == NULL;
 	int			i;
 
+	if (gpb_has_runs(gpb_page_row_width(page)))
+	{
+		gpb_leaf_column_runs(page, layout, pick, state);
+		return;
+	}
 	for (i = 0; i < pick->n; i++)
 	{
 		int			at = gpb_pick_position(pick, i, contiguous);
@@ -256,6 +342,32 @@ typedef enum GpbEntryState
 } GpbEntryState;
 
 /*
+ * Pick the entries that are seen, one by one, for gpb_leaf_pick(), and write the positions of those
+ * that are unknown.  Entries whose locators have a bit of "dead" are neither.
+ */
+GPB_FN int
+gpb_pick_entries(const void *page, int row_width, int from, int to, uint64 dead,
+				 const uint8 *visible, GpbLeafPick *pick, uint16 *counted, uint16 *unknown)
+{
+	int			nunknown = 0;
+	int			n = 0;
+	int			i;
+
+	for (i = from; i < to; i++)
+	{
+		bool		alive = (gpb_page_locator(page, row_width, i) & dead) == 0;
+		int			state = visible == NULL ? GPB_ENTRY_SEEN : visible[i - from];
+
+		counted[n] = (uint16) i;
+		unknown[nunknown] = (uint16) i;
+		n += alive & (state == GPB_ENTRY_SEEN);
+		nunknown += alive & (state == GPB_ENTRY_UNKNOWN);
+	}
+	pick->n = n;
+	return nunknown;
+}
+
+/*
  * Choose among the entries at positions [from, to), from < to, of a sound leaf page.
  *
  * visible[i - from] is a GpbEntryState of entry i; NULL stands for all seen.  Entries that are seen
@@ -270,11 +382,10 @@ GPB_FN int
 gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 			  const uint8 *visible, GpbLeafPick *pick, uint16 *counted, uint16 *unknown)
 {
+	int			row_width = gpb_page_row_width(page);
 	bool		hints = !program->ignore_dead_hints &&
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0;
 	uint64		dead = hints ? GPB_LOC_DEAD : 0;
-	int			nunknown = 0;
-	int			i;
 
 	pick->at = NULL;
 	pick->first = from;
@@ -284,19 +395,10 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 					memchr(visible, GPB_ENTRY_UNSEEN, to - from) == NULL)))
 		return 0;
 	pick->at = counted;
-	pick->n = 0;
-	for (i = from; i < to; i++)
-	{
-		const char *row = gpb_page_row(page, program->layout.row_width, i);
-		bool		alive = (gpb_row_locator(row) & dead) == 0;
-		int			state = visible == NULL ? GPB_ENTRY_SEEN : visible[i - from];
-
-		counted[pick->n] = (uint16) i;
-		unknown[nunknown] = (uint16) i;
-		pick->n += alive & (state == GPB_ENTRY_SEEN);
-		nunknown += alive & (state == GPB_ENTRY_UNKNOWN);
-	}
-	return nunknown;
+	return gpb_has_runs(row_width) ?
+		gpb_pick_entries(page, GPB_RUN_ROW_WIDTH, from, to, dead, visible, pick, counted,
+						 unknown) :
+		gpb_pick_entries(page, row_width, from, to, dead, visible, pick, counted, unknown);
 }
 
 /* Add the picked entries of a leaf to an answer, column by column. */

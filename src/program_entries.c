@@ -279,6 +279,7 @@ gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink)
 typedef struct StripSource
 {
 	const char *page;			/* NULL: the columns were loaded as entries were gathered */
+	int			row_width;		/* of the page */
 	GpbLeafPick pick;
 	uint64		locators;		/* a bit is set if it is in any entry's locator */
 	bool		has_locators;	/* is "locators" set? */
@@ -298,20 +299,79 @@ or_locators(const StripSource *source, int row_width, bool contiguous)
 
 	for (i = 0; i + 1 < pick.n; i += 2)
 	{
-		even |= gpb_row_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width);
-		odd |= gpb_row_locator(rows - gpb_pick_position(&pick, i + 1, contiguous) * row_width);
+		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
+								   row_width);
+		odd |= gpb_stored_locator(rows - gpb_pick_position(&pick, i + 1, contiguous) * row_width,
+								  row_width);
 	}
 	if (i < pick.n)
-		even |= gpb_row_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width);
+		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
+								   row_width);
 	return even | odd;
 }
 
 static uint64
-source_locators(const GpbLayout *layout, const StripSource *source)
+source_locators(const StripSource *source)
 {
-	return source->pick.at == NULL ? or_locators(source, layout->row_width, true) :
-		or_locators(source, layout->row_width, false);
+	if (gpb_has_runs(source->row_width))
+		return source->pick.at == NULL ? or_locators(source, GPB_RUN_ROW_WIDTH, true) :
+			or_locators(source, GPB_RUN_ROW_WIDTH, false);
+	return source->pick.at == NULL ? or_locators(source, source->row_width, true) :
+		or_locators(source, source->row_width, false);
 }
+
+/* ---- keys of a leaf with runs ---- */
+
+/* What is loaded of a key: see gpb_slot_column() */
+typedef struct KeyPart
+{
+	int			column;			/* of a key that has several, counted from 0; -1: the key */
+	bool		lower;			/* of a wide key, which half */
+} KeyPart;
+
+/* The value of a part of a key; *is_null is set if the part is a column's, and that is NULL. */
+static int64
+key_part(const GpbLayout *layout, KeyPart part, GpbKey key, bool *is_null)
+{
+	*is_null = part.column >= 0 && gpb_key_column_is_null(layout, part.column, key);
+	if (*is_null)
+		return 0;
+	if (part.column >= 0)
+		return gpb_key_column_value(layout, part.column, key);
+	return gpb_is_wide(layout->key_width) ? gpb_key_half(key, layout->flags, part.lower) :
+		gpb_key_value((uint64) key, layout->key_width, layout->flags);
+}
+
+/* Load a part of the keys, which is the same for all entries of a run. */
+static void
+load_runs(const GpbLayout *layout, const StripSource *source, KeyPart part, GpbStripSlot *slot)
+{
+	int			key_width = layout->key_width;
+	const GpbLeafPick *pick = &source->pick;
+	GpbKeyReader reader = gpb_read_keys(source->page, key_width, GPB_RUN_ROW_WIDTH,
+										gpb_pick_position(pick, 0, pick->at == NULL));
+	int			end;
+	int			i;
+
+	slot->has_nulls = false;
+	for (i = 0; i < pick->n; i = end)
+	{
+		GpbKey		key = gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH,
+									   gpb_pick_position(pick, i, pick->at == NULL));
+		bool		is_null;
+		int64		word = key_part(layout, part, key, &is_null);
+		int			at;
+
+		end = gpb_pick_run_end(&reader, pick, i);
+		for (at = i; at < end; at++)
+			slot->words[at] = word;
+		if (part.column >= 0)
+			memset(slot->nulls + i, is_null, end - i);
+		slot->has_nulls |= is_null;
+	}
+}
+
+/* ---- keys of other leaves ---- */
 
 /* Load the keys as values; key_width, descending and contiguous are constants. */
 GPB_FN void
@@ -367,7 +427,9 @@ load_keys(const GpbLayout *layout, const StripSource *source, bool lower, GpbStr
 	bool		ascending = (layout->flags & GPB_LAYOUT_DESC) == 0;
 	int			i;
 
-	if (gpb_is_wide(layout->key_width))
+	if (gpb_has_runs(source->row_width))
+		load_runs(layout, source, (KeyPart) {-1, lower}, slot);
+	else if (gpb_is_wide(layout->key_width))
 		load_wide_keys(layout, source, lower, slot->words);
 	else if (source->pick.at != NULL)
 		load_key_values(source, layout->key_width, layout->flags, false, slot->words);
@@ -383,10 +445,9 @@ load_keys(const GpbLayout *layout, const StripSource *source, bool lower, GpbStr
 		return;
 	for (i = 0; i < source->pick.n; i++)
 	{
-		const char *row = gpb_page_row(source->page, layout->row_width,
-									   gpb_pick_position(&source->pick, i,
-														 source->pick.at == NULL));
-		bool		is_null = gpb_locator_is_null(gpb_row_locator(row), layout->flags);
+		int			at = gpb_pick_position(&source->pick, i, source->pick.at == NULL);
+		uint64		locator = gpb_page_locator(source->page, source->row_width, at);
+		bool		is_null = gpb_locator_is_null(locator, layout->flags);
 
 		slot->nulls[i] = is_null;
 		slot->has_nulls |= is_null;
@@ -469,7 +530,9 @@ load_key_column(const GpbLayout *layout, const StripSource *source, int c, GpbSt
 {
 	GpbKeyColumn column = layout->key[c];
 
-	if (source->pick.at != NULL)
+	if (gpb_has_runs(source->row_width))
+		load_runs(layout, source, (KeyPart) {c, false}, slot);
+	else if (source->pick.at != NULL)
 		load_fields(source, column, layout->key_width, false, slot);
 	else if (layout->key_width == 8)
 		load_fields(source, column, 8, true, slot);
@@ -519,7 +582,7 @@ load_column(GpbEvaluator *evaluator, StripSource *source, int s)
 	GpbLeafColumn column;
 
 	if (!source->has_locators)
-		source->locators = source_locators(layout, source);
+		source->locators = source_locators(source);
 	source->has_locators = true;
 	*slot = evaluator->leaf[s];
 	if (c == 0)
@@ -734,10 +797,13 @@ judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *ju
 	{
 		int			at = source_position(source, i);
 		uint64		ranked;
+		uint64		spread;
 
 		judged[at] = gpb_judge_entry(evaluator->program,
-									 gpb_page_key(source->page, layout->key_width, at),
-									 gpb_page_row(source->page, layout->row_width, at), &ranked);
+									 gpb_leaf_key(source->page, layout->key_width,
+												  source->row_width, at),
+									 gpb_spread_row(source->page, source->row_width, at, &spread),
+									 &ranked);
 		rank[at] = ranked;
 		listed += judged[at] != GPB_JUDGED_DROPPED;
 	}
@@ -788,6 +854,7 @@ strip_of_pick(const GpbLeafPick *pick, const void *page, int first)
 
 	memset(&source, 0, sizeof(source));
 	source.page = (const char *) page;
+	source.row_width = gpb_page_row_width(page);
 	source.pick.at = pick->at == NULL ? NULL : pick->at + first;
 	source.pick.first = pick->first + first;
 	source.pick.n = pick->n - first < GPB_STRIP ? pick->n - first : GPB_STRIP;
@@ -823,15 +890,18 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 				  const GpbLeafPick *pick)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
+	int			row_width = gpb_page_row_width(page);
 	int			first;
 	int			i;
 
 	for (i = 0; i < pick->n && pick->n < GPB_OWN_STRIP; i++)
 	{
 		int			at = gpb_pick_position(pick, i, pick->at == NULL);
+		uint64		spread;
 
-		gpb_evaluate_entry(evaluator, number, gpb_page_key(page, layout->key_width, at),
-						   gpb_page_row(page, layout->row_width, at));
+		gpb_evaluate_entry(evaluator, number,
+						   gpb_leaf_key(page, layout->key_width, row_width, at),
+						   gpb_spread_row(page, row_width, at, &spread));
 	}
 	if (pick->n < GPB_OWN_STRIP)
 		return;

@@ -52,11 +52,14 @@ gpb_visibility_pages_set(GpbVisibilityPages *pages, uint32 map_page, const void 
 	pages->bits[slot] = bits != NULL ? bits : no_bits;
 }
 
-/* The heap block of the entry that has this row. */
+/* The heap block of the entry that has this row, of whatever width */
 GPB_FN uint32
 row_block(const char *row)
 {
-	return gpb_locator_block(gpb_row_locator(row));
+	uint32		block;
+
+	memcpy(&block, row + 2, sizeof(block));
+	return block;
 }
 
 /* Prefetch the rows of n entries, of which the first one's is at "row", in descending order. */
@@ -152,16 +155,6 @@ static const GpbVisibleEntries entries_plain = {"plain", all_plain, each_plain};
 #define GPB_WORD_BLOCKS			16
 #define GPB_WORD_VISIBLE		((uint32) 0x55555555)	/* all of them all-visible */
 
-/* The heap block of the entry that has this row, as 32 bits that no alignment is known of. */
-GPB_FN int
-row_block_word(const char *row)
-{
-	int			block;
-
-	memcpy(&block, row + 2, sizeof(block));
-	return block;
-}
-
 /* The heap blocks of eight entries, whose rows lie one below the other from "row" on. */
 GPB_FN_AVX2 __m256i
 group_blocks(const char *row, int row_width)
@@ -180,14 +173,14 @@ group_blocks(const char *row, int row_width)
 		a = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0x92), c, 0x24);
 		return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(5, 2, 7, 4, 1, 6, 3, 0));
 	}
-	return _mm256_setr_epi32(row_block_word(row),
-							 row_block_word(row - row_width),
-							 row_block_word(row - 2 * row_width),
-							 row_block_word(row - 3 * row_width),
-							 row_block_word(row - 4 * row_width),
-							 row_block_word(row - 5 * row_width),
-							 row_block_word(row - 6 * row_width),
-							 row_block_word(row - 7 * row_width));
+	return _mm256_setr_epi32((int) row_block(row),
+							 (int) row_block(row - row_width),
+							 (int) row_block(row - 2 * row_width),
+							 (int) row_block(row - 3 * row_width),
+							 (int) row_block(row - 4 * row_width),
+							 (int) row_block(row - 5 * row_width),
+							 (int) row_block(row - 6 * row_width),
+							 (int) row_block(row - 7 * row_width));
 }
 
 /* The map page that most entries of a leaf have in common, if any */

@@ -50,6 +50,8 @@ extern void gpb_visibility_pages_set(GpbVisibilityPages *pages, uint32 map_page,
 									 const void *bits);
 
 /*
+ * Rows are of the page's width: those of a leaf with runs have the heap block where others have it.
+ *
  * Are all entries [from, to) of a leaf on heap blocks that the map pages held show all-visible?
  * While they are tested, the same rows of the leaf at "next" are prefetched, if it is not NULL.
  */

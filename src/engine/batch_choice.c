@@ -57,17 +57,15 @@ sample_blocks(const GpbBatch *batch, GpbRange range, bool begin, BlockNumber *bl
 	Buffer		buffer = gpb_search(batch->index, layout, begin ? range.lo : range.hi,
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
-	int			from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
-											range.lo);
-	int			to = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
-										  range.hi);
+	int			from = gpb_page_lower_bound(page, layout->key_width, row_width, count, range.lo);
+	int			to = gpb_page_lower_bound(page, layout->key_width, row_width, count, range.hi);
 	int			step = Max((to - from + GPB_CHOICE_ENTRIES - 1) / GPB_CHOICE_ENTRIES, 1);
 	int			n = 0;
 
 	for (; from < to; from += step)
-		blocks[n++] = gpb_locator_block(gpb_row_locator(gpb_page_row(page, layout->row_width,
-																	 from)));
+		blocks[n++] = gpb_locator_block(gpb_page_locator(page, row_width, from));
 	UnlockReleaseBuffer(buffer);
 	return n;
 }

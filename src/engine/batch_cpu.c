@@ -312,6 +312,7 @@ batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
 	const GpbLayout *layout = &batch->program.layout;
 	const char *next = gpb_walk_next_page(cpu->walk);
 
+	/* The rows of a leaf with runs lie where those of others do, and take up to half as much more. */
 	if (next != NULL)
 		prefetch_rows(next, layout->row_width, 0,
 					  gpb_page_capacity(layout->key_width, layout->row_width));
@@ -383,8 +384,7 @@ batch_runs_between(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, i
 	int			end;
 
 	for (end = from; batch_stretch(cpu, end, to, &first, &end);)
-		n = gpb_leaf_runs(page, batch->program.layout.row_width, first, end, cpu->dead, cpu->runs,
-						  n);
+		n = gpb_leaf_runs(page, gpb_page_row_width(page), first, end, cpu->dead, cpu->runs, n);
 	return n;
 }
 
@@ -422,7 +422,7 @@ batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 		return false;
 	batch_prefetch_next(batch, cpu);
 	cpu->expect_settled = gpb_runs_all_seen(&cpu->settled, cpu->visibility, page,
-											batch->program.layout.row_width, cpu->runs,
+											gpb_page_row_width(page), cpu->runs,
 											batch_runs(batch, cpu, page, 0));
 	if (cpu->expect_settled)
 		batch->counters.settled_pages += cpu->settled.hits - hits;
@@ -435,8 +435,10 @@ batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool s
 				 const char *page, int at)
 {
 	const GpbLayout *layout = &batch->program.layout;
+	int			row_width = gpb_page_row_width(page);
 	GpbJudgement judgement = GPB_JUDGED_LISTED;
 	uint64		rank = 0;
+	uint64		spread;
 
 	if (cpu->judged != NULL)
 	{
@@ -445,8 +447,8 @@ batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool s
 	}
 	if (judgement != GPB_JUDGED_DROPPED)
 		gpb_batch_list_add(batch, number, seen, judgement, rank,
-						   gpb_page_key(page, layout->key_width, at),
-						   gpb_page_row(page, layout->row_width, at));
+						   gpb_leaf_key(page, layout->key_width, row_width, at),
+						   gpb_spread_row(page, row_width, at, &spread));
 }
 
 /*
@@ -469,6 +471,7 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	const GpbAnswerFormat *format = &batch->format;
 	const GpbLayout *layout = &batch->program.layout;
 	bool		keys = format->ncolumns > 0 && format->column[0].column == 0;
+	int			widest = gpb_has_runs(gpb_page_row_width(page)) ? 0 : GPB_WIDE_SPAN;
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
@@ -477,7 +480,7 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 		int64	   *answer;
 		int			at;
 
-		if (hit->to - hit->from >= GPB_WIDE_SPAN)
+		if (hit->to - hit->from >= widest)
 		{
 			batch_aggregate_span(batch, page, hit);
 			continue;
@@ -538,14 +541,14 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 static bool
 batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
-	const GpbLayout *layout = &batch->program.layout;
+	int			row_width = gpb_page_row_width(page);
 	bool		list = batch->program.list_entries;
 
 	if (GPB_HOLD_WANTED("batch-after-leaf") ||
 		cpu->more || entries > GPB_IN_PLACE_ENTRIES ||
 		(list && !gpb_batch_list_has_room(batch, entries)) ||
 		(gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 ||
-		(gpb_batch_list_sees(batch) && !batch_hits_visible(cpu, page, layout->row_width) &&
+		(gpb_batch_list_sees(batch) && !batch_hits_visible(cpu, page, row_width) &&
 		 !batch_hits_settled(batch, cpu, page)))
 		return false;
 
@@ -567,13 +570,15 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 /* ---- a leaf from a copy ---- */
 
 /*
- * Copy the wanted entries of the hits, each to its place, and the special space.  The whole leaf is
- * copied where that is about as much, or where the walk is to find more hits on it.
+ * Copy the wanted entries of the hits, each to its place, and the special space; with runs also the
+ * header and all keys.  The whole leaf is copied where that is about as much, or where the walk is
+ * to find more hits on it.
  */
 static void
 batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
 {
-	const GpbLayout *layout = &batch->program.layout;
+	int			key_width = batch->program.layout.key_width;
+	int			row_width = gpb_page_row_width(page);
 	char	   *copy = cpu->copy.data;
 	int			first;
 	int			end;
@@ -585,15 +590,18 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 		return;
 	}
 	memcpy(copy + GPB_SPECIAL_OFFSET, page + GPB_SPECIAL_OFFSET, sizeof(GpbPageSpecial));
+	if (gpb_has_runs(row_width))
+		memcpy(copy, page, gpb_page_u16(page, GPB_PD_LOWER));
 	for (i = 0; i < cpu->nhits; i++)
 	{
 		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
 		{
-			int			key = gpb_key_place(layout->key_width, first);
-			int			row = GPB_SPECIAL_OFFSET - end * layout->row_width;
+			int			key = gpb_key_place(key_width, first);
+			int			row = GPB_SPECIAL_OFFSET - end * row_width;
 
-			memcpy(copy + key, page + key, (end - first) * layout->key_width);
-			memcpy(copy + row, page + row, (end - first) * layout->row_width);
+			if (!gpb_has_runs(row_width))
+				memcpy(copy + key, page + key, (end - first) * key_width);
+			memcpy(copy + row, page + row, (end - first) * row_width);
 		}
 	}
 }
@@ -607,7 +615,7 @@ static int
 batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 {
 	const char *copy = cpu->copy.data;
-	int			row_width = batch->program.layout.row_width;
+	int			row_width = gpb_page_row_width(copy);
 	int			n = batch_runs(batch, cpu, copy, count);
 	uint64		hits;
 	uint64		unseen;
@@ -652,7 +660,7 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
 	ReleaseBuffer(buffer);
 	if (unknown > 0 && !batch->heap_rows)
 		(void) gpb_visit_leaf(gpb_batch_visit(batch), cpu->copy.data,
-							  batch->program.layout.row_width, cpu->runs, unknown,
+							  gpb_page_row_width(cpu->copy.data), cpu->runs, unknown,
 							  cpu->visible);
 }
 
@@ -669,7 +677,7 @@ batch_list_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 	/* Of an entry that is not wanted neither the copy nor "visible" has anything. */
 	if (cpu->judged != NULL && cpu->judged->judged[at] == GPB_JUDGED_DROPPED)
 		return;
-	if ((gpb_row_locator(gpb_page_row(page, batch->program.layout.row_width, at)) & cpu->dead) ||
+	if ((gpb_page_locator(page, gpb_page_row_width(page), at) & cpu->dead) ||
 		state == GPB_ENTRY_UNSEEN)
 		return;
 	batch_list_entry(batch, cpu, number, state == GPB_ENTRY_SEEN, page, at);
@@ -680,8 +688,11 @@ static inline void
 batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
 {
 	const GpbLayout *layout = &batch->program.layout;
-	const char *row = gpb_page_row(cpu->copy.data, layout->row_width, at);
-	GpbKey		key = gpb_page_key(cpu->copy.data, layout->key_width, at);
+	const char *page = cpu->copy.data;
+	int			row_width = gpb_page_row_width(page);
+	uint64		spread;
+	const char *row = gpb_spread_row(page, row_width, at, &spread);
+	GpbKey		key = gpb_leaf_key(page, layout->key_width, row_width, at);
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;
@@ -700,6 +711,7 @@ batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	const char *page = cpu->copy.data;
+	int			row_width = gpb_page_row_width(page);
 	uint16		counted[GPB_MAX_LEAF_ENTRIES];
 	uint16		unknown[GPB_MAX_LEAF_ENTRIES];
 	GpbLeafPick pick;
@@ -716,9 +728,13 @@ batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 		batch->counters.matches += pick.n;
 	}
 	for (i = 0; i < nunknown; i++)
+	{
+		uint64		spread;
+
 		gpb_batch_add_unknown(batch, hit->number,
-							  gpb_page_key(page, layout->key_width, unknown[i]),
-							  gpb_page_row(page, layout->row_width, unknown[i]));
+							  gpb_leaf_key(page, layout->key_width, row_width, unknown[i]),
+							  gpb_spread_row(page, row_width, unknown[i], &spread));
+	}
 }
 
 /*
@@ -776,7 +792,7 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	if ((gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) != 0 &&
 		!batch->program.ignore_dead_hints)
 		cpu->dead = GPB_LOC_DEAD;
-	entries = batch_hit_entries(cpu, page, batch->program.layout.row_width);
+	entries = batch_hit_entries(cpu, page, gpb_page_row_width(page));
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
 	if (cpu->judged != NULL && (entries > 0 || cpu->more))

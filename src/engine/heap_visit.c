@@ -409,7 +409,7 @@ visit_run(GpbHeapVisit *visit, BlockNumber block, const char *page, int row_widt
 	int			i;
 
 	for (i = 0; i < n; i++, row -= row_width)
-		offsets[i] = visit_offset(visit, gpb_row_locator(row));
+		offsets[i] = visit_offset(visit, gpb_stored_locator(row, row_width));
 	visit_count_seen(visit,
 					 gpb_heap_pages_judge(visit->pages, block, offsets, n, visible + first));
 	visit->visited += n;

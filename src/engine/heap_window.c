@@ -42,7 +42,7 @@ sample_entries(WindowSample *sample, Page page, int from, int to)
 
 	for (i = from; i < to; i++)
 	{
-		BlockNumber block = gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i)));
+		BlockNumber block = gpb_locator_block(gpb_page_locator(page, row_width, i));
 
 		sample->least = Min(sample->least, block);
 		sample->greatest = Max(sample->greatest, block);

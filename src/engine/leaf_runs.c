@@ -20,9 +20,9 @@
  */
 #define LOOK_GROUP		16
 
-int
-gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs,
-			  int n)
+/* Find the runs for gpb_leaf_runs(); row_width is a constant where it is that of leaves with runs. */
+static pg_attribute_always_inline int
+find_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs, int n)
 {
 	const char *row = gpb_page_row(page, row_width, from);
 	GpbLeafRun *run = &runs[n] - 1;
@@ -31,7 +31,7 @@ gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, Gp
 
 	for (at = from; at < to; at++, row -= row_width)
 	{
-		uint64		locator = gpb_row_locator(row);
+		uint64		locator = gpb_stored_locator(row, row_width);
 		BlockNumber block = gpb_locator_block(locator);
 
 		if ((locator & dead) != 0)
@@ -49,6 +49,15 @@ gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, Gp
 		run->end = (uint16) (at + 1);
 	}
 	return (int) (run + 1 - runs);
+}
+
+int
+gpb_leaf_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs,
+			  int n)
+{
+	return gpb_has_runs(row_width) ?
+		find_runs(page, GPB_RUN_ROW_WIDTH, from, to, dead, runs, n) :
+		find_runs(page, row_width, from, to, dead, runs, n);
 }
 
 /* Runs are so short, on average, that the map is read entry by entry */
@@ -134,7 +143,7 @@ look_at_run(GpbSettledReader *reader, const GpbLeafRun *runs, int n, int i, GpbS
 static inline OffsetNumber
 leaf_offset(const char *page, int row_width, int at)
 {
-	return gpb_locator_offset(gpb_row_locator(gpb_page_row(page, row_width, at)));
+	return gpb_locator_offset(gpb_page_locator(page, row_width, at));
 }
 
 /* Set visible[] for the entries of a run on a settled page. */

@@ -91,7 +91,7 @@ gpb_visibility_read(GpbVisibility *visibility, const char *page, int row_width,
 	while ((i = gpb_visible_entries(&visibility->pages, page, row_width, i, to,
 									visible + (i - from))) < to)
 		visibility_pin(visibility,
-					   gpb_locator_block(gpb_row_locator(gpb_page_row(page, row_width, i))));
+					   gpb_locator_block(gpb_page_locator(page, row_width, i)));
 }
 
 bool

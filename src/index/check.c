@@ -176,9 +176,10 @@ static void
 check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 {
 	const GpbLayout *layout = &check->layout;
-	const char *row = gpb_page_row(cursor->image.data, layout->row_width, i);
-	uint64		locator = gpb_row_locator(row);
-	GpbKey		key = gpb_page_key(cursor->image.data, layout->key_width, i);
+	int			row_width = gpb_page_row_width(cursor->image.data);
+	const char *row = gpb_page_row(cursor->image.data, row_width, i);
+	uint64		locator = gpb_stored_locator(row, row_width);
+	GpbKey		key = gpb_leaf_key(cursor->image.data, layout->key_width, row_width, i);
 	uint64		columns = ((uint64) 1 << layout->ncolumns) - 1;
 
 	if (gpb_locator_offset(locator) < FirstOffsetNumber ||
@@ -255,6 +256,29 @@ check_inner_entry(GpbCheck *check, GpbCursor *cursor, int i)
 }
 
 /*
+ * Check the ends and the keys of the runs that the cursor's leaf has: each run has entries, and
+ * keys ascend from one to the next.
+ */
+static void
+check_runs(GpbCheck *check, GpbCursor *cursor)
+{
+	const void *image = cursor->image.data;
+	int			key_width = check->layout.key_width;
+	int			n = gpb_page_runs(image, key_width);
+	const uint16 *ends = gpb_run_ends(image, key_width, n);
+
+	for (int r = 0; r < n; r++)
+	{
+		if (ends[r] <= (r > 0 ? ends[r - 1] : 0))
+			damaged(check, cursor->block, "a run has no entries",
+					"Run %d ends at entry %u.", r, ends[r]);
+		if (r > 0 && gpb_page_key(image, key_width, r - 1) >= gpb_page_key(image, key_width, r))
+			damaged(check, cursor->block, "keys of runs are out of order",
+					"Run %d has key %s.", r, key_text(gpb_page_key(image, key_width, r)));
+	}
+}
+
+/*
  * Check all that can be said about the cursor's page by itself, beyond what gpb_page_fault() does:
  * its bounds, the order of its entries, and the entries.
  */
@@ -265,7 +289,7 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 	const GpbPageSpecial *special = gpb_page_special(image);
 	int			key_width = check->layout.key_width;
 	bool		leaf = cursor->level == 0;
-	int			row_width = leaf ? check->layout.row_width : GPB_INNER_ROW_WIDTH;
+	int			row_width = gpb_page_row_width(image);
 	int			count = gpb_page_count(image);
 	GpbBound	high = gpb_page_high(image);
 	GpbBound	previous = cursor->low;
@@ -294,6 +318,8 @@ check_image(GpbCheck *check, GpbCursor *cursor)
 					bound_text(first), bound_text(cursor->low));
 	}
 
+	if (gpb_has_runs(row_width))
+		check_runs(check, cursor);
 	for (int i = 0; i < count; i++)
 	{
 		GpbBound	entry = gpb_page_bound(image, key_width, row_width, i);

@@ -39,7 +39,7 @@ leaf_covers(GpbProbe *probe, GpbBound bound)
 	return probe->have_leaf &&
 		gpb_page_count(leaf) > 0 &&
 		!gpb_bound_less(bound, gpb_page_bound(leaf, layout->key_width,
-											  layout->row_width, 0)) &&
+											  gpb_page_row_width(leaf), 0)) &&
 		gpb_bound_less(bound, gpb_page_high(leaf));
 }
 
@@ -56,6 +56,7 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	GpbProbe   *probe = (GpbProbe *) state;
 	const GpbLayout *layout = &probe->layout;
+	int			row_width;
 	const char *row;
 	uint64		locator;
 	uint64		found;
@@ -86,12 +87,13 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		probe->have_leaf = true;
 	}
 
+	row_width = gpb_page_row_width(probe->leaf.data);
 	count = gpb_page_count(probe->leaf.data);
 	position = gpb_page_lower_bound(probe->leaf.data, layout->key_width,
-									layout->row_width, count, bound);
+									row_width, count, bound);
 	if (position >= count ||
 		gpb_bound_cmp(gpb_page_bound(probe->leaf.data, layout->key_width,
-									 layout->row_width, position), bound) != 0)
+									 row_width, position), bound) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" lacks an entry for row (%u,%u) of table \"%s\"",
@@ -102,8 +104,8 @@ probe_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 				 errdetail("The entry's key would be %016llx.",
 						   (unsigned long long) bound.key)));
 
-	row = gpb_page_row(probe->leaf.data, layout->row_width, position);
-	found = gpb_row_locator(row);
+	row = gpb_page_row(probe->leaf.data, row_width, position);
+	found = gpb_stored_locator(row, row_width);
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		bool		null = gpb_locator_column_is_null(locator, i);

@@ -96,7 +96,9 @@ static bool
 equals_last(UniqueCheck *check, int i, GpbBound bound, Datum *values, bool *isnull)
 {
 	const GpbLayout *layout = &check->layout;
-	const char *row = gpb_page_row(check->leaf.data, layout->row_width, i);
+	uint64		spread;
+	const char *row = gpb_spread_row(check->leaf.data, gpb_page_row_width(check->leaf.data), i,
+									 &spread);
 	GpbRange	equal;
 
 	for (int c = 0; c < gpb_count_keys(layout); c++)
@@ -112,8 +114,9 @@ static void
 check_entry(UniqueCheck *check, int i)
 {
 	const GpbLayout *layout = &check->layout;
-	GpbBound	bound = gpb_page_bound(check->leaf.data, layout->key_width, layout->row_width, i);
-	uint64		locator = gpb_row_locator(gpb_page_row(check->leaf.data, layout->row_width, i));
+	int			row_width = gpb_page_row_width(check->leaf.data);
+	GpbBound	bound = gpb_page_bound(check->leaf.data, layout->key_width, row_width, i);
+	uint64		locator = gpb_page_locator(check->leaf.data, row_width, i);
 	Datum		values[GPB_MAX_KEYS];
 	bool		isnull[GPB_MAX_KEYS];
 	bool		is_asked = false;
@@ -174,7 +177,8 @@ check_leaves(UniqueCheck *check)
 		CHECK_FOR_INTERRUPTS();
 
 		count = gpb_page_count(leaf);
-		for (int i = gpb_page_lower_bound(leaf, layout->key_width, layout->row_width, count, from);
+		for (int i = gpb_page_lower_bound(leaf, layout->key_width, gpb_page_row_width(leaf), count,
+										  from);
 			 i < count; i++)
 			check_entry(check, i);
 		/* Let go of the heap page: VACUUM may wait for it. */

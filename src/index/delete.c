@@ -192,16 +192,16 @@ compare_blocks(const void *a, const void *b)
  * be there several times.  Returns their number, or 0 if no entry is marked.
  */
 static int
-dead_blocks(Page page, int row_width, BlockNumber coming,
-			BlockNumber *blocks)
+dead_blocks(Page page, BlockNumber coming, BlockNumber *blocks)
 {
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	int			n = 0;
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		uint64		locator = gpb_page_locator(page, row_width, i);
 
 		if ((locator & GPB_LOC_DEAD) != 0)
 			blocks[n++] = gpb_locator_block(locator);
@@ -218,15 +218,15 @@ dead_blocks(Page page, int row_width, BlockNumber coming,
  * others that point to those blocks.
  */
 static void
-ask_about_blocks(Candidates *candidates, Page page, int row_width,
-				 const BlockNumber *blocks, int nblocks)
+ask_about_blocks(Candidates *candidates, Page page, const BlockNumber *blocks, int nblocks)
 {
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		uint64		locator = gpb_page_locator(page, row_width, i);
 		BlockNumber block = gpb_locator_block(locator);
 
 		if (bsearch(&block, blocks, nblocks, sizeof(BlockNumber),
@@ -248,14 +248,14 @@ gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 	BlockNumber blocks[GPB_MAX_LEAF_ENTRIES + 1];
 	Page		page = BufferGetPage(buffer);
 	Candidates	candidates;
-	int			nblocks = dead_blocks(page, layout->row_width, coming, blocks);
+	int			nblocks = dead_blocks(page, coming, blocks);
 	int			removed;
 
 	if (nblocks == 0)
 		return 0;
 
 	begin_candidates(&candidates, index, buffer);
-	ask_about_blocks(&candidates, page, layout->row_width, blocks, nblocks);
+	ask_about_blocks(&candidates, page, blocks, nblocks);
 	judge(&candidates, heap);
 	removed = remove_dead(&candidates, heap, buffer);
 	end_candidates(&candidates);
@@ -271,9 +271,8 @@ gpb_delete_dead(Relation index, const GpbLayout *layout, Relation heap,
 #define BLOCKS_OF_REQUEST	8
 /* The most heap pages that are visited while the leaf is locked */
 #define MOST_BLOCKS			64
-/* The part of the leaf's room that is wanted: its eighth */
-#define WANTED_ENTRIES(layout) \
-	(gpb_page_capacity((layout)->key_width, (layout)->row_width) / 8)
+/* The part of a full leaf's entries that is wanted: their eighth */
+#define WANTED_PART	8
 
 /* A heap page, and the entries of the leaf that lead to it */
 typedef struct HeapPage
@@ -322,26 +321,28 @@ compare_promises(const void *a, const void *b)
 static void
 list_versions(Page page, const GpbLayout *layout, GpbKey coming, Version *versions)
 {
+	int			key_width = layout->key_width;
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
+	GpbKeyReader reader = gpb_read_keys(page, key_width, row_width, 0);
 	int			begin;
 	int			end;
 
 	for (begin = 0; begin < count; begin = end)
 	{
-		GpbKey		key = gpb_page_key(page, layout->key_width, begin);
+		GpbKey		key = gpb_next_key(&reader, key_width, row_width, begin);
 		int			equal;
 		int			i;
 
 		for (end = begin + 1; end < count; end++)
 		{
-			if (gpb_page_key(page, layout->key_width, end) != key)
+			if (gpb_next_key(&reader, key_width, row_width, end) != key)
 				break;
 		}
 		equal = end - begin + (key == coming);
 		for (i = begin; i < end; i++)
 		{
-			versions[i].tid = gpb_row_locator(gpb_page_row(page, layout->row_width, i)) &
-				GPB_TID_MASK;
+			versions[i].tid = gpb_page_locator(page, row_width, i) & GPB_TID_MASK;
 			versions[i].position = i;
 			versions[i].promise = equal == 1 ? 0 :
 				(float) (equal - 1) / equal * (1.5 - (float) (i - begin) / (equal - 1));
@@ -438,7 +439,7 @@ gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,
 	begin_candidates(&candidates, index, buffer);
 	for (i = 0; i < count; i++)
 		add_candidate(&candidates, i, false);
-	ask_about_versions(&candidates, heap, versions, pages, npages, WANTED_ENTRIES(layout));
+	ask_about_versions(&candidates, heap, versions, pages, npages, count / WANTED_PART);
 	removed = remove_dead(&candidates, heap, buffer);
 	end_candidates(&candidates);
 	pfree(pages);

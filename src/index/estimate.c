@@ -33,6 +33,9 @@ gpb_entries_per_leaf(Relation index, const GpbLayout *layout)
 	/* Both are of the same moment, so their ratio holds also where the index has grown since. */
 	if (tuples <= 0 || pages < 2)
 		return capacity * GPB_ASSUMED_FILL;
+	/* Leaves with runs may have more than others can. */
+	if (layout->row_width == GPB_LOCATOR_WIDTH)
+		capacity = GPB_MAX_LEAF_ENTRIES;
 	return Max(Min(tuples / pages, capacity), 1.0);
 }
 
@@ -42,11 +45,10 @@ leaf_entries(Relation index, const GpbLayout *layout, GpbRange range)
 {
 	Buffer		buffer = gpb_search(index, layout, range.lo, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
-	int			from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
-											range.lo);
-	int			to = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
-										  range.hi);
+	int			from = gpb_page_lower_bound(page, layout->key_width, row_width, count, range.lo);
+	int			to = gpb_page_lower_bound(page, layout->key_width, row_width, count, range.hi);
 
 	UnlockReleaseBuffer(buffer);
 	return Max(to - from, 0);

@@ -70,13 +70,14 @@ find_on_leaf(GpbGroupsWalk *walk, Buffer buffer)
 {
 	const GpbLayout *layout = walk->sets->layout;
 	Page		page = BufferGetPage(buffer);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	GpbBound	high = gpb_page_high(page);
 
 	while (!walk->finished && walk->nfound < GPB_GROUPS_AT_ONCE &&
 		   gpb_bound_less(walk->next, high))
 	{
-		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+		int			position = gpb_page_lower_bound(page, layout->key_width, row_width,
 													count, walk->next);
 		GpbBound	entry;
 
@@ -87,7 +88,7 @@ find_on_leaf(GpbGroupsWalk *walk, Buffer buffer)
 				look_from(walk, high);
 			return;
 		}
-		entry = gpb_page_bound(page, layout->key_width, layout->row_width, position);
+		entry = gpb_page_bound(page, layout->key_width, row_width, position);
 		/* The walk goes on behind the entry, and must not meet it again. */
 		if (gpb_bound_less(entry, walk->next) || !gpb_bound_less(entry, high))
 			gpb_corrupted(walk->index, BufferGetBlockNumber(buffer), "entries are out of order");

@@ -33,6 +33,11 @@
 #define GPB_INNER_FILLFACTOR	70
 #define GPB_MIN_FILLFACTOR		10
 
+/* The default of deduplicate_items */
+#ifndef GPB_DEFAULT_DEDUPLICATE
+#define GPB_DEFAULT_DEDUPLICATE	false
+#endif
+
 /* Support functions of an operator class */
 #define GPB_COMPARE_PROC		1	/* like btree's: int4 cmp(left, right) */
 #define GPB_NPROC				1
@@ -42,6 +47,7 @@ typedef struct GpbOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	int			fillfactor;		/* -1: the default for the key */
+	bool		deduplicate_items;
 } GpbOptions;
 
 /* An entry in memory */
@@ -134,7 +140,7 @@ extern void gpb_meta_init(Page page, const GpbLayout *layout, BlockNumber root, 
 
 /*
  * Insert an entry at position.  The page must have room for it.  key and row are as on a page of
- * these widths, at any alignment.
+ * the index's widths that has no runs, at any alignment.
  */
 extern void gpb_page_insert(Page page, int position, const void *key, const void *row);
 /* Keep only the first n entries of a page. */
@@ -148,7 +154,14 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  * is stored whole, and all who store it at the same time store the same bit.  Returns whether this
  * has changed the page.
  */
-extern bool gpb_page_set_dead(Page page, int row_width, int position);
+extern bool gpb_page_set_dead(Page page, int position);
+/*
+ * Would a leaf that has no runs take at most three quarters of what it takes, if it got them?  Has
+ * it rows of which short locators can be made?  The page may be any of the tree.
+ */
+extern bool gpb_runs_pay(Page page);
+/* Give runs to a leaf for which gpb_runs_pay() returned true (page_runs.c). */
+extern void gpb_page_give_runs(Page page);
 /* Let a page begin at low; on an inner page the first separator becomes that. */
 extern void gpb_page_set_low(Page page, GpbBound low);
 
@@ -157,14 +170,25 @@ extern void gpb_page_set_low(Page page, GpbBound low);
  * block's exclusive lock, and has not released it since the change.
  */
 extern void gpb_mark_changed(Relation index, BlockNumber block);
-/* Does the page have room for one more entry? */
+/* The width of the rows that an entry of this page has elsewhere: in WAL, or without runs */
+static inline int
+gpb_spread_row_width(Page page)
+{
+	int			row_width = gpb_page_row_width(page);
+
+	return gpb_has_runs(row_width) ? GPB_LOCATOR_WIDTH : row_width;
+}
+
+/*
+ * Does the page have room for one more entry?  With runs an entry takes as many bytes as without,
+ * if it has a key of its own.
+ */
 static inline bool
 gpb_page_has_room(Page page)
 {
-	const GpbPageSpecial *special = gpb_special(page);
-
+	StaticAssertStmt(GPB_RUN_ROW_WIDTH + GPB_RUN_END_WIDTH == GPB_LOCATOR_WIDTH, "equal room");
 	return ((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower >=
-		special->key_width + special->row_width;
+		gpb_special(page)->key_width + gpb_spread_row_width(page);
 }
 
 /*
@@ -454,6 +478,8 @@ extern void gpb_adjustmembers(Oid family, Oid opclass, List *operators, List *fu
 extern bytea *gpb_options(Datum reloptions, bool validate);
 extern void gpb_init_options(void);
 extern int	gpb_fillfactor(Relation index, const GpbLayout *layout);
+/* May leaves of the index get runs?  heap is its table. */
+extern bool gpb_makes_runs(Relation index, const GpbLayout *layout, Relation heap);
 
 /* ---- xlog.c ---- */
 extern void gpb_register_rmgr(void);

@@ -60,15 +60,12 @@ leaf_position(Relation index, const GpbLayout *layout, Buffer leaf,
 			  GpbBound bound)
 {
 	Page		page = BufferGetPage(leaf);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
-	int			position = gpb_page_lower_bound(page, layout->key_width,
-												layout->row_width, count,
-												bound);
+	int			position = gpb_page_lower_bound(page, layout->key_width, row_width, count, bound);
 
 	if (position < count &&
-		gpb_bound_cmp(gpb_page_bound(page, layout->key_width,
-									 layout->row_width, position),
-					  bound) == 0)
+		gpb_bound_cmp(gpb_page_bound(page, layout->key_width, row_width, position), bound) == 0)
 		gpb_corrupted(index, BufferGetBlockNumber(leaf),
 					  "there is an entry for a new heap tuple already");
 	return position;
@@ -80,6 +77,7 @@ log_insert(Buffer buffer, Buffer child, uint16 position, GpbKey key,
 		   const char *row)
 {
 	const GpbPageSpecial *special = gpb_special(BufferGetPage(buffer));
+	int			row_width = gpb_spread_row_width(BufferGetPage(buffer));
 	char		data[sizeof(position) + sizeof(key) + GPB_MAX_ROW_WIDTH];
 	int			length = 0;
 
@@ -87,8 +85,8 @@ log_insert(Buffer buffer, Buffer child, uint16 position, GpbKey key,
 	length += sizeof(position);
 	memcpy(data + length, &key, special->key_width);
 	length += special->key_width;
-	memcpy(data + length, row, special->row_width);
-	length += special->row_width;
+	memcpy(data + length, row, row_width);
+	length += row_width;
 
 	XLogBeginInsert();
 	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
@@ -154,10 +152,37 @@ gpb_insert_on_page(Relation index, const GpbLayout *layout, Buffer buffer,
 	UnlockReleaseBuffer(buffer);
 }
 
+/* Give runs to a leaf, and log it.  The leaf is locked exclusively. */
+static void
+give_runs(Relation index, Buffer leaf)
+{
+	Page		page = BufferGetPage(leaf);
+
+	gpb_mark_changed(index, BufferGetBlockNumber(leaf));
+
+	START_CRIT_SECTION();
+
+	gpb_page_give_runs(page);
+	MarkBufferDirty(leaf);
+
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, leaf, REGBUF_STANDARD);
+		lsn = XLogInsert(GPB_RMGR_ID, GPB_XLOG_GIVE_RUNS);
+		PageSetLSN(page, lsn);
+	}
+
+	END_CRIT_SECTION();
+}
+
 /*
- * Remove dead entries from a leaf that is full, if any are found.  heap is the table, which is
- * asked about them.  An entry whose row was updated without a change of its key has a version of
- * the same key there already, and so, most likely, have others: "unchanged" says so.
+ * Remove dead entries from a leaf that is full, if any are found, or else have its entries share
+ * keys.  heap is the table, which is asked about dead entries.  An entry whose row was updated
+ * without a change of its key has a version of the same key there already, and so, most likely,
+ * have others: "unchanged" says so.
  */
 static void
 make_room(Relation index, const GpbLayout *layout, Relation heap, Buffer leaf,
@@ -166,6 +191,9 @@ make_room(Relation index, const GpbLayout *layout, Relation heap, Buffer leaf,
 	gpb_delete_dead(index, layout, heap, leaf, gpb_locator_block(gpb_row_locator(entry->row)));
 	if (unchanged && !gpb_page_has_room(BufferGetPage(leaf)))
 		gpb_delete_versions(index, layout, heap, leaf, entry->key);
+	if (!gpb_page_has_room(BufferGetPage(leaf)) && gpb_makes_runs(index, layout, heap) &&
+		gpb_runs_pay(BufferGetPage(leaf)))
+		give_runs(index, leaf);
 }
 
 /*
@@ -244,6 +272,11 @@ insert_entry(Relation index, const GpbLayout *layout, Relation heap,
 	if (!BufferIsValid(leaf))
 		return;
 	block = BufferGetBlockNumber(leaf);
+
+	if (gpb_has_runs(gpb_page_row_width(BufferGetPage(leaf))) &&
+		gpb_locator_offset(locator) >= GPB_SHORT_OFFSETS)
+		elog(ERROR, "index \"%s\" has no room for offset number %u in block %u",
+			 RelationGetRelationName(index), gpb_locator_offset(locator), block);
 
 	/* Rule M2 demands this order.  A mark for an insert that fails does no harm. */
 	gpb_mark_changed(index, block);

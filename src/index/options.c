@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * options.c
- *	  Storage parameters of an index: CREATE INDEX ... WITH (fillfactor = n).
+ *	  Storage parameters of an index: CREATE INDEX ... WITH (fillfactor = n, deduplicate_items = b).
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
 #include "access/reloptions.h"
+#include "access/tableam.h"
 #include "utils/rel.h"
 
 #include "index/index.h"
@@ -23,6 +24,10 @@ gpb_init_options(void)
 					  "Percentage of each leaf page that a build fills",
 					  -1, GPB_MIN_FILLFACTOR, 100,
 					  ShareUpdateExclusiveLock);
+	add_bool_reloption(option_kind, "deduplicate_items",
+					   "Have the entries of a leaf share equal keys",
+					   GPB_DEFAULT_DEDUPLICATE,
+					   ShareUpdateExclusiveLock);
 }
 
 /* amoptions: parse the storage parameters. */
@@ -30,7 +35,8 @@ bytea *
 gpb_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt table[] = {
-		{"fillfactor", RELOPT_TYPE_INT, offsetof(GpbOptions, fillfactor)}
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(GpbOptions, fillfactor)},
+		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(GpbOptions, deduplicate_items)}
 	};
 
 	return (bytea *) build_reloptions(reloptions, validate, option_kind,
@@ -55,4 +61,18 @@ gpb_fillfactor(Relation index, const GpbLayout *layout)
 		return options->fillfactor;
 	return layout->nkeys == 0 && gpb_is_wide(layout->key_width) ? GPB_WIDE_FILLFACTOR :
 		GPB_DEFAULT_FILLFACTOR;
+}
+
+/*
+ * A table access method of which nothing is known may have offset numbers that no short locator
+ * holds; those of a heap page are far below.
+ */
+bool
+gpb_makes_runs(Relation index, const GpbLayout *layout, Relation heap)
+{
+	GpbOptions *options = (GpbOptions *) index->rd_options;
+
+	return (options == NULL ? GPB_DEFAULT_DEDUPLICATE : options->deduplicate_items) &&
+		layout->row_width == GPB_LOCATOR_WIDTH &&
+		heap->rd_tableam == GetHeapamTableAmRoutine();
 }

@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 
 #include "mirror/mark.h"
+#include "index/page_runs.h"
 
 int			gpb_inner_entries = GPB_PAGE_SIZE;
 
@@ -57,6 +58,7 @@ gpb_page_init(Page page, uint16 level, uint16 flags, int key_width,
 	special->key_width = key_width;
 	special->row_width = row_width;
 	special->page_id = GPB_PAGE_ID;
+	/* Without entries, a page with runs has none of them. */
 	set_count(page, key_width, row_width, 0);
 }
 
@@ -99,6 +101,11 @@ gpb_page_insert(Page page, int position, const void *key, const void *row)
 	char	   *key_at = key_place(page, key_width, position);
 	char	   *last_row = row_place(page, row_width, n - 1);
 
+	if (gpb_has_runs(row_width))
+	{
+		gpb_runs_insert(page, position, key, row);
+		return;
+	}
 	Assert(position >= 0 && position <= n);
 	Assert(n < gpb_page_capacity(key_width, row_width));
 
@@ -113,15 +120,29 @@ void
 gpb_page_truncate(Page page, int n)
 {
 	Assert(n >= 0 && n <= gpb_page_count(page));
-	set_count(page, gpb_special(page)->key_width,
-			  gpb_special(page)->row_width, n);
+	if (gpb_has_runs(gpb_page_row_width(page)))
+		gpb_runs_truncate(page, n);
+	else
+		set_count(page, gpb_special(page)->key_width, gpb_special(page)->row_width, n);
 }
 
 bool
-gpb_page_set_dead(Page page, int row_width, int position)
+gpb_page_set_dead(Page page, int position)
 {
-	uint32	   *word = (uint32 *) gpb_page_row(page, row_width, position) + 1;
+	int			row_width = gpb_page_row_width(page);
+	char	   *row = unconstify(char *, gpb_page_row(page, row_width, position));
+	uint32	   *word = (uint32 *) row + 1;
 
+	if (gpb_has_runs(row_width))
+	{
+		uint16	   *low = (uint16 *) row;
+
+		if (*low & GPB_SHORT_DEAD)
+			return false;
+		*low |= GPB_SHORT_DEAD;
+		gpb_special(page)->flags |= GPB_PAGE_HAS_DEAD;
+		return true;
+	}
 	if (*word & (uint32) (GPB_LOC_DEAD >> 32))
 		return false;
 	*word |= (uint32) (GPB_LOC_DEAD >> 32);
@@ -135,31 +156,26 @@ any_dead(Page page, int row_width, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if ((gpb_row_locator(gpb_page_row(page, row_width, i)) & GPB_LOC_DEAD) != 0)
+		if ((gpb_page_locator(page, row_width, i) & GPB_LOC_DEAD) != 0)
 			return true;
 	}
 	return false;
 }
 
 /*
- * Remove the entries at n ascending positions.  The page's hint that it has dead entries is cleared
- * if none of those that stay is marked.
+ * Remove the entries at n ascending positions of a page without runs.
  *
  * What lies between two removed entries is moved as a whole: one by one it takes VACUUM a fifth of
  * its time.
  */
-void
-gpb_page_delete(Page page, const uint16 *positions, int n)
+static void
+delete_entries(Page page, const uint16 *positions, int n)
 {
-	GpbPageSpecial *special = gpb_special(page);
-	int			key_width = special->key_width;
-	int			row_width = special->row_width;
+	int			key_width = gpb_special(page)->key_width;
+	int			row_width = gpb_special(page)->row_width;
 	int			count = gpb_page_count(page);
-	int			kept;
+	int			kept = positions[0];
 
-	if (n == 0)
-		return;
-	kept = positions[0];
 	for (int i = 0; i < n; i++)
 	{
 		int			from = positions[i] + 1;
@@ -173,13 +189,32 @@ gpb_page_delete(Page page, const uint16 *positions, int n)
 				(to - from) * row_width);
 	}
 	set_count(page, key_width, row_width, kept);
-	if ((special->flags & GPB_PAGE_HAS_DEAD) != 0 && !any_dead(page, row_width, kept))
+}
+
+/*
+ * Remove the entries at n ascending positions.  The page's hint that it has dead entries is cleared
+ * if none of those that stay is marked.
+ */
+void
+gpb_page_delete(Page page, const uint16 *positions, int n)
+{
+	GpbPageSpecial *special = gpb_special(page);
+	int			row_width = special->row_width;
+
+	if (n == 0)
+		return;
+	if (gpb_has_runs(row_width))
+		gpb_runs_delete(page, positions, n);
+	else
+		delete_entries(page, positions, n);
+	if ((special->flags & GPB_PAGE_HAS_DEAD) != 0 &&
+		!any_dead(page, row_width, gpb_page_count(page)))
 		special->flags &= ~GPB_PAGE_HAS_DEAD;
 }
 
 /*
  * Append entries [from, to) of source to target, which has room for them.  Both have the same
- * widths.
+ * widths; a target with runs is empty.
  */
 void
 gpb_page_append(Page target, Page source, int from, int to)
@@ -192,6 +227,11 @@ gpb_page_append(Page target, Page source, int from, int to)
 	Assert(from <= to && to <= gpb_page_count(source));
 	Assert(key_width == gpb_special(source)->key_width);
 	Assert(row_width == gpb_special(source)->row_width);
+	if (gpb_has_runs(row_width))
+	{
+		gpb_runs_append(target, source, from, to);
+		return;
+	}
 	Assert(n + added <= gpb_page_capacity(key_width, row_width));
 
 	memcpy(key_place(target, key_width, n),

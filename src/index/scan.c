@@ -123,7 +123,7 @@ static bool
 set_dead(GpbScan *so, Page page, GpbBound entry)
 {
 	int			key_width = so->layout.key_width;
-	int			row_width = so->layout.row_width;
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	int			i = gpb_page_lower_bound(page, key_width, row_width, count,
 										 entry);
@@ -131,7 +131,7 @@ set_dead(GpbScan *so, Page page, GpbBound entry)
 	if (i >= count ||
 		gpb_bound_cmp(gpb_page_bound(page, key_width, row_width, i), entry) != 0)
 		return false;
-	return gpb_page_set_dead(page, row_width, i);
+	return gpb_page_set_dead(page, i);
 }
 
 /*

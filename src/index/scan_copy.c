@@ -22,8 +22,8 @@
 #define GPB_SCAN_DEAD			16
 
 /*
- * Append n entries to the copy.  They are given as on a page: by the address of the first key, and
- * of the last row.
+ * Append n entries to the copy.  They are given as on a page without runs: by the address of the
+ * first key, and of the last row.
  */
 static inline void
 copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
@@ -39,25 +39,81 @@ copy_append(GpbCopy *copy, const GpbLayout *layout, const char *keys,
 		   last_row, n * layout->row_width);
 }
 
-/* Make room for n more entries, in the memory context given. */
+/*
+ * Make room for n more entries, in the memory context given.
+ *
+ * The room for what a page holds is enough for all that will be copied from one.  Spread out, the
+ * entries of a leaf with runs may take more.
+ */
 static void
 copy_reserve(GpbCopy *copy, const GpbLayout *layout, int n,
 			 MemoryContext context)
 {
+	int			width = layout->key_width + layout->row_width;
 	int			count = copy->count;
+	char	   *bytes = copy->bytes;
+	int			size = copy->size;
 
-	if ((count + n) * (layout->key_width + layout->row_width) <= copy->size)
+	if (likely((count + n) * width <= size))
 		return;
-
-	/* The room for what a page holds is enough for all that will be copied from one. */
-	Assert(copy->bytes == copy->small);
-	copy->bytes = MemoryContextAlloc(context, BLCKSZ);
-	copy->size = BLCKSZ;
+	copy->size = (count + n) * width <= BLCKSZ ? BLCKSZ : GPB_MAX_LEAF_ENTRIES * width;
+	Assert((count + n) * width <= copy->size);
+	copy->bytes = MemoryContextAlloc(context, copy->size);
 	copy->count = 0;
 	if (count > 0)
-		copy_append(copy, layout, copy->small,
-					copy->small + GPB_SMALL_COPY - count * layout->row_width,
-					count);
+		copy_append(copy, layout, bytes, bytes + size - count * layout->row_width, count);
+	if (bytes != copy->small)
+		pfree(bytes);
+}
+
+/* Write the keys of entries from "first" on; key_width is a constant. */
+static pg_attribute_always_inline void
+spread_keys(char *into, int key_width, Page page, int first, int n)
+{
+	GpbKeyReader reader = gpb_read_keys(page, key_width, GPB_RUN_ROW_WIDTH, first);
+
+	for (int i = 0; i < n; i++)
+	{
+		GpbKey		key = gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH, first + i);
+
+		memcpy(into + i * key_width, &key, key_width);
+	}
+}
+
+/* Append n entries of a leaf with runs to the copy, which has room for them. */
+static void
+spread_entries(GpbCopy *copy, int key_width, Page page, int first, int n)
+{
+	char	   *keys = copy->bytes + copy->count * key_width;
+	uint64	   *rows = (uint64 *) (copy->bytes + copy->size) - copy->count - 1;
+	const char *row = gpb_page_row(page, GPB_RUN_ROW_WIDTH, first);
+
+	if (key_width == 8)
+		spread_keys(keys, 8, page, first, n);
+	else if (key_width == 4)
+		spread_keys(keys, 4, page, first, n);
+	else
+		spread_keys(keys, GPB_WIDE_KEY, page, first, n);
+	for (int i = 0; i < n; i++)
+		rows[-i] = gpb_stored_locator(row - i * GPB_RUN_ROW_WIDTH, GPB_RUN_ROW_WIDTH);
+	copy->count += n;
+}
+
+/* Append entries [from, to) of a page to the copy.  Those of runs are spread out. */
+static void
+append_entries(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page, int from,
+			   int to)
+{
+	int			key_width = layout->key_width;
+	int			row_width = gpb_page_row_width(page);
+	int			n = to - from;
+
+	copy_reserve(copy, layout, n, context);
+	if (likely(!gpb_has_runs(row_width)))
+		copy_append(copy, layout, (char *) page + gpb_key_place(key_width, from),
+					gpb_page_row(page, row_width, to - 1), n);
+	else
+		spread_entries(copy, key_width, page, from, n);
 }
 
 void
@@ -83,19 +139,21 @@ page_upper(Page page, const GpbLayout *layout, int from, int count,
 		   GpbBound bound)
 {
 	int			width = layout->key_width;
+	int			row_width = gpb_page_row_width(page);
 	int			to = from;
 
 	if (bound.tie != 0)
-		return gpb_page_lower_bound(page, width, layout->row_width, count, bound);
+		return gpb_page_lower_bound(page, width, row_width, count, bound);
 
 	/* As long as a key is below the bound's, ties do not matter. */
-	while (to < count && to < from + GPB_SCAN_EQUAL && gpb_page_key(page, width, to) < bound.key)
+	while (!gpb_has_runs(row_width) && to < count && to < from + GPB_SCAN_EQUAL &&
+		   gpb_page_key(page, width, to) < bound.key)
 		to++;
-	if (to < from + GPB_SCAN_EQUAL)
+	if (!gpb_has_runs(row_width) && to < from + GPB_SCAN_EQUAL)
 		return to;
 	if (bound.key > gpb_key_most(width))
 		return count;
-	return gpb_page_keys_below(page, width, count, bound.key);
+	return gpb_entries_below(page, width, row_width, count, bound.key);
 }
 
 /*
@@ -107,26 +165,27 @@ static void
 search_ranges(const GpbLayout *layout, Page page, int count, const GpbRange *ranges, int n,
 			  uint16 *from)
 {
+	int			row_width = gpb_page_row_width(page);
 	GpbKey		keys[GPB_SCAN_GROUP];
 
 	for (int i = 0; i < n; i++)
 		keys[i] = ranges[i].lo.key;
-	gpb_page_keys_below_many(page, layout->key_width, count, keys, n, from);
+	gpb_entries_below_many(page, layout->key_width, row_width, count, keys, n, from);
 	for (int i = 0; i < n; i++)
 	{
 		/* Among entries with the bits of NULL keys, ties decide. */
 		if (unlikely(ranges[i].lo.tie != 0))
-			from[i] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+			from[i] = gpb_page_lower_bound(page, layout->key_width, row_width, count,
 										   ranges[i].lo);
-		__builtin_prefetch(gpb_page_row(page, layout->row_width, Min(from[i], count - 1)));
+		__builtin_prefetch(gpb_page_row(page, row_width, Min(from[i], count - 1)));
 	}
 }
 
-/* Is an entry hinted dead, of which this is the row? */
+/* Is an entry hinted dead? */
 static inline bool
-row_is_dead(const char *row)
+is_hinted_dead(Page page, int row_width, int i)
 {
-	return (gpb_row_locator(row) & GPB_LOC_DEAD) != 0;
+	return (gpb_page_locator(page, row_width, i) & GPB_LOC_DEAD) != 0;
 }
 
 /*
@@ -137,7 +196,7 @@ static void
 append_live(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page page, int from,
 			int to)
 {
-	int			row_width = layout->row_width;
+	int			row_width = gpb_page_row_width(page);
 
 	while (from < to)
 	{
@@ -145,14 +204,10 @@ append_live(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, Page 
 		int			dead = 0;	/* entries at the end of [from, end) that are hinted dead */
 
 		while (end < to && dead < GPB_SCAN_DEAD)
-			dead = row_is_dead(gpb_page_row(page, row_width, end++)) ? dead + 1 : 0;
+			dead = is_hinted_dead(page, row_width, end++) ? dead + 1 : 0;
 		if (end - dead > from)
-		{
-			copy_reserve(copy, layout, end - dead - from, context);
-			copy_append(copy, layout, (char *) page + gpb_key_place(layout->key_width, from),
-						gpb_page_row(page, row_width, end - dead - 1), end - dead - from);
-		}
-		while (end < to && row_is_dead(gpb_page_row(page, row_width, end)))
+			append_entries(copy, layout, context, page, from, end - dead);
+		while (end < to && is_hinted_dead(page, row_width, end))
 			end++;
 		from = end;
 	}
@@ -176,7 +231,7 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 		if (in_step)
 			search_ranges(layout, page, count, first, n, from);
 		else
-			from[0] = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+			from[0] = gpb_page_lower_bound(page, layout->key_width, gpb_page_row_width(page), count,
 										   first->lo);
 		for (int i = 0; i < n; i++)
 		{
@@ -191,14 +246,9 @@ gpb_copy_ranges(GpbCopy *copy, const GpbLayout *layout, MemoryContext context, P
 			if (from[i] >= to)
 				continue;
 			if (unlikely(has_dead))
-			{
 				append_live(copy, layout, context, page, from[i], to);
-				continue;
-			}
-			copy_reserve(copy, layout, to - from[i], context);
-			copy_append(copy, layout,
-						(char *) page + gpb_key_place(layout->key_width, from[i]),
-						gpb_page_row(page, layout->row_width, to - 1), to - from[i]);
+			else
+				append_entries(copy, layout, context, page, from[i], to);
 		}
 	}
 	return true;

@@ -13,8 +13,8 @@
 #define GPB_SMALL_COPY			512
 
 /*
- * Entries copied from a leaf.  They lie as on a page: keys up from the start, rows down from the
- * end.
+ * Entries copied from a leaf.  They lie as on a page without runs: keys up from the start, rows
+ * down from the end.
  */
 typedef struct GpbCopy
 {

@@ -348,13 +348,14 @@ gpb_first_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBoun
 	for (;;)
 	{
 		Page		page = BufferGetPage(buffer);
+		int			row_width = gpb_page_row_width(page);
 		int			count = gpb_page_count(page);
-		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
-													count, bound);
+		int			position = gpb_page_lower_bound(page, layout->key_width, row_width, count,
+													bound);
 
 		if (position < count)
 		{
-			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position);
+			*entry = gpb_page_bound(page, layout->key_width, row_width, position);
 			/* Callers go on after the entry, and must not meet it again. */
 			if (gpb_bound_less(*entry, bound) || !gpb_bound_less(*entry, gpb_page_high(page)))
 				gpb_corrupted(index, BufferGetBlockNumber(buffer), "entries are out of order");
@@ -458,12 +459,13 @@ gpb_last_entry(Relation index, const GpbLayout *layout, GpbBound bound, GpbBound
 		BlockNumber block = BufferGetBlockNumber(buffer);
 		BlockNumber left = gpb_special(page)->left;
 		GpbBound	low = gpb_page_low(page);
-		int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+		int			row_width = gpb_page_row_width(page);
+		int			position = gpb_page_lower_bound(page, layout->key_width, row_width,
 													gpb_page_count(page), bound);
 
 		if (position > 0)
 		{
-			*entry = gpb_page_bound(page, layout->key_width, layout->row_width, position - 1);
+			*entry = gpb_page_bound(page, layout->key_width, row_width, position - 1);
 			/* Callers go on before the entry, and must not meet it again. */
 			if (!gpb_bound_less(*entry, bound))
 				gpb_corrupted(index, block, "entries are out of order");

@@ -86,14 +86,15 @@ void
 gpb_skip_on_leaf(const GpbColumnSets *sets, Page page, bool forward, GpbRange *range)
 {
 	const GpbLayout *layout = sets->layout;
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	GpbBound	bound = forward ? range->lo : range->hi;
-	int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
+	int			position = gpb_page_lower_bound(page, layout->key_width, row_width, count,
 												bound) - !forward;
 
 	if (position < 0 || position >= count)
 		return;
-	bound.key = gpb_page_key(page, layout->key_width, position);
+	bound.key = gpb_leaf_key(page, layout->key_width, row_width, position);
 	if (forward)
 	{
 		bound.tie = 0;

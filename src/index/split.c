@@ -35,6 +35,13 @@ typedef struct GpbSplit
 /* The entries that the left half keeps where several sessions add to a run of equal keys */
 #define RUN_KEPT(count)		((count) - (count) / 8)
 
+/* The key of an entry of a page */
+static GpbKey
+entry_key(Page page, int position)
+{
+	return gpb_leaf_key(page, gpb_special(page)->key_width, gpb_page_row_width(page), position);
+}
+
 /*
  * Does an entry with this key come at the end of a run of equal keys that begins with the leaf and
  * fills half of it or more?
@@ -47,8 +54,8 @@ ends_run(Page page, int position, GpbKey key)
 
 	return special->level == 0 && position >= (count + 1) / 2 &&
 		gpb_page_key(page, special->key_width, 0) == key &&
-		gpb_page_key(page, special->key_width, position - 1) == key &&
-		(position == count || gpb_page_key(page, special->key_width, position) != key);
+		entry_key(page, position - 1) == key &&
+		(position == count || entry_key(page, position) != key);
 }
 
 /*
@@ -63,13 +70,50 @@ is_near_end_of_run(Page page, int position, GpbKey key)
 
 	return special->level == 0 && position > RUN_KEPT(count) &&
 		gpb_page_key(page, special->key_width, 0) == key &&
-		gpb_page_key(page, special->key_width, position - 1) == key;
+		entry_key(page, position - 1) == key;
+}
+
+/* The number of entries of a leaf with runs that so many bytes hold, counted from the first one */
+static int
+runs_within(Page page, int bytes)
+{
+	int			key_width = gpb_special(page)->key_width;
+	int			nruns = gpb_page_runs(page, key_width);
+	int			count = gpb_page_count(page);
+	const uint16 *ends = gpb_run_ends(page, key_width, nruns);
+	int			r = 0;
+	int			n;
+
+	while (r < nruns && (r + 1) * (key_width + GPB_RUN_END_WIDTH) +
+		   gpb_run_begin(ends, r + 1, count) * GPB_RUN_ROW_WIDTH <= bytes)
+		r++;
+	if (r == nruns)
+		return count;
+	/* Of the first run that is not held as a whole, what goes in beside those before it */
+	n = (bytes - (r + 1) * (key_width + GPB_RUN_END_WIDTH)) / GPB_RUN_ROW_WIDTH;
+	return Max(n, gpb_run_begin(ends, r, count));
+}
+
+/*
+ * How many entries, the one that comes included, does the left half of a page get that is split
+ * for want of room in the middle or, where "fill" is not 0, with so many percent on the left?
+ */
+static int
+left_entries(Page page, int fill)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	int			room = GPB_PAGE_SPACE - gpb_key_halves(special->key_width);
+
+	if (!gpb_has_runs(special->row_width))
+		return fill == 0 ? (gpb_page_count(page) + 1) / 2 :
+			gpb_page_capacity(special->key_width, special->row_width) * fill / 100;
+	return runs_within(page, room * (fill == 0 ? 50 : fill) / 100);
 }
 
 /*
  * Choose where to split a full page into which an entry comes at position.
  *
- * All entries are of one size, so the middle is half of them.  At the end of the last page of a
+ * The middle is half of the entries or, where these share keys, of their bytes.  At the end of the last page of a
  * level keys likely ascend, and the left half will not be filled up any more, so it keeps as much
  * as the fillfactor says.
  *
@@ -84,14 +128,12 @@ choose_split(Relation index, const GpbLayout *layout, Page page, int position, G
 {
 	const GpbPageSpecial *special = gpb_special(page);
 	int			count = gpb_page_count(page);
-	int			left = (count + 1) / 2; /* the new entry included */
+	int			left = left_entries(page, 0);	/* the new entry included */
 	GpbSplit	split;
 
 	if (position == count && special->right == GPB_NO_BLOCK)
 	{
-		left = special->level == 0 ?
-			gpb_page_capacity(special->key_width, special->row_width) *
-			gpb_fillfactor(index, layout) / 100 :
+		left = special->level == 0 ? left_entries(page, gpb_fillfactor(index, layout)) :
 			gpb_inner_limit(special->key_width) * GPB_INNER_FILLFACTOR / 100;
 	}
 	else if (ends_run(page, position, key))
@@ -164,7 +206,7 @@ divide(Buffer left, Buffer right, Buffer sibling, const GpbSplit *split,
 /* Log a split that divide() has done. */
 static XLogRecPtr
 log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
-		  const GpbSplit *split)
+		  const GpbSplit *split, GpbKey key, const char *row)
 {
 	Page		lpage = BufferGetPage(left);
 	Page		rpage = BufferGetPage(right);
@@ -188,15 +230,13 @@ log_split(Buffer left, Buffer right, Buffer sibling, Buffer child,
 	XLogRegisterBuffer(0, left, REGBUF_STANDARD);
 	if (split->on_left)
 	{
-		XLogRegisterBufData(0, (char *) lpage +
-							gpb_key_place(lspecial->key_width, split->position),
-							lspecial->key_width);
-		XLogRegisterBufData(0, (char *) gpb_page_row(lpage, lspecial->row_width,
-													 split->position),
-							lspecial->row_width);
+		XLogRegisterBufData(0, (char *) &key, lspecial->key_width);
+		XLogRegisterBufData(0, (char *) row, gpb_spread_row_width(lpage));
 	}
 
 	XLogRegisterBuffer(1, right, REGBUF_WILL_INIT | REGBUF_STANDARD);
+	if (gpb_has_runs(rspecial->row_width))
+		XLogRegisterBufData(1, (char *) &rheader->pd_lower, sizeof(rheader->pd_lower));
 	XLogRegisterBufData(1, (char *) rpage + gpb_key_place(rspecial->key_width, 0),
 						rheader->pd_lower - gpb_key_place(rspecial->key_width, 0));
 	XLogRegisterBufData(1, (char *) rpage + rheader->pd_upper,
@@ -246,7 +286,7 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 
 	if (RelationNeedsWAL(index))
 	{
-		XLogRecPtr	lsn = log_split(left, right, sibling, child, &split);
+		XLogRecPtr	lsn = log_split(left, right, sibling, child, &split, key, row);
 
 		PageSetLSN(lpage, lsn);
 		PageSetLSN(BufferGetPage(right), lsn);

@@ -166,20 +166,19 @@ look_at_leaf(Check *check, Buffer leaf)
 	const GpbLayout *layout = check->layout;
 	const GpbRange *range = &check->unique->range;
 	Page		page = BufferGetPage(leaf);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
-	int			i = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count,
-										 range->lo);
+	int			i = gpb_page_lower_bound(page, layout->key_width, row_width, count, range->lo);
 	Verdict		verdict = VERDICT_NONE;
 	bool		hinted = false;
 
 	for (; i < count && verdict == VERDICT_NONE; i++)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, i));
+		uint64		locator = gpb_page_locator(page, row_width, i);
 		ItemPointerData tid;
 		bool		all_dead;
 
-		if (!gpb_bound_less(gpb_page_bound(page, layout->key_width, layout->row_width, i),
-							range->hi))
+		if (!gpb_bound_less(gpb_page_bound(page, layout->key_width, row_width, i), range->hi))
 			break;
 		if ((locator & GPB_LOC_DEAD) != 0)
 			continue;
@@ -189,7 +188,7 @@ look_at_leaf(Check *check, Buffer leaf)
 		ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
 		verdict = look_at_row(check, &tid, &all_dead);
 		if (all_dead)
-			hinted |= gpb_page_set_dead(page, layout->row_width, i);
+			hinted |= gpb_page_set_dead(page, i);
 	}
 	if (hinted)
 		MarkBufferDirtyHint(leaf, true);

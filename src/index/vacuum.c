@@ -30,7 +30,7 @@ typedef struct GpbVacuum
 	void	   *callback_state;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
 	BlockNumber block;			/* to which the pass has come */
-	uint16		positions[GPB_PAGE_SPACE / (4 + GPB_LOCATOR_WIDTH)];
+	uint16		positions[GPB_MAX_LEAF_ENTRIES];
 } GpbVacuum;
 
 /*
@@ -60,14 +60,14 @@ static void
 vacuum_leaf(GpbVacuum *vacuum, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	int			row_width = vacuum->layout.row_width;
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	int			ndelete = 0;
 
 	Assert(count <= lengthof(vacuum->positions));
 	for (int i = 0; i < count; i++)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		uint64		locator = gpb_page_locator(page, row_width, i);
 		ItemPointerData tid;
 
 		if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))

@@ -496,11 +496,13 @@ walk_end_position(const GpbWalk *walk, const char *page, int count, int from, ui
 				  GpbKey key)
 {
 	int			width = walk->layout.key_width;
+	int			row_width = gpb_page_row_width(page);
 	int			to = from;
 
 	if (walk_ties_decide(walk, key))
-		return gpb_page_lower_bound(page, width, walk->layout.row_width, count,
-									walk_range(walk, i).hi);
+		return gpb_page_lower_bound(page, width, row_width, count, walk_range(walk, i).hi);
+	if (gpb_has_runs(row_width))
+		return gpb_entries_upto(page, width, row_width, count, key);
 
 	/* The end of a range is nearly always near. */
 	while (to < count && to < from + GPB_WALK_EQUAL && gpb_page_key(page, width, to) <= key)
@@ -534,7 +536,7 @@ walk_active_hits(GpbWalk *walk, const char *page, int count, int *most)
 	int			from = 0;
 
 	if (unlikely(walk->clipped))
-		from = gpb_page_lower_bound(page, walk->layout.key_width, walk->layout.row_width, count,
+		from = gpb_page_lower_bound(page, walk->layout.key_width, gpb_page_row_width(page), count,
 									walk->from);
 	for (; walk->active_at < walk->active_end && *most > 0; (*most)--)
 	{
@@ -575,6 +577,7 @@ static int
 walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, int *met)
 {
 	int			width = walk->layout.key_width;
+	int			row_width = gpb_page_row_width(page);
 	GpbKey		keys[GPB_WALK_GROUP] = {0};
 	uint16		below[GPB_WALK_GROUP];
 	int			n = 0;
@@ -586,7 +589,7 @@ walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, i
 		n++;
 	}
 	*met = n;
-	gpb_page_keys_below_many(page, width, count, keys, n, below);
+	gpb_entries_below_many(page, width, row_width, count, keys, n, below);
 	for (k = 0; k < n; k++)
 	{
 		uint32		i = walk->next + k;
@@ -597,8 +600,7 @@ walk_new_hits(GpbWalk *walk, const char *page, int count, int most, int nhits, i
 		if (closed.lo > closed.hi)
 			continue;
 		if (walk_ties_decide(walk, closed.lo))
-			from = gpb_page_lower_bound(page, width, walk->layout.row_width, count,
-										walk_range(walk, i).lo);
+			from = gpb_page_lower_bound(page, width, row_width, count, walk_range(walk, i).lo);
 		if (closed.hi >= walk->high.key && gpb_bound_less(walk->high, walk_range(walk, i).hi))
 			walk_keep(walk, i);
 		else

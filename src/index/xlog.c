@@ -103,7 +103,7 @@ redo_insert(XLogReaderState *record, bool inner)
 		char	   *data = XLogRecGetBlockData(record, 0, &length);
 		uint16		position;
 
-		if (length != sizeof(position) + special->key_width + special->row_width)
+		if (length != sizeof(position) + special->key_width + gpb_spread_row_width(page))
 			elog(PANIC, "gpubtree redo: entry of %zu bytes", length);
 		memcpy(&position, data, sizeof(position));
 		data += sizeof(position);
@@ -125,7 +125,8 @@ redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	PageHeader	header = (PageHeader) page;
 	Size		length;
 	char	   *data = XLogRecGetBlockData(record, 1, &length);
-	int			count = length / (split->key_width + split->row_width);
+	int			keys = gpb_key_place(split->key_width, 0);
+	uint16		lower;
 	BlockNumber left;
 	BlockNumber sibling;
 
@@ -138,11 +139,20 @@ redo_split_right(XLogReaderState *record, const xl_gpb_split *split)
 	special->right = sibling;
 	gpb_set_high(page, split->right_high);
 	gpb_set_low(page, split->high);
-	header->pd_lower = gpb_key_place(split->key_width, count);
-	header->pd_upper = GPB_SPECIAL_OFFSET - count * split->row_width;
-	memcpy((char *) page + gpb_key_place(split->key_width, 0), data, count * split->key_width);
-	memcpy((char *) page + header->pd_upper, data + count * split->key_width,
-		   count * split->row_width);
+	if (gpb_has_runs(split->row_width))
+	{
+		memcpy(&lower, data, sizeof(lower));
+		data += sizeof(lower);
+		length -= sizeof(lower);
+	}
+	else
+		lower = gpb_key_place(split->key_width,
+							  length / (split->key_width + split->row_width));
+	header->pd_lower = lower;
+	header->pd_upper = GPB_SPECIAL_OFFSET - (length - (lower - keys));
+	memcpy((char *) page + keys, data, lower - keys);
+	memcpy((char *) page + header->pd_upper, data + (lower - keys),
+		   GPB_SPECIAL_OFFSET - header->pd_upper);
 	redo_done(record, buffer);
 	redo_mark(record, 1);
 	return buffer;
@@ -249,6 +259,26 @@ redo_new_root(XLogReaderState *record)
 
 	UnlockReleaseBuffer(meta);
 	UnlockReleaseBuffer(root);
+}
+
+/* Redo that a leaf got runs. */
+static void
+redo_give_runs(XLogReaderState *record)
+{
+	Buffer		buffer;
+
+	if (XLogReadBufferForRedo(record, 0, &buffer) == BLK_NEEDS_REDO)
+	{
+		Page		page = BufferGetPage(buffer);
+
+		if (gpb_special(page)->level > 0 || gpb_page_row_width(page) != GPB_LOCATOR_WIDTH)
+			elog(PANIC, "gpubtree redo: a page that cannot have runs");
+		gpb_page_give_runs(page);
+		redo_done(record, buffer);
+	}
+	if (BufferIsValid(buffer))
+		redo_mark(record, 0);
+	redo_release(buffer);
 }
 
 /* Redo the removal of entries, under a cleanup lock if VACUUM had one. */
@@ -463,6 +493,9 @@ redo(XLogReaderState *record)
 		case GPB_XLOG_DICTIONARY_VALUE:
 			gpb_redo_dictionary_value(record);
 			break;
+		case GPB_XLOG_GIVE_RUNS:
+			redo_give_runs(record);
+			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
 	}
@@ -606,6 +639,8 @@ identify(uint8 info)
 			return "DICTIONARY_PAGE";
 		case GPB_XLOG_DICTIONARY_VALUE:
 			return "DICTIONARY_VALUE";
+		case GPB_XLOG_GIVE_RUNS:
+			return "GIVE_RUNS";
 	}
 	return NULL;
 }
@@ -632,8 +667,14 @@ mask(char *pagedata, BlockNumber block)
 	for (i = 0; i < count; i++)
 	{
 		char	   *row = (char *) gpb_page_row(page, special->row_width, i);
-		uint64		locator = gpb_row_locator(row) & ~GPB_LOC_DEAD;
+		uint64		locator;
 
+		if (gpb_has_runs(special->row_width))
+		{
+			*(uint16 *) row &= ~GPB_SHORT_DEAD;
+			continue;
+		}
+		locator = gpb_row_locator(row) & ~GPB_LOC_DEAD;
 		memcpy(row, &locator, sizeof(locator));
 	}
 }

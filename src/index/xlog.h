@@ -38,7 +38,8 @@
 /*
  * SPLIT: block 0 is the left half; its data is the new entry's key and row, if the entry went
  * there.  Block 1 is the right half, a new page; its data is all its keys and then all its rows as
- * they lie on the page.  Block 2, if any, is the old right sibling.  Block 3, on inner levels, is
+ * they lie on the page; with runs, pd_lower (uint16) is before the keys, and the ends of runs are
+ * behind them.  Block 2, if any, is the old right sibling.  Block 3, on inner levels, is
  * the child whose split is completed.
  */
 #define GPB_XLOG_SPLIT			0x20
@@ -121,6 +122,9 @@ typedef struct xl_gpb_unlink
  */
 #define GPB_XLOG_DICTIONARY_PAGE	0x90
 #define GPB_XLOG_DICTIONARY_VALUE	0xA0
+
+/* GIVE_RUNS: block 0 is a leaf, which gets runs, and has no data. */
+#define GPB_XLOG_GIVE_RUNS		0xB0
 
 /*
  * What UNLINK does to each of its pages: to a left sibling; to a page; to a right sibling, "left"

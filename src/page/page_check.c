@@ -51,6 +51,23 @@ frame_fault(const void *page)
 }
 
 /*
+ * The number of entries of a tree page, or -1 if the ends of its hole, which are in order, do not
+ * agree on one.
+ */
+static int
+count_entries(const void *page, int key_width, int row_width)
+{
+	const PageHeaderData *header = (const PageHeaderData *) page;
+	int			keys = gpb_key_place(key_width, 0);
+	int			count = (header->pd_lower - keys) / key_width;
+
+	if (gpb_has_runs(row_width))
+		return gpb_page_run_count(page, key_width);
+	return header->pd_lower == keys + count * key_width &&
+		header->pd_upper == GPB_SPECIAL_OFFSET - count * row_width ? count : -1;
+}
+
+/*
  * What is wrong with a tree page, or NULL; see page.h.  gpb_page_fault_at() checks the sibling
  * links against the page's own block.
  */
@@ -61,7 +78,6 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	const PageHeaderData *header = (const PageHeaderData *) page;
 	const char *fault = frame_fault(page);
 	int			row_width;
-	int			keys;
 	int			count;
 
 	if (fault != NULL)
@@ -73,18 +89,20 @@ gpb_page_fault(const void *page, const GpbLayout *layout)
 	if (special->level > GPB_MAX_LEVEL)
 		return "level is out of range";
 	row_width = special->level == 0 ? layout->row_width : GPB_INNER_ROW_WIDTH;
+	if (special->level == 0 && gpb_has_runs(special->row_width) &&
+		row_width == GPB_LOCATOR_WIDTH)
+		row_width = GPB_RUN_ROW_WIDTH;
 	if (special->key_width != layout->key_width ||
 		special->row_width != row_width)
 		return "widths of entries are not the index's";
-	keys = gpb_key_place(layout->key_width, 0);
-	if (header->pd_lower < keys ||
+	if (header->pd_lower < gpb_key_place(layout->key_width, 0) ||
 		header->pd_lower > header->pd_upper ||
 		header->pd_upper > GPB_SPECIAL_OFFSET)
 		return "bounds of the free space are out of range";
-	count = (header->pd_lower - keys) / layout->key_width;
-	if (header->pd_lower != keys + count * layout->key_width ||
-		header->pd_upper != GPB_SPECIAL_OFFSET - count * row_width)
-		return "numbers of keys and of rows differ";
+	count = count_entries(page, layout->key_width, row_width);
+	if (count < 0)
+		return gpb_has_runs(row_width) ? "ends of runs and number of rows differ" :
+			"numbers of keys and of rows differ";
 	if (special->level > 0 && count == 0)
 		return "inner page without entries";
 	if (special->left == GPB_META_BLOCK || special->right == GPB_META_BLOCK)

@@ -84,18 +84,22 @@ gpb_inspect_dead(const PGAlignedBlock *page)
 	if (special->level > 0)
 		return 0;
 	for (i = 0; i < count; i++)
-		dead += (gpb_row_locator(gpb_page_row(page->data, special->row_width, i)) &
-				 GPB_LOC_DEAD) != 0;
+		dead += (gpb_page_locator(page->data, special->row_width, i) & GPB_LOC_DEAD) != 0;
 	return dead;
+}
+
+int
+gpb_inspect_used(const PGAlignedBlock *page)
+{
+	return gpb_page_u16(page->data, GPB_PD_LOWER) -
+		gpb_key_place(gpb_page_special(page->data)->key_width, 0) +
+		GPB_SPECIAL_OFFSET - gpb_page_u16(page->data, GPB_PD_UPPER);
 }
 
 double
 gpb_inspect_fill(const PGAlignedBlock *page)
 {
-	const GpbPageSpecial *special = gpb_page_special(page->data);
-
-	return 100.0 * gpb_page_count(page->data) * (special->key_width + special->row_width) /
-		GPB_PAGE_SPACE;
+	return 100.0 * gpb_inspect_used(page) / GPB_PAGE_SPACE;
 }
 
 /* ---- flags ---- */
@@ -129,7 +133,10 @@ gpb_inspect_is_gone(const PGAlignedBlock *page)
 	return false;
 }
 
-/* Collect the names of a page's flags.  Returns their number. */
+/* The most names that a page's flags have, and that it has runs */
+#define FLAG_NAMES	(lengthof(page_flags) + 1)
+
+/* Collect the names of a page's flags, and "runs".  Returns their number. */
 static int
 flag_names(const PGAlignedBlock *page, const char **names)
 {
@@ -142,14 +149,16 @@ flag_names(const PGAlignedBlock *page, const char **names)
 		if ((flags & page_flags[i].flag) != 0)
 			names[n++] = page_flags[i].name;
 	}
+	if (gpb_has_runs(gpb_page_row_width(page->data)))
+		names[n++] = "runs";
 	return n;
 }
 
 Datum
 gpb_inspect_flags(const PGAlignedBlock *page)
 {
-	const char *names[lengthof(page_flags)];
-	Datum		texts[lengthof(page_flags)];
+	const char *names[FLAG_NAMES];
+	Datum		texts[FLAG_NAMES];
 	int			n = flag_names(page, names);
 	int			i;
 
@@ -161,7 +170,7 @@ gpb_inspect_flags(const PGAlignedBlock *page)
 const char *
 gpb_inspect_flag_text(const PGAlignedBlock *page)
 {
-	const char *names[lengthof(page_flags)];
+	const char *names[FLAG_NAMES];
 	int			n = flag_names(page, names);
 	StringInfoData text;
 	int			i;

@@ -61,6 +61,8 @@ extern const char *gpb_inspect_fault(GpbInspect *look, BlockNumber block,
 
 /* Number of entries of a sound page that are marked dead */
 extern int	gpb_inspect_dead(const PGAlignedBlock *page);
+/* The bytes that the entries of a sound tree page take */
+extern int	gpb_inspect_used(const PGAlignedBlock *page);
 /* How much of the room for entries a sound page uses, in percent */
 extern double gpb_inspect_fill(const PGAlignedBlock *page);
 /* Has a sound page been taken out of the tree? */

@@ -159,8 +159,10 @@ gpubtree_page_stats(PG_FUNCTION_ARGS)
 		values[1] = Int32GetDatum(special->level);
 		values[2] = Int32GetDatum(items - dead);
 		values[3] = Int32GetDatum(dead);
-		values[4] = Int32GetDatum(in_tree ? special->key_width + special->row_width :
-								  used / Max(items, 1));
+		values[4] = Int32GetDatum(!in_tree ? used / Max(items, 1) :
+								  gpb_has_runs(special->row_width) ?
+								  gpb_inspect_used(&page) / Max(items, 1) :
+								  special->key_width + special->row_width);
 		values[5] = Int32GetDatum(BLCKSZ);
 		values[6] = Int32GetDatum(((PageHeader) page.data)->pd_upper -
 								  ((PageHeader) page.data)->pd_lower);
@@ -181,20 +183,52 @@ gpubtree_page_stats(PG_FUNCTION_ARGS)
 	return result_row(fcinfo, values, nulls);
 }
 
-/* The bytes of an entry in hexadecimal, its key's first */
-static const char *
-entry_bytes(const PGAlignedBlock *page, int i)
+/*
+ * Collect the bytes of an entry, its key's first, then those of its run's end, if it has one.  Only
+ * the first entry of a run has the key and the end.  Returns their number.
+ */
+static int
+entry_bytes(const PGAlignedBlock *page, int i, char *bytes)
 {
 	const GpbPageSpecial *special = gpb_page_special(page->data);
-	const char *key = page->data + gpb_key_place(special->key_width, i);
+	int			key_width = special->key_width;
 	const char *row = gpb_page_row(page->data, special->row_width, i);
-	char	   *text = palloc(3 * (special->key_width + special->row_width) + 1);
+	int			key = i;
 	int			n = 0;
-	int			b;
 
-	for (b = 0; b < special->key_width + special->row_width; b++)
-		n += sprintf(text + n, "%s%02x", b > 0 ? " " : "",
-					 (uint8) (b < special->key_width ? key[b] : row[b - special->key_width]));
+	if (gpb_has_runs(special->row_width))
+	{
+		int			nruns = gpb_page_runs(page->data, key_width);
+		const uint16 *ends = gpb_run_ends(page->data, key_width, nruns);
+		int			r = gpb_run_of(ends, nruns, i);
+
+		key = -1;
+		if (i == gpb_run_begin(ends, r, i + 1))
+		{
+			key = r;
+			n = sizeof(ends[r]);
+			memcpy(bytes + key_width, &ends[r], n);
+		}
+	}
+	if (key >= 0)
+	{
+		memcpy(bytes, page->data + gpb_key_place(key_width, key), key_width);
+		n += key_width;
+	}
+	memcpy(bytes + n, row, special->row_width);
+	return n + special->row_width;
+}
+
+/* Bytes in hexadecimal */
+static const char *
+hexadecimal(const char *bytes, int n)
+{
+	char	   *text = palloc(3 * n + 1);
+	int			length = 0;
+
+	text[0] = '\0';
+	for (int b = 0; b < n; b++)
+		length += sprintf(text + length, "%s%02x", b > 0 ? " " : "", (uint8) bytes[b]);
 	return text;
 }
 
@@ -254,14 +288,17 @@ gpubtree_page_items(PG_FUNCTION_ARGS)
 		gpb_corrupted(look.index, block, fault);
 	for (i = 0; fault == NULL && i < gpb_page_count(page.data); i++)
 	{
-		const char *row = gpb_page_row(page.data, special->row_width, i);
+		uint64		spread;
+		const char *row = gpb_spread_row(page.data, special->row_width, i, &spread);
+		char		bytes[GPB_WIDE_KEY + GPB_RUN_END_WIDTH + GPB_MAX_ROW_WIDTH];
+		int			nbytes = entry_bytes(&page, i, bytes);
 		uint64		locator = gpb_row_locator(row);
 		GpbBound	bound = gpb_page_bound(page.data, special->key_width, special->row_width, i);
 		Datum		values[8];
 		bool		nulls[8] = {false};
 
 		values[0] = Int32GetDatum(i + 1);
-		values[1] = Int32GetDatum(special->key_width + special->row_width);
+		values[1] = Int32GetDatum(nbytes);
 		if (special->level == 0)
 		{
 			set_text(values, nulls, 2, gpb_inspect_key(&look, bound.key, locator));
@@ -278,7 +315,7 @@ gpubtree_page_items(PG_FUNCTION_ARGS)
 			set_block(values, nulls, 5, gpb_row_child(row));
 		}
 		set_tid(values, nulls, 3, locator);
-		set_text(values, nulls, 7, entry_bytes(&page, i));
+		set_text(values, nulls, 7, hexadecimal(bytes, nbytes));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	gpb_inspect_close(&look);

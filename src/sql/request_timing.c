@@ -135,17 +135,18 @@ key_at_end(Relation index, const GpbLayout *layout, GpbBound bound, bool last,
 {
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
 		int			at = last ? count - 1 - i : i;
-		uint64		locator = gpb_row_locator(gpb_page_row(page, layout->row_width, at));
+		uint64		locator = gpb_page_locator(page, row_width, at);
 
 		if (gpb_locator_is_null(locator, layout->flags))
 			continue;
-		otherwise = gpb_page_key(page, layout->key_width, at);
+		otherwise = gpb_leaf_key(page, layout->key_width, row_width, at);
 		break;
 	}
 	UnlockReleaseBuffer(buffer);

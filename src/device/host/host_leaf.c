@@ -81,7 +81,7 @@ gpb_host_look_up_visibility(const GpbHostVisibility *visibility, const char *pag
 
 	for (i = from; i < to; i++)
 	{
-		uint64		locator = gpb_row_locator(gpb_page_row(page, row_width, i));
+		uint64		locator = gpb_page_locator(page, row_width, i);
 		uint32		block = gpb_locator_block(locator);
 
 		if (block != last_block)

@@ -98,13 +98,16 @@ static void
 write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, const char *page, int i, uint32 flags)
 {
 	const GpbLayout *layout = &work->mirror->layout;
+	int			row_width = gpb_page_row_width(page);
 	int			width = gpb_range_entry_width(layout->row_width);
+	uint64		spread;
 
 	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* the padding, where the
 																		 * row does not end at 8
 																		 * bytes */
-	gpb_entry_record(entry, work->number, flags, gpb_page_key(page, layout->key_width, i),
-					 gpb_page_row(page, layout->row_width, i), layout);
+	gpb_entry_record(entry, work->number, flags,
+					 gpb_leaf_key(page, layout->key_width, row_width, i),
+					 gpb_spread_row(page, row_width, i, &spread), layout);
 }
 
 /* ---- one leaf ---- */
@@ -168,7 +171,7 @@ static GpbDeviceStatus
 list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from, int to,
 			 const uint8 *visible)
 {
-	int			row_width = work->mirror->layout.row_width;
+	int			row_width = gpb_page_row_width(page);
 	int			width = gpb_entry_record_width(&work->mirror->layout);
 	uint64		dead = work->spec.program.ignore_dead_hints ? 0 : GPB_LOC_DEAD;
 	GpbHostBuffer *entries = &work->entries;
@@ -188,7 +191,7 @@ list_entries(GpbDevice *device, GpbHostRanges *work, const char *page, int from,
 		bool		seen = visible[i - from] == GPB_ENTRY_SEEN;
 
 		if (judged[i] == GPB_JUDGED_DROPPED ||
-			(gpb_row_locator(gpb_page_row(page, row_width, i)) & dead) != 0 ||
+			(gpb_page_locator(page, row_width, i) & dead) != 0 ||
 			(work->limited &&
 			 !take_rank(work, rank[i], seen && judged[i] == GPB_JUDGED_LISTED)))
 			continue;
@@ -246,6 +249,7 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 										   (const uint32 *) work->changed.data, work->nblocks);
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];
 	GpbRange	piece = work->range;
+	int			row_width;
 	int			count;
 	int			from;
 	int			to;
@@ -258,14 +262,15 @@ do_leaf(GpbDevice *device, GpbHostChannel *channel, GpbHostRanges *work, uint64 
 	if (page == NULL)
 		return add_piece(device, work, piece, leaf);
 	work->leaves++;
+	row_width = gpb_page_row_width(page);
 	count = gpb_page_count(page);
-	from = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, piece.lo);
+	from = gpb_page_lower_bound(page, layout->key_width, row_width, count, piece.lo);
 	to = gpb_bound_cmp(piece.hi, high) == 0 ? count :
-		gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, piece.hi);
+		gpb_page_lower_bound(page, layout->key_width, row_width, count, piece.hi);
 	if (from >= to)
 		return GPB_DEVICE_OK;
 	*did += to - from;
-	gpb_host_look_up_visibility(&work->visibility, page, layout->row_width, from, to, visible);
+	gpb_host_look_up_visibility(&work->visibility, page, row_width, from, to, visible);
 	return work->spec.program.list_entries ?
 		list_entries(device, work, page, from, to, visible) :
 		aggregate_entries(device, work, page, from, to, visible);

@@ -154,21 +154,21 @@ host_search_group(const GpbDeviceMirror *mirror, const GpbKey *key, int n, bool 
 	}
 }
 
-/* Find the first position whose key is not below "key", or, with "upper" set, is above it. */
+/* Find the first of the page's keys that is not below "key", or, with "upper" set, is above it. */
 static int
-host_position_in(const char *page, int key_width, int count, GpbKey key, bool upper)
+host_position_in(const char *page, int key_width, int keys, GpbKey key, bool upper)
 {
 	if (upper && key == gpb_key_most(key_width))
-		return count;
+		return keys;
 	key += upper;
 	switch (key_width)
 	{
 		case 4:
-			return gpb_keys_lower_bound(page, 4, count, key);
+			return gpb_keys_lower_bound(page, 4, keys, key);
 		case 8:
-			return gpb_keys_lower_bound(page, 8, count, key);
+			return gpb_keys_lower_bound(page, 8, keys, key);
 		default:
-			return gpb_keys_lower_bound(page, GPB_WIDE_KEY, count, key);
+			return gpb_keys_lower_bound(page, GPB_WIDE_KEY, keys, key);
 	}
 }
 
@@ -186,22 +186,20 @@ host_position(const GpbHostSearch *search, uint64 s, GpbKey key, uint32 *leaf)
 	for (;; s++)
 	{
 		const char *page;
-		int			count;
-		int			position;
+		int			keys;
+		int			at;
 
 		*leaf = mirror->separators[s].leaf;
 		page = gpb_host_clean_leaf(mirror, s, search->spec.epoch,
 								   (const uint32 *) search->changed.data, search->nblocks);
 		if (page == NULL)
 			return GPB_POSITION_UNCLEAN;
-		count = gpb_page_count(page);
-		position = host_position_in(page, width, count, key,
-									search->spec.bound == GPB_SEARCH_UPPER);
-		if (!equal)
-			return (uint16) position;
-		if (position < count)
-			return gpb_page_key(page, width, position) == key ? (uint16) position :
-				GPB_POSITION_NONE;
+		keys = gpb_page_keys(page, width);
+		at = host_position_in(page, width, keys, key, search->spec.bound == GPB_SEARCH_UPPER);
+		if (equal && at < keys && gpb_page_key(page, width, at) != key)
+			return GPB_POSITION_NONE;
+		if (!equal || at < keys)
+			return (uint16) gpb_key_position(page, width, at);
 		if (s + 1 == mirror->nseparators || gpb_host_low(mirror, s + 1).key > key)
 			return GPB_POSITION_NONE;
 	}

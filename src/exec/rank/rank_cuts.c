@@ -128,14 +128,16 @@ outermost_key(Relation index, const GpbLayout *layout, GpbKeyRange range, bool l
 	GpbBound	bound = last ? bounds.hi : bounds.lo;
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
+	int			row_width = gpb_page_row_width(page);
 	int			count = gpb_page_count(page);
-	int			i = gpb_page_lower_bound(page, layout->key_width, layout->row_width, count, bound);
+	int			i = gpb_page_lower_bound(page, layout->key_width, row_width, count, bound);
 	GpbKey		key;
 
 	if (last)
-		key = i > 0 ? gpb_page_key(page, layout->key_width, i - 1) : range.hi;
+		key = i > 0 ? gpb_leaf_key(page, layout->key_width, row_width, i - 1) : range.hi;
 	else
-		key = i < count ? gpb_page_key(page, layout->key_width, i) : gpb_page_high(page).key;
+		key = i < count ? gpb_leaf_key(page, layout->key_width, row_width, i) :
+			gpb_page_high(page).key;
 	UnlockReleaseBuffer(buffer);
 	return Min(Max(key, range.lo), range.hi);
 }

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_runs.h
+ *	  What page.c does on a leaf that has runs.
+ *
+ * Each function does what that of page.c does which has its name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PAGE_RUNS_H
+#define GPB_PAGE_RUNS_H
+
+#include "index/index.h"
+
+/* The row is a locator, as on a page without runs. */
+extern void gpb_runs_insert(Page page, int position, const void *key, const void *row);
+extern void gpb_runs_truncate(Page page, int n);
+/* At least one entry is removed; the hint that entries are dead stays. */
+extern void gpb_runs_delete(Page page, const uint16 *positions, int n);
+/* The target is empty. */
+extern void gpb_runs_append(Page target, Page source, int from, int to);
+
+#endif							/* GPB_PAGE_RUNS_H */

@@ -136,12 +136,56 @@ gpb_page_key_word(const GpbRangesJob *job, const char *page, int i, bool lower)
 }
 
 /*
+ * Load a column of a leaf with runs: the key, a half of it, or a column of it.  Which of the key's
+ * values are NULL the locators say.
+ */
+static __device__ __forceinline__ void
+gpb_load_run_column(const GpbRangesJob *job, GpbCodeColumn column, const char *page, int first,
+					int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+{
+	GpbRunKeys	keys;
+	uint32		nulls = 0;
+
+	keys.begin(job, page);
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int64		word = 0;
+
+		nulls |= (uint32) (locator[u] >> 48 & 1) << u;
+		if (wanted >> u & 1)
+		{
+			GpbKey		key = keys.key(first + u * step);
+
+			if (column.field.bits != 0)
+			{
+				GpbKey		field = gpb_key_field(column.field, key);
+
+				nulls &= ~(1u << u);
+				nulls |= (uint32) gpb_field_is_null(column.field, field) << u;
+				word = gpb_field_value(column.field, field);
+			}
+			else
+#ifdef GPB_CUDA_WIDE
+				word = gpb_key_half(key, job->layout_flags, column.lower);
+#else
+				word = gpb_pass_key_value(job, key);
+#endif
+		}
+		values->word[column.slot][u] = word;
+	}
+	if (column.field.bits == 0 && (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0)
+		nulls = ~nulls;
+	values->nulls[column.slot] = nulls & ((1u << GPB_PROGRAM_ROWS) - 1);
+}
+
+/*
  * Load the columns that the code reads, of those of the lane's entries, first + u * step of the
  * page, whose bit u of "wanted" is set.
  */
 static __device__ __forceinline__ void
-gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, int first,
-				 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, bool runs,
+				 int first, int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
 {
 	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 
@@ -151,6 +195,11 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 		int			bit = column.column == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.column - 1;
 		uint32		nulls = 0;
 
+		if (runs)
+		{
+			gpb_load_run_column(job, column, page, first, step, locator, wanted, values);
+			continue;
+		}
 		if (column.field.bits != 0)
 		{
 			gpb_load_key_column(job, column, page, first, step, wanted, values);
@@ -354,16 +403,16 @@ struct GpbEvaluated
 
 /*
  * Do all steps for those of the lane's entries, first + u * step of the page, whose bit u of
- * "wanted" is set; their locators are given.  The whole warp calls.  Out of line, see above.
+ * "wanted" is set; their locators are given, and whether the page has runs.  The whole warp calls.  Out of line, see above.
  */
 static __device__ __noinline__ GpbEvaluated
-gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, int first, int step,
-			 const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, bool runs, int first,
+			 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
 {
 	GpbEvaluated out = {wanted, 0};
 	GpbOperand	last = {};
 
-	gpb_load_columns(job, code, page, first, step, locator, wanted, values);
+	gpb_load_columns(job, code, page, runs, first, step, locator, wanted, values);
 	for (int s = 0; s < code->nsteps; s++)
 	{
 		GpbCodeStep todo = code->step[s];
@@ -411,6 +460,34 @@ gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, int
 /* ---- rows ---- */
 
 /*
+ * Get the locators of a lane's entries, first + u * GPB_WARP, which are 0 from "to" on.  The loop is
+ * there for each form of a leaf, since nothing may come between its loads.
+ */
+static __device__ __forceinline__ void
+gpb_load_locators(const GpbRangesJob *job, const char *page, bool runs, int first, int to,
+				  uint64 *locator)
+{
+	if (runs)
+	{
+#pragma unroll
+		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+		{
+			int			i = first + u * GPB_WARP;
+
+			locator[u] = i < to ? gpb_page_locator(page, GPB_RUN_ROW_WIDTH, i) : 0;
+		}
+		return;
+	}
+#pragma unroll
+	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
+	{
+		int			i = first + u * GPB_WARP;
+
+		locator[u] = i < to ? gpb_row_locator(gpb_page_row(page, job->row_width, i)) : 0;
+	}
+}
+
+/*
  * Read up to GPB_PROGRAM_ROWS entries of each lane, entry first + u * GPB_WARP of the leaf being
  * the lane's u-th, and do the steps for those that the snapshot sees; entries that the visibility
  * bits say nothing of are listed, if the pass is the first.  Returns those that count; *faults
@@ -426,22 +503,17 @@ gpb_take_rows(const GpbRangesJob *job, const GpbCode *code, uint32 number, GpbLe
 	uint32		present = 0;
 	uint32		seen;
 
+	gpb_load_locators(job, leaf.page, leaf.runs, first, leaf.count, locator);
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
-		int			i = first + u * GPB_WARP;
-
-		entry[u].locator = 0;
-		if (i < leaf.count)
-		{
-			present |= 1u << u;
-			entry[u].locator = gpb_row_locator(gpb_page_row(leaf.page, job->row_width, i));
-		}
-		locator[u] = entry[u].locator;
+		present |= (uint32) (first + u * GPB_WARP < leaf.count) << u;
+		entry[u].locator = locator[u];
 	}
 	seen = gpb_see_entries<GPB_PROGRAM_ROWS, 1>(job, entry, &present);
 	if (__any_sync(GPB_ALL_LANES, seen != 0))
-		out = gpb_evaluate(job, code, leaf.page, first, GPB_WARP, locator, seen, values);
+		out = gpb_evaluate(job, code, leaf.page, leaf.runs, first, GPB_WARP, locator, seen,
+						   values);
 	*faulted = *faulted || out.faults != 0;
 	if (job->pass.is_first && __any_sync(GPB_ALL_LANES, present != seen))
 		gpb_append_entries(job, number, leaf.page, first, GPB_WARP, present & ~seen);

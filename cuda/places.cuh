@@ -176,6 +176,13 @@ gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int g
 	return low;
 }
 
+/* Likewise in a leaf that has runs.  Out of line: the search of other leaves has the registers. */
+static __device__ __noinline__ int
+gpb_search_runs(const GpbRangesJob *job, const char *page, int count, GpbBound bound)
+{
+	return gpb_page_lower_bound(page, gpb_job_key_width(job), GPB_RUN_ROW_WIDTH, count, bound);
+}
+
 /*
  * Find the rows of separator i's leaf that are in the range; begins and ends say which of the
  * range's bounds is in the leaf.
@@ -191,6 +198,12 @@ gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange rang
 	int			low = 0;
 	int			high = leaf.count;
 
+	if (leaf.runs)
+	{
+		low = begins ? gpb_search_runs(job, leaf.page, leaf.count, lo) : low;
+		high = ends ? gpb_search_runs(job, leaf.page, leaf.count, hi) : high;
+		begins = ends = false;
+	}
 	if (begins && leaf.count > 0)
 		low = gpb_search_from(job, leaf, lo,
 							  gpb_guess_position(first, limit, leaf.count, lo.key));
@@ -199,6 +212,7 @@ gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange rang
 							   gpb_guess_position(first, limit, leaf.count, hi.key));
 	place->page = leaf.page;
 	place->from = (uint16) low;
+	place->runs = leaf.runs;
 	place->to = (uint16) (high > low ? high : low);
 }
 
@@ -353,12 +367,13 @@ gpb_place_item(const GpbRangesJob *job, uint64 item, uint32 i, uint32 *separator
 static __device__ __forceinline__ GpbRangePlace
 gpb_place_of_lane(GpbRangePlace place, int lane)
 {
-	uint32		rows = place.from | (uint32) place.to << 16;
+	uint32		rows = place.from | (uint32) place.runs << 15 | (uint32) place.to << 16;
 	GpbRangePlace out;
 
 	rows = __shfl_sync(GPB_ALL_LANES, rows, lane);
 	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) place.page, lane);
-	out.from = (uint16) rows;
+	out.from = (uint16) (rows & 0x7FFF);
+	out.runs = (uint16) (rows >> 15 & 1);
 	out.to = (uint16) (rows >> 16);
 	out.number = __shfl_sync(GPB_ALL_LANES, place.number, lane);
 	return out;

@@ -172,9 +172,11 @@ static uint64
 most_entries(const GpbRangesWork *work)
 {
 	const GpbLayout *layout = &work->spec.program.layout;
+	uint64		of_leaf = GPB_MAX_LEAF_ENTRIES;
 
-	return work->mirror->tree.n * (uint64) (GPB_PAGE_SPACE /
-											(layout->key_width + layout->row_width));
+	if (layout->row_width != GPB_LOCATOR_WIDTH)
+		of_leaf = GPB_PAGE_SPACE / (layout->key_width + layout->row_width);
+	return work->mirror->tree.n * of_leaf;
 }
 
 /*

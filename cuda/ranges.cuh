@@ -48,7 +48,8 @@
 struct GpbRangePlace
 {
 	const char *page;
-	uint16		from;
+	uint16		from : 15;
+	uint16		runs : 1;		/* has the leaf runs? */
 	uint16		to;
 	uint32		number;
 };
@@ -97,10 +98,11 @@ struct GpbRangesJob : GpbLeafJob
 
 /*
  * In a request with one answer, a block adds up in memory of its own what it reads of so many
- * leaves, in one kernel.  With at most 2^10 entries a leaf that is 2^31 values, which is what a bin
+ * leaves, in one kernel.  With at most 2^11 entries a leaf that is 2^31 values, which is what a bin
  * of a GpbFloatSum takes.
  */
-#define GPB_BLOCK_LEAVES	((uint64) 1 << 21)
+#define GPB_BLOCK_LEAVES	((uint64) 1 << 20)
+static_assert(GPB_MAX_LEAF_ENTRIES <= 1 << 11, "so many entries has no leaf");
 
 struct GpbDevice;
 struct GpbSortMemory;

@@ -345,6 +345,8 @@ add_place(const GpbRangesJob *job, const GpbGroupJob *groups, Table *table, GpbR
 				quad.load(place.page, first / GPB_QUAD);
 			gpb_quad_entries<ROW_WIDTH / 4, N>(job, place.page, quad, first, present, entry);
 		}
+		else if (place.runs)
+			gpb_fetch_runs<GPB_QUAD, N>(job, place.page, first, step, present, entry);
 		else
 		{
 #pragma unroll

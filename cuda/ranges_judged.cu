@@ -34,9 +34,10 @@ struct Judged
  * the lane's u-th.  Their ranks are set if there is a limit.  The whole warp calls.
  */
 static __device__ __forceinline__ Judged
-judge_rows(const GpbRangesJob *job, const GpbListJob *list, const char *page, int first, int to,
+judge_rows(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace place, int first,
 		   GpbLaneValues *values, uint64 *rank)
 {
+	int			to = place.to;
 	GpbEntryValues<1> entry[GPB_PROGRAM_ROWS];
 	uint64		locator[GPB_PROGRAM_ROWS];
 	GpbEvaluated out = {0, 0};
@@ -44,19 +45,20 @@ judge_rows(const GpbRangesJob *job, const GpbListJob *list, const char *page, in
 	uint32		kept;
 	Judged		judged = {0, 0, 0};
 
+	gpb_load_locators(job, place.page, place.runs != 0, first, to, locator);
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		int			i = first + u * GPB_WARP;
 
-		locator[u] = i < to ? gpb_row_locator(gpb_page_row(page, job->row_width, i)) : 0;
 		entry[u].locator = locator[u];
 		if (i < to && (locator[u] & job->pass.dead_mask) == 0)
 			present |= 1u << u;
 	}
 	if (!__any_sync(GPB_ALL_LANES, present != 0))
 		return judged;
-	out = gpb_evaluate(job, &list->code, page, first, GPB_WARP, locator, present, values);
+	out = gpb_evaluate(job, &list->code, place.page, place.runs != 0, first, GPB_WARP, locator,
+					   present, values);
 	judged.listed = (out.live | out.faults) & present;
 	judged.faulted = out.faults & present;
 	if (!__any_sync(GPB_ALL_LANES, judged.listed != 0))
@@ -160,8 +162,7 @@ rank_items(const __grid_constant__ GpbRangesJob job, const __grid_constant__ Gpb
 		for (int base = place.from; base < place.to; base += GPB_PROGRAM_ROWS * GPB_WARP)
 		{
 			uint64		rank[GPB_PROGRAM_ROWS] = {};
-			Judged		judged = judge_rows(&job, &list, place.page, base + gpb_lane(), place.to,
-											&values, rank);
+			Judged		judged = judge_rows(&job, &list, place, base + gpb_lane(), &values, rank);
 			uint32		counted = judged.listed & judged.seen & ~judged.faulted;
 
 			append_ranks(&list, counted, rank);
@@ -285,8 +286,7 @@ count_listed(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace plac
 	for (int base = place.from; base < place.to; base += GPB_PROGRAM_ROWS * GPB_WARP)
 	{
 		uint64		rank[GPB_PROGRAM_ROWS] = {};
-		Judged		judged = judge_rows(job, list, place.page, base + gpb_lane(), place.to, values,
-										rank);
+		Judged		judged = judge_rows(job, list, place, base + gpb_lane(), values, rank);
 
 		listed += __popc(drop_behind(list, judged.listed, rank));
 	}
@@ -354,7 +354,7 @@ list_place(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace place,
 	{
 		int			first = base + gpb_lane();
 		uint64		rank[GPB_PROGRAM_ROWS] = {};
-		Judged		judged = judge_rows(job, list, place.page, first, place.to, values, rank);
+		Judged		judged = judge_rows(job, list, place, first, values, rank);
 		uint32		listed = drop_behind(list, judged.listed, rank);
 
 		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)

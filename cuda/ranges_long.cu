@@ -56,7 +56,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 			 todo &= todo - 1)
 		{
 			GpbRangePlace next = gpb_place_of_lane(place, __ffs(todo) - 1);
-			GpbLeafView leaf = {next.page, next.to};
+			GpbLeafView leaf = {next.page, next.to, next.runs != 0};
 
 			if (!job.total && next.number != number)
 				gpb_flush_tally(&job, number, &tally);

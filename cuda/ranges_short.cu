@@ -31,6 +31,24 @@ merge_column(const GpbPassColumn *column, const GpbRunning *running)
 }
 
 /*
+ * Read the rows of the lane's place, if its leaf has runs, from row "from" on.  The whole warp
+ * calls.
+ */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+read_runs(const GpbRangesJob *job, GpbRangePlace place, int from, GpbTally<N, FLOAT_SUM> *tally,
+		  GpbFloatSum *sum)
+{
+	GpbLeafView leaf = {place.page, place.to, true};
+
+	if (!place.runs)
+		from = leaf.count = 0;
+	for (int first = (from / GPB_QUAD + threadIdx.x % GPB_SHORT_LANES) * GPB_QUAD;
+		 __any_sync(GPB_ALL_LANES, first < leaf.count); first += GPB_QUAD * GPB_SHORT_LANES)
+		gpb_take_run_quad(job, place.number, leaf, from, first, tally, sum);
+}
+
+/*
  * Read the rows of the lane's place, four lanes together, a quad each at a time where rows are
  * narrow.  The whole warp calls; lanes whose range is done go along with the others.
  */
@@ -40,6 +58,7 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 		   GpbFloatSum *sum)
 {
 	int			lane = threadIdx.x % GPB_SHORT_LANES;
+	int			from = place.from;
 
 	if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
 	{
@@ -49,7 +68,9 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 			GpbEntryValues<N> entry = {};
 			bool		present = first < place.to;
 
-			if (present)
+			if (present && place.runs)
+				gpb_fetch_runs<1, N>(job, place.page, first, 1, 1, &entry);
+			else if (present)
 				gpb_fetch_entry(job, place.page,
 								gpb_page_row(place.page, job->row_width, first), first, &entry);
 			gpb_take<1>(job, place.number, place.page, &entry, first, 1, (uint32) present, tally,
@@ -58,11 +79,24 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 	}
 	else
 	{
-		GpbLeafView leaf = {place.page, place.to};
+		GpbLeafView leaf = {place.page, place.to, false};
+		bool		others = false;
 
+		/* Leaves that have runs are left to a loop of their own, which comes after this one. */
+		if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
+		{
+			others = __any_sync(GPB_ALL_LANES, place.runs != 0);
+			if (place.runs)
+				place.from = leaf.count = 0;
+		}
 		for (int first = (place.from / GPB_QUAD + lane) * GPB_QUAD;
-			 __any_sync(GPB_ALL_LANES, first < place.to); first += GPB_QUAD * GPB_SHORT_LANES)
+			 __any_sync(GPB_ALL_LANES, first < leaf.count); first += GPB_QUAD * GPB_SHORT_LANES)
 			gpb_take_quad<ROW_WIDTH / 4>(job, place.number, leaf, place.from, first, tally, sum);
+		if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
+		{
+			if (others)
+				read_runs(job, place, from, tally, sum);
+		}
 	}
 }
 

@@ -61,8 +61,10 @@ gpb_write_entry(const GpbRangesJob *job, uint32 number, uint32 flags, const char
 {
 	int			key_width = gpb_job_key_width(job);
 	int			width = gpb_entry_width(key_width, job->row_width);
-	GpbKey		key = gpb_page_key(page, key_width, i);
-	const uint32 *row = (const uint32 *) gpb_page_row(page, job->row_width, i);
+	int			row_width = gpb_page_row_width(page);
+	GpbKey		key = gpb_leaf_key(page, key_width, row_width, i);
+	uint64		spread;
+	const uint32 *row = (const uint32 *) gpb_spread_row(page, row_width, i, &spread);
 	uint64	   *record = (uint64 *) (job->entries.record + place * width);
 	uint32	   *into = (uint32 *) (record + 2);
 	int			words = (gpb_range_entry_width(job->row_width) - 16) / 4;
@@ -217,7 +219,20 @@ gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
 		gpb_append_entries(job, number, page, first, step, present & ~seen);
 }
 
-/* The value of entry i's key; of a wide key, which is no word, nothing but that there is one */
+/* The value of a key; of a wide key, which is no word, nothing but that there is one */
+static __device__ __forceinline__ int64
+gpb_pass_key_value(const GpbRangesJob *job, GpbKey key)
+{
+#ifdef GPB_CUDA_WIDE
+	(void) job;
+	(void) key;
+	return 0;
+#else
+	return gpb_key_value(key, job->key_width, job->layout_flags);
+#endif
+}
+
+/* The value of key number i of a page */
 static __device__ __forceinline__ int64
 gpb_page_key_value(const GpbRangesJob *job, const char *page, int i)
 {
@@ -227,12 +242,63 @@ gpb_page_key_value(const GpbRangesJob *job, const char *page, int i)
 	(void) i;
 	return 0;
 #else
-	return gpb_key_value(gpb_page_key(page, job->key_width, i), job->key_width,
-						 job->layout_flags);
+	return gpb_pass_key_value(job, gpb_page_key(page, job->key_width, i));
 #endif
 }
 
+/* Where a lane is among the runs of a leaf.  It asks for keys of entries in ascending order. */
+struct GpbRunKeys
+{
+	const char *page;
+	const uint16 *ends;
+	int			key_width;
+	int			n;
+	int			run;			/* -1 before the first key */
+
+	__device__ __forceinline__ void
+	begin(const GpbRangesJob *job, const char *leaf)
+	{
+		page = leaf;
+		key_width = gpb_job_key_width(job);
+		n = gpb_page_runs(leaf, key_width);
+		ends = gpb_run_ends(leaf, key_width, n);
+		run = -1;
+	}
+
+	/* the key of entry i */
+	__device__ __forceinline__ GpbKey
+	key(int i)
+	{
+		run = run < 0 ? gpb_run_of(ends, n, i) : gpb_run_from(ends, n, run, i);
+		return gpb_page_key(page, key_width, run);
+	}
+};
+
 /* ---- a row in memory ---- */
+
+/* Set the values of the columns that are the key, in entries as gpb_fetch_runs() has them. */
+template <int U, int N>
+static __device__ __forceinline__ void
+gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
+				   GpbEntryValues<N> *entry)
+{
+#pragma unroll
+	for (int c = 0; c < N; c++)
+	{
+		const GpbPassColumn *column = &job->pass.column[c];
+		GpbRunKeys	keys;
+
+		if (!column->want || column->column != 0)
+			continue;
+		keys.begin(job, page);
+#pragma unroll
+		for (int u = 0; u < U; u++)
+		{
+			if (present >> u & 1)
+				entry[u].value[c] = gpb_pass_key_value(job, keys.key(first + u * step));
+		}
+	}
+}
 
 template <int N>
 static __device__ __forceinline__ void
@@ -256,6 +322,47 @@ gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int 
 }
 
 /*
+ * Of a leaf with runs, read those of a lane's U entries, first + u * step, whose bit of "present" is
+ * set.  Such a leaf has no column but the key.
+ */
+template <int U, int N>
+static __device__ __forceinline__ void
+gpb_fetch_runs(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
+			   GpbEntryValues<N> *entry)
+{
+#pragma unroll
+	for (int u = 0; u < U; u++)
+	{
+		entry[u].locator = present >> u & 1 ?
+			gpb_page_locator(page, GPB_RUN_ROW_WIDTH, first + u * step) : 0;
+#pragma unroll
+		for (int c = 0; c < N; c++)
+			entry[u].value[c] = 0;
+	}
+	gpb_fetch_run_keys<U, N>(job, page, first, step, present, entry);
+}
+
+/* Take the rows of a leaf with runs, as gpb_walk_rows() does those of others. */
+template <int U, int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_walk_runs(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from,
+			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	for (int base = from; base < leaf.count; base += U * GPB_WARP)
+	{
+		GpbEntryValues<N> entry[U];
+		int			first = base + gpb_lane();
+		uint32		present = 0;
+
+#pragma unroll
+		for (int u = 0; u < U; u++)
+			present |= (uint32) (first + u * GPB_WARP < leaf.count) << u;
+		gpb_fetch_runs<U, N>(job, leaf.page, first, GPB_WARP, present, entry);
+		gpb_take<U>(job, number, leaf.page, entry, first, GPB_WARP, present, tally, sum);
+	}
+}
+
+/*
  * Take the rows of the leaf from row "from" on, each lane one at a time.  All are of range
  * "number".
  */
@@ -266,6 +373,11 @@ gpb_walk_rows(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 {
 	constexpr int U = GPB_ROWS_IN_FLIGHT;
 
+	if (leaf.runs)
+	{
+		gpb_walk_runs<U>(job, number, leaf, from, tally, sum);
+		return;
+	}
 	for (int base = from; base < leaf.count; base += U * GPB_WARP)
 	{
 		GpbEntryValues<N> entry[U];
@@ -341,6 +453,39 @@ struct GpbQuad
 			words[w] = at % 4 == 0 ? four.x : at % 4 == 1 ? four.y :
 				at % 4 == 2 ? four.z : four.w;
 		}
+	}
+};
+
+/*
+ * Rows 4j .. 4j + 3 of a page with runs: four of them begin and end at addresses that 8 divides.
+ * Row 4j is the highest.
+ */
+struct GpbRunQuad
+{
+	uint2		vector[GPB_QUAD * GPB_RUN_ROW_WIDTH / 8];
+
+	__device__ __forceinline__ void
+	load(const char *page, int j)
+	{
+		const uint2 *from = (const uint2 *)
+			(page + GPB_SPECIAL_OFFSET - (j + 1) * (int) sizeof(vector));
+
+#pragma unroll
+		for (int v = 0; v < (int) (sizeof(vector) / sizeof(uint2)); v++)
+			vector[v] = __ldcs(from + v);
+	}
+
+	/* locator of row 4j + k */
+	__device__ __forceinline__ uint64
+	locator(int k) const
+	{
+		uint64		low = (uint64) vector[0].y << 32 | vector[0].x;
+		uint64		mid = (uint64) vector[1].y << 32 | vector[1].x;
+		uint64		high = (uint64) vector[2].y << 32 | vector[2].x;
+		uint64		bits = k == 3 ? low : k == 2 ? low >> 48 | mid << 16 :
+			k == 1 ? mid >> 32 | high << 32 : high >> 16;
+
+		return gpb_locator_of_short(bits);
 	}
 };
 
@@ -449,6 +594,28 @@ gpb_take_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 	gpb_take<GPB_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
 }
 
+/* Take the lane's quad of a leaf with runs, as gpb_take_quad() does that of another leaf. */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_take_run_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from, int first,
+				  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	GpbRunQuad	quad = {};
+	GpbEntryValues<N> entry[GPB_QUAD] = {};
+	uint32		present = 0;
+
+	if (first < leaf.count)
+		quad.load(leaf.page, first / GPB_QUAD);
+#pragma unroll
+	for (int k = 0; k < GPB_QUAD; k++)
+	{
+		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
+		entry[k].locator = quad.locator(k);
+	}
+	gpb_fetch_run_keys<GPB_QUAD, N>(job, leaf.page, first, 1, present, entry);
+	gpb_take<GPB_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
+}
+
 /*
  * Take the rows of the leaf, of ROW_WIDTH bytes, from row "from" on, which must be below the count
  * unless both are 0: each lane four rows at a time, a warp 128.  All are of range "number".  The
@@ -463,6 +630,15 @@ gpb_walk_quads(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int fro
 	int			base = from / GPB_QUAD * GPB_QUAD;
 	int			first = base + GPB_QUAD * gpb_lane();
 
+	if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
+	{
+		if (leaf.runs)
+		{
+			for (; base < leaf.count; base += step, first += step)
+				gpb_take_run_quad(job, number, leaf, from, first, tally, sum);
+			return;
+		}
+	}
 	for (; base < leaf.count; base += step, first += step)
 		gpb_take_quad<ROW_WIDTH / 4>(job, number, leaf, from, first, tally, sum);
 }

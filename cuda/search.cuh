@@ -138,6 +138,7 @@ struct GpbLeafView
 {
 	const char *page;			/* NULL: the leaf is not clean */
 	int			count;
+	bool		runs;			/* has it runs? */
 };
 
 /* The width of the job's keys, a constant where there are wide keys alone */
@@ -159,6 +160,7 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 	GpbLeafView leaf;
 
 	leaf.count = 0;
+	leaf.runs = false;
 	leaf.page = gpb_unchanged_image(job, job->separators.child[i]);
 	if (leaf.page == NULL)
 		return leaf;
@@ -167,6 +169,9 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 									 gpb_leaf_limit(&job->separators, i));
 	if (leaf.count < 0)
 		leaf.page = NULL;
+	else
+		leaf.runs = job->row_width == GPB_LOCATOR_WIDTH &&
+			gpb_has_runs(gpb_page_row_width(leaf.page));
 	return leaf;
 }
 

@@ -755,6 +755,33 @@ gpb_key_position(const void *page, int key_width, int i)
 					  gpb_page_count(page)) : i;
 }
 
+/* The run of entry i, looked for from that of an entry before it: in doubling steps, then halves */
+GPB_FN int
+gpb_run_from(const uint16 *ends, int n, int run, int i)
+{
+	int			last = n - 1;
+	int			high = run;
+	int			step = 1;
+
+	while (high < last && ends[high] <= i)
+	{
+		run = high + 1;
+		high += step;
+		step *= 2;
+	}
+	high = high < last ? high : last;
+	while (run < high)
+	{
+		int			mid = (run + high) / 2;
+
+		if (ends[mid] <= i)
+			run = mid + 1;
+		else
+			high = mid;
+	}
+	return run;
+}
+
 /* The key of entry i of a page, which has rows of this width. */
 GPB_FN GpbKey
 gpb_leaf_key(const void *page, int key_width, int row_width, int i)

@@ -354,6 +354,46 @@ test_row(const TestIndex *index, uint32 i, char *row)
 	memcpy(row, &locator, sizeof(locator));
 }
 
+/* The bytes of a row, and of the end of a run, on a leaf that has runs */
+#define RUN_ROW		6
+#define RUN_END		2
+
+/* Is entry i the first of its leaf's that has its key? */
+static bool
+begins_run(const TestIndex *index, const TestLeaf *leaf, uint32 i)
+{
+	return i == leaf->first || index->entry[i].bound.key != index->entry[i - 1].bound.key;
+}
+
+/* Write the entries of a leaf that has runs: a key for each, ends behind the keys, short rows. */
+static void
+write_runs(const TestIndex *index, const TestLeaf *leaf, char *page)
+{
+	int			key_width = index->layout.key_width;
+	int			halves = key_width == 16 ? 16 : 0;
+	int			nruns = 0;
+	int			r = -1;
+	uint32		k;
+
+	for (k = 0; k < leaf->count; k++)
+		nruns += begins_run(index, leaf, leaf->first + k);
+	put_u16(page, GPB_PD_LOWER, GPB_PAGE_HEADER + halves + nruns * (key_width + RUN_END));
+	for (k = 0; k < leaf->count; k++)
+	{
+		const TestEntry *entry = &index->entry[leaf->first + k];
+		char	   *row = page + GPB_SPECIAL_OFFSET - ((int) k + 1) * RUN_ROW;
+		uint64		tie = entry->bound.tie;
+		uint32		block = (uint32) (tie >> 16);
+
+		if (begins_run(index, leaf, leaf->first + k))
+			put_key(page, key_width, ++r, entry->bound.key);
+		put_u16(page, GPB_PAGE_HEADER + halves + nruns * key_width + r * RUN_END, (int) k + 1);
+		put_u16(row, 0, (int) (tie & 0x3FFF) | (tie >> 48 & 1 ? 1 << 14 : 0) |
+				(entry->dead ? 1 << 15 : 0));
+		memcpy(row + 2, &block, sizeof(block));
+	}
+}
+
 void
 test_write_leaf(TestIndex *index, uint32 i)
 {
@@ -363,7 +403,8 @@ test_write_leaf(TestIndex *index, uint32 i)
 	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
 	uint32		k;
 
-	init_page(page, 0, layout->key_width, layout->row_width, (int) leaf->count);
+	init_page(page, 0, layout->key_width, leaf->runs ? RUN_ROW : layout->row_width,
+			  (int) leaf->count);
 	if (i > 0)
 		special->left = index->leaf[i - 1].block;
 	put_low(page, layout->key_width, leaf->low);
@@ -376,10 +417,14 @@ test_write_leaf(TestIndex *index, uint32 i)
 	{
 		if (index->entry[leaf->first + k].dead)
 			special->flags |= GPB_PAGE_HAS_DEAD;
+		if (leaf->runs)
+			continue;
 		put_key(page, layout->key_width, (int) k, index->entry[leaf->first + k].bound.key);
 		test_row(index, leaf->first + k,
 				 page + GPB_SPECIAL_OFFSET - ((int) k + 1) * layout->row_width);
 	}
+	if (leaf->runs)
+		write_runs(index, leaf, page);
 }
 
 void
@@ -439,6 +484,29 @@ random_low(const TestIndex *index, uint32 first)
 	return low;
 }
 
+/*
+ * Let a leaf have runs, and as many entries as go in with them, at most "most", of those from its
+ * first one on.
+ */
+static void
+cut_runs(const TestIndex *index, TestLeaf *leaf, uint32 most)
+{
+	int			key_width = index->layout.key_width;
+	int			room = GPB_SPECIAL_OFFSET - GPB_PAGE_HEADER - (key_width == 16 ? 16 : 0);
+
+	leaf->runs = true;
+	leaf->count = 0;
+	while (leaf->count < most && leaf->first + leaf->count < index->nentries)
+	{
+		if (begins_run(index, leaf, leaf->first + leaf->count))
+			room -= key_width + RUN_END;
+		room -= RUN_ROW;
+		if (room < 0)
+			break;
+		leaf->count++;
+	}
+}
+
 static void
 cut_leaves(TestIndex *index, const TestShape *shape)
 {
@@ -459,6 +527,9 @@ cut_leaves(TestIndex *index, const TestShape *shape)
 		leaf->count = test_once_in(4) ? most : (uint32) (most - test_below(most) / 3);
 		if (leaf->count > left)
 			leaf->count = left;
+		if (index->layout.row_width == GPB_LOCATOR_WIDTH && test_once_in(2))
+			cut_runs(index, leaf, shape->leaf_entries ? leaf->count :
+					 test_once_in(2) ? UINT32_MAX : 1 + (uint32) test_below(700));
 		if (first > 0)
 		{
 			leaf->low = random_low(index, first);

@@ -58,6 +58,7 @@ typedef struct TestLeaf
 	uint32		first;			/* entries [first, first + count) */
 	uint32		count;
 	bool		unclean;		/* expected not to be answered by the device */
+	bool		runs;			/* its page has runs */
 } TestLeaf;
 
 typedef struct TestIndex

@@ -431,7 +431,7 @@ no_inner_image(void)
 	GpbNarrowKeyRange keys[] = {{5, 10}, {10, 5}, {7, 7}};
 	GpbNarrowRange bounds[] = {{{5, 0}, {5, 1}}, {{5, 0}, {5, 0}}, test_whole};
 	const void *ranges[] = {points, keys, bounds};
-	TestLeaf	unknown = {GPB_BOUND_MIN, GPB_BOUND_MAX, GPB_NO_BLOCK, 0, 0, true};
+	TestLeaf	unknown = {GPB_BOUND_MIN, GPB_BOUND_MAX, GPB_NO_BLOCK, 0, 0, true, false};
 	int			round;
 
 	/* of this the model knows that the index is one unclean leaf at no block */

@@ -55,14 +55,11 @@ progress_scanned(double count)
 	pgstat_progress_update_multi_param(3, parameter, value);
 }
 
-/* Load the tree, in this process alone, but for what gpb_load_end() does. */
-static GpbLoad *
-build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
-		   const GpbRecordOrder *order, GpbSorter *sorter)
+void
+gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,
+				const GpbLayout *layout, const GpbRecordOrder *order, GpbLoad *load)
 {
-	GpbLoad    *load = gpb_load_begin(index, layout, order);
-
-	if (info->ii_Unique)
+	if (is_unique)
 	{
 		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, layout, order, load);
 
@@ -71,6 +68,17 @@ build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layo
 	}
 	else
 		gpb_sorter_drain(sorter, gpb_load_record, load);
+}
+
+/* Load the tree, in this process alone, but for what gpb_load_end() does. */
+static GpbLoad *
+build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
+		   const GpbRecordOrder *order, GpbSorter *sorter)
+{
+	GpbLoad    *load = gpb_load_begin(index, layout, order,
+									  gpb_makes_runs(index, layout, heap));
+
+	gpb_build_drain(sorter, heap, index, info->ii_Unique, layout, order, load);
 	return load;
 }
 

@@ -168,9 +168,9 @@ extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info,
 
 typedef struct GpbLoad GpbLoad;
 
-/* Begin to load the index, whose file is empty. */
+/* Begin to load the index, whose file is empty.  "runs" says whether leaves may get runs. */
 extern GpbLoad *gpb_load_begin(Relation index, const GpbLayout *layout,
-							   const GpbRecordOrder *order);
+							   const GpbRecordOrder *order, bool runs);
 /* A GpbSink: add a record, which must be at or after all those before. */
 extern void gpb_load_record(void *load, const char *record);
 /* Write what is left and the metapage.  The index is complete, and the file is safe. */
@@ -238,6 +238,12 @@ extern const GpbUniqueEnds *gpb_unique_load_ends(const GpbUniqueLoad *unique_loa
  */
 extern void gpb_unique_load_part(GpbUniqueLoad *unique_load, const GpbUniqueEnds *ends);
 extern void gpb_unique_load_end(GpbUniqueLoad *unique_load);
+
+/* ---- build.c ---- */
+
+/* Load all records of a sort, in a unique index if is_unique is set.  The table is named in errors. */
+extern void gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,
+							const GpbLayout *layout, const GpbRecordOrder *order, GpbLoad *load);
 
 /* ---- build_parallel.c ---- */
 

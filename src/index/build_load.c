@@ -26,6 +26,7 @@
 #include "hold.h"
 #include "index/build.h"
 #include "index/dictionary.h"
+#include "index/page_runs.h"
 
 /* Finished pages that are logged in one record */
 #define MAX_FINISHED	XLR_MAX_BLOCK_ID
@@ -41,6 +42,15 @@ typedef struct LoadLevel
 	int			limit;			/* number of entries to put on a page */
 } LoadLevel;
 
+/* The leaf that is being filled, once it has runs.  Its ends are put on the page when it is full. */
+typedef struct LoadRuns
+{
+	int			n;				/* 0: it has none */
+	int			bytes;			/* that its entries take */
+	int			most;			/* bytes to put on a page */
+	uint16		end[GPB_MAX_PLAIN_ENTRIES];
+} LoadRuns;
+
 struct GpbLoad
 {
 	Relation	index;
@@ -50,6 +60,7 @@ struct GpbLoad
 	BlockNumber allocated;		/* number of blocks given to pages so far */
 	BlockNumber extended;		/* number of blocks that the file has */
 	int64		done;			/* records */
+	int			leaf_limit;		/* of entries, on a leaf that has no runs */
 	int			nlevels;
 
 	/* Of a load of some of the leaves, or else of none: see gpb_load_begin_part() */
@@ -60,6 +71,9 @@ struct GpbLoad
 	int64		added;			/* records of this part that were added to all_done */
 
 	LoadLevel	level[GPB_MAX_LEVEL + 1];
+
+	/* Of a load that gives runs to leaves; else NULL */
+	LoadRuns   *runs;
 
 	/* Pages that are finished and not written yet, and memory for pages to come */
 	int			nfinished;
@@ -196,15 +210,50 @@ level_begin_page(GpbLoad *load, int level, BlockNumber block, GpbBound low)
 	l->count = 0;
 }
 
-/* The page of a level is finished: note how many entries it has. */
+/* Write on the page of a level, which has no runs, how many entries it has. */
 static void
-level_finish_page(GpbLoad *load, int level)
+level_set_count(GpbLoad *load, int level)
 {
 	LoadLevel  *l = &load->level[level];
 	PageHeader	header = (PageHeader) l->page;
 
 	header->pd_lower = gpb_key_place(load->layout.key_width, l->count);
 	header->pd_upper = GPB_SPECIAL_OFFSET - l->count * l->row_width;
+}
+
+/* Has the page of a level runs? */
+static inline bool
+has_runs(const GpbLoad *load, int level)
+{
+	return level == 0 && load->runs != NULL && load->runs->n > 0;
+}
+
+/* The leaf is full: write its ends, and how many entries it has.  The next one begins without runs. */
+static void
+end_runs(GpbLoad *load)
+{
+	LoadLevel  *l = &load->level[0];
+	LoadRuns   *runs = load->runs;
+	PageHeader	header = (PageHeader) l->page;
+	int			ends = gpb_key_place(load->layout.key_width, runs->n);
+
+	memcpy(l->page + ends, runs->end, runs->n * sizeof(uint16));
+	header->pd_lower = ends + runs->n * GPB_RUN_END_WIDTH;
+	header->pd_upper = GPB_SPECIAL_OFFSET - l->count * GPB_RUN_ROW_WIDTH;
+	runs->n = 0;
+	l->limit = load->leaf_limit;
+}
+
+/* The page of a level is finished: note how many entries it has. */
+static void
+level_finish_page(GpbLoad *load, int level)
+{
+	LoadLevel  *l = &load->level[level];
+
+	if (has_runs(load, level))
+		end_runs(load);
+	else
+		level_set_count(load, level);
 	finish_page(load, l->block, l->page);
 	l->page = NULL;
 }
@@ -233,6 +282,8 @@ load_new_level(GpbLoad *load)
 	load->nlevels++;
 	l->row_width = level == 0 ? load->layout.row_width : GPB_INNER_ROW_WIDTH;
 	l->limit = level_limit(load->index, &load->layout, level);
+	if (level == 0)
+		load->leaf_limit = l->limit;
 	return l;
 }
 
@@ -281,7 +332,9 @@ load_separator(GpbLoad *load, int level, GpbBound next)
 
 	if (level > 0)
 		return next;
-	return leaf_separator(gpb_page_key(l->page, load->layout.key_width, l->count - 1), next);
+	return leaf_separator(gpb_page_key(l->page, load->layout.key_width,
+									   (has_runs(load, 0) ? load->runs->n : l->count) - 1),
+						  next);
 }
 
 /* Give the block to the page that comes behind the current one of a level. */
@@ -353,6 +406,64 @@ load_add(GpbLoad *load, int level, GpbBound bound, const char *row)
 	level_put(l, load->layout.key_width, l->row_width, &bound.key, row);
 }
 
+/* Give runs to the leaf, which is full, if that pays.  Returns whether it did. */
+static bool
+begin_runs(GpbLoad *load)
+{
+	LoadLevel  *l = &load->level[0];
+	LoadRuns   *runs = load->runs;
+	Page		page = (Page) l->page;
+	int			key_width = load->layout.key_width;
+
+	level_set_count(load, 0);
+	if (!gpb_runs_pay(page))
+		return false;
+	gpb_page_give_runs(page);
+	runs->n = gpb_page_runs(page, key_width);
+	runs->bytes = runs->n * (key_width + GPB_RUN_END_WIDTH) + l->count * GPB_RUN_ROW_WIDTH;
+	memcpy(runs->end, gpb_run_ends(page, key_width, runs->n), runs->n * sizeof(uint16));
+	l->limit = 0;				/* whether there is room, runs->bytes says */
+	return true;
+}
+
+/* Add a record at the end of the leaf, which has runs.  Returns false if it has no room. */
+static bool
+add_to_runs(GpbLoad *load, const char *record)
+{
+	LoadLevel  *l = &load->level[0];
+	LoadRuns   *runs = load->runs;
+	int			key_width = load->layout.key_width;
+	char	   *key_at = l->page + gpb_key_place(key_width, runs->n);
+	bool		begins = memcmp(key_at - key_width, record, key_width) != 0;
+	int			bytes = GPB_RUN_ROW_WIDTH + (begins ? key_width + GPB_RUN_END_WIDTH : 0);
+
+	if (runs->bytes + bytes > runs->most)
+		return false;
+	if (begins)
+	{
+		memcpy(key_at, record, key_width);
+		runs->n++;
+	}
+	runs->bytes += bytes;
+	gpb_put_short_row(l->page + GPB_SPECIAL_OFFSET - (l->count + 1) * GPB_RUN_ROW_WIDTH,
+					  gpb_row_locator(record + key_width));
+	runs->end[runs->n - 1] = ++l->count;
+	return true;
+}
+
+/*
+ * The leaf, if it has no runs, is full: make room for a record, or add it to a leaf with runs.
+ * Returns whether it was added.
+ */
+static bool
+load_beyond_limit(GpbLoad *load, const char *record)
+{
+	if (load->runs != NULL && (load->runs->n > 0 || begin_runs(load)) && add_to_runs(load, record))
+		return true;
+	load_next_page(load, 0, gpb_record_bound(&load->order, record));
+	return false;
+}
+
 void
 gpb_load_record(void *state, const char *record)
 {
@@ -360,8 +471,11 @@ gpb_load_record(void *state, const char *record)
 	LoadLevel  *l = &load->level[0];
 	int			key_width = load->layout.key_width;
 
-	if (unlikely(l->count >= l->limit))
-		load_next_page(load, 0, gpb_record_bound(&load->order, record));
+	if (unlikely(l->count >= l->limit) && load_beyond_limit(load, record))
+	{
+		load->done++;
+		return;
+	}
 	load->done++;
 	if (key_width == 8 && l->row_width == GPB_LOCATOR_WIDTH)
 		level_put(l, 8, GPB_LOCATOR_WIDTH, record, record + 8);
@@ -392,6 +506,8 @@ load_free(GpbLoad *load)
 {
 	while (load->nspare > 0)
 		pfree(load->spare[--load->nspare]);
+	if (load->runs != NULL)
+		pfree(load->runs);
 	pfree(load);
 }
 
@@ -403,10 +519,16 @@ first_block(Relation index)
 }
 
 GpbLoad *
-gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *order)
+gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *order, bool runs)
 {
 	GpbLoad    *load = load_make(index, layout, order);
 
+	if (runs)
+	{
+		load->runs = palloc0(sizeof(LoadRuns));
+		load->runs->most = (GPB_PAGE_SPACE - gpb_key_halves(layout->key_width)) *
+			gpb_fillfactor(index, layout) / 100;
+	}
 	/* Without a dictionary, a page of zeroes comes where the metapage will be. */
 	load->extended = RelationGetNumberOfBlocks(index);
 	load->allocated = first_block(index);

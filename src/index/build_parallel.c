@@ -63,7 +63,7 @@ typedef struct BuildShared
 	pg_atomic_uint64 loaded;	/* records */
 
 	/* Set before may_load is */
-	int			parts;			/* into which the leaves are divided */
+	int			parts;			/* into which the leaves are divided; 0: the leader loads all */
 	GpbLeaves	leaves;
 
 	slock_t		mutex;			/* protects what follows */
@@ -152,6 +152,21 @@ sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	gpb_sorter_end(sorter);
 }
 
+/* Make a sort of all records, from the runs of all participants. */
+static GpbSorter *
+import_runs(BuildShared *shared, const GpbRecordOrder *order, Size bytes)
+{
+	GpbSorter  *sorter = gpb_sorter_begin(order, bytes, NULL, NULL);
+	char		name[MAXPGPATH];
+
+	for (int p = 0; p < shared->participants; p++)
+	{
+		runs_name(name, p);
+		gpb_sorter_import(sorter, &shared->files, name, &shared->participant[p].file);
+	}
+	return sorter;
+}
+
 /* Who loads a part: the worker of its number, or the leader, which comes last. */
 static int
 part_participant(const BuildShared *shared, int part)
@@ -187,12 +202,7 @@ load_part(BuildShared *shared, int part, Relation heap, Relation index)
 	separators = BufFileCreateFileSet(&shared->files.fs, name);
 	if (first < end)
 	{
-		sorter = gpb_sorter_begin(&order, participant_bytes(shared), NULL, NULL);
-		for (int p = 0; p < shared->participants; p++)
-		{
-			runs_name(name, p);
-			gpb_sorter_import(sorter, &shared->files, name, &shared->participant[p].file);
-		}
+		sorter = import_runs(shared, &order, participant_bytes(shared));
 		gpb_sorter_perform_part(sorter, &from, &to);
 		if (IsParallelWorker())
 			GPB_FAIL("build-worker-merges");
@@ -393,6 +403,83 @@ join_parts(GpbParallelBuild *build, GpbLoad *load, const GpbRecordOrder *order)
 		gpb_unique_load_end(unique);
 }
 
+/* ---- whether leaves get runs ---- */
+
+/* Stretches of the records that are looked at, each as many as go on a leaf; and of these how many
+ * must be better with runs */
+#define STRETCHES			16
+#define STRETCHES_WANTED	4
+
+/* Records that are counted, and the keys that they have */
+typedef struct Stretch
+{
+	const GpbRecordOrder *order;
+	GpbKey		last;
+	int			records;
+	int			keys;
+} Stretch;
+
+/* A GpbSink: count a record. */
+static void
+stretch_add(void *state, const char *record)
+{
+	Stretch    *stretch = (Stretch *) state;
+	GpbKey		key = gpb_record_key(stretch->order, record);
+
+	stretch->keys += stretch->records == 0 || key != stretch->last;
+	stretch->records++;
+	stretch->last = key;
+}
+
+/*
+ * Will leaves be better with runs?  How many entries a leaf has is not known beforehand then, nor
+ * where the part of a process begins.  So this is asked of some stretches of the records, and where
+ * runs pay one process loads all leaves.
+ */
+static bool
+runs_pay(GpbParallelBuild *build, const GpbRecordOrder *order)
+{
+	BuildShared *shared = build->shared;
+	uint64		records = shared->counts.index_tuples;
+	int			width = gpb_page_capacity(shared->layout.key_width, shared->layout.row_width);
+	int			better = 0;
+
+	if (!gpb_makes_runs(build->index, &shared->layout, build->heap))
+		return false;
+	for (int i = 0; i < STRETCHES && records > 0; i++)
+	{
+		Stretch		stretch = {order};
+		GpbCut		from = {.rank = records * i / STRETCHES};
+		GpbCut		to = {.rank = Min(from.rank + width, records)};
+		GpbSorter  *sorter = import_runs(shared, order, (Size) maintenance_work_mem * 1024);
+
+		gpb_sorter_perform_part(sorter, &from, &to);
+		gpb_sorter_drain(sorter, stretch_add, &stretch);
+		gpb_sorter_end(sorter);
+		better += gpb_runs_are_shorter(shared->layout.key_width, stretch.keys, stretch.records);
+	}
+	return better >= STRETCHES_WANTED;
+}
+
+/* Load all leaves in this process. */
+static GpbLoad *
+load_alone(GpbParallelBuild *build, const GpbRecordOrder *order)
+{
+	BuildShared *shared = build->shared;
+	GpbLoad    *load = gpb_load_begin(build->index, &shared->layout, order, true);
+	GpbCut		from = {.rank = 0};
+	GpbCut		to = {.rank = shared->counts.index_tuples};
+	GpbSorter  *sorter = import_runs(shared, order, (Size) maintenance_work_mem * 1024);
+
+	gpb_sorter_perform_part(sorter, &from, &to);
+	gpb_build_drain(sorter, build->heap, build->index, shared->is_unique, &shared->layout, order,
+					load);
+	gpb_sorter_end(sorter);
+	return load;
+}
+
+/* ---- the load ---- */
+
 GpbLoad *
 gpb_parallel_build_load(GpbParallelBuild *build)
 {
@@ -400,19 +487,23 @@ gpb_parallel_build_load(GpbParallelBuild *build)
 	int			workers = build->context->nworkers_launched;
 	GpbRecordOrder order;
 	GpbLoad    *load;
+	bool		alone;
 
-	shared->parts = workers + 1;
-	gpb_leaves_plan(build->index, &shared->layout, shared->counts.index_tuples,
-					&shared->leaves);
+	gpb_record_order(&shared->layout, &order);
+	alone = runs_pay(build, &order);
+	shared->parts = alone ? 0 : workers + 1;
+	if (!alone)
+		gpb_leaves_plan(build->index, &shared->layout, shared->counts.index_tuples,
+						&shared->leaves);
 	SpinLockAcquire(&shared->mutex);
 	shared->may_load = true;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->planned);
+	if (alone)
+		return load_alone(build, &order);
 
 	load_part(shared, workers, build->heap, build->index);
 	wait_for_participants(shared, &shared->finished, workers);
-
-	gpb_record_order(&shared->layout, &order);
 	load = gpb_load_begin_upper(build->index, &shared->layout, &order, &shared->leaves,
 								&shared->loaded);
 	join_parts(build, load, &order);
@@ -477,7 +568,8 @@ gpb_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 	InstrStartParallelQuery();
 	sort_part(shared, scan, ParallelWorkerNumber, heap, index, false);
 	wait_for_plan(shared);
-	load_part(shared, ParallelWorkerNumber, heap, index);
+	if (shared->parts > 0)
+		load_part(shared, ParallelWorkerNumber, heap, index);
 	count_participant(shared, &shared->finished);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 

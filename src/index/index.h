@@ -155,6 +155,14 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  * has changed the page.
  */
 extern bool gpb_page_set_dead(Page page, int position);
+/* Do so many entries with so many keys take at most three quarters of their room, if runs are made? */
+static inline bool
+gpb_runs_are_shorter(int key_width, int keys, int entries)
+{
+	return keys * (key_width + GPB_RUN_END_WIDTH) + entries * GPB_RUN_ROW_WIDTH <=
+		entries * (key_width + GPB_LOCATOR_WIDTH) / 4 * 3;
+}
+
 /*
  * Would a leaf that has no runs take at most three quarters of what it takes, if it got them?  Has
  * it rows of which short locators can be made?  The page may be any of the tree.

@@ -13,9 +13,6 @@
 
 #include "index/page_runs.h"
 
-/* The most runs of a page: those of one entry each, with a 4-byte key */
-#define MOST_RUNS	(GPB_PAGE_SPACE / (4 + GPB_RUN_END_WIDTH + GPB_RUN_ROW_WIDTH))
-
 /* A page with runs that is being changed */
 typedef struct RunPage
 {
@@ -69,15 +66,6 @@ set_bounds(const RunPage *runs, int nruns, int count)
 	header->pd_upper = GPB_SPECIAL_OFFSET - count * GPB_RUN_ROW_WIDTH;
 }
 
-/* Write a locator as a row. */
-static inline void
-put_row(char *row, uint64 locator)
-{
-	uint64		bits = gpb_short_of_locator(locator);
-
-	memcpy(row, &bits, GPB_RUN_ROW_WIDTH);
-}
-
 /* Make room for a run before run r, or behind all, which has this key and ends where it begins. */
 static void
 add_run(RunPage *runs, int r, GpbKey key)
@@ -120,7 +108,7 @@ gpb_runs_insert(Page page, int position, const void *key_bytes, const void *row)
 
 	memmove(last_row - GPB_RUN_ROW_WIDTH, last_row,
 			(runs.count - position) * GPB_RUN_ROW_WIDTH);
-	put_row(row_place(&runs, position), locator);
+	gpb_put_short_row(row_place(&runs, position), locator);
 	set_bounds(&runs, runs.nruns, runs.count + 1);
 }
 
@@ -219,7 +207,6 @@ gpb_runs_pay(Page page)
 	const GpbPageSpecial *special = gpb_special(page);
 	int			key_width = special->key_width;
 	int			count = gpb_page_count(page);
-	int			used = count * (key_width + GPB_LOCATOR_WIDTH);
 	int			runs = 0;
 
 	if (special->level > 0 || special->row_width != GPB_LOCATOR_WIDTH)
@@ -231,7 +218,7 @@ gpb_runs_pay(Page page)
 		if (gpb_locator_offset(gpb_page_locator(page, GPB_LOCATOR_WIDTH, i)) >= GPB_SHORT_OFFSETS)
 			return false;
 	}
-	return runs * (key_width + GPB_RUN_END_WIDTH) + count * GPB_RUN_ROW_WIDTH <= used / 4 * 3;
+	return gpb_runs_are_shorter(key_width, runs, count);
 }
 
 void
@@ -259,7 +246,7 @@ gpb_page_give_runs(Page page)
 			runs.nruns++;
 		}
 		ends[runs.nruns - 1] = i + 1;
-		put_row(row_place(&runs, i), locator);
+		gpb_put_short_row(row_place(&runs, i), locator);
 	}
 	memcpy(ends_behind(&runs, runs.nruns), ends, runs.nruns * sizeof(uint16));
 	special->row_width = GPB_RUN_ROW_WIDTH;

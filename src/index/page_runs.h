@@ -12,6 +12,15 @@
 
 #include "index/index.h"
 
+/* Write a locator as a row of a leaf with runs. */
+static inline void
+gpb_put_short_row(char *row, uint64 locator)
+{
+	uint64		bits = gpb_short_of_locator(locator);
+
+	memcpy(row, &bits, GPB_RUN_ROW_WIDTH);
+}
+
 /* The row is a locator, as on a page without runs. */
 extern void gpb_runs_insert(Page page, int position, const void *key, const void *row);
 extern void gpb_runs_truncate(Page page, int n);

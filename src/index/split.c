@@ -111,6 +111,48 @@ left_entries(Page page, int fill)
 }
 
 /*
+ * Has a leaf with several runs one at its beginning or its end that takes half of it, and gets no
+ * more entries?  Then *left becomes the number of those for the left half, the one that comes
+ * included.
+ *
+ * Rows come to the ends of runs.  So of the first run only the end gets any: what is before it fills
+ * the left half, and the run goes on at the beginning of the right half.  Of the last run, if it goes
+ * on to the right of the leaf, nothing gets any: it is the right half.
+ */
+static bool
+splits_at_long_run(Page page, int position, GpbKey key, int *left)
+{
+	const GpbPageSpecial *special = gpb_special(page);
+	int			key_width = special->key_width;
+	int			count = gpb_page_count(page);
+	const uint16 *ends;
+	int			n;
+
+	if (!gpb_has_runs(special->row_width))
+		return false;
+	n = gpb_page_runs(page, key_width);
+	ends = gpb_run_ends(page, key_width, n);
+	if (n < 2)
+		return false;
+	if (gpb_run_begin(ends, 1, count) >= count / 2)
+	{
+		int			kept = gpb_run_begin(ends, 1, count) - 1;
+
+		*left = kept + (position < kept);
+		return true;
+	}
+	if (gpb_run_begin(ends, n - 1, count) <= count / 2 && special->right != GPB_NO_BLOCK &&
+		gpb_page_high(page).key == gpb_page_key(page, key_width, n - 1))
+	{
+		int			kept = gpb_run_begin(ends, n - 1, count);
+
+		*left = kept + (position <= kept && key != gpb_page_key(page, key_width, n - 1));
+		return true;
+	}
+	return false;
+}
+
+/*
  * Choose where to split a full page into which an entry comes at position.
  *
  * The middle is half of the entries or, where these share keys, of their bytes.  At the end of the last page of a
@@ -136,6 +178,8 @@ choose_split(Relation index, const GpbLayout *layout, Page page, int position, G
 		left = special->level == 0 ? left_entries(page, gpb_fillfactor(index, layout)) :
 			gpb_inner_limit(special->key_width) * GPB_INNER_FILLFACTOR / 100;
 	}
+	else if (splits_at_long_run(page, position, key, &left))
+		;
 	else if (ends_run(page, position, key))
 		left = position + 1;
 	else if (is_near_end_of_run(page, position, key))

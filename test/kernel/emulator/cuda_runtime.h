@@ -44,6 +44,12 @@ struct dim3
 	dim3(unsigned x_ = 1): x(x_), y(1), z(1) {}
 };
 
+struct alignas(8) uint2
+{
+	uint32_t	x,
+				y;
+};
+
 struct alignas(16) uint4
 {
 	uint32_t	x,
@@ -121,6 +127,7 @@ static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned) x
 static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long) x); }
 static inline int __ffs(uint32_t x) { return __builtin_ffs((int) x); }
 static inline int min(int a, int b) { return a < b ? a : b; }
+static inline uint2 __ldcs(const uint2 *from) { return *from; }
 static inline uint4 __ldcs(const uint4 *from) { return *from; }
 
 template <typename T>

@@ -276,7 +276,10 @@ struct GpbRunKeys
 
 /* ---- a row in memory ---- */
 
-/* Set the values of the columns that are the key, in entries as gpb_fetch_runs() has them. */
+/*
+ * Set the values of the columns that are the key, in entries as gpb_fetch_runs() has them.  A lane
+ * without entries may have no page.
+ */
 template <int U, int N>
 static __device__ __forceinline__ void
 gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
@@ -288,7 +291,7 @@ gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int ste
 		const GpbPassColumn *column = &job->pass.column[c];
 		GpbRunKeys	keys;
 
-		if (!column->want || column->column != 0)
+		if (!column->want || column->column != 0 || present == 0)
 			continue;
 		keys.begin(job, page);
 #pragma unroll

@@ -35,7 +35,7 @@
 
 /* The default of deduplicate_items */
 #ifndef GPB_DEFAULT_DEDUPLICATE
-#define GPB_DEFAULT_DEDUPLICATE	false
+#define GPB_DEFAULT_DEDUPLICATE	true
 #endif
 
 /* Support functions of an operator class */

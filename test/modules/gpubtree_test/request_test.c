@@ -85,7 +85,8 @@ gpb_test_place(Relation index, const GpbLayout *layout, BlockNumber leaf, int po
 
 		if (place.position < gpb_page_count(page))
 		{
-			place.key = gpb_page_key(page, layout->key_width, place.position);
+			place.key = gpb_leaf_key(page, layout->key_width, gpb_page_row_width(page),
+									 place.position);
 			break;
 		}
 		place.position = 0;
@@ -106,7 +107,7 @@ gpb_test_find(Relation index, const GpbLayout *layout, GpbBound bound)
 	Buffer		buffer = gpb_search(index, layout, bound, BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(buffer);
 	BlockNumber leaf = BufferGetBlockNumber(buffer);
-	int			position = gpb_page_lower_bound(page, layout->key_width, layout->row_width,
+	int			position = gpb_page_lower_bound(page, layout->key_width, gpb_page_row_width(page),
 												gpb_page_count(page), bound);
 
 	UnlockReleaseBuffer(buffer);

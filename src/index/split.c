@@ -116,8 +116,9 @@ left_entries(Page page, int fill)
  * included.
  *
  * Rows come to the ends of runs.  So of the first run only the end gets any: what is before it fills
- * the left half, and the run goes on at the beginning of the right half.  Of the last run, if it goes
- * on to the right of the leaf, nothing gets any: it is the right half.
+ * the left half, and the run goes on at the beginning of the right half; the left half keeps seven
+ * eighths where a row is late.  Of the last run, if it goes on to the right of the leaf, nothing gets
+ * any: it is the right half.
  */
 static bool
 splits_at_long_run(Page page, int position, GpbKey key, int *left)
@@ -126,6 +127,7 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 	int			key_width = special->key_width;
 	int			count = gpb_page_count(page);
 	const uint16 *ends;
+	int			first;			/* entries of the first run */
 	int			n;
 
 	if (!gpb_has_runs(special->row_width))
@@ -134,12 +136,14 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 	ends = gpb_run_ends(page, key_width, n);
 	if (n < 2)
 		return false;
-	if (gpb_run_begin(ends, 1, count) >= count / 2)
+	first = gpb_run_begin(ends, 1, count);
+	if (first >= count / 2)
 	{
-		int			kept = gpb_run_begin(ends, 1, count) - 1;
+		bool		is_late = position < first && key == gpb_page_key(page, key_width, 0);
 
-		*left = kept + (position < kept);
-		return true;
+		*left = is_late ? RUN_KEPT(first) : first - 1;
+		*left += position < *left;
+		return !is_late || position > RUN_KEPT(first);
 	}
 	if (gpb_run_begin(ends, n - 1, count) <= count / 2 && special->right != GPB_NO_BLOCK &&
 		gpb_page_high(page).key == gpb_page_key(page, key_width, n - 1))

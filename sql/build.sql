@@ -168,7 +168,7 @@ CREATE INDEX ON refused USING gpubtree (k) INCLUDE (k, k, k, k, k, k, k, k, k, k
 CREATE INDEX refused_14 ON refused USING gpubtree (k) INCLUDE (k, k, k, k, k, k, k, k, k, k, k, k, k, k);
 CREATE INDEX ON refused USING gpubtree (k) WITH (fillfactor = 9);
 CREATE INDEX ON refused USING gpubtree (k) WITH (fillfactor = 101);
-CREATE INDEX ON refused USING gpubtree (k) WITH (deduplicate_items = on);
+CREATE INDEX ON refused USING gpubtree (k) WITH (fastupdate = on);
 \set VERBOSITY sqlstate
 CREATE INDEX ON refused USING gpubtree (k) INCLUDE (r);
 

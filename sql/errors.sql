@@ -40,7 +40,7 @@ DROP OPERATOR FAMILY text_lame_ops USING gpubtree;
 CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = 9);
 CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = 101);
 CREATE INDEX ON t USING gpubtree (k) WITH (fillfactor = many);
-CREATE INDEX ON t USING gpubtree (k) WITH (deduplicate_items = off);
+CREATE INDEX ON t USING gpubtree (k) WITH (deduplicate_items = many);
 CREATE INDEX t_k ON t USING gpubtree (k) WITH (fillfactor = 10);
 ALTER INDEX t_k SET (fillfactor = 5);
 ALTER INDEX t_k SET (no_such_parameter = 5);

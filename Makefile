@@ -155,10 +155,15 @@ EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(CUDA_SRCS))
 test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulator/*.h)
 	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<
 
-# see cuda/wide.cuh
+# see cuda/forms.cuh
 $(patsubst cuda/ranges_%.cu,test/kernel/emulator/wide_%.o,$(wildcard cuda/ranges_*.cu)): \
 		test/kernel/emulator/wide_%.o: cuda/ranges_%.cu
-test/kernel/emulator/wide_positions.o: cuda/positions.cu
+$(patsubst cuda/ranges_%.cu,test/kernel/emulator/runs_%.o,$(wildcard cuda/ranges_*.cu)): \
+		test/kernel/emulator/runs_%.o: cuda/ranges_%.cu
+$(patsubst cuda/ranges_%.cu,test/kernel/emulator/wide_runs_%.o,$(wildcard cuda/ranges_*.cu)): \
+		test/kernel/emulator/wide_runs_%.o: cuda/ranges_%.cu
+$(addprefix test/kernel/emulator/,wide_positions.o runs_positions.o wide_runs_positions.o): \
+		cuda/positions.cu
 
 test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^

@@ -132,8 +132,7 @@ struct GpbDevice
 	GpbBuffer	staging;		/* scattered pages, before scatter_pages places them */
 	GpbBuffer	scratch;		/* the places of inner pages' separators, see tree.cu */
 	GpbLeafVariant variant;
-	GpbRangesGrids grids;
-	GpbRangesGrids wide_grids;	/* of the kernels for keys of 16 bytes */
+	GpbRangesGrids grids[GPB_KERNEL_FORMS];
 	uint32		chunk_keys;		/* of batches of searches; 0: as planned */
 };
 

@@ -135,14 +135,18 @@ gpb_page_key_word(const GpbRangesJob *job, const char *page, int i, bool lower)
 #endif
 }
 
+#ifdef GPB_CUDA_RUNS
+
 /*
- * Load a column of a leaf with runs: the key, a half of it, or a column of it.  Which of the key's
- * values are NULL the locators say.
+ * Load a column of a leaf with runs: the key, a half of it, or a column of it.  Whether a key is
+ * NULL that has one column its locator says.
  */
 static __device__ __forceinline__ void
 gpb_load_run_column(const GpbRangesJob *job, GpbCodeColumn column, const char *page, int first,
 					int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
 {
+	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	bool		is_field = column.field.bits != 0;
 	GpbRunKeys	keys;
 	uint32		nulls = 0;
 
@@ -150,42 +154,51 @@ gpb_load_run_column(const GpbRangesJob *job, GpbCodeColumn column, const char *p
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
+		bool		is_null = !is_field && (locator[u] >> 48 & 1) != nulls_first;
 		int64		word = 0;
 
-		nulls |= (uint32) (locator[u] >> 48 & 1) << u;
 		if (wanted >> u & 1)
 		{
 			GpbKey		key = keys.key(first + u * step);
 
-			if (column.field.bits != 0)
+			if (is_field)
 			{
 				GpbKey		field = gpb_key_field(column.field, key);
 
-				nulls &= ~(1u << u);
-				nulls |= (uint32) gpb_field_is_null(column.field, field) << u;
+				is_null = gpb_field_is_null(column.field, field);
 				word = gpb_field_value(column.field, field);
 			}
 			else
 #ifdef GPB_CUDA_WIDE
 				word = gpb_key_half(key, job->layout_flags, column.lower);
 #else
-				word = gpb_pass_key_value(job, key);
+				word = gpb_run_key_value(job, key);
 #endif
 		}
 		values->word[column.slot][u] = word;
+		nulls |= (uint32) is_null << u;
 	}
-	if (column.field.bits == 0 && (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0)
-		nulls = ~nulls;
-	values->nulls[column.slot] = nulls & ((1u << GPB_PROGRAM_ROWS) - 1);
+	values->nulls[column.slot] = nulls;
 }
+
+/* Load the columns that the code reads, of a leaf with runs. */
+static __device__ __forceinline__ void
+gpb_load_run_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, int first,
+					 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+{
+	for (int c = 0; c < code->ncolumns; c++)
+		gpb_load_run_column(job, code->column[c], page, first, step, locator, wanted, values);
+}
+
+#endif
 
 /*
  * Load the columns that the code reads, of those of the lane's entries, first + u * step of the
  * page, whose bit u of "wanted" is set.
  */
 static __device__ __forceinline__ void
-gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, bool runs,
-				 int first, int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page, int first,
+				 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
 {
 	bool		nulls_first = (job->layout_flags & GPB_LAYOUT_NULLS_FIRST) != 0;
 
@@ -195,11 +208,6 @@ gpb_load_columns(const GpbRangesJob *job, const GpbCode *code, const char *page,
 		int			bit = column.column == 0 ? 48 : GPB_LOC_NULL_SHIFT + column.column - 1;
 		uint32		nulls = 0;
 
-		if (runs)
-		{
-			gpb_load_run_column(job, column, page, first, step, locator, wanted, values);
-			continue;
-		}
 		if (column.field.bits != 0)
 		{
 			gpb_load_key_column(job, column, page, first, step, wanted, values);
@@ -403,16 +411,21 @@ struct GpbEvaluated
 
 /*
  * Do all steps for those of the lane's entries, first + u * step of the page, whose bit u of
- * "wanted" is set; their locators are given, and whether the page has runs.  The whole warp calls.  Out of line, see above.
+ * "wanted" is set; their locators are given.  The whole warp calls.  Out of line, see above.
  */
 static __device__ __noinline__ GpbEvaluated
-gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, bool runs, int first,
-			 int step, const uint64 *locator, uint32 wanted, GpbLaneValues *values)
+gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, int first, int step,
+			 const uint64 *locator, uint32 wanted, GpbLaneValues *values)
 {
 	GpbEvaluated out = {wanted, 0};
 	GpbOperand	last = {};
 
-	gpb_load_columns(job, code, page, runs, first, step, locator, wanted, values);
+#ifdef GPB_CUDA_RUNS
+	if (gpb_has_runs(gpb_page_row_width(page)))
+		gpb_load_run_columns(job, code, page, first, step, locator, wanted, values);
+	else
+#endif
+	gpb_load_columns(job, code, page, first, step, locator, wanted, values);
 	for (int s = 0; s < code->nsteps; s++)
 	{
 		GpbCodeStep todo = code->step[s];
@@ -459,22 +472,23 @@ gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, boo
 
 /* ---- rows ---- */
 
+#ifdef GPB_CUDA_RUNS
+
 /*
- * Get the locators of a lane's entries, first + u * GPB_WARP, which are 0 from "to" on.  The loop is
- * there for each form of a leaf, since nothing may come between its loads.
+ * Get the locators of a lane's entries, first + u * GPB_WARP of the leaf, which are 0 behind its
+ * end.  The loop is there for each form of a leaf, since nothing may come between its loads.
  */
 static __device__ __forceinline__ void
-gpb_load_locators(const GpbRangesJob *job, const char *page, bool runs, int first, int to,
-				  uint64 *locator)
+gpb_load_locators(const GpbRangesJob *job, GpbLeafView leaf, int first, uint64 *locator)
 {
-	if (runs)
+	if (leaf.runs)
 	{
 #pragma unroll
 		for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 		{
 			int			i = first + u * GPB_WARP;
 
-			locator[u] = i < to ? gpb_page_locator(page, GPB_RUN_ROW_WIDTH, i) : 0;
+			locator[u] = i < leaf.count ? gpb_page_locator(leaf.page, GPB_RUN_ROW_WIDTH, i) : 0;
 		}
 		return;
 	}
@@ -483,9 +497,13 @@ gpb_load_locators(const GpbRangesJob *job, const char *page, bool runs, int firs
 	{
 		int			i = first + u * GPB_WARP;
 
-		locator[u] = i < to ? gpb_row_locator(gpb_page_row(page, job->row_width, i)) : 0;
+		locator[u] = i < leaf.count ?
+			gpb_row_locator(gpb_page_row(leaf.page, GPB_LOCATOR_WIDTH, i)) : 0;
 	}
+	(void) job;
 }
+
+#endif
 
 /*
  * Read up to GPB_PROGRAM_ROWS entries of each lane, entry first + u * GPB_WARP of the leaf being
@@ -503,17 +521,29 @@ gpb_take_rows(const GpbRangesJob *job, const GpbCode *code, uint32 number, GpbLe
 	uint32		present = 0;
 	uint32		seen;
 
-	gpb_load_locators(job, leaf.page, leaf.runs, first, leaf.count, locator);
+#ifdef GPB_CUDA_RUNS
+	gpb_load_locators(job, leaf, first, locator);
+#endif
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
-		present |= (uint32) (first + u * GPB_WARP < leaf.count) << u;
-		entry[u].locator = locator[u];
+		int			i = first + u * GPB_WARP;
+
+		entry[u].locator = 0;
+		if (i < leaf.count)
+		{
+			present |= 1u << u;
+#ifdef GPB_CUDA_RUNS
+			entry[u].locator = locator[u];
+#else
+			entry[u].locator = gpb_row_locator(gpb_page_row(leaf.page, job->row_width, i));
+#endif
+		}
+		locator[u] = entry[u].locator;
 	}
 	seen = gpb_see_entries<GPB_PROGRAM_ROWS, 1>(job, entry, &present);
 	if (__any_sync(GPB_ALL_LANES, seen != 0))
-		out = gpb_evaluate(job, code, leaf.page, leaf.runs, first, GPB_WARP, locator, seen,
-						   values);
+		out = gpb_evaluate(job, code, leaf.page, first, GPB_WARP, locator, seen, values);
 	*faulted = *faulted || out.faults != 0;
 	if (job->pass.is_first && __any_sync(GPB_ALL_LANES, present != seen))
 		gpb_append_entries(job, number, leaf.page, first, GPB_WARP, present & ~seen);

@@ -176,12 +176,16 @@ gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int g
 	return low;
 }
 
+#ifdef GPB_CUDA_RUNS
+
 /* Likewise in a leaf that has runs.  Out of line: the search of other leaves has the registers. */
 static __device__ __noinline__ int
 gpb_search_runs(const GpbRangesJob *job, const char *page, int count, GpbBound bound)
 {
 	return gpb_page_lower_bound(page, gpb_job_key_width(job), GPB_RUN_ROW_WIDTH, count, bound);
 }
+
+#endif
 
 /*
  * Find the rows of separator i's leaf that are in the range; begins and ends say which of the
@@ -198,12 +202,15 @@ gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange rang
 	int			low = 0;
 	int			high = leaf.count;
 
+#ifdef GPB_CUDA_RUNS
 	if (leaf.runs)
 	{
 		low = begins ? gpb_search_runs(job, leaf.page, leaf.count, lo) : low;
 		high = ends ? gpb_search_runs(job, leaf.page, leaf.count, hi) : high;
 		begins = ends = false;
 	}
+	place->runs = leaf.runs;
+#endif
 	if (begins && leaf.count > 0)
 		low = gpb_search_from(job, leaf, lo,
 							  gpb_guess_position(first, limit, leaf.count, lo.key));
@@ -212,7 +219,6 @@ gpb_find_rows(const GpbRangesJob *job, uint32 i, GpbLeafView leaf, GpbRange rang
 							   gpb_guess_position(first, limit, leaf.count, hi.key));
 	place->page = leaf.page;
 	place->from = (uint16) low;
-	place->runs = leaf.runs;
 	place->to = (uint16) (high > low ? high : low);
 }
 
@@ -363,17 +369,50 @@ gpb_place_item(const GpbRangesJob *job, uint64 item, uint32 i, uint32 *separator
 	return true;
 }
 
+/* The rows of a place as the image of a leaf that ends with them */
+static __device__ __forceinline__ GpbLeafView
+gpb_view_of_place(GpbRangePlace place)
+{
+	GpbLeafView leaf;
+
+	leaf.page = place.page;
+	leaf.count = place.to;
+#ifdef GPB_CUDA_RUNS
+	leaf.runs = place.runs;
+#endif
+	return leaf;
+}
+
+/* The width of the rows of a place's leaf */
+static __device__ __forceinline__ int
+gpb_place_row_width(const GpbRangesJob *job, GpbRangePlace place)
+{
+#ifdef GPB_CUDA_RUNS
+	if (place.runs)
+		return GPB_RUN_ROW_WIDTH;
+#endif
+	(void) place;
+	return job->row_width;
+}
+
 /* The place that a lane of the warp has; the whole warp calls. */
 static __device__ __forceinline__ GpbRangePlace
 gpb_place_of_lane(GpbRangePlace place, int lane)
 {
-	uint32		rows = place.from | (uint32) place.runs << 15 | (uint32) place.to << 16;
+	uint32		rows = place.from | (uint32) place.to << 16;
 	GpbRangePlace out;
 
+#ifdef GPB_CUDA_RUNS
+	rows |= (uint32) place.runs << 15;
+#endif
 	rows = __shfl_sync(GPB_ALL_LANES, rows, lane);
 	out.page = (const char *) __shfl_sync(GPB_ALL_LANES, (unsigned long long) place.page, lane);
+#ifdef GPB_CUDA_RUNS
 	out.from = (uint16) (rows & 0x7FFF);
 	out.runs = (uint16) (rows >> 15 & 1);
+#else
+	out.from = (uint16) rows;
+#endif
 	out.to = (uint16) (rows >> 16);
 	out.number = __shfl_sync(GPB_ALL_LANES, place.number, lane);
 	return out;

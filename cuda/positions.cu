@@ -25,12 +25,17 @@ lower_bound(const GpbLeafJob *job, GpbLeafView leaf, GpbKey key)
 {
 	int			width = gpb_job_key_width(job);
 
-	int			n = leaf.runs ? gpb_page_runs(leaf.page, width) : leaf.count;
-	int			at = gpb_is_wide(width) ? gpb_keys_lower_bound(leaf.page, GPB_WIDE_KEY, n, key) :
-		width == 8 ? gpb_keys_lower_bound(leaf.page, 8, n, key) :
-		gpb_keys_lower_bound(leaf.page, 4, n, key);
+#ifdef GPB_CUDA_RUNS
+	if (leaf.runs)
+	{
+		GpbBound	bound = {key, 0};
 
-	return leaf.runs ? gpb_run_begin(gpb_run_ends(leaf.page, width, n), at, leaf.count) : at;
+		return gpb_page_lower_bound(leaf.page, width, GPB_RUN_ROW_WIDTH, leaf.count, bound);
+	}
+#endif
+	return gpb_is_wide(width) ? gpb_keys_lower_bound(leaf.page, GPB_WIDE_KEY, leaf.count, key) :
+		width == 8 ? gpb_keys_lower_bound(leaf.page, 8, leaf.count, key) :
+		gpb_keys_lower_bound(leaf.page, 4, leaf.count, key);
 }
 
 /* The position of the leaf's first entry at or above the key, or, if "after", above the key */
@@ -75,7 +80,8 @@ find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)
 		if (leaf.page != NULL &&
 			(position == (uint32) leaf.count ||
 			 gpb_leaf_key(leaf.page, gpb_job_key_width(&job),
-						  leaf.runs ? GPB_RUN_ROW_WIDTH : job.row_width, (int) position) != key))
+						  GPB_MAY_HAVE_RUNS ? gpb_page_row_width(leaf.page) : job.row_width,
+						  (int) position) != key))
 			position = GPB_POSITION_NONE;
 	}
 	batch.leaf[i] = job.separators.child[slot];

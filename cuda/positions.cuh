@@ -23,12 +23,17 @@ struct GpbPositions
 };
 
 /*
- * Submit the search for positions; the second is for keys of 16 bytes (wide.cuh).  The job needs
+ * Submit the search for positions; the second is for keys of 16 bytes, the
+ * third for leaves that may have runs, and the last for both (forms.cuh).  The job needs
  * all fields of GpbLeafJob.
  */
 GpbDeviceStatus gpb_positions_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbLeafJob *job, const GpbPositions *positions);
 GpbDeviceStatus gpb_positions_launch_wide(GpbDevice *device, cudaStream_t stream,
+										  const GpbLeafJob *job, const GpbPositions *positions);
+GpbDeviceStatus gpb_positions_launch_runs(GpbDevice *device, cudaStream_t stream,
+										  const GpbLeafJob *job, const GpbPositions *positions);
+GpbDeviceStatus gpb_positions_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
 										  const GpbLeafJob *job, const GpbPositions *positions);
 
 #endif							/* GPB_POSITIONS_CUH */

@@ -48,8 +48,12 @@
 struct GpbRangePlace
 {
 	const char *page;
+#ifdef GPB_CUDA_RUNS
 	uint16		from : 15;
 	uint16		runs : 1;		/* has the leaf runs? */
+#else
+	uint16		from;
+#endif
 	uint16		to;
 	uint32		number;
 };
@@ -157,8 +161,8 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 /* Those of ranges_columns.cu: by way to read rows, then by number of columns */
 #define GPB_COLUMNS_KERNELS		6
 /*
- * What looks at keys is there twice: what has a name with _wide is for keys of 16 bytes, see
- * wide.cuh.
+ * What looks at leaves is there four times: what has a name with _wide is for keys of 16 bytes, and
+ * what has one with _runs for rows of 8, so that leaves may have runs; see forms.cuh.
  */
 
 /* In ranges_locate.cu */
@@ -176,22 +180,38 @@ GpbDeviceStatus gpb_locate_launch(GpbDevice *device, cudaStream_t stream,
 								  const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_prepare_launch_wide(GpbDevice *device, cudaStream_t stream,
 										const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_prepare_launch_runs(GpbDevice *device, cudaStream_t stream,
+										const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_prepare_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
+										const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_locate_launch_wide(GpbDevice *device, cudaStream_t stream,
+									   const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_locate_launch_runs(GpbDevice *device, cudaStream_t stream,
+									   const GpbRangesJob *job, const GpbAnswerFormat *format);
+GpbDeviceStatus gpb_locate_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
 									   const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_normalize_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbRangesJob *job, const GpbAnswerFormat *format);
 /* In ranges_short.cu and ranges_long.cu: by way to read rows, then by shape of the pass */
 extern const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS];
 extern const GpbRangesKernel gpb_short_kernels_wide[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_short_kernels_runs[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_short_kernels_wide_runs[GPB_PASS_KERNELS];
 uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
 extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
 extern const GpbRangesKernel gpb_long_kernels_wide[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_long_kernels_runs[GPB_PASS_KERNELS];
+extern const GpbRangesKernel gpb_long_kernels_wide_runs[GPB_PASS_KERNELS];
 /* In ranges_list.cu: place, list */
 extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
 extern const GpbRangesKernel gpb_list_kernels_wide[GPB_LIST_KERNELS];
+extern const GpbRangesKernel gpb_list_kernels_runs[GPB_LIST_KERNELS];
+extern const GpbRangesKernel gpb_list_kernels_wide_runs[GPB_LIST_KERNELS];
 /* In ranges_judged.cu: rank, place, list; and, between rank and place, what finds the last rank */
 extern const GpbJudgedKernel gpb_judged_kernels[GPB_JUDGED_KERNELS];
 extern const GpbJudgedKernel gpb_judged_kernels_wide[GPB_JUDGED_KERNELS];
+extern const GpbJudgedKernel gpb_judged_kernels_runs[GPB_JUDGED_KERNELS];
+extern const GpbJudgedKernel gpb_judged_kernels_wide_runs[GPB_JUDGED_KERNELS];
 GpbDeviceStatus gpb_begin_ranks_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list);
 GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
@@ -199,12 +219,18 @@ GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
 /* In ranges_program.cu: by shape of the pass */
 extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
 extern const GpbProgramKernel gpb_program_kernels_wide[GPB_PROGRAM_SHAPES];
+extern const GpbProgramKernel gpb_program_kernels_runs[GPB_PROGRAM_SHAPES];
+extern const GpbProgramKernel gpb_program_kernels_wide_runs[GPB_PROGRAM_SHAPES];
 /* In ranges_groups.cu: sums in rows alone, of the first rows in shared memory, in slots */
 extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
 extern const GpbGroupsKernel gpb_groups_kernels_wide[GPB_GROUPS_KERNELS];
+extern const GpbGroupsKernel gpb_groups_kernels_runs[GPB_GROUPS_KERNELS];
+extern const GpbGroupsKernel gpb_groups_kernels_wide_runs[GPB_GROUPS_KERNELS];
 /* In ranges_columns.cu: for programs that gpb_group_columns() describes */
 extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS];
 extern const GpbGroupsKernel gpb_columns_kernels_wide[GPB_COLUMNS_KERNELS];
+extern const GpbGroupsKernel gpb_columns_kernels_runs[GPB_COLUMNS_KERNELS];
+extern const GpbGroupsKernel gpb_columns_kernels_wide_runs[GPB_COLUMNS_KERNELS];
 int			gpb_columns_kernel(int row_width, int columns);
 /* In ranges_groups.cu again */
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
@@ -215,7 +241,10 @@ GpbDeviceStatus gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream,
 											const GpbRangesJob *job, const GpbGroupJob *groups,
 											const GpbAnswerFormat *format);
 
-/* Blocks that fill the device, for each of these of one width of keys */
+/* The forms of kernels: of narrow and of wide keys, without and with runs */
+#define GPB_KERNEL_FORMS		4
+
+/* Blocks that fill the device, for each of these of one form */
 struct GpbRangesGrids
 {
 	uint32		short_blocks[GPB_PASS_KERNELS];

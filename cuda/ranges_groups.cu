@@ -200,7 +200,7 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 		gpb_init_shared_groups(&groups, shared);
 	leaves = gpb_visit_items(&job, gpb_items_near_block(total), [&](GpbRangePlace place)
 	{
-		GpbLeafView leaf = {place.page, place.to, place.runs != 0};
+		GpbLeafView leaf = gpb_view_of_place(place);
 
 		if (is_in_vain(&job, &groups))
 			return;

@@ -37,7 +37,8 @@ static __device__ __forceinline__ Judged
 judge_rows(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace place, int first,
 		   GpbLaneValues *values, uint64 *rank)
 {
-	int			to = place.to;
+	GpbLeafView leaf = gpb_view_of_place(place);
+	int			to = leaf.count;
 	GpbEntryValues<1> entry[GPB_PROGRAM_ROWS];
 	uint64		locator[GPB_PROGRAM_ROWS];
 	GpbEvaluated out = {0, 0};
@@ -45,20 +46,24 @@ judge_rows(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace place,
 	uint32		kept;
 	Judged		judged = {0, 0, 0};
 
-	gpb_load_locators(job, place.page, place.runs != 0, first, to, locator);
+#ifdef GPB_CUDA_RUNS
+	gpb_load_locators(job, leaf, first, locator);
+#endif
 #pragma unroll
 	for (int u = 0; u < GPB_PROGRAM_ROWS; u++)
 	{
 		int			i = first + u * GPB_WARP;
 
+#ifndef GPB_CUDA_RUNS
+		locator[u] = i < to ? gpb_row_locator(gpb_page_row(leaf.page, job->row_width, i)) : 0;
+#endif
 		entry[u].locator = locator[u];
 		if (i < to && (locator[u] & job->pass.dead_mask) == 0)
 			present |= 1u << u;
 	}
 	if (!__any_sync(GPB_ALL_LANES, present != 0))
 		return judged;
-	out = gpb_evaluate(job, &list->code, place.page, place.runs != 0, first, GPB_WARP, locator,
-					   present, values);
+	out = gpb_evaluate(job, &list->code, leaf.page, first, GPB_WARP, locator, present, values);
 	judged.listed = (out.live | out.faults) & present;
 	judged.faulted = out.faults & present;
 	if (!__any_sync(GPB_ALL_LANES, judged.listed != 0))

@@ -19,14 +19,14 @@
 static __device__ __forceinline__ uint32
 count_live(const GpbRangesJob *job, GpbRangePlace place)
 {
-	int			row_width = place.runs ? GPB_RUN_ROW_WIDTH : job->row_width;
 	uint32		live = 0;
 
 	for (int base = place.from; base < place.to; base += GPB_WARP)
 	{
 		int			i = base + gpb_lane();
 		bool		alive = i < place.to &&
-			(gpb_page_locator(place.page, row_width, i) & job->pass.dead_mask) == 0;
+			(gpb_page_locator(place.page, gpb_place_row_width(job, place), i) &
+			 job->pass.dead_mask) == 0;
 
 		live += __popc(__ballot_sync(GPB_ALL_LANES, alive));
 	}
@@ -119,7 +119,7 @@ list_items(const __grid_constant__ GpbRangesJob job)
 		{
 			int			i = base + lane;
 			uint64		locator = i < place.to ?
-				gpb_page_locator(place.page, place.runs ? GPB_RUN_ROW_WIDTH : job.row_width, i) : 0;
+				gpb_page_locator(place.page, gpb_place_row_width(&job, place), i) : 0;
 			bool		wanted = i < place.to && (!hints || (locator & job.pass.dead_mask) == 0);
 			uint32		lanes = __ballot_sync(GPB_ALL_LANES, wanted) >>
 				(group * GPB_LIST_LANES) & ((1u << GPB_LIST_LANES) - 1);

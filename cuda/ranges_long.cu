@@ -56,7 +56,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 			 todo &= todo - 1)
 		{
 			GpbRangePlace next = gpb_place_of_lane(place, __ffs(todo) - 1);
-			GpbLeafView leaf = {next.page, next.to, next.runs != 0};
+			GpbLeafView leaf = gpb_view_of_place(next);
 
 			if (!job.total && next.number != number)
 				gpb_flush_tally(&job, number, &tally);
@@ -87,6 +87,11 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS] = {
 	KERNELS(GPB_ANY_WIDTH),
 	KERNELS(8),
+#ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
+	KERNELS(8),
+	KERNELS(8)
+#else
 	KERNELS(12),
 	KERNELS(16)
+#endif
 };

@@ -255,7 +255,7 @@ aggregate_program(const __grid_constant__ GpbRangesJob job,
 		gpb_block_sum_init(&block.sum);
 	leaves = gpb_visit_items(&job, gpb_items_of_warp(total), [&](GpbRangePlace place)
 	{
-		GpbLeafView leaf = {place.page, place.to, place.runs != 0};
+		GpbLeafView leaf = gpb_view_of_place(place);
 
 		if (!job.total && place.number != number)
 			flush_state<N, FLOAT_SUM, EXTRA>(&job, &pass, number, &state);

@@ -13,7 +13,7 @@
 
 /* ---- kernels ---- */
 
-/* Those for keys of one width; see wide.cuh. */
+/* Those of one form; see forms.cuh. */
 struct RangesKernels
 {
 	GpbDeviceStatus (*prepare) (GpbDevice *, cudaStream_t, const GpbRangesJob *,
@@ -29,28 +29,49 @@ struct RangesKernels
 	const GpbGroupsKernel *columns;
 };
 
-static const RangesKernels narrow_kernels = {
-	gpb_prepare_launch, gpb_locate_launch, gpb_short_kernels, gpb_long_kernels,
-	gpb_list_kernels, gpb_judged_kernels, gpb_program_kernels, gpb_groups_kernels,
-	gpb_columns_kernels
+/* By the form of the leaves, see form_of() */
+static const RangesKernels form_kernels[GPB_KERNEL_FORMS] = {
+	{
+		gpb_prepare_launch, gpb_locate_launch, gpb_short_kernels, gpb_long_kernels,
+		gpb_list_kernels, gpb_judged_kernels, gpb_program_kernels, gpb_groups_kernels,
+		gpb_columns_kernels
+	},
+	{
+		gpb_prepare_launch_wide, gpb_locate_launch_wide, gpb_short_kernels_wide,
+		gpb_long_kernels_wide, gpb_list_kernels_wide, gpb_judged_kernels_wide,
+		gpb_program_kernels_wide, gpb_groups_kernels_wide, gpb_columns_kernels_wide
+	},
+	{
+		gpb_prepare_launch_runs, gpb_locate_launch_runs, gpb_short_kernels_runs,
+		gpb_long_kernels_runs, gpb_list_kernels_runs, gpb_judged_kernels_runs,
+		gpb_program_kernels_runs, gpb_groups_kernels_runs, gpb_columns_kernels_runs
+	},
+	{
+		gpb_prepare_launch_wide_runs, gpb_locate_launch_wide_runs, gpb_short_kernels_wide_runs,
+		gpb_long_kernels_wide_runs, gpb_list_kernels_wide_runs, gpb_judged_kernels_wide_runs,
+		gpb_program_kernels_wide_runs, gpb_groups_kernels_wide_runs,
+		gpb_columns_kernels_wide_runs
+	}
 };
 
-static const RangesKernels wide_kernels = {
-	gpb_prepare_launch_wide, gpb_locate_launch_wide, gpb_short_kernels_wide,
-	gpb_long_kernels_wide, gpb_list_kernels_wide, gpb_judged_kernels_wide,
-	gpb_program_kernels_wide, gpb_groups_kernels_wide, gpb_columns_kernels_wide
-};
+/* Which of these: leaves of bare locators may have runs. */
+static int
+form_of(const GpbRangesJob *job)
+{
+	return (job->key_width == GPB_WIDE_KEY ? 1 : 0) +
+		(job->row_width == GPB_LOCATOR_WIDTH ? 2 : 0);
+}
 
 static const RangesKernels *
 kernels_of(const GpbRangesJob *job)
 {
-	return job->key_width == GPB_WIDE_KEY ? &wide_kernels : &narrow_kernels;
+	return &form_kernels[form_of(job)];
 }
 
 static const GpbRangesGrids *
 grids_of(const GpbDevice *device, const GpbRangesJob *job)
 {
-	return job->key_width == GPB_WIDE_KEY ? &device->wide_grids : &device->grids;
+	return &device->grids[form_of(job)];
 }
 
 /* ---- grids ---- */
@@ -87,8 +108,9 @@ fill_device_with(GpbDevice *device, const RangesKernels *kernels, GpbRangesGrids
 GpbDeviceStatus
 gpb_ranges_prepare_kernels(GpbDevice *device)
 {
-	GPB_TRY(fill_device_with(device, &narrow_kernels, &device->grids));
-	return fill_device_with(device, &wide_kernels, &device->wide_grids);
+	for (int form = 0; form < GPB_KERNEL_FORMS; form++)
+		GPB_TRY(fill_device_with(device, &form_kernels[form], &device->grids[form]));
+	return GPB_DEVICE_OK;
 }
 
 /* ---- order ---- */

@@ -30,23 +30,25 @@ merge_column(const GpbPassColumn *column, const GpbRunning *running)
 	return state;
 }
 
-/*
- * Read the rows of the lane's place, if its leaf has runs, from row "from" on.  The whole warp
- * calls.
- */
+#ifdef GPB_CUDA_RUNS
+
+/* Read the rows of the lane's place if its leaf has runs.  The whole warp calls. */
 template <int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
-read_runs(const GpbRangesJob *job, GpbRangePlace place, int from, GpbTally<N, FLOAT_SUM> *tally,
+read_runs(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> *tally,
 		  GpbFloatSum *sum)
 {
-	GpbLeafView leaf = {place.page, place.to, true};
+	GpbLeafView leaf = gpb_view_of_place(place);
+	int			from = place.from;
 
 	if (!place.runs)
 		from = leaf.count = 0;
-	for (int first = (from / GPB_QUAD + threadIdx.x % GPB_SHORT_LANES) * GPB_QUAD;
-		 __any_sync(GPB_ALL_LANES, first < leaf.count); first += GPB_QUAD * GPB_SHORT_LANES)
+	for (int first = (from / GPB_RUN_QUAD + threadIdx.x % GPB_SHORT_LANES) * GPB_RUN_QUAD;
+		 __any_sync(GPB_ALL_LANES, first < leaf.count); first += GPB_RUN_QUAD * GPB_SHORT_LANES)
 		gpb_take_run_quad(job, place.number, leaf, from, first, tally, sum);
 }
+
+#endif
 
 /*
  * Read the rows of the lane's place, four lanes together, a quad each at a time where rows are
@@ -58,7 +60,6 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 		   GpbFloatSum *sum)
 {
 	int			lane = threadIdx.x % GPB_SHORT_LANES;
-	int			from = place.from;
 
 	if constexpr (ROW_WIDTH == GPB_ANY_WIDTH)
 	{
@@ -68,9 +69,12 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 			GpbEntryValues<N> entry = {};
 			bool		present = first < place.to;
 
+#ifdef GPB_CUDA_RUNS
 			if (present && place.runs)
 				gpb_fetch_runs<1, N>(job, place.page, first, 1, 1, &entry);
-			else if (present)
+			else
+#endif
+			if (present)
 				gpb_fetch_entry(job, place.page,
 								gpb_page_row(place.page, job->row_width, first), first, &entry);
 			gpb_take<1>(job, place.number, place.page, &entry, first, 1, (uint32) present, tally,
@@ -79,24 +83,18 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 	}
 	else
 	{
-		GpbLeafView leaf = {place.page, place.to, false};
-		bool		others = false;
+		GpbLeafView leaf = gpb_view_of_place(place);
 
-		/* Leaves that have runs are left to a loop of their own, which comes after this one. */
-		if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
-		{
-			others = __any_sync(GPB_ALL_LANES, place.runs != 0);
-			if (place.runs)
-				place.from = leaf.count = 0;
-		}
+#ifdef GPB_CUDA_RUNS
+		/* Lanes whose leaves have runs go along, and then have a loop of their own. */
+		if (__any_sync(GPB_ALL_LANES, place.runs != 0))
+			read_runs(job, place, tally, sum);
+		if (place.runs)
+			place.from = place.to = leaf.count = 0;
+#endif
 		for (int first = (place.from / GPB_QUAD + lane) * GPB_QUAD;
-			 __any_sync(GPB_ALL_LANES, first < leaf.count); first += GPB_QUAD * GPB_SHORT_LANES)
+			 __any_sync(GPB_ALL_LANES, first < place.to); first += GPB_QUAD * GPB_SHORT_LANES)
 			gpb_take_quad<ROW_WIDTH / 4>(job, place.number, leaf, place.from, first, tally, sum);
-		if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
-		{
-			if (others)
-				read_runs(job, place, from, tally, sum);
-		}
 	}
 }
 
@@ -175,8 +173,13 @@ aggregate_short(const __grid_constant__ GpbRangesJob job)
 const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS] = {
 	KERNELS(GPB_ANY_WIDTH),
 	KERNELS(8),
+#ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
+	KERNELS(8),
+	KERNELS(8)
+#else
 	KERNELS(12),
 	KERNELS(16)
+#endif
 };
 
 /* The grid of the pass, by the blocks that fill the device */

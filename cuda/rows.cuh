@@ -61,7 +61,7 @@ gpb_write_entry(const GpbRangesJob *job, uint32 number, uint32 flags, const char
 {
 	int			key_width = gpb_job_key_width(job);
 	int			width = gpb_entry_width(key_width, job->row_width);
-	int			row_width = gpb_page_row_width(page);
+	int			row_width = GPB_MAY_HAVE_RUNS ? gpb_page_row_width(page) : job->row_width;
 	GpbKey		key = gpb_leaf_key(page, key_width, row_width, i);
 	uint64		spread;
 	const uint32 *row = (const uint32 *) gpb_spread_row(page, row_width, i, &spread);
@@ -219,20 +219,7 @@ gpb_take(const GpbRangesJob *job, uint32 number, const char *page,
 		gpb_append_entries(job, number, page, first, step, present & ~seen);
 }
 
-/* The value of a key; of a wide key, which is no word, nothing but that there is one */
-static __device__ __forceinline__ int64
-gpb_pass_key_value(const GpbRangesJob *job, GpbKey key)
-{
-#ifdef GPB_CUDA_WIDE
-	(void) job;
-	(void) key;
-	return 0;
-#else
-	return gpb_key_value(key, job->key_width, job->layout_flags);
-#endif
-}
-
-/* The value of key number i of a page */
+/* The value of entry i's key; of a wide key, which is no word, nothing but that there is one */
 static __device__ __forceinline__ int64
 gpb_page_key_value(const GpbRangesJob *job, const char *page, int i)
 {
@@ -242,9 +229,14 @@ gpb_page_key_value(const GpbRangesJob *job, const char *page, int i)
 	(void) i;
 	return 0;
 #else
-	return gpb_pass_key_value(job, gpb_page_key(page, job->key_width, i));
+	return gpb_key_value(gpb_page_key(page, job->key_width, i), job->key_width,
+						 job->layout_flags);
 #endif
 }
+
+#ifdef GPB_CUDA_RUNS
+
+/* ---- leaves that have runs ---- */
 
 /* Where a lane is among the runs of a leaf.  It asks for keys of entries in ascending order. */
 struct GpbRunKeys
@@ -274,11 +266,23 @@ struct GpbRunKeys
 	}
 };
 
-/* ---- a row in memory ---- */
+/* The value of a key; of a wide key, which is no word, nothing but that there is one */
+static __device__ __forceinline__ int64
+gpb_run_key_value(const GpbRangesJob *job, GpbKey key)
+{
+#ifdef GPB_CUDA_WIDE
+	(void) job;
+	(void) key;
+	return 0;
+#else
+	return gpb_key_value(key, job->key_width, job->layout_flags);
+#endif
+}
 
 /*
- * Set the values of the columns that are the key, in entries as gpb_fetch_runs() has them.  A lane
- * without entries may have no page.
+ * Set the values of a lane's U entries, first + u * step of the page, whose bit of "present" is set:
+ * those of the columns that are the key, since there is no other.  A lane without entries may have
+ * no page.
  */
 template <int U, int N>
 static __device__ __forceinline__ void
@@ -291,6 +295,9 @@ gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int ste
 		const GpbPassColumn *column = &job->pass.column[c];
 		GpbRunKeys	keys;
 
+#pragma unroll
+		for (int u = 0; u < U; u++)
+			entry[u].value[c] = 0;
 		if (!column->want || column->column != 0 || present == 0)
 			continue;
 		keys.begin(job, page);
@@ -298,36 +305,12 @@ gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int ste
 		for (int u = 0; u < U; u++)
 		{
 			if (present >> u & 1)
-				entry[u].value[c] = gpb_pass_key_value(job, keys.key(first + u * step));
+				entry[u].value[c] = gpb_run_key_value(job, keys.key(first + u * step));
 		}
 	}
 }
 
-template <int N>
-static __device__ __forceinline__ void
-gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int i,
-				GpbEntryValues<N> *entry)
-{
-	entry->locator = gpb_row_locator(row);
-#pragma unroll
-	for (int c = 0; c < N; c++)
-	{
-		const GpbPassColumn *column = &job->pass.column[c];
-
-		entry->value[c] = 0;
-		if (!column->want)
-			continue;
-		if (column->column == 0)
-			entry->value[c] = gpb_page_key_value(job, page, i);
-		else
-			entry->value[c] = gpb_row_value(row, column->offset, column->kind);
-	}
-}
-
-/*
- * Of a leaf with runs, read those of a lane's U entries, first + u * step, whose bit of "present" is
- * set.  Such a leaf has no column but the key.
- */
+/* Read these entries; those that are not present have the locator 0. */
 template <int U, int N>
 static __device__ __forceinline__ void
 gpb_fetch_runs(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
@@ -335,13 +318,8 @@ gpb_fetch_runs(const GpbRangesJob *job, const char *page, int first, int step, u
 {
 #pragma unroll
 	for (int u = 0; u < U; u++)
-	{
 		entry[u].locator = present >> u & 1 ?
 			gpb_page_locator(page, GPB_RUN_ROW_WIDTH, first + u * step) : 0;
-#pragma unroll
-		for (int c = 0; c < N; c++)
-			entry[u].value[c] = 0;
-	}
 	gpb_fetch_run_keys<U, N>(job, page, first, step, present, entry);
 }
 
@@ -365,6 +343,88 @@ gpb_walk_runs(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 	}
 }
 
+#define GPB_RUN_QUAD	4
+
+/*
+ * Rows 4j .. 4j + 3 of a page with runs: four of them begin and end at addresses that 8 divides.
+ * Row 4j is the highest.
+ */
+struct GpbRunQuad
+{
+	uint2		vector[GPB_RUN_QUAD * GPB_RUN_ROW_WIDTH / 8];
+
+	__device__ __forceinline__ void
+	load(const char *page, int j)
+	{
+		const uint2 *from = (const uint2 *)
+			(page + GPB_SPECIAL_OFFSET - (j + 1) * (int) sizeof(vector));
+
+#pragma unroll
+		for (int v = 0; v < (int) (sizeof(vector) / sizeof(uint2)); v++)
+			vector[v] = __ldcs(from + v);
+	}
+
+	/* locator of row 4j + k */
+	__device__ __forceinline__ uint64
+	locator(int k) const
+	{
+		uint64		low = (uint64) vector[0].y << 32 | vector[0].x;
+		uint64		mid = (uint64) vector[1].y << 32 | vector[1].x;
+		uint64		high = (uint64) vector[2].y << 32 | vector[2].x;
+		uint64		bits = k == 3 ? low : k == 2 ? low >> 48 | mid << 16 :
+			k == 1 ? mid >> 32 | high << 32 : high >> 16;
+
+		return gpb_locator_of_short(bits);
+	}
+};
+
+/* Take the lane's quad of a leaf with runs, as gpb_take_quad() does that of another leaf. */
+template <int N, bool FLOAT_SUM>
+static __device__ __forceinline__ void
+gpb_take_run_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from, int first,
+				  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
+{
+	GpbRunQuad	quad = {};
+	GpbEntryValues<N> entry[GPB_RUN_QUAD];
+	uint32		present = 0;
+
+	if (first < leaf.count)
+		quad.load(leaf.page, first / GPB_RUN_QUAD);
+#pragma unroll
+	for (int k = 0; k < GPB_RUN_QUAD; k++)
+	{
+		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
+		entry[k].locator = quad.locator(k);
+	}
+	gpb_fetch_run_keys<GPB_RUN_QUAD, N>(job, leaf.page, first, 1, present, entry);
+	gpb_take<GPB_RUN_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
+}
+
+#endif							/* GPB_CUDA_RUNS */
+
+/* ---- a row in memory ---- */
+
+template <int N>
+static __device__ __forceinline__ void
+gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int i,
+				GpbEntryValues<N> *entry)
+{
+	entry->locator = gpb_row_locator(row);
+#pragma unroll
+	for (int c = 0; c < N; c++)
+	{
+		const GpbPassColumn *column = &job->pass.column[c];
+
+		entry->value[c] = 0;
+		if (!column->want)
+			continue;
+		if (column->column == 0)
+			entry->value[c] = gpb_page_key_value(job, page, i);
+		else
+			entry->value[c] = gpb_row_value(row, column->offset, column->kind);
+	}
+}
+
 /*
  * Take the rows of the leaf from row "from" on, each lane one at a time.  All are of range
  * "number".
@@ -376,11 +436,13 @@ gpb_walk_rows(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 {
 	constexpr int U = GPB_ROWS_IN_FLIGHT;
 
+#ifdef GPB_CUDA_RUNS
 	if (leaf.runs)
 	{
 		gpb_walk_runs<U>(job, number, leaf, from, tally, sum);
 		return;
 	}
+#endif
 	for (int base = from; base < leaf.count; base += U * GPB_WARP)
 	{
 		GpbEntryValues<N> entry[U];
@@ -456,39 +518,6 @@ struct GpbQuad
 			words[w] = at % 4 == 0 ? four.x : at % 4 == 1 ? four.y :
 				at % 4 == 2 ? four.z : four.w;
 		}
-	}
-};
-
-/*
- * Rows 4j .. 4j + 3 of a page with runs: four of them begin and end at addresses that 8 divides.
- * Row 4j is the highest.
- */
-struct GpbRunQuad
-{
-	uint2		vector[GPB_QUAD * GPB_RUN_ROW_WIDTH / 8];
-
-	__device__ __forceinline__ void
-	load(const char *page, int j)
-	{
-		const uint2 *from = (const uint2 *)
-			(page + GPB_SPECIAL_OFFSET - (j + 1) * (int) sizeof(vector));
-
-#pragma unroll
-		for (int v = 0; v < (int) (sizeof(vector) / sizeof(uint2)); v++)
-			vector[v] = __ldcs(from + v);
-	}
-
-	/* locator of row 4j + k */
-	__device__ __forceinline__ uint64
-	locator(int k) const
-	{
-		uint64		low = (uint64) vector[0].y << 32 | vector[0].x;
-		uint64		mid = (uint64) vector[1].y << 32 | vector[1].x;
-		uint64		high = (uint64) vector[2].y << 32 | vector[2].x;
-		uint64		bits = k == 3 ? low : k == 2 ? low >> 48 | mid << 16 :
-			k == 1 ? mid >> 32 | high << 32 : high >> 16;
-
-		return gpb_locator_of_short(bits);
 	}
 };
 
@@ -597,28 +626,6 @@ gpb_take_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 	gpb_take<GPB_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
 }
 
-/* Take the lane's quad of a leaf with runs, as gpb_take_quad() does that of another leaf. */
-template <int N, bool FLOAT_SUM>
-static __device__ __forceinline__ void
-gpb_take_run_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from, int first,
-				  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
-{
-	GpbRunQuad	quad = {};
-	GpbEntryValues<N> entry[GPB_QUAD] = {};
-	uint32		present = 0;
-
-	if (first < leaf.count)
-		quad.load(leaf.page, first / GPB_QUAD);
-#pragma unroll
-	for (int k = 0; k < GPB_QUAD; k++)
-	{
-		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
-		entry[k].locator = quad.locator(k);
-	}
-	gpb_fetch_run_keys<GPB_QUAD, N>(job, leaf.page, first, 1, present, entry);
-	gpb_take<GPB_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
-}
-
 /*
  * Take the rows of the leaf, of ROW_WIDTH bytes, from row "from" on, which must be below the count
  * unless both are 0: each lane four rows at a time, a warp 128.  All are of range "number".  The
@@ -633,15 +640,14 @@ gpb_walk_quads(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int fro
 	int			base = from / GPB_QUAD * GPB_QUAD;
 	int			first = base + GPB_QUAD * gpb_lane();
 
-	if constexpr (ROW_WIDTH == GPB_LOCATOR_WIDTH)
+#ifdef GPB_CUDA_RUNS
+	if (leaf.runs)
 	{
-		if (leaf.runs)
-		{
-			for (; base < leaf.count; base += step, first += step)
-				gpb_take_run_quad(job, number, leaf, from, first, tally, sum);
-			return;
-		}
+		for (; base < leaf.count; base += step, first += step)
+			gpb_take_run_quad(job, number, leaf, from, first, tally, sum);
+		return;
 	}
+#endif
 	for (; base < leaf.count; base += step, first += step)
 		gpb_take_quad<ROW_WIDTH / 4>(job, number, leaf, from, first, tally, sum);
 }

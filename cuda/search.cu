@@ -227,6 +227,10 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
 	positions.bound = run->spec->bound;
+	if (job.row_width == GPB_LOCATOR_WIDTH)
+		return job.key_width == GPB_WIDE_KEY ?
+			gpb_positions_launch_wide_runs(run->device, pipeline->stream, &job, &positions) :
+			gpb_positions_launch_runs(run->device, pipeline->stream, &job, &positions);
 	if (job.key_width == GPB_WIDE_KEY)
 		return gpb_positions_launch_wide(run->device, pipeline->stream, &job, &positions);
 	return gpb_positions_launch(run->device, pipeline->stream, &job, &positions);

@@ -138,7 +138,9 @@ struct GpbLeafView
 {
 	const char *page;			/* NULL: the leaf is not clean */
 	int			count;
+#ifdef GPB_CUDA_RUNS
 	bool		runs;			/* has it runs? */
+#endif
 };
 
 /* The width of the job's keys, a constant where there are wide keys alone */
@@ -160,7 +162,9 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 	GpbLeafView leaf;
 
 	leaf.count = 0;
+#ifdef GPB_CUDA_RUNS
 	leaf.runs = false;
+#endif
 	leaf.page = gpb_unchanged_image(job, job->separators.child[i]);
 	if (leaf.page == NULL)
 		return leaf;
@@ -169,9 +173,10 @@ gpb_judge_leaf(const GpbLeafJob *job, uint32 i)
 									 gpb_leaf_limit(&job->separators, i));
 	if (leaf.count < 0)
 		leaf.page = NULL;
+#ifdef GPB_CUDA_RUNS
 	else
-		leaf.runs = job->row_width == GPB_LOCATOR_WIDTH &&
-			gpb_has_runs(gpb_page_row_width(leaf.page));
+		leaf.runs = gpb_has_runs(gpb_page_row_width(leaf.page));
+#endif
 	return leaf;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_columns.cu
- *	  Programs that group by a narrow column, for keys of 16 bytes; see wide.cuh.
+ *	  Programs that group by a narrow column, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

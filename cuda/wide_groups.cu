@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_groups.cu
- *	  Programs with groups, for keys of 16 bytes; see wide.cuh.
+ *	  Programs with groups, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_judged.cu
- *	  Lists by programs, for keys of 16 bytes; see wide.cuh.
+ *	  Lists by programs, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

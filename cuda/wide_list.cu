@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_list.cu
- *	  Lists of all entries, for keys of 16 bytes; see wide.cuh.
+ *	  Lists of all entries, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

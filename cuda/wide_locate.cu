@@ -2,7 +2,7 @@
  *
  * wide_locate.cu
  *	  The kernels before the passes of a request and after them, for keys of 16 bytes; see
- *	  wide.cuh.
+ *	  forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

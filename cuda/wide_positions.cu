@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_positions.cu
- *	  The positions of searched keys in leaves, for keys of 16 bytes; see wide.cuh.
+ *	  The positions of searched keys in leaves, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

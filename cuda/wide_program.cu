@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_program.cu
- *	  Programs without groups, for keys of 16 bytes; see wide.cuh.
+ *	  Programs without groups, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

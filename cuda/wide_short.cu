@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_short.cu
- *	  A pass over ranges within one leaf, for keys of 16 bytes; see wide.cuh.
+ *	  A pass over ranges within one leaf, for keys of 16 bytes; see forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

@@ -534,11 +534,21 @@ gpb_key_place(int key_width, int i)
 	return GPB_PAGE_HEADER + gpb_key_halves(key_width) + i * key_width;
 }
 
+/*
+ * CUDA's compiler compiles what looks at leaves twice, with GPB_CUDA_RUNS for those of bare locators
+ * alone: the kernels for other indexes know that no leaf has runs.
+ */
+#if defined(__CUDACC__) && !defined(GPB_CUDA_RUNS)
+#define GPB_MAY_HAVE_RUNS	false
+#else
+#define GPB_MAY_HAVE_RUNS	true
+#endif
+
 /* Has a page with rows of this width runs? */
 GPB_FN bool
 gpb_has_runs(int row_width)
 {
-	return row_width == GPB_RUN_ROW_WIDTH;
+	return GPB_MAY_HAVE_RUNS && row_width == GPB_RUN_ROW_WIDTH;
 }
 
 /* The width of a page's rows, which says whether it has runs */

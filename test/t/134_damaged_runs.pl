@@ -1,0 +1,224 @@
+# Damage to leaves that have runs: gpubtree_check says what is wrong; scans say it, or give the right
+# answer, where single pages can show the damage; nothing crashes or hangs, whatever is done to the
+# table.  (061 has the damages that all pages share, 117 those of wide keys.)
+#
+# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
+# GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreePages;
+use GpubtreeTest;
+
+gpb_seed();
+
+# ---- a leaf with runs ----
+
+sub keys_at { my ($b) = @_; return key_place($b, 0) }
+sub key_bytes { my ($b) = @_; return field($b, 'key_width') }
+sub nruns { my ($b) = @_; return (get($b, 12, 'S<') - keys_at($b)) / (key_bytes($b) + 2) }
+sub end_place { my ($b, $r) = @_; return keys_at($b) + nruns($b) * key_bytes($b) + 2 * $r }
+sub run_end { my ($b, $r) = @_; return get($b, end_place($b, $r), 'S<') }
+sub set_end { my ($b, $r, $end) = @_; put($b, end_place($b, $r), 'S<', $end) }
+# The place of row i
+sub short_place { my ($b, $i) = @_; return SPECIAL - 6 * ($i + 1) }
+sub move { my ($b, $at, $by) = @_; put($b, $at, 'S<', get($b, $at, 'S<') + $by) }
+
+sub swap
+{
+	my ($b, $one, $other, $n) = @_;
+	my ($x, $y) = map { substr($bytes, $b * PAGE + $_, $n) } ($one, $other);
+	substr($bytes, $b * PAGE + $one, $n) = $y;
+	substr($bytes, $b * PAGE + $other, $n) = $x;
+}
+
+# ---- the damages: name => [what it does, what the checker says, may scans be wrong?] ----
+
+my $ends = qr/ends of runs and number of rows differ/;
+my $order = qr/a run has no entries|keys of runs are out of order|entries are out of order|lacks an entry/;
+my %damages = (
+	sound => [ sub { }, undef ],
+	last_end_more => [ sub { my $b = leaf(5); set_end($b, nruns($b) - 1, run_end($b, nruns($b) - 1) + 1) }, $ends ],
+	last_end_less => [ sub { my $b = leaf(5); set_end($b, nruns($b) - 1, run_end($b, nruns($b) - 1) - 1) }, $ends ],
+	last_end_huge => [ sub { my $b = leaf(5); set_end($b, nruns($b) - 1, 65535) }, $ends ],
+	first_end_zero => [ sub { set_end(leaf(5), 0, 0) }, $order, 1 ],
+	first_end_huge => [ sub { set_end(leaf(5), 0, 65535) }, $order, 1 ],
+	ends_huge => [ sub { my $b = leaf(5); set_end($b, $_, 65535) for 0 .. nruns($b) - 2 }, $order, 1 ],
+	ends_zero => [ sub { my $b = leaf(5); set_end($b, $_, 0) for 0 .. nruns($b) - 2 }, $order, 1 ],
+	ends_reversed => [ sub { my $b = leaf(5); swap($b, end_place($b, 0), end_place($b, 1), 2) }, $order, 1 ],
+	end_one_more => [ sub { my $b = leaf(5); set_end($b, 1, run_end($b, 1) + 1) }, $order, 1 ],
+	keys_swapped => [ sub { my $b = leaf(5); swap($b, key_place($b, 0), key_place($b, 1), key_bytes($b)) }, $order, 1 ],
+	key_twice => [
+		sub { my $b = leaf(5); substr($bytes, $b * PAGE + key_place($b, 1), key_bytes($b)) =
+			substr($bytes, $b * PAGE + key_place($b, 0), key_bytes($b)) }, $order, 1 ],
+	rows_swapped => [ sub { my $b = leaf(5); swap($b, short_place($b, 2), short_place($b, 3), 6) }, $order, 1 ],
+	row_zero => [ sub { my $b = leaf(5); put($b, short_place($b, 2), 'S<', 0) }, qr/no possible row|out of order/, 1 ],
+	row_order_bit => [ sub { my $b = leaf(5); put($b, short_place($b, 2), 'S<', get($b, short_place($b, 2), 'S<') ^ 0x4000) },
+		qr/out of order|null key/, 1 ],
+	lower_less => [ sub { my $b = leaf(5); move($b, 12, -(key_bytes($b) + 2)) }, $ends ],
+	lower_odd => [ sub { move(leaf(5), 12, -2) }, $ends ],
+	lower_none => [ sub { my $b = leaf(5); put($b, 12, 'S<', keys_at($b)) }, $ends ],
+	lower_before => [ sub { my $b = leaf(5); put($b, 12, 'S<', keys_at($b) - 2) }, qr/free space|invalid page/ ],
+	upper_less => [ sub { move(leaf(5), 14, -6) }, $ends ],
+	upper_more => [ sub { move(leaf(5), 14, 6) }, $ends ],
+	upper_none => [ sub { put(leaf(5), 14, 'S<', SPECIAL) }, $ends ],
+	said_plain => [ sub { set_field(leaf(5), 'row_width', 8) }, qr/numbers of keys/ ],
+	plain_said_runs => [ sub { set_field(root(), 'row_width', 6) }, qr/widths/ ],
+	deleted_flag => [ sub { set_field(leaf(5), 'flags', 8) }, qr/deleted|leads to|no tree page/ ]);
+
+sub fuzz
+{
+	foreach (1 .. 1 + int(rand(4)))
+	{
+		my $block = rand() < 0.6 ? leaf(int(rand(8))) : int(rand(blocks()));
+		my $lower = get($block, 12, 'S<');
+		my $in = rand();
+		my $at = $in < 0.5 ? int(rand(PAGE)) : $in < 0.8 ? $lower - 1 - int(rand(64)) : SPECIAL + int(rand(PAGE - SPECIAL));
+		my $place = $block * PAGE + ($at < 0 || $at >= PAGE ? 0 : $at);
+		substr($bytes, $place, 1) = chr(ord(substr($bytes, $place, 1)) ^ (1 << int(rand(8))));
+	}
+}
+$damages{"fuzz_$_"} = [ \&fuzz, qr/^$|^XX002: /, 1 ] for 1 .. $ENV{GPB_FUZZ} // 6;
+
+# width => type of the key, expression for the key of row i, a key in the middle
+my %widths = (
+	w4 => [ 'int4', 'i / 30', '60' ],
+	w8 => [ 'int8', 'i / 30 * 1000', '60000' ],
+	w16 => [ 'uuid', "lpad(to_hex(i / 30), 32, '0')::uuid", "lpad(to_hex(60), 32, '0')::uuid" ]);
+
+# ---- the tables ----
+
+my $node = gpb_node('main', damages => 1, settings => <<'CONF');
+autovacuum = off
+client_min_messages = error
+log_min_error_statement = panic
+max_parallel_workers_per_gather = 0
+jit = off
+CONF
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	PERFORM set_config('statement_timeout', '20s', true);
+	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
+	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
+	PERFORM set_config('enable_indexonlyscan', (how IN ('index_only', 'cpu', 'device'))::text, true);
+	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
+	PERFORM set_config('gpubtree.enable_aggregate', (how IN ('cpu', 'device'))::text, true);
+	PERFORM set_config('gpubtree.enable_device', (how = 'device')::text, true);
+	PERFORM set_config('gpubtree.setup_cost', '0', true);
+	PERFORM set_config('gpubtree.batch_setup_cost', '0', true);
+	EXECUTE query INTO answer;
+	RETURN coalesce(answer, 'none');
+EXCEPTION WHEN others THEN
+	RETURN sqlstate || ': ' || sqlerrm;
+END $$;
+CREATE TABLE queries (n serial, how text, query text);
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only', 'bitmap', 'cpu', 'device']) how,
+	unnest(ARRAY[
+		'SELECT count(*) FROM $t WHERE k >= $lo',
+		'SELECT count(*) FROM $t WHERE k < $lo',
+		'SELECT count(*) FROM $t WHERE k = $lo',
+		'SELECT md5(string_agg(k::text || n, '','' ORDER BY k)) FROM (SELECT k, count(*) n FROM $t WHERE k >= $lo GROUP BY k) q']) query;
+INSERT INTO queries (how, query)
+SELECT how, query
+FROM unnest(ARRAY['index', 'index_only']) how,
+	unnest(ARRAY[
+		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k >= $lo ORDER BY k) q',
+		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k IS NOT NULL ORDER BY k DESC) q']) query;
+SQL
+
+my %tables;
+for my $width (sort keys %widths)
+{
+	my ($type, $key) = @{ $widths{$width} };
+
+	for my $name (sort keys %damages)
+	{
+		my $table = "${width}_$name";
+
+		$tables{$table} = [ $width, @{ $damages{$name} } ];
+		$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE $table (i int, k $type);
+INSERT INTO $table SELECT i, $key FROM generate_series(1, 4000) i;
+CREATE INDEX ${table}_k ON $table USING gpubtree (k) WITH (fillfactor = 20);
+SQL
+		$node->safe_psql('postgres', "VACUUM ANALYZE $table");
+	}
+}
+
+sub answers
+{
+	my ($table, $how) = @_;
+	my $lo = $widths{ $tables{$table}[0] }[2];
+	my ($rc, $out, $err) = $node->psql('postgres',
+		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$lo\$q\$), $how) FROM queries ORDER BY n",
+		timeout => 120);
+	BAIL_OUT("$table: the server died: $err") if $rc == 2;
+	return map { split(/=/, $_, 2) } split(/\n/, $out);
+}
+my %expected = map { $_ => { answers("${_}_sound", "'seqscan'") } } keys %widths;
+my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } keys %tables;
+
+# ---- do the damage, and look at it ----
+
+$node->stop;
+for my $table (sort keys %tables)
+{
+	my $file = $node->data_dir . '/' . $path{$table};
+
+	$bytes = slurp_file($file);
+	die "leaves of $table have no runs" unless field(leaf(5), 'row_width') == 6 && nruns(leaf(5)) > 3;
+	$tables{$table}[1]->();
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close($handle) or die "$file: $!";
+}
+$node->start;
+gpb_wait_for_service($node);
+
+for my $table (sort keys %tables)
+{
+	my ($width, undef, $says, $may_be_wrong) = @{ $tables{$table} };
+	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
+	my %answers = answers($table, 'how');
+	my @odd = "without an answer" x (keys %answers < keys %{ $expected{$width} });
+
+	if (defined $says) { like($said, $says, "$table: checker") }
+	else { is($said, '', "$table: checker") }
+	for my $n (sort keys %answers)
+	{
+		my $answer = $answers{$n};
+
+		next if $answer eq $expected{$width}{$n} || $answer =~ /^XX002: /;
+		next if $may_be_wrong && $answer !~ /^57014: /;
+		push @odd, "query $n: " . substr($answer, 0, 200);
+	}
+	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
+
+	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+SET statement_timeout = '20s';
+INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
+DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
+VACUUM (INDEX_CLEANUP ON) $table;
+INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;
+REINDEX INDEX ${table}_k;
+SELECT gpubtree_check('${table}_k', true);
+SQL
+	BAIL_OUT("$table: the server died: $err") if $rc == 2;
+	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
+	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $may_be_wrong;
+	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+}
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+done_testing();

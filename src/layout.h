@@ -972,6 +972,24 @@ gpb_page_run_count(const void *page, int key_width)
 		count : -1;
 }
 
+/* What gpb_page_leaf_count() returns for a page whose row width says that it has runs */
+GPB_FN int
+gpb_run_leaf_count(const void *page, int key_width, GpbBound low, GpbBound limit)
+{
+	const GpbPageSpecial *special = gpb_page_special(page);
+	GpbBound	begin = gpb_page_low(page);
+	GpbBound	high = gpb_page_high(page);
+	bool		sound = (special->page_id == GPB_PAGE_ID) &
+		(special->level == 0) &
+		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED | GPB_PAGE_DICTIONARY |
+							(uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
+		(special->key_width == key_width) &
+		(begin.key == low.key) & (begin.tie == low.tie) &
+		(high.key == limit.key) & (high.tie == limit.tie);
+
+	return sound ? gpb_page_run_count(page, key_width) : -1;
+}
+
 /*
  * Return the number of entries if the page is a sound leaf of these widths that begins exactly at
  * low and ends exactly at limit, else -1 (rule M4).  All fields are read before any is tested, so
@@ -990,18 +1008,14 @@ gpb_page_leaf_count(const void *page, int key_width, int row_width, GpbBound low
 		(special->level == 0) &
 		((special->flags & (GPB_PAGE_META | GPB_PAGE_DELETED | GPB_PAGE_DICTIONARY |
 							(uint16) ~GPB_PAGE_KNOWN_FLAGS)) == 0) &
-		(special->key_width == key_width);
+		(special->key_width == key_width) &
+		(special->row_width == row_width) &
+		(used >= 0) &
+		(count * key_width == used) &
+		(count * (key_width + row_width) <= GPB_PAGE_SPACE - gpb_key_halves(key_width));
 
 	if (row_width == GPB_LOCATOR_WIDTH && gpb_has_runs(special->row_width))
-	{
-		count = sound ? gpb_page_run_count(page, key_width) : -1;
-		sound &= count >= 0;
-	}
-	else
-		sound &= (special->row_width == row_width) &
-			(used >= 0) &
-			(count * key_width == used) &
-			(count * (key_width + row_width) <= GPB_PAGE_SPACE - gpb_key_halves(key_width));
+		return gpb_run_leaf_count(page, key_width, low, limit);
 	sound &= (begin.key == low.key) & (begin.tie == low.tie);
 	return (sound & (high.key == limit.key) & (high.tie == limit.tie)) ? count : -1;
 }

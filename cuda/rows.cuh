@@ -280,9 +280,9 @@ gpb_run_key_value(const GpbRangesJob *job, GpbKey key)
 }
 
 /*
- * Set the values of a lane's U entries, first + u * step of the page, whose bit of "present" is set:
- * those of the columns that are the key, since there is no other.  A lane without entries may have
- * no page.
+ * Set the values of a lane's U entries, first + u * step of the page, whose bit of "present" is
+ * set: those of the columns that are the key, since there is no other.  A lane without entries may
+ * have no page.
  */
 template <int U, int N>
 static __device__ __forceinline__ void

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * wide_long.cu
- *	  A pass over the items of ranges that touch several leaves, for keys of 16 bytes; see forms.cuh.
+ *	  A pass over the items of ranges that touch several leaves, for keys of 16 bytes; see
+ *	  forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * wide_runs.cuh
- *	  What wide_runs_*.cu include first: keys have 16 bytes, and leaves may have runs; see forms.cuh.
+ *	  What wide_runs_*.cu include first: keys have 16 bytes, and leaves may have runs; see
+ *	  forms.cuh.
  *
  *-------------------------------------------------------------------------
  */

@@ -312,7 +312,7 @@ batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
 	const GpbLayout *layout = &batch->program.layout;
 	const char *next = gpb_walk_next_page(cpu->walk);
 
-	/* The rows of a leaf with runs lie where those of others do, and take up to half as much more. */
+	/* Of the rows of a leaf with runs, which may take half as much more, these are the first. */
 	if (next != NULL)
 		prefetch_rows(next, layout->row_width, 0,
 					  gpb_page_capacity(layout->key_width, layout->row_width));

@@ -20,7 +20,7 @@
  */
 #define LOOK_GROUP		16
 
-/* Find the runs for gpb_leaf_runs(); row_width is a constant where it is that of leaves with runs. */
+/* Find the runs for gpb_leaf_runs(); GPB_RUN_ROW_WIDTH is given as a constant. */
 static pg_attribute_always_inline int
 find_runs(const char *page, int row_width, int from, int to, uint64 dead, GpbLeafRun *runs, int n)
 {

@@ -42,7 +42,7 @@ typedef struct LoadLevel
 	int			limit;			/* number of entries to put on a page */
 } LoadLevel;
 
-/* The leaf that is being filled, once it has runs.  Its ends are put on the page when it is full. */
+/* The leaf that is being filled, once it has runs; their ends go to the page when it is full. */
 typedef struct LoadRuns
 {
 	int			n;				/* 0: it has none */
@@ -228,7 +228,7 @@ has_runs(const GpbLoad *load, int level)
 	return level == 0 && load->runs != NULL && load->runs->n > 0;
 }
 
-/* The leaf is full: write its ends, and how many entries it has.  The next one begins without runs. */
+/* The leaf, which has runs, is full: write their ends, and how many entries it has. */
 static void
 end_runs(GpbLoad *load)
 {

@@ -155,7 +155,7 @@ extern void gpb_page_append(Page target, Page source, int from, int to);
  * has changed the page.
  */
 extern bool gpb_page_set_dead(Page page, int position);
-/* Do so many entries with so many keys take at most three quarters of their room, if runs are made? */
+/* Do so many entries with so many keys take at most three quarters of their room with runs? */
 static inline bool
 gpb_runs_are_shorter(int key_width, int keys, int entries)
 {

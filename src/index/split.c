@@ -115,10 +115,10 @@ left_entries(Page page, int fill)
  * more entries?  Then *left becomes the number of those for the left half, the one that comes
  * included.
  *
- * Rows come to the ends of runs.  So of the first run only the end gets any: what is before it fills
- * the left half, and the run goes on at the beginning of the right half; the left half keeps seven
- * eighths where a row is late.  Of the last run, if it goes on to the right of the leaf, nothing gets
- * any: it is the right half.
+ * Rows come to the ends of runs.  So of the first run only the end gets any: what is before it
+ * fills the left half, and the run goes on at the beginning of the right half; the left half keeps
+ * seven eighths where a row is late.  Of the last run, if it goes on to the right of the leaf,
+ * nothing gets any: it is the right half.
  */
 static bool
 splits_at_long_run(Page page, int position, GpbKey key, int *left)
@@ -159,9 +159,9 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 /*
  * Choose where to split a full page into which an entry comes at position.
  *
- * The middle is half of the entries or, where these share keys, of their bytes.  At the end of the last page of a
- * level keys likely ascend, and the left half will not be filled up any more, so it keeps as much
- * as the fillfactor says.
+ * The middle is half of the entries or, where these share keys, of their bytes.  At the end of the
+ * last page of a level keys likely ascend, and the left half will not be filled up any more, so it
+ * keeps as much as the fillfactor says.
  *
  * The rows of a key come in the order of their TIDs as long as the table grows at its end, so a run
  * of equal keys grows at its end, too.  Where it has pages of its own the left half is the run,

@@ -429,13 +429,12 @@ batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 	return cpu->expect_settled;
 }
 
-/* List entry "at" of a leaf, if it is wanted. */
+/* List entry "at" of the leaf whose keys are read in order, if it is wanted. */
 static inline void
 batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool seen,
-				 const char *page, int at)
+				 GpbKeyReader *keys, int row_width, int at)
 {
-	const GpbLayout *layout = &batch->program.layout;
-	int			row_width = gpb_page_row_width(page);
+	int			key_width = batch->program.layout.key_width;
 	GpbJudgement judgement = GPB_JUDGED_LISTED;
 	uint64		rank = 0;
 	uint64		spread;
@@ -447,8 +446,8 @@ batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool s
 	}
 	if (judgement != GPB_JUDGED_DROPPED)
 		gpb_batch_list_add(batch, number, seen, judgement, rank,
-						   gpb_leaf_key(page, layout->key_width, row_width, at),
-						   gpb_spread_row(page, row_width, at, &spread));
+						   gpb_next_key(keys, key_width, row_width, at),
+						   gpb_spread_row(keys->page, row_width, at, &spread));
 }
 
 /*
@@ -515,6 +514,8 @@ batch_evaluate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 static void
 batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 {
+	int			key_width = batch->program.layout.key_width;
+	int			row_width = gpb_page_row_width(page);
 	int			first;
 	int			end;
 	int			i;
@@ -525,8 +526,10 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	{
 		for (end = cpu->hits[i].from; batch_stretch(cpu, end, cpu->hits[i].to, &first, &end);)
 		{
+			GpbKeyReader keys = gpb_read_keys(page, key_width, row_width, first);
+
 			for (; first < end; first++)
-				batch_list_entry(batch, cpu, cpu->hits[i].number, true, page, first);
+				batch_list_entry(batch, cpu, cpu->hits[i].number, true, &keys, row_width, first);
 		}
 	}
 }
@@ -669,30 +672,28 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
  * not to be visible.
  */
 static inline void
-batch_list_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
+batch_list_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, GpbKeyReader *keys,
+				  int row_width, int at)
 {
-	const char *page = cpu->copy.data;
 	int			state = gpb_batch_list_sees(batch) ? cpu->visible[at] : GPB_ENTRY_UNKNOWN;
 
 	/* Of an entry that is not wanted neither the copy nor "visible" has anything. */
 	if (cpu->judged != NULL && cpu->judged->judged[at] == GPB_JUDGED_DROPPED)
 		return;
-	if ((gpb_page_locator(page, gpb_page_row_width(page), at) & cpu->dead) ||
+	if ((gpb_page_locator(keys->page, row_width, at) & cpu->dead) ||
 		state == GPB_ENTRY_UNSEEN)
 		return;
-	batch_list_entry(batch, cpu, number, state == GPB_ENTRY_SEEN, page, at);
+	batch_list_entry(batch, cpu, number, state == GPB_ENTRY_SEEN, keys, row_width, at);
 }
 
 /* Aggregate entry "at" of the copied leaf, in range number "number". */
 static inline void
-batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, int at)
+batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, GpbKeyReader *keys,
+				 int row_width, int at)
 {
-	const GpbLayout *layout = &batch->program.layout;
-	const char *page = cpu->copy.data;
-	int			row_width = gpb_page_row_width(page);
 	uint64		spread;
-	const char *row = gpb_spread_row(page, row_width, at, &spread);
-	GpbKey		key = gpb_leaf_key(page, layout->key_width, row_width, at);
+	const char *row = gpb_spread_row(keys->page, row_width, at, &spread);
+	GpbKey		key = gpb_next_key(keys, batch->program.layout.key_width, row_width, at);
 
 	if (gpb_row_locator(row) & cpu->dead)
 		return;
@@ -754,14 +755,20 @@ batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 				batch_add_span(batch, cpu, hit);
 			else
 			{
-				for (cpu->at = Max(cpu->at, hit->from); cpu->at < hit->to; cpu->at++)
+				const char *page = cpu->copy.data;
+				int			row_width = gpb_page_row_width(page);
+				GpbKeyReader keys;
+
+				cpu->at = Max(cpu->at, hit->from);
+				keys = gpb_read_keys(page, batch->program.layout.key_width, row_width, cpu->at);
+				for (; cpu->at < hit->to; cpu->at++)
 				{
 					if (gpb_batch_list_full(batch) || gpb_batch_part_has_enough(batch))
 						return false;
 					if (batch->program.list_entries)
-						batch_list_copied(batch, cpu, hit->number, cpu->at);
+						batch_list_copied(batch, cpu, hit->number, &keys, row_width, cpu->at);
 					else
-						batch_add_copied(batch, cpu, hit->number, cpu->at);
+						batch_add_copied(batch, cpu, hit->number, &keys, row_width, cpu->at);
 				}
 				cpu->at = 0;
 			}

@@ -55,7 +55,8 @@ guarded_page(void)
 static void
 set_locator(char *page, int row_width, int i, uint64 locator)
 {
-	memcpy((char *) gpb_page_row(page, row_width, i), &locator, sizeof(locator));
+	memcpy((char *) gpb_page_row(page, row_width, i), &locator,
+		   row_width < (int) sizeof(locator) ? row_width : (int) sizeof(locator));
 }
 
 /* ---- visibility ---- */
@@ -499,10 +500,176 @@ test_aggregate(GpbSumForm form, int want)
 	verdict(ok, what);
 }
 
+/* ---- leaves with runs ---- */
+
+/* The entries of such a leaf, one by one */
+typedef struct RunEntries
+{
+	int			n;
+	GpbKey		key[GPB_MAX_LEAF_ENTRIES];
+	uint64		locator[GPB_MAX_LEAF_ENTRIES];
+} RunEntries;
+
+/* Fill a leaf with runs of random lengths, about "many" entries each, and write down its entries. */
+static void
+make_runs(char *page, int key_width, int many, RunEntries *entries)
+{
+	GpbPageSpecial *special = (GpbPageSpecial *) (page + GPB_SPECIAL_OFFSET);
+	int			room = GPB_PAGE_SPACE - gpb_key_halves(key_width);
+	GpbKey		keys[GPB_MAX_LEAF_ENTRIES];
+	uint16		ends[GPB_MAX_LEAF_ENTRIES];
+	GpbKey		key = next_random() % 1000;
+	int			nruns = 0;
+	int			i = 0;
+	uint16		bounds[2];
+
+	memset(special, 0, sizeof(*special));
+	special->key_width = (uint8) key_width;
+	special->row_width = GPB_RUN_ROW_WIDTH;
+	for (;;)
+	{
+		int			length = 1 + (int) (next_random() % many);
+
+		room -= key_width + GPB_RUN_END_WIDTH;
+		if (room < length * GPB_RUN_ROW_WIDTH)
+			break;
+		room -= length * GPB_RUN_ROW_WIDTH;
+		keys[nruns] = key;
+		for (; length > 0; length--, i++)
+		{
+			uint64		locator = 1 + next_random() % 290;
+
+			locator |= (uint64) (i * 1000 + next_random() % 1000) << 16;
+			locator |= next_random() % 8 == 0 ? GPB_LOC_DEAD : 0;
+			entries->key[i] = key;
+			entries->locator[i] = locator;
+			locator = gpb_short_of_locator(locator);
+			memcpy((char *) gpb_page_row(page, GPB_RUN_ROW_WIDTH, i), &locator,
+				   GPB_RUN_ROW_WIDTH);
+		}
+		ends[nruns++] = (uint16) i;
+		key += 1 + next_random() % 1000;
+		if (key_width == GPB_WIDE_KEY)
+			key += (GpbKey) (next_random() % 3) << 64;
+	}
+	entries->n = i;
+	for (i = 0; i < nruns; i++)
+		memcpy(page + gpb_key_place(key_width, i), &keys[i], key_width);
+	memcpy(page + gpb_key_place(key_width, nruns), ends, nruns * sizeof(uint16));
+	bounds[0] = (uint16) (gpb_key_place(key_width, nruns) + nruns * GPB_RUN_END_WIDTH);
+	bounds[1] = (uint16) (GPB_SPECIAL_OFFSET - entries->n * GPB_RUN_ROW_WIDTH);
+	memcpy(page + GPB_PD_LOWER, bounds, sizeof(bounds));
+}
+
+/* Is the entry at or after the bound? */
+static bool
+is_at_or_after(const RunEntries *entries, int i, GpbBound bound)
+{
+	GpbBound	entry = {entries->key[i], entries->locator[i] & GPB_TIE_MASK};
+
+	return !gpb_bound_less(entry, bound);
+}
+
+static void
+test_runs(int key_width, int many)
+{
+	static RunEntries entries;
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+
+	for (round = 0; round < 60; round++)
+	{
+		const uint16 *ends;
+		GpbKeyReader reader;
+		int			nruns;
+		int			run = -1;
+		int			i;
+
+		make_runs(page, key_width, many, &entries);
+		nruns = gpb_page_runs(page, key_width);
+		ends = gpb_run_ends(page, key_width, nruns);
+		ok &= gpb_page_count(page) == entries.n && gpb_page_run_count(page, key_width) == entries.n;
+		reader = gpb_read_keys(page, key_width, GPB_RUN_ROW_WIDTH, 0);
+		for (i = 0; i < entries.n; i++)
+		{
+			int			found = gpb_run_of(ends, nruns, i);
+			uint64		spread;
+
+			ok &= gpb_leaf_key(page, key_width, GPB_RUN_ROW_WIDTH, i) == entries.key[i];
+			ok &= gpb_page_locator(page, GPB_RUN_ROW_WIDTH, i) == entries.locator[i];
+			ok &= gpb_row_locator(gpb_spread_row(page, GPB_RUN_ROW_WIDTH, i, &spread)) ==
+				entries.locator[i];
+			if (next_random() % 4 != 0)
+				continue;
+			ok &= gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH, i) == entries.key[i];
+			run = gpb_run_from(ends, nruns, run < 0 ? 0 : run, i);
+			ok &= run == found;
+		}
+		for (i = 0; i < 100 && entries.n > 0; i++)
+		{
+			int			near = (int) (next_random() % entries.n);
+			GpbBound	bound = {entries.key[near] + next_random() % 3 - 1, 0};
+			int			at;
+
+			if (next_random() % 2)
+				bound.tie = (entries.locator[near] & GPB_TIE_MASK) + next_random() % 3 - 1;
+			if (entries.key[near] == 0)
+				bound.key = 0;
+			at = gpb_page_lower_bound(page, key_width, GPB_RUN_ROW_WIDTH, entries.n, bound);
+			ok &= at == entries.n || is_at_or_after(&entries, at, bound);
+			ok &= at == 0 || !is_at_or_after(&entries, at - 1, bound);
+		}
+	}
+	snprintf(what, sizeof(what), "keys of %d bytes, up to %d a run", key_width, many);
+	verdict(ok, what);
+	munmap(page - GPB_PAGE_SIZE, 3 * GPB_PAGE_SIZE);
+}
+
+/* Whatever the ends of runs say, no reader leaves the page, and no position is beyond the entries. */
+static void
+test_damaged_runs(int key_width)
+{
+	static RunEntries entries;
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+
+	for (round = 0; round < 300; round++)
+	{
+		int			nruns;
+		int			i;
+
+		make_runs(page, key_width, 40, &entries);
+		nruns = gpb_page_runs(page, key_width);
+		for (i = 0; i < 4; i++)
+		{
+			uint16	   *end = (uint16 *) gpb_run_ends(page, key_width, nruns) +
+				next_random() % (nruns - 1);
+
+			*end = (uint16) (next_random() % 3 == 0 ? 0xFFFF : next_random() % 1500);
+		}
+		for (i = 0; i < 100; i++)
+		{
+			int			at = (int) (next_random() % entries.n);
+			GpbBound	bound = {entries.key[at], next_random() % 2 ? entries.locator[at] : 0};
+
+			(void) gpb_leaf_key(page, key_width, GPB_RUN_ROW_WIDTH, at);
+			at = gpb_page_lower_bound(page, key_width, GPB_RUN_ROW_WIDTH, entries.n, bound);
+			ok &= at >= 0 && at <= entries.n;
+		}
+	}
+	snprintf(what, sizeof(what), "keys of %d bytes, ends of runs that are damaged", key_width);
+	verdict(ok, what);
+	munmap(page - GPB_PAGE_SIZE, 3 * GPB_PAGE_SIZE);
+}
+
 int
 main(int argc, char **argv)
 {
-	static const int widths[] = {8, 12, 16, 20, 24, 36, 120};
+	static const int widths[] = {GPB_RUN_ROW_WIDTH, 8, 12, 16, 20, 24, 36, 120};
 	uint64		seed = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
 	int			form;
 	int			i;
@@ -518,6 +685,13 @@ main(int argc, char **argv)
 		test_map_pages((GpbVisibleEntriesForm) form);
 		test_one_block((GpbVisibleEntriesForm) form);
 		test_last_blocks((GpbVisibleEntriesForm) form);
+	}
+	for (i = 4; i <= GPB_WIDE_KEY; i *= 2)
+	{
+		test_runs(i, 1);
+		test_runs(i, 20);
+		test_runs(i, 1300);
+		test_damaged_runs(i);
 	}
 	for (form = GPB_SUM_PLAIN; form <= GPB_SUM_AVX2; form++)
 	{

@@ -155,7 +155,10 @@ for my $index (sort keys %indexes)
 {
 	my ($leaves, $runs) = split(/\|/, $primary->safe_psql('postgres', "SELECT * FROM leaves('$index')"));
 
-	ok($index eq 't_plain' ? $runs == 0 : $runs * 2 > $leaves, "$index: $runs of $leaves leaves have runs");
+	# few rows share both columns
+	my $least = $index eq 't_columns' ? 0 : $leaves / 2;
+
+	ok($index eq 't_plain' ? $runs == 0 : $runs > $least, "$index: $runs of $leaves leaves have runs");
 }
 # The parameter counts for later changes alone.
 $primary->safe_psql('postgres', 'ALTER INDEX t_int SET (deduplicate_items = off)');

@@ -139,8 +139,18 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 	first = gpb_run_begin(ends, 1, count);
 	if (first >= count / 2)
 	{
-		bool		is_late = position < first && key == gpb_page_key(page, key_width, 0);
+		GpbKey		first_key = gpb_page_key(page, key_width, 0);
+		bool		is_late = position < first && key == first_key;
 
+		if (!is_late && first < count * 3 / 4 && gpb_page_low(page).key == first_key)
+		{
+			/*
+			 * The run has pages of its own.  Alone it fills those to come, and what is behind it
+			 * stays as it is: better once than that each of its pages ends where it does now.
+			 */
+			*left = first + (position == first && key == first_key);
+			return true;
+		}
 		*left = is_late ? RUN_KEPT(first) : first - 1;
 		*left += position < *left;
 		return !is_late || position > RUN_KEPT(first);

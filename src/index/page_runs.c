@@ -199,6 +199,22 @@ gpb_runs_append(Page target, Page source, int from, int to)
 	set_bounds(&runs, runs.nruns, to - from);
 }
 
+bool
+gpb_runs_ascend(Page page)
+{
+	int			key_width = gpb_special(page)->key_width;
+	int			n = gpb_page_runs(page, key_width);
+	const uint16 *ends = gpb_run_ends(page, key_width, n);
+
+	for (int r = 1; r < n; r++)
+	{
+		if (ends[r] <= ends[r - 1] ||
+			gpb_page_key(page, key_width, r) <= gpb_page_key(page, key_width, r - 1))
+			return false;
+	}
+	return n == 0 || ends[0] > 0;
+}
+
 /* ---- giving runs to a leaf ---- */
 
 bool

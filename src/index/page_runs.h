@@ -29,4 +29,7 @@ extern void gpb_runs_delete(Page page, const uint16 *positions, int n);
 /* The target is empty. */
 extern void gpb_runs_append(Page target, Page source, int from, int to);
 
+/* Has each run of the page entries, and a greater key than the one before? */
+extern bool gpb_runs_ascend(Page page);
+
 #endif							/* GPB_PAGE_RUNS_H */

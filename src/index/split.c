@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "hold.h"
+#include "index/page_runs.h"
 #include "index/xlog.h"
 
 /* What a split does to its page; decided beforehand */
@@ -317,11 +318,16 @@ gpb_split(Relation index, const GpbLayout *layout, Buffer left, Buffer child,
 		  int position, GpbKey key, const char *row, const GpbStack *stack)
 {
 	Page		lpage = BufferGetPage(left);
-	GpbSplit	split = choose_split(index, layout, lpage, position, key);
+	GpbSplit	split;
 	Buffer		sibling;
 	Buffer		right;
 
 	Assert((gpb_special(lpage)->flags & GPB_PAGE_INCOMPLETE_SPLIT) == 0);
+
+	/* Cut where damaged ends say, a half may lack the room for its part, and redo would find so. */
+	if (gpb_has_runs(gpb_page_row_width(lpage)) && !gpb_runs_ascend(lpage))
+		gpb_corrupted(index, BufferGetBlockNumber(left), "runs are out of order");
+	split = choose_split(index, layout, lpage, position, key);
 
 	/* What may fail comes before the file grows, so that no page is left unused. */
 	sibling = lock_sibling(index, layout, left);

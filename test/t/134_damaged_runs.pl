@@ -84,11 +84,11 @@ sub fuzz
 }
 $damages{"fuzz_$_"} = [ \&fuzz, qr/^$|^XX002: /, 1 ] for 1 .. $ENV{GPB_FUZZ} // 6;
 
-# width => type of the key, expression for the key of row i, a key in the middle
+# width => type of the key, expression for the key of number n, a key in the middle
 my %widths = (
-	w4 => [ 'int4', 'i / 30', '60' ],
-	w8 => [ 'int8', 'i / 30 * 1000', '60000' ],
-	w16 => [ 'uuid', "lpad(to_hex(i / 30), 32, '0')::uuid", "lpad(to_hex(60), 32, '0')::uuid" ]);
+	w4 => [ 'int4', 'n', '60000' ],
+	w8 => [ 'int8', 'n', '60000' ],
+	w16 => [ 'uuid', "lpad(to_hex(n), 32, '0')::uuid", "lpad(to_hex(60000), 32, '0')::uuid" ]);
 
 # ---- the tables ----
 
@@ -148,7 +148,7 @@ for my $width (sort keys %widths)
 		$tables{$table} = [ $width, @{ $damages{$name} } ];
 		$node->safe_psql('postgres', <<"SQL");
 CREATE TABLE $table (i int, k $type);
-INSERT INTO $table SELECT i, $key FROM generate_series(1, 4000) i;
+INSERT INTO $table SELECT i, $key FROM (SELECT i, i / 30 * 1000 n FROM generate_series(1, 4000) i) i;
 CREATE INDEX ${table}_k ON $table USING gpubtree (k) WITH (fillfactor = 20);
 SQL
 		$node->safe_psql('postgres', "VACUUM ANALYZE $table");
@@ -204,8 +204,11 @@ for my $table (sort keys %tables)
 	}
 	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
 
-	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	# New keys between those that there are fill the leaf, and split it.
+	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 0, timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 SET statement_timeout = '20s';
+INSERT INTO $table SELECT 0, $widths{$width}[1] FROM generate_series(30001, 60000, 9) n;
+\\set ON_ERROR_STOP on
 INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
 DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
 VACUUM (INDEX_CLEANUP ON) $table;
@@ -219,6 +222,9 @@ SQL
 	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
 }
 
+# What was done to damaged leaves can be done again.
+$node->stop('immediate');
+$node->start;
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
 done_testing();

@@ -97,3 +97,17 @@ SELECT count(*) FILTER (WHERE flags = '{runs}') > 0 AS has_runs FROM generate_se
 REINDEX INDEX t_k;
 SELECT count(*) FILTER (WHERE flags = '{runs}') > 0 AS has_runs FROM generate_series(1, pg_relation_size('t_k') / 8192 - 1) b, gpubtree_page_stats('t_k', b);
 DROP TABLE t;
+
+-- a row that is late in a long run: the leaf is split in the middle of its bytes
+CREATE TABLE t (k int8) WITH (autovacuum_enabled = off);
+CREATE INDEX t_k ON t USING gpubtree (k);
+INSERT INTO t SELECT 1 + i / 1001 FROM generate_series(1, 1200) i;
+DELETE FROM t WHERE ctid < '(1,0)';
+VACUUM t;
+\c -
+INSERT INTO t SELECT 3 + i FROM generate_series(1, 100) i;
+INSERT INTO t SELECT 1 FROM generate_series(1, 126) i;
+SELECT count(*) FROM t WHERE ctid < '(1,0)';
+SELECT block, entries, fill BETWEEN 48 AND 52 AS middle FROM gpubtree_tree('t_k') WHERE level = 0 ORDER BY number;
+SELECT gpubtree_check('t_k');
+DROP TABLE t;

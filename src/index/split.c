@@ -141,9 +141,16 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 	if (first >= count / 2)
 	{
 		GpbKey		first_key = gpb_page_key(page, key_width, 0);
-		bool		is_late = position < first && key == first_key;
 
-		if (!is_late && first < count * 3 / 4 && gpb_page_low(page).key == first_key)
+		if (position < first && key == first_key)
+		{
+			/* A row that is late, and not by little, shows that the run does get more. */
+			if (position <= RUN_KEPT(first))
+				return false;
+			*left = RUN_KEPT(first);
+			return true;
+		}
+		if (first < count * 3 / 4 && gpb_page_low(page).key == first_key)
 		{
 			/*
 			 * The run has pages of its own.  Alone it fills those to come, and what is behind it
@@ -152,9 +159,9 @@ splits_at_long_run(Page page, int position, GpbKey key, int *left)
 			*left = first + (position == first && key == first_key);
 			return true;
 		}
-		*left = is_late ? RUN_KEPT(first) : first - 1;
+		*left = first - 1;
 		*left += position < *left;
-		return !is_late || position > RUN_KEPT(first);
+		return true;
 	}
 	if (gpb_run_begin(ends, n - 1, count) <= count / 2 && special->right != GPB_NO_BLOCK &&
 		gpb_page_high(page).key == gpb_page_key(page, key_width, n - 1))

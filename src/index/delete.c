@@ -415,8 +415,9 @@ ask_about_versions(Candidates *candidates, Relation heap, const Version *version
 /*
  * Every entry is a candidate, so that a candidate's id is its position.  The heap pages are chosen
  * here and not by the table (bottomup = true), which visits six of them at most and gives up after
- * one in vain.  That suits an index that can still merge its duplicates; this one splits.  Dead
- * hints are not looked at: simple deletion has removed what had one.
+ * one in vain.  That suits an index that merges its duplicates at any time; this one can give a
+ * leaf runs once, and then splits.  Dead hints are not looked at: simple deletion has removed what
+ * had one.
  */
 int
 gpb_delete_versions(Relation index, const GpbLayout *layout, Relation heap,

@@ -66,6 +66,7 @@ _PG_init(void)
 	gpb_init_options();
 	gpb_mirror_define_settings();
 	gpb_settled_define_settings();
+	gpb_watch_builds();
 	gpb_exec_init();
 #ifdef GPB_HOLD_POINTS
 	gpb_hold_init();

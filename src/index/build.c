@@ -27,6 +27,8 @@
 #define GPB_PHASE_SORT		3
 #define GPB_PHASE_LOAD		4
 
+void		(*gpb_built_hook) (Relation index) = NULL;
+
 /*
  * Discard the mirror of whatever was indexed under this file's identity before, here and on
  * standbys (rule M1).
@@ -128,6 +130,8 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	else
 		gpb_sorter_end(sorter);
 	build_forget_mirror(index);
+	if (gpb_built_hook != NULL)
+		gpb_built_hook(index);
 	return result;
 }
 

@@ -391,6 +391,8 @@ extern int	gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber 
 							GpbBound low, BlockNumber *deleted, BlockNumber *next);
 /* ---- build.c ---- */
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
+/* Called at the end of each build, with the index; NULL where nobody wants to know */
+extern void (*gpb_built_hook) (Relation index);
 extern void gpb_buildempty(Relation index);
 extern char *gpb_buildphasename(int64 phase);
 

@@ -40,6 +40,12 @@ extern int	gpb_mirror_slots(void);
 /* What is in a registry slot; false if it is free. */
 extern bool gpb_mirror_status(int slot, GpbMirrorStatus *status);
 
+/*
+ * Is there room for a mirror of all pages of an index of so many blocks beside the mirrors there
+ * are: device memory, a registry slot, and changed map?  An estimate, true as of now.
+ */
+extern bool gpb_mirror_has_room(BlockNumber nblocks);
+
 /* What the mirror of an index has of its blocks */
 typedef struct GpbBlockStates
 {

@@ -5,6 +5,7 @@
  *
  *	mirror_functions.c	SQL functions that show and manage mirrors
  *	mirror_drops.c		mirrors of files and databases that are dropped
+ *	built_mirrors.c		mirrors of indexes that were built just now
  *	index_refusals.c	indexes that PostgreSQL refuses: why, and what to use
  *	probe.c				gpubtree_probe: a batch of keys from SQL
  *	request_timing.c	gpubtree_request_timing: how long searches take
@@ -17,6 +18,9 @@
 
 /* Load time: give up the mirrors of what is dropped. */
 extern void gpb_watch_drops(void);
+
+/* Load time: define a setting, and mirror indexes when transactions that built them commit. */
+extern void gpb_watch_builds(void);
 
 /* Load time: have indexes and constraints of ours refused with a reason and a hint. */
 extern void gpb_explain_index_refusals(void);

@@ -61,6 +61,30 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 	return state != GPB_MIRROR_FREE;
 }
 
+bool
+gpb_mirror_has_room(BlockNumber nblocks)
+{
+	uint64		limit = gpb_device_memory_limit();
+	uint64		memory = (uint64) nblocks * BLCKSZ;
+	uint64		segments = gpb_map_segments_for(nblocks);
+	bool		free_slot = false;
+	int			slot;
+
+	for (slot = 0; slot < gpb_mirror_slots(); slot++)
+	{
+		GpbMirrorStatus status;
+
+		if (gpb_mirror_status(slot, &status))
+		{
+			memory += Max(status.memory, status.inner_only ? 0 : (uint64) status.nblocks * BLCKSZ);
+			segments += gpb_map_segments_for(status.nblocks);
+		}
+		else
+			free_slot = true;
+	}
+	return free_slot && segments <= gpb_map_segments_total() && (limit == 0 || memory <= limit);
+}
+
 /*
  * The map's length is that of the last refresh, so its bits are allocated before the lock is taken
  * that keeps the mirror in its slot, and a mirror that has grown in between is not looked at.

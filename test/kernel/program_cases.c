@@ -586,6 +586,49 @@ program_wide_key_columns(void)
 	key_columns_of(16);
 }
 
+/*
+ * Programs, lists by programs and narrow groups over leaves that have nothing but keys, with many
+ * entries to a key: half of these leaves have runs, some as many entries as a leaf can have.
+ */
+static void
+program_runs(void)
+{
+	int			rounds = test_emulated ? 24 : 80;
+
+	while (rounds-- > 0)
+	{
+		int			key_width = 4 << rounds % 3;
+		GpbLayout	layout = test_once_in(2) ? test_columns_layout(key_width, 0, NULL) :
+			test_layout(key_width, (int) test_below(4), 0, NULL);
+		TestShape	shape = test_plain_shape(1 + (uint32) test_below(6000));
+		TestMirror *mirror;
+		int			i;
+
+		shape.layout = layout;
+		shape.distinct_keys = 1 + test_below(test_once_in(2) ? 8 : 500);
+		shape.null_keys = layout.nkeys == 0 && test_once_in(2) ? 20 : 0;
+		shape.dead = test_once_in(2) ? 15 : 0;
+		shape.heap_order = test_once_in(2);
+		shape.empty_leaves = 15;
+		mirror = test_filled(&shape);
+		if (test_once_in(2))
+			test_random_visible(mirror, 10);
+		for (i = 0; i < 6; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 1);
+
+			if (i % 3 == 2)
+				test_random_list(&spec, (int) test_below(8), mirror->index->nentries);
+			else
+				test_random_program(&spec, (int) test_below(8), 1 + (int) test_below(4), i % 3);
+			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
+				  gpb_program_fault(&spec.program));
+			test_ask_program_forms(mirror, &spec);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
 const TestCase test_program_cases[] = {
 	{"program_random", program_random},
 	{"program_many_terms", program_many_terms},
@@ -601,6 +644,7 @@ const TestCase test_program_cases[] = {
 	{"program_long_lists", program_long_lists},
 	{"program_refused", program_refused},
 	{"program_key_columns", program_key_columns},
-	{"program_wide_key_columns", program_wide_key_columns}
+	{"program_wide_key_columns", program_wide_key_columns},
+	{"program_runs", program_runs}
 };
 const int	test_nprogram_cases = sizeof(test_program_cases) / sizeof(test_program_cases[0]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "program_builder.h"
 
 static const int one_int4[] = {GPB_KIND_INT4};
 static const int one_int8[] = {GPB_KIND_INT8};
@@ -673,6 +674,74 @@ random_everything(void)
 	}
 }
 
+/* ---- damage ---- */
+
+/* Write anything for the ends of a leaf's runs but the last one, which readers make sure of. */
+static void
+damage_ends(const TestIndex *index, const TestLeaf *leaf)
+{
+	char	   *page = test_page(index, leaf->block);
+	int			key_width = index->layout.key_width;
+	int			keys = GPB_PAGE_HEADER + (key_width == 16 ? 16 : 0);
+	int			n = (*(uint16 *) (page + GPB_PD_LOWER) - keys) / (key_width + 2);
+	uint16	   *ends = (uint16 *) (page + keys + n * key_width);
+	int			r;
+
+	for (r = 0; r + 1 < n; r++)
+	{
+		if (test_once_in(3))
+			ends[r] = (uint16) (test_once_in(2) ? test_below(65536) : test_below(leaf->count + 2));
+	}
+}
+
+/*
+ * Any answers, but no access elsewhere and an end, whatever is read of such leaves.  The address
+ * sanitizer sees accesses, see search_damaged() in ways.c.
+ */
+static void
+damaged_runs(void)
+{
+	int			rounds = 12;
+
+	while (rounds-- > 0)
+	{
+		TestShape	shape = test_plain_shape(1 + (uint32) test_below(4000));
+		TestMirror *mirror;
+		uint32		i;
+
+		shape.layout = test_layout(4 << rounds % 3, (int) test_below(4), 0, NULL);
+		shape.distinct_keys = 1 + test_below(400);
+		shape.null_keys = 20;
+		shape.dead = 10;
+		mirror = test_mirror_create(&shape);
+		for (i = 0; i < mirror->index->nleaves; i++)
+		{
+			if (mirror->index->leaf[i].runs)
+				damage_ends(mirror->index, &mirror->index->leaf[i]);
+		}
+		test_mirror_fill(mirror, false);
+		test_random_visible(mirror, 10);
+		for (i = 0; i < 12; i++)
+		{
+			GpbRangesSpec spec = test_spec(mirror, 100);
+			void	   *ranges;
+
+			if (i < 9)
+			{
+				spec.form = (GpbRangeForm) (i % 3);
+				spec.program.list_entries = i / 3 == 1;
+				spec.total = i / 3 == 2;
+			}
+			else
+				test_random_program(&spec, 4, 2, (int) i % 2);
+			ranges = test_random_ranges(mirror, &spec, 300);
+			CHECK_OK(test_try(mirror, 0, &spec, ranges));
+			free(ranges);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
 /* ---- the list ---- */
 
 #define CASE(name) {#name, name}
@@ -703,6 +772,7 @@ const TestCase test_contents_cases[] = {
 	CASE(float_sum_largest),
 	CASE(float_sum_not_finite),
 	CASE(float_order),
-	CASE(random_everything)
+	CASE(random_everything),
+	CASE(damaged_runs)
 };
 const int	test_ncontents_cases = sizeof(test_contents_cases) / sizeof(test_contents_cases[0]);

@@ -226,11 +226,12 @@ extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
 extern const GpbGroupsKernel gpb_groups_kernels_wide[GPB_GROUPS_KERNELS];
 extern const GpbGroupsKernel gpb_groups_kernels_runs[GPB_GROUPS_KERNELS];
 extern const GpbGroupsKernel gpb_groups_kernels_wide_runs[GPB_GROUPS_KERNELS];
-/* In ranges_columns.cu: for programs that gpb_group_columns() describes */
+/*
+ * In ranges_columns.cu: for programs that gpb_group_columns() describes.  They read INCLUDE
+ * columns, so none of their leaves has runs.
+ */
 extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS];
 extern const GpbGroupsKernel gpb_columns_kernels_wide[GPB_COLUMNS_KERNELS];
-extern const GpbGroupsKernel gpb_columns_kernels_runs[GPB_COLUMNS_KERNELS];
-extern const GpbGroupsKernel gpb_columns_kernels_wide_runs[GPB_COLUMNS_KERNELS];
 int			gpb_columns_kernel(int row_width, int columns);
 /* In ranges_groups.cu again */
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,

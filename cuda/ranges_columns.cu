@@ -345,10 +345,6 @@ add_place(const GpbRangesJob *job, const GpbGroupJob *groups, Table *table, GpbR
 				quad.load(place.page, first / GPB_QUAD);
 			gpb_quad_entries<ROW_WIDTH / 4, N>(job, place.page, quad, first, present, entry);
 		}
-#ifdef GPB_CUDA_RUNS
-		else if (place.runs)
-			gpb_fetch_runs<GPB_QUAD, N>(job, place.page, first, step, present, entry);
-#endif
 		else
 		{
 #pragma unroll
@@ -396,17 +392,10 @@ aggregate_columns(const __grid_constant__ GpbRangesJob job,
 const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS] = {
 	aggregate_columns<GPB_ANY_WIDTH, 1>,
 	aggregate_columns<GPB_ANY_WIDTH, 2>,
-#ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
-	aggregate_columns<GPB_ANY_WIDTH, 1>,
-	aggregate_columns<GPB_ANY_WIDTH, 2>,
-	aggregate_columns<GPB_ANY_WIDTH, 1>,
-	aggregate_columns<GPB_ANY_WIDTH, 2>
-#else
 	aggregate_columns<12, 1>,
 	aggregate_columns<12, 2>,
 	aggregate_columns<16, 1>,
 	aggregate_columns<16, 2>
-#endif
 };
 
 /* The kernel that reads rows of this width, for so many columns */

@@ -44,13 +44,13 @@ static const RangesKernels form_kernels[GPB_KERNEL_FORMS] = {
 	{
 		gpb_prepare_launch_runs, gpb_locate_launch_runs, gpb_short_kernels_runs,
 		gpb_long_kernels_runs, gpb_list_kernels_runs, gpb_judged_kernels_runs,
-		gpb_program_kernels_runs, gpb_groups_kernels_runs, gpb_columns_kernels_runs
+		gpb_program_kernels_runs, gpb_groups_kernels_runs, gpb_columns_kernels
 	},
 	{
 		gpb_prepare_launch_wide_runs, gpb_locate_launch_wide_runs, gpb_short_kernels_wide_runs,
 		gpb_long_kernels_wide_runs, gpb_list_kernels_wide_runs, gpb_judged_kernels_wide_runs,
 		gpb_program_kernels_wide_runs, gpb_groups_kernels_wide_runs,
-		gpb_columns_kernels_wide_runs
+		gpb_columns_kernels_wide
 	}
 };
 

@@ -593,7 +593,7 @@ program_wide_key_columns(void)
 static void
 program_runs(void)
 {
-	int			rounds = test_emulated ? 24 : 80;
+	int			rounds = test_emulated ? 12 : 80;
 
 	while (rounds-- > 0)
 	{

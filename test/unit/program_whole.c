@@ -57,6 +57,7 @@ fill_leaf(const GpbLayout *layout, Leaf *leaf, bool nulls)
 	int			c;
 
 	leaf->n = below(3) ? most : below(most + 1);
+	((GpbPageSpecial *) (leaf->page + GPB_SPECIAL_OFFSET))->row_width = (uint8) layout->row_width;
 	for (i = 0; i < leaf->n; i++)
 	{
 		GpbValue   *value = leaf->value[i];

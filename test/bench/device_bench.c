@@ -126,7 +126,9 @@ time_aggregate(const Index *index, uint64 n, int want_key, int want_value)
 static double
 time_channels(const Index *index, uint64 n)
 {
-	GpbRangesSpec spec = make_spec(index, 0, GPB_WANT_SUM);
+	bool		has_value = index->layout.ncolumns > 0;
+	GpbRangesSpec spec = make_spec(index, has_value ? 0 : GPB_WANT_SUM,
+								   has_value ? GPB_WANT_SUM : 0);
 	GpbRangesResult result;
 	double		start;
 	int			r;
@@ -145,17 +147,30 @@ time_channels(const Index *index, uint64 n)
 	return (now() - start) / rounds / CHANNELS;
 }
 
-static const struct
+#define WISHES	4
+
+typedef struct Wish
 {
 	const char *name;
 	int			key;
 	int			value;
-}			wishes[] =
+} Wish;
+
+static const Wish wishes[WISHES] =
 {
 	{"count(*)", 0, 0},
 	{"count(*), sum(v)", 0, GPB_WANT_SUM},
 	{"min(k), max(k), sum(v)", GPB_WANT_MINMAX, GPB_WANT_SUM},
 	{"all of k and v", 7, 7}
+};
+
+/* of an index that has keys alone */
+static const Wish key_wishes[WISHES] =
+{
+	{"count(*)", 0, 0},
+	{"count(*), sum(k)", GPB_WANT_SUM, 0},
+	{"min(k), max(k)", GPB_WANT_MINMAX, 0},
+	{"all of k", 7, 0}
 };
 
 static void
@@ -183,6 +198,8 @@ sizes_row(const Index *index, const char *what, int key, int value)
 static void
 aggregates(Index *index, const char *variant)
 {
+	bool		has_value = index->layout.ncolumns > 0;
+	const Wish *wish = has_value ? wishes : key_wishes;
 	uint32		b;
 	int			w;
 	int			c;
@@ -191,25 +208,28 @@ aggregates(Index *index, const char *variant)
 	memset(index->visible, 0x55, index->heap_blocks / 4 + 1);
 	for (c = 0; c < CHANNELS; c++)
 		set_visibility(index, c);
-	for (w = 0; w < 4; w++)
-		sizes_row(index, wishes[w].name, wishes[w].key, wishes[w].value);
+	for (w = 0; w < WISHES; w++)
+		sizes_row(index, wish[w].name, wish[w].key, wish[w].value);
 	if (index->nentries >= 1000)
 		printf("  %-34s %8.4f\n", "1 k, each of 32 in flight", time_channels(index, 1000));
 	/* one heap block in 100 not all-visible: no summary bit helps, lists are made */
 	for (b = 0; b < index->heap_blocks; b += 100)
 		index->visible[b / 4] &= (uint8) ~(1 << (b % 4 * 2));
 	set_visibility(index, 0);
-	sizes_row(index, "sum(v), 1 % not all-visible", 0, GPB_WANT_SUM);
+	if (has_value)
+		sizes_row(index, "sum(v), 1 % not all-visible", 0, GPB_WANT_SUM);
+	else
+		sizes_row(index, "sum(k), 1 % not all-visible", GPB_WANT_SUM, 0);
 }
 
 static void
-run_index(const char *name, uint64 nentries, bool floats, bool heap_order)
+run_index(const char *name, uint64 nentries, int value_width, bool heap_order)
 {
 	static const char *const variants[] = {"rows", "quads"};
 	Index		index;
 	int			v;
 
-	make_index(&index, name, nentries, floats, heap_order);
+	make_index(&index, name, nentries, value_width, heap_order);
 	load(&index);
 	if (choose_variant == NULL)
 		aggregates(&index, api->name);
@@ -243,9 +263,11 @@ main(int argc, char **argv)
 		*(void **) &choose_variant = dlsym(library, GPB_VARIANT_ENTRY);
 	api->describe(device, &info);
 	printf("%s, %lu M entries, medians of %d\n", info.name, nentries / 1000000, rounds);
-	run_index("int4, heap order", nentries, false, true);
-	run_index("int4, random heap order", nentries, false, false);
-	run_index("float8, random heap order", nentries, true, false);
+	run_index("int4, heap order", nentries, 4, true);
+	run_index("int4, random heap order", nentries, 4, false);
+	run_index("float8, random heap order", nentries, 8, false);
+	run_index("keys alone, heap order", nentries, 0, true);
+	run_index("keys alone, random heap order", nentries, 0, false);
 	api->close(device);
 	return 0;
 }

@@ -3,7 +3,8 @@
  * device_index.h
  *	  Indexes for the benchmarks of devices: made in memory, loaded through the interface.
  *
- * Leaves nine tenths full of bigint keys 0, 1, 2 ..., with an int4 or a float8 INCLUDE column.
+ * Leaves nine tenths full of bigint keys 0, 1, 2 ..., alone or with an int4 or a float8 INCLUDE
+ * column.
  *
  *-------------------------------------------------------------------------
  */
@@ -179,7 +180,7 @@ make_leaf(const Index *index, uint32 leaf)
 		put_entry(index, page, i, entry, row_width);
 		if (row_width == 16)
 			memcpy(value, &number, 8);
-		else
+		else if (row_width == 12)
 			memcpy(value, &integer, 4);
 	}
 }
@@ -210,8 +211,9 @@ make_inner(const Index *index, uint32 p)
 	}
 }
 
+/* value_width: of the INCLUDE column, 8 for a float8, 4 for an int4, 0 for none */
 static inline void
-make_index(Index *index, const char *name, uint64 nentries, bool floats, bool heap_order)
+make_index(Index *index, const char *name, uint64 nentries, int value_width, bool heap_order)
 {
 	uint32		i;
 
@@ -219,9 +221,9 @@ make_index(Index *index, const char *name, uint64 nentries, bool floats, bool he
 	index->name = name;
 	index->layout.key_width = 8;
 	index->layout.key_kind = GPB_KIND_INT8;
-	index->layout.row_width = floats ? 16 : 12;
-	index->layout.ncolumns = 1;
-	index->layout.kind[0] = floats ? GPB_KIND_FLOAT8 : GPB_KIND_INT4;
+	index->layout.row_width = GPB_LOCATOR_WIDTH + value_width;
+	index->layout.ncolumns = value_width > 0;
+	index->layout.kind[0] = value_width == 8 ? GPB_KIND_FLOAT8 : GPB_KIND_INT4;
 	index->layout.offset[0] = GPB_LOCATOR_WIDTH;
 	index->heap_order = heap_order;
 	index->nentries = nentries;

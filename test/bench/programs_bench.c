@@ -186,7 +186,7 @@ run_values(const char *name, uint64 nentries, uint32 nvalues, bool floats)
 	char		what[80];
 
 	values = nvalues;
-	make_index(&index, name, nentries, floats, true);
+	make_index(&index, name, nentries, floats ? 8 : 4, true);
 	load(&index);
 	set_visibility(&index, 0);
 	begin(&index);
@@ -212,7 +212,7 @@ run_index(const char *name, uint64 nentries, bool floats)
 	Index		index;
 	int			i;
 
-	make_index(&index, name, nentries, floats, true);
+	make_index(&index, name, nentries, floats ? 8 : 4, true);
 	load(&index);
 	set_visibility(&index, 0);
 	without_groups(&index);

@@ -138,7 +138,7 @@ run_index(const char *name, uint64 nentries, bool heap_order)
 	Index		index;
 	uint64		i;
 
-	make_index(&index, name, nentries, false, heap_order);
+	make_index(&index, name, nentries, 4, heap_order);
 	load(&index);
 	set_visibility(&index, 0);
 	sum_before = malloc((nentries + 1) * sizeof(int64));

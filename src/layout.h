@@ -61,6 +61,13 @@ typedef long int int64;
 #define GPB_FN static inline __attribute__((always_inline, unused))
 #endif
 
+/* A function of its own on the CPU: inline, it takes registers from the loop that it is beside */
+#ifdef __CUDACC__
+#define GPB_FN_APART GPB_FN
+#else
+#define GPB_FN_APART static __attribute__((noinline, unused))
+#endif
+
 #define GPB_PAGE_SIZE		8192	/* must equal BLCKSZ; asserted in page_check.c */
 #define GPB_PAGE_HEADER		24	/* MAXALIGN(SizeOfPageHeaderData) */
 #define GPB_PD_LOWER		12	/* offsetof(PageHeaderData, pd_lower) */

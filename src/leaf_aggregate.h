@@ -270,7 +270,7 @@ gpb_leaf_column_runs(const void *page, const GpbLayout *layout, const GpbLeafPic
 	}
 }
 
-/* Add the picked keys of a leaf to the state of column 0. */
+/* Add the picked keys of a leaf without runs to the state of column 0. */
 GPB_FN void
 gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 					 const GpbLeafPick *pick, GpbColumnState *state)
@@ -278,11 +278,6 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 	bool		contiguous = pick->at == NULL;
 	int			i;
 
-	if (gpb_has_runs(gpb_page_row_width(page)))
-	{
-		gpb_leaf_column_runs(page, layout, pick, state);
-		return;
-	}
 	for (i = 0; i < pick->n; i++)
 	{
 		int			at = gpb_pick_position(pick, i, contiguous);
@@ -401,6 +396,18 @@ gpb_leaf_pick(const void *page, const GpbProgram *program, int from, int to,
 		gpb_pick_entries(page, row_width, from, to, dead, visible, pick, counted, unknown);
 }
 
+/* Add the picked keys of a leaf with runs to what an answer has of column 0. */
+GPB_FN_APART void
+gpb_leaf_answer_runs(const void *page, const GpbLayout *layout, const GpbAnswerColumn *column,
+					 const GpbLeafPick *pick, int64 *answer)
+{
+	GpbColumnState state;
+
+	gpb_column_state_init(&state);
+	gpb_leaf_column_runs(page, layout, pick, &state);
+	gpb_answer_add_state(column, answer, &state);
+}
+
 /* Add the picked entries of a leaf to an answer, column by column. */
 GPB_FN void
 gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerFormat *format,
@@ -414,6 +421,11 @@ gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerForm
 		const GpbAnswerColumn *column = &format->column[i];
 		GpbColumnState state;
 
+		if (column->column == 0 && gpb_has_runs(gpb_page_row_width(page)))
+		{
+			gpb_leaf_answer_runs(page, &program->layout, column, pick, answer);
+			continue;
+		}
 		gpb_column_state_init(&state);
 		if (column->column == 0)
 			gpb_leaf_column_keys(page, &program->layout, pick, &state);

@@ -248,6 +248,7 @@ struct GpbDeviceMirror
 {
 	GpbLayout	layout;
 	uint64		bytes;			/* of device memory */
+	bool		has_runs;		/* an image of a leaf with runs has come */
 
 	uint32		nextents;		/* that the directory can name */
 	uint32		present;		/* extents that exist */

@@ -5,11 +5,13 @@
  *	  of 16 bytes, for leaves that may have runs, and for both.
  *
  * A kernel that looks at leaves is compiled four times, so that each has keys of one type
- * (layout.h), knows whether leaves may have runs, which only those of bare locators may, and none
- * pays for the others: ranges_X.cu is compiled as it is, and by way of wide_X.cu, runs_X.cu and
- * wide_runs_X.cu; so is positions.cu.  ranges_columns.cu, which reads INCLUDE columns, is there for
- * both types alone.  What all define has other names there.  All that the host and the kernels
- * share has the same bytes in each; of a place, GpbRangePlace, only kernels of one form know.
+ * (layout.h), knows whether leaves may have runs, and none pays for the others: ranges_X.cu is
+ * compiled as it is, and by way of wide_X.cu, runs_X.cu and wide_runs_X.cu; so is positions.cu.
+ * Leaves of a mirror may have runs once an image of one came that has (mirror.cu).  A request
+ * keeps the form that it began with: later images are not clean for it.  ranges_columns.cu,
+ * which reads INCLUDE columns, is there for both types alone.  What all define has other names
+ * there.  All that the host and the kernels share has the same bytes in each; of a place,
+ * GpbRangePlace, only kernels of one form know.
  *
  *-------------------------------------------------------------------------
  */

@@ -57,6 +57,7 @@ struct GpbLeafJob
 	uint8		key_width;
 	uint8		row_width;
 	uint8		layout_flags;
+	bool		runs;			/* may leaves have runs?  See gpb_has_runs() */
 };
 
 /* ---- visibility ---- */

@@ -300,6 +300,19 @@ note_images(GpbDeviceMirror *mirror, const uint32 *blocks, uint32 n)
 	}
 }
 
+/* Note whether leaves with runs are among n pages that are about to be uploaded. */
+static void
+note_runs(GpbDeviceMirror *mirror, const char *pages, uint32 n)
+{
+	uint32		i;
+
+	if (mirror->layout.row_width != GPB_LOCATOR_WIDTH)
+		return;
+	for (i = 0; i < n && !mirror->has_runs; i++)
+		mirror->has_runs = gpb_page_row_width(pages + (size_t) i * GPB_PAGE_SIZE) ==
+			GPB_RUN_ROW_WIDTH;
+}
+
 /* ---- upload ---- */
 
 /* The length of the run of consecutive blocks, within one extent, with which the list begins */
@@ -443,6 +456,7 @@ gpb_cuda_upload(GpbDevice *device, GpbDeviceMirror *mirror, int n, const uint32 
 	/* a grown directory is written too, even if memory for the pages is wanting after that */
 	GPB_TRY(gpb_writer_begin(device));
 	status = make_places(device, mirror, (uint32) n, blocks);
+	note_runs(mirror, (const char *) pages, (uint32) n);
 	if (status == GPB_DEVICE_OK)
 		status = upload_pages(device, mirror, (uint32) n, blocks, (const char *) pages, epoch);
 	if (status == GPB_DEVICE_OK)

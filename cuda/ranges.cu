@@ -27,6 +27,7 @@ struct GpbRangesWork
 	GpbChannelState state;
 	GpbDeviceStatus outcome;	/* of finished ranges */
 	GpbDeviceMirror *mirror;
+	bool		runs;			/* could leaves have runs when it was launched? */
 	GpbRangesSpec spec;
 	GpbRangesPlan plan;
 	bool		single;			/* one range, to be aggregated */
@@ -174,7 +175,7 @@ most_entries(const GpbRangesWork *work)
 	const GpbLayout *layout = &work->spec.program.layout;
 	uint64		of_leaf = GPB_MAX_LEAF_ENTRIES;
 
-	if (layout->row_width != GPB_LOCATOR_WIDTH)
+	if (!work->runs)
 		of_leaf = GPB_PAGE_SPACE / (layout->key_width + layout->row_width);
 	return work->mirror->tree.n * of_leaf;
 }
@@ -289,6 +290,7 @@ make_ranges_job(const GpbRangesWork *work)
 	job.key_width = layout->key_width;
 	job.row_width = layout->row_width;
 	job.layout_flags = layout->flags;
+	job.runs = work->runs;
 	job.tree = gpb_mirror_tree(work->mirror);
 	job.form = spec->form;
 	job.n = spec->n;
@@ -475,6 +477,7 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 	const GpbProgram *program = &work->spec.program;
 
 	work->mirror = mirror;
+	work->runs = mirror->has_runs;
 	work->answers_host = answers;
 	memset(&plan->format, 0, sizeof(plan->format));
 	if (!spec->program.list_entries)

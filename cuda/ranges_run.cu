@@ -54,12 +54,11 @@ static const RangesKernels form_kernels[GPB_KERNEL_FORMS] = {
 	}
 };
 
-/* Which of these: leaves of bare locators may have runs. */
+/* Which of these */
 static int
 form_of(const GpbRangesJob *job)
 {
-	return (job->key_width == GPB_WIDE_KEY ? 1 : 0) +
-		(job->row_width == GPB_LOCATOR_WIDTH ? 2 : 0);
+	return (job->key_width == GPB_WIDE_KEY ? 1 : 0) + (job->runs ? 2 : 0);
 }
 
 static const RangesKernels *

@@ -214,6 +214,7 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	job.key_width = run->mirror->layout.key_width;
 	job.row_width = run->mirror->layout.row_width;
 	job.layout_flags = run->mirror->layout.flags;
+	job.runs = run->mirror->has_runs;
 
 	memset(&positions, 0, sizeof(positions));
 	positions.keys = batch->keys;
@@ -227,7 +228,7 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
 	positions.bound = run->spec->bound;
-	if (job.row_width == GPB_LOCATOR_WIDTH)
+	if (job.runs)
 		return job.key_width == GPB_WIDE_KEY ?
 			gpb_positions_launch_wide_runs(run->device, pipeline->stream, &job, &positions) :
 			gpb_positions_launch_runs(run->device, pipeline->stream, &job, &positions);

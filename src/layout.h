@@ -542,8 +542,8 @@ gpb_key_place(int key_width, int i)
 }
 
 /*
- * CUDA's compiler compiles what looks at leaves twice, with GPB_CUDA_RUNS for those of bare
- * locators alone: the kernels for other indexes know that no leaf has runs.
+ * CUDA's compiler compiles what looks at leaves twice, with GPB_CUDA_RUNS for indexes some of whose
+ * leaves have runs: the kernels for all others know that none has.
  */
 #if defined(__CUDACC__) && !defined(GPB_CUDA_RUNS)
 #define GPB_MAY_HAVE_RUNS	false

@@ -674,6 +674,48 @@ random_everything(void)
 	}
 }
 
+/* ---- leaves that get runs ---- */
+
+/* A mirror without leaves that have runs, until the first one comes, and more after it. */
+static void
+runs_later(void)
+{
+	int			width;
+
+	for (width = 4; width <= 16; width *= 2)
+	{
+		TestShape	shape = test_plain_shape(5000);
+		TestMirror *mirror;
+		TestIndex  *index;
+		uint32		i;
+
+		shape.layout = test_layout(width, 0, 0, NULL);
+		shape.distinct_keys = 300;
+		shape.leaf_entries = 200;
+		shape.dead = 10;
+		mirror = test_mirror_create(&shape);
+		index = mirror->index;
+		for (i = 0; i < index->nleaves; i++)
+		{
+			index->leaf[i].runs = false;
+			test_write_leaf(index, i);
+		}
+		test_mirror_fill(mirror, false);
+		test_all_visible(mirror, true);
+		test_ask_whole(mirror);
+		test_ask_forms(mirror, 60, 300);
+		for (i = 0; i < index->nleaves; i += 1 + index->nleaves / 4)
+		{
+			index->leaf[i].runs = true;
+			test_write_leaf(index, i);
+			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch));
+			test_ask_whole(mirror);
+			test_ask_forms(mirror, 60, 300);
+		}
+		test_mirror_free(mirror);
+	}
+}
+
 /* ---- damage ---- */
 
 /* Write anything for the ends of a leaf's runs but the last one, which readers make sure of. */
@@ -773,6 +815,7 @@ const TestCase test_contents_cases[] = {
 	CASE(float_sum_not_finite),
 	CASE(float_order),
 	CASE(random_everything),
+	CASE(runs_later),
 	CASE(damaged_runs)
 };
 const int	test_ncontents_cases = sizeof(test_contents_cases) / sizeof(test_contents_cases[0]);

@@ -512,6 +512,8 @@ cut_leaves(TestIndex *index, const TestShape *shape)
 {
 	uint32		most = (uint32) gpb_page_capacity(index->layout.key_width,
 												  index->layout.row_width);
+	/* An index that has no leaf with runs may have kernels of its own. */
+	bool		runs = index->layout.row_width == GPB_LOCATOR_WIDTH && !test_once_in(3);
 	uint32		first = 0;
 	uint32		n = 0;
 
@@ -527,7 +529,7 @@ cut_leaves(TestIndex *index, const TestShape *shape)
 		leaf->count = test_once_in(4) ? most : (uint32) (most - test_below(most) / 3);
 		if (leaf->count > left)
 			leaf->count = left;
-		if (index->layout.row_width == GPB_LOCATOR_WIDTH && test_once_in(2))
+		if (runs && test_once_in(2))
 			cut_runs(index, leaf, shape->leaf_entries ? leaf->count :
 					 test_once_in(2) ? UINT32_MAX : 1 + (uint32) test_below(700));
 		if (first > 0)

@@ -57,21 +57,6 @@ progress_scanned(double count)
 	pgstat_progress_update_multi_param(3, parameter, value);
 }
 
-void
-gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,
-				const GpbLayout *layout, const GpbRecordOrder *order, GpbLoad *load)
-{
-	if (is_unique)
-	{
-		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, layout, order, load);
-
-		gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
-		gpb_unique_load_end(unique);
-	}
-	else
-		gpb_sorter_drain(sorter, gpb_load_record, load);
-}
-
 /* Load the tree, in this process alone, but for what gpb_load_end() does. */
 static GpbLoad *
 build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,

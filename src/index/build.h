@@ -238,9 +238,6 @@ extern const GpbUniqueEnds *gpb_unique_load_ends(const GpbUniqueLoad *unique_loa
  */
 extern void gpb_unique_load_part(GpbUniqueLoad *unique_load, const GpbUniqueEnds *ends);
 extern void gpb_unique_load_end(GpbUniqueLoad *unique_load);
-
-/* ---- build.c ---- */
-
 /* Load all records of a sort, of a unique index if is_unique is set; heap is named in errors. */
 extern void gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,
 							const GpbLayout *layout, const GpbRecordOrder *order, GpbLoad *load);

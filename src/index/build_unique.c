@@ -147,3 +147,18 @@ gpb_unique_load_end(GpbUniqueLoad *state)
 	pfree(state->record);
 	pfree(state);
 }
+
+void
+gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,
+				const GpbLayout *layout, const GpbRecordOrder *order, GpbLoad *load)
+{
+	if (is_unique)
+	{
+		GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, layout, order, load);
+
+		gpb_sorter_drain(sorter, gpb_unique_load_record, unique);
+		gpb_unique_load_end(unique);
+	}
+	else
+		gpb_sorter_drain(sorter, gpb_load_record, load);
+}

@@ -94,11 +94,11 @@ sub row_values
 }
 
 my @changes = (
-	sub { my $n = 2000 + int(rand(12000)); my $k = (3, 50, 400, 3000)[ int(rand(4)) ];
+	sub { my $n = 1000 + int(rand(5000)); my $k = (3, 50, 400, 3000)[ int(rand(4)) ];
 		return "INSERT INTO t (i, b, u) SELECT " . row_values($k) . " FROM generate_series(1, $n)" },
-	sub { my $n = 1000 + int(rand(4000)); my $k = int(rand(300));
+	sub { my $n = 500 + int(rand(2000)); my $k = int(rand(300));
 		return "INSERT INTO t (i, b, u) SELECT $k, $k, md5('$k')::uuid FROM generate_series(1, $n)" },
-	sub { my $n = 500 + int(rand(3000));
+	sub { my $n = 300 + int(rand(1500));
 		return "INSERT INTO t (i, b, u) SELECT n, n, md5(n::text)::uuid FROM generate_series(1, $n) n" },
 	sub { return 'DELETE FROM t WHERE random() < ' . (0.05 + rand(0.3)) },
 	sub { my $k = int(rand(300)); return "DELETE FROM t WHERE i = $k OR b = $k" },
@@ -110,7 +110,7 @@ my @changes = (
 	sub { return 'VACUUM t' },
 	sub { return 'REINDEX INDEX ' . (sort keys %indexes)[ int(rand(scalar keys %indexes)) ] },
 	sub { return 'BEGIN; INSERT INTO t (i, b, u) SELECT ' . row_values(40)
-		. ' FROM generate_series(1, 5000); ROLLBACK' });
+		. ' FROM generate_series(1, 3000); ROLLBACK' });
 
 sub compare
 {
@@ -131,7 +131,7 @@ sub compare
 }
 
 $primary->safe_psql('postgres', gpb_setseed() . "INSERT INTO t (i, b, u) SELECT " . row_values(200)
-	. ' FROM generate_series(1, 40000)');
+	. ' FROM generate_series(1, 15000)');
 compare('first rows');
 for my $step (1 .. $steps)
 {

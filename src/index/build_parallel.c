@@ -405,8 +405,10 @@ join_parts(GpbParallelBuild *build, GpbLoad *load, const GpbRecordOrder *order)
 
 /* ---- whether leaves get runs ---- */
 
-/* Stretches of the records that are looked at, each as many as go on a leaf; and of these how many
- * must be better with runs */
+/*
+ * Stretches of the records that are looked at, each as many as go on a leaf, and how many of them
+ * must be better with runs
+ */
 #define STRETCHES			16
 #define STRETCHES_WANTED	4
 

@@ -545,6 +545,25 @@ program_refused(void)
 	test_mirror_free(mirror);
 }
 
+/* Random programs, one in three without groups, one with groups, and one that lists */
+static void
+ask_programs(TestMirror *mirror)
+{
+	int			i;
+
+	for (i = 0; i < 6; i++)
+	{
+		GpbRangesSpec spec = test_spec(mirror, 1);
+
+		if (i % 3 == 2)
+			test_random_list(&spec, (int) test_below(8), mirror->index->nentries);
+		else
+			test_random_program(&spec, (int) test_below(8), 1 + (int) test_below(4), i % 3);
+		CHECK(gpb_program_fault(&spec.program) == NULL, "%s", gpb_program_fault(&spec.program));
+		test_ask_program_forms(mirror, &spec);
+	}
+}
+
 /* Programs, and lists by programs, that read the columns of a key that has several */
 static void
 key_columns_of(int key_width)
@@ -555,20 +574,8 @@ key_columns_of(int key_width)
 	{
 		GpbLayout	layout = test_columns_layout(key_width, 4, test_small_kinds);
 		TestMirror *mirror = test_mirror_of_layout(&layout, 1 + (uint32) test_below(3000), false);
-		int			i;
 
-		for (i = 0; i < 6; i++)
-		{
-			GpbRangesSpec spec = test_spec(mirror, 1);
-
-			if (i % 3 == 2)
-				test_random_list(&spec, (int) test_below(8), mirror->index->nentries);
-			else
-				test_random_program(&spec, (int) test_below(8), 1 + (int) test_below(4), i % 3);
-			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
-				  gpb_program_fault(&spec.program));
-			test_ask_program_forms(mirror, &spec);
-		}
+		ask_programs(mirror);
 		test_mirror_free(mirror);
 	}
 }
@@ -602,7 +609,6 @@ program_runs(void)
 			test_layout(key_width, (int) test_below(4), 0, NULL);
 		TestShape	shape = test_plain_shape(1 + (uint32) test_below(6000));
 		TestMirror *mirror;
-		int			i;
 
 		shape.layout = layout;
 		shape.distinct_keys = 1 + test_below(test_once_in(2) ? 8 : 500);
@@ -613,18 +619,7 @@ program_runs(void)
 		mirror = test_filled(&shape);
 		if (test_once_in(2))
 			test_random_visible(mirror, 10);
-		for (i = 0; i < 6; i++)
-		{
-			GpbRangesSpec spec = test_spec(mirror, 1);
-
-			if (i % 3 == 2)
-				test_random_list(&spec, (int) test_below(8), mirror->index->nentries);
-			else
-				test_random_program(&spec, (int) test_below(8), 1 + (int) test_below(4), i % 3);
-			CHECK(gpb_program_fault(&spec.program) == NULL, "%s",
-				  gpb_program_fault(&spec.program));
-			test_ask_program_forms(mirror, &spec);
-		}
+		ask_programs(mirror);
 		test_mirror_free(mirror);
 	}
 }

@@ -18,8 +18,9 @@
 
 #include "ranges.h"
 #include "search.h"
+#include "sort.h"
 
-#define GPB_DEVICE_ABI		10
+#define GPB_DEVICE_ABI		11
 
 typedef enum GpbDeviceStatus
 {
@@ -180,6 +181,30 @@ typedef struct GpbDeviceApi
 									  const uint32 *changed, uint32 nblocks);
 	/* Wait for the channel's searches.  Their results are in the pieces' arrays then. */
 	GpbDeviceStatus (*search_finish) (GpbDevice *device, int channel);
+
+	/*
+	 * Sorts of records (sort.h), which have to do with no mirror.  A channel has at most one, apart
+	 * from its ranges and searches.  sort_begin begins one, without records, in the place of the one
+	 * before; it makes room for as many records as "expected" says, and more come to their place
+	 * where memory allows.
+	 *
+	 * sort_add launches: n records at "records", 1 to GPB_SORT_PIECE of them, are added to the
+	 * channel's sort.  sort_read launches: records [first, first + n) of the sort, in order, are
+	 * written to "into".  Records that are equal in key and tie keep the order in which they came.
+	 * Nothing can be added after the first read.  The memory at "records" and "into", in the
+	 * registered region or not, belongs to the device until sort_finish.
+	 *
+	 * A sort of which sort_add or sort_finish failed has lost records, and can only be ended.
+	 */
+	GpbDeviceStatus (*sort_begin) (GpbDevice *device, int channel, const GpbSortFormat *format,
+								   uint64 expected);
+	GpbDeviceStatus (*sort_add) (GpbDevice *device, int channel, const void *records, uint32 n);
+	GpbDeviceStatus (*sort_read) (GpbDevice *device, int channel, uint64 first, uint32 n,
+								  void *into);
+	/* Wait for what sort_add or sort_read launched. */
+	GpbDeviceStatus (*sort_finish) (GpbDevice *device, int channel);
+	/* Free the channel's sort, if it has one, after what was launched on it has ended. */
+	void		(*sort_end) (GpbDevice *device, int channel);
 
 	/*
 	 * Is what was launched last on the channel complete, so that its finish will not wait?  A

@@ -662,6 +662,7 @@ CREATE FUNCTION gpubtree_batches(
 	OUT cpu_batches bigint,
 	OUT cpu_keys bigint,
 	OUT cpu_ranges bigint,
+	OUT sorted_records bigint,
 	OUT stats_reset timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'

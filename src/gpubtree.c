@@ -23,6 +23,19 @@
 
 PG_MODULE_MAGIC;
 
+/* What index/build_device.c has of the mirror */
+static const GpbSortDevice sort_device = {
+	.available = gpb_sort_available,
+	.begin = gpb_request_begin_sort,
+	.staging = gpb_request_staging,
+	.submit_first = gpb_request_submit_first_records,
+	.submit = gpb_request_submit_records,
+	.submit_read = gpb_request_submit_read,
+	.answered = gpb_request_answered,
+	.wait = gpb_request_wait,
+	.end = gpb_request_end
+};
+
 void		_PG_init(void);
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
@@ -67,6 +80,7 @@ _PG_init(void)
 	gpb_mirror_define_settings();
 	gpb_settled_define_settings();
 	gpb_watch_builds();
+	gpb_sort_device = &sort_device;
 	gpb_exec_init();
 #ifdef GPB_HOLD_POINTS
 	gpb_hold_init();
@@ -81,6 +95,9 @@ _PG_init(void)
 					&gpb_most_exceptions);
 	gpb_hold_number("gpubtree.inner_entries", "Entries of an inner page, at most.",
 					&gpb_inner_entries);
+	gpb_hold_number("gpubtree.piece_records",
+					"Records of a piece of a build that the device sorts, at most.",
+					&gpb_piece_records);
 	gpb_hold_number("gpubtree.shared_bits", "Bytes of visibility bits that are shared, at most.",
 					&gpb_shared_bits);
 #endif

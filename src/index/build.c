@@ -92,7 +92,8 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	parallel = gpb_parallel_build(heap, index, info, &layout, &counts);
 	if (parallel == NULL)
 	{
-		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024, NULL, NULL);
+		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024,
+								  gpb_build_expected(heap), NULL, NULL);
 		counts.heap_tuples = gpb_build_scan(heap, index, info, &layout, true, sorter, NULL);
 		counts.index_tuples = gpb_sorter_count(sorter);
 	}

@@ -94,8 +94,12 @@ gpb_record_bound(const GpbRecordOrder *order, const char *record)
 
 typedef struct GpbMemorySort GpbMemorySort;
 
-/* Begin a sort of records that takes about "bytes" of memory, in the current context. */
-extern GpbMemorySort *gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes);
+/*
+ * Begin a sort of records that takes about "bytes" of memory, in the current context.  About
+ * "expected" records will come, which a device may sort; 0: no device is asked.
+ */
+extern GpbMemorySort *gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes,
+											uint64 expected);
 /* Get the place for the next record, or NULL if there is none left. */
 extern char *gpb_memory_sort_place(GpbMemorySort *sort);
 /* The record at the place that gpb_memory_sort_place() returned is complete. */
@@ -119,11 +123,12 @@ typedef struct GpbRunsFile
 } GpbRunsFile;
 
 /*
- * Begin a sort that takes about "bytes" of memory.  With a file set, all of it is written to the
+ * Begin a sort that takes about "bytes" of memory, of about "expected" records, which a device may
+ * sort; 0: no device is asked.  With a file set, all of it is written to the
  * set's file "name" as sorted runs, for another process to merge; without one, only what does not
  * fit is, to a temporary file.
  */
-extern GpbSorter *gpb_sorter_begin(const GpbRecordOrder *order, Size bytes,
+extern GpbSorter *gpb_sorter_begin(const GpbRecordOrder *order, Size bytes, uint64 expected,
 								   SharedFileSet *files, const char *name);
 extern void gpb_sorter_put(GpbSorter *sorter, const GpbEntry *entry);
 /* The number of entries that came. */
@@ -163,6 +168,8 @@ extern void gpb_sorter_end(GpbSorter *sorter);
 extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info,
 							 const GpbLayout *layout, bool progress, GpbSorter *sorter,
 							 TableScanDesc scan);
+/* About how many rows the table has */
+extern uint64 gpb_build_expected(Relation heap);
 
 /* ---- build_load.c: writing the tree ---- */
 

@@ -134,7 +134,9 @@ sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	info->ii_Unique = shared->is_unique;
 	gpb_record_order(&shared->layout, &order);
 	runs_name(name, participant);
-	sorter = gpb_sorter_begin(&order, participant_bytes(shared), &shared->files, name);
+	sorter = gpb_sorter_begin(&order, participant_bytes(shared),
+							  gpb_build_expected(heap) / shared->participants, &shared->files,
+							  name);
 	heap_tuples = gpb_build_scan(heap, index, info, &shared->layout, is_leader, sorter,
 								 table_beginscan_parallel(heap, scan));
 	GPB_HOLD(is_leader ? "build-leader-has-read" : "build-worker-has-read");
@@ -156,7 +158,7 @@ sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 static GpbSorter *
 import_runs(BuildShared *shared, const GpbRecordOrder *order, Size bytes)
 {
-	GpbSorter  *sorter = gpb_sorter_begin(order, bytes, NULL, NULL);
+	GpbSorter  *sorter = gpb_sorter_begin(order, bytes, 0, NULL, NULL);
 	char		name[MAXPGPATH];
 
 	for (int p = 0; p < shared->participants; p++)

@@ -468,7 +468,8 @@ set_cut_bounds(const GpbRecordOrder *order, const RunList *list, const uint64 *b
 /* ---- the sorter ---- */
 
 GpbSorter *
-gpb_sorter_begin(const GpbRecordOrder *order, Size bytes, SharedFileSet *files, const char *name)
+gpb_sorter_begin(const GpbRecordOrder *order, Size bytes, uint64 expected, SharedFileSet *files,
+				 const char *name)
 {
 	GpbSorter  *sorter = palloc0(sizeof(GpbSorter));
 
@@ -476,7 +477,7 @@ gpb_sorter_begin(const GpbRecordOrder *order, Size bytes, SharedFileSet *files, 
 	sorter->bytes = bytes;
 	sorter->files = files;
 	sorter->name = name;
-	sorter->memory = gpb_memory_sort_begin(order, bytes);
+	sorter->memory = gpb_memory_sort_begin(order, bytes, expected);
 	return sorter;
 }
 

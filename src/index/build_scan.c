@@ -10,6 +10,7 @@
 #include "access/parallel.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
+#include "optimizer/plancat.h"
 
 #include "hold.h"
 #include "index/dictionary.h"
@@ -78,6 +79,17 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 		memcpy(entry.row, &locator, sizeof(locator));
 	}
 	gpb_sorter_put(scan->sorter, &entry);
+}
+
+uint64
+gpb_build_expected(Relation heap)
+{
+	BlockNumber pages;
+	double		tuples;
+	double		all_visible;
+
+	estimate_rel_size(heap, NULL, &pages, &tuples, &all_visible);
+	return (uint64) Max(tuples, 1);
 }
 
 double

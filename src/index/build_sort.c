@@ -15,9 +15,12 @@
  * found to be in order already is passed on as it is.  Therefore few distinct values cost less than
  * many, and ascending ones next to nothing.
  *
+ * A device may sort the chunks while they come (build_device.c).  What it has not given back at the
+ * end is sorted here.
+ *
  *-------------------------------------------------------------------------
  */
-#include "index/build.h"
+#include "index/build_chunks.h"
 
 #include "access/parallel.h"
 #include "miscadmin.h"
@@ -41,21 +44,6 @@
 /* Up to so many items are sorted by insertion. */
 #define MAX_INSERTION			16
 
-/* Some records, one behind the other; all chunks of a list but the last are full */
-typedef struct Chunk
-{
-	struct Chunk *next;
-	int			count;
-	char		records[FLEXIBLE_ARRAY_MEMBER];
-} Chunk;
-
-typedef struct ChunkList
-{
-	Chunk	   *head;
-	Chunk	   *tail;
-	uint64		count;			/* records */
-} ChunkList;
-
 /* A record, with the word of it by which items are being sorted */
 typedef struct SortItem
 {
@@ -70,8 +58,9 @@ struct GpbMemorySort
 	int			nbuckets;
 	int			chunks_left;	/* chunks that may still be allocated for records that come */
 	MemoryContext context;		/* the chunks */
-	Chunk	   *free;
-	ChunkList	list;			/* what has come */
+	GpbChunk   *free;
+	GpbChunkList list;			/* what has come */
+	GpbDeviceSort *device;		/* what the list is sorted by meanwhile, or NULL */
 	SortItem   *items;
 	SortItem   *other_items;
 
@@ -100,15 +89,15 @@ gpb_record_order(const GpbLayout *layout, GpbRecordOrder *order)
 
 /* ---- chunks ---- */
 
-static Chunk *
+static GpbChunk *
 chunk_get(GpbMemorySort *sort)
 {
-	Chunk	   *chunk = sort->free;
+	GpbChunk   *chunk = sort->free;
 
 	if (chunk != NULL)
 		sort->free = chunk->next;
 	else
-		chunk = MemoryContextAlloc(sort->context, offsetof(Chunk, records) +
+		chunk = MemoryContextAlloc(sort->context, offsetof(GpbChunk, records) +
 								   (Size) sort->per_chunk * sort->order.width);
 	chunk->next = NULL;
 	chunk->count = 0;
@@ -116,7 +105,7 @@ chunk_get(GpbMemorySort *sort)
 }
 
 static inline void
-chunk_free(GpbMemorySort *sort, Chunk *chunk)
+chunk_free(GpbMemorySort *sort, GpbChunk *chunk)
 {
 	chunk->next = sort->free;
 	sort->free = chunk;
@@ -124,9 +113,9 @@ chunk_free(GpbMemorySort *sort, Chunk *chunk)
 
 /* Add an empty chunk to the end of a list. */
 static void
-chunks_extend(GpbMemorySort *sort, ChunkList *list)
+chunks_extend(GpbMemorySort *sort, GpbChunkList *list)
 {
-	Chunk	   *chunk = chunk_get(sort);
+	GpbChunk   *chunk = chunk_get(sort);
 
 	if (list->tail == NULL)
 		list->head = chunk;
@@ -136,14 +125,14 @@ chunks_extend(GpbMemorySort *sort, ChunkList *list)
 }
 
 static inline void
-chunks_clear(ChunkList *list)
+chunks_clear(GpbChunkList *list)
 {
 	list->head = list->tail = NULL;
 	list->count = 0;
 }
 
 static void
-chunks_free(GpbMemorySort *sort, ChunkList *list)
+chunks_free(GpbMemorySort *sort, GpbChunkList *list)
 {
 	if (list->tail != NULL)
 	{
@@ -155,11 +144,11 @@ chunks_free(GpbMemorySort *sort, ChunkList *list)
 
 /* Give the records of a list to the sink as they lie there, and free their chunks. */
 static void
-chunks_emit(GpbMemorySort *sort, ChunkList *list)
+chunks_emit(GpbMemorySort *sort, GpbChunkList *list)
 {
 	int			width = sort->order.width;
 
-	for (Chunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
+	for (GpbChunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < chunk->count; i++)
@@ -280,7 +269,7 @@ items_sort(const GpbRecordOrder *order, SortItem *items, SortItem *other, int n,
 
 /* Sort a list of at most MAX_ITEMS records that are equal before "word", and emit them. */
 static void
-small_sort(GpbMemorySort *sort, ChunkList *list, int word)
+small_sort(GpbMemorySort *sort, GpbChunkList *list, int word)
 {
 	const GpbRecordOrder *order = &sort->order;
 	int			width = order->width;
@@ -288,7 +277,7 @@ small_sort(GpbMemorySort *sort, ChunkList *list, int word)
 
 	CHECK_FOR_INTERRUPTS();
 	GPB_HOLD(IsParallelWorker() ? "build-worker-sorts" : "build-leader-sorts");
-	for (Chunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
+	for (GpbChunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
 		for (int i = 0; i < chunk->count; i++, n++)
 		{
 			const char *record = chunk->records + i * width;
@@ -309,22 +298,22 @@ small_sort(GpbMemorySort *sort, ChunkList *list, int word)
  * above "least".  Inlined with each usual width, so that a record is copied by a few moves.
  */
 static pg_attribute_always_inline void
-deal_width(GpbMemorySort *sort, ChunkList *list, ChunkList *buckets, GpbSortWord word,
+deal_width(GpbMemorySort *sort, GpbChunkList *list, GpbChunkList *buckets, GpbSortWord word,
 		   uint64 least, int shift, int width)
 {
 	int			per_chunk = sort->per_chunk;
-	Chunk	   *chunk = list->head;
+	GpbChunk   *chunk = list->head;
 
 	while (chunk != NULL)
 	{
-		Chunk	   *next = chunk->next;
+		GpbChunk   *next = chunk->next;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < chunk->count; i++)
 		{
 			const char *record = chunk->records + i * width;
 			uint64		bits;
-			ChunkList  *bucket;
+			GpbChunkList *bucket;
 
 			memcpy(&bits, record + word.offset, sizeof(bits));
 			bucket = &buckets[((bits & word.mask) - least) >> shift];
@@ -341,7 +330,7 @@ deal_width(GpbMemorySort *sort, ChunkList *list, ChunkList *buckets, GpbSortWord
 }
 
 static void
-deal(GpbMemorySort *sort, ChunkList *list, ChunkList *buckets, GpbSortWord word,
+deal(GpbMemorySort *sort, GpbChunkList *list, GpbChunkList *buckets, GpbSortWord word,
 	 uint64 least, int shift)
 {
 	switch (sort->order.width)
@@ -375,14 +364,15 @@ deal(GpbMemorySort *sort, ChunkList *list, ChunkList *buckets, GpbSortWord word,
  * words, and return whether all are in order.
  */
 static bool
-chunks_survey(GpbMemorySort *sort, const ChunkList *list, int word, uint64 *least, uint64 *greatest)
+chunks_survey(GpbMemorySort *sort, const GpbChunkList *list, int word, uint64 *least,
+			  uint64 *greatest)
 {
 	const GpbRecordOrder *order = &sort->order;
 	const char *before = list->head->records;
 	bool		sorted = true;
 
 	*least = *greatest = gpb_record_word(order, before, word);
-	for (Chunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
+	for (GpbChunk *chunk = list->head; chunk != NULL; chunk = chunk->next)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < chunk->count; i++)
@@ -402,9 +392,9 @@ chunks_survey(GpbMemorySort *sort, const ChunkList *list, int word, uint64 *leas
 
 /* Sort a list of records that are equal before "word", emit them, and empty the list. */
 static void
-chunks_sort(GpbMemorySort *sort, ChunkList *list, int word)
+chunks_sort(GpbMemorySort *sort, GpbChunkList *list, int word)
 {
-	ChunkList	buckets[MAX_BUCKETS];
+	GpbChunkList buckets[MAX_BUCKETS];
 	uint64		least;
 	uint64		greatest;
 	int			shift;
@@ -438,7 +428,7 @@ chunks_sort(GpbMemorySort *sort, ChunkList *list, int word)
 /* ---- the sort as a whole ---- */
 
 GpbMemorySort *
-gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes)
+gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes, uint64 expected)
 {
 	GpbMemorySort *sort = palloc0(sizeof(GpbMemorySort));
 	Size		chunk;
@@ -449,7 +439,7 @@ gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes)
 	sort->order = *order;
 	sort->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree sort",
 										  ALLOCSET_DEFAULT_SIZES);
-	sort->per_chunk = (chunk - offsetof(Chunk, records)) / order->width;
+	sort->per_chunk = (chunk - offsetof(GpbChunk, records)) / order->width;
 
 	/* Items, and the chunks that dealing leaves partly filled, are of this memory too. */
 	chunks = (bytes - Min(2 * MAX_ITEMS * sizeof(SortItem), bytes / 2)) / chunk;
@@ -457,16 +447,22 @@ gpb_memory_sort_begin(const GpbRecordOrder *order, Size bytes)
 	while (sort->nbuckets > MIN_BUCKETS && sort->nbuckets > chunks / 8)
 		sort->nbuckets /= 2;
 	sort->chunks_left = (int) Min(chunks - sort->nbuckets, INT_MAX);
+	if (expected > 0)
+		sort->device = gpb_device_sort_begin(order,
+											 Min(expected,
+												 (uint64) sort->chunks_left * sort->per_chunk));
 	return sort;
 }
 
 char *
 gpb_memory_sort_place(GpbMemorySort *sort)
 {
-	Chunk	   *chunk = sort->list.tail;
+	GpbChunk   *chunk = sort->list.tail;
 
 	if (chunk == NULL || chunk->count == sort->per_chunk)
 	{
+		if (sort->device != NULL)
+			gpb_device_sort_feed(sort->device, &sort->list);
 		if (sort->chunks_left == 0)
 			return NULL;
 		sort->chunks_left--;
@@ -489,25 +485,62 @@ gpb_memory_sort_count(const GpbMemorySort *sort)
 	return sort->list.count;
 }
 
-void
-gpb_memory_sort_drain(GpbMemorySort *sort, GpbSink sink, void *state)
+/* What comes after the records that a sink has had already */
+typedef struct Rest
 {
+	uint64		had;			/* records still to be passed over */
+	GpbSink		sink;
+	void	   *state;
+} Rest;
+
+/* A GpbSink: pass over a record, or give it to the rest's sink. */
+static void
+rest_put(void *state, const char *record)
+{
+	Rest	   *rest = (Rest *) state;
+
+	if (rest->had > 0)
+		rest->had--;
+	else
+		rest->sink(rest->state, record);
+}
+
+/* Sort the records that have come, and give them to the sink, but for the first "had" in order. */
+static void
+sort_list(GpbMemorySort *sort, uint64 had, GpbSink sink, void *state)
+{
+	Rest		rest = {had, sink, state};
+
 	if (sort->items == NULL)
 	{
 		sort->items = palloc(2 * MAX_ITEMS * sizeof(SortItem));
 		sort->other_items = sort->items + MAX_ITEMS;
 	}
-	for (Chunk *chunk = sort->list.head; chunk != NULL; chunk = chunk->next)
+	sort->sink = had > 0 ? rest_put : sink;
+	sort->sink_state = had > 0 ? &rest : state;
+	chunks_sort(sort, &sort->list, 0);
+}
+
+void
+gpb_memory_sort_drain(GpbMemorySort *sort, GpbSink sink, void *state)
+{
+	uint64		had = 0;
+
+	for (GpbChunk *chunk = sort->list.head; chunk != NULL; chunk = chunk->next)
 		sort->chunks_left++;
-	sort->sink = sink;
-	sort->sink_state = state;
-	if (sort->list.count > 0)
-		chunks_sort(sort, &sort->list, 0);
+	if (sort->device != NULL)
+		had = gpb_device_sort_drain(sort->device, &sort->list, sink, state);
+	if (had < sort->list.count)
+		sort_list(sort, had, sink, state);
+	else
+		chunks_free(sort, &sort->list);
 }
 
 void
 gpb_memory_sort_end(GpbMemorySort *sort)
 {
+	if (sort->device != NULL)
+		gpb_device_sort_end(sort->device);
 	MemoryContextDelete(sort->context);
 	if (sort->items != NULL)
 		pfree(sort->items);

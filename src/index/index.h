@@ -27,6 +27,7 @@
 
 #include "page/page.h"
 #include "ranges.h"
+#include "sort.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */
 #define GPB_WIDE_FILLFACTOR		92	/* leaves of a key of one column and 16 bytes */
@@ -393,6 +394,31 @@ extern int	gpb_delete_page(Relation index, const GpbLayout *layout, BlockNumber 
 extern IndexBuildResult *gpb_build(Relation heap, Relation index, IndexInfo *info);
 /* Called at the end of each build, with the index; NULL where nobody wants to know */
 extern void (*gpb_built_hook) (Relation index);
+
+/*
+ * What sorts a build's records while the table is read: see "sorts of builds" in mirror/mirror.h,
+ * whose functions these are.  NULL where there is none.
+ */
+struct GpbRequest;
+
+typedef struct GpbSortDevice
+{
+	bool		(*available) (void);
+	struct GpbRequest *(*begin) (Size bytes);
+	char	   *(*staging) (const struct GpbRequest *request, Size *size);
+	bool		(*submit_first) (struct GpbRequest *request, const GpbSortFormat *format,
+								 uint64 expected, uint32 n);
+	bool		(*submit) (struct GpbRequest *request, uint32 n);
+	bool		(*submit_read) (struct GpbRequest *request, uint64 first, uint32 n, Size offset);
+	bool		(*answered) (const struct GpbRequest *request);
+	bool		(*wait) (struct GpbRequest *request);
+	void		(*end) (struct GpbRequest *request);
+} GpbSortDevice;
+
+extern const GpbSortDevice *gpb_sort_device;
+
+/* Records of a piece that the device sorts, at most.  Tests set it (hold.h). */
+extern int	gpb_piece_records;
 extern void gpb_buildempty(Relation index);
 extern char *gpb_buildphasename(int64 phase);
 

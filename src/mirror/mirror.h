@@ -255,6 +255,32 @@ extern void gpb_request_ranges_result(const GpbRequest *request, GpbRangesResult
  */
 extern uint64 gpb_request_staged_groups(const GpbRequest *request);
 
+/* ---- sorts of builds (request_sort.c) ---- */
+
+/* May builds sort on the device now: is there one, and do the settings say so? */
+extern bool gpb_sort_available(void);
+/*
+ * Take a query slot for a sort of records (sort.h), and "bytes" of staging, or as much as there is,
+ * but at least 64 kB.  The sort, on the device, is the slot's, and ends with the request.  This
+ * never waits, so it may be called with a pin held: it returns NULL if there is no service, no slot
+ * or no staging.
+ */
+extern GpbRequest *gpb_request_begin_sort(Size bytes);
+/*
+ * Submit n records that lie at the start of staging.  The first ones of a sort, in the place of the
+ * one that the slot had, say what records look like and about how many there will be.
+ */
+extern bool gpb_request_submit_first_records(GpbRequest *request, const GpbSortFormat *format,
+											 uint64 expected, uint32 n);
+extern bool gpb_request_submit_records(GpbRequest *request, uint32 n);
+/*
+ * Ask for records [first, first + n) of the sort, in order, at "offset" of staging.  No records can
+ * be submitted afterwards, but for those of another sort.
+ */
+extern bool gpb_request_submit_read(GpbRequest *request, uint64 first, uint32 n, Size offset);
+/* Will gpb_request_wait() return without waiting for the device? */
+extern bool gpb_request_answered(const GpbRequest *request);
+
 /* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
 extern const char *gpb_mirror_engine_name(void);
 

@@ -44,7 +44,10 @@ typedef enum GpbOperation
 	GPB_OP_FETCH,				/* records [offset, offset + n) -> staging */
 	GPB_OP_UPLOAD,				/* staging: n block numbers; pages */
 	GPB_OP_SEARCH,				/* staging: keys -> arrays, see gpb_search_arrange */
-	GPB_OP_RANGES				/* staging: ranges -> answers; ranges_result */
+	GPB_OP_RANGES,				/* staging: ranges -> answers; ranges_result */
+	GPB_OP_SORT_FIRST,			/* begin a sort; then as GPB_OP_SORT_ADD */
+	GPB_OP_SORT_ADD,			/* staging: n records of the slot's sort */
+	GPB_OP_SORT_READ			/* records [offset, offset + n) of the slot's sort -> staging */
 } GpbOperation;
 
 typedef struct GpbRequestSlot
@@ -66,7 +69,9 @@ typedef struct GpbRequestSlot
 	bool		last;			/* upload: the refresh's last transfer */
 	GpbRequestSearch search;
 	GpbRangesSpec ranges;
-	uint64		into;			/* fetch: offset of the records in staging */
+	GpbSortFormat sort_format;	/* first records of a sort */
+	uint64		sort_expected;	/* likewise: how many records are expected in all */
+	uint64		into;			/* fetch, read of a sort: offset of the records in staging */
 
 	/* query slot: its units; changed under the pool lock alone */
 	uint32		first_unit;

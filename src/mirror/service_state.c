@@ -83,6 +83,17 @@ gpb_device_memory_limit(void)
 	return pg_atomic_read_u64(&gpb_service->memory_limit);
 }
 
+bool
+gpb_device_has_processors(void)
+{
+	bool		has_processors;
+
+	LWLockAcquire(gpb_service->lock, LW_SHARED);
+	has_processors = strcmp(gpb_service->device_kind, "cuda") == 0;
+	LWLockRelease(gpb_service->lock);
+	return has_processors;
+}
+
 /* The result is valid until the next call. */
 const char *
 gpb_mirror_engine_name(void)

@@ -54,5 +54,7 @@ extern void gpb_wake_process(uint32 pgprocno);
 extern void gpb_publish_device(const char *kind, const char *status, const GpbDeviceInfo *info);
 /* Bytes of device memory that mirrors may take; 0 if that is not known. */
 extern uint64 gpb_device_memory_limit(void);
+/* Does the device that serves compute with processors of its own? */
+extern bool gpb_device_has_processors(void);
 
 #endif							/* GPB_SERVICE_STATE_H */

@@ -21,6 +21,7 @@
 bool		gpb_enabled = true;
 bool		gpb_enable_device = true;
 int			gpb_device_choice = GPB_CHOOSE_AUTO;
+int			gpb_device_sort = GPB_SORT_AUTO;
 int			gpb_cuda_device = 0;
 int			gpb_memory_limit = 0;
 int			gpb_refresh_slots = 4;
@@ -43,6 +44,13 @@ static const struct config_enum_entry device_choices[] = {
 	{"cuda", GPB_CHOOSE_CUDA, false},
 	{"host", GPB_CHOOSE_HOST, false},
 	{"off", GPB_CHOOSE_OFF, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry sort_choices[] = {
+	{"auto", GPB_SORT_AUTO, false},
+	{"on", GPB_SORT_ON, false},
+	{"off", GPB_SORT_OFF, false},
 	{NULL, 0, false}
 };
 
@@ -107,6 +115,12 @@ gpb_mirror_define_settings(void)
 							 "auto is a CUDA device if there is one, else none; host keeps mirrors in the service's own memory.",
 							 &gpb_device_choice, GPB_CHOOSE_AUTO,
 							 device_choices, PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpubtree.device_sort",
+							 "Selects whether CREATE INDEX sorts on the device.",
+							 "auto is on a CUDA device alone: the host device would take the time of a processor for it.",
+							 &gpb_device_sort, GPB_SORT_AUTO,
+							 sort_choices, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.cuda_device",
 							"Number of the CUDA device.",

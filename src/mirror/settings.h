@@ -18,7 +18,16 @@ typedef enum GpbDeviceChoice
 	GPB_CHOOSE_OFF
 } GpbDeviceChoice;
 
+/* Whether builds sort on the device */
+typedef enum GpbSortChoice
+{
+	GPB_SORT_AUTO,				/* on a device that has processors of its own */
+	GPB_SORT_ON,
+	GPB_SORT_OFF
+} GpbSortChoice;
+
 extern int	gpb_device_choice;
+extern int	gpb_device_sort;
 extern int	gpb_cuda_device;
 extern int	gpb_memory_limit;	/* kB */
 extern int	gpb_refresh_slots;

@@ -36,6 +36,7 @@ gpb_statistics_init_shmem(void)
 	pg_atomic_init_u64(&gpb_statistics->ranges, 0);
 	pg_atomic_init_u64(&gpb_statistics->launches, 0);
 	pg_atomic_init_u64(&gpb_statistics->joined, 0);
+	pg_atomic_init_u64(&gpb_statistics->sorted, 0);
 	pg_atomic_init_u64(&gpb_statistics->failed_over, 0);
 	pg_atomic_init_u64(&gpb_statistics->cpu_requests, 0);
 	pg_atomic_init_u64(&gpb_statistics->cpu_batches, 0);
@@ -55,6 +56,7 @@ gpb_statistics_reset(void)
 	pg_atomic_write_u64(&gpb_statistics->ranges, 0);
 	pg_atomic_write_u64(&gpb_statistics->launches, 0);
 	pg_atomic_write_u64(&gpb_statistics->joined, 0);
+	pg_atomic_write_u64(&gpb_statistics->sorted, 0);
 	pg_atomic_write_u64(&gpb_statistics->failed_over, 0);
 	pg_atomic_write_u64(&gpb_statistics->cpu_requests, 0);
 	pg_atomic_write_u64(&gpb_statistics->cpu_batches, 0);

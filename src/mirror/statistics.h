@@ -22,6 +22,7 @@ typedef struct GpbStatistics
 	pg_atomic_uint64 ranges;	/* ranges of the batches answered */
 	pg_atomic_uint64 launches;	/* batches launched on the device */
 	pg_atomic_uint64 joined;	/* launches that served several requests at once */
+	pg_atomic_uint64 sorted;	/* records of builds */
 	pg_atomic_uint64 failed_over;	/* requests of all kinds without an answer */
 
 	/* the other engines', counted by the backends */

@@ -108,6 +108,7 @@ typedef struct GpbCounters
 	uint64		ranges;
 	uint64		launches;
 	uint64		joined;
+	uint64		sorted;
 	uint64		failed_over;
 	uint64		cpu_requests;
 	uint64		cpu_batches;

@@ -149,8 +149,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	GpbServiceStatus status;
 	GpbCounters counters;
 	const GpbDeviceInfo *device = &status.device;
-	Datum		values[14];
-	bool		nulls[14] = {false};
+	Datum		values[15];
+	bool		nulls[15] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	gpb_service_status(&status);
@@ -169,7 +169,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[10] = CStringGetTextDatum(status.status);
 	values[11] = Int32GetDatum(status.pid);
 	values[12] = Int64GetDatum((int64) counters.cpu_requests);
-	values[13] = TimestampTzGetDatum(counters.reset);
+	values[13] = Int64GetDatum((int64) counters.sorted);
+	values[14] = TimestampTzGetDatum(counters.reset);
 	nulls[1] = !status.present;
 	nulls[2] = nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !status.present;

@@ -14,6 +14,7 @@
 #include "utils/resowner.h"
 
 #include "mirror/map/ownership.h"
+#include "mirror/service_state.h"
 
 typedef struct GpbOwnership
 {
@@ -91,6 +92,8 @@ gpb_request_end(GpbRequest *request)
 		link = &(*link)->next;
 	*link = request->next;
 	gpb_slot_give_back(request->class, request->slot);
+	if (request->sorts)
+		gpb_wake_service();		/* it frees the sort, see service_sort.c */
 	pfree(request);
 }
 

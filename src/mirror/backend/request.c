@@ -141,6 +141,13 @@ is_served(const GpbRequest *request)
 	return pg_atomic_read_u64(&gpb_service->available) == request->incarnation;
 }
 
+bool
+gpb_request_answered(const GpbRequest *request)
+{
+	return !request->pending || request->lost || !is_served(request) ||
+		pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE;
+}
+
 /* How many backends may look at a time */
 static uint32
 most_lookers(void)

@@ -48,9 +48,8 @@ take_units(GpbRequest *request, Size bytes, bool wait)
 }
 
 GpbRequest *
-gpb_request_begin(const GpbMirrorRef *ref, Size bytes)
+gpb_request_claim_query(const GpbMirrorRef *ref, Size bytes, bool wait)
 {
-	bool		wait = gpb_request_may_wait();
 	GpbRequest *request = gpb_request_claim(GPB_QUERY_SLOT, ref, wait);
 
 	if (request == NULL)
@@ -63,6 +62,12 @@ gpb_request_begin(const GpbMirrorRef *ref, Size bytes)
 	request->staging = gpb_pool_staging(request->slot);
 	request->staging_size = request->slot->nunits * GPB_POOL_UNIT;
 	return request;
+}
+
+GpbRequest *
+gpb_request_begin(const GpbMirrorRef *ref, Size bytes)
+{
+	return gpb_request_claim_query(ref, bytes, gpb_request_may_wait());
 }
 
 char *
@@ -99,9 +104,8 @@ gpb_request_publish_bits(GpbRequest *request)
 
 /* ---- submit ---- */
 
-/* Hand the filled slot over, as gpb_request_submit() does. */
-static bool
-submit_query(GpbRequest *request, GpbOperation op)
+bool
+gpb_request_submit_query(GpbRequest *request, GpbOperation op)
 {
 	if (!request->lost)
 		GPB_HOLD("batch-before-submit");
@@ -115,14 +119,14 @@ gpb_request_submit_search(GpbRequest *request, const GpbRequestSearch *search)
 	if (search->order != GPB_ORDER_INPUT && search->n > GPB_SEARCH_CHUNK)
 		elog(ERROR, "a search of %u keys cannot be ordered", search->n);
 	request->slot->search = *search;
-	return submit_query(request, GPB_OP_SEARCH);
+	return gpb_request_submit_query(request, GPB_OP_SEARCH);
 }
 
 bool
 gpb_request_submit_ranges(GpbRequest *request, const GpbRangesSpec *spec)
 {
 	gpb_ranges_spec_copy(&request->slot->ranges, spec);
-	return submit_query(request, GPB_OP_RANGES);
+	return gpb_request_submit_query(request, GPB_OP_RANGES);
 }
 
 bool
@@ -135,7 +139,7 @@ gpb_request_submit_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, u
 	slot->offset = first;
 	slot->n = n;
 	slot->into = offset;
-	return submit_query(request, GPB_OP_FETCH);
+	return gpb_request_submit_query(request, GPB_OP_FETCH);
 }
 
 /* ---- submit and wait ---- */

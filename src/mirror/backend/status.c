@@ -222,6 +222,7 @@ gpb_read_counters(GpbCounters *counters)
 	counters->ranges = pg_atomic_read_u64(&gpb_statistics->ranges);
 	counters->launches = pg_atomic_read_u64(&gpb_statistics->launches);
 	counters->joined = pg_atomic_read_u64(&gpb_statistics->joined);
+	counters->sorted = pg_atomic_read_u64(&gpb_statistics->sorted);
 	counters->failed_over = pg_atomic_read_u64(&gpb_statistics->failed_over);
 	counters->cpu_requests = pg_atomic_read_u64(&gpb_statistics->cpu_requests);
 	counters->cpu_batches = pg_atomic_read_u64(&gpb_statistics->cpu_batches);

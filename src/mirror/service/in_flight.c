@@ -110,8 +110,9 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 	launch->nslots = n;
 	memcpy(launch->number, numbers, n * sizeof(int));
 	launches_in_flight++;
-	if (kind == GPB_RANGES_LAUNCHED &&
-		slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0])))
+	if (kind == GPB_SORT_LAUNCHED ||
+		(kind == GPB_RANGES_LAUNCHED &&
+		 slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0]))))
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
 	if (n > 1)
@@ -165,8 +166,8 @@ count_answer(GpbRequestSlot *slot, bool ok)
 }
 
 /*
- * Answer a query slot, counting what it asked for: keys of searches, and keys or ranges that were
- * to be aggregated or listed.
+ * Answer a query slot, counting what it asked for: keys of searches, keys or ranges that were to be
+ * aggregated or listed, and records to be sorted.
  */
 void
 gpb_answer_query(int number, bool ok)
@@ -175,6 +176,8 @@ gpb_answer_query(int number, bool ok)
 
 	if (ok && slot_is_aggregate(slot))
 		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
+	else if (ok && (slot->op == GPB_OP_SORT_FIRST || slot->op == GPB_OP_SORT_ADD))
+		pg_atomic_fetch_add_u64(&gpb_statistics->sorted, slot->n);
 	else if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))
 	{
 		if (slot->op == GPB_OP_SEARCH)

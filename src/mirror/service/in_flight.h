@@ -17,7 +17,8 @@ typedef enum GpbLaunchKind
 	GPB_NOTHING_LAUNCHED = 0,
 	GPB_RANGES_LAUNCHED,
 	GPB_JOINED_RANGES_LAUNCHED,
-	GPB_SEARCH_LAUNCHED
+	GPB_SEARCH_LAUNCHED,
+	GPB_SORT_LAUNCHED
 } GpbLaunchKind;
 
 /* What is in flight on a channel */

@@ -13,6 +13,7 @@
  *	service_ranges.c	ranges: joined if few, else launched one by one
  *	service_bits.c		the visibility bits that launches of ranges read
  *	service_search.c	searches: joined if small, cut into chunks if large
+ *	service_sort.c		sorts of the records of builds
  *	in_flight.c			channels, launches in flight, answers
  *
  *-------------------------------------------------------------------------
@@ -59,5 +60,15 @@ extern bool gpb_search_has_slot(int number);
 extern bool gpb_launch_searches(void);
 /* A launch with keys of a query slot's search has ended. */
 extern void gpb_search_completed(int number, bool ok);
+
+/* ---- service_sort.c ---- */
+
+extern void gpb_sorts_init(void);
+/* Free what slots that were given back have left of sorts. */
+extern void gpb_sorts_reap(void);
+/* Records of a sort, or a wish for some, were found in a query slot. */
+extern void gpb_sort_submitted(int number);
+/* The launch for a query slot's sort has ended. */
+extern void gpb_sort_completed(int channel, int number);
 
 #endif							/* GPB_SERVICE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * service_query.c
- *	  What queries ask of the service: ranges and searches.
+ *	  What queries ask of the service, ranges and searches; and builds, sorts.
  *
  * Nothing here waits for the device.  A look over the slots launches what it finds; every look
  * polls all that is in flight (in_flight.c) and answers what has ended.  A slot whose backend has
@@ -30,6 +30,7 @@ gpb_queries_init(void)
 	gpb_bits_init();
 	gpb_ranges_init();
 	gpb_searches_init();
+	gpb_sorts_init();
 }
 
 /* ---- what is done at once ---- */
@@ -73,6 +74,11 @@ serve_query(int number, GpbRequestSlot *slot)
 		case GPB_OP_RANGES:
 			gpb_ranges_submitted(number);
 			return;
+		case GPB_OP_SORT_FIRST:
+		case GPB_OP_SORT_ADD:
+		case GPB_OP_SORT_READ:
+			gpb_sort_submitted(number);
+			return;
 		default:
 			break;
 	}
@@ -106,6 +112,7 @@ look_at_slots(void)
 
 	GPB_HOLD_SERVICE("batches");
 	first_slot = (first_slot + 1) % n;
+	gpb_sorts_reap();
 	for (i = 0; i < n; i++)
 	{
 		int			number = (first_slot + i) % n;
@@ -146,6 +153,8 @@ complete_launch(int channel)
 		gpb_ranges_completed(channel, launch.number[0]);
 	else if (launch.kind == GPB_JOINED_RANGES_LAUNCHED)
 		gpb_ranges_joined_completed(&launch);
+	else if (launch.kind == GPB_SORT_LAUNCHED)
+		gpb_sort_completed(channel, launch.number[0]);
 	else
 		complete_searches(channel, &launch);
 }

@@ -184,9 +184,9 @@ typedef struct GpbDeviceApi
 
 	/*
 	 * Sorts of records (sort.h), which have to do with no mirror.  A channel has at most one, apart
-	 * from its ranges and searches.  sort_begin begins one, without records, in the place of the one
-	 * before; it makes room for as many records as "expected" says, and more come to their place
-	 * where memory allows.
+	 * from its ranges and searches.  sort_begin begins one, without records, in the place of the
+	 * one before; it makes room for as many records as "expected" says, and more come to their
+	 * place where memory allows.
 	 *
 	 * sort_add launches: n records at "records", 1 to GPB_SORT_PIECE of them, are added to the
 	 * channel's sort.  sort_read launches: records [first, first + n) of the sort, in order, are

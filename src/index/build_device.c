@@ -3,17 +3,18 @@
  * build_device.c
  *	  A sort in memory whose records a device sorts meanwhile.
  *
- * While the table is read, full chunks are copied to staging, a piece at a time, and the device sorts
- * each piece as it comes and merges what it has.  At the end the records come back in order, through
- * the same staging, half of which is filled while the other half is read.
+ * While the table is read, full chunks are copied to staging, a piece at a time, and the device
+ * sorts each piece as it comes and merges what it has.  At the end the records come back in order,
+ * through the same staging, half of which is filled while the other half is read.
  *
- * The records stay in the backend's memory all the while, in the chunks where they came.  So whatever
- * becomes of the device, nothing is lost: the CPU sorts the chunks, and passes over as many records as
- * the device had given back.  That is sound because the order of records is total but for equal ones,
- * which both sorts leave in the order in which they came.
+ * The records stay in the backend's memory all the while, in the chunks where they came.  So
+ * whatever becomes of the device, nothing is lost: the CPU sorts the chunks, and passes over as
+ * many records as the device had given back.  That is sound because the order of records is total
+ * but for equal ones, which both sorts leave in the order in which they came.
  *
- * A page with a wrong entry would stay, as no answer to a query does.  So what comes back is compared
- * with what was sent: the records must ascend, and their checksums must add up to the same.
+ * A page with a wrong entry would stay, as no answer to a query does.  So what comes back is
+ * compared with what was sent: the records must ascend, and their checksums must add up to the
+ * same.
  *
  * Feeding never waits, as a scan of the table has a pin then: while the device has a piece, chunks
  * wait for the next look.
@@ -188,7 +189,7 @@ sum_records(const char *records, uint32 n, int width)
 	}
 }
 
-/* The device has given back something else than it was given.  How far that has got is not known. */
+/* The device gives back something else than it was given; how much of it went on is not known. */
 static void
 wrong_records(void)
 {
@@ -249,6 +250,7 @@ send_piece(GpbDeviceSort *sort, const GpbChunkList *list, uint64 most)
 	sort->pending = sort->sent == 0 ?
 		gpb_sort_device->submit_first(sort->request, &format, Max(sort->expected, n), n) :
 		gpb_sort_device->submit(sort->request, n);
+	GPB_HOLD("build-piece-submitted");
 	sort->sent += n;
 	if (!sort->pending)
 		give_up(sort);
@@ -329,6 +331,10 @@ read_back(GpbDeviceSort *sort, GpbSink sink, void *state)
 			break;
 		if (first + n < sort->sent)
 			asked = ask_for(sort, first + n, 1 - half);
+		if (GPB_HOLD_WANTED("build-damaged-record"))
+			records[0] ^= 1;
+		if (GPB_HOLD_WANTED("build-repeated-record"))
+			memcpy(records, records + order->width, order->width);
 		sum += sum_records(records, n, order->width);
 		sink_records(order, records, n, last, first > 0, sink, state);
 		first += n;

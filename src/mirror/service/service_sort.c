@@ -22,6 +22,7 @@
 #include "mirror/pool.h"
 #include "mirror/service/in_flight.h"
 #include "mirror/service/served.h"
+#include "mirror/service/service_device.h"
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
 
@@ -54,6 +55,7 @@ end_sort(int number)
 	gpb_api->sort_end(gpb_device, gpb_query_channel(number));
 	sorts[number].is_open = false;
 	nopen--;
+	gpb_device_show("ready");
 }
 
 /* Free the sorts whose backends have given their slots back. */
@@ -106,6 +108,7 @@ begin_sort(int number, const GpbRequestSlot *slot)
 	sort->generation = slot->generation;
 	sort->format = slot->sort_format;
 	nopen++;
+	gpb_device_show("ready");
 	return true;
 }
 

@@ -1,0 +1,401 @@
+# Builds may have the device sort their records while the table is read.  The file has the same bytes
+# as without the device, whatever becomes of the service meanwhile; what comes back damaged is noticed;
+# nothing of the service's is kept.  Guards build_device.c, build_sort.c, service_sort.c.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use GpubtreeHold;
+use GpubtreeTest;
+
+my $settings = <<'CONF';
+autovacuum = off
+max_worker_processes = 16
+max_parallel_workers = 8
+gpubtree.device_sort = 'on'
+gpubtree.piece_records = 500
+gpubtree.min_built_mirror_size = -1
+gpubtree.request_timeout = 2s
+CONF
+
+gpb_seed();
+my $node = gpb_node('main', settings => $settings);
+
+# Unlogged tables: their pages have no LSN, which would differ.
+sub make_table
+{
+	my ($in, $rows, $key, $update) = @_;
+
+	$update //= 'UPDATE t SET d = d + 1 WHERE i % 11 = 5';
+	$in->safe_psql('postgres', <<"SQL");
+@{[gpb_setseed()]}
+CREATE OR REPLACE FUNCTION file_of(index regclass) RETURNS text LANGUAGE sql AS
+	\$\$ SELECT md5(pg_read_binary_file(pg_relation_filepath(index))) \$\$;
+DROP TABLE IF EXISTS t;
+CREATE UNLOGGED TABLE t (i int, k bigint, k4 int, b int2, d float8)
+	WITH (fillfactor = 80, parallel_workers = 3);
+INSERT INTO t SELECT i, k, (k % 1000000000)::int, CASE WHEN i % 3 = 0 THEN NULL ELSE i % 1000 END, i / 8.0
+FROM (SELECT i, ($key)::bigint AS k FROM generate_series(1, $rows) i) s;
+$update;
+SQL
+}
+
+# In 1 MB there is no room for all records of most indexes, in 4 MB there is.
+my %serial = (
+	'in memory' => "maintenance_work_mem = '4MB'; SET max_parallel_maintenance_workers = 0",
+	'runs' => "maintenance_work_mem = '1MB'; SET max_parallel_maintenance_workers = 0");
+my %parallel = (
+	'one worker' => "maintenance_work_mem = '8MB'; SET max_parallel_maintenance_workers = 1",
+	'three workers' => "maintenance_work_mem = '4MB'; SET max_parallel_maintenance_workers = 3");
+
+sub sorted_records
+{
+	my ($in) = @_;
+
+	return $in->safe_psql('postgres', 'SELECT sorted_records FROM gpubtree_batches');
+}
+
+# Build the index without the device, and give its file's digest.
+sub without_device
+{
+	my ($in, $index, $way) = @_;
+
+	return $in->safe_psql('postgres', <<"SQL");
+SET gpubtree.device_sort = off;
+SET $way;
+DROP INDEX IF EXISTS x;
+CREATE INDEX x ON t USING gpubtree $index;
+SELECT file_of('x');
+SQL
+}
+
+sub with_device
+{
+	my ($in, $index, $way, $how) = @_;
+
+	$how //= 'INDEX';
+	return $in->safe_psql('postgres', <<"SQL") =~ s/^\s+//r;
+SET $way;
+DROP INDEX IF EXISTS x;
+CREATE $how x ON t USING gpubtree $index;
+SELECT gpubtree_check('x', true);
+SELECT file_of('x');
+SQL
+}
+
+# The file has the same bytes in all ways.  Returns how many records the device sorted for each.
+sub same_bytes
+{
+	my ($in, $name, $index, %ways) = @_;
+	my $before = sorted_records($in);
+	my %sorted;
+
+	# which keys entries share is decided otherwise by parallel builds
+	$index =~ s/( WHERE .*)?$/ WITH (deduplicate_items = off)/;
+	$index .= $1 // '';
+	my $expected = without_device($in, $index, $serial{'in memory'});
+	is(sorted_records($in), $before, "$name: none without the device");
+	for my $way (sort keys %ways)
+	{
+		$before = sorted_records($in);
+		is(with_device($in, $index, $ways{$way}), $expected, "$name, $way: $index");
+		$sorted{$way} = sorted_records($in) - $before;
+	}
+	return %sorted;
+}
+
+# The same, and the device sorts all records of builds that have room for them, and most of others.
+sub same_bytes_by_device
+{
+	my ($in, $name, $index, %ways) = @_;
+	my %sorted = same_bytes($in, $name, $index, %ways);
+	my $rows = $in->safe_psql('postgres', 'SELECT reltuples FROM pg_class WHERE relname = \'x\'');
+
+	for my $way (sort keys %sorted)
+	{
+		my $least = $way eq 'in memory' ? $rows : $rows / 2;
+
+		cmp_ok($sorted{$way}, '>=', $least, "$name, $way, $index: the device sorted records");
+		cmp_ok($sorted{$way}, '<=', $rows, "$name, $way, $index: each record once");
+	}
+}
+
+gpb_wait_for_service($node);
+my $memory = "SELECT memory_used FROM gpubtree_device";
+my $used = $node->safe_psql('postgres', $memory);
+
+# Nothing is left of builds, in shared memory or on the device.
+sub nothing_is_left
+{
+	my ($name) = @_;
+
+	gpb_all_is_free($node, $name);
+	ok($node->poll_query_until('postgres', "SELECT memory_used = $used FROM gpubtree_device"),
+		"$name: the device has its memory again");
+}
+
+# ---- the same bytes ----
+
+my %keys = (
+	'random' => 'hashint8extended(i, 1)',
+	'descending' => '-i',
+	'skewed' => '(2 ^ (random() * 62))',
+	'alike' => '(hashint8extended(i, 1) & 72057594037928191)',
+	'some NULL' => 'CASE WHEN i % 4 = 0 THEN NULL ELSE hashint8(i) END');
+my @indexes = (
+	'(k)', '(k DESC)', '(k NULLS FIRST)', '(k4)', '(k4 DESC NULLS LAST) INCLUDE (b)', '(d)', '(d) INCLUDE (k, k4)',
+	'(k4, k)', '(i, k4, b)', '((md5(k::text)::uuid) DESC) INCLUDE (k)', '((hashint8(k))) WHERE i % 2 = 0');
+
+for my $name (sort keys %keys)
+{
+	make_table($node, 60000, $keys{$name});
+	same_bytes_by_device($node, $name, '(k)', %serial, %parallel);
+}
+make_table($node, 60000, $keys{random});
+for my $index (@indexes)
+{
+	# those by i and d come in order
+	my $sub = $index =~ /^\((d|i)/ ? \&same_bytes : \&same_bytes_by_device;
+
+	$sub->($node, 'random', $index, %serial);
+}
+same_bytes_by_device($node, 'random', $indexes[rand 4], %parallel);
+nothing_is_left('builds');
+
+# A concurrent build, and one with entries that share keys
+{
+	my $before = sorted_records($node);
+	my $way = $serial{'runs'};
+
+	is(with_device($node, '(k)', $way, 'INDEX CONCURRENTLY'), without_device($node, '(k)', $way),
+		'a concurrent build has the same bytes');
+	cmp_ok(sorted_records($node), '>', $before, 'the device sorted records of it');
+	make_table($node, 60000, 'hashint8(i) % 900');
+	is(with_device($node, '(k)', $_), without_device($node, '(k)', $_), 'entries share keys') for values %serial;
+}
+
+# A unique index, where there is one, tells equal keys as ever.
+make_table($node, 60000, 'hashint8extended(i % 59999, 1)');
+if ($node->pg_version >= 18)
+{
+	for my $way (values %serial, values %parallel)
+	{
+		my ($code, $out, $error) = $node->psql('postgres', "SET $way; CREATE UNIQUE INDEX y ON t USING gpubtree (k)");
+
+		like($error, qr/could not create unique index/, 'equal keys are told');
+	}
+	$node->safe_psql('postgres', 'UPDATE t SET k = 5 WHERE i = 1');
+	is(with_device($node, '(k)', $_, 'UNIQUE INDEX'), without_device($node, '(k)', $_), 'a unique index')
+	  for map { $serial{$_} } sort keys %serial;
+	with_device($node, '(k)', $_, 'UNIQUE INDEX') for values %parallel;
+}
+else
+{
+	my ($code, $out, $error) = $node->psql('postgres', 'CREATE UNIQUE INDEX y ON t USING gpubtree (k)');
+
+	like($error, qr/unique/i, 'unique indexes are refused before 18');
+}
+nothing_is_left('unique');
+
+# ---- what the device is not asked for ----
+
+for my $case ([ 'ascending', 'i * 3' ], [ 'few', 'i % 20' ], [ 'one', '7' ])
+{
+	my ($name, $key) = @$case;
+
+	make_table($node, 60000, $key, 'SELECT');
+	my %sorted = same_bytes($node, $name, '(k)', %serial);
+	is_deeply([ values %sorted ], [ 0, 0 ], "$name keys are the CPU's");
+}
+make_table($node, 300, $keys{random});
+is_deeply([ values %{{ same_bytes($node, 'few rows', '(k)', %serial) }} ], [ 0, 0 ], 'few rows are the CPU\'s');
+
+# Keys that ascend for long and no more then: all records are sent when that is seen.
+make_table($node, 60000, 'CASE WHEN i < 30000 THEN i ELSE hashint8extended(i, 1) END');
+same_bytes_by_device($node, 'ascending at first', '(k)', 'in memory' => $serial{'in memory'});
+
+# The host device is asked only by those who say so.
+make_table($node, 60000, $keys{random});
+{
+	my $before = sorted_records($node);
+	my $kind = $node->safe_psql('postgres', 'SELECT device FROM gpubtree_device');
+
+	with_device($node, '(k)', "gpubtree.device_sort = auto; SET $serial{'in memory'}");
+	my $sorted = sorted_records($node) - $before;
+	$kind =~ /host/ ? is($sorted, 0, 'auto: not the host device') : is($sorted, 60000, 'auto: a GPU');
+}
+
+# ---- what comes back is not what was sent ----
+
+for my $damage ('build-damaged-record', 'build-repeated-record')
+{
+	for my $way (sort keys %serial)
+	{
+		my ($code, $out, $error) = $node->psql('postgres', <<"SQL");
+SET $serial{$way};
+SET gpubtree.hold_point = '$damage';
+CREATE INDEX y ON t USING gpubtree (k);
+SQL
+
+		like($error, qr/gave back other records.*\n.*device_sort to off/, "$damage, $way: an error");
+	}
+}
+nothing_is_left('damage');
+
+# ---- the service fails meanwhile ----
+
+my $index = '(k) WITH (deduplicate_items = off)';
+my $expected = without_device($node, $index, $serial{'in memory'});
+my %ways = (%serial, 'three workers' => $parallel{'three workers'});
+
+# It hangs while it has a piece, or while it gives records back.
+for my $point ('sort', 'sort-read')
+{
+	for my $way (sort keys %ways)
+	{
+		gpb_hold_service($node, $point);
+		is(with_device($node, $index, $ways{$way}), $expected, "$way: the service hangs at $point");
+		ok(gpb_is_held($node, $point), "$way: it was at $point");
+		gpb_release_service($node, $point);
+		nothing_is_left("$way: the service goes on");
+	}
+}
+is(with_device($node, $index, $ways{'three workers'}), $expected, 'the service goes on');
+
+# It exits there, at once or when some records have been given back: it is told to while it is held.
+sub service_exits
+{
+	my ($way, $point, $setup, $point_of_build) = @_;
+	my $pid = gpb_service_pid($node);
+	my $holder;
+
+	if ($point_of_build)
+	{
+		$holder = $node->background_psql('postgres');
+		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	}
+	gpb_hold_service($node, $point) unless $point_of_build;
+	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
+		(map { s/^SET //r } split(/; /, $ways{$way})),
+		$point_of_build ? ("gpubtree.hold_point = '$point_of_build'") : ());
+	if ($point_of_build)
+	{
+		gpb_wait_for_hold($node);
+		$setup->($node);
+		$holder->quit;
+	}
+	gpb_wait_for_service_at($node, $point);
+	kill 'TERM', $pid;
+	gpb_release_service($node, $point);
+	is(gpb_finish($build), '', "$way: the service exits at $point");
+	is($node->safe_psql('postgres', q{SELECT file_of('y')}), $expected, "$way: the service exits: the same bytes");
+	$node->safe_psql('postgres', 'DROP INDEX y');
+	gpb_wait_until('another service', sub { (gpb_service_pid($node) || $pid) != $pid });
+	gpb_wait_for_service($node);
+	nothing_is_left("$way: another service");
+}
+
+for my $way (sort keys %ways)
+{
+	service_exits($way, 'sort');
+	service_exits($way, 'sort-read');
+}
+# One half of staging has 32,768 records of 16 bytes: the first read has been answered when the build
+# comes to the point for the first time, and the service is held at the second.
+service_exits('in memory', 'sort-read', sub { gpb_hold_service($_[0], 'sort-read') }, 'build-reads-back');
+
+# The build is cancelled, or terminated, before the submit, after it, and while it reads back.
+for my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	for my $point ('build-piece-copied', 'build-piece-submitted', 'build-reads-back')
+	{
+		my $holder = $node->background_psql('postgres');
+		my $held_at = $point eq 'build-reads-back' ? 'sort-read' : 'sort';
+
+		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+		gpb_hold_service($node, $held_at);
+		my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
+			"maintenance_work_mem = '3MB'", 'max_parallel_maintenance_workers = 0',
+			"gpubtree.hold_point = '$point'", "application_name = 'build'");
+		gpb_wait_for_hold($node);
+		gpb_wait_for_service_at($node, $held_at) unless $point eq 'build-piece-copied';
+		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'build'");
+		like(gpb_finish($build), qr/cancel|terminat|clos/, "$end at $point");
+		$holder->quit;
+		gpb_release_service($node, $held_at);
+		nothing_is_left("$end at $point");
+	}
+}
+
+# A parallel build is cancelled while a worker's piece is with the service: workers end, too.
+{
+	gpb_hold_service($node, 'sort');
+	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
+		(map { s/^SET //r } split(/; /, $parallel{'three workers'})), "application_name = 'build'");
+
+	gpb_wait_for_service_at($node, 'sort');
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'build'");
+	like(gpb_finish($build), qr/cancel/, 'a parallel build is cancelled');
+	gpb_release_service($node, 'sort');
+	nothing_is_left('a parallel build is cancelled');
+}
+is(with_device($node, $index, $serial{runs}), $expected, 'afterwards');
+
+# Queries that use the device beside builds
+{
+	my $answer = $node->safe_psql('postgres', <<'SQL');
+SET gpubtree.device_sort = off;
+CREATE INDEX q ON t USING gpubtree (k) INCLUDE (k4);
+VACUUM t;
+SELECT count(*), sum(k4) FROM t WHERE k > 0;
+SQL
+	my $build = gpb_start($node, 'DO $$ BEGIN FOR n IN 1 .. 5 LOOP CREATE INDEX y ON t USING gpubtree (k); DROP INDEX y; END LOOP; END $$');
+	my $wrong = 0;
+
+	do
+	{
+		$wrong++ if $node->safe_psql('postgres', 'SELECT count(*), sum(k4) FROM t WHERE k > 0') ne $answer;
+	} until gpb_has_ended($build);
+	is(gpb_finish($build), '', 'builds beside queries');
+	is($wrong, 0, 'queries beside builds');
+	$node->safe_psql('postgres', 'DROP INDEX q');
+	$used = $node->safe_psql('postgres', $memory);
+}
+
+# ---- memory is scarce ----
+
+# On the device: nothing is sorted there, and no mirror is given up for it.
+{
+	my $pid = gpb_service_pid($node);
+
+	$node->append_conf('postgresql.conf', 'gpubtree.memory_limit = 200kB');
+	$node->reload;
+	gpb_wait_until('another service', sub { (gpb_service_pid($node) || $pid) != $pid });
+	gpb_wait_for_service($node);
+	my $before = sorted_records($node);
+	my $failed = $node->safe_psql('postgres', 'SELECT failed_over FROM gpubtree_batches');
+
+	is(with_device($node, $index, $ways{$_}), $expected, "$_: no memory on the device") for sort keys %ways;
+	is(sorted_records($node), $before, 'nothing was sorted there');
+	cmp_ok($node->safe_psql('postgres', 'SELECT failed_over FROM gpubtree_batches'), '>', $failed, 'it was tried');
+	gpb_all_is_free($node, 'no memory on the device');
+}
+$node->stop;
+
+# In staging: pieces are smaller.  One slot: one process has it, and the CPU sorts for the others.
+my $small = gpb_node('small', settings => $settings . <<'CONF');
+gpubtree.batch_memory = 64kB
+gpubtree.batch_slots = 1
+CONF
+gpb_wait_for_service($small);
+make_table($small, 60000, $keys{random});
+same_bytes_by_device($small, 'one unit of staging', '(k)', %serial);
+my %sorted = same_bytes($small, 'one unit of staging', '(k)', %parallel);
+cmp_ok($sorted{$_}, '>', 0, "$_: one has the slot") for sort keys %parallel;
+gpb_all_is_free($small, 'one unit of staging');
+$small->stop;
+
+done_testing();

@@ -74,6 +74,7 @@ free_channel(GpbDevice *device, GpbChannel *channel)
 	gpb_search_free(device, channel);
 	gpb_pinned_free(device, &channel->visible_host);
 	gpb_ranges_free(device, channel);
+	gpb_sort_free(device, channel);
 	if (channel->read != NULL)
 		(void) cudaEventDestroy(channel->read);
 	if (channel->stream != NULL)
@@ -204,6 +205,11 @@ static const GpbDeviceApi api = {
 	gpb_cuda_fetch,
 	gpb_cuda_search_launch,
 	gpb_cuda_search_finish,
+	gpb_cuda_sort_begin,
+	gpb_cuda_sort_add,
+	gpb_cuda_sort_read,
+	gpb_cuda_sort_finish,
+	gpb_cuda_sort_end,
 	gpb_cuda_poll
 };
 

@@ -8,7 +8,8 @@
  * does not hold up a small one: they wait for the writes submitted before them (gpb_reader_begin),
  * and a write waits for them (gpb_writer_begin).  Together that is rule M3: an image, the inner
  * image or a channel's input submitted after a kernel is written after that kernel ended.  Memory
- * is freed only after all streams have ended what was submitted to them (gpb_device_free).  One
+ * is freed only after all streams have ended what was submitted to them (gpb_device_free).  Sorts
+ * run on their channel's stream too, and read no mirror, so no write waits for them (sort.cu).  One
  * more stream copies lists to the host; it only reads what a channel's finished request left, which
  * nothing overwrites before that channel's next launch.
  *
@@ -96,6 +97,7 @@ enum GpbChannelState
 
 struct GpbSearchWork;
 struct GpbRangesWork;
+struct GpbSortWork;
 
 #define GPB_SIDE_STREAMS	(GPB_PIPELINES - 1)
 
@@ -110,6 +112,7 @@ struct GpbChannel
 	bool		reading;		/* "read" was not yet seen to have ended */
 	GpbSearchWork *search;		/* search.cu's; NULL until the first */
 	GpbRangesWork *ranges;		/* ranges.cu's; NULL until the first */
+	GpbSortWork *sort;			/* sort.cu's; NULL while the channel has no sort */
 };
 
 struct GpbDevice
@@ -318,6 +321,19 @@ void		gpb_search_free(GpbDevice *device, GpbChannel *channel);
 GpbDeviceStatus gpb_search_pipeline(GpbDevice *device, GpbChannel *channel,
 									struct GpbPipeline **pipeline);
 #endif
+
+/* ---- sort.cu ---- */
+
+GpbDeviceStatus gpb_cuda_sort_begin(GpbDevice *device, int channel, const GpbSortFormat *format,
+									uint64 expected);
+GpbDeviceStatus gpb_cuda_sort_add(GpbDevice *device, int channel, const void *records, uint32 n);
+GpbDeviceStatus gpb_cuda_sort_read(GpbDevice *device, int channel, uint64 first, uint32 n,
+								   void *into);
+GpbDeviceStatus gpb_cuda_sort_finish(GpbDevice *device, int channel);
+void		gpb_cuda_sort_end(GpbDevice *device, int channel);
+void		gpb_sort_free(GpbDevice *device, GpbChannel *channel);
+/* Has what was launched last on the channel's sort ended?  Without a sort it has. */
+cudaError_t gpb_sort_query(const GpbChannel *channel);
 
 /* ---- ranges.cu ---- */
 

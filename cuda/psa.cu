@@ -288,6 +288,15 @@ sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory, const G
 						 offset_numbers, order, n, first);
 }
 
+GpbDeviceStatus
+gpb_sort_words(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary, const uint64 *words,
+			   uint64 *sorted, const uint32 *numbers, uint32 *sorted_numbers, uint32 n,
+			   int end_bit)
+{
+	return sort_pairs<uint64>(device, stream, temporary, words, sorted, numbers, sorted_numbers,
+							  n, 0, end_bit);
+}
+
 /* Set order[i] = first + i for n numbers. */
 GpbDeviceStatus
 gpb_number_keys(GpbDevice *device, cudaStream_t stream, uint32 first, uint32 n, uint32 *order)

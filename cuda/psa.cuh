@@ -49,6 +49,13 @@ GpbDeviceStatus gpb_sample_launch(GpbDevice *device, cudaStream_t stream, const 
 GpbDeviceStatus gpb_sort_keys(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,
 							  const GpbSortPlan *plan, int key_width, const void *keys,
 							  uint32 first, uint32 n, uint32 *order);
+/*
+ * Submit a stable sort of n words, and a number with each, by their low end_bit bits.  Memory of
+ * CUB's is in "temporary", which grows if need be.
+ */
+GpbDeviceStatus gpb_sort_words(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary,
+							   const uint64 *words, uint64 *sorted, const uint32 *numbers,
+							   uint32 *sorted_numbers, uint32 n, int end_bit);
 GpbDeviceStatus gpb_number_keys(GpbDevice *device, cudaStream_t stream, uint32 first, uint32 n,
 								uint32 *order);
 GpbDeviceStatus gpb_restore_order(GpbDevice *device, cudaStream_t stream, GpbSortMemory *memory,

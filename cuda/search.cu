@@ -442,13 +442,14 @@ GpbDeviceStatus
 gpb_cuda_poll(GpbDevice *device, int number, bool *ended)
 {
 	GpbChannel *channel = &device->channel[number];
-	cudaError_t error = cudaSuccess;
+	cudaError_t error;
 
 	GPB_ENTER(device);
 	*ended = false;
 	if (gpb_ranges_cannot_have_ended(channel))
 		return GPB_DEVICE_OK;
-	if (channel->reading)
+	error = gpb_sort_query(channel);
+	if (error == cudaSuccess && channel->reading)
 		error = gpb_query(channel->read);
 	*ended = error != cudaErrorNotReady;
 	return error == cudaErrorNotReady ? GPB_DEVICE_OK :

@@ -228,7 +228,8 @@ enum cudaError_t
 enum cudaMemcpyKind
 {
 	cudaMemcpyHostToDevice = 1,
-	cudaMemcpyDeviceToHost = 2
+	cudaMemcpyDeviceToHost = 2,
+	cudaMemcpyDeviceToDevice = 3
 };
 
 #define cudaHostAllocDefault		0

@@ -169,6 +169,8 @@ extern const TestCase test_memory_cases[];
 extern const int test_nmemory_cases;
 extern const TestCase test_search_cases[];
 extern const int test_nsearch_cases;
+extern const TestCase test_sort_cases[];
+extern const int test_nsort_cases;
 extern const TestCase test_tree_cases[];
 extern const int test_ntree_cases;
 extern const TestCase test_ways_cases[];

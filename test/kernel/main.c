@@ -7,7 +7,7 @@
  *
  * LIBRARY is the CUDA sources compiled with GPB_BENCH, for a GPU or for the emulated CUDA.
  * All tests run with each of its ways to read leaves (GpbLeafVariant), but for those of
- * the tree, where no leaf is read.
+ * sorts and of the tree, where no leaf is read.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,6 +99,7 @@ run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int 
 	}
 	if (test_variant == 0)
 	{
+		run_list(test_sort_cases, test_nsort_cases, seed, chosen, passed, failed);
 		run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
 		run_list(test_ways_cases, test_nways_cases, seed, chosen, passed, failed);
 		run_list(test_failures_cases, test_nfailures_cases, seed, chosen, passed, failed);

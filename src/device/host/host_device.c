@@ -5,9 +5,9 @@
  *
  * With it every line of the protocol between backends, service and device runs on a machine without
  * a GPU.  host_ranges.c has the requests of ranges, host_search.c the searches; both stand on
- * host_leaf.c, which reads mirrors, and host_memory.c.  A launch does no work, so whatever changes
- * a mirror or a channel's visibility bits here first completes the requests that read them (rule
- * M3).
+ * host_leaf.c, which reads mirrors, and host_memory.c.  host_sort.c has the sorts, which read no
+ * mirror.  A launch does no work, so whatever changes a mirror or a channel's visibility bits here
+ * first completes the requests that read them (rule M3).
  *
  * Free of PostgreSQL calls: memory is malloc's, and bounded by memory_limit.
  *
@@ -57,6 +57,7 @@ host_close(GpbDevice *device)
 
 		gpb_host_ranges_free(device, channel);
 		gpb_host_search_free(device, channel);
+		gpb_host_sort_free(device, channel);
 		gpb_host_free(device, channel->visibility.data, channel->visibility.size);
 	}
 	free(device->channels);
@@ -358,6 +359,7 @@ host_launch_ranges(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 				   const uint32 *changed, uint32 nblocks)
 {
 	gpb_host_search_abandon(device, &device->channels[channel]);
+	gpb_host_sort_abandon(&device->channels[channel]);
 	return gpb_host_ranges_launch(device, mirror, channel, spec, ranges, answers, changed,
 								  nblocks);
 }
@@ -367,14 +369,32 @@ host_launch_search(GpbDevice *device, GpbDeviceMirror *mirror, int channel,
 				   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
 {
 	gpb_host_ranges_abandon(&device->channels[channel]);
+	gpb_host_sort_abandon(&device->channels[channel]);
 	return gpb_host_search_launch(device, mirror, channel, spec, changed, nblocks);
 }
 
-/* At most one of the two kinds of requests has something to do. */
+static GpbDeviceStatus
+host_add_records(GpbDevice *device, int channel, const void *records, uint32 n)
+{
+	gpb_host_ranges_abandon(&device->channels[channel]);
+	gpb_host_search_abandon(device, &device->channels[channel]);
+	return gpb_host_sort_add(device, channel, records, n);
+}
+
+static GpbDeviceStatus
+host_read_records(GpbDevice *device, int channel, uint64 first, uint32 n, void *into)
+{
+	gpb_host_ranges_abandon(&device->channels[channel]);
+	gpb_host_search_abandon(device, &device->channels[channel]);
+	return gpb_host_sort_read(device, channel, first, n, into);
+}
+
+/* At most one of the three kinds of requests has something to do. */
 static GpbDeviceStatus
 host_poll(GpbDevice *device, int channel, bool *ended)
 {
-	*ended = gpb_host_search_poll(device, channel) && gpb_host_ranges_poll(device, channel);
+	*ended = gpb_host_search_poll(device, channel) && gpb_host_ranges_poll(device, channel) &&
+		gpb_host_sort_poll(device, channel);
 	return GPB_DEVICE_OK;
 }
 
@@ -402,5 +422,10 @@ const GpbDeviceApi gpb_host_device = {
 	.fetch = gpb_host_ranges_fetch,
 	.search_launch = host_launch_search,
 	.search_finish = gpb_host_search_finish,
+	.sort_begin = gpb_host_sort_begin,
+	.sort_add = host_add_records,
+	.sort_read = host_read_records,
+	.sort_finish = gpb_host_sort_finish,
+	.sort_end = gpb_host_sort_end,
 	.poll = host_poll,
 };

@@ -5,8 +5,8 @@
  *
  * Private to host_*.c.
  *
- * A channel works on what was launched on it last: launching ranges abandons its searches, and
- * launching searches abandons its ranges.
+ * A channel works on what was launched on it last, be it ranges, searches, or of a sort: a launch of
+ * one kind abandons those of the others.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +26,7 @@ typedef struct GpbHostChannel
 	GpbHostBuffer visibility;	/* bits; "used" is the number of bytes that were set */
 	struct GpbHostRanges *ranges;	/* of host_ranges.c; NULL until ranges are launched */
 	struct GpbHostSearch *search;	/* of host_search.c; NULL until searches are launched */
+	struct GpbHostSort *sort;	/* of host_sort.c; NULL while the channel has no sort */
 } GpbHostChannel;
 
 /* ---- host_ranges.c ---- */
@@ -82,5 +83,29 @@ extern void gpb_host_search_settle(GpbDevice *device, const GpbDeviceMirror *mir
 
 /* Free all that the channel holds for searches. */
 extern void gpb_host_search_free(GpbDevice *device, GpbHostChannel *channel);
+
+/* ---- host_sort.c ---- */
+
+/* What GpbDeviceApi says of sort_begin, sort_add, sort_read, sort_finish and sort_end */
+extern GpbDeviceStatus gpb_host_sort_begin(GpbDevice *device, int channel,
+										   const GpbSortFormat *format, uint64 expected);
+extern GpbDeviceStatus gpb_host_sort_add(GpbDevice *device, int channel, const void *records,
+										 uint32 n);
+extern GpbDeviceStatus gpb_host_sort_read(GpbDevice *device, int channel, uint64 first,
+										  uint32 n, void *into);
+extern GpbDeviceStatus gpb_host_sort_finish(GpbDevice *device, int channel);
+extern void gpb_host_sort_end(GpbDevice *device, int channel);
+
+/* Do a bounded part of what was launched on the sort.  Returns true when nothing is left to do. */
+extern bool gpb_host_sort_poll(GpbDevice *device, int channel);
+
+/*
+ * Stop working on what was launched on the channel's sort and was not finished.  The sort has
+ * failed then.
+ */
+extern void gpb_host_sort_abandon(GpbHostChannel *channel);
+
+/* Free the channel's sort, if it has one. */
+extern void gpb_host_sort_free(GpbDevice *device, GpbHostChannel *channel);
 
 #endif							/* GPB_HOST_DEVICE_H */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * failures.c
- *	  Each CUDA call of an upload, a set_inner, a search fails in its turn, in the
- *	  emulated device.
+ *	  Each CUDA call of an upload, a set_inner, a search, a sort fails in its turn, in
+ *	  the emulated device.
  *
  * For want of memory: then the call of the interface says so, nothing that it
  * submitted goes on behind its back, and the device is as well as before.  Or with
@@ -29,6 +29,9 @@ static GpbChooseChunk choose_chunk;
 /* What fails, for messages */
 static const char *what;
 static int	call;
+
+/* Failures of calls without which an operation did what it was to do */
+static int	recovered;
 
 /* What one search reads and writes */
 typedef struct Look
@@ -191,6 +194,127 @@ upload_far(TestTree *tree, Look *look)
 	return status;
 }
 
+/* ---- sorts ---- */
+
+#define RECORD_WIDTH	12
+#define READ_RECORDS	100
+
+/* KEYS records, whose keys are few and whose ties are their numbers */
+static void
+fill_records(Look *look)
+{
+	uint32		i;
+
+	for (i = 0; i < KEYS; i++)
+	{
+		uint32		key = (uint32) test_below(5);
+		uint64		locator = i;
+
+		memcpy(look->keys + i * RECORD_WIDTH, &key, 4);
+		memcpy(look->keys + i * RECORD_WIDTH + 4, &locator, 8);
+	}
+}
+
+static GpbDeviceStatus
+add_records(Look *look, uint32 first, uint32 n)
+{
+	GpbDeviceStatus status = test_device.api->sort_add(test_device.device, 1,
+													   look->keys + first * RECORD_WIDTH, n);
+
+	return status == GPB_DEVICE_OK ? test_device.api->sort_finish(test_device.device, 1) :
+		status;
+}
+
+/* Read some of the records, which are in order. */
+static GpbDeviceStatus
+read_records(Look *look, uint32 first, void *into)
+{
+	GpbDeviceStatus status = test_device.api->sort_read(test_device.device, 1, first,
+														READ_RECORDS, into);
+	uint64		before = 0;
+	uint32		i;
+
+	if (status == GPB_DEVICE_OK)
+		status = test_device.api->sort_finish(test_device.device, 1);
+	for (i = 0; i < READ_RECORDS && status == GPB_DEVICE_OK; i++)
+	{
+		uint32		words[3];
+		uint64		at;
+
+		memcpy(words, (char *) into + i * RECORD_WIDTH, RECORD_WIDTH);
+		at = ((uint64) words[0] << 32 | words[1]) + 1;
+		CHECK(at > before && words[0] < 5 && words[1] < KEYS && words[2] == 0,
+			  "%s, call %d: place %u is not in order", what, call, first + i);
+		before = at;
+	}
+	return status;
+}
+
+/*
+ * A sort gets three pieces and is read twice.  A read that failed can be made again; an addition
+ * that failed is the last.
+ */
+static GpbDeviceStatus
+sort(Look *look, uint64 expected, uint32 first, uint32 second)
+{
+	const GpbSortFormat format = {4, RECORD_WIDTH};
+	GpbDeviceStatus status;
+	bool		ended;
+	int			reads = 0;
+
+	memset(look->leaf, 0x77, sizeof(look->leaf));
+	memset(look->permutation, 0x77, sizeof(look->permutation));
+	look->spec.npieces = 1;		/* what is untouched is looked at */
+	fill_records(look);
+	status = test_device.api->sort_begin(test_device.device, 1, &format, expected);
+	if (status == GPB_DEVICE_OK)
+		status = add_records(look, 0, first);
+	if (status == GPB_DEVICE_OK)
+		status = add_records(look, first, second);
+	if (status == GPB_DEVICE_OK)
+		status = add_records(look, first + second, KEYS - first - second);
+	if (status != GPB_DEVICE_OK)
+	{
+		memset(look->keys, 0x77, sizeof(look->keys));
+		CHECK(add_records(look, 0, 1) == status, "%s, call %d: it goes on", what, call);
+		return status;
+	}
+	for (; reads < 2 && status == GPB_DEVICE_OK; reads++)
+		status = read_records(look, 250 * reads, reads == 0 ? look->leaf : look->permutation);
+	if (status == GPB_DEVICE_NO_MEMORY)
+		CHECK(read_records(look, 150, look->keys) == GPB_DEVICE_OK,
+			  "%s, call %d: nothing can be read", what, call);
+	if (status == GPB_DEVICE_OK)
+	{
+		test_device.api->sort_end(test_device.device, 1);
+		return test_device.api->poll(test_device.device, 1, &ended);
+	}
+	memset(look->leaf, 0x77, sizeof(look->leaf));
+	memset(look->permutation, 0x77, sizeof(look->permutation));
+	return status;
+}
+
+/* There is room for all; two pieces are merged as they come, and the third by the first read. */
+static GpbDeviceStatus
+sort_records(TestTree *tree, Look *look)
+{
+	return sort(look, KEYS, 30, 270);
+}
+
+/* Each piece needs more than twice the room that there was. */
+static GpbDeviceStatus
+sort_grows(TestTree *tree, Look *look)
+{
+	return sort(look, 0, 30, 70);
+}
+
+/* The last piece gets twice the room that there was, or, without memory for that, what it needs. */
+static GpbDeviceStatus
+sort_doubles(TestTree *tree, Look *look)
+{
+	return sort(look, 0, 30, 270);
+}
+
 static const struct
 {
 	const char *name;
@@ -206,10 +330,20 @@ static const struct
 	{"refresh_page", refresh_page, true},
 	{"grow_tree", grow_tree, true},
 	{"make_one_leaf", make_one_leaf, true},
-	{"upload_far", upload_far, true}
+	{"upload_far", upload_far, true},
+	{"sort_records", sort_records, true},
+	{"sort_grows", sort_grows, true},
+	{"sort_doubles", sort_doubles, true}
 };
 
 #define OPERATIONS	((int) (sizeof(operations) / sizeof(operations[0])))
+
+/* Can the operation do without some of the calls that fail for want of memory? */
+static bool
+recovers(int operation)
+{
+	return operations[operation].run == sort_doubles;
+}
 
 /* ---- failing ---- */
 
@@ -255,6 +389,7 @@ fail_once(int operation, int n, bool lost)
 {
 	TestDevice	whole = test_device;
 	long		live_before = live();
+	int			before = recovered;
 	Look	   *look;
 	GpbDeviceStatus status;
 	TestTree   *tree;
@@ -272,16 +407,19 @@ fail_once(int operation, int n, bool lost)
 	fail_call(n, lost);
 	status = operations[operation].run(tree, look);
 	failed = has_failed();
+	if (failed && !lost && recovers(operation) && status == GPB_DEVICE_OK)
+		recovered++;
 	if (!lost)
 		fail_call(0, false);
-	CHECK(status == (!failed ? GPB_DEVICE_OK : lost ? GPB_DEVICE_LOST : GPB_DEVICE_NO_MEMORY),
+	CHECK(status == (!failed ? GPB_DEVICE_OK : lost ? GPB_DEVICE_LOST : GPB_DEVICE_NO_MEMORY) ||
+		  (recovered > before && status == GPB_DEVICE_OK),
 		  "%s, call %d failed (%d): status %d", what, call, failed, status);
 	if (failed && lost)
 		check_lost(tree);
 	else if (failed)
 		check_well(tree);
 	test_tree_free(tree);		/* by now all that was submitted has run */
-	if (failed && !lost && look->spec.npieces > 0)
+	if (failed && status == GPB_DEVICE_NO_MEMORY && look->spec.npieces > 0)
 		check_untouched(look);
 	if (!operations[operation].in_region)
 		free(look);
@@ -305,9 +443,12 @@ fail_every_call(bool lost)
 	{
 		int			n = 1;
 
+		recovered = 0;
 		while (fail_once(operation, n, lost) && test_failures == 0)
 			n++;
 		CHECK(n > 3, "%s makes %d calls only", operations[operation].name, n - 1);
+		CHECK((recovered > 0) == (recovers(operation) && !lost),
+			  "%s recovered from %d failures", operations[operation].name, recovered);
 	}
 }
 

@@ -149,8 +149,8 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	GpbServiceStatus status;
 	GpbCounters counters;
 	const GpbDeviceInfo *device = &status.device;
-	Datum		values[15];
-	bool		nulls[15] = {false};
+	Datum		values[14];
+	bool		nulls[14] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	gpb_service_status(&status);
@@ -169,8 +169,7 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[10] = CStringGetTextDatum(status.status);
 	values[11] = Int32GetDatum(status.pid);
 	values[12] = Int64GetDatum((int64) counters.cpu_requests);
-	values[13] = Int64GetDatum((int64) counters.sorted);
-	values[14] = TimestampTzGetDatum(counters.reset);
+	values[13] = TimestampTzGetDatum(counters.reset);
 	nulls[1] = !status.present;
 	nulls[2] = nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !status.present;
@@ -190,8 +189,8 @@ gpubtree_batches(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	GpbBatchResources resources;
 	GpbCounters counters;
-	Datum		values[14];
-	bool		nulls[14] = {false};
+	Datum		values[15];
+	bool		nulls[15] = {false};
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (gpb_mirror_slots() == 0)
@@ -211,7 +210,8 @@ gpubtree_batches(PG_FUNCTION_ARGS)
 	values[10] = Int64GetDatum((int64) counters.cpu_batches);
 	values[11] = Int64GetDatum((int64) counters.cpu_keys);
 	values[12] = Int64GetDatum((int64) counters.cpu_ranges);
-	values[13] = TimestampTzGetDatum(counters.reset);
+	values[13] = Int64GetDatum((int64) counters.sorted);
+	values[14] = TimestampTzGetDatum(counters.reset);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

@@ -358,7 +358,7 @@ SQL
 	do
 	{
 		$wrong++ if $node->safe_psql('postgres', 'SELECT count(*), sum(k4) FROM t WHERE k > 0') ne $answer;
-	} until gpb_has_ended($build);
+	} until gpb_has_ended($build->{run});
 	is(gpb_finish($build), '', 'builds beside queries');
 	is($wrong, 0, 'queries beside builds');
 	$node->safe_psql('postgres', 'DROP INDEX q');

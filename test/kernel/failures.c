@@ -276,11 +276,16 @@ sort(Look *look, uint64 expected, uint32 first, uint32 second)
 	if (status != GPB_DEVICE_OK)
 	{
 		memset(look->keys, 0x77, sizeof(look->keys));
+		CHECK(test_device.api->sort_finish(test_device.device, 1) == status,
+			  "%s, call %d: finished what was not launched", what, call);
 		CHECK(add_records(look, 0, 1) == status, "%s, call %d: it goes on", what, call);
 		return status;
 	}
 	for (; reads < 2 && status == GPB_DEVICE_OK; reads++)
 		status = read_records(look, 250 * reads, reads == 0 ? look->leaf : look->permutation);
+	if (status != GPB_DEVICE_OK)
+		CHECK(test_device.api->sort_finish(test_device.device, 1) == status,
+			  "%s, call %d: finished what was not launched", what, call);
 	if (status == GPB_DEVICE_NO_MEMORY)
 		CHECK(read_records(look, 150, look->keys) == GPB_DEVICE_OK,
 			  "%s, call %d: nothing can be read", what, call);

@@ -562,6 +562,7 @@ sort_side_by_side(void)
 static void
 sort_anew(void)
 {
+	uint64		before = memory_used();
 	int			turn;
 
 	for (turn = 0; turn < 8; turn++)
@@ -585,6 +586,7 @@ sort_anew(void)
 		add(sort, 2000, &few_draws);
 		read_all(sort, 2000);
 		end(sort);
+		CHECK(memory_used() == before, "%lu bytes used, %lu before", memory_used(), before);
 	}
 }
 
@@ -633,6 +635,7 @@ sort_polled(void)
 	bool		threads = test_library != NULL;
 	int			turn;
 
+	sort->in_region = true;		/* no transfer waits for itself */
 	for (turn = 0; turn < 4; turn++)
 	{
 		bool		ended = false;
@@ -644,12 +647,13 @@ sort_polled(void)
 			CHECK_OK(launch_read(sort, turn, n));
 		for (; !ended && test_failures == 0; polls++)
 			CHECK_OK(api()->poll(test_device.device, 7, &ended));
-		CHECK(threads || polls > n / 65536, "%ld polls", polls);
+		/* an addition moves each record many times */
+		CHECK(threads || polls > (turn < 2 ? 20 : 1) * (long) (n / 65536), "%ld polls", polls);
 		CHECK_OK(api()->poll(test_device.device, 7, &ended));
 		CHECK(ended, "it goes on");
-		CHECK_OK(api()->sort_finish(test_device.device, 7));
 		if (turn >= 2)
 			check_read(sort, turn, n);
+		CHECK_OK(api()->sort_finish(test_device.device, 7));
 		return_memory(sort);
 	}
 	end(sort);

@@ -189,10 +189,10 @@ typedef struct GpbDeviceApi
 	 * place where memory allows.
 	 *
 	 * sort_add launches: n records at "records", 1 to GPB_SORT_PIECE of them, are added to the
-	 * channel's sort.  sort_read launches: records [first, first + n) of the sort in order, likewise
-	 * 1 to GPB_SORT_PIECE of them, are written to "into".  Records that are equal in key and tie
-	 * keep the order in which they came.  Nothing can be added after the first read.  The memory at
-	 * "records" and "into", in the registered region or not, belongs to the device until
+	 * channel's sort.  sort_read launches: records [first, first + n) of the sort, in order and no
+	 * more of them than sort_add takes, are written to "into".  Records that are equal in key and
+	 * tie keep the order in which they came.  Nothing can be added after the first read.  The
+	 * memory at "records" and "into", in the registered region or not, belongs to the device until
 	 * sort_finish.
 	 *
 	 * A sort of which sort_add or sort_finish failed has lost records, and can only be ended.

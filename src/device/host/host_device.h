@@ -5,8 +5,8 @@
  *
  * Private to host_*.c.
  *
- * A channel works on what was launched on it last, be it ranges, searches, or of a sort: a launch of
- * one kind abandons those of the others.
+ * A channel works on what was launched on it last, be it ranges, searches or part of a sort: a
+ * launch of one kind abandons those of the others.
  *
  *-------------------------------------------------------------------------
  */

@@ -553,7 +553,11 @@ void
 gpb_sorter_drain(GpbSorter *sorter, GpbSink sink, void *state)
 {
 	if (sorter->memory != NULL)
+	{
 		gpb_memory_sort_drain(sorter->memory, sink, state);
+		gpb_memory_sort_end(sorter->memory);
+		sorter->memory = NULL;	/* nor does the device keep anything while pages are synced */
+	}
 	else
 		merge_runs(&sorter->order, sorter->list.runs, sorter->list.count, sorter->bytes,
 				   sink, state);

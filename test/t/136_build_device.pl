@@ -330,6 +330,26 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	}
 }
 
+# A read is abandoned before the service has seen it, which then looks at its slots once and no more.
+{
+	my $holder = $node->background_psql('postgres');
+
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
+		"maintenance_work_mem = '3MB'", 'max_parallel_maintenance_workers = 0',
+		"gpubtree.hold_point = 'build-reads-back'", "application_name = 'build'");
+	gpb_wait_for_hold($node);
+	gpb_hold_service($node, 'sleep');
+	kill 'HUP', gpb_service_pid($node);
+	gpb_wait_for_service_at($node, 'sleep');
+	$holder->quit;
+	gpb_wait_for_sessions($node, 'build', 1);
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'build'");
+	like(gpb_finish($build), qr/cancel/, 'a read is abandoned');
+	gpb_release_service($node, 'sleep');
+	nothing_is_left('a read is abandoned');
+}
+
 # A parallel build is cancelled while a worker's piece is with the service: workers end, too.
 {
 	gpb_hold_service($node, 'sort');

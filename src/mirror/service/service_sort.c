@@ -58,7 +58,10 @@ end_sort(int number)
 	gpb_device_show("ready");
 }
 
-/* Free the sorts whose backends have given their slots back. */
+/*
+ * Free the sorts whose backends have given their slots back.  A slot that was abandoned before what
+ * was submitted in it was taken is freed later in the same look, after which none may come.
+ */
 void
 gpb_sorts_reap(void)
 {
@@ -67,9 +70,10 @@ gpb_sorts_reap(void)
 	for (number = 0; nopen > 0 && number < gpb_slot_count(GPB_QUERY_SLOT); number++)
 	{
 		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		uint32		state = pg_atomic_read_u32(&slot->state);
 
 		if (sorts[number].is_open && gpb_channel_is_free(gpb_query_channel(number)) &&
-			(pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE ||
+			(state == GPB_SLOT_FREE || state == GPB_SLOT_ABANDONED ||
 			 slot->generation != sorts[number].generation))
 			end_sort(number);
 	}

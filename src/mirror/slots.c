@@ -46,6 +46,8 @@ typedef struct GpbSlotArray
 
 #define GPB_SLOT_STRIDE CACHELINEALIGN(sizeof(GpbRequestSlot))
 #define GPB_REGION_ALIGN	((Size) BLCKSZ)
+/* Builds may keep one of so many query slots, and of so many units. */
+#define GPB_SORTS_SHARE		4
 
 static GpbSlotArray classes[GPB_SLOT_CLASSES];
 static char *region = NULL;
@@ -147,6 +149,20 @@ GpbRequestSlot *
 gpb_slot_at(GpbSlotClass class, int number)
 {
 	return (GpbRequestSlot *) ((char *) classes[class].slots + number * GPB_SLOT_STRIDE);
+}
+
+int
+gpb_sorts_at_most(void)
+{
+	return Min(classes[GPB_QUERY_SLOT].count, (int) gpb_pool_units()) / GPB_SORTS_SHARE;
+}
+
+uint32
+gpb_sort_units(void)
+{
+	int			most = gpb_sorts_at_most();
+
+	return most == 0 ? 0 : gpb_pool_units() / GPB_SORTS_SHARE / most;
 }
 
 char *

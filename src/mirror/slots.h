@@ -25,6 +25,12 @@ extern GpbRequestSlot *gpb_slot_at(GpbSlotClass class, int number);
 /* Staging of a refresh slot; that of a query slot is the pool's. */
 extern char *gpb_slot_staging(GpbSlotClass class, int number);
 extern Size gpb_slot_staging_size(GpbSlotClass class);
+/*
+ * How many builds may have a sort at a time, and units for each: a build keeps both for as long as
+ * it reads its table, and queries wait where there are none.  0 where there are too few of either.
+ */
+extern int	gpb_sorts_at_most(void);
+extern uint32 gpb_sort_units(void);
 /* Signalled whenever a slot of the class is freed. */
 extern ConditionVariable *gpb_slot_freed_cv(GpbSlotClass class);
 

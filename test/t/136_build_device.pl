@@ -405,10 +405,11 @@ SQL
 }
 $node->stop;
 
-# In staging: pieces are smaller.  One slot: one process has it, and the CPU sorts for the others.
+# In staging: pieces are smaller.  A quarter of the slots is one: one process has it, and the CPU sorts
+# for the others.
 my $small = gpb_node('small', settings => $settings . <<'CONF');
-gpubtree.batch_memory = 64kB
-gpubtree.batch_slots = 1
+gpubtree.batch_memory = 256kB
+gpubtree.batch_slots = 4
 CONF
 gpb_wait_for_service($small);
 make_table($small, 60000, $keys{random});
@@ -416,6 +417,16 @@ same_bytes_by_device($small, 'one unit of staging', '(k)', %serial);
 my %sorted = same_bytes($small, 'one unit of staging', '(k)', %parallel);
 cmp_ok($sorted{$_}, '>', 0, "$_: one has the slot") for sort keys %parallel;
 gpb_all_is_free($small, 'one unit of staging');
+
+# A quarter that is none is left to queries, which would wait for the whole build.
+for my $few ('gpubtree.batch_slots = 3', 'gpubtree.batch_memory = 192kB')
+{
+	$small->append_conf('postgresql.conf', "gpubtree.batch_slots = 4\ngpubtree.batch_memory = 256kB\n$few");
+	$small->restart;
+	gpb_wait_for_service($small);
+	with_device($small, '(k)', $serial{'in memory'});
+	is(sorted_records($small), 0, "$few: no sorts");
+}
 $small->stop;
 
 done_testing();

@@ -10,13 +10,14 @@
  */
 #include "mirror/backend/request.h"
 
+#include "mirror/pool.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
 
 bool
 gpb_sort_available(void)
 {
-	return gpb_device_sort != GPB_SORT_OFF && gpb_mirror_available() &&
+	return gpb_device_sort != GPB_SORT_OFF && gpb_mirror_available() && gpb_sorts_at_most() > 0 &&
 		(gpb_device_sort == GPB_SORT_ON || gpb_device_has_processors());
 }
 
@@ -24,7 +25,9 @@ GpbRequest *
 gpb_request_begin_sort(Size bytes)
 {
 	static const GpbMirrorRef no_mirror = {.slot = -1};
-	GpbRequest *request = gpb_request_claim_query(&no_mirror, bytes, false);
+	GpbRequest *request = gpb_request_claim_query(&no_mirror,
+												  Min(bytes, gpb_sort_units() * GPB_POOL_UNIT),
+												  false);
 
 	if (request != NULL)
 		request->sorts = true;

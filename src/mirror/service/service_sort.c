@@ -26,8 +26,6 @@
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
 
-/* Builds may keep one of so many query slots. */
-#define SLOTS_PER_SORT		4
 /* Device memory that a record takes beside its own bytes, about */
 #define BYTES_PER_RECORD	8
 
@@ -101,7 +99,7 @@ begin_sort(int number, const GpbRequestSlot *slot)
 	if (sort->is_open)
 		end_sort(number);
 	if (!gpb_sort_format_is_valid(&slot->sort_format) ||
-		nopen >= Max(gpb_slot_count(GPB_QUERY_SLOT) / SLOTS_PER_SORT, 1) || !has_memory(slot))
+		nopen >= gpb_sorts_at_most() || !has_memory(slot))
 		return false;
 	status = gpb_api->sort_begin(gpb_device, gpb_query_channel(number), &slot->sort_format,
 								 slot->sort_expected);

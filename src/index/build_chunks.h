@@ -46,6 +46,13 @@ extern void gpb_device_sort_feed(GpbDeviceSort *sort, const GpbChunkList *list);
  */
 extern uint64 gpb_device_sort_drain(GpbDeviceSort *sort, const GpbChunkList *list, GpbSink sink,
 									void *state);
+/* The checksum of a record.  Those of several are added up. */
+extern uint64 gpb_record_sum(const GpbRecordOrder *order, const char *record);
+/*
+ * Fewer came than the list has, and in their place others were passed over, whose checksum is this:
+ * raise an error if they were not the same.
+ */
+extern void gpb_device_sort_verify(const GpbDeviceSort *sort, uint64 sum);
 extern void gpb_device_sort_end(GpbDeviceSort *sort);
 
 #endif							/* GPB_BUILD_CHUNKS_H */

@@ -14,7 +14,8 @@
  *
  * A page with a wrong entry would stay, as no answer to a query does.  So what comes back is
  * compared with what was sent: the records must ascend, and their checksums must add up to the
- * same.
+ * same.  Where the device failed before all came, they are compared with the records that the CPU
+ * passes over.
  *
  * Feeding never waits, as a scan of the table has a pin then: while the device has a piece, chunks
  * wait for the next look.
@@ -51,6 +52,7 @@ struct GpbDeviceSort
 	uint64		sent;			/* records sent */
 	uint64		looked;			/* records there were when it was found not to be worth it */
 	uint64		sum;			/* checksum of the records sent */
+	uint64		given_sum;		/* of those that came back at the last drain */
 };
 
 GpbDeviceSort *
@@ -189,6 +191,12 @@ sum_records(const char *records, uint32 n, int width)
 	}
 }
 
+uint64
+gpb_record_sum(const GpbRecordOrder *order, const char *record)
+{
+	return sum_records(record, 1, order->width);
+}
+
 /* The device gives back something else than it was given; how much of it went on is not known. */
 static void
 wrong_records(void)
@@ -325,6 +333,7 @@ read_back(GpbDeviceSort *sort, GpbSink sink, void *state)
 
 		CHECK_FOR_INTERRUPTS();
 		GPB_HOLD("build-reads-back");
+		GPB_HOLD("build-damaged-record");
 		if (!asked)
 			give_up(sort);		/* not before what it gave has been read from staging */
 		if (!await_answer(sort))
@@ -342,6 +351,7 @@ read_back(GpbDeviceSort *sort, GpbSink sink, void *state)
 	pfree(last);
 	if (first == sort->sent && sum != sort->sum)
 		wrong_records();
+	sort->given_sum = sum;
 	return first;
 }
 
@@ -369,6 +379,13 @@ gpb_device_sort_drain(GpbDeviceSort *sort, const GpbChunkList *list, GpbSink sin
 	sort->looked = 0;
 	sort->sum = 0;
 	return done;
+}
+
+void
+gpb_device_sort_verify(const GpbDeviceSort *sort, uint64 sum)
+{
+	if (sum != sort->given_sum)
+		wrong_records();
 }
 
 void

@@ -488,7 +488,9 @@ gpb_memory_sort_count(const GpbMemorySort *sort)
 /* What comes after the records that a sink has had already */
 typedef struct Rest
 {
+	const GpbMemorySort *sort;
 	uint64		had;			/* records still to be passed over */
+	uint64		sum;			/* checksum of those that were */
 	GpbSink		sink;
 	void	   *state;
 } Rest;
@@ -499,17 +501,21 @@ rest_put(void *state, const char *record)
 {
 	Rest	   *rest = (Rest *) state;
 
-	if (rest->had > 0)
-		rest->had--;
-	else
+	if (rest->had == 0)
+	{
 		rest->sink(rest->state, record);
+		return;
+	}
+	rest->sum += gpb_record_sum(&rest->sort->order, record);
+	if (--rest->had == 0)
+		gpb_device_sort_verify(rest->sort->device, rest->sum);
 }
 
 /* Sort the records that have come, and give them to the sink, but for the first "had" in order. */
 static void
 sort_list(GpbMemorySort *sort, uint64 had, GpbSink sink, void *state)
 {
-	Rest		rest = {had, sink, state};
+	Rest		rest = {sort, had, 0, sink, state};
 
 	if (sort->items == NULL)
 	{

@@ -265,28 +265,14 @@ for my $point ('sort', 'sort-read')
 }
 is(with_device($node, $index, $ways{'three workers'}), $expected, 'the service goes on');
 
-# It exits there, at once or when some records have been given back: it is told to while it is held.
+# It exits there: it is told to while it is held.
 sub service_exits
 {
-	my ($way, $point, $setup, $point_of_build) = @_;
+	my ($way, $point) = @_;
 	my $pid = gpb_service_pid($node);
-	my $holder;
 
-	if ($point_of_build)
-	{
-		$holder = $node->background_psql('postgres');
-		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	}
-	gpb_hold_service($node, $point) unless $point_of_build;
-	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
-		(map { s/^SET //r } split(/; /, $ways{$way})),
-		$point_of_build ? ("gpubtree.hold_point = '$point_of_build'") : ());
-	if ($point_of_build)
-	{
-		gpb_wait_for_hold($node);
-		$setup->($node);
-		$holder->quit;
-	}
+	gpb_hold_service($node, $point);
+	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index", (map { s/^SET //r } split(/; /, $ways{$way})));
 	gpb_wait_for_service_at($node, $point);
 	kill 'TERM', $pid;
 	gpb_release_service($node, $point);
@@ -303,9 +289,39 @@ for my $way (sort keys %ways)
 	service_exits($way, 'sort');
 	service_exits($way, 'sort-read');
 }
-# One half of staging has 32,768 records of 16 bytes: the first read has been answered when the build
-# comes to the point for the first time, and the service is held at the second.
-service_exits('in memory', 'sort-read', sub { gpb_hold_service($_[0], 'sort-read') }, 'build-reads-back');
+
+# It hangs when it has given back some records, which the CPU passes over then.  One half of staging
+# has 32,768 records of 16 bytes: the first read is being answered when the build comes to the point
+# for the first time, and the service is held at the second.  So that runs have two reads, too, they
+# have more memory than elsewhere.
+sub hangs_midway
+{
+	my ($memory, $point) = @_;
+	my $way = "in $memory";
+	my $holder = $node->background_psql('postgres');
+
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index", "maintenance_work_mem = '$memory'",
+		'max_parallel_maintenance_workers = 0', "gpubtree.hold_point = '$point'");
+	gpb_wait_for_hold($node);
+	gpb_hold_service($node, 'sort-read');
+	$holder->quit;
+	gpb_wait_for_service_at($node, 'sort-read');
+	my $error = gpb_finish($build);
+	ok(gpb_is_held($node, 'sort-read'), "$way: it hung to the end");
+	gpb_release_service($node, 'sort-read');
+	nothing_is_left("$way: the service goes on");
+	return $error;
+}
+
+for my $memory ('4MB', '1250kB')
+{
+	is(hangs_midway($memory, 'build-reads-back'), '', "in $memory: the service hangs midway");
+	is($node->safe_psql('postgres', q{SELECT file_of('y')}), $expected, "in $memory: the same bytes");
+	$node->safe_psql('postgres', 'DROP INDEX y');
+}
+# What came is told from what the CPU passes over.
+like(hangs_midway('4MB', 'build-damaged-record'), qr/gave back other records/, 'damaged midway: an error');
 
 # The build is cancelled, or terminated, before the submit, after it, and while it reads back.
 for my $end ('pg_cancel_backend', 'pg_terminate_backend')

@@ -34,6 +34,7 @@ typedef struct SlotSort
 {
 	bool		is_open;
 	uint64		generation;		/* the slot's, when it was begun */
+	uint64		room;			/* for so many more records */
 	GpbSortFormat format;
 } SlotSort;
 
@@ -77,16 +78,15 @@ gpb_sorts_reap(void)
 	}
 }
 
-/* Is there memory for a sort of as many records as the slot expects? */
-static bool
-has_memory(const GpbRequestSlot *slot)
+/* How many records may a sort have that is begun now? */
+static uint64
+room_for(const GpbSortFormat *format)
 {
 	GpbDeviceInfo info;
-	uint64		width = slot->sort_format.width + BYTES_PER_RECORD;
 
 	gpb_api->describe(gpb_device, &info);
-	return info.memory_used <= info.memory_limit &&
-		slot->sort_expected <= (info.memory_limit - info.memory_used) / 2 / width;
+	return info.memory_used > info.memory_limit ? 0 :
+		(info.memory_limit - info.memory_used) / 2 / (format->width + BYTES_PER_RECORD);
 }
 
 /* Begin a sort for the slot, in the place of the one that it has. */
@@ -98,8 +98,10 @@ begin_sort(int number, const GpbRequestSlot *slot)
 
 	if (sort->is_open)
 		end_sort(number);
-	if (!gpb_sort_format_is_valid(&slot->sort_format) ||
-		nopen >= gpb_sorts_at_most() || !has_memory(slot))
+	if (!gpb_sort_format_is_valid(&slot->sort_format) || nopen >= gpb_sorts_at_most())
+		return false;
+	sort->room = room_for(&slot->sort_format);
+	if (slot->sort_expected > sort->room)
 		return false;
 	status = gpb_api->sort_begin(gpb_device, gpb_query_channel(number), &slot->sort_format,
 								 slot->sort_expected);
@@ -132,6 +134,8 @@ launch(int number)
 	if (!sort->is_open || sort->generation != slot->generation || offset > size ||
 		slot->n > (size - offset) / sort->format.width)
 		return false;
+	if (slot->op != GPB_OP_SORT_READ && slot->n > sort->room)
+		return false;			/* more come than were expected */
 	if (slot->op == GPB_OP_SORT_READ)
 		status = gpb_api->sort_read(gpb_device, channel, slot->offset, (uint32) slot->n,
 									gpb_pool_staging(slot) + offset);
@@ -141,6 +145,8 @@ launch(int number)
 	gpb_device_check(status);
 	if (status != GPB_DEVICE_OK)
 		return false;
+	if (slot->op != GPB_OP_SORT_READ)
+		sort->room -= slot->n;
 	GPB_SLOW_SERVICE("sort", slot->n);
 	gpb_note_launch(GPB_SORT_LAUNCHED, channel, &number, 1);
 	GPB_HOLD_SERVICE(slot->op == GPB_OP_SORT_READ ? "sort-read" : "sort");

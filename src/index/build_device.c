@@ -354,6 +354,12 @@ read_back(GpbDeviceSort *sort, GpbSink sink, void *state)
 		}
 		if (GPB_HOLD_WANTED("build-repeated-record"))
 			memcpy(records, records + order->width, order->width);
+		if (GPB_HOLD_WANTED("build-swapped-records"))
+		{
+			memcpy(last, records, order->width);
+			memcpy(records, records + order->width, order->width);
+			memcpy(records + order->width, last, order->width);
+		}
 		sum += sum_records(records, n, order->width);
 		sink_records(order, records, n, last, first > 0, sink, state);
 		first += n;

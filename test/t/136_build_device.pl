@@ -230,7 +230,7 @@ make_table($node, 60000, $keys{random});
 
 # ---- what comes back is not what was sent ----
 
-for my $damage ('build-damaged-record', 'build-repeated-record')
+for my $damage ('build-damaged-record', 'build-repeated-record', 'build-swapped-records')
 {
 	for my $way (sort keys %serial)
 	{
@@ -255,6 +255,13 @@ SQL
 	like($error, qr/gave back other records/, "damaged flags: an error");
 }
 nothing_is_left('damage');
+
+# ---- what no build asks for ----
+
+$node->safe_psql('postgres', 'CREATE EXTENSION gpubtree_test');
+is($node->safe_psql('postgres', 'SELECT gpubtree_test_sort_refused()'), '', 'the service refuses it');
+is($node->safe_psql('postgres', 'SELECT gpubtree_test_sorts()'), 16, 'sorts have a quarter of the slots');
+nothing_is_left('refused');
 
 # ---- the service fails meanwhile ----
 
@@ -414,6 +421,16 @@ SQL
 
 # ---- memory is scarce ----
 
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION sees_all_free(i int, k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF i = 59999 AND EXISTS (SELECT FROM gpubtree_batches WHERE slots_free < slots) THEN
+		RAISE 'a slot is kept';
+	END IF;
+	RETURN k;
+END $$;
+SQL
+
 # On the device: nothing is sorted there, and no mirror is given up for it.
 {
 	my $pid = gpb_service_pid($node);
@@ -428,6 +445,9 @@ SQL
 	is(with_device($node, $index, $ways{$_}), $expected, "$_: no memory on the device") for sort keys %ways;
 	is(sorted_records($node), $before, 'nothing was sorted there');
 	cmp_ok($node->safe_psql('postgres', 'SELECT failed_over FROM gpubtree_batches'), '>', $failed, 'it was tried');
+	# Who does without the device gives the slot back at once, while the table is still read.
+	is(gpb_finish(gpb_start($node, [ 'CREATE INDEX y ON t USING gpubtree ((sees_all_free(i, k)))', 'DROP INDEX y' ],
+		'client_min_messages = warning', 'max_parallel_maintenance_workers = 0')), '', 'the slot is given back at once');
 	gpb_all_is_free($node, 'no memory on the device');
 }
 

@@ -43,6 +43,18 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'gpb_test_refused'
 LANGUAGE C STRICT;
 
+-- request_test.c: what the service does not refuse of what no build asks it to sort; '' if nothing
+CREATE FUNCTION gpubtree_test_sort_refused()
+RETURNS text
+AS 'MODULE_PATHNAME', 'gpb_test_sort_refused'
+LANGUAGE C STRICT;
+
+-- request_test.c: how many sorts there may be at a time
+CREATE FUNCTION gpubtree_test_sorts()
+RETURNS integer
+AS 'MODULE_PATHNAME', 'gpb_test_sorts'
+LANGUAGE C STRICT;
+
 -- request_test.c: how many map images were ever made, how many there are, and their users.
 CREATE FUNCTION gpubtree_test_map_images(OUT made bigint, OUT present integer, OUT users integer)
 AS 'MODULE_PATHNAME', 'gpb_test_map_images'

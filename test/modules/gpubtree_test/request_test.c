@@ -30,6 +30,8 @@
 PG_FUNCTION_INFO_V1(gpb_test_positions);
 PG_FUNCTION_INFO_V1(gpb_test_ranges);
 PG_FUNCTION_INFO_V1(gpb_test_refused);
+PG_FUNCTION_INFO_V1(gpb_test_sort_refused);
+PG_FUNCTION_INFO_V1(gpb_test_sorts);
 PG_FUNCTION_INFO_V1(gpb_test_map_images);
 
 /* A place in the tree */
@@ -256,6 +258,80 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 	}
 	relation_close(index, AccessShareLock);
 	PG_RETURN_BOOL(refused);
+}
+
+/* ---- sorts ---- */
+
+/* Submit n records of zeroes as the first of a sort of a new request.  Are they accepted? */
+static bool
+gpb_test_first_records(GpbRequest **request, GpbSortFormat format, uint32 n)
+{
+	*request = gpb_request_begin_sort(65536);
+	if (*request == NULL)
+		elog(ERROR, "no request");
+	return gpb_request_submit_first_records(*request, &format, n, n) &&
+		gpb_request_wait(*request);
+}
+
+/*
+ * gpb_test_sort_refused() -> what the service does not refuse of what no build asks for, '' if it
+ * refuses all.
+ */
+Datum
+gpb_test_sort_refused(PG_FUNCTION_ARGS)
+{
+	const GpbSortFormat good = {8, 16};
+	const GpbSortFormat bad = {8, 12};
+	const uint32 most = 65536 / 16;
+	const char *wrong = "";
+	GpbRequest *request;
+
+	if (gpb_test_first_records(&request, bad, 1))
+		wrong = "a wrong format";
+	gpb_request_end(request);
+	if (gpb_test_first_records(&request, good, most + 1))
+		wrong = "more records than staging has room for";
+	gpb_request_end(request);
+	for (int what = 0; what < 3; what++)
+	{
+		gpb_test_require(gpb_test_first_records(&request, good, most));
+		if (gpb_request_submit_read(request, 0, most, what * 32768) && gpb_request_wait(request) &&
+			what > 0)
+			wrong = "a read to a place beyond staging";
+		gpb_request_end(request);
+	}
+	/* The service ends a sort at one of its looks; until then a new claim has its slot. */
+	for (int turn = 0; turn < 3000; turn++)
+	{
+		gpb_test_require(gpb_test_first_records(&request, good, most));
+		gpb_request_end(request);
+		request = gpb_request_begin_sort(65536);
+		if (request != NULL &&
+			(turn % 2 == 0 ? gpb_request_submit_records(request, 1) :
+			 gpb_request_submit_read(request, 0, 1, 0)) && gpb_request_wait(request))
+			wrong = "another claim's sort";
+		gpb_request_end(request);
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(wrong));
+}
+
+/* gpb_test_sorts() -> how many sorts there may be at a time */
+Datum
+gpb_test_sorts(PG_FUNCTION_ARGS)
+{
+	const GpbSortFormat format = {8, 16};
+	GpbRequest *requests[64];
+	int			n = 0;
+	int			sorts;
+
+	while (n < lengthof(requests) && gpb_test_first_records(&requests[n], format, 1))
+		n++;
+	sorts = n;
+	if (n == lengthof(requests))
+		n--;
+	for (; n >= 0; n--)
+		gpb_request_end(requests[n]);
+	PG_RETURN_INT32(sorts);
 }
 
 /* ---- ranges ---- */

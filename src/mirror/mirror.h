@@ -260,10 +260,10 @@ extern uint64 gpb_request_staged_groups(const GpbRequest *request);
 /* May builds sort on the device now: is there one, and do the settings say so? */
 extern bool gpb_sort_available(void);
 /*
- * Take a query slot for a sort of records (sort.h), and "bytes" of staging, or a build's share of it
- * or what there is, but at least 64 kB.  The sort, on the device, is the slot's, and ends with the request.  This
- * never waits, so it may be called with a pin held: it returns NULL if there is no service, no slot
- * or no staging.
+ * Take a query slot for a sort of records (sort.h), and "bytes" of staging, or what a build may
+ * have or there is, but at least 64 kB.  The sort, on the device, is the slot's, and ends with the
+ * request.  This never waits, so it may be called with a pin held: it returns NULL if there is no
+ * service, no slot or no staging.
  */
 extern GpbRequest *gpb_request_begin_sort(Size bytes);
 /*

@@ -23,6 +23,7 @@
 
 #include "psa.cuh"
 
+#define GPB_USUAL_PIECE		65536	/* records that a piece is expected to have */
 #define GPB_RECORD_THREADS	256
 #define GPB_MERGE_THREADS	256
 #define GPB_MERGE_EACH		8		/* numbers that a thread merges */
@@ -398,7 +399,7 @@ gpb_cuda_sort_begin(GpbDevice *device, int number, const GpbSortFormat *format, 
 					   "making an event for a sort");
 	if (status == GPB_DEVICE_OK && expected > 0)
 		status = reserve(device, channel->stream, work, expected,
-						 expected < GPB_SORT_PIECE ? (uint32) expected : GPB_SORT_PIECE);
+						 expected < GPB_USUAL_PIECE ? (uint32) expected : GPB_USUAL_PIECE);
 	if (status != GPB_DEVICE_OK)
 		gpb_sort_free(device, channel);
 	return status;

@@ -93,7 +93,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	if (parallel == NULL)
 	{
 		sorter = gpb_sorter_begin(&order, (Size) maintenance_work_mem * 1024,
-								  gpb_build_expected(heap), NULL, NULL);
+								  gpb_build_expected(heap, info), NULL, NULL);
 		counts.heap_tuples = gpb_build_scan(heap, index, info, &layout, true, sorter, NULL);
 		counts.index_tuples = gpb_sorter_count(sorter);
 	}

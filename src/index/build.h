@@ -168,8 +168,8 @@ extern void gpb_sorter_end(GpbSorter *sorter);
 extern double gpb_build_scan(Relation heap, Relation index, IndexInfo *info,
 							 const GpbLayout *layout, bool progress, GpbSorter *sorter,
 							 TableScanDesc scan);
-/* About how many rows the table has */
-extern uint64 gpb_build_expected(Relation heap);
+/* About how many rows of the table the index is to have; where that is not known, not many. */
+extern uint64 gpb_build_expected(Relation heap, const IndexInfo *info);
 
 /* ---- build_load.c: writing the tree ---- */
 

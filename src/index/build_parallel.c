@@ -135,8 +135,8 @@ sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
 	gpb_record_order(&shared->layout, &order);
 	runs_name(name, participant);
 	sorter = gpb_sorter_begin(&order, participant_bytes(shared),
-							  gpb_build_expected(heap) / shared->participants, &shared->files,
-							  name);
+							  gpb_build_expected(heap, info) / shared->participants,
+							  &shared->files, name);
 	heap_tuples = gpb_build_scan(heap, index, info, &shared->layout, is_leader, sorter,
 								 table_beginscan_parallel(heap, scan));
 	GPB_HOLD(is_leader ? "build-leader-has-read" : "build-worker-has-read");

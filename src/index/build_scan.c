@@ -82,13 +82,15 @@ build_callback(Relation index, ItemPointer tid, Datum *values,
 }
 
 uint64
-gpb_build_expected(Relation heap)
+gpb_build_expected(Relation heap, const IndexInfo *info)
 {
 	BlockNumber pages;
 	double		tuples;
 	double		all_visible;
 
 	estimate_rel_size(heap, NULL, &pages, &tuples, &all_visible);
+	if (info->ii_Predicate != NIL)
+		tuples = Min(tuples, GPB_SORT_PIECE);	/* how many it has is not known */
 	return (uint64) Max(tuples, 1);
 }
 

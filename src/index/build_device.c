@@ -50,7 +50,8 @@ struct GpbDeviceSort
 	Size		staging_size;
 	const GpbChunk *sent_last;	/* the last chunk that was sent; NULL: none was */
 	uint64		sent;			/* records sent */
-	uint64		looked;			/* records there were when it was found not to be worth it */
+	uint64		looked;			/* records that it was found not to be worth it for */
+	const GpbChunk *looked_last;	/* the last chunk of these; NULL: there are none */
 	uint64		sum;			/* checksum of the records sent */
 	uint64		given_sum;		/* of those that came back at the last drain */
 };
@@ -224,13 +225,16 @@ piece_records(const GpbDeviceSort *sort, uint64 per_chunk)
 	return Max(most / per_chunk, 1) * per_chunk;
 }
 
-/* Begin to ask the device, if that is worth it for n records that were not sent. */
+/* Begin to ask the device, if that is worth it for the records that were not looked at yet. */
 static bool
-begin_request(GpbDeviceSort *sort, const GpbChunkList *list, uint64 n)
+begin_request(GpbDeviceSort *sort, const GpbChunkList *list)
 {
-	if (!is_worth_it(&sort->order, first_unsent(sort, list), n))
+	const GpbChunk *chunk = sort->looked_last == NULL ? list->head : sort->looked_last->next;
+
+	if (!is_worth_it(&sort->order, chunk, list->count - sort->looked))
 	{
 		sort->looked = list->count;
+		sort->looked_last = list->tail;
 		return false;
 	}
 	sort->request = gpb_sort_device->begin(STAGING_BYTES);
@@ -283,7 +287,7 @@ gpb_device_sort_feed(GpbDeviceSort *sort, const GpbChunkList *list)
 	if (unsent < piece || !await_answer(sort))
 		return;
 	if (sort->request == NULL &&
-		(list->count - sort->looked < piece || !begin_request(sort, list, unsent)))
+		(list->count - sort->looked < piece || !begin_request(sort, list)))
 		return;
 	send_piece(sort, list, piece_records(sort, list->head->count));
 }
@@ -393,6 +397,7 @@ gpb_device_sort_drain(GpbDeviceSort *sort, const GpbChunkList *list, GpbSink sin
 	sort->sent_last = NULL;
 	sort->sent = 0;
 	sort->looked = 0;
+	sort->looked_last = NULL;
 	sort->sum = 0;
 	return done;
 }

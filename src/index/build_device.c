@@ -311,6 +311,27 @@ sink_records(const GpbRecordOrder *order, const char *records, uint32 n, char *l
 	memcpy(last, before, order->width);
 }
 
+/* Do to records, two at least, what a test wants a device to have done wrong. */
+static void
+damage(const GpbRecordOrder *order, char *records)
+{
+	char		first[GPB_WIDE_KEY + GPB_MAX_ROW_WIDTH];
+	char	   *second = records + order->width;
+
+	memcpy(first, records, order->width);
+	if (GPB_HOLD_WANTED("build-damaged-record"))
+		records[0] ^= 1;
+	if (GPB_HOLD_WANTED("build-damaged-flags"))
+	{
+		second[-1] ^= 0x80;
+		second[order->width - 1] ^= 0x80;
+	}
+	if (GPB_HOLD_WANTED("build-repeated-record") || GPB_HOLD_WANTED("build-swapped-records"))
+		memcpy(records, second, order->width);
+	if (GPB_HOLD_WANTED("build-swapped-records"))
+		memcpy(second, first, order->width);
+}
+
 /* Ask for records from number "first" on, as many as half of staging holds.  Was that accepted? */
 static bool
 ask_for(GpbDeviceSort *sort, uint64 first, int half)
@@ -349,21 +370,7 @@ read_back(GpbDeviceSort *sort, GpbSink sink, void *state)
 			break;
 		if (first + n < sort->sent)
 			asked = ask_for(sort, first + n, 1 - half);
-		if (GPB_HOLD_WANTED("build-damaged-record"))
-			records[0] ^= 1;
-		if (GPB_HOLD_WANTED("build-damaged-flags"))
-		{
-			records[order->width - 1] ^= 0x80;
-			records[2 * order->width - 1] ^= 0x80;
-		}
-		if (GPB_HOLD_WANTED("build-repeated-record"))
-			memcpy(records, records + order->width, order->width);
-		if (GPB_HOLD_WANTED("build-swapped-records"))
-		{
-			memcpy(last, records, order->width);
-			memcpy(records, records + order->width, order->width);
-			memcpy(records + order->width, last, order->width);
-		}
+		damage(order, records);
 		sum += sum_records(records, n, order->width);
 		sink_records(order, records, n, last, first > 0, sink, state);
 		first += n;

@@ -429,7 +429,7 @@ SQL
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION sees_all_free(i int, k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-	IF i = 59999 AND EXISTS (SELECT FROM gpubtree_batches WHERE slots_free < slots) THEN
+	IF i = 59999 AND EXISTS (SELECT FROM public.gpubtree_batches WHERE slots_free < slots) THEN
 		RAISE 'a slot is kept';
 	END IF;
 	RETURN k;

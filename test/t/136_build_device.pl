@@ -18,7 +18,6 @@ max_parallel_workers = 8
 gpubtree.device_sort = 'on'
 gpubtree.piece_records = 500
 gpubtree.min_built_mirror_size = -1
-gpubtree.request_timeout = 2s
 CONF
 
 gpb_seed();
@@ -270,7 +269,20 @@ my $index = '(k) WITH (deduplicate_items = off)';
 my $expected = without_device($node, $index, $serial{'in memory'});
 my %ways = (%serial, 'three workers' => $parallel{'three workers'});
 
+# How long builds wait for a service that hangs: not long where it does, else as all tests do.
+sub wait_for_service
+{
+	my ($time) = @_;
+
+	$node->append_conf('postgresql.conf', "gpubtree.request_timeout = '$time'");
+	$node->reload;
+	ok($node->poll_query_until('postgres',
+			"SELECT setting::interval = '$time' FROM (SELECT current_setting('gpubtree.request_timeout') AS setting) s"),
+		"builds wait $time");
+}
+
 # It hangs while it has a piece, or while it gives records back.
+wait_for_service('2s');
 for my $point ('sort', 'sort-read')
 {
 	for my $way (sort keys %ways)
@@ -345,6 +357,7 @@ for my $memory ('4MB', '1250kB')
 }
 # What came is told from what the CPU passes over.
 like(hangs_midway('4MB', 'build-damaged-record'), qr/gave back other records/, 'damaged midway: an error');
+wait_for_service('10min');
 
 # The build is cancelled, or terminated, before the submit, after it, and while it reads back.
 for my $end ('pg_cancel_backend', 'pg_terminate_backend')

@@ -124,9 +124,9 @@ typedef struct GpbRunsFile
 
 /*
  * Begin a sort that takes about "bytes" of memory, of about "expected" records, which a device may
- * sort; 0: no device is asked.  With a file set, all of it is written to the
- * set's file "name" as sorted runs, for another process to merge; without one, only what does not
- * fit is, to a temporary file.
+ * sort; 0: no device is asked.  With a file set, all of it is written to the set's file "name" as
+ * sorted runs, for another process to merge; without one, only what does not fit is, to a temporary
+ * file.
  */
 extern GpbSorter *gpb_sorter_begin(const GpbRecordOrder *order, Size bytes, uint64 expected,
 								   SharedFileSet *files, const char *name);

@@ -123,7 +123,8 @@ launch(int number)
 	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
 	SlotSort   *sort = &sorts[number];
 	int			channel = gpb_query_channel(number);
-	uint64		offset = slot->op == GPB_OP_SORT_READ ? slot->into : 0;
+	bool		reads = slot->op == GPB_OP_SORT_READ;
+	uint64		offset = reads ? slot->into : 0;
 	Size		size = slot->nunits * GPB_POOL_UNIT;
 	GpbDeviceStatus status;
 
@@ -134,9 +135,9 @@ launch(int number)
 	if (!sort->is_open || sort->generation != slot->generation || offset > size ||
 		slot->n > (size - offset) / sort->format.width)
 		return false;
-	if (slot->op != GPB_OP_SORT_READ && slot->n > sort->room)
+	if (!reads && slot->n > sort->room)
 		return false;			/* more come than were expected */
-	if (slot->op == GPB_OP_SORT_READ)
+	if (reads)
 		status = gpb_api->sort_read(gpb_device, channel, slot->offset, (uint32) slot->n,
 									gpb_pool_staging(slot) + offset);
 	else
@@ -145,11 +146,11 @@ launch(int number)
 	gpb_device_check(status);
 	if (status != GPB_DEVICE_OK)
 		return false;
-	if (slot->op != GPB_OP_SORT_READ)
+	if (!reads)
 		sort->room -= slot->n;
 	GPB_SLOW_SERVICE("sort", slot->n);
 	gpb_note_launch(GPB_SORT_LAUNCHED, channel, &number, 1);
-	GPB_HOLD_SERVICE(slot->op == GPB_OP_SORT_READ ? "sort-read" : "sort");
+	GPB_HOLD_SERVICE(reads ? "sort-read" : "sort");
 	return true;
 }
 

@@ -68,32 +68,54 @@ HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h
 # Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
 # after
 CUDA_ARCHS ?= 75 80 90
-NVCC_FLAGS = -std=c++17 -O3 -lineinfo -Werror all-warnings \
+NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Isrc \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
+# The options that this nvcc knows
+NVCC_HELP := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'))
+# Line tables, twice the size of the code: none for users; LINEINFO=-lineinfo makes them for profilers
+LINEINFO ?=
+# Device code compressed as far as this nvcc can
+NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,-Xfatbin -compress-all)
 NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
 	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
 CUDA_SRCS = $(sort $(wildcard cuda/*.cu))
-CUDA_OBJS = $(patsubst %.cu,%.o,$(filter-out cuda/bench.cu,$(CUDA_SRCS)))
+
+# What looks at leaves is compiled once for each form, see cuda/forms.cuh: NAME.o for the first form,
+# NAME.wide.o and so on for the others.
+CUDA_FORMED = positions $(addprefix ranges_,columns groups judged list locate long program short)
+CUDA_FORMS = wide runs wide_runs
+wide_FLAGS = -DGPB_CUDA_WIDE
+runs_FLAGS = -DGPB_CUDA_RUNS
+wide_runs_FLAGS = $(wide_FLAGS) $(runs_FLAGS)
+CUDA_NAMES = $(CUDA_SRCS:cuda/%.cu=%) $(filter-out ranges_columns.%runs,\
+	$(foreach form,$(CUDA_FORMS),$(CUDA_FORMED:=.$(form))))
+CUDA_OBJS = $(patsubst %,cuda/%.o,$(filter-out bench,$(CUDA_NAMES)))
 
 # The sources, as make's patterns, whose device code is compiled as quickly as this nvcc can: none for
 # users, see run_cuda_build() in test/suites.sh
 CUDA_QUICK ?=
-NVCC_QUICK = $(if $(shell $(NVCC) --help | grep -e --Ofast-compile),--Ofast-compile max)
+NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),--Ofast-compile max)
 
-cuda/%.o: cuda/%.cu
-	$(NVCC) $(NVCC_FLAGS) $(if $(filter $(CUDA_QUICK),$*),$(NVCC_QUICK)) -MMD -MP -c -o $@ $<
+# cuda_rules SUFFIX, FLAGS: how objects of that form are made: for users; for tests and benchmarks, with
+# the functions of cuda/bench.h, which nobody installs; and for the CPU, see test/kernel/emulator.
+define cuda_rules
+cuda/%$(1).o: cuda/%.cu
+	$$(NVCC) $$(NVCC_FLAGS) $(2) $$(if $$(filter $$(CUDA_QUICK),$$*),$$(NVCC_QUICK)) -MMD -MP -c -o $$@ $$<
+test/kernel/cuda/%$(1).o: cuda/%.cu
+	@mkdir -p $$(@D)
+	$$(NVCC) $$(NVCC_FLAGS) $(2) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
+test/kernel/emulator/%$(1).o: cuda/%.cu $$(HEADERS_ALL) $$(wildcard test/kernel/emulator/*.h)
+	$$(CXX) $$(EMULATED_FLAGS) $(2) -x c++ -c -o $$@ $$<
+endef
+$(eval $(call cuda_rules,,))
+$(foreach form,$(CUDA_FORMS),$(eval $(call cuda_rules,.$(form),$($(form)_FLAGS))))
 
 gpubtree_cuda.so: $(CUDA_OBJS)
 	$(NVCC_LINK) -o $@ $^
 
-# For tests and benchmarks, with the functions of cuda/bench.h, which nobody installs
-BENCH_OBJS = $(patsubst cuda/%.cu,test/kernel/cuda/%.o,$(CUDA_SRCS))
-
-test/kernel/cuda/%.o: cuda/%.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -DGPB_BENCH -MMD -MP -c -o $@ $<
+BENCH_OBJS = $(patsubst %,test/kernel/cuda/%.o,$(CUDA_NAMES))
 
 test/kernel/cuda.so: $(BENCH_OBJS)
 	$(NVCC_LINK) -o $@ $^
@@ -150,20 +172,7 @@ test/unit/map_copies_test: test/unit/map_copies.c src/mirror/service/service_bit
 EMULATED_FLAGS = -std=c++17 -O1 -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \
 	-Wno-unknown-pragmas -Wno-attributes -Werror -DGPB_BENCH -Itest/kernel/emulator -Isrc \
 	$(EMULATED_EXTRA)
-EMULATED_OBJS = $(patsubst cuda/%.cu,test/kernel/emulator/%.o,$(CUDA_SRCS))
-
-test/kernel/emulator/%.o: cuda/%.cu $(HEADERS_ALL) $(wildcard test/kernel/emulator/*.h)
-	$(CXX) $(EMULATED_FLAGS) -x c++ -c -o $@ $<
-
-# see cuda/forms.cuh
-$(patsubst cuda/ranges_%.cu,test/kernel/emulator/wide_%.o,$(wildcard cuda/ranges_*.cu)): \
-		test/kernel/emulator/wide_%.o: cuda/ranges_%.cu
-$(patsubst cuda/ranges_%.cu,test/kernel/emulator/runs_%.o,$(wildcard cuda/ranges_*.cu)): \
-		test/kernel/emulator/runs_%.o: cuda/ranges_%.cu
-$(patsubst cuda/ranges_%.cu,test/kernel/emulator/wide_runs_%.o,$(wildcard cuda/ranges_*.cu)): \
-		test/kernel/emulator/wide_runs_%.o: cuda/ranges_%.cu
-$(addprefix test/kernel/emulator/,wide_positions.o runs_positions.o wide_runs_positions.o): \
-		cuda/positions.cu
+EMULATED_OBJS = $(patsubst %,test/kernel/emulator/%.o,$(CUDA_NAMES))
 
 test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^

@@ -1,17 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * forms.cuh
- *	  The names of the kernels of ranges and positions where they are compiled once more: for keys
- *	  of 16 bytes, for leaves that may have runs, and for both.
+ *	  The forms of the kernels that look at leaves, each a namespace.
  *
- * A kernel that looks at leaves is compiled four times, so that each has keys of one type
- * (layout.h), knows whether leaves may have runs, and none pays for the others: ranges_X.cu is
- * compiled as it is, and by way of wide_X.cu, runs_X.cu and wide_runs_X.cu; so is positions.cu.
+ * A source that looks at leaves is compiled once for each form, so that its kernels have keys of one
+ * type (layout.h), know whether leaves may have runs, and none pays for the others.  The Makefile
+ * lists these sources (CUDA_FORMED) and gives each form its macros:
+ *
+ *		gpb_narrow		keys of 4 or 8 bytes, no leaf has runs
+ *		gpb_wide		GPB_CUDA_WIDE: keys of 16 bytes
+ *		gpb_runs		GPB_CUDA_RUNS: rows have 8 bytes, and leaves may have runs
+ *		gpb_wide_runs	both
+ *
  * Leaves of a mirror may have runs once an image of one came that has (mirror.cu).  A request
- * keeps the form that it began with: later images are not clean for it.  ranges_columns.cu,
- * which reads INCLUDE columns, is there for both types alone.  What all define has other names
- * there.  All that the host and the kernels share has the same bytes in each; of a place,
- * GpbRangePlace, only kernels of one form know.
+ * keeps the form that it began with: later images are not clean for it.  ranges_columns.cu reads
+ * INCLUDE columns, so none of its leaves has runs, and it has the first two forms alone.
+ *
+ * What such a source defines for others is in the namespace of its form, GPB_FORM, and declared for
+ * all forms in one place.  All that the host and the kernels share has the same bytes in each; of a
+ * place, GpbRangePlace, only kernels of one form know.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,33 +26,29 @@
 #define GPB_FORMS_CUH
 
 #if defined(GPB_CUDA_WIDE) && defined(GPB_CUDA_RUNS)
-#define GPB_FORM_NAME(name)	name ## _wide_runs
+#define GPB_FORM	gpb_wide_runs
 #elif defined(GPB_CUDA_WIDE)
-#define GPB_FORM_NAME(name)	name ## _wide
+#define GPB_FORM	gpb_wide
+#elif defined(GPB_CUDA_RUNS)
+#define GPB_FORM	gpb_runs
 #else
-#define GPB_FORM_NAME(name)	name ## _runs
+#define GPB_FORM	gpb_narrow
 #endif
 
-#define gpb_lower_bounds_launch  GPB_FORM_NAME(gpb_lower_bounds_launch)
-#define gpb_summary_launch       GPB_FORM_NAME(gpb_summary_launch)
-#define gpb_prepare_launch       GPB_FORM_NAME(gpb_prepare_launch)
-#define gpb_locate_launch        GPB_FORM_NAME(gpb_locate_launch)
-#define gpb_positions_launch     GPB_FORM_NAME(gpb_positions_launch)
-#define gpb_normalize_launch     GPB_FORM_NAME(gpb_normalize_launch)
-#define gpb_single_range         GPB_FORM_NAME(gpb_single_range)
-#define gpb_short_kernels        GPB_FORM_NAME(gpb_short_kernels)
-#define gpb_short_grid           GPB_FORM_NAME(gpb_short_grid)
-#define gpb_long_kernels         GPB_FORM_NAME(gpb_long_kernels)
-#define gpb_list_kernels         GPB_FORM_NAME(gpb_list_kernels)
-#define gpb_judged_kernels       GPB_FORM_NAME(gpb_judged_kernels)
-#define gpb_begin_ranks_launch   GPB_FORM_NAME(gpb_begin_ranks_launch)
-#define gpb_choose_rank_launch   GPB_FORM_NAME(gpb_choose_rank_launch)
-#define gpb_program_kernels      GPB_FORM_NAME(gpb_program_kernels)
-#define gpb_groups_kernels       GPB_FORM_NAME(gpb_groups_kernels)
-#define gpb_columns_kernels      GPB_FORM_NAME(gpb_columns_kernels)
-#define gpb_columns_kernel       GPB_FORM_NAME(gpb_columns_kernel)
-#define gpb_clear_copies_launch  GPB_FORM_NAME(gpb_clear_copies_launch)
-#define gpb_merge_copies_launch  GPB_FORM_NAME(gpb_merge_copies_launch)
-#define gpb_finish_groups_launch GPB_FORM_NAME(gpb_finish_groups_launch)
+#define GPB_KERNEL_FORMS		4
+
+/* DECLARE(form) for each of them, in the order of gpb_kernel_form() */
+#define GPB_FOR_FORMS(DECLARE) \
+	DECLARE(gpb_narrow) \
+	DECLARE(gpb_wide) \
+	DECLARE(gpb_runs) \
+	DECLARE(gpb_wide_runs)
+
+/* The form for leaves with keys of so many bytes, which may have runs or have none */
+static inline int
+gpb_kernel_form(int key_width, bool runs)
+{
+	return (key_width == GPB_WIDE_KEY ? 1 : 0) + (runs ? 2 : 0);
+}
 
 #endif							/* GPB_FORMS_CUH */

@@ -26,7 +26,7 @@
  * that is not coherent.  If that has it as empty or busy, the atomic operation tells what it is
  * now.  Rows are read past that cache.
  *
- * Until finish_groups (ranges_groups.cu) has completed the answers, two of their words mean
+ * Until finish_groups (group_copies.cu) has completed the answers, two of their words mean
  * something else, which spares atomics.  The count of a term is minus the number of entries that
  * have no value for it, mostly none.  Of a sum that one word holds there is the low word alone.
  *

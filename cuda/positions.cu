@@ -89,8 +89,8 @@ find_positions(const __grid_constant__ GpbLeafJob job, GpbPositions batch)
 }
 
 GpbDeviceStatus
-gpb_positions_launch(GpbDevice *device, cudaStream_t stream, const GpbLeafJob *job,
-					 const GpbPositions *positions)
+GPB_FORM::gpb_positions_launch(GpbDevice *device, cudaStream_t stream, const GpbLeafJob *job,
+							   const GpbPositions *positions)
 {
 	uint32		blocks = (uint32) (((uint64) positions->n + GPB_POSITION_THREADS - 1) /
 								   GPB_POSITION_THREADS);

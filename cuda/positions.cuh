@@ -9,6 +9,7 @@
 #define GPB_POSITIONS_CUH
 
 #include "batch.cuh"
+#include "forms.cuh"
 
 /* A batch of n keys whose positions are to be found; arrays are in device memory. */
 struct GpbPositions
@@ -22,18 +23,14 @@ struct GpbPositions
 	GpbSearchBound bound;
 };
 
-/*
- * Submit the search for positions; the second is for keys of 16 bytes, the
- * third for leaves that may have runs, and the last for both (forms.cuh).  The job needs
- * all fields of GpbLeafJob.
- */
-GpbDeviceStatus gpb_positions_launch(GpbDevice *device, cudaStream_t stream,
-									 const GpbLeafJob *job, const GpbPositions *positions);
-GpbDeviceStatus gpb_positions_launch_wide(GpbDevice *device, cudaStream_t stream,
-										  const GpbLeafJob *job, const GpbPositions *positions);
-GpbDeviceStatus gpb_positions_launch_runs(GpbDevice *device, cudaStream_t stream,
-										  const GpbLeafJob *job, const GpbPositions *positions);
-GpbDeviceStatus gpb_positions_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
-										  const GpbLeafJob *job, const GpbPositions *positions);
+/* Submit the search for positions, in each form (forms.cuh).  The job needs all fields of GpbLeafJob. */
+#define GPB_DECLARE_POSITIONS(form) \
+namespace form \
+{ \
+GpbDeviceStatus gpb_positions_launch(GpbDevice *device, cudaStream_t stream, \
+									 const GpbLeafJob *job, const GpbPositions *positions); \
+}
+
+GPB_FOR_FORMS(GPB_DECLARE_POSITIONS)
 
 #endif							/* GPB_POSITIONS_CUH */

@@ -493,7 +493,8 @@ begin_work(GpbRangesWork *work, GpbDeviceMirror *mirror, const GpbRangesSpec *sp
 		gpb_make_list_job(program, &plan->list);
 	work->single = spec->n == 1 && !spec->program.list_entries;
 	if (work->single)
-		(program->layout.key_width == GPB_WIDE_KEY ? gpb_single_range_wide : gpb_single_range)
+		(program->layout.key_width == GPB_WIDE_KEY ? gpb_wide::gpb_single_range :
+		 gpb_narrow::gpb_single_range)
 			(spec->form, ranges, program->layout.key_width, program->layout.flags, work->range);
 }
 

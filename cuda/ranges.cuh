@@ -41,6 +41,7 @@
 
 #include "device/device.h"
 
+#include "forms.cuh"
 #include "program.cuh"
 #include "tree.cuh"
 
@@ -160,80 +161,65 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 
 /* Those of ranges_columns.cu: by way to read rows, then by number of columns */
 #define GPB_COLUMNS_KERNELS		6
-/*
- * What looks at leaves is there four times: what has a name with _wide is for keys of 16 bytes, and
- * what has one with _runs for rows of 8, so that leaves may have runs; see forms.cuh.
- */
 
-/* In ranges_locate.cu */
-/* A request's one range, as GpbRangesJob has it, to *into */
-void		gpb_single_range(GpbRangeForm form, const void *ranges, int key_width,
-							 int layout_flags, uint64 *into);
-void		gpb_single_range_wide(GpbRangeForm form, const void *ranges, int key_width,
-								  int layout_flags, uint64 *into);
+/*
+ * What looks at leaves, for each form (forms.cuh).
+ *
+ *	ranges_locate.cu	gpb_single_range writes the request's one range into job->range, as
+ *						GpbRangesJob has it
+ *	ranges_short.cu,	by way to read rows, then by shape of the pass
+ *		ranges_long.cu
+ *	ranges_list.cu		place, list
+ *	ranges_judged.cu	rank, place, list; gpb_choose_rank_launch comes between rank and place
+ *	ranges_program.cu	by shape of the pass
+ *	ranges_groups.cu	sums in rows alone, of the first rows in shared memory, in slots
+ *	ranges_columns.cu	for programs that gpb_group_columns() describes; no form with runs
+ */
+#define GPB_DECLARE_RANGES(form) \
+namespace form \
+{ \
+void		gpb_single_range(GpbRangeForm of, const void *ranges, int key_width, \
+							 int layout_flags, uint64 *into); \
+GpbDeviceStatus gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, \
+								   const GpbRangesJob *job, const GpbAnswerFormat *format); \
+GpbDeviceStatus gpb_locate_launch(GpbDevice *device, cudaStream_t stream, \
+								  const GpbRangesJob *job, const GpbAnswerFormat *format); \
+extern const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS]; \
+extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS]; \
+extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS]; \
+extern const GpbJudgedKernel gpb_judged_kernels[GPB_JUDGED_KERNELS]; \
+extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES]; \
+extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS]; \
+extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS]; \
+}
+
+GPB_FOR_FORMS(GPB_DECLARE_RANGES)
+
+/* ---- what looks at no leaf ---- */
+
+/* In ranges_ends.cu: before and after the passes */
 GpbDeviceStatus gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbRangesJob *job, uint64 base, uint64 most,
 										uint64 *lower);
-GpbDeviceStatus gpb_prepare_launch(GpbDevice *device, cudaStream_t stream,
-								   const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_locate_launch(GpbDevice *device, cudaStream_t stream,
-								  const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_prepare_launch_wide(GpbDevice *device, cudaStream_t stream,
-										const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_prepare_launch_runs(GpbDevice *device, cudaStream_t stream,
-										const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_prepare_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
-										const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_locate_launch_wide(GpbDevice *device, cudaStream_t stream,
-									   const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_locate_launch_runs(GpbDevice *device, cudaStream_t stream,
-									   const GpbRangesJob *job, const GpbAnswerFormat *format);
-GpbDeviceStatus gpb_locate_launch_wide_runs(GpbDevice *device, cudaStream_t stream,
-									   const GpbRangesJob *job, const GpbAnswerFormat *format);
 GpbDeviceStatus gpb_normalize_launch(GpbDevice *device, cudaStream_t stream,
 									 const GpbRangesJob *job, const GpbAnswerFormat *format);
-/* In ranges_short.cu and ranges_long.cu: by way to read rows, then by shape of the pass */
-extern const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_short_kernels_wide[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_short_kernels_runs[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_short_kernels_wide_runs[GPB_PASS_KERNELS];
-uint32		gpb_short_grid(const GpbRangesJob *job, uint32 blocks);
-extern const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_long_kernels_wide[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_long_kernels_runs[GPB_PASS_KERNELS];
-extern const GpbRangesKernel gpb_long_kernels_wide_runs[GPB_PASS_KERNELS];
-/* In ranges_list.cu: place, list */
-extern const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS];
-extern const GpbRangesKernel gpb_list_kernels_wide[GPB_LIST_KERNELS];
-extern const GpbRangesKernel gpb_list_kernels_runs[GPB_LIST_KERNELS];
-extern const GpbRangesKernel gpb_list_kernels_wide_runs[GPB_LIST_KERNELS];
-/* In ranges_judged.cu: rank, place, list; and, between rank and place, what finds the last rank */
-extern const GpbJudgedKernel gpb_judged_kernels[GPB_JUDGED_KERNELS];
-extern const GpbJudgedKernel gpb_judged_kernels_wide[GPB_JUDGED_KERNELS];
-extern const GpbJudgedKernel gpb_judged_kernels_runs[GPB_JUDGED_KERNELS];
-extern const GpbJudgedKernel gpb_judged_kernels_wide_runs[GPB_JUDGED_KERNELS];
+#define GPB_PREPARE_THREADS	256
+
+/* Blocks of so many threads that make the summary of the visibility bits */
+static inline uint32
+gpb_summary_blocks(const GpbVisibilityBits *visibility)
+{
+	uint32		groups = gpb_summary_words(visibility->heap_blocks) * 32;
+
+	return (groups + GPB_PREPARE_THREADS - 1) / GPB_PREPARE_THREADS;
+}
+
+/* In ranks.cu: the limit of a list, see ranges_judged.cu */
 GpbDeviceStatus gpb_begin_ranks_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list);
 GpbDeviceStatus gpb_choose_rank_launch(GpbDevice *device, cudaStream_t stream,
 									   const GpbListJob *list, uint32 blocks);
-/* In ranges_program.cu: by shape of the pass */
-extern const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES];
-extern const GpbProgramKernel gpb_program_kernels_wide[GPB_PROGRAM_SHAPES];
-extern const GpbProgramKernel gpb_program_kernels_runs[GPB_PROGRAM_SHAPES];
-extern const GpbProgramKernel gpb_program_kernels_wide_runs[GPB_PROGRAM_SHAPES];
-/* In ranges_groups.cu: sums in rows alone, of the first rows in shared memory, in slots */
-extern const GpbGroupsKernel gpb_groups_kernels[GPB_GROUPS_KERNELS];
-extern const GpbGroupsKernel gpb_groups_kernels_wide[GPB_GROUPS_KERNELS];
-extern const GpbGroupsKernel gpb_groups_kernels_runs[GPB_GROUPS_KERNELS];
-extern const GpbGroupsKernel gpb_groups_kernels_wide_runs[GPB_GROUPS_KERNELS];
-/*
- * In ranges_columns.cu: for programs that gpb_group_columns() describes.  They read INCLUDE
- * columns, so none of their leaves has runs.
- */
-extern const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS];
-extern const GpbGroupsKernel gpb_columns_kernels_wide[GPB_COLUMNS_KERNELS];
-int			gpb_columns_kernel(int row_width, int columns);
-/* In ranges_groups.cu again */
+/* In group_copies.cu: before and after the kernel that finds the groups */
 GpbDeviceStatus gpb_clear_copies_launch(GpbDevice *device, cudaStream_t stream,
 										const GpbGroupJob *groups);
 GpbDeviceStatus gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream,
@@ -241,9 +227,6 @@ GpbDeviceStatus gpb_merge_copies_launch(GpbDevice *device, cudaStream_t stream,
 GpbDeviceStatus gpb_finish_groups_launch(GpbDevice *device, cudaStream_t stream,
 											const GpbRangesJob *job, const GpbGroupJob *groups,
 											const GpbAnswerFormat *format);
-
-/* The forms of kernels: of narrow and of wide keys, without and with runs */
-#define GPB_KERNEL_FORMS		4
 
 /* Blocks that fill the device, for each of these of one form */
 struct GpbRangesGrids

@@ -389,7 +389,7 @@ aggregate_columns(const __grid_constant__ GpbRangesJob job,
 	flush_table(&job, &groups, &table);
 }
 
-const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS] = {
+const GpbGroupsKernel GPB_FORM::gpb_columns_kernels[GPB_COLUMNS_KERNELS] = {
 	aggregate_columns<GPB_ANY_WIDTH, 1>,
 	aggregate_columns<GPB_ANY_WIDTH, 2>,
 	aggregate_columns<12, 1>,
@@ -397,10 +397,3 @@ const GpbGroupsKernel gpb_columns_kernels[GPB_COLUMNS_KERNELS] = {
 	aggregate_columns<16, 1>,
 	aggregate_columns<16, 2>
 };
-
-/* The kernel that reads rows of this width, for so many columns */
-int
-gpb_columns_kernel(int row_width, int columns)
-{
-	return 2 * (row_width == 12 ? 1 : row_width == 16 ? 2 : 0) + columns - 1;
-}

@@ -134,7 +134,7 @@ list_items(const __grid_constant__ GpbRangesJob job)
 	}
 }
 
-const GpbRangesKernel gpb_list_kernels[GPB_LIST_KERNELS] = {
+const GpbRangesKernel GPB_FORM::gpb_list_kernels[GPB_LIST_KERNELS] = {
 	place_items,
 	list_items
 };

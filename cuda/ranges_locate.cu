@@ -1,37 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_locate.cu
- *	  The kernels before the passes of a request, and the one after; see ranges.cuh.
+ *	  The kernels that find the leaves of a request; see ranges.cuh.
  *
- *		lower_bounds	where each range begins, to sort many ranges by
  *		prepare			the summary of the visibility bits; counts and a single answer, empty; the
  *						leaves of a single range
  *		locate			a thread for each range: its first leaf; within one leaf, its rows
- *		normalize		a thread for each float8 sum of many answers
  *
  *-------------------------------------------------------------------------
  */
 #include "device.cuh"
 #include "places.cuh"
-
-#define GPB_PREPARE_THREADS 256
-
-/* ---- lower bounds ---- */
-
-/* Write where each range begins, as a distance from the tree's smallest key. */
-static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
-lower_bounds(const __grid_constant__ GpbRangesJob job, uint64 base, uint64 most, uint64 *lower)
-{
-	uint32		i = blockIdx.x * GPB_LEAF_THREADS + threadIdx.x;
-
-	if (i < job.n)
-	{
-		uint64		key = (uint64) gpb_range_of(&job, i).lo.key;
-
-		key = key < base ? base : key > most ? most : key;
-		lower[i] = key - base;
-	}
-}
 
 /* ---- prepare ---- */
 
@@ -124,13 +103,6 @@ find_leaves(const GpbRangesJob *job)
 	__syncthreads();
 	if (threadIdx.x == 0)
 		note_leaves(job, end);
-}
-
-/* Make the summary of visibility bits that many requests read. */
-static __global__ void __launch_bounds__(GPB_PREPARE_THREADS)
-summarize(const __grid_constant__ GpbVisibilityBits visibility)
-{
-	gpb_summarize_visibility(&visibility, blockIdx.x * GPB_PREPARE_THREADS + threadIdx.x);
 }
 
 /* Block 0 begins what is counted, and finds a single range; the others make the summary. */
@@ -262,30 +234,13 @@ locate_ranges(const __grid_constant__ GpbRangesJob job,
 		gpb_atomic_add(&job.counts->leaves, (uint64) leaves);
 }
 
-/* ---- normalize ---- */
-
-/* Carry in each float8 sum of each answer. */
-static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
-normalize_sums(const __grid_constant__ GpbRangesJob job, uint32 first_word, uint32 sums)
-{
-	uint64		i = blockIdx.x * (uint64) GPB_LEAF_THREADS + threadIdx.x;
-
-	if (i < (uint64) job.n * sums)
-	{
-		int64	   *answer = gpb_answer_of(&job, (uint32) (i / sums));
-		GpbFloatSum *sum = (GpbFloatSum *) (answer + first_word);
-
-		gpb_float_sum_normalize(&sum[i % sums]);
-	}
-}
-
 /* ---- host ---- */
 
 void
-gpb_single_range(GpbRangeForm form, const void *ranges, int key_width, int layout_flags,
-				 uint64 *into)
+GPB_FORM::gpb_single_range(GpbRangeForm of, const void *ranges, int key_width, int layout_flags,
+						   uint64 *into)
 {
-	GpbRange	range = gpb_input_range(form, ranges, 0, key_width, layout_flags);
+	GpbRange	range = gpb_input_range(of, ranges, 0, key_width, layout_flags);
 
 #ifdef GPB_CUDA_WIDE
 	GpbWideRange request = {gpb_wide_bound(range.lo), gpb_wide_bound(range.hi)};
@@ -303,54 +258,19 @@ blocks_for_threads(uint64 threads)
 }
 
 GpbDeviceStatus
-gpb_lower_bounds_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-						uint64 base, uint64 most, uint64 *lower)
+GPB_FORM::gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+							 const GpbAnswerFormat *format)
 {
-	return gpb_launch_on(device, stream, "lower_bounds", blocks_for_threads(job->n),
-						 GPB_LEAF_THREADS, lower_bounds, *job, base, most, lower);
-}
-
-/* Number of blocks of GPB_PREPARE_THREADS that make the summary of the visibility bits */
-static uint32
-summary_blocks(const GpbVisibilityBits *visibility)
-{
-	uint32		groups = gpb_summary_words(visibility->heap_blocks) * 32;
-
-	return (groups + GPB_PREPARE_THREADS - 1) / GPB_PREPARE_THREADS;
-}
-
-GpbDeviceStatus
-gpb_summary_launch(GpbDevice *device, cudaStream_t stream, const GpbVisibilityBits *visibility)
-{
-	return gpb_launch_on(device, stream, "summarize", summary_blocks(visibility),
-						 GPB_PREPARE_THREADS, summarize, *visibility);
-}
-
-GpbDeviceStatus
-gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-				   const GpbAnswerFormat *format)
-{
-	uint32		blocks = 1 + (job->visibility.summarized ? 0 : summary_blocks(&job->visibility));
+	uint32		blocks = 1 + (job->visibility.summarized ? 0 : gpb_summary_blocks(&job->visibility));
 
 	return gpb_launch_on(device, stream, "prepare_ranges", blocks, GPB_PREPARE_THREADS,
 						 prepare_ranges, *job, *format);
 }
 
 GpbDeviceStatus
-gpb_locate_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-				  const GpbAnswerFormat *format)
+GPB_FORM::gpb_locate_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
+							 const GpbAnswerFormat *format)
 {
 	return gpb_launch_on(device, stream, "locate_ranges", blocks_for_threads(job->n),
 						 GPB_LEAF_THREADS, locate_ranges, *job, *format);
-}
-
-GpbDeviceStatus
-gpb_normalize_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
-					 const GpbAnswerFormat *format)
-{
-	uint32		sums = (format->words - format->integers) / GPB_FLOAT_SUM_WORDS;
-
-	return gpb_launch_on(device, stream, "normalize_sums",
-						 blocks_for_threads((uint64) job->n * sums), GPB_LEAF_THREADS,
-						 normalize_sums, *job, (uint32) format->integers, sums);
 }

@@ -84,7 +84,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 	aggregate_long<row_width, 2, false>, \
 	aggregate_long<row_width, 1, true>
 
-const GpbRangesKernel gpb_long_kernels[GPB_PASS_KERNELS] = {
+const GpbRangesKernel GPB_FORM::gpb_long_kernels[GPB_PASS_KERNELS] = {
 	KERNELS(GPB_ANY_WIDTH),
 	KERNELS(8),
 #ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */

@@ -282,7 +282,7 @@ aggregate_program(const __grid_constant__ GpbRangesJob job,
 	}
 }
 
-const GpbProgramKernel gpb_program_kernels[GPB_PROGRAM_SHAPES] = {
+const GpbProgramKernel GPB_FORM::gpb_program_kernels[GPB_PROGRAM_SHAPES] = {
 	aggregate_program<1, false, false>,
 	aggregate_program<2, false, false>,
 	aggregate_program<1, true, false>,

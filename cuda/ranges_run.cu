@@ -29,36 +29,27 @@ struct RangesKernels
 	const GpbGroupsKernel *columns;
 };
 
-/* By the form of the leaves, see form_of() */
+/* Those of a form; what reads INCLUDE columns is of the form "columns", which has no runs. */
+#define RANGES_KERNELS(form, columns) \
+{ \
+	form::gpb_prepare_launch, form::gpb_locate_launch, form::gpb_short_kernels, \
+	form::gpb_long_kernels, form::gpb_list_kernels, form::gpb_judged_kernels, \
+	form::gpb_program_kernels, form::gpb_groups_kernels, columns::gpb_columns_kernels \
+}
+
+/* By gpb_kernel_form() */
 static const RangesKernels form_kernels[GPB_KERNEL_FORMS] = {
-	{
-		gpb_prepare_launch, gpb_locate_launch, gpb_short_kernels, gpb_long_kernels,
-		gpb_list_kernels, gpb_judged_kernels, gpb_program_kernels, gpb_groups_kernels,
-		gpb_columns_kernels
-	},
-	{
-		gpb_prepare_launch_wide, gpb_locate_launch_wide, gpb_short_kernels_wide,
-		gpb_long_kernels_wide, gpb_list_kernels_wide, gpb_judged_kernels_wide,
-		gpb_program_kernels_wide, gpb_groups_kernels_wide, gpb_columns_kernels_wide
-	},
-	{
-		gpb_prepare_launch_runs, gpb_locate_launch_runs, gpb_short_kernels_runs,
-		gpb_long_kernels_runs, gpb_list_kernels_runs, gpb_judged_kernels_runs,
-		gpb_program_kernels_runs, gpb_groups_kernels_runs, gpb_columns_kernels
-	},
-	{
-		gpb_prepare_launch_wide_runs, gpb_locate_launch_wide_runs, gpb_short_kernels_wide_runs,
-		gpb_long_kernels_wide_runs, gpb_list_kernels_wide_runs, gpb_judged_kernels_wide_runs,
-		gpb_program_kernels_wide_runs, gpb_groups_kernels_wide_runs,
-		gpb_columns_kernels_wide
-	}
+	RANGES_KERNELS(gpb_narrow, gpb_narrow),
+	RANGES_KERNELS(gpb_wide, gpb_wide),
+	RANGES_KERNELS(gpb_runs, gpb_narrow),
+	RANGES_KERNELS(gpb_wide_runs, gpb_wide)
 };
 
-/* Which of these */
+/* The form of a request */
 static int
 form_of(const GpbRangesJob *job)
 {
-	return (job->key_width == GPB_WIDE_KEY ? 1 : 0) + (job->runs ? 2 : 0);
+	return gpb_kernel_form(job->key_width, job->runs);
 }
 
 static const RangesKernels *
@@ -169,6 +160,15 @@ pass_kernel(const GpbDevice *device, const GpbRangesJob *job)
 	return way * GPB_PASS_SHAPES + gpb_pass_shape(&job->pass);
 }
 
+/* The grid of the pass over ranges within one leaf, by the blocks that fill the device */
+static uint32
+short_grid(const GpbRangesJob *job, uint32 blocks)
+{
+	uint32		all = (uint32) (((uint64) job->n + GPB_SHORT_RANGES - 1) / GPB_SHORT_RANGES);
+
+	return job->total && all > blocks ? blocks : all;
+}
+
 /* A single range has items, which were found with it, and no places. */
 static GpbDeviceStatus
 run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
@@ -179,7 +179,7 @@ run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
 
 	if (job->ranges != NULL)
 		GPB_TRY(gpb_launch_on(device, stream, "aggregate_short",
-							  gpb_short_grid(job, grids->short_blocks[kernel]),
+							  short_grid(job, grids->short_blocks[kernel]),
 							  GPB_LEAF_THREADS, kernels->short_pass[kernel], *job));
 	return gpb_launch_on(device, stream, "aggregate_long", grids->long_blocks[kernel],
 						 GPB_LEAF_THREADS, kernels->long_pass[kernel], *job);
@@ -217,6 +217,13 @@ run_passes(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job, const GpbR
 
 /* ---- groups ---- */
 
+/* The kernel of ranges_columns.cu that reads rows of this width, for so many columns */
+static int
+columns_kernel(int row_width, int columns)
+{
+	return 2 * (row_width == 12 ? 1 : row_width == 16 ? 2 : 0) + columns - 1;
+}
+
 /*
  * The kernel that finds the groups, for any program or for one of columns.  Where many groups are
  * expected, a block's table takes most of them only if each range has its own.
@@ -237,7 +244,7 @@ run_groups_kernel(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *jo
 		return gpb_launch_on(device, stream, "aggregate_groups",
 							 grids_of(device, job)->groups_blocks[kernel], GPB_LEAF_THREADS,
 							 kernels_of(job)->groups[kernel], *job, *groups);
-	kernel = gpb_columns_kernel(device->variant == GPB_LEAF_ROWS ? 0 : job->row_width, columns);
+	kernel = columns_kernel(device->variant == GPB_LEAF_ROWS ? 0 : job->row_width, columns);
 	return gpb_launch_on(device, stream, "aggregate_columns",
 						 grids_of(device, job)->columns_blocks[kernel], GPB_LEAF_THREADS,
 						 kernels_of(job)->columns[kernel], of_columns, *groups);

@@ -7,9 +7,6 @@
  */
 #include "places.cuh"
 
-#define GPB_SHORT_LANES		4	/* for a range */
-#define GPB_SHORT_RANGES	(GPB_LEAF_THREADS / GPB_SHORT_LANES)	/* that a block has at once */
-
 /* Merge what the lanes of a range have of the column, and no more of it than is wanted. */
 static __device__ __forceinline__ GpbColumnState
 merge_column(const GpbPassColumn *column, const GpbRunning *running)
@@ -170,7 +167,7 @@ aggregate_short(const __grid_constant__ GpbRangesJob job)
 	aggregate_short<row_width, 2, false>, \
 	aggregate_short<row_width, 1, true>
 
-const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS] = {
+const GpbRangesKernel GPB_FORM::gpb_short_kernels[GPB_PASS_KERNELS] = {
 	KERNELS(GPB_ANY_WIDTH),
 	KERNELS(8),
 #ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
@@ -181,12 +178,3 @@ const GpbRangesKernel gpb_short_kernels[GPB_PASS_KERNELS] = {
 	KERNELS(16)
 #endif
 };
-
-/* The grid of the pass, by the blocks that fill the device */
-uint32
-gpb_short_grid(const GpbRangesJob *job, uint32 blocks)
-{
-	uint32		all = (uint32) (((uint64) job->n + GPB_SHORT_RANGES - 1) / GPB_SHORT_RANGES);
-
-	return job->total && all > blocks ? blocks : all;
-}

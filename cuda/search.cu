@@ -198,6 +198,15 @@ reserve_pipeline(GpbDevice *device, GpbPipeline *pipeline, size_t n, int key_wid
 	return gpb_buffer_reserve(device, &pipeline->permutation, n * sizeof(uint32));
 }
 
+#define POSITIONS_LAUNCH(form)	form::gpb_positions_launch,
+
+/* By gpb_kernel_form() */
+static GpbDeviceStatus (*const positions_launch[GPB_KERNEL_FORMS]) (GpbDevice *, cudaStream_t,
+																	 const GpbLeafJob *,
+																	 const GpbPositions *) = {
+	GPB_FOR_FORMS(POSITIONS_LAUNCH)
+};
+
 /* Submit the search for the positions of a chunk's keys, whose separators have been found. */
 static GpbDeviceStatus
 find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch *batch)
@@ -228,13 +237,9 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
 	positions.bound = run->spec->bound;
-	if (job.runs)
-		return job.key_width == GPB_WIDE_KEY ?
-			gpb_positions_launch_wide_runs(run->device, pipeline->stream, &job, &positions) :
-			gpb_positions_launch_runs(run->device, pipeline->stream, &job, &positions);
-	if (job.key_width == GPB_WIDE_KEY)
-		return gpb_positions_launch_wide(run->device, pipeline->stream, &job, &positions);
-	return gpb_positions_launch(run->device, pipeline->stream, &job, &positions);
+	return positions_launch[gpb_kernel_form(job.key_width, job.runs)] (run->device,
+																		pipeline->stream, &job,
+																		&positions);
 }
 
 /* Submit the search for n keys of the piece from "first" on, to the pipeline whose turn it is. */

@@ -50,6 +50,10 @@
 #define GPB_LEAF_BLOCKS_WIDE	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
 
+/* Lanes for a range within one leaf, and the ranges that a block has at once */
+#define GPB_SHORT_LANES			4
+#define GPB_SHORT_RANGES		(GPB_LEAF_THREADS / GPB_SHORT_LANES)
+
 /* Blocks at once for so many columns; "blocks" unless they want more registers. */
 static constexpr int
 gpb_blocks_at_once(int blocks, int columns, bool float_sum)

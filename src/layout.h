@@ -542,8 +542,8 @@ gpb_key_place(int key_width, int i)
 }
 
 /*
- * CUDA's compiler compiles what looks at leaves twice, with GPB_CUDA_RUNS for indexes some of whose
- * leaves have runs: the kernels for all others know that none has.
+ * What looks at leaves is compiled for a GPU with GPB_CUDA_RUNS, for indexes some of whose leaves
+ * have runs, and without: those kernels know that none has (cuda/forms.cuh).
  */
 #if defined(__CUDACC__) && !defined(GPB_CUDA_RUNS)
 #define GPB_MAY_HAVE_RUNS	false

@@ -275,7 +275,7 @@ run_cuda_build()
 	p=0
 	f=1
 	copy_sources "$work/cuda-build"
-	if cuda_make CUDA_QUICK="ranges_% wide_% runs_%" gpubtree_cuda.so >"$out" 2>&1 &&
+	if cuda_make CUDA_QUICK="ranges_% positions" gpubtree_cuda.so >"$out" 2>&1 &&
 		nm -D --defined-only "$work/cuda-build/gpubtree_cuda.so" >"$work/exports" &&
 		[ "$(awk '{ print $3 }' "$work/exports")" = gpb_cuda_device ]; then
 		p=1

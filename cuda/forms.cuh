@@ -3,9 +3,9 @@
  * forms.cuh
  *	  The forms of the kernels that look at leaves, each a namespace.
  *
- * A source that looks at leaves is compiled once for each form, so that its kernels have keys of one
- * type (layout.h), know whether leaves may have runs, and none pays for the others.  The Makefile
- * lists these sources (CUDA_FORMED) and gives each form its macros:
+ * A source that looks at leaves is compiled once for each form, so that its kernels have keys of
+ * one type (layout.h), know whether leaves may have runs, and none pays for the others.  The
+ * Makefile lists these sources (CUDA_FORMED) and gives each form its macros:
  *
  *		gpb_narrow		keys of 4 or 8 bytes, no leaf has runs
  *		gpb_wide		GPB_CUDA_WIDE: keys of 16 bytes

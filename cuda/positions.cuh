@@ -23,7 +23,10 @@ struct GpbPositions
 	GpbSearchBound bound;
 };
 
-/* Submit the search for positions, in each form (forms.cuh).  The job needs all fields of GpbLeafJob. */
+/*
+ * Submit the search for positions, in each form (forms.cuh).  The job needs all fields of
+ * GpbLeafJob.
+ */
 #define GPB_DECLARE_POSITIONS(form) \
 namespace form \
 { \

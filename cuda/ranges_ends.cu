@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_ends.cu
- *	  The kernels of a request that look at no leaf, before the others and after them; see ranges.cuh.
+ *	  The kernels of a request that look at no leaf, before the others and after; see ranges.cuh.
  *
  *		lower_bounds	where each range begins, to sort many ranges by
  *		summarize		the summary of visibility bits that many requests read

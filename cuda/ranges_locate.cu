@@ -261,7 +261,8 @@ GpbDeviceStatus
 GPB_FORM::gpb_prepare_launch(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 							 const GpbAnswerFormat *format)
 {
-	uint32		blocks = 1 + (job->visibility.summarized ? 0 : gpb_summary_blocks(&job->visibility));
+	uint32		blocks = 1 +
+		(job->visibility.summarized ? 0 : gpb_summary_blocks(&job->visibility));
 
 	return gpb_launch_on(device, stream, "prepare_ranges", blocks, GPB_PREPARE_THREADS,
 						 prepare_ranges, *job, *format);

@@ -151,8 +151,6 @@ gpb_start_child(GpbNode *node, int eflags)
 void
 gpb_rescan_child(GpbNode *node)
 {
-	if (node->child_waits)
-		return;
 	if (node->css.ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(node->child, node->css.ss.ps.chgParam);
 	if (node->child->chgParam == NULL)
@@ -164,6 +162,8 @@ gpb_close_node(GpbNode *node)
 {
 	if (node->child != NULL)
 		ExecEndNode(node->child);
+	if (node->ordinary != NULL)
+		ExecEndNode(node->ordinary);
 	if (node->index != NULL)
 		index_close(node->index, NoLock);
 	if (node->opened_heap)

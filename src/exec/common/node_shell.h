@@ -70,8 +70,9 @@ typedef struct GpbNode
 {
 	CustomScanState css;
 	PlanState  *child;			/* the plan that the node runs, or NULL */
-	bool		child_waits;	/* it was initialized for EXPLAIN alone (ordinary_child.c) */
-	int			child_flags;	/* the flags to initialize it with when it is needed */
+	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL (ordinary_child.h) */
+	PlanState  *ordinary;		/* that plan, once it has begun */
+	int			ordinary_flags; /* to begin it with */
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	bool		opened_heap;	/* the table was opened here, not by the executor */
@@ -121,13 +122,13 @@ extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
 /* Start the plan that the node runs, the first of custom_plans. */
 extern void gpb_start_child(GpbNode *node, int eflags);
 
-/*
- * Let the child begin anew, and know which parameters have changed.  One that waits has not begun,
- * and will find the parameters as they are then.
- */
+/* Let the child begin anew, and know which parameters have changed. */
 extern void gpb_rescan_child(GpbNode *node);
 
-/* End the child and close the relations; locks are kept to the end of the transaction. */
+/*
+ * End the child and the ordinary plan, and close the relations; locks are kept to the end of the
+ * transaction.
+ */
 extern void gpb_close_node(GpbNode *node);
 
 /* ---- nodes that return one row ---- */

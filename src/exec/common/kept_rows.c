@@ -63,7 +63,7 @@ path_size(const Path *path)
 static Path *
 ordinary_path(Path *path)
 {
-	if (IsA(path, CustomPath) && list_length(((CustomPath *) path)->custom_paths) == 2)
+	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) == 2)
 		path = lsecond(((CustomPath *) path)->custom_paths);
 	return path_size(path) > 0 ? path : NULL;
 }

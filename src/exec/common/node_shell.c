@@ -33,6 +33,19 @@ gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent, P
 	return path;
 }
 
+bool
+gpb_is_node_name(const char *name)
+{
+	return strncmp(name, GPB_NODE_PREFIX, strlen(GPB_NODE_PREFIX)) == 0;
+}
+
+bool
+gpb_is_our_path(const Path *path)
+{
+	return IsA(path, CustomPath) &&
+		gpb_is_node_name(((const CustomPath *) path)->methods->CustomName);
+}
+
 CustomScan *
 gpb_make_node(const GpbNodeKind *kind, const CustomPath *path, Index scanrelid, List *tlist,
 			  List *qual, List *plans, List *columns)

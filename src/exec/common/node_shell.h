@@ -29,6 +29,15 @@
 extern CustomPath *gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent,
 								 PathTarget *target);
 
+/* What the names of all nodes of ours begin with */
+#define GPB_NODE_PREFIX		"Gpubtree"
+
+/* Is this the name of a node of ours, not of another module's? */
+extern bool gpb_is_node_name(const char *name);
+
+/* Is it a path of ours? */
+extern bool gpb_is_our_path(const Path *path);
+
 /* A kind of node, as core's executor is told about it */
 typedef struct GpbNodeKind
 {

@@ -40,7 +40,7 @@ path_size(const Path *path)
 static Path *
 ordinary_path(Path *path)
 {
-	if (IsA(path, CustomPath) && ((CustomPath *) path)->custom_paths != NIL)
+	if (gpb_is_our_path(path) && ((CustomPath *) path)->custom_paths != NIL)
 		path = linitial(((CustomPath *) path)->custom_paths);
 	return path_size(path) > 0 ? path : NULL;
 }

@@ -39,6 +39,9 @@ next_row(ScanState *scan)
 
 	if (TupIsNull(row))
 		return ExecClearTuple(scan->ss_ScanTupleSlot);
+	/* Where no column is wanted there is no list of columns, and the scan tuple is the table's row. */
+	if (row->tts_tupleDescriptor->natts == 0)
+		return ExecStoreAllNullTuple(scan->ss_ScanTupleSlot);
 	return ExecCopySlot(scan->ss_ScanTupleSlot, row);
 }
 

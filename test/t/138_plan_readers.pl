@@ -67,7 +67,12 @@ for my $format (qw(text xml json yaml))
 
 	is(scalar(@plans), @queries + 1, "$format: each statement is logged");
 	like($joined, qr/\b$_\b/, "$format: $_") for @nodes;
-	is(scalar(grep { !eval { decode_json($_) } } @plans), 0, 'each is JSON') if $format eq 'json';
+	if ($format eq 'json')
+	{
+		is(scalar(grep { !eval { decode_json($_) } } @plans), 0, 'each is JSON');
+		# pg_qualstats looks at a node's outer and inner plan, and at no other
+		unlike($joined, qr/"Parent Relationship": "child/, 'plans of nodes are outer and inner ones');
+	}
 	next if $format ne 'xml';
 	for my $plan (@plans)
 	{

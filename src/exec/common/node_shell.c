@@ -153,19 +153,32 @@ gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation, Relation *index
 /* ---- the child, and the end ---- */
 
 void
+gpb_show_child(GpbNode *node, PlanState *child)
+{
+	PlanState  *ps = &node->css.ss.ps;
+
+	if (outerPlanState(ps) == NULL)
+		outerPlanState(ps) = child;
+	else
+	{
+		Assert(innerPlanState(ps) == NULL);
+		innerPlanState(ps) = child;
+	}
+}
+
+void
 gpb_start_child(GpbNode *node, int eflags)
 {
 	CustomScan *plan = castNode(CustomScan, node->css.ss.ps.plan);
 
 	node->child = ExecInitNode(linitial(plan->custom_plans), node->css.ss.ps.state, eflags);
-	node->css.custom_ps = list_make1(node->child);
+	gpb_show_child(node, node->child);
 }
 
 void
 gpb_rescan_child(GpbNode *node)
 {
-	if (node->css.ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(node->child, node->css.ss.ps.chgParam);
+	/* ExecReScan has told the child which parameters have changed */
 	if (node->child->chgParam == NULL)
 		ExecReScan(node->child);
 }

@@ -128,10 +128,17 @@ extern bool gpb_open_joined(GpbNode *node, Oid index, int eflags);
 extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
 							 Relation *index_relation);
 
+/*
+ * Let EXPLAIN show a plan of the node that has begun, behind one shown before, of which there may be
+ * one.  The executor has it as the outer or the inner one of the node, not in custom_ps: pg_qualstats
+ * collects the conditions of these alone.
+ */
+extern void gpb_show_child(GpbNode *node, PlanState *child);
+
 /* Start the plan that the node runs, the first of custom_plans. */
 extern void gpb_start_child(GpbNode *node, int eflags);
 
-/* Let the child begin anew, and know which parameters have changed. */
+/* Let the child begin anew. */
 extern void gpb_rescan_child(GpbNode *node);
 
 /*

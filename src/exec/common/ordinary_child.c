@@ -102,7 +102,7 @@ require_begun(GpbNode *node, int eflags)
 		return;
 	caller = MemoryContextSwitchTo(estate->es_query_cxt);
 	node->ordinary = ExecInitNode(node->ordinary_plan, estate, eflags);
-	node->css.custom_ps = lappend(node->css.custom_ps, node->ordinary);
+	gpb_show_child(node, node->ordinary);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -141,10 +141,7 @@ gpb_ordinary_row_result(GpbNode *node, TupleTableSlot *row)
 void
 gpb_ordinary_child_rescan(GpbNode *node)
 {
-	if (node->ordinary == NULL)
-		return;
-	if (node->css.ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(node->ordinary, node->css.ss.ps.chgParam);
-	if (node->ordinary->chgParam == NULL)
+	/* ExecReScan has told the plan which parameters have changed */
+	if (node->ordinary != NULL && node->ordinary->chgParam == NULL)
 		ExecReScan(node->ordinary);
 }

@@ -54,8 +54,8 @@ extern TupleTableSlot *gpb_ordinary_child_row(GpbNode *node);
 extern TupleTableSlot *gpb_ordinary_row_result(GpbNode *node, TupleTableSlot *row);
 
 /*
- * Let the ordinary plan begin anew, and know which parameters have changed.  One that has not begun
- * will find the parameters as they are then.
+ * Let the ordinary plan begin anew.  One that has not begun will find the parameters as they are
+ * then.
  */
 extern void gpb_ordinary_child_rescan(GpbNode *node);
 

@@ -129,8 +129,8 @@ extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
 							 Relation *index_relation);
 
 /*
- * Let EXPLAIN show a plan of the node that has begun, behind one shown before, of which there may be
- * one.  The executor has it as the outer or the inner one of the node, not in custom_ps: pg_qualstats
+ * Let EXPLAIN show a plan of the node that has begun, behind one shown before, of which there may
+ * be one.  The executor has it as the node's outer or inner plan, not in custom_ps: pg_qualstats
  * collects the conditions of these alone.
  */
 extern void gpb_show_child(GpbNode *node, PlanState *child);

@@ -30,7 +30,7 @@ extern Path *gpb_ordinary_child_path(PlannerInfo *root, RelOptInfo *grouped_rel,
  * Let the node have this ordinary plan, which may be NULL.  Most likely nothing is wanted of it, so
  * it begins only when a row of it is asked for, or when EXPLAIN shows it: core's HashAggregate
  * allocates its table when it begins, which with much work_mem takes longer than the node (250 ms
- * were measured), and what is left took a tenth of a statement of 30 us.
+ * were measured), and what is left took a tenth of a statement of 15 us.
  *
  * It begins once at most, whatever it was wanted for: PostgreSQL 18 keeps the state of an Append's
  * run-time pruning in the EState, and the second Append to begin with it finds that no partition is

@@ -17,6 +17,9 @@
 
 #include "exec/common/node_shell.h"
 
+/* What the names of all nodes of ours begin with */
+#define GPB_NODE_PREFIX		"Gpubtree"
+
 /* ---- planning ---- */
 
 CustomPath *

@@ -29,9 +29,6 @@
 extern CustomPath *gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent,
 								 PathTarget *target);
 
-/* What the names of all nodes of ours begin with */
-#define GPB_NODE_PREFIX		"Gpubtree"
-
 /* Is this the name of a node of ours, not of another module's? */
 extern bool gpb_is_node_name(const char *name);
 

@@ -3,7 +3,7 @@
 #   make                build; the CUDA object too where nvcc is found
 #   make CUDA=no        build without it
 #   make install
-#   make install-test   the test module, see test/modules/gpubtree_test
+#   make install-test   the test modules, see test/modules
 #   make installcheck   regression tests against a running server
 #   make demo, make test
 
@@ -181,8 +181,10 @@ test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 .PHONY: test-module install-test
 test-module:
 	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)'
+	$(MAKE) -C test/modules/rows_elsewhere GPB_CFLAGS='$(GPB_CFLAGS)'
 install-test: test-module
 	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)' install
+	$(MAKE) -C test/modules/rows_elsewhere GPB_CFLAGS='$(GPB_CFLAGS)' install
 
 .PHONY: install-cuda uninstall-cuda demo test
 install-cuda: gpubtree_cuda.so

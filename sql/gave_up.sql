@@ -28,8 +28,8 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Gpubtree\w+\)|Gave Up' THEN
-			RETURN NEXT btrim(substring(line FROM 'Gpubtree\w+|Gave Up.*'));
+		IF line ~ 'Gpubtree\w+\)|Gave Up|Append|Subplans Removed' THEN
+			RETURN NEXT btrim(substring(line FROM 'Gpubtree\w+|Gave Up.*|(?:Merge )?Append|Subplans Removed.*'));
 		END IF;
 	END LOOP;
 END $$;
@@ -47,5 +47,29 @@ SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %1$L::int[]), (1, %1$L)) o(n,
 SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %L::int[]), (1, %L)) o(n, a), LATERAL (SELECT k FROM again WHERE g = ANY (o.a) AND k < 300 OFFSET 0) q',
 	(SELECT array_agg(i) FROM generate_series(1, 300) i), ARRAY[1, 2]));
 
-DROP TABLE again, part;
+-- The ordinary plan begins once, whoever wanted it: partitions that are pruned when an Append starts, and
+-- again for each outer row, would be missing from one that begins twice.
+CREATE TABLE pruned (b int, lo int8, hi int8) PARTITION BY LIST (b);
+CREATE TABLE pruned_1 PARTITION OF pruned FOR VALUES IN (1);
+CREATE TABLE pruned_2 PARTITION OF pruned FOR VALUES IN (2);
+CREATE TABLE pruned_3 PARTITION OF pruned FOR VALUES IN (3);
+CREATE INDEX ON pruned (lo);
+INSERT INTO pruned SELECT i % 3 + 1, 100 + i, 110 + i FROM generate_series(0, 29) i;
+ANALYZE pruned;
+SET plan_cache_mode = force_generic_plan;
+SET enable_nestloop = off;
+PREPARE appended(int) AS
+SELECT x, (SELECT count(h) + 0 * stddev(h) FROM pruned JOIN again ON k BETWEEN lo AND hi WHERE b >= $1 AND b <= x) FROM generate_series(1, 3) x;
+SELECT gave_up('EXECUTE appended(2)');
+EXECUTE appended(2);
+SET enable_hashagg = off;
+SET enable_sort = off;
+SET enable_indexscan = on;
+PREPARE merged(int) AS
+SELECT x, (SELECT sum(n) FROM (SELECT lo, count(h) + 0 * stddev(h) AS n FROM pruned JOIN again ON k BETWEEN lo AND hi
+	WHERE b >= $1 AND b <= x GROUP BY lo OFFSET 0) q) FROM generate_series(1, 3) x;
+SELECT gave_up('EXECUTE merged(2)');
+EXECUTE merged(2);
+
+DROP TABLE again, part, pruned;
 DROP FUNCTION gave_up;

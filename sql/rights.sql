@@ -42,7 +42,10 @@ INSERT INTO queries (query) VALUES
 	('SELECT b.id, s.* FROM gpb_b b CROSS JOIN LATERAL (SELECT sum(v) FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) s'),
 	('SELECT b.id, s.n FROM gpb_b b CROSS JOIN LATERAL (SELECT sum(v) + count(*) AS n FROM gpb_t t WHERE t.k BETWEEN b.lo AND b.hi) s'),
 	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM gpb_t'),
-	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM gpb_t WHERE k > 5');
+	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM gpb_t WHERE k > 5'),
+	('SELECT sum(v * 2) FROM gpb_t WHERE k > 5'),
+	('SELECT k / 1000, sum(v / v) FROM gpb_t WHERE k > 5 GROUP BY 1'),
+	('SELECT b.id, sum(v * 2) FROM gpb_b b JOIN gpb_t t ON t.k > b.lo AND t.k < b.hi GROUP BY 1');
 GRANT SELECT ON queries TO regress_gpb_rights;
 SELECT n, node_of(query) FROM queries ORDER BY n;
 BEGIN;
@@ -52,6 +55,12 @@ SELECT n, attempt(query) FROM queries ORDER BY n;
 SELECT n, attempt('EXPLAIN ' || query) FROM queries ORDER BY n;
 -- others are allowed still
 SELECT attempt('SELECT max(v) FROM gpb_t WHERE k > 5');
+ROLLBACK;
+-- nor who may not execute the function of an operator, though the ordinary plan has not begun
+BEGIN;
+REVOKE EXECUTE ON FUNCTION int84gt, int8gt FROM PUBLIC;
+SET LOCAL ROLE regress_gpb_rights;
+SELECT n, attempt(query) FROM queries WHERE n > 9 ORDER BY n;
 ROLLBACK;
 
 DROP TABLE queries, gpb_t, gpb_b;

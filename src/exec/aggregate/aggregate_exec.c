@@ -35,7 +35,8 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 	{
 		ListCell   *lc;
 
-		gpb_require_functions(plan->filters);
+		gpb_require_functions(list_make4(plan->conditions, plan->arrays, plan->arms,
+										 plan->filters));
 		foreach(lc, node->custom_scan_tlist)
 			gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
 	}
@@ -91,7 +92,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_aggregate_get(node, plan);
 	require_rights(plan, node);
 	if (node->custom_plans != NIL)
-		gpb_ordinary_child_begin(&scan->node, eflags);
+		gpb_ordinary_child_begin(&scan->node, linitial(node->custom_plans), eflags);
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
@@ -264,7 +265,7 @@ run_part(GpbAggregateScan *scan, GpbPart *part, const GpbRange *ranges, uint32 n
 static void
 give_up(GpbAggregateScan *scan, const char *why)
 {
-	if (scan->node.child == NULL)
+	if (scan->node.ordinary_plan == NULL)
 		elog(ERROR, "aggregate of a gpubtree index has no answer, and no other plan: %s", why);
 	end_totals(scan);
 	scan->gave_up = why;
@@ -385,8 +386,8 @@ rescan_aggregate(CustomScanState *css)
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
 	gpb_aggregate_first_row(scan);
-	if (scan->node.child != NULL && (css->ss.ps.chgParam != NULL || scan->gave_up != NULL))
-		gpb_rescan_child(&scan->node);
+	if (css->ss.ps.chgParam != NULL || scan->gave_up != NULL)
+		gpb_ordinary_child_rescan(&scan->node);
 	if (css->ss.ps.chgParam != NULL)
 		scan->node.answered = false;
 }

@@ -17,6 +17,7 @@
 #include "exec/common/column_skip.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/common/range_totals.h"
 
 /* The expressions as texts */
@@ -109,6 +110,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbBatchCounters counters = scan->past;
 	int			i;
 
+	gpb_ordinary_child_show(&scan->node);
 	explain_groups(scan, ancestors, es);
 	explain_values(scan, ancestors, es);
 	if (scan->plan.sets.nruns * Max(scan->plan.nvalues, 1) > 1)

@@ -27,7 +27,7 @@
 void
 gpb_bucket_give_up(GpbBucketScan *scan, const char *why)
 {
-	if (scan->node.child == NULL)
+	if (scan->node.ordinary_plan == NULL)
 		elog(ERROR, "buckets of a gpubtree index have no answer, and no other plan: %s", why);
 	scan->gave_up = why;
 	gpb_note_gave_up(&scan->node, why);

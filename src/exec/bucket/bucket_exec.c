@@ -64,7 +64,7 @@ require_rights(const GpbBucketPlan *plan, const CustomScan *node)
 	gpb_require_aggregates(plan->items, plan->nitems);
 	if (!plan->has_program)
 		return;
-	gpb_require_functions(plan->filters);
+	gpb_require_functions(list_make2(plan->conditions, plan->filters));
 	foreach(lc, node->custom_scan_tlist)
 		gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
 }
@@ -98,7 +98,7 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_bucket_get(node, &scan->plan);
 	require_rights(&scan->plan, node);
 	if (node->custom_plans != NIL)
-		gpb_ordinary_child_begin(&scan->node, eflags);
+		gpb_ordinary_child_begin(&scan->node, linitial(node->custom_plans), eflags);
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
@@ -273,12 +273,12 @@ start_buckets(GpbBucketScan *scan)
 
 /* ---- the node ---- */
 
-/* Begin, and keep the rows if there is a child. */
+/* Begin, and keep the rows if there is an ordinary plan. */
 static void
 answer_buckets(GpbBucketScan *scan)
 {
 	start_buckets(scan);
-	if (scan->node.child != NULL && scan->gave_up == NULL)
+	if (scan->node.ordinary_plan != NULL && scan->gave_up == NULL)
 		gpb_bucket_store_rows(scan);
 }
 
@@ -288,7 +288,7 @@ next_bucket_row(GpbBucketScan *scan)
 {
 	MemoryContext caller;
 
-	if (scan->node.child != NULL)
+	if (scan->node.ordinary_plan != NULL)
 		return gpb_bucket_stored_row(scan);
 	if (!gpb_bucket_next_group(scan))
 		return false;
@@ -336,11 +336,11 @@ rescan_bucket_aggregate(CustomScanState *css)
 	bool		changed = css->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (scan->node.child != NULL && (changed || scan->gave_up != NULL))
-		gpb_rescan_child(&scan->node);
+	if (changed || scan->gave_up != NULL)
+		gpb_ordinary_child_rescan(&scan->node);
 	if (changed)
 		scan->evaluated = false;
-	if (scan->node.child != NULL && !changed)
+	if (scan->node.ordinary_plan != NULL && !changed)
 	{
 		gpb_bucket_rescan_rows(scan);
 		return;

@@ -12,6 +12,7 @@
 
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/ordinary_child.h"
 
 /* Show the bucket function and what else is grouped by, as core does. */
 static void
@@ -41,6 +42,7 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbBatchCounters counters = scan->past;
 	GpbBatchCounters null = {.engine = "none"};
 
+	gpb_ordinary_child_show(&scan->node);
 	explain_group_keys(scan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	if (scan->plan.backward)

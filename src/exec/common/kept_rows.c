@@ -14,6 +14,7 @@
 #include "parser/parsetree.h"
 
 #include "exec/common/kept_rows.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/common/plan_rules.h"
 
 /* ---- planning ---- */
@@ -62,7 +63,7 @@ path_size(const Path *path)
 static Path *
 ordinary_path(Path *path)
 {
-	if (IsA(path, CustomPath) && list_length(((CustomPath *) path)->custom_paths) == 2)
+	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) == 2)
 		path = lsecond(((CustomPath *) path)->custom_paths);
 	return path_size(path) > 0 ? path : NULL;
 }
@@ -93,50 +94,27 @@ gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outerre
 	return copy;
 }
 
-/* ---- the ordinary plan ---- */
+/* ---- rows ---- */
 
 void
 gpb_kept_begin(GpbNode *node, GpbKeptRows *kept, Plan *plan, int eflags)
 {
-	EState	   *estate = node->css.ss.ps.state;
-
 	if (plan == NULL)
 		return;
-	kept->plan = plan;
-	kept->flags = eflags;
-	kept->waits = true;
-	kept->ordinary = ExecInitNode(plan, estate, eflags | EXEC_FLAG_EXPLAIN_ONLY);
-	kept->stored = ExecInitExtraTupleSlot(estate,
+	gpb_ordinary_child_begin(node, plan, eflags);
+	kept->stored = ExecInitExtraTupleSlot(node->css.ss.ps.state,
 										  node->css.ss.ps.ps_ResultTupleSlot->tts_tupleDescriptor,
 										  &TTSOpsMinimalTuple);
-	node->css.custom_ps = lappend(node->css.custom_ps, kept->ordinary);
-}
-
-/* Initialize the ordinary plan once more, to be executed. */
-static void
-start_ordinary(GpbNode *node, GpbKeptRows *kept)
-{
-	EState	   *estate = node->css.ss.ps.state;
-	MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
-
-	ExecEndNode(kept->ordinary);
-	node->css.custom_ps = list_delete_ptr(node->css.custom_ps, kept->ordinary);
-	kept->ordinary = ExecInitNode(kept->plan, estate, kept->flags);
-	node->css.custom_ps = lappend(node->css.custom_ps, kept->ordinary);
-	kept->waits = false;
-	MemoryContextSwitchTo(caller);
 }
 
 void
 gpb_kept_give_up(GpbNode *node, GpbKeptRows *kept, const char *why)
 {
-	if (kept->ordinary == NULL)
+	if (node->ordinary_plan == NULL)
 		elog(ERROR, "ranges of a gpubtree index have no answer, and no other plan: %s", why);
 	kept->gave_up = why;
 	gpb_note_gave_up(node, why);
 }
-
-/* ---- rows ---- */
 
 static void
 drop_rows(GpbKeptRows *kept)
@@ -169,55 +147,27 @@ gpb_kept_complete(GpbKeptRows *kept)
 		drop_rows(kept);
 }
 
-/* The next row of the ordinary plan or of those that were kept */
-static TupleTableSlot *
-next_source(GpbNode *node, GpbKeptRows *kept)
-{
-	if (kept->gave_up == NULL)
-		return kept->store != NULL &&
-			tuplestore_gettupleslot(kept->store, true, false, kept->stored) ? kept->stored : NULL;
-	if (kept->waits)
-		start_ordinary(node, kept);
-	return ExecProcNode(kept->ordinary);
-}
-
 TupleTableSlot *
 gpb_kept_next(GpbNode *node, GpbKeptRows *kept)
 {
-	TupleTableSlot *result = node->css.ss.ps.ps_ResultTupleSlot;
-	TupleTableSlot *row = next_source(node, kept);
-	int			n = result->tts_tupleDescriptor->natts;
-
-	if (TupIsNull(row))
+	if (kept->gave_up != NULL)
+		return gpb_ordinary_child_row(node);
+	if (kept->store == NULL || !tuplestore_gettupleslot(kept->store, true, false, kept->stored))
 		return NULL;
-	slot_getallattrs(row);
-	ExecClearTuple(result);
-	memcpy(result->tts_values, row->tts_values, sizeof(Datum) * n);
-	memcpy(result->tts_isnull, row->tts_isnull, sizeof(bool) * n);
-	return ExecStoreVirtualTuple(result);
+	return gpb_ordinary_row_result(node, kept->stored);
 }
 
 void
 gpb_kept_rescan(GpbNode *node, GpbKeptRows *kept)
 {
-	if (kept->ordinary == NULL)
-		return;
 	drop_rows(kept);
 	kept->gave_up = NULL;
 	kept->complete = false;
-	if (kept->waits)
-		return;
-	if (node->css.ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(kept->ordinary, node->css.ss.ps.chgParam);
-	if (kept->ordinary->chgParam == NULL)
-		ExecReScan(kept->ordinary);
+	gpb_ordinary_child_rescan(node);
 }
 
 void
 gpb_kept_end(GpbKeptRows *kept)
 {
-	if (kept->ordinary == NULL)
-		return;
 	drop_rows(kept);
-	ExecEndNode(kept->ordinary);
 }

@@ -30,10 +30,6 @@ extern Path *gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOpt
 
 typedef struct GpbKeptRows
 {
-	PlanState  *ordinary;		/* NULL: the node has no such plan, and keeps no rows */
-	bool		waits;			/* it was initialized for EXPLAIN alone (ordinary_child.h) */
-	Plan	   *plan;
-	int			flags;			/* to initialize it with when it is needed */
 	const char *gave_up;		/* why it returns the rows; NULL if it does not */
 	bool		complete;		/* all rows are kept, or the ordinary plan returns them */
 	Tuplestorestate *store;		/* NULL before the first row */
@@ -41,8 +37,8 @@ typedef struct GpbKeptRows
 } GpbKeptRows;
 
 /*
- * Begin with no rows.  The plan, which may be NULL, returns what the node does, and is shown by
- * EXPLAIN as a further child.
+ * Begin with no rows.  The ordinary plan returns what the node does (ordinary_child.h); if it is
+ * NULL the node keeps no rows.
  */
 extern void gpb_kept_begin(GpbNode *node, GpbKeptRows *kept, Plan *plan, int eflags);
 

@@ -17,6 +17,9 @@
 
 #include "exec/common/node_shell.h"
 
+/* What the names of all nodes of ours begin with */
+#define GPB_NODE_PREFIX		"Gpubtree"
+
 /* ---- planning ---- */
 
 CustomPath *
@@ -31,6 +34,19 @@ gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent, P
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = methods;
 	return path;
+}
+
+bool
+gpb_is_node_name(const char *name)
+{
+	return strncmp(name, GPB_NODE_PREFIX, strlen(GPB_NODE_PREFIX)) == 0;
+}
+
+bool
+gpb_is_our_path(const Path *path)
+{
+	return IsA(path, CustomPath) &&
+		gpb_is_node_name(((const CustomPath *) path)->methods->CustomName);
 }
 
 CustomScan *
@@ -140,21 +156,32 @@ gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation, Relation *index
 /* ---- the child, and the end ---- */
 
 void
+gpb_show_child(GpbNode *node, PlanState *child)
+{
+	PlanState  *ps = &node->css.ss.ps;
+
+	if (outerPlanState(ps) == NULL)
+		outerPlanState(ps) = child;
+	else
+	{
+		Assert(innerPlanState(ps) == NULL);
+		innerPlanState(ps) = child;
+	}
+}
+
+void
 gpb_start_child(GpbNode *node, int eflags)
 {
 	CustomScan *plan = castNode(CustomScan, node->css.ss.ps.plan);
 
 	node->child = ExecInitNode(linitial(plan->custom_plans), node->css.ss.ps.state, eflags);
-	node->css.custom_ps = list_make1(node->child);
+	gpb_show_child(node, node->child);
 }
 
 void
 gpb_rescan_child(GpbNode *node)
 {
-	if (node->child_waits)
-		return;
-	if (node->css.ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(node->child, node->css.ss.ps.chgParam);
+	/* ExecReScan has told the child which parameters have changed */
 	if (node->child->chgParam == NULL)
 		ExecReScan(node->child);
 }
@@ -164,6 +191,8 @@ gpb_close_node(GpbNode *node)
 {
 	if (node->child != NULL)
 		ExecEndNode(node->child);
+	if (node->ordinary != NULL)
+		ExecEndNode(node->ordinary);
 	if (node->index != NULL)
 		index_close(node->index, NoLock);
 	if (node->opened_heap)

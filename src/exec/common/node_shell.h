@@ -29,6 +29,12 @@
 extern CustomPath *gpb_make_path(Size size, const CustomPathMethods *methods, RelOptInfo *parent,
 								 PathTarget *target);
 
+/* Is this the name of a node of ours, not of another module's? */
+extern bool gpb_is_node_name(const char *name);
+
+/* Is it a path of ours? */
+extern bool gpb_is_our_path(const Path *path);
+
 /* A kind of node, as core's executor is told about it */
 typedef struct GpbNodeKind
 {
@@ -70,8 +76,9 @@ typedef struct GpbNode
 {
 	CustomScanState css;
 	PlanState  *child;			/* the plan that the node runs, or NULL */
-	bool		child_waits;	/* it was initialized for EXPLAIN alone (ordinary_child.c) */
-	int			child_flags;	/* the flags to initialize it with when it is needed */
+	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL (ordinary_child.h) */
+	PlanState  *ordinary;		/* that plan, once it has begun */
+	int			ordinary_flags; /* to begin it with */
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	bool		opened_heap;	/* the table was opened here, not by the executor */
@@ -118,16 +125,23 @@ extern bool gpb_open_joined(GpbNode *node, Oid index, int eflags);
 extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
 							 Relation *index_relation);
 
+/*
+ * Let EXPLAIN show a plan of the node that has begun, behind one shown before, of which there may
+ * be one.  The executor has it as the node's outer or inner plan, not in custom_ps: pg_qualstats
+ * collects the conditions of these alone.
+ */
+extern void gpb_show_child(GpbNode *node, PlanState *child);
+
 /* Start the plan that the node runs, the first of custom_plans. */
 extern void gpb_start_child(GpbNode *node, int eflags);
 
-/*
- * Let the child begin anew, and know which parameters have changed.  One that waits has not begun,
- * and will find the parameters as they are then.
- */
+/* Let the child begin anew. */
 extern void gpb_rescan_child(GpbNode *node);
 
-/* End the child and close the relations; locks are kept to the end of the transaction. */
+/*
+ * End the child and the ordinary plan, and close the relations; locks are kept to the end of the
+ * transaction.
+ */
 extern void gpb_close_node(GpbNode *node);
 
 /* ---- nodes that return one row ---- */

@@ -12,6 +12,8 @@
 #include "exec/common/ordinary_child.h"
 #include "exec/common/plan_rules.h"
 
+/* ---- planning ---- */
+
 /* The bytes of the struct of a path that groups; 0 if it is of a kind that is no child of ours. */
 static Size
 path_size(const Path *path)
@@ -38,7 +40,7 @@ path_size(const Path *path)
 static Path *
 ordinary_path(Path *path)
 {
-	if (IsA(path, CustomPath) && ((CustomPath *) path)->custom_paths != NIL)
+	if (gpb_is_our_path(path) && ((CustomPath *) path)->custom_paths != NIL)
 		path = linitial(((CustomPath *) path)->custom_paths);
 	return path_size(path) > 0 ? path : NULL;
 }
@@ -80,36 +82,53 @@ gpb_ordinary_child_path(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTa
 	return copy;
 }
 
+/* ---- execution ---- */
+
 void
-gpb_ordinary_child_begin(GpbNode *node, int eflags)
+gpb_ordinary_child_begin(GpbNode *node, Plan *plan, int eflags)
 {
-	node->child_waits = true;
-	node->child_flags = eflags;
-	gpb_start_child(node, eflags | EXEC_FLAG_EXPLAIN_ONLY);
+	node->ordinary_plan = plan;
+	node->ordinary_flags = eflags;
 }
 
-/* Initialize the child once more, to be executed. */
+/* Begin the ordinary plan, with these flags, unless it has begun. */
 static void
-start_waiting_child(GpbNode *node)
+require_begun(GpbNode *node, int eflags)
 {
-	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+	EState	   *estate = node->css.ss.ps.state;
+	MemoryContext caller;
 
-	ExecEndNode(node->child);
-	gpb_start_child(node, node->child_flags);
-	node->child_waits = false;
+	if (node->ordinary != NULL)
+		return;
+	caller = MemoryContextSwitchTo(estate->es_query_cxt);
+	node->ordinary = ExecInitNode(node->ordinary_plan, estate, eflags);
+	gpb_show_child(node, node->ordinary);
 	MemoryContextSwitchTo(caller);
+}
+
+void
+gpb_ordinary_child_show(GpbNode *node)
+{
+	/* A statement may be explained while it runs; only one that has ended asks for no more rows. */
+	bool		ended = node->css.ss.ps.state->es_finished;
+
+	if (node->ordinary_plan != NULL)
+		require_begun(node, node->ordinary_flags | (ended ? EXEC_FLAG_EXPLAIN_ONLY : 0));
 }
 
 TupleTableSlot *
 gpb_ordinary_child_row(GpbNode *node)
 {
-	TupleTableSlot *row;
+	require_begun(node, node->ordinary_flags);
+	return gpb_ordinary_row_result(node, ExecProcNode(node->ordinary));
+}
+
+TupleTableSlot *
+gpb_ordinary_row_result(GpbNode *node, TupleTableSlot *row)
+{
 	TupleTableSlot *result = node->css.ss.ps.ps_ResultTupleSlot;
 	int			n = result->tts_tupleDescriptor->natts;
 
-	if (node->child_waits)
-		start_waiting_child(node);
-	row = ExecProcNode(node->child);
 	if (TupIsNull(row))
 		return NULL;
 	slot_getallattrs(row);
@@ -117,4 +136,12 @@ gpb_ordinary_child_row(GpbNode *node)
 	memcpy(result->tts_values, row->tts_values, sizeof(Datum) * n);
 	memcpy(result->tts_isnull, row->tts_isnull, sizeof(bool) * n);
 	return ExecStoreVirtualTuple(result);
+}
+
+void
+gpb_ordinary_child_rescan(GpbNode *node)
+{
+	/* ExecReScan has told the plan which parameters have changed */
+	if (node->ordinary != NULL && node->ordinary->chgParam == NULL)
+		ExecReScan(node->ordinary);
 }

@@ -13,6 +13,8 @@
 
 #include "exec/common/node_shell.h"
 
+/* ---- planning ---- */
+
 /*
  * The ordinary path that core would choose of the grouping's so far, with this target, as a copy of
  * its own: add_path() frees the paths that ours makes superfluous.  If "serial", one without
@@ -22,18 +24,39 @@
 extern Path *gpb_ordinary_child_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 									 const PathTarget *target, bool serial);
 
-/*
- * Begin the child of a node that has one, of which most likely nothing is wanted but to be shown by
- * EXPLAIN: core's HashAggregate allocates its table when it begins, which with much work_mem takes
- * longer than the node (250 ms were measured).  So it is initialized as for EXPLAIN, and anew when
- * its first row is asked for.
- */
-extern void gpb_ordinary_child_begin(GpbNode *node, int eflags);
+/* ---- execution ---- */
 
 /*
- * The next row of the child as one of the node's, which have the same columns: both have the
- * grouping's target, since the node projects nothing else.  NULL after the last one.
+ * Let the node have this ordinary plan, which may be NULL.  Most likely nothing is wanted of it, so
+ * it begins only when a row of it is asked for, or when EXPLAIN shows it: core's HashAggregate
+ * allocates its table when it begins, which with much work_mem takes longer than the node (250 ms
+ * were measured), and what is left took a tenth of a statement of 15 us.
+ *
+ * It begins once at most, whatever it was wanted for: PostgreSQL 18 keeps the state of an Append's
+ * run-time pruning in the EState, and the second Append to begin with it finds that no partition is
+ * valid.
+ */
+extern void gpb_ordinary_child_begin(GpbNode *node, Plan *plan, int eflags);
+
+/*
+ * For the node's ExplainCustomScan: have the ordinary plan, if there is one, among the node's
+ * children, which EXPLAIN looks at afterwards.
+ */
+extern void gpb_ordinary_child_show(GpbNode *node);
+
+/*
+ * The next row of the ordinary plan as one of the node's, which have the same columns: both have
+ * the grouping's target, since the node projects nothing else.  NULL after the last one.
  */
 extern TupleTableSlot *gpb_ordinary_child_row(GpbNode *node);
+
+/* A row with the node's columns, or none, as the node returns it */
+extern TupleTableSlot *gpb_ordinary_row_result(GpbNode *node, TupleTableSlot *row);
+
+/*
+ * Let the ordinary plan begin anew.  One that has not begun will find the parameters as they are
+ * then.
+ */
+extern void gpb_ordinary_child_rescan(GpbNode *node);
 
 #endif							/* GPB_ORDINARY_CHILD_H */

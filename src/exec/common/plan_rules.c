@@ -31,6 +31,7 @@
 #include "engine/cost.h"
 #include "engine/heap_visit.h"
 #include "engine/settled_pages.h"
+#include "exec/common/node_shell.h"
 #include "exec/common/plan_rules.h"
 #include "engine/visibility.h"
 
@@ -109,6 +110,34 @@ gpb_order_clauses(PlannerInfo *root, List *clauses)
 
 /* ---- tables and indexes ---- */
 
+/*
+ * Are the table's rows those of its heap?  An extension may keep others elsewhere (a TimescaleDB
+ * chunk that is compressed in part does, and has its indexes still); it replaces all paths that
+ * core has made.  So one of them must be there, or one of ours that took its place in the list.
+ * A path that gathers rows of workers never pushes a serial one out, which is parallel safe.
+ */
+static bool
+rows_are_the_heaps(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		while (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		if (path->parent != rel)
+			continue;
+		if (path->pathtype == T_SeqScan || path->pathtype == T_IndexScan ||
+			path->pathtype == T_IndexOnlyScan || path->pathtype == T_BitmapHeapScan ||
+			path->pathtype == T_TidScan || path->pathtype == T_TidRangeScan ||
+			gpb_is_our_path(path))
+			return true;
+	}
+	return false;
+}
+
 bool
 gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -118,7 +147,7 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 
 	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
 		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
-		!bms_is_empty(rel->lateral_relids))
+		!bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
 	if (rte->inh || rte->tablesample != NULL ||

@@ -29,7 +29,8 @@ extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
 
 /*
  * Is the relation one ordinary table of the heap access method, without children, sampling or
- * lateral references?
+ * lateral references, whose rows are all in its heap?  Asked when other modules have had their say
+ * about the table's paths.
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 

@@ -15,6 +15,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/common/expressions.h"
@@ -71,6 +72,19 @@ begin_ordinary(GpbRangeAggregateScan *scan, int eflags)
 				   scan->plan.has_ordinary ? llast(node->custom_plans) : NULL, eflags);
 }
 
+/* Raise core's errors about rights to execute what stands in the query. */
+static void
+require_rights(const GpbRangeAggregatePlan *plan)
+{
+	const GpbRowRange *range = &plan->range;
+	int			i;
+
+	gpb_require_aggregates(range->items, range->nitems);
+	gpb_require_row_program(&range->program);
+	for (i = 0; range->program.present && i < range->nconditions; i++)
+		gpb_require_function(get_opcode(range->conditions[i].operator));
+}
+
 static void
 begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -78,8 +92,7 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	const GpbRowRange *range = &scan->plan.range;
 
 	gpb_range_aggregate_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
-	gpb_require_aggregates(range->items, range->nitems);
-	gpb_require_row_program(&range->program);
+	require_rights(&scan->plan);
 	gpb_start_child(&scan->node, eflags);
 	begin_ordinary(scan, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -553,7 +566,7 @@ exec_range_aggregate(CustomScanState *css)
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	TupleTableSlot *row;
 
-	if (scan->all_rows.ordinary == NULL)
+	if (scan->node.ordinary_plan == NULL)
 		return next_result(scan);
 	if (!scan->all_rows.complete)
 	{

@@ -14,6 +14,7 @@
 #include "utils/ruleutils.h"
 
 #include "exec/common/node_explain.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/range/range_aggregate.h"
 
 /* Show the columns that make a group, as the outer plan has them. */
@@ -99,6 +100,7 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	Node	   *having;
 
+	gpb_ordinary_child_show(&scan->node);
 	explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);

@@ -96,15 +96,13 @@ begin_rank(CustomScanState *css, EState *estate, int eflags)
 	gpb_rank_get(plan, &scan->plan);
 	scan->node.child = ExecInitNode(child_plan(linitial(plan->custom_plans), &scan->plan),
 									estate, eflags);
-	css->custom_ps = list_make1(scan->node.child);
 	if (scan->plan.nulls != GPB_RANK_NO_NULLS)
-	{
 		scan->nulls = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
-		if (scan->plan.nulls == GPB_RANK_NULLS_FIRST)
-			css->custom_ps = lcons(scan->nulls, css->custom_ps);
-		else
-			css->custom_ps = lappend(css->custom_ps, scan->nulls);
-	}
+	if (scan->plan.nulls == GPB_RANK_NULLS_FIRST)
+		gpb_show_child(&scan->node, scan->nulls);
+	gpb_show_child(&scan->node, scan->node.child);
+	if (scan->plan.nulls == GPB_RANK_NULLS_LAST)
+		gpb_show_child(&scan->node, scan->nulls);
 	executed = gpb_open_scanned(&scan->node, scan->plan.index, eflags);
 
 	/*
@@ -382,11 +380,6 @@ rescan_rank(CustomScanState *css)
 	GpbRankScan *scan = (GpbRankScan *) css;
 
 	scan->started = false;
-	if (css->ss.ps.chgParam == NULL)
-		return;
-	UpdateChangedParamSet(scan->node.child, css->ss.ps.chgParam);
-	if (scan->nulls != NULL)
-		UpdateChangedParamSet(scan->nulls, css->ss.ps.chgParam);
 }
 
 static void

@@ -21,9 +21,6 @@
 #include "exec/subquery/subquery.h"
 #include "exec/subquery/subquery_tree.h"
 
-/* How the names of all our nodes begin */
-#define GPB_NODE_PREFIX		"Gpubtree"
-
 /* What is read of rows that may be dropped, or multiplied, before the Limit above counts them */
 static GpbReading
 unbounded(GpbReading reading)
@@ -270,8 +267,7 @@ node_expressions(Plan *plan, List **expressions)
 			return ((WindowAgg *) plan)->runCondition == NIL;
 		case T_CustomScan:
 			*expressions = lappend(*expressions, ((CustomScan *) plan)->custom_exprs);
-			return strncmp(((CustomScan *) plan)->methods->CustomName, GPB_NODE_PREFIX,
-						   strlen(GPB_NODE_PREFIX)) == 0;
+			return gpb_is_node_name(((CustomScan *) plan)->methods->CustomName);
 		default:
 			return false;
 	}

@@ -97,3 +97,9 @@ CREATE FUNCTION gpubtree_test_age_frozen(heap regclass, block bigint, xid xid)
 RETURNS integer
 AS 'MODULE_PATHNAME', 'gpb_test_age_frozen'
 LANGUAGE C STRICT;
+
+-- plan_test.c: EXPLAIN's output for the statement that calls it, while that runs.
+CREATE FUNCTION gpubtree_test_explain_running()
+RETURNS text
+AS 'MODULE_PATHNAME', 'gpb_test_explain_running'
+LANGUAGE C;

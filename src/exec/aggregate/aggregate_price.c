@@ -347,7 +347,8 @@ read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 		return gpb_setup_cost + gpb_skip_cost(query->root, match->index, &match->skip,
 											  gpb_count_columns(plan->items, plan->nitems) - 1);
 	if (plan->arrays != NIL)
-		return gpb_array_cost(query->root, match->index, plan->arrays, plan->items, plan->nitems);
+		return gpb_array_cost(query->root, match->index, plan->arrays, match->entries, plan->items,
+							  plan->nitems);
 	return gpb_setup_cost +
 		gpb_count_cost(query->root, match->index, program_entries(query, match), false);
 }

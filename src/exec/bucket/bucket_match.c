@@ -20,6 +20,7 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
+#include "exec/common/unknown_bounds.h"
 
 /* ---- the query ---- */
 
@@ -159,9 +160,7 @@ estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List 
 
 	if (filters == NIL)
 		return clamp_row_est(rows);
-	return clamp_row_est(Max(match->index->tuples *
-							 clauselist_selectivity(query->root, ranges, query->rel->relid,
-													JOIN_INNER, NULL), rows));
+	return gpb_range_entries(query->root, match->index, ranges, 1.0, rows);
 }
 
 /* ---- the program ---- */

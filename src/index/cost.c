@@ -21,6 +21,7 @@
 #include "utils/spccache.h"
 
 #include "index/index.h"
+#include "index/index_clauses.h"
 
 /*
  * The leaves that a scan reads for each group of a column without a single value, beside those with
@@ -64,7 +65,7 @@ gpb_count_points(PlannerInfo *root, const IndexOptInfo *index, int column, List 
 	foreach(lc, quals)
 	{
 		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
-		Oid			family = index->opfamily[column];
+		Oid			family = gpb_own_family(index, column);
 
 		if (IsA(qual, NullTest) && ((NullTest *) qual)->nulltesttype == IS_NULL)
 			return 1.0;
@@ -176,6 +177,9 @@ price_skips(PlannerInfo *root, const IndexPath *path, double loop_count,
  * operator strategies and statistics through our own operator family, which numbers them alike.  It
  * lacks the height of the tree, which the planner looks up for btree alone; and, before PostgreSQL
  * 18, what a scan saves that skips.
+ *
+ * Every path over an index comes here once it has its conditions, and before it has a plan, so here
+ * they are fitted to what the executor can do.
  */
 void
 gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -185,6 +189,7 @@ gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	IndexOptInfo *info = path->indexinfo;
 	GpbSkipEstimate estimate = {0};
 
+	gpb_fit_index_clauses(root, path);
 	if (info->tree_height < 0 && !info->hypothetical)
 	{
 		/* The planner holds a lock on every index of the query's tables. */

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * index_clauses.h
+ *	  Index conditions as the planner makes them for a B-tree.
+ *
+ * Some of what core does for an index's conditions it does for the access method btree alone, or
+ * for its operator families: it takes row comparisons and bare boolean columns for conditions,
+ * drops a boolean column that has one value from the order of an index, and asks an index for its
+ * ends.  All of that holds for an index of ours, whose families have the same operators under the
+ * same numbers.  So core is shown B-trees, and the paths that it
+ * makes are fitted to what the executor does with an index of ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_INDEX_CLAUSES_H
+#define GPB_INDEX_CLAUSES_H
+
+#include "catalog/pg_am.h"
+#include "nodes/parsenodes.h"
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+
+/*
+ * Make core take the index for a B-tree: its description says btree, and has B-tree families, with
+ * the index's own behind them.  An index whose order core has found no B-tree families for stays as
+ * it is.
+ */
+extern void gpb_show_as_btree(IndexOptInfo *index);
+
+/* The operator family of key column c, counted from 0, whatever core is shown. */
+static inline Oid
+gpb_own_family(const IndexOptInfo *index, int c)
+{
+	bool		shown = index->relam == BTREE_AM_OID && index->opfamily == index->sortopfamily;
+
+	return index->opfamily[shown ? index->nkeycolumns + c : c];
+}
+
+/*
+ * Fit the conditions of a path over an index of ours: leave out those with an operator that the
+ * index's own families do not have, and make row comparisons inexact conditions on their first
+ * column, unless gpb_row_query says that the finished plan will be looked at.
+ */
+extern void gpb_fit_index_clauses(PlannerInfo *root, IndexPath *path);
+
+/*
+ * The query whose plan gpb_finish_row_scans() will see, or NULL; and whether a path of it has a row
+ * comparison.
+ */
+extern const Query *gpb_row_query;
+extern bool gpb_row_query_has_paths;
+
+/*
+ * "column OP= value" of column i of a row comparison whose key columns are on the left, where OP=
+ * is "<=" or ">=", as the comparison itself is; NULL if the family does not have it.  What does
+ * not satisfy it, among rows that have equal values before, does not satisfy the comparison.
+ */
+extern OpExpr *gpb_row_column_bound(const RowCompareExpr *comparison, int i, Oid family);
+
+#endif							/* GPB_INDEX_CLAUSES_H */

@@ -22,7 +22,7 @@ typedef struct GpbRowBound
 	int			rest;			/* bits behind these fields, which may be any */
 } GpbRowBound;
 
-/* Does the scan key bound its column's fields above, in the order of the index? */
+/* Does the first scan key of a comparison bound its column above, in the order of the index? */
 static bool
 bounds_above(const GpbLayout *layout, const ScanKeyData *key)
 {
@@ -45,8 +45,10 @@ fields_of_value(const GpbLayout *layout, int c, GpbComparison *comparison,
 }
 
 /*
- * Add a column's field to the bound.  Returns false if no column can follow, since the bound's
- * field is not that of the entries whose column equals the value, and of no others.
+ * Add a column's field to the bound: the last one, or the first, that satisfies the scan key.  Of a
+ * column that descends where the first ascends this is the end of all values, and bounds nothing
+ * but NULLs.  Returns false if no column can follow, since the field is not that of the entries
+ * whose column equals the value, and of no others.
  */
 static bool
 bound_add(Relation index, const GpbLayout *layout, const ScanKeyData *key, GpbRowBound *bound)
@@ -70,26 +72,24 @@ bound_add(Relation index, const GpbLayout *layout, const ScanKeyData *key, GpbRo
 }
 
 /*
- * Make the bound of a row comparison, whose scan keys are the first ones of nkeys.  Columns that
- * the index has elsewhere, or in the other direction, are left out with those after them.  Returns
- * false if there is no bound.
+ * Make the bound of a row comparison, whose scan keys are the first of nkeys.  Returns false if
+ * there is none.
  */
 static bool
 make_bound(Relation index, const GpbLayout *layout, const ScanKeyData *keys, int nkeys,
 		   GpbRowBound *bound)
 {
+	int			i = 0;
+
 	bound->first = keys[0].sk_attno - 1;
 	bound->upper = bounds_above(layout, &keys[0]);
 	bound->key = 0;
 	bound->rest = GPB_MAX_KEY_BITS;
-	for (int i = 0; i < nkeys; i++)
+	while (bound_add(index, layout, &keys[i], bound))
 	{
-		if (i > 0 && (keys[i].sk_collation != GPB_ROW_NEXT ||
-					  keys[i].sk_attno != keys[i - 1].sk_attno + 1 ||
-					  bounds_above(layout, &keys[i]) != bound->upper))
+		if (++i == nkeys || keys[i].sk_collation != GPB_ROW_NEXT)
 			break;
-		if (!bound_add(index, layout, &keys[i], bound))
-			break;
+		Assert(keys[i].sk_attno == keys[i - 1].sk_attno + 1);
 	}
 	return bound->rest < GPB_MAX_KEY_BITS;
 }

@@ -5,10 +5,10 @@
  *
  * A finished plan has scan keys in the place of a row comparison (exec/common/row_scans.h): of
  * (a, b) < (x, y), "a <= x", which counts like any other key, and "b <= y", which counts where
- * a = x.  In an index whose columns a and b follow one another, and both ascend or both descend, no
- * entry behind those of (x, y) satisfies the comparison, so ranges of entries end there.  Entries
- * before may still not satisfy it, as one with a = x where b is NULL and NULLs come first: scans
- * with such keys say that each row is to be tested again.
+ * a = x.  In an index that has a and b one after the other, ascending, no entry behind those of
+ * (x, y) satisfies the comparison, so ranges of entries end there.  Entries before may still not
+ * satisfy it, as one with a = x where b is NULL and NULLs come first: scans with such keys say that
+ * each row is to be tested again.
  *
  *-------------------------------------------------------------------------
  */

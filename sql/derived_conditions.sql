@@ -66,7 +66,7 @@ BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 		plan = plan || line;
 	END LOOP;
-	RETURN coalesce(substring(plan FROM 'Removed by Index Recheck: \d+'), 'none in vain') ||
+	RETURN coalesce(substring(plan FROM 'Removed by [\w ]+: \d+'), 'none in vain') ||
 		CASE WHEN plan ~ 'few_' THEN ', by an index' END;
 END $$;
 SELECT rechecked('SELECT * FROM few WHERE (a, b) > (0, 19990) FOR UPDATE');

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -67,16 +68,20 @@ OpExpr *
 gpb_row_column_bound(const RowCompareExpr *comparison, int i, Oid family)
 {
 	StrategyNumber whole = GPB_ROW_COMPARE_STRATEGY(comparison);
-	bool		less = whole == BTLessStrategyNumber || whole == BTLessEqualStrategyNumber;
+	Oid			operator = list_nth_oid(comparison->opnos, i);
 	int			strategy;
 	Oid			left;
 	Oid			right;
-	Oid			operator;
 
-	get_op_opfamily_properties(list_nth_oid(comparison->opnos, i), family, false, &strategy,
-							   &left, &right);
-	operator = get_opfamily_member(family, left, right,
-								   less ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
+	if (i < list_length(comparison->opnos) - 1)
+	{
+		get_op_opfamily_properties(operator, family, false, &strategy, &left, &right);
+		if (whole == BTLessStrategyNumber)
+			whole = BTLessEqualStrategyNumber;
+		else if (whole == BTGreaterStrategyNumber)
+			whole = BTGreaterEqualStrategyNumber;
+		operator = get_opfamily_member(family, left, right, whole);
+	}
 	if (!OidIsValid(operator))
 		return NULL;
 	return (OpExpr *) make_opclause(operator, BOOLOID, false, list_nth(comparison->largs, i),
@@ -93,7 +98,10 @@ plan_is_finished(const PlannerInfo *root)
 	return gpb_row_query != NULL && root->parse == gpb_row_query;
 }
 
-/* Fit a row comparison; false if there is nothing like it for the index. */
+/*
+ * Fit a row comparison; false if there is nothing like it for the index.  As a whole it is of use
+ * where its second column follows the first in the index.
+ */
 static bool
 fit_row_comparison(PlannerInfo *root, const IndexOptInfo *index, IndexClause *clause,
 				   const RowCompareExpr *comparison)
@@ -103,7 +111,7 @@ fit_row_comparison(PlannerInfo *root, const IndexOptInfo *index, IndexClause *cl
 
 	if (bound == NULL)
 		return false;
-	if (plan_is_finished(root))
+	if (lsecond_int(clause->indexcols) == clause->indexcol + 1 && plan_is_finished(root))
 	{
 		gpb_row_query_has_paths = true;
 		return true;

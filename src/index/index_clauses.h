@@ -15,10 +15,11 @@
 #ifndef GPB_INDEX_CLAUSES_H
 #define GPB_INDEX_CLAUSES_H
 
-#include "catalog/pg_am.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
+
+#include "index/index.h"
 
 /*
  * Make core take the index for a B-tree: its description says btree, and has B-tree families, with
@@ -27,11 +28,15 @@
  */
 extern void gpb_show_as_btree(IndexOptInfo *index);
 
-/* The operator family of key column c, counted from 0, whatever core is shown. */
+/*
+ * The operator family of key column c, counted from 0, of an index of any access method, whatever
+ * core is shown.
+ */
 static inline Oid
 gpb_own_family(const IndexOptInfo *index, int c)
 {
-	bool		shown = index->relam == BTREE_AM_OID && index->opfamily == index->sortopfamily;
+	bool		shown = index->amcostestimate == gpb_costestimate &&
+		index->opfamily == index->sortopfamily;
 
 	return index->opfamily[shown ? index->nkeycolumns + c : c];
 }
@@ -39,7 +44,8 @@ gpb_own_family(const IndexOptInfo *index, int c)
 /*
  * Fit the conditions of a path over an index of ours: leave out those with an operator that the
  * index's own families do not have, and make row comparisons inexact conditions on their first
- * column, unless gpb_row_query says that the finished plan will be looked at.
+ * column.  A comparison stays if gpb_row_query says that the finished plan will be looked at, and
+ * if the index has the comparison's first two columns one after the other.
  */
 extern void gpb_fit_index_clauses(PlannerInfo *root, IndexPath *path);
 
@@ -51,9 +57,10 @@ extern const Query *gpb_row_query;
 extern bool gpb_row_query_has_paths;
 
 /*
- * "column OP= value" of column i of a row comparison whose key columns are on the left, where OP=
- * is "<=" or ">=", as the comparison itself is; NULL if the family does not have it.  What does
- * not satisfy it, among rows that have equal values before, does not satisfy the comparison.
+ * "column OP value" of column i of a row comparison whose key columns are on the left: what a row
+ * must satisfy, if its columns before equal their values, to satisfy the comparison.  OP is "<=" or
+ * ">=", but for the last column, which has the comparison's own operator.  NULL if the family does
+ * not have it.
  */
 extern OpExpr *gpb_row_column_bound(const RowCompareExpr *comparison, int i, Oid family);
 

@@ -28,7 +28,7 @@ bounds_above(const GpbLayout *layout, const ScanKeyData *key)
 {
 	bool		descends = (layout->key[key->sk_attno - 1].flags & GPB_COLUMN_DESC) != 0;
 
-	return (key->sk_strategy == BTLessEqualStrategyNumber) != descends;
+	return (key->sk_strategy <= BTLessEqualStrategyNumber) != descends;
 }
 
 /* Find the fields that satisfy "column OP value".  Returns false if there are none. */

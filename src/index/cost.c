@@ -21,7 +21,6 @@
 #include "utils/spccache.h"
 
 #include "index/index.h"
-#include "index/index_clauses.h"
 
 /*
  * The leaves that a scan reads for each group of a column without a single value, beside those with
@@ -65,7 +64,7 @@ gpb_count_points(PlannerInfo *root, const IndexOptInfo *index, int column, List 
 	foreach(lc, quals)
 	{
 		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
-		Oid			family = gpb_own_family(index, column);
+		Oid			family = index->opfamily[column];
 
 		if (IsA(qual, NullTest) && ((NullTest *) qual)->nulltesttype == IS_NULL)
 			return 1.0;
@@ -172,24 +171,19 @@ price_skips(PlannerInfo *root, const IndexPath *path, double loop_count,
 }
 
 /*
- * amcostestimate.  A descent, a leaf and an entry cost here what they cost in a B-tree of the same
- * size, so btree's estimator is called, and of two equal indexes neither is preferred.  It reads
- * operator strategies and statistics through our own operator family, which numbers them alike.  It
- * lacks the height of the tree, which the planner looks up for btree alone; and, before PostgreSQL
- * 18, what a scan saves that skips.
- *
- * Every path over an index comes here once it has its conditions, and before it has a plan, so here
- * they are fitted to what the executor can do.
+ * A descent, a leaf and an entry cost here what they cost in a B-tree of the same size, so btree's
+ * estimator is called, and of two equal indexes neither is preferred.  It reads operator strategies
+ * through the families of the description, which number them alike.  It lacks the height of the
+ * tree, which the planner looks up for btree alone; and, before PostgreSQL 18, what a scan saves
+ * that skips.
  */
 void
-gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
-				 Cost *startup_cost, Cost *total_cost,
-				 Selectivity *selectivity, double *correlation, double *pages)
+gpb_price_scan(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup_cost,
+			   Cost *total_cost, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
 	GpbSkipEstimate estimate = {0};
 
-	gpb_fit_index_clauses(root, path);
 	if (info->tree_height < 0 && !info->hypothetical)
 	{
 		/* The planner holds a lock on every index of the query's tables. */

@@ -99,8 +99,9 @@ plan_is_finished(const PlannerInfo *root)
 }
 
 /*
- * Fit a row comparison; false if there is nothing like it for the index.  As a whole it is of use
- * where its second column follows the first in the index.
+ * Fit a row comparison; false if there is nothing like it for the index.  It stays where its second
+ * column follows the first in the index, and the finished plan will be looked at.  Else it becomes
+ * an inexact condition on its first column.
  */
 static bool
 fit_row_comparison(PlannerInfo *root, const IndexOptInfo *index, IndexClause *clause,
@@ -111,7 +112,8 @@ fit_row_comparison(PlannerInfo *root, const IndexOptInfo *index, IndexClause *cl
 
 	if (bound == NULL)
 		return false;
-	if (lsecond_int(clause->indexcols) == clause->indexcol + 1 && plan_is_finished(root))
+	if (lsecond_int(clause->indexcols) == clause->indexcol + 1 && !index->hypothetical &&
+		plan_is_finished(root))
 	{
 		gpb_row_query_has_paths = true;
 		return true;
@@ -141,21 +143,32 @@ fit_clause(PlannerInfo *root, const IndexOptInfo *index, IndexClause *clause)
 }
 
 /*
- * Core shares IndexClauses, and the list of them, among the paths over an index, so a clause is
- * fitted in place, with the same result each time, and the list is never changed.  What the path
- * does without core makes a filter of the plan.
+ * Fit the conditions of a path.  Core shares IndexClauses, and the list of them, among the paths
+ * over an index, so a clause is fitted in place, with the same result each time, and the list is
+ * never changed.  What the path does without core makes a filter of the plan.
  */
-void
-gpb_fit_index_clauses(PlannerInfo *root, IndexPath *path)
+static void
+fit_clauses(PlannerInfo *root, IndexPath *path)
 {
-	List	   *fitting = NIL;
+	List	   *shared = path->indexclauses;
 	ListCell   *lc;
 
-	foreach(lc, path->indexclauses)
+	foreach(lc, shared)
 	{
-		if (fit_clause(root, path->indexinfo, lfirst_node(IndexClause, lc)))
-			fitting = lappend(fitting, lfirst(lc));
+		if (!fit_clause(root, path->indexinfo, lfirst_node(IndexClause, lc)))
+			path->indexclauses = list_delete_ptr(list_copy(path->indexclauses), lfirst(lc));
 	}
-	if (list_length(fitting) < list_length(path->indexclauses))
-		path->indexclauses = fitting;
+}
+
+/*
+ * amcostestimate.  Every path over an index comes here once it has its conditions, and before it
+ * has a plan, so here they are fitted to what the executor can do.
+ */
+void
+gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup_cost,
+				 Cost *total_cost, Selectivity *selectivity, double *correlation, double *pages)
+{
+	fit_clauses(root, path);
+	gpb_price_scan(root, path, loop_count, startup_cost, total_cost, selectivity, correlation,
+				   pages);
 }

@@ -7,8 +7,8 @@
  * for its operator families: it takes row comparisons and bare boolean columns for conditions,
  * drops a boolean column that has one value from the order of an index, and asks an index for its
  * ends.  All of that holds for an index of ours, whose families have the same operators under the
- * same numbers.  So core is shown B-trees, and the paths that it
- * makes are fitted to what the executor does with an index of ours.
+ * same numbers.  So core is shown B-trees, and the paths that it makes are fitted to what the
+ * executor does with an index of ours.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,16 +42,9 @@ gpb_own_family(const IndexOptInfo *index, int c)
 }
 
 /*
- * Fit the conditions of a path over an index of ours: leave out those with an operator that the
- * index's own families do not have, and make row comparisons inexact conditions on their first
- * column.  A comparison stays if gpb_row_query says that the finished plan will be looked at, and
- * if the index has the comparison's first two columns one after the other.
- */
-extern void gpb_fit_index_clauses(PlannerInfo *root, IndexPath *path);
-
-/*
  * The query whose plan gpb_finish_row_scans() will see, or NULL; and whether a path of it has a row
- * comparison.
+ * comparison for a condition.  Conditions of other queries are fitted to all that the executor does
+ * by itself.
  */
 extern const Query *gpb_row_query;
 extern bool gpb_row_query_has_paths;

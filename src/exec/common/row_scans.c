@@ -21,6 +21,7 @@
 #include "parser/parse_func.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "exec/common/row_scans.h"
 #include "index/index.h"
@@ -104,7 +105,8 @@ finish_quals(Oid index_id, List *quals, bool shown)
 
 	foreach(lc, quals)
 		found |= IsA(lfirst(lc), RowCompareExpr);
-	if (!found)
+	/* An index that exists for the planner alone can only be explained. */
+	if (!found || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index_id)))
 		return quals;
 
 	index = index_open(index_id, NoLock);

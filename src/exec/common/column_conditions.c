@@ -26,6 +26,7 @@
 
 #include "hold.h"
 #include "index/column_ranges.h"
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
@@ -51,9 +52,9 @@ column_strategy(IndexOptInfo *index, int c, Oid operator, bool *point)
 	Oid			left;
 	Oid			right;
 
-	if (!OidIsValid(operator) || !op_in_opfamily(operator, index->opfamily[c]))
+	if (!OidIsValid(operator) || !op_in_opfamily(operator, gpb_own_family(index, c)))
 		return InvalidStrategy;
-	get_op_opfamily_properties(operator, index->opfamily[c], false, &strategy, &left, &right);
+	get_op_opfamily_properties(operator, gpb_own_family(index, c), false, &strategy, &left, &right);
 	*point = strategy == BTEqualStrategyNumber && gpb_column_equals_one(index, c, right);
 	return strategy;
 }

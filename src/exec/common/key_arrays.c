@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "index/index_clauses.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/key_conditions.h"
 
@@ -43,7 +44,7 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
 
 	if (!IsA(clause, ScalarArrayOpExpr) || !clause->useOr || rinfo->pseudoconstant ||
 		!restriction_is_securely_promotable(rinfo, index->rel) ||
-		get_op_opfamily_strategy(clause->opno, index->opfamily[0]) != BTEqualStrategyNumber ||
+		get_op_opfamily_strategy(clause->opno, gpb_own_family(index, 0)) != BTEqualStrategyNumber ||
 		!match_index_to_operand(linitial(clause->args), 0, index) ||
 		!gpb_is_bound_expression(root, lsecond(clause->args), index->rel->relid))
 		return NULL;

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/column_ranges.h"
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/range_conditions.h"
 
@@ -66,7 +67,7 @@ gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last, Expr
 	}
 	if (condition->column < 0)
 		return false;
-	family = index->opfamily[condition->column];
+	family = gpb_own_family(index, condition->column);
 
 	if (!OidIsValid(condition->operator) || !op_in_opfamily(condition->operator, family) ||
 		!is_range_value(root, right, index->rel->relid))

@@ -22,6 +22,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
@@ -235,7 +236,7 @@ column_is_never_null(PlannerInfo *root, IndexOptInfo *index, int c)
 static bool
 match_operator(IndexOptInfo *index, int c, Oid operator, bool *backward)
 {
-	int			strategy = get_op_opfamily_strategy(operator, index->opfamily[c]);
+	int			strategy = get_op_opfamily_strategy(operator, gpb_own_family(index, c));
 
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;

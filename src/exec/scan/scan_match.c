@@ -251,25 +251,6 @@ test_ranges_again(GpbRangeSplit *split)
 	split->others = list_concat(split->others, split->arms_clauses);
 }
 
-/*
- * Have columns that are conditions by themselves, "flag" or "NOT flag", tested for each entry, too.
- * Core's scan of the index does not know them as conditions before PostgreSQL 16, so rows of such
- * ranges are not left to it.
- */
-static void
-test_booleans_again(GpbRangeSplit *split)
-{
-	ListCell   *lc;
-
-	foreach(lc, split->ranges)
-	{
-		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
-
-		if (!IsA(clause, OpExpr) && !IsA(clause, ScalarArrayOpExpr) && !IsA(clause, NullTest))
-			split->others = lappend(split->others, lfirst(lc));
-	}
-}
-
 void
 gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
@@ -291,8 +272,6 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	if (gpb_split_may_be_wide(&match->split) ||
 		gpb_columns_may_be_wide(match->index, &match->split))
 		test_ranges_again(&match->split);
-	else if (match->index->nkeycolumns > 1)
-		test_booleans_again(&match->split);
 }
 
 /* Of the others take what the program tests. */

@@ -18,6 +18,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/index_ends.h"
+#include "exec/common/old_snapshots.h"
 #include "exec/common/settings.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -227,6 +228,7 @@ gpb_exec_init(void)
 	set_join_pathlist_hook = join_pathlist;
 	previous_planner_hook = planner_hook;
 	planner_hook = plan_with_subqueries;
+	gpb_old_snapshots_init();
 	gpb_index_ends_init();
 	gpb_subquery_run_init();
 }

@@ -513,6 +513,7 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 	int			range;
 	GpbBound	bound;
 
+	gpb_require_snapshot(scan->indexRelation, scan->xs_snapshot);
 	if (!so->prepared)
 		scan_prepare(scan);
 

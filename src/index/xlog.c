@@ -254,6 +254,8 @@ redo_new_root(XLogReaderState *record)
 				  data->meta.level);
 	/* What the layout here lacks is in the record. */
 	*gpb_meta(BufferGetPage(meta)) = data->meta;
+	if (XLogRecGetDataLen(record) > offsetof(xl_gpb_new_root, builder))
+		gpb_meta_set_builder(BufferGetPage(meta), data->builder);
 	redo_done(record, meta);
 	redo_mark(record, 2);
 

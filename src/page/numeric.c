@@ -379,20 +379,30 @@ gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal)
 /* ---- writing ---- */
 
 /*
+ * Take the last 1 to 3 decimal digits off a magnitude, as a digit of base 10,000 that is not full.
+ * With constants the compiler multiplies where it would divide.
+ */
+static inline uint64
+take_last(uint64 size, int last, int16 *digit)
+{
+	uint64		left = last == 1 ? size / 10 : last == 2 ? size / 100 : size / 1000;
+
+	*digit = (int16) ((size - left * powers_of_ten[last]) * powers_of_ten[4 - last]);
+	return left;
+}
+
+/*
  * The digits of base 10,000 of a magnitude, the lowest first, as many as there are; those behind
  * the point are (scale + 3) / 4 of them.
  */
-static int
+static inline int
 split_digits(uint64 size, int scale, int16 *digits)
 {
 	int			n = 0;
 	int			last = scale % 4;	/* decimal digits of a last digit that is not full */
 
 	if (last > 0)
-	{
-		digits[n++] = (int16) (size % powers_of_ten[last] * powers_of_ten[4 - last]);
-		size /= powers_of_ten[last];
-	}
+		size = take_last(size, last, &digits[n++]);
 	for (; size > 0; size /= DIGIT_BASE)
 		digits[n++] = (int16) (size % DIGIT_BASE);
 	return n;
@@ -432,7 +442,7 @@ store_nan(char *to)
 }
 
 /* Store a number of which the digits are known, "n" of them. */
-static int
+static inline int
 store_number(bool negative, const int16 *digits, int n, int scale, char *to)
 {
 	int			behind = (scale + 3) / 4;

@@ -54,6 +54,12 @@ typedef struct GpbFormColumn
 	int8		scale;			/* of a numeric */
 } GpbFormColumn;
 
+typedef struct GpbHalves
+{
+	uint64		lower;
+	uint64		upper;
+} GpbHalves;
+
 /* An index tuple of which no column, or some column, is NULL */
 typedef struct GpbFullTuple
 {
@@ -82,11 +88,14 @@ struct GpbFormer
 	int			nkeys;
 	GpbFormColumn column[GPB_FORMED_COLUMNS];
 
-	/* Of a key with several columns: the one formed last, if any, and which columns are NULL */
+	/*
+	 * Of a key with several columns: the one formed last, if any, and which columns are NULL.  Keys
+	 * are in halves here, since a processor waits for a load of what it stored in halves.
+	 */
 	bool		has_key;
-	GpbKey		key;
+	GpbHalves	key;
 	uint32		key_nulls;
-	GpbKey		field[GPB_MAX_KEYS];	/* the bits of each column */
+	GpbHalves	field[GPB_MAX_KEYS];	/* the bits of each column */
 
 	GpbFullTuple full;			/* Datums of values in "place" never change */
 	GpbNullTuple *with_nulls;	/* made for the first tuple that has one */
@@ -206,6 +215,14 @@ form_lone_key(GpbFormer *former, GpbKey key)
 	}
 }
 
+static inline GpbHalves
+halves_of(GpbKey key)
+{
+	GpbHalves	halves = {(uint64) key, gpb_key_upper(key)};
+
+	return halves;
+}
+
 /* Form the value of column c of a key that has several, or note that it is NULL. */
 static inline void
 form_field(GpbFormer *former, GpbKey key, int c)
@@ -238,13 +255,20 @@ form_field(GpbFormer *former, GpbKey key, int c)
 static inline uint32
 form_fields(GpbFormer *former, GpbKey key)
 {
-	GpbKey		changed = former->has_key ? key ^ former->key : ~(GpbKey) 0;
+	GpbHalves	halves = halves_of(key);
+	GpbHalves	changed = {~(uint64) 0, ~(uint64) 0};
 
-	former->key = key;
+	if (likely(former->has_key))
+	{
+		changed.lower = halves.lower ^ former->key.lower;
+		changed.upper = halves.upper ^ former->key.upper;
+	}
+	former->key = halves;
 	former->has_key = true;
 	for (int c = 0; c < former->nkeys; c++)
 	{
-		if ((changed & former->field[c]) != 0)
+		if (((changed.lower & former->field[c].lower) |
+			 (changed.upper & former->field[c].upper)) != 0)
 			form_field(former, key, c);
 	}
 	return former->key_nulls;
@@ -337,7 +361,7 @@ gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context
 	former->has_key = false;
 	former->key_nulls = 0;
 	for (int c = 0; c < layout->nkeys; c++)
-		former->field[c] = gpb_field_ones(layout->key[c].bits) << layout->key[c].shift;
+		former->field[c] = halves_of(gpb_field_ones(layout->key[c].bits) << layout->key[c].shift);
 	return former;
 }
 

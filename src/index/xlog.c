@@ -220,6 +220,10 @@ redo_split(XLogReaderState *record)
 	redo_release(left);
 }
 
+StaticAssertDecl(offsetof(xl_gpb_new_root, builder) ==
+				 MAXALIGN(offsetof(xl_gpb_new_root, meta) + sizeof(GpbMeta)),
+				 "records without a builder end, with their padding, where it lies");
+
 /*
  * Redo the growth of the tree by a new root.  Root and metapage stay locked until both are done.
  */

@@ -18,6 +18,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/as_btree.h"
+#include "exec/common/old_snapshots.h"
 #include "exec/common/row_scans.h"
 #include "exec/common/settings.h"
 #include "exec/exec.h"
@@ -239,6 +240,7 @@ gpb_exec_init(void)
 	set_join_pathlist_hook = join_pathlist;
 	previous_planner_hook = planner_hook;
 	planner_hook = plan_and_finish;
+	gpb_old_snapshots_init();
 	gpb_as_btree_init();
 	gpb_subquery_run_init();
 }

@@ -519,6 +519,7 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 	int			range;
 	GpbBound	bound;
 
+	gpb_require_snapshot(scan->indexRelation, scan->xs_snapshot);
 	if (!so->prepared)
 		scan_prepare(scan);
 
@@ -575,7 +576,7 @@ locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 
 /*
  * Set xs_itup to the tuple of an entry of the current leaf, which stays valid until the next entry
- * is returned.
+ * is returned, and xs_itupdesc to its descriptor.
  */
 static inline void
 scan_form_tuple(IndexScanDesc scan, int item, const char *row)
@@ -583,7 +584,10 @@ scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	if (so->former == NULL)
+	{
 		so->former = gpb_former_create(scan->indexRelation, &so->layout, so->context);
+		scan->xs_itupdesc = gpb_former_descriptor(gpb_layout_columns(&so->layout));
+	}
 	scan->xs_itup = gpb_former_tuple(so->former,
 									 gpb_copy_key(&so->current.copy, so->layout.key_width, item),
 									 row, &scan->xs_heaptid);
@@ -780,7 +784,7 @@ gpb_endscan(IndexScanDesc scan)
 	if (so->killed)
 		pfree(so->killed);
 	if (so->former)
-		pfree(so->former);
+		gpb_former_free(so->former);
 	if (so->mark)
 	{
 		gpb_copy_free(&so->mark->copy);

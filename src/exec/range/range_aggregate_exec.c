@@ -99,7 +99,7 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	scan->context = CurrentMemoryContext;
-	gpb_open_unnamed(range->index, eflags, &scan->node.heap, &scan->node.index);
+	gpb_open_unnamed(estate, range->index, eflags, &scan->node.heap, &scan->node.index);
 	scan->node.opened_heap = true;
 	if (range->program.present)
 		scan->constants = gpb_program_constants_init(&range->program.plan, scan->node.index,

@@ -72,7 +72,8 @@ begin_ranges(GpbSubqueryScan *scan, int eflags)
 
 		state->first_item = place;
 		place += range->nitems;
-		gpb_open_unnamed(range->index, eflags, &state->heap, &state->index);
+		gpb_open_unnamed(scan->node.css.ss.ps.state, range->index, eflags, &state->heap,
+						 &state->index);
 		state->values = gpb_range_values_begin(state->index, range->nconditions,
 											   range->conditions, scan->plan.values[i],
 											   &scan->node.css.ss.ps);

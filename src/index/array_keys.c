@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "key_sort.h"
+#include "large_array.h"
 #include "index/array_keys.h"
 
 /* Number of elements between two checks for interrupts */
@@ -169,13 +170,13 @@ narrow_point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *
 				  GpbArrayKeys *set)
 {
 	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
-	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *keys = gpb_alloc_array(CurrentMemoryContext, size);
+	uint64	   *spare = gpb_alloc_array(CurrentMemoryContext, size);
 	uint32		n = encode_elements(layout, coding, elements, keys);
 	uint64	   *sorted = gpb_sort_narrow_keys(keys, spare, n);
 
 	pfree(sorted == keys ? spare : keys);
-	set->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) * Max((Size) n, 1));
+	set->keys = gpb_alloc_array(CurrentMemoryContext, sizeof(GpbKey) * Max((Size) n, 1));
 	for (uint32 i = 0; i < n; i++)
 	{
 		set->keys[set->n] = sorted[i];
@@ -189,8 +190,8 @@ static void
 wide_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {
 	Size		size = sizeof(GpbKey) * Max((Size) elements->n, 1);
-	GpbKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	GpbKey	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	GpbKey	   *keys = gpb_alloc_array(CurrentMemoryContext, size);
+	GpbKey	   *spare = gpb_alloc_array(CurrentMemoryContext, size);
 
 	for (set->n = 0; set->n < elements->n; set->n++)
 	{
@@ -229,8 +230,8 @@ static void
 range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
 		   GpbArrayKeys *set)
 {
-	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-										 sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
+	set->ranges = gpb_alloc_array(CurrentMemoryContext,
+								  sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
 	for (uint32 i = 0; i < elements->n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
@@ -258,8 +259,8 @@ numeric_keys(const GpbLayout *layout, GpbComparison *comparison, Datum value, Gp
 	int			n;
 
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-										 sizeof(GpbKeyRange) * Max((Size) n, 1));
+	set->ranges = gpb_alloc_array(CurrentMemoryContext,
+								  sizeof(GpbKeyRange) * Max((Size) n, 1));
 	for (int i = 0; i < n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
@@ -357,11 +358,11 @@ gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
 
 	result.points = set->points || other->points;
 	if (result.points)
-		result.keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
-											 ((Size) set->n + other->n + 1));
+		result.keys = gpb_alloc_array(CurrentMemoryContext, sizeof(GpbKey) *
+									  ((Size) set->n + other->n + 1));
 	else
-		result.ranges = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKeyRange) *
-											   ((Size) set->n + other->n + 1));
+		result.ranges = gpb_alloc_array(CurrentMemoryContext, sizeof(GpbKeyRange) *
+										((Size) set->n + other->n + 1));
 	while (i < set->n && j < other->n)
 	{
 		GpbKeyRange a = array_range(set, i);

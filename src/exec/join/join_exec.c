@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "exec/common/growth.h"
 #include "exec/join/join_node.h"
 
@@ -72,8 +73,8 @@ reserve_marks(GpbJoinScan *join, uint32 n)
 		pfree(join->matched);
 	}
 	join->capacity = 0;
-	join->key_row = MemoryContextAllocHuge(join->context, n * sizeof(uint32));
-	join->matched = MemoryContextAllocHuge(join->context, n * sizeof(bool));
+	join->key_row = gpb_alloc_array(join->context, n * sizeof(uint32));
+	join->matched = gpb_alloc_array(join->context, n * sizeof(bool));
 	join->capacity = n;
 }
 

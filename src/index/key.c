@@ -613,7 +613,10 @@ gpb_comparison_key(const GpbLayout *layout, const GpbComparison *comparison, Dat
 		*key = turned_key(layout, gpb_wide_key(comparison->coding, value));
 		return true;
 	}
-	word = gpb_coding_key(comparison->coding, value);
+	if (comparison->coding == GPB_CODING_INT8)
+		word = DatumGetInt64(value);
+	else
+		word = gpb_coding_key(comparison->coding, value);
 	if (layout->key_width == 4 && word != (int32) word)
 		return false;
 	*key = gpb_key_encode(word, layout->key_width, layout->flags);

@@ -150,6 +150,7 @@ read_outer_rows(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
+	Size		memory = gpb_rows_memory();
 	uint32		limit;
 	uint32		row;
 
@@ -168,7 +169,7 @@ read_outer_rows(GpbJoinScan *join)
 	econtext->ecxt_scantuple = tuple;
 
 	while ((row = gpb_outer_count(join->rows)) < limit &&
-		   gpb_outer_copied(join->rows) < gpb_rows_memory())
+		   gpb_outer_copied(join->rows) < memory)
 	{
 		TupleTableSlot *slot = ExecProcNode(join->node.child);
 

@@ -73,8 +73,12 @@ gpb_arrays_elements(PlannerInfo *root, List *arrays)
 #define GPB_ARRAY_START_COST	300 /* to begin a batch */
 #define GPB_KNOWN_START_COST	16000	/* if the array's length is known */
 
-Cost
-gpb_arrays_start_cost(List *arrays)
+/* From so many keys on a batch brings the rows sooner than core's scan of the index. */
+#define GPB_MANY_KEYS			1000
+
+/* Does the planner know the length of each of the arrays? */
+static bool
+arrays_are_known(List *arrays)
 {
 	ListCell   *lc;
 
@@ -83,9 +87,23 @@ gpb_arrays_start_cost(List *arrays)
 		Node	   *array = lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args);
 
 		if (!IsA(array, Const) && !IsA(array, ArrayExpr))
-			return GPB_ARRAY_START_COST * cpu_operator_cost;
+			return false;
 	}
-	return GPB_KNOWN_START_COST * cpu_operator_cost;
+	return true;
+}
+
+Cost
+gpb_arrays_start_cost(List *arrays)
+{
+	return (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
+		cpu_operator_cost;
+}
+
+bool
+gpb_arrays_have_many(PlannerInfo *root, List *arrays)
+{
+	return arrays != NIL && arrays_are_known(arrays) &&
+		gpb_arrays_elements(root, arrays) >= GPB_MANY_KEYS;
 }
 
 /* ---- begin ---- */

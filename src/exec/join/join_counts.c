@@ -4,21 +4,26 @@
  *	  Which outer rows of a semi-join or anti-join have a match, by counts of entries.
  *
  * Where nothing but the key decides about a match, and no inner column comes out but as NULL, it is
- * enough to know of each key how many entries the snapshot sees.  That is an aggregate: eight bytes a key
- * come back in place of a record of each entry, no list has to fit into memory, and a key with many
- * entries costs no more to bring back than one with a single entry.
+ * enough to know of each key how many entries the snapshot sees.  That is an aggregate: eight bytes
+ * a key come back in place of a record of each entry, no list has to fit into memory, and a key with
+ * many entries takes no more to bring back than one with a single entry.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "optimizer/optimizer.h"
+
 #include "exec/join/join_node.h"
 
+/* An anti-join returns inner columns only as NULLs. */
 bool
-gpb_join_counts(const GpbJoinPlan *plan)
+gpb_join_counts(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel, List *result)
 {
-	return plan->match == NIL && plan->filters == NIL &&
-		(plan->jointype == JOIN_ANTI || (plan->jointype == JOIN_SEMI && plan->ninner == 0));
+	if (plan->match != NIL || plan->filters != NIL)
+		return false;
+	return plan->jointype == JOIN_ANTI ||
+		(plan->jointype == JOIN_SEMI && !bms_is_member(innerrel, pull_varnos(root, (Node *) result)));
 }
 
 void

@@ -52,8 +52,7 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 		join->dictionary = gpb_dictionary(join->node.index);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
-	join->counts = gpb_join_counts(plan);
-	join->wants_rows = join->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
+	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
 	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
 	join->limit = GPB_FIRST_BATCH;
@@ -76,13 +75,13 @@ reserve_marks(GpbJoinScan *join, uint32 n)
 	{
 		pfree(join->key_row);
 		pfree(join->matched);
-		if (join->counts)
+		if (join->plan.counts)
 			pfree(join->count);
 	}
 	join->capacity = 0;
 	join->key_row = gpb_alloc_array(join->context, n * sizeof(uint32));
 	join->matched = gpb_alloc_array(join->context, n * sizeof(bool));
-	if (join->counts)
+	if (join->plan.counts)
 		join->count = gpb_alloc_array(join->context, n * sizeof(int64));
 	join->capacity = n;
 }
@@ -157,7 +156,7 @@ read_outer_rows(GpbJoinScan *join)
 	if (join->outer_done)
 		return false;
 	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width) +
-										   (join->counts ? sizeof(int64) : 0)));
+										   (join->plan.counts ? sizeof(int64) : 0)));
 	join->limit = gpb_grown_batch(limit);
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);
@@ -201,8 +200,8 @@ gpb_join_batch(GpbJoinScan *join)
 	gpb_join_program_bind(join, &want.program);
 	caller = MemoryContextSwitchTo(join->context);
 	want.form = join->keys.form;
-	want.program.list_entries = !join->counts;
-	want.heap_rows = !join->plan.index_only && !join->counts;
+	want.program.list_entries = !join->plan.counts;
+	want.heap_rows = !join->plan.index_only && !join->plan.counts;
 	want.memory = gpb_rows_memory();
 	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
 								  join->node.css.ss.ps.state->es_snapshot, &want,
@@ -473,7 +472,7 @@ next_row(GpbJoinScan *join)
 static void
 join_next(GpbJoinScan *join)
 {
-	if (join->counts)
+	if (join->plan.counts)
 	{
 		gpb_join_count(join);
 		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);

@@ -37,6 +37,7 @@ typedef struct GpbJoinPlan
 	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
 	bool		index_only;		/* the index has all inner columns */
 	bool		in_order;		/* rows come out in the outer order */
+	bool		counts;			/* matches are counted, not listed (join_counts.c) */
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
@@ -169,7 +170,6 @@ typedef struct GpbJoinScan
 	GpbProgramConstants *constants; /* of the program, if there is one */
 	bool		filtered;		/* the list has the program */
 	AttrNumber	last_inner;		/* last column of the table that is needed */
-	bool		counts;			/* matches are counted, not listed (join_counts.c) */
 	bool		wants_rows;		/* outer rows come out alone: LEFT, ANTI, SEMI by counts */
 	bool		wants_matched;	/* those with a match, not those without */
 
@@ -217,10 +217,13 @@ typedef struct GpbJoinScan
 extern GpbBatch *gpb_join_batch(GpbJoinScan *join);
 
 /*
- * Which outer rows have a match, by counts (join_counts.c): can they be told so, and mark those of
- * the batch that was read.
+ * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
+ * come out; the other fields of the plan are known.
  */
-extern bool gpb_join_counts(const GpbJoinPlan *plan);
+extern bool gpb_join_counts(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel,
+							List *result);
+
+/* Mark the outer rows of the batch at hand that have a match. */
 extern void gpb_join_count(GpbJoinScan *join);
 
 /* Prepare the program of the list, if there is one. */

@@ -188,8 +188,9 @@ read_outer_rows(GpbJoinScan *join)
 
 /* ---- matches of a batch ---- */
 
-GpbBatch *
-gpb_join_batch(GpbJoinScan *join)
+/* What answers the node's batches, made when there are outer rows. */
+static GpbBatch *
+join_batch(GpbJoinScan *join)
 {
 	GpbBatchWant want = {0};
 	MemoryContext caller;
@@ -218,7 +219,7 @@ gpb_join_batch(GpbJoinScan *join)
 static void
 ask(GpbJoinScan *join)
 {
-	gpb_batch_run(gpb_join_batch(join), join->keys.keys + join->first * join->keys.width,
+	gpb_batch_run(join_batch(join), join->keys.keys + join->first * join->keys.width,
 				  join->end - join->first, NULL);
 }
 
@@ -474,7 +475,7 @@ join_next(GpbJoinScan *join)
 {
 	if (join->plan.counts)
 	{
-		gpb_join_count(join);
+		gpb_join_count(join, join_batch(join));
 		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
 	}
 	else if (!next_record(join))

@@ -213,9 +213,6 @@ typedef struct GpbJoinScan
 	uint64		redone;			/* windows that were halved since their list was too long */
 } GpbJoinScan;
 
-/* What answers the node's batches, made when there are outer rows */
-extern GpbBatch *gpb_join_batch(GpbJoinScan *join);
-
 /*
  * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
  * come out; the other fields of the plan are known.
@@ -223,8 +220,8 @@ extern GpbBatch *gpb_join_batch(GpbJoinScan *join);
 extern bool gpb_join_counts(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel,
 							List *result);
 
-/* Mark the outer rows of the batch at hand that have a match. */
-extern void gpb_join_count(GpbJoinScan *join);
+/* Mark the outer rows at hand that have a match; the batch counts the entries of their keys. */
+extern void gpb_join_count(GpbJoinScan *join, GpbBatch *batch);
 
 /* Prepare the program of the list, if there is one. */
 extern void gpb_join_program_begin(GpbJoinScan *join);

@@ -33,7 +33,7 @@ extern Cost gpb_arrays_start_cost(List *arrays);
 
 /*
  * Have the arrays so many elements, as the planner knows, that a batch brings the rows of their
- * keys sooner than core's scan?
+ * keys no later than core's scan?
  */
 extern bool gpb_arrays_have_many(PlannerInfo *root, List *arrays);
 

@@ -401,8 +401,8 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	gpb_scan_match_ranges(root, match);
 	if (index->nkeycolumns > 1)
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
-	/* most look-ups end here, and cost the planner no more than this */
 	many = all && gpb_arrays_have_many(root, plan->arrays);
+	/* most look-ups end here, and cost the planner no more than this */
 	if (all && ((match->split.others == NIL && plan->arms == NIL && !many) ||
 				gpb_scan_is_beaten(root, match)))
 		return false;

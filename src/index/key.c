@@ -604,6 +604,28 @@ word_bounds(const GpbLayout *layout, GpbComparison *comparison, Datum value, Gpb
 	*after = cut_bound(layout, cut_after);
 }
 
+bool
+gpb_comparison_key(const GpbLayout *layout, const GpbComparison *comparison, Datum value,
+				   GpbKey *key)
+{
+	int64		word;
+
+	Assert(comparison->is_point);
+	if (gpb_coding_key_is_wide(comparison->coding))
+	{
+		*key = turned_key(layout, gpb_wide_key(comparison->coding, value));
+		return true;
+	}
+	if (comparison->coding == GPB_CODING_INT8)
+		word = DatumGetInt64(value);
+	else
+		word = gpb_coding_key(comparison->coding, value);
+	if (layout->key_width == 4 && word != (int32) word)
+		return false;
+	*key = gpb_key_encode(word, layout->key_width, layout->flags);
+	return true;
+}
+
 void
 gpb_comparison_narrow(const GpbLayout *layout, GpbComparison *comparison,
 					  StrategyNumber strategy, Datum value, GpbRange *range)

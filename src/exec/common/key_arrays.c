@@ -74,8 +74,17 @@ gpb_arrays_elements(PlannerInfo *root, List *arrays)
 #define GPB_ARRAY_START_COST	300 /* to begin a batch */
 #define GPB_KNOWN_START_COST	16000	/* if the array's length is known */
 
-Cost
-gpb_arrays_start_cost(List *arrays)
+/*
+ * From so many keys on a batch brings the rows as soon as core's scan of the index does, and a
+ * device sooner.  Measured on the CPU, 8 M rows, index-only: 1,000 keys 0.45 ms and 0.43, 3,000
+ * keys 0.9 and 1.2, 100,000 keys 31 and 29; with rows of the heap 0.55 and 0.7, 1.7 and 1.5, 74
+ * and 70.
+ */
+#define GPB_MANY_KEYS			1000
+
+/* Does the planner know the length of each of the arrays? */
+static bool
+arrays_are_known(List *arrays)
 {
 	ListCell   *lc;
 
@@ -84,9 +93,23 @@ gpb_arrays_start_cost(List *arrays)
 		Node	   *array = lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args);
 
 		if (!IsA(array, Const) && !IsA(array, ArrayExpr))
-			return GPB_ARRAY_START_COST * cpu_operator_cost;
+			return false;
 	}
-	return GPB_KNOWN_START_COST * cpu_operator_cost;
+	return true;
+}
+
+Cost
+gpb_arrays_start_cost(List *arrays)
+{
+	return (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
+		cpu_operator_cost;
+}
+
+bool
+gpb_arrays_have_many(PlannerInfo *root, List *arrays)
+{
+	return arrays != NIL && arrays_are_known(arrays) &&
+		gpb_arrays_elements(root, arrays) >= GPB_MANY_KEYS;
 }
 
 /* ---- begin ---- */

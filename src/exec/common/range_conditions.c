@@ -330,12 +330,25 @@ keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 	return gpb_closed_range(&values->layout, &bounds, closed);
 }
 
+/* Find the row's only key, of an index whose keys have one column. */
+static inline bool
+point_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot, GpbKey *key)
+{
+	GpbRangeValue *value = &values->value[0];
+	Datum		datum;
+
+	return row_value(value, econtext, slot, &datum) &&
+		gpb_comparison_key(&values->layout, &value->comparison, datum, key);
+}
+
 bool
 gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 				 void *range)
 {
 	GpbKeyRange closed;
 
+	if (values->points && values->keys == NULL)
+		return point_of_row(values, econtext, slot, (GpbKey *) range);
 	if (values->keys != NULL ? !columns_of_row(values, econtext, slot, &closed) :
 		!keys_of_row(values, econtext, slot, &closed))
 		return false;

@@ -21,6 +21,7 @@
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/key_arrays.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/settings.h"
@@ -371,6 +372,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 {
 	GpbScanPlan *plan = &match->plan;
 	bool		all = wish.first == NULL && wish.last == NULL && wish.each == NULL;
+	bool		many;
 
 	memset(match, 0, sizeof(*match));
 	match->index = index;
@@ -378,8 +380,9 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	gpb_scan_match_ranges(root, match);
 	if (index->nkeycolumns > 1)
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	many = all && gpb_arrays_have_many(root, plan->arrays);
 	/* most look-ups end here, and cost the planner no more than this */
-	if (all && ((match->split.others == NIL && plan->arms == NIL) ||
+	if (all && ((match->split.others == NIL && plan->arms == NIL && !many) ||
 				gpb_scan_is_beaten(root, match)))
 		return false;
 	match_filters(root, match);
@@ -399,7 +402,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		plan->index_only = false;
 		set_columns(match);
 	}
-	else if (all && plan->filters == NIL && plan->arms == NIL)
+	else if (all && plan->filters == NIL && plan->arms == NIL && !many)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "mirror/mirror.h"
 #include "engine/visibility.h"
 #include "exec/common/expressions.h"
@@ -252,9 +253,9 @@ reserve_rows(GpbSubqueryScan *scan, uint32 n)
 			pfree(range->ranges);
 			pfree(range->row_range);
 		}
-		range->ranges = MemoryContextAllocHuge(scan->context,
-											   n * gpb_range_values_width(range->values));
-		range->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
+		range->ranges = gpb_alloc_array(scan->context,
+										n * gpb_range_values_width(range->values));
+		range->row_range = gpb_alloc_array(scan->context, n * sizeof(uint32));
 	}
 	scan->capacity = n;
 }

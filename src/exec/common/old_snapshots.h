@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-/* Load time: set get_relation_info_hook, ahead of gpb_index_ends_init(). */
+/* Load time: set get_relation_info_hook, ahead of gpb_as_btree_init(). */
 extern void gpb_old_snapshots_init(void);
 
 #endif							/* GPB_OLD_SNAPSHOTS_H */
